@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 the Fulmar authors
+#
+# spec/ -> tools/apigen -> ${CMAKE_BINARY_DIR}/generated: mpi.h, the shims, the version script, lists.
+# apigen leaves a file alone that would not change, so a changed table rebuilds only what it touches.
+
+find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
+
+set(apigen_out ${CMAKE_BINARY_DIR}/generated)
+file(GLOB apigen_inputs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/spec/*.api ${CMAKE_SOURCE_DIR}/spec/*.table
+     ${CMAKE_SOURCE_DIR}/tools/apigen/*.py)
+file(GLOB apigen_chapters CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/spec/*.api)
+
+set(FULMAR_GENERATED_SOURCES "")
+foreach(chapter IN LISTS apigen_chapters)
+  get_filename_component(name ${chapter} NAME_WE)
+  list(APPEND FULMAR_GENERATED_SOURCES ${apigen_out}/shims_${name}.cc)
+endforeach()
+set(FULMAR_VERSION_SCRIPT ${apigen_out}/libmpi_abi.map)
+set(apigen_outputs
+    ${apigen_out}/include/mpi.h ${apigen_out}/exports.txt ${apigen_out}/api_coverage.inc
+    ${apigen_out}/api_coverage.json ${apigen_out}/options.inc ${FULMAR_VERSION_SCRIPT})
+
+add_custom_command(
+  OUTPUT ${apigen_out}/apigen.stamp
+  BYPRODUCTS ${apigen_outputs} ${FULMAR_GENERATED_SOURCES}
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/apigen --spec ${CMAKE_SOURCE_DIR}/spec --out
+          ${apigen_out}
+  COMMAND ${CMAKE_COMMAND} -E touch ${apigen_out}/apigen.stamp
+  DEPENDS ${apigen_inputs}
+  COMMENT "Generating mpi.h and the shims"
+  VERBATIM)
+add_custom_target(fulmar_generated DEPENDS ${apigen_out}/apigen.stamp)
+set_source_files_properties(${FULMAR_GENERATED_SOURCES} PROPERTIES GENERATED TRUE)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 the Fulmar authors
+#
+# One static library per layer, fulmar_<layer>, from all of src/<layer>/**/*.cc. The edges below are the
+# table of tools/layers.txt as far as linking goes, so a unit test of one layer links (and waits for)
+# only what lies under it. libmpi_abi is linked from the objects of all layers and the generated shims.
+#
+# cmake/Apigen.cmake, included before this file, may define:
+#   target fulmar_generated        writes everything below; all layers from `mpi` upwards depend on it
+#   FULMAR_GENERATED_SOURCES       shims, compiled into libmpi_abi with the flags of a layer
+#   FULMAR_VERSION_SCRIPT          linker version script of libmpi_abi
+# and writes mpi.h to ${FULMAR_INCLUDE_DIR} (fixed here: generated/include) and any other generated
+# header somewhere below generated/, which is on the include path of `mpi`, `api` and `runtime`.
+
+set(FULMAR_GENERATED_DIR ${CMAKE_BINARY_DIR}/generated)
+set(FULMAR_INCLUDE_DIR ${FULMAR_GENERATED_DIR}/include)
+file(MAKE_DIRECTORY ${FULMAR_INCLUDE_DIR})
+# The build tree can be used like an installed prefix: bin/mpicc finds include/ and lib/ beside it.
+file(CREATE_LINK ${FULMAR_INCLUDE_DIR} ${CMAKE_BINARY_DIR}/include SYMBOLIC)
+
+set(FULMAR_LAYERS base wire fabric match channel device mpi runtime api)
+set(layer_uses_base "")
+set(layer_uses_wire base)
+set(layer_uses_fabric wire base)
+set(layer_uses_match base)
+set(layer_uses_channel fabric wire base)
+set(layer_uses_device channel match fabric wire base)
+set(layer_uses_mpi device match base)
+set(layer_uses_runtime mpi device channel match fabric wire base)
+set(layer_uses_api mpi runtime)
+
+find_package(Threads REQUIRED)
+
+function(fulmar_add_layer layer)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${layer}/*.cc)
+  set(target fulmar_${layer})
+  if(sources)
+    add_library(${target} STATIC ${sources})
+    set(scope PUBLIC)
+  else()
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_link_libraries(${target} ${scope} Threads::Threads ${CMAKE_DL_LIBS})
+  target_include_directories(${target} ${scope} ${CMAKE_SOURCE_DIR}/src)
+  if(sources)
+    target_link_libraries(${target} PRIVATE fulmar_options)
+  endif()
+  foreach(lower IN LISTS layer_uses_${layer})
+    target_link_libraries(${target} ${scope} fulmar_${lower})
+  endforeach()
+  if(layer MATCHES "^(mpi|api|runtime)$")
+    target_include_directories(${target} ${scope} ${FULMAR_INCLUDE_DIR} ${FULMAR_GENERATED_DIR}
+                               ${CMAKE_BINARY_DIR})  # "generated/options.inc"
+    if(TARGET fulmar_generated AND sources)
+      add_dependencies(${target} fulmar_generated)
+    endif()
+  endif()
+endfunction()
+
+# The loops of the reduction operations are worth the vectoriser's full effort.
+set_source_files_properties(${CMAKE_SOURCE_DIR}/src/mpi/op/kernels.cc PROPERTIES COMPILE_OPTIONS -O3)
+
+foreach(layer IN LISTS FULMAR_LAYERS)
+  fulmar_add_layer(${layer})
+endforeach()
+
+# Every layer at once, for tests that need the whole stack below the C API.
+add_library(fulmar_core INTERFACE)
+target_link_libraries(fulmar_core INTERFACE fulmar_runtime)
+
+if(FULMAR_LIBRARY AND TARGET fulmar_generated)
+  set(objects "")
+  foreach(layer IN LISTS FULMAR_LAYERS)
+    get_target_property(type fulmar_${layer} TYPE)
+    if(type STREQUAL "STATIC_LIBRARY")
+      list(APPEND objects $<TARGET_OBJECTS:fulmar_${layer}>)
+    endif()
+  endforeach()
+  add_library(mpi_abi SHARED ${objects} ${FULMAR_GENERATED_SOURCES})
+  add_dependencies(mpi_abi fulmar_generated)
+  # Not through the layers' targets: their archives must not be linked a second time.
+  target_include_directories(mpi_abi PRIVATE ${CMAKE_SOURCE_DIR}/src ${FULMAR_GENERATED_DIR}
+                             PUBLIC ${FULMAR_INCLUDE_DIR})
+  target_link_libraries(mpi_abi PRIVATE fulmar_options Threads::Threads ${CMAKE_DL_LIBS})
+  set_target_properties(mpi_abi PROPERTIES SOVERSION 1)
+  # No libstdc++ or libgcc of ours can meet the program's: both are linked in and hidden.
+  target_link_options(mpi_abi PRIVATE -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL)
+  if(NOT (CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND FULMAR_SANITIZE))
+    target_link_options(mpi_abi PRIVATE -Wl,-z,defs)  # clang leaves sanitizer symbols to the program
+  endif()
+  if(FULMAR_VERSION_SCRIPT)
+    target_link_options(mpi_abi PRIVATE -Wl,--version-script=${FULMAR_VERSION_SCRIPT})
+    set_property(TARGET mpi_abi APPEND PROPERTY LINK_DEPENDS ${FULMAR_VERSION_SCRIPT})
+  endif()
+  add_custom_command(
+    TARGET mpi_abi POST_BUILD
+    COMMAND ${CMAKE_COMMAND} -E create_symlink libmpi_abi.so.1
+            ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/libmpi_abi.so.0)
+endif()

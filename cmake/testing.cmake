@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 the Fulmar authors
+#
+# One function per kind of test.
+
+if(CMAKE_CROSSCOMPILING AND EXISTS /usr/src/googletest/CMakeLists.txt)
+  # Debian's GoogleTest is compiled for the build machine only.
+  set(INSTALL_GTEST OFF)
+  set(BUILD_GMOCK OFF)
+  add_subdirectory(/usr/src/googletest googletest EXCLUDE_FROM_ALL SYSTEM)
+  target_compile_options(gtest PRIVATE -w)
+else()
+  find_package(GTest REQUIRED)
+endif()
+include(GoogleTest)
+
+# The environment of every test: sanitizer settings, nothing inherited that changes the library.
+set(FULMAR_TEST_ENVIRONMENT "")
+if(FULMAR_SANITIZE STREQUAL "address")
+  set(FULMAR_TEST_ENVIRONMENT "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1")
+elseif(FULMAR_SANITIZE STREQUAL "undefined")
+  set(FULMAR_TEST_ENVIRONMENT "UBSAN_OPTIONS=print_stacktrace=1")
+elseif(FULMAR_SANITIZE STREQUAL "thread")
+  set(FULMAR_TEST_ENVIRONMENT "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1")
+endif()
+
+# fulmar_add_gtest(NAME SOURCES file... LIBRARIES lib... [LABELS label...] [TIMEOUT s])
+# One executable with GoogleTest's main, one ctest entry for all its cases.
+function(fulmar_add_gtest name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LIBRARIES;LABELS")
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/tests)
+  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}" ENVIRONMENT
+                                          "${FULMAR_TEST_ENVIRONMENT}")
+endfunction()
+
+# fulmar_add_mpi_test(NAME SOURCES file... RANKS n... [ENV NAME=VALUE...] [TIMEOUT s] [LABELS label...]
+#                     [ARGS arg...] [LIBRARIES lib...])
+# An MPI program that sees the public API only, run once per number of ranks by the build's mpiexec.
+# It passes by exiting with 0. Names in ctest: mpi.NAME.np4.
+function(fulmar_add_mpi_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;RANKS;ENV;LABELS;ARGS;LIBRARIES")
+  if(NOT TARGET mpi_abi OR NOT TARGET mpiexec)
+    return()
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 60)
+  endif()
+  set(target mpi.${name})
+  add_executable(${target} ${arg_SOURCES})
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests/mpi)
+  target_link_libraries(${target} PRIVATE mpi_abi Threads::Threads ${arg_LIBRARIES})
+  foreach(ranks IN LISTS arg_RANKS)
+    set(test mpi.${name}.np${ranks})
+    add_test(NAME ${test} COMMAND $<TARGET_FILE:mpiexec> -n ${ranks} $<TARGET_FILE:${target}>
+                                  ${arg_ARGS})
+    set_tests_properties(
+      ${test} PROPERTIES TIMEOUT ${arg_TIMEOUT} PROCESSORS 2 LABELS "mpi;${arg_LABELS}"
+                         ENVIRONMENT "${FULMAR_TEST_ENVIRONMENT};${arg_ENV}")
+  endforeach()
+endfunction()
+
+# fulmar_add_mpi_chapter(FOLDER): every .c and .cc in it is one MPI test. How it is run stands in its
+# first ten lines, each entry optional:
+#   // ranks: 1 2 4        (default 2)
+#   // timeout: 120        (seconds, default 60)
+#   // env: NAME=VALUE ...
+#   // args: ...
+#   // labels: ...           (besides that of the folder)
+function(fulmar_add_mpi_chapter folder)
+  get_filename_component(chapter ${folder} NAME)
+  file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.c ${folder}/*.cc)
+  foreach(source IN LISTS sources)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+    file(STRINGS ${source} head LIMIT_COUNT 10)
+    set(ranks 2)
+    set(timeout 60)
+    set(env "")
+    set(args "")
+    set(labels "")
+    foreach(line IN LISTS head)
+      if(line MATCHES "^// (ranks|timeout|env|args|labels): *(.*)$")
+        separate_arguments(${CMAKE_MATCH_1} UNIX_COMMAND "${CMAKE_MATCH_2}")
+      endif()
+    endforeach()
+    get_filename_component(stem ${source} NAME_WE)
+    fulmar_add_mpi_test(${chapter}.${stem} SOURCES ${source} RANKS ${ranks} TIMEOUT ${timeout}
+                        ENV ${env} ARGS ${args} LABELS ${chapter} ${labels})
+  endforeach()
+endfunction()
+
+# fulmar_add_script_test(NAME COMMAND program arg... [TIMEOUT s] [LABELS label...] [PROCESSORS n])
+# A shell or Python script; finds the build in FULMAR_BUILD_DIR and the tree in FULMAR_SOURCE_DIR.
+# Exit status 77 means skipped (the script prints why).
+function(fulmar_add_script_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;PROCESSORS" "COMMAND;LABELS")
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  if(NOT arg_PROCESSORS)
+    set(arg_PROCESSORS 1)
+  endif()
+  add_test(NAME ${name} COMMAND ${arg_COMMAND})
+  set_tests_properties(
+    ${name}
+    PROPERTIES
+      TIMEOUT ${arg_TIMEOUT}
+      PROCESSORS ${arg_PROCESSORS}
+      LABELS "${arg_LABELS}"
+      SKIP_RETURN_CODE 77
+      ENVIRONMENT
+      "${FULMAR_TEST_ENVIRONMENT};FULMAR_BUILD_DIR=${CMAKE_BINARY_DIR};FULMAR_SOURCE_DIR=${CMAKE_SOURCE_DIR}"
+  )
+endfunction()

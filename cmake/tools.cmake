@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 the Fulmar authors
+#
+# fulmar_add_tool(NAME LIBRARIES lib...): bin/NAME from tools/NAME/*.cc. All files but main.cc form the
+# static library fulmar_tool_NAME, which tests/unit/NAME links.
+
+function(fulmar_add_tool name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBRARIES")
+  set(folder ${CMAKE_SOURCE_DIR}/tools/${name})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cc)
+  list(REMOVE_ITEM sources ${folder}/main.cc)
+  set(roots ${CMAKE_SOURCE_DIR}/tools ${folder} ${CMAKE_SOURCE_DIR}/src)
+  if(sources)
+    add_library(fulmar_tool_${name} STATIC ${sources})
+    target_include_directories(fulmar_tool_${name} PUBLIC ${roots})
+    target_link_libraries(fulmar_tool_${name} PUBLIC ${arg_LIBRARIES})
+  endif()
+  if(EXISTS ${folder}/main.cc)
+    add_executable(${name} ${folder}/main.cc)
+    target_include_directories(${name} PRIVATE ${roots})
+    target_link_libraries(${name} PRIVATE ${arg_LIBRARIES})
+    set_target_properties(${name} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
+    if(sources)
+      target_link_libraries(${name} PRIVATE fulmar_tool_${name})
+    endif()
+  endif()
+endfunction()
+
+# What a tool links by the layer law when it has no CMakeLists.txt of its own.
+set(tool_libraries_mpiexec fulmar_wire fulmar_base)
+set(tool_libraries_fulmar mpi_abi)
+
+function(fulmar_add_tool_folder name)
+  set(folder ${CMAKE_SOURCE_DIR}/tools/${name})
+  if(EXISTS ${folder}/CMakeLists.txt)
+    add_subdirectory(${folder})
+  elseif(EXISTS ${folder}/main.cc)
+    fulmar_add_tool(${name} LIBRARIES ${tool_libraries_${name}})
+  endif()
+endfunction()
+
+if(FULMAR_TOOLS)
+  fulmar_add_tool_folder(mpiexec)
+  if(TARGET mpi_abi)
+    fulmar_add_tool_folder(fulmar)
+  endif()
+endif()
+
+# Compiler wrappers: the same script, told its language.
+set(wrapper_dir ${CMAKE_BINARY_DIR}/bin)
+function(fulmar_add_wrapper name language compiler variables)
+  set(WRAPPER_NAME ${name})
+  set(WRAPPER_LANGUAGE ${language})
+  set(WRAPPER_COMPILER ${compiler})
+  set(WRAPPER_VARIABLES ${variables})
+  configure_file(${CMAKE_SOURCE_DIR}/tools/wrappers/wrapper.in ${wrapper_dir}/${name} @ONLY
+                 FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE
+                                  WORLD_READ WORLD_EXECUTE)
+endfunction()
+fulmar_add_wrapper(mpicc C gcc "FULMAR_CC MPICH_CC OMPI_CC")
+fulmar_add_wrapper(mpicxx C++ g++ "FULMAR_CXX MPICH_CXX OMPI_CXX")
+file(CREATE_LINK mpicxx ${wrapper_dir}/mpic++ SYMBOLIC)
