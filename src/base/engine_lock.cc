@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "base/engine_lock.h"
+
+#include <sched.h>
+
+#include "base/arch/pause.h"
+#include "base/futex.h"
+
+namespace fulmar::base {
+namespace {
+
+constexpr int spins_before_sleep = 100;
+/// How long hand_over waits for the woken thread to arrive: a wake across cores takes some 30 us.
+constexpr int most_yields = 100;
+
+}  // namespace
+
+void EngineLock::acquire_slow() noexcept {
+  for (int i = 0; i < spins_before_sleep; ++i) {
+    std::uint32_t expected = free_word;
+    if (word_.compare_exchange_weak(expected, held_word, std::memory_order_acquire,
+                                    std::memory_order_relaxed)) {
+      return;
+    }
+    arch::pause();
+  }
+  while (word_.exchange(contended_word, std::memory_order_acquire) != free_word) {
+    futex_wait(word_, contended_word, FutexScope::process);
+  }
+  slow_entries_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void EngineLock::hand_over() noexcept {
+  const std::uint32_t before = slow_entries_.load(std::memory_order_relaxed);
+  const std::uint32_t depth = suspend();
+  for (int i = 0; i < most_yields && slow_entries_.load(std::memory_order_relaxed) == before; ++i) {
+    ::sched_yield();
+  }
+  resume(depth);
+}
+
+void EngineLock::wake_one() noexcept { futex_wake(word_, 1, FutexScope::process); }
+
+}  // namespace fulmar::base
