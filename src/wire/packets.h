@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <type_traits>
+
+#include "wire/cell.h"
+
+namespace fulmar::wire {
+
+/// Names an operation of the peer that a packet answers. Made by the side that owns the operation,
+/// which checks it when it comes back; 0 is never used.
+using Cookie = std::uint64_t;
+
+/// Ahead of the payload of `eager_sync`.
+struct SyncBody {
+  Cookie send;
+};
+
+/// `sync_ack`, `fin`, `cancel`.
+struct CookieBody {
+  Cookie operation;
+};
+
+/// `rts`: a message that waits at its sender. Context and tag are in the envelope.
+struct RtsBody {
+  Cookie send;
+  std::uint64_t address;  ///< of the first byte at the sender; 0 if the data are not one run there
+  std::uint64_t length;   ///< bytes of the message
+  std::uint32_t early;  ///< 1: announced because it was asked for, older messages may still be kept
+  std::uint32_t reserved;
+  std::uint64_t order;  ///< number of the message among those of this connection, from 1
+};
+
+/// `cts_shared`: the receiver's buffer, and the descriptor from which both sides take pieces.
+struct SharedCopyBody {
+  Cookie send;
+  std::uint64_t address;
+  std::uint64_t length;
+  std::uint32_t descriptor;
+  std::uint32_t generation;
+};
+
+/// `cts_stream`.
+struct StreamBody {
+  Cookie send;
+  Cookie receive;
+  std::uint64_t length;  ///< bytes wanted, at most the message's
+};
+
+/// Ahead of the payload of `data`.
+struct DataBody {
+  Cookie receive;
+  std::uint64_t offset;
+};
+
+/// `ask`.
+struct AskBody {
+  std::uint32_t any_tag;
+  std::uint32_t reserved;
+};
+
+/// `settled`: every message of this context that is older than the one announced early with this
+/// order has been sent ahead of this packet.
+struct SettledBody {
+  std::uint64_t order;
+};
+
+/// `cancel_reply`.
+struct CancelBody {
+  Cookie send;
+  std::uint32_t cancelled;
+  std::uint32_t reserved;
+};
+
+static_assert(sizeof(RtsBody) <= Cell::inline_bytes &&
+              sizeof(SharedCopyBody) <= Cell::inline_bytes &&
+              sizeof(StreamBody) <= Cell::inline_bytes);
+
+/// The bytes of a body.
+template <class Body>
+  requires std::is_trivially_copyable_v<Body>
+std::span<const std::byte> bytes_of(const Body& body) noexcept {
+  return {reinterpret_cast<const std::byte*>(&body), sizeof body};
+}
+
+/// The body at the front of `bytes`; nothing if they are too few.
+template <class Body>
+  requires std::is_trivially_copyable_v<Body>
+std::optional<Body> decode(std::span<const std::byte> bytes) noexcept {
+  if (bytes.size() < sizeof(Body)) return std::nullopt;
+  Body body;
+  std::memcpy(&body, bytes.data(), sizeof body);
+  return body;
+}
+
+}  // namespace fulmar::wire
