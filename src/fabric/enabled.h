@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include "fabric/provider_list.h"
+
+/// The providers that a build of the device is made for. The library has the real ones; the
+/// protocol tests compile the same device for the fake network (FULMAR_FAKE_FABRIC, set by the
+/// build for that target).
+#ifdef FULMAR_FAKE_FABRIC
+#include "fabric/fake/fake.h"
+#else
+#include "fabric/shm/shm.h"
+#endif
+
+namespace fulmar::fabric {
+
+#ifdef FULMAR_FAKE_FABRIC
+using EnabledProviders = ProviderList<Fake>;
+#else
+using EnabledProviders = ProviderList<Shm>;
+#endif
+
+}  // namespace fulmar::fabric

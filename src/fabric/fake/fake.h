@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <sys/uio.h>
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "base/error.h"
+#include "fabric/provider.h"
+
+namespace fulmar::fabric {
+
+/// A network inside one process, for protocol tests: deterministic, one packet at a time, and it
+/// refuses, delays, reorders between peers and kills on command.
+class FakeNetwork {
+ public:
+  struct Packet {
+    wire::Envelope envelope;
+    std::vector<std::byte> body;
+  };
+
+  explicit FakeNetwork(std::uint32_t ports, std::uint64_t seed = 1)
+      : ports_(ports), random_(seed), queues_(std::size_t{ports} * ports), alive_(ports, true) {}
+
+  [[nodiscard]] std::uint32_t ports() const noexcept { return ports_; }
+  [[nodiscard]] std::deque<Packet>& queue(std::uint32_t from, std::uint32_t to) noexcept {
+    return queues_[std::size_t{from} * ports_ + to];
+  }
+
+  /// The next `count` posts of any port answer `again`.
+  void refuse_posts(unsigned count) noexcept { refusals_ = count; }
+  /// Every post is refused with this probability, and a poll delivers nothing with the same one.
+  void set_reluctance(double probability) noexcept { reluctance_ = probability; }
+  /// From now on the port neither sends nor receives; what it sent stays in flight.
+  void kill(std::uint32_t port) noexcept { alive_[port] = false; }
+  [[nodiscard]] bool alive(std::uint32_t port) const noexcept { return alive_[port]; }
+  /// Whether ports may read each other's memory, as on shared memory with single copy.
+  void set_reach(bool reach) noexcept { reach_ = reach; }
+  [[nodiscard]] bool reach() const noexcept { return reach_; }
+  /// The next `count` reads and writes of memory fail.
+  void fail_copies(unsigned count) noexcept { copy_failures_ = count; }
+
+  [[nodiscard]] bool refuses() noexcept;
+  [[nodiscard]] bool copy_fails() noexcept;
+  /// Picks the source of the next packet for `to` among those that have one; `ports()` if none has
+  /// or the network does not feel like it.
+  [[nodiscard]] std::uint32_t pick_source(std::uint32_t to) noexcept;
+  [[nodiscard]] std::uint64_t packets_posted() const noexcept { return posted_; }
+  void count_post() noexcept { ++posted_; }
+  /// Packets in flight.
+  [[nodiscard]] std::size_t in_flight() const noexcept;
+
+ private:
+  std::uint32_t ports_;
+  std::mt19937_64 random_;
+  std::vector<std::deque<Packet>> queues_;
+  std::vector<bool> alive_;
+  unsigned refusals_ = 0;
+  unsigned copy_failures_ = 0;
+  double reluctance_ = 0;
+  bool reach_ = true;
+  std::uint64_t posted_ = 0;
+};
+
+/// One port of a FakeNetwork.
+class Fake {
+ public:
+  static constexpr const char* name = "fake";
+  static constexpr std::size_t max_body_bytes = 4096;
+
+  Fake(FakeNetwork& network, std::uint32_t self) noexcept : network_(network), self_(self) {}
+
+  [[nodiscard]] std::uint32_t self() const noexcept { return self_; }
+  [[nodiscard]] std::uint32_t size() const noexcept { return network_.ports(); }
+  [[nodiscard]] bool alive(std::uint32_t peer) const noexcept { return network_.alive(peer); }
+  [[nodiscard]] Post post(std::uint32_t peer, const wire::Envelope& envelope,
+                          std::span<const std::byte> body) noexcept;
+
+  template <Sink S>
+  unsigned poll(S& sink) noexcept {
+    const std::uint32_t source = network_.pick_source(self_);
+    if (source == network_.ports()) return 0;
+    FakeNetwork::Packet packet = std::move(network_.queue(source, self_).front());
+    network_.queue(source, self_).pop_front();
+    sink.packet(source, packet.envelope, Body(std::span<const std::byte>(packet.body)));
+    return 1;
+  }
+
+  [[nodiscard]] bool reach(std::uint32_t peer) noexcept {
+    return network_.reach() && network_.alive(peer);
+  }
+  [[nodiscard]] base::Error read(std::uint32_t peer, std::span<const iovec> local,
+                                 std::uint64_t remote, std::uint64_t bytes) noexcept;
+  [[nodiscard]] base::Error write(std::uint32_t peer, std::span<const iovec> local,
+                                  std::uint64_t remote, std::uint64_t bytes) noexcept;
+
+ private:
+  FakeNetwork& network_;
+  std::uint32_t self_;
+};
+
+}  // namespace fulmar::fabric
