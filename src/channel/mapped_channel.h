@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "channel/ring.h"
+#include "fabric/provider.h"
+
+/// The channel between ranks that map each other's receive memory.
+///
+/// Every rank has one mailbox cell at every other rank, which is all that a silent peer costs. A
+/// peer that sends a second packet, or a long one, claims a private ring from the receiver's pool
+/// and announces it with the doorbell; the receiver polls the doorbell summary and the rings in
+/// use: the polling set grows with use and not with the job. Nothing here is shared by two senders
+/// but the owner words of the pool and the doorbell bits, each changed by a single atomic
+/// operation, so a sender that dies blocks nobody.
+///
+/// When the pool is used up the receiver asks the owner of the ring that was idle longest to give
+/// it back
+/// (`revoke`); until then the peer without a ring sends one short packet at a time through its
+/// mailbox.
+namespace fulmar::channel {
+
+/// The sending side of one connection.
+struct MappedLink {
+  TxRing tx;
+  const wire::AreaControl* control = nullptr;  ///< the peer's
+  wire::Mailbox* mailbox = nullptr;
+  std::atomic<std::uint32_t>* claim = nullptr;
+  std::uint32_t peer = 0;
+  std::uint32_t cold_packets = 0;
+  bool closing = false;  ///< gave its ring back, waits until the receiver took it
+};
+
+template <fabric::MapsPeers P>
+class MappedChannel {
+ public:
+  using Link = MappedLink;
+  static constexpr std::size_t short_body_bytes = wire::Cell::inline_bytes;
+
+  explicit MappedChannel(P& provider) noexcept;
+  /// Off where ranks share cores; before the first packet.
+  void set_cut_through(CutThrough cut_through) noexcept { cut_through_ = cut_through; }
+
+  /// The connection to a peer; made at first use, stays. Never the own number.
+  [[nodiscard]] std::unique_ptr<Link> connect(std::uint32_t peer);
+
+  /// Sends a packet whose body `fill(to, at)` writes, as TxRing::put says. `again`: no room
+  /// now.
+  template <class Fill>
+  [[nodiscard, gnu::always_inline]] inline fabric::Post put(Link& link,
+                                                            const wire::Envelope& envelope,
+                                                            Fill&& fill) noexcept {
+    if (!link.tx.is_open()) [[unlikely]] {
+      if (use_mailbox(link, envelope.length)) {
+        fill(std::span(link.mailbox->cell.body.data(), envelope.length), std::uint64_t{0});
+        post_mailbox(link, envelope);
+        return fabric::Post::done;
+      }
+      if (!link.tx.is_open()) return fabric::Post::again;
+    }
+    if (link.tx.put(envelope, fill) == fabric::Post::again) [[unlikely]]
+      return fabric::Post::again;
+    wake_sleeper(link);
+    return fabric::Post::done;
+  }
+
+  /// The longest body that can be sent now or as soon as there is room; tries to get a ring if
+  /// `wanted` needs one.
+  [[nodiscard]] std::size_t body_limit(Link& link, std::size_t wanted) noexcept;
+
+  /// Takes what arrived: at most a burst from each peer. Returns the number of packets.
+  template <fabric::Sink S>
+  unsigned get(S& sink) noexcept {
+    unsigned taken = 0;
+    for (std::size_t i = 0; i < rx_.size(); ++i) {
+      if (rx_[i].ready()) taken += drain(rx_[i], sink);
+    }
+    for (std::uint32_t word = 0; word < summary_words_; ++word) {
+      if (control_->doorbell_summary[word].load(std::memory_order_relaxed) != 0) [[unlikely]] {
+        taken += answer_doorbell(word, sink);
+      }
+    }
+    if (!closed_.empty()) [[unlikely]]
+      recycle_closed();
+    return taken;
+  }
+
+  /// Wakes the peer if it sleeps: something that it polls has changed without a packet.
+  void nudge(const Link& link) noexcept {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (link.control->asleep.load(std::memory_order_relaxed) != 0) provider_.wake(link.peer);
+  }
+  /// Before sleep: from now on every sender that puts something wakes this rank. The caller then
+  /// makes all processors see it (membarrier or a full fence everywhere), looks again, and sleeps
+  /// on `sleep_word`.
+  void announce_sleep() noexcept { control_->asleep.store(1, std::memory_order_seq_cst); }
+  void announce_awake() noexcept { control_->asleep.store(0, std::memory_order_relaxed); }
+  [[nodiscard]] std::atomic<std::uint32_t>& sleep_word() noexcept { return control_->asleep; }
+  /// Without membarrier every sender has to order its packet before its look at the wake word. That
+  /// goes for both ways: nobody's barrier reaches this process either.
+  void require_sender_fence() noexcept {
+    for (std::uint32_t peer = 0; peer < provider_.size(); ++peer) {
+      control_of(peer)->senders_fence.store(1);
+    }
+  }
+  /// Before sleep with packets that found no room on this link.
+  void want_credit(Link& link) noexcept {
+    if (link.tx.is_open()) link.tx.ring().want_credit.store(1, std::memory_order_seq_cst);
+  }
+  /// Rare housekeeping: hands back rings that the peer wants, asks for idle ones that others need.
+  void balance(std::span<Link* const> links) noexcept;
+
+  [[nodiscard]] std::size_t rings_polled() const noexcept { return rx_.size(); }
+  [[nodiscard]] wire::ShareDescriptor& share(std::uint32_t peer, std::uint32_t index) noexcept {
+    return control_of(peer)->shares[index];
+  }
+  /// What a rank (also this one) tells in collective operations. Requires index <
+  /// wire::boards_per_area.
+  [[nodiscard]] wire::Board& board(std::uint32_t peer, std::uint32_t index) noexcept {
+    return reinterpret_cast<wire::Board*>(provider_.area(peer) + layout_.boards)[index];
+  }
+  [[nodiscard]] const wire::AreaControl& control(std::uint32_t peer) noexcept {
+    return *control_of(peer);
+  }
+  [[nodiscard]] P& provider() noexcept { return provider_; }
+
+ private:
+  static constexpr unsigned burst = 32;
+
+  wire::AreaControl* control_of(std::uint32_t peer) noexcept {
+    return reinterpret_cast<wire::AreaControl*>(provider_.area(peer));
+  }
+  wire::Mailbox& mailbox_at(std::uint32_t owner, std::uint32_t sender) noexcept {
+    return reinterpret_cast<wire::Mailbox*>(provider_.area(owner) + layout_.mailboxes)[sender];
+  }
+  std::atomic<std::uint32_t>& claim_at(std::uint32_t owner, std::uint32_t sender) noexcept {
+    return reinterpret_cast<std::atomic<std::uint32_t>*>(provider_.area(owner) +
+                                                         layout_.claims)[sender];
+  }
+  wire::Ring& ring_at(std::uint32_t owner, std::uint32_t index) noexcept {
+    return *reinterpret_cast<wire::Ring*>(provider_.area(owner) + layout_.rings +
+                                          index * layout_.ring_bytes());
+  }
+
+  void wake_sleeper(const Link& link) noexcept {
+    // The compiler must not look at the wake word before the packet is written either.
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (link.control->senders_fence.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+    }
+    if (link.control->asleep.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+      provider_.wake(link.peer);
+    }
+  }
+
+  /// Whether this packet goes to the mailbox; claims a ring if one is due.
+  bool use_mailbox(Link& link, std::uint32_t length) noexcept;
+  void post_mailbox(Link& link, const wire::Envelope& envelope) noexcept;
+  bool claim_ring(Link& link) noexcept;
+  void ring_doorbell(std::uint32_t peer) noexcept;
+
+  template <fabric::Sink S>
+  unsigned drain(RxRing& rx, S& sink) noexcept {
+    unsigned taken = 0;
+    const std::uint32_t peer = rx.peer();
+    do {
+      const bool sound = rx.get([&](const wire::Envelope& envelope, const fabric::Body& body) {
+        if (envelope.kind == wire::PacketKind::ring_close) [[unlikely]] {
+          closed_.push_back(peer);
+        } else {
+          sink.packet(peer, envelope, body);
+        }
+      });
+      if (!sound) [[unlikely]] {
+        closed_.push_back(peer);
+        return taken;
+      }
+      ++taken;
+      if (rx.should_publish()) tell_sender(rx);
+    } while (taken < burst && closed_.empty() && rx.ready());
+    return taken;
+  }
+
+  template <fabric::Sink S>
+  unsigned answer_doorbell(std::uint32_t summary_word, S& sink) noexcept {
+    unsigned taken = 0;
+    std::uint64_t words =
+        control_->doorbell_summary[summary_word].exchange(0, std::memory_order_acq_rel);
+    for (; words != 0; words &= words - 1) {
+      const std::uint32_t word =
+          summary_word * 64 + static_cast<std::uint32_t>(__builtin_ctzll(words));
+      std::uint64_t bits = control_->doorbell[word].exchange(0, std::memory_order_acq_rel);
+      for (; bits != 0; bits &= bits - 1) {
+        const std::uint32_t peer = word * 64 + static_cast<std::uint32_t>(__builtin_ctzll(bits));
+        if (peer < provider_.size() && peer != provider_.self()) taken += answer_peer(peer, sink);
+      }
+    }
+    return taken;
+  }
+
+  /// The mailbox first: what is in it was sent before anything in the ring. The claim is read
+  /// before the mailbox: a ring seen here was claimed after the last packet in the mailbox, which
+  /// is then seen too. A ring claimed later rings the doorbell again.
+  template <fabric::Sink S>
+  unsigned answer_peer(std::uint32_t peer, S& sink) noexcept {
+    unsigned taken = 0;
+    const std::uint32_t claim = claim_at(provider_.self(), peer).load(std::memory_order_acquire);
+    wire::Cell& cell = mailbox_at(provider_.self(), peer).cell;
+    const std::uint64_t word = cell.word.load(std::memory_order_acquire);
+    if (word != 0) {
+      wire::Envelope envelope{wire::word_kind(word), wire::word_flags(word), cell.context, cell.tag,
+                              wire::word_length(word)};
+      if (envelope.length <= wire::Cell::inline_bytes) {
+        sink.packet(peer, envelope, std::span<const std::byte>(cell.body.data(), envelope.length));
+      }
+      cell.word.store(0, std::memory_order_release);
+      ++taken;
+      wake_if_waiting(peer);
+    }
+    if (claim != 0) open_claimed(peer, claim);
+    return taken;
+  }
+  void open_claimed(std::uint32_t peer, std::uint32_t claim) noexcept;
+  void tell_sender(RxRing& rx) noexcept;
+  void wake_if_waiting(std::uint32_t peer) noexcept;
+  void recycle_closed() noexcept;
+
+  P& provider_;
+  wire::AreaLayout layout_;
+  wire::AreaControl* control_;
+  std::uint32_t summary_words_;
+  CutThrough cut_through_ = CutThrough::on;
+  std::vector<RxRing> rx_;
+  std::vector<std::uint32_t> closed_;
+  std::vector<std::uint32_t> taken_before_;  ///< by ring index: RxRing::taken at the last balance
+};
+
+}  // namespace fulmar::channel

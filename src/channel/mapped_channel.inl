@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <algorithm>
+
+#include "channel/mapped_channel.h"
+
+namespace fulmar::channel {
+
+template <fabric::MapsPeers P>
+MappedChannel<P>::MappedChannel(P& provider) noexcept
+    : provider_(provider),
+      layout_(wire::AreaLayout::fit(provider.size(), provider.area_bytes())),
+      control_(control_of(provider.self())),
+      summary_words_((provider.size() + 4095) / 4096),
+      taken_before_(wire::rings_per_area, 0) {
+  rx_.reserve(wire::rings_per_area);
+}
+
+template <fabric::MapsPeers P>
+std::unique_ptr<MappedLink> MappedChannel<P>::connect(std::uint32_t peer) {
+  auto link = std::make_unique<Link>();
+  link->peer = peer;
+  link->control = control_of(peer);
+  link->mailbox = &mailbox_at(peer, provider_.self());
+  link->claim = &claim_at(peer, provider_.self());
+  return link;
+}
+
+template <fabric::MapsPeers P>
+std::size_t MappedChannel<P>::body_limit(Link& link, std::size_t wanted) noexcept {
+  if (link.tx.is_open()) return link.tx.body_limit();
+  if (wanted <= short_body_bytes) return short_body_bytes;
+  return claim_ring(link) ? link.tx.body_limit() : short_body_bytes;
+}
+
+template <fabric::MapsPeers P>
+bool MappedChannel<P>::use_mailbox(Link& link, std::uint32_t length) noexcept {
+  const bool empty = link.mailbox->cell.word.load(std::memory_order_acquire) == 0;
+  const bool first = link.cold_packets == 0;
+  if (first && empty && length <= short_body_bytes) return true;
+  if (claim_ring(link)) return false;
+  return empty && length <= short_body_bytes && !link.closing;
+}
+
+template <fabric::MapsPeers P>
+void MappedChannel<P>::post_mailbox(Link& link, const wire::Envelope& envelope) noexcept {
+  wire::Cell& cell = link.mailbox->cell;
+  cell.context = envelope.context;
+  cell.tag = envelope.tag;
+  cell.word.store(wire::pack_word(1, envelope.kind, envelope.flags, envelope.length),
+                  std::memory_order_release);
+  ++link.cold_packets;
+  ring_doorbell(link.peer);
+}
+
+template <fabric::MapsPeers P>
+void MappedChannel<P>::ring_doorbell(std::uint32_t peer) noexcept {
+  wire::AreaControl* control = control_of(peer);
+  const std::uint32_t self = provider_.self();
+  control->doorbell[self / 64].fetch_or(std::uint64_t{1} << (self % 64), std::memory_order_acq_rel);
+  control->doorbell_summary[self / 4096].fetch_or(std::uint64_t{1} << (self / 64 % 64),
+                                                  std::memory_order_seq_cst);
+  if (control->asleep.load(std::memory_order_seq_cst) != 0) provider_.wake(peer);
+}
+
+template <fabric::MapsPeers P>
+bool MappedChannel<P>::claim_ring(Link& link) noexcept {
+  if (link.closing) {
+    // The old ring must be out of the receiver's hands first, or packets could overtake each other.
+    if (link.claim->load(std::memory_order_acquire) != 0) return false;
+    link.closing = false;
+  }
+  wire::AreaControl* control = control_of(link.peer);
+  const std::uint32_t start = provider_.self() % std::max(layout_.ring_count, 1U);
+  for (std::uint32_t i = 0; i < layout_.ring_count; ++i) {
+    const std::uint32_t index = (start + i) % layout_.ring_count;
+    if (control->ring_owner[index].load(std::memory_order_relaxed) != 0) continue;
+    std::uint32_t free_owner = 0;
+    if (control->ring_owner[index].compare_exchange_strong(free_owner, provider_.self() + 1,
+                                                           std::memory_order_acq_rel)) {
+      link.tx.open(ring_at(link.peer, index), layout_.ring_data_bytes, cut_through_);
+      link.claim->store(index + 1, std::memory_order_release);
+      ring_doorbell(link.peer);
+      return true;
+    }
+  }
+  control->rings_wanted.store(1, std::memory_order_relaxed);
+  return false;
+}
+
+template <fabric::MapsPeers P>
+void MappedChannel<P>::open_claimed(std::uint32_t peer, std::uint32_t claim) noexcept {
+  if (claim > layout_.ring_count) return;
+  const std::uint32_t index = claim - 1;
+  for (const RxRing& rx : rx_) {
+    if (rx.peer() == peer || rx.index() == index) return;
+  }
+  if (control_->ring_owner[index].load(std::memory_order_acquire) != peer + 1) return;
+  taken_before_[index] = 0;
+  const std::atomic<std::uint32_t>* gone = nullptr;
+  if constexpr (requires { provider_.gone(peer); }) gone = provider_.gone(peer);
+  rx_.emplace_back(ring_at(provider_.self(), index), layout_.ring_data_bytes, peer, index, gone);
+}
+
+/// Announces room. A sender that went to sleep for want of it made this processor pass a barrier,
+/// or has everyone fence: one of the two sides sees what the other wrote.
+template <fabric::MapsPeers P>
+void MappedChannel<P>::tell_sender(RxRing& rx) noexcept {
+  rx.publish();
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (control_of(rx.peer())->senders_fence.load(std::memory_order_relaxed) != 0) {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  }
+  if (rx.take_want_credit()) provider_.wake(rx.peer());
+}
+
+template <fabric::MapsPeers P>
+void MappedChannel<P>::wake_if_waiting(std::uint32_t peer) noexcept {
+  // A cold sender with more to say polls its mailbox; it may have gone to sleep meanwhile.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (control_of(peer)->asleep.load(std::memory_order_relaxed) != 0) provider_.wake(peer);
+}
+
+template <fabric::MapsPeers P>
+void MappedChannel<P>::recycle_closed() noexcept {
+  for (const std::uint32_t peer : closed_) {
+    const auto it =
+        std::find_if(rx_.begin(), rx_.end(), [&](const RxRing& rx) { return rx.peer() == peer; });
+    if (it == rx_.end()) continue;
+    it->reset();
+    claim_at(provider_.self(), peer).store(0, std::memory_order_release);
+    control_->ring_owner[it->index()].store(0, std::memory_order_release);
+    rx_.erase(it);
+    wake_if_waiting(peer);
+  }
+  closed_.clear();
+}
+
+template <fabric::MapsPeers P>
+void MappedChannel<P>::balance(std::span<Link* const> links) noexcept {
+  for (Link* link : links) {
+    if (!link->tx.is_open() || link->tx.ring().revoke.load(std::memory_order_relaxed) == 0)
+      continue;
+    const wire::Envelope close{wire::PacketKind::ring_close, 0, 0, 0, 0};
+    if (link->tx.put(close, [](auto, auto) {}) == fabric::Post::again) continue;
+    link->tx.close();
+    link->closing = true;
+    wake_sleeper(*link);
+  }
+  if (control_->rings_wanted.load(std::memory_order_relaxed) == 0) return;
+  control_->rings_wanted.store(0, std::memory_order_relaxed);
+  for (RxRing& rx : rx_) {
+    const bool idle = taken_before_[rx.index()] == rx.taken();
+    taken_before_[rx.index()] = rx.taken();
+    if (!idle || rx.ring().revoke.load(std::memory_order_relaxed) != 0) continue;
+    rx.ring().revoke.store(1, std::memory_order_relaxed);
+    wake_if_waiting(rx.peer());
+    return;
+  }
+}
+
+}  // namespace fulmar::channel

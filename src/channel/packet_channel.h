@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "fabric/provider.h"
+
+namespace fulmar::channel {
+
+struct PacketLink {
+  std::uint32_t peer = 0;
+};
+
+/// The channel over a provider that carries packets itself: bodies are built in a buffer and
+/// posted.
+template <fabric::SendsPackets P>
+class PacketChannel {
+ public:
+  using Link = PacketLink;
+  static constexpr std::size_t max_body_bytes = P::max_body_bytes;
+
+  explicit PacketChannel(P& provider) noexcept : provider_(provider) {}
+
+  [[nodiscard]] std::unique_ptr<Link> connect(std::uint32_t peer) {
+    return std::make_unique<Link>(Link{peer});
+  }
+
+  template <class Fill>
+  [[nodiscard]] fabric::Post put(Link& link, const wire::Envelope& envelope, Fill&& fill) noexcept {
+    fill(std::span(body_.data(), envelope.length), std::uint64_t{0});
+    return provider_.post(link.peer, envelope, std::span(body_.data(), envelope.length));
+  }
+  [[nodiscard]] std::size_t body_limit(Link& /*link*/, std::size_t /*wanted*/) noexcept {
+    return max_body_bytes;
+  }
+  template <fabric::Sink S>
+  unsigned get(S& sink) noexcept {
+    return provider_.poll(sink);
+  }
+  [[nodiscard]] P& provider() noexcept { return provider_; }
+
+ private:
+  P& provider_;
+  std::array<std::byte, P::max_body_bytes> body_;
+};
+
+}  // namespace fulmar::channel

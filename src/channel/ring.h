@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "base/arch/prefetch.h"
+#include "fabric/provider.h"
+#include "wire/shm_area.h"
+
+/// The private ring of a pair of ranks: the piggyback design of the RDMA channel paper (Liu et al.
+/// 2004, 4.3) on memory that both map.
+///
+/// A packet is one cell: envelope and up to 48 bytes of body in one cache line, written by the
+/// sender and read by the receiver, with no other line touched. The word that the receiver polls is
+/// written last and carries the lap number, so the receiver writes nothing back to the cell. A
+/// longer body goes to the data part, where sender and receiver compute the same positions, so that
+/// no offset travels. The receiver announces what it consumed only after a quarter of the cells or
+/// of the data part: that line crosses once for 64 short packets.
+///
+/// Why a sender never starves: it is refused when all cells are taken, or when body and the rest at
+/// the end of the data part (together at most half of it) do not fit. If the receiver has taken
+/// everything, what it has not announced is less than a quarter of either, so there was room. If
+/// not, it will take more and announce it.
+///
+/// Cut-through: the packet of a long body is put up before the body is there. The sender copies
+/// piece after piece and says in `filled` how far it is; the receiver, which knows by then where
+/// the message goes, copies each piece on while the sender copies the next. A message of 16 KiB
+/// takes little more than one copy instead of two. Off when ranks share cores: then there is nobody
+/// at the other end meanwhile.
+namespace fulmar::channel {
+
+inline constexpr std::uint32_t data_align = 64;
+inline constexpr std::uint32_t cut_through_bytes = 4096;
+inline constexpr std::uint32_t most_prefetched_bytes = 2048;
+
+/// The pieces of a long body: small enough that both copies overlap, large enough that the word
+/// between them, which travels once for each, does not slow them down.
+constexpr std::uint32_t cut_through_piece(std::uint32_t length) noexcept {
+  return std::clamp(length / 4, 4096U, 32U << 10) & ~4095U;
+}
+
+/// Where the next body of `length` bytes lies, given the position that both sides count.
+struct DataSpan {
+  std::uint64_t begin;
+  std::uint64_t end;  ///< the next position
+
+  static DataSpan after(std::uint64_t position, std::uint32_t length,
+                        std::uint64_t data_bytes) noexcept {
+    const std::uint64_t need = (length + data_align - 1) / data_align * data_align;
+    const std::uint64_t offset = position & (data_bytes - 1);
+    const std::uint64_t skip = offset + need > data_bytes ? data_bytes - offset : 0;
+    return {position + skip, position + skip + need};
+  }
+};
+
+constexpr std::uint16_t lap_of(std::uint32_t position) noexcept {
+  return static_cast<std::uint16_t>(position / wire::ring_cells + 1);
+}
+
+enum class CutThrough : bool { off, on };
+
+/// The sender's side.
+class TxRing {
+ public:
+  void open(wire::Ring& ring, std::uint32_t data_bytes, CutThrough cut_through) noexcept {
+    ring_ = &ring;
+    data_bytes_ = data_bytes;
+    cut_through_from_ = cut_through == CutThrough::on ? cut_through_bytes : UINT32_MAX;
+    head_ = tail_ = 0;
+    data_head_ = data_tail_ = 0;
+  }
+  void close() noexcept { ring_ = nullptr; }
+  [[nodiscard]] bool is_open() const noexcept { return ring_ != nullptr; }
+  [[nodiscard]] wire::Ring& ring() noexcept { return *ring_; }
+
+  /// Sends one packet whose body `fill(to, at)` writes, piece by piece in order: bytes [at, at +
+  /// to.size()) of the body. `again` if there is no room. Requires envelope.length <= body_limit().
+  template <class Fill>
+  [[nodiscard, gnu::always_inline]] inline fabric::Post put(const wire::Envelope& envelope,
+                                                            Fill&& fill) noexcept {
+    if (head_ - tail_ == wire::ring_cells && !refresh()) [[unlikely]]
+      return fabric::Post::again;
+    if (envelope.length > wire::Cell::inline_bytes) return put_long(envelope, fill);
+    fill(std::span(cell().body.data(), envelope.length), std::uint64_t{0});
+    publish(envelope, envelope.flags);
+    return fabric::Post::done;
+  }
+
+  [[nodiscard]] std::uint32_t body_limit() const noexcept {
+    return data_bytes_ / wire::ring_body_fraction;
+  }
+
+  /// Reads how far the receiver is. False if nothing became free.
+  [[gnu::noinline]] bool refresh() noexcept {
+    const std::uint32_t consumed = ring_->consumed.load(std::memory_order_acquire);
+    // The word belongs to another process: a value outside what was sent is ignored.
+    if (consumed == tail_ || consumed - tail_ > head_ - tail_) return false;
+    tail_ = consumed;
+    data_tail_ = data_end_[(tail_ - 1) % wire::ring_cells];
+    return true;
+  }
+
+  /// Whether the receiver has announced that it took everything.
+  [[nodiscard]] bool drained() noexcept {
+    refresh();
+    return head_ == tail_;
+  }
+
+ private:
+  [[nodiscard]] wire::Cell& cell() noexcept { return ring_->cells[head_ % wire::ring_cells]; }
+
+  [[gnu::always_inline]] void publish(const wire::Envelope& envelope, std::uint8_t flags) noexcept {
+    data_end_[head_ % wire::ring_cells] = data_head_;
+    cell().context = envelope.context;
+    cell().tag = envelope.tag;
+    cell().word.store(wire::pack_word(lap_of(head_), envelope.kind, flags, envelope.length),
+                      std::memory_order_release);
+    ++head_;
+  }
+
+  /// The next body will often be as long as this one: its lines, last read by the peer, are asked
+  /// for now, while nobody waits for them.
+  void expect_another(std::uint32_t length) noexcept {
+    const DataSpan next = DataSpan::after(data_head_, length, data_bytes_);
+    const std::byte* at =
+        reinterpret_cast<std::byte*>(ring_ + 1) + (next.begin & (data_bytes_ - 1));
+    const std::uint32_t bytes = std::min(length, most_prefetched_bytes);
+    for (std::uint32_t i = 0; i < bytes; i += base::arch::cache_line) {
+      base::arch::prefetch_to_write(at + i);
+    }
+  }
+
+  template <class Fill>
+  [[gnu::noinline]] fabric::Post put_long(const wire::Envelope& envelope, Fill& fill) noexcept {
+    const DataSpan span = DataSpan::after(data_head_, envelope.length, data_bytes_);
+    if (span.end - data_tail_ > data_bytes_ &&
+        (!refresh() || span.end - data_tail_ > data_bytes_)) {
+      return fabric::Post::again;
+    }
+    std::byte* to = reinterpret_cast<std::byte*>(ring_ + 1) + (span.begin & (data_bytes_ - 1));
+    const auto flags = static_cast<std::uint8_t>(envelope.flags | wire::flag_body_in_data);
+    data_head_ = span.end;
+    if (envelope.length < cut_through_from_) {
+      fill(std::span(to, envelope.length), std::uint64_t{0});
+      publish(envelope, flags);
+      expect_another(envelope.length);
+      return fabric::Post::done;
+    }
+    publish(envelope, flags | wire::flag_cut_through);
+    const std::uint32_t piece = cut_through_piece(envelope.length);
+    for (std::uint32_t at = 0; at < envelope.length; at += piece) {
+      const std::uint32_t bytes = std::min(piece, envelope.length - at);
+      fill(std::span(to + at, bytes), std::uint64_t{at});
+      ring_->filled.store(span.begin + at + bytes, std::memory_order_release);
+    }
+    return fabric::Post::done;
+  }
+
+  wire::Ring* ring_ = nullptr;
+  std::uint32_t data_bytes_ = 0;
+  std::uint32_t cut_through_from_ = UINT32_MAX;
+  std::uint32_t head_ = 0;  ///< packets sent
+  std::uint32_t tail_ = 0;  ///< packets known to be taken
+  std::uint64_t data_head_ = 0;
+  std::uint64_t data_tail_ = 0;
+  std::array<std::uint64_t, wire::ring_cells> data_end_;
+};
+
+/// The receiver's side.
+class RxRing {
+ public:
+  /// `gone`: see fabric::Body; may be null.
+  RxRing(wire::Ring& ring, std::uint32_t data_bytes, std::uint32_t peer, std::uint32_t index,
+         const std::atomic<std::uint32_t>* gone = nullptr) noexcept
+      : ring_(&ring), data_bytes_(data_bytes), peer_(peer), index_(index), gone_(gone) {}
+
+  /// Whether a packet waits. One load of the cell that the sender will write.
+  [[nodiscard]] bool ready() const noexcept {
+    return wire::word_lap(cell().word.load(std::memory_order_relaxed)) == lap_of(head_);
+  }
+
+  /// Hands one waiting packet to `take(envelope, body)` and moves on. Requires ready(). False if
+  /// the packet is malformed: then the ring must not be read any further.
+  template <class Take>
+  [[nodiscard]] bool get(Take&& take) noexcept {
+    const std::uint64_t word = cell().word.load(std::memory_order_acquire);
+    const wire::Envelope envelope{wire::word_kind(word), wire::word_flags(word), cell().context,
+                                  cell().tag, wire::word_length(word)};
+    if (envelope.length <= wire::Cell::inline_bytes) [[likely]] {
+      take(envelope, fabric::Body(std::span<const std::byte>(cell().body.data(), envelope.length)));
+    } else {
+      if (envelope.length > data_bytes_ / wire::ring_body_fraction) return false;
+      const DataSpan span = DataSpan::after(data_, envelope.length, data_bytes_);
+      const std::span<const std::byte> bytes(
+          reinterpret_cast<const std::byte*>(ring_ + 1) + (span.begin & (data_bytes_ - 1)),
+          envelope.length);
+      data_ = span.end;
+      const std::size_t ahead = std::min<std::size_t>(bytes.size(), most_prefetched_bytes);
+      for (std::size_t i = 0; i < ahead; i += base::arch::cache_line) {
+        base::arch::prefetch_to_read(bytes.data() + i);
+      }
+      if ((envelope.flags & wire::flag_cut_through) == 0) {
+        take(envelope, fabric::Body(bytes));
+      } else {
+        const fabric::Body body(bytes, ring_->filled, span.begin, gone_);
+        take(envelope, body);
+        body.await(body.size());  // whatever became of it, the sender must be out of it
+      }
+    }
+    ++head_;
+    return true;
+  }
+
+  /// Whether enough was taken to tell the sender.
+  [[nodiscard]] bool should_publish() const noexcept {
+    return head_ - published_ >= wire::ring_cells / 4 ||
+           data_ - data_published_ >= data_bytes_ / wire::ring_body_fraction;
+  }
+  /// Tells the sender.
+  void publish() noexcept {
+    published_ = head_;
+    data_published_ = data_;
+    ring_->consumed.store(head_, std::memory_order_release);
+  }
+  /// Whether the sender sleeps until it hears of room; asked after `publish` and the fence that the
+  /// sender's way to sleep needs. True once for each sleep.
+  [[nodiscard]] bool take_want_credit() noexcept {
+    if (ring_->want_credit.load(std::memory_order_relaxed) == 0) return false;
+    ring_->want_credit.store(0, std::memory_order_relaxed);
+    return true;
+  }
+
+  /// Makes the ring as new, for the next sender.
+  void reset() noexcept {
+    for (wire::Cell& cell : ring_->cells) cell.word.store(0, std::memory_order_relaxed);
+    ring_->consumed.store(0, std::memory_order_relaxed);
+    ring_->want_credit.store(0, std::memory_order_relaxed);
+    ring_->filled.store(0, std::memory_order_relaxed);
+    ring_->revoke.store(0, std::memory_order_release);
+  }
+
+  [[nodiscard]] std::uint32_t peer() const noexcept { return peer_; }
+  [[nodiscard]] std::uint32_t index() const noexcept { return index_; }
+  [[nodiscard]] wire::Ring& ring() noexcept { return *ring_; }
+  /// Packets taken so far; to find out which rings are idle.
+  [[nodiscard]] std::uint32_t taken() const noexcept { return head_; }
+
+ private:
+  [[nodiscard]] wire::Cell& cell() const noexcept { return ring_->cells[head_ % wire::ring_cells]; }
+
+  wire::Ring* ring_;
+  std::uint32_t data_bytes_;
+  std::uint32_t peer_;
+  std::uint32_t index_;
+  const std::atomic<std::uint32_t>* gone_;
+  std::uint32_t head_ = 0;
+  std::uint32_t published_ = 0;
+  std::uint64_t data_ = 0;
+  std::uint64_t data_published_ = 0;
+};
+
+}  // namespace fulmar::channel
