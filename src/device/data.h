@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "channel/channel.h"
+
+namespace fulmar::device {
+
+/// Reads and writes data that are not one run of bytes, by position in the packed stream. Made by
+/// the layer that knows datatypes, for one type and count; must live until the operation is
+/// complete.
+class Packer {
+ public:
+  Packer() = default;
+  Packer(const Packer&) = delete;
+  Packer& operator=(const Packer&) = delete;
+  virtual ~Packer() = default;
+
+  /// Copies packed bytes [offset, offset + to.size()) out of the buffer at `base`; returns how many
+  /// there were.
+  virtual std::size_t pack(const void* base, std::uint64_t offset,
+                           std::span<std::byte> to) const = 0;
+  /// The reverse.
+  virtual std::size_t unpack(void* base, std::uint64_t offset,
+                             std::span<const std::byte> from) const = 0;
+  /// Describes packed bytes from `offset` on as pieces of memory, at most `bytes` bytes and
+  /// `out.size()` pieces; returns the number of pieces.
+  virtual std::size_t segments(void* base, std::uint64_t offset, std::uint64_t bytes,
+                               std::span<iovec> out) const = 0;
+};
+
+/// The user's memory of a message: `bytes` bytes at `address`, or, with a packer, as many packed
+/// bytes of the data that start there.
+struct Buffer {
+  void* address = nullptr;
+  std::uint64_t bytes = 0;
+  const Packer* packer = nullptr;
+};
+
+/// Copies up to 48 bytes without a call: short messages are copied twice, and a call costs as much
+/// as the copy.
+inline void copy_short(void* to, const void* from, std::size_t bytes) noexcept {
+  auto* target = static_cast<std::byte*>(to);
+  const auto* source = static_cast<const std::byte*>(from);
+  if (bytes == 8) [[likely]] {
+    std::memcpy(target, source, 8);
+  } else if (bytes > 16) {
+    std::memcpy(target, source, 16);
+    if (bytes > 32) std::memcpy(target + 16, source + 16, 16);
+    std::memcpy(target + bytes - 16, source + bytes - 16, 16);
+  } else if (bytes > 8) {
+    std::memcpy(target, source, 8);
+    std::memcpy(target + bytes - 8, source + bytes - 8, 8);
+  } else if (bytes >= 4) {
+    std::memcpy(target, source, 4);
+    std::memcpy(target + bytes - 4, source + bytes - 4, 4);
+  } else if (bytes >= 2) {
+    std::memcpy(target, source, 2);
+    target[bytes - 1] = source[bytes - 1];
+  } else if (bytes == 1) {
+    *target = *source;
+  }
+}
+inline constexpr std::size_t copy_short_limit = 48;
+
+inline void copy_bytes(void* to, const void* from, std::size_t bytes) noexcept {
+  if (bytes <= copy_short_limit) {
+    copy_short(to, from, bytes);
+  } else {
+    std::memcpy(to, from, bytes);
+  }
+}
+
+/// Packed bytes [offset, offset + to.size()) of a buffer.
+inline void read_buffer(const Buffer& buffer, std::uint64_t offset,
+                        std::span<std::byte> to) noexcept {
+  if (buffer.packer != nullptr) [[unlikely]] {
+    buffer.packer->pack(buffer.address, offset, to);
+  } else {
+    copy_bytes(to.data(), static_cast<const std::byte*>(buffer.address) + offset, to.size());
+  }
+}
+inline void write_buffer(const Buffer& buffer, std::uint64_t offset,
+                         std::span<const std::byte> from) noexcept {
+  if (buffer.packer != nullptr) [[unlikely]] {
+    buffer.packer->unpack(buffer.address, offset, from);
+  } else {
+    copy_bytes(static_cast<std::byte*>(buffer.address) + offset, from.data(), from.size());
+  }
+}
+
+/// Writes a packet's body, piece by piece: `prefix`, then packed bytes of a buffer from `offset`
+/// on. The prefix fits into the first piece.
+[[nodiscard]] inline auto body_writer(std::span<const std::byte> prefix, const Buffer& buffer,
+                                      std::uint64_t offset) noexcept {
+  return [prefix, &buffer, offset](std::span<std::byte> to, std::uint64_t at) noexcept {
+    if (at == 0 && !prefix.empty()) {
+      const std::size_t head = std::min(prefix.size(), to.size());
+      copy_bytes(to.data(), prefix.data(), head);
+      to = to.subspan(head);
+    } else {
+      at -= prefix.size();
+    }
+    read_buffer(buffer, offset + at, to);
+  };
+}
+
+/// Copies bytes [from, from + count) of a packet's body to `offset` of a buffer, each piece as soon
+/// as it is there.
+inline void copy_body(const Buffer& buffer, std::uint64_t offset, const fabric::Body& body,
+                      std::uint64_t from, std::uint64_t count) noexcept {
+  if (body.complete()) [[likely]] {
+    write_buffer(buffer, offset, body.part(from, count));
+    return;
+  }
+  const std::uint64_t piece = channel::cut_through_piece(static_cast<std::uint32_t>(body.size()));
+  for (std::uint64_t done = 0; done < count;) {
+    const std::uint64_t bytes = std::min(piece - (from + done) % piece, count - done);
+    write_buffer(buffer, offset + done, body.part(from + done, bytes));
+    done += bytes;
+  }
+}
+
+}  // namespace fulmar::device

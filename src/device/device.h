@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/engine_lock.h"
+#include "device/arrival.h"
+#include "device/cookies.h"
+#include "device/copy_choice.h"
+#include "device/node_board.h"
+#include "device/operation.h"
+#include "device/peer.h"
+#include "device/rails.h"
+#include "device/share_pool.h"
+#include "device/waiting.h"
+#include "match/matcher.h"
+
+/// The device: messages between processes (the ADI3 of the papers as MPI sees it). Matching, the
+/// eager and rendezvous protocols, back-pressure, progress and waiting, over the channels of the
+/// enabled providers. Peers are process numbers of the job; communicators are unknown here.
+///
+/// Files: send.cc, receive.cc (start of operations and matching), packets.cc (what arrives),
+/// rendezvous.cc (long messages), flow.cc (queues without room, memory budget), progress.cc,
+/// wait.cc.
+///
+/// Thread rule: every member needs the engine's lock. `wait` gives it up while it sleeps.
+namespace fulmar::device {
+
+class Device {
+ public:
+  struct Config {
+    std::uint32_t self = 0;
+    std::uint32_t size = 1;
+    /// More runnable ranks on the node than cores: yield instead of spinning.
+    bool oversubscribed = false;
+    bool has_membarrier = false;
+    /// Messages up to this long are copied eagerly.
+    std::uint64_t eager_bytes = 64U << 10;
+    LongCopy long_copy = LongCopy::automatic;
+    /// Messages from this length on are copied by sender and receiver together.
+    std::uint64_t share_bytes = (std::uint64_t{64} << 10) + 1;
+    /// Unexpected data beyond this make the senders keep theirs.
+    std::uint64_t unexpected_budget_bytes = std::uint64_t{16} << 20;
+  };
+
+  Device(Config config, base::EngineLock& lock) noexcept;
+  ~Device();
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  /// Before the first message: which channels there are.
+  [[nodiscard]] EnabledRails& rails() noexcept { return rails_; }
+  [[nodiscard]] const Config& config() const noexcept { return config_; }
+  [[nodiscard]] base::EngineLock& lock() noexcept { return lock_; }
+
+  // --- messages
+  // -------------------------------------------------------------------------------------
+
+  /// Sends a short run of bytes if that can be done at once: true when the message is on its way
+  /// and the buffer may be reused. The straight way for blocking and immediate sends alike.
+  [[nodiscard, gnu::always_inline]] inline bool send_now(match::Key key, const void* data,
+                                                         std::uint64_t bytes) noexcept {
+    Peer* peer = peers_[key.peer];
+    if (bytes > wire::Cell::inline_bytes || peer == nullptr || !peer->clear) [[unlikely]]
+      return false;
+    const wire::Envelope envelope{wire::PacketKind::eager, 0, key.context, key.tag,
+                                  static_cast<std::uint32_t>(bytes)};
+    const auto fill = [=](std::span<std::byte> to, std::uint64_t)
+                          __attribute__((always_inline)) { copy_short(to.data(), data, bytes); };
+    return rails_.visit(peer->rail, [&](auto& channel, auto& link) __attribute__((always_inline)) {
+      return channel.put(link, envelope, fill);
+    }) == fabric::Post::done;
+  }
+
+  /// Starts a send: key, buffer and mode are set. May be done on return.
+  void start_send(Operation& operation) noexcept;
+  /// Starts a receive: key and buffer are set. May be done on return.
+  void start_receive(Operation& operation) noexcept;
+
+  /// The first message that a receive with this key would get; left where it is. nullptr if none
+  /// arrived; senders that hold theirs back are asked then.
+  [[nodiscard]] Arrival* find_arrival(const match::Key& key) noexcept;
+  /// Takes a found message out of the queue, for `receive_taken` alone (matched probe).
+  void take_arrival(Arrival& arrival) noexcept;
+  void receive_taken(Operation& operation, Arrival& arrival) noexcept;
+
+  /// Tries to withdraw an operation that is not done. A receive that was not matched is done and
+  /// cancelled on return; a send may be so later, or complete as if nothing had been asked.
+  void cancel(Operation& operation) noexcept;
+
+  /// Ends an operation that has no message of its own (a generalized request, a combined call): it
+  /// is done, and who waits for it learns so. Any thread that holds the lock.
+  void complete(Operation& operation) noexcept {
+    finish(operation);
+    if (waiters_stale_ && !in_progress_) [[unlikely]]
+      notify_waiters();
+  }
+
+  // --- progress and waiting
+  // ---------------------------------------------------------------------------
+
+  /// One look at everything that can move. Returns how much did.
+  unsigned progress() noexcept;
+
+  /// Returns when `finished()` is true. Spins, yields or sleeps as the situation demands.
+  template <class Finished>
+  void wait(Finished&& finished) noexcept {
+    if (finished()) return;
+    if (lock_.enabled()) {
+      wait_with_threads(
+          [](void* f) noexcept {
+            return bool((*static_cast<std::remove_reference_t<Finished>*>(f))());
+          },
+          &finished);
+      return;
+    }
+    Idle idle(config_.oversubscribed);
+    while (!finished()) {
+      if (progress() != 0) {
+        idle.reset();
+      } else if (idle.step() == Idle::Advice::sleep) [[unlikely]] {
+        sleep();
+      }
+    }
+  }
+  /// As wait, for a condition that another process makes true in memory, without a packet; it must
+  /// wake this one if it sleeps.
+  template <class Finished>
+  void wait_for_memory(Finished&& finished) noexcept {
+    if (finished()) return;
+    if (!config_.oversubscribed && !lock_.enabled()) {
+      for (int look = 0; look < looks_before_progress; ++look) {
+        base::arch::pause();
+        if (finished()) return;
+      }
+    }
+    wait_watching(
+        [](void* f) noexcept {
+          return bool((*static_cast<std::remove_reference_t<Finished>*>(f))());
+        },
+        &finished);
+  }
+  void wait_done(const Operation& operation) noexcept {
+    wait([&]() noexcept { return operation.done(); });
+  }
+
+  /// For calls that look once and return: makes progress, and, if there was none and such calls
+  /// come one after the other, gives the processor to a rank that has work.
+  void poll() noexcept;
+
+  /// Whether sends are queued here that no request stands for any more (eager ones of freed
+  /// requests).
+  [[nodiscard]] bool has_queued_sends() const noexcept { return !backlog_.empty(); }
+  /// Sends that nobody waits for (of freed requests, from buffers): `drain` waits for them.
+  void add_unattended() noexcept { ++unattended_; }
+  void remove_unattended() noexcept { --unattended_; }
+  /// What finalization waits for: everything handed over is out.
+  void drain() noexcept;
+
+  /// Steps of other engines (schedules of collectives) that want to run with progress. Must stay
+  /// valid until removed; may remove itself.
+  struct Hook {
+    unsigned (*step)(Hook&) = nullptr;
+    Hook* next = nullptr;
+  };
+  void add_hook(Hook& hook) noexcept;
+  void remove_hook(Hook& hook) noexcept;
+
+  // --- short collective operations; see device/node_board.h
+  // ------------------------------------------------------------------------------------------
+
+  /// The boards with this index of these processes, of which this one is number `self`; nullptr
+  /// where they cannot all be read, which is the same in each of them.
+  [[nodiscard]] std::unique_ptr<NodeBoard> make_board(std::uint32_t index,
+                                                      std::span<const std::uint32_t> peers,
+                                                      int self, std::uint64_t first_round);
+  [[nodiscard]] BoardPool& boards() noexcept { return boards_; }
+  /// Wakes a process that was seen to sleep.
+  void wake(std::uint32_t peer) noexcept;
+
+  // --- figures
+  // ------------------------------------------------------------------------------------------
+
+  struct Counters {
+    std::uint64_t eager_sends = 0;
+    std::uint64_t rendezvous_sends = 0;
+    std::uint64_t unexpected = 0;
+    std::uint64_t single_copies = 0;  ///< pieces moved between address spaces by this process
+    std::uint64_t streamed = 0;       ///< messages that fell back to the copy through the ring
+    std::uint64_t holds = 0;          ///< times a sender was told to keep its messages
+    std::uint64_t sleeps = 0;
+    std::uint64_t malformed = 0;  ///< packets that made no sense and were dropped
+  };
+  [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
+  [[nodiscard]] std::uint64_t unexpected_bytes() const noexcept { return arrivals_.bytes_in_use(); }
+  /// Operations that a peer may name.
+  [[nodiscard]] std::size_t named_operations() const noexcept { return cookies_.live(); }
+  [[nodiscard]] const CopyChoice& copy_choice() const noexcept { return copy_choice_; }
+  [[nodiscard]] const match::Matcher& matcher() const noexcept { return matcher_; }
+
+  /// What a channel calls with each packet (fabric::Sink).
+  void packet(std::uint32_t peer, const wire::Envelope& envelope,
+              const fabric::Body& body) noexcept {
+    if (envelope.kind == wire::PacketKind::eager) [[likely]] {
+      const match::Key key{envelope.context, peer, envelope.tag};
+      if (match::Posted* posted = matcher_.take_posted(key); posted != nullptr) {
+        Operation& receive = *operation_of(posted);
+        if (body.size() <= std::min<std::uint64_t>(receive.buffer.bytes, copy_short_limit) &&
+            receive.buffer.packer == nullptr) [[likely]] {
+          receive.outcome = {key.peer, key.tag, body.size(), base::ErrorClass::success, false};
+          copy_short(receive.buffer.address, body.bytes().data(), body.size());
+        } else {
+          receive_bytes(receive, key, body);
+        }
+        finish(receive);
+        return;
+      }
+    }
+    slow_packet(peer, envelope, body);
+  }
+
+ private:
+  struct Waiter {
+    bool (*finished)(void*) noexcept = nullptr;
+    void* argument = nullptr;
+    std::atomic<std::uint32_t> signal{0};
+    Waiter* next = nullptr;
+  };
+
+  static Operation* operation_of(match::Posted* posted) noexcept {
+    // Operation is not of standard layout (it derives from Outgoing), but the offset of a member of
+    // a class without virtual bases is fixed; gcc and clang define it.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+    constexpr std::size_t offset = offsetof(Operation, posted);
+#pragma GCC diagnostic pop
+    return reinterpret_cast<Operation*>(reinterpret_cast<std::byte*>(posted) - offset);
+  }
+
+  // send.cc
+  Peer& connect(std::uint32_t id) noexcept;
+  void send_to_self(Operation& operation) noexcept;
+  fabric::Post post_message(Operation& operation) noexcept;
+  fabric::Post post_eager(Operation& operation) noexcept;
+  fabric::Post post_announcement(Operation& operation) noexcept;
+  wire::RtsBody announcement_of(Operation& operation, bool early) noexcept;
+  void send_control(Peer& peer, wire::PacketKind kind, const match::Key& key,
+                    std::span<const std::byte> body) noexcept;
+  fabric::Post put(Peer& peer, const wire::Envelope& envelope,
+                   std::span<const std::byte> body) noexcept;
+
+  // receive.cc
+  void receive_arrival(Operation& operation, Arrival& arrival) noexcept;
+  void receive_local(Operation& operation, Operation& send) noexcept;
+  void receive_bytes(Operation& operation, const match::Key& key, const fabric::Body& body,
+                     std::uint64_t skip = 0) noexcept;
+  void settle_length(Operation& operation, const match::Key& key, std::uint64_t length) noexcept;
+  void finish(Operation& operation) noexcept {
+    operation.stage = Stage::done;
+    if (first_waiter_ != nullptr) [[unlikely]]
+      waiters_stale_ = true;
+    if (operation.on_done != nullptr) operation.on_done(operation);
+  }
+  void finish_send(Operation& operation) noexcept;
+  bool withdraw_local(Operation& send) noexcept;
+
+  // packets.cc
+  [[gnu::noinline]] void slow_packet(std::uint32_t peer, const wire::Envelope& envelope,
+                                     const fabric::Body& body) noexcept;
+  void unmatched(const match::Key& key, const wire::Envelope& envelope,
+                 std::span<const std::byte> body) noexcept;
+  void on_eager_sync(const match::Key& key, const wire::Envelope& envelope,
+                     const fabric::Body& body) noexcept;
+  void on_announcement(const match::Key& key, std::span<const std::byte> body) noexcept;
+  void on_acknowledge(Peer& peer, std::span<const std::byte> body) noexcept;
+  void on_cancel(Peer& peer, std::span<const std::byte> body) noexcept;
+  void on_cancel_reply(Peer& peer, std::span<const std::byte> body) noexcept;
+  /// The body of a packet; counts what is too short for it.
+  template <class Body>
+  std::optional<Body> decoded(std::span<const std::byte> bytes) noexcept {
+    const auto body = wire::decode<Body>(bytes);
+    if (!body) ++counters_.malformed;
+    return body;
+  }
+  Operation* named(Peer& peer, wire::Cookie cookie, bool send) noexcept;
+
+  // rendezvous.cc
+  void start_rendezvous(Operation& receive, Peer& peer, wire::Cookie send,
+                        std::uint64_t address) noexcept;
+  bool could_share(const Operation& receive) noexcept;
+  void note_way(const Operation& receive) noexcept;
+  bool try_share(Operation& receive) noexcept;
+  bool try_read(Operation& receive) noexcept;
+  void start_stream(Operation& receive) noexcept;
+  void finish_rendezvous(Operation& receive) noexcept;
+  void on_clear_to_share(Peer& peer, std::span<const std::byte> body) noexcept;
+  void on_clear_to_stream(Peer& peer, std::span<const std::byte> body) noexcept;
+  void on_data(Peer& peer, const fabric::Body& body) noexcept;
+  unsigned advance_active() noexcept;
+  unsigned advance(Operation& operation) noexcept;
+  unsigned advance_share(Operation& operation) noexcept;
+  unsigned advance_stream(Operation& send) noexcept;
+  unsigned advance_read(Operation& receive) noexcept;
+  base::Error copy_piece(Operation& operation, std::uint64_t offset, std::uint64_t bytes) noexcept;
+  void activate(Operation& operation) noexcept;
+  void deactivate(const Operation& operation) noexcept;
+
+  // flow.cc
+  void enqueue(Peer& peer, Outgoing& item) noexcept;
+  unsigned flush_backlog() noexcept;
+  bool flush(Peer& peer) noexcept;
+  void keep(Operation& operation) noexcept;
+  void announce_early(Peer& peer, Operation& operation) noexcept;
+  void update_clear(Peer& peer) noexcept;
+  bool withdraw_kept(Operation& operation) noexcept;
+  static bool keeps_older(const Peer& peer, std::uint32_t context, std::uint64_t order) noexcept;
+  void settle(Peer& peer) noexcept;
+  static void add_early(Peer& peer, const EarlyMessage& message);
+  void ask_senders(const match::Key& key) noexcept;
+  void ask_for_probe(const match::Key& key) noexcept;
+  void ask(Peer& peer, const match::Key& key) noexcept;
+  void hold_sender(Peer& peer) noexcept;
+  void release_senders() noexcept;
+  void on_hold(Peer& peer) noexcept;
+  void on_release(Peer& peer) noexcept;
+  void on_ask(Peer& peer, const match::Key& key, std::span<const std::byte> body) noexcept;
+  void on_settled(Peer& peer, std::uint32_t context, std::span<const std::byte> body) noexcept;
+
+  static constexpr int looks_before_progress = 64;
+  static constexpr int yields_before_sleep = 1000;
+  [[gnu::noinline]] void wait_watching(bool (*finished)(void*) noexcept, void* argument) noexcept;
+
+  // wait.cc
+  [[gnu::noinline]] void sleep() noexcept;
+  void give_up_membarrier() noexcept;
+  void wait_with_threads(bool (*finished)(void*) noexcept, void* argument) noexcept;
+  void lead(Waiter& self) noexcept;
+  bool leader_ready() noexcept;
+  void balance() noexcept;
+  void add_waiter(Waiter& waiter) noexcept;
+  void remove_waiter(Waiter& waiter) noexcept;
+  void notify_waiters() noexcept;
+  void signal(Waiter& waiter) noexcept;
+  void stir() noexcept;
+
+  Config config_;
+  base::EngineLock& lock_;
+  EnabledRails rails_;
+  match::Matcher matcher_;
+  std::vector<Peer*>
+      peers_;  ///< by process number; nullptr until the first use, and for this process
+  std::vector<std::unique_ptr<Peer>> owned_peers_;
+  ArrivalPool arrivals_;
+  CookieTable cookies_;
+  SharePool shares_;
+  CopyChoice copy_choice_;
+  std::vector<Peer*> backlog_;       ///< peers with queued items
+  Operation* active_ = nullptr;      ///< long transfers that move with progress
+  std::vector<Peer*> held_senders_;  ///< told to keep their messages
+  Hook* hooks_ = nullptr;
+  Waiter* first_waiter_ = nullptr;
+  Waiter* leader_ = nullptr;
+  bool waiters_stale_ = false;
+  bool in_progress_ = false;
+  bool sleeping_ = false;
+  std::uint32_t progress_calls_ = 0;
+  std::uint32_t missed_polls_ = 0;
+  std::uint64_t unattended_ = 0;
+  Counters counters_;
+  BoardPool boards_;
+};
+
+}  // namespace fulmar::device

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstdint>
+
+#include "base/error_class.h"
+#include "device/copy_choice.h"
+#include "device/data.h"
+#include "match/matcher.h"
+#include "wire/packets.h"
+
+namespace fulmar::device {
+
+struct Peer;
+struct Arrival;
+
+/// What waits in a peer's queue because there was no room for it: a message or a control packet.
+struct Outgoing {
+  enum class Kind : std::uint8_t { message, control };
+  Outgoing* next = nullptr;
+  Kind kind = Kind::message;
+};
+
+enum class SendMode : std::uint8_t {
+  standard,
+  synchronous,  ///< complete only after the receive was matched
+};
+
+/// How far an operation is. Sends: idle, then queued (no room), kept (the receiver is over its
+/// budget), announced (rts or eager_sync is out), sharing or streaming (bytes move), done.
+/// Receives: posted, reading, sharing or streaming, done.
+enum class Stage : std::uint8_t {
+  idle,
+  queued,
+  kept,
+  announced,
+  posted,
+  reading,
+  sharing,
+  streaming,
+  done
+};
+
+/// What a finished operation tells.
+struct Outcome {
+  std::uint32_t peer = 0;
+  std::int32_t tag = 0;
+  std::uint64_t bytes = 0;
+  base::ErrorClass error = base::ErrorClass::success;
+  bool cancelled = false;
+};
+
+/// One send or receive on its way through the device. Owned by the caller, who sets key, buffer and
+/// mode, hands it to the device, and leaves it alone until `done()`.
+struct Operation : Outgoing {
+  match::Posted posted;  ///< key.peer: destination of a send, source (or any_peer) of a receive
+  Buffer buffer;
+  Outcome outcome;
+  Stage stage = Stage::idle;
+  SendMode mode = SendMode::standard;
+  bool is_send = false;
+  std::uint32_t share_index = 0;
+  std::uint32_t share_generation = 0;
+  Peer* peer = nullptr;          ///< the connection, once known
+  wire::Cookie own_cookie = 0;   ///< how the peer names this operation
+  wire::Cookie peer_cookie = 0;  ///< how to name the peer's one
+  std::uint64_t remote = 0;      ///< address of the peer's bytes
+  std::uint64_t length = 0;      ///< bytes to move; less than buffer.bytes or the message's
+  std::uint64_t moved = 0;       ///< bytes (or pieces, when sharing) taken care of
+  std::uint64_t order = 0;       ///< among kept messages of the connection
+  std::uint64_t started_ns = 0;  ///< when the bytes of a long receive began to move
+  LongCopy way = LongCopy::automatic;
+  Operation* next_active = nullptr;
+  /// Called when the operation is done, under the lock, if set. May start other operations and may
+  /// free this one: the device does not touch it any more.
+  void (*on_done)(Operation&) = nullptr;
+
+  [[nodiscard]] bool done() const noexcept { return stage == Stage::done; }
+  [[nodiscard]] match::Key& key() noexcept { return posted.key; }
+  [[nodiscard]] const match::Key& key() const noexcept { return posted.key; }
+};
+
+}  // namespace fulmar::device

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <algorithm>
+#include <cstring>
+
+#include "channel/mapped_channel.inl"
+#include "device/device.h"
+
+/// What arrives, apart from the short way for eager messages in device.h. Nothing in a packet is
+/// believed: lengths are checked by the channel, bodies are copied before they are looked at, and a
+/// cookie counts only if it names an operation of this process with the peer that sent it. A packet
+/// that makes no sense is counted and dropped.
+namespace fulmar::device {
+
+using wire::PacketKind;
+
+void Device::slow_packet(std::uint32_t peer_id, const wire::Envelope& envelope,
+                         const fabric::Body& whole) noexcept {
+  const match::Key key{envelope.context, peer_id, envelope.tag};
+  switch (envelope.kind) {
+    case PacketKind::eager:
+      return unmatched(key, envelope, whole.bytes());
+    case PacketKind::eager_sync:
+      return on_eager_sync(key, envelope, whole);
+    case PacketKind::rts:
+      return on_announcement(key, whole.bytes());
+    default:
+      break;
+  }
+  Peer& peer = connect(peer_id);
+  if (envelope.kind == PacketKind::data) return on_data(peer, whole);
+  const std::span<const std::byte> body = whole.bytes();
+  switch (envelope.kind) {
+    case PacketKind::sync_ack:
+    case PacketKind::fin:
+      return on_acknowledge(peer, body);
+    case PacketKind::cts_shared:
+      return on_clear_to_share(peer, body);
+    case PacketKind::cts_stream:
+      return on_clear_to_stream(peer, body);
+    case PacketKind::hold:
+      return on_hold(peer);
+    case PacketKind::release:
+      return on_release(peer);
+    case PacketKind::ask:
+      return on_ask(peer, key, body);
+    case PacketKind::settled:
+      return on_settled(peer, envelope.context, body);
+    case PacketKind::cancel:
+      return on_cancel(peer, body);
+    case PacketKind::cancel_reply:
+      return on_cancel_reply(peer, body);
+    default:
+      ++counters_.malformed;
+  }
+}
+
+/// Keeps a message until its receive comes.
+void Device::unmatched(const match::Key& key, const wire::Envelope& envelope,
+                       std::span<const std::byte> body) noexcept {
+  wire::Cookie send = 0;
+  Arrival::Kind kind = Arrival::Kind::eager;
+  if (envelope.kind == PacketKind::eager_sync) {
+    kind = Arrival::Kind::eager_sync;
+    std::memcpy(&send, body.data(), sizeof send);
+    body = body.subspan(sizeof send);
+  }
+  Arrival* arrival = arrivals_.make(body.size());
+  if (arrival == nullptr) {
+    // The budget keeps this from happening unless the system itself is out of memory.
+    ++counters_.malformed;
+    return;
+  }
+  arrival->unexpected.key = key;
+  arrival->kind = kind;
+  arrival->send = send;
+  arrival->length = body.size();
+  copy_bytes(arrival->bytes(), body.data(), body.size());
+  matcher_.add(arrival->unexpected);
+  ++counters_.unexpected;
+  if (first_waiter_ != nullptr) waiters_stale_ = true;
+  if (arrivals_.bytes_in_use() > config_.unexpected_budget_bytes) [[unlikely]] {
+    hold_sender(connect(key.peer));
+  }
+}
+
+void Device::on_eager_sync(const match::Key& key, const wire::Envelope& envelope,
+                           const fabric::Body& body) noexcept {
+  const auto prefix =
+      decoded<wire::SyncBody>(body.part(0, std::min(body.size(), sizeof(wire::SyncBody))));
+  if (!prefix) return;
+  match::Posted* posted = matcher_.take_posted(key);
+  if (posted == nullptr) return unmatched(key, envelope, body.bytes());
+  Operation& receive = *operation_of(posted);
+  receive_bytes(receive, key, body, sizeof *prefix);
+  const wire::CookieBody answer{prefix->send};
+  send_control(connect(key.peer), PacketKind::sync_ack, key, wire::bytes_of(answer));
+  finish(receive);
+}
+
+void Device::on_announcement(const match::Key& key, std::span<const std::byte> body) noexcept {
+  const auto rts = decoded<wire::RtsBody>(body);
+  if (!rts) return;
+  Peer& peer = connect(key.peer);
+  std::erase_if(peer.probed, [&](const Ask& probe) { return probe.key.accepts(key); });
+  match::Posted* posted =
+      rts->early != 0 ? matcher_.take_posted_out_of_turn(key) : matcher_.take_posted(key);
+  if (posted != nullptr) {
+    Operation& receive = *operation_of(posted);
+    settle_length(receive, key, rts->length);
+    return start_rendezvous(receive, peer, rts->send, rts->address);
+  }
+  Arrival* arrival = arrivals_.make(0);
+  if (arrival == nullptr) {
+    ++counters_.malformed;
+    return;
+  }
+  arrival->unexpected.key = key;
+  arrival->kind = Arrival::Kind::announced;
+  arrival->unexpected.out_of_turn = rts->early != 0;
+  arrival->order = rts->order;
+  arrival->send = rts->send;
+  arrival->address = rts->address;
+  arrival->length = rts->length;
+  matcher_.add(arrival->unexpected);
+  ++counters_.unexpected;
+  if (first_waiter_ != nullptr) waiters_stale_ = true;
+  if (arrivals_.bytes_in_use() > config_.unexpected_budget_bytes) hold_sender(peer);
+}
+
+Operation* Device::named(Peer& peer, wire::Cookie cookie, bool send) noexcept {
+  Operation* operation = cookies_.find(cookie);
+  if (operation == nullptr || operation->peer != &peer || operation->is_send != send) {
+    ++counters_.malformed;
+    return nullptr;
+  }
+  return operation;
+}
+
+/// The receiver matched a synchronous send, or has all bytes of a rendezvous.
+void Device::on_acknowledge(Peer& peer, std::span<const std::byte> body) noexcept {
+  const auto answer = decoded<wire::CookieBody>(body);
+  Operation* send = answer ? named(peer, answer->operation, true) : nullptr;
+  if (send == nullptr) return;
+  const bool active = send->stage == Stage::sharing || send->stage == Stage::streaming;
+  if (!active && send->stage != Stage::announced) {
+    ++counters_.malformed;  // it still stands in a queue here
+    return;
+  }
+  if (active) deactivate(*send);
+  finish_send(*send);
+}
+
+void Device::on_cancel(Peer& peer, std::span<const std::byte> body) noexcept {
+  const auto request = decoded<wire::CookieBody>(body);
+  if (!request) return;
+  wire::CancelBody answer{request->operation, 0, 0};
+  for (match::Unexpected* at = matcher_.oldest_unexpected(); at != nullptr;
+       at = matcher_.next_unexpected(*at)) {
+    Arrival* arrival = Arrival::of(at);
+    if (arrival->key().peer != peer.id || arrival->send != request->operation) continue;
+    take_arrival(*arrival);
+    arrivals_.free(arrival);
+    answer.cancelled = 1;
+    break;
+  }
+  if (!held_senders_.empty()) release_senders();
+  send_control(peer, PacketKind::cancel_reply, {}, wire::bytes_of(answer));
+}
+
+void Device::on_cancel_reply(Peer& peer, std::span<const std::byte> body) noexcept {
+  const auto answer = decoded<wire::CancelBody>(body);
+  if (!answer || answer->cancelled == 0) return;  // matched meanwhile: it completes as usual
+  Operation* send = named(peer, answer->send, true);
+  if (send == nullptr || send->stage != Stage::announced) return;
+  send->outcome.cancelled = true;
+  send->outcome.bytes = 0;
+  finish_send(*send);
+}
+
+}  // namespace fulmar::device

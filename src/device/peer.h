@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "device/operation.h"
+#include "device/rails.h"
+#include "wire/packets.h"
+
+namespace fulmar::device {
+
+/// A control packet that found no room.
+struct ControlPacket : Outgoing {
+  wire::Envelope envelope;
+  std::array<std::byte, wire::Cell::inline_bytes> body;
+};
+
+/// A queue of Outgoing, first in first out.
+struct OutgoingQueue {
+  Outgoing* first = nullptr;
+  Outgoing* last = nullptr;
+
+  [[nodiscard]] bool empty() const noexcept { return first == nullptr; }
+  void push(Outgoing& item) noexcept {
+    item.next = nullptr;
+    (first == nullptr ? first : last->next) = &item;
+    last = &item;
+  }
+  void pop() noexcept { first = first->next; }
+  /// Takes `item` out, wherever it stands. False if it is not here.
+  bool remove(const Outgoing& item) noexcept {
+    Outgoing* before = nullptr;
+    for (Outgoing* at = first; at != nullptr; before = at, at = at->next) {
+      if (at != &item) continue;
+      (before == nullptr ? first : before->next) = at->next;
+      if (last == at) last = before;
+      return true;
+    }
+    return false;
+  }
+};
+
+/// A request of the receiver to announce kept messages, remembered until one is there.
+struct Ask {
+  match::Key key;  ///< peer is not used
+};
+
+/// A message that was announced while older ones of its context stayed behind.
+struct EarlyMessage {
+  std::uint64_t order = 0;
+  std::uint32_t context = 0;
+};
+
+/// What the device keeps about one process it talks to. Made at first use.
+struct Peer {
+  RailRef rail;
+  std::uint32_t id = 0;
+  /// A short send may go straight to the channel: nothing is queued or kept.
+  bool clear = true;
+  bool kept_by_peer = false;  ///< we told it to hold its messages
+  bool holds = false;         ///< it told us to keep ours
+  bool in_backlog = false;    ///< listed in Device::backlog_
+  OutgoingQueue queue;        ///< no room in the channel
+  OutgoingQueue kept;         ///< messages that stay here until asked for or released
+  std::uint64_t next_order = 1;
+  std::vector<Ask> asks;
+  std::vector<EarlyMessage> early;  ///< by order; those that the peer still takes for out of turn
+  std::vector<Ask> probed;          ///< what probes asked this peer for since they were answered
+};
+
+}  // namespace fulmar::device

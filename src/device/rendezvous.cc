@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+
+#include "base/clock.h"
+#include "channel/mapped_channel.inl"
+#include "device/device.h"
+
+/// Long messages. The sender announces address and length (`rts`); once the receive is known the
+/// receiver chooses how the bytes come:
+///
+/// * share: sender and receiver copy together. The receiver names a descriptor in its memory from
+/// which both
+///   take the next piece until none is left, and each moves its pieces by a single copy between the
+///   two address spaces, the receiver reading, the sender writing. Two cores copy twice as fast as
+///   one. A sender that is busy elsewhere takes no pieces, and nobody waits for it.
+/// * read: the receiver reads everything; for what is too short to share.
+/// * stream: the sender copies pieces into the ring and the receiver out of it, both at once. This
+/// works
+///   always; the way for data that are not one run at the sender, and what the others fall back to,
+///   in the middle of a message too, when the kernel refuses a copy.
+///
+/// One handshake in each case: rts, and `fin` when the receiver has all (stream needs none).
+/// The bytes move inside progress, a bounded amount with each look, so that a test call returns
+/// soon.
+namespace fulmar::device {
+
+using fabric::Post;
+using wire::PacketKind;
+
+namespace {
+
+constexpr std::uint64_t piece_bytes = 64U << 10;
+/// How many pieces one look at progress moves of one transfer.
+constexpr unsigned pieces_per_step = 4;
+constexpr std::size_t most_segments = 256;
+/// Bytes of one packet of a stream.
+constexpr std::size_t stream_packet_bytes = 128U << 10;
+
+template <class Channel>
+inline constexpr bool maps_peers = requires(Channel& channel) { channel.share(0U, 0U); };
+template <class Channel>
+inline constexpr bool reaches_memory = requires(Channel& channel) { channel.provider().reach(0U); };
+
+std::uint64_t piece_count(std::uint64_t length) noexcept {
+  return (length + piece_bytes - 1) / piece_bytes;
+}
+
+}  // namespace
+
+void Device::start_rendezvous(Operation& receive, Peer& peer, wire::Cookie send,
+                              std::uint64_t address) noexcept {
+  receive.peer = &peer;
+  receive.peer_cookie = send;
+  receive.remote = address;
+  receive.moved = 0;
+  if (receive.length == 0) return finish_rendezvous(receive);
+  receive.way = LongCopy::automatic;
+  if (address != 0 && could_share(receive)) {
+    receive.way = copy_choice_.pick(receive.length);
+    receive.started_ns = 0;
+    if (receive.way == LongCopy::stream) return start_stream(receive);
+    if (try_share(receive)) return;
+  }
+  if (address != 0 && try_read(receive)) return;
+  start_stream(receive);
+}
+
+/// Whether both sides could copy this message together: the case in which there is a choice.
+bool Device::could_share(const Operation& receive) noexcept {
+  if (receive.length < config_.share_bytes || receive.buffer.packer != nullptr) return false;
+  return rails_.visit(receive.peer->rail, [&](auto& channel, auto&) {
+    using Channel = std::remove_cvref_t<decltype(channel)>;
+    if constexpr (maps_peers<Channel> && reaches_memory<Channel>) {
+      return channel.provider().reach(receive.peer->id);
+    } else {
+      return false;
+    }
+  });
+}
+
+bool Device::try_share(Operation& receive) noexcept {
+  const bool ready = rails_.visit(receive.peer->rail, [&](auto& channel, auto&) {
+    using Channel = std::remove_cvref_t<decltype(channel)>;
+    if constexpr (maps_peers<Channel> && reaches_memory<Channel>) {
+      receive.share_index = shares_.take();
+      if (receive.share_index == SharePool::none) return false;
+      receive.share_generation = shares_.generation(receive.share_index);
+      wire::ShareDescriptor& share = channel.share(config_.self, receive.share_index);
+      share.copied.store(0, std::memory_order_relaxed);
+      share.failed.store(0, std::memory_order_relaxed);
+      share.next.store(std::uint64_t{receive.share_generation} << 32, std::memory_order_release);
+      return true;
+    } else {
+      return false;
+    }
+  });
+  if (!ready) return false;
+  const wire::SharedCopyBody body{receive.peer_cookie,
+                                  reinterpret_cast<std::uintptr_t>(receive.buffer.address),
+                                  receive.length, receive.share_index, receive.share_generation};
+  send_control(*receive.peer, PacketKind::cts_shared, receive.key(), wire::bytes_of(body));
+  receive.stage = Stage::sharing;
+  activate(receive);
+  return true;
+}
+
+bool Device::try_read(Operation& receive) noexcept {
+  const bool ready = rails_.visit(receive.peer->rail, [&](auto& channel, auto&) {
+    if constexpr (reaches_memory<std::remove_cvref_t<decltype(channel)>>) {
+      return channel.provider().reach(receive.peer->id);
+    } else {
+      return false;
+    }
+  });
+  if (!ready) return false;
+  receive.stage = Stage::reading;
+  activate(receive);
+  // A message of a few pieces is read on the spot; the operation may be gone then.
+  if (receive.length <= piece_bytes * pieces_per_step) advance_read(receive);
+  return true;
+}
+
+void Device::start_stream(Operation& receive) noexcept {
+  ++counters_.streamed;
+  receive.stage = Stage::streaming;
+  receive.moved = 0;
+  receive.own_cookie = cookies_.add(receive);
+  const wire::StreamBody body{receive.peer_cookie, receive.own_cookie, receive.length};
+  send_control(*receive.peer, PacketKind::cts_stream, receive.key(), wire::bytes_of(body));
+}
+
+void Device::finish_rendezvous(Operation& receive) noexcept {
+  note_way(receive);
+  const wire::CookieBody body{receive.peer_cookie};
+  send_control(*receive.peer, PacketKind::fin, receive.key(), wire::bytes_of(body));
+  finish(receive);
+}
+
+void Device::note_way(const Operation& receive) noexcept {
+  if (receive.way == LongCopy::automatic) return;
+  copy_choice_.record(receive.way, receive.length, base::now_ns() - receive.started_ns);
+}
+
+void Device::on_clear_to_share(Peer& peer, std::span<const std::byte> body) noexcept {
+  const auto request = decoded<wire::SharedCopyBody>(body);
+  Operation* send = request ? named(peer, request->send, true) : nullptr;
+  if (send == nullptr) return;
+  if (send->stage != Stage::announced || send->buffer.packer != nullptr ||
+      request->length > send->buffer.bytes || request->descriptor >= wire::share_descriptors) {
+    ++counters_.malformed;
+    return;
+  }
+  send->stage = Stage::sharing;
+  send->remote = request->address;
+  send->length = request->length;
+  send->share_index = request->descriptor;
+  send->share_generation = request->generation;
+  activate(*send);
+}
+
+void Device::on_clear_to_stream(Peer& peer, std::span<const std::byte> body) noexcept {
+  const auto request = decoded<wire::StreamBody>(body);
+  Operation* send = request ? named(peer, request->send, true) : nullptr;
+  if (send == nullptr) return;
+  if ((send->stage != Stage::announced && send->stage != Stage::sharing) ||
+      request->length > send->buffer.bytes) {
+    ++counters_.malformed;
+    return;
+  }
+  if (send->stage == Stage::sharing) deactivate(*send);
+  send->stage = Stage::streaming;
+  send->peer_cookie = request->receive;
+  send->length = request->length;
+  send->moved = 0;
+  activate(*send);
+}
+
+void Device::on_data(Peer& peer, const fabric::Body& body) noexcept {
+  const auto data =
+      decoded<wire::DataBody>(body.part(0, std::min(body.size(), sizeof(wire::DataBody))));
+  Operation* receive = data ? named(peer, data->receive, false) : nullptr;
+  if (receive == nullptr) return;
+  const std::uint64_t bytes = body.size() - sizeof *data;
+  if (receive->stage != Stage::streaming || data->offset != receive->moved ||
+      bytes > receive->length - receive->moved) {
+    ++counters_.malformed;
+    return;
+  }
+  if (receive->moved == 0) receive->started_ns = base::now_ns();
+  copy_body(receive->buffer, receive->moved, body, sizeof *data, bytes);
+  receive->moved += bytes;
+  if (receive->moved < receive->length) return;
+  note_way(*receive);
+  cookies_.remove(receive->own_cookie);
+  receive->own_cookie = 0;
+  finish(*receive);
+}
+
+/// One step of the transfers under way: of each direction to each peer the oldest, and the next
+/// only where that one has nothing to do, so that buffers stay in the cache and times mean
+/// something.
+unsigned Device::advance_active() noexcept {
+  unsigned moved = 0;
+  const Peer* busy[2] = {nullptr, nullptr};
+  for (Operation* at = active_; at != nullptr;) {
+    Operation* next = at->next_active;
+    const Peer* peer = at->peer;
+    const bool is_send = at->is_send;
+    if (busy[is_send ? 1 : 0] != peer) {
+      const unsigned step = advance(*at);
+      if (step != 0) busy[is_send ? 1 : 0] = peer;
+      moved += step;
+    }
+    at = next;
+  }
+  return moved;
+}
+
+unsigned Device::advance(Operation& operation) noexcept {
+  switch (operation.stage) {
+    case Stage::sharing:
+      return advance_share(operation);
+    case Stage::reading:
+      return advance_read(operation);
+    case Stage::streaming:
+      return operation.is_send ? advance_stream(operation) : 0;
+    default:
+      return 0;
+  }
+}
+
+/// Takes pieces from the descriptor and copies them. The receiver's side also sees when all are
+/// done.
+unsigned Device::advance_share(Operation& operation) noexcept {
+  wire::ShareDescriptor* share = nullptr;
+  rails_.visit(operation.peer->rail, [&](auto& channel, auto&) {
+    if constexpr (maps_peers<std::remove_cvref_t<decltype(channel)>>) {
+      share = &channel.share(operation.is_send ? operation.peer->id : config_.self,
+                             operation.share_index);
+    }
+  });
+  if (share == nullptr) return 0;
+  if (!operation.is_send && operation.started_ns == 0) operation.started_ns = base::now_ns();
+  const std::uint64_t pieces = piece_count(operation.length);
+  unsigned moved = 0;
+  while (moved < pieces_per_step) {
+    std::uint64_t next = share->next.load(std::memory_order_acquire);
+    if (next >> 32 != operation.share_generation || (next & 0xffffffff) >= pieces) break;
+    if (!share->next.compare_exchange_weak(next, next + 1, std::memory_order_acq_rel)) continue;
+    const std::uint64_t offset = (next & 0xffffffff) * piece_bytes;
+    const std::uint64_t bytes = std::min(piece_bytes, operation.length - offset);
+    const bool copied = copy_piece(operation, offset, bytes).ok();
+    (copied ? share->copied : share->failed).fetch_add(1, std::memory_order_acq_rel);
+    ++moved;
+  }
+  if (operation.is_send) {
+    if (moved < pieces_per_step) {  // none left: what remains is the receiver's answer
+      deactivate(operation);
+      rails_.visit(operation.peer->rail, [&](auto& channel, auto& link) {
+        if constexpr (maps_peers<std::remove_cvref_t<decltype(channel)>>) channel.nudge(link);
+      });
+    }
+    return moved;
+  }
+  const std::uint64_t failed = share->failed.load(std::memory_order_acquire);
+  if (share->copied.load(std::memory_order_acquire) + failed < pieces) return moved;
+  deactivate(operation);
+  shares_.give_back(operation.share_index);
+  if (failed == 0) {
+    finish_rendezvous(operation);
+  } else {
+    start_stream(operation);
+  }
+  return moved + 1;
+}
+
+unsigned Device::advance_read(Operation& receive) noexcept {
+  unsigned moved = 0;
+  while (moved < pieces_per_step && receive.moved < receive.length) {
+    const std::uint64_t bytes = std::min(piece_bytes, receive.length - receive.moved);
+    if (copy_piece(receive, receive.moved, bytes).failed()) {
+      deactivate(receive);
+      start_stream(receive);
+      return moved + 1;
+    }
+    receive.moved += bytes;
+    ++moved;
+  }
+  if (receive.moved == receive.length) {
+    deactivate(receive);
+    finish_rendezvous(receive);
+  }
+  return moved;
+}
+
+unsigned Device::advance_stream(Operation& send) noexcept {
+  unsigned moved = 0;
+  while (moved < pieces_per_step && send.moved < send.length) {
+    const Post post = rails_.visit(send.peer->rail, [&](auto& channel, auto& link) {
+      const std::size_t limit = std::min<std::size_t>(channel.body_limit(link, stream_packet_bytes),
+                                                      stream_packet_bytes) -
+                                sizeof(wire::DataBody);
+      const std::uint64_t bytes = std::min<std::uint64_t>(limit, send.length - send.moved);
+      const wire::DataBody head{send.peer_cookie, send.moved};
+      const wire::Envelope envelope{PacketKind::data, 0, 0, 0,
+                                    static_cast<std::uint32_t>(sizeof head + bytes)};
+      const Post put =
+          channel.put(link, envelope, body_writer(wire::bytes_of(head), send.buffer, send.moved));
+      if (put == Post::done) send.moved += bytes;
+      return put;
+    });
+    if (post == Post::again) return moved;
+    ++moved;
+  }
+  if (send.moved == send.length) {
+    deactivate(send);
+    finish_send(send);
+  }
+  return moved;
+}
+
+/// Moves one piece between this process and the peer: a receive reads, a send writes.
+base::Error Device::copy_piece(Operation& operation, std::uint64_t offset,
+                               std::uint64_t bytes) noexcept {
+  ++counters_.single_copies;
+  return rails_.visit(operation.peer->rail, [&](auto& channel, auto&) -> base::Error {
+    if constexpr (reaches_memory<std::remove_cvref_t<decltype(channel)>>) {
+      auto& provider = channel.provider();
+      const Buffer& buffer = operation.buffer;
+      if (buffer.packer == nullptr) {
+        const iovec local{static_cast<std::byte*>(buffer.address) + offset, bytes};
+        return operation.is_send ? provider.write(operation.peer->id, {&local, 1},
+                                                  operation.remote + offset, bytes)
+                                 : provider.read(operation.peer->id, {&local, 1},
+                                                 operation.remote + offset, bytes);
+      }
+      std::array<iovec, most_segments> local;
+      for (std::uint64_t done = 0; done < bytes;) {
+        const std::size_t count =
+            buffer.packer->segments(buffer.address, offset + done, bytes - done, local);
+        std::uint64_t covered = 0;
+        for (std::size_t i = 0; i < count; ++i) covered += local[i].iov_len;
+        if (covered == 0) return base::Error(base::ErrorClass::intern);
+        const base::Error error = provider.read(operation.peer->id, {local.data(), count},
+                                                operation.remote + offset + done, covered);
+        if (error.failed()) return error;
+        done += covered;
+      }
+      return {};
+    } else {
+      return base::Error(base::ErrorClass::intern);
+    }
+  });
+}
+
+void Device::activate(Operation& operation) noexcept {
+  operation.next_active = nullptr;
+  Operation** end = &active_;
+  while (*end != nullptr) end = &(*end)->next_active;
+  *end = &operation;
+  stir();
+}
+
+void Device::deactivate(const Operation& operation) noexcept {
+  for (Operation** at = &active_; *at != nullptr; at = &(*at)->next_active) {
+    if (*at == &operation) {
+      *at = operation.next_active;
+      return;
+    }
+  }
+}
+
+}  // namespace fulmar::device

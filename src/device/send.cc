@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <algorithm>
+#include <cstring>
+
+#include "channel/mapped_channel.inl"
+#include "device/device.h"
+
+namespace fulmar::device {
+
+using fabric::Post;
+using wire::PacketKind;
+
+Device::Device(Config config, base::EngineLock& lock) noexcept
+    : config_(config), lock_(lock), peers_(config.size, nullptr), copy_choice_(config.long_copy) {}
+
+Device::~Device() {
+  while (match::Unexpected* left = matcher_.oldest_unexpected()) {
+    matcher_.remove(*left);
+    arrivals_.free(Arrival::of(left));
+  }
+  for (const auto& peer : owned_peers_) {
+    while (!peer->queue.empty()) {
+      Outgoing* item = peer->queue.first;
+      peer->queue.pop();
+      if (item->kind == Outgoing::Kind::control) delete static_cast<ControlPacket*>(item);
+    }
+  }
+}
+
+Peer& Device::connect(std::uint32_t id) noexcept {
+  if (peers_[id] != nullptr) return *peers_[id];
+  owned_peers_.push_back(std::make_unique<Peer>());
+  Peer& peer = *owned_peers_.back();
+  peer.id = id;
+  peer.rail = rails_.connect(id);
+  peers_[id] = &peer;
+  return peer;
+}
+
+void Device::start_send(Operation& operation) noexcept {
+  operation.is_send = true;
+  operation.stage = Stage::idle;
+  operation.order = 0;
+  operation.outcome = {operation.key().peer, operation.key().tag, operation.buffer.bytes,
+                       base::ErrorClass::success, false};
+  if (operation.key().peer == config_.self) {
+    operation.peer = nullptr;
+    send_to_self(operation);
+    return;
+  }
+  Peer& peer = connect(operation.key().peer);
+  operation.peer = &peer;
+  if (peer.holds) {
+    keep(operation);
+  } else if (!peer.queue.empty() || post_message(operation) == Post::again) {
+    operation.stage = Stage::queued;
+    operation.kind = Outgoing::Kind::message;
+    enqueue(peer, operation);
+  }
+}
+
+void Device::send_to_self(Operation& operation) noexcept {
+  if (match::Posted* posted = matcher_.take_posted(operation.key()); posted != nullptr) {
+    receive_local(*operation_of(posted), operation);
+    return;
+  }
+  const bool eager = operation.mode == SendMode::standard &&
+                     operation.buffer.bytes <= config_.eager_bytes &&
+                     arrivals_.bytes_in_use() < config_.unexpected_budget_bytes;
+  Arrival* arrival = arrivals_.make(eager ? operation.buffer.bytes : 0);
+  if (arrival == nullptr) {
+    operation.outcome.error = base::ErrorClass::no_mem;
+    finish(operation);
+    return;
+  }
+  arrival->unexpected.key = operation.key();
+  arrival->length = operation.buffer.bytes;
+  arrival->kind = eager ? Arrival::Kind::eager : Arrival::Kind::local;
+  arrival->local = eager ? nullptr : &operation;
+  matcher_.add(arrival->unexpected);
+  ++counters_.unexpected;
+  if (first_waiter_ != nullptr) waiters_stale_ = true;
+  if (eager) {
+    read_buffer(operation.buffer, 0, {arrival->bytes(), operation.buffer.bytes});
+    finish(operation);
+  } else {
+    operation.stage = Stage::announced;
+  }
+  if (waiters_stale_) notify_waiters();
+}
+
+/// Puts the message, or its announcement, on the channel.
+Post Device::post_message(Operation& operation) noexcept {
+  std::uint64_t limit = config_.eager_bytes;
+  const std::uint64_t extra = operation.mode == SendMode::synchronous ? sizeof(wire::SyncBody) : 0;
+  const std::uint64_t body = operation.buffer.bytes + extra;
+  rails_.visit(operation.peer->rail, [&](auto& channel, auto& link) {
+    limit = std::min<std::uint64_t>(limit, channel.body_limit(link, std::min(body, limit)));
+  });
+  return body <= limit ? post_eager(operation) : post_announcement(operation);
+}
+
+Post Device::post_eager(Operation& operation) noexcept {
+  const bool sync = operation.mode == SendMode::synchronous;
+  if (sync && operation.own_cookie == 0) operation.own_cookie = cookies_.add(operation);
+  const Buffer& buffer = operation.buffer;
+  const wire::SyncBody head{operation.own_cookie};
+  const std::span<const std::byte> prefix =
+      sync ? wire::bytes_of(head) : std::span<const std::byte>();
+  const wire::Envelope envelope{sync ? PacketKind::eager_sync : PacketKind::eager, 0,
+                                operation.key().context, operation.key().tag,
+                                static_cast<std::uint32_t>(buffer.bytes + prefix.size())};
+  const Post post = rails_.visit(operation.peer->rail, [&](auto& channel, auto& link) {
+    return channel.put(link, envelope, body_writer(prefix, buffer, 0));
+  });
+  if (post == Post::again) return post;
+  ++counters_.eager_sends;
+  if (sync) {
+    operation.stage = Stage::announced;
+  } else {
+    finish_send(operation);
+  }
+  return post;
+}
+
+wire::RtsBody Device::announcement_of(Operation& operation, bool early) noexcept {
+  if (operation.own_cookie == 0) operation.own_cookie = cookies_.add(operation);
+  const Buffer& buffer = operation.buffer;
+  return {operation.own_cookie,
+          buffer.packer == nullptr ? reinterpret_cast<std::uintptr_t>(buffer.address) : 0,
+          buffer.bytes,
+          early ? 1U : 0U,
+          0,
+          operation.order};
+}
+
+Post Device::post_announcement(Operation& operation) noexcept {
+  const wire::RtsBody body = announcement_of(operation, false);
+  const wire::Envelope envelope{PacketKind::rts, 0, operation.key().context, operation.key().tag,
+                                sizeof body};
+  const Post post = put(*operation.peer, envelope, wire::bytes_of(body));
+  if (post == Post::again) return post;
+  ++counters_.rendezvous_sends;
+  operation.stage = Stage::announced;
+  return post;
+}
+
+Post Device::put(Peer& peer, const wire::Envelope& envelope,
+                 std::span<const std::byte> body) noexcept {
+  return rails_.visit(peer.rail, [&](auto& channel, auto& link) {
+    return channel.put(link, envelope, [&](std::span<std::byte> to, std::uint64_t) {
+      copy_short(to.data(), body.data(), body.size());
+    });
+  });
+}
+
+void Device::send_control(Peer& peer, PacketKind kind, const match::Key& key,
+                          std::span<const std::byte> body) noexcept {
+  const wire::Envelope envelope{kind, 0, key.context, key.tag,
+                                static_cast<std::uint32_t>(body.size())};
+  if (peer.queue.empty() && put(peer, envelope, body) == Post::done) return;
+  auto* packet = new ControlPacket;
+  packet->kind = Outgoing::Kind::control;
+  packet->envelope = envelope;
+  std::memcpy(packet->body.data(), body.data(), body.size());
+  enqueue(peer, *packet);
+}
+
+void Device::finish_send(Operation& operation) noexcept {
+  if (operation.own_cookie != 0) cookies_.remove(operation.own_cookie);
+  operation.own_cookie = 0;
+  finish(operation);
+}
+
+}  // namespace fulmar::device

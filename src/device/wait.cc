@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/futex.h"
+#include "channel/mapped_channel.inl"
+#include "device/device.h"
+
+/// Sleeping, and waiting with several threads.
+///
+/// Sleep without a lost wake-up and without a fence in the sender: the sleeper sets its wake word,
+/// makes every processor that runs a rank pass a barrier (membarrier, which costs the sleeper some
+/// microseconds and the senders nothing), and looks once more. A sender that had put its packet
+/// before the barrier is seen by this look; one that puts it later sees the wake word. Where
+/// membarrier is denied, the senders fence.
+///
+/// With several threads in MPI one of them, the leader, makes progress for all; the others sleep on
+/// a word of their own. Whoever completes something lets the waiters' conditions be checked, under
+/// the lock, and wakes exactly those whose condition became true. Who leaves while
+/// nobody leads wakes one of the others, who leads then. The leader gives the lock away as soon as
+/// a thread stands at it.
+namespace fulmar::device {
+namespace {
+
+/// Nothing is meant to be missed; if it is, this bounds the damage.
+constexpr std::int64_t longest_sleep_ns = 1'000'000'000;
+
+template <class Channel>
+concept Sleeps = requires(Channel& channel) { channel.sleep_word(); };
+
+}  // namespace
+
+void Device::sleep() noexcept {
+  std::atomic<std::uint32_t>* word = nullptr;
+  rails_.for_each_with_links([&](auto& channel, auto& links) {
+    if constexpr (Sleeps<std::remove_cvref_t<decltype(channel)>>) {
+      word = &channel.sleep_word();
+      channel.announce_sleep();
+      if (!backlog_.empty() || active_ != nullptr) {
+        for (auto* link : links) channel.want_credit(*link);
+      }
+    }
+  });
+  if (word == nullptr) {
+    ::sched_yield();
+    return;
+  }
+  if (config_.has_membarrier &&
+      ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) != 0) {
+    give_up_membarrier();
+  }
+  if (!config_.has_membarrier) std::atomic_thread_fence(std::memory_order_seq_cst);
+  sleeping_ = true;
+  if (progress() == 0 && !leader_ready()) {
+    ++counters_.sleeps;
+    const std::uint32_t depth = lock_.suspend();
+    base::futex_wait(*word, 1, base::FutexScope::shared, longest_sleep_ns);
+    lock_.resume(depth);
+  }
+  sleeping_ = false;
+  word->store(0, std::memory_order_relaxed);
+}
+
+/// A sandbox took it away after the start. What a sender does before it sees the new word can be
+/// missed once; `longest_sleep_ns` bounds that.
+void Device::give_up_membarrier() noexcept {
+  config_.has_membarrier = false;
+  rails_.for_each([](auto& channel) {
+    if constexpr (Sleeps<std::remove_cvref_t<decltype(channel)>>) channel.require_sender_fence();
+  });
+}
+
+bool Device::leader_ready() noexcept {
+  return leader_ != nullptr && leader_->finished(leader_->argument);
+}
+
+void Device::wait_with_threads(bool (*finished)(void*) noexcept, void* argument) noexcept {
+  Waiter self;
+  self.finished = finished;
+  self.argument = argument;
+  add_waiter(self);
+  while (!finished(argument)) {
+    if (leader_ == nullptr) {
+      lead(self);
+      continue;
+    }
+    const std::uint32_t depth = lock_.suspend();
+    base::futex_wait(self.signal, 0, base::FutexScope::process);
+    lock_.resume(depth);
+    self.signal.store(0, std::memory_order_relaxed);
+  }
+  remove_waiter(self);
+  // Whoever leaves makes sure that somebody leads: a successor that was woken may find its own
+  // condition true and leave without ever having led.
+  if (leader_ == nullptr && first_waiter_ != nullptr) signal(*first_waiter_);
+}
+
+/// Makes progress until the own condition holds.
+void Device::lead(Waiter& self) noexcept {
+  leader_ = &self;
+  Idle idle(config_.oversubscribed);
+  while (!self.finished(self.argument)) {
+    if (lock_.contended()) lock_.hand_over();
+    if (progress() != 0) {
+      idle.reset();
+    } else if (idle.step() == Idle::Advice::sleep) {
+      sleep();
+    }
+  }
+  leader_ = nullptr;
+}
+
+void Device::add_waiter(Waiter& waiter) noexcept {
+  Waiter** end = &first_waiter_;
+  while (*end != nullptr) end = &(*end)->next;
+  *end = &waiter;
+}
+
+void Device::remove_waiter(Waiter& waiter) noexcept {
+  for (Waiter** at = &first_waiter_; *at != nullptr; at = &(*at)->next) {
+    if (*at == &waiter) {
+      *at = waiter.next;
+      return;
+    }
+  }
+}
+
+void Device::notify_waiters() noexcept {
+  waiters_stale_ = false;
+  for (Waiter* at = first_waiter_; at != nullptr; at = at->next) {
+    if (at->finished(at->argument)) signal(*at);
+  }
+}
+
+/// Something was queued that moves only with progress, maybe while the leader sleeps: then it was
+/// not there when the leader asked the peers to wake it for the room that this needs.
+void Device::stir() noexcept {
+  if (sleeping_ && leader_ != nullptr) signal(*leader_);
+}
+
+void Device::signal(Waiter& waiter) noexcept {
+  if (&waiter != leader_) {
+    waiter.signal.store(1, std::memory_order_release);
+    base::futex_wake(waiter.signal, 1, base::FutexScope::process);
+    return;
+  }
+  if (!sleeping_) return;  // it looks by itself
+  rails_.for_each([](auto& channel) {
+    if constexpr (Sleeps<std::remove_cvref_t<decltype(channel)>>) {
+      channel.provider().wake(channel.provider().self());
+    }
+  });
+}
+
+}  // namespace fulmar::device
