@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include "runtime/job.h"
+
+namespace fulmar::runtime {
+
+/// Ends this process with `code`, and with it the job: mpiexec sees the state of the rank and ends
+/// the others. A code of 0 would look like success and becomes 1 for the exit status.
+[[noreturn]] void abort_job(Job& job, int code);
+
+}  // namespace fulmar::runtime

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "runtime/calls.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+#include "base/engine_lock.h"
+#include "mpi/attr/attributes.h"
+#include "runtime/abort.h"
+#include "runtime/init_lock.h"
+#include "runtime/process.h"
+
+namespace fulmar::runtime {
+namespace {
+
+using base::Error;
+using base::ErrorClass;
+using mpi::Count;
+using WorldState = Process::WorldState;
+
+Error init_world(const char* call, int required, int& provided) {
+  const std::lock_guard guard(init_lock());
+  Process& process = runtime::process();
+  if (process.world_state != WorldState::before) {
+    return base::failure(ErrorClass::other,
+                         process.world_state == WorldState::open
+                             ? "MPI is initialised already; call %s once"
+                             : "%s came after MPI_Finalize; start again with MPI_Session_init",
+                         call);
+  }
+  provided = required > MPI_THREAD_SERIALIZED ? MPI_THREAD_MULTIPLE
+             : required > MPI_THREAD_FUNNELED ? MPI_THREAD_SERIALIZED
+             : required > MPI_THREAD_SINGLE   ? MPI_THREAD_FUNNELED
+                                              : MPI_THREAD_SINGLE;
+  if (const Error error = process.enter(provided); error.failed()) {
+    // Nobody can go on without it: say why before the error handler ends the program.
+    return error;
+  }
+  process.open_world();
+  return {};
+}
+
+}  // namespace
+
+std::recursive_mutex& init_lock() {
+  static std::recursive_mutex lock;
+  return lock;
+}
+
+Error init(int* /*argc*/, char*** /*argv*/) {
+  int provided = 0;
+  return init_world("MPI_Init", MPI_THREAD_SINGLE, provided);
+}
+
+Error init_thread(int* /*argc*/, char*** /*argv*/, int required, int& provided) {
+  return init_world("MPI_Init_thread", required, provided);
+}
+
+Error finalize() {
+  const std::lock_guard guard(init_lock());
+  Process& process = runtime::process();
+  if (process.world_state != WorldState::open) {
+    return base::failure(ErrorClass::other, process.world_state == WorldState::before
+                                                ? "MPI is not initialised; call MPI_Init first"
+                                                : "MPI is finalized already; call it once");
+  }
+  mpi::Library& library = process.library();
+  {
+    // First as if MPI_COMM_SELF were freed (MPI 5.0 section 11.2.2): its callbacks may still use
+    // MPI.
+    const base::EngineGuard lock(library.lock);
+    mpi::Comm& self = process.world().self;
+    const Error error =
+        delete_attributes(library, {self.attributes, mpi::KeyvalKind::comm, self.handle});
+    if (error.failed()) return error;
+    if (process.world_state != WorldState::open) {
+      return base::failure(ErrorClass::other,
+                           "a delete function of MPI_COMM_SELF called MPI_Finalize itself");
+    }
+    process.world_state = WorldState::finalizing;
+    library.device->drain();
+  }
+  process.close_world();
+  process.leave();
+  return {};
+}
+
+Error initialized(int& flag) {
+  flag = runtime::process().world_state != WorldState::before ? 1 : 0;
+  return {};
+}
+
+Error finalized(int& flag) {
+  flag = runtime::process().world_state == WorldState::closed ? 1 : 0;
+  return {};
+}
+
+Error query_thread(int& provided) {
+  provided = runtime::process().thread_level();
+  return {};
+}
+
+Error is_thread_main(int& flag) {
+  flag = ::pthread_equal(runtime::process().main_thread, ::pthread_self()) != 0 ? 1 : 0;
+  return {};
+}
+
+Error abort(mpi::Comm& comm, int code) {
+  std::fprintf(stderr, "fulmar: rank %d of %d called MPI_Abort(%s, %d)\n",
+               runtime::process().errors().rank, runtime::process().errors().size,
+               comm.name != nullptr ? comm.name : "a communicator", code);
+  abort_job(runtime::process().job(), code);
+}
+
+Error get_processor_name(char* name, int& length) {
+  std::array<char, MPI_MAX_PROCESSOR_NAME> host{};
+  if (::gethostname(host.data(), host.size() - 1) != 0) std::strcpy(host.data(), "localhost");
+  length = static_cast<int>(std::strlen(host.data()));
+  std::memcpy(name, host.data(), static_cast<std::size_t>(length) + 1);
+  return {};
+}
+
+Error alloc_mem(Count size, mpi::Info* /*info*/, void*& memory) {
+  // Aligned to cache lines, so that neither a copy nor a network adapter splits one.
+  constexpr std::size_t alignment = 64;
+  const std::size_t bytes =
+      (static_cast<std::size_t>(size) + alignment - 1) / alignment * alignment;
+  memory = std::aligned_alloc(alignment, bytes == 0 ? alignment : bytes);
+  if (memory != nullptr) return {};
+  return base::failure(ErrorClass::no_mem, "argument size: %lld bytes are not available",
+                       static_cast<long long>(size));
+}
+
+Error free_mem(void* memory) {
+  std::free(memory);
+  return {};
+}
+
+}  // namespace fulmar::runtime

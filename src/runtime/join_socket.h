@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <sys/types.h>
+
+#include <string_view>
+
+#include "base/error.h"
+#include "base/fd.h"
+
+namespace fulmar::runtime {
+
+/// What mpiexec gave, not yet looked into.
+struct JoinTicket {
+  base::UniqueFd segment;
+  pid_t listener = 0;  ///< must be the mpiexec that the segment's header names
+};
+
+/// Whether a descriptor is a memory file that nobody can shrink or grow any more: a mapping of it
+/// cannot fault.
+[[nodiscard]] bool is_sealed_memory(int descriptor) noexcept;
+
+/// Asks the mpiexec that listens under the abstract name `name` (the value of FULMAR_JOB_SOCKET)
+/// for the job segment, see wire/join.h. Waits at most some 20 s. Fails (other) with a text when
+/// the name is none of mpiexec's, nobody listens, the listener is another user's, it refuses, or
+/// what comes is no sealed memory file.
+base::Result<JoinTicket> ask_for_segment(std::string_view name);
+
+}  // namespace fulmar::runtime

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+namespace fulmar::runtime {
+
+enum class OptionType : std::uint8_t { boolean, integer, size, text, list, choice, duration };
+
+/// A line of spec/options.table.
+struct OptionSpec {
+  const char* name;
+  OptionType type;
+  const char* standard;
+  const char* unit;
+  const char* text;
+};
+
+/// All options of this version.
+std::span<const OptionSpec> option_specs() noexcept;
+
+/// The options of a process: what the environment says, else what the table says. Read once.
+class Options {
+ public:
+  /// Reads the environment. `complaints` gets one text for each FULMAR_ variable that is unknown
+  /// (with the nearest known name) or has a value that cannot be read (the default is used then).
+  explicit Options(std::vector<std::string>& complaints);
+
+  enum class Source : std::uint8_t { standard, environment };
+  struct Value {
+    const OptionSpec* spec;
+    std::string text;
+    Source source;
+  };
+  [[nodiscard]] std::span<const Value> values() const noexcept { return values_; }
+
+  /// The value of an option by its name, which must exist.
+  [[nodiscard]] const std::string& text(std::string_view name) const noexcept;
+  /// A size with an optional suffix K, M or G; nothing for "auto".
+  [[nodiscard]] std::optional<std::uint64_t> size(std::string_view name) const noexcept;
+  [[nodiscard]] bool is_on(std::string_view name) const noexcept;
+  /// Whether a list option names `item`.
+  [[nodiscard]] bool lists(std::string_view name, std::string_view item) const noexcept;
+
+ private:
+  std::vector<Value> values_;
+};
+
+/// Reads "64K", "1M" and the like; nothing if it is no such number.
+std::optional<std::uint64_t> parse_size(std::string_view text) noexcept;
+/// The option whose name is nearest to `name`.
+const OptionSpec& nearest_option(std::string_view name) noexcept;
+
+}  // namespace fulmar::runtime

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "runtime/process.h"
+
+#include <linux/membarrier.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "channel/mapped_channel.inl"
+#include "runtime/abort.h"
+#include "runtime/library_access.h"
+
+namespace fulmar::runtime {
+namespace {
+
+bool register_membarrier() {
+  return ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+}
+
+void abort_from_handler(void* context, int code) {
+  abort_job(static_cast<Process*>(context)->job(), code);
+}
+
+const char* thread_level_name(int level) {
+  switch (level) {
+    case MPI_THREAD_FUNNELED:
+      return "MPI_THREAD_FUNNELED";
+    case MPI_THREAD_SERIALIZED:
+      return "MPI_THREAD_SERIALIZED";
+    case MPI_THREAD_MULTIPLE:
+      return "MPI_THREAD_MULTIPLE";
+    default:
+      return "MPI_THREAD_SINGLE";
+  }
+}
+
+}  // namespace
+
+Process::Process()
+    : errors_(library_, {abort_from_handler, this}),
+      keyvals_(library_),
+      info_(library_),
+      group_(library_),
+      datatypes_(library_),
+      ops_(library_) {}
+
+base::Error Process::start() {
+  if (const base::Error error = job_.join(); error.failed()) return error;
+  // Yama's restricted mode lets a process name one other that may reach into it, and its children:
+  // the ranks are children of mpiexec. Without Yama the call fails and changes nothing.
+  ::prctl(PR_SET_PTRACER, static_cast<unsigned long>(job_.mpiexec_pid()), 0, 0, 0);
+  std::vector<std::string> complaints;
+  options_ = std::make_unique<Options>(complaints);
+  if (job_.rank() == 0) {
+    for (const std::string& text : complaints) std::fprintf(stderr, "fulmar: %s\n", text.c_str());
+  }
+  if (job_.size() > 1 && !options_->lists("FULMAR_FABRIC", fabric::Shm::name)) {
+    return base::failure(
+        base::ErrorClass::other,
+        "FULMAR_FABRIC=%s leaves no network between the ranks of this node; add shm",
+        options_->text("FULMAR_FABRIC").c_str());
+  }
+  fabric::Shm::Config shm = job_.shm_config();
+  if (wire::AreaLayout::fit(shm.size, shm.area_bytes).bytes == 0) {
+    return base::failure(base::ErrorClass::no_mem,
+                         "the job's segment gives each of the %u ranks %llu bytes, too few for the "
+                         "mailboxes; raise the limit on file sizes (ulimit -f) of mpiexec",
+                         shm.size, static_cast<unsigned long long>(shm.area_bytes));
+  }
+  shm.single_copy = options_->is_on("FULMAR_SINGLE_COPY");
+  shm_ = std::make_unique<fabric::Shm>(std::move(shm));
+  start_device();
+  library_.device = device_.get();
+  world_ = std::make_unique<mpi::World>(library_, *device_, job_.rank(), job_.size());
+  return {};
+}
+
+void Process::start_device() {
+  device::Device::Config config;
+  config.self = job_.rank();
+  config.size = job_.size();
+  const std::string& yield = options_->text("FULMAR_YIELD");
+  config.oversubscribed = yield == "always" || (yield == "auto" && job_.oversubscribed());
+  config.has_membarrier = register_membarrier();
+  // The length of an eager message is a number of 32 bits in many places.
+  config.eager_bytes = std::min(options_->size("FULMAR_EAGER_BYTES").value_or(config.eager_bytes),
+                                std::uint64_t{1} << 30);
+  config.share_bytes = options_->size("FULMAR_SHARE_BYTES").value_or(config.share_bytes);
+  config.unexpected_budget_bytes =
+      options_->size("FULMAR_MEMORY").value_or(2 * config.unexpected_budget_bytes) / 2;
+  const std::string& long_copy = options_->text("FULMAR_LONG_COPY");
+  if (long_copy == "share") config.long_copy = device::LongCopy::share;
+  if (long_copy == "stream") config.long_copy = device::LongCopy::stream;
+  device_ = std::make_unique<device::Device>(config, library_.lock);
+  device_->rails().use(*shm_);
+  device_->rails().for_each([&](auto& channel) {
+    if (!config.has_membarrier) channel.require_sender_fence();
+    if (config.oversubscribed) channel.set_cut_through(channel::CutThrough::off);
+  });
+}
+
+base::Error Process::enter(int thread_level) {
+  if (world_ == nullptr) {
+    if (const base::Error error = start(); error.failed()) return error;
+  }
+  if (users_++ == 0) {
+    library_.world = world_.get();
+    thread_level_ = thread_level;
+    library_.lock.set_enabled(thread_level >= MPI_THREAD_MULTIPLE);
+    job_.set_state(wire::RankState::initialised);
+    usable_library.store(&library_, std::memory_order_release);
+  } else if (thread_level > thread_level_) {
+    thread_level_ = thread_level;
+    library_.lock.set_enabled(thread_level >= MPI_THREAD_MULTIPLE);
+  }
+  return {};
+}
+
+void Process::leave() {
+  device_->drain();
+  if (--users_ > 0) return;
+  usable_library.store(nullptr, std::memory_order_release);
+  job_.set_state(wire::RankState::finalized);
+  library_.lock.set_enabled(true);
+}
+
+void Process::open_world() {
+  errors_.rank = static_cast<int>(job_.rank());
+  errors_.size = static_cast<int>(job_.size());
+  library_.define(world_->world, reinterpret_cast<std::uintptr_t>(MPI_COMM_WORLD));
+  library_.define(world_->self, reinterpret_cast<std::uintptr_t>(MPI_COMM_SELF));
+  mpi::describe_process(info_.env,
+                        {{}, std::to_string(job_.size()), thread_level_name(thread_level_)});
+  keyvals_.define_predefined(MPI_TAG_UB, mpi::largest_tag);
+  keyvals_.define_predefined(MPI_HOST, MPI_PROC_NULL);
+  keyvals_.define_predefined(MPI_IO, MPI_ANY_SOURCE);
+  keyvals_.define_predefined(MPI_WTIME_IS_GLOBAL, 1);  // one node, one clock
+  keyvals_.define_predefined(MPI_APPNUM, job_.appnum());
+  keyvals_.follow_predefined(MPI_LASTUSEDCODE, errors_.codes.last_used_code());
+  keyvals_.define_predefined(MPI_UNIVERSE_SIZE, static_cast<int>(job_.size()));
+  main_thread = ::pthread_self();
+  world_state = WorldState::open;
+}
+
+void Process::close_world() {
+  library_.undefine(world_->world.handle);
+  library_.undefine(world_->self.handle);
+  world_state = WorldState::closed;
+}
+
+Process& process() {
+  static auto* const the_process = new Process;
+  return *the_process;
+}
+
+}  // namespace fulmar::runtime

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <pthread.h>
+
+#include <memory>
+
+#include "base/error.h"
+#include "device/device.h"
+#include "fabric/shm/shm.h"
+#include "mpi/attr/keyvals.h"
+#include "mpi/comm/world.h"
+#include "mpi/datatype/datatype.h"
+#include "mpi/errhandler/errhandler.h"
+#include "mpi/group/group.h"
+#include "mpi/info/info.h"
+#include "mpi/library.h"
+#include "mpi/op/op.h"
+#include "runtime/job.h"
+#include "runtime/options.h"
+
+namespace fulmar::runtime {
+
+/// Everything that MPI is in one process: the composition root. What exists before initialisation
+/// is made with it, at the first MPI call; the job, the device and the world are made by the first
+/// initialisation, of the world model or of a session, and stay until the process ends, so that MPI
+/// can be left and entered again.
+///
+/// Thread rule: init and finalize calls hold `init_lock`; everything else the lock of the library.
+class Process {
+ public:
+  Process();
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  [[nodiscard]] mpi::Library& library() noexcept { return library_; }
+
+  /// One more user of MPI (the world model, or a session) at this thread level. Makes what is not
+  /// there yet.
+  [[nodiscard]] base::Error enter(int thread_level);
+  /// One user less; completes what was handed over and, with the last, closes MPI.
+  void leave();
+  [[nodiscard]] int users() const noexcept { return users_; }
+
+  [[nodiscard]] Job& job() noexcept { return job_; }
+  [[nodiscard]] mpi::World& world() noexcept { return *world_; }
+  [[nodiscard]] mpi::ErrorState& errors() noexcept { return errors_; }
+  [[nodiscard]] int thread_level() const noexcept { return thread_level_; }
+
+  // The world model (MPI_Init to MPI_Finalize).
+  void open_world();
+  void close_world();
+  enum class WorldState : std::uint8_t { before, open, finalizing, closed };
+  WorldState world_state = WorldState::before;
+  pthread_t main_thread{};
+
+ private:
+  base::Error start();
+  void start_device();
+
+  mpi::Library library_;
+  mpi::ErrorState errors_;
+  mpi::Keyvals keyvals_;
+  mpi::PredefinedInfo info_;
+  mpi::PredefinedGroup group_;
+  mpi::PredefinedDatatypes datatypes_;
+  mpi::PredefinedOps ops_;
+  Job job_;
+  std::unique_ptr<Options> options_;  ///< read when the job is joined
+  std::unique_ptr<fabric::Shm> shm_;
+  std::unique_ptr<device::Device> device_;
+  std::unique_ptr<mpi::World> world_;
+  int users_ = 0;
+  int thread_level_ = 0;
+};
+
+/// The one of this process, made at the first call. Thread-safe; never destroyed.
+[[nodiscard]] Process& process();
+
+}  // namespace fulmar::runtime

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <array>
+#include <mutex>
+#include <string_view>
+
+#include "mpi/info/info.h"
+#include "mpi/p2p/buffered.h"
+#include "mpi/session/session.h"
+#include "runtime/calls.h"
+#include "runtime/init_lock.h"
+#include "runtime/process.h"
+
+/// Sessions begin and end here, because they bring MPI up and down.
+namespace fulmar::runtime {
+namespace {
+
+using base::Error;
+using base::ErrorClass;
+
+struct Level {
+  std::string_view name;
+  int value;
+};
+constexpr std::array<Level, 4> levels = {Level{"MPI_THREAD_SINGLE", MPI_THREAD_SINGLE},
+                                         {"MPI_THREAD_FUNNELED", MPI_THREAD_FUNNELED},
+                                         {"MPI_THREAD_SERIALIZED", MPI_THREAD_SERIALIZED},
+                                         {"MPI_THREAD_MULTIPLE", MPI_THREAD_MULTIPLE}};
+
+/// What the key thread_level asks for; without it, all that this library can do.
+int level_of(const mpi::Info* info) {
+  const std::string* asked = info == nullptr ? nullptr : info->find("thread_level");
+  if (asked != nullptr) {
+    for (const auto& [name, value] : levels) {
+      if (name == *asked) return value;
+    }
+  }
+  return MPI_THREAD_MULTIPLE;
+}
+
+}  // namespace
+
+Error session_init(mpi::Info* info, mpi::Errhandler& errhandler, MPI_Session& out) {
+  const std::lock_guard guard(init_lock());
+  Process& process = runtime::process();
+  const int level = level_of(info);
+  if (const Error error = process.enter(level); error.failed()) return error;
+  mpi::Library& library = process.library();
+  Error error;
+  {
+    const base::EngineGuard lock(library.lock);
+    auto* session = library.make<mpi::Session>(level);
+    if (session == nullptr) {
+      error = base::failure(ErrorClass::no_mem, "no memory for another session");
+    } else if (error = set_errhandler(library, *session, errhandler); error.failed()) {
+      library.retire(*session);
+    } else {
+      out = mpi::handle_cast<MPI_Session>(*session);
+    }
+  }
+  if (error.failed()) process.leave();
+  return error;
+}
+
+Error session_finalize(mpi::Handle<mpi::Session> session) {
+  const std::lock_guard guard(init_lock());
+  Process& process = runtime::process();
+  mpi::Library& library = process.library();
+  {
+    const base::EngineGuard lock(library.lock);
+    const std::uintptr_t handle = session.object->handle;
+    mpi::flush_buffer(mpi::session_buffer(library, handle));
+    mpi::drop_send_buffer(mpi::session_buffer(library, handle));
+    drop_errhandler(library, *session.object);
+    library.retire(*session.object);
+    *session.where = MPI_SESSION_NULL;
+  }
+  process.leave();
+  return {};
+}
+
+}  // namespace fulmar::runtime
