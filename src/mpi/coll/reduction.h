@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <utility>
+
+#include "mpi/coll/exchange.h"
+#include "mpi/coll/scratch.h"
+#include "mpi/op/op.h"
+
+namespace fulmar::mpi {
+
+/// What a reduction works with: `count` elements of one type and one operation.
+struct Reduction {
+  const Op& op;
+  const Datatype& type;
+  Count count;
+
+  [[nodiscard]] Data at(void* address) const noexcept { return {address, count, &type}; }
+  [[nodiscard]] ConstData at(const void* address) const noexcept { return {address, count, &type}; }
+  /// right = left op right
+  void apply(const void* left, void* right) const { apply_op(op, type, left, right, count); }
+  void copy(const void* from, void* to) const { (void)copy_data(at(from), at(to)); }
+};
+
+/// A value that is being reduced, and room for the next operand.
+///
+/// An operation leaves its result where its right operand was. So a value that takes a right
+/// operand moves there, and the memory of the value becomes the room for the next one: nothing is
+/// copied. The first value is the caller's own and is only read.
+class Accumulator {
+ public:
+  Accumulator(const Reduction& reduction, const void* first) noexcept
+      : reduction_(reduction),
+        one_(reduction.type, reduction.count),
+        two_(reduction.type, reduction.count),
+        value_(first),
+        room_(one_.address()) {}
+
+  [[nodiscard]] bool failed() const noexcept { return one_.failed() || two_.failed(); }
+  [[nodiscard]] base::Error error() const { return one_.error(); }
+
+  [[nodiscard]] const void* value() const noexcept { return value_; }
+  /// Where the next operand is to be received.
+  [[nodiscard]] void* room() const noexcept { return room_; }
+
+  /// value = value op room
+  void take_right() {
+    reduction_.apply(value_, room_);
+    value_ = room_;
+    room_ = room_ == one_.address() ? two_.address() : one_.address();
+  }
+  /// value = room op value
+  void take_left() {
+    void* own = own_value();
+    reduction_.apply(room_, own);
+  }
+  /// The value in memory that may be written.
+  void* own_value() {
+    if (value_ != one_.address() && value_ != two_.address()) {
+      void* other = room_ == one_.address() ? two_.address() : one_.address();
+      reduction_.copy(value_, other);
+      value_ = other;
+    }
+    return const_cast<void*>(value_);
+  }
+
+ private:
+  const Reduction& reduction_;
+  Scratch one_;
+  Scratch two_;
+  const void* value_;
+  void* room_;
+};
+
+}  // namespace fulmar::mpi

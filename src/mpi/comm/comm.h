@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/device.h"
+#include "match/matcher.h"
+#include "mpi/attr/attributes.h"
+#include "mpi/errhandler/errhandler.h"
+#include "mpi/info/info.h"
+
+namespace fulmar::mpi {
+
+class SendBuffer;
+struct Group;
+
+/// Where messages to one rank of a communicator go: the process, and the context id under which
+/// that process knows the communicator (each process numbers its communicators itself).
+struct Route {
+  std::uint32_t peer = 0;
+  std::uint32_t context = 0;
+};
+
+/// A communicator (MPI 5.0 chapter 7). Made by `mpi/comm_make` and, for the predefined ones, by
+/// `runtime`.
+///
+/// `group` is the local group; ranks in messages are those of `routes`, which is the local group of
+/// an intracommunicator and the remote group of an intercommunicator. Pending operations hold
+/// references, so what a freed communicator names lives until they are done.
+struct Comm : ErrorHolder {
+  static constexpr ObjectKind object_kind = ObjectKind::comm;
+
+  explicit Comm(Library& owner) noexcept : ErrorHolder(object_kind), library(&owner) {}
+  /// Gives back what it holds: groups, the error handler, and, where it is `numbered`, its context.
+  /// Attributes are gone by then (MPI_Comm_free calls their functions).
+  ~Comm();
+
+  /// Added to the context: messages of collective calls, and those that make communicators of a
+  /// part of this one, in place of the user's messages.
+  static constexpr std::uint32_t collective_bit = 1;
+  static constexpr std::uint32_t creation_bit = 2;
+
+  Library* library;
+  device::Device* device = nullptr;
+  int rank = 0;               ///< in the local group
+  int remote_size = 0;        ///< how many ranks messages can name: size of `routes`
+  std::uint32_t context = 0;  ///< what messages to this process carry; see ContextIds
+  bool numbered = false;      ///< `context` is the communicator's own and goes back at its end
+  bool is_inter = false;
+  bool identity = false;  ///< rank r is process r: the world and its duplicates
+  std::vector<Route> routes;
+  Group* group = nullptr;         ///< one reference held
+  Group* remote_group = nullptr;  ///< of an intercommunicator; one reference held
+  AttributeSet attributes;
+  std::string name_text;
+  std::vector<Info::Entry> hints;
+  std::uint32_t user_handles = 1;
+  /// Number of the next collective call, which makes its tag: calls of one communicator may be
+  /// under way at the same time.
+  std::uint32_t collective_calls = 0;
+  /// For short collective operations; nullptr where the members have none.
+  std::unique_ptr<device::NodeBoard> board;
+  /// Reverse of `routes`, made when first asked for: sorted by peer.
+  std::vector<std::pair<std::uint32_t, int>> ranks_by_peer;
+  /// Handle of the session that it comes from, also through other communicators; 0: the world
+  /// model.
+  std::uintptr_t session = 0;
+  /// The buffer attached by MPI_Comm_attach_buffer; see mpi/p2p/buffered.h.
+  SendBuffer* send_buffer = nullptr;
+  /// Topology, once chapter 8 has one.
+  void* topology = nullptr;
+
+  /// Ranks of the local group.
+  [[nodiscard]] int size() const noexcept { return local_size; }
+  int local_size = 0;
+
+  /// Which rank (of `routes`) a process is; -1 if it is none.
+  [[nodiscard]] int rank_of(std::uint32_t peer) noexcept {
+    return identity ? static_cast<int>(peer) : find_rank(peer);
+  }
+  /// Key of a message to `rank`, or of a receive from it. `rank` is in range.
+  [[nodiscard]] match::Key key_to(int rank, int tag) const noexcept {
+    const Route& route = routes[static_cast<std::size_t>(rank)];
+    return {route.context, route.peer, tag};
+  }
+  [[nodiscard]] match::Key key_from(int rank, int tag) const noexcept {
+    return {context,
+            rank == MPI_ANY_SOURCE ? match::any_peer : routes[static_cast<std::size_t>(rank)].peer,
+            tag == MPI_ANY_TAG ? match::any_tag : tag};
+  }
+
+ private:
+  int find_rank(std::uint32_t peer) noexcept;
+};
+
+}  // namespace fulmar::mpi

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "mpi/comm/comm.h"
+
+namespace fulmar::mpi {
+
+/// The numbers under which this process knows its communicators: multiples of 4, so that two bits
+/// are left to tell kinds of messages apart (Comm::collective_bit and its neighbours).
+class ContextIds {
+ public:
+  static constexpr std::uint32_t world = 0;
+  static constexpr std::uint32_t self = 4;
+  /// Messages that make communicators from groups, where there is no parent to talk on.
+  static constexpr std::uint32_t group_creation = 8;
+
+  [[nodiscard]] std::uint32_t take() {
+    // A freed number is used again late, when a message that still carries it cannot be under way.
+    if (next_ < reuse_after || free_.empty()) {
+      next_ += 4;
+      return next_ - 4;
+    }
+    const std::uint32_t id = free_.front();
+    free_.erase(free_.begin());
+    return id;
+  }
+  void give_back(std::uint32_t id) {
+    if (next_ >= reuse_after) free_.push_back(id);
+  }
+
+ private:
+  static constexpr std::uint32_t reuse_after = 0x7ffffffc;
+  std::uint32_t next_ = 12;
+  std::vector<std::uint32_t> free_;
+};
+
+/// The processes of the job as MPI sees them. Made by `runtime` at the first initialisation; stays
+/// until the process ends. The predefined communicators exist (are known to the library) between
+/// MPI_Init and MPI_Finalize.
+struct World {
+  World(Library& library, device::Device& process_device, std::uint32_t own_process,
+        std::uint32_t process_count);
+
+  std::uint32_t self_process;
+  std::uint32_t processes;
+  Comm world;
+  Comm self;
+  ContextIds contexts;
+};
+
+}  // namespace fulmar::mpi

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <string_view>
+
+#include "mpi/args.h"
+
+namespace fulmar::mpi {
+
+// The calls that make communicators (MPI 5.0 section 7.4.2 and 11.3); see mpi/args.h. New ones
+// inherit the error handler of the old one. Where making one fails in one process it fails in all.
+
+base::Error comm_dup(Library& library, Comm& comm, MPI_Comm& out);
+base::Error comm_dup_with_info(Library& library, Comm& comm, Info* info, MPI_Comm& out);
+base::Error comm_idup(Library& library, Comm& comm, MPI_Comm& out, MPI_Request& request);
+base::Error comm_idup_with_info(Library& library, Comm& comm, Info* info, MPI_Comm& out,
+                                MPI_Request& request);
+base::Error comm_create(Library& library, Comm& comm, Group& group, MPI_Comm& out);
+base::Error comm_create_group(Library& library, Comm& comm, Group& group, int tag, MPI_Comm& out);
+base::Error comm_split(Library& library, Comm& comm, int color, int key, MPI_Comm& out);
+base::Error comm_split_type(Library& library, Comm& comm, int type, int key, Info* info,
+                            MPI_Comm& out);
+base::Error comm_create_from_group(Library& library, ErrorTarget& target, Group& group,
+                                   std::string_view tag, Info* info, Errhandler& errhandler,
+                                   MPI_Comm& out);
+
+}  // namespace fulmar::mpi

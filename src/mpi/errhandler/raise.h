@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+#include "mpi/object.h"
+
+namespace fulmar::mpi {
+
+class Library;
+
+/// Raises `error`, found in the MPI function `call` ("MPI_Send"), and returns what that function
+/// returns.
+///
+/// `on` is the communicator, window, file or session that the call names. nullptr and objects of
+/// any other kind stand for MPI_COMM_SELF (MPI 5.0 section 9.3); where that does not exist, the
+/// initial error handler counts. The handler may end the job, call the user's function (which may
+/// call MPI) or do nothing. Keeps the text for `last_error_text` of this thread. Needs the lock of
+/// the library.
+[[gnu::cold]] int raise(Library& library, const char* call, Object* on, base::Error error);
+
+/// What the last error that this thread raised said, if it had this code; else an empty string.
+[[nodiscard]] std::string last_error_text(int code);
+
+}  // namespace fulmar::mpi

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "base/engine_lock.h"
+#include "base/slot_arena.h"
+#include "mpi/done_handles.h"
+#include "mpi/object.h"
+
+namespace fulmar::device {
+class Device;
+}
+
+namespace fulmar::mpi {
+
+class ErrorState;
+class Keyvals;
+class PredefinedDatatypes;
+class SendBuffer;
+struct Comm;
+struct Info;
+struct World;
+
+/// The state behind the MPI API of one process: the table of handles and pointers to what the
+/// chapters keep. Made by `runtime` at the first MPI call, before initialisation, because info
+/// objects, error handlers and sessions can be made then. It owns the objects that users create;
+/// the chapters' states are owned by `runtime` and only named here.
+///
+/// Thread rule: every member function needs `lock`, which the entry of each MPI call takes.
+class Library {
+ public:
+  Library() noexcept;
+  ~Library();
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+
+  /// The object behind an ABI handle of T's kind, or nullptr: null handle, freed handle, garbage.
+  template <class T>
+  [[nodiscard]] T* find(std::uintptr_t handle) const noexcept {
+    if (handle < predefined_limit) {
+      Object* object = predefined_[handle];
+      if (object == nullptr || object->kind != T::object_kind) return nullptr;
+      return static_cast<T*>(object);
+    }
+    void* object = arena(T::object_kind).find(handle);
+    if constexpr (T::object_kind == ObjectKind::request) {
+      if (object == nullptr && done_handles.holds(handle)) return static_cast<T*>(done_request);
+    }
+    return static_cast<T*>(object);
+  }
+  template <class T, class Handle>
+  [[nodiscard]] T* find(Handle* handle) const noexcept {
+    return find<T>(reinterpret_cast<std::uintptr_t>(handle));
+  }
+
+  /// As find, where only the kind is known.
+  [[nodiscard]] Object* find_object(ObjectKind kind, std::uintptr_t handle) const noexcept {
+    if (handle < predefined_limit) {
+      Object* object = predefined_[handle];
+      return object != nullptr && object->kind == kind ? object : nullptr;
+    }
+    if (kind == ObjectKind::request && done_handles.holds(handle)) return done_request;
+    return static_cast<Object*>(arena(kind).find(handle));
+  }
+
+  /// A handle as a number (MPI_Comm_toint): its value for predefined ones, from 4096 on for others,
+  /// -1 for what is no handle of this kind.
+  [[nodiscard]] int number_of(ObjectKind kind, std::uintptr_t handle) const noexcept {
+    if (handle < first_number) return static_cast<int>(handle);
+    if (kind == ObjectKind::request) {
+      const std::int64_t done = done_handles.number_of(handle);
+      if (done >= 0) return static_cast<int>(done + first_done_number);
+    }
+    const std::int64_t number = arena(kind).number_of(handle);
+    return number < 0 ? -1 : static_cast<int>(number + first_number);
+  }
+  /// The handle that has this number, or 0.
+  [[nodiscard]] std::uintptr_t handle_of_number(ObjectKind kind, int number) const noexcept {
+    if (number < 0) return 0;
+    if (number < first_number) return static_cast<std::uintptr_t>(number);
+    if (kind == ObjectKind::request && number >= first_done_number) {
+      return done_handles.handle_of_number(number - first_done_number);
+    }
+    return arena(kind).handle_of_number(number - first_number);
+  }
+
+  /// A new object with a handle and one reference, the user's; nullptr when memory is used up.
+  template <class T, class... Args>
+  [[nodiscard]] T* make(Args&&... args) noexcept {
+    static_assert(sizeof(T) <= slot_bytes[static_cast<std::size_t>(T::object_kind)]);
+    void* memory = arena(T::object_kind).allocate();
+    if (memory == nullptr) return nullptr;
+    T* object = new (memory) T(std::forward<Args>(args)...);
+    object->handle = arena(T::object_kind).handle_of(memory);
+    return object;
+  }
+
+  /// Makes a predefined object, which lives in the caller's storage, known under its constant.
+  void define(Object& object, std::uintptr_t handle) noexcept;
+  void undefine(std::uintptr_t handle) noexcept { predefined_[handle] = nullptr; }
+  /// The predefined object behind a constant below 1024 whatever its kind; nullptr if there is none
+  /// (yet).
+  [[nodiscard]] Object* predefined(std::uintptr_t handle) const noexcept {
+    return handle < predefined_limit ? predefined_[handle] : nullptr;
+  }
+
+  /// The user gave the handle back: `find` fails from now on, and the user's reference is dropped.
+  /// Predefined objects cannot be freed; the caller has checked that.
+  template <class T>
+  void retire(T& object) noexcept {
+    arena(T::object_kind).retire(&object);
+    release(object);
+  }
+
+  template <class T>
+  void acquire(T& object) noexcept {
+    ++object.references;
+  }
+  /// Drops one reference; the last one destroys the object. Predefined objects are not counted down
+  /// to destruction.
+  template <class T>
+  void release(T& object) noexcept {
+    if (--object.references != 0 || object.predefined) return;
+    SlotArena& home = arena(T::object_kind);
+    object.~T();
+    home.free(&object);
+  }
+
+  /// Hands the handle of an existing object to the user once more (MPI_Comm_get_errhandler,
+  /// MPI_Type_get_contents): works also after the user freed it, as long as something in the
+  /// library uses the object. T has a member `user_handles`. Each handle given is taken back by
+  /// `give_back`.
+  template <class T>
+  void share(T& object) noexcept {
+    if (object.predefined) return;
+    if (object.user_handles++ == 0) arena(T::object_kind).revive(&object);
+    acquire(object);
+  }
+  /// The user freed one handle of an object that `share` may have handed out several times.
+  template <class T>
+  void give_back(T& object) noexcept {
+    if (object.predefined) return;
+    if (--object.user_handles == 0) arena(T::object_kind).retire(&object);
+    release(object);
+  }
+
+  /// Objects of one kind that are alive, for leak reports and tests.
+  [[nodiscard]] std::size_t live(ObjectKind kind) const noexcept { return arena(kind).live(); }
+
+  base::EngineLock lock;
+
+  /// What a Fortran layer said of its compiler (MPI_Abi_set_fortran_info and _booleans). Each is
+  /// set once in a process.
+  struct Fortran {
+    Info* facts = nullptr;
+    int logical_bytes = 0;  ///< 0: the two values are not set
+    std::array<std::byte, 16> logical_true{};
+    std::array<std::byte, 16> logical_false{};
+  } fortran;
+
+  // Set by runtime; nullptr where not initialised (yet, or any more).
+  ErrorState* errors = nullptr;
+  Keyvals* keyvals = nullptr;
+  PredefinedDatatypes* datatypes = nullptr;
+  device::Device* device = nullptr;
+  World* world = nullptr;
+
+  /// What MPI_Buffer_attach attached to the process; see mpi/p2p/buffered.h.
+  SendBuffer* send_buffer = nullptr;
+  /// What MPI_Session_attach_buffer attached, by the handle of the session.
+  struct SessionBuffer {
+    std::uintptr_t session;
+    SendBuffer* buffer;
+  };
+  std::vector<SessionBuffer> session_buffers;
+
+  /// Handles of sends that were complete at once, and the request that all of them name; made with
+  /// the first of them (mpi/request).
+  DoneHandles done_handles;
+  Object* done_request = nullptr;
+
+ private:
+  using SlotArena = base::SlotArena;
+  static constexpr std::uintptr_t predefined_limit = 1024;
+  static constexpr int first_number = 4096;
+  /// Above the numbers of the arena: four million requests with 64 generations.
+  static constexpr int first_done_number = 1 << 30;
+  /// Room for one object of each kind, in the order of ObjectKind; `make` checks it.
+  static constexpr std::array<std::size_t, object_kind_count> slot_bytes = {
+      192, 960, 192, 192, 192, 448, 192, 192, 192, 448, 448};
+
+  [[nodiscard]] SlotArena& arena(ObjectKind kind) const noexcept {
+    return const_cast<SlotArena&>(arenas_[static_cast<std::size_t>(kind)]);
+  }
+
+  std::array<SlotArena, object_kind_count> arenas_;
+  std::array<Object*, predefined_limit> predefined_{};
+};
+
+/// Writes an object's ABI handle.
+template <class Handle>
+[[nodiscard]] Handle handle_cast(const Object& object) noexcept {
+  return reinterpret_cast<Handle>(object.handle);
+}
+
+}  // namespace fulmar::mpi

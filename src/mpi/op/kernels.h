@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "mpi/datatype/basic.h"
+
+namespace fulmar::mpi {
+
+/// The predefined operations, and `user` for all others.
+enum class OpCode : std::uint8_t {
+  sum,
+  min,
+  max,
+  prod,
+  band,
+  bor,
+  bxor,
+  land,
+  lor,
+  lxor,
+  minloc,
+  maxloc,
+  replace,
+  no_op,
+  user,
+};
+inline constexpr std::size_t kernel_op_count = static_cast<std::size_t>(OpCode::maxloc) + 1;
+
+/// inout[i] = in[i] op inout[i] for `count` elements that follow each other.
+using Kernel = void (*)(const void* in, void* inout, std::int64_t count);
+
+/// Whether MPI 5.0 section 6.9.2 (6.9.4 for MINLOC and MAXLOC) defines the operation for types of
+/// the class.
+[[nodiscard]] bool is_defined_for(OpCode op, TypeClass type_class) noexcept;
+
+/// The loop for an operation up to `maxloc` on a basic type; nullptr where it is not defined.
+[[nodiscard]] Kernel find_kernel(OpCode op, const BasicType& type) noexcept;
+
+}  // namespace fulmar::mpi

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "mpi/op/op.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace fulmar::mpi {
+namespace {
+
+using base::Error;
+using base::ErrorClass;
+
+/// Calls the user's function for at most INT_MAX elements at a time where it takes an int.
+void call_user(const Op& op, const Datatype& type, const void* in, void* inout, Count count) {
+  auto handle = handle_cast<MPI_Datatype>(type);
+  auto* from = static_cast<std::byte*>(const_cast<void*>(in));
+  auto* to = static_cast<std::byte*>(inout);
+  if (op.function.large != nullptr) {
+    op.function.large(from, to, &count, &handle);
+    return;
+  }
+  while (count > 0) {
+    int part = static_cast<int>(std::min<Count>(count, std::numeric_limits<int>::max()));
+    const Count done = part;
+    op.function.plain(from, to, &part, &handle);
+    from += done * type.extent;
+    to += done * type.extent;
+    count -= done;
+  }
+}
+
+}  // namespace
+
+PredefinedOps::PredefinedOps(Library& library) : library_(library) {
+  const auto define = [&](MPI_Op handle, OpCode code, const char* name) {
+    library.define(ops_.emplace_back(code, name), reinterpret_cast<std::uintptr_t>(handle));
+  };
+  define(MPI_SUM, OpCode::sum, "MPI_SUM");
+  define(MPI_MIN, OpCode::min, "MPI_MIN");
+  define(MPI_MAX, OpCode::max, "MPI_MAX");
+  define(MPI_PROD, OpCode::prod, "MPI_PROD");
+  define(MPI_BAND, OpCode::band, "MPI_BAND");
+  define(MPI_BOR, OpCode::bor, "MPI_BOR");
+  define(MPI_BXOR, OpCode::bxor, "MPI_BXOR");
+  define(MPI_LAND, OpCode::land, "MPI_LAND");
+  define(MPI_LOR, OpCode::lor, "MPI_LOR");
+  define(MPI_LXOR, OpCode::lxor, "MPI_LXOR");
+  define(MPI_MINLOC, OpCode::minloc, "MPI_MINLOC");
+  define(MPI_MAXLOC, OpCode::maxloc, "MPI_MAXLOC");
+  define(MPI_REPLACE, OpCode::replace, "MPI_REPLACE");
+  define(MPI_NO_OP, OpCode::no_op, "MPI_NO_OP");
+}
+
+PredefinedOps::~PredefinedOps() {
+  for (const auto& op : ops_) library_.undefine(op.handle);
+}
+
+Error check_reduction(const Op& op, const Datatype& type) {
+  if (op.code == OpCode::user) return {};
+  if (op.code == OpCode::replace || op.code == OpCode::no_op) {
+    return base::failure(ErrorClass::op,
+                         "argument op: %s is for one-sided accumulate operations only", op.name);
+  }
+  if (type.basic == nullptr) {
+    return base::failure(ErrorClass::op,
+                         "argument op: %s takes predefined datatypes only; make an operation with "
+                         "MPI_Op_create for derived ones",
+                         op.name);
+  }
+  if (find_kernel(op.code, *type.basic) != nullptr) return {};
+  return base::failure(ErrorClass::op, "argument op: %s is not defined for %s", op.name,
+                       type.basic->name);
+}
+
+void apply_op(const Op& op, const Datatype& type, const void* in, void* inout, Count count) {
+  if (op.code == OpCode::user) return call_user(op, type, in, inout, count);
+  find_kernel(op.code, *type.basic)(in, inout, count);
+}
+
+}  // namespace fulmar::mpi

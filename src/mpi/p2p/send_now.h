@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include "mpi/args.h"
+#include "mpi/comm/comm.h"
+#include "mpi/datatype/datatype.h"
+
+namespace fulmar::mpi {
+
+/// The straight way of a send: a short run of bytes whose peer has room. True if it is on its way.
+/// Inlined into the C function, so that a short message is one piece of code from the call to the
+/// cell.
+[[nodiscard, gnu::always_inline]] inline bool send_at_once(const ConstData& data, int dest, int tag,
+                                                           Comm& comm) noexcept {
+  const Datatype& type = *data.type;
+  if (dest < 0 || !type.contiguous) [[unlikely]]
+    return false;
+  return comm.device->send_now(
+      comm.key_to(dest, tag), data.address,
+      static_cast<std::uint64_t>(data.count) * static_cast<std::uint64_t>(type.size));
+}
+
+/// Every other send, MPI_PROC_NULL included.
+[[gnu::noinline]] base::Error send_slow(const ConstData& data, int dest, int tag, Comm& comm,
+                                        device::SendMode mode);
+
+}  // namespace fulmar::mpi

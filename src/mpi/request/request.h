@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "device/operation.h"
+#include "mpi/args.h"
+#include "mpi/comm/comm.h"
+#include "mpi/datatype/datatype.h"
+#include "mpi/datatype/view.h"
+#include "mpi/library.h"
+
+namespace fulmar::mpi {
+
+struct Request;
+
+/// Moves the data of `count` elements of a type for the device.
+class TypePacker final : public device::Packer {
+ public:
+  TypePacker(const Datatype& type, Count count) noexcept : view_(type, count) {}
+
+  std::size_t pack(const void* base, std::uint64_t offset, std::span<std::byte> to) const override {
+    return view_.pack(base, offset, to);
+  }
+  std::size_t unpack(void* base, std::uint64_t offset,
+                     std::span<const std::byte> from) const override {
+    return view_.unpack(base, offset, from);
+  }
+  std::size_t segments(void* base, std::uint64_t offset, std::uint64_t bytes,
+                       std::span<iovec> out) const override {
+    return view_.segments(base, offset, bytes, out);
+  }
+
+ private:
+  View view_;
+};
+
+/// What differs between kinds of requests. One constant of this per kind; nullptr: nothing to do.
+struct RequestKind {
+  const char* name;
+  /// Starts a persistent request that is not active.
+  base::Error (*start)(Request&);
+  /// The request is complete: fills `status` (never null) and gives the result of the operation.
+  /// Changes nothing: MPI_Request_get_status may have asked before.
+  base::Error (*finish)(Request&, MPI_Status& status);
+  /// nullptr: the kind cannot be cancelled, which is an error of the caller.
+  base::Error (*cancel)(Request&);
+  /// The request object ends: gives back what the kind holds.
+  void (*release)(Request&);
+  /// As release, for what the user gave and may fail; before it, and only after completion.
+  base::Error (*free)(Request&) = nullptr;
+  /// A message whose result is the outcome of the operation, and whose object holds nothing but
+  /// references: the short way to complete it.
+  bool plain = false;
+};
+
+/// A request (MPI 5.0 section 3.7). All kinds tell their completion through `operation`: its stage
+/// is `done`, also where no message is behind it (generalized requests, schedules).
+struct Request : Object {
+  static constexpr ObjectKind object_kind = ObjectKind::request;
+
+  Request(const RequestKind& request_kind, Library& owner) noexcept
+      : Object(object_kind), what(&request_kind), library(&owner) {}
+
+  const RequestKind* what;
+  Library* library;
+  Comm* comm = nullptr;            ///< one reference held, if set
+  const Datatype* type = nullptr;  ///< one reference held, if set and not predefined
+  bool persistent = false;
+  bool active = true;     ///< persistent ones: between start and completion
+  bool freed = false;     ///< by MPI_Request_free, while the operation is under way
+  bool shared = false;    ///< the one object of all handles of sends that were complete at once
+  void* extra = nullptr;  ///< the kind's own
+  device::Operation operation;
+  std::optional<TypePacker> packer;
+
+  [[nodiscard]] bool complete() const noexcept { return operation.done(); }
+  static Request& of(device::Operation& operation) noexcept {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+    return *reinterpret_cast<Request*>(reinterpret_cast<std::byte*>(&operation) -
+                                       offsetof(Request, operation));
+#pragma GCC diagnostic pop
+  }
+};
+
+/// A new request for a message on `comm`; takes a reference of it and of the type. nullptr when
+/// memory is used up.
+[[nodiscard]] inline Request* make_request(const RequestKind& kind, Comm& comm,
+                                           const ConstData& data) noexcept {
+  Library& library = *comm.library;
+  auto* request = library.make<Request>(kind, library);
+  if (request == nullptr) [[unlikely]]
+    return nullptr;
+  request->comm = &comm;
+  library.acquire(comm);
+  if (data.type != nullptr && !data.type->predefined) {
+    request->type = data.type;
+    library.acquire(const_cast<Datatype&>(*data.type));
+  }
+  return request;
+}
+/// Ends a request object: the handle becomes invalid, references are given back. The operation is
+/// done, or was never started.
+void destroy_request(Request& request) noexcept;
+/// The same for a plain one.
+inline void destroy_plain_request(Request& request) noexcept {
+  Library& library = *request.library;
+  Comm& comm = *request.comm;
+  const Datatype* type = request.type;
+  library.release(request);
+  library.release(comm);
+  if (type != nullptr) library.release(const_cast<Datatype&>(*type));
+}
+/// The user gave up a request whose operation is under way (MPI_Request_free): it goes on, and the
+/// object ends with it. The handle is gone at once, except where completing the operation needs it
+/// (generalized requests).
+void abandon_request(Request& request) noexcept;
+
+/// A handle of a send that is complete. Fails with MPI_ERR_NO_MEM.
+base::Error make_done_request(Library& library, Comm& comm, MPI_Request& out);
+/// Ends such a handle.
+inline void end_done_request(Library& library, MPI_Request& handle) noexcept {
+  library.done_handles.give_back(reinterpret_cast<std::uintptr_t>(handle));
+  handle = MPI_REQUEST_NULL;
+}
+
+/// The error for requests that no memory is left for.
+[[nodiscard]] base::Error no_request_memory();
+
+/// The way for the first of them, and where no handle is free.
+[[gnu::cold]] base::Error make_done_request_slow(Library& library, Comm& comm, MPI_Request& out);
+
+inline base::Error make_done_request(Library& library, Comm& comm, MPI_Request& out) {
+  const std::uintptr_t handle =
+      library.done_request != nullptr ? library.done_handles.take() : std::uintptr_t{0};
+  if (handle == 0) [[unlikely]]
+    return make_done_request_slow(library, comm, out);
+  out = reinterpret_cast<MPI_Request>(handle);
+  return {};
+}
+
+/// Describes a user's buffer for the device; `packer` is filled where the data are not one run and
+/// must live as long as the buffer is used.
+[[nodiscard]] inline device::Buffer buffer_of(const ConstData& data,
+                                              std::optional<TypePacker>& packer) noexcept {
+  const Datatype& type = *data.type;
+  const auto bytes = static_cast<std::uint64_t>(data.count) * static_cast<std::uint64_t>(type.size);
+  if (type.contiguous) [[likely]]
+    return {const_cast<void*>(data.address), bytes, nullptr};
+  packer.emplace(type, data.count);
+  return {const_cast<void*>(data.address), bytes, &*packer};
+}
+
+/// Status of a finished receive (or cancelled send), and its error.
+base::Error report(Comm& comm, const device::Operation& operation, MPI_Status* status) noexcept;
+
+}  // namespace fulmar::mpi
