@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+// The one way from a C function of MPI to its implementation.
+//
+// A shim wraps each argument in a carrier, the class that src/api/kinds defines for the argument's
+// kind, and passes them all to `entry`. There they are checked, in stages: first the objects (a
+// communicator decides whose error handler is used and which ranks exist), then the root, then all
+// others in the order of the prototype. The first that is wrong ends the call. Then the
+// implementation gets their values.
+//
+// A carrier is an aggregate { int index; the raw arguments } with
+//
+//   static constexpr Stage stage                    when it is checked
+//   bool check(Scope&)                              hot and inline: looks up objects, compares
+//   ranges base::Error explain(const Scope&, Argument)     cold: what was wrong, in words T
+//   value(const Scope&)                           what the implementation gets
+//
+// Everything on the way of a correct call is inlined into the shim; the compiler then drops the
+// indices and names, which only `explain` uses.
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "api/gate.h"
+#include "api/scope.h"
+#include "base/engine_lock.h"
+#include "base/error.h"
+#include "mpi/args.h"
+
+namespace fulmar::api {
+
+/// When a function may be called.
+enum class When : std::uint8_t { running, any };
+/// Whether the call holds the lock of the library.
+enum class Lock : std::uint8_t { held, none };
+/// On what errors are raised: the first object of the call that has an error handler, or
+/// MPI_FILE_NULL, for calls that make files (MPI 5.0 section 14.7).
+enum class Errors : std::uint8_t { first_object, files };
+
+/// Explains and raises what a carrier found. Its arguments are copies of the caller's variables,
+/// whose address is thus never taken: they stay in registers.
+template <class Carrier>
+[[gnu::cold, gnu::noinline]] int reject(const Scope& scope, Call call, const Carrier& carrier) {
+  const base::Error error = carrier.explain(scope, Argument{call.argument(carrier.index)});
+  return fail(scope.library, call, scope.target, error);
+}
+
+template <Stage stage, class Carrier>
+[[gnu::always_inline]] inline bool check_at(Scope& scope, Call call, Carrier& carrier,
+                                            int& result) {
+  if constexpr (Carrier::stage == stage) {
+    if (!carrier.check(scope)) [[unlikely]] {
+      const Scope scope_now = scope;  // NOLINT(performance-unnecessary-copy-initialization)
+      const Carrier carrier_now = carrier;
+      result = reject(scope_now, call, carrier_now);
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Calls the implementation, with the library and the error target in front where it asks for them.
+template <auto implementation, class... Values>
+[[gnu::always_inline]] inline base::Error invoke(Scope& scope, mpi::ErrorTarget& target,
+                                                 Values&&... values) {
+  using Function = decltype(implementation);
+  if constexpr (std::is_invocable_v<Function, mpi::Library&, mpi::ErrorTarget&, Values...>) {
+    target.object = scope.target;
+    return implementation(scope.library, target, std::forward<Values>(values)...);
+  } else if constexpr (std::is_invocable_v<Function, mpi::Library&, Values...>) {
+    return implementation(scope.library, std::forward<Values>(values)...);
+  } else {
+    static_assert(std::is_invocable_v<Function, Values...>,
+                  "the implementation's parameters do not fit spec/*.api; see mpi/args.h");
+    return implementation(std::forward<Values>(values)...);
+  }
+}
+
+/// The part of `entry` behind the gate and the lock.
+template <auto implementation, Errors errors, class... Carriers>
+[[gnu::always_inline]] inline int run(mpi::Library& library, Call call, Carriers... carriers) {
+  Scope scope{library};
+  if constexpr (errors == Errors::files) scope.target = files_target(library);
+  int result = MPI_SUCCESS;
+  const bool good = (check_at<Stage::object>(scope, call, carriers, result) && ...) &&
+                    (check_at<Stage::root>(scope, call, carriers, result) && ...) &&
+                    (check_at<Stage::other>(scope, call, carriers, result) && ...);
+  if (!good) [[unlikely]]
+    return result;
+  mpi::ErrorTarget target;
+  const base::Error error = invoke<implementation>(scope, target, carriers.value(scope)...);
+  if (error.failed()) [[unlikely]] {
+    return fail(library, call, target.object != nullptr ? target.object : scope.target, error);
+  }
+  return MPI_SUCCESS;
+}
+
+/// Runs one call. The result is what the C function returns.
+template <auto implementation, When when = When::running, Lock lock = Lock::held,
+          Errors errors = Errors::first_object, class... Carriers>
+[[gnu::always_inline]] inline int entry(Call call, Carriers... carriers) {
+  mpi::Library* library = usable_library();
+  if (library == nullptr) [[unlikely]] {
+    if constexpr (when == When::running) return refuse(call);
+    library = &runtime::library();
+  }
+  if constexpr (lock == Lock::none) {
+    return run<implementation, errors>(*library, call, carriers...);
+  } else {
+    const base::EngineGuard guard(library->lock);
+    return run<implementation, errors>(*library, call, carriers...);
+  }
+}
+
+}  // namespace fulmar::api

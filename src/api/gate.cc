@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "api/gate.h"
+
+#include "base/engine_lock.h"
+#include "mpi/errhandler/errhandler.h"
+#include "mpi/errhandler/raise.h"
+
+namespace fulmar::api {
+
+int refuse(Call call) {
+  mpi::Library& library = runtime::library();
+  const base::EngineGuard guard(library.lock);
+  return fail(
+      library, call, nullptr,
+      base::failure(base::ErrorClass::other,
+                    "MPI is not initialised; call MPI_Init or make a session first, and do not "
+                    "call %s after MPI_Finalize",
+                    call.name()));
+}
+
+int fail(mpi::Library& library, Call call, mpi::Object* on, base::Error error) {
+  return mpi::raise(library, call.name(), on, error);
+}
+
+mpi::Object* files_target(mpi::Library& library) noexcept { return &library.errors->new_files; }
+
+int missing(Call call) { return missing(call, mpi::ObjectKind::comm, 0); }
+
+int missing(Call call, mpi::ObjectKind kind, std::uintptr_t handle) {
+  mpi::Library& library = runtime::library();
+  const base::EngineGuard guard(library.lock);
+  mpi::Object* on = library.find_object(kind, handle);
+  if (on == nullptr && kind == mpi::ObjectKind::file) on = files_target(library);
+  return fail(library, call, on,
+              base::failure(base::ErrorClass::unsupported_operation,
+                            "not working yet in this version of Fulmar; `fulmar info --api` lists "
+                            "what works"));
+}
+
+}  // namespace fulmar::api

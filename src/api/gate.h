@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <type_traits>
+
+#include "api/call.h"
+#include "base/error.h"
+#include "mpi/library.h"
+#include "runtime/library_access.h"
+
+namespace fulmar::api {
+
+/// The library while communication is possible, else nullptr. One load; the caller does one
+/// compare.
+[[nodiscard]] inline mpi::Library* usable_library() noexcept {
+  return runtime::usable_library.load(std::memory_order_relaxed);
+}
+
+/// Answers a call that needs an initialised MPI and came before or after that time (MPI 5.0 section
+/// 9.3: the initial error handler).
+[[gnu::cold]] int refuse(Call call);
+
+/// Raises an error that a call ends with, and gives the call's result.
+[[gnu::cold]] int fail(mpi::Library& library, Call call, mpi::Object* on, base::Error error);
+
+/// What holds the error handler of MPI_FILE_NULL: for errors of calls that have no file yet.
+[[nodiscard]] mpi::Object* files_target(mpi::Library& library) noexcept;
+
+/// Answers a function that does not work yet: MPI_ERR_UNSUPPORTED_OPERATION on the error handler of
+/// the object behind `handle`, if there is one, else of MPI_COMM_SELF.
+[[gnu::cold]] int missing(Call call);
+[[gnu::cold]] int missing(Call call, mpi::ObjectKind kind, std::uintptr_t handle);
+
+/// A handle, given directly or through a pointer that may be null, as a number.
+template <class T>
+[[nodiscard]] std::uintptr_t handle_at(T handle) noexcept {
+  if constexpr (std::is_pointer_v<std::remove_pointer_t<T>>) {
+    return handle == nullptr ? 0 : reinterpret_cast<std::uintptr_t>(*handle);
+  } else {
+    return reinterpret_cast<std::uintptr_t>(handle);
+  }
+}
+
+}  // namespace fulmar::api

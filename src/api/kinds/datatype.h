@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include "api/kinds/object.h"
+#include "mpi/datatype/datatype.h"
+
+namespace fulmar::api {
+
+template <>
+struct ObjectFacts<mpi::Datatype> : PlainObjectFacts<MPI_Datatype> {
+  static constexpr base::ErrorClass error_class = base::ErrorClass::type;
+  static constexpr const char* what = "datatype";
+  static constexpr const char* null_name = "MPI_DATATYPE_NULL";
+  static Handle null_handle() noexcept { return MPI_DATATYPE_NULL; }
+};
+
+using AnyDatatypeIn = ObjectIn<mpi::Datatype>;
+using AnyDatatypeInOut = ObjectInOut<mpi::Datatype>;
+using DatatypeOrNullIn = ObjectIn<mpi::Datatype, Null::allowed>;
+
+/// Says why a handle is no datatype that data can be moved with.
+[[nodiscard, gnu::cold]] inline base::Error no_committed_datatype(Argument argument,
+                                                                  MPI_Datatype handle,
+                                                                  const mpi::Datatype* type) {
+  if (type == nullptr) return no_object<mpi::Datatype>(argument, handle);
+  return base::failure(base::ErrorClass::type,
+                       "argument %s: the datatype is not committed; call MPI_Type_commit first",
+                       argument.name);
+}
+
+/// A datatype that data is moved with: committed.
+struct DatatypeIn {
+  static constexpr Stage stage = Stage::other;
+  int index;
+  MPI_Datatype raw;
+  mpi::Datatype* object = nullptr;
+
+  bool check(Scope& scope) noexcept {
+    object = scope.library.find<mpi::Datatype>(raw);
+    return object != nullptr && object->committed;
+  }
+  base::Error explain(const Scope&, Argument argument) const {
+    return no_committed_datatype(argument, raw, object);
+  }
+  mpi::Datatype& value(const Scope&) const noexcept { return *object; }
+};
+
+}  // namespace fulmar::api

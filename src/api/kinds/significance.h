@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+// Carriers around carriers, for arguments that have a meaning only in some processes or calls.
+// Where they have none they are not looked at, and the implementation gets nothing: a null pointer
+// in place of an object, else a value-initialised value.
+
+#include <type_traits>
+
+#include "api/kinds/ranks.h"
+
+namespace fulmar::api {
+
+template <class Inner>
+struct Conditional {
+  static constexpr Stage stage = Stage::other;
+  static_assert(Inner::stage == Stage::other);
+  int index;
+  Inner inner;
+  bool significant = false;
+
+  explicit Conditional(Inner carrier) noexcept : index(carrier.index), inner(carrier) {}
+
+  base::Error explain(const Scope& scope, Argument argument) const {
+    return inner.explain(scope, argument);
+  }
+  auto value(const Scope& scope) const noexcept {
+    using Value = decltype(inner.value(scope));
+    if constexpr (std::is_reference_v<Value>) {
+      return significant ? &inner.value(scope) : nullptr;
+    } else {
+      return significant ? inner.value(scope) : Value{};
+    }
+  }
+
+ protected:
+  bool check_if(Scope& scope, bool condition) noexcept {
+    significant = condition;
+    return !condition || inner.check(scope);
+  }
+};
+
+/// Where in a collective call with a root an argument counts (MPI 5.0 section 6.2).
+enum class Significant : std::uint8_t {
+  root,    ///< at the root only
+  leaf,    ///< everywhere but at the root of another group and its idle companions
+  member,  ///< everywhere but at the idle companions of a root of another group
+};
+
+template <Significant where, class Inner>
+struct At : Conditional<Inner> {
+  explicit At(Inner carrier) noexcept : Conditional<Inner>(carrier) {}
+
+  bool check(Scope& scope) noexcept {
+    const int root = scope.root;
+    if constexpr (where == Significant::root) {
+      return this->check_if(scope, is_root(*scope.comm, root));
+    } else if constexpr (where == Significant::leaf) {
+      return this->check_if(scope, root >= 0);
+    } else {
+      return this->check_if(scope, root != MPI_PROC_NULL);
+    }
+  }
+};
+
+template <Significant where, class Inner>
+At<where, Inner> at(Inner carrier) noexcept {
+  return At<where, Inner>(carrier);
+}
+
+/// Counts unless another buffer of the call is MPI_IN_PLACE.
+template <class Inner>
+struct UnlessInPlace : Conditional<Inner> {
+  const void* other;
+
+  UnlessInPlace(const void* buffer, Inner carrier) noexcept
+      : Conditional<Inner>(carrier), other(buffer) {}
+
+  bool check(Scope& scope) noexcept { return this->check_if(scope, !mpi::is_in_place(other)); }
+};
+
+template <class Inner>
+UnlessInPlace<Inner> unless_in_place(const void* buffer, Inner carrier) noexcept {
+  return UnlessInPlace<Inner>(buffer, carrier);
+}
+
+}  // namespace fulmar::api

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <string_view>
+#include <type_traits>
+
+#include "api/kinds/values.h"
+
+namespace fulmar::api {
+
+/// A text that goes in.
+struct StringIn {
+  static constexpr Stage stage = Stage::other;
+  int index;
+  const char* raw;
+
+  bool check(Scope&) const noexcept { return raw != nullptr; }
+  base::Error explain(const Scope&, Argument argument) const {
+    return null_pointer(argument, "give a string");
+  }
+  std::string_view value(const Scope&) const noexcept { return raw; }
+};
+
+/// Room for a text that comes out.
+struct StringOut {
+  static constexpr Stage stage = Stage::other;
+  int index;
+  char* raw;
+
+  bool check(Scope&) const noexcept { return raw != nullptr; }
+  base::Error explain(const Scope&, Argument argument) const {
+    return null_pointer(argument, "the call stores a string there");
+  }
+  char* value(const Scope&) const noexcept { return raw; }
+};
+
+/// Room of a given length, or nothing where the length is 0 (the caller only asks how much is
+/// needed).
+template <class Length>
+struct StringOutOf {
+  static constexpr Stage stage = Stage::other;
+  int index;
+  char* raw;
+  Length length;
+
+  bool check(Scope&) const noexcept { return raw != nullptr || room() == 0; }
+  base::Error explain(const Scope&, Argument argument) const {
+    return base::failure(base::ErrorClass::arg, "argument %s: null pointer to %d bytes",
+                         argument.name, room());
+  }
+  char* value(const Scope&) const noexcept { return raw; }
+
+ private:
+  /// The length goes in and out through a pointer, which was checked before.
+  [[nodiscard]] int room() const noexcept {
+    if constexpr (std::is_pointer_v<Length>) {
+      return *length;
+    } else {
+      return length;
+    }
+  }
+};
+template <class Length>
+StringOutOf(int, char*, Length) -> StringOutOf<Length>;
+
+}  // namespace fulmar::api
