@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "fulmar/bench/bench.h"
+#include "fulmar/files.h"
+#include "fulmar/info/info.h"
+#include "fulmar/report/page.h"
+
+namespace {
+
+using fulmar::measure::Kind;
+
+struct BenchArguments {
+  fulmar::bench::Options options;
+  std::vector<std::string> tests{"all"};
+  double milliseconds = 0;
+  bool quick = false;
+};
+
+struct ReportArguments {
+  std::string html;
+  std::vector<std::string> files;
+};
+
+struct InfoArguments {
+  bool api = false;
+  bool names = false;
+};
+
+CLI::App* add_bench(CLI::App& app, BenchArguments& arguments) {
+  auto* command = app.add_subcommand(
+      "bench",
+      "Measures messages and collectives; starts itself on 2 ranks unless mpiexec started it");
+  auto& options = arguments.options;
+  command
+      ->add_option("tests", arguments.tests,
+                   "latency bandwidth bibw rate barrier allreduce, or all (without rate)")
+      ->check(
+          CLI::IsMember({"latency", "bandwidth", "bibw", "rate", "barrier", "allreduce", "all"}));
+  command->add_option("-n,--ranks", options.ranks, "ranks to start when not under mpiexec (2)")
+      ->check(CLI::Range(2, 4096));
+  command->add_option("--sizes", options.plan.sizes, "message sizes in bytes, comma-separated")
+      ->delimiter(',')
+      ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 30));
+  command
+      ->add_option("--milliseconds", arguments.milliseconds,
+                   "time for one figure (150; 20 with --quick)")
+      ->check(CLI::Range(1.0, 60e3));
+  command->add_flag("--quick", arguments.quick, "less time, less certainty");
+  command->add_option("--json", options.json, "write the figures to this file");
+  command->add_option("--html", options.html, "draw a report into this file");
+  command
+      ->add_option("--compare", options.compare,
+                   "result file of another run or library; may be repeated")
+      ->allow_extra_args(false);
+  command->add_option("--label", options.label, "name of this run in tables and pictures");
+  command->add_option("--commit", options.commit, "commit that is measured, for the report");
+  return command;
+}
+
+CLI::App* add_report(CLI::App& app, ReportArguments& arguments) {
+  auto* command =
+      app.add_subcommand("report", "Draws result files of fulmar bench, the first as the subject");
+  command->add_option("--html", arguments.html, "the page to write")->required();
+  command->add_option("files", arguments.files, "result files")->required();
+  return command;
+}
+
+CLI::App* add_info(CLI::App& app, InfoArguments& arguments) {
+  auto* command = app.add_subcommand("info", "Version, options, and what of MPI 5.0 works");
+  command->add_flag("--api", arguments.api,
+                    "only the functions of each chapter of the standard, with counts");
+  command->add_flag("--names", arguments.names, "with --api: name every function that is missing");
+  return command;
+}
+
+int bench(BenchArguments& arguments, int argc, char** argv) {
+  constexpr double ns_per_ms = 1e6;
+  constexpr double quick_ms = 20;
+  for (const std::string& name : arguments.tests) {
+    if (name == "all") {
+      arguments.options.plan.tests = {Kind::latency, Kind::bandwidth, Kind::bibw, Kind::barrier,
+                                      Kind::allreduce};
+      break;
+    }
+    arguments.options.plan.tests.push_back(*fulmar::measure::test_from(name));
+  }
+  if (arguments.milliseconds > 0 || arguments.quick) {
+    const double wanted = arguments.milliseconds > 0 ? arguments.milliseconds : quick_ms;
+    arguments.options.plan.budget.point_ns = wanted * ns_per_ms;
+  }
+  return fulmar::bench::run(arguments.options, std::vector<std::string>(argv + 1, argv + argc));
+}
+
+int report(const ReportArguments& arguments) {
+  std::string problem;
+  const auto files = fulmar::read_all_results(arguments.files, problem);
+  if (files) {
+    problem = fulmar::write_file(arguments.html, fulmar::report::page(*files));
+  }
+  if (!problem.empty()) {
+    std::fprintf(stderr, "fulmar report: %s\n", problem.c_str());
+    return 1;
+  }
+  std::printf("%s\n", arguments.html.c_str());
+  return 0;
+}
+
+int info(const InfoArguments& arguments) {
+  using fulmar::info::Part;
+  if (arguments.names) {
+    return fulmar::info::run(Part::api_names);
+  }
+  return fulmar::info::run(arguments.api ? Part::api : Part::summary);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("The tool of the Fulmar MPI library", "fulmar");
+  app.require_subcommand(1);
+  app.set_help_flag("-h,--help", "Prints this help");
+  BenchArguments bench_arguments;
+  ReportArguments report_arguments;
+  InfoArguments info_arguments;
+  const auto* bench_command = add_bench(app, bench_arguments);
+  const auto* report_command = add_report(app, report_arguments);
+  add_info(app, info_arguments);
+  CLI11_PARSE(app, argc, argv);
+  if (bench_command->parsed()) {
+    return bench(bench_arguments, argc, argv);
+  }
+  return report_command->parsed() ? report(report_arguments) : info(info_arguments);
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "fulmar/measure/batches.h"
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+namespace fulmar::measure {
+
+namespace {
+
+double timed(const Batch& batch, int count) {
+  const double start = now_ns();
+  batch(count);
+  return now_ns() - start;
+}
+
+int rounds_per_batch(const Agree& agree, const Budget& budget, const Batch& batch) {
+  constexpr int most_rounds = 1 << 20;
+  int count = 1;
+  batch(count);
+  while (true) {
+    const double elapsed = timed(batch, count);
+    const bool enough = elapsed >= budget.batch_ns || count >= most_rounds;
+    const int next = agree(enough ? 0 : count * 2);
+    if (next == 0) {
+      return count;
+    }
+    count = next;
+  }
+}
+
+Point summarise(std::size_t bytes, std::vector<double>& samples, double operations_per_sample) {
+  std::sort(samples.begin(), samples.end());
+  const std::size_t count = samples.size();
+  Point point;
+  point.bytes = bytes;
+  point.median_ns = samples[count / 2];
+  point.low_ns = samples[count / 10];
+  point.high_ns = samples[count * 9 / 10];
+  point.batches = static_cast<std::uint32_t>(count);
+  point.operations = static_cast<std::uint64_t>(static_cast<double>(count) * operations_per_sample);
+  return point;
+}
+
+}  // namespace
+
+double now_ns() {
+  const auto since_start = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double, std::nano>(since_start).count();
+}
+
+double clock_overhead_ns() {
+  constexpr int samples = 2000;
+  double least = 1e9;
+  for (int i = 0; i < samples; ++i) {
+    const double start = now_ns();
+    least = std::min(least, now_ns() - start);
+  }
+  return least;
+}
+
+Point measure(const Agree& agree, std::size_t bytes, double operations_per_round,
+              const Budget& budget, const Batch& batch) {
+  const int count = rounds_per_batch(agree, budget, batch);
+  const double probe = std::max(timed(batch, count), 1.0);
+  const double wanted =
+      std::clamp<double>(budget.point_ns / probe, budget.least_batches, budget.most_batches);
+  const int batches = agree(static_cast<int>(wanted));
+  const double overhead = clock_overhead_ns();
+  const double operations = operations_per_round * count;
+  std::vector<double> samples(static_cast<std::size_t>(batches));
+  for (double& sample : samples) {
+    sample = std::max(timed(batch, count) - overhead, 0.0) / operations;
+  }
+  return summarise(bytes, samples, operations);
+}
+
+}  // namespace fulmar::measure

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "fulmar/measure/tests.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace fulmar::measure {
+
+namespace {
+
+constexpr int data_tag = 7;
+constexpr int answer_tag = 8;
+constexpr int control_tag = 7001;
+constexpr std::size_t page = 4096;
+
+struct Named {
+  Kind test;
+  std::string_view name;
+};
+constexpr std::array<Named, 6> names{{{Kind::latency, "latency"},
+                                      {Kind::bandwidth, "bandwidth"},
+                                      {Kind::bibw, "bibw"},
+                                      {Kind::rate, "rate"},
+                                      {Kind::barrier, "barrier"},
+                                      {Kind::allreduce, "allreduce"}}};
+
+void* pages(std::size_t bytes, int fill) {
+  const std::size_t rounded = (bytes / page + 1) * page;
+  void* memory = std::aligned_alloc(page, rounded);
+  if (memory == nullptr) {
+    throw std::bad_alloc();
+  }
+  std::memset(memory, fill, rounded);
+  return memory;
+}
+
+/// Rank 0's value on every rank of the team, by point-to-point calls only.
+int agree(const Team& team, int value) {
+  if (team.rank != 0) {
+    MPI_Recv(&value, 1, MPI_INT, 0, control_tag, team.comm, MPI_STATUS_IGNORE);
+    return value;
+  }
+  for (int rank = 1; rank < team.size; ++rank) {
+    MPI_Send(&value, 1, MPI_INT, rank, control_tag, team.comm);
+  }
+  return value;
+}
+
+void ping_pong(const Team& team, int bytes, const Buffers& buffers, int count) {
+  const int peer = 1 - team.rank;
+  for (int i = 0; i < count; ++i) {
+    if (team.rank == 0) {
+      MPI_Send(buffers.send(), bytes, MPI_BYTE, peer, data_tag, team.comm);
+      MPI_Recv(buffers.receive(), bytes, MPI_BYTE, peer, data_tag, team.comm, MPI_STATUS_IGNORE);
+    } else {
+      MPI_Recv(buffers.receive(), bytes, MPI_BYTE, peer, data_tag, team.comm, MPI_STATUS_IGNORE);
+      MPI_Send(buffers.send(), bytes, MPI_BYTE, peer, data_tag, team.comm);
+    }
+  }
+}
+
+void send_windows(MPI_Comm comm, int peer, int bytes, const Buffers& buffers, int count) {
+  std::array<MPI_Request, window> requests;
+  for (int i = 0; i < count; ++i) {
+    for (MPI_Request& request : requests) {
+      MPI_Isend(buffers.send(), bytes, MPI_BYTE, peer, data_tag, comm, &request);
+    }
+    MPI_Waitall(window, requests.data(), MPI_STATUSES_IGNORE);
+    MPI_Recv(nullptr, 0, MPI_BYTE, peer, answer_tag, comm, MPI_STATUS_IGNORE);
+  }
+}
+
+void receive_windows(MPI_Comm comm, int peer, int bytes, const Buffers& buffers, int count) {
+  std::array<MPI_Request, window> requests;
+  for (int i = 0; i < count; ++i) {
+    for (MPI_Request& request : requests) {
+      MPI_Irecv(buffers.receive(), bytes, MPI_BYTE, peer, data_tag, comm, &request);
+    }
+    MPI_Waitall(window, requests.data(), MPI_STATUSES_IGNORE);
+    MPI_Send(nullptr, 0, MPI_BYTE, peer, answer_tag, comm);
+  }
+}
+
+void exchange_windows(const Team& team, int bytes, const Buffers& buffers, int count) {
+  const int peer = 1 - team.rank;
+  std::array<MPI_Request, 2 * window> requests;
+  for (int i = 0; i < count; ++i) {
+    for (int k = 0; k < window; ++k) {
+      MPI_Irecv(buffers.receive(), bytes, MPI_BYTE, peer, data_tag, team.comm, &requests[k]);
+    }
+    for (int k = window; k < 2 * window; ++k) {
+      MPI_Isend(buffers.send(), bytes, MPI_BYTE, peer, data_tag, team.comm, &requests[k]);
+    }
+    MPI_Waitall(2 * window, requests.data(), MPI_STATUSES_IGNORE);
+  }
+}
+
+void one_way(const Team& team, int bytes, const Buffers& buffers, int count) {
+  const int half = team.size / 2;
+  if (team.rank < half) {
+    send_windows(team.comm, team.rank + half, bytes, buffers, count);
+  } else {
+    receive_windows(team.comm, team.rank - half, bytes, buffers, count);
+  }
+}
+
+void barriers(const Team& team, int count) {
+  for (int i = 0; i < count; ++i) {
+    MPI_Barrier(team.comm);
+  }
+}
+
+void allreduces(const Team& team, std::size_t bytes, const Buffers& buffers, int count) {
+  const int elements = static_cast<int>(bytes / sizeof(double));
+  for (int i = 0; i < count; ++i) {
+    MPI_Allreduce(buffers.send(), buffers.receive(), elements, MPI_DOUBLE, MPI_SUM, team.comm);
+  }
+}
+
+/// Where ranks may share a core, a batch must outlast several turns of each.
+Budget patient(const Budget& budget, const Team& team) {
+  Budget longer = budget;
+  if (team.size > 2) {
+    longer.batch_ns = std::max(budget.batch_ns, 2e6);
+  }
+  return longer;
+}
+
+}  // namespace
+
+Buffers::Buffers(std::size_t bytes) : send_(pages(bytes, 0)), receive_(pages(bytes, 1)) {}
+
+Buffers::~Buffers() {
+  std::free(send_);
+  std::free(receive_);
+}
+
+std::string_view name(Kind test) { return names[static_cast<std::size_t>(test)].name; }
+
+std::optional<Kind> test_from(std::string_view wanted) {
+  for (const Named& named : names) {
+    if (named.name == wanted) {
+      return named.test;
+    }
+  }
+  return std::nullopt;
+}
+
+bool point_to_point(Kind test) { return test != Kind::barrier && test != Kind::allreduce; }
+
+int team_size(Kind test, int ranks) {
+  if (test == Kind::rate) {
+    return ranks / 2 * 2;
+  }
+  return point_to_point(test) ? std::min(ranks, 2) : ranks;
+}
+
+std::vector<std::size_t> default_sizes(Kind test) {
+  constexpr std::size_t largest = 4 << 20;
+  constexpr std::size_t largest_for_rate = 4096;
+  std::vector<std::size_t> sizes;
+  if (test == Kind::barrier) {
+    return {0};
+  }
+  if (test == Kind::allreduce) {
+    return {8, 64, 512, 4096, 32768, 262144};
+  }
+  if (test == Kind::latency || test == Kind::rate) {
+    sizes.push_back(0);
+  }
+  for (std::size_t bytes = 1; bytes <= (test == Kind::rate ? largest_for_rate : largest);
+       bytes *= 2) {
+    sizes.push_back(bytes);
+  }
+  return sizes;
+}
+
+Point run(Kind test, const Team& team, std::size_t bytes, const Buffers& buffers,
+          const Budget& budget) {
+  const int length = static_cast<int>(bytes);
+  const Agree told = [&team](int value) { return agree(team, value); };
+  const Budget longer = patient(budget, team);
+  switch (test) {
+    case Kind::latency:
+      return measure(told, bytes, 2, budget,
+                     [&](int count) { ping_pong(team, length, buffers, count); });
+    case Kind::bandwidth:
+      return measure(told, bytes, window, budget,
+                     [&](int count) { one_way(team, length, buffers, count); });
+    case Kind::bibw:
+      return measure(told, bytes, 2 * window, budget,
+                     [&](int count) { exchange_windows(team, length, buffers, count); });
+    case Kind::rate:
+      return measure(told, bytes, window * (team.size / 2.0), longer,
+                     [&](int count) { one_way(team, length, buffers, count); });
+    case Kind::barrier:
+      return measure(told, 0, 1, longer, [&](int count) { barriers(team, count); });
+    case Kind::allreduce:
+      return measure(told, bytes, 1, longer,
+                     [&](int count) { allreduces(team, bytes, buffers, count); });
+  }
+  return {};
+}
+
+}  // namespace fulmar::measure

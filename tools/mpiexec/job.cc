@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "mpiexec/job.h"
+
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+#include <vector>
+
+#include "mpiexec/environment.h"
+#include "mpiexec/find_program.h"
+#include "mpiexec/guard.h"
+#include "mpiexec/input.h"
+#include "mpiexec/job_segment.h"
+#include "mpiexec/job_socket.h"
+#include "mpiexec/output.h"
+#include "mpiexec/placement.h"
+#include "mpiexec/poller.h"
+#include "mpiexec/sessions.h"
+#include "mpiexec/supervise.h"
+#include "mpiexec/topology.h"
+
+namespace fulmar::mpiexec {
+namespace {
+
+using base::Error;
+using base::failure;
+
+constexpr int exit_code_failure = 1;
+constexpr const char* sysfs = "/sys";
+
+/// A program, ready to start.
+struct ReadyProgram {
+  const Program& program;
+  std::string file;
+  std::vector<std::string> environment;
+};
+
+int report(const std::string& text, int exit_code) {
+  const std::string line = "mpiexec: " + text + "\n";
+  (void)!::write(2, line.data(), line.size());
+  return exit_code;
+}
+
+/// Finds all programs before the first rank starts. On failure `exit_code` says 126 or 127.
+Error find_programs(const Options& options, std::vector<ReadyProgram>& ready, int& exit_code) {
+  for (const Program& program : options.programs) {
+    ReadyProgram entry{program, {}, program_environment(environ, options.env, program.env)};
+    if (!program.wdir.empty() && ::access(program.wdir.c_str(), X_OK) != 0) {
+      return failure(base::ErrorClass::spawn, "cannot start \"%s\" in the folder \"%s\": %s",
+                     program.argv[0].c_str(), program.wdir.c_str(), std::strerror(errno));
+    }
+    const char* path = find_variable(entry.environment, "PATH");
+    if (path == nullptr) path = std::getenv("PATH");
+    FoundProgram found = find_program(program.argv[0], program.wdir, program.path,
+                                      path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path);
+    if (found.exit_code != 0) {
+      exit_code = found.exit_code;
+      return failure(base::ErrorClass::spawn, "cannot start \"%s\": %s", program.argv[0].c_str(),
+                     found.problem.c_str());
+    }
+    entry.file = std::move(found.file);
+    ready.push_back(std::move(entry));
+  }
+  return {};
+}
+
+/// Where ranks run and how much the job has to run on.
+struct Machine {
+  Placement placement;
+  std::uint32_t core_count = 1;
+};
+
+Machine place_job(const Options& options) {
+  const auto wants = [](Place place) {
+    return place == Place::l3cache || place == Place::numa || place == Place::socket;
+  };
+  const TopologyDetail detail =
+      wants(options.bind_to) || wants(options.map_by) ? TopologyDetail::all : TopologyDetail::cores;
+  const auto processors = read_topology(allowed_processors(), sysfs, detail);
+  Machine machine;
+  machine.placement =
+      place_ranks(options.rank_count(), processors, options.bind_to, options.map_by);
+  std::set<std::uint32_t> used;
+  bool unbound = false;
+  for (const auto& ids : machine.placement) {
+    unbound = unbound || ids.empty();
+    used.insert(ids.begin(), ids.end());
+  }
+  const std::size_t count = unbound ? processors.size() : used.size();
+  machine.core_count = static_cast<std::uint32_t>(count);
+  if (const auto quota = cpu_quota(sysfs))
+    machine.core_count = std::min(machine.core_count, *quota);
+  return machine;
+}
+
+base::Result<wire::JobPlan> plan_job(const Options& options, const Machine& machine) {
+  wire::JobPlan plan;
+  plan.rank_count = options.rank_count();
+  plan.app_count = static_cast<std::uint32_t>(options.programs.size());
+  plan.core_count = machine.core_count;
+  plan.flags = plan.rank_count > plan.core_count ? wire::job_flag_oversubscribed : 0;
+  plan.mpiexec_pid = ::getpid();
+  plan.area_bytes = wire::area_bytes_for(plan.rank_count);
+  if (::getrandom(&plan.job_id, sizeof plan.job_id, 0) != sizeof plan.job_id ||
+      ::getrandom(plan.job_key.data(), plan.job_key.size(), 0) !=
+          static_cast<ssize_t>(plan.job_key.size())) {
+    return failure(base::ErrorClass::other, "getrandom: %s", std::strerror(errno));
+  }
+  plan.job_id = std::max<std::uint64_t>(plan.job_id, 1);
+  return plan;
+}
+
+/// The segment of the job that mpiexec itself is a rank's child of: not for our children to see.
+void close_outer_segment() {
+  const char* text = std::getenv(wire::env_job_fd);
+  if (text == nullptr) return;
+  const int fd = std::atoi(text);
+  if (fd < 3) return;
+  char target[64] = {};
+  const std::string link = "/proc/self/fd/" + std::to_string(fd);
+  constexpr std::string_view expected = "/memfd:fulmar-job";
+  if (::readlink(link.c_str(), target, sizeof target - 1) > 0 &&
+      std::string_view(target).starts_with(expected)) {
+    ::close(fd);
+  }
+}
+
+base::UniqueFd open_signal_fd() {
+  sigset_t blocked;
+  ::sigprocmask(SIG_SETMASK, nullptr, &blocked);
+  return base::UniqueFd(::signalfd(-1, &blocked, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+void fill_record(wire::RankRecord& record, std::uint32_t appnum,
+                 const std::vector<std::uint32_t>& processors) {
+  record.appnum = appnum;
+  record.core_count = static_cast<std::uint32_t>(processors.size());
+  if (processors.empty()) return;
+  record.first_core = *std::min_element(processors.begin(), processors.end());
+  for (const std::uint32_t id : processors) {
+    if (id / 64 < record.core_mask.size()) record.core_mask[id / 64] |= std::uint64_t{1} << id % 64;
+  }
+}
+
+/// Everything of one job, made in the order of the members and taken down in the reverse one.
+class Job {
+ public:
+  Job(const Options& options, const Inheritance& inheritance, const Machine& machine,
+      const std::vector<ReadyProgram>& programs, JobSegment& segment, const Roster& roster,
+      Guard& guard, Poller& poller)
+      : options_(options),
+        inheritance_(inheritance),
+        machine_(machine),
+        programs_(programs),
+        segment_(segment),
+        roster_(roster),
+        output_(poller, options.rank_count(),
+                options.label ? Output::Labels::ranks : Output::Labels::none),
+        input_(poller, options.stdin_to, options.stdin_rank),
+        socket_(poller, output_, roster, segment.fd()),
+        signal_fd_(open_signal_fd()),
+        supervisor_({poller, output_, input_, socket_, guard, segment, roster, signal_fd_.get()},
+                    options.rank_count()) {
+    if (const Error error = socket_.open(); error.failed() && options.verbose) {
+      output_.say("mpiexec: " + error.text());
+    }
+    (void)poller.add(signal_fd_.get(), EPOLLIN, {SourceKind::signals, 0});
+    (void)poller.add(guard.fd(), EPOLLIN, {SourceKind::guard, 0});
+  }
+
+  int run() {
+    const auto start = [](void* job) { static_cast<Job*>(job)->start_ranks(); };
+    if (const int error = in_new_session(roster_.session(), start, this); error != 0) {
+      start_code_ =
+          refuse(std::string("cannot make a session for the ranks: ") + std::strerror(error));
+    }
+    if (start_code_ != 0) {
+      supervisor_.give_up(start_code_);
+      return start_code_;
+    }
+    return supervisor_.run(options_.timeout_s);
+  }
+
+ private:
+  /// Up to the first that fails.
+  void start_ranks() {
+    std::uint32_t rank = 0;
+    for (std::uint32_t appnum = 0; appnum < programs_.size(); ++appnum) {
+      for (std::uint32_t i = 0; i < programs_[appnum].program.count; ++i, ++rank) {
+        start_code_ = start_rank(rank, appnum);
+        if (start_code_ != 0) return;
+      }
+    }
+  }
+
+  /// Returns 0, or the exit code after having said what failed.
+  int start_rank(std::uint32_t rank, std::uint32_t appnum) {
+    const std::vector<std::uint32_t>& processors = machine_.placement[rank];
+    fill_record(segment_.records()[rank], appnum, processors);
+    if (options_.report_bindings || options_.verbose) say_binding(rank, processors);
+    auto in = input_.connect_rank(rank);
+    if (in.failed()) return refuse(in.error().text());
+    auto ends = output_.connect_rank(rank);
+    if (ends.failed()) return refuse(ends.error().text());
+
+    SpawnRequest request;
+    request.fds[0] = in->fd;
+    request.fds[1] = ends->out_fd();
+    request.fds[2] = ends->err_fd();
+    request.processors = processors;
+    return spawn(rank, appnum, request);
+  }
+
+  int spawn(std::uint32_t rank, std::uint32_t appnum, SpawnRequest& request) {
+    const ReadyProgram& ready = programs_[appnum];
+    std::vector<std::string> own =
+        rank_environment({segment_.fd(), rank, options_.rank_count(), appnum, socket_.name()});
+    std::vector<char*> environment = pointers_to(ready.environment, own);
+    std::vector<char*> argv = pointers_to(ready.program.argv, {});
+    request.file = ready.file.c_str();
+    request.argv = argv.data();
+    request.environment = environment.data();
+    request.wdir = ready.program.wdir.empty() ? nullptr : ready.program.wdir.c_str();
+    request.job_fd = segment_.fd();
+    request.slot = &roster_.slot(rank);
+
+    wire::RankRecord& record = segment_.records()[rank];
+    record.state.store(static_cast<std::uint32_t>(wire::RankState::started),
+                       std::memory_order_release);
+    Spawned spawned = spawn_rank(request, inheritance_);
+    if (spawned.error != 0) return refuse_start(rank, ready, spawned);
+    std::int32_t unset = 0;  // behind a wrapper the rank itself may already have written its own
+    record.pid.compare_exchange_strong(unset, spawned.pid, std::memory_order_acq_rel);
+    supervisor_.add_rank(spawned.pid, std::move(spawned.fd), ready.program.argv[0]);
+    return 0;
+  }
+
+  static std::vector<char*> pointers_to(const std::vector<std::string>& first,
+                                        const std::vector<std::string>& second) {
+    std::vector<char*> pointers;
+    pointers.reserve(first.size() + second.size() + 1);
+    for (const std::string& text : first) pointers.push_back(const_cast<char*>(text.c_str()));
+    for (const std::string& text : second) pointers.push_back(const_cast<char*>(text.c_str()));
+    pointers.push_back(nullptr);
+    return pointers;
+  }
+
+  int refuse(const std::string& text) {
+    output_.say("mpiexec: " + text);
+    return exit_code_failure;
+  }
+
+  int refuse_start(std::uint32_t rank, const ReadyProgram& ready, const Spawned& spawned) {
+    const std::string& name = ready.program.argv[0];
+    std::string text = "cannot start rank " + std::to_string(rank) + " of " +
+                       std::to_string(options_.rank_count()) + " (" + name + "): ";
+    const bool exec = std::string_view(spawned.step) == "execve";
+    if (std::string_view(spawned.step) == "chdir")
+      text += "working folder " + ready.program.wdir + ": ";
+    else if (!exec)
+      text += std::string(spawned.step) + ": ";
+    text += std::strerror(spawned.error);
+    if (spawned.error == EMFILE) text += "; raise the limit of open files (ulimit -n)";
+    if (spawned.error == EAGAIN) text += "; raise the limit of processes (ulimit -u)";
+    if (exec && spawned.error == ENOENT) text += "; is the interpreter that it names there?";
+    refuse(text);
+    return exec ? (spawned.error == ENOENT ? 127 : 126) : exit_code_failure;
+  }
+
+  void say_binding(std::uint32_t rank, const std::vector<std::uint32_t>& processors) {
+    output_.say(
+        "mpiexec: rank " + std::to_string(rank) + " of " + std::to_string(options_.rank_count()) +
+        ": " +
+        (processors.empty() ? "not bound" : "processors " + format_processor_list(processors)));
+  }
+
+  const Options& options_;
+  const Inheritance& inheritance_;
+  const Machine& machine_;
+  const std::vector<ReadyProgram>& programs_;
+  JobSegment& segment_;
+  const Roster& roster_;
+  int start_code_ = 0;
+  Output output_;
+  Input input_;
+  JobSocket socket_;
+  base::UniqueFd signal_fd_;
+  Supervisor supervisor_;
+};
+
+}  // namespace
+
+int run_job(const Options& options, const Inheritance& inheritance, std::span<char> title) {
+  close_outer_segment();
+  std::vector<ReadyProgram> programs;
+  int exit_code = exit_code_failure;
+  if (Error error = find_programs(options, programs, exit_code); error.failed()) {
+    return report(error.text(), exit_code);
+  }
+  auto roster = Roster::create(options.rank_count());
+  if (roster.failed()) return report(roster.error().text(), exit_code_failure);
+  Guard guard(*roster, title);  // before the segment: the guard shall not keep that memory
+  if (Error error = guard.start(); error.failed()) return report(error.text(), exit_code_failure);
+
+  const Machine machine = place_job(options);
+  const auto plan = plan_job(options, machine);
+  if (plan.failed()) return report(plan.error().text(), exit_code_failure);
+  auto segment = JobSegment::create(plan.value());
+  if (segment.failed()) return report(segment.error().text(), exit_code_failure);
+  auto poller = Poller::create();
+  if (poller.failed()) return report(poller.error().text(), exit_code_failure);
+  return Job(options, inheritance, machine, programs, *segment, *roster, guard, *poller).run();
+}
+
+}  // namespace fulmar::mpiexec

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "mpiexec/options.h"
+#include "mpiexec/topology.h"
+
+namespace fulmar::mpiexec {
+
+/// Where each rank may run: a list of processors; an empty one means "not bound".
+using Placement = std::vector<std::vector<std::uint32_t>>;
+
+/// Deals `ranks` ranks over the processors (as read_topology sorts them, at least one).
+///
+/// Without wishes (bind and map automatic): with at least as many cores c as ranks n, rank i gets
+/// the cores [i*c/n, (i+1)*c/n), all their threads, so that the rank's own threads have room; with
+/// fewer cores but enough hardware threads the same with hardware threads; with fewer still nobody
+/// is bound. `map` deals ranks round robin over the objects of that kind, where those of one object
+/// share it evenly; `bind` widens or narrows a rank's place to the object of that kind that holds
+/// its first processor.
+Placement place_ranks(std::uint32_t ranks, const std::vector<Processor>& processors, Place bind,
+                      Place map);
+
+}  // namespace fulmar::mpiexec

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "mpiexec/supervise.h"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+namespace fulmar::mpiexec {
+namespace {
+
+/// How long ranks have to end after SIGTERM when another rank failed, and after the user's signal.
+constexpr std::int64_t failure_grace_ns = 250 * ns_per_ms;
+constexpr std::int64_t interrupt_grace_ns = 5 * ns_per_s;
+/// How long a wrapper has to end after the process in it that called MPI_Init.
+constexpr std::int64_t inner_grace_ns = 100 * ns_per_ms;
+/// Killed processes are gone in less, unless the kernel holds them.
+constexpr std::int64_t sweep_limit_ns = 2 * ns_per_s;
+/// How long a killed job's last output waits for a reader that does not read.
+constexpr std::int64_t drain_grace_ns = 2 * ns_per_s;
+
+/// Whether a process has a handler of its own for SIGTSTP. Ranks have no terminal and their groups
+/// no parent in the session, so the kernel ignores SIGTSTP for those that have not.
+bool catches_terminal_stop(pid_t pid) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  std::string line;
+  while (std::getline(status, line)) {
+    if (!line.starts_with("SigCgt:")) continue;
+    std::uint64_t mask = 0;
+    const std::size_t digits = std::min(line.find_first_not_of(" \t", 7), line.size());
+    std::from_chars(line.data() + digits, line.data() + line.size(), mask, 16);
+    return (mask >> (SIGTSTP - 1) & 1) != 0;
+  }
+  return false;
+}
+
+wire::RankState read_state(const wire::RankRecord& record) {
+  const std::uint32_t value = record.state.load(std::memory_order_acquire);
+  return value <= static_cast<std::uint32_t>(wire::RankState::exited)
+             ? static_cast<wire::RankState>(value)
+             : wire::RankState::started;
+}
+
+}  // namespace
+
+void Supervisor::add_rank(pid_t pid, base::UniqueFd fd, const std::string& program) {
+  const auto index = static_cast<std::uint32_t>(ranks_.size());
+  (void)parts_.poller.add(fd.get(), EPOLLIN, {SourceKind::rank, index});
+  ranks_.push_back({pid, std::move(fd), &program, 0, {}});
+  ++running_;
+}
+
+void Supervisor::give_up(int exit_code) {
+  exit_code_ = exit_code;
+  kill_now();
+  clean_up();
+  drain_output();
+}
+
+int Supervisor::run(double timeout_s) {
+  if (timeout_s > 0) {
+    timeout_ns_ = now_ns() + static_cast<std::int64_t>(timeout_s * static_cast<double>(ns_per_s));
+  }
+  while (running_ > 0) step();
+  clean_up();
+  drain_output();
+  if (exit_code_ == 0 && parts_.output.lost()) return 1;
+  return exit_code_;
+}
+
+/// One turn of the event loop.
+void Supervisor::step() {
+  const std::int64_t deadline =
+      std::min({timeout_ns_, kill_ns_, inner_ns_, parts_.output.deadline(), parts_.input.deadline(),
+                parts_.socket.deadline()});
+  for (const Source& source : parts_.poller.wait(deadline)) dispatch(source);
+  const std::int64_t now = now_ns();
+  parts_.output.on_time(now);
+  parts_.input.on_time(now);
+  parts_.socket.on_time(now);
+  on_deadline(now);
+}
+
+void Supervisor::dispatch(const Source& source) {
+  switch (source.kind) {
+    case SourceKind::signals:
+      return on_signals();
+    case SourceKind::guard:
+      return restart_guard();
+    case SourceKind::rank:
+      return on_rank(source.index);
+    case SourceKind::inner:
+      return on_inner(source.index);
+    case SourceKind::stream:
+      return parts_.output.on_stream(source.index);
+    case SourceKind::sink:
+      return parts_.output.on_sink(source.index);
+    case SourceKind::input:
+      return parts_.input.on_input();
+    case SourceKind::input_target:
+      return parts_.input.on_target(source.index);
+    case SourceKind::door:
+      return parts_.socket.on_door();
+    case SourceKind::visitor:
+      return parts_.socket.on_visitor(source.index);
+  }
+}
+
+/// A rank has ended. It stays a zombie until clean_up, see Roster.
+void Supervisor::on_rank(std::uint32_t index) {
+  Rank& rank = ranks_[index];
+  siginfo_t info{};
+  if (!rank.fd.valid()) return;
+  if (::waitid(P_PID, static_cast<id_t>(rank.pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
+    info.si_code = CLD_EXITED;  // cannot be: somebody else has reaped it
+    info.si_status = 1;
+  } else if (info.si_pid != rank.pid) {
+    return;
+  }
+  parts_.poller.remove(rank.fd.get());
+  rank.fd.reset();
+  --running_;
+
+  wire::RankRecord& record = parts_.segment.records()[index];
+  RankEnd end;
+  end.way = info.si_code == CLD_EXITED ? RankEnd::Way::exited : RankEnd::Way::signalled;
+  end.value = info.si_status;
+  end.state = read_state(record);
+  end.abort_code = record.abort_code.load(std::memory_order_relaxed);
+  record.state.store(static_cast<std::uint32_t>(wire::RankState::exited),
+                     std::memory_order_release);
+  const Verdict verdict = judge(end);
+  if (verdict.failed && !ending_) on_failure(index, verdict);
+}
+
+/// The first failure gives the job its exit code and ends it.
+void Supervisor::on_failure(std::uint32_t index, const Verdict& verdict) {
+  ending_ = true;
+  exit_code_ = verdict.exit_code;
+  if (interrupted_by_ != 0) {  // it ends because the user said so: nothing to report
+    if (killed_ || exit_code_ == 1) exit_code_ = 128 + interrupted_by_;
+    return;
+  }
+  const Rank& rank = ranks_[index];
+  std::string line = "mpiexec: rank " + std::to_string(index) + " of " + std::to_string(size_) +
+                     " (" + *rank.program + ", pid " + std::to_string(rank.pid) + ") " +
+                     verdict.what;
+  if (running_ > 0) line += "; ending the other ranks";
+  parts_.output.say(line);
+  end_job();
+}
+
+/// Asks all ranks to end, and sets the time at which they are killed.
+void Supervisor::end_job() {
+  ending_ = true;
+  parts_.segment.announce_end();
+  forward(SIGTERM);
+  forward(SIGCONT);  // stopped ranks hear it too
+  kill_ns_ = std::min(kill_ns_, now_ns() + failure_grace_ns);
+}
+
+/// To whole process groups: what a rank started in the foreground is meant as well.
+void Supervisor::forward(int signal) const {
+  for (const Rank& rank : ranks_) {
+    if (rank.fd.valid()) ::kill(-rank.pid, signal);
+  }
+}
+
+void Supervisor::kill_now() {
+  killed_ = true;
+  kill_ns_ = now_ns() + sweep_limit_ns;  // again, if then something is still there
+  parts_.segment.announce_end();
+  sweep_sessions(parts_.roster.sessions(), sweep_limit_ns);
+}
+
+void Supervisor::on_deadline(std::int64_t now) {
+  if (now >= timeout_ns_) {
+    timeout_ns_ = never_ns;
+    if (!ending_) {
+      parts_.output.say("mpiexec: the time given by --timeout is over; ending the job");
+      exit_code_ = exit_code_timeout;
+      end_job();
+    }
+  }
+  if (now >= inner_ns_) report_inner();
+  if (now >= kill_ns_) kill_now();
+}
+
+void Supervisor::on_signals() {
+  signalfd_siginfo info{};
+  while (::read(parts_.signal_fd, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+    on_signal(info);
+  }
+}
+
+void Supervisor::on_signal(const signalfd_siginfo& info) {
+  const int signal = static_cast<int>(info.ssi_signo);
+  switch (signal) {
+    case SIGCHLD:
+      reap_orphans(static_cast<pid_t>(info.ssi_pid));
+      notice_inner();
+      return notice_aborts();
+    case SIGTSTP:
+      return stop_job();
+    case SIGINT:
+    case SIGTERM:
+    case SIGHUP:
+    case SIGQUIT:
+      return interrupt(signal);
+    default:
+      forward(signal);
+  }
+}
+
+/// A rank that aborts sends a SIGCHLD of its own: behind a wrapper such as a shell it is no child
+/// of mpiexec, and the wrapper may live on.
+void Supervisor::notice_aborts() {
+  for (std::uint32_t index = 0; index < ranks_.size() && !ending_; ++index) {
+    const wire::RankRecord& record = parts_.segment.records()[index];
+    if (!ranks_[index].fd.valid() || read_state(record) != wire::RankState::aborted) continue;
+    RankEnd end;
+    end.state = wire::RankState::aborted;
+    end.abort_code = record.abort_code.load(std::memory_order_relaxed);
+    on_failure(index, judge(end));
+  }
+}
+
+/// A rank behind a wrapper writes its own pid into its record and sends a SIGCHLD as well.
+void Supervisor::notice_inner() {
+  std::vector<pid_t> sessions;
+  for (std::uint32_t index = 0; index < ranks_.size(); ++index) {
+    const Rank& rank = ranks_[index];
+    const pid_t pid = parts_.segment.records()[index].pid.load(std::memory_order_acquire);
+    if (!rank.fd.valid() || pid <= 0 || pid == rank.pid || pid == rank.inner) continue;
+    if (sessions.empty()) sessions = parts_.roster.sessions();
+    if (descends_from(pid, sessions)) watch_inner(index, pid);
+  }
+}
+
+void Supervisor::watch_inner(std::uint32_t index, pid_t pid) {
+  Rank& rank = ranks_[index];
+  if (rank.inner_fd.valid()) parts_.poller.remove(rank.inner_fd.get());
+  rank.inner = pid;
+  rank.inner_fd.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (!rank.inner_fd.valid()) return;
+  (void)parts_.poller.add(rank.inner_fd.get(), EPOLLIN, {SourceKind::inner, index});
+}
+
+/// The process behind a wrapper has ended. How, only the wrapper knows: it gets a moment to end
+/// with the exit code that says so.
+void Supervisor::on_inner(std::uint32_t index) {
+  Rank& rank = ranks_[index];
+  if (!rank.inner_fd.valid()) return;
+  parts_.poller.remove(rank.inner_fd.get());
+  rank.inner_fd.reset();
+  inner_ns_ = std::min(inner_ns_, now_ns() + inner_grace_ns);
+}
+
+void Supervisor::report_inner() {
+  inner_ns_ = never_ns;
+  for (std::uint32_t index = 0; index < ranks_.size() && !ending_; ++index) {
+    const Rank& rank = ranks_[index];
+    const wire::RankRecord& record = parts_.segment.records()[index];
+    if (!rank.fd.valid() || rank.inner == 0 || rank.inner_fd.valid()) continue;
+    if (record.pid.load(std::memory_order_acquire) != rank.inner) continue;
+    if (read_state(record) != wire::RankState::initialised) continue;
+    on_failure(index, {true, 1,
+                       "started process " + std::to_string(rank.inner) +
+                           ", which ended without calling MPI_Finalize"});
+  }
+}
+
+void Supervisor::interrupt(int signal) {
+  if (interrupted_by_ != 0 || ending_) return kill_now();
+  interrupted_by_ = signal;
+  forward(signal);
+  kill_ns_ = now_ns() + interrupt_grace_ns;
+  parts_.output.say("mpiexec: passed " + signal_name(signal) +
+                    " on to the ranks; what is left after 5 s, or at the next signal, is killed");
+}
+
+/// Stops ranks, then mpiexec itself; SIGCONT to mpiexec comes out of the signalfd and is forwarded.
+void Supervisor::stop_job() {
+  for (const Rank& rank : ranks_) {
+    if (!rank.fd.valid()) continue;
+    ::kill(-rank.pid, SIGTSTP);
+    if (!catches_terminal_stop(rank.pid)) ::kill(-rank.pid, SIGSTOP);
+  }
+  ::raise(SIGSTOP);
+}
+
+/// Orphans of ranks become mpiexec's children (it is a subreaper) and would stay zombies for the
+/// life of a long job. SIGCHLDs merge, so all children are looked at, once one is known to be an
+/// orphan.
+void Supervisor::reap_orphans(pid_t hint) const {
+  const std::vector<pid_t> sessions = parts_.roster.sessions();
+  const auto is_rank = [&](pid_t pid) {
+    return std::binary_search(sessions.begin(), sessions.end(), pid);
+  };
+  if (is_rank(hint) || !proc_shows_our_numbers()) return;
+  std::ifstream children("/proc/thread-self/children");
+  pid_t pid = 0;
+  while (children >> pid) {
+    if (!is_rank(pid)) ::waitpid(pid, nullptr, WNOHANG);
+  }
+  ::waitpid(hint, nullptr, WNOHANG);
+}
+
+/// All ranks have ended. Whatever they left behind has become a child of mpiexec: without children
+/// there is nothing to look for, and a clean job pays nothing.
+void Supervisor::clean_up() {
+  for (const Rank& rank : ranks_) ::waitpid(rank.pid, nullptr, 0);
+  while (true) {
+    const pid_t pid = ::waitpid(-1, nullptr, WNOHANG);
+    if (pid < 0) break;
+    if (pid > 0) continue;
+    sweep_sessions(parts_.roster.sessions(), sweep_limit_ns);
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+    break;
+  }
+  parts_.poller.remove(parts_.guard.fd());
+  parts_.guard.stop();
+}
+
+/// Writes out what is left. A reader that is merely slow is waited for, unless the job was killed.
+void Supervisor::drain_output() {
+  timeout_ns_ = never_ns;
+  const bool impatient = killed_ || ending_ || interrupted_by_ != 0;
+  kill_ns_ = never_ns;
+  const std::int64_t limit = impatient ? now_ns() + drain_grace_ns : never_ns;
+  const int known_signal = interrupted_by_;
+  killed_ = false;
+  while (true) {
+    parts_.output.finish();
+    if (parts_.output.finished()) return;
+    if (killed_ || now_ns() >= limit) return;  // asked to stop once more, or nobody reads
+    if (interrupted_by_ != known_signal) {
+      exit_code_ = 128 + interrupted_by_;
+      return;
+    }
+    kill_ns_ = limit;
+    step();
+  }
+}
+
+void Supervisor::restart_guard() {
+  parts_.poller.remove(parts_.guard.fd());
+  if (base::Error error = parts_.guard.start(); error.failed()) {
+    parts_.output.say("mpiexec: " + error.text());
+    return;
+  }
+  (void)parts_.poller.add(parts_.guard.fd(), EPOLLIN, {SourceKind::guard, 0});
+}
+
+}  // namespace fulmar::mpiexec

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <sys/signalfd.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "mpiexec/clock.h"
+#include "mpiexec/guard.h"
+#include "mpiexec/input.h"
+#include "mpiexec/job_segment.h"
+#include "mpiexec/job_socket.h"
+#include "mpiexec/outcome.h"
+#include "mpiexec/output.h"
+#include "mpiexec/poller.h"
+#include "mpiexec/sessions.h"
+
+namespace fulmar::mpiexec {
+
+inline constexpr int exit_code_timeout = 124;
+
+/// Watches over the started ranks until the last one has gone: carries their input and output,
+/// forwards signals, ends the job when a rank fails, and leaves nothing behind.
+///
+///     running --(failure, timeout)--> ending --(grace over)--> sweep --> no rank left
+///     running --(SIGINT, TERM, HUP, QUIT)--> interrupted --(grace over, second signal)--> sweep
+///
+/// Both `ending` and `interrupted` are nothing but a time at which the rest is killed.
+class Supervisor {
+ public:
+  /// All must outlive this.
+  struct Parts {
+    Poller& poller;
+    Output& output;
+    Input& input;
+    JobSocket& socket;
+    Guard& guard;
+    const JobSegment& segment;
+    const Roster& roster;
+    int signal_fd;
+  };
+  Supervisor(const Parts& parts, std::uint32_t rank_count) : parts_(parts), size_(rank_count) {}
+
+  /// Takes over a started rank; call in the order of ranks.
+  void add_rank(pid_t pid, base::UniqueFd fd, const std::string& program);
+
+  /// A rank could not be started: ends those that were. The caller has said why.
+  void give_up(int exit_code);
+
+  /// Returns the exit code of the job when everything is over.
+  int run(double timeout_s);
+
+ private:
+  struct Rank {
+    pid_t pid;
+    base::UniqueFd fd;  ///< none: has ended
+    const std::string* program;
+    pid_t inner = 0;          ///< behind a wrapper: the process that called MPI_Init
+    base::UniqueFd inner_fd;  ///< none: there is no such process, or it has ended
+  };
+
+  void step();
+  void dispatch(const Source& source);
+  void on_rank(std::uint32_t index);
+  void on_failure(std::uint32_t index, const Verdict& verdict);
+  void on_signals();
+  void on_signal(const signalfd_siginfo& info);
+  void notice_aborts();
+  void notice_inner();
+  void watch_inner(std::uint32_t index, pid_t pid);
+  void on_inner(std::uint32_t index);
+  void report_inner();
+  void on_deadline(std::int64_t now);
+  void interrupt(int signal);
+  void stop_job();
+  void end_job();
+  void forward(int signal) const;
+  void kill_now();
+  void reap_orphans(pid_t hint) const;
+  void clean_up();
+  void drain_output();
+  void restart_guard();
+
+  Parts parts_;
+  std::uint32_t size_;
+  std::vector<Rank> ranks_;
+  std::uint32_t running_ = 0;
+  int exit_code_ = 0;
+  int interrupted_by_ = 0;  ///< the first signal that asked for the end
+  bool ending_ = false;     ///< the first failure has been reported, ranks were told to end
+  bool killed_ = false;     ///< everything was killed: further ends are our doing
+  std::int64_t timeout_ns_ = never_ns;
+  std::int64_t kill_ns_ = never_ns;
+  std::int64_t inner_ns_ = never_ns;  ///< when a dead process behind a wrapper is reported
+};
+
+}  // namespace fulmar::mpiexec
