@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+//
+// An MPI program that meets with the accident that its first argument names. What else it does is
+// checked traffic; it exits with 0 when all of that was right, with 77 when the accident cannot be
+// arranged here.
+//   traffic [BYTES]              all kinds of traffic; messages up to this long (default 4 MiB)
+//   denied WHO CALL ERROR        a system call fails from before MPI_Init on; WHO: all or a rank
+//   denied_midway WHO CALL ERROR ... in the middle of a long message
+//   undumpable                   nobody may look into the ranks' memory
+//   leave | crash | kill         rank 1 ends in the middle of a long message
+//   stop                         rank 1 stops itself in the middle of one; `stop` is continued
+//   fork                         ranks fork; children exit, or execute something
+//   again                        a child process of the rank tries to be the same rank
+#include <mpi.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "fault/deny.h"
+#include "fault/traffic.h"
+#include "support/check.h"
+
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+constexpr std::size_t long_message = 48U << 20;
+constexpr int skipped = 77;
+
+int own_rank() { return test::rank_of(MPI_COMM_WORLD); }
+
+bool concerns(const std::string& who) {
+  const char* rank = std::getenv("FULMAR_RANK");
+  return who == "all" || (rank != nullptr && who == rank);
+}
+
+int run_traffic(const Arguments& arguments) {
+  MPI_Init(nullptr, nullptr);
+  traffic::everything(arguments.size() > 1 ? std::stoul(arguments[1]) : 4U << 20);
+  return test::finish();
+}
+
+int run_denied(const Arguments& arguments) {
+  if (concerns(arguments.at(1)) && !deny(arguments.at(2), arguments.at(3))) return skipped;
+  return run_traffic({"traffic"});
+}
+
+int run_denied_midway(const Arguments& arguments) {
+  MPI_Init(nullptr, nullptr);
+  traffic::RingExchange exchange(long_message);
+  exchange.start();
+  exchange.move_a_little();
+  if (concerns(arguments.at(1)) && !deny(arguments.at(2), arguments.at(3))) std::_Exit(skipped);
+  exchange.finish();
+  traffic::everything(4U << 20);
+  return test::finish();
+}
+
+int run_undumpable() {
+  ::prctl(PR_SET_DUMPABLE, 0);
+  return run_traffic({"traffic"});
+}
+
+[[noreturn]] void meet_the_end(const std::string& how) {
+  if (how == "crash") {
+    std::signal(SIGSEGV, SIG_DFL);  // a sanitizer would make a report and exit
+    ::raise(SIGSEGV);
+  }
+  if (how == "kill") ::raise(SIGKILL);
+  std::exit(0);
+}
+
+int run_ending(const std::string& how) {
+  MPI_Init(nullptr, nullptr);
+  traffic::everything(1U << 20);
+  traffic::RingExchange exchange(long_message);
+  exchange.start();
+  exchange.move_a_little();
+  if (own_rank() == 1) meet_the_end(how);
+  exchange.finish();  // never: the message of rank 1 ends in the middle
+  return test::finish();
+}
+
+/// Rank 1 stops; a child of it lets it continue after a while, in which the others send.
+int run_stop() {
+  MPI_Init(nullptr, nullptr);
+  traffic::RingExchange exchange(long_message);
+  exchange.start();
+  exchange.move_a_little();
+  if (own_rank() == 1) {
+    const pid_t stopped = ::getpid();
+    const pid_t waker = ::fork();
+    if (waker == 0) {
+      ::usleep(2'000'000);  // the time that is to pass, not a wait for something
+      ::kill(stopped, SIGCONT);
+      ::_exit(0);
+    }
+    ::raise(SIGSTOP);
+    ::waitpid(waker, nullptr, 0);
+  }
+  exchange.finish();
+  traffic::everything(4U << 20);
+  return test::finish();
+}
+
+int status_of(pid_t child) {
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+int run_fork() {
+  MPI_Init(nullptr, nullptr);
+  traffic::RingExchange exchange(long_message);
+  exchange.start();
+  exchange.move_a_little();
+  const pid_t quick = ::fork();
+  if (quick == 0) ::_exit(3);
+  const pid_t other = ::fork();
+  if (other == 0) {
+    ::execlp("sh", "sh", "-c", "exit 4", nullptr);
+    ::_exit(5);
+  }
+  exchange.finish();
+  test::expect_equal(status_of(quick), 3, "exit code of a child");
+  test::expect_equal(status_of(other), 4, "exit code of a child that executed something");
+  const pid_t proper = ::fork();
+  if (proper == 0) std::exit(6);  // with the functions that run at exit
+  test::expect_equal(status_of(proper), 6, "exit code of a child that left through exit");
+  traffic::everything(4U << 20);
+  return test::finish();
+}
+
+/// A child that executes an MPI program inherits the environment of the rank, but it is not it.
+int run_again(const char* program) {
+  MPI_Init(nullptr, nullptr);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::execl(program, program, "traffic", nullptr);
+    ::_exit(5);
+  }
+  test::expect(status_of(child) > 0, "a second process cannot be the same rank");
+  traffic::everything(1U << 20);
+  return test::finish();
+}
+
+int run(const char* program, const Arguments& arguments) {
+  const std::string& what = arguments.front();
+  if (what == "traffic") return run_traffic(arguments);
+  if (what == "denied") return run_denied(arguments);
+  if (what == "denied_midway") return run_denied_midway(arguments);
+  if (what == "undumpable") return run_undumpable();
+  if (what == "leave" || what == "crash" || what == "kill") return run_ending(what);
+  if (what == "stop") return run_stop();
+  if (what == "fork") return run_fork();
+  if (what == "again") return run_again(program);
+  std::fprintf(stderr, "fault_rank: there is no accident %s\n", what.c_str());
+  return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments arguments(argv + 1, argv + argc);
+  if (arguments.empty()) arguments.emplace_back("traffic");
+  return run(argv[0], arguments);
+}

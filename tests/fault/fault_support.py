@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 the Fulmar authors
+"""What the fault tests share: running fault_rank, and what this machine allows."""
+
+import os
+import resource
+import shutil
+import subprocess
+
+from support import LauncherTest
+
+FAULT_RANK = os.environ["FAULT_RANK"]
+FAULT_LARGE = os.environ["FAULT_LARGE"]
+SKIPPED = 77
+SANITIZED = any(name in os.environ for name in ("ASAN_OPTIONS", "TSAN_OPTIONS"))
+
+
+def limit(kind, value):
+    """For preexec_fn: a hard limit."""
+    return lambda: resource.setrlimit(kind, (value, value))
+
+
+def may(*command):
+    """Whether a command succeeds here: for what needs rights."""
+    if shutil.which(command[0]) is None:
+        return False
+    return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+
+class FaultTest(LauncherTest):
+    def run_traffic(self, ranks, *arguments, prefix=(), **options):
+        """A job of fault_rank that has to end well."""
+        result = self.run_fault(ranks, *(arguments or ("traffic",)), prefix=prefix, **options)
+        if result.returncode == SKIPPED:
+            self.skipTest(f"not possible here: {arguments}")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result
+
+    def run_fault(self, ranks, *arguments, prefix=(), timeout=100, **options):
+        return self.run_job("-n", ranks, *prefix, FAULT_RANK, *arguments, timeout=timeout, **options)
+
+    def assert_clear_error(self, result, *words):
+        """An exit code that is no success and no crash, and a text that says these words."""
+        self.assertIn(result.returncode, range(1, 128), result.stderr)
+        for word in words:
+            self.assertIn(word, result.stderr)

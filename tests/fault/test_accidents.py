@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 the Fulmar authors
+"""Ranks that end, stop or multiply in the middle of a long message."""
+
+import itertools
+
+from fault_support import FAULT_RANK, FaultTest
+
+WAYS = ({}, {"FULMAR_LONG_COPY": "share"}, {"FULMAR_SINGLE_COPY": "0"}, {"FULMAR_SHARE_BYTES": "1G"})
+
+
+class Ends(FaultTest):
+    def expect(self, how, code, text):
+        for ranks, env in itertools.product((2, 4), WAYS):
+            with self.subTest(ranks=ranks, env=env):
+                result = self.run_fault(ranks, how, env=env, timeout=60)
+                self.assertEqual(result.returncode, code, result.stderr)
+                self.assertRegex(result.stderr, rf"rank 1 of {ranks} .*{text}")
+
+    def test_exit_without_finalize(self):
+        self.expect("leave", 1, "without calling MPI_Finalize")
+
+    def test_crash(self):
+        self.expect("crash", 139, "SIGSEGV")
+
+    def test_kill(self):
+        self.expect("kill", 137, "SIGKILL")
+
+
+class GoesOn(FaultTest):
+    def test_stopped_rank(self):
+        for env in WAYS:
+            with self.subTest(env=env):
+                self.run_traffic(3, "stop", env=env)
+
+    def test_fork(self):
+        for ranks, env in itertools.product((1, 2), WAYS):
+            with self.subTest(ranks=ranks, env=env):
+                self.run_traffic(ranks, "fork", env=env)
+
+
+class SecondProcess(FaultTest):
+    """The environment makes a process a rank; a second one with the same must not become it, too."""
+
+    def test_child_of_a_rank(self):
+        result = self.run_traffic(2, "again")
+        self.assertIn("FULMAR_JOB_FD", result.stderr)
+
+    def test_one_program_after_the_other(self):
+        result = self.run_job("-n", 2, *self.sh(f"{FAULT_RANK} traffic && {FAULT_RANK} traffic"))
+        self.assert_clear_error(result, "FULMAR_JOB_FD")

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 the Fulmar authors
+"""System calls that a sandbox denies."""
+
+import os
+import shutil
+
+from fault_support import FAULT_RANK, FaultTest, may
+
+
+class SingleCopy(FaultTest):
+    def test_denied_from_the_start(self):
+        for error in ("EPERM", "ENOSYS"):
+            for who in ("all", "0", "1"):
+                with self.subTest(error=error, who=who):
+                    self.run_traffic(2, "denied", who, "process_vm", error)
+
+    def test_denied_in_one_direction(self):
+        for call in ("process_vm_readv", "process_vm_writev"):
+            for way in ("auto", "share"):
+                with self.subTest(call=call, way=way):
+                    self.run_traffic(2, "denied", "all", call, "EPERM", env={"FULMAR_LONG_COPY": way})
+
+    def test_denied_in_the_middle_of_a_message(self):
+        ways = ({"FULMAR_LONG_COPY": "share"}, {"FULMAR_SHARE_BYTES": "1G"}, {})
+        for who in ("all", "0", "1"):
+            for call in ("process_vm", "process_vm_writev"):
+                for way in ways:
+                    with self.subTest(who=who, call=call, way=way):
+                        self.run_traffic(2, "denied_midway", who, call, "EPERM", env=way)
+
+    def test_disappears_in_the_middle_of_a_message(self):
+        self.run_traffic(3, "denied_midway", "all", "process_vm", "ENOSYS",
+                         env={"FULMAR_LONG_COPY": "share"})
+
+    def test_switched_off(self):
+        self.run_traffic(2, env={"FULMAR_SINGLE_COPY": "0"})
+
+
+class Membarrier(FaultTest):
+    def test_denied_from_the_start(self):
+        for who in ("all", "0", "1"):
+            for error in ("EPERM", "ENOSYS"):
+                with self.subTest(who=who, error=error):
+                    self.run_traffic(3, "denied", who, "membarrier", error)
+
+    def test_denied_later(self):
+        for who in ("all", "1"):
+            with self.subTest(who=who):
+                self.run_traffic(4, "denied_midway", who, "membarrier", "EPERM")
+
+
+class OtherUser(FaultTest):
+    """Ranks that are not root, and ranks that nobody may look into."""
+
+    def run_as_other(self, *arguments):
+        if os.getuid() != 0:
+            self.run_traffic(2, *arguments)
+            return
+        become = ("setpriv", "--reuid=65534", "--clear-groups")
+        if not may(*become, "true"):
+            self.skipTest("setpriv cannot become another user")
+        # The build may lie where others cannot look.
+        self.folder.chmod(0o755)
+        program = self.folder / "fault_rank"
+        shutil.copy(FAULT_RANK, program)
+        program.chmod(0o755)
+        library = os.path.dirname(os.path.dirname(FAULT_RANK)) + "/lib/libmpi_abi.so.1"
+        shutil.copy(library, self.folder)
+        result = self.run_job("-n", 2, *become, program, *arguments,
+                              env={"LD_LIBRARY_PATH": str(self.folder)})
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_ordinary_user(self):
+        self.run_as_other("traffic")
+
+    def test_nobody_may_look(self):
+        self.run_as_other("undumpable")

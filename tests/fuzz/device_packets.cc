@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <cstdlib>
+
+#include "fuzz/targets.h"
+#include "protocol/cluster.h"
+
+namespace fulmar::fuzz {
+
+void device_packets(std::span<const std::uint8_t> input) {
+  device::Device::Config config;
+  config.unexpected_budget_bytes = input.empty() || input[0] % 2 == 0 ? 1000 : 1U << 20;
+  device::Cluster cluster(3, config);
+  cluster.network.set_reach(false);  // an address is not the hostile peer's to give here
+  auto victim = cluster.send(0, 1, 1, 20000, 1);
+  auto other = cluster.send(0, 1, 2, 8, 2, device::SendMode::synchronous);
+  auto waiting = cluster.receive(0, 1, match::any_tag, 20000);
+  auto honest_in = cluster.receive(0, 2, 5, 20000);
+  while (input.size() >= 4) {
+    const std::size_t bytes = std::min<std::size_t>(input[3] % 72, input.size() - 4);
+    const wire::Envelope envelope{static_cast<wire::PacketKind>(input[0] % 20), input[1],
+                                  static_cast<std::uint32_t>(input[2] % 2), input[2] / 2 % 4,
+                                  static_cast<std::uint32_t>(bytes)};
+    const auto* from = reinterpret_cast<const std::byte*>(input.data()) + 4;
+    cluster.network.queue(1, 0).push_back({envelope, {from, from + bytes}});
+    cluster.device(0).progress();
+    input = input.subspan(4 + bytes);
+  }
+  auto honest_out = cluster.send(2, 0, 5, 20000, 3);
+  for (unsigned i = 0; i < 200 && !honest_in->done(); ++i) {
+    cluster.device(0).progress();
+    cluster.device(2).progress();
+  }
+  if (!honest_in->done() || !device::holds(*honest_in, 3, 20000)) std::abort();
+}
+
+}  // namespace fulmar::fuzz

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+/// What is fuzzed. Each target takes any bytes and must neither crash nor hang nor trip a
+/// sanitizer; what it checks beyond that it checks with abort().
+namespace fulmar::fuzz {
+
+/// A job segment as an mpiexec that is broken or hostile might hand over.
+void attach_job(std::span<const std::uint8_t> input);
+/// Packets of a hostile peer at a device that talks to an honest one too.
+void device_packets(std::span<const std::uint8_t> input);
+/// A ring, a mailbox and the control words of an area, written by a hostile peer.
+void channel_area(std::span<const std::uint8_t> input);
+
+}  // namespace fulmar::fuzz

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 the Fulmar authors
+"""The installed tree: what is in it, that it can be moved, and that the usual ways of finding MPI find it."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+BUILD = pathlib.Path(os.environ["FULMAR_BUILD_DIR"])
+
+PROGRAM = """\
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char** argv) {
+  int rank, size;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  printf("%d of %d\\n", rank, size);
+  MPI_Finalize();
+  return 0;
+}
+"""
+
+PROJECT = """\
+cmake_minimum_required(VERSION 3.16)
+project(client LANGUAGES C CXX)
+find_package(MPI REQUIRED)
+add_executable(client client.c)
+target_link_libraries(client PRIVATE MPI::MPI_C)
+add_executable(client_cxx client.cc)
+target_link_libraries(client_cxx PRIVATE MPI::MPI_CXX)
+file(WRITE found.txt "${MPI_C_COMPILER}\\n${MPIEXEC_EXECUTABLE}\\n${MPI_C_VERSION}\\n")
+"""
+
+
+def run(*command, **options):
+    """Standard output of a command that has to succeed."""
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **options)
+    if done.returncode != 0:
+        raise AssertionError(f"{command} exited with {done.returncode}:\n{done.stdout}\n{done.stderr}")
+    return done.stdout
+
+
+class Install(unittest.TestCase):
+    """One installation, moved before the first test."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="fulmar-install-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.root = pathlib.Path(folder.name).resolve()
+        run("cmake", "--install", BUILD, "--prefix", cls.root / "first")
+        (cls.root / "moved here").mkdir()
+        cls.prefix = cls.root / "moved here" / "fulmar"
+        shutil.move(cls.root / "first", cls.prefix)
+        (cls.root / "client.c").write_text(PROGRAM)
+        (cls.root / "client.cc").write_text(PROGRAM)
+
+    def environment(self, **more):
+        kept = {name: value for name, value in os.environ.items()
+                if not name.startswith(("LD_", "MPI", "FULMAR_", "PKG_CONFIG"))}
+        return dict(kept, PATH=f"{self.prefix}/bin:{os.environ['PATH']}", **more)
+
+    def run_two(self, program):
+        out = run("mpiexec", "-n", "2", program, env=self.environment(), stdin=subprocess.DEVNULL)
+        self.assertEqual(sorted(out.split("\n")), ["", "0 of 2", "1 of 2"])
+
+    def test_tree_holds_what_it_promises(self):
+        for path in ("bin/mpiexec", "bin/mpicc", "bin/mpicxx", "include/mpi.h", "lib/pkgconfig/fulmar.pc",
+                     "lib/pkgconfig/mpi.pc", "share/doc/fulmar/README.md"):
+            self.assertTrue((self.prefix / path).exists(), path)
+        library = self.prefix / "lib/libmpi_abi.so.1"
+        self.assertTrue(library.is_file() and not library.is_symlink())
+        for link in ("libmpi_abi.so", "libmpi_abi.so.0"):
+            self.assertEqual((self.prefix / "lib" / link).resolve(), library)
+        self.assertIn("soname: [libmpi_abi.so.1]", run("readelf", "-d", library))
+
+    def test_mpirun_is_mpiexec(self):
+        self.assertEqual((self.prefix / "bin/mpirun").resolve(), self.prefix / "bin/mpiexec")
+        out = run("mpirun", "-np", "2", "sh", "-c", "echo $FULMAR_SIZE", env=self.environment(),
+                  stdin=subprocess.DEVNULL)
+        self.assertEqual(out, "2\n2\n")
+
+    def test_nothing_carries_the_build_folder(self):
+        for path in self.prefix.rglob("*"):
+            if path.is_file():
+                self.assertNotIn(str(BUILD).encode(), path.read_bytes(), path)
+
+    def test_wrapped_programs_run(self):
+        for compiler, source in (("mpicc", "client.c"), ("mpicxx", "client.cc")):
+            program = self.root / f"by_{compiler}"
+            run(compiler, "-Wall", "-Werror", source, "-o", program, cwd=self.root, env=self.environment())
+            self.run_two(program)
+            self.assertEqual(run(program, env=self.environment()), "0 of 1\n")
+
+    def test_compile_and_link_apart(self):
+        run("mpicc", "-c", "client.c", "-o", "client.o", cwd=self.root, env=self.environment())
+        run("mpicc", "client.o", "-o", "apart", cwd=self.root, env=self.environment())
+        self.run_two(self.root / "apart")
+
+    def test_pkg_config(self):
+        for name in ("fulmar", "mpi", "mpi-c", "mpi-cxx"):
+            flags = run("pkg-config", "--cflags", "--libs", name,
+                        env=self.environment(PKG_CONFIG_PATH=f"{self.prefix}/lib/pkgconfig"))
+            program = self.root / "by_pkg_config"
+            run("sh", "-c", f"gcc client.c -o by_pkg_config {flags}", cwd=self.root)
+            self.run_two(program)
+
+    def test_find_package(self):
+        project = self.root / "project"
+        project.mkdir()
+        (project / "CMakeLists.txt").write_text(PROJECT)
+        for name in ("client.c", "client.cc"):
+            shutil.copy(self.root / name, project)
+        run("cmake", "-S", project, "-B", project / "build", env=self.environment())
+        compiler, launcher, version = (project / "found.txt").read_text().splitlines()
+        self.assertEqual(compiler, f"{self.prefix}/bin/mpicc")
+        self.assertEqual(launcher, f"{self.prefix}/bin/mpiexec")
+        self.assertTrue(re.fullmatch(r"5\.\d+", version), version)
+        run("cmake", "--build", project / "build", env=self.environment())
+        self.run_two(project / "build/client")
+        self.run_two(project / "build/client_cxx")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+//
+// An MPI program that ends in the way its arguments say: finalize | report (say who it is, and the
+// sum of all ranks) | sleep | abort RANK CODE | leave RANK CODE (exit inside MPI). The ranks that
+// are not named wait to be ended.
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int report(void) {
+  int rank = -1;
+  int size = -1;
+  int sum = -1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  printf("%d of %d, sum %d\n", rank, size, sum);
+  fflush(stdout);
+  return MPI_Finalize() == MPI_SUCCESS ? 0 : 91;
+}
+
+int main(int argc, char** argv) {
+  const char* how = argc > 1 ? argv[1] : "finalize";
+  const char* rank_text = getenv("FULMAR_RANK");
+  const int rank = rank_text == NULL ? 0 : atoi(rank_text);
+  const int chosen = argc > 2 ? atoi(argv[2]) : -1;
+  const int code = argc > 3 ? atoi(argv[3]) : 0;
+  if (MPI_Init(&argc, &argv) != MPI_SUCCESS) return 90;
+  if (strcmp(how, "report") == 0) return report();
+  if (strcmp(how, "finalize") == 0) return MPI_Finalize() == MPI_SUCCESS ? 0 : 91;
+  if (rank == chosen && strcmp(how, "abort") == 0) MPI_Abort(MPI_COMM_WORLD, code);
+  if (rank == chosen && strcmp(how, "leave") == 0) exit(code);
+  printf("%d\n", (int)getpid());
+  fflush(stdout);
+  for (;;) pause();
+}

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 the Fulmar authors
+import os
+import platform
+import stat
+import subprocess
+import unittest
+
+from support import MPIEXEC, LauncherTest
+
+
+class CommandLine(LauncherTest):
+    def test_starts_the_asked_number_of_ranks(self):
+        for option in ("-n", "-np", "--np"):
+            result = self.run_job(option, 3, *self.sh("echo $FULMAR_RANK"))
+            self.assertEqual(sorted(result.stdout.split()), ["0", "1", "2"])
+            self.assertEqual(result.returncode, 0)
+
+    def test_mpirun_is_mpiexec(self):
+        mpirun = os.path.join(os.path.dirname(MPIEXEC), "mpirun")
+        self.assertTrue(os.path.samefile(mpirun, MPIEXEC))
+        out = subprocess.run([mpirun, "-np", "2", "sh", "-c", "echo $FULMAR_SIZE"], stdin=subprocess.DEVNULL,
+                             capture_output=True, check=True, timeout=60).stdout
+        self.assertEqual(out, b"2\n2\n")
+
+    def test_several_programs_share_one_job(self):
+        result = self.run_job("-n", 2, *self.sh("echo a $FULMAR_RANK $FULMAR_SIZE $FULMAR_APPNUM"),
+                              ":", "-n", 1, *self.sh("echo b $FULMAR_RANK $FULMAR_SIZE $FULMAR_APPNUM"))
+        self.assertEqual(sorted(result.stdout.splitlines()), ["a 0 3 0", "a 1 3 0", "b 2 3 1"])
+
+    def test_unknown_program_is_127_and_named(self):
+        result = self.run_job("-n", 2, "no-such-program")
+        self.assertEqual(result.returncode, 127)
+        self.assertIn('"no-such-program"', result.stderr)
+
+    def test_unknown_second_program_starts_nothing(self):
+        result = self.run_job("-n", 1, "touch", "started", ":", "-n", 1, "./nothing")
+        self.assertEqual(result.returncode, 127)
+        self.assertFalse((self.folder / "started").exists())
+
+    def test_file_that_cannot_run_is_126(self):
+        (self.folder / "text").write_text("text\n")
+        result = self.run_job("./text")
+        self.assertEqual(result.returncode, 126)
+        self.assertIn("not executable", result.stderr)
+
+    def test_missing_interpreter_is_named_as_the_reason(self):
+        script = self.folder / "script"
+        script.write_text("#!/no/such/interpreter\n")
+        script.chmod(0o755)
+        result = self.run_job("-n", 2, "./script")
+        self.assertEqual(result.returncode, 127)
+        self.assertIn("interpreter", result.stderr)
+
+    def test_script_without_first_line_runs(self):
+        script = self.folder / "script"
+        script.write_text("echo ran $1\n")
+        script.chmod(0o755)
+        self.assertEqual(self.run_job("./script", "x").stdout, "ran x\n")
+
+    def test_program_of_the_present_folder_is_found_by_its_name(self):
+        script = self.folder / "mine"
+        script.write_text("#!/bin/sh\necho mine\n")
+        script.chmod(script.stat().st_mode | stat.S_IXUSR)
+        self.assertEqual(self.run_job("mine").stdout, "mine\n")
+
+    def test_bad_option_is_2_with_the_nearest_name(self):
+        result = self.run_job("-n", 1, "--labell", "true")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn('did you mean "--label"', result.stderr)
+
+    def test_hosts_are_refused_clearly(self):
+        result = self.run_job("-f", "hosts", "-n", 1, "true")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("several hosts", result.stderr)
+
+    def test_options_of_the_standard_work(self):
+        (self.folder / "sub").mkdir()
+        result = self.run_job("-n", 1, "-host", "localhost", "-arch", platform.machine(), "-soft", "1:4",
+                              "-wdir", "sub", "-path", "/bin:/usr/bin", "pwd")
+        self.assertEqual(os.path.basename(result.stdout.strip()), "sub")
+        (self.folder / "config").write_text("# line\n-n 1 echo one\n-n 1 echo two\n")
+        result = self.run_job("-configfile", "config")
+        self.assertEqual(sorted(result.stdout.split()), ["one", "two"])
+
+    def test_missing_folder_is_named(self):
+        result = self.run_job("-wdir", "no-such-folder", "/bin/true")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("no-such-folder", result.stderr)
+
+    def test_help_and_version(self):
+        self.assertIn("--timeout", self.run_job("--help").stdout)
+        self.assertRegex(self.run_job("--version").stdout, r"Fulmar\) \d+\.\d+")
+
+    def test_sixty_four_ranks_and_more_than_cores(self):
+        result = self.run_job("-n", 64, *self.sh("echo $FULMAR_RANK"))
+        self.assertEqual(sorted(map(int, result.stdout.split())), list(range(64)))
+
+    def test_report_bindings_says_where(self):
+        result = self.run_job("--report-bindings", "-n", 2, "--bind-to", "core", "true")
+        self.assertRegex(result.stderr, r"rank 0 of 2: processors \d+")
+        result = self.run_job("--report-bindings", "-n", 2, "--bind-to", "none", "true")
+        self.assertIn("rank 1 of 2: not bound", result.stderr)
+
+    def test_cpuset_of_mpiexec_is_respected(self):
+        allowed = sorted(os.sched_getaffinity(0))
+        one = allowed[-1]
+        script = self.sh("grep Cpus_allowed_list /proc/self/status | cut -f2")
+        result = self.run_job("-n", 1, *script, preexec_fn=lambda: os.sched_setaffinity(0, {one}))
+        self.assertEqual(result.stdout.strip(), str(one))
+        if len(allowed) >= 2:
+            result = self.run_job("-n", 2, *script,
+                                  preexec_fn=lambda: os.sched_setaffinity(0, allowed[:2]))
+            self.assertEqual(len(set(result.stdout.split())), 2)
+
+    def test_verbose_flags_of_other_launchers_are_harmless(self):
+        result = self.run_job("--oversubscribe", "--allow-run-as-root", "-quiet", "--bind-to", "none",
+                              "--mca", "btl", "self", "-n", 2, "echo", "x")
+        self.assertEqual(result.stdout, "x\nx\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+//
+// What MPI_Send and MPI_Recv of 8 bytes cost on two ranks, from the call to its return, once the
+// ring is there: instructions, locked instructions, fences, system calls, allocations. Waiting is
+// left out: the messages that are received have all arrived before counting begins, and rank 1 does
+// not sit in MPI, where it would fall asleep, while sends are counted. The ranks tell each other
+// through a file that both map, because a call of MPI would already take messages out of the ring.
+//
+// usage: mpi_message send|receive|unexpected FILE
+//   receive: one message, taken from the ring; unexpected: several, all but the first by way of the
+//   queue
+#include <fcntl.h>
+#include <mpi.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "perf/count_steps.h"
+
+extern "C" void* __libc_malloc(std::size_t);  // NOLINT: glibc's own name
+
+namespace {
+
+constexpr int many = 16;
+std::atomic<long> allocations{0};
+
+struct Shared {
+  std::atomic<int> round;  ///< how many rounds of messages one side has done
+  std::atomic<long> allocations;
+};
+
+struct Task {
+  const char* name;
+  bool send;
+  int repeats;
+  double most_instructions;
+  Shared* shared;
+};
+
+void wait_for_round(const Task& task, int round) {
+  while (task.shared->round.load() < round) ::sched_yield();
+}
+
+void exchange(int peer, double& value) {
+  MPI_Sendrecv_replace(&value, 1, MPI_DOUBLE, peer, 1, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+void warm_up(int rank) {
+  double value = 0;
+  for (int i = 0; i < 200; ++i) {
+    exchange(1 - rank, value);
+    if (rank == 0) {
+      MPI_Send(&value, 1, MPI_DOUBLE, 1, 2, MPI_COMM_WORLD);
+    } else {
+      MPI_Recv(&value, 1, MPI_DOUBLE, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+  }
+}
+
+void round_of_messages(const Task& task) {
+  double value = 1;
+  for (int i = 0; i < task.repeats; ++i) {
+    if (task.send) {
+      MPI_Send(&value, 1, MPI_DOUBLE, 1, 3, MPI_COMM_WORLD);
+    } else {
+      MPI_Recv(&value, 1, MPI_DOUBLE, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+  }
+}
+
+/// The measured rank.
+void measured(void* argument) {
+  const Task& task = *static_cast<Task*>(argument);
+  MPI_Init(nullptr, nullptr);
+  warm_up(0);
+  round_of_messages(task);  // pools are filled now
+  const long before = allocations.load();
+  if (!task.send) wait_for_round(task, 2);
+  fulmar::perf::count_steps_marker();
+  round_of_messages(task);
+  fulmar::perf::count_steps_marker();
+  task.shared->allocations.store(allocations.load() - before);
+  if (task.send) task.shared->round.store(2);
+  MPI_Finalize();
+}
+
+void other(const Task& task) {
+  MPI_Init(nullptr, nullptr);
+  warm_up(1);
+  if (task.send) wait_for_round(task, 2);
+  double value = 2;
+  for (int round = 1; round <= 2; ++round) {
+    for (int i = 0; i < task.repeats; ++i) {
+      if (task.send) {
+        MPI_Recv(&value, 1, MPI_DOUBLE, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      } else {
+        MPI_Send(&value, 1, MPI_DOUBLE, 0, 3, MPI_COMM_WORLD);
+      }
+    }
+    if (!task.send) task.shared->round.store(round);
+  }
+  MPI_Finalize();
+}
+
+Shared* map_shared(const char* path) {
+  const int file = ::open(path, O_RDWR | O_CREAT, 0600);
+  if (file < 0 || ::ftruncate(file, 4096) != 0) return nullptr;
+  void* memory = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  ::close(file);
+  return memory == MAP_FAILED ? nullptr : static_cast<Shared*>(memory);
+}
+
+/// Compares one figure with its limit.
+bool within(const char* what, double value, double limit) {
+  std::printf("%-22s %8.1f of at most %g\n", what, value, limit);
+  return value <= limit;
+}
+
+}  // namespace
+
+// Every allocation of the process and of the library comes through here.
+extern "C" void* malloc(std::size_t bytes) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return __libc_malloc(bytes);
+}
+
+int main(int argc, char** argv) {
+  if (argc != 3) return 2;
+  const bool unexpected = std::strcmp(argv[1], "unexpected") == 0;
+  const bool send = std::strcmp(argv[1], "send") == 0;
+  Task task{argv[1], send, send || unexpected ? many : 1,
+            send         ? 170.0
+            : unexpected ? 700.0
+                         : 620.0,
+            map_shared(argv[2])};
+  if (task.shared == nullptr) return 2;
+  if (std::strcmp(std::getenv("FULMAR_RANK"), "1") == 0) {
+    other(task);
+    return 0;
+  }
+  const fulmar::perf::Steps steps = fulmar::perf::count_steps(measured, &task);
+  if (!steps.complete) {
+    std::puts("skipped: this machine does not let a process be stepped");
+    return 77;
+  }
+  const auto each = [&](std::uint64_t count) { return static_cast<double>(count) / task.repeats; };
+  std::printf("%s, 8 bytes, each of %d calls\n", task.name, task.repeats);
+  bool good = within("instructions", each(steps.instructions), task.most_instructions);
+  good = within("locked instructions", each(steps.locked), 0) && good;
+  good = within("fences", each(steps.fences), 0) && good;
+  good = within("system calls", each(steps.system_calls), 0) && good;
+  good = within("allocations", static_cast<double>(task.shared->allocations.load()), 0) && good;
+  return good ? 0 : 1;
+}

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 the Fulmar authors
+"""bench/compare interleaves its rounds, takes medians over them, and tells where Fulmar is behind."""
+
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+import tree
+
+# Stands for a launcher: runs the program behind `-n N` and its own options once, with the number in the environment.
+LAUNCHER = """#!/bin/sh
+ranks=$2
+while [ "${1##*/}" != mpibench ]; do shift; done
+RANKS=$ranks exec "$@"
+"""
+
+# Stands for mpibench: the n-th start takes the n-th factor; notes the order of all starts.
+PROGRAM = """#!{python}
+import json, os, sys
+name, factors, log = {name!r}, {factors!r}, {log!r}
+with open(log, "a") as file:
+    file.write(name + "\\n")
+count = open(log).read().split().count(name)
+factor = factors[min(count - 1, len(factors) - 1)]
+if factor is None:
+    print("no memory", file=sys.stderr)
+    sys.exit(3)
+if factor == "hang":
+    os.execvp("sleep", ["sleep", "100"])
+tests = sys.argv[sys.argv.index("--tests") + 1].split(",")
+ranks = int(os.environ["RANKS"])
+series = [dict(test=test, ranks=ranks, points=[dict(
+    bytes=0 if test == "barrier" else 8, median_ns=100 * factor, low_ns=90 * factor, high_ns=110 * factor,
+    batches=9, operations=90)]) for test in tests]
+print("a line before the figures")
+print(json.dumps(dict(label=name, library=name + " 1.0", processor="x", kernel="y", cores=2, time="z",
+                      init_ms=5 * factor, init_ranks=ranks, series=series)))
+"""
+# Stands for fulmar-raw: probes the cache line only; anything else fails.
+RAW = """#!{python}
+import json, sys
+if "raw-cache-line" not in sys.argv:
+    sys.exit(1)
+with open({log!r}, "a") as file:
+    file.write("probe\\n")
+count = len(open({log!r}).read().split())
+line = {probes!r}[count - 1] if count <= len({probes!r}) else 200
+print(json.dumps(dict(series=[dict(points=[dict(median_ns=line)])])))
+"""
+JOBS = 6  # commands of one library in a round
+
+
+class Compare(tree.TreeTest):
+    def program(self, path, text):
+        file = self.write(path, text)
+        os.chmod(file, 0o755)
+
+    def library(self, name, factors):
+        """A library whose n-th command takes `factors[n]` times 100 ns; None fails."""
+        log = str(self.root / "order.log")
+        text = PROGRAM.format(python=sys.executable, name=name, factors=factors, log=log)
+        if name == "fulmar":
+            self.program("build/bin/mpibench", text)
+            self.program("build/bin/mpiexec", LAUNCHER)
+            return
+        self.program(f"peers/{name}/mpibench", text)
+        self.program(f"peers/{name}/bin/mpiexec", LAUNCHER)
+        self.program(f"peers/{name}/bin/mpicxx", "#!/bin/sh\n")
+
+    def compare(self, *arguments):
+        command = [sys.executable, "-B", str(tree.ROOT / "bench/compare"), "--build", str(self.root / "build"),
+                   "--peers", str(self.root / "peers"), "--output", str(self.root / "out"), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=50)
+
+    def result(self, name):
+        return json.loads((self.root / "out" / f"{name}.json").read_text())
+
+    def test_rounds_are_interleaved(self):
+        self.library("fulmar", [1])
+        self.library("mpich", [2])
+        self.compare("--rounds", "2")
+        order = (self.root / "order.log").read_text().split()
+        self.assertEqual(order, (["fulmar"] * JOBS + ["mpich"] * JOBS) * 2)
+
+    def test_figure_is_the_median_over_rounds(self):
+        self.library("fulmar", [1] * JOBS + [7] * JOBS + [2] * JOBS)
+        self.compare("--rounds", "3")
+        latency = next(s for s in self.result("fulmar")["series"] if s["test"] == "latency")
+        self.assertEqual(latency["points"][0]["median_ns"], 200)
+        self.assertEqual(latency["points"][0]["batches"], 27)
+
+    def test_being_ahead_everywhere_is_said(self):
+        self.library("fulmar", [1])
+        self.library("mpich", [3])
+        self.library("intel", [2])
+        run = self.compare("--rounds", "1")
+        self.assertIn("ahead of the best peer at 9 of 9 points", run.stdout)
+        self.assertIn("2.00x", run.stdout)
+        self.assertNotIn("not ahead:", run.stdout)
+        self.assertEqual(run.returncode, 0, run.stderr)
+
+    def test_every_point_behind_is_named_with_the_peer(self):
+        self.library("fulmar", [1.0, 1.0, 1.0, 3.0, 1.0, 1.0])  # slow in its fourth command: 2 ranks, collectives
+        self.library("openmpi", [2])
+        run = self.compare("--rounds", "1")
+        behind = [line.strip() for line in run.stdout.splitlines() if "not ahead:" in line]
+        self.assertEqual(behind, ["not ahead: allreduce at 2 ranks, 8 B: 1.50 times the time of Open MPI",
+                                  "not ahead: barrier at 2 ranks, 0 B: 1.50 times the time of Open MPI"])
+
+    def test_a_command_that_fails_is_named_and_left_out(self):
+        self.library("fulmar", [1])
+        self.library("mpich", [2, None])
+        run = self.compare("--rounds", "1")
+        self.assertEqual(run.stdout.count("exit code 3"), JOBS - 1)
+        self.assertIn("no memory", run.stdout)
+        self.assertEqual([s["test"] for s in self.result("mpich")["series"]], ["latency"])
+
+    def test_a_command_that_hangs_is_ended(self):
+        self.library("fulmar", [1])
+        self.library("mpich", ["hang", 2])
+        run = self.compare("--rounds", "1", "--timeout", "1")
+        self.assertEqual(run.stdout.count("timed out after 1 s"), 1)
+        self.assertEqual(run.returncode, 0, run.stderr)
+
+    def test_runs_while_the_cores_were_far_apart_are_left_out(self):
+        self.library("fulmar", [1] * JOBS + [9] * JOBS)
+        probes = [50] * 2 * JOBS  # before and after each run; then, and in the second round, 200
+        self.program("build/bin/fulmar-raw", RAW.format(python=sys.executable, probes=probes,
+                                                        log=str(self.root / "probes.log")))
+        run = self.compare("--rounds", "2")
+        self.assertIn(f"Fulmar: {JOBS} of {2 * JOBS} runs left out", run.stdout)
+        latency = next(s for s in self.result("fulmar")["series"] if s["test"] == "latency")
+        self.assertEqual(latency["points"][0]["median_ns"], 100)
+
+    def test_nothing_to_measure_is_an_error(self):
+        run = self.compare()
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("nothing to measure", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 the Fulmar authors
+"""The fulmar tool as a user meets it: info, bench and report, and what they say to bad input."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import unittest
+from xml.etree import ElementTree
+
+import tree
+
+BUILD = pathlib.Path(os.environ["FULMAR_BUILD_DIR"])
+
+
+def result_file(label, nanoseconds):
+    points = [{"bytes": size, "median_ns": nanoseconds} for size in (8, 64, 1024)]
+    return json.dumps({"format": "fulmar-bench", "version": 1, "label": label,
+                       "series": [{"test": "latency", "ranks": 2, "points": points}]})
+
+
+class ToolTest(tree.TreeTest):
+    def fulmar(self, *arguments, tool=BUILD / "bin/fulmar", **variables):
+        clean = {key: value for key, value in os.environ.items()
+                 if not key.startswith(("FULMAR_", "PMI", "OMPI_"))}
+        return subprocess.run([tool, *map(str, arguments)], capture_output=True, text=True, check=False,
+                              cwd=self.root, timeout=100, env=clean | variables, stdin=subprocess.DEVNULL)
+
+
+class Info(ToolTest):
+    def test_counts_of_the_chapters_add_up_to_the_whole_interface(self):
+        run = self.fulmar("info", "--api")
+        rows = re.findall(r"^ *\d+  \S.*?(\d+) +(\d+) +(\d+)$", run.stdout, re.MULTILINE)
+        whole = re.search(r"^ +all +(\d+) +(\d+) +(\d+)$", run.stdout, re.MULTILINE)
+        sums = [sum(int(row[column]) for row in rows) for column in range(3)]
+        self.assertEqual(sums, [int(word) for word in whole.groups()])
+        self.assertEqual(sums[0], 664)
+        self.assertEqual(sums[0], sums[1] + sums[2])
+
+    def test_every_missing_function_is_named(self):
+        missing = int(re.search(r"^ +all .* (\d+)$", self.fulmar("info", "--api").stdout, re.MULTILINE)[1])
+        names = re.findall(r"^  (MPI_\w+)$", self.fulmar("info", "--api", "--names").stdout, re.MULTILINE)
+        self.assertEqual(len(names), missing)
+        self.assertEqual(len(set(names)), missing)
+
+    def test_an_option_shows_its_value_and_where_it_came_from(self):
+        self.assertIn("(default)", self.fulmar("info").stdout)
+        self.assertRegex(self.fulmar("info", FULMAR_FABRIC="shm").stdout, r"FULMAR_FABRIC +shm +\(environment\)")
+
+    def test_a_misspelt_option_is_noticed(self):
+        self.assertIn("FULMAR_FABRICS; did you mean FULMAR_FABRIC?", self.fulmar("info", FULMAR_FABRICS="shm").stdout)
+
+    def test_names_the_networks_and_the_protocols(self):
+        self.assertRegex(self.fulmar("info").stdout, r"shm +on")
+        self.assertRegex(self.fulmar("info").stdout, r"eager/cell +0 - \d+")
+
+
+class Report(ToolTest):
+    def test_page_is_written_into_a_new_folder_and_is_well_formed(self):
+        files = [self.write("a.json", result_file("Mine", 100)), self.write("b.json", result_file("Other", 200))]
+        run = self.fulmar("report", "--html", "new/page.html", *files)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        page = (self.root / run.stdout.strip()).read_text()
+        body = re.search(r"<main>.*</main>", page, re.DOTALL)[0].replace("<br>", "")
+        pictures = [e for e in ElementTree.fromstring(body).iter() if e.tag == "svg"]
+        self.assertEqual(len(pictures), 1)
+        self.assertIn("2.00×", page)
+
+    def test_files_that_are_no_results_are_named(self):
+        for text, reason in (("", "parse error"), ("{}", "fulmar-bench"), ("[1]", "")):
+            file = self.write("bad.json", text)
+            run = self.fulmar("report", "--html", "page.html", file)
+            self.assertEqual(run.returncode, 1)
+            self.assertIn("bad.json", run.stderr)
+            self.assertIn(reason, run.stderr)
+            self.assertFalse((self.root / "page.html").exists())
+
+    def test_a_missing_file_and_a_folder_that_cannot_be_made_are_errors(self):
+        self.assertIn("none.json: No such file", self.fulmar("report", "--html", "p.html", "none.json").stderr)
+        good = self.write("a.json", result_file("Mine", 100))
+        run = self.fulmar("report", "--html", "a.json/page.html", good)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("cannot write a.json/page.html", run.stderr)
+
+
+class Bench(ToolTest):
+    def test_starts_itself_on_two_ranks_and_writes_both_files(self):
+        run = self.fulmar("bench", "latency", "bandwidth", "barrier", "--sizes", "8,1024", "--milliseconds", "5",
+                          "--json", "out/r.json", "--html", "out/r.html", "--commit", "abc")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(run.stdout.splitlines()[-1], "out/r.html")
+        result = json.loads((self.root / "out/r.json").read_text())
+        self.assertEqual((result["label"], result["commit"], result["init_ranks"]), ("Fulmar", "abc", 2))
+        sizes = {s["test"]: [p["bytes"] for p in s["points"]] for s in result["series"]}
+        self.assertEqual(sizes, {"latency": [8, 1024], "bandwidth": [8, 1024], "barrier": [0]})
+        self.assertTrue(all(p["median_ns"] > 0 for s in result["series"] for p in s["points"]))
+
+    def test_more_ranks_than_cores_and_all_tests_come_to_an_end(self):
+        run = self.fulmar("bench", "bibw", "rate", "barrier", "allreduce", "-n", "5", "--sizes", "0,8,65536",
+                          "--milliseconds", "2", "--json", "r.json")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        ranks = {s["test"]: s["ranks"] for s in json.loads((self.root / "r.json").read_text())["series"]}
+        self.assertEqual(ranks, {"bibw": 2, "rate": 4, "barrier": 5, "allreduce": 5})
+
+    def test_compares_with_an_earlier_file(self):
+        earlier = self.write("earlier.json", result_file("Snail", 1e9))
+        run = self.fulmar("bench", "latency", "--sizes", "8", "--milliseconds", "5", "--compare", earlier)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("fastest of Snail", run.stdout)
+        self.assertRegex(run.stdout, r"8 B +\S+ +\d+\.\d\dx")
+
+    def test_bad_input_is_refused_before_ranks_start(self):
+        for words, complaint in ((["bench", "latencies"], "latencies"), (["bench", "--compare", "none.json"], "none.json"),
+                                 (["bench", "--sizes", "x"], "sizes"), (["bench", "-n", "1"], "ranks"),
+                                 (["benchmark"], "subcommand"), ([], "subcommand")):
+            run = self.fulmar(*words)
+            self.assertNotEqual(run.returncode, 0, words)
+            self.assertIn(complaint, run.stderr + run.stdout)
+            self.assertNotIn("MPI_Init", run.stdout)
+
+    def test_one_rank_is_too_few(self):
+        run = self.fulmar("-n", "1", BUILD / "bin/fulmar", "bench", "latency", tool=BUILD / "bin/mpiexec")
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("at least 2 ranks", run.stderr)
+
+    def test_without_mpiexec_beside_it_says_what_to_do(self):
+        lonely = self.root / "lonely/fulmar"
+        lonely.parent.mkdir()
+        shutil.copy(BUILD / "bin/fulmar", lonely)
+        run = self.fulmar("bench", "latency", tool=lonely, LD_LIBRARY_PATH=str(BUILD / "lib"))
+        self.assertEqual(run.returncode, 1)
+        self.assertIn(f"cannot start {self.root}/lonely/mpiexec", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

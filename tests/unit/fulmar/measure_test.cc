@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "fulmar/measure/batches.h"
+#include "fulmar/measure/json.h"
+#include "fulmar/measure/plan.h"
+#include "fulmar/measure/results.h"
+
+namespace fulmar::measure {
+namespace {
+
+Results sample() {
+  Results results;
+  results.label = "A & B";
+  results.library = "library 1.0";
+  results.cores = 2;
+  results.init_ms = 3.5;
+  results.init_ranks = 4;
+  series_of(results, "latency", 2).points = {{8, 100, 90, 120, 5000, 11},
+                                             {1024, 300.5, 280, 400, 700, 11}};
+  series_of(results, "barrier", 8).points = {{0, 4000, 3900, 4500, 99, 9}};
+  series_of(results, "barrier", 4).points = {{0, 2000, 1900, 2500, 99, 9}};
+  return results;
+}
+
+TEST(Json, results_survive_a_round_trip) {
+  std::string problem;
+  const auto back = from_json(to_json(sample()), problem);
+  ASSERT_TRUE(back) << problem;
+  EXPECT_EQ(to_json(*back), to_json(sample()));
+  EXPECT_EQ(back->label, "A & B");
+  EXPECT_EQ(find_point(find_series(*back, "latency", 2), 1024)->median_ns, 300.5);
+}
+
+TEST(Json, other_json_is_refused_with_the_reason) {
+  std::string problem;
+  EXPECT_FALSE(from_json(R"({"format": "something", "version": 1, "series": []})", problem));
+  EXPECT_NE(problem.find("fulmar-bench"), std::string::npos);
+  EXPECT_FALSE(from_json(R"({"format": "fulmar-bench", "version": 2, "series": []})", problem));
+  EXPECT_FALSE(from_json(R"({"format": "fulmar-bench", "version": 1})", problem));
+  EXPECT_NE(problem.find("series"), std::string::npos);
+}
+
+TEST(Json, text_that_is_cut_off_or_of_wrong_types_is_refused) {
+  const std::string whole = to_json(sample());
+  for (std::size_t length = 0; length + 2 < whole.size(); length += 7) {
+    std::string problem;
+    EXPECT_FALSE(from_json(whole.substr(0, length), problem));
+    EXPECT_FALSE(problem.empty());
+  }
+  std::string problem;
+  EXPECT_FALSE(from_json(
+      R"({"format": "fulmar-bench", "version": 1, "series": [{"test": 5, "points": []}]})",
+      problem));
+  EXPECT_FALSE(from_json(R"([1, 2])", problem));
+}
+
+TEST(Results, series_without_ranks_is_the_one_with_fewest) {
+  const Results results = sample();
+  EXPECT_EQ(find_series(results, "barrier")->ranks, 4);
+  EXPECT_EQ(find_series(results, "barrier", 8)->points[0].median_ns, 4000);
+  EXPECT_EQ(find_series(results, "barrier", 2), nullptr);
+  EXPECT_EQ(find_point(find_series(results, "bibw"), 8), nullptr);
+}
+
+TEST(Results, units_follow_from_time_and_size) {
+  const Point point{1000, 500, 0, 0, 0, 0};
+  EXPECT_DOUBLE_EQ(megabytes_per_second(point), 2000);
+  EXPECT_DOUBLE_EQ(million_per_second(point), 2);
+  EXPECT_DOUBLE_EQ(megabytes_per_second(Point{}), 0);
+}
+
+TEST(Results, sizes_are_written_in_the_largest_whole_unit) {
+  EXPECT_EQ(size_text(0), "0 B");
+  EXPECT_EQ(size_text(1000), "1000 B");
+  EXPECT_EQ(size_text(1024), "1 KiB");
+  EXPECT_EQ(size_text(1536), "1536 B");
+  EXPECT_EQ(size_text(4 << 20), "4 MiB");
+}
+
+Budget brief() {
+  Budget budget;
+  budget.batch_ns = 20e3;
+  budget.point_ns = 1e6;
+  budget.least_batches = 5;
+  budget.most_batches = 50;
+  return budget;
+}
+
+TEST(Measure, batches_grow_until_they_last_long_enough) {
+  std::vector<int> counts;
+  const auto spin = [&](int count) {
+    counts.push_back(count);
+    const double end = now_ns() + 1000.0 * count;
+    while (now_ns() < end) {
+    }
+  };
+  const Point point = measure([](int value) { return value; }, 64, 2, brief(), spin);
+  EXPECT_GE(counts.back(), 16);  // 16 rounds of 1 us are the first to come near 20 us
+  EXPECT_GE(point.batches, 5U);
+  EXPECT_LE(point.batches, 50U);
+  EXPECT_EQ(point.bytes, 64U);
+  EXPECT_GE(point.median_ns, 400);  // a round is two operations and takes 1 us at the least
+  EXPECT_LE(point.low_ns, point.median_ns);
+  EXPECT_LE(point.median_ns, point.high_ns);
+  EXPECT_EQ(point.operations,
+            std::uint64_t{2} * point.batches * static_cast<unsigned>(counts.back()));
+}
+
+TEST(Measure, all_processes_run_the_same_rounds) {
+  std::vector<int> leader;
+  std::vector<int> handed_out;
+  measure(
+      [&](int value) {
+        handed_out.push_back(value);
+        return value;
+      },
+      1, 1, brief(), [&](int count) { leader.push_back(count); });
+  std::vector<int> follower;
+  std::size_t next = 0;
+  measure([&](int) { return handed_out.at(next++); }, 1, 1, brief(),
+          [&](int count) { follower.push_back(count); });
+  EXPECT_EQ(leader, follower);
+  EXPECT_EQ(next, handed_out.size());
+}
+
+TEST(Plan, point_to_point_steps_go_by_size_and_collectives_come_last) {
+  Plan plan;
+  plan.tests = {Kind::barrier, Kind::latency, Kind::bandwidth};
+  plan.largest = 2;
+  const auto steps = steps_of(plan);
+  ASSERT_EQ(steps.size(), 6U);
+  EXPECT_EQ(steps[0].bytes, 0U);
+  EXPECT_EQ(steps[1].test, Kind::latency);
+  EXPECT_EQ(steps[2].test, Kind::bandwidth);
+  EXPECT_EQ(steps[2].bytes, 1U);
+  EXPECT_EQ(steps[5].test, Kind::barrier);
+}
+
+TEST(Plan, allreduce_takes_whole_doubles_only) {
+  Plan plan;
+  plan.tests = {Kind::allreduce};
+  plan.sizes = {0, 4, 8, 12, 64};
+  const auto steps = steps_of(plan);
+  ASSERT_EQ(steps.size(), 2U);
+  EXPECT_EQ(steps[0].bytes, 8U);
+  EXPECT_EQ(steps[1].bytes, 64U);
+}
+
+TEST(TestNames, go_both_ways) {
+  for (const Kind test :
+       {Kind::latency, Kind::bandwidth, Kind::bibw, Kind::rate, Kind::barrier, Kind::allreduce}) {
+    EXPECT_EQ(test_from(name(test)), test);
+  }
+  EXPECT_FALSE(test_from("latencies"));
+}
+
+TEST(Team, rate_takes_an_even_number_of_ranks) {
+  EXPECT_EQ(team_size(Kind::rate, 5), 4);
+  EXPECT_EQ(team_size(Kind::latency, 5), 2);
+  EXPECT_EQ(team_size(Kind::barrier, 5), 5);
+}
+
+}  // namespace
+}  // namespace fulmar::measure

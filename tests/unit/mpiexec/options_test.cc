@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "mpiexec/options.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace fulmar::mpiexec {
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// Splits at blanks: enough for the lines of these tests.
+Words words(const std::string& line) {
+  Words list;
+  std::size_t at = 0;
+  while (at < line.size()) {
+    const std::size_t end = std::min(line.find(' ', at), line.size());
+    if (end > at) list.push_back(line.substr(at, end - at));
+    at = end + 1;
+  }
+  return list;
+}
+
+Options parse(const std::string& line) {
+  auto parsed = parse_options(words(line));
+  EXPECT_TRUE(parsed.ok()) << line << ": " << parsed.error().text();
+  return parsed.ok() ? parsed.value() : Options{};
+}
+
+std::string complaint(const std::string& line) {
+  const auto parsed = parse_options(words(line));
+  EXPECT_TRUE(parsed.failed()) << line;
+  return parsed.error().text();
+}
+
+TEST(Options, Count_has_three_names_and_one_or_two_dashes) {
+  for (const char* line : {"-n 7 p", "-np 7 p", "--np 7 p", "-c 7 p", "--n=7 p", "-np=7 p"}) {
+    EXPECT_EQ(parse(line).programs.at(0).count, 7U) << line;
+  }
+  EXPECT_EQ(parse("p").programs.at(0).count, 1U);
+}
+
+TEST(Options, Count_out_of_range_is_refused_with_its_value) {
+  for (const char* line :
+       {"-n 0 p", "-n -1 p", "-n x p", "-n 2x p", "-n 65537 p", "-n 99999999999999999999 p"}) {
+    EXPECT_NE(complaint(line).find(words(line)[1]), std::string::npos) << line;
+  }
+}
+
+TEST(Options, Arguments_after_the_program_are_its_own) {
+  const Options options = parse("-n 2 p -n 3 --label -x");
+  ASSERT_EQ(options.programs.size(), 1U);
+  EXPECT_EQ(options.programs[0].argv, words("p -n 3 --label -x"));
+  EXPECT_FALSE(options.label);
+}
+
+TEST(Options, Colon_separates_programs_with_rules_of_their_own) {
+  const Options options = parse("-genv G 1 -n 2 -env A 1 -wdir /a p x : -n 3 -x B=2 q");
+  ASSERT_EQ(options.programs.size(), 2U);
+  EXPECT_EQ(options.rank_count(), 5U);
+  EXPECT_EQ(options.programs[0].argv, words("p x"));
+  EXPECT_EQ(options.programs[0].wdir, "/a");
+  EXPECT_EQ(options.programs[0].env.settings.at(0).name, "A");
+  EXPECT_EQ(options.programs[1].env.settings.at(0).name, "B");
+  EXPECT_EQ(options.programs[1].env.settings.at(0).value, "2");
+  EXPECT_EQ(options.env.settings.at(0).name, "G");
+  EXPECT_TRUE(options.programs[1].wdir.empty());
+}
+
+TEST(Options, Double_dash_ends_the_options) {
+  EXPECT_EQ(parse("-n 2 -- -p x").programs.at(0).argv, words("-p x"));
+}
+
+TEST(Options, Value_of_x_may_hold_equals_signs) {
+  const Options options = parse("-x A=b=c p");
+  EXPECT_EQ(options.programs.at(0).env.settings.at(0).value, "b=c");
+}
+
+TEST(Options, Env_list_and_none_limit_what_is_passed) {
+  EXPECT_EQ(parse("-envlist A,B p").programs.at(0).env.passed, words("A B"));
+  EXPECT_EQ(parse("-genvlist A p").env.passed, words("A"));
+  EXPECT_EQ(parse("-envnone p").programs.at(0).env.passed, Words{});
+  EXPECT_FALSE(parse("p").env.passed.has_value());
+}
+
+TEST(Options, Places_are_read) {
+  const Options options = parse("--bind-to numa --map-by socket p");
+  EXPECT_EQ(options.bind_to, Place::numa);
+  EXPECT_EQ(options.map_by, Place::socket);
+  EXPECT_EQ(parse("--bind-to none p").bind_to, Place::none);
+  EXPECT_EQ(parse("--map-by socket:OVERSUBSCRIBE p").map_by, Place::socket);
+  EXPECT_NE(complaint("--map-by socket:PE=2 p").find("socket:PE=2"), std::string::npos);
+  EXPECT_NE(complaint("--bind-to moon p").find("\"moon\""), std::string::npos);
+}
+
+TEST(Options, Stdin_target_must_be_a_rank_of_the_job) {
+  EXPECT_EQ(parse("--stdin 1 -n 2 p").stdin_rank, 1U);
+  EXPECT_EQ(parse("--stdin all p").stdin_to, StdinTo::all);
+  EXPECT_EQ(parse("--stdin none p").stdin_to, StdinTo::none);
+  EXPECT_NE(complaint("--stdin 2 -n 2 p").find("0 to 1"), std::string::npos);
+}
+
+TEST(Options, Timeout_takes_fractions_and_refuses_nonsense) {
+  EXPECT_DOUBLE_EQ(parse("--timeout 1.5 p").timeout_s, 1.5);
+  for (const char* line :
+       {"--timeout 0 p", "--timeout -1 p", "--timeout nan p", "--timeout 5s p"}) {
+    EXPECT_NE(complaint(line).find("--timeout"), std::string::npos) << line;
+  }
+}
+
+TEST(Options, Unknown_option_is_named_with_its_nearest_relative) {
+  EXPECT_NE(complaint("--labell p").find("did you mean \"--label\""), std::string::npos);
+  EXPECT_NE(complaint("--genvv A 1 p").find("\"--genv\""), std::string::npos);
+  const std::string text = complaint("--xyzzyplugh p");
+  EXPECT_NE(text.find("\"--xyzzyplugh\""), std::string::npos);
+  EXPECT_EQ(text.find("did you mean"), std::string::npos);
+}
+
+TEST(Options, Missing_value_and_missing_program_are_told_apart) {
+  EXPECT_NE(complaint("-n").find("needs 1 value"), std::string::npos);
+  EXPECT_NE(complaint("-env A").find("needs 2 values"), std::string::npos);
+  EXPECT_NE(complaint("-n 2").find("no program"), std::string::npos);
+  EXPECT_NE(complaint("").find("no program"), std::string::npos);
+  EXPECT_NE(complaint("-n 2 p :").find("after \":\""), std::string::npos);
+  EXPECT_NE(complaint("--label=yes p").find("takes no value"), std::string::npos);
+}
+
+TEST(Options, Several_hosts_are_refused_and_this_host_is_accepted) {
+  EXPECT_NE(complaint("-f hosts p").find("several hosts"), std::string::npos);
+  EXPECT_NE(complaint("--host elsewhere.example p").find("several hosts"), std::string::npos);
+  EXPECT_EQ(parse("--host localhost:4 p").programs.size(), 1U);
+}
+
+TEST(Options, Options_of_other_launchers_are_accepted) {
+  const Options options = parse(
+      "--oversubscribe --allow-run-as-root --mca btl self -ppn 2 -quiet --bind-to none -n 2 p");
+  EXPECT_EQ(options.rank_count(), 2U);
+}
+
+TEST(Options, Help_and_version_need_no_program) {
+  EXPECT_EQ(parse("--help").action, Action::help);
+  EXPECT_EQ(parse("-h").action, Action::help);
+  EXPECT_EQ(parse("-n 2 --version").action, Action::version);
+  EXPECT_NE(help_text().find("--timeout"), std::string::npos);
+}
+
+TEST(Options, Total_of_ranks_is_limited) {
+  EXPECT_NE(complaint("-n 65536 p : -n 1 p").find("65537"), std::string::npos);
+}
+
+TEST(Options, Configfile_gives_a_program_a_line) {
+  const std::string name =
+      ::testing::TempDir() + "fulmar_options_test." + std::to_string(::getpid());
+  std::ofstream(name) << "# two programs\n-n 2 p 'a b'\n\n  -n 1 -env A \"x y\" q\n";
+  const Options options = parse("-configfile " + name);
+  ASSERT_EQ(options.programs.size(), 2U);
+  EXPECT_EQ(options.programs[0].argv, (Words{"p", "a b"}));
+  EXPECT_EQ(options.programs[1].env.settings.at(0).value, "x y");
+  std::ofstream(name) << "-n 2 'p\n";
+  EXPECT_NE(complaint("-configfile " + name).find("quote"), std::string::npos);
+  std::remove(name.c_str());
+  EXPECT_NE(complaint("-configfile " + name).find(name), std::string::npos);
+  EXPECT_NE(complaint("-n 2 -configfile x").find("only option"), std::string::npos);
+}
+
+TEST(Options, Random_lines_are_parsed_or_refused) {
+  const Words pieces = words(
+      "-n -np 2 0 -1 : p -env A -x B= = -wdir / -path --stdin all --timeout 1 -- - --label=1 -l "
+      "-configfile --bind-to core -genvlist , -host localhost --mca");
+  std::mt19937 random(4711);
+  for (int round = 0; round < 20000; ++round) {
+    Words line;
+    for (std::size_t i = random() % 8; i > 0; --i) line.push_back(pieces[random() % pieces.size()]);
+    const auto parsed = parse_options(line);
+    if (parsed.failed()) {
+      EXPECT_FALSE(parsed.error().text().empty());
+    } else if (parsed.value().action == Action::run) {
+      ASSERT_FALSE(parsed.value().programs.empty());
+      for (const Program& program : parsed.value().programs) ASSERT_FALSE(program.argv.empty());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fulmar::mpiexec
