@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 the Fulmar authors
+"""What `bench/compare` makes of result files: medians over rounds, tables, and where Fulmar is behind."""
+
+import statistics
+
+COLLECTIVE_RANKS = [2, 4, 8]
+INIT_RANKS = 4
+
+
+class Samples:
+    """The figures of one library over all rounds."""
+
+    def __init__(self, label):
+        self.label = label
+        self.runs = []  # (job, nanoseconds of a cache line around the run, result)
+        self.about = {}
+        self.points = {}
+        self.init = {}
+
+    def settle(self, limit):
+        """Takes the runs with a cache line of at most `limit` ns, of a job without such all; returns how many are left out."""
+        left_out = 0
+        for job in sorted({job for job, _, _ in self.runs}):
+            lines = [(line, result) for name, line, result in self.runs if name == job]
+            good = [result for line, result in lines if line <= limit] or [result for _, result in lines]
+            left_out += len(lines) - len(good)
+            for result in good:
+                self.add(result)
+        return left_out
+
+    def add(self, result):
+        self.about = {key: result[key] for key in ("library", "processor", "kernel", "cores", "time")}
+        if result["init_ms"]:
+            self.init.setdefault(result["init_ranks"], []).append(result["init_ms"])
+        for series in result["series"]:
+            for point in series["points"]:
+                key = (series["test"], series["ranks"], point["bytes"])
+                self.points.setdefault(key, []).append(point)
+
+    def merged(self):
+        """One result file with medians over the rounds."""
+        series = {}
+        for (test, ranks, size), points in sorted(self.points.items()):
+            merged = {"bytes": size}
+            for field in ("median_ns", "low_ns", "high_ns"):
+                merged[field] = statistics.median(p[field] for p in points)
+            for field in ("batches", "operations"):
+                merged[field] = sum(p[field] for p in points)
+            series.setdefault((test, ranks), []).append(merged)
+        init_ranks = INIT_RANKS if INIT_RANKS in self.init else max(self.init, default=0)
+        return {
+            "format": "fulmar-bench", "version": 1, "label": self.label, **self.about,
+            "init_ranks": init_ranks,
+            "init_ms": statistics.median(self.init[init_ranks]) if self.init else 0,
+            "series": [{"test": t, "ranks": r, "points": p} for (t, r), p in series.items()],
+        }
+
+    def value(self, key):
+        points = self.points.get(key)
+        return statistics.median(p["median_ns"] for p in points) if points else None
+
+
+def size_text(size):
+    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size >= unit and size % unit == 0:
+            return f"{size // unit} {name}"
+    return f"{size} B"
+
+
+# What a table shows: title, test, the figure from nanoseconds and bytes.
+POINT_TABLES = [
+    ("latency, one way, us", "latency", lambda ns, size: ns / 1000),
+    ("message rate, million a second", "bandwidth", lambda ns, size: 1000 / ns),
+    ("bandwidth, MB/s", "bandwidth", lambda ns, size: size * 1000 / ns),
+    ("bandwidth both ways, MB/s", "bibw", lambda ns, size: size * 1000 / ns),
+]
+RATE_LIMIT = 4096
+
+
+def figure(value):
+    if value is None:
+        return "-"
+    return f"{value:.0f}" if value >= 1000 else f"{value:.3g}" if value >= 0.1 else f"{value:.3f}"
+
+
+def best_peer(samples, key):
+    """Label and nanoseconds of the fastest peer at that point."""
+    known = [(s.value(key), s.label) for name, s in samples.items() if name not in ("fulmar", "raw")]
+    known = [(ns, label) for ns, label in known if ns]
+    return min(known) if known else (None, None)
+
+
+def row(samples, names, key, convert):
+    """The cells of all libraries at that point, and how far Fulmar is ahead of the best other."""
+    values = [samples[name].value(key) for name in names]
+    cells = [figure(convert(ns, key[2]) if ns else None) for ns in values]
+    ours = samples["fulmar"].value(key) if "fulmar" in samples else None
+    peer, _ = best_peer(samples, key)
+    return cells + [f"{peer / ours:.2f}x" if ours and peer else "-"]
+
+
+def sizes_of(samples, test, ranks):
+    return sorted({k[2] for s in samples.values() for k in s.points if k[0] == test and k[1] == ranks})
+
+
+def point_tables(samples, names):
+    head = ["size", *[samples[n].label for n in names], "ahead of best"]
+    for title, test, convert in POINT_TABLES:
+        sizes = sizes_of(samples, test, 2)
+        if title.startswith("message rate"):
+            sizes = [size for size in sizes if size <= RATE_LIMIT]
+        yield title, head, [[size_text(size), *row(samples, names, (test, 2, size), convert)] for size in sizes]
+
+
+def collective_table(samples, names):
+    rows = []
+    for test, size in (("barrier", 0), ("allreduce", 8)):
+        for ranks in COLLECTIVE_RANKS:
+            bare = samples["raw"].value(("raw-barrier", ranks, 0))
+            cells = row(samples, names, (test, ranks, size), lambda ns, _: ns / 1000)
+            rows.append([f"{test}, {ranks} ranks", *cells, figure(bare / 1000 if bare else None)])
+    head = ["call", *[samples[n].label for n in names], "ahead of best", "bare barrier"]
+    return "barrier and 8-byte allreduce, us a call", head, rows
+
+
+def init_table(samples, names):
+    rows = []
+    for count in sorted({r for n in names for r in samples[n].init}):
+        times = [samples[n].init.get(count) for n in names]
+        rows.append([f"{count} ranks", *[figure(statistics.median(t)) if t else "-" for t in times]])
+    return "MPI_Init, ms, slowest rank", ["", *[samples[n].label for n in names]], rows
+
+
+def raw_table(samples):
+    rows = []
+    for test, ranks, size in sorted(samples["raw"].points):
+        ns = samples["raw"].value((test, ranks, size))
+        what = f"{test}, {ranks} processes" if test == "raw-barrier" else test
+        rows.append([what, size_text(size), figure(ns), figure(size * 1000 / ns) if size >= 1024 else ""])
+    return "bare machine", ["what", "size", "ns", "MB/s"], rows
+
+
+def tables(samples, names):
+    """All tables as (title, head, rows); those without rows are left out."""
+    found = [*point_tables(samples, names), collective_table(samples, names), init_table(samples, names),
+             raw_table(samples)]
+    return [table for table in found if table[2]]
+
+
+def text_table(title, head, rows):
+    widths = [max(len(str(line[i])) for line in [head, *rows]) for i in range(len(head))]
+    lines = ["  ".join(str(cell).rjust(width) for cell, width in zip(line, widths)) for line in [head, *rows]]
+    return "\n".join([title, *["  " + line for line in lines]])
+
+
+def markdown_table(title, head, rows):
+    lines = [head, ["---", *["--:"] * (len(head) - 1)], *rows]
+    return "\n".join([f"**{title}**", "", *["| " + " | ".join(map(str, line)) + " |" for line in lines]])
+
+
+def behind(samples):
+    """Lines for every point at which Fulmar is slower than the best peer."""
+    lines = []
+    ours = samples["fulmar"]
+    for key in sorted(ours.points):
+        test, ranks, size = key
+        peer, label = best_peer(samples, key)
+        if peer and ours.value(key) > peer:
+            ratio = ours.value(key) / peer
+            lines.append(f"not ahead: {test} at {ranks} ranks, {size_text(size)}: {ratio:.2f} times the time of {label}")
+    return lines
+
+
+def aims(samples):
+    """Lines for what Fulmar aims at beyond being ahead, with the measured value."""
+    ours, raw = samples["fulmar"], samples["raw"]
+    lines = []
+    latency = ours.value(("latency", 2, 8))
+    for name in ("raw-cache-line", "raw-cache-line-pause"):
+        bare = raw.value((name, 2, 8))
+        if latency and bare:
+            lines.append(f"8-byte latency is {name} ({bare:.0f} ns) plus {latency - bare:.0f} ns; the aim is plus 45 at most")
+    for size in (1 << 18, 1 << 19, 1 << 20):
+        mine, (peer, label) = ours.value(("bandwidth", 2, size)), best_peer(samples, ("bandwidth", 2, size))
+        if mine and peer:
+            lines.append(f"bandwidth at {size_text(size)} is {peer / mine:.2f} times that of {label}; the aim is 1.5")
+    for test, size in (("barrier", 0), ("allreduce", 8)):
+        mine, bare = ours.value((test, 8, size)), raw.value(("raw-barrier", 8, 0))
+        if mine and bare:
+            lines.append(f"{test} of 8 ranks takes {mine / bare:.2f} times the bare barrier; the aim is 1.5 at most")
+    if INIT_RANKS in ours.init:
+        lines.append(f"MPI_Init of {INIT_RANKS} ranks takes {statistics.median(ours.init[INIT_RANKS]):.2g} ms; "
+                     "the aim is under 10")
+    return lines
+
+
+def verdict(samples):
+    """Closing lines: where Fulmar is ahead, every point where it is not, and the further aims."""
+    if "fulmar" not in samples or not samples["fulmar"].points:
+        return ["Fulmar was not measured."]
+    lines = behind(samples)
+    total = sum(1 for key in samples["fulmar"].points if best_peer(samples, key)[0])
+    return [f"Fulmar is ahead of the best peer at {total - len(lines)} of {total} points.", *lines, *aims(samples)]
+
+
+def print_all(samples, names):
+    for table in tables(samples, names):
+        print("\n" + text_table(*table))
+    print("\n" + "\n".join(verdict(samples)))
+
+
+def markdown(samples, names, commit):
+    """The tables for docs/measured.md."""
+    about = next(s.about for s in samples.values() if s.about)
+    rounds = max(len(s.runs) for s in samples.values())
+    lines = [f"Commit {commit}; {about['processor']}, {about['cores']} cores, {about['kernel']}; {about['time']}; "
+             f"{rounds} runs a library.", ""]
+    lines += [f"* {samples[name].label}: {samples[name].about.get('library', 'not measured')}" for name in names]
+    for table in tables(samples, names):
+        lines += ["", markdown_table(*table)]
+    return "\n".join([*lines, "", *[f"* {line}" for line in verdict(samples)]]) + "\n"
