@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 the Fulmar authors
+#
+# A thin front for CMake. BUILD is a preset of CMakePresets.json: release debug asan ubsan tsan clang.
+
+BUILD ?= release
+JOBS ?= $(shell nproc)
+PREFIX ?= $(CURDIR)/install
+DIR := build/$(BUILD)
+
+.PHONY: help setup build run test install check check-style check-layers check-format check-headers \
+        check-tidy check-clang soak bench clean
+
+help:
+	@echo "make run       install what is missing, build, run the point-to-point benchmark"
+	@echo "make test      install what is missing, build, run all tests"
+	@echo "make install PREFIX=dir"
+	@echo "make build | check | bench | soak | clean       BUILD=$(BUILD) JOBS=$(JOBS)"
+
+setup:
+	@tools/setup build
+
+build: setup
+	@mkdir -p build
+	@cmake --preset $(BUILD) >$(DIR).configure.log 2>&1 || { cat $(DIR).configure.log; exit 1; }
+	@cmake --build $(DIR) -j $(JOBS)
+
+run: build
+	@tools/run_main $(DIR)
+
+test:
+	@tools/setup build test
+	@$(MAKE) --no-print-directory build
+	@ctest --test-dir $(DIR) -j $(JOBS) --output-on-failure
+
+install: build
+	@cmake --install $(DIR) --prefix $(PREFIX)
+
+# Everything that is checked without running the code.
+check: check-setup check-style check-layers check-format check-headers check-tidy check-clang
+	@echo "check: all passed"
+
+.PHONY: check-setup
+check-setup:
+	@tools/setup build test check
+	@$(MAKE) --no-print-directory build
+
+check-style:
+	@tools/check_style
+
+check-layers:
+	@tools/check_layers
+
+check-format:
+	@tools/check_format
+
+check-headers: check-setup
+	@cmake --build $(DIR) -j $(JOBS) --target check_headers
+
+check-tidy: check-setup
+	@tools/check_tidy $(DIR) -j $(JOBS)
+
+# The other compiler has to accept everything, too.
+check-clang: check-setup
+	@cmake --preset clang >build/clang.configure.log 2>&1 || { cat build/clang.configure.log; exit 1; }
+	@cmake --build build/clang -j $(JOBS)
+
+# What is too long for every change: sanitizers, clang, another architecture, external suites.
+soak:
+	@tools/setup build test soak
+	@tools/soak
+
+bench:
+	@tools/setup build bench
+	@$(MAKE) --no-print-directory build
+	@bench/compare --build $(DIR)
+
+clean:
+	rm -rf build install
