@@ -102,7 +102,9 @@ std::span<const BasicType> basic_types() noexcept {
       basic<wchar_t>(MPI_WCHAR, "MPI_WCHAR", TypeClass::character, Element::none),
       basic<std::int8_t>(MPI_INT8_T, "MPI_INT8_T", TypeClass::c_integer, Element::int8),
       basic<std::uint8_t>(MPI_UINT8_T, "MPI_UINT8_T", TypeClass::c_integer, Element::uint8),
-      basic<char>(MPI_CHAR, "MPI_CHAR", TypeClass::character, Element::none),
+      // MPI 5.0 section 6.9.2 has no operation for MPI_CHAR, but MPICH and Open MPI reduce it as
+      // C's char, and programs count on that.
+      basic<char>(MPI_CHAR, "MPI_CHAR", TypeClass::c_integer, integer_element<char>()),
       basic<signed char>(MPI_SIGNED_CHAR, "MPI_SIGNED_CHAR", TypeClass::c_integer,
                          integer_element<signed char>()),
       basic<unsigned char>(MPI_UNSIGNED_CHAR, "MPI_UNSIGNED_CHAR", TypeClass::c_integer,

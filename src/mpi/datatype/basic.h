@@ -55,7 +55,7 @@ enum class TypeClass : std::uint8_t {
   byte,
   multi_language,
   pair,
-  character,  ///< MPI_CHAR, MPI_WCHAR, MPI_CHARACTER: not for arithmetic
+  character,  ///< MPI_WCHAR, MPI_CHARACTER: not for arithmetic
   packed,
   unsupported,  ///< optional Fortran types that this library does not have
 };

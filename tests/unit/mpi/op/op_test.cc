@@ -177,7 +177,7 @@ TEST_F(OpTest, Table_of_the_standard) {
       {MPI_AINT, true, true, false, true},         {MPI_DOUBLE, true, true, false, false},
       {MPI_C_BOOL, false, false, true, false},     {MPI_LOGICAL, false, false, true, false},
       {MPI_COMPLEX, false, true, false, false},    {MPI_BYTE, false, false, false, true},
-      {MPI_CHAR, false, false, false, false},      {MPI_WCHAR, false, false, false, false},
+      {MPI_CHAR, true, true, true, true},          {MPI_WCHAR, false, false, false, false},
       {MPI_CHARACTER, false, false, false, false}, {MPI_PACKED, false, false, false, false},
       {MPI_REAL2, false, false, false, false},     {MPI_INTEGER16, true, true, false, true},
       {MPI_REAL16, true, true, false, false},      {MPI_COMPLEX32, false, true, false, false}};
