@@ -19,6 +19,7 @@ namespace fulmar::mpi {
 
 class SendBuffer;
 struct Group;
+struct Topology;
 
 /// Where messages to one rank of a communicator go: the process, and the context id under which
 /// that process knows the communicator (each process numbers its communicators itself).
@@ -73,8 +74,8 @@ struct Comm : ErrorHolder {
   std::uintptr_t session = 0;
   /// The buffer attached by MPI_Comm_attach_buffer; see mpi/p2p/buffered.h.
   SendBuffer* send_buffer = nullptr;
-  /// Topology, once chapter 8 has one.
-  void* topology = nullptr;
+  /// See mpi/comm/topology.h; nullptr where it has none. Duplicates share it.
+  std::shared_ptr<const Topology> topology;
 
   /// Ranks of the local group.
   [[nodiscard]] int size() const noexcept { return local_size; }

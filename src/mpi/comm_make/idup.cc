@@ -116,6 +116,7 @@ Error comm_idup_with_info(Library& library, Comm& comm, Info* info, MPI_Comm& ou
   idup->all.resize(static_cast<std::size_t>(comm.size()));
   idup->all[static_cast<std::size_t>(comm.rank)] = idup->own;
   inherit_errhandler(*fresh.comm(), comm);
+  fresh.comm()->topology = comm.topology;
   const Error error = comm_set_info(*fresh.comm(), info);
   made->extra = idup.get();
   exchange_all(*idup.release(), tag);

@@ -89,6 +89,7 @@ Error comm_dup_with_info(Library& library, Comm& comm, Info* info, MPI_Comm& out
   if (const Error error = check_announcements(all, ranks); error.failed()) return error;
   if (const Error error = settle(*fresh.comm(), comm, all, ranks); error.failed()) return error;
   inherit_errhandler(*fresh.comm(), comm);
+  fresh.comm()->topology = comm.topology;
   const Error error = comm_set_info(*fresh.comm(), info);
   fresh.give(out);
   return error;
