@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "mpi/topo/calls.h"
+#include "mpi/topo/making.h"
+
+/// Grids, and grids cut out of grids.
+namespace fulmar::mpi {
+namespace {
+
+using base::Error;
+using base::ErrorClass;
+using base::failure;
+
+/// The number of processes of a grid that fits `comm`.
+base::Result<int> grid_size(const Comm& comm, std::span<const int> dims) {
+  if (const Error bad = require_intra(comm); bad.failed()) return bad;
+  long ranks = 1;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] <= 0) {
+      return failure(ErrorClass::dims,
+                     "argument dims: dims[%zu] is %d, not positive; MPI_Dims_create chooses "
+                     "dimensions",
+                     i, dims[i]);
+    }
+    ranks *= dims[i];
+    if (ranks <= comm.size()) continue;
+    return failure(ErrorClass::dims,
+                   "argument dims: the grid needs %ld processes or more, the communicator has %d; "
+                   "MPI_Dims_create chooses dimensions that fit",
+                   ranks, comm.size());
+  }
+  return static_cast<int>(ranks);
+}
+
+std::vector<int> truth_of(std::span<const int> flags) {
+  std::vector<int> values;
+  for (const int flag : flags) values.push_back(flag != 0 ? 1 : 0);
+  return values;
+}
+
+}  // namespace
+
+Error cart_create(Library& library, Comm& comm, int /*ndims*/, std::span<const int> dims,
+                  std::span<const int> periods, int /*reorder*/, MPI_Comm& out) {
+  const base::Result<int> ranks = grid_size(comm, dims);
+  if (comm.is_inter) return ranks.error();
+  Making making(library, comm);
+  const std::uint64_t digest = digest_of(truth_of(periods), digest_of(dims));
+  if (const Error bad = making.announce(ranks.error(), digest); bad.failed()) return bad;
+  if (const Error bad = making.check_same("dims or periods"); bad.failed()) return bad;
+  return making.finish(
+      first_ranks(ranks.value()),
+      [&](int rank) { return Topology(CartTopology(dims, periods), rank); }, out);
+}
+
+Error cart_map(Comm& comm, int /*ndims*/, std::span<const int> dims,
+               std::span<const int> /*periods*/, int& rank) {
+  const base::Result<int> ranks = grid_size(comm, dims);
+  if (ranks.failed()) return ranks.error();
+  rank = comm.rank < ranks.value() ? comm.rank : MPI_UNDEFINED;
+  return {};
+}
+
+Error cart_sub(Library& library, Comm& comm, const int* remain_dims, MPI_Comm& out) {
+  const auto* grid = topology_of<CartTopology>(comm);
+  if (grid == nullptr) return wrong_topology(comm, "a Cartesian topology (MPI_Cart_create)");
+  const std::size_t ndims = grid->ndims();
+  Error so_far;
+  if (remain_dims == nullptr && ndims > 0) {
+    so_far = failure(ErrorClass::arg, "argument remain_dims: null pointer; give %zu flags", ndims);
+  }
+  std::vector<int> keep;
+  if (so_far.ok()) keep = truth_of({remain_dims, ndims});
+  Making making(library, comm);
+  if (const Error bad = making.announce(so_far, digest_of(keep)); bad.failed()) return bad;
+  if (const Error bad = making.check_same("remain_dims"); bad.failed()) return bad;
+  std::vector<int> own(ndims);
+  std::vector<int> other(ndims);
+  grid->coords_of(comm.rank, own);
+  std::vector<int> ranks;
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    grid->coords_of(rank, other);
+    bool together = true;
+    for (std::size_t i = 0; i < ndims; ++i) together &= keep[i] != 0 || own[i] == other[i];
+    if (together) ranks.push_back(rank);
+  }
+  std::vector<int> dims;
+  std::vector<int> periods;
+  for (std::size_t i = 0; i < ndims; ++i) {
+    if (keep[i] == 0) continue;
+    dims.push_back(grid->dim(i));
+    periods.push_back(grid->periodic(i) ? 1 : 0);
+  }
+  return making.finish(
+      ranks, [&](int rank) { return Topology(CartTopology(dims, periods), rank); }, out);
+}
+
+}  // namespace fulmar::mpi

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "mpi/args.h"
+#include "mpi/topo/making.h"
+
+/// The edges of distributed graphs, on their way from who names them to the processes at their
+/// ends.
+namespace fulmar::mpi {
+
+/// One edge as the process at one end knows it.
+struct EdgeEnd {
+  int other;
+  int weight;
+};
+
+/// Whether the graph has weights is for all processes together to say, but those without edges
+/// often cannot tell.
+struct Weighting {
+  bool asked = false;       ///< somebody gave MPI_WEIGHTS_EMPTY or an array
+  bool weighted = false;    ///< there are edges with weights
+  bool unweighted = false;  ///< there are edges without
+};
+
+/// The edges of this process.
+struct OwnEdges {
+  std::vector<EdgeEnd> sources;
+  std::vector<EdgeEnd> destinations;
+  Weighting weighting;
+};
+
+/// The arguments of MPI_Dist_graph_create.
+struct NamedEdges {
+  std::span<const int> sources;
+  std::span<const int> degrees;
+  const int* destinations = nullptr;
+  const int* weights = nullptr;
+};
+
+base::Error check_named(const Comm& comm, const NamedEdges& named);
+
+/// Sends named edges to their ends; collective. Where several edges lead from one process to
+/// another both have them in the same order.
+base::Error collect_edges(Comm& comm, const NamedEdges& named, OwnEdges& own);
+
+struct AdjacentArguments {
+  const char* ranks;
+  const char* weights;
+};
+/// Checks and takes one side of the arguments of MPI_Dist_graph_create_adjacent.
+base::Error take_adjacent(const Comm& comm, const AdjacentArguments& arguments,
+                          std::span<const int> ranks, const int* weights,
+                          std::vector<EdgeEnd>& edges, Weighting& weighting);
+
+// The word that a process announces (see Making): the lowest bits tell the weighting; the others
+// are a sum over its edges in which each edge counts positive at one end and negative at the other,
+// so that the sum over all processes is 0 when, and hardly ever else, every edge has both its ends.
+[[nodiscard]] std::uint64_t weighting_word(const Weighting& weighting) noexcept;
+[[nodiscard]] std::uint64_t balance_word(int rank, const OwnEdges& own) noexcept;
+base::Error check_balance(const Making& making, int processes);
+
+/// Makes the communicator once all is announced.
+base::Error finish_dist_graph(Making& making, const Comm& comm, OwnEdges own, MPI_Comm& out);
+
+}  // namespace fulmar::mpi

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "mpi/topo/making.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+namespace fulmar::mpi {
+
+using base::Error;
+using base::ErrorClass;
+using base::failure;
+
+Making::Making(Library& library, Comm& parent)
+    : parent_(parent), exchange_(parent), fresh_(library) {}
+
+Error Making::announce(const Error& so_far, std::uint64_t word) {
+  Announcement own = fresh_.announcement(so_far, NewComm::Boards::offer);
+  own.color = static_cast<std::int32_t>(word >> 32);
+  own.key = static_cast<std::int32_t>(word);
+  all_ = mpi::announce(exchange_, own);
+  if (so_far.failed()) return so_far;
+  if (exchange_.result().failed()) return exchange_.result();
+  return check_announcements(all_, first_ranks(parent_.size()));
+}
+
+std::uint64_t Making::word_of(int rank) const noexcept {
+  const Announcement& one = all_[static_cast<std::size_t>(rank)];
+  return static_cast<std::uint64_t>(static_cast<std::uint32_t>(one.color)) << 32 |
+         static_cast<std::uint32_t>(one.key);
+}
+
+Error Making::check_same(const char* argument) const {
+  for (int rank = 1; rank < parent_.size(); ++rank) {
+    if (word_of(rank) == word_of(0)) continue;
+    return failure(ErrorClass::arg,
+                   "argument %s: rank %d gave something else than rank 0; all processes of the "
+                   "communicator must give the same",
+                   argument, rank);
+  }
+  return {};
+}
+
+int Making::place_in(std::span<const int> ranks) const noexcept {
+  const auto at = std::find(ranks.begin(), ranks.end(), parent_.rank);
+  return at == ranks.end() ? -1 : static_cast<int>(at - ranks.begin());
+}
+
+Error Making::settle_as(std::span<const int> ranks) {
+  const Error error = settle(*fresh_.comm(), parent_, all_, ranks);
+  if (error.ok()) inherit_errhandler(*fresh_.comm(), parent_);
+  return error;
+}
+
+std::vector<int> first_ranks(int count) {
+  std::vector<int> ranks(static_cast<std::size_t>(count));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
+std::uint64_t digest_of(std::span<const int> values, std::uint64_t seed) noexcept {
+  std::uint64_t hash = seed ^ values.size();
+  for (const int value : values) {
+    hash = (hash ^ static_cast<std::uint32_t>(value)) * 0x9e3779b97f4a7c15;
+    hash ^= hash >> 29;
+  }
+  return hash;
+}
+
+Error require_intra(const Comm& comm) {
+  if (!comm.is_inter) return {};
+  return failure(ErrorClass::comm,
+                 "argument comm: an intercommunicator cannot have a topology; merge it first "
+                 "(MPI_Intercomm_merge)");
+}
+
+Error wrong_topology(const Comm& comm, const char* wanted) {
+  constexpr std::array<const char*, 3> kinds = {"a Cartesian topology", "a graph",
+                                                "a distributed graph"};
+  return failure(ErrorClass::topology, "argument comm: %s has %s; the call needs %s",
+                 comm.name != nullptr ? comm.name : "the communicator",
+                 comm.topology == nullptr ? "no topology" : kinds[comm.topology->shape.index()],
+                 wanted);
+}
+
+}  // namespace fulmar::mpi

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "mpi/comm/topology.h"
+#include "mpi/comm_make/creation.h"
+
+/// How communicators with a topology are made. The exchange that every new communicator needs also
+/// carries 64 bits of each process's own, with which the processes find out at no further cost
+/// whether they agree on what is to be made.
+namespace fulmar::mpi {
+
+/// Where processes of the old communicator give different arguments: MPI_ERR_ARG for all of them.
+class Making {
+ public:
+  Making(Library& library, Comm& parent);
+
+  /// Every process of the old communicator calls it once. Fails in all of them where `so_far` is an
+  /// error in one.
+  base::Error announce(const base::Error& so_far, std::uint64_t word);
+  /// The word of a rank of the old communicator, once announced.
+  [[nodiscard]] std::uint64_t word_of(int rank) const noexcept;
+  /// MPI_ERR_ARG where the words are not the same; `argument` names what they were made of.
+  [[nodiscard]] base::Error check_same(const char* argument) const;
+
+  /// Makes the communicator of these ranks of the old one, in this order, and hands it out;
+  /// MPI_COMM_NULL for who is not among them. `topology_for` gives the topology for the own rank in
+  /// the new communicator.
+  template <class TopologyFor>
+  base::Error finish(std::span<const int> ranks, TopologyFor&& topology_for, MPI_Comm& out) {
+    out = MPI_COMM_NULL;
+    const int rank = place_in(ranks);
+    if (rank < 0) return {};
+    const base::Error error = settle_as(ranks);
+    if (error.failed()) return error;
+    fresh_.comm()->topology = std::make_shared<const Topology>(topology_for(rank));
+    fresh_.give(out);
+    return {};
+  }
+
+ private:
+  [[nodiscard]] int place_in(std::span<const int> ranks) const noexcept;
+  base::Error settle_as(std::span<const int> ranks);
+
+  Comm& parent_;
+  Exchange exchange_;
+  NewComm fresh_;
+  std::vector<Announcement> all_;
+};
+
+/// 0 to `count` - 1.
+[[nodiscard]] std::vector<int> first_ranks(int count);
+
+/// A number that differs (nearly always) where the values do.
+[[nodiscard]] std::uint64_t digest_of(std::span<const int> values, std::uint64_t seed = 0) noexcept;
+
+/// MPI_ERR_COMM for an intercommunicator, which cannot have a topology.
+base::Error require_intra(const Comm& comm);
+/// MPI_ERR_TOPOLOGY: the communicator has no topology, or another kind of it than `wanted`.
+base::Error wrong_topology(const Comm& comm, const char* wanted);
+
+}  // namespace fulmar::mpi
