@@ -9,7 +9,7 @@ namespace fulmar::device {
 
 ArrivalPool::~ArrivalPool() {
   while (spare_ != nullptr) {
-    Arrival* next = reinterpret_cast<Arrival*>(spare_->unexpected.by_peer.next);
+    Arrival* next = reinterpret_cast<Arrival*>(spare_->unexpected.in_order.next);
     std::free(spare_);
     spare_ = next;
   }
@@ -21,7 +21,7 @@ Arrival* ArrivalPool::make(std::uint64_t bytes) noexcept {
   void* memory = nullptr;
   if (capacity == short_capacity && spare_ != nullptr) {
     memory = spare_;
-    spare_ = reinterpret_cast<Arrival*>(spare_->unexpected.by_peer.next);
+    spare_ = reinterpret_cast<Arrival*>(spare_->unexpected.in_order.next);
     --spare_count_;
   } else {
     memory = std::malloc(sizeof(Arrival) + capacity);
@@ -36,7 +36,7 @@ Arrival* ArrivalPool::make(std::uint64_t bytes) noexcept {
 void ArrivalPool::free(Arrival* arrival) noexcept {
   in_use_ -= sizeof(Arrival) + arrival->capacity;
   if (arrival->capacity == short_capacity && spare_count_ < most_spare) {
-    arrival->unexpected.by_peer.next = reinterpret_cast<match::Hook*>(spare_);
+    arrival->unexpected.in_order.next = reinterpret_cast<match::Hook*>(spare_);
     spare_ = arrival;
     ++spare_count_;
     return;

@@ -56,7 +56,7 @@ class ArrivalPool {
   static constexpr std::uint32_t short_capacity = 64;
   static constexpr std::uint32_t most_spare = 256;
 
-  Arrival* spare_ = nullptr;  ///< chained through unexpected.by_peer.next
+  Arrival* spare_ = nullptr;  ///< chained through unexpected.in_order.next
   std::uint32_t spare_count_ = 0;
   std::uint64_t in_use_ = 0;
 };

@@ -223,16 +223,10 @@ void Device::hold_sender(Peer& peer) noexcept {
   held_senders_.push_back(&peer);
   ++counters_.holds;
   send_control(peer, PacketKind::hold, {}, {});
-  std::vector<const match::Posted*> waiting;
-  matcher_.for_each_posted([&](match::Posted& posted) {
-    if (posted.key.peer == peer.id || posted.key.peer == match::any_peer) {
-      waiting.push_back(&posted);
-    }
-  });
   // In the order in which they were posted, or a question is answered with what another needs.
-  std::sort(waiting.begin(), waiting.end(),
-            [](const auto* a, const auto* b) { return a->order < b->order; });
-  for (const match::Posted* posted : waiting) ask(peer, posted->key);
+  matcher_.for_each_posted([&](match::Posted& posted) {
+    if (posted.key.peer == peer.id || posted.key.peer == match::any_peer) ask(peer, posted.key);
+  });
 }
 
 void Device::release_senders() noexcept {

@@ -7,13 +7,25 @@
 namespace fulmar::match {
 namespace {
 
-static_assert(std::is_standard_layout_v<Posted> && offsetof(Posted, hook) == 0);
-static_assert(std::is_standard_layout_v<Unexpected> && offsetof(Unexpected, by_peer) == 0);
+static_assert(std::is_standard_layout_v<Posted> && offsetof(Posted, in_order) == 0);
+static_assert(std::is_standard_layout_v<Unexpected> && offsetof(Unexpected, in_order) == 0);
 
-Unexpected* from_peer_hook(Hook* hook) noexcept { return reinterpret_cast<Unexpected*>(hook); }
-Unexpected* from_arrival_hook(Hook* hook) noexcept {
-  return reinterpret_cast<Unexpected*>(reinterpret_cast<std::byte*>(hook) -
-                                       offsetof(Unexpected, by_arrival));
+/// How many elements of a list are looked at before it moves into the index. More neighbours than a
+/// grid of three dimensions has.
+constexpr int looks_before_index = 8;
+
+constexpr unsigned kind_any_peer = 1;
+constexpr unsigned kind_any_tag = 2;
+
+unsigned kind_of(const Key& receive) noexcept {
+  return (receive.peer == any_peer ? kind_any_peer : 0) |
+         (receive.tag == any_tag ? kind_any_tag : 0);
+}
+
+/// The key of the receives of one kind that accept a message.
+Key as_kind(const Key& message, unsigned kind) noexcept {
+  return {message.context, (kind & kind_any_peer) != 0 ? any_peer : message.peer,
+          (kind & kind_any_tag) != 0 ? any_tag : message.tag};
 }
 
 bool fits(const Key& receive, const Unexpected& message) noexcept {
@@ -22,43 +34,127 @@ bool fits(const Key& receive, const Unexpected& message) noexcept {
 
 }  // namespace
 
-Posted* Matcher::take_posted_out_of_turn(const Key& message) noexcept {
-  Posted* best = nullptr;
-  const auto look = [&](HookList& list) {
-    for (Hook* hook = list.first(); hook != list.end(); hook = hook->next) {
-      Posted* posted = posted_of(hook);
-      if (posted->key.tag == any_tag || !posted->key.accepts(message)) continue;
-      if (best == nullptr || posted->order < best->order) best = posted;
-      return;
-    }
-  };
-  look(posted_[bucket(message)]);
-  look(posted_any_);
-  if (best != nullptr) remove(*best);
-  return best;
+Posted* Matcher::take_posted_slow(const Key& message) noexcept {
+  Posted* found = find_posted(message, Turn::in_turn);
+  if (found != nullptr) remove(*found);
+  return found;
 }
 
-Unexpected* Matcher::find_unexpected_slow(const Key& receive) noexcept {
-  if (receive.peer == any_peer) {
-    for (Hook* hook = arrivals_.first(); hook != arrivals_.end(); hook = hook->next) {
-      if (fits(receive, *from_arrival_hook(hook))) return from_arrival_hook(hook);
-    }
-    return nullptr;
+Posted* Matcher::take_posted_out_of_turn(const Key& message) noexcept {
+  Posted* found = find_posted(message, Turn::out_of_turn);
+  if (found != nullptr) remove(*found);
+  return found;
+}
+
+Posted* Matcher::find_posted(const Key& message, Turn turn) noexcept {
+  if (!posted_index_.empty()) {
+    Posted* found = find_indexed(message, turn);
+    if (found != nullptr) return found;
   }
-  HookList& list = unexpected_[bucket(receive)];
-  for (Hook* hook = list.first(); hook != list.end(); hook = hook->next) {
-    if (fits(receive, *from_peer_hook(hook))) return from_peer_hook(hook);
+  int looks = 0;
+  for (Hook* hook = recent_posted_.first(); hook != recent_posted_.end(); hook = hook->next) {
+    if (++looks > looks_before_index) {
+      index_posted();
+      return find_indexed(message, turn);
+    }
+    Posted* posted = posted_of(hook);
+    if (turn == Turn::out_of_turn && posted->key.tag == any_tag) continue;
+    if (posted->key.accepts(message)) return posted;
   }
   return nullptr;
 }
 
+/// Of each kind of receive the first with the key that fits, and of these the one posted first.
+Posted* Matcher::find_indexed(const Key& message, Turn turn) noexcept {
+  Posted* best = nullptr;
+  for (unsigned kind = 0; kind < indexed_kinds_.size(); ++kind) {
+    if (indexed_kinds_[kind] == 0) continue;
+    if (turn == Turn::out_of_turn && (kind & kind_any_tag) != 0) continue;
+    Posted* one = posted_index_.first(as_kind(message, kind), [](const Posted&) { return true; });
+    if (one != nullptr && (best == nullptr || one->order < best->order)) best = one;
+  }
+  return best;
+}
+
+void Matcher::index_posted() noexcept {
+  while (!recent_posted_.empty()) {
+    Posted& receive = *posted_of(recent_posted_.first());
+    HookList::remove(receive.in_order);
+    indexed_posted_.append(receive.in_order);
+    receive.order = next_order_++;
+    ++indexed_kinds_[kind_of(receive.key)];
+    posted_index_.add(receive);
+  }
+}
+
+void Matcher::unindex(Posted& receive) noexcept {
+  --indexed_kinds_[kind_of(receive.key)];
+  posted_index_.remove(receive);
+}
+
+Unexpected* Matcher::find_unexpected_slow(const Key& receive) noexcept {
+  if (!unexpected_index_.empty()) [[unlikely]] {
+    Unexpected* found = find_indexed(receive);
+    if (found != nullptr) return found;
+  }
+  int looks = 0;
+  for (Hook* hook = recent_unexpected_.first(); hook != recent_unexpected_.end();
+       hook = hook->next) {
+    if (++looks > looks_before_index) {
+      index_unexpected();
+      return find_indexed(receive);
+    }
+    if (fits(receive, *unexpected_of(hook))) return unexpected_of(hook);
+  }
+  return nullptr;
+}
+
+Unexpected* Matcher::find_indexed(const Key& receive) noexcept {
+  const auto in_turn = [](const Unexpected& message) { return !message.out_of_turn; };
+  const auto always = [](const Unexpected&) { return true; };
+  switch (kind_of(receive)) {
+    case 0:
+      return unexpected_index_.first(receive, always);
+    case kind_any_peer:
+      return unexpected_tags_.first(receive, always);
+    case kind_any_tag:
+      return unexpected_peers_.first(receive, in_turn);
+    default:
+      break;
+  }
+  for (Hook* hook = indexed_unexpected_.first(); hook != indexed_unexpected_.end();
+       hook = hook->next) {
+    if (fits(receive, *unexpected_of(hook))) return unexpected_of(hook);
+  }
+  return nullptr;
+}
+
+void Matcher::index_unexpected() noexcept {
+  while (!recent_unexpected_.empty()) {
+    Unexpected& message = *unexpected_of(recent_unexpected_.first());
+    HookList::remove(message.in_order);
+    indexed_unexpected_.append(message.in_order);
+    unexpected_index_.add(message);
+    unexpected_peers_.add(message);
+    unexpected_tags_.add(message);
+  }
+}
+
+void Matcher::unindex(Unexpected& message) noexcept {
+  unexpected_index_.remove(message);
+  unexpected_peers_.remove(message);
+  unexpected_tags_.remove(message);
+}
+
 Unexpected* Matcher::oldest_unexpected() noexcept {
-  return arrivals_.empty() ? nullptr : from_arrival_hook(arrivals_.first());
+  if (!indexed_unexpected_.empty()) return unexpected_of(indexed_unexpected_.first());
+  return recent_unexpected_.empty() ? nullptr : unexpected_of(recent_unexpected_.first());
 }
 
 Unexpected* Matcher::next_unexpected(Unexpected& message) noexcept {
-  Hook* next = message.by_arrival.next;
-  return next == arrivals_.end() ? nullptr : from_arrival_hook(next);
+  Hook* next = message.in_order.next;
+  if (next == indexed_unexpected_.end()) next = recent_unexpected_.first();
+  return next == recent_unexpected_.end() ? nullptr : unexpected_of(next);
 }
 
 }  // namespace fulmar::match

@@ -6,91 +6,55 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "match/hook.h"
+#include "match/key.h"
+#include "match/key_index.h"
+
+/// The two queues of MPI matching (MPI 5.0, 3.5: non-overtaking).
+///
+/// Most of the time a queue is short, or the first that is looked at fits: then a list in order is
+/// the fastest of all, since what fits first in order is the answer whatever wildcards there are.
+/// So both queues are plain lists at first, and who would have to look at more than a few elements
+/// moves all of them into an index by key; each moves at most once. A queue thus has two parts:
+/// `indexed`, whose elements are older, and `recent`. Finding costs the same however many receives
+/// or messages of other tags and peers wait; only a receive of any source and any tag may pass over
+/// those of other communicators one by one.
 namespace fulmar::match {
-
-inline constexpr std::uint32_t any_peer = 0xffffffff;
-inline constexpr std::int32_t any_tag = -2147483647 - 1;
-
-/// What a message carries and what a receive asks for. A receive may have `any_peer` and `any_tag`.
-struct Key {
-  std::uint32_t context = 0;
-  std::uint32_t peer = 0;
-  std::int32_t tag = 0;
-
-  /// Whether a message with `message` as its key fits a receive with this key.
-  [[nodiscard]] constexpr bool accepts(const Key& message) const noexcept {
-    return context == message.context && (peer == message.peer || peer == any_peer) &&
-           (tag == message.tag || tag == any_tag);
-  }
-};
-
-struct Hook {
-  Hook* next = nullptr;
-  Hook* previous = nullptr;
-};
-
-/// A circular list of hooks with a sentinel.
-class HookList {
- public:
-  HookList() noexcept { clear(); }
-  HookList(const HookList&) = delete;
-  HookList& operator=(const HookList&) = delete;
-
-  void clear() noexcept { head_.next = head_.previous = &head_; }
-  [[nodiscard]] bool empty() const noexcept { return head_.next == &head_; }
-  void append(Hook& hook) noexcept {
-    hook.previous = head_.previous;
-    hook.next = &head_;
-    head_.previous->next = &hook;
-    head_.previous = &hook;
-  }
-  static void remove(Hook& hook) noexcept {
-    hook.previous->next = hook.next;
-    hook.next->previous = hook.previous;
-    hook.next = hook.previous = nullptr;
-  }
-  [[nodiscard]] Hook* first() noexcept { return head_.next; }
-  [[nodiscard]] Hook* end() noexcept { return &head_; }
-
- private:
-  Hook head_;
-};
 
 /// A receive that waits for its message. Lives inside the operation of its owner.
 struct Posted {
-  Hook hook;
+  Hook in_order;
+  Hook by_key;  ///< linked when indexed
   Key key;
-  std::uint64_t order = 0;
+  std::uint64_t order = 0;  ///< among the indexed ones
 
-  [[nodiscard]] bool queued() const noexcept { return hook.next != nullptr; }
+  [[nodiscard]] bool queued() const noexcept { return in_order.linked(); }
 };
 
 /// A message that arrived before its receive. Lives inside the record of its owner.
 struct Unexpected {
+  Hook in_order;
+  Hook by_key;  ///< this and the next two linked when indexed
   Hook by_peer;
-  Hook by_arrival;
+  Hook by_tag;
   Key key;
   /// Older messages of its sender may still arrive: receives of any tag pass over it.
   bool out_of_turn = false;
 };
 
-/// The two queues of MPI matching (MPI 5.0, 3.5: non-overtaking). Buckets by context and peer keep
-/// the lists short; receives from any source stand in a list of their own and are ordered against
-/// the buckets by a counter, messages stand also in one list by arrival. Knows no communicator and
-/// owns nothing. Not thread-safe: the engine's lock.
+/// Knows no communicator and owns nothing. Not thread-safe: the engine's lock.
 class Matcher {
  public:
   /// The receive posted first that accepts `message`, taken off the queue; nullptr if there is
   /// none.
   [[nodiscard]] Posted* take_posted(const Key& message) noexcept {
     if (posted_count_ == 0) return nullptr;
-    Posted* best = first_accepting(posted_[bucket(message)], message);
-    if (!posted_any_.empty()) [[unlikely]] {
-      Posted* any = first_accepting(posted_any_, message);
-      if (best == nullptr || (any != nullptr && any->order < best->order)) best = any;
-    }
-    if (best != nullptr) remove(*best);
-    return best;
+    Posted* first = posted_of(recent_posted_.first());
+    if (!posted_index_.empty() || !first->key.accepts(message)) [[unlikely]]
+      return take_posted_slow(message);
+    --posted_count_;
+    HookList::remove(first->in_order);
+    return first;
   }
 
   /// The same for a message that is out of turn.
@@ -98,14 +62,14 @@ class Matcher {
 
   /// Queues a receive whose key is set.
   void post(Posted& receive) noexcept {
-    receive.order = next_order_++;
     ++posted_count_;
-    (receive.key.peer == any_peer ? posted_any_ : posted_[bucket(receive.key)])
-        .append(receive.hook);
+    recent_posted_.append(receive.in_order);
   }
   void remove(Posted& receive) noexcept {
     --posted_count_;
-    HookList::remove(receive.hook);
+    HookList::remove(receive.in_order);
+    if (receive.by_key.linked()) [[unlikely]]
+      unindex(receive);
   }
 
   /// The message that arrived first among those which `receive` accepts, left on the queue.
@@ -115,13 +79,13 @@ class Matcher {
   }
   void add(Unexpected& message) noexcept {
     ++unexpected_count_;
-    unexpected_[bucket(message.key)].append(message.by_peer);
-    arrivals_.append(message.by_arrival);
+    recent_unexpected_.append(message.in_order);
   }
   void remove(Unexpected& message) noexcept {
     --unexpected_count_;
-    HookList::remove(message.by_peer);
-    HookList::remove(message.by_arrival);
+    HookList::remove(message.in_order);
+    if (message.by_key.linked()) [[unlikely]]
+      unindex(message);
   }
 
   [[nodiscard]] std::size_t posted_count() const noexcept { return posted_count_; }
@@ -131,27 +95,36 @@ class Matcher {
   [[nodiscard]] Unexpected* oldest_unexpected() noexcept;
   /// The one that arrived after `message`; nullptr if none did.
   [[nodiscard]] Unexpected* next_unexpected(Unexpected& message) noexcept;
-  /// Calls `visit(Posted&)` for every queued receive; `visit` may remove the one it is given.
+  /// Calls `visit(Posted&)` for every queued receive in the order of posting; `visit` may remove
+  /// the one it is given.
   template <class Visit>
   void for_each_posted(Visit visit) noexcept {
-    for (HookList& list : posted_) visit_list(list, visit);
-    visit_list(posted_any_, visit);
+    visit_list(indexed_posted_, visit);
+    visit_list(recent_posted_, visit);
   }
 
  private:
-  static constexpr std::size_t buckets = 64;
+  enum class Turn { in_turn, out_of_turn };
 
-  static std::size_t bucket(const Key& key) noexcept {
-    return (key.peer + key.context * 7) % buckets;
-  }
+  static Key whole(const Key& key) noexcept { return key; }
+  static Key peer_part(const Key& key) noexcept { return {key.context, key.peer, 0}; }
+  static Key tag_part(const Key& key) noexcept { return {key.context, 0, key.tag}; }
+
   static Posted* posted_of(Hook* hook) noexcept { return reinterpret_cast<Posted*>(hook); }
-  static Posted* first_accepting(HookList& list, const Key& message) noexcept {
-    for (Hook* hook = list.first(); hook != list.end(); hook = hook->next) {
-      if (posted_of(hook)->key.accepts(message)) return posted_of(hook);
-    }
-    return nullptr;
+  static Unexpected* unexpected_of(Hook* hook) noexcept {
+    return reinterpret_cast<Unexpected*>(hook);
   }
+
+  [[gnu::noinline]] Posted* take_posted_slow(const Key& message) noexcept;
+  Posted* find_posted(const Key& message, Turn turn) noexcept;
+  Posted* find_indexed(const Key& message, Turn turn) noexcept;
   Unexpected* find_unexpected_slow(const Key& receive) noexcept;
+  Unexpected* find_indexed(const Key& receive) noexcept;
+  void index_posted() noexcept;
+  void index_unexpected() noexcept;
+  [[gnu::noinline]] void unindex(Posted& receive) noexcept;
+  [[gnu::noinline]] void unindex(Unexpected& message) noexcept;
+
   template <class Visit>
   static void visit_list(HookList& list, Visit& visit) noexcept {
     for (Hook* hook = list.first(); hook != list.end();) {
@@ -163,11 +136,17 @@ class Matcher {
 
   std::size_t posted_count_ = 0;
   std::size_t unexpected_count_ = 0;
+  HookList recent_posted_;
+  HookList recent_unexpected_;
+  HookList indexed_posted_;
+  HookList indexed_unexpected_;
   std::uint64_t next_order_ = 0;
-  std::array<HookList, buckets> posted_;
-  HookList posted_any_;
-  std::array<HookList, buckets> unexpected_;
-  HookList arrivals_;
+  /// Indexed receives by their wildcards; see `kind_of`.
+  std::array<std::size_t, 4> indexed_kinds_{};
+  KeyIndex<Posted, offsetof(Posted, by_key), whole> posted_index_;
+  KeyIndex<Unexpected, offsetof(Unexpected, by_key), whole> unexpected_index_;
+  KeyIndex<Unexpected, offsetof(Unexpected, by_peer), peer_part> unexpected_peers_;
+  KeyIndex<Unexpected, offsetof(Unexpected, by_tag), tag_part> unexpected_tags_;
 };
 
 }  // namespace fulmar::match

@@ -44,62 +44,130 @@ TEST(Matcher, Messages_out_of_turn_are_for_exact_tags) {
   EXPECT_EQ(matcher.find_unexpected({1, any_peer, 5}), &message);
 }
 
-/// Against two plain queues that are searched from the front.
-TEST(Matcher, Behaves_as_two_plain_queues) {
-  std::mt19937_64 random(3);
-  const auto pick = [&](unsigned below) { return static_cast<std::uint32_t>(random() % below); };
-  for (unsigned round = 0; round < 100; ++round) {
-    Matcher matcher;
-    std::deque<Posted> posted_storage;
-    std::deque<Unexpected> unexpected_storage;
-    std::vector<Posted*> posted;
-    std::vector<Unexpected*> unexpected;
-    for (unsigned i = 0; i < 300; ++i) {
-      // Peers 64 apart share a bucket.
-      const Key message{pick(3), pick(3) * 64, static_cast<std::int32_t>(pick(3))};
-      if (pick(2) == 0) {
-        const auto fits = std::find_if(posted.begin(), posted.end(), [&](const Posted* receive) {
-          return receive->key.accepts(message);
-        });
-        Posted* found = matcher.take_posted(message);
-        ASSERT_EQ(found, fits == posted.end() ? nullptr : *fits);
-        if (found != nullptr) {
-          posted.erase(fits);
-          continue;
-        }
-        unexpected_storage.emplace_back().key = message;
-        matcher.add(unexpected_storage.back());
-        unexpected.push_back(&unexpected_storage.back());
-      } else {
-        const Key receive{message.context, pick(3) == 0 ? any_peer : message.peer,
-                          pick(3) == 0 ? any_tag : message.tag};
-        const auto fits =
-            std::find_if(unexpected.begin(), unexpected.end(),
-                         [&](const Unexpected* other) { return receive.accepts(other->key); });
-        Unexpected* found = matcher.find_unexpected(receive);
-        ASSERT_EQ(found, fits == unexpected.end() ? nullptr : *fits);
-        if (found != nullptr) {
-          matcher.remove(*found);
-          unexpected.erase(fits);
-          continue;
-        }
-        posted_storage.emplace_back().key = receive;
-        matcher.post(posted_storage.back());
-        posted.push_back(&posted_storage.back());
-      }
-      ASSERT_EQ(matcher.posted_count(), posted.size());
-      ASSERT_EQ(matcher.unexpected_count(), unexpected.size());
-      ASSERT_EQ(matcher.oldest_unexpected(), unexpected.empty() ? nullptr : unexpected.front());
+/// How the random queues look: how many operations, how many different values of each part of a
+/// key, and one receive in how many has a wildcard.
+struct Shape {
+  unsigned steps;
+  unsigned contexts;
+  unsigned peers;
+  unsigned tags;
+  unsigned wild;
+};
+
+/// The matcher and two plain queues that are searched from the front, which have to agree.
+class Queues {
+ public:
+  explicit Queues(Shape shape, std::uint64_t seed) : shape_(shape), random_(seed) {}
+
+  void step() {
+    const Key message{pick(shape_.contexts), pick(shape_.peers) * 64,
+                      static_cast<std::int32_t>(pick(shape_.tags) * 1024)};
+    switch (pick(8)) {
+      case 0:
+        withdraw();
+        break;
+      case 1:
+      case 2:
+      case 3:
+        arrive(message);
+        break;
+      default:
+        post({message.context, pick(shape_.wild) == 0 ? any_peer : message.peer,
+              pick(shape_.wild) == 0 ? any_tag : message.tag});
     }
-    std::size_t visited = 0;
-    matcher.for_each_posted([&](Posted& receive) {
-      ++visited;
-      matcher.remove(receive);
+    ASSERT_EQ(matcher_.posted_count(), posted_.size());
+    ASSERT_EQ(matcher_.unexpected_count(), unexpected_.size());
+  }
+
+  void check_order() {
+    std::vector<Posted*> visited;
+    matcher_.for_each_posted([&](Posted& receive) {
+      visited.push_back(&receive);
+      matcher_.remove(receive);
     });
-    EXPECT_EQ(visited, posted.size());
-    EXPECT_EQ(matcher.posted_count(), 0U);
+    EXPECT_EQ(visited, posted_);
+    EXPECT_EQ(matcher_.posted_count(), 0U);
+    std::vector<Unexpected*> arrived;
+    for (Unexpected* at = matcher_.oldest_unexpected(); at != nullptr;
+         at = matcher_.next_unexpected(*at)) {
+      arrived.push_back(at);
+    }
+    EXPECT_EQ(arrived, unexpected_);
+  }
+
+ private:
+  std::uint32_t pick(unsigned below) { return static_cast<std::uint32_t>(random_() % below); }
+
+  void arrive(const Key& message) {
+    const bool early = pick(16) == 0;
+    const auto fits = std::find_if(posted_.begin(), posted_.end(), [&](const Posted* receive) {
+      return receive->key.accepts(message) && !(early && receive->key.tag == any_tag);
+    });
+    Posted* found =
+        early ? matcher_.take_posted_out_of_turn(message) : matcher_.take_posted(message);
+    ASSERT_EQ(found, fits == posted_.end() ? nullptr : *fits);
+    if (found != nullptr) {
+      EXPECT_FALSE(found->queued());
+      posted_.erase(fits);
+      return;
+    }
+    Unexpected& record = unexpected_storage_.emplace_back();
+    record.key = message;
+    record.out_of_turn = early;
+    matcher_.add(record);
+    unexpected_.push_back(&record);
+  }
+
+  void post(const Key& receive) {
+    const auto fits =
+        std::find_if(unexpected_.begin(), unexpected_.end(), [&](const Unexpected* other) {
+          return receive.accepts(other->key) && !(other->out_of_turn && receive.tag == any_tag);
+        });
+    Unexpected* found = matcher_.find_unexpected(receive);
+    ASSERT_EQ(found, fits == unexpected_.end() ? nullptr : *fits);
+    if (found != nullptr) {
+      matcher_.remove(*found);
+      unexpected_.erase(fits);
+      return;
+    }
+    posted_storage_.emplace_back().key = receive;
+    matcher_.post(posted_storage_.back());
+    posted_.push_back(&posted_storage_.back());
+  }
+
+  void withdraw() {
+    if (posted_.empty()) return;
+    const auto which = posted_.begin() + pick(static_cast<unsigned>(posted_.size()));
+    matcher_.remove(**which);
+    EXPECT_FALSE((*which)->queued());
+    posted_.erase(which);
+  }
+
+  Shape shape_;
+  std::mt19937_64 random_;
+  Matcher matcher_;
+  std::deque<Posted> posted_storage_;
+  std::deque<Unexpected> unexpected_storage_;
+  std::vector<Posted*> posted_;
+  std::vector<Unexpected*> unexpected_;
+};
+
+void agree(Shape shape, unsigned rounds) {
+  for (unsigned round = 0; round < rounds; ++round) {
+    Queues queues(shape, round);
+    for (unsigned i = 0; i < shape.steps; ++i) {
+      queues.step();
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+    queues.check_order();
   }
 }
+
+TEST(Matcher, Behaves_as_plain_queues_when_short) { agree({300, 3, 3, 3, 3}, 100); }
+TEST(Matcher, Behaves_as_plain_queues_with_wildcards_among_many_keys) {
+  agree({2000, 2, 7, 40, 8}, 20);
+}
+TEST(Matcher, Behaves_as_plain_queues_when_long) { agree({4000, 2, 9, 300, 60}, 4); }
 
 }  // namespace
 }  // namespace fulmar::match
