@@ -189,8 +189,19 @@ class Job {
   }
 
  private:
+  /// All before the first rank starts: the ranks read each other's.
+  void fill_records() {
+    std::uint32_t rank = 0;
+    for (std::uint32_t appnum = 0; appnum < programs_.size(); ++appnum) {
+      for (std::uint32_t i = 0; i < programs_[appnum].program.count; ++i, ++rank) {
+        fill_record(segment_.records()[rank], appnum, machine_.placement[rank]);
+      }
+    }
+  }
+
   /// Up to the first that fails.
   void start_ranks() {
+    fill_records();
     std::uint32_t rank = 0;
     for (std::uint32_t appnum = 0; appnum < programs_.size(); ++appnum) {
       for (std::uint32_t i = 0; i < programs_[appnum].program.count; ++i, ++rank) {
@@ -203,7 +214,6 @@ class Job {
   /// Returns 0, or the exit code after having said what failed.
   int start_rank(std::uint32_t rank, std::uint32_t appnum) {
     const std::vector<std::uint32_t>& processors = machine_.placement[rank];
-    fill_record(segment_.records()[rank], appnum, processors);
     if (options_.report_bindings || options_.verbose) say_binding(rank, processors);
     auto in = input_.connect_rank(rank);
     if (in.failed()) return refuse(in.error().text());
