@@ -41,11 +41,11 @@ function(fulmar_add_gtest name)
 endfunction()
 
 # fulmar_add_mpi_test(NAME SOURCES file... RANKS n... [ENV NAME=VALUE...] [TIMEOUT s] [LABELS label...]
-#                     [ARGS arg...] [LIBRARIES lib...])
+#                     [ARGS arg...] [LAUNCH option...] [LIBRARIES lib...])
 # An MPI program that sees the public API only, run once per number of ranks by the build's mpiexec.
 # It passes by exiting with 0. Names in ctest: mpi.NAME.np4.
 function(fulmar_add_mpi_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;RANKS;ENV;LABELS;ARGS;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;RANKS;ENV;LABELS;ARGS;LAUNCH;LIBRARIES")
   if(NOT TARGET mpi_abi OR NOT TARGET mpiexec)
     return()
   endif()
@@ -59,8 +59,8 @@ function(fulmar_add_mpi_test name)
   target_link_libraries(${target} PRIVATE mpi_abi Threads::Threads ${arg_LIBRARIES})
   foreach(ranks IN LISTS arg_RANKS)
     set(test mpi.${name}.np${ranks})
-    add_test(NAME ${test} COMMAND $<TARGET_FILE:mpiexec> -n ${ranks} $<TARGET_FILE:${target}>
-                                  ${arg_ARGS})
+    add_test(NAME ${test} COMMAND $<TARGET_FILE:mpiexec> ${arg_LAUNCH} -n ${ranks}
+                                  $<TARGET_FILE:${target}> ${arg_ARGS})
     set_tests_properties(
       ${test} PROPERTIES TIMEOUT ${arg_TIMEOUT} PROCESSORS 2 LABELS "mpi;${arg_LABELS}"
                          ENVIRONMENT "${FULMAR_TEST_ENVIRONMENT};${arg_ENV}")
@@ -73,6 +73,7 @@ endfunction()
 #   // timeout: 120        (seconds, default 60)
 #   // env: NAME=VALUE ...
 #   // args: ...
+#   // launch: ...           (options of mpiexec)
 #   // labels: ...           (besides that of the folder)
 function(fulmar_add_mpi_chapter folder)
   get_filename_component(chapter ${folder} NAME)
@@ -84,15 +85,16 @@ function(fulmar_add_mpi_chapter folder)
     set(timeout 60)
     set(env "")
     set(args "")
+    set(launch "")
     set(labels "")
     foreach(line IN LISTS head)
-      if(line MATCHES "^// (ranks|timeout|env|args|labels): *(.*)$")
+      if(line MATCHES "^// (ranks|timeout|env|args|launch|labels): *(.*)$")
         separate_arguments(${CMAKE_MATCH_1} UNIX_COMMAND "${CMAKE_MATCH_2}")
       endif()
     endforeach()
     get_filename_component(stem ${source} NAME_WE)
     fulmar_add_mpi_test(${chapter}.${stem} SOURCES ${source} RANKS ${ranks} TIMEOUT ${timeout}
-                        ENV ${env} ARGS ${args} LABELS ${chapter} ${labels})
+                        ENV ${env} ARGS ${args} LAUNCH ${launch} LABELS ${chapter} ${labels})
   endforeach()
 endfunction()
 

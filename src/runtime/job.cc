@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <bit>
 #include <cerrno>
 #include <climits>
 #include <csignal>
@@ -178,6 +179,16 @@ void Job::set_state(wire::RankState state) noexcept {
 void Job::set_abort_code(int code) noexcept {
   if (view_.records.empty()) return;
   view_.records[rank_].abort_code.store(code, std::memory_order_release);
+}
+
+std::span<const std::uint64_t> Job::binding_of(std::uint32_t rank) const noexcept {
+  const wire::RankRecord& record = view_.records[rank];
+  std::uint32_t processors = 0;
+  for (const std::uint64_t word : record.core_mask) {
+    processors += static_cast<std::uint32_t>(std::popcount(word));
+  }
+  if (processors == 0 || processors != record.core_count) return {};
+  return record.core_mask;
 }
 
 fabric::Shm::Config Job::shm_config() {

@@ -38,6 +38,10 @@ class Job {
   void set_state(wire::RankState state) noexcept;
   void set_abort_code(int code) noexcept;
 
+  /// The processors that mpiexec bound a rank of the job to, see wire/job.h; empty for one that is
+  /// not bound, or partly to processors for which the record has no bits.
+  [[nodiscard]] std::span<const std::uint64_t> binding_of(std::uint32_t rank) const noexcept;
+
   /// What the shared-memory provider needs of the segment.
   [[nodiscard]] fabric::Shm::Config shm_config();
 

@@ -27,6 +27,10 @@ void abort_from_handler(void* context, int code) {
   abort_job(static_cast<Process*>(context)->job(), code);
 }
 
+std::span<const std::uint64_t> binding_of(const void* job, std::uint32_t process) {
+  return static_cast<const Job*>(job)->binding_of(process);
+}
+
 const char* thread_level_name(int level) {
   switch (level) {
     case MPI_THREAD_FUNNELED:
@@ -78,6 +82,7 @@ base::Error Process::start() {
   start_device();
   library_.device = device_.get();
   world_ = std::make_unique<mpi::World>(library_, *device_, job_.rank(), job_.size());
+  world_->bindings = {binding_of, &job_};
   return {};
 }
 

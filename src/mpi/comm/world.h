@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "mpi/comm/comm.h"
@@ -38,6 +39,13 @@ class ContextIds {
   std::vector<std::uint32_t> free_;
 };
 
+/// Which processors each process of the job was bound to when it was started: bit c of word c / 64
+/// is processor c. Empty or without bits where a process is not bound or nobody knows.
+struct Bindings {
+  std::span<const std::uint64_t> (*of)(const void* context, std::uint32_t process) = nullptr;
+  const void* context = nullptr;
+};
+
 /// The processes of the job as MPI sees them. Made by `runtime` at the first initialisation; stays
 /// until the process ends. The predefined communicators exist (are known to the library) between
 /// MPI_Init and MPI_Finalize.
@@ -50,6 +58,7 @@ struct World {
   Comm world;
   Comm self;
   ContextIds contexts;
+  Bindings bindings;  ///< set by `runtime`; the same in every process
 };
 
 }  // namespace fulmar::mpi

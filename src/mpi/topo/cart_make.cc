@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/topo/calls.h"
 #include "mpi/topo/making.h"
+#include "mpi/topo/reorder.h"
 
 /// Grids, and grids cut out of grids.
 namespace fulmar::mpi {
@@ -32,6 +33,12 @@ base::Result<int> grid_size(const Comm& comm, std::span<const int> dims) {
   return static_cast<int>(ranks);
 }
 
+/// Which rank of `comm` each place of the grid gets.
+std::vector<int> order_for(const Comm& comm, int ranks, const CartTopology& grid) {
+  const std::vector<Place> places = places_of(comm);
+  return places.empty() ? first_ranks(ranks) : best_order(places, links_of(grid));
+}
+
 std::vector<int> truth_of(std::span<const int> flags) {
   std::vector<int> values;
   for (const int flag : flags) values.push_back(flag != 0 ? 1 : 0);
@@ -41,23 +48,29 @@ std::vector<int> truth_of(std::span<const int> flags) {
 }  // namespace
 
 Error cart_create(Library& library, Comm& comm, int /*ndims*/, std::span<const int> dims,
-                  std::span<const int> periods, int /*reorder*/, MPI_Comm& out) {
+                  std::span<const int> periods, int reorder, MPI_Comm& out) {
   const base::Result<int> ranks = grid_size(comm, dims);
   if (comm.is_inter) return ranks.error();
   Making making(library, comm);
+  std::vector<int> order;
+  if (ranks.ok()) {
+    order = reorder != 0 ? order_for(comm, ranks.value(), CartTopology(dims, periods))
+                         : first_ranks(ranks.value());
+  }
   const std::uint64_t digest = digest_of(truth_of(periods), digest_of(dims));
-  if (const Error bad = making.announce(ranks.error(), digest); bad.failed()) return bad;
+  const std::uint64_t word = word_of_halves(digest, digest_of(order));
+  if (const Error bad = making.announce(ranks.error(), word); bad.failed()) return bad;
   if (const Error bad = making.check_same("dims or periods"); bad.failed()) return bad;
   return making.finish(
-      first_ranks(ranks.value()),
+      making.agreed(std::move(order)),
       [&](int rank) { return Topology(CartTopology(dims, periods), rank); }, out);
 }
 
-Error cart_map(Comm& comm, int /*ndims*/, std::span<const int> dims,
-               std::span<const int> /*periods*/, int& rank) {
+Error cart_map(Comm& comm, int /*ndims*/, std::span<const int> dims, std::span<const int> periods,
+               int& rank) {
   const base::Result<int> ranks = grid_size(comm, dims);
   if (ranks.failed()) return ranks.error();
-  rank = comm.rank < ranks.value() ? comm.rank : MPI_UNDEFINED;
+  rank = place_in(order_for(comm, ranks.value(), CartTopology(dims, periods)), comm.rank);
   return {};
 }
 
@@ -72,7 +85,8 @@ Error cart_sub(Library& library, Comm& comm, const int* remain_dims, MPI_Comm& o
   std::vector<int> keep;
   if (so_far.ok()) keep = truth_of({remain_dims, ndims});
   Making making(library, comm);
-  if (const Error bad = making.announce(so_far, digest_of(keep)); bad.failed()) return bad;
+  if (const Error bad = making.announce(so_far, word_of_halves(digest_of(keep), 0)); bad.failed())
+    return bad;
   if (const Error bad = making.check_same("remain_dims"); bad.failed()) return bad;
   std::vector<int> own(ndims);
   std::vector<int> other(ndims);

@@ -31,26 +31,45 @@ Error copy_weights(const char* argument, const std::vector<int>& from, std::size
   return {};
 }
 
+struct Ready {
+  Error so_far;
+  const OwnEdges& own;
+  bool may_move;
+};
+
+/// Whatever went wrong in one process, all go this way to its end.
+Error make_dist_graph(Library& library, Comm& comm, const Ready& ready, MPI_Comm& out) {
+  Renumbering renumbering{first_ranks(comm.size()), {}};
+  const Error lost = ready.may_move ? renumber(comm, ready.own, renumbering) : Error{};
+  Making making(library, comm);
+  const std::uint64_t word = weighting_word(ready.own.weighting) |
+                             balance_word(comm.rank, ready.own) |
+                             word_of_halves(0, digest_of(renumbering.order));
+  const Error bad = making.announce(ready.so_far.failed() ? ready.so_far : lost, word);
+  if (bad.failed()) return bad;
+  const Error unbalanced = check_balance(making, comm.size());
+  if (unbalanced.failed()) return unbalanced;
+  return finish_dist_graph(making, comm, ready.own, std::move(renumbering), out);
+}
+
 }  // namespace
 
 Error dist_graph_create(Library& library, Comm& comm, int /*count*/, std::span<const int> sources,
                         std::span<const int> degrees, const int* destinations, const int* weights,
-                        Info* /*info*/, int /*reorder*/, MPI_Comm& out) {
+                        Info* /*info*/, int reorder, MPI_Comm& out) {
   const NamedEdges named{sources, degrees, destinations, weights};
-  const Error so_far = check_named(comm, named);
+  Error so_far = check_named(comm, named);
   if (comm.is_inter) return so_far;
   OwnEdges own;
   const Error sent = collect_edges(comm, so_far.failed() ? NamedEdges{} : named, own);
-  Making making(library, comm);
-  const Error bad = making.announce(so_far.failed() ? so_far : sent, weighting_word(own.weighting));
-  if (bad.failed()) return bad;
-  return finish_dist_graph(making, comm, std::move(own), out);
+  if (so_far.ok()) so_far = sent;
+  return make_dist_graph(library, comm, {so_far, own, reorder != 0}, out);
 }
 
 Error dist_graph_create_adjacent(Library& library, Comm& comm, int /*indegree*/,
                                  std::span<const int> sources, const int* source_weights,
                                  int /*outdegree*/, std::span<const int> destinations,
-                                 const int* destination_weights, Info* /*info*/, int /*reorder*/,
+                                 const int* destination_weights, Info* /*info*/, int reorder,
                                  MPI_Comm& out) {
   OwnEdges own;
   Error so_far = require_intra(comm);
@@ -61,11 +80,8 @@ Error dist_graph_create_adjacent(Library& library, Comm& comm, int /*indegree*/,
     so_far = take_adjacent(comm, {"destinations", "destweights"}, destinations, destination_weights,
                            own.destinations, own.weighting);
   }
-  Making making(library, comm);
-  const std::uint64_t word = weighting_word(own.weighting) | balance_word(comm.rank, own);
-  if (const Error bad = making.announce(so_far, word); bad.failed()) return bad;
-  if (const Error bad = check_balance(making, comm.size()); bad.failed()) return bad;
-  return finish_dist_graph(making, comm, std::move(own), out);
+  if (so_far.failed()) own = {};
+  return make_dist_graph(library, comm, {so_far, own, reorder != 0}, out);
 }
 
 Error dist_graph_neighbors_count(Comm& comm, int& indegree, int& outdegree, int& weighted) {

@@ -2,9 +2,11 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/topo/edges.h"
 
+#include <algorithm>
 #include <array>
 
 #include "mpi/coll/calls.h"
+#include "mpi/topo/reorder.h"
 
 namespace fulmar::mpi {
 namespace {
@@ -13,10 +15,10 @@ using base::Error;
 using base::ErrorClass;
 using base::failure;
 
-constexpr std::uint64_t asked_bit = 1;
-constexpr std::uint64_t weighted_bit = 2;
-constexpr std::uint64_t unweighted_bit = 4;
-constexpr std::uint64_t balance_unit = 8;
+constexpr std::uint64_t asked_bit = std::uint64_t{1} << 32;
+constexpr std::uint64_t weighted_bit = 2 * asked_bit;
+constexpr std::uint64_t unweighted_bit = 4 * asked_bit;
+constexpr std::uint64_t balance_unit = 8 * asked_bit;
 
 Error check_rank(const char* argument, std::size_t at, int rank, int size) {
   if (rank >= 0 && rank < size) return {};
@@ -80,6 +82,8 @@ struct Lengths {
   Count incoming;
 };
 
+MPI_Count bytes_of_ends(Count ends) { return ends * static_cast<MPI_Count>(sizeof(EdgeEnd)); }
+
 /// Counts and displacements of an all-to-all exchange of EdgeEnds.
 struct Blocks {
   std::vector<MPI_Count> counts;
@@ -92,6 +96,45 @@ struct Blocks {
     total += count;
   }
 };
+
+CountArray array_of(const std::vector<MPI_Count>& values) { return {values.data(), values.size()}; }
+
+std::vector<EdgeEnd> pack(const OwnEdges& own) {
+  std::vector<EdgeEnd> packed = own.destinations;
+  packed.insert(packed.end(), own.sources.begin(), own.sources.end());
+  return packed;
+}
+
+Lengths lengths_of(const OwnEdges& own) {
+  return {static_cast<Count>(own.destinations.size()), static_cast<Count>(own.sources.size())};
+}
+
+/// Everybody's edges, by rank.
+Error gather_edges(Comm& comm, const OwnEdges& own, std::vector<OwnEdges>& all) {
+  const Datatype& byte = *comm.library->find<Datatype>(MPI_BYTE);
+  const Lengths mine = lengths_of(own);
+  std::vector<Lengths> lengths(static_cast<std::size_t>(comm.size()));
+  const Error told =
+      allgather({&mine, sizeof mine, &byte}, {lengths.data(), sizeof mine, &byte}, comm);
+  if (told.failed()) return told;
+  Blocks blocks;
+  for (const Lengths& one : lengths) blocks.add(bytes_of_ends(one.outgoing + one.incoming));
+  const std::vector<EdgeEnd> packed = pack(own);
+  std::vector<EdgeEnd> arrived(static_cast<std::size_t>(blocks.total) / sizeof(EdgeEnd));
+  const Error sent =
+      allgatherv({packed.data(), bytes_of_ends(static_cast<Count>(packed.size())), &byte},
+                 arrived.data(), array_of(blocks.counts), array_of(blocks.displs), byte, comm);
+  if (sent.failed()) return sent;
+  auto next = arrived.cbegin();
+  for (const Lengths& one : lengths) {
+    OwnEdges& edges = all.emplace_back();
+    edges.destinations.assign(next, next + one.outgoing);
+    next += one.outgoing;
+    edges.sources.assign(next, next + one.incoming);
+    next += one.incoming;
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -128,7 +171,7 @@ Error collect_edges(Comm& comm, const NamedEdges& named, OwnEdges& own) {
   for (const Parcel& parcel : parcels) {
     to.push_back(
         {static_cast<Count>(parcel.outgoing.size()), static_cast<Count>(parcel.incoming.size())});
-    send.add(static_cast<MPI_Count>(sizeof(EdgeEnd)) * (to.back().outgoing + to.back().incoming));
+    send.add(bytes_of_ends(to.back().outgoing + to.back().incoming));
     packed.insert(packed.end(), parcel.outgoing.begin(), parcel.outgoing.end());
     packed.insert(packed.end(), parcel.incoming.begin(), parcel.incoming.end());
   }
@@ -139,15 +182,12 @@ Error collect_edges(Comm& comm, const NamedEdges& named, OwnEdges& own) {
   if (told.failed()) return told;
   Blocks receive;
   for (const Lengths& lengths : from) {
-    receive.add(static_cast<MPI_Count>(sizeof(EdgeEnd)) * (lengths.outgoing + lengths.incoming));
+    receive.add(bytes_of_ends(lengths.outgoing + lengths.incoming));
   }
   std::vector<EdgeEnd> arrived(static_cast<std::size_t>(receive.total) / sizeof(EdgeEnd));
-  const auto array = [](const std::vector<MPI_Count>& values) {
-    return CountArray(values.data(), values.size());
-  };
   const Error sent =
-      alltoallv(packed.data(), array(send.counts), array(send.displs), &byte, arrived.data(),
-                array(receive.counts), array(receive.displs), byte, comm);
+      alltoallv(packed.data(), array_of(send.counts), array_of(send.displs), &byte, arrived.data(),
+                array_of(receive.counts), array_of(receive.displs), byte, comm);
   if (sent.failed()) return sent;
   auto next = arrived.cbegin();
   for (const Lengths& lengths : from) {
@@ -156,6 +196,27 @@ Error collect_edges(Comm& comm, const NamedEdges& named, OwnEdges& own) {
     own.sources.insert(own.sources.end(), next, next + lengths.incoming);
     next += lengths.incoming;
   }
+  return {};
+}
+
+Error renumber(Comm& comm, const OwnEdges& own, Renumbering& found) {
+  found.order = first_ranks(comm.size());
+  if (!bound_apart(comm)) return {};
+  std::vector<OwnEdges> all;
+  if (const Error bad = gather_edges(comm, own, all); bad.failed()) return bad;
+  const std::vector<Place> places = places_of(comm);
+  if (places.empty()) return {};
+  Links links;
+  links.of.resize(all.size());
+  for (std::size_t node = 0; node < all.size(); ++node) {
+    for (const EdgeEnd& edge : all[node].destinations) {
+      const int weight = std::max(edge.weight, 1);
+      links.of[node].push_back({edge.other, weight});
+      links.of[static_cast<std::size_t>(edge.other)].push_back({static_cast<int>(node), weight});
+    }
+  }
+  found.order = best_order(places, links);
+  found.moved = all[static_cast<std::size_t>(place_in(found.order, comm.rank))];
   return {};
 }
 
@@ -199,7 +260,8 @@ Error check_balance(const Making& making, int processes) {
                  "each must be among the destinations of one process and the sources of the other");
 }
 
-Error finish_dist_graph(Making& making, const Comm& comm, OwnEdges own, MPI_Comm& out) {
+Error finish_dist_graph(Making& making, const Comm& comm, const OwnEdges& own,
+                        Renumbering renumbering, MPI_Comm& out) {
   std::uint64_t word = 0;
   for (int rank = 0; rank < comm.size(); ++rank) word |= making.word_of(rank);
   if ((word & weighted_bit) != 0 && (word & unweighted_bit) != 0) {
@@ -207,20 +269,23 @@ Error finish_dist_graph(Making& making, const Comm& comm, OwnEdges own, MPI_Comm
                    "argument weights: some processes gave MPI_UNWEIGHTED and others weights; all "
                    "must do the same");
   }
+  const std::vector<int> order = making.agreed(std::move(renumbering.order));
+  const bool moves = order != first_ranks(comm.size());
+  const OwnEdges& edges = moves ? renumbering.moved : own;
   DistGraphTopology graph;
   graph.weighted = (word & (asked_bit | unweighted_bit)) == asked_bit;
   std::vector<int> sources;
   std::vector<int> destinations;
-  for (const EdgeEnd& edge : own.sources) {
+  for (const EdgeEnd& edge : edges.sources) {
     sources.push_back(edge.other);
     if (graph.weighted) graph.source_weights.push_back(edge.weight);
   }
-  for (const EdgeEnd& edge : own.destinations) {
+  for (const EdgeEnd& edge : edges.destinations) {
     destinations.push_back(edge.other);
     if (graph.weighted) graph.destination_weights.push_back(edge.weight);
   }
   return making.finish(
-      first_ranks(comm.size()),
+      order,
       [&](int) { return Topology(std::move(graph), std::move(sources), std::move(destinations)); },
       out);
 }

@@ -57,14 +57,25 @@ base::Error take_adjacent(const Comm& comm, const AdjacentArguments& arguments,
                           std::span<const int> ranks, const int* weights,
                           std::vector<EdgeEnd>& edges, Weighting& weighting);
 
-// The word that a process announces (see Making): the lowest bits tell the weighting; the others
-// are a sum over its edges in which each edge counts positive at one end and negative at the other,
-// so that the sum over all processes is 0 when, and hardly ever else, every edge has both its ends.
+/// A way to renumber the processes of a graph.
+struct Renumbering {
+  std::vector<int> order;  ///< which rank of the old communicator each node gets
+  OwnEdges moved;          ///< the edges of the node that this process becomes
+};
+/// Looks for a better order where the processes run in different places; collective. Without gain
+/// the order is that of the ranks.
+base::Error renumber(Comm& comm, const OwnEdges& own, Renumbering& found);
+
+// The word that a process announces (see Making), besides the order: in the upper half three bits
+// tell the weighting; the others are a sum over its edges in which each edge counts positive at one
+// end and negative at the other, so that the sum over all processes is 0 when, and hardly ever
+// else, every edge has both its ends.
 [[nodiscard]] std::uint64_t weighting_word(const Weighting& weighting) noexcept;
 [[nodiscard]] std::uint64_t balance_word(int rank, const OwnEdges& own) noexcept;
 base::Error check_balance(const Making& making, int processes);
 
 /// Makes the communicator once all is announced.
-base::Error finish_dist_graph(Making& making, const Comm& comm, OwnEdges own, MPI_Comm& out);
+base::Error finish_dist_graph(Making& making, const Comm& comm, const OwnEdges& own,
+                              Renumbering renumbering, MPI_Comm& out);
 
 }  // namespace fulmar::mpi

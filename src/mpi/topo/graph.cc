@@ -4,6 +4,7 @@
 
 #include "mpi/topo/calls.h"
 #include "mpi/topo/making.h"
+#include "mpi/topo/reorder.h"
 
 /// Graphs that every process gives whole.
 namespace fulmar::mpi {
@@ -49,28 +50,46 @@ Error check_graph(const Comm& comm, int nodes, std::span<const int> index, const
   return check_edges(index, edges);
 }
 
+/// The arguments, once they have been checked.
+GraphTopology graph_of(std::span<const int> index, const int* edges) {
+  GraphTopology graph;
+  graph.index.assign(index.begin(), index.end());
+  if (!index.empty()) graph.edges.assign(edges, edges + index.back());
+  return graph;
+}
+
+/// Which rank of `comm` each node gets.
+std::vector<int> order_for(const Comm& comm, const GraphTopology& graph) {
+  const std::vector<Place> places = places_of(comm);
+  return places.empty() ? first_ranks(static_cast<int>(graph.index.size()))
+                        : best_order(places, links_of(graph));
+}
+
 }  // namespace
 
 Error graph_create(Library& library, Comm& comm, int nodes, std::span<const int> index,
-                   const int* edges, int /*reorder*/, MPI_Comm& out) {
+                   const int* edges, int reorder, MPI_Comm& out) {
   const Error so_far = check_graph(comm, nodes, index, edges);
   if (comm.is_inter) return so_far;
   GraphTopology graph;
+  std::vector<int> order;
   if (so_far.ok()) {
-    graph.index.assign(index.begin(), index.end());
-    if (!index.empty()) graph.edges.assign(edges, edges + index.back());
+    graph = graph_of(index, edges);
+    order = reorder != 0 ? order_for(comm, graph) : first_ranks(nodes);
   }
   Making making(library, comm);
   const std::uint64_t digest = digest_of(graph.edges, digest_of(graph.index));
-  if (const Error bad = making.announce(so_far, digest); bad.failed()) return bad;
+  const std::uint64_t word = word_of_halves(digest, digest_of(order));
+  if (const Error bad = making.announce(so_far, word); bad.failed()) return bad;
   if (const Error bad = making.check_same("index or edges"); bad.failed()) return bad;
   return making.finish(
-      first_ranks(nodes), [&](int rank) { return Topology(std::move(graph), rank); }, out);
+      making.agreed(std::move(order)), [&](int rank) { return Topology(std::move(graph), rank); },
+      out);
 }
 
 Error graph_map(Comm& comm, int nodes, std::span<const int> index, const int* edges, int& rank) {
   if (const Error bad = check_graph(comm, nodes, index, edges); bad.failed()) return bad;
-  rank = comm.rank < nodes ? comm.rank : MPI_UNDEFINED;
+  rank = place_in(order_for(comm, graph_of(index, edges)), comm.rank);
   return {};
 }
 

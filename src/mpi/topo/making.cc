@@ -33,7 +33,7 @@ std::uint64_t Making::word_of(int rank) const noexcept {
 
 Error Making::check_same(const char* argument) const {
   for (int rank = 1; rank < parent_.size(); ++rank) {
-    if (word_of(rank) == word_of(0)) continue;
+    if (word_of(rank) >> 32 == word_of(0) >> 32) continue;
     return failure(ErrorClass::arg,
                    "argument %s: rank %d gave something else than rank 0; all processes of the "
                    "communicator must give the same",
@@ -42,15 +42,24 @@ Error Making::check_same(const char* argument) const {
   return {};
 }
 
-int Making::place_in(std::span<const int> ranks) const noexcept {
-  const auto at = std::find(ranks.begin(), ranks.end(), parent_.rank);
-  return at == ranks.end() ? -1 : static_cast<int>(at - ranks.begin());
+std::vector<int> Making::agreed(std::vector<int> order) const {
+  for (int rank = 1; rank < parent_.size(); ++rank) {
+    if (((word_of(rank) ^ word_of(0)) & UINT32_MAX) != 0) {
+      return first_ranks(static_cast<int>(order.size()));
+    }
+  }
+  return order;
 }
 
 Error Making::settle_as(std::span<const int> ranks) {
   const Error error = settle(*fresh_.comm(), parent_, all_, ranks);
   if (error.ok()) inherit_errhandler(*fresh_.comm(), parent_);
   return error;
+}
+
+int place_in(std::span<const int> ranks, int rank) noexcept {
+  const auto at = std::find(ranks.begin(), ranks.end(), rank);
+  return at == ranks.end() ? MPI_UNDEFINED : static_cast<int>(at - ranks.begin());
 }
 
 std::vector<int> first_ranks(int count) {

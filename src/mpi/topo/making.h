@@ -15,7 +15,10 @@
 /// whether they agree on what is to be made.
 namespace fulmar::mpi {
 
-/// Where processes of the old communicator give different arguments: MPI_ERR_ARG for all of them.
+/// Where a rank stands in a list; MPI_UNDEFINED if it does not.
+[[nodiscard]] int place_in(std::span<const int> ranks, int rank) noexcept;
+
+/// One communicator on its way.
 class Making {
  public:
   Making(Library& library, Comm& parent);
@@ -25,8 +28,12 @@ class Making {
   base::Error announce(const base::Error& so_far, std::uint64_t word);
   /// The word of a rank of the old communicator, once announced.
   [[nodiscard]] std::uint64_t word_of(int rank) const noexcept;
-  /// MPI_ERR_ARG where the words are not the same; `argument` names what they were made of.
+  /// MPI_ERR_ARG where the upper halves of the words are not the same; `argument` names what they
+  /// were made of.
   [[nodiscard]] base::Error check_same(const char* argument) const;
+  /// `order` where all announced its digest in the lower half; else the first ranks as they are.
+  /// The order depends on what each process reads of the machine, which may fail in one of them.
+  [[nodiscard]] std::vector<int> agreed(std::vector<int> order) const;
 
   /// Makes the communicator of these ranks of the old one, in this order, and hands it out;
   /// MPI_COMM_NULL for who is not among them. `topology_for` gives the topology for the own rank in
@@ -34,8 +41,8 @@ class Making {
   template <class TopologyFor>
   base::Error finish(std::span<const int> ranks, TopologyFor&& topology_for, MPI_Comm& out) {
     out = MPI_COMM_NULL;
-    const int rank = place_in(ranks);
-    if (rank < 0) return {};
+    const int rank = place_in(ranks, parent_.rank);
+    if (rank == MPI_UNDEFINED) return {};
     const base::Error error = settle_as(ranks);
     if (error.failed()) return error;
     fresh_.comm()->topology = std::make_shared<const Topology>(topology_for(rank));
@@ -44,7 +51,6 @@ class Making {
   }
 
  private:
-  [[nodiscard]] int place_in(std::span<const int> ranks) const noexcept;
   base::Error settle_as(std::span<const int> ranks);
 
   Comm& parent_;
@@ -58,6 +64,12 @@ class Making {
 
 /// A number that differs (nearly always) where the values do.
 [[nodiscard]] std::uint64_t digest_of(std::span<const int> values, std::uint64_t seed = 0) noexcept;
+
+/// The two halves of a word, see Making.
+[[nodiscard]] inline std::uint64_t word_of_halves(std::uint64_t arguments,
+                                                  std::uint64_t order) noexcept {
+  return arguments << 32 | (order & UINT32_MAX);
+}
 
 /// MPI_ERR_COMM for an intercommunicator, which cannot have a topology.
 base::Error require_intra(const Comm& comm);
