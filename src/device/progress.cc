@@ -66,6 +66,7 @@ void Device::drain() noexcept {
 void Device::add_hook(Hook& hook) noexcept {
   hook.next = hooks_;
   hooks_ = &hook;
+  if (!in_progress_) stir();
 }
 
 void Device::remove_hook(Hook& hook) noexcept {
