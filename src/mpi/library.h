@@ -23,6 +23,7 @@ namespace fulmar::mpi {
 class ErrorState;
 class Keyvals;
 class PredefinedDatatypes;
+class Schedules;
 class SendBuffer;
 struct Comm;
 struct Info;
@@ -170,6 +171,7 @@ class Library {
   Keyvals* keyvals = nullptr;
   PredefinedDatatypes* datatypes = nullptr;
   device::Device* device = nullptr;
+  Schedules* schedules = nullptr;
   World* world = nullptr;
 
   /// What MPI_Buffer_attach attached to the process; see mpi/p2p/buffered.h.

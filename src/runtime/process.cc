@@ -81,6 +81,8 @@ base::Error Process::start() {
   shm_ = std::make_unique<fabric::Shm>(std::move(shm));
   start_device();
   library_.device = device_.get();
+  schedules_ = std::make_unique<mpi::Schedules>(*device_);
+  library_.schedules = schedules_.get();
   world_ = std::make_unique<mpi::World>(library_, *device_, job_.rank(), job_.size());
   world_->bindings = {binding_of, &job_};
   return {};

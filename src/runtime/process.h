@@ -10,6 +10,7 @@
 #include "device/device.h"
 #include "fabric/shm/shm.h"
 #include "mpi/attr/keyvals.h"
+#include "mpi/coll/schedules.h"
 #include "mpi/comm/world.h"
 #include "mpi/datatype/datatype.h"
 #include "mpi/errhandler/errhandler.h"
@@ -70,6 +71,7 @@ class Process {
   std::unique_ptr<Options> options_;  ///< read when the job is joined
   std::unique_ptr<fabric::Shm> shm_;
   std::unique_ptr<device::Device> device_;
+  std::unique_ptr<mpi::Schedules> schedules_;
   std::unique_ptr<mpi::World> world_;
   int users_ = 0;
   int thread_level_ = 0;

@@ -2,56 +2,93 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/coll/board.h"
 #include "mpi/coll/calls.h"
-#include "mpi/coll/exchange.h"
-#include "mpi/coll/scratch.h"
+#include "mpi/coll/operations.h"
 
 /// On a board everybody posts its block. Else a ring: the blocks travel round, each rank passes on
 /// what it got in the step before. n - 1 steps whatever the sizes of the blocks, every byte moves
 /// over each neighbour once.
 namespace fulmar::mpi {
+
+using base::Error;
+
 namespace {
 
-template <class Block>
-base::Error pass_round(Exchange& exchange, const ConstData& send, Block&& block) {
-  if (!is_in_place(send.address)) exchange.note(copy_data(send, block(exchange.rank())));
-  for (int step = 1; step < exchange.size(); ++step) {
-    exchange.send_receive(as_const(block(exchange.neighbour(1 - step))), exchange.neighbour(1),
-                          block(exchange.neighbour(-step)), exchange.neighbour(-1));
+Algorithm allgather_ring(Exchange& exchange, const Allgather& call) {
+  const int next = exchange.neighbour(1);
+  const int previous = exchange.neighbour(-1);
+  if (!is_in_place(call.send.address)) {
+    exchange.note(copy_data(call.send, call.receive[exchange.rank()]));
   }
-  return exchange.result();
+  for (int step = 1; step < exchange.size(); ++step) {
+    const ConstData out = call.receive.to(exchange.neighbour(1 - step));
+    const Data in = call.receive[exchange.neighbour(-step)];
+    co_await exchange.send_receive(out, next, in, previous);
+  }
+}
+
+Allgather allgather_call(const ConstData& send, const Data& receive) {
+  return {send, Blocks::equal(receive)};
+}
+
+Allgatherv allgatherv_call(const ConstData& send, void* receive, CountArray counts,
+                           CountArray displs, const Datatype& type) {
+  return {{send, Blocks::various(receive, counts, displs, &type)}};
 }
 
 }  // namespace
 
-base::Error allgather(const ConstData& send, const Data& receive, Comm& comm) {
-  Exchange exchange(comm);
-  const auto block = [&](int rank) {
-    return Data{shifted(receive.address, receive.type->extent * receive.count * rank),
-                receive.count, receive.type};
-  };
-  const Count bytes = bytes_of(receive);
-  device::NodeBoard* board = board_for(comm, bytes);
-  if (board == nullptr) return pass_round(exchange, send, block);
-  if (!is_in_place(send.address)) exchange.note(copy_data(send, block(comm.rank)));
-  post_data(*board, as_const(block(comm.rank)));
-  board->wait_all();
-  for (int rank = 0; rank < comm.size(); ++rank) {
-    if (rank != comm.rank) take_data(*board, rank, bytes, block(rank));
-  }
-  return exchange.result();
-}
-
-base::Error allgatherv(const ConstData& send, void* receive, CountArray counts, CountArray displs,
-                       const Datatype& type, Comm& comm) {
-  Exchange exchange(comm);
-  if (const base::Error bad = check_counts("recvcounts", counts, comm.size()); bad.failed()) {
+Error Allgatherv::check(const Comm& comm) const {
+  if (const Error bad = check_counts("recvcounts", receive.counts, comm.size()); bad.failed()) {
     return bad;
   }
-  if (const base::Error bad = check_displs("displs", displs); bad.failed()) return bad;
-  return pass_round(exchange, send, [&](int rank) {
-    const auto i = static_cast<std::size_t>(rank);
-    return Data{shifted(receive, type.extent * displs[i]), counts[i], &type};
-  });
+  return check_displs("displs", receive.displs);
+}
+
+Algorithm Allgather::algorithm(Exchange& exchange) const { return allgather_ring(exchange, *this); }
+
+Error allgather(const ConstData& send, const Data& receive, Comm& comm) {
+  const int tag = next_tag(comm);
+  const Allgather call = allgather_call(send, receive);
+  const Count bytes = bytes_of(receive);
+  device::NodeBoard* board = board_for(comm, bytes);
+  if (board == nullptr) return run_call(comm, tag, call);
+  Error error;
+  if (!is_in_place(send.address)) error = copy_data(send, call.receive[comm.rank]);
+  post_data(*board, call.receive.to(comm.rank));
+  board->wait_all();
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    if (rank != comm.rank) take_data(*board, rank, bytes, call.receive[rank]);
+  }
+  return error;
+}
+
+Error iallgather(const ConstData& send, const Data& receive, Comm& comm, MPI_Request& request) {
+  return start_call(comm, next_tag(comm), allgather_call(send, receive), request);
+}
+
+Error allgather_init(const ConstData& send, const Data& receive, Comm& comm, Info* /*info*/,
+                     MPI_Request& request) {
+  return keep_call(comm, next_persistent_tag(comm), allgather_call(send, receive), request);
+}
+
+Error allgatherv(const ConstData& send, void* receive, CountArray counts, CountArray displs,
+                 const Datatype& type, Comm& comm) {
+  const int tag = next_tag(comm);
+  const Allgatherv call = allgatherv_call(send, receive, counts, displs, type);
+  if (const Error bad = call.check(comm); bad.failed()) return bad;
+  return run_call(comm, tag, call);
+}
+
+Error iallgatherv(const ConstData& send, void* receive, CountArray counts, CountArray displs,
+                  const Datatype& type, Comm& comm, MPI_Request& request) {
+  return start_call(comm, next_tag(comm), allgatherv_call(send, receive, counts, displs, type),
+                    request);
+}
+
+Error allgatherv_init(const ConstData& send, void* receive, CountArray counts, CountArray displs,
+                      const Datatype& type, Comm& comm, Info* /*info*/, MPI_Request& request) {
+  return keep_call(comm, next_persistent_tag(comm),
+                   allgatherv_call(send, receive, counts, displs, type), request);
 }
 
 }  // namespace fulmar::mpi

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/coll/calls.h"
+#include "mpi/coll/operations.h"
+#include "mpi/coll/places.h"
 #include "mpi/coll/posted_operands.h"
 #include "mpi/coll/reduction.h"
 
@@ -10,35 +12,19 @@
 /// not commute. Where the number of ranks is no power of two, pairs of the first ranks work as one.
 /// log2(n) steps, every byte moves log2(n) times.
 namespace fulmar::mpi {
-namespace {
 
 using base::Error;
 
-/// The places of recursive doubling: the first 2 * `extra` ranks are pairs that share a place.
-struct Places {
-  int count;
-  int extra;
+namespace {
 
-  explicit Places(int n) noexcept : count(1) {
-    while (count * 2 <= n) count *= 2;
-    extra = n - count;
-  }
-  [[nodiscard]] bool paired(int rank) const noexcept { return rank < 2 * extra; }
-  [[nodiscard]] int place_of(int rank) const noexcept {
-    return paired(rank) ? rank / 2 : rank - extra;
-  }
-  /// The rank that works for a place: the even one of a pair.
-  [[nodiscard]] int worker(int place) const noexcept {
-    return place < extra ? 2 * place : place + extra;
-  }
-};
-
-void double_up(Exchange& exchange, const Reduction& reduction, Accumulator& sum,
-               const Places& places) {
+Algorithm double_up(Exchange& exchange, const Reduction& reduction, Accumulator& sum,
+                    const Places& places) {
   const int place = places.place_of(exchange.rank());
   for (int distance = 1; distance < places.count; distance *= 2) {
     const int other = places.worker(place ^ distance);
-    exchange.send_receive(reduction.at(sum.value()), other, reduction.at(sum.room()), other);
+    const ConstData out = reduction.at(sum.value());
+    const Data in = reduction.at(sum.room());
+    co_await exchange.send_receive(out, other, in, other);
     if (other > exchange.rank()) {
       sum.take_right();
     } else {
@@ -47,42 +33,70 @@ void double_up(Exchange& exchange, const Reduction& reduction, Accumulator& sum,
   }
 }
 
-}  // namespace
-
-Error allreduce(const void* send, const Data& receive, const Op& op, Comm& comm) {
-  Exchange exchange(comm);
-  if (const Error bad = check_reduction(op, *receive.type); bad.failed()) return bad;
-  const Error wrong = check_operands(send, receive.address, receive.count, *receive.type);
-  if (wrong.failed()) return wrong;
-  if (receive.count == 0) return {};
-  const Reduction reduction{op, *receive.type, receive.count};
-  const void* own = is_in_place(send) ? receive.address : send;
-  const Count bytes = receive.count * receive.type->size;
-  if (device::NodeBoard* board = board_for(comm, bytes); board != nullptr) {
-    post_data(*board, reduction.at(own));
-    PostedOperands operands(*board, reduction);
-    board->wait_all();
-    if (operands.failed()) return operands.error();
-    operands.combine(0, comm.size(), receive.address);
-    return {};
-  }
+Algorithm allreduce_doubling(Exchange& exchange, const Allreduce& call) {
+  if (call.receive.count == 0) co_return;
+  const Reduction reduction{*call.op, *call.receive.type, call.receive.count};
   const Places places(exchange.size());
   const int rank = exchange.rank();
   if (places.paired(rank) && rank % 2 == 1) {
-    exchange.send(reduction.at(own), rank - 1);
-    exchange.receive(receive, rank - 1);
-    return exchange.result();
+    co_await exchange.send(reduction.at(call.own()), rank - 1);
+    co_await exchange.receive(call.receive, rank - 1);
+    co_return;
   }
-  Accumulator sum(reduction, own);
-  if (sum.failed()) return sum.error();
+  Accumulator sum(reduction, call.own());
+  if (sum.failed()) {
+    exchange.note(sum.error());
+    co_return;
+  }
   if (places.paired(rank)) {
-    exchange.receive(reduction.at(sum.room()), rank + 1);
+    co_await exchange.receive(reduction.at(sum.room()), rank + 1);
     sum.take_right();
   }
-  double_up(exchange, reduction, sum, places);
-  if (sum.value() != receive.address) reduction.copy(sum.value(), receive.address);
-  if (places.paired(rank)) exchange.send(as_const(receive), rank + 1);
-  return exchange.result();
+  co_await double_up(exchange, reduction, sum, places);
+  if (sum.value() != call.receive.address) reduction.copy(sum.value(), call.receive.address);
+  if (places.paired(rank)) co_await exchange.send(as_const(call.receive), rank + 1);
+}
+
+Error allreduce_on(device::NodeBoard& board, const Allreduce& call, Comm& comm) {
+  const Reduction reduction{*call.op, *call.receive.type, call.receive.count};
+  post_data(board, reduction.at(call.own()));
+  PostedOperands operands(board, reduction);
+  board.wait_all();
+  if (operands.failed()) return operands.error();
+  operands.combine(0, comm.size(), call.receive.address);
+  return {};
+}
+
+}  // namespace
+
+Error Allreduce::check(const Comm& /*comm*/) const {
+  if (const Error bad = check_reduction(*op, *receive.type); bad.failed()) return bad;
+  return check_operands(send, receive.address, receive.count, *receive.type);
+}
+
+Algorithm Allreduce::algorithm(Exchange& exchange) const {
+  return allreduce_doubling(exchange, *this);
+}
+
+Error allreduce(const void* send, const Data& receive, const Op& op, Comm& comm) {
+  const int tag = next_tag(comm);
+  const Allreduce call{send, receive, &op};
+  if (const Error bad = call.check(comm); bad.failed()) return bad;
+  if (receive.count == 0) return {};
+  if (device::NodeBoard* board = board_for(comm, bytes_of(receive)); board != nullptr) {
+    return allreduce_on(*board, call, comm);
+  }
+  return run_call(comm, tag, call);
+}
+
+Error iallreduce(const void* send, const Data& receive, const Op& op, Comm& comm,
+                 MPI_Request& request) {
+  return start_call(comm, next_tag(comm), Allreduce{send, receive, &op}, request);
+}
+
+Error allreduce_init(const void* send, const Data& receive, const Op& op, Comm& comm,
+                     Info* /*info*/, MPI_Request& request) {
+  return keep_call(comm, next_persistent_tag(comm), Allreduce{send, receive, &op}, request);
 }
 
 }  // namespace fulmar::mpi

@@ -1,68 +1,83 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 #include <algorithm>
-#include <vector>
 
 #include "mpi/coll/calls.h"
-#include "mpi/coll/exchange.h"
-#include "mpi/coll/scratch.h"
+#include "mpi/coll/operations.h"
 #include "mpi/datatype/view.h"
 
 /// Every rank sends to each other one directly, first to its next neighbour, then to the one after,
 /// so that nobody is everybody's target at once; a window of messages is under way at a time. In
 /// place the outgoing blocks are packed into memory of their own first.
 namespace fulmar::mpi {
-namespace {
 
 using base::Error;
 
+namespace {
+
 constexpr int window = 32;
 
-/// The blocks of this rank for and from each rank, whatever the form of the call.
-template <class To, class From>
-Error exchange_blocks(Exchange& exchange, To&& to, From&& from) {
-  const int self = exchange.rank();
+/// All blocks but the own one; `to` are the blocks to send.
+Algorithm exchange_blocks(Exchange& exchange, const Blocks& to, const Blocks& from) {
   Transfers transfers(exchange, 2 * std::min(window, exchange.size()));
   for (int step = 1; step < exchange.size(); ++step) {
     const int source = exchange.neighbour(-step);
     const int dest = exchange.neighbour(step);
-    transfers.receive(from(source), source);
-    transfers.send(to(dest), dest);
+    if (transfers.full()) co_await transfers.wait();
+    transfers.receive(from[source], source);
+    transfers.send(to.to(dest), dest);
   }
-  const ConstData own = to(self);
-  if (own.type != nullptr) exchange.note(copy_data(own, from(self)));
-  transfers.wait();
-  return exchange.result();
+  co_await transfers.wait();
 }
 
-template <class From>
-Error exchange_in_place(Exchange& exchange, From&& from) {
-  const Datatype& byte = *exchange.comm().library->find<Datatype>(MPI_BYTE);
-  std::vector<Count> offsets;
-  Count total = 0;
-  for (int rank = 0; rank < exchange.size(); ++rank) {
-    offsets.push_back(total);
-    total += rank == exchange.rank() ? 0 : bytes_of(from(rank));
-  }
-  const Scratch copy(byte, total);
-  if (copy.failed()) return copy.error();
-  auto* packed = static_cast<std::byte*>(copy.address());
-  for (int rank = 0; rank < exchange.size(); ++rank) {
-    if (rank == exchange.rank()) continue;
-    const Data block = from(rank);
-    View(*block.type, block.count)
-        .pack(block.address, 0,
-              {packed + offsets[static_cast<std::size_t>(rank)],
-               static_cast<std::size_t>(bytes_of(block))});
-  }
-  const auto to = [&](int rank) {
-    if (rank == exchange.rank()) return ConstData{};
-    return ConstData{packed + offsets[static_cast<std::size_t>(rank)], bytes_of(from(rank)), &byte};
-  };
-  return exchange_blocks(exchange, to, from);
+Algorithm alltoall_pairwise(Exchange& exchange, const Alltoall& call) {
+  const int self = exchange.rank();
+  exchange.note(copy_data(call.send.to(self), call.receive[self]));
+  co_await exchange_blocks(exchange, call.send, call.receive);
 }
 
-/// The datatypes of MPI_Alltoallw, looked up and checked.
+/// What is to be sent, packed, with the numbers that describe it as a v-form.
+struct Packed {
+  std::vector<Count> counts;
+  std::vector<Count> displs;
+  Scratch memory;
+
+  Packed(Exchange& exchange, const Blocks& from)
+      : memory(exchange.byte_type(), measure(exchange, from)) {
+    auto* at = static_cast<std::byte*>(memory.address());
+    for (int rank = 0; rank < exchange.size() && !memory.failed(); ++rank) {
+      const auto i = static_cast<std::size_t>(rank);
+      const Data block = from[rank];
+      const std::span<std::byte> room(at + displs[i], static_cast<std::size_t>(counts[i]));
+      View(*block.type, block.count).pack(block.address, 0, room);
+    }
+  }
+
+ private:
+  Count measure(const Exchange& exchange, const Blocks& from) {
+    Count total = 0;
+    for (int rank = 0; rank < exchange.size(); ++rank) {
+      counts.push_back(rank == exchange.rank() ? 0 : bytes_of(from[rank]));
+      displs.push_back(total);
+      total += counts.back();
+    }
+    return total;
+  }
+};
+
+Algorithm alltoall_in_place(Exchange& exchange, const Alltoall& call) {
+  const Packed packed(exchange, call.receive);
+  if (packed.memory.failed()) {
+    exchange.note(packed.memory.error());
+    co_return;
+  }
+  const Blocks to =
+      Blocks::various(packed.memory.address(), {packed.counts.data(), packed.counts.size()},
+                      {packed.displs.data(), packed.displs.size()}, &exchange.byte_type());
+  co_await exchange_blocks(exchange, to, call.receive);
+}
+
+/// One array of datatypes of MPI_Alltoallw, looked up and checked.
 Error find_types(Library& library, const char* argument, const MPI_Datatype* handles, int ranks,
                  std::vector<const Datatype*>& types) {
   if (handles == nullptr) {
@@ -88,67 +103,127 @@ Error check_v(const char* counts_name, CountArray counts, const char* displs_nam
 
 }  // namespace
 
+Error Alltoallv::check(const Comm& comm) const {
+  const Error bad = check_v("recvcounts", receive.counts, "rdispls", receive.displs, comm.size());
+  if (bad.failed() || send.in_place()) return bad;
+  return check_v("sendcounts", send.counts, "sdispls", send.displs, comm.size());
+}
+
+Error Alltoallw::check(const Comm& comm) {
+  const int n = comm.size();
+  if (const Error bad = check_v("recvcounts", receive.counts, "rdispls", receive.displs, n);
+      bad.failed()) {
+    return bad;
+  }
+  const bool sends = !send.in_place();
+  if (sends) {
+    const Error bad = check_v("sendcounts", send.counts, "sdispls", send.displs, n);
+    if (bad.failed()) return bad;
+    const Error wrong = find_types(*comm.library, "sendtypes", send_handles, n, types);
+    if (wrong.failed()) return wrong;
+  }
+  const Error wrong = find_types(*comm.library, "recvtypes", receive_handles, n, types);
+  if (wrong.failed()) return wrong;
+  send.types = types.data();
+  receive.types = types.data() + (sends ? n : 0);
+  return {};
+}
+
+Algorithm Alltoall::algorithm(Exchange& exchange) const {
+  return send.in_place() ? alltoall_in_place(exchange, *this) : alltoall_pairwise(exchange, *this);
+}
+
+namespace {
+
+Alltoall alltoall_call(const ConstData& send, const Data& receive) {
+  return {Blocks::equal(send), Blocks::equal(receive)};
+}
+
+}  // namespace
+
 Error alltoall(const ConstData& send, const Data& receive, Comm& comm) {
-  Exchange exchange(comm);
-  const auto from = [&](int rank) {
-    return Data{shifted(receive.address, receive.type->extent * receive.count * rank),
-                receive.count, receive.type};
-  };
-  if (is_in_place(send.address)) return exchange_in_place(exchange, from);
-  const auto to = [&](int rank) {
-    return ConstData{shifted(send.address, send.type->extent * send.count * rank), send.count,
-                     send.type};
-  };
-  return exchange_blocks(exchange, to, from);
+  return run_call(comm, next_tag(comm), alltoall_call(send, receive));
+}
+
+Error ialltoall(const ConstData& send, const Data& receive, Comm& comm, MPI_Request& request) {
+  return start_call(comm, next_tag(comm), alltoall_call(send, receive), request);
+}
+
+Error alltoall_init(const ConstData& send, const Data& receive, Comm& comm, Info* /*info*/,
+                    MPI_Request& request) {
+  return keep_call(comm, next_persistent_tag(comm), alltoall_call(send, receive), request);
 }
 
 Error alltoallv(const void* send, CountArray send_counts, CountArray send_displs,
                 const Datatype* send_type, void* receive, CountArray receive_counts,
                 CountArray receive_displs, const Datatype& receive_type, Comm& comm) {
-  Exchange exchange(comm);
-  const Error bad_receive =
-      check_v("recvcounts", receive_counts, "rdispls", receive_displs, comm.size());
-  if (bad_receive.failed()) return bad_receive;
-  const auto from = [&](int rank) {
-    const auto i = static_cast<std::size_t>(rank);
-    return Data{shifted(receive, receive_type.extent * receive_displs[i]), receive_counts[i],
-                &receive_type};
-  };
-  if (is_in_place(send)) return exchange_in_place(exchange, from);
-  const Error bad_send = check_v("sendcounts", send_counts, "sdispls", send_displs, comm.size());
-  if (bad_send.failed()) return bad_send;
-  const auto to = [&](int rank) {
-    const auto i = static_cast<std::size_t>(rank);
-    return ConstData{shifted(send, send_type->extent * send_displs[i]), send_counts[i], send_type};
-  };
-  return exchange_blocks(exchange, to, from);
+  const int tag = next_tag(comm);
+  const Alltoallv call{{Blocks::various(send, send_counts, send_displs, send_type),
+                        Blocks::various(receive, receive_counts, receive_displs, &receive_type)}};
+  if (const Error bad = call.check(comm); bad.failed()) return bad;
+  return run_call(comm, tag, call);
 }
+
+Error ialltoallv(const void* send, CountArray send_counts, CountArray send_displs,
+                 const Datatype* send_type, void* receive, CountArray receive_counts,
+                 CountArray receive_displs, const Datatype& receive_type, Comm& comm,
+                 MPI_Request& request) {
+  const Alltoallv call{{Blocks::various(send, send_counts, send_displs, send_type),
+                        Blocks::various(receive, receive_counts, receive_displs, &receive_type)}};
+  return start_call(comm, next_tag(comm), call, request);
+}
+
+Error alltoallv_init(const void* send, CountArray send_counts, CountArray send_displs,
+                     const Datatype* send_type, void* receive, CountArray receive_counts,
+                     CountArray receive_displs, const Datatype& receive_type, Comm& comm,
+                     Info* /*info*/, MPI_Request& request) {
+  const Alltoallv call{{Blocks::various(send, send_counts, send_displs, send_type),
+                        Blocks::various(receive, receive_counts, receive_displs, &receive_type)}};
+  return keep_call(comm, next_persistent_tag(comm), call, request);
+}
+
+namespace {
+
+Alltoallw alltoallw_call(const void* send, CountArray send_counts, CountArray send_displs,
+                         const MPI_Datatype* send_types, void* receive, CountArray receive_counts,
+                         CountArray receive_displs, const MPI_Datatype* receive_types) {
+  return {{Blocks::various(send, send_counts, send_displs, nullptr),
+           Blocks::various(receive, receive_counts, receive_displs, nullptr)},
+          send_types,
+          receive_types,
+          {}};
+}
+
+}  // namespace
 
 Error alltoallw(const void* send, CountArray send_counts, CountArray send_displs,
                 const MPI_Datatype* send_types, void* receive, CountArray receive_counts,
                 CountArray receive_displs, const MPI_Datatype* receive_types, Comm& comm) {
-  Exchange exchange(comm);
-  const Error bad_receive =
-      check_v("recvcounts", receive_counts, "rdispls", receive_displs, comm.size());
-  if (bad_receive.failed()) return bad_receive;
-  std::vector<const Datatype*> in_types;
-  const Error bad_in = find_types(*comm.library, "recvtypes", receive_types, comm.size(), in_types);
-  if (bad_in.failed()) return bad_in;
-  const auto from = [&](int rank) {
-    const auto i = static_cast<std::size_t>(rank);
-    return Data{shifted(receive, receive_displs[i]), receive_counts[i], in_types[i]};
-  };
-  if (is_in_place(send)) return exchange_in_place(exchange, from);
-  const Error bad_send = check_v("sendcounts", send_counts, "sdispls", send_displs, comm.size());
-  if (bad_send.failed()) return bad_send;
-  std::vector<const Datatype*> out_types;
-  const Error bad_out = find_types(*comm.library, "sendtypes", send_types, comm.size(), out_types);
-  if (bad_out.failed()) return bad_out;
-  const auto to = [&](int rank) {
-    const auto i = static_cast<std::size_t>(rank);
-    return ConstData{shifted(send, send_displs[i]), send_counts[i], out_types[i]};
-  };
-  return exchange_blocks(exchange, to, from);
+  const int tag = next_tag(comm);
+  Alltoallw call = alltoallw_call(send, send_counts, send_displs, send_types, receive,
+                                  receive_counts, receive_displs, receive_types);
+  if (const Error bad = call.check(comm); bad.failed()) return bad;
+  return run_call(comm, tag, call);
+}
+
+Error ialltoallw(const void* send, CountArray send_counts, CountArray send_displs,
+                 const MPI_Datatype* send_types, void* receive, CountArray receive_counts,
+                 CountArray receive_displs, const MPI_Datatype* receive_types, Comm& comm,
+                 MPI_Request& request) {
+  return start_call(comm, next_tag(comm),
+                    alltoallw_call(send, send_counts, send_displs, send_types, receive,
+                                   receive_counts, receive_displs, receive_types),
+                    request);
+}
+
+Error alltoallw_init(const void* send, CountArray send_counts, CountArray send_displs,
+                     const MPI_Datatype* send_types, void* receive, CountArray receive_counts,
+                     CountArray receive_displs, const MPI_Datatype* receive_types, Comm& comm,
+                     Info* /*info*/, MPI_Request& request) {
+  return keep_call(comm, next_persistent_tag(comm),
+                   alltoallw_call(send, send_counts, send_displs, send_types, receive,
+                                  receive_counts, receive_displs, receive_types),
+                   request);
 }
 
 }  // namespace fulmar::mpi

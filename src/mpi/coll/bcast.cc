@@ -2,19 +2,41 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/coll/board.h"
 #include "mpi/coll/calls.h"
-#include "mpi/coll/exchange.h"
-#include "mpi/coll/scratch.h"
+#include "mpi/coll/operations.h"
 
 /// On a board the root posts and the others wait for it. Else a binomial tree over the ranks
 /// counted from the root: whoever has the data hands them to the middle of what is left of its
 /// part. log2(n) steps; every count and type.
 namespace fulmar::mpi {
 
-base::Error bcast(const Data& data, int root, Comm& comm) {
-  Exchange exchange(comm);
+using base::Error;
+
+namespace {
+
+Algorithm bcast_binomial(Exchange& exchange, Data data, int root) {
   const int n = exchange.size();
+  if (n == 1 || bytes_of(data) == 0) co_return;
+  const int place = (exchange.rank() - root + n) % n;
+  int distance = 1;
+  while (distance < n && (place & distance) == 0) distance *= 2;
+  if (place != 0) co_await exchange.receive(data, (place - distance + root) % n);
+  for (distance /= 2; distance > 0; distance /= 2) {
+    if (place + distance < n) {
+      co_await exchange.send(as_const(data), (place + distance + root) % n);
+    }
+  }
+}
+
+}  // namespace
+
+Algorithm Bcast::algorithm(Exchange& exchange) const {
+  return bcast_binomial(exchange, data, root);
+}
+
+Error bcast(const Data& data, int root, Comm& comm) {
+  const int tag = next_tag(comm);
   const Count bytes = bytes_of(data);
-  if (n == 1 || bytes == 0) return {};
+  if (comm.size() == 1 || bytes == 0) return {};
   if (device::NodeBoard* board = board_for(comm, bytes); board != nullptr) {
     if (comm.rank == root) {
       post_data(*board, as_const(data));
@@ -25,15 +47,15 @@ base::Error bcast(const Data& data, int root, Comm& comm) {
     }
     return {};
   }
-  const int place = (exchange.rank() - root + n) % n;
-  const auto rank_at = [&](int other) { return (other + root) % n; };
-  int distance = 1;
-  while (distance < n && (place & distance) == 0) distance *= 2;
-  if (place != 0) exchange.receive(data, rank_at(place - distance));
-  for (distance /= 2; distance > 0; distance /= 2) {
-    if (place + distance < n) exchange.send(as_const(data), rank_at(place + distance));
-  }
-  return exchange.result();
+  return run_call(comm, tag, Bcast{data, root});
+}
+
+Error ibcast(const Data& data, int root, Comm& comm, MPI_Request& request) {
+  return start_call(comm, next_tag(comm), Bcast{data, root}, request);
+}
+
+Error bcast_init(const Data& data, int root, Comm& comm, Info* /*info*/, MPI_Request& request) {
+  return keep_call(comm, next_persistent_tag(comm), Bcast{data, root}, request);
 }
 
 }  // namespace fulmar::mpi

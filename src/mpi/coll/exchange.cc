@@ -4,75 +4,113 @@
 
 #include <new>
 
+#include "mpi/coll/schedules.h"
 #include "mpi/request/request.h"
 
 namespace fulmar::mpi {
 namespace {
 
-base::Error outcome_of(Comm& comm, Transfer& transfer) noexcept {
-  if (transfer.operation.outcome.error == base::ErrorClass::success) [[likely]]
-    return {};
-  return report(comm, transfer.operation, nullptr);
+Exchange::Part& part_of(device::Operation& operation) noexcept {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+  return *reinterpret_cast<Exchange::Part*>(reinterpret_cast<std::byte*>(&operation) -
+                                            offsetof(Exchange::Part, transfer) -
+                                            offsetof(Transfer, operation));
+#pragma GCC diagnostic pop
 }
 
 }  // namespace
 
-void Exchange::send(const ConstData& data, int dest) {
-  note(send_message(comm_, data, dest, tag_, channel_));
+void* Algorithm::Promise::allocate(std::size_t bytes, Exchange& exchange) noexcept {
+  void* memory = exchange.comm().library->schedules->frames().allocate(bytes);
+  if (memory == nullptr) {
+    exchange.note(base::failure(base::ErrorClass::no_mem,
+                                "no memory for the %zu bytes that a collective call needs", bytes));
+  }
+  return memory;
 }
 
-void Exchange::receive(const Data& data, int source) {
-  note(receive_message(comm_, data, source, tag_, channel_));
+void Algorithm::Promise::operator delete(void* frame) noexcept { FramePool::free(frame); }
+
+void Algorithm::Promise::end_run(Exchange& exchange) noexcept {
+  // Who waits may end the Exchange as soon as it learns of this.
+  exchange.comm_.device->complete(*exchange.completion_);
 }
 
-void Exchange::send_receive(const ConstData& data, int dest, const Data& room, int source) {
-  Transfer incoming;
-  incoming.start_receive(comm_, room, source, tag_, channel_);
-  Transfer outgoing;
-  outgoing.start_send(comm_, data, dest, tag_, channel_);
-  comm_.device->wait_done(incoming.operation);
-  comm_.device->wait_done(outgoing.operation);
-  note(outcome_of(comm_, incoming));
-  note(outcome_of(comm_, outgoing));
+void Exchange::start(Algorithm algorithm, device::Operation& completion) noexcept {
+  completion_ = &completion;
+  completion.stage = device::Stage::queued;
+  if (algorithm.is_null()) return comm_.device->complete(completion);
+  algorithm.frame().resume();
 }
 
-Transfers::Transfers(Exchange& exchange, int capacity) noexcept
-    : exchange_(exchange),
-      transfers_(new(std::nothrow) Transfer[static_cast<std::size_t>(capacity)]),
-      capacity_(capacity) {
-  if (transfers_ == nullptr) {
+base::Error Exchange::run(Algorithm algorithm) noexcept {
+  device::Operation completion;
+  start(algorithm, completion);
+  comm_.device->wait_done(completion);
+  return result_;
+}
+
+void Exchange::on_done(device::Operation& operation) noexcept {
+  Part& part = part_of(operation);
+  Exchange& exchange = *part.owner;
+  if (operation.outcome.error != base::ErrorClass::success) [[unlikely]] {
+    exchange.note(report(exchange.comm_, operation, nullptr));
+  }
+  --exchange.open_;
+  if (exchange.who_ && exchange.is_done(exchange.awaited_)) {
+    exchange.ready_ = std::exchange(exchange.who_, nullptr);
+    exchange.comm_.library->schedules->make_ready(exchange);
+  }
+}
+
+void Exchange::prepare(Part& part) noexcept {
+  if (part.owner != nullptr) {  // used before
+    part.transfer.packer.reset();
+    part.transfer.operation.~Operation();
+    new (&part.transfer.operation) device::Operation;
+  }
+  part.owner = this;
+  part.transfer.operation.on_done = [](device::Operation& operation) { on_done(operation); };
+  ++open_;
+}
+
+void Exchange::start_send(Part& part, const ConstData& data, int dest) noexcept {
+  prepare(part);
+  part.transfer.start_send(comm_, data, dest, tag_, channel_);
+}
+
+void Exchange::start_receive(Part& part, const Data& data, int source) noexcept {
+  prepare(part);
+  part.transfer.start_receive(comm_, data, source, tag_, channel_);
+}
+
+Exchange::Wait Exchange::send(const ConstData& data, int dest) noexcept {
+  start_send(outgoing_, data, dest);
+  return {*this, nullptr};
+}
+
+Exchange::Wait Exchange::receive(const Data& data, int source) noexcept {
+  start_receive(incoming_, data, source);
+  return {*this, nullptr};
+}
+
+Exchange::Wait Exchange::send_receive(const ConstData& data, int dest, const Data& room,
+                                      int source) noexcept {
+  start_receive(incoming_, room, source);
+  start_send(outgoing_, data, dest);
+  return {*this, nullptr};
+}
+
+Transfers::Transfers(Exchange& exchange, int capacity) noexcept : exchange_(exchange) {
+  if (capacity <= few) return;
+  many_.reset(new (std::nothrow) Exchange::Part[static_cast<std::size_t>(capacity)]);
+  if (many_ == nullptr) {
     exchange.note(base::failure(base::ErrorClass::no_mem, "no memory for %d messages", capacity));
+    return;
   }
-}
-
-Transfer* Transfers::next() noexcept {
-  if (transfers_ == nullptr) return nullptr;
-  if (started_ == capacity_) wait();
-  return &transfers_[static_cast<std::size_t>(started_++)];
-}
-
-void Transfers::send(const ConstData& data, int dest) noexcept {
-  Transfer* transfer = next();
-  if (transfer == nullptr) return exchange_.send(data, dest);
-  transfer->start_send(exchange_.comm_, data, dest, exchange_.tag_, exchange_.channel_);
-}
-
-void Transfers::receive(const Data& data, int source) noexcept {
-  Transfer* transfer = next();
-  if (transfer == nullptr) return exchange_.receive(data, source);
-  transfer->start_receive(exchange_.comm_, data, source, exchange_.tag_, exchange_.channel_);
-}
-
-void Transfers::wait() noexcept {
-  for (int i = 0; i < started_; ++i) {
-    Transfer& transfer = transfers_[static_cast<std::size_t>(i)];
-    exchange_.comm_.device->wait_done(transfer.operation);
-    exchange_.note(outcome_of(exchange_.comm_, transfer));
-    transfer.packer.reset();
-    transfer.operation.~Operation();
-    new (&transfer.operation) device::Operation;
-  }
-  started_ = 0;
+  parts_ = many_.get();
+  capacity_ = capacity;
 }
 
 }  // namespace fulmar::mpi

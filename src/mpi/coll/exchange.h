@@ -2,30 +2,67 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <array>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "mpi/args.h"
+#include "mpi/coll/algorithm.h"
 #include "mpi/comm/comm.h"
 #include "mpi/datatype/datatype.h"
 #include "mpi/p2p/message.h"
 
+/// The messages of collective algorithms; mpi/coll/algorithm.h says how to write one.
 namespace fulmar::mpi {
 
-/// The messages of one collective call: its tag, and its first error.
-///
-/// An error does not stop an algorithm, because the other ranks would wait for its messages for
-/// ever: it goes on with whatever bytes there are and tells the error at the end.
+/// The tag of the next collective call of `comm`. Every rank takes exactly one in every call of a
+/// kind that may send messages, also where it finds its arguments wrong, so that they agree. Calls
+/// that are under way at the same time differ in their tags.
+[[nodiscard]] inline int next_tag(Comm& comm) noexcept {
+  return static_cast<int>(comm.collective_calls++ & (largest_tag >> 1));
+}
+/// The tag of a persistent call, taken when it is made: it is started again and again, in any order
+/// with others, so it must differ from those of all other calls for as long as it exists. Two
+/// rounds of one call are told apart by the order of the messages.
+[[nodiscard]] inline int next_persistent_tag(Comm& comm) noexcept {
+  const std::uint32_t number = comm.persistent_calls++ & (largest_tag >> 1);
+  return static_cast<int>(number | ((largest_tag >> 1) + 1U));
+}
+
+/// One run of a collective algorithm: its messages, and its first error. Stays where it is until
+/// the run is over. The communicator and the types of the data live as long.
 class Exchange {
  public:
-  /// Takes the number of the next collective call of `comm`. Every rank makes exactly one in every
-  /// collective call, so that the numbers agree.
-  explicit Exchange(Comm& comm) noexcept
-      : Exchange(comm, Channel::collective,
-                 static_cast<int>(comm.collective_calls++ & largest_tag)) {}
-  /// For exchanges of the library itself that have their own tag.
+  /// A message on its way, which tells the Exchange when it is done.
+  struct Part {
+    Transfer transfer;
+    Exchange* owner = nullptr;
+
+    [[nodiscard]] bool under_way() const noexcept {
+      return owner != nullptr && !transfer.operation.done();
+    }
+  };
+  /// To be awaited: until a message is done, or all of the Exchange.
+  class [[nodiscard]] Wait {
+   public:
+    Wait(Exchange& exchange, const Part* part) noexcept : exchange_(exchange), part_(part) {}
+    [[nodiscard]] bool await_ready() const noexcept { return exchange_.is_done(part_); }
+    void await_suspend(std::coroutine_handle<> who) const noexcept {
+      exchange_.who_ = who;
+      exchange_.awaited_ = part_;
+    }
+    void await_resume() const noexcept {}
+
+   private:
+    Exchange& exchange_;
+    const Part* part_;
+  };
+
   Exchange(Comm& comm, Channel channel, int tag) noexcept
       : comm_(comm), channel_(channel), tag_(tag) {}
+  /// For a collective call of the user.
+  Exchange(Comm& comm, int tag) noexcept : Exchange(comm, Channel::collective, tag) {}
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
@@ -37,48 +74,99 @@ class Exchange {
     const int n = size();
     return ((rank() + by) % n + n) % n;
   }
+  /// The type of bytes without a meaning.
+  [[nodiscard]] const Datatype& byte_type() const noexcept {
+    return *comm_.library->find<Datatype>(MPI_BYTE);
+  }
 
-  void send(const ConstData& data, int dest);
-  void receive(const Data& data, int source);
+  // For algorithms. Each of these starts at once; the awaited value waits for everything that is
+  // under way.
+  Wait send(const ConstData& data, int dest) noexcept;
+  Wait receive(const Data& data, int source) noexcept;
   /// Both at the same time.
-  void send_receive(const ConstData& data, int dest, const Data& room, int source);
+  Wait send_receive(const ConstData& data, int dest, const Data& room, int source) noexcept;
 
   void note(base::Error error) noexcept {
     if (result_.ok()) result_ = error;
   }
   [[nodiscard]] base::Error result() const noexcept { return result_; }
 
+  // For who runs an algorithm.
+
+  /// Starts it. `completion` becomes done with its end, maybe before this returns.
+  void start(Algorithm algorithm, device::Operation& completion) noexcept;
+  /// Runs it to its end, which is waited for. Not within an algorithm.
+  base::Error run(Algorithm algorithm) noexcept;
+
  private:
   friend class Transfers;
+  friend class Schedules;
+  friend class Algorithm::Promise;
+
+  static void on_done(device::Operation& operation) noexcept;
+  void start_send(Part& part, const ConstData& data, int dest) noexcept;
+  void start_receive(Part& part, const Data& data, int source) noexcept;
+  void prepare(Part& part) noexcept;
+  [[nodiscard]] bool is_done(const Part* part) const noexcept {
+    return part == nullptr ? open_ == 0 : !part->under_way();
+  }
 
   Comm& comm_;
   Channel channel_;
   int tag_;
+  int open_ = 0;  ///< messages under way
   base::Error result_;
+  std::coroutine_handle<> who_;     ///< waits
+  const Part* awaited_ = nullptr;   ///< for this message, or all
+  std::coroutine_handle<> ready_;   ///< waits no more
+  Exchange* next_ready_ = nullptr;  ///< in Schedules
+  device::Operation* completion_ = nullptr;
+  Part outgoing_;
+  Part incoming_;
 };
 
 /// Several messages of an Exchange that are under way together.
 class Transfers {
  public:
-  /// Room for `capacity` messages; where memory is used up the exchange fails, and messages go one
-  /// by one.
+  /// Room for `capacity` messages at a time. Where memory is used up the exchange fails, and there
+  /// is room for two.
   Transfers(Exchange& exchange, int capacity) noexcept;
-  /// Waits for all.
-  ~Transfers() { wait(); }
   Transfers(const Transfers&) = delete;
   Transfers& operator=(const Transfers&) = delete;
 
-  void send(const ConstData& data, int dest) noexcept;
-  void receive(const Data& data, int source) noexcept;
-  /// Returns when all started so far are done; then there is room for as many again.
-  void wait() noexcept;
+  /// Waits for all messages; then there is room for as many again.
+  [[nodiscard]] Exchange::Wait wait() noexcept {
+    started_ = 0;
+    return {exchange_, nullptr};
+  }
+  /// Before a message when `full()`: co_await transfers.wait().
+  [[nodiscard]] bool full() const noexcept { return started_ == capacity_; }
+  [[nodiscard]] int capacity() const noexcept { return capacity_; }
+  /// Requires !full().
+  void send(const ConstData& data, int dest) noexcept {
+    exchange_.start_send(parts_[started_++], data, dest);
+  }
+  void receive(const Data& data, int source) noexcept {
+    exchange_.start_receive(parts_[started_++], data, source);
+  }
+
+  // By place, for pipelines: a place below capacity() is used again when its message is done.
+  [[nodiscard]] Exchange::Wait wait_for(int place) noexcept { return {exchange_, &parts_[place]}; }
+  void send_at(int place, const ConstData& data, int dest) noexcept {
+    exchange_.start_send(parts_[place], data, dest);
+  }
+  void receive_at(int place, const Data& data, int source) noexcept {
+    exchange_.start_receive(parts_[place], data, source);
+  }
 
  private:
-  Transfer* next() noexcept;
+  static constexpr int few = 2;
 
   Exchange& exchange_;
-  std::unique_ptr<Transfer[]> transfers_;
-  int capacity_;
+  std::unique_ptr<Exchange::Part[]> many_;
+  Exchange::Part few_[few];
+  Exchange::Part* parts_ = few_;
+  int capacity_ = few;
   int started_ = 0;
 };
 

@@ -4,83 +4,121 @@
 
 #include "mpi/coll/board.h"
 #include "mpi/coll/calls.h"
-#include "mpi/coll/exchange.h"
-#include "mpi/coll/scratch.h"
+#include "mpi/coll/operations.h"
 
 /// On a board every rank posts its block. Else every rank sends to the root, which receives into
 /// place: n - 1 messages, no copies between.
 namespace fulmar::mpi {
+
+using base::Error;
+
 namespace {
 
 constexpr int at_once = 64;
 
-/// Collects one block from each rank; `block(r)` is where rank r's goes.
-template <class Block>
-base::Error collect(Exchange& exchange, const ConstData& send, Block&& block) {
+Algorithm gather_direct(Exchange& exchange, const Gather& call) {
   const int self = exchange.rank();
+  if (self != call.root) {
+    co_await exchange.send(call.send, call.root);
+    co_return;
+  }
   Transfers transfers(exchange, std::min(at_once, exchange.size()));
   for (int rank = 0; rank < exchange.size(); ++rank) {
-    if (rank != self) transfers.receive(block(rank), rank);
+    if (rank == self) continue;
+    if (transfers.full()) co_await transfers.wait();
+    transfers.receive(call.receive[rank], rank);
   }
-  if (!is_in_place(send.address)) exchange.note(copy_data(send, block(self)));
-  transfers.wait();
-  return exchange.result();
+  if (!is_in_place(call.send.address)) exchange.note(copy_data(call.send, call.receive[self]));
+  co_await transfers.wait();
 }
 
-base::Error contribute(Exchange& exchange, const ConstData& send, int root) {
-  exchange.send(send, root);
-  return exchange.result();
+/// Equal blocks on a board.
+Error gather_on(device::NodeBoard& board, const Gather& call, Comm& comm) {
+  if (comm.rank != call.root) {
+    post_data(board, call.send);
+    return {};
+  }
+  Error error;
+  if (!is_in_place(call.send.address)) error = copy_data(call.send, call.receive[call.root]);
+  board.post();
+  board.wait_all();
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    const Data block = call.receive[rank];
+    if (rank != call.root) take_data(board, rank, bytes_of(block), block);
+  }
+  return error;
+}
+
+Gather gather_call(const ConstData& send, const Data& receive, int root) {
+  return {send, Blocks::equal(receive), root};
 }
 
 }  // namespace
 
-base::Error gather(const ConstData& send, const Data& receive, int root, Comm& comm) {
-  Exchange exchange(comm);
-  if (comm.rank != root) {
-    if (const base::Error bad = refuse_in_place("sendbuf", send.address, "at the root");
-        bad.failed()) {
-      return bad;
-    }
-    if (device::NodeBoard* board = board_for(comm, bytes_of(send)); board != nullptr) {
-      post_data(*board, send);
-      return {};
-    }
-    return contribute(exchange, send, root);
-  }
-  const auto block = [&](int rank) {
-    return Data{shifted(receive.address, receive.type->extent * receive.count * rank),
-                receive.count, receive.type};
-  };
-  const Count bytes = bytes_of(receive);
-  device::NodeBoard* board = board_for(comm, bytes);
-  if (board == nullptr) return collect(exchange, send, block);
-  if (!is_in_place(send.address)) exchange.note(copy_data(send, block(root)));
-  board->post();
-  board->wait_all();
-  for (int rank = 0; rank < comm.size(); ++rank) {
-    if (rank != root) take_data(*board, rank, bytes, block(rank));
-  }
-  return exchange.result();
+Error Gather::check(const Comm& comm) const {
+  if (comm.rank == root) return {};
+  return refuse_in_place("sendbuf", send.address, "at the root");
 }
 
-base::Error gatherv(const ConstData& send, void* receive, CountArray counts, CountArray displs,
-                    const Datatype* type, int root, Comm& comm) {
-  Exchange exchange(comm);
-  if (comm.rank != root) {
-    if (const base::Error bad = refuse_in_place("sendbuf", send.address, "at the root");
-        bad.failed()) {
-      return bad;
-    }
-    return contribute(exchange, send, root);
-  }
-  if (const base::Error bad = check_counts("recvcounts", counts, comm.size()); bad.failed()) {
+Error Gatherv::check(const Comm& comm) const {
+  if (comm.rank != root) return Gather::check(comm);
+  if (const Error bad = check_counts("recvcounts", receive.counts, comm.size()); bad.failed()) {
     return bad;
   }
-  if (const base::Error bad = check_displs("displs", displs); bad.failed()) return bad;
-  return collect(exchange, send, [&](int rank) {
-    const auto i = static_cast<std::size_t>(rank);
-    return Data{shifted(receive, type->extent * displs[i]), counts[i], type};
-  });
+  return check_displs("displs", receive.displs);
+}
+
+Algorithm Gather::algorithm(Exchange& exchange) const { return gather_direct(exchange, *this); }
+
+Error gather(const ConstData& send, const Data& receive, int root, Comm& comm) {
+  const int tag = next_tag(comm);
+  const Gather call = gather_call(send, receive, root);
+  if (const Error bad = call.check(comm); bad.failed()) return bad;
+  const Count bytes = comm.rank == root ? bytes_of(receive) : bytes_of(send);
+  if (device::NodeBoard* board = board_for(comm, bytes); board != nullptr) {
+    return gather_on(*board, call, comm);
+  }
+  return run_call(comm, tag, call);
+}
+
+Error igather(const ConstData& send, const Data& receive, int root, Comm& comm,
+              MPI_Request& request) {
+  return start_call(comm, next_tag(comm), gather_call(send, receive, root), request);
+}
+
+Error gather_init(const ConstData& send, const Data& receive, int root, Comm& comm, Info* /*info*/,
+                  MPI_Request& request) {
+  return keep_call(comm, next_persistent_tag(comm), gather_call(send, receive, root), request);
+}
+
+namespace {
+
+Gatherv gatherv_call(const ConstData& send, void* receive, CountArray counts, CountArray displs,
+                     const Datatype* type, int root) {
+  return {{send, Blocks::various(receive, counts, displs, type), root}};
+}
+
+}  // namespace
+
+Error gatherv(const ConstData& send, void* receive, CountArray counts, CountArray displs,
+              const Datatype* type, int root, Comm& comm) {
+  const int tag = next_tag(comm);
+  const Gatherv call = gatherv_call(send, receive, counts, displs, type, root);
+  if (const Error bad = call.check(comm); bad.failed()) return bad;
+  return run_call(comm, tag, call);
+}
+
+Error igatherv(const ConstData& send, void* receive, CountArray counts, CountArray displs,
+               const Datatype* type, int root, Comm& comm, MPI_Request& request) {
+  return start_call(comm, next_tag(comm), gatherv_call(send, receive, counts, displs, type, root),
+                    request);
+}
+
+Error gatherv_init(const ConstData& send, void* receive, CountArray counts, CountArray displs,
+                   const Datatype* type, int root, Comm& comm, Info* /*info*/,
+                   MPI_Request& request) {
+  return keep_call(comm, next_persistent_tag(comm),
+                   gatherv_call(send, receive, counts, displs, type, root), request);
 }
 
 }  // namespace fulmar::mpi

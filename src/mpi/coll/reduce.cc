@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
+#include "mpi/coll/algorithms.h"
 #include "mpi/coll/calls.h"
 #include "mpi/coll/posted_operands.h"
 #include "mpi/coll/reduction.h"
@@ -10,62 +11,81 @@
 /// commute the tree is counted from rank 0, which then hands the result to the root; others count
 /// from the root. log2(n) steps, every count and type.
 namespace fulmar::mpi {
-namespace {
 
 using base::Error;
 
-/// Sends the value up the tree that starts at `top`; true there, where it is the result.
-bool climb(Exchange& exchange, const Reduction& reduction, Accumulator& sum, int top) {
+Algorithm reduce_binomial(Exchange& exchange, const Reduce& call) {
+  if (call.count == 0) co_return;
+  const Reduction reduction{*call.op, *call.type, call.count};
+  Accumulator sum(reduction, is_in_place(call.send) ? call.receive : call.send);
+  if (sum.failed()) {
+    exchange.note(sum.error());
+    co_return;
+  }
   const int n = exchange.size();
+  const int top = call.op->commutative ? call.root : 0;
   const int place = (exchange.rank() - top + n) % n;
-  const auto rank_at = [&](int other) { return (other + top) % n; };
-  for (int distance = 1; distance < n; distance *= 2) {
-    if ((place & distance) != 0) {
-      exchange.send(reduction.at(sum.value()), rank_at(place - distance));
-      return false;
-    }
+  int distance = 1;
+  for (; distance < n && (place & distance) == 0; distance *= 2) {
     if (place + distance >= n) continue;
-    exchange.receive(reduction.at(sum.room()), rank_at(place + distance));
+    co_await exchange.receive(reduction.at(sum.room()), (place + distance + top) % n);
     sum.take_right();
   }
-  return true;
+  const bool at_root = exchange.rank() == call.root;
+  if (place != 0) {
+    co_await exchange.send(reduction.at(sum.value()), (place - distance + top) % n);
+    if (at_root) co_await exchange.receive(reduction.at(call.receive), top);
+  } else if (!at_root) {
+    co_await exchange.send(reduction.at(sum.value()), call.root);
+  } else if (sum.value() != call.receive) {
+    reduction.copy(sum.value(), call.receive);
+  }
+}
+
+Error Reduce::check(const Comm& comm) const {
+  if (const Error bad = check_reduction(*op, *type); bad.failed()) return bad;
+  return comm.rank == root ? check_operands(send, receive, count, *type)
+                           : check_buffer("sendbuf", send, count, *type);
+}
+
+Algorithm Reduce::algorithm(Exchange& exchange) const { return reduce_binomial(exchange, *this); }
+
+namespace {
+
+Error reduce_on(device::NodeBoard& board, const Reduce& call, Comm& comm) {
+  const Reduction reduction{*call.op, *call.type, call.count};
+  post_data(board, reduction.at(is_in_place(call.send) ? call.receive : call.send));
+  if (comm.rank != call.root) return {};
+  PostedOperands operands(board, reduction);
+  board.wait_all();
+  if (operands.failed()) return operands.error();
+  operands.combine(0, comm.size(), call.receive);
+  return {};
 }
 
 }  // namespace
 
 Error reduce(const void* send, void* receive, Count count, const Datatype& type, const Op& op,
              int root, Comm& comm) {
-  Exchange exchange(comm);
-  if (const Error bad = check_reduction(op, type); bad.failed()) return bad;
-  const bool at_root = comm.rank == root;
-  const Error bad = at_root ? check_operands(send, receive, count, type)
-                            : check_buffer("sendbuf", send, count, type);
-  if (bad.failed()) return bad;
+  const int tag = next_tag(comm);
+  const Reduce call{send, receive, count, &type, &op, root};
+  if (const Error bad = call.check(comm); bad.failed()) return bad;
   if (count == 0) return {};
-  const Reduction reduction{op, type, count};
-  const void* own = is_in_place(send) ? receive : send;
-  const Count bytes = count * type.size;
-  if (device::NodeBoard* board = board_for(comm, bytes); board != nullptr) {
-    post_data(*board, reduction.at(own));
-    if (!at_root) return {};
-    PostedOperands operands(*board, reduction);
-    board->wait_all();
-    if (operands.failed()) return operands.error();
-    operands.combine(0, comm.size(), receive);
-    return {};
+  if (device::NodeBoard* board = board_for(comm, count * type.size); board != nullptr) {
+    return reduce_on(*board, call, comm);
   }
-  Accumulator sum(reduction, own);
-  if (sum.failed()) return sum.error();
-  const int top = op.commutative ? root : 0;
-  const bool done = climb(exchange, reduction, sum, top);
-  if (done && at_root) {
-    if (sum.value() != receive) reduction.copy(sum.value(), receive);
-  } else if (done) {
-    exchange.send(reduction.at(sum.value()), root);
-  } else if (at_root) {
-    exchange.receive(reduction.at(receive), top);
-  }
-  return exchange.result();
+  return run_call(comm, tag, call);
+}
+
+Error ireduce(const void* send, void* receive, Count count, const Datatype& type, const Op& op,
+              int root, Comm& comm, MPI_Request& request) {
+  return start_call(comm, next_tag(comm), Reduce{send, receive, count, &type, &op, root}, request);
+}
+
+Error reduce_init(const void* send, void* receive, Count count, const Datatype& type, const Op& op,
+                  int root, Comm& comm, Info* /*info*/, MPI_Request& request) {
+  return keep_call(comm, next_persistent_tag(comm), Reduce{send, receive, count, &type, &op, root},
+                   request);
 }
 
 }  // namespace fulmar::mpi

@@ -1,68 +1,97 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include <vector>
-
+#include "mpi/coll/algorithms.h"
 #include "mpi/coll/calls.h"
 #include "mpi/coll/reduction.h"
 
 /// Reduction to rank 0, which then deals out the blocks. Every operation, count and type; twice the
 /// steps of either part.
 namespace fulmar::mpi {
-namespace {
 
 using base::Error;
 
-/// What all ranks contribute, without the gap of MPI_IN_PLACE.
-struct Whole {
-  const void* address;
-  Count count;
-};
+namespace {
 
-/// `deal(whole)` hands the result, which is at rank 0, out.
-template <class Deal>
-Error reduce_and_deal(const Whole& own, const Datatype& type, const Op& op, Comm& comm,
-                      Deal&& deal) {
-  void* whole = nullptr;
-  const Scratch scratch(type, comm.rank == 0 ? own.count : 0);
-  if (comm.rank == 0) {
-    if (scratch.failed()) return scratch.error();
-    whole = scratch.address();
+Algorithm reduce_and_deal(Exchange& exchange, const ReduceScatter& call) {
+  std::vector<Count> counts;
+  std::vector<Count> displs;
+  Count total = 0;
+  for (int rank = 0; rank < exchange.size(); ++rank) {
+    displs.push_back(total);
+    counts.push_back(call.count_of(rank));
+    total += counts.back();
   }
-  const Error reduced = reduce(own.address, whole, own.count, type, op, 0, comm);
-  const Error dealt = deal(static_cast<const void*>(whole));
-  return reduced.failed() ? reduced : dealt;
+  const Scratch whole(*call.type, exchange.rank() == 0 ? total : 0);
+  if (whole.failed()) exchange.note(whole.error());
+  const Reduce reduce{call.own(), whole.address(), total, call.type, call.op, 0};
+  co_await reduce_binomial(exchange, reduce);
+  const Scatter scatter{Blocks::various(whole.address(), {counts.data(), counts.size()},
+                                        {displs.data(), displs.size()}, call.type),
+                        {call.receive, call.count_of(exchange.rank()), call.type},
+                        0};
+  co_await scatter_direct(exchange, scatter);
+}
+
+}  // namespace
+
+Error ReduceScatterBlock::check(const Comm& /*comm*/) const {
+  if (const Error bad = check_reduction(*op, *type); bad.failed()) return bad;
+  return check_operands(send, receive, count, *type);
+}
+
+Error ReduceScatter::check(const Comm& comm) const {
+  if (const Error bad = check_counts("recvcounts", counts, comm.size()); bad.failed()) return bad;
+  if (const Error bad = check_reduction(*op, *type); bad.failed()) return bad;
+  return check_operands(send, receive, count_of(comm.rank), *type);
+}
+
+Algorithm ReduceScatter::algorithm(Exchange& exchange) const {
+  return reduce_and_deal(exchange, *this);
+}
+
+namespace {
+
+ReduceScatterBlock block_call(const void* send, const Data& receive, const Op& op) {
+  return {{send, receive.address, receive.count, {}, receive.type, &op}};
 }
 
 }  // namespace
 
 Error reduce_scatter(const void* send, void* receive, CountArray counts, const Datatype& type,
                      const Op& op, Comm& comm) {
-  const int n = comm.size();
-  if (const Error bad = check_counts("recvcounts", counts, n); bad.failed()) return bad;
-  if (const Error bad = check_reduction(op, type); bad.failed()) return bad;
-  std::vector<Count> displs;
-  Count total = 0;
-  for (int rank = 0; rank < n; ++rank) {
-    displs.push_back(total);
-    total += counts[static_cast<std::size_t>(rank)];
-  }
-  const Count own = counts[static_cast<std::size_t>(comm.rank)];
-  if (const Error bad = check_operands(send, receive, own, type); bad.failed()) return bad;
-  const Whole whole{is_in_place(send) ? receive : send, total};
-  return reduce_and_deal(whole, type, op, comm, [&](const void* result) {
-    return scatterv(result, counts, {displs.data(), displs.size()}, &type, {receive, own, &type}, 0,
-                    comm);
-  });
+  const int tag = next_tag(comm);
+  const ReduceScatter call{send, receive, 0, counts, &type, &op};
+  if (const Error bad = call.check(comm); bad.failed()) return bad;
+  return run_call(comm, tag, call);
+}
+
+Error ireduce_scatter(const void* send, void* receive, CountArray counts, const Datatype& type,
+                      const Op& op, Comm& comm, MPI_Request& request) {
+  return start_call(comm, next_tag(comm), ReduceScatter{send, receive, 0, counts, &type, &op},
+                    request);
+}
+
+Error reduce_scatter_init(const void* send, void* receive, CountArray counts, const Datatype& type,
+                          const Op& op, Comm& comm, Info* /*info*/, MPI_Request& request) {
+  return keep_call(comm, next_persistent_tag(comm),
+                   ReduceScatter{send, receive, 0, counts, &type, &op}, request);
 }
 
 Error reduce_scatter_block(const void* send, const Data& receive, const Op& op, Comm& comm) {
-  if (const Error bad = check_reduction(op, *receive.type); bad.failed()) return bad;
-  const Error wrong = check_operands(send, receive.address, receive.count, *receive.type);
-  if (wrong.failed()) return wrong;
-  const Whole whole{is_in_place(send) ? receive.address : send, receive.count * comm.size()};
-  return reduce_and_deal(whole, *receive.type, op, comm, [&](const void* result) {
-    return scatter({result, receive.count, receive.type}, receive, 0, comm);
-  });
+  const int tag = next_tag(comm);
+  const ReduceScatterBlock call = block_call(send, receive, op);
+  if (const Error bad = call.check(comm); bad.failed()) return bad;
+  return run_call(comm, tag, call);
+}
+
+Error ireduce_scatter_block(const void* send, const Data& receive, const Op& op, Comm& comm,
+                            MPI_Request& request) {
+  return start_call(comm, next_tag(comm), block_call(send, receive, op), request);
+}
+
+Error reduce_scatter_block_init(const void* send, const Data& receive, const Op& op, Comm& comm,
+                                Info* /*info*/, MPI_Request& request) {
+  return keep_call(comm, next_persistent_tag(comm), block_call(send, receive, op), request);
 }
 
 }  // namespace fulmar::mpi

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/coll/calls.h"
+#include "mpi/coll/operations.h"
 #include "mpi/coll/posted_operands.h"
 #include "mpi/coll/reduction.h"
 
@@ -9,9 +10,10 @@
 /// they exist, and the sum over the ranks up to its own one in it. What it hears from a block
 /// before its own goes into both, in the order of the ranks. log2(n) steps, every count and type.
 namespace fulmar::mpi {
-namespace {
 
 using base::Error;
+
+namespace {
 
 /// The sum over all ranks before this one, kept for an exclusive scan.
 struct Before {
@@ -30,11 +32,16 @@ struct Before {
   }
 };
 
-void sweep(Exchange& exchange, const Reduction& reduction, Accumulator& block, Before& before) {
+enum class Own : bool { excluded, included };
+
+Algorithm sweep(Exchange& exchange, const Reduction& reduction, Accumulator& block,
+                Before& before) {
   for (int distance = 1; distance < exchange.size(); distance *= 2) {
     const int other = exchange.rank() ^ distance;
     if (other >= exchange.size()) continue;
-    exchange.send_receive(reduction.at(block.value()), other, reduction.at(block.room()), other);
+    const ConstData out = reduction.at(block.value());
+    const Data in = reduction.at(block.room());
+    co_await exchange.send_receive(out, other, in, other);
     if (other > exchange.rank()) {
       block.take_right();
     } else {
@@ -44,49 +51,80 @@ void sweep(Exchange& exchange, const Reduction& reduction, Accumulator& block, B
   }
 }
 
-enum class Own : bool { excluded, included };
-
-Error run_scan(const void* send, const Data& receive, const Op& op, Comm& comm, Own own) {
-  Exchange exchange(comm);
-  if (const Error bad = check_reduction(op, *receive.type); bad.failed()) return bad;
-  const Error wrong = check_operands(send, receive.address, receive.count, *receive.type);
-  if (wrong.failed()) return wrong;
-  if (receive.count == 0) return {};
-  const Reduction reduction{op, *receive.type, receive.count};
-  const Count bytes = receive.count * receive.type->size;
-  if (device::NodeBoard* board = board_for(comm, bytes); board != nullptr) {
-    post_data(*board, reduction.at(is_in_place(send) ? receive.address : send));
-    PostedOperands operands(*board, reduction);
-    const int end = own == Own::included ? comm.rank + 1 : comm.rank;
-    board->wait_before(end);
-    if (operands.failed()) return operands.error();
-    if (end > 0) operands.combine(0, end, receive.address);
-    return {};
-  }
+Algorithm scan_doubling(Exchange& exchange, const Allreduce& call, Own own) {
+  if (call.receive.count == 0) co_return;
+  const Reduction reduction{*call.op, *call.receive.type, call.receive.count};
   const Scratch first(reduction.type, reduction.count);
   Before before(reduction);
   Accumulator block(reduction, first.address());
-  if (first.failed() || before.memory.failed() || block.failed()) return first.error();
+  if (first.failed() || before.memory.failed() || block.failed()) {
+    exchange.note(first.error());
+    co_return;
+  }
   // The own value is needed at the end, and the receive buffer may be where it is.
-  reduction.copy(is_in_place(send) ? receive.address : send, first.address());
-  sweep(exchange, reduction, block, before);
+  reduction.copy(call.own(), first.address());
+  co_await sweep(exchange, reduction, block, before);
   if (own == Own::included) {
     if (before.set) reduction.apply(before.memory.address(), first.address());
-    reduction.copy(first.address(), receive.address);
+    reduction.copy(first.address(), call.receive.address);
   } else if (before.set) {
-    reduction.copy(before.memory.address(), receive.address);
+    reduction.copy(before.memory.address(), call.receive.address);
   }
-  return exchange.result();
+}
+
+/// The blocking calls.
+template <class Call>
+Error run_scan(const Call& call, Comm& comm, Own own) {
+  const int tag = next_tag(comm);
+  if (const Error bad = call.check(comm); bad.failed()) return bad;
+  if (call.receive.count == 0) return {};
+  device::NodeBoard* board = board_for(comm, bytes_of(call.receive));
+  if (board == nullptr) return run_call(comm, tag, call);
+  const Reduction reduction{*call.op, *call.receive.type, call.receive.count};
+  post_data(*board, reduction.at(call.own()));
+  PostedOperands operands(*board, reduction);
+  const int end = own == Own::included ? comm.rank + 1 : comm.rank;
+  board->wait_before(end);
+  if (operands.failed()) return operands.error();
+  if (end > 0) operands.combine(0, end, call.receive.address);
+  return {};
 }
 
 }  // namespace
 
+Algorithm Scan::algorithm(Exchange& exchange) const {
+  return scan_doubling(exchange, *this, Own::included);
+}
+
+Algorithm Exscan::algorithm(Exchange& exchange) const {
+  return scan_doubling(exchange, *this, Own::excluded);
+}
+
 Error scan(const void* send, const Data& receive, const Op& op, Comm& comm) {
-  return run_scan(send, receive, op, comm, Own::included);
+  return run_scan(Scan{{send, receive, &op}}, comm, Own::included);
+}
+
+Error iscan(const void* send, const Data& receive, const Op& op, Comm& comm, MPI_Request& request) {
+  return start_call(comm, next_tag(comm), Scan{{send, receive, &op}}, request);
+}
+
+Error scan_init(const void* send, const Data& receive, const Op& op, Comm& comm, Info* /*info*/,
+                MPI_Request& request) {
+  return keep_call(comm, next_persistent_tag(comm), Scan{{send, receive, &op}}, request);
 }
 
 Error exscan(const void* send, const Data& receive, const Op& op, Comm& comm) {
-  return run_scan(send, receive, op, comm, Own::excluded);
+  return run_scan(Exscan{{send, receive, &op}}, comm, Own::excluded);
+}
+
+Error iexscan(const void* send, const Data& receive, const Op& op, Comm& comm,
+              MPI_Request& request) {
+  return start_call(comm, next_tag(comm), Exscan{{send, receive, &op}}, request);
+}
+
+Error exscan_init(const void* send, const Data& receive, const Op& op, Comm& comm, Info* /*info*/,
+                  MPI_Request& request) {
+  return keep_call(comm, next_persistent_tag(comm), Exscan{{send, receive, &op}}, request);
 }
 
 }  // namespace fulmar::mpi

@@ -2,60 +2,97 @@
 // Copyright (c) 2026 the Fulmar authors
 #include <algorithm>
 
+#include "mpi/coll/algorithms.h"
 #include "mpi/coll/calls.h"
-#include "mpi/coll/exchange.h"
-#include "mpi/coll/scratch.h"
 
 /// The root sends each rank its block: n - 1 messages, no copies between.
 namespace fulmar::mpi {
-namespace {
 
-constexpr int at_once = 64;
+using base::Error;
 
-template <class Block>
-base::Error distribute(Exchange& exchange, const Data& receive, Block&& block) {
+Algorithm scatter_direct(Exchange& exchange, const Scatter& call) {
   const int self = exchange.rank();
+  if (self != call.root) {
+    co_await exchange.receive(call.receive, call.root);
+    co_return;
+  }
+  constexpr int at_once = 64;
   Transfers transfers(exchange, std::min(at_once, exchange.size()));
   for (int rank = 0; rank < exchange.size(); ++rank) {
-    if (rank != self) transfers.send(block(rank), rank);
+    if (rank == self) continue;
+    if (transfers.full()) co_await transfers.wait();
+    transfers.send(call.send.to(rank), rank);
   }
-  if (!is_in_place(receive.address)) exchange.note(copy_data(block(self), receive));
-  transfers.wait();
-  return exchange.result();
+  if (!is_in_place(call.receive.address)) {
+    exchange.note(copy_data(call.send.to(self), call.receive));
+  }
+  co_await transfers.wait();
 }
 
-base::Error take(Exchange& exchange, const Data& receive, int root) {
-  if (const base::Error bad = refuse_in_place("recvbuf", receive.address, "at the root");
-      bad.failed()) {
-    return bad;
-  }
-  exchange.receive(receive, root);
-  return exchange.result();
+namespace {
+
+Scatter scatter_call(const ConstData& send, const Data& receive, int root) {
+  return {Blocks::equal(send), receive, root};
+}
+
+Scatterv scatterv_call(const void* send, CountArray counts, CountArray displs, const Datatype* type,
+                       const Data& receive, int root) {
+  return {{Blocks::various(send, counts, displs, type), receive, root}};
 }
 
 }  // namespace
 
-base::Error scatter(const ConstData& send, const Data& receive, int root, Comm& comm) {
-  Exchange exchange(comm);
-  if (comm.rank != root) return take(exchange, receive, root);
-  return distribute(exchange, receive, [&](int rank) {
-    return ConstData{shifted(send.address, send.type->extent * send.count * rank), send.count,
-                     send.type};
-  });
+Error Scatter::check(const Comm& comm) const {
+  if (comm.rank == root) return {};
+  return refuse_in_place("recvbuf", receive.address, "at the root");
 }
 
-base::Error scatterv(const void* send, CountArray counts, CountArray displs, const Datatype* type,
-                     const Data& receive, int root, Comm& comm) {
-  Exchange exchange(comm);
-  if (comm.rank != root) return take(exchange, receive, root);
-  if (const base::Error bad = check_counts("sendcounts", counts, comm.size()); bad.failed()) {
+Error Scatterv::check(const Comm& comm) const {
+  if (comm.rank != root) return Scatter::check(comm);
+  if (const Error bad = check_counts("sendcounts", send.counts, comm.size()); bad.failed()) {
     return bad;
   }
-  if (const base::Error bad = check_displs("displs", displs); bad.failed()) return bad;
-  return distribute(exchange, receive, [&](int rank) {
-    const auto i = static_cast<std::size_t>(rank);
-    return ConstData{shifted(send, type->extent * displs[i]), counts[i], type};
-  });
+  return check_displs("displs", send.displs);
+}
+
+Algorithm Scatter::algorithm(Exchange& exchange) const { return scatter_direct(exchange, *this); }
+
+Error scatter(const ConstData& send, const Data& receive, int root, Comm& comm) {
+  const int tag = next_tag(comm);
+  const Scatter call = scatter_call(send, receive, root);
+  if (const Error bad = call.check(comm); bad.failed()) return bad;
+  return run_call(comm, tag, call);
+}
+
+Error iscatter(const ConstData& send, const Data& receive, int root, Comm& comm,
+               MPI_Request& request) {
+  return start_call(comm, next_tag(comm), scatter_call(send, receive, root), request);
+}
+
+Error scatter_init(const ConstData& send, const Data& receive, int root, Comm& comm, Info* /*info*/,
+                   MPI_Request& request) {
+  return keep_call(comm, next_persistent_tag(comm), scatter_call(send, receive, root), request);
+}
+
+Error scatterv(const void* send, CountArray counts, CountArray displs, const Datatype* type,
+               const Data& receive, int root, Comm& comm) {
+  const int tag = next_tag(comm);
+  const Scatterv call = scatterv_call(send, counts, displs, type, receive, root);
+  if (const Error bad = call.check(comm); bad.failed()) return bad;
+  return run_call(comm, tag, call);
+}
+
+Error iscatterv(const void* send, CountArray counts, CountArray displs, const Datatype* type,
+                const Data& receive, int root, Comm& comm, MPI_Request& request) {
+  return start_call(comm, next_tag(comm), scatterv_call(send, counts, displs, type, receive, root),
+                    request);
+}
+
+Error scatterv_init(const void* send, CountArray counts, CountArray displs, const Datatype* type,
+                    const Data& receive, int root, Comm& comm, Info* /*info*/,
+                    MPI_Request& request) {
+  return keep_call(comm, next_persistent_tag(comm),
+                   scatterv_call(send, counts, displs, type, receive, root), request);
 }
 
 }  // namespace fulmar::mpi

@@ -65,6 +65,8 @@ struct Comm : ErrorHolder {
   /// Number of the next collective call, which makes its tag: calls of one communicator may be
   /// under way at the same time.
   std::uint32_t collective_calls = 0;
+  /// The same for persistent ones.
+  std::uint32_t persistent_calls = 0;
   /// For short collective operations; nullptr where the members have none.
   std::unique_ptr<device::NodeBoard> board;
   /// Reverse of `routes`, made when first asked for: sorted by peer.

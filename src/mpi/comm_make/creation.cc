@@ -47,10 +47,27 @@ void NewComm::give(MPI_Comm& out) noexcept {
   comm_ = nullptr;
 }
 
+namespace {
+
+/// The announcements travel round the ring of the ranks.
+Algorithm pass_round(Exchange& exchange, std::vector<Announcement>& all) {
+  const Datatype& byte = exchange.byte_type();
+  const int next = exchange.neighbour(1);
+  const int previous = exchange.neighbour(-1);
+  for (int step = 1; step < exchange.size(); ++step) {
+    Announcement& out = all[static_cast<std::size_t>(exchange.neighbour(1 - step))];
+    Announcement& in = all[static_cast<std::size_t>(exchange.neighbour(-step))];
+    co_await exchange.send_receive({&out, sizeof out, &byte}, next, {&in, sizeof in, &byte},
+                                   previous);
+  }
+}
+
+}  // namespace
+
 std::vector<Announcement> announce(Exchange& exchange, const Announcement& own) {
-  const Datatype& byte = *exchange.comm().library->find<Datatype>(MPI_BYTE);
   std::vector<Announcement> all(static_cast<std::size_t>(exchange.size()));
   if (exchange.comm().board != nullptr) {
+    const Datatype& byte = exchange.byte_type();
     device::NodeBoard& board = *exchange.comm().board;
     post_data(board, {&own, sizeof own, &byte});
     board.wait_all();
@@ -59,14 +76,8 @@ std::vector<Announcement> announce(Exchange& exchange, const Announcement& own) 
     }
     return all;
   }
-  const auto block = [&](int rank) {
-    return Data{&all[static_cast<std::size_t>(rank)], sizeof(Announcement), &byte};
-  };
   all[static_cast<std::size_t>(exchange.rank())] = own;
-  for (int step = 1; step < exchange.size(); ++step) {
-    exchange.send_receive(as_const(block(exchange.neighbour(1 - step))), exchange.neighbour(1),
-                          block(exchange.neighbour(-step)), exchange.neighbour(-1));
-  }
+  exchange.note(exchange.run(pass_round(exchange, all)));
   return all;
 }
 

@@ -102,7 +102,7 @@ Error comm_idup_with_info(Library& library, Comm& comm, Info* info, MPI_Comm& ou
     return base::failure(ErrorClass::unsupported_operation,
                          "argument comm: intercommunicators are not supported here yet");
   }
-  const auto tag = static_cast<int>(comm.collective_calls++ & largest_tag);
+  const int tag = next_tag(comm);
   auto idup = std::make_unique<Idup>();
   NewComm fresh(library);
   Request* made = make_request(idup_request, comm, {});

@@ -66,6 +66,12 @@ base::Error request_free(Library& library, ErrorTarget& target, Handle<Request> 
     end_done_request(library, *handle.where);
     return {};
   }
+  if (request.active && request.what->must_complete) {
+    return base::failure(base::ErrorClass::request,
+                         "the %s is active; a collective operation cannot be given up, complete it "
+                         "with a wait or test call",
+                         request.what->name);
+  }
   *handle.where = MPI_REQUEST_NULL;
   if (request.active && !request.complete()) {
     abandon_request(request);

@@ -43,19 +43,21 @@ class TypePacker final : public device::Packer {
 struct RequestKind {
   const char* name;
   /// Starts a persistent request that is not active.
-  base::Error (*start)(Request&);
+  base::Error (*start)(Request&) = nullptr;
   /// The request is complete: fills `status` (never null) and gives the result of the operation.
   /// Changes nothing: MPI_Request_get_status may have asked before.
-  base::Error (*finish)(Request&, MPI_Status& status);
+  base::Error (*finish)(Request&, MPI_Status& status) = nullptr;
   /// nullptr: the kind cannot be cancelled, which is an error of the caller.
-  base::Error (*cancel)(Request&);
+  base::Error (*cancel)(Request&) = nullptr;
   /// The request object ends: gives back what the kind holds.
-  void (*release)(Request&);
+  void (*release)(Request&) = nullptr;
   /// As release, for what the user gave and may fail; before it, and only after completion.
   base::Error (*free)(Request&) = nullptr;
   /// A message whose result is the outcome of the operation, and whose object holds nothing but
   /// references: the short way to complete it.
   bool plain = false;
+  /// MPI_Request_free of an active one is an error (collective calls; MPI 5.0 sections 6.12, 6.13).
+  bool must_complete = false;
 };
 
 /// A request (MPI 5.0 section 3.7). All kinds tell their completion through `operation`: its stage

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <vector>
+
+#include "mpi/coll/blocks.h"
+#include "mpi/coll/run.h"
+
+/// The arguments of each collective operation on an intracommunicator, in the form that mpi/coll/run.h
+/// asks for; what they mean is said in MPI 5.0 chapter 6. The algorithms take these.
+namespace fulmar::mpi {
+
+struct Barrier {
+  static constexpr const char* nonblocking = "MPI_Ibarrier";
+  static constexpr const char* persistent = "MPI_Barrier_init request";
+
+  [[nodiscard]] static base::Error check(const Comm& /*comm*/) { return {}; }
+  Algorithm algorithm(Exchange& exchange) const;
+  [[nodiscard]] static Held held() noexcept { return {}; }
+};
+
+struct Bcast {
+  static constexpr const char* nonblocking = "MPI_Ibcast";
+  static constexpr const char* persistent = "MPI_Bcast_init request";
+
+  Data data;
+  int root;
+
+  [[nodiscard]] static base::Error check(const Comm& /*comm*/) { return {}; }
+  Algorithm algorithm(Exchange& exchange) const;
+  [[nodiscard]] Held held() const noexcept { return {{data.type, nullptr}, nullptr, {}}; }
+};
+
+/// `receive` counts at the root only.
+struct Gather {
+  static constexpr const char* nonblocking = "MPI_Igather";
+  static constexpr const char* persistent = "MPI_Gather_init request";
+
+  ConstData send;
+  Blocks receive;
+  int root;
+
+  [[nodiscard]] base::Error check(const Comm& comm) const;
+  Algorithm algorithm(Exchange& exchange) const;
+  [[nodiscard]] Held held() const noexcept { return {{send.type, receive.type}, nullptr, {}}; }
+};
+struct Gatherv : Gather {
+  static constexpr const char* nonblocking = "MPI_Igatherv";
+  static constexpr const char* persistent = "MPI_Gatherv_init request";
+  [[nodiscard]] base::Error check(const Comm& comm) const;
+};
+
+/// `send` counts at the root only.
+struct Scatter {
+  static constexpr const char* nonblocking = "MPI_Iscatter";
+  static constexpr const char* persistent = "MPI_Scatter_init request";
+
+  Blocks send;
+  Data receive;
+  int root;
+
+  [[nodiscard]] base::Error check(const Comm& comm) const;
+  Algorithm algorithm(Exchange& exchange) const;
+  [[nodiscard]] Held held() const noexcept { return {{send.type, receive.type}, nullptr, {}}; }
+};
+struct Scatterv : Scatter {
+  static constexpr const char* nonblocking = "MPI_Iscatterv";
+  static constexpr const char* persistent = "MPI_Scatterv_init request";
+  [[nodiscard]] base::Error check(const Comm& comm) const;
+};
+
+struct Allgather {
+  static constexpr const char* nonblocking = "MPI_Iallgather";
+  static constexpr const char* persistent = "MPI_Allgather_init request";
+
+  ConstData send;
+  Blocks receive;
+
+  [[nodiscard]] static base::Error check(const Comm& /*comm*/) { return {}; }
+  Algorithm algorithm(Exchange& exchange) const;
+  [[nodiscard]] Held held() const noexcept { return {{send.type, receive.type}, nullptr, {}}; }
+};
+struct Allgatherv : Allgather {
+  static constexpr const char* nonblocking = "MPI_Iallgatherv";
+  static constexpr const char* persistent = "MPI_Allgatherv_init request";
+  [[nodiscard]] base::Error check(const Comm& comm) const;
+};
+
+struct Alltoall {
+  static constexpr const char* nonblocking = "MPI_Ialltoall";
+  static constexpr const char* persistent = "MPI_Alltoall_init request";
+
+  Blocks send;
+  Blocks receive;
+
+  [[nodiscard]] static base::Error check(const Comm& /*comm*/) { return {}; }
+  Algorithm algorithm(Exchange& exchange) const;
+  [[nodiscard]] Held held() const noexcept { return {{send.type, receive.type}, nullptr, {}}; }
+};
+struct Alltoallv : Alltoall {
+  static constexpr const char* nonblocking = "MPI_Ialltoallv";
+  static constexpr const char* persistent = "MPI_Alltoallv_init request";
+  [[nodiscard]] base::Error check(const Comm& comm) const;
+};
+/// `check` looks the types up.
+struct Alltoallw : Alltoall {
+  static constexpr const char* nonblocking = "MPI_Ialltoallw";
+  static constexpr const char* persistent = "MPI_Alltoallw_init request";
+
+  const MPI_Datatype* send_handles;
+  const MPI_Datatype* receive_handles;
+  std::vector<const Datatype*> types;  ///< for each rank to send, then to receive
+
+  [[nodiscard]] base::Error check(const Comm& comm);
+  [[nodiscard]] Held held() const noexcept { return {{}, nullptr, types}; }
+};
+
+/// `receive` counts at the root only.
+struct Reduce {
+  static constexpr const char* nonblocking = "MPI_Ireduce";
+  static constexpr const char* persistent = "MPI_Reduce_init request";
+
+  const void* send;
+  void* receive;
+  Count count;
+  const Datatype* type;
+  const Op* op;
+  int root;
+
+  [[nodiscard]] base::Error check(const Comm& comm) const;
+  Algorithm algorithm(Exchange& exchange) const;
+  [[nodiscard]] Held held() const noexcept { return {{type, nullptr}, op, {}}; }
+};
+
+struct Allreduce {
+  static constexpr const char* nonblocking = "MPI_Iallreduce";
+  static constexpr const char* persistent = "MPI_Allreduce_init request";
+
+  const void* send;
+  Data receive;
+  const Op* op;
+
+  [[nodiscard]] base::Error check(const Comm& comm) const;
+  Algorithm algorithm(Exchange& exchange) const;
+  [[nodiscard]] Held held() const noexcept { return {{receive.type, nullptr}, op, {}}; }
+  /// The own operand.
+  [[nodiscard]] const void* own() const noexcept {
+    return is_in_place(send) ? receive.address : send;
+  }
+};
+
+struct Scan : Allreduce {
+  static constexpr const char* nonblocking = "MPI_Iscan";
+  static constexpr const char* persistent = "MPI_Scan_init request";
+  Algorithm algorithm(Exchange& exchange) const;
+};
+struct Exscan : Allreduce {
+  static constexpr const char* nonblocking = "MPI_Iexscan";
+  static constexpr const char* persistent = "MPI_Exscan_init request";
+  Algorithm algorithm(Exchange& exchange) const;
+};
+
+/// MPI_Reduce_scatter_block where the counts are null: then each rank gets `count` elements.
+struct ReduceScatter {
+  static constexpr const char* nonblocking = "MPI_Ireduce_scatter";
+  static constexpr const char* persistent = "MPI_Reduce_scatter_init request";
+
+  const void* send;
+  void* receive;
+  Count count;
+  CountArray counts;
+  const Datatype* type;
+  const Op* op;
+
+  [[nodiscard]] base::Error check(const Comm& comm) const;
+  Algorithm algorithm(Exchange& exchange) const;
+  [[nodiscard]] Held held() const noexcept { return {{type, nullptr}, op, {}}; }
+  [[nodiscard]] const void* own() const noexcept { return is_in_place(send) ? receive : send; }
+  /// Elements that a rank gets.
+  [[nodiscard]] Count count_of(int rank) const noexcept {
+    return counts.is_null() ? count : counts[static_cast<std::size_t>(rank)];
+  }
+};
+struct ReduceScatterBlock : ReduceScatter {
+  static constexpr const char* nonblocking = "MPI_Ireduce_scatter_block";
+  static constexpr const char* persistent = "MPI_Reduce_scatter_block_init request";
+  [[nodiscard]] base::Error check(const Comm& comm) const;
+};
+
+}  // namespace fulmar::mpi

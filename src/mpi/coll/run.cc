@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "mpi/coll/run.h"
+
+namespace fulmar::mpi {
+namespace {
+
+KeptCall& kept_call_of(const Request& request) { return *static_cast<KeptCall*>(request.extra); }
+
+Request* make_call_request(const RequestKind& kind, Comm& comm, KeptCall* kept) {
+  Request* request = kept == nullptr ? nullptr : make_request(kind, comm, {});
+  if (request == nullptr) {
+    delete kept;
+    return nullptr;
+  }
+  request->extra = kept;
+  return request;
+}
+
+}  // namespace
+
+void KeptCall::acquire(const Held& held) noexcept {
+  Library& library = *comm_.library;
+  const auto acquire_one = [&](const Datatype* type) {
+    if (type != nullptr) library.acquire(const_cast<Datatype&>(*type));
+  };
+  for (const Datatype* type : held.types) acquire_one(type);
+  for (const Datatype* type : held.more_types) acquire_one(type);
+  if (held.op != nullptr) library.acquire(const_cast<Op&>(*held.op));
+}
+
+void KeptCall::release(const Held& held) noexcept {
+  Library& library = *comm_.library;
+  const auto release_one = [&](const Datatype* type) {
+    if (type != nullptr) library.release(const_cast<Datatype&>(*type));
+  };
+  for (const Datatype* type : held.types) release_one(type);
+  for (const Datatype* type : held.more_types) release_one(type);
+  if (held.op != nullptr) library.release(const_cast<Op&>(*held.op));
+}
+
+base::Error start_kept_call(Request& request) {
+  kept_call_of(request).start(request.operation);
+  return {};
+}
+
+base::Error finish_kept_call(Request& request, MPI_Status& status) {
+  set_status(&status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+  return kept_call_of(request).result();
+}
+
+void release_kept_call(Request& request) { delete &kept_call_of(request); }
+
+base::Error make_nonblocking_request(const RequestKind& kind, Comm& comm, KeptCall* kept, MPI_Request& out) {
+  Request* request = make_call_request(kind, comm, kept);
+  if (request == nullptr) return no_request_memory();
+  out = handle_cast<MPI_Request>(*request);
+  kept->start(request->operation);
+  return {};
+}
+
+base::Error make_persistent_request(const RequestKind& kind, Comm& comm, KeptCall* kept,
+                                    MPI_Request& out) {
+  Request* request = make_call_request(kind, comm, kept);
+  if (request == nullptr) return no_request_memory();
+  request->persistent = true;
+  request->active = false;
+  out = handle_cast<MPI_Request>(*request);
+  return {};
+}
+
+}  // namespace fulmar::mpi

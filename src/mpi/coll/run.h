@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <array>
+#include <memory>
+#include <new>
+#include <optional>
+#include <span>
+
+#include "mpi/coll/exchange.h"
+#include "mpi/op/op.h"
+#include "mpi/request/request.h"
+
+/// The three kinds of collective calls.
+///
+/// The arguments of one collective operation are a struct (a "call"), with
+///
+///     static constexpr const char* nonblocking = "MPI_Ibcast";       // for error texts
+///     static constexpr const char* persistent = "MPI_Bcast_init request";
+///     base::Error check(const Comm&);         // arguments that are wrong
+///     Algorithm algorithm(Exchange&) const;   // chooses one, and returns it, not started
+///     Held held() const;                      // what must outlive the user's handles
+///
+/// It stays where it is until the run is over, so algorithms may refer to its members. Arrays of
+/// counts and displacements are the user's and stay valid as long (MPI 5.0 sections 6.12 and 6.13).
+namespace fulmar::mpi {
+
+/// Objects that a call uses, which the user may free before the call is complete. Null pointers and
+/// predefined objects are allowed.
+struct Held {
+  std::array<const Datatype*, 2> types{};
+  const Op* op = nullptr;
+  std::span<const Datatype* const> more_types;
+};
+
+/// Blocking: runs the algorithm of a call that was checked to its end.
+template <class Call>
+base::Error run_call(Comm& comm, int tag, const Call& call) {
+  Exchange exchange(comm, tag);
+  return exchange.run(call.algorithm(exchange));
+}
+
+/// What the request of a non-blocking or persistent call keeps (Request::extra).
+class KeptCall {
+ public:
+  KeptCall(Comm& comm, int tag) noexcept : comm_(comm), tag_(tag) {}
+  virtual ~KeptCall() = default;
+  KeptCall(const KeptCall&) = delete;
+  KeptCall& operator=(const KeptCall&) = delete;
+
+  /// One run; `completion` tells its end.
+  void start(device::Operation& completion) noexcept {
+    exchange_.emplace(comm_, tag_);
+    exchange_->start(algorithm(*exchange_), completion);
+  }
+  /// Of the last run, which is over.
+  [[nodiscard]] base::Error result() const noexcept {
+    return exchange_ ? exchange_->result() : base::Error{};
+  }
+
+ protected:
+  void acquire(const Held& held) noexcept;
+  void release(const Held& held) noexcept;
+
+ private:
+  virtual Algorithm algorithm(Exchange& exchange) const = 0;
+
+  Comm& comm_;
+  int tag_;
+  std::optional<Exchange> exchange_;
+};
+
+template <class Call>
+class KeptCallOf final : public KeptCall {
+ public:
+  KeptCallOf(Comm& comm, int tag, Call&& call) noexcept
+      : KeptCall(comm, tag), call_(std::move(call)) {
+    acquire(call_.held());
+  }
+  ~KeptCallOf() override { release(call_.held()); }
+
+ private:
+  Algorithm algorithm(Exchange& exchange) const override { return call_.algorithm(exchange); }
+
+  Call call_;
+};
+
+// The functions of the kinds of requests.
+base::Error start_kept_call(Request& request);
+base::Error finish_kept_call(Request& request, MPI_Status& status);
+void release_kept_call(Request& request);
+
+template <class Call>
+inline constexpr RequestKind nonblocking_kind{
+    .name = Call::nonblocking,
+    .start = nullptr,
+    .finish = finish_kept_call,
+    .cancel = nullptr,
+    .release = release_kept_call,
+    .must_complete = true,
+};
+template <class Call>
+inline constexpr RequestKind persistent_kind{
+    .name = Call::persistent,
+    .start = start_kept_call,
+    .finish = finish_kept_call,
+    .cancel = nullptr,
+    .release = release_kept_call,
+    .must_complete = true,
+};
+
+/// Takes `kept`, which may be null: no memory.
+base::Error make_nonblocking_request(const RequestKind& kind, Comm& comm, KeptCall* kept, MPI_Request& out);
+base::Error make_persistent_request(const RequestKind& kind, Comm& comm, KeptCall* kept,
+                                    MPI_Request& out);
+
+/// Non-blocking: checks the call and starts it.
+template <class Call>
+base::Error start_call(Comm& comm, int tag, Call call, MPI_Request& out) {
+  if (const base::Error bad = call.check(comm); bad.failed()) return bad;
+  return make_nonblocking_request(nonblocking_kind<Call>, comm,
+                       new (std::nothrow) KeptCallOf<Call>(comm, tag, std::move(call)), out);
+}
+
+/// Persistent: checks the call and keeps the call for MPI_Start.
+template <class Call>
+base::Error keep_call(Comm& comm, int tag, Call call, MPI_Request& out) {
+  if (const base::Error bad = call.check(comm); bad.failed()) return bad;
+  return make_persistent_request(persistent_kind<Call>, comm,
+                                 new (std::nothrow) KeptCallOf<Call>(comm, tag, std::move(call)),
+                                 out);
+}
+
+}  // namespace fulmar::mpi

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include "device/device.h"
+#include "mpi/coll/frame_pool.h"
+
+namespace fulmar::mpi {
+
+class Exchange;
+
+/// The collective algorithms of a process that are under way: those whose messages are done and
+/// that go on with the next progress, and the memory of all. Made by `runtime` with the device.
+///
+/// Nothing is looked at while algorithms wait: the hook in the device's progress is there only while
+/// one is ready. Needs the lock of the library.
+class Schedules : private device::Device::Hook {
+ public:
+  explicit Schedules(device::Device& device) noexcept;
+  Schedules(const Schedules&) = delete;
+  Schedules& operator=(const Schedules&) = delete;
+
+  /// What `exchange` waits for is done: it is resumed by the next progress. Any place that holds
+  /// the lock, also inside the device.
+  void make_ready(Exchange& exchange) noexcept;
+
+  [[nodiscard]] FramePool& frames() noexcept { return frames_; }
+
+ private:
+  static unsigned resume_ready(device::Device::Hook& hook) noexcept;
+
+  device::Device& device_;
+  FramePool frames_;
+  Exchange* first_ = nullptr;
+  Exchange** last_ = &first_;
+};
+
+}  // namespace fulmar::mpi
