@@ -63,6 +63,7 @@ class Exchange {
       : comm_(comm), channel_(channel), tag_(tag) {}
   /// For a collective call of the user.
   Exchange(Comm& comm, int tag) noexcept : Exchange(comm, Channel::collective, tag) {}
+  explicit Exchange(Comm& comm) noexcept : Exchange(comm, next_tag(comm)) {}
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 

@@ -30,7 +30,7 @@ std::vector<int> all_ranks(const Comm& comm) {
 template <class Members>
 Error make_part(Library& library, Comm& parent, Error so_far, int color, int key, Members&& members,
                 MPI_Comm& out) {
-  Exchange exchange(parent, next_tag(parent));
+  Exchange exchange(parent);
   NewComm fresh(library);
   Announcement own = fresh.announcement(so_far, NewComm::Boards::offer);
   own.color = color;
@@ -75,7 +75,7 @@ Error refuse_inter(const Comm& comm) {
 
 Error comm_dup_with_info(Library& library, Comm& comm, Info* info, MPI_Comm& out) {
   if (const Error bad = refuse_inter(comm); bad.failed()) return bad;
-  Exchange exchange(comm, next_tag(comm));
+  Exchange exchange(comm);
   NewComm fresh(library);
   Error so_far;
   if (fresh.comm() != nullptr) {
