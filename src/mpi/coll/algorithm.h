@@ -9,9 +9,9 @@
 /// How collective algorithms are written.
 ///
 /// A collective algorithm is a sequence of steps that each wait for messages. A blocking call could
-/// run it as it stands; a non-blocking one has to leave it at each wait, and take it up where it was
-/// once the messages are there, in whatever call of the user makes progress then. So an algorithm
-/// is a C++20 coroutine, written once:
+/// run it as it stands; a non-blocking one has to leave it at each wait, and take it up where it
+/// was once the messages are there, in whatever call of the user makes progress then. So an
+/// algorithm is a C++20 coroutine, written once:
 ///
 ///     Algorithm pass_on(Exchange& exchange, Data data, int root) {
 ///       const int last = exchange.size() - 1;

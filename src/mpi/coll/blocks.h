@@ -7,8 +7,8 @@
 namespace fulmar::mpi {
 
 /// A buffer that has a block for each rank, in any of the ways that the collective calls have to
-/// say so: equal blocks side by side, the v-forms (a count and a displacement in elements for each),
-/// the w-forms (a count, a displacement in bytes and a type for each).
+/// say so: equal blocks side by side, the v-forms (a count and a displacement in elements for
+/// each), the w-forms (a count, a displacement in bytes and a type for each).
 struct Blocks {
   void* address = nullptr;
   Count count = 0;

@@ -7,8 +7,8 @@
 #include "mpi/coll/blocks.h"
 #include "mpi/coll/run.h"
 
-/// The arguments of each collective operation on an intracommunicator, in the form that mpi/coll/run.h
-/// asks for; what they mean is said in MPI 5.0 chapter 6. The algorithms take these.
+/// The arguments of each collective operation on an intracommunicator, in the form that
+/// mpi/coll/run.h asks for; what they mean is said in MPI 5.0 chapter 6. The algorithms take these.
 namespace fulmar::mpi {
 
 struct Barrier {

@@ -51,7 +51,8 @@ base::Error finish_kept_call(Request& request, MPI_Status& status) {
 
 void release_kept_call(Request& request) { delete &kept_call_of(request); }
 
-base::Error make_nonblocking_request(const RequestKind& kind, Comm& comm, KeptCall* kept, MPI_Request& out) {
+base::Error make_nonblocking_request(const RequestKind& kind, Comm& comm, KeptCall* kept,
+                                     MPI_Request& out) {
   Request* request = make_call_request(kind, comm, kept);
   if (request == nullptr) return no_request_memory();
   out = handle_cast<MPI_Request>(*request);

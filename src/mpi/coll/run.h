@@ -111,7 +111,8 @@ inline constexpr RequestKind persistent_kind{
 };
 
 /// Takes `kept`, which may be null: no memory.
-base::Error make_nonblocking_request(const RequestKind& kind, Comm& comm, KeptCall* kept, MPI_Request& out);
+base::Error make_nonblocking_request(const RequestKind& kind, Comm& comm, KeptCall* kept,
+                                     MPI_Request& out);
 base::Error make_persistent_request(const RequestKind& kind, Comm& comm, KeptCall* kept,
                                     MPI_Request& out);
 
@@ -120,7 +121,8 @@ template <class Call>
 base::Error start_call(Comm& comm, int tag, Call call, MPI_Request& out) {
   if (const base::Error bad = call.check(comm); bad.failed()) return bad;
   return make_nonblocking_request(nonblocking_kind<Call>, comm,
-                       new (std::nothrow) KeptCallOf<Call>(comm, tag, std::move(call)), out);
+                                  new (std::nothrow) KeptCallOf<Call>(comm, tag, std::move(call)),
+                                  out);
 }
 
 /// Persistent: checks the call and keeps the call for MPI_Start.

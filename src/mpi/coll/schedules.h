@@ -12,8 +12,8 @@ class Exchange;
 /// The collective algorithms of a process that are under way: those whose messages are done and
 /// that go on with the next progress, and the memory of all. Made by `runtime` with the device.
 ///
-/// Nothing is looked at while algorithms wait: the hook in the device's progress is there only while
-/// one is ready. Needs the lock of the library.
+/// Nothing is looked at while algorithms wait: the hook in the device's progress is there only
+/// while one is ready. Needs the lock of the library.
 class Schedules : private device::Device::Hook {
  public:
   explicit Schedules(device::Device& device) noexcept;

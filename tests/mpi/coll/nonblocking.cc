@@ -38,7 +38,8 @@ int random_count(test::Shared& random) {
 /// Other decisions in each rank.
 class Own {
  public:
-  explicit Own(unsigned seed) : random_(seed + 77U * static_cast<unsigned>(test::rank_of(MPI_COMM_WORLD))) {}
+  explicit Own(unsigned seed)
+      : random_(seed + 77U * static_cast<unsigned>(test::rank_of(MPI_COMM_WORLD))) {}
   int below(int limit) { return static_cast<int>(random_() % static_cast<unsigned>(limit)); }
 
  private:
@@ -58,7 +59,8 @@ void complete_all(std::deque<Collective>& open, Own& own) {
     case 1:  // one by one, by test alone, the last one first
       for (int i = n - 1; i >= 0; --i) {
         int flag = 0;
-        while (flag == 0) MPI_Test(&requests[static_cast<std::size_t>(i)], &flag, MPI_STATUS_IGNORE);
+        while (flag == 0)
+          MPI_Test(&requests[static_cast<std::size_t>(i)], &flag, MPI_STATUS_IGNORE);
       }
       break;
     case 2:
@@ -85,7 +87,8 @@ void mix(test::Shared& random, const std::vector<MPI_Comm>& comms, int calls) {
   Own own(static_cast<unsigned>(random.below(1 << 30)));
   std::deque<Collective> open;
   for (int i = 0; i < calls; ++i) {
-    const MPI_Comm comm = comms[static_cast<std::size_t>(random.below(static_cast<int>(comms.size())))];
+    const MPI_Comm comm =
+        comms[static_cast<std::size_t>(random.below(static_cast<int>(comms.size())))];
     const auto kind = static_cast<Kind>(random.below(static_cast<int>(Kind::count)));
     const test::Shape shape = shapes.at(random.below(test::Shapes::count));
     const int count = random_count(random);
@@ -154,7 +157,8 @@ void barrier_holds() {
   MPI_Request request = MPI_REQUEST_NULL;
   if (rank == 0) {
     // Everybody else has started; nobody can be through.
-    for (int r = 1; r < size; ++r) MPI_Recv(nullptr, 0, MPI_INT, r, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int r = 1; r < size; ++r)
+      MPI_Recv(nullptr, 0, MPI_INT, r, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Ibarrier(MPI_COMM_WORLD, &request);
   } else {
     int flag = 0;
@@ -186,7 +190,8 @@ void overlaps_with_messages() {
   }
   MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
   expect_equal(std::count(data.begin(), data.end(), 42), count, "MPI_Ibcast of long data");
-  expect_equal(std::count(sums.begin(), sums.end(), size - 1), count, "MPI_Iallreduce of long data");
+  expect_equal(std::count(sums.begin(), sums.end(), size - 1), count,
+               "MPI_Iallreduce of long data");
 }
 
 void statuses_and_errors() {
@@ -218,8 +223,9 @@ void statuses_and_errors() {
   expect_class(MPI_Ibarrier(MPI_COMM_NULL, &request), MPI_ERR_COMM, "communicator");
   expect_class(MPI_Iallreduce(&value, &value, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF, &request),
                MPI_ERR_BUFFER, "the same buffer twice");
-  expect_class(MPI_Iallreduce(MPI_IN_PLACE, &value, 1, MPI_FLOAT, MPI_BAND, MPI_COMM_SELF, &request),
-               MPI_ERR_OP, "operation and type");
+  expect_class(
+      MPI_Iallreduce(MPI_IN_PLACE, &value, 1, MPI_FLOAT, MPI_BAND, MPI_COMM_SELF, &request),
+      MPI_ERR_OP, "operation and type");
   const int negative = -2;
   const int zero = 0;
   expect_class(MPI_Iallgatherv(&value, 1, MPI_INT, &value, &negative, &zero, MPI_INT, MPI_COMM_SELF,

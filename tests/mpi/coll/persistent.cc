@@ -26,7 +26,8 @@ std::deque<Collective> make_all(test::Shared& random, const std::vector<MPI_Comm
                                 const test::Shapes& shapes, int how_many) {
   std::deque<Collective> made;
   for (int i = 0; i < how_many; ++i) {
-    const MPI_Comm comm = comms[static_cast<std::size_t>(random.below(static_cast<int>(comms.size())))];
+    const MPI_Comm comm =
+        comms[static_cast<std::size_t>(random.below(static_cast<int>(comms.size())))];
     const auto kind = static_cast<Kind>(i % static_cast<int>(Kind::count));
     const test::Shape shape = shapes.at(random.below(test::Shapes::count));
     const int count = random.below(4) == 0 ? random.below(4000) : random.below(20);
@@ -112,7 +113,8 @@ void wrong_use() {
   expect_class(MPI_Cancel(&request), MPI_ERR_REQUEST, "MPI_Cancel of an inactive request");
   MPI_Start(&request);
   expect_class(MPI_Start(&request), MPI_ERR_REQUEST, "MPI_Start of an active request");
-  expect_class(MPI_Request_free(&request), MPI_ERR_REQUEST, "MPI_Request_free of an active request");
+  expect_class(MPI_Request_free(&request), MPI_ERR_REQUEST,
+               "MPI_Request_free of an active request");
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   expect_equal(sum, 1, "MPI_Allreduce_init");
   MPI_Request_free(&request);

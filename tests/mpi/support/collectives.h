@@ -155,8 +155,8 @@ class Collective {
         return run(MPI_Gatherv, MPI_Igatherv, MPI_Gatherv_init, from, own, type, to, counts_.data(),
                    displs_.data(), type, root_);
       case Kind::scatter:
-        return run(MPI_Scatter, MPI_Iscatter, MPI_Scatter_init, from, count_, type, to,
-                   count_, type, root_);
+        return run(MPI_Scatter, MPI_Iscatter, MPI_Scatter_init, from, count_, type, to, count_,
+                   type, root_);
       case Kind::scatterv:
         return run(MPI_Scatterv, MPI_Iscatterv, MPI_Scatterv_init, from, counts_.data(),
                    displs_.data(), type, to, own, type, root_);
@@ -210,11 +210,10 @@ class Collective {
 
   [[nodiscard]] const char* name() const {
     static constexpr std::array<const char*, static_cast<std::size_t>(Kind::count)> names = {
-        "barrier",   "bcast",         "gather",         "gatherv",
-        "scatter",   "scatterv",      "allgather",      "allgatherv",
-        "alltoall",  "alltoallv",     "alltoallw",      "reduce",
-        "allreduce", "reduce_scatter", "reduce_scatter_block", "scan",
-        "exscan"};
+        "barrier",   "bcast",     "gather",     "gatherv",        "scatter",
+        "scatterv",  "allgather", "allgatherv", "alltoall",       "alltoallv",
+        "alltoallw", "reduce",    "allreduce",  "reduce_scatter", "reduce_scatter_block",
+        "scan",      "exscan"};
     return names[static_cast<std::size_t>(kind_)];
   }
 
