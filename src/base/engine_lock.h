@@ -29,6 +29,24 @@ class EngineLock {
     depth_ = 1;
   }
 
+  /// Takes the lock if no other thread has it.
+  [[nodiscard]] bool try_acquire() noexcept {
+    if (!enabled_) return true;
+    const std::uintptr_t self = this_thread();
+    if (owner_.load(std::memory_order_relaxed) == self) {
+      ++depth_;
+      return true;
+    }
+    std::uint32_t expected = free_word;
+    if (!word_.compare_exchange_strong(expected, held_word, std::memory_order_acquire,
+                                       std::memory_order_relaxed)) {
+      return false;
+    }
+    owner_.store(self, std::memory_order_relaxed);
+    depth_ = 1;
+    return true;
+  }
+
   void release() noexcept {
     if (!enabled_) return;
     if (--depth_ != 0) return;

@@ -57,11 +57,11 @@ bool SlotArena::grow() noexcept {
 /// Where too few slots are free: a fresh one, or, if there is none, one that was freed lately.
 void* SlotArena::allocate_slow() noexcept {
   Slot* slot = nullptr;
-  const bool has_fresh = used_bytes_ + stride_ <= usable_bytes_ || grow();
+  const bool has_fresh = used_bytes() + stride_ <= usable_bytes_ || grow();
   if (has_fresh) {
-    slot = reinterpret_cast<Slot*>(base_ + used_bytes_);
+    slot = reinterpret_cast<Slot*>(base_ + used_bytes());
     slot->generation = 0;
-    used_bytes_ += stride_;
+    used_bytes_.store(used_bytes() + stride_, std::memory_order_relaxed);
   } else if (free_count_ > 0) {
     slot = first_free_;
     first_free_ = slot->next_free;

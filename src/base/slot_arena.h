@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -16,8 +17,8 @@ namespace fulmar::base {
 /// behind `quarantine` others before that. A stale handle is therefore recognised until its slot
 /// was reused 64 times.
 ///
-/// Holds raw storage: the caller constructs and destroys objects. Not thread-safe: the caller holds
-/// the lock of the library.
+/// Holds raw storage: the caller constructs and destroys objects. The caller holds the lock of the
+/// library; but `find` may be called without it for a handle that its thread knows to be live.
 class SlotArena {
  public:
   /// `object_bytes` is the size of one object, `max_objects` a limit that costs only address space.
@@ -45,7 +46,7 @@ class SlotArena {
   /// The object of a live handle; nullptr for anything else, whatever its value.
   [[nodiscard]] void* find(std::uintptr_t handle) const noexcept {
     const std::uintptr_t offset = handle - base_;
-    if (offset >= used_bytes_) return nullptr;
+    if (offset >= used_bytes()) return nullptr;
     if ((offset & offset_mask_) != 0) return nullptr;
     auto* slot = reinterpret_cast<Slot*>(handle & ~generation_mask);
     if (slot->live_key != (offset & generation_mask)) return nullptr;
@@ -55,14 +56,14 @@ class SlotArena {
   /// anything else. And back: 0 for a number that no handle has.
   [[nodiscard]] std::int64_t number_of(std::uintptr_t handle) const noexcept {
     const std::uintptr_t offset = handle - base_;
-    if (offset >= used_bytes_ || (offset & offset_mask_) != 0) return -1;
+    if (offset >= used_bytes() || (offset & offset_mask_) != 0) return -1;
     return static_cast<std::int64_t>((offset / stride_) * (generation_mask + 1) +
                                      (offset & generation_mask));
   }
   [[nodiscard]] std::uintptr_t handle_of_number(std::int64_t number) const noexcept {
     const auto wanted = static_cast<std::uintptr_t>(number);
     const std::uintptr_t offset = wanted / (generation_mask + 1) * stride_;
-    return offset >= used_bytes_ ? 0 : base_ + (offset | (wanted & generation_mask));
+    return offset >= used_bytes() ? 0 : base_ + (offset | (wanted & generation_mask));
   }
   /// From now on `find` does not know the object any more; it stays usable until `free`.
   void retire(void* object) noexcept { slot_of(object)->live_key = dead; }
@@ -93,11 +94,14 @@ class SlotArena {
   static Slot* slot_of(const void* object) noexcept {
     return static_cast<Slot*>(const_cast<void*>(object)) - 1;
   }
+  [[nodiscard]] std::uintptr_t used_bytes() const noexcept {
+    return used_bytes_.load(std::memory_order_relaxed);
+  }
   void* allocate_slow() noexcept;
   bool grow() noexcept;
 
   std::uintptr_t base_ = 0;
-  std::uintptr_t used_bytes_ = 0;
+  std::atomic<std::uintptr_t> used_bytes_{0};
   std::uintptr_t offset_mask_ = 0;
   std::size_t stride_ = 0;
   std::size_t reserved_bytes_ = 0;
