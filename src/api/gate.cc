@@ -20,6 +20,7 @@ int refuse(Call call) {
 }
 
 int fail(mpi::Library& library, Call call, mpi::Object* on, base::Error error) {
+  const base::EngineGuard guard(library.lock);  // some calls run without it
   return mpi::raise(library, call.name(), on, error);
 }
 
