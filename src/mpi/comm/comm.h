@@ -43,9 +43,10 @@ struct Comm : ErrorHolder {
   ~Comm();
 
   /// Added to the context: messages of collective calls, and those that make communicators of a
-  /// part of this one, in place of the user's messages.
+  /// part of this one, or match partitioned requests, in place of the user's messages.
   static constexpr std::uint32_t collective_bit = 1;
   static constexpr std::uint32_t creation_bit = 2;
+  static constexpr std::uint32_t partitioned_bit = 4;
 
   Library* library;
   device::Device* device = nullptr;

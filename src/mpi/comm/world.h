@@ -10,20 +10,20 @@
 
 namespace fulmar::mpi {
 
-/// The numbers under which this process knows its communicators: multiples of 4, so that two bits
-/// are left to tell kinds of messages apart (Comm::collective_bit and its neighbours).
+/// The numbers under which this process knows its communicators: multiples of 8, so that three
+/// bits are left to tell kinds of messages apart (Comm::collective_bit and its neighbours).
 class ContextIds {
  public:
   static constexpr std::uint32_t world = 0;
-  static constexpr std::uint32_t self = 4;
+  static constexpr std::uint32_t self = 8;
   /// Messages that make communicators from groups, where there is no parent to talk on.
-  static constexpr std::uint32_t group_creation = 8;
+  static constexpr std::uint32_t group_creation = 16;
 
   [[nodiscard]] std::uint32_t take() {
     // A freed number is used again late, when a message that still carries it cannot be under way.
     if (next_ < reuse_after || free_.empty()) {
-      next_ += 4;
-      return next_ - 4;
+      next_ += step;
+      return next_ - step;
     }
     const std::uint32_t id = free_.front();
     free_.erase(free_.begin());
@@ -34,8 +34,9 @@ class ContextIds {
   }
 
  private:
-  static constexpr std::uint32_t reuse_after = 0x7ffffffc;
-  std::uint32_t next_ = 12;
+  static constexpr std::uint32_t step = 8;
+  static constexpr std::uint32_t reuse_after = 0x7ffffff8;
+  std::uint32_t next_ = group_creation + step;
   std::vector<std::uint32_t> free_;
 };
 
@@ -59,6 +60,8 @@ struct World {
   Comm self;
   ContextIds contexts;
   Bindings bindings;  ///< set by `runtime`; the same in every process
+  /// Partitioned sends made so far: their answers have tags of their own.
+  std::uint32_t partitioned_sends = 0;
 };
 
 }  // namespace fulmar::mpi

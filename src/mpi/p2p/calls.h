@@ -41,6 +41,18 @@ base::Error isendrecv(const ConstData& send, int dest, int send_tag, const Data&
 base::Error isendrecv_replace(const Data& data, int dest, int send_tag, int source, int receive_tag,
                               Comm& comm, MPI_Request& request);
 
+// Chapter 4. The marks and the look are called without the lock of the library.
+base::Error psend_init(Library& library, const void* buffer, int partitions, Count count,
+                       Datatype& type, int dest, int tag, Comm& comm, Info* info,
+                       MPI_Request& request);
+base::Error precv_init(Library& library, void* buffer, int partitions, Count count, Datatype& type,
+                       int source, int tag, Comm& comm, Info* info, MPI_Request& request);
+base::Error pready(Library& library, int partition, Request& request);
+base::Error pready_range(Library& library, int low, int high, Request& request);
+base::Error pready_list(Library& library, int length, std::span<const int> partitions,
+                        Request& request);
+base::Error parrived(Library& library, Request& request, int partition, int& flag);
+
 base::Error probe(int source, int tag, Comm& comm, MPI_Status* status);
 base::Error iprobe(int source, int tag, Comm& comm, int& flag, MPI_Status* status);
 base::Error mprobe(int source, int tag, Comm& comm, MPI_Message& message, MPI_Status* status);

@@ -10,12 +10,13 @@
 /// below the C interface, and for the collective context too.
 namespace fulmar::mpi {
 
-/// Which messages of a communicator: the user's, those of its collective calls, or those that make
-/// a communicator of a part of its ranks.
+/// Which messages of a communicator: the user's, those of its collective calls, those that make a
+/// communicator of a part of its ranks, or those that match partitioned requests.
 enum class Channel : std::uint32_t {
   user = 0,
   collective = Comm::collective_bit,
-  creation = Comm::creation_bit
+  creation = Comm::creation_bit,
+  partitioned = Comm::partitioned_bit
 };
 
 /// Sends and waits until the buffer may be reused. `dest` is a rank (of the remote group of an

@@ -72,6 +72,9 @@ base::Error request_free(Library& library, ErrorTarget& target, Handle<Request> 
                          "with a wait or test call",
                          request.what->name);
   }
+  if (request.active && !request.complete() && request.what->abandon != nullptr) {
+    if (const base::Error error = request.what->abandon(request); error.failed()) return error;
+  }
   *handle.where = MPI_REQUEST_NULL;
   if (request.active && !request.complete()) {
     abandon_request(request);

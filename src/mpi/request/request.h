@@ -58,6 +58,9 @@ struct RequestKind {
   bool plain = false;
   /// MPI_Request_free of an active one is an error (collective calls; MPI 5.0 sections 6.12, 6.13).
   bool must_complete = false;
+  /// MPI_Request_free while the operation is under way: may refuse, or see to it that the operation
+  /// ends without the handle.
+  base::Error (*abandon)(Request&) = nullptr;
 };
 
 /// A request (MPI 5.0 section 3.7). All kinds tell their completion through `operation`: its stage
