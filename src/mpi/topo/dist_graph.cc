@@ -42,13 +42,10 @@ Error make_dist_graph(Library& library, Comm& comm, const Ready& ready, MPI_Comm
   Renumbering renumbering{first_ranks(comm.size()), {}};
   const Error lost = ready.may_move ? renumber(comm, ready.own, renumbering) : Error{};
   Making making(library, comm);
-  const std::uint64_t word = weighting_word(ready.own.weighting) |
-                             balance_word(comm.rank, ready.own) |
-                             word_of_halves(0, digest_of(renumbering.order));
+  const std::uint64_t word =
+      weighting_word(ready.own.weighting) | word_of_halves(0, digest_of(renumbering.order));
   const Error bad = making.announce(ready.so_far.failed() ? ready.so_far : lost, word);
   if (bad.failed()) return bad;
-  const Error unbalanced = check_balance(making, comm.size());
-  if (unbalanced.failed()) return unbalanced;
   return finish_dist_graph(making, comm, ready.own, std::move(renumbering), out);
 }
 

@@ -18,7 +18,6 @@ using base::failure;
 constexpr std::uint64_t asked_bit = std::uint64_t{1} << 32;
 constexpr std::uint64_t weighted_bit = 2 * asked_bit;
 constexpr std::uint64_t unweighted_bit = 4 * asked_bit;
-constexpr std::uint64_t balance_unit = 8 * asked_bit;
 
 Error check_rank(const char* argument, std::size_t at, int rank, int size) {
   if (rank >= 0 && rank < size) return {};
@@ -240,24 +239,6 @@ Error take_adjacent(const Comm& comm, const AdjacentArguments& arguments,
 std::uint64_t weighting_word(const Weighting& weighting) noexcept {
   return (weighting.asked ? asked_bit : 0) | (weighting.weighted ? weighted_bit : 0) |
          (weighting.unweighted ? unweighted_bit : 0);
-}
-
-std::uint64_t balance_word(int rank, const OwnEdges& own) noexcept {
-  std::uint64_t sum = 0;
-  for (const EdgeEnd& edge : own.destinations) {
-    sum += digest_of(std::array{rank, edge.other});
-  }
-  for (const EdgeEnd& edge : own.sources) sum -= digest_of(std::array{edge.other, rank});
-  return sum * balance_unit;
-}
-
-Error check_balance(const Making& making, int processes) {
-  std::uint64_t sum = 0;
-  for (int rank = 0; rank < processes; ++rank) sum += making.word_of(rank) / balance_unit;
-  if (sum * balance_unit == 0) return {};
-  return failure(ErrorClass::arg,
-                 "arguments sources and destinations: an edge was given at only one of its ends; "
-                 "each must be among the destinations of one process and the sources of the other");
 }
 
 Error finish_dist_graph(Making& making, const Comm& comm, const OwnEdges& own,

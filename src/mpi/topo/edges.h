@@ -66,13 +66,10 @@ struct Renumbering {
 /// the order is that of the ranks.
 base::Error renumber(Comm& comm, const OwnEdges& own, Renumbering& found);
 
-// The word that a process announces (see Making), besides the order: in the upper half three bits
-// tell the weighting; the others are a sum over its edges in which each edge counts positive at one
-// end and negative at the other, so that the sum over all processes is 0 when, and hardly ever
-// else, every edge has both its ends.
+/// The word that a process announces (see Making), besides the order: three bits of its upper half
+/// tell the weighting. Nobody checks that an edge is given at both its ends: MPICH and Open MPI do
+/// not either, and programs make graphs of which they use one direction only.
 [[nodiscard]] std::uint64_t weighting_word(const Weighting& weighting) noexcept;
-[[nodiscard]] std::uint64_t balance_word(int rank, const OwnEdges& own) noexcept;
-base::Error check_balance(const Making& making, int processes);
 
 /// Makes the communicator once all is announced.
 base::Error finish_dist_graph(Making& making, const Comm& comm, const OwnEdges& own,

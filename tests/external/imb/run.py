@@ -65,7 +65,7 @@ def judge(status, output, names):
 def run_suite(binary, suite, ranks, options, names, table):
     """One job; the words {ranks} in the options stand for their number."""
     words = [word.replace("{ranks}", str(ranks)) for word in options]
-    command = [binary, *words, *(["-include", ",".join(names)] if suite in ("MPI1", "NBC") else names)]
+    command = [binary, *words, *names]
     environment = support.clean_environment(OMP_NUM_THREADS="2")
     status, output, seconds = support.mpiexec(ranks, command, 300, environment)
     title = f"IMB-{suite} {ranks} ranks, {len(names)} benchmarks"
