@@ -5,6 +5,8 @@
 #include <string>
 
 #include "api/calls.h"
+#include "mpi/datatype/datatype.h"
+#include "mpi/datatype/fortran_facts.h"
 #include "mpi/info/info.h"
 #include "mpi/library.h"
 
@@ -61,10 +63,13 @@ Error abi_set_fortran_info(mpi::Library& library, mpi::Info& info) {
     return failure(ErrorClass::abi,
                    "the Fortran facts are set already; only the first call counts");
   }
+  const auto facts = mpi::read_fortran_facts(info);
+  if (facts.failed()) return facts.error();
   auto* made = library.make<mpi::Info>();
   if (made == nullptr) return no_memory();
   made->entries = info.entries;
   library.fortran.facts = made;
+  library.datatypes->set_fortran(facts.value());
   return {};
 }
 

@@ -4,6 +4,8 @@
 
 #include <mpi.h>
 
+#include <algorithm>
+#include <bit>
 #include <complex>
 #include <type_traits>
 
@@ -12,146 +14,227 @@
 namespace fulmar::mpi {
 namespace {
 
-std::uintptr_t constant(MPI_Datatype handle) { return reinterpret_cast<std::uintptr_t>(handle); }
+using enum Element;
+using enum TypeClass;
+
+std::uintptr_t number(MPI_Datatype handle) { return reinterpret_cast<std::uintptr_t>(handle); }
 
 template <class T>
-BasicType basic(MPI_Datatype handle, const char* name, TypeClass type_class, Element element) {
-  return {constant(handle), name, element, type_class, alignof(T), sizeof(T)};
+BasicType type(MPI_Datatype handle, const char* name, TypeClass type_class, Element element,
+               int external = sizeof(T)) {
+  return {number(handle), name,       element,
+          type_class,     alignof(T), static_cast<std::uint8_t>(external),
+          sizeof(T)};
 }
 
-/// The element of a C integer type, whose width depends on the machine.
+/// A C integer type, whose width depends on the machine.
 template <class T>
-constexpr Element integer_element() {
+BasicType integer(MPI_Datatype handle, const char* name, int external) {
   static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8);
-  constexpr int step = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
-  const Element first = std::is_signed_v<T> ? Element::int8 : Element::uint8;
-  return static_cast<Element>(static_cast<int>(first) + step);
+  constexpr int step = std::countr_zero(sizeof(T));
+  constexpr Element first = std::is_signed_v<T> ? int8 : uint8;
+  constexpr auto element = static_cast<Element>(static_cast<int>(first) + step);
+  return type<T>(handle, name, c_integer, element, external);
 }
 
-template <class First, class Second>
-BasicType pair(MPI_Datatype handle, const char* name, Element element, MPI_Datatype first,
-               MPI_Datatype second) {
-  struct Pair {
-    First first;
-    Second second;
-  };
-  return {constant(handle),
+void add_c_types(std::vector<BasicType>& to) {
+  to.insert(to.end(),
+            {
+                type<std::int64_t>(MPI_AINT, "MPI_AINT", multi_language, int64),
+                type<std::int64_t>(MPI_COUNT, "MPI_COUNT", multi_language, int64),
+                type<std::int64_t>(MPI_OFFSET, "MPI_OFFSET", multi_language, int64),
+                type<char>(MPI_PACKED, "MPI_PACKED", packed, none),
+                integer<short>(MPI_SHORT, "MPI_SHORT", 2),
+                integer<int>(MPI_INT, "MPI_INT", 4),
+                integer<long>(MPI_LONG, "MPI_LONG", 4),
+                integer<long long>(MPI_LONG_LONG, "MPI_LONG_LONG", 8),
+                integer<unsigned short>(MPI_UNSIGNED_SHORT, "MPI_UNSIGNED_SHORT", 2),
+                integer<unsigned>(MPI_UNSIGNED, "MPI_UNSIGNED", 4),
+                integer<unsigned long>(MPI_UNSIGNED_LONG, "MPI_UNSIGNED_LONG", 4),
+                integer<unsigned long long>(MPI_UNSIGNED_LONG_LONG, "MPI_UNSIGNED_LONG_LONG", 8),
+                integer<signed char>(MPI_SIGNED_CHAR, "MPI_SIGNED_CHAR", 1),
+                integer<unsigned char>(MPI_UNSIGNED_CHAR, "MPI_UNSIGNED_CHAR", 1),
+                type<float>(MPI_FLOAT, "MPI_FLOAT", floating, float32),
+                type<double>(MPI_DOUBLE, "MPI_DOUBLE", floating, float64),
+                type<long double>(MPI_LONG_DOUBLE, "MPI_LONG_DOUBLE", floating, float_long, 16),
+                type<bool>(MPI_C_BOOL, "MPI_C_BOOL", logical, boolean),
+                type<bool>(MPI_CXX_BOOL, "MPI_CXX_BOOL", logical, boolean),
+                type<wchar_t>(MPI_WCHAR, "MPI_WCHAR", character, wide_character, 2),
+                // MPI 5.0 section 6.9.2 has no operation for MPI_CHAR, but MPICH and Open MPI
+                // reduce it as
+                // C's char, and programs count on that.
+                integer<char>(MPI_CHAR, "MPI_CHAR", 1),
+                type<char>(MPI_BYTE, "MPI_BYTE", byte, uint8),
+                type<std::int8_t>(MPI_INT8_T, "MPI_INT8_T", c_integer, int8),
+                type<std::int16_t>(MPI_INT16_T, "MPI_INT16_T", c_integer, int16),
+                type<std::int32_t>(MPI_INT32_T, "MPI_INT32_T", c_integer, int32),
+                type<std::int64_t>(MPI_INT64_T, "MPI_INT64_T", c_integer, int64),
+                type<std::uint8_t>(MPI_UINT8_T, "MPI_UINT8_T", c_integer, uint8),
+                type<std::uint16_t>(MPI_UINT16_T, "MPI_UINT16_T", c_integer, uint16),
+                type<std::uint32_t>(MPI_UINT32_T, "MPI_UINT32_T", c_integer, uint32),
+                type<std::uint64_t>(MPI_UINT64_T, "MPI_UINT64_T", c_integer, uint64),
+            });
+}
+
+void add_c_complex_types(std::vector<BasicType>& to) {
+  using Single = std::complex<float>;
+  using Double = std::complex<double>;
+  using Long = std::complex<long double>;
+  to.insert(to.end(),
+            {
+                type<Single>(MPI_C_FLOAT_COMPLEX, "MPI_C_FLOAT_COMPLEX", complex, complex32),
+                type<Double>(MPI_C_DOUBLE_COMPLEX, "MPI_C_DOUBLE_COMPLEX", complex, complex64),
+                type<Long>(MPI_C_LONG_DOUBLE_COMPLEX, "MPI_C_LONG_DOUBLE_COMPLEX", complex,
+                           complex_long, 32),
+                type<Single>(MPI_CXX_FLOAT_COMPLEX, "MPI_CXX_FLOAT_COMPLEX", complex, complex32),
+                type<Double>(MPI_CXX_DOUBLE_COMPLEX, "MPI_CXX_DOUBLE_COMPLEX", complex, complex64),
+                type<Long>(MPI_CXX_LONG_DOUBLE_COMPLEX, "MPI_CXX_LONG_DOUBLE_COMPLEX", complex,
+                           complex_long, 32),
+            });
+}
+
+/// The kinds of numbers that Fortran has in several sizes.
+struct FortranKind {
+  TypeClass type_class;
+  Element smallest;  ///< those of twice the size and so on follow it
+  int parts;         ///< 2 for complex numbers
+  int smallest_bytes;
+};
+constexpr FortranKind logicals{logical, logical8, 1, 1};
+constexpr FortranKind integers{fortran_integer, int8, 1, 1};
+constexpr FortranKind reals{floating, float16, 1, 2};
+constexpr FortranKind complexes{complex, complex16, 2, 4};
+
+/// `bytes` is the size of all parts, `external` likewise.
+BasicType fortran_type(MPI_Datatype handle, const char* name, const FortranKind& kind, int bytes,
+                       int external) {
+  int step = std::countr_zero(static_cast<unsigned>(bytes / kind.smallest_bytes));
+  // C's long double stands between float64 and float128, likewise for complex numbers.
+  const bool with_long = kind.type_class == floating || kind.type_class == complex;
+  if (with_long && step == 3) step = 4;
+  const auto element = static_cast<Element>(static_cast<int>(kind.smallest) + step);
+  const int alignment = std::min<int>(bytes / kind.parts, alignof(__int128));
+  return {number(handle),
           name,
           element,
-          TypeClass::pair,
-          alignof(Pair),
-          sizeof(First) + sizeof(Second),
-          offsetof(Pair, second),
-          constant(first),
-          constant(second)};
+          kind.type_class,
+          static_cast<std::uint8_t>(alignment),
+          static_cast<std::uint8_t>(external),
+          bytes};
 }
 
-BasicType unsupported(MPI_Datatype handle, const char* name) {
-  return {constant(handle), name, Element::none, TypeClass::unsupported, 1, 0};
+BasicType unsupported_type(MPI_Datatype handle, const char* name) {
+  return {number(handle), name, none, unsupported, 1, 0, 0};
+}
+
+void add_default_fortran_types(std::vector<BasicType>& to, const FortranFacts& fortran) {
+  const int real = fortran.real_bytes;
+  const int twice = fortran.double_bytes;
+  to.insert(
+      to.end(),
+      {
+          type<char>(MPI_CHARACTER, "MPI_CHARACTER", character, none),
+          fortran_type(MPI_LOGICAL, "MPI_LOGICAL", logicals, fortran.logical_bytes, 4),
+          fortran_type(MPI_INTEGER, "MPI_INTEGER", integers, fortran.integer_bytes, 4),
+          fortran_type(MPI_REAL, "MPI_REAL", reals, real, 4),
+          fortran_type(MPI_DOUBLE_PRECISION, "MPI_DOUBLE_PRECISION", reals, twice, 8),
+          fortran_type(MPI_COMPLEX, "MPI_COMPLEX", complexes, 2 * real, 8),
+          fortran.has_double_complex
+              ? fortran_type(MPI_DOUBLE_COMPLEX, "MPI_DOUBLE_COMPLEX", complexes, 2 * twice, 16)
+              : unsupported_type(MPI_DOUBLE_COMPLEX, "MPI_DOUBLE_COMPLEX"),
+      });
+}
+
+/// The optional types: MPI_INTEGER4 and the like.
+void add_sized_fortran_types(std::vector<BasicType>& to, const FortranFacts& fortran) {
+  struct Sized {
+    MPI_Datatype handle;
+    const char* name;
+    const FortranKind& kind;
+    int bytes;
+    unsigned present;
+  };
+  const Sized table[] = {
+      {MPI_LOGICAL1, "MPI_LOGICAL1", logicals, 1, fortran.has_logical},
+      {MPI_LOGICAL2, "MPI_LOGICAL2", logicals, 2, fortran.has_logical},
+      {MPI_LOGICAL4, "MPI_LOGICAL4", logicals, 4, fortran.has_logical},
+      {MPI_LOGICAL8, "MPI_LOGICAL8", logicals, 8, fortran.has_logical},
+      {MPI_LOGICAL16, "MPI_LOGICAL16", logicals, 16, fortran.has_logical},
+      {MPI_INTEGER1, "MPI_INTEGER1", integers, 1, fortran.has_integer},
+      {MPI_INTEGER2, "MPI_INTEGER2", integers, 2, fortran.has_integer},
+      {MPI_INTEGER4, "MPI_INTEGER4", integers, 4, fortran.has_integer},
+      {MPI_INTEGER8, "MPI_INTEGER8", integers, 8, fortran.has_integer},
+      {MPI_INTEGER16, "MPI_INTEGER16", integers, 16, fortran.has_integer},
+      {MPI_REAL2, "MPI_REAL2", reals, 2, fortran.has_real},
+      {MPI_REAL4, "MPI_REAL4", reals, 4, fortran.has_real},
+      {MPI_REAL8, "MPI_REAL8", reals, 8, fortran.has_real},
+      {MPI_REAL16, "MPI_REAL16", reals, 16, fortran.has_real},
+      {MPI_COMPLEX4, "MPI_COMPLEX4", complexes, 4, fortran.has_complex},
+      {MPI_COMPLEX8, "MPI_COMPLEX8", complexes, 8, fortran.has_complex},
+      {MPI_COMPLEX16, "MPI_COMPLEX16", complexes, 16, fortran.has_complex},
+      {MPI_COMPLEX32, "MPI_COMPLEX32", complexes, 32, fortran.has_complex},
+  };
+  for (const auto& [handle, name, kind, bytes, present] : table) {
+    const bool known = (present & static_cast<unsigned>(bytes)) != 0;
+    to.push_back(known ? fortran_type(handle, name, kind, bytes, bytes)
+                       : unsupported_type(handle, name));
+  }
+}
+
+struct NamedPair {
+  MPI_Datatype handle;
+  const char* name;
+  MPI_Datatype first;
+  MPI_Datatype second;
+};
+std::span<const NamedPair> named_pairs() {
+  static const NamedPair table[] = {
+      {MPI_FLOAT_INT, "MPI_FLOAT_INT", MPI_FLOAT, MPI_INT},
+      {MPI_DOUBLE_INT, "MPI_DOUBLE_INT", MPI_DOUBLE, MPI_INT},
+      {MPI_LONG_INT, "MPI_LONG_INT", MPI_LONG, MPI_INT},
+      {MPI_2INT, "MPI_2INT", MPI_INT, MPI_INT},
+      {MPI_SHORT_INT, "MPI_SHORT_INT", MPI_SHORT, MPI_INT},
+      {MPI_LONG_DOUBLE_INT, "MPI_LONG_DOUBLE_INT", MPI_LONG_DOUBLE, MPI_INT},
+      {MPI_2REAL, "MPI_2REAL", MPI_REAL, MPI_REAL},
+      {MPI_2DOUBLE_PRECISION, "MPI_2DOUBLE_PRECISION", MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION},
+      {MPI_2INTEGER, "MPI_2INTEGER", MPI_INTEGER, MPI_INTEGER},
+  };
+  return table;
 }
 
 }  // namespace
 
-std::span<const BasicType> basic_types() noexcept {
-  static const BasicType table[] = {
-      basic<std::int64_t>(MPI_AINT, "MPI_AINT", TypeClass::multi_language, Element::int64),
-      basic<std::int64_t>(MPI_COUNT, "MPI_COUNT", TypeClass::multi_language, Element::int64),
-      basic<std::int64_t>(MPI_OFFSET, "MPI_OFFSET", TypeClass::multi_language, Element::int64),
-      basic<char>(MPI_PACKED, "MPI_PACKED", TypeClass::packed, Element::none),
-      basic<short>(MPI_SHORT, "MPI_SHORT", TypeClass::c_integer, integer_element<short>()),
-      basic<int>(MPI_INT, "MPI_INT", TypeClass::c_integer, integer_element<int>()),
-      basic<long>(MPI_LONG, "MPI_LONG", TypeClass::c_integer, integer_element<long>()),
-      basic<long long>(MPI_LONG_LONG, "MPI_LONG_LONG", TypeClass::c_integer,
-                       integer_element<long long>()),
-      basic<unsigned short>(MPI_UNSIGNED_SHORT, "MPI_UNSIGNED_SHORT", TypeClass::c_integer,
-                            integer_element<unsigned short>()),
-      basic<unsigned>(MPI_UNSIGNED, "MPI_UNSIGNED", TypeClass::c_integer,
-                      integer_element<unsigned>()),
-      basic<unsigned long>(MPI_UNSIGNED_LONG, "MPI_UNSIGNED_LONG", TypeClass::c_integer,
-                           integer_element<unsigned long>()),
-      basic<unsigned long long>(MPI_UNSIGNED_LONG_LONG, "MPI_UNSIGNED_LONG_LONG",
-                                TypeClass::c_integer, integer_element<unsigned long long>()),
-      basic<float>(MPI_FLOAT, "MPI_FLOAT", TypeClass::floating, Element::float32),
-      basic<std::complex<float>>(MPI_C_FLOAT_COMPLEX, "MPI_C_FLOAT_COMPLEX", TypeClass::complex,
-                                 Element::complex32),
-      basic<std::complex<float>>(MPI_CXX_FLOAT_COMPLEX, "MPI_CXX_FLOAT_COMPLEX", TypeClass::complex,
-                                 Element::complex32),
-      basic<double>(MPI_DOUBLE, "MPI_DOUBLE", TypeClass::floating, Element::float64),
-      basic<std::complex<double>>(MPI_C_DOUBLE_COMPLEX, "MPI_C_DOUBLE_COMPLEX", TypeClass::complex,
-                                  Element::complex64),
-      basic<std::complex<double>>(MPI_CXX_DOUBLE_COMPLEX, "MPI_CXX_DOUBLE_COMPLEX",
-                                  TypeClass::complex, Element::complex64),
-      basic<std::int32_t>(MPI_LOGICAL, "MPI_LOGICAL", TypeClass::logical, Element::logical32),
-      basic<std::int32_t>(MPI_INTEGER, "MPI_INTEGER", TypeClass::fortran_integer, Element::int32),
-      basic<float>(MPI_REAL, "MPI_REAL", TypeClass::floating, Element::float32),
-      basic<std::complex<float>>(MPI_COMPLEX, "MPI_COMPLEX", TypeClass::complex,
-                                 Element::complex32),
-      basic<double>(MPI_DOUBLE_PRECISION, "MPI_DOUBLE_PRECISION", TypeClass::floating,
-                    Element::float64),
-      basic<std::complex<double>>(MPI_DOUBLE_COMPLEX, "MPI_DOUBLE_COMPLEX", TypeClass::complex,
-                                  Element::complex64),
-      basic<char>(MPI_CHARACTER, "MPI_CHARACTER", TypeClass::character, Element::none),
-      basic<long double>(MPI_LONG_DOUBLE, "MPI_LONG_DOUBLE", TypeClass::floating,
-                         Element::float_long),
-      basic<std::complex<long double>>(MPI_C_LONG_DOUBLE_COMPLEX, "MPI_C_LONG_DOUBLE_COMPLEX",
-                                       TypeClass::complex, Element::complex_long),
-      basic<std::complex<long double>>(MPI_CXX_LONG_DOUBLE_COMPLEX, "MPI_CXX_LONG_DOUBLE_COMPLEX",
-                                       TypeClass::complex, Element::complex_long),
-      basic<bool>(MPI_C_BOOL, "MPI_C_BOOL", TypeClass::logical, Element::boolean),
-      basic<bool>(MPI_CXX_BOOL, "MPI_CXX_BOOL", TypeClass::logical, Element::boolean),
-      basic<wchar_t>(MPI_WCHAR, "MPI_WCHAR", TypeClass::character, Element::none),
-      basic<std::int8_t>(MPI_INT8_T, "MPI_INT8_T", TypeClass::c_integer, Element::int8),
-      basic<std::uint8_t>(MPI_UINT8_T, "MPI_UINT8_T", TypeClass::c_integer, Element::uint8),
-      // MPI 5.0 section 6.9.2 has no operation for MPI_CHAR, but MPICH and Open MPI reduce it as
-      // C's char, and programs count on that.
-      basic<char>(MPI_CHAR, "MPI_CHAR", TypeClass::c_integer, integer_element<char>()),
-      basic<signed char>(MPI_SIGNED_CHAR, "MPI_SIGNED_CHAR", TypeClass::c_integer,
-                         integer_element<signed char>()),
-      basic<unsigned char>(MPI_UNSIGNED_CHAR, "MPI_UNSIGNED_CHAR", TypeClass::c_integer,
-                           integer_element<unsigned char>()),
-      basic<char>(MPI_BYTE, "MPI_BYTE", TypeClass::byte, Element::uint8),
-      basic<std::int16_t>(MPI_INT16_T, "MPI_INT16_T", TypeClass::c_integer, Element::int16),
-      basic<std::uint16_t>(MPI_UINT16_T, "MPI_UINT16_T", TypeClass::c_integer, Element::uint16),
-      basic<std::int32_t>(MPI_INT32_T, "MPI_INT32_T", TypeClass::c_integer, Element::int32),
-      basic<std::uint32_t>(MPI_UINT32_T, "MPI_UINT32_T", TypeClass::c_integer, Element::uint32),
-      basic<std::int64_t>(MPI_INT64_T, "MPI_INT64_T", TypeClass::c_integer, Element::int64),
-      basic<std::uint64_t>(MPI_UINT64_T, "MPI_UINT64_T", TypeClass::c_integer, Element::uint64),
-      basic<std::int8_t>(MPI_LOGICAL1, "MPI_LOGICAL1", TypeClass::logical, Element::logical8),
-      basic<std::int8_t>(MPI_INTEGER1, "MPI_INTEGER1", TypeClass::fortran_integer, Element::int8),
-      basic<std::int16_t>(MPI_LOGICAL2, "MPI_LOGICAL2", TypeClass::logical, Element::logical16),
-      basic<std::int16_t>(MPI_INTEGER2, "MPI_INTEGER2", TypeClass::fortran_integer, Element::int16),
-      unsupported(MPI_REAL2, "MPI_REAL2"),
-      basic<std::int32_t>(MPI_LOGICAL4, "MPI_LOGICAL4", TypeClass::logical, Element::logical32),
-      basic<std::int32_t>(MPI_INTEGER4, "MPI_INTEGER4", TypeClass::fortran_integer, Element::int32),
-      basic<float>(MPI_REAL4, "MPI_REAL4", TypeClass::floating, Element::float32),
-      unsupported(MPI_COMPLEX4, "MPI_COMPLEX4"),
-      basic<std::int64_t>(MPI_LOGICAL8, "MPI_LOGICAL8", TypeClass::logical, Element::logical64),
-      basic<std::int64_t>(MPI_INTEGER8, "MPI_INTEGER8", TypeClass::fortran_integer, Element::int64),
-      basic<double>(MPI_REAL8, "MPI_REAL8", TypeClass::floating, Element::float64),
-      basic<std::complex<float>>(MPI_COMPLEX8, "MPI_COMPLEX8", TypeClass::complex,
-                                 Element::complex32),
-      basic<__int128>(MPI_LOGICAL16, "MPI_LOGICAL16", TypeClass::logical, Element::logical128),
-      basic<__int128>(MPI_INTEGER16, "MPI_INTEGER16", TypeClass::fortran_integer, Element::int128),
-      basic<Float128>(MPI_REAL16, "MPI_REAL16", TypeClass::floating, Element::float128),
-      basic<std::complex<double>>(MPI_COMPLEX16, "MPI_COMPLEX16", TypeClass::complex,
-                                  Element::complex64),
-      basic<ComplexFloat128>(MPI_COMPLEX32, "MPI_COMPLEX32", TypeClass::complex,
-                             Element::complex128),
-      pair<float, int>(MPI_FLOAT_INT, "MPI_FLOAT_INT", Element::float32_int, MPI_FLOAT, MPI_INT),
-      pair<double, int>(MPI_DOUBLE_INT, "MPI_DOUBLE_INT", Element::float64_int, MPI_DOUBLE,
-                        MPI_INT),
-      pair<long, int>(MPI_LONG_INT, "MPI_LONG_INT", Element::long_int, MPI_LONG, MPI_INT),
-      pair<int, int>(MPI_2INT, "MPI_2INT", Element::int_int, MPI_INT, MPI_INT),
-      pair<short, int>(MPI_SHORT_INT, "MPI_SHORT_INT", Element::short_int, MPI_SHORT, MPI_INT),
-      pair<long double, int>(MPI_LONG_DOUBLE_INT, "MPI_LONG_DOUBLE_INT", Element::float_long_int,
-                             MPI_LONG_DOUBLE, MPI_INT),
-      pair<float, float>(MPI_2REAL, "MPI_2REAL", Element::float32_float32, MPI_REAL, MPI_REAL),
-      pair<double, double>(MPI_2DOUBLE_PRECISION, "MPI_2DOUBLE_PRECISION", Element::float64_float64,
-                           MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION),
-      pair<std::int32_t, std::int32_t>(MPI_2INTEGER, "MPI_2INTEGER", Element::int_int, MPI_INTEGER,
-                                       MPI_INTEGER),
-  };
-  return table;
+BasicTypes::BasicTypes(const FortranFacts& fortran) {
+  add_c_types(types_);
+  add_c_complex_types(types_);
+  add_default_fortran_types(types_, fortran);
+  add_sized_fortran_types(types_, fortran);
+  // Pairs point into the table, which therefore must not move any more.
+  types_.reserve(types_.size() + named_pairs().size());
+  for (const auto& [handle, name, first, second] : named_pairs()) {
+    types_.push_back(pair_of(number(handle), name, find(number(first)), find(number(second))));
+  }
+}
+
+const BasicType& BasicTypes::find(std::uintptr_t handle) const noexcept {
+  return *std::find_if(types_.begin(), types_.end(),
+                       [&](const BasicType& type) { return type.handle == handle; });
+}
+
+BasicType pair_of(std::uintptr_t handle, const char* name, const BasicType& first,
+                  const BasicType& second) noexcept {
+  const std::int64_t step = second.alignment;
+  const std::int64_t offset = (first.size + step - 1) / step * step;
+  return {handle,
+          name,
+          first.element,
+          pair,
+          std::max(first.alignment, second.alignment),
+          static_cast<std::uint8_t>(first.external + second.external),
+          first.size + second.size,
+          static_cast<std::uint8_t>(offset),
+          &first,
+          &second};
 }
 
 }  // namespace fulmar::mpi

@@ -5,10 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace fulmar::mpi {
 
-/// How one basic element is represented in memory: what arithmetic needs to know.
+/// How one basic element is represented in memory: what arithmetic and conversion need to know.
 enum class Element : std::uint8_t {
   none,  ///< bytes without a meaning of their own, or a mix
   int8,
@@ -20,11 +21,13 @@ enum class Element : std::uint8_t {
   uint16,
   uint32,
   uint64,
+  float16,  ///< moved and converted in byte order only: no arithmetic
   float32,
   float64,
   float_long,  ///< C's long double
   float128,
-  complex32,  ///< two float32, and so on
+  complex16,  ///< two float16, and so on
+  complex32,
   complex64,
   complex_long,
   complex128,
@@ -34,16 +37,9 @@ enum class Element : std::uint8_t {
   logical32,
   logical64,
   logical128,
-  float32_int,  ///< pairs for MINLOC and MAXLOC
-  float64_int,
-  long_int,
-  int_int,
-  short_int,
-  float_long_int,
-  float32_float32,
-  float64_float64,
+  wide_character,
 };
-inline constexpr std::size_t element_count = static_cast<std::size_t>(Element::float64_float64) + 1;
+inline constexpr std::size_t element_count = static_cast<std::size_t>(Element::wide_character) + 1;
 
 /// The groups of types that decide which predefined operations are defined (MPI 5.0 section 6.9.2).
 enum class TypeClass : std::uint8_t {
@@ -57,24 +53,56 @@ enum class TypeClass : std::uint8_t {
   pair,
   character,  ///< MPI_WCHAR, MPI_CHARACTER: not for arithmetic
   packed,
-  unsupported,  ///< optional Fortran types that this library does not have
+  unsupported,  ///< optional Fortran types that this library or the Fortran compiler does not have
 };
 
 /// A predefined datatype as the table knows it.
 struct BasicType {
   std::uintptr_t handle;
   const char* name;
-  Element element;
+  Element element;  ///< pairs: of the first value
   TypeClass type_class;
   std::uint8_t alignment;
-  std::int64_t size;  ///< bytes of data
-  // Pairs only: the offset of the second value, and the handles of both.
+  std::uint8_t external;  ///< bytes in the representation external32 (MPI 5.0 section 14.5.2)
+  std::int64_t size;      ///< bytes of data
+  // Pairs only: the offset of the second value, and the types of both.
   std::uint8_t second_offset = 0;
-  std::uintptr_t first = 0;
-  std::uintptr_t second = 0;
+  const BasicType* first = nullptr;
+  const BasicType* second = nullptr;
 };
 
-/// All predefined datatypes of the standard ABI, pairs last.
-[[nodiscard]] std::span<const BasicType> basic_types() noexcept;
+/// What is known of the Fortran compiler: bytes of its default types, and which types of a fixed
+/// size it has. The defaults are those of gfortran without options.
+struct FortranFacts {
+  int logical_bytes = 4;
+  int integer_bytes = 4;
+  int real_bytes = 4;
+  int double_bytes = 8;
+  bool has_double_complex = true;
+  /// By the size in bytes, e.g. `has_real & 8`; complex types by the size of both parts.
+  unsigned has_logical = 1 | 2 | 4 | 8 | 16;
+  unsigned has_integer = 1 | 2 | 4 | 8 | 16;
+  unsigned has_real = 4 | 8 | 16;
+  unsigned has_complex = 8 | 16 | 32;
+};
+
+/// All predefined datatypes of the standard ABI, pairs last. Datatypes refer to the entries.
+class BasicTypes {
+ public:
+  explicit BasicTypes(const FortranFacts& fortran);
+  BasicTypes(const BasicTypes&) = delete;
+  BasicTypes& operator=(const BasicTypes&) = delete;
+
+  [[nodiscard]] std::span<const BasicType> all() const noexcept { return types_; }
+  /// Requires a handle of the table.
+  [[nodiscard]] const BasicType& find(std::uintptr_t handle) const noexcept;
+
+ private:
+  std::vector<BasicType> types_;
+};
+
+/// The pair of two basic types, as a C struct of both lies in memory.
+[[nodiscard]] BasicType pair_of(std::uintptr_t handle, const char* name, const BasicType& first,
+                                const BasicType& second) noexcept;
 
 }  // namespace fulmar::mpi

@@ -15,6 +15,15 @@ bool is_dense(const TypeMap& map) {
          map.size == map.extent();
 }
 
+bool is_integer(const BasicType& type) {
+  return type.type_class == TypeClass::c_integer || type.type_class == TypeClass::fortran_integer ||
+         type.type_class == TypeClass::multi_language;
+}
+/// Whether MINLOC and MAXLOC can compare values of the type.
+bool can_be_located(const BasicType& type) {
+  return is_integer(type) || (type.type_class == TypeClass::floating && type.size >= 4);
+}
+
 }  // namespace
 
 Datatype::Datatype(TypeMap map, const BasicType* basic_type) noexcept
@@ -32,6 +41,23 @@ Datatype::Datatype(TypeMap map, const BasicType* basic_type) noexcept
       alignment(map.alignment),
       marked(map.marked),
       signature(std::move(map.signature)) {}
+
+void Datatype::redefine(TypeMap map, const BasicType* basic_type) noexcept {
+  contiguous = is_dense(map);
+  size = map.size;
+  extent = map.extent();
+  lb = map.lb;
+  ub = map.ub;
+  true_lb = map.true_lb;
+  true_ub = map.true_ub;
+  true_extent = true_ub - true_lb;
+  alignment = map.alignment;
+  marked = map.marked;
+  basic = basic_type;
+  layout = std::move(map.layout);
+  signature = std::move(map.signature);
+  committed = !unsupported();
+}
 
 Datatype::~Datatype() {
   if (recipe == nullptr) return;
@@ -65,6 +91,7 @@ TypeMap Datatype::map() const {
 }
 
 PredefinedDatatypes::PredefinedDatatypes(Library& library) : library_(library) {
+  tables_.emplace_back(FortranFacts{});
   for (const BasicType& basic : basic_types()) {
     Datatype& type = types_.emplace_back(std::move(map_of(basic).value()), &basic);
     type.name = basic.name;
@@ -75,12 +102,22 @@ PredefinedDatatypes::PredefinedDatatypes(Library& library) : library_(library) {
 }
 
 PredefinedDatatypes::~PredefinedDatatypes() {
-  for (const auto& numeric : numerics_) {
-    numeric.type->predefined = false;
-    library_.retire(*numeric.type);
-  }
+  const auto end = [&](Datatype& type) {
+    type.predefined = false;
+    library_.retire(type);
+  };
+  for (const auto& numeric : numerics_) end(*numeric.type);
+  for (Datatype* type : pairs_) end(*type);
   for (const auto& type : types_) library_.undefine(type.handle);
   library_.datatypes = nullptr;
+}
+
+void PredefinedDatatypes::set_fortran(const FortranFacts& fortran) {
+  const BasicTypes& table = tables_.emplace_back(fortran);
+  for (Datatype& type : types_) {
+    const BasicType& basic = table.find(type.handle);
+    type.redefine(std::move(map_of(basic).value()), &basic);
+  }
 }
 
 base::Result<Datatype*> PredefinedDatatypes::numeric(int combiner, int precision, int range,
@@ -103,8 +140,53 @@ base::Result<Datatype*> PredefinedDatatypes::numeric(int combiner, int precision
   return made;
 }
 
+Datatype* PredefinedDatatypes::find_pair(const BasicType& value,
+                                         const BasicType& index) const noexcept {
+  const auto is_pair = [&](const Datatype& type) {
+    return type.basic->first != nullptr && type.basic->first->handle == value.handle &&
+           type.basic->second->handle == index.handle;
+  };
+  for (const auto& type : types_) {
+    if (is_pair(type)) return library_.find<Datatype>(type.handle);
+  }
+  for (Datatype* type : pairs_) {
+    if (is_pair(*type)) return type;
+  }
+  return nullptr;
+}
+
+base::Result<Datatype*> PredefinedDatatypes::value_index(Datatype& value, Datatype& index) {
+  const bool simple = value.predefined && value.basic != nullptr && index.predefined &&
+                      index.basic != nullptr && value.basic->type_class != TypeClass::pair &&
+                      index.basic->type_class != TypeClass::pair;
+  if (!simple) return static_cast<Datatype*>(nullptr);
+  if (Datatype* known = find_pair(*value.basic, *index.basic); known != nullptr) return known;
+  if (!can_be_located(*value.basic) || !is_integer(*index.basic)) {
+    return static_cast<Datatype*>(nullptr);
+  }
+  const BasicType basic = pair_of(0, "an unnamed value-index type", *value.basic, *index.basic);
+  RecipeBuilder recipe(MPI_COMBINER_VALUE_INDEX);
+  recipe.type(value);
+  recipe.type(index);
+  auto made = make_datatype(library_, std::move(map_of(basic).value()), recipe.finish());
+  if (made.failed()) return made;
+  Datatype& type = *made.value();
+  BasicType& kept = pair_basics_.emplace_back(basic);
+  kept.handle = type.handle;
+  type.basic = &kept;
+  type.committed = true;
+  type.predefined = true;
+  pairs_.push_back(&type);
+  return made;
+}
+
 base::Result<Datatype*> make_datatype(Library& library, TypeMap map,
                                       std::unique_ptr<Recipe> recipe) {
+  for (const Datatype* part : recipe->types) {
+    if (!part->unsupported()) continue;
+    return base::failure(base::ErrorClass::type, "%s is not supported; ask MPI_Type_size first",
+                         part->name.c_str());
+  }
   auto* type = library.make<Datatype>(std::move(map), nullptr);
   if (type == nullptr) {
     return base::failure(base::ErrorClass::no_mem, "no memory for another datatype");

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,9 @@ struct Datatype : Object {
   AttributeSet attributes;
   std::string name;
 
+  /// Becomes another type under the same handle; for predefined types that nothing uses yet.
+  void redefine(TypeMap map, const BasicType* basic_type) noexcept;
+
   /// For constructors that use this type.
   [[nodiscard]] TypeMap map() const;
   /// The one basic type of all its elements; nullptr where they differ or there are none.
@@ -66,20 +70,33 @@ struct Datatype : Object {
   }
 };
 
-/// The predefined datatypes of a process. Made by `runtime` before the first MPI call does
-/// anything.
+/// The predefined datatypes of a process, named and unnamed. Made by `runtime` before the first MPI
+/// call does anything.
 class PredefinedDatatypes {
  public:
-  /// Defines them in `library`, which must outlive this.
+  /// Defines the named ones in `library`, which must outlive this.
   explicit PredefinedDatatypes(Library& library);
   ~PredefinedDatatypes();
   PredefinedDatatypes(const PredefinedDatatypes&) = delete;
   PredefinedDatatypes& operator=(const PredefinedDatatypes&) = delete;
 
+  /// Gives Fortran's types the sizes of another compiler (MPI 5.0 section 20.4). Types that were
+  /// derived before keep the old ones.
+  void set_fortran(const FortranFacts& fortran);
+
+  /// The named predefined types as they are now.
+  [[nodiscard]] std::span<const BasicType> basic_types() const noexcept {
+    return tables_.back().all();
+  }
+
   /// The type that stands for a precision and a range (MPI 5.0 section 19.1.5), like `model` in all
   /// but its contents; the same object each time. `combiner` is MPI_COMBINER_F90_REAL, _COMPLEX or
   /// _INTEGER.
   base::Result<Datatype*> numeric(int combiner, int precision, int range, const Datatype& model);
+
+  /// The type of a value and an index (MPI 5.0 section 6.9.4); the same object each time. nullptr
+  /// where MINLOC and MAXLOC do not know the pair.
+  base::Result<Datatype*> value_index(Datatype& value, Datatype& index);
 
  private:
   struct Numeric {
@@ -89,13 +106,19 @@ class PredefinedDatatypes {
     Datatype* type;
   };
 
+  [[nodiscard]] Datatype* find_pair(const BasicType& value, const BasicType& index) const noexcept;
+
   Library& library_;
   std::deque<Datatype> types_;
+  std::deque<BasicTypes> tables_;  ///< the last is in force; datatypes may refer to earlier ones
   std::vector<Numeric> numerics_;
+  std::deque<BasicType> pair_basics_;
+  std::vector<Datatype*> pairs_;  ///< the unnamed ones
 };
 
 /// A new derived type, uncommitted, with the user's reference; MPI_ERR_NO_MEM when there is no
-/// room. Takes a reference of each of the recipe's types; the end of the new type gives them back.
+/// room, MPI_ERR_TYPE where a part is an optional type that this library does not have. Takes a
+/// reference of each of the recipe's types; the end of the new type gives them back.
 [[nodiscard]] base::Result<Datatype*> make_datatype(Library& library, TypeMap map,
                                                     std::unique_ptr<Recipe> recipe);
 

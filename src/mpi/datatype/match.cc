@@ -4,6 +4,7 @@
 // Types found by what they can hold: MPI_Type_match_size, MPI_Type_create_f90_*, and
 // MPI_Type_get_value_index.
 
+#include <limits>
 #include <span>
 
 #include "mpi/datatype/calls.h"
@@ -24,14 +25,24 @@ struct NumericModel {
 
 constexpr int any = MPI_UNDEFINED;
 
+// On x86 gfortran has a kind between the others, C's long double; elsewhere that one is REAL16.
+constexpr bool has_kind_10 = std::numeric_limits<long double>::digits == 64;
+constexpr int kind_10_digits = has_kind_10 ? 18 : 0;
+
 std::span<const NumericModel> real_models() {
-  static const NumericModel models[] = {
-      {MPI_REAL4, 6, 37}, {MPI_REAL8, 15, 307}, {MPI_REAL16, 33, 4931}};
+  static const NumericModel models[] = {{MPI_REAL2, 3, 4},
+                                        {MPI_REAL4, 6, 37},
+                                        {MPI_REAL8, 15, 307},
+                                        {MPI_LONG_DOUBLE, kind_10_digits, 4931},
+                                        {MPI_REAL16, 33, 4931}};
   return models;
 }
 std::span<const NumericModel> complex_models() {
-  static const NumericModel models[] = {
-      {MPI_COMPLEX8, 6, 37}, {MPI_COMPLEX16, 15, 307}, {MPI_COMPLEX32, 33, 4931}};
+  static const NumericModel models[] = {{MPI_COMPLEX4, 3, 4},
+                                        {MPI_COMPLEX8, 6, 37},
+                                        {MPI_COMPLEX16, 15, 307},
+                                        {MPI_C_LONG_DOUBLE_COMPLEX, kind_10_digits, 4931},
+                                        {MPI_COMPLEX32, 33, 4931}};
   return models;
 }
 std::span<const NumericModel> integer_models() {
@@ -49,6 +60,7 @@ Error give_numeric(Library& library, int combiner, std::span<const NumericModel>
   for (const auto& model : models) {
     if ((digits != any && digits > model.digits) || (range != any && range > model.range)) continue;
     const auto& type = *library.find<Datatype>(model.type);
+    if (type.unsupported()) continue;
     const auto made = library.datatypes->numeric(combiner, digits, range, type);
     if (made.ok()) out = handle_cast<MPI_Datatype>(*made.value());
     return made.error();
@@ -80,8 +92,9 @@ Error type_create_f90_integer(Library& library, int range, MPI_Datatype& out) {
 Error type_match_size(Library& library, int type_class, int size, MPI_Datatype& out) {
   static const MPI_Datatype integers[] = {MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8,
                                           MPI_INTEGER16};
-  static const MPI_Datatype reals[] = {MPI_REAL4, MPI_REAL8, MPI_REAL16};
-  static const MPI_Datatype complexes[] = {MPI_COMPLEX8, MPI_COMPLEX16, MPI_COMPLEX32};
+  static const MPI_Datatype reals[] = {MPI_REAL2, MPI_REAL4, MPI_REAL8, MPI_REAL16};
+  static const MPI_Datatype complexes[] = {MPI_COMPLEX4, MPI_COMPLEX8, MPI_COMPLEX16,
+                                           MPI_COMPLEX32};
   static const MPI_Datatype logicals[] = {MPI_LOGICAL1, MPI_LOGICAL2, MPI_LOGICAL4, MPI_LOGICAL8,
                                           MPI_LOGICAL16};
   std::span<const MPI_Datatype> candidates;
@@ -103,22 +116,18 @@ Error type_match_size(Library& library, int type_class, int size, MPI_Datatype& 
                      type_class);
   }
   for (const MPI_Datatype candidate : candidates) {
-    if (library.find<Datatype>(candidate)->size != size) continue;
+    const auto& type = *library.find<Datatype>(candidate);
+    if (type.unsupported() || type.size != size) continue;
     out = candidate;
     return {};
   }
   return failure(ErrorClass::arg, "argument size: no type of this class has %d bytes", size);
 }
 
-Error type_get_value_index(Library&, Datatype& value, Datatype& index, MPI_Datatype& out) {
-  out = MPI_DATATYPE_NULL;
-  for (const BasicType& pair : basic_types()) {
-    if (pair.type_class == TypeClass::pair && pair.first == value.handle &&
-        pair.second == index.handle) {
-      out = reinterpret_cast<MPI_Datatype>(pair.handle);
-      break;
-    }
-  }
+Error type_get_value_index(Library& library, Datatype& value, Datatype& index, MPI_Datatype& out) {
+  const auto found = library.datatypes->value_index(value, index);
+  if (found.failed()) return found.error();
+  out = found.value() != nullptr ? handle_cast<MPI_Datatype>(*found.value()) : MPI_DATATYPE_NULL;
   return {};
 }
 

@@ -5,6 +5,26 @@
 #include <algorithm>
 
 namespace fulmar::mpi {
+namespace {
+
+/// Lists of parts up to this length are copied into a list that contains them, longer ones are
+/// shared: types built in many small steps stay flat.
+constexpr std::size_t inlined_parts = 16;
+
+void append(std::vector<SignatureRef>& kept, const SignatureRef& part) {
+  if (part->bytes() == 0) return;
+  if (part->basic == nullptr && part->count == 1 && part->parts.size() <= inlined_parts) {
+    for (const auto& inner : part->parts) append(kept, inner);
+  } else if (!kept.empty() && part->basic != nullptr && kept.back()->basic == part->basic) {
+    auto joined = std::make_shared<Signature>(*kept.back());
+    joined->count += part->count;
+    kept.back() = std::move(joined);
+  } else {
+    kept.push_back(part);
+  }
+}
+
+}  // namespace
 
 SignatureRef make_signature(const BasicType& basic) {
   auto made = std::make_shared<Signature>();
@@ -12,6 +32,7 @@ SignatureRef make_signature(const BasicType& basic) {
   made->count = 1;
   made->part_bytes = basic.size;
   made->part_elements = 1;
+  made->part_external = basic.external;
   return made;
 }
 
@@ -25,16 +46,7 @@ SignatureRef make_repeated(const SignatureRef& signature, std::int64_t count) {
 
 SignatureRef make_sequence(std::span<const SignatureRef> parts) {
   std::vector<SignatureRef> kept;
-  for (const auto& part : parts) {
-    if (part->bytes() == 0) continue;
-    if (!kept.empty() && part->basic != nullptr && kept.back()->basic == part->basic) {
-      auto joined = std::make_shared<Signature>(*kept.back());
-      joined->count += part->count;
-      kept.back() = std::move(joined);
-    } else {
-      kept.push_back(part);
-    }
-  }
+  for (const auto& part : parts) append(kept, part);
   if (kept.empty()) return std::make_shared<Signature>();
   if (kept.size() == 1) return kept[0];
   auto made = std::make_shared<Signature>();
@@ -42,6 +54,8 @@ SignatureRef make_sequence(std::span<const SignatureRef> parts) {
   for (const auto& part : kept) {
     made->part_bytes += part->bytes();
     made->part_elements += part->elements();
+    made->part_external += part->external_bytes();
+    made->depth = std::max<std::uint16_t>(made->depth, part->depth + 1);
   }
   made->parts = std::move(kept);
   return made;

@@ -19,13 +19,16 @@ using SignatureRef = std::shared_ptr<const Signature>;
 /// Immutable and shared like Layout.
 struct Signature {
   const BasicType* basic = nullptr;  ///< set: no parts
+  std::uint16_t depth = 1;           ///< levels of the tree; as for Layout
   std::int64_t count = 0;
   std::vector<SignatureRef> parts;
   std::int64_t part_bytes = 0;     ///< of one repetition
   std::int64_t part_elements = 0;  ///< likewise
+  std::int64_t part_external = 0;  ///< bytes in the representation external32, likewise
 
   [[nodiscard]] std::int64_t bytes() const noexcept { return part_bytes * count; }
   [[nodiscard]] std::int64_t elements() const noexcept { return part_elements * count; }
+  [[nodiscard]] std::int64_t external_bytes() const noexcept { return part_external * count; }
 };
 
 [[nodiscard]] SignatureRef make_signature(const BasicType& basic);

@@ -37,7 +37,7 @@ Error too_large() {
 }
 
 Error check_depth(const TypeMap& map) {
-  if (map.layout->depth <= Layout::max_depth) return {};
+  if (std::max(map.layout->depth, map.signature->depth) <= Layout::max_depth) return {};
   return base::failure(ErrorClass::type, "datatypes are nested more than %d deep",
                        int{Layout::max_depth});
 }
@@ -74,13 +74,8 @@ Result<TypeMap> finished(TypeMap map, Checked& math) {
 
 /// The type map of MPI_FLOAT_INT and the like.
 Result<TypeMap> map_of_pair(const BasicType& pair) {
-  const auto types = basic_types();
-  const auto by_handle = [&](std::uintptr_t handle) {
-    return map_of(*std::find_if(types.begin(), types.end(),
-                                [&](const BasicType& type) { return type.handle == handle; }));
-  };
-  const auto first = by_handle(pair.first);
-  const auto second = by_handle(pair.second);
+  const auto first = map_of(*pair.first);
+  const auto second = map_of(*pair.second);
   const Placement placements[] = {{0, 1, &first.value()}, {pair.second_offset, 1, &second.value()}};
   return compose(placements);
 }

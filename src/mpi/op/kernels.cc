@@ -212,12 +212,15 @@ constexpr Row integer() {
   return row;
 }
 
+/// Of MINLOC and MAXLOC.
+struct LocationKernels {
+  Kernel minloc = nullptr;
+  Kernel maxloc = nullptr;
+};
+
 template <class Value, class Index>
-constexpr Row located() {
-  Row row{};
-  row[index(OpCode::minloc)] = apply<MinLoc, Located<Value, Index>>;
-  row[index(OpCode::maxloc)] = apply<MaxLoc, Located<Value, Index>>;
-  return row;
+constexpr LocationKernels located() {
+  return {apply<MinLoc, Located<Value, Index>>, apply<MaxLoc, Located<Value, Index>>};
 }
 
 constexpr std::array<Row, element_count> make_table() {
@@ -245,18 +248,54 @@ constexpr std::array<Row, element_count> make_table() {
   table[index(Element::logical32)] = truths<Logical<std::int32_t>>();
   table[index(Element::logical64)] = truths<Logical<std::int64_t>>();
   table[index(Element::logical128)] = truths<Logical<__int128>>();
-  table[index(Element::float32_int)] = located<float, int>();
-  table[index(Element::float64_int)] = located<double, int>();
-  table[index(Element::long_int)] = located<long, int>();
-  table[index(Element::int_int)] = located<int, int>();
-  table[index(Element::short_int)] = located<short, int>();
-  table[index(Element::float_long_int)] = located<long double, int>();
-  table[index(Element::float32_float32)] = located<float, float>();
-  table[index(Element::float64_float64)] = located<double, double>();
+  return table;
+}
+
+/// The loops of pairs with one type of value, by the representation of the index.
+using PairRow = std::array<LocationKernels, element_count>;
+
+template <class Value>
+constexpr PairRow pairs() {
+  PairRow row{};
+  row[index(Element::int8)] = located<Value, std::int8_t>();
+  row[index(Element::int16)] = located<Value, std::int16_t>();
+  row[index(Element::int32)] = located<Value, std::int32_t>();
+  row[index(Element::int64)] = located<Value, std::int64_t>();
+  row[index(Element::int128)] = located<Value, __int128>();
+  row[index(Element::uint8)] = located<Value, std::uint8_t>();
+  row[index(Element::uint16)] = located<Value, std::uint16_t>();
+  row[index(Element::uint32)] = located<Value, std::uint32_t>();
+  row[index(Element::uint64)] = located<Value, std::uint64_t>();
+  return row;
+}
+/// With Fortran's pairs of two reals.
+template <class Real>
+constexpr PairRow real_pairs(Element real) {
+  PairRow row = pairs<Real>();
+  row[index(real)] = located<Real, Real>();
+  return row;
+}
+
+constexpr std::array<PairRow, element_count> make_pair_table() {
+  std::array<PairRow, element_count> table{};
+  table[index(Element::int8)] = pairs<std::int8_t>();
+  table[index(Element::int16)] = pairs<std::int16_t>();
+  table[index(Element::int32)] = pairs<std::int32_t>();
+  table[index(Element::int64)] = pairs<std::int64_t>();
+  table[index(Element::int128)] = pairs<__int128>();
+  table[index(Element::uint8)] = pairs<std::uint8_t>();
+  table[index(Element::uint16)] = pairs<std::uint16_t>();
+  table[index(Element::uint32)] = pairs<std::uint32_t>();
+  table[index(Element::uint64)] = pairs<std::uint64_t>();
+  table[index(Element::float32)] = real_pairs<float>(Element::float32);
+  table[index(Element::float64)] = real_pairs<double>(Element::float64);
+  table[index(Element::float_long)] = pairs<long double>();
+  table[index(Element::float128)] = real_pairs<Float128>(Element::float128);
   return table;
 }
 
 constexpr auto kernels = make_table();
+constexpr auto pair_kernels = make_pair_table();
 
 bool is_integer_class(TypeClass type_class) {
   return type_class == TypeClass::c_integer || type_class == TypeClass::fortran_integer ||
@@ -292,6 +331,10 @@ bool is_defined_for(OpCode op, TypeClass type_class) noexcept {
 
 Kernel find_kernel(OpCode op, const BasicType& type) noexcept {
   if (index(op) >= kernel_op_count || !is_defined_for(op, type.type_class)) return nullptr;
+  if (type.type_class == TypeClass::pair) {
+    const auto& loops = pair_kernels[index(type.element)][index(type.second->element)];
+    return op == OpCode::minloc ? loops.minloc : loops.maxloc;
+  }
   return kernels[index(type.element)][index(op)];
 }
 

@@ -57,7 +57,7 @@ TEST_F(DatatypeTest, Predefined_types_have_the_sizes_of_their_C_types) {
 }
 
 TEST_F(DatatypeTest, Fixed_size_handles_carry_their_size) {
-  for (const BasicType& basic : basic_types()) {
+  for (const BasicType& basic : datatypes.basic_types()) {
     const std::uintptr_t group = basic.handle >> 6;
     if ((group != 0b1001 && group != 0b1011) || basic.type_class == TypeClass::unsupported)
       continue;
@@ -66,7 +66,7 @@ TEST_F(DatatypeTest, Fixed_size_handles_carry_their_size) {
 }
 
 TEST_F(DatatypeTest, Every_predefined_type_is_usable_and_named) {
-  for (const BasicType& basic : basic_types()) {
+  for (const BasicType& basic : datatypes.basic_types()) {
     const auto* found = library.find<Datatype>(basic.handle);
     ASSERT_NE(found, nullptr) << basic.name;
     EXPECT_EQ(found->committed, basic.type_class != TypeClass::unsupported) << basic.name;

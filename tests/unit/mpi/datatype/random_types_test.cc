@@ -27,20 +27,14 @@ class RandomTypesTest : public Objects {
     return std::uniform_int_distribution<std::int64_t>(low, high)(random_);
   }
 
-  static const BasicType& basic(std::uintptr_t handle) {
-    const auto types = basic_types();
-    return *std::find_if(types.begin(), types.end(),
-                         [&](const BasicType& type) { return type.handle == handle; });
-  }
-
   Both draw_basic() {
     static const std::array<MPI_Datatype, 7> choices{
         MPI_CHAR, MPI_SHORT, MPI_INT, MPI_DOUBLE, MPI_DOUBLE_INT, MPI_SHORT_INT, MPI_LONG_DOUBLE};
     const MPI_Datatype handle = choices[static_cast<std::size_t>(draw(0, 6))];
-    const BasicType& type = basic(reinterpret_cast<std::uintptr_t>(handle));
+    const BasicType& type = *this->type(handle).basic;
     ReferenceType map;
     if (type.type_class == TypeClass::pair) {
-      map.entries = {{0, &basic(type.first)}, {type.second_offset, &basic(type.second)}};
+      map.entries = {{0, type.first}, {type.second_offset, type.second}};
     } else {
       map.entries = {{0, &type}};
     }
