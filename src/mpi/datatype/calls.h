@@ -86,4 +86,12 @@ base::Error unpack(Library& library, const void* in, Count in_bytes, CountOut po
                    Comm& comm);
 base::Error pack_size(Library& library, Count count, Datatype& datatype, Comm& comm, CountOut size);
 
+// See external.h. `datarep` must be "external32".
+base::Error pack_external(Library& library, std::string_view datarep, ConstData in, void* out,
+                          Count out_bytes, Count& position);
+base::Error unpack_external(Library& library, std::string_view datarep, const void* in,
+                            Count in_bytes, Count& position, Data out);
+base::Error pack_external_size(Library& library, std::string_view datarep, Count count,
+                               Datatype& datatype, Count& size);
+
 }  // namespace fulmar::mpi
