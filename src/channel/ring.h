@@ -29,6 +29,10 @@
 /// everything, what it has not announced is less than a quarter of either, so there was room. If
 /// not, it will take more and announce it.
 ///
+/// Warm memory: as long as the receiver keeps up, bodies of up to 2 KiB use only the first 64 KiB
+/// of the data part again and again, which stay in the cache, and no page beyond them is touched.
+/// The packet that goes back to the begin says so.
+///
 /// Cut-through: the packet of a long body is put up before the body is there. The sender copies
 /// piece after piece and says in `filled` how far it is; the receiver, which knows by then where
 /// the message goes, copies each piece on while the sender copies the next. A message of 16 KiB
@@ -37,13 +41,21 @@
 namespace fulmar::channel {
 
 inline constexpr std::uint32_t data_align = 64;
-inline constexpr std::uint32_t cut_through_bytes = 4096;
 inline constexpr std::uint32_t most_prefetched_bytes = 2048;
+inline constexpr std::uint32_t warm_bytes = 64U << 10;
+inline constexpr std::uint32_t cut_through_bytes = most_prefetched_bytes + 1;
 
-/// The pieces of a long body: small enough that both copies overlap, large enough that the word
-/// between them, which travels once for each, does not slow them down.
-constexpr std::uint32_t cut_through_piece(std::uint32_t length) noexcept {
-  return std::clamp(length / 4, 4096U, 32U << 10) & ~4095U;
+/// Where the piece of a long body that begins at `at` ends. Pieces are small enough that both
+/// copies overlap, and large enough that the word between them, which travels once for each, does
+/// not slow them down. Towards the end they shrink: nothing overlaps the receiver's copy of the
+/// last.
+constexpr std::uint32_t cut_through_end(std::uint32_t length, std::uint32_t at) noexcept {
+  const std::uint32_t most = length <= (16U << 10)    ? 4096
+                             : length <= (128U << 10) ? 16U << 10
+                                                      : 32U << 10;
+  const std::uint32_t rest = length - at;
+  const std::uint32_t half = (rest / 2 + 1023) & ~1023U;
+  return at + std::min(rest, std::clamp(half, 2048U, most));
 }
 
 /// Where the next body of `length` bytes lies, given the position that both sides count.
@@ -60,6 +72,11 @@ struct DataSpan {
   }
 };
 
+/// The begin of the next lap.
+constexpr std::uint64_t next_lap(std::uint64_t position, std::uint64_t data_bytes) noexcept {
+  return (position + data_bytes - 1) & ~(data_bytes - 1);
+}
+
 constexpr std::uint16_t lap_of(std::uint32_t position) noexcept {
   return static_cast<std::uint16_t>(position / wire::ring_cells + 1);
 }
@@ -74,7 +91,7 @@ class TxRing {
     data_bytes_ = data_bytes;
     cut_through_from_ = cut_through == CutThrough::on ? cut_through_bytes : UINT32_MAX;
     head_ = tail_ = 0;
-    data_head_ = data_tail_ = 0;
+    data_head_ = data_tail_ = data_checked_ = 0;
   }
   void close() noexcept { ring_ = nullptr; }
   [[nodiscard]] bool is_open() const noexcept { return ring_ != nullptr; }
@@ -137,15 +154,29 @@ class TxRing {
     }
   }
 
+  /// Whether a short body goes to the begin of the data part although there is room here. Asked
+  /// once for each `warm_bytes`.
+  [[nodiscard]] bool should_restart(std::uint32_t length) noexcept {
+    if (data_head_ < data_checked_ || length > most_prefetched_bytes) return false;
+    if ((data_head_ & (data_bytes_ - 1)) < warm_bytes) return false;
+    data_checked_ = data_head_ + warm_bytes;
+    constexpr std::uint64_t behind = warm_bytes / 4 * 3;  // leaves a quarter of room
+    if (data_head_ - data_tail_ > behind) refresh();
+    return data_head_ - data_tail_ <= behind;
+  }
+
   template <class Fill>
   [[gnu::noinline]] fabric::Post put_long(const wire::Envelope& envelope, Fill& fill) noexcept {
+    const bool restart = should_restart(envelope.length);
+    if (restart) data_head_ = next_lap(data_head_, data_bytes_);
     const DataSpan span = DataSpan::after(data_head_, envelope.length, data_bytes_);
     if (span.end - data_tail_ > data_bytes_ &&
         (!refresh() || span.end - data_tail_ > data_bytes_)) {
       return fabric::Post::again;
     }
     std::byte* to = reinterpret_cast<std::byte*>(ring_ + 1) + (span.begin & (data_bytes_ - 1));
-    const auto flags = static_cast<std::uint8_t>(envelope.flags | wire::flag_body_in_data);
+    const auto flags = static_cast<std::uint8_t>(envelope.flags | wire::flag_body_in_data |
+                                                 (restart ? wire::flag_restart : 0));
     data_head_ = span.end;
     if (envelope.length < cut_through_from_) {
       fill(std::span(to, envelope.length), std::uint64_t{0});
@@ -154,11 +185,11 @@ class TxRing {
       return fabric::Post::done;
     }
     publish(envelope, flags | wire::flag_cut_through);
-    const std::uint32_t piece = cut_through_piece(envelope.length);
-    for (std::uint32_t at = 0; at < envelope.length; at += piece) {
-      const std::uint32_t bytes = std::min(piece, envelope.length - at);
-      fill(std::span(to + at, bytes), std::uint64_t{at});
-      ring_->filled.store(span.begin + at + bytes, std::memory_order_release);
+    for (std::uint32_t at = 0; at < envelope.length;) {
+      const std::uint32_t end = cut_through_end(envelope.length, at);
+      fill(std::span(to + at, end - at), std::uint64_t{at});
+      ring_->filled.store(span.begin + end, std::memory_order_release);
+      at = end;
     }
     return fabric::Post::done;
   }
@@ -170,6 +201,7 @@ class TxRing {
   std::uint32_t tail_ = 0;  ///< packets known to be taken
   std::uint64_t data_head_ = 0;
   std::uint64_t data_tail_ = 0;
+  std::uint64_t data_checked_ = 0;  ///< where `should_restart` looks again
   std::array<std::uint64_t, wire::ring_cells> data_end_;
 };
 
@@ -197,16 +229,17 @@ class RxRing {
       take(envelope, fabric::Body(std::span<const std::byte>(cell().body.data(), envelope.length)));
     } else {
       if (envelope.length > data_bytes_ / wire::ring_body_fraction) return false;
+      if ((envelope.flags & wire::flag_restart) != 0) data_ = next_lap(data_, data_bytes_);
       const DataSpan span = DataSpan::after(data_, envelope.length, data_bytes_);
       const std::span<const std::byte> bytes(
           reinterpret_cast<const std::byte*>(ring_ + 1) + (span.begin & (data_bytes_ - 1)),
           envelope.length);
       data_ = span.end;
-      const std::size_t ahead = std::min<std::size_t>(bytes.size(), most_prefetched_bytes);
-      for (std::size_t i = 0; i < ahead; i += base::arch::cache_line) {
-        base::arch::prefetch_to_read(bytes.data() + i);
-      }
       if ((envelope.flags & wire::flag_cut_through) == 0) {
+        const std::size_t ahead = std::min<std::size_t>(bytes.size(), most_prefetched_bytes);
+        for (std::size_t i = 0; i < ahead; i += base::arch::cache_line) {
+          base::arch::prefetch_to_read(bytes.data() + i);
+        }
         take(envelope, fabric::Body(bytes));
       } else {
         const fabric::Body body(bytes, ring_->filled, span.begin, gone_);
@@ -221,7 +254,8 @@ class RxRing {
   /// Whether enough was taken to tell the sender.
   [[nodiscard]] bool should_publish() const noexcept {
     return head_ - published_ >= wire::ring_cells / 4 ||
-           data_ - data_published_ >= data_bytes_ / wire::ring_body_fraction;
+           data_ - data_published_ >=
+               std::min(data_bytes_ / wire::ring_body_fraction, warm_bytes / 2);
   }
   /// Tells the sender.
   void publish() noexcept {

@@ -121,11 +121,13 @@ inline void copy_body(const Buffer& buffer, std::uint64_t offset, const fabric::
     write_buffer(buffer, offset, body.part(from, count));
     return;
   }
-  const std::uint64_t piece = channel::cut_through_piece(static_cast<std::uint32_t>(body.size()));
-  for (std::uint64_t done = 0; done < count;) {
-    const std::uint64_t bytes = std::min(piece - (from + done) % piece, count - done);
-    write_buffer(buffer, offset + done, body.part(from + done, bytes));
-    done += bytes;
+  const auto length = static_cast<std::uint32_t>(body.size());
+  for (std::uint32_t at = 0; at < from + count;) {
+    const std::uint32_t end = channel::cut_through_end(length, at);
+    const std::uint64_t first = std::max<std::uint64_t>(at, from);
+    const std::uint64_t last = std::min<std::uint64_t>(end, from + count);
+    if (first < last) write_buffer(buffer, offset + first - from, body.part(first, last - first));
+    at = end;
   }
 }
 

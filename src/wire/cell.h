@@ -67,6 +67,8 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 inline constexpr std::uint8_t flag_body_in_data = 1;
 /// The body is still being written; Ring::filled tells how far.
 inline constexpr std::uint8_t flag_cut_through = 2;
+/// The body lies at the begin of the data part: the rest of this lap is left out.
+inline constexpr std::uint8_t flag_restart = 4;
 
 constexpr std::uint64_t pack_word(std::uint16_t lap, PacketKind kind, std::uint8_t flags,
                                   std::uint32_t length) noexcept {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "unit/channel/plain_memory.h"
@@ -139,6 +140,53 @@ TEST(MappedChannel, Laps_and_data_wrap_without_damage) {
       ASSERT_EQ(packet.envelope.tag, taken);
       ASSERT_TRUE(sound(packet)) << taken;
       ++taken;
+    }
+  }
+}
+
+TEST(MappedChannel, Short_bodies_stay_in_warm_memory_while_the_receiver_keeps_up) {
+  Ranks ranks(2, 32U << 20);
+  auto link = ranks.link(1);
+  for (std::int32_t sent = 0; sent < 3000; ++sent) {
+    ASSERT_EQ(put(*ranks.channels[1], *link, sent, 1000), Post::done);
+    auto packets = ranks.get();
+    if (packets.empty())
+      packets = ranks.get();  // the first look finds the announcement of the ring
+    ASSERT_EQ(packets.size(), 1U);
+    ASSERT_TRUE(sound(packets[0])) << sent;
+  }
+  ASSERT_GE(4 * link->tx.body_limit(), 512U << 10);
+  const auto* data = reinterpret_cast<const std::byte*>(&link->tx.ring() + 1);
+  const auto touched = [&](std::size_t at) {
+    return std::any_of(data + at, data + at + 4096, [](std::byte b) { return b != std::byte{0}; });
+  };
+  EXPECT_TRUE(touched(0));
+  EXPECT_TRUE(touched(warm_bytes - 4096));
+  EXPECT_FALSE(touched(2 * std::size_t{warm_bytes}));
+  EXPECT_FALSE(touched(4 * std::size_t{warm_bytes}));
+}
+
+/// Short and long bodies, and a receiver that is now behind and now not: every place to restart.
+TEST(MappedChannel, Restarts_lose_nothing_among_laps) {
+  Ranks ranks(2, 32U << 20);
+  auto link = ranks.link(1);
+  std::int32_t sent = 0;
+  std::int32_t taken = 0;
+  std::uint32_t mixed = 4711;
+  while (taken < 60000) {
+    mixed = mixed * 1664525 + 1013904223;
+    for (std::uint32_t burst = (mixed >> 8) % 200 + 1; burst != 0; --burst) {
+      mixed = mixed * 1664525 + 1013904223;
+      const std::uint32_t bytes = (mixed >> 8) % (sent % 100 == 0 ? 100000 : 2100);
+      if (put(*ranks.channels[1], *link, sent, bytes) == Post::again) break;
+      ++sent;
+    }
+    for (std::uint32_t looks = mixed % 8; looks != 0; --looks) {
+      for (const auto& packet : ranks.get()) {
+        ASSERT_EQ(packet.envelope.tag, taken);
+        ASSERT_TRUE(sound(packet)) << taken;
+        ++taken;
+      }
     }
   }
 }
