@@ -30,8 +30,9 @@
 /// not, it will take more and announce it.
 ///
 /// Warm memory: as long as the receiver keeps up, bodies of up to 2 KiB use only the first 64 KiB
-/// of the data part again and again, which stay in the cache, and no page beyond them is touched.
-/// The packet that goes back to the begin says so.
+/// of the data part again and again, which stay in the cache, and longer ones the part that suits
+/// them (warm_part). No page beyond is touched: a new page costs as much as 64 short messages. The
+/// packet that goes back to the begin says so.
 ///
 /// Cut-through: the packet of a long body is put up before the body is there. The sender copies
 /// piece after piece and says in `filled` how far it is; the receiver, which knows by then where
@@ -44,6 +45,13 @@ inline constexpr std::uint32_t data_align = 64;
 inline constexpr std::uint32_t most_prefetched_bytes = 2048;
 inline constexpr std::uint32_t warm_bytes = 64U << 10;
 inline constexpr std::uint32_t cut_through_bytes = most_prefetched_bytes + 1;
+
+/// How much of the data part bodies of this length use while the receiver keeps up. Long ones go
+/// through more than the core's own cache holds, so that the receiver finds them in the shared one.
+constexpr std::uint32_t warm_part(std::uint32_t length) noexcept {
+  if (length <= most_prefetched_bytes) return warm_bytes;
+  return length <= (8U << 10) ? 256U << 10 : 1U << 20;
+}
 
 /// Where the piece of a long body that begins at `at` ends. Pieces are small enough that both
 /// copies overlap, and large enough that the word between them, which travels once for each, does
@@ -154,15 +162,17 @@ class TxRing {
     }
   }
 
-  /// Whether a short body goes to the begin of the data part although there is room here. Asked
-  /// once for each `warm_bytes`.
+  /// Whether a body goes to the begin of the data part although there may be room here: only where
+  /// it fits there. Asked once for each `warm_bytes`.
   [[nodiscard]] bool should_restart(std::uint32_t length) noexcept {
-    if (data_head_ < data_checked_ || length > most_prefetched_bytes) return false;
-    if ((data_head_ & (data_bytes_ - 1)) < warm_bytes) return false;
+    const std::uint64_t offset = data_head_ & (data_bytes_ - 1);
+    const std::uint32_t part = warm_part(length);
+    if (offset < part || data_head_ < data_checked_) return false;
     data_checked_ = data_head_ + warm_bytes;
-    constexpr std::uint64_t behind = warm_bytes / 4 * 3;  // leaves a quarter of room
+    const std::uint64_t behind = part / 4 * 3;
     if (data_head_ - data_tail_ > behind) refresh();
-    return data_head_ - data_tail_ <= behind;
+    const std::uint64_t used = data_head_ - data_tail_;
+    return used <= behind && used + length + data_align <= offset;
   }
 
   template <class Fill>
