@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <unordered_set>
 #include <vector>
 
 #include "mpi/comm/comm.h"
@@ -18,26 +19,29 @@ class ContextIds {
   static constexpr std::uint32_t self = 8;
   /// Messages that make communicators from groups, where there is no parent to talk on.
   static constexpr std::uint32_t group_creation = 16;
+  static constexpr std::uint32_t step = 8;
+  static constexpr std::uint32_t first = group_creation + step;
 
+  /// Numbers lie below `limit`, a multiple of `step`. The default leaves room for 268 million
+  /// communicators at a time.
+  explicit ContextIds(std::uint32_t limit = 0x80000000) noexcept : limit_(limit) {}
+
+  /// The next number that is not in use, after the last one taken: a freed number comes again only
+  /// when all others had their turn, so that no message which still carries it can be under way.
+  /// There must be one.
   [[nodiscard]] std::uint32_t take() {
-    // A freed number is used again late, when a message that still carries it cannot be under way.
-    if (next_ < reuse_after || free_.empty()) {
+    do {
+      if (next_ >= limit_) next_ = first;
       next_ += step;
-      return next_ - step;
-    }
-    const std::uint32_t id = free_.front();
-    free_.erase(free_.begin());
-    return id;
+    } while (!in_use_.insert(next_ - step).second);
+    return next_ - step;
   }
-  void give_back(std::uint32_t id) {
-    if (next_ >= reuse_after) free_.push_back(id);
-  }
+  void give_back(std::uint32_t id) { in_use_.erase(id); }
 
  private:
-  static constexpr std::uint32_t step = 8;
-  static constexpr std::uint32_t reuse_after = 0x7ffffff8;
-  std::uint32_t next_ = group_creation + step;
-  std::vector<std::uint32_t> free_;
+  std::uint32_t limit_;
+  std::uint32_t next_ = first;
+  std::unordered_set<std::uint32_t> in_use_;
 };
 
 /// Which processors each process of the job was bound to when it was started: bit c of word c / 64
