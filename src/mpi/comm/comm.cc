@@ -12,6 +12,7 @@ namespace fulmar::mpi {
 Comm::~Comm() {
   if (group != nullptr) library->release(*group);
   if (remote_group != nullptr) library->release(*remote_group);
+  if (local_comm != nullptr) library->give_back(*local_comm);
   drop_errhandler(*library, *this);
   if (board != nullptr) device->boards().give_back(*board);
   if (numbered) library->world->contexts.give_back(context);

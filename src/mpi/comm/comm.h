@@ -47,6 +47,8 @@ struct Comm : ErrorHolder {
   static constexpr std::uint32_t collective_bit = 1;
   static constexpr std::uint32_t creation_bit = 2;
   static constexpr std::uint32_t partitioned_bit = 4;
+  /// Messages between the leaders of two groups that become an intercommunicator.
+  static constexpr std::uint32_t leader_bits = collective_bit | creation_bit;
 
   Library* library;
   device::Device* device = nullptr;
@@ -59,6 +61,9 @@ struct Comm : ErrorHolder {
   std::vector<Route> routes;
   Group* group = nullptr;         ///< one reference held
   Group* remote_group = nullptr;  ///< of an intercommunicator; one reference held
+  /// The local group of an intercommunicator as a communicator of its own, for what the group does
+  /// by itself in a collective call. No user knows it. One reference held.
+  Comm* local_comm = nullptr;
   AttributeSet attributes;
   std::string name_text;
   std::vector<Info::Entry> hints;

@@ -8,7 +8,7 @@
 
 namespace fulmar::mpi {
 
-// The calls that make communicators (MPI 5.0 section 7.4.2 and 11.3); see mpi/args.h. New ones
+// The calls that make communicators (MPI 5.0 sections 7.4.2 and 7.6.2); see mpi/args.h. New ones
 // inherit the error handler of the old one. Where making one fails in one process it fails in all.
 
 base::Error comm_dup(Library& library, Comm& comm, MPI_Comm& out);
@@ -24,5 +24,18 @@ base::Error comm_split_type(Library& library, Comm& comm, int type, int key, Inf
 base::Error comm_create_from_group(Library& library, ErrorTarget& target, Group& group,
                                    std::string_view tag, Info* info, Errhandler& errhandler,
                                    MPI_Comm& out);
+
+/// `peer_comm`, which may have any shape, and `remote_leader` are looked at in the local leader
+/// only. MPI_ERR_COMM where the groups overlap.
+base::Error intercomm_create(Library& library, Comm& local_comm, int local_leader,
+                             MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm& out);
+/// `remote_group` and `remote_leader` are looked at in the local leader only.
+base::Error intercomm_create_from_groups(Library& library, ErrorTarget& target, Group& local_group,
+                                         int local_leader, MPI_Group remote_group,
+                                         int remote_leader, std::string_view stringtag, Info* info,
+                                         Errhandler& errhandler, MPI_Comm& out);
+/// MPI_ERR_ARG where the processes of one group differ in `high`. Where both groups give the same
+/// value, the group whose first process has the lower number in the job comes first.
+base::Error intercomm_merge(Library& library, Comm& comm, int high, MPI_Comm& out);
 
 }  // namespace fulmar::mpi

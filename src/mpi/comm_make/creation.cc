@@ -6,8 +6,6 @@
 #include <bit>
 
 #include "mpi/attr/attributes.h"
-#include "mpi/coll/board.h"
-#include "mpi/coll/scratch.h"
 #include "mpi/group/group.h"
 
 namespace fulmar::mpi {
@@ -16,12 +14,27 @@ using base::Error;
 using base::ErrorClass;
 using base::failure;
 
-NewComm::NewComm(Library& library) noexcept
-    : library_(library), comm_(library.make<Comm>(library)) {
-  if (comm_ == nullptr) return;
-  comm_->device = library.device;
-  comm_->context = library.world->contexts.take();
-  comm_->numbered = true;
+namespace {
+
+Comm* make_comm(Library& library) noexcept {
+  Comm* comm = library.make<Comm>(library);
+  if (comm == nullptr) return nullptr;
+  comm->device = library.device;
+  comm->context = library.world->contexts.take();
+  comm->numbered = true;
+  return comm;
+}
+
+}  // namespace
+
+NewComm::NewComm(Library& library, Shape shape) noexcept
+    : library_(library), comm_(make_comm(library)) {
+  if (comm_ == nullptr || shape == Shape::intra) return;
+  comm_->is_inter = true;
+  comm_->local_comm = make_comm(library);
+  if (comm_->local_comm != nullptr) return;
+  library.give_back(*comm_);
+  comm_ = nullptr;
 }
 
 NewComm::~NewComm() {
@@ -32,9 +45,15 @@ NewComm::~NewComm() {
 }
 
 Announcement NewComm::announcement(const Error& so_far, Boards boards) noexcept {
-  if (comm_ == nullptr || so_far.failed()) return {0, 1, 0, 0, 0, 0};
-  Announcement own{comm_->context, 0, 0, 0, 0, 0};
-  if (boards == Boards::none) return own;
+  Announcement own{};
+  own.process = library_.world->self_process;
+  if (comm_ == nullptr || so_far.failed()) {
+    own.failed = 1;
+    return own;
+  }
+  own.context = comm_->context;
+  if (comm_->is_inter) own.local_context = comm_->local_comm->context;
+  if (boards == Boards::none || comm_->is_inter) return own;
   device::BoardPool& pool = library_.device->boards();
   own.free_boards = pool.offer();
   own.newest_round = pool.newest_round();
@@ -47,47 +66,15 @@ void NewComm::give(MPI_Comm& out) noexcept {
   comm_ = nullptr;
 }
 
-namespace {
-
-/// The announcements travel round the ring of the ranks.
-Algorithm pass_round(Exchange& exchange, std::vector<Announcement>& all) {
-  const Datatype& byte = exchange.byte_type();
-  const int next = exchange.neighbour(1);
-  const int previous = exchange.neighbour(-1);
-  for (int step = 1; step < exchange.size(); ++step) {
-    Announcement& out = all[static_cast<std::size_t>(exchange.neighbour(1 - step))];
-    Announcement& in = all[static_cast<std::size_t>(exchange.neighbour(-step))];
-    co_await exchange.send_receive({&out, sizeof out, &byte}, next, {&in, sizeof in, &byte},
-                                   previous);
-  }
-}
-
-}  // namespace
-
-std::vector<Announcement> announce(Exchange& exchange, const Announcement& own) {
-  std::vector<Announcement> all(static_cast<std::size_t>(exchange.size()));
-  if (exchange.comm().board != nullptr) {
-    const Datatype& byte = exchange.byte_type();
-    device::NodeBoard& board = *exchange.comm().board;
-    post_data(board, {&own, sizeof own, &byte});
-    board.wait_all();
-    for (std::size_t rank = 0; rank < all.size(); ++rank) {
-      take_data(board, static_cast<int>(rank), sizeof own, {&all[rank], sizeof own, &byte});
+Error check_census(const Census& all) {
+  for (const std::vector<Announcement>* group : {&all.local, &all.remote}) {
+    for (std::size_t rank = 0; rank < group->size(); ++rank) {
+      if ((*group)[rank].failed == 0) continue;
+      return failure(ErrorClass::other,
+                     "the communicator was not made, because rank %zu of the %s failed to; its own "
+                     "error says why",
+                     rank, group == &all.local ? "old one" : "remote group");
     }
-    return all;
-  }
-  all[static_cast<std::size_t>(exchange.rank())] = own;
-  exchange.note(exchange.run(pass_round(exchange, all)));
-  return all;
-}
-
-Error check_announcements(std::span<const Announcement> all, std::span<const int> ranks) {
-  for (const int rank : ranks) {
-    if (all[static_cast<std::size_t>(rank)].failed == 0) continue;
-    return failure(ErrorClass::other,
-                   "the communicator was not made, because rank %d of the old one failed to; its "
-                   "own error says why",
-                   rank);
   }
   return {};
 }
@@ -95,48 +82,99 @@ Error check_announcements(std::span<const Announcement> all, std::span<const int
 namespace {
 
 /// Gives the communicator a board that is free in all its members, if there is one: the first.
-void settle_board(Comm& comm, std::span<const Announcement> all, std::span<const int> ranks) {
+void settle_board(Comm& comm, std::span<const Announcement> members) {
   std::uint64_t common = ~std::uint64_t{0};
   std::uint64_t newest = 0;
   std::vector<std::uint32_t> peers;
-  for (const int rank : ranks) {
-    const Announcement& one = all[static_cast<std::size_t>(rank)];
+  for (const Announcement& one : members) {
     common &= one.free_boards;
     newest = std::max(newest, one.newest_round);
+    peers.push_back(one.process);
   }
   if (common == 0) return;
-  for (const Route& route : comm.routes) peers.push_back(route.peer);
   const auto index = static_cast<std::uint32_t>(std::countr_zero(common));
   comm.board = comm.device->make_board(index, peers, comm.rank, newest);
   if (comm.board != nullptr) comm.device->boards().take(index);
 }
 
+using ContextField = std::uint32_t Announcement::*;
+
+void set_routes(Comm& comm, std::span<const Announcement> peers, ContextField context) {
+  comm.identity = !comm.is_inter && peers.size() == comm.library->world->processes;
+  comm.routes.reserve(peers.size());
+  for (const Announcement& one : peers) {
+    if (one.process != comm.routes.size()) comm.identity = false;
+    comm.routes.push_back({one.process, one.*context});
+  }
+  comm.remote_size = static_cast<int>(peers.size());
+}
+
+void set_local(Comm& comm, std::span<const Announcement> members) {
+  const auto is_self = [&](const Announcement& one) {
+    return one.process == comm.library->world->self_process;
+  };
+  const auto at = std::find_if(members.begin(), members.end(), is_self);
+  comm.rank = static_cast<int>(at - members.begin());
+  comm.local_size = static_cast<int>(members.size());
+}
+
+base::Result<Group*> make_group(Library& library, std::span<const Announcement> members, int rank,
+                                std::uintptr_t session) {
+  std::vector<ProcessId> processes;
+  processes.reserve(members.size());
+  for (const Announcement& one : members) processes.push_back(one.process);
+  auto* group = library.make<Group>(ProcessList(std::move(processes)), rank);
+  if (group == nullptr) {
+    return failure(ErrorClass::no_mem, "no memory for the group of another communicator");
+  }
+  group->session = session;
+  return group;
+}
+
+Error refuse_overlap(const Census& members) {
+  std::vector<std::uint32_t> local;
+  local.reserve(members.local.size());
+  for (const Announcement& one : members.local) local.push_back(one.process);
+  std::sort(local.begin(), local.end());
+  for (std::size_t rank = 0; rank < members.remote.size(); ++rank) {
+    if (!std::binary_search(local.begin(), local.end(), members.remote[rank].process)) continue;
+    return failure(ErrorClass::comm,
+                   "rank %zu of the remote group is also in the local group; the groups of an "
+                   "intercommunicator must have no process in common",
+                   rank);
+  }
+  return {};
+}
+
+/// The remote side, and the communicator of the local group alone.
+Error settle_inter(Comm& comm, const Census& members) {
+  Comm& inner = *comm.local_comm;
+  inner.session = comm.session;
+  set_local(inner, members.local);
+  set_routes(inner, members.local, &Announcement::local_context);
+  inner.group = comm.group;
+  comm.library->acquire(*comm.group);
+  const auto remote = make_group(*comm.library, members.remote, Group::no_rank, comm.session);
+  if (remote.failed()) return remote.error();
+  comm.remote_group = remote.value();
+  return {};
+}
+
 }  // namespace
 
-Error settle(Comm& comm, const Comm& parent, std::span<const Announcement> all,
-             std::span<const int> ranks) {
-  const auto size = static_cast<int>(ranks.size());
-  std::vector<ProcessId> processes;
-  processes.reserve(ranks.size());
-  comm.routes.reserve(ranks.size());
-  comm.identity = ranks.size() == comm.library->world->processes;
-  for (const int rank : ranks) {
-    const auto i = static_cast<std::size_t>(rank);
-    if (rank == parent.rank) comm.rank = static_cast<int>(comm.routes.size());
-    const std::uint32_t peer = parent.routes[i].peer;
-    if (peer != comm.routes.size()) comm.identity = false;
-    comm.routes.push_back({peer, all[i].context});
-    processes.push_back(peer);
+Error settle(Comm& comm, std::uintptr_t session, const Census& members) {
+  if (comm.is_inter) {
+    if (const Error overlap = refuse_overlap(members); overlap.failed()) return overlap;
   }
-  comm.local_size = comm.remote_size = size;
-  comm.group = comm.library->make<Group>(ProcessList(std::move(processes)), comm.rank);
-  comm.session = parent.session;
-  settle_board(comm, all, ranks);
-  if (comm.group != nullptr) {
-    comm.group->session = comm.session;
-    return {};
-  }
-  return failure(ErrorClass::no_mem, "no memory for the group of another communicator");
+  comm.session = session;
+  set_local(comm, members.local);
+  set_routes(comm, comm.is_inter ? members.remote : members.local, &Announcement::context);
+  const auto group = make_group(*comm.library, members.local, comm.rank, session);
+  if (group.failed()) return group.error();
+  comm.group = group.value();
+  if (comm.is_inter) return settle_inter(comm, members);
+  settle_board(comm, members.local);
+  return {};
 }
 
 void inherit_errhandler(Comm& comm, const Comm& parent) noexcept {

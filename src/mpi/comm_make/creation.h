@@ -6,19 +6,21 @@
 #include <span>
 #include <vector>
 
-#include "mpi/coll/exchange.h"
+#include "base/error.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/world.h"
 
 /// How communicators are made. Every process numbers its communicators itself, so what is needed is
-/// one exchange between those concerned: each tells the number that it will know the new one by,
-/// and learns that of the others. The same exchange carries what a split needs to know, and whether
-/// somebody failed, so that all fail or none.
+/// one exchange between those concerned (census.h): each tells the number that it will know the new
+/// one by, and learns that of the others. The same exchange carries what a split needs to know, and
+/// whether somebody failed, so that all fail or none.
 namespace fulmar::mpi {
 
 /// What one process tells the others.
 struct Announcement {
   std::uint32_t context;
+  std::uint32_t local_context;  ///< of Comm::local_comm, where an intercommunicator is made
+  std::uint32_t process;
   std::uint32_t failed;  ///< not 0: this process cannot take part
   std::int32_t color;    ///< of a split, else 0
   std::int32_t key;
@@ -26,11 +28,19 @@ struct Announcement {
   std::uint64_t newest_round;  ///< on any board of this process
 };
 
+/// Announcements of processes by their rank: of all of a communicator, or of the members of a new
+/// one. `remote` is empty where there is no remote group.
+struct Census {
+  std::vector<Announcement> local;
+  std::vector<Announcement> remote;
+};
+
 /// A communicator that is being made: its object, and its number here. Without `give` it vanishes
 /// again.
 class NewComm {
  public:
-  explicit NewComm(Library& library) noexcept;
+  enum class Shape : std::uint8_t { intra, inter };
+  NewComm(Library& library, Shape shape) noexcept;
   ~NewComm();
   NewComm(const NewComm&) = delete;
   NewComm& operator=(const NewComm&) = delete;
@@ -38,7 +48,7 @@ class NewComm {
   /// nullptr when memory is used up; all must hear of it.
   [[nodiscard]] Comm* comm() const noexcept { return comm_; }
   enum class Boards : std::uint8_t { none, offer };
-  /// `offer` from those who settle before they return to the user.
+  /// `offer` from those who settle before they return to the user. Intercommunicators have none.
   [[nodiscard]] Announcement announcement(const base::Error& so_far, Boards boards) noexcept;
   /// Hands the object over to the user.
   void give(MPI_Comm& out) noexcept;
@@ -49,16 +59,17 @@ class NewComm {
   bool offered_ = false;
 };
 
-/// All announcements of the ranks of `exchange`, by rank.
-std::vector<Announcement> announce(Exchange& exchange, const Announcement& own);
+/// The shape of a communicator that is made from this one alone.
+[[nodiscard]] inline NewComm::Shape shape_of(const Comm& comm) noexcept {
+  return comm.is_inter ? NewComm::Shape::inter : NewComm::Shape::intra;
+}
 
-/// The error of whoever failed; `ranks` are those that matter.
-base::Error check_announcements(std::span<const Announcement> all, std::span<const int> ranks);
+/// The error of whoever failed.
+base::Error check_census(const Census& all);
 
-/// Makes `comm` the communicator of these ranks of `parent`, in this order. The own rank is one of
-/// them.
-base::Error settle(Comm& comm, const Comm& parent, std::span<const Announcement> all,
-                   std::span<const int> ranks);
+/// Makes `comm` the communicator of these members, of which this process is a local one. `session`:
+/// see Comm::session. MPI_ERR_COMM where a process is in both groups.
+base::Error settle(Comm& comm, std::uintptr_t session, const Census& members);
 
 /// Gives a new communicator the error handler of an old one.
 void inherit_errhandler(Comm& comm, const Comm& parent) noexcept;

@@ -2,22 +2,20 @@
 // Copyright (c) 2026 the Fulmar authors
 #include <memory>
 #include <new>
-#include <numeric>
 
 #include "mpi/attr/attributes.h"
 #include "mpi/comm/calls.h"
 #include "mpi/comm_make/calls.h"
-#include "mpi/comm_make/creation.h"
+#include "mpi/comm_make/census.h"
 #include "mpi/request/request.h"
 
-/// MPI_Comm_idup: the announcements go directly between all ranks, and with the last of them the
-/// new communicator is complete, in whatever call makes progress then. The handle exists from the
-/// start, as the standard allows, but is not to be used before the request is complete.
+/// MPI_Comm_idup: the announcements go directly between all processes, and with the last of them
+/// the new communicator is complete, in whatever call makes progress then. The handle exists from
+/// the start, as the standard allows, but is not to be used before the request is complete.
 namespace fulmar::mpi {
 namespace {
 
 using base::Error;
-using base::ErrorClass;
 
 struct Idup;
 
@@ -32,7 +30,7 @@ struct Idup {
   Comm* made = nullptr;
   Error error;  ///< of this process
   Announcement own{};
-  std::vector<Announcement> all;
+  Census all;
   std::unique_ptr<Part[]> parts;
   int open = 0;  ///< messages under way
 };
@@ -46,10 +44,8 @@ Part& part_of(device::Operation& operation) {
 }
 
 void complete(Idup& idup) {
-  std::vector<int> ranks(idup.all.size());
-  std::iota(ranks.begin(), ranks.end(), 0);
-  if (idup.error.ok()) idup.error = check_announcements(idup.all, ranks);
-  if (idup.error.ok()) idup.error = settle(*idup.made, *idup.parent, idup.all, ranks);
+  if (idup.error.ok()) idup.error = check_census(idup.all);
+  if (idup.error.ok()) idup.error = settle(*idup.made, idup.parent->session, idup.all);
   idup.request->operation.stage = device::Stage::done;
 }
 
@@ -67,29 +63,39 @@ void release(Request& request) { delete static_cast<Idup*>(request.extra); }
 
 constinit const RequestKind idup_request{"MPI_Comm_idup", nullptr, finish, nullptr, release};
 
-void exchange_all(Idup& idup, int tag) {
+/// Messages to and from all but `self` of a group; `next` are parts for them. Returns what is left
+/// of these.
+Part* exchange_with(Idup& idup, const Line& line, std::vector<Announcement>& group, int self,
+                    Part* next) {
+  const Datatype& byte = *line.comm.library->find<Datatype>(MPI_BYTE);
+  for (int rank = 0; rank < static_cast<int>(group.size()); ++rank) {
+    if (rank == self) continue;
+    Announcement& theirs = group[static_cast<std::size_t>(rank)];
+    Part& incoming = *next++;
+    Part& outgoing = *next++;
+    incoming.owner = outgoing.owner = &idup;
+    incoming.transfer.operation.on_done = outgoing.transfer.operation.on_done = on_done;
+    incoming.transfer.start_receive(line.comm, {&theirs, sizeof theirs, &byte}, rank, line.tag,
+                                    line.channel);
+    outgoing.transfer.start_send(line.comm, {&idup.own, sizeof idup.own, &byte}, rank, line.tag,
+                                 line.channel);
+  }
+  return next;
+}
+
+void exchange_all(Idup& idup) {
+  constexpr int nobody = -1;
   Comm& comm = *idup.parent;
-  const Datatype& byte = *comm.library->find<Datatype>(MPI_BYTE);
-  const int others = comm.size() - 1;
-  idup.parts.reset(new Part[static_cast<std::size_t>(2 * others)]);
-  idup.open = 2 * others + 1;  // one for this function: nothing completes before it ends
-  Part* part = idup.parts.get();
-  for (int rank = 0; rank < comm.size(); ++rank) {
-    if (rank == comm.rank) continue;
-    for (const bool is_send : {false, true}) {
-      part->owner = &idup;
-      Transfer& transfer = part->transfer;
-      transfer.operation.on_done = on_done;
-      if (is_send) {
-        transfer.start_send(comm, {&idup.own, sizeof idup.own, &byte}, rank, tag,
-                            Channel::collective);
-      } else {
-        transfer.start_receive(comm,
-                               {&idup.all[static_cast<std::size_t>(rank)], sizeof idup.own, &byte},
-                               rank, tag, Channel::collective);
-      }
-      ++part;
-    }
+  const Line line = next_line(comm);
+  const std::size_t others = idup.all.local.size() + idup.all.remote.size() - 1;
+  idup.parts.reset(new Part[2 * others]);
+  idup.open = static_cast<int>(2 * others + 1);  // one for this function: it ends first
+  if (comm.is_inter) {
+    const Line inside{*comm.local_comm, line.channel, line.tag};
+    Part* rest = exchange_with(idup, inside, idup.all.local, comm.rank, idup.parts.get());
+    exchange_with(idup, line, idup.all.remote, nobody, rest);
+  } else {
+    exchange_with(idup, line, idup.all.local, comm.rank, idup.parts.get());
   }
   if (--idup.open == 0) complete(idup);
 }
@@ -98,13 +104,8 @@ void exchange_all(Idup& idup, int tag) {
 
 Error comm_idup_with_info(Library& library, Comm& comm, Info* info, MPI_Comm& out,
                           MPI_Request& request) {
-  if (comm.is_inter) {
-    return base::failure(ErrorClass::unsupported_operation,
-                         "argument comm: intercommunicators are not supported here yet");
-  }
-  const int tag = next_tag(comm);
   auto idup = std::make_unique<Idup>();
-  NewComm fresh(library);
+  NewComm fresh(library, shape_of(comm));
   Request* made = make_request(idup_request, comm, {});
   if (made == nullptr || fresh.comm() == nullptr) return no_request_memory();
   idup->request = made;
@@ -113,13 +114,14 @@ Error comm_idup_with_info(Library& library, Comm& comm, Info* info, MPI_Comm& ou
   idup->error = copy_attributes(library, {comm.attributes, KeyvalKind::comm, comm.handle},
                                 {fresh.comm()->attributes, KeyvalKind::comm, fresh.comm()->handle});
   idup->own = fresh.announcement(idup->error, NewComm::Boards::none);
-  idup->all.resize(static_cast<std::size_t>(comm.size()));
-  idup->all[static_cast<std::size_t>(comm.rank)] = idup->own;
+  idup->all.local.resize(static_cast<std::size_t>(comm.size()));
+  idup->all.local[static_cast<std::size_t>(comm.rank)] = idup->own;
+  if (comm.is_inter) idup->all.remote.resize(static_cast<std::size_t>(comm.remote_size));
   inherit_errhandler(*fresh.comm(), comm);
   fresh.comm()->topology = comm.topology;
   const Error error = comm_set_info(*fresh.comm(), info);
   made->extra = idup.get();
-  exchange_all(*idup.release(), tag);
+  exchange_all(*idup.release());
   fresh.give(out);
   request = handle_cast<MPI_Request>(*made);
   return error;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 #include <algorithm>
-#include <numeric>
 
 #include "mpi/attr/attributes.h"
 #include "mpi/comm/calls.h"
 #include "mpi/comm_make/calls.h"
-#include "mpi/comm_make/creation.h"
+#include "mpi/comm_make/census.h"
 #include "mpi/group/group.h"
 #include "mpi/info/info.h"
 
-/// Communicators made of one that exists and whose ranks all take part.
+/// Communicators made of one that exists and whose processes all take part, those of both groups
+/// of an intercommunicator; then the new one is an intercommunicator, too.
 namespace fulmar::mpi {
 namespace {
 
@@ -19,35 +19,37 @@ using base::ErrorClass;
 
 AttributeOwner owner_of(Comm& comm) { return {comm.attributes, KeyvalKind::comm, comm.handle}; }
 
-std::vector<int> all_ranks(const Comm& comm) {
-  std::vector<int> ranks(static_cast<std::size_t>(comm.size()));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  return ranks;
-}
-
-/// Announces, and makes the communicator of `members`, which sees the announcements of all. Without
-/// members there is none, and `out` becomes MPI_COMM_NULL.
-template <class Members>
-Error make_part(Library& library, Comm& parent, Error so_far, int color, int key, Members&& members,
+/// Announces, and makes the communicator of the members that `choose(Census&)` leaves. Where a
+/// group has none there is no communicator, and `out` becomes MPI_COMM_NULL.
+template <class Choose>
+Error make_part(Library& library, Comm& parent, Error so_far, int color, int key, Choose&& choose,
                 MPI_Comm& out) {
-  Exchange exchange(parent);
-  NewComm fresh(library);
+  NewComm fresh(library, shape_of(parent));
   Announcement own = fresh.announcement(so_far, NewComm::Boards::offer);
   own.color = color;
   own.key = key;
-  const std::vector<Announcement> all = announce(exchange, own);
+  Census census;
+  const Error exchanged = take_census(parent, own, census);
   if (so_far.failed()) return so_far;
-  if (exchange.result().failed()) return exchange.result();
-  if (const Error error = check_announcements(all, all_ranks(parent)); error.failed()) return error;
-  const std::vector<int> ranks = members(all);
-  if (ranks.empty()) {
+  if (exchanged.failed()) return exchanged;
+  if (const Error error = check_census(census); error.failed()) return error;
+  choose(census);
+  if (census.local.empty() || (parent.is_inter && census.remote.empty())) {
     out = MPI_COMM_NULL;
     return {};
   }
-  if (const Error error = settle(*fresh.comm(), parent, all, ranks); error.failed()) return error;
+  const Error error = settle(*fresh.comm(), parent.session, census);
+  if (error.failed()) return error;
   inherit_errhandler(*fresh.comm(), parent);
   fresh.give(out);
   return {};
+}
+
+/// Leaves those of one color, in the order of their keys.
+void keep_color(std::vector<Announcement>& all, int color) {
+  std::erase_if(all, [&](const Announcement& one) { return one.color != color; });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Announcement& a, const Announcement& b) { return a.key < b.key; });
 }
 
 /// Ranks in `comm` of the members of a group, by their rank in the group.
@@ -57,37 +59,31 @@ base::Result<std::vector<int>> ranks_of(const Comm& comm, const Group& group) {
   for (int i = 0; i < group.size(); ++i) {
     const int rank = finder.rank_of(group.processes[i]);
     if (rank < 0) {
-      return base::failure(ErrorClass::group,
-                           "argument group: its rank %d is no process of the communicator", i);
+      return base::failure(ErrorClass::group, "argument group: its rank %d is no process of the %s",
+                           i,
+                           comm.is_inter ? "local group of the intercommunicator" : "communicator");
     }
     ranks.push_back(rank);
   }
   return ranks;
 }
 
-Error refuse_inter(const Comm& comm) {
-  if (!comm.is_inter) return {};
-  return base::failure(ErrorClass::unsupported_operation,
-                       "argument comm: intercommunicators are not supported here yet");
-}
-
 }  // namespace
 
 Error comm_dup_with_info(Library& library, Comm& comm, Info* info, MPI_Comm& out) {
-  if (const Error bad = refuse_inter(comm); bad.failed()) return bad;
-  Exchange exchange(comm);
-  NewComm fresh(library);
+  NewComm fresh(library, shape_of(comm));
   Error so_far;
   if (fresh.comm() != nullptr) {
     so_far = copy_attributes(library, owner_of(comm), owner_of(*fresh.comm()));
   }
-  const std::vector<Announcement> all =
-      announce(exchange, fresh.announcement(so_far, NewComm::Boards::offer));
+  Census census;
+  const Error exchanged =
+      take_census(comm, fresh.announcement(so_far, NewComm::Boards::offer), census);
   if (so_far.failed()) return so_far;
-  if (exchange.result().failed()) return exchange.result();
-  const std::vector<int> ranks = all_ranks(comm);
-  if (const Error error = check_announcements(all, ranks); error.failed()) return error;
-  if (const Error error = settle(*fresh.comm(), comm, all, ranks); error.failed()) return error;
+  if (exchanged.failed()) return exchanged;
+  if (const Error error = check_census(census); error.failed()) return error;
+  const Error settled = settle(*fresh.comm(), comm.session, census);
+  if (settled.failed()) return settled;
   inherit_errhandler(*fresh.comm(), comm);
   fresh.comm()->topology = comm.topology;
   const Error error = comm_set_info(*fresh.comm(), info);
@@ -100,30 +96,34 @@ Error comm_dup(Library& library, Comm& comm, MPI_Comm& out) {
 }
 
 Error comm_create(Library& library, Comm& comm, Group& group, MPI_Comm& out) {
-  if (const Error bad = refuse_inter(comm); bad.failed()) return bad;
+  // The own group is known here in full. Of the remote one each member tells that it is one, and
+  // its rank.
   const base::Result<std::vector<int>> ranks = ranks_of(comm, group);
-  const auto members = [&](std::span<const Announcement>) {
-    return group.rank == Group::no_rank ? std::vector<int>{} : ranks.value();
+  const bool member = group.rank != Group::no_rank;
+  const auto choose = [&](Census& census) {
+    std::vector<Announcement> members;
+    if (member) {
+      for (const int rank : ranks.value()) {
+        members.push_back(census.local[static_cast<std::size_t>(rank)]);
+      }
+    }
+    census.local = std::move(members);
+    keep_color(census.remote, 0);
   };
-  return make_part(library, comm, ranks.error(), 0, 0, members, out);
+  return make_part(library, comm, ranks.error(), member ? 0 : MPI_UNDEFINED, group.rank, choose,
+                   out);
 }
 
 Error comm_split(Library& library, Comm& comm, int color, int key, MPI_Comm& out) {
-  if (const Error bad = refuse_inter(comm); bad.failed()) return bad;
-  const auto members = [&](std::span<const Announcement> all) {
-    std::vector<int> ranks;
-    if (color == MPI_UNDEFINED) return ranks;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (all[i].color == color) ranks.push_back(static_cast<int>(i));
+  const auto choose = [&](Census& census) {
+    if (color == MPI_UNDEFINED) {
+      census = {};
+      return;
     }
-    std::sort(ranks.begin(), ranks.end(), [&](int a, int b) {
-      const int key_a = all[static_cast<std::size_t>(a)].key;
-      const int key_b = all[static_cast<std::size_t>(b)].key;
-      return key_a != key_b ? key_a < key_b : a < b;
-    });
-    return ranks;
+    keep_color(census.local, color);
+    keep_color(census.remote, color);
   };
-  return make_part(library, comm, {}, color, key, members, out);
+  return make_part(library, comm, {}, color, key, choose, out);
 }
 
 Error comm_split_type(Library& library, Comm& comm, int type, int key, Info* info, MPI_Comm& out) {

@@ -80,6 +80,9 @@ class ErrorState {
   Errhandler* initial = &fatal;
   /// MPI_FILE_NULL, as far as error handlers go: it holds the handler that opened files start with.
   ErrorHolder new_files{ObjectKind::file};
+  /// Holds the handler that a call was given which makes a communicator from groups: errors of the
+  /// call have no other object to be raised on. Functions of the user get MPI_COMM_NULL.
+  ErrorHolder new_comms{ObjectKind::comm};
 
   ErrorCodes codes;
   JobAborter aborter;

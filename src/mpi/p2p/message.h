@@ -11,11 +11,13 @@
 namespace fulmar::mpi {
 
 /// Which messages of a communicator: the user's, those of its collective calls, those that make a
-/// communicator of a part of its ranks, or those that match partitioned requests.
+/// communicator of a part of its ranks, those of two leaders that make an intercommunicator, or
+/// those that match partitioned requests.
 enum class Channel : std::uint32_t {
   user = 0,
   collective = Comm::collective_bit,
   creation = Comm::creation_bit,
+  leaders = Comm::leader_bits,
   partitioned = Comm::partitioned_bit
 };
 

@@ -13,20 +13,19 @@ using base::ErrorClass;
 using base::failure;
 
 Making::Making(Library& library, Comm& parent)
-    : parent_(parent), exchange_(parent), fresh_(library) {}
+    : parent_(parent), line_(next_line(parent)), fresh_(library, NewComm::Shape::intra) {}
 
 Error Making::announce(const Error& so_far, std::uint64_t word) {
   Announcement own = fresh_.announcement(so_far, NewComm::Boards::offer);
   own.color = static_cast<std::int32_t>(word >> 32);
   own.key = static_cast<std::int32_t>(word);
-  all_ = mpi::announce(exchange_, own);
+  const Error exchanged = mpi::announce(line_, own, all_.local);
   if (so_far.failed()) return so_far;
-  if (exchange_.result().failed()) return exchange_.result();
-  return check_announcements(all_, first_ranks(parent_.size()));
+  return exchanged.failed() ? exchanged : check_census(all_);
 }
 
 std::uint64_t Making::word_of(int rank) const noexcept {
-  const Announcement& one = all_[static_cast<std::size_t>(rank)];
+  const Announcement& one = all_.local[static_cast<std::size_t>(rank)];
   return static_cast<std::uint64_t>(static_cast<std::uint32_t>(one.color)) << 32 |
          static_cast<std::uint32_t>(one.key);
 }
@@ -52,7 +51,11 @@ std::vector<int> Making::agreed(std::vector<int> order) const {
 }
 
 Error Making::settle_as(std::span<const int> ranks) {
-  const Error error = settle(*fresh_.comm(), parent_, all_, ranks);
+  Census members;
+  for (const int rank : ranks) {
+    members.local.push_back(all_.local[static_cast<std::size_t>(rank)]);
+  }
+  const Error error = settle(*fresh_.comm(), parent_.session, members);
   if (error.ok()) inherit_errhandler(*fresh_.comm(), parent_);
   return error;
 }

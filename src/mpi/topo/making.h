@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "mpi/comm/topology.h"
-#include "mpi/comm_make/creation.h"
+#include "mpi/comm_make/census.h"
 
 /// How communicators with a topology are made. The exchange that every new communicator needs also
 /// carries 64 bits of each process's own, with which the processes find out at no further cost
@@ -54,9 +54,9 @@ class Making {
   base::Error settle_as(std::span<const int> ranks);
 
   Comm& parent_;
-  Exchange exchange_;
+  Line line_;
   NewComm fresh_;
-  std::vector<Announcement> all_;
+  Census all_;
 };
 
 /// 0 to `count` - 1.

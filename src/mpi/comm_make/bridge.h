@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <string_view>
+
+#include "mpi/comm_make/census.h"
+#include "mpi/group/group.h"
+
+/// Communicators that exist only while another one is made, where there is no parent that all
+/// concerned could talk on.
+namespace fulmar::mpi {
+
+/// The members of the group as ranks that can talk. `context_of(i)` is where messages to member i
+/// go; those to this process carry `own_context`. This process is a member.
+template <class ContextOf>
+void make_bridge(Comm& bridge, const Group& group, std::uint32_t own_context,
+                 ContextOf&& context_of) {
+  bridge.device = bridge.library->device;
+  bridge.session = group.session;
+  bridge.context = own_context;
+  bridge.rank = group.rank;
+  bridge.local_size = bridge.remote_size = group.size();
+  for (int i = 0; i < group.size(); ++i) {
+    bridge.routes.push_back({group.processes[i], context_of(i)});
+  }
+}
+/// The same on the context of all processes that is meant for this; tags tell the calls apart.
+void make_bridge(Comm& bridge, const Group& group);
+
+/// Makes one to a single process, rank 0 of a remote group, on the context of all processes for
+/// leaders.
+void make_leader_bridge(Comm& bridge, ProcessId peer);
+
+/// A tag for the stringtag of a call; MPI_ERR_ARG where it is too long.
+base::Result<int> tag_of(std::string_view stringtag);
+
+/// What the errors of calls that make communicators from groups are raised on: the handler that
+/// the caller gave (MPI 5.0 section 7.4.2). MPI_ERR_ERRHANDLER where it is of the wrong kind.
+base::Error raise_on(Library& library, ErrorTarget& target, Errhandler& errhandler);
+
+}  // namespace fulmar::mpi
