@@ -19,10 +19,12 @@
 /// but the owner words of the pool and the doorbell bits, each changed by a single atomic
 /// operation, so a sender that dies blocks nobody.
 ///
-/// When the pool is used up the receiver asks the owner of the ring that was idle longest to give
-/// it back
-/// (`revoke`); until then the peer without a ring sends one short packet at a time through its
-/// mailbox.
+/// When the pool is used up a sender says so (`rings_wanted`; in its claim too, if its packet is
+/// too long for the mailbox) and rings the doorbell; the receiver asks the owners of the rings that
+/// were idle longest to give them back (`revoke`), by doorbell too. Both learn of it as of a
+/// packet, `ring_revoke`, which never travels: it means that `balance` has something to do. Whoever
+/// waits for a ring is woken when one is free. Until then the peer without a ring sends one short
+/// packet at a time through its mailbox.
 namespace fulmar::channel {
 
 /// The sending side of one connection.
@@ -73,7 +75,8 @@ class MappedChannel {
   /// `wanted` needs one.
   [[nodiscard]] std::size_t body_limit(Link& link, std::size_t wanted) noexcept;
 
-  /// Takes what arrived: at most a burst from each peer. Returns the number of packets.
+  /// Takes what arrived: at most a burst from each peer. Returns the number of packets. Tells the
+  /// sink of `ring_revoke` when `balance` is due.
   template <fabric::Sink S>
   unsigned get(S& sink) noexcept {
     unsigned taken = 0;
@@ -113,6 +116,7 @@ class MappedChannel {
     if (link.tx.is_open()) link.tx.ring().want_credit.store(1, std::memory_order_seq_cst);
   }
   /// Rare housekeeping: hands back rings that the peer wants, asks for idle ones that others need.
+  /// `links`: all connections. May be called by the sink.
   void balance(std::span<Link* const> links) noexcept;
 
   [[nodiscard]] std::size_t rings_polled() const noexcept { return rx_.size(); }
@@ -131,6 +135,7 @@ class MappedChannel {
 
  private:
   static constexpr unsigned burst = 32;
+  static constexpr std::span<const std::byte> no_body{};
 
   wire::AreaControl* control_of(std::uint32_t peer) noexcept {
     return reinterpret_cast<wire::AreaControl*>(provider_.area(peer));
@@ -161,7 +166,13 @@ class MappedChannel {
   /// Whether this packet goes to the mailbox; claims a ring if one is due.
   bool use_mailbox(Link& link, std::uint32_t length) noexcept;
   void post_mailbox(Link& link, const wire::Envelope& envelope) noexcept;
-  bool claim_ring(Link& link) noexcept;
+  bool claim_ring(Link& link, std::uint32_t length) noexcept;
+  void want_ring(Link& link, std::uint32_t length) noexcept;
+  bool wants_ring_back(std::uint32_t peer) noexcept;
+  void give_back(std::span<Link* const> links) noexcept;
+  std::uint32_t rings_missing() noexcept;
+  bool revoke_idlest(std::uint32_t missing) noexcept;
+  void wake_who_wants_a_ring() noexcept;
   void ring_doorbell(std::uint32_t peer) noexcept;
 
   template <fabric::Sink S>
@@ -200,6 +211,9 @@ class MappedChannel {
         if (peer < provider_.size() && peer != provider_.self()) taken += answer_peer(peer, sink);
       }
     }
+    if (control_->rings_wanted.load(std::memory_order_acquire) != 0) {
+      sink.packet(provider_.self(), {wire::PacketKind::ring_revoke, 0, 0, 0, 0}, no_body);
+    }
     return taken;
   }
 
@@ -223,6 +237,9 @@ class MappedChannel {
       wake_if_waiting(peer);
     }
     if (claim != 0) open_claimed(peer, claim);
+    if (wants_ring_back(peer)) {
+      sink.packet(peer, {wire::PacketKind::ring_revoke, 0, 0, 0, 0}, no_body);
+    }
     return taken;
   }
   void open_claimed(std::uint32_t peer, std::uint32_t claim) noexcept;
@@ -237,7 +254,14 @@ class MappedChannel {
   CutThrough cut_through_ = CutThrough::on;
   std::vector<RxRing> rx_;
   std::vector<std::uint32_t> closed_;
-  std::vector<std::uint32_t> taken_before_;  ///< by ring index: RxRing::taken at the last balance
+  /// By ring index, as the last balance found it.
+  struct RingUse {
+    std::uint32_t taken = 0;  ///< RxRing::taken
+    std::uint64_t last_round =
+        0;  ///< the last balance that found packets taken since the one before
+  };
+  std::vector<RingUse> uses_;
+  std::uint64_t round_ = 0;
 };
 
 }  // namespace fulmar::channel

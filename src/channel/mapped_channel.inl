@@ -14,7 +14,7 @@ MappedChannel<P>::MappedChannel(P& provider) noexcept
       layout_(wire::AreaLayout::fit(provider.size(), provider.area_bytes())),
       control_(control_of(provider.self())),
       summary_words_((provider.size() + 4095) / 4096),
-      taken_before_(wire::rings_per_area, 0) {
+      uses_(wire::rings_per_area) {
   rx_.reserve(wire::rings_per_area);
 }
 
@@ -32,7 +32,8 @@ template <fabric::MapsPeers P>
 std::size_t MappedChannel<P>::body_limit(Link& link, std::size_t wanted) noexcept {
   if (link.tx.is_open()) return link.tx.body_limit();
   if (wanted <= short_body_bytes) return short_body_bytes;
-  return claim_ring(link) ? link.tx.body_limit() : short_body_bytes;
+  return claim_ring(link, static_cast<std::uint32_t>(wanted)) ? link.tx.body_limit()
+                                                              : short_body_bytes;
 }
 
 template <fabric::MapsPeers P>
@@ -40,7 +41,7 @@ bool MappedChannel<P>::use_mailbox(Link& link, std::uint32_t length) noexcept {
   const bool empty = link.mailbox->cell.word.load(std::memory_order_acquire) == 0;
   const bool first = link.cold_packets == 0;
   if (first && empty && length <= short_body_bytes) return true;
-  if (claim_ring(link)) return false;
+  if (claim_ring(link, length)) return false;
   return empty && length <= short_body_bytes && !link.closing;
 }
 
@@ -66,7 +67,7 @@ void MappedChannel<P>::ring_doorbell(std::uint32_t peer) noexcept {
 }
 
 template <fabric::MapsPeers P>
-bool MappedChannel<P>::claim_ring(Link& link) noexcept {
+bool MappedChannel<P>::claim_ring(Link& link, std::uint32_t length) noexcept {
   if (link.closing) {
     // The old ring must be out of the receiver's hands first, or packets could overtake each other.
     if (link.claim->load(std::memory_order_acquire) != 0) return false;
@@ -86,8 +87,21 @@ bool MappedChannel<P>::claim_ring(Link& link) noexcept {
       return true;
     }
   }
-  control->rings_wanted.store(1, std::memory_order_relaxed);
+  want_ring(link, length);
   return false;
+}
+
+/// Says that the pool is used up. The claim first: the receiver looks at claims after it took the
+/// word back.
+template <fabric::MapsPeers P>
+void MappedChannel<P>::want_ring(Link& link, std::uint32_t length) noexcept {
+  if (length > short_body_bytes && link.claim->load(std::memory_order_relaxed) == 0) {
+    link.claim->store(wire::claim_wanted, std::memory_order_release);
+  }
+  std::atomic<std::uint32_t>& wanted = control_of(link.peer)->rings_wanted;
+  if (wanted.load(std::memory_order_relaxed) != 0) return;
+  wanted.store(1, std::memory_order_release);
+  ring_doorbell(link.peer);
 }
 
 template <fabric::MapsPeers P>
@@ -98,7 +112,7 @@ void MappedChannel<P>::open_claimed(std::uint32_t peer, std::uint32_t claim) noe
     if (rx.peer() == peer || rx.index() == index) return;
   }
   if (control_->ring_owner[index].load(std::memory_order_acquire) != peer + 1) return;
-  taken_before_[index] = 0;
+  uses_[index] = {0, ++round_};
   const std::atomic<std::uint32_t>* gone = nullptr;
   if constexpr (requires { provider_.gone(peer); }) gone = provider_.gone(peer);
   rx_.emplace_back(ring_at(provider_.self(), index), layout_.ring_data_bytes, peer, index, gone);
@@ -136,10 +150,46 @@ void MappedChannel<P>::recycle_closed() noexcept {
     wake_if_waiting(peer);
   }
   closed_.clear();
+  if (layout_.ring_count + 1 < provider_.size()) wake_who_wants_a_ring();
+}
+
+template <fabric::MapsPeers P>
+void MappedChannel<P>::wake_who_wants_a_ring() noexcept {
+  for (std::uint32_t peer = 0; peer < provider_.size(); ++peer) {
+    if (claim_at(provider_.self(), peer).load(std::memory_order_acquire) == wire::claim_wanted) {
+      wake_if_waiting(peer);
+    }
+  }
+}
+
+/// Whether `peer`, at which this rank owns a ring, asks for it.
+template <fabric::MapsPeers P>
+bool MappedChannel<P>::wants_ring_back(std::uint32_t peer) noexcept {
+  const std::uint32_t claim = claim_at(peer, provider_.self()).load(std::memory_order_acquire);
+  return claim != 0 && claim <= layout_.ring_count &&
+         ring_at(peer, claim - 1).revoke.load(std::memory_order_acquire) != 0;
 }
 
 template <fabric::MapsPeers P>
 void MappedChannel<P>::balance(std::span<Link* const> links) noexcept {
+  give_back(links);
+  if (control_->rings_wanted.load(std::memory_order_relaxed) == 0) return;
+  control_->rings_wanted.store(0, std::memory_order_seq_cst);
+  ++round_;
+  for (const RxRing& rx : rx_) {
+    RingUse& use = uses_[rx.index()];
+    if (use.taken != rx.taken()) use = {rx.taken(), round_};
+  }
+  const std::uint32_t missing = rings_missing();
+  std::uint32_t revoked = 0;
+  do {
+    if (!revoke_idlest(missing)) return;
+  } while (++revoked < missing);
+}
+
+/// Closes what the peers want back.
+template <fabric::MapsPeers P>
+void MappedChannel<P>::give_back(std::span<Link* const> links) noexcept {
   for (Link* link : links) {
     if (!link->tx.is_open() || link->tx.ring().revoke.load(std::memory_order_relaxed) == 0)
       continue;
@@ -149,16 +199,46 @@ void MappedChannel<P>::balance(std::span<Link* const> links) noexcept {
     link->closing = true;
     wake_sleeper(*link);
   }
-  if (control_->rings_wanted.load(std::memory_order_relaxed) == 0) return;
-  control_->rings_wanted.store(0, std::memory_order_relaxed);
-  for (RxRing& rx : rx_) {
-    const bool idle = taken_before_[rx.index()] == rx.taken();
-    taken_before_[rx.index()] = rx.taken();
-    if (!idle || rx.ring().revoke.load(std::memory_order_relaxed) != 0) continue;
-    rx.ring().revoke.store(1, std::memory_order_relaxed);
-    wake_if_waiting(rx.peer());
-    return;
+}
+
+/// How many more rings than are free or on their way back senders wait for, who cannot go on
+/// without. Owners that are asked already hear of it again: their ring may have been full.
+template <fabric::MapsPeers P>
+std::uint32_t MappedChannel<P>::rings_missing() noexcept {
+  std::uint32_t wanted = 0;
+  for (std::uint32_t peer = 0; peer < provider_.size(); ++peer) {
+    const auto& claim = claim_at(provider_.self(), peer);
+    if (claim.load(std::memory_order_acquire) == wire::claim_wanted) ++wanted;
   }
+  std::uint32_t coming = 0;
+  for (std::uint32_t index = 0; index < layout_.ring_count; ++index) {
+    if (control_->ring_owner[index].load(std::memory_order_acquire) == 0) ++coming;
+  }
+  if (wanted > 0 && coming > 0) wake_who_wants_a_ring();
+  for (RxRing& rx : rx_) {
+    if (rx.ring().revoke.load(std::memory_order_relaxed) == 0) continue;
+    ++coming;
+    if (wanted > 0) ring_doorbell(rx.peer());
+  }
+  return wanted > coming ? wanted - coming : 0;
+}
+
+/// Asks for the ring that was idle longest; for one in use only when `missing` says that a sender
+/// cannot go on.
+template <fabric::MapsPeers P>
+bool MappedChannel<P>::revoke_idlest(std::uint32_t missing) noexcept {
+  RxRing* idlest = nullptr;
+  for (RxRing& rx : rx_) {
+    if (rx.ring().revoke.load(std::memory_order_relaxed) != 0) continue;
+    if (uses_[rx.index()].last_round == round_ && missing == 0) continue;
+    if (idlest == nullptr || uses_[rx.index()].last_round < uses_[idlest->index()].last_round) {
+      idlest = &rx;
+    }
+  }
+  if (idlest == nullptr) return false;
+  idlest->ring().revoke.store(1, std::memory_order_release);
+  ring_doorbell(idlest->peer());
+  return true;
 }
 
 }  // namespace fulmar::channel

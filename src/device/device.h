@@ -47,6 +47,10 @@ class Device {
     std::uint64_t share_bytes = (std::uint64_t{64} << 10) + 1;
     /// Unexpected data beyond this make the senders keep theirs.
     std::uint64_t unexpected_budget_bytes = std::uint64_t{16} << 20;
+    /// Called with `owner` when the system has no memory for a message of `bytes` bytes that
+    /// arrived before its receive: whoever waits for it would wait for ever. Does not return.
+    void (*out_of_memory)(void* owner, std::uint64_t bytes) = nullptr;
+    void* owner = nullptr;
   };
 
   Device(Config config, base::EngineLock& lock) noexcept;
@@ -164,7 +168,7 @@ class Device {
   void drain() noexcept;
 
   /// Steps of other engines (schedules of collectives) that want to run with progress. Must stay
-  /// valid until removed; may remove itself.
+  /// valid until removed; may remove itself and others.
   struct Hook {
     unsigned (*step)(Hook&) = nullptr;
     Hook* next = nullptr;
@@ -275,6 +279,7 @@ class Device {
                                      const fabric::Body& body) noexcept;
   void unmatched(const match::Key& key, const wire::Envelope& envelope,
                  std::span<const std::byte> body) noexcept;
+  Arrival* make_arrival(std::uint64_t bytes) noexcept;
   void on_eager_sync(const match::Key& key, const wire::Envelope& envelope,
                      const fabric::Body& body) noexcept;
   void on_announcement(const match::Key& key, std::span<const std::byte> body) noexcept;
@@ -360,10 +365,12 @@ class Device {
   CookieTable cookies_;
   SharePool shares_;
   CopyChoice copy_choice_;
-  std::vector<Peer*> backlog_;       ///< peers with queued items
-  Operation* active_ = nullptr;      ///< long transfers that move with progress
-  std::vector<Peer*> held_senders_;  ///< told to keep their messages
+  std::vector<Peer*> backlog_;        ///< peers with queued items
+  Operation* active_ = nullptr;       ///< long transfers that move with progress
+  Operation* next_active_ = nullptr;  ///< the next one that `advance_active` looks at
+  std::vector<Peer*> held_senders_;   ///< told to keep their messages
   Hook* hooks_ = nullptr;
+  Hook* next_hook_ = nullptr;  ///< the next one that `progress` calls
   Waiter* first_waiter_ = nullptr;
   Waiter* leader_ = nullptr;
   bool waiters_stale_ = false;

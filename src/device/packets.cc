@@ -24,6 +24,8 @@ void Device::slow_packet(std::uint32_t peer_id, const wire::Envelope& envelope,
       return on_eager_sync(key, envelope, whole);
     case PacketKind::rts:
       return on_announcement(key, whole.bytes());
+    case PacketKind::ring_revoke:
+      return balance();
     default:
       break;
   }
@@ -55,6 +57,16 @@ void Device::slow_packet(std::uint32_t peer_id, const wire::Envelope& envelope,
   }
 }
 
+/// The budget keeps memory from running out here unless the system itself has none.
+Arrival* Device::make_arrival(std::uint64_t bytes) noexcept {
+  Arrival* arrival = arrivals_.make(bytes);
+  if (arrival == nullptr) [[unlikely]] {
+    if (config_.out_of_memory != nullptr) config_.out_of_memory(config_.owner, bytes);
+    ++counters_.malformed;
+  }
+  return arrival;
+}
+
 /// Keeps a message until its receive comes.
 void Device::unmatched(const match::Key& key, const wire::Envelope& envelope,
                        std::span<const std::byte> body) noexcept {
@@ -65,12 +77,8 @@ void Device::unmatched(const match::Key& key, const wire::Envelope& envelope,
     std::memcpy(&send, body.data(), sizeof send);
     body = body.subspan(sizeof send);
   }
-  Arrival* arrival = arrivals_.make(body.size());
-  if (arrival == nullptr) {
-    // The budget keeps this from happening unless the system itself is out of memory.
-    ++counters_.malformed;
-    return;
-  }
+  Arrival* arrival = make_arrival(body.size());
+  if (arrival == nullptr) return;
   arrival->unexpected.key = key;
   arrival->kind = kind;
   arrival->send = send;
@@ -110,11 +118,8 @@ void Device::on_announcement(const match::Key& key, std::span<const std::byte> b
     settle_length(receive, key, rts->length);
     return start_rendezvous(receive, peer, rts->send, rts->address);
   }
-  Arrival* arrival = arrivals_.make(0);
-  if (arrival == nullptr) {
-    ++counters_.malformed;
-    return;
-  }
+  Arrival* arrival = make_arrival(0);
+  if (arrival == nullptr) return;
   arrival->unexpected.key = key;
   arrival->kind = Arrival::Kind::announced;
   arrival->unexpected.out_of_turn = rts->early != 0;

@@ -26,10 +26,9 @@ unsigned Device::progress() noexcept {
     moved += flush_backlog();
   if (active_ != nullptr) [[unlikely]]
     moved += advance_active();
-  for (Hook* hook = hooks_; hook != nullptr;) {
-    Hook* next = hook->next;
+  for (Hook* hook = hooks_; hook != nullptr; hook = next_hook_) {
+    next_hook_ = hook->next;
     moved += hook->step(*hook);
-    hook = next;
   }
   if (++progress_calls_ % balance_interval == 0) [[unlikely]]
     balance();
@@ -70,6 +69,7 @@ void Device::add_hook(Hook& hook) noexcept {
 }
 
 void Device::remove_hook(Hook& hook) noexcept {
+  if (next_hook_ == &hook) next_hook_ = hook.next;
   for (Hook** at = &hooks_; *at != nullptr; at = &(*at)->next) {
     if (*at == &hook) {
       *at = hook.next;

@@ -202,12 +202,13 @@ void Device::on_data(Peer& peer, const fabric::Body& body) noexcept {
 
 /// One step of the transfers under way: of each direction to each peer the oldest, and the next
 /// only where that one has nothing to do, so that buffers stay in the cache and times mean
-/// something.
+/// something. What completes may start, end or free other transfers: the next one is kept where
+/// `deactivate` moves it on.
 unsigned Device::advance_active() noexcept {
   unsigned moved = 0;
   const Peer* busy[2] = {nullptr, nullptr};
-  for (Operation* at = active_; at != nullptr;) {
-    Operation* next = at->next_active;
+  for (Operation* at = active_; at != nullptr; at = next_active_) {
+    next_active_ = at->next_active;
     const Peer* peer = at->peer;
     const bool is_send = at->is_send;
     if (busy[is_send ? 1 : 0] != peer) {
@@ -215,7 +216,6 @@ unsigned Device::advance_active() noexcept {
       if (step != 0) busy[is_send ? 1 : 0] = peer;
       moved += step;
     }
-    at = next;
   }
   return moved;
 }
@@ -366,6 +366,7 @@ void Device::activate(Operation& operation) noexcept {
 }
 
 void Device::deactivate(const Operation& operation) noexcept {
+  if (next_active_ == &operation) next_active_ = operation.next_active;
   for (Operation** at = &active_; *at != nullptr; at = &(*at)->next_active) {
     if (*at == &operation) {
       *at = operation.next_active;

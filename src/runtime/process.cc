@@ -31,6 +31,16 @@ std::span<const std::uint64_t> binding_of(const void* job, std::uint32_t process
   return static_cast<const Job*>(job)->binding_of(process);
 }
 
+void abort_without_memory(void* context, std::uint64_t bytes) {
+  Job& job = static_cast<Process*>(context)->job();
+  std::fprintf(
+      stderr,
+      "fulmar: rank %u has no memory left for a message of %llu bytes that arrived before its "
+      "receive; post receives earlier, lower FULMAR_MEMORY, or raise the limit on memory\n",
+      job.rank(), static_cast<unsigned long long>(bytes));
+  abort_job(job, 1);
+}
+
 const char* thread_level_name(int level) {
   switch (level) {
     case MPI_THREAD_FUNNELED:
@@ -104,6 +114,8 @@ void Process::start_device() {
   const std::string& long_copy = options_->text("FULMAR_LONG_COPY");
   if (long_copy == "share") config.long_copy = device::LongCopy::share;
   if (long_copy == "stream") config.long_copy = device::LongCopy::stream;
+  config.out_of_memory = abort_without_memory;
+  config.owner = this;
   device_ = std::make_unique<device::Device>(config, library_.lock);
   device_->rails().use(*shm_);
   device_->rails().for_each([&](auto& channel) {

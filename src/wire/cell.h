@@ -28,7 +28,7 @@ enum class PacketKind : std::uint8_t {
   cancel = 13,        ///< CookieBody: withdraw an announced message
   cancel_reply = 14,  ///< CancelBody
   ring_close = 15,    ///< last packet of a private ring: the sender gives the ring back
-  ring_revoke = 16,   ///< the receiver wants an idle ring back
+  ring_revoke = 16,   ///< never sent: the channel tells the device that rings are to be handed on
   last = ring_revoke,
 };
 

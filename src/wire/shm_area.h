@@ -33,6 +33,8 @@ inline constexpr std::uint32_t smallest_ring_data_bytes = 32U << 10;
 /// count on the receiver to announce some (see channel/ring.h).
 inline constexpr std::uint32_t ring_body_fraction = 4;
 inline constexpr std::uint32_t rings_per_area = 128;
+/// In place of a claim: this rank cannot go on without a ring.
+inline constexpr std::uint32_t claim_wanted = 0xffffffff;
 inline constexpr std::uint32_t share_descriptors = 64;
 inline constexpr std::uint32_t max_ranks_per_segment = 1U << 16;
 

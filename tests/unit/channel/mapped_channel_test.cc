@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
+#include <vector>
 
 #include "unit/channel/plain_memory.h"
 
@@ -273,6 +275,47 @@ TEST(MappedChannel, Idle_ring_changes_hands_in_order) {
   }
   ASSERT_EQ(all.size(), 2U);
   EXPECT_TRUE(sound(all[0]) && sound(all[1]));
+}
+
+/// What everybody does who sleeps and is woken: one look, and the housekeeping if it is due.
+void look(Ranks& ranks, std::uint32_t rank, MappedLink& link) {
+  ranks.memory.control(rank).asleep = 0;
+  Collector collector;
+  ranks.channels[rank]->get(collector);
+  MappedLink* links[] = {&link};
+  if (collector.balance_due) ranks.channels[rank]->balance(links);
+}
+
+/// Everybody sleeps but who was woken, and looks once then: nobody waits for a periodic look.
+TEST(MappedChannel, Ring_is_handed_on_by_who_is_woken_for_it) {
+  Ranks ranks(4, area_for(4, 1));
+  std::vector<std::unique_ptr<MappedLink>> links;
+  for (std::uint32_t rank = 0; rank < 4; ++rank) links.push_back(ranks.link(rank, rank == 0));
+  const auto is_awake = [&](std::uint32_t rank) {
+    return ranks.memory.control(rank).asleep.load() == 0;
+  };
+  for (std::int32_t i = 0; i < 3; ++i) {
+    ASSERT_EQ(put(*ranks.channels[1], *links[1], i, 8), Post::done);
+  }
+  ranks.get();
+  ranks.get();
+  for (std::uint32_t rank = 2; rank < 4; ++rank) {
+    ASSERT_EQ(put(*ranks.channels[rank], *links[rank], 0, 1000), Post::again);
+  }
+  for (std::uint32_t rank = 1; rank < 4; ++rank) ranks.channels[rank]->announce_sleep();
+  std::array<bool, 4> sent{};
+  for (int turn = 0; turn < 20; ++turn) {
+    for (std::uint32_t rank = 0; rank < 4; ++rank) {
+      if (!is_awake(rank)) continue;
+      look(ranks, rank, *links[rank]);
+      if (rank >= 2 && !sent[rank]) {
+        sent[rank] = put(*ranks.channels[rank], *links[rank], 0, 1000) == Post::done;
+      }
+      ranks.channels[rank]->announce_sleep();
+    }
+  }
+  EXPECT_TRUE(sent[2]);
+  EXPECT_TRUE(sent[3]);
 }
 
 /// The sender puts one more packet into the mailbox and then claims a ring, all between the
