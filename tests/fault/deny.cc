@@ -18,6 +18,7 @@ std::vector<unsigned> numbers_of(const std::string& call) {
   if (call == "process_vm_readv") return {SYS_process_vm_readv};
   if (call == "process_vm_writev") return {SYS_process_vm_writev};
   if (call == "membarrier") return {SYS_membarrier};
+  if (call == "prctl") return {SYS_prctl};
   return {};
 }
 

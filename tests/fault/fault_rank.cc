@@ -11,9 +11,13 @@
 //   leave | crash | kill         rank 1 ends in the middle of a long message
 //   stop                         rank 1 stops itself in the middle of one; `stop` is continued
 //   fork                         ranks fork; children exit, or execute something
+//   busy                         says that it is up in the file up.RANK, then sends for ever
+//   flood                        rank 1 has no memory for the messages that rank 0 sends it
 //   again                        a child process of the rank tries to be the same rank
 #include <mpi.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -139,6 +143,53 @@ int run_fork() {
   return test::finish();
 }
 
+/// The file holds the number of the process and that of the job's memory.
+int run_busy() {
+  MPI_Init(nullptr, nullptr);
+  struct stat memory{};
+  const char* descriptor = std::getenv("FULMAR_JOB_FD");
+  if (descriptor == nullptr || ::fstat(std::atoi(descriptor), &memory) != 0) return 1;
+  traffic::RingExchange first(long_message);
+  first.start();
+  first.move_a_little();
+  const std::string name = "up." + std::to_string(own_rank());
+  if (std::FILE* file = std::fopen(name.c_str(), "w"); file != nullptr) {
+    std::fprintf(file, "%ld %llu\n", static_cast<long>(::getpid()),
+                 static_cast<unsigned long long>(memory.st_ino));
+    std::fclose(file);
+  }
+  first.finish();
+  for (;;) traffic::everything(4U << 20);
+}
+
+/// Messages that nobody receives, below a budget that is larger than what rank 1 may allocate.
+int run_flood() {
+  MPI_Init(nullptr, nullptr);
+  constexpr int messages = 4000;
+  std::vector<char> data(32000);
+  if (own_rank() == 1) {
+    unsigned long pages = 0;
+    std::FILE* file = std::fopen("/proc/self/statm", "r");
+    if (file == nullptr || std::fscanf(file, "%lu", &pages) != 1) std::_Exit(skipped);
+    std::fclose(file);
+    const rlim_t room = pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + (32U << 20);
+    const rlimit limit{room, room};
+    if (::setrlimit(RLIMIT_AS, &limit) != 0) std::_Exit(skipped);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  const int count = static_cast<int>(data.size());
+  if (own_rank() == 0) {
+    for (int i = 0; i < messages; ++i) MPI_Send(data.data(), count, MPI_BYTE, 1, 1, MPI_COMM_WORLD);
+    MPI_Send(nullptr, 0, MPI_BYTE, 1, 2, MPI_COMM_WORLD);
+  } else if (own_rank() == 1) {
+    MPI_Recv(nullptr, 0, MPI_BYTE, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int i = 0; i < messages; ++i) {
+      MPI_Recv(data.data(), count, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+  }
+  return test::finish();
+}
+
 /// A child that executes an MPI program inherits the environment of the rank, but it is not it.
 int run_again(const char* program) {
   MPI_Init(nullptr, nullptr);
@@ -161,6 +212,8 @@ int run(const char* program, const Arguments& arguments) {
   if (what == "leave" || what == "crash" || what == "kill") return run_ending(what);
   if (what == "stop") return run_stop();
   if (what == "fork") return run_fork();
+  if (what == "busy") return run_busy();
+  if (what == "flood") return run_flood();
   if (what == "again") return run_again(program);
   std::fprintf(stderr, "fault_rank: there is no accident %s\n", what.c_str());
   return 2;

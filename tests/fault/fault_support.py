@@ -38,6 +38,8 @@ class FaultTest(LauncherTest):
         return result
 
     def run_fault(self, ranks, *arguments, prefix=(), timeout=100, **options):
+        if SANITIZED:
+            timeout *= 5  # as in cmake/testing.cmake
         return self.run_job("-n", ranks, *prefix, FAULT_RANK, *arguments, timeout=timeout, **options)
 
     def assert_clear_error(self, result, *words):

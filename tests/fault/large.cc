@@ -3,9 +3,11 @@
 //
 // One message of more than 2 GiB from rank 0 to rank 1, every byte checked. Arguments: the layout
 // of the memory of the sender and of the receiver, each `plain` or `blocks` (4 KiB blocks with
-// gaps).
+// gaps). Or `collective` and the name of one: as much from rank 0 to the others, or from all.
 #include <mpi.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <span>
@@ -63,10 +65,7 @@ class Memory {
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
-void check(Memory& memory, const MPI_Status& status, std::size_t bytes) {
-  MPI_Count arrived = 0;
-  MPI_Get_count_c(&status, MPI_BYTE, &arrived);
-  test::expect_equal(arrived, bytes, "length of the message");
+void check_bytes(Memory& memory) {
   std::size_t wrong = 0;
   memory.for_each_run([&](std::span<const std::byte> run, std::uint32_t run_seed) {
     if (traffic::first_difference(run, run_seed) != run.size()) ++wrong;
@@ -74,11 +73,66 @@ void check(Memory& memory, const MPI_Status& status, std::size_t bytes) {
   test::expect_equal(wrong, 0, "4 KiB blocks of the message that are wrong");
 }
 
+void check(Memory& memory, const MPI_Status& status, std::size_t bytes) {
+  MPI_Count arrived = 0;
+  MPI_Get_count_c(&status, MPI_BYTE, &arrived);
+  test::expect_equal(arrived, bytes, "length of the message");
+  check_bytes(memory);
+}
+
+/// Rank 0 has the bytes, afterwards all have.
+void run_bcast(Memory& memory) {
+  MPI_Bcast_c(memory.data(), memory.count(), MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
+/// Blocks of which the first is long: those behind it have displacements beyond 2 GiB.
+void run_allgatherv(Memory& memory) {
+  const int rank = test::rank_of(MPI_COMM_WORLD);
+  const std::array<MPI_Count, 2> counts = {memory.count() - 1, 1};
+  const std::array<MPI_Aint, 2> places = {0, memory.count() - 1};
+  auto* bytes = static_cast<std::byte*>(memory.data());
+  if (rank == 1) memory.for_each_run(traffic::fill);
+  if (rank == 1) std::fill_n(bytes, counts[0], std::byte{0});
+  MPI_Allgatherv_c(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, bytes, counts.data(), places.data(),
+                   MPI_BYTE, MPI_COMM_WORLD);
+}
+
+void run_alltoallv(Memory& memory) {
+  const int rank = test::rank_of(MPI_COMM_WORLD);
+  const std::array<MPI_Count, 2> none = {0, 0};
+  std::array<MPI_Count, 2> some = {0, 0};
+  some[rank == 0 ? 1 : 0] = memory.count();
+  const std::array<MPI_Aint, 2> places = {0, 0};
+  void* const data = memory.data();
+  MPI_Alltoallv_c(rank == 0 ? data : nullptr, rank == 0 ? some.data() : none.data(), places.data(),
+                  MPI_BYTE, rank == 0 ? nullptr : data, rank == 0 ? none.data() : some.data(),
+                  places.data(), MPI_BYTE, MPI_COMM_WORLD);
+}
+
+/// Rank 1 adds zeros; the result, at rank 1, is what rank 0 has.
+void run_reduce(Memory& memory) {
+  const bool root = test::rank_of(MPI_COMM_WORLD) == 1;
+  MPI_Reduce_c(root ? MPI_IN_PLACE : memory.data(), root ? memory.data() : nullptr, memory.count(),
+               MPI_BYTE, MPI_BXOR, 1, MPI_COMM_WORLD);
+}
+
+int run_collective(const std::string& name) {
+  Memory memory("plain", (std::size_t{1} << 31) + 1);
+  if (test::rank_of(MPI_COMM_WORLD) == 0) memory.for_each_run(traffic::fill);
+  if (name == "bcast") run_bcast(memory);
+  if (name == "allgatherv") run_allgatherv(memory);
+  if (name == "alltoallv") run_alltoallv(memory);
+  if (name == "reduce") run_reduce(memory);
+  check_bytes(memory);
+  return test::finish();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
   MPI_Init(&argc, &argv);
+  if (std::string(argv[1]) == "collective") return run_collective(argv[2]);
   const bool all_plain = std::string(argv[1]) == "plain" && std::string(argv[2]) == "plain";
   const std::size_t bytes = all_plain ? (std::size_t{1} << 31) + 1 : blocks * block;
   const int rank = test::rank_of(MPI_COMM_WORLD);

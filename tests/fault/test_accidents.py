@@ -3,8 +3,11 @@
 """Ranks that end, stop or multiply in the middle of a long message."""
 
 import itertools
+import os
+import signal
 
 from fault_support import FAULT_RANK, FaultTest
+from support import alive, holders_of_job_memory, wait_until
 
 WAYS = ({}, {"FULMAR_LONG_COPY": "share"}, {"FULMAR_SINGLE_COPY": "0"}, {"FULMAR_SHARE_BYTES": "1G"})
 
@@ -25,6 +28,42 @@ class Ends(FaultTest):
 
     def test_kill(self):
         self.expect("kill", 137, "SIGKILL")
+
+
+class NothingLeft(FaultTest):
+    """One second after SIGKILL in the middle of a long message there is no process and no memory."""
+
+    LIMIT_S = 1.0
+
+    def start(self, ranks, env):
+        for old in self.folder.glob("up.*"):
+            old.unlink()
+        process = self.start_job("-n", ranks, FAULT_RANK, "busy", env=env)
+        words = [text.split() for text in self.wait_for_files(*(f"up.{rank}" for rank in range(ranks)))]
+        pids = [int(pid) for pid, _ in words]
+        inode = int(words[0][1])
+        self.assertTrue(all(alive(pid) for pid in pids))
+        self.assertTrue(holders_of_job_memory(inode))
+        return process, pids, inode
+
+    def assert_nothing_left(self, pids, inode):
+        wait_until(lambda: not any(alive(pid) for pid in pids), f"end of {pids}", self.LIMIT_S)
+        wait_until(lambda: not holders_of_job_memory(inode), "end of the job's memory", self.LIMIT_S)
+
+    def test_sigkill_of_a_rank(self):
+        for env in WAYS:
+            with self.subTest(env=env):
+                process, pids, inode = self.start(3, env)
+                os.kill(pids[1], signal.SIGKILL)
+                self.assert_nothing_left(pids, inode)
+                self.assertEqual(process.wait(timeout=20), 137)
+
+    def test_sigkill_of_mpiexec(self):
+        for env in WAYS:
+            with self.subTest(env=env):
+                process, pids, inode = self.start(3, env)
+                process.kill()
+                self.assert_nothing_left(pids, inode)
 
 
 class GoesOn(FaultTest):

@@ -50,6 +50,13 @@ class Membarrier(FaultTest):
                 self.run_traffic(4, "denied_midway", who, "membarrier", "EPERM")
 
 
+class Tracer(FaultTest):
+    """Yama's restricted mode asks for prctl(PR_SET_PTRACER); where that is denied, copies may be, too."""
+
+    def test_prctl_denied(self):
+        self.run_traffic(2, "denied", "all", "prctl", "EPERM")
+
+
 class OtherUser(FaultTest):
     """Ranks that are not root, and ranks that nobody may look into."""
 

@@ -60,3 +60,9 @@ class Large(FaultTest):
     @unittest.skipUnless(EVERY_PATH, "only in long runs")
     def test_everything_eager(self):
         self.send("plain", "plain", FULMAR_EAGER_BYTES="16G")
+
+    @unittest.skipUnless(EVERY_PATH, "only in long runs")
+    def test_in_collectives(self):
+        for name in ("bcast", "allgatherv", "alltoallv", "reduce"):
+            with self.subTest(name=name):
+                self.send("collective", name)

@@ -9,7 +9,7 @@ import shlex
 import subprocess
 import unittest
 
-from fault_support import FAULT_RANK, SANITIZED, FaultTest, limit, may
+from fault_support import FAULT_RANK, SANITIZED, SKIPPED, FaultTest, limit, may
 from support import MPIEXEC
 
 MB = 1 << 20
@@ -67,6 +67,14 @@ class Limits(FaultTest):
             if result.returncode == 0:
                 break
         self.assertEqual(outcomes, {False, True})
+
+    @unittest.skipIf(SANITIZED, "the sanitizers allocate in their own way")
+    def test_no_memory_for_unexpected_messages(self):
+        """What cannot be kept is not lost in silence: its receiver would wait for ever."""
+        result = self.run_fault(2, "flood", env={"FULMAR_MEMORY": "1024G"}, timeout=60)
+        if result.returncode == SKIPPED:
+            self.skipTest("not possible here")
+        self.assert_clear_error(result, "no memory left", "rank 1", "FULMAR_MEMORY")
 
     def test_memory_of_a_control_group(self):
         self.run_traffic(2, prefix=self.within(self.make_memory_group(400 * MB)))
