@@ -26,7 +26,8 @@ class Limits(FaultTest):
         self.assertEqual(result.returncode, 0, result.stderr)
 
     def test_file_size_limits(self):
-        for size in (0, MB):
+        # The thread sanitizer writes a file before main and is killed for it without room for one.
+        for size in (MB,) if SANITIZED else (0, MB):
             with self.subTest(size=size):
                 result = self.run_fault(2, "traffic", preexec_fn=limit(resource.RLIMIT_FSIZE, size))
                 self.assert_clear_error(result, "RLIMIT_FSIZE")
