@@ -4,9 +4,11 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <limits>
 #include <vector>
 
 #include "device/device.h"
+#include "mpi/coll/choice.h"
 #include "runtime/options.h"
 #include "wire/shm_area.h"
 
@@ -66,6 +68,30 @@ void add_protocols(std::string& text, const Options& options) {
            from(share), options.text("FULMAR_LONG_COPY").c_str());
 }
 
+/// "any", "8 - ...", "3 - 16".
+std::string range_of(long long smallest, long long from, long long to, long long no_end) {
+  if (from == smallest && to == no_end) return "any";
+  return std::to_string(from) + " - " + (to == no_end ? "..." : std::to_string(to));
+}
+
+void add_collectives(std::string& text) {
+  add_line(text, "\ncollective algorithms (of each operation the first that fits; FULMAR_COLL)");
+  for (const mpi::ChoiceRow& row : mpi::choice_rows()) {
+    const std::string bytes =
+        range_of(0, row.from_bytes, row.to_bytes, std::numeric_limits<mpi::Count>::max());
+    const std::string ranks =
+        range_of(1, row.from_ranks, row.to_ranks, std::numeric_limits<int>::max());
+    const char* needs = row.needs == mpi::Needs::commutative    ? "; operation must commute"
+                        : row.needs == mpi::Needs::equal_blocks ? "; not the v-forms"
+                                                                : "";
+    add_line(text, "  %-14s %-13s bytes of %s: %s; ranks: %s%s%s", mpi::family_name(row.family),
+             mpi::way_name(row.way), mpi::bytes_of_family(row.family), bytes.c_str(), ranks.c_str(),
+             needs, row.not_crowded ? "; a core for each rank" : "");
+    add_line(text, "  %-28s %s", "", row.text);
+  }
+  add_line(text, "  Short blocking calls within a node read each other's memory instead.");
+}
+
 void add_options(std::string& text, const Options& options) {
   add_line(text, "\noptions (environment variables)");
   for (const Options::Value& value : options.values()) {
@@ -84,6 +110,8 @@ std::string describe() {
   std::string text;
   add_networks(text, options);
   add_protocols(text, options);
+  (void)mpi::Choices(options.text("FULMAR_COLL"), complaints);
+  add_collectives(text);
   add_options(text, options);
   if (!complaints.empty()) add_line(text, "\nwarnings");
   for (const std::string& complaint : complaints) add_line(text, "  %s", complaint.c_str());

@@ -71,6 +71,8 @@ base::Error Process::start() {
   ::prctl(PR_SET_PTRACER, static_cast<unsigned long>(job_.mpiexec_pid()), 0, 0, 0);
   std::vector<std::string> complaints;
   options_ = std::make_unique<Options>(complaints);
+  mpi::Choices choices(options_->text("FULMAR_COLL"), complaints);
+  if (job_.oversubscribed()) choices.set_crowded();
   if (job_.rank() == 0) {
     for (const std::string& text : complaints) std::fprintf(stderr, "fulmar: %s\n", text.c_str());
   }
@@ -91,7 +93,7 @@ base::Error Process::start() {
   shm_ = std::make_unique<fabric::Shm>(std::move(shm));
   start_device();
   library_.device = device_.get();
-  schedules_ = std::make_unique<mpi::Schedules>(*device_);
+  schedules_ = std::make_unique<mpi::Schedules>(*device_, choices);
   library_.schedules = schedules_.get();
   world_ = std::make_unique<mpi::World>(library_, *device_, job_.rank(), job_.size());
   world_->bindings = {binding_of, &job_};

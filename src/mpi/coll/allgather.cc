@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
+#include "mpi/coll/algorithms.h"
 #include "mpi/coll/board.h"
 #include "mpi/coll/calls.h"
-#include "mpi/coll/operations.h"
 
-/// On a board everybody posts its block. Else a ring: the blocks travel round, each rank passes on
-/// what it got in the step before. n - 1 steps whatever the sizes of the blocks, every byte moves
-/// over each neighbour once.
+/// On a board everybody posts its block. Else see choice.cc: directly (spread_parts.cc), by Bruck's
+/// algorithm (bruck.cc), or by a ring: the blocks travel round, each rank passes on what it got in
+/// the step before. n - 1 steps whatever the sizes of the blocks, every byte moves over each
+/// neighbour once.
 namespace fulmar::mpi {
 
 using base::Error;
@@ -24,6 +25,13 @@ Algorithm allgather_ring(Exchange& exchange, const Allgather& call) {
     const Data in = call.receive[exchange.neighbour(-step)];
     co_await exchange.send_receive(out, next, in, previous);
   }
+}
+
+Algorithm allgather_direct(Exchange& exchange, const Allgather& call) {
+  if (!is_in_place(call.send.address)) {
+    exchange.note(copy_data(call.send, call.receive[exchange.rank()]));
+  }
+  co_await spread_parts(exchange, call.receive);
 }
 
 Allgather allgather_call(const ConstData& send, const Data& receive) {
@@ -44,7 +52,18 @@ Error Allgatherv::check(const Comm& comm) const {
   return check_displs("displs", receive.displs);
 }
 
-Algorithm Allgather::algorithm(Exchange& exchange) const { return allgather_ring(exchange, *this); }
+Algorithm Allgather::algorithm(Exchange& exchange) const {
+  CallFacts facts{.equal_blocks = receive.are_equal()};
+  for (int rank = 0; rank < exchange.size(); ++rank) facts.bytes += bytes_of(receive[rank]);
+  switch (exchange.choose(Family::allgather, facts)) {
+    case Way::bruck:
+      return allgather_bruck(exchange, *this);
+    case Way::direct:
+      return allgather_direct(exchange, *this);
+    default:
+      return allgather_ring(exchange, *this);
+  }
+}
 
 Error allgather(const ConstData& send, const Data& receive, Comm& comm) {
   const int tag = next_tag(comm);

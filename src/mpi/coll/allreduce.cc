@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
+#include "mpi/coll/algorithms.h"
 #include "mpi/coll/calls.h"
-#include "mpi/coll/operations.h"
 #include "mpi/coll/places.h"
 #include "mpi/coll/posted_operands.h"
 #include "mpi/coll/reduction.h"
 
 /// On a board every rank posts its operand and combines all of them, in the same way everywhere.
-/// Else recursive doubling: in step k ranks that differ in bit k exchange what they have, and both
-/// combine the two values in the order of the ranks; so all get the same bits, and operations need
-/// not commute. Where the number of ranks is no power of two, pairs of the first ranks work as one.
-/// log2(n) steps, every byte moves log2(n) times.
+/// Else directly (reduce_direct.cc), by a ring (allreduce_ring.cc), or recursive doubling: in step
+/// k ranks that differ in bit k exchange what they have, and both combine the two values in the
+/// order of the ranks; so all get the same bits, and operations need not commute. Where the number
+/// of ranks is no power of two, pairs of the first ranks work as one. log2(n) steps, every byte
+/// moves log2(n) times.
 namespace fulmar::mpi {
 
 using base::Error;
@@ -75,7 +76,15 @@ Error Allreduce::check(const Comm& /*comm*/) const {
 }
 
 Algorithm Allreduce::algorithm(Exchange& exchange) const {
-  return allreduce_doubling(exchange, *this);
+  const CallFacts facts{.bytes = bytes_of(receive), .commutative = op->commutative};
+  switch (exchange.choose(Family::allreduce, facts)) {
+    case Way::direct:
+      return allreduce_direct(exchange, *this);
+    case Way::ring:
+      return allreduce_ring(exchange, *this);
+    default:
+      return allreduce_doubling(exchange, *this);
+  }
 }
 
 Error allreduce(const void* send, const Data& receive, const Op& op, Comm& comm) {

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 the Fulmar authors
 #include <algorithm>
 
+#include "mpi/coll/algorithms.h"
 #include "mpi/coll/calls.h"
-#include "mpi/coll/operations.h"
 #include "mpi/datatype/view.h"
 
 /// Every rank sends to each other one directly, first to its next neighbour, then to the one after,
@@ -130,6 +130,10 @@ Error Alltoallw::check(const Comm& comm) {
 }
 
 Algorithm Alltoall::algorithm(Exchange& exchange) const {
+  if (receive.are_equal()) {
+    const Way way = exchange.choose(Family::alltoall, {.bytes = bytes_of(receive[0])});
+    if (way == Way::bruck) return alltoall_bruck(exchange, *this);
+  }
   return send.in_place() ? alltoall_in_place(exchange, *this) : alltoall_pairwise(exchange, *this);
 }
 

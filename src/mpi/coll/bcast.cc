@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
+#include "mpi/coll/algorithms.h"
 #include "mpi/coll/board.h"
 #include "mpi/coll/calls.h"
-#include "mpi/coll/operations.h"
 
 /// On a board the root posts and the others wait for it. Else a binomial tree over the ranks
 /// counted from the root: whoever has the data hands them to the middle of what is left of its
@@ -30,7 +30,9 @@ Algorithm bcast_binomial(Exchange& exchange, Data data, int root) {
 }  // namespace
 
 Algorithm Bcast::algorithm(Exchange& exchange) const {
-  return bcast_binomial(exchange, data, root);
+  const Way way = exchange.choose(Family::bcast, {.bytes = bytes_of(data)});
+  return way == Way::chain ? bcast_chain(exchange, data, root)
+                           : bcast_binomial(exchange, data, root);
 }
 
 Error bcast(const Data& data, int root, Comm& comm) {

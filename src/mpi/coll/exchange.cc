@@ -5,6 +5,7 @@
 #include <new>
 
 #include "mpi/coll/schedules.h"
+#include "mpi/coll/scratch.h"
 #include "mpi/request/request.h"
 
 namespace fulmar::mpi {
@@ -20,6 +21,11 @@ Exchange::Part& part_of(device::Operation& operation) noexcept {
 }
 
 }  // namespace
+
+Way Exchange::choose(Family family, CallFacts facts) const noexcept {
+  facts.ranks = size();
+  return comm_.library->schedules->choices().choose(family, facts);
+}
 
 void* Algorithm::Promise::allocate(std::size_t bytes, Exchange& exchange) noexcept {
   void* memory = exchange.comm().library->schedules->frames().allocate(bytes);
@@ -76,6 +82,12 @@ void Exchange::prepare(Part& part) noexcept {
 }
 
 void Exchange::start_send(Part& part, const ConstData& data, int dest) noexcept {
+  if (data.type->contiguous) {
+    match::Key key = comm_.key_to(dest, tag_);
+    key.context |= static_cast<std::uint32_t>(channel_);
+    const auto bytes = static_cast<std::uint64_t>(bytes_of(data));
+    if (comm_.device->send_now(key, data.address, bytes)) return;
+  }
   prepare(part);
   part.transfer.start_send(comm_, data, dest, tag_, channel_);
 }

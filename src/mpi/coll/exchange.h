@@ -9,6 +9,7 @@
 
 #include "mpi/args.h"
 #include "mpi/coll/algorithm.h"
+#include "mpi/coll/choice.h"
 #include "mpi/comm/comm.h"
 #include "mpi/datatype/datatype.h"
 #include "mpi/p2p/message.h"
@@ -75,6 +76,8 @@ class Exchange {
     const int n = size();
     return ((rank() + by) % n + n) % n;
   }
+  /// The algorithm to take; `facts.ranks` is filled in.
+  [[nodiscard]] Way choose(Family family, CallFacts facts) const noexcept;
   /// The type of bytes without a meaning.
   [[nodiscard]] const Datatype& byte_type() const noexcept {
     return *comm_.library->find<Datatype>(MPI_BYTE);
@@ -142,6 +145,8 @@ class Transfers {
   }
   /// Before a message when `full()`: co_await transfers.wait().
   [[nodiscard]] bool full() const noexcept { return started_ == capacity_; }
+  /// How many more messages there is room for.
+  [[nodiscard]] int room() const noexcept { return capacity_ - started_; }
   [[nodiscard]] int capacity() const noexcept { return capacity_; }
   /// Requires !full().
   void send(const ConstData& data, int dest) noexcept {

@@ -5,7 +5,8 @@
 #include "mpi/coll/posted_operands.h"
 #include "mpi/coll/reduction.h"
 
-/// On a board every rank posts its operand and the root combines them. Else a binomial tree: each
+/// On a board every rank posts its operand and the root combines them. Else directly
+/// (reduce_direct.cc), or a binomial tree: each
 /// rank combines its value with those of its children, which stand for the
 /// ranks that follow it, so operands stay in the order of the ranks. For operations that do not
 /// commute the tree is counted from rank 0, which then hands the result to the root; others count
@@ -48,7 +49,11 @@ Error Reduce::check(const Comm& comm) const {
                            : check_buffer("sendbuf", send, count, *type);
 }
 
-Algorithm Reduce::algorithm(Exchange& exchange) const { return reduce_binomial(exchange, *this); }
+Algorithm Reduce::algorithm(Exchange& exchange) const {
+  const CallFacts facts{.bytes = count * type->size, .commutative = op->commutative};
+  return exchange.choose(Family::reduce, facts) == Way::direct ? reduce_direct(exchange, *this)
+                                                               : reduce_binomial(exchange, *this);
+}
 
 namespace {
 

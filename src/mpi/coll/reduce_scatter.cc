@@ -4,8 +4,8 @@
 #include "mpi/coll/calls.h"
 #include "mpi/coll/reduction.h"
 
-/// Reduction to rank 0, which then deals out the blocks. Every operation, count and type; twice the
-/// steps of either part.
+/// Directly (reduce_direct.cc), or by a reduction to rank 0, which then deals out the blocks. Every
+/// operation, count and type; twice the steps of either part.
 namespace fulmar::mpi {
 
 using base::Error;
@@ -46,7 +46,11 @@ Error ReduceScatter::check(const Comm& comm) const {
 }
 
 Algorithm ReduceScatter::algorithm(Exchange& exchange) const {
-  return reduce_and_deal(exchange, *this);
+  CallFacts facts{.commutative = op->commutative, .equal_blocks = counts.is_null()};
+  for (int rank = 0; rank < exchange.size(); ++rank) facts.bytes += count_of(rank) * type->size;
+  return exchange.choose(Family::reduce_scatter, facts) == Way::deal
+             ? reduce_and_deal(exchange, *this)
+             : reduce_scatter_direct(exchange, *this);
 }
 
 namespace {

@@ -6,7 +6,10 @@
 
 namespace fulmar::mpi {
 
-Schedules::Schedules(device::Device& device) noexcept : device_(device) { step = resume_ready; }
+Schedules::Schedules(device::Device& device, const Choices& choices) noexcept
+    : device_(device), choices_(choices) {
+  step = resume_ready;
+}
 
 void Schedules::make_ready(Exchange& exchange) noexcept {
   if (first_ == nullptr) device_.add_hook(*this);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "device/device.h"
+#include "mpi/coll/choice.h"
 #include "mpi/coll/frame_pool.h"
 
 namespace fulmar::mpi {
@@ -16,7 +17,7 @@ class Exchange;
 /// while one is ready. Needs the lock of the library.
 class Schedules : private device::Device::Hook {
  public:
-  explicit Schedules(device::Device& device) noexcept;
+  Schedules(device::Device& device, const Choices& choices) noexcept;
   Schedules(const Schedules&) = delete;
   Schedules& operator=(const Schedules&) = delete;
 
@@ -25,11 +26,13 @@ class Schedules : private device::Device::Hook {
   void make_ready(Exchange& exchange) noexcept;
 
   [[nodiscard]] FramePool& frames() noexcept { return frames_; }
+  [[nodiscard]] const Choices& choices() const noexcept { return choices_; }
 
  private:
   static unsigned resume_ready(device::Device::Hook& hook) noexcept;
 
   device::Device& device_;
+  Choices choices_;
   FramePool frames_;
   Exchange* first_ = nullptr;
   Exchange** last_ = &first_;

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "mpi/coll/choice.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace fulmar::mpi {
+namespace {
+
+constexpr Count kib = 1024;
+constexpr Count no_end = std::numeric_limits<Count>::max();
+constexpr int any = std::numeric_limits<int>::max();
+
+/// With shared memory a message costs its bytes, copied once, and waking its receiver, which costs
+/// most where ranks share cores. So: few rounds that wait for each other, then few bytes.
+constexpr std::array<ChoiceRow, 18> rows = {{
+    {Family::barrier, Way::dissemination, Needs::nothing, 0, no_end, 1, any, false,
+     "log2(n) rounds of empty messages"},
+    {Family::bcast, Way::chain, Needs::nothing, 256 * kib, no_end, 3, any, true,
+     "pieces from rank to rank, all at work at the same time"},
+    {Family::bcast, Way::binomial, Needs::nothing, 0, no_end, 1, any, false,
+     "a tree; log2(n) rounds"},
+    {Family::gather, Way::direct, Needs::nothing, 0, no_end, 1, any, false,
+     "every rank to the root, into place"},
+    {Family::scatter, Way::direct, Needs::nothing, 0, no_end, 1, any, false,
+     "the root to every rank, from its place"},
+    {Family::allgather, Way::bruck, Needs::equal_blocks, 0, 32 * kib, 8, any, false,
+     "log2(n) rounds of growing messages, one more copy"},
+    {Family::allgather, Way::direct, Needs::nothing, 0, no_end, 1, 16, false,
+     "every rank to every other, into place; one round"},
+    {Family::allgather, Way::ring, Needs::nothing, 0, no_end, 1, any, false,
+     "blocks travel round; n - 1 rounds"},
+    {Family::alltoall, Way::bruck, Needs::equal_blocks, 0, 256, 8, any, false,
+     "log2(n) rounds of n/2 blocks each"},
+    {Family::alltoall, Way::pairwise, Needs::nothing, 0, no_end, 1, any, false,
+     "every rank to every other; one round"},
+    {Family::reduce, Way::direct, Needs::nothing, 256 * kib, no_end, 2, 16, false,
+     "each rank reduces a part of the elements, the root collects"},
+    {Family::reduce, Way::binomial, Needs::nothing, 0, no_end, 1, any, false,
+     "a tree; log2(n) rounds"},
+    {Family::allreduce, Way::direct, Needs::nothing, 64 * kib, no_end, 2, 16, false,
+     "each rank reduces a part of the elements and sends it to all; two rounds"},
+    {Family::allreduce, Way::ring, Needs::commutative, 256 * kib, no_end, 17, any, false,
+     "the same along a ring; 2(n - 1) rounds, no memory for others' operands"},
+    {Family::allreduce, Way::doubling, Needs::nothing, 0, no_end, 1, any, false,
+     "pairs exchange all they have; log2(n) rounds"},
+    {Family::reduce_scatter, Way::deal, Needs::nothing, 0, 16 * kib, 9, any, false,
+     "a tree to rank 0, which deals out; log2(n) + 1 rounds"},
+    {Family::reduce_scatter, Way::direct, Needs::nothing, 0, no_end, 1, any, false,
+     "every rank sends each other its part; one round"},
+    {Family::scan, Way::doubling, Needs::nothing, 0, no_end, 1, any, false,
+     "pairs exchange all they have; log2(n) rounds"},
+}};
+constexpr std::array<const char*, family_count> family_names = {
+    "barrier",  "bcast",  "gather",    "scatter",        "allgather",
+    "alltoall", "reduce", "allreduce", "reduce_scatter", "scan"};
+constexpr std::array<const char*, way_count> way_names = {"dissemination", "binomial", "chain",
+                                                          "direct",        "ring",     "bruck",
+                                                          "pairwise",      "doubling", "deal"};
+
+bool allowed(const ChoiceRow& row, const CallFacts& facts) noexcept {
+  switch (row.needs) {
+    case Needs::commutative:
+      return facts.commutative;
+    case Needs::equal_blocks:
+      return facts.equal_blocks;
+    default:
+      return true;
+  }
+}
+
+bool fits(const ChoiceRow& row, const CallFacts& facts) noexcept {
+  return facts.bytes >= row.from_bytes && facts.bytes < row.to_bytes &&
+         facts.ranks >= row.from_ranks && facts.ranks <= row.to_ranks;
+}
+
+const ChoiceRow* find_row(std::string_view family, std::string_view way) noexcept {
+  for (const ChoiceRow& row : rows) {
+    if (family == family_name(row.family) && way == way_name(row.way)) return &row;
+  }
+  return nullptr;
+}
+
+std::string complaint_about(std::string_view item, std::string_view family) {
+  std::string text = "FULMAR_COLL: \"" + std::string(item) + "\" ";
+  std::string known;
+  for (const ChoiceRow& row : rows) {
+    if (family != family_name(row.family)) continue;
+    known += (known.empty() ? "" : ", ") + std::string(way_name(row.way));
+  }
+  if (!known.empty()) {
+    return text + "names no algorithm of " + std::string(family) + "; there are " + known;
+  }
+  for (const char* name : family_names) known += (known.empty() ? "" : ", ") + std::string(name);
+  return text + "is not of the form operation:algorithm; operations are " + known;
+}
+
+}  // namespace
+
+std::span<const ChoiceRow> choice_rows() noexcept { return rows; }
+
+const char* family_name(Family family) noexcept {
+  return family_names[static_cast<std::size_t>(family)];
+}
+
+const char* way_name(Way way) noexcept { return way_names[static_cast<std::size_t>(way)]; }
+
+const char* bytes_of_family(Family family) noexcept {
+  switch (family) {
+    case Family::gather:
+    case Family::scatter:
+    case Family::alltoall:
+      return "block";
+    case Family::allgather:
+    case Family::reduce_scatter:
+      return "all blocks";
+    default:
+      return "data";
+  }
+}
+
+Choices::Choices(std::string_view wanted, std::vector<std::string>& complaints) {
+  if (wanted == "auto") return;
+  while (!wanted.empty()) {
+    const std::size_t end = std::min(wanted.find(','), wanted.size());
+    const std::string_view item = wanted.substr(0, end);
+    wanted.remove_prefix(std::min(end + 1, wanted.size()));
+    const std::size_t colon = std::min(item.find(':'), item.size());
+    const std::string_view family = item.substr(0, colon);
+    const std::string_view way = item.substr(std::min(colon + 1, item.size()));
+    const ChoiceRow* row = find_row(family, way);
+    if (row == nullptr) {
+      complaints.push_back(complaint_about(item, family));
+    } else {
+      wanted_[static_cast<std::size_t>(row->family)] = row->way;
+    }
+  }
+}
+
+Way Choices::choose(Family family, const CallFacts& facts) const noexcept {
+  const std::optional<Way> wanted = wanted_[static_cast<std::size_t>(family)];
+  Way found{};
+  for (const ChoiceRow& row : rows) {
+    if (row.family != family || !allowed(row, facts)) continue;
+    found = row.way;
+    if (wanted ? row.way == *wanted : fits(row, facts) && !(row.not_crowded && crowded_)) break;
+  }
+  return found;
+}
+
+}  // namespace fulmar::mpi

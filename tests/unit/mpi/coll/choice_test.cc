@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "mpi/coll/choice.h"
+
+#include <gtest/gtest.h>
+
+namespace fulmar::mpi {
+namespace {
+
+Choices choices_of(std::string_view text) {
+  std::vector<std::string> complaints;
+  Choices choices(text, complaints);
+  EXPECT_TRUE(complaints.empty());
+  return choices;
+}
+
+std::string complaint_of(std::string_view text) {
+  std::vector<std::string> complaints;
+  const Choices choices(text, complaints);
+  EXPECT_EQ(complaints.size(), 1U);
+  return complaints.empty() ? std::string() : complaints.front();
+}
+
+TEST(Choices, every_family_has_a_last_line_that_always_fits) {
+  const std::span<const ChoiceRow> rows = choice_rows();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (i + 1 < rows.size() && rows[i + 1].family == rows[i].family) continue;
+    EXPECT_EQ(rows[i].needs, Needs::nothing) << family_name(rows[i].family);
+    EXPECT_EQ(rows[i].from_bytes, 0) << family_name(rows[i].family);
+    EXPECT_EQ(rows[i].from_ranks, 1) << family_name(rows[i].family);
+    EXPECT_FALSE(rows[i].not_crowded) << family_name(rows[i].family);
+  }
+}
+
+TEST(Choices, length_and_ranks_decide) {
+  const Choices choices = choices_of("auto");
+  EXPECT_EQ(choices.choose(Family::allreduce, {.ranks = 4, .bytes = 100}), Way::doubling);
+  EXPECT_EQ(choices.choose(Family::allreduce, {.ranks = 4, .bytes = 1 << 20}), Way::direct);
+  EXPECT_EQ(choices.choose(Family::allreduce, {.ranks = 100, .bytes = 1 << 20}), Way::ring);
+}
+
+TEST(Choices, restrictions_hold) {
+  const Choices choices = choices_of("allreduce:ring,alltoall:bruck");
+  EXPECT_EQ(choices.choose(Family::allreduce, {.ranks = 3, .bytes = 8}), Way::ring);
+  EXPECT_EQ(choices.choose(Family::allreduce, {.ranks = 3, .bytes = 8, .commutative = false}),
+            Way::doubling);
+  EXPECT_EQ(choices.choose(Family::alltoall, {.ranks = 3, .bytes = 8, .equal_blocks = false}),
+            Way::pairwise);
+}
+
+TEST(Choices, crowded_ranks_do_not_take_a_chain) {
+  Choices choices = choices_of("auto");
+  EXPECT_EQ(choices.choose(Family::bcast, {.ranks = 4, .bytes = 1 << 20}), Way::chain);
+  choices.set_crowded();
+  EXPECT_EQ(choices.choose(Family::bcast, {.ranks = 4, .bytes = 1 << 20}), Way::binomial);
+}
+
+TEST(Choices, unknown_names_are_told) {
+  EXPECT_NE(complaint_of("allreduce:rnig").find("there are direct, ring, doubling"),
+            std::string::npos);
+  EXPECT_NE(complaint_of("alreduce:ring,bcast:chain").find("operations are barrier, bcast"),
+            std::string::npos);
+  EXPECT_NE(complaint_of("ring").find("operation:algorithm"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace fulmar::mpi
