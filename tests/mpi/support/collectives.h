@@ -404,4 +404,28 @@ inline void Collective::model(std::vector<std::uint32_t>& out) const {
   }
 }
 
+/// Every kind of call with every shape and several lengths, non-blocking, two of a kind at a time.
+inline void run_all_kinds(MPI_Comm comm, const std::vector<int>& counts) {
+  const Shapes shapes;
+  int seed = 0;
+  for (int kind = 0; kind < static_cast<int>(Kind::count); ++kind) {
+    for (int shape = 0; shape < Shapes::count; ++shape) {
+      for (const int count : counts) {
+        const int root = ++seed % size_of(comm);
+        Collective one(static_cast<Kind>(kind), comm, shapes.at(shape), count, root, false);
+        Collective two(static_cast<Kind>(kind), comm, shapes.at(shape), count, root, true);
+        std::array<MPI_Request, 2> requests{};
+        one.fill(seed);
+        two.fill(seed + 1000);
+        one.call(Collective::Form::nonblocking);
+        two.call(Collective::Form::nonblocking);
+        requests = {two.request, one.request};
+        MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
+        one.check();
+        two.check();
+      }
+    }
+  }
+}
+
 }  // namespace test
