@@ -2,14 +2,22 @@
 // Copyright (c) 2026 the Fulmar authors
 //
 // Random datatypes, built at the same time through the constructors and as plain type maps, must
-// agree in every number and in where each packed byte lies.
+// agree in every number and in where each packed byte lies, as must the same types rebuilt from
+// their envelopes and contents.
+//
+// FULMAR_TEST_TYPES: how many types; FULMAR_TEST_SEED: the seed of the first, a failure names that
+// of the type.
 
 #include <array>
+#include <cstdlib>
 #include <numeric>
 #include <random>
+#include <string>
 
 #include "mpi/datatype/calls.h"
+#include "mpi/datatype/external.h"
 #include "mpi/datatype/view.h"
+#include "unit/mpi/datatype/rebuild.h"
 #include "unit/mpi/datatype/reference.h"
 #include "unit/support/objects.h"
 
@@ -297,6 +305,8 @@ class RandomTypesTest : public Objects {
       done += got;
     }
     EXPECT_EQ(packed, expected);
+    check_range(view, base, expected, at, low, high);
+    check_external(both, count, base, expected);
     std::byte more{};
     EXPECT_EQ(view.pack(base, at.size(), {&more, 1}), 0u);
 
@@ -312,6 +322,68 @@ class RandomTypesTest : public Objects {
       done += view.unpack(to, done, {packed.data() + done, std::min(portion, at.size() - done)});
     }
     EXPECT_EQ(target, wanted);
+  }
+
+  /// Any range of the packed bytes, alone.
+  void check_range(const View& view, const std::byte* base, std::span<const std::byte> expected,
+                   const std::vector<std::int64_t>& at, std::int64_t low, std::int64_t high) {
+    const auto size = static_cast<std::int64_t>(expected.size());
+    const auto from = static_cast<std::size_t>(draw(0, size));
+    const auto length = static_cast<std::size_t>(draw(0, size - static_cast<std::int64_t>(from)));
+    const auto part = expected.subspan(from, length);
+    std::vector<std::byte> packed(length);
+    ASSERT_EQ(view.pack(base, from, packed), length);
+    EXPECT_TRUE(std::equal(packed.begin(), packed.end(), part.begin()));
+    std::vector<std::byte> target(static_cast<std::size_t>(high - low), std::byte{0xa5});
+    std::vector<std::byte> wanted = target;
+    const auto to =
+        reinterpret_cast<std::byte*>(reinterpret_cast<std::intptr_t>(target.data()) - low);
+    ASSERT_EQ(view.unpack(to, from, part), length);
+    for (std::size_t i = 0; i < length; ++i) {
+      wanted[static_cast<std::size_t>(at[from + i] - low)] = part[i];
+    }
+    EXPECT_EQ(target, wanted);
+  }
+
+  void check_signature(const Datatype& made, const ReferenceType& map) {
+    std::vector<const BasicType*> elements;
+    const auto collect = [&](const auto& self, const Signature& signature) -> void {
+      for (std::int64_t i = 0; i < signature.count; ++i) {
+        if (signature.basic != nullptr) elements.push_back(signature.basic);
+        for (const auto& part : signature.parts) self(self, *part);
+      }
+    };
+    collect(collect, *made.signature);
+    ASSERT_EQ(elements.size(), map.entries.size());
+    for (std::size_t i = 0; i < elements.size(); ++i) EXPECT_EQ(elements[i], map.entries[i].basic);
+  }
+
+  /// external32 of types whose elements keep their size and only turn their bytes round.
+  void check_external(const Both& both, std::int64_t count, const std::byte* base,
+                      std::span<const std::byte> packed) {
+    std::vector<std::byte> expected;
+    std::size_t position = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      for (const auto& entry : both.map.entries) {
+        if (entry.basic->element == Element::float_long) return;
+        const auto part = packed.subspan(position, static_cast<std::size_t>(entry.basic->size));
+        expected.insert(expected.end(), part.rbegin(), part.rend());
+        position += part.size();
+      }
+    }
+    const Datatype& made = type(both.handle);
+    ASSERT_EQ(external_bytes(made, count).value(), static_cast<std::int64_t>(expected.size()));
+    std::vector<std::byte> external(expected.size());
+    ASSERT_TRUE(pack_external32({base, count, &made}, external.data()).ok());
+    EXPECT_EQ(external, expected);
+  }
+
+  /// A type that is made from what the library tells of this one.
+  void check_rebuilt(const Both& both) {
+    const MPI_Datatype again = rebuild(library, both.handle);
+    check_numbers({again, both.map});
+    check_bytes({again, both.map}, draw(0, 2));
+    drop(again);
   }
 
   void check_segments(const View& view, std::byte* base, const std::vector<std::int64_t>& at,
@@ -332,19 +404,30 @@ class RandomTypesTest : public Objects {
     }
   }
 
-  std::mt19937_64 random_{20261121};
+  /// A number from the environment.
+  static std::uint64_t setting(const char* name, std::uint64_t otherwise) {
+    const char* text = std::getenv(name);
+    return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
+  }
+
+  std::mt19937_64 random_;
 };
 
 TEST_F(RandomTypesTest, Agree_with_their_type_maps) {
-  for (int round = 0; round < 1500; ++round) {
+  const std::uint64_t first = setting("FULMAR_TEST_SEED", 20261121);
+  const std::uint64_t rounds = setting("FULMAR_TEST_TYPES", 3000);
+  for (std::uint64_t seed = first; seed < first + rounds; ++seed) {
+    random_.seed(seed);
     const Both both = draw_type(static_cast<int>(draw(0, 4)));
     if (both.map.entries.size() < 2000) {
       check_numbers(both);
+      check_signature(type(both.handle), both.map);
       check_bytes(both, draw(0, 3));
+      check_rebuilt(both);
     }
     drop(both.handle);
-    if (HasFatalFailure() || HasNonfatalFailure()) {
-      FAIL() << "in round " << round;
+    if (HasFailure()) {
+      FAIL() << "FULMAR_TEST_SEED=" << seed << " FULMAR_TEST_TYPES=1 repeats it";
     }
   }
 }
