@@ -18,16 +18,52 @@ Byte* address(Byte* base, std::int64_t at) {
                                  static_cast<std::uintptr_t>(at));
 }
 
-/// Equal runs of a size known to the compiler: each copy is one load and one store.
+/// Copies a run whose length is known to the compiler (`least` == `bytes`), or lies between `least`
+/// and twice that, by two moves that overlap.
+template <std::int64_t least>
+void copy_between(std::byte* to, const std::byte* from, std::int64_t bytes) {
+  std::memcpy(to, from, least);
+  std::memcpy(to + bytes - least, from + bytes - least, least);
+}
+
+/// One run; most runs of scattered data are a few numbers.
+inline void copy_run(std::byte* to, const std::byte* from, std::int64_t bytes) {
+  if (bytes == 8) {
+    std::memcpy(to, from, 8);
+  } else if (bytes > 64) {
+    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+  } else if (bytes > 32) {
+    copy_between<32>(to, from, bytes);
+  } else if (bytes >= 16) {
+    copy_between<16>(to, from, bytes);
+  } else if (bytes > 8) {
+    copy_between<8>(to, from, bytes);
+  } else if (bytes >= 4) {
+    copy_between<4>(to, from, bytes);
+  } else {
+    for (std::int64_t i = 0; i < bytes; ++i) to[i] = from[i];
+  }
+}
+
+/// Equal runs of one size: each copy is one load and one store. The running pointers leave the loop
+/// without multiplications.
 template <std::size_t block>
 void copy_equal(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64_t from_step,
                 std::int64_t count) {
 #pragma GCC unroll 4
-  for (std::int64_t i = 0; i < count; ++i) {
-    std::memcpy(to + i * to_step, from + i * from_step, block);
+  for (std::int64_t i = 0; i < count; ++i, to += to_step, from += from_step) {
+    std::memcpy(to, from, block);
+  }
+}
+template <std::int64_t least>
+void copy_near(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64_t from_step,
+               std::int64_t count, std::int64_t block) {
+  for (std::int64_t i = 0; i < count; ++i, to += to_step, from += from_step) {
+    copy_between<least>(to, from, block);
   }
 }
 
+/// `count` runs of `block` bytes. The size is looked at once, not for each of them.
 void copy_runs(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64_t from_step,
                std::int64_t count, std::int64_t block) {
   switch (block) {
@@ -41,21 +77,34 @@ void copy_runs(std::byte* to, std::int64_t to_step, const std::byte* from, std::
       return copy_equal<8>(to, to_step, from, from_step, count);
     case 16:
       return copy_equal<16>(to, to_step, from, from_step, count);
+    case 32:
+      return copy_equal<32>(to, to_step, from, from_step, count);
     default:
-      for (std::int64_t i = 0; i < count; ++i) {
-        std::memcpy(to + i * to_step, from + i * from_step, static_cast<std::size_t>(block));
-      }
+      break;
+  }
+  if (block == 3) return copy_near<2>(to, to_step, from, from_step, count, block);
+  if (block < 8) return copy_near<4>(to, to_step, from, from_step, count, block);
+  if (block < 16) return copy_near<8>(to, to_step, from, from_step, count, block);
+  if (block < 32) return copy_near<16>(to, to_step, from, from_step, count, block);
+  if (block <= 64) return copy_near<32>(to, to_step, from, from_step, count, block);
+  for (std::int64_t i = 0; i < count; ++i, to += to_step, from += from_step) {
+    std::memcpy(to, from, static_cast<std::size_t>(block));
   }
 }
 
-/// One run; most runs of scattered data are one number.
-void copy_run(std::byte* to, const std::byte* from, std::int64_t bytes) {
-  if (bytes == 8) {
-    std::memcpy(to, from, 8);
-  } else if (bytes == 4) {
-    std::memcpy(to, from, 4);
-  } else {
-    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+/// A list of runs, `count` times: run by run instead of element by element, so that each inner loop
+/// moves one size, in pieces that stay in the first cache. `copy(packed, at, n, bytes)` moves n
+/// runs of one place in the list.
+template <class Copy>
+void copy_interleaved(std::int64_t at, std::int64_t count, std::int64_t stride, std::int64_t bytes,
+                      std::span<const Layout::Block> runs, const Copy& copy) {
+  constexpr std::int64_t piece_bytes = 4096;
+  const std::int64_t piece = std::max<std::int64_t>(piece_bytes / bytes, 1);
+  for (std::int64_t done = 0; done < count; done += piece) {
+    const std::int64_t n = std::min(piece, count - done);
+    for (const auto& run : runs) {
+      copy(done * bytes + run.packed, at + done * stride + run.at, n, run.bytes);
+    }
   }
 }
 
@@ -73,6 +122,15 @@ struct PackSink {
     out += count * block;
     return true;
   }
+  bool interleaved(std::int64_t at, std::int64_t count, std::int64_t stride, std::int64_t bytes,
+                   std::span<const Layout::Block> runs) {
+    copy_interleaved(at, count, stride, bytes, runs,
+                     [&](std::int64_t packed, std::int64_t from, std::int64_t n, std::int64_t run) {
+                       copy_runs(out + packed, bytes, address(base, from), stride, n, run);
+                     });
+    out += count * bytes;
+    return true;
+  }
 };
 
 struct UnpackSink {
@@ -87,6 +145,15 @@ struct UnpackSink {
   bool strided(std::int64_t at, std::int64_t count, std::int64_t stride, std::int64_t block) {
     copy_runs(address(base, at), stride, in, block, count, block);
     in += count * block;
+    return true;
+  }
+  bool interleaved(std::int64_t at, std::int64_t count, std::int64_t stride, std::int64_t bytes,
+                   std::span<const Layout::Block> runs) {
+    copy_interleaved(at, count, stride, bytes, runs,
+                     [&](std::int64_t packed, std::int64_t to, std::int64_t n, std::int64_t run) {
+                       copy_runs(address(base, to), stride, in + packed, bytes, n, run);
+                     });
+    in += count * bytes;
     return true;
   }
 };
@@ -112,6 +179,15 @@ struct SegmentSink {
   bool strided(std::int64_t at, std::int64_t count, std::int64_t stride, std::int64_t block) {
     for (std::int64_t i = 0; i < count; ++i) {
       if (!run(at + i * stride, block)) return false;
+    }
+    return true;
+  }
+  bool interleaved(std::int64_t at, std::int64_t count, std::int64_t stride, std::int64_t,
+                   std::span<const Layout::Block> runs) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      for (const auto& each : runs) {
+        if (!run(at + i * stride + each.at, each.bytes)) return false;
+      }
     }
     return true;
   }

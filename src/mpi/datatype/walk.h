@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <span>
 
 #include "mpi/datatype/layout.h"
 
@@ -13,6 +15,8 @@ namespace fulmar::mpi {
 // [from, to) alone. A Sink has
 //   bool run(int64 at, int64 bytes)                       one run
 //   bool strided(int64 at, int64 count, int64 stride, int64 bytes)  count > 0 equal runs
+//   bool interleaved(int64 at, int64 count, int64 stride, int64 bytes, span<const Layout::Block>)
+//                     count > 0 times the few runs of a list, which have `bytes` together
 // which return false to end the walk early. Walks return false in that case.
 //
 // Each level looks only for the first repetition or entry that is concerned; what lies between the
@@ -21,6 +25,58 @@ namespace fulmar::mpi {
 
 template <class Sink>
 bool walk(const Layout& layout, std::int64_t at, std::int64_t from, std::int64_t to, Sink& sink);
+template <class Sink>
+bool walk_whole(const Layout& layout, std::int64_t at, Sink& sink);
+
+/// What is repeated as a list of runs (Sink::interleaved) has at most this many.
+inline constexpr std::size_t few_runs = 16;
+
+/// `body`, whole, `count` times.
+template <class Sink>
+bool walk_repeated(const Layout& body, std::int64_t at, std::int64_t count, std::int64_t stride,
+                   Sink& sink) {
+  if (body.shape == Layout::Shape::blocks && body.blocks->size() <= few_runs) {
+    return sink.interleaved(at + body.at, count, stride, body.bytes, *body.blocks);
+  }
+  if (body.shape == Layout::Shape::strided && body.count <= std::int64_t{few_runs}) {
+    std::array<Layout::Block, few_runs> runs;
+    const auto used = static_cast<std::size_t>(body.count);
+    for (std::size_t i = 0; i < used; ++i) {
+      const auto index = static_cast<std::int64_t>(i);
+      runs[i] = {index * body.stride, body.block, index * body.block};
+    }
+    return sink.interleaved(at + body.at, count, stride, body.bytes, std::span(runs).first(used));
+  }
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (!walk_whole(body, at + i * stride, sink)) return false;
+  }
+  return true;
+}
+
+/// All of a layout: no range, so no divisions.
+template <class Sink>
+bool walk_whole(const Layout& layout, std::int64_t at, Sink& sink) {
+  at += layout.at;
+  switch (layout.shape) {
+    case Layout::Shape::run:
+      return layout.block == 0 || sink.run(at, layout.block);
+    case Layout::Shape::strided:
+      return sink.strided(at, layout.count, layout.stride, layout.block);
+    case Layout::Shape::loop:
+      return walk_repeated(*layout.body, at, layout.count, layout.stride, sink);
+    case Layout::Shape::blocks:
+      for (const auto& block : *layout.blocks) {
+        if (!sink.run(at + block.at, block.bytes)) return false;
+      }
+      return true;
+    case Layout::Shape::sequence:
+      for (const auto& part : *layout.parts) {
+        if (!walk_whole(*part.layout, at + part.at, sink)) return false;
+      }
+      return true;
+  }
+  return true;
+}
 
 template <class Sink>
 bool walk_strided(std::int64_t at, std::int64_t stride, std::int64_t block, std::int64_t from,
@@ -46,14 +102,19 @@ bool walk_loop(const Layout& body, std::int64_t at, std::int64_t stride, std::in
                std::int64_t to, Sink& sink) {
   const std::int64_t length = body.bytes;
   if (from >= to) return true;
+  std::int64_t left = to - from;
   std::int64_t index = from / length;
-  std::int64_t start = from - index * length;
-  for (std::int64_t left = to - from; left > 0; ++index, start = 0) {
+  const std::int64_t start = from - index * length;
+  if (start != 0) {
     const std::int64_t end = std::min(length, start + left);
     if (!walk(body, at + index * stride, start, end, sink)) return false;
     left -= end - start;
+    ++index;
   }
-  return true;
+  const std::int64_t whole = left / length;
+  if (whole > 0 && !walk_repeated(body, at + index * stride, whole, stride, sink)) return false;
+  left -= whole * length;
+  return left == 0 || walk(body, at + (index + whole) * stride, 0, left, sink);
 }
 
 template <class Sink>
@@ -96,6 +157,7 @@ bool walk_sequence(const Layout& layout, std::int64_t at, std::int64_t from, std
 
 template <class Sink>
 bool walk(const Layout& layout, std::int64_t at, std::int64_t from, std::int64_t to, Sink& sink) {
+  if (from == 0 && to == layout.bytes) return walk_whole(layout, at, sink);
   at += layout.at;
   switch (layout.shape) {
     case Layout::Shape::run:
