@@ -19,6 +19,9 @@ base::Error comm_idup_with_info(Library& library, Comm& comm, Info* info, MPI_Co
 base::Error comm_create(Library& library, Comm& comm, Group& group, MPI_Comm& out);
 base::Error comm_create_group(Library& library, Comm& comm, Group& group, int tag, MPI_Comm& out);
 base::Error comm_split(Library& library, Comm& comm, int color, int key, MPI_Comm& out);
+/// Hardware is told apart by the affinity masks of the processes. A process that may run on several
+/// objects of the kind in question, and one that names no known kind, gets MPI_COMM_NULL. The
+/// unguided form writes the kind that it found into `info`.
 base::Error comm_split_type(Library& library, Comm& comm, int type, int key, Info* info,
                             MPI_Comm& out);
 base::Error comm_create_from_group(Library& library, ErrorTarget& target, Group& group,

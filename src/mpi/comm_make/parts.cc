@@ -7,7 +7,6 @@
 #include "mpi/comm_make/calls.h"
 #include "mpi/comm_make/census.h"
 #include "mpi/group/group.h"
-#include "mpi/info/info.h"
 
 /// Communicators made of one that exists and whose processes all take part, those of both groups
 /// of an intercommunicator; then the new one is an intercommunicator, too.
@@ -124,27 +123,6 @@ Error comm_split(Library& library, Comm& comm, int color, int key, MPI_Comm& out
     keep_color(census.remote, color);
   };
   return make_part(library, comm, {}, color, key, choose, out);
-}
-
-Error comm_split_type(Library& library, Comm& comm, int type, int key, Info* info, MPI_Comm& out) {
-  constexpr int one_part = 0;  // all processes are on one node
-  switch (type) {
-    case MPI_COMM_TYPE_SHARED:
-      return comm_split(library, comm, one_part, key, out);
-    case MPI_COMM_TYPE_HW_GUIDED:
-    case MPI_COMM_TYPE_RESOURCE_GUIDED: {
-      // Other kinds of hardware are not known by name: nobody has a part.
-      const std::string* kind = info == nullptr ? nullptr : info->find("mpi_hw_resource_type");
-      const bool shared = kind != nullptr && *kind == "mpi_shared_memory";
-      return comm_split(library, comm, shared ? one_part : MPI_UNDEFINED, key, out);
-    }
-    case MPI_COMM_TYPE_HW_UNGUIDED:  // no hardware divides the node further
-    case MPI_UNDEFINED:
-      return comm_split(library, comm, MPI_UNDEFINED, key, out);
-    default:
-      return base::failure(ErrorClass::arg,
-                           "argument split_type: %d is none of the MPI_COMM_TYPE_ constants", type);
-  }
 }
 
 }  // namespace fulmar::mpi

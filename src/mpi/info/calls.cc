@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "mpi/hardware.h"
+
 namespace fulmar::mpi {
 namespace {
 
@@ -45,7 +47,16 @@ Error info_create(Library& library, MPI_Info& out) {
   return create(library, made, out);
 }
 
-Error get_hw_resource_info(Library& library, MPI_Info& out) { return info_create(library, out); }
+Error get_hw_resource_info(Library& library, MPI_Info& out) {
+  Info* made = nullptr;
+  if (const Error error = create(library, made, out); error.failed()) return error;
+  const HardwareUse use = own_hardware_use();
+  made->set(shared_memory_resource, "true");
+  for (std::size_t type = 0; type < hardware_types.size(); ++type) {
+    made->set(hardware_types[type], use.objects[type] == HardwareUse::several ? "false" : "true");
+  }
+  return {};
+}
 
 Error info_create_env(Library& library, int argc, char** argv, MPI_Info& out) {
   Info* made = nullptr;

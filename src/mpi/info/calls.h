@@ -15,8 +15,8 @@ namespace fulmar::mpi {
 
 base::Error info_create(Library& library, MPI_Info& out);
 base::Error info_create_env(Library& library, int argc, char** argv, MPI_Info& out);
-/// An empty object for the caller to free: no kind of hardware is known by name yet (MPI 5.0
-/// section 11.2.4).
+/// An object for the caller to free: for each kind of hardware (mpi/hardware.h) "true" where the
+/// process is confined to one object of it, else "false" (MPI 5.0 section 11.2.4).
 base::Error get_hw_resource_info(Library& library, MPI_Info& out);
 base::Error info_dup(Library& library, Info& info, MPI_Info& out);
 base::Error info_free(Library& library, Handle<Info> info);

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <algorithm>
+#include <vector>
+
+#include "mpi/coll/calls.h"
+#include "mpi/comm/comm.h"
+#include "mpi/comm_make/calls.h"
+#include "mpi/datatype/datatype.h"
+#include "mpi/hardware.h"
+#include "mpi/info/info.h"
+
+/// MPI_Comm_split_type: a split by what the processes run on, so by a color that each of them finds
+/// for itself. Only the unguided form must know of all processes what they run on, to find the
+/// widest kind of hardware that divides them.
+namespace fulmar::mpi {
+namespace {
+
+using base::Error;
+using base::ErrorClass;
+
+constexpr std::string_view resource_key = "mpi_hw_resource_type";
+constexpr std::string_view set_key = "mpi_pset_name";
+
+/// Objects of different types never have the same color, so that processes which name different
+/// ones do not meet.
+int color_of(std::size_t type, std::int32_t object) {
+  if (object == HardwareUse::several) return MPI_UNDEFINED;
+  return static_cast<int>(type << 24 | (static_cast<unsigned>(object) & 0xffffff));
+}
+
+/// By the type that the info names; nobody has a part where it names none that is known.
+int guided_color(const Info* info) {
+  const std::string* name = info == nullptr ? nullptr : info->find(resource_key);
+  const auto type = name == nullptr ? std::nullopt : hardware_type_of(*name);
+  if (!type) return MPI_UNDEFINED;
+  return *type == 0 ? color_of(0, 0) : color_of(*type, own_hardware_use().objects[*type]);
+}
+
+/// By the process set that the info names, else by hardware.
+int resource_color(const Info* info, const Comm& comm) {
+  constexpr std::size_t after_hardware = hardware_types.size();
+  const std::string* name = info == nullptr ? nullptr : info->find(set_key);
+  if (name == nullptr || info->find(resource_key) != nullptr) return guided_color(info);
+  if (*name == "mpi://WORLD") return color_of(after_hardware, 0);
+  if (*name == "mpi://SELF") return color_of(after_hardware + 1, comm.rank);
+  return MPI_UNDEFINED;
+}
+
+/// Whether a type of hardware divides the processes, so that every part of them is smaller than the
+/// whole.
+bool divides(std::size_t type, const std::vector<HardwareUse>& all) {
+  bool any = false;
+  bool same = true;
+  for (const HardwareUse& use : all) {
+    any |= use.objects[type] != HardwareUse::several;
+    same &= use.objects[type] == all.front().objects[type];
+  }
+  return any && !same;
+}
+
+/// The widest type that divides the processes gives the color, and its name goes into the info. An
+/// intercommunicator is not divided.
+Error unguided_color(Comm& comm, Info* info, int& color) {
+  color = MPI_UNDEFINED;
+  if (comm.is_inter) return {};
+  const Datatype& byte = *comm.library->find<Datatype>(MPI_BYTE);
+  const HardwareUse own = own_hardware_use();
+  std::vector<HardwareUse> all(static_cast<std::size_t>(comm.size()));
+  const Error error = allgather({&own, sizeof own, &byte}, {all.data(), sizeof own, &byte}, comm);
+  if (error.failed()) return error;
+  for (std::size_t type = 0; type < hardware_types.size(); ++type) {
+    if (!divides(type, all)) continue;
+    color = color_of(type, own.objects[type]);
+    if (color != MPI_UNDEFINED && info != nullptr && !info->predefined) {
+      info->set(resource_key, hardware_types[type]);
+    }
+    return {};
+  }
+  return {};
+}
+
+}  // namespace
+
+Error comm_split_type(Library& library, Comm& comm, int type, int key, Info* info, MPI_Comm& out) {
+  constexpr int one_part = 0;  // all processes are on one node
+  int color = MPI_UNDEFINED;
+  switch (type) {
+    case MPI_COMM_TYPE_SHARED:
+      color = one_part;
+      break;
+    case MPI_COMM_TYPE_HW_GUIDED:
+      color = guided_color(info);
+      break;
+    case MPI_COMM_TYPE_RESOURCE_GUIDED:
+      color = resource_color(info, comm);
+      break;
+    case MPI_COMM_TYPE_HW_UNGUIDED:
+      if (const Error bad = unguided_color(comm, info, color); bad.failed()) return bad;
+      break;
+    case MPI_UNDEFINED:
+      break;
+    default:
+      return base::failure(ErrorClass::arg,
+                           "argument split_type: %d is none of the MPI_COMM_TYPE_ constants", type);
+  }
+  return comm_split(library, comm, color, key, out);
+}
+
+}  // namespace fulmar::mpi
