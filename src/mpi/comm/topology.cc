@@ -49,7 +49,7 @@ std::span<const int> GraphTopology::neighbours(int node) const noexcept {
   return std::span(edges).subspan(first, static_cast<std::size_t>(index[i]) - first);
 }
 
-bool GraphTopology::symmetric() const {
+bool GraphTopology::is_symmetric() const {
   std::vector<std::pair<int, int>> forth;
   std::vector<std::pair<int, int>> back;
   for (int node = 0; node < static_cast<int>(index.size()); ++node) {
@@ -73,7 +73,9 @@ Topology::Topology(CartTopology grid, int rank) : shape(std::move(grid)) {
 }
 
 Topology::Topology(GraphTopology graph, int rank) : shape(std::move(graph)) {
-  const auto mine = std::get_if<GraphTopology>(&shape)->neighbours(rank);
+  auto& whole = *std::get_if<GraphTopology>(&shape);
+  whole.symmetric = whole.is_symmetric();
+  const auto mine = whole.neighbours(rank);
   sources.assign(mine.begin(), mine.end());
   destinations = sources;
 }

@@ -44,11 +44,13 @@ class CartTopology {
 struct GraphTopology {
   std::vector<int> index;
   std::vector<int> edges;
+  /// Whether there is, for every edge, one back, as the neighbourhood collectives need it; set by
+  /// Topology.
+  bool symmetric = false;
 
   /// The neighbours of a node, which is one of the graph.
   [[nodiscard]] std::span<const int> neighbours(int node) const noexcept;
-  /// Whether there is, for every edge, one back, as the neighbourhood collectives need it.
-  [[nodiscard]] bool symmetric() const;
+  [[nodiscard]] bool is_symmetric() const;
 };
 
 /// A graph of which every process knows its own edges: those of `Topology`.

@@ -62,4 +62,69 @@ base::Error dist_graph_neighbors(Comm& comm, int maxindegree, std::span<int> sou
                                  int* source_weights, int maxoutdegree, std::span<int> destinations,
                                  int* destination_weights);
 
+// Neighbourhood collective operations, blocking, non-blocking and persistent. Where a process has
+// no neighbours its buffers and arrays are not looked at. MPI_ERR_BUFFER for MPI_IN_PLACE.
+
+base::Error neighbor_allgather(const void* send, Count send_count, const Datatype& send_type,
+                               void* receive, Count receive_count, const Datatype& receive_type,
+                               Comm& comm);
+base::Error ineighbor_allgather(const void* send, Count send_count, const Datatype& send_type,
+                                void* receive, Count receive_count, const Datatype& receive_type,
+                                Comm& comm, MPI_Request& request);
+base::Error neighbor_allgather_init(const void* send, Count send_count, const Datatype& send_type,
+                                    void* receive, Count receive_count,
+                                    const Datatype& receive_type, Comm& comm, Info* info,
+                                    MPI_Request& request);
+
+base::Error neighbor_allgatherv(const void* send, Count send_count, const Datatype& send_type,
+                                void* receive, CountArray counts, CountArray displs,
+                                const Datatype& receive_type, Comm& comm);
+base::Error ineighbor_allgatherv(const void* send, Count send_count, const Datatype& send_type,
+                                 void* receive, CountArray counts, CountArray displs,
+                                 const Datatype& receive_type, Comm& comm, MPI_Request& request);
+base::Error neighbor_allgatherv_init(const void* send, Count send_count, const Datatype& send_type,
+                                     void* receive, CountArray counts, CountArray displs,
+                                     const Datatype& receive_type, Comm& comm, Info* info,
+                                     MPI_Request& request);
+
+base::Error neighbor_alltoall(const void* send, Count send_count, const Datatype& send_type,
+                              void* receive, Count receive_count, const Datatype& receive_type,
+                              Comm& comm);
+base::Error ineighbor_alltoall(const void* send, Count send_count, const Datatype& send_type,
+                               void* receive, Count receive_count, const Datatype& receive_type,
+                               Comm& comm, MPI_Request& request);
+base::Error neighbor_alltoall_init(const void* send, Count send_count, const Datatype& send_type,
+                                   void* receive, Count receive_count, const Datatype& receive_type,
+                                   Comm& comm, Info* info, MPI_Request& request);
+
+base::Error neighbor_alltoallv(const void* send, CountArray send_counts, CountArray send_displs,
+                               const Datatype& send_type, void* receive, CountArray receive_counts,
+                               CountArray receive_displs, const Datatype& receive_type, Comm& comm);
+base::Error ineighbor_alltoallv(const void* send, CountArray send_counts, CountArray send_displs,
+                                const Datatype& send_type, void* receive, CountArray receive_counts,
+                                CountArray receive_displs, const Datatype& receive_type, Comm& comm,
+                                MPI_Request& request);
+base::Error neighbor_alltoallv_init(const void* send, CountArray send_counts,
+                                    CountArray send_displs, const Datatype& send_type,
+                                    void* receive, CountArray receive_counts,
+                                    CountArray receive_displs, const Datatype& receive_type,
+                                    Comm& comm, Info* info, MPI_Request& request);
+
+base::Error neighbor_alltoallw(const void* send, CountArray send_counts,
+                               const MPI_Aint* send_displs, const MPI_Datatype* send_types,
+                               void* receive, CountArray receive_counts,
+                               const MPI_Aint* receive_displs, const MPI_Datatype* receive_types,
+                               Comm& comm);
+base::Error ineighbor_alltoallw(const void* send, CountArray send_counts,
+                                const MPI_Aint* send_displs, const MPI_Datatype* send_types,
+                                void* receive, CountArray receive_counts,
+                                const MPI_Aint* receive_displs, const MPI_Datatype* receive_types,
+                                Comm& comm, MPI_Request& request);
+base::Error neighbor_alltoallw_init(const void* send, CountArray send_counts,
+                                    const MPI_Aint* send_displs, const MPI_Datatype* send_types,
+                                    void* receive, CountArray receive_counts,
+                                    const MPI_Aint* receive_displs,
+                                    const MPI_Datatype* receive_types, Comm& comm, Info* info,
+                                    MPI_Request& request);
+
 }  // namespace fulmar::mpi

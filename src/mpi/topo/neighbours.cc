@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "mpi/topo/neighbours.h"
+
+#include "mpi/topo/making.h"
+
+/// Every process posts the receives from all its neighbours and sends to all of them: as many
+/// messages as there are edges, all under way at once, because neighbours may have each other in
+/// any order, and whoever waits in the middle may wait for one that waits, too.
+///
+/// The same rank may be a neighbour several times. Messages between two ranks arrive in the order
+/// in which they were sent, so the k-th edge to a rank meets the k-th edge from there. On a grid
+/// that would be wrong: what goes down a dimension comes from above, and with one or two places in
+/// a periodic dimension both are the same rank. There each pair of receives is posted in reverse.
+namespace fulmar::mpi {
+namespace {
+
+using base::Error;
+using base::ErrorClass;
+using base::failure;
+
+Error check_topology(const Comm& comm) {
+  if (const Error bad = require_intra(comm); bad.failed()) return bad;
+  if (comm.topology == nullptr) {
+    return wrong_topology(comm, "one, such as MPI_Cart_create or MPI_Dist_graph_create gives");
+  }
+  const auto* graph = topology_of<GraphTopology>(comm);
+  if (graph == nullptr || graph->symmetric) return {};
+  return failure(ErrorClass::topology,
+                 "argument comm: the graph has an edge without its reverse, so that a process "
+                 "would wait for a message that nobody sends; give both to MPI_Graph_create, or "
+                 "use MPI_Dist_graph_create");
+}
+
+struct ArgumentNames {
+  const char* buffer;
+  const char* counts;
+  const char* displs;
+  const char* types;
+};
+constexpr ArgumentNames send_names = {"sendbuf", "sendcounts", "sdispls", "sendtypes"};
+constexpr ArgumentNames receive_names = {"recvbuf", "recvcounts", "rdispls", "recvtypes"};
+
+/// The buffer of one side, which has `neighbours` blocks, at least one.
+Error check_side(const ArgumentNames& names, Neighbourhood::Form form, const Blocks& blocks,
+                 int neighbours) {
+  if (blocks.in_place()) {
+    return failure(ErrorClass::buffer,
+                   "argument %s: MPI_IN_PLACE is not allowed in neighbourhood collectives",
+                   names.buffer);
+  }
+  if (form <= Neighbourhood::Form::equal) {
+    return check_buffer(names.buffer, blocks.address, blocks.count, *blocks.type);
+  }
+  const Error bad = check_counts(names.counts, blocks.counts, neighbours);
+  return bad.failed() ? bad : check_displs(names.displs, blocks.displs);
+}
+
+Error find_types(Library& library, const ArgumentNames& names, const MPI_Datatype* handles,
+                 std::span<const int> neighbours, std::vector<const Datatype*>& types) {
+  if (neighbours.empty()) return {};
+  if (handles == nullptr) {
+    return failure(ErrorClass::arg,
+                   "argument %s: null pointer; give one datatype for each neighbour", names.types);
+  }
+  for (std::size_t i = 0; i < neighbours.size(); ++i) {
+    const auto* type = library.find<Datatype>(handles[i]);
+    if (neighbours[i] != MPI_PROC_NULL && (type == nullptr || !type->committed)) {
+      return failure(ErrorClass::type, "argument %s: entry %zu is %s", names.types, i,
+                     type == nullptr ? "no datatype" : "not committed");
+    }
+    types.push_back(type);
+  }
+  return {};
+}
+
+/// Which block is received i-th.
+std::size_t receive_place(const Topology& topology, std::size_t i) {
+  return std::holds_alternative<CartTopology>(topology.shape) ? i ^ 1 : i;
+}
+
+Algorithm meet_neighbours(Exchange& exchange, const Neighbourhood& call) {
+  const Topology& topology = *exchange.comm().topology;
+  const std::vector<int>& sources = topology.sources;
+  const std::vector<int>& destinations = topology.destinations;
+  Transfers transfers(exchange, static_cast<int>(sources.size() + destinations.size()));
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const std::size_t place = receive_place(topology, i);
+    if (sources[place] == MPI_PROC_NULL) continue;
+    if (transfers.full()) co_await transfers.wait();
+    transfers.receive(call.receive[static_cast<int>(place)], sources[place]);
+  }
+  for (std::size_t i = 0; i < destinations.size(); ++i) {
+    if (destinations[i] == MPI_PROC_NULL) continue;
+    if (transfers.full()) co_await transfers.wait();
+    const bool same = call.send_form == Neighbourhood::Form::single;
+    transfers.send(call.send.to(same ? 0 : static_cast<int>(i)), destinations[i]);
+  }
+  co_await transfers.wait();
+}
+
+}  // namespace
+
+Error Neighbourhood::check(const Comm& comm) {
+  if (const Error bad = check_topology(comm); bad.failed()) return bad;
+  const auto sources = static_cast<int>(comm.topology->sources.size());
+  const auto destinations = static_cast<int>(comm.topology->destinations.size());
+  if (destinations > 0) {
+    const Error bad = check_side(send_names, send_form, send, destinations);
+    if (bad.failed()) return bad;
+  }
+  if (sources > 0) {
+    const Error bad = check_side(receive_names, receive_form, receive, sources);
+    if (bad.failed()) return bad;
+  }
+  return send_form == Form::w ? check_w(comm) : Error{};
+}
+
+Error Neighbourhood::check_w(const Comm& comm) {
+  Library& library = *comm.library;
+  const Error bad =
+      find_types(library, send_names, send_handles, comm.topology->destinations, types);
+  if (bad.failed()) return bad;
+  const std::size_t outgoing = types.size();
+  const Error wrong =
+      find_types(library, receive_names, receive_handles, comm.topology->sources, types);
+  send.types = types.data();
+  receive.types = types.data() + outgoing;
+  return wrong;
+}
+
+Algorithm Neighbourhood::algorithm(Exchange& exchange) const {
+  return meet_neighbours(exchange, *this);
+}
+
+}  // namespace fulmar::mpi
