@@ -80,6 +80,8 @@ class SlotArena {
     --live_;
   }
   [[nodiscard]] std::size_t live() const noexcept { return live_; }
+  /// Memory behind all slots that were ever used.
+  [[nodiscard]] std::size_t used_bytes() const noexcept { return used_bytes_; }
 
  private:
   static constexpr std::uintptr_t generation_mask = 63;

@@ -35,7 +35,9 @@ struct MappedLink {
   std::atomic<std::uint32_t>* claim = nullptr;
   std::uint32_t peer = 0;
   std::uint32_t cold_packets = 0;
-  bool closing = false;  ///< gave its ring back, waits until the receiver took it
+  bool closing = false;              ///< gave its ring back, waits until the receiver took it
+  std::uint32_t counted = 0;         ///< of the ring's packets, see MappedChannel::packets_sent
+  std::uint64_t counted_before = 0;  ///< all that were counted
 };
 
 template <fabric::MapsPeers P>
@@ -120,6 +122,19 @@ class MappedChannel {
   void balance(std::span<Link* const> links) noexcept;
 
   [[nodiscard]] std::size_t rings_polled() const noexcept { return rx_.size(); }
+  /// Packets sent on a link, counted from the positions that the ring keeps anyway; those are short
+  /// numbers, so `balance` looks too.
+  std::uint64_t packets_sent(Link& link) noexcept {
+    link.counted_before += link.tx.sent() - link.counted;
+    link.counted = link.tx.sent();
+    return link.counted_before + link.cold_packets;
+  }
+  /// Packets taken from all rings and mailboxes.
+  [[nodiscard]] std::uint64_t packets_received() const noexcept {
+    std::uint64_t count = received_before_;
+    for (const RxRing& rx : rx_) count += rx.taken();
+    return count;
+  }
   [[nodiscard]] wire::ShareDescriptor& share(std::uint32_t peer, std::uint32_t index) noexcept {
     return control_of(peer)->shares[index];
   }
@@ -234,6 +249,7 @@ class MappedChannel {
       }
       cell.word.store(0, std::memory_order_release);
       ++taken;
+      ++received_before_;
       wake_if_waiting(peer);
     }
     if (claim != 0) open_claimed(peer, claim);
@@ -254,6 +270,7 @@ class MappedChannel {
   CutThrough cut_through_ = CutThrough::on;
   std::vector<RxRing> rx_;
   std::vector<std::uint32_t> closed_;
+  std::uint64_t received_before_ = 0;  ///< in mailboxes and in rings that were given back
   /// By ring index, as the last balance found it.
   struct RingUse {
     std::uint32_t taken = 0;  ///< RxRing::taken

@@ -81,6 +81,8 @@ bool MappedChannel<P>::claim_ring(Link& link, std::uint32_t length) noexcept {
     std::uint32_t free_owner = 0;
     if (control->ring_owner[index].compare_exchange_strong(free_owner, provider_.self() + 1,
                                                            std::memory_order_acq_rel)) {
+      packets_sent(link);
+      link.counted = 0;
       link.tx.open(ring_at(link.peer, index), layout_.ring_data_bytes, cut_through_);
       link.claim->store(index + 1, std::memory_order_release);
       ring_doorbell(link.peer);
@@ -143,6 +145,7 @@ void MappedChannel<P>::recycle_closed() noexcept {
     const auto it =
         std::find_if(rx_.begin(), rx_.end(), [&](const RxRing& rx) { return rx.peer() == peer; });
     if (it == rx_.end()) continue;
+    received_before_ += it->taken();
     it->reset();
     claim_at(provider_.self(), peer).store(0, std::memory_order_release);
     control_->ring_owner[it->index()].store(0, std::memory_order_release);
@@ -191,6 +194,7 @@ void MappedChannel<P>::balance(std::span<Link* const> links) noexcept {
 template <fabric::MapsPeers P>
 void MappedChannel<P>::give_back(std::span<Link* const> links) noexcept {
   for (Link* link : links) {
+    packets_sent(*link);
     if (!link->tx.is_open() || link->tx.ring().revoke.load(std::memory_order_relaxed) == 0)
       continue;
     const wire::Envelope close{wire::PacketKind::ring_close, 0, 0, 0, 0};

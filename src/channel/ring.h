@@ -102,6 +102,8 @@ class TxRing {
     data_head_ = data_tail_ = data_checked_ = 0;
   }
   void close() noexcept { ring_ = nullptr; }
+  /// Packets sent since the ring was opened.
+  [[nodiscard]] std::uint32_t sent() const noexcept { return head_; }
   [[nodiscard]] bool is_open() const noexcept { return ring_ != nullptr; }
   [[nodiscard]] wire::Ring& ring() noexcept { return *ring_; }
 

@@ -28,6 +28,9 @@ class CopyChoice {
  public:
   explicit CopyChoice(LongCopy fixed) noexcept : fixed_(fixed) {}
 
+  /// Changes the way; what was measured stays.
+  void fix(LongCopy way) noexcept { fixed_ = way; }
+
   [[nodiscard]] LongCopy pick(std::uint64_t length) noexcept {
     if (fixed_ != LongCopy::automatic) return fixed_;
     Class& one = classes_[index(length)];

@@ -14,6 +14,7 @@
 #include "device/cookies.h"
 #include "device/copy_choice.h"
 #include "device/node_board.h"
+#include "device/observer.h"
 #include "device/operation.h"
 #include "device/peer.h"
 #include "device/rails.h"
@@ -188,17 +189,33 @@ class Device {
   /// Wakes a process that was seen to sleep.
   void wake(std::uint32_t peer) noexcept;
 
-  // --- figures
+  // --- figures; see also device/figures.cc
   // ------------------------------------------------------------------------------------------
+
+  /// Calls `observer` from now on; nullptr: nobody. It stays valid until then. Costs the paths of
+  /// short messages nothing while there is none: see `alarm_bytes_`.
+  void observe(Observer* observer) noexcept;
+  /// Lets the observer's `settle` be called soon, where that may call MPI.
+  void defer() noexcept { settle_due_ = waiters_stale_ = true; }
+
+  /// What may change while messages are under way. Lengths and limits are in bytes.
+  void set_eager_bytes(std::uint64_t bytes) noexcept { config_.eager_bytes = bytes; }
+  void set_share_bytes(std::uint64_t bytes) noexcept { config_.share_bytes = bytes; }
+  void set_long_copy(LongCopy way) noexcept { copy_choice_.fix(way); }
+  enum class Yield : bool { late, soon };
+  void set_yield(Yield yield) noexcept { config_.oversubscribed = yield == Yield::soon; }
+  void set_unexpected_budget(std::uint64_t bytes) noexcept;
 
   struct Counters {
     std::uint64_t eager_sends = 0;
     std::uint64_t rendezvous_sends = 0;
+    std::uint64_t rendezvous_bytes = 0;  ///< what those announced
     std::uint64_t unexpected = 0;
     std::uint64_t single_copies = 0;  ///< pieces moved between address spaces by this process
     std::uint64_t streamed = 0;       ///< messages that fell back to the copy through the ring
     std::uint64_t holds = 0;          ///< times a sender was told to keep its messages
     std::uint64_t sleeps = 0;
+    std::uint64_t sleep_ns = 0;
     std::uint64_t malformed = 0;  ///< packets that made no sense and were dropped
   };
   [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
@@ -207,6 +224,16 @@ class Device {
   [[nodiscard]] std::size_t named_operations() const noexcept { return cookies_.live(); }
   [[nodiscard]] const CopyChoice& copy_choice() const noexcept { return copy_choice_; }
   [[nodiscard]] const match::Matcher& matcher() const noexcept { return matcher_; }
+  [[nodiscard]] std::size_t connected_peers() const noexcept { return owned_peers_.size(); }
+  [[nodiscard]] std::size_t held_senders() const noexcept { return held_senders_.size(); }
+  [[nodiscard]] std::size_t backlogged_peers() const noexcept { return backlog_.size(); }
+  [[nodiscard]] std::uint64_t unattended_sends() const noexcept { return unattended_; }
+  [[nodiscard]] std::uint64_t progress_calls() const noexcept { return progress_calls_; }
+  /// Of all channels: packets handed to them and taken from them, control packets too.
+  [[nodiscard]] std::uint64_t packets_sent() noexcept;
+  [[nodiscard]] std::uint64_t packets_received() noexcept;
+  /// Private rings that peers hold here.
+  [[nodiscard]] std::size_t rings_polled() noexcept;
 
   /// What a channel calls with each packet (fabric::Sink).
   void packet(std::uint32_t peer, const wire::Envelope& envelope,
@@ -337,6 +364,22 @@ class Device {
   void on_ask(Peer& peer, const match::Key& key, std::span<const std::byte> body) noexcept;
   void on_settled(Peer& peer, std::uint32_t context, std::span<const std::byte> body) noexcept;
 
+  // figures.cc
+  [[gnu::cold]] void over_alarm(const match::Key& key, std::uint64_t length) noexcept;
+  [[gnu::cold]] void tell(const Happening& happening) noexcept;
+  /// Tells the observer, if there is one; for paths on which a branch is nothing.
+  void note(Happening::Kind kind, const match::Key& key, std::uint64_t amount) noexcept {
+    if (observer_ != nullptr) [[unlikely]]
+      tell({kind, key, amount});
+  }
+  void count_announced(const Operation& send) noexcept {
+    ++counters_.rendezvous_sends;
+    counters_.rendezvous_bytes += send.buffer.bytes;
+    note(Happening::Kind::rendezvous, send.key(), send.buffer.bytes);
+  }
+  [[gnu::noinline]] void finish_progress() noexcept;
+  void settle() noexcept;
+
   static constexpr int looks_before_progress = 64;
   static constexpr int yields_before_sleep = 1000;
   [[gnu::noinline]] void wait_watching(bool (*finished)(void*) noexcept, void* argument) noexcept;
@@ -374,12 +417,17 @@ class Device {
   Waiter* first_waiter_ = nullptr;
   Waiter* leader_ = nullptr;
   bool waiters_stale_ = false;
+  bool settle_due_ = false;  ///< with waiters_stale_, which is what progress looks at
   bool in_progress_ = false;
   bool sleeping_ = false;
-  std::uint32_t progress_calls_ = 0;
+  std::uint64_t progress_calls_ = 0;
   std::uint32_t missed_polls_ = 0;
   std::uint64_t unattended_ = 0;
   Counters counters_;
+  Observer* observer_ = nullptr;
+  /// Unexpected data beyond this need a closer look: the budget, or 0 with an observer, so that one
+  /// compare serves both.
+  std::uint64_t alarm_bytes_;
   BoardPool boards_;
 };
 

@@ -149,7 +149,7 @@ void Device::announce_early(Peer& peer, Operation& operation) noexcept {
   if (early) add_early(peer, {operation.order, context});
   const wire::RtsBody body = announcement_of(operation, early);
   operation.stage = Stage::announced;
-  ++counters_.rendezvous_sends;
+  count_announced(operation);
   send_control(peer, PacketKind::rts, operation.key(), wire::bytes_of(body));
 }
 
@@ -157,6 +157,7 @@ void Device::on_hold(Peer& peer) noexcept {
   peer.holds = true;
   peer.clear = false;
   peer.asks.clear();
+  note(Happening::Kind::must_hold, {0, peer.id, 0}, 0);
   // Messages that found no room go to the kept ones; control packets go on, but not the news that
   // something older has been sent which now stays.
   OutgoingQueue rest;
@@ -187,6 +188,7 @@ void Device::on_hold(Peer& peer) noexcept {
 void Device::on_release(Peer& peer) noexcept {
   peer.holds = false;
   peer.asks.clear();
+  note(Happening::Kind::may_go, {0, peer.id, 0}, 0);
   while (!peer.kept.empty()) {
     auto& operation = static_cast<Operation&>(*peer.kept.first);
     peer.kept.pop();
@@ -222,6 +224,7 @@ void Device::hold_sender(Peer& peer) noexcept {
   peer.kept_by_peer = true;
   held_senders_.push_back(&peer);
   ++counters_.holds;
+  note(Happening::Kind::told_to_hold, {0, peer.id, 0}, arrivals_.bytes_in_use());
   send_control(peer, PacketKind::hold, {}, {});
   // In the order in which they were posted, or a question is answered with what another needs.
   matcher_.for_each_posted([&](match::Posted& posted) {
@@ -234,6 +237,7 @@ void Device::release_senders() noexcept {
   for (Peer* peer : held_senders_) {
     peer->kept_by_peer = false;
     peer->probed.clear();
+    note(Happening::Kind::told_to_go, {0, peer->id, 0}, arrivals_.bytes_in_use());
     send_control(*peer, PacketKind::release, {}, {});
   }
   held_senders_.clear();

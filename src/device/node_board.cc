@@ -95,7 +95,7 @@ void Device::wait_watching(bool (*finished)(void*) noexcept, void* argument) noe
   watch.step = [](Hook& hook) {
     auto& self = static_cast<Watch&>(hook);
     if (!self.finished(self.argument)) return 0U;
-    self.device->waiters_stale_ = self.device->first_waiter_ != nullptr;
+    if (self.device->first_waiter_ != nullptr) self.device->waiters_stale_ = true;
     return 1U;
   };
   if (config_.oversubscribed && !lock_.enabled()) {

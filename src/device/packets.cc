@@ -87,9 +87,8 @@ void Device::unmatched(const match::Key& key, const wire::Envelope& envelope,
   matcher_.add(arrival->unexpected);
   ++counters_.unexpected;
   if (first_waiter_ != nullptr) waiters_stale_ = true;
-  if (arrivals_.bytes_in_use() > config_.unexpected_budget_bytes) [[unlikely]] {
-    hold_sender(connect(key.peer));
-  }
+  if (arrivals_.bytes_in_use() > alarm_bytes_) [[unlikely]]
+    over_alarm(key, arrival->length);
 }
 
 void Device::on_eager_sync(const match::Key& key, const wire::Envelope& envelope,
@@ -130,7 +129,7 @@ void Device::on_announcement(const match::Key& key, std::span<const std::byte> b
   matcher_.add(arrival->unexpected);
   ++counters_.unexpected;
   if (first_waiter_ != nullptr) waiters_stale_ = true;
-  if (arrivals_.bytes_in_use() > config_.unexpected_budget_bytes) hold_sender(peer);
+  if (arrivals_.bytes_in_use() > alarm_bytes_) over_alarm(key, rts->length);
 }
 
 Operation* Device::named(Peer& peer, wire::Cookie cookie, bool send) noexcept {

@@ -34,7 +34,7 @@ unsigned Device::progress() noexcept {
     balance();
   in_progress_ = false;
   if (waiters_stale_) [[unlikely]]
-    notify_waiters();
+    finish_progress();
   return moved;
 }
 

@@ -12,7 +12,11 @@ using fabric::Post;
 using wire::PacketKind;
 
 Device::Device(Config config, base::EngineLock& lock) noexcept
-    : config_(config), lock_(lock), peers_(config.size, nullptr), copy_choice_(config.long_copy) {}
+    : config_(config),
+      lock_(lock),
+      peers_(config.size, nullptr),
+      copy_choice_(config.long_copy),
+      alarm_bytes_(config.unexpected_budget_bytes) {}
 
 Device::~Device() {
   while (match::Unexpected* left = matcher_.oldest_unexpected()) {
@@ -81,6 +85,7 @@ void Device::send_to_self(Operation& operation) noexcept {
   matcher_.add(arrival->unexpected);
   ++counters_.unexpected;
   if (first_waiter_ != nullptr) waiters_stale_ = true;
+  note(Happening::Kind::unexpected, operation.key(), operation.buffer.bytes);
   if (eager) {
     read_buffer(operation.buffer, 0, {arrival->bytes(), operation.buffer.bytes});
     finish(operation);
@@ -141,8 +146,8 @@ Post Device::post_announcement(Operation& operation) noexcept {
                                 sizeof body};
   const Post post = put(*operation.peer, envelope, wire::bytes_of(body));
   if (post == Post::again) return post;
-  ++counters_.rendezvous_sends;
   operation.stage = Stage::announced;
+  count_announced(operation);
   return post;
 }
 

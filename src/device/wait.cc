@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/futex.h"
 #include "channel/mapped_channel.inl"
 #include "device/device.h"
@@ -54,10 +55,14 @@ void Device::sleep() noexcept {
   if (!config_.has_membarrier) std::atomic_thread_fence(std::memory_order_seq_cst);
   sleeping_ = true;
   if (progress() == 0 && !leader_ready()) {
-    ++counters_.sleeps;
+    const std::uint64_t start = base::now_ns();
     const std::uint32_t depth = lock_.suspend();
     base::futex_wait(*word, 1, base::FutexScope::shared, longest_sleep_ns);
     lock_.resume(depth);
+    const std::uint64_t slept_ns = base::now_ns() - start;
+    ++counters_.sleeps;
+    counters_.sleep_ns += slept_ns;
+    note(Happening::Kind::slept, {0, config_.self, 0}, slept_ns);
   }
   sleeping_ = false;
   word->store(0, std::memory_order_relaxed);
@@ -84,6 +89,7 @@ void Device::wait_with_threads(bool (*finished)(void*) noexcept, void* argument)
   while (!finished(argument)) {
     if (leader_ == nullptr) {
       lead(self);
+      if (settle_due_) settle();
       continue;
     }
     const std::uint32_t depth = lock_.suspend();
@@ -97,11 +103,11 @@ void Device::wait_with_threads(bool (*finished)(void*) noexcept, void* argument)
   if (leader_ == nullptr && first_waiter_ != nullptr) signal(*first_waiter_);
 }
 
-/// Makes progress until the own condition holds.
+/// Makes progress until the own condition holds or something waits for a thread that does not lead.
 void Device::lead(Waiter& self) noexcept {
   leader_ = &self;
   Idle idle(config_.oversubscribed);
-  while (!self.finished(self.argument)) {
+  while (!self.finished(self.argument) && !settle_due_) {
     if (lock_.contended()) lock_.hand_over();
     if (progress() != 0) {
       idle.reset();
@@ -128,7 +134,7 @@ void Device::remove_waiter(Waiter& waiter) noexcept {
 }
 
 void Device::notify_waiters() noexcept {
-  waiters_stale_ = false;
+  waiters_stale_ = settle_due_;
   for (Waiter* at = first_waiter_; at != nullptr; at = at->next) {
     if (at->finished(at->argument)) signal(*at);
   }

@@ -33,6 +33,8 @@ class HookList {
   }
   [[nodiscard]] Hook* first() noexcept { return head_.next; }
   [[nodiscard]] Hook* end() noexcept { return &head_; }
+  [[nodiscard]] const Hook* first() const noexcept { return head_.next; }
+  [[nodiscard]] const Hook* end() const noexcept { return &head_; }
 
  private:
   Hook head_;

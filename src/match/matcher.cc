@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "match/matcher.h"
 
+#include <numeric>
 #include <type_traits>
 
 namespace fulmar::match {
@@ -26,6 +27,16 @@ unsigned kind_of(const Key& receive) noexcept {
 Key as_kind(const Key& message, unsigned kind) noexcept {
   return {message.context, (kind & kind_any_peer) != 0 ? any_peer : message.peer,
           (kind & kind_any_tag) != 0 ? any_tag : message.tag};
+}
+
+/// How many elements of a queue belong to a context.
+template <class Element>
+std::size_t count_of(const HookList& list, std::uint32_t context) noexcept {
+  std::size_t count = 0;
+  for (const Hook* hook = list.first(); hook != list.end(); hook = hook->next) {
+    count += reinterpret_cast<const Element*>(hook)->key.context == context ? 1 : 0;
+  }
+  return count;
 }
 
 bool fits(const Key& receive, const Unexpected& message) noexcept {
@@ -155,6 +166,19 @@ Unexpected* Matcher::next_unexpected(Unexpected& message) noexcept {
   Hook* next = message.in_order.next;
   if (next == indexed_unexpected_.end()) next = recent_unexpected_.first();
   return next == recent_unexpected_.end() ? nullptr : unexpected_of(next);
+}
+
+std::size_t Matcher::posted_indexed() const noexcept {
+  return std::accumulate(indexed_kinds_.begin(), indexed_kinds_.end(), std::size_t{0});
+}
+
+std::size_t Matcher::posted_of_context(std::uint32_t context) const noexcept {
+  return count_of<Posted>(indexed_posted_, context) + count_of<Posted>(recent_posted_, context);
+}
+
+std::size_t Matcher::unexpected_of_context(std::uint32_t context) const noexcept {
+  return count_of<Unexpected>(indexed_unexpected_, context) +
+         count_of<Unexpected>(recent_unexpected_, context);
 }
 
 }  // namespace fulmar::match

@@ -90,6 +90,12 @@ class Matcher {
 
   [[nodiscard]] std::size_t posted_count() const noexcept { return posted_count_; }
   [[nodiscard]] std::size_t unexpected_count() const noexcept { return unexpected_count_; }
+  /// Receives that stand in the index, and how many ever did.
+  [[nodiscard]] std::size_t posted_indexed() const noexcept;
+  [[nodiscard]] std::uint64_t posted_indexed_ever() const noexcept { return next_order_; }
+  /// How many elements of the queues belong to one context. Walks the queues.
+  [[nodiscard]] std::size_t posted_of_context(std::uint32_t context) const noexcept;
+  [[nodiscard]] std::size_t unexpected_of_context(std::uint32_t context) const noexcept;
 
   /// The oldest unexpected message, for cleaning up; nullptr if there is none.
   [[nodiscard]] Unexpected* oldest_unexpected() noexcept;
