@@ -38,28 +38,18 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// The choices stand in the text behind a colon, separated by commas, each perhaps followed by what
-/// it means in parentheses.
-bool is_choice(std::string_view text, std::string_view value) {
-  if (value.empty()) return false;
-  for (std::size_t at = text.find(value); at != std::string_view::npos;
-       at = text.find(value, at + 1)) {
-    const std::string_view before = text.substr(0, at);
-    const std::string_view after = text.substr(at + value.size());
-    const bool begins = before.ends_with(": ") || before.ends_with(", ");
-    if (begins && (after.starts_with(" (") || after.starts_with(',') || after == ".")) return true;
-  }
-  return false;
-}
-
 bool readable(const OptionSpec& spec, std::string_view value) {
   switch (spec.type) {
     case OptionType::boolean:
       return value == "0" || value == "1";
+    case OptionType::integer:
+      return value == spec.standard || parse_integer(value).has_value();
     case OptionType::size:
       return value == "auto" || parse_size(value).has_value();
-    case OptionType::choice:
-      return is_choice(spec.text, value);
+    case OptionType::choice: {
+      const std::vector<std::string_view> choices = choices_of(spec);
+      return std::find(choices.begin(), choices.end(), value) != choices.end();
+    }
     default:
       return !value.empty();
   }
@@ -82,6 +72,32 @@ void complain_of_unknown(std::vector<std::string>& complaints) {
 }  // namespace
 
 std::span<const OptionSpec> option_specs() noexcept { return specs; }
+
+/// The choices stand in the text behind a colon, separated by commas, each perhaps followed by what
+/// it means in parentheses.
+std::vector<std::string_view> choices_of(const OptionSpec& spec) {
+  std::vector<std::string_view> choices;
+  const std::string_view text = spec.text;
+  std::size_t begin = text.find(": ");
+  int depth = 0;
+  for (std::size_t at = begin; at < text.size(); ++at) {
+    if (text[at] == '(') ++depth;
+    if (text[at] == ')') --depth;
+    const bool ends = text[at] == ',' || text[at] == '.';
+    if (!ends || depth != 0) continue;
+    const std::string_view item = text.substr(begin + 2, at - begin - 2);
+    choices.push_back(item.substr(0, item.find(' ')));
+    begin = at;
+  }
+  return choices;
+}
+
+std::optional<int> parse_integer(std::string_view text) noexcept {
+  int value = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failure != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
 
 std::optional<std::uint64_t> parse_size(std::string_view text) noexcept {
   std::uint64_t value = 0;
@@ -115,6 +131,21 @@ Options::Options(std::vector<std::string>& complaints) {
                        given != nullptr ? Source::environment : Source::standard});
   }
   complain_of_unknown(complaints);
+}
+
+bool Options::set(std::size_t index, std::string_view text) {
+  Value& value = values_[index];
+  if (!readable(*value.spec, text)) return false;
+  value.text = text;
+  value.source = Source::tool;
+  return true;
+}
+
+void Options::resolve(std::string_view name, std::uint64_t number) {
+  const auto value = std::find_if(values_.begin(), values_.end(), [&](const Value& candidate) {
+    return candidate.spec->name == name;
+  });
+  if (value->text == "auto") value->text = std::to_string(number);
 }
 
 const std::string& Options::text(std::string_view name) const noexcept {

@@ -15,6 +15,9 @@ namespace fulmar::runtime {
 
 enum class OptionType : std::uint8_t { boolean, integer, size, text, list, choice, duration };
 
+/// Whether processes may set an option differently.
+enum class OptionScope : std::uint8_t { local, all_eq };
+
 /// A line of spec/options.table.
 struct OptionSpec {
   const char* name;
@@ -22,6 +25,7 @@ struct OptionSpec {
   const char* standard;
   const char* unit;
   const char* text;
+  OptionScope scope;
 };
 
 /// All options of this version.
@@ -34,13 +38,19 @@ class Options {
   /// (with the nearest known name) or has a value that cannot be read (the default is used then).
   explicit Options(std::vector<std::string>& complaints);
 
-  enum class Source : std::uint8_t { standard, environment };
+  enum class Source : std::uint8_t { standard, environment, tool };
   struct Value {
     const OptionSpec* spec;
     std::string text;
     Source source;
   };
   [[nodiscard]] std::span<const Value> values() const noexcept { return values_; }
+
+  /// Sets an option by its place in `values()`. False, and nothing is changed, where the option
+  /// cannot have this value.
+  [[nodiscard]] bool set(std::size_t index, std::string_view text);
+  /// Says what "auto" has come to; nothing where the option has another value.
+  void resolve(std::string_view name, std::uint64_t value);
 
   /// The value of an option by its name, which must exist.
   [[nodiscard]] const std::string& text(std::string_view name) const noexcept;
@@ -54,6 +64,10 @@ class Options {
   std::vector<Value> values_;
 };
 
+/// What an option of type `choice` may be.
+std::vector<std::string_view> choices_of(const OptionSpec& spec);
+/// Reads "-3" and the like; nothing if it is no int.
+std::optional<int> parse_integer(std::string_view text) noexcept;
 /// Reads "64K", "1M" and the like; nothing if it is no such number.
 std::optional<std::uint64_t> parse_size(std::string_view text) noexcept;
 /// The option whose name is nearest to `name`.

@@ -58,10 +58,10 @@ def write_coverage_json(spec):
 
 
 def write_options(spec):
-    """Initialisers of {name, type, default, unit, text}; the type is an enumerator's name."""
+    """Initialisers of {name, type, default, unit, text, scope}; type and scope are enumerators."""
     lines = [_HEAD]
-    for name, kind, default, unit, text in spec.options:
+    for name, kind, default, unit, text, scope in spec.options:
         quoted = [json.dumps(part) for part in (name, default, unit, text)]
         lines.append(f'{{{quoted[0]}, OptionType::{kind}, {quoted[1]}, {quoted[2]},\n '
-                     f'{quoted[3]}}},')
+                     f'{quoted[3]}, OptionScope::{scope}}},')
     return '\n'.join(lines) + '\n'

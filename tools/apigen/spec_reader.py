@@ -58,9 +58,14 @@ class Function:
         return self.attributes.get('folder', self.chapter.folder)
 
     @property
+    def is_of_a_layer(self):
+        """Whether the implementation is not below src/mpi."""
+        return self.folder in ('api', 'runtime')
+
+    @property
     def implementation(self):
         """Name of the C++ function, with its namespace below fulmar::."""
-        space = self.folder if self.folder in ('api', 'runtime') else 'mpi'
+        space = self.folder if self.is_of_a_layer else 'mpi'
         return f'{space}::{self.name[len("MPI_"):].lower()}'
 
 
@@ -201,9 +206,12 @@ def _read_options(path):
     options = []
     for where, _, text in _lines(path):
         words = shlex.split(text)
-        if len(words) != 5:
+        if len(words) not in (5, 6):
             raise SpecError(f'{where}: an option needs name, type, default, unit and text')
-        options.append(words)
+        scope = words[5] if len(words) == 6 else 'local'
+        if scope not in ('local', 'all_eq'):
+            raise SpecError(f'{where}: the scope of an option is local or all_eq')
+        options.append((*words[:5], scope))
     return options
 
 
