@@ -34,4 +34,10 @@ void Library::define(Object& object, std::uintptr_t handle) noexcept {
   predefined_[handle] = &object;
 }
 
+std::size_t Library::object_bytes() const noexcept {
+  std::size_t bytes = 0;
+  for (const SlotArena& arena : arenas_) bytes += arena.used_bytes();
+  return bytes;
+}
+
 }  // namespace fulmar::mpi

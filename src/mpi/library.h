@@ -155,6 +155,9 @@ class Library {
   /// Objects of one kind that are alive, for leak reports and tests.
   [[nodiscard]] std::size_t live(ObjectKind kind) const noexcept { return arena(kind).live(); }
 
+  /// Memory that the objects of all kinds take.
+  [[nodiscard]] std::size_t object_bytes() const noexcept;
+
   base::EngineLock lock;
 
   /// What a Fortran layer said of its compiler (MPI_Abi_set_fortran_info and _booleans). Each is

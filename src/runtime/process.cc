@@ -14,7 +14,9 @@
 
 #include "channel/mapped_channel.inl"
 #include "runtime/abort.h"
+#include "runtime/effects.h"
 #include "runtime/library_access.h"
+#include "runtime/variables.h"
 
 namespace fulmar::runtime {
 namespace {
@@ -62,25 +64,35 @@ Process::Process()
       info_(library_),
       group_(library_),
       datatypes_(library_),
-      ops_(library_) {}
+      ops_(library_),
+      tool_(library_, variable_store(*this)) {}
+
+Options& Process::options() {
+  if (options_ == nullptr) options_ = std::make_unique<Options>(complaints_);
+  return *options_;
+}
+
+void Process::options_changed() {
+  if (started()) apply_options(options(), {job_.oversubscribed()}, *device_);
+}
 
 base::Error Process::start() {
   if (const base::Error error = job_.join(); error.failed()) return error;
   // Yama's restricted mode lets a process name one other that may reach into it, and its children:
   // the ranks are children of mpiexec. Without Yama the call fails and changes nothing.
   ::prctl(PR_SET_PTRACER, static_cast<unsigned long>(job_.mpiexec_pid()), 0, 0, 0);
-  std::vector<std::string> complaints;
-  options_ = std::make_unique<Options>(complaints);
-  mpi::Choices choices(options_->text("FULMAR_COLL"), complaints);
+  const Options& options = this->options();
+  mpi::Choices choices(options.text("FULMAR_COLL"), complaints_);
   if (job_.oversubscribed()) choices.set_crowded();
   if (job_.rank() == 0) {
-    for (const std::string& text : complaints) std::fprintf(stderr, "fulmar: %s\n", text.c_str());
+    for (const std::string& text : complaints_) std::fprintf(stderr, "fulmar: %s\n", text.c_str());
   }
-  if (job_.size() > 1 && !options_->lists("FULMAR_FABRIC", fabric::Shm::name)) {
+  complaints_.clear();
+  if (job_.size() > 1 && !options.lists("FULMAR_FABRIC", fabric::Shm::name)) {
     return base::failure(
         base::ErrorClass::other,
         "FULMAR_FABRIC=%s leaves no network between the ranks of this node; add shm",
-        options_->text("FULMAR_FABRIC").c_str());
+        options.text("FULMAR_FABRIC").c_str());
   }
   fabric::Shm::Config shm = job_.shm_config();
   if (wire::AreaLayout::fit(shm.size, shm.area_bytes).bytes == 0) {
@@ -89,12 +101,13 @@ base::Error Process::start() {
                          "mailboxes; raise the limit on file sizes (ulimit -f) of mpiexec",
                          shm.size, static_cast<unsigned long long>(shm.area_bytes));
   }
-  shm.single_copy = options_->is_on("FULMAR_SINGLE_COPY");
+  shm.single_copy = options.is_on("FULMAR_SINGLE_COPY");
   shm_ = std::make_unique<fabric::Shm>(std::move(shm));
   start_device();
   library_.device = device_.get();
   schedules_ = std::make_unique<mpi::Schedules>(*device_, choices);
   library_.schedules = schedules_.get();
+  tool_.update_watch();
   world_ = std::make_unique<mpi::World>(library_, *device_, job_.rank(), job_.size());
   world_->bindings = {binding_of, &job_};
   return {};
@@ -104,25 +117,15 @@ void Process::start_device() {
   device::Device::Config config;
   config.self = job_.rank();
   config.size = job_.size();
-  const std::string& yield = options_->text("FULMAR_YIELD");
-  config.oversubscribed = yield == "always" || (yield == "auto" && job_.oversubscribed());
   config.has_membarrier = register_membarrier();
-  // The length of an eager message is a number of 32 bits in many places.
-  config.eager_bytes = std::min(options_->size("FULMAR_EAGER_BYTES").value_or(config.eager_bytes),
-                                std::uint64_t{1} << 30);
-  config.share_bytes = options_->size("FULMAR_SHARE_BYTES").value_or(config.share_bytes);
-  config.unexpected_budget_bytes =
-      options_->size("FULMAR_MEMORY").value_or(2 * config.unexpected_budget_bytes) / 2;
-  const std::string& long_copy = options_->text("FULMAR_LONG_COPY");
-  if (long_copy == "share") config.long_copy = device::LongCopy::share;
-  if (long_copy == "stream") config.long_copy = device::LongCopy::stream;
   config.out_of_memory = abort_without_memory;
   config.owner = this;
   device_ = std::make_unique<device::Device>(config, library_.lock);
+  apply_options(options(), {job_.oversubscribed()}, *device_);
   device_->rails().use(*shm_);
   device_->rails().for_each([&](auto& channel) {
     if (!config.has_membarrier) channel.require_sender_fence();
-    if (config.oversubscribed) channel.set_cut_through(channel::CutThrough::off);
+    if (device_->config().oversubscribed) channel.set_cut_through(channel::CutThrough::off);
   });
 }
 
@@ -133,12 +136,12 @@ base::Error Process::enter(int thread_level) {
   if (users_++ == 0) {
     library_.world = world_.get();
     thread_level_ = thread_level;
-    library_.lock.set_enabled(thread_level >= MPI_THREAD_MULTIPLE);
+    library_.lock.set_enabled(thread_level >= MPI_THREAD_MULTIPLE || tool_.threads);
     job_.set_state(wire::RankState::initialised);
     usable_library.store(&library_, std::memory_order_release);
   } else if (thread_level > thread_level_) {
     thread_level_ = thread_level;
-    library_.lock.set_enabled(thread_level >= MPI_THREAD_MULTIPLE);
+    library_.lock.set_enabled(thread_level >= MPI_THREAD_MULTIPLE || tool_.threads);
   }
   return {};
 }

@@ -5,6 +5,8 @@
 #include <pthread.h>
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "device/device.h"
@@ -18,6 +20,7 @@
 #include "mpi/info/info.h"
 #include "mpi/library.h"
 #include "mpi/op/op.h"
+#include "mpi/tool/tool.h"
 #include "runtime/job.h"
 #include "runtime/options.h"
 
@@ -48,6 +51,14 @@ class Process {
   [[nodiscard]] mpi::World& world() noexcept { return *world_; }
   [[nodiscard]] mpi::ErrorState& errors() noexcept { return errors_; }
   [[nodiscard]] int thread_level() const noexcept { return thread_level_; }
+  [[nodiscard]] mpi::Tool& tool() noexcept { return tool_; }
+
+  /// The options, read from the environment at the first call.
+  [[nodiscard]] Options& options();
+  /// Whether the device exists.
+  [[nodiscard]] bool started() const noexcept { return world_ != nullptr; }
+  /// An option has another value: lets the device know, if there is one.
+  void options_changed();
 
   // The world model (MPI_Init to MPI_Finalize).
   void open_world();
@@ -68,11 +79,13 @@ class Process {
   mpi::PredefinedDatatypes datatypes_;
   mpi::PredefinedOps ops_;
   Job job_;
-  std::unique_ptr<Options> options_;  ///< read when the job is joined
+  std::unique_ptr<Options> options_;     ///< see options()
+  std::vector<std::string> complaints_;  ///< of the environment, until they are printed
   std::unique_ptr<fabric::Shm> shm_;
   std::unique_ptr<device::Device> device_;
   std::unique_ptr<mpi::Schedules> schedules_;
   std::unique_ptr<mpi::World> world_;
+  mpi::Tool tool_;
   int users_ = 0;
   int thread_level_ = 0;
 };

@@ -50,6 +50,15 @@ class Info(ToolTest):
         self.assertIn("(default)", self.fulmar("info").stdout)
         self.assertRegex(self.fulmar("info", FULMAR_FABRIC="shm").stdout, r"FULMAR_FABRIC +shm +\(environment\)")
 
+    def test_variables_are_those_of_mpi_t(self):
+        run = self.fulmar("info", "--variables")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertRegex(run.stdout, r"(?m)^  FULMAR_MEMORY +control +\w")
+        self.assertRegex(run.stdout, r"(?m)^  match_posted_length +level +\w")
+        self.assertRegex(run.stdout, r"(?m)^  device_holds +counter +\w")
+        controls = len(re.findall(r"(?m)^  FULMAR_\w+ +control ", run.stdout))
+        self.assertIn(f" {controls} control variables", self.fulmar("info").stdout)
+
     def test_a_misspelt_option_is_noticed(self):
         self.assertIn("FULMAR_FABRICS; did you mean FULMAR_FABRIC?", self.fulmar("info", FULMAR_FABRICS="shm").stdout)
 

@@ -131,6 +131,8 @@ def _modes(function):
 def _entry(spec, symbol):
     function = symbol.function
     names = ', '.join(p.name for p in function.parameters if p.kind != 'varargs')
+    if function.chapter.style == 'tool' and not function.is_of_a_layer:
+        return f'return api::tool_entry<{function.implementation}>({names});', set()
     if function.has('direct') or function.chapter.style == 'tool':
         return f'return {function.implementation}({names});', set()
     modes = _modes(function)
@@ -167,9 +169,11 @@ def write_shims(spec, chapter):
         kinds |= headers
         if not symbol.function.has('missing'):
             folders.add(symbol.function.folder)
-    includes = ['#include "api/entry.h"']
+    includes = [f'#include "api/{"tool_entry" if chapter.style == "tool" else "entry"}.h"']
     includes += [f'#include "api/kinds/{kind}.h"' for kind in sorted(kinds)]
     for folder in sorted(folders):
+        if folder == 'runtime' and chapter.style == 'tool':
+            continue  # api/tool_entry.h has it
         space = folder if folder in ('api', 'runtime') else f'mpi/{folder}'
         includes.append(f'#include "{space}/calls.h"')
     body = ''.join(texts)

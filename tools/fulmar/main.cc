@@ -30,6 +30,7 @@ struct ReportArguments {
 struct InfoArguments {
   bool api = false;
   bool names = false;
+  bool variables = false;
 };
 
 CLI::App* add_bench(CLI::App& app, BenchArguments& arguments) {
@@ -75,6 +76,8 @@ CLI::App* add_info(CLI::App& app, InfoArguments& arguments) {
   auto* command = app.add_subcommand("info", "Version, options, and what of MPI 5.0 works");
   command->add_flag("--api", arguments.api,
                     "only the functions of each chapter of the standard, with counts");
+  command->add_flag("--variables", arguments.variables,
+                    "only the variables and events that MPI_T tells of");
   command->add_flag("--names", arguments.names, "with --api: name every function that is missing");
   return command;
 }
@@ -113,6 +116,9 @@ int report(const ReportArguments& arguments) {
 
 int info(const InfoArguments& arguments) {
   using fulmar::info::Part;
+  if (arguments.variables) {
+    return fulmar::info::run(Part::variables);
+  }
   if (arguments.names) {
     return fulmar::info::run(Part::api_names);
   }

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "fulmar/info/tables.h"
+#include "fulmar/info/variables.h"
 
 /// Of the library's private interface (version node FULMAR_1), written like snprintf does.
 extern "C" std::size_t fulmar_describe(char* text, std::size_t bytes);
@@ -72,9 +73,14 @@ void print_missing() {
 }  // namespace
 
 int run(Part part) {
+  if (part == Part::variables) {
+    print_variables();
+    return 0;
+  }
   if (part == Part::summary) {
     print_library();
     print_settings();
+    print_variable_counts();
   }
   print_coverage();
   if (part == Part::api_names) {

@@ -4,7 +4,7 @@
 
 namespace fulmar::info {
 
-enum class Part { summary, api, api_names };
+enum class Part { summary, api, api_names, variables };
 
 /// Prints what the library is and what of MPI 5.0 works. Returns the exit code.
 int run(Part part);
