@@ -54,8 +54,10 @@ struct Effect {
   void (*apply)(Options&, const Surroundings&, Device&);
 };
 constexpr Effect effects[] = {
-    {"FULMAR_EAGER_BYTES", eager_bytes}, {"FULMAR_LONG_COPY", long_copy},
-    {"FULMAR_SHARE_BYTES", share_bytes}, {"FULMAR_MEMORY", memory},
+    {"FULMAR_EAGER_BYTES", eager_bytes},
+    {"FULMAR_LONG_COPY", long_copy},
+    {"FULMAR_SHARE_BYTES", share_bytes},
+    {"FULMAR_MEMORY", memory},
     {"FULMAR_YIELD", yield},
 };
 

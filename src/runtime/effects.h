@@ -14,8 +14,8 @@ struct Surroundings {
   bool more_ranks_than_cores = false;
 };
 
-/// Sets `device` up as the options say, as far as that may also change while messages are under way,
-/// and says in `options` what "auto" came to. Needs the lock of the engine.
+/// Sets `device` up as the options say, as far as that may also change while messages are under
+/// way, and says in `options` what "auto" came to. Needs the lock of the engine.
 void apply_options(Options& options, const Surroundings& surroundings, device::Device& device);
 
 /// Whether an option may change at any time; the others count only when the device is made.

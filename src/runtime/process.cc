@@ -131,6 +131,7 @@ void Process::start_device() {
 
 base::Error Process::enter(int thread_level) {
   if (world_ == nullptr) {
+    const base::EngineGuard guard(library_.lock);  // tools may be changing options
     if (const base::Error error = start(); error.failed()) return error;
   }
   if (users_++ == 0) {

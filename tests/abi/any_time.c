@@ -75,7 +75,7 @@ int main(void) {
   expect(MPI_Status_set_source(&status, 3) == MPI_SUCCESS && status.MPI_SOURCE == 3, "source");
   expect(MPI_Status_set_tag(&status, 4) == MPI_SUCCESS && status.MPI_TAG == 4, "tag");
   expect(MPI_Status_get_source(&status, &flag) == MPI_SUCCESS && flag == 3, "source comes back");
-  expect(MPI_T_cvar_get_num(&flag) == MPI_T_ERR_NOT_SUPPORTED || flag >= 0, "tool calls answer");
+  expect(MPI_T_cvar_get_num(&flag) == MPI_T_ERR_NOT_INITIALIZED, "tool calls answer");
   check_fortran();
   return failures == 0 ? 0 : 1;
 }

@@ -10,9 +10,9 @@ namespace fulmar::mpi {
 
 // The functions of MPI 5.0 chapter 15 but MPI_T_init_thread and MPI_T_finalize. They get the
 // arguments as the tool gave them and return what the C function returns: MPI_SUCCESS or an error
-// code MPI_T_ERR_; no error handler is called (section 15.3.10). The caller has checked that MPI_T is
-// initialised and holds the lock. Results that a tool may not want (section 15.3.3: null pointer)
-// are left out; where a call has only one result, a null pointer is MPI_T_ERR_INVALID.
+// code MPI_T_ERR_; no error handler is called (section 15.3.10). The caller has checked that MPI_T
+// is initialised and holds the lock. Results that a tool may not want (section 15.3.3: null
+// pointer) are left out; where a call has only one result, a null pointer is MPI_T_ERR_INVALID.
 
 // Enumerations (15.3.5).
 int t_enum_get_info(Tool& tool, MPI_T_enum enumtype, int* num, char* name, int* name_len);
@@ -64,5 +64,37 @@ int t_category_get_events(Tool& tool, int index, int len, int indices[]);
 int t_category_get_categories(Tool& tool, int index, int len, int indices[]);
 /// Nothing changes while the program runs.
 int t_category_changed(Tool& tool, int* update_number);
+
+// Events (15.3.8). Their sources, types and elements are in mpi/tool/events.h; no hints are known.
+// Instances are known while the callback runs that they were given to.
+int t_source_get_num(Tool& tool, int* count);
+int t_source_get_info(Tool& tool, int index, char* name, int* name_len, char* desc, int* desc_len,
+                      MPI_T_source_order* ordering, MPI_Count* ticks, MPI_Count* max_ticks,
+                      MPI_Info* info);
+int t_source_get_timestamp(Tool& tool, int index, MPI_Count* timestamp);
+int t_event_get_num(Tool& tool, int* count);
+int t_event_get_info(Tool& tool, int index, char* name, int* name_len, int* verbosity,
+                     MPI_Datatype types[], MPI_Aint displacements[], int* num_elements,
+                     MPI_T_enum* enumtype, MPI_Info* info, char* desc, int* desc_len, int* bind);
+int t_event_get_index(Tool& tool, const char* name, int* index);
+int t_event_handle_alloc(Tool& tool, int index, void* object, MPI_Info info,
+                         MPI_T_event_registration* registration);
+int t_event_handle_free(Tool& tool, MPI_T_event_registration registration, void* user_data,
+                        MPI_T_event_free_cb_function* function);
+int t_event_handle_get_info(Tool& tool, MPI_T_event_registration registration, MPI_Info* info);
+int t_event_handle_set_info(Tool& tool, MPI_T_event_registration registration, MPI_Info info);
+int t_event_register_callback(Tool& tool, MPI_T_event_registration registration,
+                              MPI_T_cb_safety cb_safety, MPI_Info info, void* user_data,
+                              MPI_T_event_cb_function* function);
+int t_event_callback_get_info(Tool& tool, MPI_T_event_registration registration,
+                              MPI_T_cb_safety cb_safety, MPI_Info* info);
+int t_event_callback_set_info(Tool& tool, MPI_T_event_registration registration,
+                              MPI_T_cb_safety cb_safety, MPI_Info info);
+int t_event_set_dropped_handler(Tool& tool, MPI_T_event_registration registration,
+                                MPI_T_event_dropped_cb_function* function);
+int t_event_read(Tool& tool, MPI_T_event_instance instance, int element, void* buffer);
+int t_event_copy(Tool& tool, MPI_T_event_instance instance, void* buffer);
+int t_event_get_timestamp(Tool& tool, MPI_T_event_instance instance, MPI_Count* timestamp);
+int t_event_get_source(Tool& tool, MPI_T_event_instance instance, int* source);
 
 }  // namespace fulmar::mpi

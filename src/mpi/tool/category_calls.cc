@@ -10,9 +10,7 @@
 namespace fulmar::mpi {
 namespace {
 
-bool is_category(int index) {
-  return index >= 0 && index < static_cast<int>(categories().size());
-}
+bool is_category(int index) { return index >= 0 && index < static_cast<int>(categories().size()); }
 
 /// The indices of those of `count` things that `belongs` accepts.
 template <class Belongs>
@@ -39,7 +37,10 @@ std::vector<int> categories_in(int category) {
   return members(all.size(), [=](std::size_t i) { return all[i].parent == category; });
 }
 
-std::vector<int> events_in(int /*category*/) { return {}; }
+std::vector<int> events_in(int category) {
+  const auto all = event_types();
+  return members(all.size(), [=](std::size_t i) { return category_of(all[i].name) == category; });
+}
 
 /// Gives as many as there is room for.
 int give_indices(int category, const std::vector<int>& found, int len, int* indices) {

@@ -12,8 +12,8 @@
 
 namespace fulmar::mpi {
 
-/// The objects of one handle type of MPI_T. A handle that was freed, or that is none, is recognised.
-/// Owns the objects. Thread rule: the lock of the library.
+/// The objects of one handle type of MPI_T. A handle that was freed, or that is none, is
+/// recognised. Owns the objects. Thread rule: the lock of the library.
 template <class T, class Handle>
 class HandleTable {
  public:

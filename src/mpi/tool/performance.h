@@ -13,7 +13,8 @@ namespace fulmar::mpi {
 
 struct PerformanceSession {};
 
-/// What a performance variable reads. `device` is null until MPI was initialised for the first time.
+/// What a performance variable reads. `device` is null until MPI was initialised for the first
+/// time.
 struct Figures {
   const Library& library;
   device::Device* device;

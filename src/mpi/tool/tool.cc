@@ -9,6 +9,10 @@ Tool::Tool(Library& library, VariableStore store) noexcept : library_(library), 
   watch_.note = [](device::Observer& watch, const device::Happening& happening) noexcept {
     static_cast<Watch&>(watch).tool->happened(happening);
   };
+  watch_.settle = [](device::Observer& watch) noexcept {
+    Tool& self = *static_cast<Watch&>(watch).tool;
+    if (self.events().settle()) self.library_.device->defer();
+  };
 }
 
 Tool::~Tool() = default;
@@ -31,6 +35,12 @@ void Tool::make_enumerations() {
   states.name = "library_state";
   for (const char* state : library_states()) states.items.emplace_back(state);
   tables_->library_states = &states;
+  for (const EventType& type : event_types()) {
+    Enumeration& names = tables_->enumerations.emplace_back();
+    names.name = type.name;
+    for (const EventElement& element : type.elements) names.items.emplace_back(element.name);
+    tables_->event_elements.push_back(&names);
+  }
 }
 
 void Tool::leave() {
@@ -40,6 +50,7 @@ void Tool::leave() {
     free(*tables_->performance_handles.live().back());
   }
   tables_->sessions.clear();
+  tables_->events.clear();
   threads = false;
   update_watch();
 }
@@ -51,18 +62,21 @@ void Tool::free(PerformanceHandle& handle) noexcept {
 
 void Tool::update_watch() noexcept {
   watermarks_.clear();
+  if (library_.device == nullptr || tables_ == nullptr) return;
   for (PerformanceHandle* handle : tables_->performance_handles.live()) {
     if (handle->running && handle->variable->way == PerformanceVariable::Way::highest) {
       watermarks_.push_back(handle);
     }
   }
-  if (library_.device == nullptr) return;
-  library_.device->observe(watermarks_.empty() ? nullptr : &watch_);
+  const bool watches = !watermarks_.empty() || events().listens();
+  library_.device->observe(watches ? &watch_ : nullptr);
 }
 
-void Tool::happened(const device::Happening& happening) noexcept {
-  if (happening.kind != device::Happening::Kind::unexpected) return;
-  for (PerformanceHandle* handle : watermarks_) handle->follow(figures());
+void Tool::happened(const device::Happening& happening) {
+  if (happening.kind == device::Happening::Kind::unexpected) {
+    for (PerformanceHandle* handle : watermarks_) handle->follow(figures());
+  }
+  if (events().raise(happening)) library_.device->defer();
 }
 
 }  // namespace fulmar::mpi

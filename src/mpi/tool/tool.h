@@ -12,6 +12,7 @@
 #include "mpi/library.h"
 #include "mpi/tool/control.h"
 #include "mpi/tool/enumeration.h"
+#include "mpi/tool/events.h"
 #include "mpi/tool/handle_table.h"
 #include "mpi/tool/performance.h"
 
@@ -39,9 +40,11 @@ class Tool {
     std::vector<ControlVariable> controls;
     std::deque<Enumeration> enumerations;  ///< their addresses are handles
     const Enumeration* library_states = nullptr;
+    std::vector<const Enumeration*> event_elements;  ///< their names, by event type
     HandleTable<ControlHandle, MPI_T_cvar_handle> control_handles;
     HandleTable<PerformanceSession, MPI_T_pvar_session> sessions;
     HandleTable<PerformanceHandle, MPI_T_pvar_handle> performance_handles;
+    Events events;
   };
 
   /// Counts users (MPI_T_init_thread, MPI_T_finalize). With the last all handles end.
@@ -52,6 +55,7 @@ class Tool {
   bool threads = false;
 
   [[nodiscard]] Tables& tables() noexcept { return *tables_; }
+  [[nodiscard]] Events& events() noexcept { return tables_->events; }
   [[nodiscard]] Library& library() noexcept { return library_; }
   [[nodiscard]] const VariableStore& store() const noexcept { return store_; }
   [[nodiscard]] Figures figures() const noexcept { return {library_, library_.device}; }
@@ -66,7 +70,7 @@ class Tool {
   struct Watch : device::Observer {
     Tool* tool = nullptr;
   };
-  void happened(const device::Happening& happening) noexcept;
+  void happened(const device::Happening& happening);
   void make_enumerations();
 
   Library& library_;

@@ -35,11 +35,10 @@ Facts facts_of(int index) {
   int name_length = sizeof name;
   int text_length = sizeof text;
   int verbosity = 0;
-  expect_equal(
-      MPI_T_pvar_get_info(index, name, &name_length, &verbosity, &facts.var_class, &facts.type,
-                          &facts.enumtype, text, &text_length, &facts.bind, &facts.readonly,
-                          &facts.continuous, &facts.atomic),
-      MPI_SUCCESS, "info of a performance variable");
+  expect_equal(MPI_T_pvar_get_info(index, name, &name_length, &verbosity, &facts.var_class,
+                                   &facts.type, &facts.enumtype, text, &text_length, &facts.bind,
+                                   &facts.readonly, &facts.continuous, &facts.atomic),
+               MPI_SUCCESS, "info of a performance variable");
   facts.name = name;
   expect(text_length > 1, "a variable has a description");
   expect(verbosity >= MPI_T_VERBOSITY_USER_BASIC && verbosity <= MPI_T_VERBOSITY_MPIDEV_ALL,

@@ -48,8 +48,7 @@ void uninitialised() {
   int number = 0;
   expect_equal(MPI_T_cvar_get_num(&number), MPI_T_ERR_NOT_INITIALIZED, "before initialisation");
   expect_equal(MPI_T_pvar_get_num(&number), MPI_T_ERR_NOT_INITIALIZED, "before initialisation");
-  expect_equal(MPI_T_category_get_num(&number), MPI_T_ERR_NOT_INITIALIZED,
-               "before initialisation");
+  expect_equal(MPI_T_category_get_num(&number), MPI_T_ERR_NOT_INITIALIZED, "before initialisation");
   expect_equal(MPI_T_finalize(), MPI_T_ERR_NOT_INITIALIZED, "finalize without init");
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
@@ -300,9 +299,9 @@ void categories() {
   expect_equal(MPI_T_category_get_index("no such category", &total), MPI_T_ERR_INVALID_NAME,
                "name");
   expect_equal(MPI_T_category_get_cvars(number, 0, nullptr), MPI_T_ERR_INVALID_INDEX, "index");
-  expect_equal(MPI_T_category_get_info(-1, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
-                                       nullptr),
-               MPI_T_ERR_INVALID_INDEX, "index");
+  expect_equal(
+      MPI_T_category_get_info(-1, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr),
+      MPI_T_ERR_INVALID_INDEX, "index");
   expect_equal(MPI_T_category_get_num_events(number, &total), MPI_T_ERR_INVALID_INDEX, "index");
   expect_equal(MPI_T_category_get_num_events(0, &total), MPI_SUCCESS, "events");
 }

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <span>
+
+#include "device/observer.h"
+#include "mpi/tool/handle_table.h"
+
+namespace fulmar::mpi {
+
+/// What an element of an event is; `amount` is an MPI_UNSIGNED_LONG_LONG, all others are MPI_INT.
+enum class EventField : std::uint8_t { process, tag, traffic, amount };
+
+struct EventElement {
+  EventField field;
+  const char* name;
+};
+
+/// An event type (MPI 5.0 section 15.3.8). The elements lie one behind the other in the event's
+/// data, each at a multiple of its size.
+struct EventType {
+  device::Happening::Kind kind;
+  const char* name;  ///< up to the first _ the name of its category
+  int verbosity;
+  const char* description;
+  std::span<const EventElement> elements;
+};
+
+/// All event types.
+[[nodiscard]] std::span<const EventType> event_types() noexcept;
+/// Where element `index` lies in the data of an event.
+[[nodiscard]] std::size_t displacement_of(const EventType& type, std::size_t index) noexcept;
+
+/// An event that a callback is told of. Lives as long as the callback runs.
+struct EventInstance {
+  const EventType* type = nullptr;
+  device::Happening happening{};
+  std::uint64_t timestamp_ns = 0;
+  EventInstance* outer = nullptr;  ///< that of the callback in which this one is called
+
+  /// Writes element `index` to `buffer`.
+  void store(std::size_t index, void* buffer) const noexcept;
+};
+
+/// An MPI_T_event_registration.
+struct EventRegistration {
+  struct Callback {
+    MPI_T_event_cb_function* function = nullptr;
+    void* user_data = nullptr;
+  };
+  /// The safety levels of callbacks, from the least demanding on.
+  static constexpr std::array<int, 4> levels = {
+      MPI_T_CB_REQUIRE_NONE, MPI_T_CB_REQUIRE_MPI_RESTRICTED, MPI_T_CB_REQUIRE_THREAD_SAFE,
+      MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE};
+
+  const EventType* type;
+  std::array<Callback, levels.size()> callbacks{};
+  MPI_T_event_dropped_cb_function* on_dropped = nullptr;
+  MPI_Count dropped = 0;  ///< since on_dropped was called
+  int running = 0;        ///< callbacks
+  bool freed = false;     ///< by a callback of its own
+  MPI_T_event_free_cb_function* on_free = nullptr;
+  void* free_data = nullptr;
+
+  [[nodiscard]] bool listens() const noexcept;
+};
+
+/// Registrations and the delivery of events.
+///
+/// An event happens in the middle of the library, where a callback may call hardly anything: one
+/// registered for MPI_T_CB_REQUIRE_MPI_RESTRICTED or more is called there and then. One registered
+/// for MPI_T_CB_REQUIRE_NONE alone may call all of MPI; its events wait in a queue until the library
+/// is at rest, and are dropped, and counted, when that is full.
+///
+/// Thread rule: the lock of the library.
+class Events {
+ public:
+  using Table = HandleTable<EventRegistration, MPI_T_event_registration>;
+
+  Table registrations;
+
+  /// Tells those who listen; what must wait is queued. Returns whether `settle` has work.
+  bool raise(const device::Happening& happening);
+  /// Delivers what waits. Callbacks may call everything. Returns whether there is more by now.
+  bool settle();
+  /// Ends a registration; a callback of its own that runs is let finish first.
+  void free(EventRegistration& registration) noexcept;
+  void clear() noexcept;
+  /// Whether a callback is registered anywhere.
+  [[nodiscard]] bool listens() const noexcept;
+  /// The event of a callback that runs now; nullptr for anything else.
+  [[nodiscard]] const EventInstance* find(MPI_T_event_instance handle) const noexcept;
+
+ private:
+  struct Waiting {
+    EventRegistration* registration;
+    EventInstance instance;
+  };
+  static constexpr std::size_t most_waiting = 1024;
+
+  void deliver(EventRegistration& registration, std::size_t level, EventInstance& instance,
+               int cb_safety);
+  void tell_dropped(EventRegistration& registration);
+  void destroy(EventRegistration& registration) noexcept;
+
+  std::deque<Waiting> waiting_;
+  EventInstance* innermost_ = nullptr;
+  bool settling_ = false;
+};
+
+}  // namespace fulmar::mpi
