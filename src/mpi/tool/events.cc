@@ -177,8 +177,7 @@ void Events::tell_dropped(EventRegistration& registration) {
 
 void Events::free(EventRegistration& registration) noexcept {
   registration.freed = true;
-  std::erase_if(waiting_,
-                [&](const Waiting& each) { return each.registration == &registration; });
+  std::erase_if(waiting_, [&](const Waiting& each) { return each.registration == &registration; });
   if (registration.running == 0) destroy(registration);
 }
 

@@ -75,8 +75,8 @@ struct EventRegistration {
 ///
 /// An event happens in the middle of the library, where a callback may call hardly anything: one
 /// registered for MPI_T_CB_REQUIRE_MPI_RESTRICTED or more is called there and then. One registered
-/// for MPI_T_CB_REQUIRE_NONE alone may call all of MPI; its events wait in a queue until the library
-/// is at rest, and are dropped, and counted, when that is full.
+/// for MPI_T_CB_REQUIRE_NONE alone may call all of MPI; its events wait in a queue until the
+/// library is at rest, and are dropped, and counted, when that is full.
 ///
 /// Thread rule: the lock of the library.
 class Events {

@@ -45,7 +45,10 @@ struct Watcher {
     ++looks;
   }
   void run() {
-    while (!stop) look();
+    while (!stop) {
+      look();
+      std::this_thread::yield();
+    }
   }
 };
 
@@ -98,7 +101,7 @@ int main(int argc, char** argv) {
                                 on_message);
   Watcher watcher;
   std::thread thread([&] { watcher.run(); });
-  traffic(200);
+  traffic(40);
   while (watcher.looks < 2) std::this_thread::yield();
   watcher.stop = true;
   thread.join();
