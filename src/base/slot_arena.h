@@ -81,7 +81,9 @@ class SlotArena {
   }
   [[nodiscard]] std::size_t live() const noexcept { return live_; }
   /// Memory behind all slots that were ever used.
-  [[nodiscard]] std::size_t used_bytes() const noexcept { return used_bytes_; }
+  [[nodiscard]] std::uintptr_t used_bytes() const noexcept {
+    return used_bytes_.load(std::memory_order_relaxed);
+  }
 
  private:
   static constexpr std::uintptr_t generation_mask = 63;
@@ -95,9 +97,6 @@ class SlotArena {
 
   static Slot* slot_of(const void* object) noexcept {
     return static_cast<Slot*>(const_cast<void*>(object)) - 1;
-  }
-  [[nodiscard]] std::uintptr_t used_bytes() const noexcept {
-    return used_bytes_.load(std::memory_order_relaxed);
   }
   void* allocate_slow() noexcept;
   bool grow() noexcept;
