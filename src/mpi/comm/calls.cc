@@ -32,9 +32,9 @@ Error refuse_intra(const Comm& comm) {
 
 AttributeOwner owner_of(Comm& comm) { return {comm.attributes, KeyvalKind::comm, comm.handle}; }
 
-constexpr std::array<std::string_view, 4> known_hints = {
+constexpr std::array<std::string_view, 5> known_hints = {
     "mpi_assert_no_any_tag", "mpi_assert_no_any_source", "mpi_assert_exact_length",
-    "mpi_assert_allow_overtaking"};
+    "mpi_assert_allow_overtaking", "mpi_assert_strict_persistent_collective_ordering"};
 
 }  // namespace
 

@@ -304,6 +304,8 @@ void names_and_hints() {
   MPI_Info info = MPI_INFO_NULL;
   MPI_Info_create(&info);
   MPI_Info_set(info, "mpi_assert_no_any_tag", "true");
+  MPI_Info_set(info, "mpi_assert_strict_persistent_collective_ordering", "true");
+  MPI_Info_set(info, "mpi_assert_exact_length", "perhaps");
   MPI_Info_set(info, "unknown_hint", "7");
   MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &dup);
   MPI_Info_free(&info);
@@ -319,6 +321,13 @@ void names_and_hints() {
   int room = sizeof value;
   MPI_Info_get_string(info, "mpi_assert_no_any_tag", &room, value, &flag);
   expect(flag != 0 && std::strcmp(value, "true") == 0, "a known hint is told");
+  room = sizeof value;
+  MPI_Info_get_string(info, "mpi_assert_strict_persistent_collective_ordering", &room, value,
+                      &flag);
+  expect(flag != 0 && std::strcmp(value, "true") == 0, "that of persistent collectives, too");
+  room = sizeof value;
+  MPI_Info_get_string(info, "mpi_assert_exact_length", &room, value, &flag);
+  expect(flag == 0, "a hint with a wrong value is not");
   room = sizeof value;
   MPI_Info_get_string(info, "unknown_hint", &room, value, &flag);
   expect(flag == 0, "an unknown hint is not");
