@@ -52,6 +52,7 @@ class Device {
     /// arrived before its receive: whoever waits for it would wait for ever. Does not return.
     void (*out_of_memory)(void* owner, std::uint64_t bytes) = nullptr;
     void* owner = nullptr;
+    WaitObserver observer;
   };
 
   Device(Config config, base::EngineLock& lock) noexcept;
@@ -115,14 +116,14 @@ class Device {
 
   /// Returns when `finished()` is true. Spins, yields or sleeps as the situation demands.
   template <class Finished>
-  void wait(Finished&& finished) noexcept {
+  void wait(Finished&& finished, WaitNote note = {}) noexcept {
     if (finished()) return;
     if (lock_.enabled()) {
       wait_with_threads(
           [](void* f) noexcept {
             return bool((*static_cast<std::remove_reference_t<Finished>*>(f))());
           },
-          &finished);
+          &finished, note);
       return;
     }
     Idle idle(config_.oversubscribed);
@@ -130,14 +131,14 @@ class Device {
       if (progress() != 0) {
         idle.reset();
       } else if (idle.step() == Idle::Advice::sleep) [[unlikely]] {
-        sleep();
+        if (sleep(note, idle.quiet_sleeps())) idle.reset();
       }
     }
   }
   /// As wait, for a condition that another process makes true in memory, without a packet; it must
   /// wake this one if it sleeps.
   template <class Finished>
-  void wait_for_memory(Finished&& finished) noexcept {
+  void wait_for_memory(Finished&& finished, WaitNote note) noexcept {
     if (finished()) return;
     if (!config_.oversubscribed && !lock_.enabled()) {
       for (int look = 0; look < looks_before_progress; ++look) {
@@ -149,10 +150,11 @@ class Device {
         [](void* f) noexcept {
           return bool((*static_cast<std::remove_reference_t<Finished>*>(f))());
         },
-        &finished);
+        &finished, note);
   }
-  void wait_done(const Operation& operation) noexcept {
-    wait([&]() noexcept { return operation.done(); });
+  void wait_done(const Operation& operation,
+                 WaitNote::Kind kind = WaitNote::Kind::message) noexcept {
+    wait([&]() noexcept { return operation.done(); }, {kind, &operation});
   }
 
   /// For calls that look once and return: makes progress, and, if there was none and such calls
@@ -234,6 +236,8 @@ class Device {
   [[nodiscard]] std::uint64_t packets_received() noexcept;
   /// Private rings that peers hold here.
   [[nodiscard]] std::size_t rings_polled() noexcept;
+  /// For reports, which look and change nothing.
+  [[nodiscard]] match::Matcher& queues() noexcept { return matcher_; }
 
   /// What a channel calls with each packet (fabric::Sink).
   void packet(std::uint32_t peer, const wire::Envelope& envelope,
@@ -262,6 +266,7 @@ class Device {
     void* argument = nullptr;
     std::atomic<std::uint32_t> signal{0};
     Waiter* next = nullptr;
+    WaitNote note;
   };
 
   static Operation* operation_of(match::Posted* posted) noexcept {
@@ -382,12 +387,14 @@ class Device {
 
   static constexpr int looks_before_progress = 64;
   static constexpr int yields_before_sleep = 1000;
-  [[gnu::noinline]] void wait_watching(bool (*finished)(void*) noexcept, void* argument) noexcept;
+  [[gnu::noinline]] void wait_watching(bool (*finished)(void*) noexcept, void* argument,
+                                       WaitNote note) noexcept;
 
   // wait.cc
-  [[gnu::noinline]] void sleep() noexcept;
+  [[gnu::noinline]] bool sleep(WaitNote what, std::uint32_t quiet_sleeps) noexcept;
+  void tell_quiet(WaitNote note, std::uint32_t quiet_sleeps) noexcept;
   void give_up_membarrier() noexcept;
-  void wait_with_threads(bool (*finished)(void*) noexcept, void* argument) noexcept;
+  void wait_with_threads(bool (*finished)(void*) noexcept, void* argument, WaitNote note) noexcept;
   void lead(Waiter& self) noexcept;
   bool leader_ready() noexcept;
   void balance() noexcept;
@@ -421,6 +428,7 @@ class Device {
   bool in_progress_ = false;
   bool sleeping_ = false;
   std::uint64_t progress_calls_ = 0;
+  std::int64_t quiet_since_ns_ = 0;
   std::uint32_t missed_polls_ = 0;
   std::uint64_t unattended_ = 0;
   Counters counters_;

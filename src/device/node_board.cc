@@ -18,10 +18,12 @@ concept HasBoards = requires(Channel& channel, std::uint32_t peer) { channel.boa
 void NodeBoard::wait_before(int last) noexcept {
   std::size_t next = 0;
   const auto end = static_cast<std::size_t>(last);
-  device_.wait_for_memory([&]() noexcept {
-    while (next < end && posted(next)) ++next;
-    return next == end;
-  });
+  device_.wait_for_memory(
+      [&]() noexcept {
+        while (next < end && posted(next)) ++next;
+        return next == end;
+      },
+      {WaitNote::Kind::board, this});
 }
 
 void NodeBoard::wait_all() noexcept {
@@ -30,7 +32,8 @@ void NodeBoard::wait_all() noexcept {
 }
 
 void NodeBoard::wait_for(int member) noexcept {
-  device_.wait_for_memory([&]() noexcept { return posted(static_cast<std::size_t>(member)); });
+  device_.wait_for_memory([&]() noexcept { return posted(static_cast<std::size_t>(member)); },
+                          {WaitNote::Kind::board, this});
 }
 
 void NodeBoard::wake(std::uint32_t peer) noexcept { device_.wake(peer); }
@@ -82,7 +85,8 @@ void Device::wake(std::uint32_t peer) noexcept {
 
 /// The condition is watched with progress, so that it also keeps a leader awake, and wakes threads
 /// of this process that wait for it while another one leads.
-void Device::wait_watching(bool (*finished)(void*) noexcept, void* argument) noexcept {
+void Device::wait_watching(bool (*finished)(void*) noexcept, void* argument,
+                           WaitNote note) noexcept {
   struct Watch : Hook {
     Device* device;
     bool (*finished)(void*) noexcept;
@@ -108,7 +112,7 @@ void Device::wait_watching(bool (*finished)(void*) noexcept, void* argument) noe
     }
   }
   add_hook(watch);
-  wait([&]() noexcept { return finished(argument); });
+  wait([&]() noexcept { return finished(argument); }, note);
   remove_hook(watch);
 }
 

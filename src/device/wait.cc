@@ -27,13 +27,16 @@ namespace {
 
 /// Nothing is meant to be missed; if it is, this bounds the damage.
 constexpr std::int64_t longest_sleep_ns = 1'000'000'000;
+/// After the first sleep the observer learns what is waited for.
+constexpr std::int64_t first_sleep_ns = 200'000'000;
 
 template <class Channel>
 concept Sleeps = requires(Channel& channel) { channel.sleep_word(); };
 
 }  // namespace
 
-void Device::sleep() noexcept {
+/// True if something moved.
+bool Device::sleep(WaitNote what, std::uint32_t quiet_sleeps) noexcept {
   std::atomic<std::uint32_t>* word = nullptr;
   rails_.for_each_with_links([&](auto& channel, auto& links) {
     if constexpr (Sleeps<std::remove_cvref_t<decltype(channel)>>) {
@@ -46,7 +49,7 @@ void Device::sleep() noexcept {
   });
   if (word == nullptr) {
     ::sched_yield();
-    return;
+    return false;
   }
   if (config_.has_membarrier &&
       ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) != 0) {
@@ -54,10 +57,13 @@ void Device::sleep() noexcept {
   }
   if (!config_.has_membarrier) std::atomic_thread_fence(std::memory_order_seq_cst);
   sleeping_ = true;
-  if (progress() == 0 && !leader_ready()) {
+  const bool moved = progress() != 0;
+  if (!moved && !leader_ready()) {
+    if (config_.observer.quiet != nullptr) tell_quiet(what, quiet_sleeps);
     const std::uint64_t start = base::now_ns();
     const std::uint32_t depth = lock_.suspend();
-    base::futex_wait(*word, 1, base::FutexScope::shared, longest_sleep_ns);
+    base::futex_wait(*word, 1, base::FutexScope::shared,
+                     quiet_sleeps <= 1 ? first_sleep_ns : longest_sleep_ns);
     lock_.resume(depth);
     const std::uint64_t slept_ns = base::now_ns() - start;
     ++counters_.sleeps;
@@ -66,6 +72,21 @@ void Device::sleep() noexcept {
   }
   sleeping_ = false;
   word->store(0, std::memory_order_relaxed);
+  return moved;
+}
+
+/// Tells what is waited for, once it is more than a short wait.
+void Device::tell_quiet(WaitNote note, std::uint32_t quiet_sleeps) noexcept {
+  if (quiet_sleeps <= 1) {
+    quiet_since_ns_ = static_cast<std::int64_t>(base::now_ns());
+    return;
+  }
+  QuietWait wait{note, quiet_since_ns_, 1, lock_.enabled()};
+  if (wait.many_threads) {
+    wait.threads = 0;
+    for (const Waiter* at = first_waiter_; at != nullptr; at = at->next) ++wait.threads;
+  }
+  config_.observer.quiet(config_.observer.context, wait);
 }
 
 /// A sandbox took it away after the start. What a sender does before it sees the new word can be
@@ -81,10 +102,12 @@ bool Device::leader_ready() noexcept {
   return leader_ != nullptr && leader_->finished(leader_->argument);
 }
 
-void Device::wait_with_threads(bool (*finished)(void*) noexcept, void* argument) noexcept {
+void Device::wait_with_threads(bool (*finished)(void*) noexcept, void* argument,
+                               WaitNote note) noexcept {
   Waiter self;
   self.finished = finished;
   self.argument = argument;
+  self.note = note;
   add_waiter(self);
   while (!finished(argument)) {
     if (leader_ == nullptr) {
@@ -112,7 +135,7 @@ void Device::lead(Waiter& self) noexcept {
     if (progress() != 0) {
       idle.reset();
     } else if (idle.step() == Idle::Advice::sleep) {
-      sleep();
+      if (sleep(self.note, idle.quiet_sleeps())) idle.reset();
     }
   }
   leader_ = nullptr;

@@ -10,6 +10,34 @@
 
 namespace fulmar::device {
 
+/// What a wait is for, as far as the one who waits can say; for reports of waits that last.
+struct WaitNote {
+  enum class Kind : std::uint8_t {
+    nothing,
+    message,     ///< a device::Operation
+    request,     ///< the device::Operation of a request
+    arrival,     ///< a match::Key: a message that fits
+    board,       ///< a device::NodeBoard
+    collective,  ///< a communicator; the layer above knows it
+  };
+  Kind kind = Kind::nothing;
+  const void* subject = nullptr;
+};
+
+/// A wait in which nothing has moved for a while.
+struct QuietWait {
+  WaitNote note;
+  std::int64_t since_ns = 0;  ///< monotonic time
+  unsigned threads = 1;       ///< of this process that wait here
+  bool many_threads = false;  ///< others may be elsewhere
+};
+
+/// Is told about quiet waits, again before each sleep. Called with the lock held.
+struct WaitObserver {
+  void (*quiet)(void* context, const QuietWait& wait) = nullptr;
+  void* context = nullptr;
+};
+
 /// How a waiting rank spends its time, step by step: look again at once, then give the processor
 /// away between looks, then sleep.
 ///
@@ -24,10 +52,15 @@ class Idle {
   explicit Idle(bool oversubscribed) noexcept
       : spins_(oversubscribed ? crowded_spins : lone_spins) {}
 
-  void reset() noexcept { misses_ = 0; }
+  void reset() noexcept { state_ = 0; }
+
+  /// Sleeps since something moved last.
+  [[nodiscard]] std::uint32_t quiet_sleeps() const noexcept {
+    return static_cast<std::uint32_t>(state_ >> 32);
+  }
 
   [[nodiscard]] Advice step() noexcept {
-    if (++misses_ < spins_) [[likely]] {
+    if (static_cast<std::uint32_t>(++state_) < spins_) [[likely]] {
       return Advice::look_again;
     }
     return yield();
@@ -39,8 +72,8 @@ class Idle {
   static constexpr std::uint32_t yields = 1000;
 
   [[gnu::noinline]] Advice yield() noexcept {
-    if (misses_ > spins_ + yields) {
-      misses_ = spins_;
+    if (static_cast<std::uint32_t>(state_) > spins_ + yields) {
+      state_ = (std::uint64_t{quiet_sleeps()} + 1) << 32 | spins_;
       return Advice::sleep;
     }
     ::sched_yield();
@@ -48,7 +81,7 @@ class Idle {
   }
 
   std::uint32_t spins_;
-  std::uint32_t misses_ = 0;
+  std::uint64_t state_ = 0;  ///< looks in vain, and in the upper half the sleeps
 };
 
 }  // namespace fulmar::device

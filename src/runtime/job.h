@@ -42,6 +42,9 @@ class Job {
   /// not bound, or partly to processors for which the record has no bits.
   [[nodiscard]] std::span<const std::uint64_t> binding_of(std::uint32_t rank) const noexcept;
 
+  /// Where this rank writes what it waits for. Requires a joined job.
+  [[nodiscard]] wire::WaitRecord& wait_record() noexcept { return view_.records[rank_].wait; }
+
   /// What the shared-memory provider needs of the segment.
   [[nodiscard]] fabric::Shm::Config shm_config();
 

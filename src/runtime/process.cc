@@ -109,6 +109,7 @@ base::Error Process::start() {
   library_.schedules = schedules_.get();
   tool_.update_watch();
   world_ = std::make_unique<mpi::World>(library_, *device_, job_.rank(), job_.size());
+  world_->compares_calls = options_->lists("FULMAR_CHECK", "collectives");
   world_->bindings = {binding_of, &job_};
   return {};
 }
@@ -120,6 +121,10 @@ void Process::start_device() {
   config.has_membarrier = register_membarrier();
   config.out_of_memory = abort_without_memory;
   config.owner = this;
+  if (!job_.singleton()) {
+    reporter_ = std::make_unique<WaitReporter>(library_, job_.wait_record());
+    config.observer = reporter_->observer();
+  }
   device_ = std::make_unique<device::Device>(config, library_.lock);
   apply_options(options(), {job_.oversubscribed()}, *device_);
   device_->rails().use(*shm_);

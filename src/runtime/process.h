@@ -23,6 +23,7 @@
 #include "mpi/tool/tool.h"
 #include "runtime/job.h"
 #include "runtime/options.h"
+#include "runtime/wait_report.h"
 
 namespace fulmar::runtime {
 
@@ -82,6 +83,7 @@ class Process {
   std::unique_ptr<Options> options_;     ///< see options()
   std::vector<std::string> complaints_;  ///< of the environment, until they are printed
   std::unique_ptr<fabric::Shm> shm_;
+  std::unique_ptr<WaitReporter> reporter_;
   std::unique_ptr<device::Device> device_;
   std::unique_ptr<mpi::Schedules> schedules_;
   std::unique_ptr<mpi::World> world_;

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "base/error.h"
+#include "wire/wait_record.h"
 
 /// The job segment: one nameless memory file per job and node, made by mpiexec and inherited by
 /// every rank as the descriptor that `FULMAR_JOB_FD` names. Nothing of it is visible in a file
@@ -16,7 +17,7 @@
 /// shrinking: a mapping of it can never fault for want of a file page.
 ///
 ///     0                          JobHeader, 256 bytes
-///     records_offset             RankRecord[rank_count], 128 bytes each
+///     records_offset             RankRecord[rank_count], 1088 bytes each
 ///     areas_offset (2 MiB page)  rank_count data areas of area_bytes each, zero at the start
 ///     total_bytes                end of the file
 ///
@@ -27,7 +28,7 @@ namespace fulmar::wire {
 
 inline constexpr std::array<char, 8> job_magic = {'F', 'U', 'L', 'M', 'A', 'R', 'J', '1'};
 /// Raised with every change of a layout below. mpiexec and library must agree exactly.
-inline constexpr std::uint32_t job_layout_version = 1;
+inline constexpr std::uint32_t job_layout_version = 2;
 /// The largest job of one node that the formats here are checked for.
 inline constexpr std::uint32_t max_job_ranks = 65536;
 
@@ -89,7 +90,7 @@ struct JobHeader {
   std::array<std::uint32_t, 14> spare2;
 };
 
-/// 128 bytes per rank: two cache lines, so that ranks never share one.
+/// Whole cache lines per rank, so that ranks never share one.
 struct alignas(64) RankRecord {
   std::atomic<std::int32_t> pid;         ///< 0 until started
   std::atomic<std::uint32_t> state;      ///< RankState
@@ -100,6 +101,7 @@ struct alignas(64) RankRecord {
   std::array<std::uint64_t, 5> spare0;
   /// Bit c of word c / 64 is processor c, for the first 512 processors. All zero: not bound.
   alignas(64) std::array<std::uint64_t, 8> core_mask;
+  WaitRecord wait;
 };
 
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
@@ -111,10 +113,11 @@ static_assert(offsetof(JobHeader, mpiexec_pid) == 80 && offsetof(JobHeader, reco
 static_assert(offsetof(JobHeader, areas_offset) == 96 && offsetof(JobHeader, area_bytes) == 104);
 static_assert(offsetof(JobHeader, abort) == 128 && offsetof(JobHeader, barrier_arrived) == 192);
 static_assert(offsetof(JobHeader, barrier_round) == 196);
-static_assert(sizeof(RankRecord) == 128);
+static_assert(sizeof(RankRecord) == 1088);
 static_assert(offsetof(RankRecord, state) == 4 && offsetof(RankRecord, abort_code) == 8);
 static_assert(offsetof(RankRecord, appnum) == 12 && offsetof(RankRecord, first_core) == 16);
 static_assert(offsetof(RankRecord, core_count) == 20 && offsetof(RankRecord, core_mask) == 64);
+static_assert(offsetof(RankRecord, wait) == 128);
 
 inline constexpr std::uint64_t area_alignment = std::uint64_t{2}
                                                 << 20;  ///< where areas begin: a huge page

@@ -53,7 +53,8 @@ void Exchange::start(Algorithm algorithm, device::Operation& completion) noexcep
 base::Error Exchange::run(Algorithm algorithm) noexcept {
   device::Operation completion;
   start(algorithm, completion);
-  comm_.device->wait_done(completion);
+  comm_.device->wait([&]() noexcept { return completion.done(); },
+                     {device::WaitNote::Kind::collective, &comm_});
   return result_;
 }
 

@@ -29,6 +29,8 @@ bool PartitionedReceive::allocate() {
 void PartitionedReceive::open(int source, int tag) noexcept {
   const Comm& comm = *request_->comm;
   rank_ = source;
+  request_->operation.posted.key = comm.key_from(source, tag);  // for reports
+  request_->operation.buffer.bytes = data_.bytes();
   tag_ = tag;
   answer_key_ = comm.key_to(source, 0);
   answer_key_.context |= Comm::partitioned_bit;

@@ -34,6 +34,8 @@ void PartitionedSend::open(int dest, int tag) noexcept {
   const Comm& comm = *request_->comm;
   match::Key key = comm.key_to(dest, tag);
   peer_ = key.peer;
+  request_->operation.posted.key = key;  // for reports
+  request_->operation.buffer.bytes = data_.bytes();
   offer_ = {data_.partition_bytes(), data_.partitions, next_answer_tag(*comm.library->world)};
   handshake_ = 2;
   answering_.posted.key = {comm.context | Comm::partitioned_bit, peer_, offer_.answer_tag};

@@ -25,10 +25,12 @@ Arrival* look(Comm& comm, const match::Key& key) {
 
 Arrival& await(Comm& comm, const match::Key& key) {
   Arrival* arrival = nullptr;
-  comm.device->wait([&]() noexcept {
-    arrival = comm.device->find_arrival(key);
-    return arrival != nullptr;
-  });
+  comm.device->wait(
+      [&]() noexcept {
+        arrival = comm.device->find_arrival(key);
+        return arrival != nullptr;
+      },
+      {device::WaitNote::Kind::arrival, &key});
   return *arrival;
 }
 

@@ -11,7 +11,7 @@ base::Error wait(Library& library, ErrorTarget& target, Handle<Request> request,
     set_empty_status(status);
     return {};
   }
-  library.device->wait_done(request.object->operation);
+  library.device->wait_done(request.object->operation, device::WaitNote::Kind::request);
   return complete_request(target, *request.object, *request.where, status);
 }
 
@@ -97,7 +97,7 @@ base::Error waitall(Library& library, ErrorTarget& target, int /*count*/,
       writer.add_empty();
       continue;
     }
-    library.device->wait_done(request->operation);
+    library.device->wait_done(request->operation, device::WaitNote::Kind::request);
     writer.add(*request, requests[i]);
   }
   return writer.result();

@@ -119,7 +119,7 @@ TEST(Job, Attach_rejects_each_damaged_field) {
   };
   const Damage damages[] = {
       {offsetof(JobHeader, magic), 0, 1},
-      {offsetof(JobHeader, version), 2, 4},
+      {offsetof(JobHeader, version), job_layout_version + 1, 4},
       {offsetof(JobHeader, header_bytes), 128, 4},
       {offsetof(JobHeader, total_bytes), UINT64_MAX, 8},
       {offsetof(JobHeader, rank_count), 4, 4},

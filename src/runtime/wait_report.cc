@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "runtime/wait_report.h"
+
+#include <dlfcn.h>
+#include <sys/stat.h>
+#include <unwind.h>
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "device/node_board.h"
+#include "mpi/comm/comm.h"
+#include "mpi/group/group.h"
+#include "mpi/request/request.h"
+
+namespace fulmar::runtime {
+namespace {
+
+using device::Operation;
+using device::WaitNote;
+using mpi::Comm;
+
+constexpr std::uint32_t kind_bits = 7;  // of a context; see mpi::ContextIds
+
+// --- the name of the call
+
+struct Search {
+  const void* library = nullptr;
+  std::string_view name;
+};
+
+/// Each MPI function is an exported symbol of this library, so the outermost frame that has such a
+/// symbol is the call that the program made.
+_Unwind_Reason_Code look_at(_Unwind_Context* frame, void* argument) {
+  auto& search = *static_cast<Search*>(argument);
+  auto* address = reinterpret_cast<void*>(_Unwind_GetIP(frame) - 1);
+  Dl_info info{};
+  if (::dladdr(address, &info) == 0 || info.dli_fbase != search.library) return _URC_NO_REASON;
+  if (info.dli_sname == nullptr) return _URC_NO_REASON;
+  std::string_view name = info.dli_sname;
+  if (name.starts_with("PMPI_")) name.remove_prefix(1);
+  if (name.starts_with("MPI_")) search.name = name;
+  return _URC_NO_REASON;
+}
+
+std::string call_name() {
+  Search search;
+  Dl_info own{};
+  static const char anchor = 0;
+  if (::dladdr(&anchor, &own) != 0) search.library = own.dli_fbase;
+  _Unwind_Backtrace(look_at, &search);
+  std::string name(search.name);
+  if (name.ends_with("_c")) name.resize(name.size() - 2);
+  return name.empty() ? "an MPI call" : name;
+}
+
+// --- communicators
+
+/// Calls visit(Comm&) for every one that the program knows.
+template <class Visit>
+void for_each_comm(const mpi::Library& library, Visit visit) {
+  constexpr int first_made = 4096;
+  constexpr int generations = 64;
+  for (const int predefined : {257, 258}) {
+    auto* comm = library.find<Comm>(static_cast<std::uintptr_t>(predefined));
+    if (comm != nullptr) visit(*comm);
+  }
+  for (int slot = first_made;; slot += generations) {
+    if (library.handle_of_number(mpi::ObjectKind::comm, slot) == 0) return;
+    for (int number = slot; number < slot + generations; ++number) {
+      const std::uintptr_t handle = library.handle_of_number(mpi::ObjectKind::comm, number);
+      auto* comm = library.find<Comm>(handle);
+      if (comm != nullptr) visit(*comm);
+    }
+  }
+}
+
+template <class Fits>
+Comm* find_comm(const mpi::Library& library, Fits fits) {
+  Comm* found = nullptr;
+  for_each_comm(library, [&](Comm& comm) {
+    if (found == nullptr && fits(comm)) found = &comm;
+  });
+  return found;
+}
+
+/// Whose messages have this key. A send carries the number that the receiver knows it by.
+Comm* comm_of(const mpi::Library& library, const match::Key& key, bool is_send) {
+  const std::uint32_t context = key.context & ~kind_bits;
+  return find_comm(library, [&](Comm& comm) {
+    if (!is_send) return comm.context == context;
+    const int rank = comm.rank_of(key.peer);
+    return rank >= 0 && comm.routes[static_cast<std::size_t>(rank)].context == context;
+  });
+}
+
+std::string name_of(const Comm* comm) {
+  if (comm == nullptr) return "a communicator";
+  if (!comm->name_text.empty()) return comm->name_text;
+  return "a communicator of " + std::to_string(comm->local_size) + " ranks";
+}
+
+/// "rank 1", and which one of the job where that is another number.
+std::string rank_text(Comm* comm, std::uint32_t peer) {
+  if (peer == match::any_peer) return "any source";
+  const int rank = comm != nullptr ? comm->rank_of(peer) : static_cast<int>(peer);
+  std::string text = "rank " + std::to_string(rank);
+  if (rank != static_cast<int>(peer)) text += " (" + std::to_string(peer) + " of the job)";
+  return text;
+}
+
+std::string message_text(Comm* comm, const match::Key& key) {
+  std::string text = rank_text(comm, key.peer);
+  if ((key.context & kind_bits) == 0 || (key.context & kind_bits) == Comm::partitioned_bit) {
+    text += key.tag == match::any_tag ? " any tag" : " tag " + std::to_string(key.tag);
+  }
+  return text + " on " + name_of(comm);
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+  return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+}
+
+// --- the record
+
+class Writer {
+ public:
+  Writer(const mpi::Library& library, std::int64_t since_ns) : library_(library), body_{} {
+    body_.since_ns = since_ns;
+    call_ = call_name();
+  }
+
+  void describe(const WaitNote& note) {
+    switch (note.kind) {
+      case WaitNote::Kind::message:
+        return describe(*static_cast<const Operation*>(note.subject), "");
+      case WaitNote::Kind::request:
+        return describe_request(*static_cast<const Operation*>(note.subject));
+      case WaitNote::Kind::arrival: {
+        const auto& key = *static_cast<const match::Key*>(note.subject);
+        return describe_receive(key, "from ");
+      }
+      case WaitNote::Kind::board:
+        return describe_collective(find_comm(
+            library_, [&](const Comm& comm) { return comm.board.get() == note.subject; }));
+      case WaitNote::Kind::collective:
+        return describe_collective(
+            find_comm(library_, [&](const Comm& comm) { return &comm == note.subject; }));
+      case WaitNote::Kind::nothing:
+        return describe_any();
+    }
+  }
+
+  /// Messages that have come and that nobody receives.
+  void add_hints() {
+    match::Matcher& queues = library_.device->queues();
+    constexpr int most = 3;
+    int count = 0;
+    for (match::Unexpected* at = queues.oldest_unexpected(); at != nullptr;
+         at = queues.next_unexpected(*at)) {
+      const match::Key& key = at->key;
+      if ((key.context & kind_bits) != 0) continue;
+      Comm* comm = comm_of(library_, key, false);
+      if (comm == nullptr || ++count > most) continue;
+      hint_ += "it has not received a message of " + bytes_text(device::Arrival::of(at)->length) +
+               " from " + message_text(comm, key) + "\n";
+    }
+    if (count > most) hint_ += "and " + std::to_string(count - most) + " more\n";
+  }
+
+  [[nodiscard]] const wire::WaitBody& body() {
+    copy(call_, body_.call);
+    copy(what_, body_.what);
+    copy(hint_, body_.hint);
+    return body_;
+  }
+
+ private:
+  template <std::size_t size>
+  static void copy(const std::string& text, std::array<char, size>& to) {
+    std::snprintf(to.data(), size, "%s", text.c_str());
+  }
+  void set_kind(wire::WaitKind kind) { body_.kind = static_cast<std::uint32_t>(kind); }
+  void add_peer(std::uint32_t peer) {
+    if (body_.peer_count < body_.peers.size()) body_.peers[body_.peer_count++] = peer;
+  }
+
+  void describe(const Operation& operation, const std::string& prefix) {
+    const match::Key& key = operation.key();
+    if ((key.context & Comm::collective_bit) != 0) {
+      return describe_collective(comm_of(library_, key, operation.is_send));
+    }
+    // MPI_Recv says itself that it receives; MPI_Sendrecv and MPI_Wait do not.
+    const bool plain = prefix.empty() && call_.find("Sendrecv") == std::string::npos;
+    if (!operation.is_send) {
+      describe_receive(key, plain ? "from " : prefix + "receive from ");
+    } else {
+      Comm* comm = comm_of(library_, key, true);
+      set_kind(wire::WaitKind::message);
+      add_peer(key.peer);
+      what_ = (plain ? "to " : prefix + "send to ") + message_text(comm, key);
+    }
+    what_ += " (" + bytes_text(operation.buffer.bytes) + ")";
+  }
+
+  void describe_receive(const match::Key& key, const std::string& prefix) {
+    Comm* comm = comm_of(library_, key, false);
+    what_ = prefix + message_text(comm, key);
+    if (key.peer != match::any_peer) {
+      set_kind(wire::WaitKind::message);
+      return add_peer(key.peer);
+    }
+    set_kind(wire::WaitKind::any);
+    if (comm == nullptr) return;
+    for (const mpi::Route& route : comm->routes) {
+      if (route.peer != library_.device->config().self) add_peer(route.peer);
+    }
+  }
+
+  void describe_request(const Operation& operation) {
+    const mpi::Request& request = mpi::Request::of(const_cast<Operation&>(operation));
+    const mpi::RequestKind& kind = *request.what;
+    if (kind.plain || (kind.start != nullptr && !kind.must_complete)) {
+      return describe(operation, "for a ");
+    }
+    what_ = std::string("for ") + kind.name;
+    if (request.comm != nullptr) what_ += " on " + name_of(request.comm);
+    add_posted(request.comm);
+  }
+
+  /// What the rank itself has asked for in collective calls of a communicator.
+  void add_posted(const Comm* comm) {
+    if (comm == nullptr) return;
+    library_.device->queues().for_each_posted([&](const match::Posted& posted) {
+      const match::Key& key = posted.key;
+      if ((key.context & ~kind_bits) != comm->context || (key.context & kind_bits) == 0) return;
+      if (key.peer == match::any_peer) return;
+      set_kind(wire::WaitKind::message);
+      add_peer(key.peer);
+    });
+  }
+
+  void describe_collective(const Comm* comm) {
+    set_kind(wire::WaitKind::collective);
+    what_ = "on " + name_of(comm);
+    if (comm == nullptr || comm->is_inter || comm->routes.empty()) return;
+    // The number under which the first member knows it names it in all of them.
+    const mpi::Route& first = comm->routes.front();
+    body_.comm = (std::uint64_t{first.peer} << 32 | first.context) + 1;
+    body_.member_count = static_cast<std::uint32_t>(comm->routes.size());
+    for (const mpi::Route& route : comm->routes) {
+      if (route.peer / 64 >= body_.members.size()) continue;
+      body_.members[route.peer / 64] |= std::uint64_t{1} << route.peer % 64;
+    }
+  }
+
+  /// One of several requests, or something that says nothing of itself.
+  void describe_any() {
+    set_kind(wire::WaitKind::any);
+    library_.device->queues().for_each_posted([&](const match::Posted& posted) {
+      const match::Key& key = posted.key;
+      if ((key.context & kind_bits) != 0 || key.peer == match::any_peer) return;
+      add_peer(key.peer);
+      if (what_.size() > 100) return;
+      what_ += (what_.empty() ? "for one of: receive from " : ", receive from ") +
+               message_text(comm_of(library_, key, false), key);
+    });
+    if (body_.peer_count == 0) set_kind(wire::WaitKind::other);
+  }
+
+  const mpi::Library& library_;
+  wire::WaitBody body_;
+  std::string call_;
+  std::string what_;
+  std::string hint_;
+};
+
+/// Threads of this process; 0 where that cannot be seen.
+unsigned thread_count() {
+  struct stat status{};
+  return ::stat("/proc/self/task", &status) == 0 && status.st_nlink > 2
+             ? static_cast<unsigned>(status.st_nlink) - 2
+             : 0;
+}
+
+}  // namespace
+
+void WaitReporter::write(const device::QuietWait& wait) noexcept {
+  // A thread that is not here may yet do what the others wait for.
+  if (wait.many_threads && thread_count() != wait.threads) return;
+  Writer writer(library_, wait.since_ns);
+  writer.describe(wait.note);
+  writer.add_hints();
+  wire::write_wait(record_, writer.body());
+}
+
+}  // namespace fulmar::runtime

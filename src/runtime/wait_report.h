@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include "device/device.h"
+#include "mpi/library.h"
+#include "wire/wait_record.h"
+
+namespace fulmar::runtime {
+
+/// Writes what this rank waits for into its record of the job, for mpiexec's report of a job that
+/// stands still. Called only in waits that last, so it may take its time: it finds the name of the
+/// MPI call on the stack and the communicator by its number, and nothing is kept for it elsewhere.
+///
+/// Thread rule: the lock of the library.
+class WaitReporter {
+ public:
+  WaitReporter(mpi::Library& library, wire::WaitRecord& record) noexcept
+      : library_(library), record_(record) {}
+
+  [[nodiscard]] device::WaitObserver observer() noexcept {
+    return {[](void* self, const device::QuietWait& wait) {
+              static_cast<WaitReporter*>(self)->write(wait);
+            },
+            this};
+  }
+
+ private:
+  void write(const device::QuietWait& wait) noexcept;
+
+  mpi::Library& library_;
+  wire::WaitRecord& record_;
+};
+
+}  // namespace fulmar::runtime
