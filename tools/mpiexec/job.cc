@@ -185,7 +185,9 @@ class Job {
       supervisor_.give_up(start_code_);
       return start_code_;
     }
-    return supervisor_.run(options_.timeout_s);
+    using OnDeadlock = Supervisor::Limits::OnDeadlock;
+    return supervisor_.run({options_.timeout_s, options_.deadlock_timeout_s,
+                            options_.deadlock_abort ? OnDeadlock::end : OnDeadlock::report});
   }
 
  private:

@@ -106,16 +106,26 @@ Error set_path(const OptionTarget& target, Values values) {
   return {};
 }
 
-Error set_timeout(const OptionTarget& target, Values values) {
-  const std::string& text = values[0];
-  double seconds = 0;
+Error parse_seconds(const char* what, const std::string& text, double low, double& out) {
+  double seconds = -1;
   const char* end = text.data() + text.size();
   const auto [stop, code] = std::from_chars(text.data(), end, seconds);
-  if (code != std::errc{} || stop != end || !(seconds > 0) || seconds > 1e8) {
-    return failure(ErrorClass::arg, "--timeout is \"%s\", expected a number of seconds above 0",
-                   text.c_str());
+  if (code != std::errc{} || stop != end || !(seconds >= low) || seconds > 1e8) {
+    return failure(ErrorClass::arg, "%s is \"%s\", expected a number of seconds %s", what,
+                   text.c_str(), low > 0 ? "above 0" : "from 0 on");
   }
-  target.options.timeout_s = seconds;
+  out = seconds;
+  return {};
+}
+
+Error set_timeout(const OptionTarget& target, Values values) {
+  return parse_seconds("--timeout", values[0], 1e-9, target.options.timeout_s);
+}
+Error set_deadlock_timeout(const OptionTarget& target, Values values) {
+  return parse_seconds("--deadlock-timeout", values[0], 0, target.options.deadlock_timeout_s);
+}
+Error set_deadlock_abort(const OptionTarget& target, Values /*values*/) {
+  target.options.deadlock_abort = true;
   return {};
 }
 
@@ -256,6 +266,11 @@ constexpr std::array rows = {
               set_label},
     OptionRow{"timeout", 1, "SECONDS", "end the job after that time, with exit code 124",
               set_timeout},
+    OptionRow{"deadlock-timeout", 1, "SECONDS",
+              "explain a job that stands still for that time (default 60, 0: never)",
+              set_deadlock_timeout},
+    OptionRow{"deadlock-abort", 0, "", "end such a job after that, with exit code 125",
+              set_deadlock_abort},
     OptionRow{"host H", 1, "HOST", "only this machine, for now", check_host},
     OptionRow{"hostfile f machinefile", 1, "FILE", "not yet: several hosts", reject_hostfile},
     OptionRow{"arch", 1, "NAME", "fail unless the machine is NAME (uname -m)", check_arch},

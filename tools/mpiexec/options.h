@@ -50,7 +50,9 @@ struct Options {
   Place map_by = Place::automatic;
   StdinTo stdin_to = StdinTo::rank;
   std::uint32_t stdin_rank = 0;
-  double timeout_s = 0;  ///< 0: none
+  double timeout_s = 0;            ///< 0: none
+  double deadlock_timeout_s = 60;  ///< 0: no report
+  bool deadlock_abort = false;     ///< end the job after the report
   bool label = false;
   bool report_bindings = false;
   bool verbose = false;

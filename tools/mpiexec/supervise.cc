@@ -27,6 +27,8 @@ constexpr std::int64_t inner_grace_ns = 100 * ns_per_ms;
 constexpr std::int64_t sweep_limit_ns = 2 * ns_per_s;
 /// How long a killed job's last output waits for a reader that does not read.
 constexpr std::int64_t drain_grace_ns = 2 * ns_per_s;
+/// How often the ranks' waits are looked at.
+constexpr std::int64_t look_interval_ns = ns_per_s;
 
 /// Whether a process has a handler of its own for SIGTSTP. Ranks have no terminal and their groups
 /// no parent in the session, so the kernel ignores SIGTSTP for those that have not.
@@ -66,9 +68,15 @@ void Supervisor::give_up(int exit_code) {
   drain_output();
 }
 
-int Supervisor::run(double timeout_s) {
-  if (timeout_s > 0) {
-    timeout_ns_ = now_ns() + static_cast<std::int64_t>(timeout_s * static_cast<double>(ns_per_s));
+int Supervisor::run(const Limits& limits) {
+  const auto in_ns = [](double seconds) {
+    return static_cast<std::int64_t>(seconds * static_cast<double>(ns_per_s));
+  };
+  if (limits.timeout_s > 0) timeout_ns_ = now_ns() + in_ns(limits.timeout_s);
+  if (limits.deadlock_s > 0) {
+    deadlock_watch_.emplace(parts_.segment.records(), in_ns(limits.deadlock_s));
+    on_deadlock_ = limits.on_deadlock;
+    look_ns_ = now_ns() + look_interval_ns;
   }
   while (running_ > 0) step();
   clean_up();
@@ -80,8 +88,8 @@ int Supervisor::run(double timeout_s) {
 /// One turn of the event loop.
 void Supervisor::step() {
   const std::int64_t deadline =
-      std::min({timeout_ns_, kill_ns_, inner_ns_, parts_.output.deadline(), parts_.input.deadline(),
-                parts_.socket.deadline()});
+      std::min({timeout_ns_, kill_ns_, inner_ns_, look_ns_, parts_.output.deadline(),
+                parts_.input.deadline(), parts_.socket.deadline()});
   for (const Source& source : parts_.poller.wait(deadline)) dispatch(source);
   const std::int64_t now = now_ns();
   parts_.output.on_time(now);
@@ -192,7 +200,23 @@ void Supervisor::on_deadline(std::int64_t now) {
     }
   }
   if (now >= inner_ns_) report_inner();
+  if (now >= look_ns_) look_for_deadlock(now);
   if (now >= kill_ns_) kill_now();
+}
+
+void Supervisor::look_for_deadlock(std::int64_t now) {
+  look_ns_ = now + look_interval_ns;
+  if (ending_) return;
+  const std::vector<std::string> lines = deadlock_watch_->look(now);
+  for (const std::string& line : lines) parts_.output.say(line);
+  if (lines.empty()) return;
+  if (on_deadlock_ == Limits::OnDeadlock::report) {
+    parts_.output.say("mpiexec:   the job goes on waiting; --deadlock-abort would end it");
+    return;
+  }
+  parts_.output.say("mpiexec:   ending the job (--deadlock-abort)");
+  exit_code_ = exit_code_deadlock;
+  end_job();
 }
 
 void Supervisor::on_signals() {

@@ -6,11 +6,13 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/fd.h"
 #include "mpiexec/clock.h"
+#include "mpiexec/deadlock.h"
 #include "mpiexec/guard.h"
 #include "mpiexec/input.h"
 #include "mpiexec/job_segment.h"
@@ -23,6 +25,7 @@
 namespace fulmar::mpiexec {
 
 inline constexpr int exit_code_timeout = 124;
+inline constexpr int exit_code_deadlock = 125;
 
 /// Watches over the started ranks until the last one has gone: carries their input and output,
 /// forwards signals, ends the job when a rank fails, and leaves nothing behind.
@@ -52,8 +55,14 @@ class Supervisor {
   /// A rank could not be started: ends those that were. The caller has said why.
   void give_up(int exit_code);
 
+  /// Times after which something is done; 0: never.
+  struct Limits {
+    double timeout_s = 0;
+    double deadlock_s = 0;
+    enum class OnDeadlock { report, end } on_deadlock = OnDeadlock::report;
+  };
   /// Returns the exit code of the job when everything is over.
-  int run(double timeout_s);
+  int run(const Limits& limits);
 
  private:
   struct Rank {
@@ -76,6 +85,7 @@ class Supervisor {
   void on_inner(std::uint32_t index);
   void report_inner();
   void on_deadline(std::int64_t now);
+  void look_for_deadlock(std::int64_t now);
   void interrupt(int signal);
   void stop_job();
   void end_job();
@@ -96,6 +106,9 @@ class Supervisor {
   bool killed_ = false;     ///< everything was killed: further ends are our doing
   std::int64_t timeout_ns_ = never_ns;
   std::int64_t kill_ns_ = never_ns;
+  std::int64_t look_ns_ = never_ns;  ///< when the ranks' waits are looked at next
+  std::optional<DeadlockWatch> deadlock_watch_;
+  Limits::OnDeadlock on_deadlock_ = Limits::OnDeadlock::report;
   std::int64_t inner_ns_ = never_ns;  ///< when a dead process behind a wrapper is reported
 };
 

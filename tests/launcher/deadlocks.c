@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026 the Fulmar authors
+ *
+ * Small programs that stand still, each in a way of its own, and some that are merely slow. The
+ * first argument names one. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static int rank;
+static int size;
+static int value;
+
+static void receive(int source, int tag, MPI_Comm comm) {
+  MPI_Recv(&value, 1, MPI_INT, source, tag, comm, MPI_STATUS_IGNORE);
+}
+static void send(int dest, int tag, MPI_Comm comm) {
+  MPI_Send(&value, 1, MPI_INT, dest, tag, comm);
+}
+
+static void head_to_head(void) { receive(1 - rank, 7, MPI_COMM_WORLD); }
+
+static void ssend_ring(void) {
+  MPI_Ssend(&value, 1, MPI_INT, (rank + 1) % size, 4, MPI_COMM_WORLD);
+}
+
+static void wrong_tag(void) {
+  if (rank == 0) send(1, 8, MPI_COMM_WORLD);
+  receive(1 - rank, 7, MPI_COMM_WORLD);
+}
+
+static void wrong_source(void) {
+  if (rank == 2) send(1, 5, MPI_COMM_WORLD);
+  receive(rank == 1 ? 0 : 1, 5, MPI_COMM_WORLD);
+}
+
+static void missing_in_barrier(void) {
+  if (rank == 2) receive(0, 1, MPI_COMM_WORLD);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void one_in_finalize(void) {
+  if (rank != 1) MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void different_collectives(void) {
+  const int count = 1 << 20;
+  int* data = calloc((size_t)count, sizeof *data);
+  if (rank == 0) MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 1) MPI_Bcast(data, count, MPI_INT, 0, MPI_COMM_WORLD);
+  free(data);
+}
+
+static void wrong_communicator(void) {
+  MPI_Comm other;
+  MPI_Comm_dup(MPI_COMM_WORLD, &other);
+  MPI_Comm_set_name(other, "the other one");
+  if (rank == 0) send(1, 3, other);
+  receive(1 - rank, 3, MPI_COMM_WORLD);
+}
+
+static void wait_for_irecv(void) {
+  MPI_Request request;
+  MPI_Irecv(&value, 1, MPI_INT, 1 - rank, 10 + rank, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void probe(void) {
+  if (rank == 0) MPI_Probe(1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  receive(0, 6, MPI_COMM_WORLD);
+}
+
+static void from_itself(void) { receive(0, 2, MPI_COMM_WORLD); }
+
+static void part_of_the_ranks(void) {
+  MPI_Comm half;
+  MPI_Comm_split(MPI_COMM_WORLD, rank / 2, 0, &half);
+  if (rank / 2 == 0) receive(1, 9, MPI_COMM_WORLD);
+  receive(1 - rank % 2, 9, half);
+}
+
+static void pause_ms(long ms) {
+  const struct timespec time = {ms / 1000, ms % 1000 * 1000000};
+  nanosleep(&time, NULL);
+}
+
+/* One rank does something else, longer than the time that the test gives. */
+static void sleeps(void) {
+  if (rank == 0) pause_ms(5000);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+static void computes(void) {
+  const double end = MPI_Wtime() + 5;
+  volatile double sum = 0;
+  while (rank == 0 && MPI_Wtime() < end) sum += 1;
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+static void crawls(void) {
+  for (int i = 0; i < 6; ++i) {
+    if (rank == 0) pause_ms(900);
+    MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  }
+}
+
+static const struct {
+  const char* name;
+  void (*run)(void);
+} programs[] = {
+    {"head_to_head", head_to_head},
+    {"ssend_ring", ssend_ring},
+    {"wrong_tag", wrong_tag},
+    {"wrong_source", wrong_source},
+    {"missing_in_barrier", missing_in_barrier},
+    {"one_in_finalize", one_in_finalize},
+    {"different_collectives", different_collectives},
+    {"wrong_communicator", wrong_communicator},
+    {"wait_for_irecv", wait_for_irecv},
+    {"probe", probe},
+    {"from_itself", from_itself},
+    {"part_of_the_ranks", part_of_the_ranks},
+    {"sleeps", sleeps},
+    {"computes", computes},
+    {"crawls", crawls},
+};
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (size_t i = 0; i < sizeof programs / sizeof programs[0]; ++i) {
+    if (argc > 1 && strcmp(argv[1], programs[i].name) == 0) {
+      programs[i].run();
+      MPI_Finalize();
+      return 0;
+    }
+  }
+  fprintf(stderr, "deadlocks: no such program\n");
+  return 2;
+}

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 the Fulmar authors
+"""mpiexec explains jobs that stand still. The jobs mostly sleep, so all of them run at the same time."""
+import os
+import subprocess
+import unittest
+
+from support import MPIEXEC
+
+DEADLOCKS = os.environ["DEADLOCKS"]
+JOBS = {
+    "head_to_head": 2,
+    "ssend_ring": 3,
+    "wrong_tag": 2,
+    "wrong_source": 3,
+    "missing_in_barrier": 3,
+    "one_in_finalize": 2,
+    "different_collectives": 2,
+    "wrong_communicator": 2,
+    "wait_for_irecv": 2,
+    "probe": 2,
+    "from_itself": 1,
+    "part_of_the_ranks": 4,
+    "sleeps": 3,
+    "computes": 2,
+    "crawls": 2,
+}
+
+
+class Deadlock(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.text = {}
+        cls.code = {}
+        running = {
+            name: subprocess.Popen(
+                [MPIEXEC, "--deadlock-timeout", "1.5", "--deadlock-abort", "-n", str(ranks), DEADLOCKS, name],
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            for name, ranks in JOBS.items()}
+        reporting = subprocess.Popen(
+            [MPIEXEC, "--deadlock-timeout", "1", "--timeout", "100", "-n", "2", DEADLOCKS, "head_to_head"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        running["off"] = subprocess.Popen(
+            [MPIEXEC, "--deadlock-timeout", "0", "--timeout", "6", "-n", "2", DEADLOCKS, "head_to_head"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for name, process in running.items():
+            try:
+                cls.text[name] = process.communicate(timeout=90)[1].decode()
+            except subprocess.TimeoutExpired:
+                process.terminate()
+                cls.text[name] = "no report within 90 s\n" + process.communicate()[1].decode()
+            cls.code[name] = process.returncode
+        lines = []
+        while not lines or (lines[-1] and b"goes on waiting" not in lines[-1]):
+            lines.append(reporting.stderr.readline())
+        cls.code["reports only"] = reporting.poll()
+        reporting.terminate()
+        cls.text["reports only"] = (b"".join(lines) + reporting.communicate()[1]).decode()
+
+    def says(self, name, *parts):
+        """The report has these lines, in this order."""
+        text = self.text[name]
+        self.assertEqual(self.code[name], 125, text)
+        at = text.find("mpiexec: deadlock: ")
+        self.assertGreaterEqual(at, 0, text)
+        for part in parts:
+            next_at = text.find(part, at)
+            self.assertGreaterEqual(next_at, 0, f"not there, or not in this order: {part}\n{text}")
+            at = next_at
+
+    def test_head_to_head(self):
+        self.says("head_to_head", "a cycle: rank 0 waits for rank 1, and that for rank 0",
+                  "rank 0: MPI_Recv from rank 1 tag 7 on MPI_COMM_WORLD (4 bytes)",
+                  "rank 1: MPI_Recv from rank 0 tag 7 on MPI_COMM_WORLD (4 bytes)")
+
+    def test_ring_of_synchronous_sends(self):
+        self.says("ssend_ring",
+                  "a cycle: rank 0 waits for rank 1, that for rank 2, and that for rank 0",
+                  "rank 0: MPI_Ssend to rank 1 tag 4", "rank 1: MPI_Ssend to rank 2 tag 4",
+                  "rank 2: MPI_Ssend to rank 0 tag 4")
+
+    def test_wrong_tag(self):
+        self.says("wrong_tag", "a cycle", "rank 1: MPI_Recv from rank 0 tag 7 on MPI_COMM_WORLD",
+                  "it has not received a message of 4 bytes from rank 0 tag 8 on MPI_COMM_WORLD")
+
+    def test_wrong_source(self):
+        self.says("wrong_source", "a cycle: rank 0 waits for rank 1, and that for rank 0",
+                  "rank 1: MPI_Recv from rank 0 tag 5",
+                  "it has not received a message of 4 bytes from rank 2 tag 5",
+                  "besides them", "rank 2: MPI_Recv from rank 1 tag 5")
+
+    def test_a_rank_is_missing_in_a_barrier(self):
+        self.says("missing_in_barrier", "a cycle: rank 0 waits for rank 2, and that for rank 0",
+                  "rank 0: MPI_Barrier on MPI_COMM_WORLD", "rank 2: MPI_Recv from rank 0 tag 1",
+                  "MPI_Barrier on MPI_COMM_WORLD: ranks 0 1 are in it, rank 2 is in MPI_Recv")
+
+    def test_one_rank_has_finalized(self):
+        self.says("one_in_finalize", "rank 0: MPI_Barrier on MPI_COMM_WORLD",
+                  "MPI_Barrier on MPI_COMM_WORLD: rank 0 is in it, rank 1 has left MPI",
+                  "rank 1 has left MPI (MPI_Finalize)")
+        self.assertNotIn("cycle", self.text["one_in_finalize"])
+
+    def test_different_collectives(self):
+        self.says("different_collectives", "a cycle", "rank 0: MPI_Barrier on MPI_COMM_WORLD",
+                  "rank 1: MPI_Bcast on MPI_COMM_WORLD",
+                  "MPI_Barrier on MPI_COMM_WORLD: rank 0 is in it, rank 1 is in MPI_Bcast",
+                  "MPI_Bcast on MPI_COMM_WORLD: rank 1 is in it, rank 0 is in MPI_Barrier")
+
+    def test_wrong_communicator(self):
+        self.says("wrong_communicator", "rank 1: MPI_Recv from rank 0 tag 3 on MPI_COMM_WORLD",
+                  "it has not received a message of 4 bytes from rank 0 tag 3 on the other one")
+
+    def test_wait_for_a_receive(self):
+        self.says("wait_for_irecv", "a cycle",
+                  "rank 0: MPI_Wait for a receive from rank 1 tag 10 on MPI_COMM_WORLD",
+                  "rank 1: MPI_Wait for a receive from rank 0 tag 11 on MPI_COMM_WORLD")
+
+    def test_probe(self):
+        self.says("probe", "rank 0: MPI_Probe from rank 1 tag 3 on MPI_COMM_WORLD",
+                  "rank 1: MPI_Recv from rank 0 tag 6")
+
+    def test_a_rank_waits_for_itself(self):
+        self.says("from_itself", "a cycle: rank 0 waits for itself", "rank 0: MPI_Recv from rank 0 tag 2")
+
+    def test_ranks_of_a_part(self):
+        self.says("part_of_the_ranks", "rank 0: MPI_Recv from rank 1 tag 9 on MPI_COMM_WORLD",
+                  "rank 2: MPI_Recv from rank 1 (3 of the job) tag 9 on a communicator of 2 ranks")
+
+    def test_slow_programs_are_no_deadlocks(self):
+        for name in ("sleeps", "computes", "crawls"):
+            self.assertEqual((self.text[name], self.code[name]), ("", 0), name)
+
+    def test_a_report_alone_does_not_end_the_job(self):
+        text = self.text["reports only"]
+        self.assertIsNone(self.code["reports only"], text)
+        self.assertEqual(text.count("mpiexec: deadlock: "), 1, text)
+        self.assertIn("the job goes on waiting", text)
+
+    def test_no_report_when_switched_off(self):
+        self.assertEqual(self.code["off"], 124)
+        self.assertNotIn("deadlock", self.text["off"])
+
+
+if __name__ == "__main__":
+    unittest.main()

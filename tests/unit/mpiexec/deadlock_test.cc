@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "mpiexec/deadlock.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "mpiexec/clock.h"
+
+namespace fulmar::mpiexec {
+namespace {
+
+class Deadlock : public testing::Test {
+ protected:
+  static constexpr std::uint32_t ranks = 3;
+
+  /// Rank `rank` is in the wait that began at `since_ns`, and has just looked again.
+  void wait(std::uint32_t rank, std::int64_t since_ns, std::uint32_t peer) {
+    wire::WaitBody body{};
+    body.since_ns = since_ns;
+    body.kind = static_cast<std::uint32_t>(wire::WaitKind::message);
+    body.peer_count = 1;
+    body.peers[0] = peer;
+    std::snprintf(body.call.data(), body.call.size(), "MPI_Recv");
+    std::snprintf(body.what.data(), body.what.size(), "from rank %u", peer);
+    set_state(rank, wire::RankState::initialised);
+    wire::write_wait(records[rank].wait, body);
+  }
+  void set_state(std::uint32_t rank, wire::RankState state) {
+    records[rank].state.store(static_cast<std::uint32_t>(state));
+  }
+  void all_wait() {
+    wait(0, 100, 1);
+    wait(1, 200, 0);
+    wait(2, 300, 0);
+  }
+  std::vector<std::string> look(double at_s) {
+    return watch.look(static_cast<std::int64_t>(at_s * static_cast<double>(ns_per_s)));
+  }
+  static bool has(const std::vector<std::string>& lines, const char* part) {
+    for (const std::string& line : lines) {
+      if (line.find(part) != std::string::npos) return true;
+    }
+    return false;
+  }
+
+  std::unique_ptr<wire::RankRecord[]> records = std::make_unique<wire::RankRecord[]>(ranks);
+  DeadlockWatch watch{{records.get(), ranks}, 10 * ns_per_s};
+};
+
+TEST_F(Deadlock, Report_comes_once_after_two_more_looks_of_every_rank) {
+  all_wait();
+  EXPECT_TRUE(look(5).empty()) << "before the time is over";
+  EXPECT_TRUE(look(11).empty()) << "noted";
+  all_wait();
+  EXPECT_TRUE(look(12).empty()) << "one look";
+  all_wait();
+  const auto lines = look(13);
+  EXPECT_TRUE(has(lines, "a cycle: rank 0 waits for rank 1, and that for rank 0"));
+  EXPECT_TRUE(has(lines, "rank 2: MPI_Recv from rank 0"));
+  all_wait();
+  EXPECT_TRUE(look(14).empty()) << "again";
+}
+
+TEST_F(Deadlock, Rank_that_looks_no_more_is_elsewhere) {
+  all_wait();
+  EXPECT_TRUE(look(20).empty());
+  for (int i = 0; i < 10; ++i) {
+    wait(0, 100, 1);
+    wait(1, 200, 0);
+    EXPECT_TRUE(look(21 + i).empty());
+  }
+}
+
+TEST_F(Deadlock, Rank_that_waits_anew_starts_over) {
+  all_wait();
+  EXPECT_TRUE(look(20).empty());
+  for (int i = 0; i < 10; ++i) {
+    wait(0, 100, 1);
+    wait(1, 200, 0);
+    wait(2, 300 + i, 0);
+    EXPECT_TRUE(look(21 + i).empty());
+  }
+}
+
+TEST_F(Deadlock, Rank_that_has_not_begun_is_no_deadlock) {
+  all_wait();
+  set_state(2, wire::RankState::started);
+  for (int i = 0; i < 10; ++i) {
+    wait(0, 100, 1);
+    wait(1, 200, 0);
+    EXPECT_TRUE(look(20 + i).empty());
+  }
+}
+
+TEST_F(Deadlock, Rank_that_has_left_is_named) {
+  wait(0, 100, 1);
+  set_state(1, wire::RankState::exited);
+  set_state(2, wire::RankState::finalized);
+  EXPECT_TRUE(look(20).empty());
+  wait(0, 100, 1);
+  wait(0, 100, 1);
+  const auto lines = look(21);
+  EXPECT_TRUE(has(lines, "rank 0: MPI_Recv from rank 1"));
+  EXPECT_TRUE(has(lines, "ranks 1 2 have left MPI"));
+  EXPECT_FALSE(has(lines, "cycle"));
+}
+
+TEST_F(Deadlock, Damaged_records_stay_in_range) {
+  for (int round = 0; round < 3; ++round) {
+    all_wait();
+    wire::WaitBody& body = records[0].wait.body;
+    body.kind = 77;
+    body.peer_count = 0xffffffff;
+    body.peers.fill(0xffffffff);
+    body.call.fill('\x1b');
+    body.what.fill('w');
+    body.hint.fill('\x07');
+    const auto lines = look(20 + round);
+    EXPECT_EQ(lines.empty(), round < 2);
+    for (const std::string& line : lines) EXPECT_EQ(line.find('\x1b'), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace fulmar::mpiexec

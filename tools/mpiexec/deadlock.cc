@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "mpiexec/deadlock.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "mpiexec/clock.h"
+
+namespace fulmar::mpiexec {
+namespace {
+
+constexpr std::uint32_t looks_to_be_sure = 2;
+constexpr std::size_t most_lines = 64;
+
+bool has_left(const wire::RankRecord& record) {
+  const auto state = static_cast<wire::RankState>(record.state.load(std::memory_order_acquire));
+  return state == wire::RankState::finalized || state == wire::RankState::exited;
+}
+
+bool is_member(const wire::WaitBody& body, std::uint32_t rank) {
+  return rank / 64 < body.members.size() && (body.members[rank / 64] >> rank % 64 & 1) != 0;
+}
+
+bool is_collective(const wire::WaitBody& body) {
+  return body.kind == static_cast<std::uint32_t>(wire::WaitKind::collective) && body.comm != 0;
+}
+
+bool in_same_call(const wire::WaitBody& a, const wire::WaitBody& b) {
+  return is_collective(a) && is_collective(b) && a.comm == b.comm && a.call == b.call;
+}
+
+std::string rank_list(const std::vector<std::uint32_t>& ranks) {
+  std::string text = ranks.size() == 1 ? "rank" : "ranks";
+  constexpr std::size_t most = 16;
+  for (std::size_t i = 0; i < std::min(ranks.size(), most); ++i) {
+    text += " " + std::to_string(ranks[i]);
+  }
+  if (ranks.size() > most) text += " and " + std::to_string(ranks.size() - most) + " more";
+  return text;
+}
+
+/// The text of one standstill.
+class Explanation {
+ public:
+  explicit Explanation(const Standstill& standstill)
+      : standstill_(standstill), waits_(standstill.left.size(), nullptr) {
+    for (const Standstill::Wait& wait : standstill.waits) waits_[wait.rank] = &wait.body;
+  }
+
+  std::vector<std::string> lines() {
+    add("mpiexec: deadlock: nothing has moved in this job for " +
+        std::to_string(standstill_.seconds) + " s, and every rank in MPI waits");
+    const std::vector<std::uint32_t> cycle = find_cycle();
+    if (!cycle.empty()) add_cycle(cycle);
+    std::vector<std::uint32_t> rest;
+    for (const Standstill::Wait& wait : standstill_.waits) {
+      if (std::find(cycle.begin(), cycle.end(), wait.rank) == cycle.end())
+        rest.push_back(wait.rank);
+    }
+    if (!rest.empty() && !cycle.empty()) add("mpiexec:   besides them:");
+    for (const std::uint32_t rank : rest) add_rank(rank);
+    add_collectives();
+    add_left();
+    return std::move(lines_);
+  }
+
+ private:
+  void add(std::string line) {
+    if (lines_.size() < most_lines) return lines_.push_back(std::move(line));
+    if (lines_.size() == most_lines) lines_.push_back("mpiexec:   and more of the same");
+  }
+
+  /// Whom a rank waits for.
+  [[nodiscard]] std::vector<std::uint32_t> peers_of(std::uint32_t rank) const {
+    const wire::WaitBody* body = waits_[rank];
+    if (body == nullptr) return {};
+    std::vector<std::uint32_t> peers(body->peers.begin(), body->peers.begin() + body->peer_count);
+    if (!is_collective(*body) || !peers.empty()) return peers;
+    for (std::uint32_t other = 0; other < waits_.size(); ++other) {
+      if (other == rank || !is_member(*body, other)) continue;
+      if (waits_[other] == nullptr || !in_same_call(*body, *waits_[other])) peers.push_back(other);
+    }
+    return peers;
+  }
+
+  /// The ranks of one cycle, each waiting for the next and the last for the first; the shortest
+  /// from the first rank that is in one. Empty: there is none.
+  [[nodiscard]] std::vector<std::uint32_t> find_cycle() const {
+    for (const Standstill::Wait& wait : standstill_.waits) {
+      std::vector<std::uint32_t> cycle = cycle_through(wait.rank);
+      if (!cycle.empty()) return cycle;
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::vector<std::uint32_t> cycle_through(std::uint32_t start) const {
+    constexpr std::uint32_t unseen = UINT32_MAX;
+    std::vector<std::uint32_t> before(waits_.size(), unseen);
+    std::vector<std::uint32_t> queue{start};
+    for (std::size_t next = 0; next < queue.size(); ++next) {
+      const std::uint32_t rank = queue[next];
+      for (const std::uint32_t peer : peers_of(rank)) {
+        if (peer == start) {
+          std::vector<std::uint32_t> cycle;
+          for (std::uint32_t at = rank; at != start; at = before[at]) cycle.push_back(at);
+          cycle.push_back(start);
+          std::reverse(cycle.begin(), cycle.end());
+          return cycle;
+        }
+        if (before[peer] != unseen || waits_[peer] == nullptr) continue;
+        before[peer] = rank;
+        queue.push_back(peer);
+      }
+    }
+    return {};
+  }
+
+  void add_cycle(const std::vector<std::uint32_t>& cycle) {
+    std::string line = "mpiexec:   a cycle: rank " + std::to_string(cycle.front());
+    for (std::size_t i = 1; i < cycle.size(); ++i) {
+      line += (i == 1 ? " waits for rank " : ", that for rank ") + std::to_string(cycle[i]);
+    }
+    if (cycle.size() == 1) {
+      line += " waits for itself";
+    } else {
+      line += ", and that for rank " + std::to_string(cycle.front());
+    }
+    add(line);
+    for (const std::uint32_t rank : cycle) add_rank(rank);
+  }
+
+  void add_rank(std::uint32_t rank) {
+    const wire::WaitBody& body = *waits_[rank];
+    const std::string call = body.call.data();
+    const std::string what = body.what.data();
+    add("mpiexec:   rank " + std::to_string(rank) + ": " + call + (what.empty() ? "" : " ") + what);
+    std::string hints = body.hint.data();
+    while (!hints.empty()) {
+      const std::size_t end = std::min(hints.find('\n'), hints.size());
+      if (end > 0) add("mpiexec:     " + hints.substr(0, end));
+      hints.erase(0, end + 1);
+    }
+    for (std::uint32_t i = 0; i < body.peer_count && body.peer_count <= 4; ++i) {
+      if (standstill_.left[body.peers[i]]) {
+        add("mpiexec:     rank " + std::to_string(body.peers[i]) + " has left MPI");
+      }
+    }
+  }
+
+  /// For each collective call: who is in it, and where the others are.
+  void add_collectives() {
+    std::vector<const wire::WaitBody*> done;
+    for (const Standstill::Wait& wait : standstill_.waits) {
+      const wire::WaitBody& body = wait.body;
+      const bool seen = std::any_of(done.begin(), done.end(), [&](const wire::WaitBody* other) {
+        return in_same_call(*other, body);
+      });
+      if (!is_collective(body) || seen) continue;
+      done.push_back(&body);
+      add_collective(body);
+    }
+  }
+
+  void add_collective(const wire::WaitBody& body) {
+    std::vector<std::uint32_t> inside;
+    std::map<std::string, std::vector<std::uint32_t>> elsewhere;
+    for (std::uint32_t rank = 0; rank < waits_.size(); ++rank) {
+      if (!is_member(body, rank)) continue;
+      const wire::WaitBody* other = waits_[rank];
+      if (other == nullptr) {
+        elsewhere[standstill_.left[rank] ? "left MPI" : "not in MPI"].push_back(rank);
+      } else if (in_same_call(body, *other)) {
+        inside.push_back(rank);
+      } else {
+        elsewhere[std::string("in ") + other->call.data()].push_back(rank);
+      }
+    }
+    std::string line = std::string("mpiexec:   ") + body.call.data() + " " + body.what.data() +
+                       ": " + rank_list(inside) + (inside.size() == 1 ? " is" : " are") + " in it";
+    for (const auto& [where, ranks] : elsewhere) {
+      const bool left = where == "left MPI";
+      line += ", " + rank_list(ranks) +
+              (ranks.size() == 1 ? (left ? " has " : " is ") : (left ? " have " : " are ")) + where;
+    }
+    if (elsewhere.empty())
+      line += ", which are all its ranks; they may be in different calls of it";
+    add(line);
+  }
+
+  void add_left() {
+    std::vector<std::uint32_t> ranks;
+    for (std::uint32_t rank = 0; rank < standstill_.left.size(); ++rank) {
+      if (standstill_.left[rank]) ranks.push_back(rank);
+    }
+    if (ranks.empty()) return;
+    add("mpiexec:   " + rank_list(ranks) + (ranks.size() == 1 ? " has" : " have") +
+        " left MPI (MPI_Finalize)");
+  }
+
+  const Standstill& standstill_;
+  std::vector<const wire::WaitBody*> waits_;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace
+
+std::vector<std::string> explain(const Standstill& standstill) {
+  return Explanation(standstill).lines();
+}
+
+/// The ranks that are in MPI, if all of them have waited for the set time, and there are any.
+std::optional<std::vector<DeadlockWatch::Rank>> DeadlockWatch::standing_ranks(
+    std::int64_t now_ns) const {
+  std::vector<Rank> ranks;
+  for (std::uint32_t number = 0; number < records_.size(); ++number) {
+    const wire::RankRecord& record = records_[number];
+    if (has_left(record)) continue;
+    const auto state = static_cast<wire::RankState>(record.state.load(std::memory_order_acquire));
+    if (state != wire::RankState::initialised) return std::nullopt;
+    const auto wait = wire::read_wait(record.wait, static_cast<std::uint32_t>(records_.size()));
+    if (!wait || wait->body.since_ns > now_ns - timeout_ns_) return std::nullopt;
+    ranks.push_back({number, *wait});
+  }
+  if (ranks.empty()) return std::nullopt;
+  return ranks;
+}
+
+std::vector<std::string> DeadlockWatch::look(std::int64_t now_ns) {
+  auto ranks = standing_ranks(now_ns);
+  const auto same_wait = [](const Rank& before, const Rank& now) {
+    return before.number == now.number && before.wait.body.since_ns == now.wait.body.since_ns;
+  };
+  if (!ranks ||
+      !std::equal(noted_.begin(), noted_.end(), ranks->begin(), ranks->end(), same_wait)) {
+    noted_ = ranks ? std::move(*ranks) : std::vector<Rank>();
+    reported_ = false;
+    return {};
+  }
+  const auto has_looked = [](const Rank& before, const Rank& now) {
+    return now.wait.beats - before.wait.beats >= looks_to_be_sure;
+  };
+  if (reported_ ||
+      !std::equal(noted_.begin(), noted_.end(), ranks->begin(), ranks->end(), has_looked)) {
+    return {};
+  }
+  reported_ = true;
+  Standstill standstill;
+  standstill.left.resize(records_.size());
+  std::int64_t since = 0;
+  for (const Rank& rank : *ranks) {
+    standstill.waits.push_back({rank.number, rank.wait.body});
+    since = std::max(since, rank.wait.body.since_ns);
+  }
+  for (std::size_t i = 0; i < records_.size(); ++i) standstill.left[i] = has_left(records_[i]);
+  standstill.seconds = (now_ns - since) / ns_per_s;
+  return explain(standstill);
+}
+
+}  // namespace fulmar::mpiexec
