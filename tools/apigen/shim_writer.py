@@ -138,7 +138,8 @@ def _entry(spec, symbol):
     modes = _modes(function)
     expressions, headers = carriers(spec, symbol)
     template = ', '.join([function.implementation, *modes])
-    return f'return api::entry<{template}>({", ".join(["call", *expressions])});', headers
+    entry = 'collective_entry' if function.has('agree') else 'entry'
+    return f'return api::{entry}<{template}>({", ".join(["call", *expressions])});', headers
 
 
 def write_shim(spec, symbol):
@@ -170,6 +171,8 @@ def write_shims(spec, chapter):
         if not symbol.function.has('missing'):
             folders.add(symbol.function.folder)
     includes = [f'#include "api/{"tool_entry" if chapter.style == "tool" else "entry"}.h"']
+    if any(function.has('agree') for function in chapter.functions):
+        includes.append('#include "api/collective.h"')
     includes += [f'#include "api/kinds/{kind}.h"' for kind in sorted(kinds)]
     for folder in sorted(folders):
         if folder == 'runtime' and chapter.style == 'tool':

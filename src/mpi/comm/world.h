@@ -63,6 +63,8 @@ struct World {
   Comm world;
   Comm self;
   ContextIds contexts;
+  /// Ranks compare their blocking collective calls first (mpi/coll/agreement.h).
+  bool compares_calls = false;
   Bindings bindings;  ///< set by `runtime`; the same in every process
   /// Partitioned sends made so far: their answers have tags of their own.
   std::uint32_t partitioned_sends = 0;

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include "api/entry.h"
+#include "api/kinds/buffer.h"
+#include "api/kinds/counts.h"
+#include "api/kinds/op.h"
+#include "api/kinds/ranks.h"
+#include "api/kinds/significance.h"
+#include "mpi/coll/agreement.h"
+#include "mpi/comm/world.h"
+
+/// The way of blocking collective calls: with FULMAR_CHECK=collectives all ranks first compare what
+/// they call (mpi/coll/agreement.h), from the same carriers that `entry` takes.
+namespace fulmar::api {
+
+/// What the carriers of a call say, as far as it is compared.
+class CallReader {
+ public:
+  CallReader(mpi::CollectiveCall& call, Scope& scope) noexcept : call_(call), scope_(scope) {}
+
+  template <class Carrier>
+  void read(const Carrier& carrier) {
+    if constexpr (std::is_same_v<Carrier, RootIn>) {
+      call_.add_root(carrier.raw);
+    } else if constexpr (std::is_same_v<Carrier, OpIn>) {
+      call_.add_op(*carrier.object);
+    } else if constexpr (std::is_same_v<Carrier, CountIn>) {
+      count_ = carrier.value(scope_);
+    } else if constexpr (std::is_same_v<Carrier, DatatypeIn>) {
+      call_.add_data(count_, *carrier.object);
+    } else if constexpr (requires { carrier.value(scope_).address; }) {
+      const auto data = carrier.value(scope_);
+      if (data.type != nullptr) call_.add_data(data.count, *data.type);
+    }
+  }
+
+ private:
+  mpi::CollectiveCall& call_;
+  Scope& scope_;
+  mpi::Count count_ = 0;
+};
+
+/// Compares the call with those of the other ranks. False where `result` is that of the call. What
+/// is wrong in itself is left to `entry` to tell.
+template <class... Carriers>
+[[gnu::noinline]] bool agrees(mpi::Library& library, Call call, int& result, Carriers... carriers) {
+  const base::EngineGuard guard(library.lock);
+  Scope scope{library};
+  const bool good = (check_at<Stage::object>(scope, call, carriers, result) && ...) &&
+                    (check_at<Stage::root>(scope, call, carriers, result) && ...) &&
+                    (check_at<Stage::other>(scope, call, carriers, result) && ...);
+  if (!good) return false;
+  if (scope.comm == nullptr || scope.comm->is_inter || scope.comm->size() == 1) return true;
+  mpi::CollectiveCall mine(call.name());
+  CallReader reader(mine, scope);
+  (reader.read(carriers), ...);
+  auto& comm = const_cast<mpi::Comm&>(*scope.comm);
+  const base::Error error = mine.compare(comm);
+  if (error.ok()) return true;
+  result = fail(library, call, scope.target, error);
+  return false;
+}
+
+/// `entry` for blocking collective calls.
+template <auto implementation, class... Carriers>
+[[gnu::always_inline]] inline int collective_entry(Call call, Carriers... carriers) {
+  mpi::Library* library = usable_library();
+  if (library != nullptr && library->world->compares_calls) [[unlikely]] {
+    int result = MPI_SUCCESS;
+    if (!agrees(*library, call, result, carriers...)) return result;
+  }
+  return entry<implementation>(call, carriers...);
+}
+
+}  // namespace fulmar::api
