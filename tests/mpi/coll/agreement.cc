@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// With FULMAR_CHECK=collectives a collective call that does not fit those of the other ranks ends in
-// all of them with an error that says who called what, and the communicator stays usable.
-// ranks: 1 2 3
-// env: FULMAR_CHECK=collectives
+// With FULMAR_CHECK=collectives a collective call that does not fit those of the other ranks ends
+// in all of them with an error that says who called what, and the communicator stays usable. ranks:
+// 1 2 3 env: FULMAR_CHECK=collectives
 #include <cstring>
 #include <string>
 #include <vector>
@@ -43,10 +42,9 @@ void right_calls() {
   test::expect_class(MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD), MPI_SUCCESS,
                      "allreduce");
   test::expect_equal(sum, size * (size - 1) / 2, "sum");
-  test::expect_class(
-      MPI_Gather(rank == 0 ? MPI_IN_PLACE : &value, 1, MPI_INT, all.data(), 1, MPI_INT, 0,
-                 MPI_COMM_WORLD),
-      MPI_SUCCESS, "gather");
+  test::expect_class(MPI_Gather(rank == 0 ? MPI_IN_PLACE : &value, 1, MPI_INT, all.data(), 1,
+                                MPI_INT, 0, MPI_COMM_WORLD),
+                     MPI_SUCCESS, "gather");
   test::expect_class(MPI_Allgatherv(&value, rank == 0 ? 1 : 0, MPI_INT, all.data(), counts.data(),
                                     displs.data(), MPI_INT, MPI_COMM_WORLD),
                      MPI_SUCCESS, "allgatherv");
