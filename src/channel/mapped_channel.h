@@ -77,8 +77,8 @@ class MappedChannel {
   /// `wanted` needs one.
   [[nodiscard]] std::size_t body_limit(Link& link, std::size_t wanted) noexcept;
 
-  /// Takes what arrived: at most a burst from each peer. Returns the number of packets. Tells the
-  /// sink of `ring_revoke` when `balance` is due.
+  /// Takes what arrived: at most a burst from each peer. Returns the number of packets. When
+  /// `balance` is due the sink gets `ring_revoke`, as if from this rank: no peer can send that.
   template <fabric::Sink S>
   unsigned get(S& sink) noexcept {
     unsigned taken = 0;
@@ -254,7 +254,7 @@ class MappedChannel {
     }
     if (claim != 0) open_claimed(peer, claim);
     if (wants_ring_back(peer)) {
-      sink.packet(peer, {wire::PacketKind::ring_revoke, 0, 0, 0, 0}, no_body);
+      sink.packet(provider_.self(), {wire::PacketKind::ring_revoke, 0, 0, 0, 0}, no_body);
     }
     return taken;
   }

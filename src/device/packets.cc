@@ -25,7 +25,8 @@ void Device::slow_packet(std::uint32_t peer_id, const wire::Envelope& envelope,
     case PacketKind::rts:
       return on_announcement(key, whole.bytes());
     case PacketKind::ring_revoke:
-      return balance();
+      if (peer_id == config_.self) return balance();
+      break;
     default:
       break;
   }
