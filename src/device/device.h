@@ -52,7 +52,7 @@ class Device {
     /// arrived before its receive: whoever waits for it would wait for ever. Does not return.
     void (*out_of_memory)(void* owner, std::uint64_t bytes) = nullptr;
     void* owner = nullptr;
-    WaitObserver observer;
+    WaitObserver observer = {};
   };
 
   Device(Config config, base::EngineLock& lock) noexcept;
