@@ -46,7 +46,8 @@ Allgatherv allgatherv_call(const ConstData& send, void* receive, CountArray coun
 }  // namespace
 
 Error Allgatherv::check(const Comm& comm) const {
-  if (const Error bad = check_counts("recvcounts", receive.counts, comm.size()); bad.failed()) {
+  if (const Error bad = check_counts("recvcounts", receive.counts, comm.remote_size);
+      bad.failed()) {
     return bad;
   }
   return check_displs("displs", receive.displs);
@@ -68,6 +69,7 @@ Algorithm Allgather::algorithm(Exchange& exchange) const {
 Error allgather(const ConstData& send, const Data& receive, Comm& comm) {
   const int tag = next_tag(comm);
   const Allgather call = allgather_call(send, receive);
+  if (comm.is_inter) return run_inter_call(comm, tag, call);
   const Count bytes = bytes_of(receive);
   device::NodeBoard* board = board_for(comm, bytes);
   if (board == nullptr) return run_call(comm, tag, call);
@@ -94,6 +96,7 @@ Error allgatherv(const ConstData& send, void* receive, CountArray counts, CountA
                  const Datatype& type, Comm& comm) {
   const int tag = next_tag(comm);
   const Allgatherv call = allgatherv_call(send, receive, counts, displs, type);
+  if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = call.check(comm); bad.failed()) return bad;
   return run_call(comm, tag, call);
 }

@@ -90,6 +90,7 @@ Algorithm Allreduce::algorithm(Exchange& exchange) const {
 Error allreduce(const void* send, const Data& receive, const Op& op, Comm& comm) {
   const int tag = next_tag(comm);
   const Allreduce call{send, receive, &op};
+  if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = call.check(comm); bad.failed()) return bad;
   if (receive.count == 0) return {};
   if (device::NodeBoard* board = board_for(comm, bytes_of(receive)); board != nullptr) {

@@ -104,13 +104,14 @@ Error check_v(const char* counts_name, CountArray counts, const char* displs_nam
 }  // namespace
 
 Error Alltoallv::check(const Comm& comm) const {
-  const Error bad = check_v("recvcounts", receive.counts, "rdispls", receive.displs, comm.size());
+  const Error bad =
+      check_v("recvcounts", receive.counts, "rdispls", receive.displs, comm.remote_size);
   if (bad.failed() || send.in_place()) return bad;
-  return check_v("sendcounts", send.counts, "sdispls", send.displs, comm.size());
+  return check_v("sendcounts", send.counts, "sdispls", send.displs, comm.remote_size);
 }
 
 Error Alltoallw::check(const Comm& comm) {
-  const int n = comm.size();
+  const int n = comm.remote_size;
   if (const Error bad = check_v("recvcounts", receive.counts, "rdispls", receive.displs, n);
       bad.failed()) {
     return bad;
@@ -146,7 +147,10 @@ Alltoall alltoall_call(const ConstData& send, const Data& receive) {
 }  // namespace
 
 Error alltoall(const ConstData& send, const Data& receive, Comm& comm) {
-  return run_call(comm, next_tag(comm), alltoall_call(send, receive));
+  const int tag = next_tag(comm);
+  const Alltoall call = alltoall_call(send, receive);
+  if (comm.is_inter) return run_inter_call(comm, tag, call);
+  return run_call(comm, tag, call);
 }
 
 Error ialltoall(const ConstData& send, const Data& receive, Comm& comm, MPI_Request& request) {
@@ -164,6 +168,7 @@ Error alltoallv(const void* send, CountArray send_counts, CountArray send_displs
   const int tag = next_tag(comm);
   const Alltoallv call{{Blocks::various(send, send_counts, send_displs, send_type),
                         Blocks::various(receive, receive_counts, receive_displs, &receive_type)}};
+  if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = call.check(comm); bad.failed()) return bad;
   return run_call(comm, tag, call);
 }
@@ -206,6 +211,7 @@ Error alltoallw(const void* send, CountArray send_counts, CountArray send_displs
   const int tag = next_tag(comm);
   Alltoallw call = alltoallw_call(send, send_counts, send_displs, send_types, receive,
                                   receive_counts, receive_displs, receive_types);
+  if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = call.check(comm); bad.failed()) return bad;
   return run_call(comm, tag, call);
 }

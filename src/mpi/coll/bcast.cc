@@ -37,6 +37,7 @@ Algorithm Bcast::algorithm(Exchange& exchange) const {
 
 Error bcast(const Data& data, int root, Comm& comm) {
   const int tag = next_tag(comm);
+  if (comm.is_inter) return run_inter_call(comm, tag, Bcast{data, root});
   const Count bytes = bytes_of(data);
   if (comm.size() == 1 || bytes == 0) return {};
   if (device::NodeBoard* board = board_for(comm, bytes); board != nullptr) {

@@ -69,6 +69,7 @@ class Exchange {
   Exchange& operator=(const Exchange&) = delete;
 
   [[nodiscard]] Comm& comm() const noexcept { return comm_; }
+  [[nodiscard]] int tag() const noexcept { return tag_; }
   [[nodiscard]] int rank() const noexcept { return comm_.rank; }
   [[nodiscard]] int size() const noexcept { return comm_.size(); }
   /// A rank `by` places on (or back), in the ring of all ranks.

@@ -73,6 +73,7 @@ Algorithm Gather::algorithm(Exchange& exchange) const { return gather_direct(exc
 Error gather(const ConstData& send, const Data& receive, int root, Comm& comm) {
   const int tag = next_tag(comm);
   const Gather call = gather_call(send, receive, root);
+  if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = call.check(comm); bad.failed()) return bad;
   const Count bytes = comm.rank == root ? bytes_of(receive) : bytes_of(send);
   if (device::NodeBoard* board = board_for(comm, bytes); board != nullptr) {
@@ -104,6 +105,7 @@ Error gatherv(const ConstData& send, void* receive, CountArray counts, CountArra
               const Datatype* type, int root, Comm& comm) {
   const int tag = next_tag(comm);
   const Gatherv call = gatherv_call(send, receive, counts, displs, type, root);
+  if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = call.check(comm); bad.failed()) return bad;
   return run_call(comm, tag, call);
 }

@@ -7,7 +7,7 @@
 #include "mpi/coll/blocks.h"
 #include "mpi/coll/run.h"
 
-/// The arguments of each collective operation on an intracommunicator, in the form that
+/// The arguments of each collective operation, in the form that
 /// mpi/coll/run.h asks for; what they mean is said in MPI 5.0 chapter 6. The algorithms take these.
 namespace fulmar::mpi {
 
@@ -18,6 +18,8 @@ struct Barrier {
   [[nodiscard]] static base::Error check(const Comm& /*comm*/) { return {}; }
   Algorithm algorithm(Exchange& exchange) const;
   [[nodiscard]] static Held held() noexcept { return {}; }
+  [[nodiscard]] static base::Error inter_check(const Comm& /*comm*/) { return {}; }
+  static Algorithm inter_algorithm(Exchange& exchange);
 };
 
 struct Bcast {
@@ -30,6 +32,8 @@ struct Bcast {
   [[nodiscard]] static base::Error check(const Comm& /*comm*/) { return {}; }
   Algorithm algorithm(Exchange& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{data.type, nullptr}, nullptr, {}}; }
+  [[nodiscard]] static base::Error inter_check(const Comm& /*comm*/) { return {}; }
+  Algorithm inter_algorithm(Exchange& exchange) const;
 };
 
 /// `receive` counts at the root only.
@@ -44,11 +48,14 @@ struct Gather {
   [[nodiscard]] base::Error check(const Comm& comm) const;
   Algorithm algorithm(Exchange& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{send.type, receive.type}, nullptr, {}}; }
+  [[nodiscard]] base::Error inter_check(const Comm& comm) const;
+  Algorithm inter_algorithm(Exchange& exchange) const;
 };
 struct Gatherv : Gather {
   static constexpr const char* nonblocking = "MPI_Igatherv";
   static constexpr const char* persistent = "MPI_Gatherv_init request";
   [[nodiscard]] base::Error check(const Comm& comm) const;
+  [[nodiscard]] base::Error inter_check(const Comm& comm) const;
 };
 
 /// `send` counts at the root only.
@@ -63,11 +70,14 @@ struct Scatter {
   [[nodiscard]] base::Error check(const Comm& comm) const;
   Algorithm algorithm(Exchange& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{send.type, receive.type}, nullptr, {}}; }
+  [[nodiscard]] base::Error inter_check(const Comm& comm) const;
+  Algorithm inter_algorithm(Exchange& exchange) const;
 };
 struct Scatterv : Scatter {
   static constexpr const char* nonblocking = "MPI_Iscatterv";
   static constexpr const char* persistent = "MPI_Scatterv_init request";
   [[nodiscard]] base::Error check(const Comm& comm) const;
+  [[nodiscard]] base::Error inter_check(const Comm& comm) const;
 };
 
 struct Allgather {
@@ -80,11 +90,14 @@ struct Allgather {
   [[nodiscard]] static base::Error check(const Comm& /*comm*/) { return {}; }
   Algorithm algorithm(Exchange& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{send.type, receive.type}, nullptr, {}}; }
+  [[nodiscard]] base::Error inter_check(const Comm& comm) const;
+  Algorithm inter_algorithm(Exchange& exchange) const;
 };
 struct Allgatherv : Allgather {
   static constexpr const char* nonblocking = "MPI_Iallgatherv";
   static constexpr const char* persistent = "MPI_Allgatherv_init request";
   [[nodiscard]] base::Error check(const Comm& comm) const;
+  [[nodiscard]] base::Error inter_check(const Comm& comm) const;
 };
 
 struct Alltoall {
@@ -97,11 +110,14 @@ struct Alltoall {
   [[nodiscard]] static base::Error check(const Comm& /*comm*/) { return {}; }
   Algorithm algorithm(Exchange& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{send.type, receive.type}, nullptr, {}}; }
+  [[nodiscard]] base::Error inter_check(const Comm& comm) const;
+  Algorithm inter_algorithm(Exchange& exchange) const;
 };
 struct Alltoallv : Alltoall {
   static constexpr const char* nonblocking = "MPI_Ialltoallv";
   static constexpr const char* persistent = "MPI_Alltoallv_init request";
   [[nodiscard]] base::Error check(const Comm& comm) const;
+  [[nodiscard]] base::Error inter_check(const Comm& comm) const;
 };
 /// `check` looks the types up.
 struct Alltoallw : Alltoall {
@@ -114,6 +130,7 @@ struct Alltoallw : Alltoall {
 
   [[nodiscard]] base::Error check(const Comm& comm);
   [[nodiscard]] Held held() const noexcept { return {{}, nullptr, types}; }
+  [[nodiscard]] base::Error inter_check(const Comm& comm);
 };
 
 /// `receive` counts at the root only.
@@ -131,6 +148,8 @@ struct Reduce {
   [[nodiscard]] base::Error check(const Comm& comm) const;
   Algorithm algorithm(Exchange& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{type, nullptr}, op, {}}; }
+  [[nodiscard]] base::Error inter_check(const Comm& comm) const;
+  Algorithm inter_algorithm(Exchange& exchange) const;
 };
 
 struct Allreduce {
@@ -148,17 +167,21 @@ struct Allreduce {
   [[nodiscard]] const void* own() const noexcept {
     return is_in_place(send) ? receive.address : send;
   }
+  [[nodiscard]] base::Error inter_check(const Comm& comm) const;
+  Algorithm inter_algorithm(Exchange& exchange) const;
 };
 
 struct Scan : Allreduce {
   static constexpr const char* nonblocking = "MPI_Iscan";
   static constexpr const char* persistent = "MPI_Scan_init request";
   Algorithm algorithm(Exchange& exchange) const;
+  [[nodiscard]] static base::Error inter_check(const Comm& comm);
 };
 struct Exscan : Allreduce {
   static constexpr const char* nonblocking = "MPI_Iexscan";
   static constexpr const char* persistent = "MPI_Exscan_init request";
   Algorithm algorithm(Exchange& exchange) const;
+  [[nodiscard]] static base::Error inter_check(const Comm& comm);
 };
 
 /// MPI_Reduce_scatter_block where the counts are null: then each rank gets `count` elements.
@@ -181,6 +204,8 @@ struct ReduceScatter {
   [[nodiscard]] Count count_of(int rank) const noexcept {
     return counts.is_null() ? count : counts[static_cast<std::size_t>(rank)];
   }
+  [[nodiscard]] base::Error inter_check(const Comm& comm) const;
+  Algorithm inter_algorithm(Exchange& exchange) const;
 };
 struct ReduceScatterBlock : ReduceScatter {
   static constexpr const char* nonblocking = "MPI_Ireduce_scatter_block";

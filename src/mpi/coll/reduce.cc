@@ -74,6 +74,7 @@ Error reduce(const void* send, void* receive, Count count, const Datatype& type,
              int root, Comm& comm) {
   const int tag = next_tag(comm);
   const Reduce call{send, receive, count, &type, &op, root};
+  if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = call.check(comm); bad.failed()) return bad;
   if (count == 0) return {};
   if (device::NodeBoard* board = board_for(comm, count * type.size); board != nullptr) {

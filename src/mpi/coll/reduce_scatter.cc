@@ -65,6 +65,7 @@ Error reduce_scatter(const void* send, void* receive, CountArray counts, const D
                      const Op& op, Comm& comm) {
   const int tag = next_tag(comm);
   const ReduceScatter call{send, receive, 0, counts, &type, &op};
+  if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = call.check(comm); bad.failed()) return bad;
   return run_call(comm, tag, call);
 }
@@ -84,6 +85,7 @@ Error reduce_scatter_init(const void* send, void* receive, CountArray counts, co
 Error reduce_scatter_block(const void* send, const Data& receive, const Op& op, Comm& comm) {
   const int tag = next_tag(comm);
   const ReduceScatterBlock call = block_call(send, receive, op);
+  if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = call.check(comm); bad.failed()) return bad;
   return run_call(comm, tag, call);
 }

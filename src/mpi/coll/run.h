@@ -22,6 +22,9 @@
 ///     Algorithm algorithm(Exchange&) const;   // chooses one, and returns it, not started
 ///     Held held() const;                      // what must outlive the user's handles
 ///
+/// and, where the operation exists between groups, `inter_check` and `inter_algorithm`, which take
+/// the place of the first two on an intercommunicator.
+///
 /// It stays where it is until the run is over, so algorithms may refer to its members. Arrays of
 /// counts and displacements are the user's and stay valid as long (MPI 5.0 sections 6.12 and 6.13).
 namespace fulmar::mpi {
@@ -34,11 +37,34 @@ struct Held {
   std::span<const Datatype* const> more_types;
 };
 
+template <class Call>
+base::Error check_call(const Comm& comm, Call& call) {
+  if constexpr (requires { call.inter_check(comm); }) {
+    if (comm.is_inter) return call.inter_check(comm);
+  }
+  return call.check(comm);
+}
+
+template <class Call>
+Algorithm algorithm_of(Exchange& exchange, const Call& call) {
+  if constexpr (requires { call.inter_algorithm(exchange); }) {
+    if (exchange.comm().is_inter) return call.inter_algorithm(exchange);
+  }
+  return call.algorithm(exchange);
+}
+
 /// Blocking: runs the algorithm of a call that was checked to its end.
 template <class Call>
 base::Error run_call(Comm& comm, int tag, const Call& call) {
   Exchange exchange(comm, tag);
-  return exchange.run(call.algorithm(exchange));
+  return exchange.run(algorithm_of(exchange, call));
+}
+
+/// Blocking, on an intercommunicator: checks the call and runs it.
+template <class Call>
+[[gnu::noinline]] base::Error run_inter_call(Comm& comm, int tag, Call call) {
+  if (const base::Error bad = check_call(comm, call); bad.failed()) return bad;
+  return run_call(comm, tag, call);
 }
 
 /// What the request of a non-blocking or persistent call keeps (Request::extra).
@@ -81,7 +107,7 @@ class KeptCallOf final : public KeptCall {
   ~KeptCallOf() override { release(call_.held()); }
 
  private:
-  Algorithm algorithm(Exchange& exchange) const override { return call_.algorithm(exchange); }
+  Algorithm algorithm(Exchange& exchange) const override { return algorithm_of(exchange, call_); }
 
   Call call_;
 };
@@ -119,7 +145,7 @@ base::Error make_persistent_request(const RequestKind& kind, Comm& comm, KeptCal
 /// Non-blocking: checks the call and starts it.
 template <class Call>
 base::Error start_call(Comm& comm, int tag, Call call, MPI_Request& out) {
-  if (const base::Error bad = call.check(comm); bad.failed()) return bad;
+  if (const base::Error bad = check_call(comm, call); bad.failed()) return bad;
   return make_nonblocking_request(nonblocking_kind<Call>, comm,
                                   new (std::nothrow) KeptCallOf<Call>(comm, tag, std::move(call)),
                                   out);
@@ -128,7 +154,7 @@ base::Error start_call(Comm& comm, int tag, Call call, MPI_Request& out) {
 /// Persistent: checks the call and keeps the call for MPI_Start.
 template <class Call>
 base::Error keep_call(Comm& comm, int tag, Call call, MPI_Request& out) {
-  if (const base::Error bad = call.check(comm); bad.failed()) return bad;
+  if (const base::Error bad = check_call(comm, call); bad.failed()) return bad;
   return make_persistent_request(persistent_kind<Call>, comm,
                                  new (std::nothrow) KeptCallOf<Call>(comm, tag, std::move(call)),
                                  out);

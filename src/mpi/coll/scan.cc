@@ -76,6 +76,7 @@ Algorithm scan_doubling(Exchange& exchange, const Allreduce& call, Own own) {
 template <class Call>
 Error run_scan(const Call& call, Comm& comm, Own own) {
   const int tag = next_tag(comm);
+  if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = call.check(comm); bad.failed()) return bad;
   if (call.receive.count == 0) return {};
   device::NodeBoard* board = board_for(comm, bytes_of(call.receive));

@@ -60,6 +60,7 @@ Algorithm Scatter::algorithm(Exchange& exchange) const { return scatter_direct(e
 Error scatter(const ConstData& send, const Data& receive, int root, Comm& comm) {
   const int tag = next_tag(comm);
   const Scatter call = scatter_call(send, receive, root);
+  if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = call.check(comm); bad.failed()) return bad;
   return run_call(comm, tag, call);
 }
@@ -78,6 +79,7 @@ Error scatterv(const void* send, CountArray counts, CountArray displs, const Dat
                const Data& receive, int root, Comm& comm) {
   const int tag = next_tag(comm);
   const Scatterv call = scatterv_call(send, counts, displs, type, receive, root);
+  if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = call.check(comm); bad.failed()) return bad;
   return run_call(comm, tag, call);
 }
