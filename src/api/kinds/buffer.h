@@ -22,7 +22,7 @@ struct DataArgument {
   MPI_Datatype handle;
   const mpi::Datatype* type = nullptr;
 
-  bool check(Scope& scope) noexcept {
+  [[gnu::always_inline]] inline bool check(Scope& scope) noexcept {
     if constexpr (in_place == InPlace::allowed) {
       if (mpi::is_in_place(raw)) return true;
     }
