@@ -54,6 +54,9 @@ struct Gather {
 struct Gatherv : Gather {
   static constexpr const char* nonblocking = "MPI_Igatherv";
   static constexpr const char* persistent = "MPI_Gatherv_init request";
+  void keep_arrays(const Comm& comm, KeptArrays& arrays) {
+    if (receive.type != nullptr) arrays.keep(receive, comm.remote_size);
+  }
   [[nodiscard]] base::Error check(const Comm& comm) const;
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
 };
@@ -76,6 +79,9 @@ struct Scatter {
 struct Scatterv : Scatter {
   static constexpr const char* nonblocking = "MPI_Iscatterv";
   static constexpr const char* persistent = "MPI_Scatterv_init request";
+  void keep_arrays(const Comm& comm, KeptArrays& arrays) {
+    if (send.type != nullptr) arrays.keep(send, comm.remote_size);
+  }
   [[nodiscard]] base::Error check(const Comm& comm) const;
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
 };
@@ -96,6 +102,7 @@ struct Allgather {
 struct Allgatherv : Allgather {
   static constexpr const char* nonblocking = "MPI_Iallgatherv";
   static constexpr const char* persistent = "MPI_Allgatherv_init request";
+  void keep_arrays(const Comm& comm, KeptArrays& arrays) { arrays.keep(receive, comm.remote_size); }
   [[nodiscard]] base::Error check(const Comm& comm) const;
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
 };
@@ -116,6 +123,10 @@ struct Alltoall {
 struct Alltoallv : Alltoall {
   static constexpr const char* nonblocking = "MPI_Ialltoallv";
   static constexpr const char* persistent = "MPI_Alltoallv_init request";
+  void keep_arrays(const Comm& comm, KeptArrays& arrays) {
+    arrays.keep(send, comm.remote_size);
+    arrays.keep(receive, comm.remote_size);
+  }
   [[nodiscard]] base::Error check(const Comm& comm) const;
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
 };
@@ -123,6 +134,10 @@ struct Alltoallv : Alltoall {
 struct Alltoallw : Alltoall {
   static constexpr const char* nonblocking = "MPI_Ialltoallw";
   static constexpr const char* persistent = "MPI_Alltoallw_init request";
+  void keep_arrays(const Comm& comm, KeptArrays& arrays) {
+    arrays.keep(send, comm.remote_size);
+    arrays.keep(receive, comm.remote_size);
+  }
 
   const MPI_Datatype* send_handles;
   const MPI_Datatype* receive_handles;
@@ -188,6 +203,7 @@ struct Exscan : Allreduce {
 struct ReduceScatter {
   static constexpr const char* nonblocking = "MPI_Ireduce_scatter";
   static constexpr const char* persistent = "MPI_Reduce_scatter_init request";
+  void keep_arrays(const Comm& comm, KeptArrays& arrays) { arrays.keep(counts, comm.size()); }
 
   const void* send;
   void* receive;

@@ -64,6 +64,7 @@ base::Error make_persistent_request(const RequestKind& kind, Comm& comm, KeptCal
                                     MPI_Request& out) {
   Request* request = make_call_request(kind, comm, kept);
   if (request == nullptr) return no_request_memory();
+  kept->keep_arrays();
   request->persistent = true;
   request->active = false;
   out = handle_cast<MPI_Request>(*request);

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "mpi/coll/exchange.h"
+#include "mpi/coll/kept_arrays.h"
 #include "mpi/op/op.h"
 #include "mpi/request/request.h"
 
@@ -26,7 +27,10 @@
 /// the place of the first two on an intercommunicator.
 ///
 /// It stays where it is until the run is over, so algorithms may refer to its members. Arrays of
-/// counts and displacements are the user's and stay valid as long (MPI 5.0 sections 6.12 and 6.13).
+/// counts and displacements are the user's and stay valid as long (MPI 5.0 section 6.12); a call
+/// that has some says how to copy them for a persistent request:
+///
+///     void keep_arrays(const Comm&, KeptArrays&);
 namespace fulmar::mpi {
 
 /// Objects that a call uses, which the user may free before the call is complete. Null pointers and
@@ -75,6 +79,9 @@ class KeptCall {
   KeptCall(const KeptCall&) = delete;
   KeptCall& operator=(const KeptCall&) = delete;
 
+  /// Copies the caller's arrays.
+  virtual void keep_arrays() = 0;
+
   /// One run; `completion` tells its end.
   void start(device::Operation& completion) noexcept {
     exchange_.emplace(comm_, tag_);
@@ -88,6 +95,7 @@ class KeptCall {
  protected:
   void acquire(const Held& held) noexcept;
   void release(const Held& held) noexcept;
+  [[nodiscard]] const Comm& comm() const noexcept { return comm_; }
 
  private:
   virtual Algorithm algorithm(Exchange& exchange) const = 0;
@@ -100,6 +108,12 @@ class KeptCall {
 template <class Call>
 class KeptCallOf final : public KeptCall {
  public:
+  void keep_arrays() override {
+    if constexpr (requires { call_.keep_arrays(comm(), arrays_); }) {
+      call_.keep_arrays(comm(), arrays_);
+    }
+  }
+
   KeptCallOf(Comm& comm, int tag, Call&& call) noexcept
       : KeptCall(comm, tag), call_(std::move(call)) {
     acquire(call_.held());
@@ -110,6 +124,7 @@ class KeptCallOf final : public KeptCall {
   Algorithm algorithm(Exchange& exchange) const override { return algorithm_of(exchange, call_); }
 
   Call call_;
+  KeptArrays arrays_;
 };
 
 // The functions of the kinds of requests.

@@ -33,6 +33,10 @@ struct Neighbourhood {
   [[nodiscard]] base::Error check(const Comm& comm);
   Algorithm algorithm(Exchange& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{send.type, receive.type}, nullptr, types}; }
+  void keep_arrays(const Comm& comm, KeptArrays& arrays) {
+    arrays.keep(send, static_cast<int>(comm.topology->destinations.size()));
+    arrays.keep(receive, static_cast<int>(comm.topology->sources.size()));
+  }
 
  private:
   [[nodiscard]] base::Error check_w(const Comm& comm);

@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <numeric>
 #include <vector>
@@ -147,6 +148,57 @@ void handles_freed_early() {
   MPI_Request_free(&request);
 }
 
+/// Arrays of counts and displacements changed after the request was made. The standard does not
+/// allow it, but other libraries read them then, and programs rely on it.
+void arrays_changed_early() {
+  const MPI_Comm comm = MPI_COMM_WORLD;
+  const int size = test::size_of(comm);
+  const auto n = static_cast<std::size_t>(size);
+  const int rank = test::rank_of(comm);
+  std::vector<int> counts(n, 1);
+  std::vector<int> places(n);
+  std::iota(places.rbegin(), places.rend(), 0);  // block r lies at size - 1 - r
+  std::vector<MPI_Datatype> types(n, MPI_INT);
+  std::vector<int> bytes(n);
+  for (std::size_t i = 0; i < n; ++i) bytes[i] = places[i] * static_cast<int>(sizeof(int));
+  std::vector<int> from(n);
+  std::vector<std::vector<int>> got(6, std::vector<int>(n, -1));
+  std::array<MPI_Request, 6> requests{};
+  const MPI_Info none = MPI_INFO_NULL;
+  MPI_Gatherv_init(&rank, 1, MPI_INT, got[0].data(), counts.data(), places.data(), MPI_INT, 0, comm,
+                   none, requests.data());
+  MPI_Scatterv_init(from.data(), counts.data(), places.data(), MPI_INT, got[1].data(), 1, MPI_INT,
+                    size - 1, comm, none, &requests[1]);
+  MPI_Allgatherv_init(&rank, 1, MPI_INT, got[2].data(), counts.data(), places.data(), MPI_INT, comm,
+                      none, &requests[2]);
+  MPI_Alltoallv_init(from.data(), counts.data(), places.data(), MPI_INT, got[3].data(),
+                     counts.data(), places.data(), MPI_INT, comm, none, &requests[3]);
+  MPI_Alltoallw_init(from.data(), counts.data(), bytes.data(), types.data(), got[4].data(),
+                     counts.data(), bytes.data(), types.data(), comm, none, &requests[4]);
+  MPI_Reduce_scatter_init(from.data(), got[5].data(), counts.data(), MPI_INT, MPI_SUM, comm, none,
+                          &requests[5]);
+  for (std::vector<int>* array : {&counts, &places, &bytes}) {
+    std::fill(array->begin(), array->end(), 1 << 30);
+  }
+  std::fill(types.begin(), types.end(), MPI_DATATYPE_NULL);
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < size; ++i) from[static_cast<std::size_t>(i)] = 100 * rank + i + round;
+    MPI_Startall(6, requests.data());
+    MPI_Waitall(6, requests.data(), MPI_STATUSES_IGNORE);
+    for (int r = 0; r < size; ++r) {
+      const auto at = static_cast<std::size_t>(size - 1 - r);
+      if (rank == 0) expect_equal(got[0][at], r, "MPI_Gatherv_init");
+      expect_equal(got[2][at], r, "MPI_Allgatherv_init");
+      expect_equal(got[3][at], 100 * r + size - 1 - rank + round, "MPI_Alltoallv_init");
+      expect_equal(got[4][at], 100 * r + size - 1 - rank + round, "MPI_Alltoallw_init");
+    }
+    expect_equal(got[1][0], 100 * (size - 1) + size - 1 - rank + round, "MPI_Scatterv_init");
+    expect_equal(got[5][0], 50 * size * (size - 1) + size * (rank + round),
+                 "MPI_Reduce_scatter_init");
+  }
+  for (MPI_Request& request : requests) MPI_Request_free(&request);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -157,6 +209,7 @@ int main(int argc, char** argv) {
     rounds_do_not_mix();
     wrong_use();
     handles_freed_early();
+    arrays_changed_early();
   }
   return test::finish();
 }
