@@ -2,8 +2,10 @@
 // Copyright (c) 2026 the Fulmar authors
 //
 // With FULMAR_CHECK=collectives a collective call that does not fit those of the other ranks ends
-// in all of them with an error that says who called what, and the communicator stays usable. ranks:
-// 1 2 3 env: FULMAR_CHECK=collectives
+// in all of them with an error that says who called what, and the communicator stays usable.
+//
+// ranks: 1 2 3
+// env: FULMAR_CHECK=collectives
 #include <cstring>
 #include <string>
 #include <vector>

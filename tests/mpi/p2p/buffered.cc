@@ -2,7 +2,9 @@
 // Copyright (c) 2026 the Fulmar authors
 //
 // Buffered sends: attached buffers of the process and of communicators, room, detach, flush
-// (MPI 5.0 section 3.6). ranks: 1 2 4
+// (MPI 5.0 section 3.6).
+//
+// ranks: 1 2 4
 #include "check.h"
 
 namespace {

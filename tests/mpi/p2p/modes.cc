@@ -2,7 +2,9 @@
 // Copyright (c) 2026 the Fulmar authors
 //
 // Blocking and immediate sends of all modes, at the lengths where protocols change, to the
-// neighbour and to the own process (MPI 5.0 sections 3.2, 3.4 and 3.7). ranks: 1 2 4
+// neighbour and to the own process (MPI 5.0 sections 3.2, 3.4 and 3.7).
+//
+// ranks: 1 2 4
 #include "check.h"
 
 namespace {

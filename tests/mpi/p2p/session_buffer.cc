@@ -2,7 +2,9 @@
 // Copyright (c) 2026 the Fulmar authors
 //
 // The buffer of a session serves the communicators that come from it, and no others (MPI 5.0
-// section 3.6). ranks: 1 2
+// section 3.6).
+//
+// ranks: 1 2
 #include "check.h"
 
 namespace {

@@ -324,7 +324,8 @@ void dropping() {
     MPI_Request_free(&request);
   }
   make_progress();
-  expect_equal(one.calls + one.dropped, many, "what is not delivered is counted");
+  // A message of another rank, which is further on, may come on top.
+  expect(one.calls + one.dropped >= many, "what is not delivered is counted");
   one.end();
 }
 
