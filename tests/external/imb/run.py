@@ -4,7 +4,7 @@
 
 usage: run.py [--ranks N...] [--suite NAME...]     (default: 2 4 8 ranks, all suites that plan.txt runs)
 
-FULMAR_IMB_SOURCE names a folder with the sources (github.com/intel/mpi-benchmarks, 2021.8 or later). They are
+IMB_SOURCE names a folder with the sources (github.com/intel/mpi-benchmarks, 2021.8 or later). They are
 built with CHECK, so that every result is compared; a column `defects` that is not zero is a failure, as
 is a benchmark without its table. The numbers say nothing about speed.
 """
@@ -79,7 +79,7 @@ def main():
     arguments = parser.parse_args()
     plan = read_plan()
     suites = arguments.suite or list(plan)
-    source = sources.folder("FULMAR_IMB_SOURCE", "the Intel MPI Benchmarks", "src_cpp/Makefile")
+    source = sources.folder("IMB_SOURCE", "the Intel MPI Benchmarks", "src_cpp/Makefile")
     targets = [f"IMB-{suite}" for suite in plan]
     make = ["make", "-j2", "CC=mpicc", "CXX=mpicxx", "CPPFLAGS=-DCHECK -O2", "WITH_OPENMP=1"]
     # One after the other: the suites share object files.

@@ -4,7 +4,7 @@
 
 usage: run.py [--ranks N...] [--only PART...]     (default: all that plan.txt runs, with its numbers of ranks)
 
-FULMAR_OSU_SOURCE names a folder with the sources (version 7.4, with `configure`). Programs that print results
+OSU_SOURCE names a folder with the sources (version 7.4, with `configure`). Programs that print results
 for every length, all of them validated, have passed. The numbers say nothing about speed.
 """
 
@@ -79,7 +79,7 @@ def main():
     parser.add_argument("--only", nargs="+", metavar="PART", help="programs with this in their path")
     arguments = parser.parse_args()
     plan = Plan()
-    source = sources.folder("FULMAR_OSU_SOURCE", "the OSU micro-benchmarks", "c/mpi/pt2pt/standard/osu_latency.c")
+    source = sources.folder("OSU_SOURCE", "the OSU micro-benchmarks", "c/mpi/pt2pt/standard/osu_latency.c")
     folder = sources.build("osu", source, [["sh", "./configure", "CC=mpicc", "CXX=mpicxx", "CFLAGS=-O2"],
                                            ["make", "-C", "c", "-j2"]]) / "c" / "mpi"
     programs = sorted(str(file.relative_to(folder)) for file in folder.rglob("osu_*")
