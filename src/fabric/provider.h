@@ -84,9 +84,61 @@ template <class S>
 concept Sink = requires(S& sink, std::uint32_t peer, const wire::Envelope& envelope,
                         std::span<const std::byte> body) { sink.packet(peer, envelope, body); };
 
+/// What became of a packet that was posted in place.
+enum class Sent : std::uint8_t {
+  done,  ///< the provider needs the memory no more
+  lost,  ///< the peer has died; it does not have, and will not get, all of it
+};
+
+/// Is told about packets that were posted in place: `sent(token, how)`, once for every
+/// `post_in_place` that answered `done`, from within `poll`, in no particular order.
+template <class S>
+concept LearnsOfSends = requires(S& sink, std::uint64_t token, Sent how) { sink.sent(token, how); };
+
+/// Takes the bodies of packets that were posted in place without a copy. Such a body is a `prefix`
+/// and a payload of `bytes` bytes. All calls come from within `poll`; the payloads of several
+/// packets of one peer can be under way at once (over different lanes), that of one packet comes
+/// from its front to its end.
+///
+/// * `place(peer, envelope, prefix, offset, bytes)`: where payload bytes [offset, offset + bytes),
+///   which is all that is still to come, belong. Returns pieces of memory that take at least one
+///   byte of it and at most `bytes`; if they take fewer, it is asked again for the rest when they
+///   are full. The pieces' descriptions stay as they are until the next call of a member of the
+///   sink, the memory stays until the answer that it is full, or until the peer is lost (the
+///   provider's `lost` callback, after which it writes nowhere). An empty answer: give me the rest
+///   by `part`.
+/// * `placed(peer, envelope, prefix, offset, bytes)`: the pieces of the last answer are full; they
+///   took payload bytes [offset, offset + bytes). The packet is complete when that end is
+///   envelope.length - prefix.size().
+/// * `part(peer, envelope, prefix, offset, bytes)`: payload bytes from `offset` on, as many as
+///   came; they are gone when the call returns. For data that the memory takes only in tiny pieces,
+///   and for packets that nobody wants (which a hostile peer can send: the prefix is its word).
+template <class S>
+concept PlacesBodies = Sink<S> && LearnsOfSends<S> &&
+                       requires(S& sink, std::uint32_t peer, const wire::Envelope& envelope,
+                                std::span<const std::byte> prefix, std::uint64_t offset,
+                                std::uint64_t bytes, std::span<const std::byte> payload) {
+                         {
+                           sink.place(peer, envelope, prefix, offset, bytes)
+                         } -> std::convertible_to<std::span<const iovec>>;
+                         sink.placed(peer, envelope, prefix, offset, bytes);
+                         sink.part(peer, envelope, prefix, offset, payload);
+                       };
+
 struct NullSink {
   void packet(std::uint32_t, const wire::Envelope&, const Body&) noexcept {}
+  void sent(std::uint64_t, Sent) noexcept {}
+  [[nodiscard]] std::span<const iovec> place(std::uint32_t, const wire::Envelope&,
+                                             std::span<const std::byte>, std::uint64_t,
+                                             std::uint64_t) noexcept {
+    return {};
+  }
+  void placed(std::uint32_t, const wire::Envelope&, std::span<const std::byte>, std::uint64_t,
+              std::uint64_t) noexcept {}
+  void part(std::uint32_t, const wire::Envelope&, std::span<const std::byte>, std::uint64_t,
+            std::span<const std::byte>) noexcept {}
 };
+static_assert(PlacesBodies<NullSink>);
 
 template <class P>
 concept Provider = requires(P& provider, const P& view, std::uint32_t peer) {
@@ -116,6 +168,49 @@ concept SendsPackets =
       { provider.poll(sink) } -> std::same_as<unsigned>;
       { P::max_body_bytes } -> std::convertible_to<std::size_t>;
     };
+
+/// Packets whose bytes are taken from the memory where they lie, and come to where the peer's sink
+/// wants them (`PlacesBodies`): for the bytes of long messages.
+///
+/// `post_in_place(peer, envelope, prefix, pieces, token)` sends one packet: its body is `prefix` (1
+/// to `max_prefix_bytes`, copied) and then what `pieces` describe (at most `max_pieces`; the
+/// descriptions are copied, the memory is not: it stays and stays unchanged until the sink hears
+/// `sent(token, ...)`). envelope.length is the sum, at most `max_in_place_bytes`. `again`: enough
+/// is under way to this peer; a sender that has more tries again after progress.
+///
+/// Packets posted in place keep no order: not among themselves (they may take different lanes), and
+/// those of `post` may overtake them and be overtaken. The prefix has to tell what they are.
+template <class P>
+concept SendsInPlace =
+    SendsPackets<P> && requires(P& provider, std::uint32_t peer, const wire::Envelope& envelope,
+                                std::span<const std::byte> prefix, std::span<const iovec> pieces,
+                                std::uint64_t token) {
+      { provider.post_in_place(peer, envelope, prefix, pieces, token) } -> std::same_as<Post>;
+      { P::max_prefix_bytes } -> std::convertible_to<std::size_t>;
+      { P::max_pieces } -> std::convertible_to<std::size_t>;
+      { P::max_in_place_bytes } -> std::convertible_to<std::size_t>;
+    };
+
+/// Short packets travel together. The first one that is posted to a peer after a `poll` leaves at
+/// once; those that follow before the next `poll` wait for each other until `flush` or `poll`, or
+/// until they are worth a system call. So whoever posts, and then does not poll soon (a blocking
+/// send that is done, a program that computes), flushes.
+template <class P>
+concept HoldsPackets = SendsPackets<P> && requires(P& provider, const P& view) {
+  { view.has_unsent() } -> std::same_as<bool>;
+  { provider.flush() };
+};
+
+/// There is a file descriptor to sleep on. `arm()` before each sleep: true if there is nothing to
+/// do now and `descriptor()` becomes readable as soon as there is, whatever happens in between;
+/// false: poll first. A sleep ends at `next_deadline_ns()` (of CLOCK_MONOTONIC; -1: never) at the
+/// latest.
+template <class P>
+concept SleepsOnDescriptor = Provider<P> && requires(P& provider, const P& view) {
+  { view.descriptor() } -> std::same_as<int>;
+  { provider.arm() } -> std::same_as<bool>;
+  { view.next_deadline_ns() } -> std::same_as<std::int64_t>;
+};
 
 /// The peer's address space can be read and written without its help. `reach(peer)` says whether
 /// that works for this peer (probed once); both calls move `bytes` completely or fail.
