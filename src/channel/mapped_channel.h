@@ -102,8 +102,10 @@ class MappedChannel {
   }
   /// Before sleep: from now on every sender that puts something wakes this rank. The caller then
   /// makes all processors see it (membarrier or a full fence everywhere), looks again, and sleeps
-  /// on `sleep_word`.
-  void announce_sleep() noexcept { control_->asleep.store(1, std::memory_order_seq_cst); }
+  /// on `sleep_word`, or on its wake socket.
+  void announce_sleep(wire::Asleep where = wire::Asleep::on_word) noexcept {
+    control_->asleep.store(static_cast<std::uint32_t>(where), std::memory_order_seq_cst);
+  }
   void announce_awake() noexcept { control_->asleep.store(0, std::memory_order_relaxed); }
   [[nodiscard]] std::atomic<std::uint32_t>& sleep_word() noexcept { return control_->asleep; }
   /// Without membarrier every sender has to order its packet before its look at the wake word. That

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/engine_lock.h"
+#include "base/wake_socket.h"
 #include "device/arrival.h"
 #include "device/cookies.h"
 #include "device/copy_choice.h"
@@ -62,6 +63,9 @@ class Device {
 
   /// Before the first message: which channels there are.
   [[nodiscard]] EnabledRails& rails() noexcept { return rails_; }
+  /// Lets this process sleep on networks and shared memory at once; called when networks are in use
+  /// and all channels are known.
+  [[nodiscard]] base::Error use_wake_socket();
   [[nodiscard]] const Config& config() const noexcept { return config_; }
   [[nodiscard]] base::EngineLock& lock() noexcept { return lock_; }
 
@@ -111,8 +115,11 @@ class Device {
   // --- progress and waiting
   // ---------------------------------------------------------------------------
 
-  /// One look at everything that can move. Returns how much did.
-  unsigned progress() noexcept;
+  /// One look at everything that can move. Returns how much did. A look at a network is a system
+  /// call: one from which nothing has come for a while is looked at now and then only, if others
+  /// are cheaper, or `at_all`.
+  enum class Look : bool { as_due, at_all };
+  unsigned progress(Look look = Look::as_due) noexcept;
 
   /// Returns when `finished()` is true. Spins, yields or sleeps as the situation demands.
   template <class Finished>
@@ -188,8 +195,8 @@ class Device {
                                                       std::span<const std::uint32_t> peers,
                                                       int self, std::uint64_t first_round);
   [[nodiscard]] BoardPool& boards() noexcept { return boards_; }
-  /// Wakes a process that was seen to sleep.
-  void wake(std::uint32_t peer) noexcept;
+  /// Wakes a process of the node, by its number there, that was seen to sleep.
+  void wake(std::uint32_t number) noexcept;
 
   // --- figures; see also device/figures.cc
   // ------------------------------------------------------------------------------------------
@@ -348,6 +355,10 @@ class Device {
   void activate(Operation& operation) noexcept;
   void deactivate(const Operation& operation) noexcept;
 
+  // progress.cc
+  template <class Channel>
+  unsigned look_at_network(Channel& channel, Look look) noexcept;
+
   // flow.cc
   void enqueue(Peer& peer, Outgoing& item) noexcept;
   unsigned flush_backlog() noexcept;
@@ -391,6 +402,8 @@ class Device {
                                        WaitNote note) noexcept;
 
   // wait.cc
+  void fence_senders() noexcept;
+  void count_sleep(std::uint64_t slept_ns) noexcept;
   [[gnu::noinline]] bool sleep(WaitNote what, std::uint32_t quiet_sleeps) noexcept;
   void tell_quiet(WaitNote note, std::uint32_t quiet_sleeps) noexcept;
   void give_up_membarrier() noexcept;
@@ -428,6 +441,8 @@ class Device {
   bool in_progress_ = false;
   bool sleeping_ = false;
   std::uint64_t progress_calls_ = 0;
+  std::uint32_t quiet_looks_ = 0;  ///< at networks, since something came from one
+  std::optional<base::WakeSocket> wake_socket_;
   std::int64_t quiet_since_ns_ = 0;
   std::uint32_t missed_polls_ = 0;
   std::uint64_t unattended_ = 0;

@@ -36,7 +36,7 @@ void NodeBoard::wait_for(int member) noexcept {
                           {WaitNote::Kind::board, this});
 }
 
-void NodeBoard::wake(std::uint32_t peer) noexcept { device_.wake(peer); }
+void NodeBoard::wake(std::uint32_t number) noexcept { device_.wake(number); }
 
 std::uint64_t BoardPool::offer() noexcept {
   if (offered_) return 0;
@@ -67,7 +67,9 @@ std::unique_ptr<NodeBoard> Device::make_board(std::uint32_t index,
     if constexpr (HasBoards<std::remove_cvref_t<decltype(channel)>>) {
       std::vector<NodeBoard::Member> members;
       for (const std::uint32_t peer : peers) {
-        members.push_back({&channel.board(peer, index), &channel.control(peer), peer});
+        const std::uint32_t number = rails_.number_in_node(peer);
+        if (number == EnabledRails::not_here) return;
+        members.push_back({&channel.board(number, index), &channel.control(number), number});
       }
       board = std::make_unique<NodeBoard>(*this, index, std::move(members), self, first_round);
     }
@@ -75,10 +77,10 @@ std::unique_ptr<NodeBoard> Device::make_board(std::uint32_t index,
   return board;
 }
 
-void Device::wake(std::uint32_t peer) noexcept {
+void Device::wake(std::uint32_t number) noexcept {
   rails_.for_each([&](auto& channel) {
     if constexpr (HasBoards<std::remove_cvref_t<decltype(channel)>>) {
-      channel.provider().wake(peer);
+      channel.provider().wake(number);
     }
   });
 }

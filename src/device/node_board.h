@@ -41,7 +41,7 @@ class NodeBoard {
   struct Member {
     wire::Board* board;
     const wire::AreaControl* control;
-    std::uint32_t peer;
+    std::uint32_t number;  ///< of the process among those of the node
   };
 
   NodeBoard(Device& device, std::uint32_t index, std::vector<Member> members, int self,
@@ -113,10 +113,10 @@ class NodeBoard {
         std::atomic_thread_fence(std::memory_order_seq_cst);
       }
       if (member.control->asleep.load(std::memory_order_relaxed) != 0) [[unlikely]]
-        wake(member.peer);
+        wake(member.number);
     }
   }
-  [[gnu::cold]] void wake(std::uint32_t peer) noexcept;
+  [[gnu::cold]] void wake(std::uint32_t number) noexcept;
   [[gnu::noinline]] void wait_for_others() noexcept { wait_all(); }
 
   Device& device_;

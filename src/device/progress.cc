@@ -10,18 +10,27 @@ namespace {
 
 /// Every so many looks: hand rings around, which is never urgent.
 constexpr std::uint32_t balance_interval = 4096;
+/// After so many looks in vain a network is looked at with every so many calls of progress only.
+constexpr std::uint32_t looks_before_rare = 1000;
+constexpr std::uint32_t rare_look_interval = 32;
 
 template <class Channel>
 concept Balances = requires(Channel& channel) { channel.rings_polled(); };
 
 }  // namespace
 
-unsigned Device::progress() noexcept {
+unsigned Device::progress(Look look) noexcept {
   if (in_progress_) [[unlikely]]
     return 0;  // called back from a completion
   in_progress_ = true;
   unsigned moved = 0;
-  rails_.for_each([&](auto& channel) { moved += channel.get(*this); });
+  rails_.for_each([&](auto& channel) {
+    if constexpr (sleeps_on_descriptor<std::remove_cvref_t<decltype(channel)>>) {
+      moved += look_at_network(channel, look);
+    } else {
+      moved += rails_.get(channel, *this);
+    }
+  });
   if (!backlog_.empty()) [[unlikely]]
     moved += flush_backlog();
   if (active_ != nullptr) [[unlikely]]
@@ -35,6 +44,16 @@ unsigned Device::progress() noexcept {
   in_progress_ = false;
   if (waiters_stale_) [[unlikely]]
     finish_progress();
+  return moved;
+}
+
+template <class Channel>
+unsigned Device::look_at_network(Channel& channel, Look look) noexcept {
+  const bool due = look == Look::at_all || quiet_looks_ < looks_before_rare || !rails_.maps_node() ||
+                   progress_calls_ % rare_look_interval == 0 || channel.provider().has_unsent();
+  if (!due) return 0;
+  const unsigned moved = rails_.get(channel, *this);
+  quiet_looks_ = moved != 0 ? 0 : quiet_looks_ + (quiet_looks_ < looks_before_rare ? 1 : 0);
   return moved;
 }
 

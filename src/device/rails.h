@@ -2,8 +2,10 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -17,11 +19,16 @@ namespace fulmar::device {
 struct RailRef {
   void* link = nullptr;
   std::uint8_t provider = 0;
+  std::uint32_t number = 0;  ///< the provider's own for this peer
 };
 
 /// The channels of a process, one for each provider in use, and the links to its peers. A call goes
 /// to the right one by a switch over the closed set of enabled providers; with one provider there
 /// is no switch.
+///
+/// Providers that map their peers' memory know the ranks of one node alone, and number them from 0
+/// in the order of their ranks in the job; all others number peers by rank. The translation is here:
+/// once when a link is made, and for what arrives in `get`.
 template <class List>
 class Rails;
 
@@ -32,11 +39,23 @@ class Rails<fabric::ProviderList<P...>> {
   using ChannelOf = channel::Channel<Each>;
   static constexpr std::size_t provider_count = sizeof...(P);
 
-  /// Uses `provider`, which outlives this.
+  /// Uses `provider`, which outlives this and serves every process of the job.
   template <class Each>
+    requires(!fabric::MapsPeers<Each>)
   void use(Each& provider) {
     std::get<std::unique_ptr<ChannelOf<Each>>>(channels_) =
         std::make_unique<ChannelOf<Each>>(provider);
+  }
+  /// The same for a provider that serves the processes `ranks`, in ascending order, alone; without
+  /// `ranks` those from 0 on.
+  template <fabric::MapsPeers Each>
+  void use(Each& provider, std::span<const std::uint32_t> ranks = {}) {
+    std::get<std::unique_ptr<ChannelOf<Each>>>(channels_) =
+        std::make_unique<ChannelOf<Each>>(provider);
+    node_ranks_.assign(ranks.begin(), ranks.end());
+    while (node_ranks_.size() < provider.size()) {
+      node_ranks_.push_back(static_cast<std::uint32_t>(node_ranks_.size()));
+    }
   }
 
   /// Calls f(channel, link) for the channel of `rail`.
@@ -56,10 +75,48 @@ class Rails<fabric::ProviderList<P...>> {
     (..., with_links<P>(f));
   }
 
-  /// The link to a peer over the first provider in use. Providers come in the order of the list.
+  /// Whether shared memory is in use.
+  [[nodiscard]] bool maps_node() const noexcept { return node_ranks_.size() > 1; }
+
+  /// Takes what arrived on one of the channels; the sink gets the senders' ranks.
+  template <class Channel, class Sink>
+  [[gnu::always_inline]] unsigned get(Channel& channel, Sink& sink) noexcept {
+    if constexpr (numbers_node<Channel>) {
+      Renumbered<Sink> renumbered{sink, node_ranks_.data()};
+      return channel.get(renumbered);
+    } else {
+      return channel.get(sink);
+    }
+  }
+
+  /// The link to a peer over the first provider that serves it. Providers come in the order of the
+  /// list. No link if none does.
   [[nodiscard]] RailRef connect(std::uint32_t peer) { return connect_from<0>(peer); }
 
+  /// The number of a process among those of the node; `not_here` for one of another node.
+  static constexpr std::uint32_t not_here = UINT32_MAX;
+  [[nodiscard]] std::uint32_t number_in_node(std::uint32_t rank) const noexcept {
+    const auto at = std::lower_bound(node_ranks_.begin(), node_ranks_.end(), rank);
+    return at != node_ranks_.end() && *at == rank
+               ? static_cast<std::uint32_t>(at - node_ranks_.begin())
+               : not_here;
+  }
+
  private:
+  /// Hands packets on under the senders' ranks.
+  template <class Sink>
+  struct Renumbered {
+    Sink& sink;
+    const std::uint32_t* ranks;
+    [[gnu::always_inline]] void packet(std::uint32_t number, const wire::Envelope& envelope,
+                                       const fabric::Body& body) noexcept {
+      sink.packet(ranks[number], envelope, body);
+    }
+  };
+  template <class Channel>
+  static constexpr bool numbers_node =
+      (... || (fabric::MapsPeers<P> && std::is_same_v<Channel, ChannelOf<P>>));
+
   template <class Each>
   struct Links {
     std::vector<std::unique_ptr<typename ChannelOf<Each>::Link>> owned;
@@ -89,17 +146,26 @@ class Rails<fabric::ProviderList<P...>> {
       using Each = ProviderAt<index>;
       auto& channel = std::get<index>(channels_);
       if (channel == nullptr) return connect_from<index + 1>(peer);
+      std::uint32_t number = peer;
+      if constexpr (fabric::MapsPeers<Each>) number = number_in_node(peer);
+      if (number == not_here) return connect_from<index + 1>(peer);
       auto& links = std::get<Links<Each>>(links_);
-      links.owned.push_back(channel->connect(peer));
+      links.owned.push_back(channel->connect(number));
       links.raw.push_back(links.owned.back().get());
-      return {links.raw.back(), static_cast<std::uint8_t>(index)};
+      return {links.raw.back(), static_cast<std::uint8_t>(index), number};
     }
   }
 
   std::tuple<std::unique_ptr<ChannelOf<P>>...> channels_;
   std::tuple<Links<P>...> links_;
+  std::vector<std::uint32_t> node_ranks_;  ///< by number in the node
 };
 
 using EnabledRails = Rails<fabric::EnabledProviders>;
+
+/// Channels of networks: their provider has a descriptor to sleep on (fabric::SleepsOnDescriptor).
+template <class Channel>
+inline constexpr bool sleeps_on_descriptor =
+    fabric::SleepsOnDescriptor<std::remove_cvref_t<decltype(std::declval<Channel&>().provider())>>;
 
 }  // namespace fulmar::device

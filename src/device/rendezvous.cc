@@ -75,7 +75,7 @@ bool Device::could_share(const Operation& receive) noexcept {
   return rails_.visit(receive.peer->rail, [&](auto& channel, auto&) {
     using Channel = std::remove_cvref_t<decltype(channel)>;
     if constexpr (maps_peers<Channel> && reaches_memory<Channel>) {
-      return channel.provider().reach(receive.peer->id);
+      return channel.provider().reach(receive.peer->rail.number);
     } else {
       return false;
     }
@@ -89,7 +89,7 @@ bool Device::try_share(Operation& receive) noexcept {
       receive.share_index = shares_.take();
       if (receive.share_index == SharePool::none) return false;
       receive.share_generation = shares_.generation(receive.share_index);
-      wire::ShareDescriptor& share = channel.share(config_.self, receive.share_index);
+      wire::ShareDescriptor& share = channel.share(channel.provider().self(), receive.share_index);
       share.copied.store(0, std::memory_order_relaxed);
       share.failed.store(0, std::memory_order_relaxed);
       share.next.store(std::uint64_t{receive.share_generation} << 32, std::memory_order_release);
@@ -111,7 +111,7 @@ bool Device::try_share(Operation& receive) noexcept {
 bool Device::try_read(Operation& receive) noexcept {
   const bool ready = rails_.visit(receive.peer->rail, [&](auto& channel, auto&) {
     if constexpr (reaches_memory<std::remove_cvref_t<decltype(channel)>>) {
-      return channel.provider().reach(receive.peer->id);
+      return channel.provider().reach(receive.peer->rail.number);
     } else {
       return false;
     }
@@ -241,8 +241,9 @@ unsigned Device::advance_share(Operation& operation) noexcept {
   wire::ShareDescriptor* share = nullptr;
   rails_.visit(operation.peer->rail, [&](auto& channel, auto&) {
     if constexpr (maps_peers<std::remove_cvref_t<decltype(channel)>>) {
-      share = &channel.share(operation.is_send ? operation.peer->id : config_.self,
-                             operation.share_index);
+      share = &channel.share(
+          operation.is_send ? operation.peer->rail.number : channel.provider().self(),
+          operation.share_index);
     }
   });
   if (share == nullptr) return 0;
@@ -335,9 +336,9 @@ base::Error Device::copy_piece(Operation& operation, std::uint64_t offset,
       const Buffer& buffer = operation.buffer;
       if (buffer.packer == nullptr) {
         const iovec local{static_cast<std::byte*>(buffer.address) + offset, bytes};
-        return operation.is_send ? provider.write(operation.peer->id, {&local, 1},
+        return operation.is_send ? provider.write(operation.peer->rail.number, {&local, 1},
                                                   operation.remote + offset, bytes)
-                                 : provider.read(operation.peer->id, {&local, 1},
+                                 : provider.read(operation.peer->rail.number, {&local, 1},
                                                  operation.remote + offset, bytes);
       }
       std::array<iovec, most_segments> local;
@@ -347,7 +348,7 @@ base::Error Device::copy_piece(Operation& operation, std::uint64_t offset,
         std::uint64_t covered = 0;
         for (std::size_t i = 0; i < count; ++i) covered += local[i].iov_len;
         if (covered == 0) return base::Error(base::ErrorClass::intern);
-        const base::Error error = provider.read(operation.peer->id, {local.data(), count},
+        const base::Error error = provider.read(operation.peer->rail.number, {local.data(), count},
                                                 operation.remote + offset + done, covered);
         if (error.failed()) return error;
         done += covered;

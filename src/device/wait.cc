@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 #include <linux/membarrier.h>
+#include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <array>
 
 #include "base/clock.h"
 #include "base/futex.h"
@@ -16,6 +19,9 @@
 /// microseconds and the senders nothing), and looks once more. A sender that had put its packet
 /// before the barrier is seen by this look; one that puts it later sees the wake word. Where
 /// membarrier is denied, the senders fence.
+///
+/// Where networks are in use too, the sleeper waits in one ppoll for their descriptors and for a
+/// socket that senders on the node ring instead of the word.
 ///
 /// With several threads in MPI one of them, the leader, makes progress for all; the others sleep on
 /// a word of their own. Whoever completes something lets the waiters' conditions be checked, under
@@ -33,46 +39,88 @@ constexpr std::int64_t first_sleep_ns = 200'000'000;
 template <class Channel>
 concept Sleeps = requires(Channel& channel) { channel.sleep_word(); };
 
+/// Sleeps until the wake socket or one of the networks has something.
+void sleep_on(const base::WakeSocket& socket, std::span<pollfd> ready, std::int64_t most_ns) noexcept {
+  ready[0] = {socket.descriptor(), POLLIN, 0};
+  const timespec time{static_cast<time_t>(most_ns / 1'000'000'000), most_ns % 1'000'000'000};
+  if (::ppoll(ready.data(), ready.size(), &time, nullptr) > 0 && ready[0].revents != 0) {
+    socket.drain();
+  }
+}
+
 }  // namespace
+
+base::Error Device::use_wake_socket() {
+  auto socket = base::WakeSocket::open();
+  if (socket.failed()) return socket.error();
+  wake_socket_.emplace(std::move(*socket));
+  rails_.for_each([&](auto& channel) {
+    if constexpr (Sleeps<std::remove_cvref_t<decltype(channel)>>) {
+      if constexpr (requires { channel.provider().use_wake_socket(*wake_socket_); }) {
+        channel.provider().use_wake_socket(*wake_socket_);
+      }
+    }
+  });
+  return {};
+}
 
 /// True if something moved.
 bool Device::sleep(WaitNote what, std::uint32_t quiet_sleeps) noexcept {
   std::atomic<std::uint32_t>* word = nullptr;
+  std::array<pollfd, 1 + EnabledRails::provider_count> ready{};
+  std::size_t networks = 0;
+  const auto where = wake_socket_ ? wire::Asleep::on_socket : wire::Asleep::on_word;
   rails_.for_each_with_links([&](auto& channel, auto& links) {
-    if constexpr (Sleeps<std::remove_cvref_t<decltype(channel)>>) {
+    using Channel = std::remove_cvref_t<decltype(channel)>;
+    if constexpr (Sleeps<Channel>) {
       word = &channel.sleep_word();
-      channel.announce_sleep();
+      channel.announce_sleep(where);
       if (!backlog_.empty() || active_ != nullptr) {
         for (auto* link : links) channel.want_credit(*link);
       }
+    } else if constexpr (sleeps_on_descriptor<Channel>) {
+      channel.provider().arm();
+      ready[++networks] = {channel.provider().descriptor(), POLLIN, 0};
     }
   });
-  if (word == nullptr) {
+  if (word == nullptr && !wake_socket_) {
     ::sched_yield();
     return false;
   }
+  if (word != nullptr) fence_senders();
+  sleeping_ = true;
+  const bool moved = progress(Look::at_all) != 0;
+  if (!moved && !leader_ready()) {
+    if (config_.observer.quiet != nullptr) tell_quiet(what, quiet_sleeps);
+    const std::int64_t most_ns = quiet_sleeps <= 1 ? first_sleep_ns : longest_sleep_ns;
+    const std::uint64_t start = base::now_ns();
+    const std::uint32_t depth = lock_.suspend();
+    if (wake_socket_) {
+      sleep_on(*wake_socket_, std::span(ready).first(networks + 1), most_ns);
+    } else {
+      base::futex_wait(*word, static_cast<std::uint32_t>(where), base::FutexScope::shared, most_ns);
+    }
+    lock_.resume(depth);
+    count_sleep(base::now_ns() - start);
+  }
+  sleeping_ = false;
+  if (word != nullptr) word->store(0, std::memory_order_relaxed);
+  return moved;
+}
+
+/// What senders put before this is seen by the look that follows; later ones see the wake word.
+void Device::fence_senders() noexcept {
   if (config_.has_membarrier &&
       ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) != 0) {
     give_up_membarrier();
   }
   if (!config_.has_membarrier) std::atomic_thread_fence(std::memory_order_seq_cst);
-  sleeping_ = true;
-  const bool moved = progress() != 0;
-  if (!moved && !leader_ready()) {
-    if (config_.observer.quiet != nullptr) tell_quiet(what, quiet_sleeps);
-    const std::uint64_t start = base::now_ns();
-    const std::uint32_t depth = lock_.suspend();
-    base::futex_wait(*word, 1, base::FutexScope::shared,
-                     quiet_sleeps <= 1 ? first_sleep_ns : longest_sleep_ns);
-    lock_.resume(depth);
-    const std::uint64_t slept_ns = base::now_ns() - start;
-    ++counters_.sleeps;
-    counters_.sleep_ns += slept_ns;
-    note(Happening::Kind::slept, {0, config_.self, 0}, slept_ns);
-  }
-  sleeping_ = false;
-  word->store(0, std::memory_order_relaxed);
-  return moved;
+}
+
+void Device::count_sleep(std::uint64_t slept_ns) noexcept {
+  ++counters_.sleeps;
+  counters_.sleep_ns += slept_ns;
+  note(Happening::Kind::slept, {0, config_.self, 0}, slept_ns);
 }
 
 /// Tells what is waited for, once it is more than a short wait.
@@ -176,6 +224,7 @@ void Device::signal(Waiter& waiter) noexcept {
     return;
   }
   if (!sleeping_) return;  // it looks by itself
+  if (wake_socket_) return wake_socket_->ring(wake_socket_->name());
   rails_.for_each([](auto& channel) {
     if constexpr (Sleeps<std::remove_cvref_t<decltype(channel)>>) {
       channel.provider().wake(channel.provider().self());

@@ -85,10 +85,18 @@ struct Board {
   alignas(64) std::array<std::array<std::byte, board_body_bytes>, 2> bodies;  ///< longer ones
 };
 
+/// Whether and where the owner of an area sleeps.
+enum class Asleep : std::uint32_t {
+  no = 0,
+  on_word = 1,    ///< on the futex word itself
+  on_socket = 2,  ///< on its wake socket, among the descriptors of networks
+};
+
 struct AreaControl {
-  alignas(64) std::atomic<std::uint32_t> asleep;  ///< 1: the owner waits on this futex word
+  alignas(64) std::atomic<std::uint32_t> asleep;  ///< Asleep; a futex word
   /// 1: the owner has no membarrier, so senders fence before they look at `asleep`.
   std::atomic<std::uint32_t> senders_fence;
+  std::atomic<std::uint32_t> wake_name;  ///< of the owner's base::WakeSocket, if it has one
   /// For probing single copies: the owner's private word at this address of its own holds the
   /// token.
   alignas(64) std::atomic<std::uint64_t> probe_address;

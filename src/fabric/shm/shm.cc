@@ -65,10 +65,19 @@ bool Shm::alive(std::uint32_t peer) const noexcept {
 }
 
 void Shm::wake(std::uint32_t peer) noexcept {
-  auto& word = reinterpret_cast<wire::AreaControl*>(area(peer))->asleep;
-  if (word.exchange(0, std::memory_order_acq_rel) != 0) {
-    base::futex_wake(word, 1, base::FutexScope::shared);
+  auto* control = reinterpret_cast<wire::AreaControl*>(area(peer));
+  const auto where = static_cast<wire::Asleep>(control->asleep.exchange(0, std::memory_order_acq_rel));
+  if (where == wire::Asleep::on_socket && wake_socket_ != nullptr) {
+    wake_socket_->ring(control->wake_name.load(std::memory_order_relaxed));
+  } else if (where != wire::Asleep::no) {
+    base::futex_wake(control->asleep, 1, base::FutexScope::shared);
   }
+}
+
+void Shm::use_wake_socket(const base::WakeSocket& socket) noexcept {
+  wake_socket_ = &socket;
+  reinterpret_cast<wire::AreaControl*>(area(self_))
+      ->wake_name.store(socket.name(), std::memory_order_relaxed);
 }
 
 bool Shm::reach(std::uint32_t peer) noexcept {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/wake_socket.h"
 #include "wire/shm_area.h"
 
 namespace fulmar::fabric {
@@ -55,7 +56,12 @@ class Shm {
   [[nodiscard]] const std::atomic<std::uint32_t>* gone(std::uint32_t peer) const noexcept {
     return processes_[peer].gone;
   }
+  /// Requires that a peer which may sleep on its wake socket (wire::Asleep) can be rung: see
+  /// `use_wake_socket`.
   void wake(std::uint32_t peer) noexcept;
+  /// From now on peers that sleep on a wake socket are rung with this one, which outlives the
+  /// provider, and this process may do so itself.
+  void use_wake_socket(const base::WakeSocket& socket) noexcept;
 
   /// Probed with the first question: reads a known word of the peer's memory through the kernel.
   [[nodiscard]] bool reach(std::uint32_t peer) noexcept;
@@ -80,6 +86,7 @@ class Shm {
   std::uint64_t area_bytes_;
   std::vector<PeerProcess> processes_;
   std::vector<Reach> reach_;
+  const base::WakeSocket* wake_socket_ = nullptr;
   std::uint64_t token_;  ///< read by peers that probe
 };
 

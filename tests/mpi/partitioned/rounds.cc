@@ -82,7 +82,7 @@ void restarted() {
 
 /// Ranges, lists, and the calls that complete.
 void forms() {
-  double out[10];
+  double out[10] = {};
   double in[10];
   MPI_Request requests[2];
   check::ok(MPI_Psend_init(out, 10, 1, MPI_DOUBLE, check::right(), 1, MPI_COMM_WORLD, MPI_INFO_NULL,
