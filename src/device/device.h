@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -124,7 +125,7 @@ class Device {
   /// Returns when `finished()` is true. Spins, yields or sleeps as the situation demands.
   template <class Finished>
   void wait(Finished&& finished, WaitNote note = {}) noexcept {
-    if (finished()) return;
+    if (finished()) return release_held();
     if (lock_.enabled()) {
       wait_with_threads(
           [](void* f) noexcept {
@@ -141,6 +142,7 @@ class Device {
         if (sleep(note, idle.quiet_sleeps())) idle.reset();
       }
     }
+    release_held();
   }
   /// As wait, for a condition that another process makes true in memory, without a packet; it must
   /// wake this one if it sleeps.
@@ -162,6 +164,12 @@ class Device {
   void wait_done(const Operation& operation,
                  WaitNote::Kind kind = WaitNote::Kind::message) noexcept {
     wait([&]() noexcept { return operation.done(); }, {kind, &operation});
+  }
+
+  /// Sends what networks hold back for company: the caller may not look again for long.
+  void release_held() noexcept {
+    if (wake_socket_) [[unlikely]]
+      flush_networks();
   }
 
   /// For calls that look once and return: makes progress, and, if there was none and such calls
@@ -266,6 +274,16 @@ class Device {
     }
     slow_packet(peer, envelope, body);
   }
+  // What a network calls with the bytes of long messages (fabric::PlacesBodies).
+  [[nodiscard]] std::span<const iovec> place(std::uint32_t peer, const wire::Envelope& envelope,
+                                             std::span<const std::byte> prefix,
+                                             std::uint64_t offset, std::uint64_t bytes) noexcept;
+  void placed(std::uint32_t peer, const wire::Envelope& envelope,
+              std::span<const std::byte> prefix, std::uint64_t offset,
+              std::uint64_t bytes) noexcept;
+  void part(std::uint32_t peer, const wire::Envelope& envelope, std::span<const std::byte> prefix,
+            std::uint64_t offset, std::span<const std::byte> payload) noexcept;
+  void sent(std::uint64_t token, fabric::Sent how) noexcept;
 
  private:
   struct Waiter {
@@ -346,16 +364,29 @@ class Device {
   void on_clear_to_share(Peer& peer, std::span<const std::byte> body) noexcept;
   void on_clear_to_stream(Peer& peer, std::span<const std::byte> body) noexcept;
   void on_data(Peer& peer, const fabric::Body& body) noexcept;
+  void add_streamed(Operation& receive, std::uint64_t bytes) noexcept;
   unsigned advance_active() noexcept;
   unsigned advance(Operation& operation) noexcept;
   unsigned advance_share(Operation& operation) noexcept;
   unsigned advance_stream(Operation& send) noexcept;
   unsigned advance_read(Operation& receive) noexcept;
+  // in_place.cc
+  struct Target {
+    Operation* receive = nullptr;
+    std::uint64_t offset = 0;  ///< in the message
+  };
+  Target target_of(std::uint32_t peer, const wire::Envelope& envelope,
+                   std::span<const std::byte> prefix, std::uint64_t offset,
+                   std::uint64_t bytes) noexcept;
+  template <class Channel, class Link>
+  fabric::Post post_in_place(Channel& channel, Link& link, Operation& send) noexcept;
+
   base::Error copy_piece(Operation& operation, std::uint64_t offset, std::uint64_t bytes) noexcept;
   void activate(Operation& operation) noexcept;
   void deactivate(const Operation& operation) noexcept;
 
   // progress.cc
+  [[gnu::noinline]] void flush_networks() noexcept;
   template <class Channel>
   unsigned look_at_network(Channel& channel, Look look) noexcept;
 
@@ -396,6 +427,8 @@ class Device {
   [[gnu::noinline]] void finish_progress() noexcept;
   void settle() noexcept;
 
+  /// Pieces of non-contiguous data that are shorter than this on average are copied.
+  static constexpr std::uint64_t smallest_piece_bytes = 256;
   static constexpr int looks_before_progress = 64;
   static constexpr int yields_before_sleep = 1000;
   [[gnu::noinline]] void wait_watching(bool (*finished)(void*) noexcept, void* argument,
@@ -428,6 +461,7 @@ class Device {
   CookieTable cookies_;
   SharePool shares_;
   CopyChoice copy_choice_;
+  std::array<iovec, 64> pieces_;  ///< of the last answer of `place`
   std::vector<Peer*> backlog_;        ///< peers with queued items
   Operation* active_ = nullptr;       ///< long transfers that move with progress
   Operation* next_active_ = nullptr;  ///< the next one that `advance_active` looks at

@@ -40,7 +40,9 @@ void Device::enqueue(Peer& peer, Outgoing& item) noexcept {
   }
 }
 
-void Device::update_clear(Peer& peer) noexcept { peer.clear = peer.queue.empty() && !peer.holds; }
+void Device::update_clear(Peer& peer) noexcept {
+  peer.clear = peer.mapped && peer.queue.empty() && !peer.holds;
+}
 
 unsigned Device::flush_backlog() noexcept {
   unsigned moved = 0;

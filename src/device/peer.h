@@ -58,7 +58,9 @@ struct EarlyMessage {
 struct Peer {
   RailRef rail;
   std::uint32_t id = 0;
-  /// A short send may go straight to the channel: nothing is queued or kept.
+  bool mapped = true;  ///< reached through shared memory
+  /// A short send may go straight to the channel: nothing is queued or kept, and no network may
+  /// hold it back after a blocking call.
   bool clear = true;
   bool kept_by_peer = false;  ///< we told it to hold its messages
   bool holds = false;         ///< it told us to keep ours

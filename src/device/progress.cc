@@ -14,6 +14,16 @@ constexpr std::uint32_t balance_interval = 4096;
 constexpr std::uint32_t looks_before_rare = 1000;
 constexpr std::uint32_t rare_look_interval = 32;
 
+/// Whether the provider keeps something back until it is polled.
+template <class Channel>
+bool has_unsent(Channel& channel) noexcept {
+  if constexpr (fabric::HoldsPackets<std::remove_cvref_t<decltype(channel.provider())>>) {
+    return channel.provider().has_unsent();
+  } else {
+    return false;
+  }
+}
+
 template <class Channel>
 concept Balances = requires(Channel& channel) { channel.rings_polled(); };
 
@@ -50,11 +60,19 @@ unsigned Device::progress(Look look) noexcept {
 template <class Channel>
 unsigned Device::look_at_network(Channel& channel, Look look) noexcept {
   const bool due = look == Look::at_all || quiet_looks_ < looks_before_rare || !rails_.maps_node() ||
-                   progress_calls_ % rare_look_interval == 0 || channel.provider().has_unsent();
+                   progress_calls_ % rare_look_interval == 0 || has_unsent(channel);
   if (!due) return 0;
   const unsigned moved = rails_.get(channel, *this);
   quiet_looks_ = moved != 0 ? 0 : quiet_looks_ + (quiet_looks_ < looks_before_rare ? 1 : 0);
   return moved;
+}
+
+void Device::flush_networks() noexcept {
+  rails_.for_each([](auto& channel) {
+    if constexpr (fabric::HoldsPackets<std::remove_cvref_t<decltype(channel.provider())>>) {
+      channel.provider().flush();
+    }
+  });
 }
 
 void Device::balance() noexcept {

@@ -163,6 +163,11 @@ class Rails<fabric::ProviderList<P...>> {
 
 using EnabledRails = Rails<fabric::EnabledProviders>;
 
+/// Channels whose provider takes the bytes of long messages from where they lie.
+template <class Channel>
+inline constexpr bool sends_in_place =
+    fabric::SendsInPlace<std::remove_cvref_t<decltype(std::declval<Channel&>().provider())>>;
+
 /// Channels of networks: their provider has a descriptor to sleep on (fabric::SleepsOnDescriptor).
 template <class Channel>
 inline constexpr bool sleeps_on_descriptor =

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "channel/mapped_channel.inl"
 #include "device/device.h"
+#include "device/in_place.inl"
 
 /// Long messages. The sender announces address and length (`rts`); once the receive is known the
 /// receiver chooses how the bytes come:
@@ -21,7 +22,8 @@
 /// * stream: the sender copies pieces into the ring and the receiver out of it, both at once. This
 /// works
 ///   always; the way for data that are not one run at the sender, and what the others fall back to,
-///   in the middle of a message too, when the kernel refuses a copy.
+///   in the middle of a message too, when the kernel refuses a copy. Networks take the bytes from
+///   the sender's memory and put them into the receiver's; see device/in_place.inl.
 ///
 /// One handshake in each case: rts, and `fin` when the receiver has all (stream needs none).
 /// The bytes move inside progress, a bounded amount with each look, so that a test call returns
@@ -187,19 +189,26 @@ void Device::on_data(Peer& peer, const fabric::Body& body) noexcept {
   Operation* receive = data ? named(peer, data->receive, false) : nullptr;
   if (receive == nullptr) return;
   const std::uint64_t bytes = body.size() - sizeof *data;
-  if (receive->stage != Stage::streaming || data->offset != receive->moved ||
-      bytes > receive->length - receive->moved) {
+  // Through shared memory the packets of a message come in order; lanes of a network overtake.
+  const bool in_turn = !peer.mapped || data->offset == receive->moved;
+  if (receive->stage != Stage::streaming || !in_turn || data->offset > receive->length ||
+      bytes > receive->length - data->offset) {
     ++counters_.malformed;
     return;
   }
   if (receive->moved == 0) receive->started_ns = base::now_ns();
-  copy_body(receive->buffer, receive->moved, body, sizeof *data, bytes);
-  receive->moved += bytes;
-  if (receive->moved < receive->length) return;
-  note_way(*receive);
-  cookies_.remove(receive->own_cookie);
-  receive->own_cookie = 0;
-  finish(*receive);
+  copy_body(receive->buffer, data->offset, body, sizeof *data, bytes);
+  add_streamed(*receive, bytes);
+}
+
+/// So many more bytes are in place, wherever: networks may carry parts of a message side by side.
+void Device::add_streamed(Operation& receive, std::uint64_t bytes) noexcept {
+  receive.moved += std::min(bytes, receive.length - receive.moved);
+  if (receive.moved < receive.length) return;
+  note_way(receive);
+  cookies_.remove(receive.own_cookie);
+  receive.own_cookie = 0;
+  finish(receive);
 }
 
 /// One step of the transfers under way: of each direction to each peer the oldest, and the next
@@ -304,6 +313,9 @@ unsigned Device::advance_stream(Operation& send) noexcept {
   unsigned moved = 0;
   while (moved < pieces_per_step && send.moved < send.length) {
     const Post post = rails_.visit(send.peer->rail, [&](auto& channel, auto& link) {
+      if constexpr (sends_in_place<std::remove_cvref_t<decltype(channel)>>) {
+        return post_in_place(channel, link, send);
+      }
       const std::size_t limit = std::min<std::size_t>(channel.body_limit(link, stream_packet_bytes),
                                                       stream_packet_bytes) -
                                 sizeof(wire::DataBody);
@@ -321,7 +333,7 @@ unsigned Device::advance_stream(Operation& send) noexcept {
   }
   if (send.moved == send.length) {
     deactivate(send);
-    finish_send(send);
+    if (send.in_place == 0) finish_send(send);
   }
   return moved;
 }

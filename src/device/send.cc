@@ -38,6 +38,9 @@ Peer& Device::connect(std::uint32_t id) noexcept {
   Peer& peer = *owned_peers_.back();
   peer.id = id;
   peer.rail = rails_.connect(id);
+  rails_.visit(peer.rail, [&](auto& channel, auto&) {
+    peer.clear = peer.mapped = !sleeps_on_descriptor<std::remove_cvref_t<decltype(channel)>>;
+  });
   peers_[id] = &peer;
   return peer;
 }
@@ -46,6 +49,7 @@ void Device::start_send(Operation& operation) noexcept {
   operation.is_send = true;
   operation.stage = Stage::idle;
   operation.order = 0;
+  operation.in_place = 0;
   operation.outcome = {operation.key().peer, operation.key().tag, operation.buffer.bytes,
                        base::ErrorClass::success, false};
   if (operation.key().peer == config_.self) {
@@ -168,7 +172,7 @@ void Device::send_control(Peer& peer, PacketKind kind, const match::Key& key,
   auto* packet = new ControlPacket;
   packet->kind = Outgoing::Kind::control;
   packet->envelope = envelope;
-  std::memcpy(packet->body.data(), body.data(), body.size());
+  copy_bytes(packet->body.data(), body.data(), body.size());
   enqueue(peer, *packet);
 }
 

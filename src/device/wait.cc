@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/clock.h"
@@ -40,7 +41,8 @@ template <class Channel>
 concept Sleeps = requires(Channel& channel) { channel.sleep_word(); };
 
 /// Sleeps until the wake socket or one of the networks has something.
-void sleep_on(const base::WakeSocket& socket, std::span<pollfd> ready, std::int64_t most_ns) noexcept {
+void sleep_on(const base::WakeSocket& socket, std::span<pollfd> ready,
+              std::int64_t most_ns) noexcept {
   ready[0] = {socket.descriptor(), POLLIN, 0};
   const timespec time{static_cast<time_t>(most_ns / 1'000'000'000), most_ns % 1'000'000'000};
   if (::ppoll(ready.data(), ready.size(), &time, nullptr) > 0 && ready[0].revents != 0) {
@@ -69,6 +71,8 @@ bool Device::sleep(WaitNote what, std::uint32_t quiet_sleeps) noexcept {
   std::atomic<std::uint32_t>* word = nullptr;
   std::array<pollfd, 1 + EnabledRails::provider_count> ready{};
   std::size_t networks = 0;
+  bool may_sleep = true;
+  std::int64_t due_ns = INT64_MAX;  // when a network wants to be looked at again
   const auto where = wake_socket_ ? wire::Asleep::on_socket : wire::Asleep::on_word;
   rails_.for_each_with_links([&](auto& channel, auto& links) {
     using Channel = std::remove_cvref_t<decltype(channel)>;
@@ -79,8 +83,10 @@ bool Device::sleep(WaitNote what, std::uint32_t quiet_sleeps) noexcept {
         for (auto* link : links) channel.want_credit(*link);
       }
     } else if constexpr (sleeps_on_descriptor<Channel>) {
-      channel.provider().arm();
-      ready[++networks] = {channel.provider().descriptor(), POLLIN, 0};
+      auto& provider = channel.provider();
+      if (!provider.arm()) may_sleep = false;
+      if (provider.next_deadline_ns() >= 0) due_ns = std::min(due_ns, provider.next_deadline_ns());
+      ready[++networks] = {provider.descriptor(), POLLIN, 0};
     }
   });
   if (word == nullptr && !wake_socket_) {
@@ -90,10 +96,12 @@ bool Device::sleep(WaitNote what, std::uint32_t quiet_sleeps) noexcept {
   if (word != nullptr) fence_senders();
   sleeping_ = true;
   const bool moved = progress(Look::at_all) != 0;
-  if (!moved && !leader_ready()) {
+  if (!moved && may_sleep && !leader_ready()) {
     if (config_.observer.quiet != nullptr) tell_quiet(what, quiet_sleeps);
-    const std::int64_t most_ns = quiet_sleeps <= 1 ? first_sleep_ns : longest_sleep_ns;
     const std::uint64_t start = base::now_ns();
+    const std::int64_t most_ns =
+        std::clamp<std::int64_t>(due_ns - static_cast<std::int64_t>(start), 0,
+                                 quiet_sleeps <= 1 ? first_sleep_ns : longest_sleep_ns);
     const std::uint32_t depth = lock_.suspend();
     if (wake_socket_) {
       sleep_on(*wake_socket_, std::span(ready).first(networks + 1), most_ns);
@@ -169,6 +177,7 @@ void Device::wait_with_threads(bool (*finished)(void*) noexcept, void* argument,
     self.signal.store(0, std::memory_order_relaxed);
   }
   remove_waiter(self);
+  release_held();
   // Whoever leaves makes sure that somebody leads: a successor that was woken may find its own
   // condition true and leave without ever having led.
   if (leader_ == nullptr && first_waiter_ != nullptr) signal(*first_waiter_);

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "channel/mapped_channel.inl"
+#include "device/device.h"
+
+/// The receiving side of packets that a network takes from the sender's memory: it asks where the
+/// bytes of each belong, and puts them there itself. The prefix is the peer's word: it counts only
+/// if it names a receive of this process from that peer, and a part of its message.
+namespace fulmar::device {
+
+Device::Target Device::target_of(std::uint32_t peer_id, const wire::Envelope& envelope,
+                                 std::span<const std::byte> prefix, std::uint64_t offset,
+                                 std::uint64_t bytes) noexcept {
+  const auto data = decoded<wire::DataBody>(prefix);
+  if (!data || envelope.kind != wire::PacketKind::data) return {};
+  Operation* receive = named(connect(peer_id), data->receive, false);
+  if (receive == nullptr) return {};
+  if (receive->stage != Stage::streaming || data->offset > receive->length ||
+      offset > receive->length - data->offset ||
+      bytes > receive->length - data->offset - offset) {
+    ++counters_.malformed;
+    return {};
+  }
+  return {receive, data->offset + offset};
+}
+
+std::span<const iovec> Device::place(std::uint32_t peer, const wire::Envelope& envelope,
+                                     std::span<const std::byte> prefix, std::uint64_t offset,
+                                     std::uint64_t bytes) noexcept {
+  const Target target = target_of(peer, envelope, prefix, offset, bytes);
+  if (target.receive == nullptr) return {};
+  const Buffer& buffer = target.receive->buffer;
+  if (buffer.packer == nullptr) {
+    pieces_[0] = {static_cast<std::byte*>(buffer.address) + target.offset, bytes};
+    return std::span(pieces_).first(1);
+  }
+  const std::size_t count =
+      buffer.packer->segments(buffer.address, target.offset, bytes, pieces_);
+  std::uint64_t covered = 0;
+  for (std::size_t i = 0; i < count; ++i) covered += pieces_[i].iov_len;
+  if (covered < count * smallest_piece_bytes) return {};
+  return std::span(pieces_).first(count);
+}
+
+void Device::placed(std::uint32_t peer, const wire::Envelope& envelope,
+                    std::span<const std::byte> prefix, std::uint64_t offset,
+                    std::uint64_t bytes) noexcept {
+  const Target target = target_of(peer, envelope, prefix, offset, bytes);
+  if (target.receive != nullptr) add_streamed(*target.receive, bytes);
+}
+
+void Device::part(std::uint32_t peer, const wire::Envelope& envelope,
+                  std::span<const std::byte> prefix, std::uint64_t offset,
+                  std::span<const std::byte> payload) noexcept {
+  const Target target = target_of(peer, envelope, prefix, offset, payload.size());
+  if (target.receive == nullptr) return;
+  write_buffer(target.receive->buffer, target.offset, payload);
+  add_streamed(*target.receive, payload.size());
+}
+
+/// The network needs the memory of one packet no more. Without its peer a send cannot complete as
+/// if nothing had happened.
+void Device::sent(std::uint64_t token, fabric::Sent how) noexcept {
+  Operation* send = cookies_.find(token);
+  if (send == nullptr || !send->is_send || send->in_place == 0) return;
+  --send->in_place;
+  if (how == fabric::Sent::lost) send->outcome.error = base::ErrorClass::other;
+  if (send->in_place == 0 && send->moved == send->length) finish_send(*send);
+}
+
+}  // namespace fulmar::device
