@@ -21,7 +21,8 @@ constexpr socklen_t name_bytes = offsetof(sockaddr_un, sun_path) + 1 + digits;
 /// In a name, so that none is 0.
 constexpr std::uint32_t valid = 1U << 31;
 
-/// The queue of a datagram socket is about ten long; who fills it faster than this wants to disturb.
+/// The queue of a datagram socket is about ten long; who fills it faster than this wants to
+/// disturb.
 constexpr int most_drained = 16;
 
 sockaddr_un address_of(std::uint32_t name) noexcept {

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "base/fd.h"
 #include "base/error.h"
+#include "base/fd.h"
 
 namespace fulmar::base {
 

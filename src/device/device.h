@@ -278,9 +278,8 @@ class Device {
   [[nodiscard]] std::span<const iovec> place(std::uint32_t peer, const wire::Envelope& envelope,
                                              std::span<const std::byte> prefix,
                                              std::uint64_t offset, std::uint64_t bytes) noexcept;
-  void placed(std::uint32_t peer, const wire::Envelope& envelope,
-              std::span<const std::byte> prefix, std::uint64_t offset,
-              std::uint64_t bytes) noexcept;
+  void placed(std::uint32_t peer, const wire::Envelope& envelope, std::span<const std::byte> prefix,
+              std::uint64_t offset, std::uint64_t bytes) noexcept;
   void part(std::uint32_t peer, const wire::Envelope& envelope, std::span<const std::byte> prefix,
             std::uint64_t offset, std::span<const std::byte> payload) noexcept;
   void sent(std::uint64_t token, fabric::Sent how) noexcept;
@@ -461,7 +460,7 @@ class Device {
   CookieTable cookies_;
   SharePool shares_;
   CopyChoice copy_choice_;
-  std::array<iovec, 64> pieces_;  ///< of the last answer of `place`
+  std::array<iovec, 64> pieces_;      ///< of the last answer of `place`
   std::vector<Peer*> backlog_;        ///< peers with queued items
   Operation* active_ = nullptr;       ///< long transfers that move with progress
   Operation* next_active_ = nullptr;  ///< the next one that `advance_active` looks at

@@ -16,8 +16,7 @@ Device::Target Device::target_of(std::uint32_t peer_id, const wire::Envelope& en
   Operation* receive = named(connect(peer_id), data->receive, false);
   if (receive == nullptr) return {};
   if (receive->stage != Stage::streaming || data->offset > receive->length ||
-      offset > receive->length - data->offset ||
-      bytes > receive->length - data->offset - offset) {
+      offset > receive->length - data->offset || bytes > receive->length - data->offset - offset) {
     ++counters_.malformed;
     return {};
   }
@@ -34,8 +33,7 @@ std::span<const iovec> Device::place(std::uint32_t peer, const wire::Envelope& e
     pieces_[0] = {static_cast<std::byte*>(buffer.address) + target.offset, bytes};
     return std::span(pieces_).first(1);
   }
-  const std::size_t count =
-      buffer.packer->segments(buffer.address, target.offset, bytes, pieces_);
+  const std::size_t count = buffer.packer->segments(buffer.address, target.offset, bytes, pieces_);
   std::uint64_t covered = 0;
   for (std::size_t i = 0; i < count; ++i) covered += pieces_[i].iov_len;
   if (covered < count * smallest_piece_bytes) return {};

@@ -59,8 +59,9 @@ unsigned Device::progress(Look look) noexcept {
 
 template <class Channel>
 unsigned Device::look_at_network(Channel& channel, Look look) noexcept {
-  const bool due = look == Look::at_all || quiet_looks_ < looks_before_rare || !rails_.maps_node() ||
-                   progress_calls_ % rare_look_interval == 0 || has_unsent(channel);
+  const bool due = look == Look::at_all || quiet_looks_ < looks_before_rare ||
+                   !rails_.maps_node() || progress_calls_ % rare_look_interval == 0 ||
+                   has_unsent(channel);
   if (!due) return 0;
   const unsigned moved = rails_.get(channel, *this);
   quiet_looks_ = moved != 0 ? 0 : quiet_looks_ + (quiet_looks_ < looks_before_rare ? 1 : 0);

@@ -27,8 +27,8 @@ struct RailRef {
 /// is no switch.
 ///
 /// Providers that map their peers' memory know the ranks of one node alone, and number them from 0
-/// in the order of their ranks in the job; all others number peers by rank. The translation is here:
-/// once when a link is made, and for what arrives in `get`.
+/// in the order of their ranks in the job; all others number peers by rank. The translation is
+/// here: once when a link is made, and for what arrives in `get`.
 template <class List>
 class Rails;
 

@@ -66,7 +66,8 @@ bool Shm::alive(std::uint32_t peer) const noexcept {
 
 void Shm::wake(std::uint32_t peer) noexcept {
   auto* control = reinterpret_cast<wire::AreaControl*>(area(peer));
-  const auto where = static_cast<wire::Asleep>(control->asleep.exchange(0, std::memory_order_acq_rel));
+  const auto where =
+      static_cast<wire::Asleep>(control->asleep.exchange(0, std::memory_order_acq_rel));
   if (where == wire::Asleep::on_socket && wake_socket_ != nullptr) {
     wake_socket_->ring(control->wake_name.load(std::memory_order_relaxed));
   } else if (where != wire::Asleep::no) {
