@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstdint>
+
+#include "base/error.h"
+
+/// What makes a dead peer noticed, and a busy one not.
+///
+/// An idle connection is probed by the kernel (keep-alive); a peer that answers nothing for
+/// `dead_after_ms` is dead. Of a connection with unanswered data the kernel takes a quarter of an
+/// hour. TCP_USER_TIMEOUT would shorten that, but since Linux 5.11 it also ends a connection whose
+/// window stays closed for so long, although its other side answers every probe: a rank that
+/// computes for ten seconds while others send to it would be taken for dead. So that option is set
+/// only during the handshake, and `check_answers` asks the kernel what it knows instead.
+namespace fulmar::fabric::tcp {
+
+inline constexpr std::uint32_t dead_after_ms = 9000;
+
+/// TCP_NODELAY and keep-alive (probes from 3 s of silence on, every 2 s, 3 of them), and
+/// TCP_USER_TIMEOUT for the handshake.
+void prepare_socket(int socket, std::uint32_t handshake_ms) noexcept;
+/// Takes the TCP_USER_TIMEOUT of the handshake away.
+void settle_socket(int socket) noexcept;
+
+/// Fails (other) if the peer's host has acknowledged nothing for `dead_after_ms` although data, or
+/// probes of a closed window, were sent again and again: it or the way to it is dead. One system
+/// call; worth it once a second on a connection that has something to send.
+base::Error check_answers(int socket) noexcept;
+
+}  // namespace fulmar::fabric::tcp
