@@ -17,7 +17,7 @@
 /// shrinking: a mapping of it can never fault for want of a file page.
 ///
 ///     0                          JobHeader, 256 bytes
-///     records_offset             RankRecord[rank_count], 1088 bytes each
+///     records_offset             RankRecord[rank_count], 1728 bytes each
 ///     areas_offset (2 MiB page)  rank_count data areas of area_bytes each, zero at the start
 ///     total_bytes                end of the file
 ///
@@ -28,7 +28,7 @@ namespace fulmar::wire {
 
 inline constexpr std::array<char, 8> job_magic = {'F', 'U', 'L', 'M', 'A', 'R', 'J', '1'};
 /// Raised with every change of a layout below. mpiexec and library must agree exactly.
-inline constexpr std::uint32_t job_layout_version = 2;
+inline constexpr std::uint32_t job_layout_version = 3;
 /// The largest job of one node that the formats here are checked for.
 inline constexpr std::uint32_t max_job_ranks = 65536;
 
@@ -90,6 +90,14 @@ struct JobHeader {
   std::array<std::uint32_t, 14> spare2;
 };
 
+/// Where the networks of a rank are reached: what it gave to `publish_address`, for the other ranks
+/// of a job that has no launcher's key-value space.
+struct AddressRecord {
+  /// 0: not published yet; else 1 + the number of bytes, written last. Futex.
+  std::atomic<std::uint32_t> length_plus_one;
+  std::array<std::byte, 636> bytes;
+};
+
 /// Whole cache lines per rank, so that ranks never share one.
 struct alignas(64) RankRecord {
   std::atomic<std::int32_t> pid;         ///< 0 until started
@@ -98,10 +106,14 @@ struct alignas(64) RankRecord {
   std::uint32_t appnum;                  ///< index of the program in the command line
   std::uint32_t first_core;              ///< first processor that the rank is bound to
   std::uint32_t core_count;              ///< processors it is bound to; 0: not bound
-  std::array<std::uint64_t, 5> spare0;
+  /// The number of the pid name space (of /proc/self/ns/pid) in which `pid` means something,
+  /// written by the rank before its pid; 0: that of mpiexec.
+  std::atomic<std::uint64_t> pid_space;
+  std::array<std::uint64_t, 4> spare0;
   /// Bit c of word c / 64 is processor c, for the first 512 processors. All zero: not bound.
   alignas(64) std::array<std::uint64_t, 8> core_mask;
   WaitRecord wait;
+  AddressRecord address;
 };
 
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
@@ -113,11 +125,12 @@ static_assert(offsetof(JobHeader, mpiexec_pid) == 80 && offsetof(JobHeader, reco
 static_assert(offsetof(JobHeader, areas_offset) == 96 && offsetof(JobHeader, area_bytes) == 104);
 static_assert(offsetof(JobHeader, abort) == 128 && offsetof(JobHeader, barrier_arrived) == 192);
 static_assert(offsetof(JobHeader, barrier_round) == 196);
-static_assert(sizeof(RankRecord) == 1088);
+static_assert(sizeof(RankRecord) == 1728);
 static_assert(offsetof(RankRecord, state) == 4 && offsetof(RankRecord, abort_code) == 8);
 static_assert(offsetof(RankRecord, appnum) == 12 && offsetof(RankRecord, first_core) == 16);
 static_assert(offsetof(RankRecord, core_count) == 20 && offsetof(RankRecord, core_mask) == 64);
-static_assert(offsetof(RankRecord, wait) == 128);
+static_assert(offsetof(RankRecord, pid_space) == 24);
+static_assert(offsetof(RankRecord, wait) == 128 && offsetof(RankRecord, address) == 1088);
 
 inline constexpr std::uint64_t area_alignment = std::uint64_t{2}
                                                 << 20;  ///< where areas begin: a huge page

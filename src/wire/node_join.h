@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+/// How the ranks of a node come to share a segment under a launcher that knows nothing of it. The
+/// lowest rank of those that the launcher says are on one node is the node's leader. It listens on
+/// a Unix stream socket in the abstract name space, under a random name; so there is no file.
+///
+///     all ranks of the node            leader
+///       publish                          NodeCard; rank 0 also the JobCard
+///       ----------------------- fence -----------------------
+///       look up both cards
+///       connect           ------------>  same user (SO_PEERCRED)? else close
+///       NodeHello         ------------>  secret of the card, a rank of the node? else close
+///                         <------------  NodeWelcome
+///       ----------------------- fence -----------------------
+///                         <------------  NodeGrant + descriptor of the segment (SCM_RIGHTS)
+///                         <------------  u32[member_count], the members' ranks
+///
+/// Who was not welcomed before the second fence (another network name space, another user) shares
+/// nothing with the leader and is a node of its own. The numbers are in the byte order of the
+/// hosts, which is one in the whole job.
+namespace fulmar::wire {
+
+/// Raised with every change of what is in this file; the same in the whole job.
+inline constexpr std::uint32_t node_join_version = 1;
+
+/// Of the whole job, published by rank 0.
+struct JobCard {
+  std::uint64_t job_id = 0;            ///< random, never 0
+  std::array<std::uint8_t, 32> key{};  ///< random
+};
+
+/// Of one node, published by its leader.
+struct NodeCard {
+  std::array<std::uint8_t, 16> name{};    ///< of the socket, see `node_socket_name`
+  std::array<std::uint8_t, 32> secret{};  ///< who knows it has read the card
+};
+
+std::vector<std::byte> encode(const JobCard& card);
+std::vector<std::byte> encode(const NodeCard& card);
+/// Fail (other) on anything that `encode` of this version does not write.
+base::Result<JobCard> decode_job_card(std::span<const std::byte> bytes);
+base::Result<NodeCard> decode_node_card(std::span<const std::byte> bytes);
+
+/// The name in the abstract name space, without the zero byte before it.
+std::string node_socket_name(const NodeCard& card);
+
+/// Ascending ranks as text, `0-3,8`, for the launcher's key-value space; and back. Decoding fails
+/// (other) on anything but ascending ranks below `size`, at least one.
+std::string encode_ranks(std::span<const std::uint32_t> ranks);
+base::Result<std::vector<std::uint32_t>> decode_ranks(std::string_view text, std::uint32_t size);
+
+inline constexpr std::array<char, 8> node_join_magic = {'F', 'U', 'L', 'M', 'N', 'O', 'D', 'E'};
+
+/// What the leader writes into the record of a rank.
+struct NodeSeat {
+  std::uint32_t rank = 0;
+  std::uint32_t appnum = 0;
+  std::uint32_t processor_count = 0;  ///< that the rank may run on
+  std::uint32_t spare = 0;
+  std::array<std::uint64_t, 8> processor_mask{};  ///< the first 512 of them
+};
+struct NodeHello {
+  std::array<char, 8> magic = node_join_magic;
+  std::uint32_t version = node_join_version;
+  std::uint32_t spare = 0;
+  std::array<std::uint8_t, 32> secret{};
+  NodeSeat seat;
+};
+struct NodeWelcome {
+  std::array<char, 8> magic = node_join_magic;
+  std::uint32_t version = node_join_version;
+  std::uint32_t rank = 0;  ///< the leader's
+};
+struct NodeGrant {
+  std::array<char, 8> magic = node_join_magic;
+  std::uint32_t version = node_join_version;
+  std::uint32_t member_count = 0;
+};
+static_assert(sizeof(NodeSeat) == 80 && sizeof(NodeHello) == 128 &&
+              offsetof(NodeHello, seat) == 48);
+static_assert(sizeof(NodeWelcome) == 16 && offsetof(NodeWelcome, rank) == 12);
+static_assert(sizeof(NodeGrant) == 16 && offsetof(NodeGrant, member_count) == 12);
+
+/// Whether magic and version are this library's.
+template <class Message>
+bool is_ours(const Message& message) noexcept {
+  return message.magic == node_join_magic && message.version == node_join_version;
+}
+
+/// Compares without telling by its time how much was right.
+bool same_secret(std::span<const std::uint8_t, 32> a, std::span<const std::uint8_t, 32> b) noexcept;
+
+}  // namespace fulmar::wire
