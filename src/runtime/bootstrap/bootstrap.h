@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+/// How a rank learns from a launcher that is not Fulmar's who it is, and exchanges a few values
+/// with the other ranks before they can talk to each other.
+namespace fulmar::runtime::bootstrap {
+
+/// The connection of this process to its launcher.
+///
+/// Thread rule: one call at a time, but for `abort`, which any thread may call at any time. All
+/// calls may block. Errors are of the class other; after one of `publish`, `fence` or `lookup` the
+/// connection may be of no more use but for `abort`.
+class Bootstrap {
+ public:
+  Bootstrap() = default;
+  Bootstrap(const Bootstrap&) = delete;
+  Bootstrap& operator=(const Bootstrap&) = delete;
+  virtual ~Bootstrap() = default;
+
+  [[nodiscard]] std::uint32_t rank() const noexcept { return rank_; }
+  [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
+  /// The number of the program in the launcher's command line.
+  [[nodiscard]] int appnum() const noexcept { return appnum_; }
+  /// For messages: "PMI-1", "PMIx".
+  [[nodiscard]] virtual const char* protocol() const noexcept = 0;
+
+  /// For each rank the number of its node, as the launcher sees it; empty when it does not tell.
+  /// Numbers have no meaning but that equal ones are the same node.
+  virtual base::Result<std::vector<std::uint32_t>> launcher_nodes() = 0;
+
+  /// Makes `value` (1 to wire::pmi_value_limit printable letters) known under `key` of this rank,
+  /// from the next fence on. A key is used once.
+  virtual base::Error publish(std::string_view key, std::string_view value) = 0;
+  /// Collective: returns when all ranks are in it; what they published before can be looked up
+  /// then.
+  virtual base::Error fence() = 0;
+  /// What `rank` published under `key` before a fence. Requires that it did.
+  virtual base::Result<std::string> lookup(std::uint32_t rank, std::string_view key) = 0;
+
+  /// Asks the launcher to end the job with this exit code, which is not 0. Does not wait.
+  virtual void abort(int code, const char* text) noexcept = 0;
+  /// Tells the launcher that this rank will end soon and in the proper way. Collective. Nothing but
+  /// `abort` may be called afterwards.
+  virtual base::Error finalize() = 0;
+
+ protected:
+  std::uint32_t rank_ = 0;
+  std::uint32_t size_ = 1;
+  int appnum_ = 0;
+};
+
+/// Any bytes as values (wire/value_text.h): the parts after the first under `KEY.1`, `KEY.2`...
+base::Error publish_bytes(Bootstrap& bootstrap, const std::string& key,
+                          std::span<const std::byte> bytes);
+base::Result<std::vector<std::byte>> lookup_bytes(Bootstrap& bootstrap, std::uint32_t rank,
+                                                  const std::string& key);
+
+}  // namespace fulmar::runtime::bootstrap

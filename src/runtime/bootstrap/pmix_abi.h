@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+/// The few things of the PMIx standard's C interface (versions 3 to 5, whose binary form is one)
+/// that a rank needs, so that neither its headers nor its library are needed to build Fulmar.
+namespace fulmar::runtime::bootstrap::pmix {
+
+inline constexpr int success = 0;
+
+/// A process: a namespace, which is a job, and a rank in it.
+struct Proc {
+  std::array<char, 256> space{};
+  std::uint32_t rank = 0;
+};
+inline constexpr std::uint32_t rank_of_job = UINT32_MAX - 1;  ///< what belongs to all ranks
+
+/// Kinds of values, those that are used here.
+enum class Kind : std::uint16_t {
+  boolean = 1,
+  string = 3,
+  integer = 6,
+  int32 = 9,
+  unsigned_integer = 11,
+  uint16 = 13,
+  uint32 = 14,
+};
+
+struct Value {
+  Kind kind{};
+  union {
+    bool boolean;
+    char* string;
+    int integer;
+    std::uint32_t uint32;
+    std::uint16_t uint16;
+    std::array<std::uint64_t, 3> any;  ///< the size of the largest member of the standard's union
+  };
+};
+
+/// An argument of a call.
+struct Info {
+  std::array<char, 512> key{};
+  std::uint32_t flags = 0;
+  Value value{};
+};
+
+static_assert(sizeof(Proc) == 260);
+static_assert(sizeof(Value) == 32 && offsetof(Value, string) == 8);
+static_assert(sizeof(Info) == 552 && offsetof(Info, value) == 520);
+
+inline constexpr std::uint8_t scope_global = 3;  ///< for the ranks of this host and of others
+
+inline constexpr const char* key_collect = "pmix.collect";    ///< of a fence: exchange all data
+inline constexpr const char* key_optional = "pmix.optional";  ///< of a get: only what is here
+inline constexpr const char* key_job_size = "pmix.job.size";
+inline constexpr const char* key_app_number = "pmix.appnum";
+inline constexpr const char* key_node = "pmix.nodeid";
+inline constexpr const char* key_host = "pmix.hname";
+
+/// The functions of the library. Strings and values that `get` gives are the caller's to free.
+struct Functions {
+  int (*init)(Proc* self, Info* info, std::size_t count) = nullptr;
+  int (*finalize)(const Info* info, std::size_t count) = nullptr;
+  int (*abort)(int status, const char* text, Proc* procs, std::size_t count) = nullptr;
+  int (*put)(std::uint8_t scope, const char* key, Value* value) = nullptr;
+  int (*commit)() = nullptr;
+  int (*fence)(const Proc* procs, std::size_t proc_count, const Info* info,
+               std::size_t info_count) = nullptr;
+  int (*get)(const Proc* proc, const char* key, const Info* info, std::size_t count,
+             Value** value) = nullptr;
+};
+
+}  // namespace fulmar::runtime::bootstrap::pmix
