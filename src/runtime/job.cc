@@ -7,14 +7,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
 #include <optional>
+#include <utility>
 
+#include "runtime/bootstrap/node.h"
+#include "runtime/bootstrap/pmi1.h"
+#include "runtime/bootstrap/pmix.h"
 #include "runtime/join_socket.h"
 
 namespace fulmar::runtime {
@@ -29,6 +35,12 @@ std::optional<long> number_of(const char* name) {
   const long value = std::strtol(text, &end, 10);
   if (*end != '\0') return -1;
   return value;
+}
+
+/// Pids of two processes can be compared where this is the same.
+std::uint64_t pid_space() {
+  struct stat status{};
+  return ::stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
 }
 
 std::uint64_t random_word() {
@@ -46,8 +58,21 @@ Job::~Job() {
 }
 
 base::Error Job::join() {
+  const auto launcher = bootstrap::detect(bootstrap::real_surroundings());
+  if (launcher.failed()) return launcher.error();
+  launcher_ = launcher.value();
+  switch (launcher_) {
+    case bootstrap::Launcher::none:
+      return map_own();
+    case bootstrap::Launcher::own_mpiexec:
+      return join_own();
+    default:
+      return join_foreign(launcher_);
+  }
+}
+
+base::Error Job::join_own() {
   const auto descriptor = number_of(wire::env_job_fd);
-  if (!descriptor && std::getenv(wire::env_job_socket) == nullptr) return map_own();
   const auto rank = number_of(wire::env_rank);
   const auto size = number_of(wire::env_size);
   if (const base::Error error = find_segment(descriptor.value_or(-1)); error.failed()) {
@@ -61,7 +86,41 @@ base::Error Job::join() {
         "mpiexec, or unset %s to run it alone",
         wire::env_rank, wire::env_size, view_.rank_count, wire::env_job_fd, wire::env_job_fd);
   }
-  return take_place(static_cast<std::uint32_t>(*rank));
+  local_index_ = static_cast<std::uint32_t>(*rank);
+  size_ = view_.rank_count;
+  node_ranks_.resize(size_);
+  std::iota(node_ranks_.begin(), node_ranks_.end(), 0U);
+  if (const base::Error error = take_place(local_index_); error.failed()) return error;
+  // Behind a wrapper mpiexec has another process as its child: it looks at the records then.
+  if (::getppid() != view_.mpiexec_pid) ::kill(view_.mpiexec_pid, SIGCHLD);
+  return {};
+}
+
+base::Error Job::join_foreign(bootstrap::Launcher launcher) {
+  auto opened = launcher == bootstrap::Launcher::pmi1 ? bootstrap::Pmi1::open_from_environment()
+                                                      : bootstrap::Pmix::open_from_environment();
+  if (opened.failed()) return opened.error();
+  bootstrap_ = std::move(*opened);
+  appnum_ = bootstrap_->appnum();
+  if (bootstrap_->size() == 1) return map_own();
+  auto node = bootstrap::form_node(*bootstrap_);
+  if (node.failed()) return node.error();
+  if (const base::Error error = map_segment(node->segment.get()); error.failed()) return error;
+  if (view_.rank_count != node->members.size() || view_.job_id != node->job.job_id ||
+      view_.job_key != node->job.key) {
+    return base::failure(
+        ErrorClass::other,
+        "the memory that rank %u shares is not that of this job; start the job again",
+        node->members.front());
+  }
+  node_ranks_ = std::move(node->members);
+  node_of_ = std::move(node->node_of);
+  node_count_ = node->node_count;
+  size_ = bootstrap_->size();
+  const auto place = std::lower_bound(node_ranks_.begin(), node_ranks_.end(), bootstrap_->rank());
+  local_index_ = static_cast<std::uint32_t>(place - node_ranks_.begin());
+  view_.records[local_index_].pid_space.store(pid_space(), std::memory_order_relaxed);
+  return take_place(bootstrap_->rank());
 }
 
 /// The number of a descriptor that was closed may be another file's by now: what is no segment is
@@ -120,7 +179,7 @@ base::Error Job::map_segment(int descriptor) {
 /// One process per rank: a program that a rank starts inherits its environment, and would write
 /// into the rank's queues.
 base::Error Job::take_place(std::uint32_t rank) {
-  wire::RankRecord& record = view_.records[rank];
+  wire::RankRecord& record = view_.records[local_index_];
   const auto state = static_cast<wire::RankState>(record.state.load(std::memory_order_acquire));
   const std::int32_t holder = record.pid.load(std::memory_order_acquire);
   // The rings still hold what the one before it left there, so a rank is one process for good.
@@ -133,12 +192,9 @@ base::Error Job::take_place(std::uint32_t rank) {
         rank, holder, wire::env_job_fd, wire::env_job_socket);
   }
   rank_ = rank;
-  size_ = view_.rank_count;
-  appnum_ = static_cast<int>(view_.records[rank_].appnum);
+  appnum_ = static_cast<int>(record.appnum);
   singleton_ = false;
   record.pid.store(::getpid(), std::memory_order_release);
-  // Behind a wrapper mpiexec has another process as its child: it looks at the records then.
-  if (::getppid() != view_.mpiexec_pid) ::kill(view_.mpiexec_pid, SIGCHLD);
   return {};
 }
 
@@ -157,6 +213,7 @@ base::Error Job::map_own() {
   plan.job_id = random_word();
   plan.area_bytes = area_bytes;
   plan.mpiexec_pid = ::getpid();
+  for (std::uint8_t& byte : plan.job_key) byte = static_cast<std::uint8_t>(random_word() >> 8);
   if (const auto control = wire::format_job(mapping_, plan); control.failed()) {
     return control.error();
   }
@@ -173,16 +230,20 @@ bool Job::oversubscribed() const noexcept {
 
 void Job::set_state(wire::RankState state) noexcept {
   if (view_.records.empty()) return;  // before the job was joined
-  view_.records[rank_].state.store(static_cast<std::uint32_t>(state), std::memory_order_release);
+  view_.records[local_index_].state.store(static_cast<std::uint32_t>(state),
+                                          std::memory_order_release);
 }
 
 void Job::set_abort_code(int code) noexcept {
   if (view_.records.empty()) return;
-  view_.records[rank_].abort_code.store(code, std::memory_order_release);
+  view_.records[local_index_].abort_code.store(code, std::memory_order_release);
 }
 
 std::span<const std::uint64_t> Job::binding_of(std::uint32_t rank) const noexcept {
-  const wire::RankRecord& record = view_.records[rank];
+  const auto place = std::lower_bound(node_ranks_.begin(), node_ranks_.end(), rank);
+  if (place == node_ranks_.end() || *place != rank) return {};
+  const wire::RankRecord& record =
+      view_.records[static_cast<std::size_t>(place - node_ranks_.begin())];
   std::uint32_t processors = 0;
   for (const std::uint64_t word : record.core_mask) {
     processors += static_cast<std::uint32_t>(std::popcount(word));
@@ -193,8 +254,8 @@ std::span<const std::uint64_t> Job::binding_of(std::uint32_t rank) const noexcep
 
 fabric::Shm::Config Job::shm_config() {
   fabric::Shm::Config config;
-  config.self = rank_;
-  config.size = size_;
+  config.self = local_index_;
+  config.size = static_cast<std::uint32_t>(node_ranks_.size());
   config.areas = view_.areas;
   config.area_bytes = view_.area_bytes;
   config.token = random_word();

@@ -2,18 +2,29 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <vector>
 
 #include "base/error.h"
 #include "fabric/shm/shm.h"
+#include "runtime/bootstrap/bootstrap.h"
+#include "runtime/bootstrap/detect.h"
 #include "wire/job.h"
 
 namespace fulmar::runtime {
 
-/// The job that this process belongs to: its segment, mapped, and the own place in it. A process
-/// that no launcher started is a job of one, with a segment of its own.
+/// The job that this process belongs to: who started it and how many there are, the segment that
+/// the ranks of this node share, mapped, and the own place in it. A process that no launcher
+/// started is a job of one, with a segment of its own.
+///
+/// Ranks are those of the whole job, but where an *index* is spoken of: the place among the ranks
+/// of this node, which is that of records and areas in the segment.
+///
+/// Thread rule: the lock of the library, but for `abort`.
 class Job {
  public:
   Job() = default;
@@ -21,45 +32,86 @@ class Job {
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
-  /// Finds the job in the environment (docs/mpiexec.md) and maps its segment: from the inherited
-  /// descriptor, or, when a wrapper has closed that, from mpiexec's socket (wire/join.h).
-  /// MPI_ERR_OTHER with a text where the environment speaks of a job that cannot be joined, or
-  /// where another process is this rank already.
+  /// Finds the launcher by the environment (docs/launchers.md) and comes to share the node's
+  /// segment: under Fulmar's mpiexec from the inherited descriptor, or, when a wrapper has closed
+  /// that, from mpiexec's socket (wire/join.h); under others by meeting the other ranks, which is
+  /// collective (wire/node_join.h). MPI_ERR_OTHER with a text where the environment speaks of a job
+  /// that cannot be joined, or where another process is this rank already.
   [[nodiscard]] base::Error join();
+  /// Tells a launcher that is not Fulmar's that this rank is done: collective, once; then addresses
+  /// cannot be asked for any more. Nothing under mpiexec, or a second time.
+  [[nodiscard]] base::Error leave();
 
   [[nodiscard]] std::uint32_t rank() const noexcept { return rank_; }
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
+  /// The ranks that share this node's segment, ascending; this one is at `local_index`.
+  [[nodiscard]] std::span<const std::uint32_t> node_ranks() const noexcept { return node_ranks_; }
+  [[nodiscard]] std::uint32_t local_index() const noexcept { return local_index_; }
+  /// Nodes are numbered by their lowest ranks. What shares no segment is not on one node.
+  [[nodiscard]] std::uint32_t node_of(std::uint32_t rank) const noexcept {
+    return node_of_.empty() ? 0 : node_of_[rank];
+  }
+  [[nodiscard]] std::uint32_t node_count() const noexcept { return node_count_; }
+  /// Random and the same in the whole job; the id is not 0, the key not known to others.
+  [[nodiscard]] std::uint64_t job_id() const noexcept { return view_.job_id; }
+  [[nodiscard]] const std::array<std::uint8_t, 32>& key() const noexcept { return view_.job_key; }
+  /// How this process learned about its job.
+  [[nodiscard]] bootstrap::Launcher launcher() const noexcept { return launcher_; }
+
   [[nodiscard]] bool singleton() const noexcept { return singleton_; }
   [[nodiscard]] bool oversubscribed() const noexcept;
   [[nodiscard]] int appnum() const noexcept { return appnum_; }
+  /// An ancestor of all ranks of this node.
   [[nodiscard]] std::int32_t mpiexec_pid() const noexcept { return view_.mpiexec_pid; }
 
-  /// Tells mpiexec and the other ranks how far this rank is; nothing for a singleton.
+  /// Makes known where the networks of this process are reached. Collective; each process calls it
+  /// once. Fails (other) when the launcher does not answer, or `blob` has more than
+  /// `most_address_bytes`.
+  [[nodiscard]] base::Error publish_address(std::span<const std::byte> blob);
+  /// What `rank` made known; may block for a round trip to the launcher. Fails (other).
+  [[nodiscard]] base::Result<std::vector<std::byte>> address_of(std::uint32_t rank);
+  static constexpr std::size_t most_address_bytes = 600;
+
+  /// Tells mpiexec and the other ranks of this node how far this rank is; nothing for a singleton.
   void set_state(wire::RankState state) noexcept;
   void set_abort_code(int code) noexcept;
+  /// Has the launcher end the whole job. The caller ends this process then.
+  void abort(int code, const char* text) noexcept;
 
-  /// The processors that mpiexec bound a rank of the job to, see wire/job.h; empty for one that is
-  /// not bound, or partly to processors for which the record has no bits.
+  /// The processors that a rank of the job is bound to, see wire/job.h; empty for one that is not
+  /// bound, or partly to processors for which the record has no bits, or that is on another node.
   [[nodiscard]] std::span<const std::uint64_t> binding_of(std::uint32_t rank) const noexcept;
 
   /// Where this rank writes what it waits for. Requires a joined job.
-  [[nodiscard]] wire::WaitRecord& wait_record() noexcept { return view_.records[rank_].wait; }
+  [[nodiscard]] wire::WaitRecord& wait_record() noexcept {
+    return view_.records[local_index_].wait;
+  }
 
   /// What the shared-memory provider needs of the segment.
   [[nodiscard]] fabric::Shm::Config shm_config();
 
  private:
+  base::Error join_own();
+  base::Error join_foreign(bootstrap::Launcher launcher);
   base::Error find_segment(long descriptor);
   base::Error map_segment(int descriptor);
   base::Error take_place(std::uint32_t rank);
   base::Error map_own();
+  [[nodiscard]] base::Result<std::vector<std::byte>> address_in_record(std::uint32_t rank);
 
   std::span<std::byte> mapping_;
   wire::JobView view_;
+  std::unique_ptr<bootstrap::Bootstrap> bootstrap_;  ///< under a launcher that is not Fulmar's
+  bootstrap::Launcher launcher_ = bootstrap::Launcher::none;
+  std::vector<std::uint32_t> node_ranks_ = {0};
+  std::vector<std::uint32_t> node_of_;  ///< empty: all are on node 0
+  std::uint32_t node_count_ = 1;
   std::uint32_t rank_ = 0;
   std::uint32_t size_ = 1;
+  std::uint32_t local_index_ = 0;
   int appnum_ = 0;
   bool singleton_ = true;
+  bool left_ = false;
 };
 
 }  // namespace fulmar::runtime

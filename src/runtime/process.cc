@@ -94,6 +94,12 @@ base::Error Process::start() {
         "FULMAR_FABRIC=%s leaves no network between the ranks of this node; add shm",
         options.text("FULMAR_FABRIC").c_str());
   }
+  if (job_.node_count() > 1) {
+    return base::failure(base::ErrorClass::other,
+                         "the ranks run on %u nodes, and this Fulmar has no network between nodes; "
+                         "start all ranks on one node",
+                         job_.node_count());
+  }
   fabric::Shm::Config shm = job_.shm_config();
   if (wire::AreaLayout::fit(shm.size, shm.area_bytes).bytes == 0) {
     return base::failure(base::ErrorClass::no_mem,
@@ -157,7 +163,18 @@ void Process::leave() {
   if (--users_ > 0) return;
   usable_library.store(nullptr, std::memory_order_release);
   job_.set_state(wire::RankState::finalized);
+  leave_job();
   library_.lock.set_enabled(true);
+}
+
+/// A program that has used sessions only may begin another one, so its launcher is told at the end.
+void Process::leave_job() {
+  const auto leave = [] {
+    const base::Error error = process().job().leave();
+    if (error.failed()) std::fprintf(stderr, "fulmar: %s\n", error.text().c_str());
+  };
+  if (world_state == WorldState::closed) return leave();
+  if (!leaves_at_exit_) leaves_at_exit_ = std::atexit(leave) == 0;
 }
 
 void Process::open_world() {

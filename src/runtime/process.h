@@ -71,6 +71,7 @@ class Process {
  private:
   base::Error start();
   void start_device();
+  void leave_job();
 
   mpi::Library library_;
   mpi::ErrorState errors_;
@@ -90,6 +91,7 @@ class Process {
   mpi::Tool tool_;
   int users_ = 0;
   int thread_level_ = 0;
+  bool leaves_at_exit_ = false;
 };
 
 /// The one of this process, made at the first call. Thread-safe; never destroyed.

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+//
+// What a job tells its launcher and its ranks after it was joined.
+#include <algorithm>
+#include <climits>
+#include <csignal>
+#include <cstring>
+
+#include "base/futex.h"
+#include "runtime/job.h"
+
+namespace fulmar::runtime {
+namespace {
+
+using base::ErrorClass;
+using base::failure;
+
+constexpr const char* key_address = "address";
+constexpr std::int64_t look_again_ns = 100'000'000;  // for the end of the job
+
+}  // namespace
+
+base::Error Job::publish_address(std::span<const std::byte> blob) {
+  if (blob.size() > most_address_bytes) {
+    return failure(ErrorClass::other, "an address of %zu bytes is longer than %zu", blob.size(),
+                   most_address_bytes);
+  }
+  if (bootstrap_ != nullptr && !left_) {
+    const base::Error error = bootstrap::publish_bytes(*bootstrap_, key_address, blob);
+    return error.failed() ? error : bootstrap_->fence();
+  }
+  wire::AddressRecord& record = view_.records[local_index_].address;
+  std::copy(blob.begin(), blob.end(), record.bytes.begin());
+  record.length_plus_one.store(static_cast<std::uint32_t>(blob.size()) + 1,
+                               std::memory_order_release);
+  base::futex_wake(record.length_plus_one, INT_MAX, base::FutexScope::shared);
+  return {};
+}
+
+base::Result<std::vector<std::byte>> Job::address_of(std::uint32_t rank) {
+  if (rank >= size_) {
+    return failure(ErrorClass::other, "there is no rank %u in a job of %u", rank, size_);
+  }
+  if (bootstrap_ == nullptr) return address_in_record(rank);
+  if (left_) {
+    return failure(ErrorClass::other,
+                   "the launcher cannot be asked for the address of rank %u any more: MPI was "
+                   "finalized before; talk to every rank that is needed before MPI_Finalize",
+                   rank);
+  }
+  return bootstrap::lookup_bytes(*bootstrap_, rank, key_address);
+}
+
+/// Waits for a rank that has not come so far.
+base::Result<std::vector<std::byte>> Job::address_in_record(std::uint32_t rank) {
+  const wire::AddressRecord& record = view_.records[rank].address;
+  std::uint32_t length = 0;
+  while ((length = record.length_plus_one.load(std::memory_order_acquire)) == 0) {
+    if (view_.header->abort.load(std::memory_order_relaxed) != 0) {
+      return failure(ErrorClass::other, "the job ends before rank %u has told its address", rank);
+    }
+    base::futex_wait(record.length_plus_one, 0, base::FutexScope::shared, look_again_ns);
+  }
+  if (length - 1 > most_address_bytes) {
+    return failure(ErrorClass::other, "rank %u has told an address of %u bytes, at most %zu can be",
+                   rank, length - 1, most_address_bytes);
+  }
+  return std::vector<std::byte>(record.bytes.begin(), record.bytes.begin() + (length - 1));
+}
+
+void Job::abort(int code, const char* text) noexcept {
+  set_abort_code(code);
+  set_state(wire::RankState::aborted);
+  if (bootstrap_ != nullptr) {
+    view_.header->abort.store(static_cast<std::uint32_t>(wire::JobAbort::ending),
+                              std::memory_order_release);
+    bootstrap_->abort(code, text);
+    return;
+  }
+  // Behind a wrapper such as a shell, mpiexec does not see this process end; everybody else ignores
+  // SIGCHLD.
+  if (!singleton_ && mpiexec_pid() > 0) ::kill(mpiexec_pid(), SIGCHLD);
+}
+
+base::Error Job::leave() {
+  if (bootstrap_ == nullptr || left_) return {};
+  left_ = true;
+  return bootstrap_->finalize();
+}
+
+}  // namespace fulmar::runtime
