@@ -16,5 +16,7 @@ void attach_job(std::span<const std::uint8_t> input);
 void device_packets(std::span<const std::uint8_t> input);
 /// A ring, a mailbox and the control words of an area, written by a hostile peer.
 void channel_area(std::span<const std::uint8_t> input);
+/// What a peer that has proven to be of the job may send on a TCP connection all the same.
+void tcp_stream(std::span<const std::uint8_t> input);
 
 }  // namespace fulmar::fuzz

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "fabric/provider.h"
+
+namespace fulmar::fabric::tcp {
+
+/// Any sink, by pointers to its members, so that what decodes streams is compiled once. Names the
+/// sink; does not own it.
+class SinkRef {
+ public:
+  template <Sink S>
+  explicit SinkRef(S& sink) noexcept : sink_(&sink), calls_(&calls_of<S>) {}
+
+  void packet(std::uint32_t peer, const wire::Envelope& envelope, const Body& body) const {
+    calls_->packet(sink_, peer, envelope, body);
+  }
+  /// Whether the sink takes bodies that were posted in place. The members below need it.
+  [[nodiscard]] bool places() const noexcept { return calls_->place != nullptr; }
+  [[nodiscard]] std::span<const iovec> place(std::uint32_t peer, const wire::Envelope& envelope,
+                                             std::span<const std::byte> prefix,
+                                             std::uint64_t offset, std::uint64_t bytes) const {
+    return calls_->place(sink_, peer, envelope, prefix, offset, bytes);
+  }
+  void placed(std::uint32_t peer, const wire::Envelope& envelope, std::span<const std::byte> prefix,
+              std::uint64_t offset, std::uint64_t bytes) const {
+    calls_->placed(sink_, peer, envelope, prefix, offset, bytes);
+  }
+  void part(std::uint32_t peer, const wire::Envelope& envelope, std::span<const std::byte> prefix,
+            std::uint64_t offset, std::span<const std::byte> payload) const {
+    calls_->part(sink_, peer, envelope, prefix, offset, payload);
+  }
+  /// Does nothing for a sink that does not learn of sends.
+  void sent(std::uint64_t token, Sent how) const { calls_->sent(sink_, token, how); }
+
+ private:
+  using Prefix = std::span<const std::byte>;
+  struct Calls {
+    void (*packet)(void*, std::uint32_t, const wire::Envelope&, const Body&);
+    std::span<const iovec> (*place)(void*, std::uint32_t, const wire::Envelope&, Prefix,
+                                    std::uint64_t, std::uint64_t);
+    void (*placed)(void*, std::uint32_t, const wire::Envelope&, Prefix, std::uint64_t,
+                   std::uint64_t);
+    void (*part)(void*, std::uint32_t, const wire::Envelope&, Prefix, std::uint64_t,
+                 std::span<const std::byte>);
+    void (*sent)(void*, std::uint64_t, Sent);
+  };
+
+  template <class S>
+  static constexpr Calls make_calls() {
+    Calls calls{};
+    calls.packet = [](void* sink, std::uint32_t peer, const wire::Envelope& envelope,
+                      const Body& body) { static_cast<S*>(sink)->packet(peer, envelope, body); };
+    calls.sent = [](void*, std::uint64_t, Sent) {};
+    if constexpr (LearnsOfSends<S>) {
+      calls.sent = [](void* sink, std::uint64_t token, Sent how) {
+        static_cast<S*>(sink)->sent(token, how);
+      };
+    }
+    if constexpr (PlacesBodies<S>) {
+      calls.place = [](void* sink, std::uint32_t peer, const wire::Envelope& envelope,
+                       Prefix prefix, std::uint64_t offset,
+                       std::uint64_t bytes) -> std::span<const iovec> {
+        return static_cast<S*>(sink)->place(peer, envelope, prefix, offset, bytes);
+      };
+      calls.placed = [](void* sink, std::uint32_t peer, const wire::Envelope& envelope,
+                        Prefix prefix, std::uint64_t offset, std::uint64_t bytes) {
+        static_cast<S*>(sink)->placed(peer, envelope, prefix, offset, bytes);
+      };
+      calls.part = [](void* sink, std::uint32_t peer, const wire::Envelope& envelope, Prefix prefix,
+                      std::uint64_t offset, std::span<const std::byte> payload) {
+        static_cast<S*>(sink)->part(peer, envelope, prefix, offset, payload);
+      };
+    }
+    return calls;
+  }
+  template <class S>
+  static constexpr Calls calls_of = make_calls<S>();
+
+  void* sink_;
+  const Calls* calls_;
+};
+
+}  // namespace fulmar::fabric::tcp

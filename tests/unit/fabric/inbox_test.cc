@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "fabric/tcp/inbox.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "wire/tcp_frame.h"
+
+namespace fulmar::fabric::tcp {
+namespace {
+
+using wire::PacketKind;
+
+/// Writes down what it is told.
+struct Log {
+  std::string text;
+  std::vector<std::byte> memory = std::vector<std::byte>(64);
+  iovec piece{};
+  std::size_t answer = 64;  ///< bytes of a place; 0: by parts
+
+  void note(const char* what, std::span<const std::byte> bytes) {
+    text += what;
+    for (const std::byte byte : bytes) text += static_cast<char>(byte);
+    text += ';';
+  }
+  void packet(std::uint32_t, const wire::Envelope& envelope, const Body& body) {
+    note(("p" + std::to_string(envelope.tag) + ":").c_str(), body.bytes());
+  }
+  void sent(std::uint64_t, Sent) {}
+  std::span<const iovec> place(std::uint32_t, const wire::Envelope&, std::span<const std::byte>,
+                               std::uint64_t offset, std::uint64_t bytes) {
+    piece = {memory.data() + offset, std::min<std::size_t>(answer, bytes)};
+    return {&piece, answer == 0 ? 0U : 1U};
+  }
+  void placed(std::uint32_t, const wire::Envelope& envelope, std::span<const std::byte> prefix,
+              std::uint64_t offset, std::uint64_t bytes) {
+    if (offset + bytes < envelope.length - prefix.size()) return;
+    note("d:", prefix);
+    note("=", std::span(memory).first(offset + bytes));
+  }
+  void part(std::uint32_t, const wire::Envelope& envelope, std::span<const std::byte> prefix,
+            std::uint64_t offset, std::span<const std::byte> payload) {
+    std::memcpy(memory.data() + offset, payload.data(), payload.size());
+    if (offset + payload.size() < envelope.length - prefix.size()) return;
+    note("d:", prefix);
+    note("=", std::span(memory).first(offset + payload.size()));
+  }
+};
+
+struct Stream {
+  std::vector<std::byte> bytes;
+  std::uint32_t sequence = 0;
+
+  void add(const void* from, std::size_t count) {
+    const auto* begin = static_cast<const std::byte*>(from);
+    bytes.insert(bytes.end(), begin, begin + count);
+  }
+  Stream& packet(int tag, const std::string& body) {
+    const wire::TcpFrame frame = wire::tcp_frame(
+        {PacketKind::eager, 0, 1, tag, static_cast<std::uint32_t>(body.size())}, 0, sequence++);
+    add(&frame, sizeof frame);
+    add(body.data(), body.size());
+    return *this;
+  }
+  Stream& in_place(const std::string& prefix, const std::string& payload) {
+    const auto length = static_cast<std::uint32_t>(prefix.size() + payload.size());
+    const wire::TcpFrame frame =
+        wire::tcp_frame({PacketKind::data, 0, 0, 0, length}, prefix.size(), sequence++);
+    add(&frame, sizeof frame);
+    add(prefix.data(), prefix.size());
+    add(payload.data(), payload.size());
+    return *this;
+  }
+  Stream& signal(wire::TcpSignal which) {
+    const wire::TcpFrame frame = wire::tcp_frame(which, sequence++);
+    add(&frame, sizeof frame);
+    return *this;
+  }
+};
+
+Stream mixed() {
+  Stream stream;
+  stream.packet(1, "").packet(2, "hello").in_place("pre", "payload of some length");
+  stream.packet(3, "between").in_place("q", "x").signal(wire::TcpSignal::bye);
+  stream.signal(wire::TcpSignal::seen);
+  return stream;
+}
+constexpr const char* mixed_text = "p1:;p2:hello;d:pre;=payload of some length;p3:between;d:q;=x;";
+
+TEST(Inbox, Stream_split_anywhere_means_the_same) {
+  const Stream stream = mixed();
+  for (const std::size_t answer : {0U, 1U, 5U, 64U}) {
+    for (std::size_t split = 0; split <= stream.bytes.size(); ++split) {
+      Inbox inbox;
+      Buffers buffers(1U << 20);
+      Log log;
+      log.answer = answer;
+      const std::span<const std::byte> all(stream.bytes);
+      ASSERT_EQ(inbox.take(all.first(split), 0, SinkRef(log), buffers), nullptr);
+      ASSERT_EQ(inbox.take(all.subspan(split), 0, SinkRef(log), buffers), nullptr);
+      ASSERT_EQ(log.text, mixed_text) << split;
+      EXPECT_TRUE(inbox.bye_received() && inbox.seen_received());
+      EXPECT_FALSE(inbox.in_frame());
+      EXPECT_EQ(buffers.bytes_in_use(), 0U);
+    }
+  }
+}
+
+TEST(Inbox, One_byte_at_a_time) {
+  const Stream stream = mixed();
+  Inbox inbox;
+  Buffers buffers(1U << 20);
+  Log log;
+  for (const std::byte& byte : stream.bytes) {
+    ASSERT_EQ(inbox.take({&byte, 1}, 0, SinkRef(log), buffers), nullptr);
+  }
+  EXPECT_EQ(log.text, mixed_text);
+}
+
+TEST(Inbox, Half_a_packet_takes_its_own_length_only) {
+  Stream stream;
+  stream.packet(1, std::string(1000, 'x'));
+  Inbox inbox;
+  Buffers buffers(1U << 20);
+  Log log;
+  const std::span<const std::byte> all(stream.bytes);
+  ASSERT_EQ(inbox.take(all.first(10), 0, SinkRef(log), buffers), nullptr);
+  EXPECT_TRUE(inbox.in_frame());
+  EXPECT_EQ(buffers.bytes_in_use(), 0U);
+  ASSERT_EQ(inbox.take(all.subspan(10, 20), 0, SinkRef(log), buffers), nullptr);
+  EXPECT_EQ(buffers.bytes_in_use(), 1000U);
+  inbox.abandon(buffers);
+  EXPECT_EQ(buffers.bytes_in_use(), 0U);
+  EXPECT_EQ(log.text, "");
+}
+
+TEST(Inbox, Faults_are_named) {
+  const auto fault_of = [](const Stream& stream) -> std::string {
+    Inbox inbox;
+    Buffers buffers(1U << 20);
+    Log log;
+    const char* fault = inbox.take(stream.bytes, 0, SinkRef(log), buffers);
+    return fault == nullptr ? "" : fault;
+  };
+  EXPECT_EQ(fault_of(Stream().packet(1, "a")), "");
+  Stream skipped;
+  skipped.packet(1, "a").sequence = 5;
+  EXPECT_EQ(fault_of(skipped.packet(2, "b")), "a wrong sequence number");
+  EXPECT_EQ(fault_of(Stream().signal(wire::TcpSignal::bye).packet(1, "a")),
+            "a packet after its last");
+  EXPECT_EQ(fault_of(Stream().signal(wire::TcpSignal::bye).signal(wire::TcpSignal::bye)),
+            "a signal that comes twice");
+  EXPECT_EQ(fault_of(Stream().in_place("prefix", "")), "a prefix and nothing behind it");
+  EXPECT_EQ(fault_of(Stream().in_place(std::string(33, 'p'), "x")), "a prefix that is too long");
+  EXPECT_EQ(fault_of(Stream().packet(1, std::string(wire::tcp_max_body_bytes + 1, 'x'))),
+            "a body that is too long");
+  EXPECT_EQ(fault_of(Stream().in_place("p", std::string(wire::tcp_max_in_place_bytes, 'x'))),
+            "a body that is too long");
+}
+
+}  // namespace
+}  // namespace fulmar::fabric::tcp
