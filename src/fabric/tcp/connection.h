@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "fabric/tcp/inbox.h"
+#include "fabric/tcp/outbox.h"
+
+namespace fulmar::fabric::tcp {
+
+inline constexpr unsigned most_lanes = 8;
+
+/// One TCP connection: a lane to a peer.
+struct Connection {
+  base::UniqueFd socket;
+  std::uint32_t peer = 0;
+  unsigned lane = 0;
+  std::string address;  ///< of the other end, in words
+  Inbox in;
+  Outbox out;
+  std::uint64_t posted_at = 0;  ///< number of the poll before the last post
+  std::uint64_t read_at = 0;    ///< number of the poll that read last
+  std::uint32_t idle_reads = 0;
+  int write_error = 0;        ///< what arrived before is read all the same
+  bool hot = false;           ///< read by every poll
+  bool unsent = false;        ///< something waits, and the socket may have room: listed
+  bool blocked = false;       ///< something waits for room in the socket
+  bool in_blocked = false;    ///< listed so; for a while after, too
+  bool watches_room = false;  ///< epoll tells of room too
+  bool doomed = false;        ///< ends with this poll
+  bool bye_owed = false;
+  bool bye_sent = false;
+  bool seen_owed = false;
+  bool seen_sent = false;
+
+  /// The peer has everything and says so, and it knows that we have what it sent.
+  [[nodiscard]] bool parted() const noexcept {
+    return bye_sent && in.seen_received() && !seen_owed && out.empty();
+  }
+};
+
+/// What there is of a peer that was ever talked to.
+struct Peer {
+  enum class State : std::uint8_t {
+    wanted,  ///< a connection was asked for
+    up,      ///< lane 0 is there
+    left,    ///< the peer has left the job in good order
+    lost,
+  };
+  State state = State::wanted;
+  bool asked = false;  ///< by us, for a connection
+  base::Error why;     ///< of `lost`
+  std::array<std::unique_ptr<Connection>, most_lanes> lanes;
+};
+
+}  // namespace fulmar::fabric::tcp

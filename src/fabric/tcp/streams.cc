@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "fabric/tcp/streams.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+/// Connections: their begin, their end, and what is written to them. Reading is in streams_poll.cc.
+namespace fulmar::fabric::tcp {
+namespace {
+
+using base::ErrorClass;
+
+/// Collected bytes that leave without waiting for more: they fill what the network sends at once.
+constexpr std::size_t worth_writing_bytes = 32U << 10;
+/// How many full sockets one poll tries again.
+constexpr std::size_t most_retries = 16;
+
+std::string name_of_end(int socket) {
+  sockaddr_storage address{};
+  socklen_t length = sizeof address;
+  char text[INET6_ADDRSTRLEN] = {};
+  if (::getpeername(socket, reinterpret_cast<sockaddr*>(&address), &length) != 0) {
+    return "an unknown address";
+  }
+  if (address.ss_family == AF_INET) {
+    const auto& v4 = reinterpret_cast<const sockaddr_in&>(address);
+    ::inet_ntop(AF_INET, &v4.sin_addr, text, sizeof text);
+    return std::string(text) + ":" + std::to_string(ntohs(v4.sin_port));
+  }
+  if (address.ss_family == AF_INET6) {
+    const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
+    ::inet_ntop(AF_INET6, &v6.sin6_addr, text, sizeof text);
+    return "[" + std::string(text) + "]:" + std::to_string(ntohs(v6.sin6_port));
+  }
+  return "a local socket";
+}
+
+template <class T>
+void drop(std::vector<T*>& list, const T* item) {
+  list.erase(std::remove(list.begin(), list.end(), item), list.end());
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Streams>> Streams::open(const Config& config) {
+  base::UniqueFd epoll(::epoll_create1(EPOLL_CLOEXEC));
+  if (!epoll.valid()) {
+    return base::failure(ErrorClass::other,
+                         "epoll_create1: %s; raise the limit of open files (ulimit -n)",
+                         std::strerror(errno));
+  }
+  return std::unique_ptr<Streams>(new Streams(config, std::move(epoll)));
+}
+
+Streams::Streams(const Config& config, base::UniqueFd epoll)
+    : config_(config),
+      io_(config.io != nullptr ? *config.io : system_io_),
+      epoll_(std::move(epoll)),
+      buffers_(config.memory_bytes),
+      peers_(config.size),
+      scratch_(std::make_unique_for_overwrite<std::byte[]>(Inbox::scratch_bytes)) {}
+
+Peer& Streams::peer_at(std::uint32_t peer) {
+  if (peers_[peer] == nullptr) peers_[peer] = std::make_unique<Peer>();
+  return *peers_[peer];
+}
+
+base::Error Streams::adopt(std::uint32_t peer, unsigned lane, int socket) {
+  base::UniqueFd owned(socket);
+  if (peer >= config_.size || peer == config_.self || lane >= most_lanes) {
+    return base::failure(ErrorClass::intern, "lane %u to rank %u does not exist", lane, peer);
+  }
+  Peer& other = peer_at(peer);
+  if (other.state == Peer::State::left || other.state == Peer::State::lost) {
+    return base::failure(ErrorClass::proc_aborted,
+                         "rank %u has ended; its new connection is closed", peer);
+  }
+  if (other.lanes[lane] != nullptr) {
+    return base::failure(ErrorClass::intern, "lane %u to rank %u has a connection already", lane,
+                         peer);
+  }
+  auto connection = std::make_unique<Connection>();
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.ptr = connection.get();
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, socket, &event) != 0) {
+    return base::failure(ErrorClass::other, "epoll_ctl for the connection to rank %u: %s", peer,
+                         std::strerror(errno));
+  }
+  connection->socket = std::move(owned);
+  connection->peer = peer;
+  connection->lane = lane;
+  connection->address = name_of_end(socket);
+  connection->bye_owed = leaving_;
+  other.lanes[lane] = std::move(connection);
+  if (lane == 0) other.state = Peer::State::up;
+  ++connections_;
+  events_due_ = true;
+  return {};
+}
+
+void Streams::give_up(std::uint32_t peer, const base::Error& why) {
+  if (peer_at(peer).state == Peer::State::wanted) lose(peer, why);
+}
+
+base::Error Streams::watch(int descriptor) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.ptr = nullptr;
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event) == 0) return {};
+  return base::failure(ErrorClass::other, "epoll_ctl for descriptor %d: %s", descriptor,
+                       std::strerror(errno));
+}
+
+Peer* Streams::ready_peer(std::uint32_t peer, Post& otherwise) {
+  Peer& other = peer_at(peer);
+  if (other.state == Peer::State::wanted && !other.asked) {
+    other.asked = true;
+    if (config_.wanted != nullptr) config_.wanted(config_.owner, peer);
+  }
+  otherwise = Post::done;
+  switch (other.state) {
+    case Peer::State::up:
+      // After a `bye` of ours, or a failed write, nothing goes out any more.
+      if (other.lanes[0]->bye_sent || other.lanes[0]->write_error != 0) return nullptr;
+      return &other;
+    case Peer::State::wanted:
+      otherwise = Post::again;
+      return nullptr;
+    case Peer::State::left:
+      lose(peer, base::failure(ErrorClass::proc_aborted,
+                               "rank %u has left the job (MPI_Finalize or the end of its last "
+                               "session), but a message is sent to it",
+                               peer));
+      return nullptr;
+    case Peer::State::lost:
+      return nullptr;
+  }
+  return nullptr;
+}
+
+Post Streams::post(std::uint32_t peer, const wire::Envelope& envelope,
+                   std::span<const std::byte> body) {
+  Post otherwise = Post::done;
+  Peer* const other = ready_peer(peer, otherwise);
+  if (other == nullptr) return otherwise;
+  Connection& connection = *other->lanes[0];
+  warm(connection);
+  const bool alone = connection.out.empty();
+  const bool first = alone && connection.posted_at != polls_;
+  const bool large = body.size() >= Outbox::worth_gathering_bytes && !connection.blocked &&
+                     (alone || connection.out.reserve(buffers_, body.size()));
+  connection.posted_at = polls_;
+  if (!first && !large) return collect(connection, envelope, body);
+  settle(connection, connection.out.write_with(io_, connection.socket.get(), buffers_, envelope,
+                                               body, finished_));
+  return Post::done;
+}
+
+/// The packet waits for company.
+Post Streams::collect(Connection& connection, const wire::Envelope& envelope,
+                      std::span<const std::byte> body) {
+  if (!connection.out.reserve(buffers_, body.size())) {
+    if (connection.blocked) return Post::again;
+    write(connection);
+    if (connection.write_error != 0) return Post::done;
+    if (!connection.out.reserve(buffers_, body.size())) return Post::again;
+  }
+  connection.out.append(envelope, body);
+  want_flush(connection);
+  if (!connection.blocked && connection.out.bytes_copied() >= worth_writing_bytes) {
+    write(connection);
+  }
+  return Post::done;
+}
+
+Post Streams::post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
+                            std::span<const std::byte> prefix, std::span<const iovec> pieces,
+                            std::uint64_t token) {
+  Post otherwise = Post::done;
+  Peer* const other = ready_peer(peer, otherwise);
+  if (other == nullptr) {
+    if (otherwise == Post::done) finished_.push_back({token, Sent::lost});
+    return otherwise;
+  }
+  Connection& connection = least_loaded(*other);
+  if (!connection.out.takes_in_place()) return Post::again;
+  connection.out.append_in_place(envelope, prefix, pieces, token);
+  want_flush(connection);
+  if (!connection.blocked) write(connection);
+  return Post::done;
+}
+
+/// Lanes above 0 first, where there are: short packets have lane 0 for themselves then.
+Connection& Streams::least_loaded(Peer& peer) noexcept {
+  Connection* best = nullptr;
+  for (unsigned lane = most_lanes; lane-- > 0;) {
+    Connection* const each = peer.lanes[lane].get();
+    if (each == nullptr || each->bye_sent || each->write_error != 0) continue;
+    if (best == nullptr || each->out.bytes_in_place() < best->out.bytes_in_place()) best = each;
+  }
+  return *best;
+}
+
+void Streams::want_flush(Connection& connection) {
+  if (connection.unsent || connection.blocked) return;
+  connection.unsent = true;
+  unsent_.push_back(&connection);
+}
+
+void Streams::settle(Connection& connection, const Writing& writing) {
+  if (writing.state == Writing::State::failed) {
+    // The end is noticed by reading, which may bring packets that the peer sent before.
+    connection.write_error = writing.error;
+    connection.out.abandon(buffers_, finished_);
+    warm(connection);
+    events_due_ = true;
+  }
+  if (connection.out.empty()) {
+    connection.out.trim(buffers_);
+    connection.blocked = false;
+    if (connection.watches_room) watch_room(connection, Interest::arrival);
+  } else if (!connection.blocked && writing.state == Writing::State::blocked) {
+    connection.blocked = true;
+    if (!connection.in_blocked) blocked_.push_back(&connection);
+    connection.in_blocked = true;
+  }
+}
+
+bool Streams::write(Connection& connection) {
+  if (connection.out.empty()) return false;
+  const Writing writing = connection.out.write(io_, connection.socket.get(), finished_);
+  settle(connection, writing);
+  return writing.bytes > 0;
+}
+
+bool Streams::flush_unsent() {
+  bool moved = false;
+  for (Connection* const connection : unsent_) {
+    connection->unsent = false;
+    if (!connection->blocked && write(*connection)) moved = true;
+  }
+  unsent_.clear();
+  return moved;
+}
+
+void Streams::flush() { flush_unsent(); }
+
+bool Streams::retry_blocked() {
+  bool moved = false;
+  const std::size_t tries = std::min(blocked_.size(), most_retries);
+  for (std::size_t i = 0; i < tries && !blocked_.empty(); ++i) {
+    if (next_blocked_ >= blocked_.size()) next_blocked_ = 0;
+    Connection& connection = *blocked_[next_blocked_];
+    if (write(connection)) moved = true;
+    if (connection.blocked) {
+      ++next_blocked_;
+    } else {
+      connection.in_blocked = false;
+      blocked_[next_blocked_] = blocked_.back();
+      blocked_.pop_back();
+    }
+  }
+  return moved;
+}
+
+void Streams::watch_room(Connection& connection, Interest interest) {
+  connection.watches_room = interest == Interest::arrival_and_room;
+  epoll_event event{};
+  event.events = connection.watches_room ? EPOLLIN | EPOLLOUT : EPOLLIN;
+  event.data.ptr = &connection;
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, connection.socket.get(), &event);
+}
+
+void Streams::write_signals(Connection& connection) {
+  if (connection.write_error != 0) return;
+  if (connection.seen_owed && connection.out.reserve(buffers_, 0)) {
+    connection.out.append(wire::TcpSignal::seen);
+    connection.seen_owed = false;
+    want_flush(connection);
+  }
+  // Packets in place that have not begun come after everything that is copied, `bye` comes last.
+  const bool last = connection.out.bytes_in_place() == 0;
+  if (connection.bye_owed && last && connection.out.reserve(buffers_, 0)) {
+    connection.out.append(wire::TcpSignal::bye);
+    connection.bye_owed = false;
+    connection.bye_sent = true;
+    want_flush(connection);
+  }
+}
+
+void Streams::leave() {
+  leaving_ = true;
+  for (const auto& peer : peers_) {
+    if (peer == nullptr) continue;
+    for (const auto& connection : peer->lanes) {
+      if (connection != nullptr) connection->bye_owed = !connection->bye_sent;
+    }
+  }
+  part_from_all();
+}
+
+void Streams::part_from_all() {
+  for (const auto& peer : peers_) {
+    if (peer == nullptr) continue;
+    for (const auto& connection : peer->lanes) {
+      if (connection != nullptr) write_signals(*connection);
+    }
+  }
+}
+
+bool Streams::parted() const noexcept {
+  if (!leaving_) return false;
+  for (const auto& peer : peers_) {
+    if (peer == nullptr) continue;
+    for (const auto& connection : peer->lanes) {
+      if (connection != nullptr && !connection->parted()) return false;
+    }
+  }
+  return true;
+}
+
+void Streams::lose(std::uint32_t peer, const base::Error& why) {
+  Peer& other = peer_at(peer);
+  if (other.state == Peer::State::lost) return;
+  other.state = Peer::State::lost;
+  other.why = why;
+  lost_.push_back(peer);
+  for (const auto& connection : other.lanes) {
+    if (connection != nullptr) connection->doomed = true;
+  }
+}
+
+/// Closes what ended and tells of losses, outside of any loop over connections.
+bool Streams::bury() {
+  const bool any = !ended_.empty() || !lost_.empty();
+  while (!ended_.empty()) close(*ended_.back());
+  for (std::size_t i = 0; i < lost_.size(); ++i) {
+    Peer& peer = *peers_[lost_[i]];
+    for (const auto& connection : peer.lanes) {
+      if (connection != nullptr) close(*connection);
+    }
+    if (config_.lost != nullptr) config_.lost(config_.owner, lost_[i], peer.why);
+  }
+  lost_.clear();
+  return any;
+}
+
+void Streams::close(Connection& connection) {
+  connection.out.abandon(buffers_, finished_);
+  connection.in.abandon(buffers_);
+  drop(unsent_, &connection);
+  drop(blocked_, &connection);
+  drop(ended_, &connection);
+  for (std::size_t i = 0; i < hot_count_; ++i) {
+    if (hot_[i] != &connection) continue;
+    hot_[i] = hot_[--hot_count_];
+    break;
+  }
+  --connections_;
+  Peer& peer = *peers_[connection.peer];
+  if (connection.lane == 0 && peer.state == Peer::State::up) peer.state = Peer::State::left;
+  peer.lanes[connection.lane].reset();
+}
+
+}  // namespace fulmar::fabric::tcp

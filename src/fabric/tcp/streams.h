@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "fabric/provider.h"
+#include "fabric/tcp/buffers.h"
+#include "fabric/tcp/connection.h"
+#include "fabric/tcp/io.h"
+#include "fabric/tcp/sink_ref.h"
+
+/// The data path of the TCP provider: packets over connections that somebody else has made.
+///
+/// **Reading.** A poll reads the few *hot* connections straight away: those that brought something
+/// lately, or from which an answer is expected. All others are found by epoll, with some polls: at
+/// once when nothing is hot. So a partner in a ping-pong costs one system call a look, and a silent
+/// peer a pointer.
+///
+/// **Writing.** The first packet to a peer after a poll is written at once; those that follow
+/// before the next poll or `flush` are collected and leave together. What the socket does not take
+/// is tried again with every poll.
+///
+/// **Lanes.** A peer has up to most_lanes connections. Packets that keep order use lane 0; packets
+/// in place the lane with the least waiting.
+///
+/// **Ends.** A connection that ends without a `bye`, fails, or brings nonsense makes its peer lost:
+/// all its lanes are closed, sends in place end as `lost`, and the `lost` callback is called once,
+/// from `poll`. A process that leaves sends `bye` on each connection behind everything else and
+/// closes it when the peer has answered `seen`: closing earlier could make its system throw away,
+/// with a reset, what the peer has not read.
+///
+/// All members are called under the lock of the engine; those that are not const may be called by
+/// the sink, `poll` excepted.
+namespace fulmar::fabric::tcp {
+
+class Streams {
+ public:
+  static constexpr std::size_t default_memory_bytes = 8U << 20;
+
+  struct Config {
+    std::uint32_t self = 0;
+    std::uint32_t size = 1;
+    std::size_t memory_bytes = default_memory_bytes;  ///< for bytes under way, see Buffers
+    void* owner = nullptr;
+    /// Somebody posts to a peer that has no connection; asked once. Posts answer `again` until
+    /// `adopt` or `give_up`.
+    void (*wanted)(void* owner, std::uint32_t peer) = nullptr;
+    /// A peer is lost; the text names it, its address and the cause.
+    void (*lost)(void* owner, std::uint32_t peer, const base::Error& why) = nullptr;
+    Io* io = nullptr;  ///< null: the system's calls
+  };
+
+  [[nodiscard]] static base::Result<std::unique_ptr<Streams>> open(const Config& config);
+  Streams(const Streams&) = delete;
+  Streams& operator=(const Streams&) = delete;
+  ~Streams() = default;
+
+  /// Uses `socket` (connected, non-blocking, nothing of the stream read or written) as this lane to
+  /// the peer from now on; owns it even if it fails: the lane exists already or is out of range, or
+  /// the peer has left or is lost.
+  base::Error adopt(std::uint32_t peer, unsigned lane, int socket);
+  /// There is no way to the peer: it is lost, unless it has a connection by now.
+  void give_up(std::uint32_t peer, const base::Error& why);
+  /// Reports to `take_watched` when `descriptor` becomes readable. It is not owned.
+  base::Error watch(int descriptor);
+  [[nodiscard]] bool take_watched() noexcept { return std::exchange(watched_ready_, false); }
+
+  [[nodiscard]] Post post(std::uint32_t peer, const wire::Envelope& envelope,
+                          std::span<const std::byte> body);
+  [[nodiscard]] Post post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
+                                   std::span<const std::byte> prefix, std::span<const iovec> pieces,
+                                   std::uint64_t token);
+  /// Returns how many packets came and sends ended; at least 1 if any byte moved.
+  unsigned poll(SinkRef sink);
+
+  [[nodiscard]] bool has_unsent() const noexcept { return !unsent_.empty(); }
+  void flush();
+
+  /// Readable while there is something to do, see SleepsOnDescriptor.
+  [[nodiscard]] int descriptor() const noexcept { return epoll_.get(); }
+  [[nodiscard]] bool arm();
+
+  /// False once the peer is known to be dead. One that has left in good order is not.
+  [[nodiscard]] bool alive(std::uint32_t peer) const noexcept {
+    return peers_[peer] == nullptr || peers_[peer]->state != Peer::State::lost;
+  }
+
+  /// Begins the orderly end: what is posted from now on is not sent. Poll until `parted`: then
+  /// every peer has read everything that was posted to it before, or has left or is lost.
+  void leave();
+  [[nodiscard]] bool parted() const noexcept;
+
+  [[nodiscard]] std::uint32_t self() const noexcept { return config_.self; }
+  [[nodiscard]] std::uint32_t size() const noexcept { return config_.size; }
+  [[nodiscard]] std::size_t connections() const noexcept { return connections_; }
+  /// Of Buffers; for tests and `fulmar info`.
+  [[nodiscard]] const Buffers& buffers() const noexcept { return buffers_; }
+
+ private:
+  static constexpr std::size_t most_hot = 4;
+
+  Streams(const Config& config, base::UniqueFd epoll);
+
+  /// The peer if lane 0 is up; else null, and `otherwise` is what to answer. A packet for a peer
+  /// that is lost is dropped: `done`.
+  Peer* ready_peer(std::uint32_t peer, Post& otherwise);
+  Peer& peer_at(std::uint32_t peer);
+  static Connection& least_loaded(Peer& peer) noexcept;
+  Post collect(Connection& connection, const wire::Envelope& envelope,
+               std::span<const std::byte> body);
+  void want_flush(Connection& connection);
+  /// Takes note of how a write went.
+  void settle(Connection& connection, const Writing& writing);
+  bool write(Connection& connection);
+  void write_signals(Connection& connection);
+  void part_from_all();
+  bool flush_unsent();
+  bool retry_blocked();
+
+  bool read_hot(SinkRef sink, unsigned& packets);
+  bool read_ready(SinkRef sink, unsigned& packets);
+  bool read(Connection& connection, SinkRef sink, unsigned& packets);
+  void after_reading(Connection& connection, const Reading& reading);
+  void warm(Connection& connection);
+  /// What epoll tells about a connection.
+  enum class Interest : std::uint8_t { arrival, arrival_and_room };
+  void watch_room(Connection& connection, Interest interest);
+
+  void lose(std::uint32_t peer, const base::Error& why);
+  bool bury();
+  void close(Connection& connection);
+  unsigned tell_finished(SinkRef sink);
+
+  Config config_;
+  SystemIo system_io_;
+  Io& io_;
+  base::UniqueFd epoll_;
+  Buffers buffers_;
+  std::vector<std::unique_ptr<Peer>> peers_;
+  std::unique_ptr<std::byte[]> scratch_;
+  std::vector<Connection*> unsent_;
+  std::vector<Connection*> blocked_;
+  std::array<Connection*, most_hot> hot_{};
+  std::size_t hot_count_ = 0;
+  std::vector<FinishedSend> finished_;
+  std::vector<FinishedSend> telling_;
+  std::vector<std::uint32_t> lost_;  ///< peers whose loss is not told yet
+  std::vector<Connection*> ended_;   ///< connections that end in good order
+  std::size_t next_blocked_ = 0;
+  std::size_t connections_ = 0;
+  std::uint64_t polls_ = 1;
+  bool events_due_ = false;
+  bool watched_ready_ = false;
+  bool leaving_ = false;
+};
+
+}  // namespace fulmar::fabric::tcp
