@@ -12,6 +12,9 @@ BUILD = pathlib.Path(os.environ.get("FULMAR_BUILD_DIR", "build/release")).resolv
 BIN = BUILD / "bin"
 LIBRARY = BUILD / "lib" / "libmpi_abi.so.1"
 SKIPPED = 77
+# What mpiexec says of a job that stands still, and its exit status then.
+STANDSTILL = "mpiexec: deadlock:"
+STANDSTILL_STATUS = 125
 
 
 def skip(reason):
@@ -41,9 +44,14 @@ def run(command, timeout, env=None, cwd=None):
 
 
 def mpiexec(ranks, command, timeout, env=None, cwd=None):
-    """The same for a job of the build's own mpiexec, which ends it in time and cleans up."""
-    job = [BIN / "mpiexec", "--timeout", str(timeout), "-n", str(ranks), *command]
-    return run(job, timeout + 30, env, cwd)
+    """The same for a job of the build's own mpiexec, which ends it in time and cleans up.
+
+    None of these programs deadlocks, so a report of one is a failure (status 125), whatever becomes of the job.
+    """
+    job = [BIN / "mpiexec", "--timeout", str(timeout), "--deadlock-timeout", "30", "--deadlock-abort",
+           "-n", str(ranks), *command]
+    status, output, seconds = run(job, timeout + 30, env, cwd)
+    return STANDSTILL_STATUS if STANDSTILL in output else status, output, seconds
 
 
 def mpi_symbols(nm_option, file):

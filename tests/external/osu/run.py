@@ -62,6 +62,8 @@ class Plan:
 def judge(name, status, output, rows, validated):
     """What is wrong with a run; an empty text if nothing is."""
     # This one ends without MPI_Finalize under every MPI; mpiexec has to say so.
+    if status == support.STANDSTILL_STATUS:
+        return "a report of a deadlock"
     ends_early = name.endswith("osu_latency_mt")
     if ends_early != bool(WORLD.search(output)) or (status != 0 and not ends_early):
         return f"exit status {status}"
