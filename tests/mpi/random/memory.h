@@ -9,7 +9,8 @@
 
 #include "types.h"
 
-// Buffers of generated programs: every byte is known before a call, and every byte is compared after it.
+// Buffers of generated programs: every byte is known before a call, and every byte is compared
+// after it.
 namespace generated {
 
 /// Items of a type within a buffer.

@@ -12,13 +12,13 @@
 
 // Bursts of messages within one communicator: every kind of send and receive, and wildcards.
 //
-// All ranks walk through the same list. What blocks at message i waits for what the partner does at message i
-// at the latest, so nothing deadlocks that waits for one certain message. Where a receive takes what comes
-// first, all sends to its process are non-blocking.
+// All ranks walk through the same list. What blocks at message i waits for what the partner does at
+// message i at the latest, so nothing deadlocks that waits for one certain message. Where a receive
+// takes what comes first, all sends to its process are non-blocking.
 namespace generated {
 
-/// What the receives of a process name.
-enum class Naming { exact, any_source, any_tag, anything };
+/// What the receives of a process name. Mixed: first the sources and then none of them, some tags.
+enum class Naming { exact, any_source, any_tag, anything, mixed };
 
 struct Message {
   int from_side;
@@ -103,12 +103,15 @@ class Burst {
     most_ = dice.chance(10) ? 3000 : dice.between(1, 40);
     for (const int side : {0, 1}) {
       for (int rank = 0; rank < place_.size(side); ++rank) {
-        const int naming = early_ || dice.chance(50) ? 0 : dice.below(4);
+        const int naming = early_ || dice.chance(45) ? 0 : dice.below(5);
         namings_[at(side)].push_back(static_cast<Naming>(naming));
         has_wildcards_ = has_wildcards_ || naming != 0;
       }
     }
-    const int count = dice.between(1, 5 * (place_.size(0) + place_.size(1)));
+    const int count = dice.chance(12) ? dice.between(40, 100)
+                                      : dice.between(1, 5 * (place_.size(0) + place_.size(1)));
+    if (count >= 40) most_ = std::min(most_, 40);
+    named_sources_ = at(count / 2);
     for (int i = 0; i < count; ++i) draw_message(dice, i);
   }
   void draw_message(Dice& dice, int number) {
@@ -118,7 +121,7 @@ class Burst {
     message.from = dice.below(place_.size(message.from_side));
     message.to = dice.below(place_.size(to_side));
     const Naming naming = namings_[at(to_side)][at(message.to)];
-    const bool one_tag = naming == Naming::any_source;
+    const bool one_tag = naming == Naming::any_source || naming == Naming::mixed;
     message.tag = tag_base_ + (early_ ? number : one_tag ? 0 : dice.below(3));
     message.items = dice.chance(10) ? 0 : dice.below(most_ + 1);
     const bool to_self = !place_.inter && message.from == message.to;
@@ -212,13 +215,17 @@ class Burst {
     received.message = &message;
     const Naming naming = namings_[at(place_.side)][at(place_.rank)];
     const bool plain = dice_.chance(20);  // elements instead of items
-    const Type& type = plain ? types_.plain(kind_) : types_.make(dice_, kind_, elements_, most_ + 1);
+    const Type& type =
+        plain ? types_.plain(kind_) : types_.make(dice_, kind_, elements_, most_ + 1);
     const int room = naming == Naming::exact ? message.items + dice_.below(2) : most_;
     received.room = {&type, 0, plain ? room * elements_ : room, 0};
     received.memory.include(received.room);
     received.memory.fill();
-    const bool any_source = naming == Naming::any_source || naming == Naming::anything;
-    const bool any_tag = naming == Naming::any_tag || naming == Naming::anything;
+    const bool mixed = naming == Naming::mixed;
+    const bool any_source = naming == Naming::any_source || naming == Naming::anything ||
+                            (mixed && message.key >= named_sources_);
+    const bool any_tag =
+        naming == Naming::any_tag || naming == Naming::anything || (mixed && dice_.chance(50));
     received.tag = any_tag ? MPI_ANY_TAG : message.tag;
     good(receive_in(message.receive_way, any_source ? MPI_ANY_SOURCE : message.from, received));
   }
@@ -241,7 +248,8 @@ class Burst {
       case 2:
       case 3:
         good(MPI_Probe(source, tag, comm, status));
-        if (way == 2) return MPI_Recv(buffer, count, type, status->MPI_SOURCE, status->MPI_TAG, comm, status);
+        if (way == 2)
+          return MPI_Recv(buffer, count, type, status->MPI_SOURCE, status->MPI_TAG, comm, status);
         return MPI_Irecv(buffer, count, type, status->MPI_SOURCE, status->MPI_TAG, comm,
                          &received.request);
       case 4:
@@ -275,7 +283,7 @@ class Burst {
 
   void check(Received& received, std::vector<bool>& taken) const {
     const Naming naming = namings_[at(place_.side)][at(place_.rank)];
-    if (naming == Naming::exact) {
+    if (naming == Naming::exact || naming == Naming::any_tag) {
       expect_equal(received.status.MPI_SOURCE, received.message->from, "source of a message");
     }
     const bool unique = early_;
@@ -310,6 +318,7 @@ class Burst {
   Kind kind_{};
   int elements_ = 1;
   int most_ = 1;
+  std::uint64_t named_sources_ = 0;  ///< mixed naming: up to this message
   std::array<std::vector<Naming>, 2> namings_;
   std::vector<Message> messages_;
   // Addresses stay.
@@ -345,14 +354,14 @@ inline void shift(Place& place, Types& types, Dice& dice, Dice& own) {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Status status;
   if (way == 0) {
-    good(MPI_Sendrecv(source.address(), items, out.handle, to, 5, target.address(), items, in.handle,
-                      from, 5, place.comm, &status));
+    good(MPI_Sendrecv(source.address(), items, out.handle, to, 5, target.address(), items,
+                      in.handle, from, 5, place.comm, &status));
   } else if (way == 1) {
     good(MPI_Sendrecv_replace(target.address(), items, in.handle, to, 5, from, 5, place.comm,
                               &status));
   } else if (way == 2) {
-    good(MPI_Isendrecv(source.address(), items, out.handle, to, 5, target.address(), items, in.handle,
-                       from, 5, place.comm, &request));
+    good(MPI_Isendrecv(source.address(), items, out.handle, to, 5, target.address(), items,
+                       in.handle, from, 5, place.comm, &request));
   } else {
     good(MPI_Isendrecv_replace(target.address(), items, in.handle, to, 5, from, 5, place.comm,
                                &request));

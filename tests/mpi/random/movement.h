@@ -6,7 +6,8 @@
 
 #include "operation.h"
 
-// Bcast, gather, scatter, allgather and alltoall with their v- and w-forms, within a group or between two.
+// Bcast, gather, scatter, allgather and alltoall with their v- and w-forms, within a group or
+// between two.
 namespace generated {
 
 class RootedOrAll : public Movement {
@@ -39,10 +40,11 @@ class RootedOrAll : public Movement {
     const int elements = dice.between(1, 6);
     if (!place.mine()) return;
     at_root_ = place.side == root_side_ && place.rank == root_;
-    set_name(std::string(names[at(static_cast<int>(what_))]) + (place.inter ? " between groups" : "") +
-             (in_place ? " in place" : "") + ", count " + std::to_string(count_) + " of " +
-             std::to_string(elements) + " elements, root " + std::to_string(root_) + ", rank " +
-             std::to_string(place.rank) + " of " + std::to_string(place.size(place.side)));
+    set_name(std::string(names[at(static_cast<int>(what_))]) +
+             (place.inter ? " between groups" : "") + (in_place ? " in place" : "") + ", count " +
+             std::to_string(count_) + " of " + std::to_string(elements) + " elements, root " +
+             std::to_string(root_) + ", rank " + std::to_string(place.rank) + " of " +
+             std::to_string(place.size(place.side)));
     if (in_place && may_be_in_place()) set_in_place();
     const int peers = place.size(place.remote());
     const int items = peers * (count_ + 4) + 8;
@@ -63,8 +65,8 @@ class RootedOrAll : public Movement {
     if (what_ == What::bcast || what_ == What::barrier) return false;
     return !is_rooted() || at_root_;
   }
-  /// Whether this process sends or receives at all: in rooted calls between groups, the root's group
-  /// but for the root has no part.
+  /// Whether this process sends or receives at all: in rooted calls between groups, the root's
+  /// group but for the root has no part.
   [[nodiscard]] bool is_leaf() const { return place().inter ? place().side != root_side_ : true; }
   /// What to pass as root.
   [[nodiscard]] int root() const {
@@ -125,9 +127,7 @@ class RootedOrAll : public Movement {
     return {&type, item * type.layout.extent(), items, key};
   }
   [[nodiscard]] std::uint64_t from_root(int to) const { return key(root_side_, root_, to); }
-  [[nodiscard]] std::uint64_t from_me(int to) const {
-    return key(place().side, place().rank, to);
-  }
+  [[nodiscard]] std::uint64_t from_me(int to) const { return key(place().side, place().rank, to); }
 
   /// The one buffer of MPI_Bcast holds what the root has before and after.
   void add_out_bcast() {
@@ -143,7 +143,8 @@ class RootedOrAll : public Movement {
       counts.push_back(to < 0 ? items(place().side, place().rank, rank) : items(side, rank, to));
     }
     Ragged all(counts, own);
-    for (int rank = 0; rank < length(counts) && !ragged; ++rank) all.displs[at(rank)] = rank * count_;
+    for (int rank = 0; rank < length(counts) && !ragged; ++rank)
+      all.displs[at(rank)] = rank * count_;
     return all;
   }
 
@@ -153,7 +154,8 @@ class RootedOrAll : public Movement {
     if (gets) {
       to_ = arrange(what_ == What::gatherv, 0, own);
       for (int rank = 0; rank < length(to_.counts); ++rank) {
-        add_in(block(*receive_type_, to_.displs[at(rank)], to_.counts[at(rank)], key(side, rank, 0)));
+        add_in(
+            block(*receive_type_, to_.displs[at(rank)], to_.counts[at(rank)], key(side, rank, 0)));
       }
     }
     if (!is_leaf()) return;
@@ -250,8 +252,8 @@ inline int RootedOrAll::call(Form form) {
     case What::bcast:
       return make(form, MPI_Bcast, MPI_Ibcast, MPI_Bcast_init, to(), count_, receive, root());
     case What::gather:
-      return make(form, MPI_Gather, MPI_Igather, MPI_Gather_init, from(), count_, send, to(), count_,
-                  receive, root());
+      return make(form, MPI_Gather, MPI_Igather, MPI_Gather_init, from(), count_, send, to(),
+                  count_, receive, root());
     case What::gatherv:
       return make(form, MPI_Gatherv, MPI_Igatherv, MPI_Gatherv_init, from(), own_items_, send, to(),
                   to_.counts.data(), to_.displs.data(), receive, root());

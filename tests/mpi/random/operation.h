@@ -53,7 +53,8 @@ class Operation {
   Place& place_;
 };
 
-/// An operation that moves data and does nothing else to them: where blocks lie, and whose they are.
+/// An operation that moves data and does nothing else to them: where blocks lie, and whose they
+/// are.
 class Movement : public Operation {
  public:
   using Operation::Operation;

@@ -13,8 +13,8 @@
 #include "dice.h"
 #include "report.h"
 
-// Communicators of a generated program, and who must be in them. Every rank of the world keeps all of
-// them, also those that it has no part in, so that all of them draw the same numbers.
+// Communicators of a generated program, and who must be in them. Every rank of the world keeps all
+// of them, also those that it has no part in, so that all of them draw the same numbers.
 namespace generated {
 
 /// One neighbour in a topology. `turn` tells apart several edges between the same two ranks; both
@@ -50,7 +50,8 @@ struct Place {
 
 class Forest {
  public:
-  /// `world`: a communicator of all ranks in their order. `name`: no other forest has it at the time.
+  /// `world`: a communicator of all ranks in their order. `name`: no other forest has it at the
+  /// time.
   Forest(MPI_Comm world, int self, std::uint64_t name) : self_(self), name_(name) {
     auto& first = add();
     first.comm = world;
@@ -98,7 +99,8 @@ class Forest {
  private:
   Place& add() { return *places_.emplace_back(std::make_unique<Place>()); }
   void remove(Place& gone, bool disconnects) {
-    if (gone.mine()) good(disconnects ? MPI_Comm_disconnect(&gone.comm) : MPI_Comm_free(&gone.comm));
+    if (gone.mine())
+      good(disconnects ? MPI_Comm_disconnect(&gone.comm) : MPI_Comm_free(&gone.comm));
     std::erase_if(places_, [&](const auto& place) { return place.get() == &gone; });
   }
 

@@ -239,8 +239,8 @@ inline void Forest::cart(Dice& dice, const Place& from) {
       const int next = place + way;
       const bool outside = next < 0 || next >= dims[at(d)];
       const int wrapped = (next + dims[at(d)]) % dims[at(d)];
-      const int rank = outside && periods[at(d)] == 0 ? MPI_PROC_NULL
-                                                      : made.rank + (wrapped - place) * step;
+      const int rank =
+          outside && periods[at(d)] == 0 ? MPI_PROC_NULL : made.rank + (wrapped - place) * step;
       // A message that goes up arrives from below: its number is that of the way it goes.
       made.edges.to.push_back({rank, 2 * d + (way > 0 ? 1 : 0)});
       made.edges.from.push_back({rank, 2 * d + (way > 0 ? 0 : 1)});

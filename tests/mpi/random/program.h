@@ -20,9 +20,7 @@ namespace generated {
 class Program {
  public:
   Program(std::uint64_t seed, MPI_Comm world, int self)
-      : dice_(seed),
-        own_(mix({seed, at(self), 1})),
-        forest_(world, self, seed) {}
+      : dice_(seed), own_(mix({seed, at(self), 1})), forest_(world, self, seed) {}
 
   void run() {
     const int steps = dice_.between(15, 40);

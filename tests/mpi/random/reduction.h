@@ -8,8 +8,9 @@
 
 #include "operation.h"
 
-// Reductions and scans with predefined operations and with those of the program, commutative or not, on any
-// type; and the serial model of them: one element after the other, in the order of ranks.
+// Reductions and scans with predefined operations and with those of the program, commutative or
+// not, on any type; and the serial model of them: one element after the other, in the order of
+// ranks.
 namespace generated {
 
 /// Types that the program's own operations may be called with, by whatever thread.
@@ -87,11 +88,12 @@ class Ops {
   Ops& operator=(const Ops&) = delete;
 
   [[nodiscard]] MPI_Op handle(int number) const {
-    const std::array<MPI_Op, all> ops = {MPI_SUM, MPI_PROD, MPI_MAX,  MPI_MIN,
+    const std::array<MPI_Op, all> ops = {MPI_SUM,  MPI_PROD, MPI_MAX,  MPI_MIN,
                                          MPI_BXOR, MPI_BAND, compose_, merge_};
     return ops[at(number)];
   }
-  [[nodiscard]] static std::uint64_t apply(int number, std::uint64_t x, std::uint64_t y, Kind kind) {
+  [[nodiscard]] static std::uint64_t apply(int number, std::uint64_t x, std::uint64_t y,
+                                           Kind kind) {
     switch (number) {
       case 0:
         return cut(x + y, kind);
@@ -123,7 +125,8 @@ class Reduction : public Operation {
 
   Reduction(Place& place, Types& types, const Ops& ops, Dice& dice, std::uint64_t type_seed)
       : Operation(place),
-        what_(static_cast<What>(dice.below(static_cast<int>(place.inter ? What::scan : What::count)))),
+        what_(static_cast<What>(
+            dice.below(static_cast<int>(place.inter ? What::scan : What::count)))),
         op_number_(dice.below(Ops::all)),
         op_(ops.handle(op_number_)),
         in_place_(dice.chance(25) && !place.inter),
@@ -182,8 +185,8 @@ class Reduction : public Operation {
         return make(form, MPI_Allreduce, MPI_Iallreduce, MPI_Allreduce_init, from, to, count_, type,
                     op_);
       case What::reduce_scatter:
-        return make(form, MPI_Reduce_scatter, MPI_Ireduce_scatter, MPI_Reduce_scatter_init, from, to,
-                    counts_.data(), type, op_);
+        return make(form, MPI_Reduce_scatter, MPI_Ireduce_scatter, MPI_Reduce_scatter_init, from,
+                    to, counts_.data(), type, op_);
       case What::reduce_scatter_block:
         return make(form, MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block,
                     MPI_Reduce_scatter_block_init, from, to, counts_.front(), type, op_);
@@ -210,11 +213,12 @@ class Reduction : public Operation {
   [[nodiscard]] std::string name() const {
     const std::array<const char*, static_cast<std::size_t>(What::count)> names = {
         "reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan"};
-    return std::string(names[at(static_cast<int>(what_))]) + (place().inter ? " between groups" : "") +
-           (in_place_ ? " in place" : "") + ", op " + std::to_string(op_number_) + ", " +
-           std::to_string(operands()) + " of " + std::to_string(type_->elements()) +
-           " elements, root " + std::to_string(root_) + ", rank " + std::to_string(place().rank) +
-           " of " + std::to_string(place().size(place().side));
+    return std::string(names[at(static_cast<int>(what_))]) +
+           (place().inter ? " between groups" : "") + (in_place_ ? " in place" : "") + ", op " +
+           std::to_string(op_number_) + ", " + std::to_string(operands()) + " of " +
+           std::to_string(type_->elements()) + " elements, root " + std::to_string(root_) +
+           ", rank " + std::to_string(place().rank) + " of " +
+           std::to_string(place().size(place().side));
   }
   [[nodiscard]] static std::uint64_t key(int side, int rank) {
     return (static_cast<std::uint64_t>(side) << 40) + static_cast<std::uint64_t>(rank);

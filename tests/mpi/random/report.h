@@ -51,11 +51,10 @@ inline volatile std::uint64_t& latest_seed() {
 /// Only calls that a signal handler may make, apart from snprintf, which allocates nothing here.
 inline void print_command(std::uint64_t seed) {
   std::array<char, 600> text;
-  const int length = std::snprintf(text.data(), text.size(),
-                                   "  repeat: mpiexec -n %d %s %llu 1 %d     (rank %d)\n",
-                                   report().ranks, report().program.c_str(),
-                                   static_cast<unsigned long long>(seed), report().threads,
-                                   report().rank);
+  const int length = std::snprintf(
+      text.data(), text.size(), "  repeat: mpiexec -n %d %s %llu 1 %d     (rank %d)\n",
+      report().ranks, report().program.c_str(), static_cast<unsigned long long>(seed),
+      report().threads, report().rank);
   if (length <= 0) return;
   const auto bytes = std::min(static_cast<std::size_t>(length), text.size() - 1);
   [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), bytes);

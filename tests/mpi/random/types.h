@@ -242,10 +242,9 @@ class Types {
       append(layout, part.layout, bytes.back(), copies);
     }
     MPI_Datatype handle = MPI_DATATYPE_NULL;
-    good(dice.chance(50) ? MPI_Type_create_hindexed_block(blocks, copies, bytes.data(), part.handle,
-                                                          &handle)
-                         : MPI_Type_create_indexed_block(blocks, copies, places.data(), part.handle,
-                                                         &handle));
+    good(dice.chance(50)
+             ? MPI_Type_create_hindexed_block(blocks, copies, bytes.data(), part.handle, &handle)
+             : MPI_Type_create_indexed_block(blocks, copies, places.data(), part.handle, &handle));
     return keep(handle, layout);
   }
 
