@@ -17,7 +17,8 @@
 // takes what comes first, all sends to its process are non-blocking.
 namespace generated {
 
-/// What the receives of a process name. Mixed: first the sources and then none of them, some tags.
+/// What the receives of a process name. Mixed: first the sources and later none of them, and some
+/// tags.
 enum class Naming { exact, any_source, any_tag, anything, mixed };
 
 struct Message {
@@ -103,7 +104,7 @@ class Burst {
     most_ = dice.chance(10) ? 3000 : dice.between(1, 40);
     for (const int side : {0, 1}) {
       for (int rank = 0; rank < place_.size(side); ++rank) {
-        const int naming = early_ || dice.chance(45) ? 0 : dice.below(5);
+        const int naming = dice.chance(45) ? 0 : dice.below(5);
         namings_[at(side)].push_back(static_cast<Naming>(naming));
         has_wildcards_ = has_wildcards_ || naming != 0;
       }
@@ -122,12 +123,17 @@ class Burst {
     message.to = dice.below(place_.size(to_side));
     const Naming naming = namings_[at(to_side)][at(message.to)];
     const bool one_tag = naming == Naming::any_source || naming == Naming::mixed;
-    message.tag = tag_base_ + (early_ ? number : one_tag ? 0 : dice.below(3));
+    message.tag = tag_base_ + (one_tag                             ? 0
+                               : early_ && naming == Naming::exact ? number
+                                                                   : dice.below(3));
     message.items = dice.chance(10) ? 0 : dice.below(most_ + 1);
     const bool to_self = !place_.inter && message.from == message.to;
     const bool may_block = naming == Naming::exact && !to_self;
-    message.receive_way = dice.below(8);
-    const bool ready = early_ && message.receive_way < late_ways && dice.chance(40);
+    message.receive_way = dice.chance(30) ? 0 : dice.below(8);
+    // Those that are there early may take the message that a later one blocks for.
+    if (early_ && naming != Naming::exact) message.receive_way = dice.below(late_ways);
+    const bool ready =
+        early_ && naming == Naming::exact && message.receive_way < late_ways && dice.chance(40);
     message.send_way = ready ? 10 + dice.below(3) : dice.below(may_block ? 10 : 7);
     if (ready && to_self) message.send_way = 11;
     message.key = at(number);
@@ -286,7 +292,7 @@ class Burst {
     if (naming == Naming::exact || naming == Naming::any_tag) {
       expect_equal(received.status.MPI_SOURCE, received.message->from, "source of a message");
     }
-    const bool unique = early_;
+    const bool unique = early_ && naming == Naming::exact;
     const Message& message = unique ? *received.message : expected_of(received, taken);
     const std::string name = "message " + std::to_string(message.key) + " from " +
                              std::to_string(message.from) + " to " + std::to_string(message.to) +
