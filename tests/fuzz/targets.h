@@ -12,6 +12,8 @@ namespace fulmar::fuzz {
 
 /// A job segment as an mpiexec that is broken or hostile might hand over.
 void attach_job(std::span<const std::uint8_t> input);
+/// What a launcher and other ranks put into its key-value space and its lines.
+void launcher_values(std::span<const std::uint8_t> input);
 /// Packets of a hostile peer at a device that talks to an honest one too.
 void device_packets(std::span<const std::uint8_t> input);
 /// A ring, a mailbox and the control words of an area, written by a hostile peer.

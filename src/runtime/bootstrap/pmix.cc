@@ -3,6 +3,7 @@
 #include "runtime/bootstrap/pmix.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -86,7 +87,9 @@ std::vector<std::string> library_candidates() {
        {"PMIX_PREFIX", "PMIX_INSTALL_PREFIX", "PRTE_PREFIX", "OPAL_PREFIX"}) {
     const char* prefix = std::getenv(variable);
     if (prefix == nullptr || *prefix == '\0') continue;
-    names.push_back(std::string(prefix) + "/lib/" + library_name);
+    for (const char* folder : {"/lib/", "/lib/openmpi/", "/lib64/"}) {
+      names.push_back(std::string(prefix) + folder + library_name);
+    }
   }
   names.emplace_back(library_name);
   return names;
@@ -102,6 +105,10 @@ bool find(void* library, const char* name, Function& function) {
 Result<pmix::Functions> load_library() {
   std::string tried;
   for (const std::string& name : library_candidates()) {
+    if (name.find('/') != std::string::npos && ::access(name.c_str(), R_OK) != 0 &&
+        std::getenv(library_option) == nullptr) {
+      continue;
+    }
     void* library = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
       const char* reason = ::dlerror();

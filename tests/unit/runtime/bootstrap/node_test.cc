@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "runtime/bootstrap/node.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "runtime/bootstrap/door.h"
+#include "wire/job.h"
+
+namespace fulmar::runtime::bootstrap {
+namespace {
+
+using Ranks = std::vector<std::uint32_t>;
+
+/// A launcher for threads: what all of them share.
+struct Space {
+  explicit Space(std::uint32_t ranks, Ranks nodes) : size(ranks), node_of(std::move(nodes)) {}
+
+  std::uint32_t size;
+  Ranks node_of;  ///< empty: this launcher does not tell
+  /// Changes what a rank publishes.
+  std::function<std::string(std::uint32_t, const std::string&, std::string)> change;
+  std::mutex mutex;
+  std::condition_variable all_in;
+  std::map<std::string, std::string> values;
+  std::map<std::string, std::string> pending;
+  std::uint32_t arrived = 0;
+  std::uint32_t round = 0;
+};
+
+class ThreadRank final : public Bootstrap {
+ public:
+  ThreadRank(Space& space, std::uint32_t rank) : space_(space) {
+    rank_ = rank;
+    size_ = space.size;
+  }
+  [[nodiscard]] const char* protocol() const noexcept override { return "threads"; }
+  base::Result<Ranks> launcher_nodes() override { return space_.node_of; }
+  base::Error publish(std::string_view key, std::string_view value) override {
+    const std::lock_guard guard(space_.mutex);
+    std::string text(value);
+    if (space_.change) text = space_.change(rank_, std::string(key), text);
+    space_.pending[std::to_string(rank_) + "." + std::string(key)] = text;
+    return {};
+  }
+  base::Error fence() override {
+    std::unique_lock lock(space_.mutex);
+    const std::uint32_t round = space_.round;
+    if (++space_.arrived == size_) {
+      space_.arrived = 0;
+      ++space_.round;
+      space_.values.merge(space_.pending);
+      space_.all_in.notify_all();
+    }
+    space_.all_in.wait(lock, [&] { return space_.round != round; });
+    return {};
+  }
+  base::Result<std::string> lookup(std::uint32_t rank, std::string_view key) override {
+    const std::lock_guard guard(space_.mutex);
+    const auto entry = space_.values.find(std::to_string(rank) + "." + std::string(key));
+    if (entry == space_.values.end()) return base::failure(base::ErrorClass::other, "no such key");
+    return entry->second;
+  }
+  void abort(int /*code*/, const char* /*text*/) noexcept override {}
+  base::Error finalize() override { return {}; }
+
+ private:
+  Space& space_;
+};
+
+struct Outcome {
+  base::Error error;
+  Node node;
+  ino_t file = 0;
+};
+
+std::vector<Outcome> meet(Space& space) {
+  std::vector<Outcome> outcomes(space.size);
+  std::vector<std::thread> threads;
+  for (std::uint32_t rank = 0; rank < space.size; ++rank) {
+    threads.emplace_back([&, rank] {
+      ThreadRank self(space, rank);
+      auto node = form_node(self);
+      outcomes[rank].error = node.error();
+      if (node.failed()) return;
+      outcomes[rank].node = std::move(node.value());
+      struct stat status{};
+      EXPECT_EQ(::fstat(outcomes[rank].node.segment.get(), &status), 0);
+      outcomes[rank].file = status.st_ino;
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  return outcomes;
+}
+
+void expect_nodes(const std::vector<Outcome>& outcomes, const std::vector<Ranks>& nodes,
+                  const Ranks& node_of) {
+  for (std::uint32_t rank = 0; rank < outcomes.size(); ++rank) {
+    const Outcome& outcome = outcomes[rank];
+    ASSERT_TRUE(outcome.error.ok()) << rank << ": " << outcome.error.text();
+    EXPECT_EQ(outcome.node.node_count, nodes.size());
+    EXPECT_EQ(outcome.node.node_of, node_of);
+    EXPECT_EQ(outcome.node.members, nodes[node_of[rank]]);
+    EXPECT_EQ(outcome.node.job.job_id, outcomes[0].node.job.job_id);
+    EXPECT_EQ(outcome.node.job.key, outcomes[0].node.job.key);
+    EXPECT_EQ(outcome.file, outcomes[nodes[node_of[rank]][0]].file);
+  }
+}
+
+TEST(FormNode, One_node_shares_one_segment) {
+  Space space(5, {4, 4, 4, 4, 4});
+  const auto outcomes = meet(space);
+  expect_nodes(outcomes, {{0, 1, 2, 3, 4}}, {0, 0, 0, 0, 0});
+  struct stat status{};
+  ASSERT_EQ(::fstat(outcomes[3].node.segment.get(), &status), 0);
+  const auto bytes = static_cast<std::size_t>(status.st_size);
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                        outcomes[3].node.segment.get(), 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  const auto view = wire::attach_job({static_cast<std::byte*>(memory), bytes});
+  ASSERT_TRUE(view.ok()) << view.error().text();
+  EXPECT_EQ(view.value().rank_count, 5U);
+  EXPECT_EQ(view.value().job_key, outcomes[0].node.job.key);
+  EXPECT_EQ(view.value().records[2].state.load(),
+            static_cast<std::uint32_t>(wire::RankState::started));
+  ::munmap(memory, bytes);
+}
+
+TEST(FormNode, Nodes_in_turn) {
+  Space space(5, {1, 0, 1, 0, 7});
+  expect_nodes(meet(space), {{0, 2}, {1, 3}, {4}}, {0, 1, 0, 1, 2});
+}
+
+TEST(FormNode, Ranks_find_out_where_the_launcher_does_not_tell) {
+  Space space(3, {});
+  expect_nodes(meet(space), {{0, 1, 2}}, {0, 0, 0});
+}
+
+TEST(FormNode, Who_cannot_reach_the_leader_is_alone) {
+  Space space(4, {0, 0, 0, 0});
+  // Rank 2 reads a card whose name leads nowhere; all others have the right one.
+  wire::NodeCard nowhere;
+  class Lost final : public Bootstrap {
+   public:
+    Lost(Space& space, std::uint32_t rank, const wire::NodeCard& card)
+        : inner_(space, rank), card_(card) {
+      rank_ = rank;
+      size_ = space.size;
+    }
+    [[nodiscard]] const char* protocol() const noexcept override { return "lost"; }
+    base::Result<Ranks> launcher_nodes() override { return inner_.launcher_nodes(); }
+    base::Error publish(std::string_view key, std::string_view value) override {
+      return inner_.publish(key, value);
+    }
+    base::Error fence() override { return inner_.fence(); }
+    base::Result<std::string> lookup(std::uint32_t rank, std::string_view key) override {
+      if (key != "card") return inner_.lookup(rank, key);
+      Space other(1, {});
+      ThreadRank writer(other, 0);
+      EXPECT_TRUE(publish_bytes(writer, "card", wire::encode(card_)).ok());
+      EXPECT_TRUE(writer.fence().ok());
+      return writer.lookup(0, "card");
+    }
+    void abort(int /*code*/, const char* /*text*/) noexcept override {}
+    base::Error finalize() override { return {}; }
+
+   private:
+    ThreadRank inner_;
+    wire::NodeCard card_;
+  };
+  std::vector<Outcome> outcomes(4);
+  std::vector<std::thread> threads;
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    threads.emplace_back([&, rank] {
+      ThreadRank honest(space, rank);
+      Lost lost(space, rank, nowhere);
+      auto node = form_node(rank == 2 ? static_cast<Bootstrap&>(lost) : honest);
+      outcomes[rank].error = node.error();
+      if (node.failed()) return;
+      outcomes[rank].node = std::move(node.value());
+      struct stat status{};
+      EXPECT_EQ(::fstat(outcomes[rank].node.segment.get(), &status), 0);
+      outcomes[rank].file = status.st_ino;
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  expect_nodes(outcomes, {{0, 1, 3}, {2}}, {0, 0, 1, 0});
+}
+
+TEST(FormNode, Another_version_is_an_error) {
+  Space space(2, {0, 1});
+  space.change = [](std::uint32_t rank, const std::string& key, std::string value) {
+    return rank == 0 && key == "job" ? std::string("1.AAAA") : value;
+  };
+  for (const Outcome& outcome : meet(space)) EXPECT_TRUE(outcome.error.failed());
+}
+
+TEST(Door, Strangers_are_not_let_in) {
+  auto door = Door::make();
+  ASSERT_TRUE(door.ok());
+  const Ranks expected = {0, 1, 2};
+  ASSERT_TRUE(door.value()->open(0, expected).ok());
+  wire::NodeSeat seat;
+  seat.rank = 1;
+  wire::NodeCard wrong = door.value()->card();
+  wrong.secret[0] ^= 1;
+  EXPECT_FALSE(knock(wrong, 0, seat).value().valid()) << "the secret";
+  seat.rank = 5;
+  EXPECT_FALSE(knock(door.value()->card(), 0, seat).value().valid()) << "no rank of this node";
+  seat.rank = 1;
+  const auto first = knock(door.value()->card(), 0, seat);
+  EXPECT_TRUE(first.value().valid());
+  EXPECT_FALSE(knock(door.value()->card(), 0, seat).value().valid()) << "a second one";
+  const auto visitors = door.value()->close();
+  ASSERT_EQ(visitors.size(), 1U);
+  EXPECT_EQ(visitors[0].seat.rank, 1U);
+  EXPECT_FALSE(knock(door.value()->card(), 0, seat).value().valid()) << "after the end";
+}
+
+}  // namespace
+}  // namespace fulmar::runtime::bootstrap

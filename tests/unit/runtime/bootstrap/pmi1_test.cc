@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "runtime/bootstrap/pmi1.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace fulmar::runtime::bootstrap {
+namespace {
+
+struct Exchange {
+  std::string request;
+  std::string answer;  ///< empty: the connection is closed instead
+};
+
+const std::vector<Exchange> beginning = {
+    {"cmd=init pmi_version=1 pmi_subversion=1\n",
+     "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n"},
+    {"cmd=get_appnum\n", "cmd=appnum appnum=3\n"},
+    {"cmd=get_my_kvsname\n", "cmd=my_kvsname kvsname=space\n"},
+};
+
+/// A server that expects these requests and no other.
+class Server {
+ public:
+  explicit Server(std::vector<Exchange> script, std::size_t piece = 4096) {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
+    client_.reset(ends[0]);
+    server_.reset(ends[1]);
+    thread_ = std::thread([this, script = std::move(script), piece] { serve(script, piece); });
+  }
+  ~Server() { thread_.join(); }
+  base::UniqueFd take_client() { return std::move(client_); }
+
+ private:
+  void serve(const std::vector<Exchange>& script, std::size_t piece) {
+    for (const Exchange& exchange : script) {
+      std::string got(exchange.request.size(), ' ');
+      if (!got.empty() && ::recv(server_.get(), got.data(), got.size(), MSG_WAITALL) < 0) break;
+      EXPECT_EQ(got, exchange.request);
+      if (exchange.answer.empty()) break;
+      for (std::size_t at = 0; at < exchange.answer.size(); at += piece) {
+        const std::string part = exchange.answer.substr(at, piece);
+        EXPECT_EQ(::send(server_.get(), part.data(), part.size(), 0),
+                  static_cast<ssize_t>(part.size()));
+      }
+    }
+    server_.reset();
+  }
+
+  base::UniqueFd client_;
+  base::UniqueFd server_;
+  std::thread thread_;
+};
+
+std::vector<Exchange> script_with(std::vector<Exchange> more) {
+  std::vector<Exchange> script = beginning;
+  script.insert(script.end(), more.begin(), more.end());
+  return script;
+}
+
+TEST(Pmi1, Whole_life_with_answers_in_single_bytes) {
+  Server server(script_with({{"cmd=get kvsname=space key=PMI_process_mapping\n",
+                              "cmd=get_result rc=0 value=(vector,(0,2,1))\n"},
+                             {"cmd=put kvsname=space key=fulmar.1.card value=1.AA\n",
+                              "cmd=put_result rc=0 msg=success\n"},
+                             {"cmd=barrier_in\n", "cmd=barrier_out\n"},
+                             {"cmd=get kvsname=space key=fulmar.0.card\n",
+                              "cmd=get_result rc=0 msg=success value=1.BB\n"},
+                             {"cmd=finalize\n", "cmd=finalize_ack\n"}}),
+                1);
+  auto opened = Pmi1::open(server.take_client(), {1, 2, -1});
+  ASSERT_TRUE(opened.ok()) << opened.error().text();
+  Bootstrap& pmi = *opened.value();
+  EXPECT_EQ(pmi.rank(), 1U);
+  EXPECT_EQ(pmi.size(), 2U);
+  EXPECT_EQ(pmi.appnum(), 3);
+  EXPECT_EQ(pmi.launcher_nodes().value(), (std::vector<std::uint32_t>{0, 1}));
+  EXPECT_TRUE(pmi.publish("card", "1.AA").ok());
+  EXPECT_TRUE(pmi.fence().ok());
+  EXPECT_EQ(pmi.lookup(0, "card").value(), "1.BB");
+  EXPECT_TRUE(pmi.finalize().ok());
+}
+
+TEST(Pmi1, A_port_tells_the_rank) {
+  std::vector<Exchange> script = {
+      {"cmd=initack pmiid=4\n", "cmd=initack\ncmd=set size=6\ncmd=set rank=5\ncmd=set debug=0\n"}};
+  script.insert(script.end(), beginning.begin(), beginning.end());
+  Server server(script);
+  auto opened = Pmi1::open(server.take_client(), {-1, -1, 4});
+  ASSERT_TRUE(opened.ok()) << opened.error().text();
+  EXPECT_EQ(opened.value()->rank(), 5U);
+  EXPECT_EQ(opened.value()->size(), 6U);
+}
+
+TEST(Pmi1, No_mapping_is_no_error) {
+  Server server(script_with({{"cmd=get kvsname=space key=PMI_process_mapping\n",
+                              "cmd=get_result rc=-1 msg=key_not_found value=unknown\n"}}));
+  auto opened = Pmi1::open(server.take_client(), {0, 2, -1});
+  ASSERT_TRUE(opened.ok());
+  const auto nodes = opened.value()->launcher_nodes();
+  ASSERT_TRUE(nodes.ok());
+  EXPECT_TRUE(nodes.value().empty());
+}
+
+TEST(Pmi1, Refusals_and_strange_answers_are_errors) {
+  for (const char* answer :
+       {"cmd=barrier_out rc=1\n", "cmd=get_result value=1\n", "nonsense\n", ""}) {
+    Server server(script_with({{"cmd=barrier_in\n", answer}}));
+    auto opened = Pmi1::open(server.take_client(), {0, 2, -1});
+    ASSERT_TRUE(opened.ok());
+    EXPECT_TRUE(opened.value()->fence().failed()) << answer;
+  }
+}
+
+TEST(Pmi1, A_line_without_end_is_an_error) {
+  Server server({{"cmd=init pmi_version=1 pmi_subversion=1\n", std::string(70000, 'a')}});
+  auto socket = server.take_client();
+  EXPECT_TRUE(Pmi1::open(std::move(socket), {0, 2, -1}).failed());
+}
+
+TEST(Pmi1, Impossible_places_are_refused) {
+  for (const Pmi1::Place& place :
+       {Pmi1::Place{2, 2, -1}, {-1, 2, -1}, {0, 0, -1}, {0, 1L << 40, -1}}) {
+    EXPECT_TRUE(Pmi1::open(base::UniqueFd(), place).failed());
+  }
+}
+
+}  // namespace
+}  // namespace fulmar::runtime::bootstrap
