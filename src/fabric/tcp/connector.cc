@@ -35,10 +35,10 @@ std::uint64_t key_of(std::uint32_t peer, std::uint16_t lane) {
   return std::uint64_t{peer} << 16 | lane;
 }
 
-/// Trying again makes sense after everything but this.
+/// Trying again makes sense after everything but this. (An IPv6 address cannot be used for some
+/// seconds after its interface has come up, EADDRNOTAVAIL.)
 Search::Hope hope_after(int problem) {
-  return problem == ECONNREFUSED || problem == EAFNOSUPPORT || problem == EADDRNOTAVAIL ||
-                 problem == EINVAL
+  return problem == ECONNREFUSED || problem == EAFNOSUPPORT || problem == EINVAL
              ? Search::Hope::gone
              : Search::Hope::left;
 }
@@ -269,6 +269,12 @@ void Connector::give_up(Search& search) {
   const std::uint16_t lane = search.lane();
   const Error error = failure(ErrorClass::other, "rank %u cannot be reached from rank %u: %s", peer,
                               config_.self, search.text(list_bytes).c_str());
+  const std::string all = search.text(Search::whole_text);
+  if (all.size() > list_bytes && config_.report != nullptr) {
+    // An error has no room for them.
+    config_.report(config_.owner,
+                   ("tcp: the way to rank " + std::to_string(peer) + ": " + all).c_str());
+  }
   for (Search::Try& attempt : search.tries()) {
     if (attempt.link == nullptr) continue;
     if (attempt.link->chosen) peers_[peer].chosen &= ~(std::uint64_t{1} << lane);

@@ -87,7 +87,7 @@ class Connector {
     /// TCP_NODELAY, keep-alive (socket_options.h); nothing of what follows the handshake has been
     /// read.
     int socket;
-    base::Error error;  ///< of `failed`
+    base::Error error;  ///< of `failed`; a list too long for it goes to Config::report, too
   };
 
   static constexpr unsigned max_lanes = 64;

@@ -135,6 +135,12 @@ std::optional<TcpAddress> parse_address(const std::string& text) {
   return address;
 }
 
+bool is_link_local(const TcpAddress& address) noexcept {
+  const auto& bytes = address.bytes;
+  return address.family == AddressFamily::v4 ? bytes[0] == 169 && bytes[1] == 254
+                                             : bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80;
+}
+
 bool in_subnet(const TcpAddress& subnet, const TcpAddress& address) noexcept {
   if (subnet.family != address.family) return false;
   const std::size_t whole = subnet.prefix_bits / 8;

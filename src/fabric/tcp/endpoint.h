@@ -44,6 +44,8 @@ class Endpoint {
 std::string text_of(const wire::TcpAddress& address);
 /// Reads what text_of() writes, with "/bits" behind it or all bits without; nothing otherwise.
 std::optional<wire::TcpAddress> parse_address(const std::string& text);
+/// 169.254.0.0/16 and fe80::/10.
+[[nodiscard]] bool is_link_local(const wire::TcpAddress& address) noexcept;
 /// Whether both are in the subnet of `subnet`, by its prefix_bits.
 [[nodiscard]] bool in_subnet(const wire::TcpAddress& subnet,
                              const wire::TcpAddress& address) noexcept;

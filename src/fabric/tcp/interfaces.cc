@@ -88,13 +88,11 @@ std::string_view trimmed(std::string_view text) {
 AddressKind kind_of(std::string_view interface, unsigned flags,
                     const TcpAddress& address) noexcept {
   if ((flags & IFF_LOOPBACK) != 0) return AddressKind::loopback;
-  const auto& bytes = address.bytes;
-  const bool link_local = address.family == AddressFamily::v4
-                              ? bytes[0] == 169 && bytes[1] == 254
-                              : bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80;
-  if (link_local) return AddressKind::link_local;
+  // Nobody outside is on such a link, whatever the address.
+  const bool inside = begins_like_one_of(interface, bridge_names);
+  if (is_link_local(address) && !inside) return AddressKind::link_local;
   if ((flags & IFF_RUNNING) == 0) return AddressKind::idle;
-  if (begins_like_one_of(interface, bridge_names)) return AddressKind::bridge;
+  if (inside) return AddressKind::bridge;
   if ((flags & IFF_POINTOPOINT) != 0 || begins_like_one_of(interface, tunnel_names)) {
     return AddressKind::tunnel;
   }

@@ -80,6 +80,8 @@ class Opener {
   void use(const LocalAddress& local, std::uint16_t port) {
     TcpAddress place = local.address;
     place.port = port;
+    // A link inside this host is nothing to others.
+    if (is_link_local(place) && place.kind != wire::AddressKind::link_local) return;
     if (port != 0) listening.places.push_back(place);
   }
   [[nodiscard]] const std::string& problems() const { return problems_; }
@@ -134,8 +136,7 @@ base::Result<Listening> listen_on(std::span<const LocalAddress> used, Reach reac
     for (const LocalAddress& local : used.first(std::min(used.size(), wire::max_tcp_addresses))) {
       // The scope names the interface of a link-local address and is nothing to others.
       LocalAddress place = local;
-      const bool scoped = local.address.kind == wire::AddressKind::link_local;
-      if (!scoped) place.address.scope = 0;
+      if (!is_link_local(local.address)) place.address.scope = 0;
       opener.use(local, opener.open(place.address));
     }
   }

@@ -106,15 +106,17 @@ bool Search::exhausted() const noexcept {
 
 std::string Search::text(std::size_t most) const {
   std::vector<Fate> fates;
+  std::vector<Fate> unlikely;
   for (const Try& attempt : tries_) {
     const bool untried = attempt.failures == 0 && attempt.link == nullptr;
-    add(fates,
+    add(attempt.way.rank < link_local_rank ? fates : unlikely,
         !attempt.outcome.empty() ? attempt.outcome
         : untried                ? "no time was left to try it"
                                  : "no answer",
         attempt.way.to.text());
   }
   for (const NoWay& none : left_out_) add(fates, none.reason, none.address);
+  fates.insert(fates.end(), unlikely.begin(), unlikely.end());
   std::string text;
   for (const Fate& fate : fates) {
     text += (text.empty() ? "" : "; ") + fate.addresses + ": " + fate.reason;

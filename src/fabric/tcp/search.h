@@ -25,6 +25,7 @@ class Search {
   static constexpr std::uint64_t stagger_ns = 20'000'000;
   static constexpr std::uint64_t first_pause_ns = 50'000'000;
   static constexpr std::uint64_t longest_pause_ns = 1'000'000'000;
+  static constexpr std::size_t whole_text = ~std::size_t{0};
   static constexpr std::uint64_t never = ~std::uint64_t{0};
 
   enum class Hope : std::uint8_t { gone, left };
@@ -69,7 +70,8 @@ class Search {
   [[nodiscard]] bool exhausted() const noexcept;
 
   [[nodiscard]] std::vector<Try>& tries() noexcept { return tries_; }
-  /// Every address and what became of it, those with the same fate together; cut to `most` bytes.
+  /// Every address and what became of it, those with the same fate together and link-local ones
+  /// last; cut to `most` bytes.
   [[nodiscard]] std::string text(std::size_t most) const;
 
   bool silence_reported = false;  ///< the owner's note

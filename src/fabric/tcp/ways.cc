@@ -57,7 +57,7 @@ unsigned rank_of(const TcpAddress& address, const LocalAddress* beside, Nearness
     case AddressKind::idle:
       return 8;
     case AddressKind::link_local:
-      return 9;
+      return link_local_rank;
     default:
       return 10;
   }
@@ -71,9 +71,11 @@ void add_link_local(const TcpAddress& address, const Surroundings& here, Ways& w
     if (local.address.family != AddressFamily::v6) continue;
     if (local.address.kind != AddressKind::link_local || added == most) continue;
     ++added;
-    Way way{Endpoint::of(address, address.port, local.address.scope), std::nullopt, 9};
-    if (here.source == Source::chosen)
+    Way way{Endpoint::of(address, address.port, local.address.scope), std::nullopt,
+            link_local_rank};
+    if (here.source == Source::chosen) {
       way.from = Endpoint::of(local.address, 0, local.address.scope);
+    }
     ways.list.push_back(way);
   }
   if (added == 0) ways.left_out.push_back({text_of(address), "no link-local address in use here"});
@@ -105,6 +107,10 @@ Ways ways_to(const wire::TcpAddresses& peer, const Surroundings& here) {
   }
   std::stable_sort(ways.list.begin(), ways.list.end(),
                    [](const Way& a, const Way& b) { return a.rank < b.rank; });
+  while (ways.list.size() > max_ways) {
+    ways.left_out.push_back({ways.list.back().to.text(), "there are likelier ones enough"});
+    ways.list.pop_back();
+  }
   return ways;
 }
 

@@ -26,6 +26,12 @@ struct NoWay {
   const char* reason;
 };
 
+/// Way::rank of link-local addresses, from which on few hope is left.
+inline constexpr unsigned link_local_rank = 9;
+
+/// The unlikeliest beyond are left out.
+inline constexpr std::size_t max_ways = 24;
+
 struct Ways {
   std::vector<Way> list;  ///< the likeliest first
   std::vector<NoWay> left_out;
