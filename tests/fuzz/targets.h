@@ -20,5 +20,8 @@ void device_packets(std::span<const std::uint8_t> input);
 void channel_area(std::span<const std::uint8_t> input);
 /// What a peer that has proven to be of the job may send on a TCP connection all the same.
 void tcp_stream(std::span<const std::uint8_t> input);
+/// Both sides of the handshake of a TCP connection with somebody who does not know the key, and the
+/// address that a broken launcher might pass on.
+void tcp_handshake(std::span<const std::uint8_t> input);
 
 }  // namespace fulmar::fuzz

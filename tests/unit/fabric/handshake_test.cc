@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "fabric/tcp/handshake.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <vector>
+
+namespace fulmar::fabric::tcp {
+namespace {
+
+using State = Handshake::State;
+using Problem = Handshake::Problem;
+using wire::TcpAnswer;
+
+constexpr std::uint16_t answerer_port = 2000;
+
+Handshake::Job job(std::uint32_t self) {
+  auto hash = base::KeyedHash::load();
+  EXPECT_TRUE(hash.ok()) << hash.error().text();
+  Handshake::Job job{*hash, {}, 99, self, 4};
+  job.key.fill(5);
+  return job;
+}
+
+/// Changes messages on their way: its number (0: hello), and the bytes.
+using Meddle = std::function<void(unsigned, std::vector<std::byte>&)>;
+
+/// Both sides, and what happens between them.
+struct Exchange {
+  Exchange(Handshake::Job caller_job, Handshake::Job answerer_job)
+      : caller_job_(caller_job),
+        answerer_job_(answerer_job),
+        caller(Handshake::caller(caller_job_, answerer_job_.self, 3, 1000, answerer_port)),
+        answerer(Handshake::answerer(answerer_job_, answerer_port)) {}
+
+  /// Passes messages on, `piece` bytes at a time, until nobody has anything to say.
+  void run(std::size_t piece = 1000, const Meddle& meddle = {}) {
+    unsigned number = 0;
+    bool moved = true;
+    while (moved) {
+      moved = false;
+      for (auto [from, to] : {std::pair(&caller, &answerer), std::pair(&answerer, &caller)}) {
+        decide(*from);
+        const auto out = from->outgoing();
+        if (out.empty()) continue;
+        std::vector<std::byte> bytes(out.begin(), out.end());
+        from->sent(bytes.size());
+        if (meddle) meddle(number, bytes);
+        ++number;
+        moved = true;
+        feed(*to, bytes, piece);
+      }
+    }
+  }
+  static void feed(Handshake& to, std::span<const std::byte> bytes, std::size_t piece) {
+    while (!bytes.empty() && !to.room().empty()) {
+      const std::size_t count = std::min({piece, bytes.size(), to.room().size()});
+      std::copy_n(bytes.begin(), count, to.room().begin());
+      to.received(count);
+      bytes = bytes.subspan(count);
+    }
+  }
+  void decide(Handshake& side) {
+    if (side.state() == State::greeted) side.answer(answer);
+    if (side.state() == State::choosing) side.choose();
+  }
+
+  Handshake::Job caller_job_;
+  Handshake::Job answerer_job_;
+  TcpAnswer answer = TcpAnswer::proceed;
+  Handshake caller;
+  Handshake answerer;
+};
+
+TEST(Handshake, Both_sides_prove_the_key_whoever_decides) {
+  for (const std::uint32_t caller : {0U, 3U}) {
+    for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, std::size_t{1000}}) {
+      Exchange exchange(job(caller), job(3 - caller));
+      exchange.run(piece);
+      EXPECT_EQ(exchange.caller.state(), State::done);
+      EXPECT_EQ(exchange.answerer.state(), State::done);
+      EXPECT_EQ(exchange.answerer.peer(), caller);
+      EXPECT_EQ(exchange.answerer.lane(), 3U);
+      EXPECT_TRUE(exchange.caller.outgoing().empty());
+      EXPECT_TRUE(exchange.caller.room().empty());
+    }
+  }
+}
+
+TEST(Handshake, Who_does_not_know_the_key_is_refused_by_both) {
+  for (const std::uint32_t caller : {0U, 3U}) {
+    Handshake::Job stranger = job(caller);
+    stranger.key[31] ^= 1;
+    Exchange exchange(stranger, job(3 - caller));
+    exchange.run();
+    EXPECT_EQ(exchange.caller.problem(), Problem::wrong_proof);
+    EXPECT_EQ(exchange.answerer.state(), State::waiting);
+    // It goes on all the same, with a proof that is none.
+    const std::vector<std::byte> guess(32, std::byte{1});
+    Exchange::feed(exchange.answerer, guess, 32);
+    EXPECT_EQ(exchange.answerer.problem(), Problem::wrong_proof);
+  }
+}
+
+TEST(Handshake, A_change_of_any_byte_is_noticed) {
+  for (const std::uint32_t caller : {0U, 3U}) {
+    const unsigned messages = caller == 0 ? 3 : 4;
+    constexpr std::array<std::size_t, 4> sizes = {68, 80, 32, 36};
+    for (unsigned message = 0; message < messages; ++message) {
+      for (std::size_t at = 0; at < sizes[message]; ++at) {
+        Exchange exchange(job(caller), job(3 - caller));
+        exchange.run(1000, [&](unsigned number, std::vector<std::byte>& bytes) {
+          if (number == message) bytes.at(at) ^= std::byte{0x10};
+        });
+        const bool both =
+            exchange.caller.state() == State::done && exchange.answerer.state() == State::done;
+        EXPECT_FALSE(both) << "message " << message << " byte " << at;
+        // Whoever decides last has it from a message; the receiver of the changed one is never
+        // done.
+        const Handshake& receiver = message % 2 == 0 ? exchange.answerer : exchange.caller;
+        EXPECT_NE(receiver.state(), State::done) << "message " << message << " byte " << at;
+      }
+    }
+  }
+}
+
+TEST(Handshake, A_hello_for_somebody_else_is_refused_with_a_reason) {
+  struct Case {
+    Problem problem;
+    std::function<void(Handshake::Job&, Handshake::Job&)> change;
+  };
+  const Case cases[] = {
+      {Problem::other_job, [](Handshake::Job& caller, Handshake::Job&) { caller.job_id = 98; }},
+      {Problem::garbage, [](Handshake::Job& caller, Handshake::Job&) { caller.self = 7; }},
+  };
+  for (const Case& one : cases) {
+    Handshake::Job caller = job(0);
+    Handshake::Job answerer = job(1);
+    one.change(caller, answerer);
+    Exchange exchange(caller, answerer);
+    exchange.run();
+    EXPECT_EQ(exchange.answerer.problem(), one.problem);
+    EXPECT_NE(exchange.caller.state(), State::done);
+  }
+}
+
+TEST(Handshake, The_port_that_was_called_must_be_the_own) {
+  const Handshake::Job from = job(0);
+  const Handshake::Job to = job(1);
+  Handshake caller = Handshake::caller(from, 1, 0, 1000, answerer_port + 1);
+  Handshake answerer = Handshake::answerer(to, answerer_port);
+  Exchange::feed(answerer, caller.outgoing(), 1000);
+  EXPECT_EQ(answerer.problem(), Problem::garbage);
+}
+
+TEST(Handshake, Another_rank_and_other_answers_reach_the_caller_proven) {
+  const Handshake::Job from = job(0);
+  const Handshake::Job to = job(2);
+  Handshake caller = Handshake::caller(from, 1, 0, 1000, answerer_port);
+  Handshake answerer = Handshake::answerer(to, answerer_port);
+  Exchange::feed(answerer, caller.outgoing(), 1000);
+  Exchange::feed(caller, answerer.outgoing(), 1000);
+  EXPECT_EQ(answerer.problem(), Problem::wrong_rank);
+  EXPECT_EQ(caller.problem(), Problem::wrong_rank);
+  for (const auto& [answer, problem] : {std::pair(TcpAnswer::taken, Problem::taken),
+                                        std::pair(TcpAnswer::given_up, Problem::given_up)}) {
+    Exchange exchange(job(0), job(1));
+    exchange.answer = answer;
+    exchange.run();
+    EXPECT_EQ(exchange.caller.problem(), problem);
+    EXPECT_EQ(exchange.answerer.problem(), problem);
+  }
+}
+
+TEST(Handshake, Another_version_is_told) {
+  const Handshake::Job from = job(0);
+  const Handshake::Job to = job(1);
+  Handshake caller = Handshake::caller(from, 1, 0, 1000, answerer_port);
+  Handshake answerer = Handshake::answerer(to, answerer_port);
+  std::vector<std::byte> hello(caller.outgoing().begin(), caller.outgoing().end());
+  hello[11] = std::byte{9};
+  Exchange::feed(answerer, hello, 1000);
+  EXPECT_EQ(answerer.problem(), Problem::version);
+  std::vector<std::byte> challenge(answerer.outgoing().begin(), answerer.outgoing().end());
+  ASSERT_EQ(challenge.size(), wire::tcp_challenge_bytes);
+  challenge[11] = std::byte{9};
+  Exchange::feed(caller, challenge, 1000);
+  EXPECT_EQ(caller.problem(), Problem::version);
+}
+
+TEST(Handshake, Own_messages_sent_back_prove_nothing) {
+  const Handshake::Job mine = job(0);
+  Handshake caller = Handshake::caller(mine, 1, 0, 1000, answerer_port);
+  Handshake own_ear = Handshake::answerer(mine, answerer_port);
+  Exchange::feed(own_ear, caller.outgoing(), 1000);
+  EXPECT_EQ(own_ear.problem(), Problem::wrong_rank);
+  Exchange::feed(caller, own_ear.outgoing(), 1000);
+  EXPECT_EQ(caller.state(), State::failed);
+}
+
+}  // namespace
+}  // namespace fulmar::fabric::tcp
