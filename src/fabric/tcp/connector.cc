@@ -30,6 +30,8 @@ constexpr std::uint64_t silence_line_ns = 60'000'000'000;
 constexpr std::uint64_t courtesy_ns = 1'000'000'000;
 /// Of the 511 bytes of an error text.
 constexpr std::size_t list_bytes = 400;
+/// Of a line that is reported in addition.
+constexpr std::size_t line_bytes = 2000;
 
 std::uint64_t key_of(std::uint32_t peer, std::uint16_t lane) {
   return std::uint64_t{peer} << 16 | lane;
@@ -269,7 +271,7 @@ void Connector::give_up(Search& search) {
   const std::uint16_t lane = search.lane();
   const Error error = failure(ErrorClass::other, "rank %u cannot be reached from rank %u: %s", peer,
                               config_.self, search.text(list_bytes).c_str());
-  const std::string all = search.text(Search::whole_text);
+  const std::string all = search.text(line_bytes);
   if (all.size() > list_bytes && config_.report != nullptr) {
     // An error has no room for them.
     config_.report(config_.owner,

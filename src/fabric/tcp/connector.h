@@ -67,7 +67,7 @@ class Connector {
     std::uint64_t job_id = 0;
     base::Key key{};
     std::string interfaces;  ///< FULMAR_TCP_INTERFACES; empty: all
-    std::uint64_t deadline_ns = 10'000'000'000;
+    std::uint64_t deadline_ns = 8'000'000'000;
     /// Gets lines for the user, at most a few a second; may be null.
     void (*report)(void* owner, const char* line) = nullptr;
     void* owner = nullptr;

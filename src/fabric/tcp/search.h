@@ -25,7 +25,6 @@ class Search {
   static constexpr std::uint64_t stagger_ns = 20'000'000;
   static constexpr std::uint64_t first_pause_ns = 50'000'000;
   static constexpr std::uint64_t longest_pause_ns = 1'000'000'000;
-  static constexpr std::size_t whole_text = ~std::size_t{0};
   static constexpr std::uint64_t never = ~std::uint64_t{0};
 
   enum class Hope : std::uint8_t { gone, left };

@@ -63,6 +63,15 @@ unsigned rank_of(const TcpAddress& address, const LocalAddress* beside, Nearness
   }
 }
 
+/// A bridge and its ports often have the same link-local address.
+bool listed_before(const wire::TcpAddresses& peer, const TcpAddress& address) {
+  for (const TcpAddress& other : peer.list) {
+    if (&other == &address) return false;
+    if (other.same_place(address) && other.port == address.port) return true;
+  }
+  return false;
+}
+
 /// An IPv6 link-local address of another host is tried on every link that there is here.
 void add_link_local(const TcpAddress& address, const Surroundings& here, Ways& ways) {
   constexpr int most = 4;
@@ -94,7 +103,7 @@ Ways ways_to(const wire::TcpAddresses& peer, const Surroundings& here) {
     const bool scoped =
         address.family == AddressFamily::v6 && address.kind == AddressKind::link_local;
     if (scoped && near != Nearness::same_host) {
-      add_link_local(address, here, ways);
+      if (!listed_before(peer, address)) add_link_local(address, here, ways);
       continue;
     }
     const LocalAddress* const beside = neighbour(address, here.used);

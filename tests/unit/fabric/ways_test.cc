@@ -113,7 +113,11 @@ TEST(Ways, Of_very_many_the_likeliest_are_kept) {
   std::vector<LocalAddress> here = {local("eth0", "10.0.0.1/24")};
   for (std::uint32_t i = 1; i <= 20; ++i) here.push_back(local("eth1", "fe80::1/64", up, i));
   std::vector<LocalAddress> there;
-  for (int i = 0; i < 9; ++i) there.push_back(local("eth0", "fe80::7/64", up, 9));
+  for (int i = 0; i < 9; ++i) {
+    const std::string address = "fe80::" + std::to_string(i + 7) + "/64";
+    there.push_back(local("eth0", address.c_str(), up, 9));
+    there.push_back(there.back());  // of a bridge and its port
+  }
   there.push_back(local("eth0", "10.0.0.2/24"));
   const Ways ways = ways_to(peer(host(2), there), {host(1), here, here});
   EXPECT_EQ(ways.list.size(), max_ways);
