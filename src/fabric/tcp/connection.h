@@ -33,6 +33,7 @@ struct Connection {
   bool blocked = false;       ///< something waits for room in the socket
   bool in_blocked = false;    ///< listed so; for a while after, too
   bool watches_room = false;  ///< epoll tells of room too
+  bool unanswered = false;    ///< something was written, and not all of it is acknowledged
   bool doomed = false;        ///< ends with this poll
   bool bye_owed = false;
   bool bye_sent = false;

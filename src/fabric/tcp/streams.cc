@@ -223,6 +223,8 @@ void Streams::settle(Connection& connection, const Writing& writing) {
     connection.out.abandon(buffers_, finished_);
     warm(connection);
     events_due_ = true;
+  } else if (writing.bytes > 0) {
+    connection.unanswered = any_unanswered_ = true;
   }
   if (connection.out.empty()) {
     connection.out.trim(buffers_);
@@ -261,6 +263,7 @@ bool Streams::retry_blocked() {
     if (next_blocked_ >= blocked_.size()) next_blocked_ = 0;
     Connection& connection = *blocked_[next_blocked_];
     if (write(connection)) moved = true;
+    if (connection.seen_owed || connection.bye_owed) write_signals(connection);
     if (connection.blocked) {
       ++next_blocked_;
     } else {

@@ -38,6 +38,9 @@
 /// closes it when the peer has answered `seen`: closing earlier could make its system throw away,
 /// with a reset, what the peer has not read.
 ///
+/// A dead host says nothing at all. Keep-alive finds that on an idle connection; where something
+/// was written the kernel is asked once a second for what it knows (socket_options.h).
+///
 /// All members are called under the lock of the engine; those that are not const may be called by
 /// the sink, `poll` excepted.
 namespace fulmar::fabric::tcp {
@@ -88,6 +91,9 @@ class Streams {
   /// Readable while there is something to do, see SleepsOnDescriptor.
   [[nodiscard]] int descriptor() const noexcept { return epoll_.get(); }
   [[nodiscard]] bool arm();
+  /// When to poll even so (CLOCK_MONOTONIC): then somebody has to be asked whether it lives. -1:
+  /// never. Fixed by `arm`.
+  [[nodiscard]] std::int64_t next_deadline_ns() const noexcept { return next_check_ns_; }
 
   /// False once the peer is known to be dead. One that has left in good order is not.
   [[nodiscard]] bool alive(std::uint32_t peer) const noexcept {
@@ -134,6 +140,9 @@ class Streams {
   /// What epoll tells about a connection.
   enum class Interest : std::uint8_t { arrival, arrival_and_room };
   void watch_room(Connection& connection, Interest interest);
+  /// Asks the kernel about the connections that have not answered, when it is time.
+  void check_answers_when_due();
+  void check_all_answers();
 
   void lose(std::uint32_t peer, const base::Error& why);
   bool bury();
@@ -158,6 +167,9 @@ class Streams {
   std::size_t next_blocked_ = 0;
   std::size_t connections_ = 0;
   std::uint64_t polls_ = 1;
+  std::int64_t next_check_ns_ = -1;  ///< -1: nobody is to be asked
+  bool any_unanswered_ = false;
+  bool armed_ = false;  ///< since the last poll
   bool events_due_ = false;
   bool watched_ready_ = false;
   bool leaving_ = false;

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
+#include <linux/sockios.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 
 #include <algorithm>
 #include <cstring>
 
+#include "base/clock.h"
+#include "fabric/tcp/socket_options.h"
 #include "fabric/tcp/streams.h"
 
 /// Progress: who is read when.
@@ -21,6 +25,10 @@ constexpr int most_events = 64;
 /// One look at a connection reads no more than this and what one more call brings, so that no peer
 /// keeps the others waiting.
 constexpr std::size_t look_bytes = 256U << 10;
+/// How often the clock is looked at, in polls, and how long connections may be silent until the
+/// kernel is asked about them.
+constexpr std::uint64_t clock_interval = 256;
+constexpr std::int64_t check_interval_ns = 1'000'000'000;
 
 }  // namespace
 
@@ -39,6 +47,8 @@ unsigned Streams::poll(SinkRef sink) {
     moved = read_ready(sink, count) || moved;
   }
   if (!unsent_.empty()) moved = flush_unsent() || moved;
+  if (any_unanswered_ && (armed_ || polls_ % clock_interval == 0)) check_answers_when_due();
+  armed_ = false;
   if (!ended_.empty() || !lost_.empty()) moved = bury() || moved;
   if (!finished_.empty()) count += tell_finished(sink);
   return count == 0 && moved ? 1 : count;
@@ -159,8 +169,36 @@ void Streams::warm(Connection& connection) {
   connection.hot = true;
 }
 
+void Streams::check_answers_when_due() {
+  const auto now = static_cast<std::int64_t>(base::now_ns());
+  if (next_check_ns_ < 0) next_check_ns_ = now + check_interval_ns;
+  if (now < next_check_ns_) return;
+  check_all_answers();
+  next_check_ns_ = any_unanswered_ ? now + check_interval_ns : -1;
+}
+
+void Streams::check_all_answers() {
+  any_unanswered_ = false;
+  for (std::uint32_t peer = 0; peer < config_.size; ++peer) {
+    if (peers_[peer] == nullptr) continue;
+    for (const auto& connection : peers_[peer]->lanes) {
+      if (connection == nullptr || !connection->unanswered || connection->doomed) continue;
+      int waiting = 0;
+      const int socket = connection->socket.get();
+      connection->unanswered = ::ioctl(socket, SIOCOUTQ, &waiting) == 0 && waiting > 0;
+      if (!connection->unanswered) continue;
+      any_unanswered_ = true;
+      const base::Error error = check_answers(socket);
+      if (error.ok()) continue;
+      lose(peer, base::failure(base::ErrorClass::proc_aborted, "lost rank %u at %s: %s", peer,
+                               connection->address.c_str(), error.text().c_str()));
+    }
+  }
+}
+
 bool Streams::arm() {
   flush();
+  if (any_unanswered_) check_answers_when_due();
   if (!finished_.empty() || !lost_.empty() || !ended_.empty()) return false;
   for (Connection* const connection : blocked_) {
     if (connection->blocked && !connection->watches_room) {
@@ -168,6 +206,7 @@ bool Streams::arm() {
     }
   }
   events_due_ = true;
+  armed_ = true;
   epoll_event event{};
   return ::epoll_wait(epoll_.get(), &event, 1, 0) == 0;
 }
