@@ -2,6 +2,11 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "fabric/tcp/tcp.h"
 
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.h"
+
 namespace fulmar::fabric {
 
 static_assert(SendsInPlace<Tcp> && HoldsPackets<Tcp> && SleepsOnDescriptor<Tcp>);
@@ -14,6 +19,82 @@ base::Result<std::unique_ptr<Tcp>> Tcp::open_bare(const tcp::Streams::Config& co
   return tcp;
 }
 
-unsigned Tcp::poll_any(tcp::SinkRef sink) { return streams_->poll(sink); }
+base::Result<std::unique_ptr<Tcp>> Tcp::open(const Config& config) {
+  std::unique_ptr<Tcp> tcp(new Tcp);
+  if (const base::Error error = tcp->prepare(config); error.failed()) return error;
+  return tcp;
+}
+
+base::Error Tcp::prepare(const Config& config) {
+  config_ = config;
+  config_.lanes = std::clamp<std::size_t>(config.lanes, 1, tcp::most_lanes);
+  auto connector = tcp::Connector::open(config_.connect);
+  if (connector.failed()) return connector.error();
+  connector_ = std::move(connector.value());
+
+  tcp::Streams::Config below;
+  below.self = config_.connect.self;
+  below.size = config_.connect.size;
+  below.memory_bytes = config_.memory_bytes;
+  below.io = config_.io;
+  below.owner = this;
+  below.wanted = [](void* owner, std::uint32_t peer) { static_cast<Tcp*>(owner)->find(peer); };
+  below.lost = [](void* owner, std::uint32_t peer, const base::Error& why) {
+    const Config& told = static_cast<Tcp*>(owner)->config_;
+    if (told.lost != nullptr) told.lost(told.owner, peer, why);
+  };
+  auto streams = tcp::Streams::open(below);
+  if (streams.failed()) return streams.error();
+  streams_ = std::move(streams.value());
+  return streams_->watch(connector_->descriptor());
+}
+
+void Tcp::find(std::uint32_t peer) {
+  const auto blob = config_.find(config_.owner, peer);
+  if (blob.failed()) return streams_->give_up(peer, blob.error());
+  connector_->connect(peer, blob.value(), static_cast<unsigned>(config_.lanes));
+  step_due_ = true;
+}
+
+unsigned Tcp::poll_any(tcp::SinkRef sink) {
+  const unsigned count = streams_->poll(sink);
+  if (connector_ != nullptr && connector_due()) [[unlikely]]
+    step();
+  return count;
+}
+
+bool Tcp::connector_due() {
+  if (streams_->take_watched() || std::exchange(step_due_, false)) return true;
+  // A deadline need not be met to the microsecond, and a look at the clock is not for nothing.
+  constexpr std::uint32_t clock_interval = 256;
+  if (++polls_ % clock_interval != 0) return false;
+  const std::int64_t deadline = connector_->next_deadline_ns();
+  return deadline >= 0 && deadline <= static_cast<std::int64_t>(base::now_ns());
+}
+
+void Tcp::step() {
+  connector_->step(events_);
+  for (const tcp::Connector::Event& event : events_) {
+    if (event.kind == tcp::Connector::Event::Kind::connected) {
+      // Refused are lanes of peers that are lost, and more lanes than we take: closed.
+      static_cast<void>(streams_->adopt(event.peer, event.lane, event.socket));
+    } else if (event.lane == 0) {
+      streams_->give_up(event.peer, event.error);
+    }
+  }
+  events_.clear();
+}
+
+bool Tcp::arm() {
+  step_due_ = true;
+  return streams_->arm();
+}
+
+std::int64_t Tcp::next_deadline_ns() const noexcept {
+  const std::int64_t of_streams = streams_->next_deadline_ns();
+  const std::int64_t of_connector = connector_ == nullptr ? -1 : connector_->next_deadline_ns();
+  if (of_streams < 0 || of_connector < 0) return std::max(of_streams, of_connector);
+  return std::min(of_streams, of_connector);
+}
 
 }  // namespace fulmar::fabric

@@ -6,16 +6,20 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "fabric/provider.h"
+#include "fabric/tcp/connector.h"
 #include "fabric/tcp/streams.h"
 #include "wire/tcp_frame.h"
 
 namespace fulmar::fabric {
 
-/// The provider for TCP.
+/// The provider for TCP: a connector that makes authenticated connections when they are needed, and
+/// streams that carry packets over them.
+///
+/// Thread rule: all members under the lock of the engine; a sink may call all but `poll`.
 class Tcp {
  public:
   static constexpr const char* name = "tcp";
@@ -24,7 +28,27 @@ class Tcp {
   static constexpr std::size_t max_pieces = tcp::Outbox::max_pieces;
   static constexpr std::size_t max_in_place_bytes = wire::tcp_max_in_place_bytes;
 
-  /// Without a connector: connections come from `adopt` only.
+  struct Config {
+    tcp::Connector::Config connect;
+    /// Connections for each pair; 1 to tcp::most_lanes, others are brought into that range.
+    std::size_t lanes = 1;
+    std::size_t memory_bytes = tcp::Streams::default_memory_bytes;  ///< for bytes under way
+    void* owner = nullptr;
+    /// The address() of a peer; called once for each peer that is posted to, may block. An error
+    /// makes the peer lost.
+    base::Result<std::vector<std::byte>> (*find)(void* owner, std::uint32_t peer) = nullptr;
+    /// Called from `poll`, once for a peer that cannot be reached any more or ever. The text names
+    /// the peer, its address and the cause.
+    void (*lost)(void* owner, std::uint32_t peer, const base::Error& why) = nullptr;
+    tcp::Io* io = nullptr;  ///< null: the system's calls
+  };
+
+  /// Fails if there is no network that can be listened on; the text says what was tried.
+  [[nodiscard]] static base::Result<std::unique_ptr<Tcp>> open(const Config& config);
+  /// What the others need to connect to this process; at most 600 bytes.
+  [[nodiscard]] std::vector<std::byte> address() const { return connector_->address(); }
+
+  /// Without a connector: connections come from `adopt` only. For tests.
   [[nodiscard]] static base::Result<std::unique_ptr<Tcp>> open_bare(
       const tcp::Streams::Config& config);
   base::Error adopt(std::uint32_t peer, unsigned lane, int socket) {
@@ -35,7 +59,8 @@ class Tcp {
   [[nodiscard]] std::uint32_t size() const noexcept { return streams_->size(); }
   [[nodiscard]] bool alive(std::uint32_t peer) const noexcept { return streams_->alive(peer); }
 
-  /// A packet for a peer that is known to be dead is dropped: `done`.
+  /// `again` until there is a connection, which the first post asks for. A packet for a peer that
+  /// is known to be dead is dropped: `done`.
   [[nodiscard]] Post post(std::uint32_t peer, const wire::Envelope& envelope,
                           std::span<const std::byte> body) {
     return streams_->post(peer, envelope, body);
@@ -53,8 +78,8 @@ class Tcp {
   [[nodiscard]] bool has_unsent() const noexcept { return streams_->has_unsent(); }
   void flush() { streams_->flush(); }
   [[nodiscard]] int descriptor() const noexcept { return streams_->descriptor(); }
-  [[nodiscard]] bool arm() { return streams_->arm(); }
-  [[nodiscard]] std::int64_t next_deadline_ns() const noexcept { return -1; }
+  [[nodiscard]] bool arm();
+  [[nodiscard]] std::int64_t next_deadline_ns() const noexcept;
 
   /// The orderly end: `leave`, then poll until `parted`. See tcp::Streams.
   void leave() { streams_->leave(); }
@@ -64,9 +89,18 @@ class Tcp {
 
  private:
   Tcp() = default;
+  base::Error prepare(const Config& config);
   unsigned poll_any(tcp::SinkRef sink);
+  void find(std::uint32_t peer);
+  [[nodiscard]] bool connector_due();
+  void step();
 
+  Config config_;
   std::unique_ptr<tcp::Streams> streams_;
+  std::unique_ptr<tcp::Connector> connector_;
+  std::vector<tcp::Connector::Event> events_;
+  std::uint32_t polls_ = 0;
+  bool step_due_ = true;
 };
 
 }  // namespace fulmar::fabric

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "provider/tcp_net.h"
+
+/// The whole provider: connections made when they are needed, over the loopback interface.
+namespace fulmar::fabric {
+namespace {
+
+constexpr unsigned patience = 20'000'000;
+
+struct World {
+  struct Rank {
+    World* world = nullptr;
+    std::unique_ptr<Tcp> tcp;
+    KeepingSink sink;
+    std::vector<TcpNet::Loss> losses;
+    unsigned finds = 0;
+  };
+  std::vector<std::unique_ptr<Rank>> ranks;
+
+  /// Rank `stranger` has another key.
+  explicit World(std::uint32_t size, std::size_t lanes = 1, std::uint32_t stranger = ~0U) {
+    for (std::uint32_t self = 0; self < size; ++self) {
+      ranks.push_back(std::make_unique<Rank>());
+      Rank& rank = *ranks.back();
+      rank.world = this;
+      Tcp::Config config;
+      config.connect.self = self;
+      config.connect.size = size;
+      config.connect.job_id = 42;
+      config.connect.key.fill(self == stranger ? 2 : 1);
+      config.connect.deadline_ns = 3'000'000'000;
+      config.lanes = lanes;
+      config.owner = &rank;
+      config.find = [](void* owner, std::uint32_t peer) -> base::Result<std::vector<std::byte>> {
+        auto& asker = *static_cast<Rank*>(owner);
+        ++asker.finds;
+        if (asker.world->ranks[peer]->tcp == nullptr) {
+          return base::failure(base::ErrorClass::other, "rank %u has no address", peer);
+        }
+        return asker.world->ranks[peer]->tcp->address();
+      };
+      config.lost = [](void* owner, std::uint32_t peer, const base::Error& why) {
+        static_cast<Rank*>(owner)->losses.push_back({peer, why.text()});
+      };
+      auto opened = Tcp::open(config);
+      if (opened.failed()) {
+        ADD_FAILURE() << opened.error().text();
+        std::abort();
+      }
+      rank.tcp = std::move(opened.value());
+    }
+  }
+  Tcp& operator[](std::size_t rank) { return *ranks[rank]->tcp; }
+  void poll() {
+    for (auto& rank : ranks) {
+      if (rank->tcp != nullptr) rank->tcp->poll(rank->sink);
+    }
+  }
+  template <class Done>
+  bool poll_until(Done done) {
+    for (unsigned i = 0; i < patience; ++i) {
+      if (done()) return true;
+      poll();
+    }
+    return false;
+  }
+  void send(std::uint32_t from, std::uint32_t to, int tag) {
+    while ((*this)[from].post(to, envelope(100, tag), pattern(100, unsigned(tag))) == Post::again) {
+      poll();
+    }
+  }
+};
+
+TEST(TcpConnect, Everybody_talks_to_everybody_and_leaves) {
+  constexpr std::uint32_t size = 4;
+  World world(size);
+  for (std::uint32_t a = 0; a < size; ++a) {
+    for (std::uint32_t b = 0; b < size; ++b) {
+      for (int tag = 0; a != b && tag < 5; ++tag) world.send(a, b, tag);
+    }
+  }
+  for (std::uint32_t a = 0; a < size; ++a) world[a].leave();
+  ASSERT_TRUE(world.poll_until([&] {
+    bool all = true;
+    for (std::uint32_t a = 0; a < size; ++a) all = all && world[a].parted();
+    return all;
+  }));
+  for (std::uint32_t a = 0; a < size; ++a) {
+    EXPECT_EQ(world.ranks[a]->sink.packets.size(), 15U);
+    EXPECT_TRUE(world.ranks[a]->losses.empty());
+    EXPECT_LE(world.ranks[a]->finds, 3U);
+  }
+}
+
+TEST(TcpConnect, Both_begin_at_once_and_have_one_connection) {
+  World world(2);
+  bool sent[2] = {};
+  ASSERT_TRUE(world.poll_until([&] {
+    for (std::uint32_t self = 0; self < 2; ++self) {
+      if (!sent[self]) {
+        sent[self] = world[self].post(1 - self, envelope(0), {}) == Post::done;
+      }
+    }
+    return world.ranks[0]->sink.packets.size() + world.ranks[1]->sink.packets.size() == 2;
+  }));
+  EXPECT_EQ(world[0].streams().connections(), 1U);
+  EXPECT_EQ(world[1].streams().connections(), 1U);
+}
+
+TEST(TcpConnect, All_lanes_come_up) {
+  World world(2, 3);
+  world.send(0, 1, 7);
+  ASSERT_TRUE(world.poll_until([&] {
+    return world[0].streams().connections() == 3 && world[1].streams().connections() == 3;
+  }));
+}
+
+TEST(TcpConnect, Stranger_is_not_reached_and_the_error_says_so) {
+  World world(2, 1, 1);
+  ASSERT_TRUE(world.poll_until([&] {
+    return world[0].post(1, envelope(0), {}) == Post::done && !world.ranks[0]->losses.empty();
+  }));
+  EXPECT_EQ(world.ranks[0]->losses.size(), 1U);
+  EXPECT_FALSE(world[0].alive(1));
+  EXPECT_EQ(world.ranks[1]->sink.packets.size(), 0U);
+}
+
+TEST(TcpConnect, Peer_without_an_address_is_lost) {
+  World world(2);
+  world.ranks[1]->tcp.reset();
+  ASSERT_TRUE(world.poll_until([&] {
+    return world[0].post(1, envelope(0), {}) == Post::done && !world.ranks[0]->losses.empty();
+  }));
+  EXPECT_EQ(world.ranks[0]->losses[0].text, "rank 1 has no address");
+}
+
+TEST(TcpConnect, Sleeper_is_woken_by_a_caller) {
+  World world(2);
+  KeepingSink ignored;
+  ASSERT_TRUE(world[1].arm());
+  ASSERT_EQ(world[0].post(1, envelope(0), {}), Post::again);
+  bool woken = false;
+  for (unsigned i = 0; i < patience && !woken; ++i) {
+    world[0].poll(ignored);
+    pollfd waiting{world[1].descriptor(), POLLIN, 0};
+    woken = ::poll(&waiting, 1, 0) == 1;
+  }
+  EXPECT_TRUE(woken);
+}
+
+}  // namespace
+}  // namespace fulmar::fabric
