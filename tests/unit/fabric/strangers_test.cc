@@ -320,6 +320,23 @@ TEST(Deadlines, Time_away_does_not_count) {
   EXPECT_GE(zero.socket(1, 0), 0);
 }
 
+TEST(Deadlines, A_deadline_that_passes_while_away_is_not_missed_by_the_peer) {
+  Connector::Config config = TestRank::config(0);
+  config.deadline_ns = 2 * s;
+  config.answer_deadline_ns = 3 * s;
+  TestRank zero(config);
+  TestRank one(TestRank::config(1));
+  zero.now_ns = 1000 * s;
+  zero.connector->connect(1, one.connector->address(), 1);
+  for (int i = 0; i < 3; ++i) zero.step();
+  zero.now_ns += 3600 * s;
+  zero.step();
+  EXPECT_TRUE(zero.events.empty()) << zero.failure();
+  ASSERT_TRUE(
+      step_until({&zero, &one}, [&] { return zero.events.size() + one.events.size() == 2; }));
+  EXPECT_GE(zero.socket(1, 0), 0) << zero.failure();
+}
+
 TEST(Deadlines, Nobody_at_all_fails_in_time) {
   // Nothing answers at an address of TEST-NET-1; where there is no route either, that is tried
   // again.
