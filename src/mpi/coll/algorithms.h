@@ -9,13 +9,20 @@
 namespace fulmar::mpi {
 
 Algorithm bcast_chain(Exchange& exchange, Data data, int root);
+Algorithm bcast_spread(Exchange& exchange, Data data, int root);
+Algorithm gather_binomial(Exchange& exchange, const Gather& call);
+Algorithm scatter_binomial(Exchange& exchange, const Scatter& call);
 Algorithm scatter_direct(Exchange& exchange, const Scatter& call);
 Algorithm allgather_bruck(Exchange& exchange, const Allgather& call);
 Algorithm alltoall_bruck(Exchange& exchange, const Alltoall& call);
 Algorithm reduce_binomial(Exchange& exchange, const Reduce& call);
+Algorithm reduce_chain(Exchange& exchange, const Reduce& call);
 Algorithm reduce_direct(Exchange& exchange, const Reduce& call);
 Algorithm allreduce_direct(Exchange& exchange, const Allreduce& call);
 Algorithm allreduce_ring(Exchange& exchange, const Allreduce& call);
+Algorithm allreduce_halving(Exchange& exchange, const Allreduce& call);
+Algorithm allreduce_segments(Exchange& exchange, const Allreduce& call);
+Algorithm reduce_scatter_halving(Exchange& exchange, const ReduceScatter& call);
 Algorithm reduce_scatter_direct(Exchange& exchange, const ReduceScatter& call);
 
 /// `result` becomes the combination of block `rank()` of all ranks.

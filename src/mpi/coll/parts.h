@@ -28,6 +28,10 @@ class Parts {
   [[nodiscard]] Count count(int rank) const noexcept {
     return counts_[static_cast<std::size_t>(rank)];
   }
+  /// Elements before those of a rank.
+  [[nodiscard]] Count displ(int rank) const noexcept {
+    return displs_[static_cast<std::size_t>(rank)];
+  }
   [[nodiscard]] Count total() const noexcept { return total_; }
   /// A buffer seen in these parts. Not longer than this object.
   [[nodiscard]] Blocks of(const void* address, const Datatype& type) const noexcept {
