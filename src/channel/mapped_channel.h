@@ -145,6 +145,12 @@ class MappedChannel {
   [[nodiscard]] wire::Board& board(std::uint32_t peer, std::uint32_t index) noexcept {
     return reinterpret_cast<wire::Board*>(provider_.area(peer) + layout_.boards)[index];
   }
+  /// Where the longer texts of such a board are.
+  [[nodiscard]] std::span<std::byte> board_room(std::uint32_t peer, std::uint32_t index) noexcept {
+    if (index >= wire::stages_per_area) return board(peer, index).body;
+    std::byte* stages = provider_.area(peer) + layout_.stages;
+    return {stages + std::uint64_t{index} * layout_.stage_bytes, layout_.stage_bytes};
+  }
   [[nodiscard]] const wire::AreaControl& control(std::uint32_t peer) noexcept {
     return *control_of(peer);
   }

@@ -15,25 +15,74 @@ concept HasBoards = requires(Channel& channel, std::uint32_t peer) { channel.boa
 
 }  // namespace
 
-void NodeBoard::wait_before(int last) noexcept {
+void NodeBoard::wait_posted(std::size_t end, std::uint64_t round) noexcept {
   std::size_t next = 0;
-  const auto end = static_cast<std::size_t>(last);
   device_.wait_for_memory(
       [&]() noexcept {
-        while (next < end && posted(next)) ++next;
+        while (next < end && posted(next, round)) ++next;
         return next == end;
       },
       {WaitNote::Kind::board, this});
 }
 
+void NodeBoard::wait_before(int last) noexcept {
+  wait_posted(static_cast<std::size_t>(last), round_);
+}
+
 void NodeBoard::wait_all() noexcept {
-  wait_before(size());
+  wait_posted(members_.size(), round_);
   seen_all_ = round_;
 }
 
+void NodeBoard::see(std::uint64_t round) noexcept {
+  wait_posted(members_.size(), round);
+  seen_all_ = std::max(seen_all_, round);
+}
+
 void NodeBoard::wait_for(int member) noexcept {
-  device_.wait_for_memory([&]() noexcept { return posted(static_cast<std::size_t>(member)); },
-                          {WaitNote::Kind::board, this});
+  device_.wait_for_memory(
+      [&]() noexcept { return posted(static_cast<std::size_t>(member), round_); },
+      {WaitNote::Kind::board, this});
+}
+
+int NodeBoard::claim(int chunks) noexcept {
+  wire::BoardWork& shared = work();
+  std::uint64_t next = shared.next.load(std::memory_order_relaxed);
+  for (;;) {
+    const std::uint64_t taken = next >> 8 == round_ ? next & 0xff : 0;
+    if (taken >= static_cast<std::uint64_t>(chunks)) return -1;
+    if (shared.next.compare_exchange_weak(next, round_ << 8 | (taken + 1),
+                                          std::memory_order_relaxed)) {
+      return static_cast<int>(taken);
+    }
+  }
+}
+
+void NodeBoard::finish(int chunk) noexcept {
+  wire::BoardWork& shared = work();
+  shared.owners[static_cast<std::size_t>(chunk)].store(static_cast<std::uint8_t>(self_),
+                                                       std::memory_order_relaxed);
+  std::uint64_t done = shared.done.load(std::memory_order_relaxed);
+  for (;;) {
+    const std::uint64_t count = done >> 8 == round_ ? done & 0xff : 0;
+    if (shared.done.compare_exchange_weak(done, round_ << 8 | (count + 1),
+                                          std::memory_order_acq_rel)) {
+      break;
+    }
+  }
+  wake_sleepers();
+}
+
+void NodeBoard::wait_finished(int chunks) noexcept {
+  const std::uint64_t all = round_ << 8 | static_cast<std::uint64_t>(chunks);
+  device_.wait_for_memory(
+      [&]() noexcept { return work().done.load(std::memory_order_acquire) >= all; },
+      {WaitNote::Kind::board, this});
+}
+
+int NodeBoard::owner(int chunk) const noexcept {
+  const int member = work().owners[static_cast<std::size_t>(chunk)].load(std::memory_order_relaxed);
+  return member < size() ? member : 0;
 }
 
 void NodeBoard::wake(std::uint32_t number) noexcept { device_.wake(number); }
@@ -69,7 +118,8 @@ std::unique_ptr<NodeBoard> Device::make_board(std::uint32_t index,
       for (const std::uint32_t peer : peers) {
         const std::uint32_t number = rails_.number_in_node(peer);
         if (number == EnabledRails::not_here) return;
-        members.push_back({&channel.board(number, index), &channel.control(number), number});
+        members.push_back({&channel.board(number, index), channel.board_room(number, index),
+                           &channel.control(number), number});
       }
       board = std::make_unique<NodeBoard>(*this, index, std::move(members), self, first_round);
     }

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -9,20 +10,26 @@
 #include <span>
 #include <vector>
 
+#include "device/text_ring.h"
 #include "wire/shm_area.h"
 
-/// Short collective operations among processes that map each other's memory.
+/// Collective operations among processes that map each other's memory.
 ///
 /// Each member of a group owns one board in its own area, which the others read. The operations of
 /// the group are numbered; in round r a member puts what it has to tell, if anything, on notice
-/// r % 2 of its board and writes r there. Whoever needs it looks until the number is at least r. So
-/// a barrier of two costs one cache line each way, and nobody writes a line that another one
-/// writes.
+/// r % depth of its board (longer texts into the room of the board) and writes r there. Whoever
+/// needs it looks until the number is at least r. So a barrier of two costs one cache line each
+/// way, and nobody writes a line that another one writes.
 ///
-/// Two notices are enough if nobody changes the text of round r - 2 while another member may still
-/// read it. A member that has posted round r - 1 is done with round r - 2; so before a member posts
-/// a text it waits until all have posted the round before. After a round in which it saw all others
-/// it knows that already.
+/// A member that has posted round r is done with the texts of the rounds before. So before a text
+/// takes the place of an older one, its writer waits until all have posted a later round than that
+/// of the old one. With several notices a member may be some rounds ahead of the others: where
+/// ranks share cores, that saves most of the switches between them, if an operation needs to hear
+/// from one member only. Who has to wait for others waits for several rounds at once.
+///
+/// Work that any member may do is shared as it comes: `claim` gives the next chunk of it to whoever
+/// asks. Where ranks share cores, those that run do it all, and nobody waits until the others had
+/// their turn.
 ///
 /// A board is used by one group after the other. Numbers of rounds go on from the largest that any
 /// member has used, so an old number is never taken for a new one; and a member writes to `left`
@@ -34,12 +41,13 @@ class Device;
 
 class NodeBoard {
  public:
-  static constexpr std::size_t max_bytes = wire::board_body_bytes;
+  static constexpr std::size_t depth = wire::board_depth;
   /// With more members than this messages are faster than looking at everybody.
   static constexpr std::size_t max_members = 64;
 
   struct Member {
     wire::Board* board;
+    std::span<std::byte> room;
     const wire::AreaControl* control;
     std::uint32_t number;  ///< of the process among those of the node
   };
@@ -49,11 +57,20 @@ class NodeBoard {
       : device_(device),
         members_(std::move(members)),
         own_(*members_[static_cast<std::size_t>(self)].board),
+        self_(self),
         index_(index),
         base_(first_round),
         round_(first_round),
-        seen_all_(first_round) {}
+        seen_all_(first_round),
+        short_texts_(0, short_bytes(room_bytes()), TextRing::Habit::stay_warm),
+        long_texts_(short_bytes(room_bytes()), room_bytes() - short_bytes(room_bytes()),
+                    TextRing::Habit::go_round) {}
 
+  /// The longest text.
+  [[nodiscard]] std::size_t largest_text() const noexcept {
+    return std::max(short_texts_.largest(), long_texts_.largest());
+  }
+  [[nodiscard]] int self() const noexcept { return self_; }
   [[nodiscard]] int size() const noexcept { return static_cast<int>(members_.size()); }
   [[nodiscard]] std::uint32_t index() const noexcept { return index_; }
   [[nodiscard]] std::uint64_t base() const noexcept { return base_; }
@@ -67,13 +84,21 @@ class NodeBoard {
     ++round_;
     publish();
   }
-  /// Begins the next round with a text of at most max_bytes bytes, which `fill(std::byte*)` writes.
+  /// Begins the next round with a text of at most largest_text() bytes, which `fill(std::byte*)`
+  /// writes.
   template <class Fill>
   void post(std::size_t bytes, Fill&& fill) noexcept {
-    if (seen_all_ < round_) [[unlikely]]
-      wait_for_others();
-    ++round_;
-    fill(room(own_, bytes));
+    const std::uint64_t round = round_ + 1;
+    if (seen_all_ + depth <= round) [[unlikely]]
+      see(round - depth / 2);
+    wire::Notice& notice = own_.notices[round % depth];
+    if (bytes <= wire::board_short_bytes) {
+      fill(notice.body.data());
+    } else {
+      notice.place = place_for(bytes, round);
+      fill(members_[static_cast<std::size_t>(self_)].room.data() + notice.place);
+    }
+    round_ = round;
     publish();
   }
 
@@ -84,25 +109,59 @@ class NodeBoard {
   void wait_for(int member) noexcept;
 
   /// What a member posted in this round, in memory that it may still write to: never to be trusted.
-  /// Aligned to 16 bytes.
+  /// Aligned to 16 bytes, longer texts to 64.
   [[nodiscard]] const std::byte* text(int member, std::size_t bytes) const noexcept {
-    return room(*members_[static_cast<std::size_t>(member)].board, bytes);
+    return text_of(members_[static_cast<std::size_t>(member)], bytes);
   }
+  /// The own one, to write to what nobody else reads.
+  [[nodiscard]] std::byte* own_text(std::size_t bytes) noexcept {
+    return text_of(members_[static_cast<std::size_t>(self_)], bytes);
+  }
+
+  // Shared work of a round, after `wait_all`: `claim` until there is none, `finish` each; then
+  // `wait_finished`.
+
+  static constexpr int max_chunks = 64;
+  /// The next chunk of `chunks` that nobody has taken; -1 if there is none.
+  [[nodiscard]] int claim(int chunks) noexcept;
+  void finish(int chunk) noexcept;
+  void wait_finished(int chunks) noexcept;
+  /// Who took a chunk that is finished.
+  [[nodiscard]] int owner(int chunk) const noexcept;
 
   /// This process is done with the group; other members may not be.
   void leave() noexcept { own_.left.store(round_, std::memory_order_release); }
 
  private:
-  [[nodiscard]] std::byte* room(wire::Board& board, std::size_t bytes) const noexcept {
-    return bytes <= wire::board_short_bytes ? board.notices[round_ % 2].body.data()
-                                            : board.bodies[round_ % 2].data();
+  static constexpr std::uint32_t smallest_short_bytes = 4 * wire::board_body_bytes;
+  static constexpr std::uint32_t largest_short_bytes = 8 * smallest_short_bytes;
+
+  /// How much of a room is for texts of up to `board_body_bytes` bytes.
+  static constexpr std::uint32_t short_bytes(std::uint32_t room) noexcept {
+    return room / 4 < largest_short_bytes ? std::max(room / 4, smallest_short_bytes)
+                                          : largest_short_bytes;
   }
-  [[nodiscard]] bool posted(std::size_t member) const noexcept {
-    return members_[member].board->notices[round_ % 2].round.load(std::memory_order_acquire) >=
-           round_;
+  [[nodiscard]] std::uint32_t room_bytes() const noexcept {
+    return static_cast<std::uint32_t>(members_[static_cast<std::size_t>(self_)].room.size());
   }
+  [[nodiscard]] std::byte* text_of(const Member& member, std::size_t bytes) const noexcept {
+    wire::Notice& notice = member.board->notices[round_ % depth];
+    if (bytes <= wire::board_short_bytes) return notice.body.data();
+    const std::size_t place = notice.place;
+    return member.room.data() + (place + bytes <= member.room.size() ? place : 0);
+  }
+  std::uint32_t place_for(std::size_t bytes, std::uint64_t round) noexcept {
+    TextRing& ring = bytes <= wire::board_body_bytes ? short_texts_ : long_texts_;
+    return ring.place(static_cast<std::uint32_t>(bytes), round, seen_all_,
+                      [this](std::uint64_t until) noexcept { see(until); });
+  }
+  [[nodiscard]] bool posted(std::size_t member, std::uint64_t round) const noexcept {
+    return members_[member].board->notices[round % depth].round.load(std::memory_order_acquire) >=
+           round;
+  }
+  [[nodiscard]] wire::BoardWork& work() const noexcept { return members_[0].board->work; }
   void publish() noexcept {
-    own_.notices[round_ % 2].round.store(round_, std::memory_order_release);
+    own_.notices[round_ % depth].round.store(round_, std::memory_order_release);
     wake_sleepers();
   }
   /// As the channel does after a packet: who sleeps has told so, see device/wait.cc.
@@ -117,15 +176,20 @@ class NodeBoard {
     }
   }
   [[gnu::cold]] void wake(std::uint32_t number) noexcept;
-  [[gnu::noinline]] void wait_for_others() noexcept { wait_all(); }
+  /// Until all have posted `round`, at most the own one.
+  [[gnu::noinline]] void see(std::uint64_t round) noexcept;
+  void wait_posted(std::size_t end, std::uint64_t round) noexcept;
 
   Device& device_;
   std::vector<Member> members_;
   wire::Board& own_;
+  int self_;
   std::uint32_t index_;
   std::uint64_t base_;
   std::uint64_t round_;
   std::uint64_t seen_all_;  ///< the last round in which every member was seen
+  TextRing short_texts_;
+  TextRing long_texts_;
 };
 
 /// The boards of this process: which are free, and until when the others may still look at one.

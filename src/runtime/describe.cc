@@ -83,13 +83,13 @@ void add_collectives(std::string& text) {
         range_of(1, row.from_ranks, row.to_ranks, std::numeric_limits<int>::max());
     const char* needs = row.needs == mpi::Needs::commutative    ? "; operation must commute"
                         : row.needs == mpi::Needs::equal_blocks ? "; not the v-forms"
+                        : row.needs == mpi::Needs::board        ? "; blocking calls within a node"
                                                                 : "";
     add_line(text, "  %-14s %-13s bytes of %s: %s; ranks: %s%s%s", mpi::family_name(row.family),
              mpi::way_name(row.way), mpi::bytes_of_family(row.family), bytes.c_str(), ranks.c_str(),
              needs, row.not_crowded ? "; a core for each rank" : "");
     add_line(text, "  %-28s %s", "", row.text);
   }
-  add_line(text, "  Short blocking calls within a node read each other's memory instead.");
 }
 
 void add_options(std::string& text, const Options& options) {

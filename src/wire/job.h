@@ -145,7 +145,7 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
 /// The size of one rank's data area in a job of `ranks` ranks: what mpiexec asks for first. Pages
 /// that nobody touches cost nothing.
 constexpr std::uint64_t area_bytes_for(std::uint32_t ranks) {
-  return round_up((std::uint64_t{32} << 20) + std::uint64_t{ranks} * 64, area_alignment);
+  return round_up((std::uint64_t{40} << 20) + std::uint64_t{ranks} * 64, area_alignment);
 }
 
 /// Where the areas begin, and the size of the whole file.

@@ -17,7 +17,8 @@
 ///  AreaControl          wake word, doorbell, owners of the rings
 ///  Mailbox[ranks]       one cell for each rank: what cold peers write to
 ///  ShareDescriptor[]    pieces of messages that sender and receiver copy together
-///  Board[boards]        what the rank tells the others in short collective operations
+///  Board[boards]        what the rank tells the others in collective operations
+///  stages               memory for longer texts of the first boards
 ///  Ring[rings]          private rings of hot peers
 /// ```
 namespace fulmar::wire {
@@ -66,23 +67,43 @@ struct alignas(64) ShareDescriptor {
 };
 
 inline constexpr std::uint32_t boards_per_area = 64;
+/// Rounds that a board remembers: how far one member of a group may be ahead of another.
+inline constexpr std::uint32_t board_depth = 16;
 inline constexpr std::uint32_t board_short_bytes = 48;
+/// Texts of up to so many bytes fit on every board, longer ones on those with a stage.
 inline constexpr std::uint32_t board_body_bytes = 1024;
+/// The boards with numbers below this have a stage.
+inline constexpr std::uint32_t stages_per_area = 8;
+inline constexpr std::uint32_t largest_stage_bytes = 1U << 20;
+inline constexpr std::uint32_t smallest_stage_bytes = 16U << 10;
 
-/// One round of a board. A body of up to `board_short_bytes` bytes is in the same cache line as the
+/// One round of a board. A text of up to `board_short_bytes` bytes is in the same cache line as the
 /// number that says it is there.
 struct alignas(64) Notice {
   std::atomic<std::uint64_t> round;  ///< written last
-  std::uint64_t reserved;
+  std::uint32_t place;               ///< of a longer text, from the start of the board's room
+  std::uint32_t reserved;
   std::array<std::byte, board_short_bytes> body;
 };
 
+/// Work that the members of a group share in one round: each takes the next chunk by advancing
+/// `next`, and counts it in `done` when it is there. The number of the round in the upper bits
+/// makes old values worthless, so nobody has to clear them. All use that of member 0.
+struct BoardWork {
+  alignas(64) std::atomic<std::uint64_t> next;  ///< round << 8 | first chunk not taken
+  std::atomic<std::uint64_t> done;              ///< round << 8 | chunks that are there
+  alignas(64) std::array<std::atomic<std::uint8_t>, 64> owners;  ///< which member took a chunk
+};
+
 /// The notices of one rank to the other members of one group: written by the owner of the area
-/// alone, read by the others. Round r is in `notices[r % 2]`; see device/node_board.h.
+/// alone (but for `work`), read by the others. Round r is in `notices[r % board_depth]`; see
+/// device/node_board.h.
 struct Board {
-  std::array<Notice, 2> notices;
+  std::array<Notice, board_depth> notices;
   alignas(64) std::atomic<std::uint64_t> left;  ///< the owner's last round when it left the group
-  alignas(64) std::array<std::array<std::byte, board_body_bytes>, 2> bodies;  ///< longer ones
+  BoardWork work;
+  /// The room for texts of a board without a stage.
+  alignas(64) std::array<std::byte, std::size_t{4} * board_body_bytes> body;
 };
 
 /// Whether and where the owner of an area sleeps.
@@ -114,10 +135,12 @@ struct AreaLayout {
   std::uint64_t mailboxes = 0;
   std::uint64_t claims = 0;  ///< u32 per rank: 1 + index of the ring that this rank claimed
   std::uint64_t boards = 0;
+  std::uint64_t stages = 0;
   std::uint64_t rings = 0;
   std::uint64_t bytes = 0;
   std::uint32_t ring_count = 0;
   std::uint32_t ring_data_bytes = 0;
+  std::uint32_t stage_bytes = 0;  ///< of each
 
   [[nodiscard]] constexpr std::uint64_t ring_bytes() const noexcept {
     return sizeof(Ring) + ring_data_bytes;
@@ -133,7 +156,13 @@ struct AreaLayout {
     layout.mailboxes = align(sizeof(AreaControl), 64);
     layout.claims = layout.mailboxes + std::uint64_t{ranks} * sizeof(Mailbox);
     layout.boards = align(layout.claims + std::uint64_t{ranks} * sizeof(std::uint32_t), 64);
-    layout.rings = align(layout.boards + boards_per_area * sizeof(Board), 4096);
+    layout.stages = align(layout.boards + boards_per_area * sizeof(Board), 4096);
+    layout.stage_bytes = largest_stage_bytes;
+    while (layout.stage_bytes > smallest_stage_bytes &&
+           std::uint64_t{layout.stage_bytes} * stages_per_area * 5 > area_bytes) {
+      layout.stage_bytes /= 2;
+    }
+    layout.rings = layout.stages + std::uint64_t{stages_per_area} * layout.stage_bytes;
     if (layout.rings > area_bytes) return {};
     const std::uint64_t room = area_bytes - layout.rings;
     const std::uint32_t peers = ranks > 1 ? ranks - 1 : 1;
@@ -151,7 +180,8 @@ struct AreaLayout {
 };
 
 static_assert(sizeof(Notice) == 64 && offsetof(Notice, body) == 16);
-static_assert(sizeof(Board) == 192 + 2 * board_body_bytes && offsetof(Board, left) == 128);
+static_assert(sizeof(Board) == 64 * (board_depth + 1) + 128 + 4 * board_body_bytes);
+static_assert(offsetof(Board, left) == 64 * board_depth && sizeof(BoardWork) == 128);
 static_assert(sizeof(Mailbox) == 64 && sizeof(ShareDescriptor) == 64);
 
 }  // namespace fulmar::wire

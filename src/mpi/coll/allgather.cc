@@ -4,7 +4,7 @@
 #include "mpi/coll/board.h"
 #include "mpi/coll/calls.h"
 
-/// On a board everybody posts its block. Else see choice.cc: directly (spread_parts.cc), by Bruck's
+/// On a board (board_movement.cc), or, see choice.cc, directly (spread_parts.cc), by Bruck's
 /// algorithm (bruck.cc), or by a ring: the blocks travel round, each rank passes on what it got in
 /// the step before. n - 1 steps whatever the sizes of the blocks, every byte moves over each
 /// neighbour once.
@@ -34,6 +34,12 @@ Algorithm allgather_direct(Exchange& exchange, const Allgather& call) {
   co_await spread_parts(exchange, call.receive);
 }
 
+Count all_bytes(const Allgather& call, int ranks) noexcept {
+  Count all = 0;
+  for (int rank = 0; rank < ranks; ++rank) all += bytes_of(call.receive[rank]);
+  return all;
+}
+
 Allgather allgather_call(const ConstData& send, const Data& receive) {
   return {send, Blocks::equal(receive)};
 }
@@ -54,8 +60,8 @@ Error Allgatherv::check(const Comm& comm) const {
 }
 
 Algorithm Allgather::algorithm(Exchange& exchange) const {
-  CallFacts facts{.equal_blocks = receive.are_equal()};
-  for (int rank = 0; rank < exchange.size(); ++rank) facts.bytes += bytes_of(receive[rank]);
+  const CallFacts facts{.bytes = all_bytes(*this, exchange.size()),
+                        .equal_blocks = receive.are_equal()};
   switch (exchange.choose(Family::allgather, facts)) {
     case Way::bruck:
       return allgather_bruck(exchange, *this);
@@ -70,17 +76,11 @@ Error allgather(const ConstData& send, const Data& receive, Comm& comm) {
   const int tag = next_tag(comm);
   const Allgather call = allgather_call(send, receive);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
-  const Count bytes = bytes_of(receive);
-  device::NodeBoard* board = board_for(comm, bytes);
-  if (board == nullptr) return run_call(comm, tag, call);
-  Error error;
-  if (!is_in_place(send.address)) error = copy_data(send, call.receive[comm.rank]);
-  post_data(*board, call.receive.to(comm.rank));
-  board->wait_all();
-  for (int rank = 0; rank < comm.size(); ++rank) {
-    if (rank != comm.rank) take_data(*board, rank, bytes, call.receive[rank]);
+  const Count all = bytes_of(receive) * comm.size();
+  if (device::NodeBoard* board = board_for(comm, Family::allgather, all); board != nullptr) {
+    return allgather_on(*board, send, call.receive, comm);
   }
-  return error;
+  return run_call(comm, tag, call);
 }
 
 Error iallgather(const ConstData& send, const Data& receive, Comm& comm, MPI_Request& request) {
@@ -98,6 +98,10 @@ Error allgatherv(const ConstData& send, void* receive, CountArray counts, CountA
   const Allgatherv call = allgatherv_call(send, receive, counts, displs, type);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = call.check(comm); bad.failed()) return bad;
+  if (device::NodeBoard* board = board_for(comm, Family::allgather, all_bytes(call, comm.size()));
+      board != nullptr) {
+    return allgather_on(*board, send, call.receive, comm);
+  }
   return run_call(comm, tag, call);
 }
 

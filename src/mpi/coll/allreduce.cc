@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/coll/algorithms.h"
+#include "mpi/coll/board_reductions.h"
 #include "mpi/coll/calls.h"
 #include "mpi/coll/places.h"
-#include "mpi/coll/posted_operands.h"
 #include "mpi/coll/reduction.h"
 
-/// On a board every rank posts its operand and combines all of them, in the same way everywhere.
-/// Else directly (reduce_direct.cc), by a ring (allreduce_ring.cc), or recursive doubling: in step
-/// k ranks that differ in bit k exchange what they have, and both combine the two values in the
-/// order of the ranks; so all get the same bits, and operations need not commute. Where the number
-/// of ranks is no power of two, pairs of the first ranks work as one. log2(n) steps, every byte
-/// moves log2(n) times.
+/// On a board (board_reductions.cc), directly (reduce_direct.cc), by a ring (allreduce_ring.cc), or
+/// recursive doubling: in step k ranks that differ in bit k exchange what they have, and both
+/// combine the two values in the order of the ranks; so all get the same bits, and operations need
+/// not commute. Where the number of ranks is no power of two, pairs of the first ranks work as one.
+/// log2(n) steps, every byte moves log2(n) times.
 namespace fulmar::mpi {
 
 using base::Error;
@@ -58,16 +57,6 @@ Algorithm allreduce_doubling(Exchange& exchange, const Allreduce& call) {
   if (places.paired(rank)) co_await exchange.send(as_const(call.receive), rank + 1);
 }
 
-Error allreduce_on(device::NodeBoard& board, const Allreduce& call, Comm& comm) {
-  const Reduction reduction{*call.op, *call.receive.type, call.receive.count};
-  post_data(board, reduction.at(call.own()));
-  PostedOperands operands(board, reduction);
-  board.wait_all();
-  if (operands.failed()) return operands.error();
-  operands.combine(0, comm.size(), call.receive.address);
-  return {};
-}
-
 }  // namespace
 
 Error Allreduce::check(const Comm& /*comm*/) const {
@@ -82,6 +71,10 @@ Algorithm Allreduce::algorithm(Exchange& exchange) const {
       return allreduce_direct(exchange, *this);
     case Way::ring:
       return allreduce_ring(exchange, *this);
+    case Way::segments:
+      return allreduce_segments(exchange, *this);
+    case Way::halving:
+      return allreduce_halving(exchange, *this);
     default:
       return allreduce_doubling(exchange, *this);
   }
@@ -93,7 +86,9 @@ Error allreduce(const void* send, const Data& receive, const Op& op, Comm& comm)
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = call.check(comm); bad.failed()) return bad;
   if (receive.count == 0) return {};
-  if (device::NodeBoard* board = board_for(comm, bytes_of(receive)); board != nullptr) {
+  if (device::NodeBoard* board =
+          board_for(comm, Family::allreduce, bytes_of(receive), receive.type->size);
+      board != nullptr) {
     return allreduce_on(*board, call, comm);
   }
   return run_call(comm, tag, call);

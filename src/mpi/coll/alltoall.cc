@@ -3,12 +3,14 @@
 #include <algorithm>
 
 #include "mpi/coll/algorithms.h"
+#include "mpi/coll/board.h"
 #include "mpi/coll/calls.h"
 #include "mpi/datatype/view.h"
 
-/// Every rank sends to each other one directly, first to its next neighbour, then to the one after,
-/// so that nobody is everybody's target at once; a window of messages is under way at a time. In
-/// place the outgoing blocks are packed into memory of their own first.
+/// On a board (board_movement.cc), or every rank sends to each other one directly, first to its
+/// next neighbour, then to the one after, so that nobody is everybody's target at once; a window of
+/// messages is under way at a time. In place the outgoing blocks are packed into memory of their
+/// own first.
 namespace fulmar::mpi {
 
 using base::Error;
@@ -150,6 +152,10 @@ Error alltoall(const ConstData& send, const Data& receive, Comm& comm) {
   const int tag = next_tag(comm);
   const Alltoall call = alltoall_call(send, receive);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
+  if (device::NodeBoard* board = board_for(comm, Family::alltoall, bytes_of(receive));
+      board != nullptr) {
+    return alltoall_on(*board, call.send, call.receive, comm);
+  }
   return run_call(comm, tag, call);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
+#include "mpi/coll/board.h"
 #include "mpi/coll/calls.h"
 #include "mpi/coll/operations.h"
 
@@ -26,9 +27,9 @@ Algorithm disseminate(Exchange& exchange) {
 Algorithm Barrier::algorithm(Exchange& exchange) const { return disseminate(exchange); }
 
 Error barrier(Comm& comm) {
-  if (comm.board != nullptr) {
-    comm.board->post();
-    comm.board->wait_all();
+  if (device::NodeBoard* board = board_for(comm, Family::barrier, 0); board != nullptr) {
+    board->post();
+    board->wait_all();
     return {};
   }
   return run_call(comm, next_tag(comm), Barrier{});

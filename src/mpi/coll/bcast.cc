@@ -4,7 +4,7 @@
 #include "mpi/coll/board.h"
 #include "mpi/coll/calls.h"
 
-/// On a board the root posts and the others wait for it. Else a binomial tree over the ranks
+/// On a board (board_movement.cc), or a binomial tree over the ranks
 /// counted from the root: whoever has the data hands them to the middle of what is left of its
 /// part. log2(n) steps; every count and type.
 namespace fulmar::mpi {
@@ -31,8 +31,9 @@ Algorithm bcast_binomial(Exchange& exchange, Data data, int root) {
 
 Algorithm Bcast::algorithm(Exchange& exchange) const {
   const Way way = exchange.choose(Family::bcast, {.bytes = bytes_of(data)});
-  return way == Way::chain ? bcast_chain(exchange, data, root)
-                           : bcast_binomial(exchange, data, root);
+  if (way == Way::chain) return bcast_chain(exchange, data, root);
+  return way == Way::spread ? bcast_spread(exchange, data, root)
+                            : bcast_binomial(exchange, data, root);
 }
 
 Error bcast(const Data& data, int root, Comm& comm) {
@@ -40,14 +41,8 @@ Error bcast(const Data& data, int root, Comm& comm) {
   if (comm.is_inter) return run_inter_call(comm, tag, Bcast{data, root});
   const Count bytes = bytes_of(data);
   if (comm.size() == 1 || bytes == 0) return {};
-  if (device::NodeBoard* board = board_for(comm, bytes); board != nullptr) {
-    if (comm.rank == root) {
-      post_data(*board, as_const(data));
-    } else {
-      board->post();
-      board->wait_for(root);
-      take_data(*board, root, bytes, data);
-    }
+  if (device::NodeBoard* board = board_for(comm, Family::bcast, bytes); board != nullptr) {
+    bcast_on(*board, data, root, comm);
     return {};
   }
   return run_call(comm, tag, Bcast{data, root});

@@ -6,36 +6,114 @@
 #include <optional>
 
 #include "device/node_board.h"
-#include "mpi/coll/scratch.h"
+#include "mpi/coll/blocks.h"
+#include "mpi/coll/choice.h"
+#include "mpi/coll/schedules.h"
 #include "mpi/comm/comm.h"
 #include "mpi/request/request.h"
 
-/// Typed data on the board of a communicator (device/node_board.h), for the short forms of the
-/// collective calls. Whether a call takes the short form depends on numbers of bytes that are the
-/// same in every rank, never on datatypes, which need not be.
+/// Typed data on the board of a communicator (device/node_board.h): the way of blocking calls among
+/// the ranks of a node. Whether a call goes this way depends on numbers of bytes that are the same
+/// in every rank, never on datatypes, which need not be.
+///
+/// What is longer than a text goes in pieces, one in each round. All ranks cut alike.
 namespace fulmar::mpi {
 
-/// The board, if the communicator has one and texts of `bytes` bytes fit.
-[[nodiscard]] inline device::NodeBoard* board_for(const Comm& comm, Count bytes) noexcept {
-  constexpr auto limit = static_cast<Count>(device::NodeBoard::max_bytes);
-  return bytes <= limit ? comm.board.get() : nullptr;
+/// The board, if the communicator has one and a call takes it: `bytes` are those of the family's
+/// lines in the table of algorithms, `text` those that one rank posts in one round at least.
+[[nodiscard]] inline device::NodeBoard* board_for(const Comm& comm, Family family, Count bytes,
+                                                  Count text = 0) noexcept {
+  device::NodeBoard* board = comm.board.get();
+  if (board == nullptr) return nullptr;
+  if (!comm.library->schedules->choices().takes_board(family, comm.size(), bytes)) return nullptr;
+  const auto largest = static_cast<Count>(board->largest_text());
+  const bool staged = board->largest_text() > wire::board_body_bytes;
+  return text <= largest && (staged || bytes <= largest) ? board : nullptr;
 }
 
+/// How `total` bytes (or elements) are cut.
+struct Pieces {
+  Count total;
+  Count most;  ///< in one piece, at least 1
+
+  [[nodiscard]] Count count() const noexcept {
+    if (total <= most) [[likely]]
+      return total > 0 ? 1 : 0;
+    return (total + most - 1) / most;
+  }
+  [[nodiscard]] Count begin(Count piece) const noexcept { return piece * most; }
+  [[nodiscard]] Count length(Count piece) const noexcept {
+    return std::min(most, total - piece * most);
+  }
+};
+
+/// Data of up to so many bytes are one text on any board.
+inline constexpr Count uncut_bytes = wire::board_body_bytes;
+
+/// Bytes of one text. Where every rank has a core, one rank fills a piece while others empty the
+/// one before; where they share cores, the fewer turns the better.
+[[nodiscard]] Count text_bytes(const Comm& comm, const device::NodeBoard& board,
+                               Count total) noexcept;
+/// The same for texts that hold a part for each of several ranks: bytes of one part, at least 1.
+[[nodiscard]] Count part_bytes(const Comm& comm, const device::NodeBoard& board, Count total,
+                               int parts) noexcept;
+
+/// A buffer of the user as packed bytes.
+class Packed {
+ public:
+  explicit Packed(const ConstData& data) noexcept : buffer_(buffer_of(data, packer_)) {}
+  explicit Packed(const Data& data) noexcept : Packed(as_const(data)) {}
+  Packed(const Packed&) = delete;
+  Packed& operator=(const Packed&) = delete;
+
+  [[nodiscard]] Count bytes() const noexcept { return static_cast<Count>(buffer_.bytes); }
+  /// Copies bytes [from, from + count) out; nothing beyond the end.
+  void read(Count from, Count count, std::byte* to) const noexcept {
+    const Count there = std::min(count, bytes() - from);
+    if (there > 0) device::read_buffer(buffer_, position(from), {to, size_of(there)});
+  }
+  void write(Count from, Count count, const std::byte* bytes_there) const noexcept {
+    const Count there = std::min(count, bytes() - from);
+    if (there > 0) device::write_buffer(buffer_, position(from), {bytes_there, size_of(there)});
+  }
+
+ private:
+  static std::uint64_t position(Count at) noexcept { return static_cast<std::uint64_t>(at); }
+  static std::size_t size_of(Count bytes) noexcept { return static_cast<std::size_t>(bytes); }
+
+  std::optional<TypePacker> packer_;
+  device::Buffer buffer_;
+};
+
+/// Begins a round with bytes [from, from + count) of the data.
+inline void post_part(device::NodeBoard& board, const Packed& data, Count from,
+                      Count count) noexcept {
+  board.post(static_cast<std::size_t>(count), [&](std::byte* to) { data.read(from, count, to); });
+}
 inline void post_data(device::NodeBoard& board, const ConstData& data) noexcept {
-  std::optional<TypePacker> packer;
-  const device::Buffer buffer = buffer_of(data, packer);
-  board.post(buffer.bytes,
-             [&](std::byte* to) { device::read_buffer(buffer, 0, {to, buffer.bytes}); });
+  const Packed packed(data);
+  post_part(board, packed, 0, packed.bytes());
 }
 
-/// Stores what a member posted, `bytes` bytes.
-inline void take_data(const device::NodeBoard& board, int member, Count bytes,
-                      const Data& data) noexcept {
-  std::optional<TypePacker> packer;
-  const device::Buffer buffer = buffer_of(as_const(data), packer);
-  const auto posted = static_cast<std::size_t>(bytes);
-  const std::size_t length = std::min<std::size_t>(buffer.bytes, posted);
-  device::write_buffer(buffer, 0, {board.text(member, posted), length});
+/// Stores what a member posted in this round, `count` bytes, at `from`.
+inline void take_part(const device::NodeBoard& board, int member, const Packed& data, Count from,
+                      Count count) noexcept {
+  data.write(from, count, board.text(member, static_cast<std::size_t>(count)));
 }
+
+// The calls. Arguments are checked; every rank of the communicator makes the same one.
+
+void bcast_on(device::NodeBoard& board, const Data& data, int root, const Comm& comm) noexcept;
+/// Equal blocks.
+base::Error gather_on(device::NodeBoard& board, const ConstData& send, const Blocks& receive,
+                      int root, const Comm& comm);
+base::Error scatter_on(device::NodeBoard& board, const Blocks& send, const Data& receive, int root,
+                       const Comm& comm);
+/// Blocks of any lengths.
+base::Error allgather_on(device::NodeBoard& board, const ConstData& send, const Blocks& receive,
+                         const Comm& comm);
+/// Equal blocks.
+base::Error alltoall_on(device::NodeBoard& board, const Blocks& send, const Blocks& receive,
+                        const Comm& comm);
 
 }  // namespace fulmar::mpi

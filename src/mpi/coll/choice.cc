@@ -14,50 +14,83 @@ constexpr int any = std::numeric_limits<int>::max();
 
 /// With shared memory a message costs its bytes, copied once, and waking its receiver, which costs
 /// most where ranks share cores. So: few rounds that wait for each other, then few bytes.
-constexpr std::array<ChoiceRow, 18> rows = {{
+constexpr std::array<ChoiceRow, 35> rows = {{
+    {Family::barrier, Way::board, Needs::board, 0, no_end, 1, 64, false,
+     "everybody tells all others; one round"},
     {Family::barrier, Way::dissemination, Needs::nothing, 0, no_end, 1, any, false,
      "log2(n) rounds of empty messages"},
+    {Family::bcast, Way::board, Needs::board, 0, no_end, 1, 64, false, "the root tells all others"},
     {Family::bcast, Way::chain, Needs::nothing, 256 * kib, no_end, 3, any, true,
      "pieces from rank to rank, all at work at the same time"},
+    {Family::bcast, Way::spread, Needs::nothing, 512 * kib, no_end, 9, any, false,
+     "dealt out over a tree, then round a ring; log2(n) + n - 1 rounds"},
     {Family::bcast, Way::binomial, Needs::nothing, 0, no_end, 1, any, false,
      "a tree; log2(n) rounds"},
+    {Family::gather, Way::board, Needs::board, 0, no_end, 1, 64, false,
+     "every rank tells the root"},
+    {Family::gather, Way::binomial, Needs::equal_blocks, 0, 2 * kib, 17, any, false,
+     "a tree; log2(n) rounds, more copies"},
     {Family::gather, Way::direct, Needs::nothing, 0, no_end, 1, any, false,
      "every rank to the root, into place"},
+    {Family::scatter, Way::board, Needs::board, 0, no_end, 1, 64, false,
+     "the root tells all others"},
+    {Family::scatter, Way::binomial, Needs::equal_blocks, 0, 2 * kib, 17, any, false,
+     "a tree; log2(n) rounds, more copies"},
     {Family::scatter, Way::direct, Needs::nothing, 0, no_end, 1, any, false,
      "the root to every rank, from its place"},
+    {Family::allgather, Way::board, Needs::board, 0, no_end, 1, 64, false,
+     "everybody tells all others; one round"},
     {Family::allgather, Way::bruck, Needs::equal_blocks, 0, 32 * kib, 8, any, false,
      "log2(n) rounds of growing messages, one more copy"},
     {Family::allgather, Way::direct, Needs::nothing, 0, no_end, 1, 16, false,
      "every rank to every other, into place; one round"},
     {Family::allgather, Way::ring, Needs::nothing, 0, no_end, 1, any, false,
      "blocks travel round; n - 1 rounds"},
+    {Family::alltoall, Way::board, Needs::board, 0, no_end, 1, 64, false,
+     "everybody tells all others; one round"},
     {Family::alltoall, Way::bruck, Needs::equal_blocks, 0, 256, 8, any, false,
      "log2(n) rounds of n/2 blocks each"},
     {Family::alltoall, Way::pairwise, Needs::nothing, 0, no_end, 1, any, false,
      "every rank to every other; one round"},
+    {Family::reduce, Way::board, Needs::board, 0, no_end, 1, 64, false,
+     "every rank tells the root, which combines"},
     {Family::reduce, Way::direct, Needs::nothing, 256 * kib, no_end, 2, 16, false,
      "each rank reduces a part of the elements, the root collects"},
+    {Family::reduce, Way::chain, Needs::nothing, 512 * kib, no_end, 17, any, true,
+     "pieces from rank to rank, all at work at the same time"},
     {Family::reduce, Way::binomial, Needs::nothing, 0, no_end, 1, any, false,
      "a tree; log2(n) rounds"},
+    {Family::allreduce, Way::board, Needs::board, 0, no_end, 1, 64, false,
+     "everybody tells all others; few bytes are combined by each, more together"},
     {Family::allreduce, Way::direct, Needs::nothing, 64 * kib, no_end, 2, 16, false,
      "each rank reduces a part of the elements and sends it to all; two rounds"},
+    {Family::allreduce, Way::segments, Needs::commutative, 4096 * kib, no_end, 17, any, true,
+     "the ring, with parts in segments that overlap"},
     {Family::allreduce, Way::ring, Needs::commutative, 256 * kib, no_end, 17, any, false,
      "the same along a ring; 2(n - 1) rounds, no memory for others' operands"},
+    {Family::allreduce, Way::halving, Needs::commutative, 16 * kib, no_end, 17, any, false,
+     "halves of halves, then back; 2 log2(n) rounds"},
     {Family::allreduce, Way::doubling, Needs::nothing, 0, no_end, 1, any, false,
      "pairs exchange all they have; log2(n) rounds"},
+    {Family::reduce_scatter, Way::board, Needs::board, 0, no_end, 1, 64, false,
+     "everybody tells all others and combines its part"},
+    {Family::reduce_scatter, Way::halving, Needs::commutative, 0, 512 * kib, 9, any, false,
+     "halves of halves; log2(n) rounds"},
     {Family::reduce_scatter, Way::deal, Needs::nothing, 0, 16 * kib, 9, any, false,
      "a tree to rank 0, which deals out; log2(n) + 1 rounds"},
     {Family::reduce_scatter, Way::direct, Needs::nothing, 0, no_end, 1, any, false,
      "every rank sends each other its part; one round"},
+    {Family::scan, Way::board, Needs::board, 0, no_end, 1, 64, false,
+     "everybody tells those after it"},
     {Family::scan, Way::doubling, Needs::nothing, 0, no_end, 1, any, false,
      "pairs exchange all they have; log2(n) rounds"},
 }};
 constexpr std::array<const char*, family_count> family_names = {
     "barrier",  "bcast",  "gather",    "scatter",        "allgather",
     "alltoall", "reduce", "allreduce", "reduce_scatter", "scan"};
-constexpr std::array<const char*, way_count> way_names = {"dissemination", "binomial", "chain",
-                                                          "direct",        "ring",     "bruck",
-                                                          "pairwise",      "doubling", "deal"};
+constexpr std::array<const char*, way_count> way_names = {
+    "board",    "dissemination", "binomial", "chain",    "direct", "ring", "bruck",
+    "pairwise", "doubling",      "halving",  "segments", "spread", "deal"};
 
 bool allowed(const ChoiceRow& row, const CallFacts& facts) noexcept {
   switch (row.needs) {
@@ -65,6 +98,8 @@ bool allowed(const ChoiceRow& row, const CallFacts& facts) noexcept {
       return facts.commutative;
     case Needs::equal_blocks:
       return facts.equal_blocks;
+    case Needs::board:
+      return false;
     default:
       return true;
   }
@@ -121,7 +156,7 @@ const char* bytes_of_family(Family family) noexcept {
 }
 
 Choices::Choices(std::string_view wanted, std::vector<std::string>& complaints) {
-  if (wanted == "auto") return;
+  if (wanted == "auto") wanted = {};
   while (!wanted.empty()) {
     const std::size_t end = std::min(wanted.find(','), wanted.size());
     const std::string_view item = wanted.substr(0, end);
@@ -134,6 +169,19 @@ Choices::Choices(std::string_view wanted, std::vector<std::string>& complaints) 
       complaints.push_back(complaint_about(item, family));
     } else {
       wanted_[static_cast<std::size_t>(row->family)] = row->way;
+    }
+  }
+  set_boards();
+}
+
+void Choices::set_boards() noexcept {
+  for (const ChoiceRow& row : rows) {
+    if (row.way != Way::board) continue;
+    const auto family = static_cast<std::size_t>(row.family);
+    if (wanted_[family] == Way::board) {
+      boards_[family] = {no_end, any};
+    } else if (!wanted_[family]) {
+      boards_[family] = {row.to_bytes, row.to_ranks};
     }
   }
 }

@@ -12,7 +12,7 @@
 
 #include "mpi/args.h"
 
-/// Which algorithm a collective call takes where it goes by messages. One table (choice.cc),
+/// Which algorithm a collective call takes. One table (choice.cc),
 /// printed by `fulmar info`; the option FULMAR_COLL names algorithms that are to be taken instead.
 ///
 /// All ranks of a call must choose alike, so only what is the same in all of them counts: the
@@ -34,6 +34,7 @@ enum class Family : std::uint8_t {
 inline constexpr std::size_t family_count = 10;
 
 enum class Way : std::uint8_t {
+  board,
   dissemination,
   binomial,
   chain,
@@ -42,15 +43,19 @@ enum class Way : std::uint8_t {
   bruck,
   pairwise,
   doubling,
+  halving,
+  segments,
+  spread,
   deal,
 };
-inline constexpr std::size_t way_count = 9;
+inline constexpr std::size_t way_count = 13;
 
 /// What cannot be overridden.
 enum class Needs : std::uint8_t {
   nothing,
   commutative,   ///< an operation that commutes
   equal_blocks,  ///< not the v-forms
+  board,         ///< a blocking call among ranks of one node that have a board (mpi/coll/board.h)
 };
 
 /// A line of the table.
@@ -83,17 +88,34 @@ struct CallFacts {
 
 class Choices {
  public:
-  Choices() noexcept = default;
+  Choices() noexcept { set_boards(); }
   /// `wanted` is the option: "auto", or "allreduce:ring,bcast:binomial". What names no algorithm is
   /// left out, with a text in `complaints`.
   Choices(std::string_view wanted, std::vector<std::string>& complaints);
 
   /// More ranks than cores on the node; the same in all ranks of a job.
   void set_crowded() noexcept { crowded_ = true; }
+  [[nodiscard]] bool crowded() const noexcept { return crowded_; }
 
+  /// Whether a call that could take the board does.
+  [[nodiscard]] bool takes_board(Family family, int ranks, Count bytes) const noexcept {
+    const BoardRange& range = boards_[static_cast<std::size_t>(family)];
+    return bytes < range.to_bytes && ranks <= range.to_ranks;
+  }
+
+  /// For a call that goes by messages.
   [[nodiscard]] Way choose(Family family, const CallFacts& facts) const noexcept;
 
  private:
+  /// Of a family's calls; none where another algorithm is wanted.
+  struct BoardRange {
+    Count to_bytes = 0;
+    int to_ranks = 0;
+  };
+
+  void set_boards() noexcept;
+
+  std::array<BoardRange, family_count> boards_;
   std::array<std::optional<Way>, family_count> wanted_;
   bool crowded_ = false;
 };

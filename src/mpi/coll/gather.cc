@@ -2,11 +2,12 @@
 // Copyright (c) 2026 the Fulmar authors
 #include <algorithm>
 
+#include "mpi/coll/algorithms.h"
 #include "mpi/coll/board.h"
 #include "mpi/coll/calls.h"
 #include "mpi/coll/operations.h"
 
-/// On a board every rank posts its block. Else every rank sends to the root, which receives into
+/// On a board (board_movement.cc), or every rank sends to the root, which receives into
 /// place: n - 1 messages, no copies between.
 namespace fulmar::mpi {
 
@@ -32,23 +33,6 @@ Algorithm gather_direct(Exchange& exchange, const Gather& call) {
   co_await transfers.wait();
 }
 
-/// Equal blocks on a board.
-Error gather_on(device::NodeBoard& board, const Gather& call, Comm& comm) {
-  if (comm.rank != call.root) {
-    post_data(board, call.send);
-    return {};
-  }
-  Error error;
-  if (!is_in_place(call.send.address)) error = copy_data(call.send, call.receive[call.root]);
-  board.post();
-  board.wait_all();
-  for (int rank = 0; rank < comm.size(); ++rank) {
-    const Data block = call.receive[rank];
-    if (rank != call.root) take_data(board, rank, bytes_of(block), block);
-  }
-  return error;
-}
-
 Gather gather_call(const ConstData& send, const Data& receive, int root) {
   return {send, Blocks::equal(receive), root};
 }
@@ -68,7 +52,14 @@ Error Gatherv::check(const Comm& comm) const {
   return check_displs("displs", receive.displs);
 }
 
-Algorithm Gather::algorithm(Exchange& exchange) const { return gather_direct(exchange, *this); }
+Algorithm Gather::algorithm(Exchange& exchange) const {
+  const bool at_root = exchange.rank() == root;
+  const CallFacts facts{.bytes = at_root ? bytes_of(receive[root]) : bytes_of(send)};
+  return exchange.choose(Family::gather, facts) == Way::binomial ? gather_binomial(exchange, *this)
+                                                                 : gather_direct(exchange, *this);
+}
+
+Algorithm Gatherv::algorithm(Exchange& exchange) const { return gather_direct(exchange, *this); }
 
 Error gather(const ConstData& send, const Data& receive, int root, Comm& comm) {
   const int tag = next_tag(comm);
@@ -76,8 +67,8 @@ Error gather(const ConstData& send, const Data& receive, int root, Comm& comm) {
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = call.check(comm); bad.failed()) return bad;
   const Count bytes = comm.rank == root ? bytes_of(receive) : bytes_of(send);
-  if (device::NodeBoard* board = board_for(comm, bytes); board != nullptr) {
-    return gather_on(*board, call, comm);
+  if (device::NodeBoard* board = board_for(comm, Family::gather, bytes); board != nullptr) {
+    return gather_on(*board, call.send, call.receive, root, comm);
   }
   return run_call(comm, tag, call);
 }

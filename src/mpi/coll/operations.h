@@ -57,6 +57,7 @@ struct Gatherv : Gather {
   void keep_arrays(const Comm& comm, KeptArrays& arrays) {
     if (receive.type != nullptr) arrays.keep(receive, comm.remote_size);
   }
+  Algorithm algorithm(Exchange& exchange) const;
   [[nodiscard]] base::Error check(const Comm& comm) const;
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
 };
@@ -82,6 +83,7 @@ struct Scatterv : Scatter {
   void keep_arrays(const Comm& comm, KeptArrays& arrays) {
     if (send.type != nullptr) arrays.keep(send, comm.remote_size);
   }
+  Algorithm algorithm(Exchange& exchange) const;
   [[nodiscard]] base::Error check(const Comm& comm) const;
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
 };

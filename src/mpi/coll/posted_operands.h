@@ -7,39 +7,83 @@
 
 namespace fulmar::mpi {
 
-/// The contributions to a reduction that members of a board have posted in this round.
+/// A run of elements of the texts of a round.
+struct TextPart {
+  Count text;  ///< elements of a whole text
+  Count from;
+  Count count;
+};
+
+/// The operands of a reduction that the members of a board have posted in this round.
 class PostedOperands {
  public:
-  PostedOperands(const device::NodeBoard& board, const Reduction& reduction) noexcept
+  /// Parts have at most `most` elements.
+  PostedOperands(const device::NodeBoard& board, const Op& op, const Datatype& type,
+                 Count most) noexcept
       : board_(board),
-        reduction_(reduction),
-        bytes_(reduction.count * reduction.type.size),
+        op_(op),
+        type_(type),
         // Functions of the user get memory of this process; so do types with gaps.
-        direct_(reduction.type.contiguous && reduction.op.code != OpCode::user) {
-    if (!direct_) copy_.emplace(reduction.type, reduction.count);
+        direct_(type.contiguous && op.code != OpCode::user) {
+    if (!direct_) copy_.emplace(type, most);
   }
 
+  /// No memory: then `combine` must not be called.
   [[nodiscard]] bool failed() const noexcept { return copy_.has_value() && copy_->failed(); }
-  [[nodiscard]] base::Error error() const { return copy_->error(); }
+  [[nodiscard]] base::Error error() const { return failed() ? copy_->error() : base::Error{}; }
 
-  /// result = operand(first) op ... op operand(last - 1); `result` is not one of the operands.
-  void combine(int first, int last, void* result) {
-    take_data(board_, last - 1, bytes_, reduction_.at(result));
-    for (int member = last - 2; member >= first; --member) {
-      reduction_.apply(operand(member), result);
+  /// Where the own operand of this round lies if it was not posted; it is not the result.
+  void set_own(const void* address) noexcept { own_ = address; }
+
+  /// result = operand(first) op ... op operand(last - 1), of a part; `result` is where its elements
+  /// go, and none of the operands.
+  void combine(int first, int last, const TextPart& part, void* result) {
+    if (part.count * type_.size <= warm_bytes) return combine_some(first, last, part, result);
+    Count done = 0;
+    // A part of it at a time, which stays in the first cache while all operands pass.
+    const Count most = std::max<Count>(warm_bytes / std::max<Count>(type_.size, 1), 1);
+    while (done < part.count) {
+      const TextPart some{part.text, part.from + done, std::min(most, part.count - done)};
+      combine_some(first, last, some, shifted(result, type_.extent * done));
+      done += some.count;
     }
   }
 
  private:
-  const void* operand(int member) {
-    if (direct_) return board_.text(member, static_cast<std::size_t>(bytes_));
-    take_data(board_, member, bytes_, reduction_.at(copy_->address()));
+  static constexpr Count warm_bytes = 8192;
+
+  void combine_some(int first, int last, const TextPart& part, void* result) {
+    const Reduction reduction{op_, type_, part.count};
+    if (last - 1 == board_.self() && own_ != nullptr) {
+      reduction.copy(own_at(part), result);
+    } else {
+      unpack(last - 1, part, result);
+    }
+    for (int member = last - 2; member >= first; --member) {
+      reduction.apply(operand(member, part), result);
+    }
+  }
+  [[nodiscard]] const void* own_at(const TextPart& part) const noexcept {
+    return shifted(own_, type_.extent * part.from);
+  }
+  [[nodiscard]] const std::byte* posted(int member, const TextPart& part) const noexcept {
+    return board_.text(member, static_cast<std::size_t>(part.text * type_.size)) +
+           part.from * type_.size;
+  }
+  void unpack(int member, const TextPart& part, void* to) const noexcept {
+    Packed(Data{to, part.count, &type_}).write(0, part.count * type_.size, posted(member, part));
+  }
+  const void* operand(int member, const TextPart& part) {
+    if (member == board_.self() && own_ != nullptr) return own_at(part);
+    if (direct_) return posted(member, part);
+    unpack(member, part, copy_->address());
     return copy_->address();
   }
 
   const device::NodeBoard& board_;
-  const Reduction& reduction_;
-  Count bytes_;
+  const Op& op_;
+  const Datatype& type_;
+  const void* own_ = nullptr;
   bool direct_;
   std::optional<Scratch> copy_;
 };

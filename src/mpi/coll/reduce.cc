@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/coll/algorithms.h"
+#include "mpi/coll/board_reductions.h"
 #include "mpi/coll/calls.h"
-#include "mpi/coll/posted_operands.h"
 #include "mpi/coll/reduction.h"
 
-/// On a board every rank posts its operand and the root combines them. Else directly
+/// On a board (board_reductions.cc), directly
 /// (reduce_direct.cc), or a binomial tree: each
 /// rank combines its value with those of its children, which stand for the
 /// ranks that follow it, so operands stay in the order of the ranks. For operations that do not
@@ -51,24 +51,15 @@ Error Reduce::check(const Comm& comm) const {
 
 Algorithm Reduce::algorithm(Exchange& exchange) const {
   const CallFacts facts{.bytes = count * type->size, .commutative = op->commutative};
-  return exchange.choose(Family::reduce, facts) == Way::direct ? reduce_direct(exchange, *this)
-                                                               : reduce_binomial(exchange, *this);
+  switch (exchange.choose(Family::reduce, facts)) {
+    case Way::direct:
+      return reduce_direct(exchange, *this);
+    case Way::chain:
+      return reduce_chain(exchange, *this);
+    default:
+      return reduce_binomial(exchange, *this);
+  }
 }
-
-namespace {
-
-Error reduce_on(device::NodeBoard& board, const Reduce& call, Comm& comm) {
-  const Reduction reduction{*call.op, *call.type, call.count};
-  post_data(board, reduction.at(is_in_place(call.send) ? call.receive : call.send));
-  if (comm.rank != call.root) return {};
-  PostedOperands operands(board, reduction);
-  board.wait_all();
-  if (operands.failed()) return operands.error();
-  operands.combine(0, comm.size(), call.receive);
-  return {};
-}
-
-}  // namespace
 
 Error reduce(const void* send, void* receive, Count count, const Datatype& type, const Op& op,
              int root, Comm& comm) {
@@ -77,7 +68,8 @@ Error reduce(const void* send, void* receive, Count count, const Datatype& type,
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = call.check(comm); bad.failed()) return bad;
   if (count == 0) return {};
-  if (device::NodeBoard* board = board_for(comm, count * type.size); board != nullptr) {
+  if (device::NodeBoard* board = board_for(comm, Family::reduce, count * type.size, type.size);
+      board != nullptr) {
     return reduce_on(*board, call, comm);
   }
   return run_call(comm, tag, call);

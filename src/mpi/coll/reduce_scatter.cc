@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/coll/algorithms.h"
+#include "mpi/coll/board_reductions.h"
 #include "mpi/coll/calls.h"
 #include "mpi/coll/reduction.h"
 
-/// Directly (reduce_direct.cc), or by a reduction to rank 0, which then deals out the blocks. Every
-/// operation, count and type; twice the steps of either part.
+/// On a board (board_reductions.cc), directly (reduce_direct.cc), or by a reduction to rank 0,
+/// which then deals out the blocks. Every operation, count and type; twice the steps of either
+/// part.
 namespace fulmar::mpi {
 
 using base::Error;
@@ -48,12 +50,28 @@ Error ReduceScatter::check(const Comm& comm) const {
 Algorithm ReduceScatter::algorithm(Exchange& exchange) const {
   CallFacts facts{.commutative = op->commutative, .equal_blocks = counts.is_null()};
   for (int rank = 0; rank < exchange.size(); ++rank) facts.bytes += count_of(rank) * type->size;
-  return exchange.choose(Family::reduce_scatter, facts) == Way::deal
-             ? reduce_and_deal(exchange, *this)
-             : reduce_scatter_direct(exchange, *this);
+  switch (exchange.choose(Family::reduce_scatter, facts)) {
+    case Way::halving:
+      return reduce_scatter_halving(exchange, *this);
+    case Way::deal:
+      return reduce_and_deal(exchange, *this);
+    default:
+      return reduce_scatter_direct(exchange, *this);
+  }
 }
 
 namespace {
+
+Count all_bytes(const ReduceScatter& call, int ranks) noexcept {
+  Count all = 0;
+  for (int rank = 0; rank < ranks; ++rank) all += call.count_of(rank) * call.type->size;
+  return all;
+}
+
+device::NodeBoard* board_for(const ReduceScatter& call, const Comm& comm) noexcept {
+  return mpi::board_for(comm, Family::reduce_scatter, all_bytes(call, comm.size()),
+                        call.type->size * comm.size());
+}
 
 ReduceScatterBlock block_call(const void* send, const Data& receive, const Op& op) {
   return {{send, receive.address, receive.count, {}, receive.type, &op}};
@@ -67,6 +85,9 @@ Error reduce_scatter(const void* send, void* receive, CountArray counts, const D
   const ReduceScatter call{send, receive, 0, counts, &type, &op};
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = call.check(comm); bad.failed()) return bad;
+  if (device::NodeBoard* board = board_for(call, comm); board != nullptr) {
+    return reduce_scatter_on(*board, call, comm);
+  }
   return run_call(comm, tag, call);
 }
 
@@ -87,6 +108,9 @@ Error reduce_scatter_block(const void* send, const Data& receive, const Op& op, 
   const ReduceScatterBlock call = block_call(send, receive, op);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = call.check(comm); bad.failed()) return bad;
+  if (device::NodeBoard* board = board_for(call, comm); board != nullptr) {
+    return reduce_scatter_on(*board, call, comm);
+  }
   return run_call(comm, tag, call);
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
+#include "mpi/coll/board_reductions.h"
 #include "mpi/coll/calls.h"
 #include "mpi/coll/operations.h"
-#include "mpi/coll/posted_operands.h"
 #include "mpi/coll/reduction.h"
 
-/// On a board every rank posts its operand and combines those up to its own. Else recursive
-/// doubling: after step k a rank knows the sum over its block of 2^(k+1) ranks, as far as
-/// they exist, and the sum over the ranks up to its own one in it. What it hears from a block
-/// before its own goes into both, in the order of the ranks. log2(n) steps, every count and type.
+/// On a board (board_reductions.cc), or by recursive doubling: after step k a rank knows the sum
+/// over its block of 2^(k+1) ranks, as far as they exist, and the sum over the ranks up to its own
+/// one in it. What it hears from a block before its own goes into both, in the order of the ranks.
+/// log2(n) steps, every count and type.
 namespace fulmar::mpi {
 
 using base::Error;
@@ -79,16 +79,10 @@ Error run_scan(const Call& call, Comm& comm, Own own) {
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = call.check(comm); bad.failed()) return bad;
   if (call.receive.count == 0) return {};
-  device::NodeBoard* board = board_for(comm, bytes_of(call.receive));
+  device::NodeBoard* board =
+      board_for(comm, Family::scan, bytes_of(call.receive), call.receive.type->size);
   if (board == nullptr) return run_call(comm, tag, call);
-  const Reduction reduction{*call.op, *call.receive.type, call.receive.count};
-  post_data(*board, reduction.at(call.own()));
-  PostedOperands operands(*board, reduction);
-  const int end = own == Own::included ? comm.rank + 1 : comm.rank;
-  board->wait_before(end);
-  if (operands.failed()) return operands.error();
-  if (end > 0) operands.combine(0, end, call.receive.address);
-  return {};
+  return scan_on(*board, call, own == Own::included ? comm.rank + 1 : comm.rank, comm);
 }
 
 }  // namespace

@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "mpi/coll/algorithms.h"
+#include "mpi/coll/board.h"
 #include "mpi/coll/calls.h"
 
-/// The root sends each rank its block: n - 1 messages, no copies between.
+/// On a board (board_movement.cc), or the root sends each rank its block: n - 1 messages, no copies
+/// between.
 namespace fulmar::mpi {
 
 using base::Error;
@@ -55,13 +57,25 @@ Error Scatterv::check(const Comm& comm) const {
   return check_displs("displs", send.displs);
 }
 
-Algorithm Scatter::algorithm(Exchange& exchange) const { return scatter_direct(exchange, *this); }
+Algorithm Scatter::algorithm(Exchange& exchange) const {
+  const bool at_root = exchange.rank() == root;
+  const CallFacts facts{.bytes = bytes_of(at_root ? send[root] : receive)};
+  return exchange.choose(Family::scatter, facts) == Way::binomial
+             ? scatter_binomial(exchange, *this)
+             : scatter_direct(exchange, *this);
+}
+
+Algorithm Scatterv::algorithm(Exchange& exchange) const { return scatter_direct(exchange, *this); }
 
 Error scatter(const ConstData& send, const Data& receive, int root, Comm& comm) {
   const int tag = next_tag(comm);
   const Scatter call = scatter_call(send, receive, root);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = call.check(comm); bad.failed()) return bad;
+  const Count bytes = comm.rank == root ? bytes_of(send) : bytes_of(receive);
+  if (device::NodeBoard* board = board_for(comm, Family::scatter, bytes); board != nullptr) {
+    return scatter_on(*board, call.send, receive, root, comm);
+  }
   return run_call(comm, tag, call);
 }
 

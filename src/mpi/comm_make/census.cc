@@ -69,7 +69,8 @@ std::vector<Announcement> read_board(Comm& comm, const Announcement& own) {
   post_data(*comm.board, {&own, sizeof own, &byte});
   comm.board->wait_all();
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    take_data(*comm.board, static_cast<int>(rank), sizeof own, {&all[rank], sizeof own, &byte});
+    const Packed room(Data{&all[rank], sizeof own, &byte});
+    take_part(*comm.board, static_cast<int>(rank), room, 0, sizeof own);
   }
   return all;
 }

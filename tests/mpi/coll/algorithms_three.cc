@@ -3,7 +3,8 @@
 //
 // Collective calls of every kind with algorithms that are asked for, whatever the length.
 // ranks: 1 2 3 5 8
-// env: FULMAR_COLL=allgather:direct,allreduce:doubling
+// env:
+// FULMAR_COLL=bcast:spread,gather:binomial,scatter:binomial,allgather:direct,reduce:chain,allreduce:doubling,reduce_scatter:halving
 
 #include "support/collectives.h"
 

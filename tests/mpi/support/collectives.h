@@ -428,4 +428,23 @@ inline void run_all_kinds(MPI_Comm comm, const std::vector<int>& counts) {
   }
 }
 
+/// The same with blocking calls.
+inline void run_all_kinds_blocking(MPI_Comm comm, const std::vector<int>& counts) {
+  const Shapes shapes;
+  int seed = 0;
+  for (int kind = 0; kind < static_cast<int>(Kind::count); ++kind) {
+    for (int shape = 0; shape < Shapes::count; ++shape) {
+      for (const int count : counts) {
+        const int root = ++seed % size_of(comm);
+        for (const bool in_place : {false, true}) {
+          Collective one(static_cast<Kind>(kind), comm, shapes.at(shape), count, root, in_place);
+          one.fill(seed);
+          one.call(Collective::Form::blocking);
+          one.check();
+        }
+      }
+    }
+  }
+}
+
 }  // namespace test

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "mpi/coll/board.h"
+
+/// Movement of data over a board. Each byte is copied into the memory that all ranks map and out of
+/// it by each rank that wants it: two copies on the way of a message, n copies for n readers instead
+/// of 2(n - 1) of a tree of messages. One rank waits for another only where it needs its data or
+/// the room of its own texts.
+///
+/// Restrictions: ranks of one node, at most NodeBoard::max_members; lengths that all ranks know.
+namespace fulmar::mpi {
+
+using base::Error;
+using device::NodeBoard;
+
+namespace {
+
+constexpr Count kib = 1024;
+
+bool crowded(const Comm& comm) noexcept { return comm.library->schedules->choices().crowded(); }
+
+/// The place of a member's part in a text that has a part for everybody but the writer.
+Count part_of(int member, int writer) noexcept { return member < writer ? member : member - 1; }
+
+}  // namespace
+
+Count text_bytes(const Comm& comm, const NodeBoard& board, Count total) noexcept {
+  if (total <= uncut_bytes) return std::max<Count>(total, 1);
+  const auto largest = static_cast<Count>(board.largest_text());
+  if (total <= 4 * kib || crowded(comm)) return std::min(largest, std::max<Count>(total, 1));
+  return std::min(largest, std::clamp(total / 4, 4 * kib, 32 * kib));
+}
+
+Count part_bytes(const Comm& comm, const NodeBoard& board, Count total, int parts) noexcept {
+  if (total * parts <= uncut_bytes) return std::max<Count>(total, 1);
+  return std::max<Count>(text_bytes(comm, board, total * parts) / parts, 1);
+}
+
+void bcast_on(NodeBoard& board, const Data& data, int root, const Comm& comm) noexcept {
+  const Packed packed(data);
+  const Pieces pieces{packed.bytes(), text_bytes(comm, board, packed.bytes())};
+  for (Count i = 0; i < pieces.count(); ++i) {
+    if (comm.rank == root) {
+      post_part(board, packed, pieces.begin(i), pieces.length(i));
+      continue;
+    }
+    board.post();
+    board.wait_for(root);
+    take_part(board, root, packed, pieces.begin(i), pieces.length(i));
+  }
+}
+
+Error gather_on(NodeBoard& board, const ConstData& send, const Blocks& receive, int root,
+                const Comm& comm) {
+  const bool at_root = comm.rank == root;
+  const Packed own(at_root ? receive.to(root) : send);
+  const Pieces pieces{own.bytes(), text_bytes(comm, board, own.bytes())};
+  Error error;
+  if (at_root && !is_in_place(send.address)) error = copy_data(send, receive[root]);
+  for (Count i = 0; i < pieces.count(); ++i) {
+    if (!at_root) {
+      post_part(board, own, pieces.begin(i), pieces.length(i));
+      continue;
+    }
+    board.post();
+    for (int step = 1; step < comm.size(); ++step) {
+      const int member = (root + step) % comm.size();
+      board.wait_for(member);
+      take_part(board, member, Packed(receive[member]), pieces.begin(i), pieces.length(i));
+    }
+  }
+  return error;
+}
+
+Error scatter_on(NodeBoard& board, const Blocks& send, const Data& receive, int root,
+                 const Comm& comm) {
+  const int others = comm.size() - 1;
+  const bool at_root = comm.rank == root;
+  const Packed own(at_root ? send[root] : receive);
+  const Pieces pieces{own.bytes(), part_bytes(comm, board, own.bytes(), others)};
+  Error error;
+  for (Count i = 0; i < pieces.count(); ++i) {
+    const Count length = pieces.length(i);
+    const auto bytes = static_cast<std::size_t>(length * others);
+    if (!at_root) {
+      board.post();
+      board.wait_for(root);
+      own.write(pieces.begin(i), length,
+                board.text(root, bytes) + length * part_of(comm.rank, root));
+      continue;
+    }
+    board.post(bytes, [&](std::byte* to) {
+      for (int member = 0; member < comm.size(); ++member) {
+        if (member == root) continue;
+        Packed(send[member]).read(pieces.begin(i), length, to + length * part_of(member, root));
+      }
+    });
+  }
+  if (at_root && !is_in_place(receive.address)) error = copy_data(send.to(root), receive);
+  return error;
+}
+
+Error allgather_on(NodeBoard& board, const ConstData& send, const Blocks& receive,
+                   const Comm& comm) {
+  Error error;
+  if (!is_in_place(send.address)) error = copy_data(send, receive[comm.rank]);
+  Count longest = 0;
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    longest = std::max(longest, bytes_of(receive[rank]));
+  }
+  const Packed own(receive[comm.rank]);
+  const Pieces all{longest, text_bytes(comm, board, longest)};
+  for (Count i = 0; i < all.count(); ++i) {
+    const auto length_of = [&](Count bytes) {
+      return std::clamp<Count>(bytes - all.begin(i), 0, all.most);
+    };
+    post_part(board, own, all.begin(i), length_of(own.bytes()));
+    for (int step = 1; step < comm.size(); ++step) {
+      const int member = (comm.rank + step) % comm.size();
+      const Packed block(receive[member]);
+      board.wait_for(member);
+      take_part(board, member, block, all.begin(i), length_of(block.bytes()));
+    }
+    board.wait_all();
+  }
+  return error;
+}
+
+Error alltoall_on(NodeBoard& board, const Blocks& send, const Blocks& receive, const Comm& comm) {
+  const int self = comm.rank;
+  const int others = comm.size() - 1;
+  const Blocks& from = send.in_place() ? receive : send;
+  const Count block = bytes_of(receive[self]);
+  const Pieces pieces{block, part_bytes(comm, board, block, others)};
+  for (Count i = 0; i < pieces.count(); ++i) {
+    const Count begin = pieces.begin(i);
+    const Count length = pieces.length(i);
+    const auto bytes = static_cast<std::size_t>(length * others);
+    board.post(bytes, [&](std::byte* to) {
+      for (int member = 0; member < comm.size(); ++member) {
+        if (member == self) continue;
+        Packed(from[member]).read(begin, length, to + length * part_of(member, self));
+      }
+    });
+    for (int step = 1; step < comm.size(); ++step) {
+      const int member = (self + step) % comm.size();
+      board.wait_for(member);
+      const std::byte* part = board.text(member, bytes) + length * part_of(self, member);
+      Packed(receive[member]).write(begin, length, part);
+    }
+    board.wait_all();
+  }
+  return send.in_place() ? Error{} : copy_data(send.to(self), receive[self]);
+}
+
+}  // namespace fulmar::mpi

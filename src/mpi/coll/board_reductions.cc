@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "mpi/coll/board_reductions.h"
+
+#include "mpi/coll/posted_operands.h"
+
+/// Reductions over a board. Every rank posts its operand; whoever combines reads all of them where
+/// they are, in the order of the ranks, so operations need not commute and all ranks get the same
+/// bits.
+///
+/// An all-reduce of few bytes is combined by every rank for itself: one round. Of more bytes the
+/// work would be done n times, so it is shared: the elements are cut into chunks, and whoever runs
+/// once all operands are there takes the next chunk, combines it, and writes the result over its
+/// own operand of the chunk, which nobody needs any more. Where ranks share cores, the last one to
+/// post finds all operands there and does all the work; the others find the results when it is
+/// their turn. No more switches than a barrier has, where dividing the elements among all ranks
+/// would take as many again.
+namespace fulmar::mpi {
+
+using base::Error;
+using device::NodeBoard;
+
+namespace {
+
+/// Up to so many bytes of all operands together every rank combines for itself.
+constexpr Count most_repeated_bytes = 8192;
+constexpr Count chunk_bytes = 4096;
+
+/// Elements of a piece.
+Pieces cut(const Comm& comm, const NodeBoard& board, Count count, const Datatype& type,
+           int parts = 1) noexcept {
+  const Count size = std::max<Count>(type.size, 1);
+  if (count * size * parts <= uncut_bytes) return {count, std::max<Count>(count, 1)};
+  return {count, std::max<Count>(part_bytes(comm, board, count * size, parts) / size, 1)};
+}
+
+/// The work of one piece of an all-reduce, shared: `result` gets all `count` elements.
+void share_work(NodeBoard& board, PostedOperands& operands, Count count, const Datatype& type,
+                void* result) {
+  const auto text = static_cast<std::size_t>(count * type.size);
+  const Count wanted = (count * type.size + chunk_bytes - 1) / chunk_bytes;
+  const Count chunk = (count - 1) / std::clamp<Count>(wanted, 1, NodeBoard::max_chunks) + 1;
+  const Pieces chunks{count, chunk};
+  const auto number = static_cast<int>(chunks.count());
+  const auto data_of = [&](int i) {
+    return Data{shifted(result, type.extent * chunks.begin(i)), chunks.length(i), &type};
+  };
+  if (!operands.failed()) {
+    for (int i = board.claim(number); i >= 0; i = board.claim(number)) {
+      const Data mine = data_of(i);
+      operands.combine(0, board.size(), {count, chunks.begin(i), mine.count}, mine.address);
+      Packed(mine).read(0, bytes_of(mine), board.own_text(text) + chunks.begin(i) * type.size);
+      board.finish(i);
+    }
+  }
+  board.wait_finished(number);
+  for (int i = 0; i < number; ++i) {
+    const int owner = board.owner(i);
+    if (owner == board.self()) continue;
+    const Data other = data_of(i);
+    Packed(other).write(0, bytes_of(other), board.text(owner, text) + chunks.begin(i) * type.size);
+  }
+}
+
+}  // namespace
+
+Error allreduce_on(NodeBoard& board, const Allreduce& call, const Comm& comm) {
+  const Datatype& type = *call.receive.type;
+  const Packed own(ConstData{call.own(), call.receive.count, &type});
+  const Pieces pieces = cut(comm, board, call.receive.count, type);
+  PostedOperands operands(board, *call.op, type, pieces.most);
+  for (Count i = 0; i < pieces.count(); ++i) {
+    const Count count = pieces.length(i);
+    void* result = shifted(call.receive.address, type.extent * pieces.begin(i));
+    post_part(board, own, pieces.begin(i) * type.size, count * type.size);
+    board.wait_all();
+    const bool each = comm.size() == 2 || count * type.size * comm.size() <= most_repeated_bytes;
+    if (!each) {
+      share_work(board, operands, count, type, result);
+    } else if (!operands.failed()) {
+      operands.combine(0, comm.size(), {count, 0, count}, result);
+    }
+  }
+  return operands.error();
+}
+
+Error reduce_on(NodeBoard& board, const Reduce& call, const Comm& comm) {
+  const Datatype& type = *call.type;
+  const bool at_root = comm.rank == call.root;
+  const bool in_place = is_in_place(call.send);
+  const Packed own(ConstData{in_place ? call.receive : call.send, call.count, &type});
+  const Pieces pieces = cut(comm, board, call.count, type);
+  PostedOperands operands(board, *call.op, type, at_root ? pieces.most : 0);
+  for (Count i = 0; i < pieces.count(); ++i) {
+    const Count count = pieces.length(i);
+    if (!at_root || in_place) {
+      post_part(board, own, pieces.begin(i) * type.size, count * type.size);
+    } else {
+      board.post();
+      operands.set_own(shifted(call.send, type.extent * pieces.begin(i)));
+    }
+    if (!at_root) continue;
+    board.wait_all();
+    if (operands.failed()) continue;
+    operands.combine(0, comm.size(), {count, 0, count},
+                     shifted(call.receive, type.extent * pieces.begin(i)));
+  }
+  return at_root ? operands.error() : Error{};
+}
+
+Error reduce_scatter_on(NodeBoard& board, const ReduceScatter& call, const Comm& comm) {
+  const Datatype& type = *call.type;
+  const Parts parts(comm.size(), [&](int rank) { return call.count_of(rank); });
+  const Packed own(ConstData{call.own(), parts.total(), &type});
+  Count longest = 0;
+  for (int rank = 0; rank < comm.size(); ++rank) longest = std::max(longest, parts.count(rank));
+  const Pieces pieces = cut(comm, board, longest, type, comm.size());
+  PostedOperands operands(board, *call.op, type, pieces.most);
+  for (Count i = 0; i < pieces.count(); ++i) {
+    const Count stride = pieces.length(i);
+    const Count begin = pieces.begin(i);
+    const auto length_of = [&](int rank) {
+      return std::clamp<Count>(parts.count(rank) - begin, 0, stride);
+    };
+    const Count text = stride * comm.size();
+    board.post(static_cast<std::size_t>(text * type.size), [&](std::byte* to) {
+      for (int rank = 0; rank < comm.size(); ++rank) {
+        own.read((parts.displ(rank) + begin) * type.size, length_of(rank) * type.size,
+                 to + stride * rank * type.size);
+      }
+    });
+    board.wait_all();
+    const Count count = length_of(comm.rank);
+    if (operands.failed() || count == 0) continue;
+    operands.combine(0, comm.size(), {text, stride * comm.rank, count},
+                     shifted(call.receive, type.extent * begin));
+  }
+  return operands.error();
+}
+
+Error scan_on(NodeBoard& board, const Allreduce& call, int end, const Comm& comm) {
+  const Datatype& type = *call.receive.type;
+  const Packed own(ConstData{call.own(), call.receive.count, &type});
+  const Pieces pieces = cut(comm, board, call.receive.count, type);
+  PostedOperands operands(board, *call.op, type, pieces.most);
+  for (Count i = 0; i < pieces.count(); ++i) {
+    const Count count = pieces.length(i);
+    post_part(board, own, pieces.begin(i) * type.size, count * type.size);
+    board.wait_before(end);
+    if (operands.failed() || end == 0) continue;
+    operands.combine(0, end, {count, 0, count},
+                     shifted(call.receive.address, type.extent * pieces.begin(i)));
+  }
+  return operands.error();
+}
+
+}  // namespace fulmar::mpi
