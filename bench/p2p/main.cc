@@ -37,7 +37,11 @@ struct Options {
 void add_test(Plan& plan, const std::string& text) {
   const auto test = fulmar::measure::test_from(text);
   if (!test) {
-    fail("unknown test '" + text + "': latency, bandwidth, bibw, rate, barrier or allreduce");
+    std::string known;
+    for (const std::string& name : fulmar::measure::test_names()) {
+      known += " " + name;
+    }
+    fail("unknown test '" + text + "'; there are" + known);
   }
   plan.tests.push_back(*test);
 }

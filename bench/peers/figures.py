@@ -117,11 +117,29 @@ def collective_table(samples, names):
     rows = []
     for test, size in (("barrier", 0), ("allreduce", 8)):
         for ranks in COLLECTIVE_RANKS:
+            if not any(sample.points.get((test, ranks, size)) for sample in samples.values()):
+                continue
             bare = samples["raw"].value(("raw-barrier", ranks, 0))
             cells = row(samples, names, (test, ranks, size), lambda ns, _: ns / 1000)
             rows.append([f"{test}, {ranks} ranks", *cells, figure(bare / 1000 if bare else None)])
     head = ["call", *[samples[n].label for n in names], "ahead of best", "bare barrier"]
     return "barrier and 8-byte allreduce, us a call", head, rows
+
+
+OTHER_COLLECTIVES = ["bcast", "reduce", "allreduce", "allgather", "alltoall", "gather", "scatter", "reduce_scatter"]
+
+
+def more_tables(samples, names):
+    """Of collectives at several sizes and of messages that are not one run: a table for each test and number of ranks."""
+    points = sorted({key for sample in samples.values() for key in sample.points})
+    head = ["size", *[samples[n].label for n in names], "ahead of best"]
+    for test in [*OTHER_COLLECTIVES, "strided", "face-x", "face-y", "face-z"]:
+        for ranks in sorted({r for t, r, _ in points if t == test}):
+            sizes = sizes_of(samples, test, ranks)
+            if sizes == [8]:
+                continue  # in the short table
+            rows = [[size_text(size), *row(samples, names, (test, ranks, size), lambda ns, _: ns / 1000)] for size in sizes]
+            yield f"{test}, {ranks} ranks, us", head, rows
 
 
 def init_table(samples, names):
@@ -143,7 +161,8 @@ def raw_table(samples):
 
 def tables(samples, names):
     """All tables as (title, head, rows); those without rows are left out."""
-    found = [*point_tables(samples, names), collective_table(samples, names), init_table(samples, names),
+    found = [*point_tables(samples, names), collective_table(samples, names), *more_tables(samples, names),
+             init_table(samples, names),
              raw_table(samples)]
     return [table for table in found if table[2]]
 
@@ -172,6 +191,18 @@ def behind(samples):
     return lines
 
 
+def aims_of_collectives(samples):
+    """Where ranks share cores, up to 1 KiB 1.5 times as fast as the best peer."""
+    lines = []
+    for key in sorted(samples["fulmar"].points):
+        test, ranks, size = key
+        peer, label = best_peer(samples, key)
+        ahead = peer / samples["fulmar"].value(key) if peer else 0
+        if test in OTHER_COLLECTIVES + ["barrier"] and ranks > 2 and size <= 1024 and peer and 1 <= ahead < 1.5:
+            lines.append(f"{test} at {ranks} ranks, {size_text(size)}: {ahead:.2f} times as fast as {label}; the aim is 1.5")
+    return lines
+
+
 def aims(samples):
     """Lines for what Fulmar aims at beyond being ahead, with the measured value."""
     ours, raw = samples["fulmar"], samples["raw"]
@@ -189,6 +220,7 @@ def aims(samples):
         mine, bare = ours.value((test, 8, size)), raw.value(("raw-barrier", 8, 0))
         if mine and bare:
             lines.append(f"{test} of 8 ranks takes {mine / bare:.2f} times the bare barrier; the aim is 1.5 at most")
+    lines += aims_of_collectives(samples)
     if INIT_RANKS in ours.init:
         lines.append(f"MPI_Init of {INIT_RANKS} ranks takes {statistics.median(ours.init[INIT_RANKS]):.2g} ms; "
                      "the aim is under 10")

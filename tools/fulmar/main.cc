@@ -38,11 +38,14 @@ CLI::App* add_bench(CLI::App& app, BenchArguments& arguments) {
       "bench",
       "Measures messages and collectives; starts itself on 2 ranks unless mpiexec started it");
   auto& options = arguments.options;
+  std::vector<std::string> names = fulmar::measure::test_names();
+  names.emplace_back("all");
   command
-      ->add_option("tests", arguments.tests,
-                   "latency bandwidth bibw rate barrier allreduce, or all (without rate)")
-      ->check(
-          CLI::IsMember({"latency", "bandwidth", "bibw", "rate", "barrier", "allreduce", "all"}));
+      ->add_option(
+          "tests", arguments.tests,
+          "names of tests (see docs/benchmarks.md), or all: latency bandwidth bibw barrier "
+          "allreduce")
+      ->check(CLI::IsMember(names));
   command->add_option("-n,--ranks", options.ranks, "ranks to start when not under mpiexec (2)")
       ->check(CLI::Range(2, 4096));
   command->add_option("--sizes", options.plan.sizes, "message sizes in bytes, comma-separated")

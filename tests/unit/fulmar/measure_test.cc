@@ -152,11 +152,20 @@ TEST(Plan, allreduce_takes_whole_doubles_only) {
 }
 
 TEST(TestNames, go_both_ways) {
-  for (const Kind test :
-       {Kind::latency, Kind::bandwidth, Kind::bibw, Kind::rate, Kind::barrier, Kind::allreduce}) {
-    EXPECT_EQ(test_from(name(test)), test);
+  for (const std::string& text : test_names()) {
+    ASSERT_TRUE(test_from(text));
+    EXPECT_EQ(name(*test_from(text)), text);
   }
+  EXPECT_EQ(test_from("reduce_scatter"), Kind::reduce_scatter);
   EXPECT_FALSE(test_from("latencies"));
+}
+
+TEST(Plan, buffers_hold_a_block_for_each_rank_or_what_lies_between_elements) {
+  EXPECT_EQ(buffer_bytes(Kind::latency, 64, 8), 64U);
+  EXPECT_EQ(buffer_bytes(Kind::bcast, 64, 8), 64U);
+  EXPECT_EQ(buffer_bytes(Kind::alltoall, 64, 8), 512U);
+  EXPECT_EQ(buffer_bytes(Kind::strided, 64, 2), 128U);
+  EXPECT_EQ(buffer_bytes(Kind::face_x, 512, 2), 4096U);
 }
 
 TEST(Team, rate_takes_an_even_number_of_ranks) {

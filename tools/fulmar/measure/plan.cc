@@ -17,7 +17,9 @@ std::vector<std::size_t> sizes_for(const Plan& plan, Kind test) {
     sizes = plan.sizes;
   }
   std::erase_if(sizes, [&](std::size_t bytes) { return bytes > plan.largest; });
-  if (test == Kind::allreduce) {
+  const bool of_doubles = test == Kind::allreduce || test == Kind::reduce ||
+                          test == Kind::reduce_scatter || test == Kind::strided;
+  if (of_doubles) {
     std::erase_if(sizes,
                   [](std::size_t bytes) { return bytes == 0 || bytes % sizeof(double) != 0; });
   }
@@ -56,7 +58,7 @@ void run(const Plan& plan, MPI_Comm comm, Results& results,
   const std::vector<Step> steps = steps_of(plan);
   std::size_t largest = 0;
   for (const Step& step : steps) {
-    largest = std::max(largest, step.bytes);
+    largest = std::max(largest, buffer_bytes(step.test, step.bytes, ranks));
   }
   const Buffers buffers(largest);
   int done = 0;

@@ -8,6 +8,9 @@
 #include <cstring>
 #include <new>
 
+#include "fulmar/measure/collectives.h"
+#include "fulmar/measure/strided.h"
+
 namespace fulmar::measure {
 
 namespace {
@@ -21,12 +24,23 @@ struct Named {
   Kind test;
   std::string_view name;
 };
-constexpr std::array<Named, 6> names{{{Kind::latency, "latency"},
-                                      {Kind::bandwidth, "bandwidth"},
-                                      {Kind::bibw, "bibw"},
-                                      {Kind::rate, "rate"},
-                                      {Kind::barrier, "barrier"},
-                                      {Kind::allreduce, "allreduce"}}};
+constexpr std::array<Named, 17> names{{{Kind::latency, "latency"},
+                                       {Kind::bandwidth, "bandwidth"},
+                                       {Kind::bibw, "bibw"},
+                                       {Kind::rate, "rate"},
+                                       {Kind::strided, "strided"},
+                                       {Kind::face_x, "face-x"},
+                                       {Kind::face_y, "face-y"},
+                                       {Kind::face_z, "face-z"},
+                                       {Kind::barrier, "barrier"},
+                                       {Kind::bcast, "bcast"},
+                                       {Kind::reduce, "reduce"},
+                                       {Kind::allreduce, "allreduce"},
+                                       {Kind::allgather, "allgather"},
+                                       {Kind::alltoall, "alltoall"},
+                                       {Kind::gather, "gather"},
+                                       {Kind::scatter, "scatter"},
+                                       {Kind::reduce_scatter, "reduce_scatter"}}};
 
 void* pages(std::size_t bytes, int fill) {
   const std::size_t rounded = (bytes / page + 1) * page;
@@ -108,18 +122,7 @@ void one_way(const Team& team, int bytes, const Buffers& buffers, int count) {
   }
 }
 
-void barriers(const Team& team, int count) {
-  for (int i = 0; i < count; ++i) {
-    MPI_Barrier(team.comm);
-  }
-}
-
-void allreduces(const Team& team, std::size_t bytes, const Buffers& buffers, int count) {
-  const int elements = static_cast<int>(bytes / sizeof(double));
-  for (int i = 0; i < count; ++i) {
-    MPI_Allreduce(buffers.send(), buffers.receive(), elements, MPI_DOUBLE, MPI_SUM, team.comm);
-  }
-}
+bool is_strided(Kind test) { return test >= Kind::strided && test <= Kind::face_z; }
 
 /// Where ranks may share a core, a batch must outlast several turns of each.
 Budget patient(const Budget& budget, const Team& team) {
@@ -150,7 +153,19 @@ std::optional<Kind> test_from(std::string_view wanted) {
   return std::nullopt;
 }
 
-bool point_to_point(Kind test) { return test != Kind::barrier && test != Kind::allreduce; }
+std::vector<std::string> test_names() {
+  std::vector<std::string> list;
+  for (const Named& named : names) {
+    list.emplace_back(named.name);
+  }
+  return list;
+}
+
+bool point_to_point(Kind test) { return test < Kind::barrier; }
+
+std::size_t buffer_bytes(Kind test, std::size_t bytes, int ranks) {
+  return is_strided(test) ? strided_span(test, bytes) : bytes * blocks_of(test, ranks);
+}
 
 int team_size(Kind test, int ranks) {
   if (test == Kind::rate) {
@@ -166,7 +181,10 @@ std::vector<std::size_t> default_sizes(Kind test) {
   if (test == Kind::barrier) {
     return {0};
   }
-  if (test == Kind::allreduce) {
+  if (is_strided(test)) {
+    return {512, 8192, 131072, 524288};  // squares of doubles
+  }
+  if (!point_to_point(test)) {
     return {8, 64, 512, 4096, 32768, 262144};
   }
   if (test == Kind::latency || test == Kind::rate) {
@@ -197,13 +215,16 @@ Point run(Kind test, const Team& team, std::size_t bytes, const Buffers& buffers
     case Kind::rate:
       return measure(told, bytes, window * (team.size / 2.0), longer,
                      [&](int count) { one_way(team, length, buffers, count); });
-    case Kind::barrier:
-      return measure(told, 0, 1, longer, [&](int count) { barriers(team, count); });
-    case Kind::allreduce:
+    case Kind::strided:
+    case Kind::face_x:
+    case Kind::face_y:
+    case Kind::face_z:
+      return measure(told, bytes, 2, budget,
+                     [&](int count) { run_strided(test, team, bytes, buffers, count); });
+    default:
       return measure(told, bytes, 1, longer,
-                     [&](int count) { allreduces(team, bytes, buffers, count); });
+                     [&](int count) { run_collective(test, team, bytes, buffers, count); });
   }
-  return {};
 }
 
 }  // namespace fulmar::measure

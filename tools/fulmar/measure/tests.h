@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,9 +16,30 @@ namespace fulmar::measure {
 
 /// latency: half a round trip of blocking calls. bandwidth: rank 0 sends windows of 64 non-blocking
 /// messages, each window answered by an empty message. bibw: both ranks send and receive windows at
-/// once. rate: as bandwidth, by all pairs (r, r + size/2) at once. barrier, allreduce: calls in a
-/// row, 8-byte sums upward.
-enum class Kind { latency, bandwidth, bibw, rate, barrier, allreduce };
+/// once. rate: as bandwidth, by all pairs (r, r + size/2) at once. strided and the faces: see
+/// strided.h. From barrier on collectives: see collectives.h.
+enum class Kind {
+  latency,
+  bandwidth,
+  bibw,
+  rate,
+  strided,
+  face_x,
+  face_y,
+  face_z,
+  barrier,
+  bcast,
+  reduce,
+  allreduce,
+  allgather,
+  alltoall,
+  gather,
+  scatter,
+  reduce_scatter,
+};
+
+/// All names of tests.
+std::vector<std::string> test_names();
 
 inline constexpr int window = 64;
 
@@ -54,7 +76,10 @@ int team_size(Kind test, int ranks);
 /// Message sizes: 0, 1, 2, 4, …, up to what the test can say something about.
 std::vector<std::size_t> default_sizes(Kind test);
 
-/// Measures one size; called by every rank of the team. Buffers must hold `bytes`.
+/// The bytes that buffers must hold to measure a size.
+std::size_t buffer_bytes(Kind test, std::size_t bytes, int ranks);
+
+/// Measures one size; called by every rank of the team.
 Point run(Kind test, const Team& team, std::size_t bytes, const Buffers& buffers,
           const Budget& budget);
 

@@ -100,7 +100,8 @@ std::string page(const std::vector<measure::Results>& files) {
   for (const Chart& chart : charts_of(subjects)) {
     out += card(chart.title, legend(chart), svg(chart));
   }
-  out += dot_card("Barrier and 8-byte allreduce", collective_rows(subjects), "µs a call");
+  out +=
+      dot_card("Barrier and 8 bytes of other collectives", collective_rows(subjects), "µs a call");
   out += dot_card("Start", start_rows(subjects), "ms, slowest rank");
   out += "</div>\n" + tables(subjects);
   return out + fmt::format("<p class='note'>{}</p>\n</main></body></html>\n", method);

@@ -8,6 +8,8 @@
 #include <set>
 #include <span>
 
+#include "fulmar/measure/tests.h"
+
 namespace fulmar::report {
 
 namespace {
@@ -142,6 +144,11 @@ double figure_of(Figure figure, const measure::Point& point) {
   return 0;
 }
 
+bool is_collective(const std::string& test) {
+  const auto kind = measure::test_from(test);
+  return kind && !measure::point_to_point(*kind);
+}
+
 std::vector<Chart> charts_of(const Subjects& subjects) {
   std::vector<Chart> charts;
   for (const Picture& picture : pictures) {
@@ -159,15 +166,18 @@ std::vector<DotRow> collective_rows(const Subjects& subjects) {
   std::set<int> ranks;
   for (const measure::Results* results : subjects.libraries) {
     for (const measure::Series& series : results->series) {
-      if (series.test == "barrier" || series.test == "allreduce") {
+      if (is_collective(series.test)) {
         ranks.insert(series.ranks);
       }
     }
   }
   std::vector<DotRow> rows;
-  for (const char* test : {"barrier", "allreduce"}) {
+  for (const std::string& test : measure::test_names()) {
+    if (!is_collective(test)) {
+      continue;
+    }
     for (const int count : ranks) {
-      DotRow row = row_of(subjects, test, count, test[0] == 'b' ? 0 : sizeof(double));
+      DotRow row = row_of(subjects, test, count, test == "barrier" ? 0 : sizeof(double));
       if (!row.dots.empty()) {
         rows.push_back(std::move(row));
       }

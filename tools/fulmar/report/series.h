@@ -29,6 +29,8 @@ double figure_of(Figure figure, const measure::Point& point);
 std::vector<Chart> charts_of(const Subjects& subjects);
 
 /// Barrier, allreduce and MPI_Init.
+/// Whether a series of that name is of a collective operation.
+bool is_collective(const std::string& test);
 std::vector<DotRow> collective_rows(const Subjects& subjects);
 std::vector<DotRow> start_rows(const Subjects& subjects);
 

@@ -128,7 +128,7 @@ std::set<std::pair<std::string, int>> collectives_of(const Subjects& subjects) {
   std::set<std::pair<std::string, int>> kinds;
   for (const measure::Results* results : subjects.libraries) {
     for (const measure::Series& series : results->series) {
-      if (series.test == "barrier" || series.test == "allreduce") {
+      if (is_collective(series.test)) {
         kinds.insert({series.test, series.ranks});
       }
     }
