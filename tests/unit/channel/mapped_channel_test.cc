@@ -43,7 +43,7 @@ class Ranks {
 
 /// An area with room for `rings` rings of the smallest kind.
 std::uint64_t area_for(std::uint32_t ranks, std::uint64_t rings) {
-  const wire::AreaLayout none = wire::AreaLayout::fit(ranks, std::uint64_t{1} << 30);
+  const wire::AreaLayout none = wire::AreaLayout::fit(ranks, std::uint64_t{1} << 20);
   return none.rings + rings * (sizeof(wire::Ring) + wire::smallest_ring_data_bytes) + 64;
 }
 
