@@ -10,8 +10,8 @@
 namespace fulmar::device {
 
 /// Places for the texts of one board in a part of its room. Texts lie one after the other, each in
-/// one piece and aligned to a cache line; the place of the oldest is used again when nobody reads it
-/// any more. Bytes are counted from the first lap on and never wrap.
+/// one piece and aligned to a cache line; the place of the oldest is used again when nobody reads
+/// it any more. Bytes are counted from the first lap on and never wrap.
 class TextRing {
  public:
   enum class Habit : std::uint8_t {
@@ -23,7 +23,9 @@ class TextRing {
       : begin_(begin), bytes_(bytes), habit_(habit) {}
 
   /// With longer ones, the last text and the next one might not fit together.
-  [[nodiscard]] std::uint32_t largest() const noexcept { return bytes_ / 4 / alignment * alignment; }
+  [[nodiscard]] std::uint32_t largest() const noexcept {
+    return bytes_ / 4 / alignment * alignment;
+  }
 
   /// The place of a text of `length` bytes, at most largest(), in round `round`. Nobody reads texts
   /// of rounds before `done`. Where the ring is full, `wait(r)` returns when nobody reads texts of

@@ -7,9 +7,9 @@
 #include "mpi/coll/reduction.h"
 
 /// The ring of allreduce_ring.cc with parts cut into segments. A rank hands a segment on as soon as
-/// it has added its own operand, while the next one of the same part is still coming; so the time of
-/// a step is that of the longer of both, moving and combining, instead of their sum. For long data.
-/// The operation must commute. Memory for two segments, and only in place.
+/// it has added its own operand, while the next one of the same part is still coming; so the time
+/// of a step is that of the longer of both, moving and combining, instead of their sum. For long
+/// data. The operation must commute. Memory for two segments, and only in place.
 namespace fulmar::mpi {
 namespace {
 
@@ -39,9 +39,7 @@ struct Trip {
     while (at.step < n && at.segment * most >= parts.count(part(at.step))) at = {at.step + 1, 0};
     return at;
   }
-  [[nodiscard]] At after(const At& at) const noexcept {
-    return settled({at.step, at.segment + 1});
-  }
+  [[nodiscard]] At after(const At& at) const noexcept { return settled({at.step, at.segment + 1}); }
   /// The elements of a segment in a buffer.
   [[nodiscard]] Data in(const Blocks& buffer, const At& at) const noexcept {
     const Data whole = buffer[part(at.step)];

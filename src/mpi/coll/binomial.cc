@@ -4,10 +4,10 @@
 
 #include "mpi/coll/algorithms.h"
 
-/// Gather and scatter of short equal blocks over a binomial tree of the ranks counted from the root:
-/// whoever stands for the ranks that follow it passes their blocks on in one message. log2(n) steps
-/// instead of n - 1 messages at the root; a block is copied up to log2(n) times. The blocks are
-/// packed bytes on the way.
+/// Gather and scatter of short equal blocks over a binomial tree of the ranks counted from the
+/// root: whoever stands for the ranks that follow it passes their blocks on in one message. log2(n)
+/// steps instead of n - 1 messages at the root; a block is copied up to log2(n) times. The blocks
+/// are packed bytes on the way.
 namespace fulmar::mpi {
 namespace {
 
@@ -77,8 +77,8 @@ Algorithm scatter_binomial(Exchange& exchange, const Scatter& call) {
     co_return;
   }
   for (int place = 0; place < branch.n && at_root; ++place) {
-    exchange.note(copy_data(call.send.to(exchange.neighbour(place)),
-                            branch.at(exchange, place, 1)));
+    exchange.note(
+        copy_data(call.send.to(exchange.neighbour(place)), branch.at(exchange, place, 1)));
   }
   if (!at_root) {
     co_await exchange.receive(branch.at(exchange, 0, branch.size),

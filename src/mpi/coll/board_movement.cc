@@ -3,9 +3,9 @@
 #include "mpi/coll/board.h"
 
 /// Movement of data over a board. Each byte is copied into the memory that all ranks map and out of
-/// it by each rank that wants it: two copies on the way of a message, n copies for n readers instead
-/// of 2(n - 1) of a tree of messages. One rank waits for another only where it needs its data or
-/// the room of its own texts.
+/// it by each rank that wants it: two copies on the way of a message, n copies for n readers
+/// instead of 2(n - 1) of a tree of messages. One rank waits for another only where it needs its
+/// data or the room of its own texts.
 ///
 /// Restrictions: ranks of one node, at most NodeBoard::max_members; lengths that all ranks know.
 namespace fulmar::mpi {

@@ -7,8 +7,8 @@
 
 /// Reductions by recursive halving. In each of log2(n) steps two ranks exchange one half of the
 /// elements that they still work on, and each goes on with the other half; in the end each has the
-/// result of its part. A reduce-scatter is that alone; an all-reduce then doubles what each rank has
-/// in log2(n) steps more (Rabenseifner's algorithm). Every byte is combined once and, of an
+/// result of its part. A reduce-scatter is that alone; an all-reduce then doubles what each rank
+/// has in log2(n) steps more (Rabenseifner's algorithm). Every byte is combined once and, of an
 /// all-reduce, moves twice, in 2 log2(n) messages where a ring has 2(n - 1).
 ///
 /// Operands are combined in another order than that of the ranks, so the operation must commute.

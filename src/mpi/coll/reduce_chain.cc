@@ -8,10 +8,10 @@
 
 /// The sums travel from the last rank to the first in pieces; each rank adds its operand to a piece
 /// while the next one comes, so with a core for each rank all combine at the same time. n - 1 steps
-/// for a piece, each byte moves once over each link and is combined once in each rank. Operands stay
-/// in the order of the ranks: for operations that do not commute the chain ends at rank 0, which
-/// then hands the whole to the root; for others it ends at the root. Memory for three pieces, and
-/// for the whole in rank 0 where that is not the root.
+/// for a piece, each byte moves once over each link and is combined once in each rank. Operands
+/// stay in the order of the ranks: for operations that do not commute the chain ends at rank 0,
+/// which then hands the whole to the root; for others it ends at the root. Memory for three pieces,
+/// and for the whole in rank 0 where that is not the root.
 namespace fulmar::mpi {
 namespace {
 

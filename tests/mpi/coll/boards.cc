@@ -44,7 +44,8 @@ void run_ahead(int count, int rounds) {
   }
   for (int round = 0; round < rounds; ++round) {
     const auto own = numbers(rank, count, round);
-    std::vector<std::uint32_t> all(rank == size - 1 ? elements * static_cast<std::size_t>(size) : 0);
+    std::vector<std::uint32_t> all(rank == size - 1 ? elements * static_cast<std::size_t>(size)
+                                                    : 0);
     MPI_Gather(own.data(), count, MPI_UINT32_T, all.data(), count, MPI_UINT32_T, size - 1,
                MPI_COMM_WORLD);
     for (std::size_t i = elements; i <= all.size(); i += elements) {
