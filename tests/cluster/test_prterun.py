@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 the Fulmar authors
+"""PRRTE, Open MPI's launcher: PMIx."""
+
+import support
+from support import MEMBERSHIP, MPI_RANK, environment, run
+
+PRTERUN, SETTINGS = support.prterun()
+# It counts cores and refuses more ranks than that.
+CROWD = ("--map-by", ":OVERSUBSCRIBE")
+
+
+class OneHost(support.LauncherTest):
+    def prterun(self, *words):
+        return run(PRTERUN, *words, env=environment(**SETTINGS))
+
+    def test_ranks_talk(self):
+        for size in (1, 2, 4):
+            self.assert_report(self.prterun(*CROWD, "-n", size, MPI_RANK, "report"), size)
+
+    def test_they_share_a_node(self):
+        self.assert_nodes(self.prterun(*CROWD, "-n", 3, MEMBERSHIP), "0-2")
+
+    def test_the_exit_code_of_an_abort(self):
+        for code, expected in ((7, 7), (0, 1)):
+            result = self.prterun(*CROWD, "-n", 3, MEMBERSHIP, "abort", 1, code)
+            self.assertEqual(result.returncode, expected, result.stdout)
+
+
+class TwoHosts(support.HostsTest):
+    def prterun(self, *words):
+        return self.on("node0", PRTERUN, *words, env=SETTINGS)
+
+    def test_ranks_in_blocks(self):
+        self.assert_nodes(self.prterun("--host", "node0:2,node1:2", "-n", 4, MEMBERSHIP), "0-1", "2-3")
+
+    def test_ranks_in_turn(self):
+        words = ("--host", "node0:2,node1:2", "--map-by", "node", "-n", 4, MEMBERSHIP)
+        self.assert_nodes(self.prterun(*words), "0,2", "1,3")
+
+
+support.main()

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 the Fulmar authors
+"""Slurm's srun with each of its plugins, on daemons of its own."""
+
+import slurm
+import support
+from support import MEMBERSHIP, MPI_RANK
+
+if REASON := slurm.lacking():
+    support.skip(REASON)
+
+
+class Slurm(support.HostsTest):
+    PLUGINS = ("pmi2", "pmix")
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.daemons = slurm.Daemons(cls.folder, cls.HOSTS)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.daemons.end()
+        super().tearDownClass()
+
+    def setUp(self):
+        def idle():
+            result = self.on("node0", "sinfo", "-h", "-N", "-o", "%t", env=self.daemons.settings)
+            return result.stdout.split() == ["idle"] * self.HOSTS
+        try:
+            support.wait_until(idle, "idle nodes of Slurm", 40)
+        except AssertionError:
+            print(self.daemons.logs())
+            raise
+
+    def srun(self, *words):
+        return self.on("node0", "srun", *words, env=self.daemons.settings)
+
+    def test_one_host(self):
+        for plugin in self.PLUGINS:
+            with self.subTest(plugin):
+                self.assert_report(self.srun(f"--mpi={plugin}", "-N1", "-n2", MPI_RANK, "report"), 2)
+
+    def test_two_hosts(self):
+        for plugin in self.PLUGINS:
+            with self.subTest(plugin):
+                self.assert_nodes(self.srun(f"--mpi={plugin}", "-N2", "-n4", MEMBERSHIP), "0-1", "2-3")
+
+    def test_an_abort_ends_the_step(self):
+        for plugin in self.PLUGINS:
+            with self.subTest(plugin):
+                result = self.srun(f"--mpi={plugin}", "-N2", "-n4", MEMBERSHIP, "abort", 1, 9)
+                self.assertNotIn(result.returncode, (0, 124, 137), result.stdout)
+
+    def test_without_a_plugin_is_an_error(self):
+        result = self.srun("--mpi=none", "-N1", "-n2", MPI_RANK, "report")
+        self.assertNotEqual(result.returncode, 0, result.stdout)
+        self.assertIn("--mpi=pmix", result.stdout)
+
+
+support.main()
