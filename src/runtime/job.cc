@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "runtime/job.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -22,6 +23,7 @@
 #include "runtime/bootstrap/pmi1.h"
 #include "runtime/bootstrap/pmix.h"
 #include "runtime/join_socket.h"
+#include "wire/pmi1.h"
 
 namespace fulmar::runtime {
 namespace {
@@ -72,6 +74,10 @@ base::Error Job::join() {
 }
 
 base::Error Job::join_own() {
+  // mpiexec's PMI is for programs of other libraries, so nothing that a rank starts shall find it.
+  if (const auto pmi = number_of(wire::env_own_pmi_fd); pmi && *pmi > 2 && *pmi <= INT_MAX) {
+    ::fcntl(static_cast<int>(*pmi), F_SETFD, FD_CLOEXEC);
+  }
   const auto descriptor = number_of(wire::env_job_fd);
   const auto rank = number_of(wire::env_rank);
   const auto size = number_of(wire::env_size);

@@ -31,8 +31,9 @@ class Environment(LauncherTest):
         seen = dict(line.split("=", 1) for line in result.stdout.splitlines() if "=" in line)
         self.assertEqual(seen["FULMAR_RANK"], "0")
         self.assertEqual(seen["FULMAR_FABRIC"], "shm")
-        for name in ("PMI_RANK", "PMI_FD", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"):
+        for name in ("PMIX_RANK", "OMPI_COMM_WORLD_RANK"):
             self.assertNotIn(name, seen)
+        self.assertEqual((seen["PMI_RANK"], seen["PMI_FD"]), ("0", seen["FULMAR_PMI_FD"]))
 
     def test_mpiexec_in_a_rank_runs_a_job_of_its_own(self):
         script = f"{MPIEXEC} -n 2 {FAKE_RANK} init barrier header finalize"

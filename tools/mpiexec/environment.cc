@@ -6,6 +6,7 @@
 #include <array>
 
 #include "wire/job.h"
+#include "wire/pmi1.h"
 
 namespace fulmar::mpiexec {
 namespace {
@@ -16,12 +17,23 @@ constexpr std::array<std::string_view, 12> outer_prefixes = {
     "OMPI_MCA_ess", "OMPI_MCA_orte_",  "OMPI_MCA_pmix", "OMPI_UNIVERSE_SIZE",
     "OMPI_APP_CTX", "OMPI_FIRST_RANK", "HYDI_",         "PRTE_MCA_ess",
 };
-constexpr std::array<std::string_view, 15> outer_names = {
-    wire::env_job_fd,     wire::env_job_socket,    wire::env_rank,
-    wire::env_size,       wire::env_local_rank,    wire::env_local_size,
-    wire::env_appnum,     "MPI_LOCALRANKID",       "MPI_LOCALNRANKS",
-    "OMPI_FILE_LOCATION", "OMPI_NUM_APP_CTX",      "OMPI_ARGV",
-    "OMPI_COMMAND",       "OMPI_MCA_initial_wdir", "OMPI_MCA_mpi_oversubscribe",
+constexpr std::array<std::string_view, 16> outer_names = {
+    wire::env_own_pmi_fd,
+    wire::env_job_fd,
+    wire::env_job_socket,
+    wire::env_rank,
+    wire::env_size,
+    wire::env_local_rank,
+    wire::env_local_size,
+    wire::env_appnum,
+    "MPI_LOCALRANKID",
+    "MPI_LOCALNRANKS",
+    "OMPI_FILE_LOCATION",
+    "OMPI_NUM_APP_CTX",
+    "OMPI_ARGV",
+    "OMPI_COMMAND",
+    "OMPI_MCA_initial_wdir",
+    "OMPI_MCA_mpi_oversubscribe",
 };
 
 std::string_view name_of(std::string_view setting) { return setting.substr(0, setting.find('=')); }
@@ -76,6 +88,13 @@ std::vector<std::string> rank_environment(const RankVariables& variables) {
   };
   if (!variables.job_socket.empty()) {
     entries.push_back(std::string(wire::env_job_socket) + "=" + std::string(variables.job_socket));
+  }
+  if (variables.pmi_fd >= 0) {
+    const auto fd = static_cast<std::uint64_t>(variables.pmi_fd);
+    entries.push_back(entry(wire::env_pmi_fd, fd));
+    entries.push_back(entry(wire::env_own_pmi_fd, fd));
+    entries.push_back(entry(wire::env_pmi_rank, variables.rank));
+    entries.push_back(entry(wire::env_pmi_size, variables.size));
   }
   return entries;
 }

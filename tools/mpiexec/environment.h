@@ -18,6 +18,7 @@ struct RankVariables {
   std::uint32_t size = 1;
   std::uint32_t appnum = 0;
   std::string_view job_socket = {};  ///< empty: there is none
+  int pmi_fd = -1;                   ///< -1: there is none
 };
 
 /// Whether a variable describes the rank of another job (the one that mpiexec itself runs in), so

@@ -21,6 +21,7 @@
 #include "mpiexec/job_socket.h"
 #include "mpiexec/output.h"
 #include "mpiexec/placement.h"
+#include "mpiexec/pmi_server.h"
 #include "mpiexec/poller.h"
 #include "mpiexec/sessions.h"
 #include "mpiexec/supervise.h"
@@ -165,9 +166,11 @@ class Job {
                 options.label ? Output::Labels::ranks : Output::Labels::none),
         input_(poller, options.stdin_to, options.stdin_rank),
         socket_(poller, output_, roster, segment.fd()),
+        pmi_(poller, segment.records(), segment.header().job_id),
         signal_fd_(open_signal_fd()),
-        supervisor_({poller, output_, input_, socket_, guard, segment, roster, signal_fd_.get()},
-                    options.rank_count()) {
+        supervisor_(
+            {poller, output_, input_, socket_, pmi_, guard, segment, roster, signal_fd_.get()},
+            options.rank_count()) {
     if (const Error error = socket_.open(); error.failed() && options.verbose) {
       output_.say("mpiexec: " + error.text());
     }
@@ -222,7 +225,11 @@ class Job {
     auto ends = output_.connect_rank(rank);
     if (ends.failed()) return refuse(ends.error().text());
 
+    auto pmi = pmi_.connect_rank(rank);
+    if (pmi.failed()) return refuse(pmi.error().text());
+
     SpawnRequest request;
+    request.pmi_fd = pmi->get();
     request.fds[0] = in->fd;
     request.fds[1] = ends->out_fd();
     request.fds[2] = ends->err_fd();
@@ -232,8 +239,8 @@ class Job {
 
   int spawn(std::uint32_t rank, std::uint32_t appnum, SpawnRequest& request) {
     const ReadyProgram& ready = programs_[appnum];
-    std::vector<std::string> own =
-        rank_environment({segment_.fd(), rank, options_.rank_count(), appnum, socket_.name()});
+    std::vector<std::string> own = rank_environment(
+        {segment_.fd(), rank, options_.rank_count(), appnum, socket_.name(), request.pmi_fd});
     std::vector<char*> environment = pointers_to(ready.environment, own);
     std::vector<char*> argv = pointers_to(ready.program.argv, {});
     request.file = ready.file.c_str();
@@ -303,6 +310,7 @@ class Job {
   Output output_;
   Input input_;
   JobSocket socket_;
+  PmiServer pmi_;
   base::UniqueFd signal_fd_;
   Supervisor supervisor_;
 };

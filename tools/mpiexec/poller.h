@@ -25,6 +25,7 @@ enum class SourceKind : std::uint32_t {
   input_target,
   door,
   visitor,
+  pmi,
 };
 struct Source {
   SourceKind kind = SourceKind::signals;

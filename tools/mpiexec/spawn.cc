@@ -52,6 +52,7 @@ const char* set_up(const ChildPlan& plan) {
     if (!place_fd(request.fds[number], number)) return "dup2";
   }
   if (request.job_fd >= 0 && ::fcntl(request.job_fd, F_SETFD, 0) != 0) return "fcntl";
+  if (request.pmi_fd >= 0 && ::fcntl(request.pmi_fd, F_SETFD, 0) != 0) return "fcntl";
   if (request.wdir != nullptr && ::chdir(request.wdir) != 0) return "chdir";
   if (!plan.mask.empty()) {
     const std::size_t bytes = plan.mask.size() * sizeof(unsigned long);

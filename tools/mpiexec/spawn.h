@@ -40,6 +40,7 @@ struct SpawnRequest {
   std::span<const std::uint32_t> processors;  ///< empty: not bound
   int fds[3] = {0, 1, 2};
   int job_fd = -1;
+  int pmi_fd = -1;  ///< the rank's end of its socket to PmiServer; -1: none
   Roster::Slot* slot = nullptr;
 };
 

@@ -120,6 +120,9 @@ void Supervisor::dispatch(const Source& source) {
       return parts_.socket.on_door();
     case SourceKind::visitor:
       return parts_.socket.on_visitor(source.index);
+    case SourceKind::pmi:
+      parts_.pmi.on_rank(source.index);
+      return notice_aborts();
   }
 }
 

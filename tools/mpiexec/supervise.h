@@ -19,6 +19,7 @@
 #include "mpiexec/job_socket.h"
 #include "mpiexec/outcome.h"
 #include "mpiexec/output.h"
+#include "mpiexec/pmi_server.h"
 #include "mpiexec/poller.h"
 #include "mpiexec/sessions.h"
 
@@ -42,6 +43,7 @@ class Supervisor {
     Output& output;
     Input& input;
     JobSocket& socket;
+    PmiServer& pmi;
     Guard& guard;
     const JobSegment& segment;
     const Roster& roster;

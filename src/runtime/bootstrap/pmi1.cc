@@ -119,7 +119,8 @@ Error Pmi1::begin(const Place& place) {
   if (hello.failed()) return hello.error();
   const auto program = ask("cmd=get_appnum", "appnum");
   if (program.failed()) return program.error();
-  appnum_ = static_cast<int>(program.value().number("appnum").value_or(0));
+  // Slurm says -1 where there is but one program.
+  appnum_ = static_cast<int>(std::max(program.value().number("appnum").value_or(0), 0L));
   const auto space = ask("cmd=get_my_kvsname", "my_kvsname");
   if (space.failed()) return space.error();
   space_ = space.value().find("kvsname").value_or("");

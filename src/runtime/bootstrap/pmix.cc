@@ -161,7 +161,8 @@ Error Pmix::begin() {
   }
   rank_ = self_.rank;
   size_ = *size;
-  appnum_ = static_cast<int>(known_number(functions_, self_, pmix::key_app_number).value_or(0));
+  const auto program = known_number(functions_, self_, pmix::key_app_number).value_or(0);
+  appnum_ = std::max(static_cast<int>(program), 0);
   return {};
 }
 
