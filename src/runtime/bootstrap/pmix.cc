@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -172,27 +171,9 @@ Proc Pmix::proc_of(std::uint32_t rank) const noexcept {
   return proc;
 }
 
-/// The number of the node, or else the name of the host, of every rank.
-Result<std::vector<std::uint32_t>> Pmix::launcher_nodes() {
-  std::vector<std::uint32_t> node_of;
-  std::map<std::string, std::uint32_t> hosts;
-  const bool numbered = known_number(functions_, proc_of(0), pmix::key_node).has_value();
-  for (std::uint32_t rank = 0; rank < size_; ++rank) {
-    if (numbered) {
-      const auto node = known_number(functions_, proc_of(rank), pmix::key_node);
-      if (!node) return std::vector<std::uint32_t>{};
-      node_of.push_back(*node);
-      continue;
-    }
-    const OwnedValue host = known_value(functions_, proc_of(rank), pmix::key_host);
-    if (host == nullptr || host->kind != Kind::string || host->string == nullptr) {
-      return std::vector<std::uint32_t>{};
-    }
-    const auto next = static_cast<std::uint32_t>(hosts.size());
-    node_of.push_back(hosts.try_emplace(host->string, next).first->second);
-  }
-  return node_of;
-}
+/// Servers tell some ranks of other hosts' nodes and others not (seen: Slurm's), and the ranks must
+/// agree on where they look. What the ranks publish themselves is here after one more fence.
+Result<std::vector<std::uint32_t>> Pmix::launcher_nodes() { return std::vector<std::uint32_t>{}; }
 
 Error Pmix::publish(std::string_view key, std::string_view value) {
   const std::string name = "fulmar." + std::string(key);
@@ -220,7 +201,12 @@ Result<std::string> Pmix::lookup(std::uint32_t rank, std::string_view key) {
   const Proc proc = proc_of(rank);
   Value* found = nullptr;
   const int status = functions_.get(&proc, name.c_str(), nullptr, 0, &found);
-  if (status != pmix::success || found == nullptr) return call_failure("PMIx_Get", status);
+  if (status != pmix::success || found == nullptr) {
+    return failure(ErrorClass::other,
+                   "PMIx_Get of \"%s\" of rank %u fails with status %d; is the launcher alive, and "
+                   "does every rank use the same version of libpmix (%s)?",
+                   name.c_str(), rank, status, library_option);
+  }
   const OwnedValue value(found);
   if (value->kind != Kind::string || value->string == nullptr || *value->string == '\0') {
     return failure(ErrorClass::other, "what rank %u published under \"%s\" is no text (PMIx)", rank,
