@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <string_view>
 
 #include "wire/job.h"
 #include "wire/pmi1.h"
@@ -60,9 +61,17 @@ bool has_foreign_pmi(const Surroundings& surroundings) {
   return is_set(surroundings, wire::env_pmi_port);
 }
 
+/// Fulmar's mpiexec sets PMI's variables for programs of other libraries.
+bool has_own_pmi(const Surroundings& surroundings) {
+  const auto fd = number_in(surroundings, wire::env_own_pmi_fd);
+  return fd.has_value() && fd == number_in(surroundings, wire::env_pmi_fd);
+}
+
 base::Error find_foreign(const Surroundings& surroundings) {
+  const bool own_pmi = has_own_pmi(surroundings);
   for (const ForeignSign& sign : foreign_signs) {
     const auto value = number_in(surroundings, sign.variable);
+    if (own_pmi && std::string_view(sign.variable).starts_with("PMI_")) continue;
     if (!value || (*value >= 0 && *value <= sign.harmless)) continue;
     return failure(ErrorClass::other,
                    "%s=%s says that %s started this process as one of several, but there is no PMI "

@@ -71,6 +71,7 @@ TEST(Detect, One_task_is_no_job) {
   expect(Launcher::none, {{"SLURM_STEP_NUM_TASKS", "1"}});
   expect(Launcher::none, {{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}});
   expect(Launcher::none, {{"PMI_FD", ""}, {"PMIX_RANK", ""}});
+  expect(Launcher::none, {{"FULMAR_PMI_FD", "7"}, {"PMI_FD", "7"}, {"PMI_SIZE", "2"}});
 }
 
 }  // namespace
