@@ -29,6 +29,10 @@ void abort_from_handler(void* context, int code) {
   abort_job(static_cast<Process*>(context)->job(), code);
 }
 
+std::uint32_t node_of(const void* job, std::uint32_t process) {
+  return static_cast<const Job*>(job)->node_of(process);
+}
+
 std::span<const std::uint64_t> binding_of(const void* job, std::uint32_t process) {
   return static_cast<const Job*>(job)->binding_of(process);
 }
@@ -116,7 +120,7 @@ base::Error Process::start() {
   tool_.update_watch();
   world_ = std::make_unique<mpi::World>(library_, *device_, job_.rank(), job_.size());
   world_->compares_calls = options_->lists("FULMAR_CHECK", "collectives");
-  world_->bindings = {binding_of, &job_};
+  world_->placement = {node_of, binding_of, &job_};
   return {};
 }
 

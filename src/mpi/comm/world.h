@@ -44,11 +44,22 @@ class ContextIds {
   std::unordered_set<std::uint32_t> in_use_;
 };
 
-/// Which processors each process of the job was bound to when it was started: bit c of word c / 64
-/// is processor c. Empty or without bits where a process is not bound or nobody knows.
-struct Bindings {
-  std::span<const std::uint64_t> (*of)(const void* context, std::uint32_t process) = nullptr;
+/// Where the processes of the job run, known without asking them.
+struct Placement {
+  /// The number of the node; the same in every process. Null: all are on one.
+  std::uint32_t (*node)(const void* context, std::uint32_t process) = nullptr;
+  /// Which processors a process was bound to when it was started: bit c of word c / 64 is processor
+  /// c. Empty or without bits where it is not bound or nobody knows; the same in every process of
+  /// its node, empty in those of others.
+  std::span<const std::uint64_t> (*binding)(const void* context, std::uint32_t process) = nullptr;
   const void* context = nullptr;
+
+  [[nodiscard]] std::uint32_t node_of(std::uint32_t process) const {
+    return node == nullptr ? 0 : node(context, process);
+  }
+  [[nodiscard]] std::span<const std::uint64_t> binding_of(std::uint32_t process) const {
+    return binding == nullptr ? std::span<const std::uint64_t>() : binding(context, process);
+  }
 };
 
 /// The processes of the job as MPI sees them. Made by `runtime` at the first initialisation; stays
@@ -65,7 +76,7 @@ struct World {
   ContextIds contexts;
   /// Ranks compare their blocking collective calls first (mpi/coll/agreement.h).
   bool compares_calls = false;
-  Bindings bindings;  ///< set by `runtime`; the same in every process
+  Placement placement;  ///< set by `runtime`
   /// Partitioned sends made so far: their answers have tags of their own.
   std::uint32_t partitioned_sends = 0;
 };

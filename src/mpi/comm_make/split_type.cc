@@ -5,6 +5,7 @@
 
 #include "mpi/coll/calls.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/world.h"
 #include "mpi/comm_make/calls.h"
 #include "mpi/datatype/datatype.h"
 #include "mpi/hardware.h"
@@ -23,27 +24,42 @@ constexpr std::string_view resource_key = "mpi_hw_resource_type";
 constexpr std::string_view set_key = "mpi_pset_name";
 
 /// Objects of different types never have the same color, so that processes which name different
-/// ones do not meet.
-int color_of(std::size_t type, std::int32_t object) {
+/// ones do not meet. There are 16 types, and 2^27 objects of each.
+int color_of(std::size_t type, std::uint32_t object) {
+  return static_cast<int>(type << 27 | (object & 0x7ffffff));
+}
+
+/// Nor have objects of different nodes: 65536 nodes of 2048 processors are told apart.
+int hardware_color(std::size_t type, std::int32_t object, std::uint32_t node) {
   if (object == HardwareUse::several) return MPI_UNDEFINED;
-  return static_cast<int>(type << 24 | (static_cast<unsigned>(object) & 0xffffff));
+  return color_of(type, node << 11 | (static_cast<std::uint32_t>(object) & 0x7ff));
+}
+
+std::uint32_t own_node(const Comm& comm) {
+  const World& world = *comm.library->world;
+  return world.placement.node_of(world.self_process);
 }
 
 /// By the type that the info names; nobody has a part where it names none that is known.
-int guided_color(const Info* info) {
+int guided_color(const Info* info, std::uint32_t node) {
   const std::string* name = info == nullptr ? nullptr : info->find(resource_key);
   const auto type = name == nullptr ? std::nullopt : hardware_type_of(*name);
   if (!type) return MPI_UNDEFINED;
-  return *type == 0 ? color_of(0, 0) : color_of(*type, own_hardware_use().objects[*type]);
+  const std::int32_t object = *type == 0 ? 0 : own_hardware_use().objects[*type];
+  return hardware_color(*type, object, node);
 }
 
 /// By the process set that the info names, else by hardware.
 int resource_color(const Info* info, const Comm& comm) {
   constexpr std::size_t after_hardware = hardware_types.size();
   const std::string* name = info == nullptr ? nullptr : info->find(set_key);
-  if (name == nullptr || info->find(resource_key) != nullptr) return guided_color(info);
+  if (name == nullptr || info->find(resource_key) != nullptr) {
+    return guided_color(info, own_node(comm));
+  }
   if (*name == "mpi://WORLD") return color_of(after_hardware, 0);
-  if (*name == "mpi://SELF") return color_of(after_hardware + 1, comm.rank);
+  if (*name == "mpi://SELF") {
+    return color_of(after_hardware + 1, static_cast<std::uint32_t>(comm.rank));
+  }
   return MPI_UNDEFINED;
 }
 
@@ -65,13 +81,15 @@ Error unguided_color(Comm& comm, Info* info, int& color) {
   color = MPI_UNDEFINED;
   if (comm.is_inter) return {};
   const Datatype& byte = *comm.library->find<Datatype>(MPI_BYTE);
-  const HardwareUse own = own_hardware_use();
+  HardwareUse own = own_hardware_use();
+  const std::uint32_t node = own_node(comm);
+  own.objects[0] = static_cast<std::int32_t>(node);
   std::vector<HardwareUse> all(static_cast<std::size_t>(comm.size()));
   const Error error = allgather({&own, sizeof own, &byte}, {all.data(), sizeof own, &byte}, comm);
   if (error.failed()) return error;
   for (std::size_t type = 0; type < hardware_types.size(); ++type) {
     if (!divides(type, all)) continue;
-    color = color_of(type, own.objects[type]);
+    color = hardware_color(type, type == 0 ? 0 : own.objects[type], node);
     if (color != MPI_UNDEFINED && info != nullptr && !info->predefined) {
       info->set(resource_key, hardware_types[type]);
     }
@@ -83,14 +101,13 @@ Error unguided_color(Comm& comm, Info* info, int& color) {
 }  // namespace
 
 Error comm_split_type(Library& library, Comm& comm, int type, int key, Info* info, MPI_Comm& out) {
-  constexpr int one_part = 0;  // all processes are on one node
   int color = MPI_UNDEFINED;
   switch (type) {
     case MPI_COMM_TYPE_SHARED:
-      color = one_part;
+      color = static_cast<int>(own_node(comm));
       break;
     case MPI_COMM_TYPE_HW_GUIDED:
-      color = guided_color(info);
+      color = guided_color(info, own_node(comm));
       break;
     case MPI_COMM_TYPE_RESOURCE_GUIDED:
       color = resource_color(info, comm);

@@ -200,7 +200,7 @@ Error collect_edges(Comm& comm, const NamedEdges& named, OwnEdges& own) {
 
 Error renumber(Comm& comm, const OwnEdges& own, Renumbering& found) {
   found.order = first_ranks(comm.size());
-  if (!bound_apart(comm)) return {};
+  if (!placed_apart(comm)) return {};
   std::vector<OwnEdges> all;
   if (const Error bad = gather_edges(comm, own, all); bad.failed()) return bad;
   const std::vector<Place> places = places_of(comm);

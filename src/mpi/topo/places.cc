@@ -27,7 +27,7 @@ Place place_of(std::span<const std::uint64_t> mask, const Processors& processors
   bool first = true;
   for_each_processor(mask, [&](std::uint32_t id) {
     const base::Processor& one = processors.at(id);
-    const std::array<std::uint32_t, Place::levels> objects = {one.socket, one.numa, one.l3,
+    const std::array<std::uint32_t, Place::levels> objects = {0, one.socket, one.numa, one.l3,
                                                               one.core};
     for (std::size_t level = 0; level < Place::levels; ++level) {
       if (first) place.objects[level] = objects[level];
@@ -40,22 +40,37 @@ Place place_of(std::span<const std::uint64_t> mask, const Processors& processors
 
 }  // namespace
 
-bool bound_apart(const Comm& comm) {
-  const Bindings& bindings = comm.library->world->bindings;
-  if (bindings.of == nullptr) return false;
-  const auto first = bindings.of(bindings.context, comm.routes.front().peer);
+bool on_several_nodes(const Comm& comm) {
+  const Placement& placement = comm.library->world->placement;
+  const std::uint32_t first = placement.node_of(comm.routes.front().peer);
   return std::any_of(comm.routes.begin(), comm.routes.end(), [&](const Route& route) {
-    const auto other = bindings.of(bindings.context, route.peer);
+    return placement.node_of(route.peer) != first;
+  });
+}
+
+bool placed_apart(const Comm& comm) {
+  if (on_several_nodes(comm)) return true;
+  const Placement& placement = comm.library->world->placement;
+  const auto first = placement.binding_of(comm.routes.front().peer);
+  return std::any_of(comm.routes.begin(), comm.routes.end(), [&](const Route& route) {
+    const auto other = placement.binding_of(route.peer);
     return !std::equal(first.begin(), first.end(), other.begin(), other.end());
   });
 }
 
 std::vector<Place> places_of(const Comm& comm) {
-  if (!bound_apart(comm)) return {};
-  const World& world = *comm.library->world;
+  if (!placed_apart(comm)) return {};
+  const Placement& placement = comm.library->world->placement;
+  if (on_several_nodes(comm)) {
+    std::vector<Place> nodes(comm.routes.size());
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      nodes[i].objects[0] = placement.node_of(comm.routes[i].peer);
+    }
+    return nodes;
+  }
   std::vector<std::uint32_t> ids;
   for (const Route& route : comm.routes) {
-    for_each_processor(world.bindings.of(world.bindings.context, route.peer),
+    for_each_processor(placement.binding_of(route.peer),
                        [&](std::uint32_t id) { ids.push_back(id); });
   }
   std::sort(ids.begin(), ids.end());
@@ -66,7 +81,7 @@ std::vector<Place> places_of(const Comm& comm) {
   }
   std::vector<Place> places;
   for (const Route& route : comm.routes) {
-    places.push_back(place_of(world.bindings.of(world.bindings.context, route.peer), processors));
+    places.push_back(place_of(placement.binding_of(route.peer), processors));
   }
   const auto differs = [&](const Place& place) { return place != places.front(); };
   return std::any_of(places.begin(), places.end(), differs) ? places : std::vector<Place>{};

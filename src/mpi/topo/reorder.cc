@@ -10,7 +10,7 @@ namespace {
 
 /// What it costs to leave an object of each level: nearly what a cache line from there costs,
 /// relative to each other.
-constexpr std::array<long, Place::levels> level_costs = {8, 4, 2, 1};
+constexpr std::array<long, Place::levels> level_costs = {32, 8, 4, 2, 1};
 /// Orders of larger topologies take too long to look for.
 constexpr std::size_t most_nodes = 4096;
 

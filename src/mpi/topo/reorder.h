@@ -12,8 +12,8 @@
 
 /// Which process gets which place of a topology that its user allows to reorder.
 ///
-/// The measure is the sum, over all edges, of how far apart its two processes run: in other
-/// sockets, NUMA nodes, third-level caches or cores. Several orders are tried, of which the best is
+/// The measure is the sum, over all edges, of how far apart its two processes run: on other nodes,
+/// in other sockets, NUMA nodes, third-level caches or cores. Several orders are tried, of which the best is
 /// taken; the given order is the first of them, so that reordering never makes the measure worse
 /// and nothing moves without gain:
 ///   - the processes sorted by where they run;
@@ -22,12 +22,12 @@
 /// What is unknown (a process that is not bound to processors) counts as far from everything.
 namespace fulmar::mpi {
 
-/// Where a process runs, from the widest to the narrowest: socket, NUMA node, third-level cache,
-/// core. Numbers of objects; `spread` where it runs on several or nobody knows.
+/// Where a process runs, from the widest to the narrowest: node, socket, NUMA node, third-level
+/// cache, core. Numbers of objects; `spread` where it runs on several or nobody knows.
 struct Place {
-  static constexpr std::size_t levels = 4;
+  static constexpr std::size_t levels = 5;
   static constexpr std::uint32_t spread = UINT32_MAX;
-  std::array<std::uint32_t, levels> objects{spread, spread, spread, spread};
+  std::array<std::uint32_t, levels> objects{spread, spread, spread, spread, spread};
 
   friend bool operator==(const Place&, const Place&) = default;
 };
@@ -55,12 +55,13 @@ struct Links {
 [[nodiscard]] long cost_of(std::span<const Place> places, const Links& links,
                            std::span<const int> order);
 
-/// Whether mpiexec bound the processes of a communicator to different places, so that it is worth
-/// while to look; the same in all of them.
-[[nodiscard]] bool bound_apart(const Comm& comm);
-/// Where the processes of a communicator run, as mpiexec bound them, known
-/// without asking them. Empty where all are in the same place, so that their order does not
-/// matter.
+/// Whether the processes of a communicator are on different nodes, or mpiexec bound them to
+/// different places, so that it is worth while to look; the same in all of them.
+[[nodiscard]] bool placed_apart(const Comm& comm);
+[[nodiscard]] bool on_several_nodes(const Comm& comm);
+/// Where the processes of a communicator run, known without asking them: on several nodes no more
+/// than the node, on one as mpiexec bound them. Empty where all are in the same place, so that
+/// their order does not matter.
 [[nodiscard]] std::vector<Place> places_of(const Comm& comm);
 
 }  // namespace fulmar::mpi

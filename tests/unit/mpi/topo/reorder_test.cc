@@ -18,7 +18,7 @@ using Ints = std::vector<int>;
 std::vector<Place> on_cores(const std::vector<std::uint32_t>& cores) {
   std::vector<Place> places;
   for (const std::uint32_t core : cores) {
-    places.push_back({{core / 8, core / 8, core / 4, core}});
+    places.push_back({{0, core / 8, core / 8, core / 4, core}});
   }
   return places;
 }
@@ -47,9 +47,24 @@ TEST(Reorder, Grid_is_cut_into_squares) {
   EXPECT_LE(cost_of(places, links, order), cost_of(places, links, identity(16)));
   // Eight edges cross in a torus of four squares in every cut; rows cut more between the caches.
   std::vector<Place> caches = places;
-  for (Place& place : caches) place.objects = {0, 0, place.objects[2], 0};
+  for (Place& place : caches) place.objects = {0, 0, 0, place.objects[3], 0};
   const Links open = links_of(grid({4, 4}, 0));
   EXPECT_EQ(cost_of(caches, open, best_order(caches, open)), 2 * 8 * 2);
+}
+
+TEST(Reorder, Nodes_weigh_more_than_all_below_them) {
+  std::vector<Place> places(4);
+  for (std::size_t rank = 0; rank < 4; ++rank) {
+    places[rank].objects[0] = static_cast<std::uint32_t>(rank % 2);
+  }
+  const Links links = links_of(grid({4}, 0));
+  const Ints order = best_order(places, links);
+  EXPECT_LT(cost_of(places, links, order), cost_of(places, links, identity(4)));
+  const auto node = [&](std::size_t at) {
+    return places[static_cast<std::size_t>(order[at])].objects[0];
+  };
+  EXPECT_EQ(node(0), node(1));
+  EXPECT_EQ(node(2), node(3));
 }
 
 TEST(Reorder, Equal_places_change_nothing) {
