@@ -103,9 +103,9 @@ inline void write_buffer(const Buffer& buffer, std::uint64_t offset,
                                       std::uint64_t offset) noexcept {
   return [prefix, &buffer, offset](std::span<std::byte> to, std::uint64_t at) noexcept {
     if (at == 0 && !prefix.empty()) {
-      const std::size_t head = std::min(prefix.size(), to.size());
-      copy_bytes(to.data(), prefix.data(), head);
-      to = to.subspan(head);
+      copy_bytes(to.data(), prefix.data(), prefix.size());
+      if (to.size() <= prefix.size()) return;
+      to = to.subspan(prefix.size());
     } else {
       at -= prefix.size();
     }

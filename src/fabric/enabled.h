@@ -11,6 +11,7 @@
 #include "fabric/fake/fake.h"
 #else
 #include "fabric/shm/shm.h"
+#include "fabric/tcp/tcp.h"
 #endif
 
 namespace fulmar::fabric {
@@ -18,7 +19,7 @@ namespace fulmar::fabric {
 #ifdef FULMAR_FAKE_FABRIC
 using EnabledProviders = ProviderList<Fake>;
 #else
-using EnabledProviders = ProviderList<Shm>;
+using EnabledProviders = ProviderList<Shm, Tcp>;
 #endif
 
 }  // namespace fulmar::fabric

@@ -92,28 +92,9 @@ base::Error Process::start() {
     for (const std::string& text : complaints_) std::fprintf(stderr, "fulmar: %s\n", text.c_str());
   }
   complaints_.clear();
-  if (job_.size() > 1 && !options.lists("FULMAR_FABRIC", fabric::Shm::name)) {
-    return base::failure(
-        base::ErrorClass::other,
-        "FULMAR_FABRIC=%s leaves no network between the ranks of this node; add shm",
-        options.text("FULMAR_FABRIC").c_str());
-  }
-  if (job_.node_count() > 1) {
-    return base::failure(base::ErrorClass::other,
-                         "the ranks run on %u nodes, and this Fulmar has no network between nodes; "
-                         "start all ranks on one node",
-                         job_.node_count());
-  }
-  fabric::Shm::Config shm = job_.shm_config();
-  if (wire::AreaLayout::fit(shm.size, shm.area_bytes).bytes == 0) {
-    return base::failure(base::ErrorClass::no_mem,
-                         "the job's segment gives each of the %u ranks %llu bytes, too few for the "
-                         "mailboxes; raise the limit on file sizes (ulimit -f) of mpiexec",
-                         shm.size, static_cast<unsigned long long>(shm.area_bytes));
-  }
-  shm.single_copy = options.is_on("FULMAR_SINGLE_COPY");
-  shm_ = std::make_unique<fabric::Shm>(std::move(shm));
-  start_device();
+  networks_ = std::make_unique<Networks>(job_);
+  if (const base::Error error = networks_->open(options); error.failed()) return error;
+  if (const base::Error error = start_device(); error.failed()) return error;
   library_.device = device_.get();
   schedules_ = std::make_unique<mpi::Schedules>(*device_, choices);
   library_.schedules = schedules_.get();
@@ -124,7 +105,7 @@ base::Error Process::start() {
   return {};
 }
 
-void Process::start_device() {
+base::Error Process::start_device() {
   device::Device::Config config;
   config.self = job_.rank();
   config.size = job_.size();
@@ -137,14 +118,22 @@ void Process::start_device() {
   }
   device_ = std::make_unique<device::Device>(config, library_.lock);
   apply_options(options(), {job_.oversubscribed()}, *device_);
-  device_->rails().use(*shm_);
+  if (const base::Error error = networks_->serve(*device_); error.failed()) return error;
   device_->rails().for_each([&](auto& channel) {
-    if (!config.has_membarrier) channel.require_sender_fence();
-    if (device_->config().oversubscribed) channel.set_cut_through(channel::CutThrough::off);
+    if constexpr (requires { channel.require_sender_fence(); }) {
+      if (!config.has_membarrier) channel.require_sender_fence();
+      if (device_->config().oversubscribed) channel.set_cut_through(channel::CutThrough::off);
+    }
   });
+  return {};
 }
 
 base::Error Process::enter(int thread_level) {
+  if (networks_ != nullptr && networks_->parted()) {
+    return base::failure(base::ErrorClass::other,
+                         "MPI was left and the connections to other ranks are closed; open a session "
+                         "before the last MPI_Finalize or MPI_Session_finalize");
+  }
   if (world_ == nullptr) {
     const base::EngineGuard guard(library_.lock);  // tools may be changing options
     if (const base::Error error = start(); error.failed()) return error;
@@ -165,6 +154,7 @@ base::Error Process::enter(int thread_level) {
 void Process::leave() {
   device_->drain();
   if (--users_ > 0) return;
+  networks_->part(*device_);
   usable_library.store(nullptr, std::memory_order_release);
   job_.set_state(wire::RankState::finalized);
   leave_job();
@@ -191,7 +181,7 @@ void Process::open_world() {
   keyvals_.define_predefined(MPI_TAG_UB, mpi::largest_tag);
   keyvals_.define_predefined(MPI_HOST, MPI_PROC_NULL);
   keyvals_.define_predefined(MPI_IO, MPI_ANY_SOURCE);
-  keyvals_.define_predefined(MPI_WTIME_IS_GLOBAL, 1);  // one node, one clock
+  keyvals_.define_predefined(MPI_WTIME_IS_GLOBAL, job_.node_count() == 1 ? 1 : 0);
   keyvals_.define_predefined(MPI_APPNUM, job_.appnum());
   keyvals_.follow_predefined(MPI_LASTUSEDCODE, errors_.codes.last_used_code());
   keyvals_.define_predefined(MPI_UNIVERSE_SIZE, static_cast<int>(job_.size()));

@@ -10,7 +10,6 @@
 
 #include "base/error.h"
 #include "device/device.h"
-#include "fabric/shm/shm.h"
 #include "mpi/attr/keyvals.h"
 #include "mpi/coll/schedules.h"
 #include "mpi/comm/world.h"
@@ -22,6 +21,7 @@
 #include "mpi/op/op.h"
 #include "mpi/tool/tool.h"
 #include "runtime/job.h"
+#include "runtime/networks.h"
 #include "runtime/options.h"
 #include "runtime/wait_report.h"
 
@@ -70,7 +70,7 @@ class Process {
 
  private:
   base::Error start();
-  void start_device();
+  base::Error start_device();
   void leave_job();
 
   mpi::Library library_;
@@ -83,7 +83,7 @@ class Process {
   Job job_;
   std::unique_ptr<Options> options_;     ///< see options()
   std::vector<std::string> complaints_;  ///< of the environment, until they are printed
-  std::unique_ptr<fabric::Shm> shm_;
+  std::unique_ptr<Networks> networks_;
   std::unique_ptr<WaitReporter> reporter_;
   std::unique_ptr<device::Device> device_;
   std::unique_ptr<mpi::Schedules> schedules_;

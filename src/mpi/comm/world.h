@@ -45,7 +45,7 @@ class ContextIds {
 };
 
 /// Where the processes of the job run, known without asking them.
-struct Placement {
+struct ProcessPlacement {
   /// The number of the node; the same in every process. Null: all are on one.
   std::uint32_t (*node)(const void* context, std::uint32_t process) = nullptr;
   /// Which processors a process was bound to when it was started: bit c of word c / 64 is processor
@@ -76,7 +76,7 @@ struct World {
   ContextIds contexts;
   /// Ranks compare their blocking collective calls first (mpi/coll/agreement.h).
   bool compares_calls = false;
-  Placement placement;  ///< set by `runtime`
+  ProcessPlacement placement;  ///< set by `runtime`
   /// Partitioned sends made so far: their answers have tags of their own.
   std::uint32_t partitioned_sends = 0;
 };

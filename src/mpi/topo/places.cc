@@ -41,7 +41,7 @@ Place place_of(std::span<const std::uint64_t> mask, const Processors& processors
 }  // namespace
 
 bool on_several_nodes(const Comm& comm) {
-  const Placement& placement = comm.library->world->placement;
+  const ProcessPlacement& placement = comm.library->world->placement;
   const std::uint32_t first = placement.node_of(comm.routes.front().peer);
   return std::any_of(comm.routes.begin(), comm.routes.end(), [&](const Route& route) {
     return placement.node_of(route.peer) != first;
@@ -50,7 +50,7 @@ bool on_several_nodes(const Comm& comm) {
 
 bool placed_apart(const Comm& comm) {
   if (on_several_nodes(comm)) return true;
-  const Placement& placement = comm.library->world->placement;
+  const ProcessPlacement& placement = comm.library->world->placement;
   const auto first = placement.binding_of(comm.routes.front().peer);
   return std::any_of(comm.routes.begin(), comm.routes.end(), [&](const Route& route) {
     const auto other = placement.binding_of(route.peer);
@@ -60,7 +60,7 @@ bool placed_apart(const Comm& comm) {
 
 std::vector<Place> places_of(const Comm& comm) {
   if (!placed_apart(comm)) return {};
-  const Placement& placement = comm.library->world->placement;
+  const ProcessPlacement& placement = comm.library->world->placement;
   if (on_several_nodes(comm)) {
     std::vector<Place> nodes(comm.routes.size());
     for (std::size_t i = 0; i < nodes.size(); ++i) {

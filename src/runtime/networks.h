@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/error.h"
+#include "device/device.h"
+#include "fabric/shm/shm.h"
+#include "fabric/tcp/tcp.h"
+#include "runtime/job.h"
+#include "runtime/options.h"
+
+namespace fulmar::runtime {
+
+/// The providers that a process uses, and which peers each of them serves: shared memory the ranks
+/// of the node, tcp all others, or all where shared memory is not to be used. A network is opened
+/// only where a peer needs it.
+///
+/// Thread rule: the lock of the library.
+class Networks {
+ public:
+  explicit Networks(Job& job) noexcept : job_(job) {}
+  Networks(const Networks&) = delete;
+  Networks& operator=(const Networks&) = delete;
+
+  /// Opens what the job needs, and makes the addresses known: collective over the job. Fails
+  /// (other) with a text where FULMAR_FABRIC leaves no way to some ranks, or a network cannot be
+  /// opened.
+  [[nodiscard]] base::Error open(const Options& options);
+  /// Gives the device its channels.
+  [[nodiscard]] base::Error serve(device::Device& device);
+  /// Waits until every peer has what was sent to it, or is gone; closes the networks.
+  void part(device::Device& device);
+  /// Networks were in use and have been closed: no message reaches the other nodes any more.
+  [[nodiscard]] bool parted() const noexcept { return parted_; }
+
+  /// Which provider carries messages to a rank; nullptr: none is needed, it is this process.
+  [[nodiscard]] const char* provider_of(std::uint32_t rank) const noexcept;
+
+ private:
+  base::Error open_shm(const Options& options);
+  base::Error open_tcp(const Options& options);
+  static base::Result<std::vector<std::byte>> find(void* self, std::uint32_t rank);
+  [[noreturn]] static void lost(void* self, std::uint32_t rank, const base::Error& why);
+  static void report(void* self, const char* line);
+
+  Job& job_;
+  std::unique_ptr<fabric::Shm> shm_;
+  std::unique_ptr<fabric::Tcp> tcp_;
+  bool parted_ = false;
+};
+
+}  // namespace fulmar::runtime
