@@ -52,11 +52,12 @@ function(fulmar_add_gtest name)
 endfunction()
 
 # fulmar_add_mpi_test(NAME SOURCES file... RANKS n... [ENV NAME=VALUE...] [TIMEOUT s] [LABELS label...]
-#                     [ARGS arg...] [LAUNCH option...] [LIBRARIES lib...])
-# An MPI program that sees the public API only, run once per number of ranks by the build's mpiexec.
-# It passes by exiting with 0. Names in ctest: mpi.NAME.np4.
+#                     [ARGS arg...] [LAUNCH option...] [LIBRARIES lib...] [NETWORKS network...])
+# An MPI program that sees the public API only, run once per number of ranks by the build's mpiexec,
+# and with the last number over each network alone. It passes by exiting with 0. Names in ctest:
+# mpi.NAME.np4, mpi.NAME.tcp.np4.
 function(fulmar_add_mpi_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;RANKS;ENV;LABELS;ARGS;LAUNCH;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;RANKS;ENV;LABELS;ARGS;LAUNCH;LIBRARIES;NETWORKS")
   if(NOT TARGET mpi_abi OR NOT TARGET mpiexec)
     return()
   endif()
@@ -77,6 +78,16 @@ function(fulmar_add_mpi_test name)
       ${test} PROPERTIES TIMEOUT ${arg_TIMEOUT} PROCESSORS 2 LABELS "mpi;${arg_LABELS}"
                          ENVIRONMENT "${FULMAR_TEST_ENVIRONMENT};${arg_ENV}")
   endforeach()
+  list(GET arg_RANKS -1 ranks)
+  foreach(network IN LISTS arg_NETWORKS)
+    set(test mpi.${name}.${network}.np${ranks})
+    add_test(NAME ${test} COMMAND $<TARGET_FILE:mpiexec> ${arg_LAUNCH} -n ${ranks}
+                                  $<TARGET_FILE:${target}> ${arg_ARGS})
+    set_tests_properties(
+      ${test}
+      PROPERTIES TIMEOUT ${arg_TIMEOUT} PROCESSORS 2 LABELS "mpi;${network};${arg_LABELS}"
+                 ENVIRONMENT "${FULMAR_TEST_ENVIRONMENT};${arg_ENV};FULMAR_FABRIC=${network}")
+  endforeach()
 endfunction()
 
 # fulmar_add_mpi_chapter(FOLDER): every .c and .cc in it is one MPI test. How it is run stands in its
@@ -87,6 +98,8 @@ endfunction()
 #   // args: ...
 #   // launch: ...           (options of mpiexec)
 #   // labels: ...           (besides that of the folder)
+# Chapters about messages are run over tcp, too, but for programs with options of their own.
+set(FULMAR_NETWORK_CHAPTERS p2p coll comm datatype partitioned topo)
 function(fulmar_add_mpi_chapter folder)
   get_filename_component(chapter ${folder} NAME)
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.c ${folder}/*.cc)
@@ -107,8 +120,16 @@ function(fulmar_add_mpi_chapter folder)
       endif()
     endforeach()
     get_filename_component(stem ${source} NAME_WE)
+    set(networks "")
+    if(chapter IN_LIST FULMAR_NETWORK_CHAPTERS AND NOT env AND NOT launch AND NOT "big" IN_LIST labels)
+      list(GET ranks -1 most)
+      if(most GREATER 1)
+        set(networks tcp)
+      endif()
+    endif()
     fulmar_add_mpi_test(${chapter}.${stem} SOURCES ${source} RANKS ${ranks} TIMEOUT ${timeout}
-                        ENV ${env} ARGS ${args} LAUNCH ${launch} LABELS ${chapter} ${labels})
+                        ENV ${env} ARGS ${args} LAUNCH ${launch} LABELS ${chapter} ${labels}
+                        NETWORKS ${networks})
   endforeach()
 endfunction()
 

@@ -27,7 +27,7 @@ using base::ErrorClass;
 using base::failure;
 
 /// Of one system call: mpiexec answers in microseconds unless it is stopped or the machine is full.
-constexpr int patience_s = 10;
+constexpr int patience_s = 60;
 
 Error socket_failure(const char* step) {
   if (errno == EAGAIN || errno == EINPROGRESS) errno = ETIMEDOUT;
