@@ -50,8 +50,10 @@ class Node {
       devices_.push_back(std::make_unique<Device>(config, *locks_.back()));
       devices_.back()->rails().use(*providers_.back());
       devices_.back()->rails().for_each([&](auto& channel) {
-        channel.set_cut_through(channel::CutThrough::on);
-        if (!barrier) channel.require_sender_fence();
+        if constexpr (requires { channel.require_sender_fence(); }) {
+          channel.set_cut_through(channel::CutThrough::on);
+          if (!barrier) channel.require_sender_fence();
+        }
       });
     }
   }
