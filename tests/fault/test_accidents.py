@@ -7,7 +7,7 @@ import os
 import signal
 
 from fault_support import FAULT_RANK, FaultTest
-from support import alive, holders_of_job_memory, wait_until
+from support import LIMIT_S, alive, holders_of_job_memory, wait_until
 
 WAYS = ({}, {"FULMAR_LONG_COPY": "share"}, {"FULMAR_SINGLE_COPY": "0"}, {"FULMAR_SHARE_BYTES": "1G"})
 
@@ -33,7 +33,6 @@ class Ends(FaultTest):
 class NothingLeft(FaultTest):
     """One second after SIGKILL in the middle of a long message there is no process and no memory."""
 
-    LIMIT_S = 1.0
 
     def start(self, ranks, env):
         for old in self.folder.glob("up.*"):
@@ -47,8 +46,8 @@ class NothingLeft(FaultTest):
         return process, pids, inode
 
     def assert_nothing_left(self, pids, inode):
-        wait_until(lambda: not any(alive(pid) for pid in pids), f"end of {pids}", self.LIMIT_S)
-        wait_until(lambda: not holders_of_job_memory(inode), "end of the job's memory", self.LIMIT_S)
+        wait_until(lambda: not any(alive(pid) for pid in pids), f"end of {pids}", LIMIT_S)
+        wait_until(lambda: not holders_of_job_memory(inode), "end of the job's memory", LIMIT_S)
 
     def test_sigkill_of_a_rank(self):
         for env in WAYS:

@@ -14,6 +14,10 @@ FAKE_RANK = os.environ["FAKE_RANK"]
 DEADLINE_S = 20  # for things that should take milliseconds, on a busy machine
 
 
+# The second after which nothing is left; a process with a sanitizer's shadow memory takes longer to end.
+LIMIT_S = 10.0 if any(name in os.environ for name in ("ASAN_OPTIONS", "TSAN_OPTIONS")) else 1.0
+
+
 def wait_until(condition, what, limit_s=DEADLINE_S):
     """Polls `condition` until it is true."""
     end = time.monotonic() + limit_s

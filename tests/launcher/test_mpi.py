@@ -5,10 +5,9 @@
 import os
 import signal
 
-from support import LauncherTest
+from support import LIMIT_S, LauncherTest
 
 MPI_RANK = os.environ["MPI_RANK"]
-LIMIT_S = 1.0
 
 
 class Mpi(LauncherTest):

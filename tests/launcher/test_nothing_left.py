@@ -3,7 +3,7 @@
 import os
 import signal
 
-from support import FAKE_RANK, MPIEXEC, LauncherTest, alive, children_of, holders_of_job_memory, read_stat, wait_until
+from support import FAKE_RANK, LIMIT_S, MPIEXEC, LauncherTest, alive, children_of, holders_of_job_memory, read_stat, wait_until
 
 # A rank with children of its own: one in the background of the shell, one orphan, one that ignores all it can.
 FAMILY = """
@@ -13,7 +13,6 @@ sleep 1000 & echo $! > child.$FULMAR_RANK
 stat -L -c %i /proc/self/fd/$FULMAR_JOB_FD > inode.$FULMAR_RANK
 echo $$ > up.$FULMAR_RANK
 """
-LIMIT_S = 1.0
 
 
 class NothingLeft(LauncherTest):
