@@ -8,6 +8,10 @@
 /// algorithm costs and what it cannot do. Arguments by reference must live until the end.
 namespace fulmar::mpi {
 
+Algorithm barrier_levels(Exchange& exchange);
+Algorithm bcast_levels(Exchange& exchange, Data data, int root);
+Algorithm reduce_levels(Exchange& exchange, const Reduce& call);
+Algorithm allreduce_levels(Exchange& exchange, const Allreduce& call);
 Algorithm bcast_chain(Exchange& exchange, Data data, int root);
 Algorithm bcast_spread(Exchange& exchange, Data data, int root);
 Algorithm gather_binomial(Exchange& exchange, const Gather& call);

@@ -67,6 +67,8 @@ Error Allreduce::check(const Comm& /*comm*/) const {
 Algorithm Allreduce::algorithm(Exchange& exchange) const {
   const CallFacts facts{.bytes = bytes_of(receive), .commutative = op->commutative};
   switch (exchange.choose(Family::allreduce, facts)) {
+    case Way::levels:
+      return allreduce_levels(exchange, *this);
     case Way::direct:
       return allreduce_direct(exchange, *this);
     case Way::ring:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
+#include "mpi/coll/algorithms.h"
 #include "mpi/coll/board.h"
 #include "mpi/coll/calls.h"
 #include "mpi/coll/operations.h"
@@ -24,7 +25,10 @@ Algorithm disseminate(Exchange& exchange) {
 
 }  // namespace
 
-Algorithm Barrier::algorithm(Exchange& exchange) const { return disseminate(exchange); }
+Algorithm Barrier::algorithm(Exchange& exchange) const {
+  return exchange.choose(Family::barrier, {}) == Way::levels ? barrier_levels(exchange)
+                                                             : disseminate(exchange);
+}
 
 Error barrier(Comm& comm) {
   if (device::NodeBoard* board = board_for(comm, Family::barrier, 0); board != nullptr) {

@@ -31,6 +31,7 @@ Algorithm bcast_binomial(Exchange& exchange, Data data, int root) {
 
 Algorithm Bcast::algorithm(Exchange& exchange) const {
   const Way way = exchange.choose(Family::bcast, {.bytes = bytes_of(data)});
+  if (way == Way::levels) return bcast_levels(exchange, data, root);
   if (way == Way::chain) return bcast_chain(exchange, data, root);
   return way == Way::spread ? bcast_spread(exchange, data, root)
                             : bcast_binomial(exchange, data, root);

@@ -14,12 +14,16 @@ constexpr int any = std::numeric_limits<int>::max();
 
 /// With shared memory a message costs its bytes, copied once, and waking its receiver, which costs
 /// most where ranks share cores. So: few rounds that wait for each other, then few bytes.
-constexpr std::array<ChoiceRow, 35> rows = {{
+constexpr std::array<ChoiceRow, 39> rows = {{
     {Family::barrier, Way::board, Needs::board, 0, no_end, 1, 64, false,
      "everybody tells all others; one round"},
+    {Family::barrier, Way::levels, Needs::nothing, 0, no_end, 1, any, false,
+     "within each node, then between their leaders, and back"},
     {Family::barrier, Way::dissemination, Needs::nothing, 0, no_end, 1, any, false,
      "log2(n) rounds of empty messages"},
     {Family::bcast, Way::board, Needs::board, 0, no_end, 1, 64, false, "the root tells all others"},
+    {Family::bcast, Way::levels, Needs::nothing, 0, no_end, 1, any, false,
+     "between nodes, then within each"},
     {Family::bcast, Way::chain, Needs::nothing, 256 * kib, no_end, 3, any, true,
      "pieces from rank to rank, all at work at the same time"},
     {Family::bcast, Way::spread, Needs::nothing, 512 * kib, no_end, 9, any, false,
@@ -54,6 +58,8 @@ constexpr std::array<ChoiceRow, 35> rows = {{
      "every rank to every other; one round"},
     {Family::reduce, Way::board, Needs::board, 0, no_end, 1, 64, false,
      "every rank tells the root, which combines"},
+    {Family::reduce, Way::levels, Needs::commutative, 0, no_end, 1, any, false,
+     "within each node, then between nodes"},
     {Family::reduce, Way::direct, Needs::nothing, 256 * kib, no_end, 2, 16, false,
      "each rank reduces a part of the elements, the root collects"},
     {Family::reduce, Way::chain, Needs::nothing, 512 * kib, no_end, 17, any, true,
@@ -62,6 +68,8 @@ constexpr std::array<ChoiceRow, 35> rows = {{
      "a tree; log2(n) rounds"},
     {Family::allreduce, Way::board, Needs::board, 0, no_end, 1, 64, false,
      "everybody tells all others; few bytes are combined by each, more together"},
+    {Family::allreduce, Way::levels, Needs::commutative, 0, no_end, 1, any, false,
+     "within each node, then between their leaders, and back"},
     {Family::allreduce, Way::direct, Needs::nothing, 64 * kib, no_end, 2, 16, false,
      "each rank reduces a part of the elements and sends it to all; two rounds"},
     {Family::allreduce, Way::segments, Needs::commutative, 4096 * kib, no_end, 17, any, true,
@@ -90,9 +98,10 @@ constexpr std::array<const char*, family_count> family_names = {
     "alltoall", "reduce", "allreduce", "reduce_scatter", "scan"};
 constexpr std::array<const char*, way_count> way_names = {
     "board",    "dissemination", "binomial", "chain",    "direct", "ring", "bruck",
-    "pairwise", "doubling",      "halving",  "segments", "spread", "deal"};
+    "pairwise", "doubling",      "halving",  "segments", "spread", "deal", "levels"};
 
 bool allowed(const ChoiceRow& row, const CallFacts& facts) noexcept {
+  if (row.way == Way::levels && facts.one_level) return false;
   switch (row.needs) {
     case Needs::commutative:
       return facts.commutative;
@@ -106,6 +115,7 @@ bool allowed(const ChoiceRow& row, const CallFacts& facts) noexcept {
 }
 
 bool fits(const ChoiceRow& row, const CallFacts& facts) noexcept {
+  if (row.way == Way::levels && !facts.shared_nodes) return false;
   return facts.bytes >= row.from_bytes && facts.bytes < row.to_bytes &&
          facts.ranks >= row.from_ranks && facts.ranks <= row.to_ranks;
 }

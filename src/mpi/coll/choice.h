@@ -47,8 +47,9 @@ enum class Way : std::uint8_t {
   segments,
   spread,
   deal,
+  levels,
 };
-inline constexpr std::size_t way_count = 13;
+inline constexpr std::size_t way_count = 14;
 
 /// What cannot be overridden.
 enum class Needs : std::uint8_t {
@@ -84,6 +85,8 @@ struct CallFacts {
   Count bytes = 0;
   bool commutative = true;
   bool equal_blocks = true;
+  bool shared_nodes = false;  ///< several nodes, and several ranks on some of them
+  bool one_level = false;     ///< a part of an algorithm in levels
 };
 
 class Choices {

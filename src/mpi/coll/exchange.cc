@@ -4,6 +4,7 @@
 
 #include <new>
 
+#include "mpi/coll/node_map.h"
 #include "mpi/coll/schedules.h"
 #include "mpi/coll/scratch.h"
 #include "mpi/request/request.h"
@@ -24,6 +25,8 @@ Exchange::Part& part_of(device::Operation& operation) noexcept {
 
 Way Exchange::choose(Family family, CallFacts facts) const noexcept {
   facts.ranks = size();
+  facts.one_level = !members_.empty() || comm_.is_inter;
+  facts.shared_nodes = !facts.one_level && node_map(comm_).shared_nodes();
   return comm_.library->schedules->choices().choose(family, facts);
 }
 
@@ -83,6 +86,7 @@ void Exchange::prepare(Part& part) noexcept {
 }
 
 void Exchange::start_send(Part& part, const ConstData& data, int dest) noexcept {
+  dest = rank_in_comm(dest);
   if (data.type->contiguous) {
     match::Key key = comm_.key_to(dest, tag_);
     key.context |= static_cast<std::uint32_t>(channel_);
@@ -94,6 +98,7 @@ void Exchange::start_send(Part& part, const ConstData& data, int dest) noexcept 
 }
 
 void Exchange::start_receive(Part& part, const Data& data, int source) noexcept {
+  source = rank_in_comm(source);
   prepare(part);
   part.transfer.start_receive(comm_, data, source, tag_, channel_);
 }

@@ -70,8 +70,11 @@ class Exchange {
 
   [[nodiscard]] Comm& comm() const noexcept { return comm_; }
   [[nodiscard]] int tag() const noexcept { return tag_; }
-  [[nodiscard]] int rank() const noexcept { return comm_.rank; }
-  [[nodiscard]] int size() const noexcept { return comm_.size(); }
+  /// Among the members, where the exchange is confined to some.
+  [[nodiscard]] int rank() const noexcept { return members_.empty() ? comm_.rank : rank_; }
+  [[nodiscard]] int size() const noexcept {
+    return members_.empty() ? comm_.size() : static_cast<int>(members_.size());
+  }
   /// A rank `by` places on (or back), in the ring of all ranks.
   [[nodiscard]] int neighbour(int by) const noexcept {
     const int n = size();
@@ -90,6 +93,19 @@ class Exchange {
   Wait receive(const Data& data, int source) noexcept;
   /// Both at the same time.
   Wait send_receive(const ConstData& data, int dest, const Data& room, int source) noexcept;
+
+  /// From now on the exchange is one of these ranks of the communicator alone, of which this process
+  /// is number `rank`; all that is started counts in them. They outlive it. Nothing is under way.
+  void confine(std::span<const int> members, int rank) noexcept {
+    members_ = members;
+    rank_ = rank;
+  }
+  /// Back to all ranks.
+  void widen() noexcept { members_ = {}; }
+  /// The rank in the communicator of one of those that count now.
+  [[nodiscard]] int rank_in_comm(int rank) const noexcept {
+    return members_.empty() ? rank : members_[static_cast<std::size_t>(rank)];
+  }
 
   void note(base::Error error) noexcept {
     if (result_.ok()) result_ = error;
@@ -119,6 +135,8 @@ class Exchange {
   Comm& comm_;
   Channel channel_;
   int tag_;
+  int rank_ = 0;
+  std::span<const int> members_;  ///< empty: all
   int open_ = 0;  ///< messages under way
   base::Error result_;
   std::coroutine_handle<> who_;     ///< waits

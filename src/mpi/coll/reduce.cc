@@ -52,6 +52,8 @@ Error Reduce::check(const Comm& comm) const {
 Algorithm Reduce::algorithm(Exchange& exchange) const {
   const CallFacts facts{.bytes = count * type->size, .commutative = op->commutative};
   switch (exchange.choose(Family::reduce, facts)) {
+    case Way::levels:
+      return reduce_levels(exchange, *this);
     case Way::direct:
       return reduce_direct(exchange, *this);
     case Way::chain:

@@ -20,6 +20,7 @@ namespace fulmar::mpi {
 class SendBuffer;
 struct Group;
 struct Topology;
+class NodeMap;
 
 /// Where messages to one rank of a communicator go: the process, and the context id under which
 /// that process knows the communicator (each process numbers its communicators itself).
@@ -75,6 +76,8 @@ struct Comm : ErrorHolder {
   std::uint32_t persistent_calls = 0;
   /// For short collective operations; nullptr where the members have none.
   std::unique_ptr<device::NodeBoard> board;
+  /// The ranks by node, made when first asked for; see mpi/coll/node_map.h.
+  std::shared_ptr<const NodeMap> nodes;
   /// Reverse of `routes`, made when first asked for: sorted by peer.
   std::vector<std::pair<std::uint32_t, int>> ranks_by_peer;
   /// Handle of the session that it comes from, also through other communicators; 0: the world

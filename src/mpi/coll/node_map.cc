@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "mpi/coll/node_map.h"
+
+#include <memory>
+#include <unordered_map>
+
+#include "mpi/comm/world.h"
+
+namespace fulmar::mpi {
+
+NodeMap::NodeMap(const Comm& comm) {
+  const ProcessPlacement& placement = comm.library->world->placement;
+  std::unordered_map<std::uint32_t, int> places;
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    const std::uint32_t node =
+        placement.node_of(comm.routes[static_cast<std::size_t>(rank)].peer);
+    const auto [at, fresh] = places.try_emplace(node, static_cast<int>(leaders_.size()));
+    if (fresh) leaders_.push_back(rank);
+    node_of_rank_.push_back(at->second);
+  }
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    if (node_of(rank) != node_of(comm.rank)) continue;
+    if (rank == comm.rank) place_ = static_cast<int>(own_.size());
+    own_.push_back(rank);
+  }
+}
+
+const NodeMap& node_map(Comm& comm) {
+  if (comm.nodes == nullptr) comm.nodes = std::make_shared<const NodeMap>(comm);
+  return *comm.nodes;
+}
+
+}  // namespace fulmar::mpi
