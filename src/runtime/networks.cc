@@ -21,11 +21,12 @@ Error Networks::open(const Options& options) {
     if (all_here) return {};
   }
   if (!options.lists("FULMAR_FABRIC", fabric::Tcp::name)) {
-    return base::failure(ErrorClass::other,
-                         "FULMAR_FABRIC=%s leaves no network between the %u ranks of the job, which "
-                         "are on %u node(s); add %s",
-                         options.text("FULMAR_FABRIC").c_str(), job_.size(), job_.node_count(),
-                         all_here ? "shm" : "tcp");
+    return base::failure(
+        ErrorClass::other,
+        "FULMAR_FABRIC=%s leaves no network between the %u ranks of the job, which "
+        "are on %u node(s); add %s",
+        options.text("FULMAR_FABRIC").c_str(), job_.size(), job_.node_count(),
+        all_here ? "shm" : "tcp");
   }
   return open_tcp(options);
 }

@@ -130,9 +130,10 @@ base::Error Process::start_device() {
 
 base::Error Process::enter(int thread_level) {
   if (networks_ != nullptr && networks_->parted()) {
-    return base::failure(base::ErrorClass::other,
-                         "MPI was left and the connections to other ranks are closed; open a session "
-                         "before the last MPI_Finalize or MPI_Session_finalize");
+    return base::failure(
+        base::ErrorClass::other,
+        "MPI was left and the connections to other ranks are closed; open a session "
+        "before the last MPI_Finalize or MPI_Session_finalize");
   }
   if (world_ == nullptr) {
     const base::EngineGuard guard(library_.lock);  // tools may be changing options

@@ -94,8 +94,9 @@ class Exchange {
   /// Both at the same time.
   Wait send_receive(const ConstData& data, int dest, const Data& room, int source) noexcept;
 
-  /// From now on the exchange is one of these ranks of the communicator alone, of which this process
-  /// is number `rank`; all that is started counts in them. They outlive it. Nothing is under way.
+  /// From now on the exchange is one of these ranks of the communicator alone, of which this
+  /// process is number `rank`; all that is started counts in them. They outlive it. Nothing is
+  /// under way.
   void confine(std::span<const int> members, int rank) noexcept {
     members_ = members;
     rank_ = rank;
@@ -137,7 +138,7 @@ class Exchange {
   int tag_;
   int rank_ = 0;
   std::span<const int> members_;  ///< empty: all
-  int open_ = 0;  ///< messages under way
+  int open_ = 0;                  ///< messages under way
   base::Error result_;
   std::coroutine_handle<> who_;     ///< waits
   const Part* awaited_ = nullptr;   ///< for this message, or all

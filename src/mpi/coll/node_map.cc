@@ -13,8 +13,7 @@ NodeMap::NodeMap(const Comm& comm) {
   const ProcessPlacement& placement = comm.library->world->placement;
   std::unordered_map<std::uint32_t, int> places;
   for (int rank = 0; rank < comm.size(); ++rank) {
-    const std::uint32_t node =
-        placement.node_of(comm.routes[static_cast<std::size_t>(rank)].peer);
+    const std::uint32_t node = placement.node_of(comm.routes[static_cast<std::size_t>(rank)].peer);
     const auto [at, fresh] = places.try_emplace(node, static_cast<int>(leaders_.size()));
     if (fresh) leaders_.push_back(rank);
     node_of_rank_.push_back(at->second);

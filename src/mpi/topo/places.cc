@@ -43,9 +43,8 @@ Place place_of(std::span<const std::uint64_t> mask, const Processors& processors
 bool on_several_nodes(const Comm& comm) {
   const ProcessPlacement& placement = comm.library->world->placement;
   const std::uint32_t first = placement.node_of(comm.routes.front().peer);
-  return std::any_of(comm.routes.begin(), comm.routes.end(), [&](const Route& route) {
-    return placement.node_of(route.peer) != first;
-  });
+  return std::any_of(comm.routes.begin(), comm.routes.end(),
+                     [&](const Route& route) { return placement.node_of(route.peer) != first; });
 }
 
 bool placed_apart(const Comm& comm) {

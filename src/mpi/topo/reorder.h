@@ -13,9 +13,9 @@
 /// Which process gets which place of a topology that its user allows to reorder.
 ///
 /// The measure is the sum, over all edges, of how far apart its two processes run: on other nodes,
-/// in other sockets, NUMA nodes, third-level caches or cores. Several orders are tried, of which the best is
-/// taken; the given order is the first of them, so that reordering never makes the measure worse
-/// and nothing moves without gain:
+/// in other sockets, NUMA nodes, third-level caches or cores. Several orders are tried, of which
+/// the best is taken; the given order is the first of them, so that reordering never makes the
+/// measure worse and nothing moves without gain:
 ///   - the processes sorted by where they run;
 ///   - for grids, blocks as large as the groups of processes that share something, in each shape;
 ///   - for all, sets of nodes that hang together, grown one by one to the size of such a group.
