@@ -56,7 +56,7 @@ TEST(Choices, crowded_ranks_do_not_take_a_chain) {
 }
 
 TEST(Choices, unknown_names_are_told) {
-  EXPECT_NE(complaint_of("allreduce:rnig").find("there are direct, ring, doubling"),
+  EXPECT_NE(complaint_of("allreduce:rnig").find("there are board, levels, direct, segments, ring"),
             std::string::npos);
   EXPECT_NE(complaint_of("alreduce:ring,bcast:chain").find("operations are barrier, bcast"),
             std::string::npos);
