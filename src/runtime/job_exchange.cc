@@ -73,8 +73,10 @@ void Job::abort(int code, const char* text) noexcept {
   set_abort_code(code);
   set_state(wire::RankState::aborted);
   if (bootstrap_ != nullptr) {
-    view_.header->abort.store(static_cast<std::uint32_t>(wire::JobAbort::ending),
-                              std::memory_order_release);
+    if (view_.header != nullptr) {  // else the ranks of the node have not met yet
+      view_.header->abort.store(static_cast<std::uint32_t>(wire::JobAbort::ending),
+                                std::memory_order_release);
+    }
     bootstrap_->abort(code, text);
     return;
   }
