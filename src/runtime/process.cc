@@ -87,7 +87,8 @@ base::Error Process::start() {
   ::prctl(PR_SET_PTRACER, static_cast<unsigned long>(job_.mpiexec_pid()), 0, 0, 0);
   const Options& options = this->options();
   mpi::Choices choices(options.text("FULMAR_COLL"), complaints_);
-  if (job_.oversubscribed()) choices.set_crowded();
+  // All ranks must choose alike, and a rank knows its own node alone.
+  if (job_.oversubscribed() && job_.node_count() == 1) choices.set_crowded();
   if (job_.rank() == 0) {
     for (const std::string& text : complaints_) std::fprintf(stderr, "fulmar: %s\n", text.c_str());
   }

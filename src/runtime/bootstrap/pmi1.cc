@@ -185,8 +185,8 @@ Result<std::string> Pmi1::get(const std::string& key) {
   return std::string(line.value().find("value").value_or(""));
 }
 
-/// A launcher without the key says so, and some versions of Hydra write "(vector,(0,2,2),0)" where the
-/// last node has fewer ranks: no reason to give up, the ranks then find out among themselves.
+/// A launcher without the key says so, and some versions of Hydra write "(vector,(0,2,2),0)" where
+/// the last node has fewer ranks: no reason to give up, the ranks then find out among themselves.
 Result<std::vector<std::uint32_t>> Pmi1::launcher_nodes() {
   const std::string request = "cmd=get kvsname=" + space_ + " key=PMI_process_mapping";
   if (const Error error = send(request); error.failed()) return error;
