@@ -61,7 +61,14 @@ Error finish(Request& request, MPI_Status& status) {
 
 void release(Request& request) { delete static_cast<Idup*>(request.extra); }
 
-constinit const RequestKind idup_request{"MPI_Comm_idup", nullptr, finish, nullptr, release};
+constinit const RequestKind idup_request{
+    .name = "MPI_Comm_idup",
+    .start = nullptr,
+    .finish = finish,
+    .cancel = nullptr,
+    .release = release,
+    .must_complete = true,
+};
 
 /// Messages to and from all but `self` of a group; `next` are parts for them. Returns what is left
 /// of these.

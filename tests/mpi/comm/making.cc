@@ -81,6 +81,11 @@ void idup_completes() {
   MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   MPI_Comm_idup(MPI_COMM_WORLD, &dup, &requests[0]);
   MPI_Comm_idup(MPI_COMM_WORLD, &other, &requests[1]);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  expect_class(MPI_Request_free(&requests[0]), MPI_ERR_REQUEST,
+               "MPI_Request_free of MPI_Comm_idup");
+  expect(requests[0] != MPI_REQUEST_NULL, "it is still there");
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
   MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
