@@ -169,7 +169,11 @@ Error comm_free(Library& library, Handle<Comm> comm) {
 Error comm_disconnect(Library& library, Handle<Comm> comm) {
   const Comm& object = *comm.object;
   if (!object.predefined) {
-    object.device->wait([&]() noexcept { return object.references <= object.user_handles; });
+    object.device->wait([&]() noexcept {
+      const bool sent =
+          object.send_buffer == nullptr || object.buffer_keeper->idle(*object.send_buffer);
+      return sent && object.references <= object.user_handles;
+    });
   }
   return comm_free(library, comm);
 }

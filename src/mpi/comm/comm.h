@@ -29,6 +29,14 @@ struct Route {
   std::uint32_t context = 0;
 };
 
+/// What a communicator has to know of its send buffer, which lies in a later chapter.
+struct BufferKeeper {
+  /// Whether no message is left in it.
+  bool (*idle)(const SendBuffer&) noexcept;
+  /// Nobody will send through it any more: it ends, with its last message if there is one.
+  void (*abandon)(SendBuffer&) noexcept;
+};
+
 /// A communicator (MPI 5.0 chapter 7). Made by `mpi/comm_make` and, for the predefined ones, by
 /// `runtime`.
 ///
@@ -83,8 +91,10 @@ struct Comm : ErrorHolder {
   /// Handle of the session that it comes from, also through other communicators; 0: the world
   /// model.
   std::uintptr_t session = 0;
-  /// The buffer attached by MPI_Comm_attach_buffer; see mpi/p2p/buffered.h.
+  /// The buffer attached by MPI_Comm_attach_buffer; see mpi/p2p/buffered.h, which also says what
+  /// to do with it when the communicator ends.
   SendBuffer* send_buffer = nullptr;
+  const BufferKeeper* buffer_keeper = nullptr;
   /// See mpi/comm/topology.h; nullptr where it has none. Duplicates share it.
   std::shared_ptr<const Topology> topology;
 

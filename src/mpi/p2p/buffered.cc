@@ -112,6 +112,12 @@ void SendBuffer::leave(Segment& segment) noexcept {
     if (segment.higher != nullptr) segment.higher->lower = segment.lower;
   }
   if (flushes_ != nullptr) finish_flushes();
+  if (abandoned_ && idle()) delete this;
+}
+
+void SendBuffer::abandon() noexcept {
+  abandoned_ = true;
+  if (idle()) delete this;
 }
 
 base::Error SendBuffer::no_room(std::uint64_t data_bytes) const {

@@ -26,6 +26,8 @@ class SendBuffer {
   /// Whether no message is left in it.
   [[nodiscard]] bool idle() const noexcept { return oldest_ == nullptr; }
   void wait_idle() noexcept;
+  /// Its owner has ended: deletes it as soon as it is idle.
+  void abandon() noexcept;
   /// Completes `request` when the messages that are in the buffer now have left it.
   void flush_into(Request& request) noexcept;
 
@@ -43,6 +45,7 @@ class SendBuffer {
   [[gnu::cold]] base::Error no_room(std::uint64_t data_bytes) const;
 
   device::Device& device_;
+  bool abandoned_ = false;
   void* memory_;
   Count bytes_;
   std::uintptr_t begin_ = 0;

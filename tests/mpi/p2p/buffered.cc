@@ -178,6 +178,28 @@ void of_communicators() {
 }
 
 /// Messages of all modes between two ranks stay in order, buffered ones too.
+/// What is under way when a communicator is freed arrives all the same, and MPI_Comm_disconnect
+/// waits for it.
+void freed_with_a_buffer() {
+  constexpr int count = 200000;
+  for (const bool disconnects : {false, true}) {
+    for (int round = 0; round < 3; ++round) {
+      MPI_Comm comm;
+      check::ok(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+      check::ok(MPI_Comm_attach_buffer(comm, MPI_BUFFER_AUTOMATIC, 0));
+      std::vector<int> sent(count, check::rank() + 10 * round);
+      std::vector<int> got(count);
+      MPI_Request request;
+      const int peer = check::rank() ^ 1;
+      check::ok(MPI_Irecv(got.data(), count, MPI_INT, peer, 1, comm, &request));
+      check::ok(MPI_Bsend(sent.data(), count, MPI_INT, peer, 1, comm));
+      check::ok(disconnects && round == 1 ? MPI_Comm_disconnect(&comm) : MPI_Comm_free(&comm));
+      check::ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
+      check::is(got.back(), peer + 10 * round);
+    }
+  }
+}
+
 void order() {
   check::ok(MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0));
   MPI_Request requests[30];
@@ -211,6 +233,7 @@ int main(int argc, char** argv) {
   reuse_and_overflow();
   detach_and_flush();
   of_communicators();
+  freed_with_a_buffer();
   order();
   // What is left in a buffer is delivered by MPI_Finalize.
   static unsigned char memory[100000 + MPI_BSEND_OVERHEAD];
