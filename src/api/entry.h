@@ -34,8 +34,9 @@ namespace fulmar::api {
 
 /// When a function may be called.
 enum class When : std::uint8_t { running, any };
-/// Whether the call holds the lock of the library.
-enum class Lock : std::uint8_t { held, none };
+/// Whether the call holds the lock of the library: throughout, while the arguments are checked, or
+/// not at all.
+enum class Lock : std::uint8_t { held, checks, none };
 /// On what errors are raised: the first object of the call that has an error handler, or
 /// MPI_FILE_NULL, for calls that make files (MPI 5.0 section 14.7).
 enum class Errors : std::uint8_t { first_object, files };
@@ -79,15 +80,28 @@ template <auto implementation, class... Values>
   }
 }
 
+/// All checks of a call; where one fails, `result` is that of the call.
+template <class... Carriers>
+[[gnu::always_inline]] inline bool check_all(Scope& scope, Call call, int& result,
+                                             Carriers&... carriers) {
+  return (check_at<Stage::object>(scope, call, carriers, result) && ...) &&
+         (check_at<Stage::root>(scope, call, carriers, result) && ...) &&
+         (check_at<Stage::other>(scope, call, carriers, result) && ...);
+}
+
 /// The part of `entry` behind the gate and the lock.
-template <auto implementation, Errors errors, class... Carriers>
+template <auto implementation, Errors errors, Lock lock, class... Carriers>
 [[gnu::always_inline]] inline int run(mpi::Library& library, Call call, Carriers... carriers) {
   Scope scope{library};
   if constexpr (errors == Errors::files) scope.target = files_target(library);
   int result = MPI_SUCCESS;
-  const bool good = (check_at<Stage::object>(scope, call, carriers, result) && ...) &&
-                    (check_at<Stage::root>(scope, call, carriers, result) && ...) &&
-                    (check_at<Stage::other>(scope, call, carriers, result) && ...);
+  bool good = false;
+  if constexpr (lock == Lock::checks) {
+    const base::EngineGuard guard(library.lock);
+    good = check_all(scope, call, result, carriers...);
+  } else {
+    good = check_all(scope, call, result, carriers...);
+  }
   if (!good) [[unlikely]]
     return result;
   mpi::ErrorTarget target;
@@ -107,11 +121,11 @@ template <auto implementation, When when = When::running, Lock lock = Lock::held
     if constexpr (when == When::running) return refuse(call);
     library = &runtime::library();
   }
-  if constexpr (lock == Lock::none) {
-    return run<implementation, errors>(*library, call, carriers...);
+  if constexpr (lock != Lock::held) {
+    return run<implementation, errors, lock>(*library, call, carriers...);
   } else {
     const base::EngineGuard guard(library->lock);
-    return run<implementation, errors>(*library, call, carriers...);
+    return run<implementation, errors, lock>(*library, call, carriers...);
   }
 }
 

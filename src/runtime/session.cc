@@ -68,11 +68,18 @@ Error session_finalize(mpi::Handle<mpi::Session> session) {
   mpi::Library& library = process.library();
   {
     const base::EngineGuard lock(library.lock);
-    const std::uintptr_t handle = session.object->handle;
+    // Since the handle was checked, another thread may have been faster.
+    auto* object = library.find<mpi::Session>(*session.where);
+    if (object == nullptr) {
+      return base::failure(ErrorClass::session,
+                           "argument session: another thread has finalized it meanwhile; finalize "
+                           "a session once");
+    }
+    const std::uintptr_t handle = object->handle;
     mpi::flush_buffer(mpi::session_buffer(library, handle));
     mpi::drop_send_buffer(mpi::session_buffer(library, handle));
-    drop_errhandler(library, *session.object);
-    library.retire(*session.object);
+    drop_errhandler(library, *object);
+    library.retire(*object);
     *session.where = MPI_SESSION_NULL;
   }
   process.leave();
