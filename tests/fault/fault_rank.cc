@@ -13,6 +13,7 @@
 //   fork                         ranks fork; children exit, or execute something
 //   busy                         says that it is up in the file up.RANK, then sends for ever
 //   flood                        rank 1 has no memory for the messages that rank 0 sends it
+//   poor WHAT                    rank 1 has no memory for a collective call, or for a datatype
 //   again                        a child process of the rank tries to be the same rank
 #include <mpi.h>
 #include <sys/prctl.h>
@@ -190,6 +191,37 @@ int run_flood() {
   return test::finish();
 }
 
+/// Rank 1 may use as much memory as it has now, and some.
+void become_poor(std::size_t bytes) {
+  std::FILE* const sizes = std::fopen("/proc/self/statm", "r");
+  unsigned long pages = 0;
+  if (sizes == nullptr || std::fscanf(sizes, "%lu", &pages) != 1) std::_Exit(skipped);
+  std::fclose(sizes);
+  const rlim_t room = pages * static_cast<unsigned long>(::sysconf(_SC_PAGESIZE)) + bytes;
+  const rlimit limit = {room, room};
+  if (::setrlimit(RLIMIT_AS, &limit) != 0) std::_Exit(skipped);
+}
+
+int run_poor(const std::string& what) {
+  MPI_Init(nullptr, nullptr);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  constexpr int count = 24 << 20;
+  std::vector<int> data(count, 1);
+  std::vector<int> other(count, 1);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (own_rank() == 1) become_poor(4U << 20);
+  if (what == "collective") {
+    MPI_Request request;
+    MPI_Iscan(data.data(), other.data(), count, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else {
+    MPI_Datatype type;
+    if (own_rank() == 1) MPI_Type_indexed(count, data.data(), other.data(), MPI_INT, &type);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  return test::finish();
+}
+
 /// A child that executes an MPI program inherits the environment of the rank, but it is not it.
 int run_again(const char* program) {
   MPI_Init(nullptr, nullptr);
@@ -214,6 +246,7 @@ int run(const char* program, const Arguments& arguments) {
   if (what == "fork") return run_fork();
   if (what == "busy") return run_busy();
   if (what == "flood") return run_flood();
+  if (what == "poor") return run_poor(arguments.at(1));
   if (what == "again") return run_again(program);
   std::fprintf(stderr, "fault_rank: there is no accident %s\n", what.c_str());
   return 2;

@@ -77,6 +77,17 @@ class Limits(FaultTest):
             self.skipTest("not possible here")
         self.assert_clear_error(result, "no memory left", "rank 1", "FULMAR_MEMORY")
 
+    @unittest.skipIf(SANITIZED, "the sanitizers allocate in their own way")
+    def test_no_memory_in_a_call(self):
+        """The ranks that wait for the one without memory do not wait for ever."""
+        for what, words in (("collective", ("MPI_ERR_NO_MEM", "which other ranks wait for")),
+                            ("datatype", ("no memory for",))):
+            with self.subTest(what=what):
+                result = self.run_fault(3, "poor", what, timeout=60)
+                if result.returncode == SKIPPED:
+                    self.skipTest("not possible here")
+                self.assert_clear_error(result, "rank 1", *words)
+
     def test_memory_of_a_control_group(self):
         self.run_traffic(2, prefix=self.within(self.make_memory_group(400 * MB)))
 

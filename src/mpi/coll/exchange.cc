@@ -7,6 +7,7 @@
 #include "mpi/coll/node_map.h"
 #include "mpi/coll/schedules.h"
 #include "mpi/coll/scratch.h"
+#include "mpi/errhandler/raise.h"
 #include "mpi/request/request.h"
 
 namespace fulmar::mpi {
@@ -59,6 +60,13 @@ base::Error Exchange::run(Algorithm algorithm) noexcept {
   comm_.device->wait([&]() noexcept { return completion.done(); },
                      {device::WaitNote::Kind::collective, &comm_});
   return result_;
+}
+
+void Exchange::note_failure(base::Error error) noexcept {
+  if (error.error_class() == base::ErrorClass::no_mem) {
+    end_job(*comm_.library, "a collective operation, which other ranks wait for", comm_, error);
+  }
+  if (result_.ok()) result_ = error;
 }
 
 void Exchange::on_done(device::Operation& operation) noexcept {

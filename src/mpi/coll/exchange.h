@@ -108,8 +108,11 @@ class Exchange {
     return members_.empty() ? rank : members_[static_cast<std::size_t>(rank)];
   }
 
+  /// The error of the call, unless there was one before. Without memory this rank cannot send what
+  /// the others wait for: then the job ends, with a text.
   void note(base::Error error) noexcept {
-    if (result_.ok()) result_ = error;
+    if (error.failed()) [[unlikely]]
+      note_failure(error);
   }
   [[nodiscard]] base::Error result() const noexcept { return result_; }
 
@@ -125,6 +128,7 @@ class Exchange {
   friend class Schedules;
   friend class Algorithm::Promise;
 
+  [[gnu::cold]] void note_failure(base::Error error) noexcept;
   static void on_done(device::Operation& operation) noexcept;
   void start_send(Part& part, const ConstData& data, int dest) noexcept;
   void start_receive(Part& part, const Data& data, int source) noexcept;

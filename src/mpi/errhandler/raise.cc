@@ -132,6 +132,12 @@ int raise(Library& library, const char* call, Object* on, Error error) {
   return code;
 }
 
+void end_job(Library& library, const char* what, const ErrorHolder& on, Error error) {
+  ErrorState& state = *library.errors;
+  report(state, what, &on, error);
+  state.aborter.abort(state.aborter.context, error.code());
+}
+
 std::string last_error_text(int code) {
   if (last_error.call == nullptr || last_error.error.code() != code) return {};
   return std::string(last_error.call) + ": " + detail(last_error.call, last_error.error);

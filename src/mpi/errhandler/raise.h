@@ -10,6 +10,7 @@
 namespace fulmar::mpi {
 
 class Library;
+struct ErrorHolder;
 
 /// Raises `error`, found in the MPI function `call` ("MPI_Send"), and returns what that function
 /// returns.
@@ -20,6 +21,12 @@ class Library;
 /// call MPI) or do nothing. Keeps the text for `last_error_text` of this thread. Needs the lock of
 /// the library.
 [[gnu::cold]] int raise(Library& library, const char* call, Object* on, base::Error error);
+
+/// Reports an error that no handler can deal with, because other ranks would wait for ever, and
+/// ends the job. `what` and the name of `on` stand before the text. Returns only where the aborter
+/// does.
+[[gnu::cold]] void end_job(Library& library, const char* what, const ErrorHolder& on,
+                           base::Error error);
 
 /// What the last error that this thread raised said, if it had this code; else an empty string.
 [[nodiscard]] std::string last_error_text(int code);
