@@ -19,6 +19,7 @@
 #include "device/observer.h"
 #include "device/operation.h"
 #include "device/peer.h"
+#include "device/poll_watch.h"
 #include "device/rails.h"
 #include "device/share_pool.h"
 #include "device/waiting.h"
@@ -172,9 +173,10 @@ class Device {
       flush_networks();
   }
 
-  /// For calls that look once and return: makes progress, and, if there was none and such calls
-  /// come one after the other, gives the processor to a rank that has work.
-  void poll() noexcept;
+  /// For calls that look once and return, for what `note` says: makes progress, and, if there was
+  /// none and such calls come one after the other, gives the processor to a rank that has work. A
+  /// rank that does nothing else counts as waiting (PollWatch).
+  void poll(WaitNote note = {}) noexcept;
 
   /// Whether sends are queued here that no request stands for any more (eager ones of freed
   /// requests).
@@ -438,6 +440,7 @@ class Device {
   void count_sleep(std::uint64_t slept_ns) noexcept;
   [[gnu::noinline]] bool sleep(WaitNote what, std::uint32_t quiet_sleeps) noexcept;
   void tell_quiet(WaitNote note, std::uint32_t quiet_sleeps) noexcept;
+  [[gnu::cold]] void tell_polling(WaitNote note) noexcept;
   void give_up_membarrier() noexcept;
   void wait_with_threads(bool (*finished)(void*) noexcept, void* argument, WaitNote note) noexcept;
   void lead(Waiter& self) noexcept;
@@ -478,6 +481,8 @@ class Device {
   std::optional<base::WakeSocket> wake_socket_;
   std::int64_t quiet_since_ns_ = 0;
   std::uint32_t missed_polls_ = 0;
+  std::uint64_t moved_ = 0;  ///< all that progress ever moved
+  PollWatch poll_watch_;
   std::uint64_t unattended_ = 0;
   Counters counters_;
   Observer* observer_ = nullptr;

@@ -54,6 +54,7 @@ unsigned Device::progress(Look look) noexcept {
   in_progress_ = false;
   if (waiters_stale_) [[unlikely]]
     finish_progress();
+  moved_ += moved;
   return moved;
 }
 
@@ -82,11 +83,12 @@ void Device::balance() noexcept {
   });
 }
 
-void Device::poll() noexcept {
+void Device::poll(WaitNote note) noexcept {
   if (progress() != 0) {
     missed_polls_ = 0;
     return;
   }
+  if (config_.observer.quiet != nullptr && poll_watch_.in_vain(moved_)) tell_polling(note);
   // Who calls test or probe in a loop waits. With more ranks than cores the one it waits for may
   // need this core; with a core of its own it may keep looking for a while.
   const std::uint32_t patience = config_.oversubscribed ? 2 : 10000;

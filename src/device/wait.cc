@@ -145,6 +145,12 @@ void Device::tell_quiet(WaitNote note, std::uint32_t quiet_sleeps) noexcept {
   config_.observer.quiet(config_.observer.context, wait);
 }
 
+void Device::tell_polling(WaitNote note) noexcept {
+  QuietWait wait{note, poll_watch_.since_ns(), 1, lock_.enabled()};
+  for (const Waiter* at = first_waiter_; at != nullptr; at = at->next) ++wait.threads;
+  config_.observer.quiet(config_.observer.context, wait);
+}
+
 /// A sandbox took it away after the start. What a sender does before it sees the new word can be
 /// missed once; `longest_sleep_ns` bounds that.
 void Device::give_up_membarrier() noexcept {

@@ -81,6 +81,19 @@ static void part_of_the_ranks(void) {
   receive(1 - rank % 2, 9, half);
 }
 
+/* Who asks again and again waits, too. */
+static void test_loop(void) {
+  MPI_Request request;
+  int flag = 0;
+  MPI_Irecv(&value, 1, MPI_INT, 1 - rank, 20 + rank, MPI_COMM_WORLD, &request);
+  while (flag == 0) MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+}
+static void probe_loop(void) {
+  int flag = 0;
+  while (rank == 0 && flag == 0) MPI_Iprobe(1, 8, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static void pause_ms(long ms) {
   const struct timespec time = {ms / 1000, ms % 1000 * 1000000};
   nanosleep(&time, NULL);
@@ -104,6 +117,23 @@ static void crawls(void) {
   }
 }
 
+/* It asks now and then, but it works. */
+static void computes_and_tests(void) {
+  const double end = MPI_Wtime() + 5;
+  MPI_Request request;
+  int flag = 0;
+  MPI_Irecv(&value, 1, MPI_INT, 1 - rank, 3, MPI_COMM_WORLD, &request);
+  while (rank == 0 && MPI_Wtime() < end) {
+    const double pause = MPI_Wtime() + 0.001;
+    volatile double sum = 0;
+    while (MPI_Wtime() < pause) sum += 1;
+    MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+  }
+  MPI_Send(&value, 1, MPI_INT, 1 - rank, 3, MPI_COMM_WORLD);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static const struct {
   const char* name;
   void (*run)(void);
@@ -120,6 +150,9 @@ static const struct {
     {"probe", probe},
     {"from_itself", from_itself},
     {"part_of_the_ranks", part_of_the_ranks},
+    {"test_loop", test_loop},
+    {"probe_loop", probe_loop},
+    {"computes_and_tests", computes_and_tests},
     {"sleeps", sleeps},
     {"computes", computes},
     {"crawls", crawls},

@@ -21,6 +21,9 @@ JOBS = {
     "probe": 2,
     "from_itself": 1,
     "part_of_the_ranks": 4,
+    "test_loop": 2,
+    "probe_loop": 2,
+    "computes_and_tests": 2,
     "sleeps": 3,
     "computes": 2,
     "crawls": 2,
@@ -119,6 +122,15 @@ class Deadlock(unittest.TestCase):
         self.says("probe", "rank 0: MPI_Probe from rank 1 tag 3 on MPI_COMM_WORLD",
                   "rank 1: MPI_Recv from rank 0 tag 6")
 
+    def test_loops_of_tests(self):
+        self.says("test_loop", "a cycle: rank 0 waits for rank 1, and that for rank 0",
+                  "rank 0: MPI_Test for a receive from rank 1 tag 20 on MPI_COMM_WORLD",
+                  "rank 1: MPI_Test for a receive from rank 0 tag 21 on MPI_COMM_WORLD")
+
+    def test_loop_of_probes(self):
+        self.says("probe_loop", "rank 0: MPI_Iprobe from rank 1 tag 8 on MPI_COMM_WORLD",
+                  "MPI_Barrier on MPI_COMM_WORLD: rank 1 is in it, rank 0 is in MPI_Iprobe")
+
     def test_a_rank_waits_for_itself(self):
         self.says("from_itself", "a cycle: rank 0 waits for itself", "rank 0: MPI_Recv from rank 0 tag 2")
 
@@ -127,7 +139,7 @@ class Deadlock(unittest.TestCase):
                   "rank 2: MPI_Recv from rank 1 (3 of the job) tag 9 on a communicator of 2 ranks")
 
     def test_slow_programs_are_no_deadlocks(self):
-        for name in ("sleeps", "computes", "crawls"):
+        for name in ("sleeps", "computes", "crawls", "computes_and_tests"):
             self.assertEqual((self.text[name], self.code[name]), ("", 0), name)
 
     def test_a_report_alone_does_not_end_the_job(self):

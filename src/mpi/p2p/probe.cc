@@ -19,7 +19,7 @@ void describe(Comm& comm, const Arrival& arrival, MPI_Status* status) {
 
 Arrival* look(Comm& comm, const match::Key& key) {
   if (Arrival* arrival = comm.device->find_arrival(key); arrival != nullptr) return arrival;
-  comm.device->poll();
+  comm.device->poll({device::WaitNote::Kind::arrival, &key});
   return comm.device->find_arrival(key);
 }
 

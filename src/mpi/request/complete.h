@@ -62,11 +62,12 @@ class RequestList {
     }
     return none;
   }
-  [[nodiscard]] bool all_complete() const noexcept {
+  /// nullptr: all are complete.
+  [[nodiscard]] const Request* first_incomplete() const noexcept {
     for (std::size_t i = 0; i < size_; ++i) {
-      if (list_[i] != nullptr && !list_[i]->complete()) return false;
+      if (list_[i] != nullptr && !list_[i]->complete()) return list_[i];
     }
-    return true;
+    return nullptr;
   }
 
  private:

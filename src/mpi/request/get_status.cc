@@ -29,7 +29,7 @@ base::Error request_get_status(Library& library, Request* request, int& flag, MP
     return {};
   }
   if (!request->complete()) {
-    library.device->poll();
+    library.device->poll({device::WaitNote::Kind::request, &request->operation});
     if (!request->complete()) {
       flag = 0;
       return {};
@@ -83,8 +83,10 @@ base::Error request_get_status_all(Library& library, ErrorTarget& target, int /*
                                    MPI_Status* statuses) {
   RequestList list;
   if (const base::Error error = list.resolve(library, requests); error.failed()) return error;
-  if (!list.all_complete()) library.device->poll();
-  flag = list.all_complete() ? 1 : 0;
+  if (const Request* open = list.first_incomplete(); open != nullptr) {
+    library.device->poll({device::WaitNote::Kind::request, &open->operation});
+  }
+  flag = list.first_incomplete() == nullptr ? 1 : 0;
   if (flag == 0) return {};
   StatusWriter writer(target, statuses);
   for (std::size_t i = 0; i < list.size(); ++i) {

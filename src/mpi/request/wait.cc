@@ -111,7 +111,7 @@ base::Error test(Library& library, ErrorTarget& target, Handle<Request> request,
     return {};
   }
   if (!request.object->complete()) {
-    library.device->poll();
+    library.device->poll({device::WaitNote::Kind::request, &request.object->operation});
     if (!request.object->complete()) {
       flag = 0;
       return {};
@@ -145,8 +145,10 @@ base::Error testall(Library& library, ErrorTarget& target, int /*count*/,
                     std::span<MPI_Request> requests, int& flag, MPI_Status* statuses) {
   RequestList list;
   if (const base::Error error = list.resolve(library, requests); error.failed()) return error;
-  if (!list.all_complete()) library.device->poll();
-  flag = list.all_complete() ? 1 : 0;
+  if (const Request* open = list.first_incomplete(); open != nullptr) {
+    library.device->poll({device::WaitNote::Kind::request, &open->operation});
+  }
+  flag = list.first_incomplete() == nullptr ? 1 : 0;
   if (flag == 0) return {};
   StatusWriter writer(target, statuses);
   for (std::size_t i = 0; i < list.size(); ++i) {
