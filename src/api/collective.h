@@ -9,10 +9,11 @@
 #include "api/kinds/ranks.h"
 #include "api/kinds/significance.h"
 #include "mpi/coll/agreement.h"
+#include "mpi/coll/schedules.h"
 #include "mpi/comm/world.h"
 
-/// The way of blocking collective calls: with FULMAR_CHECK=collectives all ranks first compare what
-/// they call (mpi/coll/agreement.h), from the same carriers that `entry` takes.
+/// The way of collective calls: with FULMAR_CHECK=collectives all ranks first compare what they
+/// call (mpi/coll/agreement.h), from the same carriers that `entry` takes.
 namespace fulmar::api {
 
 /// What the carriers of a call say, as far as it is compared.
@@ -42,9 +43,10 @@ class CallReader {
   mpi::Count count_ = 0;
 };
 
-/// Compares the call with those of the other ranks. False where `result` is that of the call. What
-/// is wrong in itself is left to `entry` to tell.
-template <class... Carriers>
+/// Compares the call with those of the other ranks, or announces one that compares later. False
+/// where `result` is that of the call: what is wrong in itself.
+enum class Comparison : std::uint8_t { now, later };
+template <Comparison comparison, class... Carriers>
 [[gnu::noinline]] bool agrees(mpi::Library& library, Call call, int& result, Carriers... carriers) {
   const base::EngineGuard guard(library.lock);
   Scope scope{library};
@@ -52,10 +54,14 @@ template <class... Carriers>
                     (check_at<Stage::root>(scope, call, carriers, result) && ...) &&
                     (check_at<Stage::other>(scope, call, carriers, result) && ...);
   if (!good) return false;
-  if (scope.comm == nullptr || scope.comm->is_inter || scope.comm->size() == 1) return true;
+  if (scope.comm == nullptr || (!scope.comm->is_inter && scope.comm->size() == 1)) return true;
   mpi::CollectiveCall mine(call.name());
   CallReader reader(mine, scope);
   (reader.read(carriers), ...);
+  if constexpr (comparison == Comparison::later) {
+    library.schedules->announced.reset(new (std::nothrow) mpi::CollectiveCall(mine));
+    return true;
+  }
   auto& comm = const_cast<mpi::Comm&>(*scope.comm);
   const base::Error error = mine.compare(comm);
   if (error.ok()) return true;
@@ -69,7 +75,22 @@ template <auto implementation, class... Carriers>
   mpi::Library* library = usable_library();
   if (library != nullptr && library->world->compares_calls) [[unlikely]] {
     int result = MPI_SUCCESS;
-    if (!agrees(*library, call, result, carriers...)) return result;
+    if (!agrees<Comparison::now>(*library, call, result, carriers...)) return result;
+  }
+  return entry<implementation>(call, carriers...);
+}
+
+/// `entry` for those that make a request, which compares when it is started.
+template <auto implementation, class... Carriers>
+[[gnu::always_inline]] inline int announced_entry(Call call, Carriers... carriers) {
+  mpi::Library* library = usable_library();
+  if (library != nullptr && library->world->compares_calls) [[unlikely]] {
+    const base::EngineGuard guard(library->lock);
+    int result = MPI_SUCCESS;
+    if (!agrees<Comparison::later>(*library, call, result, carriers...)) return result;
+    result = entry<implementation>(call, carriers...);
+    library->schedules->announced.reset();  // where the call failed
+    return result;
   }
   return entry<implementation>(call, carriers...);
 }

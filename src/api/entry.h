@@ -82,8 +82,9 @@ template <auto implementation, class... Values>
 
 /// All checks of a call; where one fails, `result` is that of the call.
 template <class... Carriers>
-[[gnu::always_inline]] inline bool check_all(Scope& scope, Call call, int& result,
-                                             Carriers&... carriers) {
+[[gnu::always_inline]] inline bool check_all([[maybe_unused]] Scope& scope,
+                                             [[maybe_unused]] Call call,
+                                             [[maybe_unused]] int& result, Carriers&... carriers) {
   return (check_at<Stage::object>(scope, call, carriers, result) && ...) &&
          (check_at<Stage::root>(scope, call, carriers, result) && ...) &&
          (check_at<Stage::other>(scope, call, carriers, result) && ...);

@@ -12,10 +12,10 @@
 #include "runtime/library_access.h"
 #include "runtime/process.h"
 
-/// The library's own `new`. It is compiled without exceptions, so the one of the C++ library would end
-/// the process without a word when memory is used up, in a place that nobody expects: a vector that
-/// grows. This one says what happened and ends the job, so that no rank waits for one that is gone.
-/// Large allocations, which do fail, ask for MPI_ERR_NO_MEM by `new (std::nothrow)` instead.
+/// The library's own `new`. It is compiled without exceptions, so the one of the C++ library would
+/// end the process without a word when memory is used up, in a place that nobody expects: a vector
+/// that grows. This one says what happened and ends the job, so that no rank waits for one that is
+/// gone. Large allocations, which do fail, ask for MPI_ERR_NO_MEM by `new (std::nothrow)` instead.
 ///
 /// No program sees these: the library exports the functions of MPI only.
 namespace fulmar::runtime {

@@ -117,10 +117,16 @@ def _either(kind):
     return f'{plain}, {large}'
 
 
+def _lock(function):
+    if function.has('unlocked'):
+        return 'none'
+    return 'checks' if function.has('checks_locked') else 'held'
+
+
 def _modes(function):
     """Template arguments of entry, without those at the end that are its defaults."""
     modes = [f'api::When::{function.attributes.get("when", "running")}',
-             f'api::Lock::{"none" if function.has("unlocked") else "held"}',
+             f'api::Lock::{_lock(function)}',
              f'api::Errors::{"files" if function.has("raise") else "first_object"}']
     defaults = ['api::When::running', 'api::Lock::held', 'api::Errors::first_object']
     while modes and modes[-1] == defaults[len(modes) - 1]:
@@ -138,7 +144,8 @@ def _entry(spec, symbol):
     modes = _modes(function)
     expressions, headers = carriers(spec, symbol)
     template = ', '.join([function.implementation, *modes])
-    entry = 'collective_entry' if function.has('agree') else 'entry'
+    entry = ('collective_entry' if function.has('agree') else
+             'announced_entry' if function.has('announce') else 'entry')
     return f'return api::{entry}<{template}>({", ".join(["call", *expressions])});', headers
 
 
@@ -171,7 +178,7 @@ def write_shims(spec, chapter):
         if not symbol.function.has('missing'):
             folders.add(symbol.function.folder)
     includes = [f'#include "api/{"tool_entry" if chapter.style == "tool" else "entry"}.h"']
-    if any(function.has('agree') for function in chapter.functions):
+    if any(function.has('agree') or function.has('announce') for function in chapter.functions):
         includes.append('#include "api/collective.h"')
     includes += [f'#include "api/kinds/{kind}.h"' for kind in sorted(kinds)]
     for folder in sorted(folders):

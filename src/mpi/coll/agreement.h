@@ -3,15 +3,21 @@
 #pragma once
 
 #include <array>
+#include <memory>
+#include <span>
 #include <string>
 
+#include "mpi/coll/exchange.h"
 #include "mpi/comm/comm.h"
 #include "mpi/datatype/datatype.h"
 #include "mpi/op/op.h"
 
 /// Whether all ranks of a communicator make the same collective call: FULMAR_CHECK=collectives. The
 /// first rank gets what each of the others calls, in words and in numbers, and tells all of them
-/// whether that fits. For blocking calls of intracommunicators.
+/// whether that fits; between two groups the first ranks of both tell each other what they got.
+///
+/// A blocking call compares before it begins. A non-blocking or persistent one must not wait: its
+/// algorithm compares first, and its request ends with the error.
 namespace fulmar::mpi {
 
 /// What one rank calls. Goes to another process of the same job and library.
@@ -24,8 +30,13 @@ class CollectiveCall {
   /// Elements that every rank must give alike: the first of them are compared.
   void add_data(Count count, const Datatype& type) noexcept;
 
-  /// Agrees with the other ranks. Every rank gets the same error, which says who called what.
+  /// Agrees with the other ranks; before the tag of the call is taken. Every rank gets the same
+  /// error, which says who called what.
   [[nodiscard]] base::Error compare(Comm& comm);
+
+  /// The same as the first part of a call with this tag, for a non-blocking or persistent call. The
+  /// error is that of `exchange`.
+  static Algorithm compare_first(Exchange& exchange, const CollectiveCall& call);
 
  private:
   struct Body {
@@ -34,13 +45,31 @@ class CollectiveCall {
     std::array<char, 40> type;   ///< of all elements; empty: not known, or not compared
     std::array<char, 120> data;  ///< in words
     Count bytes;                 ///< -1: not compared
-    std::int32_t root;           ///< -1: has none
+    std::int32_t root;           ///< no_root: has none
     std::int32_t spare;
   };
+  static constexpr std::int32_t no_root = INT32_MIN;
+  /// What all ranks are told.
+  struct Verdict {
+    std::int32_t error_class;
+    std::array<char, 600> text;
+  };
 
-  static std::string text_of(Body& body);
+  static std::string text_of(const Body& body);
   static base::ErrorClass difference(const Body& a, const Body& b) noexcept;
-  static base::Error judge(std::span<Body> calls, std::span<char> text);
+  static base::ErrorClass difference_between(const Body& a, const Body& b) noexcept;
+  static void refuse(Verdict& verdict, base::ErrorClass wrong, const std::string& text);
+  static void judge(std::span<const Body> calls, Verdict& verdict);
+  static void judge_between(std::span<const Body> first, std::span<const Body> second,
+                            Verdict& verdict);
+  static void check_roots(std::span<const Body> first, std::span<const Body> second,
+                          Verdict& verdict);
+  static base::Error error_of(Verdict& verdict);
+
+  static Algorithm collect(Exchange& exchange, std::span<Body> calls);
+  static Algorithm spread(Exchange& exchange, Verdict& verdict);
+  static Algorithm compare_within(Exchange& exchange, const CollectiveCall& call);
+  static Algorithm compare_between(Exchange& exchange, const CollectiveCall& call);
 
   Body body_{};
 };

@@ -2,6 +2,9 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/coll/run.h"
 
+#include "mpi/coll/agreement.h"
+#include "mpi/coll/schedules.h"
+
 namespace fulmar::mpi {
 namespace {
 
@@ -18,6 +21,17 @@ Request* make_call_request(const RequestKind& kind, Comm& comm, KeptCall* kept) 
 }
 
 }  // namespace
+
+KeptCall::KeptCall(Comm& comm, int tag) noexcept
+    : comm_(comm), announced_(std::move(comm.library->schedules->announced)), tag_(tag) {}
+
+KeptCall::~KeptCall() = default;
+
+Algorithm KeptCall::compare_and_run(Exchange& exchange, const KeptCall& call) {
+  co_await CollectiveCall::compare_first(exchange, *call.announced_);
+  if (exchange.result().failed()) co_return;
+  co_await call.algorithm(exchange);
+}
 
 void KeptCall::acquire(const Held& held) noexcept {
   Library& library = *comm_.library;

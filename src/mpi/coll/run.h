@@ -33,6 +33,8 @@
 ///     void keep_arrays(const Comm&, KeptArrays&);
 namespace fulmar::mpi {
 
+class CollectiveCall;
+
 /// Objects that a call uses, which the user may free before the call is complete. Null pointers and
 /// predefined objects are allowed.
 struct Held {
@@ -74,8 +76,8 @@ template <class Call>
 /// What the request of a non-blocking or persistent call keeps (Request::extra).
 class KeptCall {
  public:
-  KeptCall(Comm& comm, int tag) noexcept : comm_(comm), tag_(tag) {}
-  virtual ~KeptCall() = default;
+  KeptCall(Comm& comm, int tag) noexcept;
+  virtual ~KeptCall();
   KeptCall(const KeptCall&) = delete;
   KeptCall& operator=(const KeptCall&) = delete;
 
@@ -85,7 +87,9 @@ class KeptCall {
   /// One run; `completion` tells its end.
   void start(device::Operation& completion) noexcept {
     exchange_.emplace(comm_, tag_);
-    exchange_->start(algorithm(*exchange_), completion);
+    exchange_->start(
+        announced_ != nullptr ? compare_and_run(*exchange_, *this) : algorithm(*exchange_),
+        completion);
   }
   /// Of the last run, which is over.
   [[nodiscard]] base::Error result() const noexcept {
@@ -99,8 +103,11 @@ class KeptCall {
 
  private:
   virtual Algorithm algorithm(Exchange& exchange) const = 0;
+  /// With FULMAR_CHECK=collectives.
+  static Algorithm compare_and_run(Exchange& exchange, const KeptCall& call);
 
   Comm& comm_;
+  std::unique_ptr<CollectiveCall> announced_;  ///< null where calls are not compared
   int tag_;
   std::optional<Exchange> exchange_;
 };

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/coll/schedules.h"
 
+#include "mpi/coll/agreement.h"
 #include "mpi/coll/exchange.h"
 
 namespace fulmar::mpi {
@@ -10,6 +11,8 @@ Schedules::Schedules(device::Device& device, const Choices& choices) noexcept
     : device_(device), choices_(choices) {
   step = resume_ready;
 }
+
+Schedules::~Schedules() = default;
 
 void Schedules::make_ready(Exchange& exchange) noexcept {
   if (first_ == nullptr) device_.add_hook(*this);

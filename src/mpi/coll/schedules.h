@@ -2,12 +2,15 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <memory>
+
 #include "device/device.h"
 #include "mpi/coll/choice.h"
 #include "mpi/coll/frame_pool.h"
 
 namespace fulmar::mpi {
 
+class CollectiveCall;
 class Exchange;
 
 /// The collective algorithms of a process that are under way: those whose messages are done and
@@ -18,12 +21,17 @@ class Exchange;
 class Schedules : private device::Device::Hook {
  public:
   Schedules(device::Device& device, const Choices& choices) noexcept;
+  ~Schedules();
   Schedules(const Schedules&) = delete;
   Schedules& operator=(const Schedules&) = delete;
 
   /// What `exchange` waits for is done: it is resumed by the next progress. Any place that holds
   /// the lock, also inside the device.
   void make_ready(Exchange& exchange) noexcept;
+
+  /// What the non-blocking or persistent call that is being made says of itself, if calls are
+  /// compared; who makes the request takes it.
+  std::unique_ptr<CollectiveCall> announced;
 
   [[nodiscard]] FramePool& frames() noexcept { return frames_; }
   [[nodiscard]] const Choices& choices() const noexcept { return choices_; }

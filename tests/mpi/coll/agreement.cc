@@ -80,6 +80,96 @@ void wrong_calls() {
           "MPI_Allreduce(1 MPI_INT, MPI_SUM)", "MPI_Allreduce(2 MPI_INT, MPI_SUM)");
 }
 
+/// A non-blocking call does not wait for the others; its request ends with the error.
+void wrong_requests() {
+  int data[4] = {};
+  int out[4] = {};
+  const bool odd = rank == last();
+  MPI_Request request = MPI_REQUEST_NULL;
+  test::expect_class(odd ? MPI_Ibarrier(MPI_COMM_WORLD, &request)
+                         : MPI_Ibcast(data, 4, MPI_INT, 0, MPI_COMM_WORLD, &request),
+                     MPI_SUCCESS, "the start of a wrong call");
+  // Nobody waits yet.
+  int token = rank;
+  MPI_Sendrecv_replace(&token, 1, MPI_INT, (rank + 1) % size, 3, (rank + size - 1) % size, 3,
+                       MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  differs(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_OTHER, "MPI_Ibarrier()",
+          "MPI_Ibcast(root 0, 4 MPI_INT)");
+  differs(odd ? MPI_Bcast(data, 4, MPI_INT, 0, MPI_COMM_WORLD)
+              : (MPI_Ibcast(data, 4, MPI_INT, 0, MPI_COMM_WORLD, &request),
+                 MPI_Wait(&request, MPI_STATUS_IGNORE)),
+          MPI_ERR_OTHER, "MPI_Bcast(root 0, 4 MPI_INT)", "MPI_Ibcast(root 0, 4 MPI_INT)");
+  MPI_Allreduce_init(data, out, odd ? 3 : 4, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
+                     &request);
+  for (int i = 0; i < 2; ++i) {
+    MPI_Start(&request);
+    differs(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_COUNT,
+            "MPI_Allreduce_init(3 MPI_INT, MPI_SUM)", "MPI_Allreduce_init(4 MPI_INT, MPI_SUM)");
+  }
+  MPI_Request_free(&request);
+}
+
+/// Requests that fit: their results, and two that are under way at the same time.
+void right_requests() {
+  const int value = rank + 1;
+  int sums[2] = {};
+  MPI_Request requests[2];
+  MPI_Iallreduce(&value, &sums[0], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &requests[0]);
+  MPI_Iallreduce(&value, &sums[1], 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD, &requests[1]);
+  test::expect_class(MPI_Wait(&requests[1], MPI_STATUS_IGNORE), MPI_SUCCESS, "the second first");
+  test::expect_class(MPI_Wait(&requests[0], MPI_STATUS_IGNORE), MPI_SUCCESS, "the first");
+  test::expect_equal(sums[0], size * (size + 1) / 2, "sum");
+  test::expect_equal(sums[1], size, "maximum");
+}
+
+void neighbours() {
+  MPI_Comm ring;
+  const int periodic = 1;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &ring);
+  MPI_Comm_set_errhandler(ring, MPI_ERRORS_RETURN);
+  int out[2] = {};
+  test::expect_class(MPI_Neighbor_allgather(&rank, 1, MPI_INT, out, 1, MPI_INT, ring), MPI_SUCCESS,
+                     "a right neighbour call");
+  test::expect_equal(out[1], (rank + 1) % size, "from above");
+  int both[2] = {};
+  differs(rank == last() ? MPI_Neighbor_alltoall(both, 1, MPI_INT, out, 1, MPI_INT, ring)
+                         : MPI_Neighbor_allgather(&rank, 1, MPI_INT, out, 1, MPI_INT, ring),
+          MPI_ERR_OTHER, "MPI_Neighbor_alltoall(1 MPI_INT, 1 MPI_INT)",
+          "MPI_Neighbor_allgather(1 MPI_INT, 1 MPI_INT)");
+  MPI_Comm_free(&ring);
+}
+
+/// Rank 0 against all others. The group of rank 0 is the first one.
+void between_groups() {
+  if (size < 3) return;
+  MPI_Comm half;
+  MPI_Comm inter;
+  const bool left = rank == 0;
+  MPI_Comm_split(MPI_COMM_WORLD, left ? 0 : 1, 0, &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, left ? 1 : 0, 0, &inter);
+  MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
+  int value = rank;
+  int sum = -1;
+  test::expect_class(MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, inter), MPI_SUCCESS,
+                     "a right call between groups");
+  test::expect_equal(sum, left ? size * (size - 1) / 2 : 0, "sum of the other group");
+  const int right_root = left ? MPI_ROOT : 0;
+  test::expect_class(MPI_Bcast(&value, 1, MPI_INT, right_root, inter), MPI_SUCCESS, "a right root");
+  MPI_Request request;
+  MPI_Ibarrier(inter, &request);
+  test::expect_class(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS, "a right request");
+  const int code =
+      rank == last() ? MPI_Barrier(inter) : MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, inter);
+  test::expect_class(code, MPI_ERR_OTHER, "another call between groups");
+  test::expect_class(MPI_Bcast(&value, 1, MPI_INT, left ? MPI_PROC_NULL : 0, inter), MPI_ERR_ROOT,
+                     "nobody is the root");
+  test::expect_class(MPI_Bcast(&value, rank == last() ? 0 : 1, MPI_INT, right_root, inter),
+                     MPI_ERR_COUNT, "another count within a group");
+  test::expect_class(MPI_Barrier(inter), MPI_SUCCESS, "usable afterwards");
+  MPI_Comm_free(&inter);
+  MPI_Comm_free(&half);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -89,6 +179,10 @@ int main(int argc, char** argv) {
   size = test::size_of(MPI_COMM_WORLD);
   right_calls();
   if (size > 1) wrong_calls();
+  if (size > 1) wrong_requests();
+  right_requests();
+  neighbours();
+  between_groups();
   right_calls();
   return test::finish();
 }
