@@ -85,9 +85,10 @@ class Device {
                                   static_cast<std::uint32_t>(bytes)};
     const auto fill = [=](std::span<std::byte> to, std::uint64_t)
                           __attribute__((always_inline)) { copy_short(to.data(), data, bytes); };
-    return rails_.visit(peer->rail, [&](auto& channel, auto& link) __attribute__((always_inline)) {
+    const auto put = [&](auto& channel, auto& link) __attribute__((always_inline)) {
       return channel.put(link, envelope, fill);
-    }) == fabric::Post::done;
+    };
+    return rails_.visit_mapped(peer->rail, put) == fabric::Post::done;
   }
 
   /// Starts a send: key, buffer and mode are set. May be done on return.

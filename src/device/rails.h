@@ -63,6 +63,15 @@ class Rails<fabric::ProviderList<P...>> {
   [[gnu::always_inline]] decltype(auto) visit(const RailRef& rail, F&& f) {
     return visit_from<0>(rail, std::forward<F>(f));
   }
+  /// The same for a peer that is reached through shared memory, without a switch.
+  template <class F>
+  [[gnu::always_inline]] decltype(auto) visit_mapped(const RailRef& rail, F&& f) {
+    if constexpr ((... || fabric::MapsPeers<P>)) {
+      return visit_first_mapped<0>(rail, std::forward<F>(f));
+    } else {
+      return visit(rail, std::forward<F>(f));
+    }
+  }
   /// Calls f(channel) for every channel in use.
   template <class F>
   void for_each(F&& f) {
@@ -137,6 +146,16 @@ class Rails<fabric::ProviderList<P...>> {
       if (rail.provider != index) return visit_from<index + 1>(rail, std::forward<F>(f));
     }
     return f(*std::get<index>(channels_), *static_cast<typename ChannelOf<Each>::Link*>(rail.link));
+  }
+  template <std::size_t index, class F>
+  [[gnu::always_inline]] decltype(auto) visit_first_mapped(const RailRef& rail, F&& f) {
+    using Each = ProviderAt<index>;
+    if constexpr (!fabric::MapsPeers<Each>) {
+      return visit_first_mapped<index + 1>(rail, std::forward<F>(f));
+    } else {
+      return f(*std::get<index>(channels_),
+               *static_cast<typename ChannelOf<Each>::Link*>(rail.link));
+    }
   }
   template <std::size_t index>
   RailRef connect_from(std::uint32_t peer) {

@@ -9,7 +9,6 @@
 namespace fulmar::wire {
 namespace {
 
-using base::Error;
 using base::ErrorClass;
 using base::failure;
 

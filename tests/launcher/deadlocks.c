@@ -49,7 +49,7 @@ static void different_collectives(void) {
   const int count = 1 << 20;
   int* data = calloc((size_t)count, sizeof *data);
   if (rank == 0) MPI_Barrier(MPI_COMM_WORLD);
-  if (rank == 1) MPI_Bcast(data, count, MPI_INT, 0, MPI_COMM_WORLD);
+  if (rank == 1) MPI_Gatherv(data, count, MPI_INT, NULL, NULL, NULL, MPI_INT, 0, MPI_COMM_WORLD);
   free(data);
 }
 

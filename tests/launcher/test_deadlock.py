@@ -105,9 +105,9 @@ class Deadlock(unittest.TestCase):
 
     def test_different_collectives(self):
         self.says("different_collectives", "a cycle", "rank 0: MPI_Barrier on MPI_COMM_WORLD",
-                  "rank 1: MPI_Bcast on MPI_COMM_WORLD",
-                  "MPI_Barrier on MPI_COMM_WORLD: rank 0 is in it, rank 1 is in MPI_Bcast",
-                  "MPI_Bcast on MPI_COMM_WORLD: rank 1 is in it, rank 0 is in MPI_Barrier")
+                  "rank 1: MPI_Gatherv on MPI_COMM_WORLD",
+                  "MPI_Barrier on MPI_COMM_WORLD: rank 0 is in it, rank 1 is in MPI_Gatherv",
+                  "MPI_Gatherv on MPI_COMM_WORLD: rank 1 is in it, rank 0 is in MPI_Barrier")
 
     def test_wrong_communicator(self):
         self.says("wrong_communicator", "rank 1: MPI_Recv from rank 0 tag 3 on MPI_COMM_WORLD",

@@ -29,9 +29,9 @@ void add(std::vector<Fate>& fates, const std::string& reason, const std::string&
 
 Search::Search(std::uint32_t peer, std::uint16_t lane, Ways ways)
     : peer_(peer), lane_(lane), left_out_(std::move(ways.left_out)) {
-  for (Way& way : ways.list) {
+  for (const Way& way : ways.list) {
     tries_.emplace_back();
-    tries_.back().way = std::move(way);
+    tries_.back().way = way;
   }
 }
 
