@@ -32,11 +32,20 @@ std::string space_key(std::uint32_t rank, std::string_view key) {
   return "fulmar." + std::to_string(rank) + "." + std::string(key);
 }
 
+bool is_own_name(const std::string& host) {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 && host == name.data();
+}
+
 Result<base::UniqueFd> connect_to(const std::string& host, const std::string& port) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
-  const int unknown = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
+  int unknown = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
+  // Containers and laptops often cannot resolve their own name, which launchers use all the same.
+  if (unknown != 0 && is_own_name(host)) {
+    unknown = ::getaddrinfo("127.0.0.1", port.c_str(), &hints, &found);
+  }
   if (unknown != 0) {
     return failure(ErrorClass::other, "%s names the host \"%s\": %s", wire::env_pmi_port,
                    host.c_str(), ::gai_strerror(unknown));

@@ -69,7 +69,8 @@ def fetch():
         pip("source of mpi4py", "download", "-q", "--no-deps", "--no-build-isolation", "--no-binary", "mpi4py",
             f"mpi4py=={VERSION}")
         with tarfile.open(FOLDER / f"mpi4py-{VERSION}.tar.gz") as archive:
-            archive.extractall(FOLDER, filter="data")
+            # The filter came with Python 3.11.4; Debian 12 has 3.11.2.
+            archive.extractall(FOLDER, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
 
 
 def build(peer, compiler):
