@@ -13,7 +13,8 @@ constexpr int face_tag = 9;
 
 /// The side of the cube one of whose faces has `bytes` bytes.
 int side_of(std::size_t bytes) {
-  return static_cast<int>(std::lround(std::sqrt(static_cast<double>(bytes / sizeof(double)))));
+  const auto doubles = bytes / sizeof(double);
+  return static_cast<int>(std::lround(std::sqrt(static_cast<double>(doubles))));
 }
 
 MPI_Datatype face_of(int side, int direction) {
