@@ -18,8 +18,9 @@ namespace fulmar::fabric::tcp {
 
 inline constexpr std::uint32_t dead_after_ms = 9000;
 
-/// TCP_NODELAY and keep-alive (probes from 3 s of silence on, every 2 s, 3 of them), and
-/// TCP_USER_TIMEOUT for the handshake.
+/// TCP_NODELAY, keep-alive (probes from 3 s of silence on, every 2 s, 3 of them), repetitions and
+/// probes at most 2 s apart where the kernel can (Linux 6.15), and TCP_USER_TIMEOUT for the
+/// handshake.
 void prepare_socket(int socket, std::uint32_t handshake_ms) noexcept;
 /// Takes the TCP_USER_TIMEOUT of the handshake away.
 void settle_socket(int socket) noexcept;
