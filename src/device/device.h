@@ -150,11 +150,11 @@ class Device {
   /// wake this one if it sleeps.
   template <class Finished>
   void wait_for_memory(Finished&& finished, WaitNote note) noexcept {
-    if (finished()) return;
+    if (finished()) return release_held();
     if (!config_.oversubscribed && !lock_.enabled()) {
       for (int look = 0; look < looks_before_progress; ++look) {
         base::arch::pause();
-        if (finished()) return;
+        if (finished()) return release_held();
       }
     }
     wait_watching(
@@ -249,7 +249,8 @@ class Device {
   [[nodiscard]] std::size_t backlogged_peers() const noexcept { return backlog_.size(); }
   [[nodiscard]] std::uint64_t unattended_sends() const noexcept { return unattended_; }
   [[nodiscard]] std::uint64_t progress_calls() const noexcept { return progress_calls_; }
-  /// Of all channels: packets handed to them and taken from them, control packets too.
+  /// Of shared memory: packets put into rings and mailboxes and taken from them, control packets
+  /// too.
   [[nodiscard]] std::uint64_t packets_sent() noexcept;
   [[nodiscard]] std::uint64_t packets_received() noexcept;
   /// Private rings that peers hold here.

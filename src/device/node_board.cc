@@ -158,9 +158,9 @@ void Device::wait_watching(bool (*finished)(void*) noexcept, void* argument,
     // Whoever is waited for needs this core: one look for messages, then it is theirs.
     for (int turn = 0; turn < yields_before_sleep; ++turn) {
       progress();
-      if (finished(argument)) return;
+      if (finished(argument)) return release_held();
       ::sched_yield();
-      if (finished(argument)) return;
+      if (finished(argument)) return release_held();
     }
   }
   add_hook(watch);

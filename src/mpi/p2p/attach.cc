@@ -109,7 +109,9 @@ base::Error comm_iflush_buffer(Comm& comm, MPI_Request& request) {
 base::Error bsend(const ConstData& data, int dest, int tag, Comm& comm) {
   if (dest == MPI_PROC_NULL) return {};
   std::optional<TypePacker> packer;
-  return send_buffered(comm, comm.key_to(dest, tag), buffer_of(data, packer));
+  const base::Error error = send_buffered(comm, comm.key_to(dest, tag), buffer_of(data, packer));
+  comm.device->release_held();  // the buffer is ours now: no other call of the user has to follow
+  return error;
 }
 
 base::Error ibsend(const ConstData& data, int dest, int tag, Comm& comm, MPI_Request& out) {
