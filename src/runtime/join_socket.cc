@@ -5,17 +5,17 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "base/clock.h"
+#include "base/unix_socket.h"
 #include "wire/job.h"
 #include "wire/join.h"
 
@@ -54,53 +54,36 @@ base::Result<base::UniqueFd> connect_to(std::string_view name) {
   const timeval patience{patience_s, 0};
   ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::copy(name.begin(), name.end(), address.sun_path + 1);
-  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  const int result = without_interruption(
-      [&] { return ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), bytes); });
+  const base::AbstractAddress address(name);
+  const int result =
+      without_interruption([&] { return ::connect(fd.get(), address.get(), address.size()); });
   if (result != 0) return socket_failure("connect");
   return fd;
 }
 
 /// The process that called listen(); it must be the same user's.
 base::Result<pid_t> listener_of(int fd) {
-  ucred peer{};
-  socklen_t bytes = sizeof peer;
-  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) {
-    return socket_failure("SO_PEERCRED");
-  }
-  if (peer.uid != ::geteuid()) {
+  const auto peer = base::peer_of(fd);
+  if (!peer.has_value()) return socket_failure("SO_PEERCRED");
+  if (peer->uid != ::geteuid()) {
     return failure(ErrorClass::other,
                    "%s leads to process %d of user %u, this process is user %u's; run the whole "
                    "job as one user",
-                   wire::env_job_socket, peer.pid, peer.uid, ::geteuid());
+                   wire::env_job_socket, peer->pid, peer->uid, ::geteuid());
   }
-  return peer.pid;
+  return peer->pid;
 }
 
 base::Result<base::UniqueFd> receive_segment(int fd) {
   wire::JoinMessage answer;
-  iovec part{&answer, sizeof answer};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
-  msghdr header{};
-  header.msg_iov = &part;
-  header.msg_iovlen = 1;
-  header.msg_control = control.data();
-  header.msg_controllen = control.size();
-  const ssize_t bytes =
-      without_interruption([&] { return ::recvmsg(fd, &header, MSG_CMSG_CLOEXEC); });
-  if (bytes < 0 && errno != ECONNRESET) return socket_failure("recvmsg");
-
   base::UniqueFd segment;
-  const cmsghdr* const entry = CMSG_FIRSTHDR(&header);
-  if (bytes > 0 && entry != nullptr && entry->cmsg_level == SOL_SOCKET &&
-      entry->cmsg_type == SCM_RIGHTS && entry->cmsg_len == CMSG_LEN(sizeof(int))) {
-    int passed = -1;
-    std::memcpy(&passed, CMSG_DATA(entry), sizeof passed);
-    segment.reset(passed);
-  }
+  const ssize_t bytes = without_interruption([&] {
+    base::Passed passed =
+        base::receive_with_descriptor(fd, std::as_writable_bytes(std::span(&answer, 1)), 0);
+    segment = std::move(passed.descriptor);
+    return passed.bytes;
+  });
+  if (bytes < 0 && errno != ECONNRESET) return socket_failure("recvmsg");
   if (bytes <= 0) {
     return failure(ErrorClass::other,
                    "mpiexec refuses this process the job's memory: it is no descendant of a rank; "

@@ -3,14 +3,14 @@
 #include "mpiexec/job_socket.h"
 
 #include <sys/random.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstddef>
 #include <cstring>
+#include <span>
 
+#include "base/unix_socket.h"
 #include "wire/join.h"
 
 namespace fulmar::mpiexec {
@@ -35,30 +35,15 @@ std::string random_name() {
 }
 
 bool bind_abstract(int fd, std::string_view name) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::copy(name.begin(), name.end(), address.sun_path + 1);  // a leading zero: no file
-  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  return ::bind(fd, reinterpret_cast<const sockaddr*>(&address), bytes) == 0;
+  const base::AbstractAddress address(name);
+  return ::bind(fd, address.get(), address.size()) == 0;
 }
 
 void send_message(int fd, wire::JoinStep step, int passed_fd) {
-  wire::JoinMessage message = wire::join_message(step);
-  iovec part{&message, sizeof message};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
-  msghdr header{};
-  header.msg_iov = &part;
-  header.msg_iovlen = 1;
-  if (passed_fd >= 0) {
-    header.msg_control = control.data();
-    header.msg_controllen = control.size();
-    cmsghdr* const entry = CMSG_FIRSTHDR(&header);
-    entry->cmsg_level = SOL_SOCKET;
-    entry->cmsg_type = SCM_RIGHTS;
-    entry->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(entry), &passed_fd, sizeof passed_fd);
-  }
-  (void)::sendmsg(fd, &header, MSG_DONTWAIT | MSG_NOSIGNAL);  // a peer that has gone needs nothing
+  const wire::JoinMessage message = wire::join_message(step);
+  // A peer that has gone needs nothing.
+  (void)base::send_with_descriptor(fd, std::as_bytes(std::span(&message, 1)), passed_fd,
+                                   MSG_DONTWAIT);
 }
 
 }  // namespace
@@ -99,11 +84,10 @@ void JobSocket::on_door() {
 
 /// False when the connection cannot be watched.
 bool JobSocket::admit(base::UniqueFd fd) {
-  ucred peer{};
-  socklen_t bytes = sizeof peer;
-  if (::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) return true;
-  if (peer.uid != ::geteuid() || !descends_from(peer.pid, roster_.sessions())) {
-    say_refused(peer);
+  const auto peer = base::peer_of(fd.get());
+  if (!peer.has_value()) return true;
+  if (peer->uid != ::geteuid() || !descends_from(peer->pid, roster_.sessions())) {
+    say_refused(*peer);
     return true;
   }
   Visitor& visitor = *free_place();

@@ -7,7 +7,6 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/unix_socket.h"
 #include "runtime/join_socket.h"
 
 namespace fulmar::runtime::bootstrap {
@@ -39,11 +39,8 @@ Error socket_failure(const char* step, int reason) {
                  step, std::strerror(reason == EAGAIN ? ETIMEDOUT : reason));
 }
 
-socklen_t abstract_address(const wire::NodeCard& card, sockaddr_un& address) {
-  const std::string name = wire::node_socket_name(card);
-  address.sun_family = AF_UNIX;
-  std::copy(name.begin(), name.end(), address.sun_path + 1);
-  return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+base::AbstractAddress address_of(const wire::NodeCard& card) noexcept {
+  return base::AbstractAddress(wire::node_socket_name(card));
 }
 
 void set_patience(int socket, int seconds) {
@@ -53,10 +50,8 @@ void set_patience(int socket, int seconds) {
 }
 
 bool same_user(int socket) {
-  ucred peer{};
-  socklen_t bytes = sizeof peer;
-  return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 &&
-         peer.uid == ::geteuid();
+  const auto peer = base::peer_of(socket);
+  return peer.has_value() && peer->uid == ::geteuid();
 }
 
 /// All of it, or false with errno; 0 at an end before it was complete.
@@ -103,9 +98,8 @@ Result<std::unique_ptr<Door>> Door::make() {
   }
   base::UniqueFd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!listener.valid()) return socket_failure("socket", errno);
-  sockaddr_un address{};
-  const socklen_t bytes = abstract_address(card, address);
-  if (::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0) {
+  const base::AbstractAddress address = address_of(card);
+  if (::bind(listener.get(), address.get(), address.size()) != 0) {
     return socket_failure("bind", errno);
   }
   if (::listen(listener.get(), SOMAXCONN) != 0) return socket_failure("listen", errno);
@@ -181,21 +175,9 @@ std::vector<Door::Visitor> Door::close() {
 Error grant(int socket, int segment, std::span<const std::uint32_t> members) {
   wire::NodeGrant message;
   message.member_count = static_cast<std::uint32_t>(members.size());
-  iovec part{&message, sizeof message};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
-  msghdr header{};
-  header.msg_iov = &part;
-  header.msg_iovlen = 1;
-  header.msg_control = control.data();
-  header.msg_controllen = control.size();
-  cmsghdr* const entry = CMSG_FIRSTHDR(&header);
-  entry->cmsg_level = SOL_SOCKET;
-  entry->cmsg_type = SCM_RIGHTS;
-  entry->cmsg_len = CMSG_LEN(sizeof(int));
-  std::memcpy(CMSG_DATA(entry), &segment, sizeof segment);
   ssize_t sent = 0;
   do {
-    sent = ::sendmsg(socket, &header, MSG_NOSIGNAL);
+    sent = base::send_with_descriptor(socket, std::as_bytes(std::span(&message, 1)), segment, 0);
   } while (sent < 0 && errno == EINTR);
   if (sent != static_cast<ssize_t>(sizeof message) ||
       !write_all(socket, members.data(), members.size_bytes())) {
@@ -209,11 +191,10 @@ Result<base::UniqueFd> knock(const wire::NodeCard& card, std::uint32_t leader,
   base::UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket.valid()) return socket_failure("socket", errno);
   set_patience(socket.get(), leader_limit_s);
-  sockaddr_un address{};
-  const socklen_t bytes = abstract_address(card, address);
+  const base::AbstractAddress address = address_of(card);
   int result = 0;
   do {
-    result = ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), bytes);
+    result = ::connect(socket.get(), address.get(), address.size());
   } while (result != 0 && errno == EINTR);
   if (result != 0 && errno != ECONNREFUSED && errno != EPERM && errno != EACCES) {
     return socket_failure("connect", errno);
@@ -237,29 +218,17 @@ Result<base::UniqueFd> knock(const wire::NodeCard& card, std::uint32_t leader,
 
 Result<Granted> receive_grant(int socket, std::uint32_t leader, std::uint32_t size) {
   wire::NodeGrant message;
-  iovec part{&message, sizeof message};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
-  msghdr header{};
-  header.msg_iov = &part;
-  header.msg_iovlen = 1;
-  header.msg_control = control.data();
-  header.msg_controllen = control.size();
-  ssize_t bytes = 0;
+  base::Passed passed;
   do {
-    bytes = ::recvmsg(socket, &header, MSG_CMSG_CLOEXEC | MSG_WAITALL);
-  } while (bytes < 0 && errno == EINTR);
-  Granted granted;
-  const cmsghdr* const entry = CMSG_FIRSTHDR(&header);
-  if (bytes > 0 && entry != nullptr && entry->cmsg_level == SOL_SOCKET &&
-      entry->cmsg_type == SCM_RIGHTS && entry->cmsg_len == CMSG_LEN(sizeof(int))) {
-    int passed = -1;
-    std::memcpy(&passed, CMSG_DATA(entry), sizeof passed);
-    granted.segment.reset(passed);
-  }
-  if (bytes == 0) errno = 0;
-  if (bytes != static_cast<ssize_t>(sizeof message)) {
+    passed = base::receive_with_descriptor(socket, std::as_writable_bytes(std::span(&message, 1)),
+                                           MSG_WAITALL);
+  } while (passed.bytes < 0 && errno == EINTR);
+  if (passed.bytes == 0) errno = 0;
+  if (passed.bytes != static_cast<ssize_t>(sizeof message)) {
     return leader_failure(leader, "does not share it");
   }
+  Granted granted;
+  granted.segment = std::move(passed.descriptor);
   if (!wire::is_ours(message) || message.member_count < 2 || message.member_count > size ||
       !is_sealed_memory(granted.segment.get())) {
     errno = EPROTO;
