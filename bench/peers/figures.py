@@ -203,9 +203,28 @@ def aims_of_collectives(samples):
     return lines
 
 
+def aims_of_network(samples):
+    """Against a bare TCP connection, where there is one."""
+    ours, raw = samples["fulmar"], samples["raw"]
+    lines = []
+    latency, bare = ours.value(("latency", 2, 8)), raw.value(("raw-socket", 2, 8))
+    if latency and bare:
+        lines.append(f"8-byte latency is {latency / bare:.2f} times that of a bare socket; the aim is 1.15 at most")
+    rate, (peer, label) = ours.value(("bandwidth", 2, 8)), best_peer(samples, ("bandwidth", 2, 8))
+    if bare and rate and peer:
+        lines.append(f"8-byte messages: {peer / rate:.2f} times the rate of {label}; the aim is 3")
+    for size in (1 << 20, 1 << 22):
+        mine, bare = ours.value(("bandwidth", 2, size)), raw.value(("raw-socket-stream", 2, size))
+        if mine and bare:
+            lines.append(f"bandwidth at {size_text(size)} is {bare / mine:.2f} times that of a bare socket; the aim is 0.95")
+    return lines
+
+
 def aims(samples):
     """Lines for what Fulmar aims at beyond being ahead, with the measured value."""
     ours, raw = samples["fulmar"], samples["raw"]
+    if any(test == "raw-socket" for test, _, _ in raw.points):
+        return aims_of_network(samples)
     lines = []
     latency = ours.value(("latency", 2, 8))
     for name in ("raw-cache-line", "raw-cache-line-pause"):
