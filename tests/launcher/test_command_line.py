@@ -69,10 +69,38 @@ class CommandLine(LauncherTest):
         self.assertEqual(result.returncode, 2)
         self.assertIn('did you mean "--label"', result.stderr)
 
-    def test_hosts_are_refused_clearly(self):
-        result = self.run_job("-f", "hosts", "-n", 1, "true")
+    def test_hosts_that_are_all_this_one_need_nobody_else(self):
+        (self.folder / "hosts").write_text("# here\nlocalhost slots=2\n127.0.0.1\n")
+        result = self.run_job("-f", "hosts", "echo", "ran")
+        self.assertEqual((result.returncode, result.stdout), (0, "ran\n" * 3), result.stderr)
+        result = self.run_job("-f", "none", "-n", 1, "true")
         self.assertEqual(result.returncode, 2)
-        self.assertIn("several hosts", result.stderr)
+        self.assertIn("none", result.stderr)
+
+    def test_hosts_without_a_process_manager_say_what_to_install(self):
+        result = self.run_job("-host", "elsewhere", "-n", 1, "true", env={"PATH": str(self.folder)})
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, "elsewhere: .*install one: apt install mpich")
+
+    def test_a_process_manager_gets_the_job(self):
+        manager = self.folder / "prterun"
+        manager.write_text('#!/bin/sh\nprintf "%s\\n" "$@" "$MINE"; exit 7\n')
+        manager.chmod(0o755)
+        path = f"{self.folder}:{os.environ['PATH']}"
+        result = self.run_job("-host", "elsewhere:2", "-genv", "MINE", "a b", "true", "x y", env={"PATH": path})
+        self.assertEqual(result.returncode, 7, result.stderr)
+        lines = result.stdout.splitlines()
+        self.assertEqual(lines[:6], ["--host", "elsewhere:2", "--map-by", "slot:OVERSUBSCRIBE", "-n", "2"])
+        self.assertEqual(lines[-3:], ["true", "x y", "a b"])
+        shown = self.run_job("-host", "elsewhere:2", "--dry-run", "true", "x y", env={"PATH": path})
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertRegex(shown.stdout, "prterun --host elsewhere:2 .* true 'x y'\n$")
+
+    def test_a_dry_run_of_a_job_of_this_machine_starts_nothing(self):
+        result = self.run_job("--dry-run", "-n", 3, "echo", "ran")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn("3 ranks", result.stdout)
+        self.assertNotIn("ran\n", result.stdout)
 
     def test_options_of_the_standard_work(self):
         (self.folder / "sub").mkdir()

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/version.h"
+#include "mpiexec/handover.h"
 #include "mpiexec/job.h"
 #include "mpiexec/options.h"
 #include "mpiexec/spawn.h"
@@ -20,6 +22,12 @@ std::span<char> argument_memory(int argc, char** argv) {
   if (argc < 1) return {};
   char* const end = argv[argc - 1] + std::strlen(argv[argc - 1]) + 1;
   return {argv[0], static_cast<std::size_t>(end - argv[0])};
+}
+
+fulmar::mpiexec::Destination where_to(const fulmar::mpiexec::Options& options) {
+  const fulmar::mpiexec::ManagerSearch search{
+      {}, [](const char* name) -> const char* { return std::getenv(name); }};
+  return destination_of(options, search, fulmar::mpiexec::own_host_name());
 }
 
 }  // namespace
@@ -39,7 +47,15 @@ int main(int argc, char** argv) {
       std::printf("mpiexec (Fulmar) %s\n", fulmar::base::version);
       return 0;
     case fulmar::mpiexec::Action::run:
+    case fulmar::mpiexec::Action::show:
       break;
+  }
+  const auto destination = where_to(options.value());
+  if (!destination.here) return fulmar::mpiexec::hand_over(options.value(), destination);
+  if (options.value().action == fulmar::mpiexec::Action::show) {
+    std::printf("mpiexec starts all %u ranks itself, on this machine\n",
+                options.value().rank_count());
+    return 0;
   }
   const fulmar::mpiexec::Inheritance inheritance = fulmar::mpiexec::prepare_process();
   return fulmar::mpiexec::run_job(options.value(), inheritance, argument_memory(argc, argv));

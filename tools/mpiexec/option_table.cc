@@ -36,6 +36,7 @@ Error parse_number(const char* what, const std::string& text, std::uint32_t low,
 }
 
 Error set_count(const OptionTarget& target, Values values) {
+  target.program.counted = true;
   return parse_number("-n", values[0], 1, wire::max_job_ranks, target.program.count);
 }
 
@@ -169,7 +170,10 @@ Error set_bind_to(const OptionTarget& target, Values values) {
   return parse_place("--bind-to", without_modifier(values[0]), target.options.bind_to);
 }
 Error set_map_by(const OptionTarget& target, Values values) {
-  if (values[0] == "node") return {};
+  if (without_modifier(values[0]) == "node") {
+    target.options.dealing = Dealing::in_turn;
+    return {};
+  }
   return parse_place("--map-by", without_modifier(values[0]), target.options.map_by);
 }
 
@@ -187,24 +191,45 @@ Error set_stdin(const OptionTarget& target, Values values) {
                       target.options.stdin_rank);
 }
 
-Error several_hosts(const char* option) {
-  return failure(ErrorClass::arg,
-                 "%s: several hosts are not yet supported; leave the option out to run all ranks "
-                 "on this machine",
-                 option);
+Error set_hosts(const OptionTarget& target, Values values) {
+  const auto hosts = parse_host_list("-host", values[0]);
+  if (hosts.failed()) return hosts.error();
+  add_hosts(target.options.hosts, hosts.value());
+  return {};
 }
-Error reject_hostfile(const OptionTarget& /*target*/, Values /*values*/) {
-  return several_hosts("-f/--hostfile");
+Error set_host_file(const OptionTarget& target, Values values) {
+  target.options.host_file = values[0];
+  return {};
 }
-Error check_host(const OptionTarget& /*target*/, Values values) {
-  std::array<char, 256> self{};
-  ::gethostname(self.data(), self.size() - 1);
-  for (const std::string& entry : split(values[0], ',')) {
-    const std::string host = entry.substr(0, entry.find(':'));
-    if (host != "localhost" && host != "127.0.0.1" && host != self.data()) {
-      return several_hosts(("-host " + host).c_str());
-    }
+Error set_per_host(const OptionTarget& target, Values values) {
+  return parse_number("-ppn", values[0], 1, wire::max_job_ranks, target.options.per_host);
+}
+Error set_manager(const OptionTarget& target, Values values) {
+  struct Name {
+    std::string_view name;
+    Manager manager;
+  };
+  constexpr std::array names = {Name{"auto", Manager::automatic}, Name{"slurm", Manager::slurm},
+                                Name{"srun", Manager::slurm},     Name{"prte", Manager::prte},
+                                Name{"prterun", Manager::prte},   Name{"hydra", Manager::hydra}};
+  for (const Name& entry : names) {
+    if (entry.name != values[0]) continue;
+    target.options.manager = entry.manager;
+    return {};
   }
+  return failure(ErrorClass::arg, "--manager is \"%s\", expected auto, slurm, prte or hydra",
+                 values[0].c_str());
+}
+Error set_remote_shell(const OptionTarget& target, Values values) {
+  target.options.remote_shell = values[0];
+  return {};
+}
+Error set_oversubscribe(const OptionTarget& target, Values /*values*/) {
+  target.options.oversubscribe = true;
+  return {};
+}
+Error set_allow_root(const OptionTarget& target, Values /*values*/) {
+  target.options.allow_root = true;
   return {};
 }
 Error check_arch(const OptionTarget& /*target*/, Values values) {
@@ -236,6 +261,10 @@ Error set_verbose(const OptionTarget& target, Values /*values*/) {
   target.options.verbose = true;
   return {};
 }
+Error set_show(const OptionTarget& target, Values /*values*/) {
+  target.options.action = Action::show;
+  return {};
+}
 Error set_help(const OptionTarget& target, Values /*values*/) {
   target.options.action = Action::help;
   return {};
@@ -258,7 +287,7 @@ constexpr std::array rows = {
     OptionRow{"path", 1, "DIRS", "look for the program in DIRS before PATH", set_path},
     OptionRow{"bind-to", 1, "OBJECT", "bind ranks: none, hwthread, core, l3cache, numa, socket",
               set_bind_to},
-    OptionRow{"map-by", 1, "OBJECT", "deal ranks over: hwthread, core, l3cache, numa, socket",
+    OptionRow{"map-by", 1, "OBJECT", "deal ranks over: node, hwthread, core, l3cache, numa, socket",
               set_map_by},
     OptionRow{"report-bindings", 0, "", "say where each rank is bound", set_report},
     OptionRow{"stdin", 1, "RANK|all|none", "who reads standard input (default rank 0)", set_stdin},
@@ -271,8 +300,13 @@ constexpr std::array rows = {
               set_deadlock_timeout},
     OptionRow{"deadlock-abort", 0, "", "end such a job after that, with exit code 125",
               set_deadlock_abort},
-    OptionRow{"host H", 1, "HOST", "only this machine, for now", check_host},
-    OptionRow{"hostfile f machinefile", 1, "FILE", "not yet: several hosts", reject_hostfile},
+    OptionRow{"host H hosts", 1, "A,B:N", "run on these hosts, N ranks on B before the next",
+              set_hosts},
+    OptionRow{"hostfile f machinefile", 1, "FILE", "the same from a file, a host a line",
+              set_host_file},
+    OptionRow{"ppn perhost npernode N", 1, "N", "ranks on each host before the next", set_per_host},
+    OptionRow{"manager", 1, "NAME", "who starts them there: auto, slurm, prte, hydra", set_manager},
+    OptionRow{"dry-run show", 0, "", "print the command line that this would become", set_show},
     OptionRow{"arch", 1, "NAME", "fail unless the machine is NAME (uname -m)", check_arch},
     OptionRow{"configfile", 1, "FILE", "read programs from FILE, one a line", reject_configfile},
     OptionRow{"verbose v", 0, "", "say what is done", set_verbose},
@@ -282,9 +316,11 @@ constexpr std::array rows = {
     OptionRow{"file", 1, "", "", reject_file},
     OptionRow{"soft", 1, "", "", nullptr},
     OptionRow{"envall genvall", 0, "", "", nullptr},
-    OptionRow{"oversubscribe allow-run-as-root quiet q use-hwthread-cpus nolocal exitcodes", 0, "",
-              "", nullptr},
-    OptionRow{"ppn perhost npernode N launcher bootstrap rank-by", 1, "", "", nullptr},
+    OptionRow{"oversubscribe", 0, "", "", set_oversubscribe},
+    OptionRow{"allow-run-as-root", 0, "", "", set_allow_root},
+    OptionRow{"quiet q use-hwthread-cpus nolocal exitcodes", 0, "", "", nullptr},
+    OptionRow{"launcher bootstrap", 1, "", "", set_remote_shell},
+    OptionRow{"rank-by", 1, "", "", nullptr},
     OptionRow{"mca gmca prtemca", 2, "", "", nullptr},
 };
 

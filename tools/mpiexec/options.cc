@@ -45,7 +45,7 @@ class Parser {
     while (true) {
       Program program;
       if (Error error = parse_flags(program); error.failed()) return error;
-      if (options_.action != Action::run) return options_;
+      if (!runs()) return options_;
       if (Error error = parse_program(program); error.failed()) return error;
       options_.programs.push_back(std::move(program));
       if (rest_.empty()) return options_;
@@ -54,8 +54,13 @@ class Parser {
   }
 
  private:
+  /// Whether programs are to be named.
+  [[nodiscard]] bool runs() const {
+    return options_.action == Action::run || options_.action == Action::show;
+  }
+
   Error parse_flags(Program& program) {
-    while (!rest_.empty() && options_.action == Action::run) {
+    while (!rest_.empty() && runs()) {
       if (rest_[0] == "--") {
         rest_ = rest_.subspan(1);
         return {};
@@ -167,6 +172,28 @@ Error check_totals(const Options& options) {
   return {};
 }
 
+/// Reads the file of hosts and puts -ppn in force. A lone program without -n gets a rank for each
+/// place, as it does from those who start ranks on several hosts.
+Error settle_hosts(Options& options) {
+  if (!options.host_file.empty()) {
+    const auto hosts = read_host_file(options.host_file);
+    if (hosts.failed()) return hosts.error();
+    add_hosts(options.hosts, hosts.value());
+  }
+  if (options.per_host > 0) {
+    for (Host& host : options.hosts) host.places = options.per_host;
+  }
+  Program& first = options.programs[0];
+  if (options.hosts.empty() || options.programs.size() > 1 || first.counted) return {};
+  const std::uint64_t places = places_of(options.hosts);
+  if (places > wire::max_job_ranks) {
+    return failure(ErrorClass::arg, "the hosts have %llu places, at most %u ranks are possible",
+                   static_cast<unsigned long long>(places), wire::max_job_ranks);
+  }
+  first.count = static_cast<std::uint32_t>(places);
+  return {};
+}
+
 }  // namespace
 
 std::uint32_t Options::rank_count() const {
@@ -184,7 +211,8 @@ base::Result<Options> parse_options(std::span<const std::string> arguments) {
     arguments = from_file;
   }
   auto parsed = Parser(arguments).parse();
-  if (parsed.failed() || parsed->action != Action::run) return parsed;
+  if (parsed.failed() || parsed->programs.empty()) return parsed;
+  if (Error error = settle_hosts(*parsed); error.failed()) return error;
   if (Error error = check_totals(*parsed); error.failed()) return error;
   return parsed;
 }
@@ -192,7 +220,8 @@ base::Result<Options> parse_options(std::span<const std::string> arguments) {
 std::string help_text() {
   std::string text =
       "usage: mpiexec [options] -n N program arguments... [: -n M program arguments...]\n"
-      "Starts the ranks of an MPI job on this machine. One dash or two, both work.\n\n";
+      "Starts the ranks of an MPI job on this machine; on several hosts, through srun, prterun or\n"
+      "mpiexec.hydra. One dash or two, both work.\n\n";
   for (const OptionRow& row : option_rows()) {
     if (row.help.empty()) continue;
     std::string left = "  ";

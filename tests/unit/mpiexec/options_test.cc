@@ -132,10 +132,25 @@ TEST(Options, Missing_value_and_missing_program_are_told_apart) {
   EXPECT_NE(complaint("--label=yes p").find("takes no value"), std::string::npos);
 }
 
-TEST(Options, Several_hosts_are_refused_and_this_host_is_accepted) {
-  EXPECT_NE(complaint("-f hosts p").find("several hosts"), std::string::npos);
-  EXPECT_NE(complaint("--host elsewhere.example p").find("several hosts"), std::string::npos);
-  EXPECT_EQ(parse("--host localhost:4 p").programs.size(), 1U);
+TEST(Options, Hosts_are_read_from_the_line_and_from_a_file) {
+  EXPECT_EQ(parse("--host localhost:4 p").programs.at(0).count, 4U);
+  EXPECT_EQ(parse("--host localhost:4 -n 2 p").programs.at(0).count, 2U);
+  EXPECT_EQ(parse("-hosts a,b:2 -H b p").hosts, (std::vector<Host>{{"a", 1}, {"b", 3}}));
+  EXPECT_EQ(parse("-hosts a,b -ppn 3 p").programs.at(0).count, 6U);
+  EXPECT_NE(complaint("-host a:0 p").find("\"a:0\""), std::string::npos);
+  const std::string name = ::testing::TempDir() + "fulmar_hosts_test." + std::to_string(::getpid());
+  std::ofstream(name) << "a slots=2\nb\n";
+  EXPECT_EQ(parse("-f " + name + " p").hosts, (std::vector<Host>{{"a", 2}, {"b", 1}}));
+  std::remove(name.c_str());
+  EXPECT_NE(complaint("--hostfile " + name + " p").find(name), std::string::npos);
+  EXPECT_NE(complaint("--host a:65536,b:65536 p").find("131072"), std::string::npos);
+}
+
+TEST(Options, A_dry_run_and_a_manager) {
+  EXPECT_EQ(parse("--dry-run -n 2 p").action, Action::show);
+  EXPECT_NE(complaint("--dry-run").find("no program"), std::string::npos);
+  EXPECT_EQ(parse("--manager prte p").manager, Manager::prte);
+  EXPECT_NE(complaint("--manager lsf p").find("\"lsf\""), std::string::npos);
 }
 
 TEST(Options, Options_of_other_launchers_are_accepted) {
