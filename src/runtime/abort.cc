@@ -11,8 +11,7 @@ namespace fulmar::runtime {
 void abort_job(Job& job, int code) {
   std::fflush(nullptr);
   const int status = (code & 0xff) == 0 ? 1 : code & 0xff;
-  job.abort(status, "MPI_Abort");
-  job.set_abort_code(code);
+  job.abort(code, status, "MPI_Abort");
   ::_exit(status);
 }
 

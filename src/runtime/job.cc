@@ -240,11 +240,6 @@ void Job::set_state(wire::RankState state) noexcept {
                                           std::memory_order_release);
 }
 
-void Job::set_abort_code(int code) noexcept {
-  if (view_.records.empty()) return;
-  view_.records[local_index_].abort_code.store(code, std::memory_order_release);
-}
-
 std::span<const std::uint64_t> Job::binding_of(std::uint32_t rank) const noexcept {
   const auto place = std::lower_bound(node_ranks_.begin(), node_ranks_.end(), rank);
   if (place == node_ranks_.end() || *place != rank) return {};

@@ -74,9 +74,9 @@ class Job {
 
   /// Tells mpiexec and the other ranks of this node how far this rank is; nothing for a singleton.
   void set_state(wire::RankState state) noexcept;
-  void set_abort_code(int code) noexcept;
-  /// Has the launcher end the whole job. The caller ends this process then.
-  void abort(int code, const char* text) noexcept;
+  /// Has the launcher end the whole job, with `status` if it has no better idea; `code` is what the
+  /// user gave MPI_Abort. The caller ends this process then.
+  void abort(int code, int status, const char* text) noexcept;
 
   /// The processors that a rank of the job is bound to, see wire/job.h; empty for one that is not
   /// bound, or partly to processors for which the record has no bits, or that is on another node.

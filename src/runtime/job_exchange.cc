@@ -69,15 +69,17 @@ base::Result<std::vector<std::byte>> Job::address_in_record(std::uint32_t rank) 
   return std::vector<std::byte>(record.bytes.begin(), record.bytes.begin() + (length - 1));
 }
 
-void Job::abort(int code, const char* text) noexcept {
-  set_abort_code(code);
-  set_state(wire::RankState::aborted);
+void Job::abort(int code, int status, const char* text) noexcept {
+  if (!view_.records.empty()) {
+    view_.records[local_index_].abort_code.store(code, std::memory_order_release);
+  }
+  set_state(wire::RankState::aborted);  // from now on mpiexec may read the code
   if (bootstrap_ != nullptr) {
     if (view_.header != nullptr) {  // else the ranks of the node have not met yet
       view_.header->abort.store(static_cast<std::uint32_t>(wire::JobAbort::ending),
                                 std::memory_order_release);
     }
-    bootstrap_->abort(code, text);
+    bootstrap_->abort(status, text);
     return;
   }
   // Behind a wrapper such as a shell, mpiexec does not see this process end; everybody else ignores
