@@ -12,4 +12,12 @@ inline constexpr bool sanitized = true;
 inline constexpr bool sanitized = false;
 #endif
 
+/// Whether freed memory is kept for a while (the address sanitizer's quarantine): then growth says
+/// nothing, and leaks are found without it.
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool keeps_freed_memory = true;
+#else
+inline constexpr bool keeps_freed_memory = false;
+#endif
+
 }  // namespace test
