@@ -80,6 +80,16 @@ class SlotArena {
     --live_;
   }
   [[nodiscard]] std::size_t live() const noexcept { return live_; }
+  /// Whether `test(void* object)` is true of an object that `find` knows. Looks at every slot that
+  /// was ever used.
+  template <class Test>
+  [[nodiscard]] bool any(Test&& test) const noexcept {
+    for (std::uintptr_t offset = 0; offset < used_bytes(); offset += stride_) {
+      auto* slot = reinterpret_cast<Slot*>(base_ + offset);
+      if (slot->live_key != dead && test(static_cast<void*>(slot + 1))) return true;
+    }
+    return false;
+  }
   /// Memory behind all slots that were ever used.
   [[nodiscard]] std::uintptr_t used_bytes() const noexcept {
     return used_bytes_.load(std::memory_order_relaxed);

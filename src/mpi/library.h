@@ -152,6 +152,13 @@ class Library {
     release(object);
   }
 
+  /// Whether `test(const T&)` is true of an object that has a handle and is not predefined. Looks
+  /// at all of them.
+  template <class T, class Test>
+  [[nodiscard]] bool any(Test&& test) const noexcept {
+    return arena(T::object_kind).any([&](void* object) { return test(*static_cast<T*>(object)); });
+  }
+
   /// Objects of one kind that are alive, for leak reports and tests.
   [[nodiscard]] std::size_t live(ObjectKind kind) const noexcept { return arena(kind).live(); }
 

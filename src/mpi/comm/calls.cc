@@ -166,16 +166,4 @@ Error comm_free(Library& library, Handle<Comm> comm) {
   return error;
 }
 
-Error comm_disconnect(Library& library, Handle<Comm> comm) {
-  const Comm& object = *comm.object;
-  if (!object.predefined) {
-    object.device->wait([&]() noexcept {
-      const bool sent =
-          object.send_buffer == nullptr || object.buffer_keeper->idle(*object.send_buffer);
-      return sent && object.references <= object.user_handles;
-    });
-  }
-  return comm_free(library, comm);
-}
-
 }  // namespace fulmar::mpi

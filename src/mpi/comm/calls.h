@@ -39,6 +39,5 @@ base::Error attr_delete(Library& library, Comm& comm, int keyval);
 /// the communicator stays. Operations that are under way end in their own time.
 base::Error comm_free(Library& library, Handle<Comm> comm);
 /// As comm_free, but waits for the operations that are under way here.
-base::Error comm_disconnect(Library& library, Handle<Comm> comm);
 
 }  // namespace fulmar::mpi

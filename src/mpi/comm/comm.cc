@@ -14,7 +14,7 @@ Comm::~Comm() {
   if (remote_group != nullptr) library->release(*remote_group);
   if (local_comm != nullptr) library->give_back(*local_comm);
   drop_errhandler(*library, *this);
-  if (send_buffer != nullptr) buffer_keeper->abandon(*send_buffer);
+  if (send_buffer != nullptr) abandon_buffer(*send_buffer);
   if (board != nullptr) device->boards().give_back(*board);
   if (numbered) library->world->contexts.give_back(context);
 }

@@ -29,14 +29,6 @@ struct Route {
   std::uint32_t context = 0;
 };
 
-/// What a communicator has to know of its send buffer, which lies in a later chapter.
-struct BufferKeeper {
-  /// Whether no message is left in it.
-  bool (*idle)(const SendBuffer&) noexcept;
-  /// Nobody will send through it any more: it ends, with its last message if there is one.
-  void (*abandon)(SendBuffer&) noexcept;
-};
-
 /// A communicator (MPI 5.0 chapter 7). Made by `mpi/comm_make` and, for the predefined ones, by
 /// `runtime`.
 ///
@@ -77,6 +69,8 @@ struct Comm : ErrorHolder {
   std::string name_text;
   std::vector<Info::Entry> hints;
   std::uint32_t user_handles = 1;
+  /// Operations under way whose requests the user has freed.
+  std::uint32_t abandoned_requests = 0;
   /// Number of the next collective call, which makes its tag: calls of one communicator may be
   /// under way at the same time.
   std::uint32_t collective_calls = 0;
@@ -94,7 +88,8 @@ struct Comm : ErrorHolder {
   /// The buffer attached by MPI_Comm_attach_buffer; see mpi/p2p/buffered.h, which also says what
   /// to do with it when the communicator ends.
   SendBuffer* send_buffer = nullptr;
-  const BufferKeeper* buffer_keeper = nullptr;
+  /// Nobody will send through that buffer any more: it ends, with its last message if there is one.
+  void (*abandon_buffer)(SendBuffer&) noexcept = nullptr;
   /// See mpi/comm/topology.h; nullptr where it has none. Duplicates share it.
   std::shared_ptr<const Topology> topology;
 

@@ -86,10 +86,7 @@ base::Error buffer_iflush(Library& library, MPI_Request& request) {
 }
 
 base::Error comm_attach_buffer(Comm& comm, void* buffer, Count size) {
-  static constexpr BufferKeeper keeper{
-      [](const SendBuffer& attached) noexcept { return attached.idle(); },
-      [](SendBuffer& attached) noexcept { attached.abandon(); }};
-  comm.buffer_keeper = &keeper;
+  comm.abandon_buffer = [](SendBuffer& attached) noexcept { attached.abandon(); };
   return attach_buffer(*comm.device, comm.send_buffer, buffer, size);
 }
 

@@ -51,9 +51,11 @@ void abandon_request(Request& request) noexcept {
   request.library->acquire(request);
   request.library->retire(request);
   if (request.operation.is_send) request.library->device->add_unattended();
+  if (request.comm != nullptr) ++request.comm->abandoned_requests;
   request.operation.on_done = [](device::Operation& operation) {
     Request& done = Request::of(operation);
     if (operation.is_send) done.library->device->remove_unattended();
+    if (done.comm != nullptr) --done.comm->abandoned_requests;
     destroy_request(done);
   };
 }
