@@ -10,6 +10,7 @@
 #include <span>
 
 #include "wire/cell.h"
+#include "wire/travels.h"
 
 /// What travels on a TCP connection once both sides have proven who they are: frames, one behind
 /// the other, each a header and a body.
@@ -50,13 +51,6 @@ inline constexpr std::uint32_t tcp_max_body_bytes = 64U << 10;
 inline constexpr std::uint32_t tcp_max_in_place_bytes = 256U << 10;
 inline constexpr std::size_t tcp_max_prefix_bytes = 32;
 
-/// Whether a packet of this kind can come over a network.
-constexpr bool travels(std::uint8_t kind) noexcept {
-  return kind > static_cast<std::uint8_t>(PacketKind::none) &&
-         kind <= static_cast<std::uint8_t>(PacketKind::last) &&
-         kind != static_cast<std::uint8_t>(PacketKind::ring_close) &&
-         kind != static_cast<std::uint8_t>(PacketKind::ring_revoke);
-}
 constexpr bool is_signal(std::uint8_t kind) noexcept {
   return kind == static_cast<std::uint8_t>(TcpSignal::bye) ||
          kind == static_cast<std::uint8_t>(TcpSignal::seen);

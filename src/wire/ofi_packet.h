@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+
+#include "wire/cell.h"
+#include "wire/travels.h"
+
+/// What travels between two endpoints of libfabric: messages, each a header and a body. An endpoint
+/// takes messages from anybody, so each header says who speaks and shows the cookie of the pair
+/// (docs/security.md); networks may let messages overtake each other, so each has a number.
+namespace fulmar::wire {
+
+static_assert(std::endian::native == std::endian::little, "packets are little-endian");
+
+inline constexpr std::uint32_t ofi_magic = 0x314f4c46;  ///< "FLO1"
+
+/// ```
+///  0  u32 magic     tells the version, too
+///  4  u32 source    rank of the sender
+///  8  u64 cookie    of this direction of the pair
+/// 16  u32 sequence  among the packets to this receiver that keep order, from 0, modulo 2^32
+/// 20  u32 ack       as many packets of the receiver's have come to their turn here
+/// 24  u32 length    bytes of the body, prefix included
+/// 28  u8  kind      a PacketKind that travels, or one of OfiSignal
+/// 29  u8  flags     the envelope's
+/// 30  u8  prefix    not 0: posted in place, outside of the order; sequence is 0
+/// 31  u8  reserved  0
+/// 32  u32 context   of `bye`: how many packets were posted in place before it
+/// 36  i32 tag
+/// ```
+struct OfiPacket {
+  std::uint32_t magic = ofi_magic;
+  std::uint32_t source = 0;
+  std::uint64_t cookie = 0;
+  std::uint32_t sequence = 0;
+  std::uint32_t ack = 0;
+  std::uint32_t length = 0;
+  std::uint8_t kind = 0;
+  std::uint8_t flags = 0;
+  std::uint8_t prefix_bytes = 0;
+  std::uint8_t reserved = 0;
+  std::uint32_t context = 0;
+  std::int32_t tag = 0;
+};
+static_assert(sizeof(OfiPacket) == 40 && offsetof(OfiPacket, sequence) == 16);
+static_assert(offsetof(OfiPacket, kind) == 28 && offsetof(OfiPacket, context) == 32);
+
+/// Packets of the provider itself. They have no body, flags or tag.
+enum class OfiSignal : std::uint8_t {
+  /// The last packet in order of a sender that leaves the job in good order; may be said again.
+  bye = 0xf0,
+  seen = 0xf1,  ///< says nothing but its `ack`; has no number itself
+};
+
+/// The longest body.
+inline constexpr std::uint32_t ofi_max_body_bytes = 64U << 10;
+inline constexpr std::size_t ofi_max_prefix_bytes = 32;
+inline constexpr std::size_t ofi_max_packet_bytes = sizeof(OfiPacket) + ofi_max_body_bytes;
+
+constexpr bool is_ofi_signal(std::uint8_t kind) noexcept {
+  return kind == static_cast<std::uint8_t>(OfiSignal::bye) ||
+         kind == static_cast<std::uint8_t>(OfiSignal::seen);
+}
+
+/// What the header of a packet says besides who sends it and which one it is.
+constexpr OfiPacket ofi_packet(const Envelope& envelope, std::size_t prefix_bytes) noexcept {
+  OfiPacket packet;
+  packet.length = envelope.length;
+  packet.kind = static_cast<std::uint8_t>(envelope.kind);
+  packet.flags = envelope.flags;
+  packet.prefix_bytes = static_cast<std::uint8_t>(prefix_bytes);
+  packet.context = envelope.context;
+  packet.tag = envelope.tag;
+  return packet;
+}
+constexpr OfiPacket ofi_packet(OfiSignal signal, std::uint32_t context) noexcept {
+  OfiPacket packet;
+  packet.kind = static_cast<std::uint8_t>(signal);
+  packet.context = context;
+  return packet;
+}
+constexpr Envelope envelope_of(const OfiPacket& packet) noexcept {
+  return {static_cast<PacketKind>(packet.kind), packet.flags, packet.context, packet.tag,
+          packet.length};
+}
+
+/// Why a packet with `body_bytes` bytes behind its header makes no sense; null if it does. Magic,
+/// source, cookie and the numbers are the receiver's to judge.
+constexpr const char* fault_of(const OfiPacket& packet, std::size_t body_bytes) noexcept {
+  if (packet.length != body_bytes) return "a length that is not the message's";
+  if (packet.reserved != 0) return "a reserved byte that is not 0";
+  if (is_ofi_signal(packet.kind)) {
+    const bool seen = packet.kind == static_cast<std::uint8_t>(OfiSignal::seen);
+    const bool bare = packet.length == 0 && packet.flags == 0 && packet.prefix_bytes == 0 &&
+                      packet.tag == 0 && !(seen && (packet.context != 0 || packet.sequence != 0));
+    return bare ? nullptr : "a signal with a body";
+  }
+  if (!travels(packet.kind)) return "an unknown kind";
+  if (packet.length > ofi_max_body_bytes) return "a body that is too long";
+  if (packet.prefix_bytes == 0) return nullptr;
+  if (packet.prefix_bytes > ofi_max_prefix_bytes) return "a prefix that is too long";
+  if (packet.length <= packet.prefix_bytes) return "a prefix and nothing behind it";
+  return packet.sequence == 0 ? nullptr : "a number where there is no order";
+}
+
+/// The header at the front of a message; nothing if that is too short or has another magic.
+inline std::optional<OfiPacket> decode_ofi_packet(std::span<const std::byte> bytes) noexcept {
+  if (bytes.size() < sizeof(OfiPacket)) return std::nullopt;
+  OfiPacket packet;
+  std::memcpy(&packet, bytes.data(), sizeof packet);
+  if (packet.magic != ofi_magic) return std::nullopt;
+  return packet;
+}
+
+}  // namespace fulmar::wire

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstdint>
+
+#include "wire/cell.h"
+
+namespace fulmar::wire {
+
+/// Whether a packet of this kind can come over a network.
+constexpr bool travels(std::uint8_t kind) noexcept {
+  return kind > static_cast<std::uint8_t>(PacketKind::none) &&
+         kind <= static_cast<std::uint8_t>(PacketKind::last) &&
+         kind != static_cast<std::uint8_t>(PacketKind::ring_close) &&
+         kind != static_cast<std::uint8_t>(PacketKind::ring_revoke);
+}
+
+}  // namespace fulmar::wire
