@@ -7,6 +7,9 @@
 set(check_dir ${CMAKE_BINARY_DIR}/check_headers)
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/src/*.h
      ${CMAKE_SOURCE_DIR}/tools/*.h)
+if(NOT FULMAR_LIBFABRIC_HEADERS)
+  list(FILTER headers EXCLUDE REGEX "fabric/ofi/libfabric/")
+endif()
 set(header_sources "")
 foreach(header IN LISTS headers)
   string(REGEX REPLACE "^(src|tools)/" "" included ${header})

@@ -31,8 +31,19 @@ set(layer_uses_api mpi runtime)
 
 find_package(Threads REQUIRED)
 
+# The network ofi sees libfabric's headers in one folder only, and the library itself at run time.
+include(CheckIncludeFileCXX)
+check_include_file_cxx(rdma/fi_domain.h FULMAR_LIBFABRIC_HEADERS)
+if(FULMAR_LIBFABRIC_HEADERS)
+  set(FULMAR_LEFT_OUT "/src/fabric/ofi/no_libfabric[.]cc$")
+else()
+  message(STATUS "libfabric-dev is not installed: built without the network ofi")
+  set(FULMAR_LEFT_OUT "/src/fabric/ofi/libfabric/")
+endif()
+
 function(fulmar_add_layer layer)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${layer}/*.cc)
+  list(FILTER sources EXCLUDE REGEX ${FULMAR_LEFT_OUT})
   set(target fulmar_${layer})
   if(sources)
     add_library(${target} STATIC ${sources})

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <sys/uio.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+/// A reliable, connectionless endpoint of libfabric, as far as this provider uses it. The seam
+/// between what libfabric does (libfabric/, the only place that sees its headers) and what is made
+/// of it: tests put a network of their own behind it, which reorders, refuses and fails.
+namespace fulmar::fabric::ofi {
+
+/// What an endpoint can do; found out when it is opened, never assumed.
+struct Capabilities {
+  std::string provider;  ///< libfabric's name for it, like "tcp;ofi_rxm"
+  std::string domain;    ///< the device, like "eth0"
+  std::uint32_t address_format = 0;
+  std::size_t inject_bytes = 0;  ///< messages up to this long are copied when they are posted
+  std::size_t most_message_bytes = 0;
+  std::size_t most_pieces = 1;    ///< memory of one send may lie in so many pieces
+  std::size_t receive_depth = 1;  ///< buffers that may be posted
+  bool ordered = false;           ///< messages of a pair arrive as they were sent
+  /// A buffer takes messages until less than the longest one fits; else one message.
+  bool shares_buffers = false;
+  bool registers_memory = false;  ///< all memory has to be enlisted, the sender's too
+  bool sleeps = false;            ///< there is a descriptor to sleep on
+};
+
+/// Stands for a transfer under way, and stays where it is until an event brings it back: libfabric
+/// writes to `reserved` meanwhile.
+struct Ticket {
+  std::array<void*, 8> reserved{};
+  std::byte* begin = nullptr;  ///< of the memory to receive into; set by `receive`
+  bool is_send = false;
+};
+
+enum class Taken : std::uint8_t {
+  yes,
+  later,   ///< no room: try again when events were read
+  failed,  ///< `last_error` says why
+};
+
+/// The end of a transfer, or a message that came.
+struct Event {
+  enum class Kind : std::uint8_t {
+    done,    ///< sent; or `bytes` came
+    freed,   ///< a shared buffer takes no more; nothing came
+    failed,  ///< `last_error` says why
+  };
+  Kind kind = Kind::done;
+  /// The buffer of a receive is the caller's again once `bytes` were looked at.
+  bool frees = false;
+  Ticket* ticket = nullptr;  ///< null: of a failure that libfabric cannot lay to anything
+  std::span<const std::byte> bytes;
+};
+
+/// Thread rule: the lock of the engine.
+class Endpoint {
+ public:
+  Endpoint() = default;
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+  virtual ~Endpoint() = default;
+
+  [[nodiscard]] virtual const Capabilities& capabilities() const noexcept = 0;
+  /// What others need to send here.
+  [[nodiscard]] virtual std::span<const std::byte> name() const noexcept = 0;
+  /// The number under which an endpoint with this name is sent to. Fails (other).
+  [[nodiscard]] virtual base::Result<std::uint64_t> insert(std::span<const std::byte> name) = 0;
+  /// A name for people.
+  [[nodiscard]] virtual std::string text_of(std::span<const std::byte> name) const = 0;
+
+  /// Makes memory known, which must outlive the endpoint; what it returns goes with each post that
+  /// uses it. Fails (no_mem).
+  [[nodiscard]] virtual base::Result<void*> enlist(std::span<std::byte> memory) = 0;
+
+  /// Sends up to inject_bytes; the memory is the caller's again on return, and no event follows.
+  virtual Taken inject(std::uint64_t to, std::span<const std::byte> bytes) = 0;
+  /// Sends at most most_pieces pieces of memory as one message, which stay until the event. Of
+  /// several pieces only the first may have a descriptor of `enlist`.
+  virtual Taken send(std::uint64_t to, std::span<const iovec> pieces, void* descriptor,
+                     Ticket& ticket) = 0;
+  virtual Taken receive(std::span<std::byte> memory, void* descriptor, Ticket& ticket) = 0;
+
+  /// What has happened: fills `events` from the front, returns how many. A failure comes alone.
+  /// What they name stays until the next call.
+  virtual std::size_t read(std::span<Event> events) = 0;
+  /// In words; of the last failure.
+  [[nodiscard]] virtual std::string last_error() const = 0;
+
+  /// -1 where there is none.
+  [[nodiscard]] virtual int descriptor() const noexcept = 0;
+  /// True if there is nothing to read and the descriptor becomes readable when there is.
+  [[nodiscard]] virtual bool arm() = 0;
+};
+
+}  // namespace fulmar::fabric::ofi

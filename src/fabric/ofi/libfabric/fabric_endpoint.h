@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "fabric/ofi/endpoint.h"
+#include "fabric/ofi/libfabric/library.h"
+#include "fabric/ofi/open.h"
+
+namespace fulmar::fabric::ofi {
+
+/// An object of libfabric, closed at the end.
+template <class Object>
+class Owned {
+ public:
+  Owned() = default;
+  Owned(Owned&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  Owned& operator=(Owned&&) = delete;
+  ~Owned() {
+    if (object_ != nullptr) ::fi_close(&object_->fid);
+  }
+
+  [[nodiscard]] Object* get() const noexcept { return object_; }
+  [[nodiscard]] Object* operator->() const noexcept { return object_; }
+  /// Where libfabric puts a new one; only of one that is empty.
+  [[nodiscard]] Object** out() noexcept { return &object_; }
+
+ private:
+  Object* object_ = nullptr;
+};
+
+/// The real endpoint.
+class FabricEndpoint final : public Endpoint {
+ public:
+  /// Uses the first description of the list. Fails (other) with libfabric's words.
+  static base::Result<std::unique_ptr<Endpoint>> open(const Library& library, InfoList info,
+                                                      const Wish& wish);
+
+  [[nodiscard]] const Capabilities& capabilities() const noexcept override { return can_; }
+  [[nodiscard]] std::span<const std::byte> name() const noexcept override { return name_; }
+  [[nodiscard]] base::Result<std::uint64_t> insert(std::span<const std::byte> name) override;
+  [[nodiscard]] std::string text_of(std::span<const std::byte> name) const override;
+  [[nodiscard]] base::Result<void*> enlist(std::span<std::byte> memory) override;
+  Taken inject(std::uint64_t to, std::span<const std::byte> bytes) override;
+  Taken send(std::uint64_t to, std::span<const iovec> pieces, void* descriptor,
+             Ticket& ticket) override;
+  Taken receive(std::span<std::byte> memory, void* descriptor, Ticket& ticket) override;
+  std::size_t read(std::span<Event> events) override;
+  [[nodiscard]] std::string last_error() const override { return last_error_; }
+  [[nodiscard]] int descriptor() const noexcept override { return descriptor_; }
+  [[nodiscard]] bool arm() override;
+
+ private:
+  FabricEndpoint(const Library& library, InfoList info)
+      : library_(library), info_(std::move(info)) {}
+  base::Error prepare(const Wish& wish);
+  base::Error open_queue();
+  base::Error start(const Wish& wish);
+  [[nodiscard]] base::Error failed(const char* call, int result) const;
+  void learn();
+  Taken outcome(ssize_t result, const char* call);
+  std::size_t read_failure(Event& event);
+
+  // Closed from the last to the first.
+  Library library_;
+  InfoList info_;
+  Owned<fid_fabric> fabric_;
+  Owned<fid_domain> domain_;
+  Owned<fid_cq> queue_;
+  Owned<fid_av> addresses_;
+  std::vector<Owned<fid_mr>> regions_;
+  Owned<fid_ep> endpoint_;
+  Capabilities can_;
+  std::vector<std::byte> name_;
+  std::string last_error_;
+  int descriptor_ = -1;
+};
+
+}  // namespace fulmar::fabric::ofi
