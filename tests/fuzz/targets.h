@@ -23,5 +23,7 @@ void tcp_stream(std::span<const std::uint8_t> input);
 /// Both sides of the handshake of a TCP connection with somebody who does not know the key, and the
 /// address that a broken launcher might pass on.
 void tcp_handshake(std::span<const std::uint8_t> input);
+/// Messages of strangers and of hostile ranks at an endpoint of libfabric, and addresses.
+void ofi_messages(std::span<const std::uint8_t> input);
 
 }  // namespace fulmar::fuzz

@@ -7,6 +7,7 @@
 
 #include "fabric/fake/fake.h"
 #include "provider/faulty.h"
+#include "provider/ofi_net.h"
 #include "provider/tcp_net.h"
 
 /// What every provider that sends packets promises. Each maker has two ranks, 0 and 1, in this
@@ -35,6 +36,17 @@ struct CutTcpTwo {
   Tcp& zero = net[0];
   Tcp& one = net[1];
   CutTcpTwo() { net.connect(0, 1, local_sockets(4096)); }
+};
+
+struct OfiTwo {
+  OfiNet net{2};
+  Ofi& zero = net[0];
+  Ofi& one = net[1];
+};
+struct UnorderedOfiTwo {
+  OfiNet net{2, {.ordered = false, .shares_buffers = true, .reluctance = 0.3}};
+  Ofi& zero = net[0];
+  Ofi& one = net[1];
 };
 
 /// Sends back what comes.
@@ -70,8 +82,8 @@ class Packets : public ::testing::Test {
     ASSERT_EQ(sink.packets.size(), count);
   }
 };
-using Makers =
-    ::testing::Types<FakeTwo, ReluctantFakeTwo, TcpTwo, CutTcpTwo<OneByteIo>, CutTcpTwo<RandomIo>>;
+using Makers = ::testing::Types<FakeTwo, ReluctantFakeTwo, TcpTwo, CutTcpTwo<OneByteIo>,
+                                CutTcpTwo<RandomIo>, OfiTwo, UnorderedOfiTwo>;
 TYPED_TEST_SUITE(Packets, Makers);
 
 TYPED_TEST(Packets, Envelope_and_body_arrive_unchanged) {

@@ -84,7 +84,8 @@ struct Message {
 
   [[nodiscard]] std::uint64_t token(std::uint64_t packet) const { return number << 32 | packet; }
   /// Posts as much as is taken; true if all is posted.
-  bool step(Tcp& from, std::uint32_t to) {
+  template <class P>
+  bool step(P& from, std::uint32_t to) {
     while (offset < bytes.size()) {
       const std::size_t count = std::min<std::size_t>(packet_bytes, bytes.size() - offset);
       std::vector<iovec> pieces;

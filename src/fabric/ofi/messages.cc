@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "fabric/ofi/messages.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/clock.h"
+#include "wire/ofi_address.h"
+
+/// Sending, and ends. What comes is in messages_receive.cc.
+namespace fulmar::fabric::ofi {
+namespace {
+
+using base::Error;
+using base::ErrorClass;
+using base::failure;
+using wire::OfiPacket;
+using wire::OfiSignal;
+
+/// Without a descriptor, and while something was refused, the network is looked at so often.
+constexpr std::int64_t blind_interval_ns = 100'000;
+constexpr std::int64_t refused_interval_ns = 1'000'000;
+
+std::int64_t now() { return static_cast<std::int64_t>(base::now_ns()); }
+
+}  // namespace
+
+base::Result<std::unique_ptr<Messages>> Messages::open(const Config& config,
+                                                       std::unique_ptr<Endpoint> endpoint) {
+  const Capabilities& can = endpoint->capabilities();
+  if (can.most_message_bytes < wire::ofi_max_packet_bytes) {
+    return failure(ErrorClass::other,
+                   "messages of libfabric's provider %s have at most %zu bytes, %zu are needed; "
+                   "choose another one by FULMAR_OFI_PROVIDER",
+                   can.provider.c_str(), can.most_message_bytes, wire::ofi_max_packet_bytes);
+  }
+  const auto hash = base::KeyedHash::load();
+  if (hash.failed()) return hash.error();
+  std::unique_ptr<Messages> messages(new Messages(config, hash.value(), std::move(endpoint)));
+  if (const Error error = messages->prepare(); error.failed()) return error;
+  return messages;
+}
+
+Messages::Messages(const Config& config, const base::KeyedHash& hash,
+                   std::unique_ptr<Endpoint> endpoint)
+    : config_(config),
+      cookies_(hash, config.key, config.job_id),
+      peers_(config.size),
+      pool_(wire::ofi_max_packet_bytes),
+      endpoint_(std::move(endpoint)),
+      can_(endpoint_->capabilities()) {}
+
+Error Messages::prepare() {
+  const auto sending = endpoint_->enlist(pool_.memory());
+  if (sending.failed()) return sending.error();
+  pool_.set_descriptor(sending.value());
+  const std::size_t bytes = can_.shares_buffers ? shared_buffer_bytes : wire::ofi_max_packet_bytes;
+  const std::size_t count =
+      std::min(can_.shares_buffers ? shared_buffers : single_buffers, can_.receive_depth);
+  receive_memory_ = std::make_unique_for_overwrite<std::byte[]>(bytes * count);
+  const auto receiving = endpoint_->enlist({receive_memory_.get(), bytes * count});
+  if (receiving.failed()) return receiving.error();
+  receive_descriptor_ = receiving.value();
+  buffers_.resize(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    buffers_[i].memory = {receive_memory_.get() + i * bytes, bytes};
+    unposted_.push_back(&buffers_[i]);
+  }
+  repost();
+  if (unposted_.size() < count) return {};
+  return failure(ErrorClass::other, "libfabric's provider %s takes no receive buffer (%s)",
+                 can_.provider.c_str(), endpoint_->last_error().c_str());
+}
+
+base::Result<std::vector<std::byte>> Messages::address() const {
+  const std::span<const std::byte> name = endpoint_->name();
+  return wire::encode_ofi_address({can_.provider, can_.address_format, {name.begin(), name.end()}});
+}
+
+std::size_t Messages::held() const noexcept {
+  std::size_t packets = 0;
+  for (const auto& peer : peers_) packets += peer == nullptr ? 0 : peer->held.size();
+  return packets;
+}
+
+Peer& Messages::make_peer(std::uint32_t rank, std::uint64_t cookie_in) {
+  peers_[rank] = std::make_unique<Peer>();
+  Peer& peer = *peers_[rank];
+  peer.cookie_in = cookie_in;
+  peer.cookie_out = cookies_.of(config_.self, rank);
+  peer.place = "an address that was not asked for";
+  if (leaving_) {
+    peer.owes_bye = true;
+    owe(rank, peer);
+  }
+  return peer;
+}
+
+/// False: the peer is lost.
+bool Messages::find(std::uint32_t rank, Peer& peer) {
+  if (peer.found) return true;
+  if (const Error error = insert(rank, peer); error.failed()) {
+    lose(rank, error);
+    return false;
+  }
+  return peer.found = true;
+}
+
+Error Messages::insert(std::uint32_t rank, Peer& peer) {
+  const auto blob = config_.find(config_.owner, rank);
+  if (blob.failed()) return blob.error();
+  const auto theirs = wire::decode_ofi_address(blob.value());
+  if (theirs.failed()) return theirs.error();
+  const wire::OfiAddress& address = theirs.value();
+  if (address.provider != can_.provider || address.format != can_.address_format) {
+    return failure(ErrorClass::other,
+                   "rank %u uses libfabric's provider %s (address format %u), rank %u %s (%u); set "
+                   "FULMAR_OFI_PROVIDER to one that all hosts have",
+                   rank, address.provider.c_str(), address.format, config_.self,
+                   can_.provider.c_str(), can_.address_format);
+  }
+  const auto number = endpoint_->insert(address.name);
+  if (number.failed()) return number.error();
+  peer.address = number.value();
+  peer.place = endpoint_->text_of(address.name);
+  return {};
+}
+
+/// The peer if packets can go to it now; else null, and what to answer. What goes to a peer that is
+/// lost is dropped.
+Peer* Messages::ready_peer(std::uint32_t rank, Post& otherwise) {
+  otherwise = Post::done;
+  if (leaving_) return nullptr;
+  Peer& peer =
+      peers_[rank] != nullptr ? *peers_[rank] : make_peer(rank, cookies_.of(rank, config_.self));
+  if (peer.lost) return nullptr;
+  if (peer.has_left) {
+    lose(rank, failure(ErrorClass::proc_aborted,
+                       "rank %u has left the job (MPI_Finalize or the end of its last session), "
+                       "but a message is sent to it",
+                       rank));
+    return nullptr;
+  }
+  return find(rank, peer) ? &peer : nullptr;
+}
+
+bool Messages::window_is_full(const Peer& peer) const noexcept {
+  return !can_.ordered && peer.next_out - peer.acked >= window;
+}
+
+Post Messages::post(std::uint32_t rank, const wire::Envelope& envelope,
+                    std::span<const std::byte> body) {
+  Post otherwise = Post::done;
+  Peer* const peer = ready_peer(rank, otherwise);
+  if (peer == nullptr) return otherwise;
+  OfiPacket head = wire::ofi_packet(envelope, 0);
+  head.sequence = peer->next_out;
+  if (!window_is_full(*peer) && transmit(rank, *peer, head, body) != Taken::later) {
+    return Post::done;
+  }
+  refused_ = true;
+  return Post::again;
+}
+
+Post Messages::post_in_place(std::uint32_t rank, const wire::Envelope& envelope,
+                             std::span<const std::byte> prefix, std::span<const iovec> pieces,
+                             std::uint64_t token) {
+  Post otherwise = Post::done;
+  Peer* const peer = ready_peer(rank, otherwise);
+  if (peer == nullptr) {
+    ended_.push_back({token, Sent::lost});
+    return otherwise;
+  }
+  const OfiPacket head = wire::ofi_packet(envelope, prefix.size());
+  const Taken taken = in_place_under_way_ < most_in_place
+                          ? transmit_pieces(rank, *peer, head, prefix, pieces, token)
+                          : Taken::later;
+  if (taken == Taken::failed) ended_.push_back({token, Sent::lost});
+  if (taken != Taken::later) return Post::done;
+  refused_ = true;
+  return Post::again;
+}
+
+void Messages::fill_in(Peer& peer, OfiPacket& head) const noexcept {
+  head.source = config_.self;
+  head.cookie = peer.cookie_out;
+  head.ack = peer.next_in;
+}
+
+Taken Messages::settle(std::uint32_t rank, Peer& peer, const OfiPacket& head, Taken taken) {
+  if (taken == Taken::failed) {
+    lose(rank,
+         failure(ErrorClass::proc_aborted, "lost rank %u at %s, over %s of libfabric: %s", rank,
+                 peer.place.c_str(), can_.provider.c_str(), endpoint_->last_error().c_str()));
+  }
+  if (taken != Taken::yes) return taken;
+  peer.told_in = head.ack;
+  if (head.prefix_bytes != 0) {
+    ++peer.in_place_out;
+  } else if (head.kind != static_cast<std::uint8_t>(OfiSignal::seen) &&
+             head.sequence == peer.next_out) {
+    ++peer.next_out;
+  }
+  return taken;
+}
+
+Taken Messages::transmit(std::uint32_t rank, Peer& peer, OfiPacket head,
+                         std::span<const std::byte> body) {
+  fill_in(peer, head);
+  const std::size_t bytes = sizeof head + body.size();
+  const auto write = [&](std::byte* to) {
+    std::memcpy(to, &head, sizeof head);
+    if (!body.empty()) std::memcpy(to + sizeof head, body.data(), body.size());
+  };
+  constexpr std::size_t most_injected = 512;
+  // Nobody waits for the end of what is injected, but a process that leaves has to.
+  if (bytes <= std::min(can_.inject_bytes, most_injected) && !wire::is_ofi_signal(head.kind)) {
+    std::array<std::byte, most_injected> message;
+    write(message.data());
+    return settle(rank, peer, head, endpoint_->inject(peer.address, {message.data(), bytes}));
+  }
+  SendTicket* const ticket = pool_.take(bytes);
+  if (ticket == nullptr) return Taken::later;
+  write(ticket->memory.data());
+  ticket->peer = rank;
+  const iovec piece{ticket->memory.data(), bytes};
+  const Taken taken = endpoint_->send(peer.address, {&piece, 1}, pool_.descriptor(), *ticket);
+  if (taken == Taken::yes) {
+    ++peer.under_way;
+  } else {
+    pool_.give_back(*ticket);
+  }
+  return settle(rank, peer, head, taken);
+}
+
+/// From where the bytes lie, if the endpoint can do that; else through memory of the pool.
+Taken Messages::transmit_pieces(std::uint32_t rank, Peer& peer, OfiPacket head,
+                                std::span<const std::byte> prefix, std::span<const iovec> pieces,
+                                std::uint64_t token) {
+  fill_in(peer, head);
+  const bool gather = !can_.registers_memory && pieces.size() < can_.most_pieces;
+  SendTicket* const ticket =
+      pool_.take(sizeof head + (gather ? prefix.size() : std::size_t{head.length}));
+  if (ticket == nullptr) return Taken::later;
+  std::byte* at = ticket->memory.data();
+  const auto append = [&](const void* from, std::size_t bytes) {
+    if (bytes != 0) std::memcpy(at, from, bytes);
+    at += bytes;
+  };
+  append(&head, sizeof head);
+  append(prefix.data(), prefix.size());
+  std::array<iovec, 64> parts;
+  std::size_t count = 1;
+  for (const iovec& piece : pieces) {
+    if (gather) {
+      parts[count++] = piece;
+    } else {
+      append(piece.iov_base, piece.iov_len);
+    }
+  }
+  parts[0] = {ticket->memory.data(), static_cast<std::size_t>(at - ticket->memory.data())};
+  ticket->peer = rank;
+  ticket->token = token;
+  const Taken taken =
+      endpoint_->send(peer.address, std::span(parts).first(count), pool_.descriptor(), *ticket);
+  if (taken == Taken::yes) {
+    ++peer.under_way;
+    ++in_place_under_way_;
+  } else {
+    pool_.give_back(*ticket);
+  }
+  return settle(rank, peer, head, taken);
+}
+
+Taken Messages::signal(std::uint32_t rank, Peer& peer, OfiSignal kind) {
+  OfiPacket head = wire::ofi_packet(kind, kind == OfiSignal::bye ? peer.in_place_out : 0);
+  if (kind == OfiSignal::bye) head.sequence = peer.bye_sent ? peer.bye_number : peer.next_out;
+  return transmit(rank, peer, head, {});
+}
+
+void Messages::owe(std::uint32_t rank, Peer& peer) {
+  if (std::exchange(peer.is_owed, true)) return;
+  owed_.push_back(rank);
+}
+
+/// Sends the signals that are due. A bye says what an acknowledgement would, also one that is said
+/// once more.
+void Messages::pay() {
+  for (std::size_t i = 0; i < owed_.size();) {
+    const std::uint32_t rank = owed_[i];
+    Peer& peer = *peers_[rank];
+    if (peer.has_left && !peer.owes_seen) peer.owes_bye = false;
+    bool paid = peer.lost || (!peer.owes_bye && !peer.owes_seen) || !find(rank, peer);
+    if (!paid) {
+      const bool bye = peer.owes_bye || peer.bye_sent;
+      const std::uint32_t number = peer.bye_sent ? peer.bye_number : peer.next_out;
+      const Taken taken = signal(rank, peer, bye ? OfiSignal::bye : OfiSignal::seen);
+      paid = taken != Taken::later;
+      if (taken == Taken::yes && bye) {
+        peer.bye_sent = true;
+        peer.bye_number = number;
+      }
+      if (paid) peer.owes_bye = peer.owes_seen = false;
+    }
+    if (!paid) {
+      ++i;
+      continue;
+    }
+    peer.is_owed = false;
+    owed_[i] = owed_.back();
+    owed_.pop_back();
+  }
+}
+
+void Messages::lose(std::uint32_t rank, const Error& why) {
+  Peer& peer = *peers_[rank];
+  if (std::exchange(peer.lost, true)) return;
+  peer.why = why;
+  peer.held.clear();
+  lost_.push_back(rank);
+}
+
+void Messages::leave() {
+  if (std::exchange(leaving_, true)) return;
+  farewell_ends_ns_ = now() + longest_farewell_ns;
+  for (std::uint32_t rank = 0; rank < config_.size; ++rank) {
+    if (peers_[rank] == nullptr || peers_[rank]->lost) continue;
+    peers_[rank]->owes_bye = !peers_[rank]->has_left;
+    owe(rank, *peers_[rank]);
+  }
+  pay();
+}
+
+bool Messages::parted() const noexcept {
+  const bool patient = now() < farewell_ends_ns_;
+  return leaving_ && std::all_of(peers_.begin(), peers_.end(), [&](const auto& peer) {
+           if (peer == nullptr || peer->lost) return true;
+           if (peer->has_left && !patient) return true;
+           if (peer->owes_bye || peer->owes_seen || peer->under_way != 0) return false;
+           if (peer->has_left) return !peer->bye_sent || peer->bye_acked();
+           return peer->bye_acked() && !peer->bye_heard;
+         });
+}
+
+bool Messages::arm() {
+  if (!owed_.empty()) pay();
+  if (next_event_ != event_count_ || !ended_.empty() || !lost_.empty() || !turns_.empty()) {
+    return false;
+  }
+  deadline_ns_ = -1;
+  if (descriptor() < 0) {
+    deadline_ns_ = now() + blind_interval_ns;
+  } else if (refused_ || !owed_.empty() || !unposted_.empty()) {
+    deadline_ns_ = now() + refused_interval_ns;
+  } else if (leaving_) {
+    deadline_ns_ = std::max(farewell_ends_ns_, now() + refused_interval_ns);
+  }
+  return endpoint_->arm();
+}
+
+}  // namespace fulmar::fabric::ofi

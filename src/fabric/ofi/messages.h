@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/error.h"
+#include "base/keyed_hash.h"
+#include "fabric/ofi/arrival.h"
+#include "fabric/ofi/cookies.h"
+#include "fabric/ofi/endpoint.h"
+#include "fabric/ofi/peer.h"
+#include "fabric/ofi/sends.h"
+#include "fabric/provider.h"
+
+/// Packets as messages of an endpoint of libfabric.
+///
+/// **Sending.** What is short enough is injected; other packets are copied into a piece of a fixed
+/// pool, or go out from where they lie where the endpoint takes several pieces and needs no
+/// registration. Without room the answer is `again`: nothing is queued here.
+///
+/// **Receiving.** A fixed number of buffers is posted. Where the endpoint shares buffers, one takes
+/// many packets.
+///
+/// **Order.** Packets of a pair carry numbers, and one that comes early is held until those before
+/// it have come. An endpoint that keeps order never brings one early. To one that does not, a
+/// sender has at most `window` packets on the way that the receiver has not acknowledged, so what
+/// is held is bounded. Acknowledgements ride on other packets; a quarter of a window without one
+/// makes a packet of their own.
+///
+/// **Strangers.** Whoever knows the address of an endpoint can send to it. What shows no valid
+/// cookie is counted and dropped before another byte of it is looked at, and makes nobody allocate
+/// memory.
+///
+/// **Ends.** There are no connections whose end would tell something. A process that leaves says
+/// `bye` to everybody it has to do with, behind all else, and goes on until each of them has seen
+/// it, or is leaving as well and silent for `longest_farewell_ns`: then it is gone. Who is leaving
+/// answers a bye by its own once more, so that nobody goes while one is still on its way to it. A
+/// failed transfer to a peer that has not left makes it lost.
+///
+/// All members are called under the lock of the engine. Between `begin` and `finish` the caller
+/// takes what came by `next`, and may post.
+namespace fulmar::fabric::ofi {
+
+class Messages {
+ public:
+  static constexpr std::uint32_t window = 128;
+  static constexpr std::uint32_t silent_packets = window / 4;  ///< until they are acknowledged
+  static constexpr std::size_t most_in_place = 32;
+  static constexpr std::size_t shared_buffer_bytes = 512U << 10;
+  static constexpr std::size_t shared_buffers = 8;
+  static constexpr std::size_t single_buffers = 48;
+  static constexpr std::int64_t longest_farewell_ns = 2'000'000'000;
+
+  struct Counters {
+    std::uint64_t strangers = 0;   ///< messages without a valid cookie
+    std::uint64_t early = 0;       ///< packets that came ahead of their turn
+    std::uint64_t duplicates = 0;  ///< packets that had come before
+    std::uint64_t failures = 0;    ///< that libfabric could not lay to a peer
+  };
+
+  /// Fails (other, no_mem) where buffers cannot be posted, hashes not be computed, or messages of
+  /// the endpoint are too short.
+  static base::Result<std::unique_ptr<Messages>> open(const Config& config,
+                                                      std::unique_ptr<Endpoint> endpoint);
+
+  [[nodiscard]] base::Result<std::vector<std::byte>> address() const;
+  [[nodiscard]] bool alive(std::uint32_t peer) const noexcept {
+    return peers_[peer] == nullptr || !peers_[peer]->lost;
+  }
+  [[nodiscard]] const Config& config() const noexcept { return config_; }
+  [[nodiscard]] const Capabilities& capabilities() const noexcept { return can_; }
+  [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
+  [[nodiscard]] const SendPool& sends() const noexcept { return pool_; }
+  /// Packets held until their turn.
+  [[nodiscard]] std::size_t held() const noexcept;
+
+  Post post(std::uint32_t peer, const wire::Envelope& envelope, std::span<const std::byte> body);
+  Post post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
+                     std::span<const std::byte> prefix, std::span<const iovec> pieces,
+                     std::uint64_t token);
+
+  /// One look: `begin`, then `next` and `next_ended` until they answer false, then `finish`.
+  void begin();
+  [[nodiscard]] bool next(Arrival& arrival);
+  [[nodiscard]] bool next_ended(EndedSend& ended);
+  void finish();
+  /// Whether the last look brought anything, if only news of the provider's own.
+  [[nodiscard]] bool moved() const noexcept { return moved_; }
+
+  /// See fabric::SleepsOnDescriptor.
+  [[nodiscard]] int descriptor() const noexcept { return endpoint_->descriptor(); }
+  [[nodiscard]] bool arm();
+  [[nodiscard]] std::int64_t next_deadline_ns() const noexcept { return deadline_ns_; }
+
+  /// The orderly end: what is posted from now on is not sent. Look until `parted`.
+  void leave();
+  [[nodiscard]] bool parted() const noexcept;
+
+ private:
+  /// A buffer for what comes.
+  struct ReceiveTicket : Ticket {
+    std::span<std::byte> memory;
+  };
+
+  Messages(const Config& config, const base::KeyedHash& hash, std::unique_ptr<Endpoint> endpoint);
+  base::Error prepare();
+
+  // messages.cc: sending and ends
+  Peer* ready_peer(std::uint32_t rank, Post& otherwise);
+  Peer& make_peer(std::uint32_t rank, std::uint64_t cookie_in);
+  [[nodiscard]] bool find(std::uint32_t rank, Peer& peer);
+  base::Error insert(std::uint32_t rank, Peer& peer);
+  Taken transmit(std::uint32_t rank, Peer& peer, wire::OfiPacket head,
+                 std::span<const std::byte> body);
+  Taken transmit_pieces(std::uint32_t rank, Peer& peer, wire::OfiPacket head,
+                        std::span<const std::byte> prefix, std::span<const iovec> pieces,
+                        std::uint64_t token);
+  Taken signal(std::uint32_t rank, Peer& peer, wire::OfiSignal kind);
+  [[nodiscard]] bool window_is_full(const Peer& peer) const noexcept;
+  void fill_in(Peer& peer, wire::OfiPacket& head) const noexcept;
+  /// Keeps the books of what was handed to the endpoint.
+  Taken settle(std::uint32_t rank, Peer& peer, const wire::OfiPacket& head, Taken taken);
+  void owe(std::uint32_t rank, Peer& peer);
+  void pay();
+  void lose(std::uint32_t rank, const base::Error& why);
+
+  // messages_receive.cc
+  void repost();
+  [[nodiscard]] bool take(const Event& event, Arrival& arrival);
+  void end_send(SendTicket& ticket, Event::Kind kind);
+  [[nodiscard]] bool accept(std::span<const std::byte> bytes, Arrival& arrival);
+  [[nodiscard]] Peer* sender_of(const wire::OfiPacket& packet);
+  [[nodiscard]] const char* note_ack(Peer& peer, std::uint32_t ack) const noexcept;
+  [[nodiscard]] bool in_order(std::uint32_t rank, Peer& peer, const wire::OfiPacket& packet,
+                              std::span<const std::byte> body, Arrival& arrival);
+  [[nodiscard]] bool next_held(Arrival& arrival);
+  void advance(std::uint32_t rank, Peer& peer);
+  void on_bye(std::uint32_t rank, Peer& peer);
+  void on_stranger();
+
+  Config config_;
+  PairCookies cookies_;
+  std::vector<std::unique_ptr<Peer>> peers_;
+  SendPool pool_;
+  std::unique_ptr<std::byte[]> receive_memory_;
+  std::vector<ReceiveTicket> buffers_;
+  void* receive_descriptor_ = nullptr;
+  std::unique_ptr<Endpoint> endpoint_;  ///< ends before the memory that it uses
+  Capabilities can_;
+
+  std::array<Event, 16> events_;
+  std::size_t event_count_ = 0;
+  std::size_t next_event_ = 0;
+  unsigned reads_left_ = 0;  ///< in this look
+  ReceiveTicket* spent_ = nullptr;
+  std::vector<ReceiveTicket*> unposted_;
+  std::vector<std::uint32_t> turns_;  ///< peers whose next packet is held
+  HeldPacket current_;                ///< handed out last, of those that were held
+  std::deque<EndedSend> ended_;
+  std::vector<std::uint32_t> owed_;  ///< peers that wait for a signal of ours
+  std::vector<std::uint32_t> lost_;  ///< losses that are not told yet
+  std::size_t in_place_under_way_ = 0;
+  Counters counters_;
+  std::uint64_t strangers_told_ = 0;
+  std::int64_t next_line_ns_ = 0;
+  std::int64_t deadline_ns_ = -1;
+  std::int64_t farewell_ends_ns_ = 0;
+  bool moved_ = false;
+  bool refused_ = false;  ///< a post since the last look was answered `again`
+  bool leaving_ = false;
+};
+
+}  // namespace fulmar::fabric::ofi

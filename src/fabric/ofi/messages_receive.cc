@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "base/clock.h"
+#include "fabric/ofi/messages.h"
+
+/// What comes.
+namespace fulmar::fabric::ofi {
+namespace {
+
+using base::ErrorClass;
+using base::failure;
+using wire::OfiPacket;
+using wire::OfiSignal;
+
+/// How often one look asks the endpoint, so that other networks get their turn.
+constexpr unsigned reads_per_look = 4;
+constexpr std::int64_t line_interval_ns = 1'000'000'000;
+
+}  // namespace
+
+void Messages::begin() {
+  refused_ = moved_ = false;
+  reads_left_ = reads_per_look;
+  if (!owed_.empty()) pay();
+}
+
+bool Messages::next(Arrival& arrival) {
+  while (true) {
+    if (spent_ != nullptr) unposted_.push_back(std::exchange(spent_, nullptr));
+    if (!unposted_.empty()) repost();
+    if (!turns_.empty() && next_held(arrival)) return true;
+    if (!turns_.empty()) continue;
+    if (next_event_ == event_count_) {
+      if (reads_left_ == 0) return false;
+      --reads_left_;
+      next_event_ = 0;
+      event_count_ = endpoint_->read(events_);
+      if (event_count_ == 0) return false;
+      moved_ = true;
+    }
+    if (take(events_[next_event_++], arrival)) return true;
+  }
+}
+
+bool Messages::next_ended(EndedSend& ended) {
+  if (ended_.empty()) return false;
+  ended = ended_.front();
+  ended_.pop_front();
+  return true;
+}
+
+void Messages::finish() {
+  if (!owed_.empty()) pay();
+  moved_ = moved_ || !lost_.empty();
+  for (std::size_t i = 0; i < lost_.size(); ++i) {
+    if (config_.lost != nullptr) config_.lost(config_.owner, lost_[i], peers_[lost_[i]]->why);
+  }
+  lost_.clear();
+}
+
+/// Buffers that the endpoint does not take now are tried again with the next event.
+void Messages::repost() {
+  while (!unposted_.empty()) {
+    ReceiveTicket& buffer = *unposted_.back();
+    if (endpoint_->receive(buffer.memory, receive_descriptor_, buffer) != Taken::yes) return;
+    unposted_.pop_back();
+  }
+}
+
+bool Messages::take(const Event& event, Arrival& arrival) {
+  if (event.ticket == nullptr) {
+    ++counters_.failures;
+    return false;
+  }
+  if (event.ticket->is_send) {
+    end_send(static_cast<SendTicket&>(*event.ticket), event.kind);
+    return false;
+  }
+  if (event.frees) spent_ = static_cast<ReceiveTicket*>(event.ticket);
+  if (event.kind == Event::Kind::failed) ++counters_.failures;
+  return event.kind == Event::Kind::done && accept(event.bytes, arrival);
+}
+
+void Messages::end_send(SendTicket& ticket, Event::Kind kind) {
+  Peer& peer = *peers_[ticket.peer];
+  --peer.under_way;
+  const bool failed = kind == Event::Kind::failed;
+  // One that has left may have closed its endpoint before it said that the last word had come.
+  const bool matters = failed && !peer.has_left;
+  if (ticket.token) {
+    --in_place_under_way_;
+    ended_.push_back({*ticket.token, matters || peer.lost ? Sent::lost : Sent::done});
+  }
+  pool_.give_back(ticket);
+  if (!matters) return;
+  lose(
+      ticket.peer,
+      failure(ErrorClass::proc_aborted, "lost rank %u at %s, over %s of libfabric: %s", ticket.peer,
+              peer.place.c_str(), can_.provider.c_str(), endpoint_->last_error().c_str()));
+}
+
+void Messages::on_stranger() {
+  ++counters_.strangers;
+  if (config_.report == nullptr) return;
+  const auto now = static_cast<std::int64_t>(base::now_ns());
+  if (now < next_line_ns_) return;
+  next_line_ns_ = now + line_interval_ns;
+  char line[160];
+  std::snprintf(line, sizeof line,
+                "dropped %llu message(s) over %s of libfabric from somebody who does not belong to "
+                "this job",
+                static_cast<unsigned long long>(counters_.strangers - strangers_told_),
+                can_.provider.c_str());
+  strangers_told_ = counters_.strangers;
+  config_.report(config_.owner, line);
+}
+
+/// The rank that a packet says to come from, if it shows that rank's cookie.
+Peer* Messages::sender_of(const OfiPacket& packet) {
+  if (packet.source >= config_.size || packet.source == config_.self || packet.cookie == 0) {
+    return nullptr;
+  }
+  const auto& known = peers_[packet.source];
+  if (known != nullptr) return known->cookie_in == packet.cookie ? known.get() : nullptr;
+  const std::uint64_t expected = cookies_.of(packet.source, config_.self);
+  return expected == packet.cookie ? &make_peer(packet.source, expected) : nullptr;
+}
+
+/// Why the acknowledgement makes no sense; null if it does.
+const char* Messages::note_ack(Peer& peer, std::uint32_t ack) const noexcept {
+  if (static_cast<std::int32_t>(peer.next_out - ack) < 0) {
+    return "it acknowledges what was not sent";
+  }
+  // Where packets overtake each other, older words come later.
+  if (static_cast<std::int32_t>(ack - peer.acked) > 0) peer.acked = ack;
+  return nullptr;
+}
+
+bool Messages::accept(std::span<const std::byte> bytes, Arrival& arrival) {
+  const auto packet = wire::decode_ofi_packet(bytes);
+  Peer* const peer = packet ? sender_of(*packet) : nullptr;
+  if (peer == nullptr) {
+    on_stranger();
+    return false;
+  }
+  if (peer->lost) return false;
+  const std::uint32_t rank = packet->source;
+  const std::span<const std::byte> body = bytes.subspan(sizeof *packet);
+  const char* fault = wire::fault_of(*packet, body.size());
+  if (fault == nullptr) fault = note_ack(*peer, packet->ack);
+  const bool numbered =
+      packet->prefix_bytes == 0 && packet->kind != static_cast<std::uint8_t>(OfiSignal::seen);
+  const auto ahead = static_cast<std::int32_t>(packet->sequence - peer->next_in);
+  // With the bye, which needs no room in the window.
+  if (fault == nullptr && numbered && ahead > static_cast<std::int32_t>(window)) {
+    fault = "a number far ahead of its turn";
+  }
+  if (fault != nullptr) {
+    lose(rank, failure(ErrorClass::proc_aborted,
+                       "rank %u at %s, over %s of libfabric, sends what is no packet (%s)", rank,
+                       peer->place.c_str(), can_.provider.c_str(), fault));
+    return false;
+  }
+  if (numbered) return in_order(rank, *peer, *packet, body, arrival);
+  if (packet->prefix_bytes == 0) return false;
+  ++peer->in_place_in;
+  if (!peer->held.empty()) turns_.push_back(rank);  // a bye may have waited for it
+  arrival = {rank, wire::envelope_of(*packet), packet->prefix_bytes, body};
+  return true;
+}
+
+/// True if it is this packet's turn; it is held if its turn will come.
+bool Messages::in_order(std::uint32_t rank, Peer& peer, const OfiPacket& packet,
+                        std::span<const std::byte> body, Arrival& arrival) {
+  const auto ahead = static_cast<std::int32_t>(packet.sequence - peer.next_in);
+  const bool bye = packet.kind == static_cast<std::uint8_t>(OfiSignal::bye);
+  if (bye) peer.bye_heard = true;
+  if (ahead < 0) {
+    ++counters_.duplicates;
+    return false;
+  }
+  if (ahead > 0 || (bye && packet.context != peer.in_place_in)) {
+    ++counters_.early;
+    peer.held.try_emplace(packet.sequence, HeldPacket{packet, {body.begin(), body.end()}});
+    return false;
+  }
+  peer.held.erase(packet.sequence);  // a bye that was said twice
+  advance(rank, peer);
+  if (bye) {
+    on_bye(rank, peer);
+    return false;
+  }
+  arrival = {rank, wire::envelope_of(packet), 0, body};
+  return true;
+}
+
+/// One more packet of the peer has come to its turn.
+void Messages::advance(std::uint32_t rank, Peer& peer) {
+  ++peer.next_in;
+  if (!peer.held.empty()) turns_.push_back(rank);
+  if (can_.ordered || peer.next_in - peer.told_in < silent_packets) return;
+  peer.owes_seen = true;
+  owe(rank, peer);
+}
+
+/// The first of `turns_`; false if it has nothing in turn, and it is taken off the list.
+bool Messages::next_held(Arrival& arrival) {
+  const std::uint32_t rank = turns_.back();
+  turns_.pop_back();
+  Peer& peer = *peers_[rank];
+  const auto found = peer.held.find(peer.next_in);
+  if (found == peer.held.end()) return false;
+  const OfiPacket& head = found->second.head;
+  const bool bye = head.kind == static_cast<std::uint8_t>(OfiSignal::bye);
+  if (bye && head.context != peer.in_place_in) return false;
+  current_ = std::move(found->second);
+  peer.held.erase(found);
+  advance(rank, peer);
+  if (bye) {
+    on_bye(rank, peer);
+    return false;
+  }
+  arrival = {rank, wire::envelope_of(current_.head), 0, current_.body};
+  return true;
+}
+
+void Messages::on_bye(std::uint32_t rank, Peer& peer) {
+  peer.has_left = true;
+  peer.owes_seen = true;
+  owe(rank, peer);
+}
+
+}  // namespace fulmar::fabric::ofi

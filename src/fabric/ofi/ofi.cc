@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "fabric/ofi/ofi.h"
+
+#include <utility>
+
+#include "fabric/ofi/messages.h"
+#include "fabric/ofi/open.h"
+
+namespace fulmar::fabric {
+
+static_assert(SendsInPlace<Ofi> && SleepsOnDescriptor<Ofi>);
+
+base::Result<std::unique_ptr<Ofi>> Ofi::open(const ofi::Config& config, const std::string& wish) {
+  ofi::Wish wanted;
+  wanted.provider = wish;
+  wanted.peers = config.size;
+  wanted.longest_message = wire::ofi_max_packet_bytes;
+  auto endpoint = ofi::open_endpoint(wanted);
+  if (endpoint.failed()) return endpoint.error();
+  return open_over(config, std::move(*endpoint));
+}
+
+base::Result<std::unique_ptr<Ofi>> Ofi::open_over(const ofi::Config& config,
+                                                  std::unique_ptr<ofi::Endpoint> endpoint) {
+  auto messages = ofi::Messages::open(config, std::move(endpoint));
+  if (messages.failed()) return messages.error();
+  return std::unique_ptr<Ofi>(new Ofi(config, std::move(*messages)));
+}
+
+Ofi::Ofi(const ofi::Config& config, std::unique_ptr<ofi::Messages> messages)
+    : messages_(std::move(messages)), self_(config.self), size_(config.size) {}
+
+Ofi::~Ofi() = default;
+
+base::Result<std::vector<std::byte>> Ofi::address() const { return messages_->address(); }
+
+bool Ofi::alive(std::uint32_t peer) const noexcept { return messages_->alive(peer); }
+
+Post Ofi::post(std::uint32_t peer, const wire::Envelope& envelope,
+               std::span<const std::byte> body) {
+  return messages_->post(peer, envelope, body);
+}
+
+Post Ofi::post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
+                        std::span<const std::byte> prefix, std::span<const iovec> pieces,
+                        std::uint64_t token) {
+  return messages_->post_in_place(peer, envelope, prefix, pieces, token);
+}
+
+void Ofi::begin_look() { messages_->begin(); }
+
+bool Ofi::next(ofi::Arrival& arrival) { return messages_->next(arrival); }
+
+bool Ofi::next_ended(ofi::EndedSend& ended) { return messages_->next_ended(ended); }
+
+bool Ofi::finish_look() {
+  messages_->finish();
+  return messages_->moved();
+}
+
+int Ofi::descriptor() const noexcept { return messages_->descriptor(); }
+
+bool Ofi::arm() { return messages_->arm(); }
+
+std::int64_t Ofi::next_deadline_ns() const noexcept { return messages_->next_deadline_ns(); }
+
+void Ofi::leave() { messages_->leave(); }
+
+bool Ofi::parted() const noexcept { return messages_->parted(); }
+
+}  // namespace fulmar::fabric

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "fabric/ofi/arrival.h"
+#include "fabric/provider.h"
+#include "wire/ofi_packet.h"
+
+namespace fulmar::fabric {
+
+namespace ofi {
+class Endpoint;
+class Messages;
+}  // namespace ofi
+
+/// The provider for what libfabric reaches: EFA, CXI, PSM3, verbs, and its own tcp. Packets are
+/// messages of one endpoint for reliable datagrams (fabric/ofi/messages.h says how).
+///
+/// Thread rule: all members under the lock of the engine; a sink may call all but `poll`.
+class Ofi {
+ public:
+  static constexpr const char* name = "ofi";
+  static constexpr std::size_t max_body_bytes = wire::ofi_max_body_bytes;
+  static constexpr std::size_t max_prefix_bytes = wire::ofi_max_prefix_bytes;
+  static constexpr std::size_t max_pieces = 32;
+  static constexpr std::size_t max_in_place_bytes = wire::ofi_max_body_bytes;
+
+  /// `wish`: FULMAR_OFI_PROVIDER, see ofi::Wish. Fails (other, no_mem) with a text that says what
+  /// is missing and what there is.
+  [[nodiscard]] static base::Result<std::unique_ptr<Ofi>> open(const ofi::Config& config,
+                                                               const std::string& wish);
+  /// The same over an endpoint that is there.
+  [[nodiscard]] static base::Result<std::unique_ptr<Ofi>> open_over(
+      const ofi::Config& config, std::unique_ptr<ofi::Endpoint> endpoint);
+  Ofi(const Ofi&) = delete;
+  Ofi& operator=(const Ofi&) = delete;
+  ~Ofi();
+
+  /// What the others need to send to this process; at most 600 bytes. Fails (other) where the names
+  /// of libfabric's provider are longer.
+  [[nodiscard]] base::Result<std::vector<std::byte>> address() const;
+
+  [[nodiscard]] std::uint32_t self() const noexcept { return self_; }
+  [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
+  [[nodiscard]] bool alive(std::uint32_t peer) const noexcept;
+
+  /// A packet for a peer that is known to be dead is dropped: `done`.
+  [[nodiscard]] Post post(std::uint32_t peer, const wire::Envelope& envelope,
+                          std::span<const std::byte> body);
+  [[nodiscard]] Post post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
+                                   std::span<const std::byte> prefix, std::span<const iovec> pieces,
+                                   std::uint64_t token);
+  template <Sink S>
+  unsigned poll(S& sink) {
+    unsigned count = 0;
+    begin_look();
+    for (ofi::Arrival arrival; next(arrival); ++count) hand_over(sink, arrival);
+    for (ofi::EndedSend ended; next_ended(ended); ++count) {
+      if constexpr (LearnsOfSends<S>) sink.sent(ended.token, ended.how);
+    }
+    const bool moved = finish_look();
+    return count == 0 && moved ? 1 : count;
+  }
+
+  [[nodiscard]] int descriptor() const noexcept;
+  [[nodiscard]] bool arm();
+  [[nodiscard]] std::int64_t next_deadline_ns() const noexcept;
+
+  /// The orderly end: `leave`, then poll until `parted`. See ofi::Messages.
+  void leave();
+  [[nodiscard]] bool parted() const noexcept;
+
+  [[nodiscard]] const ofi::Messages& messages() const noexcept { return *messages_; }
+
+ private:
+  explicit Ofi(const ofi::Config& config, std::unique_ptr<ofi::Messages> messages);
+
+  void begin_look();
+  [[nodiscard]] bool next(ofi::Arrival& arrival);
+  [[nodiscard]] bool next_ended(ofi::EndedSend& ended);
+  [[nodiscard]] bool finish_look();
+
+  template <Sink S>
+  static void hand_over(S& sink, const ofi::Arrival& arrival) {
+    if constexpr (PlacesBodies<S>) {
+      if (arrival.prefix_bytes != 0) {
+        return sink.part(arrival.peer, arrival.envelope, arrival.body.first(arrival.prefix_bytes),
+                         0, arrival.body.subspan(arrival.prefix_bytes));
+      }
+    }
+    sink.packet(arrival.peer, arrival.envelope, Body(arrival.body));
+  }
+
+  std::unique_ptr<ofi::Messages> messages_;
+  std::uint32_t self_;
+  std::uint32_t size_;
+};
+
+}  // namespace fulmar::fabric

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/error.h"
+#include "fabric/ofi/endpoint.h"
+
+namespace fulmar::fabric::ofi {
+
+/// A send under way, with memory for the message, or for its front.
+struct SendTicket : Ticket {
+  std::span<std::byte> memory;
+  std::uint32_t peer = 0;
+  std::optional<std::uint64_t> token;  ///< of a packet posted in place
+  SendTicket* next = nullptr;
+};
+
+/// Memory for messages under way to anybody: a fixed amount, in short and long pieces. Pages that
+/// were never used cost nothing.
+class SendPool {
+ public:
+  static constexpr std::size_t short_bytes = 4096;
+  static constexpr std::size_t short_count = 256;
+  static constexpr std::size_t long_count = 16;
+
+  explicit SendPool(std::size_t long_bytes);
+
+  /// All memory, to be enlisted; `descriptor` is what came of it.
+  [[nodiscard]] std::span<std::byte> memory() noexcept;
+  void set_descriptor(void* descriptor) noexcept { descriptor_ = descriptor; }
+  [[nodiscard]] void* descriptor() const noexcept { return descriptor_; }
+
+  /// A piece of at least `bytes` (at most long_bytes); null if all such pieces are in use.
+  [[nodiscard]] SendTicket* take(std::size_t bytes) noexcept;
+  void give_back(SendTicket& ticket) noexcept;
+  [[nodiscard]] std::size_t in_use() const noexcept { return in_use_; }
+
+ private:
+  std::size_t long_bytes_;
+  std::unique_ptr<std::byte[]> bytes_;
+  std::vector<SendTicket> tickets_;
+  SendTicket* free_short_ = nullptr;
+  SendTicket* free_long_ = nullptr;
+  void* descriptor_ = nullptr;
+  std::size_t in_use_ = 0;
+};
+
+}  // namespace fulmar::fabric::ofi
