@@ -79,19 +79,28 @@ class NodeBoard {
 
   // One round is: `post` once, then any of the waits, then `text` of those that were waited for.
 
-  /// Begins the next round; tells nothing.
+  /// How long a text is, and all texts of the same call that this member posts.
+  struct Length {
+    std::size_t bytes = 0;
+    std::uint64_t whole_bytes = 0;
+  };
+
+  /// Begins the next round; tells nothing. For calls that then wait for a member which tells
+  /// something: nothing else bounds how far this one gets ahead.
   void post() noexcept {
-    ++round_;
+    own_.notices[++round_ % depth].whole_bytes = 0;
     publish();
   }
   /// Begins the next round with a text of at most largest_text() bytes, which `fill(std::byte*)`
   /// writes.
   template <class Fill>
-  void post(std::size_t bytes, Fill&& fill) noexcept {
+  void post(Length length, Fill&& fill) noexcept {
+    const std::size_t bytes = length.bytes;
     const std::uint64_t round = round_ + 1;
     if (seen_all_ + depth <= round) [[unlikely]]
       see(round - depth / 2);
     wire::Notice& notice = own_.notices[round % depth];
+    notice.whole_bytes = told(length.whole_bytes);
     if (bytes <= wire::board_short_bytes) {
       fill(notice.body.data());
     } else {
@@ -112,6 +121,14 @@ class NodeBoard {
   /// Aligned to 16 bytes, longer texts to 64.
   [[nodiscard]] const std::byte* text(int member, std::size_t bytes) const noexcept {
     return text_of(members_[static_cast<std::size_t>(member)], bytes);
+  }
+  /// Whether a member posted as much in this call as this process expects, as far as that can be
+  /// told: all lengths of 4 GiB and more look alike.
+  [[nodiscard]] bool tells(int member, std::uint64_t whole_bytes) const noexcept {
+    return whole_bytes_of(member) == told(whole_bytes);
+  }
+  [[nodiscard]] std::uint32_t whole_bytes_of(int member) const noexcept {
+    return members_[static_cast<std::size_t>(member)].board->notices[round_ % depth].whole_bytes;
   }
   /// The own one, to write to what nobody else reads.
   [[nodiscard]] std::byte* own_text(std::size_t bytes) noexcept {
@@ -140,6 +157,9 @@ class NodeBoard {
   static constexpr std::uint32_t short_bytes(std::uint32_t room) noexcept {
     return room / 4 < largest_short_bytes ? std::max(room / 4, smallest_short_bytes)
                                           : largest_short_bytes;
+  }
+  static constexpr std::uint32_t told(std::uint64_t bytes) noexcept {
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, UINT32_MAX));
   }
   [[nodiscard]] std::uint32_t room_bytes() const noexcept {
     return static_cast<std::uint32_t>(members_[static_cast<std::size_t>(self_)].room.size());

@@ -82,7 +82,7 @@ inline constexpr std::uint32_t smallest_stage_bytes = 16U << 10;
 struct alignas(64) Notice {
   std::atomic<std::uint64_t> round;  ///< written last
   std::uint32_t place;               ///< of a longer text, from the start of the board's room
-  std::uint32_t reserved;
+  std::uint32_t whole_bytes;  ///< of all texts of the call; the largest number: so many or more
   std::array<std::byte, board_short_bytes> body;
 };
 

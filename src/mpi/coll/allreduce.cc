@@ -87,12 +87,12 @@ Error allreduce(const void* send, const Data& receive, const Op& op, Comm& comm)
   const Allreduce call{send, receive, &op};
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = call.check(comm); bad.failed()) return bad;
-  if (receive.count == 0) return {};
   if (device::NodeBoard* board =
           board_for(comm, Family::allreduce, bytes_of(receive), receive.type->size);
       board != nullptr) {
     return allreduce_on(*board, call, comm);
   }
+  if (receive.count == 0) return {};
   return run_call(comm, tag, call);
 }
 

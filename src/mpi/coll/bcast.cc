@@ -40,12 +40,11 @@ Algorithm Bcast::algorithm(Exchange& exchange) const {
 Error bcast(const Data& data, int root, Comm& comm) {
   const int tag = next_tag(comm);
   if (comm.is_inter) return run_inter_call(comm, tag, Bcast{data, root});
-  const Count bytes = bytes_of(data);
-  if (comm.size() == 1 || bytes == 0) return {};
-  if (device::NodeBoard* board = board_for(comm, Family::bcast, bytes); board != nullptr) {
-    bcast_on(*board, data, root, comm);
-    return {};
+  if (comm.size() == 1) return {};
+  if (device::NodeBoard* board = board_for(comm, Family::bcast, bytes_of(data)); board != nullptr) {
+    return bcast_on(*board, data, root, comm);
   }
+  if (bytes_of(data) == 0) return {};
   return run_call(comm, tag, Bcast{data, root});
 }
 

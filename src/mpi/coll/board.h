@@ -16,7 +16,15 @@
 /// the ranks of a node. Whether a call goes this way depends on numbers of bytes that are the same
 /// in every rank, never on datatypes, which need not be.
 ///
-/// What is longer than a text goes in pieces, one in each round. All ranks cut alike.
+/// What is longer than a text goes in pieces, one in each round. All ranks cut alike, if they all
+/// have as much: each says how much that is, and who finds a difference returns
+///
+///     MPI_ERR_TRUNCATE   a rank gave more than this one expects
+///     MPI_ERR_COUNT      it gave less
+///
+/// in the first round, as ranks would otherwise wait for different numbers of rounds. It posts as
+/// many rounds as the root of a broadcast or scatter, or as it would have by its own length where
+/// others may count on that, so that ranks which do fit each other can still use the communicator.
 namespace fulmar::mpi {
 
 /// The board, if the communicator has one and a call takes it: `bytes` are those of the family's
@@ -85,15 +93,48 @@ class Packed {
   device::Buffer buffer_;
 };
 
+/// The length of a text of a call in which this rank posts `whole` bytes.
+[[nodiscard]] inline device::NodeBoard::Length length_of(Count text, Count whole) noexcept {
+  return {static_cast<std::size_t>(text), static_cast<std::uint64_t>(whole)};
+}
+
 /// Begins a round with bytes [from, from + count) of the data.
 inline void post_part(device::NodeBoard& board, const Packed& data, Count from,
                       Count count) noexcept {
-  board.post(static_cast<std::size_t>(count), [&](std::byte* to) { data.read(from, count, to); });
+  board.post(length_of(count, data.bytes()), [&](std::byte* to) { data.read(from, count, to); });
 }
 inline void post_data(device::NodeBoard& board, const ConstData& data) noexcept {
   const Packed packed(data);
   post_part(board, packed, 0, packed.bytes());
 }
+/// The one round of a call in which this rank has no data: who expects some learns it.
+inline void post_nothing(device::NodeBoard& board) noexcept {
+  board.post({}, [](std::byte* /*to*/) {});
+}
+
+/// The error of a call in which a member gave another number of bytes than `expected`.
+[[nodiscard]] base::Error wrong_length(const device::NodeBoard& board, int member, Count expected);
+
+/// After waiting for a member, whose data in this call should be so long.
+[[nodiscard]] inline base::Error check_length(const device::NodeBoard& board, int member,
+                                              Count expected) {
+  if (board.tells(member, static_cast<std::uint64_t>(expected))) [[likely]]
+    return {};
+  return wrong_length(board, member, expected);
+}
+/// The same of members 0 to `last` - 1 but this one.
+[[nodiscard]] inline base::Error check_lengths(const device::NodeBoard& board, int last,
+                                               Count expected) {
+  for (int member = 0; member < last; ++member) {
+    if (member == board.self()) continue;
+    if (!board.tells(member, static_cast<std::uint64_t>(expected))) [[unlikely]]
+      return wrong_length(board, member, expected);
+  }
+  return {};
+}
+/// After an error: posts the rounds that are left of so many pieces, together with those of members
+/// 0 to `last` - 1 whose lengths are right.
+void go_on(device::NodeBoard& board, int last, Count expected, Count rounds) noexcept;
 
 /// Stores what a member posted in this round, `count` bytes, at `from`.
 inline void take_part(const device::NodeBoard& board, int member, const Packed& data, Count from,
@@ -103,7 +144,7 @@ inline void take_part(const device::NodeBoard& board, int member, const Packed& 
 
 // The calls. Arguments are checked; every rank of the communicator makes the same one.
 
-void bcast_on(device::NodeBoard& board, const Data& data, int root, const Comm& comm) noexcept;
+base::Error bcast_on(device::NodeBoard& board, const Data& data, int root, const Comm& comm);
 /// Equal blocks.
 base::Error gather_on(device::NodeBoard& board, const ConstData& send, const Blocks& receive,
                       int root, const Comm& comm);

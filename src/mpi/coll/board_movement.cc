@@ -2,6 +2,8 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/coll/board.h"
 
+#include <vector>
+
 /// Movement of data over a board. Each byte is copied into the memory that all ranks map and out of
 /// it by each rank that wants it: two copies on the way of a message, n copies for n readers
 /// instead of 2(n - 1) of a tree of messages. One rank waits for another only where it needs its
@@ -11,6 +13,7 @@
 namespace fulmar::mpi {
 
 using base::Error;
+using base::ErrorClass;
 using device::NodeBoard;
 
 namespace {
@@ -22,7 +25,24 @@ bool crowded(const Comm& comm) noexcept { return comm.library->schedules->choice
 /// The place of a member's part in a text that has a part for everybody but the writer.
 Count part_of(int member, int writer) noexcept { return member < writer ? member : member - 1; }
 
+/// Goes on with a root that cuts other data than this rank expected, after its first piece.
+void follow(NodeBoard& board, int root, const Pieces& pieces) noexcept {
+  for (Count i = 1; i < pieces.count(); ++i) {
+    board.post();
+    board.wait_for(root);
+  }
+}
+
 }  // namespace
+
+Error wrong_length(const NodeBoard& board, int member, Count expected) {
+  const Count given = board.whole_bytes_of(member);
+  return base::failure(given > expected ? ErrorClass::truncate : ErrorClass::count,
+                       "rank %d gave %lld bytes where this rank expects %lld; give the same counts "
+                       "and types in all ranks, or set FULMAR_CHECK=collectives to see who calls "
+                       "what",
+                       member, static_cast<long long>(given), static_cast<long long>(expected));
+}
 
 Count text_bytes(const Comm& comm, const NodeBoard& board, Count total) noexcept {
   if (total <= uncut_bytes) return std::max<Count>(total, 1);
@@ -36,9 +56,25 @@ Count part_bytes(const Comm& comm, const NodeBoard& board, Count total, int part
   return std::max<Count>(text_bytes(comm, board, total * parts) / parts, 1);
 }
 
-void bcast_on(NodeBoard& board, const Data& data, int root, const Comm& comm) noexcept {
+void go_on(NodeBoard& board, int last, Count expected, Count rounds) noexcept {
+  std::vector<int> others;
+  for (int member = 0; member < last; ++member) {
+    if (member == board.self()) continue;
+    board.wait_for(member);
+    if (board.tells(member, static_cast<std::uint64_t>(expected))) others.push_back(member);
+  }
+  if (others.empty()) return;
+  for (; rounds > 0; --rounds) {
+    board.post();
+    for (const int member : others) board.wait_for(member);
+  }
+}
+
+Error bcast_on(NodeBoard& board, const Data& data, int root, const Comm& comm) {
   const Packed packed(data);
-  const Pieces pieces{packed.bytes(), text_bytes(comm, board, packed.bytes())};
+  const auto pieces_of = [&](Count bytes) { return Pieces{bytes, text_bytes(comm, board, bytes)}; };
+  const Pieces pieces = pieces_of(packed.bytes());
+  if (pieces.count() == 0) post_nothing(board);
   for (Count i = 0; i < pieces.count(); ++i) {
     if (comm.rank == root) {
       post_part(board, packed, pieces.begin(i), pieces.length(i));
@@ -46,8 +82,14 @@ void bcast_on(NodeBoard& board, const Data& data, int root, const Comm& comm) no
     }
     board.post();
     board.wait_for(root);
+    if (const Error wrong = check_length(board, root, packed.bytes()); wrong.failed())
+        [[unlikely]] {
+      if (i == 0) follow(board, root, pieces_of(board.whole_bytes_of(root)));
+      return wrong;
+    }
     take_part(board, root, packed, pieces.begin(i), pieces.length(i));
   }
+  return {};
 }
 
 Error gather_on(NodeBoard& board, const ConstData& send, const Blocks& receive, int root,
@@ -57,6 +99,7 @@ Error gather_on(NodeBoard& board, const ConstData& send, const Blocks& receive, 
   const Pieces pieces{own.bytes(), text_bytes(comm, board, own.bytes())};
   Error error;
   if (at_root && !is_in_place(send.address)) error = copy_data(send, receive[root]);
+  if (pieces.count() == 0) post_nothing(board);
   for (Count i = 0; i < pieces.count(); ++i) {
     if (!at_root) {
       post_part(board, own, pieces.begin(i), pieces.length(i));
@@ -66,6 +109,11 @@ Error gather_on(NodeBoard& board, const ConstData& send, const Blocks& receive, 
     for (int step = 1; step < comm.size(); ++step) {
       const int member = (root + step) % comm.size();
       board.wait_for(member);
+      const Error wrong = check_length(board, member, own.bytes());
+      if (wrong.failed()) [[unlikely]] {
+        go_on(board, board.size(), own.bytes(), pieces.count() - 1 - i);
+        return wrong;
+      }
       take_part(board, member, Packed(receive[member]), pieces.begin(i), pieces.length(i));
     }
   }
@@ -77,19 +125,28 @@ Error scatter_on(NodeBoard& board, const Blocks& send, const Data& receive, int 
   const int others = comm.size() - 1;
   const bool at_root = comm.rank == root;
   const Packed own(at_root ? send[root] : receive);
-  const Pieces pieces{own.bytes(), part_bytes(comm, board, own.bytes(), others)};
+  const auto pieces_of = [&](Count bytes) {
+    return Pieces{bytes, part_bytes(comm, board, bytes, others)};
+  };
+  const Pieces pieces = pieces_of(own.bytes());
   Error error;
+  if (pieces.count() == 0) post_nothing(board);
   for (Count i = 0; i < pieces.count(); ++i) {
     const Count length = pieces.length(i);
     const auto bytes = static_cast<std::size_t>(length * others);
     if (!at_root) {
       board.post();
       board.wait_for(root);
+      const Error wrong = check_length(board, root, own.bytes());
+      if (wrong.failed()) [[unlikely]] {
+        if (i == 0) follow(board, root, pieces_of(board.whole_bytes_of(root)));
+        return wrong;
+      }
       own.write(pieces.begin(i), length,
                 board.text(root, bytes) + length * part_of(comm.rank, root));
       continue;
     }
-    board.post(bytes, [&](std::byte* to) {
+    board.post({bytes, static_cast<std::uint64_t>(own.bytes())}, [&](std::byte* to) {
       for (int member = 0; member < comm.size(); ++member) {
         if (member == root) continue;
         Packed(send[member]).read(pieces.begin(i), length, to + length * part_of(member, root));
@@ -110,16 +167,20 @@ Error allgather_on(NodeBoard& board, const ConstData& send, const Blocks& receiv
   }
   const Packed own(receive[comm.rank]);
   const Pieces all{longest, text_bytes(comm, board, longest)};
+  if (all.count() == 0) post_nothing(board);
   for (Count i = 0; i < all.count(); ++i) {
-    const auto length_of = [&](Count bytes) {
+    const auto piece_of = [&](Count bytes) {
       return std::clamp<Count>(bytes - all.begin(i), 0, all.most);
     };
-    post_part(board, own, all.begin(i), length_of(own.bytes()));
+    post_part(board, own, all.begin(i), piece_of(own.bytes()));
     for (int step = 1; step < comm.size(); ++step) {
       const int member = (comm.rank + step) % comm.size();
       const Packed block(receive[member]);
       board.wait_for(member);
-      take_part(board, member, block, all.begin(i), length_of(block.bytes()));
+      const Error wrong = check_length(board, member, block.bytes());
+      if (wrong.failed()) [[unlikely]]
+        return wrong;
+      take_part(board, member, block, all.begin(i), piece_of(block.bytes()));
     }
     board.wait_all();
   }
@@ -132,11 +193,13 @@ Error alltoall_on(NodeBoard& board, const Blocks& send, const Blocks& receive, c
   const Blocks& from = send.in_place() ? receive : send;
   const Count block = bytes_of(receive[self]);
   const Pieces pieces{block, part_bytes(comm, board, block, others)};
+  const auto given = static_cast<std::uint64_t>(bytes_of(from[self]));
+  if (pieces.count() == 0) post_nothing(board);
   for (Count i = 0; i < pieces.count(); ++i) {
     const Count begin = pieces.begin(i);
     const Count length = pieces.length(i);
     const auto bytes = static_cast<std::size_t>(length * others);
-    board.post(bytes, [&](std::byte* to) {
+    board.post({bytes, given}, [&](std::byte* to) {
       for (int member = 0; member < comm.size(); ++member) {
         if (member == self) continue;
         Packed(from[member]).read(begin, length, to + length * part_of(member, self));
@@ -145,6 +208,9 @@ Error alltoall_on(NodeBoard& board, const Blocks& send, const Blocks& receive, c
     for (int step = 1; step < comm.size(); ++step) {
       const int member = (self + step) % comm.size();
       board.wait_for(member);
+      const Error wrong = check_length(board, member, block);
+      if (wrong.failed()) [[unlikely]]
+        return wrong;
       const std::byte* part = board.text(member, bytes) + length * part_of(self, member);
       Packed(receive[member]).write(begin, length, part);
     }

@@ -69,11 +69,15 @@ Error allreduce_on(NodeBoard& board, const Allreduce& call, const Comm& comm) {
   const Packed own(ConstData{call.own(), call.receive.count, &type});
   const Pieces pieces = cut(comm, board, call.receive.count, type);
   PostedOperands operands(board, *call.op, type, pieces.most);
+  if (pieces.count() == 0) post_nothing(board);
   for (Count i = 0; i < pieces.count(); ++i) {
     const Count count = pieces.length(i);
     void* result = shifted(call.receive.address, type.extent * pieces.begin(i));
     post_part(board, own, pieces.begin(i) * type.size, count * type.size);
     board.wait_all();
+    const Error wrong = check_lengths(board, comm.size(), own.bytes());
+    if (wrong.failed()) [[unlikely]]
+      return wrong;
     const bool each = comm.size() == 2 || count * type.size * comm.size() <= most_repeated_bytes;
     if (!each) {
       share_work(board, operands, count, type, result);
@@ -91,6 +95,7 @@ Error reduce_on(NodeBoard& board, const Reduce& call, const Comm& comm) {
   const Packed own(ConstData{in_place ? call.receive : call.send, call.count, &type});
   const Pieces pieces = cut(comm, board, call.count, type);
   PostedOperands operands(board, *call.op, type, at_root ? pieces.most : 0);
+  if (pieces.count() == 0) post_nothing(board);
   for (Count i = 0; i < pieces.count(); ++i) {
     const Count count = pieces.length(i);
     if (!at_root || in_place) {
@@ -101,6 +106,11 @@ Error reduce_on(NodeBoard& board, const Reduce& call, const Comm& comm) {
     }
     if (!at_root) continue;
     board.wait_all();
+    const Error wrong = check_lengths(board, comm.size(), own.bytes());
+    if (wrong.failed()) [[unlikely]] {
+      go_on(board, comm.size(), own.bytes(), pieces.count() - 1 - i);
+      return wrong;
+    }
     if (operands.failed()) continue;
     operands.combine(0, comm.size(), {count, 0, count},
                      shifted(call.receive, type.extent * pieces.begin(i)));
@@ -116,21 +126,25 @@ Error reduce_scatter_on(NodeBoard& board, const ReduceScatter& call, const Comm&
   for (int rank = 0; rank < comm.size(); ++rank) longest = std::max(longest, parts.count(rank));
   const Pieces pieces = cut(comm, board, longest, type, comm.size());
   PostedOperands operands(board, *call.op, type, pieces.most);
+  if (pieces.count() == 0) post_nothing(board);
   for (Count i = 0; i < pieces.count(); ++i) {
     const Count stride = pieces.length(i);
     const Count begin = pieces.begin(i);
-    const auto length_of = [&](int rank) {
+    const auto piece_of = [&](int rank) {
       return std::clamp<Count>(parts.count(rank) - begin, 0, stride);
     };
     const Count text = stride * comm.size();
-    board.post(static_cast<std::size_t>(text * type.size), [&](std::byte* to) {
+    board.post(length_of(text * type.size, own.bytes()), [&](std::byte* to) {
       for (int rank = 0; rank < comm.size(); ++rank) {
-        own.read((parts.displ(rank) + begin) * type.size, length_of(rank) * type.size,
+        own.read((parts.displ(rank) + begin) * type.size, piece_of(rank) * type.size,
                  to + stride * rank * type.size);
       }
     });
     board.wait_all();
-    const Count count = length_of(comm.rank);
+    const Error wrong = check_lengths(board, comm.size(), own.bytes());
+    if (wrong.failed()) [[unlikely]]
+      return wrong;
+    const Count count = piece_of(comm.rank);
     if (operands.failed() || count == 0) continue;
     operands.combine(0, comm.size(), {text, stride * comm.rank, count},
                      shifted(call.receive, type.extent * begin));
@@ -143,10 +157,16 @@ Error scan_on(NodeBoard& board, const Allreduce& call, int end, const Comm& comm
   const Packed own(ConstData{call.own(), call.receive.count, &type});
   const Pieces pieces = cut(comm, board, call.receive.count, type);
   PostedOperands operands(board, *call.op, type, pieces.most);
+  if (pieces.count() == 0) post_nothing(board);
   for (Count i = 0; i < pieces.count(); ++i) {
     const Count count = pieces.length(i);
     post_part(board, own, pieces.begin(i) * type.size, count * type.size);
     board.wait_before(end);
+    const Error wrong = check_lengths(board, end, own.bytes());
+    if (wrong.failed()) [[unlikely]] {
+      go_on(board, end, own.bytes(), pieces.count() - 1 - i);
+      return wrong;
+    }
     if (operands.failed() || end == 0) continue;
     operands.combine(0, end, {count, 0, count},
                      shifted(call.receive.address, type.extent * pieces.begin(i)));

@@ -69,11 +69,11 @@ Error reduce(const void* send, void* receive, Count count, const Datatype& type,
   const Reduce call{send, receive, count, &type, &op, root};
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = call.check(comm); bad.failed()) return bad;
-  if (count == 0) return {};
   if (device::NodeBoard* board = board_for(comm, Family::reduce, count * type.size, type.size);
       board != nullptr) {
     return reduce_on(*board, call, comm);
   }
+  if (count == 0) return {};
   return run_call(comm, tag, call);
 }
 

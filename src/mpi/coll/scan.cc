@@ -78,10 +78,9 @@ Error run_scan(const Call& call, Comm& comm, Own own) {
   const int tag = next_tag(comm);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = call.check(comm); bad.failed()) return bad;
-  if (call.receive.count == 0) return {};
   device::NodeBoard* board =
       board_for(comm, Family::scan, bytes_of(call.receive), call.receive.type->size);
-  if (board == nullptr) return run_call(comm, tag, call);
+  if (board == nullptr) return call.receive.count == 0 ? Error{} : run_call(comm, tag, call);
   return scan_on(*board, call, own == Own::included ? comm.rank + 1 : comm.rank, comm);
 }
 

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+//
+// Blocking collective calls of one node in which one rank has more or less data than the others:
+// an error with both lengths where it is seen, and no standstill.
+//
+// ranks: 2 3 5
+// env: FULMAR_COLL=auto
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "support/check.h"
+
+namespace {
+
+using test::expect;
+
+/// Who may see that the last rank has another length.
+enum class Seen { by_root, by_last, by_all };
+
+/// The buffers of one rank.
+struct Buffers {
+  explicit Buffers(std::size_t bytes) : from(bytes, 'a'), to(bytes) {}
+  std::vector<char> from;
+  std::vector<char> to;
+};
+
+struct Kind {
+  const char* name;
+  Seen seen;
+  bool goes_on;  ///< the communicator can be used afterwards, whatever the lengths
+  /// `bytes` for each rank, or of the whole.
+  int (*call)(Buffers& buffers, int bytes, MPI_Comm comm);
+};
+
+constexpr std::array<Kind, 9> kinds = {{
+    {"bcast", Seen::by_last, true,
+     [](Buffers& buffers, int bytes, MPI_Comm comm) {
+       return MPI_Bcast(buffers.from.data(), bytes, MPI_CHAR, 0, comm);
+     }},
+    {"scatter", Seen::by_last, true,
+     [](Buffers& buffers, int bytes, MPI_Comm comm) {
+       return MPI_Scatter(buffers.from.data(), bytes, MPI_CHAR, buffers.to.data(), bytes, MPI_CHAR,
+                          0, comm);
+     }},
+    {"gather", Seen::by_root, false,
+     [](Buffers& buffers, int bytes, MPI_Comm comm) {
+       return MPI_Gather(buffers.from.data(), bytes, MPI_CHAR, buffers.to.data(), bytes, MPI_CHAR,
+                         0, comm);
+     }},
+    {"allgather", Seen::by_all, true,
+     [](Buffers& buffers, int bytes, MPI_Comm comm) {
+       return MPI_Allgather(buffers.from.data(), bytes, MPI_CHAR, buffers.to.data(), bytes,
+                            MPI_CHAR, comm);
+     }},
+    {"alltoall", Seen::by_all, true,
+     [](Buffers& buffers, int bytes, MPI_Comm comm) {
+       return MPI_Alltoall(buffers.from.data(), bytes, MPI_CHAR, buffers.to.data(), bytes, MPI_CHAR,
+                           comm);
+     }},
+    {"reduce", Seen::by_root, false,
+     [](Buffers& buffers, int bytes, MPI_Comm comm) {
+       return MPI_Reduce(buffers.from.data(), buffers.to.data(), bytes, MPI_UINT8_T, MPI_MAX, 0,
+                         comm);
+     }},
+    {"allreduce", Seen::by_all, true,
+     [](Buffers& buffers, int bytes, MPI_Comm comm) {
+       return MPI_Allreduce(buffers.from.data(), buffers.to.data(), bytes, MPI_UINT8_T, MPI_MAX,
+                            comm);
+     }},
+    {"reduce_scatter_block", Seen::by_all, true,
+     [](Buffers& buffers, int bytes, MPI_Comm comm) {
+       return MPI_Reduce_scatter_block(buffers.from.data(), buffers.to.data(), bytes, MPI_UINT8_T,
+                                       MPI_MAX, comm);
+     }},
+    {"scan", Seen::by_last, false,
+     [](Buffers& buffers, int bytes, MPI_Comm comm) {
+       return MPI_Scan(buffers.from.data(), buffers.to.data(), bytes, MPI_UINT8_T, MPI_MAX, comm);
+     }},
+}};
+
+struct Lengths {
+  int even;
+  int odd;
+};
+/// One piece each, so that the communicator stays of use.
+constexpr std::array<Lengths, 9> short_lengths = {{
+    {8, 4},
+    {4, 8},
+    {8, 0},
+    {0, 8},
+    {20, 60},
+    {500, 600},
+    {700, 100},
+    {0, 700},
+    {700, 0},
+}};
+/// Different numbers of pieces.
+constexpr std::array<Lengths, 4> long_lengths = {{
+    {60000, 50},
+    {50, 60000},
+    {60000, 50000},
+    {1025, 1024},
+}};
+
+/// Whether the last error names this length.
+bool names(int code, long long bytes) {
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  MPI_Error_string(code, text.data(), &length);
+  return std::strstr(text.data(), std::to_string(bytes).c_str()) != nullptr;
+}
+
+/// One call in which the last rank has `odd` bytes and all others have `even`.
+void differ(const Kind& kind, int even, int odd, MPI_Comm comm) {
+  const int rank = test::rank_of(comm);
+  const int size = test::size_of(comm);
+  const bool last = rank == size - 1;
+  Buffers buffers(static_cast<std::size_t>(size) * static_cast<std::size_t>(std::max(even, odd)) +
+                  1);
+  const int own = last ? odd : even;
+  const int other = last ? even : odd;
+  const int code = kind.call(buffers, own, comm);
+  const bool sees = kind.seen == Seen::by_all || (kind.seen == Seen::by_root ? rank == 0 : last);
+  const std::string what =
+      std::string(kind.name) + " of " + std::to_string(even) + " bytes and " + std::to_string(odd);
+  // Who has nothing may do without looking.
+  if (own == 0) return expect(code == MPI_SUCCESS, what.c_str());
+  if (!sees) return expect(code == MPI_SUCCESS, what.c_str());
+  test::expect_class(code, other > own ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT, what.c_str());
+  const int factor = kind.name == std::string("reduce_scatter_block") ? size : 1;
+  expect(names(code, 1LL * own * factor) && names(code, 1LL * other * factor), what.c_str());
+}
+
+/// The communicator still works after a call of this kind.
+void use(MPI_Comm comm, const std::string& kind) {
+  int value = test::rank_of(comm) == 0 ? 4711 : 0;
+  const int sent = MPI_Bcast(&value, 1, MPI_INT, 0, comm);
+  expect(sent == MPI_SUCCESS && value == 4711, ("MPI_Bcast after " + kind).c_str());
+  const int one = 1;
+  const int summed = MPI_Allreduce(&one, &value, 1, MPI_INT, MPI_SUM, comm);
+  expect(summed == MPI_SUCCESS && value == test::size_of(comm),
+         ("MPI_Allreduce after " + kind).c_str());
+}
+
+MPI_Comm returning() {
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  return comm;
+}
+
+void run_short() {
+  MPI_Comm comm = returning();
+  for (const Kind& kind : kinds) {
+    for (const auto& [even, odd] : short_lengths) {
+      differ(kind, even, odd, comm);
+      use(comm, kind.name);
+    }
+  }
+  MPI_Comm_free(&comm);
+}
+
+void run_long() {
+  for (const Kind& kind : kinds) {
+    for (const auto& [even, odd] : long_lengths) {
+      MPI_Comm comm = returning();
+      differ(kind, even, odd, comm);
+      if (kind.goes_on) use(comm, kind.name);
+      MPI_Comm_free(&comm);
+      MPI_Barrier(MPI_COMM_WORLD);  // the next one finds the same board free
+    }
+  }
+}
+
+/// Another root: who tells nothing is seen, too.
+void run_roots() {
+  MPI_Comm comm = returning();
+  const int rank = test::rank_of(comm);
+  const int size = test::size_of(comm);
+  if (size > 2) {
+    // Ranks 0 and 1 both take themselves for the root.
+    int value = 7;
+    const int code = MPI_Bcast(&value, 1, MPI_INT, rank == 1 ? 1 : rank == 0 ? 0 : 1, comm);
+    test::expect_equal(code, MPI_SUCCESS, "MPI_Bcast with two roots");
+  } else {
+    int value = 7;
+    const int code = MPI_Bcast(&value, 1, MPI_INT, 1 - rank, comm);  // nobody is the root
+    test::expect_class(code, MPI_ERR_COUNT, "MPI_Bcast without a root");
+  }
+  use(comm, "two roots");
+  MPI_Comm_free(&comm);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  run_short();
+  run_long();
+  run_roots();
+  return test::finish();
+}
