@@ -21,6 +21,12 @@ class Messages(support.HostsTest):
             with self.subTest(program=program):
                 self.across(program, "node0:2,node1:2", 4)
 
+    def test_two_levels(self):
+        """The table of algorithms takes those in levels by itself where ranks share hosts."""
+        self.across("coll.two_levels", "node0:2,node1:2", 4)
+        self.across("coll.two_levels", "node0:3,node1:2", 5)
+        self.across("coll.two_levels", "node0,node1", 5)
+
     def test_uneven_hosts(self):
         self.across("coll.levels", "node0:2,node1:2", 3)
         self.across("coll.levels", "node0:3,node1:2", 5)
