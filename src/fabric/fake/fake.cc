@@ -25,11 +25,17 @@ bool FakeNetwork::copy_fails() noexcept {
 std::uint32_t FakeNetwork::pick_source(std::uint32_t to) noexcept {
   if (!alive_[to] || (reluctance_ > 0 && refuses())) return ports_;
   const auto start = static_cast<std::uint32_t>(random_() % ports_);
+  std::uint32_t source = ports_;
   for (std::uint32_t i = 0; i < ports_; ++i) {
     const std::uint32_t from = (start + i) % ports_;
-    if (!queue(from, to).empty()) return from;
+    unsigned& held = held_polls_[std::size_t{from} * ports_ + to];
+    if (held > 0) {
+      --held;
+    } else if (source == ports_ && !queue(from, to).empty()) {
+      source = from;
+    }
   }
-  return ports_;
+  return source;
 }
 
 std::size_t FakeNetwork::in_flight() const noexcept {

@@ -6,9 +6,11 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <random>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -20,13 +22,21 @@ namespace fulmar::fabric {
 /// refuses, delays, reorders between peers and kills on command.
 class FakeNetwork {
  public:
+  /// Is called with the port that polls, before it gets anything. Other ports may be used
+  /// meanwhile: this is where ranks that share a thread take turns.
+  using Turn = std::function<void(std::uint32_t port)>;
+
   struct Packet {
     wire::Envelope envelope;
     std::vector<std::byte> body;
   };
 
   explicit FakeNetwork(std::uint32_t ports, std::uint64_t seed = 1)
-      : ports_(ports), random_(seed), queues_(std::size_t{ports} * ports), alive_(ports, true) {}
+      : ports_(ports),
+        random_(seed),
+        queues_(std::size_t{ports} * ports),
+        held_polls_(std::size_t{ports} * ports),
+        alive_(ports, true) {}
 
   [[nodiscard]] std::uint32_t ports() const noexcept { return ports_; }
   [[nodiscard]] std::deque<Packet>& queue(std::uint32_t from, std::uint32_t to) noexcept {
@@ -37,6 +47,15 @@ class FakeNetwork {
   void refuse_posts(unsigned count) noexcept { refusals_ = count; }
   /// Every post is refused with this probability, and a poll delivers nothing with the same one.
   void set_reluctance(double probability) noexcept { reluctance_ = probability; }
+  /// What goes from one port to another is not there for the next `polls` polls of the receiver;
+  /// what others send meanwhile overtakes it.
+  void hold(std::uint32_t from, std::uint32_t to, unsigned polls) noexcept {
+    held_polls_[std::size_t{from} * ports_ + to] = polls;
+  }
+  void set_turn(Turn turn) { turn_ = std::move(turn); }
+  void take_turns(std::uint32_t port) {
+    if (turn_) turn_(port);
+  }
   /// From now on the port neither sends nor receives; what it sent stays in flight.
   void kill(std::uint32_t port) noexcept { alive_[port] = false; }
   [[nodiscard]] bool alive(std::uint32_t port) const noexcept { return alive_[port]; }
@@ -53,6 +72,8 @@ class FakeNetwork {
   [[nodiscard]] std::uint32_t pick_source(std::uint32_t to) noexcept;
   [[nodiscard]] std::uint64_t packets_posted() const noexcept { return posted_; }
   void count_post() noexcept { ++posted_; }
+  [[nodiscard]] std::uint64_t packets_taken() const noexcept { return taken_; }
+  void count_taken() noexcept { ++taken_; }
   /// Packets in flight.
   [[nodiscard]] std::size_t in_flight() const noexcept;
 
@@ -60,12 +81,15 @@ class FakeNetwork {
   std::uint32_t ports_;
   std::mt19937_64 random_;
   std::vector<std::deque<Packet>> queues_;
+  std::vector<unsigned> held_polls_;  ///< of each queue
   std::vector<bool> alive_;
   unsigned refusals_ = 0;
   unsigned copy_failures_ = 0;
   double reluctance_ = 0;
   bool reach_ = true;
   std::uint64_t posted_ = 0;
+  std::uint64_t taken_ = 0;
+  Turn turn_;
 };
 
 /// One port of a FakeNetwork.
@@ -84,10 +108,12 @@ class Fake {
 
   template <Sink S>
   unsigned poll(S& sink) noexcept {
+    network_.take_turns(self_);
     const std::uint32_t source = network_.pick_source(self_);
     if (source == network_.ports()) return 0;
     FakeNetwork::Packet packet = std::move(network_.queue(source, self_).front());
     network_.queue(source, self_).pop_front();
+    network_.count_taken();
     sink.packet(source, packet.envelope, Body(std::span<const std::byte>(packet.body)));
     return 1;
   }
