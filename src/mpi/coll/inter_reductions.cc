@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
+#include "mpi/coll/algorithms.h"
 #include "mpi/coll/operations.h"
 #include "mpi/coll/reduction.h"
 
@@ -87,7 +88,7 @@ Algorithm reduce_scatter_between(Exchange& exchange, const ReduceScatter& call) 
                                      {shares.displs.data(), shares.displs.size()}, call.type),
                      {call.receive, call.count_of(exchange.rank()), call.type},
                      0};
-  co_await deal.algorithm(inside);
+  co_await scatter_direct(inside, deal);  // the blocks may differ
   exchange.note(inside.result());
 }
 
