@@ -10,6 +10,7 @@
 #include "device/device.h"
 #include "mpi/coll/choice.h"
 #include "runtime/options.h"
+#include "runtime/process.h"
 #include "wire/shm_area.h"
 
 namespace fulmar::runtime {
@@ -32,7 +33,7 @@ struct Network {
 };
 constexpr Network networks[] = {
     {"shm", true, "ranks of one node: mapped memory, single copies between address spaces"},
-    {"tcp", false, "between hosts"},
+    {"tcp", true, "between hosts; authenticated connections over IPv4 and IPv6"},
     {"verbs", false, "InfiniBand, RoCE, iWARP"},
     {"ofi", false, "what only libfabric reaches"},
 };
@@ -116,6 +117,16 @@ std::string describe() {
   if (!complaints.empty()) add_line(text, "\nwarnings");
   for (const std::string& complaint : complaints) add_line(text, "  %s", complaint.c_str());
   return text;
+}
+
+std::string describe_peer(std::int64_t rank) {
+  Process& here = process();
+  const Networks* const networks = here.networks();
+  const bool known = rank >= 0 && rank < static_cast<std::int64_t>(here.job().size());
+  if (networks == nullptr || networks->parted() || !known) return {};
+  const auto peer = static_cast<std::uint32_t>(rank);
+  const char* const provider = networks->provider_of(peer);
+  return std::string(provider == nullptr ? "self" : provider) + "\t" + networks->reason_of(peer);
 }
 
 }  // namespace fulmar::runtime

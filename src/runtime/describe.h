@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace fulmar::runtime {
@@ -10,5 +11,10 @@ namespace fulmar::runtime {
 /// with their values and where those come from, complaints about the environment. For `fulmar
 /// info`; does not initialise anything.
 std::string describe();
+
+/// Which provider serves a rank of the job, and why: "tcp\tanother node". Empty
+/// while there is no job yet or its networks are closed, and for what is no rank. Under the lock of
+/// the library.
+std::string describe_peer(std::int64_t rank);
 
 }  // namespace fulmar::runtime

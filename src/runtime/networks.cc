@@ -84,6 +84,14 @@ const char* Networks::provider_of(std::uint32_t rank) const noexcept {
   return mapped ? fabric::Shm::name : fabric::Tcp::name;
 }
 
+std::string Networks::reason_of(std::uint32_t rank) const {
+  if (rank == job_.rank()) return "this process";
+  if (job_.node_of(rank) != job_.node_of(job_.rank())) return "another node";
+  return provider_of(rank) == fabric::Shm::name
+             ? "same node: shared memory"
+             : "same node, but FULMAR_FABRIC leaves shared memory out";
+}
+
 base::Result<std::vector<std::byte>> Networks::find(void* self, std::uint32_t rank) {
   return static_cast<Networks*>(self)->job_.address_of(rank);
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/error.h"
@@ -40,6 +41,8 @@ class Networks {
 
   /// Which provider carries messages to a rank; nullptr: none is needed, it is this process.
   [[nodiscard]] const char* provider_of(std::uint32_t rank) const noexcept;
+  /// Why that one, in words.
+  [[nodiscard]] std::string reason_of(std::uint32_t rank) const;
 
  private:
   base::Error open_shm(const Options& options);

@@ -58,6 +58,8 @@ class Process {
   [[nodiscard]] Options& options();
   /// Whether the device exists.
   [[nodiscard]] bool started() const noexcept { return world_ != nullptr; }
+  /// Null before the first initialisation.
+  [[nodiscard]] const Networks* networks() const noexcept { return networks_.get(); }
   /// An option has another value: lets the device know, if there is one.
   void options_changed();
 

@@ -67,6 +67,26 @@ class Info(ToolTest):
         self.assertRegex(self.fulmar("info").stdout, r"eager/cell +0 - \d+")
 
 
+class Peers(ToolTest):
+    def peers(self, *launch, **variables):
+        run = self.fulmar(*launch, BUILD / "bin/fulmar", "info", "--peers", tool=BUILD / "bin/mpiexec", **variables)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return run.stdout
+
+    def test_ranks_of_a_node_share_memory(self):
+        text = self.peers("-n", 3)
+        self.assertRegex(text, r"(?m)^ +0 +\S+ +self +this process$")
+        self.assertEqual(len(re.findall(r"(?m)^ +[12] +\S+ +shm +same node: shared memory$", text)), 2, text)
+        self.assertIn("in both directions: shm 6", text)
+
+    def test_what_an_option_changes_is_the_reason(self):
+        text = self.peers("-n", 2, FULMAR_FABRIC="tcp")
+        self.assertRegex(text, r"(?m)^ +1 +\S+ +tcp +same node, but FULMAR_FABRIC .*, from \S+:\d+ to \S+:\d+$")
+
+    def test_alone_it_says_how_to_see_more(self):
+        self.assertIn("mpiexec -n", self.fulmar("info", "--peers").stdout)
+
+
 class Report(ToolTest):
     def test_page_is_written_into_a_new_folder_and_is_well_formed(self):
         files = [self.write("a.json", result_file("Mine", 100)), self.write("b.json", result_file("Other", 200))]

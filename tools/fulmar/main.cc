@@ -9,6 +9,7 @@
 #include "fulmar/bench/bench.h"
 #include "fulmar/files.h"
 #include "fulmar/info/info.h"
+#include "fulmar/info/peers.h"
 #include "fulmar/report/page.h"
 
 namespace {
@@ -31,6 +32,7 @@ struct InfoArguments {
   bool api = false;
   bool names = false;
   bool variables = false;
+  bool peers = false;
 };
 
 CLI::App* add_bench(CLI::App& app, BenchArguments& arguments) {
@@ -81,6 +83,8 @@ CLI::App* add_info(CLI::App& app, InfoArguments& arguments) {
                     "only the functions of each chapter of the standard, with counts");
   command->add_flag("--variables", arguments.variables,
                     "only the variables and events that MPI_T tells of");
+  command->add_flag("--peers", arguments.peers,
+                    "in a job (mpiexec -n 4 fulmar info --peers): what carries messages to whom");
   command->add_flag("--names", arguments.names, "with --api: name every function that is missing");
   return command;
 }
@@ -119,6 +123,9 @@ int report(const ReportArguments& arguments) {
 
 int info(const InfoArguments& arguments) {
   using fulmar::info::Part;
+  if (arguments.peers) {
+    return fulmar::info::show_peers();
+  }
   if (arguments.variables) {
     return fulmar::info::run(Part::variables);
   }
