@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import subprocess
 import unittest
@@ -85,6 +86,74 @@ class Peers(ToolTest):
 
     def test_alone_it_says_how_to_see_more(self):
         self.assertIn("mpiexec -n", self.fulmar("info", "--peers").stdout)
+
+
+class Doctor(ToolTest):
+    def findings(self, run):
+        """By name; checks that the exit code fits."""
+        self.assertIn(run.returncode, (0, 1), run.stderr)
+        result = json.loads(run.stdout)
+        self.assertEqual((result["format"], result["version"]), ("fulmar-doctor", 1))
+        found = {finding["name"]: finding for finding in result["findings"]}
+        verdicts = [finding["verdict"] for finding in result["findings"]]
+        self.assertEqual({name: verdicts.count(name) for name in ("ok", "note", "warn", "fail")}, result["counts"])
+        self.assertEqual(run.returncode, 1 if "fail" in verdicts else 0)
+        for finding in found.values():
+            self.assertEqual(finding["verdict"] == "ok", finding["remedy"] == "", finding)
+        return found
+
+    def doctor(self, **variables):
+        return self.findings(self.fulmar("doctor", "--json", **variables))
+
+    def test_looks_at_this_machine(self):
+        found = self.doctor()
+        for name in ("other hosts", "authentication", "host name", "processors", "memory", "open files", "file size",
+                     "locked memory", "memory files", "single copies", "membarrier", "libfabric", "environment",
+                     "mpiexec", "libpmix"):
+            self.assertIn(name, found)
+        self.assertEqual(found["memory files"]["verdict"], "ok")
+        self.assertIn("a job of one rank", found["environment"]["found"])
+
+    def test_the_text_has_a_line_for_each(self):
+        text = self.fulmar("doctor").stdout
+        for group in ("network", "limits", "kernel", "libraries", "launchers"):
+            self.assertIn(f"\n\n{group}\n", text)
+        self.assertRegex(text, r"(?m)^  ok    processors +\d")
+        self.assertRegex(text, r"(?m)^\d+ ok, \d+ note, \d+ warn, \d+ fail$")
+
+    def test_an_empty_path_and_few_descriptors(self):
+        words = ["sh", "-c", 'ulimit -Sn 40; PATH=/nowhere exec "$0" doctor --json', BUILD / "bin/fulmar"]
+        run = subprocess.run(words, capture_output=True, text=True, check=False, timeout=100,
+                             env={"PATH": os.environ["PATH"]})
+        found = self.findings(run)
+        self.assertEqual(found["open files"]["verdict"], "fail")
+        self.assertTrue(found["open files"]["found"].startswith("40;"))
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        if hard == resource.RLIM_INFINITY or hard >= 4096:
+            self.assertEqual(found["open files"]["remedy"], "ulimit -n 4096")
+        self.assertIn(str(BUILD / "bin"), found["mpiexec"]["remedy"])
+        self.assertEqual(found["several hosts"]["verdict"], "note")
+
+    def test_a_host_without_a_network(self):
+        words = ["unshare", "-n", BUILD / "bin/fulmar", "doctor", "--json"]
+        if subprocess.run(["unshare", "-n", "true"], check=False, capture_output=True).returncode != 0:
+            self.skipTest("this machine allows no new name spaces")
+        clean = {key: value for key, value in os.environ.items() if not key.startswith("FULMAR_")}
+        run = subprocess.run(words, capture_output=True, text=True, check=False, timeout=100, env=clean)
+        found = self.findings(run)
+        self.assertEqual(found["other hosts"]["verdict"], "warn")
+        self.assertIn("ip link", found["other hosts"]["remedy"])
+        self.assertNotIn("eth0", found)
+
+    def test_an_environment_that_keeps_jobs_from_starting(self):
+        found = self.doctor(SLURM_STEP_NUM_TASKS="4", FULMAR_TCP_INTERFACES="none0", FULMAR_EAGER_BITES="1",
+                            FULMAR_PMIX_LIBRARY="/nowhere/libpmix.so")
+        self.assertEqual(found["environment"]["verdict"], "fail")
+        self.assertIn("srun", found["environment"]["found"])
+        self.assertEqual(found["other hosts"]["verdict"], "fail")
+        self.assertIn("none0", found["other hosts"]["found"])
+        self.assertEqual(found["FULMAR_EAGER_BITES"]["verdict"], "warn")
+        self.assertIn("/nowhere/libpmix.so", found["libpmix"]["found"])
 
 
 class Report(ToolTest):

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fulmar/bench/bench.h"
+#include "fulmar/doctor/doctor.h"
 #include "fulmar/files.h"
 #include "fulmar/info/info.h"
 #include "fulmar/info/peers.h"
@@ -77,6 +78,14 @@ CLI::App* add_report(CLI::App& app, ReportArguments& arguments) {
   return command;
 }
 
+CLI::App* add_doctor(CLI::App& app, bool& as_json) {
+  auto* command = app.add_subcommand(
+      "doctor",
+      "Tests this machine and says what to change; exit code 1 if something is in the way");
+  command->add_flag("--json", as_json, "print the findings as JSON");
+  return command;
+}
+
 CLI::App* add_info(CLI::App& app, InfoArguments& arguments) {
   auto* command = app.add_subcommand("info", "Version, options, and what of MPI 5.0 works");
   command->add_flag("--api", arguments.api,
@@ -144,12 +153,18 @@ int main(int argc, char** argv) {
   BenchArguments bench_arguments;
   ReportArguments report_arguments;
   InfoArguments info_arguments;
+  bool doctor_as_json = false;
   const auto* bench_command = add_bench(app, bench_arguments);
   const auto* report_command = add_report(app, report_arguments);
+  const auto* doctor_command = add_doctor(app, doctor_as_json);
   add_info(app, info_arguments);
   CLI11_PARSE(app, argc, argv);
   if (bench_command->parsed()) {
     return bench(bench_arguments, argc, argv);
+  }
+  if (doctor_command->parsed()) {
+    using fulmar::doctor::Form;
+    return fulmar::doctor::run(doctor_as_json ? Form::json : Form::text);
   }
   return report_command->parsed() ? report(report_arguments) : info(info_arguments);
 }

@@ -11,6 +11,8 @@
 #include <optional>
 #include <utility>
 
+#include "runtime/bootstrap/pmix_library.h"
+
 namespace fulmar::runtime::bootstrap {
 namespace {
 
@@ -24,8 +26,7 @@ using pmix::Proc;
 using pmix::Value;
 
 constexpr std::uint32_t most_ranks = 1U << 24;
-constexpr const char* library_name = "libpmix.so.2";
-constexpr const char* library_option = "FULMAR_PMIX_LIBRARY";
+constexpr const char* library_option = pmix_library_option;
 
 struct ValueDeleter {
   void operator()(Value* value) const noexcept {
@@ -76,24 +77,6 @@ std::optional<std::uint32_t> known_number(const pmix::Functions& functions, cons
   }
 }
 
-/// Folders that launchers tell their ranks about; theirs is the library that fits them.
-std::vector<std::string> library_candidates() {
-  if (const char* given = std::getenv(library_option); given != nullptr && *given != '\0') {
-    return {given};
-  }
-  std::vector<std::string> names;
-  for (const char* variable :
-       {"PMIX_PREFIX", "PMIX_INSTALL_PREFIX", "PRTE_PREFIX", "OPAL_PREFIX"}) {
-    const char* prefix = std::getenv(variable);
-    if (prefix == nullptr || *prefix == '\0') continue;
-    for (const char* folder : {"/lib/", "/lib/openmpi/", "/lib64/"}) {
-      names.push_back(std::string(prefix) + folder + library_name);
-    }
-  }
-  names.emplace_back(library_name);
-  return names;
-}
-
 template <class Function>
 bool find(void* library, const char* name, Function& function) {
   function = reinterpret_cast<Function>(::dlsym(library, name));
@@ -103,7 +86,7 @@ bool find(void* library, const char* name, Function& function) {
 /// Never closed: the library has threads of its own.
 Result<pmix::Functions> load_library() {
   std::string tried;
-  for (const std::string& name : library_candidates()) {
+  for (const std::string& name : pmix_library_candidates()) {
     if (name.find('/') != std::string::npos && ::access(name.c_str(), R_OK) != 0 &&
         std::getenv(library_option) == nullptr) {
       continue;
@@ -126,7 +109,7 @@ Result<pmix::Functions> load_library() {
   return failure(ErrorClass::other,
                  "the launcher speaks PMIx (PMIX_NAMESPACE=%s), but its library cannot be opened: "
                  "%.200s; install libpmix2, or let %s name the launcher's %s",
-                 std::getenv("PMIX_NAMESPACE"), tried.c_str(), library_option, library_name);
+                 std::getenv("PMIX_NAMESPACE"), tried.c_str(), library_option, pmix_library_name);
 }
 
 }  // namespace

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "fulmar/doctor/facts.h"
+
+namespace fulmar::doctor {
+
+/// Is told what is looked at next, for somebody who waits.
+using Progress = std::function<void(const std::string& step)>;
+
+/// Looks at this machine. Takes some tenths of a second; where a name server or a firewall does not
+/// answer, some seconds. Requires that this process has one thread.
+Facts gather(const Progress& progress);
+
+/// Parts of it.
+NetworkFacts gather_network(const Progress& progress);
+LimitFacts gather_limits();
+KernelFacts gather_kernel();
+void gather_launchers(Facts& facts, const Progress& progress);
+
+}  // namespace fulmar::doctor

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "fulmar/doctor/judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+
+namespace fulmar::doctor {
+
+namespace {
+
+constexpr std::uint64_t mib = 1U << 20;
+/// The job's memory for each rank of a node, as far as it is used.
+constexpr std::uint64_t area_bytes = 32 * mib;
+/// What a rank needs with all that it keeps for messages.
+constexpr std::uint64_t rank_bytes = 64 * mib;
+/// Two ranks do not start with less (docs/troubleshooting.md).
+constexpr std::uint64_t least_file_bytes = 5 * mib;
+constexpr std::uint64_t least_files = 64;
+constexpr std::uint64_t few_files = 256;
+constexpr std::uint64_t least_locked_bytes = 1024 * mib;
+
+Finding ok(const char* group, std::string name, std::string found) {
+  return {group, std::move(name), Verdict::ok, std::move(found), {}};
+}
+
+std::string size_text(std::uint64_t bytes) {
+  if (bytes >= 10 * 1024 * mib) {
+    return fmt::format("{} GiB", bytes / (1024 * mib));
+  }
+  return bytes >= mib ? fmt::format("{} MiB", bytes / mib) : fmt::format("{} KiB", bytes / 1024);
+}
+
+std::string size_text(const std::optional<std::uint64_t>& bytes) {
+  return bytes ? size_text(*bytes) : "unlimited";
+}
+
+/// "ulimit -n 4096", or who may raise it, when the hard limit is lower.
+std::string raise(const Limit& limit, std::uint64_t wanted, const std::string& command,
+                  const char* setting) {
+  if (!limit.hard || *limit.hard >= wanted) {
+    return command;
+  }
+  return fmt::format("{} as root, or {} in /etc/security/limits.conf or the unit of the service",
+                     command, setting);
+}
+
+Finding judge_files(const LimitFacts& facts) {
+  constexpr std::uint64_t wanted = 4096;
+  Finding finding = ok("limits", "open files",
+                       facts.files.soft ? fmt::format("{}", *facts.files.soft) : "unlimited");
+  if (!facts.files.soft || *facts.files.soft >= few_files) {
+    return finding;
+  }
+  const bool too_few = *facts.files.soft < least_files;
+  finding.verdict = too_few ? Verdict::fail : Verdict::warn;
+  finding.found += too_few ? "; mpiexec and ranks need more to start"
+                           : "; a rank needs one for each rank of other hosts that it talks to";
+  finding.remedy = raise(facts.files, wanted, "ulimit -n 4096", "nofile");
+  return finding;
+}
+
+Finding judge_file_size(const LimitFacts& facts) {
+  const auto limit = facts.file_size.soft;
+  Finding finding = ok("limits", "file size", size_text(limit));
+  if (!limit || *limit >= area_bytes * facts.processors + mib) {
+    return finding;
+  }
+  const bool too_small = *limit < least_file_bytes;
+  finding.verdict = too_small ? Verdict::fail : Verdict::note;
+  finding.found += too_small ? "; too small for the memory that ranks of a node share"
+                             : "; the memory that ranks of a node share is made smaller";
+  finding.remedy =
+      raise(facts.file_size, area_bytes * facts.processors + mib, "ulimit -f unlimited", "fsize");
+  return finding;
+}
+
+Finding judge_locked_memory(const LimitFacts& facts) {
+  const auto limit = facts.locked_memory.soft;
+  Finding finding = ok("limits", "locked memory", size_text(limit));
+  if (!facts.rdma_devices) {
+    finding.found += "; not needed without an RDMA adapter";
+  } else if (limit && *limit < least_locked_bytes) {
+    finding.verdict = Verdict::warn;
+    finding.found += "; RDMA adapters need more";
+    finding.remedy =
+        raise(facts.locked_memory, least_locked_bytes, "ulimit -l unlimited", "memlock");
+  }
+  return finding;
+}
+
+Finding judge_address_space(const LimitFacts& facts) {
+  const auto limit = facts.address_space.soft;
+  const std::uint64_t wanted = area_bytes * facts.processors + 1024 * mib;
+  Finding finding = ok("limits", "address space", size_text(limit));
+  if (limit && *limit < wanted) {
+    finding.verdict = Verdict::warn;
+    finding.found +=
+        fmt::format("; a rank maps {} for each rank of its node", size_text(area_bytes));
+    finding.remedy = raise(facts.address_space, wanted, "ulimit -v unlimited", "as");
+  }
+  return finding;
+}
+
+Finding judge_memory(const LimitFacts& facts) {
+  const bool by_group = facts.group_free && *facts.group_free < facts.memory_free;
+  const std::uint64_t free_bytes = by_group ? *facts.group_free : facts.memory_free;
+  Finding finding = ok("limits", "memory",
+                       size_text(free_bytes) + (by_group ? " free in the control group" : " free"));
+  if (free_bytes < rank_bytes * facts.processors) {
+    finding.verdict = Verdict::warn;
+    finding.found +=
+        fmt::format("; {} ranks may use {} each", facts.processors, size_text(rank_bytes));
+    finding.remedy = by_group ? "raise memory.max of the control group (docker run --memory), or "
+                                "lower FULMAR_MEMORY"
+                              : "start fewer ranks, or lower FULMAR_MEMORY";
+  }
+  return finding;
+}
+
+Finding judge_commit(const LimitFacts& facts) {
+  Finding finding =
+      ok("limits", "overcommit", size_text(facts.commit_free) + " left (vm.overcommit_memory=2)");
+  if (facts.commit_free < rank_bytes * facts.processors) {
+    finding.verdict = Verdict::warn;
+    finding.found += "; allocations of ranks may fail";
+    finding.remedy = "sysctl vm.overcommit_memory=0, or a larger vm.overcommit_ratio";
+  }
+  return finding;
+}
+
+Finding judge_processors(const LimitFacts& facts) {
+  Finding finding = ok("limits", "processors", fmt::format("{}", facts.processors));
+  if (facts.processors < facts.processors_online) {
+    finding.found += fmt::format(" of {}", facts.processors_online);
+  }
+  if (facts.processor_quota && *facts.processor_quota < facts.processors) {
+    finding.verdict = Verdict::note;
+    finding.found +=
+        fmt::format(", but time for {:.1f} (cpu.max of the control group)", *facts.processor_quota);
+    finding.remedy = "start no more ranks than that, or raise the quota (docker run --cpus)";
+  }
+  return finding;
+}
+
+/// The first name of an option in a text.
+std::string option_in(const std::string& text) {
+  const std::size_t begin = std::min(text.find("FULMAR_"), text.size());
+  const std::size_t end = text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", begin);
+  const std::string name = text.substr(begin, end - begin);
+  return name.empty() ? "options" : name;
+}
+
+std::string copy_remedy(const KernelFacts& facts) {
+  if (facts.copy_error == ENOSYS) {
+    return "a kernel with CONFIG_CROSS_MEMORY_ATTACH";
+  }
+  if (facts.ptrace_scope >= 2) {
+    return "sysctl kernel.yama.ptrace_scope=1";
+  }
+  if (facts.filtered) {
+    return "let the container's seccomp profile allow process_vm_readv (docker run "
+           "--cap-add=SYS_PTRACE)";
+  }
+  return "run all ranks as one user, in one process name space";
+}
+
+}  // namespace
+
+std::vector<Finding> judge_limits(const LimitFacts& facts) {
+  std::vector<Finding> findings = {judge_processors(facts),    judge_memory(facts),
+                                   judge_files(facts),         judge_file_size(facts),
+                                   judge_address_space(facts), judge_locked_memory(facts)};
+  if (facts.strict_commit) {
+    findings.push_back(judge_commit(facts));
+  }
+  return findings;
+}
+
+std::vector<Finding> judge_kernel(const KernelFacts& facts) {
+  Finding file = ok("kernel", "memory files", "work (memfd_create)");
+  if (!facts.memory_file_problem.empty()) {
+    file.verdict = Verdict::fail;
+    file.found = facts.memory_file_problem + "; ranks of a node share memory that way";
+    file.remedy = "a kernel from 3.17 on, or a sandbox that allows memfd_create";
+  }
+  Finding copy = ok("kernel", "single copies", "work (process_vm_readv between ranks)");
+  if (facts.copy_error != 0) {
+    copy.verdict = Verdict::warn;
+    copy.found = fmt::format("process_vm_readv: {}; long messages are copied twice",
+                             std::strerror(facts.copy_error));
+    copy.remedy = copy_remedy(facts);
+  }
+  Finding barrier = ok("kernel", "membarrier", "works");
+  if (facts.barrier_error != 0) {
+    barrier.verdict = Verdict::note;
+    barrier.found =
+        fmt::format("{}; each packet costs a fence more", std::strerror(facts.barrier_error));
+    barrier.remedy = "a kernel from 4.16 on, or a sandbox that allows membarrier";
+  }
+  return {file, copy, barrier};
+}
+
+std::vector<Finding> judge(const Facts& facts) {
+  std::vector<Finding> all;
+  const auto add = [&](std::vector<Finding> more) {
+    all.insert(all.end(), std::make_move_iterator(more.begin()),
+               std::make_move_iterator(more.end()));
+  };
+  add(judge_network(facts.network));
+  add(judge_limits(facts.limits));
+  add(judge_kernel(facts.kernel));
+  add(judge_launchers(facts));
+  for (const std::string& complaint : facts.complaints) {
+    all.push_back({"settings", option_in(complaint), Verdict::warn, complaint,
+                   "correct or unset it; fulmar info lists all options"});
+  }
+  return all;
+}
+
+const char* name_of(Verdict verdict) noexcept {
+  switch (verdict) {
+    case Verdict::ok:
+      return "ok";
+    case Verdict::note:
+      return "note";
+    case Verdict::warn:
+      return "warn";
+    case Verdict::fail:
+      return "fail";
+  }
+  return "";
+}
+
+Verdict worst_of(std::span<const Finding> findings) noexcept {
+  Verdict worst = Verdict::ok;
+  for (const Finding& finding : findings) {
+    worst = std::max(worst, finding.verdict);
+  }
+  return worst;
+}
+
+}  // namespace fulmar::doctor
