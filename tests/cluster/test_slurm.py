@@ -4,7 +4,7 @@
 
 import slurm
 import support
-from support import MEMBERSHIP, MPI_RANK
+from support import BUILD, MEMBERSHIP, MPI_RANK, MPIEXEC
 
 if REASON := slurm.lacking():
     support.skip(REASON)
@@ -45,6 +45,23 @@ class Slurm(support.HostsTest):
         for plugin in self.PLUGINS:
             with self.subTest(plugin):
                 self.assert_nodes(self.srun(f"--mpi={plugin}", "-N2", "-n4", MEMBERSHIP), "0-1", "2-3")
+
+    def test_programs_across_hosts(self):
+        for plugin, program in zip(self.PLUGINS, ("p2p.modes", "coll.levels")):
+            with self.subTest(plugin):
+                result = self.srun(f"--mpi={plugin}", "-N2", "-n4", BUILD / "tests" / f"mpi.{program}")
+                self.assertEqual(result.returncode, 0, result.stdout)
+
+    def allocated(self, *words):
+        return self.on("node0", "salloc", "-Q", "-N2", MPIEXEC, *words, env=self.daemons.settings)
+
+    def test_our_mpiexec_in_an_allocation(self):
+        self.assert_nodes(self.allocated("-n", 4, MEMBERSHIP), "0-1", "2-3")
+
+    def test_our_mpiexec_with_two_programs(self):
+        result = self.allocated("-n", 1, "-env", "A", "it's", "sh", "-c", "echo $A", ":", "-n", 3, "echo", "a b")
+        lines = sorted(line for line in result.stdout.splitlines() if not line.startswith("mpiexec: "))
+        self.assertEqual((result.returncode, lines), (0, ["a b"] * 3 + ["it's"]), result.stdout)
 
     def test_an_abort_ends_the_step(self):
         for plugin in self.PLUGINS:
