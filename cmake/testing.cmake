@@ -98,8 +98,13 @@ endfunction()
 #   // args: ...
 #   // launch: ...           (options of mpiexec)
 #   // labels: ...           (besides that of the folder)
-# Chapters about messages are run over tcp, too, but for programs with options of their own.
+# Chapters about messages are run over tcp, too, but for programs with options of their own; a few of
+# them over ofi, by libfabric's own tcp.
 set(FULMAR_NETWORK_CHAPTERS p2p coll comm datatype partitioned topo)
+set(FULMAR_OFI_CHAPTERS "")
+if(FULMAR_LIBFABRIC_HEADERS)
+  set(FULMAR_OFI_CHAPTERS p2p partitioned)
+endif()
 function(fulmar_add_mpi_chapter folder)
   get_filename_component(chapter ${folder} NAME)
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.c ${folder}/*.cc)
@@ -125,6 +130,9 @@ function(fulmar_add_mpi_chapter folder)
       list(GET ranks -1 most)
       if(most GREATER 1)
         set(networks tcp)
+        if(chapter IN_LIST FULMAR_OFI_CHAPTERS)
+          list(APPEND networks ofi)
+        endif()
       endif()
     endif()
     fulmar_add_mpi_test(${chapter}.${stem} SOURCES ${source} RANKS ${ranks} TIMEOUT ${timeout}

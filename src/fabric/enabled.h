@@ -10,6 +10,7 @@
 #ifdef FULMAR_FAKE_FABRIC
 #include "fabric/fake/fake.h"
 #else
+#include "fabric/ofi/ofi.h"
 #include "fabric/shm/shm.h"
 #include "fabric/tcp/tcp.h"
 #endif
@@ -19,7 +20,7 @@ namespace fulmar::fabric {
 #ifdef FULMAR_FAKE_FABRIC
 using EnabledProviders = ProviderList<Fake>;
 #else
-using EnabledProviders = ProviderList<Shm, Tcp>;
+using EnabledProviders = ProviderList<Shm, Tcp, Ofi>;
 #endif
 
 }  // namespace fulmar::fabric

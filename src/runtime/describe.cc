@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device/device.h"
+#include "fabric/ofi/open.h"
 #include "mpi/coll/choice.h"
 #include "runtime/options.h"
 #include "runtime/process.h"
@@ -28,23 +29,26 @@ namespace {
 
 struct Network {
   const char* name;
-  bool present;
-  const char* text;
-};
-constexpr Network networks[] = {
-    {"shm", true, "ranks of one node: mapped memory, single copies between address spaces"},
-    {"tcp", true, "between hosts; authenticated connections over IPv4 and IPv6"},
-    {"verbs", false, "InfiniBand, RoCE, iWARP"},
-    {"ofi", false, "what only libfabric reaches"},
+  const char* lacking;  ///< why it is not there; null if it is
+  std::string text;
 };
 
 void add_networks(std::string& text, const Options& options) {
+  const bool ofi = fabric::ofi::is_built();
+  const Network networks[] = {
+      {"shm", nullptr, "ranks of one node: mapped memory, single copies between address spaces"},
+      {"tcp", nullptr, "between hosts"},
+      {"verbs", "not in this version", "InfiniBand, RoCE, iWARP"},
+      {"ofi", ofi ? nullptr : "not in this build",
+       "what only libfabric reaches; " +
+           (ofi ? fabric::ofi::library_text() : "it was built without libfabric-dev")},
+  };
   add_line(text, "networks");
   for (const Network& network : networks) {
-    const char* state = !network.present                               ? "not in this version"
+    const char* state = network.lacking != nullptr                     ? network.lacking
                         : options.lists("FULMAR_FABRIC", network.name) ? "on"
                                                                        : "off by FULMAR_FABRIC";
-    add_line(text, "  %-8s %-20s %s", network.name, state, network.text);
+    add_line(text, "  %-8s %-20s %s", network.name, state, network.text.c_str());
   }
 }
 

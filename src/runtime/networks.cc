@@ -6,7 +6,9 @@
 #include <cstdio>
 
 #include "channel/mapped_channel.inl"
+#include "fabric/ofi/open.h"
 #include "runtime/abort.h"
+#include "wire/ofi_address.h"
 
 namespace fulmar::runtime {
 
@@ -20,7 +22,40 @@ Error Networks::open(const Options& options) {
     if (const Error error = open_shm(options); error.failed()) return error;
     if (all_here) return {};
   }
-  if (!options.lists("FULMAR_FABRIC", fabric::Tcp::name)) {
+  return open_network(options);
+}
+
+/// In the order in which they are to be tried.
+std::vector<Networks::Candidate> Networks::candidates(const Options& options) {
+  const std::span<const Options::Value> values = options.values();
+  const auto asked = std::find_if(values.begin(), values.end(), [](const Options::Value& value) {
+    return std::string_view(value.spec->name) == "FULMAR_FABRIC";
+  });
+  const std::string_view tcp = fabric::Tcp::name;
+  const std::string_view ofi = fabric::Ofi::name;
+  const std::string& provider = options.text("FULMAR_OFI_PROVIDER");
+  const std::string wish = provider == "auto" ? std::string() : provider;
+  std::vector<Candidate> list;
+  if (asked->source == Options::Source::standard) {
+    const std::string hardware = fabric::ofi::hardware_provider();
+    if (!hardware.empty()) list.push_back({ofi, wish.empty() ? hardware : wish});
+    list.push_back({tcp, {}});
+    return list;
+  }
+  std::string_view rest = asked->text;
+  while (!rest.empty()) {
+    const std::string_view name = rest.substr(0, rest.find(','));
+    if (name == tcp) list.push_back({tcp, {}});
+    if (name == ofi) list.push_back({ofi, wish});
+    rest.remove_prefix(std::min(name.size() + 1, rest.size()));
+  }
+  return list;
+}
+
+Error Networks::open_network(const Options& options) {
+  const std::vector<Candidate> list = candidates(options);
+  if (list.empty()) {
+    const bool all_here = job_.node_ranks().size() == job_.size();
     return base::failure(
         ErrorClass::other,
         "FULMAR_FABRIC=%s leaves no network between the %u ranks of the job, which "
@@ -28,7 +63,18 @@ Error Networks::open(const Options& options) {
         options.text("FULMAR_FABRIC").c_str(), job_.size(), job_.node_count(),
         all_here ? "shm" : "tcp");
   }
-  return open_tcp(options);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const bool ofi = list[i].name == fabric::Ofi::name;
+    const Error error = ofi ? open_ofi(list[i].wish) : open_tcp(options);
+    if (error.ok()) break;
+    if (i + 1 == list.size()) return error;
+    const std::string line =
+        error.text() + "; the network " + std::string(list[i + 1].name) + " is tried instead";
+    report(this, line.c_str());
+  }
+  if (tcp_ != nullptr) return job_.publish_address(tcp_->address());
+  const auto address = ofi_->address();
+  return address.failed() ? address.error() : job_.publish_address(address.value());
 }
 
 Error Networks::open_shm(const Options& options) {
@@ -60,20 +106,40 @@ Error Networks::open_tcp(const Options& options) {
   auto tcp = fabric::Tcp::open(config);
   if (tcp.failed()) return tcp.error();
   tcp_ = std::move(*tcp);
-  return job_.publish_address(tcp_->address());
+  return {};
+}
+
+Error Networks::open_ofi(const std::string& wish) {
+  fabric::ofi::Config config;
+  config.self = job_.rank();
+  config.size = job_.size();
+  config.job_id = job_.job_id();
+  config.key = job_.key();
+  config.owner = this;
+  config.find = find;
+  config.lost = lost;
+  config.report = report;
+  auto ofi = fabric::Ofi::open(config, wish);
+  if (ofi.failed()) return ofi.error();
+  ofi_ = std::move(*ofi);
+  return {};
 }
 
 Error Networks::serve(device::Device& device) {
   if (shm_ != nullptr) device.rails().use(*shm_, job_.node_ranks());
-  if (tcp_ == nullptr) return {};
-  device.rails().use(*tcp_);
+  if (tcp_ != nullptr) device.rails().use(*tcp_);
+  if (ofi_ != nullptr) device.rails().use(*ofi_);
+  if (tcp_ == nullptr && ofi_ == nullptr) return {};
   return device.use_wake_socket();
 }
 
 void Networks::part(device::Device& device) {
-  if (tcp_ == nullptr || parted_) return;
-  tcp_->leave();
-  device.wait([&]() noexcept { return tcp_->parted(); });
+  if ((tcp_ == nullptr && ofi_ == nullptr) || parted_) return;
+  if (tcp_ != nullptr) tcp_->leave();
+  if (ofi_ != nullptr) ofi_->leave();
+  device.wait([&]() noexcept {
+    return (tcp_ == nullptr || tcp_->parted()) && (ofi_ == nullptr || ofi_->parted());
+  });
   parted_ = true;
 }
 
@@ -81,7 +147,8 @@ const char* Networks::provider_of(std::uint32_t rank) const noexcept {
   if (rank == job_.rank()) return nullptr;
   const std::span<const std::uint32_t> here = job_.node_ranks();
   const bool mapped = shm_ != nullptr && std::binary_search(here.begin(), here.end(), rank);
-  return mapped ? fabric::Shm::name : fabric::Tcp::name;
+  if (mapped) return fabric::Shm::name;
+  return ofi_ != nullptr ? fabric::Ofi::name : fabric::Tcp::name;
 }
 
 std::string Networks::reason_of(std::uint32_t rank) const {
@@ -93,7 +160,17 @@ std::string Networks::reason_of(std::uint32_t rank) const {
 }
 
 base::Result<std::vector<std::byte>> Networks::find(void* self, std::uint32_t rank) {
-  return static_cast<Networks*>(self)->job_.address_of(rank);
+  const Networks& own = *static_cast<Networks*>(self);
+  auto address = own.job_.address_of(rank);
+  if (address.failed()) return address;
+  const bool ofi = wire::is_ofi_address(*address);
+  if (ofi == (own.ofi_ != nullptr)) return address;
+  return base::failure(
+      ErrorClass::other,
+      "rank %u is reached over %s, but rank %u uses %s; set FULMAR_FABRIC to the same "
+      "list on all hosts, with one of the two",
+      rank, ofi ? fabric::Ofi::name : fabric::Tcp::name, own.job_.rank(),
+      ofi ? fabric::Tcp::name : fabric::Ofi::name);
 }
 
 /// Whoever waits for a message of that rank would wait for ever: the job ends.

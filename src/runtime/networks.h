@@ -6,10 +6,12 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
 #include "device/device.h"
+#include "fabric/ofi/ofi.h"
 #include "fabric/shm/shm.h"
 #include "fabric/tcp/tcp.h"
 #include "runtime/job.h"
@@ -18,8 +20,12 @@
 namespace fulmar::runtime {
 
 /// The providers that a process uses, and which peers each of them serves: shared memory the ranks
-/// of the node, tcp all others, or all where shared memory is not to be used. A network is opened
-/// only where a peer needs it.
+/// of the node, tcp or ofi all others, or all where shared memory is not to be used. A network is
+/// opened only where a peer needs it.
+///
+/// Of tcp and ofi one is used, which has to be the same in the whole job: the first that
+/// FULMAR_FABRIC names and that can be opened. Where nothing was said it is tcp, but ofi on a host
+/// with a network that only libfabric reaches.
 ///
 /// Thread rule: the lock of the library.
 class Networks {
@@ -46,7 +52,15 @@ class Networks {
 
  private:
   base::Error open_shm(const Options& options);
+  /// A network between hosts to be tried: the provider, and for ofi what to use of libfabric.
+  struct Candidate {
+    std::string_view name;
+    std::string wish;
+  };
+  static std::vector<Candidate> candidates(const Options& options);
+  base::Error open_network(const Options& options);
   base::Error open_tcp(const Options& options);
+  base::Error open_ofi(const std::string& wish);
   static base::Result<std::vector<std::byte>> find(void* self, std::uint32_t rank);
   [[noreturn]] static void lost(void* self, std::uint32_t rank, const base::Error& why);
   static void report(void* self, const char* line);
@@ -54,6 +68,7 @@ class Networks {
   Job& job_;
   std::unique_ptr<fabric::Shm> shm_;
   std::unique_ptr<fabric::Tcp> tcp_;
+  std::unique_ptr<fabric::Ofi> ofi_;
   bool parted_ = false;
 };
 

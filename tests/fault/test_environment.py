@@ -32,6 +32,15 @@ class Variables(FaultTest):
                 result = self.run_fault(2, "traffic", env={"FULMAR_FABRIC": value})
                 self.assert_clear_error(result, "FULMAR_FABRIC", "shm")
 
+    def test_provider_that_libfabric_lacks_is_an_error_or_a_warning(self):
+        env = {"FULMAR_FABRIC": "ofi", "FULMAR_OFI_PROVIDER": "pigeon"}
+        result = self.run_fault(2, "traffic", env=env)
+        self.assert_clear_error(result, "libfabric")
+        self.assertRegex(result.stderr, "FULMAR_OFI_PROVIDER=pigeon|libfabric-dev|libfabric1")
+        env["FULMAR_FABRIC"] = "ofi,tcp"
+        result = self.run_traffic(2, "traffic", 1000, env=env)
+        self.assertIn("the network tcp is tried instead", result.stderr)
+
     def test_extreme_values_work(self):
         extremes = ({"FULMAR_EAGER_BYTES": "0"}, {"FULMAR_EAGER_BYTES": "16G"},
                     {"FULMAR_SHARE_BYTES": "0"}, {"FULMAR_SHARE_BYTES": "1024G"},

@@ -65,6 +65,8 @@ class Info(ToolTest):
 
     def test_names_the_networks_and_the_protocols(self):
         self.assertRegex(self.fulmar("info").stdout, r"shm +on")
+        self.assertRegex(self.fulmar("info").stdout, r"tcp +on")
+        self.assertRegex(self.fulmar("info").stdout, r"ofi +(on .*libfabric|not in this build)")
         self.assertRegex(self.fulmar("info").stdout, r"eager/cell +0 - \d+")
 
 
