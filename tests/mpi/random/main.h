@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <cstdlib>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -23,9 +24,10 @@ inline int run_main(int argc, char** argv, int threads) {
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   Report& all = report();
-  all.program = argv[0];
-  all.threads = threads;
-  MPI_Comm_size(MPI_COMM_WORLD, &all.ranks);
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  all.before_seed = "mpiexec -n " + std::to_string(ranks) + " " + argv[0] + " ";
+  all.after_seed = " 1 " + std::to_string(threads);
   MPI_Comm_rank(MPI_COMM_WORLD, &all.rank);
   watch_for_the_end();
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "operation.h"
 
@@ -13,23 +14,24 @@
 // ranks.
 namespace generated {
 
-/// Types that the program's own operations may be called with, by whatever thread.
+/// Types that the program's own operations may be called with, by whatever thread. Each rank of
+/// the process has its own handles.
 class KnownTypes {
  public:
   void add(const Type& type) {
     const std::lock_guard guard(mutex_);
-    types_.insert_or_assign(type.handle, &type);
+    types_.insert_or_assign({report().rank, type.handle}, &type);
   }
   const Type& find(MPI_Datatype handle) {
     const std::lock_guard guard(mutex_);
-    const auto found = types_.find(handle);
+    const auto found = types_.find({report().rank, handle});
     if (found == types_.end()) fail("an operation was called with a type that is not its call's");
     return *found->second;
   }
 
  private:
   std::mutex mutex_;
-  std::map<MPI_Datatype, const Type*> types_;
+  std::map<std::pair<int, MPI_Datatype>, const Type*> types_;
 };
 inline KnownTypes& known_types() {
   static KnownTypes all;

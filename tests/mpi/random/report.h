@@ -28,10 +28,10 @@ namespace generated {
 
 /// What the process runs.
 struct Report {
-  std::string program;
-  int ranks = 1;
-  int rank = 0;
-  int threads = 1;
+  /// The command that repeats a program, before and behind its seed.
+  std::string before_seed;
+  std::string after_seed;
+  int rank = 0;  ///< in the world; where one process runs several ranks, of the one that goes on
 };
 inline Report& report() {
   static Report only;
@@ -52,9 +52,8 @@ inline volatile std::uint64_t& latest_seed() {
 inline void print_command(std::uint64_t seed) {
   std::array<char, 600> text;
   const int length = std::snprintf(
-      text.data(), text.size(), "  repeat: mpiexec -n %d %s %llu 1 %d     (rank %d)\n",
-      report().ranks, report().program.c_str(), static_cast<unsigned long long>(seed),
-      report().threads, report().rank);
+      text.data(), text.size(), "  repeat: %s%llu%s     (rank %d)\n", report().before_seed.c_str(),
+      static_cast<unsigned long long>(seed), report().after_seed.c_str(), report().rank);
   if (length <= 0) return;
   const auto bytes = std::min(static_cast<std::size_t>(length), text.size() - 1);
   [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), bytes);
