@@ -10,6 +10,7 @@
 #include "messages.h"
 #include "movement.h"
 #include "neighbours.h"
+#include "overlap.h"
 #include "places_make.h"
 #include "reduction.h"
 
@@ -44,7 +45,10 @@ class Program {
     } else if (what < 50) {
       Place& place = forest_.any(dice_);
       if (!has_burst(place)) shift(place, types_, dice_, own_);
-    } else if (what < 64) {
+    } else if (what < 54) {
+      Place& place = forest_.any(dice_);
+      if (!has_burst(place)) Overlap(place, dice_, own_).run();
+    } else if (what < 65) {
       start(Form::blocking);
     } else if (what < 78) {
       start(Form::nonblocking);
