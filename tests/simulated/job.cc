@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "simulated/job.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "mpi/random/report.h"
+#include "mpi/request/request.h"
+#include "runtime/library_access.h"
+
+namespace simulated {
+namespace {
+
+using fulmar::device::Device;
+using fulmar::mpi::ObjectKind;
+using generated::at;
+using generated::Dice;
+
+/// So many turns without a packet mean that none will come: far more than any delay takes.
+constexpr std::uint64_t most_turns_in_vain = 300'000;
+
+template <class T, std::size_t n>
+const T& one_of(Dice& dice, const std::array<T, n>& all) {
+  return all[at(dice.below(static_cast<int>(n)))];
+}
+
+/// Names an algorithm for most operations: any of those there are.
+std::string draw_algorithms(Dice& dice) {
+  std::string text;
+  for (std::size_t family = 0; family < fulmar::mpi::family_count; ++family) {
+    std::vector<std::string> ways;
+    const auto name = static_cast<fulmar::mpi::Family>(family);
+    for (const fulmar::mpi::ChoiceRow& row : fulmar::mpi::choice_rows()) {
+      if (row.family != name || row.way == fulmar::mpi::Way::board) continue;
+      ways.emplace_back(way_name(row.way));
+    }
+    const auto& way = ways[at(dice.below(generated::length(ways)))];
+    if (dice.chance(30)) continue;
+    text += (text.empty() ? "" : ",") + std::string(family_name(name)) + ":" + way;
+  }
+  return text;
+}
+
+fulmar::mpi::Choices choices_of(const Setup& setup) {
+  std::vector<std::string> complaints;
+  fulmar::mpi::Choices choices(setup.algorithms, complaints);
+  for (const std::string& text : complaints) std::fprintf(stderr, "%s\n", text.c_str());
+  if (!complaints.empty()) std::abort();
+  if (setup.crowded) choices.set_crowded();
+  return choices;
+}
+
+std::uint32_t node_of(const void* nodes, std::uint32_t process) {
+  return (*static_cast<const std::vector<std::uint32_t>*>(nodes))[process];
+}
+
+void abort_job(void* /*context*/, int code) {
+  std::fprintf(stderr, "the job was aborted with %d\n", code);
+  std::abort();
+}
+
+Device::Config config_of(const Setup& setup, std::uint32_t self) {
+  Device::Config config = setup.device;
+  config.self = self;
+  config.size = static_cast<std::uint32_t>(setup.ranks);
+  return config;
+}
+
+fulmar::base::EngineLock& switched_off(fulmar::base::EngineLock& lock) {
+  lock.set_enabled(false);
+  return lock;
+}
+
+}  // namespace
+
+Setup::Setup(std::uint64_t seed) {
+  Dice dice(generated::mix({seed, 0x5e7}));
+  ranks = dice.chance(10) ? dice.between(6, 9) : dice.between(1, 5);
+  device.eager_bytes = one_of(dice, std::array<std::uint64_t, 5>{0, 10, 100, 1000, 64 << 10});
+  device.unexpected_budget_bytes =
+      one_of(dice, std::array<std::uint64_t, 4>{0, 1000, 30000, 16 << 20});
+  device.long_copy =
+      dice.chance(30) ? fulmar::device::LongCopy::stream : fulmar::device::LongCopy::automatic;
+  algorithms = draw_algorithms(dice);
+  const int node_count = dice.between(1, std::max(ranks, 1));
+  for (int i = 0; i < ranks; ++i)
+    nodes.push_back(static_cast<std::uint32_t>(dice.below(node_count)));
+  compares_calls = dice.chance(15);
+  crowded = dice.chance(50);
+  reaches = dice.chance(60);
+  reluctance = one_of(dice, std::array<double, 4>{0, 0, 0.2, 0.7});
+  stay_percent = one_of(dice, std::array<int, 3>{0, 50, 95});
+  hold_percent = one_of(dice, std::array<int, 4>{0, 0, 2, 20});
+  for (int i = 0; i < ranks; ++i) shares.push_back(dice.chance(20) ? 1 : 10);
+}
+
+Rank::Rank(fulmar::fabric::FakeNetwork& network, const Setup& setup, std::uint32_t self)
+    : nodes_(setup.nodes),
+      errors_(library_, {abort_job, nullptr}),
+      keyvals_(library_),
+      info_(library_),
+      group_(library_),
+      datatypes_(library_),
+      ops_(library_),
+      port_(network, self),
+      device_(config_of(setup, self), switched_off(library_.lock)),
+      schedules_(device_, choices_of(setup)),
+      world_(library_, device_, self, static_cast<std::uint32_t>(setup.ranks)) {
+  device_.rails().use(port_);
+  library_.device = &device_;
+  library_.schedules = &schedules_;
+  library_.world = &world_;
+  world_.compares_calls = setup.compares_calls;
+  world_.placement = {node_of, nullptr, &nodes_};
+  errors_.rank = static_cast<int>(self);
+  errors_.size = setup.ranks;
+  library_.define(world_.world, reinterpret_cast<std::uintptr_t>(MPI_COMM_WORLD));
+  library_.define(world_.self, reinterpret_cast<std::uintptr_t>(MPI_COMM_SELF));
+  live_at_start_ = live();
+}
+
+Rank::~Rank() {
+  library_.undefine(world_.world.handle);
+  library_.undefine(world_.self.handle);
+  delete static_cast<fulmar::mpi::Request*>(library_.done_request);
+}
+
+std::array<std::size_t, fulmar::mpi::object_kind_count> Rank::live() const {
+  std::array<std::size_t, fulmar::mpi::object_kind_count> counts{};
+  for (std::size_t kind = 0; kind < counts.size(); ++kind) {
+    counts[kind] = library_.live(static_cast<ObjectKind>(kind));
+  }
+  return counts;
+}
+
+std::string Rank::leftovers() {
+  constexpr std::array<const char*, fulmar::mpi::object_kind_count> names = {
+      "ops",      "communicators", "groups",         "windows",  "files",    "sessions",
+      "messages", "info objects",  "error handlers", "requests", "datatypes"};
+  std::string text;
+  const auto add = [&](std::size_t count, const char* what) {
+    if (count != 0) text += " " + std::to_string(count) + " " + what;
+  };
+  const auto now = live();
+  for (std::size_t kind = 0; kind < now.size(); ++kind) {
+    add(now[kind] - live_at_start_[kind], names[kind]);
+  }
+  add(device_.matcher().posted_count(), "receives that wait");
+  add(device_.matcher().unexpected_count(), "messages that nobody received");
+  add(device_.unexpected_bytes(), "bytes of such messages");
+  add(device_.named_operations(), "operations that a peer may name");
+  add(device_.backlogged_peers(), "peers with queued packets");
+  add(device_.counters().malformed, "packets that made no sense");
+  return text.empty() ? text : "rank " + std::to_string(port_.self()) + " has left:" + text;
+}
+
+Job::Job(const Setup& setup, std::uint64_t seed)
+    : setup_(setup),
+      dice_(generated::mix({seed, 0x70b})),
+      network_(static_cast<std::uint32_t>(setup.ranks), seed) {
+  network_.set_reach(setup.reaches);
+  network_.set_reluctance(setup.reluctance);
+  for (int i = 0; i < setup.ranks; ++i) {
+    ranks_.push_back(std::make_unique<Rank>(network_, setup, static_cast<std::uint32_t>(i)));
+  }
+}
+
+std::string Job::run(const std::function<void(int)>& program) {
+  int running = setup_.ranks;
+  fibers_ = std::make_unique<Fibers>(setup_.ranks, [&](int rank) {
+    be(rank);
+    program(rank);
+    // As MPI_Finalize does.
+    ranks_[at(rank)]->device().drain();
+    --running;
+  });
+  network_.set_turn([this](std::uint32_t port) { take_turn(port); });
+  while (running > 0) fibers_->run(next_rank());
+  network_.set_turn({});
+  settle();
+  return leftovers();
+}
+
+std::string Job::leftovers() {
+  std::string left;
+  for (const auto& rank : ranks_) {
+    const std::string text = rank->leftovers();
+    if (!text.empty()) left += "\n" + text;
+  }
+  if (network_.in_flight() != 0) {
+    left += "\n" + std::to_string(network_.in_flight()) + " packets in flight";
+  }
+  return left;
+}
+
+void Job::take_turn(std::uint32_t port) {
+  const auto rank = static_cast<int>(port);
+  if (network_.packets_taken() != taken_before_) {
+    taken_before_ = network_.packets_taken();
+    turns_in_vain_ = 0;
+  } else if (++turns_in_vain_ > most_turns_in_vain) {
+    generated::fail("nothing moves any more;" + leftovers());
+  }
+  digest_ = generated::mix({digest_, port, network_.packets_taken(), network_.packets_posted()});
+  disturb();
+  if (dice_.chance(setup_.stay_percent)) return;
+  fibers_->pass_to(next_rank());
+  be(rank);
+}
+
+/// Now and then something goes wrong on the network.
+void Job::disturb() {
+  if (dice_.chance(setup_.hold_percent)) {
+    const auto from = static_cast<std::uint32_t>(dice_.below(setup_.ranks));
+    const auto to = static_cast<std::uint32_t>(dice_.below(setup_.ranks));
+    network_.hold(from, to, static_cast<unsigned>(dice_.below(200)));
+  }
+  if (setup_.reaches && dice_.chance(1)) network_.fail_copies(1);
+}
+
+int Job::next_rank() {
+  int all = 0;
+  for (int i = 0; i < setup_.ranks; ++i) all += fibers_->over(i) ? 0 : setup_.shares[at(i)];
+  int drawn = dice_.below(all);
+  for (int i = 0; i < setup_.ranks; ++i) {
+    if (fibers_->over(i)) continue;
+    drawn -= setup_.shares[at(i)];
+    if (drawn < 0) return i;
+  }
+  std::abort();
+}
+
+void Job::be(int rank) {
+  fulmar::runtime::usable_library.store(&ranks_[at(rank)]->library(), std::memory_order_relaxed);
+  generated::report().rank = rank;
+}
+
+void Job::settle() {
+  network_.set_reluctance(0);
+  for (int still = 0; still < 300;) {
+    unsigned moved = 0;
+    for (int i = 0; i < setup_.ranks; ++i) {
+      be(i);
+      moved += ranks_[at(i)]->device().progress();
+    }
+    still = moved == 0 ? still + 1 : 0;
+  }
+}
+
+}  // namespace simulated

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/device.h"
+#include "fabric/fake/fake.h"
+#include "mpi/attr/keyvals.h"
+#include "mpi/coll/schedules.h"
+#include "mpi/comm/world.h"
+#include "mpi/datatype/datatype.h"
+#include "mpi/errhandler/errhandler.h"
+#include "mpi/group/group.h"
+#include "mpi/info/info.h"
+#include "mpi/library.h"
+#include "mpi/op/op.h"
+#include "mpi/random/dice.h"
+#include "simulated/fibers.h"
+
+/// A whole MPI job in one thread: each rank is a fiber with a library of its own, and all of them
+/// share a FakeNetwork. Whenever a rank looks at the network, the seed decides who goes on, what is
+/// delayed, overtaken or refused; so a run is repeated by its seed, packet by packet.
+namespace simulated {
+
+/// All that a seed decides about a job.
+struct Setup {
+  explicit Setup(std::uint64_t seed);
+
+  int ranks;
+  fulmar::device::Device::Config device;
+  std::string algorithms;            ///< as FULMAR_COLL
+  std::vector<std::uint32_t> nodes;  ///< of the ranks
+  bool compares_calls;               ///< as FULMAR_CHECK=collectives
+  bool crowded;
+  bool reaches;             ///< ranks read each other's memory
+  double reluctance;        ///< how often the network refuses a packet, or gives none
+  int stay_percent;         ///< how often a rank goes on that has polled in vain
+  int hold_percent;         ///< how often a way between two ranks is held up
+  std::vector<int> shares;  ///< of each rank, in the time of all
+};
+
+/// What one process has, as runtime::Process, on a port of a network.
+class Rank {
+ public:
+  Rank(fulmar::fabric::FakeNetwork& network, const Setup& setup, std::uint32_t self);
+  ~Rank();
+  Rank(const Rank&) = delete;
+  Rank& operator=(const Rank&) = delete;
+
+  [[nodiscard]] fulmar::mpi::Library& library() noexcept { return library_; }
+  [[nodiscard]] fulmar::device::Device& device() noexcept { return device_; }
+  /// Objects and messages that are left after a program; empty: none.
+  [[nodiscard]] std::string leftovers();
+
+ private:
+  [[nodiscard]] std::array<std::size_t, fulmar::mpi::object_kind_count> live() const;
+
+  const std::vector<std::uint32_t>& nodes_;
+  fulmar::mpi::Library library_;
+  fulmar::mpi::ErrorState errors_;
+  fulmar::mpi::Keyvals keyvals_;
+  fulmar::mpi::PredefinedInfo info_;
+  fulmar::mpi::PredefinedGroup group_;
+  fulmar::mpi::PredefinedDatatypes datatypes_;
+  fulmar::mpi::PredefinedOps ops_;
+  fulmar::fabric::Fake port_;
+  fulmar::device::Device device_;
+  fulmar::mpi::Schedules schedules_;
+  fulmar::mpi::World world_;
+  std::array<std::size_t, fulmar::mpi::object_kind_count> live_at_start_{};
+};
+
+class Job {
+ public:
+  Job(const Setup& setup, std::uint64_t seed);
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  /// Runs `program(rank)` in every rank, with MPI initialised, to its end; once. Fails (generated::
+  /// fail) where nothing moves any more before that. The result says what is left of it; empty:
+  /// nothing.
+  [[nodiscard]] std::string run(const std::function<void(int)>& program);
+
+  [[nodiscard]] Rank& rank(int number) { return *ranks_[generated::at(number)]; }
+  /// Depends on every turn that was taken.
+  [[nodiscard]] std::uint64_t digest() const noexcept { return digest_; }
+
+ private:
+  void take_turn(std::uint32_t port);
+  void disturb();
+  /// Of those that are not over.
+  [[nodiscard]] int next_rank();
+  [[nodiscard]] std::string leftovers();
+  void be(int rank);
+  /// Lets everything move that still can.
+  void settle();
+
+  const Setup& setup_;
+  generated::Dice dice_;
+  fulmar::fabric::FakeNetwork network_;
+  std::vector<std::unique_ptr<Rank>> ranks_;
+  std::unique_ptr<Fibers> fibers_;
+  std::uint64_t digest_ = 0;
+  std::uint64_t taken_before_ = 0;
+  std::uint64_t turns_in_vain_ = 0;
+};
+
+}  // namespace simulated

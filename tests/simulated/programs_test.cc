@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+//
+// Generated programs (tests/mpi/random) in simulated jobs, on a network that delays, refuses and
+// lets packets overtake those of others, with every algorithm and protocol.
+//
+// FULMAR_TEST_PROGRAMS=n runs n of them, from seed FULMAR_TEST_SEED on.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "mpi/random/program.h"
+#include "simulated/job.h"
+
+namespace simulated {
+namespace {
+
+std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+/// One rank of a generated program.
+void run_program(std::uint64_t seed, int rank) {
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  generated::good(MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0));
+  {
+    generated::Program program(seed, MPI_COMM_WORLD, rank);
+    program.run();
+  }
+  void* buffer = nullptr;
+  int bytes = 0;
+  generated::good(MPI_Buffer_detach(&buffer, &bytes));
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+
+class Programs : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    generated::report().before_seed = "FULMAR_TEST_PROGRAMS=1 FULMAR_TEST_SEED=";
+    generated::report().after_seed = " " + std::filesystem::read_symlink("/proc/self/exe").string();
+    generated::watch_for_the_end();
+  }
+
+  /// The digest of the whole run.
+  static std::uint64_t run(std::uint64_t seed) {
+    generated::current_seed() = seed;
+    generated::latest_seed() = seed;
+    const simulated::Setup setup(seed);
+    Job job(setup, seed);
+    const std::string left = job.run([&](int rank) { run_program(seed, rank); });
+    if (!left.empty()) generated::fail("after the program:" + left);
+    return job.digest();
+  }
+};
+
+TEST_F(Programs, give_what_the_serial_model_says) {
+  const std::uint64_t first = number_from("FULMAR_TEST_SEED", 1);
+  const std::uint64_t count = number_from("FULMAR_TEST_PROGRAMS", 70);
+  for (std::uint64_t seed = first; seed < first + count; ++seed) run(seed);
+}
+
+/// What each found stands in the log.
+TEST_F(Programs, that_failed_once_do_not_any_more) {
+  for (const std::uint64_t seed : {76U, 134U}) run(seed);
+}
+
+TEST_F(Programs, are_repeated_by_their_seed) {
+  for (const std::uint64_t seed : {3U, 77U, 1234U}) {
+    EXPECT_EQ(run(seed), run(seed)) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace simulated
