@@ -39,6 +39,14 @@ void NodeBoard::see(std::uint64_t round) noexcept {
   seen_all_ = std::max(seen_all_, round);
 }
 
+void NodeBoard::free_notice(std::uint64_t round) noexcept {
+  const std::uint64_t middle = round - depth / 2;
+  for (std::size_t member = 0; member < members_.size(); ++member) {
+    if (!posted(member, middle)) return see(round - depth + 1);
+  }
+  seen_all_ = std::max(seen_all_, middle);  // several rounds need not ask again
+}
+
 void NodeBoard::wait_for(int member) noexcept {
   device_.wait_for_memory(
       [&]() noexcept { return posted(static_cast<std::size_t>(member), round_); },

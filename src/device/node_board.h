@@ -85,10 +85,14 @@ class NodeBoard {
     std::uint64_t whole_bytes = 0;
   };
 
-  /// Begins the next round; tells nothing. For calls that then wait for a member which tells
-  /// something: nothing else bounds how far this one gets ahead.
+  /// Begins the next round; tells nothing. Waits only for members that have not read what the same
+  /// notice told before.
   void post() noexcept {
-    own_.notices[++round_ % depth].whole_bytes = 0;
+    const std::uint64_t round = round_ + 1;
+    if (seen_all_ + depth <= round) [[unlikely]]
+      free_notice(round);
+    own_.notices[round % depth].whole_bytes = 0;
+    round_ = round;
     publish();
   }
   /// Begins the next round with a text of at most largest_text() bytes, which `fill(std::byte*)`
@@ -198,6 +202,8 @@ class NodeBoard {
   [[gnu::cold]] void wake(std::uint32_t number) noexcept;
   /// Until all have posted `round`, at most the own one.
   [[gnu::noinline]] void see(std::uint64_t round) noexcept;
+  /// Until all are done with the notice that `round` will use.
+  [[gnu::noinline]] void free_notice(std::uint64_t round) noexcept;
   void wait_posted(std::size_t end, std::uint64_t round) noexcept;
 
   Device& device_;
