@@ -140,6 +140,8 @@ void Networks::part(device::Device& device) {
   device.wait([&]() noexcept {
     return (tcp_ == nullptr || tcp_->parted()) && (ofi_ == nullptr || ofi_->parted());
   });
+  // This process may wait for the others in the launcher's library, where it answers nobody.
+  if (tcp_ != nullptr) tcp_->end();
   parted_ = true;
 }
 

@@ -401,6 +401,21 @@ TEST(TcpEnd, All_leave_at_the_same_time) {
   }
 }
 
+TEST(TcpEnd, Peer_that_has_left_and_polls_no_more_holds_up_nobody) {
+  TcpNet net(2);
+  for (unsigned lane = 0; lane < 2; ++lane) net.connect(0, 1, loopback_sockets(), lane);
+  std::vector<KeepingSink> sinks(2);
+  net[0].leave();
+  ASSERT_TRUE(poll_until(net, sinks, [&] { return net[0].parted(); }));
+  net[0].end();
+  EXPECT_EQ(net[0].poll(sinks[0]), 0U);
+  net[1].leave();
+  for (unsigned i = 0; i < patience && !net[1].parted(); ++i) net[1].poll(sinks[1]);
+  EXPECT_TRUE(net[1].parted());
+  EXPECT_TRUE(net[1].alive(0));
+  EXPECT_TRUE(net.losses(1).empty());
+}
+
 TEST(TcpEnd, Posting_to_a_peer_that_left_is_an_error) {
   TcpNet net(2);
   net.connect(0, 1, loopback_sockets());

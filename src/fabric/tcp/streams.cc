@@ -331,6 +331,15 @@ bool Streams::parted() const noexcept {
   return true;
 }
 
+void Streams::end() noexcept {
+  for (const auto& peer : peers_) {
+    if (peer == nullptr) continue;
+    for (const auto& connection : peer->lanes) {
+      if (connection != nullptr) ::shutdown(connection->socket.get(), SHUT_WR);
+    }
+  }
+}
+
 void Streams::lose(std::uint32_t peer, const base::Error& why) {
   Peer& other = peer_at(peer);
   if (other.state == Peer::State::lost) return;

@@ -104,6 +104,9 @@ class Streams {
   /// every peer has read everything that was posted to it before, or has left or is lost.
   void leave();
   [[nodiscard]] bool parted() const noexcept;
+  /// After `parted`, when nobody will poll any more: ends the connections, so that peers which
+  /// leave later do not wait for an answer.
+  void end() noexcept;
 
   [[nodiscard]] std::uint32_t self() const noexcept { return config_.self; }
   [[nodiscard]] std::uint32_t size() const noexcept { return config_.size; }

@@ -57,6 +57,8 @@ void Tcp::find(std::uint32_t peer) {
 }
 
 unsigned Tcp::poll_any(tcp::SinkRef sink) {
+  if (ended_) [[unlikely]]
+    return 0;
   const unsigned count = streams_->poll(sink);
   if (connector_ != nullptr && connector_due()) [[unlikely]]
     step();

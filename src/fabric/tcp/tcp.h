@@ -81,9 +81,14 @@ class Tcp {
   [[nodiscard]] bool arm();
   [[nodiscard]] std::int64_t next_deadline_ns() const noexcept;
 
-  /// The orderly end: `leave`, then poll until `parted`. See tcp::Streams.
+  /// The orderly end: `leave`, then poll until `parted`, then `end`: from then on `poll` does
+  /// nothing. See tcp::Streams.
   void leave() { streams_->leave(); }
   [[nodiscard]] bool parted() const noexcept { return streams_->parted(); }
+  void end() noexcept {
+    ended_ = true;
+    streams_->end();
+  }
 
   [[nodiscard]] const tcp::Streams& streams() const noexcept { return *streams_; }
 
@@ -101,6 +106,7 @@ class Tcp {
   std::vector<tcp::Connector::Event> events_;
   std::uint32_t polls_ = 0;
   bool step_due_ = true;
+  bool ended_ = false;
 };
 
 }  // namespace fulmar::fabric
