@@ -57,6 +57,12 @@ class Slurm(support.HostsTest):
 
     def test_our_mpiexec_in_an_allocation(self):
         self.assert_nodes(self.allocated("-n", 4, MEMBERSHIP), "0-1", "2-3")
+        self.assert_nodes(self.allocated("--host", "node0:2,node1:2", MEMBERSHIP), "0-1", "2-3")
+        # Here Slurm does not say who shares a node; the job runs all the same.
+        self.assertEqual(len(self.members(self.allocated("--host", "node0:2,node1:1", MEMBERSHIP))), 3)
+        self.assert_nodes(self.allocated("--host", "node0,node1", "--map-by", "node", "-n", 4, MEMBERSHIP),
+                          "0,2", "1,3")
+        self.assert_nodes(self.allocated("--host", "localhost:2", MEMBERSHIP), "0-1")
 
     def test_our_mpiexec_with_two_programs(self):
         result = self.allocated("-n", 1, "-env", "A", "it's", "sh", "-c", "echo $A", ":", "-n", 3, "echo", "a b")

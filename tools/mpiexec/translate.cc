@@ -295,28 +295,39 @@ Error add_slurm_binding(const Options& options, Words& words) {
   return {};
 }
 
-/// Which hosts get which ranks: a host named once for each of its ranks, in their order.
+/// A host named once for each of its ranks.
+std::string host_of_each_rank(std::span<const Share> shares) {
+  Words hosts;
+  for (const Share& share : shares) hosts.insert(hosts.end(), share.ranks, share.host);
+  return join(hosts, ',');
+}
+
+/// Which hosts get which ranks. Slurm's PMI-1 tells the ranks of an arbitrary distribution that
+/// each is alone on its node, so that one is for different numbers of ranks only.
 void add_slurm_hosts(const Job& job, Words& words) {
   const Options& options = job.options;
+  const bool in_turn = options.dealing == Dealing::in_turn;
   if (job.shares.empty()) {
     if (options.per_host > 0) {
       words.push_back("--ntasks-per-node=" + std::to_string(options.per_host));
     }
-    if (options.dealing == Dealing::in_turn) words.emplace_back("--distribution=cyclic");
+    if (in_turn) words.emplace_back("--distribution=cyclic");
     return;
   }
-  std::vector<Share> left(job.shares.begin(), job.shares.end());
-  Words hosts;
-  while (hosts.size() < options.rank_count()) {
-    for (Share& share : left) {
-      const std::uint32_t most = options.dealing == Dealing::in_turn ? 1 : share.ranks;
-      const std::uint32_t count = std::min(most, share.ranks);
-      hosts.insert(hosts.end(), count, share.host);
-      share.ranks -= count;
-    }
+  append(words, {"-N", std::to_string(job.shares.size())});
+  Words names;
+  for (const Share& share : job.shares) names.push_back(share.host);
+  const std::uint32_t each = job.shares[0].ranks;
+  const bool alike = std::all_of(job.shares.begin(), job.shares.end(),
+                                 [&](const Share& share) { return share.ranks == each; });
+  if (in_turn) {
+    append(words, {"--distribution=cyclic", "-w", join(names, ',')});
+  } else if (alike) {
+    append(words, {"--distribution=block", "--ntasks-per-node=" + std::to_string(each), "-w",
+                   join(names, ',')});
+  } else {
+    append(words, {"--distribution=arbitrary", "-w", host_of_each_rank(job.shares)});
   }
-  append(words, {"-N", std::to_string(job.shares.size()), "--distribution=arbitrary", "-w",
-                 join(hosts, ',')});
 }
 
 /// One program as it is; several as a shell that looks which rank it is.

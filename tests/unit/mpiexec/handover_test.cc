@@ -63,11 +63,17 @@ TEST(Handover, Ranks_are_in_blocks_under_every_manager) {
             "./p x");
 }
 
+TEST(Handover, Slurm_is_told_numbers_that_are_alike) {
+  EXPECT_EQ(line_of("--host a:2,b:2 ./p", slurm),
+            "srun --mpi=pmi2 --export=ALL -n 4 -N 2 --distribution=block --ntasks-per-node=2 "
+            "-w a,b --input=0 ./p");
+}
+
 TEST(Handover, Ranks_in_turn_under_every_manager) {
   const std::string line = "--host a:2,b --map-by node -n 3 ./p";
   EXPECT_EQ(line_of(line, hydra), "mpiexec.hydra -hosts a,b -n 3 ./p");
   EXPECT_EQ(line_of(line, prte), "prterun --host a:2,b:1 --map-by node:OVERSUBSCRIBE -n 3 ./p");
-  EXPECT_NE(line_of(line, slurm).find("-w a,b,a "), std::string::npos);
+  EXPECT_NE(line_of(line, slurm).find("-N 2 --distribution=cyclic -w a,b "), std::string::npos);
 }
 
 TEST(Handover, Without_a_number_of_ranks_there_is_one_for_each_place) {
