@@ -4,6 +4,7 @@
 
 import os
 import pathlib
+import shlex
 import subprocess
 import sys
 import time
@@ -47,9 +48,12 @@ def mpiexec(ranks, command, timeout, env=None, cwd=None):
     """The same for a job of the build's own mpiexec, which ends it in time and cleans up.
 
     None of these programs deadlocks, so a report of one is a failure (status 125), whatever becomes of the job.
+    FULMAR_TEST_LAUNCH: words in place of the build's mpiexec, which go before its options, as for several hosts.
     """
-    job = [BIN / "mpiexec", "--timeout", str(timeout), "--deadlock-timeout", "30", "--deadlock-abort",
-           "-n", str(ranks), *command]
+    launch = shlex.split(os.environ.get("FULMAR_TEST_LAUNCH", ""))
+    if not launch:
+        launch = [BIN / "mpiexec", "--deadlock-timeout", "30", "--deadlock-abort"]
+    job = [*launch, "--timeout", str(timeout), "-n", str(ranks), *command]
     status, output, seconds = run(job, timeout + 30, env, cwd)
     return STANDSTILL_STATUS if STANDSTILL in output else status, output, seconds
 
