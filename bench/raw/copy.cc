@@ -86,13 +86,13 @@ measure::Point cma(std::size_t bytes, std::size_t written, const measure::Budget
 
 }  // namespace
 
-measure::Point copy_hot(std::size_t bytes, const measure::Budget& budget) {
+measure::Point copy_hot(std::size_t bytes, std::size_t offset, const measure::Budget& budget) {
   return run_team(1, Placement::pinned, [&](const Member& member) {
     std::byte* from = pages(bytes);
-    std::byte* to = pages(bytes);
+    std::byte* to = pages(offset + bytes);
     const measure::Point point = measure::measure(member.agree, bytes, 1, budget, [&](int count) {
       for (int i = 0; i < count; ++i) {
-        std::memcpy(to, from, bytes);
+        std::memcpy(to + offset, from, bytes);
         asm volatile("" : : "r"(to) : "memory");
       }
     });

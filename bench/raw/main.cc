@@ -86,7 +86,14 @@ void measure_all(Run run) {
           [](const Budget& budget) { return raw::cache_line(raw::Spin::with_pause, budget); });
   run.sweep("raw-ring", raw::ring_latency, 0, page);
   run.sweep("raw-ring-stream", raw::ring_stream, 1, 16 * page);
-  run.sweep("raw-copy-hot", raw::copy_hot, 1024, largest);
+  constexpr auto hot = [](std::size_t bytes, const Budget& budget) {
+    return raw::copy_hot(bytes, 0, budget);
+  };
+  constexpr auto into_malloc = [](std::size_t bytes, const Budget& budget) {
+    return raw::copy_hot(bytes, 16, budget);
+  };
+  run.sweep("raw-copy-hot", hot, 1024, largest);
+  run.sweep("raw-copy-malloc", into_malloc, 1024, largest);
   run.sweep("raw-copy-cold", raw::copy_cold, 1024, largest);
   if (raw::cma_allowed()) {
     run.sweep("raw-cma-one", raw::cma_one, page, largest);

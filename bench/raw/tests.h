@@ -23,8 +23,9 @@ measure::Point ring_latency(std::size_t bytes, const measure::Budget& budget);
 /// bandwidth.
 measure::Point ring_stream(std::size_t bytes, const measure::Budget& budget);
 
-/// One process copying between two buffers that stay where they are.
-measure::Point copy_hot(std::size_t bytes, const measure::Budget& budget);
+/// One process copying between two buffers that stay where they are: from the start of a page to
+/// `offset` bytes after that of another.
+measure::Point copy_hot(std::size_t bytes, std::size_t offset, const measure::Budget& budget);
 
 /// One process copying through 256 MiB, so that each buffer comes from memory.
 measure::Point copy_cold(std::size_t bytes, const measure::Budget& budget);

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 
+#include "base/copy.h"
 #include "channel/channel.h"
 
 namespace fulmar::device {
@@ -45,47 +45,13 @@ struct Buffer {
   const Packer* packer = nullptr;
 };
 
-/// Copies up to 48 bytes without a call: short messages are copied twice, and a call costs as much
-/// as the copy.
-inline void copy_short(void* to, const void* from, std::size_t bytes) noexcept {
-  auto* target = static_cast<std::byte*>(to);
-  const auto* source = static_cast<const std::byte*>(from);
-  if (bytes == 8) [[likely]] {
-    std::memcpy(target, source, 8);
-  } else if (bytes > 16) {
-    std::memcpy(target, source, 16);
-    if (bytes > 32) std::memcpy(target + 16, source + 16, 16);
-    std::memcpy(target + bytes - 16, source + bytes - 16, 16);
-  } else if (bytes > 8) {
-    std::memcpy(target, source, 8);
-    std::memcpy(target + bytes - 8, source + bytes - 8, 8);
-  } else if (bytes >= 4) {
-    std::memcpy(target, source, 4);
-    std::memcpy(target + bytes - 4, source + bytes - 4, 4);
-  } else if (bytes >= 2) {
-    std::memcpy(target, source, 2);
-    target[bytes - 1] = source[bytes - 1];
-  } else if (bytes == 1) {
-    *target = *source;
-  }
-}
-inline constexpr std::size_t copy_short_limit = 48;
-
-inline void copy_bytes(void* to, const void* from, std::size_t bytes) noexcept {
-  if (bytes <= copy_short_limit) {
-    copy_short(to, from, bytes);
-  } else {
-    std::memcpy(to, from, bytes);
-  }
-}
-
 /// Packed bytes [offset, offset + to.size()) of a buffer.
 inline void read_buffer(const Buffer& buffer, std::uint64_t offset,
                         std::span<std::byte> to) noexcept {
   if (buffer.packer != nullptr) [[unlikely]] {
     buffer.packer->pack(buffer.address, offset, to);
   } else {
-    copy_bytes(to.data(), static_cast<const std::byte*>(buffer.address) + offset, to.size());
+    base::copy_bytes(to.data(), static_cast<const std::byte*>(buffer.address) + offset, to.size());
   }
 }
 inline void write_buffer(const Buffer& buffer, std::uint64_t offset,
@@ -93,7 +59,7 @@ inline void write_buffer(const Buffer& buffer, std::uint64_t offset,
   if (buffer.packer != nullptr) [[unlikely]] {
     buffer.packer->unpack(buffer.address, offset, from);
   } else {
-    copy_bytes(static_cast<std::byte*>(buffer.address) + offset, from.data(), from.size());
+    base::copy_bytes(static_cast<std::byte*>(buffer.address) + offset, from.data(), from.size());
   }
 }
 
@@ -103,7 +69,7 @@ inline void write_buffer(const Buffer& buffer, std::uint64_t offset,
                                       std::uint64_t offset) noexcept {
   return [prefix, &buffer, offset](std::span<std::byte> to, std::uint64_t at) noexcept {
     if (at == 0 && !prefix.empty()) {
-      copy_bytes(to.data(), prefix.data(), prefix.size());
+      base::copy_bytes(to.data(), prefix.data(), prefix.size());
       if (to.size() <= prefix.size()) return;
       to = to.subspan(prefix.size());
     } else {

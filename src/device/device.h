@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "base/copy.h"
 #include "base/engine_lock.h"
 #include "base/wake_socket.h"
 #include "device/arrival.h"
@@ -83,8 +84,9 @@ class Device {
       return false;
     const wire::Envelope envelope{wire::PacketKind::eager, 0, key.context, key.tag,
                                   static_cast<std::uint32_t>(bytes)};
-    const auto fill = [=](std::span<std::byte> to, std::uint64_t)
-                          __attribute__((always_inline)) { copy_short(to.data(), data, bytes); };
+    const auto fill = [=](std::span<std::byte> to, std::uint64_t) __attribute__((always_inline)) {
+      base::copy_short(to.data(), data, bytes);
+    };
     const auto put = [&](auto& channel, auto& link) __attribute__((always_inline)) {
       return channel.put(link, envelope, fill);
     };
@@ -265,10 +267,10 @@ class Device {
       const match::Key key{envelope.context, peer, envelope.tag};
       if (match::Posted* posted = matcher_.take_posted(key); posted != nullptr) {
         Operation& receive = *operation_of(posted);
-        if (body.size() <= std::min<std::uint64_t>(receive.buffer.bytes, copy_short_limit) &&
+        if (body.size() <= std::min<std::uint64_t>(receive.buffer.bytes, base::copy_short_limit) &&
             receive.buffer.packer == nullptr) [[likely]] {
           receive.outcome = {key.peer, key.tag, body.size(), base::ErrorClass::success, false};
-          copy_short(receive.buffer.address, body.bytes().data(), body.size());
+          base::copy_short(receive.buffer.address, body.bytes().data(), body.size());
         } else {
           receive_bytes(receive, key, body);
         }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/copy.h"
 #include "channel/mapped_channel.inl"
 #include "device/device.h"
 
@@ -84,7 +85,7 @@ void Device::unmatched(const match::Key& key, const wire::Envelope& envelope,
   arrival->kind = kind;
   arrival->send = send;
   arrival->length = body.size();
-  copy_bytes(arrival->bytes(), body.data(), body.size());
+  base::copy_bytes(arrival->bytes(), body.data(), body.size());
   matcher_.add(arrival->unexpected);
   ++counters_.unexpected;
   if (first_waiter_ != nullptr) waiters_stale_ = true;

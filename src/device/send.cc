@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 #include <algorithm>
-#include <cstring>
 
+#include "base/copy.h"
 #include "channel/mapped_channel.inl"
 #include "device/device.h"
 
@@ -159,7 +159,7 @@ Post Device::put(Peer& peer, const wire::Envelope& envelope,
                  std::span<const std::byte> body) noexcept {
   return rails_.visit(peer.rail, [&](auto& channel, auto& link) {
     return channel.put(link, envelope, [&](std::span<std::byte> to, std::uint64_t) {
-      copy_short(to.data(), body.data(), body.size());
+      base::copy_short(to.data(), body.data(), body.size());
     });
   });
 }
@@ -172,7 +172,7 @@ void Device::send_control(Peer& peer, PacketKind kind, const match::Key& key,
   auto* packet = new ControlPacket;
   packet->kind = Outgoing::Kind::control;
   packet->envelope = envelope;
-  copy_bytes(packet->body.data(), body.data(), body.size());
+  base::copy_bytes(packet->body.data(), body.data(), body.size());
   enqueue(peer, *packet);
 }
 

@@ -55,6 +55,10 @@ CLI::App* add_bench(CLI::App& app, BenchArguments& arguments) {
       ->delimiter(',')
       ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 30));
   command
+      ->add_option("--offset", options.plan.offset,
+                   "bytes from the start of a page to each buffer (0; those of malloc: 16)")
+      ->check(CLI::Range(0, 4095));
+  command
       ->add_option("--milliseconds", arguments.milliseconds,
                    "time for one figure (150; 20 with --quick)")
       ->check(CLI::Range(1.0, 60e3));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/copy.h"
 #include "wire/ofi_address.h"
 
 /// Sending, and ends. What comes is in messages_receive.cc.
@@ -212,7 +213,7 @@ Taken Messages::transmit(std::uint32_t rank, Peer& peer, OfiPacket head,
   const std::size_t bytes = sizeof head + body.size();
   const auto write = [&](std::byte* to) {
     std::memcpy(to, &head, sizeof head);
-    if (!body.empty()) std::memcpy(to + sizeof head, body.data(), body.size());
+    base::copy_bytes(to + sizeof head, body.data(), body.size());
   };
   constexpr std::size_t most_injected = 512;
   // Nobody waits for the end of what is injected, but a process that leaves has to.
@@ -246,7 +247,7 @@ Taken Messages::transmit_pieces(std::uint32_t rank, Peer& peer, OfiPacket head,
   if (ticket == nullptr) return Taken::later;
   std::byte* at = ticket->memory.data();
   const auto append = [&](const void* from, std::size_t bytes) {
-    if (bytes != 0) std::memcpy(at, from, bytes);
+    base::copy_bytes(at, from, bytes);
     at += bytes;
   };
   append(&head, sizeof head);

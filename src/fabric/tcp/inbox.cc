@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/copy.h"
+
 namespace fulmar::fabric::tcp {
 namespace {
 
@@ -128,7 +130,7 @@ const char* Inbox::take_signal() {
 
 void Inbox::take_body(Bytes& bytes, std::uint32_t peer, SinkRef sink, Buffers& buffers) {
   const std::size_t taken = std::min(frame_.length - have_, bytes.size());
-  std::memcpy(stash_.memory.get() + have_, bytes.data(), taken);
+  base::copy_bytes(stash_.memory.get() + have_, bytes.data(), taken);
   bytes = bytes.subspan(taken);
   have_ += taken;
   if (have_ == frame_.length) finish_body(peer, sink, buffers);
@@ -159,7 +161,7 @@ void Inbox::take_payload(Bytes& bytes, std::uint32_t peer, SinkRef sink) {
   std::size_t copied = 0;
   for (std::size_t i = first_place_; i < places_.size() && copied < bytes.size(); ++i) {
     const std::size_t count = std::min(places_[i].iov_len, bytes.size() - copied);
-    std::memcpy(places_[i].iov_base, bytes.data() + copied, count);
+    base::copy_bytes(places_[i].iov_base, bytes.data() + copied, count);
     copied += count;
   }
   bytes = bytes.subspan(copied);

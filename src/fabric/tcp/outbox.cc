@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/copy.h"
+
 namespace fulmar::fabric::tcp {
 namespace {
 
@@ -50,7 +52,7 @@ bool Outbox::reserve(Buffers& buffers, std::size_t body_bytes) {
 
 void Outbox::put(const void* from, std::size_t bytes) noexcept {
   if (bytes == 0) return;
-  std::memcpy(block_.memory.get() + end_, from, bytes);
+  base::copy_bytes(block_.memory.get() + end_, from, bytes);
   end_ += bytes;
 }
 
@@ -73,7 +75,7 @@ Writing Outbox::write_with(Io& io, int socket, Buffers& buffers, const wire::Env
   gather_front(gathered);
   if (header_bytes + body.size() <= joined.size()) {
     std::memcpy(joined.data(), &frame, header_bytes);
-    if (!body.empty()) std::memcpy(joined.data() + header_bytes, body.data(), body.size());
+    base::copy_bytes(joined.data() + header_bytes, body.data(), body.size());
     gathered.add(joined.data(), header_bytes + body.size());
   } else {
     gathered.add(&frame, header_bytes);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 #include <algorithm>
-#include <cstring>
 
+#include "base/copy.h"
 #include "mpi/coll/algorithms.h"
 
 /// Bruck's algorithms for many short equal blocks: log2(n) rounds for any number of ranks n, paid
@@ -68,7 +68,7 @@ Algorithm alltoall_bruck(Exchange& exchange, const Alltoall& call) {
     Count moved = 0;
     for (int distance = bit; distance < n; ++distance) {
       if ((distance & bit) == 0) continue;
-      std::memcpy(bytes_at(out, moved), bytes_at(all, block * distance), size);
+      base::copy_bytes(bytes_at(out, moved), bytes_at(all, block * distance), size);
       moved += block;
     }
     co_await exchange.send_receive({out.address(), moved, &byte}, exchange.neighbour(bit),
@@ -76,7 +76,7 @@ Algorithm alltoall_bruck(Exchange& exchange, const Alltoall& call) {
     moved = 0;
     for (int distance = bit; distance < n; ++distance) {
       if ((distance & bit) == 0) continue;
-      std::memcpy(bytes_at(all, block * distance), bytes_at(in, moved), size);
+      base::copy_bytes(bytes_at(all, block * distance), bytes_at(in, moved), size);
       moved += block;
     }
   }

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
+#include "base/copy.h"
 #include "mpi/datatype/view.h"
 
 namespace fulmar::mpi {
@@ -34,7 +34,7 @@ Error copy_data(const ConstData& from, const Data& to) noexcept {
   const Count moved = std::min(bytes, bytes_of(to));
   if (from.type->contiguous && to.type->contiguous) {
     if (moved > 0 && from.address != to.address) {
-      std::memcpy(to.address, from.address, static_cast<std::size_t>(moved));
+      base::copy_bytes(to.address, from.address, static_cast<std::size_t>(moved));
     }
   } else {
     const View source(*from.type, from.count);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "base/copy.h"
 #include "mpi/datatype/float128.h"
 
 namespace fulmar::mpi {
@@ -45,7 +46,7 @@ T big_endian(T value) noexcept {
 
 /// Bytes without a meaning.
 std::int64_t copy(const std::byte* from, std::byte* to, std::int64_t count) noexcept {
-  std::memcpy(to, from, static_cast<std::size_t>(count));
+  base::copy_bytes(to, from, static_cast<std::size_t>(count));
   return count;
 }
 

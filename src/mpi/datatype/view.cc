@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/copy.h"
 #include "mpi/datatype/datatype.h"
 #include "mpi/datatype/walk.h"
 
@@ -31,7 +32,7 @@ inline void copy_run(std::byte* to, const std::byte* from, std::int64_t bytes) {
   if (bytes == 8) {
     std::memcpy(to, from, 8);
   } else if (bytes > 64) {
-    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+    base::copy_bytes(to, from, static_cast<std::size_t>(bytes));
   } else if (bytes > 32) {
     copy_between<32>(to, from, bytes);
   } else if (bytes >= 16) {
@@ -88,7 +89,7 @@ void copy_runs(std::byte* to, std::int64_t to_step, const std::byte* from, std::
   if (block < 32) return copy_near<16>(to, to_step, from, from_step, count, block);
   if (block <= 64) return copy_near<32>(to, to_step, from, from_step, count, block);
   for (std::int64_t i = 0; i < count; ++i, to += to_step, from += from_step) {
-    std::memcpy(to, from, static_cast<std::size_t>(block));
+    base::copy_bytes(to, from, static_cast<std::size_t>(block));
   }
 }
 

@@ -60,7 +60,7 @@ void run(const Plan& plan, MPI_Comm comm, Results& results,
   for (const Step& step : steps) {
     largest = std::max(largest, buffer_bytes(step.test, step.bytes, ranks));
   }
-  const Buffers buffers(largest);
+  const Buffers buffers(largest, plan.offset);
   int done = 0;
   for (const Step& step : steps) {
     const Team team{comm, rank, team_size(step.test, ranks)};

@@ -16,6 +16,7 @@ struct Plan {
   std::vector<Kind> tests;
   std::size_t largest = 4 << 20;   ///< sizes above are left out
   std::vector<std::size_t> sizes;  ///< if not empty, the sizes of every test that has sizes
+  std::size_t offset = 0;          ///< of buffers in their first page, in bytes
   Budget budget;
 };
 

@@ -42,14 +42,14 @@ constexpr std::array<Named, 17> names{{{Kind::latency, "latency"},
                                        {Kind::scatter, "scatter"},
                                        {Kind::reduce_scatter, "reduce_scatter"}}};
 
-void* pages(std::size_t bytes, int fill) {
+std::byte* pages(std::size_t bytes, int fill) {
   const std::size_t rounded = (bytes / page + 1) * page;
   void* memory = std::aligned_alloc(page, rounded);
   if (memory == nullptr) {
     throw std::bad_alloc();
   }
   std::memset(memory, fill, rounded);
-  return memory;
+  return static_cast<std::byte*>(memory);
 }
 
 /// Rank 0's value on every rank of the team, by point-to-point calls only.
@@ -135,7 +135,8 @@ Budget patient(const Budget& budget, const Team& team) {
 
 }  // namespace
 
-Buffers::Buffers(std::size_t bytes) : send_(pages(bytes, 0)), receive_(pages(bytes, 1)) {}
+Buffers::Buffers(std::size_t bytes, std::size_t offset)
+    : offset_(offset), send_(pages(offset + bytes, 0)), receive_(pages(offset + bytes, 1)) {}
 
 Buffers::~Buffers() {
   std::free(send_);

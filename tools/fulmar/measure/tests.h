@@ -51,19 +51,21 @@ struct Team {
 };
 
 /// Page-aligned memory for one rank, touched before it is used.
+/// Each begins `offset` bytes after the start of a page.
 class Buffers {
  public:
-  explicit Buffers(std::size_t bytes);
+  Buffers(std::size_t bytes, std::size_t offset);
   ~Buffers();
   Buffers(const Buffers&) = delete;
   Buffers& operator=(const Buffers&) = delete;
 
-  [[nodiscard]] void* send() const { return send_; }
-  [[nodiscard]] void* receive() const { return receive_; }
+  [[nodiscard]] void* send() const { return send_ + offset_; }
+  [[nodiscard]] void* receive() const { return receive_ + offset_; }
 
  private:
-  void* send_;
-  void* receive_;
+  std::size_t offset_;
+  std::byte* send_;
+  std::byte* receive_;
 };
 
 std::string_view name(Kind test);

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "base/copy.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace fulmar::base {
+namespace {
+
+constexpr std::byte untouched{0xEE};
+
+std::vector<std::byte> pattern(std::size_t bytes) {
+  std::vector<std::byte> data(bytes);
+  std::uint32_t value = 1;
+  for (std::byte& one : data) {
+    value = value * 1664525 + 1013904223;
+    one = static_cast<std::byte>(value >> 24);
+  }
+  return data;
+}
+
+/// Whether exactly `bytes` bytes are copied between places with these offsets.
+bool copies(std::size_t bytes, std::size_t from_offset, std::size_t to_offset) {
+  const std::vector<std::byte> from = pattern(from_offset + bytes);
+  std::vector<std::byte> to(to_offset + bytes + 64, untouched);
+  copy_bytes(to.data() + to_offset, from.data() + from_offset, bytes);
+  const auto begin = to.begin() + static_cast<std::ptrdiff_t>(to_offset);
+  const auto end = begin + static_cast<std::ptrdiff_t>(bytes);
+  return std::equal(begin, end, from.begin() + static_cast<std::ptrdiff_t>(from_offset)) &&
+         std::count(to.begin(), begin, untouched) == begin - to.begin() &&
+         std::count(end, to.end(), untouched) == to.end() - end;
+}
+
+TEST(Copy, Every_short_length) {
+  for (std::size_t bytes = 0; bytes <= 200; ++bytes) EXPECT_TRUE(copies(bytes, 1, 3)) << bytes;
+}
+
+TEST(Copy, Lengths_around_the_pieces) {
+  for (const std::size_t pieces : {1, 2, 3, 32}) {
+    for (const std::size_t more : {0, 1, 47, 2047}) {
+      const std::size_t bytes = pieces * plain_copy_bytes + more;
+      EXPECT_TRUE(copies(bytes, 0, 0)) << bytes;
+      EXPECT_TRUE(copies(bytes, 0, 16)) << bytes;
+      EXPECT_TRUE(copies(bytes, 4088, 0)) << bytes;
+      EXPECT_TRUE(copies(bytes - 1, 5, 0)) << bytes;
+    }
+  }
+}
+
+TEST(Copy, More_than_the_caches_hold) {
+  for (const std::size_t bytes : {(std::size_t{4} << 20) - 1, (std::size_t{4} << 20) + 3}) {
+    EXPECT_TRUE(copies(bytes, 0, 16)) << bytes;
+  }
+}
+
+TEST(Copy, Nothing_from_nowhere) { copy_bytes(nullptr, nullptr, 0); }
+
+}  // namespace
+}  // namespace fulmar::base
