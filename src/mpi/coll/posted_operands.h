@@ -54,6 +54,14 @@ class PostedOperands {
 
   void combine_some(int first, int last, const TextPart& part, void* result) {
     const Reduction reduction{op_, type_, part.count};
+    if (direct_ && last - first > 1) {
+      apply_predefined(op_, type_, operand(last - 2, part), operand(last - 1, part), result,
+                       part.count);
+      for (int member = last - 3; member >= first; --member) {
+        reduction.apply(operand(member, part), result);
+      }
+      return;
+    }
     if (last - 1 == board_.self() && own_ != nullptr) {
       reduction.copy(own_at(part), result);
     } else {

@@ -163,10 +163,15 @@ struct MaxLoc {
 };
 
 template <class Operation, class T>
-void apply(const void* in, void* inout, std::int64_t count) {
-  const T* __restrict a = static_cast<const T*>(in);
-  T* __restrict b = static_cast<T*>(inout);
-  for (std::int64_t i = 0; i < count; ++i) b[i] = Operation{}(a[i], b[i]);
+void apply(const void* left, const void* right, void* result, std::int64_t count) {
+  const T* __restrict a = static_cast<const T*>(left);
+  T* __restrict c = static_cast<T*>(result);
+  if (right == result) {
+    for (std::int64_t i = 0; i < count; ++i) c[i] = Operation{}(a[i], c[i]);
+  } else {
+    const T* __restrict b = static_cast<const T*>(right);
+    for (std::int64_t i = 0; i < count; ++i) c[i] = Operation{}(a[i], b[i]);
+  }
 }
 
 /// The loops of one representation, by operation.

@@ -75,7 +75,12 @@ Error check_reduction(const Op& op, const Datatype& type) {
 
 void apply_op(const Op& op, const Datatype& type, const void* in, void* inout, Count count) {
   if (op.code == OpCode::user) return call_user(op, type, in, inout, count);
-  find_kernel(op.code, *type.basic)(in, inout, count);
+  apply_predefined(op, type, in, inout, inout, count);
+}
+
+void apply_predefined(const Op& op, const Datatype& type, const void* left, const void* right,
+                      void* result, Count count) {
+  find_kernel(op.code, *type.basic)(left, right, result, count);
 }
 
 }  // namespace fulmar::mpi

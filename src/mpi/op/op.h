@@ -66,5 +66,8 @@ base::Error check_reduction(const Op& op, const Datatype& type);
 /// have passed check_reduction. No MPI calls, but the user's function may make some. Buffers may be
 /// misaligned no more than the type allows and must not overlap.
 void apply_op(const Op& op, const Datatype& type, const void* in, void* inout, Count count);
+/// result[i] = left[i] op right[i], as above; predefined operations only.
+void apply_predefined(const Op& op, const Datatype& type, const void* left, const void* right,
+                      void* result, Count count);
 
 }  // namespace fulmar::mpi
