@@ -58,13 +58,30 @@ struct Pieces {
 /// Data of up to so many bytes are one text on any board.
 inline constexpr Count uncut_bytes = wire::board_body_bytes;
 
+/// Who writes while others read.
+enum class Flow : std::uint8_t {
+  one_way,    ///< from one rank to the others, or from them to one
+  every_way,  ///< between all: each writes its text, then reads those of the others
+};
+
 /// Bytes of one text. Where every rank has a core, one rank fills a piece while others empty the
-/// one before; where they share cores, the fewer turns the better.
-[[nodiscard]] Count text_bytes(const Comm& comm, const device::NodeBoard& board,
-                               Count total) noexcept;
+/// one before; if all do the same at the same time, pieces need only be short enough for the
+/// caches. Where ranks share cores, the fewer turns the better.
+[[nodiscard]] Count text_bytes(const Comm& comm, const device::NodeBoard& board, Count total,
+                               Flow flow) noexcept;
 /// The same for texts that hold a part for each of several ranks: bytes of one part, at least 1.
 [[nodiscard]] Count part_bytes(const Comm& comm, const device::NodeBoard& board, Count total,
-                               int parts) noexcept;
+                               int parts, Flow flow) noexcept;
+
+/// Whether ranks share cores.
+[[nodiscard]] inline bool crowded(const Comm& comm) noexcept {
+  return comm.library->schedules->choices().crowded();
+}
+
+/// The place of a member's part in a text that has a part for everybody but the writer.
+[[nodiscard]] constexpr int part_of(int member, int writer) noexcept {
+  return member < writer ? member : member - 1;
+}
 
 /// A buffer of the user as packed bytes.
 class Packed {

@@ -20,11 +20,6 @@ namespace {
 
 constexpr Count kib = 1024;
 
-bool crowded(const Comm& comm) noexcept { return comm.library->schedules->choices().crowded(); }
-
-/// The place of a member's part in a text that has a part for everybody but the writer.
-Count part_of(int member, int writer) noexcept { return member < writer ? member : member - 1; }
-
 /// Goes on with a root that cuts other data than this rank expected, after its first piece.
 void follow(NodeBoard& board, int root, const Pieces& pieces) noexcept {
   for (Count i = 1; i < pieces.count(); ++i) {
@@ -44,16 +39,19 @@ Error wrong_length(const NodeBoard& board, int member, Count expected) {
                        member, static_cast<long long>(given), static_cast<long long>(expected));
 }
 
-Count text_bytes(const Comm& comm, const NodeBoard& board, Count total) noexcept {
+Count text_bytes(const Comm& comm, const NodeBoard& board, Count total, Flow flow) noexcept {
   if (total <= uncut_bytes) return std::max<Count>(total, 1);
   const auto largest = static_cast<Count>(board.largest_text());
   if (total <= 4 * kib || crowded(comm)) return std::min(largest, std::max<Count>(total, 1));
-  return std::min(largest, std::clamp(total / 4, 4 * kib, 32 * kib));
+  const Count piece = flow == Flow::one_way ? std::clamp(total / 4, 4 * kib, 32 * kib)
+                                            : std::clamp(total / 2, 4 * kib, 128 * kib);
+  return std::min(largest, piece);
 }
 
-Count part_bytes(const Comm& comm, const NodeBoard& board, Count total, int parts) noexcept {
+Count part_bytes(const Comm& comm, const NodeBoard& board, Count total, int parts,
+                 Flow flow) noexcept {
   if (total * parts <= uncut_bytes) return std::max<Count>(total, 1);
-  return std::max<Count>(text_bytes(comm, board, total * parts) / parts, 1);
+  return std::max<Count>(text_bytes(comm, board, total * parts, flow) / parts, 1);
 }
 
 void go_on(NodeBoard& board, int last, Count expected, Count rounds) noexcept {
@@ -72,7 +70,9 @@ void go_on(NodeBoard& board, int last, Count expected, Count rounds) noexcept {
 
 Error bcast_on(NodeBoard& board, const Data& data, int root, const Comm& comm) {
   const Packed packed(data);
-  const auto pieces_of = [&](Count bytes) { return Pieces{bytes, text_bytes(comm, board, bytes)}; };
+  const auto pieces_of = [&](Count bytes) {
+    return Pieces{bytes, text_bytes(comm, board, bytes, Flow::one_way)};
+  };
   const Pieces pieces = pieces_of(packed.bytes());
   if (pieces.count() == 0) post_nothing(board);
   for (Count i = 0; i < pieces.count(); ++i) {
@@ -96,7 +96,7 @@ Error gather_on(NodeBoard& board, const ConstData& send, const Blocks& receive, 
                 const Comm& comm) {
   const bool at_root = comm.rank == root;
   const Packed own(at_root ? receive.to(root) : send);
-  const Pieces pieces{own.bytes(), text_bytes(comm, board, own.bytes())};
+  const Pieces pieces{own.bytes(), text_bytes(comm, board, own.bytes(), Flow::one_way)};
   Error error;
   if (at_root && !is_in_place(send.address)) error = copy_data(send, receive[root]);
   if (pieces.count() == 0) post_nothing(board);
@@ -126,7 +126,7 @@ Error scatter_on(NodeBoard& board, const Blocks& send, const Data& receive, int 
   const bool at_root = comm.rank == root;
   const Packed own(at_root ? send[root] : receive);
   const auto pieces_of = [&](Count bytes) {
-    return Pieces{bytes, part_bytes(comm, board, bytes, others)};
+    return Pieces{bytes, part_bytes(comm, board, bytes, others, Flow::one_way)};
   };
   const Pieces pieces = pieces_of(own.bytes());
   Error error;
@@ -166,7 +166,7 @@ Error allgather_on(NodeBoard& board, const ConstData& send, const Blocks& receiv
     longest = std::max(longest, bytes_of(receive[rank]));
   }
   const Packed own(receive[comm.rank]);
-  const Pieces all{longest, text_bytes(comm, board, longest)};
+  const Pieces all{longest, text_bytes(comm, board, longest, Flow::every_way)};
   if (all.count() == 0) post_nothing(board);
   for (Count i = 0; i < all.count(); ++i) {
     const auto piece_of = [&](Count bytes) {
@@ -192,7 +192,7 @@ Error alltoall_on(NodeBoard& board, const Blocks& send, const Blocks& receive, c
   const int others = comm.size() - 1;
   const Blocks& from = send.in_place() ? receive : send;
   const Count block = bytes_of(receive[self]);
-  const Pieces pieces{block, part_bytes(comm, board, block, others)};
+  const Pieces pieces{block, part_bytes(comm, board, block, others, Flow::every_way)};
   const auto given = static_cast<std::uint64_t>(bytes_of(from[self]));
   if (pieces.count() == 0) post_nothing(board);
   for (Count i = 0; i < pieces.count(); ++i) {

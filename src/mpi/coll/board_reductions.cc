@@ -9,7 +9,8 @@
 /// bits.
 ///
 /// An all-reduce of few bytes is combined by every rank for itself: one round. Of more bytes the
-/// work would be done n times, so it is shared: the elements are cut into chunks, and whoever runs
+/// work would be done n times, so two ranks halve it (board_halves.cc) if each has a core; else it
+/// is shared: the elements are cut into chunks, and whoever runs
 /// once all operands are there takes the next chunk, combines it, and writes the result over its
 /// own operand of the chunk, which nobody needs any more. Where ranks share cores, the last one to
 /// post finds all operands there and does all the work; the others find the results when it is
@@ -27,11 +28,11 @@ constexpr Count most_repeated_bytes = 8192;
 constexpr Count chunk_bytes = 4096;
 
 /// Elements of a piece.
-Pieces cut(const Comm& comm, const NodeBoard& board, Count count, const Datatype& type,
+Pieces cut(const Comm& comm, const NodeBoard& board, Count count, const Datatype& type, Flow flow,
            int parts = 1) noexcept {
   const Count size = std::max<Count>(type.size, 1);
   if (count * size * parts <= uncut_bytes) return {count, std::max<Count>(count, 1)};
-  return {count, std::max<Count>(part_bytes(comm, board, count * size, parts) / size, 1)};
+  return {count, std::max<Count>(part_bytes(comm, board, count * size, parts, flow) / size, 1)};
 }
 
 /// The work of one piece of an all-reduce, shared: `result` gets all `count` elements.
@@ -62,12 +63,40 @@ void share_work(NodeBoard& board, PostedOperands& operands, Count count, const D
   }
 }
 
+/// The own operand of a reduce-scatter where the result does not lie: in place, a copy.
+class OwnParts {
+ public:
+  OwnParts(const ReduceScatter& call, const Datatype& type, Count most)
+      : send_(call.own()), type_(type) {
+    if (is_in_place(call.send)) copy_.emplace(type, most);
+  }
+
+  [[nodiscard]] bool failed() const noexcept { return copy_.has_value() && copy_->failed(); }
+  [[nodiscard]] Error error() const { return failed() ? copy_->error() : Error{}; }
+  /// Elements [begin, begin + count); valid until the next call.
+  [[nodiscard]] const void* at(Count begin, Count count) const noexcept {
+    const void* there = shifted(send_, type_.extent * begin);
+    if (!copy_) return there;
+    (void)copy_data({there, count, &type_}, {copy_->address(), count, &type_});
+    return copy_->address();
+  }
+
+ private:
+  const void* send_;
+  const Datatype& type_;
+  std::optional<Scratch> copy_;
+};
+
 }  // namespace
 
 Error allreduce_on(NodeBoard& board, const Allreduce& call, const Comm& comm) {
   const Datatype& type = *call.receive.type;
   const Packed own(ConstData{call.own(), call.receive.count, &type});
-  const Pieces pieces = cut(comm, board, call.receive.count, type);
+  if (comm.size() == 2 && own.bytes() * 2 > most_repeated_bytes && !crowded(comm)) {
+    const Count half = (call.receive.count + 1) / 2;
+    return allreduce_halves(board, call, cut(comm, board, half, type, Flow::every_way));
+  }
+  const Pieces pieces = cut(comm, board, call.receive.count, type, Flow::every_way);
   PostedOperands operands(board, *call.op, type, pieces.most);
   if (pieces.count() == 0) post_nothing(board);
   for (Count i = 0; i < pieces.count(); ++i) {
@@ -93,7 +122,7 @@ Error reduce_on(NodeBoard& board, const Reduce& call, const Comm& comm) {
   const bool at_root = comm.rank == call.root;
   const bool in_place = is_in_place(call.send);
   const Packed own(ConstData{in_place ? call.receive : call.send, call.count, &type});
-  const Pieces pieces = cut(comm, board, call.count, type);
+  const Pieces pieces = cut(comm, board, call.count, type, Flow::one_way);
   PostedOperands operands(board, *call.op, type, at_root ? pieces.most : 0);
   if (pieces.count() == 0) post_nothing(board);
   for (Count i = 0; i < pieces.count(); ++i) {
@@ -124,8 +153,9 @@ Error reduce_scatter_on(NodeBoard& board, const ReduceScatter& call, const Comm&
   const Packed own(ConstData{call.own(), parts.total(), &type});
   Count longest = 0;
   for (int rank = 0; rank < comm.size(); ++rank) longest = std::max(longest, parts.count(rank));
-  const Pieces pieces = cut(comm, board, longest, type, comm.size());
+  const Pieces pieces = cut(comm, board, longest, type, Flow::every_way, comm.size() - 1);
   PostedOperands operands(board, *call.op, type, pieces.most);
+  OwnParts own_parts(call, type, pieces.most);
   if (pieces.count() == 0) post_nothing(board);
   for (Count i = 0; i < pieces.count(); ++i) {
     const Count stride = pieces.length(i);
@@ -133,11 +163,12 @@ Error reduce_scatter_on(NodeBoard& board, const ReduceScatter& call, const Comm&
     const auto piece_of = [&](int rank) {
       return std::clamp<Count>(parts.count(rank) - begin, 0, stride);
     };
-    const Count text = stride * comm.size();
+    const Count text = stride * (comm.size() - 1);
     board.post(length_of(text * type.size, own.bytes()), [&](std::byte* to) {
       for (int rank = 0; rank < comm.size(); ++rank) {
+        if (rank == comm.rank) continue;
         own.read((parts.displ(rank) + begin) * type.size, piece_of(rank) * type.size,
-                 to + stride * rank * type.size);
+                 to + stride * part_of(rank, comm.rank) * type.size);
       }
     });
     board.wait_all();
@@ -145,17 +176,18 @@ Error reduce_scatter_on(NodeBoard& board, const ReduceScatter& call, const Comm&
     if (wrong.failed()) [[unlikely]]
       return wrong;
     const Count count = piece_of(comm.rank);
-    if (operands.failed() || count == 0) continue;
-    operands.combine(0, comm.size(), {text, stride * comm.rank, count},
+    if (operands.failed() || own_parts.failed() || count == 0) continue;
+    operands.set_own(own_parts.at(parts.displ(comm.rank) + begin, count));
+    operands.combine(0, comm.size(), {text, 0, count, stride},
                      shifted(call.receive, type.extent * begin));
   }
-  return operands.error();
+  return operands.failed() ? operands.error() : own_parts.error();
 }
 
 Error scan_on(NodeBoard& board, const Allreduce& call, int end, const Comm& comm) {
   const Datatype& type = *call.receive.type;
   const Packed own(ConstData{call.own(), call.receive.count, &type});
-  const Pieces pieces = cut(comm, board, call.receive.count, type);
+  const Pieces pieces = cut(comm, board, call.receive.count, type, Flow::one_way);
   PostedOperands operands(board, *call.op, type, pieces.most);
   if (pieces.count() == 0) post_nothing(board);
   for (Count i = 0; i < pieces.count(); ++i) {

@@ -12,6 +12,9 @@
 namespace fulmar::mpi {
 
 base::Error allreduce_on(device::NodeBoard& board, const Allreduce& call, const Comm& comm);
+/// The same between two ranks that have a core each (board_halves.cc). Texts of each rank are cut
+/// like `halves`.
+base::Error allreduce_halves(device::NodeBoard& board, const Allreduce& call, const Pieces& halves);
 base::Error reduce_on(device::NodeBoard& board, const Reduce& call, const Comm& comm);
 base::Error reduce_scatter_on(device::NodeBoard& board, const ReduceScatter& call,
                               const Comm& comm);

@@ -12,6 +12,9 @@ struct TextPart {
   Count text;  ///< elements of a whole text
   Count from;
   Count count;
+  /// Not 0: a text has a part of so many elements for each member but its writer, and the run is in
+  /// that of this process.
+  Count stride = 0;
 };
 
 /// The operands of a reduction that the members of a board have posted in this round.
@@ -43,7 +46,8 @@ class PostedOperands {
     // A part of it at a time, which stays in the first cache while all operands pass.
     const Count most = std::max<Count>(warm_bytes / std::max<Count>(type_.size, 1), 1);
     while (done < part.count) {
-      const TextPart some{part.text, part.from + done, std::min(most, part.count - done)};
+      const TextPart some{part.text, part.from + done, std::min(most, part.count - done),
+                          part.stride};
       combine_some(first, last, some, shifted(result, type_.extent * done));
       done += some.count;
     }
@@ -75,8 +79,8 @@ class PostedOperands {
     return shifted(own_, type_.extent * part.from);
   }
   [[nodiscard]] const std::byte* posted(int member, const TextPart& part) const noexcept {
-    return board_.text(member, static_cast<std::size_t>(part.text * type_.size)) +
-           part.from * type_.size;
+    const Count at = part.stride * part_of(board_.self(), member) + part.from;
+    return board_.text(member, static_cast<std::size_t>(part.text * type_.size)) + at * type_.size;
   }
   void unpack(int member, const TextPart& part, void* to) const noexcept {
     Packed(Data{to, part.count, &type_}).write(0, part.count * type_.size, posted(member, part));

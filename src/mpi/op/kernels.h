@@ -29,8 +29,8 @@ enum class OpCode : std::uint8_t {
 };
 inline constexpr std::size_t kernel_op_count = static_cast<std::size_t>(OpCode::maxloc) + 1;
 
-/// result[i] = left[i] op right[i] for `count` elements that follow each other. `result` is `right`,
-/// or overlaps neither.
+/// result[i] = left[i] op right[i] for `count` elements that follow each other. `result` is
+/// `right`, or overlaps neither.
 using Kernel = void (*)(const void* left, const void* right, void* result, std::int64_t count);
 
 /// Whether MPI 5.0 section 6.9.2 (6.9.4 for MINLOC and MAXLOC) defines the operation for types of
