@@ -14,7 +14,7 @@ constexpr int any = std::numeric_limits<int>::max();
 
 /// With shared memory a message costs its bytes, copied once, and waking its receiver, which costs
 /// most where ranks share cores. So: few rounds that wait for each other, then few bytes.
-constexpr std::array<ChoiceRow, 39> rows = {{
+constexpr std::array<ChoiceRow, 40> rows = {{
     {Family::barrier, Way::board, Needs::board, 0, no_end, 1, 64, false,
      "everybody tells all others; one round"},
     {Family::barrier, Way::levels, Needs::nothing, 0, no_end, 1, any, false,
@@ -36,8 +36,10 @@ constexpr std::array<ChoiceRow, 39> rows = {{
      "a tree; log2(n) rounds, more copies"},
     {Family::gather, Way::direct, Needs::nothing, 0, no_end, 1, any, false,
      "every rank to the root, into place"},
-    {Family::scatter, Way::board, Needs::board, 0, no_end, 1, 64, false,
+    {Family::scatter, Way::board, Needs::board, 0, 256 * kib, 1, 64, false,
      "the root tells all others"},
+    {Family::scatter, Way::board, Needs::board, 256 * kib, no_end, 1, 64, true,
+     "the same; where ranks share cores, one copy by the kernel costs less than two"},
     {Family::scatter, Way::binomial, Needs::equal_blocks, 0, 2 * kib, 17, any, false,
      "a tree; log2(n) rounds, more copies"},
     {Family::scatter, Way::direct, Needs::nothing, 0, no_end, 1, any, false,
@@ -130,9 +132,11 @@ const ChoiceRow* find_row(std::string_view family, std::string_view way) noexcep
 std::string complaint_about(std::string_view item, std::string_view family) {
   std::string text = "FULMAR_COLL: \"" + std::string(item) + "\" ";
   std::string known;
+  std::optional<Way> last;
   for (const ChoiceRow& row : rows) {
-    if (family != family_name(row.family)) continue;
+    if (family != family_name(row.family) || row.way == last) continue;
     known += (known.empty() ? "" : ", ") + std::string(way_name(row.way));
+    last = row.way;
   }
   if (!known.empty()) {
     return text + "names no algorithm of " + std::string(family) + "; there are " + known;
@@ -186,7 +190,7 @@ Choices::Choices(std::string_view wanted, std::vector<std::string>& complaints) 
 
 void Choices::set_boards() noexcept {
   for (const ChoiceRow& row : rows) {
-    if (row.way != Way::board) continue;
+    if (row.way != Way::board || (row.not_crowded && crowded_)) continue;
     const auto family = static_cast<std::size_t>(row.family);
     if (wanted_[family] == Way::board) {
       boards_[family] = {no_end, any};

@@ -97,7 +97,10 @@ class Choices {
   Choices(std::string_view wanted, std::vector<std::string>& complaints);
 
   /// More ranks than cores on the node; the same in all ranks of a job.
-  void set_crowded() noexcept { crowded_ = true; }
+  void set_crowded() noexcept {
+    crowded_ = true;
+    set_boards();
+  }
   [[nodiscard]] bool crowded() const noexcept { return crowded_; }
 
   /// Whether a call that could take the board does.

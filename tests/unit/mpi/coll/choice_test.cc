@@ -55,10 +55,24 @@ TEST(Choices, crowded_ranks_do_not_take_a_chain) {
   EXPECT_EQ(choices.choose(Family::bcast, {.ranks = 4, .bytes = 1 << 20}), Way::binomial);
 }
 
+TEST(Choices, crowded_ranks_do_not_scatter_long_blocks_over_a_board) {
+  Choices choices = choices_of("auto");
+  EXPECT_TRUE(choices.takes_board(Family::scatter, 4, 1 << 20));
+  choices.set_crowded();
+  EXPECT_FALSE(choices.takes_board(Family::scatter, 4, 1 << 20));
+  EXPECT_TRUE(choices.takes_board(Family::scatter, 4, (256 << 10) - 1));
+  EXPECT_TRUE(choices.takes_board(Family::gather, 4, 1 << 20));
+  Choices fixed = choices_of("scatter:board");
+  fixed.set_crowded();
+  EXPECT_TRUE(fixed.takes_board(Family::scatter, 4, 1 << 20));
+}
+
 TEST(Choices, unknown_names_are_told) {
   EXPECT_NE(complaint_of("allreduce:rnig").find("there are board, levels, direct, segments, ring"),
             std::string::npos);
   EXPECT_NE(complaint_of("alreduce:ring,bcast:chain").find("operations are barrier, bcast"),
+            std::string::npos);
+  EXPECT_NE(complaint_of("scatter:rnig").find("there are board, binomial, direct"),
             std::string::npos);
   EXPECT_NE(complaint_of("ring").find("operation:algorithm"), std::string::npos);
 }
