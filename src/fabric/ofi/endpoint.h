@@ -24,7 +24,8 @@ struct Capabilities {
   std::string provider;  ///< libfabric's name for it, like "tcp;ofi_rxm"
   std::string domain;    ///< the device, like "eth0"
   std::uint32_t address_format = 0;
-  std::size_t inject_bytes = 0;  ///< messages up to this long are copied when they are posted
+  bool socket_addresses = false;  ///< names are addresses of sockets that listen
+  std::size_t inject_bytes = 0;   ///< messages up to this long are copied when they are posted
   std::size_t most_message_bytes = 0;
   std::size_t most_pieces = 1;    ///< memory of one send may lie in so many pieces
   std::size_t receive_depth = 1;  ///< buffers that may be posted

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "base/clock.h"
@@ -191,12 +192,10 @@ void Messages::fill_in(Peer& peer, OfiPacket& head) const noexcept {
 }
 
 Taken Messages::settle(std::uint32_t rank, Peer& peer, const OfiPacket& head, Taken taken) {
-  if (taken == Taken::failed) {
-    lose(rank,
-         failure(ErrorClass::proc_aborted, "lost rank %u at %s, over %s of libfabric: %s", rank,
-                 peer.place.c_str(), can_.provider.c_str(), endpoint_->last_error().c_str()));
-  }
+  if (taken == Taken::failed) lose_over_network(rank, endpoint_->last_error());
+  if (taken == Taken::later && can_.socket_addresses) refusals_.refused(rank, now());
   if (taken != Taken::yes) return taken;
+  refusals_.taken(rank);
   peer.told_in = head.ack;
   if (head.prefix_bytes != 0) {
     ++peer.in_place_out;
@@ -319,8 +318,27 @@ void Messages::lose(std::uint32_t rank, const Error& why) {
   Peer& peer = *peers_[rank];
   if (std::exchange(peer.lost, true)) return;
   peer.why = why;
+  refusals_.taken(rank);
   peer.held.clear();
   lost_.push_back(rank);
+}
+
+void Messages::lose_over_network(std::uint32_t rank, const std::string& what) {
+  lose(rank, failure(ErrorClass::proc_aborted, "lost rank %u at %s, over %s of libfabric: %s", rank,
+                     peers_[rank]->place.c_str(), can_.provider.c_str(), what.c_str()));
+}
+
+void Messages::ask_about_refusals() {
+  const auto address_of = [this](std::uint32_t rank) {
+    const auto blob = config_.find(config_.owner, rank);
+    if (blob.failed()) return std::vector<std::byte>();
+    auto address = wire::decode_ofi_address(blob.value());
+    return address.failed() ? std::vector<std::byte>() : std::move(address.value().name);
+  };
+  const std::optional<std::uint32_t> gone = refusals_.look(now(), address_of);
+  if (gone && !peers_[*gone]->has_left) {
+    lose_over_network(*gone, "nobody listens at its address any more");
+  }
 }
 
 void Messages::leave() {

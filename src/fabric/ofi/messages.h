@@ -16,6 +16,7 @@
 #include "fabric/ofi/cookies.h"
 #include "fabric/ofi/endpoint.h"
 #include "fabric/ofi/peer.h"
+#include "fabric/ofi/refusals.h"
 #include "fabric/ofi/sends.h"
 #include "fabric/provider.h"
 
@@ -42,7 +43,8 @@
 /// `bye` to everybody it has to do with, behind all else, and goes on until each of them has seen
 /// it, or is leaving as well and silent for `longest_farewell_ns`: then it is gone. Who is leaving
 /// answers a bye by its own once more, so that nobody goes while one is still on its way to it. A
-/// failed transfer to a peer that has not left makes it lost.
+/// failed transfer to a peer that has not left makes it lost, and so does an endpoint that takes
+/// nothing for it while nobody listens at its address (refusals.h).
 ///
 /// All members are called under the lock of the engine. Between `begin` and `finish` the caller
 /// takes what came by `next`, and may post.
@@ -130,6 +132,8 @@ class Messages {
   void owe(std::uint32_t rank, Peer& peer);
   void pay();
   void lose(std::uint32_t rank, const base::Error& why);
+  void lose_over_network(std::uint32_t rank, const std::string& what);
+  void ask_about_refusals();
 
   // messages_receive.cc
   void repost();
@@ -167,6 +171,7 @@ class Messages {
   std::vector<std::uint32_t> owed_;  ///< peers that wait for a signal of ours
   std::vector<std::uint32_t> lost_;  ///< losses that are not told yet
   std::size_t in_place_under_way_ = 0;
+  Refusals refusals_;
   Counters counters_;
   std::uint64_t strangers_told_ = 0;
   std::int64_t next_line_ns_ = 0;

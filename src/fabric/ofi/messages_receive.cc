@@ -26,6 +26,8 @@ void Messages::begin() {
   refused_ = moved_ = false;
   reads_left_ = reads_per_look;
   if (!owed_.empty()) pay();
+  if (!refusals_.none()) [[unlikely]]
+    ask_about_refusals();
 }
 
 bool Messages::next(Arrival& arrival) {
@@ -96,11 +98,7 @@ void Messages::end_send(SendTicket& ticket, Event::Kind kind) {
     ended_.push_back({*ticket.token, matters || peer.lost ? Sent::lost : Sent::done});
   }
   pool_.give_back(ticket);
-  if (!matters) return;
-  lose(
-      ticket.peer,
-      failure(ErrorClass::proc_aborted, "lost rank %u at %s, over %s of libfabric: %s", ticket.peer,
-              peer.place.c_str(), can_.provider.c_str(), endpoint_->last_error().c_str()));
+  if (matters) lose_over_network(ticket.peer, endpoint_->last_error());
 }
 
 void Messages::on_stranger() {

@@ -45,6 +45,8 @@ void FabricEndpoint::learn() {
   can_.provider = info.fabric_attr->prov_name;
   can_.domain = info.domain_attr->name;
   can_.address_format = info.addr_format;
+  can_.socket_addresses = info.addr_format == FI_SOCKADDR || info.addr_format == FI_SOCKADDR_IN ||
+                          info.addr_format == FI_SOCKADDR_IN6;
   can_.inject_bytes = info.tx_attr->inject_size;
   can_.most_message_bytes = info.ep_attr->max_msg_size;
   can_.most_pieces = std::clamp<std::size_t>(info.tx_attr->iov_limit, 1, most_sent_pieces);
