@@ -127,7 +127,7 @@ Error get_attribute(Library& library, AttributeOwner owner, int number, void*& v
     if (found != 0) value = shown;
     return {};
   }
-  const auto keyval = library.keyvals->find(owner.kind, number);
+  const auto keyval = library.keyvals->find(owner.kind, number, Keyvals::Freed::found);
   if (keyval.failed()) return keyval.error();
   const auto entry = find_entry(owner.attributes, *keyval.value());
   if (entry == owner.attributes.entries.end()) return {};
@@ -137,7 +137,7 @@ Error get_attribute(Library& library, AttributeOwner owner, int number, void*& v
 }
 
 Error delete_attribute(Library& library, AttributeOwner owner, int number) {
-  const auto keyval = library.keyvals->find(owner.kind, number);
+  const auto keyval = library.keyvals->find(owner.kind, number, Keyvals::Freed::found);
   if (keyval.failed()) return keyval.error();
   const auto entry = find_entry(owner.attributes, *keyval.value());
   if (entry == owner.attributes.entries.end()) return {};

@@ -15,7 +15,7 @@ Error create(Library& library, KeyvalKind kind, CopyFunction copy, DeleteFunctio
 }
 
 Error free_keyval(Library& library, KeyvalKind kind, int& keyval) {
-  const auto found = library.keyvals->find(kind, keyval);
+  const auto found = library.keyvals->find(kind, keyval, Keyvals::Freed::found);
   if (found.failed()) return found.error();
   library.keyvals->free(*found.value());
   keyval = MPI_KEYVAL_INVALID;

@@ -19,7 +19,8 @@ base::Error win_create_keyval(Library& library, MPI_Win_copy_attr_function* copy
 base::Error keyval_create(Library& library, MPI_Copy_function* copy, MPI_Delete_function* remove,
                           int& out, void* extra_state);
 
-/// Set the caller's variable to MPI_KEYVAL_INVALID.
+/// Set the caller's variable to MPI_KEYVAL_INVALID. A key may be freed again through a copy of the
+/// variable while attributes with it exist; delete functions of the user do so.
 base::Error comm_free_keyval(Library& library, int& keyval);
 base::Error type_free_keyval(Library& library, int& keyval);
 base::Error win_free_keyval(Library& library, int& keyval);

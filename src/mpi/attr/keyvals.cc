@@ -36,6 +36,7 @@ Result<Keyval*> Keyvals::create(KeyvalKind kind, CopyFunction copy, DeleteFuncti
 }
 
 void Keyvals::free(Keyval& keyval) noexcept {
+  if (keyval.freed) return;
   keyval.freed = true;
   release(keyval);
 }
@@ -44,14 +45,14 @@ void Keyvals::release(Keyval& keyval) noexcept {
   if (--keyval.references == 0) keyvals_.erase(keyval.number);
 }
 
-Result<Keyval*> Keyvals::find(KeyvalKind kind, int number) {
+Result<Keyval*> Keyvals::find(KeyvalKind kind, int number, Freed freed) {
   if (is_predefined(kind, number)) {
     return base::failure(ErrorClass::keyval,
                          "argument keyval: %d is a predefined attribute, which cannot be changed",
                          number);
   }
   const auto found = keyvals_.find(number);
-  if (found == keyvals_.end() || found->second.freed) {
+  if (found == keyvals_.end() || (found->second.freed && freed == Freed::refused)) {
     return base::failure(ErrorClass::keyval, "argument keyval: %d is not a key%s", number,
                          number == MPI_KEYVAL_INVALID ? " (MPI_KEYVAL_INVALID)" : " or was freed");
   }

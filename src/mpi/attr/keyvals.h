@@ -56,10 +56,12 @@ class Keyvals {
   /// MPI_ERR_NO_MEM when all numbers are used up.
   base::Result<Keyval*> create(KeyvalKind kind, CopyFunction copy, DeleteFunction remove,
                                void* extra_state);
-  /// The user gives the key back.
+  /// The user gives the key back. Nothing happens where that was done before.
   void free(Keyval& keyval) noexcept;
+  /// A key that was freed lives on while attributes with it exist (MPI 5.0 section 7.7.2).
+  enum class Freed : std::uint8_t { refused, found };
   /// Fails with MPI_ERR_KEYVAL for keys that are freed, predefined, never made, or of another kind.
-  base::Result<Keyval*> find(KeyvalKind kind, int number);
+  base::Result<Keyval*> find(KeyvalKind kind, int number, Freed freed = Freed::refused);
 
   static void acquire(Keyval& keyval) noexcept { ++keyval.references; }
   void release(Keyval& keyval) noexcept;

@@ -184,12 +184,16 @@ TEST_F(AttributesTest, Freed_key_still_copies_and_deletes) {
   const int key = make_key();
   set(first, key, 10);
   free_key(key);
-  void* value = nullptr;
-  int found = 0;
-  EXPECT_EQ(class_of(get_attribute(library, first, key, value, found)), ErrorClass::keyval);
+  EXPECT_EQ(get(first, key), 10);
+  EXPECT_EQ(class_of(set_attribute(library, first, key, nullptr)), ErrorClass::keyval);
   EXPECT_TRUE(copy_attributes(library, first, second).ok());
-  EXPECT_TRUE(delete_attributes(library, first).ok());
+  EXPECT_EQ(get(second, key), 11);
+  free_key(key);
+  EXPECT_TRUE(delete_attribute(library, first, key).ok());
+  EXPECT_EQ(get(first, key), -1);
   EXPECT_TRUE(delete_attributes(library, second).ok());
+  int stale = key;
+  EXPECT_EQ(class_of(comm_free_keyval(library, stale)), ErrorClass::keyval);
   EXPECT_EQ(events, (std::vector{event("copy", 1001, key, 10), event("delete", 1001, key, 10),
                                  event("delete", 1002, key, 11)}));
 }
