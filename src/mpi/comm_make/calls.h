@@ -9,7 +9,8 @@
 namespace fulmar::mpi {
 
 // The calls that make communicators (MPI 5.0 sections 7.4.2 and 7.6.2); see mpi/args.h. New ones
-// inherit the error handler of the old one. Where making one fails in one process it fails in all.
+// inherit the error handler of the old one. Where making one fails in one process it fails in all,
+// and the handle becomes MPI_COMM_NULL, as it does where a process is no member.
 
 base::Error comm_dup(Library& library, Comm& comm, MPI_Comm& out);
 base::Error comm_dup_with_info(Library& library, Comm& comm, Info* info, MPI_Comm& out);

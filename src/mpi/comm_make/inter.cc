@@ -77,6 +77,7 @@ Error line_up(Census& census) {
 
 Error intercomm_create(Library& library, Comm& local_comm, int local_leader, MPI_Comm peer_comm,
                        int remote_leader, int tag, MPI_Comm& out) {
+  out = MPI_COMM_NULL;
   if (local_comm.is_inter) {
     return failure(ErrorClass::comm, "argument local_comm: must be an intracommunicator");
   }
@@ -135,6 +136,7 @@ Error intercomm_create_from_groups(Library& library, ErrorTarget& target, Group&
 }
 
 Error intercomm_merge(Library& library, Comm& comm, int high, MPI_Comm& out) {
+  out = MPI_COMM_NULL;
   if (!comm.is_inter) {
     return failure(ErrorClass::comm,
                    "argument intercomm: is an intracommunicator; there is nothing to merge");

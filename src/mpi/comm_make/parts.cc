@@ -19,10 +19,11 @@ using base::ErrorClass;
 AttributeOwner owner_of(Comm& comm) { return {comm.attributes, KeyvalKind::comm, comm.handle}; }
 
 /// Announces, and makes the communicator of the members that `choose(Census&)` leaves. Where a
-/// group has none there is no communicator, and `out` becomes MPI_COMM_NULL.
+/// group has none there is no communicator.
 template <class Choose>
 Error make_part(Library& library, Comm& parent, Error so_far, int color, int key, Choose&& choose,
                 MPI_Comm& out) {
+  out = MPI_COMM_NULL;
   NewComm fresh(library, shape_of(parent));
   Announcement own = fresh.announcement(so_far, NewComm::Boards::offer);
   own.color = color;
@@ -33,10 +34,7 @@ Error make_part(Library& library, Comm& parent, Error so_far, int color, int key
   if (exchanged.failed()) return exchanged;
   if (const Error error = check_census(census); error.failed()) return error;
   choose(census);
-  if (census.local.empty() || (parent.is_inter && census.remote.empty())) {
-    out = MPI_COMM_NULL;
-    return {};
-  }
+  if (census.local.empty() || (parent.is_inter && census.remote.empty())) return {};
   const Error error = settle(*fresh.comm(), parent.session, census);
   if (error.failed()) return error;
   inherit_errhandler(*fresh.comm(), parent);
@@ -70,6 +68,7 @@ base::Result<std::vector<int>> ranks_of(const Comm& comm, const Group& group) {
 }  // namespace
 
 Error comm_dup_with_info(Library& library, Comm& comm, Info* info, MPI_Comm& out) {
+  out = MPI_COMM_NULL;
   NewComm fresh(library, shape_of(comm));
   Error so_far;
   if (fresh.comm() != nullptr) {

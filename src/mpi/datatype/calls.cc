@@ -123,6 +123,7 @@ Error type_create_resized(Library& library, Datatype& old, Count lb, Count exten
 }
 
 Error type_dup(Library& library, Datatype& old, MPI_Datatype& out) {
+  out = MPI_DATATYPE_NULL;
   auto made = make_duplicate(library, old);
   if (made.failed()) return made.error();
   const Error copied = copy_attributes(library, owner(old), owner(*made.value()));

@@ -49,6 +49,7 @@ std::vector<int> truth_of(std::span<const int> flags) {
 
 Error cart_create(Library& library, Comm& comm, int /*ndims*/, std::span<const int> dims,
                   std::span<const int> periods, int reorder, MPI_Comm& out) {
+  out = MPI_COMM_NULL;
   const base::Result<int> ranks = grid_size(comm, dims);
   if (comm.is_inter) return ranks.error();
   Making making(library, comm);
@@ -75,6 +76,7 @@ Error cart_map(Comm& comm, int /*ndims*/, std::span<const int> dims, std::span<c
 }
 
 Error cart_sub(Library& library, Comm& comm, const int* remain_dims, MPI_Comm& out) {
+  out = MPI_COMM_NULL;
   const auto* grid = topology_of<CartTopology>(comm);
   if (grid == nullptr) return wrong_topology(comm, "a Cartesian topology (MPI_Cart_create)");
   const std::size_t ndims = grid->ndims();

@@ -39,6 +39,7 @@ struct Ready {
 
 /// Whatever went wrong in one process, all go this way to its end.
 Error make_dist_graph(Library& library, Comm& comm, const Ready& ready, MPI_Comm& out) {
+  out = MPI_COMM_NULL;
   Renumbering renumbering{first_ranks(comm.size()), {}};
   const Error lost = ready.may_move ? renumber(comm, ready.own, renumbering) : Error{};
   Making making(library, comm);

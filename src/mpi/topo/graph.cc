@@ -69,6 +69,7 @@ std::vector<int> order_for(const Comm& comm, const GraphTopology& graph) {
 
 Error graph_create(Library& library, Comm& comm, int nodes, std::span<const int> index,
                    const int* edges, int reorder, MPI_Comm& out) {
+  out = MPI_COMM_NULL;
   const Error so_far = check_graph(comm, nodes, index, edges);
   if (comm.is_inter) return so_far;
   GraphTopology graph;

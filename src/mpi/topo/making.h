@@ -35,12 +35,11 @@ class Making {
   /// The order depends on what each process reads of the machine, which may fail in one of them.
   [[nodiscard]] std::vector<int> agreed(std::vector<int> order) const;
 
-  /// Makes the communicator of these ranks of the old one, in this order, and hands it out;
-  /// MPI_COMM_NULL for who is not among them. `topology_for` gives the topology for the own rank in
-  /// the new communicator.
+  /// Makes the communicator of these ranks of the old one, in this order, and hands it out; `out`
+  /// stays as it is for who is not among them. `topology_for` gives the topology for the own rank
+  /// in the new communicator.
   template <class TopologyFor>
   base::Error finish(std::span<const int> ranks, TopologyFor&& topology_for, MPI_Comm& out) {
-    out = MPI_COMM_NULL;
     const int rank = place_in(ranks, parent_.rank);
     if (rank == MPI_UNDEFINED) return {};
     const base::Error error = settle_as(ranks);
