@@ -75,11 +75,10 @@ bool divides(std::size_t type, const std::vector<HardwareUse>& all) {
   return any && !same;
 }
 
-/// The widest type that divides the processes gives the color, and its name goes into the info. An
-/// intercommunicator is not divided.
-Error unguided_color(Comm& comm, Info* info, int& color) {
+/// The widest type that divides the processes of `comm` gives the color, and its name goes into the
+/// info.
+Error widest_color(Comm& comm, Info* info, int& color) {
   color = MPI_UNDEFINED;
-  if (comm.is_inter) return {};
   const Datatype& byte = *comm.library->find<Datatype>(MPI_BYTE);
   HardwareUse own = own_hardware_use();
   const std::uint32_t node = own_node(comm);
@@ -98,6 +97,21 @@ Error unguided_color(Comm& comm, Info* info, int& color) {
   return {};
 }
 
+/// A process that gives MPI_UNDEFINED takes part in one split and knows nothing of what the others
+/// want, so they go on among themselves. An intercommunicator is not divided.
+Error split_unguided(Library& library, Comm& comm, int key, Info* info, MPI_Comm& out) {
+  const int takes_part = comm.is_inter ? MPI_UNDEFINED : 0;
+  const Error alone = comm_split(library, comm, takes_part, 0, out);
+  if (alone.failed() || comm.is_inter) return alone;
+  Comm& part = *library.find<Comm>(out);
+  int color = MPI_UNDEFINED;
+  Error error = widest_color(part, info, color);
+  if (error.ok()) error = comm_split(library, part, color, key, out);
+  if (error.failed()) out = MPI_COMM_NULL;
+  library.give_back(part);
+  return error;
+}
+
 }  // namespace
 
 Error comm_split_type(Library& library, Comm& comm, int type, int key, Info* info, MPI_Comm& out) {
@@ -113,8 +127,7 @@ Error comm_split_type(Library& library, Comm& comm, int type, int key, Info* inf
       color = resource_color(info, comm);
       break;
     case MPI_COMM_TYPE_HW_UNGUIDED:
-      if (const Error bad = unguided_color(comm, info, color); bad.failed()) return bad;
-      break;
+      return split_unguided(library, comm, key, info, out);
     case MPI_UNDEFINED:
       break;
     default:

@@ -130,6 +130,23 @@ void check_unguided() {
   MPI_Info_free(&info);
 }
 
+/// Processes may give MPI_UNDEFINED where others name a type.
+void check_undefined() {
+  const bool out = rank_of(MPI_COMM_WORLD) == 0;
+  for (const int type : {MPI_COMM_TYPE_SHARED, MPI_COMM_TYPE_HW_GUIDED, MPI_COMM_TYPE_HW_UNGUIDED,
+                         MPI_COMM_TYPE_RESOURCE_GUIDED}) {
+    MPI_Comm part = split(out ? MPI_UNDEFINED : type, key, "mpi_shared_memory");
+    if (out) expect(part == MPI_COMM_NULL, "nothing for who gives MPI_UNDEFINED");
+    if (part == MPI_COMM_NULL) continue;
+    expect(size_of(part) < size_of(MPI_COMM_WORLD), "who gives MPI_UNDEFINED is in no part");
+    int sum = 0;
+    const int one = 1;
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, part);
+    expect_equal(sum, size_of(part), "the part works");
+    MPI_Comm_free(&part);
+  }
+}
+
 void check_sets() {
   constexpr int type = MPI_COMM_TYPE_RESOURCE_GUIDED;
   MPI_Comm part = split(type, "mpi_pset_name", "mpi://WORLD");
@@ -159,6 +176,7 @@ int main(int argc, char** argv) {
   check_guided(MPI_COMM_TYPE_HW_GUIDED);
   check_guided(MPI_COMM_TYPE_RESOURCE_GUIDED);
   check_unguided();
+  check_undefined();
   check_sets();
   check_info();
   return test::finish();
