@@ -51,7 +51,8 @@ base::Error pready(Library& library, int partition, Request& request);
 base::Error pready_range(Library& library, int low, int high, Request& request);
 base::Error pready_list(Library& library, int length, std::span<const int> partitions,
                         Request& request);
-base::Error parrived(Library& library, Request& request, int partition, int& flag);
+/// Null and inactive requests have all their partitions.
+base::Error parrived(Library& library, Request* request, int partition, int& flag);
 
 base::Error probe(int source, int tag, Comm& comm, MPI_Status* status);
 base::Error iprobe(int source, int tag, Comm& comm, int& flag, MPI_Status* status);

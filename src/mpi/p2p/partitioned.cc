@@ -254,7 +254,10 @@ Error pready_list(Library& library, int /*length*/, std::span<const int> list, R
   return {};
 }
 
-Error parrived(Library& library, Request& request, int partition, int& flag) {
+Error parrived(Library& library, Request* handle, int partition, int& flag) {
+  flag = 1;
+  if (handle == nullptr) return {};
+  const Request& request = *handle;
   const bool from_nobody = request.what == &partitioned_null_receive;
   if (request.what != &partitioned_receive && !from_nobody) {
     return base::failure(ErrorClass::request,
@@ -265,7 +268,6 @@ Error parrived(Library& library, Request& request, int partition, int& flag) {
   const PartitionedReceive& receive = receive_of(request);
   const Error error = check_partition("partition", partition, receive.partitions());
   if (error.failed()) return error;
-  flag = 1;
   if (from_nobody || !request.active || receive.arrived(partition)) return {};
   if (library.lock.try_acquire()) {
     library.device->poll();
