@@ -43,6 +43,7 @@ Error init_world(const char* call, int required, int& provided) {
     // Nobody can go on without it: say why before the error handler ends the program.
     return error;
   }
+  process.world_thread_level = provided;
   process.open_world();
   return {};
 }
@@ -103,7 +104,7 @@ Error finalized(int& flag) {
 }
 
 Error query_thread(int& provided) {
-  provided = runtime::process().thread_level();
+  provided = runtime::process().world_thread_level;
   return {};
 }
 

@@ -103,6 +103,7 @@ base::Error Process::start() {
   world_ = std::make_unique<mpi::World>(library_, *device_, job_.rank(), job_.size());
   world_->compares_calls = options_->lists("FULMAR_CHECK", "collectives");
   world_->placement = {node_of, binding_of, &job_};
+  define_attributes();
   return {};
 }
 
@@ -163,6 +164,17 @@ void Process::leave() {
   library_.lock.set_enabled(true);
 }
 
+/// What every communicator has, also those of sessions.
+void Process::define_attributes() {
+  keyvals_.define_predefined(MPI_TAG_UB, mpi::largest_tag);
+  keyvals_.define_predefined(MPI_HOST, MPI_PROC_NULL);
+  keyvals_.define_predefined(MPI_IO, MPI_ANY_SOURCE);
+  keyvals_.define_predefined(MPI_WTIME_IS_GLOBAL, job_.node_count() == 1 ? 1 : 0);
+  keyvals_.define_predefined(MPI_APPNUM, job_.appnum());
+  keyvals_.follow_predefined(MPI_LASTUSEDCODE, errors_.codes.last_used_code());
+  keyvals_.define_predefined(MPI_UNIVERSE_SIZE, static_cast<int>(job_.size()));
+}
+
 /// A program that has used sessions only may begin another one, so its launcher is told at the end.
 void Process::leave_job() {
   const auto leave = [] {
@@ -179,14 +191,7 @@ void Process::open_world() {
   library_.define(world_->world, reinterpret_cast<std::uintptr_t>(MPI_COMM_WORLD));
   library_.define(world_->self, reinterpret_cast<std::uintptr_t>(MPI_COMM_SELF));
   mpi::describe_process(info_.env,
-                        {{}, std::to_string(job_.size()), thread_level_name(thread_level_)});
-  keyvals_.define_predefined(MPI_TAG_UB, mpi::largest_tag);
-  keyvals_.define_predefined(MPI_HOST, MPI_PROC_NULL);
-  keyvals_.define_predefined(MPI_IO, MPI_ANY_SOURCE);
-  keyvals_.define_predefined(MPI_WTIME_IS_GLOBAL, job_.node_count() == 1 ? 1 : 0);
-  keyvals_.define_predefined(MPI_APPNUM, job_.appnum());
-  keyvals_.follow_predefined(MPI_LASTUSEDCODE, errors_.codes.last_used_code());
-  keyvals_.define_predefined(MPI_UNIVERSE_SIZE, static_cast<int>(job_.size()));
+                        {{}, std::to_string(job_.size()), thread_level_name(world_thread_level)});
   main_thread = ::pthread_self();
   world_state = WorldState::open;
 }

@@ -51,7 +51,6 @@ class Process {
   [[nodiscard]] Job& job() noexcept { return job_; }
   [[nodiscard]] mpi::World& world() noexcept { return *world_; }
   [[nodiscard]] mpi::ErrorState& errors() noexcept { return errors_; }
-  [[nodiscard]] int thread_level() const noexcept { return thread_level_; }
   [[nodiscard]] mpi::Tool& tool() noexcept { return tool_; }
 
   /// The options, read from the environment at the first call.
@@ -68,11 +67,13 @@ class Process {
   void close_world();
   enum class WorldState : std::uint8_t { before, open, finalizing, closed };
   WorldState world_state = WorldState::before;
+  int world_thread_level = 0;  ///< what MPI_Init_thread gave; sessions have their own
   pthread_t main_thread{};
 
  private:
   base::Error start();
   base::Error start_device();
+  void define_attributes();
   void leave_job();
 
   mpi::Library library_;

@@ -74,6 +74,13 @@ void check_sets(MPI_Session session) {
                "an unknown process set");
 }
 
+void check_attributes(MPI_Comm comm) {
+  int* limit = nullptr;
+  int found = 0;
+  MPI_Comm_get_attr(comm, MPI_TAG_UB, static_cast<void*>(&limit), &found);
+  expect(found != 0 && *limit >= 32767, "MPI_TAG_UB of a communicator of a session");
+}
+
 void run_session(const char* tag) {
   MPI_Session session = MPI_SESSION_NULL;
   MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
@@ -87,6 +94,7 @@ void run_session(const char* tag) {
   MPI_Comm self = comm_of(session, "mpi://SELF", tag);
   check_works(world, "a world of a session");
   check_works(self, "a self of a session");
+  check_attributes(world);
   MPI_Comm dup = MPI_COMM_NULL;
   MPI_Comm_dup(world, &dup);
   check_works(dup, "a duplicate of it");
