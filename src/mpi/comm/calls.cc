@@ -11,6 +11,7 @@
 #include "mpi/group/calls.h"
 #include "mpi/group/group.h"
 #include "mpi/info/info.h"
+#include "mpi/memory_kinds.h"
 
 namespace fulmar::mpi {
 namespace {
@@ -32,9 +33,16 @@ Error refuse_intra(const Comm& comm) {
 
 AttributeOwner owner_of(Comm& comm) { return {comm.attributes, KeyvalKind::comm, comm.handle}; }
 
-constexpr std::array<std::string_view, 5> known_hints = {
+constexpr std::array<std::string_view, 5> truth_hints = {
     "mpi_assert_no_any_tag", "mpi_assert_no_any_source", "mpi_assert_exact_length",
     "mpi_assert_allow_overtaking", "mpi_assert_strict_persistent_collective_ordering"};
+constexpr std::string_view text_hint = "mpi_assert_memory_alloc_kinds";
+
+bool is_hint(std::string_view key, std::string_view value) {
+  if (key == text_hint) return true;
+  const bool known = std::find(truth_hints.begin(), truth_hints.end(), key) != truth_hints.end();
+  return known && (value == "true" || value == "false");
+}
 
 }  // namespace
 
@@ -105,8 +113,7 @@ Error comm_get_name(Comm* comm, char* name, int& length) {
 Error comm_set_info(Comm& comm, Info* info) {
   if (info == nullptr) return {};
   for (const auto& [key, value] : info->entries) {
-    if (std::find(known_hints.begin(), known_hints.end(), key) == known_hints.end()) continue;
-    if (value != "true" && value != "false") continue;
+    if (!is_hint(key, value)) continue;
     const auto same_key = [&](const Info::Entry& hint) { return hint.key == key; };
     const auto old = std::find_if(comm.hints.begin(), comm.hints.end(), same_key);
     if (old != comm.hints.end()) {
@@ -118,10 +125,17 @@ Error comm_set_info(Comm& comm, Info* info) {
   return {};
 }
 
+Error set_new_info(Library& library, MPI_Comm made, Info* info) {
+  auto* comm = library.find<Comm>(made);
+  return comm != nullptr ? comm_set_info(*comm, info) : Error{};
+}
+
 Error comm_get_info(Library& library, Comm& comm, MPI_Info& out) {
   auto* info = library.make<Info>();
   if (info == nullptr) return failure(ErrorClass::no_mem, "no memory for another info object");
-  info->entries = comm.hints;
+  for (const std::string_view hint : truth_hints) info->set(hint, "false");
+  for (const auto& [key, value] : comm.hints) info->set(key, value);
+  info->set(memory_kinds_key, memory_kinds);
   out = handle_cast<MPI_Info>(*info);
   return {};
 }

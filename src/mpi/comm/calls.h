@@ -26,6 +26,10 @@ base::Error comm_get_name(Comm* comm, char* name, int& length);
 
 /// Keeps the hints that MPI 5.0 section 7.4.4 defines; none of them changes anything today.
 base::Error comm_set_info(Comm& comm, Info* info);
+/// The same for what a call has made: nothing where that is MPI_COMM_NULL.
+base::Error set_new_info(Library& library, MPI_Comm made, Info* info);
+/// The hints, those that were not set with their defaults, and the kinds of memory
+/// (mpi/memory_kinds.h).
 base::Error comm_get_info(Library& library, Comm& comm, MPI_Info& out);
 
 base::Error comm_set_attr(Library& library, Comm& comm, int keyval, void* value);

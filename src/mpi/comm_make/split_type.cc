@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "mpi/coll/calls.h"
+#include "mpi/comm/calls.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/world.h"
 #include "mpi/comm_make/calls.h"
@@ -112,9 +113,7 @@ Error split_unguided(Library& library, Comm& comm, int key, Info* info, MPI_Comm
   return error;
 }
 
-}  // namespace
-
-Error comm_split_type(Library& library, Comm& comm, int type, int key, Info* info, MPI_Comm& out) {
+Error split(Library& library, Comm& comm, int type, int key, Info* info, MPI_Comm& out) {
   int color = MPI_UNDEFINED;
   switch (type) {
     case MPI_COMM_TYPE_SHARED:
@@ -135,6 +134,13 @@ Error comm_split_type(Library& library, Comm& comm, int type, int key, Info* inf
                            "argument split_type: %d is none of the MPI_COMM_TYPE_ constants", type);
   }
   return comm_split(library, comm, color, key, out);
+}
+
+}  // namespace
+
+Error comm_split_type(Library& library, Comm& comm, int type, int key, Info* info, MPI_Comm& out) {
+  const Error error = split(library, comm, type, key, info, out);
+  return error.failed() ? error : set_new_info(library, out, info);
 }
 
 }  // namespace fulmar::mpi

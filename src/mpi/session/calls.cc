@@ -11,6 +11,7 @@
 
 #include "mpi/comm/world.h"
 #include "mpi/group/calls.h"
+#include "mpi/memory_kinds.h"
 #include "mpi/session/session.h"
 
 namespace fulmar::mpi {
@@ -87,7 +88,9 @@ Error session_get_pset_info(Library& library, Session& /*session*/, std::string_
 }
 
 Error session_get_info(Library& library, Session& session, MPI_Info& out) {
-  return make_info(library, "thread_level", level_name(session.thread_level), out);
+  const Error error = make_info(library, "thread_level", level_name(session.thread_level), out);
+  if (error.ok()) library.find<Info>(out)->set(memory_kinds_key, memory_kinds);
+  return error;
 }
 
 Error group_from_session_pset(Library& library, Session& session, std::string_view name,

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #include <algorithm>
 
+#include "mpi/comm/calls.h"
 #include "mpi/topo/calls.h"
 #include "mpi/topo/edges.h"
 #include "mpi/topo/making.h"
@@ -35,6 +36,7 @@ struct Ready {
   Error so_far;
   const OwnEdges& own;
   bool may_move;
+  Info* info;
 };
 
 /// Whatever went wrong in one process, all go this way to its end.
@@ -47,27 +49,28 @@ Error make_dist_graph(Library& library, Comm& comm, const Ready& ready, MPI_Comm
       weighting_word(ready.own.weighting) | word_of_halves(0, digest_of(renumbering.order));
   const Error bad = making.announce(ready.so_far.failed() ? ready.so_far : lost, word);
   if (bad.failed()) return bad;
-  return finish_dist_graph(making, comm, ready.own, std::move(renumbering), out);
+  const Error made = finish_dist_graph(making, comm, ready.own, std::move(renumbering), out);
+  return made.failed() ? made : set_new_info(library, out, ready.info);
 }
 
 }  // namespace
 
 Error dist_graph_create(Library& library, Comm& comm, int /*count*/, std::span<const int> sources,
                         std::span<const int> degrees, const int* destinations, const int* weights,
-                        Info* /*info*/, int reorder, MPI_Comm& out) {
+                        Info* info, int reorder, MPI_Comm& out) {
   const NamedEdges named{sources, degrees, destinations, weights};
   Error so_far = check_named(comm, named);
   if (comm.is_inter) return so_far;
   OwnEdges own;
   const Error sent = collect_edges(comm, so_far.failed() ? NamedEdges{} : named, own);
   if (so_far.ok()) so_far = sent;
-  return make_dist_graph(library, comm, {so_far, own, reorder != 0}, out);
+  return make_dist_graph(library, comm, {so_far, own, reorder != 0, info}, out);
 }
 
 Error dist_graph_create_adjacent(Library& library, Comm& comm, int /*indegree*/,
                                  std::span<const int> sources, const int* source_weights,
                                  int /*outdegree*/, std::span<const int> destinations,
-                                 const int* destination_weights, Info* /*info*/, int reorder,
+                                 const int* destination_weights, Info* info, int reorder,
                                  MPI_Comm& out) {
   OwnEdges own;
   Error so_far = require_intra(comm);
@@ -79,7 +82,7 @@ Error dist_graph_create_adjacent(Library& library, Comm& comm, int /*indegree*/,
                            own.destinations, own.weighting);
   }
   if (so_far.failed()) own = {};
-  return make_dist_graph(library, comm, {so_far, own, reorder != 0}, out);
+  return make_dist_graph(library, comm, {so_far, own, reorder != 0, info}, out);
 }
 
 Error dist_graph_neighbors_count(Comm& comm, int& indegree, int& outdegree, int& weighted) {

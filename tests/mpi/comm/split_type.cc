@@ -147,6 +147,16 @@ void check_undefined() {
   }
 }
 
+void check_hints() {
+  MPI_Comm part = split(MPI_COMM_TYPE_SHARED, "mpi_assert_exact_length", "true");
+  MPI_Info info = MPI_INFO_NULL;
+  MPI_Comm_get_info(part, &info);
+  expect(value_of(info, "mpi_assert_exact_length") == "true", "the info has hints, too");
+  expect(value_of(info, "mpi_assert_no_any_tag") == "false", "the others have their defaults");
+  MPI_Info_free(&info);
+  MPI_Comm_free(&part);
+}
+
 void check_sets() {
   constexpr int type = MPI_COMM_TYPE_RESOURCE_GUIDED;
   MPI_Comm part = split(type, "mpi_pset_name", "mpi://WORLD");
@@ -177,6 +187,7 @@ int main(int argc, char** argv) {
   check_guided(MPI_COMM_TYPE_RESOURCE_GUIDED);
   check_unguided();
   check_undefined();
+  check_hints();
   check_sets();
   check_info();
   return test::finish();

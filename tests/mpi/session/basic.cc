@@ -89,6 +89,11 @@ void run_session(const char* tag) {
   MPI_Info info = MPI_INFO_NULL;
   MPI_Session_get_info(session, &info);
   expect(info != MPI_INFO_NULL, "MPI_Session_get_info");
+  char kinds[64] = "";
+  int room = sizeof kinds;
+  int found = 0;
+  MPI_Info_get_string(info, "mpi_memory_alloc_kinds", &room, kinds, &found);
+  expect(found != 0 && std::strstr(kinds, "system") != nullptr, "kinds of memory");
   MPI_Info_free(&info);
   MPI_Comm world = comm_of(session, "mpi://WORLD", tag);
   MPI_Comm self = comm_of(session, "mpi://SELF", tag);

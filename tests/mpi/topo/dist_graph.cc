@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <tuple>
 #include <vector>
 
@@ -239,6 +240,24 @@ void check_errors() {
                "no topology");
 }
 
+void check_hints() {
+  MPI_Info info = MPI_INFO_NULL;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpi_assert_no_any_tag", "true");
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 0, nullptr, MPI_WEIGHTS_EMPTY, 0, nullptr,
+                                 MPI_WEIGHTS_EMPTY, info, 0, &comm);
+  MPI_Info_free(&info);
+  MPI_Comm_get_info(comm, &info);
+  char value[8] = "";
+  int room = sizeof value;
+  int found = 0;
+  MPI_Info_get_string(info, "mpi_assert_no_any_tag", &room, value, &found);
+  expect(found != 0 && std::strcmp(value, "true") == 0, "the hint that was given");
+  MPI_Info_free(&info);
+  MPI_Comm_free(&comm);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -248,6 +267,7 @@ int main(int argc, char** argv) {
   check_random(random);
   for (int i = 0; i < 8; ++i) check_random(random);
   check_one_sided();
+  check_hints();
   check_errors();
   return test::finish();
 }
