@@ -5,16 +5,22 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <optional>
+#include <string>
 
 #include "base/engine_lock.h"
 #include "mpi/attr/attributes.h"
+#include "mpi/info/info.h"
 #include "runtime/abort.h"
 #include "runtime/init_lock.h"
+#include "runtime/options.h"
 #include "runtime/process.h"
 
 namespace fulmar::runtime {
@@ -46,6 +52,16 @@ Error init_world(const char* call, int required, int& provided) {
   process.world_thread_level = provided;
   process.open_world();
   return {};
+}
+
+/// At least cache lines, so that neither a copy nor a network adapter splits one; the key
+/// mpi_minimum_memory_alignment may ask for more (MPI 5.0 section 9.2).
+std::size_t alignment_of(const mpi::Info* info) {
+  constexpr int least = 64;
+  const std::string* asked = info == nullptr ? nullptr : info->find("mpi_minimum_memory_alignment");
+  const std::optional<int> wanted = asked == nullptr ? std::nullopt : parse_integer(*asked);
+  const int bytes = std::clamp(wanted.value_or(least), least, 1 << 30);
+  return std::bit_ceil(static_cast<std::size_t>(bytes));
 }
 
 }  // namespace
@@ -128,9 +144,8 @@ Error get_processor_name(char* name, int& length) {
   return {};
 }
 
-Error alloc_mem(Count size, mpi::Info* /*info*/, void*& memory) {
-  // Aligned to cache lines, so that neither a copy nor a network adapter splits one.
-  constexpr std::size_t alignment = 64;
+Error alloc_mem(Count size, mpi::Info* info, void*& memory) {
+  const std::size_t alignment = alignment_of(info);
   const std::size_t bytes =
       (static_cast<std::size_t>(size) + alignment - 1) / alignment * alignment;
   memory = std::aligned_alloc(alignment, bytes == 0 ? alignment : bytes);
