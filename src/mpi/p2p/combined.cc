@@ -135,9 +135,18 @@ base::Error finish_pair(Request& request, MPI_Status& status) {
   if (pair.receives) {
     received = report(*request.comm, pair.receive, &status);
   } else {
-    set_status(&status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
+    set_status(&status, MPI_PROC_NULL, MPI_ANY_TAG, 0,
+               pair.send.outcome.cancelled ? Cancelled::yes : Cancelled::no);
   }
   return received.failed() ? received : base::Error(pair.send.outcome.error);
+}
+
+/// Each half as far as it can still be cancelled; a half that was never started is not.
+base::Error cancel_pair(Request& request) {
+  Pair& pair = pair_of(request);
+  request.comm->device->cancel(pair.receive);
+  request.comm->device->cancel(pair.send);
+  return {};
 }
 
 void release_pair(Request& request) {
@@ -146,7 +155,7 @@ void release_pair(Request& request) {
   delete pair;
 }
 
-constexpr RequestKind pair_request{"combined send and receive", nullptr, finish_pair, nullptr,
+constexpr RequestKind pair_request{"combined send and receive", nullptr, finish_pair, cancel_pair,
                                    release_pair};
 
 /// A request with an empty Pair; nullptr when memory is used up. `send` may be without data.

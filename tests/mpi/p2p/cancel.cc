@@ -99,6 +99,27 @@ void matched() {
   check::that(!cancelled(status), "a matched send is not cancelled");
 }
 
+void combined() {
+  const int out = 1;
+  int in = -1;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Status status = check::marked_status();
+  check::ok(MPI_Isendrecv(&out, 1, MPI_INT, MPI_PROC_NULL, 7, &in, 1, MPI_INT, left(), 7,
+                          MPI_COMM_WORLD, &request));
+  check::ok(MPI_Cancel(&request));
+  check::ok(MPI_Wait(&request, &status));
+  check::that(cancelled(status), "a receive without a message is cancelled");
+  // What is complete stays so.
+  check::ok(MPI_Isendrecv(&out, 1, MPI_INT, right(), 8, &in, 1, MPI_INT, left(), 8, MPI_COMM_WORLD,
+                          &request));
+  int flag = 0;
+  while (flag == 0) check::ok(MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE));
+  check::ok(MPI_Cancel(&request));
+  check::ok(MPI_Wait(&request, &status));
+  check::status(status, left(), 8, 4);
+  check::is(in, 1, "value");
+}
+
 void wrong_uses() {
   MPI_Request request = MPI_REQUEST_NULL;
   check::error(MPI_Cancel(&request), MPI_ERR_REQUEST);
@@ -121,6 +142,7 @@ int main(int argc, char** argv) {
     sends(bytes, true);
   }
   matched();
+  combined();
   wrong_uses();
   return check::finish();
 }
