@@ -108,7 +108,8 @@ template <auto implementation, Errors errors, Lock lock, class... Carriers>
   mpi::ErrorTarget target;
   const base::Error error = invoke<implementation>(scope, target, carriers.value(scope)...);
   if (error.failed()) [[unlikely]] {
-    return fail(library, call, target.object != nullptr ? target.object : scope.target, error);
+    return fail(library, call, target.object != nullptr ? target.object : scope.target, error,
+                target.cause);
   }
   return MPI_SUCCESS;
 }

@@ -19,9 +19,9 @@ int refuse(Call call) {
                     call.name()));
 }
 
-int fail(mpi::Library& library, Call call, mpi::Object* on, base::Error error) {
+int fail(mpi::Library& library, Call call, mpi::Object* on, base::Error error, base::Error cause) {
   const base::EngineGuard guard(library.lock);  // some calls run without it
-  return mpi::raise(library, call.name(), on, error);
+  return mpi::raise(library, call.name(), on, error, cause);
 }
 
 mpi::Object* files_target(mpi::Library& library) noexcept { return &library.errors->new_files; }

@@ -23,8 +23,9 @@ namespace fulmar::api {
 /// 9.3: the initial error handler).
 [[gnu::cold]] int refuse(Call call);
 
-/// Raises an error that a call ends with, and gives the call's result.
-[[gnu::cold]] int fail(mpi::Library& library, Call call, mpi::Object* on, base::Error error);
+/// Raises an error that a call ends with, and gives the call's result. `cause`: see mpi::raise.
+[[gnu::cold]] int fail(mpi::Library& library, Call call, mpi::Object* on, base::Error error,
+                       base::Error cause = {});
 
 /// What holds the error handler of MPI_FILE_NULL: for errors of calls that have no file yet.
 [[nodiscard]] mpi::Object* files_target(mpi::Library& library) noexcept;

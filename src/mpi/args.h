@@ -220,6 +220,9 @@ using ConversionFunction =
 /// section 9.3).
 struct ErrorTarget {
   Object* object = nullptr;
+  /// Of a call that ends with MPI_ERR_IN_STATUS: the first error in a status, which functions of
+  /// the user get instead (section 9.3.1).
+  base::Error cause;
 };
 
 // The private words of MPI_Status (MPI 5.0 chapter 20 leaves them to the library): the number of

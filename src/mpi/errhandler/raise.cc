@@ -101,7 +101,7 @@ int call_user(const Errhandler& handler, const ErrorHolder& holder, int code) {
 
 }  // namespace
 
-int raise(Library& library, const char* call, Object* on, Error error) {
+int raise(Library& library, const char* call, Object* on, Error error, Error cause) {
   last_error = {error, call};
   ErrorState& state = *library.errors;
   ErrorHolder* holder = holder_for(library, on);
@@ -126,10 +126,10 @@ int raise(Library& library, const char* call, Object* on, Error error) {
   const RunningFunctions outside = running;
   running = {outside.count + 1, frame};
   library.acquire(handler);  // the user's function may free it or set another
-  const int code = call_user(handler, *holder, error.code());
+  const int code = call_user(handler, *holder, (cause.failed() ? cause : error).code());
   library.release(handler);
   running = outside;
-  return code;
+  return cause.failed() ? error.code() : code;
 }
 
 void end_job(Library& library, const char* what, const ErrorHolder& on, Error error) {

@@ -20,7 +20,11 @@ struct ErrorHolder;
 /// initial error handler counts. The handler may end the job, call the user's function (which may
 /// call MPI) or do nothing. Keeps the text for `last_error_text` of this thread. Needs the lock of
 /// the library.
-[[gnu::cold]] int raise(Library& library, const char* call, Object* on, base::Error error);
+///
+/// Where a call ends with MPI_ERR_IN_STATUS, `cause` is the error in a status that a function of
+/// the user gets in its place; the call's result stays.
+[[gnu::cold]] int raise(Library& library, const char* call, Object* on, base::Error error,
+                        base::Error cause = {});
 
 /// Reports an error that no handler can deal with, because other ranks would wait for ever, and
 /// ends the job. `what` and the name of `on` stand before the text. Returns only where the aborter

@@ -103,6 +103,7 @@ void StatusWriter::add_failure(base::Error error) {
 }
 
 base::Error StatusWriter::in_status() const {
+  target_.cause = first_error_;
   return base::failure(base::ErrorClass::in_status,
                        "%zu of %zu operations failed; the first is number %zu: %s: %s", failures_,
                        count_, first_failure_, base::error_class_name(first_error_.error_class()),

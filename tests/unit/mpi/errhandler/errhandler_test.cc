@@ -107,6 +107,17 @@ TEST_F(ErrhandlerTest, Raise_calls_the_function_with_handle_and_code) {
   free_handler(handle);
 }
 
+TEST_F(ErrhandlerTest, Function_gets_the_cause_of_an_error_in_a_status) {
+  const MPI_Errhandler handle = make_comm_handler();
+  ASSERT_TRUE(comm_set_errhandler(library, world, errhandler(handle)).ok());
+  EXPECT_EQ(raise(library, "MPI_Waitall", &world, Error(ErrorClass::in_status),
+                  Error(ErrorClass::truncate)),
+            MPI_ERR_IN_STATUS);
+  EXPECT_EQ(last_call.code, MPI_ERR_TRUNCATE);
+  EXPECT_EQ(last_call.count, 1);
+  free_handler(handle);
+}
+
 TEST_F(ErrhandlerTest, Freed_handler_still_works_where_it_is_set) {
   MPI_Errhandler handle = make_comm_handler();
   ASSERT_TRUE(comm_set_errhandler(library, world, errhandler(handle)).ok());
