@@ -9,8 +9,8 @@ namespace fulmar::base {
 
 /// The one lock of an engine (all MPI state of a process today). Recursive, because callbacks of
 /// the user (attribute copies, reductions, error handlers) may call MPI again. Switched off while
-/// the process promised one thread in MPI (MPI_THREAD_SINGLE to SERIALIZED): then taking it is one
-/// predictable branch and no locked instruction.
+/// the process promised to have one thread (MPI_THREAD_SINGLE): then taking it is one predictable
+/// branch and no locked instruction.
 class EngineLock {
  public:
   void acquire() noexcept {
@@ -64,8 +64,11 @@ class EngineLock {
   /// Whether other threads may be inside MPI too.
   [[nodiscard]] bool enabled() const noexcept { return enabled_; }
 
-  /// Switches locking on or off. Only while no other thread is inside MPI, and not while held.
-  void set_enabled(bool enabled) noexcept { enabled_ = enabled; }
+  /// Switches locking on or off. Only while no other thread is inside MPI, and not while held; but
+  /// always where nothing changes.
+  void set_enabled(bool enabled) noexcept {
+    if (enabled_ != enabled) enabled_ = enabled;
+  }
 
   /// Whether another thread waits for the lock. Requires held().
   [[nodiscard]] bool contended() const noexcept {

@@ -144,14 +144,20 @@ base::Error Process::enter(int thread_level) {
   if (users_++ == 0) {
     library_.world = world_.get();
     thread_level_ = thread_level;
-    library_.lock.set_enabled(thread_level >= MPI_THREAD_MULTIPLE || tool_.threads);
+    set_locking();
     job_.set_state(wire::RankState::initialised);
     usable_library.store(&library_, std::memory_order_release);
   } else if (thread_level > thread_level_) {
     thread_level_ = thread_level;
-    library_.lock.set_enabled(thread_level >= MPI_THREAD_MULTIPLE || tool_.threads);
+    set_locking();
   }
   return {};
+}
+
+/// Some functions may be called by any thread at any time, also beside the only one that promised
+/// to use MPI (MPI 5.0 section 11.4.1).
+void Process::set_locking() noexcept {
+  library_.lock.set_enabled(thread_level_ > MPI_THREAD_SINGLE || tool_.threads);
 }
 
 void Process::leave() {

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -66,7 +67,7 @@ class Process {
   void open_world();
   void close_world();
   enum class WorldState : std::uint8_t { before, open, finalizing, closed };
-  WorldState world_state = WorldState::before;
+  std::atomic<WorldState> world_state{WorldState::before};  ///< any thread may ask
   int world_thread_level = 0;  ///< what MPI_Init_thread gave; sessions have their own
   pthread_t main_thread{};
 
@@ -74,6 +75,7 @@ class Process {
   base::Error start();
   base::Error start_device();
   void define_attributes();
+  void set_locking() noexcept;
   void leave_job();
 
   mpi::Library library_;
