@@ -69,7 +69,16 @@ Process::Process()
       group_(library_),
       datatypes_(library_),
       ops_(library_),
-      tool_(library_, variable_store(*this)) {}
+      tool_(library_, variable_store(*this)) {
+  choose_errhandler();
+}
+
+void Process::choose_errhandler() {
+  const std::string& name = options().text("FULMAR_ERRHANDLER");
+  errors_.initial = name == "mpi_errors_return"  ? &errors_.returning
+                    : name == "mpi_errors_abort" ? &errors_.aborting
+                                                 : &errors_.fatal;
+}
 
 Options& Process::options() {
   if (options_ == nullptr) options_ = std::make_unique<Options>(complaints_);
@@ -77,6 +86,7 @@ Options& Process::options() {
 }
 
 void Process::options_changed() {
+  choose_errhandler();
   if (started()) apply_options(options(), {job_.oversubscribed()}, *device_);
 }
 
@@ -196,8 +206,13 @@ void Process::open_world() {
   errors_.size = static_cast<int>(job_.size());
   library_.define(world_->world, reinterpret_cast<std::uintptr_t>(MPI_COMM_WORLD));
   library_.define(world_->self, reinterpret_cast<std::uintptr_t>(MPI_COMM_SELF));
-  mpi::describe_process(info_.env,
-                        {{}, std::to_string(job_.size()), thread_level_name(world_thread_level)});
+  for (mpi::Comm* comm : {&world_->world, &world_->self}) {
+    if (errors_.initial != &errors_.fatal) (void)set_errhandler(library_, *comm, *errors_.initial);
+  }
+  mpi::describe_process(info_.env, {{},
+                                    std::to_string(job_.size()),
+                                    thread_level_name(world_thread_level),
+                                    options().text("FULMAR_ERRHANDLER")});
   main_thread = ::pthread_self();
   world_state = WorldState::open;
 }

@@ -74,6 +74,7 @@ class Process {
  private:
   base::Error start();
   base::Error start_device();
+  void choose_errhandler();
   void define_attributes();
   void set_locking() noexcept;
   void leave_job();

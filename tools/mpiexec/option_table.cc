@@ -107,6 +107,19 @@ Error set_path(const OptionTarget& target, Values values) {
   return {};
 }
 
+/// The library knows the same as an option.
+Error set_initial_errhandler(const OptionTarget& target, Values values) {
+  constexpr std::array<std::string_view, 3> names = {"mpi_errors_are_fatal", "mpi_errors_abort",
+                                                     "mpi_errors_return"};
+  if (std::find(names.begin(), names.end(), values[0]) == names.end()) {
+    return failure(ErrorClass::arg,
+                   "-initial-errhandler is \"%s\", expected mpi_errors_are_fatal, "
+                   "mpi_errors_abort or mpi_errors_return",
+                   values[0].c_str());
+  }
+  return add_setting(target.program.env, "FULMAR_ERRHANDLER", values[0]);
+}
+
 Error parse_seconds(const char* what, const std::string& text, double low, double& out) {
   double seconds = -1;
   const char* end = text.data() + text.size();
@@ -285,6 +298,9 @@ constexpr std::array rows = {
     OptionRow{"genvnone", 0, "", "pass on no variable, for all", set_genv_none},
     OptionRow{"wdir wd", 1, "DIR", "run the program in DIR", set_wdir},
     OptionRow{"path", 1, "DIRS", "look for the program in DIRS before PATH", set_path},
+    OptionRow{"initial-errhandler", 1, "NAME",
+              "start with mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return",
+              set_initial_errhandler},
     OptionRow{"bind-to", 1, "OBJECT", "bind ranks: none, hwthread, core, l3cache, numa, socket",
               set_bind_to},
     OptionRow{"map-by", 1, "OBJECT", "deal ranks over: node, hwthread, core, l3cache, numa, socket",

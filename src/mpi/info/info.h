@@ -38,9 +38,10 @@ struct ProcessFacts {
       command_line;           ///< program and arguments; read from the system when empty
   std::string max_processes;  ///< number of processes asked for
   std::string thread_level;   ///< "MPI_THREAD_SINGLE" and so on
+  std::string errhandler{};   ///< the initial one: "mpi_errors_are_fatal" and so on
 };
 
-/// Adds command, argv, maxprocs, host, arch, wdir and thread_level.
+/// Adds command, argv, maxprocs, host, arch, wdir, thread_level and mpi_initial_errhandler.
 void describe_process(Info& info, const ProcessFacts& facts);
 
 /// MPI_INFO_ENV. Made by `runtime` before the first MPI call does anything, described by init.

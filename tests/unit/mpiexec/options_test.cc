@@ -74,6 +74,13 @@ TEST(Options, Colon_separates_programs_with_rules_of_their_own) {
   EXPECT_TRUE(options.programs[1].wdir.empty());
 }
 
+TEST(Options, Initial_error_handler_is_a_variable_of_the_program) {
+  const Options options = parse("-initial-errhandler mpi_errors_return p : q");
+  EXPECT_EQ(options.programs[0].env.settings.at(0).name, "FULMAR_ERRHANDLER");
+  EXPECT_EQ(options.programs[0].env.settings.at(0).value, "mpi_errors_return");
+  EXPECT_TRUE(options.programs[1].env.settings.empty());
+}
+
 TEST(Options, Double_dash_ends_the_options) {
   EXPECT_EQ(parse("-n 2 -- -p x").programs.at(0).argv, words("-p x"));
 }
