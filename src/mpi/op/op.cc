@@ -5,15 +5,40 @@
 #include <algorithm>
 #include <limits>
 
+#include "mpi/datatype/recipe.h"
+
 namespace fulmar::mpi {
 namespace {
 
 using base::Error;
 using base::ErrorClass;
 
+/// The handle of a type for as long as the user's function runs: it finds the type even where the
+/// user has freed it, as he may while the call is under way.
+class LentHandle {
+ public:
+  explicit LentHandle(const Datatype& type) noexcept
+      : type_(const_cast<Datatype&>(type)),
+        library_(type.predefined ? nullptr : type.recipe->library) {
+    if (library_ != nullptr) library_->share(type_);
+  }
+  ~LentHandle() {
+    if (library_ != nullptr) library_->give_back(type_);
+  }
+  LentHandle(const LentHandle&) = delete;
+  LentHandle& operator=(const LentHandle&) = delete;
+
+  [[nodiscard]] MPI_Datatype get() const noexcept { return handle_cast<MPI_Datatype>(type_); }
+
+ private:
+  Datatype& type_;
+  Library* library_;
+};
+
 /// Calls the user's function for at most INT_MAX elements at a time where it takes an int.
 void call_user(const Op& op, const Datatype& type, const void* in, void* inout, Count count) {
-  auto handle = handle_cast<MPI_Datatype>(type);
+  const LentHandle lent(type);
+  MPI_Datatype handle = lent.get();
   auto* from = static_cast<std::byte*>(const_cast<void*>(in));
   auto* to = static_cast<std::byte*>(inout);
   if (op.function.large != nullptr) {

@@ -116,7 +116,11 @@ void handles_freed_early() {
   MPI_Type_create_resized(pair, 0, 16, &pair);
   MPI_Type_commit(&pair);
   MPI_Op op = MPI_OP_NULL;
-  const auto add = [](void* in, void* inout, int* count, MPI_Datatype*) {
+  const auto add = [](void* in, void* inout, int* count, MPI_Datatype* type) {
+    MPI_Aint lower = 0;
+    MPI_Aint extent = 0;
+    expect_class(MPI_Type_get_extent(*type, &lower, &extent), MPI_SUCCESS, "handle of the type");
+    expect_equal(extent, 16, "extent of the freed type");
     for (int i = 0; i < 4 * *count; i += 2) {
       static_cast<std::uint32_t*>(inout)[i] += static_cast<std::uint32_t*>(in)[i];
     }
