@@ -107,11 +107,12 @@ base::Error iscan(const void* send, const Data& receive, const Op& op, Comm& com
 base::Error scan_init(const void* send, const Data& receive, const Op& op, Comm& comm, Info* info,
                       MPI_Request& request);
 
-base::Error exscan(const void* send, const Data& receive, const Op& op, Comm& comm);
-base::Error iexscan(const void* send, const Data& receive, const Op& op, Comm& comm,
-                    MPI_Request& request);
-base::Error exscan_init(const void* send, const Data& receive, const Op& op, Comm& comm, Info* info,
-                        MPI_Request& request);
+base::Error exscan(const void* send, void* receive, Count count, const Datatype& type, const Op& op,
+                   Comm& comm);
+base::Error iexscan(const void* send, void* receive, Count count, const Datatype& type,
+                    const Op& op, Comm& comm, MPI_Request& request);
+base::Error exscan_init(const void* send, void* receive, Count count, const Datatype& type,
+                        const Op& op, Comm& comm, Info* info, MPI_Request& request);
 
 base::Error reduce_scatter(const void* send, void* receive, CountArray counts, const Datatype& type,
                            const Op& op, Comm& comm);

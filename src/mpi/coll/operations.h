@@ -197,6 +197,9 @@ struct Scan : Allreduce {
 struct Exscan : Allreduce {
   static constexpr const char* nonblocking = "MPI_Iexscan";
   static constexpr const char* persistent = "MPI_Exscan_init request";
+
+  /// Rank 0 gets nothing, so its receive buffer counts only where it is the input.
+  [[nodiscard]] base::Error check(const Comm& comm) const;
   Algorithm algorithm(Exchange& exchange) const;
   [[nodiscard]] static base::Error inter_check(const Comm& comm);
 };

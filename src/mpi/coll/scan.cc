@@ -86,6 +86,12 @@ Error run_scan(const Call& call, Comm& comm, Own own) {
 
 }  // namespace
 
+Error Exscan::check(const Comm& comm) const {
+  if (comm.rank > 0 || is_in_place(send)) return Allreduce::check(comm);
+  if (const Error bad = check_reduction(*op, *receive.type); bad.failed()) return bad;
+  return check_buffer("sendbuf", send, receive.count, *receive.type);
+}
+
 Algorithm Scan::algorithm(Exchange& exchange) const {
   return scan_doubling(exchange, *this, Own::included);
 }
@@ -107,18 +113,29 @@ Error scan_init(const void* send, const Data& receive, const Op& op, Comm& comm,
   return keep_call(comm, next_persistent_tag(comm), Scan{{send, receive, &op}}, request);
 }
 
-Error exscan(const void* send, const Data& receive, const Op& op, Comm& comm) {
-  return run_scan(Exscan{{send, receive, &op}}, comm, Own::excluded);
+namespace {
+
+Exscan exscan_call(const void* send, void* receive, Count count, const Datatype& type,
+                   const Op& op) {
+  return {{send, {receive, count, &type}, &op}};
 }
 
-Error iexscan(const void* send, const Data& receive, const Op& op, Comm& comm,
-              MPI_Request& request) {
-  return start_call(comm, next_tag(comm), Exscan{{send, receive, &op}}, request);
+}  // namespace
+
+Error exscan(const void* send, void* receive, Count count, const Datatype& type, const Op& op,
+             Comm& comm) {
+  return run_scan(exscan_call(send, receive, count, type, op), comm, Own::excluded);
 }
 
-Error exscan_init(const void* send, const Data& receive, const Op& op, Comm& comm, Info* /*info*/,
-                  MPI_Request& request) {
-  return keep_call(comm, next_persistent_tag(comm), Exscan{{send, receive, &op}}, request);
+Error iexscan(const void* send, void* receive, Count count, const Datatype& type, const Op& op,
+              Comm& comm, MPI_Request& request) {
+  return start_call(comm, next_tag(comm), exscan_call(send, receive, count, type, op), request);
+}
+
+Error exscan_init(const void* send, void* receive, Count count, const Datatype& type, const Op& op,
+                  Comm& comm, Info* /*info*/, MPI_Request& request) {
+  return keep_call(comm, next_persistent_tag(comm), exscan_call(send, receive, count, type, op),
+                   request);
 }
 
 }  // namespace fulmar::mpi
