@@ -47,7 +47,7 @@ void add_c_types(std::vector<BasicType>& to) {
                 integer<short>(MPI_SHORT, "MPI_SHORT", 2),
                 integer<int>(MPI_INT, "MPI_INT", 4),
                 integer<long>(MPI_LONG, "MPI_LONG", 4),
-                integer<long long>(MPI_LONG_LONG, "MPI_LONG_LONG", 8),
+                integer<long long>(MPI_LONG_LONG_INT, "MPI_LONG_LONG_INT", 8),
                 integer<unsigned short>(MPI_UNSIGNED_SHORT, "MPI_UNSIGNED_SHORT", 2),
                 integer<unsigned>(MPI_UNSIGNED, "MPI_UNSIGNED", 4),
                 integer<unsigned long>(MPI_UNSIGNED_LONG, "MPI_UNSIGNED_LONG", 4),
@@ -82,7 +82,7 @@ void add_c_complex_types(std::vector<BasicType>& to) {
   using Long = std::complex<long double>;
   to.insert(to.end(),
             {
-                type<Single>(MPI_C_FLOAT_COMPLEX, "MPI_C_FLOAT_COMPLEX", complex, complex32),
+                type<Single>(MPI_C_COMPLEX, "MPI_C_COMPLEX", complex, complex32),
                 type<Double>(MPI_C_DOUBLE_COMPLEX, "MPI_C_DOUBLE_COMPLEX", complex, complex64),
                 type<Long>(MPI_C_LONG_DOUBLE_COMPLEX, "MPI_C_LONG_DOUBLE_COMPLEX", complex,
                            complex_long, 32),
