@@ -2,6 +2,8 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <string_view>
+
 namespace fulmar::api {
 
 /// Which MPI function is running, for error texts: its name and those of its parameters, each ended
@@ -12,6 +14,10 @@ class Call {
   constexpr Call(const char* text) noexcept : text_(text) {}
 
   [[nodiscard]] constexpr const char* name() const noexcept { return text_; }
+  /// Whether it is the `_c` form of a function.
+  [[nodiscard]] constexpr bool is_large() const noexcept {
+    return std::string_view(text_).ends_with("_c");
+  }
   /// The name of parameter `index`, counted from 0; there must be one.
   [[nodiscard]] constexpr const char* argument(int index) const noexcept {
     const char* at = text_;

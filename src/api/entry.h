@@ -63,14 +63,18 @@ template <Stage stage, class Carrier>
   return true;
 }
 
-/// Calls the implementation, with the library and the error target in front where it asks for them.
+/// Calls the implementation, with the library and the error target or the form of the call in front
+/// where it asks for them.
 template <auto implementation, class... Values>
-[[gnu::always_inline]] inline base::Error invoke(Scope& scope, mpi::ErrorTarget& target,
-                                                 Values&&... values) {
+[[gnu::always_inline]] inline base::Error invoke(Scope& scope, [[maybe_unused]] Call call,
+                                                 mpi::ErrorTarget& target, Values&&... values) {
   using Function = decltype(implementation);
   if constexpr (std::is_invocable_v<Function, mpi::Library&, mpi::ErrorTarget&, Values...>) {
     target.object = scope.target;
     return implementation(scope.library, target, std::forward<Values>(values)...);
+  } else if constexpr (std::is_invocable_v<Function, mpi::Library&, mpi::Form, Values...>) {
+    const mpi::Form form = call.is_large() ? mpi::Form::large : mpi::Form::plain;
+    return implementation(scope.library, form, std::forward<Values>(values)...);
   } else if constexpr (std::is_invocable_v<Function, mpi::Library&, Values...>) {
     return implementation(scope.library, std::forward<Values>(values)...);
   } else {
@@ -106,7 +110,7 @@ template <auto implementation, Errors errors, Lock lock, class... Carriers>
   if (!good) [[unlikely]]
     return result;
   mpi::ErrorTarget target;
-  const base::Error error = invoke<implementation>(scope, target, carriers.value(scope)...);
+  const base::Error error = invoke<implementation>(scope, call, target, carriers.value(scope)...);
   if (error.failed()) [[unlikely]] {
     return fail(library, call, target.object != nullptr ? target.object : scope.target, error,
                 target.cause);

@@ -9,7 +9,7 @@
 // arguments and calls it, so the `_c` form and the plain form share one body. Parameters, in the
 // order of the C prototype:
 //
-//   in front, where wanted:  Library&, then ErrorTarget&
+//   in front, where wanted:  Library&, then ErrorTarget& or Form
 //   objects                  Comm&, Datatype&, Op&, ...; Info* and other `_or_null` kinds: a
 //   pointer a handle that is taken   Handle<Comm> (kinds with direction inout: free, wait, start,
 //   ...) a new handle             MPI_Comm& buf, count, datatype     one ConstData or Data where
@@ -214,6 +214,10 @@ struct EitherFunction {
 using UserFunction = EitherFunction<MPI_User_function, MPI_User_function_c>;
 using ConversionFunction =
     EitherFunction<MPI_Datarep_conversion_function, MPI_Datarep_conversion_function_c>;
+
+/// Which form of a function was called, for those that must remember it: with ints or with
+/// MPI_Count.
+enum class Form : std::uint8_t { plain, large };
 
 /// Lets an implementation say on whose error handler its error is raised (default: the
 /// communicator, window, file, session or request among the arguments, else MPI_COMM_SELF; MPI 5.0

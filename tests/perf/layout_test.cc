@@ -65,13 +65,13 @@ class LayoutCost : public Objects {
 
 TEST_F(LayoutCost, Vector_of_doubles_with_stride_2) {
   MPI_Datatype made = MPI_DATATYPE_NULL;
-  ASSERT_TRUE(type_vector(library, numbers, 1, 2, type(MPI_DOUBLE), made).ok());
+  ASSERT_TRUE(type_vector(library, Form::plain, numbers, 1, 2, type(MPI_DOUBLE), made).ok());
   expect_cost("doubles, stride 2", made, 7);
 }
 
 TEST_F(LayoutCost, Vector_of_three_floats) {
   MPI_Datatype made = MPI_DATATYPE_NULL;
-  ASSERT_TRUE(type_vector(library, numbers, 3, 5, type(MPI_FLOAT), made).ok());
+  ASSERT_TRUE(type_vector(library, Form::plain, numbers, 3, 5, type(MPI_FLOAT), made).ok());
   expect_cost("3 floats of 5", made, 13);
 }
 
@@ -81,7 +81,7 @@ TEST_F(LayoutCost, Face_of_a_cube) {
   const std::array<int, 3> face{16, 16, 1};
   const std::array<int, 3> starts{1, 1, 1};
   MPI_Datatype made = MPI_DATATYPE_NULL;
-  ASSERT_TRUE(type_create_subarray(library, 3, {sizes.data(), 3}, {face.data(), 3},
+  ASSERT_TRUE(type_create_subarray(library, Form::plain, 3, {sizes.data(), 3}, {face.data(), 3},
                                    {starts.data(), 3}, MPI_ORDER_C, type(MPI_DOUBLE), made)
                   .ok());
   expect_cost("3D face", made, 13);
@@ -92,9 +92,10 @@ TEST_F(LayoutCost, Struct_of_int_and_double) {
   const std::array<MPI_Aint, 2> at{0, 8};
   const std::array<MPI_Datatype, 2> types{MPI_INT, MPI_DOUBLE};
   MPI_Datatype record = MPI_DATATYPE_NULL;
-  ASSERT_TRUE(type_create_struct(library, 2, {lengths.data(), 2}, at, types, record).ok());
+  ASSERT_TRUE(
+      type_create_struct(library, Form::plain, 2, {lengths.data(), 2}, at, types, record).ok());
   MPI_Datatype made = MPI_DATATYPE_NULL;
-  ASSERT_TRUE(type_contiguous(library, numbers / 2, type(record), made).ok());
+  ASSERT_TRUE(type_contiguous(library, Form::plain, numbers / 2, type(record), made).ok());
   EXPECT_TRUE(type_free(library, {&record, &type(record)}).ok());
   expect_cost("struct of int and double", made, 8);
 }
@@ -107,7 +108,7 @@ TEST_F(LayoutCost, Indexed_blocks_of_one_and_two_doubles) {
     at.push_back(4 * i + i % 3 % 2);
   }
   MPI_Datatype made = MPI_DATATYPE_NULL;
-  ASSERT_TRUE(type_indexed(library, numbers, {lengths.data(), lengths.size()},
+  ASSERT_TRUE(type_indexed(library, Form::plain, numbers, {lengths.data(), lengths.size()},
                            {at.data(), at.size()}, type(MPI_DOUBLE), made)
                   .ok());
   expect_cost("indexed, 1 or 2 doubles", made, 26);

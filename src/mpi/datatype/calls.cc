@@ -53,42 +53,42 @@ Error no_contents() {
 
 Error needs_large_form(const char* form) {
   return failure(ErrorClass::type,
-                 "argument datatype: it was made with counts that do not fit an int; call %s",
+                 "argument datatype: it was made by a call with MPI_Count arguments; call %s",
                  form);
 }
 
 }  // namespace
 
-Error type_contiguous(Library& library, Count count, Datatype& old, MPI_Datatype& out) {
-  return assign(make_contiguous(library, count, old), out);
+Error type_contiguous(Library& library, Form form, Count count, Datatype& old, MPI_Datatype& out) {
+  return assign(make_contiguous(library, form, count, old), out);
 }
-Error type_vector(Library& library, Count count, Count block_length, Count stride, Datatype& old,
-                  MPI_Datatype& out) {
-  return assign(make_vector(library, count, block_length, stride, old), out);
+Error type_vector(Library& library, Form form, Count count, Count block_length, Count stride,
+                  Datatype& old, MPI_Datatype& out) {
+  return assign(make_vector(library, form, count, block_length, stride, old), out);
 }
-Error type_create_hvector(Library& library, Count count, Count block_length, Count stride_bytes,
-                          Datatype& old, MPI_Datatype& out) {
-  return assign(make_hvector(library, count, block_length, stride_bytes, old), out);
+Error type_create_hvector(Library& library, Form form, Count count, Count block_length,
+                          Count stride_bytes, Datatype& old, MPI_Datatype& out) {
+  return assign(make_hvector(library, form, count, block_length, stride_bytes, old), out);
 }
-Error type_indexed(Library& library, Count, CountArray lengths, CountArray displacements,
+Error type_indexed(Library& library, Form form, Count, CountArray lengths, CountArray displacements,
                    Datatype& old, MPI_Datatype& out) {
-  return assign(make_indexed(library, lengths, displacements, old), out);
+  return assign(make_indexed(library, form, lengths, displacements, old), out);
 }
-Error type_create_hindexed(Library& library, Count, CountArray lengths,
+Error type_create_hindexed(Library& library, Form form, Count, CountArray lengths,
                            std::span<const MPI_Aint> displacements, Datatype& old,
                            MPI_Datatype& out) {
-  return assign(make_hindexed(library, lengths, displacements, old), out);
+  return assign(make_hindexed(library, form, lengths, displacements, old), out);
 }
-Error type_create_indexed_block(Library& library, Count, Count block_length,
+Error type_create_indexed_block(Library& library, Form form, Count, Count block_length,
                                 CountArray displacements, Datatype& old, MPI_Datatype& out) {
-  return assign(make_indexed_block(library, block_length, displacements, old), out);
+  return assign(make_indexed_block(library, form, block_length, displacements, old), out);
 }
-Error type_create_hindexed_block(Library& library, Count, Count block_length,
+Error type_create_hindexed_block(Library& library, Form form, Count, Count block_length,
                                  std::span<const MPI_Aint> displacements, Datatype& old,
                                  MPI_Datatype& out) {
-  return assign(make_hindexed_block(library, block_length, displacements, old), out);
+  return assign(make_hindexed_block(library, form, block_length, displacements, old), out);
 }
-Error type_create_struct(Library& library, Count, CountArray lengths,
+Error type_create_struct(Library& library, Form form, Count, CountArray lengths,
                          std::span<const MPI_Aint> displacements,
                          std::span<const MPI_Datatype> types, MPI_Datatype& out) {
   std::vector<Datatype*> objects;
@@ -101,25 +101,26 @@ Error type_create_struct(Library& library, Count, CountArray lengths,
     }
     objects.push_back(object);
   }
-  return assign(make_struct(library, lengths, displacements, objects), out);
+  return assign(make_struct(library, form, lengths, displacements, objects), out);
 }
-Error type_create_subarray(Library& library, int, CountArray sizes, CountArray subsizes,
+Error type_create_subarray(Library& library, Form form, int, CountArray sizes, CountArray subsizes,
                            CountArray starts, int order, Datatype& old, MPI_Datatype& out) {
-  return assign(make_subarray(library, sizes, subsizes, starts, order, old), out);
+  return assign(make_subarray(library, form, sizes, subsizes, starts, order, old), out);
 }
-Error type_create_darray(Library& library, int processes, int rank, int, CountArray sizes,
-                         std::span<const int> kinds, std::span<const int> arguments,
-                         std::span<const int> grid, int order, Datatype& old, MPI_Datatype& out) {
+Error type_create_darray(Library& library, Form form, int processes, int rank, int,
+                         CountArray sizes, std::span<const int> kinds,
+                         std::span<const int> arguments, std::span<const int> grid, int order,
+                         Datatype& old, MPI_Datatype& out) {
   std::vector<Distribution> dimensions;
   dimensions.reserve(kinds.size());
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     dimensions.push_back({sizes[i], kinds[i], arguments[i], grid[i]});
   }
-  return assign(make_darray(library, processes, rank, dimensions, order, old), out);
+  return assign(make_darray(library, form, processes, rank, dimensions, order, old), out);
 }
-Error type_create_resized(Library& library, Datatype& old, Count lb, Count extent,
+Error type_create_resized(Library& library, Form form, Datatype& old, Count lb, Count extent,
                           MPI_Datatype& out) {
-  return assign(make_resized(library, old, lb, extent), out);
+  return assign(make_resized(library, form, old, lb, extent), out);
 }
 
 Error type_dup(Library& library, Datatype& old, MPI_Datatype& out) {

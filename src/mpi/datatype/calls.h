@@ -11,32 +11,33 @@ namespace fulmar::mpi {
 
 // The functions of MPI 5.0 chapter 5; see mpi/args.h for the form of the parameters.
 
-base::Error type_contiguous(Library& library, Count count, Datatype& old, MPI_Datatype& out);
-base::Error type_vector(Library& library, Count count, Count block_length, Count stride,
+base::Error type_contiguous(Library& library, Form form, Count count, Datatype& old,
+                            MPI_Datatype& out);
+base::Error type_vector(Library& library, Form form, Count count, Count block_length, Count stride,
                         Datatype& old, MPI_Datatype& out);
-base::Error type_create_hvector(Library& library, Count count, Count block_length,
+base::Error type_create_hvector(Library& library, Form form, Count count, Count block_length,
                                 Count stride_bytes, Datatype& old, MPI_Datatype& out);
-base::Error type_indexed(Library& library, Count count, CountArray lengths,
+base::Error type_indexed(Library& library, Form form, Count count, CountArray lengths,
                          CountArray displacements, Datatype& old, MPI_Datatype& out);
-base::Error type_create_hindexed(Library& library, Count count, CountArray lengths,
+base::Error type_create_hindexed(Library& library, Form form, Count count, CountArray lengths,
                                  std::span<const MPI_Aint> displacements, Datatype& old,
                                  MPI_Datatype& out);
-base::Error type_create_indexed_block(Library& library, Count count, Count block_length,
+base::Error type_create_indexed_block(Library& library, Form form, Count count, Count block_length,
                                       CountArray displacements, Datatype& old, MPI_Datatype& out);
-base::Error type_create_hindexed_block(Library& library, Count count, Count block_length,
+base::Error type_create_hindexed_block(Library& library, Form form, Count count, Count block_length,
                                        std::span<const MPI_Aint> displacements, Datatype& old,
                                        MPI_Datatype& out);
-base::Error type_create_struct(Library& library, Count count, CountArray lengths,
+base::Error type_create_struct(Library& library, Form form, Count count, CountArray lengths,
                                std::span<const MPI_Aint> displacements,
                                std::span<const MPI_Datatype> types, MPI_Datatype& out);
-base::Error type_create_subarray(Library& library, int dimensions, CountArray sizes,
+base::Error type_create_subarray(Library& library, Form form, int dimensions, CountArray sizes,
                                  CountArray subsizes, CountArray starts, int order, Datatype& old,
                                  MPI_Datatype& out);
-base::Error type_create_darray(Library& library, int processes, int rank, int dimensions,
+base::Error type_create_darray(Library& library, Form form, int processes, int rank, int dimensions,
                                CountArray sizes, std::span<const int> kinds,
                                std::span<const int> arguments, std::span<const int> grid, int order,
                                Datatype& old, MPI_Datatype& out);
-base::Error type_create_resized(Library& library, Datatype& old, Count lb, Count extent,
+base::Error type_create_resized(Library& library, Form form, Datatype& old, Count lb, Count extent,
                                 MPI_Datatype& out);
 base::Error type_dup(Library& library, Datatype& old, MPI_Datatype& out);
 base::Error type_commit(Library& library, Handle<Datatype> datatype);

@@ -90,23 +90,23 @@ Error check_subarray(CountArray sizes, CountArray subsizes, CountArray starts, i
 
 }  // namespace
 
-NewDatatype make_contiguous(Library& library, Count count, Datatype& old) {
+NewDatatype make_contiguous(Library& library, Form form, Count count, Datatype& old) {
   const Error bad_count = check_count("count", count, ErrorClass::count);
   if (bad_count.failed()) return bad_count;
-  RecipeBuilder recipe(MPI_COMBINER_CONTIGUOUS);
+  RecipeBuilder recipe(MPI_COMBINER_CONTIGUOUS, form);
   recipe.count(count);
   recipe.type(old);
   return made(library, repeat(old.map(), count, old.extent), recipe);
 }
 
-NewDatatype make_vector(Library& library, Count count, Count block_length, Count stride,
+NewDatatype make_vector(Library& library, Form form, Count count, Count block_length, Count stride,
                         Datatype& old) {
   Count stride_bytes = 0;
   if (__builtin_mul_overflow(stride, old.extent, &stride_bytes)) {
     return failure(ErrorClass::value_too_large, "argument stride: %lld elements do not fit 64 bits",
                    static_cast<long long>(stride));
   }
-  RecipeBuilder recipe(MPI_COMBINER_VECTOR);
+  RecipeBuilder recipe(MPI_COMBINER_VECTOR, form);
   recipe.count(count);
   recipe.count(block_length);
   recipe.count(stride);
@@ -114,9 +114,9 @@ NewDatatype make_vector(Library& library, Count count, Count block_length, Count
   return made(library, strided_blocks(old.map(), count, block_length, stride_bytes), recipe);
 }
 
-NewDatatype make_hvector(Library& library, Count count, Count block_length, Count stride_bytes,
-                         Datatype& old) {
-  RecipeBuilder recipe(MPI_COMBINER_HVECTOR);
+NewDatatype make_hvector(Library& library, Form form, Count count, Count block_length,
+                         Count stride_bytes, Datatype& old) {
+  RecipeBuilder recipe(MPI_COMBINER_HVECTOR, form);
   recipe.count(count);
   recipe.count(block_length);
   recipe.address(stride_bytes);
@@ -124,9 +124,9 @@ NewDatatype make_hvector(Library& library, Count count, Count block_length, Coun
   return made(library, strided_blocks(old.map(), count, block_length, stride_bytes), recipe);
 }
 
-NewDatatype make_indexed(Library& library, CountArray lengths, CountArray displacements,
+NewDatatype make_indexed(Library& library, Form form, CountArray lengths, CountArray displacements,
                          Datatype& old) {
-  RecipeBuilder recipe(MPI_COMBINER_INDEXED);
+  RecipeBuilder recipe(MPI_COMBINER_INDEXED, form);
   const std::size_t count = lengths.size();
   recipe.count(static_cast<Count>(count));
   for (std::size_t i = 0; i < count; ++i) recipe.count(lengths[i]);
@@ -137,9 +137,9 @@ NewDatatype make_indexed(Library& library, CountArray lengths, CountArray displa
   return made(library, blocks(old.map(), count, length, at), recipe);
 }
 
-NewDatatype make_hindexed(Library& library, CountArray lengths,
+NewDatatype make_hindexed(Library& library, Form form, CountArray lengths,
                           std::span<const MPI_Aint> displacements, Datatype& old) {
-  RecipeBuilder recipe(MPI_COMBINER_HINDEXED);
+  RecipeBuilder recipe(MPI_COMBINER_HINDEXED, form);
   const std::size_t count = lengths.size();
   recipe.count(static_cast<Count>(count));
   for (std::size_t i = 0; i < count; ++i) recipe.count(lengths[i]);
@@ -150,9 +150,9 @@ NewDatatype make_hindexed(Library& library, CountArray lengths,
   return made(library, blocks(old.map(), count, length, at), recipe);
 }
 
-NewDatatype make_indexed_block(Library& library, Count block_length, CountArray displacements,
-                               Datatype& old) {
-  RecipeBuilder recipe(MPI_COMBINER_INDEXED_BLOCK);
+NewDatatype make_indexed_block(Library& library, Form form, Count block_length,
+                               CountArray displacements, Datatype& old) {
+  RecipeBuilder recipe(MPI_COMBINER_INDEXED_BLOCK, form);
   const std::size_t count = displacements.size();
   recipe.count(static_cast<Count>(count));
   recipe.count(block_length);
@@ -163,9 +163,9 @@ NewDatatype make_indexed_block(Library& library, Count block_length, CountArray 
   return made(library, blocks(old.map(), count, length, at), recipe);
 }
 
-NewDatatype make_hindexed_block(Library& library, Count block_length,
+NewDatatype make_hindexed_block(Library& library, Form form, Count block_length,
                                 std::span<const MPI_Aint> displacements, Datatype& old) {
-  RecipeBuilder recipe(MPI_COMBINER_HINDEXED_BLOCK);
+  RecipeBuilder recipe(MPI_COMBINER_HINDEXED_BLOCK, form);
   recipe.count(static_cast<Count>(displacements.size()));
   recipe.count(block_length);
   for (const Count displacement : displacements) recipe.address(displacement);
@@ -175,9 +175,9 @@ NewDatatype make_hindexed_block(Library& library, Count block_length,
   return made(library, blocks(old.map(), displacements.size(), length, at), recipe);
 }
 
-NewDatatype make_struct(Library& library, CountArray lengths,
+NewDatatype make_struct(Library& library, Form form, CountArray lengths,
                         std::span<const MPI_Aint> displacements, std::span<Datatype* const> types) {
-  RecipeBuilder recipe(MPI_COMBINER_STRUCT);
+  RecipeBuilder recipe(MPI_COMBINER_STRUCT, form);
   recipe.count(static_cast<Count>(types.size()));
   std::vector<TypeMap> maps;
   std::vector<Placement> placements;
@@ -194,12 +194,12 @@ NewDatatype make_struct(Library& library, CountArray lengths,
   return made(library, compose(placements), recipe);
 }
 
-NewDatatype make_subarray(Library& library, CountArray sizes, CountArray subsizes,
+NewDatatype make_subarray(Library& library, Form form, CountArray sizes, CountArray subsizes,
                           CountArray starts, int order, Datatype& old) {
   const std::size_t dimensions = sizes.size();
   const Error bad = check_subarray(sizes, subsizes, starts, order);
   if (bad.failed()) return bad;
-  RecipeBuilder recipe(MPI_COMBINER_SUBARRAY);
+  RecipeBuilder recipe(MPI_COMBINER_SUBARRAY, form);
   recipe.number(static_cast<int>(dimensions));
   for (const CountArray& values : {sizes, subsizes, starts}) {
     for (std::size_t i = 0; i < dimensions; ++i) recipe.count(values[i]);
@@ -230,8 +230,8 @@ NewDatatype make_subarray(Library& library, CountArray sizes, CountArray subsize
   return made(library, resize(placed.value(), 0, whole), recipe);
 }
 
-NewDatatype make_resized(Library& library, Datatype& old, Count lb, Count extent) {
-  RecipeBuilder recipe(MPI_COMBINER_RESIZED);
+NewDatatype make_resized(Library& library, Form form, Datatype& old, Count lb, Count extent) {
+  RecipeBuilder recipe(MPI_COMBINER_RESIZED, form);
   recipe.address(lb);
   recipe.address(extent);
   recipe.type(old);
@@ -239,7 +239,7 @@ NewDatatype make_resized(Library& library, Datatype& old, Count lb, Count extent
 }
 
 NewDatatype make_duplicate(Library& library, Datatype& old) {
-  RecipeBuilder recipe(MPI_COMBINER_DUP);
+  RecipeBuilder recipe(MPI_COMBINER_DUP, Form::plain);
   recipe.type(old);
   auto type = made(library, old.map(), recipe);
   if (type.ok()) {

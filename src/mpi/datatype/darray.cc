@@ -109,10 +109,10 @@ Result<TypeMap> spread(const TypeMap& part, Count step, const Distribution& dime
   return compose(placements);
 }
 
-std::unique_ptr<Recipe> darray_recipe(int processes, int rank,
+std::unique_ptr<Recipe> darray_recipe(Form form, int processes, int rank,
                                       std::span<const Distribution> dimensions, int order,
                                       Datatype& old) {
-  RecipeBuilder recipe(MPI_COMBINER_DARRAY);
+  RecipeBuilder recipe(MPI_COMBINER_DARRAY, form);
   recipe.number(processes);
   recipe.number(rank);
   recipe.number(static_cast<int>(dimensions.size()));
@@ -127,7 +127,7 @@ std::unique_ptr<Recipe> darray_recipe(int processes, int rank,
 
 }  // namespace
 
-NewDatatype make_darray(Library& library, int processes, int rank,
+NewDatatype make_darray(Library& library, Form form, int processes, int rank,
                         std::span<const Distribution> dimensions, int order, Datatype& old) {
   const Error bad = check_grid(processes, rank, dimensions, order);
   if (bad.failed()) return bad;
@@ -144,7 +144,7 @@ NewDatatype make_darray(Library& library, int processes, int rank,
   auto bounded = resize(part, 0, step);
   if (bounded.failed()) return bounded.error();
   return make_datatype(library, std::move(bounded.value()),
-                       darray_recipe(processes, rank, dimensions, order, old));
+                       darray_recipe(form, processes, rank, dimensions, order, old));
 }
 
 }  // namespace fulmar::mpi

@@ -127,7 +127,7 @@ base::Result<Datatype*> PredefinedDatatypes::numeric(int combiner, int precision
       return known.type;
     }
   }
-  RecipeBuilder recipe(combiner);
+  RecipeBuilder recipe(combiner, Form::plain);
   if (combiner != MPI_COMBINER_F90_INTEGER) recipe.number(precision);
   recipe.number(range);
   auto made = make_datatype(library_, model.map(), recipe.finish());
@@ -165,7 +165,7 @@ base::Result<Datatype*> PredefinedDatatypes::value_index(Datatype& value, Dataty
     return static_cast<Datatype*>(nullptr);
   }
   const BasicType basic = pair_of(0, "an unnamed value-index type", *value.basic, *index.basic);
-  RecipeBuilder recipe(MPI_COMBINER_VALUE_INDEX);
+  RecipeBuilder recipe(MPI_COMBINER_VALUE_INDEX, Form::plain);
   recipe.type(value);
   recipe.type(index);
   auto made = make_datatype(library_, std::move(map_of(basic).value()), recipe.finish());

@@ -6,10 +6,7 @@
 
 namespace fulmar::mpi {
 
-void RecipeBuilder::count(std::int64_t value) {
-  large_ |= value != static_cast<int>(value);
-  values_.push_back({Kind::count, value});
-}
+void RecipeBuilder::count(std::int64_t value) { values_.push_back({Kind::count, value}); }
 
 void RecipeBuilder::address(std::int64_t value) { values_.push_back({Kind::address, value}); }
 

@@ -6,6 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "mpi/args.h"
+
 namespace fulmar::mpi {
 
 struct Datatype;
@@ -14,8 +16,9 @@ class Library;
 /// The arguments with which a datatype was made, for MPI_Type_get_envelope and _get_contents
 /// (MPI 5.0 section 5.1.13), in the order that the standard gives for each combiner.
 ///
-/// Arguments that are counts go to `integers` as long as all of them fit an int, and then both
-/// forms of the inquiry work; else all go to `counts`, and only the `_c` form does.
+/// Arguments of a constructor's plain form are ints and addresses. Those that its `_c` form takes
+/// as MPI_Count go to `counts`, whatever their values, and then only the `_c` forms of the
+/// inquiries work.
 struct Recipe {
   int combiner = 0;
   std::vector<int> integers;
@@ -31,7 +34,9 @@ struct Recipe {
 /// Collects the arguments of one constructor.
 class RecipeBuilder {
  public:
-  explicit RecipeBuilder(int combiner) { recipe_.combiner = combiner; }
+  RecipeBuilder(int combiner, Form form) : large_(form == Form::large) {
+    recipe_.combiner = combiner;
+  }
 
   /// A count or a displacement in elements: int in the plain form, MPI_Count in the `_c` form.
   void count(std::int64_t value);
@@ -51,7 +56,7 @@ class RecipeBuilder {
   };
   Recipe recipe_;
   std::vector<Value> values_;
-  bool large_ = false;
+  bool large_;
 };
 
 }  // namespace fulmar::mpi

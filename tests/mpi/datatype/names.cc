@@ -3,6 +3,7 @@
 //
 // Default names of datatypes (MPI 5.0 section 7.8): those of their constants; where there are two,
 // the one that the standard lists first; derived types have none.
+// ranks: 1
 
 #include <mpi.h>
 

@@ -86,7 +86,7 @@ TEST_F(DatatypeTest, Size_of_unsupported_type_is_undefined) {
 
 TEST_F(DatatypeTest, Size_too_large_for_int_is_undefined) {
   MPI_Datatype big = MPI_DATATYPE_NULL;
-  ASSERT_TRUE(type_contiguous(library, Count{1} << 40, type(MPI_INT), big).ok());
+  ASSERT_TRUE(type_contiguous(library, Form::plain, Count{1} << 40, type(MPI_INT), big).ok());
   int size = 0;
   EXPECT_TRUE(type_size(library, type(big), {&size, CountOut::Overflow::undefined}).ok());
   EXPECT_EQ(size, MPI_UNDEFINED);
@@ -98,8 +98,8 @@ TEST_F(DatatypeTest, Size_too_large_for_int_is_undefined) {
 TEST_F(DatatypeTest, Contiguous_of_contiguous_is_contiguous) {
   MPI_Datatype inner = MPI_DATATYPE_NULL;
   MPI_Datatype outer = MPI_DATATYPE_NULL;
-  ASSERT_TRUE(type_contiguous(library, 3, type(MPI_DOUBLE), inner).ok());
-  ASSERT_TRUE(type_contiguous(library, 5, type(inner), outer).ok());
+  ASSERT_TRUE(type_contiguous(library, Form::plain, 3, type(MPI_DOUBLE), inner).ok());
+  ASSERT_TRUE(type_contiguous(library, Form::plain, 5, type(inner), outer).ok());
   EXPECT_TRUE(type(outer).contiguous);
   EXPECT_EQ(type(outer).extent, 120);
   EXPECT_EQ(type(outer).uniform()->handle, reinterpret_cast<std::uintptr_t>(MPI_DOUBLE));
@@ -109,7 +109,7 @@ TEST_F(DatatypeTest, Contiguous_of_contiguous_is_contiguous) {
 
 TEST_F(DatatypeTest, Vector_with_gaps_packs_its_blocks) {
   MPI_Datatype vector = MPI_DATATYPE_NULL;
-  ASSERT_TRUE(type_vector(library, 3, 2, 4, type(MPI_INT), vector).ok());
+  ASSERT_TRUE(type_vector(library, Form::plain, 3, 2, 4, type(MPI_INT), vector).ok());
   EXPECT_EQ(type(vector).size, 24);
   EXPECT_EQ(type(vector).extent, 40);
   EXPECT_FALSE(type(vector).contiguous);
@@ -125,14 +125,14 @@ TEST_F(DatatypeTest, Vector_with_gaps_packs_its_blocks) {
 
 TEST_F(DatatypeTest, Vector_with_stride_of_its_blocks_is_contiguous) {
   MPI_Datatype vector = MPI_DATATYPE_NULL;
-  ASSERT_TRUE(type_vector(library, 3, 2, 2, type(MPI_INT), vector).ok());
+  ASSERT_TRUE(type_vector(library, Form::plain, 3, 2, 2, type(MPI_INT), vector).ok());
   EXPECT_TRUE(type(vector).contiguous);
   free_type(vector);
 }
 
 TEST_F(DatatypeTest, Negative_stride_moves_the_lower_bound) {
   MPI_Datatype vector = MPI_DATATYPE_NULL;
-  ASSERT_TRUE(type_vector(library, 3, 1, -2, type(MPI_INT), vector).ok());
+  ASSERT_TRUE(type_vector(library, Form::plain, 3, 1, -2, type(MPI_INT), vector).ok());
   EXPECT_EQ(type(vector).lb, -16);
   EXPECT_EQ(type(vector).extent, 20);
   EXPECT_EQ(type(vector).true_lb, -16);
@@ -146,7 +146,7 @@ TEST_F(DatatypeTest, Negative_stride_moves_the_lower_bound) {
 TEST_F(DatatypeTest, Empty_types_have_no_extent) {
   for (const auto& [count, length] : {std::pair{0, 3}, std::pair{3, 0}}) {
     MPI_Datatype vector = MPI_DATATYPE_NULL;
-    ASSERT_TRUE(type_vector(library, count, length, 5, type(MPI_INT), vector).ok());
+    ASSERT_TRUE(type_vector(library, Form::plain, count, length, 5, type(MPI_INT), vector).ok());
     EXPECT_EQ(type(vector).size, 0);
     EXPECT_EQ(type(vector).extent, 0);
     EXPECT_EQ(type(vector).true_extent, 0);
@@ -157,7 +157,7 @@ TEST_F(DatatypeTest, Empty_types_have_no_extent) {
 
 TEST_F(DatatypeTest, Resized_sets_bounds_and_keeps_true_ones) {
   MPI_Datatype resized = MPI_DATATYPE_NULL;
-  ASSERT_TRUE(type_create_resized(library, type(MPI_INT), -4, 16, resized).ok());
+  ASSERT_TRUE(type_create_resized(library, Form::plain, type(MPI_INT), -4, 16, resized).ok());
   EXPECT_EQ(type(resized).lb, -4);
   EXPECT_EQ(type(resized).extent, 16);
   EXPECT_EQ(type(resized).true_lb, 0);
@@ -175,12 +175,13 @@ TEST_F(DatatypeTest, Struct_is_padded_to_its_alignment_unless_resized) {
   const std::array<MPI_Aint, 2> at{0, 8};
   const std::array<MPI_Datatype, 2> types{MPI_DOUBLE, MPI_CHAR};
   MPI_Datatype record = MPI_DATATYPE_NULL;
-  ASSERT_TRUE(type_create_struct(library, 2, {lengths.data(), 2}, at, types, record).ok());
+  ASSERT_TRUE(
+      type_create_struct(library, Form::plain, 2, {lengths.data(), 2}, at, types, record).ok());
   EXPECT_EQ(type(record).size, 9);
   EXPECT_EQ(type(record).extent, Count{sizeof(Record)});
   EXPECT_EQ(type(record).true_extent, 9);
   MPI_Datatype narrow = MPI_DATATYPE_NULL;
-  ASSERT_TRUE(type_create_resized(library, type(record), 0, 9, narrow).ok());
+  ASSERT_TRUE(type_create_resized(library, Form::plain, type(record), 0, 9, narrow).ok());
   EXPECT_EQ(type(narrow).extent, 9);
   EXPECT_TRUE(type(narrow).contiguous);
   free_type(narrow);
@@ -192,7 +193,8 @@ TEST_F(DatatypeTest, Struct_with_null_type_names_the_entry) {
   const std::array<MPI_Aint, 2> at{0, 8};
   const std::array<MPI_Datatype, 2> types{MPI_DOUBLE, MPI_DATATYPE_NULL};
   MPI_Datatype record = MPI_DATATYPE_NULL;
-  const Error error = type_create_struct(library, 2, {lengths.data(), 2}, at, types, record);
+  const Error error =
+      type_create_struct(library, Form::plain, 2, {lengths.data(), 2}, at, types, record);
   EXPECT_EQ(class_of(error), ErrorClass::type);
   EXPECT_NE(error.text().find("array_of_types[1]"), std::string::npos);
   EXPECT_EQ(record, MPI_DATATYPE_NULL);
@@ -207,7 +209,7 @@ TEST_F(DatatypeTest, Subarray_picks_the_block_in_both_orders) {
   std::array<int, 6> packed{};
   MPI_Datatype block = MPI_DATATYPE_NULL;
   const auto make = [&](int order) {
-    return type_create_subarray(library, 2, {sizes.data(), 2}, {subsizes.data(), 2},
+    return type_create_subarray(library, Form::plain, 2, {sizes.data(), 2}, {subsizes.data(), 2},
                                 {starts.data(), 2}, order, type(MPI_INT), block);
   };
   ASSERT_TRUE(make(MPI_ORDER_C).ok());
@@ -224,17 +226,20 @@ TEST_F(DatatypeTest, Subarray_picks_the_block_in_both_orders) {
 
 TEST_F(DatatypeTest, Bad_counts_are_refused) {
   MPI_Datatype made = MPI_DATATYPE_NULL;
-  EXPECT_EQ(class_of(type_contiguous(library, -1, type(MPI_INT), made)), ErrorClass::count);
-  EXPECT_EQ(class_of(type_vector(library, -1, 1, 1, type(MPI_INT), made)), ErrorClass::count);
-  EXPECT_EQ(class_of(type_vector(library, 1, -1, 1, type(MPI_INT), made)), ErrorClass::arg);
+  EXPECT_EQ(class_of(type_contiguous(library, Form::plain, -1, type(MPI_INT), made)),
+            ErrorClass::count);
+  EXPECT_EQ(class_of(type_vector(library, Form::plain, -1, 1, 1, type(MPI_INT), made)),
+            ErrorClass::count);
+  EXPECT_EQ(class_of(type_vector(library, Form::plain, 1, -1, 1, type(MPI_INT), made)),
+            ErrorClass::arg);
   const Count huge = Count{1} << 62;
-  EXPECT_EQ(class_of(type_contiguous(library, huge, type(MPI_INT), made)),
+  EXPECT_EQ(class_of(type_contiguous(library, Form::plain, huge, type(MPI_INT), made)),
             ErrorClass::value_too_large);
-  EXPECT_EQ(class_of(type_vector(library, 2, 1, huge, type(MPI_INT), made)),
+  EXPECT_EQ(class_of(type_vector(library, Form::plain, 2, 1, huge, type(MPI_INT), made)),
             ErrorClass::value_too_large);
-  EXPECT_EQ(class_of(type_create_hvector(library, 3, 1, huge, type(MPI_INT), made)),
+  EXPECT_EQ(class_of(type_create_hvector(library, Form::plain, 3, 1, huge, type(MPI_INT), made)),
             ErrorClass::value_too_large);
-  EXPECT_EQ(class_of(type_create_resized(library, type(MPI_INT), huge, huge, made)),
+  EXPECT_EQ(class_of(type_create_resized(library, Form::plain, type(MPI_INT), huge, huge, made)),
             ErrorClass::value_too_large);
   EXPECT_EQ(made, MPI_DATATYPE_NULL);
 }
@@ -248,8 +253,8 @@ TEST_F(DatatypeTest, Free_of_predefined_type_fails) {
 TEST_F(DatatypeTest, Freed_part_lives_in_the_whole) {
   MPI_Datatype inner = MPI_DATATYPE_NULL;
   MPI_Datatype outer = MPI_DATATYPE_NULL;
-  ASSERT_TRUE(type_vector(library, 2, 1, 3, type(MPI_INT), inner).ok());
-  ASSERT_TRUE(type_contiguous(library, 2, type(inner), outer).ok());
+  ASSERT_TRUE(type_vector(library, Form::plain, 2, 1, 3, type(MPI_INT), inner).ok());
+  ASSERT_TRUE(type_contiguous(library, Form::plain, 2, type(inner), outer).ok());
   const MPI_Datatype old = inner;
   free_type(inner);
   EXPECT_EQ(library.find<Datatype>(old), nullptr);
@@ -286,12 +291,13 @@ TEST_F(DatatypeTest, Too_deep_nesting_is_refused) {
   int depth = 0;
   for (; error.ok() && depth < 2000; ++depth) {
     MPI_Datatype next = MPI_DATATYPE_NULL;
-    error = type_create_hvector(library, 2, 1, type(last).extent + 1, type(last), next);
+    error =
+        type_create_hvector(library, Form::plain, 2, 1, type(last).extent + 1, type(last), next);
     if (error.failed()) break;
     free_type(last);
     last = next;
     MPI_Datatype small = MPI_DATATYPE_NULL;
-    ASSERT_TRUE(type_create_resized(library, type(last), 0, 1, small).ok());
+    ASSERT_TRUE(type_create_resized(library, Form::plain, type(last), 0, 1, small).ok());
     free_type(last);
     last = small;
   }
@@ -302,7 +308,7 @@ TEST_F(DatatypeTest, Too_deep_nesting_is_refused) {
 
 TEST_F(DatatypeTest, Envelope_and_contents_give_back_the_arguments) {
   MPI_Datatype vector = MPI_DATATYPE_NULL;
-  ASSERT_TRUE(type_create_hvector(library, 7, 2, 50, type(MPI_INT), vector).ok());
+  ASSERT_TRUE(type_create_hvector(library, Form::plain, 7, 2, 50, type(MPI_INT), vector).ok());
   int ni = 0;
   int na = 0;
   int nd = 0;
@@ -330,7 +336,7 @@ TEST_F(DatatypeTest, Envelope_and_contents_give_back_the_arguments) {
 TEST_F(DatatypeTest, Large_arguments_need_the_large_form) {
   const Count many = Count{1} << 33;
   MPI_Datatype large = MPI_DATATYPE_NULL;
-  ASSERT_TRUE(type_create_hvector(library, many, 1, 5, type(MPI_CHAR), large).ok());
+  ASSERT_TRUE(type_create_hvector(library, Form::large, many, 1, 5, type(MPI_CHAR), large).ok());
   int i = 0;
   EXPECT_EQ(class_of(type_get_envelope(library, type(large), i, i, i, i)), ErrorClass::type);
   Count ni = -1;
@@ -349,7 +355,7 @@ TEST_F(DatatypeTest, Large_arguments_need_the_large_form) {
 
 TEST_F(DatatypeTest, Names_are_kept_and_cut) {
   MPI_Datatype made = MPI_DATATYPE_NULL;
-  ASSERT_TRUE(type_contiguous(library, 2, type(MPI_INT), made).ok());
+  ASSERT_TRUE(type_contiguous(library, Form::plain, 2, type(MPI_INT), made).ok());
   char name[MPI_MAX_OBJECT_NAME];
   int length = -1;
   ASSERT_TRUE(type_get_name(library, &type(made), name, length).ok());
@@ -368,7 +374,7 @@ TEST_F(DatatypeTest, Names_are_kept_and_cut) {
 
 TEST_F(DatatypeTest, Segments_join_neighbours_and_end_with_the_room) {
   MPI_Datatype vector = MPI_DATATYPE_NULL;
-  ASSERT_TRUE(type_vector(library, 4, 1, 2, type(MPI_INT), vector).ok());
+  ASSERT_TRUE(type_vector(library, Form::plain, 4, 1, 2, type(MPI_INT), vector).ok());
   std::array<int, 16> buffer{};
   std::array<iovec, 3> out{};
   const View view(type(vector), 2);  // the last block of one element touches the first of the next
@@ -388,7 +394,9 @@ TEST_F(DatatypeTest, View_from_bottom_uses_addresses) {
                                    reinterpret_cast<MPI_Aint>(&values[0])};
   const std::array<int, 2> lengths{1, 1};
   MPI_Datatype made = MPI_DATATYPE_NULL;
-  ASSERT_TRUE(type_create_hindexed(library, 2, {lengths.data(), 2}, at, type(MPI_INT), made).ok());
+  ASSERT_TRUE(
+      type_create_hindexed(library, Form::plain, 2, {lengths.data(), 2}, at, type(MPI_INT), made)
+          .ok());
   std::array<int, 2> packed{};
   View(type(made), 1).pack(MPI_BOTTOM, 0, std::as_writable_bytes(std::span(packed)));
   EXPECT_EQ(packed, (std::array<int, 2>{23, 17}));
@@ -400,7 +408,8 @@ TEST_F(DatatypeTest, Elements_of_mixed_types_are_counted) {
   const std::array<MPI_Aint, 2> at{0, 16};
   const std::array<MPI_Datatype, 2> types{MPI_DOUBLE, MPI_INT};
   MPI_Datatype record = MPI_DATATYPE_NULL;
-  ASSERT_TRUE(type_create_struct(library, 2, {lengths.data(), 2}, at, types, record).ok());
+  ASSERT_TRUE(
+      type_create_struct(library, Form::plain, 2, {lengths.data(), 2}, at, types, record).ok());
   const Signature& signature = *type(record).signature;
   EXPECT_EQ(signature.bytes(), 28);
   EXPECT_EQ(signature.elements(), 5);

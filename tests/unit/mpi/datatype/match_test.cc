@@ -85,9 +85,9 @@ TEST_F(MatchTest, Value_index_finds_the_pairs) {
 TEST_F(MatchTest, Darray_refuses_bad_grids) {
   MPI_Datatype out = MPI_DATATYPE_NULL;
   const auto make = [&](int processes, int rank, int size, int kind, int argument, int grid) {
-    return class_of(type_create_darray(library, processes, rank, 1, {&size, 1}, {&kind, 1},
-                                       {&argument, 1}, {&grid, 1}, MPI_ORDER_C, type(MPI_INT),
-                                       out));
+    return class_of(type_create_darray(library, Form::plain, processes, rank, 1, {&size, 1},
+                                       {&kind, 1}, {&argument, 1}, {&grid, 1}, MPI_ORDER_C,
+                                       type(MPI_INT), out));
   };
   EXPECT_EQ(make(2, 2, 8, MPI_DISTRIBUTE_BLOCK, 4, 2), ErrorClass::arg);
   EXPECT_EQ(make(2, 0, 8, MPI_DISTRIBUTE_BLOCK, 3, 2), ErrorClass::arg);

@@ -67,8 +67,10 @@ class RandomTypesTest : public Objects {
     const std::int64_t step = in_bytes ? stride : stride * old.map.extent();
     for (std::int64_t i = 0; i < count; ++i) made.map.append(old.map, length, i * step);
     Datatype& part = type(old.handle);
-    expect_made(in_bytes ? type_create_hvector(library, count, length, stride, part, made.handle)
-                         : type_vector(library, count, length, stride, part, made.handle));
+    expect_made(
+        in_bytes
+            ? type_create_hvector(library, Form::plain, count, length, stride, part, made.handle)
+            : type_vector(library, Form::plain, count, length, stride, part, made.handle));
     return made;
   }
 
@@ -94,14 +96,15 @@ class RandomTypesTest : public Objects {
     const int length = count > 0 ? lengths[0] : 0;
     Datatype& part = type(old.handle);
     if (one_length) {
-      expect_made(in_bytes
-                      ? type_create_hindexed_block(library, n, length, byte_list, part, made.handle)
-                      : type_create_indexed_block(library, n, length, displacement_list, part,
-                                                  made.handle));
+      expect_made(in_bytes ? type_create_hindexed_block(library, Form::plain, n, length, byte_list,
+                                                        part, made.handle)
+                           : type_create_indexed_block(library, Form::plain, n, length,
+                                                       displacement_list, part, made.handle));
     } else {
-      expect_made(
-          in_bytes ? type_create_hindexed(library, n, length_list, byte_list, part, made.handle)
-                   : type_indexed(library, n, length_list, displacement_list, part, made.handle));
+      expect_made(in_bytes ? type_create_hindexed(library, Form::plain, n, length_list, byte_list,
+                                                  part, made.handle)
+                           : type_indexed(library, Form::plain, n, length_list, displacement_list,
+                                          part, made.handle));
     }
     return made;
   }
@@ -119,8 +122,9 @@ class RandomTypesTest : public Objects {
       types[i] = part.handle;
       made.map.append(part.map, lengths[i], at[i]);
     }
-    expect_made(type_create_struct(library, static_cast<Count>(count), {lengths.data(), count},
-                                   {at.data(), count}, {types.data(), count}, made.handle));
+    expect_made(type_create_struct(library, Form::plain, static_cast<Count>(count),
+                                   {lengths.data(), count}, {at.data(), count},
+                                   {types.data(), count}, made.handle));
     for (std::size_t i = 0; i < count; ++i) drop(types[i]);
     return made;
   }
@@ -221,7 +225,8 @@ class RandomTypesTest : public Objects {
     Both made{MPI_DATATYPE_NULL, old.map};
     made.map.lower_marks = {lb};
     made.map.upper_marks = {lb + extent};
-    expect_made(type_create_resized(library, type(old.handle), lb, extent, made.handle));
+    expect_made(
+        type_create_resized(library, Form::plain, type(old.handle), lb, extent, made.handle));
     return made;
   }
 
@@ -233,7 +238,7 @@ class RandomTypesTest : public Objects {
     } else {
       const std::int64_t count = draw(0, 4);
       made.map.append(old.map, count, 0);
-      expect_made(type_contiguous(library, count, type(old.handle), made.handle));
+      expect_made(type_contiguous(library, Form::plain, count, type(old.handle), made.handle));
     }
     return made;
   }

@@ -36,35 +36,36 @@ inline base::Error construct(Library& library, int combiner, Contents contents,
   const std::span<const MPI_Aint> at = contents.addresses;
   if (combiner == MPI_COMBINER_DUP) return type_dup(library, old, made);
   if (combiner == MPI_COMBINER_RESIZED)
-    return type_create_resized(library, old, at[0], at[1], made);
+    return type_create_resized(library, Form::plain, old, at[0], at[1], made);
   const int n = contents.number();
   switch (combiner) {
     case MPI_COMBINER_CONTIGUOUS:
-      return type_contiguous(library, n, old, made);
+      return type_contiguous(library, Form::plain, n, old, made);
     case MPI_COMBINER_VECTOR: {
       const int length = contents.number();
-      return type_vector(library, n, length, contents.number(), old, made);
+      return type_vector(library, Form::plain, n, length, contents.number(), old, made);
     }
     case MPI_COMBINER_HVECTOR:
-      return type_create_hvector(library, n, contents.number(), at[0], old, made);
+      return type_create_hvector(library, Form::plain, n, contents.number(), at[0], old, made);
     case MPI_COMBINER_INDEXED: {
       const CountArray lengths = contents.counts(n);
-      return type_indexed(library, n, lengths, contents.counts(n), old, made);
+      return type_indexed(library, Form::plain, n, lengths, contents.counts(n), old, made);
     }
     case MPI_COMBINER_HINDEXED:
-      return type_create_hindexed(library, n, contents.counts(n), at, old, made);
+      return type_create_hindexed(library, Form::plain, n, contents.counts(n), at, old, made);
     case MPI_COMBINER_INDEXED_BLOCK: {
       const int length = contents.number();
-      return type_create_indexed_block(library, n, length, contents.counts(n), old, made);
+      return type_create_indexed_block(library, Form::plain, n, length, contents.counts(n), old,
+                                       made);
     }
     case MPI_COMBINER_HINDEXED_BLOCK:
-      return type_create_hindexed_block(library, n, contents.number(), at, old, made);
+      return type_create_hindexed_block(library, Form::plain, n, contents.number(), at, old, made);
     case MPI_COMBINER_SUBARRAY: {
       const CountArray sizes = contents.counts(n);
       const CountArray subsizes = contents.counts(n);
       const CountArray starts = contents.counts(n);
-      return type_create_subarray(library, n, sizes, subsizes, starts, contents.number(), old,
-                                  made);
+      return type_create_subarray(library, Form::plain, n, sizes, subsizes, starts,
+                                  contents.number(), old, made);
     }
     case MPI_COMBINER_DARRAY: {
       const int rank = contents.number();
@@ -73,8 +74,8 @@ inline base::Error construct(Library& library, int combiner, Contents contents,
       const auto kinds = contents.numbers(dimensions);
       const auto arguments = contents.numbers(dimensions);
       const auto grid = contents.numbers(dimensions);
-      return type_create_darray(library, n, rank, dimensions, sizes, kinds, arguments, grid,
-                                contents.number(), old, made);
+      return type_create_darray(library, Form::plain, n, rank, dimensions, sizes, kinds, arguments,
+                                grid, contents.number(), old, made);
     }
     default:
       ADD_FAILURE() << "combiner " << combiner;
@@ -113,7 +114,8 @@ inline MPI_Datatype rebuild(Library& library, MPI_Datatype handle) {
   if (combiner == MPI_COMBINER_STRUCT) {
     const int n = contents.number();
     const CountArray lengths = contents.counts(n);
-    EXPECT_TRUE(type_create_struct(library, n, lengths, contents.addresses, parts, made).ok());
+    EXPECT_TRUE(
+        type_create_struct(library, Form::plain, n, lengths, contents.addresses, parts, made).ok());
   } else {
     EXPECT_TRUE(construct(library, combiner, contents, parts, made).ok());
   }

@@ -205,7 +205,7 @@ TEST_F(OpTest, Refusal_names_operation_and_type) {
 TEST_F(OpTest, Derived_types_are_refused_but_duplicates_work) {
   MPI_Datatype pair = MPI_DATATYPE_NULL;
   MPI_Datatype copy = MPI_DATATYPE_NULL;
-  ASSERT_TRUE(type_contiguous(library, 2, type(MPI_INT), pair).ok());
+  ASSERT_TRUE(type_contiguous(library, Form::plain, 2, type(MPI_INT), pair).ok());
   ASSERT_TRUE(type_dup(library, type(MPI_INT), copy).ok());
   EXPECT_EQ(refusal(MPI_SUM, pair), ErrorClass::op);
   EXPECT_EQ(once(MPI_SUM, copy, 3, 4), 7);
