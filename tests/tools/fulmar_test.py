@@ -69,6 +69,13 @@ class Info(ToolTest):
         self.assertRegex(self.fulmar("info").stdout, r"ofi +(on .*libfabric|not in this build)")
         self.assertRegex(self.fulmar("info").stdout, r"eager/cell +0 - \d+")
 
+    def test_tells_of_rdma_devices(self):
+        text = self.fulmar("info").stdout
+        devices = sorted(os.listdir("/sys/class/infiniband")) if os.path.isdir("/sys/class/infiniband") else []
+        self.assertEqual("\nRDMA devices: none\n" in text, not devices)
+        for device in devices:
+            self.assertRegex(text, rf"(?m)^  {device}:\d+ +(active|waiting|down) ")
+
 
 class Peers(ToolTest):
     def peers(self, *launch, **variables):
@@ -110,15 +117,15 @@ class Doctor(ToolTest):
     def test_looks_at_this_machine(self):
         found = self.doctor()
         for name in ("other hosts", "authentication", "host name", "processors", "memory", "open files", "file size",
-                     "locked memory", "memory files", "single copies", "membarrier", "libfabric", "environment",
-                     "mpiexec", "libpmix"):
+                     "locked memory", "memory files", "single copies", "membarrier", "libfabric", "libibverbs",
+                     "environment", "mpiexec", "libpmix"):
             self.assertIn(name, found)
         self.assertEqual(found["memory files"]["verdict"], "ok")
         self.assertIn("a job of one rank", found["environment"]["found"])
 
     def test_the_text_has_a_line_for_each(self):
         text = self.fulmar("doctor").stdout
-        for group in ("network", "limits", "kernel", "libraries", "launchers"):
+        for group in ("network", "rdma", "limits", "kernel", "libraries", "launchers"):
             self.assertIn(f"\n\n{group}\n", text)
         self.assertRegex(text, r"(?m)^  ok    processors +\d")
         self.assertRegex(text, r"(?m)^\d+ ok, \d+ note, \d+ warn, \d+ fail$")
@@ -146,6 +153,14 @@ class Doctor(ToolTest):
         self.assertEqual(found["other hosts"]["verdict"], "warn")
         self.assertIn("ip link", found["other hosts"]["remedy"])
         self.assertNotIn("eth0", found)
+
+    def test_no_device_matters_when_verbs_are_asked_for(self):
+        if os.path.isdir("/sys/class/infiniband") and os.listdir("/sys/class/infiniband"):
+            self.skipTest("this machine has RDMA devices")
+        self.assertEqual(self.doctor()["RDMA devices"]["verdict"], "ok")
+        found = self.doctor(FULMAR_FABRIC="verbs,tcp")["RDMA devices"]
+        self.assertEqual(found["verdict"], "warn")
+        self.assertIn("rdma_rxe", found["remedy"])
 
     def test_an_environment_that_keeps_jobs_from_starting(self):
         found = self.doctor(SLURM_STEP_NUM_TASKS="4", FULMAR_TCP_INTERFACES="none0", FULMAR_EAGER_BITES="1",

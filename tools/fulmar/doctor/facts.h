@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "fulmar/rdma/devices.h"
 #include "wire/tcp_address.h"
 
 /// What `fulmar doctor` finds out about a machine, as data: gather_*.cc fill it in, judge.cc says
@@ -91,6 +92,14 @@ struct LibraryFacts {
   std::string problem;
 };
 
+struct RdmaFacts {
+  std::vector<rdma::Device> devices;
+  rdma::Support support;
+  LibraryFacts library;             ///< libibverbs
+  std::vector<std::string> usable;  ///< devices that the library has a driver for
+  bool asked_for = false;           ///< FULMAR_FABRIC is set and names verbs
+};
+
 struct LauncherFacts {
   std::string started_by;     ///< "no launcher", ...
   std::string problem;        ///< with the present environment a job cannot start
@@ -112,7 +121,7 @@ struct Facts {
   KernelFacts kernel;
   LauncherFacts launcher;
   LibraryFacts fabric;
-  LibraryFacts verbs;
+  RdmaFacts rdma;
 };
 
 }  // namespace fulmar::doctor

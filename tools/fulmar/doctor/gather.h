@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "fulmar/doctor/facts.h"
 
@@ -20,6 +21,10 @@ Facts gather(const Progress& progress);
 NetworkFacts gather_network(const Progress& progress);
 LimitFacts gather_limits();
 KernelFacts gather_kernel();
+RdmaFacts gather_rdma();
 void gather_launchers(Facts& facts, const Progress& progress);
+/// Opens the first library of these that can be opened, in a child, and has `ask` put a question to
+/// it. Its answer becomes the `version`.
+LibraryFacts open_library(const std::vector<std::string>& names, std::string (*ask)(void* library));
 
 }  // namespace fulmar::doctor

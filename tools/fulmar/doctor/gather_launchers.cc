@@ -66,35 +66,6 @@ std::string version_of(const std::string& file) {
   return version;
 }
 
-/// Opens a library in a child, which may crash, and asks what `ask` asks: file, a newline, version.
-LibraryFacts open_library(const std::vector<std::string>& names,
-                          std::string (*ask)(void* library)) {
-  LibraryFacts facts;
-  const auto answer = ask_child(
-      [&] {
-        std::string tried;
-        for (const std::string& name : names) {
-          void* const library = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-          if (library != nullptr) {
-            return "+" + name + "\n" + (ask == nullptr ? "" : ask(library));
-          }
-          tried = ::dlerror();
-        }
-        return tried;
-      },
-      question_ns);
-  if (!answer) {
-    facts.problem = names.back() + " crashes or hangs when it is opened";
-  } else if (!answer->starts_with('+')) {
-    facts.problem = *answer;
-  } else {
-    const std::size_t end = answer->find('\n');
-    facts.file = answer->substr(1, end - 1);
-    facts.version = answer->substr(end + 1);
-  }
-  return facts;
-}
-
 std::string pmix_version(void* library) {
   const auto ask = reinterpret_cast<const char* (*)()>(::dlsym(library, "PMIx_Get_version"));
   std::string version = ask == nullptr ? "" : ask();
@@ -200,6 +171,34 @@ void gather_library(Facts& facts) {
 
 }  // namespace
 
+LibraryFacts open_library(const std::vector<std::string>& names,
+                          std::string (*ask)(void* library)) {
+  LibraryFacts facts;
+  const auto answer = ask_child(
+      [&] {
+        std::string tried;
+        for (const std::string& name : names) {
+          void* const library = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+          if (library != nullptr) {
+            return "+" + name + "\n" + ask(library);
+          }
+          tried = ::dlerror();
+        }
+        return tried;
+      },
+      question_ns);
+  if (!answer) {
+    facts.problem = names.back() + " crashes or hangs when it is opened";
+  } else if (!answer->starts_with('+')) {
+    facts.problem = *answer;
+  } else {
+    const std::size_t end = answer->find('\n');
+    facts.file = answer->substr(1, end - 1);
+    facts.version = answer->substr(end + 1);
+  }
+  return facts;
+}
+
 void gather_launchers(Facts& facts, const Progress& progress) {
   progress("launchers and libraries");
   gather_start(facts.launcher);
@@ -207,7 +206,6 @@ void gather_launchers(Facts& facts, const Progress& progress) {
   gather_managers(facts.launcher);
   gather_pmix(facts.launcher);
   facts.fabric = open_library({"libfabric.so.1"}, fabric_version);
-  facts.verbs = open_library({"libibverbs.so.1"}, nullptr);
 }
 
 Facts gather(const Progress& progress) {
@@ -222,6 +220,7 @@ Facts gather(const Progress& progress) {
   facts.limits = gather_limits();
   progress("what the kernel allows");
   facts.kernel = gather_kernel();
+  facts.rdma = gather_rdma();
   gather_launchers(facts, progress);
   return facts;
 }

@@ -212,6 +212,7 @@ std::vector<Finding> judge(const Facts& facts) {
                std::make_move_iterator(more.end()));
   };
   add(judge_network(facts.network));
+  add(judge_rdma(facts.rdma));
   add(judge_limits(facts.limits));
   add(judge_kernel(facts.kernel));
   add(judge_launchers(facts));

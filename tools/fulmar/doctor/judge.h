@@ -19,7 +19,8 @@ enum class Verdict : std::uint8_t {
 };
 
 struct Finding {
-  std::string group;  ///< "network", "limits", "kernel", "libraries", "launchers", "settings"
+  std::string
+      group;  ///< "network", "rdma", "limits", "kernel", "libraries", "launchers", "settings"
   std::string name;
   Verdict verdict = Verdict::ok;
   std::string found;
@@ -31,6 +32,7 @@ std::vector<Finding> judge(const Facts& facts);
 
 /// Parts of it.
 std::vector<Finding> judge_network(const NetworkFacts& facts);
+std::vector<Finding> judge_rdma(const RdmaFacts& facts);
 std::vector<Finding> judge_limits(const LimitFacts& facts);
 std::vector<Finding> judge_kernel(const KernelFacts& facts);
 std::vector<Finding> judge_launchers(const Facts& facts);

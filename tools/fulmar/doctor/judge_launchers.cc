@@ -88,7 +88,8 @@ std::vector<Finding> judge_launchers(const Facts& facts) {
   const bool devices = facts.limits.rdma_devices;
   std::vector<Finding> findings = {
       judge_adapter_library("libfabric", facts.fabric, devices, "libfabric1"),
-      judge_adapter_library("libibverbs", facts.verbs, devices, "libibverbs1"),
+      judge_adapter_library("libibverbs", facts.rdma.library, devices,
+                            "libibverbs1 ibverbs-providers"),
       judge_start(launchers), judge_mpiexec(launchers)};
   for (const LauncherProgram& manager : launchers.managers) {
     findings.push_back(launcher(manager.name, Verdict::ok, manager.file + ", " + manager.version));

@@ -7,9 +7,11 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "fulmar/info/tables.h"
 #include "fulmar/info/variables.h"
+#include "fulmar/rdma/devices.h"
 
 /// Of the library's private interface (version node FULMAR_1), written like snprintf does.
 extern "C" std::size_t fulmar_describe(char* text, std::size_t bytes);
@@ -37,6 +39,21 @@ void print_settings() {
   std::string text(fulmar_describe(nullptr, 0) + 1, '\0');
   text.resize(fulmar_describe(text.data(), text.size()));
   fmt::print("\n{}", text);
+}
+
+/// Those that the kernel has, whether Fulmar uses them or not.
+void print_rdma_devices() {
+  const std::vector<rdma::Device> devices = rdma::find_devices();
+  fmt::print("\nRDMA devices{}\n", devices.empty() ? ": none" : "");
+  for (const rdma::Device& device : devices) {
+    for (const rdma::Port& port : device.ports) {
+      fmt::print("  {:18} {:8} {}\n", fmt::format("{}:{}", device.name, port.number),
+                 text_of(port.state), summary_of(port));
+      for (const rdma::Gid& gid : port.gids) {
+        fmt::print("  {:18} {:8} GID {} {}, {}\n", "", "", gid.index, gid.text, text_of(gid.kind));
+      }
+    }
+  }
 }
 
 void print_coverage() {
@@ -80,6 +97,7 @@ int run(Part part) {
   if (part == Part::summary) {
     print_library();
     print_settings();
+    print_rdma_devices();
     print_variable_counts();
   }
   print_coverage();
