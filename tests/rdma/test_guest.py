@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 the Fulmar authors
+"""One guest with a soft-RoCE device: the device itself, what the tool fulmar says of it, the provider for verbs, and
+MPI programs whose ranks have nothing but verbs between them."""
+
+import json
+import re
+import subprocess
+import unittest
+
+import support
+from support import BUILD, FULMAR, MPIEXEC, PING, Step
+
+WAYS = ("send", "empty send", "inline send", "long send", "completion event", "write", "write with immediate", "read",
+        "atomic", "refusal")
+TIMEOUT_S = 1500
+LACKING = support.lacks_verbs()
+
+
+def provider_tests():
+    """The command that runs the provider's own tests; empty where the build has none."""
+    for command in ([BUILD / "tests" / "provider_verbs"], [BUILD / "tests" / "provider", "--gtest_filter=*Verbs*"]):
+        if command[0].exists():
+            listed = subprocess.run([*command, "--gtest_list_tests"], capture_output=True, text=True, check=False)
+            if re.search(r"^  \w", listed.stdout, re.MULTILINE):
+                return command
+    return []
+
+
+PROVIDER = provider_tests()
+
+
+def program_steps():
+    """Each program on 2 ranks and, where it is made for more, on the most of them up to 4."""
+    steps = []
+    for program in support.programs():
+        for ranks in sorted({2, min(program.most_ranks, 4)}):
+            command = [MPIEXEC, "-n", ranks, BUILD / "tests" / f"mpi.{program.name}", *program.arguments]
+            steps.append(Step(f"{program.name}.np{ranks}", 2 * program.limit_s, command, {"FULMAR_FABRIC": "verbs"}))
+    return steps
+
+
+def all_steps():
+    steps = [Step("ping", 60, [PING])] if PING.exists() else []
+    steps += [Step("info", 60, [FULMAR, "info"]), Step("doctor", 60, [FULMAR, "doctor", "--json"])]
+    if PROVIDER:
+        steps.append(Step("provider", 300, [*PROVIDER, "--gtest_brief=1"]))
+    if not LACKING:
+        steps += program_steps()
+    # Last, as they leave the guest without a device.
+    steps += [Step("doctor.down", 60, ["sh", "-c", f"ip link set eth0 down; {FULMAR} doctor --json"]),
+              Step("doctor.gone", 60, ["sh", "-c", f"rdma link delete rxe0; {FULMAR} doctor --json"])]
+    return steps
+
+
+class Guest(support.GuestTest):
+    @classmethod
+    def setUpClass(cls):
+        support.prepare()
+        cls.results, cls.everything = support.run_steps(all_steps(), timeout_s=TIMEOUT_S)
+
+    def findings(self, name):
+        """Of the doctor, by name. It may well fail for something else."""
+        self.assertIn(name, self.results, self.everything[-3000:])
+        found = json.loads(self.results[name].output)["findings"]
+        return {finding["name"]: finding for finding in found}
+
+    @unittest.skipUnless(PING.exists(), "built without libibverbs-dev")
+    def test_device_moves_data(self):
+        text = self.passed("ping")
+        self.assertEqual(re.findall(r"^ok (.*)$", text, re.MULTILINE), list(WAYS), text)
+
+    def test_info_shows_the_device(self):
+        self.assertRegex(self.passed("info"),
+                         r"(?m)^  rxe0:1 +active +RoCE, .*, eth0, MTU 4096, GID 1 ::ffff:10\.77\.0\.1 \(RoCE v2\)")
+
+    def test_doctor_finds_the_device_in_order(self):
+        found = self.findings("doctor")
+        self.assertEqual(found["rxe0:1"]["verdict"], "ok", found["rxe0:1"])
+        self.assertEqual(found["libibverbs"]["verdict"], "ok", found["libibverbs"])
+        self.assertEqual(found["locked memory"]["verdict"], "ok", found["locked memory"])
+
+    def test_doctor_says_what_a_port_lacks(self):
+        found = self.findings("doctor.down")["rxe0:1"]
+        self.assertEqual(found["verdict"], "warn", found)
+        self.assertIn("ip link set eth0 up", found["remedy"])
+
+    def test_doctor_without_a_device(self):
+        found = self.findings("doctor.gone")["RDMA devices"]
+        self.assertIn("none", found["found"])
+
+    @unittest.skipUnless(PROVIDER, "this build has no provider for verbs")
+    def test_provider(self):
+        text = self.passed("provider")
+        self.assertNotIn("SKIPPED", text)
+
+    @unittest.skipIf(LACKING, f"verbs: {LACKING}")
+    def test_programs(self):
+        steps = program_steps()
+        self.assertTrue(steps, "no program is listed")
+        for step in steps:
+            with self.subTest(program=step.name):
+                self.passed(step.name)
+
+
+support.main()
