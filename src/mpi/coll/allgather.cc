@@ -56,7 +56,8 @@ Error Allgatherv::check(const Comm& comm) const {
       bad.failed()) {
     return bad;
   }
-  return check_displs("displs", receive.displs);
+  if (const Error bad = check_displs("displs", receive.displs); bad.failed()) return bad;
+  return comm.is_inter ? Error{} : Allgather::check(comm);
 }
 
 Algorithm Allgather::algorithm(Exchange& exchange) const {
@@ -76,6 +77,7 @@ Error allgather(const ConstData& send, const Data& receive, Comm& comm) {
   const int tag = next_tag(comm);
   const Allgather call = allgather_call(send, receive);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
+  if (const Error bad = call.check(comm); bad.failed()) return bad;
   const Count all = bytes_of(receive) * comm.size();
   if (device::NodeBoard* board = board_for(comm, Family::allgather, all); board != nullptr) {
     return allgather_on(*board, send, call.receive, comm);

@@ -105,11 +105,20 @@ Error check_v(const char* counts_name, CountArray counts, const char* displs_nam
 
 }  // namespace
 
+Error Alltoall::check_same(int ranks) const {
+  if (send.in_place()) return {};
+  for (int rank = 0; rank < ranks; ++rank) {
+    if (const Error bad = refuse_same(send.to(rank), receive[rank]); bad.failed()) return bad;
+  }
+  return {};
+}
+
 Error Alltoallv::check(const Comm& comm) const {
   const Error bad =
       check_v("recvcounts", receive.counts, "rdispls", receive.displs, comm.remote_size);
   if (bad.failed() || send.in_place()) return bad;
-  return check_v("sendcounts", send.counts, "sdispls", send.displs, comm.remote_size);
+  const Error wrong = check_v("sendcounts", send.counts, "sdispls", send.displs, comm.remote_size);
+  return wrong.failed() ? wrong : check_same(comm.remote_size);
 }
 
 Error Alltoallw::check(const Comm& comm) {
@@ -129,7 +138,7 @@ Error Alltoallw::check(const Comm& comm) {
   if (wrong.failed()) return wrong;
   send.types = types.data();
   receive.types = types.data() + (sends ? n : 0);
-  return {};
+  return check_same(n);
 }
 
 Algorithm Alltoall::algorithm(Exchange& exchange) const {
@@ -152,6 +161,7 @@ Error alltoall(const ConstData& send, const Data& receive, Comm& comm) {
   const int tag = next_tag(comm);
   const Alltoall call = alltoall_call(send, receive);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
+  if (const Error bad = call.check(comm); bad.failed()) return bad;
   if (device::NodeBoard* board = board_for(comm, Family::alltoall, bytes_of(receive));
       board != nullptr) {
     return alltoall_on(*board, call.send, call.receive, comm);

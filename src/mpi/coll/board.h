@@ -129,6 +129,10 @@ inline void post_nothing(device::NodeBoard& board) noexcept {
   board.post({}, [](std::byte* /*to*/) {});
 }
 
+/// The rounds of a call that this rank leaves because its arguments are wrong, as many as the
+/// others post: who expects something from it gets an error, and all agree on the next round.
+void leave_out(device::NodeBoard& board, const Pieces& pieces) noexcept;
+
 /// The error of a call in which a member gave another number of bytes than `expected`.
 [[nodiscard]] base::Error wrong_length(const device::NodeBoard& board, int member, Count expected);
 

@@ -54,6 +54,11 @@ Count part_bytes(const Comm& comm, const NodeBoard& board, Count total, int part
   return std::max<Count>(text_bytes(comm, board, total * parts, flow) / parts, 1);
 }
 
+void leave_out(NodeBoard& board, const Pieces& pieces) noexcept {
+  post_nothing(board);
+  for (Count i = 1; i < pieces.count(); ++i) board.post();
+}
+
 void go_on(NodeBoard& board, int last, Count expected, Count rounds) noexcept {
   std::vector<int> others;
   for (int member = 0; member < last; ++member) {

@@ -40,7 +40,7 @@ Gather gather_call(const ConstData& send, const Data& receive, int root) {
 }  // namespace
 
 Error Gather::check(const Comm& comm) const {
-  if (comm.rank == root) return {};
+  if (comm.rank == root) return refuse_same(send, receive[root]);
   return refuse_in_place("sendbuf", send.address, "at the root");
 }
 
@@ -49,7 +49,8 @@ Error Gatherv::check(const Comm& comm) const {
   if (const Error bad = check_counts("recvcounts", receive.counts, comm.size()); bad.failed()) {
     return bad;
   }
-  return check_displs("displs", receive.displs);
+  if (const Error bad = check_displs("displs", receive.displs); bad.failed()) return bad;
+  return Gather::check(comm);
 }
 
 Algorithm Gather::algorithm(Exchange& exchange) const {
@@ -65,11 +66,14 @@ Error gather(const ConstData& send, const Data& receive, int root, Comm& comm) {
   const int tag = next_tag(comm);
   const Gather call = gather_call(send, receive, root);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
-  if (const Error bad = call.check(comm); bad.failed()) return bad;
-  const Count bytes = comm.rank == root ? bytes_of(receive) : bytes_of(send);
-  if (device::NodeBoard* board = board_for(comm, Family::gather, bytes); board != nullptr) {
-    return gather_on(*board, call.send, call.receive, root, comm);
+  const bool at_root = comm.rank == root;
+  const Count bytes = at_root ? bytes_of(receive) : send.type != nullptr ? bytes_of(send) : 0;
+  device::NodeBoard* board = board_for(comm, Family::gather, bytes);
+  if (const Error bad = call.check(comm); bad.failed()) {
+    if (board != nullptr) leave_out(*board, {bytes, text_bytes(comm, *board, bytes)});
+    return bad;
   }
+  if (board != nullptr) return gather_on(*board, call.send, call.receive, root, comm);
   return run_call(comm, tag, call);
 }
 

@@ -95,7 +95,9 @@ struct Allgather {
   ConstData send;
   Blocks receive;
 
-  [[nodiscard]] static base::Error check(const Comm& /*comm*/) { return {}; }
+  [[nodiscard]] base::Error check(const Comm& comm) const {
+    return refuse_same(send, receive[comm.rank]);
+  }
   Algorithm algorithm(Exchange& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{send.type, receive.type}, nullptr, {}}; }
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
@@ -116,7 +118,9 @@ struct Alltoall {
   Blocks send;
   Blocks receive;
 
-  [[nodiscard]] static base::Error check(const Comm& /*comm*/) { return {}; }
+  [[nodiscard]] base::Error check(const Comm& /*comm*/) const { return check_same(1); }
+  /// Looks at the blocks of the first `ranks` ranks.
+  [[nodiscard]] base::Error check_same(int ranks) const;
   Algorithm algorithm(Exchange& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{send.type, receive.type}, nullptr, {}}; }
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
@@ -163,6 +167,7 @@ struct Reduce {
   int root;
 
   [[nodiscard]] base::Error check(const Comm& comm) const;
+  [[nodiscard]] base::Error check_buffers(const Comm& comm) const;
   Algorithm algorithm(Exchange& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{type, nullptr}, op, {}}; }
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;

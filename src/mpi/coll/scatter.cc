@@ -45,7 +45,7 @@ Scatterv scatterv_call(const void* send, CountArray counts, CountArray displs, c
 }  // namespace
 
 Error Scatter::check(const Comm& comm) const {
-  if (comm.rank == root) return {};
+  if (comm.rank == root) return refuse_same(send.to(root), receive);
   return refuse_in_place("recvbuf", receive.address, "at the root");
 }
 
@@ -54,7 +54,8 @@ Error Scatterv::check(const Comm& comm) const {
   if (const Error bad = check_counts("sendcounts", send.counts, comm.size()); bad.failed()) {
     return bad;
   }
-  return check_displs("displs", send.displs);
+  if (const Error bad = check_displs("displs", send.displs); bad.failed()) return bad;
+  return Scatter::check(comm);
 }
 
 Algorithm Scatter::algorithm(Exchange& exchange) const {
@@ -71,11 +72,14 @@ Error scatter(const ConstData& send, const Data& receive, int root, Comm& comm) 
   const int tag = next_tag(comm);
   const Scatter call = scatter_call(send, receive, root);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
-  if (const Error bad = call.check(comm); bad.failed()) return bad;
-  const Count bytes = comm.rank == root ? bytes_of(send) : bytes_of(receive);
-  if (device::NodeBoard* board = board_for(comm, Family::scatter, bytes); board != nullptr) {
-    return scatter_on(*board, call.send, receive, root, comm);
+  const bool at_root = comm.rank == root;
+  const Count bytes = at_root ? bytes_of(send) : receive.type != nullptr ? bytes_of(receive) : 0;
+  device::NodeBoard* board = board_for(comm, Family::scatter, bytes);
+  if (const Error bad = call.check(comm); bad.failed()) {
+    if (board != nullptr) post_nothing(*board);
+    return bad;
   }
+  if (board != nullptr) return scatter_on(*board, call.send, receive, root, comm);
   return run_call(comm, tag, call);
 }
 

@@ -82,6 +82,13 @@ Error refuse_in_place(const char* argument, const void* address, const char* whe
                  where);
 }
 
+Error same_buffer(const void* address) {
+  return failure(ErrorClass::buffer,
+                 "arguments sendbuf and recvbuf are the same elements at %p; pass MPI_IN_PLACE for "
+                 "one of them",
+                 address);
+}
+
 Error check_buffer(const char* argument, const void* address, Count count, const Datatype& type) {
   if (count == 0) return {};
   if (is_in_place(address)) {
@@ -98,10 +105,7 @@ Error check_operands(const void* send, const void* receive, Count count, const D
   if (is_in_place(send)) return {};
   if (const Error bad = check_buffer("sendbuf", send, count, type); bad.failed()) return bad;
   if (send != receive || send == nullptr || count == 0) return {};
-  return failure(ErrorClass::buffer,
-                 "arguments sendbuf and recvbuf are the same buffer %p; pass MPI_IN_PLACE as "
-                 "sendbuf instead",
-                 send);
+  return same_buffer(send);
 }
 
 }  // namespace fulmar::mpi

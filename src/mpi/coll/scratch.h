@@ -58,6 +58,14 @@ base::Error check_counts(const char* argument, CountArray counts, int ranks);
 base::Error check_displs(const char* argument, CountArray displs);
 /// MPI_ERR_BUFFER for MPI_IN_PLACE where it has no meaning.
 base::Error refuse_in_place(const char* argument, const void* address, const char* where);
+/// MPI_ERR_BUFFER where what a call reads is what it writes; MPI_IN_PLACE is for that. Layouts that
+/// only touch each other are not looked for.
+[[gnu::cold]] base::Error same_buffer(const void* address);
+[[nodiscard]] inline base::Error refuse_same(const ConstData& read, const Data& written) {
+  const bool same = read.address == written.address && read.type == written.type &&
+                    bytes_of(read) > 0 && bytes_of(written) > 0;
+  return same ? same_buffer(read.address) : base::Error{};
+}
 /// MPI_ERR_BUFFER where `count` elements cannot lie at an address: MPI_IN_PLACE, or a null pointer
 /// with a predefined type (MPI_BOTTOM needs absolute addresses).
 base::Error check_buffer(const char* argument, const void* address, Count count,

@@ -38,6 +38,10 @@ Error reduce_local(Library&, const void* in, Data inout, Op& op) {
   if (is_in_place(in) || is_in_place(inout.address)) {
     return failure(ErrorClass::buffer, "MPI_IN_PLACE has no meaning in a local reduction");
   }
+  if (in == inout.address && in != nullptr && inout.count > 0) {
+    return failure(ErrorClass::buffer,
+                   "arguments inbuf and inoutbuf are the same buffer %p; copy one of them", in);
+  }
   if (inout.count > 0) apply_op(op, *inout.type, in, inout.address, inout.count);
   return {};
 }
