@@ -79,20 +79,22 @@ Algorithm alltoall_in_place(Exchange& exchange, const Alltoall& call) {
   co_await exchange_blocks(exchange, to, call.receive);
 }
 
-/// One array of datatypes of MPI_Alltoallw, looked up and checked.
-Error find_types(Library& library, const char* argument, const MPI_Datatype* handles, int ranks,
-                 std::vector<const Datatype*>& types) {
+/// One array of datatypes of MPI_Alltoallw, looked up and checked. Those of blocks without elements
+/// may be anything, as in MPICH.
+Error find_types(Library& library, const char* argument, const MPI_Datatype* handles,
+                 CountArray counts, int ranks, std::vector<const Datatype*>& types) {
   if (handles == nullptr) {
     return base::failure(base::ErrorClass::arg,
                          "argument %s: null pointer; give one datatype for each rank", argument);
   }
   for (int rank = 0; rank < ranks; ++rank) {
     const auto* type = library.find<Datatype>(handles[rank]);
-    if (type == nullptr || !type->committed) {
+    const bool usable = type != nullptr && type->committed;
+    if (!usable && counts[static_cast<std::size_t>(rank)] > 0) {
       return base::failure(base::ErrorClass::type, "argument %s: entry %d is %s", argument, rank,
                            type == nullptr ? "no datatype" : "not committed");
     }
-    types.push_back(type);
+    types.push_back(usable ? type : library.find<Datatype>(MPI_BYTE));
   }
   return {};
 }
@@ -131,10 +133,11 @@ Error Alltoallw::check(const Comm& comm) {
   if (sends) {
     const Error bad = check_v("sendcounts", send.counts, "sdispls", send.displs, n);
     if (bad.failed()) return bad;
-    const Error wrong = find_types(*comm.library, "sendtypes", send_handles, n, types);
+    const Error wrong = find_types(*comm.library, "sendtypes", send_handles, send.counts, n, types);
     if (wrong.failed()) return wrong;
   }
-  const Error wrong = find_types(*comm.library, "recvtypes", receive_handles, n, types);
+  const Error wrong =
+      find_types(*comm.library, "recvtypes", receive_handles, receive.counts, n, types);
   if (wrong.failed()) return wrong;
   send.types = types.data();
   receive.types = types.data() + (sends ? n : 0);

@@ -56,8 +56,10 @@ Error check_side(const ArgumentNames& names, Neighbourhood::Form form, const Blo
   return bad.failed() ? bad : check_displs(names.displs, blocks.displs);
 }
 
+/// Types of blocks that are not moved, or have no elements, may be anything.
 Error find_types(Library& library, const ArgumentNames& names, const MPI_Datatype* handles,
-                 std::span<const int> neighbours, std::vector<const Datatype*>& types) {
+                 CountArray counts, std::span<const int> neighbours,
+                 std::vector<const Datatype*>& types) {
   if (neighbours.empty()) return {};
   if (handles == nullptr) {
     return failure(ErrorClass::arg,
@@ -65,11 +67,12 @@ Error find_types(Library& library, const ArgumentNames& names, const MPI_Datatyp
   }
   for (std::size_t i = 0; i < neighbours.size(); ++i) {
     const auto* type = library.find<Datatype>(handles[i]);
-    if (neighbours[i] != MPI_PROC_NULL && (type == nullptr || !type->committed)) {
+    const bool usable = type != nullptr && type->committed;
+    if (!usable && neighbours[i] != MPI_PROC_NULL && counts[i] > 0) {
       return failure(ErrorClass::type, "argument %s: entry %zu is %s", names.types, i,
                      type == nullptr ? "no datatype" : "not committed");
     }
-    types.push_back(type);
+    types.push_back(usable ? type : library.find<Datatype>(MPI_BYTE));
   }
   return {};
 }
@@ -118,12 +121,12 @@ Error Neighbourhood::check(const Comm& comm) {
 
 Error Neighbourhood::check_w(const Comm& comm) {
   Library& library = *comm.library;
-  const Error bad =
-      find_types(library, send_names, send_handles, comm.topology->destinations, types);
+  const Error bad = find_types(library, send_names, send_handles, send.counts,
+                               comm.topology->destinations, types);
   if (bad.failed()) return bad;
   const std::size_t outgoing = types.size();
-  const Error wrong =
-      find_types(library, receive_names, receive_handles, comm.topology->sources, types);
+  const Error wrong = find_types(library, receive_names, receive_handles, receive.counts,
+                                 comm.topology->sources, types);
   send.types = types.data();
   receive.types = types.data() + outgoing;
   return wrong;
