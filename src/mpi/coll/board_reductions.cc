@@ -148,7 +148,7 @@ Error reduce_on(NodeBoard& board, const Reduce& call, const Comm& comm) {
 }
 
 void leave_reduce(NodeBoard& board, const Reduce& call, const Comm& comm) noexcept {
-  leave_out(board, cut(comm, board, call.count, *call.type));
+  leave_out(board, cut(comm, board, call.count, *call.type, Flow::one_way));
 }
 
 Error reduce_scatter_on(NodeBoard& board, const ReduceScatter& call, const Comm& comm) {

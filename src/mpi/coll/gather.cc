@@ -70,7 +70,8 @@ Error gather(const ConstData& send, const Data& receive, int root, Comm& comm) {
   const Count bytes = at_root ? bytes_of(receive) : send.type != nullptr ? bytes_of(send) : 0;
   device::NodeBoard* board = board_for(comm, Family::gather, bytes);
   if (const Error bad = call.check(comm); bad.failed()) {
-    if (board != nullptr) leave_out(*board, {bytes, text_bytes(comm, *board, bytes)});
+    if (board != nullptr)
+      leave_out(*board, {bytes, text_bytes(comm, *board, bytes, Flow::one_way)});
     return bad;
   }
   if (board != nullptr) return gather_on(*board, call.send, call.receive, root, comm);

@@ -161,7 +161,7 @@ class RandomTypesTest : public Objects {
     made.map.lower_marks = {0};
     made.map.upper_marks = {whole * old.map.extent()};
     expect_made(type_create_subarray(
-        library, static_cast<int>(dimensions), {sizes.data(), dimensions},
+        library, Form::plain, static_cast<int>(dimensions), {sizes.data(), dimensions},
         {subsizes.data(), dimensions}, {starts.data(), dimensions},
         c_order ? MPI_ORDER_C : MPI_ORDER_FORTRAN, type(old.handle), made.handle));
     return made;
@@ -213,9 +213,10 @@ class RandomTypesTest : public Objects {
     made.map.lower_marks = {0};
     made.map.upper_marks = {whole * old.map.extent()};
     expect_made(type_create_darray(
-        library, processes, rank, static_cast<int>(dimensions), {sizes.data(), dimensions},
-        {kinds.data(), dimensions}, {arguments.data(), dimensions}, {grid.data(), dimensions},
-        c_order ? MPI_ORDER_C : MPI_ORDER_FORTRAN, type(old.handle), made.handle));
+        library, Form::plain, processes, rank, static_cast<int>(dimensions),
+        {sizes.data(), dimensions}, {kinds.data(), dimensions}, {arguments.data(), dimensions},
+        {grid.data(), dimensions}, c_order ? MPI_ORDER_C : MPI_ORDER_FORTRAN, type(old.handle),
+        made.handle));
     return made;
   }
 
