@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "wire/ofi_address.h"
+#include "wire/tcp_address.h"
+#include "wire/verbs_address.h"
+#include "wire/verbs_card.h"
+#include "wire/verbs_packet.h"
+
+namespace fulmar::wire {
+namespace {
+
+std::vector<std::byte> some_meeting(std::size_t bytes) {
+  std::vector<std::byte> meeting(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) meeting[i] = static_cast<std::byte>(i * 5 + 1);
+  return meeting;
+}
+
+TEST(VerbsAddress, Comes_back_as_it_was) {
+  for (const std::size_t bytes : {std::size_t{1}, std::size_t{60}, max_verbs_meeting_bytes}) {
+    for (const VerbsLink link : {VerbsLink::infiniband, VerbsLink::ethernet}) {
+      const VerbsAddress address{link, some_meeting(bytes)};
+      const auto encoded = encode_verbs_address(address);
+      EXPECT_TRUE(is_verbs_address(encoded));
+      EXPECT_LE(encoded.size(), 600U);
+      const auto decoded = decode_verbs_address(encoded);
+      ASSERT_TRUE(decoded.ok()) << decoded.error().text();
+      EXPECT_EQ(decoded.value(), address);
+    }
+  }
+}
+
+TEST(VerbsAddress, Damage_and_wrong_lengths_are_refused) {
+  const auto bytes = encode_verbs_address({VerbsLink::ethernet, some_meeting(8)});
+  for (std::size_t at = 0; at < verbs_address_header_bytes; ++at) {
+    auto damaged = bytes;
+    damaged[at] ^= std::byte{0x40};
+    EXPECT_TRUE(decode_verbs_address(damaged).failed()) << at;
+  }
+  for (std::size_t length = 0; length <= verbs_address_header_bytes; ++length) {
+    EXPECT_TRUE(decode_verbs_address(std::span(bytes).first(length)).failed()) << length;
+  }
+  auto long_one = encode_verbs_address({VerbsLink::ethernet, some_meeting(592)});
+  long_one.push_back(std::byte{0});
+  EXPECT_TRUE(decode_verbs_address(long_one).failed());
+}
+
+TEST(VerbsAddress, Is_told_from_those_of_other_networks) {
+  EXPECT_FALSE(is_verbs_address({}));
+  EXPECT_FALSE(is_verbs_address(encode_tcp_addresses({})));
+  EXPECT_FALSE(is_verbs_address(encode_ofi_address({"tcp", 1, some_meeting(4)}).value()));
+  EXPECT_FALSE(is_ofi_address(encode_verbs_address({VerbsLink::ethernet, some_meeting(4)})));
+  EXPECT_TRUE(
+      decode_tcp_addresses(encode_verbs_address({VerbsLink::ethernet, some_meeting(40)})).failed());
+}
+
+VerbsCard some_card() {
+  VerbsCard card;
+  card.rank = 7;
+  card.queue = 0x123456;
+  card.first = 0xffffff;
+  card.lid = 0;
+  card.link = VerbsLink::ethernet;
+  card.mtu = 5;
+  for (std::size_t i = 0; i < card.gid.size(); ++i) card.gid[i] = static_cast<std::byte>(i + 1);
+  card.cookie = 0x8899aabbccddeeff;
+  card.window = 64;
+  card.buffer_bytes = verbs_max_packet_bytes;
+  return card;
+}
+
+TEST(VerbsCard, Comes_back_as_it_was) {
+  VerbsCard card = some_card();
+  EXPECT_EQ(decode_verbs_card(encode_verbs_card(card)), card);
+  card.link = VerbsLink::infiniband;
+  card.lid = 0xc001;
+  card.gid = {};
+  EXPECT_EQ(decode_verbs_card(encode_verbs_card(card)), card);
+}
+
+TEST(VerbsCard, Fields_that_make_no_sense_are_refused) {
+  std::vector<VerbsCard> wrong(11, some_card());
+  wrong[0].queue = 0;
+  wrong[1].queue = verbs_number_mask + 1;
+  wrong[2].first = verbs_number_mask + 1;
+  wrong[3].mtu = 0;
+  wrong[4].mtu = 6;
+  wrong[5].cookie = 0;
+  wrong[6].window = 0;
+  wrong[7].buffer_bytes = 0;
+  wrong[8].gid = {};
+  wrong[9].link = static_cast<VerbsLink>(3);
+  wrong[10].link = VerbsLink::infiniband;
+  wrong[10].gid = {};
+  for (const VerbsCard& card : wrong) {
+    EXPECT_EQ(decode_verbs_card(encode_verbs_card(card)), std::nullopt) << &card - wrong.data();
+  }
+}
+
+TEST(VerbsCard, Damage_of_magic_or_reserve_and_wrong_lengths_are_refused) {
+  const auto bytes = encode_verbs_card(some_card());
+  for (const std::size_t at : {0U, 1U, 2U, 3U, 52U, 59U, 63U}) {
+    auto damaged = bytes;
+    damaged[at] ^= std::byte{1};
+    EXPECT_EQ(decode_verbs_card(damaged), std::nullopt) << at;
+  }
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    EXPECT_EQ(decode_verbs_card(std::span(bytes).first(length)), std::nullopt) << length;
+  }
+}
+
+TEST(VerbsCard, Ready_is_one_word) {
+  auto word = verbs_ready();
+  EXPECT_TRUE(is_verbs_ready(word));
+  EXPECT_FALSE(is_verbs_ready(std::span(word).first(3)));
+  word[2] ^= std::byte{1};
+  EXPECT_FALSE(is_verbs_ready(word));
+}
+
+TEST(VerbsCard, Ports_are_written_as_people_write_them) {
+  std::array<std::byte, 16> gid{};
+  gid[10] = gid[11] = std::byte{0xff};
+  gid[12] = std::byte{10};
+  gid[15] = std::byte{3};
+  EXPECT_EQ(text_of_port(gid, 0, VerbsLink::ethernet), "10.0.0.3");
+  EXPECT_EQ(text_of_port(gid, 17, VerbsLink::infiniband), "lid 17");
+  gid = {};
+  gid[0] = std::byte{0xfe};
+  gid[1] = std::byte{0x80};
+  gid[15] = std::byte{2};
+  EXPECT_EQ(text_of_port(gid, 0, VerbsLink::infiniband), "fe80::2");
+}
+
+TEST(VerbsPacket, Genuine_ones_have_no_fault) {
+  const Envelope envelope{PacketKind::eager, 0xff, 1, -2, 100};
+  const VerbsPacket packet = verbs_packet(envelope, 0);
+  EXPECT_EQ(fault_of(packet, 100), nullptr);
+  EXPECT_EQ(envelope_of(packet).tag, -2);
+  EXPECT_EQ(envelope_of(packet).flags, 0xff);
+  EXPECT_EQ(fault_of(verbs_packet(envelope, 32), 100), nullptr);
+  for (const VerbsSignal signal : {VerbsSignal::bye, VerbsSignal::seen, VerbsSignal::credit}) {
+    EXPECT_TRUE(is_verbs_signal(verbs_packet(signal).kind));
+    EXPECT_EQ(fault_of(verbs_packet(signal), 0), nullptr);
+  }
+}
+
+TEST(VerbsPacket, Each_fault_is_found) {
+  const Envelope envelope{PacketKind::data, 0, 0, 0, 32};
+  std::vector<VerbsPacket> wrong(6, verbs_packet(envelope, 16));
+  wrong[0].length = 31;
+  wrong[1].reserved = 1;
+  wrong[2].kind = 0;
+  wrong[3].kind = static_cast<std::uint8_t>(PacketKind::ring_close);
+  wrong[4].prefix_bytes = 33;
+  wrong[5].prefix_bytes = 32;
+  for (const VerbsPacket& packet : wrong) {
+    EXPECT_NE(fault_of(packet, 32), nullptr) << &packet - wrong.data();
+  }
+  VerbsPacket bye = verbs_packet(VerbsSignal::bye);
+  bye.context = 1;
+  EXPECT_NE(fault_of(bye, 0), nullptr);
+  VerbsPacket long_one = verbs_packet(envelope, 0);
+  long_one.length = verbs_max_body_bytes + 1;
+  EXPECT_NE(fault_of(long_one, long_one.length), nullptr);
+  EXPECT_FALSE(decode_verbs_packet(std::vector<std::byte>(31)).has_value());
+}
+
+}  // namespace
+}  // namespace fulmar::wire
