@@ -31,7 +31,8 @@ set(layer_uses_api mpi runtime)
 
 find_package(Threads REQUIRED)
 
-# The network ofi sees libfabric's headers in one folder only, and the library itself at run time.
+# The networks ofi and verbs see the headers of libfabric and libibverbs in one folder each only, and
+# the libraries themselves at run time.
 include(CheckIncludeFileCXX)
 check_include_file_cxx(rdma/fi_domain.h FULMAR_LIBFABRIC_HEADERS)
 if(FULMAR_LIBFABRIC_HEADERS)
@@ -39,6 +40,11 @@ if(FULMAR_LIBFABRIC_HEADERS)
 else()
   message(STATUS "libfabric-dev is not installed: built without the network ofi")
   set(FULMAR_LEFT_OUT "/src/fabric/ofi/libfabric/")
+endif()
+check_include_file_cxx(infiniband/verbs.h FULMAR_IBVERBS_HEADERS)
+if(NOT FULMAR_IBVERBS_HEADERS)
+  message(STATUS "libibverbs-dev is not installed: built without the network verbs")
+  string(APPEND FULMAR_LEFT_OUT "|/src/fabric/verbs/ibverbs/")
 endif()
 
 function(fulmar_add_layer layer)
