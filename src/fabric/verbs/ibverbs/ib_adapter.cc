@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "fabric/verbs/ibverbs/ib_adapter.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "fabric/verbs/ibverbs/ib_queue.h"
+
+namespace fulmar::fabric::verbs {
+namespace {
+
+using base::Error;
+using base::ErrorClass;
+using base::failure;
+
+constexpr std::size_t batch = 16;
+
+bool make_non_blocking(int descriptor) {
+  const int flags = ::fcntl(descriptor, F_GETFL);
+  return flags >= 0 && ::fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0;
+}
+
+/// What a device says it can take, and never more than was wished for.
+std::uint32_t bounded(std::size_t wish, int most) {
+  return static_cast<std::uint32_t>(std::min(wish, static_cast<std::size_t>(std::max(most, 0))));
+}
+
+Happening::Kind kind_of(ibv_event_type type) {
+  switch (type) {
+    case IBV_EVENT_QP_FATAL:
+    case IBV_EVENT_QP_REQ_ERR:
+    case IBV_EVENT_QP_ACCESS_ERR:
+    case IBV_EVENT_PATH_MIG_ERR:
+      return Happening::Kind::queue_failed;
+    case IBV_EVENT_CQ_ERR:
+    case IBV_EVENT_SRQ_ERR:
+    case IBV_EVENT_DEVICE_FATAL:
+      return Happening::Kind::all_failed;
+    case IBV_EVENT_PORT_ERR:
+      return Happening::Kind::port_down;
+    case IBV_EVENT_PORT_ACTIVE:
+      return Happening::Kind::port_up;
+    default:
+      return Happening::Kind::nothing;
+  }
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Adapter>> IbAdapter::open(const Library& library, OpenPort port,
+                                                       const Wish& wish) {
+  std::unique_ptr<IbAdapter> adapter(new IbAdapter(library, std::move(port)));
+  if (const Error error = adapter->prepare(wish); error.failed()) return error;
+  return std::unique_ptr<Adapter>(std::move(adapter));
+}
+
+IbAdapter::~IbAdapter() {
+  // The queue cannot be destroyed before all its events are acknowledged.
+  if (completions_ && unacknowledged_ != 0) {
+    library_.ack_cq_events(completions_.get(), unacknowledged_);
+  }
+}
+
+Error IbAdapter::refused(const char* call, int problem) const {
+  const bool memory = problem == ENOMEM;
+  return failure(memory ? ErrorClass::no_mem : ErrorClass::other,
+                 "the adapter %s:%u cannot be used: %s: %s%s", port_.facts.device.c_str(),
+                 port_.facts.port, call, std::strerror(problem),
+                 memory ? "; raise the limit on locked memory (ulimit -l)" : "");
+}
+
+Error IbAdapter::prepare(const Wish& wish) {
+  ibv_device_attr device{};
+  if (const int problem = library_.query_device(port_.context.get(), &device); problem != 0) {
+    return refused("ibv_query_device", problem);
+  }
+  if (const Error error = learn(wish, device); error.failed()) return error;
+  domain_ = Owned<ibv_pd>(library_.alloc_pd(port_.context.get()), library_.dealloc_pd);
+  if (!domain_) return refused("ibv_alloc_pd", errno);
+  if (const Error error = open_queues(); error.failed()) return error;
+  if (!make_non_blocking(channel_->fd) || !make_non_blocking(port_.context->async_fd)) {
+    return refused("fcntl", errno);
+  }
+  return {};
+}
+
+Error IbAdapter::learn(const Wish& wish, const ibv_device_attr& device) {
+  ibv_port_attr port{};
+  if (const int problem = query_port(library_, port_.context.get(), port_.facts.port, port);
+      problem != 0) {
+    return refused("ibv_query_port", problem);
+  }
+  if (device.max_srq <= 0 || device.max_srq_wr <= 0 || device.max_qp_wr <= 0) {
+    return failure(ErrorClass::other,
+                   "the adapter %s has no shared receive queues, which the network verbs needs; "
+                   "choose another one by FULMAR_VERBS_DEVICE, or leave verbs out of FULMAR_FABRIC",
+                   port_.facts.device.c_str());
+  }
+  traits_.name = port_.facts.device + ":" + std::to_string(port_.facts.port);
+  traits_.link = port_.facts.link;
+  traits_.lid = port.lid;
+  traits_.mtu = static_cast<std::uint8_t>(port.active_mtu);
+  if (port_.gid) traits_.gid = port_.gid->gid;
+  traits_.place = wire::text_of_port(traits_.gid, traits_.lid, traits_.link);
+  traits_.receive_depth = bounded(wish.receive_depth, device.max_srq_wr);
+  send_depth_ = bounded(wish.send_depth, device.max_qp_wr);
+  const auto most = static_cast<std::size_t>(std::max(device.max_cqe, 0));
+  if (most < traits_.receive_depth + 2 * std::size_t{send_depth_}) {
+    return failure(ErrorClass::other,
+                   "the adapter %s has queues of %d completions only, %zu are "
+                   "needed; choose another one by FULMAR_VERBS_DEVICE",
+                   port_.facts.device.c_str(), device.max_cqe,
+                   traits_.receive_depth + 2 * std::size_t{send_depth_});
+  }
+  traits_.completion_depth = std::min(wish.completion_depth, most - traits_.receive_depth);
+  needs_gid_ = (port.flags & IBV_QPF_GRH_REQUIRED) != 0;
+  reads_ = static_cast<std::uint8_t>(std::clamp(device.max_qp_rd_atom, 0, 1));
+  return {};
+}
+
+Error IbAdapter::open_queues() {
+  channel_ = Owned<ibv_comp_channel>(library_.create_comp_channel(port_.context.get()),
+                                     library_.destroy_comp_channel);
+  if (!channel_) return refused("ibv_create_comp_channel", errno);
+  // Room for every send and receive that can be on the way: it never overflows.
+  const std::size_t entries = traits_.receive_depth + traits_.completion_depth;
+  completions_ = Owned<ibv_cq>(library_.create_cq(port_.context.get(), static_cast<int>(entries),
+                                                  nullptr, channel_.get(), 0),
+                               library_.destroy_cq);
+  if (!completions_) return refused("ibv_create_cq", errno);
+  ibv_srq_init_attr attributes{};
+  attributes.attr.max_wr = static_cast<std::uint32_t>(traits_.receive_depth);
+  attributes.attr.max_sge = 1;
+  receives_ = Owned<ibv_srq>(library_.create_srq(domain_.get(), &attributes), library_.destroy_srq);
+  return receives_ ? Error{} : refused("ibv_create_srq", errno);
+}
+
+base::Result<std::uint32_t> IbAdapter::enlist(std::span<std::byte> memory) {
+  // Local only: this makes no key that another host could use.
+  Owned<ibv_mr> region(
+      library_.reg_mr(domain_.get(), memory.data(), memory.size(), IBV_ACCESS_LOCAL_WRITE),
+      library_.dereg_mr);
+  if (!region) {
+    return failure(
+        ErrorClass::no_mem,
+        "cannot register %zu bytes with the adapter %s (ibv_reg_mr: %s); raise the limit "
+        "on locked memory (ulimit -l)",
+        memory.size(), traits_.name.c_str(), std::strerror(errno));
+  }
+  const std::uint32_t key = region->lkey;
+  regions_.push_back(std::move(region));
+  return key;
+}
+
+base::Result<std::unique_ptr<Queue>> IbAdapter::open_queue() {
+  IbQueue::Parts parts;
+  parts.domain = domain_.get();
+  parts.completions = completions_.get();
+  parts.receives = receives_.get();
+  parts.depth = send_depth_;
+  parts.port = static_cast<std::uint8_t>(port_.facts.port);
+  parts.reads = reads_;
+  parts.needs_gid = needs_gid_;
+  if (port_.gid) parts.gid_index = port_.gid->index;
+  return IbQueue::open(library_, parts);
+}
+
+std::size_t IbAdapter::receive(std::span<const ReceiveOrder> orders, std::uint32_t key) {
+  std::size_t taken = 0;
+  while (taken < orders.size()) {
+    const std::size_t count = std::min(orders.size() - taken, batch);
+    std::array<ibv_sge, batch> pieces{};
+    std::array<ibv_recv_wr, batch> works{};
+    for (std::size_t i = 0; i < count; ++i) {
+      const ReceiveOrder& order = orders[taken + i];
+      pieces[i] = {reinterpret_cast<std::uintptr_t>(order.memory.data()),
+                   static_cast<std::uint32_t>(order.memory.size()), key};
+      works[i].wr_id = order.id;
+      works[i].sg_list = &pieces[i];
+      works[i].num_sge = 1;
+      works[i].next = i + 1 < count ? &works[i + 1] : nullptr;
+    }
+    ibv_recv_wr* refused = nullptr;
+    if (::ibv_post_srq_recv(receives_.get(), works.data(), &refused) != 0) {
+      return taken + (refused == nullptr ? 0 : static_cast<std::size_t>(refused - works.data()));
+    }
+    taken += count;
+  }
+  return taken;
+}
+
+std::size_t IbAdapter::read(std::span<Completion> completions) {
+  std::array<ibv_wc, batch> works;
+  const int most = static_cast<int>(std::min(completions.size(), batch));
+  const int count = ::ibv_poll_cq(completions_.get(), most, works.data());
+  for (int i = 0; i < count; ++i) {
+    const ibv_wc& work = works[static_cast<std::size_t>(i)];
+    Completion& completion = completions[static_cast<std::size_t>(i)];
+    completion.id = work.wr_id;
+    completion.queue = work.qp_num;
+    completion.status = work.status;
+    if (work.status != IBV_WC_SUCCESS) {
+      completion.kind = Completion::Kind::failed;
+    } else if ((work.opcode & IBV_WC_RECV) != 0) {
+      completion.kind = Completion::Kind::came;
+      completion.bytes = work.byte_len;
+    } else {
+      completion.kind = Completion::Kind::sent;
+    }
+  }
+  return static_cast<std::size_t>(std::max(count, 0));
+}
+
+std::string IbAdapter::text_of(int status) const {
+  return library_.wc_status_str(static_cast<ibv_wc_status>(status));
+}
+
+void IbAdapter::take_events() {
+  constexpr unsigned acknowledged_together = 64;
+  ibv_cq* queue = nullptr;
+  void* context = nullptr;
+  while (library_.get_cq_event(channel_.get(), &queue, &context) == 0) {
+    notifies_ = false;
+    if (++unacknowledged_ < acknowledged_together) continue;
+    library_.ack_cq_events(completions_.get(), unacknowledged_);
+    unacknowledged_ = 0;
+  }
+}
+
+void IbAdapter::arm() {
+  take_events();
+  if (notifies_) return;
+  notifies_ = ::ibv_req_notify_cq(completions_.get(), 0) == 0;
+}
+
+bool IbAdapter::next_happening(Happening& happening) {
+  ibv_async_event event{};
+  if (library_.get_async_event(port_.context.get(), &event) != 0) return false;
+  happening.kind = kind_of(event.event_type);
+  happening.text = library_.event_type_str(event.event_type);
+  happening.queue = 0;
+  const bool of_port =
+      happening.kind == Happening::Kind::port_down || happening.kind == Happening::Kind::port_up;
+  if (of_port && static_cast<unsigned>(event.element.port_num) != port_.facts.port) {
+    happening.kind = Happening::Kind::nothing;
+  }
+  if (happening.kind == Happening::Kind::queue_failed) happening.queue = event.element.qp->qp_num;
+  library_.ack_async_event(&event);
+  return true;
+}
+
+}  // namespace fulmar::fabric::verbs

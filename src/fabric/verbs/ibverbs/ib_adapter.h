@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fabric/verbs/adapter.h"
+#include "fabric/verbs/ibverbs/library.h"
+#include "fabric/verbs/open.h"
+
+namespace fulmar::fabric::verbs {
+
+/// A port of a device, and what kind of address it has there.
+struct OpenPort {
+  Context context;
+  PortFacts facts;
+  std::optional<GidFacts> gid;
+};
+
+/// The real adapter.
+class IbAdapter final : public Adapter {
+ public:
+  /// Fails (other, no_mem) with the call that was refused.
+  static base::Result<std::unique_ptr<Adapter>> open(const Library& library, OpenPort port,
+                                                     const Wish& wish);
+  ~IbAdapter() override;
+
+  [[nodiscard]] const Traits& traits() const noexcept override { return traits_; }
+  [[nodiscard]] base::Result<std::uint32_t> enlist(std::span<std::byte> memory) override;
+  [[nodiscard]] base::Result<std::unique_ptr<Queue>> open_queue() override;
+  std::size_t receive(std::span<const ReceiveOrder> orders, std::uint32_t key) override;
+  std::size_t read(std::span<Completion> completions) override;
+  [[nodiscard]] std::string text_of(int status) const override;
+  [[nodiscard]] int descriptor() const noexcept override { return channel_->fd; }
+  void arm() override;
+  [[nodiscard]] int happening_descriptor() const noexcept override {
+    return port_.context->async_fd;
+  }
+  [[nodiscard]] bool next_happening(Happening& happening) override;
+
+ private:
+  IbAdapter(const Library& library, OpenPort port) : library_(library), port_(std::move(port)) {}
+  base::Error prepare(const Wish& wish);
+  base::Error learn(const Wish& wish, const ibv_device_attr& device);
+  base::Error open_queues();
+  [[nodiscard]] base::Error refused(const char* call, int problem) const;
+  void take_events();
+
+  Library library_;
+  // Closed from the last to the first.
+  OpenPort port_;
+  Owned<ibv_pd> domain_;
+  std::vector<Owned<ibv_mr>> regions_;
+  Owned<ibv_comp_channel> channel_;
+  Owned<ibv_cq> completions_;
+  Owned<ibv_srq> receives_;
+  Traits traits_;
+  std::uint32_t send_depth_ = 1;
+  std::uint8_t reads_ = 0;  ///< of remote memory at a time, should there be any
+  bool needs_gid_ = false;  ///< even within a subnet
+  unsigned unacknowledged_ = 0;
+  bool notifies_ = false;  ///< was asked for, and no event has come yet
+};
+
+}  // namespace fulmar::fabric::verbs

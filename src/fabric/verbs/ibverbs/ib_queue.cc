@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "fabric/verbs/ibverbs/ib_queue.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace fulmar::fabric::verbs {
+namespace {
+
+using base::Error;
+using base::ErrorClass;
+using base::failure;
+
+constexpr std::uint8_t timeout_code = 16;  // 4.096 us * 2^16 = 0.27 s
+constexpr std::uint8_t repetitions = 6;    // 7 would mean for ever for some adapters
+constexpr std::uint8_t for_ever = 7;
+constexpr std::uint8_t no_buffer_pause_code = 12;  // 0.64 ms
+constexpr std::uint8_t most_hops = 64;
+/// Asked for in this order: adapters have what they have, and refuse more.
+constexpr std::array<std::uint32_t, 4> inline_wishes = {220, 128, 64, 0};
+
+Error refused(const char* step, int problem) {
+  return failure(ErrorClass::other, "a queue cannot be connected: %s: %s", step,
+                 std::strerror(problem));
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Queue>> IbQueue::open(const Library& library, const Parts& parts) {
+  std::unique_ptr<IbQueue> queue(new IbQueue(library, parts));
+  if (const Error error = queue->create(); error.failed()) return error;
+  if (const Error error = queue->initialise(); error.failed()) return error;
+  return std::unique_ptr<Queue>(std::move(queue));
+}
+
+Error IbQueue::create() {
+  for (const std::uint32_t inline_wish : inline_wishes) {
+    ibv_qp_init_attr attributes{};
+    attributes.send_cq = attributes.recv_cq = parts_.completions;
+    attributes.srq = parts_.receives;
+    attributes.cap.max_send_wr = parts_.depth;
+    attributes.cap.max_send_sge = 1;
+    attributes.cap.max_inline_data = inline_wish;
+    attributes.qp_type = IBV_QPT_RC;
+    pair_ = Owned<ibv_qp>(library_.create_qp(parts_.domain, &attributes), library_.destroy_qp);
+    if (!pair_) continue;
+    inline_bytes_ = attributes.cap.max_inline_data;
+    depth_ = std::min(attributes.cap.max_send_wr, parts_.depth);
+    return {};
+  }
+  return failure(ErrorClass::other,
+                 "the adapter gives no queue of %u sends (ibv_create_qp: %s); it may have no more "
+                 "queues, or the limit on locked memory (ulimit -l) is too low",
+                 parts_.depth, std::strerror(errno));
+}
+
+Error IbQueue::initialise() {
+  ibv_qp_attr attributes{};
+  attributes.qp_state = IBV_QPS_INIT;
+  attributes.pkey_index = 0;
+  attributes.port_num = parts_.port;
+  attributes.qp_access_flags = 0;  // nobody reads or writes our memory
+  const int problem =
+      library_.modify_qp(pair_.get(), &attributes,
+                         IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+  return problem == 0 ? Error{} : refused("ibv_modify_qp to INIT", problem);
+}
+
+Error IbQueue::connect(const wire::VerbsCard& own, const wire::VerbsCard& theirs) {
+  if (const Error error = get_ready_to_receive(own, theirs); error.failed()) return error;
+  return get_ready_to_send(own);
+}
+
+ibv_ah_attr IbQueue::way_to(const wire::VerbsCard& own, const wire::VerbsCard& theirs) const {
+  ibv_ah_attr way{};
+  way.port_num = parts_.port;
+  way.dlid = theirs.lid;
+  const bool same_subnet = std::equal(own.gid.begin(), own.gid.begin() + 8, theirs.gid.begin());
+  const bool by_gid =
+      own.link == wire::VerbsLink::ethernet || theirs.lid == 0 || parts_.needs_gid || !same_subnet;
+  if (!by_gid || !parts_.gid_index) return way;
+  way.is_global = 1;
+  way.grh.sgid_index = static_cast<std::uint8_t>(*parts_.gid_index);
+  way.grh.hop_limit = most_hops;
+  std::memcpy(way.grh.dgid.raw, theirs.gid.data(), theirs.gid.size());
+  return way;
+}
+
+Error IbQueue::get_ready_to_receive(const wire::VerbsCard& own, const wire::VerbsCard& theirs) {
+  ibv_qp_attr attributes{};
+  attributes.qp_state = IBV_QPS_RTR;
+  attributes.path_mtu = static_cast<ibv_mtu>(std::min(own.mtu, theirs.mtu));
+  attributes.dest_qp_num = theirs.queue;
+  attributes.rq_psn = theirs.first;
+  attributes.max_dest_rd_atomic = parts_.reads;
+  attributes.min_rnr_timer = no_buffer_pause_code;
+  attributes.ah_attr = way_to(own, theirs);
+  const int problem =
+      library_.modify_qp(pair_.get(), &attributes,
+                         IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+                             IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+  return problem == 0 ? Error{} : refused("ibv_modify_qp to RTR", problem);
+}
+
+Error IbQueue::get_ready_to_send(const wire::VerbsCard& own) {
+  ibv_qp_attr attributes{};
+  attributes.qp_state = IBV_QPS_RTS;
+  attributes.timeout = timeout_code;
+  attributes.retry_cnt = repetitions;
+  attributes.rnr_retry = for_ever;
+  attributes.sq_psn = own.first;
+  attributes.max_rd_atomic = parts_.reads;
+  const int problem =
+      library_.modify_qp(pair_.get(), &attributes,
+                         IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+                             IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
+  return problem == 0 ? Error{} : refused("ibv_modify_qp to RTS", problem);
+}
+
+Taken IbQueue::send(const SendOrder& order) {
+  ibv_sge piece{};
+  piece.addr = reinterpret_cast<std::uintptr_t>(order.message.data());
+  piece.length = static_cast<std::uint32_t>(order.message.size());
+  piece.lkey = order.key;
+  ibv_send_wr work{};
+  work.wr_id = order.id;
+  work.sg_list = &piece;
+  work.num_sge = 1;
+  work.opcode = IBV_WR_SEND;
+  if (order.is_inline) work.send_flags |= IBV_SEND_INLINE;
+  if (order.is_told) work.send_flags |= IBV_SEND_SIGNALED;
+  ibv_send_wr* refused = nullptr;
+  const int problem = ::ibv_post_send(pair_.get(), &work, &refused);
+  if (problem == 0) return Taken::yes;
+  if (problem == ENOMEM || problem == EAGAIN) return Taken::later;
+  last_problem_ = problem;
+  return Taken::failed;
+}
+
+std::string IbQueue::last_error() const {
+  return std::string("ibv_post_send: ") + std::strerror(last_problem_);
+}
+
+}  // namespace fulmar::fabric::verbs
