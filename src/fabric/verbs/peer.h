@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "fabric/verbs/adapter.h"
+#include "fabric/verbs/greeting.h"
+#include "fabric/verbs/sends.h"
+
+namespace fulmar::fabric::verbs {
+
+/// What is kept about a rank that was sent to or has come. Numbers of packets go round after 2^32.
+struct Peer {
+  enum class State : std::uint8_t {
+    wanted,    ///< no connection yet
+    greeting,  ///< cards are exchanged
+    up,
+    gone,  ///< it has left in good order, and its connection has ended
+    lost,
+  };
+  State state = State::wanted;
+  bool meets = false;  ///< the introducer was asked, or cards are exchanged
+  std::unique_ptr<Queue> queue;
+  base::UniqueFd socket;  ///< proven; its end is the peer's
+  std::optional<Greeting> greeting;
+  std::string place;  ///< its port, for people
+  std::size_t inline_bytes = 0;
+  std::uint32_t depth = 0;  ///< sends that may be on the way
+  std::uint32_t room = 0;   ///< so many without signals
+  std::uint32_t window = 0;
+  std::uint64_t cookie_out = 0;
+  std::uint64_t cookie_in = 0;
+
+  std::uint32_t next_out = 0;    ///< number of the next packet to it
+  std::uint32_t taken_out = 0;   ///< so many of those it has taken
+  std::uint32_t next_in = 0;     ///< number of the next packet from it
+  std::uint32_t told_in = 0;     ///< so many it knows that we have taken
+  std::uint32_t completed = 0;   ///< so many of those to it the adapter is done with
+  std::uint32_t untold = 0;      ///< sends since the last that a completion was asked for
+  SendBuffer* oldest = nullptr;  ///< in use, in the order of their sends
+  SendBuffer* newest = nullptr;
+
+  bool is_owed = false;  ///< listed in Messages::owed_
+  bool owes_credit = false;
+  bool owes_bye = false;
+  bool owes_seen = false;
+  bool bye_sent = false;
+  bool bye_seen = false;  ///< it has read everything
+  bool has_left = false;  ///< its bye has come
+  base::Error why;        ///< of the loss, or of the end of the connection
+
+  [[nodiscard]] std::uint32_t under_way() const noexcept { return next_out - completed; }
+};
+
+}  // namespace fulmar::fabric::verbs

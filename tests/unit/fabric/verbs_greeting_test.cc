@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "fabric/verbs/greeting.h"
+
+namespace fulmar::fabric::verbs {
+namespace {
+
+using State = Greeting::State;
+
+wire::VerbsCard card_of(std::uint32_t rank) {
+  wire::VerbsCard card;
+  card.rank = rank;
+  card.queue = 100 + rank;
+  card.first = 5000 + rank;
+  card.gid[15] = static_cast<std::byte>(rank + 1);
+  card.cookie = 7 + rank;
+  card.window = 64;
+  card.buffer_bytes = 16384;
+  return card;
+}
+
+/// Moves at most `most` bytes; how many it was.
+std::size_t move(Greeting& from, Greeting& to, std::size_t most) {
+  const auto bytes = from.outgoing();
+  const auto room = to.room();
+  const std::size_t count = std::min({bytes.size(), room.size(), most});
+  std::copy_n(bytes.begin(), count, room.begin());
+  from.sent(count);
+  to.received(count);
+  return count;
+}
+
+TEST(VerbsGreeting, Both_learn_the_other_card_and_when_it_is_ready) {
+  for (const std::size_t most : {1U, 7U, 64U, 1000U}) {
+    Greeting zero(card_of(0), 1);
+    Greeting one(card_of(1), 0);
+    while (move(zero, one, most) + move(one, zero, most) != 0) continue;
+    ASSERT_EQ(zero.state(), State::met);
+    ASSERT_EQ(one.state(), State::met);
+    EXPECT_EQ(zero.theirs(), card_of(1));
+    EXPECT_EQ(one.theirs(), card_of(0));
+    one.connected();
+    while (move(one, zero, most) != 0) continue;
+    EXPECT_EQ(zero.state(), State::met);  // first its own queue
+    zero.connected();
+    while (move(zero, one, most) + move(one, zero, most) != 0) continue;
+    EXPECT_EQ(zero.state(), State::done);
+    EXPECT_EQ(one.state(), State::done);
+    EXPECT_TRUE(zero.outgoing().empty());
+    EXPECT_TRUE(zero.room().empty());
+  }
+}
+
+TEST(VerbsGreeting, Card_of_another_rank_or_link_is_nonsense) {
+  for (int variant = 0; variant < 3; ++variant) {
+    wire::VerbsCard card = card_of(1);
+    if (variant == 0) card.rank = 2;
+    if (variant == 1) card.link = wire::VerbsLink::infiniband;
+    if (variant == 2) card.queue = 0;
+    Greeting liar(card, 0);
+    Greeting zero(card_of(0), 1);
+    move(liar, zero, 64);
+    EXPECT_EQ(zero.state(), State::nonsense) << variant;
+    EXPECT_TRUE(zero.room().empty());
+    zero.connected();
+    EXPECT_EQ(zero.state(), State::nonsense);
+  }
+}
+
+TEST(VerbsGreeting, Any_other_word_than_ready_is_nonsense) {
+  Greeting zero(card_of(0), 1);
+  Greeting one(card_of(1), 0);
+  move(one, zero, 64);
+  zero.connected();
+  auto room = zero.room();
+  ASSERT_EQ(room.size(), wire::verbs_ready_bytes);
+  std::fill(room.begin(), room.end(), std::byte{0x46});
+  zero.received(room.size());
+  EXPECT_EQ(zero.state(), State::nonsense);
+}
+
+}  // namespace
+}  // namespace fulmar::fabric::verbs
