@@ -9,6 +9,7 @@
 #include "provider/faulty.h"
 #include "provider/ofi_net.h"
 #include "provider/tcp_net.h"
+#include "provider/verbs_net.h"
 
 /// What every provider that sends packets promises. Each maker has two ranks, 0 and 1, in this
 /// process.
@@ -49,6 +50,17 @@ struct UnorderedOfiTwo {
   Ofi& one = net[1];
 };
 
+struct VerbsTwo {
+  VerbsNet net{2};
+  Verbs& zero = net[0];
+  Verbs& one = net[1];
+};
+struct ReluctantVerbsTwo {
+  VerbsNet net{2, {.reluctance = 0.3, .inline_bytes = 0, .receive_depth = 4}};
+  Verbs& zero = net[0];
+  Verbs& one = net[1];
+};
+
 /// Sends back what comes.
 template <class P>
 struct Echo {
@@ -82,8 +94,9 @@ class Packets : public ::testing::Test {
     ASSERT_EQ(sink.packets.size(), count);
   }
 };
-using Makers = ::testing::Types<FakeTwo, ReluctantFakeTwo, TcpTwo, CutTcpTwo<OneByteIo>,
-                                CutTcpTwo<RandomIo>, OfiTwo, UnorderedOfiTwo>;
+using Makers =
+    ::testing::Types<FakeTwo, ReluctantFakeTwo, TcpTwo, CutTcpTwo<OneByteIo>, CutTcpTwo<RandomIo>,
+                     OfiTwo, UnorderedOfiTwo, VerbsTwo, ReluctantVerbsTwo>;
 TYPED_TEST_SUITE(Packets, Makers);
 
 TYPED_TEST(Packets, Envelope_and_body_arrive_unchanged) {

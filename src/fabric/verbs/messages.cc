@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "fabric/verbs/messages.h"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/clock.h"
+#include "wire/verbs_address.h"
+
+/// Sending, and ends. What comes is in messages_receive.cc, connections in messages_meet.cc.
+namespace fulmar::fabric::verbs {
+namespace {
+
+using base::Error;
+using base::ErrorClass;
+using base::failure;
+using wire::VerbsPacket;
+using wire::VerbsSignal;
+
+/// While the adapter refuses it is asked again so often.
+constexpr std::int64_t refused_interval_ns = 1'000'000;
+/// After so many sends a completion is asked for.
+constexpr std::uint32_t untold_inline = 16;
+constexpr std::uint32_t untold_copied = 4;
+constexpr std::size_t most_inline = 256;
+
+std::int64_t now() { return static_cast<std::int64_t>(base::now_ns()); }
+
+std::size_t bytes_of(std::span<const iovec> pieces) {
+  std::size_t bytes = 0;
+  for (const iovec& piece : pieces) bytes += piece.iov_len;
+  return bytes;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Messages>> Messages::open(const Config& config,
+                                                       std::unique_ptr<Adapter> adapter,
+                                                       std::unique_ptr<Introducer> introducer) {
+  std::unique_ptr<Messages> messages(
+      new Messages(config, std::move(adapter), std::move(introducer)));
+  if (const Error error = messages->prepare(); error.failed()) return error;
+  return messages;
+}
+
+Messages::Messages(const Config& config, std::unique_ptr<Adapter> adapter,
+                   std::unique_ptr<Introducer> introducer)
+    : config_(config),
+      adapter_(std::move(adapter)),
+      traits_(adapter_->traits()),
+      room_(traits_.completion_depth - std::min<std::size_t>(64, traits_.completion_depth / 4)),
+      introducer_(std::move(introducer)),
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+      peers_(config.size) {}
+
+Messages::~Messages() = default;
+
+Error Messages::prepare() {
+  if (!epoll_.valid()) return failure(ErrorClass::other, "epoll_create1: %s", std::strerror(errno));
+  const std::size_t bytes = SendPool::memory_bytes(wire::verbs_max_packet_bytes);
+  send_memory_ = Pages(bytes);
+  if (send_memory_.bytes().empty()) {
+    return failure(ErrorClass::no_mem, "no memory for %zu bytes of send buffers", bytes);
+  }
+  const auto key = adapter_->enlist(send_memory_.bytes());
+  if (key.failed()) return key.error();
+  send_key_ = key.value();
+  pool_ = std::make_unique<SendPool>(send_memory_.bytes(), wire::verbs_max_packet_bytes);
+  if (const Error error = prepare_buffers(); error.failed()) return error;
+  if (introducer_->address().size() > wire::max_verbs_meeting_bytes) {
+    return failure(ErrorClass::intern, "the address to meet at has %zu bytes",
+                   introducer_->address().size());
+  }
+  return watch_all();
+}
+
+/// As many as the limit on locked memory allows.
+Error Messages::prepare_buffers() {
+  std::size_t count = traits_.receive_depth;
+  const std::size_t fewest = std::min(fewest_buffers, count);
+  while (true) {
+    receive_memory_ = Pages(count * wire::verbs_max_packet_bytes);
+    if (receive_memory_.bytes().empty()) {
+      return failure(ErrorClass::no_mem, "no memory for %zu receive buffers", count);
+    }
+    const auto key = adapter_->enlist(receive_memory_.bytes());
+    if (key.ok()) {
+      receive_key_ = key.value();
+      break;
+    }
+    if (count / 2 < fewest) return key.error();
+    count /= 2;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    buffers_.push_back(receive_memory_.bytes().subspan(i * wire::verbs_max_packet_bytes,
+                                                       wire::verbs_max_packet_bytes));
+    unposted_.push_back({buffers_.back(), receive_mark | i});
+  }
+  repost();
+  if (unposted_.empty()) return {};
+  return failure(ErrorClass::other, "the adapter %s takes %zu of %zu receive buffers",
+                 traits_.name.c_str(), count - unposted_.size(), count);
+}
+
+std::vector<std::byte> Messages::address() const {
+  return wire::encode_verbs_address({traits_.link, introducer_->address()});
+}
+
+Error Messages::lost_error(std::uint32_t rank, const std::string& cause) const {
+  const std::string& place = peers_[rank]->place;
+  return failure(ErrorClass::proc_aborted, "lost rank %u at %s, over verbs on %s: %s", rank,
+                 place.empty() ? "an unknown port" : place.c_str(), traits_.name.c_str(),
+                 cause.c_str());
+}
+
+Peer& Messages::peer_at(std::uint32_t rank) {
+  if (peers_[rank] == nullptr) peers_[rank] = std::make_unique<Peer>();
+  return *peers_[rank];
+}
+
+/// The peer if packets can go to it now; else null, and what to answer. What goes to a peer that is
+/// lost is dropped.
+Peer* Messages::ready_peer(std::uint32_t rank, Post& otherwise) {
+  otherwise = Post::done;
+  if (leaving_) return nullptr;
+  Peer& peer = peer_at(rank);
+  if (peer.state == Peer::State::lost) return nullptr;
+  if (peer.has_left) {
+    lose(rank, failure(ErrorClass::proc_aborted,
+                       "rank %u has left the job (MPI_Finalize or the end of its last session), "
+                       "but a message is sent to it",
+                       rank));
+    return nullptr;
+  }
+  if (peer.state == Peer::State::up) return &peer;
+  if (!peer.meets) want(rank, peer);
+  if (peer.state != Peer::State::lost) otherwise = Post::again;
+  return nullptr;
+}
+
+Post Messages::post(std::uint32_t rank, const wire::Envelope& envelope,
+                    std::span<const std::byte> body) {
+  Post otherwise = Post::done;
+  Peer* const peer = ready_peer(rank, otherwise);
+  if (peer == nullptr) return otherwise;
+  const Taken taken =
+      transmit(rank, *peer, wire::verbs_packet(envelope, 0), Load{.prefix = body, .pieces = {}});
+  return taken == Taken::later ? Post::again : Post::done;
+}
+
+Post Messages::post_in_place(std::uint32_t rank, const wire::Envelope& envelope,
+                             std::span<const std::byte> prefix, std::span<const iovec> pieces,
+                             std::uint64_t token) {
+  Post otherwise = Post::done;
+  Peer* const peer = ready_peer(rank, otherwise);
+  if (peer == nullptr) {
+    if (otherwise == Post::done) ended_.push_back({token, Sent::lost});
+    return otherwise;
+  }
+  const Taken taken = transmit(rank, *peer, wire::verbs_packet(envelope, prefix.size()),
+                               Load{.prefix = prefix, .pieces = pieces});
+  if (taken == Taken::later) return Post::again;
+  // Copied: the memory is needed no more.
+  ended_.push_back({token, taken == Taken::yes ? Sent::done : Sent::lost});
+  return Post::done;
+}
+
+bool Messages::has_room(const Peer& peer, const VerbsPacket& head) const noexcept {
+  if (wire::is_verbs_signal(head.kind)) {
+    return peer.under_way() < peer.depth && under_way_ < traits_.completion_depth;
+  }
+  const std::uint32_t most =
+      head.prefix_bytes == 0 ? peer.window : std::min(peer.window, window_in_place);
+  return peer.next_out - peer.taken_out < most && peer.under_way() < peer.room &&
+         under_way_ < room_;
+}
+
+/// Nothing that others may wait for is left without: room in the queues, buffers, the last word.
+/// What is never told of takes less than half of the room.
+bool Messages::is_to_be_told(const Peer& peer, const VerbsPacket& head,
+                             const SendBuffer* buffer) const noexcept {
+  if (wire::is_verbs_signal(head.kind)) return true;
+  if (under_way_ >= room_ / 2 || peer.under_way() >= peer.room / 2) return true;
+  if (buffer == nullptr) return peer.untold + 1 >= untold_inline;
+  return peer.untold + 1 >= untold_copied || pool_->runs_low(*buffer);
+}
+
+Taken Messages::transmit(std::uint32_t rank, Peer& peer, VerbsPacket head, const Load& load) {
+  if (!has_room(peer, head)) return Taken::later;
+  head.cookie = peer.cookie_out;
+  head.sequence = peer.next_out;
+  head.taken = peer.next_in;
+  const std::size_t bytes = sizeof head + load.prefix.size() + bytes_of(load.pieces);
+  const auto write = [&](std::byte* to) {
+    std::memcpy(to, &head, sizeof head);
+    to += sizeof head;
+    if (!load.prefix.empty()) std::memcpy(to, load.prefix.data(), load.prefix.size());
+    to += load.prefix.size();
+    for (const iovec& piece : load.pieces) {
+      if (piece.iov_len != 0) std::memcpy(to, piece.iov_base, piece.iov_len);
+      to += piece.iov_len;
+    }
+  };
+  SendOrder order;
+  if (bytes <= std::min(peer.inline_bytes, most_inline)) {
+    std::array<std::byte, most_inline> message;
+    write(message.data());
+    order.message = std::span(message).first(bytes);
+    order.is_inline = true;
+    return hand_over(rank, peer, head, order, nullptr);
+  }
+  SendBuffer* const buffer = pool_->take(bytes);
+  if (buffer == nullptr) return Taken::later;
+  write(buffer->memory.data());
+  order.message = buffer->memory.first(bytes);
+  order.key = send_key_;
+  return hand_over(rank, peer, head, order, buffer);
+}
+
+/// Gives a packet to the adapter and keeps the books.
+Taken Messages::hand_over(std::uint32_t rank, Peer& peer, const VerbsPacket& head, SendOrder order,
+                          SendBuffer* buffer) {
+  order.id = std::uint64_t{rank} << 32 | static_cast<std::uint32_t>(peer.next_out + 1);
+  order.is_told = is_to_be_told(peer, head, buffer);
+  const Taken taken = peer.queue->send(order);
+  if (taken != Taken::yes) {
+    if (buffer != nullptr) pool_->give_back(*buffer);
+    if (taken == Taken::failed) lose(rank, lost_error(rank, peer.queue->last_error()));
+    was_refused_ = taken == Taken::later;
+    return taken;
+  }
+  peer.told_in = head.taken;
+  ++peer.next_out;
+  ++under_way_;
+  peer.untold = order.is_told ? 0 : peer.untold + 1;
+  counters_.inline_sends += order.is_inline ? 1 : 0;
+  if (buffer == nullptr) return taken;
+  buffer->number = peer.next_out;
+  buffer->next = nullptr;
+  (peer.oldest == nullptr ? peer.oldest : peer.newest->next) = buffer;
+  peer.newest = buffer;
+  return taken;
+}
+
+void Messages::owe(std::uint32_t rank, Peer& peer) {
+  if (std::exchange(peer.is_owed, true)) return;
+  owed_.push_back(rank);
+}
+
+/// Sends the signals that are due.
+void Messages::pay() {
+  for (std::size_t i = 0; i < owed_.size();) {
+    Peer& peer = *peers_[owed_[i]];
+    if (!pay(owed_[i], peer)) {
+      ++i;
+      continue;
+    }
+    peer.is_owed = false;
+    owed_[i] = owed_.back();
+    owed_.pop_back();
+  }
+}
+
+/// False: not all could be sent.
+bool Messages::pay(std::uint32_t rank, Peer& peer) {
+  if (peer.state == Peer::State::wanted || peer.state == Peer::State::greeting) return false;
+  const auto signal = [&](VerbsSignal kind) {
+    return transmit(rank, peer, wire::verbs_packet(kind), {}) == Taken::yes;
+  };
+  while (peer.state == Peer::State::up) {
+    if (peer.owes_bye) {
+      if (!signal(VerbsSignal::bye)) break;
+      peer.owes_bye = false;
+      peer.bye_sent = true;
+    } else if (peer.owes_seen) {
+      if (!signal(VerbsSignal::seen)) break;
+      peer.owes_seen = false;
+    } else if (peer.owes_credit && peer.next_in - peer.told_in >= silent_packets) {
+      if (!signal(VerbsSignal::credit)) break;
+      ++counters_.credits;
+    } else {
+      peer.owes_credit = false;
+      return true;
+    }
+  }
+  return peer.state != Peer::State::up;
+}
+
+void Messages::lose(std::uint32_t rank, const Error& why) {
+  Peer& peer = peer_at(rank);
+  if (peer.state == Peer::State::lost) return;
+  peer.state = Peer::State::lost;
+  peer.why = why;
+  set_meets(peer, Meets::no);
+  lost_.push_back(rank);
+}
+
+/// Closes the connections of those that are lost and tells of them.
+void Messages::bury() {
+  for (std::size_t i = 0; i < lost_.size(); ++i) {
+    Peer& peer = *peers_[lost_[i]];
+    drop_connection(peer);
+    if (config_.lost != nullptr) config_.lost(config_.owner, lost_[i], peer.why);
+  }
+  lost_.clear();
+}
+
+void Messages::drop_connection(Peer& peer) {
+  if (peer.queue != nullptr) {
+    if (last_queue_ == peer.queue->number()) last_queue_ = 0;
+    ranks_.erase(peer.queue->number());
+    peer.queue.reset();
+  }
+  complete(peer, peer.next_out);
+  peer.greeting.reset();
+  close_socket(peer);
+}
+
+/// A child of fork() may hold it open, and epoll would go on telling of it.
+void Messages::close_socket(Peer& peer) noexcept {
+  if (peer.socket.valid()) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, peer.socket.get(), nullptr);
+  peer.socket.reset();
+}
+
+void Messages::leave() {
+  if (std::exchange(leaving_, true)) return;
+  farewell_ends_ns_ = now() + longest_farewell_ns;
+  for (std::uint32_t rank = 0; rank < config_.size; ++rank) {
+    if (peers_[rank] == nullptr || peers_[rank]->state != Peer::State::up) continue;
+    peers_[rank]->owes_bye = true;
+    owe(rank, *peers_[rank]);
+  }
+  pay();
+}
+
+bool Messages::parted() const noexcept {
+  return leaving_ && std::all_of(peers_.begin(), peers_.end(), [&](const auto& peer) {
+           if (peer == nullptr) return true;
+           if (peer->state == Peer::State::greeting) return now() >= farewell_ends_ns_;
+           if (peer->state != Peer::State::up) return true;
+           return peer->bye_sent && peer->bye_seen && !peer->is_owed && peer->under_way() == 0;
+         });
+}
+
+void Messages::end() noexcept {
+  if (std::exchange(over_, true)) return;
+  for (const auto& peer : peers_) {
+    if (peer == nullptr) continue;
+    drop_connection(*peer);
+    if (peer->state == Peer::State::up) peer->state = Peer::State::gone;
+  }
+  for (const int unwatched :
+       {introducer_->descriptor(), adapter_->descriptor(), adapter_->happening_descriptor()}) {
+    if (unwatched >= 0) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, unwatched, nullptr);
+  }
+}
+
+bool Messages::arm() {
+  deadline_ns_ = -1;
+  if (over_) return true;
+  armed_ = step_due_ = true;
+  if (!owed_.empty()) pay();
+  adapter_->arm();
+  if (next_completion_ == completion_count_) read();
+  if (next_completion_ != completion_count_ || !ended_.empty() || !lost_.empty()) return false;
+  if (!ending_.empty()) return false;
+  const std::int64_t soon = now() + refused_interval_ns;
+  if (was_refused_ || !unposted_.empty()) deadline_ns_ = soon;
+  if (leaving_ && meetings_ != 0) deadline_ns_ = std::max(farewell_ends_ns_, soon);
+  return true;
+}
+
+std::int64_t Messages::next_deadline_ns() const noexcept {
+  const std::int64_t other = over_ ? -1 : introducer_->next_deadline_ns();
+  if (deadline_ns_ < 0 || other < 0) return std::max(deadline_ns_, other);
+  return std::min(deadline_ns_, other);
+}
+
+}  // namespace fulmar::fabric::verbs

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "fabric/provider.h"
+#include "fabric/verbs/adapter.h"
+#include "fabric/verbs/config.h"
+#include "fabric/verbs/introducer.h"
+#include "fabric/verbs/memory.h"
+#include "fabric/verbs/peer.h"
+#include "fabric/verbs/sends.h"
+#include "wire/verbs_packet.h"
+
+/// Packets as messages between connected queues of adapters.
+///
+/// **Connections** are made on demand. The introducer makes one proven connection between two
+/// processes, whoever asked; over it each tells the number of its queue (greeting.h). The
+/// connection stays: when it ends and the peer has not said `bye`, the peer is lost, even if nobody
+/// sends to it. So there is no race to be decided here, and no number of a queue is ever read
+/// without the key of the job behind it.
+///
+/// **Receiving.** A fixed number of buffers of the longest packet is posted to one queue that all
+/// peers share. A sender has at most `window` packets on the way that were not taken here; what was
+/// taken is told with every packet the other way, and in one of its own when a quarter of the
+/// window was not told. If many peers use up the buffers all the same, the adapter refuses, and
+/// those of the peers repeat until there is one: nothing is lost, and nobody is overrun.
+///
+/// **Sending.** What is short enough goes into the order itself; the rest is copied into a piece of
+/// a fixed pool. A completion is asked for now and then: it stands for all sends to that peer
+/// before it. The sends on the way to all peers are so few that completions never overflow. Without
+/// room the answer is `again`: nothing is queued here.
+///
+/// **Strangers.** A packet that somebody slips into a connection has to show the cookie of this
+/// direction, which is random, and the right number; what does not ends the connection, because the
+/// genuine packet whose place it took is gone.
+///
+/// **Ends.** A process that leaves says `bye` to all behind everything else, and goes on until each
+/// has answered that it has read everything, or has gone itself.
+///
+/// All members are called under the lock of the engine. Between `begin` and `finish` the caller
+/// takes what came by `next`, and may post.
+namespace fulmar::fabric::verbs {
+
+class Messages {
+ public:
+  static constexpr std::uint32_t window = 64;
+  /// Packets in place leave some of it to short ones.
+  static constexpr std::uint32_t window_in_place = 48;
+  static constexpr std::uint32_t silent_packets = window / 4;  ///< until they are told
+  static constexpr std::size_t fewest_buffers = 16;
+  static constexpr std::int64_t longest_farewell_ns = 2'000'000'000;
+
+  struct Counters {
+    std::uint64_t strays = 0;       ///< packets of queues that are no more
+    std::uint64_t credits = 0;      ///< packets that told nothing but what was taken
+    std::uint64_t completions = 0;  ///< of sends
+    std::uint64_t inline_sends = 0;
+  };
+
+  /// Fails (other, no_mem) where memory cannot be registered or buffers not be posted.
+  static base::Result<std::unique_ptr<Messages>> open(const Config& config,
+                                                      std::unique_ptr<Adapter> adapter,
+                                                      std::unique_ptr<Introducer> introducer);
+  ~Messages();
+  Messages(const Messages&) = delete;
+  Messages& operator=(const Messages&) = delete;
+
+  [[nodiscard]] std::vector<std::byte> address() const;
+  [[nodiscard]] bool alive(std::uint32_t peer) const noexcept {
+    return peers_[peer] == nullptr || peers_[peer]->state != Peer::State::lost;
+  }
+  [[nodiscard]] const Config& config() const noexcept { return config_; }
+  [[nodiscard]] const Traits& traits() const noexcept { return traits_; }
+  [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
+  [[nodiscard]] const SendPool& sends() const noexcept { return *pool_; }
+  [[nodiscard]] std::size_t buffers() const noexcept { return buffers_.size(); }
+
+  Post post(std::uint32_t peer, const wire::Envelope& envelope, std::span<const std::byte> body);
+  Post post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
+                     std::span<const std::byte> prefix, std::span<const iovec> pieces,
+                     std::uint64_t token);
+
+  /// One look: `begin`, then `next` and `next_ended` until they answer false, then `finish`.
+  void begin();
+  [[nodiscard]] bool next(Arrival& arrival);
+  [[nodiscard]] bool next_ended(EndedSend& ended);
+  void finish();
+  /// Whether the last look brought anything, if only news of the provider's own.
+  [[nodiscard]] bool moved() const noexcept { return moved_; }
+
+  /// See fabric::SleepsOnDescriptor.
+  [[nodiscard]] int descriptor() const noexcept { return epoll_.get(); }
+  [[nodiscard]] bool arm();
+  [[nodiscard]] std::int64_t next_deadline_ns() const noexcept;
+
+  /// The orderly end: what is posted from now on is not sent. Look until `parted`, then `end`,
+  /// which closes all connections.
+  void leave();
+  [[nodiscard]] bool parted() const noexcept;
+  void end() noexcept;
+
+ private:
+  /// Tells orders to receive from those to send, whose rank is above 32 bits of number.
+  static constexpr std::uint64_t receive_mark = std::uint64_t{1} << 63;
+
+  Messages(const Config& config, std::unique_ptr<Adapter> adapter,
+           std::unique_ptr<Introducer> introducer);
+  base::Error prepare();
+  base::Error prepare_buffers();
+  [[nodiscard]] base::Error lost_error(std::uint32_t rank, const std::string& cause) const;
+
+  // messages.cc: sending and ends
+  Peer* ready_peer(std::uint32_t rank, Post& otherwise);
+  Peer& peer_at(std::uint32_t rank);
+  /// What a packet consists of, behind its header.
+  struct Load {
+    std::span<const std::byte> prefix;
+    std::span<const iovec> pieces;
+  };
+  Taken transmit(std::uint32_t rank, Peer& peer, wire::VerbsPacket head, const Load& load);
+  Taken hand_over(std::uint32_t rank, Peer& peer, const wire::VerbsPacket& head, SendOrder order,
+                  SendBuffer* buffer);
+  [[nodiscard]] bool has_room(const Peer& peer, const wire::VerbsPacket& head) const noexcept;
+  [[nodiscard]] bool is_to_be_told(const Peer& peer, const wire::VerbsPacket& head,
+                                   const SendBuffer* buffer) const noexcept;
+  void owe(std::uint32_t rank, Peer& peer);
+  void pay();
+  [[nodiscard]] bool pay(std::uint32_t rank, Peer& peer);
+  void lose(std::uint32_t rank, const base::Error& why);
+  void bury();
+  void drop_connection(Peer& peer);
+  void close_socket(Peer& peer) noexcept;
+
+  // messages_receive.cc
+  void repost();
+  void read();
+  [[nodiscard]] bool take(const Completion& completion, Arrival& arrival);
+  void end_send(const Completion& completion);
+  void complete(Peer& peer, std::uint32_t number);
+  [[nodiscard]] bool accept(const Completion& completion, std::span<const std::byte> bytes,
+                            Arrival& arrival);
+  [[nodiscard]] const char* fault_in(Peer& peer, const wire::VerbsPacket& packet,
+                                     std::size_t body_bytes) const noexcept;
+  void on_signal(std::uint32_t rank, Peer& peer, wire::VerbsSignal signal);
+  /// The rank at the other end of a queue.
+  [[nodiscard]] std::optional<std::uint32_t> rank_of(std::uint32_t queue);
+
+  // messages_meet.cc
+  base::Error watch(int descriptor, std::uint64_t tag);
+  base::Error watch_all();
+  void want(std::uint32_t rank, Peer& peer);
+  base::Error ask(std::uint32_t rank);
+  void look_around();
+  void step_introducer();
+  void meet(std::uint32_t rank, int socket);
+  base::Error greet(std::uint32_t rank, Peer& peer);
+  void on_socket(std::uint32_t rank);
+  void talk(std::uint32_t rank, Peer& peer);
+  [[nodiscard]] bool push(std::uint32_t rank, Peer& peer);
+  [[nodiscard]] bool pull(std::uint32_t rank, Peer& peer);
+  [[nodiscard]] bool connect(std::uint32_t rank, Peer& peer);
+  void rise(std::uint32_t rank, Peer& peer);
+  void on_end_of(std::uint32_t rank, Peer& peer, const char* cause);
+  void judge_ended();
+  void on_happenings();
+  enum class Meets : std::uint8_t { no, yes };
+  void set_meets(Peer& peer, Meets meets) noexcept;
+
+  Config config_;
+  Pages send_memory_;
+  Pages receive_memory_;
+  std::unique_ptr<Adapter> adapter_;  ///< ends before the memory that it uses
+  Traits traits_;
+  std::size_t room_;  ///< for sends to all peers; the rest of what completions allow is for signals
+  std::unique_ptr<Introducer> introducer_;
+  base::UniqueFd epoll_;
+  std::unique_ptr<SendPool> pool_;
+  std::vector<std::unique_ptr<Peer>> peers_;                ///< their queues end before the adapter
+  std::unordered_map<std::uint32_t, std::uint32_t> ranks_;  ///< by queue
+  std::uint32_t last_queue_ = 0;                            ///< that was looked up
+  std::uint32_t last_rank_ = 0;
+
+  std::uint32_t send_key_ = 0;
+  std::uint32_t receive_key_ = 0;
+  std::vector<std::span<std::byte>> buffers_;
+  std::vector<ReceiveOrder> unposted_;
+  std::optional<std::size_t> spent_;  ///< the buffer that was handed out last
+  std::array<Completion, 16> completions_;
+  std::size_t completion_count_ = 0;
+  std::size_t next_completion_ = 0;
+  unsigned reads_left_ = 0;    ///< in this look
+  std::size_t under_way_ = 0;  ///< sends to all peers
+
+  std::deque<EndedSend> ended_;
+  std::vector<std::uint32_t> owed_;    ///< peers that wait for a signal of ours
+  std::vector<std::uint32_t> lost_;    ///< losses that are not told yet
+  std::vector<std::uint32_t> ending_;  ///< peers whose connection has ended
+  std::vector<Introducer::Event> events_;
+  Counters counters_;
+  std::uint32_t looks_ = 0;
+  std::uint32_t meetings_ = 0;  ///< that have begun and are not over
+  std::int64_t deadline_ns_ = -1;
+  std::int64_t farewell_ends_ns_ = 0;
+  bool step_due_ = true;  ///< of the introducer
+  bool armed_ = false;    ///< since the last look
+  bool drained_ = false;  ///< the last read brought nothing
+  bool moved_ = false;
+  bool was_refused_ = false;  ///< by the adapter, since the last look
+  bool leaving_ = false;
+  bool over_ = false;
+};
+
+}  // namespace fulmar::fabric::verbs

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/clock.h"
+#include "fabric/verbs/messages.h"
+#include "wire/verbs_address.h"
+
+/// How queues find each other, and how it is noticed that one is gone.
+namespace fulmar::fabric::verbs {
+namespace {
+
+using base::Error;
+using base::ErrorClass;
+using base::failure;
+
+/// What epoll tells about; a rank else.
+constexpr std::uint64_t of_adapter = std::uint64_t{1} << 32;
+constexpr std::uint64_t of_happenings = std::uint64_t{2} << 32;
+constexpr std::uint64_t of_introducer = std::uint64_t{3} << 32;
+
+bool would_block(int problem) { return problem == EAGAIN || problem == EWOULDBLOCK; }
+
+/// Fills with bytes that nobody can foresee; false where the system has none.
+template <class T>
+bool draw(T& value) {
+  return ::getrandom(&value, sizeof value, 0) == static_cast<ssize_t>(sizeof value);
+}
+
+}  // namespace
+
+Error Messages::watch(int descriptor, std::uint64_t tag) {
+  if (descriptor < 0) return {};
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLRDHUP;
+  event.data.u64 = tag;
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event) == 0) return {};
+  return failure(ErrorClass::other, "epoll_ctl: %s", std::strerror(errno));
+}
+
+Error Messages::watch_all() {
+  if (const Error error = watch(adapter_->descriptor(), of_adapter); error.failed()) return error;
+  const Error error = watch(adapter_->happening_descriptor(), of_happenings);
+  return error.failed() ? error : watch(introducer_->descriptor(), of_introducer);
+}
+
+void Messages::set_meets(Peer& peer, Meets meets) noexcept {
+  const bool now = meets == Meets::yes;
+  if (std::exchange(peer.meets, now) == now) return;
+  meetings_ += now ? 1U : UINT32_MAX;
+}
+
+void Messages::want(std::uint32_t rank, Peer& peer) {
+  set_meets(peer, Meets::yes);
+  if (const Error error = ask(rank); error.failed()) lose(rank, error);
+}
+
+Error Messages::ask(std::uint32_t rank) {
+  const auto blob = config_.find(config_.owner, rank);
+  if (blob.failed()) return blob.error();
+  const auto address = wire::decode_verbs_address(blob.value());
+  if (address.failed()) return address.error();
+  if (address.value().link != traits_.link) {
+    return failure(
+        ErrorClass::other,
+        "rank %u uses verbs over %s, rank %u over %s (%s); choose devices of one kind by "
+        "FULMAR_VERBS_DEVICE",
+        rank, wire::text_of(address.value().link), config_.self, wire::text_of(traits_.link),
+        traits_.name.c_str());
+  }
+  introducer_->connect(rank, address.value().meeting);
+  step_due_ = true;
+  return {};
+}
+
+/// What has happened beside the messages.
+void Messages::look_around() {
+  armed_ = false;
+  std::array<epoll_event, 32> ready;
+  const int count = ::epoll_wait(epoll_.get(), ready.data(), static_cast<int>(ready.size()), 0);
+  for (int i = 0; i < count; ++i) {
+    const std::uint64_t tag = ready[static_cast<std::size_t>(i)].data.u64;
+    if (tag == of_happenings) {
+      on_happenings();
+    } else if (tag == of_introducer) {
+      step_due_ = true;
+    } else if (tag != of_adapter) {
+      on_socket(static_cast<std::uint32_t>(tag));
+    }
+  }
+  const std::int64_t deadline = introducer_->next_deadline_ns();
+  const bool late = deadline >= 0 && deadline <= static_cast<std::int64_t>(base::now_ns());
+  if (std::exchange(step_due_, false) || late) step_introducer();
+}
+
+void Messages::step_introducer() {
+  introducer_->step(events_);
+  for (const Introducer::Event& event : events_) {
+    moved_ = true;
+    if (event.socket >= 0) {
+      meet(event.peer, event.socket);
+    } else if (peer_at(event.peer).state == Peer::State::wanted) {
+      lose(event.peer, event.error);
+    }
+  }
+  events_.clear();
+}
+
+/// There is a connection to a process of the job.
+void Messages::meet(std::uint32_t rank, int socket) {
+  base::UniqueFd owned(socket);
+  Peer& peer = peer_at(rank);
+  if (peer.state != Peer::State::wanted) return;
+  set_meets(peer, Meets::yes);
+  peer.socket = std::move(owned);
+  if (const Error error = greet(rank, peer); error.failed()) return lose(rank, error);
+  peer.state = Peer::State::greeting;
+  talk(rank, peer);
+}
+
+Error Messages::greet(std::uint32_t rank, Peer& peer) {
+  auto queue = adapter_->open_queue();
+  if (queue.failed()) return queue.error();
+  peer.queue = std::move(queue.value());
+  ranks_[peer.queue->number()] = rank;
+  wire::VerbsCard card;
+  if (!draw(card.cookie) || !draw(card.first)) {
+    return failure(ErrorClass::other, "getrandom: %s", std::strerror(errno));
+  }
+  card.cookie = std::max<std::uint64_t>(card.cookie, 1);
+  card.first &= wire::verbs_number_mask;
+  card.rank = config_.self;
+  card.queue = peer.queue->number();
+  card.lid = traits_.lid;
+  card.link = traits_.link;
+  card.mtu = traits_.mtu;
+  card.gid = traits_.gid;
+  card.window = window;
+  card.buffer_bytes = wire::verbs_max_packet_bytes;
+  peer.cookie_in = card.cookie;
+  peer.greeting.emplace(card, rank);
+  return watch(peer.socket.get(), rank);
+}
+
+/// Something is to be read, or can be written.
+void Messages::on_socket(std::uint32_t rank) {
+  Peer& peer = *peers_[rank];
+  if (!peer.socket.valid()) return;
+  moved_ = true;
+  if (peer.state == Peer::State::greeting) return talk(rank, peer);
+  if (peer.state != Peer::State::up) return;
+  std::byte nothing{};
+  const ssize_t got = ::recv(peer.socket.get(), &nothing, 1, 0);
+  if (got > 0) {
+    lose(rank, lost_error(rank, "it speaks out of turn on the connection that introduced it"));
+  } else if (got == 0) {
+    on_end_of(rank, peer, "its process has ended");
+  } else if (!would_block(errno) && errno != EINTR) {
+    on_end_of(rank, peer, std::strerror(errno));
+  }
+}
+
+void Messages::talk(std::uint32_t rank, Peer& peer) {
+  while (peer.state == Peer::State::greeting) {
+    if (!push(rank, peer)) return;
+    switch (peer.greeting->state()) {
+      case Greeting::State::waiting:
+        if (!pull(rank, peer)) return;
+        break;
+      case Greeting::State::met:
+        if (!connect(rank, peer)) return;
+        break;
+      case Greeting::State::done:
+        return rise(rank, peer);
+      case Greeting::State::nonsense:
+        return lose(rank, lost_error(rank,
+                                     "what it says about its queue makes no sense; is it the same "
+                                     "version of Fulmar?"));
+    }
+  }
+}
+
+/// Sends what there is to send. False if that has to wait, or the peer is lost.
+bool Messages::push(std::uint32_t rank, Peer& peer) {
+  Greeting& greeting = *peer.greeting;
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLRDHUP;
+  event.data.u64 = rank;
+  while (!greeting.outgoing().empty()) {
+    const auto bytes = greeting.outgoing();
+    const ssize_t sent = ::send(peer.socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent >= 0) {
+      greeting.sent(static_cast<std::size_t>(sent));
+      continue;
+    }
+    if (errno == EINTR) continue;
+    if (!would_block(errno)) {
+      on_end_of(rank, peer, std::strerror(errno));
+      return false;
+    }
+    event.events |= EPOLLOUT;
+    break;
+  }
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, peer.socket.get(), &event);
+  return greeting.outgoing().empty();
+}
+
+/// Reads what the greeting wants next. False if there is nothing, or the peer is lost.
+bool Messages::pull(std::uint32_t rank, Peer& peer) {
+  const auto room = peer.greeting->room();
+  const ssize_t got = ::recv(peer.socket.get(), room.data(), room.size(), 0);
+  if (got > 0) {
+    peer.greeting->received(static_cast<std::size_t>(got));
+    return true;
+  }
+  if (got == 0) {
+    on_end_of(rank, peer, "its process has ended");
+  } else if (!would_block(errno) && errno != EINTR) {
+    on_end_of(rank, peer, std::strerror(errno));
+  }
+  return false;
+}
+
+bool Messages::connect(std::uint32_t rank, Peer& peer) {
+  const wire::VerbsCard& card = peer.greeting->theirs();
+  peer.place = wire::text_of_port(card.gid, card.lid, card.link);
+  if (card.buffer_bytes < wire::verbs_max_packet_bytes) {
+    lose(rank, lost_error(rank,
+                          "it takes shorter packets; use the same version of Fulmar on all "
+                          "hosts"));
+    return false;
+  }
+  if (const Error error = peer.queue->connect(peer.greeting->own(), card); error.failed()) {
+    lose(rank, lost_error(rank, error.text()));
+    return false;
+  }
+  peer.cookie_out = card.cookie;
+  peer.window = std::min(card.window, window);
+  peer.inline_bytes = peer.queue->inline_bytes();
+  peer.depth = static_cast<std::uint32_t>(peer.queue->depth());
+  peer.room = peer.depth - std::min<std::uint32_t>(8, peer.depth / 4);
+  peer.greeting->connected();
+  return true;
+}
+
+/// Packets can go to it.
+void Messages::rise(std::uint32_t rank, Peer& peer) {
+  peer.state = Peer::State::up;
+  peer.greeting.reset();
+  set_meets(peer, Meets::no);
+  if (!leaving_) return;
+  peer.owes_bye = true;
+  owe(rank, peer);
+}
+
+void Messages::on_end_of(std::uint32_t rank, Peer& peer, const char* cause) {
+  close_socket(peer);
+  if (peer.state != Peer::State::up) {
+    return lose(rank, lost_error(rank, std::string("before the queues were connected: ") + cause));
+  }
+  peer.why = lost_error(rank, cause);
+  ending_.push_back(rank);
+}
+
+/// What had come from them has been taken: who had not said goodbye is lost.
+void Messages::judge_ended() {
+  for (const std::uint32_t rank : ending_) {
+    Peer& peer = *peers_[rank];
+    if (peer.state != Peer::State::up) continue;
+    if (!peer.has_left) {
+      lose(rank, peer.why);
+      continue;
+    }
+    peer.state = Peer::State::gone;
+    peer.owes_bye = peer.owes_seen = peer.owes_credit = false;
+    drop_connection(peer);
+  }
+  ending_.clear();
+}
+
+void Messages::on_happenings() {
+  Happening happening;
+  while (adapter_->next_happening(happening)) {
+    moved_ = true;
+    const bool all = happening.kind == Happening::Kind::all_failed;
+    const auto only =
+        happening.kind == Happening::Kind::queue_failed ? rank_of(happening.queue) : std::nullopt;
+    for (std::uint32_t rank = 0; rank < config_.size && (all || only); ++rank) {
+      const Peer* const peer = peers_[rank].get();
+      const bool meant = peer != nullptr && peer->queue != nullptr && !peer->has_left;
+      if (meant && (all || only == rank)) lose(rank, lost_error(rank, happening.text));
+    }
+    const bool down = happening.kind == Happening::Kind::port_down;
+    if (config_.report == nullptr || (!down && happening.kind != Happening::Kind::port_up)) {
+      continue;
+    }
+    const std::string line =
+        "the port of the adapter " + traits_.name +
+        (down ? " is down; if it does not come up within seconds, what is sent "
+                "over it is lost"
+              : " is up again");
+    config_.report(config_.owner, line.c_str());
+  }
+}
+
+}  // namespace fulmar::fabric::verbs

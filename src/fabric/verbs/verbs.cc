@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "fabric/verbs/verbs.h"
+
+#include <utility>
+
+#include "fabric/verbs/messages.h"
+#include "fabric/verbs/open.h"
+
+namespace fulmar::fabric {
+
+static_assert(SendsInPlace<Verbs> && SleepsOnDescriptor<Verbs>);
+
+base::Result<std::unique_ptr<Verbs>> Verbs::open(const verbs::Config& config,
+                                                 const std::string& device,
+                                                 std::unique_ptr<verbs::Introducer> introducer) {
+  verbs::Wish wish;
+  wish.device = device;
+  auto adapter = verbs::open_adapter(wish);
+  if (adapter.failed()) return adapter.error();
+  return open_over(config, std::move(*adapter), std::move(introducer));
+}
+
+base::Result<std::unique_ptr<Verbs>> Verbs::open_over(
+    const verbs::Config& config, std::unique_ptr<verbs::Adapter> adapter,
+    std::unique_ptr<verbs::Introducer> introducer) {
+  auto messages = verbs::Messages::open(config, std::move(adapter), std::move(introducer));
+  if (messages.failed()) return messages.error();
+  return std::unique_ptr<Verbs>(new Verbs(config, std::move(*messages)));
+}
+
+Verbs::Verbs(const verbs::Config& config, std::unique_ptr<verbs::Messages> messages)
+    : messages_(std::move(messages)), self_(config.self), size_(config.size) {}
+
+Verbs::~Verbs() = default;
+
+std::vector<std::byte> Verbs::address() const { return messages_->address(); }
+
+bool Verbs::alive(std::uint32_t peer) const noexcept { return messages_->alive(peer); }
+
+Post Verbs::post(std::uint32_t peer, const wire::Envelope& envelope,
+                 std::span<const std::byte> body) {
+  return messages_->post(peer, envelope, body);
+}
+
+Post Verbs::post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
+                          std::span<const std::byte> prefix, std::span<const iovec> pieces,
+                          std::uint64_t token) {
+  return messages_->post_in_place(peer, envelope, prefix, pieces, token);
+}
+
+void Verbs::begin_look() { messages_->begin(); }
+
+bool Verbs::next(verbs::Arrival& arrival) { return messages_->next(arrival); }
+
+bool Verbs::next_ended(verbs::EndedSend& ended) { return messages_->next_ended(ended); }
+
+bool Verbs::finish_look() {
+  messages_->finish();
+  return messages_->moved();
+}
+
+int Verbs::descriptor() const noexcept { return messages_->descriptor(); }
+
+bool Verbs::arm() { return messages_->arm(); }
+
+std::int64_t Verbs::next_deadline_ns() const noexcept { return messages_->next_deadline_ns(); }
+
+void Verbs::leave() { messages_->leave(); }
+
+bool Verbs::parted() const noexcept { return messages_->parted(); }
+
+void Verbs::end() noexcept { messages_->end(); }
+
+}  // namespace fulmar::fabric

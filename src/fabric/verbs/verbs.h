@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "fabric/provider.h"
+#include "fabric/verbs/config.h"
+#include "wire/verbs_packet.h"
+
+namespace fulmar::fabric {
+
+namespace verbs {
+class Adapter;
+class Introducer;
+class Messages;
+}  // namespace verbs
+
+/// The provider for InfiniBand and RoCE: packets are messages between queues of adapters that are
+/// connected when they are needed (fabric/verbs/messages.h says how).
+///
+/// Bodies are copied through memory that the adapter knows, also those that are posted in place:
+/// sending from, and placing in, memory of the program needs that to be registered, which this
+/// version does not do.
+///
+/// Thread rule: all members under the lock of the engine; a sink may call all but `poll`.
+class Verbs {
+ public:
+  static constexpr const char* name = "verbs";
+  static constexpr std::size_t max_body_bytes = wire::verbs_max_body_bytes;
+  static constexpr std::size_t max_prefix_bytes = wire::verbs_max_prefix_bytes;
+  static constexpr std::size_t max_pieces = 64;
+  static constexpr std::size_t max_in_place_bytes = wire::verbs_max_body_bytes;
+
+  /// `device`: FULMAR_VERBS_DEVICE, see verbs::choose_port; empty: any. Fails (arg, other, no_mem)
+  /// with a text that says what is missing and what there is.
+  [[nodiscard]] static base::Result<std::unique_ptr<Verbs>> open(
+      const verbs::Config& config, const std::string& device,
+      std::unique_ptr<verbs::Introducer> introducer);
+  /// The same over an adapter that is there.
+  [[nodiscard]] static base::Result<std::unique_ptr<Verbs>> open_over(
+      const verbs::Config& config, std::unique_ptr<verbs::Adapter> adapter,
+      std::unique_ptr<verbs::Introducer> introducer);
+  Verbs(const Verbs&) = delete;
+  Verbs& operator=(const Verbs&) = delete;
+  ~Verbs();
+
+  /// What the others need to connect to this process; at most 600 bytes.
+  [[nodiscard]] std::vector<std::byte> address() const;
+
+  [[nodiscard]] std::uint32_t self() const noexcept { return self_; }
+  [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
+  [[nodiscard]] bool alive(std::uint32_t peer) const noexcept;
+
+  /// `again` until there is a connection, which the first post asks for. A packet for a peer that
+  /// is known to be dead is dropped: `done`.
+  [[nodiscard]] Post post(std::uint32_t peer, const wire::Envelope& envelope,
+                          std::span<const std::byte> body);
+  [[nodiscard]] Post post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
+                                   std::span<const std::byte> prefix, std::span<const iovec> pieces,
+                                   std::uint64_t token);
+  template <Sink S>
+  unsigned poll(S& sink) {
+    unsigned count = 0;
+    begin_look();
+    for (verbs::Arrival arrival; next(arrival); ++count) hand_over(sink, arrival);
+    for (verbs::EndedSend ended; next_ended(ended); ++count) {
+      if constexpr (LearnsOfSends<S>) sink.sent(ended.token, ended.how);
+    }
+    const bool moved = finish_look();
+    return count == 0 && moved ? 1 : count;
+  }
+
+  [[nodiscard]] int descriptor() const noexcept;
+  [[nodiscard]] bool arm();
+  [[nodiscard]] std::int64_t next_deadline_ns() const noexcept;
+
+  /// The orderly end: `leave`, then poll until `parted`, then `end`: from then on `poll` does
+  /// nothing. See verbs::Messages.
+  void leave();
+  [[nodiscard]] bool parted() const noexcept;
+  void end() noexcept;
+
+  [[nodiscard]] const verbs::Messages& messages() const noexcept { return *messages_; }
+
+ private:
+  Verbs(const verbs::Config& config, std::unique_ptr<verbs::Messages> messages);
+
+  void begin_look();
+  [[nodiscard]] bool next(verbs::Arrival& arrival);
+  [[nodiscard]] bool next_ended(verbs::EndedSend& ended);
+  [[nodiscard]] bool finish_look();
+
+  template <Sink S>
+  static void hand_over(S& sink, const verbs::Arrival& arrival) {
+    if constexpr (PlacesBodies<S>) {
+      if (arrival.prefix_bytes != 0) {
+        return sink.part(arrival.peer, arrival.envelope, arrival.body.first(arrival.prefix_bytes),
+                         0, arrival.body.subspan(arrival.prefix_bytes));
+      }
+    }
+    sink.packet(arrival.peer, arrival.envelope, Body(arrival.body));
+  }
+
+  std::unique_ptr<verbs::Messages> messages_;
+  std::uint32_t self_;
+  std::uint32_t size_;
+};
+
+}  // namespace fulmar::fabric
