@@ -25,5 +25,7 @@ void tcp_stream(std::span<const std::uint8_t> input);
 void tcp_handshake(std::span<const std::uint8_t> input);
 /// Messages of strangers and of hostile ranks at an endpoint of libfabric, and addresses.
 void ofi_messages(std::span<const std::uint8_t> input);
+/// Cards and packets of a hostile rank at the network verbs, and addresses.
+void verbs_messages(std::span<const std::uint8_t> input);
 
 }  // namespace fulmar::fuzz

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "base/fd.h"
+#include "fabric/verbs/messages.h"
+#include "fuzz/targets.h"
+#include "wire/verbs_address.h"
+
+namespace fulmar::fuzz {
+namespace {
+
+using fabric::verbs::Completion;
+using fabric::verbs::Taken;
+
+constexpr std::uint32_t queue_number = 9;
+
+/// Sends go nowhere and succeed.
+class SinkQueue final : public fabric::verbs::Queue {
+ public:
+  explicit SinkQueue(std::deque<std::uint64_t>& sent) : sent_(sent) {}
+  [[nodiscard]] std::uint32_t number() const noexcept override { return queue_number; }
+  [[nodiscard]] std::size_t inline_bytes() const noexcept override { return 64; }
+  [[nodiscard]] std::size_t depth() const noexcept override { return 32; }
+  [[nodiscard]] base::Error connect(const wire::VerbsCard& own, const wire::VerbsCard&) override {
+    cookie = own.cookie;
+    return {};
+  }
+  Taken send(const fabric::verbs::SendOrder& order) override {
+    if (order.is_told) sent_.push_back(order.id);
+    return Taken::yes;
+  }
+  [[nodiscard]] std::string last_error() const override { return {}; }
+
+  std::uint64_t cookie = 0;
+
+ private:
+  std::deque<std::uint64_t>& sent_;
+};
+
+/// Brings what it is given.
+class InputAdapter final : public fabric::verbs::Adapter {
+ public:
+  InputAdapter() {
+    traits_.name = "input:1";
+    traits_.gid[15] = std::byte{1};
+    traits_.receive_depth = 4;
+    traits_.completion_depth = 200;
+  }
+  std::deque<std::vector<std::byte>> input;
+  SinkQueue* queue = nullptr;
+
+  [[nodiscard]] const fabric::verbs::Traits& traits() const noexcept override { return traits_; }
+  [[nodiscard]] base::Result<std::uint32_t> enlist(std::span<std::byte>) override {
+    return std::uint32_t{1};
+  }
+  [[nodiscard]] base::Result<std::unique_ptr<fabric::verbs::Queue>> open_queue() override {
+    auto made = std::make_unique<SinkQueue>(sent_);
+    queue = made.get();
+    return std::unique_ptr<fabric::verbs::Queue>(std::move(made));
+  }
+  std::size_t receive(std::span<const fabric::verbs::ReceiveOrder> orders, std::uint32_t) override {
+    posted_.insert(posted_.end(), orders.begin(), orders.end());
+    return orders.size();
+  }
+  std::size_t read(std::span<Completion> completions) override {
+    completions[0] = {};
+    completions[0].queue = queue_number;
+    if (!sent_.empty()) {
+      completions[0].id = sent_.front();
+      sent_.pop_front();
+      return 1;
+    }
+    if (input.empty() || posted_.empty()) return 0;
+    const auto message = std::move(input.front());
+    input.pop_front();
+    if (!message.empty()) {
+      std::memcpy(posted_.front().memory.data(), message.data(), message.size());
+    }
+    completions[0].kind = Completion::Kind::came;
+    completions[0].id = posted_.front().id;
+    completions[0].bytes = message.size();
+    posted_.pop_front();
+    return 1;
+  }
+  [[nodiscard]] std::string text_of(int) const override { return {}; }
+  [[nodiscard]] int descriptor() const noexcept override { return -1; }
+  void arm() override {}
+  [[nodiscard]] int happening_descriptor() const noexcept override { return -1; }
+  [[nodiscard]] bool next_happening(fabric::verbs::Happening&) override { return false; }
+
+ private:
+  fabric::verbs::Traits traits_;
+  std::deque<std::uint64_t> sent_;
+  std::deque<fabric::verbs::ReceiveOrder> posted_;
+};
+
+/// Hands over one socket.
+class OneSocket final : public fabric::verbs::Introducer {
+ public:
+  explicit OneSocket(int socket) : socket_(socket) {}
+  [[nodiscard]] std::vector<std::byte> address() const override { return {std::byte{1}}; }
+  void connect(std::uint32_t, std::span<const std::byte>) override {}
+  void step(std::vector<Event>& events) override {
+    if (socket_.valid()) events.push_back({1, socket_.release(), {}});
+  }
+  [[nodiscard]] int descriptor() const noexcept override { return -1; }
+  [[nodiscard]] std::int64_t next_deadline_ns() const noexcept override { return 0; }
+
+ private:
+  base::UniqueFd socket_;
+};
+
+wire::VerbsCard card() {
+  wire::VerbsCard made;
+  made.rank = 1;
+  made.queue = 3;
+  made.gid[15] = std::byte{2};
+  made.cookie = 4;
+  made.window = 8;
+  made.buffer_bytes = wire::verbs_max_packet_bytes;
+  return made;
+}
+
+void look(fabric::verbs::Messages& messages, std::uint64_t& sum) {
+  messages.begin();
+  for (fabric::verbs::Arrival arrival; messages.next(arrival);) {
+    if (arrival.peer != 1 || arrival.body.size() != arrival.envelope.length) std::abort();
+    if (arrival.prefix_bytes >= arrival.body.size() && arrival.prefix_bytes != 0) std::abort();
+    for (const std::byte byte : arrival.body) sum += std::to_integer<std::uint8_t>(byte);
+  }
+  messages.finish();
+}
+
+/// Messages from the input: most with a header that is nearly right.
+std::vector<std::byte> next_message(std::span<const std::uint8_t>& input, std::uint64_t cookie,
+                                    std::uint32_t sequence) {
+  const auto* const noise = reinterpret_cast<const std::byte*>(input.data());
+  const std::size_t body = std::min<std::size_t>(input[5] % 64, input.size() - 6);
+  std::vector<std::byte> message(noise + 6, noise + 6 + body);
+  if (input[0] != 0) {
+    wire::VerbsPacket head;
+    head.cookie = cookie + (input[0] == 255 ? 1 : 0);
+    head.sequence = sequence + (input[1] == 255 ? 1 : 0);
+    head.taken = input[2] == 255 ? input[1] : 0;
+    head.kind = input[3] < 240 ? 1 + input[3] % 8 : input[3];
+    head.prefix_bytes = input[4] % 16 == 0 ? input[4] % 40 : 0;
+    head.length = static_cast<std::uint32_t>(body) + (input[2] == 254 ? 1 : 0);
+    const auto* const bytes = reinterpret_cast<const std::byte*>(&head);
+    message.insert(message.begin(), bytes, bytes + sizeof head);
+  }
+  input = input.subspan(6 + body);
+  return message;
+}
+
+}  // namespace
+
+void verbs_messages(std::span<const std::uint8_t> input) {
+  if (input.size() < 8) return;
+  (void)wire::decode_verbs_address(std::as_bytes(input));
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) return;
+  base::UniqueFd mine(ends[0]);
+  auto adapter = std::make_unique<InputAdapter>();
+  InputAdapter& feed = *adapter;
+  fabric::verbs::Config config;
+  config.size = 2;
+  auto opened = fabric::verbs::Messages::open(config, std::move(adapter),
+                                              std::make_unique<OneSocket>(ends[1]));
+  if (opened.failed()) std::abort();
+  fabric::verbs::Messages& messages = *opened.value();
+  std::uint64_t sum = 0;
+  // A card that is right or nearly right, and what follows it.
+  auto greeting = wire::encode_verbs_card(card());
+  const bool honest = input[0] % 8 != 0;
+  if (!honest) greeting[input[1] % greeting.size()] ^= static_cast<std::byte>(input[2]);
+  (void)::send(mine.get(), greeting.data(), greeting.size(), MSG_NOSIGNAL);
+  const auto ready = wire::verbs_ready();
+  const void* const word = honest ? static_cast<const void*>(ready.data()) : input.data();
+  (void)::send(mine.get(), word, ready.size(), MSG_NOSIGNAL);
+  for (unsigned i = 0; i < 130; ++i) look(messages, sum);
+  if (honest && !messages.alive(1)) std::abort();
+  const std::uint64_t cookie = feed.queue == nullptr ? 0 : feed.queue->cookie;
+  input = input.subspan(3);
+  for (std::uint32_t i = 0; input.size() > 6; ++i) {
+    feed.input.push_back(next_message(input, cookie, i));
+  }
+  for (unsigned i = 0; i < 10'000 && !feed.input.empty(); ++i) {
+    look(messages, sum);
+    if (input.size() > 2 && input[0] % 2 == 0) {
+      (void)messages.post(1, {wire::PacketKind::eager, 0, 0, 0, 0}, {});
+    }
+  }
+  if (!feed.input.empty()) std::abort();
+  if (sum == UINT64_MAX) std::abort();  // so that it is computed
+}
+
+}  // namespace fulmar::fuzz
