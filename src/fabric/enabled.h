@@ -13,6 +13,7 @@
 #include "fabric/ofi/ofi.h"
 #include "fabric/shm/shm.h"
 #include "fabric/tcp/tcp.h"
+#include "fabric/verbs/verbs.h"
 #endif
 
 namespace fulmar::fabric {
@@ -20,7 +21,7 @@ namespace fulmar::fabric {
 #ifdef FULMAR_FAKE_FABRIC
 using EnabledProviders = ProviderList<Fake>;
 #else
-using EnabledProviders = ProviderList<Shm, Tcp, Ofi>;
+using EnabledProviders = ProviderList<Shm, Tcp, Verbs, Ofi>;
 #endif
 
 }  // namespace fulmar::fabric

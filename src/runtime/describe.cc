@@ -2,13 +2,17 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "runtime/describe.h"
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <limits>
+#include <string_view>
 #include <vector>
 
 #include "device/device.h"
 #include "fabric/ofi/open.h"
+#include "fabric/verbs/open.h"
+#include "fabric/verbs/verbs.h"
 #include "mpi/coll/choice.h"
 #include "runtime/options.h"
 #include "runtime/process.h"
@@ -35,19 +39,31 @@ struct Network {
 
 void add_networks(std::string& text, const Options& options) {
   const bool ofi = fabric::ofi::is_built();
+  const bool verbs = fabric::verbs::is_built();
   const Network networks[] = {
       {"shm", nullptr, "ranks of one node: mapped memory, single copies between address spaces"},
       {"tcp", nullptr, "between hosts"},
-      {"verbs", "not in this version", "InfiniBand, RoCE, iWARP"},
+      {"verbs", verbs ? nullptr : "not in this build",
+       "InfiniBand, RoCE; " + (verbs ? "ports: " + fabric::verbs::library_text()
+                                     : "it was built without libibverbs-dev")},
       {"ofi", ofi ? nullptr : "not in this build",
        "what only libfabric reaches; " +
            (ofi ? fabric::ofi::library_text() : "it was built without libfabric-dev")},
   };
+  // The default names all there are, but verbs is not taken without being asked for yet.
+  const std::span<const Options::Value> values = options.values();
+  const bool standard = std::any_of(values.begin(), values.end(), [](const Options::Value& value) {
+    return std::string_view(value.spec->name) == "FULMAR_FABRIC" &&
+           value.source == Options::Source::standard;
+  });
   add_line(text, "networks");
   for (const Network& network : networks) {
-    const char* state = network.lacking != nullptr                     ? network.lacking
-                        : options.lists("FULMAR_FABRIC", network.name) ? "on"
-                                                                       : "off by FULMAR_FABRIC";
+    const bool listed = options.lists("FULMAR_FABRIC", network.name);
+    const bool waits = standard && std::string_view(network.name) == fabric::Verbs::name;
+    const char* state = network.lacking != nullptr ? network.lacking
+                        : waits                    ? "if asked for"
+                        : listed                   ? "on"
+                                                   : "off by FULMAR_FABRIC";
     add_line(text, "  %-8s %-20s %s", network.name, state, network.text.c_str());
   }
 }

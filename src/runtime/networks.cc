@@ -7,13 +7,31 @@
 
 #include "channel/mapped_channel.inl"
 #include "fabric/ofi/open.h"
+#include "fabric/verbs_over_tcp.h"
 #include "runtime/abort.h"
 #include "wire/ofi_address.h"
+#include "wire/verbs_address.h"
 
 namespace fulmar::runtime {
 
 using base::Error;
 using base::ErrorClass;
+
+namespace {
+
+/// The text of an option where "auto" stands for nothing in particular.
+std::string wish_of(const Options& options, const char* name) {
+  const std::string& text = options.text(name);
+  return text == "auto" ? std::string() : text;
+}
+
+/// Whose address this is.
+const char* network_of(std::span<const std::byte> address) {
+  if (wire::is_ofi_address(address)) return fabric::Ofi::name;
+  return wire::is_verbs_address(address) ? fabric::Verbs::name : fabric::Tcp::name;
+}
+
+}  // namespace
 
 Error Networks::open(const Options& options) {
   const bool shm = job_.size() == 1 || options.lists("FULMAR_FABRIC", fabric::Shm::name);
@@ -33,8 +51,8 @@ std::vector<Networks::Candidate> Networks::candidates(const Options& options) {
   });
   const std::string_view tcp = fabric::Tcp::name;
   const std::string_view ofi = fabric::Ofi::name;
-  const std::string& provider = options.text("FULMAR_OFI_PROVIDER");
-  const std::string wish = provider == "auto" ? std::string() : provider;
+  const std::string_view verbs = fabric::Verbs::name;
+  const std::string wish = wish_of(options, "FULMAR_OFI_PROVIDER");
   std::vector<Candidate> list;
   if (asked->source == Options::Source::standard) {
     const std::string hardware = fabric::ofi::hardware_provider();
@@ -46,6 +64,7 @@ std::vector<Networks::Candidate> Networks::candidates(const Options& options) {
   while (!rest.empty()) {
     const std::string_view name = rest.substr(0, rest.find(','));
     if (name == tcp) list.push_back({tcp, {}});
+    if (name == verbs) list.push_back({verbs, {}});
     if (name == ofi) list.push_back({ofi, wish});
     rest.remove_prefix(std::min(name.size() + 1, rest.size()));
   }
@@ -64,15 +83,26 @@ Error Networks::open_network(const Options& options) {
         all_here ? "shm" : "tcp");
   }
   for (std::size_t i = 0; i < list.size(); ++i) {
-    const bool ofi = list[i].name == fabric::Ofi::name;
-    const Error error = ofi ? open_ofi(list[i].wish) : open_tcp(options);
+    const Error error = open_one(list[i], options);
     if (error.ok()) break;
     if (i + 1 == list.size()) return error;
+    // One line for each node is enough.
+    if (job_.rank() != job_.node_ranks().front()) continue;
     const std::string line =
         error.text() + "; the network " + std::string(list[i + 1].name) + " is tried instead";
     report(this, line.c_str());
   }
+  return publish();
+}
+
+Error Networks::open_one(const Candidate& candidate, const Options& options) {
+  if (candidate.name == fabric::Ofi::name) return open_ofi(candidate.wish);
+  return candidate.name == fabric::Verbs::name ? open_verbs(options) : open_tcp(options);
+}
+
+Error Networks::publish() {
   if (tcp_ != nullptr) return job_.publish_address(tcp_->address());
+  if (verbs_ != nullptr) return job_.publish_address(verbs_->address());
   const auto address = ofi_->address();
   return address.failed() ? address.error() : job_.publish_address(address.value());
 }
@@ -90,22 +120,45 @@ Error Networks::open_shm(const Options& options) {
   return {};
 }
 
+fabric::tcp::Connector::Config Networks::connector_config(const Options& options) {
+  fabric::tcp::Connector::Config config;
+  config.self = job_.rank();
+  config.size = job_.size();
+  config.job_id = job_.job_id();
+  config.key = job_.key();
+  config.interfaces = options.text("FULMAR_TCP_INTERFACES");
+  config.ports = options.text("FULMAR_TCP_PORTS");
+  config.report = report;
+  config.owner = this;
+  return config;
+}
+
 Error Networks::open_tcp(const Options& options) {
   fabric::Tcp::Config config;
-  config.connect.self = job_.rank();
-  config.connect.size = job_.size();
-  config.connect.job_id = job_.job_id();
-  config.connect.key = job_.key();
-  config.connect.interfaces = options.text("FULMAR_TCP_INTERFACES");
-  config.connect.ports = options.text("FULMAR_TCP_PORTS");
-  config.connect.report = report;
-  config.connect.owner = this;
+  config.connect = connector_config(options);
   config.owner = this;
   config.find = find;
   config.lost = lost;
   auto tcp = fabric::Tcp::open(config);
   if (tcp.failed()) return tcp.error();
   tcp_ = std::move(*tcp);
+  return {};
+}
+
+Error Networks::open_verbs(const Options& options) {
+  auto introducer = fabric::introduce_over_tcp(connector_config(options));
+  if (introducer.failed()) return introducer.error();
+  fabric::verbs::Config config;
+  config.self = job_.rank();
+  config.size = job_.size();
+  config.owner = this;
+  config.find = find;
+  config.lost = lost;
+  config.report = report;
+  auto verbs =
+      fabric::Verbs::open(config, wish_of(options, "FULMAR_VERBS_DEVICE"), std::move(*introducer));
+  if (verbs.failed()) return verbs.error();
+  verbs_ = std::move(*verbs);
   return {};
 }
 
@@ -128,29 +181,38 @@ Error Networks::open_ofi(const std::string& wish) {
 Error Networks::serve(device::Device& device) {
   if (shm_ != nullptr) device.rails().use(*shm_, job_.node_ranks());
   if (tcp_ != nullptr) device.rails().use(*tcp_);
+  if (verbs_ != nullptr) device.rails().use(*verbs_);
   if (ofi_ != nullptr) device.rails().use(*ofi_);
-  if (tcp_ == nullptr && ofi_ == nullptr) return {};
+  if (network() == nullptr) return {};
   return device.use_wake_socket();
 }
 
 void Networks::part(device::Device& device) {
-  if ((tcp_ == nullptr && ofi_ == nullptr) || parted_) return;
+  if (network() == nullptr || parted_) return;
   if (tcp_ != nullptr) tcp_->leave();
+  if (verbs_ != nullptr) verbs_->leave();
   if (ofi_ != nullptr) ofi_->leave();
   device.wait([&]() noexcept {
-    return (tcp_ == nullptr || tcp_->parted()) && (ofi_ == nullptr || ofi_->parted());
+    return (tcp_ == nullptr || tcp_->parted()) && (verbs_ == nullptr || verbs_->parted()) &&
+           (ofi_ == nullptr || ofi_->parted());
   });
   // This process may wait for the others in the launcher's library, where it answers nobody.
   if (tcp_ != nullptr) tcp_->end();
+  if (verbs_ != nullptr) verbs_->end();
   parted_ = true;
+}
+
+const char* Networks::network() const noexcept {
+  if (tcp_ != nullptr) return fabric::Tcp::name;
+  if (verbs_ != nullptr) return fabric::Verbs::name;
+  return ofi_ != nullptr ? fabric::Ofi::name : nullptr;
 }
 
 const char* Networks::provider_of(std::uint32_t rank) const noexcept {
   if (rank == job_.rank()) return nullptr;
   const std::span<const std::uint32_t> here = job_.node_ranks();
   const bool mapped = shm_ != nullptr && std::binary_search(here.begin(), here.end(), rank);
-  if (mapped) return fabric::Shm::name;
-  return ofi_ != nullptr ? fabric::Ofi::name : fabric::Tcp::name;
+  return mapped ? fabric::Shm::name : network();
 }
 
 std::string Networks::reason_of(std::uint32_t rank) const {
@@ -165,14 +227,13 @@ base::Result<std::vector<std::byte>> Networks::find(void* self, std::uint32_t ra
   const Networks& own = *static_cast<Networks*>(self);
   auto address = own.job_.address_of(rank);
   if (address.failed()) return address;
-  const bool ofi = wire::is_ofi_address(*address);
-  if (ofi == (own.ofi_ != nullptr)) return address;
+  const std::string_view theirs = network_of(*address);
+  if (theirs == own.network()) return address;
   return base::failure(
       ErrorClass::other,
       "rank %u is reached over %s, but rank %u uses %s; set FULMAR_FABRIC to the same "
       "list on all hosts, with one of the two",
-      rank, ofi ? fabric::Ofi::name : fabric::Tcp::name, own.job_.rank(),
-      ofi ? fabric::Tcp::name : fabric::Ofi::name);
+      rank, network_of(*address), own.job_.rank(), own.network());
 }
 
 /// Whoever waits for a message of that rank would wait for ever: the job ends.

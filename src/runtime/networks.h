@@ -14,18 +14,19 @@
 #include "fabric/ofi/ofi.h"
 #include "fabric/shm/shm.h"
 #include "fabric/tcp/tcp.h"
+#include "fabric/verbs/verbs.h"
 #include "runtime/job.h"
 #include "runtime/options.h"
 
 namespace fulmar::runtime {
 
 /// The providers that a process uses, and which peers each of them serves: shared memory the ranks
-/// of the node, tcp or ofi all others, or all where shared memory is not to be used. A network is
-/// opened only where a peer needs it.
+/// of the node, tcp, verbs or ofi all others, or all where shared memory is not to be used. A
+/// network is opened only where a peer needs it.
 ///
-/// Of tcp and ofi one is used, which has to be the same in the whole job: the first that
+/// Of tcp, verbs and ofi one is used, which has to be the same in the whole job: the first that
 /// FULMAR_FABRIC names and that can be opened. Where nothing was said it is tcp, but ofi on a host
-/// with a network that only libfabric reaches.
+/// with a network that libfabric reaches; verbs has to be asked for so far.
 ///
 /// Thread rule: the lock of the library.
 class Networks {
@@ -59,8 +60,14 @@ class Networks {
   };
   static std::vector<Candidate> candidates(const Options& options);
   base::Error open_network(const Options& options);
+  base::Error open_one(const Candidate& candidate, const Options& options);
+  base::Error publish();
   base::Error open_tcp(const Options& options);
+  base::Error open_verbs(const Options& options);
   base::Error open_ofi(const std::string& wish);
+  fabric::tcp::Connector::Config connector_config(const Options& options);
+  /// The network that is in use between nodes; nullptr: none.
+  [[nodiscard]] const char* network() const noexcept;
   static base::Result<std::vector<std::byte>> find(void* self, std::uint32_t rank);
   [[noreturn]] static void lost(void* self, std::uint32_t rank, const base::Error& why);
   static void report(void* self, const char* line);
@@ -68,6 +75,7 @@ class Networks {
   Job& job_;
   std::unique_ptr<fabric::Shm> shm_;
   std::unique_ptr<fabric::Tcp> tcp_;
+  std::unique_ptr<fabric::Verbs> verbs_;
   std::unique_ptr<fabric::Ofi> ofi_;
   bool parted_ = false;
 };

@@ -67,6 +67,7 @@ class Info(ToolTest):
         self.assertRegex(self.fulmar("info").stdout, r"shm +on")
         self.assertRegex(self.fulmar("info").stdout, r"tcp +on")
         self.assertRegex(self.fulmar("info").stdout, r"ofi +(on .*libfabric|not in this build)")
+        self.assertRegex(self.fulmar("info").stdout, r"verbs +(if asked for .*InfiniBand|not in this build)")
         self.assertRegex(self.fulmar("info").stdout, r"eager/cell +0 - \d+")
 
     def test_tells_of_rdma_devices(self):
