@@ -26,8 +26,10 @@ static_assert(std::endian::native == std::endian::little, "packets are little-en
 /// 16  u32 length    bytes of the body, prefix included
 /// 20  u8  kind      a PacketKind that travels, or one of VerbsSignal
 /// 21  u8  flags     the envelope's
-/// 22  u8  prefix    not 0: posted in place; the body begins with so many bytes that tell what it
-/// is 23  u8  reserved  0 24  u32 context 28  i32 tag
+/// 22  u8  prefix    not 0: posted in place; so many bytes at the front of the body tell what it is
+/// 23  u8  reserved  0
+/// 24  u32 context
+/// 28  i32 tag
 /// ```
 struct VerbsPacket {
   std::uint64_t cookie = 0;

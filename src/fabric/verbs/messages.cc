@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/copy.h"
 #include "wire/verbs_address.h"
 
 /// Sending, and ends. What comes is in messages_receive.cc, connections in messages_meet.cc.
@@ -199,10 +200,10 @@ Taken Messages::transmit(std::uint32_t rank, Peer& peer, VerbsPacket head, const
   const auto write = [&](std::byte* to) {
     std::memcpy(to, &head, sizeof head);
     to += sizeof head;
-    if (!load.prefix.empty()) std::memcpy(to, load.prefix.data(), load.prefix.size());
+    base::copy_bytes(to, load.prefix.data(), load.prefix.size());
     to += load.prefix.size();
     for (const iovec& piece : load.pieces) {
-      if (piece.iov_len != 0) std::memcpy(to, piece.iov_base, piece.iov_len);
+      base::copy_bytes(to, piece.iov_base, piece.iov_len);
       to += piece.iov_len;
     }
   };
