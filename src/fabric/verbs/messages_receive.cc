@@ -8,7 +8,6 @@
 namespace fulmar::fabric::verbs {
 namespace {
 
-using base::ErrorClass;
 using wire::VerbsPacket;
 using wire::VerbsSignal;
 
