@@ -10,9 +10,9 @@ namespace {
 
 using Shape = Layout::Shape;
 
-/// Lists of runs up to this length are copied into a list that contains them, longer ones are
-/// shared.
-constexpr std::size_t inlined_blocks = 16;
+/// Lists of runs or parts up to this length are copied into a list that contains them, longer ones
+/// are shared: types built in many small steps do not nest deeper with each.
+constexpr std::size_t inlined_entries = 16;
 
 LayoutRef make_strided(std::int64_t at, std::int64_t count, std::int64_t stride,
                        std::int64_t block) {
@@ -45,8 +45,12 @@ class Collector {
   void add(std::int64_t at, const LayoutRef& layout) {
     if (layout->bytes == 0) return;
     if (layout->shape == Shape::run) return add_run(at + layout->at, layout->bytes);
-    if (layout->shape == Shape::blocks && layout->blocks->size() <= inlined_blocks) {
+    if (layout->shape == Shape::blocks && layout->blocks->size() <= inlined_entries) {
       for (const auto& block : *layout->blocks) add_run(at + layout->at + block.at, block.bytes);
+      return;
+    }
+    if (layout->shape == Shape::sequence && layout->parts->size() <= inlined_entries) {
+      for (const auto& part : *layout->parts) add(at + layout->at + part.at, part.layout);
       return;
     }
     close_blocks();
