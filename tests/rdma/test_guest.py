@@ -4,6 +4,7 @@
 MPI programs whose ranks have nothing but verbs between them."""
 
 import json
+import os
 import re
 import subprocess
 import unittest
@@ -14,6 +15,7 @@ from support import BUILD, FULMAR, MPIEXEC, PING, Step
 WAYS = ("send", "empty send", "inline send", "long send", "completion event", "write", "write with immediate", "read",
         "atomic", "refusal")
 TIMEOUT_S = 1500
+ON_FEW_RANKS_TOO = ("p2p.modes", "p2p.order", "coll.movement")
 LACKING = support.lacks_verbs()
 
 
@@ -30,11 +32,16 @@ def provider_tests():
 PROVIDER = provider_tests()
 
 
+def ranks_of(program):
+    """2 and 4 for those that show most, for all of them in tools/soak; else the most that the program is made for."""
+    both = program.name in ON_FEW_RANKS_TOO or os.environ.get("FULMAR_TEST_EVERY_PATH")
+    return sorted({min(program.most_ranks, 4)} | ({2} if both else set()))
+
+
 def program_steps():
-    """Each program on 2 ranks and, where it is made for more, on the most of them up to 4."""
     steps = []
     for program in support.programs():
-        for ranks in sorted({2, min(program.most_ranks, 4)}):
+        for ranks in ranks_of(program):
             command = [MPIEXEC, "-n", ranks, BUILD / "tests" / f"mpi.{program.name}", *program.arguments]
             steps.append(Step(f"{program.name}.np{ranks}", 2 * program.limit_s, command, {"FULMAR_FABRIC": "verbs"}))
     return steps
