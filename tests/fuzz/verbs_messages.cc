@@ -25,12 +25,13 @@ constexpr std::uint32_t queue_number = 9;
 /// Sends go nowhere and succeed.
 class SinkQueue final : public fabric::verbs::Queue {
  public:
-  explicit SinkQueue(std::deque<std::uint64_t>& sent) : sent_(sent) {}
+  SinkQueue(std::deque<std::uint64_t>& sent, std::uint64_t& cookie)
+      : sent_(sent), cookie_(cookie) {}
   [[nodiscard]] std::uint32_t number() const noexcept override { return queue_number; }
   [[nodiscard]] std::size_t inline_bytes() const noexcept override { return 64; }
   [[nodiscard]] std::size_t depth() const noexcept override { return 32; }
   [[nodiscard]] base::Error connect(const wire::VerbsCard& own, const wire::VerbsCard&) override {
-    cookie = own.cookie;
+    cookie_ = own.cookie;
     return {};
   }
   Taken send(const fabric::verbs::SendOrder& order) override {
@@ -39,10 +40,9 @@ class SinkQueue final : public fabric::verbs::Queue {
   }
   [[nodiscard]] std::string last_error() const override { return {}; }
 
-  std::uint64_t cookie = 0;
-
  private:
   std::deque<std::uint64_t>& sent_;
+  std::uint64_t& cookie_;
 };
 
 /// Brings what it is given.
@@ -55,16 +55,14 @@ class InputAdapter final : public fabric::verbs::Adapter {
     traits_.completion_depth = 200;
   }
   std::deque<std::vector<std::byte>> input;
-  SinkQueue* queue = nullptr;
+  std::uint64_t cookie = 0;  ///< that the peer has to show, once it is connected
 
   [[nodiscard]] const fabric::verbs::Traits& traits() const noexcept override { return traits_; }
   [[nodiscard]] base::Result<std::uint32_t> enlist(std::span<std::byte>) override {
     return std::uint32_t{1};
   }
   [[nodiscard]] base::Result<std::unique_ptr<fabric::verbs::Queue>> open_queue() override {
-    auto made = std::make_unique<SinkQueue>(sent_);
-    queue = made.get();
-    return std::unique_ptr<fabric::verbs::Queue>(std::move(made));
+    return std::unique_ptr<fabric::verbs::Queue>(std::make_unique<SinkQueue>(sent_, cookie));
   }
   std::size_t receive(std::span<const fabric::verbs::ReceiveOrder> orders, std::uint32_t) override {
     posted_.insert(posted_.end(), orders.begin(), orders.end());
@@ -187,10 +185,9 @@ void verbs_messages(std::span<const std::uint8_t> input) {
   (void)::send(mine.get(), word, ready.size(), MSG_NOSIGNAL);
   for (unsigned i = 0; i < 130; ++i) look(messages, sum);
   if (honest && !messages.alive(1)) std::abort();
-  const std::uint64_t cookie = feed.queue == nullptr ? 0 : feed.queue->cookie;
   input = input.subspan(3);
   for (std::uint32_t i = 0; input.size() > 6; ++i) {
-    feed.input.push_back(next_message(input, cookie, i));
+    feed.input.push_back(next_message(input, feed.cookie, i));
   }
   for (unsigned i = 0; i < 10'000 && !feed.input.empty(); ++i) {
     look(messages, sum);
