@@ -9,13 +9,12 @@
 ///
 /// For more than some two kilobytes the C library takes the processor's string instruction. On
 /// processors of AMD that one falls from 45 to 2.5 GB/s where the target lies a few bytes later in
-/// its page than the source in its own (glibc before 2.39 does not know that), and it is slow for
-/// lines that another core has written. The first happens to every long array of `malloc`, which
-/// begins 16 bytes after the start of a page; the second to all that another rank sends. So there
-/// long copies are made of short ones, for which the library has plain loops.
+/// its page than the source in its own (seen with glibc 2.36). That happens to every long array of
+/// `malloc`, which begins 16 bytes after the start of a page. So there long copies are made of short
+/// ones, for which the library has plain loops.
 namespace fulmar::base {
 
-/// The most bytes that any C library copies without the string instruction.
+/// So many bytes glibc copies without the string instruction, unless it is tuned otherwise.
 inline constexpr std::size_t plain_copy_bytes = 2048;
 
 /// As copy_bytes, which it is the rest of.

@@ -37,8 +37,9 @@ void ListenerProbe::begin(std::span<const std::byte> address) noexcept {
   if (length == 0) return;
   socket_.reset(::socket(storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket_.valid()) return;
-  if (::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&storage), length) == 0 ||
-      errno != EINPROGRESS) {
+  if (::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&storage), length) == 0) {
+    socket_.reset();
+  } else if (errno != EINPROGRESS) {
     if (errno == ECONNREFUSED) answer_ = Answer::nobody;
     socket_.reset();
   }

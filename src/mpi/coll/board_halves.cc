@@ -12,8 +12,8 @@
 ///     rank 1   post a1   b0 + b1   post b   take a
 ///
 /// As many bytes cross as if both combined everything for themselves, but each combines half as
-/// much, reads its own operand where the user has it, and one direction's copies in go on beside
-/// the other's copies out. Both get the same bits, as every element is combined once.
+/// much and reads its own operand where the user has it. Both get the same bits, as every element
+/// is combined once.
 ///
 /// Restrictions: two ranks; two rounds for each piece, so for short data one round is better.
 namespace fulmar::mpi {
