@@ -10,8 +10,8 @@
 /// For more than some two kilobytes the C library takes the processor's string instruction. On
 /// processors of AMD that one falls from 45 to 2.5 GB/s where the target lies a few bytes later in
 /// its page than the source in its own (seen with glibc 2.36). That happens to every long array of
-/// `malloc`, which begins 16 bytes after the start of a page. So there long copies are made of short
-/// ones, for which the library has plain loops.
+/// `malloc`, which begins 16 bytes after the start of a page. So there long copies are made of
+/// short ones, for which the library has plain loops.
 namespace fulmar::base {
 
 /// So many bytes glibc copies without the string instruction, unless it is tuned otherwise.
