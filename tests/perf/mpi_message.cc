@@ -32,7 +32,7 @@ constexpr int many = 16;
 std::atomic<long> allocations{0};
 
 struct Shared {
-  std::atomic<int> round;  ///< how many rounds of messages one side has done
+  std::atomic<int> stage;  ///< how far both have come; each side advances it in its turn
   std::atomic<long> allocations;
 };
 
@@ -44,8 +44,16 @@ struct Task {
   Shared* shared;
 };
 
-void wait_for_round(const Task& task, int round) {
-  while (task.shared->round.load() < round) ::sched_yield();
+// What is received is counted in the second round. In the first one, too, all messages come before
+// they are asked for: only then has every pool the size that the second round needs.
+constexpr int first_round_sent = 1;
+constexpr int first_round_received = 2;
+constexpr int second_round_sent = 3;
+/// Both rounds of sends are done.
+constexpr int all_sent = 1;
+
+void wait_for(const Task& task, int stage) {
+  while (task.shared->stage.load() < stage) ::sched_yield();
 }
 
 void exchange(int peer, double& value) {
@@ -80,31 +88,47 @@ void measured(void* argument) {
   const Task& task = *static_cast<Task*>(argument);
   MPI_Init(nullptr, nullptr);
   warm_up(0);
+  if (!task.send) wait_for(task, first_round_sent);
   round_of_messages(task);  // pools are filled now
   const long before = allocations.load();
-  if (!task.send) wait_for_round(task, 2);
+  if (!task.send) {
+    task.shared->stage.store(first_round_received);
+    wait_for(task, second_round_sent);
+  }
   fulmar::perf::count_steps_marker();
   round_of_messages(task);
   fulmar::perf::count_steps_marker();
   task.shared->allocations.store(allocations.load() - before);
-  if (task.send) task.shared->round.store(2);
+  if (task.send) task.shared->stage.store(all_sent);
   MPI_Finalize();
+}
+
+void send_to_measured(const Task& task) {
+  const double value = 2;
+  for (int i = 0; i < task.repeats; ++i) {
+    MPI_Send(&value, 1, MPI_DOUBLE, 0, 3, MPI_COMM_WORLD);
+  }
+}
+
+void receive_from_measured(const Task& task) {
+  double value = 0;
+  for (int i = 0; i < 2 * task.repeats; ++i) {
+    MPI_Recv(&value, 1, MPI_DOUBLE, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
 }
 
 void other(const Task& task) {
   MPI_Init(nullptr, nullptr);
   warm_up(1);
-  if (task.send) wait_for_round(task, 2);
-  double value = 2;
-  for (int round = 1; round <= 2; ++round) {
-    for (int i = 0; i < task.repeats; ++i) {
-      if (task.send) {
-        MPI_Recv(&value, 1, MPI_DOUBLE, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      } else {
-        MPI_Send(&value, 1, MPI_DOUBLE, 0, 3, MPI_COMM_WORLD);
-      }
-    }
-    if (!task.send) task.shared->round.store(round);
+  if (task.send) {
+    wait_for(task, all_sent);
+    receive_from_measured(task);
+  } else {
+    send_to_measured(task);
+    task.shared->stage.store(first_round_sent);
+    wait_for(task, first_round_received);
+    send_to_measured(task);
+    task.shared->stage.store(second_round_sent);
   }
   MPI_Finalize();
 }
