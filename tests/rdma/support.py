@@ -98,11 +98,23 @@ def run_steps(steps, options=(), timeout_s=600, wrapper=()):
         file.writelines(step.line() for step in steps)
         file.flush()
         words = [RDMAVM, "--timeout", str(timeout_s), *options, "--", *wrapper, STEPS, mark, file.name]
-        done = subprocess.run(list(map(str, words)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, cwd="/",
-                              stderr=subprocess.STDOUT, text=True, errors="replace", env=environment(), check=False)
-    if done.returncode == SKIPPED:
-        skip(done.stdout.strip())
-    return results_in(done.stdout, mark), f"{done.stdout}(rdmavm has ended with status {done.returncode})"
+        status, text = run_showing(list(map(str, words)), mark)
+    if status == SKIPPED:
+        skip(text.strip())
+    return results_in(text, mark), f"{text}(rdmavm has ended with status {status})"
+
+
+def run_showing(words, mark):
+    """Runs a command; tells of each step that has ended, as minutes pass without anything else to see."""
+    lines = []
+    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd="/",
+                          text=True, errors="replace", env=environment()) as process:
+        for line in process.stdout:
+            lines.append(line)
+            found = re.search(rf"{mark} end (\S+) (\d+) (\d+)$", line)
+            if found:
+                print(f"  {found[1]}: status {found[2]}, {found[3]} s", flush=True)
+    return process.returncode, "".join(lines)
 
 
 def results_in(text, mark):
