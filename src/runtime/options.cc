@@ -122,6 +122,7 @@ const OptionSpec& nearest_option(std::string_view name) noexcept {
 Options::Options(std::vector<std::string>& complaints) {
   for (const OptionSpec& spec : specs) {
     const char* given = std::getenv(spec.name);
+    if (given != nullptr && *given == '\0') given = nullptr;  // a script's way to unset it
     if (given != nullptr && !readable(spec, given)) {
       complaints.push_back(std::string(spec.name) + "=" + given + " cannot be read; using " +
                            spec.standard + " (" + spec.text + ")");

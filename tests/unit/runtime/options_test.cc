@@ -3,6 +3,7 @@
 #include "runtime/options.h"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include "runtime/effects.h"
 
@@ -42,6 +43,19 @@ TEST(Options, Set_takes_only_what_can_be_read) {
   EXPECT_EQ(options.values()[index].source, Options::Source::tool);
   options.resolve("FULMAR_EAGER_BYTES", 4096);
   EXPECT_EQ(options.size("FULMAR_EAGER_BYTES"), 2048U) << "only auto is resolved";
+}
+
+TEST(Options, An_empty_variable_is_none) {
+  ::setenv("FULMAR_EAGER_BYTES", "", 1);
+  std::vector<std::string> complaints;
+  const Options options(complaints);
+  EXPECT_TRUE(complaints.empty());
+  EXPECT_EQ(options.text("FULMAR_EAGER_BYTES"), "auto");
+  ::setenv("FULMAR_EAGER_BYTES", "much", 1);
+  const Options unreadable(complaints);
+  EXPECT_EQ(complaints.size(), 1U);
+  EXPECT_EQ(unreadable.text("FULMAR_EAGER_BYTES"), "auto");
+  ::unsetenv("FULMAR_EAGER_BYTES");
 }
 
 TEST(Options, Integers) {
