@@ -63,6 +63,13 @@ def _program(package, name):
     return program
 
 
+def has_network(name):
+    """Whether this build can use a network, as `fulmar info` says."""
+    text = subprocess.run([BUILD / "bin" / "fulmar", "info"], capture_output=True, text=True, check=False,
+                          env=environment()).stdout
+    return re.search(rf"^  {name} +on\b", text, re.MULTILINE) is not None
+
+
 def can_make_hosts():
     """Why there can be no fake hosts here; empty when there can."""
     if os.geteuid() != 0:

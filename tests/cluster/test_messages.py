@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 the Fulmar authors
-"""MPI programs across two fake hosts: between them tcp, within them shared memory."""
+"""MPI programs across fake hosts: between them tcp or ofi, within them shared memory. Two hosts; four of them with
+FULMAR_TEST_EVERY_PATH=1, as in the soak."""
+
+import os
+import unittest
 
 import support
 from support import BUILD
@@ -10,19 +14,33 @@ PRTERUN, SETTINGS = support.prterun()
 PROGRAMS = ("p2p.order", "p2p.modes", "p2p.probe", "p2p.types", "p2p.threads", "coll.levels", "coll.movement",
             "coll.nonblocking", "coll.persistent", "comm.making", "comm.inter", "datatype.value_index",
             "partitioned.rounds", "topo.cart", "topo.neighbour")
+# libfabric is between the hosts in these; all of them in the soak.
+PROGRAMS_OF_OFI = ("p2p.order", "p2p.modes", "p2p.types", "coll.levels", "comm.making", "partitioned.rounds")
+EVERY_PATH = "FULMAR_TEST_EVERY_PATH" in os.environ
 # What another launcher takes part in is how ranks find each other, and how they leave.
 PROGRAMS_OF_PRTERUN = ("p2p.modes", "p2p.order", "coll.levels")
 
 
-class Messages(support.HostsTest):
-    def across(self, program, hosts, ranks):
-        result = self.on("node0", HYDRA, "-hosts", hosts, "-n", ranks, BUILD / "tests" / f"mpi.{program}")
+class Across(support.HostsTest):
+    def across(self, program, hosts, ranks, fabric="shm,tcp"):
+        """Runs a program; fails where the network was not to be had, as all ranks are told to use it."""
+        result = self.on("node0", HYDRA, "-hosts", hosts, "-n", ranks, BUILD / "tests" / f"mpi.{program}",
+                         env={"FULMAR_FABRIC": fabric}, timeout=120)
         self.assertEqual(result.returncode, 0, result.stdout)
 
+    def each_across(self, programs, hosts, fabric):
+        for program in programs:
+            with self.subTest(program=program, fabric=fabric):
+                self.across(program, hosts, 4, fabric)
+
+
+class Messages(Across):
     def test_programs(self):
-        for program in PROGRAMS:
-            with self.subTest(program=program):
-                self.across(program, "node0:2,node1:2", 4)
+        self.each_across(PROGRAMS, "node0:2,node1:2", "shm,tcp")
+
+    @unittest.skipUnless(support.has_network("ofi"), "this build or machine has no libfabric")
+    def test_programs_over_ofi(self):
+        self.each_across(PROGRAMS if EVERY_PATH else PROGRAMS_OF_OFI, "node0:2,node1:2", "shm,ofi")
 
     def test_two_levels(self):
         """The table of algorithms takes those in levels by itself where ranks share hosts."""
@@ -45,6 +63,20 @@ class Messages(support.HostsTest):
     def test_ranks_in_turn(self):
         self.across("coll.levels", "node0,node1", 5)
         self.across("coll.reductions", "node0,node1", 4)
+
+
+@unittest.skipUnless(EVERY_PATH, "four hosts are for the soak")
+class FourHosts(Across):
+    HOSTS = 4
+    NAMES = "node0,node1,node2,node3"
+
+    def test_programs(self):
+        self.each_across(PROGRAMS, self.NAMES, "shm,tcp")
+        self.across("coll.two_levels", self.NAMES, 6)
+
+    @unittest.skipUnless(support.has_network("ofi"), "this build or machine has no libfabric")
+    def test_programs_over_ofi(self):
+        self.each_across(PROGRAMS, self.NAMES, "shm,ofi")
 
 
 support.main()
