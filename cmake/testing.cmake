@@ -19,11 +19,11 @@ endif()
 # The environment of every test: sanitizer settings, nothing inherited that changes the library.
 set(FULMAR_TEST_ENVIRONMENT "")
 if(FULMAR_SANITIZE STREQUAL "address")
-  set(FULMAR_TEST_ENVIRONMENT "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1")
+  set(FULMAR_TEST_ENVIRONMENT "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1")
 elseif(FULMAR_SANITIZE STREQUAL "undefined")
   set(FULMAR_TEST_ENVIRONMENT "UBSAN_OPTIONS=print_stacktrace=1")
 elseif(FULMAR_SANITIZE STREQUAL "thread")
-  set(FULMAR_TEST_ENVIRONMENT "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1")
+  set(FULMAR_TEST_ENVIRONMENT "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:allocator_may_return_null=1")
 endif()
 
 # How long a test may take that gets `seconds` without a sanitizer.
