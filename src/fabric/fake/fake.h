@@ -48,9 +48,10 @@ class FakeNetwork {
   /// Every post is refused with this probability, and a poll delivers nothing with the same one.
   void set_reluctance(double probability) noexcept { reluctance_ = probability; }
   /// What goes from one port to another is not there for the next `polls` polls of the receiver;
-  /// what others send meanwhile overtakes it.
+  /// what others send meanwhile overtakes it. Who is held already is not held longer: all arrives.
   void hold(std::uint32_t from, std::uint32_t to, unsigned polls) noexcept {
-    held_polls_[std::size_t{from} * ports_ + to] = polls;
+    unsigned& held = held_polls_[std::size_t{from} * ports_ + to];
+    if (held == 0) held = polls;
   }
   void set_turn(Turn turn) { turn_ = std::move(turn); }
   void take_turns(std::uint32_t port) {

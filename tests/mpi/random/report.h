@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -43,8 +44,8 @@ inline std::uint64_t& current_seed() {
   return seed;
 }
 /// The same, for a signal that another thread gets.
-inline volatile std::uint64_t& latest_seed() {
-  static volatile std::uint64_t seed = 0;
+inline std::atomic<std::uint64_t>& latest_seed() {
+  static std::atomic<std::uint64_t> seed = 0;
   return seed;
 }
 
