@@ -30,11 +30,16 @@ class NothingLeft(LauncherTest):
         self.assert_gone(*pids, limit_s=LIMIT_S)
         wait_until(lambda: not holders_of_job_memory(inode), "end of the job's memory", LIMIT_S)
 
-    def guard_of(self, process):
+    def guard_of(self, process, before=0):
+        """The guard of a job; a new one, if that was `before`."""
+        found = []
+
         def find():
-            return next((pid for pid, name in children_of(process.pid).items() if name == "fulmar-guard"), 0)
+            found[:] = [pid for pid, name in children_of(process.pid).items()
+                        if name == "fulmar-guard" and pid != before]
+            return found
         wait_until(find, "a guard")
-        return find()
+        return found[0]
 
     def test_after_a_clean_end(self):
         process, pids, inode, _ = self.start_family("until [ -e go ]; do sleep 0.01; done")
@@ -71,7 +76,7 @@ class NothingLeft(LauncherTest):
         process, pids, inode, _ = self.start_family("sleep 1000")
         first = self.guard_of(process)
         os.kill(first, signal.SIGKILL)
-        wait_until(lambda: self.guard_of(process) != first, "a new guard")
+        self.guard_of(process, before=first)
         process.kill()
         self.assert_nothing_left(pids, inode)
 
