@@ -26,6 +26,14 @@ elseif(FULMAR_SANITIZE STREQUAL "thread")
   set(FULMAR_TEST_ENVIRONMENT "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:allocator_may_return_null=1")
 endif()
 
+# fulmar_derives_from_src(TARGET): it has classes that derive from those of src, which has no run-time
+# types that UBSan could compare.
+function(fulmar_derives_from_src target)
+  if(TARGET ${target} AND FULMAR_SANITIZE STREQUAL "undefined")
+    target_compile_options(${target} PRIVATE -fno-sanitize=vptr)
+  endif()
+endfunction()
+
 # How long a test may take that gets `seconds` without a sanitizer.
 function(fulmar_timeout out seconds)
   if(FULMAR_SANITIZE)
