@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -166,27 +167,35 @@ class Overlap {
     return takers;
   }
 
-  /// Lets the messages arrive in some order in which each gets the receive that it got, as the
-  /// first of those left that accept it. Where one can arrive, no other order would be better: it
-  /// takes nothing that another one needs.
+  /// Which messages of each sender have not found their receive in `check`.
+  using Left = std::set<std::pair<int, std::size_t>>;
+
+  /// Finds an order in which messages and receives can have met (MPI 5.0, 3.5): each message with
+  /// the first receive left that accepts it, each receive with the first message left of this
+  /// sender that it accepts. What may meet may do so at once: it takes nothing that others need.
+  /// Messages that no receive accepts both of need not meet theirs in the order of the sends.
   void check() const {
     const auto takers = receives_by_message();
     std::vector<bool> taken(wanted_.size());
-    std::map<int, std::size_t> next;
-    for (std::size_t left = wanted_.size(); left > 0; --left) {
-      bool arrived = false;
-      for (const auto& [sender, messages] : messages_) {
-        std::size_t& number = next[sender];
-        if (number == messages.size()) continue;
-        const std::size_t taker = takers.at({sender, number});
-        if (first_accepting(taken, sender, messages[number].tag) != taker) continue;
-        taken[taker] = true;
-        ++number;
-        arrived = true;
-        break;
-      }
-      if (!arrived) fail_order(next);
+    Left left;
+    for (const auto& [message, taker] : takers) left.insert(message);
+    while (!left.empty()) {
+      const auto next = std::find_if(left.begin(), left.end(), [&](const auto& message) {
+        return may_meet(message, takers.at(message), left, taken);
+      });
+      if (next == left.end()) fail_order(left);
+      taken[takers.at(*next)] = true;
+      left.erase(next);
     }
+  }
+  [[nodiscard]] bool may_meet(const std::pair<int, std::size_t>& message, std::size_t taker,
+                              const Left& left, const std::vector<bool>& taken) const {
+    const auto [sender, number] = message;
+    const std::vector<Message>& messages = messages_.at(sender);
+    if (first_accepting(taken, sender, messages[number].tag) != taker) return false;
+    return std::none_of(left.lower_bound({sender, 0}), left.find(message), [&](const auto& before) {
+      return accepts(wanted_[taker], sender, messages[before.second].tag);
+    });
   }
   [[nodiscard]] std::size_t first_accepting(const std::vector<bool>& taken, int sender,
                                             int tag) const {
@@ -194,10 +203,11 @@ class Overlap {
     while (taken[i] || !accepts(wanted_[i], sender, tag)) ++i;
     return i;
   }
-  [[noreturn]] static void fail_order(const std::map<int, std::size_t>& next) {
-    std::string text = "receives that accept the same messages got them in an impossible order;";
-    for (const auto& [sender, number] : next) {
-      text += " rank " + std::to_string(sender) + " is at its message " + std::to_string(number);
+  [[noreturn]] static void fail_order(const Left& left) {
+    std::string text =
+        "receives that accept the same messages got them in an impossible order; left are";
+    for (const auto& [sender, number] : left) {
+      text += " " + std::to_string(sender) + ":" + std::to_string(number);
     }
     fail(text);
   }
