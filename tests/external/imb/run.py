@@ -19,8 +19,8 @@ import sources  # noqa: E402
 import support  # noqa: E402
 
 PLAN = pathlib.Path(__file__).resolve().parent / "plan.txt"
-# A heading of a table, "# Benchmarking NAME" (IMB-P2P writes "# Benchmark NAME").
-HEADING = re.compile(r"^#? *Benchmark(?:ing)? +(\S+)", re.M)
+# A heading of a table, "# Benchmarking NAME" (IMB-P2P writes "# Benchmark NAME"; of groups, Multi-NAME).
+HEADING = re.compile(r"^#? *Benchmark(?:ing)? +(?:Multi-)?(\S+)", re.M)
 
 
 def read_plan():
