@@ -200,7 +200,6 @@ class Device {
   void remove_hook(Hook& hook) noexcept;
 
   // --- short collective operations; see device/node_board.h
-  // ------------------------------------------------------------------------------------------
 
   /// The boards with this index of these processes, of which this one is number `self`; nullptr
   /// where they cannot all be read, which is the same in each of them.
@@ -210,6 +209,7 @@ class Device {
   [[nodiscard]] BoardPool& boards() noexcept { return boards_; }
   /// Wakes a process of the node, by its number there, that was seen to sleep.
   void wake(std::uint32_t number) noexcept;
+  void count_single_copy() noexcept { ++counters_.single_copies; }
 
   // --- figures; see also device/figures.cc
   // ------------------------------------------------------------------------------------------

@@ -12,6 +12,10 @@ namespace {
 
 template <class Channel>
 concept HasBoards = requires(Channel& channel, std::uint32_t peer) { channel.board(peer, 0U); };
+template <class Channel>
+concept ReadsBoards = HasBoards<Channel> && requires(Channel& channel, std::uint32_t peer) {
+  channel.provider().reach(peer);
+};
 
 }  // namespace
 
@@ -91,6 +95,32 @@ void NodeBoard::wait_finished(int chunks) noexcept {
 int NodeBoard::owner(int chunk) const noexcept {
   const int member = work().owners[static_cast<std::size_t>(chunk)].load(std::memory_order_relaxed);
   return member < size() ? member : 0;
+}
+
+bool NodeBoard::reaches_all() noexcept {
+  bool all = false;
+  device_.rails().for_each([&](auto& channel) {
+    if constexpr (ReadsBoards<std::remove_cvref_t<decltype(channel)>>) {
+      all = std::all_of(members_.begin(), members_.end(), [&](const Member& member) {
+        return &member == &members_[static_cast<std::size_t>(self_)] ||
+               channel.provider().reach(member.number);
+      });
+    }
+  });
+  return all;
+}
+
+base::Error NodeBoard::read(int member, std::uint64_t address, std::span<std::byte> to) noexcept {
+  base::Error error(base::ErrorClass::other);
+  device_.rails().for_each([&](auto& channel) {
+    if constexpr (ReadsBoards<std::remove_cvref_t<decltype(channel)>>) {
+      device_.count_single_copy();
+      const iovec piece{to.data(), to.size()};
+      error = channel.provider().read(members_[static_cast<std::size_t>(member)].number,
+                                      {&piece, 1}, address, to.size());
+    }
+  });
+  return error;
 }
 
 void NodeBoard::wake(std::uint32_t number) noexcept { device_.wake(number); }

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "base/error.h"
 #include "device/text_ring.h"
 #include "wire/shm_area.h"
 
@@ -138,6 +139,15 @@ class NodeBoard {
   [[nodiscard]] std::byte* own_text(std::size_t bytes) noexcept {
     return text_of(members_[static_cast<std::size_t>(self_)], bytes);
   }
+
+  // Memory of members' own, through the kernel (fabric::ReachesMemory), in any round.
+
+  /// Whether this process can read the memory of all others.
+  [[nodiscard]] bool reaches_all() noexcept;
+  /// Copies `to.size()` bytes at an address that the member told. Fails (other) where the kernel
+  /// refuses or nothing is there.
+  [[nodiscard]] base::Error read(int member, std::uint64_t address,
+                                 std::span<std::byte> to) noexcept;
 
   // Shared work of a round, after `wait_all`: `claim` until there is none, `finish` each; then
   // `wait_finished`.

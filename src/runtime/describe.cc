@@ -108,7 +108,10 @@ void add_collectives(std::string& text) {
                                                                 : "";
     add_line(text, "  %-14s %-13s bytes of %s: %s; ranks: %s%s%s", mpi::family_name(row.family),
              mpi::way_name(row.way), mpi::bytes_of_family(row.family), bytes.c_str(), ranks.c_str(),
-             needs, row.not_crowded ? "; a core for each rank" : "");
+             needs,
+             row.cores == mpi::Cores::own      ? "; a core for each rank"
+             : row.cores == mpi::Cores::shared ? "; more ranks than cores"
+                                               : "");
     add_line(text, "  %-28s %s", "", row.text);
   }
 }

@@ -33,7 +33,7 @@ std::string draw_algorithms(Dice& dice) {
     std::vector<std::string> ways;
     const auto name = static_cast<fulmar::mpi::Family>(family);
     for (const fulmar::mpi::ChoiceRow& row : fulmar::mpi::choice_rows()) {
-      if (row.family != name || row.way == fulmar::mpi::Way::board) continue;
+      if (row.family != name || row.needs == fulmar::mpi::Needs::board) continue;
       ways.emplace_back(way_name(row.way));
     }
     const auto& way = ways[at(dice.below(generated::length(ways)))];

@@ -7,10 +7,10 @@
 #include "mpi/coll/calls.h"
 #include "mpi/datatype/view.h"
 
-/// On a board (board_movement.cc), or every rank sends to each other one directly, first to its
-/// next neighbour, then to the one after, so that nobody is everybody's target at once; a window of
-/// messages is under way at a time. In place the outgoing blocks are packed into memory of their
-/// own first.
+/// On a board (board_movement.cc, board_reads.cc), or every rank sends to each other one directly,
+/// first to its next neighbour, then to the one after, so that nobody is everybody's target at
+/// once; a window of messages is under way at a time. In place the outgoing blocks are packed into
+/// memory of their own first.
 namespace fulmar::mpi {
 
 using base::Error;
@@ -167,7 +167,9 @@ Error alltoall(const ConstData& send, const Data& receive, Comm& comm) {
   if (const Error bad = call.check(comm); bad.failed()) return bad;
   if (device::NodeBoard* board = board_for(comm, Family::alltoall, bytes_of(receive));
       board != nullptr) {
-    return alltoall_on(*board, call.send, call.receive, comm);
+    return reads_memory(comm, Family::alltoall, bytes_of(receive))
+               ? alltoall_read(*board, call.send, call.receive, comm)
+               : alltoall_on(*board, call.send, call.receive, comm);
   }
   return run_call(comm, tag, call);
 }

@@ -39,6 +39,11 @@ namespace fulmar::mpi {
   return text <= largest && (staged || bytes <= largest) ? board : nullptr;
 }
 
+/// Whether the members of such a call read each other's memory (board_reads.cc).
+[[nodiscard]] inline bool reads_memory(const Comm& comm, Family family, Count bytes) noexcept {
+  return comm.library->schedules->choices().takes_reads(family, comm.size(), bytes);
+}
+
 /// How `total` bytes (or elements) are cut.
 struct Pieces {
   Count total;
@@ -92,6 +97,10 @@ class Packed {
   Packed& operator=(const Packed&) = delete;
 
   [[nodiscard]] Count bytes() const noexcept { return static_cast<Count>(buffer_.bytes); }
+  /// Where the bytes lie if they are one run, else null.
+  [[nodiscard]] std::byte* run() const noexcept {
+    return buffer_.packer == nullptr ? static_cast<std::byte*>(buffer_.address) : nullptr;
+  }
   /// Copies bytes [from, from + count) out; nothing beyond the end.
   void read(Count from, Count count, std::byte* to) const noexcept {
     const Count there = std::min(count, bytes() - from);
@@ -177,5 +186,9 @@ base::Error allgather_on(device::NodeBoard& board, const ConstData& send, const 
 /// Equal blocks.
 base::Error alltoall_on(device::NodeBoard& board, const Blocks& send, const Blocks& receive,
                         const Comm& comm);
+
+/// By reading each other's memory (board_reads.cc), or as above where that cannot be done.
+base::Error alltoall_read(device::NodeBoard& board, const Blocks& send, const Blocks& receive,
+                          const Comm& comm);
 
 }  // namespace fulmar::mpi

@@ -14,93 +14,96 @@ constexpr int any = std::numeric_limits<int>::max();
 
 /// With shared memory a message costs its bytes, copied once, and waking its receiver, which costs
 /// most where ranks share cores. So: few rounds that wait for each other, then few bytes.
-constexpr std::array<ChoiceRow, 40> rows = {{
-    {Family::barrier, Way::board, Needs::board, 0, no_end, 1, 64, false,
+constexpr std::array<ChoiceRow, 41> rows = {{
+    {Family::barrier, Way::board, Needs::board, 0, no_end, 1, 64, Cores::any,
      "everybody tells all others; one round"},
-    {Family::barrier, Way::levels, Needs::nothing, 0, no_end, 1, any, false,
+    {Family::barrier, Way::levels, Needs::nothing, 0, no_end, 1, any, Cores::any,
      "within each node, then between their leaders, and back"},
-    {Family::barrier, Way::dissemination, Needs::nothing, 0, no_end, 1, any, false,
+    {Family::barrier, Way::dissemination, Needs::nothing, 0, no_end, 1, any, Cores::any,
      "log2(n) rounds of empty messages"},
-    {Family::bcast, Way::board, Needs::board, 0, no_end, 1, 64, false, "the root tells all others"},
-    {Family::bcast, Way::levels, Needs::nothing, 0, no_end, 1, any, false,
-     "between nodes, then within each"},
-    {Family::bcast, Way::chain, Needs::nothing, 256 * kib, no_end, 3, any, true,
-     "pieces from rank to rank, all at work at the same time"},
-    {Family::bcast, Way::spread, Needs::nothing, 512 * kib, no_end, 9, any, false,
-     "dealt out over a tree, then round a ring; log2(n) + n - 1 rounds"},
-    {Family::bcast, Way::binomial, Needs::nothing, 0, no_end, 1, any, false,
-     "a tree; log2(n) rounds"},
-    {Family::gather, Way::board, Needs::board, 0, no_end, 1, 64, false,
-     "every rank tells the root"},
-    {Family::gather, Way::binomial, Needs::equal_blocks, 0, 2 * kib, 17, any, false,
-     "a tree; log2(n) rounds, more copies"},
-    {Family::gather, Way::direct, Needs::nothing, 0, no_end, 1, any, false,
-     "every rank to the root, into place"},
-    {Family::scatter, Way::board, Needs::board, 0, 256 * kib, 1, 64, false,
+    {Family::bcast, Way::board, Needs::board, 0, no_end, 1, 64, Cores::any,
      "the root tells all others"},
-    {Family::scatter, Way::board, Needs::board, 256 * kib, no_end, 1, 64, true,
-     "the same; where ranks share cores, one copy by the kernel costs less than two"},
-    {Family::scatter, Way::binomial, Needs::equal_blocks, 0, 2 * kib, 17, any, false,
-     "a tree; log2(n) rounds, more copies"},
-    {Family::scatter, Way::direct, Needs::nothing, 0, no_end, 1, any, false,
-     "the root to every rank, from its place"},
-    {Family::allgather, Way::board, Needs::board, 0, no_end, 1, 64, false,
-     "everybody tells all others; one round"},
-    {Family::allgather, Way::bruck, Needs::equal_blocks, 0, 32 * kib, 8, any, false,
-     "log2(n) rounds of growing messages, one more copy"},
-    {Family::allgather, Way::direct, Needs::nothing, 0, no_end, 1, 16, false,
-     "every rank to every other, into place; one round"},
-    {Family::allgather, Way::ring, Needs::nothing, 0, no_end, 1, any, false,
-     "blocks travel round; n - 1 rounds"},
-    {Family::alltoall, Way::board, Needs::board, 0, no_end, 1, 64, false,
-     "everybody tells all others; one round"},
-    {Family::alltoall, Way::bruck, Needs::equal_blocks, 0, 256, 8, any, false,
-     "log2(n) rounds of n/2 blocks each"},
-    {Family::alltoall, Way::pairwise, Needs::nothing, 0, no_end, 1, any, false,
-     "every rank to every other; one round"},
-    {Family::reduce, Way::board, Needs::board, 0, no_end, 1, 64, false,
-     "every rank tells the root, which combines"},
-    {Family::reduce, Way::levels, Needs::commutative, 0, no_end, 1, any, false,
-     "within each node, then between nodes"},
-    {Family::reduce, Way::direct, Needs::nothing, 256 * kib, no_end, 2, 16, false,
-     "each rank reduces a part of the elements, the root collects"},
-    {Family::reduce, Way::chain, Needs::nothing, 512 * kib, no_end, 17, any, true,
+    {Family::bcast, Way::levels, Needs::nothing, 0, no_end, 1, any, Cores::any,
+     "between nodes, then within each"},
+    {Family::bcast, Way::chain, Needs::nothing, 256 * kib, no_end, 3, any, Cores::own,
      "pieces from rank to rank, all at work at the same time"},
-    {Family::reduce, Way::binomial, Needs::nothing, 0, no_end, 1, any, false,
+    {Family::bcast, Way::spread, Needs::nothing, 512 * kib, no_end, 9, any, Cores::any,
+     "dealt out over a tree, then round a ring; log2(n) + n - 1 rounds"},
+    {Family::bcast, Way::binomial, Needs::nothing, 0, no_end, 1, any, Cores::any,
      "a tree; log2(n) rounds"},
-    {Family::allreduce, Way::board, Needs::board, 0, no_end, 1, 64, false,
+    {Family::gather, Way::board, Needs::board, 0, no_end, 1, 64, Cores::any,
+     "every rank tells the root"},
+    {Family::gather, Way::binomial, Needs::equal_blocks, 0, 2 * kib, 17, any, Cores::any,
+     "a tree; log2(n) rounds, more copies"},
+    {Family::gather, Way::direct, Needs::nothing, 0, no_end, 1, any, Cores::any,
+     "every rank to the root, into place"},
+    {Family::scatter, Way::board, Needs::board, 0, 256 * kib, 1, 64, Cores::any,
+     "the root tells all others"},
+    {Family::scatter, Way::board, Needs::board, 256 * kib, no_end, 1, 64, Cores::own,
+     "the same; where ranks share cores, one copy by the kernel costs less than two"},
+    {Family::scatter, Way::binomial, Needs::equal_blocks, 0, 2 * kib, 17, any, Cores::any,
+     "a tree; log2(n) rounds, more copies"},
+    {Family::scatter, Way::direct, Needs::nothing, 0, no_end, 1, any, Cores::any,
+     "the root to every rank, from its place"},
+    {Family::allgather, Way::board, Needs::board, 0, no_end, 1, 64, Cores::any,
+     "everybody tells all others; one round"},
+    {Family::allgather, Way::bruck, Needs::equal_blocks, 0, 32 * kib, 8, any, Cores::any,
+     "log2(n) rounds of growing messages, one more copy"},
+    {Family::allgather, Way::direct, Needs::nothing, 0, no_end, 1, 16, Cores::any,
+     "every rank to every other, into place; one round"},
+    {Family::allgather, Way::ring, Needs::nothing, 0, no_end, 1, any, Cores::any,
+     "blocks travel round; n - 1 rounds"},
+    {Family::alltoall, Way::read, Needs::board, 256 * kib, no_end, 3, 8, Cores::shared,
+     "each reads from the memory of all others; one copy, by the kernel"},
+    {Family::alltoall, Way::board, Needs::board, 0, no_end, 1, 64, Cores::any,
+     "everybody tells all others; one round"},
+    {Family::alltoall, Way::bruck, Needs::equal_blocks, 0, 256, 8, any, Cores::any,
+     "log2(n) rounds of n/2 blocks each"},
+    {Family::alltoall, Way::pairwise, Needs::nothing, 0, no_end, 1, any, Cores::any,
+     "every rank to every other; one round"},
+    {Family::reduce, Way::board, Needs::board, 0, no_end, 1, 64, Cores::any,
+     "every rank tells the root, which combines"},
+    {Family::reduce, Way::levels, Needs::commutative, 0, no_end, 1, any, Cores::any,
+     "within each node, then between nodes"},
+    {Family::reduce, Way::direct, Needs::nothing, 256 * kib, no_end, 2, 16, Cores::any,
+     "each rank reduces a part of the elements, the root collects"},
+    {Family::reduce, Way::chain, Needs::nothing, 512 * kib, no_end, 17, any, Cores::own,
+     "pieces from rank to rank, all at work at the same time"},
+    {Family::reduce, Way::binomial, Needs::nothing, 0, no_end, 1, any, Cores::any,
+     "a tree; log2(n) rounds"},
+    {Family::allreduce, Way::board, Needs::board, 0, no_end, 1, 64, Cores::any,
      "everybody tells all others; few bytes are combined by each, more together"},
-    {Family::allreduce, Way::levels, Needs::commutative, 0, no_end, 1, any, false,
+    {Family::allreduce, Way::levels, Needs::commutative, 0, no_end, 1, any, Cores::any,
      "within each node, then between their leaders, and back"},
-    {Family::allreduce, Way::direct, Needs::nothing, 64 * kib, no_end, 2, 16, false,
+    {Family::allreduce, Way::direct, Needs::nothing, 64 * kib, no_end, 2, 16, Cores::any,
      "each rank reduces a part of the elements and sends it to all; two rounds"},
-    {Family::allreduce, Way::segments, Needs::commutative, 4096 * kib, no_end, 17, any, true,
+    {Family::allreduce, Way::segments, Needs::commutative, 4096 * kib, no_end, 17, any, Cores::own,
      "the ring, with parts in segments that overlap"},
-    {Family::allreduce, Way::ring, Needs::commutative, 256 * kib, no_end, 17, any, false,
+    {Family::allreduce, Way::ring, Needs::commutative, 256 * kib, no_end, 17, any, Cores::any,
      "the same along a ring; 2(n - 1) rounds, no memory for others' operands"},
-    {Family::allreduce, Way::halving, Needs::commutative, 16 * kib, no_end, 17, any, false,
+    {Family::allreduce, Way::halving, Needs::commutative, 16 * kib, no_end, 17, any, Cores::any,
      "halves of halves, then back; 2 log2(n) rounds"},
-    {Family::allreduce, Way::doubling, Needs::nothing, 0, no_end, 1, any, false,
+    {Family::allreduce, Way::doubling, Needs::nothing, 0, no_end, 1, any, Cores::any,
      "pairs exchange all they have; log2(n) rounds"},
-    {Family::reduce_scatter, Way::board, Needs::board, 0, no_end, 1, 64, false,
+    {Family::reduce_scatter, Way::board, Needs::board, 0, no_end, 1, 64, Cores::any,
      "everybody tells all others and combines its part"},
-    {Family::reduce_scatter, Way::halving, Needs::commutative, 0, 512 * kib, 9, any, false,
+    {Family::reduce_scatter, Way::halving, Needs::commutative, 0, 512 * kib, 9, any, Cores::any,
      "halves of halves; log2(n) rounds"},
-    {Family::reduce_scatter, Way::deal, Needs::nothing, 0, 16 * kib, 9, any, false,
+    {Family::reduce_scatter, Way::deal, Needs::nothing, 0, 16 * kib, 9, any, Cores::any,
      "a tree to rank 0, which deals out; log2(n) + 1 rounds"},
-    {Family::reduce_scatter, Way::direct, Needs::nothing, 0, no_end, 1, any, false,
+    {Family::reduce_scatter, Way::direct, Needs::nothing, 0, no_end, 1, any, Cores::any,
      "every rank sends each other its part; one round"},
-    {Family::scan, Way::board, Needs::board, 0, no_end, 1, 64, false,
+    {Family::scan, Way::board, Needs::board, 0, no_end, 1, 64, Cores::any,
      "everybody tells those after it"},
-    {Family::scan, Way::doubling, Needs::nothing, 0, no_end, 1, any, false,
+    {Family::scan, Way::doubling, Needs::nothing, 0, no_end, 1, any, Cores::any,
      "pairs exchange all they have; log2(n) rounds"},
 }};
 constexpr std::array<const char*, family_count> family_names = {
     "barrier",  "bcast",  "gather",    "scatter",        "allgather",
     "alltoall", "reduce", "allreduce", "reduce_scatter", "scan"};
 constexpr std::array<const char*, way_count> way_names = {
-    "board",    "dissemination", "binomial", "chain",    "direct", "ring", "bruck",
-    "pairwise", "doubling",      "halving",  "segments", "spread", "deal", "levels"};
+    "board",    "read",     "dissemination", "binomial", "chain",  "direct", "ring",  "bruck",
+    "pairwise", "doubling", "halving",       "segments", "spread", "deal",   "levels"};
 
 bool allowed(const ChoiceRow& row, const CallFacts& facts) noexcept {
   if (row.way == Way::levels && facts.one_level) return false;
@@ -114,6 +117,10 @@ bool allowed(const ChoiceRow& row, const CallFacts& facts) noexcept {
     default:
       return true;
   }
+}
+
+bool fits_cores(const ChoiceRow& row, bool crowded) noexcept {
+  return row.cores == Cores::any || (row.cores == Cores::shared) == crowded;
 }
 
 bool fits(const ChoiceRow& row, const CallFacts& facts) noexcept {
@@ -188,15 +195,27 @@ Choices::Choices(std::string_view wanted, std::vector<std::string>& complaints) 
   set_boards();
 }
 
+void Choices::Range::add(const ChoiceRow& row) noexcept {
+  const bool is_empty = to_bytes == 0;
+  *this = {is_empty ? row.from_bytes : std::min(from_bytes, row.from_bytes),
+           std::max(to_bytes, row.to_bytes),
+           is_empty ? row.from_ranks : std::min(from_ranks, row.from_ranks),
+           std::max(to_ranks, row.to_ranks)};
+}
+
 void Choices::set_boards() noexcept {
+  boards_ = {};
+  reads_ = {};
   for (const ChoiceRow& row : rows) {
-    if (row.way != Way::board || (row.not_crowded && crowded_)) continue;
+    if (row.needs != Needs::board || !fits_cores(row, crowded_)) continue;
     const auto family = static_cast<std::size_t>(row.family);
-    if (wanted_[family] == Way::board) {
-      boards_[family] = {no_end, any};
-    } else if (!wanted_[family]) {
-      boards_[family] = {row.to_bytes, row.to_ranks};
-    }
+    if (wanted_[family]) continue;
+    (row.way == Way::read ? reads_ : boards_)[family].add(row);
+  }
+  for (std::size_t family = 0; family < family_count; ++family) {
+    const bool reads = wanted_[family] == Way::read;
+    if (reads || wanted_[family] == Way::board) boards_[family] = everything;
+    if (reads) reads_[family] = everything;
   }
 }
 
@@ -206,7 +225,7 @@ Way Choices::choose(Family family, const CallFacts& facts) const noexcept {
   for (const ChoiceRow& row : rows) {
     if (row.family != family || !allowed(row, facts)) continue;
     found = row.way;
-    if (wanted ? row.way == *wanted : fits(row, facts) && !(row.not_crowded && crowded_)) break;
+    if (wanted ? row.way == *wanted : fits(row, facts) && fits_cores(row, crowded_)) break;
   }
   return found;
 }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,6 +36,7 @@ inline constexpr std::size_t family_count = 10;
 
 enum class Way : std::uint8_t {
   board,
+  read,
   dissemination,
   binomial,
   chain,
@@ -49,7 +51,7 @@ enum class Way : std::uint8_t {
   deal,
   levels,
 };
-inline constexpr std::size_t way_count = 14;
+inline constexpr std::size_t way_count = 15;
 
 /// What cannot be overridden.
 enum class Needs : std::uint8_t {
@@ -57,6 +59,13 @@ enum class Needs : std::uint8_t {
   commutative,   ///< an operation that commutes
   equal_blocks,  ///< not the v-forms
   board,         ///< a blocking call among ranks of one node that have a board (mpi/coll/board.h)
+};
+
+/// Whether ranks have cores of their own.
+enum class Cores : std::uint8_t {
+  any,
+  own,
+  shared,  ///< more ranks than cores
 };
 
 /// A line of the table.
@@ -68,7 +77,7 @@ struct ChoiceRow {
   Count to_bytes;    ///< to here
   int from_ranks;
   int to_ranks;
-  bool not_crowded;  ///< only where every rank has a core
+  Cores cores;  ///< only where ranks have such
   const char* text;
 };
 
@@ -105,8 +114,11 @@ class Choices {
 
   /// Whether a call that could take the board does.
   [[nodiscard]] bool takes_board(Family family, int ranks, Count bytes) const noexcept {
-    const BoardRange& range = boards_[static_cast<std::size_t>(family)];
-    return bytes < range.to_bytes && ranks <= range.to_ranks;
+    return boards_[static_cast<std::size_t>(family)].holds(ranks, bytes);
+  }
+  /// Whether its members then read each other's memory.
+  [[nodiscard]] bool takes_reads(Family family, int ranks, Count bytes) const noexcept {
+    return reads_[static_cast<std::size_t>(family)].holds(ranks, bytes);
   }
 
   /// For a call that goes by messages.
@@ -114,14 +126,25 @@ class Choices {
 
  private:
   /// Of a family's calls; none where another algorithm is wanted.
-  struct BoardRange {
+  struct Range {
+    Count from_bytes = 0;
     Count to_bytes = 0;
+    int from_ranks = 0;
     int to_ranks = 0;
+
+    /// What a line takes, too; it borders on what is there.
+    void add(const ChoiceRow& row) noexcept;
+    [[nodiscard]] bool holds(int ranks, Count bytes) const noexcept {
+      return bytes >= from_bytes && bytes < to_bytes && ranks >= from_ranks && ranks <= to_ranks;
+    }
   };
+  static constexpr Range everything = {0, std::numeric_limits<Count>::max(), 1,
+                                       std::numeric_limits<int>::max()};
 
   void set_boards() noexcept;
 
-  std::array<BoardRange, family_count> boards_;
+  std::array<Range, family_count> boards_;
+  std::array<Range, family_count> reads_;
   std::array<std::optional<Way>, family_count> wanted_;
   bool crowded_ = false;
 };

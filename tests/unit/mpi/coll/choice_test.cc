@@ -28,7 +28,7 @@ TEST(Choices, every_family_has_a_last_line_that_always_fits) {
     EXPECT_EQ(rows[i].needs, Needs::nothing) << family_name(rows[i].family);
     EXPECT_EQ(rows[i].from_bytes, 0) << family_name(rows[i].family);
     EXPECT_EQ(rows[i].from_ranks, 1) << family_name(rows[i].family);
-    EXPECT_FALSE(rows[i].not_crowded) << family_name(rows[i].family);
+    EXPECT_EQ(rows[i].cores, Cores::any) << family_name(rows[i].family);
   }
 }
 
@@ -65,6 +65,19 @@ TEST(Choices, crowded_ranks_do_not_scatter_long_blocks_over_a_board) {
   Choices fixed = choices_of("scatter:board");
   fixed.set_crowded();
   EXPECT_TRUE(fixed.takes_board(Family::scatter, 4, 1 << 20));
+}
+
+TEST(Choices, crowded_ranks_read_long_blocks_from_each_other) {
+  Choices choices = choices_of("auto");
+  EXPECT_FALSE(choices.takes_reads(Family::alltoall, 4, 1 << 20));
+  choices.set_crowded();
+  EXPECT_TRUE(choices.takes_reads(Family::alltoall, 4, 1 << 20));
+  EXPECT_TRUE(choices.takes_board(Family::alltoall, 4, 1 << 20)) << "what they need for it";
+  EXPECT_FALSE(choices.takes_reads(Family::alltoall, 4, 1000));
+  EXPECT_FALSE(choices.takes_reads(Family::bcast, 4, 1 << 20));
+  const Choices fixed = choices_of("alltoall:read");
+  EXPECT_TRUE(fixed.takes_reads(Family::alltoall, 2, 1));
+  EXPECT_TRUE(fixed.takes_board(Family::alltoall, 2, 1));
 }
 
 TEST(Choices, unknown_names_are_told) {

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+//
+// All-to-all whose ranks read each other's memory, of all lengths and layouts.
+// ranks: 1 2 3 5 8
+// env: FULMAR_COLL=alltoall:read
+
+#include <cstdio>
+#include <vector>
+
+#include "support/collectives.h"
+
+namespace {
+
+using test::expect_equal;
+using test::mark;
+
+/// Counts the copies from other processes' memory that this one makes.
+class CopyCounter {
+ public:
+  CopyCounter() {
+    int index = 0;
+    int count = 0;
+    MPI_T_pvar_get_index("device_single_copies", MPI_T_PVAR_CLASS_COUNTER, &index);
+    MPI_T_pvar_session_create(&session_);
+    expect_equal(MPI_T_pvar_handle_alloc(session_, index, nullptr, &handle_, &count), MPI_SUCCESS,
+                 "the counter of copies");
+    MPI_T_pvar_start(session_, handle_);
+  }
+  ~CopyCounter() {
+    MPI_T_pvar_handle_free(session_, &handle_);
+    MPI_T_pvar_session_free(&session_);
+  }
+  CopyCounter(const CopyCounter&) = delete;
+  CopyCounter& operator=(const CopyCounter&) = delete;
+
+  [[nodiscard]] long long value() const {
+    unsigned long long value = 0;
+    MPI_T_pvar_read(session_, handle_, &value);
+    return static_cast<long long>(value);
+  }
+
+ private:
+  MPI_T_pvar_session session_ = MPI_T_PVAR_SESSION_NULL;
+  MPI_T_pvar_handle handle_ = MPI_T_PVAR_HANDLE_NULL;
+};
+
+/// An all-to-all of `count` numbers for each rank.
+void exchange(int count) {
+  const int rank = test::rank_of(MPI_COMM_WORLD);
+  const int size = test::size_of(MPI_COMM_WORLD);
+  const auto all = static_cast<std::size_t>(count) * static_cast<std::size_t>(size);
+  std::vector<std::uint32_t> from(all);
+  std::vector<std::uint32_t> to(all);
+  for (int peer = 0; peer < size; ++peer) {
+    for (int i = 0; i < count; ++i) {
+      from[static_cast<std::size_t>(peer * count + i)] = mark(rank, i, peer);
+    }
+  }
+  MPI_Alltoall(from.data(), count, MPI_UINT32_T, to.data(), count, MPI_UINT32_T, MPI_COMM_WORLD);
+  for (int peer = 0; peer < size; ++peer) {
+    for (int i = 0; i < count; ++i) {
+      expect_equal(to[static_cast<std::size_t>(peer * count + i)], mark(peer, i, rank),
+                   "MPI_Alltoall by reading");
+    }
+  }
+}
+
+/// One read for each block of others.
+void count_reads() {
+  const int size = test::size_of(MPI_COMM_WORLD);
+  const CopyCounter copies;
+  exchange(5000);  // whoever may read has found out by now
+  const int can_read = copies.value() > 0 ? 1 : 0;
+  int all_can_read = 0;
+  MPI_Allreduce(&can_read, &all_can_read, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  if (all_can_read == 0 && size > 1) {
+    std::puts("not counted: here processes may not read each other's memory");
+    return;
+  }
+  const long long before = copies.value();
+  exchange(5000);
+  expect_equal(copies.value() - before, static_cast<long long>(size - 1), "reads of one call");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int level = 0;
+  MPI_T_init_thread(MPI_THREAD_SINGLE, &level);
+  MPI_Init(&argc, &argv);
+  const int size = test::size_of(MPI_COMM_WORLD);
+  test::run_all_kinds_blocking(MPI_COMM_WORLD, {0, 1, 257, 5000, 150000 / size});
+  count_reads();
+  const int failed = test::finish();
+  MPI_T_finalize();
+  return failed;
+}
