@@ -67,7 +67,7 @@ check-clang: check-setup
 
 # What is too long for every change: sanitizers, clang, another architecture, external suites.
 soak:
-	@tools/setup build test soak
+	@tools/setup build test check soak
 	@tools/soak
 
 bench:
