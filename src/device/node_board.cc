@@ -114,10 +114,10 @@ base::Error NodeBoard::read(int member, std::uint64_t address, std::span<std::by
   base::Error error(base::ErrorClass::other);
   device_.rails().for_each([&](auto& channel) {
     if constexpr (ReadsBoards<std::remove_cvref_t<decltype(channel)>>) {
-      device_.count_single_copy();
       const iovec piece{to.data(), to.size()};
       error = channel.provider().read(members_[static_cast<std::size_t>(member)].number,
                                       {&piece, 1}, address, to.size());
+      if (error.ok()) device_.count_single_copy();
     }
   });
   return error;
