@@ -16,6 +16,7 @@
 #include "device/arrival.h"
 #include "device/cookies.h"
 #include "device/copy_choice.h"
+#include "device/hook.h"
 #include "device/node_board.h"
 #include "device/observer.h"
 #include "device/operation.h"
@@ -31,8 +32,7 @@
 /// enabled providers. Peers are process numbers of the job; communicators are unknown here.
 ///
 /// Files: send.cc, receive.cc (start of operations and matching), packets.cc (what arrives),
-/// rendezvous.cc (long messages), flow.cc (queues without room, memory budget), progress.cc,
-/// wait.cc.
+/// rendezvous.cc (long messages), flow.cc (back-pressure), progress.cc, wait.cc.
 ///
 /// Thread rule: every member needs the engine's lock. `wait` gives it up while it sleeps.
 namespace fulmar::device {
@@ -73,7 +73,6 @@ class Device {
   [[nodiscard]] base::EngineLock& lock() noexcept { return lock_; }
 
   // --- messages
-  // -------------------------------------------------------------------------------------
 
   /// Sends a short run of bytes if that can be done at once: true when the message is on its way
   /// and the buffer may be reused. The straight way for blocking and immediate sends alike.
@@ -118,7 +117,6 @@ class Device {
   }
 
   // --- progress and waiting
-  // ---------------------------------------------------------------------------
 
   /// One look at everything that can move. Returns how much did. A look at a network is a system
   /// call: one from which nothing has come for a while is looked at now and then only, if others
@@ -190,14 +188,9 @@ class Device {
   /// What finalization waits for: everything handed over is out.
   void drain() noexcept;
 
-  /// Steps of other engines (schedules of collectives) that want to run with progress. Must stay
-  /// valid until removed; may remove itself and others.
-  struct Hook {
-    unsigned (*step)(Hook&) = nullptr;
-    Hook* next = nullptr;
-  };
+  using Hook = device::Hook;
   void add_hook(Hook& hook) noexcept;
-  void remove_hook(Hook& hook) noexcept;
+  void remove_hook(Hook& hook) noexcept { hooks_.remove(hook); }
 
   // --- short collective operations; see device/node_board.h
 
@@ -212,7 +205,6 @@ class Device {
   void count_single_copy() noexcept { ++counters_.single_copies; }
 
   // --- figures; see also device/figures.cc
-  // ------------------------------------------------------------------------------------------
 
   /// Calls `observer` from now on; nullptr: nobody. It stays valid until then. Costs the paths of
   /// short messages nothing while there is none: see `alarm_bytes_`.
@@ -415,6 +407,9 @@ class Device {
   void on_release(Peer& peer) noexcept;
   void on_ask(Peer& peer, const match::Key& key, std::span<const std::byte> body) noexcept;
   void on_settled(Peer& peer, std::uint32_t context, std::span<const std::byte> body) noexcept;
+  void await_turn(Arrival& arrival) noexcept;
+  void forget_turn(const Arrival& arrival) noexcept;
+  unsigned match_early() noexcept;
 
   // figures.cc
   [[gnu::cold]] void over_alarm(const match::Key& key, std::uint64_t length) noexcept;
@@ -460,8 +455,8 @@ class Device {
   base::EngineLock& lock_;
   EnabledRails rails_;
   match::Matcher matcher_;
-  std::vector<Peer*>
-      peers_;  ///< by process number; nullptr until the first use, and for this process
+  /// By process number; nullptr until the first use, and for this process.
+  std::vector<Peer*> peers_;
   std::vector<std::unique_ptr<Peer>> owned_peers_;
   ArrivalPool arrivals_;
   CookieTable cookies_;
@@ -472,8 +467,11 @@ class Device {
   Operation* active_ = nullptr;       ///< long transfers that move with progress
   Operation* next_active_ = nullptr;  ///< the next one that `advance_active` looks at
   std::vector<Peer*> held_senders_;   ///< told to keep their messages
-  Hook* hooks_ = nullptr;
-  Hook* next_hook_ = nullptr;  ///< the next one that `progress` calls
+  struct EarlyArrivals : Hook {  ///< messages out of turn that wait; hooked in while there are any
+    Device* device = nullptr;
+    std::vector<Arrival*> waiting;
+  } early_;
+  HookChain hooks_;
   Waiter* first_waiter_ = nullptr;
   Waiter* leader_ = nullptr;
   bool waiters_stale_ = false;

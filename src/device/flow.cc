@@ -21,10 +21,12 @@
 ///
 /// Order: what was sent before the hold is older than all that is kept, and matching looks there
 /// first. A sender answers questions in the order they came, and they come in the order in which
-/// the receives were posted. An early message is out of turn: a receive of any tag passes over it,
-/// since an older message will come. The sender says `settled` as soon as nothing older of that
-/// context is kept; this packet comes behind all that is older, so the message takes its place at
-/// the end of the queue and can be given to anyone.
+/// the receives were posted. An early message is out of turn: older ones of other tags are to come,
+/// and how many is unknown here. A receive of any tag passes over it, and it passes over a receive
+/// of its tag behind one of any tag, which an older message may leave to it; so whenever a receive
+/// of any tag is gone, the early ones are matched again. The sender says `settled` as soon as
+/// nothing older of that context is kept; this packet comes behind all that is older, so the
+/// message takes its place at the end of the queue and can be given to anyone.
 namespace fulmar::device {
 
 using fabric::Post;
@@ -279,29 +281,60 @@ void Device::on_settled(Peer& peer, std::uint32_t context,
                         std::span<const std::byte> body) noexcept {
   const auto news = decoded<wire::SettledBody>(body);
   if (!news) return;
-  Arrival* settled = nullptr;
-  std::vector<Arrival*> others;
-  for (match::Unexpected* at = matcher_.oldest_unexpected(); at != nullptr;
-       at = matcher_.next_unexpected(*at)) {
-    Arrival* arrival = Arrival::of(at);
-    if (!at->out_of_turn || at->key.peer != peer.id || at->key.context != context) continue;
-    if (arrival->order == news->order) {
-      settled = arrival;
-    } else {
-      others.push_back(arrival);
-    }
+  const auto is_of_context = [&](const Arrival* arrival) {
+    return arrival->key().peer == peer.id && arrival->key().context == context;
+  };
+  const auto found =
+      std::find_if(early_.waiting.begin(), early_.waiting.end(), [&](const Arrival* arrival) {
+        return is_of_context(arrival) && arrival->order == news->order;
+      });
+  if (found == early_.waiting.end()) return;  // received meanwhile
+  Arrival& settled = **found;
+  take_arrival(settled);
+  settled.unexpected.out_of_turn = false;
+  if (match::Posted* posted = matcher_.take_posted(settled.key()); posted != nullptr) {
+    return receive_arrival(*operation_of(posted), settled);
   }
-  if (settled == nullptr) return;  // received meanwhile
-  take_arrival(*settled);
-  settled->unexpected.out_of_turn = false;
-  if (match::Posted* posted = matcher_.take_posted(settled->key()); posted != nullptr) {
-    return receive_arrival(*operation_of(posted), *settled);
-  }
-  matcher_.add(settled->unexpected);
-  for (Arrival* other : others) {
-    take_arrival(*other);
+  matcher_.add(settled.unexpected);
+  for (Arrival* other : early_.waiting) {
+    if (!is_of_context(other)) continue;
+    matcher_.remove(other->unexpected);
     matcher_.add(other->unexpected);
   }
+}
+
+void Device::await_turn(Arrival& arrival) noexcept {
+  if (early_.waiting.empty()) {
+    early_.device = this;
+    early_.step = [](Hook& hook) {
+      return static_cast<EarlyArrivals&>(hook).device->match_early();
+    };
+    add_hook(early_);
+  }
+  early_.waiting.push_back(&arrival);
+}
+
+void Device::forget_turn(const Arrival& arrival) noexcept {
+  std::erase(early_.waiting, &arrival);
+  if (early_.waiting.empty()) remove_hook(early_);
+}
+
+/// Gives messages out of turn to receives that no receive of any tag precedes any more. In the
+/// order in which they came: two of one tag stay in order.
+unsigned Device::match_early() noexcept {
+  unsigned matched = 0;
+  for (std::size_t i = 0; i < early_.waiting.size();) {
+    Arrival& arrival = *early_.waiting[i];
+    match::Posted* posted = matcher_.take_posted_out_of_turn(arrival.key());
+    if (posted == nullptr) {
+      ++i;
+      continue;
+    }
+    take_arrival(arrival);
+    receive_arrival(*operation_of(posted), arrival);
+    ++matched;
+  }
+  return matched;
 }
 
 }  // namespace fulmar::device

@@ -112,6 +112,7 @@ void Device::on_announcement(const match::Key& key, std::span<const std::byte> b
   if (!rts) return;
   Peer& peer = connect(key.peer);
   std::erase_if(peer.probed, [&](const Ask& probe) { return probe.key.accepts(key); });
+  if (rts->early != 0) match_early();  // what came before goes first
   match::Posted* posted =
       rts->early != 0 ? matcher_.take_posted_out_of_turn(key) : matcher_.take_posted(key);
   if (posted != nullptr) {
@@ -129,6 +130,7 @@ void Device::on_announcement(const match::Key& key, std::span<const std::byte> b
   arrival->address = rts->address;
   arrival->length = rts->length;
   matcher_.add(arrival->unexpected);
+  if (rts->early != 0) await_turn(*arrival);
   ++counters_.unexpected;
   if (first_waiter_ != nullptr) waiters_stale_ = true;
   if (arrivals_.bytes_in_use() > alarm_bytes_) over_alarm(key, rts->length);

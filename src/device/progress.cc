@@ -45,10 +45,7 @@ unsigned Device::progress(Look look) noexcept {
     moved += flush_backlog();
   if (active_ != nullptr) [[unlikely]]
     moved += advance_active();
-  for (Hook* hook = hooks_; hook != nullptr; hook = next_hook_) {
-    next_hook_ = hook->next;
-    moved += hook->step(*hook);
-  }
+  moved += hooks_.run();
   if (++progress_calls_ % balance_interval == 0) [[unlikely]]
     balance();
   in_progress_ = false;
@@ -103,19 +100,8 @@ void Device::drain() noexcept {
 }
 
 void Device::add_hook(Hook& hook) noexcept {
-  hook.next = hooks_;
-  hooks_ = &hook;
+  hooks_.add(hook);
   if (!in_progress_) stir();
-}
-
-void Device::remove_hook(Hook& hook) noexcept {
-  if (next_hook_ == &hook) next_hook_ = hook.next;
-  for (Hook** at = &hooks_; *at != nullptr; at = &(*at)->next) {
-    if (*at == &hook) {
-      *at = hook.next;
-      return;
-    }
-  }
 }
 
 }  // namespace fulmar::device

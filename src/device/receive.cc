@@ -32,7 +32,11 @@ Arrival* Device::find_arrival(const match::Key& key) noexcept {
   return nullptr;
 }
 
-void Device::take_arrival(Arrival& arrival) noexcept { matcher_.remove(arrival.unexpected); }
+void Device::take_arrival(Arrival& arrival) noexcept {
+  matcher_.remove(arrival.unexpected);
+  if (arrival.unexpected.out_of_turn) [[unlikely]]
+    forget_turn(arrival);
+}
 
 void Device::receive_taken(Operation& operation, Arrival& arrival) noexcept {
   operation.is_send = false;
@@ -123,7 +127,10 @@ void Device::cancel(Operation& operation) noexcept {
   bool withdrawn = false;
   if (!operation.is_send) {
     withdrawn = operation.posted.queued();
-    if (withdrawn) matcher_.remove(operation.posted);
+    if (withdrawn) {
+      matcher_.remove(operation.posted);
+      match_early();
+    }
   } else if (operation.stage == Stage::queued) {
     withdrawn = operation.peer->queue.remove(operation);
     update_clear(*operation.peer);

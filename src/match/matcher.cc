@@ -39,48 +39,43 @@ std::size_t count_of(const HookList& list, std::uint32_t context) noexcept {
   return count;
 }
 
-bool fits(const Key& receive, const Unexpected& message) noexcept {
-  return receive.accepts(message.key) && !(message.out_of_turn && receive.tag == any_tag);
-}
-
 }  // namespace
 
 Posted* Matcher::take_posted_slow(const Key& message) noexcept {
-  Posted* found = find_posted(message, Turn::in_turn);
+  Posted* found = find_posted(message);
   if (found != nullptr) remove(*found);
   return found;
 }
 
 Posted* Matcher::take_posted_out_of_turn(const Key& message) noexcept {
-  Posted* found = find_posted(message, Turn::out_of_turn);
-  if (found != nullptr) remove(*found);
+  Posted* found = find_posted(message);
+  if (found == nullptr || found->key.tag == any_tag) return nullptr;
+  remove(*found);
   return found;
 }
 
-Posted* Matcher::find_posted(const Key& message, Turn turn) noexcept {
+Posted* Matcher::find_posted(const Key& message) noexcept {
   if (!posted_index_.empty()) {
-    Posted* found = find_indexed(message, turn);
+    Posted* found = find_indexed_posted(message);
     if (found != nullptr) return found;
   }
   int looks = 0;
   for (Hook* hook = recent_posted_.first(); hook != recent_posted_.end(); hook = hook->next) {
     if (++looks > looks_before_index) {
       index_posted();
-      return find_indexed(message, turn);
+      return find_indexed_posted(message);
     }
     Posted* posted = posted_of(hook);
-    if (turn == Turn::out_of_turn && posted->key.tag == any_tag) continue;
     if (posted->key.accepts(message)) return posted;
   }
   return nullptr;
 }
 
 /// Of each kind of receive the first with the key that fits, and of these the one posted first.
-Posted* Matcher::find_indexed(const Key& message, Turn turn) noexcept {
+Posted* Matcher::find_indexed_posted(const Key& message) noexcept {
   Posted* best = nullptr;
   for (unsigned kind = 0; kind < indexed_kinds_.size(); ++kind) {
     if (indexed_kinds_[kind] == 0) continue;
-    if (turn == Turn::out_of_turn && (kind & kind_any_tag) != 0) continue;
     Posted* one = posted_index_.first(as_kind(message, kind), [](const Posted&) { return true; });
     if (one != nullptr && (best == nullptr || one->order < best->order)) best = one;
   }
@@ -103,9 +98,15 @@ void Matcher::unindex(Posted& receive) noexcept {
   posted_index_.remove(receive);
 }
 
+/// Whether a message that `receive` accepts may go to it.
+bool Matcher::is_due(const Unexpected& message, const Key& receive) noexcept {
+  if (!message.out_of_turn) return true;
+  return receive.tag != any_tag && find_posted(message.key) == nullptr;
+}
+
 Unexpected* Matcher::find_unexpected_slow(const Key& receive) noexcept {
   if (!unexpected_index_.empty()) [[unlikely]] {
-    Unexpected* found = find_indexed(receive);
+    Unexpected* found = find_indexed_unexpected(receive);
     if (found != nullptr) return found;
   }
   int looks = 0;
@@ -113,29 +114,30 @@ Unexpected* Matcher::find_unexpected_slow(const Key& receive) noexcept {
        hook = hook->next) {
     if (++looks > looks_before_index) {
       index_unexpected();
-      return find_indexed(receive);
+      return find_indexed_unexpected(receive);
     }
-    if (fits(receive, *unexpected_of(hook))) return unexpected_of(hook);
+    Unexpected* message = unexpected_of(hook);
+    if (receive.accepts(message->key) && is_due(*message, receive)) return message;
   }
   return nullptr;
 }
 
-Unexpected* Matcher::find_indexed(const Key& receive) noexcept {
-  const auto in_turn = [](const Unexpected& message) { return !message.out_of_turn; };
-  const auto always = [](const Unexpected&) { return true; };
+Unexpected* Matcher::find_indexed_unexpected(const Key& receive) noexcept {
+  const auto due = [&](const Unexpected& message) { return is_due(message, receive); };
   switch (kind_of(receive)) {
     case 0:
-      return unexpected_index_.first(receive, always);
+      return unexpected_index_.first(receive, due);
     case kind_any_peer:
-      return unexpected_tags_.first(receive, always);
+      return unexpected_tags_.first(receive, due);
     case kind_any_tag:
-      return unexpected_peers_.first(receive, in_turn);
+      return unexpected_peers_.first(receive, due);
     default:
       break;
   }
   for (Hook* hook = indexed_unexpected_.first(); hook != indexed_unexpected_.end();
        hook = hook->next) {
-    if (fits(receive, *unexpected_of(hook))) return unexpected_of(hook);
+    Unexpected* message = unexpected_of(hook);
+    if (receive.accepts(message->key) && is_due(*message, receive)) return message;
   }
   return nullptr;
 }

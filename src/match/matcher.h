@@ -38,7 +38,8 @@ struct Unexpected {
   Hook by_peer;
   Hook by_tag;
   Key key;
-  /// Older messages of its sender may still arrive: receives of any tag pass over it.
+  /// Older messages of other tags may still come from its sender. They belong to the receives of
+  /// any tag, so the message goes to a receive of its tag before which none of any tag was posted.
   bool out_of_turn = false;
 };
 
@@ -57,7 +58,8 @@ class Matcher {
     return first;
   }
 
-  /// The same for a message that is out of turn.
+  /// The same for a message that is out of turn: nullptr if that receive is of any tag. Such a
+  /// message is asked for again whenever a receive of any tag left the queue.
   [[nodiscard]] Posted* take_posted_out_of_turn(const Key& message) noexcept;
 
   /// Queues a receive whose key is set.
@@ -110,8 +112,6 @@ class Matcher {
   }
 
  private:
-  enum class Turn { in_turn, out_of_turn };
-
   static Key whole(const Key& key) noexcept { return key; }
   static Key peer_part(const Key& key) noexcept { return {key.context, key.peer, 0}; }
   static Key tag_part(const Key& key) noexcept { return {key.context, 0, key.tag}; }
@@ -122,10 +122,11 @@ class Matcher {
   }
 
   [[gnu::noinline]] Posted* take_posted_slow(const Key& message) noexcept;
-  Posted* find_posted(const Key& message, Turn turn) noexcept;
-  Posted* find_indexed(const Key& message, Turn turn) noexcept;
+  Posted* find_posted(const Key& message) noexcept;
+  Posted* find_indexed_posted(const Key& message) noexcept;
+  bool is_due(const Unexpected& message, const Key& receive) noexcept;
   Unexpected* find_unexpected_slow(const Key& receive) noexcept;
-  Unexpected* find_indexed(const Key& receive) noexcept;
+  Unexpected* find_indexed_unexpected(const Key& receive) noexcept;
   void index_posted() noexcept;
   void index_unexpected() noexcept;
   [[gnu::noinline]] void unindex(Posted& receive) noexcept;

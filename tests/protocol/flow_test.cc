@@ -204,19 +204,54 @@ TEST_F(FullReceiver, Any_tag_passes_over_an_early_message) {
   expect_taken(7);
 }
 
-TEST_F(FullReceiver, Early_message_goes_to_a_receive_of_its_tag_alone) {
-  auto any = peer.cluster.receive(0, 2, match::any_tag, 8);
-  auto wild = peer.cluster.receive(0, match::any_peer, match::any_tag, 8, Layout::dense, 0);
-  EXPECT_TRUE(wild->done());  // the message that filled the budget
+/// The message of tag 2 is for `right` once `any` got an older one, and not before.
+TEST_F(FullReceiver, Early_message_waits_for_the_receive_of_any_tag_before_its_own) {
+  auto room = peer.cluster.receive(0, 1, 100, 8);
   EXPECT_EQ(peer.sent(1).envelope.kind, PacketKind::release);
-  auto waiting = peer.cluster.receive(0, 1, match::any_tag, 8);
+  auto other = peer.cluster.receive(0, 2, match::any_tag, 8);
+  auto any = peer.cluster.receive(0, match::any_peer, match::any_tag, 8);
   auto right = peer.cluster.receive(0, match::any_peer, 2, 8);
   announce(2, 7, true);
-  EXPECT_FALSE(waiting->done());
+  EXPECT_EQ(peer.sent(1).envelope.kind, PacketKind::hold);
+  expect_ask(0, true);
+  expect_ask(2, false);
+  EXPECT_EQ(peer.device().find_arrival({0, 1, 2}), nullptr);
+  expect_ask(2, false);  // the probe's
+  eager(1, 42);          // older
+  EXPECT_EQ(any->outcome().tag, 1);
   EXPECT_TRUE(right->done());
   expect_taken(7);
+  peer.device().cancel(other->operation);
+}
+
+TEST_F(FullReceiver, Early_message_goes_on_when_the_receive_of_any_tag_is_cancelled) {
+  auto room = peer.cluster.receive(0, 1, 100, 8);
+  auto any = peer.cluster.receive(0, 1, match::any_tag, 8);
+  auto right = peer.cluster.receive(0, 1, 2, 8);
+  announce(2, 7, true);
+  EXPECT_FALSE(right->done());
   peer.device().cancel(any->operation);
-  peer.device().cancel(waiting->operation);
+  EXPECT_TRUE(right->done());
+  EXPECT_EQ(right->outcome().tag, 2);
+}
+
+/// Two of one tag; the second comes in the same look as the older message that lets the first go.
+TEST_F(FullReceiver, Early_messages_of_one_tag_stay_in_order) {
+  auto room = peer.cluster.receive(0, 1, 100, 8);
+  auto any = peer.cluster.receive(0, 1, match::any_tag, 8);
+  auto right = peer.cluster.receive(0, 1, 2, 8);
+  announce(2, 7, true);
+  for (unsigned i = 0; i < 4; ++i) EXPECT_NE(peer.sent(1).envelope.kind, PacketKind::none);
+  peer.deliver(1, PacketKind::eager, std::vector<std::byte>(1), 1);
+  peer.deliver(1, PacketKind::rts, std::array{wire::RtsBody{1008, 0, 0, 1, 0, 8}}, 2);
+  EXPECT_TRUE(any->done());
+  EXPECT_TRUE(right->done());
+  expect_taken(7);
+  EXPECT_EQ(peer.sent(1).envelope.kind, PacketKind::release);
+  EXPECT_EQ(peer.sent(1).envelope.kind, PacketKind::hold);
+  auto next = peer.cluster.receive(0, 1, 2, 8);
+  EXPECT_TRUE(next->done());
+  expect_taken(8);
 }
 
 /// Three messages of which the last two were announced early, tag 3 twice.

@@ -29,6 +29,13 @@ class RawPeer {
     const auto bytes = wire::bytes_of(body);
     receive(port, kind, std::vector<std::byte>(bytes.begin(), bytes.end()), tag, context);
   }
+  /// The same without a look of the device at anything else.
+  template <class Body>
+  void deliver(std::uint32_t port, wire::PacketKind kind, const Body& body, std::int32_t tag) {
+    const auto bytes = std::as_bytes(std::span(body));
+    device().packet(port, {kind, 0, 0, tag, static_cast<std::uint32_t>(bytes.size())},
+                    fabric::Body(bytes));
+  }
   /// The next packet that the device sent to `port`; kind `none` if there is none.
   fabric::FakeNetwork::Packet sent(std::uint32_t port) {
     auto& queue = cluster.network.queue(0, port);

@@ -25,16 +25,25 @@ TEST(Matcher, Receive_of_any_source_competes_by_order_of_posting) {
   EXPECT_EQ(matcher.take_posted({1, 3, 5}), nullptr);
 }
 
-TEST(Matcher, Messages_out_of_turn_are_for_exact_tags) {
+TEST(Matcher, Message_out_of_turn_goes_to_its_tag_unless_any_tag_was_posted_before) {
   Matcher matcher;
+  Posted before;
+  before.key = {1, 3, 5};
   Posted any;
-  any.key = {1, 3, any_tag};
-  Posted exact;
-  exact.key = {1, any_peer, 5};
+  any.key = {1, any_peer, any_tag};
+  Posted behind;
+  behind.key = {1, any_peer, 5};
+  matcher.post(before);
   matcher.post(any);
+  matcher.post(behind);
+  EXPECT_EQ(matcher.take_posted_out_of_turn({1, 3, 5}), &before);
   EXPECT_EQ(matcher.take_posted_out_of_turn({1, 3, 5}), nullptr);
-  matcher.post(exact);
-  EXPECT_EQ(matcher.take_posted_out_of_turn({1, 3, 5}), &exact);
+  EXPECT_EQ(matcher.take_posted({1, 3, 4}), &any);
+  EXPECT_EQ(matcher.take_posted_out_of_turn({1, 3, 5}), &behind);
+}
+
+TEST(Matcher, Receive_of_any_tag_passes_over_a_message_out_of_turn) {
+  Matcher matcher;
   Unexpected message;
   message.key = {1, 3, 5};
   message.out_of_turn = true;
@@ -42,6 +51,22 @@ TEST(Matcher, Messages_out_of_turn_are_for_exact_tags) {
   EXPECT_EQ(matcher.find_unexpected({1, 3, any_tag}), nullptr);
   EXPECT_EQ(matcher.find_unexpected({1, any_peer, any_tag}), nullptr);
   EXPECT_EQ(matcher.find_unexpected({1, any_peer, 5}), &message);
+}
+
+TEST(Matcher, Message_out_of_turn_is_not_found_behind_a_receive_of_any_tag) {
+  Matcher matcher;
+  Unexpected message;
+  message.key = {1, 3, 5};
+  message.out_of_turn = true;
+  matcher.add(message);
+  Posted any;
+  any.key = {1, 3, any_tag};
+  matcher.post(any);
+  EXPECT_EQ(matcher.find_unexpected({1, 3, 5}), nullptr);
+  matcher.remove(any);
+  any.key.peer = 4;  // another sender's
+  matcher.post(any);
+  EXPECT_EQ(matcher.find_unexpected({1, 3, 5}), &message);
 }
 
 /// How the random queues look: how many operations, how many different values of each part of a
@@ -98,14 +123,18 @@ class Queues {
  private:
   std::uint32_t pick(unsigned below) { return static_cast<std::uint32_t>(random_() % below); }
 
+  std::vector<Posted*>::iterator first_posted(const Key& message) {
+    return std::find_if(posted_.begin(), posted_.end(),
+                        [&](const Posted* receive) { return receive->key.accepts(message); });
+  }
+
   void arrive(const Key& message) {
     const bool early = pick(16) == 0;
-    const auto fits = std::find_if(posted_.begin(), posted_.end(), [&](const Posted* receive) {
-      return receive->key.accepts(message) && !(early && receive->key.tag == any_tag);
-    });
+    const auto fits = first_posted(message);
+    const bool takes = fits != posted_.end() && !(early && (*fits)->key.tag == any_tag);
     Posted* found =
         early ? matcher_.take_posted_out_of_turn(message) : matcher_.take_posted(message);
-    ASSERT_EQ(found, fits == posted_.end() ? nullptr : *fits);
+    ASSERT_EQ(found, takes ? *fits : nullptr);
     if (found != nullptr) {
       EXPECT_FALSE(found->queued());
       posted_.erase(fits);
@@ -121,7 +150,9 @@ class Queues {
   void post(const Key& receive) {
     const auto fits =
         std::find_if(unexpected_.begin(), unexpected_.end(), [&](const Unexpected* other) {
-          return receive.accepts(other->key) && !(other->out_of_turn && receive.tag == any_tag);
+          if (!receive.accepts(other->key)) return false;
+          return !other->out_of_turn ||
+                 (receive.tag != any_tag && first_posted(other->key) == posted_.end());
         });
     Unexpected* found = matcher_.find_unexpected(receive);
     ASSERT_EQ(found, fits == unexpected_.end() ? nullptr : *fits);

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+namespace fulmar::device {
+
+/// A step of another engine (a schedule of a collective operation) that wants to run with progress.
+/// Must stay valid until removed.
+struct Hook {
+  unsigned (*step)(Hook&) = nullptr;  ///< returns how much it moved
+  Hook* next = nullptr;
+};
+
+/// The hooks of a device. A step may remove itself and others, and add some.
+class HookChain {
+ public:
+  void add(Hook& hook) noexcept {
+    hook.next = first_;
+    first_ = &hook;
+  }
+  void remove(Hook& hook) noexcept {
+    if (next_ == &hook) next_ = hook.next;
+    for (Hook** at = &first_; *at != nullptr; at = &(*at)->next) {
+      if (*at == &hook) {
+        *at = hook.next;
+        return;
+      }
+    }
+  }
+  /// Calls every step once; what they moved.
+  unsigned run() noexcept {
+    unsigned moved = 0;
+    for (Hook* hook = first_; hook != nullptr; hook = next_) {
+      next_ = hook->next;
+      moved += hook->step(*hook);
+    }
+    return moved;
+  }
+
+ private:
+  Hook* first_ = nullptr;
+  Hook* next_ = nullptr;  ///< the next one that `run` calls
+};
+
+}  // namespace fulmar::device
