@@ -33,6 +33,13 @@ class SingleCopy(FaultTest):
         self.run_traffic(3, "denied_midway", "all", "process_vm", "ENOSYS",
                          env={"FULMAR_LONG_COPY": "share"})
 
+    def test_denied_to_ranks_that_read_blocks_of_an_all_to_all(self):
+        for when in ("denied", "denied_midway"):
+            for who in ("all", "1"):
+                with self.subTest(when=when, who=who):
+                    self.run_traffic(3, when, who, "process_vm_readv", "EPERM",
+                                     env={"FULMAR_COLL": "alltoall:read"})
+
     def test_switched_off(self):
         self.run_traffic(2, env={"FULMAR_SINGLE_COPY": "0"})
 

@@ -50,6 +50,22 @@ void strided(std::size_t largest) {
   MPI_Type_free(&type);
 }
 
+void all_to_all(int rank, int size, int count) {
+  const auto place = [&](int peer, int i) { return static_cast<std::size_t>(peer * count + i); };
+  std::vector<int> out(place(size, 0));
+  std::vector<int> in(out.size(), -1);
+  for (int peer = 0; peer < size; ++peer) {
+    for (int i = 0; i < count; ++i) out[place(peer, i)] = rank * 1000 + peer + i * 100'000;
+  }
+  MPI_Alltoall(out.data(), count, MPI_INT, in.data(), count, MPI_INT, MPI_COMM_WORLD);
+  bool right = true;
+  for (int peer = 0; peer < size; ++peer) {
+    for (int i = 0; i < count; ++i)
+      right = right && in[place(peer, i)] == peer * 1000 + rank + i * 100'000;
+  }
+  test::expect(right, "alltoall");
+}
+
 void collectives() {
   const int rank = test::rank_of(MPI_COMM_WORLD);
   const int size = test::size_of(MPI_COMM_WORLD);
@@ -57,14 +73,7 @@ void collectives() {
   int sum = 0;
   MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   test::expect_equal(sum, size * (size - 1) / 2, "sum of all ranks");
-  std::vector<int> out(static_cast<std::size_t>(size));
-  std::vector<int> in(out.size(), -1);
-  for (int i = 0; i < size; ++i) out[static_cast<std::size_t>(i)] = rank * 1000 + i;
-  MPI_Alltoall(out.data(), 1, MPI_INT, in.data(), 1, MPI_INT, MPI_COMM_WORLD);
-  bool right = true;
-  for (int i = 0; i < size; ++i)
-    right = right && in[static_cast<std::size_t>(i)] == i * 1000 + rank;
-  test::expect(right, "alltoall");
+  for (const int count : {1, 3000}) all_to_all(rank, size, count);
 }
 
 }  // namespace
