@@ -7,6 +7,7 @@
 //   traffic [BYTES]              all kinds of traffic; messages up to this long (default 4 MiB)
 //   denied WHO CALL ERROR        a system call fails from before MPI_Init on; WHO: all or a rank
 //   denied_midway WHO CALL ERROR ... in the middle of a long message
+//   denied_later WHO CALL ERROR  ... after all kinds of traffic, before a collective call
 //   undumpable                   nobody may look into the ranks' memory
 //   leave | crash | kill         rank 1 ends in the middle of a long message
 //   stop                         rank 1 stops itself in the middle of one; `stop` is continued
@@ -65,6 +66,15 @@ int run_denied_midway(const Arguments& arguments) {
   exchange.move_a_little();
   if (concerns(arguments.at(1)) && !deny(arguments.at(2), arguments.at(3))) std::_Exit(skipped);
   exchange.finish();
+  traffic::everything(4U << 20);
+  return test::finish();
+}
+
+int run_denied_later(const Arguments& arguments) {
+  MPI_Init(nullptr, nullptr);
+  traffic::everything(4U << 20);
+  if (concerns(arguments.at(1)) && !deny(arguments.at(2), arguments.at(3))) std::_Exit(skipped);
+  traffic::collectives();
   traffic::everything(4U << 20);
   return test::finish();
 }
@@ -240,6 +250,7 @@ int run(const char* program, const Arguments& arguments) {
   if (what == "traffic") return run_traffic(arguments);
   if (what == "denied") return run_denied(arguments);
   if (what == "denied_midway") return run_denied_midway(arguments);
+  if (what == "denied_later") return run_denied_later(arguments);
   if (what == "undumpable") return run_undumpable();
   if (what == "leave" || what == "crash" || what == "kill") return run_ending(what);
   if (what == "stop") return run_stop();

@@ -34,7 +34,7 @@ class SingleCopy(FaultTest):
                          env={"FULMAR_LONG_COPY": "share"})
 
     def test_denied_to_ranks_that_read_blocks_of_an_all_to_all(self):
-        for when in ("denied", "denied_midway"):
+        for when in ("denied", "denied_later"):
             for who in ("all", "1"):
                 with self.subTest(when=when, who=who):
                     self.run_traffic(3, when, who, "process_vm_readv", "EPERM",

@@ -66,16 +66,6 @@ void all_to_all(int rank, int size, int count) {
   test::expect(right, "alltoall");
 }
 
-void collectives() {
-  const int rank = test::rank_of(MPI_COMM_WORLD);
-  const int size = test::size_of(MPI_COMM_WORLD);
-  MPI_Barrier(MPI_COMM_WORLD);
-  int sum = 0;
-  MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  test::expect_equal(sum, size * (size - 1) / 2, "sum of all ranks");
-  for (const int count : {1, 3000}) all_to_all(rank, size, count);
-}
-
 }  // namespace
 
 void fill(std::span<std::byte> bytes, std::uint32_t seed) {
@@ -119,6 +109,16 @@ void RingExchange::finish() {
   MPI_Waitall(2, requests_, MPI_STATUSES_IGNORE);
   const std::size_t where = first_difference(in_, static_cast<std::uint32_t>(left_));
   test::expect_equal(where, in_.size(), "first wrong byte of a message");
+}
+
+void collectives() {
+  const int rank = test::rank_of(MPI_COMM_WORLD);
+  const int size = test::size_of(MPI_COMM_WORLD);
+  MPI_Barrier(MPI_COMM_WORLD);
+  int sum = 0;
+  MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  test::expect_equal(sum, size * (size - 1) / 2, "sum of all ranks");
+  for (const int count : {1, 3000}) all_to_all(rank, size, count);
 }
 
 void everything(std::size_t largest) {

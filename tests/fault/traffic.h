@@ -41,8 +41,10 @@ class RingExchange {
   MPI_Request requests_[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
 };
 
-/// All kinds of traffic once: messages of many lengths around the ring, strided data, barrier,
-/// allreduce, alltoall. `largest` bounds the messages.
+/// Barrier, allreduce, alltoall.
+void collectives();
+/// All kinds of traffic once: messages of many lengths around the ring, strided data, collectives.
+/// `largest` bounds the messages.
 void everything(std::size_t largest);
 
 }  // namespace traffic
