@@ -212,6 +212,58 @@ concept SleepsOnDescriptor = Provider<P> && requires(P& provider, const P& view)
   { view.next_deadline_ns() } -> std::same_as<std::int64_t>;
 };
 
+/// Who may reach memory that a process has opened, besides the adapter at the process's own orders.
+enum class Access : std::uint8_t {
+  local,        ///< nobody: for the own side of `fetch` and `put`
+  peers_read,   ///< peers fetch from it
+  peers_write,  ///< peers put into it
+};
+
+/// Memory that an adapter knows. Keys mean something to the provider that made them alone.
+struct OpenMemory {
+  std::uint64_t handle = 0;    ///< for `close_memory`
+  std::uint32_t own_key = 0;   ///< for orders of this process
+  std::uint32_t peer_key = 0;  ///< what a peer has to show; guessed easily, so no secret
+};
+
+/// A place in memory that a peer has opened and told of.
+struct RemotePlace {
+  std::uint64_t address = 0;
+  std::uint32_t key = 0;
+};
+
+/// Peers' memory is read and written by the adapter, without help of their processors, where they
+/// have opened it (the RDMA of the papers).
+///
+/// * `open_memory(memory, access)` makes memory known to the adapter. It stays mapped to the same
+///   pages until `close_memory`, which is called when no order of this process uses it any more.
+///   Slow (microseconds to milliseconds: pages are pinned), so it is cached above. Fails (no_mem,
+///   other) where the adapter has no more room, or the limit on locked memory is reached: the bytes
+///   then go another way. Both work at any time between the provider's open and its end.
+/// * `fetch(peer, to, own_key, from, token)` reads `to.size()` bytes, 1 to `max_remote_bytes`, from
+///   the peer into memory that is opened here. They are there when the sink hears
+///   `sent(token, done)`.
+/// * `put(peer, from, own_key, to, token)` writes bytes to the peer. They are there before any
+///   packet arrives that was posted to this peer after it; `sent(token, done)` says that the memory
+///   here is needed no more.
+///
+/// Both answer `again` where there is no room or no connection yet, and else end with one `sent`,
+/// from within `poll`, in no particular order. A place that the peer did not open ends the
+/// connection: `lost`. When a peer is lost nothing is read into or out of memory of this process
+/// for it once its orders have ended by `sent(token, lost)`.
+template <class P>
+concept MovesRemotely =
+    SendsPackets<P> &&
+    requires(P& provider, std::uint32_t peer, std::span<std::byte> memory,
+             std::span<const std::byte> source, Access access, const OpenMemory& opened,
+             const RemotePlace& place, std::uint32_t own_key, std::uint64_t token) {
+      { provider.open_memory(memory, access) } -> std::same_as<base::Result<OpenMemory>>;
+      { provider.close_memory(opened) };
+      { provider.fetch(peer, memory, own_key, place, token) } -> std::same_as<Post>;
+      { provider.put(peer, source, own_key, place, token) } -> std::same_as<Post>;
+      { P::max_remote_bytes } -> std::convertible_to<std::size_t>;
+    };
+
 /// The peer's address space can be read and written without its help. `reach(peer)` says whether
 /// that works for this peer (probed once); both calls move `bytes` completely or fail.
 template <class P>
