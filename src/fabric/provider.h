@@ -84,14 +84,15 @@ template <class S>
 concept Sink = requires(S& sink, std::uint32_t peer, const wire::Envelope& envelope,
                         std::span<const std::byte> body) { sink.packet(peer, envelope, body); };
 
-/// What became of a packet that was posted in place.
+/// What became of a packet that was posted in place, of a `fetch` or a `put`.
 enum class Sent : std::uint8_t {
   done,  ///< the provider needs the memory no more
   lost,  ///< the peer has died; it does not have, and will not get, all of it
 };
 
-/// Is told about packets that were posted in place: `sent(token, how)`, once for every
-/// `post_in_place` that answered `done`, from within `poll`, in no particular order.
+/// Is told about packets that were posted in place, and about reads and writes of peers' memory:
+/// `sent(token, how)`, once for every `post_in_place`, `fetch` and `put` that answered `done`, from
+/// within `poll`, in no particular order.
 template <class S>
 concept LearnsOfSends = requires(S& sink, std::uint64_t token, Sent how) { sink.sent(token, how); };
 
@@ -214,9 +215,9 @@ concept SleepsOnDescriptor = Provider<P> && requires(P& provider, const P& view)
 
 /// Who may reach memory that a process has opened, besides the adapter at the process's own orders.
 enum class Access : std::uint8_t {
-  local,        ///< nobody: for the own side of `fetch` and `put`
-  peers_read,   ///< peers fetch from it
-  peers_write,  ///< peers put into it
+  local,        ///< nobody: for the own side of `fetch` and `put`; has to be writable
+  peers_read,   ///< peers fetch from it; serves as the own side of `put`, too
+  peers_write,  ///< peers put into it; serves as the own side of both, too
 };
 
 /// Memory that an adapter knows. Keys mean something to the provider that made them alone.
@@ -238,8 +239,9 @@ struct RemotePlace {
 /// * `open_memory(memory, access)` makes memory known to the adapter. It stays mapped to the same
 ///   pages until `close_memory`, which is called when no order of this process uses it any more.
 ///   Slow (microseconds to milliseconds: pages are pinned), so it is cached above. Fails (no_mem,
-///   other) where the adapter has no more room, or the limit on locked memory is reached: the bytes
-///   then go another way. Both work at any time between the provider's open and its end.
+///   other) where the adapter has no more room, the limit on locked memory is reached, or the pages
+///   are not what the access needs: the bytes then go another way. Both work at any time between
+///   the provider's open and its destruction; memory that is open then is closed.
 /// * `fetch(peer, to, own_key, from, token)` reads `to.size()` bytes, 1 to `max_remote_bytes`, from
 ///   the peer into memory that is opened here. They are there when the sink hears
 ///   `sent(token, done)`.
@@ -247,10 +249,14 @@ struct RemotePlace {
 ///   packet arrives that was posted to this peer after it; `sent(token, done)` says that the memory
 ///   here is needed no more.
 ///
+/// Nothing is ordered behind a fetch but what is posted after it has ended: a packet that says that
+/// the bytes were fetched, or a put to where they were read.
+///
 /// Both answer `again` where there is no room or no connection yet, and else end with one `sent`,
 /// from within `poll`, in no particular order. A place that the peer did not open ends the
 /// connection: `lost`. When a peer is lost nothing is read into or out of memory of this process
-/// for it once its orders have ended by `sent(token, lost)`.
+/// for it once its orders have ended by `sent(token, lost)`, which the loss itself may be told
+/// ahead of.
 template <class P>
 concept MovesRemotely =
     SendsPackets<P> &&
