@@ -11,7 +11,7 @@
 namespace fulmar::wire {
 namespace {
 
-constexpr std::uint32_t card_magic = 0x46564331;   // "FVC1"
+constexpr std::uint32_t card_magic = 0x46564332;   // "FVC2"
 constexpr std::uint32_t ready_magic = 0x46565231;  // "FVR1"
 
 bool is_zero(std::span<const std::byte> bytes) noexcept {
@@ -23,7 +23,7 @@ bool makes_sense(const VerbsCard& card) noexcept {
     return false;
   }
   if (card.mtu < 1 || card.mtu > 5 || card.cookie == 0) return false;
-  if (card.window == 0 || card.buffer_bytes == 0) return false;
+  if (card.window == 0 || card.buffer_bytes == 0 || card.reads == 0) return false;
   if (card.link == VerbsLink::ethernet) return !is_zero(card.gid);
   return card.link == VerbsLink::infiniband && (card.lid != 0 || !is_zero(card.gid));
 }
@@ -44,6 +44,7 @@ std::array<std::byte, verbs_card_bytes> encode_verbs_card(const VerbsCard& card)
   out.number(card.cookie);
   out.number(card.window);
   out.number(card.buffer_bytes);
+  out.number(card.reads);
   return bytes;
 }
 
@@ -62,7 +63,8 @@ std::optional<VerbsCard> decode_verbs_card(std::span<const std::byte> bytes) {
   card.cookie = in.number<std::uint64_t>();
   card.window = in.number<std::uint32_t>();
   card.buffer_bytes = in.number<std::uint32_t>();
-  if (!is_zero(bytes.subspan(52)) || !makes_sense(card)) return std::nullopt;
+  card.reads = in.number<std::uint8_t>();
+  if (!is_zero(bytes.subspan(53)) || !makes_sense(card)) return std::nullopt;
   return card;
 }
 

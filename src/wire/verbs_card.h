@@ -19,7 +19,7 @@ namespace fulmar::wire {
 
 /// All numbers in network byte order:
 /// ```
-///  0  u32 magic "FVC1"
+///  0  u32 magic "FVC2"
 ///  4  u32 rank      of who sends the card
 ///  8  u32 queue     number of its queue pair (24 bits, not 0)
 /// 12  u32 first     number of the first network packet that it will send (24 bits)
@@ -30,7 +30,8 @@ namespace fulmar::wire {
 /// 36  u64 cookie    to be shown by every packet that goes to it; not 0
 /// 44  u32 window    packets that may be on the way to it; not 0
 /// 48  u32 buffer    bytes of the longest packet that it takes
-/// 52  12 zero bytes
+/// 52  u8  reads     of memory in one direction at a time that its queue begins and answers; not 0
+/// 53  11 zero bytes
 /// ```
 struct VerbsCard {
   std::uint32_t rank = 0;
@@ -43,6 +44,7 @@ struct VerbsCard {
   std::uint64_t cookie = 0;
   std::uint32_t window = 0;
   std::uint32_t buffer_bytes = 0;
+  std::uint8_t reads = 1;
 
   bool operator==(const VerbsCard&) const = default;
 };

@@ -69,6 +69,7 @@ VerbsCard some_card() {
   card.cookie = 0x8899aabbccddeeff;
   card.window = 64;
   card.buffer_bytes = verbs_max_packet_bytes;
+  card.reads = 16;
   return card;
 }
 
@@ -82,7 +83,7 @@ TEST(VerbsCard, Comes_back_as_it_was) {
 }
 
 TEST(VerbsCard, Fields_that_make_no_sense_are_refused) {
-  std::vector<VerbsCard> wrong(11, some_card());
+  std::vector<VerbsCard> wrong(12, some_card());
   wrong[0].queue = 0;
   wrong[1].queue = verbs_number_mask + 1;
   wrong[2].first = verbs_number_mask + 1;
@@ -95,6 +96,7 @@ TEST(VerbsCard, Fields_that_make_no_sense_are_refused) {
   wrong[9].link = static_cast<VerbsLink>(3);
   wrong[10].link = VerbsLink::infiniband;
   wrong[10].gid = {};
+  wrong[11].reads = 0;
   for (const VerbsCard& card : wrong) {
     EXPECT_EQ(decode_verbs_card(encode_verbs_card(card)), std::nullopt) << &card - wrong.data();
   }
@@ -102,7 +104,7 @@ TEST(VerbsCard, Fields_that_make_no_sense_are_refused) {
 
 TEST(VerbsCard, Damage_of_magic_or_reserve_and_wrong_lengths_are_refused) {
   const auto bytes = encode_verbs_card(some_card());
-  for (const std::size_t at : {0U, 1U, 2U, 3U, 52U, 59U, 63U}) {
+  for (const std::size_t at : {0U, 1U, 2U, 3U, 53U, 59U, 63U}) {
     auto damaged = bytes;
     damaged[at] ^= std::byte{1};
     EXPECT_EQ(decode_verbs_card(damaged), std::nullopt) << at;
@@ -110,6 +112,14 @@ TEST(VerbsCard, Damage_of_magic_or_reserve_and_wrong_lengths_are_refused) {
   for (std::size_t length = 0; length < bytes.size(); ++length) {
     EXPECT_EQ(decode_verbs_card(std::span(bytes).first(length)), std::nullopt) << length;
   }
+}
+
+/// One whose queue may refuse what ours would ask it for.
+TEST(VerbsCard, Card_of_the_version_before_is_refused) {
+  auto bytes = encode_verbs_card(some_card());
+  bytes[3] = std::byte{'1'};
+  bytes[52] = std::byte{0};
+  EXPECT_EQ(decode_verbs_card(bytes), std::nullopt);
 }
 
 TEST(VerbsCard, Ready_is_one_word) {
