@@ -22,7 +22,7 @@ using fabric::verbs::Taken;
 
 constexpr std::uint32_t queue_number = 9;
 
-/// Sends go nowhere and succeed.
+/// Orders go nowhere and succeed.
 class SinkQueue final : public fabric::verbs::Queue {
  public:
   SinkQueue(std::deque<std::uint64_t>& sent, std::uint64_t& cookie)
@@ -36,6 +36,14 @@ class SinkQueue final : public fabric::verbs::Queue {
   }
   Taken send(const fabric::verbs::SendOrder& order) override {
     if (order.is_told) sent_.push_back(order.id);
+    return Taken::yes;
+  }
+  Taken fetch(std::span<std::byte>, const fabric::verbs::RemoteOrder& order) override {
+    sent_.push_back(order.id);
+    return Taken::yes;
+  }
+  Taken put(std::span<const std::byte>, const fabric::verbs::RemoteOrder& order) override {
+    sent_.push_back(order.id);
     return Taken::yes;
   }
   [[nodiscard]] std::string last_error() const override { return {}; }
@@ -53,14 +61,17 @@ class InputAdapter final : public fabric::verbs::Adapter {
     traits_.gid[15] = std::byte{1};
     traits_.receive_depth = 4;
     traits_.completion_depth = 200;
+    traits_.longest_order = fabric::verbs::max_remote_bytes;
   }
   std::deque<std::vector<std::byte>> input;
   std::uint64_t cookie = 0;  ///< that the peer has to show, once it is connected
 
   [[nodiscard]] const fabric::verbs::Traits& traits() const noexcept override { return traits_; }
-  [[nodiscard]] base::Result<std::uint32_t> enlist(std::span<std::byte>) override {
-    return std::uint32_t{1};
+  [[nodiscard]] base::Result<fabric::OpenMemory> open_memory(std::span<std::byte>,
+                                                             fabric::Access) override {
+    return fabric::OpenMemory{1, 1, 1};
   }
+  std::size_t close_memory(std::uint64_t) override { return 0; }
   [[nodiscard]] base::Result<std::unique_ptr<fabric::verbs::Queue>> open_queue() override {
     return std::unique_ptr<fabric::verbs::Queue>(std::make_unique<SinkQueue>(sent_, cookie));
   }

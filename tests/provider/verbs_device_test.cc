@@ -15,28 +15,19 @@
 #include "provider/tcp_messages.h"
 #include "provider/tcp_net.h"
 #include "provider/verbs_net.h"
+#include "provider/verbs_real.h"
 
 /// The provider over a real adapter, or the kernel's soft-RoCE: two ranks on one port.
 namespace fulmar::fabric {
 namespace {
-
-/// Why there is nothing to test with; empty if there is.
-std::string lacking() {
-  const auto adapter = verbs::open_adapter({});
-  return adapter.failed() ? adapter.error().text() : std::string();
-}
 
 class VerbsDevice : public ::testing::Test {
  protected:
   std::unique_ptr<VerbsNet> net;
 
   void SetUp() override {
-    if (const std::string why = lacking(); !why.empty()) GTEST_SKIP() << why;
-    net = std::make_unique<VerbsNet>(2, VerbsHabits{}, [](std::uint32_t) {
-      auto adapter = verbs::open_adapter({});
-      if (adapter.failed()) std::abort();
-      return std::move(adapter.value());
-    });
+    if (const std::string why = lacking_adapter(); !why.empty()) GTEST_SKIP() << why;
+    net = real_verbs_net(2);
   }
   Verbs& operator[](std::size_t rank) { return (*net)[rank]; }
 
@@ -66,6 +57,8 @@ TEST_F(VerbsDevice, Its_traits_are_known) {
   EXPECT_GE(traits.mtu, 1);
   EXPECT_LE(traits.mtu, 5);
   EXPECT_GE(traits.completion_depth, 256U);
+  EXPECT_GE(traits.reads, 1);
+  EXPECT_GE(traits.longest_order, verbs::max_remote_bytes);
   EXPECT_GE((*this)[0].descriptor(), 0);
 }
 
@@ -173,6 +166,7 @@ TEST_F(VerbsDevice, Queue_that_answers_no_more_is_an_error_within_ten_seconds) {
   own.link = adapter->traits().link;
   own.mtu = adapter->traits().mtu;
   own.gid = adapter->traits().gid;
+  own.reads = adapter->traits().reads;
   wire::VerbsCard theirs = own;
   theirs.queue = silent->number();
   ASSERT_TRUE(queue->connect(own, theirs).ok());
@@ -207,7 +201,7 @@ class VerbsOverTcp : public ::testing::Test {
   std::array<Rank, 2> ranks;
 
   void SetUp() override {
-    if (const std::string why = lacking(); !why.empty()) GTEST_SKIP() << why;
+    if (const std::string why = lacking_adapter(); !why.empty()) GTEST_SKIP() << why;
     for (std::uint32_t self = 0; self < 2; ++self) open(self, 9);
   }
   void open(std::uint32_t self, std::uint8_t key) {

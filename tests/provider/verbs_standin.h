@@ -12,6 +12,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <set>
 #include <span>
@@ -21,18 +22,23 @@
 
 #include "fabric/verbs/adapter.h"
 
-/// Adapters that stand in for those of libibverbs: they keep the rules that hold for queue pairs,
-/// insist that they are used by them, refuse and fail.
+/// Adapters that stand in for those of libibverbs: they keep the rules that hold for connected
+/// queue pairs and registered memory, insist that they are used by them (else the program ends), do
+/// things as late as the rules allow, refuse and fail.
 namespace fulmar::fabric {
 
 struct VerbsHabits {
   double reluctance = 0;  ///< posts are refused, and reads bring nothing, with this probability
+  double lag = 0;  ///< reads and writes of memory are not begun at a look, with this probability
+  double answer_lag = 0;  ///< what was read does not come at a look, with this probability
   std::size_t inline_bytes = 220;
   std::size_t receive_depth = 256;
   std::size_t send_depth = 128;
   std::size_t completion_depth = 2048;
   std::size_t most_registered = SIZE_MAX;  ///< bytes; more is refused
   wire::VerbsLink link = wire::VerbsLink::ethernet;
+  std::uint8_t reads = 4;
+  std::size_t longest_order = SIZE_MAX;
 };
 
 class VerbsStandIn;
@@ -47,19 +53,39 @@ struct VerbsWires {
   std::uint32_t next_number = 0x100;
   std::uint64_t sends = 0;
 
-  [[nodiscard]] bool refuses() {
-    return habits.reluctance > 0 &&
-           std::uniform_real_distribution<>(0, 1)(random) < habits.reluctance;
+  [[nodiscard]] bool happens(double probability) {
+    return probability > 0 && std::uniform_real_distribution<>(0, 1)(random) < probability;
   }
+  [[nodiscard]] bool refuses() { return happens(habits.reluctance); }
+  /// Lets all adapters go on, which needs nobody's processor.
+  void turn();
 };
 
 class QueueStandIn final : public verbs::Queue {
  public:
+  enum class Kind : std::uint8_t { message, fetch, put };
+  /// An order on its way to the queue that carries it out.
   struct Mail {
-    std::vector<std::byte> bytes;
-    std::uint64_t id;
-    bool is_told;
+    std::vector<std::byte> bytes;  ///< of an inline message
+    std::uint64_t id = 0;
+    bool is_told = false;
+    std::uint64_t serial = 0;  ///< of the sender's orders, from 1; 0: somebody slipped it in
+    Kind kind = Kind::message;
+    std::span<const std::byte> from;  ///< of a put, or another message; read late
+    std::uint64_t bytes_to_fetch = 0;
+    verbs::RemoteOrder order;
+
+    /// Takes the bytes of a message out of the sender's memory.
+    void settle() {
+      if (!from.empty()) bytes.assign(from.begin(), from.end());
+      from = {};
+    }
   };
+  /// As libibverbs numbers them.
+  static constexpr int flushed = 5;
+  static constexpr int not_opened = 10;
+  static constexpr int no_answer = 12;
+
   QueueStandIn(VerbsWires& wires, VerbsStandIn& adapter)
       : wires_(wires), adapter_(adapter), number_(wires.next_number++) {
     wires.queues[number_] = this;
@@ -74,33 +100,59 @@ class QueueStandIn final : public verbs::Queue {
   [[nodiscard]] base::Error connect(const wire::VerbsCard& own,
                                     const wire::VerbsCard& theirs) override {
     if (own.queue != number_ || own.first > wire::verbs_number_mask) std::abort();
+    if (own.reads != wires_.habits.reads) std::abort();
     peer_ = theirs.queue;
     return {};
   }
   verbs::Taken send(const verbs::SendOrder& order) override;
+  verbs::Taken fetch(std::span<std::byte> to, const verbs::RemoteOrder& order) override;
+  verbs::Taken put(std::span<const std::byte> from, const verbs::RemoteOrder& order) override;
   [[nodiscard]] std::string last_error() const override { return "the queue is broken"; }
 
-  /// Everything fails from now on.
+  /// Nothing can be posted from now on.
   void break_down() { broken_ = true; }
   [[nodiscard]] QueueStandIn* other() const {
     const auto found = wires_.queues.find(peer_);
     return found == wires_.queues.end() ? nullptr : found->second;
   }
+  /// Orders that have not ended.
+  [[nodiscard]] std::size_t under_way() const { return works_.size(); }
+  [[nodiscard]] bool uses(std::span<const std::byte> memory) const;
 
-  std::deque<Mail> mail;  ///< that has come and found no buffer yet
+  std::deque<Mail> mail;  ///< that has come and is not carried out
 
  private:
   friend class VerbsStandIn;
-  void told(const Mail& sent, verbs::Completion::Kind kind);
+  friend struct VerbsWires;
+  /// An own order until it has ended. Orders end as they were posted.
+  struct Work {
+    std::uint64_t serial = 0;
+    std::uint64_t id = 0;
+    bool is_told = false;
+    std::span<const std::byte> from;  ///< of a put or message
+    std::span<std::byte> to;          ///< of a fetch
+    std::vector<std::byte> answer;    ///< what was fetched, on its way here
+    std::optional<int> status;        ///< known; 0: it was carried out
+  };
+  [[nodiscard]] std::optional<verbs::Taken> refuses_order();
+  verbs::Taken launch(Mail order, std::span<std::byte> to);
+  void serve();
+  [[nodiscard]] int carry_out(const Mail& order, std::vector<std::byte>& answer);
+  void end(std::uint64_t serial, int status, std::vector<std::byte> answer = {});
+  void settle();
+  void tell(const Work& work, int status);
+  void fail_rest();
 
   VerbsWires& wires_;
   VerbsStandIn& adapter_;
   std::uint32_t number_;
   std::uint32_t peer_ = 0;
-  std::size_t posted_ = 0;
-  std::size_t freed_ = 0;
-  std::size_t sent_ = 0;  ///< whose place is free with the next that is told
+  std::deque<Work> works_;
+  std::uint64_t posted_ = 0;
+  std::uint64_t ended_ = 0;
+  std::uint64_t freed_ = 0;  ///< places: those up to the last that was told
   bool broken_ = false;
+  bool failed_ = false;  ///< in the error state
 };
 
 class VerbsStandIn final : public verbs::Adapter {
@@ -114,6 +166,8 @@ class VerbsStandIn final : public verbs::Adapter {
     traits_.mtu = 3;
     traits_.receive_depth = wires.habits.receive_depth;
     traits_.completion_depth = wires.habits.completion_depth;
+    traits_.reads = wires.habits.reads;
+    traits_.longest_order = wires.habits.longest_order;
     traits_.place = "10.0.0." + std::to_string(self + 1);
   }
   ~VerbsStandIn() override {
@@ -121,13 +175,27 @@ class VerbsStandIn final : public verbs::Adapter {
   }
 
   [[nodiscard]] const verbs::Traits& traits() const noexcept override { return traits_; }
-  [[nodiscard]] base::Result<std::uint32_t> enlist(std::span<std::byte> memory) override {
+  [[nodiscard]] base::Result<OpenMemory> open_memory(std::span<std::byte> memory,
+                                                     Access access) override {
     if (registered_ + memory.size() > wires_.habits.most_registered) {
       return base::failure(base::ErrorClass::no_mem, "%zu bytes are too many", memory.size());
     }
     registered_ += memory.size();
-    regions_.push_back(memory);
-    return static_cast<std::uint32_t>(regions_.size());
+    const std::uint32_t number = next_key_++;
+    const OpenMemory opened{number + 1000, number, number << 8 | 0x5a};
+    regions_[number] = {memory, access, opened.peer_key};
+    return opened;
+  }
+  std::size_t close_memory(std::uint64_t handle) override {
+    const auto found = regions_.find(static_cast<std::uint32_t>(handle - 1000));
+    if (found == regions_.end()) return 0;
+    const auto memory = found->second.memory;
+    for (const QueueStandIn* const queue : own_) {
+      if (queue->uses(memory)) std::abort();  // an order that is under way uses it
+    }
+    registered_ -= memory.size();
+    regions_.erase(found);
+    return memory.size();
   }
   [[nodiscard]] base::Result<std::unique_ptr<verbs::Queue>> open_queue() override {
     auto queue = std::make_unique<QueueStandIn>(wires_, *this);
@@ -145,7 +213,7 @@ class VerbsStandIn final : public verbs::Adapter {
   }
   std::size_t read(std::span<verbs::Completion> completions) override {
     if (wires_.refuses()) return 0;
-    deliver();
+    wires_.turn();
     if (done_.size() > traits_.receive_depth + traits_.completion_depth) std::abort();
     std::size_t count = 0;
     while (count < completions.size() && !done_.empty()) {
@@ -181,50 +249,57 @@ class VerbsStandIn final : public verbs::Adapter {
     ::close(happenings_fd_[1]);
   }
   [[nodiscard]] const std::set<QueueStandIn*>& queues() const { return own_; }
-  [[nodiscard]] std::size_t posted_buffers() const { return buffers_.size(); }
-  /// Keeps buffers back, as if others had used them up.
-  void take_buffers_away() { buffers_.clear(); }
-
-  void check_registered(std::span<const std::byte> memory, std::uint32_t key) const {
-    if (key == 0 || key > regions_.size()) std::abort();
-    const auto& region = regions_[key - 1];
-    const bool inside = memory.data() >= region.data() &&
-                        memory.data() + memory.size() <= region.data() + region.size();
-    if (!inside) std::abort();
-  }
+  [[nodiscard]] std::size_t regions() const { return regions_.size(); }
 
  private:
   friend class QueueStandIn;
-  /// What has come goes into buffers, as long as there are some.
-  void deliver() {
-    for (QueueStandIn* const queue : own_) {
-      while (!queue->mail.empty() && !buffers_.empty()) {
-        const QueueStandIn::Mail mail = std::move(queue->mail.front());
-        queue->mail.pop_front();
-        const verbs::ReceiveOrder buffer = buffers_.front();
-        buffers_.pop_front();
-        if (mail.bytes.size() > buffer.memory.size()) std::abort();
-        if (!mail.bytes.empty()) {
-          std::memcpy(buffer.memory.data(), mail.bytes.data(), mail.bytes.size());
-        }
-        verbs::Completion completion;
-        completion.kind = verbs::Completion::Kind::came;
-        completion.id = buffer.id;
-        completion.queue = queue->number();
-        completion.bytes = mail.bytes.size();
-        done_.push_back(completion);
-        if (QueueStandIn* const from = queue->other(); from != nullptr) {
-          from->told(mail, verbs::Completion::Kind::sent);
-        }
-      }
+  struct Region {
+    std::span<std::byte> memory;
+    Access access = Access::local;
+    std::uint32_t peer_key = 0;
+
+    [[nodiscard]] bool holds(std::uint64_t address, std::uint64_t bytes) const {
+      const std::uint64_t begin = reinterpret_cast<std::uintptr_t>(memory.data());
+      return address >= begin && bytes <= memory.size() && address - begin <= memory.size() - bytes;
     }
+  };
+  /// The region that has this own key and these bytes.
+  const Region& check_registered(std::span<const std::byte> memory, std::uint32_t key) const {
+    const auto found = regions_.find(key);
+    if (found == regions_.end()) std::abort();
+    const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
+    if (!found->second.holds(address, memory.size())) std::abort();
+    return found->second;
+  }
+  /// Memory for a peer; null where it is not open for that.
+  [[nodiscard]] std::byte* opened_at(const RemotePlace& place, std::uint64_t bytes, Access access) {
+    for (const auto& [number, region] : regions_) {
+      if (region.peer_key != place.key || region.access != access) continue;
+      if (region.holds(place.address, bytes)) return reinterpret_cast<std::byte*>(place.address);
+    }
+    return nullptr;
+  }
+  [[nodiscard]] bool has_buffers() const { return !buffers_.empty(); }
+  /// A message goes into a buffer.
+  void deliver(const std::vector<std::byte>& message, std::uint32_t queue) {
+    const verbs::ReceiveOrder buffer = buffers_.front();
+    buffers_.pop_front();
+    if (message.size() > buffer.memory.size()) std::abort();
+    if (!message.empty()) std::memcpy(buffer.memory.data(), message.data(), message.size());
+    verbs::Completion completion;
+    completion.kind = verbs::Completion::Kind::came;
+    completion.id = buffer.id;
+    completion.queue = queue;
+    completion.bytes = message.size();
+    done_.push_back(completion);
   }
 
   VerbsWires& wires_;
   verbs::Traits traits_;
   bool started_ = false;
   std::size_t registered_ = 0;
-  std::vector<std::span<std::byte>> regions_;
+  std::uint32_t next_key_ = 1;
+  std::map<std::uint32_t, Region> regions_;  ///< by own key
   std::deque<verbs::ReceiveOrder> buffers_;
   std::deque<verbs::Completion> done_;
   std::deque<verbs::Happening> happenings_;
@@ -232,46 +307,191 @@ class VerbsStandIn final : public verbs::Adapter {
   int happenings_fd_[2] = {-1, -1};
 };
 
-inline QueueStandIn::~QueueStandIn() {
-  wires_.queues.erase(number_);
-  adapter_.own_.erase(this);
-  // What was on the way here is repeated for a while, and fails.
-  if (QueueStandIn* const from = other(); from != nullptr) {
-    for (const Mail& lost : mail) from->told(lost, verbs::Completion::Kind::failed);
+inline void VerbsWires::turn() {
+  for (const auto& [number, queue] : queues) {
+    queue->serve();
+    queue->settle();
   }
 }
 
-inline verbs::Taken QueueStandIn::send(const verbs::SendOrder& order) {
+inline QueueStandIn::~QueueStandIn() {
+  wires_.queues.erase(number_);
+  adapter_.own_.erase(this);
+  QueueStandIn* const from = other();
+  if (from == nullptr) return;
+  // What was on the way here is repeated for a while, and fails.
+  const auto first =
+      std::find_if(mail.begin(), mail.end(), [](const Mail& lost) { return lost.serial != 0; });
+  if (first != mail.end()) from->end(first->serial, no_answer);
+  // What was on the way there may arrive up to the first order that writes or answers.
+  const auto moves = std::find_if(from->mail.begin(), from->mail.end(),
+                                  [](const Mail& order) { return order.kind != Kind::message; });
+  from->mail.erase(moves, from->mail.end());
+  for (Mail& message : from->mail) message.settle();
+}
+
+inline std::optional<verbs::Taken> QueueStandIn::refuses_order() {
   if (broken_) return verbs::Taken::failed;
   if (wires_.refuses()) return verbs::Taken::later;
   if (posted_ - freed_ >= depth()) std::abort();  // more than the queue takes
+  return std::nullopt;
+}
+
+inline verbs::Taken QueueStandIn::send(const verbs::SendOrder& order) {
+  if (const auto refused = refuses_order()) return *refused;
+  ++wires_.sends;
+  Mail sent;
   if (order.is_inline) {
     if (order.message.size() > inline_bytes()) std::abort();
+    sent.bytes.assign(order.message.begin(), order.message.end());
   } else {
     adapter_.check_registered(order.message, order.key);
+    sent.from = order.message;
   }
-  ++posted_;
-  ++wires_.sends;
-  Mail sent{{order.message.begin(), order.message.end()}, order.id, order.is_told};
-  QueueStandIn* const to = other();
-  if (to == nullptr || to->peer_ != number_) {
-    told(sent, verbs::Completion::Kind::failed);
+  sent.id = order.id;
+  sent.is_told = order.is_told;
+  return launch(std::move(sent), {});
+}
+
+inline verbs::Taken QueueStandIn::fetch(std::span<std::byte> to, const verbs::RemoteOrder& order) {
+  if (const auto refused = refuses_order()) return *refused;
+  if (to.empty() || to.size() > adapter_.traits_.longest_order) std::abort();
+  if (adapter_.check_registered(to, order.own_key).access == Access::peers_read) std::abort();
+  Mail sent;
+  sent.kind = Kind::fetch;
+  sent.bytes_to_fetch = to.size();
+  sent.order = order;
+  return launch(std::move(sent), to);
+}
+
+inline verbs::Taken QueueStandIn::put(std::span<const std::byte> from,
+                                      const verbs::RemoteOrder& order) {
+  if (const auto refused = refuses_order()) return *refused;
+  if (from.empty() || from.size() > adapter_.traits_.longest_order) std::abort();
+  adapter_.check_registered(from, order.own_key);
+  Mail sent;
+  sent.kind = Kind::put;
+  sent.from = from;
+  sent.order = order;
+  return launch(std::move(sent), {});
+}
+
+inline verbs::Taken QueueStandIn::launch(Mail order, std::span<std::byte> to) {
+  if (order.kind != Kind::message) {
+    order.id = order.order.id;
+    order.is_told = true;
+  }
+  order.serial = ++posted_;
+  Work work;
+  work.serial = order.serial;
+  work.id = order.id;
+  work.is_told = order.is_told;
+  work.from = order.from;
+  work.to = to;
+  works_.push_back(std::move(work));
+  QueueStandIn* const target = other();
+  if (failed_) {
+    fail_rest();
+  } else if (target == nullptr || target->peer_ != number_) {
+    end(order.serial, no_answer);
   } else {
-    to->mail.push_back(std::move(sent));
+    target->mail.push_back(std::move(order));
   }
   return verbs::Taken::yes;
 }
 
-inline void QueueStandIn::told(const Mail& sent, verbs::Completion::Kind kind) {
-  ++sent_;
-  if (!sent.is_told && kind == verbs::Completion::Kind::sent) return;
-  freed_ = sent_;
+/// Carries out what has come, in its order.
+inline void QueueStandIn::serve() {
+  while (!mail.empty() && !failed_) {
+    int status = 0;
+    std::vector<std::byte> answer;
+    if (mail.front().kind == Kind::message) {
+      if (!adapter_.has_buffers()) return;
+      mail.front().settle();
+      adapter_.deliver(mail.front().bytes, number_);
+    } else {
+      if (wires_.happens(wires_.habits.lag)) return;
+      status = carry_out(mail.front(), answer);
+    }
+    const std::uint64_t serial = mail.front().serial;
+    mail.pop_front();
+    QueueStandIn* const from = other();
+    if (from != nullptr && serial != 0) from->end(serial, status, std::move(answer));
+    if (status == 0) continue;
+    adapter_.happen({verbs::Happening::Kind::queue_failed, number_, "local access violation"});
+    fail_rest();
+  }
+}
+
+inline int QueueStandIn::carry_out(const Mail& order, std::vector<std::byte>& answer) {
+  if (order.kind == Kind::put) {
+    std::byte* const to =
+        adapter_.opened_at(order.order.place, order.from.size(), Access::peers_write);
+    if (to == nullptr) return not_opened;
+    if (other() == nullptr) std::abort();
+    other()->adapter_.check_registered(order.from, order.order.own_key);
+    std::memmove(to, order.from.data(), order.from.size());
+    return 0;
+  }
+  const std::byte* const from =
+      adapter_.opened_at(order.order.place, order.bytes_to_fetch, Access::peers_read);
+  if (from == nullptr) return not_opened;
+  answer.assign(from, from + order.bytes_to_fetch);
+  return 0;
+}
+
+/// The other side has answered, or will not.
+inline void QueueStandIn::end(std::uint64_t serial, int status, std::vector<std::byte> answer) {
+  for (Work& work : works_) {
+    if (work.serial != serial) continue;
+    work.status = status;
+    work.answer = std::move(answer);
+  }
+  settle();
+}
+
+inline void QueueStandIn::settle() {
+  while (!works_.empty() && works_.front().status) {
+    if (!works_.front().answer.empty() && wires_.happens(wires_.habits.answer_lag)) return;
+    const Work work = std::move(works_.front());
+    works_.pop_front();
+    if (!work.answer.empty()) {
+      std::memcpy(work.to.data(), work.answer.data(), work.answer.size());
+    }
+    tell(work, *work.status);
+    if (*work.status != 0) fail_rest();
+  }
+}
+
+inline void QueueStandIn::tell(const Work& work, int status) {
+  ++ended_;
+  if (!work.is_told && status == 0) return;
+  freed_ = ended_;
   verbs::Completion completion;
-  completion.kind = kind;
-  completion.id = sent.id;
+  completion.kind = status == 0 ? verbs::Completion::Kind::sent : verbs::Completion::Kind::failed;
+  completion.id = work.id;
   completion.queue = number_;
-  completion.status = 12;
+  completion.status = status;
   adapter_.done_.push_back(completion);
+}
+
+/// The queue goes into the error state: what is on the way fails.
+inline void QueueStandIn::fail_rest() {
+  failed_ = true;
+  for (const Work& work : std::exchange(works_, {})) tell(work, flushed);
+  if (QueueStandIn* const target = other(); target != nullptr) {
+    std::erase_if(target->mail, [](const Mail& order) { return order.serial != 0; });
+  }
+}
+
+/// Whether an order that has not ended needs some of this memory.
+inline bool QueueStandIn::uses(std::span<const std::byte> memory) const {
+  const auto meets = [&](std::span<const std::byte> part) {
+    return !part.empty() && part.data() < memory.data() + memory.size() &&
+           memory.data() < part.data() + part.size();
+  };
+  return std::any_of(works_.begin(), works_.end(),
+                     [&](const Work& work) { return meets(work.from) || meets(work.to); });
 }
 
 }  // namespace fulmar::fabric

@@ -10,15 +10,27 @@
 #include <string>
 
 #include "base/error.h"
+#include "fabric/provider.h"
 #include "wire/verbs_card.h"
 
 /// A port of an adapter, with one completion queue and one shared receive queue, as far as this
 /// provider uses it. The seam between what libibverbs does (ibverbs/, the only place that sees its
 /// headers) and what is made of it: tests put adapters of their own behind it.
 ///
-/// Only messages into posted buffers so far. What comes later has its place here: a send from
-/// memory of the program (`enlist` that memory, give its key in the order), reads and writes of the
-/// peer's memory as further orders of a queue. No memory is opened for remote access now.
+/// The orders of a queue are messages into buffers that the peer has posted, reads of its memory
+/// (`fetch`) and writes into it (`put`). A queue begins its orders as they were posted, and ends
+/// them so, too: one completion stands for all orders before it, of whatever kind. In between this
+/// holds, and no more:
+///
+/// * What was put is in the peer's memory before it is told of a message behind the put, and two
+///   puts into one place leave there what the second wrote. The connection keeps that order up to
+///   the adapter; from there to the memory it holds because no memory is opened with relaxed
+///   ordering, which lets writes overtake each other. (The completion of the message would wait for
+///   all of them even so, by the manual; the second put, or who looks at memory for what is to
+///   come, would not.)
+/// * What is posted behind a fetch may reach the peer before the fetch has read there, and may be
+///   done there before the bytes are here. Whoever needs that order waits for the completion; no
+///   order asks for a fence, which would hold up everything behind it instead.
 namespace fulmar::fabric::verbs {
 
 /// What an adapter can do; asked from it when it is opened, never assumed.
@@ -30,7 +42,9 @@ struct Traits {
   std::uint8_t mtu = 1;  ///< as in wire::VerbsCard
   std::array<std::byte, 16> gid{};
   std::size_t receive_depth = 1;     ///< buffers that may be posted
-  std::size_t completion_depth = 1;  ///< sends of all queues that may be on the way
+  std::size_t completion_depth = 1;  ///< orders of all queues that may be on the way
+  std::uint8_t reads = 1;  ///< fetches of a queue that it works at, each way; others wait in it
+  std::size_t longest_order = 1;  ///< bytes of a fetch or put
 };
 
 enum class Taken : std::uint8_t {
@@ -42,10 +56,17 @@ enum class Taken : std::uint8_t {
 /// A message to be sent. One run of memory, as messages are built in one piece.
 struct SendOrder {
   std::span<const std::byte> message;
-  std::uint32_t key = 0;  ///< of `enlist`; no matter if `is_inline`
+  std::uint32_t key = 0;  ///< own_key of `open_memory`; no matter if `is_inline`
   std::uint64_t id = 0;
   bool is_inline = false;  ///< the memory is the caller's again on return; at most inline_bytes
   bool is_told = false;  ///< a completion follows; it stands for all orders of the queue before it
+};
+
+/// What a fetch and a put have in common. A completion always follows.
+struct RemoteOrder {
+  std::uint32_t own_key = 0;  ///< of the memory here
+  RemotePlace place;
+  std::uint64_t id = 0;
 };
 
 struct ReceiveOrder {
@@ -59,23 +80,33 @@ class Queue {
   Queue() = default;
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
-  /// What is on the way ends without a completion, or with one that nobody needs to look at.
+  /// What is on the way ends without a completion, or with one that nobody needs to look at. From
+  /// then on no memory of this process is read or written for it.
   virtual ~Queue() = default;
 
   [[nodiscard]] virtual std::uint32_t number() const noexcept = 0;
   [[nodiscard]] virtual std::size_t inline_bytes() const noexcept = 0;
-  /// Sends that may be on the way.
+  /// Orders that may be on the way.
   [[nodiscard]] virtual std::size_t depth() const noexcept = 0;
   /// Connects it to the peer's. `own` is the card that the peer has got. Fails (other).
   [[nodiscard]] virtual base::Error connect(const wire::VerbsCard& own,
                                             const wire::VerbsCard& theirs) = 0;
   virtual Taken send(const SendOrder& order) = 0;
+  /// Reads the peer's memory, or writes it: 1 to longest_order bytes. The memory here is the
+  /// adapter's until the completion, or until the queue is destroyed. A place that the peer has not
+  /// opened for this fails, and the connection with it, on both sides.
+  virtual Taken fetch(std::span<std::byte> to, const RemoteOrder& order) = 0;
+  virtual Taken put(std::span<const std::byte> from, const RemoteOrder& order) = 0;
   [[nodiscard]] virtual std::string last_error() const = 0;
 };
 
-/// The end of a send, or a message that came.
+/// The end of an order, or a message that came.
 struct Completion {
-  enum class Kind : std::uint8_t { sent, came, failed };
+  enum class Kind : std::uint8_t {
+    sent,  ///< a message, a fetch or a put is done
+    came,
+    failed,
+  };
   Kind kind = Kind::sent;
   std::uint64_t id = 0;     ///< of the order
   std::uint32_t queue = 0;  ///< number of the queue
@@ -107,12 +138,16 @@ class Adapter {
   virtual ~Adapter() = default;
 
   [[nodiscard]] virtual const Traits& traits() const noexcept = 0;
-  /// Makes memory known, which must outlive the adapter; returns its key. Fails (no_mem).
-  [[nodiscard]] virtual base::Result<std::uint32_t> enlist(std::span<std::byte> memory) = 0;
+  /// Makes memory known (see MovesRemotely) until `close_memory`, or the end of the adapter. Fails
+  /// (no_mem, other).
+  [[nodiscard]] virtual base::Result<OpenMemory> open_memory(std::span<std::byte> memory,
+                                                             Access access) = 0;
+  /// Returns how many bytes that were; 0: there was no such memory.
+  virtual std::size_t close_memory(std::uint64_t handle) = 0;
   /// Fails (other, no_mem).
   [[nodiscard]] virtual base::Result<std::unique_ptr<Queue>> open_queue() = 0;
 
-  /// Posts buffers of one enlisted piece of memory; returns how many were taken, from the front.
+  /// Posts buffers of one open piece of memory; returns how many were taken, from the front.
   virtual std::size_t receive(std::span<const ReceiveOrder> orders, std::uint32_t key) = 0;
   /// What has happened: fills `completions` from the front, returns how many.
   virtual std::size_t read(std::span<Completion> completions) = 0;

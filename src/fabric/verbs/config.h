@@ -20,6 +20,10 @@ struct Arrival {
   std::span<const std::byte> body;
 };
 
+/// The longest fetch or put. The same whatever the adapter: the least that any known one takes in
+/// one order (soft-RoCE). More would gain nothing, and hold up what is posted behind it.
+inline constexpr std::size_t max_remote_bytes = std::size_t{8} << 20;
+
 /// What became of a packet that was posted in place.
 struct EndedSend {
   std::uint64_t token = 0;

@@ -63,14 +63,22 @@ Messages::~Messages() = default;
 
 Error Messages::prepare() {
   if (!epoll_.valid()) return failure(ErrorClass::other, "epoll_create1: %s", std::strerror(errno));
+  if (traits_.reads == 0 || traits_.longest_order < max_remote_bytes) {
+    return failure(
+        ErrorClass::other,
+        "the adapter %s works at %u reads of memory at a time and moves at most %zu bytes "
+        "by one order, the network verbs needs 1 and %zu; choose another one by "
+        "FULMAR_VERBS_DEVICE, or leave verbs out of FULMAR_FABRIC",
+        traits_.name.c_str(), unsigned{traits_.reads}, traits_.longest_order, max_remote_bytes);
+  }
   const std::size_t bytes = SendPool::memory_bytes(wire::verbs_max_packet_bytes);
   send_memory_ = Pages(bytes);
   if (send_memory_.bytes().empty()) {
     return failure(ErrorClass::no_mem, "no memory for %zu bytes of send buffers", bytes);
   }
-  const auto key = adapter_->enlist(send_memory_.bytes());
-  if (key.failed()) return key.error();
-  send_key_ = key.value();
+  const auto opened = adapter_->open_memory(send_memory_.bytes(), Access::local);
+  if (opened.failed()) return opened.error();
+  send_key_ = opened.value().own_key;
   pool_ = std::make_unique<SendPool>(send_memory_.bytes(), wire::verbs_max_packet_bytes);
   if (const Error error = prepare_buffers(); error.failed()) return error;
   if (introducer_->address().size() > wire::max_verbs_meeting_bytes) {
@@ -89,12 +97,12 @@ Error Messages::prepare_buffers() {
     if (receive_memory_.bytes().empty()) {
       return failure(ErrorClass::no_mem, "no memory for %zu receive buffers", count);
     }
-    const auto key = adapter_->enlist(receive_memory_.bytes());
-    if (key.ok()) {
-      receive_key_ = key.value();
+    const auto opened = adapter_->open_memory(receive_memory_.bytes(), Access::local);
+    if (opened.ok()) {
+      receive_key_ = opened.value().own_key;
       break;
     }
-    if (count / 2 < fewest) return key.error();
+    if (count / 2 < fewest) return opened.error();
     count /= 2;
   }
   for (std::size_t i = 0; i < count; ++i) {

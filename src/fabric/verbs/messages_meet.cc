@@ -144,6 +144,7 @@ Error Messages::greet(std::uint32_t rank, Peer& peer) {
   card.gid = traits_.gid;
   card.window = window;
   card.buffer_bytes = wire::verbs_max_packet_bytes;
+  card.reads = traits_.reads;
   peer.cookie_in = card.cookie;
   peer.greeting.emplace(card, rank);
   return watch(peer.socket.get(), rank);

@@ -19,6 +19,8 @@ using base::ErrorClass;
 using base::failure;
 
 constexpr std::size_t batch = 16;
+/// Reads at a time that are made use of, should an adapter have more: it keeps room for each.
+constexpr int most_reads = 16;
 
 bool make_non_blocking(int descriptor) {
   const int flags = ::fcntl(descriptor, F_GETFL);
@@ -48,6 +50,20 @@ Happening::Kind kind_of(ibv_event_type type) {
     default:
       return Happening::Kind::nothing;
   }
+}
+
+/// What is only read is opened for no more, so that it may lie in memory that the program cannot
+/// write. Relaxed ordering is never asked for (adapter.h says why).
+int flags_of(Access access) {
+  switch (access) {
+    case Access::local:
+      return IBV_ACCESS_LOCAL_WRITE;
+    case Access::peers_read:
+      return IBV_ACCESS_REMOTE_READ;
+    case Access::peers_write:
+      return IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -101,12 +117,7 @@ Error IbAdapter::learn(const Wish& wish, const ibv_device_attr& device) {
                    "choose another one by FULMAR_VERBS_DEVICE, or leave verbs out of FULMAR_FABRIC",
                    port_.facts.device.c_str());
   }
-  traits_.name = port_.facts.device + ":" + std::to_string(port_.facts.port);
-  traits_.link = port_.facts.link;
-  traits_.lid = port.lid;
-  traits_.mtu = static_cast<std::uint8_t>(port.active_mtu);
-  if (port_.gid) traits_.gid = port_.gid->gid;
-  traits_.place = wire::text_of_port(traits_.gid, traits_.lid, traits_.link);
+  learn_name(port);
   traits_.receive_depth = bounded(wish.receive_depth, device.max_srq_wr);
   send_depth_ = bounded(wish.send_depth, device.max_qp_wr);
   const auto most = static_cast<std::size_t>(std::max(device.max_cqe, 0));
@@ -119,8 +130,19 @@ Error IbAdapter::learn(const Wish& wish, const ibv_device_attr& device) {
   }
   traits_.completion_depth = std::min(wish.completion_depth, most - traits_.receive_depth);
   needs_gid_ = (port.flags & IBV_QPF_GRH_REQUIRED) != 0;
-  reads_ = static_cast<std::uint8_t>(std::clamp(device.max_qp_rd_atom, 0, 1));
+  const int reads = std::min(device.max_qp_rd_atom, device.max_qp_init_rd_atom);
+  traits_.reads = static_cast<std::uint8_t>(std::clamp(reads, 0, most_reads));
+  traits_.longest_order = port.max_msg_sz;
   return {};
+}
+
+void IbAdapter::learn_name(const ibv_port_attr& port) {
+  traits_.name = port_.facts.device + ":" + std::to_string(port_.facts.port);
+  traits_.link = port_.facts.link;
+  traits_.lid = port.lid;
+  traits_.mtu = static_cast<std::uint8_t>(port.active_mtu);
+  if (port_.gid) traits_.gid = port_.gid->gid;
+  traits_.place = wire::text_of_port(traits_.gid, traits_.lid, traits_.link);
 }
 
 Error IbAdapter::open_queues() {
@@ -140,21 +162,31 @@ Error IbAdapter::open_queues() {
   return receives_ ? Error{} : refused("ibv_create_srq", errno);
 }
 
-base::Result<std::uint32_t> IbAdapter::enlist(std::span<std::byte> memory) {
-  // Local only: this makes no key that another host could use.
+base::Result<OpenMemory> IbAdapter::open_memory(std::span<std::byte> memory, Access access) {
   Owned<ibv_mr> region(
-      library_.reg_mr(domain_.get(), memory.data(), memory.size(), IBV_ACCESS_LOCAL_WRITE),
+      library_.reg_mr(domain_.get(), memory.data(), memory.size(), flags_of(access)),
       library_.dereg_mr);
   if (!region) {
-    return failure(
-        ErrorClass::no_mem,
-        "cannot register %zu bytes with the adapter %s (ibv_reg_mr: %s); raise the limit "
-        "on locked memory (ulimit -l)",
-        memory.size(), traits_.name.c_str(), std::strerror(errno));
+    const int problem = errno;
+    const bool lacks_room = problem == ENOMEM || problem == EAGAIN;
+    return failure(lacks_room ? ErrorClass::no_mem : ErrorClass::other,
+                   "cannot register %zu bytes with the adapter %s (ibv_reg_mr: %s); %s",
+                   memory.size(), traits_.name.c_str(), std::strerror(problem),
+                   lacks_room ? "raise the limit on locked memory (ulimit -l)"
+                              : "all of it has to be memory that may be written, unless peers "
+                                "read it only");
   }
-  const std::uint32_t key = region->lkey;
-  regions_.push_back(std::move(region));
-  return key;
+  const OpenMemory opened{++last_handle_, region->lkey, region->rkey};
+  regions_.emplace(opened.handle, std::move(region));
+  return opened;
+}
+
+std::size_t IbAdapter::close_memory(std::uint64_t handle) {
+  const auto found = regions_.find(handle);
+  if (found == regions_.end()) return 0;
+  const std::size_t bytes = found->second->length;
+  regions_.erase(found);
+  return bytes;
 }
 
 base::Result<std::unique_ptr<Queue>> IbAdapter::open_queue() {
@@ -164,7 +196,6 @@ base::Result<std::unique_ptr<Queue>> IbAdapter::open_queue() {
   parts.receives = receives_.get();
   parts.depth = send_depth_;
   parts.port = static_cast<std::uint8_t>(port_.facts.port);
-  parts.reads = reads_;
   parts.needs_gid = needs_gid_;
   if (port_.gid) parts.gid_index = port_.gid->index;
   return IbQueue::open(library_, parts);

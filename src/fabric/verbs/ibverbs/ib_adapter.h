@@ -8,7 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
+#include <unordered_map>
 
 #include "fabric/verbs/adapter.h"
 #include "fabric/verbs/ibverbs/library.h"
@@ -32,7 +32,9 @@ class IbAdapter final : public Adapter {
   ~IbAdapter() override;
 
   [[nodiscard]] const Traits& traits() const noexcept override { return traits_; }
-  [[nodiscard]] base::Result<std::uint32_t> enlist(std::span<std::byte> memory) override;
+  [[nodiscard]] base::Result<OpenMemory> open_memory(std::span<std::byte> memory,
+                                                     Access access) override;
+  std::size_t close_memory(std::uint64_t handle) override;
   [[nodiscard]] base::Result<std::unique_ptr<Queue>> open_queue() override;
   std::size_t receive(std::span<const ReceiveOrder> orders, std::uint32_t key) override;
   std::size_t read(std::span<Completion> completions) override;
@@ -48,6 +50,7 @@ class IbAdapter final : public Adapter {
   IbAdapter(const Library& library, OpenPort port) : library_(library), port_(std::move(port)) {}
   base::Error prepare(const Wish& wish);
   base::Error learn(const Wish& wish, const ibv_device_attr& device);
+  void learn_name(const ibv_port_attr& port);
   base::Error open_queues();
   [[nodiscard]] base::Error refused(const char* call, int problem) const;
   void take_events();
@@ -56,13 +59,13 @@ class IbAdapter final : public Adapter {
   // Closed from the last to the first.
   OpenPort port_;
   Owned<ibv_pd> domain_;
-  std::vector<Owned<ibv_mr>> regions_;
+  std::unordered_map<std::uint64_t, Owned<ibv_mr>> regions_;  ///< by handle
   Owned<ibv_comp_channel> channel_;
   Owned<ibv_cq> completions_;
   Owned<ibv_srq> receives_;
   Traits traits_;
   std::uint32_t send_depth_ = 1;
-  std::uint8_t reads_ = 0;  ///< of remote memory at a time, should there be any
+  std::uint64_t last_handle_ = 0;
   bool needs_gid_ = false;  ///< even within a subnet
   unsigned unacknowledged_ = 0;
   bool notifies_ = false;  ///< was asked for, and no event has come yet

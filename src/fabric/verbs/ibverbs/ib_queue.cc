@@ -19,8 +19,23 @@ constexpr std::uint8_t repetitions = 6;    // 7 would mean for ever for some ada
 constexpr std::uint8_t for_ever = 7;
 constexpr std::uint8_t no_buffer_pause_code = 12;  // 0.64 ms
 constexpr std::uint8_t most_hops = 64;
+/// What the pair allows; which memory that is, and for which of the two, regions say.
+constexpr unsigned remote_access = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
 /// Asked for in this order: adapters have what they have, and refuse more.
 constexpr std::array<std::uint32_t, 4> inline_wishes = {220, 128, 64, 0};
+
+/// Reads in one direction that are worked at at a time.
+std::uint8_t reads_between(const wire::VerbsCard& own, const wire::VerbsCard& theirs) {
+  return std::min(own.reads, theirs.reads);
+}
+
+ibv_sge piece_of(std::span<const std::byte> memory, std::uint32_t key) {
+  ibv_sge piece{};
+  piece.addr = reinterpret_cast<std::uintptr_t>(memory.data());
+  piece.length = static_cast<std::uint32_t>(memory.size());
+  piece.lkey = key;
+  return piece;
+}
 
 Error refused(const char* step, int problem) {
   return failure(ErrorClass::other, "a queue cannot be connected: %s: %s", step,
@@ -62,7 +77,7 @@ Error IbQueue::initialise() {
   attributes.qp_state = IBV_QPS_INIT;
   attributes.pkey_index = 0;
   attributes.port_num = parts_.port;
-  attributes.qp_access_flags = 0;  // nobody reads or writes our memory
+  attributes.qp_access_flags = remote_access;
   const int problem =
       library_.modify_qp(pair_.get(), &attributes,
                          IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
@@ -71,7 +86,7 @@ Error IbQueue::initialise() {
 
 Error IbQueue::connect(const wire::VerbsCard& own, const wire::VerbsCard& theirs) {
   if (const Error error = get_ready_to_receive(own, theirs); error.failed()) return error;
-  return get_ready_to_send(own);
+  return get_ready_to_send(own, theirs);
 }
 
 ibv_ah_attr IbQueue::way_to(const wire::VerbsCard& own, const wire::VerbsCard& theirs) const {
@@ -95,7 +110,7 @@ Error IbQueue::get_ready_to_receive(const wire::VerbsCard& own, const wire::Verb
   attributes.path_mtu = static_cast<ibv_mtu>(std::min(own.mtu, theirs.mtu));
   attributes.dest_qp_num = theirs.queue;
   attributes.rq_psn = theirs.first;
-  attributes.max_dest_rd_atomic = parts_.reads;
+  attributes.max_dest_rd_atomic = reads_between(own, theirs);
   attributes.min_rnr_timer = no_buffer_pause_code;
   attributes.ah_attr = way_to(own, theirs);
   const int problem =
@@ -105,14 +120,14 @@ Error IbQueue::get_ready_to_receive(const wire::VerbsCard& own, const wire::Verb
   return problem == 0 ? Error{} : refused("ibv_modify_qp to RTR", problem);
 }
 
-Error IbQueue::get_ready_to_send(const wire::VerbsCard& own) {
+Error IbQueue::get_ready_to_send(const wire::VerbsCard& own, const wire::VerbsCard& theirs) {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_RTS;
   attributes.timeout = timeout_code;
   attributes.retry_cnt = repetitions;
   attributes.rnr_retry = for_ever;
   attributes.sq_psn = own.first;
-  attributes.max_rd_atomic = parts_.reads;
+  attributes.max_rd_atomic = reads_between(own, theirs);
   const int problem =
       library_.modify_qp(pair_.get(), &attributes,
                          IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
@@ -121,10 +136,7 @@ Error IbQueue::get_ready_to_send(const wire::VerbsCard& own) {
 }
 
 Taken IbQueue::send(const SendOrder& order) {
-  ibv_sge piece{};
-  piece.addr = reinterpret_cast<std::uintptr_t>(order.message.data());
-  piece.length = static_cast<std::uint32_t>(order.message.size());
-  piece.lkey = order.key;
+  ibv_sge piece = piece_of(order.message, order.key);
   ibv_send_wr work{};
   work.wr_id = order.id;
   work.sg_list = &piece;
@@ -132,6 +144,30 @@ Taken IbQueue::send(const SendOrder& order) {
   work.opcode = IBV_WR_SEND;
   if (order.is_inline) work.send_flags |= IBV_SEND_INLINE;
   if (order.is_told) work.send_flags |= IBV_SEND_SIGNALED;
+  return post(work);
+}
+
+Taken IbQueue::fetch(std::span<std::byte> to, const RemoteOrder& order) {
+  return move(IBV_WR_RDMA_READ, piece_of(to, order.own_key), order);
+}
+
+Taken IbQueue::put(std::span<const std::byte> from, const RemoteOrder& order) {
+  return move(IBV_WR_RDMA_WRITE, piece_of(from, order.own_key), order);
+}
+
+Taken IbQueue::move(ibv_wr_opcode how, ibv_sge piece, const RemoteOrder& order) {
+  ibv_send_wr work{};
+  work.wr_id = order.id;
+  work.sg_list = &piece;
+  work.num_sge = 1;
+  work.opcode = how;
+  work.send_flags = IBV_SEND_SIGNALED;
+  work.wr.rdma.remote_addr = order.place.address;
+  work.wr.rdma.rkey = order.place.key;
+  return post(work);
+}
+
+Taken IbQueue::post(ibv_send_wr& work) {
   ibv_send_wr* refused = nullptr;
   const int problem = ::ibv_post_send(pair_.get(), &work, &refused);
   if (problem == 0) return Taken::yes;

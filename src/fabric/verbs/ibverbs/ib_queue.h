@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "fabric/verbs/adapter.h"
@@ -27,7 +28,6 @@ class IbQueue final : public Queue {
     ibv_srq* receives = nullptr;
     std::uint32_t depth = 1;
     std::uint8_t port = 1;
-    std::uint8_t reads = 0;
     std::optional<unsigned> gid_index;
     bool needs_gid = false;  ///< even within a subnet
   };
@@ -40,6 +40,8 @@ class IbQueue final : public Queue {
   [[nodiscard]] base::Error connect(const wire::VerbsCard& own,
                                     const wire::VerbsCard& theirs) override;
   Taken send(const SendOrder& order) override;
+  Taken fetch(std::span<std::byte> to, const RemoteOrder& order) override;
+  Taken put(std::span<const std::byte> from, const RemoteOrder& order) override;
   [[nodiscard]] std::string last_error() const override;
 
  private:
@@ -47,7 +49,9 @@ class IbQueue final : public Queue {
   base::Error create();
   base::Error initialise();
   base::Error get_ready_to_receive(const wire::VerbsCard& own, const wire::VerbsCard& theirs);
-  base::Error get_ready_to_send(const wire::VerbsCard& own);
+  base::Error get_ready_to_send(const wire::VerbsCard& own, const wire::VerbsCard& theirs);
+  Taken post(ibv_send_wr& work);
+  Taken move(ibv_wr_opcode how, ibv_sge piece, const RemoteOrder& order);
   [[nodiscard]] ibv_ah_attr way_to(const wire::VerbsCard& own, const wire::VerbsCard& theirs) const;
 
   Library library_;
