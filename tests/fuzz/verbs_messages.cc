@@ -3,10 +3,12 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/fd.h"
@@ -22,7 +24,7 @@ using fabric::verbs::Taken;
 
 constexpr std::uint32_t queue_number = 9;
 
-/// Orders go nowhere and succeed.
+/// Orders go nowhere; most succeed.
 class SinkQueue final : public fabric::verbs::Queue {
  public:
   SinkQueue(std::deque<std::uint64_t>& sent, std::uint64_t& cookie)
@@ -65,6 +67,7 @@ class InputAdapter final : public fabric::verbs::Adapter {
   }
   std::deque<std::vector<std::byte>> input;
   std::uint64_t cookie = 0;  ///< that the peer has to show, once it is connected
+  bool fails_next = false;   ///< the next order that ends
 
   [[nodiscard]] const fabric::verbs::Traits& traits() const noexcept override { return traits_; }
   [[nodiscard]] base::Result<fabric::OpenMemory> open_memory(std::span<std::byte>,
@@ -85,6 +88,7 @@ class InputAdapter final : public fabric::verbs::Adapter {
     if (!sent_.empty()) {
       completions[0].id = sent_.front();
       sent_.pop_front();
+      if (std::exchange(fails_next, false)) completions[0].kind = Completion::Kind::failed;
       return 1;
     }
     if (input.empty() || posted_.empty()) return 0;
@@ -138,14 +142,31 @@ wire::VerbsCard card() {
   return made;
 }
 
-void look(fabric::verbs::Messages& messages, std::uint64_t& sum) {
+/// Fetches and puts: how many were posted, and have ended.
+struct Orders {
+  std::uint64_t posted = 0;
+  std::uint64_t ended = 0;
+};
+
+void look(fabric::verbs::Messages& messages, std::uint64_t& sum, Orders& orders) {
   messages.begin();
   for (fabric::verbs::Arrival arrival; messages.next(arrival);) {
     if (arrival.peer != 1 || arrival.body.size() != arrival.envelope.length) std::abort();
     if (arrival.prefix_bytes >= arrival.body.size() && arrival.prefix_bytes != 0) std::abort();
     for (const std::byte byte : arrival.body) sum += std::to_integer<std::uint8_t>(byte);
   }
+  for (fabric::verbs::EndedSend ended; messages.next_ended(ended); ++orders.ended) {
+    if (ended.token >= orders.posted) std::abort();
+  }
   messages.finish();
+}
+
+void order(fabric::verbs::Messages& messages, std::uint8_t which, Orders& orders) {
+  static std::array<std::byte, 8> memory;
+  const fabric::RemotePlace place{4096, 1};
+  const auto answer = which % 4 == 0 ? messages.fetch(1, memory, 1, place, orders.posted)
+                                     : messages.put(1, memory, 1, place, orders.posted);
+  if (answer == fabric::Post::done) ++orders.posted;
 }
 
 /// Messages from the input: most with a header that is nearly right.
@@ -194,19 +215,25 @@ void verbs_messages(std::span<const std::uint8_t> input) {
   const auto ready = wire::verbs_ready();
   const void* const word = honest ? static_cast<const void*>(ready.data()) : input.data();
   (void)::send(mine.get(), word, ready.size(), MSG_NOSIGNAL);
-  for (unsigned i = 0; i < 130; ++i) look(messages, sum);
+  Orders orders;
+  for (unsigned i = 0; i < 130; ++i) look(messages, sum, orders);
   if (honest && !messages.alive(1)) std::abort();
   input = input.subspan(3);
   for (std::uint32_t i = 0; input.size() > 6; ++i) {
     feed.input.push_back(next_message(input, feed.cookie, i));
   }
   for (unsigned i = 0; i < 10'000 && !feed.input.empty(); ++i) {
-    look(messages, sum);
+    look(messages, sum, orders);
     if (input.size() > 2 && input[0] % 2 == 0) {
       (void)messages.post(1, {wire::PacketKind::eager, 0, 0, 0, 0}, {});
     }
+    if (input.size() > 2) order(messages, input[1], orders);
+    if (input.size() > 2 && i == input[2]) feed.fails_next = true;
   }
   if (!feed.input.empty()) std::abort();
+  messages.end();
+  look(messages, sum, orders);
+  if (orders.ended != orders.posted) std::abort();
   if (sum == UINT64_MAX) std::abort();  // so that it is computed
 }
 

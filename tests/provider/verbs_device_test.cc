@@ -58,7 +58,7 @@ TEST_F(VerbsDevice, Its_traits_are_known) {
   EXPECT_LE(traits.mtu, 5);
   EXPECT_GE(traits.completion_depth, 256U);
   EXPECT_GE(traits.reads, 1);
-  EXPECT_GE(traits.longest_order, verbs::max_remote_bytes);
+  EXPECT_GE(traits.longest_order, Verbs::max_remote_bytes);
   EXPECT_GE((*this)[0].descriptor(), 0);
 }
 

@@ -24,7 +24,7 @@ struct Arrival {
 /// one order (soft-RoCE). More would gain nothing, and hold up what is posted behind it.
 inline constexpr std::size_t max_remote_bytes = std::size_t{8} << 20;
 
-/// What became of a packet that was posted in place.
+/// What became of a packet that was posted in place, of a fetch or a put.
 struct EndedSend {
   std::uint64_t token = 0;
   Sent how = Sent::done;

@@ -234,26 +234,31 @@ Taken Messages::transmit(std::uint32_t rank, Peer& peer, VerbsPacket head, const
 /// Gives a packet to the adapter and keeps the books.
 Taken Messages::hand_over(std::uint32_t rank, Peer& peer, const VerbsPacket& head, SendOrder order,
                           SendBuffer* buffer) {
-  order.id = std::uint64_t{rank} << 32 | static_cast<std::uint32_t>(peer.next_out + 1);
+  order.id = next_id(rank, peer);
   order.is_told = is_to_be_told(peer, head, buffer);
   const Taken taken = peer.queue->send(order);
   if (taken != Taken::yes) {
     if (buffer != nullptr) pool_->give_back(*buffer);
     if (taken == Taken::failed) lose(rank, lost_error(rank, peer.queue->last_error()));
-    was_refused_ = taken == Taken::later;
+    if (taken == Taken::later) was_refused_ = true;
     return taken;
   }
   peer.told_in = head.taken;
   ++peer.next_out;
-  ++under_way_;
+  count_posted(peer);
   peer.untold = order.is_told ? 0 : peer.untold + 1;
   counters_.inline_sends += order.is_inline ? 1 : 0;
   if (buffer == nullptr) return taken;
-  buffer->number = peer.next_out;
+  buffer->number = peer.posted;
   buffer->next = nullptr;
   (peer.oldest == nullptr ? peer.oldest : peer.newest->next) = buffer;
   peer.newest = buffer;
   return taken;
+}
+
+void Messages::count_posted(Peer& peer) noexcept {
+  ++peer.posted;
+  ++under_way_;
 }
 
 void Messages::owe(std::uint32_t rank, Peer& peer) {
@@ -282,11 +287,12 @@ bool Messages::pay(std::uint32_t rank, Peer& peer) {
     return transmit(rank, peer, wire::verbs_packet(kind), {}) == Taken::yes;
   };
   while (peer.state == Peer::State::up) {
-    if (peer.owes_bye) {
+    const bool is_quiet = peer.orders.empty();
+    if (peer.owes_bye && is_quiet) {
       if (!signal(VerbsSignal::bye)) break;
       peer.owes_bye = false;
       peer.bye_sent = true;
-    } else if (peer.owes_seen) {
+    } else if (peer.owes_seen && is_quiet) {
       if (!signal(VerbsSignal::seen)) break;
       peer.owes_seen = false;
     } else if (peer.owes_credit && peer.next_in - peer.told_in >= silent_packets) {
@@ -294,7 +300,7 @@ bool Messages::pay(std::uint32_t rank, Peer& peer) {
       ++counters_.credits;
     } else {
       peer.owes_credit = false;
-      return true;
+      return !peer.owes_bye && !peer.owes_seen;
     }
   }
   return peer.state != Peer::State::up;
@@ -325,7 +331,12 @@ void Messages::drop_connection(Peer& peer) {
     ranks_.erase(peer.queue->number());
     peer.queue.reset();
   }
-  complete(peer, peer.next_out);
+  // Their completions may be there and unread: they keep their room until that is known.
+  const std::size_t left = peer.under_way();
+  complete(peer, peer.posted);
+  under_way_ += left;
+  ghosts_ += left;
+  abandon_orders(peer);
   peer.greeting.reset();
   close_socket(peer);
 }
@@ -348,7 +359,8 @@ void Messages::leave() {
 }
 
 bool Messages::parted() const noexcept {
-  return leaving_ && std::all_of(peers_.begin(), peers_.end(), [&](const auto& peer) {
+  return leaving_ && ended_.empty() &&
+         std::all_of(peers_.begin(), peers_.end(), [&](const auto& peer) {
            if (peer == nullptr) return true;
            if (peer->state == Peer::State::greeting) return now() >= farewell_ends_ns_;
            if (peer->state != Peer::State::up) return true;

@@ -39,15 +39,23 @@
 ///
 /// **Sending.** What is short enough goes into the order itself; the rest is copied into a piece of
 /// a fixed pool. A completion is asked for now and then: it stands for all sends to that peer
-/// before it. The sends on the way to all peers are so few that completions never overflow. Without
-/// room the answer is `again`: nothing is queued here.
+/// before it. The orders on the way to all peers are so few that completions never overflow, also
+/// those that a connection leaves behind when it ends. Without room the answer is `again`: nothing
+/// is queued here.
+///
+/// **Reading and writing memory** (messages_remote.cc). Fetches and puts are orders of the same
+/// queue. Each asks for a completion, which stands for the packets before it, too; they are few
+/// enough to leave room for packets. A fetch or put that is not known to be done ends when its
+/// queue has been destroyed, and not before: only then the adapter does not touch the memory any
+/// more.
 ///
 /// **Strangers.** A packet that somebody slips into a connection has to show the cookie of this
 /// direction, which is random, and the right number; what does not ends the connection, because the
 /// genuine packet whose place it took is gone.
 ///
 /// **Ends.** A process that leaves says `bye` to all behind everything else, and goes on until each
-/// has answered that it has read everything, or has gone itself.
+/// has answered that it has read everything, or has gone itself. `bye` and its answer also wait
+/// until the own fetches and puts have ended, so that no peer goes while its memory is read.
 ///
 /// All members are called under the lock of the engine. Between `begin` and `finish` the caller
 /// takes what came by `next`, and may post.
@@ -65,11 +73,19 @@ class Messages {
   struct Counters {
     std::uint64_t strays = 0;       ///< packets of queues that are no more
     std::uint64_t credits = 0;      ///< packets that told nothing but what was taken
-    std::uint64_t completions = 0;  ///< of sends
+    std::uint64_t completions = 0;  ///< of orders
     std::uint64_t inline_sends = 0;
+    std::uint64_t fetches = 0;
+    std::uint64_t fetched_bytes = 0;
+    std::uint64_t puts = 0;
+    std::uint64_t put_bytes = 0;
+    std::uint64_t openings = 0;    ///< of memory
+    std::uint64_t open_now = 0;    ///< pieces of memory, without the provider's own
+    std::uint64_t open_bytes = 0;  ///< that these have
   };
 
-  /// Fails (other, no_mem) where memory cannot be registered or buffers not be posted.
+  /// Fails (other, no_mem) where the adapter can do too little, memory cannot be registered, or
+  /// buffers not be posted.
   static base::Result<std::unique_ptr<Messages>> open(const Config& config,
                                                       std::unique_ptr<Adapter> adapter,
                                                       std::unique_ptr<Introducer> introducer);
@@ -92,6 +108,14 @@ class Messages {
                      std::span<const std::byte> prefix, std::span<const iovec> pieces,
                      std::uint64_t token);
 
+  /// See fabric::MovesRemotely.
+  base::Result<OpenMemory> open_memory(std::span<std::byte> memory, Access access);
+  void close_memory(const OpenMemory& opened);
+  Post fetch(std::uint32_t peer, std::span<std::byte> to, std::uint32_t own_key,
+             const RemotePlace& from, std::uint64_t token);
+  Post put(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
+           const RemotePlace& to, std::uint64_t token);
+
   /// One look: `begin`, then `next` and `next_ended` until they answer false, then `finish`.
   void begin();
   [[nodiscard]] bool next(Arrival& arrival);
@@ -106,13 +130,14 @@ class Messages {
   [[nodiscard]] std::int64_t next_deadline_ns() const noexcept;
 
   /// The orderly end: what is posted from now on is not sent. Look until `parted`, then `end`,
-  /// which closes all connections.
+  /// which closes all connections; what had not ended by then is told as lost with the next look.
   void leave();
   [[nodiscard]] bool parted() const noexcept;
   void end() noexcept;
 
  private:
-  /// Tells orders to receive from those to send, whose rank is above 32 bits of number.
+  /// Tells orders to receive from those of a peer's queue, which have its rank above the 32 bits of
+  /// their number there.
   static constexpr std::uint64_t receive_mark = std::uint64_t{1} << 63;
 
   Messages(const Config& config, std::unique_ptr<Adapter> adapter,
@@ -135,6 +160,7 @@ class Messages {
   [[nodiscard]] bool has_room(const Peer& peer, const wire::VerbsPacket& head) const noexcept;
   [[nodiscard]] bool is_to_be_told(const Peer& peer, const wire::VerbsPacket& head,
                                    const SendBuffer* buffer) const noexcept;
+  void count_posted(Peer& peer) noexcept;
   void owe(std::uint32_t rank, Peer& peer);
   void pay();
   [[nodiscard]] bool pay(std::uint32_t rank, Peer& peer);
@@ -143,11 +169,21 @@ class Messages {
   void drop_connection(Peer& peer);
   void close_socket(Peer& peer) noexcept;
 
+  // messages_remote.cc
+  [[nodiscard]] static std::uint64_t next_id(std::uint32_t rank, const Peer& peer) noexcept {
+    return std::uint64_t{rank} << 32 | static_cast<std::uint32_t>(peer.posted + 1);
+  }
+  [[nodiscard]] bool has_room_for_order(const Peer& peer) const noexcept;
+  Peer* peer_for_order(std::uint32_t rank, std::uint64_t token, Post& otherwise);
+  Post note_order(std::uint32_t rank, Peer& peer, std::uint64_t token, Taken taken);
+  void finish_orders(Peer& peer, std::uint32_t number);
+  void abandon_orders(Peer& peer);
+
   // messages_receive.cc
   void repost();
   void read();
   [[nodiscard]] bool take(const Completion& completion, Arrival& arrival);
-  void end_send(const Completion& completion);
+  void end_order(const Completion& completion);
   void complete(Peer& peer, std::uint32_t number);
   [[nodiscard]] bool accept(const Completion& completion, std::span<const std::byte> bytes,
                             Arrival& arrival);
@@ -183,7 +219,7 @@ class Messages {
   Pages receive_memory_;
   std::unique_ptr<Adapter> adapter_;  ///< ends before the memory that it uses
   Traits traits_;
-  std::size_t room_;  ///< for sends to all peers; the rest of what completions allow is for signals
+  std::size_t room_;  ///< for all peers; the rest of what completions allow is for signals
   std::unique_ptr<Introducer> introducer_;
   base::UniqueFd epoll_;
   std::unique_ptr<SendPool> pool_;
@@ -201,7 +237,9 @@ class Messages {
   std::size_t completion_count_ = 0;
   std::size_t next_completion_ = 0;
   unsigned reads_left_ = 0;    ///< in this look
-  std::size_t under_way_ = 0;  ///< sends to all peers
+  std::size_t under_way_ = 0;  ///< orders of all queues
+  std::size_t ghosts_ = 0;     ///< of them, of queues that are no more: may have left completions
+  std::size_t remote_under_way_ = 0;  ///< fetches and puts among them
 
   std::deque<EndedSend> ended_;
   std::vector<std::uint32_t> owed_;    ///< peers that wait for a signal of ours

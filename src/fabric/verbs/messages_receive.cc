@@ -67,6 +67,8 @@ void Messages::read() {
   next_completion_ = 0;
   completion_count_ = adapter_->read(completions_);
   drained_ = completion_count_ == 0;
+  if (drained_ && ghosts_ != 0) [[unlikely]]
+    under_way_ -= std::exchange(ghosts_, 0);
 }
 
 /// Buffers that the adapter does not take now are tried again with the next look.
@@ -86,7 +88,7 @@ std::optional<std::uint32_t> Messages::rank_of(std::uint32_t queue) {
 
 bool Messages::take(const Completion& completion, Arrival& arrival) {
   if ((completion.id & receive_mark) == 0) {
-    end_send(completion);
+    end_order(completion);
     return false;
   }
   const std::size_t buffer = completion.id & ~receive_mark;
@@ -101,18 +103,20 @@ bool Messages::take(const Completion& completion, Arrival& arrival) {
   return false;
 }
 
-void Messages::end_send(const Completion& completion) {
+void Messages::end_order(const Completion& completion) {
   const auto rank = rank_of(completion.queue);
   if (!rank || *rank != static_cast<std::uint32_t>(completion.id >> 32)) return;
   Peer& peer = *peers_[*rank];
+  const auto number = static_cast<std::uint32_t>(completion.id);
   ++counters_.completions;
-  complete(peer, static_cast<std::uint32_t>(completion.id));
+  complete(peer, number);
+  if (completion.kind == Completion::Kind::sent) return finish_orders(peer, number);
   // One that has left may have gone before it acknowledged the last word.
-  if (completion.kind == Completion::Kind::sent || peer.has_left) return;
+  if (peer.has_left && peer.orders.empty()) return;
   lose(*rank, lost_error(*rank, adapter_->text_of(completion.status)));
 }
 
-/// The adapter is done with the sends before this number.
+/// The adapter is done with the orders up to this number. Fetches and puts end elsewhere.
 void Messages::complete(Peer& peer, std::uint32_t number) {
   const std::uint32_t done = number - peer.completed;
   if (static_cast<std::int32_t>(done) <= 0) return;

@@ -11,11 +11,12 @@
 #include "base/fd.h"
 #include "fabric/verbs/adapter.h"
 #include "fabric/verbs/greeting.h"
+#include "fabric/verbs/orders.h"
 #include "fabric/verbs/sends.h"
 
 namespace fulmar::fabric::verbs {
 
-/// What is kept about a rank that was sent to or has come. Numbers of packets go round after 2^32.
+/// What is kept about a rank that was sent to or has come. Numbers go round after 2^32.
 struct Peer {
   enum class State : std::uint8_t {
     wanted,    ///< no connection yet
@@ -31,7 +32,7 @@ struct Peer {
   std::optional<Greeting> greeting;
   std::string place;  ///< its port, for people
   std::size_t inline_bytes = 0;
-  std::uint32_t depth = 0;  ///< sends that may be on the way
+  std::uint32_t depth = 0;  ///< orders that may be on the way
   std::uint32_t room = 0;   ///< so many without signals
   std::uint32_t window = 0;
   std::uint64_t cookie_out = 0;
@@ -41,10 +42,12 @@ struct Peer {
   std::uint32_t taken_out = 0;   ///< so many of those it has taken
   std::uint32_t next_in = 0;     ///< number of the next packet from it
   std::uint32_t told_in = 0;     ///< so many it knows that we have taken
-  std::uint32_t completed = 0;   ///< so many of those to it the adapter is done with
-  std::uint32_t untold = 0;      ///< sends since the last that a completion was asked for
+  std::uint32_t posted = 0;      ///< orders of the queue: packets, fetches and puts
+  std::uint32_t completed = 0;   ///< so many of them the adapter is done with
+  std::uint32_t untold = 0;      ///< since the last that a completion was asked for
   SendBuffer* oldest = nullptr;  ///< in use, in the order of their sends
   SendBuffer* newest = nullptr;
+  Orders orders;  ///< fetches and puts that have not ended
 
   bool is_owed = false;  ///< listed in Messages::owed_
   bool owes_credit = false;
@@ -55,7 +58,7 @@ struct Peer {
   bool has_left = false;  ///< its bye has come
   base::Error why;        ///< of the loss, or of the end of the connection
 
-  [[nodiscard]] std::uint32_t under_way() const noexcept { return next_out - completed; }
+  [[nodiscard]] std::uint32_t under_way() const noexcept { return posted - completed; }
 };
 
 }  // namespace fulmar::fabric::verbs

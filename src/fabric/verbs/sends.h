@@ -14,7 +14,7 @@ namespace fulmar::fabric::verbs {
 /// Memory for one message under way.
 struct SendBuffer {
   std::span<std::byte> memory;
-  std::uint32_t number = 0;  ///< of the send that uses it, among those to its peer
+  std::uint32_t number = 0;  ///< of the send that uses it, among the orders of its queue
   SendBuffer* next = nullptr;
 };
 

@@ -9,7 +9,7 @@
 
 namespace fulmar::fabric {
 
-static_assert(SendsInPlace<Verbs> && SleepsOnDescriptor<Verbs>);
+static_assert(SendsInPlace<Verbs> && SleepsOnDescriptor<Verbs> && MovesRemotely<Verbs>);
 
 base::Result<std::unique_ptr<Verbs>> Verbs::open(const verbs::Config& config,
                                                  const std::string& device,
@@ -47,6 +47,22 @@ Post Verbs::post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
                           std::span<const std::byte> prefix, std::span<const iovec> pieces,
                           std::uint64_t token) {
   return messages_->post_in_place(peer, envelope, prefix, pieces, token);
+}
+
+base::Result<OpenMemory> Verbs::open_memory(std::span<std::byte> memory, Access access) {
+  return messages_->open_memory(memory, access);
+}
+
+void Verbs::close_memory(const OpenMemory& opened) { messages_->close_memory(opened); }
+
+Post Verbs::fetch(std::uint32_t peer, std::span<std::byte> to, std::uint32_t own_key,
+                  const RemotePlace& from, std::uint64_t token) {
+  return messages_->fetch(peer, to, own_key, from, token);
+}
+
+Post Verbs::put(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
+                const RemotePlace& to, std::uint64_t token) {
+  return messages_->put(peer, from, own_key, to, token);
 }
 
 void Verbs::begin_look() { messages_->begin(); }

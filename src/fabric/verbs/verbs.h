@@ -25,9 +25,8 @@ class Messages;
 /// The provider for InfiniBand and RoCE: packets are messages between queues of adapters that are
 /// connected when they are needed (fabric/verbs/messages.h says how).
 ///
-/// Bodies are copied through memory that the adapter knows, also those that are posted in place:
-/// sending from, and placing in, memory of the program needs that to be registered, which this
-/// version does not do.
+/// Bodies are copied through memory that the adapter knows, also those that are posted in place.
+/// What is to be moved without a copy is opened and then fetched or put (`MovesRemotely`).
 ///
 /// Thread rule: all members under the lock of the engine; a sink may call all but `poll`.
 class Verbs {
@@ -37,6 +36,7 @@ class Verbs {
   static constexpr std::size_t max_prefix_bytes = wire::verbs_max_prefix_bytes;
   static constexpr std::size_t max_pieces = 64;
   static constexpr std::size_t max_in_place_bytes = wire::verbs_max_body_bytes;
+  static constexpr std::size_t max_remote_bytes = verbs::max_remote_bytes;
 
   /// `device`: FULMAR_VERBS_DEVICE, see verbs::choose_port; empty: any. Fails (arg, other, no_mem)
   /// with a text that says what is missing and what there is.
@@ -65,6 +65,16 @@ class Verbs {
   [[nodiscard]] Post post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
                                    std::span<const std::byte> prefix, std::span<const iovec> pieces,
                                    std::uint64_t token);
+
+  /// See MovesRemotely. The text of a failure names the adapter and the limit to raise.
+  [[nodiscard]] base::Result<OpenMemory> open_memory(std::span<std::byte> memory, Access access);
+  void close_memory(const OpenMemory& opened);
+  /// Orders for a peer that is known to be dead, or after `leave`, end by `sent(token, lost)`.
+  [[nodiscard]] Post fetch(std::uint32_t peer, std::span<std::byte> to, std::uint32_t own_key,
+                           const RemotePlace& from, std::uint64_t token);
+  [[nodiscard]] Post put(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
+                         const RemotePlace& to, std::uint64_t token);
+
   template <Sink S>
   unsigned poll(S& sink) {
     unsigned count = 0;
@@ -82,7 +92,7 @@ class Verbs {
   [[nodiscard]] std::int64_t next_deadline_ns() const noexcept;
 
   /// The orderly end: `leave`, then poll until `parted`, then `end`: from then on `poll` does
-  /// nothing. See verbs::Messages.
+  /// nothing but tell of what had not ended. See verbs::Messages.
   void leave();
   [[nodiscard]] bool parted() const noexcept;
   void end() noexcept;

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <algorithm>
+
+#include "fabric/verbs/messages.h"
+
+/// Reading and writing the memory of peers.
+namespace fulmar::fabric::verbs {
+namespace {
+
+using base::ErrorClass;
+using base::failure;
+
+}  // namespace
+
+base::Result<OpenMemory> Messages::open_memory(std::span<std::byte> memory, Access access) {
+  if (memory.empty()) {
+    return failure(ErrorClass::other, "memory of 0 bytes cannot be opened; leave it out");
+  }
+  auto opened = adapter_->open_memory(memory, access);
+  if (opened.failed()) return opened;
+  ++counters_.openings;
+  ++counters_.open_now;
+  counters_.open_bytes += memory.size();
+  return opened;
+}
+
+void Messages::close_memory(const OpenMemory& opened) {
+  const std::size_t bytes = adapter_->close_memory(opened.handle);
+  if (bytes == 0) return;
+  --counters_.open_now;
+  counters_.open_bytes -= bytes;
+}
+
+/// Half of everything is left to packets.
+bool Messages::has_room_for_order(const Peer& peer) const noexcept {
+  const std::uint32_t most = std::clamp(peer.room / 2, 1U, Orders::most);
+  return peer.orders.size() < most && peer.under_way() < peer.room && under_way_ < room_ &&
+         remote_under_way_ < std::max<std::size_t>(room_ / 2, 1);
+}
+
+/// The peer if its queue takes an order now; else null, and what to answer. Orders for a peer that
+/// is lost end at once.
+Peer* Messages::peer_for_order(std::uint32_t rank, std::uint64_t token, Post& otherwise) {
+  Peer* const peer = ready_peer(rank, otherwise);
+  if (peer == nullptr) {
+    if (otherwise == Post::done) ended_.push_back({token, Sent::lost});
+    return nullptr;
+  }
+  otherwise = Post::again;
+  return has_room_for_order(*peer) ? peer : nullptr;
+}
+
+Post Messages::fetch(std::uint32_t rank, std::span<std::byte> to, std::uint32_t own_key,
+                     const RemotePlace& from, std::uint64_t token) {
+  Post otherwise = Post::done;
+  Peer* const peer = peer_for_order(rank, token, otherwise);
+  if (peer == nullptr) return otherwise;
+  const Taken taken = peer->queue->fetch(to, {own_key, from, next_id(rank, *peer)});
+  if (taken == Taken::yes) {
+    ++counters_.fetches;
+    counters_.fetched_bytes += to.size();
+  }
+  return note_order(rank, *peer, token, taken);
+}
+
+Post Messages::put(std::uint32_t rank, std::span<const std::byte> from, std::uint32_t own_key,
+                   const RemotePlace& to, std::uint64_t token) {
+  Post otherwise = Post::done;
+  Peer* const peer = peer_for_order(rank, token, otherwise);
+  if (peer == nullptr) return otherwise;
+  const Taken taken = peer->queue->put(from, {own_key, to, next_id(rank, *peer)});
+  if (taken == Taken::yes) {
+    ++counters_.puts;
+    counters_.put_bytes += from.size();
+  }
+  return note_order(rank, *peer, token, taken);
+}
+
+Post Messages::note_order(std::uint32_t rank, Peer& peer, std::uint64_t token, Taken taken) {
+  switch (taken) {
+    case Taken::yes:
+      count_posted(peer);
+      peer.untold = 0;
+      peer.orders.add(peer.posted, token);
+      ++remote_under_way_;
+      return Post::done;
+    case Taken::later:
+      was_refused_ = true;
+      return Post::again;
+    case Taken::failed:
+      break;
+  }
+  lose(rank, lost_error(rank, peer.queue->last_error()));
+  ended_.push_back({token, Sent::lost});
+  return Post::done;
+}
+
+/// Those up to this number are done.
+void Messages::finish_orders(Peer& peer, std::uint32_t number) {
+  while (const auto token = peer.orders.take_until(number)) {
+    --remote_under_way_;
+    ended_.push_back({*token, Sent::done});
+  }
+}
+
+/// Requires that there is no queue any more.
+void Messages::abandon_orders(Peer& peer) {
+  while (const auto token = peer.orders.take()) {
+    --remote_under_way_;
+    ended_.push_back({*token, Sent::lost});
+  }
+}
+
+}  // namespace fulmar::fabric::verbs
