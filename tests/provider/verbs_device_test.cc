@@ -17,7 +17,8 @@
 #include "provider/verbs_net.h"
 #include "provider/verbs_real.h"
 
-/// The provider over a real adapter, or the kernel's soft-RoCE: two ranks on one port.
+/// The provider over a real adapter, or the kernel's soft-RoCE: two ranks on one port. Reading and
+/// writing memory is in remote_test.cc.
 namespace fulmar::fabric {
 namespace {
 
