@@ -107,6 +107,25 @@ static void register_memory(struct Side* side) {
   need(side->region != NULL, "ibv_reg_mr");
 }
 
+void open_incoming(struct Side* side, int access) {
+  side->opened = ibv_reg_mr(side->domain, incoming(side), half_bytes, access);
+  need(side->opened != NULL, "ibv_reg_mr for one use");
+}
+
+void exchange_key(struct Side* side) {
+  const uint32_t key = side->opened != NULL ? side->opened->rkey : side->region->rkey;
+  tell(side, &key, sizeof key);
+  hear(side, &side->other.key, sizeof side->other.key);
+}
+
+void close_incoming(struct Side* side) {
+  if (side->opened != NULL) {
+    need(ibv_dereg_mr(side->opened) == 0, "ibv_dereg_mr");
+    side->opened = NULL;
+  }
+  exchange_key(side);
+}
+
 static void exchange_addresses(struct Side* side) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);

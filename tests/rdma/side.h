@@ -32,6 +32,7 @@ struct Side {
   struct ibv_srq* receives;
   struct ibv_qp* pair;
   struct ibv_mr* region;
+  struct ibv_mr* opened;  // what is open for one use; null: none
   struct ibv_port_attr port;
   uint8_t gid_index;
   unsigned char* memory;  // what is sent in the first half, what comes in the second
@@ -51,3 +52,10 @@ void set_up(struct Side* side);
 void meet(const struct Side* side);
 /// Where the other side's data come to.
 unsigned char* incoming(const struct Side* side);
+/// Registers the incoming half once more, with other access.
+void open_incoming(struct Side* side, int access);
+/// Tells the key of that to the other side, which uses it from now on; and as meet. A side that has
+/// opened nothing tells its usual key.
+void exchange_key(struct Side* side);
+/// Ends both.
+void close_incoming(struct Side* side);

@@ -12,8 +12,8 @@ import unittest
 import support
 from support import BUILD, FULMAR, MPIEXEC, PING, Step
 
-WAYS = ("send", "empty send", "inline send", "long send", "completion event", "write", "write with immediate", "read",
-        "atomic", "refusal")
+WAYS = ("send", "empty send", "inline send", "long send", "completion event", "write", "write before send",
+        "write with immediate", "read", "read of read-only memory", "atomic", "refusal")
 TIMEOUT_S = 1500
 ON_FEW_RANKS_TOO = ("p2p.modes", "p2p.order", "coll.movement")
 LACKING = support.lacks_verbs()

@@ -180,6 +180,48 @@ static void write_arrives(struct Side* side) {
   meet(side);
 }
 
+/// Of writes and sends through one pair, what was written is there when the send is received. The
+/// other side opens memory for this alone, and closes it.
+static void write_is_there_before_a_send(struct Side* side) {
+  clear_incoming(side);
+  if (side->role == passive) {
+    open_incoming(side, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+    post_receive(side);
+  }
+  exchange_key(side);
+  if (side->role == active) {
+    fill(side->memory, long_bytes, 6);
+    post(side, IBV_WR_RDMA_WRITE, long_bytes, 0);
+    post(side, IBV_WR_SEND, 0, 0);
+    completion(side);
+    completion(side);
+  } else {
+    completion(side);
+    check(incoming(side), long_bytes, 6);
+  }
+  meet(side);
+  close_incoming(side);
+}
+
+/// From memory that is open for this alone.
+static void read_only_memory_is_read(struct Side* side) {
+  clear_incoming(side);
+  if (side->role == passive) {
+    fill(incoming(side), long_bytes, 7);
+    open_incoming(side, IBV_ACCESS_REMOTE_READ);
+  } else {
+    memset(side->memory, 0, half_bytes);
+  }
+  exchange_key(side);
+  if (side->role == active) {
+    post(side, IBV_WR_RDMA_READ, long_bytes, 0);
+    completion(side);
+    check(side->memory, long_bytes, 7);
+  }
+  meet(side);
+  close_incoming(side);
+}
+
 static void write_with_immediate_is_told(struct Side* side) {
   clear_incoming(side);
   if (side->role == passive) {
@@ -269,10 +311,14 @@ static void try_all(struct Side* side) {
   passed(side, "completion event");
   write_arrives(side);
   passed(side, "write");
+  write_is_there_before_a_send(side);
+  passed(side, "write before send");
   write_with_immediate_is_told(side);
   passed(side, "write with immediate");
   read_fetches(side);
   passed(side, "read");
+  read_only_memory_is_read(side);
+  passed(side, "read of read-only memory");
   atomic_adds(side);
   passed(side, "atomic");
   wrong_key_is_refused(side);
