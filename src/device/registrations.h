@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <span>
+
+#include "base/address_range.h"
+#include "base/error.h"
+#include "base/memory_watch.h"
+#include "fabric/enabled.h"
+
+namespace fulmar::device {
+
+/// Opens memory: a provider that moves bytes remotely, seen from the cache. A virtual call costs
+/// nothing beside what it does. `close` does not call back into the cache.
+class Registrar {
+ public:
+  virtual ~Registrar() = default;
+  [[nodiscard]] virtual base::Result<fabric::OpenMemory> open(std::span<std::byte> memory,
+                                                              fabric::Access access) = 0;
+  virtual void close(const fabric::OpenMemory& opened) = 0;
+};
+
+/// The registrar of a provider, which outlives it.
+template <fabric::MovesRemotely P>
+class ProviderRegistrar final : public Registrar {
+ public:
+  explicit ProviderRegistrar(P& provider) noexcept : provider_(provider) {}
+  [[nodiscard]] base::Result<fabric::OpenMemory> open(std::span<std::byte> memory,
+                                                      fabric::Access access) override {
+    return provider_.open_memory(memory, access);
+  }
+  void close(const fabric::OpenMemory& opened) override { provider_.close_memory(opened); }
+
+ private:
+  P& provider_;
+};
+
+/// Memory that is open. It belongs to the cache; who has taken it may use it until it is given
+/// back.
+class Registration {
+ public:
+  [[nodiscard]] const fabric::OpenMemory& opened() const noexcept { return opened_; }
+  /// What is open; it holds what was asked for.
+  [[nodiscard]] const base::AddressRange& range() const noexcept { return range_; }
+
+ private:
+  friend class Registrations;
+
+  /// Why it can be believed in after it was given back.
+  enum class Kept : std::uint8_t { not_kept, owned, watched };
+
+  fabric::OpenMemory opened_;
+  base::AddressRange range_;
+  fabric::Access access_ = fabric::Access::local;
+  Kept kept_ = Kept::not_kept;
+  bool is_listed_ = false;  ///< in the index; if not, it is closed when the last has given it back
+  std::uint32_t users_ = 0;
+  std::list<Registration>::iterator place_;
+};
+
+/// Memory that stays open between transfers (the pin-down cache; the DME of the first MPI for
+/// InfiniBand): opening costs as much as moving some 100 KiB.
+///
+/// * `take` answers with memory that is open for what is asked for. Part of what is open is a hit:
+///   a lookup, one cheap system call, no allocation (0.5 us). Otherwise it is opened now.
+/// * `give_back` keeps it open if nothing can happen to it unseen, and closes it otherwise.
+///
+/// **Never stale.** Only two kinds of memory are kept: what MPI owns (`own`, from MPI_Alloc_mem),
+/// and what `base::MemoryWatch` watches. All other memory is opened for each transfer. While
+/// another thread of the program is in the middle of unmapping something, nothing watched is
+/// believed, and what is opened then is not kept.
+///
+/// **What is open to whom.** Memory of the program is opened for peers byte by byte as it was asked
+/// for, never more, although the adapter pins whole pages. It stays so while it is kept: a peer
+/// that was told its key can reach it after the transfer too. Memory that is open to nobody
+/// (`local`) is rounded to whole pages. A block that MPI owns is opened as a whole, for it is made
+/// for communication; so it is opened once. Memory open for reading is not made open for writing
+/// behind the program's back: a region of each kind is kept, and either serves `local`, too.
+///
+/// **How much.** `Budget` bounds what is kept, in bytes and in regions; the longest unused goes
+/// first. What is in use counts and is never closed; what is taken beyond the budget is not kept.
+/// When the registrar fails (the limit on locked memory, no room in the adapter), unused regions
+/// are closed, more each time, until it succeeds or none is left. Regions are not merged:
+/// neighbours of a message are not this message's (memory_watch.cc), and growing regions would be
+/// opened again and again; but one that lies inside a new one is closed when it is unused.
+///
+/// Thread rule: under the lock of the engine. `open` and `close` may allocate and free memory.
+class Registrations final : private base::MemoryWatch::Listener {
+ public:
+  struct Budget {
+    std::size_t bytes = std::size_t{1} << 30;
+    std::size_t regions = 4096;
+  };
+  /// Counted since the beginning, but for the last two.
+  struct Figures {
+    std::uint64_t hits = 0;
+    std::uint64_t opened = 0;    ///< successful calls of the registrar
+    std::uint64_t not_kept = 0;  ///< of these, opened for one transfer alone
+    std::uint64_t evicted = 0;   ///< closed for want of room
+    std::uint64_t unlisted = 0;  ///< the memory has changed or was disowned, or a larger one came
+    std::uint64_t regions = 0;   ///< open now
+    std::uint64_t bytes = 0;     ///< open now
+  };
+
+  /// `registrar` and `watch` outlive it. Without `watch` only what MPI owns is kept. A watch can
+  /// serve several caches; all are used under one lock.
+  Registrations(Registrar& registrar, base::MemoryWatch* watch, const Budget& budget);
+  Registrations(const Registrations&) = delete;
+  Registrations& operator=(const Registrations&) = delete;
+  /// Closes everything, also what was not given back; no order uses it any more.
+  ~Registrations();
+
+  /// Opens `memory` (not empty), or finds it open. The answer stays until it is given back, as
+  /// often as it was taken. Fails with the registrar's error (no_mem, other): the bytes go another
+  /// way.
+  [[nodiscard]] base::Result<Registration*> take(std::span<std::byte> memory,
+                                                 fabric::Access access);
+  void give_back(Registration& registration);
+
+  /// MPI owns this block from now on: it stays mapped to the same pages until `disown`. Blocks do
+  /// not overlap.
+  void own(std::span<std::byte> block);
+  /// The block that begins here is about to be freed: closes what is open of it. Nothing of it is
+  /// in use; where that is wrong all the same, it is closed when it is given back.
+  void disown(const std::byte* begin);
+
+  [[nodiscard]] const Figures& figures() const noexcept { return figures_; }
+
+ private:
+  /// Regions open for the same. None lies inside another, so they end in the order in which they
+  /// begin: whatever holds an address range, the last that begins not behind it does.
+  using Index = std::map<std::uintptr_t, Registration*>;
+  using List = std::list<Registration>;
+  static constexpr std::size_t access_kinds = 3;
+
+  struct Plan {
+    base::AddressRange range;
+    Registration::Kept kept = Registration::Kept::not_kept;
+  };
+
+  void memory_changed(const base::AddressRange& range) noexcept override;
+
+  [[nodiscard]] Index& index(fabric::Access access) noexcept {
+    return indexes_[static_cast<std::size_t>(access)];
+  }
+  [[nodiscard]] Registration* find(const base::AddressRange& wanted,
+                                   fabric::Access access) noexcept;
+  [[nodiscard]] static Registration* find_in(const Index& index,
+                                             const base::AddressRange& wanted) noexcept;
+  [[nodiscard]] Plan plan(const base::AddressRange& wanted, fabric::Access access,
+                          base::MemoryWatch::Settled settled);
+  [[nodiscard]] base::Result<Registration*> open(const base::AddressRange& wanted,
+                                                 fabric::Access access, Plan plan);
+  [[nodiscard]] base::Result<fabric::OpenMemory> open_evicting(const base::AddressRange& range,
+                                                               fabric::Access access);
+  void list(Registration& registration);
+  template <class Choose>
+  void unlist(Index& index, const base::AddressRange& range, Choose&& choose);
+  [[nodiscard]] bool may_fit(std::size_t bytes) const noexcept;
+  void make_room(std::size_t bytes);
+  void evict_oldest();
+  void close(List& list, Registration& registration);
+
+  Registrar& registrar_;
+  base::MemoryWatch* watch_;
+  Budget budget_;
+  Figures figures_;
+  std::array<Index, access_kinds> indexes_;
+  std::map<std::uintptr_t, std::uintptr_t> owned_;  ///< begin, end
+  List unused_;                                     ///< the last used first
+  List used_;
+  std::size_t unused_bytes_ = 0;
+};
+
+}  // namespace fulmar::device
