@@ -6,13 +6,17 @@
 
 namespace fulmar::fabric {
 
-static_assert(SendsPackets<Fake> && ReachesMemory<Fake>);
+static_assert(SendsPackets<Fake> && ReachesMemory<Fake> && MovesRemotely<Fake>);
 
 bool FakeNetwork::refuses() noexcept {
   if (refusals_ > 0) {
     --refusals_;
     return true;
   }
+  return is_reluctant();
+}
+
+bool FakeNetwork::is_reluctant() noexcept {
   return reluctance_ > 0 && std::uniform_real_distribution<>(0, 1)(random_) < reluctance_;
 }
 
@@ -38,6 +42,11 @@ std::uint32_t FakeNetwork::pick_source(std::uint32_t to) noexcept {
   return source;
 }
 
+bool FakeNetwork::look_at_orders(std::uint32_t port, FakeMemory::Ended& ended) noexcept {
+  if (!alive_[port] || !memory_.has_orders() || is_reluctant()) return false;
+  return memory_.look(port, ended);
+}
+
 std::size_t FakeNetwork::in_flight() const noexcept {
   std::size_t packets = 0;
   for (const auto& queue : queues_) packets += queue.size();
@@ -48,9 +57,30 @@ Post Fake::post(std::uint32_t peer, const wire::Envelope& envelope,
                 std::span<const std::byte> body) noexcept {
   if (network_.refuses()) return Post::again;
   network_.count_post();
-  if (!network_.alive(self_) || !network_.alive(peer)) return Post::done;
+  if (!network_.alive(self_) || !alive(peer)) return Post::done;
+  network_.memory().count_posted(self_, peer);
   network_.queue(self_, peer).push_back({envelope, {body.begin(), body.end()}});
   return Post::done;
+}
+
+Post Fake::give(const FakeMemory::Order& order) {
+  if (network_.is_reluctant()) return Post::again;
+  if (!network_.alive(self_)) return Post::done;
+  if (alive(order.to)) return network_.memory().give(order);
+  network_.memory().lose(order);
+  return Post::done;
+}
+
+Post Fake::fetch(std::uint32_t peer, std::span<std::byte> to, std::uint32_t own_key,
+                 const RemotePlace& from, std::uint64_t token) {
+  return give({self_, peer, false, to, own_key, from, token, 0, false});
+}
+
+Post Fake::put(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
+               const RemotePlace& to, std::uint64_t token) {
+  // What is put is only read from here.
+  const std::span<std::byte> local(const_cast<std::byte*>(from.data()), from.size());
+  return give({self_, peer, true, local, own_key, to, token, 0, false});
 }
 
 base::Error Fake::read(std::uint32_t peer, std::span<const iovec> local, std::uint64_t remote,

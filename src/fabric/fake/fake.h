@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "fabric/fake/fake_memory.h"
 #include "fabric/provider.h"
 
 namespace fulmar::fabric {
@@ -34,6 +35,7 @@ class FakeNetwork {
   explicit FakeNetwork(std::uint32_t ports, std::uint64_t seed = 1)
       : ports_(ports),
         random_(seed),
+        memory_(ports, seed),
         queues_(std::size_t{ports} * ports),
         held_polls_(std::size_t{ports} * ports),
         alive_(ports, true) {}
@@ -43,9 +45,10 @@ class FakeNetwork {
     return queues_[std::size_t{from} * ports_ + to];
   }
 
-  /// The next `count` posts of any port answer `again`.
+  /// The next `count` posts of any port answer `again`; orders do not.
   void refuse_posts(unsigned count) noexcept { refusals_ = count; }
-  /// Every post is refused with this probability, and a poll delivers nothing with the same one.
+  /// Every post and order is refused with this probability, and a poll delivers nothing with the
+  /// same one.
   void set_reluctance(double probability) noexcept { reluctance_ = probability; }
   /// What goes from one port to another is not there for the next `polls` polls of the receiver;
   /// what others send meanwhile overtakes it. Who is held already is not held longer: all arrives.
@@ -58,8 +61,13 @@ class FakeNetwork {
     if (turn_) turn_(port);
   }
   /// From now on the port neither sends nor receives; what it sent stays in flight.
-  void kill(std::uint32_t port) noexcept { alive_[port] = false; }
+  void kill(std::uint32_t port) {
+    alive_[port] = false;
+    memory_.kill(port);
+  }
   [[nodiscard]] bool alive(std::uint32_t port) const noexcept { return alive_[port]; }
+  /// Memory that ports open for each other, as for adapters of RDMA; off at first.
+  [[nodiscard]] FakeMemory& memory() noexcept { return memory_; }
   /// Whether ports may read each other's memory, as on shared memory with single copy.
   void set_reach(bool reach) noexcept { reach_ = reach; }
   [[nodiscard]] bool reach() const noexcept { return reach_; }
@@ -67,10 +75,13 @@ class FakeNetwork {
   void fail_copies(unsigned count) noexcept { copy_failures_ = count; }
 
   [[nodiscard]] bool refuses() noexcept;
+  [[nodiscard]] bool is_reluctant() noexcept;
   [[nodiscard]] bool copy_fails() noexcept;
   /// Picks the source of the next packet for `to` among those that have one; `ports()` if none has
   /// or the network does not feel like it.
   [[nodiscard]] std::uint32_t pick_source(std::uint32_t to) noexcept;
+  /// Lets an order of the port happen, perhaps; true if one has ended that is to be told now.
+  [[nodiscard]] bool look_at_orders(std::uint32_t port, FakeMemory::Ended& ended) noexcept;
   [[nodiscard]] std::uint64_t packets_posted() const noexcept { return posted_; }
   void count_post() noexcept { ++posted_; }
   [[nodiscard]] std::uint64_t packets_taken() const noexcept { return taken_; }
@@ -81,6 +92,7 @@ class FakeNetwork {
  private:
   std::uint32_t ports_;
   std::mt19937_64 random_;
+  FakeMemory memory_;
   std::vector<std::deque<Packet>> queues_;
   std::vector<unsigned> held_polls_;  ///< of each queue
   std::vector<bool> alive_;
@@ -98,26 +110,47 @@ class Fake {
  public:
   static constexpr const char* name = "fake";
   static constexpr std::size_t max_body_bytes = 4096;
+  static constexpr std::size_t max_remote_bytes = 20'000;
 
   Fake(FakeNetwork& network, std::uint32_t self) noexcept : network_(network), self_(self) {}
 
   [[nodiscard]] std::uint32_t self() const noexcept { return self_; }
   [[nodiscard]] std::uint32_t size() const noexcept { return network_.ports(); }
-  [[nodiscard]] bool alive(std::uint32_t peer) const noexcept { return network_.alive(peer); }
+  [[nodiscard]] bool alive(std::uint32_t peer) const noexcept {
+    return network_.alive(peer) && !network_.memory().broken(self_, peer);
+  }
   [[nodiscard]] Post post(std::uint32_t peer, const wire::Envelope& envelope,
                           std::span<const std::byte> body) noexcept;
 
   template <Sink S>
   unsigned poll(S& sink) noexcept {
     network_.take_turns(self_);
+    if constexpr (LearnsOfSends<S>) {
+      FakeMemory::Ended ended;
+      if (network_.look_at_orders(self_, ended)) {
+        network_.count_taken();
+        sink.sent(ended.token, ended.how);
+        return 1;
+      }
+    }
     const std::uint32_t source = network_.pick_source(self_);
     if (source == network_.ports()) return 0;
+    network_.memory().arrive(source, self_);
     FakeNetwork::Packet packet = std::move(network_.queue(source, self_).front());
     network_.queue(source, self_).pop_front();
     network_.count_taken();
     sink.packet(source, packet.envelope, Body(std::span<const std::byte>(packet.body)));
     return 1;
   }
+
+  [[nodiscard]] base::Result<OpenMemory> open_memory(std::span<std::byte> memory, Access access) {
+    return network_.memory().open(self_, memory, access);
+  }
+  void close_memory(const OpenMemory& opened) { network_.memory().close(self_, opened); }
+  [[nodiscard]] Post fetch(std::uint32_t peer, std::span<std::byte> to, std::uint32_t own_key,
+                           const RemotePlace& from, std::uint64_t token);
+  [[nodiscard]] Post put(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
+                         const RemotePlace& to, std::uint64_t token);
 
   [[nodiscard]] bool reach(std::uint32_t peer) noexcept {
     return network_.reach() && network_.alive(peer);
@@ -128,6 +161,8 @@ class Fake {
                                   std::uint64_t remote, std::uint64_t bytes) noexcept;
 
  private:
+  [[nodiscard]] Post give(const FakeMemory::Order& order);
+
   FakeNetwork& network_;
   std::uint32_t self_;
 };

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "fabric/fake/fake_memory.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace fulmar::fabric {
+namespace {
+
+/// Keys for one's own orders and for peers differ, so that nobody can mix them up; one key is 0.
+constexpr std::uint32_t first_own_key = 1U << 16;
+
+bool lies_in(std::span<const std::byte> inner, std::span<const std::byte> outer) noexcept {
+  const auto begin = reinterpret_cast<std::uintptr_t>(inner.data());
+  const auto from = reinterpret_cast<std::uintptr_t>(outer.data());
+  return begin >= from && inner.size() <= outer.size() &&
+         begin - from <= outer.size() - inner.size();
+}
+
+}  // namespace
+
+base::Result<OpenMemory> FakeMemory::open(std::uint32_t port, std::span<std::byte> memory,
+                                          Access access) {
+  std::size_t bytes = memory.size();
+  for (const Region& region : regions_) bytes += region.port == port ? region.memory.size() : 0;
+  const bool refused = refusals_ > 0;
+  if (refused) --refusals_;
+  if (!is_on_ || refused || memory.empty() || bytes > open_limit_) {
+    return base::failure(base::ErrorClass::no_mem, "port %u may not open %zu bytes", port,
+                         memory.size());
+  }
+  ++counters_.opened;
+  const OpenMemory opened{regions_ever_ + 1, first_own_key + regions_ever_, regions_ever_};
+  ++regions_ever_;
+  regions_.push_back({port, memory, access, opened, 0});
+  return opened;
+}
+
+void FakeMemory::close(std::uint32_t port, const OpenMemory& opened) {
+  const auto at = std::find_if(regions_.begin(), regions_.end(), [&](const Region& region) {
+    return region.port == port && region.opened.handle == opened.handle;
+  });
+  if (at == regions_.end() || at->orders != 0) ++counters_.breaches;
+  if (at != regions_.end()) regions_.erase(at);
+}
+
+Post FakeMemory::give(Order order) {
+  const auto mine = std::count_if(orders_.begin(), orders_.end(),
+                                  [&](const Order& other) { return other.from == order.from; });
+  if (static_cast<std::size_t>(mine) >= room_) return Post::again;
+  order.packets_ahead = posted_[pair(order.from, order.to)];
+  Region* region = own_region(order.from, order.own_key);
+  if (region == nullptr || order.local.empty() || !lies_in(order.local, region->memory)) {
+    ++counters_.breaches;
+    lose(order);
+    return Post::done;
+  }
+  ++region->orders;
+  order.uses_region = true;
+  orders_.push_back(order);
+  return Post::done;
+}
+
+FakeMemory::Region* FakeMemory::own_region(std::uint32_t port, std::uint32_t key) {
+  for (Region& region : regions_) {
+    if (region.port == port && region.opened.own_key == key) return &region;
+  }
+  return nullptr;
+}
+
+bool FakeMemory::may_reach(const Order& order) const {
+  const Access needed = order.is_put ? Access::peers_write : Access::peers_read;
+  const std::span<const std::byte> wanted(reinterpret_cast<const std::byte*>(order.place.address),
+                                          order.local.size());
+  return std::any_of(regions_.begin(), regions_.end(), [&](const Region& region) {
+    return region.port == order.to && region.opened.peer_key == order.place.key &&
+           region.access == needed && lies_in(wanted, region.memory);
+  });
+}
+
+bool FakeMemory::may_fail(const Order& order) const {
+  return !order.is_put || posted_[pair(order.from, order.to)] == order.packets_ahead;
+}
+
+void FakeMemory::move(const Order& order, std::size_t bytes) {
+  auto* remote = reinterpret_cast<std::byte*>(order.place.address);
+  std::memcpy(order.is_put ? remote : order.local.data(),
+              order.is_put ? order.local.data() : remote, bytes);
+}
+
+void FakeMemory::end(const Order& order, Sent how) {
+  ended_[order.from].push_back({order.token, how, order.own_key, order.uses_region});
+  ++untold_;
+}
+
+void FakeMemory::happen(std::size_t index) {
+  const Order order = orders_[index];
+  orders_.erase(orders_.begin() + static_cast<std::ptrdiff_t>(index));
+  if (!may_reach(order)) {
+    ++counters_.bad_places;
+    end(order, Sent::lost);
+    return part(order.from, order.to);
+  }
+  move(order, order.local.size());
+  ++(order.is_put ? counters_.puts : counters_.fetches);
+  end(order, Sent::done);
+}
+
+void FakeMemory::part(std::uint32_t one, std::uint32_t other) {
+  broken_[pair(one, other)] = broken_[pair(other, one)] = true;
+  std::erase_if(orders_, [&](const Order& order) {
+    const bool between =
+        (order.from == one && order.to == other) || (order.from == other && order.to == one);
+    if (between) end(order, Sent::lost);
+    return between;
+  });
+}
+
+void FakeMemory::kill(std::uint32_t port) {
+  std::erase_if(orders_, [&](const Order& order) {
+    if (order.from != port && order.to != port) return false;
+    if (may_reach(order)) move(order, order.local.size() / 2);
+    end(order, Sent::lost);
+    return true;
+  });
+  untold_ -= ended_[port].size();
+  ended_[port].clear();
+}
+
+bool FakeMemory::move_order(std::uint32_t port) {
+  for (std::size_t i = 0; i < orders_.size(); ++i) {
+    if (orders_[i].from != port) continue;
+    happen(i);
+    return true;
+  }
+  return false;
+}
+
+/// An order of the port that may be the next to happen: any fetch, and of the puts to each peer the
+/// oldest. `orders_.size()`: none.
+std::size_t FakeMemory::pick(std::uint32_t port) {
+  std::vector<std::size_t> ready;
+  std::vector<bool> has_put(ports_);
+  for (std::size_t i = 0; i < orders_.size(); ++i) {
+    const Order& order = orders_[i];
+    if (order.from != port || (order.is_put && has_put[order.to])) continue;
+    if (order.is_put) has_put[order.to] = true;
+    ready.push_back(i);
+  }
+  return ready.empty() ? orders_.size() : ready[random_() % ready.size()];
+}
+
+bool FakeMemory::look(std::uint32_t port, Ended& ended) {
+  if (ended_[port].empty() && !held_ && random_() % 2 == 0) {
+    const std::size_t index = pick(port);
+    if (index < orders_.size()) {
+      const Order order = orders_[index];
+      if (failures_ > 0 && may_fail(order)) {
+        --failures_;
+        orders_.erase(orders_.begin() + static_cast<std::ptrdiff_t>(index));
+        end(order, Sent::lost);
+      } else {
+        happen(index);
+      }
+    }
+  }
+  if (ended_[port].empty()) return false;
+  ended = ended_[port].front();
+  ended_[port].pop_front();
+  --untold_;
+  Region* region = ended.uses_region ? own_region(port, ended.own_key) : nullptr;
+  if (region != nullptr) --region->orders;
+  return true;
+}
+
+void FakeMemory::arrive(std::uint32_t from, std::uint32_t to) {
+  const std::uint64_t packet = taken_[pair(from, to)]++;
+  for (std::size_t i = 0; i < orders_.size();) {
+    const Order& order = orders_[i];
+    const bool ahead =
+        order.from == from && order.to == to && order.is_put && order.packets_ahead <= packet;
+    if (!ahead) {
+      ++i;
+      continue;
+    }
+    happen(i);
+    i = 0;  // others may have ended with it
+  }
+}
+
+}  // namespace fulmar::fabric

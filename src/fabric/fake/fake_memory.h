@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "base/error.h"
+#include "fabric/provider.h"
+
+namespace fulmar::fabric {
+
+/// Memory that the ports of a FakeNetwork have opened, and their orders to fetch and put. Bytes
+/// move when an order *happens*, neither before nor after: who changes memory too early, or closes
+/// it, is found out by what comes of it.
+///
+/// Off at first: then nothing can be opened.
+class FakeMemory {
+ public:
+  struct Order {
+    std::uint32_t from = 0;  ///< who gave it
+    std::uint32_t to = 0;
+    bool is_put = false;
+    std::span<std::byte> local;
+    std::uint32_t own_key = 0;
+    RemotePlace place;
+    std::uint64_t token = 0;
+    // Set by `give`.
+    std::uint64_t packets_ahead = 0;  ///< ever posted to the peer before it
+    bool uses_region = false;
+  };
+  struct Ended {
+    std::uint64_t token = 0;
+    Sent how = Sent::done;
+    std::uint32_t own_key = 0;
+    bool uses_region = false;
+  };
+  struct Counters {
+    std::uint64_t opened = 0;
+    std::uint64_t fetches = 0;  ///< that happened
+    std::uint64_t puts = 0;
+    std::uint64_t bad_places = 0;  ///< orders for memory that the peer has not opened for them
+    /// Breaches of the rules of MovesRemotely: memory closed under an order or twice, and orders
+    /// with memory that is not open here.
+    std::uint64_t breaches = 0;
+  };
+
+  FakeMemory(std::uint32_t ports, std::uint64_t seed)
+      : ports_(ports),
+        random_(seed),
+        broken_(std::size_t{ports} * ports),
+        posted_(std::size_t{ports} * ports),
+        taken_(std::size_t{ports} * ports),
+        ended_(ports) {}
+
+  void turn_on() noexcept { is_on_ = true; }
+  /// The next `count` attempts to open memory fail.
+  void refuse_to_open(unsigned count) noexcept { refusals_ = count; }
+  /// A port may have so much open at a time; more fails, as beyond the limit on locked memory.
+  void limit_open(std::size_t bytes) noexcept { open_limit_ = bytes; }
+  /// So many orders of a port may be under way; more are answered `again`.
+  void set_room(std::size_t orders) noexcept { room_ = orders; }
+  /// Orders wait until they are let go, told to happen, or overtaken by a packet.
+  void hold_orders() noexcept { held_ = true; }
+  void let_orders_go() noexcept { held_ = false; }
+  /// The oldest order of a port happens; it is told with the port's next poll. False: none waits.
+  bool move_order(std::uint32_t port);
+  /// The next `count` orders that happen by themselves end as lost instead, although the peer
+  /// lives: as if another way to it were left. Puts behind which a packet was posted are passed
+  /// over, because that packet arrives.
+  void fail_orders(unsigned count) noexcept { failures_ = count; }
+
+  [[nodiscard]] base::Result<OpenMemory> open(std::uint32_t port, std::span<std::byte> memory,
+                                              Access access);
+  void close(std::uint32_t port, const OpenMemory& opened);
+  [[nodiscard]] Post give(Order order);
+  /// Ends an order before it has begun: there is no peer.
+  void lose(const Order& order) { end(order, Sent::lost); }
+  /// A port has died: its orders are gone, those to it end as lost, with half of the bytes moved.
+  void kill(std::uint32_t port);
+  /// The two have no connection any more, because one asked for what the other had not opened.
+  [[nodiscard]] bool broken(std::uint32_t one, std::uint32_t other) const noexcept {
+    return broken_[pair(one, other)];
+  }
+
+  [[nodiscard]] bool has_orders() const noexcept { return !orders_.empty() || untold_ > 0; }
+  /// Lets an order of the port happen, perhaps; true if one has ended that is to be told now.
+  [[nodiscard]] bool look(std::uint32_t port, Ended& ended);
+  void count_posted(std::uint32_t from, std::uint32_t to) noexcept { ++posted_[pair(from, to)]; }
+  /// A packet is about to arrive: what was put before it was posted is there first.
+  void arrive(std::uint32_t from, std::uint32_t to);
+
+  [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
+  /// Orders whose end was not told.
+  [[nodiscard]] std::size_t under_way() const noexcept { return orders_.size() + untold_; }
+  [[nodiscard]] std::size_t open_regions() const noexcept { return regions_.size(); }
+
+ private:
+  struct Region {
+    std::uint32_t port = 0;
+    std::span<std::byte> memory;
+    Access access = Access::local;
+    OpenMemory opened;
+    unsigned orders = 0;  ///< of the own port, under way
+  };
+
+  [[nodiscard]] std::size_t pair(std::uint32_t from, std::uint32_t to) const noexcept {
+    return std::size_t{from} * ports_ + to;
+  }
+  [[nodiscard]] Region* own_region(std::uint32_t port, std::uint32_t key);
+  [[nodiscard]] bool may_reach(const Order& order) const;
+  [[nodiscard]] bool may_fail(const Order& order) const;
+  [[nodiscard]] std::size_t pick(std::uint32_t port);
+  static void move(const Order& order, std::size_t bytes);
+  void happen(std::size_t index);
+  void end(const Order& order, Sent how);
+  void part(std::uint32_t one, std::uint32_t other);
+
+  std::uint32_t ports_;
+  std::mt19937_64 random_;
+  bool is_on_ = false;
+  bool held_ = false;
+  unsigned refusals_ = 0;
+  unsigned failures_ = 0;
+  std::size_t open_limit_ = SIZE_MAX;
+  std::size_t room_ = 64;
+  std::uint32_t regions_ever_ = 0;
+  std::vector<Region> regions_;
+  std::vector<bool> broken_;              ///< of each pair
+  std::vector<std::uint64_t> posted_;     ///< packets, of each pair
+  std::vector<std::uint64_t> taken_;      ///< packets, of each pair
+  std::deque<Order> orders_;              ///< that wait, as they were given
+  std::vector<std::deque<Ended>> ended_;  ///< of each port
+  std::size_t untold_ = 0;                ///< in `ended_`
+  Counters counters_;
+};
+
+}  // namespace fulmar::fabric
