@@ -112,9 +112,9 @@ void Device::on_announcement(const match::Key& key, std::span<const std::byte> b
   if (!rts) return;
   Peer& peer = connect(key.peer);
   std::erase_if(peer.probed, [&](const Ask& probe) { return probe.key.accepts(key); });
-  if (rts->early != 0) match_early();  // what came before goes first
-  match::Posted* posted =
-      rts->early != 0 ? matcher_.take_posted_out_of_turn(key) : matcher_.take_posted(key);
+  const bool early = (rts->flags & wire::rts_early) != 0;
+  if (early) match_early();  // what came before goes first
+  match::Posted* posted = early ? matcher_.take_posted_out_of_turn(key) : matcher_.take_posted(key);
   if (posted != nullptr) {
     Operation& receive = *operation_of(posted);
     settle_length(receive, key, rts->length);
@@ -124,13 +124,13 @@ void Device::on_announcement(const match::Key& key, std::span<const std::byte> b
   if (arrival == nullptr) return;
   arrival->unexpected.key = key;
   arrival->kind = Arrival::Kind::announced;
-  arrival->unexpected.out_of_turn = rts->early != 0;
+  arrival->unexpected.out_of_turn = early;
   arrival->order = rts->order;
   arrival->send = rts->send;
   arrival->address = rts->address;
   arrival->length = rts->length;
   matcher_.add(arrival->unexpected);
-  if (rts->early != 0) await_turn(*arrival);
+  if (early) await_turn(*arrival);
   ++counters_.unexpected;
   if (first_waiter_ != nullptr) waiters_stale_ = true;
   if (arrivals_.bytes_in_use() > alarm_bytes_) over_alarm(key, rts->length);

@@ -139,7 +139,7 @@ wire::RtsBody Device::announcement_of(Operation& operation, bool early) noexcept
   return {operation.own_cookie,
           buffer.packer == nullptr ? reinterpret_cast<std::uintptr_t>(buffer.address) : 0,
           buffer.bytes,
-          early ? 1U : 0U,
+          early ? wire::rts_early : 0,
           0,
           operation.order};
 }

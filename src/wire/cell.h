@@ -20,7 +20,7 @@ enum class PacketKind : std::uint8_t {
   cts_shared = 5,     ///< SharedCopyBody: both sides copy, single copy between address spaces
   cts_stream = 6,     ///< StreamBody: send the bytes as `data` packets
   data = 7,           ///< DataBody and a piece of a message
-  fin = 8,            ///< CookieBody: the receiver has all bytes, the send is complete
+  fin = 8,            ///< CookieBody: the receiver has all bytes, the operation is complete
   hold = 9,           ///< receiver is over its memory budget: keep further messages
   release = 10,       ///< receiver has room again: send what was kept
   ask = 11,           ///< AskBody: announce your first kept message that matches
@@ -29,7 +29,9 @@ enum class PacketKind : std::uint8_t {
   cancel_reply = 14,  ///< CancelBody
   ring_close = 15,    ///< last packet of a private ring: the sender gives the ring back
   ring_revoke = 16,   ///< never sent: the channel tells the device that rings are to be handed on
-  last = ring_revoke,
+  cts_put = 17,       ///< PutBody: the receiver's memory is open, put the bytes there
+  no_put = 18,        ///< CookieBody: the sender cannot do that, or not to the end
+  last = no_put,
 };
 
 /// Envelope of a packet: what matching needs, plus kind and length. The sender's process is implied

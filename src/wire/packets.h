@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -21,7 +22,7 @@ struct SyncBody {
   Cookie send;
 };
 
-/// `sync_ack`, `fin`, `cancel`.
+/// `sync_ack`, `fin`, `cancel`, `no_put`.
 struct CookieBody {
   Cookie operation;
 };
@@ -31,10 +32,16 @@ struct RtsBody {
   Cookie send;
   std::uint64_t address;  ///< of the first byte at the sender; 0 if the data are not one run there
   std::uint64_t length;   ///< bytes of the message
-  std::uint32_t early;  ///< 1: announced because it was asked for, older messages may still be kept
-  std::uint32_t reserved;
-  std::uint64_t order;  ///< number of the message among those of this connection, from 1
+  std::uint32_t flags;    ///< of those below
+  std::uint32_t key;      ///< with rts_open: what has to be shown to fetch from `address`
+  std::uint64_t order;    ///< number of the message among those of this connection, from 1
 };
+/// Announced because it was asked for: older messages may still be kept.
+inline constexpr std::uint32_t rts_early = 1;
+/// The bytes lie in memory that is open: the receiver may fetch them, until its `fin` or `cts`.
+inline constexpr std::uint32_t rts_open = 2;
+/// The sender would put the bytes, if it got a `cts_put`.
+inline constexpr std::uint32_t rts_puts = 4;
 
 /// `cts_shared`: the receiver's buffer, and the descriptor from which both sides take pieces.
 struct SharedCopyBody {
@@ -50,6 +57,16 @@ struct StreamBody {
   Cookie send;
   Cookie receive;
   std::uint64_t length;  ///< bytes wanted, at most the message's
+};
+
+/// `cts_put`: the receiver's memory, which is open until `fin` or `no_put`.
+struct PutBody {
+  Cookie send;
+  Cookie receive;
+  std::uint64_t address;
+  std::uint64_t length;  ///< bytes wanted, at most the message's
+  std::uint32_t key;
+  std::uint32_t reserved;
 };
 
 /// Ahead of the payload of `data`.
@@ -77,9 +94,16 @@ struct CancelBody {
   std::uint32_t reserved;
 };
 
-static_assert(sizeof(RtsBody) <= Cell::inline_bytes &&
+static_assert(sizeof(RtsBody) == 40 && offsetof(RtsBody, key) == 28);
+static_assert(sizeof(PutBody) == 40 && offsetof(PutBody, key) == 32);
+static_assert(sizeof(RtsBody) <= Cell::inline_bytes && sizeof(PutBody) <= Cell::inline_bytes &&
               sizeof(SharedCopyBody) <= Cell::inline_bytes &&
               sizeof(StreamBody) <= Cell::inline_bytes);
+
+/// Whether `length` bytes from `address` on end before addresses do.
+constexpr bool is_range(std::uint64_t address, std::uint64_t length) noexcept {
+  return length <= ~std::uint64_t{0} - address;
+}
 
 /// The bytes of a body.
 template <class Body>

@@ -60,9 +60,9 @@ TEST_F(HeldSender, Later_tag_is_announced_early_and_settles_behind_the_older_one
   ask(2);
   const auto early = announced();
   EXPECT_EQ(last_tag, 2);
-  EXPECT_EQ(early.early, 1U);
+  EXPECT_EQ(early.flags, wire::rts_early);
   ask(1);
-  EXPECT_EQ(announced().early, 0U);
+  EXPECT_EQ(announced().flags, 0U);
   EXPECT_EQ(last_tag, 1);
   expect_settled(early.order);
   expect_nothing();
@@ -72,7 +72,7 @@ TEST_F(HeldSender, Message_of_another_context_makes_nothing_early) {
   auto other = peer.cluster.send(0, 1, 1, 8, 1, SendMode::standard, Layout::dense, 7);
   auto send = peer.cluster.send(0, 1, 2, 8);
   ask(2);
-  EXPECT_EQ(announced().early, 0U);
+  EXPECT_EQ(announced().flags, 0U);
 }
 
 TEST_F(HeldSender, Question_is_remembered_until_a_message_fits) {
@@ -81,7 +81,7 @@ TEST_F(HeldSender, Question_is_remembered_until_a_message_fits) {
   EXPECT_EQ(wrong->stage(), Stage::kept);
   auto right = peer.cluster.send(0, 1, 5, 8);
   EXPECT_EQ(right->stage(), Stage::announced);
-  EXPECT_EQ(announced().early, 1U);
+  EXPECT_EQ(announced().flags, wire::rts_early);
   auto again = peer.cluster.send(0, 1, 5, 8);
   EXPECT_EQ(again->stage(), Stage::kept);  // one question, one message
 }
@@ -90,7 +90,7 @@ TEST_F(HeldSender, Any_tag_gets_the_oldest) {
   auto first = peer.cluster.send(0, 1, 9, 8);
   auto second = peer.cluster.send(0, 1, 1, 8);
   ask(0, true);
-  EXPECT_EQ(announced().early, 0U);
+  EXPECT_EQ(announced().flags, 0U);
   EXPECT_EQ(last_tag, 9);
 }
 
@@ -143,8 +143,8 @@ class FullReceiver : public ::testing::Test {
     peer.receive(1, PacketKind::eager, std::vector<std::byte>{std::byte{value}}, tag);
   }
   void announce(std::int32_t tag, std::uint64_t order, bool early) {
-    peer.receive(1, PacketKind::rts, wire::RtsBody{1000 + order, 0, 0, early ? 1U : 0U, 0, order},
-                 tag);
+    peer.receive(1, PacketKind::rts,
+                 wire::RtsBody{1000 + order, 0, 0, early ? wire::rts_early : 0, 0, order}, tag);
   }
   void settled(std::uint64_t order) {
     peer.receive(1, PacketKind::settled, wire::SettledBody{order});
