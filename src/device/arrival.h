@@ -13,6 +13,14 @@ namespace fulmar::device {
 
 struct Operation;
 
+/// What an `rts` tells of where the bytes are.
+struct Announced {
+  wire::Cookie send = 0;
+  std::uint64_t address = 0;
+  std::uint32_t flags = 0;
+  std::uint32_t key = 0;
+};
+
 /// A message without a receive: its bytes, or where they wait.
 struct Arrival {
   enum class Kind : std::uint8_t {
@@ -29,9 +37,14 @@ struct Arrival {
   wire::Cookie send = 0;
   std::uint64_t address = 0;
   std::uint64_t order = 0;  ///< of a message that was kept, at its sender
+  // Of announced messages, and not set for others, whose way has no store to spare.
+  std::uint32_t flags;  ///< of the rts
+  std::uint32_t open_key;
   Operation* local = nullptr;
 
   [[nodiscard]] const match::Key& key() const noexcept { return unexpected.key; }
+  /// Of an announced message.
+  [[nodiscard]] Announced announced() const noexcept { return {send, address, flags, open_key}; }
   [[nodiscard]] std::byte* bytes() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
   static Arrival* of(match::Unexpected* unexpected) noexcept {
     return reinterpret_cast<Arrival*>(unexpected);

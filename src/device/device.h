@@ -14,9 +14,11 @@
 #include "base/engine_lock.h"
 #include "base/wake_socket.h"
 #include "device/arrival.h"
+#include "device/config.h"
 #include "device/cookies.h"
 #include "device/copy_choice.h"
 #include "device/hook.h"
+#include "device/memory_opener.h"
 #include "device/node_board.h"
 #include "device/observer.h"
 #include "device/operation.h"
@@ -24,6 +26,7 @@
 #include "device/poll_watch.h"
 #include "device/rails.h"
 #include "device/share_pool.h"
+#include "device/transfers.h"
 #include "device/waiting.h"
 #include "match/matcher.h"
 
@@ -32,32 +35,15 @@
 /// enabled providers. Peers are process numbers of the job; communicators are unknown here.
 ///
 /// Files: send.cc, receive.cc (start of operations and matching), packets.cc (what arrives),
-/// rendezvous.cc (long messages), flow.cc (back-pressure), progress.cc, wait.cc.
+/// rendezvous.cc, remote.cc (long messages), flow.cc (back-pressure), progress.cc, wait.cc.
 ///
 /// Thread rule: every member needs the engine's lock. `wait` gives it up while it sleeps.
 namespace fulmar::device {
 
 class Device {
  public:
-  struct Config {
-    std::uint32_t self = 0;
-    std::uint32_t size = 1;
-    /// More runnable ranks on the node than cores: yield instead of spinning.
-    bool oversubscribed = false;
-    bool has_membarrier = false;
-    /// Messages up to this long are copied eagerly.
-    std::uint64_t eager_bytes = 64U << 10;
-    LongCopy long_copy = LongCopy::automatic;
-    /// Messages from this length on are copied by sender and receiver together.
-    std::uint64_t share_bytes = (std::uint64_t{64} << 10) + 1;
-    /// Unexpected data beyond this make the senders keep theirs.
-    std::uint64_t unexpected_budget_bytes = std::uint64_t{16} << 20;
-    /// Called with `owner` when the system has no memory for a message of `bytes` bytes that
-    /// arrived before its receive: whoever waits for it would wait for ever. Does not return.
-    void (*out_of_memory)(void* owner, std::uint64_t bytes) = nullptr;
-    void* owner = nullptr;
-    WaitObserver observer = {};
-  };
+  using Config = device::Config;
+  using Counters = device::Counters;
 
   Device(Config config, base::EngineLock& lock) noexcept;
   ~Device();
@@ -216,26 +202,18 @@ class Device {
   void set_eager_bytes(std::uint64_t bytes) noexcept { config_.eager_bytes = bytes; }
   void set_share_bytes(std::uint64_t bytes) noexcept { config_.share_bytes = bytes; }
   void set_long_copy(LongCopy way) noexcept { copy_choice_.fix(way); }
+  void set_remote_way(RemoteWay way) noexcept { config_.remote_way = way; }
+  void set_remote_bytes(std::uint64_t bytes) noexcept { config_.remote_bytes = bytes; }
   enum class Yield : bool { late, soon };
   void set_yield(Yield yield) noexcept { config_.oversubscribed = yield == Yield::soon; }
   void set_unexpected_budget(std::uint64_t bytes) noexcept;
 
-  struct Counters {
-    std::uint64_t eager_sends = 0;
-    std::uint64_t rendezvous_sends = 0;
-    std::uint64_t rendezvous_bytes = 0;  ///< what those announced
-    std::uint64_t unexpected = 0;
-    std::uint64_t single_copies = 0;  ///< pieces moved between address spaces by this process
-    std::uint64_t streamed = 0;       ///< messages that fell back to the copy through the ring
-    std::uint64_t holds = 0;          ///< times a sender was told to keep its messages
-    std::uint64_t sleeps = 0;
-    std::uint64_t sleep_ns = 0;
-    std::uint64_t malformed = 0;  ///< packets that made no sense and were dropped
-  };
   [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
   [[nodiscard]] std::uint64_t unexpected_bytes() const noexcept { return arrivals_.bytes_in_use(); }
   /// Operations that a peer may name.
   [[nodiscard]] std::size_t named_operations() const noexcept { return cookies_.live(); }
+  /// Messages for which memory is open.
+  [[nodiscard]] std::size_t transfers() const noexcept { return transfers_.live(); }
   [[nodiscard]] const CopyChoice& copy_choice() const noexcept { return copy_choice_; }
   [[nodiscard]] const match::Matcher& matcher() const noexcept { return matcher_; }
   [[nodiscard]] std::size_t connected_peers() const noexcept { return owned_peers_.size(); }
@@ -337,7 +315,9 @@ class Device {
   void on_eager_sync(const match::Key& key, const wire::Envelope& envelope,
                      const fabric::Body& body) noexcept;
   void on_announcement(const match::Key& key, std::span<const std::byte> body) noexcept;
-  void on_acknowledge(Peer& peer, std::span<const std::byte> body) noexcept;
+  void on_sync_ack(Peer& peer, std::span<const std::byte> body) noexcept;
+  void on_fin(Peer& peer, std::span<const std::byte> body) noexcept;
+  void acknowledge(Operation& send) noexcept;
   void on_cancel(Peer& peer, std::span<const std::byte> body) noexcept;
   void on_cancel_reply(Peer& peer, std::span<const std::byte> body) noexcept;
   /// The body of a packet; counts what is too short for it.
@@ -347,11 +327,11 @@ class Device {
     if (!body) ++counters_.malformed;
     return body;
   }
+  Operation* named(Peer& peer, wire::Cookie cookie) noexcept;
   Operation* named(Peer& peer, wire::Cookie cookie, bool send) noexcept;
 
   // rendezvous.cc
-  void start_rendezvous(Operation& receive, Peer& peer, wire::Cookie send,
-                        std::uint64_t address) noexcept;
+  void start_rendezvous(Operation& receive, Peer& peer, const Announced& message) noexcept;
   bool could_share(const Operation& receive) noexcept;
   void note_way(const Operation& receive) noexcept;
   bool try_share(Operation& receive) noexcept;
@@ -367,6 +347,28 @@ class Device {
   unsigned advance_share(Operation& operation) noexcept;
   unsigned advance_stream(Operation& send) noexcept;
   unsigned advance_read(Operation& receive) noexcept;
+  // remote.cc
+  void offer(Operation& send, wire::RtsBody& body) noexcept;
+  bool start_remote(Operation& receive, const Announced& message) noexcept;
+  bool try_fetch(Operation& receive, const Announced& message) noexcept;
+  bool try_put(Operation& receive) noexcept;
+  void on_clear_to_put(Peer& peer, std::span<const std::byte> body) noexcept;
+  bool prepare_put(Operation& send, const wire::PutBody& request) noexcept;
+  void on_no_put(Peer& peer, std::span<const std::byte> body) noexcept;
+  void finish_put(Operation& receive) noexcept;
+  void start_orders(Operation& operation, fabric::RemotePlace place) noexcept;
+  unsigned give_orders(Operation& operation) noexcept;
+  fabric::Post give_order(Operation& operation, Transfer& transfer) noexcept;
+  void order_ended(Transfer& transfer, fabric::Sent how) noexcept;
+  void end_orders(Operation& operation) noexcept;
+  static bool withdraw_fin(const Operation& send) noexcept;
+  void retreat(Operation& operation) noexcept;
+  void fail_lost_transfers() noexcept;
+  bool open_memory(Operation& operation, std::span<std::byte> memory,
+                   fabric::Access access) noexcept;
+  void close_memory(Operation& operation) noexcept;
+  bool can_move_remotely(const Peer& peer) noexcept;
+
   // in_place.cc
   struct Target {
     Operation* receive = nullptr;
@@ -492,6 +494,8 @@ class Device {
   /// compare serves both.
   std::uint64_t alarm_bytes_;
   BoardPool boards_;
+  Transfers transfers_;
+  MemoryOpener memory_opener_;
 };
 
 }  // namespace fulmar::device

@@ -59,6 +59,10 @@ void Device::part(std::uint32_t peer, const wire::Envelope& envelope,
 /// The network needs the memory of one packet no more. Without its peer a send cannot complete as
 /// if nothing had happened.
 void Device::sent(std::uint64_t token, fabric::Sent how) noexcept {
+  if (Transfers::is_token(token)) {
+    if (Transfer* transfer = transfers_.find(token)) order_ended(*transfer, how);
+    return;
+  }
   Operation* send = cookies_.find(token);
   if (send == nullptr || !send->is_send || send->in_place == 0) return;
   --send->in_place;

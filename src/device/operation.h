@@ -28,8 +28,8 @@ enum class SendMode : std::uint8_t {
 };
 
 /// How far an operation is. Sends: idle, then queued (no room), kept (the receiver is over its
-/// budget), announced (rts or eager_sync is out), sharing or streaming (bytes move), done.
-/// Receives: posted, reading, sharing or streaming, done.
+/// budget), announced (rts or eager_sync is out), sharing, streaming or putting (bytes move), done.
+/// Receives: posted, reading, fetching, sharing, streaming or putting (the peer puts), done.
 enum class Stage : std::uint8_t {
   idle,
   queued,
@@ -39,6 +39,8 @@ enum class Stage : std::uint8_t {
   reading,
   sharing,
   streaming,
+  fetching,
+  putting,
   done
 };
 
@@ -60,7 +62,8 @@ struct Operation : Outgoing {
   Stage stage = Stage::idle;
   SendMode mode = SendMode::standard;
   bool is_send = false;
-  std::uint32_t share_index = 0;
+  bool has_transfer = false;  ///< memory is open for the message
+  std::uint32_t record = 0;   ///< number of the transfer, or of the share descriptor
   std::uint32_t share_generation = 0;
   Peer* peer = nullptr;          ///< the connection, once known
   wire::Cookie own_cookie = 0;   ///< how the peer names this operation

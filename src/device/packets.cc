@@ -36,12 +36,17 @@ void Device::slow_packet(std::uint32_t peer_id, const wire::Envelope& envelope,
   const std::span<const std::byte> body = whole.bytes();
   switch (envelope.kind) {
     case PacketKind::sync_ack:
+      return on_sync_ack(peer, body);
     case PacketKind::fin:
-      return on_acknowledge(peer, body);
+      return on_fin(peer, body);
     case PacketKind::cts_shared:
       return on_clear_to_share(peer, body);
     case PacketKind::cts_stream:
       return on_clear_to_stream(peer, body);
+    case PacketKind::cts_put:
+      return on_clear_to_put(peer, body);
+    case PacketKind::no_put:
+      return on_no_put(peer, body);
     case PacketKind::hold:
       return on_hold(peer);
     case PacketKind::release:
@@ -118,7 +123,7 @@ void Device::on_announcement(const match::Key& key, std::span<const std::byte> b
   if (posted != nullptr) {
     Operation& receive = *operation_of(posted);
     settle_length(receive, key, rts->length);
-    return start_rendezvous(receive, peer, rts->send, rts->address);
+    return start_rendezvous(receive, peer, {rts->send, rts->address, rts->flags, rts->key});
   }
   Arrival* arrival = make_arrival(0);
   if (arrival == nullptr) return;
@@ -128,6 +133,8 @@ void Device::on_announcement(const match::Key& key, std::span<const std::byte> b
   arrival->order = rts->order;
   arrival->send = rts->send;
   arrival->address = rts->address;
+  arrival->flags = rts->flags;
+  arrival->open_key = rts->key;
   arrival->length = rts->length;
   matcher_.add(arrival->unexpected);
   if (early) await_turn(*arrival);
@@ -136,27 +143,43 @@ void Device::on_announcement(const match::Key& key, std::span<const std::byte> b
   if (arrivals_.bytes_in_use() > alarm_bytes_) over_alarm(key, rts->length);
 }
 
-Operation* Device::named(Peer& peer, wire::Cookie cookie, bool send) noexcept {
+Operation* Device::named(Peer& peer, wire::Cookie cookie) noexcept {
   Operation* operation = cookies_.find(cookie);
-  if (operation == nullptr || operation->peer != &peer || operation->is_send != send) {
-    ++counters_.malformed;
-    return nullptr;
-  }
-  return operation;
+  if (operation != nullptr && operation->peer == &peer) return operation;
+  ++counters_.malformed;
+  return nullptr;
+}
+
+Operation* Device::named(Peer& peer, wire::Cookie cookie, bool send) noexcept {
+  Operation* operation = named(peer, cookie);
+  if (operation == nullptr || operation->is_send == send) return operation;
+  ++counters_.malformed;
+  return nullptr;
+}
+
+void Device::on_sync_ack(Peer& peer, std::span<const std::byte> body) noexcept {
+  const auto answer = decoded<wire::CookieBody>(body);
+  Operation* send = answer ? named(peer, answer->operation, true) : nullptr;
+  if (send != nullptr) acknowledge(*send);
+}
+
+void Device::on_fin(Peer& peer, std::span<const std::byte> body) noexcept {
+  const auto answer = decoded<wire::CookieBody>(body);
+  Operation* operation = answer ? named(peer, answer->operation) : nullptr;
+  if (operation == nullptr) return;
+  if (operation->is_send) return acknowledge(*operation);
+  finish_put(*operation);
 }
 
 /// The receiver matched a synchronous send, or has all bytes of a rendezvous.
-void Device::on_acknowledge(Peer& peer, std::span<const std::byte> body) noexcept {
-  const auto answer = decoded<wire::CookieBody>(body);
-  Operation* send = answer ? named(peer, answer->operation, true) : nullptr;
-  if (send == nullptr) return;
-  const bool active = send->stage == Stage::sharing || send->stage == Stage::streaming;
-  if (!active && send->stage != Stage::announced) {
-    ++counters_.malformed;  // it still stands in a queue here
+void Device::acknowledge(Operation& send) noexcept {
+  const bool active = send.stage == Stage::sharing || send.stage == Stage::streaming;
+  if (!active && send.stage != Stage::announced) {
+    ++counters_.malformed;  // it still stands in a queue here, or puts
     return;
   }
-  if (active) deactivate(*send);
-  finish_send(*send);
+  if (active) deactivate(send);
+  finish_send(send);
 }
 
 void Device::on_cancel(Peer& peer, std::span<const std::byte> body) noexcept {

@@ -75,6 +75,7 @@ void Device::flush_networks() noexcept {
 }
 
 void Device::balance() noexcept {
+  if (transfers_.live() != 0) fail_lost_transfers();
   rails_.for_each_with_links([](auto& channel, auto& links) {
     if constexpr (Balances<std::remove_cvref_t<decltype(channel)>>) channel.balance(links);
   });

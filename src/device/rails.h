@@ -187,6 +187,11 @@ template <class Channel>
 inline constexpr bool sends_in_place =
     fabric::SendsInPlace<std::remove_cvref_t<decltype(std::declval<Channel&>().provider())>>;
 
+/// Channels whose provider reads and writes peers' memory.
+template <class Channel>
+inline constexpr bool moves_remotely =
+    fabric::MovesRemotely<std::remove_cvref_t<decltype(std::declval<Channel&>().provider())>>;
+
 /// Channels of networks: their provider has a descriptor to sleep on (fabric::SleepsOnDescriptor).
 template <class Channel>
 inline constexpr bool sleeps_on_descriptor =

@@ -66,10 +66,10 @@ void Device::receive_arrival(Operation& operation, Arrival& arrival) noexcept {
       break;
     }
     case Arrival::Kind::announced: {
-      const std::uint64_t address = arrival.address;
+      const Announced message = arrival.announced();
       settle_length(operation, key, arrival.length);
       arrivals_.free(&arrival);
-      start_rendezvous(operation, connect(key.peer), send, address);
+      start_rendezvous(operation, connect(key.peer), message);
       break;
     }
   }

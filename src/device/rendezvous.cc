@@ -24,6 +24,7 @@
 ///   always; the way for data that are not one run at the sender, and what the others fall back to,
 ///   in the middle of a message too, when the kernel refuses a copy. Networks take the bytes from
 ///   the sender's memory and put them into the receiver's; see device/in_place.inl.
+/// * fetch, put: adapters read or write the peer's memory; see device/remote.cc.
 ///
 /// One handshake in each case: rts, and `fin` when the receiver has all (stream needs none).
 /// The bytes move inside progress, a bounded amount with each look, so that a test call returns
@@ -53,14 +54,17 @@ std::uint64_t piece_count(std::uint64_t length) noexcept {
 
 }  // namespace
 
-void Device::start_rendezvous(Operation& receive, Peer& peer, wire::Cookie send,
-                              std::uint64_t address) noexcept {
+void Device::start_rendezvous(Operation& receive, Peer& peer, const Announced& message) noexcept {
+  const std::uint64_t address = message.address;
   receive.peer = &peer;
-  receive.peer_cookie = send;
+  receive.peer_cookie = message.send;
   receive.remote = address;
   receive.moved = 0;
-  if (receive.length == 0) return finish_rendezvous(receive);
   receive.way = LongCopy::automatic;
+  if (receive.length == 0) return finish_rendezvous(receive);
+  if ((message.flags & (wire::rts_open | wire::rts_puts)) != 0 && start_remote(receive, message)) {
+    return;
+  }
   if (address != 0 && could_share(receive)) {
     receive.way = copy_choice_.pick(receive.length);
     receive.started_ns = 0;
@@ -88,10 +92,10 @@ bool Device::try_share(Operation& receive) noexcept {
   const bool ready = rails_.visit(receive.peer->rail, [&](auto& channel, auto&) {
     using Channel = std::remove_cvref_t<decltype(channel)>;
     if constexpr (maps_peers<Channel> && reaches_memory<Channel>) {
-      receive.share_index = shares_.take();
-      if (receive.share_index == SharePool::none) return false;
-      receive.share_generation = shares_.generation(receive.share_index);
-      wire::ShareDescriptor& share = channel.share(channel.provider().self(), receive.share_index);
+      receive.record = shares_.take();
+      if (receive.record == SharePool::none) return false;
+      receive.share_generation = shares_.generation(receive.record);
+      wire::ShareDescriptor& share = channel.share(channel.provider().self(), receive.record);
       share.copied.store(0, std::memory_order_relaxed);
       share.failed.store(0, std::memory_order_relaxed);
       share.next.store(std::uint64_t{receive.share_generation} << 32, std::memory_order_release);
@@ -103,7 +107,7 @@ bool Device::try_share(Operation& receive) noexcept {
   if (!ready) return false;
   const wire::SharedCopyBody body{receive.peer_cookie,
                                   reinterpret_cast<std::uintptr_t>(receive.buffer.address),
-                                  receive.length, receive.share_index, receive.share_generation};
+                                  receive.length, receive.record, receive.share_generation};
   send_control(*receive.peer, PacketKind::cts_shared, receive.key(), wire::bytes_of(body));
   receive.stage = Stage::sharing;
   activate(receive);
@@ -158,10 +162,11 @@ void Device::on_clear_to_share(Peer& peer, std::span<const std::byte> body) noex
     ++counters_.malformed;
     return;
   }
+  if (send->has_transfer) close_memory(*send);
   send->stage = Stage::sharing;
   send->remote = request->address;
   send->length = request->length;
-  send->share_index = request->descriptor;
+  send->record = request->descriptor;
   send->share_generation = request->generation;
   activate(*send);
 }
@@ -176,6 +181,7 @@ void Device::on_clear_to_stream(Peer& peer, std::span<const std::byte> body) noe
     return;
   }
   if (send->stage == Stage::sharing) deactivate(*send);
+  if (send->has_transfer) close_memory(*send);
   send->stage = Stage::streaming;
   send->peer_cookie = request->receive;
   send->length = request->length;
@@ -237,6 +243,10 @@ unsigned Device::advance(Operation& operation) noexcept {
       return advance_share(operation);
     case Stage::reading:
       return advance_read(operation);
+    case Stage::fetching:
+      return give_orders(operation);
+    case Stage::putting:
+      return operation.is_send ? give_orders(operation) : 0;
     case Stage::streaming:
       return operation.is_send ? advance_stream(operation) : 0;
     default:
@@ -252,7 +262,7 @@ unsigned Device::advance_share(Operation& operation) noexcept {
     if constexpr (maps_peers<std::remove_cvref_t<decltype(channel)>>) {
       share = &channel.share(
           operation.is_send ? operation.peer->rail.number : channel.provider().self(),
-          operation.share_index);
+          operation.record);
     }
   });
   if (share == nullptr) return 0;
@@ -281,7 +291,7 @@ unsigned Device::advance_share(Operation& operation) noexcept {
   const std::uint64_t failed = share->failed.load(std::memory_order_acquire);
   if (share->copied.load(std::memory_order_acquire) + failed < pieces) return moved;
   deactivate(operation);
-  shares_.give_back(operation.share_index);
+  shares_.give_back(operation.record);
   if (failed == 0) {
     finish_rendezvous(operation);
   } else {

@@ -136,12 +136,15 @@ Post Device::post_eager(Operation& operation) noexcept {
 wire::RtsBody Device::announcement_of(Operation& operation, bool early) noexcept {
   if (operation.own_cookie == 0) operation.own_cookie = cookies_.add(operation);
   const Buffer& buffer = operation.buffer;
-  return {operation.own_cookie,
-          buffer.packer == nullptr ? reinterpret_cast<std::uintptr_t>(buffer.address) : 0,
-          buffer.bytes,
-          early ? wire::rts_early : 0,
-          0,
-          operation.order};
+  wire::RtsBody body{
+      operation.own_cookie,
+      buffer.packer == nullptr ? reinterpret_cast<std::uintptr_t>(buffer.address) : 0,
+      buffer.bytes,
+      early ? wire::rts_early : 0,
+      0,
+      operation.order};
+  if (buffer.bytes >= config_.remote_bytes) offer(operation, body);
+  return body;
 }
 
 Post Device::post_announcement(Operation& operation) noexcept {
@@ -177,7 +180,10 @@ void Device::send_control(Peer& peer, PacketKind kind, const match::Key& key,
 }
 
 void Device::finish_send(Operation& operation) noexcept {
-  if (operation.own_cookie != 0) cookies_.remove(operation.own_cookie);
+  if (operation.own_cookie != 0) {
+    cookies_.remove(operation.own_cookie);
+    if (operation.has_transfer) close_memory(operation);
+  }
   operation.own_cookie = 0;
   finish(operation);
 }

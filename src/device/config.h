@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstdint>
+
+#include "device/copy_choice.h"
+#include "device/waiting.h"
+
+namespace fulmar::device {
+
+/// How the bytes of a long message move where adapters read and write peers' memory. Each side
+/// decides for itself, and a way is taken if both would.
+enum class RemoteWay : std::uint8_t {
+  automatic,  ///< fetch; put where the sender's data are several long runs of memory
+  fetch,      ///< the receiver reads
+  put,        ///< the sender writes
+  off,        ///< through packets
+};
+
+/// What a device is told when it is made.
+struct Config {
+  std::uint32_t self = 0;
+  std::uint32_t size = 1;
+  /// More runnable ranks on the node than cores: yield instead of spinning.
+  bool oversubscribed = false;
+  bool has_membarrier = false;
+  /// Messages up to this long are copied eagerly.
+  std::uint64_t eager_bytes = 64U << 10;
+  LongCopy long_copy = LongCopy::automatic;
+  /// Messages from this length on are copied by sender and receiver together.
+  std::uint64_t share_bytes = (std::uint64_t{64} << 10) + 1;
+  RemoteWay remote_way = RemoteWay::automatic;
+  /// Messages from this length on are worth to open the memory of both sides. To copy 64 KiB twice
+  /// takes about as long as to pin its pages twice.
+  std::uint64_t remote_bytes = 64U << 10;
+  /// Unexpected data beyond this make the senders keep theirs.
+  std::uint64_t unexpected_budget_bytes = std::uint64_t{16} << 20;
+  /// Called with `owner` when the system has no memory for a message of `bytes` bytes that
+  /// arrived before its receive: whoever waits for it would wait for ever. Does not return.
+  void (*out_of_memory)(void* owner, std::uint64_t bytes) = nullptr;
+  void* owner = nullptr;
+  WaitObserver observer = {};
+};
+
+/// What a device has done so far.
+struct Counters {
+  std::uint64_t eager_sends = 0;
+  std::uint64_t rendezvous_sends = 0;
+  std::uint64_t rendezvous_bytes = 0;  ///< what those announced
+  std::uint64_t unexpected = 0;
+  std::uint64_t single_copies = 0;    ///< pieces moved between address spaces by this process
+  std::uint64_t streamed = 0;         ///< messages that fell back to the copy through the ring
+  std::uint64_t fetched = 0;          ///< messages whose bytes this process read from its peers
+  std::uint64_t put = 0;              ///< messages whose bytes it wrote to its peers
+  std::uint64_t remote_bytes = 0;     ///< that its adapters were told to read and write
+  std::uint64_t opened = 0;           ///< times that memory was opened
+  std::uint64_t refused = 0;          ///< times that it could not be
+  std::uint64_t remote_retreats = 0;  ///< messages that went on as a stream
+  std::uint64_t holds = 0;            ///< times a sender was told to keep its messages
+  std::uint64_t sleeps = 0;
+  std::uint64_t sleep_ns = 0;
+  std::uint64_t malformed = 0;  ///< packets that made no sense and were dropped
+};
+
+}  // namespace fulmar::device

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <algorithm>
+
+#include "channel/mapped_channel.inl"
+#include "device/device.h"
+#include "device/runs.h"
+
+/// Long messages whose bytes adapters move, from where they lie to where they belong, without a
+/// copy and without the other processor's help (`fabric::MovesRemotely`).
+///
+/// **One handshake.** A rendezvous needs two things: the sender has to learn that the receiver is
+/// ready, and one of them where the other's memory is. Each way has one exchange for both:
+///
+/// * *fetch*: the `rts` carries address and key of the sender's memory. The receiver opens its own
+///   for itself alone, reads, and answers `fin` when all is there.
+/// * *put*: the receiver opens its memory for the sender and answers `cts_put` with address and
+///   key. The sender writes, and posts `fin` behind the last write.
+///
+/// **Fences.** An adapter gives its orders to the peer in order, but a read has happened only when
+/// the answer is back: a `fin` behind an order to read would overtake the bytes, and the sender
+/// would change them. So the `fin` of a fetch waits until every order has ended. Writes and packets
+/// of one connection do arrive in order, which is what `put` of a provider promises: the `fin` of
+/// a put follows the last order at once, chained as in the design for Quadrics, and nobody waits
+/// for the network a second time. The send is done when its orders have ended, which is later. This
+/// also means that a put that fails when its `fin` is out cannot be repeated: whether the receiver
+/// has the message is not known here, and the send ends with an error. A `fin` that still waits for
+/// room when an order fails is taken back.
+///
+/// **What the papers found.** The device of Chemnitz for MPICH2 had two exchanges, the rendezvous
+/// itself and then one about addresses, and that was what they wanted to mend. Open MPI over
+/// Quadrics was faster with reads, because a write needs a packet more before the data move; to
+/// chain the `fin` gained little time there, but spares the processor. The zero-copy channel of
+/// MPICH2 over InfiniBand reads, because its sender always knows first; the device that wrote
+/// instead was ahead from 32 to 256 KiB, since that adapter wrote faster than it read. So `fetch`
+/// is the standard here, and FULMAR_RDMA=put is there for adapters that read slowly: many allow
+/// only 16 reads on the way.
+///
+/// **Data in several runs.** Memory is opened to peers only where it is the message's own, so the
+/// side that opens for the other must have one run. The side that gives the orders may have
+/// several: it opens what lies between its first and its last byte for itself alone, and gives an
+/// order for each run. That is worth it where runs are long (`hull_of`). So a sender of one run
+/// lets the receiver fetch, and a sender of several puts. Packing into memory of our own would be
+/// a copy, and as much memory as the message has; what fits neither way goes as a stream, which
+/// packs straight into packets.
+///
+/// **Retreat.** Opening memory fails where the limit on locked memory is low; then the message goes
+/// as a stream. A receiver that cannot fetch asks for one. A sender that cannot put answers
+/// `no_put`, and the receiver asks for one. That works in the middle, too, when orders fail
+/// although the peer can be reached: the side that gave them waits until all have ended, closes its
+/// memory and starts again from the first byte. If the peer is lost, the operation ends with an
+/// error.
+///
+/// **Whose memory is open when.** At a sender from the announcement to the end of the message (the
+/// peer's `fin`, or its choice of another way); at a receiver from its `cts_put` to `fin` or
+/// `no_put`. A key or an address in a packet is the peer's word: it is passed to the adapter, and
+/// what the peer has not opened is refused at its side. While an order of this process is under way
+/// nothing that a packet says ends its operation or closes its memory.
+namespace fulmar::device {
+
+using fabric::Access;
+using fabric::Post;
+using wire::PacketKind;
+
+namespace {
+
+/// Bytes of one order: so many that giving it costs nothing beside moving them, so few that other
+/// messages get their turn at the adapter.
+constexpr std::uint64_t order_bytes = 1U << 20;
+/// Orders of one message on the way.
+constexpr std::uint32_t most_orders = 16;
+/// So much of the data shows whether their runs are long.
+constexpr std::uint64_t sample_bytes = 256U << 10;
+
+}  // namespace
+
+bool Device::can_move_remotely(const Peer& peer) noexcept {
+  return rails_.visit(peer.rail, [](auto& channel, auto& link) {
+    if constexpr (moves_remotely<std::remove_cvref_t<decltype(channel)>>) {
+      return channel.provider().alive(link.peer);
+    } else {
+      return false;
+    }
+  });
+}
+
+bool Device::open_memory(Operation& operation, std::span<std::byte> memory,
+                         Access access) noexcept {
+  return rails_.visit(operation.peer->rail, [&](auto& channel, auto&) {
+    if constexpr (moves_remotely<std::remove_cvref_t<decltype(channel)>>) {
+      const auto taken = memory_opener_.take(channel.provider(), memory, access);
+      ++(taken.ok() ? counters_.opened : counters_.refused);
+      if (taken.failed()) return false;
+      operation.record = transfers_.add(operation, taken.value());
+      operation.has_transfer = true;
+      return true;
+    } else {
+      return false;
+    }
+  });
+}
+
+void Device::close_memory(Operation& operation) noexcept {
+  rails_.visit(operation.peer->rail, [&](auto& channel, auto&) {
+    if constexpr (moves_remotely<std::remove_cvref_t<decltype(channel)>>) {
+      memory_opener_.give_back(channel.provider(), transfers_.at(operation.record).memory);
+    }
+  });
+  transfers_.remove(operation.record);
+  operation.has_transfer = false;
+}
+
+/// Says in an announcement how adapters could move the message. An announcement that found no room
+/// is made again: what was opened for it stays open.
+void Device::offer(Operation& send, wire::RtsBody& body) noexcept {
+  const RemoteWay way = config_.remote_way;
+  if (way == RemoteWay::off || send.buffer.bytes == 0 || !can_move_remotely(*send.peer)) return;
+  const bool one_run = send.buffer.packer == nullptr;
+  if (one_run && way != RemoteWay::put && !send.has_transfer) {
+    open_memory(send, hull_of(send.buffer, send.buffer.bytes), Access::peers_read);
+  }
+  if (send.has_transfer) {
+    body.flags |= wire::rts_open;
+    body.key = transfers_.at(send.record).memory.opened.peer_key;
+  }
+  const bool puts =
+      way == RemoteWay::put || (way == RemoteWay::automatic && (send.has_transfer || !one_run));
+  if (puts && !hull_of(send.buffer, std::min(send.buffer.bytes, sample_bytes)).empty()) {
+    body.flags |= wire::rts_puts;
+  }
+}
+
+/// False, and nothing has been done, where the message has to come another way.
+bool Device::start_remote(Operation& receive, const Announced& message) noexcept {
+  const RemoteWay way = config_.remote_way;
+  if (way == RemoteWay::off || !can_move_remotely(*receive.peer)) return false;
+  if ((message.flags & wire::rts_open) != 0 && way != RemoteWay::put &&
+      try_fetch(receive, message)) {
+    return true;
+  }
+  return (message.flags & wire::rts_puts) != 0 && way != RemoteWay::fetch && try_put(receive);
+}
+
+bool Device::try_fetch(Operation& receive, const Announced& message) noexcept {
+  if (!wire::is_range(message.address, receive.length)) {
+    ++counters_.malformed;
+    return false;
+  }
+  const std::span<std::byte> memory = hull_of(receive.buffer, receive.length);
+  if (memory.empty() || !open_memory(receive, memory, Access::local)) return false;
+  receive.stage = Stage::fetching;
+  start_orders(receive, {message.address, message.key});
+  return true;
+}
+
+bool Device::try_put(Operation& receive) noexcept {
+  if (receive.buffer.packer != nullptr) return false;
+  const std::span<std::byte> memory = hull_of(receive.buffer, receive.length);
+  if (!open_memory(receive, memory, Access::peers_write)) return false;
+  receive.stage = Stage::putting;
+  receive.own_cookie = cookies_.add(receive);
+  const wire::PutBody body{receive.peer_cookie,
+                           receive.own_cookie,
+                           reinterpret_cast<std::uintptr_t>(memory.data()),
+                           receive.length,
+                           transfers_.at(receive.record).memory.opened.peer_key,
+                           0};
+  send_control(*receive.peer, PacketKind::cts_put, receive.key(), wire::bytes_of(body));
+  return true;
+}
+
+void Device::on_clear_to_put(Peer& peer, std::span<const std::byte> body) noexcept {
+  const auto request = decoded<wire::PutBody>(body);
+  Operation* send = request ? named(peer, request->send, true) : nullptr;
+  if (send == nullptr) return;
+  if (send->stage != Stage::announced || request->length == 0 ||
+      request->length > send->buffer.bytes || !wire::is_range(request->address, request->length)) {
+    ++counters_.malformed;
+    return;
+  }
+  if (prepare_put(*send, *request)) {
+    return start_orders(*send, {request->address, request->key});
+  }
+  const wire::CookieBody answer{request->receive};
+  send_control(peer, PacketKind::no_put, send->key(), wire::bytes_of(answer));
+}
+
+/// The memory may be open since the announcement.
+bool Device::prepare_put(Operation& send, const wire::PutBody& request) noexcept {
+  if (!send.has_transfer) {
+    if (config_.remote_way == RemoteWay::off || !can_move_remotely(*send.peer)) return false;
+    const std::span<std::byte> memory = hull_of(send.buffer, request.length);
+    if (memory.empty() || !open_memory(send, memory, Access::local)) return false;
+  }
+  send.stage = Stage::putting;
+  send.peer_cookie = request.receive;
+  send.length = request.length;
+  return true;
+}
+
+/// The sender goes back to a stream, from the first byte on.
+void Device::on_no_put(Peer& peer, std::span<const std::byte> body) noexcept {
+  const auto answer = decoded<wire::CookieBody>(body);
+  Operation* receive = answer ? named(peer, answer->operation, false) : nullptr;
+  if (receive == nullptr) return;
+  if (receive->stage != Stage::putting) {
+    ++counters_.malformed;
+    return;
+  }
+  ++counters_.remote_retreats;
+  close_memory(*receive);
+  cookies_.remove(receive->own_cookie);
+  start_stream(*receive);
+}
+
+/// The sender has put everything.
+void Device::finish_put(Operation& receive) noexcept {
+  if (receive.stage != Stage::putting) {
+    ++counters_.malformed;
+    return;
+  }
+  close_memory(receive);
+  cookies_.remove(receive.own_cookie);
+  receive.own_cookie = 0;
+  finish(receive);
+}
+
+/// An operation with orders to give stands among the active ones.
+void Device::start_orders(Operation& operation, fabric::RemotePlace place) noexcept {
+  transfers_.at(operation.record).place = place;
+  operation.moved = 0;
+  activate(operation);
+  give_orders(operation);
+}
+
+/// Gives orders until enough are under way, there is no room, or none is left to give. The
+/// operation may be gone then.
+unsigned Device::give_orders(Operation& operation) noexcept {
+  Transfer& transfer = transfers_.at(operation.record);
+  unsigned given = 0;
+  while (transfer.orders < most_orders && operation.moved < operation.length && !transfer.lost) {
+    if (give_order(operation, transfer) == Post::again) break;
+    ++given;
+  }
+  if (operation.moved == operation.length) {
+    deactivate(operation);
+    if (operation.is_send) {
+      const wire::CookieBody body{operation.peer_cookie};
+      send_control(*operation.peer, PacketKind::fin, operation.key(), wire::bytes_of(body));
+    }
+  } else if (transfer.lost) {
+    deactivate(operation);
+    if (transfer.orders == 0) end_orders(operation);
+  }
+  return given;
+}
+
+/// Gives the next order. `moved` counts the bytes of those that were given.
+Post Device::give_order(Operation& operation, Transfer& transfer) noexcept {
+  return rails_.visit(operation.peer->rail, [&](auto& channel, auto& link) {
+    Post post = Post::again;
+    if constexpr (moves_remotely<std::remove_cvref_t<decltype(channel)>>) {
+      auto& provider = channel.provider();
+      const std::uint64_t most = std::min<std::uint64_t>(
+          {order_bytes, provider.max_remote_bytes, operation.length - operation.moved});
+      const std::span<std::byte> run = run_at(operation.buffer, operation.moved, most);
+      if (run.empty()) {  // the description of the data contradicts itself
+        transfer.lost = true;
+        return post;
+      }
+      const fabric::RemotePlace place{transfer.place.address + operation.moved, transfer.place.key};
+      const std::uint64_t token = transfers_.token(operation.record);
+      const std::uint32_t key = transfer.memory.opened.own_key;
+      post = operation.is_send ? provider.put(link.peer, run, key, place, token)
+                               : provider.fetch(link.peer, run, key, place, token);
+      if (post == Post::again) {
+        transfer.lost = !provider.alive(link.peer);
+        return post;
+      }
+      ++transfer.orders;
+      operation.moved += run.size();
+      counters_.remote_bytes += run.size();
+    }
+    return post;
+  });
+}
+
+/// An order has ended: the memory is no more needed for it.
+void Device::order_ended(Transfer& transfer, fabric::Sent how) noexcept {
+  if (transfer.orders == 0) return;
+  --transfer.orders;
+  Operation& operation = *transfer.operation;
+  if (how == fabric::Sent::lost) {
+    transfer.lost = true;
+    deactivate(operation);
+  }
+  if (transfer.orders == 0) end_orders(operation);
+}
+
+/// None of an operation's orders is under way.
+void Device::end_orders(Operation& operation) noexcept {
+  if (transfers_.at(operation.record).lost) return retreat(operation);
+  if (operation.moved < operation.length) return;
+  if (operation.is_send) {
+    ++counters_.put;
+    return finish_send(operation);
+  }
+  ++counters_.fetched;
+  const wire::CookieBody body{operation.peer_cookie};
+  send_control(*operation.peer, PacketKind::fin, operation.key(), wire::bytes_of(body));
+  close_memory(operation);
+  finish(operation);
+}
+
+/// Takes back the fin of a put that waits for room. False if there is none.
+bool Device::withdraw_fin(const Operation& send) noexcept {
+  OutgoingQueue& queue = send.peer->queue;
+  for (Outgoing* at = queue.first; at != nullptr; at = at->next) {
+    if (at->kind != Outgoing::Kind::control) continue;
+    auto* packet = static_cast<ControlPacket*>(at);
+    const auto body = wire::decode<wire::CookieBody>(packet->body);
+    if (packet->envelope.kind != PacketKind::fin || body->operation != send.peer_cookie) continue;
+    queue.remove(*packet);
+    delete packet;
+    return true;
+  }
+  return false;
+}
+
+/// Orders have failed: the message starts again as a stream, or ends.
+void Device::retreat(Operation& operation) noexcept {
+  const bool fin_is_out =
+      operation.is_send && operation.moved == operation.length && !withdraw_fin(operation);
+  close_memory(operation);
+  if (fin_is_out || !can_move_remotely(*operation.peer)) {
+    operation.outcome.error = base::ErrorClass::other;
+    return operation.is_send ? finish_send(operation) : finish(operation);
+  }
+  if (!operation.is_send) {
+    ++counters_.remote_retreats;
+    return start_stream(operation);
+  }
+  operation.stage = Stage::announced;
+  const wire::CookieBody body{operation.peer_cookie};
+  send_control(*operation.peer, PacketKind::no_put, operation.key(), wire::bytes_of(body));
+}
+
+/// Ends messages for which memory is open to a peer that is lost: it gives no sign, and has no
+/// order of this process under way that would. Orders of this process end by themselves.
+void Device::fail_lost_transfers() noexcept {
+  transfers_.for_each([&](Transfer& transfer) {
+    Operation& operation = *transfer.operation;
+    const bool waits_for_peer =
+        operation.is_send ? operation.stage == Stage::announced : operation.stage == Stage::putting;
+    if (!waits_for_peer || can_move_remotely(*operation.peer)) return;
+    operation.outcome.error = base::ErrorClass::other;
+    if (operation.is_send) return finish_send(operation);
+    finish_put(operation);
+  });
+}
+
+}  // namespace fulmar::device
