@@ -50,15 +50,20 @@ class Strided : public Packer {
   std::size_t gap_;
 };
 
-enum class Layout { dense, strided };
+/// `runs`: a strided one whose blocks are long enough for orders of their own.
+enum class Layout { dense, strided, runs };
 
 /// One send or receive with the memory that it needs.
 struct Message {
   Operation operation;
-  Strided packer{7, 3};
+  Strided blocks{7, 3};
+  Strided runs{5000, 40};
   std::vector<std::byte> memory;
   Layout layout = Layout::dense;
 
+  [[nodiscard]] const Strided* packer() const {
+    return layout == Layout::dense ? nullptr : layout == Layout::runs ? &runs : &blocks;
+  }
   /// The bytes of the message in order, wherever they lie.
   [[nodiscard]] std::vector<std::byte> bytes() const {
     std::vector<std::byte> packed(operation.buffer.bytes);
@@ -94,10 +99,10 @@ class Cluster {
                                 std::uint32_t seed) {
     auto message = std::make_unique<Message>();
     message->layout = layout;
-    const bool dense = layout == Layout::dense;
-    message->memory.resize(dense ? bytes : message->packer.extent(bytes));
+    const Strided* packer = message->packer();
+    message->memory.resize(packer == nullptr ? bytes : packer->extent(bytes));
     message->operation.posted.key = key;
-    message->operation.buffer = {message->memory.data(), bytes, dense ? nullptr : &message->packer};
+    message->operation.buffer = {message->memory.data(), bytes, packer};
     for (std::size_t at = 0; at < bytes; ++at) {
       const std::byte byte = content(seed, at);
       write_buffer(message->operation.buffer, at, {&byte, 1});
@@ -125,10 +130,12 @@ class Cluster {
   void settle() {
     network.set_reluctance(0);
     network.refuse_posts(0);
+    network.memory().let_orders_go();
     for (unsigned still = 0; still < 3;) {
       unsigned moved = 0;
       for (auto& node : nodes_) moved += node->device.progress();
-      still = moved == 0 && network.in_flight() == 0 ? still + 1 : 0;
+      const bool quiet = network.in_flight() == 0 && network.memory().under_way() == 0;
+      still = moved == 0 && quiet ? still + 1 : 0;
     }
   }
   /// Every device looks `times` times.
@@ -139,12 +146,15 @@ class Cluster {
   }
   /// Nothing is left of any message.
   [[nodiscard]] bool clean() {
-    bool clean = network.in_flight() == 0;
+    fabric::FakeMemory& memory = network.memory();
+    bool clean = network.in_flight() == 0 && memory.under_way() == 0 &&
+                 memory.open_regions() == 0 && memory.counters().breaches == 0 &&
+                 memory.counters().bad_places == 0;
     for (auto& node : nodes_) {
       Device& device = node->device;
       clean = clean && device.unexpected_bytes() == 0 && device.named_operations() == 0 &&
               device.matcher().posted_count() == 0 && device.matcher().unexpected_count() == 0 &&
-              !device.has_queued_sends();
+              !device.has_queued_sends() && device.transfers() == 0;
     }
     return clean;
   }

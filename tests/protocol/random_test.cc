@@ -13,7 +13,8 @@
 
 /// Random programs against the rules of MPI 5.0, 3.5, on a network that refuses, delays and
 /// reorders between peers. After each program everything that can complete must have completed,
-/// with the right bytes and in an order that MPI allows, and nothing may be left.
+/// with the right bytes and in an order that MPI allows, and nothing may be left. Some programs run
+/// on adapters that read and write memory, each rank with a way of its own.
 ///
 /// FULMAR_SOAK_PROGRAMS=n runs n programs, from seed FULMAR_SOAK_SEED on.
 namespace fulmar::device {
@@ -37,13 +38,16 @@ struct PostedReceive {
   [[nodiscard]] const match::Key& key() const { return message->operation.key(); }
 };
 
+enum class Memory { closed, open };
+
 class Program {
  public:
-  Program(std::uint64_t seed, Device::Config config)
-      : random_(seed), size_(2 + seed % 3), cluster_(size_, config, seed) {
+  Program(std::uint64_t seed, Device::Config config, Memory memory = Memory::closed)
+      : random_(seed), memory_(memory), size_(2 + seed % 3), cluster_(size_, config, seed) {
     cluster_.network.set_reach(pick(3) != 0);
     tags_ = 1 + static_cast<std::int32_t>(pick(4));
     longest_ = pick(3) == 0 ? 600000 : 6000;
+    if (memory_ == Memory::open) open_memory();
   }
 
   void run() {
@@ -57,10 +61,40 @@ class Program {
     finish();
   }
 
+  /// Adds what the ranks have done.
+  void count(Counters& sum) {
+    for (std::uint32_t id = 0; id < size_; ++id) {
+      const Counters& counters = cluster_.device(id).counters();
+      sum.fetched += counters.fetched;
+      sum.put += counters.put;
+      sum.refused += counters.refused;
+      sum.remote_retreats += counters.remote_retreats;
+    }
+  }
+
  private:
   std::uint32_t pick(std::uint32_t below) { return static_cast<std::uint32_t>(random_() % below); }
 
+  void open_memory() {
+    fabric::FakeMemory& memory = cluster_.network.memory();
+    memory.turn_on();
+    if (pick(3) == 0) memory.set_room(1 + pick(20));
+    if (pick(3) == 0) memory.limit_open(pick(200000));
+    for (std::uint32_t id = 0; id < size_; ++id) {
+      cluster_.device(id).set_remote_way(static_cast<RemoteWay>(pick(4)));
+      cluster_.device(id).set_remote_bytes(pick(2) == 0 ? 0 : pick(10000));
+    }
+  }
+  void disturb_memory() {
+    fabric::FakeMemory& memory = cluster_.network.memory();
+    if (pick(60) == 0) memory.refuse_to_open(pick(3));
+    if (pick(60) == 0) memory.fail_orders(pick(3));
+    if (pick(10) == 0) memory.hold_orders();
+    if (pick(5) == 0) memory.let_orders_go();
+  }
+
   void act(unsigned send_bias) {
+    if (memory_ == Memory::open) disturb_memory();
     if (pick(10) == 0) cluster_.network.set_reluctance(pick(3) * 0.3);
     if (pick(12) == 0) cluster_.network.refuse_posts(pick(6));
     if (pick(12) == 0) cluster_.network.fail_copies(pick(3));
@@ -78,6 +112,7 @@ class Program {
   }
 
   std::size_t any_size() {
+    if (memory_ == Memory::open && pick(3) == 0) return pick(60000);
     switch (pick(6)) {
       case 0:
         return pick(5);
@@ -93,7 +128,10 @@ class Program {
         return pick(64);
     }
   }
-  Layout any_layout() { return pick(3) == 0 ? Layout::strided : Layout::dense; }
+  Layout any_layout() {
+    if (memory_ == Memory::open && pick(4) == 0) return Layout::runs;
+    return pick(3) == 0 ? Layout::strided : Layout::dense;
+  }
 
   void start_send() {
     SentMessage sent;
@@ -283,6 +321,7 @@ class Program {
   }
 
   std::mt19937_64 random_;
+  Memory memory_;
   std::uint32_t size_;
   Cluster cluster_;
   std::int32_t tags_ = 1;
@@ -296,15 +335,23 @@ std::uint64_t setting(const char* name, std::uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-void run_programs(std::uint64_t count, std::uint64_t budget_bytes) {
+void run_programs(std::uint64_t count, std::uint64_t budget_bytes, Memory memory = Memory::closed) {
   const std::uint64_t first = setting("FULMAR_SOAK_SEED", 1);
   count = setting("FULMAR_SOAK_PROGRAMS", count);
+  Counters sum;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     Device::Config config;
     config.unexpected_budget_bytes = budget_bytes;
     SCOPED_TRACE("FULMAR_SOAK_PROGRAMS=1 FULMAR_SOAK_SEED=" + std::to_string(seed));
-    Program(seed, config).run();
+    Program program(seed, config, memory);
+    program.run();
     if (::testing::Test::HasFailure()) return;
+    program.count(sum);
+  }
+  if (memory == Memory::closed || count < 40) return;
+  for (const std::uint64_t ever : {sum.fetched, sum.put, sum.refused, sum.remote_retreats}) {
+    EXPECT_GT(ever, 0U) << sum.fetched << " fetched, " << sum.put << " put, " << sum.refused
+                        << " refused, " << sum.remote_retreats << " retreats";
   }
 }
 
@@ -312,6 +359,8 @@ TEST(Random, Programs_with_room_for_everything) { run_programs(60, std::uint64_t
 TEST(Random, Programs_with_a_small_budget) { run_programs(60, 4000); }
 TEST(Random, Programs_with_room_for_one_message) { run_programs(60, 200); }
 TEST(Random, Programs_without_any_budget) { run_programs(60, 0); }
+TEST(Random, Programs_with_open_memory) { run_programs(60, std::uint64_t{16} << 20, Memory::open); }
+TEST(Random, Programs_with_open_memory_and_a_small_budget) { run_programs(40, 2000, Memory::open); }
 
 }  // namespace
 }  // namespace fulmar::device
