@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "device/device.h"
+#include "fabric/ofi/ofi.h"
 #include "fabric/ofi/open.h"
 #include "fabric/verbs/open.h"
 #include "fabric/verbs/verbs.h"
@@ -89,6 +90,39 @@ void add_protocols(std::string& text, const Options& options) {
            from(share), options.text("FULMAR_LONG_COPY").c_str());
 }
 
+/// The networks whose adapters read and write peers' memory, of those in this build.
+std::string remote_networks() {
+  std::string names;
+  if (fabric::MovesRemotely<fabric::Verbs> && fabric::verbs::is_built()) {
+    names += fabric::Verbs::name;
+  }
+  if (fabric::MovesRemotely<fabric::Ofi> && fabric::ofi::is_built()) {
+    names += (names.empty() ? "" : ", ") + std::string(fabric::Ofi::name);
+  }
+  return names.empty() ? "none in this build" : names;
+}
+
+void add_network_protocols(std::string& text, const Options& options) {
+  const device::Device::Config standard;
+  const std::uint64_t remote = options.size("FULMAR_RDMA_BYTES").value_or(standard.remote_bytes);
+  const auto from = static_cast<unsigned long long>(remote);
+  const auto eager = static_cast<unsigned long long>(
+      options.size("FULMAR_EAGER_BYTES").value_or(standard.eager_bytes));
+  add_line(text, "\nprotocols of networks (bytes of a message)");
+  add_line(text, "  %-14s %10d - %-10llu one packet; not more than a packet of the network holds",
+           "eager", 0, eager);
+  add_line(text,
+           "  %-14s %10llu - %-10s announced; the receiver's adapter reads the sender's memory",
+           "rndv/fetch", from, "...");
+  add_line(text,
+           "  %-14s %10llu - %-10s announced; the sender's adapter writes the receiver's memory",
+           "rndv/put", from, "...");
+  add_line(text, "  %-14s %10llu - %-10s announced; packets, always possible", "rndv/stream",
+           eager + 1, "...");
+  add_line(text, "  rndv/fetch and rndv/put as FULMAR_RDMA=%s says, on networks that can: %s.",
+           options.text("FULMAR_RDMA").c_str(), remote_networks().c_str());
+}
+
 /// "any", "8 - ...", "3 - 16".
 std::string range_of(long long smallest, long long from, long long to, long long no_end) {
   if (from == smallest && to == no_end) return "any";
@@ -134,6 +168,7 @@ std::string describe() {
   std::string text;
   add_networks(text, options);
   add_protocols(text, options);
+  add_network_protocols(text, options);
   (void)mpi::Choices(options.text("FULMAR_COLL"), complaints);
   add_collectives(text);
   add_options(text, options);

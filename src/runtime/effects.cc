@@ -10,6 +10,7 @@ namespace {
 
 using device::Device;
 using device::LongCopy;
+using device::RemoteWay;
 
 /// The length of an eager message is a number of 32 bits in many places.
 constexpr std::uint64_t most_eager_bytes = std::uint64_t{1} << 30;
@@ -35,6 +36,21 @@ void share_bytes(Options& options, const Surroundings& /*surroundings*/, Device&
   device.set_share_bytes(bytes);
 }
 
+void rdma(Options& options, const Surroundings& /*surroundings*/, Device& device) {
+  const std::string& way = options.text("FULMAR_RDMA");
+  device.set_remote_way(way == "fetch" ? RemoteWay::fetch
+                        : way == "put" ? RemoteWay::put
+                        : way == "off" ? RemoteWay::off
+                                       : RemoteWay::automatic);
+}
+
+void rdma_bytes(Options& options, const Surroundings& /*surroundings*/, Device& device) {
+  const Device::Config standard;
+  const std::uint64_t bytes = options.size("FULMAR_RDMA_BYTES").value_or(standard.remote_bytes);
+  options.resolve("FULMAR_RDMA_BYTES", bytes);
+  device.set_remote_bytes(bytes);
+}
+
 void memory(Options& options, const Surroundings& /*surroundings*/, Device& device) {
   const Device::Config standard;
   const std::uint64_t bytes =
@@ -57,6 +73,8 @@ constexpr Effect effects[] = {
     {"FULMAR_EAGER_BYTES", eager_bytes},
     {"FULMAR_LONG_COPY", long_copy},
     {"FULMAR_SHARE_BYTES", share_bytes},
+    {"FULMAR_RDMA", rdma},
+    {"FULMAR_RDMA_BYTES", rdma_bytes},
     {"FULMAR_MEMORY", memory},
     {"FULMAR_YIELD", yield},
 };
