@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 #include <cstdlib>
+#include <cstring>
+#include <utility>
+#include <vector>
 
 #include "fuzz/targets.h"
 #include "protocol/cluster.h"
@@ -10,7 +13,11 @@ namespace fulmar::fuzz {
 void device_packets(std::span<const std::uint8_t> input) {
   device::Device::Config config;
   config.unexpected_budget_bytes = input.empty() || input[0] % 2 == 0 ? 1000 : 1U << 20;
+  const unsigned way = input.empty() ? 0 : input[0] / 2 % 5;
+  if (way < 4) config.remote_way = static_cast<device::RemoteWay>(way);
+  config.remote_bytes = 1;
   device::Cluster cluster(3, config);
+  if (way < 4) cluster.network.memory().turn_on();
   cluster.network.set_reach(false);  // an address is not the hostile peer's to give here
   auto victim = cluster.send(0, 1, 1, 20000, 1);
   auto other = cluster.send(0, 1, 2, 8, 2, device::SendMode::synchronous);
@@ -22,16 +29,22 @@ void device_packets(std::span<const std::uint8_t> input) {
                                   static_cast<std::uint32_t>(input[2] % 2), input[2] / 2 % 4,
                                   static_cast<std::uint32_t>(bytes)};
     const auto* from = reinterpret_cast<const std::byte*>(input.data()) + 4;
-    cluster.network.queue(1, 0).push_back({envelope, {from, from + bytes}});
+    std::vector<std::byte> body(from, from + bytes);
+    if (bytes >= sizeof(wire::Cookie) && input[4] % 4 == 3) {  // a name that may be in use
+      const wire::Cookie cookie = (wire::Cookie{1} << 32) + 1 + input[5] % 4;
+      std::memcpy(body.data(), &cookie, sizeof cookie);
+    }
+    cluster.network.queue(1, 0).push_back({envelope, std::move(body)});
     cluster.device(0).progress();
     input = input.subspan(4 + bytes);
   }
   auto honest_out = cluster.send(2, 0, 5, 20000, 3);
-  for (unsigned i = 0; i < 200 && !honest_in->done(); ++i) {
+  for (unsigned i = 0; i < 1000 && !honest_in->done(); ++i) {
     cluster.device(0).progress();
     cluster.device(2).progress();
   }
   if (!honest_in->done() || !device::holds(*honest_in, 3, 20000)) std::abort();
+  if (cluster.network.memory().counters().breaches != 0) std::abort();
 }
 
 }  // namespace fulmar::fuzz

@@ -65,6 +65,7 @@ Device::Config config_of(const Setup& setup, std::uint32_t self) {
   Device::Config config = setup.device;
   config.self = self;
   config.size = static_cast<std::uint32_t>(setup.ranks);
+  config.remote_way = setup.ways[self];
   return config;
 }
 
@@ -94,6 +95,14 @@ Setup::Setup(std::uint64_t seed) {
   stay_percent = one_of(dice, std::array<int, 3>{0, 50, 95});
   hold_percent = one_of(dice, std::array<int, 4>{0, 0, 2, 20});
   for (int i = 0; i < ranks; ++i) shares.push_back(dice.chance(20) ? 1 : 10);
+  opens = dice.chance(60);
+  refuse_percent = one_of(dice, std::array<int, 4>{0, 0, 1, 10});
+  device.remote_bytes = one_of(dice, std::array<std::uint64_t, 4>{0, 100, 10000, 64 << 10});
+  const bool one_way = dice.chance(50);
+  for (int i = 0; i < ranks; ++i) {
+    const auto way = static_cast<fulmar::device::RemoteWay>(dice.below(4));
+    ways.push_back(one_way && i > 0 ? ways[0] : way);
+  }
 }
 
 Rank::Rank(fulmar::fabric::FakeNetwork& network, const Setup& setup, std::uint32_t self)
@@ -152,6 +161,7 @@ std::string Rank::leftovers() {
   add(device_.unexpected_bytes(), "bytes of such messages");
   add(device_.named_operations(), "operations that a peer may name");
   add(device_.backlogged_peers(), "peers with queued packets");
+  add(device_.transfers(), "messages with open memory");
   add(device_.counters().malformed, "packets that made no sense");
   return text.empty() ? text : "rank " + std::to_string(port_.self()) + " has left:" + text;
 }
@@ -162,6 +172,7 @@ Job::Job(const Setup& setup, std::uint64_t seed)
       network_(static_cast<std::uint32_t>(setup.ranks), seed) {
   network_.set_reach(setup.reaches);
   network_.set_reluctance(setup.reluctance);
+  if (setup.opens) network_.memory().turn_on();
   for (int i = 0; i < setup.ranks; ++i) {
     ranks_.push_back(std::make_unique<Rank>(network_, setup, static_cast<std::uint32_t>(i)));
   }
@@ -192,6 +203,14 @@ std::string Job::leftovers() {
   if (network_.in_flight() != 0) {
     left += "\n" + std::to_string(network_.in_flight()) + " packets in flight";
   }
+  const fulmar::fabric::FakeMemory& memory = network_.memory();
+  const auto add = [&](std::uint64_t count, const char* what) {
+    if (count != 0) left += "\n" + std::to_string(count) + what;
+  };
+  add(memory.under_way(), " orders under way");
+  add(memory.open_regions(), " open pieces of memory");
+  add(memory.counters().breaches, " breaches of the rules for memory");
+  add(memory.counters().bad_places, " orders for memory that was not open");
   return left;
 }
 
@@ -218,6 +237,15 @@ void Job::disturb() {
     network_.hold(from, to, static_cast<unsigned>(dice_.below(200)));
   }
   if (setup_.reaches && dice_.chance(1)) network_.fail_copies(1);
+  if (setup_.opens) disturb_memory();
+}
+
+void Job::disturb_memory() {
+  fulmar::fabric::FakeMemory& memory = network_.memory();
+  if (dice_.chance(setup_.refuse_percent)) memory.refuse_to_open(1);
+  if (dice_.below(2000) == 0) memory.fail_orders(1);
+  if (dice_.chance(1)) memory.hold_orders();
+  if (dice_.chance(10)) memory.let_orders_go();
 }
 
 int Job::next_rank() {
@@ -239,6 +267,7 @@ void Job::be(int rank) {
 
 void Job::settle() {
   network_.set_reluctance(0);
+  network_.memory().let_orders_go();
   for (int still = 0; still < 300;) {
     unsigned moved = 0;
     for (int i = 0; i < setup_.ranks; ++i) {

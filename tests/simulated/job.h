@@ -38,7 +38,10 @@ struct Setup {
   std::vector<std::uint32_t> nodes;  ///< of the ranks
   bool compares_calls;               ///< as FULMAR_CHECK=collectives
   bool crowded;
-  bool reaches;             ///< ranks read each other's memory
+  bool reaches;                                 ///< ranks read each other's memory
+  bool opens;                                   ///< and open it to each other's adapters
+  int refuse_percent;                           ///< how often that is refused
+  std::vector<fulmar::device::RemoteWay> ways;  ///< of each rank, where memory is opened
   double reluctance;        ///< how often the network refuses a packet, or gives none
   int stay_percent;         ///< how often a rank goes on that has polled in vain
   int hold_percent;         ///< how often a way between two ranks is held up
@@ -94,6 +97,7 @@ class Job {
  private:
   void take_turn(std::uint32_t port);
   void disturb();
+  void disturb_memory();
   /// Of those that are not over.
   [[nodiscard]] int next_rank();
   [[nodiscard]] std::string leftovers();

@@ -17,6 +17,7 @@ std::vector<std::size_t> peers_of_ranks(const std::function<void()>& call) {
   setup.ranks = 6;
   setup.nodes = {0, 1, 0, 0, 1, 2};
   setup.shares.assign(6, 1);
+  setup.ways.assign(6, setup.ways[0]);
   setup.algorithms.clear();
   setup.compares_calls = false;
   Job job(setup, 1);
