@@ -37,14 +37,21 @@ struct Arrival {
   wire::Cookie send = 0;
   std::uint64_t address = 0;
   std::uint64_t order = 0;  ///< of a message that was kept, at its sender
-  // Of announced messages, and not set for others, whose way has no store to spare.
-  std::uint32_t flags;  ///< of the rts
-  std::uint32_t open_key;
-  Operation* local = nullptr;
+  /// What the rts says besides.
+  struct Offer {
+    std::uint32_t flags;
+    std::uint32_t key;
+  };
+  union {
+    Operation* local = nullptr;  ///< of local ones
+    Offer offer;                 ///< of announced ones
+  };
 
   [[nodiscard]] const match::Key& key() const noexcept { return unexpected.key; }
   /// Of an announced message.
-  [[nodiscard]] Announced announced() const noexcept { return {send, address, flags, open_key}; }
+  [[nodiscard]] Announced announced() const noexcept {
+    return {send, address, offer.flags, offer.key};
+  }
   [[nodiscard]] std::byte* bytes() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
   static Arrival* of(match::Unexpected* unexpected) noexcept {
     return reinterpret_cast<Arrival*>(unexpected);

@@ -133,8 +133,7 @@ void Device::on_announcement(const match::Key& key, std::span<const std::byte> b
   arrival->order = rts->order;
   arrival->send = rts->send;
   arrival->address = rts->address;
-  arrival->flags = rts->flags;
-  arrival->open_key = rts->key;
+  arrival->offer = {rts->flags, rts->key};
   arrival->length = rts->length;
   matcher_.add(arrival->unexpected);
   if (early) await_turn(*arrival);

@@ -154,7 +154,7 @@ bool Device::withdraw_local(Operation& send) noexcept {
   for (match::Unexpected* at = matcher_.oldest_unexpected(); at != nullptr;
        at = matcher_.next_unexpected(*at)) {
     Arrival* arrival = Arrival::of(at);
-    if (arrival->local != &send) continue;
+    if (arrival->kind != Arrival::Kind::local || arrival->local != &send) continue;
     take_arrival(*arrival);
     arrivals_.free(arrival);
     return true;

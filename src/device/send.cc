@@ -85,7 +85,7 @@ void Device::send_to_self(Operation& operation) noexcept {
   arrival->unexpected.key = operation.key();
   arrival->length = operation.buffer.bytes;
   arrival->kind = eager ? Arrival::Kind::eager : Arrival::Kind::local;
-  arrival->local = eager ? nullptr : &operation;
+  if (!eager) arrival->local = &operation;
   matcher_.add(arrival->unexpected);
   ++counters_.unexpected;
   if (first_waiter_ != nullptr) waiters_stale_ = true;
