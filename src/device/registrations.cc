@@ -7,6 +7,7 @@
 namespace fulmar::device {
 
 using base::AddressRange;
+using base::ErrorClass;
 using base::MemoryWatch;
 using fabric::Access;
 
@@ -35,19 +36,34 @@ Registrations::~Registrations() {
 }
 
 base::Result<Registration*> Registrations::take(std::span<std::byte> memory, Access access) {
-  const auto settled = watch_ == nullptr ? MemoryWatch::Settled::yes : watch_->settle();
+  const MemoryWatch::Settled settled = settle();
   const AddressRange wanted = base::range_of(memory);
-  Registration* const found = find(wanted, access);
-  if (found != nullptr && (settled == MemoryWatch::Settled::yes ||
-                           found->kept_ == Registration::Kept::owned)) [[likely]] {
-    ++figures_.hits;
-    if (found->users_++ == 0) {
-      used_.splice(used_.begin(), unused_, found->place_);
-      unused_bytes_ -= pinned_bytes(found->range_);
-    }
-    return found;
-  }
+  Registration* const found = reuse(wanted, access, settled);
+  if (found != nullptr) return found;
   return open(wanted, access, plan(wanted, access, settled));
+}
+
+Registration* Registrations::take_kept(std::span<std::byte> memory, Access access) {
+  const MemoryWatch::Settled settled = settle();
+  return reuse(base::range_of(memory), access, settled);
+}
+
+MemoryWatch::Settled Registrations::settle() noexcept {
+  return watch_ == nullptr ? MemoryWatch::Settled::yes : watch_->settle();
+}
+
+Registration* Registrations::reuse(const AddressRange& wanted, Access access,
+                                   MemoryWatch::Settled settled) {
+  Registration* const found = find(wanted, access);
+  const bool is_true = found != nullptr && (settled == MemoryWatch::Settled::yes ||
+                                            found->kept_ == Registration::Kept::owned);
+  if (!is_true) return nullptr;
+  ++figures_.hits;
+  if (found->users_++ == 0) {
+    used_.splice(used_.begin(), unused_, found->place_);
+    unused_bytes_ -= pinned_bytes(found->range_);
+  }
+  return found;
 }
 
 void Registrations::give_back(Registration& registration) {
@@ -75,6 +91,11 @@ void Registrations::disown(const std::byte* begin) {
       return each.kept_ == Registration::Kept::owned && block.contains(each.range_);
     });
   }
+}
+
+void Registrations::set_budget(const Budget& budget) {
+  budget_ = budget;
+  make_room(0);
 }
 
 void Registrations::memory_changed(const AddressRange& range) noexcept {
@@ -150,7 +171,8 @@ base::Result<fabric::OpenMemory> Registrations::open_evicting(const AddressRange
                                                               Access access) {
   for (std::size_t batch = 1;; batch *= 2) {
     auto opened = registrar_.open(memory_of(range), access);
-    if (opened.ok() || unused_.empty()) return opened;
+    const bool lacks_room = opened.failed() && opened.error().error_class() == ErrorClass::no_mem;
+    if (!lacks_room || unused_.empty()) return opened;
     for (std::size_t i = 0; i < batch && !unused_.empty(); ++i) evict_oldest();
   }
 }

@@ -85,8 +85,8 @@ class Registration {
 ///
 /// **How much.** `Budget` bounds what is kept, in bytes and in regions; the longest unused goes
 /// first. What is in use counts and is never closed; what is taken beyond the budget is not kept.
-/// When the registrar fails (the limit on locked memory, no room in the adapter), unused regions
-/// are closed, more each time, until it succeeds or none is left. Regions are not merged:
+/// When the registrar has no room (no_mem: the limit on locked memory, the adapter's own), unused
+/// regions are closed, more each time, until it succeeds or none is left. Regions are not merged:
 /// neighbours of a message are not this message's (memory_watch.cc), and growing regions would be
 /// opened again and again; but one that lies inside a new one is closed when it is unused.
 ///
@@ -121,6 +121,8 @@ class Registrations final : private base::MemoryWatch::Listener {
   /// way.
   [[nodiscard]] base::Result<Registration*> take(std::span<std::byte> memory,
                                                  fabric::Access access);
+  /// The same for memory that is open already; nullptr where it is not.
+  [[nodiscard]] Registration* take_kept(std::span<std::byte> memory, fabric::Access access);
   void give_back(Registration& registration);
 
   /// MPI owns this block from now on: it stays mapped to the same pages until `disown`. Blocks do
@@ -129,6 +131,9 @@ class Registrations final : private base::MemoryWatch::Listener {
   /// The block that begins here is about to be freed: closes what is open of it. Nothing of it is
   /// in use; where that is wrong all the same, it is closed when it is given back.
   void disown(const std::byte* begin);
+
+  /// From now on. What is open beyond it is closed, as far as it is unused.
+  void set_budget(const Budget& budget);
 
   [[nodiscard]] const Figures& figures() const noexcept { return figures_; }
 
@@ -151,6 +156,9 @@ class Registrations final : private base::MemoryWatch::Listener {
   }
   [[nodiscard]] Registration* find(const base::AddressRange& wanted,
                                    fabric::Access access) noexcept;
+  [[nodiscard]] base::MemoryWatch::Settled settle() noexcept;
+  [[nodiscard]] Registration* reuse(const base::AddressRange& wanted, fabric::Access access,
+                                    base::MemoryWatch::Settled settled);
   [[nodiscard]] static Registration* find_in(const Index& index,
                                              const base::AddressRange& wanted) noexcept;
   [[nodiscard]] Plan plan(const base::AddressRange& wanted, fabric::Access access,

@@ -37,7 +37,7 @@ class Adapter final : public Registrar {
   base::Result<fabric::OpenMemory> open(std::span<std::byte> memory, Access access) override {
     ++attempts;
     if (regions.size() >= room || memory.size() > largest) {
-      return base::failure(base::ErrorClass::no_mem, "no room");
+      return base::failure(why, "no room");
     }
     const std::uint64_t handle = next_++;
     regions[handle] = {range_of(memory), access};
@@ -54,6 +54,7 @@ class Adapter final : public Registrar {
   std::map<std::uint64_t, Region> regions;
   std::size_t room = 1000;
   std::size_t largest = std::numeric_limits<std::size_t>::max();
+  base::ErrorClass why = base::ErrorClass::no_mem;  ///< memory cannot be opened
   int attempts = 0;
 
  private:
@@ -109,6 +110,30 @@ class RegistrationsTest : public testing::Test {
   Adapter adapter_;
   Registrations cache_{adapter_, nullptr, {.bytes = 16 * page, .regions = 8}};
 };
+
+TEST_F(RegistrationsTest, what_is_kept_can_be_asked_for_alone) {
+  EXPECT_EQ(cache_.take_kept(block_.pages(4, 4), Access::peers_read), nullptr);
+  EXPECT_EQ(adapter_.attempts, 0);
+  use(block_.pages(4, 4));
+  Registration* const kept = cache_.take_kept(block_.pages(5, 1), Access::peers_read);
+  ASSERT_NE(kept, nullptr);
+  EXPECT_EQ(cache_.take_kept(block_.pages(5, 1), Access::peers_write), nullptr);
+  cache_.give_back(*kept);
+  EXPECT_EQ(cache_.figures().hits, 1U);
+  EXPECT_EQ(adapter_.attempts, 1);
+}
+
+TEST_F(RegistrationsTest, smaller_budget_closes_the_longest_unused) {
+  use(block_.pages(0, 4));
+  Registration& held = take(block_.pages(10, 4));
+  use(block_.pages(20, 4));
+  cache_.set_budget({.bytes = 9 * page, .regions = 8});
+  EXPECT_EQ(cache_.figures().evicted, 1U);
+  EXPECT_FALSE(is_hit(block_.pages(0, 1)));
+  cache_.set_budget({.bytes = 0, .regions = 8});
+  EXPECT_EQ(adapter_.regions.size(), 1U);
+  cache_.give_back(held);
+}
 
 TEST_F(RegistrationsTest, the_same_memory_and_every_part_of_it_is_opened_once) {
   Registration& first = take(block_.pages(4, 4));
@@ -195,6 +220,16 @@ TEST_F(RegistrationsTest, no_more_regions_are_kept_than_the_budget_says) {
   EXPECT_EQ(cache_.figures().evicted, 12U);
   EXPECT_FALSE(is_hit(block_.bytes(11 * page, 8)));
   EXPECT_TRUE(is_hit(block_.bytes(19 * page, 8)));
+}
+
+TEST_F(RegistrationsTest, memory_that_no_adapter_can_use_drives_nothing_out) {
+  use(block_.pages(0, 4));
+  adapter_.largest = 8 * page;
+  adapter_.why = base::ErrorClass::other;
+  EXPECT_TRUE(cache_.take(block_.pages(4, 9), Access::local).failed());
+  EXPECT_EQ(adapter_.attempts, 2);
+  EXPECT_EQ(cache_.figures().evicted, 0U);
+  EXPECT_TRUE(is_hit(block_.pages(0, 4)));
 }
 
 TEST_F(RegistrationsTest, what_is_taken_beyond_the_budget_is_not_kept_and_drives_nothing_out) {
