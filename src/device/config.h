@@ -54,8 +54,7 @@ struct Counters {
   std::uint64_t fetched = 0;          ///< messages whose bytes this process read from its peers
   std::uint64_t put = 0;              ///< messages whose bytes it wrote to its peers
   std::uint64_t remote_bytes = 0;     ///< that its adapters were told to read and write
-  std::uint64_t opened = 0;           ///< times that memory was opened
-  std::uint64_t refused = 0;          ///< times that it could not be
+  std::uint64_t refused = 0;          ///< times that memory could not be opened
   std::uint64_t remote_retreats = 0;  ///< messages that went on as a stream
   std::uint64_t holds = 0;            ///< times a sender was told to keep its messages
   std::uint64_t sleeps = 0;

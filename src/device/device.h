@@ -57,6 +57,7 @@ class Device {
   [[nodiscard]] base::Error use_wake_socket();
   [[nodiscard]] const Config& config() const noexcept { return config_; }
   [[nodiscard]] base::EngineLock& lock() noexcept { return lock_; }
+  [[nodiscard]] MemoryOpener& memory() noexcept { return memory_opener_; }
 
   // --- messages
 

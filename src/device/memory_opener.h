@@ -2,57 +2,102 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
 #include <span>
+#include <vector>
 
+#include "base/memory_watch.h"
 #include "channel/channel.h"
+#include "device/registrations.h"
 
 namespace fulmar::device {
 
 /// Memory that is open for a transfer.
 struct TakenMemory {
   fabric::OpenMemory opened;
+  Registrations* cache = nullptr;  ///< to which it goes back
+  Registration* registration = nullptr;
 };
 
-/// Opens memory for the transfers of a device, and closes it behind them: nothing is kept open in
-/// between. The one place that knows how long memory stays open.
+/// Opens memory for the transfers of a device. What can be kept open for the next transfer is,
+/// within a budget, in a cache of each provider (device/registrations.h); the rest is closed behind
+/// its transfer. The one place that knows how long memory stays open.
 ///
-/// A provider that has refused is not asked again at once for as much: where the limit on locked
-/// memory is low, every long message would pay for a system call that fails.
+/// A provider that had no room (no_mem) is not asked again at once for as much: where the limit on
+/// locked memory is low, every long message would pay for a system call that fails, and for what
+/// the cache closes to make room.
+///
+/// Thread rule: under the lock of the engine.
 class MemoryOpener {
  public:
-  /// Fails as `open_memory` of the provider does.
+  /// Keeps nothing until `keep` says how much.
+  MemoryOpener() = default;
+  MemoryOpener(const MemoryOpener&) = delete;
+  MemoryOpener& operator=(const MemoryOpener&) = delete;
+  ~MemoryOpener() { close(); }
+
+  /// Keeps up to so many bytes of each provider open between transfers; 0: nothing.
+  void keep(std::uint64_t bytes);
+
+  /// Opens `memory` (not empty) or finds it open. Fails as `open_memory` of the provider does, or
+  /// because that has failed lately. The provider outlives this, or `close` is called.
   template <fabric::MovesRemotely P>
   [[nodiscard]] base::Result<TakenMemory> take(P& provider, std::span<std::byte> memory,
-                                               fabric::Access access) noexcept {
-    if (pause_ > 0 && memory.size() >= refused_bytes_) {
-      --pause_;
-      return base::Error(base::ErrorClass::no_mem);
+                                               fabric::Access access) {
+    for (const auto& cache : caches_) {
+      if (cache->provider == &provider) return take_from(*cache, memory, access);
     }
-    auto opened = provider.open_memory(memory, access);
-    if (opened.failed()) {
-      refused_bytes_ = memory.size();
-      next_pause_ = std::min(2 * next_pause_ + 1, longest_pause);
-      pause_ = next_pause_;
-      return opened.error();
-    }
-    if (memory.size() >= refused_bytes_) next_pause_ = 0;
-    return TakenMemory{opened.value()};
+    return take_from(add_cache(&provider, std::make_unique<ProviderRegistrar<P>>(provider)), memory,
+                     access);
   }
   /// No order of this process uses the memory any more.
-  template <fabric::MovesRemotely P>
-  void give_back(P& provider, const TakenMemory& memory) noexcept {
-    provider.close_memory(memory.opened);
-  }
+  void give_back(const TakenMemory& memory);
+
+  /// A block of MPI_Alloc_mem, until `disown`: opened once, as a whole. Short ones are never worth
+  /// that and not remembered.
+  void own(std::span<std::byte> block);
+  /// The block that begins here is about to be freed; nothing happens if it is not known.
+  void disown(const std::byte* begin);
+
+  /// Whether memory that is kept open has gone, which `settle` lets it be closed for.
+  [[nodiscard]] bool has_news() const noexcept { return watch_ && watch_->has_news(); }
+  void settle();
+
+  /// Closes everything; nothing is in use. Providers may go then.
+  void close();
+
+  /// Of all providers together.
+  [[nodiscard]] Registrations::Figures figures() const noexcept;
 
  private:
-  static constexpr std::uint32_t longest_pause = 255;
+  struct Cache {
+    Cache(const void* provider, std::unique_ptr<Registrar> registrar, base::MemoryWatch& watch,
+          const Registrations::Budget& budget)
+        : provider(provider),
+          registrar(std::move(registrar)),
+          registrations(*this->registrar, &watch, budget) {}
 
-  std::size_t refused_bytes_ = 0;  ///< last time
-  std::uint32_t pause_ = 0;        ///< times that so much is not asked for
-  std::uint32_t next_pause_ = 0;
+    const void* provider;
+    std::unique_ptr<Registrar> registrar;
+    Registrations registrations;
+    std::size_t refused_bytes = 0;  ///< last time
+    std::uint32_t pause = 0;        ///< times that so much is not asked for
+    std::uint32_t next_pause = 0;
+  };
+
+  Cache& add_cache(const void* provider, std::unique_ptr<Registrar> registrar);
+  [[nodiscard]] static base::Result<TakenMemory> take_from(Cache& cache,
+                                                           std::span<std::byte> memory,
+                                                           fabric::Access access);
+
+  Registrations::Budget budget_{.bytes = 0};
+  std::map<const std::byte*, std::size_t> owned_;  ///< bytes of blocks
+  std::optional<base::MemoryWatch> watch_;         ///< with the first cache
+  std::vector<std::unique_ptr<Cache>> caches_;
 };
 
 }  // namespace fulmar::device

@@ -35,7 +35,12 @@ unsigned Device::progress(Look look) noexcept {
   in_progress_ = true;
   unsigned moved = 0;
   rails_.for_each([&](auto& channel) {
-    if constexpr (sleeps_on_descriptor<std::remove_cvref_t<decltype(channel)>>) {
+    using Channel = std::remove_cvref_t<decltype(channel)>;
+    if constexpr (moves_remotely<Channel>) {
+      if (memory_opener_.has_news()) [[unlikely]]
+        memory_opener_.settle();
+    }
+    if constexpr (sleeps_on_descriptor<Channel>) {
       moved += look_at_network(channel, look);
     } else {
       moved += rails_.get(channel, *this);

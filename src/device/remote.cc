@@ -51,11 +51,12 @@
 /// memory and starts again from the first byte. If the peer is lost, the operation ends with an
 /// error.
 ///
-/// **Whose memory is open when.** At a sender from the announcement to the end of the message (the
-/// peer's `fin`, or its choice of another way); at a receiver from its `cts_put` to `fin` or
-/// `no_put`. A key or an address in a packet is the peer's word: it is passed to the adapter, and
-/// what the peer has not opened is refused at its side. While an order of this process is under way
-/// nothing that a packet says ends its operation or closes its memory.
+/// **Whose memory is open when.** At a sender at least from the announcement to the end of the
+/// message (the peer's `fin`, or its choice of another way); at a receiver from its `cts_put` to
+/// `fin` or `no_put`. Behind that it may be kept open for the next message
+/// (device/memory_opener.h). A key or an address in a packet is the peer's word: it is passed to
+/// the adapter, and what the peer has not opened is refused at its side. While an order of this
+/// process is under way nothing that a packet says ends its operation or closes its memory.
 namespace fulmar::device {
 
 using fabric::Access;
@@ -89,8 +90,10 @@ bool Device::open_memory(Operation& operation, std::span<std::byte> memory,
   return rails_.visit(operation.peer->rail, [&](auto& channel, auto&) {
     if constexpr (moves_remotely<std::remove_cvref_t<decltype(channel)>>) {
       const auto taken = memory_opener_.take(channel.provider(), memory, access);
-      ++(taken.ok() ? counters_.opened : counters_.refused);
-      if (taken.failed()) return false;
+      if (taken.failed()) {
+        ++counters_.refused;
+        return false;
+      }
       operation.record = transfers_.add(operation, taken.value());
       operation.has_transfer = true;
       return true;
@@ -101,11 +104,7 @@ bool Device::open_memory(Operation& operation, std::span<std::byte> memory,
 }
 
 void Device::close_memory(Operation& operation) noexcept {
-  rails_.visit(operation.peer->rail, [&](auto& channel, auto&) {
-    if constexpr (moves_remotely<std::remove_cvref_t<decltype(channel)>>) {
-      memory_opener_.give_back(channel.provider(), transfers_.at(operation.record).memory);
-    }
-  });
+  memory_opener_.give_back(transfers_.at(operation.record).memory);
   transfers_.remove(operation.record);
   operation.has_transfer = false;
 }

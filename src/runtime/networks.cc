@@ -196,6 +196,7 @@ void Networks::part(device::Device& device) {
     return (tcp_ == nullptr || tcp_->parted()) && (verbs_ == nullptr || verbs_->parted()) &&
            (ofi_ == nullptr || ofi_->parted());
   });
+  device.memory().close();
   // This process may wait for the others in the launcher's library, where it answers nobody.
   if (tcp_ != nullptr) tcp_->end();
   if (verbs_ != nullptr) verbs_->end();

@@ -64,7 +64,7 @@ TEST_F(Fetching, Fin_goes_out_when_every_order_has_ended) {
   expect_clean();
   EXPECT_EQ(peer.counters().fetched, 1U);
   EXPECT_EQ(peer.counters().remote_bytes, text.size());
-  EXPECT_EQ(peer.counters().opened, 1U);
+  EXPECT_EQ(peer.opened(), 1U);
 }
 
 TEST_F(Fetching, Bytes_are_read_when_the_order_happens) {
@@ -101,7 +101,7 @@ TEST_F(Fetching, Nothing_is_opened_for_a_receive_of_nothing) {
   auto receive = peer.cluster.receive(0, 1, 5, 0);
   peer.announce(rts());
   EXPECT_EQ(receive->outcome().error, base::ErrorClass::truncate);
-  EXPECT_EQ(peer.counters().opened, 0U);
+  EXPECT_EQ(peer.opened(), 0U);
   expect_fin();
 }
 
@@ -119,7 +119,7 @@ TEST_F(Fetching, Short_runs_are_streamed) {
   auto receive = peer.cluster.receive(0, 1, 5, text.size(), Layout::strided);
   peer.announce(rts());
   expect_stream_into(*receive);
-  EXPECT_EQ(peer.counters().opened, 0U);
+  EXPECT_EQ(peer.opened(), 0U);
 }
 
 TEST_F(Fetching, Streams_where_it_may_not_open_memory) {
@@ -138,7 +138,7 @@ TEST_F(Fetching, Streams_where_that_is_switched_off) {
     peer.announce(rts());
     expect_stream_into(*receive);
   }
-  EXPECT_EQ(peer.counters().opened, 0U);
+  EXPECT_EQ(peer.opened(), 0U);
 }
 
 /// The first of three orders fails, although the peer lives. Expect: memory is closed and a stream
@@ -290,7 +290,7 @@ TEST_F(Open, Short_messages_are_not_opened) {
   peer.device().set_remote_bytes(bytes + 1);
   auto message = send();
   EXPECT_EQ(rts().flags, 0U);
-  EXPECT_EQ(peer.counters().opened, 0U);
+  EXPECT_EQ(peer.opened(), 0U);
 }
 
 TEST_F(Open, Request_for_a_stream_closes_the_memory) {
@@ -319,7 +319,7 @@ TEST_F(Open, Send_without_room_is_opened_once_and_closed_by_cancel) {
   auto message = send();
   peer.device().progress();
   EXPECT_EQ(message->stage(), Stage::queued);
-  EXPECT_EQ(peer.counters().opened, 1U);
+  EXPECT_EQ(peer.opened(), 1U);
   peer.device().cancel(message->operation);
   EXPECT_TRUE(message->done());
   peer.cluster.network.refuse_posts(0);
@@ -365,7 +365,7 @@ TEST_F(Open, Several_runs_are_offered_for_a_put_alone) {
   const wire::RtsBody body = rts();
   EXPECT_EQ(body.flags, wire::rts_puts);
   EXPECT_EQ(body.address, 0U);
-  EXPECT_EQ(peer.counters().opened, 0U);
+  EXPECT_EQ(peer.opened(), 0U);
 }
 
 TEST_F(Open, Short_runs_are_not_offered) {

@@ -3,7 +3,9 @@
 #include "device/memory_opener.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
+#include <cstring>
 #include <vector>
 
 #include "fabric/fake/fake.h"
@@ -13,27 +15,54 @@ namespace {
 
 using fabric::Access;
 
+/// Pages that nobody else has.
+class Pages {
+ public:
+  static constexpr std::size_t bytes = 1U << 16;
+  Pages()
+      : memory_(
+            ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+    std::memset(memory_, 1, bytes);
+  }
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+  ~Pages() { unmap(); }
+  [[nodiscard]] std::span<std::byte> all() const {
+    return {static_cast<std::byte*>(memory_), bytes};
+  }
+  void unmap() {
+    if (memory_ != nullptr) ::munmap(memory_, bytes);
+    memory_ = nullptr;
+  }
+
+ private:
+  void* memory_;
+};
+
 class Opening : public ::testing::Test {
  protected:
-  Opening() : network(2), port(network, 0), memory(1000) { network.memory().turn_on(); }
-  bool opens(std::size_t bytes) {
-    const auto opened = opener.take(port, std::span(memory).first(bytes), Access::local);
-    if (opened.ok()) opener.give_back(port, opened.value());
-    return opened.ok();
+  Opening() : network(2), port(network, 0) { network.memory().turn_on(); }
+  bool opens(std::span<std::byte> memory) {
+    const auto taken = opener.take(port, memory, Access::local);
+    if (taken.ok()) opener.give_back(taken.value());
+    return taken.ok();
   }
+  bool opens(std::size_t bytes) { return opens(block.all().first(bytes)); }
   [[nodiscard]] std::uint64_t opened() { return network.memory().counters().opened; }
+  [[nodiscard]] std::size_t open_now() { return network.memory().open_regions(); }
 
   fabric::FakeNetwork network;
   fabric::Fake port;
-  std::vector<std::byte> memory;
+  Pages block;
   MemoryOpener opener;
 };
 
-TEST_F(Opening, Nothing_stays_open) {
+TEST_F(Opening, Nothing_stays_open_without_a_budget) {
+  opener.own(block.all());
   EXPECT_TRUE(opens(1000));
   EXPECT_TRUE(opens(1000));
   EXPECT_EQ(opened(), 2U);
-  EXPECT_EQ(network.memory().open_regions(), 0U);
+  EXPECT_EQ(open_now(), 0U);
 }
 
 /// The provider refuses once. Expect: it is not asked for as much the next time, but for less, and
@@ -57,6 +86,92 @@ TEST_F(Opening, Is_tried_ever_more_rarely_and_at_last_again) {
   while (!opens(800) && tries < 1000) ++tries;
   EXPECT_LE(tries, 256U);
   EXPECT_TRUE(opens(800));
+}
+
+/// Memory of MPI is opened once, whole, and known whichever part is asked for.
+TEST_F(Opening, Block_of_mpi_is_opened_once_until_it_is_disowned) {
+  opener.keep(1U << 20);
+  opener.own(block.all());
+  EXPECT_TRUE(opens(block.all().subspan(100, 5000)));
+  EXPECT_TRUE(opens(block.all().last(1)));
+  EXPECT_EQ(opened(), 1U);
+  EXPECT_EQ(opener.figures().hits, 1U);
+  EXPECT_EQ(opener.figures().bytes, Pages::bytes);
+  opener.disown(block.all().data());
+  EXPECT_EQ(open_now(), 0U);
+}
+
+TEST_F(Opening, Block_is_known_also_where_the_provider_came_first) {
+  opener.keep(1U << 20);
+  EXPECT_TRUE(opens(10));
+  opener.own(block.all());
+  EXPECT_TRUE(opens(5000));
+  EXPECT_TRUE(opens(60000));
+  EXPECT_EQ(opener.figures().hits, 1U);
+}
+
+/// Another allocation gets the address that a block of MPI had.
+TEST_F(Opening, Nothing_is_believed_of_a_block_that_was_freed) {
+  opener.keep(1U << 20);
+  opener.own(block.all());
+  EXPECT_TRUE(opens(1000));
+  opener.disown(block.all().data());
+  opener.disown(block.all().data());
+  EXPECT_TRUE(opens(1000));
+  EXPECT_EQ(opener.figures().hits, 0U);
+}
+
+TEST_F(Opening, Kept_memory_is_found_although_the_provider_refuses) {
+  opener.keep(1U << 20);
+  opener.own(block.all().first(8192));
+  EXPECT_TRUE(opens(8192));
+  network.memory().limit_open(8192);
+  EXPECT_TRUE(opens(8192));
+  Pages other;
+  const auto held = opener.take(port, block.all().first(8192), Access::local);
+  ASSERT_TRUE(held.ok());
+  EXPECT_FALSE(opens(other.all()));
+  EXPECT_TRUE(opens(8192));
+  EXPECT_EQ(opened(), 1U);
+  opener.give_back(held.value());
+}
+
+TEST_F(Opening, Smaller_budget_closes_what_is_unused) {
+  opener.keep(1U << 20);
+  opener.own(block.all());
+  EXPECT_TRUE(opens(1000));
+  EXPECT_EQ(open_now(), 1U);
+  opener.keep(0);
+  EXPECT_EQ(open_now(), 0U);
+  EXPECT_EQ(opener.figures().evicted, 1U);
+}
+
+TEST_F(Opening, Close_leaves_nothing_and_begins_anew) {
+  opener.keep(1U << 20);
+  opener.own(block.all());
+  EXPECT_TRUE(opens(1000));
+  opener.close();
+  EXPECT_EQ(open_now(), 0U);
+  EXPECT_TRUE(opens(1000));
+  EXPECT_TRUE(opens(1000));
+  EXPECT_EQ(opened(), 2U);
+}
+
+/// Memory of the program. Expect: kept while it is mapped, and closed without another transfer when
+/// it is not.
+TEST_F(Opening, Memory_of_the_program_is_kept_until_it_is_unmapped) {
+  opener.keep(1U << 20);
+  EXPECT_TRUE(opens(block.all()));
+  if (opener.figures().not_kept != 0) GTEST_SKIP() << "memory cannot be watched here";
+  EXPECT_TRUE(opens(block.all()));
+  EXPECT_EQ(opened(), 1U);
+  EXPECT_FALSE(opener.has_news());
+  block.unmap();
+  EXPECT_TRUE(opener.has_news());
+  opener.settle();
+  EXPECT_FALSE(opener.has_news());
+  EXPECT_EQ(open_now(), 0U);
+  EXPECT_EQ(opener.figures().unlisted, 1U);
 }
 
 }  // namespace

@@ -216,7 +216,7 @@ class Putting : public ::testing::Test {
 /// when all have ended.
 TEST_F(Putting, Fin_is_chained_to_the_last_order) {
   auto message = send();
-  EXPECT_EQ(peer.counters().opened, 0U);
+  EXPECT_EQ(peer.opened(), 0U);
   receive_clear(clear());
   EXPECT_EQ(peer.memory().under_way(), 3U);
   EXPECT_EQ(text, std::vector<std::byte>(bytes));
@@ -377,7 +377,7 @@ TEST_F(Putting, Requests_that_make_no_sense_are_dropped) {
   peer.receive(2, PacketKind::cts_put, clear());
   EXPECT_EQ(peer.malformed(), 5U);
   EXPECT_EQ(message->stage(), Stage::announced);
-  EXPECT_EQ(peer.counters().opened, 0U);
+  EXPECT_EQ(peer.opened(), 0U);
   peer.expect_nothing();
 }
 
@@ -411,12 +411,12 @@ class PuttingOpen : public Putting {
 /// The memory was opened for a fetch, but the receiver prefers a put.
 TEST_F(PuttingOpen, Memory_is_opened_once) {
   auto message = send();
-  EXPECT_EQ(peer.counters().opened, 1U);
+  EXPECT_EQ(peer.opened(), 1U);
   receive_clear(clear());
   expect_answer(PacketKind::fin);
   EXPECT_EQ(peer.move_orders(9), 3U);
   EXPECT_TRUE(message->done());
-  EXPECT_EQ(peer.counters().opened, 1U);
+  EXPECT_EQ(peer.opened(), 1U);
   EXPECT_EQ(text, text_of(9, bytes));
   expect_clean();
 }

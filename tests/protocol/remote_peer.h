@@ -33,6 +33,8 @@ class RemotePeer : public RawPeer {
 
   [[nodiscard]] fabric::FakeMemory& memory() { return cluster.network.memory(); }
   [[nodiscard]] const Counters& counters() { return device().counters(); }
+  /// Times that the device has opened memory.
+  [[nodiscard]] std::uint64_t opened() { return device().memory().figures().opened; }
   /// Port 1 opens memory.
   fabric::OpenMemory open(std::span<std::byte> bytes, fabric::Access access) {
     auto opened = memory().open(1, bytes, access);

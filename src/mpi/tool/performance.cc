@@ -23,6 +23,12 @@ template <auto ask>
 std::uint64_t asked(const Figures& figures, const Comm* /*comm*/) {
   return figures.device == nullptr ? 0 : static_cast<std::uint64_t>((figures.device->*ask)());
 }
+using Kept = device::Registrations::Figures;
+/// Reads one of the figures about memory that adapters know.
+template <std::uint64_t Kept::* figure>
+std::uint64_t kept(const Figures& figures, const Comm* /*comm*/) {
+  return figures.device == nullptr ? 0 : figures.device->memory().figures().*figure;
+}
 /// Asks the queues something.
 template <auto ask>
 std::uint64_t matched(const Figures& figures, const Comm* /*comm*/) {
@@ -140,7 +146,21 @@ constexpr PerformanceVariable variables[] = {
      "Long messages received in packets after adapters had begun to move them.",
      counted<&Counters::remote_retreats>},
     {"device_memory_opened", counter, Form::number, Way::growth, tuner, free_standing,
-     "Times that memory was opened to adapters for a long message.", counted<&Counters::opened>},
+     "Times that memory was opened to adapters for a long message.", kept<&Kept::opened>},
+    {"device_memory_hits", counter, Form::number, Way::growth, tuner, free_standing,
+     "Times that memory of a long message was open to adapters already.", kept<&Kept::hits>},
+    {"device_memory_passing", counter, Form::number, Way::growth, tuner, free_standing,
+     "Times that memory was opened for one message alone, because it cannot be kept open.",
+     kept<&Kept::not_kept>},
+    {"device_memory_evicted", counter, Form::number, Way::growth, tuner, free_standing,
+     "Pieces of memory that were closed to make room for others.", kept<&Kept::evicted>},
+    {"device_memory_gone", counter, Form::number, Way::growth, detail, free_standing,
+     "Pieces of memory that were closed because the program gave them back, or a larger one came.",
+     kept<&Kept::unlisted>},
+    {"device_memory_regions", level, Form::number, Way::live, detail, free_standing,
+     "Pieces of memory that are open to adapters now.", kept<&Kept::regions>},
+    {"device_memory_bytes", level, Form::number, Way::live, tuner, free_standing,
+     "Bytes of memory that are open to adapters now, in whole pages.", kept<&Kept::bytes>},
     {"device_memory_refused", counter, Form::number, Way::growth, tuner, free_standing,
      "Long messages whose memory could not be opened to adapters.", counted<&Counters::refused>},
     {"device_progress_calls", counter, Form::number, Way::growth, tuner, free_standing,

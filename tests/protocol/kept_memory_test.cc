@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "protocol/cluster.h"
+
+/// Memory that stays open between messages: the adapters are told of it once.
+namespace fulmar::device {
+namespace {
+
+constexpr std::size_t bytes = 3 * fabric::Fake::max_remote_bytes + 500;
+
+Device::Config long_messages(RemoteWay way) {
+  Device::Config config;
+  config.remote_way = way;
+  config.remote_bytes = 1000;
+  return config;
+}
+
+class KeptMemory : public ::testing::TestWithParam<RemoteWay> {
+ protected:
+  KeptMemory() : cluster(2, long_messages(GetParam())), blocks(2, std::vector<std::byte>(bytes)) {
+    cluster.network.set_reach(false);
+    cluster.network.memory().turn_on();
+  }
+  /// One message from the block of rank 0 to that of rank 1.
+  void exchange(std::uint32_t seed) {
+    for (std::size_t at = 0; at < bytes; ++at) blocks[0][at] = content(seed, at);
+    Message send;
+    Message receive;
+    start(send, 0);
+    cluster.device(0).start_send(send.operation);
+    start(receive, 1);
+    cluster.device(1).start_receive(receive.operation);
+    cluster.settle();
+    EXPECT_TRUE(send.done() && receive.done());
+    EXPECT_EQ(receive.outcome().error, base::ErrorClass::success);
+    EXPECT_EQ(blocks[1], blocks[0]);
+  }
+  void start(Message& message, std::uint32_t at) {
+    message.operation.posted.key = {0, 1 - at, 5};
+    message.operation.buffer = {blocks[at].data(), bytes, nullptr};
+  }
+  void keep(std::uint64_t budget) {
+    for (const std::uint32_t rank : {0U, 1U}) {
+      cluster.device(rank).memory().keep(budget);
+      cluster.device(rank).memory().own(blocks[rank]);
+    }
+  }
+  [[nodiscard]] std::uint64_t opened() { return cluster.network.memory().counters().opened; }
+  [[nodiscard]] std::size_t open_now() { return cluster.network.memory().open_regions(); }
+
+  Cluster cluster;
+  std::vector<std::vector<std::byte>> blocks;
+};
+
+TEST_P(KeptMemory, Second_transfer_opens_nothing) {
+  keep(1U << 20);
+  exchange(1);
+  EXPECT_EQ(opened(), 2U);
+  exchange(2);
+  exchange(3);
+  EXPECT_EQ(opened(), 2U);
+  EXPECT_EQ(open_now(), 2U);
+  EXPECT_EQ(cluster.device(0).transfers(), 0U);
+  EXPECT_EQ(cluster.device(0).memory().figures().hits, 2U);
+  EXPECT_EQ(cluster.device(1).memory().figures().hits, 2U);
+}
+
+TEST_P(KeptMemory, Every_transfer_opens_where_nothing_may_be_kept) {
+  keep(0);
+  exchange(1);
+  exchange(2);
+  EXPECT_EQ(opened(), 4U);
+  EXPECT_TRUE(cluster.clean());
+}
+
+TEST_P(KeptMemory, Freed_memory_is_closed_and_opened_again) {
+  keep(1U << 20);
+  exchange(1);
+  for (const std::uint32_t rank : {0U, 1U}) {
+    cluster.device(rank).memory().disown(blocks[rank].data());
+  }
+  EXPECT_TRUE(cluster.clean());
+  keep(1U << 20);
+  exchange(2);
+  EXPECT_EQ(opened(), 4U);
+}
+
+/// The peer forgets the memory while the other keeps what it was told. Expect: the next message
+/// names what is open now.
+TEST_P(KeptMemory, Keys_of_earlier_messages_are_not_used) {
+  keep(1U << 20);
+  exchange(1);
+  cluster.device(1).memory().keep(0);
+  exchange(2);
+  cluster.device(0).memory().keep(0);
+  exchange(3);
+  EXPECT_EQ(cluster.network.memory().counters().bad_places, 0U);
+  EXPECT_TRUE(cluster.clean());
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, KeptMemory, ::testing::Values(RemoteWay::fetch, RemoteWay::put),
+                         [](const auto& each) {
+                           return each.param == RemoteWay::fetch ? "fetch" : "put";
+                         });
+
+}  // namespace
+}  // namespace fulmar::device
