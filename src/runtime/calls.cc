@@ -54,6 +54,9 @@ Error init_world(const char* call, int required, int& provided) {
   return {};
 }
 
+/// Knows the blocks of MPI_Alloc_mem.
+device::MemoryOpener& opener() { return process().library().device->memory(); }
+
 /// At least cache lines, so that neither a copy nor a network adapter splits one; the key
 /// mpi_minimum_memory_alignment may ask for more (MPI 5.0 section 9.2).
 std::size_t alignment_of(const mpi::Info* info) {
@@ -149,12 +152,16 @@ Error alloc_mem(Count size, mpi::Info* info, void*& memory) {
   const std::size_t bytes =
       (static_cast<std::size_t>(size) + alignment - 1) / alignment * alignment;
   memory = std::aligned_alloc(alignment, bytes == 0 ? alignment : bytes);
-  if (memory != nullptr) return {};
+  if (memory != nullptr) {
+    opener().own({static_cast<std::byte*>(memory), bytes});
+    return {};
+  }
   return base::failure(ErrorClass::no_mem, "argument size: %lld bytes are not available",
                        static_cast<long long>(size));
 }
 
 Error free_mem(void* memory) {
+  opener().disown(static_cast<const std::byte*>(memory));
   std::free(memory);
   return {};
 }

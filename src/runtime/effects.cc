@@ -51,6 +51,10 @@ void rdma_bytes(Options& options, const Surroundings& /*surroundings*/, Device& 
   device.set_remote_bytes(bytes);
 }
 
+void kept_memory(Options& options, const Surroundings& /*surroundings*/, Device& device) {
+  device.memory().keep(options.size("FULMAR_KEPT_MEMORY").value_or(0));
+}
+
 void memory(Options& options, const Surroundings& /*surroundings*/, Device& device) {
   const Device::Config standard;
   const std::uint64_t bytes =
@@ -70,13 +74,10 @@ struct Effect {
   void (*apply)(Options&, const Surroundings&, Device&);
 };
 constexpr Effect effects[] = {
-    {"FULMAR_EAGER_BYTES", eager_bytes},
-    {"FULMAR_LONG_COPY", long_copy},
-    {"FULMAR_SHARE_BYTES", share_bytes},
-    {"FULMAR_RDMA", rdma},
-    {"FULMAR_RDMA_BYTES", rdma_bytes},
-    {"FULMAR_MEMORY", memory},
-    {"FULMAR_YIELD", yield},
+    {"FULMAR_EAGER_BYTES", eager_bytes}, {"FULMAR_LONG_COPY", long_copy},
+    {"FULMAR_SHARE_BYTES", share_bytes}, {"FULMAR_RDMA", rdma},
+    {"FULMAR_RDMA_BYTES", rdma_bytes},   {"FULMAR_KEPT_MEMORY", kept_memory},
+    {"FULMAR_MEMORY", memory},           {"FULMAR_YIELD", yield},
 };
 
 }  // namespace
