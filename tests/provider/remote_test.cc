@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "fabric/fake/fake.h"
 #include "provider/remote_pair.h"
 #include "provider/verbs_net.h"
 #include "provider/verbs_real.h"
@@ -44,6 +45,25 @@ struct RealVerbsPair {
   [[nodiscard]] bool has_lost(unsigned rank) { return !net->losses(rank).empty(); }
 };
 
+struct FakePair {
+  using Provider = Fake;
+  static constexpr const char* name = "Fake";
+  FakeNetwork network{2};
+  Fake ports[2] = {{network, 0}, {network, 1}};
+  FakePair() { network.memory().turn_on(); }
+  static std::string lacking() { return {}; }
+  [[nodiscard]] Fake* at(unsigned rank) { return network.alive(rank) ? &ports[rank] : nullptr; }
+  void kill(unsigned rank) { network.kill(rank); }
+  [[nodiscard]] bool has_lost(unsigned rank) { return !ports[rank].alive(1 - rank); }
+};
+struct ReluctantFakePair : FakePair {
+  static constexpr const char* name = "ReluctantFake";
+  ReluctantFakePair() {
+    network.set_reluctance(0.3);
+    network.memory().set_room(3);
+  }
+};
+
 struct MakerName {
   template <class Maker>
   static std::string GetName(int) {
@@ -58,12 +78,14 @@ class Remote : public ::testing::Test {
   using Memory = typename Pair::Memory;
   static constexpr std::size_t longest =
       std::min<std::size_t>(Maker::Provider::max_remote_bytes, 8U << 20);
+  static constexpr std::size_t lengths[] = {1, 7, 4096, longest / 80 + 3, longest};
 
   void SetUp() override {
     if (const std::string why = Maker::lacking(); !why.empty()) GTEST_SKIP() << why;
   }
 };
-using Makers = ::testing::Types<VerbsPair, ReluctantVerbsPair, RealVerbsPair>;
+using Makers =
+    ::testing::Types<FakePair, ReluctantFakePair, VerbsPair, ReluctantVerbsPair, RealVerbsPair>;
 TYPED_TEST_SUITE(Remote, Makers, MakerName);
 
 constexpr std::byte untouched{0xee};
@@ -81,8 +103,7 @@ testing::AssertionResult holds(const std::vector<std::byte>& memory, std::size_t
 
 TYPED_TEST(Remote, Fetch_brings_the_bytes_and_nothing_else) {
   typename TestFixture::Pair two;
-  for (const std::size_t bytes : {std::size_t{1}, std::size_t{7}, std::size_t{4096},
-                                  std::size_t{100'003}, TestFixture::longest}) {
+  for (const std::size_t bytes : TestFixture::lengths) {
     auto theirs = pattern(bytes + 20, 3);
     const auto before = theirs;
     std::vector<std::byte> mine(bytes + 20, untouched);
@@ -99,8 +120,7 @@ TYPED_TEST(Remote, Fetch_brings_the_bytes_and_nothing_else) {
 
 TYPED_TEST(Remote, Put_writes_the_bytes_and_nothing_else) {
   typename TestFixture::Pair two;
-  for (const std::size_t bytes : {std::size_t{1}, std::size_t{7}, std::size_t{4096},
-                                  std::size_t{100'003}, TestFixture::longest}) {
+  for (const std::size_t bytes : TestFixture::lengths) {
     auto mine = pattern(bytes + 20, 5);
     const auto before = mine;
     std::vector<std::byte> theirs(bytes + 20, untouched);
@@ -343,7 +363,7 @@ TYPED_TEST(Remote, Place_that_is_not_open_is_not_read_and_ends_the_connection) {
 }
 
 TYPED_TEST(Remote, Orders_end_when_the_peer_dies_and_its_memory_is_left_alone) {
-  constexpr std::size_t bytes = 65536;
+  constexpr std::size_t bytes = std::min<std::size_t>(65536, TestFixture::longest);
   constexpr std::size_t count = 24;
   for (const unsigned steps : {0U, 1U, 5U, 30U}) {
     typename TestFixture::Pair two;
