@@ -106,10 +106,9 @@ void Registrations::memory_changed(const AddressRange& range) noexcept {
 }
 
 Registration* Registrations::find(const AddressRange& wanted, Access access) noexcept {
-  Registration* found = find_in(index(access), wanted);
+  Registration* const found = find_in(index(access), wanted);
   if (found != nullptr || access != Access::local) return found;
-  found = find_in(index(Access::peers_read), wanted);
-  return found != nullptr ? found : find_in(index(Access::peers_write), wanted);
+  return find_in(index(Access::peers_write), wanted);
 }
 
 Registration* Registrations::find_in(const Index& index, const AddressRange& wanted) noexcept {
@@ -185,7 +184,7 @@ void Registrations::list(Registration& registration) {
            [&](const Registration& each) { return range.contains(each.range_) && may_go(each); });
   };
   replace(index(registration.access_), [](const Registration&) { return true; });
-  if (registration.access_ != Access::local) {
+  if (registration.access_ == Access::peers_write) {
     replace(index(Access::local), [](const Registration& each) { return each.users_ == 0; });
   }
   index(registration.access_).emplace(range.begin, &registration);

@@ -26,15 +26,15 @@ class KeptMemory : public ::testing::TestWithParam<RemoteWay> {
     cluster.network.set_reach(false);
     cluster.network.memory().turn_on();
   }
-  /// One message from the block of rank 0 to that of rank 1.
-  void exchange(std::uint32_t seed) {
-    for (std::size_t at = 0; at < bytes; ++at) blocks[0][at] = content(seed, at);
+  /// One message from the block of one rank to that of the other.
+  void exchange(std::uint32_t seed, std::uint32_t from = 0) {
+    for (std::size_t at = 0; at < bytes; ++at) blocks[from][at] = content(seed, at);
     Message send;
     Message receive;
-    start(send, 0);
-    cluster.device(0).start_send(send.operation);
-    start(receive, 1);
-    cluster.device(1).start_receive(receive.operation);
+    start(send, from);
+    cluster.device(from).start_send(send.operation);
+    start(receive, 1 - from);
+    cluster.device(1 - from).start_receive(receive.operation);
     cluster.settle();
     EXPECT_TRUE(send.done() && receive.done());
     EXPECT_EQ(receive.outcome().error, base::ErrorClass::success);
@@ -88,6 +88,17 @@ TEST_P(KeptMemory, Freed_memory_is_closed_and_opened_again) {
   keep(1U << 20);
   exchange(2);
   EXPECT_EQ(opened(), 4U);
+}
+
+/// Memory that was sent from is received into: to be read by a peer is not to be written here.
+TEST_P(KeptMemory, Same_memory_serves_both_directions) {
+  keep(1U << 20);
+  for (std::uint32_t seed = 1; seed < 5; ++seed) {
+    exchange(seed);
+    exchange(seed + 10, 1);
+  }
+  EXPECT_LE(opened(), 4U);
+  EXPECT_EQ(cluster.network.memory().counters().breaches, 0U);
 }
 
 /// The peer forgets the memory while the other keeps what it was told. Expect: the next message

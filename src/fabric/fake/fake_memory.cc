@@ -51,7 +51,9 @@ Post FakeMemory::give(Order order) {
   if (static_cast<std::size_t>(mine) >= room_) return Post::again;
   order.packets_ahead = posted_[pair(order.from, order.to)];
   Region* region = own_region(order.from, order.own_key);
-  if (region == nullptr || order.local.empty() || !lies_in(order.local, region->memory)) {
+  const bool serves = region != nullptr && (order.is_put || region->access != Access::peers_read) &&
+                      !order.local.empty() && lies_in(order.local, region->memory);
+  if (!serves) {
     ++counters_.breaches;
     lose(order);
     return Post::done;

@@ -184,19 +184,28 @@ TEST_F(RegistrationsTest, peers_get_the_bytes_that_were_asked_for_and_no_more) {
 TEST_F(RegistrationsTest, each_access_is_opened_for_itself_and_serves_the_own_orders) {
   use(block_.pages(0, 2), Access::local);
   EXPECT_FALSE(is_hit(block_.pages(0, 2), Access::peers_read));
-  EXPECT_EQ(adapter_.regions.size(), 1U);  // the local one is not needed any more
+  EXPECT_EQ(adapter_.regions.size(), 2U);
   EXPECT_TRUE(is_hit(block_.pages(0, 2), Access::local));
   EXPECT_FALSE(is_hit(block_.pages(0, 2), Access::peers_write));
-  EXPECT_EQ(adapter_.regions.size(), 2U);
+  EXPECT_EQ(adapter_.regions.size(), 2U);  // the local one is not needed any more
+  EXPECT_TRUE(is_hit(block_.pages(0, 2), Access::local));
   EXPECT_TRUE(is_hit(block_.pages(0, 2), Access::peers_read));
   EXPECT_TRUE(is_hit(block_.pages(1, 1), Access::peers_write));
   use(block_.pages(8, 2), Access::peers_write);
   EXPECT_TRUE(is_hit(block_.pages(8, 1), Access::local));
 }
 
+/// Memory that peers may read is open for reading alone: a fetch into it would fail.
+TEST_F(RegistrationsTest, what_peers_read_does_not_serve_own_orders) {
+  use(block_.pages(0, 2), Access::peers_read);
+  Registration& local = take(block_.pages(0, 2), Access::local);
+  EXPECT_EQ(adapter_.region(local).access, Access::local);
+  cache_.give_back(local);
+}
+
 TEST_F(RegistrationsTest, a_local_region_in_use_stays_beside_its_successor) {
   Registration& local = take(block_.pages(0, 2), Access::local);
-  use(block_.pages(0, 2), Access::peers_read);
+  use(block_.pages(0, 2), Access::peers_write);
   EXPECT_EQ(&take(block_.pages(0, 1), Access::local), &local);
   cache_.give_back(local);
   cache_.give_back(local);
@@ -333,7 +342,8 @@ TEST_F(RegistrationsTest, any_order_of_calls_keeps_the_promises) {
       ASSERT_TRUE(registration->range().contains(range_of(memory)));
       const Adapter::Region& region = adapter_.region(*registration);
       ASSERT_EQ(region.range, registration->range());
-      ASSERT_TRUE(access == Access::local || region.access == access);
+      ASSERT_TRUE(region.access == access ||
+                  (access == Access::local && region.access == Access::peers_write));
       taken.push_back(registration);
     } else if (!taken.empty()) {
       std::swap(taken[random() % taken.size()], taken.back());
