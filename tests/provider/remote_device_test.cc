@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <tuple>
+
+#include "base/engine_lock.h"
+#include "channel/mapped_channel.inl"
+#include "device/device.h"
+#include "provider/verbs_real.h"
+
+/// Two devices over adapters that read and write memory: what the fake network cannot show, because
+/// it knows nothing of pages.
+namespace fulmar::device {
+namespace {
+
+using fabric::VerbsNet;
+
+enum class Adapters { stand_in, reluctant, real };
+
+std::unique_ptr<VerbsNet> make_net(Adapters adapters) {
+  if (adapters == Adapters::real) return fabric::real_verbs_net(2);
+  if (adapters == Adapters::stand_in) return std::make_unique<VerbsNet>(2);
+  return std::make_unique<VerbsNet>(
+      2, fabric::VerbsHabits{.reluctance = 0.3, .lag = 0.7, .answer_lag = 0.7, .receive_depth = 4});
+}
+
+/// Pages at an address that stays reserved when they are given back.
+class Pages {
+ public:
+  explicit Pages(std::size_t bytes)
+      : place_(
+            ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)),
+        bytes_(bytes) {
+    renew();
+  }
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+  ~Pages() { ::munmap(place_, bytes_); }
+  /// Other pages, which are empty.
+  void renew() {
+    ASSERT_EQ(::munmap(place_, bytes_), 0);
+    ASSERT_EQ(::mmap(place_, bytes_, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+              place_);
+  }
+  [[nodiscard]] std::span<std::byte> first(std::size_t count) const {
+    return {static_cast<std::byte*>(place_), count};
+  }
+
+ private:
+  void* place_;
+  std::size_t bytes_;
+};
+
+struct Node {
+  Node(fabric::Verbs& verbs, const Config& config) : device(config, lock) {
+    lock.set_enabled(false);
+    device.rails().use(verbs);
+  }
+  base::EngineLock lock;
+  Device device;
+};
+
+class RemoteDevices : public ::testing::TestWithParam<std::tuple<Adapters, RemoteWay>> {
+ protected:
+  static constexpr std::size_t longest = 3U << 20;
+
+  void SetUp() override {
+    const auto [adapters, way] = GetParam();
+    if (adapters == Adapters::real) {
+      if (const std::string why = fabric::lacking_adapter(); !why.empty()) GTEST_SKIP() << why;
+    }
+    net = make_net(adapters);
+    Config config;
+    config.size = 2;
+    config.remote_way = way;
+    for (config.self = 0; config.self < 2; ++config.self) {
+      nodes[config.self] = std::make_unique<Node>((*net)[config.self], config);
+    }
+  }
+  void TearDown() override {
+    for (auto& node : nodes) node.reset();
+  }
+
+  [[nodiscard]] Device& device(unsigned rank) { return nodes[rank]->device; }
+  void keep(std::uint64_t bytes) {
+    for (const unsigned rank : {0U, 1U}) device(rank).memory().keep(bytes);
+  }
+  [[nodiscard]] bool until_done(const Operation& one, const Operation& other) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!one.done() || !other.done()) {
+      for (const unsigned rank : {0U, 1U}) device(rank).progress();
+      if (std::chrono::steady_clock::now() > end) return false;
+    }
+    return true;
+  }
+  /// One message from `source` of rank `from` to `target` of the other.
+  void exchange(unsigned from, std::span<std::byte> source, std::span<std::byte> target,
+                unsigned seed) {
+    const auto text = fabric::pattern(source.size(), seed);
+    std::ranges::copy(text, source.begin());
+    std::ranges::fill(target, std::byte{0x77});
+    Operation send;
+    send.posted.key = {0, 1 - from, 3};
+    send.buffer = {source.data(), source.size(), nullptr};
+    Operation receive;
+    receive.posted.key = {0, from, 3};
+    receive.buffer = {target.data(), target.size(), nullptr};
+    device(from).start_send(send);
+    device(1 - from).start_receive(receive);
+    ASSERT_TRUE(until_done(send, receive));
+    EXPECT_EQ(send.outcome.error, base::ErrorClass::success);
+    EXPECT_EQ(receive.outcome.error, base::ErrorClass::success);
+    EXPECT_EQ(receive.outcome.bytes, source.size());
+    EXPECT_TRUE(std::ranges::equal(target, text)) << seed;
+  }
+  [[nodiscard]] std::uint64_t moved() {
+    std::uint64_t messages = 0;
+    for (const unsigned rank : {0U, 1U}) {
+      const Counters& counters = device(rank).counters();
+      messages += counters.fetched + counters.put;
+      EXPECT_EQ(counters.remote_retreats, 0U);
+      EXPECT_EQ(counters.malformed, 0U);
+    }
+    return messages;
+  }
+  [[nodiscard]] Registrations::Figures figures(unsigned rank) {
+    return device(rank).memory().figures();
+  }
+
+  std::unique_ptr<VerbsNet> net;
+  std::unique_ptr<Node> nodes[2];
+  Pages blocks[2] = {Pages(longest), Pages(longest)};
+};
+
+TEST_P(RemoteDevices, Long_messages_are_moved_by_adapters) {
+  std::uint64_t messages = 0;
+  for (const std::size_t bytes : {std::size_t{65'536}, std::size_t{100'003}, longest}) {
+    for (const unsigned from : {0U, 1U}) {
+      exchange(from, blocks[from].first(bytes), blocks[1 - from].first(bytes), ++messages);
+    }
+  }
+  EXPECT_EQ(moved(), messages);
+  EXPECT_EQ(figures(0).regions, 0U);
+  EXPECT_EQ(figures(1).regions, 0U);
+}
+
+TEST_P(RemoteDevices, Second_message_from_the_same_memory_opens_nothing) {
+  keep(1U << 30);
+  for (unsigned rank = 0; rank < 2; ++rank) device(rank).memory().own(blocks[rank].first(longest));
+  for (unsigned seed = 0; seed < 5; ++seed) {
+    exchange(0, blocks[0].first(300'000), blocks[1].first(300'000), seed);
+  }
+  EXPECT_EQ(moved(), 5U);
+  for (unsigned rank = 0; rank < 2; ++rank) {
+    EXPECT_EQ(figures(rank).opened, 1U);
+    EXPECT_EQ(figures(rank).hits, 4U);
+  }
+}
+
+/// An adapter that is not told moves the pages that were there before.
+TEST_P(RemoteDevices, Pages_that_are_gone_are_not_believed_in) {
+  keep(1U << 30);
+  for (unsigned round = 0; round < 6; ++round) {
+    for (const unsigned from : {0U, 1U}) {
+      exchange(from, blocks[from].first(200'000), blocks[1 - from].first(200'000), round);
+    }
+    blocks[round % 2].renew();
+  }
+  EXPECT_EQ(moved(), 12U);
+}
+
+TEST_P(RemoteDevices, What_the_program_gives_back_is_closed_by_progress) {
+  keep(1U << 30);
+  exchange(0, blocks[0].first(200'000), blocks[1].first(200'000), 1);
+  if (figures(0).not_kept != 0) GTEST_SKIP() << "memory cannot be watched here";
+  EXPECT_EQ(figures(0).regions, 1U);
+  blocks[0].renew();
+  device(0).progress();
+  EXPECT_EQ(figures(0).regions, 0U);
+  EXPECT_EQ(figures(1).regions, 1U);
+}
+
+std::string name_of(const ::testing::TestParamInfo<std::tuple<Adapters, RemoteWay>>& each) {
+  const auto [adapters, way] = each.param;
+  const char* const kind = adapters == Adapters::real        ? "RealVerbs"
+                           : adapters == Adapters::reluctant ? "ReluctantVerbs"
+                                                             : "Verbs";
+  return std::string(kind) + (way == RemoteWay::fetch ? "Fetch" : "Put");
+}
+
+INSTANTIATE_TEST_SUITE_P(Adapters, RemoteDevices,
+                         ::testing::Combine(::testing::Values(Adapters::stand_in,
+                                                              Adapters::reluctant, Adapters::real),
+                                            ::testing::Values(RemoteWay::fetch, RemoteWay::put)),
+                         name_of);
+
+}  // namespace
+}  // namespace fulmar::device
