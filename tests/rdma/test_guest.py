@@ -17,6 +17,11 @@ WAYS = ("send", "empty send", "inline send", "long send", "completion event", "w
 TIMEOUT_S = 1500
 ON_FEW_RANKS_TOO = ("p2p.modes", "p2p.order", "coll.movement")
 LACKING = support.lacks_verbs()
+# How adapters move long messages, and what these programs are told besides.
+REMOTE_WAYS = ("fetch", "put", "off")
+REMOTE_PROGRAMS = {"p2p.modes": {"FULMAR_RDMA_BYTES": "1000", "FULMAR_EAGER_BYTES": "1000"},
+                   "p2p.order": {"FULMAR_RDMA_BYTES": "1000", "FULMAR_EAGER_BYTES": "1000"},
+                   "p2p.remapped": {}, "p2p.types": {"FULMAR_RDMA_BYTES": "1", "FULMAR_EAGER_BYTES": "0"}}
 
 
 def provider_tests():
@@ -47,13 +52,29 @@ def program_steps():
     return steps
 
 
+def remote_steps():
+    """Programs with long messages, between two ranks, in each way; and with nothing kept open in between."""
+    limits = {program.name: program.limit_s for program in support.programs()}
+    steps = []
+    for name, settings in REMOTE_PROGRAMS.items():
+        command = [MPIEXEC, "-n", 2, BUILD / "tests" / f"mpi.{name}"]
+        steps += [Step(f"{name}.{way}", 2 * limits[name], command,
+                       {"FULMAR_FABRIC": "verbs", "FULMAR_RDMA": way, **settings})
+                  for way in REMOTE_WAYS if name in limits]
+    if "p2p.remapped" in limits:
+        steps.append(Step("p2p.remapped.unkept", 2 * limits["p2p.remapped"],
+                          [MPIEXEC, "-n", 2, BUILD / "tests" / "mpi.p2p.remapped"],
+                          {"FULMAR_FABRIC": "verbs", "FULMAR_KEPT_MEMORY": "0"}))
+    return steps
+
+
 def all_steps():
     steps = [Step("ping", 60, [PING])] if PING.exists() else []
     steps += [Step("info", 60, [FULMAR, "info"]), Step("doctor", 60, [FULMAR, "doctor", "--json"])]
     if PROVIDER:
         steps.append(Step("provider", 300, [*PROVIDER, "--gtest_brief=1"]))
     if not LACKING:
-        steps += program_steps()
+        steps += program_steps() + remote_steps()
     # Last, as they leave the guest without a device.
     steps += [Step("doctor.down", 60, ["sh", "-c", f"ip link set eth0 down; {FULMAR} doctor --json"]),
               Step("doctor.gone", 60, ["sh", "-c", f"rdma link delete rxe0; {FULMAR} doctor --json"])]
@@ -108,6 +129,36 @@ class Guest(support.GuestTest):
         for step in steps:
             with self.subTest(program=step.name):
                 self.passed(step.name)
+
+    @unittest.skipIf(LACKING, f"verbs: {LACKING}")
+    def test_long_messages_in_each_way(self):
+        for step in remote_steps():
+            with self.subTest(step=step.name):
+                self.passed(step.name)
+
+    def figures(self, name):
+        """What rank 0 of p2p.remapped says of its adapter."""
+        lines = re.findall(r"^device_(\w+) (\d+)$", self.passed(name), re.MULTILINE)
+        return {word: int(number) for word, number in lines}
+
+    @unittest.skipIf(LACKING, f"verbs: {LACKING}")
+    def test_adapters_move_long_messages(self):
+        for way in ("fetch", "put"):
+            with self.subTest(way=way):
+                found = self.figures(f"p2p.remapped.{way}")
+                moved = {"fetch": "fetched_messages", "put": "put_messages"}[way]
+                self.assertGreater(found[moved], 30, found)
+                self.assertEqual(found["remote_retreats"], 0, found)
+        found = self.figures("p2p.remapped.off")
+        self.assertEqual(found["fetched_messages"] + found["put_messages"] + found["memory_opened"], 0, found)
+
+    @unittest.skipIf(LACKING, f"verbs: {LACKING}")
+    def test_memory_stays_known_to_the_adapter(self):
+        kept = self.figures("p2p.remapped.fetch")
+        self.assertGreater(kept["memory_hits"], 20, kept)
+        unkept = self.figures("p2p.remapped.unkept")
+        self.assertEqual(unkept["memory_hits"], 0, unkept)
+        self.assertEqual(unkept["memory_passing"], unkept["memory_opened"], unkept)
 
 
 support.main()
