@@ -10,7 +10,8 @@ from fault_support import FAULT_RANK, FaultTest
 from support import MPIEXEC
 
 OPTIONS = ("FULMAR_EAGER_BYTES", "FULMAR_LONG_COPY", "FULMAR_SHARE_BYTES", "FULMAR_MEMORY",
-           "FULMAR_SINGLE_COPY", "FULMAR_YIELD", "FULMAR_RDMA", "FULMAR_RDMA_BYTES")
+           "FULMAR_SINGLE_COPY", "FULMAR_YIELD", "FULMAR_RDMA", "FULMAR_RDMA_BYTES",
+           "FULMAR_KEPT_MEMORY")
 FOREIGN = {
     "PMI_RANK": "5", "PMI_SIZE": "9", "PMI_FD": "77", "PMI_PORT": "localhost:1",
     "PMIX_RANK": "3", "PMIX_NAMESPACE": "x", "PMIX_SERVER_URI41": "x;tcp4://127.0.0.1:1",
@@ -63,6 +64,7 @@ class Variables(FaultTest):
                     {"FULMAR_LONG_COPY": "stream", "FULMAR_EAGER_BYTES": "0"},
                     {"FULMAR_RDMA": "put", "FULMAR_RDMA_BYTES": "0"},
                     {"FULMAR_RDMA": "off", "FULMAR_RDMA_BYTES": "1024G"},
+                    {"FULMAR_KEPT_MEMORY": "0"}, {"FULMAR_KEPT_MEMORY": "1024G"},
                     {"FULMAR_YIELD": "always"}, {"FULMAR_YIELD": "never"})
         for env in extremes:
             for ranks in (1, 2, 3):
