@@ -80,9 +80,9 @@ class Registration {
 /// for, never more, although the adapter pins whole pages. It stays so while it is kept: a peer
 /// that was told its key can reach it after the transfer too. Memory that is open to nobody
 /// (`local`) is rounded to whole pages. A block that MPI owns is opened as a whole, for it is made
-/// for communication; so it is opened once. Memory open for reading is not made open for writing
-/// behind the program's back, nor for own orders to write: a region of each kind is kept. What
-/// peers may write serves `local`, too.
+/// for communication; so it is opened once for each use. Memory open for reading is not made open
+/// for writing behind the program's back, nor for own orders to write: a region of each kind is
+/// kept. What peers may write serves `local`, too.
 ///
 /// **How much.** `Budget` bounds what is kept, in bytes and in regions; the longest unused goes
 /// first. What is in use counts and is never closed; what is taken beyond the budget is not kept.
