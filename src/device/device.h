@@ -52,8 +52,7 @@ class Device {
 
   /// Before the first message: which channels there are.
   [[nodiscard]] EnabledRails& rails() noexcept { return rails_; }
-  /// Lets this process sleep on networks and shared memory at once; called when networks are in use
-  /// and all channels are known.
+  /// Lets this process sleep on networks and shared memory at once; when all channels are known.
   [[nodiscard]] base::Error use_wake_socket();
   [[nodiscard]] const Config& config() const noexcept { return config_; }
   [[nodiscard]] base::EngineLock& lock() noexcept { return lock_; }
