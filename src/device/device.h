@@ -165,8 +165,7 @@ class Device {
   /// rank that does nothing else counts as waiting (PollWatch).
   void poll(WaitNote note = {}) noexcept;
 
-  /// Whether sends are queued here that no request stands for any more (eager ones of freed
-  /// requests).
+  /// Whether sends are queued that no request stands for (eager ones of freed requests).
   [[nodiscard]] bool has_queued_sends() const noexcept { return !backlog_.empty(); }
   /// Sends that nobody waits for (of freed requests, from buffers): `drain` waits for them.
   void add_unattended() noexcept { ++unattended_; }
