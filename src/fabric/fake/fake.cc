@@ -30,15 +30,20 @@ std::uint32_t FakeNetwork::pick_source(std::uint32_t to) noexcept {
   if (!alive_[to] || (reluctance_ > 0 && refuses())) return ports_;
   const auto start = static_cast<std::uint32_t>(random_() % ports_);
   std::uint32_t source = ports_;
-  for (std::uint32_t i = 0; i < ports_; ++i) {
-    const std::uint32_t from = (start + i) % ports_;
-    unsigned& held = held_polls_[std::size_t{from} * ports_ + to];
-    if (held > 0) {
-      --held;
-    } else if (source == ports_ && !queue(from, to).empty()) {
-      source = from;
+  const auto look = [&](auto from, auto end) {
+    for (; from != end; ++from) {
+      Way& way = from->second;
+      if (way.held_polls > 0) {
+        --way.held_polls;
+      } else if (source == ports_ && !way.queue.empty()) {
+        source = from->first;
+      }
     }
-  }
+  };
+  auto& ways = ways_[to];
+  const auto middle = ways.lower_bound(start);
+  look(middle, ways.end());
+  look(ways.begin(), middle);
   return source;
 }
 
@@ -49,7 +54,9 @@ bool FakeNetwork::look_at_orders(std::uint32_t port, FakeMemory::Ended& ended) n
 
 std::size_t FakeNetwork::in_flight() const noexcept {
   std::size_t packets = 0;
-  for (const auto& queue : queues_) packets += queue.size();
+  for (const auto& ways : ways_) {
+    for (const auto& [from, way] : ways) packets += way.queue.size();
+  }
   return packets;
 }
 

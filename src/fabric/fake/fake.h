@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <random>
 #include <span>
@@ -33,16 +34,11 @@ class FakeNetwork {
   };
 
   explicit FakeNetwork(std::uint32_t ports, std::uint64_t seed = 1)
-      : ports_(ports),
-        random_(seed),
-        memory_(ports, seed),
-        queues_(std::size_t{ports} * ports),
-        held_polls_(std::size_t{ports} * ports),
-        alive_(ports, true) {}
+      : ports_(ports), random_(seed), memory_(ports, seed), ways_(ports), alive_(ports, true) {}
 
   [[nodiscard]] std::uint32_t ports() const noexcept { return ports_; }
   [[nodiscard]] std::deque<Packet>& queue(std::uint32_t from, std::uint32_t to) noexcept {
-    return queues_[std::size_t{from} * ports_ + to];
+    return ways_[to][from].queue;
   }
 
   /// The next `count` posts of any port answer `again`; orders do not.
@@ -53,7 +49,7 @@ class FakeNetwork {
   /// What goes from one port to another is not there for the next `polls` polls of the receiver;
   /// what others send meanwhile overtakes it. Who is held already is not held longer: all arrives.
   void hold(std::uint32_t from, std::uint32_t to, unsigned polls) noexcept {
-    unsigned& held = held_polls_[std::size_t{from} * ports_ + to];
+    unsigned& held = ways_[to][from].held_polls;
     if (held == 0) held = polls;
   }
   void set_turn(Turn turn) { turn_ = std::move(turn); }
@@ -90,11 +86,16 @@ class FakeNetwork {
   [[nodiscard]] std::size_t in_flight() const noexcept;
 
  private:
+  struct Way {
+    std::deque<Packet> queue;
+    unsigned held_polls = 0;
+  };
+
   std::uint32_t ports_;
   std::mt19937_64 random_;
   FakeMemory memory_;
-  std::vector<std::deque<Packet>> queues_;
-  std::vector<unsigned> held_polls_;  ///< of each queue
+  /// By receiver and sender. Only those that were ever used: a network may have thousands of ports.
+  std::vector<std::map<std::uint32_t, Way>> ways_;
   std::vector<bool> alive_;
   unsigned refusals_ = 0;
   unsigned copy_failures_ = 0;
