@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -77,6 +78,14 @@ class Job {
   /// Has the launcher end the whole job, with `status` if it has no better idea; `code` is what the
   /// user gave MPI_Abort. The caller ends this process then.
   void abort(int code, int status, const char* text) noexcept;
+
+  /// A rank of this node that has died inside MPI, and its process number; see neighbours.h.
+  /// Nothing under mpiexec, which ends the job then.
+  struct Death {
+    std::uint32_t rank = 0;
+    std::int32_t pid = 0;
+  };
+  [[nodiscard]] std::optional<Death> find_death() const noexcept;
 
   /// The processors that a rank of the job is bound to, see wire/job.h; empty for one that is not
   /// bound, or partly to processors for which the record has no bits, or that is on another node.

@@ -9,6 +9,7 @@
 
 #include "base/futex.h"
 #include "runtime/job.h"
+#include "runtime/neighbours.h"
 
 namespace fulmar::runtime {
 namespace {
@@ -67,6 +68,13 @@ base::Result<std::vector<std::byte>> Job::address_in_record(std::uint32_t rank) 
                    rank, length - 1, most_address_bytes);
   }
   return std::vector<std::byte>(record.bytes.begin(), record.bytes.begin() + (length - 1));
+}
+
+std::optional<Job::Death> Job::find_death() const noexcept {
+  if (bootstrap_ == nullptr || view_.records.size() < 2) return std::nullopt;
+  const auto dead = find_dead(view_.records, local_index_);
+  if (!dead) return std::nullopt;
+  return Death{node_ranks_[*dead], view_.records[*dead].pid.load(std::memory_order_relaxed)};
 }
 
 void Job::abort(int code, int status, const char* text) noexcept {

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/clock.h"
 #include "channel/mapped_channel.inl"
 #include "runtime/abort.h"
 #include "runtime/effects.h"
@@ -126,7 +127,10 @@ base::Error Process::start_device() {
   config.owner = this;
   if (!job_.singleton()) {
     reporter_ = std::make_unique<WaitReporter>(library_, job_.wait_record());
-    config.observer = reporter_->observer();
+    config.observer = {[](void* self, const device::QuietWait& wait) {
+                         static_cast<Process*>(self)->on_quiet_wait(wait);
+                       },
+                       this};
   }
   device_ = std::make_unique<device::Device>(config, library_.lock);
   apply_options(options(), {job_.oversubscribed()}, *device_);
@@ -138,6 +142,23 @@ base::Error Process::start_device() {
     }
   });
   return {};
+}
+
+/// Not every launcher ends a job when one of its ranks has died. Over a network the others see a
+/// connection end; on this node nothing ends, so who waits for long looks.
+void Process::on_quiet_wait(const device::QuietWait& wait) noexcept {
+  constexpr std::uint64_t look_interval_ns = 1'000'000'000;
+  reporter_->write(wait);
+  const std::uint64_t now = base::now_ns();
+  if (now < next_look_ns_) return;
+  next_look_ns_ = now + look_interval_ns;
+  const auto death = job_.find_death();
+  if (!death) return;
+  std::fprintf(stderr,
+               "fulmar: rank %u of %u: lost rank %u on this node (process %d): the process has "
+               "ended, or was killed\n",
+               job_.rank(), job_.size(), death->rank, death->pid);
+  abort_job(job_, 1);
 }
 
 base::Error Process::enter(int thread_level) {

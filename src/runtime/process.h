@@ -78,6 +78,7 @@ class Process {
   void define_attributes();
   void set_locking() noexcept;
   void leave_job();
+  void on_quiet_wait(const device::QuietWait& wait) noexcept;
 
   mpi::Library library_;
   mpi::ErrorState errors_;
@@ -97,6 +98,7 @@ class Process {
   mpi::Tool tool_;
   int users_ = 0;
   int thread_level_ = 0;
+  std::uint64_t next_look_ns_ = 0;  ///< for ranks of this node that have died
   bool leaves_at_exit_ = false;
 };
 

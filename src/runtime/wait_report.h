@@ -18,16 +18,9 @@ class WaitReporter {
   WaitReporter(mpi::Library& library, wire::WaitRecord& record) noexcept
       : library_(library), record_(record) {}
 
-  [[nodiscard]] device::WaitObserver observer() noexcept {
-    return {[](void* self, const device::QuietWait& wait) {
-              static_cast<WaitReporter*>(self)->write(wait);
-            },
-            this};
-  }
-
- private:
   void write(const device::QuietWait& wait) noexcept;
 
+ private:
   mpi::Library& library_;
   wire::WaitRecord& record_;
 };

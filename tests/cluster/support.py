@@ -16,6 +16,7 @@ BUILD = pathlib.Path(os.environ["FULMAR_BUILD_DIR"]).resolve()
 SOURCE = pathlib.Path(os.environ["FULMAR_SOURCE_DIR"]).resolve()
 MEMBERSHIP = BUILD / "tests" / "membership"
 MPI_RANK = BUILD / "tests" / "mpi_rank"
+ORPHANS = BUILD / "tests" / "orphans"
 MPIEXEC = BUILD / "bin" / "mpiexec"
 VENVS = BUILD / "external" / "launchers"
 FAKECLUSTER = SOURCE / "tests" / "support" / "fakecluster"

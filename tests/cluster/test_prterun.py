@@ -3,7 +3,7 @@
 """PRRTE, Open MPI's launcher: PMIx."""
 
 import support
-from support import MEMBERSHIP, MPI_RANK, environment, run
+from support import MEMBERSHIP, MPI_RANK, ORPHANS, environment, run
 
 PRTERUN, SETTINGS = support.prterun()
 # It counts cores and refuses more ranks than that.
@@ -25,6 +25,11 @@ class OneHost(support.LauncherTest):
         for code, expected in ((7, 7), (0, 1)):
             result = self.prterun(*CROWD, "-n", 3, MEMBERSHIP, "abort", 1, code)
             self.assertEqual(result.returncode, expected, result.stdout)
+
+    def test_a_death_that_the_launcher_does_not_mind_ends_the_job(self):
+        result = self.prterun(*CROWD, "--runtime-options", "continuous", "-n", 3, ORPHANS)
+        self.assertNotIn(result.returncode, (0, 124), result.stdout)
+        self.assertRegex(result.stdout, r"lost rank 1 on this node .*: the process has ended, or was killed")
 
 
 class TwoHosts(support.HostsTest):

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "runtime/neighbours.h"
+
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "base/fd.h"
+
+namespace fulmar::runtime {
+namespace {
+
+/// A process that nobody has waited for still has its number; its descriptor tells even so.
+bool has_ended(pid_t pid) noexcept {
+  const base::UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (process.valid()) {
+    pollfd ended{process.get(), POLLIN, 0};
+    return ::poll(&ended, 1, 0) == 1 && (ended.revents & POLLIN) != 0;
+  }
+  // Without a descriptor (an old kernel, a sandbox, no descriptor left) at least what is gone is.
+  return ::kill(pid, 0) != 0 && errno == ESRCH;
+}
+
+bool is_inside(const wire::RankRecord& record) noexcept {
+  const auto state = static_cast<wire::RankState>(record.state.load(std::memory_order_acquire));
+  return state == wire::RankState::started || state == wire::RankState::initialised;
+}
+
+}  // namespace
+
+std::optional<std::size_t> find_dead(std::span<const wire::RankRecord> records,
+                                     std::size_t self) noexcept {
+  const std::uint64_t space = records[self].pid_space.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const wire::RankRecord& record = records[i];
+    const pid_t pid = record.pid.load(std::memory_order_acquire);
+    if (i == self || pid <= 0 || space == 0) continue;
+    if (record.pid_space.load(std::memory_order_acquire) != space) continue;
+    // What it wrote last is seen once it has ended.
+    if (is_inside(record) && has_ended(pid) && is_inside(record)) return i;
+  }
+  return std::nullopt;
+}
+
+}  // namespace fulmar::runtime
