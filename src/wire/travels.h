@@ -16,4 +16,11 @@ constexpr bool travels(std::uint8_t kind) noexcept {
          kind != static_cast<std::uint8_t>(PacketKind::ring_revoke);
 }
 
+/// Whether a packet speaks about messages that may come or are kept: nothing to a process that has
+/// left the job, which has neither.
+constexpr bool is_about_flow(PacketKind kind) noexcept {
+  return kind == PacketKind::hold || kind == PacketKind::release || kind == PacketKind::ask ||
+         kind == PacketKind::settled;
+}
+
 }  // namespace fulmar::wire

@@ -278,6 +278,38 @@ TEST(OfiEnd, All_leave_at_the_same_time) {
   }
 }
 
+/// Who has parted waits in its launcher for the others, and answers nobody. Whoever comes later has
+/// all that it needs by then, also if every word is said twice.
+TEST(OfiEnd, Late_one_does_not_wait_for_those_who_have_parted) {
+  for (const bool ordered : {true, false}) {
+    for (const bool doubled : {false, true}) {
+      OfiNet net(2, {.ordered = ordered});
+      std::vector<KeepingSink> sinks(2);
+      ASSERT_EQ(post(net[0], 1, 8), Post::done);
+      ASSERT_EQ(post(net[1], 0, 8), Post::done);
+      ASSERT_TRUE(poll_until(
+          net, sinks, [&] { return sinks[0].packets.size() + sinks[1].packets.size() == 2; }));
+      net[0].leave();
+      for (unsigned i = 0; i < 100; ++i) net[0].poll(sinks[0]);
+      EXPECT_FALSE(net[0].parted());  // the other one computes
+      net[1].leave();
+      const auto start = std::chrono::steady_clock::now();
+      while (!net[0].parted() || !net[1].parted()) {
+        for (auto& box : net.wires.boxes) {
+          const auto words = box;
+          if (doubled) box.insert(box.end(), words.begin(), words.end());
+        }
+        for (std::size_t rank = 0; rank < 2; ++rank) {
+          if (!net[rank].parted()) net[rank].poll(sinks[rank]);
+        }
+        ASSERT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+      }
+      EXPECT_TRUE(net.losses(0).empty() && net.losses(1).empty());
+      EXPECT_EQ(sinks[0].packets.size() + sinks[1].packets.size(), 2U);
+    }
+  }
+}
+
 TEST(OfiEnd, One_that_left_without_waiting_for_the_answer_is_not_waited_for_long) {
   OfiNet net(2);
   std::vector<KeepingSink> sinks(2);
@@ -305,6 +337,10 @@ TEST(OfiEnd, Posting_to_a_peer_that_left_is_an_error) {
   ASSERT_TRUE(poll_until(net, sinks, [&] { return net[1].parted(); }));
   net.ranks[1]->ofi.reset();
   EXPECT_TRUE(net[0].alive(1));
+  // But for words about flow, which nobody waits for.
+  EXPECT_EQ(net[0].post(1, envelope(0, 0, wire::PacketKind::release), {}), Post::done);
+  net[0].poll(sinks[0]);
+  EXPECT_TRUE(net.losses(0).empty());
   EXPECT_EQ(post(net[0], 1, 8), Post::done);
   net[0].poll(sinks[0]);
   ASSERT_EQ(net.losses(0).size(), 1U);

@@ -140,6 +140,10 @@ TEST(VerbsEnd, Posting_to_a_peer_that_left_is_an_error) {
   net[1].end();
   for (unsigned i = 0; i < 200; ++i) net[0].poll(sinks[0]);
   EXPECT_TRUE(net[0].alive(1));
+  // But for words about flow, which nobody waits for.
+  EXPECT_EQ(net[0].post(1, envelope(0, 0, wire::PacketKind::release), {}), Post::done);
+  net[0].poll(sinks[0]);
+  EXPECT_TRUE(net.losses(0).empty());
   EXPECT_EQ(post(net[0], 1, 8), Post::done);
   net[0].poll(sinks[0]);
   ASSERT_EQ(net.losses(0).size(), 1U);

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/copy.h"
 #include "wire/ofi_address.h"
+#include "wire/travels.h"
 
 /// Sending, and ends. What comes is in messages_receive.cc.
 namespace fulmar::fabric::ofi {
@@ -131,13 +132,14 @@ Error Messages::insert(std::uint32_t rank, Peer& peer) {
 }
 
 /// The peer if packets can go to it now; else null, and what to answer. What goes to a peer that is
-/// lost is dropped.
-Peer* Messages::ready_peer(std::uint32_t rank, Post& otherwise) {
+/// lost is dropped, and so are words about flow to one that has left.
+Peer* Messages::ready_peer(std::uint32_t rank, wire::PacketKind kind, Post& otherwise) {
   otherwise = Post::done;
   if (leaving_) return nullptr;
   Peer& peer =
       peers_[rank] != nullptr ? *peers_[rank] : make_peer(rank, cookies_.of(rank, config_.self));
   if (peer.lost) return nullptr;
+  if (peer.has_left && wire::is_about_flow(kind)) return nullptr;
   if (peer.has_left) {
     lose(rank, failure(ErrorClass::proc_aborted,
                        "rank %u has left the job (MPI_Finalize or the end of its last session), "
@@ -155,7 +157,7 @@ bool Messages::window_is_full(const Peer& peer) const noexcept {
 Post Messages::post(std::uint32_t rank, const wire::Envelope& envelope,
                     std::span<const std::byte> body) {
   Post otherwise = Post::done;
-  Peer* const peer = ready_peer(rank, otherwise);
+  Peer* const peer = ready_peer(rank, envelope.kind, otherwise);
   if (peer == nullptr) return otherwise;
   OfiPacket head = wire::ofi_packet(envelope, 0);
   head.sequence = peer->next_out;
@@ -170,7 +172,7 @@ Post Messages::post_in_place(std::uint32_t rank, const wire::Envelope& envelope,
                              std::span<const std::byte> prefix, std::span<const iovec> pieces,
                              std::uint64_t token) {
   Post otherwise = Post::done;
-  Peer* const peer = ready_peer(rank, otherwise);
+  Peer* const peer = ready_peer(rank, envelope.kind, otherwise);
   if (peer == nullptr) {
     ended_.push_back({token, Sent::lost});
     return otherwise;

@@ -115,7 +115,7 @@ class Messages {
   base::Error prepare();
 
   // messages.cc: sending and ends
-  Peer* ready_peer(std::uint32_t rank, Post& otherwise);
+  Peer* ready_peer(std::uint32_t rank, wire::PacketKind kind, Post& otherwise);
   Peer& make_peer(std::uint32_t rank, std::uint64_t cookie_in);
   [[nodiscard]] bool find(std::uint32_t rank, Peer& peer);
   base::Error insert(std::uint32_t rank, Peer& peer);

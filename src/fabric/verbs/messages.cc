@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/copy.h"
+#include "wire/travels.h"
 #include "wire/verbs_address.h"
 
 /// Sending, and ends. What comes is in messages_receive.cc, connections in messages_meet.cc.
@@ -133,12 +134,13 @@ Peer& Messages::peer_at(std::uint32_t rank) {
 }
 
 /// The peer if packets can go to it now; else null, and what to answer. What goes to a peer that is
-/// lost is dropped.
-Peer* Messages::ready_peer(std::uint32_t rank, Post& otherwise) {
+/// lost is dropped, and so are words about flow to one that has left.
+Peer* Messages::ready_peer(std::uint32_t rank, wire::PacketKind kind, Post& otherwise) {
   otherwise = Post::done;
   if (leaving_) return nullptr;
   Peer& peer = peer_at(rank);
   if (peer.state == Peer::State::lost) return nullptr;
+  if (peer.has_left && wire::is_about_flow(kind)) return nullptr;
   if (peer.has_left) {
     lose(rank, failure(ErrorClass::proc_aborted,
                        "rank %u has left the job (MPI_Finalize or the end of its last session), "
@@ -155,7 +157,7 @@ Peer* Messages::ready_peer(std::uint32_t rank, Post& otherwise) {
 Post Messages::post(std::uint32_t rank, const wire::Envelope& envelope,
                     std::span<const std::byte> body) {
   Post otherwise = Post::done;
-  Peer* const peer = ready_peer(rank, otherwise);
+  Peer* const peer = ready_peer(rank, envelope.kind, otherwise);
   if (peer == nullptr) return otherwise;
   const Taken taken =
       transmit(rank, *peer, wire::verbs_packet(envelope, 0), Load{.prefix = body, .pieces = {}});
@@ -166,7 +168,7 @@ Post Messages::post_in_place(std::uint32_t rank, const wire::Envelope& envelope,
                              std::span<const std::byte> prefix, std::span<const iovec> pieces,
                              std::uint64_t token) {
   Post otherwise = Post::done;
-  Peer* const peer = ready_peer(rank, otherwise);
+  Peer* const peer = ready_peer(rank, envelope.kind, otherwise);
   if (peer == nullptr) {
     if (otherwise == Post::done) ended_.push_back({token, Sent::lost});
     return otherwise;

@@ -147,7 +147,7 @@ class Messages {
   [[nodiscard]] base::Error lost_error(std::uint32_t rank, const std::string& cause) const;
 
   // messages.cc: sending and ends
-  Peer* ready_peer(std::uint32_t rank, Post& otherwise);
+  Peer* ready_peer(std::uint32_t rank, wire::PacketKind kind, Post& otherwise);
   Peer& peer_at(std::uint32_t rank);
   /// What a packet consists of, behind its header.
   struct Load {

@@ -42,7 +42,7 @@ bool Messages::has_room_for_order(const Peer& peer) const noexcept {
 /// The peer if its queue takes an order now; else null, and what to answer. Orders for a peer that
 /// is lost end at once.
 Peer* Messages::peer_for_order(std::uint32_t rank, std::uint64_t token, Post& otherwise) {
-  Peer* const peer = ready_peer(rank, otherwise);
+  Peer* const peer = ready_peer(rank, wire::PacketKind::data, otherwise);
   if (peer == nullptr) {
     if (otherwise == Post::done) ended_.push_back({token, Sent::lost});
     return nullptr;
