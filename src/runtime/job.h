@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -39,8 +40,9 @@ class Job {
   /// collective (wire/node_join.h). MPI_ERR_OTHER with a text where the environment speaks of a job
   /// that cannot be joined, or where another process is this rank already.
   [[nodiscard]] base::Error join();
-  /// Tells a launcher that is not Fulmar's that this rank is done: collective, once; then addresses
-  /// cannot be asked for any more. Nothing under mpiexec, or a second time.
+  /// Tells a launcher that is not Fulmar's that this rank is done: collective, once. It cannot be
+  /// asked for addresses any more then; those of up to `most_remembered` ranks are asked for
+  /// before, for sessions that follow. Nothing under mpiexec, or a second time.
   [[nodiscard]] base::Error leave();
 
   [[nodiscard]] std::uint32_t rank() const noexcept { return rank_; }
@@ -72,6 +74,7 @@ class Job {
   /// What `rank` made known; may block for a round trip to the launcher. Fails (other).
   [[nodiscard]] base::Result<std::vector<std::byte>> address_of(std::uint32_t rank);
   static constexpr std::size_t most_address_bytes = 600;
+  static constexpr std::uint32_t most_remembered = 128;
 
   /// Tells mpiexec and the other ranks of this node how far this rank is; nothing for a singleton.
   void set_state(wire::RankState state) noexcept;
@@ -107,6 +110,7 @@ class Job {
   base::Error take_place(std::uint32_t rank);
   base::Error map_own();
   [[nodiscard]] base::Result<std::vector<std::byte>> address_in_record(std::uint32_t rank);
+  void remember_addresses();
 
   std::span<std::byte> mapping_;
   wire::JobView view_;
@@ -121,6 +125,8 @@ class Job {
   int appnum_ = 0;
   bool singleton_ = true;
   bool left_ = false;
+  bool published_ = false;                                     ///< there are addresses
+  std::map<std::uint32_t, std::vector<std::byte>> addresses_;  ///< once the launcher is left
 };
 
 }  // namespace fulmar::runtime

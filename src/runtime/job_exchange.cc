@@ -28,6 +28,7 @@ base::Error Job::publish_address(std::span<const std::byte> blob) {
                    most_address_bytes);
   }
   if (bootstrap_ != nullptr && !left_) {
+    published_ = true;
     const base::Error error = bootstrap::publish_bytes(*bootstrap_, key_address, blob);
     return error.failed() ? error : bootstrap_->fence();
   }
@@ -45,10 +46,13 @@ base::Result<std::vector<std::byte>> Job::address_of(std::uint32_t rank) {
   }
   if (bootstrap_ == nullptr) return address_in_record(rank);
   if (left_) {
+    const auto known = addresses_.find(rank);
+    if (known != addresses_.end()) return known->second;
     return failure(ErrorClass::other,
-                   "the launcher cannot be asked for the address of rank %u any more: MPI was "
-                   "finalized before; talk to every rank that is needed before MPI_Finalize",
-                   rank);
+                   "the launcher cannot be asked for the address of rank %u any more: MPI_Finalize "
+                   "was called, and in a job of more than %u ranks addresses are not kept beyond "
+                   "it; open a session before MPI_Finalize",
+                   rank, most_remembered);
   }
   return bootstrap::lookup_bytes(*bootstrap_, rank, key_address);
 }
@@ -95,8 +99,18 @@ void Job::abort(int code, int status, const char* text) noexcept {
   if (!singleton_ && mpiexec_pid() > 0) ::kill(mpiexec_pid(), SIGCHLD);
 }
 
+/// A launcher takes no questions after its finalize, but MPI may be entered again by a session.
+void Job::remember_addresses() {
+  for (std::uint32_t rank = 0; rank < size_; ++rank) {
+    if (rank == rank_) continue;
+    auto address = bootstrap::lookup_bytes(*bootstrap_, rank, key_address);
+    if (address.ok()) addresses_.emplace(rank, std::move(*address));
+  }
+}
+
 base::Error Job::leave() {
   if (bootstrap_ == nullptr || left_) return {};
+  if (published_ && size_ <= most_remembered) remember_addresses();
   left_ = true;
   return bootstrap_->finalize();
 }

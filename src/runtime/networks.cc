@@ -203,6 +203,27 @@ void Networks::part(device::Device& device) {
   parted_ = true;
 }
 
+Error Networks::resume(device::Device& device) {
+  if (!parted_) return {};
+  if (tcp_ == nullptr) {
+    return base::failure(ErrorClass::other,
+                         "MPI was left, and the network %s between the hosts cannot be entered "
+                         "again: the other ranks "
+                         "take no second connection from a process there. Open a session before "
+                         "the last MPI_Finalize "
+                         "or MPI_Session_finalize, or set FULMAR_FABRIC=shm,tcp",
+                         network());
+  }
+  const std::vector<std::uint32_t> known = tcp_->streams().known_peers();
+  if (const Error error = tcp_->resume(); error.failed()) return error;
+  parted_ = false;
+  // Who asked this process to keep its messages does not remember that: as if it had said so.
+  for (const std::uint32_t rank : known) {
+    device.packet(rank, {wire::PacketKind::release, 0, 0, 0, 0}, {});
+  }
+  return {};
+}
+
 const char* Networks::network() const noexcept {
   if (tcp_ != nullptr) return fabric::Tcp::name;
   if (verbs_ != nullptr) return fabric::Verbs::name;

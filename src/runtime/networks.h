@@ -43,8 +43,12 @@ class Networks {
   [[nodiscard]] base::Error serve(device::Device& device);
   /// Waits until every peer has what was sent to it, or is gone; closes the networks.
   void part(device::Device& device);
-  /// Networks were in use and have been closed: no message reaches the other nodes any more.
+  /// Networks were in use and have been closed: no message reaches the other nodes.
   [[nodiscard]] bool parted() const noexcept { return parted_; }
+  /// After `part`: opens them again, at the addresses that the others know. Not collective: ranks
+  /// find each other when both have come back, or never left. Fails (other) for networks that
+  /// cannot be entered again; the text says which can.
+  [[nodiscard]] base::Error resume(device::Device& device);
 
   /// Which provider carries messages to a rank; nullptr: none is needed, it is this process.
   [[nodiscard]] const char* provider_of(std::uint32_t rank) const noexcept;

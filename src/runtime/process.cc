@@ -163,10 +163,8 @@ void Process::on_quiet_wait(const device::QuietWait& wait) noexcept {
 
 base::Error Process::enter(int thread_level) {
   if (networks_ != nullptr && networks_->parted()) {
-    return base::failure(
-        base::ErrorClass::other,
-        "MPI was left and the connections to other ranks are closed; open a session "
-        "before the last MPI_Finalize or MPI_Session_finalize");
+    const base::EngineGuard guard(library_.lock);
+    if (const base::Error error = networks_->resume(*device_); error.failed()) return error;
   }
   if (world_ == nullptr) {
     const base::EngineGuard guard(library_.lock);  // tools may be changing options

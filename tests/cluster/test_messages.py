@@ -13,12 +13,15 @@ HYDRA = support.hydra()
 PRTERUN, SETTINGS = support.prterun()
 PROGRAMS = ("p2p.order", "p2p.modes", "p2p.probe", "p2p.types", "p2p.threads", "coll.levels", "coll.movement",
             "coll.nonblocking", "coll.persistent", "comm.making", "comm.inter", "datatype.value_index",
-            "partitioned.rounds", "topo.cart", "topo.neighbour")
+            "partitioned.rounds", "session.reentry", "topo.cart", "topo.neighbour")
 # libfabric is between the hosts in these; all of them in the soak.
 PROGRAMS_OF_OFI = ("p2p.order", "p2p.modes", "p2p.types", "coll.levels", "comm.making", "partitioned.rounds")
 EVERY_PATH = "FULMAR_TEST_EVERY_PATH" in os.environ
 # What another launcher takes part in is how ranks find each other, and how they leave.
-PROGRAMS_OF_PRTERUN = ("p2p.modes", "p2p.order", "coll.levels")
+PROGRAMS_OF_PRTERUN = ("p2p.modes", "p2p.order", "coll.levels", "session.reentry")
+# Nobody comes back over libfabric, and says so.
+NOT_OVER_OFI = ("session.reentry",)
+ALL_OVER_OFI = [program for program in PROGRAMS if program not in NOT_OVER_OFI]
 
 
 class Across(support.HostsTest):
@@ -40,7 +43,15 @@ class Messages(Across):
 
     @unittest.skipUnless(support.has_network("ofi"), "this build or machine has no libfabric")
     def test_programs_over_ofi(self):
-        self.each_across(PROGRAMS if EVERY_PATH else PROGRAMS_OF_OFI, "node0:2,node1:2", "shm,ofi")
+        self.each_across(ALL_OVER_OFI if EVERY_PATH else PROGRAMS_OF_OFI, "node0:2,node1:2", "shm,ofi")
+
+    @unittest.skipUnless(support.has_network("ofi"), "this build or machine has no libfabric")
+    def test_nobody_comes_back_over_ofi(self):
+        """The end of a session over libfabric is the end of MPI there."""
+        result = self.on("node0", HYDRA, "-hosts", "node0,node1", "-n", 2, BUILD / "tests" / "mpi.session.reentry",
+                         env={"FULMAR_FABRIC": "shm,ofi"})
+        self.assertNotEqual(result.returncode, 0, result.stdout)
+        self.assertIn("network ofi between the hosts cannot be entered again", result.stdout)
 
     def test_two_levels(self):
         """The table of algorithms takes those in levels by itself where ranks share hosts."""
@@ -76,7 +87,7 @@ class FourHosts(Across):
 
     @unittest.skipUnless(support.has_network("ofi"), "this build or machine has no libfabric")
     def test_programs_over_ofi(self):
-        self.each_across(PROGRAMS, self.NAMES, "shm,ofi")
+        self.each_across(ALL_OVER_OFI, self.NAMES, "shm,ofi")
 
 
 support.main()

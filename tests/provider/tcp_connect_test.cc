@@ -142,6 +142,99 @@ TEST(TcpConnect, Peer_without_an_address_is_lost) {
   EXPECT_EQ(world.ranks[0]->losses[0].text, "rank 1 has no address");
 }
 
+/// Lets a rank leave in good order while the others look on.
+void leave(World& world, std::size_t rank) {
+  world[rank].leave();
+  ASSERT_TRUE(world.poll_until([&] { return world[rank].parted(); }));
+  world[rank].end();
+}
+
+bool took(World& world, std::size_t rank, std::size_t packets) {
+  return world.poll_until([&] { return world.ranks[rank]->sink.packets.size() >= packets; });
+}
+
+void expect_no_loss(const World& world) {
+  for (const auto& rank : world.ranks) EXPECT_TRUE(rank->losses.empty());
+}
+
+TEST(TcpReturn, Who_has_left_comes_back_and_speaks_first) {
+  for (const std::size_t lanes : {1U, 2U}) {
+    World world(3, lanes);
+    for (int turn = 0; turn < 3; ++turn) {
+      world.send(1, 0, 10 + turn);
+      world.send(2, 1, 20 + turn);
+      ASSERT_TRUE(took(world, 0, std::size_t(turn) + 1) && took(world, 1, std::size_t(turn) + 1));
+      leave(world, 1);
+      ASSERT_TRUE(world[1].resume().ok());
+    }
+    expect_no_loss(world);
+    EXPECT_TRUE(world[0].alive(1));
+  }
+}
+
+/// What is sent to a rank that has left waits until it is back, as for one that computes, and comes
+/// in order.
+TEST(TcpReturn, Who_has_left_is_waited_for) {
+  World world(2);
+  world.send(1, 0, 1);
+  ASSERT_TRUE(took(world, 0, 1));
+  leave(world, 1);
+  for (unsigned i = 0; i < 100; ++i) {
+    ASSERT_EQ(world[0].post(1, envelope(100, 2), pattern(100, 2U)), Post::again);
+    world.poll();
+  }
+  ASSERT_TRUE(world[1].resume().ok());
+  for (const int tag : {2, 3, 4}) world.send(0, 1, tag);
+  ASSERT_TRUE(took(world, 1, 3));
+  expect_no_loss(world);
+}
+
+TEST(TcpReturn, All_leave_and_come_back_at_different_times) {
+  constexpr std::uint32_t size = 3;
+  World world(size);
+  for (int turn = 0; turn < 4; ++turn) {
+    for (std::uint32_t a = 0; a < size; ++a) {
+      for (std::uint32_t b = 0; b < size; ++b) {
+        if (a != b) world.send(a, b, turn);
+      }
+    }
+    for (std::uint32_t a = 0; a < size; ++a) {
+      ASSERT_TRUE(took(world, a, std::size_t(turn + 1) * (size - 1)));
+    }
+    for (std::uint32_t i = 0; i < size; ++i) leave(world, (i + std::uint32_t(turn)) % size);
+    for (std::uint32_t a = 0; a < size; ++a) ASSERT_TRUE(world[a].resume().ok());
+  }
+  expect_no_loss(world);
+}
+
+/// Nobody waits for them, so they ask for no connection and are no error.
+TEST(TcpReturn, Words_about_flow_to_a_rank_that_has_left_are_dropped) {
+  World world(2);
+  world.send(1, 0, 1);
+  ASSERT_TRUE(took(world, 0, 1));
+  leave(world, 1);
+  ASSERT_TRUE(world.poll_until([&] { return world[0].streams().connections() == 0; }));
+  world.ranks[1]->tcp.reset();
+  for (const auto kind : {wire::PacketKind::hold, wire::PacketKind::release, wire::PacketKind::ask,
+                          wire::PacketKind::settled}) {
+    EXPECT_EQ(world[0].post(1, envelope(0, 0, kind), {}), Post::done);
+  }
+  world.poll();
+  expect_no_loss(world);
+}
+
+TEST(TcpReturn, Message_to_a_rank_that_has_left_and_ended_is_an_error) {
+  World world(2);
+  world.send(1, 0, 1);
+  ASSERT_TRUE(took(world, 0, 1));
+  leave(world, 1);
+  world.ranks[1]->tcp.reset();
+  ASSERT_TRUE(world.poll_until([&] {
+    return world[0].post(1, envelope(0), {}) == Post::done && !world.ranks[0]->losses.empty();
+  }));
+  EXPECT_NE(world.ranks[0]->losses[0].text.find("rank 1 has left the job"), std::string::npos);
+}
+
 TEST(TcpConnect, Sleeper_is_woken_by_a_caller) {
   World world(2);
   KeepingSink ignored;

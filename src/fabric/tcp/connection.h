@@ -49,14 +49,15 @@ struct Connection {
 /// What there is of a peer that was ever talked to.
 struct Peer {
   enum class State : std::uint8_t {
-    wanted,  ///< a connection was asked for
+    wanted,  ///< a connection is to be asked for, or was
     up,      ///< lane 0 is there
-    left,    ///< the peer has left the job in good order
+    left,    ///< the peer has left the job in good order; its last lanes are being closed
     lost,
   };
   State state = State::wanted;
-  bool asked = false;  ///< by us, for a connection
-  base::Error why;     ///< of `lost`
+  bool asked = false;     ///< by us, for a connection
+  bool has_left = false;  ///< once; it may have come back since
+  base::Error why;        ///< of `lost`
   std::array<std::unique_ptr<Connection>, most_lanes> lanes;
 };
 

@@ -138,6 +138,15 @@ void Connector::connect(std::uint32_t peer, std::span<const std::byte> blob, uns
   }
 }
 
+void Connector::forget(std::uint32_t peer) noexcept {
+  const auto known = peers_.find(peer);
+  if (known != peers_.end()) known->second.taken = 0;
+}
+
+void Connector::forget_all() noexcept {
+  for (auto& [number, peer] : peers_) peer.taken = 0;
+}
+
 void Connector::begin_lane(std::uint32_t peer, std::uint16_t lane, const Ways& ways,
                            std::uint64_t now_ns) {
   const auto place = searches_.try_emplace(key_of(peer, lane), peer, lane, ways).first;

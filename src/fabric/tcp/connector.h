@@ -111,6 +111,11 @@ class Connector {
   /// Lane 0 finds the way; the other lanes are begun by the side that has found it, along it.
   void connect(std::uint32_t peer, std::span<const std::byte> blob, unsigned lanes);
 
+  /// The connections to a peer, or to all, have ended in good order: there may be new ones, which
+  /// either side begins.
+  void forget(std::uint32_t peer) noexcept;
+  void forget_all() noexcept;
+
   /// Does what can be done now; appends what has come of it, also connections that others began.
   void step(std::vector<Event>& events);
 

@@ -12,6 +12,8 @@
 #include <cstring>
 #include <string>
 
+#include "wire/travels.h"
+
 /// Connections: their begin, their end, and what is written to them. Reading is in streams_poll.cc.
 namespace fulmar::fabric::tcp {
 namespace {
@@ -41,6 +43,14 @@ std::string name_of_end(int socket) {
     return "[" + std::string(text) + "]:" + std::to_string(ntohs(v6.sin6_port));
   }
   return "a local socket";
+}
+
+base::Error has_left(std::uint32_t peer, const char* why) {
+  return base::failure(
+      ErrorClass::proc_aborted,
+      "rank %u has left the job (MPI_Finalize or the end of its last session), but "
+      "a message is sent to it: %s",
+      peer, why);
 }
 
 template <class T>
@@ -108,7 +118,9 @@ base::Error Streams::adopt(std::uint32_t peer, unsigned lane, int socket) {
 }
 
 void Streams::give_up(std::uint32_t peer, const base::Error& why) {
-  if (peer_at(peer).state == Peer::State::wanted) lose(peer, why);
+  const Peer& other = peer_at(peer);
+  if (other.state != Peer::State::wanted) return;
+  lose(peer, other.has_left ? has_left(peer, why.text().c_str()) : why);
 }
 
 base::Error Streams::watch(int descriptor) {
@@ -120,26 +132,33 @@ base::Error Streams::watch(int descriptor) {
                        std::strerror(errno));
 }
 
-Peer* Streams::ready_peer(std::uint32_t peer, Post& otherwise) {
+Peer* Streams::ready_peer(std::uint32_t peer, wire::PacketKind kind, Post& otherwise) {
   Peer& other = peer_at(peer);
+  otherwise = Post::done;
+  const bool returns = config_.left != nullptr;
+  const bool is_gone =
+      other.state == Peer::State::left || (other.state == Peer::State::wanted && other.has_left);
+  if (is_gone && (leaving_ || wire::is_about_flow(kind))) return nullptr;
   if (other.state == Peer::State::wanted && !other.asked) {
     other.asked = true;
     if (config_.wanted != nullptr) config_.wanted(config_.owner, peer);
   }
-  otherwise = Post::done;
   switch (other.state) {
     case Peer::State::up:
       // After a `bye` of ours, or a failed write, nothing goes out any more.
       if (other.lanes[0]->bye_sent || other.lanes[0]->write_error != 0) return nullptr;
-      return &other;
+      if (!returns || !other.lanes[0]->in.bye_received()) return &other;
+      if (!wire::is_about_flow(kind)) otherwise = Post::again;
+      return nullptr;
     case Peer::State::wanted:
       otherwise = Post::again;
       return nullptr;
     case Peer::State::left:
-      lose(peer, base::failure(ErrorClass::proc_aborted,
-                               "rank %u has left the job (MPI_Finalize or the end of its last "
-                               "session), but a message is sent to it",
-                               peer));
+      if (returns) {
+        otherwise = Post::again;
+      } else {
+        lose(peer, has_left(peer, "it does not come back"));
+      }
       return nullptr;
     case Peer::State::lost:
       return nullptr;
@@ -150,7 +169,7 @@ Peer* Streams::ready_peer(std::uint32_t peer, Post& otherwise) {
 Post Streams::post(std::uint32_t peer, const wire::Envelope& envelope,
                    std::span<const std::byte> body) {
   Post otherwise = Post::done;
-  Peer* const other = ready_peer(peer, otherwise);
+  Peer* const other = ready_peer(peer, envelope.kind, otherwise);
   if (other == nullptr) return otherwise;
   Connection& connection = *other->lanes[0];
   warm(connection);
@@ -186,7 +205,7 @@ Post Streams::post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
                             std::span<const std::byte> prefix, std::span<const iovec> pieces,
                             std::uint64_t token) {
   Post otherwise = Post::done;
-  Peer* const other = ready_peer(peer, otherwise);
+  Peer* const other = ready_peer(peer, envelope.kind, otherwise);
   if (other == nullptr) {
     if (otherwise == Post::done) finished_.push_back({token, Sent::lost});
     return otherwise;
@@ -331,6 +350,14 @@ bool Streams::parted() const noexcept {
   return true;
 }
 
+std::vector<std::uint32_t> Streams::known_peers() const {
+  std::vector<std::uint32_t> known;
+  for (std::uint32_t peer = 0; peer < config_.size; ++peer) {
+    if (peers_[peer] != nullptr) known.push_back(peer);
+  }
+  return known;
+}
+
 void Streams::end() noexcept {
   for (const auto& peer : peers_) {
     if (peer == nullptr) continue;
@@ -378,9 +405,23 @@ void Streams::close(Connection& connection) {
     break;
   }
   --connections_;
-  Peer& peer = *peers_[connection.peer];
+  const std::uint32_t number = connection.peer;
+  Peer& peer = *peers_[number];
   if (connection.lane == 0 && peer.state == Peer::State::up) peer.state = Peer::State::left;
   peer.lanes[connection.lane].reset();
+  if (peer.state == Peer::State::left && config_.left != nullptr) forget_if_gone(number);
+}
+
+/// The last connection of a peer that has left is closed: it may come back.
+void Streams::forget_if_gone(std::uint32_t peer) {
+  Peer& other = *peers_[peer];
+  const bool gone = std::all_of(other.lanes.begin(), other.lanes.end(),
+                                [](const auto& connection) { return connection == nullptr; });
+  if (!gone) return;
+  other.state = Peer::State::wanted;
+  other.asked = false;
+  other.has_left = true;
+  config_.left(config_.owner, peer);
 }
 
 }  // namespace fulmar::fabric::tcp

@@ -36,7 +36,8 @@
 /// all its lanes are closed, sends in place end as `lost`, and the `lost` callback is called once,
 /// from `poll`. A process that leaves sends `bye` on each connection behind everything else and
 /// closes it when the peer has answered `seen`: closing earlier could make its system throw away,
-/// with a reset, what the peer has not read.
+/// with a reset, what the peer has not read. Who has left may come back (a further session): from
+/// its `bye` on packets wait, until its connections are closed and there is a new one.
 ///
 /// A dead host says nothing at all. Keep-alive finds that on an idle connection; where something
 /// was written the kernel is asked once a second for what it knows (socket_options.h).
@@ -57,6 +58,9 @@ class Streams {
     /// Somebody posts to a peer that has no connection; asked once. Posts answer `again` until
     /// `adopt` or `give_up`.
     void (*wanted)(void* owner, std::uint32_t peer) = nullptr;
+    /// All connections to a peer have ended in good order; it is `wanted` with the next post. Null:
+    /// who has left never comes back, and a post to it makes it lost.
+    void (*left)(void* owner, std::uint32_t peer) = nullptr;
     /// A peer is lost; the text names it, its address and the cause.
     void (*lost)(void* owner, std::uint32_t peer, const base::Error& why) = nullptr;
     Io* io = nullptr;  ///< null: the system's calls
@@ -69,7 +73,7 @@ class Streams {
 
   /// Uses `socket` (connected, non-blocking, nothing of the stream read or written) as this lane to
   /// the peer from now on; owns it even if it fails: the lane exists already or is out of range, or
-  /// the peer has left or is lost.
+  /// the peer is leaving or is lost.
   base::Error adopt(std::uint32_t peer, unsigned lane, int socket);
   /// There is no way to the peer: it is lost, unless it has a connection by now.
   void give_up(std::uint32_t peer, const base::Error& why);
@@ -110,6 +114,8 @@ class Streams {
 
   [[nodiscard]] std::uint32_t self() const noexcept { return config_.self; }
   [[nodiscard]] std::uint32_t size() const noexcept { return config_.size; }
+  /// Who was ever talked to.
+  [[nodiscard]] std::vector<std::uint32_t> known_peers() const;
   [[nodiscard]] std::size_t connections() const noexcept { return connections_; }
   /// Of Buffers; for tests and `fulmar info`.
   [[nodiscard]] const Buffers& buffers() const noexcept { return buffers_; }
@@ -120,8 +126,8 @@ class Streams {
   Streams(const Config& config, base::UniqueFd epoll);
 
   /// The peer if lane 0 is up; else null, and `otherwise` is what to answer. A packet for a peer
-  /// that is lost is dropped: `done`.
-  Peer* ready_peer(std::uint32_t peer, Post& otherwise);
+  /// that is lost is dropped: `done`. So is one about flow for a peer that has left.
+  Peer* ready_peer(std::uint32_t peer, wire::PacketKind kind, Post& otherwise);
   Peer& peer_at(std::uint32_t peer);
   static Connection& least_loaded(Peer& peer) noexcept;
   Post collect(Connection& connection, const wire::Envelope& envelope,
@@ -150,6 +156,7 @@ class Streams {
   void lose(std::uint32_t peer, const base::Error& why);
   bool bury();
   void close(Connection& connection);
+  void forget_if_gone(std::uint32_t peer);
   unsigned tell_finished(SinkRef sink);
 
   Config config_;

@@ -31,7 +31,10 @@ base::Error Tcp::prepare(const Config& config) {
   auto connector = tcp::Connector::open(config_.connect);
   if (connector.failed()) return connector.error();
   connector_ = std::move(connector.value());
+  return open_streams();
+}
 
+base::Error Tcp::open_streams() {
   tcp::Streams::Config below;
   below.self = config_.connect.self;
   below.size = config_.connect.size;
@@ -39,6 +42,9 @@ base::Error Tcp::prepare(const Config& config) {
   below.io = config_.io;
   below.owner = this;
   below.wanted = [](void* owner, std::uint32_t peer) { static_cast<Tcp*>(owner)->find(peer); };
+  below.left = [](void* owner, std::uint32_t peer) {
+    static_cast<Tcp*>(owner)->connector_->forget(peer);
+  };
   below.lost = [](void* owner, std::uint32_t peer, const base::Error& why) {
     const Config& told = static_cast<Tcp*>(owner)->config_;
     if (told.lost != nullptr) told.lost(told.owner, peer, why);
@@ -47,6 +53,14 @@ base::Error Tcp::prepare(const Config& config) {
   if (streams.failed()) return streams.error();
   streams_ = std::move(streams.value());
   return streams_->watch(connector_->descriptor());
+}
+
+base::Error Tcp::resume() {
+  connector_->forget_all();
+  if (const base::Error error = open_streams(); error.failed()) return error;
+  ended_ = false;
+  step_due_ = true;
+  return {};
 }
 
 void Tcp::find(std::uint32_t peer) {

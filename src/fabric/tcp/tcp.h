@@ -90,11 +90,17 @@ class Tcp {
     streams_->end();
   }
 
+  /// After `end`: as if just opened, at the same address. Peers that have left as well come back by
+  /// this, too; until then what is sent to them waits, as for a process that computes. What came
+  /// last, before `parted`, has been handed to the sink.
+  [[nodiscard]] base::Error resume();
+
   [[nodiscard]] const tcp::Streams& streams() const noexcept { return *streams_; }
 
  private:
   Tcp() = default;
   base::Error prepare(const Config& config);
+  base::Error open_streams();
   unsigned poll_any(tcp::SinkRef sink);
   void find(std::uint32_t peer);
   [[nodiscard]] bool connector_due();
