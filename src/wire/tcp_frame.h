@@ -44,7 +44,18 @@ static_assert(offsetof(TcpFrame, context) == 8 && offsetof(TcpFrame, sequence) =
 enum class TcpSignal : std::uint8_t {
   bye = 0xf0,   ///< the last frame of a sender, but for `seen`; it leaves the job in good order
   seen = 0xf1,  ///< answers `bye`: everything before it was read
+  /// `tcp_taken_step` more units of packets have been taken, see `tcp_units`.
+  taken = 0xf2,
 };
+
+/// Packets that were posted with a copy are counted in units, and a sender brings no further
+/// message while `tcp_window` of them are on their way: a process that does not read soon, or keeps
+/// what nobody has asked for, gets no more than that before it can say so (`PacketKind::hold`).
+inline constexpr std::uint32_t tcp_window = 2048;
+inline constexpr std::uint32_t tcp_taken_step = tcp_window / 4;
+constexpr std::uint32_t tcp_units(std::uint32_t body_bytes) noexcept {
+  return 1 + body_bytes / 1024;
+}
 
 /// The longest body of a packet that was posted with a copy, and the longest posted in place.
 inline constexpr std::uint32_t tcp_max_body_bytes = 64U << 10;
@@ -53,7 +64,8 @@ inline constexpr std::size_t tcp_max_prefix_bytes = 32;
 
 constexpr bool is_signal(std::uint8_t kind) noexcept {
   return kind == static_cast<std::uint8_t>(TcpSignal::bye) ||
-         kind == static_cast<std::uint8_t>(TcpSignal::seen);
+         kind == static_cast<std::uint8_t>(TcpSignal::seen) ||
+         kind == static_cast<std::uint8_t>(TcpSignal::taken);
 }
 
 constexpr TcpFrame tcp_frame(const Envelope& envelope, std::size_t prefix_bytes,

@@ -16,6 +16,11 @@ constexpr bool travels(std::uint8_t kind) noexcept {
          kind != static_cast<std::uint8_t>(PacketKind::ring_revoke);
 }
 
+/// Whether a packet brings a message, or word of one, that nobody may have asked for.
+constexpr bool brings_message(PacketKind kind) noexcept {
+  return kind == PacketKind::eager || kind == PacketKind::eager_sync || kind == PacketKind::rts;
+}
+
 /// Whether a packet speaks about messages that may come or are kept: nothing to a process that has
 /// left the job, which has neither.
 constexpr bool is_about_flow(PacketKind kind) noexcept {

@@ -164,6 +164,39 @@ TEST(TcpMemory, Flood_of_tiny_packets_grows_nothing) {
   EXPECT_LT(most, 100U);
 }
 
+/// A peer that takes nothing gets no more messages than the window; words that messages wait for
+/// still pass, and all goes on when it looks.
+TEST(TcpMemory, Messages_on_their_way_are_bounded_by_the_window) {
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{8}, std::size_t{5000}}) {
+    TcpNet net(2);
+    net.connect(0, 1, loopback_sockets());
+    std::vector<KeepingSink> sinks(2);
+    const unsigned units = wire::tcp_units(static_cast<std::uint32_t>(bytes));
+    unsigned posted = 0;
+    // Looking does not help while the other side does not look.
+    for (unsigned i = 0; i < 2 * wire::tcp_window; ++i) {
+      if (post(net[0], 1, bytes, int(posted)) == Post::done) ++posted;
+      net[0].poll(sinks[0]);
+    }
+    EXPECT_LE(posted, wire::tcp_window / units + 1);
+    EXPECT_GE(posted, wire::tcp_window / units / 2);
+    if (bytes < 1000) {
+      EXPECT_EQ(net[0].post(1, envelope(0, 0, wire::PacketKind::fin), {}), Post::done);
+    }
+    const unsigned total = 4 * posted;
+    ASSERT_TRUE(poll_until(net, sinks, [&] {
+      while (posted < total && post(net[0], 1, bytes, int(posted)) == Post::done) ++posted;
+      return sinks[1].packets.size() >= total;
+    }));
+    int tag = 0;
+    for (const auto& packet : sinks[1].packets) {
+      if (packet.envelope.kind != wire::PacketKind::eager) continue;
+      EXPECT_EQ(packet.envelope.tag, tag++);
+    }
+    EXPECT_TRUE(net.losses(0).empty() && net.losses(1).empty());
+  }
+}
+
 TEST(TcpMemory, Over_the_budget_everybody_still_gets_one_packet_through) {
   constexpr std::uint32_t size = 20;
   constexpr std::size_t budget = 3 * tcp::Buffers::block_bytes;
@@ -301,7 +334,7 @@ TEST(TcpEnd, Failed_write_is_a_loss_after_what_came_before) {
 }
 
 TEST(TcpEnd, Nonsense_ends_the_connection_and_says_so) {
-  std::vector<wire::TcpFrame> wrong(9, wire::tcp_frame(envelope(8), 0, 0));
+  std::vector<wire::TcpFrame> wrong(10, wire::tcp_frame(envelope(8), 0, 0));
   wrong[0].sequence = 1;
   wrong[1].kind = 0;
   wrong[2].kind = 77;
@@ -312,6 +345,7 @@ TEST(TcpEnd, Nonsense_ends_the_connection_and_says_so) {
   wrong[7].reserved = 1;
   wrong[8] = wire::tcp_frame(wire::TcpSignal::bye, 0);
   wrong[8].length = 1;
+  wrong[9] = wire::tcp_frame(wire::TcpSignal::taken, 0);  // nothing was sent
   for (const wire::TcpFrame& frame : wrong) {
     TcpNet net(2);
     const auto ends = local_sockets();

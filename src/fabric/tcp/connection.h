@@ -27,6 +27,7 @@ struct Connection {
   std::uint64_t posted_at = 0;  ///< number of the poll before the last post
   std::uint64_t read_at = 0;    ///< number of the poll that read last
   std::uint32_t idle_reads = 0;
+  std::uint32_t untaken = 0;  ///< units of packets on their way, see wire::tcp_window
   int write_error = 0;        ///< what arrived before is read all the same
   bool hot = false;           ///< read by every poll
   bool unsent = false;        ///< something waits, and the socket may have room: listed

@@ -113,6 +113,7 @@ const char* Inbox::begin_frame(Bytes& bytes, std::uint32_t peer, SinkRef sink, B
     const Bytes body = bytes.first(frame_.length);
     bytes = bytes.subspan(frame_.length);
     ++packets_;
+    untold_units_ += wire::tcp_units(frame_.length);
     sink.packet(peer, wire::envelope_of(frame_), Body(body));
     return nullptr;
   }
@@ -122,6 +123,10 @@ const char* Inbox::begin_frame(Bytes& bytes, std::uint32_t peer, SinkRef sink, B
 }
 
 const char* Inbox::take_signal() {
+  if (frame_.kind == static_cast<std::uint8_t>(wire::TcpSignal::taken)) {
+    acknowledged_ += wire::tcp_taken_step;
+    return nullptr;
+  }
   bool& received = frame_.kind == static_cast<std::uint8_t>(wire::TcpSignal::bye) ? bye_ : seen_;
   if (received) return "a signal that comes twice";
   received = true;
@@ -225,6 +230,7 @@ void Inbox::hit(std::size_t bytes, std::uint32_t peer, SinkRef sink, Buffers& bu
 
 void Inbox::finish_body(std::uint32_t peer, SinkRef sink, Buffers& buffers) {
   finish_frame();
+  untold_units_ += wire::tcp_units(frame_.length);
   sink.packet(peer, wire::envelope_of(frame_), Body(stash_.all()));
   buffers.give_back(stash_);
 }

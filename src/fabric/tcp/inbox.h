@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "fabric/tcp/buffers.h"
@@ -56,6 +57,14 @@ class Inbox {
 
   [[nodiscard]] bool bye_received() const noexcept { return bye_; }
   [[nodiscard]] bool seen_received() const noexcept { return seen_; }
+  /// Units of packets that were taken and not told of; `tell` is called when the peer is told of
+  /// another wire::tcp_taken_step of them.
+  [[nodiscard]] std::uint32_t untold_units() const noexcept { return untold_units_; }
+  void tell() noexcept { untold_units_ -= wire::tcp_taken_step; }
+  /// Units that the peer has told of since the last call.
+  [[nodiscard]] std::uint32_t fetch_acknowledged() noexcept {
+    return std::exchange(acknowledged_, 0U);
+  }
   /// Whether the last frame is there in part only.
   [[nodiscard]] bool in_frame() const noexcept { return stage_ != Stage::header || have_ > 0; }
   void abandon(Buffers& buffers);
@@ -118,6 +127,8 @@ class Inbox {
   std::size_t places_left_ = 0;   ///< bytes that they still take
   bool asked_ = false;            ///< the sink has said where the payload from have_ on belongs
   unsigned packets_ = 0;          ///< handed over
+  std::uint32_t untold_units_ = 0;
+  std::uint32_t acknowledged_ = 0;
 };
 
 }  // namespace fulmar::fabric::tcp

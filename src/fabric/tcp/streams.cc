@@ -172,6 +172,16 @@ Post Streams::post(std::uint32_t peer, const wire::Envelope& envelope,
   Peer* const other = ready_peer(peer, envelope.kind, otherwise);
   if (other == nullptr) return otherwise;
   Connection& connection = *other->lanes[0];
+  if (connection.untaken >= wire::tcp_window && wire::brings_message(envelope.kind)) {
+    return Post::again;
+  }
+  const Post posted = send(connection, envelope, body);
+  if (posted == Post::done) connection.untaken += wire::tcp_units(envelope.length);
+  return posted;
+}
+
+Post Streams::send(Connection& connection, const wire::Envelope& envelope,
+                   std::span<const std::byte> body) {
   warm(connection);
   const bool alone = connection.out.empty();
   const bool first = alone && connection.posted_at != polls_;
@@ -307,6 +317,15 @@ void Streams::write_signals(Connection& connection) {
   if (connection.seen_owed && connection.out.reserve(buffers_, 0)) {
     connection.out.append(wire::TcpSignal::seen);
     connection.seen_owed = false;
+    want_flush(connection);
+  }
+  while (connection.in.untold_units() >= wire::tcp_taken_step && !connection.bye_sent) {
+    if (!connection.out.reserve(buffers_, 0)) {
+      taken_owed_ = true;
+      break;
+    }
+    connection.out.append(wire::TcpSignal::taken);
+    connection.in.tell();
     want_flush(connection);
   }
   // Packets in place that have not begun come after everything that is copied, `bye` comes last.

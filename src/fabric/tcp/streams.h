@@ -29,6 +29,11 @@
 /// before the next poll or `flush` are collected and leave together. What the socket does not take
 /// is tried again with every poll.
 ///
+/// **Window.** Of packets that bring messages no more are on their way to a peer than a fixed
+/// amount (wire::tcp_window). A peer that takes them says so now and then, and others wait at their
+/// sender: sockets hold thousands of short messages, each of which takes ten times as much in the
+/// end.
+///
 /// **Lanes.** A peer has up to most_lanes connections. Packets that keep order use lane 0; packets
 /// in place the lane with the least waiting.
 ///
@@ -130,6 +135,8 @@ class Streams {
   Peer* ready_peer(std::uint32_t peer, wire::PacketKind kind, Post& otherwise);
   Peer& peer_at(std::uint32_t peer);
   static Connection& least_loaded(Peer& peer) noexcept;
+  Post send(Connection& connection, const wire::Envelope& envelope,
+            std::span<const std::byte> body);
   Post collect(Connection& connection, const wire::Envelope& envelope,
                std::span<const std::byte> body);
   void want_flush(Connection& connection);
@@ -145,6 +152,7 @@ class Streams {
   bool read_ready(SinkRef sink, unsigned& packets);
   bool read(Connection& connection, SinkRef sink, unsigned& packets);
   void after_reading(Connection& connection, const Reading& reading);
+  void count_taken(Connection& connection);
   void warm(Connection& connection);
   /// What epoll tells about a connection.
   enum class Interest : std::uint8_t { arrival, arrival_and_room };
@@ -183,6 +191,7 @@ class Streams {
   bool events_due_ = false;
   bool watched_ready_ = false;
   bool leaving_ = false;
+  bool taken_owed_ = false;  ///< there was no memory to tell a peer what was taken
 };
 
 }  // namespace fulmar::fabric::tcp

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/clock.h"
 #include "fabric/tcp/socket_options.h"
@@ -37,7 +38,7 @@ unsigned Streams::poll(SinkRef sink) {
   unsigned count = 0;
   bool moved = false;
   if (!finished_.empty()) count += tell_finished(sink);
-  if (leaving_) part_from_all();
+  if (leaving_ || std::exchange(taken_owed_, false)) part_from_all();
   if (!unsent_.empty()) moved = flush_unsent();
   if (!blocked_.empty()) moved = retry_blocked() || moved;
   moved = read_hot(sink, count) || moved;
@@ -108,8 +109,23 @@ bool Streams::read(Connection& connection, SinkRef sink, unsigned& packets) {
   } else {
     ++connection.idle_reads;
   }
+  if (bytes > 0) count_taken(connection);
   after_reading(connection, reading);
   return bytes > 0;
+}
+
+/// What the peer has taken, and what was taken from it.
+void Streams::count_taken(Connection& connection) {
+  const std::uint32_t taken = connection.in.fetch_acknowledged();
+  if (taken > connection.untaken) {
+    return lose(connection.peer,
+                base::failure(base::ErrorClass::proc_aborted,
+                              "rank %u at %s sends what is no packet (it acknowledges what was not "
+                              "sent); its connection is closed",
+                              connection.peer, connection.address.c_str()));
+  }
+  connection.untaken -= taken;
+  if (connection.in.untold_units() >= wire::tcp_taken_step) write_signals(connection);
 }
 
 void Streams::after_reading(Connection& connection, const Reading& reading) {

@@ -91,6 +91,20 @@ Stream mixed() {
 }
 constexpr const char* mixed_text = "p1:;p2:hello;d:pre;=payload of some length;p3:between;d:q;=x;";
 
+TEST(Inbox, Units_of_packets_with_a_copy_are_counted_and_told_ones_are_fetched_once) {
+  Stream stream;
+  stream.packet(1, "").packet(2, std::string(3000, 'x')).in_place("pre", std::string(9000, 'y'));
+  stream.signal(wire::TcpSignal::taken).signal(wire::TcpSignal::taken);
+  Inbox inbox;
+  Buffers buffers(1U << 20);
+  Log log;
+  log.memory.resize(9000);
+  ASSERT_EQ(inbox.take(stream.bytes, 0, SinkRef(log), buffers), nullptr);
+  EXPECT_EQ(inbox.untold_units(), wire::tcp_units(0) + wire::tcp_units(3000));
+  EXPECT_EQ(inbox.fetch_acknowledged(), 2 * wire::tcp_taken_step);
+  EXPECT_EQ(inbox.fetch_acknowledged(), 0U);
+}
+
 TEST(Inbox, Stream_split_anywhere_means_the_same) {
   const Stream stream = mixed();
   for (const std::size_t answer : {0U, 1U, 5U, 64U}) {
