@@ -22,6 +22,7 @@ PROGRAMS_OF_PRTERUN = ("p2p.modes", "p2p.order", "coll.levels", "session.reentry
 # Nobody comes back over libfabric, and says so.
 NOT_OVER_OFI = ("session.reentry",)
 ALL_OVER_OFI = [program for program in PROGRAMS if program not in NOT_OVER_OFI]
+FLOOD = 10_000_000
 
 
 class Across(support.HostsTest):
@@ -52,6 +53,14 @@ class Messages(Across):
                          env={"FULMAR_FABRIC": "shm,ofi"})
         self.assertNotEqual(result.returncode, 0, result.stdout)
         self.assertIn("network ofi between the hosts cannot be entered again", result.stdout)
+
+    @unittest.skipUnless(EVERY_PATH, "ten million messages are for the soak")
+    def test_flood(self):
+        """All senders on the other host, the receiver's memory within the budget."""
+        result = self.on("node0", HYDRA, "-hosts", "node0:1,node1:8", "-n", 9, BUILD / "tests" / "mpi.stress.flood",
+                         FLOOD, timeout=3000)
+        print(result.stdout)
+        self.assertEqual(result.returncode, 0, result.stdout)
 
     def test_two_levels(self):
         """The table of algorithms takes those in levels by itself where ranks share hosts."""

@@ -90,6 +90,7 @@ class Job {
   /// nothing.
   [[nodiscard]] std::string run(const std::function<void(int)>& program);
 
+  [[nodiscard]] fulmar::fabric::FakeNetwork& network() noexcept { return network_; }
   [[nodiscard]] Rank& rank(int number) { return *ranks_[generated::at(number)]; }
   /// Depends on every turn that was taken.
   [[nodiscard]] std::uint64_t digest() const noexcept { return digest_; }

@@ -62,7 +62,7 @@ std::size_t FakeNetwork::in_flight() const noexcept {
 
 Post Fake::post(std::uint32_t peer, const wire::Envelope& envelope,
                 std::span<const std::byte> body) noexcept {
-  if (network_.refuses()) return Post::again;
+  if (network_.refuses() || network_.is_full(self_, peer)) return Post::again;
   network_.count_post();
   if (!network_.alive(self_) || !alive(peer)) return Post::done;
   network_.memory().count_posted(self_, peer);

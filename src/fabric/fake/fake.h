@@ -64,6 +64,11 @@ class FakeNetwork {
   [[nodiscard]] bool alive(std::uint32_t port) const noexcept { return alive_[port]; }
   /// Memory that ports open for each other, as for adapters of RDMA; off at first.
   [[nodiscard]] FakeMemory& memory() noexcept { return memory_; }
+  /// Posts are refused where so many packets are on one way already, as in a ring.
+  void set_room(std::size_t packets) noexcept { room_ = packets; }
+  [[nodiscard]] bool is_full(std::uint32_t from, std::uint32_t to) noexcept {
+    return room_ != 0 && queue(from, to).size() >= room_;
+  }
   /// Whether ports may read each other's memory, as on shared memory with single copy.
   void set_reach(bool reach) noexcept { reach_ = reach; }
   [[nodiscard]] bool reach() const noexcept { return reach_; }
@@ -98,6 +103,7 @@ class FakeNetwork {
   std::vector<std::map<std::uint32_t, Way>> ways_;
   std::vector<bool> alive_;
   unsigned refusals_ = 0;
+  std::size_t room_ = 0;  ///< 0: any number
   unsigned copy_failures_ = 0;
   double reluctance_ = 0;
   bool reach_ = true;
