@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include "channel/design_channel.h"
 #include "channel/mapped_channel.h"
 #include "channel/packet_channel.h"
 
@@ -16,9 +17,15 @@ template <fabric::MapsPeers P>
 struct Choice<P> {
   using type = MappedChannel<P>;
 };
+template <fabric::LendsPipes P>
+struct Choice<P> {
+  using type = DesignChannel<P>;
+};
+
 }  // namespace detail
 
-/// The channel for a provider: rings where the peer's memory is mapped, packets elsewhere.
+/// The channel for a provider: rings where the peer's memory is mapped, or the designs of the study
+/// where the provider lends it to them, packets elsewhere.
 ///
 /// What the device asks of any channel: `connect(peer)`, `put(link, envelope, fill)`,
 /// `body_limit(link, wanted)`, `get(sink)`; what a provider can do beyond that is asked with the

@@ -270,6 +270,11 @@ concept MovesRemotely =
       { P::max_remote_bytes } -> std::convertible_to<std::size_t>;
     };
 
+/// Mapped memory that is given to the designs of the study (channel/design_channel.h), which put
+/// their pipes there, and not to the rings of every day.
+template <class P>
+concept LendsPipes = MapsPeers<P> && P::lends_pipes;
+
 /// The peer's address space can be read and written without its help. `reach(peer)` says whether
 /// that works for this peer (probed once); both calls move `bytes` completely or fail.
 template <class P>
