@@ -121,6 +121,22 @@ class Rails<fabric::ProviderList<P...>> {
                                        const fabric::Body& body) noexcept {
       sink.packet(ranks[number], envelope, body);
     }
+    [[nodiscard]] std::span<const iovec> place(std::uint32_t number, const wire::Envelope& envelope,
+                                               std::span<const std::byte> prefix,
+                                               std::uint64_t offset, std::uint64_t bytes) noexcept {
+      return sink.place(ranks[number], envelope, prefix, offset, bytes);
+    }
+    void placed(std::uint32_t number, const wire::Envelope& envelope,
+                std::span<const std::byte> prefix, std::uint64_t offset,
+                std::uint64_t bytes) noexcept {
+      sink.placed(ranks[number], envelope, prefix, offset, bytes);
+    }
+    void part(std::uint32_t number, const wire::Envelope& envelope,
+              std::span<const std::byte> prefix, std::uint64_t offset,
+              std::span<const std::byte> payload) noexcept {
+      sink.part(ranks[number], envelope, prefix, offset, payload);
+    }
+    void sent(std::uint64_t token, fabric::Sent how) noexcept { sink.sent(token, how); }
   };
   template <class Channel>
   static constexpr bool numbers_node =
@@ -191,6 +207,10 @@ inline constexpr bool sends_in_place =
 template <class Channel>
 inline constexpr bool moves_remotely =
     fabric::MovesRemotely<std::remove_cvref_t<decltype(std::declval<Channel&>().provider())>>;
+
+/// The channel of the study's designs (fabric::LendsPipes).
+template <class Channel>
+inline constexpr bool studies_designs = requires(Channel& channel) { channel.design_counters(); };
 
 /// Channels of networks: their provider has a descriptor to sleep on (fabric::SleepsOnDescriptor).
 template <class Channel>

@@ -39,7 +39,8 @@ Peer& Device::connect(std::uint32_t id) noexcept {
   peer.id = id;
   peer.rail = rails_.connect(id);
   rails_.visit(peer.rail, [&](auto& channel, auto&) {
-    peer.clear = peer.mapped = !sleeps_on_descriptor<std::remove_cvref_t<decltype(channel)>>;
+    using Channel = std::remove_cvref_t<decltype(channel)>;
+    peer.clear = peer.mapped = !sleeps_on_descriptor<Channel> && !studies_designs<Channel>;
   });
   peers_[id] = &peer;
   return peer;

@@ -12,6 +12,7 @@
 #else
 #include "fabric/ofi/ofi.h"
 #include "fabric/shm/shm.h"
+#include "fabric/shm/studied.h"
 #include "fabric/tcp/tcp.h"
 #include "fabric/verbs/verbs.h"
 #endif
@@ -21,7 +22,7 @@ namespace fulmar::fabric {
 #ifdef FULMAR_FAKE_FABRIC
 using EnabledProviders = ProviderList<Fake>;
 #else
-using EnabledProviders = ProviderList<Shm, Tcp, Verbs, Ofi>;
+using EnabledProviders = ProviderList<Shm, Tcp, Verbs, Ofi, StudiedShm>;
 #endif
 
 }  // namespace fulmar::fabric

@@ -138,7 +138,9 @@ base::Error Process::start_device() {
   device_->rails().for_each([&](auto& channel) {
     if constexpr (requires { channel.require_sender_fence(); }) {
       if (!config.has_membarrier) channel.require_sender_fence();
-      if (device_->config().oversubscribed) channel.set_cut_through(channel::CutThrough::off);
+      if constexpr (requires { channel.set_cut_through(channel::CutThrough::off); }) {
+        if (device_->config().oversubscribed) channel.set_cut_through(channel::CutThrough::off);
+      }
     }
   });
   return {};

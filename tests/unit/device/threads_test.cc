@@ -51,7 +51,9 @@ class Node {
       devices_.back()->rails().use(*providers_.back());
       devices_.back()->rails().for_each([&](auto& channel) {
         if constexpr (requires { channel.require_sender_fence(); }) {
-          channel.set_cut_through(channel::CutThrough::on);
+          if constexpr (requires { channel.set_cut_through(channel::CutThrough::on); }) {
+            channel.set_cut_through(channel::CutThrough::on);
+          }
           if (!barrier) channel.require_sender_fence();
         }
       });
