@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "runtime/study.h"
+
 namespace fulmar::runtime {
 namespace {
 
@@ -38,10 +40,13 @@ void share_bytes(Options& options, const Surroundings& /*surroundings*/, Device&
 
 void rdma(Options& options, const Surroundings& /*surroundings*/, Device& device) {
   const std::string& way = options.text("FULMAR_RDMA");
-  device.set_remote_way(way == "fetch" ? RemoteWay::fetch
-                        : way == "put" ? RemoteWay::put
-                        : way == "off" ? RemoteWay::off
-                                       : RemoteWay::automatic);
+  // A stack that is a stream moves nothing around it; the papers' CH3 lets the sender write.
+  const Stack stack = stack_of(options);
+  const RemoteWay standard = stack == Stack::ch3 ? RemoteWay::put : RemoteWay::automatic;
+  device.set_remote_way(way == "off" || stack == Stack::channel ? RemoteWay::off
+                        : way == "fetch"                        ? RemoteWay::fetch
+                        : way == "put"                          ? RemoteWay::put
+                                                                : standard);
 }
 
 void rdma_bytes(Options& options, const Surroundings& /*surroundings*/, Device& device) {

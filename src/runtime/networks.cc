@@ -9,6 +9,7 @@
 #include "fabric/ofi/open.h"
 #include "fabric/verbs_over_tcp.h"
 #include "runtime/abort.h"
+#include "runtime/study.h"
 #include "wire/ofi_address.h"
 #include "wire/verbs_address.h"
 
@@ -115,6 +116,16 @@ Error Networks::open_shm(const Options& options) {
                          "mailboxes; raise the limit on file sizes (ulimit -f) of mpiexec",
                          shm.size, static_cast<unsigned long long>(shm.area_bytes));
   }
+  if (shm.size > 1) design_ = design_of(options);
+  using Studied = channel::Channel<fabric::StudiedShm>;
+  if (design_ && Studied::layout_of(shm.size, shm.area_bytes).pipe_bytes == 0) {
+    return base::failure(
+        ErrorClass::no_mem,
+        "FULMAR_CHANNEL=%s: the job's segment gives each of the %u ranks %llu bytes, too few for "
+        "the pipes of this design; take fewer ranks, or leave FULMAR_CHANNEL out",
+        options.text("FULMAR_CHANNEL").c_str(), shm.size,
+        static_cast<unsigned long long>(shm.area_bytes));
+  }
   shm.single_copy = options.is_on("FULMAR_SINGLE_COPY");
   shm_ = std::make_unique<fabric::Shm>(std::move(shm));
   return {};
@@ -179,7 +190,14 @@ Error Networks::open_ofi(const std::string& wish) {
 }
 
 Error Networks::serve(device::Device& device) {
-  if (shm_ != nullptr) device.rails().use(*shm_, job_.node_ranks());
+  if (shm_ != nullptr && design_) {
+    studied_ = std::make_unique<fabric::StudiedShm>(*shm_);
+    device.rails().use(*studied_, job_.node_ranks());
+    device::choose_design(device, *design_);
+    look_ = std::make_unique<device::DesignLook>(device);
+  } else if (shm_ != nullptr) {
+    device.rails().use(*shm_, job_.node_ranks());
+  }
   if (tcp_ != nullptr) device.rails().use(*tcp_);
   if (verbs_ != nullptr) device.rails().use(*verbs_);
   if (ofi_ != nullptr) device.rails().use(*ofi_);

@@ -4,15 +4,18 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/error.h"
+#include "device/designs.h"
 #include "device/device.h"
 #include "fabric/ofi/ofi.h"
 #include "fabric/shm/shm.h"
+#include "fabric/shm/studied.h"
 #include "fabric/tcp/tcp.h"
 #include "fabric/verbs/verbs.h"
 #include "runtime/job.h"
@@ -78,6 +81,10 @@ class Networks {
 
   Job& job_;
   std::unique_ptr<fabric::Shm> shm_;
+  /// Where shared memory is given to a design of the study.
+  std::optional<channel::DesignPlan> design_;
+  std::unique_ptr<fabric::StudiedShm> studied_;
+  std::unique_ptr<device::DesignLook> look_;
   std::unique_ptr<fabric::Tcp> tcp_;
   std::unique_ptr<fabric::Verbs> verbs_;
   std::unique_ptr<fabric::Ofi> ofi_;

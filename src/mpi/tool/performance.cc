@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "device/designs.h"
+
 namespace fulmar::mpi {
 namespace {
 
@@ -28,6 +30,11 @@ using Kept = device::Registrations::Figures;
 template <std::uint64_t Kept::* figure>
 std::uint64_t kept(const Figures& figures, const Comm* /*comm*/) {
   return figures.device == nullptr ? 0 : figures.device->memory().figures().*figure;
+}
+/// Reads one of the counters of the channel designs.
+template <std::uint64_t channel::DesignCounters::* counter>
+std::uint64_t designed(const Figures& figures, const Comm* /*comm*/) {
+  return figures.device == nullptr ? 0 : device::design_counters(*figures.device).*counter;
 }
 /// Asks the queues something.
 template <auto ask>
@@ -86,6 +93,7 @@ constexpr int high = MPI_T_PVAR_CLASS_HIGHWATERMARK;
 constexpr int aggregate = MPI_T_PVAR_CLASS_AGGREGATE;
 constexpr int percentage = MPI_T_PVAR_CLASS_PERCENTAGE;
 using Counters = Device::Counters;
+using DesignCounters = channel::DesignCounters;
 
 constexpr PerformanceVariable variables[] = {
     {"library_state", MPI_T_PVAR_CLASS_STATE, Form::state, Way::live, user, free_standing,
@@ -199,6 +207,23 @@ constexpr PerformanceVariable variables[] = {
      asked<&Device::packets_received>},
     {"channel_rings_granted", level, Form::number, Way::live, tuner, free_standing,
      "Private rings that other processes hold here.", asked<&Device::rings_polled>},
+    {"channel_design_writes", counter, Form::number, Way::growth, tuner, free_standing,
+     "With FULMAR_CHANNEL: writes into other processes' memory, each of which an adapter would do.",
+     designed<&DesignCounters::writes>},
+    {"channel_design_credit_writes", counter, Form::number, Way::growth, tuner, free_standing,
+     "With FULMAR_CHANNEL: those of them that only tell how much was taken.",
+     designed<&DesignCounters::credit_writes>},
+    {"channel_design_copies", counter, Form::number, Way::growth, tuner, free_standing,
+     "With FULMAR_CHANNEL: copies of bodies into a ring and out of one.",
+     designed<&DesignCounters::copies>},
+    {"channel_design_copied_bytes", aggregate, Form::number, Way::growth, tuner, free_standing,
+     "With FULMAR_CHANNEL: bytes of those copies.", designed<&DesignCounters::copied_bytes>},
+    {"channel_design_handshakes", counter, Form::number, Way::growth, tuner, free_standing,
+     "With FULMAR_CHANNEL: descriptors of long messages that were answered.",
+     designed<&DesignCounters::handshakes>},
+    {"channel_design_moved_bytes", aggregate, Form::number, Way::growth, tuner, free_standing,
+     "With FULMAR_CHANNEL: bytes read from or written to another program's buffer directly.",
+     designed<&DesignCounters::moved_bytes>},
 
     {"objects_memory", level, Form::number, Way::live, detail, free_standing,
      "Bytes that hold MPI objects.", object_memory},

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <optional>
+
+#include "channel/design.h"
+#include "runtime/options.h"
+
+namespace fulmar::runtime {
+
+/// The stacks that the papers compare (docs/adr/0009-stacks-and-designs.md).
+enum class Stack : std::uint8_t { channel, ch3, adi3 };
+
+/// What FULMAR_STACK and FULMAR_CHANNEL come to.
+[[nodiscard]] Stack stack_of(const Options& options) noexcept;
+
+/// The channel design that shared memory is given to; nothing: the channel for every day.
+[[nodiscard]] std::optional<channel::DesignPlan> design_of(const Options& options) noexcept;
+
+}  // namespace fulmar::runtime
