@@ -71,6 +71,12 @@ CLI::App* add_bench(CLI::App& app, BenchArguments& arguments) {
       ->allow_extra_args(false);
   command->add_option("--label", options.label, "name of this run in tables and pictures");
   command->add_option("--commit", options.commit, "commit that is measured, for the report");
+  command
+      ->add_option("--counts", options.counts,
+                   "count what FULMAR_CHANNEL does for messages of so many bytes, into --json")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 30));
   return command;
 }
 

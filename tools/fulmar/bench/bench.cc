@@ -10,6 +10,7 @@
 #include "fulmar/bench/restart.h"
 #include "fulmar/bench/table.h"
 #include "fulmar/files.h"
+#include "fulmar/measure/counts.h"
 #include "fulmar/measure/json.h"
 #include "fulmar/report/page.h"
 
@@ -81,6 +82,13 @@ std::vector<Results> libraries_of(const std::vector<Results>& files) {
   return libraries;
 }
 
+void count(const Options& options, Results& results) {
+  for (const std::size_t bytes : options.counts) {
+    const std::vector<measure::Count> counts = measure::count_messages(MPI_COMM_WORLD, bytes);
+    results.counts.insert(results.counts.end(), counts.begin(), counts.end());
+  }
+}
+
 /// Everything after MPI_Init on rank 0.
 int lead(const Options& options, Results& results, int ranks) {
   std::string problem;
@@ -99,6 +107,7 @@ int lead(const Options& options, Results& results, int ranks) {
   measure::run(options.plan, MPI_COMM_WORLD, results,
                [&](const measure::Progress& progress) { table.add(progress, ranks); });
   table.finish();
+  count(options, results);
   return write_out(options, results, *others);
 }
 
@@ -123,6 +132,7 @@ int run_rank(const Options& options) {
     code = lead(options, results, ranks);
   } else {
     measure::run(options.plan, MPI_COMM_WORLD, results, [](const measure::Progress&) {});
+    count(options, results);
   }
   MPI_Finalize();
   return code;

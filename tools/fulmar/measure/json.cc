@@ -48,6 +48,11 @@ Results results_from(const json& value) {
     }
     results.series.push_back(std::move(series));
   }
+  for (const json& item : value.value("counts", json::array())) {
+    results.counts.push_back({item.at("name").get<std::string>(),
+                              item.at("bytes").get<std::size_t>(),
+                              item.at("per_message").get<double>()});
+  }
   return results;
 }
 
@@ -62,18 +67,26 @@ std::string to_json(const Results& results) {
     }
     all_series.push_back({{"test", series.test}, {"ranks", series.ranks}, {"points", points}});
   }
-  const json value = {{"format", format_name},
-                      {"version", format_version},
-                      {"label", results.label},
-                      {"library", results.library},
-                      {"commit", results.commit},
-                      {"processor", results.processor},
-                      {"kernel", results.kernel},
-                      {"cores", results.cores},
-                      {"time", results.time},
-                      {"init_ms", results.init_ms},
-                      {"init_ranks", results.init_ranks},
-                      {"series", all_series}};
+  json counts = json::array();
+  for (const Count& count : results.counts) {
+    counts.push_back(
+        {{"name", count.name}, {"bytes", count.bytes}, {"per_message", count.per_message}});
+  }
+  json value = {{"format", format_name},
+                {"version", format_version},
+                {"label", results.label},
+                {"library", results.library},
+                {"commit", results.commit},
+                {"processor", results.processor},
+                {"kernel", results.kernel},
+                {"cores", results.cores},
+                {"time", results.time},
+                {"init_ms", results.init_ms},
+                {"init_ranks", results.init_ranks},
+                {"series", all_series}};
+  if (!counts.empty()) {
+    value["counts"] = counts;
+  }
   return value.dump(1) + "\n";
 }
 

@@ -65,6 +65,15 @@ const Point* find_point(const Series* series, std::size_t bytes) {
   return nullptr;
 }
 
+const Count* find_count(const Results& results, const std::string& name, std::size_t bytes) {
+  for (const Count& count : results.counts) {
+    if (count.name == name && count.bytes == bytes) {
+      return &count;
+    }
+  }
+  return nullptr;
+}
+
 double megabytes_per_second(const Point& point) {
   return point.median_ns > 0 ? static_cast<double>(point.bytes) * 1000 / point.median_ns : 0;
 }

@@ -28,6 +28,13 @@ struct Series {
   std::vector<Point> points;
 };
 
+/// What the library's own counters (MPI_T) say about a message of a test that only sends some.
+struct Count {
+  std::string name;  ///< of the variable
+  std::size_t bytes = 0;
+  double per_message = 0;  ///< all ranks together
+};
+
 /// What one program run found out: the content of a result file.
 struct Results {
   std::string label;    ///< short name for legends, "Fulmar"
@@ -40,6 +47,7 @@ struct Results {
   double init_ms = 0;  ///< MPI_Init, the slowest rank; 0 = not measured
   int init_ranks = 0;
   std::vector<Series> series;
+  std::vector<Count> counts;  ///< where they were asked for
 };
 
 /// The series of that test and number of ranks, made if absent.
@@ -50,6 +58,9 @@ const Series* find_series(const Results& results, const std::string& test);
 const Series* find_series(const Results& results, const std::string& test, int ranks);
 /// The point of that size, or null.
 const Point* find_point(const Series* series, std::size_t bytes);
+
+/// The count of that name and size, or null.
+const Count* find_count(const Results& results, const std::string& name, std::size_t bytes);
 
 /// Megabytes (10^6) a second.
 double megabytes_per_second(const Point& point);
