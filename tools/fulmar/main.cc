@@ -11,6 +11,7 @@
 #include "fulmar/files.h"
 #include "fulmar/info/info.h"
 #include "fulmar/info/peers.h"
+#include "fulmar/layers/layers.h"
 #include "fulmar/report/page.h"
 
 namespace {
@@ -21,6 +22,11 @@ struct BenchArguments {
   fulmar::bench::Options options;
   std::vector<std::string> tests{"all"};
   double milliseconds = 0;
+  bool quick = false;
+};
+
+struct LayersArguments {
+  fulmar::layers::Options options;
   bool quick = false;
 };
 
@@ -78,6 +84,28 @@ CLI::App* add_bench(CLI::App& app, BenchArguments& arguments) {
       ->allow_extra_args(false)
       ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 30));
   return command;
+}
+
+CLI::App* add_layers(CLI::App& bench, LayersArguments& arguments) {
+  auto* command = bench.add_subcommand(
+      "layers",
+      "The papers' experiments: channel designs, chunk sizes, stacks; draws a page that says what "
+      "the papers found and whether it holds on this machine");
+  command->add_option("--html", arguments.options.html, "the page to write (layers.html)");
+  command
+      ->add_option("--milliseconds", arguments.options.milliseconds,
+                   "time for one figure (60; 10 with --quick)")
+      ->check(CLI::Range(1.0, 60e3));
+  command->add_flag("--quick", arguments.quick, "less time, less certainty");
+  return command;
+}
+
+int layers(LayersArguments& arguments) {
+  constexpr double quick_ms = 10;
+  if (arguments.quick) {
+    arguments.options.milliseconds = quick_ms;
+  }
+  return fulmar::layers::run(arguments.options);
 }
 
 CLI::App* add_report(CLI::App& app, ReportArguments& arguments) {
@@ -164,11 +192,16 @@ int main(int argc, char** argv) {
   ReportArguments report_arguments;
   InfoArguments info_arguments;
   bool doctor_as_json = false;
-  const auto* bench_command = add_bench(app, bench_arguments);
+  auto* bench_command = add_bench(app, bench_arguments);
+  LayersArguments layers_arguments;
+  const auto* layers_command = add_layers(*bench_command, layers_arguments);
   const auto* report_command = add_report(app, report_arguments);
   const auto* doctor_command = add_doctor(app, doctor_as_json);
   add_info(app, info_arguments);
   CLI11_PARSE(app, argc, argv);
+  if (layers_command->parsed()) {
+    return layers(layers_arguments);
+  }
   if (bench_command->parsed()) {
     return bench(bench_arguments, argc, argv);
   }

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include "fulmar/layers/study.h"
+
+/// Whether what a paper found holds on this machine: each is computed from the figures, and says
+/// them. Differences of less than 3 % count as none.
+namespace fulmar::layers {
+
+Verdict judge_piggyback(const Measured& measured);
+Verdict judge_pipeline(const Measured& measured);
+Verdict judge_chunks(const Measured& measured);
+Verdict judge_zerocopy(const Measured& measured);
+Verdict judge_short_zerocopy(const Measured& measured);
+Verdict judge_write(const Measured& measured);
+Verdict judge_stack_latency(const Measured& measured);
+Verdict judge_stack_bandwidth(const Measured& measured);
+Verdict judge_both_ways(const Measured& measured);
+
+}  // namespace fulmar::layers
