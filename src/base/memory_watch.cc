@@ -71,6 +71,9 @@ namespace {
 constexpr int most_looks = 8;
 constexpr std::uint64_t last_patience_ns = 1'000'000'000;
 constexpr std::size_t reader_stack_bytes = 65536;
+/// The reader looks this often without being woken. It need not; but if it ever missed a change, a
+/// thread of the program would be held up for ever.
+constexpr int look_again_ms = 1000;
 constexpr AddressRange everything{0, ~std::uintptr_t{0}};
 
 /// Starts a thread with all signals blocked; with a small stack, unless thread-local variables of
@@ -231,7 +234,7 @@ void MemoryWatch::stop_reader() noexcept {
 void MemoryWatch::run_reader() noexcept {
   std::array<pollfd, 2> ready = {{{events_->descriptor(), POLLIN, 0}, {stop_.get(), POLLIN, 0}}};
   for (;;) {
-    if (::poll(ready.data(), ready.size(), -1) < 0) continue;
+    if (::poll(ready.data(), ready.size(), look_again_ms) < 0) continue;
     if (ready[1].revents != 0 || (ready[0].revents & POLLNVAL) != 0) return;
     const std::lock_guard guard(queue_lock_);
     take_in();
