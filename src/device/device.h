@@ -220,8 +220,7 @@ class Device {
   [[nodiscard]] std::size_t backlogged_peers() const noexcept { return backlog_.size(); }
   [[nodiscard]] std::uint64_t unattended_sends() const noexcept { return unattended_; }
   [[nodiscard]] std::uint64_t progress_calls() const noexcept { return progress_calls_; }
-  /// Of shared memory: packets put into rings and mailboxes and taken from them, control packets
-  /// too.
+  /// Packets that went through shared memory, control packets too.
   [[nodiscard]] std::uint64_t packets_sent() noexcept;
   [[nodiscard]] std::uint64_t packets_received() noexcept;
   /// Private rings that peers hold here.
