@@ -35,7 +35,7 @@ MemoryOpener::Cache& MemoryOpener::add_cache(const void* provider,
 }
 
 base::Result<TakenMemory> MemoryOpener::take_from(Cache& cache, std::span<std::byte> memory,
-                                                  fabric::Access access) {
+                                                  fabric::Access access, Holds holds) {
   Registrations& registrations = cache.registrations;
   Registration* const kept = registrations.take_kept(memory, access);
   if (kept != nullptr) return taken(registrations, *kept);
@@ -43,7 +43,7 @@ base::Result<TakenMemory> MemoryOpener::take_from(Cache& cache, std::span<std::b
     --cache.pause;
     return base::Error(base::ErrorClass::no_mem);
   }
-  auto opened = registrations.take(memory, access);
+  auto opened = registrations.take(memory, access, holds);
   if (opened.failed()) {
     // Memory that no adapter can use says nothing about other memory.
     if (opened.error().error_class() != base::ErrorClass::no_mem) return opened.error();

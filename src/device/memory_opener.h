@@ -47,12 +47,12 @@ class MemoryOpener {
   /// because that has failed lately. The provider outlives this, or `close` is called.
   template <fabric::MovesRemotely P>
   [[nodiscard]] base::Result<TakenMemory> take(P& provider, std::span<std::byte> memory,
-                                               fabric::Access access) {
+                                               fabric::Access access, Holds holds) {
     for (const auto& cache : caches_) {
-      if (cache->provider == &provider) return take_from(*cache, memory, access);
+      if (cache->provider == &provider) return take_from(*cache, memory, access, holds);
     }
     return take_from(add_cache(&provider, std::make_unique<ProviderRegistrar<P>>(provider)), memory,
-                     access);
+                     access, holds);
   }
   /// No order of this process uses the memory any more.
   void give_back(const TakenMemory& memory);
@@ -92,7 +92,7 @@ class MemoryOpener {
   Cache& add_cache(const void* provider, std::unique_ptr<Registrar> registrar);
   [[nodiscard]] static base::Result<TakenMemory> take_from(Cache& cache,
                                                            std::span<std::byte> memory,
-                                                           fabric::Access access);
+                                                           fabric::Access access, Holds holds);
 
   Registrations::Budget budget_{.bytes = 0};
   std::map<const std::byte*, std::size_t> owned_;  ///< bytes of blocks

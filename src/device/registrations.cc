@@ -35,12 +35,13 @@ Registrations::~Registrations() {
   if (watch_ != nullptr) watch_->remove(*this);
 }
 
-base::Result<Registration*> Registrations::take(std::span<std::byte> memory, Access access) {
+base::Result<Registration*> Registrations::take(std::span<std::byte> memory, Access access,
+                                                Holds holds) {
   const MemoryWatch::Settled settled = settle();
   const AddressRange wanted = base::range_of(memory);
   Registration* const found = reuse(wanted, access, settled);
   if (found != nullptr) return found;
-  return open(wanted, access, plan(wanted, access, settled));
+  return open(wanted, access, plan(wanted, access, holds, settled));
 }
 
 Registration* Registrations::take_kept(std::span<std::byte> memory, Access access) {
@@ -119,7 +120,7 @@ Registration* Registrations::find_in(const Index& index, const AddressRange& wan
 }
 
 /// What to open, and whether it can be kept; if it is to be `watched`, it is from now on.
-Registrations::Plan Registrations::plan(const AddressRange& wanted, Access access,
+Registrations::Plan Registrations::plan(const AddressRange& wanted, Access access, Holds holds,
                                         MemoryWatch::Settled settled) {
   const Plan for_once{wanted, Registration::Kept::not_kept};
   const auto behind = owned_.upper_bound(wanted.begin);
@@ -130,7 +131,9 @@ Registrations::Plan Registrations::plan(const AddressRange& wanted, Access acces
       return may_fit(pinned_bytes(wanted)) ? Plan{wanted, Registration::Kept::owned} : for_once;
     }
   }
-  if (watch_ == nullptr || settled == MemoryWatch::Settled::no) return for_once;
+  const bool can_be_watched =
+      watch_ != nullptr && holds == Holds::all && settled == MemoryWatch::Settled::yes;
+  if (!can_be_watched) return for_once;
   const AddressRange pages = base::whole_pages(wanted);
   if (!may_fit(pages.bytes()) || watch_->watch(pages).failed()) return for_once;
   return {access == Access::local ? pages : wanted, Registration::Kept::watched};
@@ -138,6 +141,10 @@ Registrations::Plan Registrations::plan(const AddressRange& wanted, Access acces
 
 base::Result<Registration*> Registrations::open(const AddressRange& wanted, Access access,
                                                 Plan plan) {
+  // A larger region that nobody believes in just now: it stays, since no region lies in another.
+  if (plan.kept == Registration::Kept::owned && find_in(index(access), plan.range) != nullptr) {
+    plan.kept = Registration::Kept::not_kept;
+  }
   if (plan.kept != Registration::Kept::not_kept) make_room(pinned_bytes(plan.range));
   auto opened = open_evicting(plan.range, access);
   if (opened.failed() && plan.kept == Registration::Kept::owned && plan.range != wanted) {

@@ -64,6 +64,10 @@ class Registration {
   std::list<Registration>::iterator place_;
 };
 
+/// Whether what is asked for belongs to the program's message as a whole, or there is something
+/// else between its parts, which may go unseen while it is opened: see memory_watch.cc.
+enum class Holds : std::uint8_t { all, parts };
+
 /// Memory that stays open between transfers (the pin-down cache; the DME of the first MPI for
 /// InfiniBand): opening costs as much as moving some 100 KiB.
 ///
@@ -120,8 +124,8 @@ class Registrations final : private base::MemoryWatch::Listener {
   /// Opens `memory` (not empty), or finds it open. The answer stays until it is given back, as
   /// often as it was taken. Fails with the registrar's error (no_mem, other): the bytes go another
   /// way.
-  [[nodiscard]] base::Result<Registration*> take(std::span<std::byte> memory,
-                                                 fabric::Access access);
+  [[nodiscard]] base::Result<Registration*> take(std::span<std::byte> memory, fabric::Access access,
+                                                 Holds holds = Holds::all);
   /// The same for memory that is open already; nullptr where it is not.
   [[nodiscard]] Registration* take_kept(std::span<std::byte> memory, fabric::Access access);
   void give_back(Registration& registration);
@@ -162,7 +166,7 @@ class Registrations final : private base::MemoryWatch::Listener {
                                     base::MemoryWatch::Settled settled);
   [[nodiscard]] static Registration* find_in(const Index& index,
                                              const base::AddressRange& wanted) noexcept;
-  [[nodiscard]] Plan plan(const base::AddressRange& wanted, fabric::Access access,
+  [[nodiscard]] Plan plan(const base::AddressRange& wanted, fabric::Access access, Holds holds,
                           base::MemoryWatch::Settled settled);
   [[nodiscard]] base::Result<Registration*> open(const base::AddressRange& wanted,
                                                  fabric::Access access, Plan plan);

@@ -89,7 +89,8 @@ bool Device::open_memory(Operation& operation, std::span<std::byte> memory,
                          Access access) noexcept {
   return rails_.visit(operation.peer->rail, [&](auto& channel, auto&) {
     if constexpr (moves_remotely<std::remove_cvref_t<decltype(channel)>>) {
-      const auto taken = memory_opener_.take(channel.provider(), memory, access);
+      const Holds holds = operation.buffer.packer == nullptr ? Holds::all : Holds::parts;
+      const auto taken = memory_opener_.take(channel.provider(), memory, access, holds);
       if (taken.failed()) {
         ++counters_.refused;
         return false;

@@ -43,7 +43,7 @@ class Opening : public ::testing::Test {
  protected:
   Opening() : network(2), port(network, 0) { network.memory().turn_on(); }
   bool opens(std::span<std::byte> memory) {
-    const auto taken = opener.take(port, memory, Access::local);
+    const auto taken = opener.take(port, memory, Access::local, Holds::all);
     if (taken.ok()) opener.give_back(taken.value());
     return taken.ok();
   }
@@ -128,7 +128,7 @@ TEST_F(Opening, Kept_memory_is_found_although_the_provider_refuses) {
   network.memory().limit_open(8192);
   EXPECT_TRUE(opens(8192));
   Pages other;
-  const auto held = opener.take(port, block.all().first(8192), Access::local);
+  const auto held = opener.take(port, block.all().first(8192), Access::local, Holds::all);
   ASSERT_TRUE(held.ok());
   EXPECT_FALSE(opens(other.all()));
   EXPECT_TRUE(opens(8192));

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <memory>
@@ -420,6 +421,13 @@ TEST_F(WatchedRegistrations, memory_that_changes_in_use_is_closed_when_it_is_giv
   EXPECT_TRUE(is_kept(memory_.pages(0, 2)));
 }
 
+/// Between the parts of a message lies memory that may go unseen while it is opened.
+TEST_F(WatchedRegistrations, what_holds_more_than_the_message_is_not_kept) {
+  watched_.give_back(**watched_.take(memory_.pages(0, 4), Access::local, Holds::parts));
+  EXPECT_EQ(watched_.figures().not_kept, 1U);
+  EXPECT_EQ(watched_.figures().regions, 0U);
+}
+
 TEST_F(WatchedRegistrations, memory_that_cannot_be_watched_is_not_kept) {
   ::mmap(memory_.pages(0, 1).data(), page, PROT_READ | PROT_WRITE,
          MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
@@ -437,6 +445,24 @@ TEST_F(WatchedRegistrations, what_is_closed_is_watched_no_more) {
   EXPECT_TRUE(adapter_.regions.empty());
   const auto somebody = base::MemoryEvents::open();
   EXPECT_TRUE(somebody.value().watch(range_of(memory_.pages(0, 62))).ok());
+}
+
+/// A block of MPI inside a region that nobody believes in just now is opened beside it, and not
+/// kept: no region lies in another. Nothing is believed without the watch's descriptor.
+TEST_F(WatchedRegistrations, a_block_of_mpi_inside_a_doubtful_region_is_not_kept) {
+  const std::span<std::byte> block = memory_.pages(8, 4);
+  watched_.own(block);
+  watched_.give_back(take_watched(memory_.pages(0, 32), Access::local));
+  ASSERT_EQ(watched_.figures().not_kept, 0U);
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code none;
+    if (std::filesystem::read_symlink(entry, none) == "anon_inode:[userfaultfd]") {
+      ::close(std::stoi(entry.path().filename()));
+    }
+  }
+  watched_.give_back(take_watched(block, Access::local));
+  EXPECT_EQ(watched_.figures().not_kept, 1U);
+  EXPECT_EQ(watched_.figures().regions, 1U);
 }
 
 TEST_F(WatchedRegistrations, several_caches_share_a_watch) {
