@@ -77,11 +77,11 @@ void MemoryEvents::unwatch(const AddressRange& pages) const noexcept {
   (void)::ioctl(fd_.get(), UFFDIO_UNREGISTER, &range);
 }
 
-MemoryEvents::Activity MemoryEvents::activity() const noexcept {
+MemoryEvents::Activity MemoryEvents::activity_of(int descriptor) noexcept {
   // The kernel answers EAGAIN before it looks at the range, and EINVAL to this one, without a lock
   // and without touching a page table. `prove_memory_events` checks that it does.
   uffdio_writeprotect nothing{};
-  if (::ioctl(fd_.get(), UFFDIO_WRITEPROTECT, &nothing) == 0) return Activity::lost;
+  if (::ioctl(descriptor, UFFDIO_WRITEPROTECT, &nothing) == 0) return Activity::lost;
   if (errno == EINVAL) return Activity::quiet;
   return errno == EAGAIN ? Activity::changing : Activity::lost;
 }

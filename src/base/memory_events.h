@@ -51,12 +51,19 @@ class MemoryEvents {
     changing,  ///< a thread is between the beginning of a change of watched memory and its return
     lost,      ///< the program has closed the descriptor: nothing is told any more
   };
-  [[nodiscard]] Activity activity() const noexcept;
+  [[nodiscard]] Activity activity() const noexcept { return activity_of(fd_.get()); }
+  /// Whether a descriptor is one of these, and not another's that got its number.
+  [[nodiscard]] static bool is_open(int descriptor) noexcept {
+    return activity_of(descriptor) != Activity::lost;
+  }
+  /// Lets go of a descriptor that is not ours any more.
+  void abandon() noexcept { (void)fd_.release(); }
   [[nodiscard]] bool changing() const noexcept { return activity() == Activity::changing; }
   /// As many events as there are and `events` takes; never waits.
   [[nodiscard]] std::size_t read(std::span<MemoryEvent> events) const noexcept;
 
  private:
+  [[nodiscard]] static Activity activity_of(int descriptor) noexcept;
   explicit MemoryEvents(UniqueFd fd) noexcept : fd_(std::move(fd)) {}
 
   UniqueFd fd_;

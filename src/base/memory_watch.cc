@@ -60,11 +60,17 @@
 /// program holds the pages of a message, but whether it holds the next one nobody knows.
 ///
 /// fork: the child's memory is not watched, and pages that an adapter has pinned stay the parent's
-/// since Linux 5.12 (the child gets copies). Its copy of the descriptor means the parent's memory:
-/// so no member does anything in the child. It also keeps the kernel's side alive after the parent
-/// has closed its own; so the destructor gives all ranges back one by one, also those that mremap
-/// has carried elsewhere (they are given back as soon as that is told), before the reader ends.
-/// Otherwise the parent's next munmap would wait for a reader that is no more.
+/// since Linux 5.12 (the child gets copies). Its copy of the descriptor means the parent's memory,
+/// and would keep the kernel's side alive after the parent has closed its own: the parent's next
+/// munmap would wait for a reader that is no more. So the child closes it at once (ForkGuard), and
+/// no member does anything there. A child that was made by a bare system call keeps its copy; for
+/// that the destructor gives all ranges back one by one before the reader ends, also those that
+/// mremap has carried elsewhere (they are given back as soon as that is told), but not what mremap
+/// has added to them, of which nothing is told.
+///
+/// Programs that close all descriptors, as daemons do, may get our numbers for others of their own.
+/// So the reader asks whether the descriptor is still ours before it reads, and whoever finds that
+/// it is not lets go of both, without closing anything.
 namespace fulmar::base {
 namespace {
 
@@ -93,12 +99,51 @@ int create_quiet_thread(pthread_t& thread, void* (*main)(void*), void* argument)
   return error;
 }
 
+/// The descriptors that a child of fork has to close. A process has a few at most; one that finds
+/// no place is not closed there.
+class ForkGuard {
+ public:
+  static void add(int descriptor) noexcept {
+    static const int registered = ::pthread_atfork(nullptr, nullptr, close_all);
+    (void)registered;
+    for (auto& place : open_) {
+      int none = 0;
+      if (place.compare_exchange_strong(none, descriptor + 1)) return;
+    }
+  }
+  static void remove(int descriptor) noexcept {
+    for (auto& place : open_) {
+      int expected = descriptor + 1;
+      if (place.compare_exchange_strong(expected, 0)) return;
+    }
+  }
+
+ private:
+  static void close_all() noexcept {
+    for (auto& place : open_) {
+      const int descriptor = place.exchange(0) - 1;
+      if (descriptor >= 0 && MemoryEvents::is_open(descriptor)) ::close(descriptor);
+    }
+  }
+
+  static inline std::array<std::atomic<int>, 32> open_{};  ///< one more than each; 0: none
+};
+
 }  // namespace
 
 MemoryWatch::~MemoryWatch() {
-  if (!events_ || ::getpid() != owner_) return;
+  if (!events_) return;
+  if (::getpid() != owner_) {
+    abandon();
+    return;
+  }
+  ForkGuard::remove(events_->descriptor());
   pages_.for_each_watched([&](const AddressRange& range) { events_->unwatch(range); });
   if (reader_kind_ == Reader::thread) stop_reader();
+  if (events_->activity() == MemoryEvents::Activity::lost) {
+    abandon();
+    return;
+  }
   // A change that was under way: it is let go, and where it has carried memory that memory is free.
   const std::uint64_t deadline = now_ns() + last_patience_ns;
   while (events_->changing() && now_ns() < deadline) {
@@ -202,6 +247,7 @@ Error MemoryWatch::open_events() {
   if (events.failed()) return events.error();
   events_ = std::move(*events);
   owner_ = ::getpid();
+  ForkGuard::add(events_->descriptor());
   return {};
 }
 
@@ -226,16 +272,24 @@ Error MemoryWatch::start_reader() {
 }
 
 void MemoryWatch::stop_reader() noexcept {
-  const std::uint64_t one = 1;
-  (void)!::write(stop_.get(), &one, sizeof one);
+  stops_.store(true);
+  if (events_->activity() != MemoryEvents::Activity::lost) {
+    const std::uint64_t one = 1;
+    (void)!::write(stop_.get(), &one, sizeof one);
+  }
   ::pthread_join(reader_, nullptr);
 }
 
+void MemoryWatch::abandon() noexcept {
+  events_->abandon();
+  (void)stop_.release();
+}
+
 void MemoryWatch::run_reader() noexcept {
-  std::array<pollfd, 2> ready = {{{events_->descriptor(), POLLIN, 0}, {stop_.get(), POLLIN, 0}}};
   for (;;) {
+    std::array<pollfd, 2> ready = {{{events_->descriptor(), POLLIN, 0}, {stop_.get(), POLLIN, 0}}};
     if (::poll(ready.data(), ready.size(), look_again_ms) < 0) continue;
-    if (ready[1].revents != 0 || (ready[0].revents & POLLNVAL) != 0) return;
+    if (stops_.load() || events_->activity() == MemoryEvents::Activity::lost) return;
     const std::lock_guard guard(queue_lock_);
     take_in();
   }

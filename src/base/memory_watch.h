@@ -109,6 +109,7 @@ class MemoryWatch {
   [[nodiscard]] Error open_events();
   [[nodiscard]] Error start_reader();
   void stop_reader() noexcept;
+  void abandon() noexcept;
   void run_reader() noexcept;
   void take_in() noexcept;
   void tell() noexcept;
@@ -116,6 +117,7 @@ class MemoryWatch {
   Reader reader_kind_;
   std::optional<MemoryEvents> events_;
   UniqueFd stop_;
+  std::atomic<bool> stops_{false};
   pthread_t reader_{};
   pid_t owner_ = 0;
   std::string refusal_;
