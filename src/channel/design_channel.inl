@@ -44,7 +44,8 @@ fabric::Post DesignChannel<P>::post_in_place(std::uint32_t peer, const wire::Env
                                              std::span<const iovec> pieces, std::uint64_t token) {
   Connection& to = connection(peer);
   LongSend& send = to.sending;
-  if (send.stage != LongSend::Stage::idle) return fabric::Post::again;
+  // What is owed about the last long packet goes first.
+  if (send.stage != LongSend::Stage::idle || !to.owed.empty()) return fabric::Post::again;
   send.envelope = envelope;
   std::copy(prefix.begin(), prefix.end(), send.prefix.begin());
   send.prefix_bytes = static_cast<std::uint32_t>(prefix.size());

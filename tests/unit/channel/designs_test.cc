@@ -271,6 +271,37 @@ TEST_P(Designs, Short_packets_pass_between_the_chunks_of_a_long_one) {
   for (const Collector::Packet& packet : net->sinks[1].packets) EXPECT_TRUE(sound(packet));
 }
 
+/// Both sides fill the other's ring all the time, so answers about long packets wait for room.
+TEST_P(Designs, Long_packets_one_after_the_other_end_between_full_rings) {
+  const auto net = make_net(memory(), plan(1024), 2, 1U << 20);
+  std::vector<std::byte> text = pattern(20'000);
+  const std::vector<iovec> pieces = cut(text, text.size());
+  for (LongCollector& sink : net->sinks) sink.room.resize(text.size());
+  std::uint64_t posted[2] = {};
+  std::int32_t number[2] = {};
+  for (unsigned round = 0; round < 100'000 && posted[0] + posted[1] < 80; ++round) {
+    for (const std::uint32_t from : {0U, 1U}) {
+      if (posted[from] < 40 &&
+          net->put_long(from, 1 - from, pieces, head, posted[from]) == Post::done) {
+        ++posted[from];
+      }
+      for (unsigned i = 0; i < 100 && net->put(from, 1 - from, number[from], 8) == Post::done;
+           ++i) {
+        ++number[from];
+      }
+    }
+    net->get(round / 7 % 2);
+    if (round % 5 == 0) net->get(1 - round / 7 % 2);
+  }
+  net->settle();
+  for (const std::uint32_t rank : {0U, 1U}) {
+    EXPECT_EQ(posted[rank], 40U);
+    EXPECT_EQ(net->sinks[rank].ended.size(), posted[rank]);
+    EXPECT_EQ(net->sinks[rank].arrived, posted[1 - rank] * text.size());
+    EXPECT_EQ(net->sinks[rank].packets.size(), static_cast<std::size_t>(number[1 - rank]));
+  }
+}
+
 TEST_P(Designs, Receiver_with_tiny_pieces_gets_the_bytes_by_copy) {
   const auto net = make_net(memory(), plan());
   net->sinks[1].piece_bytes = 0;
