@@ -78,9 +78,8 @@ class Device {
     return rails_.visit_mapped(peer->rail, put) == fabric::Post::done;
   }
 
-  /// Starts a send: key, buffer and mode are set. May be done on return.
+  /// Start a send, whose key, buffer and mode are set, or a receive. May be done on return.
   void start_send(Operation& operation) noexcept;
-  /// Starts a receive: key and buffer are set. May be done on return.
   void start_receive(Operation& operation) noexcept;
 
   /// The first message that a receive with this key would get; left where it is. nullptr if none
@@ -206,6 +205,8 @@ class Device {
   enum class Yield : bool { late, soon };
   void set_yield(Yield yield) noexcept { config_.oversubscribed = yield == Yield::soon; }
   void set_unexpected_budget(std::uint64_t bytes) noexcept;
+  /// A process has left MPI: if it comes back it does not know that it was told to hold.
+  void forget_hold(std::uint32_t rank) noexcept;
 
   [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
   [[nodiscard]] std::uint64_t unexpected_bytes() const noexcept { return arrivals_.bytes_in_use(); }
@@ -455,8 +456,7 @@ class Device {
   base::EngineLock& lock_;
   EnabledRails rails_;
   match::Matcher matcher_;
-  /// By process number; nullptr until the first use, and for this process.
-  std::vector<Peer*> peers_;
+  std::vector<Peer*> peers_;  ///< by number; nullptr before the first use, and for this process
   std::vector<std::unique_ptr<Peer>> owned_peers_;
   ArrivalPool arrivals_;
   CookieTable cookies_;

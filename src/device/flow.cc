@@ -236,6 +236,14 @@ void Device::hold_sender(Peer& peer) noexcept {
   });
 }
 
+void Device::forget_hold(std::uint32_t rank) noexcept {
+  Peer* const peer = peers_[rank];
+  if (peer == nullptr || !peer->kept_by_peer) return;
+  peer->kept_by_peer = false;
+  peer->probed.clear();
+  std::erase(held_senders_, peer);
+}
+
 void Device::release_senders() noexcept {
   if (arrivals_.bytes_in_use() > config_.unexpected_budget_bytes / 2) return;
   for (Peer* peer : held_senders_) {

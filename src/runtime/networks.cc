@@ -150,6 +150,7 @@ Error Networks::open_tcp(const Options& options) {
   config.owner = this;
   config.find = find;
   config.lost = lost;
+  config.left = left;
   auto tcp = fabric::Tcp::open(config);
   if (tcp.failed()) return tcp.error();
   tcp_ = std::move(*tcp);
@@ -190,6 +191,7 @@ Error Networks::open_ofi(const std::string& wish) {
 }
 
 Error Networks::serve(device::Device& device) {
+  device_ = &device;
   if (shm_ != nullptr && design_) {
     studied_ = std::make_unique<fabric::StudiedShm>(*shm_);
     device.rails().use(*studied_, job_.node_ranks());
@@ -274,6 +276,10 @@ base::Result<std::vector<std::byte>> Networks::find(void* self, std::uint32_t ra
       "rank %u is reached over %s, but rank %u uses %s; set FULMAR_FABRIC to the same "
       "list on all hosts, with one of the two",
       rank, network_of(*address), own.job_.rank(), own.network());
+}
+
+void Networks::left(void* self, std::uint32_t rank) {
+  static_cast<Networks*>(self)->device_->forget_hold(rank);
 }
 
 /// Whoever waits for a message of that rank would wait for ever: the job ends.

@@ -76,10 +76,12 @@ class Networks {
   /// The network that is in use between nodes; nullptr: none.
   [[nodiscard]] const char* network() const noexcept;
   static base::Result<std::vector<std::byte>> find(void* self, std::uint32_t rank);
+  static void left(void* self, std::uint32_t rank);
   [[noreturn]] static void lost(void* self, std::uint32_t rank, const base::Error& why);
   static void report(void* self, const char* line);
 
   Job& job_;
+  device::Device* device_ = nullptr;  ///< that is served
   std::unique_ptr<fabric::Shm> shm_;
   /// Where shared memory is given to a design of the study.
   std::optional<channel::DesignPlan> design_;

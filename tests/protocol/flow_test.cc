@@ -254,6 +254,15 @@ TEST_F(FullReceiver, Early_messages_of_one_tag_stay_in_order) {
   expect_taken(8);
 }
 
+TEST_F(FullReceiver, Who_has_left_and_come_back_is_told_again) {
+  eager(101, 2);
+  expect_nothing();
+  peer.device().forget_hold(1);
+  EXPECT_EQ(peer.device().held_senders(), 0U);
+  eager(102, 3);
+  EXPECT_EQ(peer.sent(1).envelope.kind, PacketKind::hold);
+}
+
 /// Three messages of which the last two were announced early, tag 3 twice.
 TEST_F(FullReceiver, Settled_messages_take_their_place_in_order) {
   announce(3, 5, true);

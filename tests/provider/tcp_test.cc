@@ -407,6 +407,19 @@ TEST(TcpEnd, Leaving_loses_nothing_and_is_no_loss) {
   EXPECT_EQ(net[1].streams().connections(), 1U);
 }
 
+/// The answer to `bye` finds no memory, because what was taken had to be told in the same look.
+TEST(TcpEnd, Goodbye_is_answered_when_memory_is_used_up) {
+  for (unsigned count = 505; count < 520; ++count) {
+    TcpNet net(2, nullptr, 0);
+    net.connect(0, 1, local_sockets(1U << 20));
+    std::vector<KeepingSink> sinks(2);
+    for (unsigned i = 0; i < count; ++i) ASSERT_EQ(post(net[0], 1, 8), Post::done) << i;
+    net[0].leave();
+    ASSERT_TRUE(poll_until(net, sinks, [&] { return net[0].parted(); })) << count;
+    EXPECT_EQ(sinks[1].packets.size(), count);
+  }
+}
+
 TEST(TcpEnd, All_leave_at_the_same_time) {
   constexpr std::uint32_t size = 4;
   RandomIo io;

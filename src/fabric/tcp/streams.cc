@@ -319,9 +319,10 @@ void Streams::write_signals(Connection& connection) {
     connection.seen_owed = false;
     want_flush(connection);
   }
+  if (connection.seen_owed) signals_owed_ = true;
   while (connection.in.untold_units() >= wire::tcp_taken_step && !connection.bye_sent) {
     if (!connection.out.reserve(buffers_, 0)) {
-      taken_owed_ = true;
+      signals_owed_ = true;
       break;
     }
     connection.out.append(wire::TcpSignal::taken);

@@ -191,7 +191,7 @@ class Streams {
   bool events_due_ = false;
   bool watched_ready_ = false;
   bool leaving_ = false;
-  bool taken_owed_ = false;  ///< there was no memory to tell a peer what was taken
+  bool signals_owed_ = false;  ///< there was no memory to tell a peer something
 };
 
 }  // namespace fulmar::fabric::tcp

@@ -38,7 +38,7 @@ unsigned Streams::poll(SinkRef sink) {
   unsigned count = 0;
   bool moved = false;
   if (!finished_.empty()) count += tell_finished(sink);
-  if (leaving_ || std::exchange(taken_owed_, false)) part_from_all();
+  if (leaving_ || std::exchange(signals_owed_, false)) part_from_all();
   if (!unsent_.empty()) moved = flush_unsent();
   if (!blocked_.empty()) moved = retry_blocked() || moved;
   moved = read_hot(sink, count) || moved;

@@ -43,7 +43,9 @@ base::Error Tcp::open_streams() {
   below.owner = this;
   below.wanted = [](void* owner, std::uint32_t peer) { static_cast<Tcp*>(owner)->find(peer); };
   below.left = [](void* owner, std::uint32_t peer) {
-    static_cast<Tcp*>(owner)->connector_->forget(peer);
+    Tcp& self = *static_cast<Tcp*>(owner);
+    self.connector_->forget(peer);
+    if (self.config_.left != nullptr) self.config_.left(self.config_.owner, peer);
   };
   below.lost = [](void* owner, std::uint32_t peer, const base::Error& why) {
     const Config& told = static_cast<Tcp*>(owner)->config_;

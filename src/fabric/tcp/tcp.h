@@ -40,6 +40,9 @@ class Tcp {
     /// Called from `poll`, once for a peer that cannot be reached any more or ever. The text names
     /// the peer, its address and the cause.
     void (*lost)(void* owner, std::uint32_t peer, const base::Error& why) = nullptr;
+    /// Called from `poll` when a peer has left in good order. It may come back, and does not
+    /// remember then what it was told.
+    void (*left)(void* owner, std::uint32_t peer) = nullptr;
     tcp::Io* io = nullptr;  ///< null: the system's calls
   };
 
