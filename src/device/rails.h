@@ -98,9 +98,12 @@ class Rails<fabric::ProviderList<P...>> {
     }
   }
 
-  /// The link to a peer over the first provider that serves it. Providers come in the order of the
-  /// list. No link if none does.
-  [[nodiscard]] RailRef connect(std::uint32_t peer) { return connect_from<0>(peer); }
+  /// The link to a peer over the first provider that serves it: those that map its memory, then the
+  /// others, in the order of the list. No link if none does.
+  [[nodiscard]] RailRef connect(std::uint32_t peer) {
+    const RailRef mapped = connect_from<0, true>(peer);
+    return mapped.link != nullptr ? mapped : connect_from<0, false>(peer);
+  }
 
   /// The number of a process among those of the node; `not_here` for one of another node.
   static constexpr std::uint32_t not_here = UINT32_MAX;
@@ -173,17 +176,19 @@ class Rails<fabric::ProviderList<P...>> {
                *static_cast<typename ChannelOf<Each>::Link*>(rail.link));
     }
   }
-  template <std::size_t index>
+  template <std::size_t index, bool mapped>
   RailRef connect_from(std::uint32_t peer) {
     if constexpr (index == provider_count) {
       return {};
+    } else if constexpr (fabric::MapsPeers<ProviderAt<index>> != mapped) {
+      return connect_from<index + 1, mapped>(peer);
     } else {
       using Each = ProviderAt<index>;
       auto& channel = std::get<index>(channels_);
-      if (channel == nullptr) return connect_from<index + 1>(peer);
+      if (channel == nullptr) return connect_from<index + 1, mapped>(peer);
       std::uint32_t number = peer;
-      if constexpr (fabric::MapsPeers<Each>) number = number_in_node(peer);
-      if (number == not_here) return connect_from<index + 1>(peer);
+      if constexpr (mapped) number = number_in_node(peer);
+      if (number == not_here) return connect_from<index + 1, mapped>(peer);
       auto& links = std::get<Links<Each>>(links_);
       links.owned.push_back(channel->connect(number));
       links.raw.push_back(links.owned.back().get());
