@@ -77,8 +77,8 @@ namespace {
 constexpr int most_looks = 8;
 constexpr std::uint64_t last_patience_ns = 1'000'000'000;
 constexpr std::size_t reader_stack_bytes = 65536;
-/// The reader looks this often without being woken. It need not; but if it ever missed a change, a
-/// thread of the program would be held up for ever.
+/// The reader looks this often without being woken: nothing wakes it when it is to end and the
+/// program has closed its descriptors.
 constexpr int look_again_ms = 1000;
 constexpr AddressRange everything{0, ~std::uintptr_t{0}};
 

@@ -45,7 +45,7 @@ class Pages {
   ~Pages() { ::munmap(place_, bytes_); }
   /// Other pages, which are empty.
   void renew() {
-    ASSERT_EQ(::munmap(place_, bytes_), 0);
+    // In one step: into a hole another thread may map something of its own.
     ASSERT_EQ(::mmap(place_, bytes_, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
               place_);
