@@ -106,13 +106,13 @@ class ForkGuard {
   static void add(int descriptor) noexcept {
     static const int registered = ::pthread_atfork(nullptr, nullptr, close_all);
     (void)registered;
-    for (auto& place : open_) {
+    for (auto& place : places) {
       int none = 0;
       if (place.compare_exchange_strong(none, descriptor + 1)) return;
     }
   }
   static void remove(int descriptor) noexcept {
-    for (auto& place : open_) {
+    for (auto& place : places) {
       int expected = descriptor + 1;
       if (place.compare_exchange_strong(expected, 0)) return;
     }
@@ -120,13 +120,13 @@ class ForkGuard {
 
  private:
   static void close_all() noexcept {
-    for (auto& place : open_) {
+    for (auto& place : places) {
       const int descriptor = place.exchange(0) - 1;
       if (descriptor >= 0 && MemoryEvents::is_open(descriptor)) ::close(descriptor);
     }
   }
 
-  static inline std::array<std::atomic<int>, 32> open_{};  ///< one more than each; 0: none
+  static inline std::array<std::atomic<int>, 32> places{};  ///< one more than each; 0: none
 };
 
 }  // namespace
