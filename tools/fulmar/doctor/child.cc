@@ -72,7 +72,6 @@ std::optional<std::string> ask_child(const std::function<std::string()>& questio
   ::kill(child, SIGKILL);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    continue;
   }
   if (!in_time || !text.ends_with('\n')) {
     return std::nullopt;
