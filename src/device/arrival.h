@@ -5,12 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
+#include "device/hook.h"
 #include "match/matcher.h"
 #include "wire/packets.h"
 
 namespace fulmar::device {
 
+class Device;
 struct Operation;
 
 /// What an `rts` tells of where the bytes are.
@@ -56,6 +59,12 @@ struct Arrival {
   static Arrival* of(match::Unexpected* unexpected) noexcept {
     return reinterpret_cast<Arrival*>(unexpected);
   }
+};
+
+/// Messages out of turn that wait. Hooked in while there are any.
+struct EarlyArrivals : Hook {
+  Device* device = nullptr;
+  std::vector<Arrival*> waiting;
 };
 
 /// Records of arrivals, and how many bytes they take. Short ones are reused without the allocator.

@@ -39,6 +39,9 @@ struct Config {
   /// Called with `owner` when the system has no memory for a message of `bytes` bytes that
   /// arrived before its receive: whoever waits for it would wait for ever. Does not return.
   void (*out_of_memory)(void* owner, std::uint64_t bytes) = nullptr;
+  /// Called with `owner`: whether a process that is reached through shared memory has left MPI in
+  /// good order. What it had sent before can be read then. Null: nobody can tell.
+  bool (*has_left)(const void* owner, std::uint32_t peer) = nullptr;
   void* owner = nullptr;
   WaitObserver observer = {};
 };

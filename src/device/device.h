@@ -27,6 +27,7 @@
 #include "device/rails.h"
 #include "device/share_pool.h"
 #include "device/transfers.h"
+#include "device/unanswered.h"
 #include "device/waiting.h"
 #include "match/matcher.h"
 
@@ -34,7 +35,7 @@
 /// eager and rendezvous protocols, back-pressure, progress and waiting, over the channels of the
 /// enabled providers. Peers are process numbers of the job; communicators are unknown here.
 ///
-/// Files: send.cc, receive.cc (start of operations and matching), packets.cc (what arrives),
+/// Files: send.cc, receive.cc (start of operations and matching), cancel.cc, packets.cc (arrivals),
 /// rendezvous.cc, remote.cc (long messages), flow.cc (back-pressure), progress.cc, wait.cc.
 ///
 /// Thread rule: every member needs the engine's lock. `wait` gives it up while it sleeps.
@@ -166,6 +167,8 @@ class Device {
 
   /// Whether sends are queued that no request stands for (eager ones of freed requests).
   [[nodiscard]] bool has_queued_sends() const noexcept { return !backlog_.empty(); }
+  /// Whether anything is queued for this process.
+  [[nodiscard]] bool has_queued(std::uint32_t peer) const noexcept;
   /// Sends that nobody waits for (of freed requests, from buffers): `drain` waits for them.
   void add_unattended() noexcept { ++unattended_; }
   void remove_unattended() noexcept { --unattended_; }
@@ -205,8 +208,8 @@ class Device {
   enum class Yield : bool { late, soon };
   void set_yield(Yield yield) noexcept { config_.oversubscribed = yield == Yield::soon; }
   void set_unexpected_budget(std::uint64_t bytes) noexcept;
-  /// A process has left MPI: if it comes back it does not know that it was told to hold.
-  void forget_hold(std::uint32_t rank) noexcept;
+  /// A process has left MPI, and the network has handed over all that it sent. It may come back.
+  void peer_left(std::uint32_t rank) noexcept;
 
   [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
   [[nodiscard]] std::uint64_t unexpected_bytes() const noexcept { return arrivals_.bytes_in_use(); }
@@ -260,24 +263,6 @@ class Device {
   void sent(std::uint64_t token, fabric::Sent how) noexcept;
 
  private:
-  struct Waiter {
-    bool (*finished)(void*) noexcept = nullptr;
-    void* argument = nullptr;
-    std::atomic<std::uint32_t> signal{0};
-    Waiter* next = nullptr;
-    WaitNote note;
-  };
-
-  static Operation* operation_of(match::Posted* posted) noexcept {
-    // Operation is not of standard layout (it derives from Outgoing), but the offset of a member of
-    // a class without virtual bases is fixed; gcc and clang define it.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Winvalid-offsetof"
-    constexpr std::size_t offset = offsetof(Operation, posted);
-#pragma GCC diagnostic pop
-    return reinterpret_cast<Operation*>(reinterpret_cast<std::byte*>(posted) - offset);
-  }
-
   // send.cc
   Peer& connect(std::uint32_t id) noexcept;
   void send_to_self(Operation& operation) noexcept;
@@ -303,7 +288,6 @@ class Device {
     if (operation.on_done != nullptr) operation.on_done(operation);
   }
   void finish_send(Operation& operation) noexcept;
-  bool withdraw_local(Operation& send) noexcept;
 
   // packets.cc
   [[gnu::noinline]] void slow_packet(std::uint32_t peer, const wire::Envelope& envelope,
@@ -317,8 +301,6 @@ class Device {
   void on_sync_ack(Peer& peer, std::span<const std::byte> body) noexcept;
   void on_fin(Peer& peer, std::span<const std::byte> body) noexcept;
   void acknowledge(Operation& send) noexcept;
-  void on_cancel(Peer& peer, std::span<const std::byte> body) noexcept;
-  void on_cancel_reply(Peer& peer, std::span<const std::byte> body) noexcept;
   /// The body of a packet; counts what is too short for it.
   template <class Body>
   std::optional<Body> decoded(std::span<const std::byte> bytes) noexcept {
@@ -328,6 +310,18 @@ class Device {
   }
   Operation* named(Peer& peer, wire::Cookie cookie) noexcept;
   Operation* named(Peer& peer, wire::Cookie cookie, bool send) noexcept;
+
+  // cancel.cc
+  void finish_cancelled(Operation& operation) noexcept;
+  bool withdraw_local(Operation& send) noexcept;
+  void ask_back(Operation& send) noexcept;
+  unsigned look_for_leavers() noexcept;
+  void give_up_asking(wire::Cookie cookie) noexcept;
+  void forget_answered() noexcept;
+  bool has_wanted_backlog() const noexcept;
+  bool has_left(std::uint32_t peer) const noexcept;
+  void on_cancel(Peer& peer, std::span<const std::byte> body) noexcept;
+  void on_cancel_reply(Peer& peer, std::span<const std::byte> body) noexcept;
 
   // rendezvous.cc
   void start_rendezvous(Operation& receive, Peer& peer, const Announced& message) noexcept;
@@ -403,6 +397,7 @@ class Device {
   void ask_for_probe(const match::Key& key) noexcept;
   void ask(Peer& peer, const match::Key& key) noexcept;
   void hold_sender(Peer& peer) noexcept;
+  void forget_hold(std::uint32_t rank) noexcept;
   void release_senders() noexcept;
   void on_hold(Peer& peer) noexcept;
   void on_release(Peer& peer) noexcept;
@@ -467,10 +462,8 @@ class Device {
   Operation* active_ = nullptr;       ///< long transfers that move with progress
   Operation* next_active_ = nullptr;  ///< the next one that `advance_active` looks at
   std::vector<Peer*> held_senders_;   ///< told to keep their messages
-  struct EarlyArrivals : Hook {  ///< messages out of turn that wait; hooked in while there are any
-    Device* device = nullptr;
-    std::vector<Arrival*> waiting;
-  } early_;
+  EarlyArrivals early_;
+  UnansweredCancels unanswered_;
   HookChain hooks_;
   Waiter* first_waiter_ = nullptr;
   Waiter* leader_ = nullptr;

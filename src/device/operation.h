@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "base/error_class.h"
@@ -84,5 +85,16 @@ struct Operation : Outgoing {
   [[nodiscard]] match::Key& key() noexcept { return posted.key; }
   [[nodiscard]] const match::Key& key() const noexcept { return posted.key; }
 };
+
+/// Whose entry in the queue of receives this is.
+inline Operation* operation_of(match::Posted* posted) noexcept {
+  // Operation is not of standard layout (it derives from Outgoing), but the offset of a member of a
+  // class without virtual bases is fixed; gcc and clang define it.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+  constexpr std::size_t offset = offsetof(Operation, posted);
+#pragma GCC diagnostic pop
+  return reinterpret_cast<Operation*>(reinterpret_cast<std::byte*>(posted) - offset);
+}
 
 }  // namespace fulmar::device

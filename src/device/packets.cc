@@ -181,31 +181,4 @@ void Device::acknowledge(Operation& send) noexcept {
   finish_send(send);
 }
 
-void Device::on_cancel(Peer& peer, std::span<const std::byte> body) noexcept {
-  const auto request = decoded<wire::CookieBody>(body);
-  if (!request) return;
-  wire::CancelBody answer{request->operation, 0, 0};
-  for (match::Unexpected* at = matcher_.oldest_unexpected(); at != nullptr;
-       at = matcher_.next_unexpected(*at)) {
-    Arrival* arrival = Arrival::of(at);
-    if (arrival->key().peer != peer.id || arrival->send != request->operation) continue;
-    take_arrival(*arrival);
-    arrivals_.free(arrival);
-    answer.cancelled = 1;
-    break;
-  }
-  if (!held_senders_.empty()) release_senders();
-  send_control(peer, PacketKind::cancel_reply, {}, wire::bytes_of(answer));
-}
-
-void Device::on_cancel_reply(Peer& peer, std::span<const std::byte> body) noexcept {
-  const auto answer = decoded<wire::CancelBody>(body);
-  if (!answer || answer->cancelled == 0) return;  // matched meanwhile: it completes as usual
-  Operation* send = named(peer, answer->send, true);
-  if (send == nullptr || send->stage != Stage::announced) return;
-  send->outcome.cancelled = true;
-  send->outcome.bytes = 0;
-  finish_send(*send);
-}
-
 }  // namespace fulmar::device

@@ -102,7 +102,7 @@ void Device::poll(WaitNote note) noexcept {
 }
 
 void Device::drain() noexcept {
-  wait([&]() noexcept { return backlog_.empty() && unattended_ == 0; });
+  wait([&]() noexcept { return !has_wanted_backlog() && unattended_ == 0; });
 }
 
 void Device::add_hook(Hook& hook) noexcept {

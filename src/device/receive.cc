@@ -122,44 +122,4 @@ void Device::settle_length(Operation& operation, const match::Key& key,
   }
 }
 
-void Device::cancel(Operation& operation) noexcept {
-  if (operation.done()) return;
-  bool withdrawn = false;
-  if (!operation.is_send) {
-    withdrawn = operation.posted.queued();
-    if (withdrawn) {
-      matcher_.remove(operation.posted);
-      match_early();
-    }
-  } else if (operation.stage == Stage::queued) {
-    withdrawn = operation.peer->queue.remove(operation);
-    update_clear(*operation.peer);
-  } else if (operation.stage == Stage::kept) {
-    withdrawn = withdraw_kept(operation);
-  } else if (operation.stage == Stage::announced && operation.peer == nullptr) {
-    withdrawn = withdraw_local(operation);
-  } else if (operation.stage == Stage::announced) {
-    const wire::CookieBody body{operation.own_cookie};
-    send_control(*operation.peer, PacketKind::cancel, operation.key(), wire::bytes_of(body));
-  }
-  if (!withdrawn) return;
-  operation.outcome.cancelled = true;
-  operation.outcome.bytes = 0;
-  finish_send(operation);
-  if (waiters_stale_) notify_waiters();
-}
-
-/// Takes back the record of an unmatched send of this process to itself.
-bool Device::withdraw_local(Operation& send) noexcept {
-  for (match::Unexpected* at = matcher_.oldest_unexpected(); at != nullptr;
-       at = matcher_.next_unexpected(*at)) {
-    Arrival* arrival = Arrival::of(at);
-    if (arrival->kind != Arrival::Kind::local || arrival->local != &send) continue;
-    take_arrival(*arrival);
-    arrivals_.free(arrival);
-    return true;
-  }
-  return false;
-}
-
 }  // namespace fulmar::device

@@ -4,6 +4,7 @@
 
 #include <sched.h>
 
+#include <atomic>
 #include <cstdint>
 
 #include "base/arch/pause.h"
@@ -36,6 +37,15 @@ struct QuietWait {
 struct WaitObserver {
   void (*quiet)(void* context, const QuietWait& wait) = nullptr;
   void* context = nullptr;
+};
+
+/// A thread that waits while several may.
+struct Waiter {
+  bool (*finished)(void*) noexcept = nullptr;
+  void* argument = nullptr;
+  std::atomic<std::uint32_t> signal{0};
+  Waiter* next = nullptr;
+  WaitNote note;
 };
 
 /// How a waiting rank spends its time, step by step: look again at once, then give the processor

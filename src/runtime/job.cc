@@ -240,17 +240,30 @@ void Job::set_state(wire::RankState state) noexcept {
                                           std::memory_order_release);
 }
 
-std::span<const std::uint64_t> Job::binding_of(std::uint32_t rank) const noexcept {
+/// Null for ranks of other nodes.
+const wire::RankRecord* Job::record_of(std::uint32_t rank) const noexcept {
   const auto place = std::lower_bound(node_ranks_.begin(), node_ranks_.end(), rank);
-  if (place == node_ranks_.end() || *place != rank) return {};
-  const wire::RankRecord& record =
-      view_.records[static_cast<std::size_t>(place - node_ranks_.begin())];
+  const auto index = static_cast<std::size_t>(place - node_ranks_.begin());
+  if (index >= view_.records.size() || *place != rank) return nullptr;
+  return &view_.records[index];
+}
+
+bool Job::has_left(std::uint32_t rank) const noexcept {
+  const wire::RankRecord* record = record_of(rank);
+  if (record == nullptr) return false;
+  const auto state = static_cast<wire::RankState>(record->state.load(std::memory_order_acquire));
+  return state == wire::RankState::finalized || state == wire::RankState::exited;
+}
+
+std::span<const std::uint64_t> Job::binding_of(std::uint32_t rank) const noexcept {
+  const wire::RankRecord* record = record_of(rank);
+  if (record == nullptr) return {};
   std::uint32_t processors = 0;
-  for (const std::uint64_t word : record.core_mask) {
+  for (const std::uint64_t word : record->core_mask) {
     processors += static_cast<std::uint32_t>(std::popcount(word));
   }
-  if (processors == 0 || processors != record.core_count) return {};
-  return record.core_mask;
+  if (processors == 0 || processors != record->core_count) return {};
+  return record->core_mask;
 }
 
 fabric::Shm::Config Job::shm_config() {

@@ -90,6 +90,10 @@ class Job {
   };
   [[nodiscard]] std::optional<Death> find_death() const noexcept;
 
+  /// Whether a rank of this node has left MPI, or its process has ended. What it wrote before is
+  /// seen then. False for ranks of other nodes.
+  [[nodiscard]] bool has_left(std::uint32_t rank) const noexcept;
+
   /// The processors that a rank of the job is bound to, see wire/job.h; empty for one that is not
   /// bound, or partly to processors for which the record has no bits, or that is on another node.
   [[nodiscard]] std::span<const std::uint64_t> binding_of(std::uint32_t rank) const noexcept;
@@ -103,6 +107,7 @@ class Job {
   [[nodiscard]] fabric::Shm::Config shm_config();
 
  private:
+  [[nodiscard]] const wire::RankRecord* record_of(std::uint32_t rank) const noexcept;
   base::Error join_own();
   base::Error join_foreign(bootstrap::Launcher launcher);
   base::Error find_segment(long descriptor);

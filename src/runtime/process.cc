@@ -124,6 +124,10 @@ base::Error Process::start_device() {
   config.size = job_.size();
   config.has_membarrier = register_membarrier();
   config.out_of_memory = abort_without_memory;
+  config.has_left = [](const void* self, std::uint32_t peer) {
+    const auto& own = *static_cast<const Process*>(self);
+    return own.networks_->maps(peer) && own.job_.has_left(peer);
+  };
   config.owner = this;
   if (!job_.singleton()) {
     reporter_ = std::make_unique<WaitReporter>(library_, job_.wait_record());

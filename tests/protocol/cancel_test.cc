@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <utility>
+
+#include "protocol/cluster.h"
+
+/// Sends that are asked back from a process which leaves MPI: it answers nobody any more, and what
+/// it has said before counts.
+namespace fulmar::device {
+namespace {
+
+/// Process 0 sends to process 1, which leaves when a test says so.
+class LeavingPeer : public testing::Test {
+ protected:
+  LeavingPeer() : cluster_(2, config()) {}
+
+  Device::Config config() {
+    Device::Config config;
+    config.eager_bytes = 1024;
+    config.owner = this;
+    config.has_left = [](const void* self, std::uint32_t peer) {
+      auto& own = *const_cast<LeavingPeer*>(static_cast<const LeavingPeer*>(self));
+      if (peer != 1) return false;
+      ++own.questions_;
+      if (own.on_question_) std::exchange(own.on_question_, {})();
+      return own.left_;
+    };
+    return config;
+  }
+  unsigned progress_until_done(const Message& message) {
+    unsigned looks = 0;
+    for (; looks < 1000 && !message.done(); ++looks) cluster_.device(0).progress();
+    return looks;
+  }
+
+  bool left_ = false;
+  unsigned questions_ = 0;
+  std::function<void()> on_question_;
+  Cluster cluster_;
+};
+
+/// With either kind of message that can be asked back.
+class Leaver : public LeavingPeer, public testing::WithParamInterface<SendMode> {
+ protected:
+  /// A message that is out and that nobody has received.
+  std::unique_ptr<Message> announce() {
+    const bool sync = GetParam() == SendMode::synchronous;
+    return cluster_.send(0, 1, 5, sync ? 8 : 4096, 1, GetParam());
+  }
+};
+
+TEST_P(Leaver, Silence_of_a_peer_that_has_left_means_not_received) {
+  auto send = announce();
+  cluster_.device(0).cancel(send->operation);
+  for (int i = 0; i < 100; ++i) cluster_.device(0).progress();
+  EXPECT_FALSE(send->done()) << "it may still answer";
+  left_ = true;
+  progress_until_done(*send);
+  ASSERT_TRUE(send->done());
+  EXPECT_TRUE(send->outcome().cancelled);
+  EXPECT_EQ(send->outcome().bytes, 0U);
+  EXPECT_EQ(cluster_.device(0).named_operations(), 0U);
+  const unsigned questions = questions_;
+  cluster_.device(0).progress();
+  EXPECT_EQ(questions_, questions) << "nothing is left to ask for";
+}
+
+TEST_P(Leaver, Peer_that_comes_back_finds_the_message_withdrawn) {
+  auto send = announce();
+  cluster_.device(0).cancel(send->operation);
+  left_ = true;
+  progress_until_done(*send);
+  ASSERT_TRUE(send->outcome().cancelled);
+  left_ = false;
+  cluster_.settle();
+  EXPECT_EQ(cluster_.device(1).find_arrival({0, 0, 5}), nullptr);
+  EXPECT_EQ(cluster_.device(1).unexpected_bytes(), 0U);
+}
+
+/// It receives, and leaves, between the sender's look at its packets and that at its state. What it
+/// said comes behind more messages than one look takes.
+TEST_F(LeavingPeer, Answer_that_was_given_before_counts) {
+  auto send = cluster_.send(0, 1, 5, 8, 1, SendMode::synchronous);
+  auto receive = cluster_.receive(1, 0, 5, 8);
+  std::vector<std::unique_ptr<Message>> others;
+  cluster_.device(0).cancel(send->operation);
+  on_question_ = [&] {
+    for (int i = 0; i < 200; ++i) others.push_back(cluster_.send(1, 0, 6, 8));
+    for (int i = 0; i < 100; ++i) cluster_.device(1).progress();
+    left_ = true;
+  };
+  progress_until_done(*send);
+  ASSERT_TRUE(send->done());
+  EXPECT_FALSE(send->outcome().cancelled);
+  EXPECT_TRUE(receive->done());
+  EXPECT_EQ(receive->bytes(), send->bytes());
+}
+
+TEST_P(Leaver, Answer_of_one_that_stays_ends_the_asking) {
+  auto send = announce();
+  cluster_.device(0).cancel(send->operation);
+  cluster_.device(0).cancel(send->operation);
+  cluster_.settle();
+  ASSERT_TRUE(send->done());
+  EXPECT_TRUE(send->outcome().cancelled);
+  const unsigned questions = questions_;
+  cluster_.step(10);
+  EXPECT_EQ(questions_, questions);
+}
+
+/// A network says it itself, when everything has been handed over.
+TEST_P(Leaver, Network_tells_of_a_peer_that_has_left) {
+  auto send = announce();
+  auto other = announce();
+  cluster_.device(0).cancel(send->operation);
+  cluster_.device(0).peer_left(1);
+  ASSERT_TRUE(send->done());
+  EXPECT_TRUE(send->outcome().cancelled);
+  EXPECT_FALSE(other->done()) << "nobody has asked for it";
+}
+
+/// What is called when a send is done may cancel another one.
+TEST_P(Leaver, Cancelled_send_may_cancel_another) {
+  auto first = announce();
+  auto second = announce();
+  static std::function<void()> cancel_second;
+  cancel_second = [&] { cluster_.device(0).cancel(second->operation); };
+  first->operation.on_done = [](Operation& /*done*/) { cancel_second(); };
+  cluster_.device(0).cancel(first->operation);
+  left_ = true;
+  progress_until_done(*second);
+  EXPECT_TRUE(first->outcome().cancelled);
+  EXPECT_TRUE(second->outcome().cancelled);
+}
+
+TEST_P(Leaver, Words_to_a_leaver_that_find_no_room_do_not_keep_anybody) {
+  cluster_.network.refuse_posts(0);
+  auto send = announce();
+  cluster_.network.refuse_posts(1'000'000);
+  cluster_.device(0).cancel(send->operation);
+  EXPECT_EQ(cluster_.device(0).backlogged_peers(), 1U);
+  left_ = true;
+  progress_until_done(*send);
+  ASSERT_TRUE(send->done());
+  cluster_.device(0).drain();
+  EXPECT_EQ(cluster_.device(0).backlogged_peers(), 1U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, Leaver, testing::Values(SendMode::standard, SendMode::synchronous),
+                         [](const auto& mode) {
+                           return mode.param == SendMode::standard ? "announced" : "synchronous";
+                         });
+
+}  // namespace
+}  // namespace fulmar::device
