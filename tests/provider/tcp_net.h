@@ -127,7 +127,8 @@ struct RandomIo : CuttingIo {
   }
 };
 
-/// `size` ranks; a lost peer is noted in `losses[rank]`.
+/// `size` ranks, each with so many bytes of memory for what is under way; a lost peer is noted in
+/// `losses[rank]`.
 struct TcpNet {
   struct Loss {
     std::uint32_t peer;
@@ -137,17 +138,21 @@ struct TcpNet {
     std::unique_ptr<Tcp> tcp;
     std::vector<Loss> losses;
     std::vector<std::uint32_t> wanted;
+    std::vector<std::uint32_t> leavers;
   };
+  /// Whether who has left may come back.
+  enum class Leavers : bool { are_gone, may_return };
   std::vector<std::unique_ptr<Rank>> ranks;
 
   explicit TcpNet(std::uint32_t size, tcp::Io* io = nullptr,
-                  std::size_t memory_bytes = tcp::Streams::default_memory_bytes) {
+                  const std::vector<std::size_t>& memory_bytes = {},
+                  Leavers leavers = Leavers::are_gone) {
     for (std::uint32_t self = 0; self < size; ++self) {
       ranks.push_back(std::make_unique<Rank>());
       tcp::Streams::Config config;
       config.self = self;
       config.size = size;
-      config.memory_bytes = memory_bytes;
+      if (!memory_bytes.empty()) config.memory_bytes = memory_bytes[self];
       config.owner = ranks.back().get();
       config.wanted = [](void* owner, std::uint32_t peer) {
         static_cast<Rank*>(owner)->wanted.push_back(peer);
@@ -155,6 +160,11 @@ struct TcpNet {
       config.lost = [](void* owner, std::uint32_t peer, const base::Error& why) {
         static_cast<Rank*>(owner)->losses.push_back({peer, why.text()});
       };
+      if (leavers == Leavers::may_return) {
+        config.left = [](void* owner, std::uint32_t peer) {
+          static_cast<Rank*>(owner)->leavers.push_back(peer);
+        };
+      }
       config.io = io;
       auto opened = Tcp::open_bare(config);
       if (opened.failed()) std::abort();

@@ -40,7 +40,7 @@ class TcpRandom : public ::testing::TestWithParam<unsigned> {
  protected:
   std::mt19937_64 random{GetParam()};
   RandomIo io;
-  TcpNet net{ranks, &io, 2 * tcp::Buffers::block_bytes};
+  TcpNet net{ranks, &io, std::vector<std::size_t>(ranks, 2 * tcp::Buffers::block_bytes)};
   std::vector<OrderedSink> sinks = std::vector<OrderedSink>(ranks);
   std::vector<Flow> flows;
 

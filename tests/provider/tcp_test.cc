@@ -200,7 +200,7 @@ TEST(TcpMemory, Messages_on_their_way_are_bounded_by_the_window) {
 TEST(TcpMemory, Over_the_budget_everybody_still_gets_one_packet_through) {
   constexpr std::uint32_t size = 20;
   constexpr std::size_t budget = 3 * tcp::Buffers::block_bytes;
-  TcpNet net(size, nullptr, budget);
+  TcpNet net(size, nullptr, std::vector<std::size_t>(size, budget));
   for (std::uint32_t peer = 1; peer < size; ++peer) net.connect(0, peer, local_sockets(4096));
   std::vector<KeepingSink> sinks(size);
   std::vector<unsigned> posted(size, 0);
@@ -410,13 +410,16 @@ TEST(TcpEnd, Leaving_loses_nothing_and_is_no_loss) {
 /// The answer to `bye` finds no memory, because what was taken had to be told in the same look.
 TEST(TcpEnd, Goodbye_is_answered_when_memory_is_used_up) {
   for (unsigned count = 505; count < 520; ++count) {
-    TcpNet net(2, nullptr, 0);
-    net.connect(0, 1, local_sockets(1U << 20));
+    TcpNet net(2, nullptr, {tcp::Streams::default_memory_bytes, 0}, TcpNet::Leavers::may_return);
+    net.connect(0, 1, local_sockets(4U << 20));
     std::vector<KeepingSink> sinks(2);
     for (unsigned i = 0; i < count; ++i) ASSERT_EQ(post(net[0], 1, 8), Post::done) << i;
     net[0].leave();
     ASSERT_TRUE(poll_until(net, sinks, [&] { return net[0].parted(); })) << count;
     EXPECT_EQ(sinks[1].packets.size(), count);
+    net[0].end();
+    ASSERT_TRUE(poll_until(net, sinks, [&] { return !net.ranks[1]->leavers.empty(); }));
+    EXPECT_EQ(net.ranks[1]->leavers, std::vector<std::uint32_t>{0});
   }
 }
 
