@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -70,6 +71,9 @@ TEST(MemoryWatchEnds, descriptors_that_took_the_place_of_closed_ones_are_left_al
     for (const int end : {ends[0], ends[2]}) {
       int left = 0;
       if (::ioctl(end, FIONREAD, &left) != 0 || left != 64) ::_exit(4);
+    }
+    for (const int end : ends) {
+      if (::fcntl(end, F_GETFD) < 0) ::_exit(5);
     }
     ::_exit(0);
   }
