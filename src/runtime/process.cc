@@ -71,6 +71,7 @@ Process::Process()
       datatypes_(library_),
       ops_(library_),
       tool_(library_, variable_store(*this)) {
+  new_session.handle = reinterpret_cast<std::uintptr_t>(MPI_SESSION_NULL);
   choose_errhandler();
 }
 

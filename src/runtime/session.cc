@@ -40,12 +40,18 @@ int level_of(const mpi::Info* info) {
 
 }  // namespace
 
-Error session_init(mpi::Info* info, mpi::Errhandler& errhandler, MPI_Session& out) {
+Error session_init(mpi::Library& library, mpi::ErrorTarget& target, mpi::Info* info,
+                   mpi::Errhandler& errhandler, MPI_Session& out) {
   const std::lock_guard guard(init_lock());
   Process& process = runtime::process();
+  {
+    const base::EngineGuard lock(library.lock);
+    const Error error = set_errhandler(library, process.new_session, errhandler);
+    if (error.failed()) return error;
+    target.object = &process.new_session;
+  }
   const int level = level_of(info);
   if (const Error error = process.enter(level); error.failed()) return error;
-  mpi::Library& library = process.library();
   Error error;
   {
     const base::EngineGuard lock(library.lock);
