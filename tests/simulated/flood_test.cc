@@ -19,9 +19,7 @@ constexpr std::uint64_t most_record_bytes = 256;
 
 Setup flooded() {
   Setup setup(1);
-  setup.ranks = senders + 1;
-  setup.nodes.assign(senders + 1, 0);
-  setup.shares.assign(senders + 1, 1);
+  setup.set_ranks(senders + 1);
   setup.algorithms.clear();
   setup.compares_calls = false;
   setup.reluctance = 0;

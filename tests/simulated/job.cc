@@ -105,6 +105,13 @@ Setup::Setup(std::uint64_t seed) {
   }
 }
 
+void Setup::set_ranks(int count) {
+  ranks = count;
+  nodes.assign(at(count), 0);
+  shares.assign(at(count), 1);
+  ways = std::vector(at(count), ways.front());
+}
+
 Rank::Rank(fulmar::fabric::FakeNetwork& network, const Setup& setup, std::uint32_t self)
     : nodes_(setup.nodes),
       errors_(library_, {abort_job, nullptr}),

@@ -31,6 +31,8 @@ namespace simulated {
 /// All that a seed decides about a job.
 struct Setup {
   explicit Setup(std::uint64_t seed);
+  /// Another number of ranks in place of that of the seed: all on one node, and alike.
+  void set_ranks(int count);
 
   int ranks;
   fulmar::device::Device::Config device;

@@ -14,10 +14,8 @@ namespace {
 /// 4 another one, 5 is alone.
 std::vector<std::size_t> peers_of_ranks(const std::function<void()>& call) {
   Setup setup(1);
-  setup.ranks = 6;
+  setup.set_ranks(6);
   setup.nodes = {0, 1, 0, 0, 1, 2};
-  setup.shares.assign(6, 1);
-  setup.ways.assign(6, setup.ways[0]);
   setup.algorithms.clear();
   setup.compares_calls = false;
   Job job(setup, 1);

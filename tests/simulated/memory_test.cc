@@ -19,8 +19,7 @@ constexpr int talkers = 5;  ///< of whom rank 0 exchanges messages with the four
 class Part {
  public:
   explicit Part(int ranks) : setup_(1), network_(static_cast<std::uint32_t>(ranks)) {
-    setup_.ranks = ranks;
-    setup_.nodes.assign(generated::at(ranks), 0);
+    setup_.set_ranks(ranks);
     setup_.algorithms.clear();
     setup_.compares_calls = false;
     setup_.device.eager_bytes = 64 << 10;
