@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "channel/mapped_channel.inl"
 #include "device/device.h"
@@ -9,14 +11,14 @@
 /// asked back: the receiver withdraws it, or says that it was matched, and then it completes as if
 /// nothing had been asked. So MPI_Wait for a cancelled send is local only as far as the receiver
 /// answers, and one that has left MPI answers nobody; yet the send must complete (MPI 5.0, section
-/// 11.2.2, where the receiver may be in MPI_Finalize). All that a process ever says about a message
-/// it says before it leaves. So once it is known to have left, and what it had said before has been
-/// taken, silence means that the message was not received.
+/// 11.2.2, where the receiver may be in MPI_Finalize).
 ///
-/// * Over shared memory the state of a process is in the job's segment, written after its last
-///   packet. When that was seen, and a whole round of progress after it found nothing, nothing is
-///   left of it.
-/// * A network says so when it has handed over everything: Device::peer_left.
+/// Over shared memory the state of each process is in the job's segment, written after its last
+/// packet. Who has left the world model, and the last session too, is never in a communicator again
+/// to which a message can still be under way. So once that was seen, and a whole look after it
+/// found nothing, no answer will come, and none is needed: the message was not received. A process
+/// that has used sessions only may begin the world model and receive what waits for it there: its
+/// silence means nothing before its end. Networks do not tell for good who has left.
 namespace fulmar::device {
 
 using wire::PacketKind;
@@ -64,71 +66,77 @@ bool Device::withdraw_local(Operation& send) noexcept {
 }
 
 void Device::ask_back(Operation& send) noexcept {
+  if (send.asked_back) return;
   const wire::CookieBody body{send.own_cookie};
   send_control(*send.peer, PacketKind::cancel, send.key(), wire::bytes_of(body));
-  const auto asked = [&](const UnansweredCancels::Cancel& cancel) {
-    return cancel.send == send.own_cookie;
+  if (!send.peer->near || config_.has_left == nullptr) return;
+  send.asked_back = true;
+  AskedBack& asked = send.peer->asked_back;
+  asked.sends.push_back(send.own_cookie);
+  if (asked.unanswered++ != 0) return;
+  asked.looks = 0;
+  leavers_.peers.push_back(send.peer);
+  if (leavers_.peers.size() != 1) return;
+  leavers_.device = this;
+  leavers_.step = [](Hook& hook) {
+    return static_cast<LeaverWatch&>(hook).device->look_for_leavers();
   };
-  auto& waiting = unanswered_.waiting;
-  if (std::any_of(waiting.begin(), waiting.end(), asked)) return;
-  if (waiting.empty()) {
-    unanswered_.device = this;
-    unanswered_.step = [](Hook& hook) {
-      return static_cast<UnansweredCancels&>(hook).device->look_for_leavers();
-    };
-    add_hook(unanswered_);
+  add_hook(leavers_);
+}
+
+/// A send that was asked back is done.
+void Device::forget_asking(Operation& send) noexcept {
+  send.asked_back = false;
+  AskedBack& asked = send.peer->asked_back;
+  if (--asked.unanswered == 0) {
+    asked.sends.clear();
+    std::erase(leavers_.peers, send.peer);
+    if (leavers_.peers.empty()) remove_hook(leavers_);
+  } else if (asked.sends.size() > 2 * asked.unanswered + 64) {
+    std::erase_if(asked.sends, [this](wire::Cookie send_cookie) {
+      return cookies_.find(send_cookie) == nullptr;
+    });
   }
-  waiting.push_back({send.own_cookie, send.peer->id});
 }
 
 bool Device::has_left(std::uint32_t peer) const noexcept {
   return config_.has_left != nullptr && config_.has_left(config_.owner, peer);
 }
 
-/// A step of progress. Quiet was the look before this one; it began after the peer had been seen to
+/// A step of progress. Quiet was the look before this one; it began after a peer had been seen to
 /// have left if this is at least the third since then.
 unsigned Device::look_for_leavers() noexcept {
-  const bool quiet = moved_ == unanswered_.moved;
-  unanswered_.moved = moved_;
-  // What is called when a send is done may cancel others.
-  for (std::size_t i = 0; i < unanswered_.waiting.size(); ++i) {
-    UnansweredCancels::Cancel& cancel = unanswered_.waiting[i];
-    if (!has_left(cancel.peer)) {
-      cancel.looks = 0;
-    } else if (++cancel.looks >= 3 && quiet) {
-      give_up_asking(cancel.send);
-    }
+  const bool quiet = moved_ == leavers_.moved;
+  leavers_.moved = moved_;
+  unsigned given_up = 0;
+  for (std::size_t i = 0; i < leavers_.peers.size();) {
+    Peer& peer = *leavers_.peers[i];
+    AskedBack& asked = peer.asked_back;
+    asked.looks = has_left(peer.id) ? asked.looks + 1 : 0;
+    if (asked.looks >= 3 && quiet) given_up += give_up_asking(peer);
+    // That may have taken the peer out, and put it in again at the end.
+    if (i < leavers_.peers.size() && leavers_.peers[i] == &peer) ++i;
   }
-  forget_answered();
-  return 0;
+  return given_up;
 }
 
-void Device::give_up_asking(wire::Cookie cookie) noexcept {
-  Operation* send = cookies_.find(cookie);
-  if (send != nullptr && send->stage == Stage::announced) finish_cancelled(*send);
-}
-
-void Device::forget_answered() noexcept {
-  std::erase_if(unanswered_.waiting, [this](const UnansweredCancels::Cancel& cancel) {
-    return cookies_.find(cancel.send) == nullptr;
-  });
-  if (unanswered_.waiting.empty()) remove_hook(unanswered_);
-}
-
-void Device::peer_left(std::uint32_t rank) noexcept {
-  forget_hold(rank);
-  if (unanswered_.waiting.empty()) return;
-  for (std::size_t i = 0; i < unanswered_.waiting.size(); ++i) {
-    if (unanswered_.waiting[i].peer == rank) give_up_asking(unanswered_.waiting[i].send);
+/// What is called when a send is done may cancel others.
+unsigned Device::give_up_asking(Peer& peer) noexcept {
+  const std::vector<wire::Cookie> sends = std::exchange(peer.asked_back.sends, {});
+  unsigned count = 0;
+  for (const wire::Cookie cookie : sends) {
+    Operation* send = cookies_.find(cookie);
+    if (send == nullptr || send->stage != Stage::announced) continue;
+    finish_cancelled(*send);
+    ++count;
   }
-  forget_answered();
+  return count;
 }
 
-/// Whether something is queued that a process wants to have: words about protocols to one that has
-/// left are not.
+/// Whether something is queued that is more than words to a process which has left for good.
 bool Device::has_wanted_backlog() const noexcept {
   return std::any_of(backlog_.begin(), backlog_.end(), [this](const Peer* peer) {
-    if (!has_left(peer->id)) return true;
+    if (!peer->near || !has_left(peer->id)) return true;
     for (const Outgoing* at = peer->queue.first; at != nullptr; at = at->next) {
       if (at->kind != Outgoing::Kind::control) return true;
     }

@@ -40,7 +40,8 @@ struct Config {
   /// arrived before its receive: whoever waits for it would wait for ever. Does not return.
   void (*out_of_memory)(void* owner, std::uint64_t bytes) = nullptr;
   /// Called with `owner`: whether a process that is reached through shared memory has left MPI in
-  /// good order. What it had sent before can be read then. Null: nobody can tell.
+  /// good order, and receives nothing any more of what was sent to it before. What it had sent can
+  /// be read then. Null: nobody can tell.
   bool (*has_left)(const void* owner, std::uint32_t peer) = nullptr;
   void* owner = nullptr;
   WaitObserver observer = {};

@@ -27,7 +27,6 @@
 #include "device/rails.h"
 #include "device/share_pool.h"
 #include "device/transfers.h"
-#include "device/unanswered.h"
 #include "device/waiting.h"
 #include "match/matcher.h"
 
@@ -167,8 +166,6 @@ class Device {
 
   /// Whether sends are queued that no request stands for (eager ones of freed requests).
   [[nodiscard]] bool has_queued_sends() const noexcept { return !backlog_.empty(); }
-  /// Whether anything is queued for this process.
-  [[nodiscard]] bool has_queued(std::uint32_t peer) const noexcept;
   /// Sends that nobody waits for (of freed requests, from buffers): `drain` waits for them.
   void add_unattended() noexcept { ++unattended_; }
   void remove_unattended() noexcept { --unattended_; }
@@ -208,8 +205,8 @@ class Device {
   enum class Yield : bool { late, soon };
   void set_yield(Yield yield) noexcept { config_.oversubscribed = yield == Yield::soon; }
   void set_unexpected_budget(std::uint64_t bytes) noexcept;
-  /// A process has left MPI, and the network has handed over all that it sent. It may come back.
-  void peer_left(std::uint32_t rank) noexcept;
+  /// A process has left MPI: if it comes back it does not know that it was told to hold.
+  void forget_hold(std::uint32_t rank) noexcept;
 
   [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
   [[nodiscard]] std::uint64_t unexpected_bytes() const noexcept { return arrivals_.bytes_in_use(); }
@@ -315,9 +312,9 @@ class Device {
   void finish_cancelled(Operation& operation) noexcept;
   bool withdraw_local(Operation& send) noexcept;
   void ask_back(Operation& send) noexcept;
+  void forget_asking(Operation& send) noexcept;
   unsigned look_for_leavers() noexcept;
-  void give_up_asking(wire::Cookie cookie) noexcept;
-  void forget_answered() noexcept;
+  unsigned give_up_asking(Peer& peer) noexcept;
   bool has_wanted_backlog() const noexcept;
   bool has_left(std::uint32_t peer) const noexcept;
   void on_cancel(Peer& peer, std::span<const std::byte> body) noexcept;
@@ -397,7 +394,6 @@ class Device {
   void ask_for_probe(const match::Key& key) noexcept;
   void ask(Peer& peer, const match::Key& key) noexcept;
   void hold_sender(Peer& peer) noexcept;
-  void forget_hold(std::uint32_t rank) noexcept;
   void release_senders() noexcept;
   void on_hold(Peer& peer) noexcept;
   void on_release(Peer& peer) noexcept;
@@ -463,7 +459,7 @@ class Device {
   Operation* next_active_ = nullptr;  ///< the next one that `advance_active` looks at
   std::vector<Peer*> held_senders_;   ///< told to keep their messages
   EarlyArrivals early_;
-  UnansweredCancels unanswered_;
+  LeaverWatch leavers_;
   HookChain hooks_;
   Waiter* first_waiter_ = nullptr;
   Waiter* leader_ = nullptr;

@@ -236,11 +236,6 @@ void Device::hold_sender(Peer& peer) noexcept {
   });
 }
 
-bool Device::has_queued(std::uint32_t peer) const noexcept {
-  return peers_[peer] != nullptr && !peers_[peer]->queue.empty();
-}
-
-/// A process that comes back does not know that it was told to hold.
 void Device::forget_hold(std::uint32_t rank) noexcept {
   Peer* const peer = peers_[rank];
   if (peer == nullptr || !peer->kept_by_peer) return;

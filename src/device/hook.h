@@ -2,6 +2,9 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 namespace fulmar::device {
 
 /// A step of another engine (a schedule of a collective operation) that wants to run with progress.
@@ -9,6 +12,17 @@ namespace fulmar::device {
 struct Hook {
   unsigned (*step)(Hook&) = nullptr;  ///< returns how much it moved
   Hook* next = nullptr;
+};
+
+class Device;
+struct Peer;
+
+/// The peers that have been asked for messages back and have not answered. Hooked in while there
+/// are any.
+struct LeaverWatch : Hook {
+  Device* device = nullptr;
+  std::vector<Peer*> peers;
+  std::uint64_t moved = 0;  ///< all that progress had moved when it began the last look
 };
 
 /// The hooks of a device. A step may remove itself and others, and add some.

@@ -64,6 +64,7 @@ struct Operation : Outgoing {
   SendMode mode = SendMode::standard;
   bool is_send = false;
   bool has_transfer = false;  ///< memory is open for the message
+  bool asked_back = false;    ///< the peer is to say whether it withdraws the message
   std::uint32_t record = 0;   ///< number of the transfer, or of the share descriptor
   std::uint32_t share_generation = 0;
   Peer* peer = nullptr;          ///< the connection, once known

@@ -54,11 +54,20 @@ struct EarlyMessage {
   std::uint32_t context = 0;
 };
 
+/// Sends to a peer that their owners want back, and of which the peer has not told yet whether they
+/// came in time; see device/cancel.cc.
+struct AskedBack {
+  std::vector<wire::Cookie> sends;  ///< also some that were answered meanwhile
+  std::size_t unanswered = 0;
+  std::uint32_t looks = 0;  ///< since the peer was seen to have left
+};
+
 /// What the device keeps about one process it talks to. Made at first use.
 struct Peer {
   RailRef rail;
   std::uint32_t id = 0;
-  bool mapped = true;  ///< reached through shared memory
+  bool mapped = true;  ///< reached through shared memory, by the channel of every day
+  bool near = true;    ///< reached through shared memory, also by a design of the papers
   /// A short send may go straight to the channel: nothing is queued or kept, and no network may
   /// hold it back after a blocking call.
   bool clear = true;
@@ -71,6 +80,7 @@ struct Peer {
   std::vector<Ask> asks;
   std::vector<EarlyMessage> early;  ///< by order; those that the peer still takes for out of turn
   std::vector<Ask> probed;          ///< what probes asked this peer for since they were answered
+  AskedBack asked_back;
 };
 
 }  // namespace fulmar::device

@@ -40,7 +40,8 @@ Peer& Device::connect(std::uint32_t id) noexcept {
   peer.rail = rails_.connect(id);
   rails_.visit(peer.rail, [&](auto& channel, auto&) {
     using Channel = std::remove_cvref_t<decltype(channel)>;
-    peer.clear = peer.mapped = !sleeps_on_descriptor<Channel> && !studies_designs<Channel>;
+    peer.near = !sleeps_on_descriptor<Channel>;
+    peer.clear = peer.mapped = peer.near && !studies_designs<Channel>;
   });
   peers_[id] = &peer;
   return peer;
@@ -51,6 +52,7 @@ void Device::start_send(Operation& operation) noexcept {
   operation.stage = Stage::idle;
   operation.order = 0;
   operation.in_place = 0;
+  operation.asked_back = false;
   operation.outcome = {operation.key().peer, operation.key().tag, operation.buffer.bytes,
                        base::ErrorClass::success, false};
   if (operation.key().peer == config_.self) {
@@ -184,6 +186,8 @@ void Device::finish_send(Operation& operation) noexcept {
   if (operation.own_cookie != 0) {
     cookies_.remove(operation.own_cookie);
     if (operation.has_transfer) close_memory(operation);
+    if (operation.asked_back) [[unlikely]]
+      forget_asking(operation);
   }
   operation.own_cookie = 0;
   finish(operation);

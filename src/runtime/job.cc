@@ -248,11 +248,17 @@ const wire::RankRecord* Job::record_of(std::uint32_t rank) const noexcept {
   return &view_.records[index];
 }
 
+void Job::close_world() noexcept {
+  if (view_.records.empty()) return;
+  view_.records[local_index_].world_closed.store(1, std::memory_order_relaxed);
+}
+
 bool Job::has_left(std::uint32_t rank) const noexcept {
   const wire::RankRecord* record = record_of(rank);
   if (record == nullptr) return false;
   const auto state = static_cast<wire::RankState>(record->state.load(std::memory_order_acquire));
-  return state == wire::RankState::finalized || state == wire::RankState::exited;
+  if (state != wire::RankState::finalized) return state == wire::RankState::exited;
+  return record->world_closed.load(std::memory_order_relaxed) != 0;
 }
 
 std::span<const std::uint64_t> Job::binding_of(std::uint32_t rank) const noexcept {

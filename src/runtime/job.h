@@ -90,8 +90,10 @@ class Job {
   };
   [[nodiscard]] std::optional<Death> find_death() const noexcept;
 
-  /// Whether a rank of this node has left MPI, or its process has ended. What it wrote before is
-  /// seen then. False for ranks of other nodes.
+  /// MPI_Finalize is over: before the state `finalized`.
+  void close_world() noexcept;
+  /// Whether a rank of this node has left MPI and its communicators for good, or its process has
+  /// ended. What it wrote before is seen then. False for ranks of other nodes.
   [[nodiscard]] bool has_left(std::uint32_t rank) const noexcept;
 
   /// The processors that a rank of the job is bound to, see wire/job.h; empty for one that is not

@@ -151,7 +151,6 @@ Error Networks::open_tcp(const Options& options) {
   config.find = find;
   config.lost = lost;
   config.left = left;
-  config.awaits = awaits;
   auto tcp = fabric::Tcp::open(config);
   if (tcp.failed()) return tcp.error();
   tcp_ = std::move(*tcp);
@@ -251,14 +250,11 @@ const char* Networks::network() const noexcept {
   return ofi_ != nullptr ? fabric::Ofi::name : nullptr;
 }
 
-bool Networks::maps(std::uint32_t rank) const noexcept {
-  const std::span<const std::uint32_t> here = job_.node_ranks();
-  return shm_ != nullptr && std::binary_search(here.begin(), here.end(), rank);
-}
-
 const char* Networks::provider_of(std::uint32_t rank) const noexcept {
   if (rank == job_.rank()) return nullptr;
-  return maps(rank) ? fabric::Shm::name : network();
+  const std::span<const std::uint32_t> here = job_.node_ranks();
+  const bool mapped = shm_ != nullptr && std::binary_search(here.begin(), here.end(), rank);
+  return mapped ? fabric::Shm::name : network();
 }
 
 std::string Networks::reason_of(std::uint32_t rank) const {
@@ -283,11 +279,7 @@ base::Result<std::vector<std::byte>> Networks::find(void* self, std::uint32_t ra
 }
 
 void Networks::left(void* self, std::uint32_t rank) {
-  static_cast<Networks*>(self)->device_->peer_left(rank);
-}
-
-bool Networks::awaits(void* self, std::uint32_t rank) {
-  return static_cast<Networks*>(self)->device_->has_queued(rank);
+  static_cast<Networks*>(self)->device_->forget_hold(rank);
 }
 
 /// Whoever waits for a message of that rank would wait for ever: the job ends.

@@ -53,8 +53,6 @@ class Networks {
   /// cannot be entered again; the text says which can.
   [[nodiscard]] base::Error resume(device::Device& device);
 
-  /// Whether messages to a rank go through shared memory, by the channel of every day or a design.
-  [[nodiscard]] bool maps(std::uint32_t rank) const noexcept;
   /// Which provider carries messages to a rank; nullptr: none is needed, it is this process.
   [[nodiscard]] const char* provider_of(std::uint32_t rank) const noexcept;
   /// Why that one, in words.
@@ -79,7 +77,6 @@ class Networks {
   [[nodiscard]] const char* network() const noexcept;
   static base::Result<std::vector<std::byte>> find(void* self, std::uint32_t rank);
   static void left(void* self, std::uint32_t rank);
-  static bool awaits(void* self, std::uint32_t rank);
   [[noreturn]] static void lost(void* self, std::uint32_t rank, const base::Error& why);
   static void report(void* self, const char* line);
 

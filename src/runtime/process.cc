@@ -127,7 +127,7 @@ base::Error Process::start_device() {
   config.out_of_memory = abort_without_memory;
   config.has_left = [](const void* self, std::uint32_t peer) {
     const auto& own = *static_cast<const Process*>(self);
-    return own.networks_->maps(peer) && own.job_.has_left(peer);
+    return own.job_.has_left(peer);
   };
   config.owner = this;
   if (!job_.singleton()) {
@@ -201,6 +201,7 @@ void Process::leave() {
   if (--users_ > 0) return;
   networks_->part(*device_);
   usable_library.store(nullptr, std::memory_order_release);
+  if (world_state == WorldState::closed) job_.close_world();
   job_.set_state(wire::RankState::finalized);
   leave_job();
   library_.lock.set_enabled(true);

@@ -28,7 +28,7 @@ namespace fulmar::wire {
 
 inline constexpr std::array<char, 8> job_magic = {'F', 'U', 'L', 'M', 'A', 'R', 'J', '1'};
 /// Raised with every change of a layout below. mpiexec and library must agree exactly.
-inline constexpr std::uint32_t job_layout_version = 4;
+inline constexpr std::uint32_t job_layout_version = 5;
 /// The largest job of one node that the formats here are checked for.
 inline constexpr std::uint32_t max_job_ranks = 65536;
 
@@ -109,7 +109,10 @@ struct alignas(64) RankRecord {
   /// The number of the pid name space (of /proc/self/ns/pid) in which `pid` means something,
   /// written by the rank before its pid; 0: that of mpiexec.
   std::atomic<std::uint64_t> pid_space;
-  std::array<std::uint64_t, 4> spare0;
+  /// 1: MPI_Finalize is over. A rank that is `finalized` without it has used sessions only, and may
+  /// yet receive on MPI_COMM_WORLD what was sent to it before.
+  std::atomic<std::uint32_t> world_closed;
+  std::array<std::uint32_t, 7> spare0;
   /// Bit c of word c / 64 is processor c, for the first 512 processors. All zero: not bound.
   alignas(64) std::array<std::uint64_t, 8> core_mask;
   WaitRecord wait;
@@ -129,7 +132,7 @@ static_assert(sizeof(RankRecord) == 1728);
 static_assert(offsetof(RankRecord, state) == 4 && offsetof(RankRecord, abort_code) == 8);
 static_assert(offsetof(RankRecord, appnum) == 12 && offsetof(RankRecord, first_core) == 16);
 static_assert(offsetof(RankRecord, core_count) == 20 && offsetof(RankRecord, core_mask) == 64);
-static_assert(offsetof(RankRecord, pid_space) == 24);
+static_assert(offsetof(RankRecord, pid_space) == 24 && offsetof(RankRecord, world_closed) == 32);
 static_assert(offsetof(RankRecord, wait) == 128 && offsetof(RankRecord, address) == 1088);
 
 inline constexpr std::uint64_t area_alignment = std::uint64_t{2}

@@ -21,12 +21,11 @@ constexpr bool brings_message(PacketKind kind) noexcept {
   return kind == PacketKind::eager || kind == PacketKind::eager_sync || kind == PacketKind::rts;
 }
 
-/// Whether a packet speaks about messages that may come, are kept, or are to be withdrawn: nothing
-/// to a process that has left the job, which has none.
-constexpr bool is_void_for_leavers(PacketKind kind) noexcept {
+/// Whether a packet speaks about messages that may come or are kept: nothing to a process that has
+/// left the job, which has neither.
+constexpr bool is_about_flow(PacketKind kind) noexcept {
   return kind == PacketKind::hold || kind == PacketKind::release || kind == PacketKind::ask ||
-         kind == PacketKind::settled || kind == PacketKind::cancel ||
-         kind == PacketKind::cancel_reply;
+         kind == PacketKind::settled;
 }
 
 }  // namespace fulmar::wire

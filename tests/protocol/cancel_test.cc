@@ -111,15 +111,38 @@ TEST_P(Leaver, Answer_of_one_that_stays_ends_the_asking) {
   EXPECT_EQ(questions_, questions);
 }
 
-/// A network says it itself, when everything has been handed over.
-TEST_P(Leaver, Network_tells_of_a_peer_that_has_left) {
+TEST_P(Leaver, One_question_is_asked_for_all_messages_to_a_peer) {
+  std::vector<std::unique_ptr<Message>> sends;
+  for (int i = 0; i < 300; ++i) {
+    sends.push_back(announce());
+    cluster_.device(0).cancel(sends.back()->operation);
+  }
+  questions_ = 0;
+  for (int i = 0; i < 10; ++i) cluster_.device(0).progress();
+  EXPECT_EQ(questions_, 10U);
+  cluster_.settle();
+  for (const auto& send : sends) EXPECT_TRUE(send->outcome().cancelled);
+  EXPECT_EQ(cluster_.device(0).named_operations(), 0U);
+}
+
+/// As a persistent request does it.
+TEST_P(Leaver, Send_that_was_given_up_can_be_started_again) {
   auto send = announce();
-  auto other = announce();
-  cluster_.device(0).cancel(send->operation);
-  cluster_.device(0).peer_left(1);
-  ASSERT_TRUE(send->done());
-  EXPECT_TRUE(send->outcome().cancelled);
-  EXPECT_FALSE(other->done()) << "nobody has asked for it";
+  for (int turn = 0; turn < 3; ++turn) {
+    cluster_.device(0).cancel(send->operation);
+    left_ = true;
+    progress_until_done(*send);
+    ASSERT_TRUE(send->outcome().cancelled);
+    left_ = false;
+    cluster_.device(0).start_send(send->operation);
+    ASSERT_FALSE(send->done());
+  }
+  cluster_.settle();
+  auto receive = cluster_.receive(1, 0, 5, 4096);
+  cluster_.settle();
+  EXPECT_TRUE(send->done() && receive->done());
+  EXPECT_FALSE(send->outcome().cancelled);
+  EXPECT_TRUE(cluster_.clean());
 }
 
 /// What is called when a send is done may cancel another one.

@@ -257,7 +257,7 @@ TEST_F(FullReceiver, Early_messages_of_one_tag_stay_in_order) {
 TEST_F(FullReceiver, Who_has_left_and_come_back_is_told_again) {
   eager(101, 2);
   expect_nothing();
-  peer.device().peer_left(1);
+  peer.device().forget_hold(1);
   EXPECT_EQ(peer.device().held_senders(), 0U);
   eager(102, 3);
   EXPECT_EQ(peer.sent(1).envelope.kind, PacketKind::hold);

@@ -5,7 +5,6 @@
 
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "provider/tcp_net.h"
@@ -23,8 +22,6 @@ struct World {
     KeepingSink sink;
     std::vector<TcpNet::Loss> losses;
     unsigned finds = 0;
-    std::vector<std::uint32_t> leavers;
-    bool awaits = true;
   };
   std::vector<std::unique_ptr<Rank>> ranks;
 
@@ -52,12 +49,6 @@ struct World {
       };
       config.lost = [](void* owner, std::uint32_t peer, const base::Error& why) {
         static_cast<Rank*>(owner)->losses.push_back({peer, why.text()});
-      };
-      config.left = [](void* owner, std::uint32_t peer) {
-        static_cast<Rank*>(owner)->leavers.push_back(peer);
-      };
-      config.awaits = [](void* owner, std::uint32_t /*peer*/) {
-        return static_cast<Rank*>(owner)->awaits;
       };
       auto opened = Tcp::open(config);
       if (opened.failed()) {
@@ -224,35 +215,12 @@ TEST(TcpReturn, Words_about_flow_to_a_rank_that_has_left_are_dropped) {
   leave(world, 1);
   ASSERT_TRUE(world.poll_until([&] { return world[0].streams().connections() == 0; }));
   world.ranks[1]->tcp.reset();
-  for (const auto kind :
-       {wire::PacketKind::hold, wire::PacketKind::release, wire::PacketKind::ask,
-        wire::PacketKind::settled, wire::PacketKind::cancel, wire::PacketKind::cancel_reply}) {
+  for (const auto kind : {wire::PacketKind::hold, wire::PacketKind::release, wire::PacketKind::ask,
+                          wire::PacketKind::settled}) {
     EXPECT_EQ(world[0].post(1, envelope(0, 0, kind), {}), Post::done);
   }
   world.poll();
   expect_no_loss(world);
-}
-
-/// What it was called back for may be cancelled meanwhile. It can be called again, and come back.
-TEST(TcpReturn, Who_does_not_come_back_for_nothing_is_not_lost) {
-  World world(2);
-  world.send(1, 0, 1);
-  ASSERT_TRUE(took(world, 0, 1));
-  leave(world, 1);
-  World::Rank& caller = *world.ranks[0];
-  ASSERT_TRUE(world.poll_until([&] { return caller.leavers.size() == 1; }));
-  std::unique_ptr<Tcp> away = std::move(world.ranks[1]->tcp);
-  caller.awaits = false;
-  for (std::size_t turn = 2; turn < 4; ++turn) {
-    ASSERT_EQ(world[0].post(1, envelope(0), {}), Post::again);
-    ASSERT_TRUE(world.poll_until([&] { return caller.leavers.size() == turn; }));
-  }
-  expect_no_loss(world);
-  EXPECT_TRUE(world[0].alive(1));
-  world.ranks[1]->tcp = std::move(away);
-  ASSERT_TRUE(world[1].resume().ok());
-  world.send(0, 1, 2);
-  ASSERT_TRUE(took(world, 1, 1));
 }
 
 TEST(TcpReturn, Message_to_a_rank_that_has_left_and_ended_is_an_error) {

@@ -118,14 +118,9 @@ base::Error Streams::adopt(std::uint32_t peer, unsigned lane, int socket) {
 }
 
 void Streams::give_up(std::uint32_t peer, const base::Error& why) {
-  Peer& other = peer_at(peer);
+  const Peer& other = peer_at(peer);
   if (other.state != Peer::State::wanted) return;
-  if (!other.has_left) return lose(peer, why);
-  if (config_.awaits == nullptr || config_.awaits(config_.owner, peer)) {
-    return lose(peer, has_left(peer, why.text().c_str()));
-  }
-  other.asked = false;  // what it was called back for has been cancelled
-  config_.left(config_.owner, peer);
+  lose(peer, other.has_left ? has_left(peer, why.text().c_str()) : why);
 }
 
 base::Error Streams::watch(int descriptor) {
@@ -143,7 +138,7 @@ Peer* Streams::ready_peer(std::uint32_t peer, wire::PacketKind kind, Post& other
   const bool returns = config_.left != nullptr;
   const bool is_gone =
       other.state == Peer::State::left || (other.state == Peer::State::wanted && other.has_left);
-  if (is_gone && (leaving_ || wire::is_void_for_leavers(kind))) return nullptr;
+  if (is_gone && (leaving_ || wire::is_about_flow(kind))) return nullptr;
   if (other.state == Peer::State::wanted && !other.asked) {
     other.asked = true;
     if (config_.wanted != nullptr) config_.wanted(config_.owner, peer);
@@ -153,7 +148,7 @@ Peer* Streams::ready_peer(std::uint32_t peer, wire::PacketKind kind, Post& other
       // After a `bye` of ours, or a failed write, nothing goes out any more.
       if (other.lanes[0]->bye_sent || other.lanes[0]->write_error != 0) return nullptr;
       if (!returns || !other.lanes[0]->in.bye_received()) return &other;
-      if (!wire::is_void_for_leavers(kind)) otherwise = Post::again;
+      if (!wire::is_about_flow(kind)) otherwise = Post::again;
       return nullptr;
     case Peer::State::wanted:
       otherwise = Post::again;

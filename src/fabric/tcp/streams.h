@@ -66,9 +66,6 @@ class Streams {
     /// All connections to a peer have ended in good order; it is `wanted` with the next post. Null:
     /// who has left never comes back, and a post to it makes it lost.
     void (*left)(void* owner, std::uint32_t peer) = nullptr;
-    /// Whether something still waits to be posted to a peer; asked when one that has left does not
-    /// come back for it. If not, `left` is called again, and nobody is lost. Null: always.
-    bool (*awaits)(void* owner, std::uint32_t peer) = nullptr;
     /// A peer is lost; the text names it, its address and the cause.
     void (*lost)(void* owner, std::uint32_t peer, const base::Error& why) = nullptr;
     Io* io = nullptr;  ///< null: the system's calls
@@ -83,8 +80,7 @@ class Streams {
   /// the peer from now on; owns it even if it fails: the lane exists already or is out of range, or
   /// the peer is leaving or is lost.
   base::Error adopt(std::uint32_t peer, unsigned lane, int socket);
-  /// There is no way to the peer: it is lost, unless it has a connection by now, or has left and
-  /// nothing waits for it.
+  /// There is no way to the peer: it is lost, unless it has a connection by now.
   void give_up(std::uint32_t peer, const base::Error& why);
   /// Reports to `take_watched` when `descriptor` becomes readable. It is not owned.
   base::Error watch(int descriptor);
@@ -135,8 +131,7 @@ class Streams {
   Streams(const Config& config, base::UniqueFd epoll);
 
   /// The peer if lane 0 is up; else null, and `otherwise` is what to answer. A packet for a peer
-  /// that is lost is dropped: `done`. So is one that means nothing to a peer
-  /// that has left.
+  /// that is lost is dropped: `done`. So is one about flow for a peer that has left.
   Peer* ready_peer(std::uint32_t peer, wire::PacketKind kind, Post& otherwise);
   Peer& peer_at(std::uint32_t peer);
   static Connection& least_loaded(Peer& peer) noexcept;

@@ -47,10 +47,6 @@ base::Error Tcp::open_streams() {
     self.connector_->forget(peer);
     if (self.config_.left != nullptr) self.config_.left(self.config_.owner, peer);
   };
-  below.awaits = [](void* owner, std::uint32_t peer) {
-    const Config& told = static_cast<Tcp*>(owner)->config_;
-    return told.awaits == nullptr || told.awaits(told.owner, peer);
-  };
   below.lost = [](void* owner, std::uint32_t peer, const base::Error& why) {
     const Config& told = static_cast<Tcp*>(owner)->config_;
     if (told.lost != nullptr) told.lost(told.owner, peer, why);

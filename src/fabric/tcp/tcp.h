@@ -43,9 +43,6 @@ class Tcp {
     /// Called from `poll` when a peer has left in good order. It may come back, and does not
     /// remember then what it was told.
     void (*left)(void* owner, std::uint32_t peer) = nullptr;
-    /// Whether something still waits to be posted to a peer that has left. If not, it is no loss
-    /// that it cannot be called back, and `left` is called again. Null: always.
-    bool (*awaits)(void* owner, std::uint32_t peer) = nullptr;
     tcp::Io* io = nullptr;  ///< null: the system's calls
   };
 
