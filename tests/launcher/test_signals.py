@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 the Fulmar authors
 import os
+import pathlib
+import re
 import signal
 import subprocess
 import time
@@ -19,6 +21,11 @@ QUIET = "sleep 1000 & echo $$ > up.$FULMAR_RANK; wait"
 
 
 class Signals(LauncherTest):
+    def setUp(self):
+        super().setUp()
+        # nohup around the tests would have mpiexec ignore it, too.
+        self.addCleanup(signal.signal, signal.SIGHUP, signal.signal(signal.SIGHUP, signal.SIG_DFL))
+
     def start(self, script, ranks=2, **options):
         process = self.start_job("-n", ranks, *self.sh(script), **options)
         pids = self.wait_for_files(*(f"up.{rank}" for rank in range(ranks)))
@@ -104,3 +111,15 @@ class Signals(LauncherTest):
         os.kill(pid, signal.SIGINT)
         self.assertEqual(self.wait_for_files("code")[0], "130")
         self.assertFalse(alive(pid))
+
+    def test_hangup_that_nohup_ignores_stays_ignored(self):
+        process, pids = self.start(CATCHER, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        for pid in [process.pid, *children_of(process.pid), *pids]:
+            ignored = int(re.search(r"SigIgn:\s*(\w+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1], 16)
+            self.assertTrue(ignored & 1 << signal.SIGHUP - 1, f"process {pid}")
+        process.send_signal(signal.SIGHUP)
+        process.send_signal(signal.SIGUSR1)  # taken after SIGHUP, if that one were taken
+        wait_until(lambda: self.got(0, "USR1") and self.got(1, "USR1"), "SIGUSR1 at both ranks")
+        (self.folder / "stop").touch()
+        self.assertNotIn(b"SIGHUP", process.communicate(timeout=20)[1])
+        self.assertEqual(process.returncode, 0)

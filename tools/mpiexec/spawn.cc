@@ -125,6 +125,22 @@ void open_missing_fds() {
   }
 }
 
+bool is_ignored(int signal) {
+  struct sigaction found{};
+  return ::sigaction(signal, nullptr, &found) == 0 && found.sa_handler == SIG_IGN;
+}
+
+/// A signal that would end or stop the job and was ignored before (SIGHUP by nohup) stays so. One
+/// that is blocked reaches a signalfd though it is ignored, so it must not be blocked.
+std::vector<int> signals_to_handle() {
+  std::vector<int> signals;
+  for (const int signal : handled_signals) {
+    const bool ends_or_stops = signal == SIGHUP || signal == SIGTERM || signal == SIGTSTP;
+    if (!ends_or_stops || !is_ignored(signal)) signals.push_back(signal);
+  }
+  return signals;
+}
+
 }  // namespace
 
 Inheritance prepare_process() {
@@ -136,8 +152,8 @@ Inheritance prepare_process() {
   ::sigaction(SIGPIPE, &ignore, &found.pipe_action);
   ::sigaction(SIGXFSZ, &ignore, &found.file_size_action);
 
-  // A shell without job control starts `mpiexec &` with these two ignored, and an ignored signal
-  // never reaches a signalfd. Whoever sends them means the job.
+  // A shell without job control starts `mpiexec &` with these two ignored, and ranks that inherit
+  // that would not end by them. Whoever sends them to a process in the background means the job.
   struct sigaction standard{};
   standard.sa_handler = SIG_DFL;
   ::sigaction(SIGINT, &standard, nullptr);
@@ -146,7 +162,7 @@ Inheritance prepare_process() {
 
   sigset_t handled;
   ::sigemptyset(&handled);
-  for (const int signal : handled_signals) ::sigaddset(&handled, signal);
+  for (const int signal : signals_to_handle()) ::sigaddset(&handled, signal);
   ::sigprocmask(SIG_BLOCK, &handled, &found.mask);
   for (const int signal : handled_signals) ::sigdelset(&found.mask, signal);
 

@@ -25,10 +25,10 @@ struct Inheritance {
   rlimit file_size{};
 };
 
-/// Makes mpiexec ready to run a job: blocks the signals that it handles through a signalfd, ignores
-/// SIGPIPE and SIGXFSZ, raises the soft limits on open files and file size to the hard ones,
-/// becomes the parent of orphaned descendants, replaces closed descriptors 0 to 2 by /dev/null.
-/// Gives what it found.
+/// Makes mpiexec ready to run a job: blocks the signals that it handles through a signalfd (without
+/// SIGHUP, SIGTERM and SIGTSTP where they were ignored, which they stay), ignores SIGPIPE and
+/// SIGXFSZ, raises the soft limits on open files and file size to the hard ones, becomes the parent
+/// of orphaned descendants, replaces closed descriptors 0 to 2 by /dev/null. Gives what it found.
 Inheritance prepare_process();
 
 /// One rank to start. All is borrowed for the call.
