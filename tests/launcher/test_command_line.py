@@ -52,6 +52,22 @@ class CommandLine(LauncherTest):
         self.assertEqual(result.returncode, 127)
         self.assertIn("interpreter", result.stderr)
 
+    def test_file_that_is_neither_program_nor_script_is_126_and_described(self):
+        header = b"\x7fELF\x02\x01\x01".ljust(16, b"\0") + bytes([2, 0, 0xAD, 0xDE])
+        bad = {"alien": (header + b"\necho ran\n", "an ELF file for machine number 57005"),
+               "short": (b"\x7fELF\necho ran\n", "the beginning of an ELF file"),
+               "data": (b"a\0b\necho ran\n", "binary data"),
+               "script": (b"#!./alien\necho ran\n", "names an interpreter")}
+        for name, (content, what) in bad.items():
+            with self.subTest(file=name):
+                file = self.folder / name
+                file.write_bytes(content)
+                file.chmod(0o755)
+                result = self.run_job("-n", 2, f"./{name}")
+                self.assertEqual((result.returncode, result.stdout), (126, ""))
+                self.assertIn(what, result.stderr)
+                self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+
     def test_script_without_first_line_runs(self):
         script = self.folder / "script"
         script.write_text("echo ran $1\n")

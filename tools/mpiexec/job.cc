@@ -285,7 +285,7 @@ class Job {
       text += "working folder " + ready.program.wdir + ": ";
     else if (!exec)
       text += std::string(spawned.step) + ": ";
-    text += std::strerror(spawned.error);
+    text += spawned.refused.empty() ? std::strerror(spawned.error) : spawned.refused;
     if (spawned.error == EMFILE) text += "; raise the limit of open files (ulimit -n)";
     if (spawned.error == EAGAIN) text += "; raise the limit of processes (ulimit -u)";
     if (exec && spawned.error == ENOENT) text += "; is the interpreter that it names there?";

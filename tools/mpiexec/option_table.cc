@@ -155,6 +155,9 @@ constexpr std::array place_names = {
     PlaceName{"package", Place::socket},  PlaceName{"user", Place::none},
 };
 
+constexpr std::string_view places = "none, hwthread, core, l3cache, numa, socket";
+
+/// An empty text, what is left of ":OVERSUBSCRIBE", leaves the place as it is.
 Error parse_place(const char* option, const std::string& text, Place& out) {
   for (const PlaceName& entry : place_names) {
     if (entry.name == text) {

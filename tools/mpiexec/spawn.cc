@@ -13,6 +13,8 @@
 #include <cerrno>
 #include <vector>
 
+#include "mpiexec/file_head.h"
+
 // A rank is cloned with CLONE_VM and CLONE_VFORK, as posix_spawn does: the child borrows mpiexec's
 // memory until its exec, on a stack of its own, while mpiexec stands still. That saves the copy of
 // the page tables for each of many ranks, and lets the child write its errno straight into a
@@ -34,6 +36,7 @@ struct ChildPlan {
   std::vector<char*> shell_argv;
   int error = 0;
   const char* step = nullptr;
+  FileHead head{};
 };
 
 /// Gives `fd` the number `number` and lets it live through exec.
@@ -74,8 +77,12 @@ int child_main(void* argument) {
   if (plan.step == nullptr) {
     plan.step = "execve";
     ::execve(request.file, request.argv, request.environment);
-    if (errno == ENOEXEC) {  // a script without its first line
-      ::execve("/bin/sh", plan.shell_argv.data(), request.environment);
+    if (errno == ENOEXEC) {  // perhaps a script without its first line
+      plan.head.read_from(request.file);
+      errno = ENOEXEC;
+      if (plan.head.is_script()) {
+        ::execve("/bin/sh", plan.shell_argv.data(), request.environment);
+      }
     }
   }
   plan.error = errno;
@@ -220,6 +227,7 @@ Spawned spawn_rank(const SpawnRequest& request, const Inheritance& inheritance) 
     request.slot->store(0, std::memory_order_release);
     spawned.error = plan.error;
     spawned.step = plan.step;
+    if (plan.error == ENOEXEC) spawned.refused = plan.head.why_refused();
   }
   return spawned;
 }

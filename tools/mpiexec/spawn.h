@@ -50,6 +50,7 @@ struct Spawned {
   base::UniqueFd fd;           ///< pidfd; readable when the rank has ended
   int error = 0;               ///< errno; 0: started
   const char* step = nullptr;  ///< what failed: "clone", "chdir", "execve"...
+  std::string refused;         ///< with ENOEXEC: what the file is instead of a program
 };
 
 /// Calls `start(context)` in a process that leads a new session and shares memory and descriptors
