@@ -155,20 +155,6 @@ constexpr std::array place_names = {
     PlaceName{"package", Place::socket},  PlaceName{"user", Place::none},
 };
 
-constexpr std::string_view places = "none, hwthread, core, l3cache, numa, socket";
-
-/// An empty text, what is left of ":OVERSUBSCRIBE", leaves the place as it is.
-Error parse_place(const char* option, const std::string& text, Place& out) {
-  for (const PlaceName& entry : place_names) {
-    if (entry.name == text) {
-      out = entry.place;
-      return {};
-    }
-  }
-  return failure(ErrorClass::arg,
-                 "%s is \"%s\", expected one of none, hwthread, core, l3cache, numa, socket",
-                 option, text.c_str());
-}
 /// "socket:OVERSUBSCRIBE": what other launchers' modifiers ask for and what holds here anyway is
 /// dropped.
 std::string without_modifier(const std::string& text) {
@@ -182,15 +168,30 @@ std::string without_modifier(const std::string& text) {
   return known ? text.substr(0, colon) : text;
 }
 
+/// A modifier alone leaves `out` as it is. `more` are names that the caller knows besides.
+Error parse_place(const char* option, const std::string& text, const char* more, Place& out) {
+  const std::string name = without_modifier(text);
+  if (name.empty() && !text.empty()) return {};
+  for (const PlaceName& entry : place_names) {
+    if (entry.name == name) {
+      out = entry.place;
+      return {};
+    }
+  }
+  return failure(ErrorClass::arg,
+                 "%s is \"%s\", expected one of none, hwthread, core, l3cache, numa, socket%s",
+                 option, name.c_str(), more);
+}
+
 Error set_bind_to(const OptionTarget& target, Values values) {
-  return parse_place("--bind-to", without_modifier(values[0]), target.options.bind_to);
+  return parse_place("--bind-to", values[0], "", target.options.bind_to);
 }
 Error set_map_by(const OptionTarget& target, Values values) {
   if (without_modifier(values[0]) == "node") {
     target.options.dealing = Dealing::in_turn;
     return {};
   }
-  return parse_place("--map-by", without_modifier(values[0]), target.options.map_by);
+  return parse_place("--map-by", values[0], ", node", target.options.map_by);
 }
 
 Error set_stdin(const OptionTarget& target, Values values) {

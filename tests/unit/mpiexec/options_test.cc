@@ -103,6 +103,12 @@ TEST(Options, Places_are_read) {
   EXPECT_EQ(options.map_by, Place::socket);
   EXPECT_EQ(parse("--bind-to none p").bind_to, Place::none);
   EXPECT_EQ(parse("--map-by socket:OVERSUBSCRIBE p").map_by, Place::socket);
+  EXPECT_EQ(parse("--map-by :OVERSUBSCRIBE p").map_by, Place::automatic);
+  EXPECT_EQ(parse("--map-by numa --map-by :OVERSUBSCRIBE p").map_by, Place::numa);
+  EXPECT_EQ(parse("--bind-to :overload-allowed p").bind_to, Place::automatic);
+  EXPECT_NE(complaint("--map-by : p").find("\":\""), std::string::npos);
+  EXPECT_NE(complaint("--map-by moon p").find("socket, node"), std::string::npos);
+  EXPECT_NE(complaint("--bind-to node p").find("numa, socket"), std::string::npos);
   EXPECT_NE(complaint("--map-by socket:PE=2 p").find("socket:PE=2"), std::string::npos);
   EXPECT_NE(complaint("--bind-to moon p").find("\"moon\""), std::string::npos);
 }
