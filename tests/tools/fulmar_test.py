@@ -231,7 +231,8 @@ class Bench(ToolTest):
     def test_bad_input_is_refused_before_ranks_start(self):
         for words, complaint in ((["bench", "latencies"], "latencies"), (["bench", "--compare", "none.json"], "none.json"),
                                  (["bench", "--sizes", "x"], "sizes"), (["bench", "-n", "1"], "ranks"),
-                                 (["benchmark"], "subcommand"), ([], "subcommand")):
+                                 (["benchmark"], 'no subcommand "benchmark"'), (["bogus"], "bench, report, doctor, info"),
+                                 (["--bogus"], 'no option "--bogus"'), ([], "subcommand")):
             run = self.fulmar(*words)
             self.assertNotEqual(run.returncode, 0, words)
             self.assertIn(complaint, run.stderr + run.stdout)

@@ -182,6 +182,19 @@ int info(const InfoArguments& arguments) {
   return fulmar::info::run(arguments.api ? Part::api : Part::summary);
 }
 
+/// CLI11 notices that the subcommand is missing before it looks at the word that stands there.
+CLI::ParseError say_unknown(const CLI::App& app, const CLI::ParseError& found) {
+  const std::vector<std::string> words = app.remaining();
+  if (dynamic_cast<const CLI::RequiredError*>(&found) == nullptr || words.empty()) return found;
+  std::string names;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    names += (names.empty() ? "" : ", ") + command->get_name();
+  }
+  const std::string kind = words[0].starts_with('-') ? "option" : "subcommand";
+  return {"there is no " + kind + " \"" + words[0] + "\"; a subcommand is one of " + names,
+          CLI::ExitCodes::ExtrasError};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -198,7 +211,11 @@ int main(int argc, char** argv) {
   const auto* report_command = add_report(app, report_arguments);
   const auto* doctor_command = add_doctor(app, doctor_as_json);
   add_info(app, info_arguments);
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& found) {
+    return app.exit(say_unknown(app, found));
+  }
   if (layers_command->parsed()) {
     return layers(layers_arguments);
   }
