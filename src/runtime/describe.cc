@@ -15,6 +15,7 @@
 #include "fabric/verbs/open.h"
 #include "fabric/verbs/verbs.h"
 #include "mpi/coll/choice.h"
+#include "runtime/networks.h"
 #include "runtime/options.h"
 #include "runtime/process.h"
 #include "wire/shm_area.h"
@@ -150,13 +151,24 @@ void add_collectives(std::string& text) {
   }
 }
 
-void add_options(std::string& text, const Options& options) {
+/// Complaints about a value begin with "FULMAR_X=" or "FULMAR_X:".
+bool is_about(std::string_view complaint, std::string_view option) {
+  if (!complaint.starts_with(option)) return false;
+  return complaint.find_first_of("=:") == option.size();
+}
+
+void add_options(std::string& text, const Options& options,
+                 std::span<const std::string> complaints) {
   add_line(text, "\noptions (environment variables)");
   for (const Options::Value& value : options.values()) {
     add_line(text, "  %-20s %s%s%s  (%s)", value.spec->name, value.text.c_str(),
              value.spec->unit[0] == '\0' ? "" : " ", value.spec->unit,
              value.source == Options::Source::environment ? "environment" : "default");
     add_line(text, "  %-20s %s", "", value.spec->text);
+    for (const std::string& complaint : complaints) {
+      if (!is_about(complaint, value.spec->name)) continue;
+      add_line(text, "  %-20s refused: %s", "", complaint.c_str());
+    }
   }
 }
 
@@ -169,9 +181,10 @@ std::string describe() {
   add_networks(text, options);
   add_protocols(text, options);
   add_network_protocols(text, options);
+  complain_of_unknown_networks(options, complaints);
   (void)mpi::Choices(options.text("FULMAR_COLL"), complaints);
   add_collectives(text);
-  add_options(text, options);
+  add_options(text, options, complaints);
   if (!complaints.empty()) add_line(text, "\nwarnings");
   for (const std::string& complaint : complaints) add_line(text, "  %s", complaint.c_str());
   return text;

@@ -34,6 +34,20 @@ const char* network_of(std::span<const std::byte> address) {
 
 }  // namespace
 
+void complain_of_unknown_networks(const Options& options, std::vector<std::string>& complaints) {
+  const std::string& text = options.text("FULMAR_FABRIC");
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::string_view name = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(name.size() + 1, rest.size()));
+    const bool known = name.empty() || name == fabric::Shm::name || name == fabric::Tcp::name ||
+                       name == fabric::Verbs::name || name == fabric::Ofi::name;
+    if (known) continue;
+    complaints.push_back("FULMAR_FABRIC=" + text + ": there is no network \"" + std::string(name) +
+                         "\", it is left out; networks are shm, tcp, verbs, ofi");
+  }
+}
+
 Error Networks::open(const Options& options) {
   const bool shm = job_.size() == 1 || options.lists("FULMAR_FABRIC", fabric::Shm::name);
   const bool all_here = job_.node_ranks().size() == job_.size();

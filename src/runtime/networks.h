@@ -93,4 +93,7 @@ class Networks {
   bool parted_ = false;
 };
 
+/// Adds a text to `complaints` for each name in FULMAR_FABRIC that is no network of any build.
+void complain_of_unknown_networks(const Options& options, std::vector<std::string>& complaints);
+
 }  // namespace fulmar::runtime

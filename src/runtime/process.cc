@@ -98,6 +98,7 @@ base::Error Process::start() {
   // the ranks are children of mpiexec. Without Yama the call fails and changes nothing.
   ::prctl(PR_SET_PTRACER, static_cast<unsigned long>(job_.mpiexec_pid()), 0, 0, 0);
   const Options& options = this->options();
+  complain_of_unknown_networks(options, complaints_);
   mpi::Choices choices(options.text("FULMAR_COLL"), complaints_);
   // All ranks must choose alike, and a rank knows its own node alone.
   if (job_.oversubscribed() && job_.node_count() == 1) choices.set_crowded();

@@ -63,6 +63,18 @@ class Info(ToolTest):
     def test_a_misspelt_option_is_noticed(self):
         self.assertIn("FULMAR_FABRICS; did you mean FULMAR_FABRIC?", self.fulmar("info", FULMAR_FABRICS="shm").stdout)
 
+    def test_a_refused_value_is_shown_with_the_reason_that_jobs_hear(self):
+        bad = {"FULMAR_EAGER_BYTES": "banana", "FULMAR_FABRIC": "shmm,shm", "FULMAR_COLL": "bcast:magic"}
+        run = self.fulmar("info", **bad)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        job = self.fulmar(BUILD / "bin/fulmar", "info", "--peers", tool=BUILD / "bin/mpiexec", **bad).stderr
+        reasons = re.findall(r"(?m)^fulmar: (.*)$", job)
+        self.assertEqual(len(reasons), len(bad), job)
+        for name, reason in zip(("FULMAR_EAGER_BYTES", "FULMAR_FABRIC", "FULMAR_COLL"), reasons):
+            self.assertRegex(run.stdout, rf"(?m)^  {name} .*\n .*\n +refused: {re.escape(reason)}$")
+            self.assertTrue(reason.startswith(name), reason)
+        self.assertNotIn("refused", self.fulmar("info").stdout)
+
     def test_names_the_networks_and_the_protocols(self):
         self.assertRegex(self.fulmar("info").stdout, r"shm +on")
         self.assertRegex(self.fulmar("info").stdout, r"tcp +on")
