@@ -133,15 +133,12 @@ unsigned Device::give_up_asking(Peer& peer) noexcept {
   return count;
 }
 
-/// Whether something is queued that is more than words to a process which has left for good.
+/// Whether something is queued for a process that may still take it: neither words nor messages to
+/// one which has left for good reach anybody, and its ring stays full. They are not thrown away:
+/// what makes communicators of a later session may be among them.
 bool Device::has_wanted_backlog() const noexcept {
-  return std::any_of(backlog_.begin(), backlog_.end(), [this](const Peer* peer) {
-    if (!peer->near || !has_left(peer->id)) return true;
-    for (const Outgoing* at = peer->queue.first; at != nullptr; at = at->next) {
-      if (at->kind != Outgoing::Kind::control) return true;
-    }
-    return false;
-  });
+  return std::any_of(backlog_.begin(), backlog_.end(),
+                     [this](const Peer* peer) { return !peer->near || !has_left(peer->id); });
 }
 
 void Device::on_cancel(Peer& peer, std::span<const std::byte> body) noexcept {

@@ -169,7 +169,8 @@ class Device {
   /// Sends that nobody waits for (of freed requests, from buffers): `drain` waits for them.
   void add_unattended() noexcept { ++unattended_; }
   void remove_unattended() noexcept { --unattended_; }
-  /// What finalization waits for: everything handed over is out.
+  /// What finalization waits for: everything handed over is out, but for what is queued for
+  /// processes on this node that have left for good.
   void drain() noexcept;
 
   using Hook = device::Hook;

@@ -17,12 +17,15 @@ struct Hook {
 class Device;
 struct Peer;
 
-/// The peers that have been asked for messages back and have not answered. Hooked in while there
-/// are any.
+/// What waits for peers to leave. Hooked in while `peers` has any: those that have been asked for
+/// messages back and have not answered.
 struct LeaverWatch : Hook {
   Device* device = nullptr;
   std::vector<Peer*> peers;
-  std::uint64_t moved = 0;  ///< all that progress had moved when it began the last look
+  std::uint64_t moved = 0;   ///< all that progress had moved when it began the last look
+  std::uint32_t drains = 0;  ///< calls of Device::drain that have not returned
+
+  [[nodiscard]] bool needed() const noexcept { return !peers.empty() || drains != 0; }
 };
 
 /// The hooks of a device. A step may remove itself and others, and add some.

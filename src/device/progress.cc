@@ -102,7 +102,9 @@ void Device::poll(WaitNote note) noexcept {
 }
 
 void Device::drain() noexcept {
+  ++leavers_.drains;
   wait([&]() noexcept { return !has_wanted_backlog() && unattended_ == 0; });
+  --leavers_.drains;
 }
 
 void Device::add_hook(Hook& hook) noexcept {

@@ -36,8 +36,9 @@ namespace {
 constexpr std::int64_t longest_sleep_ns = 1'000'000'000;
 /// After the first sleep the observer learns what is waited for.
 constexpr std::int64_t first_sleep_ns = 200'000'000;
-/// Nobody wakes this process when a peer leaves that it has asked for a message back.
-constexpr std::int64_t asking_sleep_ns = 20'000'000;
+/// Nobody wakes this process when a peer leaves that it has asked for a message back, or for which
+/// something is queued.
+constexpr std::int64_t leaving_sleep_ns = 20'000'000;
 
 template <class Channel>
 concept Sleeps = requires(Channel& channel) { channel.sleep_word(); };
@@ -101,9 +102,9 @@ bool Device::sleep(WaitNote what, std::uint32_t quiet_sleeps) noexcept {
   if (!moved && may_sleep && !leader_ready()) {
     if (config_.observer.quiet != nullptr) tell_quiet(what, quiet_sleeps);
     const std::uint64_t start = base::now_ns();
-    const std::int64_t longest_ns = !leavers_.peers.empty() ? asking_sleep_ns
-                                    : quiet_sleeps <= 1     ? first_sleep_ns
-                                                            : longest_sleep_ns;
+    const std::int64_t longest_ns = leavers_.needed()   ? leaving_sleep_ns
+                                    : quiet_sleeps <= 1 ? first_sleep_ns
+                                                        : longest_sleep_ns;
     const std::int64_t most_ns =
         std::clamp<std::int64_t>(due_ns - static_cast<std::int64_t>(start), 0, longest_ns);
     const std::uint32_t depth = lock_.suspend();

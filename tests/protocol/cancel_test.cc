@@ -172,6 +172,21 @@ TEST_P(Leaver, Words_to_a_leaver_that_find_no_room_do_not_keep_anybody) {
   EXPECT_EQ(cluster_.device(0).backlogged_peers(), 1U);
 }
 
+/// Such as the answer to an offer whose sender has given it up (partitioned communication).
+TEST_F(LeavingPeer, Messages_to_a_leaver_that_find_no_room_do_not_keep_anybody) {
+  cluster_.network.refuse_posts(1'000'000);
+  auto send = cluster_.send(0, 1, 5, 8);
+  on_question_ = [&] { on_question_ = [&] { left_ = true; }; };
+  cluster_.device(0).drain();
+  EXPECT_GE(questions_, 2U) << "one that stays is waited for";
+  EXPECT_TRUE(left_);
+  EXPECT_FALSE(send->done());
+  cluster_.network.refuse_posts(0);
+  cluster_.settle();
+  EXPECT_TRUE(send->done()) << "it waits for one that comes back";
+  EXPECT_NE(cluster_.device(1).find_arrival({0, 0, 5}), nullptr);
+}
+
 INSTANTIATE_TEST_SUITE_P(Modes, Leaver, testing::Values(SendMode::standard, SendMode::synchronous),
                          [](const auto& mode) {
                            return mode.param == SendMode::standard ? "announced" : "synchronous";
