@@ -136,6 +136,11 @@ Options::Options(std::vector<std::string>& complaints) {
 
 bool Options::set(std::size_t index, std::string_view text) {
   Value& value = values_[index];
+  if (text.empty()) {
+    value.text = value.spec->standard;
+    value.source = Source::standard;
+    return true;
+  }
   if (!readable(*value.spec, text)) return false;
   value.text = text;
   value.source = Source::tool;

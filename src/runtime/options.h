@@ -46,8 +46,8 @@ class Options {
   };
   [[nodiscard]] std::span<const Value> values() const noexcept { return values_; }
 
-  /// Sets an option by its place in `values()`. False, and nothing is changed, where the option
-  /// cannot have this value.
+  /// Sets an option by its place in `values()`; an empty text unsets it, as in the environment.
+  /// False, and nothing is changed, where the option cannot have this value.
   [[nodiscard]] bool set(std::size_t index, std::string_view text);
   /// Says what "auto" has come to; nothing where the option has another value.
   void resolve(std::string_view name, std::uint64_t value);

@@ -212,6 +212,22 @@ void writes_before_init() {
   MPI_T_cvar_handle_free(&handle);
 }
 
+/// What was read may be written, also the empty text of an option that is not set.
+void writes_back(const char* name, const char* other) {
+  MPI_T_cvar_handle handle = MPI_T_CVAR_HANDLE_NULL;
+  int count = 0;
+  MPI_T_cvar_handle_alloc(control(name), nullptr, &handle, &count);
+  std::vector<char> text(static_cast<std::size_t>(count), 'x');
+  MPI_T_cvar_read(handle, text.data());
+  expect(text[0] == '\0', "the option is not set");
+  expect_equal(MPI_T_cvar_write(handle, text.data()), MPI_SUCCESS, "what was read is written");
+  expect_equal(MPI_T_cvar_write(handle, other), MPI_SUCCESS, "another value");
+  expect_equal(MPI_T_cvar_write(handle, ""), MPI_SUCCESS, "the option is unset");
+  MPI_T_cvar_read(handle, text.data());
+  expect(text[0] == '\0', "the option is not set again");
+  MPI_T_cvar_handle_free(&handle);
+}
+
 unsigned long long announced() {
   MPI_T_pvar_session session = MPI_T_PVAR_SESSION_NULL;
   MPI_T_pvar_handle handle = MPI_T_PVAR_HANDLE_NULL;
@@ -315,6 +331,8 @@ int main(int argc, char** argv) {
   controls();
   categories();
   writes_before_init();
+  writes_back("FULMAR_CHECK", "collectives");
+  writes_back("FULMAR_PMIX_LIBRARY", "/nowhere/libpmix.so");
   MPI_Init(&argc, &argv);
   writes_after_init();
   MPI_Finalize();

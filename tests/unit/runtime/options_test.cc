@@ -45,6 +45,18 @@ TEST(Options, Set_takes_only_what_can_be_read) {
   EXPECT_EQ(options.size("FULMAR_EAGER_BYTES"), 2048U) << "only auto is resolved";
 }
 
+TEST(Options, Set_to_nothing_is_unset) {
+  std::vector<std::string> complaints;
+  Options options(complaints);
+  for (std::size_t i = 0; i < options.values().size(); ++i) {
+    const Options::Value before = options.values()[i];
+    EXPECT_TRUE(options.set(i, before.text)) << before.spec->name << " takes what it was";
+    EXPECT_TRUE(options.set(i, "")) << before.spec->name;
+    EXPECT_EQ(options.values()[i].text, before.spec->standard);
+    EXPECT_EQ(options.values()[i].source, Options::Source::standard);
+  }
+}
+
 TEST(Options, An_empty_variable_is_none) {
   ::setenv("FULMAR_EAGER_BYTES", "", 1);
   std::vector<std::string> complaints;
