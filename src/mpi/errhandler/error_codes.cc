@@ -106,6 +106,12 @@ Error ErrorCodes::remove_code(int code) {
 
 Error ErrorCodes::remove_text(int code) {
   if (!exists(code)) return not_of_the_user(code);
+  if (entry(code).text.empty()) {
+    return failure(ErrorClass::arg,
+                   "error code %d has no text to remove; give it one first with "
+                   "MPI_Add_error_string",
+                   code);
+  }
   entry(code).text.clear();
   return {};
 }

@@ -24,7 +24,8 @@ class ErrorCodes {
   base::Result<int> add_code(int error_class);
   /// Sets the text of a user's class or code, at most MPI_MAX_ERROR_STRING - 1 bytes.
   base::Error set_text(int code, std::string_view text);
-  /// MPI_ERR_ARG where it is not a user's class (code), or its codes or its text are still there.
+  /// MPI_ERR_ARG where it is not a user's class (code), or its codes or its text are still there,
+  /// or there is no text to remove.
   base::Error remove_class(int error_class);
   base::Error remove_code(int code);
   base::Error remove_text(int code);

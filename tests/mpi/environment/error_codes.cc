@@ -61,6 +61,7 @@ void added() {
   expect_class(MPI_Remove_error_code(code), MPI_ERR_ARG, "a code with a text");
   expect_equal(MPI_Remove_error_string(code), MPI_SUCCESS, "text");
   expect(text_of(code).empty(), "no text any more");
+  expect_class(MPI_Remove_error_string(code), MPI_ERR_ARG, "a code without a text");
   expect_equal(MPI_Remove_error_code(code), MPI_SUCCESS, "code");
   expect_class(MPI_Error_class(code, &found), MPI_ERR_ARG, "a removed code");
   expect_equal(MPI_Remove_error_class(ours), MPI_SUCCESS, "class");
