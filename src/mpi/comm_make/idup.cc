@@ -11,7 +11,10 @@
 
 /// MPI_Comm_idup: the announcements go directly between all processes, and with the last of them
 /// the new communicator is complete, in whatever call makes progress then. The handle exists from
-/// the start, as the standard allows, but is not to be used before the request is complete.
+/// the start, as the standard allows, but is not to be used before the request is complete. Where
+/// some process failed the communicator ends with the request, and the handle becomes
+/// MPI_COMM_NULL where the user still has it: the place is the call's until then (MPI 5.0
+/// section 2.4).
 namespace fulmar::mpi {
 namespace {
 
@@ -27,8 +30,9 @@ struct Part {
 struct Idup {
   Request* request = nullptr;
   Comm* parent = nullptr;
-  Comm* made = nullptr;
-  Error error;  ///< of this process
+  Comm* made = nullptr;       ///< one reference held
+  MPI_Comm* place = nullptr;  ///< where the user has its handle
+  Error error;                ///< of this process
   Announcement own{};
   Census all;
   std::unique_ptr<Part[]> parts;
@@ -59,7 +63,18 @@ Error finish(Request& request, MPI_Status& status) {
   return static_cast<Idup*>(request.extra)->error;
 }
 
-void release(Request& request) { delete static_cast<Idup*>(request.extra); }
+/// A communicator that could not be completed ends, as that of MPI_Comm_dup would have.
+void release(Request& request) {
+  const std::unique_ptr<Idup> idup(static_cast<Idup*>(request.extra));
+  Library& library = *request.library;
+  Comm& made = *idup->made;
+  if (idup->error.failed() && library.find<Comm>(made.handle) == &made) {
+    (void)delete_attributes(library, {made.attributes, KeyvalKind::comm, made.handle});
+    if (*idup->place == handle_cast<MPI_Comm>(made)) *idup->place = MPI_COMM_NULL;
+    library.give_back(made);
+  }
+  library.release(made);
+}
 
 constinit const RequestKind idup_request{
     .name = "MPI_Comm_idup",
@@ -118,6 +133,8 @@ Error comm_idup_with_info(Library& library, Comm& comm, Info* info, MPI_Comm& ou
   idup->request = made;
   idup->parent = &comm;
   idup->made = fresh.comm();
+  idup->place = &out;
+  library.acquire(*fresh.comm());
   idup->error = copy_attributes(library, {comm.attributes, KeyvalKind::comm, comm.handle},
                                 {fresh.comm()->attributes, KeyvalKind::comm, fresh.comm()->handle});
   idup->own = fresh.announcement(idup->error, NewComm::Boards::none);

@@ -279,6 +279,40 @@ void attributes_follow_dup() {
   MPI_Comm_free_keyval(&refused);
 }
 
+/// With the request of a duplicate that failed somewhere its communicator ends.
+void failed_idup_leaves_nothing() {
+  char text[] = "abc";
+  int key = MPI_KEYVAL_INVALID;
+  MPI_Comm_create_keyval(copy_next, count_delete, &key, &copies);
+  MPI_Comm first = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &first);
+  MPI_Comm_set_errhandler(first, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  MPI_Comm_set_attr(first, key, text);
+  fail_on_rank = size_of(first) - 1;
+  deletes = 0;
+  MPI_Comm duplicate = MPI_COMM_NULL;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Comm_idup(first, &duplicate, &request);
+  const MPI_Comm stale = duplicate;
+  expect_class(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_OTHER,
+               "a copy function of MPI_Comm_idup fails somewhere");
+  expect(request == MPI_REQUEST_NULL, "the request ends");
+  expect(duplicate == MPI_COMM_NULL, "there is no duplicate");
+  expect_equal(deletes, rank_of(first) == fail_on_rank ? 0 : 1, "copies of a failed idup go");
+  int size = 0;
+  const int code = MPI_Comm_size(stale, &size);
+  expect_class(code, MPI_ERR_COMM, "another copy of the handle is stale");
+  fail_on_rank = -1;
+  MPI_Comm_idup(first, &duplicate, &request);
+  expect_class(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS, "the next one");
+  check_works(duplicate, "MPI_Comm_idup after one that failed");
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+  MPI_Comm_free(&duplicate);
+  MPI_Comm_free(&first);
+  MPI_Comm_free_keyval(&key);
+}
+
 void check_predefined(MPI_Comm comm, int key, int smallest, const char* what) {
   int* value = nullptr;
   int flag = 0;
@@ -380,6 +414,7 @@ int main(int argc, char** argv) {
   create_takes_groups();
   errors_are_everybodys();
   attributes_follow_dup();
+  failed_idup_leaves_nothing();
   predefined_attributes();
   names_and_hints();
   freed_while_busy();
