@@ -16,6 +16,11 @@
 /// call (mpi/coll/agreement.h), from the same carriers that `entry` takes.
 namespace fulmar::api {
 
+template <class Carrier>
+inline constexpr bool gives_counts = false;
+template <class T>
+inline constexpr bool gives_counts<CountValues<T>> = true;
+
 /// What the carriers of a call say, as far as it is compared.
 class CallReader {
  public:
@@ -29,8 +34,14 @@ class CallReader {
       call_.add_op(*carrier.object);
     } else if constexpr (std::is_same_v<Carrier, CountIn>) {
       count_ = carrier.value(scope_);
+    } else if constexpr (gives_counts<Carrier>) {
+      counts_ = carrier.value(scope_);
     } else if constexpr (std::is_same_v<Carrier, DatatypeIn>) {
-      call_.add_data(count_, *carrier.object);
+      if (!counts_.is_null() && call_.has_common_parts()) {
+        call_.add_parts(counts_, *carrier.object, *scope_.comm);
+      } else {
+        call_.add_data(count_, *carrier.object);
+      }
     } else if constexpr (requires { carrier.value(scope_).address; }) {
       const auto data = carrier.value(scope_);
       if (data.type != nullptr) call_.add_data(data.count, *data.type);
@@ -41,6 +52,7 @@ class CallReader {
   mpi::CollectiveCall& call_;
   Scope& scope_;
   mpi::Count count_ = 0;
+  mpi::CountArray counts_;
 };
 
 /// Compares the call with those of the other ranks, or announces one that compares later. False

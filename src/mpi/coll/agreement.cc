@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/coll/agreement.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <string_view>
@@ -21,11 +22,34 @@ void set(std::array<char, size>& to, std::string_view text) {
   std::snprintf(to.data(), size, "%.*s", static_cast<int>(text.size()), text.data());
 }
 
+std::string_view without_init(std::string_view name) {
+  if (name.ends_with("_init")) name.remove_suffix(5);
+  return name;
+}
+
+bool among_neighbours(std::string_view name) {
+  return name.find("eighbor") != std::string_view::npos;
+}
+
 /// Each rank may give another amount of data.
 bool amounts_differ(std::string_view name) {
-  if (name.ends_with("_init")) name.remove_suffix(5);
-  return name.ends_with('v') || name.ends_with('w') || name.ends_with("educe_scatter") ||
-         name.find("eighbor") != std::string_view::npos;
+  const std::string_view call = without_init(name);
+  return call.ends_with('v') || call.ends_with('w') || call.ends_with("educe_scatter") ||
+         among_neighbours(call);
+}
+
+std::string words_for(const Datatype& type) {
+  const BasicType* basic = type.uniform();
+  if (basic != nullptr && type.basic != nullptr) return basic->name;
+  return "of a type of " + std::to_string(type.size) + " bytes";
+}
+
+/// The first of them; more do not fit into a line.
+std::string words_for(const CountArray& counts, std::size_t number) {
+  constexpr std::size_t most = 8;
+  std::string words;
+  for (std::size_t i = 0; i < std::min(number, most); ++i) words += " " + std::to_string(counts[i]);
+  return number > most ? words + " ..." : words;
 }
 
 }  // namespace
@@ -40,21 +64,46 @@ CollectiveCall::CollectiveCall(const char* name) noexcept {
 
 void CollectiveCall::add_op(const Op& op) noexcept { set(body_.op, op.name); }
 
+void CollectiveCall::add_words(const std::string& words) noexcept {
+  const std::string before = body_.data.data();
+  set(body_.data, before.empty() ? words : before + ", " + words);
+}
+
 void CollectiveCall::add_data(Count count, const Datatype& type) noexcept {
   const BasicType* basic = type.uniform();
   if (body_.bytes < 0 && !amounts_differ(body_.name.data())) {
     body_.bytes = count * type.size;
     if (basic != nullptr && count != 0) set(body_.type, basic->name);
   }
-  std::string text = body_.data.data();
-  if (!text.empty()) text += ", ";
-  text += std::to_string(count) + " ";
-  if (basic != nullptr && type.basic != nullptr) {
-    text += basic->name;
-  } else {
-    text += "of a type of " + std::to_string(type.size) + " bytes";
+  add_words(std::to_string(count) + " " + words_for(type));
+}
+
+bool CollectiveCall::has_common_parts() const noexcept {
+  const std::string_view call = without_init(body_.name.data());
+  return call.ends_with("educe_scatter") ||
+         (call.ends_with("llgatherv") && !among_neighbours(call));
+}
+
+/// The bytes of a part are the same in all ranks, its elements need not be: the types may differ
+/// where their signatures match.
+void CollectiveCall::add_parts(const CountArray& counts, const Datatype& type,
+                               const Comm& comm) noexcept {
+  if (counts.is_null()) return;
+  constexpr std::uint64_t fnv_prime = 0x100000001b3;
+  const bool reduces = without_init(body_.name.data()).ends_with("educe_scatter");
+  // A gathering names the parts of those that send to this group.
+  const auto number = static_cast<std::size_t>(reduces ? comm.size() : comm.remote_size);
+  Count total = 0;
+  body_.parts = 0xcbf29ce484222325;
+  for (std::size_t i = 0; i < number; ++i) {
+    total += counts[i];
+    body_.parts = (body_.parts ^ static_cast<std::uint64_t>(counts[i] * type.size)) * fnv_prime;
   }
-  set(body_.data, text);
+  body_.bytes = total * type.size;
+  const BasicType* basic = type.uniform();
+  if (basic != nullptr && total != 0) set(body_.type, basic->name);
+  add_words(std::to_string(total) + " " + words_for(type) + " in parts of" +
+            words_for(counts, number));
 }
 
 /// "MPI_Reduce(root 0, 4 MPI_INT, MPI_SUM)"
@@ -82,7 +131,7 @@ ErrorClass CollectiveCall::difference(const Body& a, const Body& b) noexcept {
   if (a.root != b.root) return ErrorClass::root;
   if (a.op != b.op) return ErrorClass::op;
   if (a.bytes < 0 || b.bytes < 0) return ErrorClass::success;
-  if (a.bytes != b.bytes) return ErrorClass::count;
+  if (a.bytes != b.bytes || a.parts != b.parts) return ErrorClass::count;
   if (a.type[0] != '\0' && b.type[0] != '\0' && a.type != b.type) return ErrorClass::type;
   return ErrorClass::success;
 }

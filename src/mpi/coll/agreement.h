@@ -29,6 +29,10 @@ class CollectiveCall {
   void add_op(const Op& op) noexcept;
   /// Elements that every rank must give alike: the first of them are compared.
   void add_data(Count count, const Datatype& type) noexcept;
+  /// Elements in parts, of which every rank must name all: as many as `comm` has ranks.
+  void add_parts(const CountArray& counts, const Datatype& type, const Comm& comm) noexcept;
+  /// Whether this call has such parts; other counts are of one rank alone.
+  [[nodiscard]] bool has_common_parts() const noexcept;
 
   /// Agrees with the other ranks; before the tag of the call is taken. Every rank gets the same
   /// error, which says who called what.
@@ -45,6 +49,7 @@ class CollectiveCall {
     std::array<char, 40> type;   ///< of all elements; empty: not known, or not compared
     std::array<char, 120> data;  ///< in words
     Count bytes;                 ///< -1: not compared
+    std::uint64_t parts;         ///< a hash of the bytes of each part; 0: not compared
     std::int32_t root;           ///< no_root: has none
     std::int32_t spare;
   };
@@ -55,6 +60,7 @@ class CollectiveCall {
     std::array<char, 600> text;
   };
 
+  void add_words(const std::string& words) noexcept;
   static std::string text_of(const Body& body);
   static base::ErrorClass difference(const Body& a, const Body& b) noexcept;
   static base::ErrorClass difference_between(const Body& a, const Body& b) noexcept;

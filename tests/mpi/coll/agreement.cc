@@ -80,6 +80,53 @@ void wrong_calls() {
           "MPI_Allreduce(1 MPI_INT, MPI_SUM)", "MPI_Allreduce(2 MPI_INT, MPI_SUM)");
 }
 
+/// Every rank names the parts of all, by types that need not be the same.
+void right_parts() {
+  MPI_Datatype pair;
+  MPI_Type_contiguous(2, MPI_INT, &pair);
+  MPI_Type_commit(&pair);
+  const bool odd = rank == last();
+  const int data[2] = {rank, rank};
+  std::vector<int> out(static_cast<std::size_t>(2 * size));
+  std::vector<int> displs(static_cast<std::size_t>(size));
+  std::vector<int> counts(static_cast<std::size_t>(size));
+  for (int i = 0; i < size; ++i) {
+    displs[static_cast<std::size_t>(i)] = odd ? i : 2 * i;
+    counts[static_cast<std::size_t>(i)] = odd ? 1 : 2;
+  }
+  const int code = MPI_Allgatherv(data, 2, MPI_INT, out.data(), counts.data(), displs.data(),
+                                  odd ? pair : MPI_INT, MPI_COMM_WORLD);
+  test::expect_class(code, MPI_SUCCESS, "parts of another type with the same signature");
+  MPI_Type_free(&pair);
+}
+
+void wrong_parts() {
+  if (size != 2) return;
+  const bool odd = rank == last();
+  const std::vector<int> data(2);
+  std::vector<int> out(2);
+  const std::vector<int> displs = {0, 1};
+  std::vector<int> counts = odd ? std::vector<int>{2, 0} : std::vector<int>{1, 1};
+  differs(
+      MPI_Reduce_scatter(data.data(), out.data(), counts.data(), MPI_INT, MPI_SUM, MPI_COMM_WORLD),
+      MPI_ERR_COUNT, "MPI_Reduce_scatter(2 MPI_INT in parts of 2 0, MPI_SUM)",
+      "MPI_Reduce_scatter(2 MPI_INT in parts of 1 1, MPI_SUM)");
+  differs(MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, out.data(), counts.data(),
+                         displs.data(), MPI_INT, MPI_COMM_WORLD),
+          MPI_ERR_COUNT, "MPI_Allgatherv(2 MPI_INT in parts of 2 0)",
+          "MPI_Allgatherv(2 MPI_INT in parts of 1 1)");
+  counts = {1, 1};
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ireduce_scatter(data.data(), out.data(), counts.data(), odd ? MPI_FLOAT : MPI_INT, MPI_SUM,
+                      MPI_COMM_WORLD, &request);
+  differs(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_TYPE,
+          "MPI_Ireduce_scatter(2 MPI_FLOAT in parts of 1 1, MPI_SUM)",
+          "MPI_Ireduce_scatter(2 MPI_INT in parts of 1 1, MPI_SUM)");
+  test::expect_class(
+      MPI_Reduce_scatter(data.data(), out.data(), counts.data(), MPI_INT, MPI_SUM, MPI_COMM_WORLD),
+      MPI_SUCCESS, "right parts");
+}
+
 /// A non-blocking call does not wait for the others; its request ends with the error.
 void wrong_requests() {
   int data[4] = {};
@@ -153,6 +200,13 @@ void between_groups() {
   test::expect_class(MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, inter), MPI_SUCCESS,
                      "a right call between groups");
   test::expect_equal(sum, left ? size * (size - 1) / 2 : 0, "sum of the other group");
+  // Each group names the parts of the other one.
+  std::vector<int> all(3);
+  const std::vector<int> ones(3, 1);
+  const std::vector<int> places = {0, 1, 2};
+  test::expect_class(
+      MPI_Allgatherv(&value, 1, MPI_INT, all.data(), ones.data(), places.data(), MPI_INT, inter),
+      MPI_SUCCESS, "right parts of the other group");
   const int right_root = left ? MPI_ROOT : 0;
   test::expect_class(MPI_Bcast(&value, 1, MPI_INT, right_root, inter), MPI_SUCCESS, "a right root");
   MPI_Request request;
@@ -179,6 +233,8 @@ int main(int argc, char** argv) {
   size = test::size_of(MPI_COMM_WORLD);
   right_calls();
   if (size > 1) wrong_calls();
+  right_parts();
+  wrong_parts();
   if (size > 1) wrong_requests();
   right_requests();
   neighbours();
