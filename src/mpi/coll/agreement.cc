@@ -75,6 +75,7 @@ void CollectiveCall::add_data(Count count, const Datatype& type) noexcept {
     body_.bytes = count * type.size;
     if (basic != nullptr && count != 0) set(body_.type, basic->name);
   }
+  if (given_ < 0) given_ = count * type.size;
   add_words(std::to_string(count) + " " + words_for(type));
 }
 
@@ -100,6 +101,9 @@ void CollectiveCall::add_parts(const CountArray& counts, const Datatype& type,
     body_.parts = (body_.parts ^ static_cast<std::uint64_t>(counts[i] * type.size)) * fnv_prime;
   }
   body_.bytes = total * type.size;
+  if (!reduces && !comm.is_inter && given_ >= 0) {
+    body_.unfit = given_ != counts[static_cast<std::size_t>(comm.rank)] * type.size ? 1 : 0;
+  }
   const BasicType* basic = type.uniform();
   if (basic != nullptr && total != 0) set(body_.type, basic->name);
   add_words(std::to_string(total) + " " + words_for(type) + " in parts of" +
@@ -150,7 +154,7 @@ void CollectiveCall::refuse(Verdict& verdict, ErrorClass wrong, const std::strin
   set(verdict.text, text);
 }
 
-/// The first rank whose call does not fit that of rank 0.
+/// The first rank whose call does not fit that of rank 0, or does not fit in itself.
 void CollectiveCall::judge(std::span<const Body> calls, Verdict& verdict) {
   for (std::size_t rank = 1; rank < calls.size(); ++rank) {
     const ErrorClass wrong = difference(calls.front(), calls[rank]);
@@ -158,6 +162,12 @@ void CollectiveCall::judge(std::span<const Body> calls, Verdict& verdict) {
     return refuse(verdict, wrong,
                   "rank " + std::to_string(rank) + " called " + text_of(calls[rank]) +
                       " where rank 0 called " + text_of(calls.front()));
+  }
+  for (std::size_t rank = 0; rank < calls.size(); ++rank) {
+    if (calls[rank].unfit == 0) continue;
+    return refuse(verdict, ErrorClass::count,
+                  "rank " + std::to_string(rank) + " called " + text_of(calls[rank]) +
+                      " and gives another amount than its part has");
   }
 }
 

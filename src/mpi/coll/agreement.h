@@ -51,7 +51,7 @@ class CollectiveCall {
     Count bytes;                 ///< -1: not compared
     std::uint64_t parts;         ///< a hash of the bytes of each part; 0: not compared
     std::int32_t root;           ///< no_root: has none
-    std::int32_t spare;
+    std::int32_t unfit;          ///< 1: the rank gives another amount than its part has
   };
   static constexpr std::int32_t no_root = INT32_MIN;
   /// What all ranks are told.
@@ -78,6 +78,7 @@ class CollectiveCall {
   static Algorithm compare_between(Exchange& exchange, const CollectiveCall& call);
 
   Body body_{};
+  Count given_ = -1;  ///< bytes of this rank's part; -1: MPI_IN_PLACE, or not known
 };
 
 }  // namespace fulmar::mpi

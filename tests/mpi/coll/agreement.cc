@@ -127,6 +127,24 @@ void wrong_parts() {
       MPI_SUCCESS, "right parts");
 }
 
+/// The last rank gives less than all say that it does.
+void short_part() {
+  if (size != 2) return;
+  const int data[2] = {rank, rank};
+  std::vector<int> out(4);
+  const std::vector<int> counts = {2, 2};
+  const std::vector<int> displs = {0, 2};
+  const int code = MPI_Allgatherv(data, rank == last() ? 1 : 2, MPI_INT, out.data(), counts.data(),
+                                  displs.data(), MPI_INT, MPI_COMM_WORLD);
+  test::expect_class(code, MPI_ERR_COUNT, "a part that is too short");
+  char text[MPI_MAX_ERROR_STRING] = {};
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  const char* wanted =
+      "rank 1 called MPI_Allgatherv(1 MPI_INT, 4 MPI_INT in parts of 2 2) and gives";
+  test::expect(std::strstr(text, wanted) != nullptr, "text of a part that is too short");
+}
+
 /// A non-blocking call does not wait for the others; its request ends with the error.
 void wrong_requests() {
   int data[4] = {};
@@ -235,6 +253,7 @@ int main(int argc, char** argv) {
   if (size > 1) wrong_calls();
   right_parts();
   wrong_parts();
+  short_part();
   if (size > 1) wrong_requests();
   right_requests();
   neighbours();
