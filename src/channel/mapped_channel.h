@@ -27,8 +27,16 @@
 /// packet at a time through its mailbox.
 namespace fulmar::channel {
 
-/// The sending side of one connection.
+/// The sending side of one connection. The channel knows all of them, as long as they live.
 struct MappedLink {
+  explicit MappedLink(std::vector<MappedLink*>& links) : siblings(links) {
+    siblings.push_back(this);
+  }
+  ~MappedLink() { std::erase(siblings, this); }
+  MappedLink(const MappedLink&) = delete;
+  MappedLink& operator=(const MappedLink&) = delete;
+
+  std::vector<MappedLink*>& siblings;
   TxRing tx;
   const wire::AreaControl* control = nullptr;  ///< the peer's
   wire::Mailbox* mailbox = nullptr;
@@ -50,7 +58,8 @@ class MappedChannel {
   /// Off where ranks share cores; before the first packet.
   void set_cut_through(CutThrough cut_through) noexcept { cut_through_ = cut_through; }
 
-  /// The connection to a peer; made at first use, stays. Never the own number.
+  /// The connection to a peer; made at first use, stays, and ends before the channel does. Never
+  /// the own number.
   [[nodiscard]] std::unique_ptr<Link> connect(std::uint32_t peer);
 
   /// Sends a packet whose body `fill(to, at)` writes, as TxRing::put says. `again`: no room
@@ -92,6 +101,10 @@ class MappedChannel {
     }
     if (!closed_.empty()) [[unlikely]]
       recycle_closed();
+    if (close_due_) [[unlikely]] {
+      close_due_ = false;
+      say_balance_is_due(sink);
+    }
     return taken;
   }
 
@@ -158,6 +171,8 @@ class MappedChannel {
 
  private:
   static constexpr unsigned burst = 32;
+  /// So much, too, ends a burst: what waits to be sent can then follow in the memory of the bodies.
+  static constexpr std::uint32_t burst_bytes = 16U << 10;
   static constexpr std::span<const std::byte> no_body{};
 
   wire::AreaControl* control_of(std::uint32_t peer) noexcept {
@@ -201,9 +216,11 @@ class MappedChannel {
   template <fabric::Sink S>
   unsigned drain(RxRing& rx, S& sink) noexcept {
     unsigned taken = 0;
+    std::uint32_t bytes = 0;
     const std::uint32_t peer = rx.peer();
     do {
       const bool sound = rx.get([&](const wire::Envelope& envelope, const fabric::Body& body) {
+        bytes += envelope.length;
         if (envelope.kind == wire::PacketKind::ring_close) [[unlikely]] {
           closed_.push_back(peer);
         } else {
@@ -216,8 +233,13 @@ class MappedChannel {
       }
       ++taken;
       if (rx.should_publish()) tell_sender(rx);
-    } while (taken < burst && closed_.empty() && rx.ready());
+    } while (taken < burst && bytes < burst_bytes && closed_.empty() && rx.ready());
     return taken;
+  }
+
+  template <fabric::Sink S>
+  void say_balance_is_due(S& sink) noexcept {
+    sink.packet(provider_.self(), {wire::PacketKind::ring_revoke, 0, 0, 0, 0}, no_body);
   }
 
   template <fabric::Sink S>
@@ -235,7 +257,7 @@ class MappedChannel {
       }
     }
     if (control_->rings_wanted.load(std::memory_order_acquire) != 0) {
-      sink.packet(provider_.self(), {wire::PacketKind::ring_revoke, 0, 0, 0, 0}, no_body);
+      say_balance_is_due(sink);
     }
     return taken;
   }
@@ -262,11 +284,14 @@ class MappedChannel {
     }
     if (claim != 0) open_claimed(peer, claim);
     if (wants_ring_back(peer)) {
-      sink.packet(provider_.self(), {wire::PacketKind::ring_revoke, 0, 0, 0, 0}, no_body);
+      say_balance_is_due(sink);
     }
     return taken;
   }
   void open_claimed(std::uint32_t peer, std::uint32_t claim) noexcept;
+  [[nodiscard]] RxRing* rx_of(std::uint32_t peer) noexcept;
+  /// Both directions between two ranks learn of each other, or one that the other has ended.
+  void pair(std::uint32_t peer) noexcept;
   void tell_sender(RxRing& rx) noexcept;
   void wake_if_waiting(std::uint32_t peer) noexcept;
   void recycle_closed() noexcept;
@@ -277,7 +302,9 @@ class MappedChannel {
   std::uint32_t summary_words_;
   CutThrough cut_through_ = CutThrough::on;
   std::vector<RxRing> rx_;
+  std::vector<Link*> links_;
   std::vector<std::uint32_t> closed_;
+  bool close_due_ = false;             ///< a ring is wanted back in which there are answers
   std::uint64_t received_before_ = 0;  ///< in mailboxes and in rings that were given back
   /// By ring index, as the last balance found it.
   struct RingUse {

@@ -20,12 +20,28 @@ MappedChannel<P>::MappedChannel(P& provider) noexcept
 
 template <fabric::MapsPeers P>
 std::unique_ptr<MappedLink> MappedChannel<P>::connect(std::uint32_t peer) {
-  auto link = std::make_unique<Link>();
+  auto link = std::make_unique<Link>(links_);
   link->peer = peer;
   link->control = control_of(peer);
   link->mailbox = &mailbox_at(peer, provider_.self());
   link->claim = &claim_at(peer, provider_.self());
+  pair(peer);
   return link;
+}
+
+template <fabric::MapsPeers P>
+RxRing* MappedChannel<P>::rx_of(std::uint32_t peer) noexcept {
+  const auto it = std::ranges::find(rx_, peer, &RxRing::peer);
+  return it == rx_.end() ? nullptr : &*it;
+}
+
+template <fabric::MapsPeers P>
+void MappedChannel<P>::pair(std::uint32_t peer) noexcept {
+  const auto link = std::ranges::find(links_, peer, &Link::peer);
+  if (link == links_.end()) return;
+  RxRing* rx = rx_of(peer);
+  (*link)->tx.use(rx == nullptr ? nullptr : rx->held());
+  if (rx != nullptr) rx->set_back(&(*link)->tx);
 }
 
 template <fabric::MapsPeers P>
@@ -40,7 +56,7 @@ template <fabric::MapsPeers P>
 bool MappedChannel<P>::use_mailbox(Link& link, std::uint32_t length) noexcept {
   const bool empty = link.mailbox->cell.word.load(std::memory_order_acquire) == 0;
   const bool first = link.cold_packets == 0;
-  if (first && empty && length <= short_body_bytes) return true;
+  if (first && empty && length <= short_body_bytes && !link.closing) return true;
   if (claim_ring(link, length)) return false;
   return empty && length <= short_body_bytes && !link.closing;
 }
@@ -118,6 +134,7 @@ void MappedChannel<P>::open_claimed(std::uint32_t peer, std::uint32_t claim) noe
   const std::atomic<std::uint32_t>* gone = nullptr;
   if constexpr (requires { provider_.gone(peer); }) gone = provider_.gone(peer);
   rx_.emplace_back(ring_at(provider_.self(), index), layout_.ring_data_bytes, peer, index, gone);
+  pair(peer);
 }
 
 /// Announces room. A sender that went to sleep for want of it made this processor pass a barrier,
@@ -142,14 +159,14 @@ void MappedChannel<P>::wake_if_waiting(std::uint32_t peer) noexcept {
 template <fabric::MapsPeers P>
 void MappedChannel<P>::recycle_closed() noexcept {
   for (const std::uint32_t peer : closed_) {
-    const auto it =
-        std::find_if(rx_.begin(), rx_.end(), [&](const RxRing& rx) { return rx.peer() == peer; });
-    if (it == rx_.end()) continue;
-    received_before_ += it->taken();
-    it->reset();
+    RxRing* rx = rx_of(peer);
+    if (rx == nullptr) continue;
+    received_before_ += rx->taken();
+    rx->reset();
     claim_at(provider_.self(), peer).store(0, std::memory_order_release);
-    control_->ring_owner[it->index()].store(0, std::memory_order_release);
-    rx_.erase(it);
+    control_->ring_owner[rx->index()].store(0, std::memory_order_release);
+    rx_.erase(rx_.begin() + (rx - rx_.data()));
+    pair(peer);
     wake_if_waiting(peer);
   }
   closed_.clear();
@@ -190,13 +207,18 @@ void MappedChannel<P>::balance(std::span<Link* const> links) noexcept {
   } while (++revoked < missing);
 }
 
-/// Closes what the peers want back.
+/// Closes what the peers want back; not before their answers that lie in it are taken. None that
+/// they send later does (HeldBodies::lend).
 template <fabric::MapsPeers P>
 void MappedChannel<P>::give_back(std::span<Link* const> links) noexcept {
   for (Link* link : links) {
     packets_sent(*link);
-    if (!link->tx.is_open() || link->tx.ring().revoke.load(std::memory_order_relaxed) == 0)
+    if (!link->tx.is_open() || link->tx.ring().revoke.load(std::memory_order_acquire) == 0)
       continue;
+    if (!link->tx.answers_taken()) {
+      close_due_ = true;
+      continue;
+    }
     const wire::Envelope close{wire::PacketKind::ring_close, 0, 0, 0, 0};
     if (link->tx.put(close, [](auto, auto) {}) == fabric::Post::again) continue;
     link->tx.close();
@@ -240,6 +262,7 @@ bool MappedChannel<P>::revoke_idlest(std::uint32_t missing) noexcept {
     }
   }
   if (idlest == nullptr) return false;
+  idlest->publish();  // its owner counts the answers that it has to take before it gives it back
   idlest->ring().revoke.store(1, std::memory_order_release);
   ring_doorbell(idlest->peer());
   return true;

@@ -8,9 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 
 #include "base/arch/prefetch.h"
+#include "channel/held_bodies.h"
 #include "fabric/provider.h"
 #include "wire/shm_area.h"
 
@@ -21,8 +23,9 @@
 /// sender and read by the receiver, with no other line touched. The word that the receiver polls is
 /// written last and carries the lap number, so the receiver writes nothing back to the cell. A
 /// longer body goes to the data part, where sender and receiver compute the same positions, so that
-/// no offset travels. The receiver announces what it consumed only after a quarter of the cells or
-/// of the data part: that line crosses once for 64 short packets.
+/// no offset travels; or, if it can, to memory that the receiver gave away with a body of its own
+/// (channel/held_bodies.h). The receiver announces what it consumed only after a quarter of the
+/// cells, or after some of the data part: that line crosses once for 64 short packets.
 ///
 /// Why a sender never starves: it is refused when all cells are taken, or when body and the rest at
 /// the end of the data part (together at most half of it) do not fit. If the receiver has taken
@@ -51,6 +54,12 @@ inline constexpr std::uint32_t cut_through_bytes = most_prefetched_bytes + 1;
 constexpr std::uint32_t warm_part(std::uint32_t length) noexcept {
   if (length <= most_prefetched_bytes) return warm_bytes;
   return length <= (8U << 10) ? 256U << 10 : 1U << 20;
+}
+
+/// How much of the data part the receiver holds for answers, if bodies of this length come: little
+/// enough that the sender still keeps to its warm part.
+constexpr std::uint32_t held_part(std::uint32_t length, std::uint32_t data_bytes) noexcept {
+  return std::min(warm_part(length) / 4, data_bytes / 8);
 }
 
 /// Where the piece of a long body that begins at `at` ends. Pieces are small enough that both
@@ -99,9 +108,13 @@ class TxRing {
     data_bytes_ = data_bytes;
     cut_through_from_ = cut_through == CutThrough::on ? cut_through_bytes : UINT32_MAX;
     head_ = tail_ = 0;
-    data_head_ = data_tail_ = data_checked_ = 0;
+    data_head_ = data_tail_ = data_checked_ = cut_through_sent_ = 0;
+    taken_back_ = 0;
+    answered_ = false;
   }
   void close() noexcept { ring_ = nullptr; }
+  /// What this rank holds of the peer's ring; null while the peer has none.
+  void use(HeldBodies* held) noexcept { held_ = held; }
   /// Packets sent since the ring was opened.
   [[nodiscard]] std::uint32_t sent() const noexcept { return head_; }
   [[nodiscard]] bool is_open() const noexcept { return ring_ != nullptr; }
@@ -124,9 +137,12 @@ class TxRing {
     return data_bytes_ / wire::ring_body_fraction;
   }
 
-  /// Reads how far the receiver is. False if nothing became free.
+  /// Reads how far the receiver is. False if nothing became free, or if answers that lie in this
+  /// ring have not been taken: then there will be room when they are.
   [[gnu::noinline]] bool refresh() noexcept {
-    const std::uint32_t consumed = ring_->consumed.load(std::memory_order_acquire);
+    const std::uint64_t word = ring_->consumed.load(std::memory_order_acquire);
+    if (!is_taken_back(word)) return false;
+    const auto consumed = static_cast<std::uint32_t>(word);
     // The word belongs to another process: a value outside what was sent is ignored.
     if (consumed == tail_ || consumed - tail_ > head_ - tail_) return false;
     tail_ = consumed;
@@ -134,14 +150,34 @@ class TxRing {
     return true;
   }
 
-  /// Whether the receiver has announced that it took everything.
-  [[nodiscard]] bool drained() noexcept {
-    refresh();
-    return head_ == tail_;
+  /// The answer of which the receiver of this ring says that it lies in its data part; empty if
+  /// that cannot be.
+  [[nodiscard]] std::span<const std::byte> answer(const wire::ReturnedBody& place,
+                                                  std::uint32_t length) const noexcept {
+    if (ring_ == nullptr || place.number - tail_ >= head_ - tail_ || length > data_bytes_ ||
+        place.offset > data_bytes_ - length) {
+      return {};
+    }
+    return {reinterpret_cast<const std::byte*>(ring_ + 1) + place.offset, length};
+  }
+  /// Whether all answers that the receiver has announced were taken; it announces them before it
+  /// asks for the ring.
+  [[nodiscard]] bool answers_taken() const noexcept {
+    return is_taken_back(ring_->consumed.load(std::memory_order_acquire));
+  }
+  /// That answer was read: what was sent up to packet `number` is this rank's again.
+  void take_back(std::uint32_t number) noexcept {
+    tail_ = number + 1;
+    data_tail_ = data_end_[number % wire::ring_cells];
+    ++taken_back_;
+    answered_ = true;
   }
 
  private:
   [[nodiscard]] wire::Cell& cell() noexcept { return ring_->cells[head_ % wire::ring_cells]; }
+  [[nodiscard]] bool is_taken_back(std::uint64_t consumed) const noexcept {
+    return static_cast<std::uint32_t>(consumed >> 32) == taken_back_;
+  }
 
   [[gnu::always_inline]] void publish(const wire::Envelope& envelope, std::uint8_t flags) noexcept {
     data_end_[head_ % wire::ring_cells] = data_head_;
@@ -177,33 +213,63 @@ class TxRing {
     return used <= behind && used + length + data_align <= offset;
   }
 
+  /// After an answer to everything that was sent: the memory that came back with it is the best
+  /// there is.
+  [[nodiscard]] bool should_rewind() const noexcept {
+    return answered_ && head_ == tail_ && (data_head_ & (data_bytes_ - 1)) != 0;
+  }
+  /// Chooses the begin of the body. Returns the flags that let the receiver do the same.
+  [[nodiscard]] std::uint8_t begin_body(std::uint32_t length) noexcept {
+    if (should_rewind()) {
+      data_head_ = data_tail_ = data_checked_ = data_head_ & ~std::uint64_t{data_bytes_ - 1};
+      return wire::flag_rewind;
+    }
+    if (!should_restart(length)) return 0;
+    data_head_ = next_lap(data_head_, data_bytes_);
+    return wire::flag_restart;
+  }
+
   template <class Fill>
   [[gnu::noinline]] fabric::Post put_long(const wire::Envelope& envelope, Fill& fill) noexcept {
-    const bool restart = should_restart(envelope.length);
-    if (restart) data_head_ = next_lap(data_head_, data_bytes_);
+    if (held_ != nullptr) {
+      if (const auto place = held_->lend(envelope.length)) {
+        const wire::ReturnedBody returned{place->number, place->offset};
+        std::memcpy(cell().body.data(), &returned, sizeof returned);
+        put_body(envelope, wire::flag_returned, place->at, fill);
+        return fabric::Post::done;
+      }
+    }
+    std::uint8_t flags = begin_body(envelope.length);
     const DataSpan span = DataSpan::after(data_head_, envelope.length, data_bytes_);
     if (span.end - data_tail_ > data_bytes_ &&
         (!refresh() || span.end - data_tail_ > data_bytes_)) {
       return fabric::Post::again;
     }
-    std::byte* to = reinterpret_cast<std::byte*>(ring_ + 1) + (span.begin & (data_bytes_ - 1));
-    const auto flags = static_cast<std::uint8_t>(envelope.flags | wire::flag_body_in_data |
-                                                 (restart ? wire::flag_restart : 0));
     data_head_ = span.end;
+    answered_ = false;
+    put_body(envelope, flags | wire::flag_body_in_data,
+             reinterpret_cast<std::byte*>(ring_ + 1) + (span.begin & (data_bytes_ - 1)), fill);
+    if (envelope.length < cut_through_from_) expect_another(envelope.length);
+    return fabric::Post::done;
+  }
+
+  template <class Fill>
+  void put_body(const wire::Envelope& envelope, std::uint32_t flags, std::byte* to,
+                Fill& fill) noexcept {
+    const auto all = static_cast<std::uint8_t>(envelope.flags | flags);
     if (envelope.length < cut_through_from_) {
       fill(std::span(to, envelope.length), std::uint64_t{0});
-      publish(envelope, flags);
-      expect_another(envelope.length);
-      return fabric::Post::done;
+      publish(envelope, all);
+      return;
     }
-    publish(envelope, flags | wire::flag_cut_through);
+    publish(envelope, all | wire::flag_cut_through);
     for (std::uint32_t at = 0; at < envelope.length;) {
       const std::uint32_t end = cut_through_end(envelope.length, at);
       fill(std::span(to + at, end - at), std::uint64_t{at});
-      ring_->filled.store(span.begin + end, std::memory_order_release);
+      ring_->filled.store(cut_through_sent_ + end, std::memory_order_release);
       at = end;
     }
-    return fabric::Post::done;
+    cut_through_sent_ += envelope.length;
   }
 
   wire::Ring* ring_ = nullptr;
@@ -213,7 +279,11 @@ class TxRing {
   std::uint32_t tail_ = 0;  ///< packets known to be taken
   std::uint64_t data_head_ = 0;
   std::uint64_t data_tail_ = 0;
-  std::uint64_t data_checked_ = 0;  ///< where `should_restart` looks again
+  std::uint64_t data_checked_ = 0;      ///< where `should_restart` looks again
+  std::uint64_t cut_through_sent_ = 0;  ///< bytes, see wire::Ring::filled
+  HeldBodies* held_ = nullptr;
+  std::uint32_t taken_back_ = 0;  ///< answers that lay in this ring
+  bool answered_ = false;         ///< by such a one, and no body was put into this ring since
   std::array<std::uint64_t, wire::ring_cells> data_end_;
 };
 
@@ -222,8 +292,17 @@ class RxRing {
  public:
   /// `gone`: see fabric::Body; may be null.
   RxRing(wire::Ring& ring, std::uint32_t data_bytes, std::uint32_t peer, std::uint32_t index,
-         const std::atomic<std::uint32_t>* gone = nullptr) noexcept
-      : ring_(&ring), data_bytes_(data_bytes), peer_(peer), index_(index), gone_(gone) {}
+         const std::atomic<std::uint32_t>* gone = nullptr)
+      : ring_(&ring),
+        data_bytes_(data_bytes),
+        peer_(peer),
+        index_(index),
+        gone_(gone),
+        held_(std::make_unique<HeldBodies>(ring, data_bytes)) {}
+
+  /// This rank's own ring at the peer, where answers can lie; null while there is none.
+  void set_back(TxRing* back) noexcept { back_ = back; }
+  [[nodiscard]] HeldBodies* held() noexcept { return held_.get(); }
 
   /// Whether a packet waits. One load of the cell that the sender will write.
   [[nodiscard]] bool ready() const noexcept {
@@ -239,25 +318,11 @@ class RxRing {
                                   cell().tag, wire::word_length(word)};
     if (envelope.length <= wire::Cell::inline_bytes) [[likely]] {
       take(envelope, fabric::Body(std::span<const std::byte>(cell().body.data(), envelope.length)));
+    } else if ((envelope.flags & wire::flag_returned) != 0) {
+      if (!get_answer(envelope, take)) return false;
     } else {
       if (envelope.length > data_bytes_ / wire::ring_body_fraction) return false;
-      if ((envelope.flags & wire::flag_restart) != 0) data_ = next_lap(data_, data_bytes_);
-      const DataSpan span = DataSpan::after(data_, envelope.length, data_bytes_);
-      const std::span<const std::byte> bytes(
-          reinterpret_cast<const std::byte*>(ring_ + 1) + (span.begin & (data_bytes_ - 1)),
-          envelope.length);
-      data_ = span.end;
-      if ((envelope.flags & wire::flag_cut_through) == 0) {
-        const std::size_t ahead = std::min<std::size_t>(bytes.size(), most_prefetched_bytes);
-        for (std::size_t i = 0; i < ahead; i += base::arch::cache_line) {
-          base::arch::prefetch_to_read(bytes.data() + i);
-        }
-        take(envelope, fabric::Body(bytes));
-      } else {
-        const fabric::Body body(bytes, ring_->filled, span.begin, gone_);
-        take(envelope, body);
-        body.await(body.size());  // whatever became of it, the sender must be out of it
-      }
+      get_body(envelope, take);
     }
     ++head_;
     return true;
@@ -265,15 +330,15 @@ class RxRing {
 
   /// Whether enough was taken to tell the sender.
   [[nodiscard]] bool should_publish() const noexcept {
-    return head_ - published_ >= wire::ring_cells / 4 ||
-           data_ - data_published_ >=
-               std::min(data_bytes_ / wire::ring_body_fraction, warm_bytes / 2);
+    return head_ - published_ >= wire::ring_cells / 4 || data_ - data_published_ >= data_limit_;
   }
-  /// Tells the sender.
+  /// Tells the sender, but for the bodies that are held for answers.
   void publish() noexcept {
-    published_ = head_;
-    data_published_ = data_;
-    ring_->consumed.store(head_, std::memory_order_release);
+    held_->trim(head_, data_, held_bytes_);
+    published_ = held_->first_number(head_);
+    data_published_ = held_->first_position(data_);
+    ring_->consumed.store(published_ | std::uint64_t{held_->lent()} << 32,
+                          std::memory_order_release);
   }
   /// Whether the sender sleeps until it hears of room; asked after `publish` and the fence that the
   /// sender's way to sleep needs. True once for each sleep.
@@ -301,15 +366,70 @@ class RxRing {
  private:
   [[nodiscard]] wire::Cell& cell() const noexcept { return ring_->cells[head_ % wire::ring_cells]; }
 
+  /// A body in the data part of this ring.
+  template <class Take>
+  void get_body(const wire::Envelope& envelope, Take& take) noexcept {
+    if ((envelope.flags & wire::flag_rewind) != 0) {
+      data_ = data_published_ = data_ & ~std::uint64_t{data_bytes_ - 1};
+      held_->forget();
+    }
+    const std::uint64_t before = data_;
+    if ((envelope.flags & wire::flag_restart) != 0) data_ = next_lap(data_, data_bytes_);
+    const DataSpan span = DataSpan::after(data_, envelope.length, data_bytes_);
+    data_ = span.end;
+    deliver(envelope,
+            {reinterpret_cast<const std::byte*>(ring_ + 1) + (span.begin & (data_bytes_ - 1)),
+             envelope.length},
+            take);
+    held_->hold(head_, before, span.begin, static_cast<std::uint32_t>(span.end - span.begin));
+    held_bytes_ = held_part(envelope.length, data_bytes_);
+    data_limit_ = held_bytes_ + std::min(data_bytes_ / 8, warm_bytes / 4);
+  }
+
+  /// A body in the memory that was given away with one of this rank's own.
+  template <class Take>
+  [[nodiscard]] bool get_answer(const wire::Envelope& envelope, Take& take) noexcept {
+    wire::ReturnedBody place;
+    std::memcpy(&place, cell().body.data(), sizeof place);
+    if (back_ == nullptr) return false;
+    const std::span<const std::byte> bytes = back_->answer(place, envelope.length);
+    if (bytes.empty()) return false;
+    deliver(envelope, bytes, take);
+    back_->take_back(place.number);
+    return true;
+  }
+
+  template <class Take>
+  void deliver(const wire::Envelope& envelope, std::span<const std::byte> bytes,
+               Take& take) noexcept {
+    if ((envelope.flags & wire::flag_cut_through) == 0) {
+      const std::size_t ahead = std::min<std::size_t>(bytes.size(), most_prefetched_bytes);
+      for (std::size_t i = 0; i < ahead; i += base::arch::cache_line) {
+        base::arch::prefetch_to_read(bytes.data() + i);
+      }
+      take(envelope, fabric::Body(bytes));
+    } else {
+      const fabric::Body body(bytes, ring_->filled, cut_through_taken_, gone_);
+      cut_through_taken_ += envelope.length;
+      take(envelope, body);
+      body.await(body.size());  // whatever became of it, the sender must be out of it
+    }
+  }
+
   wire::Ring* ring_;
   std::uint32_t data_bytes_;
   std::uint32_t peer_;
   std::uint32_t index_;
   const std::atomic<std::uint32_t>* gone_;
+  std::unique_ptr<HeldBodies> held_;
+  TxRing* back_ = nullptr;
   std::uint32_t head_ = 0;
   std::uint32_t published_ = 0;
   std::uint64_t data_ = 0;
   std::uint64_t data_published_ = 0;
+  std::uint64_t cut_through_taken_ = 0;
+  std::uint32_t held_bytes_ = 0;
+  std::uint32_t data_limit_ = 1;  ///< bytes not announced from which on that is worth it
 };
 
 }  // namespace fulmar::channel

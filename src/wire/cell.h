@@ -50,7 +50,7 @@ struct Envelope {
 ///  0  u64 word     bits 0-15 lap, 16-23 kind, 24-31 flags, 32-63 body length; written last
 ///  8  u32 context
 /// 12  i32 tag
-/// 16  48 bytes     the body if it is that short, else u32 offset of the body in the data part
+/// 16  48 bytes     the body if it is that short; nothing, or a ReturnedBody, if it lies elsewhere
 /// ```
 /// The lap number tells a new word from the one written a round earlier, so a slot is never
 /// cleared.
@@ -71,6 +71,18 @@ inline constexpr std::uint8_t flag_body_in_data = 1;
 inline constexpr std::uint8_t flag_cut_through = 2;
 /// The body lies at the begin of the data part: the rest of this lap is left out.
 inline constexpr std::uint8_t flag_restart = 4;
+/// The body lies in the data part of the ring that leads the other way, in the place of a body that
+/// came from there; a ReturnedBody says which.
+inline constexpr std::uint8_t flag_returned = 8;
+/// With flag_body_in_data: both sides count positions from the begin of this lap again; everything
+/// before was given back.
+inline constexpr std::uint8_t flag_rewind = 16;
+
+/// In a cell with flag_returned. The receiver's own packet and memory, so it checks both.
+struct ReturnedBody {
+  std::uint32_t number;  ///< this packet of the receiver, and all before, were taken
+  std::uint32_t offset;  ///< of the body, in the data part
+};
 
 constexpr std::uint64_t pack_word(std::uint16_t lap, PacketKind kind, std::uint8_t flags,
                                   std::uint32_t length) noexcept {

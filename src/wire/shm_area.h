@@ -42,10 +42,12 @@ inline constexpr std::uint32_t max_ranks_per_segment = 1U << 16;
 /// A private ring: one sender, one receiver. The data part, of a size that follows from the layout,
 /// lies behind it.
 struct Ring {
-  alignas(64) std::atomic<std::uint32_t> consumed;  ///< receiver: packets taken, published lazily
+  /// Receiver, published lazily: packets taken, and in the upper half bodies given back with an
+  /// answer (channel/held_bodies.h).
+  alignas(64) std::atomic<std::uint64_t> consumed;
   alignas(64) std::atomic<std::uint32_t> want_credit;  ///< sender: asleep until `consumed` moves
   std::atomic<std::uint32_t> revoke;                   ///< receiver: give the ring back when idle
-  /// Sender: position in the stream of data up to which a body that is being written is complete.
+  /// Sender: how many bytes of all bodies that were put up before they were there are there.
   alignas(64) std::atomic<std::uint64_t> filled;
   alignas(64) std::array<Cell, ring_cells> cells;
 };

@@ -27,6 +27,7 @@ void channel_area(std::span<const std::uint8_t> input) {
   channel::PlainMemory memory(3, 1U << 20);
   channel::Port port(memory, 0);
   channel::MappedChannel<channel::Port> receiver(port);
+  const auto link = receiver.connect(1);  // its ring is at rank 1; answers to it come to rank 0
   const wire::AreaLayout layout = memory.layout();
   CheckingSink sink{memory};
   // The input names a part, a place in it, and what to write there.
@@ -50,7 +51,9 @@ void channel_area(std::span<const std::uint8_t> input) {
     memory.control(0).doorbell[0].store(~std::uint64_t{0});
     memory.control(0).doorbell_summary[0].store(~std::uint64_t{0});
     receiver.get(sink);
-    receiver.balance({});
+    static_cast<void>(channel::put(receiver, *link, 0, input.size() % 200));
+    channel::MappedLink* const links[] = {link.get()};
+    receiver.balance(links);
   }
 }
 

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/futex.h"
@@ -116,6 +118,37 @@ inline bool sound(const Collector::Packet& packet) {
   }
   return packet.envelope.kind == wire::PacketKind::eager && packet.envelope.context == 7 &&
          packet.body.size() == packet.envelope.length;
+}
+
+/// Ranks in one process, in one thread. Cut-through is off where one thread plays both sides,
+/// since the receiver of such a body waits for the sender.
+class Ranks {
+ public:
+  explicit Ranks(std::uint32_t count, std::uint64_t area_bytes = 8U << 20)
+      : memory(count, area_bytes) {
+    for (std::uint32_t rank = 0; rank < count; ++rank) {
+      ports.push_back(std::make_unique<Port>(memory, rank));
+      channels.push_back(std::make_unique<MappedChannel<Port>>(*ports.back()));
+      channels.back()->set_cut_through(CutThrough::off);
+    }
+  }
+  std::vector<Collector::Packet> get(std::uint32_t rank = 0) {
+    Collector collector;
+    channels[rank]->get(collector);
+    return std::move(collector.packets);
+  }
+  std::unique_ptr<MappedLink> link(std::uint32_t from, std::uint32_t to = 0) {
+    return channels[from]->connect(to);
+  }
+  PlainMemory memory;
+  std::vector<std::unique_ptr<Port>> ports;
+  std::vector<std::unique_ptr<MappedChannel<Port>>> channels;
+};
+
+/// An area with room for `rings` rings of the smallest kind.
+inline std::uint64_t area_for(std::uint32_t ranks, std::uint64_t rings) {
+  const wire::AreaLayout none = wire::AreaLayout::fit(ranks, std::uint64_t{1} << 20);
+  return none.rings + rings * (sizeof(wire::Ring) + wire::smallest_ring_data_bytes) + 64;
 }
 
 }  // namespace fulmar::channel
