@@ -203,9 +203,9 @@ TEST(ForgedAnswer, To_a_rank_that_has_sent_nothing_closes_the_ring) {
 }
 
 /// Three ranks with one ring each to give. Rank 1 has that of rank 0, and has sent it a body.
-class SharedPool : public ::testing::Test {
- protected:
-  SharedPool()
+class Pool {
+ public:
+  Pool()
       : ranks(3, area_for(3, 1)),
         link(ranks.link(1)),
         back(ranks.link(0, 1)),
@@ -244,6 +244,7 @@ class SharedPool : public ::testing::Test {
   std::unique_ptr<MappedLink> back;
   std::unique_ptr<MappedLink> other;
 };
+class SharedPool : public ::testing::Test, protected Pool {};
 
 /// The owner has not even opened the ring through which the answer comes.
 TEST_F(SharedPool, Ring_with_an_answer_in_it_is_not_given_back) {
