@@ -75,8 +75,9 @@ struct Operation : Outgoing {
   std::uint64_t moved = 0;       ///< bytes (or pieces, when sharing) taken care of
   std::uint32_t in_place = 0;    ///< packets under way that need the memory of the send
   std::uint64_t order = 0;       ///< among kept messages of the connection
-  std::uint64_t started_ns = 0;  ///< when the bytes of a long receive began to move
+  std::uint64_t started_ns = 0;  ///< when a long receive whose way is timed asked for its bytes
   LongCopy way = LongCopy::automatic;
+  bool way_counts = false;  ///< CopyChoice wants to know how long it takes
   Operation* next_active = nullptr;
   /// Called when the operation is done, under the lock, if set. May start other operations and may
   /// free this one: the device does not touch it any more.

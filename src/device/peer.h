@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "device/copy_choice.h"
 #include "device/operation.h"
 #include "device/rails.h"
 #include "wire/packets.h"
@@ -77,6 +78,7 @@ struct Peer {
   OutgoingQueue queue;        ///< no room in the channel
   OutgoingQueue kept;         ///< messages that stay here until asked for or released
   std::uint64_t next_order = 1;
+  Occupied occupied;  ///< by long messages from there whose way is timed
   std::vector<Ask> asks;
   std::vector<EarlyMessage> early;  ///< by order; those that the peer still takes for out of turn
   std::vector<Ask> probed;          ///< what probes asked this peer for since they were answered

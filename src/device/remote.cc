@@ -293,6 +293,9 @@ void Device::order_ended(Transfer& transfer, fabric::Sent how) noexcept {
   if (how == fabric::Sent::lost) {
     transfer.lost = true;
     deactivate(operation);
+    // At once: it would find room while the other orders are still under way.
+    const bool has_fin = operation.is_send && operation.moved == operation.length;
+    if (has_fin && withdraw_fin(operation)) operation.moved = 0;
   }
   if (transfer.orders == 0) end_orders(operation);
 }
@@ -329,8 +332,7 @@ bool Device::withdraw_fin(const Operation& send) noexcept {
 
 /// Orders have failed: the message starts again as a stream, or ends.
 void Device::retreat(Operation& operation) noexcept {
-  const bool fin_is_out =
-      operation.is_send && operation.moved == operation.length && !withdraw_fin(operation);
+  const bool fin_is_out = operation.is_send && operation.moved == operation.length;
   close_memory(operation);
   if (fin_is_out || !can_move_remotely(*operation.peer)) {
     operation.outcome.error = base::ErrorClass::other;

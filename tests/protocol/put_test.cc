@@ -296,6 +296,21 @@ TEST_F(Putting, Fin_is_taken_back_where_it_has_not_gone_out) {
   expect_stream_of(*message);
 }
 
+/// There is room for it when one order has failed and others are still under way. Expect: the same.
+TEST_F(Putting, Fin_does_not_go_out_behind_an_order_that_has_failed) {
+  auto message = send();
+  peer.cluster.network.refuse_posts(1000);
+  receive_clear(clear());
+  peer.fail_order();
+  peer.cluster.network.refuse_posts(0);
+  for (int i = 0; i < 10; ++i) peer.device().progress();
+  peer.expect_nothing();
+  EXPECT_EQ(peer.memory().under_way(), 2U);
+  peer.move_orders(9);
+  expect_answer(PacketKind::no_put);
+  expect_stream_of(*message);
+}
+
 TEST_F(Putting, Says_so_where_it_may_not_open_memory) {
   auto message = send();
   peer.memory().refuse_to_open(1);
