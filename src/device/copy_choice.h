@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <utility>
 
 namespace fulmar::device {
 
@@ -16,14 +17,27 @@ enum class LongCopy : std::uint8_t {
   stream,  ///< two copies through the ring, at the same time
 };
 
-/// Finds out which way is faster on this machine.
+/// Finds out which way is faster on this machine, at this time.
 ///
 /// A single copy through the kernel moves each byte once but pays for every page that it pins; a
 /// copy through shared memory moves it twice, on two cores at a time, out of caches. Which wins
-/// depends on the processor (seen: 27 against 31 GB/s on one kind, 41 against 20 on another), so
-/// the receiver times its transfers: the first of each size class take turns, later ones go the
-/// faster way, and now and then one tries the other way again. Times decay, so that one bad moment
-/// is forgotten.
+/// depends on the processor (seen: 27 against 31 GB/s on one kind, 41 against 20 on another), on
+/// how far apart the cores are, which a virtual machine's host may change at any time, and on
+/// whether messages come one by one or in queues. So the receiver times its transfers, and those of
+/// a size class mostly go the way that is faster.
+///
+/// One transfer says little: a sender may have run ahead through the ring while the receiver was
+/// busy with messages before, and memory that is touched for the first time is slow. So messages go
+/// the same way in spells, and the first half of one that changes the way does not count. Those
+/// that do are taken together: messages of a queue end in bursts, so neither the best nor the
+/// middle one would do. Now and then a spell takes the other way, soon at first and then more
+/// rarely.
+///
+/// Where both sides send, two of these decide, and what one measures depends on what the other has
+/// chosen: beside kernel copies of the other direction the ring looks slow even where it would be
+/// twice as fast for both. So both try at the same count of messages, which in programs of that
+/// kind is the same time; and the cost of the way in use rises slowly, so that who has seen it fast
+/// waits for the other to see it, too.
 class CopyChoice {
  public:
   explicit CopyChoice(LongCopy fixed) noexcept : fixed_(fixed) {}
@@ -31,47 +45,116 @@ class CopyChoice {
   /// Changes the way; what was measured stays.
   void fix(LongCopy way) noexcept { fixed_ = way; }
 
-  [[nodiscard]] LongCopy pick(std::uint64_t length) noexcept {
-    if (fixed_ != LongCopy::automatic) return fixed_;
+  /// What is to happen to a message.
+  struct Pick {
+    LongCopy way = LongCopy::automatic;
+    bool counts = false;  ///< `record` is to be called when it has come
+  };
+
+  /// The way of the next message of so many bytes.
+  [[nodiscard]] Pick pick(std::uint64_t length) noexcept {
+    if (fixed_ != LongCopy::automatic) return {fixed_, false};
     Class& one = classes_[index(length)];
-    const std::uint32_t turn = one.turns++;
-    const LongCopy faster = one.share < one.stream ? LongCopy::share : LongCopy::stream;
-    if (turn < first_trials) return turn % 2 == 0 ? LongCopy::share : LongCopy::stream;
-    if (turn % retry_interval != 0) return faster;
-    return faster == LongCopy::share ? LongCopy::stream : LongCopy::share;
+    if (one.left == 0) {
+      one.left = spell(length);
+      const LongCopy before = std::exchange(one.way, next_way(one));
+      one.uncounted = before == one.way ? 0 : spell(length) / 2;
+    }
+    --one.left;
+    if (one.uncounted == 0) return {one.way, true};
+    --one.uncounted;
+    return {one.way, false};
   }
 
-  /// A transfer took so long from match to completion.
+  /// A message that counts has come; for so long no other one from its sender could.
   void record(LongCopy way, std::uint64_t length, std::uint64_t ns) noexcept {
-    if (way == LongCopy::automatic) return;
     Class& one = classes_[index(length)];
-    float& best = way == LongCopy::share ? one.share : one.stream;
-    const float sample = static_cast<float>(ns) / static_cast<float>(length);
-    best = best == 0 ? sample : std::min(best * decay, sample);
+    Sum& sum = way == LongCopy::share ? one.shared : one.streamed;
+    sum.ns += ns;
+    sum.bytes += length;
+    if (++sum.messages >= spell(length) / 2) settle(one, way, std::exchange(sum, {}));
   }
 
-  /// Nanoseconds a byte as far as known, 0 if not; for reports.
+  /// Nanoseconds a byte, as far as known; 0 if not.
   [[nodiscard]] float cost(LongCopy way, std::uint64_t length) const noexcept {
     const Class& one = classes_[index(length)];
     return way == LongCopy::share ? one.share : one.stream;
   }
 
- private:
-  static constexpr std::uint32_t first_trials = 8;
-  static constexpr std::uint32_t retry_interval = 256;
-  static constexpr float decay = 1.01F;
+  /// How many messages of so many bytes go the same way before another may be chosen. Half of them
+  /// are as much as a ring holds.
+  static constexpr std::uint32_t spell(std::uint64_t length) noexcept {
+    const std::uint64_t wanted = spell_bytes >> (index(length) - 1);
+    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(wanted, 8, 32));
+  }
 
-  struct Class {
-    float share = 0;
-    float stream = 0;
-    std::uint32_t turns = 0;
+ private:
+  static constexpr std::uint64_t spell_bytes = std::uint64_t{4} << 20;
+  /// From this spell on every so many go the other way, before it those of a power of two do.
+  static constexpr std::uint32_t trial_spells = 128;
+  static constexpr float most_rise = 1.15F;
+  static constexpr float least_cost = 1e-6F;  ///< 0 says that nothing is known
+
+  /// Of the messages that count since the cost of their way was settled.
+  struct Sum {
+    std::uint64_t ns = 0;
+    std::uint64_t bytes = 0;
+    std::uint32_t messages = 0;
   };
-  static std::size_t index(std::uint64_t length) noexcept {
-    return std::min<std::size_t>(static_cast<std::size_t>(std::bit_width(length)), 31);
+  struct Class {
+    float share = 0;  ///< cost
+    float stream = 0;
+    Sum shared;
+    Sum streamed;
+    LongCopy way = LongCopy::automatic;  ///< of the spell that is picked
+    std::uint32_t left = 0;              ///< messages of it
+    std::uint32_t uncounted = 0;         ///< of those, that do not count
+    std::uint32_t spells = 0;            ///< picked so far
+  };
+
+  static constexpr std::size_t index(std::uint64_t length) noexcept {
+    return std::clamp<std::size_t>(static_cast<std::size_t>(std::bit_width(length)), 1, 31);
+  }
+  static constexpr LongCopy other(LongCopy way) noexcept {
+    return way == LongCopy::share ? LongCopy::stream : LongCopy::share;
+  }
+
+  static LongCopy faster(const Class& one) noexcept {
+    return one.share < one.stream ? LongCopy::share : LongCopy::stream;
+  }
+
+  static LongCopy next_way(Class& one) noexcept {
+    const std::uint32_t spell = one.spells++;
+    if (one.share == 0 || one.stream == 0) {
+      return spell % 2 == 0 ? LongCopy::share : LongCopy::stream;
+    }
+    const bool trial =
+        spell < trial_spells ? std::has_single_bit(spell) && spell > 2 : spell % trial_spells == 0;
+    return trial ? other(faster(one)) : faster(one);
+  }
+
+  static void settle(Class& one, LongCopy way, const Sum& sum) noexcept {
+    float measured = static_cast<float>(sum.ns) / static_cast<float>(sum.bytes);
+    float& cost = way == LongCopy::share ? one.share : one.stream;
+    if (cost != 0 && way == faster(one)) measured = std::min(measured, cost * most_rise);
+    cost = std::max(measured, least_cost);
   }
 
   LongCopy fixed_;
   std::array<Class, 32> classes_{};
+};
+
+/// The messages of one sender, for which CopyChoice wants to know how long each kept others from
+/// coming: in a queue from the end of the one before.
+class Occupied {
+ public:
+  /// A message that was asked for then is complete now. Times of one clock.
+  std::uint64_t end(std::uint64_t asked_ns, std::uint64_t now_ns) noexcept {
+    return now_ns - std::max(asked_ns, std::exchange(end_ns_, now_ns));
+  }
+
+ private:
+  std::uint64_t end_ns_ = 0;
 };
 
 }  // namespace fulmar::device

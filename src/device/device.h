@@ -215,7 +215,6 @@ class Device {
   [[nodiscard]] std::size_t named_operations() const noexcept { return cookies_.live(); }
   /// Messages for which memory is open.
   [[nodiscard]] std::size_t transfers() const noexcept { return transfers_.live(); }
-  [[nodiscard]] const CopyChoice& copy_choice() const noexcept { return copy_choice_; }
   [[nodiscard]] const match::Matcher& matcher() const noexcept { return matcher_; }
   [[nodiscard]] std::size_t connected_peers() const noexcept { return owned_peers_.size(); }
   [[nodiscard]] std::size_t held_senders() const noexcept { return held_senders_.size(); }

@@ -66,10 +66,13 @@ void Device::start_rendezvous(Operation& receive, Peer& peer, const Announced& m
     return;
   }
   if (address != 0 && could_share(receive)) {
-    receive.way = copy_choice_.pick(receive.length);
-    receive.started_ns = 0;
+    const CopyChoice::Pick pick = copy_choice_.pick(receive.length);
+    receive.way = pick.way;
+    receive.way_counts = pick.counts;
+    receive.started_ns = base::now_ns();
     if (receive.way == LongCopy::stream) return start_stream(receive);
     if (try_share(receive)) return;
+    receive.way_counts = false;  // too many are under way: another way, about which nobody asked
   }
   if (address != 0 && try_read(receive)) return;
   start_stream(receive);
@@ -150,7 +153,8 @@ void Device::finish_rendezvous(Operation& receive) noexcept {
 
 void Device::note_way(const Operation& receive) noexcept {
   if (receive.way == LongCopy::automatic) return;
-  copy_choice_.record(receive.way, receive.length, base::now_ns() - receive.started_ns);
+  const std::uint64_t ns = receive.peer->occupied.end(receive.started_ns, base::now_ns());
+  if (receive.way_counts) copy_choice_.record(receive.way, receive.length, ns);
 }
 
 void Device::on_clear_to_share(Peer& peer, std::span<const std::byte> body) noexcept {
@@ -202,7 +206,6 @@ void Device::on_data(Peer& peer, const fabric::Body& body) noexcept {
     ++counters_.malformed;
     return;
   }
-  if (receive->moved == 0) receive->started_ns = base::now_ns();
   copy_body(receive->buffer, data->offset, body, sizeof *data, bytes);
   add_streamed(*receive, bytes);
 }
@@ -266,7 +269,6 @@ unsigned Device::advance_share(Operation& operation) noexcept {
     }
   });
   if (share == nullptr) return 0;
-  if (!operation.is_send && operation.started_ns == 0) operation.started_ns = base::now_ns();
   const std::uint64_t pieces = piece_count(operation.length);
   unsigned moved = 0;
   while (moved < pieces_per_step) {
