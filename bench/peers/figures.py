@@ -13,18 +13,19 @@ class Samples:
 
     def __init__(self, label):
         self.label = label
-        self.runs = []  # (job, nanoseconds of a cache line around the run, result)
+        self.runs = []  # (job, nanoseconds of a cache line before and after the run, result)
         self.about = {}
         self.points = {}
         self.init = {}
 
-    def settle(self, limit):
-        """Takes the runs with a cache line of at most `limit` ns, of a job without such all; returns how many are left out."""
+    def settle(self, low, high):
+        """Takes the runs with cache lines of `low` to `high` ns, of a job without such all; returns how many are left out."""
         left_out = 0
         for job in sorted({job for job, _, _ in self.runs}):
-            lines = [(line, result) for name, line, result in self.runs if name == job]
-            good = [result for line, result in lines if line <= limit] or [result for _, result in lines]
-            left_out += len(lines) - len(good)
+            of_job = [(lines, result) for name, lines, result in self.runs if name == job]
+            good = [result for lines, result in of_job if low <= min(lines) and max(lines) <= high]
+            good = good or [result for _, result in of_job]
+            left_out += len(of_job) - len(good)
             for result in good:
                 self.add(result)
         return left_out
