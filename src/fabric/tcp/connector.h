@@ -158,6 +158,7 @@ class Connector {
   void decide(Link& link, std::uint64_t now_ns);
   [[nodiscard]] wire::TcpAnswer judge(std::uint32_t peer, std::uint16_t lane) const;
   void hand_over(Link& link, std::uint64_t now_ns);
+  void close_guests(std::uint32_t peer, std::uint16_t lane) noexcept;
   void open_other_lanes(std::uint32_t peer, std::uint64_t begin_ns, const Endpoint* way);
   void refused(Link& link, std::uint64_t now_ns);
   void lost(Link& link, const char* reason, std::uint64_t now_ns);

@@ -163,7 +163,17 @@ void Connector::hand_over(Link& link, std::uint64_t now_ns) {
     }
     searches_.erase(std::uint64_t{number} << 16 | lane);
   }
+  close_guests(number, lane);
   if (lane == 0) open_other_lanes(number, now_ns, way ? &*way : nullptr);
+}
+
+/// Other connections that the peer has begun for a lane which is connected now. It closes them,
+/// too, but it may have proven the key before: after `forget` such a one would be chosen.
+void Connector::close_guests(std::uint32_t peer, std::uint16_t lane) noexcept {
+  for (Link& guest : links_.accepted()) {
+    if (guest.stage != Link::Stage::talking || !guest.talk->heard()) continue;
+    if (guest.talk->peer() == peer && guest.talk->lane() == lane) links_.close(guest);
+  }
 }
 
 /// The handshake has failed.
