@@ -143,7 +143,7 @@ struct Handle<Win> {
 };
 
 /// Where a result goes that is an int in the plain form and an MPI_Count in the `_c` form. A value
-/// that does not fit becomes MPI_UNDEFINED, or, for `fail_if_too_large`, the call ends with
+/// that does not fit becomes MPI_UNDEFINED, or, for `fail`, the call ends with
 /// MPI_ERR_VALUE_TOO_LARGE.
 class CountOut {
  public:

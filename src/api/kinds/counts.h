@@ -61,11 +61,6 @@ struct CountResult : CountResultOf<T, mpi::CountOut::Overflow::undefined> {};
 template <class T>
 CountResult(int, T*) -> CountResult<T>;
 
-template <class T>
-struct ByteCountResult : CountResultOf<T, mpi::CountOut::Overflow::fail> {};
-template <class T>
-ByteCountResult(int, T*) -> ByteCountResult<T>;
-
 /// A position in a buffer that the call reads and moves on.
 template <class T>
 struct PositionInOut : CountResultOf<T, mpi::CountOut::Overflow::fail> {};

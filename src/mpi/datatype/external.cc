@@ -10,6 +10,7 @@
 #include <array>
 #include <span>
 
+#include "mpi/datatype/buffers.h"
 #include "mpi/datatype/calls.h"
 #include "mpi/datatype/convert.h"
 #include "mpi/datatype/view.h"
@@ -113,19 +114,6 @@ Error check_representation(std::string_view name) {
                  static_cast<int>(std::min<std::size_t>(name.size(), 64)), name.data());
 }
 
-/// Fails unless [position, position + needed) lies in a buffer of `room` bytes.
-Error check_window(const char* size_argument, Count position, Count needed, Count room) {
-  if (position < 0 || position > room) {
-    return failure(ErrorClass::arg, "argument position: %lld is outside the buffer of %lld bytes",
-                   static_cast<long long>(position), static_cast<long long>(room));
-  }
-  if (needed <= room - position) return {};
-  return failure(ErrorClass::truncate,
-                 "argument %s: %lld bytes are needed at position %lld of a buffer of %lld",
-                 size_argument, static_cast<long long>(needed), static_cast<long long>(position),
-                 static_cast<long long>(room));
-}
-
 }  // namespace
 
 Result<Count> external_bytes(const Datatype& type, Count count) {
@@ -183,10 +171,9 @@ Error pack_external(Library&, std::string_view datarep, ConstData in, void* out,
   if (const Error bad = check_representation(datarep); bad.failed()) return bad;
   const auto bytes = external_bytes(*in.type, in.count);
   if (bytes.failed()) return bytes.error();
-  if (const Error bad = check_window("outsize", position, bytes.value(), out_bytes); bad.failed()) {
-    return bad;
-  }
-  const Error bad = pack_external32(in, static_cast<std::byte*>(out) + position);
+  const PackedBuffer buffer{"outbuf", "outsize", out, out_bytes};
+  Error bad = check_packed(buffer, position, bytes.value());
+  if (bad.ok()) bad = pack_external32(in, static_cast<std::byte*>(out) + position);
   if (bad.ok()) position += bytes.value();
   return bad;
 }
@@ -196,10 +183,9 @@ Error unpack_external(Library&, std::string_view datarep, const void* in, Count 
   if (const Error bad = check_representation(datarep); bad.failed()) return bad;
   const auto bytes = external_bytes(*out.type, out.count);
   if (bytes.failed()) return bytes.error();
-  if (const Error bad = check_window("insize", position, bytes.value(), in_bytes); bad.failed()) {
-    return bad;
-  }
-  const Error bad = unpack_external32(static_cast<const std::byte*>(in) + position, out);
+  const PackedBuffer buffer{"inbuf", "insize", in, in_bytes};
+  Error bad = check_packed(buffer, position, bytes.value());
+  if (bad.ok()) bad = unpack_external32(static_cast<const std::byte*>(in) + position, out);
   if (bad.ok()) position += bytes.value();
   return bad;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
+#include "mpi/datatype/buffers.h"
 #include "mpi/datatype/calls.h"
 #include "mpi/datatype/view.h"
 
@@ -21,28 +22,13 @@ Result<Count> packed_bytes(const Datatype& type, Count count) {
   return bytes;
 }
 
-/// Fails unless [position, position + needed) lies in a buffer of `room` bytes.
-Error check_window(const char* size_argument, Count position, Count needed, Count room) {
-  if (position < 0 || position > room) {
-    return failure(ErrorClass::arg, "argument position: %lld is outside the buffer of %lld bytes",
-                   static_cast<long long>(position), static_cast<long long>(room));
-  }
-  if (needed > room - position) {
-    return failure(ErrorClass::truncate,
-                   "argument %s: %lld bytes are needed at position %lld of a buffer of %lld",
-                   size_argument, static_cast<long long>(needed), static_cast<long long>(position),
-                   static_cast<long long>(room));
-  }
-  return {};
-}
-
 }  // namespace
 
 Error pack(Library&, ConstData in, void* out, Count out_bytes, CountOut position, Comm&) {
   const auto bytes = packed_bytes(*in.type, in.count);
   if (bytes.failed()) return bytes.error();
   const Count at = position.get();
-  const Error bad = check_window("outsize", at, bytes.value(), out_bytes);
+  const Error bad = check_packed({"outbuf", "outsize", out, out_bytes}, at, bytes.value());
   if (bad.failed()) return bad;
   const auto size = static_cast<std::size_t>(bytes.value());
   View(*in.type, in.count).pack(in.address, 0, {static_cast<std::byte*>(out) + at, size});
@@ -53,7 +39,7 @@ Error unpack(Library&, const void* in, Count in_bytes, CountOut position, Data o
   const auto bytes = packed_bytes(*out.type, out.count);
   if (bytes.failed()) return bytes.error();
   const Count at = position.get();
-  const Error bad = check_window("insize", at, bytes.value(), in_bytes);
+  const Error bad = check_packed({"inbuf", "insize", in, in_bytes}, at, bytes.value());
   if (bad.failed()) return bad;
   const auto size = static_cast<std::size_t>(bytes.value());
   View(*out.type, out.count).unpack(out.address, 0, {static_cast<const std::byte*>(in) + at, size});

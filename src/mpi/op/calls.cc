@@ -2,6 +2,8 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/op/calls.h"
 
+#include "mpi/datatype/buffers.h"
+
 namespace fulmar::mpi {
 
 using base::Error;
@@ -35,8 +37,8 @@ Error op_commutative(Library&, Op& op, int& commute) {
 
 Error reduce_local(Library&, const void* in, Data inout, Op& op) {
   if (const Error bad = check_reduction(op, *inout.type); bad.failed()) return bad;
-  if (is_in_place(in) || is_in_place(inout.address)) {
-    return failure(ErrorClass::buffer, "MPI_IN_PLACE has no meaning in a local reduction");
+  if (const Error bad = check_buffer("inbuf", in, inout.count, *inout.type); bad.failed()) {
+    return bad;
   }
   if (in == inout.address && in != nullptr && inout.count > 0) {
     return failure(ErrorClass::buffer,

@@ -5,6 +5,8 @@
 // (MPI 5.0 section 3.6).
 //
 // ranks: 1 2 4
+#include <sys/mman.h>
+
 #include "check.h"
 
 namespace {
@@ -226,6 +228,25 @@ void order() {
   check::ok(MPI_Buffer_detach(&address, &size));
 }
 
+/// Larger than an int can say. Its memory is never touched.
+void larger_than_an_int() {
+  const MPI_Count bytes = MPI_Count{3} << 30;
+  void* memory = ::mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  check::that(memory != MAP_FAILED, "address space");
+  void* address = nullptr;
+  int size = 0;
+  check::ok(MPI_Buffer_attach_c(memory, bytes));
+  check::ok(MPI_Buffer_detach(&address, &size));
+  check::that(address == memory, "address");
+  check::is(size, MPI_UNDEFINED, "size");
+  check::ok(MPI_Comm_attach_buffer_c(MPI_COMM_WORLD, memory, bytes));
+  MPI_Count large = 0;
+  check::ok(MPI_Comm_detach_buffer_c(MPI_COMM_WORLD, &address, &large));
+  check::is(large, bytes, "size, large");
+  ::munmap(memory, static_cast<std::size_t>(bytes));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -236,6 +257,7 @@ int main(int argc, char** argv) {
   of_communicators();
   freed_with_a_buffer();
   order();
+  larger_than_an_int();
   // What is left in a buffer is delivered by MPI_Finalize.
   static unsigned char memory[100000 + MPI_BSEND_OVERHEAD];
   check::ok(MPI_Buffer_attach(memory, sizeof memory));

@@ -67,13 +67,13 @@ TEST_F(Kinds, result_that_does_not_fit_becomes_undefined) {
   EXPECT_EQ(result, std::numeric_limits<int>::max());
 }
 
-TEST_F(Kinds, size_that_does_not_fit_fails) {
+TEST_F(Kinds, position_that_does_not_fit_fails) {
   int result = 7;
-  ByteCountResult carrier{0, &result};
+  PositionInOut carrier{0, &result};
   EXPECT_EQ(carrier.value(scope_).set(Count{1} << 31).error_class(), ErrorClass::value_too_large);
   EXPECT_EQ(result, 7);
   MPI_Count large = 0;
-  EXPECT_TRUE((ByteCountResult{0, &large}.value(scope_).set(Count{1} << 31).ok()));
+  EXPECT_TRUE((PositionInOut{0, &large}.value(scope_).set(Count{1} << 31).ok()));
   EXPECT_EQ(large, Count{1} << 31);
 }
 
