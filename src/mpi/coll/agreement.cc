@@ -14,8 +14,8 @@ namespace {
 using base::Error;
 using base::ErrorClass;
 
-/// Apart from the messages of the calls themselves.
-constexpr auto channel = static_cast<Channel>(Comm::collective_bit | Comm::partitioned_bit);
+constexpr const char* rule =
+    "all ranks of a communicator must make the same collective calls in the same order";
 
 template <std::size_t size>
 void set(std::array<char, size>& to, std::string_view text) {
@@ -70,10 +70,17 @@ void CollectiveCall::add_words(const std::string& words) noexcept {
 }
 
 void CollectiveCall::add_data(Count count, const Datatype& type) noexcept {
-  const BasicType* basic = type.uniform();
-  if (body_.bytes < 0 && !amounts_differ(body_.name.data())) {
+  const BasicType* basic = count == 0 ? nullptr : element_of(type);
+  if (amounts_differ(body_.name.data())) {
+    // mpi/coll/amounts.h looks at them.
+  } else if (body_.bytes < 0) {
     body_.bytes = count * type.size;
-    if (basic != nullptr && count != 0) set(body_.type, basic->name);
+    if (basic != nullptr) set(body_.type, basic->name);
+  } else if (body_.bytes != count * type.size) {
+    body_.unfit = gives_other_than_expected;
+  } else if (basic != nullptr && body_.type[0] != '\0' &&
+             basic->name != std::string_view(body_.type.data())) {
+    body_.unfit = gives_other_type;
   }
   if (given_ < 0) given_ = count * type.size;
   add_words(std::to_string(count) + " " + words_for(type));
@@ -102,9 +109,10 @@ void CollectiveCall::add_parts(const CountArray& counts, const Datatype& type,
   }
   body_.bytes = total * type.size;
   if (!reduces && !comm.is_inter && given_ >= 0) {
-    body_.unfit = given_ != counts[static_cast<std::size_t>(comm.rank)] * type.size ? 1 : 0;
+    const bool fits = given_ == counts[static_cast<std::size_t>(comm.rank)] * type.size;
+    body_.unfit = fits ? 0 : gives_other_than_part;
   }
-  const BasicType* basic = type.uniform();
+  const BasicType* basic = element_of(type);
   if (basic != nullptr && total != 0) set(body_.type, basic->name);
   add_words(std::to_string(total) + " " + words_for(type) + " in parts of" +
             words_for(counts, number));
@@ -148,26 +156,24 @@ ErrorClass CollectiveCall::difference_between(const Body& a, const Body& b) noex
   return a.op != b.op ? ErrorClass::op : ErrorClass::success;
 }
 
-void CollectiveCall::refuse(Verdict& verdict, ErrorClass wrong, const std::string& text) {
-  if (verdict.error_class != static_cast<std::int32_t>(ErrorClass::success)) return;
-  verdict.error_class = static_cast<std::int32_t>(wrong);
-  set(verdict.text, text);
-}
-
 /// The first rank whose call does not fit that of rank 0, or does not fit in itself.
 void CollectiveCall::judge(std::span<const Body> calls, Verdict& verdict) {
   for (std::size_t rank = 1; rank < calls.size(); ++rank) {
     const ErrorClass wrong = difference(calls.front(), calls[rank]);
     if (wrong == ErrorClass::success) continue;
-    return refuse(verdict, wrong,
-                  "rank " + std::to_string(rank) + " called " + text_of(calls[rank]) +
-                      " where rank 0 called " + text_of(calls.front()));
+    return verdict.refuse(wrong, "rank " + std::to_string(rank) + " called " +
+                                     text_of(calls[rank]) + " where rank 0 called " +
+                                     text_of(calls.front()));
   }
   for (std::size_t rank = 0; rank < calls.size(); ++rank) {
-    if (calls[rank].unfit == 0) continue;
-    return refuse(verdict, ErrorClass::count,
-                  "rank " + std::to_string(rank) + " called " + text_of(calls[rank]) +
-                      " and gives another amount than its part has");
+    const std::int32_t unfit = calls[rank].unfit;
+    if (unfit == 0) continue;
+    const bool wrong_type = unfit == gives_other_type;
+    const char* what = wrong_type ? "another type" : "another amount";
+    const char* than = unfit == gives_other_than_part ? "its part has" : "it expects";
+    return verdict.refuse(wrong_type ? ErrorClass::type : ErrorClass::count,
+                          "rank " + std::to_string(rank) + " called " + text_of(calls[rank]) +
+                              " and gives " + what + " than " + than);
   }
 }
 
@@ -183,16 +189,16 @@ void CollectiveCall::check_roots(std::span<const Body> first, std::span<const Bo
       ++roots;
       for (const Body& other : others) {
         if (other.root == static_cast<std::int32_t>(rank)) continue;
-        refuse(verdict, ErrorClass::root,
-               "a rank called " + text_of(other) + " where rank " + std::to_string(rank) +
-                   " of the other group called " + text_of(group[rank]));
+        verdict.refuse(ErrorClass::root, "a rank called " + text_of(other) + " where rank " +
+                                             std::to_string(rank) + " of the other group called " +
+                                             text_of(group[rank]));
       }
     }
   }
   if (roots == 1) return;
-  refuse(verdict, ErrorClass::root,
-         std::to_string(roots) + " ranks called " + first.front().name.data() +
-             " with root MPI_ROOT, where exactly one rank of the two groups must");
+  verdict.refuse(ErrorClass::root,
+                 std::to_string(roots) + " ranks called " + first.front().name.data() +
+                     " with root MPI_ROOT, where exactly one rank of the two groups must");
 }
 
 void CollectiveCall::judge_between(std::span<const Body> first, std::span<const Body> second,
@@ -208,22 +214,13 @@ void CollectiveCall::judge_between(std::span<const Body> first, std::span<const 
       if (wrong == ErrorClass::success && alike) wrong = difference(group.front(), group[rank]);
       if (wrong == ErrorClass::success) continue;
       const bool beside = group[rank].name == model.name && !own;
-      return refuse(verdict, wrong,
-                    "rank " + std::to_string(rank) + (own ? "" : " of the other group") +
-                        " called " + text_of(group[rank]) + " where rank 0 called " +
-                        text_of(beside ? group.front() : model));
+      return verdict.refuse(wrong, "rank " + std::to_string(rank) +
+                                       (own ? "" : " of the other group") + " called " +
+                                       text_of(group[rank]) + " where rank 0 called " +
+                                       text_of(beside ? group.front() : model));
     }
   }
   if (model.root != no_root) check_roots(first, second, verdict);
-}
-
-Error CollectiveCall::error_of(Verdict& verdict) {
-  if (verdict.error_class == static_cast<std::int32_t>(ErrorClass::success)) return {};
-  verdict.text.back() = '\0';
-  return base::failure(static_cast<ErrorClass>(verdict.error_class),
-                       "%s; all ranks of a communicator must make the same collective calls in the "
-                       "same order (FULMAR_CHECK=collectives)",
-                       verdict.text.data());
 }
 
 /// To rank 0, which has its own already.
@@ -240,36 +237,24 @@ Algorithm CollectiveCall::collect(Exchange& exchange, std::span<Body> calls) {
   }
 }
 
-/// From rank 0.
-Algorithm CollectiveCall::spread(Exchange& exchange, Verdict& verdict) {
-  const Datatype& byte = exchange.byte_type();
-  if (exchange.rank() != 0) {
-    co_await exchange.receive({&verdict, sizeof verdict, &byte}, 0);
-    co_return;
-  }
-  for (int rank = 1; rank < exchange.size(); ++rank) {
-    co_await exchange.send({&verdict, sizeof verdict, &byte}, rank);
-  }
-}
-
 Algorithm CollectiveCall::compare_within(Exchange& exchange, const CollectiveCall& call) {
   std::vector<Body> calls(exchange.rank() == 0 ? static_cast<std::size_t>(exchange.size()) : 1);
   calls.front() = call.body_;
   co_await collect(exchange, calls);
-  Verdict verdict{};
+  Verdict verdict;
   if (exchange.rank() == 0) judge(calls, verdict);
-  co_await spread(exchange, verdict);
-  exchange.note(error_of(verdict));
+  co_await Verdict::spread(exchange, verdict);
+  exchange.note(verdict.error(rule));
 }
 
 Algorithm CollectiveCall::compare_between(Exchange& exchange, const CollectiveCall& call) {
   const Comm& comm = exchange.comm();
   const Datatype& byte = exchange.byte_type();
-  Exchange inside(*comm.local_comm, channel, exchange.tag());
+  Exchange inside(*comm.local_comm, comparing_channel, exchange.tag());
   std::vector<Body> ours(static_cast<std::size_t>(exchange.rank() == 0 ? exchange.size() : 1));
   ours.front() = call.body_;
   co_await collect(inside, ours);
-  Verdict verdict{};
+  Verdict verdict;
   if (exchange.rank() == 0) {
     std::vector<Body> theirs(static_cast<std::size_t>(comm.remote_size));
     const ConstData told{ours.data(), static_cast<Count>(ours.size() * sizeof(Body)), &byte};
@@ -282,15 +267,15 @@ Algorithm CollectiveCall::compare_between(Exchange& exchange, const CollectiveCa
       judge_between(theirs, ours, verdict);
     }
   }
-  co_await spread(inside, verdict);
+  co_await Verdict::spread(inside, verdict);
   exchange.note(inside.result());
-  exchange.note(error_of(verdict));
+  exchange.note(verdict.error(rule));
 }
 
 Error CollectiveCall::compare(Comm& comm) {
   // The tag that the call will take.
   const auto tag = static_cast<int>(comm.collective_calls & (largest_tag >> 1));
-  Exchange exchange(comm, channel, tag);
+  Exchange exchange(comm, comparing_channel, tag);
   const Error error = exchange.run(comm.is_inter ? compare_between(exchange, *this)
                                                  : compare_within(exchange, *this));
   // The call does not come to that; where the others' call is a non-blocking one, it has.
@@ -299,7 +284,7 @@ Error CollectiveCall::compare(Comm& comm) {
 }
 
 Algorithm CollectiveCall::compare_first(Exchange& exchange, const CollectiveCall& call) {
-  Exchange line(exchange.comm(), channel, exchange.tag());
+  Exchange line(exchange.comm(), comparing_channel, exchange.tag());
   if (line.comm().is_inter) {
     co_await compare_between(line, call);
   } else {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "mpi/coll/exchange.h"
+#include "mpi/coll/verdict.h"
 #include "mpi/comm/comm.h"
 #include "mpi/datatype/datatype.h"
 #include "mpi/op/op.h"
@@ -27,7 +28,8 @@ class CollectiveCall {
 
   void add_root(int root) noexcept { body_.root = root; }
   void add_op(const Op& op) noexcept;
-  /// Elements that every rank must give alike: the first of them are compared.
+  /// Elements that every rank must give alike, or must expect of each: within one rank both are as
+  /// many bytes, and the first of them are compared between ranks.
   void add_data(Count count, const Datatype& type) noexcept;
   /// Elements in parts, of which every rank must name all: as many as `comm` has ranks.
   void add_parts(const CountArray& counts, const Datatype& type, const Comm& comm) noexcept;
@@ -51,29 +53,23 @@ class CollectiveCall {
     Count bytes;                 ///< -1: not compared
     std::uint64_t parts;         ///< a hash of the bytes of each part; 0: not compared
     std::int32_t root;           ///< no_root: has none
-    std::int32_t unfit;          ///< 1: the rank gives another amount than its part has
+    std::int32_t unfit;          ///< 0, or what is wrong with the call in itself
   };
+  static constexpr std::int32_t gives_other_than_part = 1;
+  static constexpr std::int32_t gives_other_than_expected = 2;
+  static constexpr std::int32_t gives_other_type = 3;
   static constexpr std::int32_t no_root = INT32_MIN;
-  /// What all ranks are told.
-  struct Verdict {
-    std::int32_t error_class;
-    std::array<char, 600> text;
-  };
-
   void add_words(const std::string& words) noexcept;
   static std::string text_of(const Body& body);
   static base::ErrorClass difference(const Body& a, const Body& b) noexcept;
   static base::ErrorClass difference_between(const Body& a, const Body& b) noexcept;
-  static void refuse(Verdict& verdict, base::ErrorClass wrong, const std::string& text);
   static void judge(std::span<const Body> calls, Verdict& verdict);
   static void judge_between(std::span<const Body> first, std::span<const Body> second,
                             Verdict& verdict);
   static void check_roots(std::span<const Body> first, std::span<const Body> second,
                           Verdict& verdict);
-  static base::Error error_of(Verdict& verdict);
 
   static Algorithm collect(Exchange& exchange, std::span<Body> calls);
-  static Algorithm spread(Exchange& exchange, Verdict& verdict);
   static Algorithm compare_within(Exchange& exchange, const CollectiveCall& call);
   static Algorithm compare_between(Exchange& exchange, const CollectiveCall& call);
 

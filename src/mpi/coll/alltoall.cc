@@ -144,6 +144,14 @@ Error Alltoallw::check(const Comm& comm) {
   return check_same(n);
 }
 
+void Alltoall::add_amounts_of_all(const Comm& comm, Amounts& amounts) const {
+  const Blocks& given = send.in_place() ? receive : send;
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    amounts.give(rank, given.to(rank));
+    amounts.expect(rank, receive[rank]);
+  }
+}
+
 Algorithm Alltoall::algorithm(Exchange& exchange) const {
   if (receive.are_equal()) {
     const Way way = exchange.choose(Family::alltoall, {.bytes = bytes_of(receive[0])});

@@ -53,6 +53,15 @@ Error Gatherv::check(const Comm& comm) const {
   return Gather::check(comm);
 }
 
+void Gatherv::add_amounts(const Comm& comm, Amounts& amounts) const {
+  const bool in_place = is_in_place(send.address);
+  if (!in_place) amounts.give(root, send);
+  if (comm.rank != root) return;
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    if (rank != root || !in_place) amounts.expect(rank, receive[rank]);
+  }
+}
+
 Algorithm Gather::algorithm(Exchange& exchange) const {
   const bool at_root = exchange.rank() == root;
   const CallFacts facts{.bytes = at_root ? bytes_of(receive[root]) : bytes_of(send)};

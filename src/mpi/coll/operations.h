@@ -57,6 +57,7 @@ struct Gatherv : Gather {
   void keep_arrays(const Comm& comm, KeptArrays& arrays) {
     if (receive.type != nullptr) arrays.keep(receive, comm.remote_size);
   }
+  void add_amounts(const Comm& comm, Amounts& amounts) const;
   Algorithm algorithm(Exchange& exchange) const;
   [[nodiscard]] base::Error check(const Comm& comm) const;
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
@@ -83,6 +84,7 @@ struct Scatterv : Scatter {
   void keep_arrays(const Comm& comm, KeptArrays& arrays) {
     if (send.type != nullptr) arrays.keep(send, comm.remote_size);
   }
+  void add_amounts(const Comm& comm, Amounts& amounts) const;
   Algorithm algorithm(Exchange& exchange) const;
   [[nodiscard]] base::Error check(const Comm& comm) const;
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
@@ -121,6 +123,8 @@ struct Alltoall {
   [[nodiscard]] base::Error check(const Comm& /*comm*/) const { return check_same(1); }
   /// Looks at the blocks of the first `ranks` ranks.
   [[nodiscard]] base::Error check_same(int ranks) const;
+  /// For the forms in which each rank may give another amount.
+  void add_amounts_of_all(const Comm& comm, Amounts& amounts) const;
   Algorithm algorithm(Exchange& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{send.type, receive.type}, nullptr, {}}; }
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
@@ -133,6 +137,7 @@ struct Alltoallv : Alltoall {
     arrays.keep(send, comm.remote_size);
     arrays.keep(receive, comm.remote_size);
   }
+  void add_amounts(const Comm& comm, Amounts& amounts) const { add_amounts_of_all(comm, amounts); }
   [[nodiscard]] base::Error check(const Comm& comm) const;
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
 };
@@ -144,6 +149,7 @@ struct Alltoallw : Alltoall {
     arrays.keep(send, comm.remote_size);
     arrays.keep(receive, comm.remote_size);
   }
+  void add_amounts(const Comm& comm, Amounts& amounts) const { add_amounts_of_all(comm, amounts); }
 
   const MPI_Datatype* send_handles;
   const MPI_Datatype* receive_handles;

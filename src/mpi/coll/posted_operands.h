@@ -2,6 +2,9 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <algorithm>
+#include <optional>
+
 #include "mpi/coll/board.h"
 #include "mpi/coll/reduction.h"
 
@@ -66,7 +69,7 @@ class PostedOperands {
       }
       return;
     }
-    if (last - 1 == board_.self() && own_ != nullptr) {
+    if (last - 1 == board_.self() && own_.has_value()) {
       reduction.copy(own_at(part), result);
     } else {
       unpack(last - 1, part, result);
@@ -76,7 +79,7 @@ class PostedOperands {
     }
   }
   [[nodiscard]] const void* own_at(const TextPart& part) const noexcept {
-    return shifted(own_, type_.extent * part.from);
+    return shifted(*own_, type_.extent * part.from);
   }
   [[nodiscard]] const std::byte* posted(int member, const TextPart& part) const noexcept {
     const Count at = part.stride * part_of(board_.self(), member) + part.from;
@@ -86,7 +89,7 @@ class PostedOperands {
     Packed(Data{to, part.count, &type_}).write(0, part.count * type_.size, posted(member, part));
   }
   const void* operand(int member, const TextPart& part) {
-    if (member == board_.self() && own_ != nullptr) return own_at(part);
+    if (member == board_.self() && own_.has_value()) return own_at(part);
     if (direct_) return posted(member, part);
     unpack(member, part, copy_->address());
     return copy_->address();
@@ -95,7 +98,7 @@ class PostedOperands {
   const device::NodeBoard& board_;
   const Op& op_;
   const Datatype& type_;
-  const void* own_ = nullptr;
+  std::optional<const void*> own_;  ///< MPI_BOTTOM is one, too
   bool direct_;
   std::optional<Scratch> copy_;
 };

@@ -4,6 +4,7 @@
 
 #include "mpi/coll/agreement.h"
 #include "mpi/coll/schedules.h"
+#include "mpi/comm/world.h"
 
 namespace fulmar::mpi {
 namespace {
@@ -26,6 +27,10 @@ KeptCall::KeptCall(Comm& comm, int tag) noexcept
     : comm_(comm), announced_(std::move(comm.library->schedules->announced)), tag_(tag) {}
 
 KeptCall::~KeptCall() = default;
+
+bool compares_amounts(const Comm& comm) noexcept {
+  return comm.library->world->compares_calls && comm.size() > 1;
+}
 
 Algorithm KeptCall::compare_and_run(Exchange& exchange, const KeptCall& call) {
   co_await CollectiveCall::compare_first(exchange, *call.announced_);

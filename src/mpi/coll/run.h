@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 
+#include "mpi/coll/amounts.h"
 #include "mpi/coll/exchange.h"
 #include "mpi/coll/kept_arrays.h"
 #include "mpi/op/op.h"
@@ -31,6 +32,10 @@
 /// that has some says how to copy them for a persistent request:
 ///
 ///     void keep_arrays(const Comm&, KeptArrays&);
+///
+/// One that gives each rank another amount says which, for those that look for mistakes:
+///
+///     void add_amounts(const Comm&, Amounts&) const;
 namespace fulmar::mpi {
 
 class CollectiveCall;
@@ -51,10 +56,26 @@ base::Error check_call(const Comm& comm, Call& call) {
   return call.check(comm);
 }
 
+/// With FULMAR_CHECK=collectives, where each rank may give another amount.
+template <class Call>
+Algorithm compare_amounts_and_run(Exchange& exchange, const Call& call) {
+  Amounts amounts(*exchange.comm().library);
+  call.add_amounts(exchange.comm(), amounts);
+  co_await Amounts::compare(exchange, amounts);
+  if (exchange.result().failed()) co_return;
+  co_await call.algorithm(exchange);
+}
+[[nodiscard]] bool compares_amounts(const Comm& comm) noexcept;
+
 template <class Call>
 Algorithm algorithm_of(Exchange& exchange, const Call& call) {
+  const Comm& comm = exchange.comm();
   if constexpr (requires { call.inter_algorithm(exchange); }) {
-    if (exchange.comm().is_inter) return call.inter_algorithm(exchange);
+    if (comm.is_inter) return call.inter_algorithm(exchange);
+  }
+  if constexpr (requires(Amounts& amounts) { call.add_amounts(comm, amounts); }) {
+    if (compares_amounts(comm)) [[unlikely]]
+      return compare_amounts_and_run(exchange, call);
   }
   return call.algorithm(exchange);
 }

@@ -58,6 +58,15 @@ Error Scatterv::check(const Comm& comm) const {
   return Scatter::check(comm);
 }
 
+void Scatterv::add_amounts(const Comm& comm, Amounts& amounts) const {
+  const bool in_place = is_in_place(receive.address);
+  if (!in_place) amounts.expect(root, receive);
+  if (comm.rank != root) return;
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    if (rank != root || !in_place) amounts.give(rank, send.to(rank));
+  }
+}
+
 Algorithm Scatter::algorithm(Exchange& exchange) const {
   const bool at_root = exchange.rank() == root;
   const CallFacts facts{.bytes = bytes_of(at_root ? send[root] : receive)};

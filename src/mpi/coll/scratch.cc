@@ -89,17 +89,6 @@ Error same_buffer(const void* address) {
                  address);
 }
 
-Error check_buffer(const char* argument, const void* address, Count count, const Datatype& type) {
-  if (count == 0) return {};
-  if (is_in_place(address)) {
-    return failure(ErrorClass::buffer, "argument %s: MPI_IN_PLACE is not allowed here", argument);
-  }
-  if (address != nullptr || !type.predefined) return {};
-  return failure(ErrorClass::buffer,
-                 "argument %s: null pointer for %lld elements of a predefined datatype", argument,
-                 static_cast<long long>(count));
-}
-
 Error check_operands(const void* send, const void* receive, Count count, const Datatype& type) {
   if (const Error bad = check_buffer("recvbuf", receive, count, type); bad.failed()) return bad;
   if (is_in_place(send)) return {};

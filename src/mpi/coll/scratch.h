@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "mpi/args.h"
-#include "mpi/datatype/datatype.h"
+#include "mpi/datatype/buffers.h"
 
 namespace fulmar::mpi {
 
@@ -66,10 +66,6 @@ base::Error refuse_in_place(const char* argument, const void* address, const cha
                     bytes_of(read) > 0 && bytes_of(written) > 0;
   return same ? same_buffer(read.address) : base::Error{};
 }
-/// MPI_ERR_BUFFER where `count` elements cannot lie at an address: MPI_IN_PLACE, or a null pointer
-/// with a predefined type (MPI_BOTTOM needs absolute addresses).
-base::Error check_buffer(const char* argument, const void* address, Count count,
-                         const Datatype& type);
 /// The buffers of a reduction, `send` not at the others' of MPI_IN_PLACE. MPI_ERR_BUFFER also where
 /// it would read and write the same elements without MPI_IN_PLACE.
 base::Error check_operands(const void* send, const void* receive, Count count,

@@ -132,6 +132,20 @@ Error Neighbourhood::check_w(const Comm& comm) {
   return wrong;
 }
 
+void Neighbourhood::add_amounts(const Comm& comm, Amounts& amounts) const {
+  const Topology& topology = *comm.topology;
+  for (std::size_t i = 0; i < topology.destinations.size(); ++i) {
+    const int dest = topology.destinations[i];
+    if (dest == MPI_PROC_NULL) continue;
+    amounts.give(dest, send.to(send_form == Form::single ? 0 : static_cast<int>(i)));
+  }
+  for (std::size_t i = 0; i < topology.sources.size(); ++i) {
+    const std::size_t place = receive_place(topology, i);
+    const int source = topology.sources[place];
+    if (source != MPI_PROC_NULL) amounts.expect(source, receive[static_cast<int>(place)]);
+  }
+}
+
 Algorithm Neighbourhood::algorithm(Exchange& exchange) const {
   return meet_neighbours(exchange, *this);
 }

@@ -37,6 +37,7 @@ struct Neighbourhood {
     arrays.keep(send, static_cast<int>(comm.topology->destinations.size()));
     arrays.keep(receive, static_cast<int>(comm.topology->sources.size()));
   }
+  void add_amounts(const Comm& comm, Amounts& amounts) const;
 
  private:
   [[nodiscard]] base::Error check_w(const Comm& comm);

@@ -76,6 +76,8 @@ void everywhere() {
   refused(MPI_Allreduce(all, all, 1, MPI_INT, MPI_SUM, comm), "MPI_Allreduce");
   refused(MPI_Scan(all, all, 1, MPI_INT, MPI_SUM, comm), "MPI_Scan");
   refused(MPI_Reduce_local(all, all, 1, MPI_INT, MPI_SUM), "MPI_Reduce_local");
+  refused(MPI_Reduce_local(nullptr, all, 1, MPI_INT, MPI_SUM), "MPI_Reduce_local of nothing");
+  refused(MPI_Reduce_local(MPI_IN_PLACE, all, 1, MPI_INT, MPI_SUM), "MPI_Reduce_local in place");
 }
 
 /// Calls that are wrong at the root alone, which the others end without it.
