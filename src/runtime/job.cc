@@ -240,6 +240,14 @@ void Job::set_state(wire::RankState state) noexcept {
                                           std::memory_order_release);
 }
 
+std::uint32_t Job::program_size() const noexcept {
+  if (node_count_ > 1) return 0;
+  return static_cast<std::uint32_t>(
+      std::ranges::count_if(view_.records, [this](const wire::RankRecord& record) {
+        return static_cast<int>(record.appnum) == appnum_;
+      }));
+}
+
 /// Null for ranks of other nodes.
 const wire::RankRecord* Job::record_of(std::uint32_t rank) const noexcept {
   const auto place = std::lower_bound(node_ranks_.begin(), node_ranks_.end(), rank);

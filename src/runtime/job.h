@@ -64,6 +64,8 @@ class Job {
   [[nodiscard]] bool singleton() const noexcept { return singleton_; }
   [[nodiscard]] bool oversubscribed() const noexcept;
   [[nodiscard]] int appnum() const noexcept { return appnum_; }
+  /// How many ranks run this rank's program of the command line; 0 where ranks of other nodes may.
+  [[nodiscard]] std::uint32_t program_size() const noexcept;
   /// An ancestor of all ranks of this node.
   [[nodiscard]] std::int32_t mpiexec_pid() const noexcept { return view_.mpiexec_pid; }
 

@@ -237,8 +237,9 @@ void Process::open_world() {
   for (mpi::Comm* comm : {&world_->world, &world_->self}) {
     if (errors_.initial != &errors_.fatal) (void)set_errhandler(library_, *comm, *errors_.initial);
   }
+  const std::uint32_t program_size = job_.program_size();
   mpi::describe_process(info_.env, {{},
-                                    std::to_string(job_.size()),
+                                    program_size == 0 ? "" : std::to_string(program_size),
                                     thread_level_name(world_thread_level),
                                     options().text("FULMAR_ERRHANDLER")});
   main_thread = ::pthread_self();

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unwind.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -22,7 +24,7 @@ using device::Operation;
 using device::WaitNote;
 using mpi::Comm;
 
-constexpr std::uint32_t kind_bits = 7;  // of a context; see mpi::ContextIds
+constexpr std::uint32_t kind_mask = 7;  // of a context; see mpi::ContextIds
 
 // --- the name of the call
 
@@ -88,7 +90,7 @@ Comm* find_comm(const mpi::Library& library, Fits fits) {
 
 /// Whose messages have this key. A send carries the number that the receiver knows it by.
 Comm* comm_of(const mpi::Library& library, const match::Key& key, bool is_send) {
-  const std::uint32_t context = key.context & ~kind_bits;
+  const std::uint32_t context = key.context & ~kind_mask;
   return find_comm(library, [&](Comm& comm) {
     if (!is_send) return comm.context == context;
     const int rank = comm.rank_of(key.peer);
@@ -96,10 +98,33 @@ Comm* comm_of(const mpi::Library& library, const match::Key& key, bool is_send) 
   });
 }
 
-std::string name_of(const Comm* comm) {
+/// "ranks 0 2 4 of the job"; of many the first.
+std::string members_text(const Comm& comm) {
+  constexpr std::size_t most = 6;
+  std::string text = comm.routes.size() == 1 ? "rank" : "ranks";
+  for (std::size_t i = 0; i < std::min(comm.routes.size(), most); ++i) {
+    text += " " + std::to_string(comm.routes[i].peer);
+  }
+  return text + (comm.routes.size() > most ? " ... of the job" : " of the job");
+}
+
+enum class Members : bool { left_out, told };
+
+/// One without a name is known by its members and, among those of the same ones, by the number
+/// under which the first of them knows it: the same in the reports of all.
+std::string name_of(const Comm* comm, Members members = Members::told) {
   if (comm == nullptr) return "a communicator";
   if (!comm->name_text.empty()) return comm->name_text;
-  return "a communicator of " + std::to_string(comm->local_size) + " ranks";
+  const std::string size = std::to_string(comm->local_size);
+  if (comm->routes.empty()) return "a communicator of " + size + " ranks";
+  const bool told = members == Members::told;
+  if (comm->is_inter) {
+    return "an intercommunicator of " + size + " ranks" +
+           (told ? " with " + members_text(*comm) : "");
+  }
+  const std::uint32_t number = comm->routes.front().context >> std::bit_width(kind_mask);
+  return "a communicator of " + size + " ranks (" + (told ? members_text(*comm) + ", " : "") +
+         "number " + std::to_string(number) + ")";
 }
 
 /// "rank 1", and which one of the job where that is another number.
@@ -111,12 +136,12 @@ std::string rank_text(Comm* comm, std::uint32_t peer) {
   return text;
 }
 
-std::string message_text(Comm* comm, const match::Key& key) {
+std::string message_text(Comm* comm, const match::Key& key, Members members = Members::told) {
   std::string text = rank_text(comm, key.peer);
-  if ((key.context & kind_bits) == 0 || (key.context & kind_bits) == Comm::partitioned_bit) {
+  if ((key.context & kind_mask) == 0 || (key.context & kind_mask) == Comm::partitioned_bit) {
     text += key.tag == match::any_tag ? " any tag" : " tag " + std::to_string(key.tag);
   }
-  return text + " on " + name_of(comm);
+  return text + " on " + name_of(comm, members);
 }
 
 std::string bytes_text(std::uint64_t bytes) {
@@ -156,18 +181,28 @@ class Writer {
   /// Messages that have come and that nobody receives.
   void add_hints() {
     match::Matcher& queues = library_.device->queues();
-    constexpr int most = 3;
-    int count = 0;
+    constexpr std::size_t room_for_more = 24;
+    int left_out = 0;
     for (match::Unexpected* at = queues.oldest_unexpected(); at != nullptr;
          at = queues.next_unexpected(*at)) {
       const match::Key& key = at->key;
-      if ((key.context & kind_bits) != 0) continue;
+      if ((key.context & kind_mask) != 0) continue;
       Comm* comm = comm_of(library_, key, false);
-      if (comm == nullptr || ++count > most) continue;
-      hint_ += "it has not received a message of " + bytes_text(device::Arrival::of(at)->length) +
-               " from " + message_text(comm, key) + "\n";
+      if (comm == nullptr) continue;
+      if (left_out > 0) {
+        ++left_out;
+        continue;
+      }
+      const std::string line = "it has not received a message of " +
+                               bytes_text(device::Arrival::of(at)->length) + " from " +
+                               message_text(comm, key, Members::left_out) + "\n";
+      if (hint_.size() + line.size() + room_for_more < body_.hint.size()) {
+        hint_ += line;
+      } else {
+        left_out = 1;
+      }
     }
-    if (count > most) hint_ += "and " + std::to_string(count - most) + " more\n";
+    if (left_out > 0) hint_ += "and " + std::to_string(left_out) + " more\n";
   }
 
   [[nodiscard]] const wire::WaitBody& body() {
@@ -235,7 +270,7 @@ class Writer {
     if (comm == nullptr) return;
     library_.device->queues().for_each_posted([&](const match::Posted& posted) {
       const match::Key& key = posted.key;
-      if ((key.context & ~kind_bits) != comm->context || (key.context & kind_bits) == 0) return;
+      if ((key.context & ~kind_mask) != comm->context || (key.context & kind_mask) == 0) return;
       if (key.peer == match::any_peer) return;
       set_kind(wire::WaitKind::message);
       add_peer(key.peer);
@@ -261,7 +296,7 @@ class Writer {
     set_kind(wire::WaitKind::any);
     library_.device->queues().for_each_posted([&](const match::Posted& posted) {
       const match::Key& key = posted.key;
-      if ((key.context & kind_bits) != 0 || key.peer == match::any_peer) return;
+      if ((key.context & kind_mask) != 0 || key.peer == match::any_peer) return;
       add_peer(key.peer);
       if (what_.size() > 100) return;
       what_ += (what_.empty() ? "for one of: receive from " : ", receive from ") +

@@ -81,6 +81,23 @@ static void part_of_the_ranks(void) {
   receive(1 - rank % 2, 9, half);
 }
 
+/* Both wait in the same call, for the same ranks, of communicators that have no names. */
+static void two_duplicates(void) {
+  MPI_Comm one;
+  MPI_Comm other;
+  MPI_Comm_dup(MPI_COMM_WORLD, &one);
+  MPI_Comm_dup(MPI_COMM_WORLD, &other);
+  MPI_Barrier(rank == 0 ? one : other);
+}
+
+/* More messages than there is room for in a report. */
+static void many_unreceived(void) {
+  for (int tag = 100; tag < 109 && rank == 0; ++tag) {
+    MPI_Send(&value, 1, MPI_INT, 1, tag, MPI_COMM_WORLD);
+  }
+  receive(1 - rank, 1, MPI_COMM_WORLD);
+}
+
 /* Who asks again and again waits, too. */
 static void test_loop(void) {
   MPI_Request request;
@@ -150,6 +167,8 @@ static const struct {
     {"probe", probe},
     {"from_itself", from_itself},
     {"part_of_the_ranks", part_of_the_ranks},
+    {"two_duplicates", two_duplicates},
+    {"many_unreceived", many_unreceived},
     {"test_loop", test_loop},
     {"probe_loop", probe_loop},
     {"computes_and_tests", computes_and_tests},

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 the Fulmar authors
 //
 // An MPI program that ends in the way its arguments say: finalize | report (say who it is, and the
-// sum of all ranks) | sleep | abort RANK CODE | leave RANK CODE (exit inside MPI). The ranks that
-// are not named wait to be ended.
+// sum of all ranks) | maxprocs (of MPI_INFO_ENV) | sleep | abort RANK CODE | leave RANK CODE (exit
+// inside MPI). The ranks that are not named wait to be ended.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +22,16 @@ static int report(void) {
   return MPI_Finalize() == MPI_SUCCESS ? 0 : 91;
 }
 
+static int maxprocs(void) {
+  char text[32] = "none";
+  int length = sizeof text;
+  int found = 0;
+  MPI_Info_get_string(MPI_INFO_ENV, "maxprocs", &length, text, &found);
+  printf("%s\n", text);
+  fflush(stdout);
+  return MPI_Finalize() == MPI_SUCCESS ? 0 : 91;
+}
+
 int main(int argc, char** argv) {
   const char* how = argc > 1 ? argv[1] : "finalize";
   const char* rank_text = getenv("FULMAR_RANK");
@@ -30,6 +40,7 @@ int main(int argc, char** argv) {
   const int code = argc > 3 ? atoi(argv[3]) : 0;
   if (MPI_Init(&argc, &argv) != MPI_SUCCESS) return 90;
   if (strcmp(how, "report") == 0) return report();
+  if (strcmp(how, "maxprocs") == 0) return maxprocs();
   if (strcmp(how, "finalize") == 0) return MPI_Finalize() == MPI_SUCCESS ? 0 : 91;
   if (rank == chosen && strcmp(how, "abort") == 0) MPI_Abort(MPI_COMM_WORLD, code);
   if (rank == chosen && strcmp(how, "leave") == 0) exit(code);

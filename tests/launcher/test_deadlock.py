@@ -2,6 +2,7 @@
 # Copyright (c) 2026 the Fulmar authors
 """mpiexec explains jobs that stand still. The jobs mostly sleep, so all of them run at the same time."""
 import os
+import re
 import subprocess
 import unittest
 
@@ -21,6 +22,8 @@ JOBS = {
     "probe": 2,
     "from_itself": 1,
     "part_of_the_ranks": 4,
+    "two_duplicates": 2,
+    "many_unreceived": 2,
     "test_loop": 2,
     "probe_loop": 2,
     "computes_and_tests": 2,
@@ -136,7 +139,21 @@ class Deadlock(unittest.TestCase):
 
     def test_ranks_of_a_part(self):
         self.says("part_of_the_ranks", "rank 0: MPI_Recv from rank 1 tag 9 on MPI_COMM_WORLD",
-                  "rank 2: MPI_Recv from rank 1 (3 of the job) tag 9 on a communicator of 2 ranks")
+                  "rank 2: MPI_Recv from rank 1 (3 of the job) tag 9 on a communicator of 2 ranks (ranks 2 3 of the job, number ")
+
+    def test_communicators_of_the_same_ranks_are_told_apart(self):
+        self.says("two_duplicates", "MPI_Barrier on a communicator of 2 ranks (ranks 0 1 of the job, number ")
+        text = self.text["two_duplicates"]
+        numbers = re.findall(r"rank [01]: MPI_Barrier on .*, number (\d+)\)", text)
+        self.assertEqual((len(numbers), len(set(numbers))), (2, 2), text)
+
+    def test_messages_beyond_the_room_for_hints_are_counted(self):
+        self.says("many_unreceived", "it has not received a message of 4 bytes from rank 0 tag 100 on MPI_COMM_WORLD\n")
+        text = self.text["many_unreceived"]
+        whole = re.findall(r"it has not received a message of 4 bytes from rank 0 tag \d+ on MPI_COMM_WORLD\n", text)
+        more = re.search(r"and (\d+) more\n", text)
+        self.assertEqual(text.count("it has not received"), len(whole), text)
+        self.assertEqual(len(whole) + int(more[1]), 9, text)
 
     def test_slow_programs_are_no_deadlocks(self):
         for name in ("sleeps", "computes", "crawls", "computes_and_tests"):

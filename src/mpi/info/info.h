@@ -36,7 +36,7 @@ struct Info : Object {
 struct ProcessFacts {
   std::vector<std::string>
       command_line;           ///< program and arguments; read from the system when empty
-  std::string max_processes;  ///< number of processes asked for
+  std::string max_processes;  ///< number of processes of this program that were asked for
   std::string thread_level;   ///< "MPI_THREAD_SINGLE" and so on
   std::string errhandler{};   ///< the initial one: "mpi_errors_are_fatal" and so on
 };
