@@ -92,23 +92,45 @@ Budget brief() {
 }
 
 TEST(Measure, batches_grow_until_they_last_long_enough) {
+  double now = 0;
   std::vector<int> counts;
   const auto spin = [&](int count) {
     counts.push_back(count);
-    const double end = now_ns() + 1000.0 * count;
-    while (now_ns() < end) {
-    }
+    now += 1000.0 * count;
   };
-  const Point point = measure([](int value) { return value; }, 64, 2, brief(), spin);
-  EXPECT_GE(counts.back(), 16);  // 16 rounds of 1 us are the first to come near 20 us
-  EXPECT_GE(point.batches, 5U);
-  EXPECT_LE(point.batches, 50U);
+  const auto same = [](int value) { return value; };
+  const Point point = measure(same, 64, 2, brief(), spin, [&] { return now; });
+  EXPECT_EQ(counts.back(), 32);   // the first power of two that lasts 20 us
+  EXPECT_EQ(point.batches, 31U);  // of 32 us each in 1 ms
+  EXPECT_EQ(counts.size(), 1 + 6 + 1 + point.batches);
   EXPECT_EQ(point.bytes, 64U);
-  EXPECT_GE(point.median_ns, 400);  // a round is two operations and takes 1 us at the least
-  EXPECT_LE(point.low_ns, point.median_ns);
-  EXPECT_LE(point.median_ns, point.high_ns);
-  EXPECT_EQ(point.operations,
-            std::uint64_t{2} * point.batches * static_cast<unsigned>(counts.back()));
+  EXPECT_DOUBLE_EQ(point.low_ns, 500);  // a round is two operations
+  EXPECT_DOUBLE_EQ(point.median_ns, 500);
+  EXPECT_DOUBLE_EQ(point.high_ns, 500);
+  EXPECT_EQ(point.operations, 31U * 32 * 2);
+}
+
+TEST(Measure, disturbed_batches_and_the_clock_itself_do_not_count) {
+  double now = 0;
+  int batches = 0;
+  const auto spin = [&](int count) { now += 1000.0 * count * (++batches % 5 == 0 ? 40 : 1); };
+  const auto clock = [&] { return now += 30; };
+  const auto same = [](int value) { return value; };
+  const Point point = measure(same, 64, 1, brief(), spin, clock);
+  EXPECT_NEAR(point.median_ns, 1000, 1e-6);
+  EXPECT_NEAR(point.low_ns, 1000, 1e-6);
+  EXPECT_NEAR(point.high_ns, 40000, 1e-6);
+}
+
+TEST(Measure, long_and_short_rounds_keep_to_the_bounds) {
+  double now = 0;
+  const auto same = [](int value) { return value; };
+  const auto slow = [&](int count) { now += 1e9 * count; };
+  EXPECT_EQ(measure(same, 1, 1, brief(), slow, [&] { return now; }).batches, 5U);
+  Budget longer = brief();
+  longer.point_ns = 1e9;
+  const auto quick = [&](int count) { now += 10.0 * count; };
+  EXPECT_EQ(measure(same, 1, 1, longer, quick, [&] { return now; }).batches, 50U);
 }
 
 TEST(Measure, all_processes_run_the_same_rounds) {

@@ -10,18 +10,30 @@ namespace fulmar::measure {
 
 namespace {
 
-double timed(const Batch& batch, int count) {
-  const double start = now_ns();
+double timed(const Batch& batch, int count, const Clock& clock) {
+  const double start = clock();
   batch(count);
-  return now_ns() - start;
+  return clock() - start;
 }
 
-int rounds_per_batch(const Agree& agree, const Budget& budget, const Batch& batch) {
+/// What reading the clock twice adds to a measured interval.
+double overhead_of(const Clock& clock) {
+  constexpr int samples = 2000;
+  double least = 1e9;
+  for (int i = 0; i < samples; ++i) {
+    const double start = clock();
+    least = std::min(least, clock() - start);
+  }
+  return least;
+}
+
+int rounds_per_batch(const Agree& agree, const Budget& budget, const Batch& batch,
+                     const Clock& clock) {
   constexpr int most_rounds = 1 << 20;
   int count = 1;
   batch(count);
   while (true) {
-    const double elapsed = timed(batch, count);
+    const double elapsed = timed(batch, count, clock);
     const bool enough = elapsed >= budget.batch_ns || count >= most_rounds;
     const int next = agree(enough ? 0 : count * 2);
     if (next == 0) {
@@ -51,28 +63,18 @@ double now_ns() {
   return std::chrono::duration<double, std::nano>(since_start).count();
 }
 
-double clock_overhead_ns() {
-  constexpr int samples = 2000;
-  double least = 1e9;
-  for (int i = 0; i < samples; ++i) {
-    const double start = now_ns();
-    least = std::min(least, now_ns() - start);
-  }
-  return least;
-}
-
 Point measure(const Agree& agree, std::size_t bytes, double operations_per_round,
-              const Budget& budget, const Batch& batch) {
-  const int count = rounds_per_batch(agree, budget, batch);
-  const double probe = std::max(timed(batch, count), 1.0);
+              const Budget& budget, const Batch& batch, const Clock& clock) {
+  const int count = rounds_per_batch(agree, budget, batch, clock);
+  const double probe = std::max(timed(batch, count, clock), 1.0);
   const double wanted =
       std::clamp<double>(budget.point_ns / probe, budget.least_batches, budget.most_batches);
   const int batches = agree(static_cast<int>(wanted));
-  const double overhead = clock_overhead_ns();
+  const double overhead = overhead_of(clock);
   const double operations = operations_per_round * count;
   std::vector<double> samples(static_cast<std::size_t>(batches));
   for (double& sample : samples) {
-    sample = std::max(timed(batch, count) - overhead, 0.0) / operations;
+    sample = std::max(timed(batch, count, clock) - overhead, 0.0) / operations;
   }
   return summarise(bytes, samples, operations);
 }

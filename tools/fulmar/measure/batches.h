@@ -28,15 +28,14 @@ using Agree = std::function<int(int)>;
 /// Carries out that number of rounds.
 using Batch = std::function<void(int)>;
 
+/// Monotonic time in nanoseconds.
+using Clock = std::function<double()>;
+/// The machine's.
+double now_ns();
+
 /// Measures one point; called by every process that takes part. A round is `operations_per_round`
 /// operations. The result is valid on the process whose value `agree` hands out.
 Point measure(const Agree& agree, std::size_t bytes, double operations_per_round,
-              const Budget& budget, const Batch& batch);
-
-/// What reading the clock twice adds to a measured interval, in nanoseconds.
-double clock_overhead_ns();
-
-/// Monotonic time in nanoseconds.
-double now_ns();
+              const Budget& budget, const Batch& batch, const Clock& clock = now_ns);
 
 }  // namespace fulmar::measure
