@@ -19,9 +19,8 @@ using base::failure;
 
 Error no_memory() { return failure(ErrorClass::no_mem, "no memory for an info object"); }
 
-Error check_logical(const mpi::Library::Fortran& fortran, int size, const void* yes,
-                    const void* no) {
-  if (size < 1 || size > static_cast<int>(fortran.logical_true.size()) ||
+Error check_logical(int size, const void* yes, const void* no) {
+  if (size < 1 || size > static_cast<int>(mpi::LogicalValues::most_bytes) ||
       !std::has_single_bit(static_cast<unsigned>(size))) {
     return failure(
         ErrorClass::arg,
@@ -50,16 +49,16 @@ Error abi_get_info(mpi::Library& library, MPI_Info& info) {
 
 Error abi_get_fortran_info(mpi::Library& library, MPI_Info& info) {
   info = MPI_INFO_NULL;
-  if (library.fortran.facts == nullptr) return {};
+  if (library.fortran_facts == nullptr) return {};
   auto* made = library.make<mpi::Info>();
   if (made == nullptr) return no_memory();
-  made->entries = library.fortran.facts->entries;
+  made->entries = library.fortran_facts->entries;
   info = mpi::handle_cast<MPI_Info>(*made);
   return {};
 }
 
 Error abi_set_fortran_info(mpi::Library& library, mpi::Info& info) {
-  if (library.fortran.facts != nullptr) {
+  if (library.fortran_facts != nullptr) {
     return failure(ErrorClass::abi,
                    "the Fortran facts are set already; only the first call counts");
   }
@@ -68,39 +67,42 @@ Error abi_set_fortran_info(mpi::Library& library, mpi::Info& info) {
   auto* made = library.make<mpi::Info>();
   if (made == nullptr) return no_memory();
   made->entries = info.entries;
-  library.fortran.facts = made;
+  library.fortran_facts = made;
   library.datatypes->set_fortran(facts.value());
   return {};
 }
 
 Error abi_get_fortran_booleans(mpi::Library& library, int logical_size, void* logical_true,
                                void* logical_false, int& is_set) {
-  const mpi::Library::Fortran& fortran = library.fortran;
-  if (const Error error = check_logical(fortran, logical_size, logical_true, logical_false);
-      error.failed()) {
-    return error;
-  }
-  is_set = fortran.logical_bytes == logical_size ? 1 : 0;
+  const Error bad = check_logical(logical_size, logical_true, logical_false);
+  if (bad.failed()) return bad;
+  const auto bytes = static_cast<std::size_t>(logical_size);
+  const mpi::LogicalValues& values = library.datatypes->logical_values();
+  is_set = values.bytes == bytes ? 1 : 0;
   if (is_set == 0) return {};
-  std::memcpy(logical_true, fortran.logical_true.data(), static_cast<std::size_t>(logical_size));
-  std::memcpy(logical_false, fortran.logical_false.data(), static_cast<std::size_t>(logical_size));
+  std::memcpy(logical_true, values.yes.data(), bytes);
+  std::memcpy(logical_false, values.no.data(), bytes);
   return {};
 }
 
 Error abi_set_fortran_booleans(mpi::Library& library, int logical_size, const void* logical_true,
                                const void* logical_false) {
-  mpi::Library::Fortran& fortran = library.fortran;
-  if (const Error error = check_logical(fortran, logical_size, logical_true, logical_false);
-      error.failed()) {
-    return error;
-  }
-  if (fortran.logical_bytes != 0) {
+  const Error bad = check_logical(logical_size, logical_true, logical_false);
+  if (bad.failed()) return bad;
+  if (library.datatypes->logical_values().bytes != 0) {
     return failure(ErrorClass::abi,
                    "the values of Fortran logicals are set already; only the first call counts");
   }
-  std::memcpy(fortran.logical_true.data(), logical_true, static_cast<std::size_t>(logical_size));
-  std::memcpy(fortran.logical_false.data(), logical_false, static_cast<std::size_t>(logical_size));
-  fortran.logical_bytes = logical_size;
+  const auto bytes = static_cast<std::size_t>(logical_size);
+  if (std::memcmp(logical_true, logical_false, bytes) == 0) {
+    return failure(ErrorClass::arg,
+                   "argument logical_false: it is the value of logical_true; they must differ");
+  }
+  mpi::LogicalValues values;
+  values.bytes = bytes;
+  std::memcpy(values.yes.data(), logical_true, bytes);
+  std::memcpy(values.no.data(), logical_false, bytes);
+  library.datatypes->set_logical_values(values);
   return {};
 }
 

@@ -167,14 +167,8 @@ class Library {
 
   base::EngineLock lock;
 
-  /// What a Fortran layer said of its compiler (MPI_Abi_set_fortran_info and _booleans). Each is
-  /// set once in a process.
-  struct Fortran {
-    Info* facts = nullptr;
-    int logical_bytes = 0;  ///< 0: the two values are not set
-    std::array<std::byte, 16> logical_true{};
-    std::array<std::byte, 16> logical_false{};
-  } fortran;
+  /// What a Fortran layer said of its compiler (MPI_Abi_set_fortran_info); nullptr: nothing yet.
+  Info* fortran_facts = nullptr;
 
   // Set by runtime; nullptr where not initialised (yet, or any more).
   ErrorState* errors = nullptr;

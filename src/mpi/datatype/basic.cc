@@ -216,6 +216,15 @@ BasicTypes::BasicTypes(const FortranFacts& fortran) {
   }
 }
 
+void BasicTypes::set_logical_values(const LogicalValues& values) noexcept {
+  for (BasicType& type : types_) {
+    const bool fortran = type.type_class == TypeClass::logical && type.element != Element::boolean;
+    if (fortran && type.size == static_cast<std::int64_t>(values.bytes)) {
+      type.logical_values = &values;
+    }
+  }
+}
+
 const BasicType& BasicTypes::find(std::uintptr_t handle) const noexcept {
   return *std::find_if(types_.begin(), types_.end(),
                        [&](const BasicType& type) { return type.handle == handle; });

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "mpi/datatype/logical_values.h"
+
 namespace fulmar::mpi {
 
 /// How one basic element is represented in memory: what arithmetic and conversion need to know.
@@ -69,6 +71,8 @@ struct BasicType {
   std::uint8_t second_offset = 0;
   const BasicType* first = nullptr;
   const BasicType* second = nullptr;
+  /// Fortran's logicals whose compiler has told how it writes them; nullptr: 1 and 0.
+  const LogicalValues* logical_values = nullptr;
 };
 
 /// What is known of the Fortran compiler: bytes of its default types, and which types of a fixed
@@ -96,6 +100,8 @@ class BasicTypes {
   [[nodiscard]] std::span<const BasicType> all() const noexcept { return types_; }
   /// Requires a handle of the table.
   [[nodiscard]] const BasicType& find(std::uintptr_t handle) const noexcept;
+  /// For Fortran's logicals of `values.bytes`; the values must outlive this.
+  void set_logical_values(const LogicalValues& values) noexcept;
 
  private:
   std::vector<BasicType> types_;

@@ -113,11 +113,17 @@ PredefinedDatatypes::~PredefinedDatatypes() {
 }
 
 void PredefinedDatatypes::set_fortran(const FortranFacts& fortran) {
-  const BasicTypes& table = tables_.emplace_back(fortran);
+  BasicTypes& table = tables_.emplace_back(fortran);
+  table.set_logical_values(logical_values_);
   for (Datatype& type : types_) {
     const BasicType& basic = table.find(type.handle);
     type.redefine(std::move(map_of(basic).value()), &basic);
   }
+}
+
+void PredefinedDatatypes::set_logical_values(const LogicalValues& values) noexcept {
+  logical_values_ = values;
+  for (BasicTypes& table : tables_) table.set_logical_values(logical_values_);
 }
 
 base::Result<Datatype*> PredefinedDatatypes::numeric(int combiner, int precision, int range,

@@ -83,6 +83,10 @@ class PredefinedDatatypes {
   /// Gives Fortran's types the sizes of another compiler (MPI 5.0 section 20.4). Types that were
   /// derived before keep the old ones.
   void set_fortran(const FortranFacts& fortran);
+  /// What reductions and external32 read and write as Fortran's logicals of `values.bytes`, in all
+  /// types from now on. Once only.
+  void set_logical_values(const LogicalValues& values) noexcept;
+  [[nodiscard]] const LogicalValues& logical_values() const noexcept { return logical_values_; }
 
   /// The named predefined types as they are now.
   [[nodiscard]] std::span<const BasicType> basic_types() const noexcept {
@@ -109,6 +113,7 @@ class PredefinedDatatypes {
   [[nodiscard]] Datatype* find_pair(const BasicType& value, const BasicType& index) const noexcept;
 
   Library& library_;
+  LogicalValues logical_values_;  ///< the tables refer to it
   std::deque<Datatype> types_;
   std::deque<BasicTypes> tables_;  ///< the last is in force; datatypes may refer to earlier ones
   std::vector<Numeric> numerics_;

@@ -31,12 +31,12 @@ class PackedReader {
   explicit PackedReader(ConstData data) : view_(*data.type, data.count), base_(data.address) {}
 
   /// The next elements of `size` bytes, at least one and at most `wanted`; valid until the next
-  /// call. Requires that the data has `wanted` more of them.
-  std::span<const std::byte> elements(std::int64_t size, std::int64_t wanted) {
+  /// call, the caller's to change. Requires that the data has `wanted` more of them.
+  std::span<std::byte> elements(std::int64_t size, std::int64_t wanted) {
     const auto step = static_cast<std::size_t>(size);
     if (filled_ - used_ < step) refill();
     const std::size_t count = std::min(static_cast<std::size_t>(wanted), (filled_ - used_) / step);
-    const std::span<const std::byte> portion(buffer_.data() + used_, count * step);
+    const std::span<std::byte> portion(buffer_.data() + used_, count * step);
     used_ += portion.size();
     return portion;
   }
@@ -134,6 +134,9 @@ Error pack_external32(ConstData data, std::byte* to) {
       const auto portion = reader.elements(basic.size, count);
       const Count elements = static_cast<Count>(portion.size()) / basic.size;
       const Count numbers = elements * conversion.numbers;
+      if (const LogicalValues* values = basic.logical_values; values != nullptr) {
+        values->make_plain(portion.data(), portion.data(), elements);
+      }
       if (conversion.pack(portion.data(), to, numbers) != numbers) {
         return no_fit(basic, "its size in external32");
       }
@@ -155,6 +158,9 @@ Error unpack_external32(const std::byte* from, Data data) {
       const Count numbers = elements * conversion.numbers;
       if (conversion.unpack(from, portion.data(), numbers) != numbers) {
         return no_fit(basic, "its size in memory");
+      }
+      if (const LogicalValues* values = basic.logical_values; values != nullptr) {
+        values->from_plain(portion.data(), portion.data(), elements);
       }
       from += elements * basic.external;
       count -= elements;

@@ -29,7 +29,7 @@ struct Located {
   Index index;
 };
 
-/// Any value but zero is true; results are 0 and 1. Fortran's logicals are read the same way.
+/// Any value but zero is true; results are 0 and 1.
 template <class T>
 struct Logical {
   T value;

@@ -3,6 +3,7 @@
 #include "mpi/op/op.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "mpi/datatype/recipe.h"
@@ -52,6 +53,23 @@ void call_user(const Op& op, const Datatype& type, const void* in, void* inout, 
     from += done * type.extent;
     to += done * type.extent;
     count -= done;
+  }
+}
+
+/// Logical operations where Fortran's compiler has told how it writes its logicals.
+void apply_to_logicals(Kernel kernel, const LogicalValues& values, const void* left,
+                       const void* right, void* result, Count count) {
+  constexpr Count most = 64;
+  using Piece = std::array<std::byte, most * LogicalValues::most_bytes>;
+  alignas(LogicalValues::most_bytes) Piece plain_left;
+  alignas(LogicalValues::most_bytes) Piece plain_right;
+  for (Count done = 0; done < count; done += most) {
+    const Count part = std::min(most, count - done);
+    const Count at = done * static_cast<Count>(values.bytes);
+    values.make_plain(static_cast<const std::byte*>(left) + at, plain_left.data(), part);
+    values.make_plain(static_cast<const std::byte*>(right) + at, plain_right.data(), part);
+    kernel(plain_left.data(), plain_right.data(), plain_right.data(), part);
+    values.from_plain(plain_right.data(), static_cast<std::byte*>(result) + at, part);
   }
 }
 
@@ -105,7 +123,10 @@ void apply_op(const Op& op, const Datatype& type, const void* in, void* inout, C
 
 void apply_predefined(const Op& op, const Datatype& type, const void* left, const void* right,
                       void* result, Count count) {
-  find_kernel(op.code, *type.basic)(left, right, result, count);
+  const Kernel kernel = find_kernel(op.code, *type.basic);
+  const LogicalValues* values = type.basic->logical_values;
+  if (values == nullptr) return kernel(left, right, result, count);
+  apply_to_logicals(kernel, *values, left, right, result, count);
 }
 
 }  // namespace fulmar::mpi
