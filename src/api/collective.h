@@ -21,6 +21,13 @@ inline constexpr bool gives_counts = false;
 template <class T>
 inline constexpr bool gives_counts<CountValues<T>> = true;
 
+/// Of MPI_Reduce, whose idle processes between groups may give anything.
+template <class Carrier>
+inline constexpr bool is_plain_at_members =
+    std::is_same_v<Carrier, At<Significant::member, OpIn>> ||
+    std::is_same_v<Carrier, At<Significant::member, CountIn>> ||
+    std::is_same_v<Carrier, At<Significant::member, DatatypeIn>>;
+
 /// What the carriers of a call say, as far as it is compared.
 class CallReader {
  public:
@@ -28,7 +35,9 @@ class CallReader {
 
   template <class Carrier>
   void read(const Carrier& carrier) {
-    if constexpr (std::is_same_v<Carrier, RootIn>) {
+    if constexpr (is_plain_at_members<Carrier>) {
+      if (carrier.significant) read(carrier.inner);
+    } else if constexpr (std::is_same_v<Carrier, RootIn>) {
       call_.add_root(carrier.raw);
     } else if constexpr (std::is_same_v<Carrier, OpIn>) {
       call_.add_op(*carrier.object);

@@ -88,12 +88,12 @@ base::Error alltoallw_init(const void* send, CountArray send_counts, CountArray 
                            CountArray receive_displs, const MPI_Datatype* receive_types, Comm& comm,
                            Info* info, MPI_Request& request);
 
-base::Error reduce(const void* send, void* receive, Count count, const Datatype& type, const Op& op,
+base::Error reduce(const void* send, void* receive, Count count, const Datatype* type, const Op* op,
                    int root, Comm& comm);
-base::Error ireduce(const void* send, void* receive, Count count, const Datatype& type,
-                    const Op& op, int root, Comm& comm, MPI_Request& request);
-base::Error reduce_init(const void* send, void* receive, Count count, const Datatype& type,
-                        const Op& op, int root, Comm& comm, Info* info, MPI_Request& request);
+base::Error ireduce(const void* send, void* receive, Count count, const Datatype* type,
+                    const Op* op, int root, Comm& comm, MPI_Request& request);
+base::Error reduce_init(const void* send, void* receive, Count count, const Datatype* type,
+                        const Op* op, int root, Comm& comm, Info* info, MPI_Request& request);
 
 base::Error allreduce(const void* send, const Data& receive, const Op& op, Comm& comm);
 base::Error iallreduce(const void* send, const Data& receive, const Op& op, Comm& comm,

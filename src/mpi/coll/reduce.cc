@@ -67,13 +67,13 @@ Algorithm Reduce::algorithm(Exchange& exchange) const {
   }
 }
 
-Error reduce(const void* send, void* receive, Count count, const Datatype& type, const Op& op,
+Error reduce(const void* send, void* receive, Count count, const Datatype* type, const Op* op,
              int root, Comm& comm) {
   const int tag = next_tag(comm);
-  const Reduce call{send, receive, count, &type, &op, root};
+  const Reduce call{send, receive, count, type, op, root};
   if (comm.is_inter) return run_inter_call(comm, tag, call);
-  if (const Error bad = check_reduction(op, type); bad.failed()) return bad;  // in every rank
-  device::NodeBoard* board = board_for(comm, Family::reduce, count * type.size, type.size);
+  if (const Error bad = check_reduction(*op, *type); bad.failed()) return bad;  // in every rank
+  device::NodeBoard* board = board_for(comm, Family::reduce, count * type->size, type->size);
   if (const Error bad = call.check_buffers(comm); bad.failed()) {
     if (board != nullptr) leave_reduce(*board, call, comm);
     return bad;
@@ -83,14 +83,14 @@ Error reduce(const void* send, void* receive, Count count, const Datatype& type,
   return run_call(comm, tag, call);
 }
 
-Error ireduce(const void* send, void* receive, Count count, const Datatype& type, const Op& op,
+Error ireduce(const void* send, void* receive, Count count, const Datatype* type, const Op* op,
               int root, Comm& comm, MPI_Request& request) {
-  return start_call(comm, next_tag(comm), Reduce{send, receive, count, &type, &op, root}, request);
+  return start_call(comm, next_tag(comm), Reduce{send, receive, count, type, op, root}, request);
 }
 
-Error reduce_init(const void* send, void* receive, Count count, const Datatype& type, const Op& op,
+Error reduce_init(const void* send, void* receive, Count count, const Datatype* type, const Op* op,
                   int root, Comm& comm, Info* /*info*/, MPI_Request& request) {
-  return keep_call(comm, next_persistent_tag(comm), Reduce{send, receive, count, &type, &op, root},
+  return keep_call(comm, next_persistent_tag(comm), Reduce{send, receive, count, type, op, root},
                    request);
 }
 

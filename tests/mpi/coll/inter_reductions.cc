@@ -81,15 +81,20 @@ void reduces(const Inter& inter, MPI_Op op, int to, int root, int count) {
   Operands o(inter, count, count);
   const void* in = inter.side() == to ? nullptr : o.own.data();
   void* out = o.result.data();
-  const Forms forms{
-      [&] { return MPI_Reduce(in, out, count, MPI_UINT32_T, op, argument, inter.comm); },
-      [&](MPI_Request* r) {
-        return MPI_Ireduce(in, out, count, MPI_UINT32_T, op, argument, inter.comm, r);
-      },
-      [&](MPI_Request* r) {
-        return MPI_Reduce_init(in, out, count, MPI_UINT32_T, op, argument, inter.comm,
-                               MPI_INFO_NULL, r);
-      }};
+  MPI_Datatype type = MPI_UINT32_T;
+  if (argument == MPI_PROC_NULL) {  // who takes no part may give anything
+    count = -1;
+    type = MPI_DATATYPE_NULL;
+    op = MPI_OP_NULL;
+  }
+  const Forms forms{[&] { return MPI_Reduce(in, out, count, type, op, argument, inter.comm); },
+                    [&](MPI_Request* r) {
+                      return MPI_Ireduce(in, out, count, type, op, argument, inter.comm, r);
+                    },
+                    [&](MPI_Request* r) {
+                      return MPI_Reduce_init(in, out, count, type, op, argument, inter.comm,
+                                             MPI_INFO_NULL, r);
+                    }};
   run(
       forms, [&] { o.clear(); },
       [&](const char* what) { o.check(inter, 0, argument == MPI_ROOT ? count : 0, what); });
