@@ -2,6 +2,9 @@
 # Copyright (c) 2026 the Fulmar authors
 """PRRTE, Open MPI's launcher: PMIx."""
 
+import pathlib
+import tempfile
+
 import support
 from support import MEMBERSHIP, MPI_RANK, ORPHANS, environment, run
 
@@ -27,9 +30,16 @@ class OneHost(support.LauncherTest):
             self.assertEqual(result.returncode, expected, result.stdout)
 
     def test_a_death_that_the_launcher_does_not_mind_ends_the_job(self):
-        result = self.prterun(*CROWD, "--runtime-options", "continuous", "-n", 3, ORPHANS)
-        # It ended in time; what prterun itself returns then is now and then 0.
+        # What prterun returns then is now and then 0, so the ranks write down what they ended with. It kills some before
+        # that once the first has aborted.
+        with tempfile.TemporaryDirectory(dir=support.BUILD) as folder:
+            statuses = pathlib.Path(folder) / "statuses"
+            statuses.touch()
+            rank = ("sh", "-c", f'trap : TERM; "{ORPHANS}"; status=$?; echo $status >>"{statuses}"; exit $status')
+            result = self.prterun(*CROWD, "--runtime-options", "continuous", "-n", 3, *rank)
+            ended_with = sorted(statuses.read_text().split())
         self.assertNotEqual(result.returncode, 124, result.stdout)
+        self.assertNotIn("0", ended_with, result.stdout)
         self.assertRegex(result.stdout, r"lost rank 1 on this node .*: the process has ended, or was killed")
 
 

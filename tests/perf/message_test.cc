@@ -31,13 +31,8 @@ void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 namespace fulmar::perf {
 namespace {
 
-#ifdef __clang__  // 72 and 428 with clang 22
-constexpr std::uint64_t most_instructions_to_send = 80;
-constexpr std::uint64_t most_instructions_to_receive = 450;
-#else  // 63 and 380 with gcc 12
 constexpr std::uint64_t most_instructions_to_send = 75;
 constexpr std::uint64_t most_instructions_to_receive = 420;
-#endif
 
 /// Two devices of one process on one mapping, with rings granted in both directions.
 class Pair {

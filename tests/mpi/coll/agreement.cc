@@ -428,6 +428,12 @@ void between_groups() {
       MPI_SUCCESS, "right parts of the other group");
   const int right_root = left ? MPI_ROOT : 0;
   test::expect_class(MPI_Bcast(&value, 1, MPI_INT, right_root, inter), MPI_SUCCESS, "a right root");
+  // Of the second group rank 0 is the root; the others take no part and may give anything.
+  const bool idle = rank > 1;
+  test::expect_class(
+      MPI_Reduce(&value, &sum, idle ? -1 : 1, idle ? MPI_DATATYPE_NULL : MPI_INT,
+                 idle ? MPI_OP_NULL : MPI_SUM, left ? 0 : (idle ? MPI_PROC_NULL : MPI_ROOT), inter),
+      MPI_SUCCESS, "nonsense of those that take no part");
   MPI_Request request;
   MPI_Ibarrier(inter, &request);
   test::expect_class(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS, "a right request");
