@@ -91,8 +91,8 @@ class MappedChannel {
   template <fabric::Sink S>
   unsigned get(S& sink) noexcept {
     unsigned taken = 0;
-    for (std::size_t i = 0; i < rx_.size(); ++i) {
-      if (rx_[i].ready()) taken += drain(rx_[i], sink);
+    for (RxRing& rx : rx_) {  // they come and go further down only
+      if (rx.ready()) taken += drain(rx, sink);
     }
     for (std::uint32_t word = 0; word < summary_words_; ++word) {
       if (control_->doorbell_summary[word].load(std::memory_order_relaxed) != 0) [[unlikely]] {
@@ -218,16 +218,17 @@ class MappedChannel {
     unsigned taken = 0;
     std::uint32_t bytes = 0;
     const std::uint32_t peer = rx.peer();
+    const auto take = [this, peer, &bytes, &sink](const wire::Envelope& envelope,
+                                                  const fabric::Body& body) {
+      bytes += envelope.length;
+      if (envelope.kind == wire::PacketKind::ring_close) [[unlikely]] {
+        closed_.push_back(peer);
+      } else {
+        sink.packet(peer, envelope, body);
+      }
+    };
     do {
-      const bool sound = rx.get([&](const wire::Envelope& envelope, const fabric::Body& body) {
-        bytes += envelope.length;
-        if (envelope.kind == wire::PacketKind::ring_close) [[unlikely]] {
-          closed_.push_back(peer);
-        } else {
-          sink.packet(peer, envelope, body);
-        }
-      });
-      if (!sound) [[unlikely]] {
+      if (!rx.get(take)) [[unlikely]] {
         closed_.push_back(peer);
         return taken;
       }

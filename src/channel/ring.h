@@ -313,11 +313,12 @@ class RxRing {
   /// the packet is malformed: then the ring must not be read any further.
   template <class Take>
   [[nodiscard]] bool get(Take&& take) noexcept {
-    const std::uint64_t word = cell().word.load(std::memory_order_acquire);
-    const wire::Envelope envelope{wire::word_kind(word), wire::word_flags(word), cell().context,
-                                  cell().tag, wire::word_length(word)};
+    const wire::Cell& cell = this->cell();  // once: after an acquire all is loaded anew
+    const std::uint64_t word = cell.word.load(std::memory_order_acquire);
+    const wire::Envelope envelope{wire::word_kind(word), wire::word_flags(word), cell.context,
+                                  cell.tag, wire::word_length(word)};
     if (envelope.length <= wire::Cell::inline_bytes) [[likely]] {
-      take(envelope, fabric::Body(std::span<const std::byte>(cell().body.data(), envelope.length)));
+      take(envelope, fabric::Body(std::span<const std::byte>(cell.body.data(), envelope.length)));
     } else if ((envelope.flags & wire::flag_returned) != 0) {
       if (!get_answer(envelope, take)) return false;
     } else {
