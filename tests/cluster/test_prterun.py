@@ -39,6 +39,7 @@ class OneHost(support.LauncherTest):
             result = self.prterun(*CROWD, "--runtime-options", "continuous", "-n", 3, *rank)
             ended_with = sorted(statuses.read_text().split())
         self.assertNotEqual(result.returncode, 124, result.stdout)
+        self.assertIn("137", ended_with, result.stdout)  # the one that dies
         self.assertNotIn("0", ended_with, result.stdout)
         self.assertRegex(result.stdout, r"lost rank 1 on this node .*: the process has ended, or was killed")
 
