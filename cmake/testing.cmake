@@ -141,6 +141,8 @@ function(fulmar_add_mpi_chapter folder)
     foreach(line IN LISTS head)
       if(line MATCHES "^// (ranks|timeout|env|args|launch|labels): *(.*)$")
         separate_arguments(${CMAKE_MATCH_1} UNIX_COMMAND "${CMAKE_MATCH_2}")
+      elseif(line MATCHES "^// ([A-Z_]+=[^ ]+)$")  # of env, too long for its line
+        list(APPEND env ${CMAKE_MATCH_1})
       elseif(line MATCHES "^//.* (ranks|timeout|env|args|launch|labels): [A-Z0-9-]")
         message(FATAL_ERROR "${source}: '${CMAKE_MATCH_1}:' has to begin its line: ${line}")
       endif()
