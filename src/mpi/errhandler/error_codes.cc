@@ -49,23 +49,47 @@ bool ErrorCodes::exists(int code) const noexcept {
   return code >= first_user_code && index(code) < entries_.size() && entry(code).alive;
 }
 
-Result<int> ErrorCodes::add(int error_class) {
+Result<int> ErrorCodes::take_number() {
+  if (resting_ > most_resting) {
+    const int code = first_resting_;
+    first_resting_ = entry(code).next_resting;
+    --resting_;
+    return code;
+  }
   if (last_used_code_ == std::numeric_limits<int>::max()) {
     return failure(ErrorClass::no_mem, "all %zu user error codes are used up", entries_.size());
   }
-  entries_.push_back({error_class, true, 0, {}});
+  entries_.emplace_back();
   return ++last_used_code_;
 }
 
-Result<int> ErrorCodes::add_class() { return add(last_used_code_ + 1); }
+void ErrorCodes::rest(int code) noexcept {
+  entry(code).alive = false;
+  if (resting_ == 0) {
+    first_resting_ = code;
+  } else {
+    entry(last_resting_).next_resting = code;
+  }
+  last_resting_ = code;
+  ++resting_;
+}
+
+Result<int> ErrorCodes::add_class() {
+  Result<int> number = take_number();
+  if (number.ok()) entry(*number) = {*number, true, 0, {}, 0};
+  return number;
+}
 
 Result<int> ErrorCodes::add_code(int error_class) {
   const bool user_class = exists(error_class) && entry(error_class).error_class == error_class;
   if (!user_class && !is_class(error_class)) {
     return failure(ErrorClass::arg, "argument errorclass: %d is not an error class", error_class);
   }
+  Result<int> number = take_number();
+  if (number.failed()) return number;
+  entry(*number) = {error_class, true, 0, {}, 0};
   if (user_class) ++entry(error_class).codes;
-  return add(error_class);
+  return number;
 }
 
 Error ErrorCodes::set_text(int code, std::string_view text) {
@@ -88,7 +112,7 @@ Error ErrorCodes::remove_class(int error_class) {
                    error_class, removed.codes);
   }
   if (const Error bad = has_text(error_class, removed.text); bad.failed()) return bad;
-  removed.alive = false;
+  rest(error_class);
   return {};
 }
 
@@ -100,7 +124,7 @@ Error ErrorCodes::remove_code(int code) {
   }
   if (const Error bad = has_text(code, removed.text); bad.failed()) return bad;
   if (!is_class(removed.error_class)) --entry(removed.error_class).codes;
-  removed.alive = false;
+  rest(code);
   return {};
 }
 

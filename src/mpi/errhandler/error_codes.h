@@ -13,11 +13,16 @@
 namespace fulmar::mpi {
 
 /// Error classes and codes that the user added (MPI 5.0 section 9.5). They are numbered upwards
-/// from MPI_ERR_LASTCODE + 1 and numbers are not used again, so that a stale code is noticed.
-/// Guarded by the lock of the library.
+/// from MPI_ERR_LASTCODE + 1. A removed number is used again only when `most_resting` others were
+/// removed after it, so that a stale code is noticed and memory stays bounded all the same.
+/// MPI_LASTUSEDCODE never goes back: other codes than the last may be in use. Guarded by the lock
+/// of the library.
 class ErrorCodes {
  public:
   static constexpr int first_user_code = MPI_ERR_LASTCODE + 1;
+
+  /// How many removed numbers rest before the first of them is used again.
+  static constexpr int most_resting = 1024;
 
   base::Result<int> add_class();
   /// A new code of a predefined or user's class; MPI_ERR_ARG where there is no such class.
@@ -41,10 +46,11 @@ class ErrorCodes {
 
  private:
   struct Entry {
-    int error_class;
-    bool alive;
+    int error_class = 0;
+    bool alive = false;
     int codes = 0;  // alive codes of this class, itself not counted
     std::string text;
+    int next_resting = 0;  // the number that was removed after this one
   };
 
   [[nodiscard]] bool exists(int code) const noexcept;
@@ -53,10 +59,15 @@ class ErrorCodes {
   static std::size_t index(int code) noexcept {
     return static_cast<std::size_t>(code - first_user_code);
   }
-  base::Result<int> add(int error_class);
+  /// A number that may be used, new or rested.
+  base::Result<int> take_number();
+  void rest(int code) noexcept;
 
   std::vector<Entry> entries_;
   int last_used_code_ = MPI_ERR_LASTCODE;
+  int first_resting_ = 0;  // a queue through the entries
+  int last_resting_ = 0;
+  int resting_ = 0;
 };
 
 }  // namespace fulmar::mpi

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
+#include <algorithm>
 #include <cstdarg>
 #include <cstring>
 #include <string>
 #include <thread>
 
 #include "mpi/errhandler/calls.h"
+#include "mpi/errhandler/error_codes.h"
 #include "mpi/errhandler/raise.h"
 #include "unit/support/objects.h"
 
@@ -340,7 +342,34 @@ TEST_F(ErrhandlerTest, Codes_are_removed_before_their_class) {
   EXPECT_EQ(class_of(error_class(library, user_class, out)), ErrorClass::arg);
   int next = 0;
   ASSERT_TRUE(add_error_class(library, next).ok());
-  EXPECT_GT(next, code) << "numbers are not used twice";
+  EXPECT_GT(next, code) << "numbers are not used again at once";
+}
+
+TEST(ErrorCodesTest, Removed_numbers_are_used_again_after_many_others) {
+  ErrorCodes codes;
+  const int user_class = *codes.add_class();
+  const int kept = *codes.add_code(user_class);
+  const int first = *codes.add_code(user_class);
+  int largest = first;
+  ASSERT_TRUE(codes.remove_code(first).ok());
+  for (int i = 0; i < 100000; ++i) {
+    const int code = *codes.add_code(i % 2 == 0 ? user_class : MPI_ERR_OTHER);
+    ASSERT_NE(code, kept);
+    ASSERT_TRUE(i >= ErrorCodes::most_resting || code > first) << "a stale code is noticed";
+    ASSERT_EQ(*codes.class_of(code), i % 2 == 0 ? user_class : MPI_ERR_OTHER);
+    ASSERT_EQ(*codes.text_of(code), "");
+    ASSERT_TRUE(codes.set_text(code, "text").ok());
+    ASSERT_TRUE(codes.remove_text(code).ok());
+    largest = std::max(largest, code);
+    ASSERT_GE(codes.last_used_code(), largest) << "MPI_LASTUSEDCODE does not go back";
+    ASSERT_TRUE(codes.remove_code(code).ok());
+    ASSERT_EQ(class_of(codes.class_of(code).error()), ErrorClass::arg);
+  }
+  EXPECT_LE(codes.last_used_code(), kept + 2 + ErrorCodes::most_resting) << "bounded";
+  const int other_class = *codes.add_class();
+  EXPECT_EQ(*codes.class_of(other_class), other_class) << "a class with the number of a code";
+  ASSERT_TRUE(codes.remove_code(kept).ok());
+  EXPECT_TRUE(codes.remove_class(user_class).ok());
 }
 
 TEST_F(ErrhandlerTest, Texts_are_removed_before_their_code_or_class) {
