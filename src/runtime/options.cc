@@ -69,6 +69,18 @@ void complain_of_unknown(std::vector<std::string>& complaints) {
   }
 }
 
+/// Items of FULMAR_CHECK that name no check.
+void complain_of_unknown_checks(std::string_view given, std::vector<std::string>& complaints) {
+  std::string_view rest = given;
+  while (!rest.empty()) {
+    const std::string_view item = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(item.size() + 1, rest.size()));
+    if (item.empty() || item == "collectives") continue;
+    complaints.push_back("FULMAR_CHECK=" + std::string(given) + ": there is no check \"" +
+                         std::string(item) + "\", it is left out; checks are collectives");
+  }
+}
+
 }  // namespace
 
 std::span<const OptionSpec> option_specs() noexcept { return specs; }
@@ -131,6 +143,7 @@ Options::Options(std::vector<std::string>& complaints) {
     values_.push_back({&spec, given != nullptr ? given : spec.standard,
                        given != nullptr ? Source::environment : Source::standard});
   }
+  complain_of_unknown_checks(text("FULMAR_CHECK"), complaints);
   complain_of_unknown(complaints);
 }
 

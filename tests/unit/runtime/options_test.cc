@@ -57,6 +57,17 @@ TEST(Options, Set_to_nothing_is_unset) {
   }
 }
 
+TEST(Options, A_check_that_does_not_exist_is_complained_of) {
+  ::setenv("FULMAR_CHECK", "colectives,collectives,all", 1);
+  std::vector<std::string> complaints;
+  const Options options(complaints);
+  ::unsetenv("FULMAR_CHECK");
+  ASSERT_EQ(complaints.size(), 2U);
+  EXPECT_NE(complaints[0].find("there is no check \"colectives\""), std::string::npos);
+  EXPECT_NE(complaints[1].find("there is no check \"all\""), std::string::npos);
+  EXPECT_TRUE(options.lists("FULMAR_CHECK", "collectives"));
+}
+
 TEST(Options, An_empty_variable_is_none) {
   ::setenv("FULMAR_EAGER_BYTES", "", 1);
   std::vector<std::string> complaints;
