@@ -190,5 +190,7 @@ base::Error alltoall_on(device::NodeBoard& board, const Blocks& send, const Bloc
 /// By reading each other's memory (board_reads.cc), or as above where that cannot be done.
 base::Error alltoall_read(device::NodeBoard& board, const Blocks& send, const Blocks& receive,
                           const Comm& comm);
+base::Error scatter_read(device::NodeBoard& board, const Blocks& send, const Data& receive,
+                         int root, const Comm& comm);
 
 }  // namespace fulmar::mpi

@@ -19,8 +19,8 @@
 ///
 /// What is no run of bytes, and what is in place, where others' blocks will lie, is packed first.
 ///
-/// Only an all-to-all goes this way: where all read the same bytes, as in an allgather, two copies
-/// through memory that stays in the caches were faster at every length that was tried.
+/// An all-to-all and a scatter go this way: where all read the same bytes, as in an allgather, two
+/// copies through memory that stays in the caches were faster at every length that was tried.
 namespace fulmar::mpi {
 
 using base::Error;
@@ -45,41 +45,40 @@ Offer offer_of(const NodeBoard& board, int member) noexcept {
   return offer;
 }
 
-/// One round; whether all say that they can, or have.
+/// One round; whether all say that they can, or have. Who has no bytes may have left the call out
+/// (post_nothing) and told nothing.
 bool all_agree(NodeBoard& board, Count whole, const Offer& own) noexcept {
   board.post(length_of(sizeof own, whole),
              [&](std::byte* to) { std::memcpy(to, &own, sizeof own); });
   board.wait_all();
   for (int member = 0; member < board.size(); ++member) {
-    if (member != board.self() && offer_of(board, member).reads != 1) return false;
+    if (board.whole_bytes_of(member) == 0 || offer_of(board, member).reads != 1) return false;
   }
-  return own.reads == 1;
+  return true;
 }
 
-/// Both rounds; null is no offer. `length` is what each member should have in all,
-/// `take(member, address)` reads from one. False: all of them take texts.
-template <class Take>
-bool read_others(NodeBoard& board, const void* own, Count whole, Count length, Take&& take) {
-  const bool can_read = own != nullptr && board.reaches_all();
+/// Both rounds; null is no offer. `read()` reads what this member wants and says whether it could.
+/// False: all of them take texts.
+template <class Read>
+bool offer_and_read(NodeBoard& board, const void* own, Count whole, bool offers, Read&& read) {
+  const bool can_read = (own != nullptr || !offers) && board.reaches_all();
   if (!all_agree(board, whole, {reinterpret_cast<std::uintptr_t>(own), can_read ? 1U : 0U})) {
     return false;
   }
-  bool has_read = true;
-  for (int step = 1; has_read && step < board.size(); ++step) {
-    const int member = (board.self() + step) % board.size();
-    has_read = board.tells(member, static_cast<std::uint64_t>(length)) &&
-               take(member, offer_of(board, member).address).ok();
-  }
-  return all_agree(board, whole, {0, has_read ? 1U : 0U});
+  return all_agree(board, whole, {0, read() ? 1U : 0U});
 }
 
-/// Fills `to` with what lies at a member's address.
-Error read_from(NodeBoard& board, int member, std::uint64_t address, const Packed& to,
-                const Datatype& byte) {
+const Datatype& byte_type(const Comm& comm) noexcept {
+  return *comm.library->find<Datatype>(MPI_BYTE);
+}
+
+/// Fills `to` with what lies `from` bytes behind the address that a member offers.
+Error read_block(NodeBoard& board, int member, Count from, const Packed& to, const Comm& comm) {
+  const std::uint64_t address = offer_of(board, member).address + static_cast<std::uint64_t>(from);
   if (std::byte* const run = to.run(); run != nullptr) {
     return board.read(member, address, {run, static_cast<std::size_t>(to.bytes())});
   }
-  const Scratch landing(byte, std::min(to.bytes(), landing_bytes));
+  const Scratch landing(byte_type(comm), std::min(to.bytes(), landing_bytes));
   if (landing.failed()) return landing.error();
   auto* const room = static_cast<std::byte*>(landing.address());
   for (Count at = 0; at < to.bytes(); at += landing_bytes) {
@@ -90,10 +89,6 @@ Error read_from(NodeBoard& board, int member, std::uint64_t address, const Packe
     to.write(at, count, room);
   }
   return {};
-}
-
-const Datatype& byte_type(const Comm& comm) noexcept {
-  return *comm.library->find<Datatype>(MPI_BYTE);
 }
 
 /// Equal blocks behind each other in memory of their own.
@@ -121,15 +116,35 @@ Error alltoall_read(NodeBoard& board, const Blocks& send, const Blocks& receive,
     run = copy->address();
     if (run != nullptr) source = Blocks::equal(ConstData{run, given, &byte_type(comm)});
   }
-  const auto take = [&](int member, std::uint64_t address) {
-    const Packed to(receive[member]);
-    return read_from(board, member, address + static_cast<std::uint64_t>(block * comm.rank), to,
-                     byte_type(comm));
+  const auto read = [&] {
+    bool has_read = true;
+    for (int step = 1; has_read && step < board.size(); ++step) {
+      const int member = (board.self() + step) % board.size();
+      has_read = board.tells(member, static_cast<std::uint64_t>(block)) &&
+                 read_block(board, member, block * comm.rank, Packed(receive[member]), comm).ok();
+    }
+    return has_read;
   };
-  if (!read_others(board, run, given, block, take)) {
+  if (!offer_and_read(board, run, given, true, read)) {
     return alltoall_on(board, source, receive, comm);
   }
   return send.in_place() ? Error{} : copy_data(send.to(comm.rank), receive[comm.rank]);
+}
+
+Error scatter_read(NodeBoard& board, const Blocks& send, const Data& receive, int root,
+                   const Comm& comm) {
+  const bool at_root = comm.rank == root;
+  const Packed own(at_root ? send[root] : receive);
+  const void* run = at_root ? Packed(send[0]).run() : nullptr;
+  const auto read = [&] {
+    return at_root || (board.tells(root, static_cast<std::uint64_t>(own.bytes())) &&
+                       read_block(board, root, own.bytes() * comm.rank, own, comm).ok());
+  };
+  if (!offer_and_read(board, run, own.bytes(), at_root, read)) {
+    return scatter_on(board, send, receive, root, comm);
+  }
+  if (!at_root || is_in_place(receive.address)) return {};
+  return copy_data(send.to(root), receive);
 }
 
 }  // namespace fulmar::mpi

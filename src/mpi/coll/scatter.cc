@@ -6,8 +6,8 @@
 #include "mpi/coll/board.h"
 #include "mpi/coll/calls.h"
 
-/// On a board (board_movement.cc), or the root sends each rank its block: n - 1 messages, no copies
-/// between.
+/// On a board (board_movement.cc, board_reads.cc), or the root sends each rank its block: n - 1
+/// messages, no copies between.
 namespace fulmar::mpi {
 
 using base::Error;
@@ -40,6 +40,13 @@ Scatter scatter_call(const ConstData& send, const Data& receive, int root) {
 Scatterv scatterv_call(const void* send, CountArray counts, CountArray displs, const Datatype* type,
                        const Data& receive, int root) {
   return {{Blocks::various(send, counts, displs, type), receive, root}};
+}
+
+/// Of a call that this rank leaves: others go by the length that the root tells.
+Pieces pieces_left_out(const Comm& comm, const device::NodeBoard& board, bool at_root,
+                       Count bytes) noexcept {
+  if (at_root) return {0, 1};
+  return {bytes, part_bytes(comm, board, bytes, comm.size() - 1, Flow::one_way)};
 }
 
 }  // namespace
@@ -84,11 +91,16 @@ Error scatter(const ConstData& send, const Data& receive, int root, Comm& comm) 
   const bool at_root = comm.rank == root;
   const Count bytes = at_root ? bytes_of(send) : receive.type != nullptr ? bytes_of(receive) : 0;
   device::NodeBoard* board = board_for(comm, Family::scatter, bytes);
+  const bool reads = reads_memory(comm, Family::scatter, bytes);
   if (const Error bad = call.check(comm); bad.failed()) {
-    if (board != nullptr) post_nothing(*board);
+    if (board != nullptr && reads) post_nothing(*board);
+    if (board != nullptr) leave_out(*board, pieces_left_out(comm, *board, at_root, bytes));
     return bad;
   }
-  if (board != nullptr) return scatter_on(*board, call.send, receive, root, comm);
+  if (board != nullptr) {
+    return reads ? scatter_read(*board, call.send, receive, root, comm)
+                 : scatter_on(*board, call.send, receive, root, comm);
+  }
   return run_call(comm, tag, call);
 }
 

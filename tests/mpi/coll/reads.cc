@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// All-to-all whose ranks read each other's memory, of all lengths and layouts.
+// All-to-all and scatter whose ranks read each other's memory, of all lengths and layouts.
 // ranks: 1 2 3 5 8
-// env: FULMAR_COLL=alltoall:read
+// env: FULMAR_COLL=alltoall:read,scatter:read
 
 #include <sys/uio.h>
 #include <unistd.h>
@@ -68,6 +68,34 @@ void exchange(int count) {
   }
 }
 
+/// A scatter of `count` numbers for each rank, by every root, in memory of its own and in place.
+void scatter(int count) {
+  const int rank = test::rank_of(MPI_COMM_WORLD);
+  const int size = test::size_of(MPI_COMM_WORLD);
+  const auto one = static_cast<std::size_t>(count);
+  for (int root = 0; root < size; ++root) {
+    std::vector<std::uint32_t> from(rank == root ? one * static_cast<std::size_t>(size) : 0);
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      from[i] = mark(root, static_cast<int>(i) % count, static_cast<int>(i) / count);
+    }
+    std::vector<std::uint32_t> to(one);
+    MPI_Scatter(from.data(), count, MPI_UINT32_T, to.data(), count, MPI_UINT32_T, root,
+                MPI_COMM_WORLD);
+    if (rank == root) {
+      MPI_Scatter(from.data(), count, MPI_UINT32_T, MPI_IN_PLACE, 0, MPI_UINT32_T, root,
+                  MPI_COMM_WORLD);
+    } else {
+      std::vector<std::uint32_t> again(one);
+      MPI_Scatter(nullptr, 0, MPI_UINT32_T, again.data(), count, MPI_UINT32_T, root,
+                  MPI_COMM_WORLD);
+      expect_equal(again == to, true, "two scatters of the same");
+    }
+    for (int i = 0; i < count; ++i) {
+      expect_equal(to[static_cast<std::size_t>(i)], mark(root, i, rank), "MPI_Scatter by reading");
+    }
+  }
+}
+
 /// Whether each rank may read the memory of each other, tried without MPI's help.
 bool all_may_read() {
   struct Place {
@@ -93,10 +121,17 @@ bool all_may_read() {
 
 /// One read for each block of others, where the system allows it, and else none that succeeds.
 void count_reads() {
-  const int reads = all_may_read() ? test::size_of(MPI_COMM_WORLD) - 1 : 0;
+  const int others = test::size_of(MPI_COMM_WORLD) - 1;
+  const int reads = all_may_read() ? others : 0;
+  {
+    const CopyCounter copies;
+    exchange(5000);
+    expect_equal(copies.value(), static_cast<long long>(reads), "reads of one all-to-all");
+  }
   const CopyCounter copies;
-  exchange(5000);
-  expect_equal(copies.value(), static_cast<long long>(reads), "reads of one call");
+  scatter(5000);
+  // Everybody reads one block of two calls of each other root.
+  expect_equal(copies.value(), static_cast<long long>(2 * reads), "reads of scatters");
 }
 
 }  // namespace

@@ -55,12 +55,12 @@ TEST(Choices, crowded_ranks_do_not_take_a_chain) {
   EXPECT_EQ(choices.choose(Family::bcast, {.ranks = 4, .bytes = 1 << 20}), Way::binomial);
 }
 
-TEST(Choices, crowded_ranks_do_not_scatter_long_blocks_over_a_board) {
+TEST(Choices, crowded_ranks_read_long_blocks_of_a_scatter) {
   Choices choices = choices_of("auto");
   EXPECT_TRUE(choices.takes_board(Family::scatter, 4, 1 << 20));
   choices.set_crowded();
-  EXPECT_FALSE(choices.takes_board(Family::scatter, 4, 1 << 20));
-  EXPECT_TRUE(choices.takes_board(Family::scatter, 4, (256 << 10) - 1));
+  EXPECT_TRUE(choices.takes_reads(Family::scatter, 4, 1 << 20));
+  EXPECT_FALSE(choices.takes_reads(Family::scatter, 4, (256 << 10) - 1));
   EXPECT_TRUE(choices.takes_board(Family::gather, 4, 1 << 20));
   Choices fixed = choices_of("scatter:board");
   fixed.set_crowded();
@@ -85,7 +85,7 @@ TEST(Choices, unknown_names_are_told) {
             std::string::npos);
   EXPECT_NE(complaint_of("alreduce:ring,bcast:chain").find("operations are barrier, bcast"),
             std::string::npos);
-  EXPECT_NE(complaint_of("scatter:rnig").find("there are board, binomial, direct"),
+  EXPECT_NE(complaint_of("scatter:rnig").find("there are read, board, binomial, direct"),
             std::string::npos);
   EXPECT_NE(complaint_of("ring").find("operation:algorithm"), std::string::npos);
 }
