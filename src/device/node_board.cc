@@ -159,7 +159,8 @@ std::unique_ptr<NodeBoard> Device::make_board(std::uint32_t index,
         members.push_back({&channel.board(number, index), channel.board_room(number, index),
                            &channel.control(number), number});
       }
-      board = std::make_unique<NodeBoard>(*this, index, std::move(members), self, first_round);
+      board = std::make_unique<NodeBoard>(*this, index, std::move(members), self, first_round,
+                                          config_.oversubscribed);
     }
   });
   return board;

@@ -7,11 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "device/text_ring.h"
+#include "device/text_swap.h"
 #include "wire/shm_area.h"
 
 /// Collective operations among processes that map each other's memory.
@@ -53,8 +56,9 @@ class NodeBoard {
     std::uint32_t number;  ///< of the process among those of the node
   };
 
+  /// `crowded`: members share cores.
   NodeBoard(Device& device, std::uint32_t index, std::vector<Member> members, int self,
-            std::uint64_t first_round) noexcept
+            std::uint64_t first_round, bool crowded) noexcept
       : device_(device),
         members_(std::move(members)),
         own_(*members_[static_cast<std::size_t>(self)].board),
@@ -63,9 +67,11 @@ class NodeBoard {
         base_(first_round),
         round_(first_round),
         seen_all_(first_round),
+        swap_(members_.size(), room_bytes() - short_bytes(room_bytes()), self),
         short_texts_(0, short_bytes(room_bytes()), TextRing::Habit::stay_warm),
-        long_texts_(short_bytes(room_bytes()), room_bytes() - short_bytes(room_bytes()),
-                    TextRing::Habit::go_round) {}
+        long_texts_(short_bytes(room_bytes()),
+                    room_bytes() - short_bytes(room_bytes()) - swap_.part_bytes(),
+                    crowded ? TextRing::Habit::stay_warm : TextRing::Habit::go_round) {}
 
   /// The longest text.
   [[nodiscard]] std::size_t largest_text() const noexcept {
@@ -90,9 +96,12 @@ class NodeBoard {
   /// notice told before.
   void post() noexcept {
     const std::uint64_t round = round_ + 1;
+    end_swap();
     if (seen_all_ + depth <= round) [[unlikely]]
       free_notice(round);
-    own_.notices[round % depth].whole_bytes = 0;
+    wire::Notice& notice = own_.notices[round % depth];
+    notice.whole_bytes = 0;
+    notice.place = 0;
     round_ = round;
     publish();
   }
@@ -100,20 +109,20 @@ class NodeBoard {
   /// writes.
   template <class Fill>
   void post(Length length, Fill&& fill) noexcept {
-    const std::size_t bytes = length.bytes;
-    const std::uint64_t round = round_ + 1;
-    if (seen_all_ + depth <= round) [[unlikely]]
-      see(round - depth / 2);
-    wire::Notice& notice = own_.notices[round % depth];
-    notice.whole_bytes = told(length.whole_bytes);
-    if (bytes <= wire::board_short_bytes) {
-      fill(notice.body.data());
-    } else {
-      notice.place = place_for(bytes, round);
-      fill(members_[static_cast<std::size_t>(self_)].room.data() + notice.place);
-    }
-    round_ = round;
-    publish();
+    end_swap();
+    post_text(length, std::forward<Fill>(fill),
+              [&](std::uint64_t round) noexcept { return place_for(length.bytes, round); });
+  }
+  /// The same of a round in which every member posts a text and waits for all others. The own text
+  /// is not to be looked at any more.
+  template <class Fill>
+  void post_exchange(Length length, Fill&& fill) noexcept {
+    end_swap();
+    if (swap_.part_bytes() != 0) swap_.begin();
+    post_text(length, std::forward<Fill>(fill), [&](std::uint64_t round) noexcept {
+      const std::optional<std::uint32_t> part = swap_.give(length.bytes);
+      return part ? *part : place_for(length.bytes, round);
+    });
   }
 
   /// Until every member has posted this round.
@@ -178,11 +187,48 @@ class NodeBoard {
   [[nodiscard]] std::uint32_t room_bytes() const noexcept {
     return static_cast<std::uint32_t>(members_[static_cast<std::size_t>(self_)].room.size());
   }
+  template <class Fill, class Place>
+  void post_text(Length length, Fill&& fill, Place&& place) noexcept {
+    const std::uint64_t round = round_ + 1;
+    if (seen_all_ + depth <= round) [[unlikely]]
+      see(round - depth / 2);
+    const Member& self = members_[static_cast<std::size_t>(self_)];
+    wire::Notice& notice = own_.notices[round % depth];
+    notice.whole_bytes = told(length.whole_bytes);
+    if (length.bytes <= wire::board_short_bytes) {
+      notice.place = 0;
+      fill(notice.body.data());
+    } else {
+      const std::uint32_t chosen = place(round);
+      notice.place = chosen;
+      fill(memory_at(self, chosen, length.bytes));
+    }
+    round_ = round;
+    publish();
+  }
+  /// Where a text of a member is; somewhere in a room whatever `place` is.
+  [[nodiscard]] std::byte* memory_at(const Member& writer, std::uint32_t place,
+                                     std::size_t bytes) const noexcept {
+    if (TextSwap::is_part(place) && bytes <= swap_.part_bytes()) {
+      const std::span<std::byte> room = members_[TextSwap::member_of(place)].room;
+      return room.data() + room.size() - swap_.part_bytes();
+    }
+    return writer.room.data() + (place + bytes <= writer.room.size() ? place : 0);
+  }
   [[nodiscard]] std::byte* text_of(const Member& member, std::size_t bytes) const noexcept {
     wire::Notice& notice = member.board->notices[round_ % depth];
     if (bytes <= wire::board_short_bytes) return notice.body.data();
-    const std::size_t place = notice.place;
-    return member.room.data() + (place + bytes <= member.room.size() ? place : 0);
+    return memory_at(member, notice.place, bytes);
+  }
+  /// Before the round after an exchange: this member is done with the other's text.
+  void end_swap() noexcept {
+    if (!swap_.began()) return;
+    const auto other = static_cast<std::size_t>(1 - self_);
+    if (posted(other, round_)) [[likely]] {
+      swap_.end(members_[other].board->notices[round_ % depth].place);
+    } else {
+      swap_.give_up();
+    }
   }
   std::uint32_t place_for(std::size_t bytes, std::uint64_t round) noexcept {
     TextRing& ring = bytes <= wire::board_body_bytes ? short_texts_ : long_texts_;
@@ -224,6 +270,7 @@ class NodeBoard {
   std::uint64_t base_;
   std::uint64_t round_;
   std::uint64_t seen_all_;  ///< the last round in which every member was seen
+  TextSwap swap_;
   TextRing short_texts_;
   TextRing long_texts_;
 };

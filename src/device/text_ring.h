@@ -15,8 +15,8 @@ namespace fulmar::device {
 class TextRing {
  public:
   enum class Habit : std::uint8_t {
-    stay_warm,  ///< go back to the beginning whenever it is free: short texts stay in the cache
-    go_round,   ///< use all of it: long ones come out of the cache that the cores share
+    stay_warm,  ///< go back to the beginning whenever it is free: texts stay in the writer's cache
+    go_round,   ///< use all of it: they come out of the cache that the cores share
   };
 
   TextRing(std::uint32_t begin, std::uint32_t bytes, Habit habit) noexcept

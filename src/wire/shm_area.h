@@ -78,12 +78,16 @@ inline constexpr std::uint32_t board_body_bytes = 1024;
 inline constexpr std::uint32_t stages_per_area = 8;
 inline constexpr std::uint32_t largest_stage_bytes = 1U << 20;
 inline constexpr std::uint32_t smallest_stage_bytes = 16U << 10;
+/// The place of a text in the part of a room that two members swap; the last bit: in whose room.
+inline constexpr std::uint32_t swapped_place = 1U << 31;
+static_assert(largest_stage_bytes < swapped_place);
 
 /// One round of a board. A text of up to `board_short_bytes` bytes is in the same cache line as the
 /// number that says it is there.
 struct alignas(64) Notice {
   std::atomic<std::uint64_t> round;  ///< written last
-  std::uint32_t place;               ///< of a longer text, from the start of the board's room
+  /// Of a longer text: from the start of the board's room, or a swapped one. Else 0.
+  std::uint32_t place;
   std::uint32_t whole_bytes;  ///< of all texts of the call; the largest number: so many or more
   std::array<std::byte, board_short_bytes> body;
 };

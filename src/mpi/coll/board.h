@@ -71,7 +71,8 @@ enum class Flow : std::uint8_t {
 
 /// Bytes of one text. Where every rank has a core, one rank fills a piece while others empty the
 /// one before; if all do the same at the same time, pieces need only be short enough for the
-/// caches. Where ranks share cores, the fewer turns the better.
+/// caches. Where ranks share cores, the fewer turns the better, but few ranks take turns so quickly
+/// that what one has just read or written should still be in its cache.
 [[nodiscard]] Count text_bytes(const Comm& comm, const device::NodeBoard& board, Count total,
                                Flow flow) noexcept;
 /// The same for texts that hold a part for each of several ranks: bytes of one part, at least 1.
@@ -128,6 +129,12 @@ class Packed {
 inline void post_part(device::NodeBoard& board, const Packed& data, Count from,
                       Count count) noexcept {
   board.post(length_of(count, data.bytes()), [&](std::byte* to) { data.read(from, count, to); });
+}
+/// The same where every member posts a part and waits for all others (NodeBoard::post_exchange).
+inline void exchange_part(device::NodeBoard& board, const Packed& data, Count from,
+                          Count count) noexcept {
+  board.post_exchange(length_of(count, data.bytes()),
+                      [&](std::byte* to) { data.read(from, count, to); });
 }
 inline void post_data(device::NodeBoard& board, const ConstData& data) noexcept {
   const Packed packed(data);

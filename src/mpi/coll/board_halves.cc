@@ -43,7 +43,7 @@ class Halves {
   [[nodiscard]] Error error() const { return failed() ? other_->error() : Error{}; }
 
   void post_operand(Count begin, Count count) {
-    post_part(board_, operand_, begin * type_.size, count * type_.size);
+    exchange_part(board_, operand_, begin * type_.size, count * type_.size);
   }
   /// The other rank has posted its operand of these elements.
   void combine(Count begin, Count count) {
@@ -64,7 +64,7 @@ class Halves {
     }
   }
   void post_result(Count begin, Count count) {
-    post_part(board_, all_, begin * type_.size, count * type_.size);
+    exchange_part(board_, all_, begin * type_.size, count * type_.size);
   }
   void take_result(Count begin, Count count) {
     take_part(board_, other(), all_, begin * type_.size, count * type_.size);

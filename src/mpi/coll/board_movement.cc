@@ -42,7 +42,9 @@ Error wrong_length(const NodeBoard& board, int member, Count expected) {
 Count text_bytes(const Comm& comm, const NodeBoard& board, Count total, Flow flow) noexcept {
   if (total <= uncut_bytes) return std::max<Count>(total, 1);
   const auto largest = static_cast<Count>(board.largest_text());
-  if (total <= 4 * kib || crowded(comm)) return std::min(largest, std::max<Count>(total, 1));
+  const bool few = flow == Flow::one_way && comm.size() <= 4;
+  if (crowded(comm)) return std::min(few ? std::min(largest, 64 * kib) : largest, total);
+  if (total <= 4 * kib) return std::min(largest, total);
   const Count piece = flow == Flow::one_way ? std::clamp(total / 4, 4 * kib, 32 * kib)
                                             : std::clamp(total / 2, 4 * kib, 128 * kib);
   return std::min(largest, piece);
@@ -177,7 +179,7 @@ Error allgather_on(NodeBoard& board, const ConstData& send, const Blocks& receiv
     const auto piece_of = [&](Count bytes) {
       return std::clamp<Count>(bytes - all.begin(i), 0, all.most);
     };
-    post_part(board, own, all.begin(i), piece_of(own.bytes()));
+    exchange_part(board, own, all.begin(i), piece_of(own.bytes()));
     for (int step = 1; step < comm.size(); ++step) {
       const int member = (comm.rank + step) % comm.size();
       const Packed block(receive[member]);
@@ -204,7 +206,7 @@ Error alltoall_on(NodeBoard& board, const Blocks& send, const Blocks& receive, c
     const Count begin = pieces.begin(i);
     const Count length = pieces.length(i);
     const auto bytes = static_cast<std::size_t>(length * others);
-    board.post({bytes, given}, [&](std::byte* to) {
+    board.post_exchange({bytes, given}, [&](std::byte* to) {
       for (int member = 0; member < comm.size(); ++member) {
         if (member == self) continue;
         Packed(from[member]).read(begin, length, to + length * part_of(member, self));

@@ -98,11 +98,17 @@ Error allreduce_on(NodeBoard& board, const Allreduce& call, const Comm& comm) {
   }
   const Pieces pieces = cut(comm, board, call.receive.count, type, Flow::every_way);
   PostedOperands operands(board, *call.op, type, pieces.most);
+  const bool pair = comm.size() == 2 && !is_in_place(call.send);
   if (pieces.count() == 0) post_nothing(board);
   for (Count i = 0; i < pieces.count(); ++i) {
     const Count count = pieces.length(i);
     void* result = shifted(call.receive.address, type.extent * pieces.begin(i));
-    post_part(board, own, pieces.begin(i) * type.size, count * type.size);
+    if (pair) {
+      exchange_part(board, own, pieces.begin(i) * type.size, count * type.size);
+      operands.set_own(shifted(call.send, type.extent * pieces.begin(i)));
+    } else {
+      post_part(board, own, pieces.begin(i) * type.size, count * type.size);
+    }
     board.wait_all();
     const Error wrong = check_lengths(board, comm.size(), own.bytes());
     if (wrong.failed()) [[unlikely]]
@@ -168,7 +174,7 @@ Error reduce_scatter_on(NodeBoard& board, const ReduceScatter& call, const Comm&
       return std::clamp<Count>(parts.count(rank) - begin, 0, stride);
     };
     const Count text = stride * (comm.size() - 1);
-    board.post(length_of(text * type.size, own.bytes()), [&](std::byte* to) {
+    board.post_exchange(length_of(text * type.size, own.bytes()), [&](std::byte* to) {
       for (int rank = 0; rank < comm.size(); ++rank) {
         if (rank == comm.rank) continue;
         own.read((parts.displ(rank) + begin) * type.size, piece_of(rank) * type.size,
@@ -200,7 +206,8 @@ Error scan_on(NodeBoard& board, const Allreduce& call, int end, const Comm& comm
     board.wait_before(end);
     const Error wrong = check_lengths(board, end, own.bytes());
     if (wrong.failed()) [[unlikely]] {
-      go_on(board, end, own.bytes(), pieces.count() - 1 - i);
+      // Those before this rank may be right for those after it, and the other way round.
+      for (Count left = pieces.count() - 1 - i; left > 0; --left) board.post();
       return wrong;
     }
     if (operands.failed() || end == 0) continue;
