@@ -141,7 +141,7 @@ std::uint64_t BoardPool::offer() noexcept {
 
 void BoardPool::give_back(NodeBoard& board) noexcept {
   board.leave();
-  newest_round_ = std::max(newest_round_, board.round());
+  newest_round_ = std::max(newest_round_, board.round() + 1);
   leaving_.push_back({board.index(), board.base(), board.members()});
 }
 

@@ -299,7 +299,7 @@ class BoardPool {
   static_assert(wire::boards_per_area == 64);
 
   std::uint64_t free_ = ~std::uint64_t{0};
-  std::uint64_t newest_round_ = 0;
+  std::uint64_t newest_round_ = 1;  ///< every member's `left` is less until it has left
   bool offered_ = false;
   std::vector<Leaving> leaving_;
 };
