@@ -71,8 +71,7 @@ enum class Flow : std::uint8_t {
 
 /// Bytes of one text. Where every rank has a core, one rank fills a piece while others empty the
 /// one before; if all do the same at the same time, pieces need only be short enough for the
-/// caches. Where ranks share cores, the fewer turns the better, but few ranks take turns so quickly
-/// that what one has just read or written should still be in its cache.
+/// caches. Where ranks share cores, the fewer turns the better.
 [[nodiscard]] Count text_bytes(const Comm& comm, const device::NodeBoard& board, Count total,
                                Flow flow) noexcept;
 /// The same for texts that hold a part for each of several ranks: bytes of one part, at least 1.

@@ -42,9 +42,7 @@ Error wrong_length(const NodeBoard& board, int member, Count expected) {
 Count text_bytes(const Comm& comm, const NodeBoard& board, Count total, Flow flow) noexcept {
   if (total <= uncut_bytes) return std::max<Count>(total, 1);
   const auto largest = static_cast<Count>(board.largest_text());
-  const bool few = flow == Flow::one_way && comm.size() <= 4;
-  if (crowded(comm)) return std::min(few ? std::min(largest, 64 * kib) : largest, total);
-  if (total <= 4 * kib) return std::min(largest, total);
+  if (total <= 4 * kib || crowded(comm)) return std::min(largest, std::max<Count>(total, 1));
   const Count piece = flow == Flow::one_way ? std::clamp(total / 4, 4 * kib, 32 * kib)
                                             : std::clamp(total / 2, 4 * kib, 128 * kib);
   return std::min(largest, piece);

@@ -206,8 +206,7 @@ Error scan_on(NodeBoard& board, const Allreduce& call, int end, const Comm& comm
     board.wait_before(end);
     const Error wrong = check_lengths(board, end, own.bytes());
     if (wrong.failed()) [[unlikely]] {
-      // Those before this rank may be right for those after it, and the other way round.
-      for (Count left = pieces.count() - 1 - i; left > 0; --left) board.post();
+      go_on(board, end, own.bytes(), pieces.count() - 1 - i);
       return wrong;
     }
     if (operands.failed() || end == 0) continue;

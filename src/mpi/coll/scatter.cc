@@ -42,13 +42,6 @@ Scatterv scatterv_call(const void* send, CountArray counts, CountArray displs, c
   return {{Blocks::various(send, counts, displs, type), receive, root}};
 }
 
-/// Of a call that this rank leaves: others go by the length that the root tells.
-Pieces pieces_left_out(const Comm& comm, const device::NodeBoard& board, bool at_root,
-                       Count bytes) noexcept {
-  if (at_root) return {0, 1};
-  return {bytes, part_bytes(comm, board, bytes, comm.size() - 1, Flow::one_way)};
-}
-
 }  // namespace
 
 Error Scatter::check(const Comm& comm) const {
@@ -94,7 +87,7 @@ Error scatter(const ConstData& send, const Data& receive, int root, Comm& comm) 
   const bool reads = reads_memory(comm, Family::scatter, bytes);
   if (const Error bad = call.check(comm); bad.failed()) {
     if (board != nullptr && reads) post_nothing(*board);
-    if (board != nullptr) leave_out(*board, pieces_left_out(comm, *board, at_root, bytes));
+    if (board != nullptr) post_nothing(*board);
     return bad;
   }
   if (board != nullptr) {
