@@ -146,7 +146,7 @@ Error Alltoallw::check(const Comm& comm) {
 
 void Alltoall::add_amounts_of_all(const Comm& comm, Amounts& amounts) const {
   const Blocks& given = send.in_place() ? receive : send;
-  for (int rank = 0; rank < comm.size(); ++rank) {
+  for (int rank = 0; rank < comm.remote_size; ++rank) {
     amounts.give(rank, given.to(rank));
     amounts.expect(rank, receive[rank]);
   }

@@ -33,10 +33,10 @@ std::string Amounts::words_for(const Flow& flow) const {
 
 /// All that goes between two ranks.
 void Amounts::judge_pair(std::span<const Flow> given, std::span<const Flow> expected,
-                         Verdict& verdict) const {
+                         const Sides& sides, Verdict& verdict) const {
   const Flow& any = given.empty() ? expected.front() : given.front();
-  const std::string from = "rank " + std::to_string(any.from);
-  const std::string to = "rank " + std::to_string(any.to);
+  const std::string from = "rank " + std::to_string(any.from) + sides.from;
+  const std::string to = "rank " + std::to_string(any.to) + sides.to;
   for (std::size_t i = 0; i < std::max(given.size(), expected.size()); ++i) {
     if (i >= expected.size()) {
       return verdict.refuse(ErrorClass::count, from + " gives " + to + " " + words_for(given[i]) +
@@ -56,7 +56,7 @@ void Amounts::judge_pair(std::span<const Flow> given, std::span<const Flow> expe
   }
 }
 
-void Amounts::judge(Flows& given, Flows& expected, Verdict& verdict) const {
+void Amounts::judge(Flows& given, Flows& expected, const Sides& sides, Verdict& verdict) const {
   std::ranges::sort(given, &Flow::comes_before);
   std::ranges::sort(expected, &Flow::comes_before);
   std::span<const Flow> left = given;
@@ -75,7 +75,7 @@ void Amounts::judge(Flows& given, Flows& expected, Verdict& verdict) const {
       return first;
     };
     const std::span<const Flow> pair_given = cut(left);
-    judge_pair(pair_given, cut(right), verdict);
+    judge_pair(pair_given, cut(right), sides, verdict);
   }
 }
 
@@ -96,30 +96,27 @@ Algorithm Amounts::tell(Exchange& exchange, const Amounts& mine) {
 }
 
 /// What rank `rank` told: `head.given` that it gives, then what it expects.
-void Amounts::add_flows(int rank, const Head& head, std::span<const Amount> all, Flows& given,
-                        Flows& expected) {
+void Amounts::add_flows(int rank, const Head& head, std::span<const Amount> all, Told& told) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Amount& one = all[i];
     if (std::cmp_less(i, head.given)) {
-      given.push_back({rank, one.other, one.bytes, one.type, given.size()});
+      told.given.push_back({rank, one.other, one.bytes, one.type, told.given.size()});
     } else {
-      expected.push_back({one.other, rank, one.bytes, one.type, expected.size()});
+      told.expected.push_back({one.other, rank, one.bytes, one.type, told.expected.size()});
     }
   }
 }
 
-/// A rank has far fewer blocks and neighbours.
+/// A rank, and a group, has far fewer blocks and neighbours.
 bool Amounts::is_sane(const Head& head) noexcept {
   constexpr std::int64_t most = 1 << 28;
   return head.given >= 0 && head.given <= most && head.expected >= 0 && head.expected <= most;
 }
 
-/// At rank 0: all ranks, and the verdict.
-Algorithm Amounts::hear(Exchange& exchange, const Amounts& mine, Verdict& verdict) {
+/// At rank 0: all ranks.
+Algorithm Amounts::hear(Exchange& exchange, const Amounts& mine, Told& told, Verdict& verdict) {
   const Datatype& byte = exchange.byte_type();
-  Flows given;
-  Flows expected;
-  add_flows(0, mine.head(), mine.all(), given, expected);
+  add_flows(0, mine.head(), mine.all(), told);
   for (int rank = 1; rank < exchange.size(); ++rank) {
     Head head{};
     co_await exchange.receive({&head, sizeof head, &byte}, rank);
@@ -130,21 +127,58 @@ Algorithm Amounts::hear(Exchange& exchange, const Amounts& mine, Verdict& verdic
     std::vector<Amount> all(static_cast<std::size_t>(head.given + head.expected));
     const Data heard{all.data(), static_cast<Count>(all.size() * sizeof(Amount)), &byte};
     co_await exchange.receive(heard, rank);
-    add_flows(rank, head, all, given, expected);
+    add_flows(rank, head, all, told);
   }
-  mine.judge(given, expected, verdict);
+}
+
+/// The first ranks of two groups.
+Algorithm Amounts::compare_between(Exchange& exchange, const Amounts& mine, Told& ours,
+                                   Verdict& verdict) {
+  const Datatype& byte = exchange.byte_type();
+  const Head told{std::ssize(ours.given), std::ssize(ours.expected)};
+  Head heard{};
+  co_await exchange.send_receive({&told, sizeof told, &byte}, 0, {&heard, sizeof heard, &byte}, 0);
+  if (!is_sane(heard)) {
+    verdict.refuse(ErrorClass::intern, "the other group told nonsense");
+    heard = {};
+  }
+  Told theirs{Flows(static_cast<std::size_t>(heard.given)),
+              Flows(static_cast<std::size_t>(heard.expected))};
+  const auto bytes_of_all = [](const Flows& flows) {
+    return static_cast<Count>(flows.size() * sizeof(Flow));
+  };
+  co_await exchange.send_receive({ours.given.data(), bytes_of_all(ours.given), &byte}, 0,
+                                 {theirs.given.data(), bytes_of_all(theirs.given), &byte}, 0);
+  co_await exchange.send_receive({ours.expected.data(), bytes_of_all(ours.expected), &byte}, 0,
+                                 {theirs.expected.data(), bytes_of_all(theirs.expected), &byte}, 0);
+  const char* const other = " of the other group";
+  // The same is found first in both groups: the one of the process with the lower number is first.
+  const Comm& comm = exchange.comm();
+  const bool first = comm.device->config().self < comm.routes.front().peer;
+  if (first) mine.judge(ours.given, theirs.expected, {"", other}, verdict);
+  mine.judge(theirs.given, ours.expected, {other, ""}, verdict);
+  if (!first) mine.judge(ours.given, theirs.expected, {"", other}, verdict);
 }
 
 Algorithm Amounts::compare(Exchange& exchange, const Amounts& mine) {
-  Exchange line(exchange.comm(), comparing_channel, exchange.tag());
+  Comm& comm = exchange.comm();
+  Exchange line(comm.is_inter ? *comm.local_comm : comm, comparing_channel, exchange.tag());
+  Exchange between(comm, comparing_channel, exchange.tag());
   Verdict verdict;
   if (line.rank() == 0) {
-    co_await hear(line, mine, verdict);
+    Told told;
+    co_await hear(line, mine, told, verdict);
+    if (comm.is_inter) {
+      co_await compare_between(between, mine, told, verdict);
+    } else {
+      mine.judge(told.given, told.expected, {}, verdict);
+    }
   } else {
     co_await tell(line, mine);
   }
   co_await Verdict::spread(line, verdict);
   exchange.note(line.result());
+  exchange.note(between.result());
   exchange.note(verdict.error("what a rank gives another must be what that expects"));
 }
 

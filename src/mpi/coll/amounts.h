@@ -18,7 +18,8 @@ namespace fulmar::mpi {
 /// and what it expects of each: with FULMAR_CHECK=collectives the first rank gets all of it and
 /// looks whether it fits (MPI 5.0 section 6.2: the amount of data that is sent is the one that is
 /// expected, between each pair of ranks). That the ranks make the same call is known by then
-/// (mpi/coll/agreement.h).
+/// (mpi/coll/agreement.h). Between two groups the first ranks of both tell each other what they
+/// got, and both judge in the same order.
 class Amounts {
  public:
   explicit Amounts(const Library& library) noexcept : library_(library) {}
@@ -27,7 +28,7 @@ class Amounts {
   void give(int dest, const ConstData& data) { add(given_, dest, data.count, data.type); }
   void expect(int source, const Data& data) { add(expected_, source, data.count, data.type); }
 
-  /// The error is that of `exchange`, of a communicator that is none between groups.
+  /// The error is that of `exchange`.
   static Algorithm compare(Exchange& exchange, const Amounts& mine);
 
  private:
@@ -55,19 +56,31 @@ class Amounts {
     [[nodiscard]] bool comes_before(const Flow& other) const noexcept;
   };
   using Flows = std::vector<Flow>;
+  /// What the ranks of a group give, and what they expect.
+  struct Told {
+    Flows given;
+    Flows expected;
+  };
+  /// Words behind the ranks that give and that get, in the eyes of who judges.
+  struct Sides {
+    const char* from = "";
+    const char* to = "";
+  };
 
   static void add(std::vector<Amount>& amounts, int other, Count count, const Datatype* type);
-  static void add_flows(int rank, const Head& head, std::span<const Amount> all, Flows& given,
-                        Flows& expected);
+  static void add_flows(int rank, const Head& head, std::span<const Amount> all, Told& told);
   [[nodiscard]] static bool is_sane(const Head& head) noexcept;
   [[nodiscard]] std::string words_for(const Flow& flow) const;
-  void judge(Flows& given, Flows& expected, Verdict& verdict) const;
-  void judge_pair(std::span<const Flow> given, std::span<const Flow> expected,
+  /// Sorts both.
+  void judge(Flows& given, Flows& expected, const Sides& sides, Verdict& verdict) const;
+  void judge_pair(std::span<const Flow> given, std::span<const Flow> expected, const Sides& sides,
                   Verdict& verdict) const;
   [[nodiscard]] Head head() const noexcept { return {std::ssize(given_), std::ssize(expected_)}; }
   [[nodiscard]] std::vector<Amount> all() const;
   static Algorithm tell(Exchange& exchange, const Amounts& mine);
-  static Algorithm hear(Exchange& exchange, const Amounts& mine, Verdict& verdict);
+  static Algorithm hear(Exchange& exchange, const Amounts& mine, Told& told, Verdict& verdict);
+  static Algorithm compare_between(Exchange& exchange, const Amounts& mine, Told& ours,
+                                   Verdict& verdict);
 
   const Library& library_;
   std::vector<Amount> given_;

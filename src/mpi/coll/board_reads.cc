@@ -19,8 +19,9 @@
 ///
 /// What is no run of bytes, and what is in place, where others' blocks will lie, is packed first.
 ///
-/// An all-to-all and a scatter go this way: where all read the same bytes, as in an allgather, two
-/// copies through memory that stays in the caches were faster at every length that was tried.
+/// An all-to-all and a scatter go this way. Where all read the same bytes, as in an allgather, two
+/// copies through memory that stays in the caches were faster at every length that was tried; and
+/// so they were in a gather, where one rank would make all the copies.
 namespace fulmar::mpi {
 
 using base::Error;

@@ -33,6 +33,7 @@ struct Bcast {
   Algorithm algorithm(Exchange& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{data.type, nullptr}, nullptr, {}}; }
   [[nodiscard]] static base::Error inter_check(const Comm& /*comm*/) { return {}; }
+  void add_inter_amounts(const Comm& comm, Amounts& amounts) const;
   Algorithm inter_algorithm(Exchange& exchange) const;
 };
 
@@ -49,6 +50,7 @@ struct Gather {
   Algorithm algorithm(Exchange& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{send.type, receive.type}, nullptr, {}}; }
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
+  void add_inter_amounts(const Comm& comm, Amounts& amounts) const;
   Algorithm inter_algorithm(Exchange& exchange) const;
 };
 struct Gatherv : Gather {
@@ -76,6 +78,7 @@ struct Scatter {
   Algorithm algorithm(Exchange& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{send.type, receive.type}, nullptr, {}}; }
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
+  void add_inter_amounts(const Comm& comm, Amounts& amounts) const;
   Algorithm inter_algorithm(Exchange& exchange) const;
 };
 struct Scatterv : Scatter {
@@ -103,6 +106,7 @@ struct Allgather {
   Algorithm algorithm(Exchange& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{send.type, receive.type}, nullptr, {}}; }
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
+  void add_inter_amounts(const Comm& comm, Amounts& amounts) const;
   Algorithm inter_algorithm(Exchange& exchange) const;
 };
 struct Allgatherv : Allgather {
@@ -128,6 +132,9 @@ struct Alltoall {
   Algorithm algorithm(Exchange& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{send.type, receive.type}, nullptr, {}}; }
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
+  void add_inter_amounts(const Comm& comm, Amounts& amounts) const {
+    add_amounts_of_all(comm, amounts);
+  }
   Algorithm inter_algorithm(Exchange& exchange) const;
 };
 struct Alltoallv : Alltoall {
@@ -177,6 +184,7 @@ struct Reduce {
   Algorithm algorithm(Exchange& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{type, nullptr}, op, {}}; }
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
+  void add_inter_amounts(const Comm& comm, Amounts& amounts) const;
   Algorithm inter_algorithm(Exchange& exchange) const;
 };
 
@@ -195,6 +203,7 @@ struct Allreduce {
   [[nodiscard]] const void* own() const noexcept {
     return is_in_place(send) ? receive.address : send;
   }
+  void add_inter_amounts(const Comm& comm, Amounts& amounts) const;
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
   Algorithm inter_algorithm(Exchange& exchange) const;
 };
@@ -237,6 +246,7 @@ struct ReduceScatter {
     return counts.is_null() ? count : counts[static_cast<std::size_t>(rank)];
   }
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
+  void add_inter_amounts(const Comm& comm, Amounts& amounts) const;
   Algorithm inter_algorithm(Exchange& exchange) const;
 };
 struct ReduceScatterBlock : ReduceScatter {

@@ -29,7 +29,7 @@ KeptCall::KeptCall(Comm& comm, int tag) noexcept
 KeptCall::~KeptCall() = default;
 
 bool compares_amounts(const Comm& comm) noexcept {
-  return comm.library->world->compares_calls && comm.size() > 1;
+  return comm.library->world->compares_calls && (comm.is_inter || comm.size() > 1);
 }
 
 Algorithm KeptCall::compare_and_run(Exchange& exchange, const KeptCall& call) {

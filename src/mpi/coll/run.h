@@ -33,9 +33,11 @@
 ///
 ///     void keep_arrays(const Comm&, KeptArrays&);
 ///
-/// One that gives each rank another amount says which, for those that look for mistakes:
+/// One that gives each rank another amount says which, for those that look for mistakes; and so
+/// does every one that moves data between groups:
 ///
 ///     void add_amounts(const Comm&, Amounts&) const;
+///     void add_inter_amounts(const Comm&, Amounts&) const;
 namespace fulmar::mpi {
 
 class CollectiveCall;
@@ -65,13 +67,30 @@ Algorithm compare_amounts_and_run(Exchange& exchange, const Call& call) {
   if (exchange.result().failed()) co_return;
   co_await call.algorithm(exchange);
 }
+template <class Call>
+Algorithm compare_inter_amounts_and_run(Exchange& exchange, const Call& call) {
+  Amounts amounts(*exchange.comm().library);
+  call.add_inter_amounts(exchange.comm(), amounts);
+  co_await Amounts::compare(exchange, amounts);
+  if (exchange.result().failed()) co_return;
+  co_await call.inter_algorithm(exchange);
+}
 [[nodiscard]] bool compares_amounts(const Comm& comm) noexcept;
+
+template <class Call>
+Algorithm inter_algorithm_of(Exchange& exchange, const Call& call) {
+  if constexpr (requires(Amounts& amounts) { call.add_inter_amounts(exchange.comm(), amounts); }) {
+    if (compares_amounts(exchange.comm())) [[unlikely]]
+      return compare_inter_amounts_and_run(exchange, call);
+  }
+  return call.inter_algorithm(exchange);
+}
 
 template <class Call>
 Algorithm algorithm_of(Exchange& exchange, const Call& call) {
   const Comm& comm = exchange.comm();
   if constexpr (requires { call.inter_algorithm(exchange); }) {
-    if (comm.is_inter) return call.inter_algorithm(exchange);
+    if (comm.is_inter) return inter_algorithm_of(exchange, call);
   }
   if constexpr (requires(Amounts& amounts) { call.add_amounts(comm, amounts); }) {
     if (compares_amounts(comm)) [[unlikely]]

@@ -405,50 +405,6 @@ void neighbours() {
   MPI_Comm_free(&ring);
 }
 
-/// Rank 0 against all others. The group of rank 0 is the first one.
-void between_groups() {
-  if (size < 3) return;
-  MPI_Comm half;
-  MPI_Comm inter;
-  const bool left = rank == 0;
-  MPI_Comm_split(MPI_COMM_WORLD, left ? 0 : 1, 0, &half);
-  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, left ? 1 : 0, 0, &inter);
-  MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
-  int value = rank;
-  int sum = -1;
-  test::expect_class(MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, inter), MPI_SUCCESS,
-                     "a right call between groups");
-  test::expect_equal(sum, left ? size * (size - 1) / 2 : 0, "sum of the other group");
-  // Each group names the parts of the other one.
-  std::vector<int> all(3);
-  const std::vector<int> ones(3, 1);
-  const std::vector<int> places = {0, 1, 2};
-  test::expect_class(
-      MPI_Allgatherv(&value, 1, MPI_INT, all.data(), ones.data(), places.data(), MPI_INT, inter),
-      MPI_SUCCESS, "right parts of the other group");
-  const int right_root = left ? MPI_ROOT : 0;
-  test::expect_class(MPI_Bcast(&value, 1, MPI_INT, right_root, inter), MPI_SUCCESS, "a right root");
-  // Of the second group rank 0 is the root; the others take no part and may give anything.
-  const bool idle = rank > 1;
-  test::expect_class(
-      MPI_Reduce(&value, &sum, idle ? -1 : 1, idle ? MPI_DATATYPE_NULL : MPI_INT,
-                 idle ? MPI_OP_NULL : MPI_SUM, left ? 0 : (idle ? MPI_PROC_NULL : MPI_ROOT), inter),
-      MPI_SUCCESS, "nonsense of those that take no part");
-  MPI_Request request;
-  MPI_Ibarrier(inter, &request);
-  test::expect_class(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS, "a right request");
-  const int code =
-      rank == last() ? MPI_Barrier(inter) : MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, inter);
-  test::expect_class(code, MPI_ERR_OTHER, "another call between groups");
-  test::expect_class(MPI_Bcast(&value, 1, MPI_INT, left ? MPI_PROC_NULL : 0, inter), MPI_ERR_ROOT,
-                     "nobody is the root");
-  test::expect_class(MPI_Bcast(&value, rank == last() ? 0 : 1, MPI_INT, right_root, inter),
-                     MPI_ERR_COUNT, "another count within a group");
-  test::expect_class(MPI_Barrier(inter), MPI_SUCCESS, "usable afterwards");
-  MPI_Comm_free(&inter);
-  MPI_Comm_free(&half);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -472,7 +428,6 @@ int main(int argc, char** argv) {
   }
   right_requests();
   neighbours();
-  between_groups();
   right_calls();
   return test::finish();
 }
