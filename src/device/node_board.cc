@@ -44,9 +44,9 @@ void NodeBoard::see(std::uint64_t round) noexcept {
 }
 
 void NodeBoard::free_notice(std::uint64_t round) noexcept {
-  const std::uint64_t middle = round - depth / 2;
+  const std::uint64_t middle = round - ahead_ / 2;
   for (std::size_t member = 0; member < members_.size(); ++member) {
-    if (!posted(member, middle)) return see(round - depth + 1);
+    if (!posted(member, middle)) return see(round - ahead_ + 1);
   }
   seen_all_ = std::max(seen_all_, middle);  // several rounds need not ask again
 }

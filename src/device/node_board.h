@@ -66,6 +66,7 @@ class NodeBoard {
         index_(index),
         base_(first_round),
         round_(first_round),
+        ahead_(crowded ? depth : warm_depth),
         seen_all_(first_round),
         swap_(members_.size(), room_bytes() - short_bytes(room_bytes()), self),
         short_texts_(0, short_bytes(room_bytes()), TextRing::Habit::stay_warm),
@@ -97,7 +98,7 @@ class NodeBoard {
   void post() noexcept {
     const std::uint64_t round = round_ + 1;
     end_swap();
-    if (seen_all_ + depth <= round) [[unlikely]]
+    if (seen_all_ + ahead_ <= round) [[unlikely]]
       free_notice(round);
     wire::Notice& notice = own_.notices[round % depth];
     notice.whole_bytes = 0;
@@ -173,8 +174,11 @@ class NodeBoard {
   void leave() noexcept { own_.left.store(round_, std::memory_order_release); }
 
  private:
+  /// Rounds to be ahead where each member has a core: nobody waits for a switch, and the texts of
+  /// more rounds would not stay in the writer's cache.
+  static constexpr std::uint64_t warm_depth = 16;
   static constexpr std::uint32_t smallest_short_bytes = 4 * wire::board_body_bytes;
-  static constexpr std::uint32_t largest_short_bytes = 8 * smallest_short_bytes;
+  static constexpr std::uint32_t largest_short_bytes = 16 * smallest_short_bytes;
 
   /// How much of a room is for texts of up to `board_body_bytes` bytes.
   static constexpr std::uint32_t short_bytes(std::uint32_t room) noexcept {
@@ -190,8 +194,8 @@ class NodeBoard {
   template <class Fill, class Place>
   void post_text(Length length, Fill&& fill, Place&& place) noexcept {
     const std::uint64_t round = round_ + 1;
-    if (seen_all_ + depth <= round) [[unlikely]]
-      see(round - depth / 2);
+    if (seen_all_ + ahead_ <= round) [[unlikely]]
+      see(round - ahead_ / 2);
     const Member& self = members_[static_cast<std::size_t>(self_)];
     wire::Notice& notice = own_.notices[round % depth];
     notice.whole_bytes = told(length.whole_bytes);
@@ -269,6 +273,7 @@ class NodeBoard {
   std::uint32_t index_;
   std::uint64_t base_;
   std::uint64_t round_;
+  std::uint64_t ahead_;     ///< how many rounds this member may be ahead of another
   std::uint64_t seen_all_;  ///< the last round in which every member was seen
   TextSwap swap_;
   TextRing short_texts_;

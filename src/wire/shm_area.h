@@ -70,7 +70,7 @@ struct alignas(64) ShareDescriptor {
 
 inline constexpr std::uint32_t boards_per_area = 64;
 /// Rounds that a board remembers: how far one member of a group may be ahead of another.
-inline constexpr std::uint32_t board_depth = 16;
+inline constexpr std::uint32_t board_depth = 64;
 inline constexpr std::uint32_t board_short_bytes = 48;
 /// Texts of up to so many bytes fit on every board, longer ones on those with a stage.
 inline constexpr std::uint32_t board_body_bytes = 1024;

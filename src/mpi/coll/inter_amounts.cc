@@ -2,8 +2,8 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/coll/operations.h"
 
-/// What goes between groups, for FULMAR_CHECK=collectives (mpi/coll/amounts.h). Ranks are those of the
-/// other group. Within a group all ranks reduce as much as their first one, which was compared
+/// What goes between groups, for FULMAR_CHECK=collectives (mpi/coll/amounts.h). Ranks are those of
+/// the other group. Within a group all ranks reduce as much as their first one, which was compared
 /// before (mpi/coll/agreement.h): it speaks for its group.
 namespace fulmar::mpi {
 

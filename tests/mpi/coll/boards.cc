@@ -83,8 +83,8 @@ int main(int argc, char** argv) {
   const int size = test::size_of(MPI_COMM_WORLD);
   test::run_all_kinds_blocking(MPI_COMM_WORLD, {0, 1, 13, 256, 257, 5000, 150000 / size});
   run_on_late_communicators();
-  run_ahead(1, 100);
-  run_ahead(200, 50);
+  run_ahead(1, 400);
+  run_ahead(200, 200);
   run_ahead(30000, 12);
   change_roots();
   return test::finish();

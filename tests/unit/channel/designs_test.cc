@@ -273,7 +273,7 @@ TEST_P(Designs, Short_packets_pass_between_the_chunks_of_a_long_one) {
 
 /// Both sides fill the other's ring all the time, so answers about long packets wait for room.
 TEST_P(Designs, Long_packets_one_after_the_other_end_between_full_rings) {
-  const auto net = make_net(memory(), plan(1024), 2, 1U << 20);
+  const auto net = make_net(memory(), plan(1024), 2, (1U << 20) + (192U << 10));
   std::vector<std::byte> text = pattern(20'000);
   const std::vector<iovec> pieces = cut(text, text.size());
   for (LongCollector& sink : net->sinks) sink.room.resize(text.size());

@@ -80,7 +80,7 @@ TEST_P(Threads, Everything_arrives_in_order_through_sleeps) {
   const auto [fence, cut_through, bytes] = GetParam();
   constexpr std::uint32_t senders = 3;
   constexpr std::int32_t count = 6000;
-  PlainMemory memory(senders + 1, 1U << 20);
+  PlainMemory memory(senders + 1, 2U << 20);
   Port port(memory, 0);
   MappedChannel<Port> channel(port);
   if (fence == Fence::senders) channel.require_sender_fence();
