@@ -24,9 +24,9 @@ namespace fulmar::device {
 class TextSwap {
  public:
   /// Of a board with so many members and so many bytes of room for long texts, which it takes a
-  /// seventh of: 128 KiB fit into that of a whole stage. `self` has its own part.
+  /// ninth of: 128 KiB fit into that of a whole stage. `self` has its own part.
   TextSwap(std::size_t members, std::size_t long_bytes, int self) noexcept
-      : part_bytes_(members == 2 ? static_cast<std::uint32_t>(long_bytes / 7 / 64 * 64) : 0),
+      : part_bytes_(members == 2 ? static_cast<std::uint32_t>(long_bytes / 9 / 64 * 64) : 0),
         owned_(1U << (self & 1)) {}
 
   /// The longest text, and the bytes of a part, which is at the end of a room. 0: there is none.

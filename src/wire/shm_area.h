@@ -76,8 +76,10 @@ inline constexpr std::uint32_t board_short_bytes = 48;
 inline constexpr std::uint32_t board_body_bytes = 1024;
 /// The boards with numbers below this have a stage.
 inline constexpr std::uint32_t stages_per_area = 8;
-inline constexpr std::uint32_t largest_stage_bytes = 1U << 20;
-inline constexpr std::uint32_t smallest_stage_bytes = 16U << 10;
+/// Halved until it fits. With less than a megabyte for texts to go round in they would stay in the
+/// writer's own cache, from which others read slowly.
+inline constexpr std::uint32_t largest_stage_bytes = 1280U << 10;
+inline constexpr std::uint32_t smallest_stage_bytes = 20U << 10;
 /// The place of a text in the part of a room that two members swap; the last bit: in whose room.
 inline constexpr std::uint32_t swapped_place = 1U << 31;
 static_assert(largest_stage_bytes < swapped_place);
@@ -165,7 +167,7 @@ struct AreaLayout {
     layout.stages = align(layout.boards + boards_per_area * sizeof(Board), 4096);
     layout.stage_bytes = largest_stage_bytes;
     while (layout.stage_bytes > smallest_stage_bytes &&
-           std::uint64_t{layout.stage_bytes} * stages_per_area * 5 > area_bytes) {
+           std::uint64_t{layout.stage_bytes} * stages_per_area * 4 > area_bytes) {
       layout.stage_bytes /= 2;
     }
     layout.rings = layout.stages + std::uint64_t{stages_per_area} * layout.stage_bytes;

@@ -115,12 +115,12 @@ TEST(TextSwap, only_two_members_have_parts) {
   EXPECT_EQ(three.part_bytes(), 0U);
   EXPECT_FALSE(three.give(1));
   EXPECT_FALSE(TextSwap(2, 0, 0).give(1)) << "no stage";
-  constexpr std::uint32_t stage = wire::largest_stage_bytes - (32U << 10);
+  constexpr std::uint32_t stage = wire::largest_stage_bytes - (64U << 10);
   EXPECT_TRUE(TextSwap(2, stage, 0).give(128U << 10)) << "a piece where ranks have own cores";
   TextSwap two(2, long_bytes, 0);
-  EXPECT_EQ(two.part_bytes(), 576U);
-  EXPECT_FALSE(two.give(577));
-  EXPECT_TRUE(two.give(576));
+  EXPECT_EQ(two.part_bytes(), 448U);
+  EXPECT_FALSE(two.give(449));
+  EXPECT_TRUE(two.give(448));
   EXPECT_FALSE(two.give(1)) << "it has gone over";
   two.begin();
   two.give_up();
