@@ -99,7 +99,7 @@ TEST(TextSwap, nothing_is_written_to_that_the_other_one_may_read) {
 }
 
 TEST(TextSwap, a_text_goes_back_in_the_memory_of_the_last_one) {
-  Pair pair(std::vector<Round>(6, Round{true, {512, 100}}));
+  Pair pair(std::vector<Round>(6, Round{true, {448, 100}}));
   while (!pair.done()) {
     pair.step(0);
     pair.step(1);
