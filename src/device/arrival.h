@@ -20,8 +20,8 @@ struct Operation;
 struct Announced {
   wire::Cookie send = 0;
   std::uint64_t address = 0;
-  std::uint32_t flags = 0;
-  std::uint32_t key = 0;
+  std::uint64_t flags = 0;
+  std::uint64_t key = 0;
 };
 
 /// A message without a receive: its bytes, or where they wait.
@@ -35,26 +35,20 @@ struct Arrival {
 
   match::Unexpected unexpected;
   Kind kind = Kind::eager;
+  std::uint8_t flags = 0;      ///< of the rts of an announced one
   std::uint32_t capacity = 0;  ///< bytes behind the record
   std::uint64_t length = 0;    ///< of the message
   wire::Cookie send = 0;
   std::uint64_t address = 0;
   std::uint64_t order = 0;  ///< of a message that was kept, at its sender
-  /// What the rts says besides.
-  struct Offer {
-    std::uint32_t flags;
-    std::uint32_t key;
-  };
   union {
     Operation* local = nullptr;  ///< of local ones
-    Offer offer;                 ///< of announced ones
+    std::uint64_t peer_key;      ///< of announced ones: the key of the rts
   };
 
   [[nodiscard]] const match::Key& key() const noexcept { return unexpected.key; }
   /// Of an announced message.
-  [[nodiscard]] Announced announced() const noexcept {
-    return {send, address, offer.flags, offer.key};
-  }
+  [[nodiscard]] Announced announced() const noexcept { return {send, address, flags, peer_key}; }
   [[nodiscard]] std::byte* bytes() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
   static Arrival* of(match::Unexpected* unexpected) noexcept {
     return reinterpret_cast<Arrival*>(unexpected);

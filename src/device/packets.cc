@@ -133,7 +133,8 @@ void Device::on_announcement(const match::Key& key, std::span<const std::byte> b
   arrival->order = rts->order;
   arrival->send = rts->send;
   arrival->address = rts->address;
-  arrival->offer = {rts->flags, rts->key};
+  arrival->flags = static_cast<std::uint8_t>(rts->flags);  // those that mean something are low
+  arrival->peer_key = rts->key;
   arrival->length = rts->length;
   matcher_.add(arrival->unexpected);
   if (early) await_turn(*arrival);

@@ -78,7 +78,7 @@ constexpr std::uint64_t sample_bytes = 256U << 10;
 bool Device::can_move_remotely(const Peer& peer) noexcept {
   return rails_.visit(peer.rail, [](auto& channel, auto& link) {
     if constexpr (moves_remotely<std::remove_cvref_t<decltype(channel)>>) {
-      return channel.provider().alive(link.peer);
+      return channel.provider().moves_remotely() && channel.provider().alive(link.peer);
     } else {
       return false;
     }
@@ -120,8 +120,10 @@ void Device::offer(Operation& send, wire::RtsBody& body) noexcept {
     open_memory(send, hull_of(send.buffer, send.buffer.bytes), Access::peers_read);
   }
   if (send.has_transfer) {
+    const fabric::OpenMemory& opened = transfers_.at(send.record).memory.opened;
     body.flags |= wire::rts_open;
-    body.key = transfers_.at(send.record).memory.opened.peer_key;
+    body.address = opened.name_of(send.buffer.address);
+    body.key = opened.peer_key;
   }
   const bool puts =
       way == RemoteWay::put || (way == RemoteWay::automatic && (send.has_transfer || !one_run));
@@ -159,12 +161,9 @@ bool Device::try_put(Operation& receive) noexcept {
   if (!open_memory(receive, memory, Access::peers_write)) return false;
   receive.stage = Stage::putting;
   receive.own_cookie = cookies_.add(receive);
-  const wire::PutBody body{receive.peer_cookie,
-                           receive.own_cookie,
-                           reinterpret_cast<std::uintptr_t>(memory.data()),
-                           receive.length,
-                           transfers_.at(receive.record).memory.opened.peer_key,
-                           0};
+  const fabric::OpenMemory& opened = transfers_.at(receive.record).memory.opened;
+  const wire::PutBody body{receive.peer_cookie, receive.own_cookie, opened.name_of(memory.data()),
+                           receive.length, opened.peer_key};
   send_control(*receive.peer, PacketKind::cts_put, receive.key(), wire::bytes_of(body));
   return true;
 }

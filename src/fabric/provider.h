@@ -222,20 +222,28 @@ enum class Access : std::uint8_t {
 
 /// Memory that an adapter knows. Keys mean something to the provider that made them alone.
 struct OpenMemory {
-  std::uint64_t handle = 0;    ///< for `close_memory`
-  std::uint32_t own_key = 0;   ///< for orders of this process
-  std::uint32_t peer_key = 0;  ///< what a peer has to show; guessed easily, so no secret
+  std::uint64_t handle = 0;     ///< for `close_memory`
+  std::uint32_t own_key = 0;    ///< for orders of this process
+  std::uint64_t peer_key = 0;   ///< what a peer has to show; most are guessed easily: no secret
+  std::uint64_t peer_base = 0;  ///< peers name a byte here by its address less this
+
+  /// How a peer names the byte at `address`.
+  [[nodiscard]] std::uint64_t name_of(const void* address) const noexcept {
+    return reinterpret_cast<std::uintptr_t>(address) - peer_base;
+  }
 };
 
 /// A place in memory that a peer has opened and told of.
 struct RemotePlace {
   std::uint64_t address = 0;
-  std::uint32_t key = 0;
+  std::uint64_t key = 0;
 };
 
 /// Peers' memory is read and written by the adapter, without help of their processors, where they
 /// have opened it (the RDMA of the papers).
 ///
+/// * `moves_remotely()`: whether this adapter can. If not, no member below is called. Never
+/// changes.
 /// * `open_memory(memory, access)` makes memory known to the adapter. It stays mapped to the same
 ///   pages until `close_memory`, which is called when no order of this process uses it any more.
 ///   Slow (microseconds to milliseconds: pages are pinned), so it is cached above. Fails (no_mem,
@@ -256,13 +264,15 @@ struct RemotePlace {
 /// from within `poll`, in no particular order. A place that the peer did not open ends the
 /// connection: `lost`. When a peer is lost nothing is read into or out of memory of this process
 /// for it once its orders have ended by `sent(token, lost)`, which the loss itself may be told
-/// ahead of.
+/// ahead of. Some adapters need the peer's processor to look now and then all the same (libfabric's
+/// manual progress): a peer that computes is waited for.
 template <class P>
 concept MovesRemotely =
     SendsPackets<P> &&
-    requires(P& provider, std::uint32_t peer, std::span<std::byte> memory,
+    requires(P& provider, const P& view, std::uint32_t peer, std::span<std::byte> memory,
              std::span<const std::byte> source, Access access, const OpenMemory& opened,
              const RemotePlace& place, std::uint32_t own_key, std::uint64_t token) {
+      { view.moves_remotely() } -> std::same_as<bool>;
       { provider.open_memory(memory, access) } -> std::same_as<base::Result<OpenMemory>>;
       { provider.close_memory(opened) };
       { provider.fetch(peer, memory, own_key, place, token) } -> std::same_as<Post>;

@@ -30,18 +30,20 @@ struct CookieBody {
 /// `rts`: a message that waits at its sender. Context and tag are in the envelope.
 struct RtsBody {
   Cookie send;
-  std::uint64_t address;  ///< of the first byte at the sender; 0 if the data are not one run there
-  std::uint64_t length;   ///< bytes of the message
-  std::uint32_t flags;    ///< of those below
-  std::uint32_t key;      ///< with rts_open: what has to be shown to fetch from `address`
-  std::uint64_t order;    ///< number of the message among those of this connection, from 1
+  /// Of the first byte at the sender; 0 if the data are not one run there. With rts_open it is the
+  /// name of the byte for whoever shows `key`, which may be another number.
+  std::uint64_t address;
+  std::uint64_t length;  ///< bytes of the message
+  std::uint64_t flags;   ///< of those below
+  std::uint64_t key;     ///< with rts_open: what has to be shown to fetch from `address`
+  std::uint64_t order;   ///< number of the message among those of this connection, from 1
 };
 /// Announced because it was asked for: older messages may still be kept.
-inline constexpr std::uint32_t rts_early = 1;
+inline constexpr std::uint64_t rts_early = 1;
 /// The bytes lie in memory that is open: the receiver may fetch them, until its `fin` or `cts`.
-inline constexpr std::uint32_t rts_open = 2;
+inline constexpr std::uint64_t rts_open = 2;
 /// The sender would put the bytes, if it got a `cts_put`.
-inline constexpr std::uint32_t rts_puts = 4;
+inline constexpr std::uint64_t rts_puts = 4;
 
 /// `cts_shared`: the receiver's buffer, and the descriptor from which both sides take pieces.
 struct SharedCopyBody {
@@ -63,10 +65,9 @@ struct StreamBody {
 struct PutBody {
   Cookie send;
   Cookie receive;
-  std::uint64_t address;
-  std::uint64_t length;  ///< bytes wanted, at most the message's
-  std::uint32_t key;
-  std::uint32_t reserved;
+  std::uint64_t address;  ///< the name of the first byte for whoever shows `key`
+  std::uint64_t length;   ///< bytes wanted, at most the message's
+  std::uint64_t key;
 };
 
 /// Ahead of the payload of `data`.
@@ -94,7 +95,7 @@ struct CancelBody {
   std::uint32_t reserved;
 };
 
-static_assert(sizeof(RtsBody) == 40 && offsetof(RtsBody, key) == 28);
+static_assert(sizeof(RtsBody) == 48 && offsetof(RtsBody, key) == 32);
 static_assert(sizeof(PutBody) == 40 && offsetof(PutBody, key) == 32);
 static_assert(sizeof(RtsBody) <= Cell::inline_bytes && sizeof(PutBody) <= Cell::inline_bytes &&
               sizeof(SharedCopyBody) <= Cell::inline_bytes &&

@@ -69,7 +69,7 @@ TEST(Malformed, Invented_cookies_have_no_effect) {
     }
     peer.receive(1, PacketKind::cts_stream, wire::StreamBody{cookie, 1, 8});
     peer.receive(1, PacketKind::cts_shared, wire::SharedCopyBody{cookie, 4096, 8, 0, 1});
-    peer.receive(1, PacketKind::cts_put, wire::PutBody{cookie, 1, 4096, 8, 0, 0});
+    peer.receive(1, PacketKind::cts_put, wire::PutBody{cookie, 1, 4096, 8, 0});
     peer.receive(1, PacketKind::no_put, wire::CookieBody{cookie});
     peer.receive(1, PacketKind::cancel_reply, wire::CancelBody{cookie, 1, 0});
     peer.receive(1, PacketKind::data, wire::DataBody{cookie, 0});

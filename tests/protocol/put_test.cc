@@ -181,7 +181,7 @@ class Putting : public ::testing::Test {
     return message;
   }
   [[nodiscard]] wire::PutBody clear(std::uint64_t length = bytes) const {
-    return {cookie, their_receive, address_of(text), length, opened.peer_key, 0};
+    return {cookie, their_receive, address_of(text), length, opened.peer_key};
   }
   void receive_clear(const wire::PutBody& body) { peer.receive(1, PacketKind::cts_put, body); }
   void expect_answer(PacketKind kind) {

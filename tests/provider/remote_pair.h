@@ -114,7 +114,7 @@ struct RemotePair {
     }
     [[nodiscard]] std::uint32_t own_key() const { return opened_.own_key; }
     [[nodiscard]] RemotePlace place(std::size_t offset = 0) const {
-      return {reinterpret_cast<std::uintptr_t>(bytes_.data()) + offset, opened_.peer_key};
+      return {opened_.name_of(bytes_.data()) + offset, opened_.peer_key};
     }
     [[nodiscard]] std::span<std::byte> part(std::size_t offset, std::size_t count) const {
       return bytes_.subspan(offset, count);

@@ -256,7 +256,7 @@ class VerbsStandIn final : public verbs::Adapter {
   struct Region {
     std::span<std::byte> memory;
     Access access = Access::local;
-    std::uint32_t peer_key = 0;
+    std::uint64_t peer_key = 0;
 
     [[nodiscard]] bool holds(std::uint64_t address, std::uint64_t bytes) const {
       const std::uint64_t begin = reinterpret_cast<std::uintptr_t>(memory.data());

@@ -150,6 +150,7 @@ class Fake {
     return 1;
   }
 
+  [[nodiscard]] bool moves_remotely() const noexcept { return true; }
   [[nodiscard]] base::Result<OpenMemory> open_memory(std::span<std::byte> memory, Access access) {
     return network_.memory().open(self_, memory, access);
   }

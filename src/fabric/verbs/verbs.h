@@ -66,6 +66,7 @@ class Verbs {
                                    std::span<const std::byte> prefix, std::span<const iovec> pieces,
                                    std::uint64_t token);
 
+  [[nodiscard]] bool moves_remotely() const noexcept { return true; }
   /// See MovesRemotely. The text of a failure names the adapter and the limit to raise.
   [[nodiscard]] base::Result<OpenMemory> open_memory(std::span<std::byte> memory, Access access);
   void close_memory(const OpenMemory& opened);

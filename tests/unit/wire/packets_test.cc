@@ -12,22 +12,22 @@ namespace fulmar::wire {
 namespace {
 
 TEST(RtsBody, Says_where_open_memory_lies) {
-  const RtsBody body{1, 0x1122334455667788, 3, rts_early | rts_puts, 0xaabbccdd, 5};
+  const RtsBody body{1, 0x1122334455667788, 3, rts_early | rts_puts, 0xaabbccddeeff0011, 5};
   const auto bytes = bytes_of(body);
-  ASSERT_EQ(bytes.size(), 40U);
+  ASSERT_EQ(bytes.size(), 48U);
   std::uint64_t address = 0;
-  std::uint32_t flags = 0;
-  std::uint32_t key = 0;
+  std::uint64_t flags = 0;
+  std::uint64_t key = 0;
   std::memcpy(&address, bytes.data() + 8, sizeof address);
   std::memcpy(&flags, bytes.data() + 24, sizeof flags);
-  std::memcpy(&key, bytes.data() + 28, sizeof key);
+  std::memcpy(&key, bytes.data() + 32, sizeof key);
   EXPECT_EQ(address, body.address);
   EXPECT_EQ(flags, 5U);
   EXPECT_EQ(key, body.key);
 }
 
 TEST(PutBody, Comes_back_as_it_was) {
-  const PutBody body{1, 2, 3, 4, 5, 0};
+  const PutBody body{1, 2, 3, 4, 0x5566778899aabbcc};
   const auto bytes = bytes_of(body);
   const auto decoded = decode<PutBody>(bytes);
   ASSERT_TRUE(decoded);
@@ -35,7 +35,7 @@ TEST(PutBody, Comes_back_as_it_was) {
   EXPECT_EQ(decoded->receive, 2U);
   EXPECT_EQ(decoded->address, 3U);
   EXPECT_EQ(decoded->length, 4U);
-  EXPECT_EQ(decoded->key, 5U);
+  EXPECT_EQ(decoded->key, 0x5566778899aabbccU);
   for (std::size_t length = 0; length < bytes.size(); ++length) {
     EXPECT_FALSE(decode<PutBody>(bytes.first(length))) << length;
   }

@@ -163,7 +163,7 @@ Taken IbQueue::move(ibv_wr_opcode how, ibv_sge piece, const RemoteOrder& order) 
   work.opcode = how;
   work.send_flags = IBV_SEND_SIGNALED;
   work.wr.rdma.remote_addr = order.place.address;
-  work.wr.rdma.rkey = order.place.key;
+  work.wr.rdma.rkey = static_cast<std::uint32_t>(order.place.key);
   return post(work);
 }
 
