@@ -12,6 +12,7 @@
 #include "fabric/ofi/messages.h"
 #include "fabric/ofi/ofi.h"
 #include "fabric/ofi/open.h"
+#include "provider/ofi_real.h"
 #include "provider/tcp_messages.h"
 #include "provider/tcp_net.h"
 #include "wire/ofi_address.h"
@@ -24,47 +25,20 @@ constexpr unsigned patience = 2'000'000;
 
 class OfiLibfabric : public ::testing::Test {
  protected:
-  struct Rank {
-    OfiLibfabric* test = nullptr;
-    std::unique_ptr<Ofi> ofi;
-    std::vector<std::byte> address;
-    std::vector<std::string> losses;
-  };
-  std::array<Rank, 2> ranks;
+  using Rank = RealOfi::Rank;
+  std::unique_ptr<RealOfi> net;
 
   void SetUp() override {
-    if (!ofi::is_built()) GTEST_SKIP() << "built without libfabric-dev";
-    for (std::uint32_t self = 0; self < ranks.size(); ++self) {
-      ranks[self].test = this;
-      auto opened = Ofi::open(config(self), "tcp;ofi_rxm");
-      ASSERT_TRUE(opened.ok()) << opened.error().text();
-      ranks[self].ofi = std::move(*opened);
-      const auto address = ranks[self].ofi->address();
-      ASSERT_TRUE(address.ok()) << address.error().text();
-      ranks[self].address = address.value();
-    }
+    if (const std::string why = lacking_libfabric(); !why.empty()) GTEST_SKIP() << why;
+    net = std::make_unique<RealOfi>(2);
   }
-  ofi::Config config(std::uint32_t self) {
-    ofi::Config config;
-    config.self = self;
-    config.size = static_cast<std::uint32_t>(ranks.size());
-    config.job_id = 77;
-    config.key.fill(9);
-    config.owner = &ranks[self];
-    config.find = [](void* owner, std::uint32_t peer) -> base::Result<std::vector<std::byte>> {
-      return static_cast<Rank*>(owner)->test->ranks[peer].address;
-    };
-    config.lost = [](void* owner, std::uint32_t, const base::Error& why) {
-      static_cast<Rank*>(owner)->losses.push_back(why.text());
-    };
-    return config;
-  }
-  Ofi& operator[](std::size_t rank) { return *ranks[rank].ofi; }
+  [[nodiscard]] Rank& rank(std::size_t number) { return net->ranks[number]; }
+  Ofi& operator[](std::size_t rank) { return (*net)[rank]; }
   template <class Sinks, class Done>
   bool poll_until(Sinks& sinks, Done done) {
     for (unsigned i = 0; i < patience; ++i) {
-      for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-        if (ranks[rank].ofi != nullptr) (*this)[rank].poll(sinks[rank]);
+      for (std::size_t each = 0; each < net->ranks.size(); ++each) {
+        if (rank(each).ofi != nullptr) (*this)[each].poll(sinks[each]);
       }
       if (done()) return true;
     }
@@ -78,7 +52,7 @@ TEST_F(OfiLibfabric, Its_capabilities_are_known) {
   EXPECT_TRUE(can.sleeps);
   EXPECT_GE(can.most_pieces, 2U);
   EXPECT_GE((*this)[0].descriptor(), 0);
-  const auto address = wire::decode_ofi_address(ranks[0].address);
+  const auto address = wire::decode_ofi_address(rank(0).address);
   ASSERT_TRUE(address.ok());
   EXPECT_EQ(address.value().provider, "tcp;ofi_rxm");
 }
@@ -171,10 +145,10 @@ TEST_F(OfiLibfabric, Leaving_loses_nothing_and_is_no_loss) {
   (*this)[0].leave();
   ASSERT_TRUE(poll_until(sinks, [&] { return (*this)[0].parted(); }));
   EXPECT_EQ(sinks[1].packets.size(), posted);
-  ranks[0].ofi.reset();
+  rank(0).ofi.reset();
   (*this)[1].leave();
   ASSERT_TRUE(poll_until(sinks, [&] { return (*this)[1].parted(); }));
-  EXPECT_TRUE(ranks[1].losses.empty());
+  EXPECT_TRUE(rank(1).losses.empty());
 }
 
 /// Whether the connection ends while something is on its way or not.
@@ -184,16 +158,16 @@ TEST_F(OfiLibfabric, Peer_that_ends_without_a_word_is_lost_when_something_is_sen
     if (!sent) sent = (*this)[0].post(1, envelope(8), pattern(8, 0)) == Post::done;
     return sinks[1].packets.size() == 1;
   }));
-  ranks[1].ofi.reset();
+  rank(1).ofi.reset();
   for (unsigned i = 0; i < 100; ++i) (*this)[0].poll(sinks[0]);
   ASSERT_TRUE(poll_until(sinks, [&] {
     const Post post = (*this)[0].post(1, envelope(2000), pattern(2000, 0));
     EXPECT_TRUE(post == Post::done || post == Post::again);
-    return !ranks[0].losses.empty();
+    return !rank(0).losses.empty();
   }));
-  EXPECT_NE(ranks[0].losses[0].find("rank 1 at fi_sockaddr"), std::string::npos)
-      << ranks[0].losses[0];
-  EXPECT_NE(ranks[0].losses[0].find("tcp;ofi_rxm"), std::string::npos);
+  EXPECT_NE(rank(0).losses[0].find("rank 1 at fi_sockaddr"), std::string::npos)
+      << rank(0).losses[0];
+  EXPECT_NE(rank(0).losses[0].find("tcp;ofi_rxm"), std::string::npos);
 }
 
 TEST(OfiOpen, Unknown_provider_is_an_error_that_lists_those_there_are) {

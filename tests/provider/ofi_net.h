@@ -16,6 +16,7 @@
 
 #include "fabric/ofi/messages.h"
 #include "fabric/ofi/ofi.h"
+#include "provider/ofi_memory.h"
 
 /// Ranks of one process over a network that stands in for libfabric: it can do as little as any of
 /// its providers, lets messages overtake each other, refuses and fails.
@@ -29,6 +30,8 @@ struct OfiHabits {
   double reluctance = 0;  ///< posts are refused, and reads bring nothing, with this probability
   std::size_t inject_bytes = 64;
   std::size_t most_pieces = 4;
+  OfiMemoryHabits memory = {};
+  std::int64_t vigil_ns = 1'000'000'000;
 };
 
 struct OfiWires {
@@ -37,9 +40,10 @@ struct OfiWires {
     std::vector<std::byte> bytes;
   };
   explicit OfiWires(std::uint32_t size, const OfiHabits& how)
-      : habits(how), boxes(size), open(size, true) {}
+      : habits(how), memory(size, how.memory), boxes(size), open(size, true) {}
 
   OfiHabits habits;
+  OfiMemory memory;
   std::mt19937_64 random{11};
   std::vector<std::deque<Mail>> boxes;  ///< by receiver
   std::vector<bool> open;               ///< what goes to another one fails
@@ -69,8 +73,13 @@ class OfiStandIn final : public ofi::Endpoint {
     can_.ordered = wires.habits.ordered;
     can_.shares_buffers = wires.habits.shares_buffers;
     can_.registers_memory = wires.habits.registers_memory;
+    can_.moves_remotely = wires.habits.memory.is_there;
+    can_.send_depth = 64;
   }
-  ~OfiStandIn() override { wires_.open[self_] = false; }
+  ~OfiStandIn() override {
+    wires_.open[self_] = false;
+    wires_.memory.abandon(self_);
+  }
 
   [[nodiscard]] const ofi::Capabilities& capabilities() const noexcept override { return can_; }
   [[nodiscard]] std::span<const std::byte> name() const noexcept override { return name_; }
@@ -118,8 +127,25 @@ class OfiStandIn final : public ofi::Endpoint {
     return ofi::Taken::yes;
   }
 
+  [[nodiscard]] base::Result<OpenMemory> open_memory(std::span<std::byte> memory,
+                                                     Access access) override {
+    return wires_.memory.open(self_, memory, access);
+  }
+  void close_memory(const OpenMemory& opened) override { wires_.memory.close(self_, opened); }
+  ofi::Taken fetch(std::uint64_t peer, std::span<std::byte> to, std::uint32_t own_key,
+                   const RemotePlace& from, ofi::Ticket& ticket) override {
+    return order(peer, false, to, own_key, from, ticket);
+  }
+  ofi::Taken put(std::uint64_t peer, std::span<const std::byte> from, std::uint32_t own_key,
+                 const RemotePlace& to, ofi::Ticket& ticket) override {
+    const std::span local(const_cast<std::byte*>(from.data()), from.size());
+    return order(peer, true, local, own_key, to, ticket);
+  }
+
   std::size_t read(std::span<ofi::Event> events) override {
     if (wires_.refuses()) return 0;
+    wires_.memory.look(self_);
+    take_ended_orders();
     if (!failed_.empty()) {
       events[0] = {};
       events[0].kind = ofi::Event::Kind::failed;
@@ -152,6 +178,20 @@ class OfiStandIn final : public ofi::Endpoint {
     std::size_t used;
   };
 
+  ofi::Taken order(std::uint64_t peer, bool is_put, std::span<std::byte> local,
+                   std::uint32_t own_key, const RemotePlace& place, ofi::Ticket& ticket) {
+    if (wires_.refuses()) return ofi::Taken::later;
+    const auto to = static_cast<std::uint32_t>(peer - 100);
+    wires_.memory.give({self_, to, is_put, local.data(), local.size(), place, own_key, &ticket});
+    if (!wires_.open[to]) wires_.memory.abandon(to);
+    return ofi::Taken::yes;
+  }
+  void take_ended_orders() {
+    auto& ended = wires_.memory.ended(self_);
+    for (; !ended.empty(); ended.pop_front()) {
+      (ended.front().failed ? failed_ : done_).push_back(ended.front().ticket);
+    }
+  }
   void deliver(std::uint64_t to, std::vector<std::byte> bytes) {
     ++wires_.sends;
     if (wires_.open[to - 100]) wires_.boxes[to - 100].push_back({self_, std::move(bytes)});
@@ -221,6 +261,8 @@ struct OfiNet {
   OfiNet(const OfiNet&) = delete;
   OfiNet& operator=(const OfiNet&) = delete;
 
+  /// Ends a rank without a word.
+  void kill(std::size_t rank) { ranks[rank]->ofi.reset(); }
   Ofi& operator[](std::size_t rank) { return *ranks[rank]->ofi; }
   std::vector<Loss>& losses(std::size_t rank) { return ranks[rank]->losses; }
 
@@ -246,6 +288,7 @@ struct OfiNet {
     config.lost = [](void* owner, std::uint32_t peer, const base::Error& why) {
       static_cast<Rank*>(owner)->losses.push_back({peer, why.text()});
     };
+    config.vigil_ns = wires.habits.vigil_ns;
     config.report = [](void* owner, const char* line) {
       static_cast<Rank*>(owner)->lines.emplace_back(line);
     };

@@ -13,6 +13,9 @@
 
 namespace fulmar::fabric::ofi {
 
+/// Bytes of one read or write of a peer's memory.
+inline constexpr std::size_t max_remote_bytes = 1U << 20;
+
 /// A packet that came. Its body is gone when the next one is asked for.
 struct Arrival {
   std::uint32_t peer = 0;
@@ -40,6 +43,8 @@ struct Config {
   /// Called from within `poll`, once for a peer that cannot be reached any more or ever. The text
   /// names the peer, its address and the cause.
   void (*lost)(void* owner, std::uint32_t peer, const base::Error& why) = nullptr;
+  /// How often it is asked whether silent peers live.
+  std::int64_t vigil_ns = 1'000'000'000;
   /// A line for people, about strangers; at most one a second.
   void (*report)(void* owner, const char* line) = nullptr;
 };

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "fabric/provider.h"
 
 /// A reliable, connectionless endpoint of libfabric, as far as this provider uses it. The seam
 /// between what libfabric does (libfabric/, the only place that sees its headers) and what is made
@@ -24,8 +25,8 @@ struct Capabilities {
   std::string provider;  ///< libfabric's name for it, like "tcp;ofi_rxm"
   std::string domain;    ///< the device, like "eth0"
   std::uint32_t address_format = 0;
-  bool socket_addresses = false;  ///< names are addresses of sockets that listen
-  std::size_t inject_bytes = 0;   ///< messages up to this long are copied when they are posted
+  bool listens_on_tcp = false;   ///< names are addresses of TCP sockets that listen
+  std::size_t inject_bytes = 0;  ///< messages up to this long are copied when they are posted
   std::size_t most_message_bytes = 0;
   std::size_t most_pieces = 1;    ///< memory of one send may lie in so many pieces
   std::size_t receive_depth = 1;  ///< buffers that may be posted
@@ -34,14 +35,18 @@ struct Capabilities {
   bool shares_buffers = false;
   bool registers_memory = false;  ///< all memory has to be enlisted, the sender's too
   bool sleeps = false;            ///< there is a descriptor to sleep on
+  /// Reads and writes memory of peers, and a write ends when its bytes are where they belong.
+  bool moves_remotely = false;
+  std::size_t send_depth = 1;  ///< transfers that may be under way, about
 };
 
 /// Stands for a transfer under way, and stays where it is until an event brings it back: libfabric
 /// writes to `reserved` meanwhile.
 struct Ticket {
+  enum class Use : std::uint8_t { receive, send, order };
   std::array<void*, 8> reserved{};
   std::byte* begin = nullptr;  ///< of the memory to receive into; set by `receive`
-  bool is_send = false;
+  Use use = Use::receive;
 };
 
 enum class Taken : std::uint8_t {
@@ -53,7 +58,7 @@ enum class Taken : std::uint8_t {
 /// The end of a transfer, or a message that came.
 struct Event {
   enum class Kind : std::uint8_t {
-    done,    ///< sent; or `bytes` came
+    done,    ///< sent, read or written; or `bytes` came
     freed,   ///< a shared buffer takes no more; nothing came
     failed,  ///< `last_error` says why
   };
@@ -91,6 +96,16 @@ class Endpoint {
   virtual Taken send(std::uint64_t to, std::span<const iovec> pieces, void* descriptor,
                      Ticket& ticket) = 0;
   virtual Taken receive(std::span<std::byte> memory, void* descriptor, Ticket& ticket) = 0;
+
+  /// See MovesRemotely; only where can.moves_remotely. An event follows each order that was taken,
+  /// and the end of a `put` means that the bytes are in the peer's memory.
+  [[nodiscard]] virtual base::Result<OpenMemory> open_memory(std::span<std::byte> memory,
+                                                             Access access) = 0;
+  virtual void close_memory(const OpenMemory& opened) = 0;
+  virtual Taken fetch(std::uint64_t peer, std::span<std::byte> to, std::uint32_t own_key,
+                      const RemotePlace& from, Ticket& ticket) = 0;
+  virtual Taken put(std::uint64_t peer, std::span<const std::byte> from, std::uint32_t own_key,
+                    const RemotePlace& to, Ticket& ticket) = 0;
 
   /// What has happened: fills `events` from the front, returns how many. A failure comes alone.
   /// What they name stays until the next call.

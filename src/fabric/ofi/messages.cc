@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <utility>
 
 #include "base/clock.h"
@@ -52,8 +51,11 @@ Messages::Messages(const Config& config, const base::KeyedHash& hash,
       cookies_(hash, config.key, config.job_id),
       peers_(config.size),
       pool_(wire::ofi_max_packet_bytes),
+      orders_(endpoint->capabilities().send_depth),
       endpoint_(std::move(endpoint)),
-      can_(endpoint_->capabilities()) {}
+      can_(endpoint_->capabilities()) {
+  if (can_.most_message_bytes < max_remote_bytes) can_.moves_remotely = false;
+}
 
 Error Messages::prepare() {
   const auto sending = endpoint_->enlist(pool_.memory());
@@ -94,6 +96,7 @@ Peer& Messages::make_peer(std::uint32_t rank, std::uint64_t cookie_in) {
   peer.cookie_in = cookie_in;
   peer.cookie_out = cookies_.of(config_.self, rank);
   peer.place = "an address that was not asked for";
+  if (next_vigil_ns_ == 0) next_vigil_ns_ = now() + config_.vigil_ns;
   if (leaving_) {
     peer.owes_bye = true;
     owe(rank, peer);
@@ -128,6 +131,7 @@ Error Messages::insert(std::uint32_t rank, Peer& peer) {
   if (number.failed()) return number.error();
   peer.address = number.value();
   peer.place = endpoint_->text_of(address.name);
+  peer.name = address.name;
   return {};
 }
 
@@ -161,11 +165,8 @@ Post Messages::post(std::uint32_t rank, const wire::Envelope& envelope,
   if (peer == nullptr) return otherwise;
   OfiPacket head = wire::ofi_packet(envelope, 0);
   head.sequence = peer->next_out;
-  if (!window_is_full(*peer) && transmit(rank, *peer, head, body) != Taken::later) {
-    return Post::done;
-  }
-  refused_ = true;
-  return Post::again;
+  if (waits_for_puts(*peer) || window_is_full(*peer)) return refuse(Post::again);
+  return refuse(transmit(rank, *peer, head, body) == Taken::later ? Post::again : Post::done);
 }
 
 Post Messages::post_in_place(std::uint32_t rank, const wire::Envelope& envelope,
@@ -177,14 +178,11 @@ Post Messages::post_in_place(std::uint32_t rank, const wire::Envelope& envelope,
     ended_.push_back({token, Sent::lost});
     return otherwise;
   }
+  if (waits_for_puts(*peer) || in_place_under_way_ >= most_in_place) return refuse(Post::again);
   const OfiPacket head = wire::ofi_packet(envelope, prefix.size());
-  const Taken taken = in_place_under_way_ < most_in_place
-                          ? transmit_pieces(rank, *peer, head, prefix, pieces, token)
-                          : Taken::later;
+  const Taken taken = transmit_pieces(rank, *peer, head, prefix, pieces, token);
   if (taken == Taken::failed) ended_.push_back({token, Sent::lost});
-  if (taken != Taken::later) return Post::done;
-  refused_ = true;
-  return Post::again;
+  return refuse(taken == Taken::later ? Post::again : Post::done);
 }
 
 void Messages::fill_in(Peer& peer, OfiPacket& head) const noexcept {
@@ -195,9 +193,7 @@ void Messages::fill_in(Peer& peer, OfiPacket& head) const noexcept {
 
 Taken Messages::settle(std::uint32_t rank, Peer& peer, const OfiPacket& head, Taken taken) {
   if (taken == Taken::failed) lose_over_network(rank, endpoint_->last_error());
-  if (taken == Taken::later && can_.socket_addresses) refusals_.refused(rank, now());
   if (taken != Taken::yes) return taken;
-  refusals_.taken(rank);
   peer.told_in = head.ack;
   if (head.prefix_bytes != 0) {
     ++peer.in_place_out;
@@ -295,7 +291,8 @@ void Messages::pay() {
     Peer& peer = *peers_[rank];
     if (peer.has_left && !peer.owes_seen) peer.owes_bye = false;
     bool paid = peer.lost || (!peer.owes_bye && !peer.owes_seen) || !find(rank, peer);
-    if (!paid) {
+    const bool may = peer.orders == 0 || !peer.owes_bye;  // a bye follows the own orders
+    if (!paid && may) {
       const bool bye = peer.owes_bye || peer.bye_sent;
       const std::uint32_t number = peer.bye_sent ? peer.bye_number : peer.next_out;
       const Taken taken = signal(rank, peer, bye ? OfiSignal::bye : OfiSignal::seen);
@@ -320,7 +317,7 @@ void Messages::lose(std::uint32_t rank, const Error& why) {
   Peer& peer = *peers_[rank];
   if (std::exchange(peer.lost, true)) return;
   peer.why = why;
-  refusals_.taken(rank);
+  end_vigil(peer);
   peer.held.clear();
   lost_.push_back(rank);
 }
@@ -328,19 +325,6 @@ void Messages::lose(std::uint32_t rank, const Error& why) {
 void Messages::lose_over_network(std::uint32_t rank, const std::string& what) {
   lose(rank, failure(ErrorClass::proc_aborted, "lost rank %u at %s, over %s of libfabric: %s", rank,
                      peers_[rank]->place.c_str(), can_.provider.c_str(), what.c_str()));
-}
-
-void Messages::ask_about_refusals() {
-  const auto address_of = [this](std::uint32_t rank) {
-    const auto blob = config_.find(config_.owner, rank);
-    if (blob.failed()) return std::vector<std::byte>();
-    auto address = wire::decode_ofi_address(blob.value());
-    return address.failed() ? std::vector<std::byte>() : std::move(address.value().name);
-  };
-  const std::optional<std::uint32_t> gone = refusals_.look(now(), address_of);
-  if (gone && !peers_[*gone]->has_left) {
-    lose_over_network(*gone, "nobody listens at its address any more");
-  }
 }
 
 void Messages::leave() {
@@ -359,7 +343,8 @@ bool Messages::parted() const noexcept {
   return leaving_ && std::all_of(peers_.begin(), peers_.end(), [&](const auto& peer) {
            if (peer == nullptr || peer->lost) return true;
            if (peer->has_left && !patient) return true;
-           if (peer->owes_bye || peer->owes_seen || peer->under_way != 0) return false;
+           if (peer->owes_bye || peer->owes_seen) return false;
+           if (peer->under_way != 0 || peer->orders != 0) return false;
            if (peer->has_left) return !peer->bye_sent || peer->bye_acked();
            return peer->bye_acked() && !peer->bye_heard;
          });
@@ -378,6 +363,10 @@ bool Messages::arm() {
   } else if (leaving_) {
     deadline_ns_ = std::max(farewell_ends_ns_, now() + refused_interval_ns);
   }
+  if (next_vigil_ns_ != 0 && (deadline_ns_ < 0 || next_vigil_ns_ < deadline_ns_)) {
+    deadline_ns_ = next_vigil_ns_;
+  }
+  has_slept_ = true;
   return endpoint_->arm();
 }
 

@@ -15,8 +15,8 @@
 #include "fabric/ofi/arrival.h"
 #include "fabric/ofi/cookies.h"
 #include "fabric/ofi/endpoint.h"
+#include "fabric/ofi/orders.h"
 #include "fabric/ofi/peer.h"
-#include "fabric/ofi/refusals.h"
 #include "fabric/ofi/sends.h"
 #include "fabric/provider.h"
 
@@ -43,8 +43,8 @@
 /// `bye` to everybody it has to do with, behind all else, and goes on until each of them has seen
 /// it, or is leaving as well and silent for `longest_farewell_ns`: then it is gone. Who is leaving
 /// answers a bye by its own once more, so that nobody goes while one is still on its way to it. A
-/// failed transfer to a peer that has not left makes it lost, and so does an endpoint that takes
-/// nothing for it while nobody listens at its address (refusals.h).
+/// failed transfer to a peer that has not left makes it lost, and so does what the vigil finds
+/// (messages_vigil.cc).
 ///
 /// All members are called under the lock of the engine. Between `begin` and `finish` the caller
 /// takes what came by `next`, and may post.
@@ -65,6 +65,9 @@ class Messages {
     std::uint64_t early = 0;       ///< packets that came ahead of their turn
     std::uint64_t duplicates = 0;  ///< packets that had come before
     std::uint64_t failures = 0;    ///< that libfabric could not lay to a peer
+    std::uint64_t openings = 0;    ///< of memory
+    std::uint64_t fetches = 0;     ///< given
+    std::uint64_t puts = 0;        ///< given
   };
 
   /// Fails (other, no_mem) where buffers cannot be posted, hashes not be computed, or messages of
@@ -87,6 +90,14 @@ class Messages {
   Post post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
                      std::span<const std::byte> prefix, std::span<const iovec> pieces,
                      std::uint64_t token);
+
+  /// See MovesRemotely. Orders for a peer that is lost, or after `leave`, end by `lost`.
+  [[nodiscard]] base::Result<OpenMemory> open_memory(std::span<std::byte> memory, Access access);
+  void close_memory(const OpenMemory& opened);
+  Post fetch(std::uint32_t peer, std::span<std::byte> to, std::uint32_t own_key,
+             const RemotePlace& from, std::uint64_t token);
+  Post put(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
+           const RemotePlace& to, std::uint64_t token);
 
   /// One look: `begin`, then `next` and `next_ended` until they answer false, then `finish`.
   void begin();
@@ -133,7 +144,20 @@ class Messages {
   void pay();
   void lose(std::uint32_t rank, const base::Error& why);
   void lose_over_network(std::uint32_t rank, const std::string& what);
-  void ask_about_refusals();
+
+  // messages_remote.cc
+  [[nodiscard]] bool waits_for_puts(Peer& peer) noexcept;
+  [[nodiscard]] bool lets_packet_pass(Peer& peer) const noexcept;
+  Peer* peer_for_order(std::uint32_t rank, std::uint64_t token, Post& otherwise);
+  Post refuse(Post answer) noexcept;
+  Post note_order(std::uint32_t rank, Peer& peer, std::uint64_t token, OrderTicket& ticket,
+                  Taken taken);
+  void end_order(OrderTicket& ticket, Event::Kind kind);
+
+  // messages_vigil.cc
+  void keep_vigil();
+  void ask_after(std::uint32_t rank, Peer& peer, std::int64_t now_ns);
+  void end_vigil(Peer& peer) noexcept;
 
   // messages_receive.cc
   void repost();
@@ -153,6 +177,7 @@ class Messages {
   PairCookies cookies_;
   std::vector<std::unique_ptr<Peer>> peers_;
   SendPool pool_;
+  Orders orders_;
   std::unique_ptr<std::byte[]> receive_memory_;
   std::vector<ReceiveTicket> buffers_;
   void* receive_descriptor_ = nullptr;
@@ -163,6 +188,7 @@ class Messages {
   std::size_t event_count_ = 0;
   std::size_t next_event_ = 0;
   unsigned reads_left_ = 0;  ///< in this look
+  std::uint32_t looks_ = 0;
   ReceiveTicket* spent_ = nullptr;
   std::vector<ReceiveTicket*> unposted_;
   std::vector<std::uint32_t> turns_;  ///< peers whose next packet is held
@@ -171,7 +197,10 @@ class Messages {
   std::vector<std::uint32_t> owed_;  ///< peers that wait for a signal of ours
   std::vector<std::uint32_t> lost_;  ///< losses that are not told yet
   std::size_t in_place_under_way_ = 0;
-  Refusals refusals_;
+  std::size_t lifelines_ = 0;  ///< that are held
+  std::size_t most_lifelines_ = 0;
+  std::int64_t next_vigil_ns_ = 0;  ///< 0: there is nobody to ask after
+  bool has_slept_ = false;
   Counters counters_;
   std::uint64_t strangers_told_ = 0;
   std::int64_t next_line_ns_ = 0;

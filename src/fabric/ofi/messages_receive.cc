@@ -18,16 +18,19 @@ using wire::OfiSignal;
 
 /// How often one look asks the endpoint, so that other networks get their turn.
 constexpr unsigned reads_per_look = 4;
+constexpr std::uint32_t looks_per_vigil = 256;
 constexpr std::int64_t line_interval_ns = 1'000'000'000;
 
 }  // namespace
 
 void Messages::begin() {
   refused_ = moved_ = false;
+  ++looks_;
   reads_left_ = reads_per_look;
   if (!owed_.empty()) pay();
-  if (!refusals_.none()) [[unlikely]]
-    ask_about_refusals();
+  // The clock is not worth a look at the network.
+  if (has_slept_ || looks_ % looks_per_vigil == 0) [[unlikely]]
+    keep_vigil();
 }
 
 bool Messages::next(Arrival& arrival) {
@@ -78,8 +81,12 @@ bool Messages::take(const Event& event, Arrival& arrival) {
     ++counters_.failures;
     return false;
   }
-  if (event.ticket->is_send) {
+  if (event.ticket->use == Ticket::Use::send) {
     end_send(static_cast<SendTicket&>(*event.ticket), event.kind);
+    return false;
+  }
+  if (event.ticket->use == Ticket::Use::order) {
+    end_order(static_cast<OrderTicket&>(*event.ticket), event.kind);
     return false;
   }
   if (event.frees) spent_ = static_cast<ReceiveTicket*>(event.ticket);
@@ -146,6 +153,7 @@ bool Messages::accept(std::span<const std::byte> bytes, Arrival& arrival) {
     return false;
   }
   if (peer->lost) return false;
+  peer->heard = true;
   const std::uint32_t rank = packet->source;
   const std::span<const std::byte> body = bytes.subspan(sizeof *packet);
   const char* fault = wire::fault_of(*packet, body.size());
@@ -228,6 +236,7 @@ bool Messages::next_held(Arrival& arrival) {
 
 void Messages::on_bye(std::uint32_t rank, Peer& peer) {
   peer.has_left = true;
+  end_vigil(peer);
   peer.owes_seen = true;
   owe(rank, peer);
 }

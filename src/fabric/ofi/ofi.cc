@@ -9,7 +9,7 @@
 
 namespace fulmar::fabric {
 
-static_assert(SendsInPlace<Ofi> && SleepsOnDescriptor<Ofi>);
+static_assert(SendsInPlace<Ofi> && SleepsOnDescriptor<Ofi> && MovesRemotely<Ofi>);
 
 base::Result<std::unique_ptr<Ofi>> Ofi::open(const ofi::Config& config, const std::string& wish) {
   ofi::Wish wanted;
@@ -46,6 +46,24 @@ Post Ofi::post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
                         std::span<const std::byte> prefix, std::span<const iovec> pieces,
                         std::uint64_t token) {
   return messages_->post_in_place(peer, envelope, prefix, pieces, token);
+}
+
+bool Ofi::moves_remotely() const noexcept { return messages_->capabilities().moves_remotely; }
+
+base::Result<OpenMemory> Ofi::open_memory(std::span<std::byte> memory, Access access) {
+  return messages_->open_memory(memory, access);
+}
+
+void Ofi::close_memory(const OpenMemory& opened) { messages_->close_memory(opened); }
+
+Post Ofi::fetch(std::uint32_t peer, std::span<std::byte> to, std::uint32_t own_key,
+                const RemotePlace& from, std::uint64_t token) {
+  return messages_->fetch(peer, to, own_key, from, token);
+}
+
+Post Ofi::put(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
+              const RemotePlace& to, std::uint64_t token) {
+  return messages_->put(peer, from, own_key, to, token);
 }
 
 void Ofi::begin_look() { messages_->begin(); }

@@ -32,6 +32,7 @@ class Ofi {
   static constexpr std::size_t max_prefix_bytes = wire::ofi_max_prefix_bytes;
   static constexpr std::size_t max_pieces = 32;
   static constexpr std::size_t max_in_place_bytes = wire::ofi_max_body_bytes;
+  static constexpr std::size_t max_remote_bytes = ofi::max_remote_bytes;
 
   /// `wish`: FULMAR_OFI_PROVIDER, see ofi::Wish. Fails (other, no_mem) with a text that says what
   /// is missing and what there is.
@@ -58,6 +59,16 @@ class Ofi {
   [[nodiscard]] Post post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
                                    std::span<const std::byte> prefix, std::span<const iovec> pieces,
                                    std::uint64_t token);
+  /// See MovesRemotely. Whether libfabric's provider can is known when it is open; then
+  /// `open_memory` fails (no_mem, other) with a text that names it and the limit to raise.
+  [[nodiscard]] bool moves_remotely() const noexcept;
+  [[nodiscard]] base::Result<OpenMemory> open_memory(std::span<std::byte> memory, Access access);
+  void close_memory(const OpenMemory& opened);
+  [[nodiscard]] Post fetch(std::uint32_t peer, std::span<std::byte> to, std::uint32_t own_key,
+                           const RemotePlace& from, std::uint64_t token);
+  [[nodiscard]] Post put(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
+                         const RemotePlace& to, std::uint64_t token);
+
   template <Sink S>
   unsigned poll(S& sink) {
     unsigned count = 0;

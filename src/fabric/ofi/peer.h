@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "fabric/ofi/lifeline.h"
 #include "wire/ofi_packet.h"
 
 namespace fulmar::fabric::ofi {
@@ -20,8 +21,10 @@ struct HeldPacket {
 
 /// What is kept about a rank that was sent to or has sent. Numbers of packets go round after 2^32.
 struct Peer {
-  std::uint64_t address = 0;  ///< the endpoint's number for it, once `found`
-  std::string place;          ///< its address, for people
+  std::uint64_t address = 0;    ///< the endpoint's number for it, once `found`
+  std::string place;            ///< its address, for people
+  std::vector<std::byte> name;  ///< its address, for libfabric
+  Lifeline lifeline;
   std::uint64_t cookie_out = 0;
   std::uint64_t cookie_in = 0;
   std::uint32_t next_out = 0;      ///< number of the next packet to it that keeps order
@@ -30,12 +33,18 @@ struct Peer {
   std::uint32_t told_in = 0;       ///< so many it knows that we have
   std::uint32_t in_place_out = 0;  ///< packets posted in place, to and from it
   std::uint32_t in_place_in = 0;
-  std::uint32_t under_way = 0;  ///< sends that have not ended
+  std::uint32_t under_way = 0;      ///< sends that have not ended
+  std::uint32_t orders = 0;         ///< reads and writes of its memory that have not ended
+  std::uint32_t puts = 0;           ///< the writes among them
+  std::uint32_t last_put_look = 0;  ///< of Messages::looks_, when the last write ended
   std::uint32_t bye_number = 0;
   bool found = false;
+  bool packet_waits = false;  ///< was refused for the sake of writes: see messages_remote.cc
   bool lost = false;
-  bool is_owed = false;   ///< listed in Messages::owed_
-  bool owes_bye = false;  ///< we have to say it
+  bool heard = false;      ///< something came since the last look of the vigil
+  std::uint8_t quiet = 0;  ///< so many of those before found nothing; at most 255
+  bool is_owed = false;    ///< listed in Messages::owed_
+  bool owes_bye = false;   ///< we have to say it
   bool owes_seen = false;
   bool bye_sent = false;
   bool bye_heard = false;  ///< its bye has come, maybe ahead of other packets

@@ -12,7 +12,7 @@ SendPool::SendPool(std::size_t long_bytes)
   std::byte* at = bytes_.get();
   for (std::size_t i = 0; i < tickets_.size(); ++i) {
     SendTicket& ticket = tickets_[i];
-    ticket.is_send = true;
+    ticket.use = Ticket::Use::send;
     ticket.memory = {at, i < short_count ? short_bytes : long_bytes_};
     at += ticket.memory.size();
     SendTicket*& first = i < short_count ? free_short_ : free_long_;

@@ -5,6 +5,7 @@
 #include <rdma/fi_cm.h>
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
 
 #include <algorithm>
 #include <array>
@@ -45,8 +46,9 @@ void FabricEndpoint::learn() {
   can_.provider = info.fabric_attr->prov_name;
   can_.domain = info.domain_attr->name;
   can_.address_format = info.addr_format;
-  can_.socket_addresses = info.addr_format == FI_SOCKADDR || info.addr_format == FI_SOCKADDR_IN ||
-                          info.addr_format == FI_SOCKADDR_IN6;
+  const bool is_socket = info.addr_format == FI_SOCKADDR || info.addr_format == FI_SOCKADDR_IN ||
+                         info.addr_format == FI_SOCKADDR_IN6;
+  can_.listens_on_tcp = is_socket && listens_on_tcp(info.fabric_attr->prov_name);
   can_.inject_bytes = info.tx_attr->inject_size;
   can_.most_message_bytes = info.ep_attr->max_msg_size;
   can_.most_pieces = std::clamp<std::size_t>(info.tx_attr->iov_limit, 1, most_sent_pieces);
@@ -58,6 +60,12 @@ void FabricEndpoint::learn() {
                  has(info.rx_attr->comp_order, FI_ORDER_STRICT);
   can_.shares_buffers = has(info.caps, FI_MULTI_RECV);
   can_.registers_memory = has(static_cast<std::uint64_t>(info.domain_attr->mr_mode), FI_MR_LOCAL);
+  can_.send_depth = std::max<std::size_t>(info.tx_attr->size, 1);
+  can_.moves_remotely =
+      has(info.caps, FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE) &&
+      has(info.tx_attr->op_flags, FI_DELIVERY_COMPLETE);
+  // Asked for to learn whether it can be had; packets need no such end.
+  info.tx_attr->op_flags &= ~FI_DELIVERY_COMPLETE;
 }
 
 Error FabricEndpoint::prepare(const Wish& wish) {
@@ -117,6 +125,7 @@ Error FabricEndpoint::start(const Wish& wish) {
   if (const int r = ::fi_getname(&endpoint_->fid, name.data(), &bytes); r != 0) {
     return failed("fi_getname", r);
   }
+  opened_.use(library_, info_, domain_.get(), endpoint_.get());
   name_.assign(name.begin(), name.begin() + static_cast<std::ptrdiff_t>(bytes));
   return {};
 }
@@ -201,6 +210,29 @@ Taken FabricEndpoint::receive(std::span<std::byte> memory, void* descriptor, Tic
                  "fi_recvmsg");
 }
 
+Taken FabricEndpoint::fetch(std::uint64_t peer, std::span<std::byte> to, std::uint32_t own_key,
+                            const RemotePlace& from, Ticket& ticket) {
+  return outcome(::fi_read(endpoint_.get(), to.data(), to.size(), opened_.descriptor(own_key), peer,
+                           from.address, from.key, &ticket),
+                 "fi_read");
+}
+
+Taken FabricEndpoint::put(std::uint64_t peer, std::span<const std::byte> from,
+                          std::uint32_t own_key, const RemotePlace& to, Ticket& ticket) {
+  const iovec piece{const_cast<std::byte*>(from.data()), from.size()};
+  void* descriptor = opened_.descriptor(own_key);
+  const fi_rma_iov place{to.address, from.size(), to.key};
+  fi_msg_rma message{};
+  message.msg_iov = &piece;
+  message.desc = &descriptor;
+  message.iov_count = 1;
+  message.addr = peer;
+  message.rma_iov = &place;
+  message.rma_iov_count = 1;
+  message.context = &ticket;
+  return outcome(::fi_writemsg(endpoint_.get(), &message, FI_DELIVERY_COMPLETE), "fi_writemsg");
+}
+
 std::size_t FabricEndpoint::read(std::span<Event> events) {
   std::array<fi_cq_data_entry, most_events_at_once> entries;
   const ssize_t count =
@@ -213,7 +245,7 @@ std::size_t FabricEndpoint::read(std::span<Event> events) {
     Event& event = events[i];
     event = {};
     event.ticket = ticket;
-    if (ticket == nullptr || ticket->is_send) continue;
+    if (ticket == nullptr || ticket->use != Ticket::Use::receive) continue;
     event.frees = !can_.shares_buffers || (entry.flags & FI_MULTI_RECV) != 0;
     if ((entry.flags & FI_RECV) == 0) {
       event.kind = Event::Kind::freed;
@@ -238,7 +270,7 @@ std::size_t FabricEndpoint::read_failure(Event& event) {
     return 1;
   }
   event.ticket = static_cast<Ticket*>(entry.op_context);
-  event.frees = event.ticket != nullptr && !event.ticket->is_send &&
+  event.frees = event.ticket != nullptr && event.ticket->use == Ticket::Use::receive &&
                 (!can_.shares_buffers || (entry.flags & FI_MULTI_RECV) != 0);
   last_error_ = library_.strerror(entry.err);
   const char* const more =

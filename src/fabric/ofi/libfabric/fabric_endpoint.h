@@ -16,29 +16,11 @@
 #include "base/error.h"
 #include "fabric/ofi/endpoint.h"
 #include "fabric/ofi/libfabric/library.h"
+#include "fabric/ofi/libfabric/owned.h"
+#include "fabric/ofi/libfabric/regions.h"
 #include "fabric/ofi/open.h"
 
 namespace fulmar::fabric::ofi {
-
-/// An object of libfabric, closed at the end.
-template <class Object>
-class Owned {
- public:
-  Owned() = default;
-  Owned(Owned&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
-  Owned& operator=(Owned&&) = delete;
-  ~Owned() {
-    if (object_ != nullptr) ::fi_close(&object_->fid);
-  }
-
-  [[nodiscard]] Object* get() const noexcept { return object_; }
-  [[nodiscard]] Object* operator->() const noexcept { return object_; }
-  /// Where libfabric puts a new one; only of one that is empty.
-  [[nodiscard]] Object** out() noexcept { return &object_; }
-
- private:
-  Object* object_ = nullptr;
-};
 
 /// The real endpoint.
 class FabricEndpoint final : public Endpoint {
@@ -56,6 +38,15 @@ class FabricEndpoint final : public Endpoint {
   Taken send(std::uint64_t to, std::span<const iovec> pieces, void* descriptor,
              Ticket& ticket) override;
   Taken receive(std::span<std::byte> memory, void* descriptor, Ticket& ticket) override;
+  [[nodiscard]] base::Result<OpenMemory> open_memory(std::span<std::byte> memory,
+                                                     Access access) override {
+    return opened_.open(memory, access);
+  }
+  void close_memory(const OpenMemory& opened) override { opened_.close(opened); }
+  Taken fetch(std::uint64_t peer, std::span<std::byte> to, std::uint32_t own_key,
+              const RemotePlace& from, Ticket& ticket) override;
+  Taken put(std::uint64_t peer, std::span<const std::byte> from, std::uint32_t own_key,
+            const RemotePlace& to, Ticket& ticket) override;
   std::size_t read(std::span<Event> events) override;
   [[nodiscard]] std::string last_error() const override { return last_error_; }
   [[nodiscard]] int descriptor() const noexcept override { return descriptor_; }
@@ -81,6 +72,7 @@ class FabricEndpoint final : public Endpoint {
   Owned<fid_av> addresses_;
   std::vector<Owned<fid_mr>> regions_;
   Owned<fid_ep> endpoint_;
+  Regions opened_;
   Capabilities can_;
   std::vector<std::byte> name_;
   std::string last_error_;

@@ -41,8 +41,13 @@ char* copy_of(const std::string& text) { return text.empty() ? nullptr : ::strdu
 
 void fill(fi_info& hints, const Demand& demand) {
   hints.caps = FI_MSG | (demand.shared_buffers ? FI_MULTI_RECV : 0);
+  if (demand.remote) {
+    hints.caps |= FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
+    hints.tx_attr->op_flags = FI_DELIVERY_COMPLETE;
+  }
   hints.mode = FI_CONTEXT | FI_CONTEXT2;
   hints.ep_attr->type = FI_EP_RDM;
+  // Not FI_MR_RAW: keys that are longer than 64 bits do not fit into a packet.
   hints.domain_attr->mr_mode =
       FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
   hints.domain_attr->threading = FI_THREAD_DOMAIN;
@@ -106,8 +111,12 @@ bool serves_hosts(const char* provider) noexcept {
          !base_name(provider).starts_with("ofi_hook");
 }
 
+bool listens_on_tcp(const char* provider) noexcept {
+  return one_of(base_name(provider), {"tcp", "net", "xnet"});
+}
+
 bool needs_hardware(const char* provider) noexcept {
-  return serves_hosts(provider) && !one_of(base_name(provider), {"tcp", "net", "xnet"});
+  return serves_hosts(provider) && !listens_on_tcp(provider);
 }
 
 }  // namespace fulmar::fabric::ofi

@@ -53,6 +53,7 @@ struct Demand {
   std::string domain;    ///< empty: any
   bool shared_buffers = false;
   bool ordered = false;
+  bool remote = false;  ///< reads and writes of peers' memory, of which the delivery is told
 };
 
 /// All that fits, in libfabric's order. Fails (other).
@@ -60,6 +61,9 @@ base::Result<InfoList> list_providers(const Library& library, const Demand& dema
 
 /// Whether a provider serves other hosts, and reliably, without one of the others under it.
 [[nodiscard]] bool serves_hosts(const char* provider) noexcept;
+/// Whether its endpoints listen on sockets of TCP, at the addresses that are their names. (Those of
+/// verbs;ofi_rxm look the same, and nobody is there.)
+[[nodiscard]] bool listens_on_tcp(const char* provider) noexcept;
 /// Whether a provider needs hardware that nothing else of ours can use.
 [[nodiscard]] bool needs_hardware(const char* provider) noexcept;
 

@@ -71,18 +71,17 @@ base::Result<Demand> choose(const Library& library, const Demand& wanted) {
                  names_in(list.value()).c_str());
 }
 
-/// A description of the chosen one that can as much as possible: order saves waiting, shared
-/// buffers memory.
+/// A description of the chosen one that can as much as possible: reads and writes of peers' memory
+/// save a copy, order waiting, shared buffers memory.
 base::Result<InfoList> most_able(const Library& library, Demand demand) {
-  constexpr std::array<std::pair<bool, bool>, 3> variants = {
-      {{true, true}, {false, true}, {true, false}}};
-  for (const auto& [shared, ordered] : variants) {
-    demand.shared_buffers = shared;
-    demand.ordered = ordered;
+  for (unsigned lacks = 0; lacks < 7; ++lacks) {
+    demand.remote = (lacks & 4) == 0;
+    demand.ordered = (lacks & 2) == 0;
+    demand.shared_buffers = (lacks & 1) == 0;
     auto list = list_providers(library, demand);
     if (list.ok()) return list;
   }
-  demand.shared_buffers = demand.ordered = false;
+  demand.remote = demand.shared_buffers = demand.ordered = false;
   return list_providers(library, demand);
 }
 
