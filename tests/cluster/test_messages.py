@@ -5,6 +5,7 @@ FULMAR_TEST_EVERY_PATH=1, as in the soak."""
 
 import os
 import pathlib
+import re
 import tempfile
 import unittest
 
@@ -47,6 +48,22 @@ class Messages(Across):
     @unittest.skipUnless(support.has_network("ofi"), "this build or machine has no libfabric")
     def test_programs_over_ofi(self):
         self.each_across(ALL_OVER_OFI if EVERY_PATH else PROGRAMS_OF_OFI, "node0:2,node1:2", "shm,ofi")
+
+    @unittest.skipUnless(support.has_network("ofi"), "this build or machine has no libfabric")
+    def test_endpoints_of_ofi_move_long_messages(self):
+        """As FULMAR_RDMA says; what rank 0 of p2p.remapped prints is what its own side has moved."""
+        for way, moved in (("fetch", "fetched_messages"), ("put", "put_messages"), ("off", None)):
+            with self.subTest(way=way):
+                result = self.on("node0", HYDRA, "-hosts", "node0,node1", "-n", 2, BUILD / "tests" / "mpi.p2p.remapped",
+                                 env={"FULMAR_FABRIC": "shm,ofi", "FULMAR_RDMA": way}, timeout=120)
+                self.assertEqual(result.returncode, 0, result.stdout)
+                lines = re.findall(r"^device_(\w+) (\d+)$", result.stdout, re.MULTILINE)
+                found = {word: int(number) for word, number in lines}
+                self.assertEqual(found["remote_retreats"], 0, found)
+                if moved is None:
+                    self.assertEqual(found["fetched_messages"] + found["put_messages"] + found["memory_opened"], 0, found)
+                else:
+                    self.assertGreater(found[moved], 30, found)
 
     @unittest.skipUnless(support.has_network("ofi"), "this build or machine has no libfabric")
     def test_nobody_comes_back_over_ofi(self):

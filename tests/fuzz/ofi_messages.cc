@@ -22,7 +22,7 @@ constexpr std::uint32_t ranks = 4;
 constexpr std::uint64_t job_id = 5;
 
 /// Brings what it is given, each message in memory of its own that ends with it, so that a
-/// sanitizer sees a byte too many. What is sent succeeds and goes nowhere.
+/// sanitizer sees a byte too many. What is sent succeeds and goes nowhere; some orders fail.
 class InputEndpoint final : public fabric::ofi::Endpoint {
  public:
   explicit InputEndpoint(bool ordered) {
@@ -31,6 +31,8 @@ class InputEndpoint final : public fabric::ofi::Endpoint {
     can_.receive_depth = 4;
     can_.ordered = ordered;
     can_.inject_bytes = 64;
+    can_.moves_remotely = true;
+    can_.send_depth = 16;
   }
   std::deque<std::vector<std::byte>> input;
 
@@ -73,6 +75,8 @@ class InputEndpoint final : public fabric::ofi::Endpoint {
     events[0] = {};
     if (!sent_.empty()) {
       events[0].ticket = sent_.front();
+      const bool fails = sent_.front()->use == Ticket::Use::order && ++orders_ % 32 == 0;
+      if (fails) events[0].kind = Event::Kind::failed;
       sent_.pop_front();
       return 1;
     }
@@ -96,6 +100,27 @@ class InputEndpoint final : public fabric::ofi::Endpoint {
   std::vector<std::byte> current_;
   std::deque<Ticket*> sent_;
   std::deque<Ticket*> posted_;
+  unsigned orders_ = 0;
+};
+
+/// Gives orders to all ranks, of which no more end than were given.
+struct Orders {
+  std::vector<std::byte> memory = std::vector<std::byte>(8);
+  std::uint64_t given = 0;
+  std::uint64_t ended = 0;
+
+  void give(fabric::ofi::Messages& messages, unsigned look) {
+    const std::uint32_t rank = 1 + look % (ranks - 1);
+    const fabric::Post answer = look % 2 == 0 ? messages.fetch(rank, memory, 1, {look, look}, given)
+                                              : messages.put(rank, memory, 1, {look, look}, given);
+    if (answer == fabric::Post::done) ++given;
+  }
+  void note_ends(fabric::ofi::Messages& messages) {
+    for (fabric::ofi::EndedSend each; messages.next_ended(each); ++ended) {
+      if (each.token >= given) std::abort();
+    }
+    if (ended > given) std::abort();
+  }
 };
 
 base::Result<std::vector<std::byte>> find_input(void*, std::uint32_t) {
@@ -151,6 +176,7 @@ void ofi_messages(std::span<const std::uint8_t> input) {
   while (input.size() > 7) feed.input.push_back(next_message(input, cookies));
   unsigned looks = 0;
   std::uint64_t sum = 0;
+  Orders orders;
   while (!feed.input.empty() && ++looks < 10'000) {
     messages.begin();
     for (fabric::ofi::Arrival arrival; messages.next(arrival);) {
@@ -158,6 +184,8 @@ void ofi_messages(std::span<const std::uint8_t> input) {
       if (arrival.prefix_bytes >= arrival.body.size() && arrival.prefix_bytes != 0) std::abort();
       for (const std::byte byte : arrival.body) sum += std::to_integer<std::uint8_t>(byte);
     }
+    orders.give(messages, looks);
+    orders.note_ends(messages);
     messages.finish();
   }
   if (!feed.input.empty() || messages.held() > ranks * (fabric::ofi::Messages::window + 1)) {

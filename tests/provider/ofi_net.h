@@ -30,6 +30,7 @@ struct OfiHabits {
   double reluctance = 0;  ///< posts are refused, and reads bring nothing, with this probability
   std::size_t inject_bytes = 64;
   std::size_t most_pieces = 4;
+  std::size_t most_message_bytes = 1U << 20;
   OfiMemoryHabits memory = {};
   std::int64_t vigil_ns = 1'000'000'000;
 };
@@ -67,7 +68,7 @@ class OfiStandIn final : public ofi::Endpoint {
     can_.domain = "nowhere";
     can_.address_format = 7;
     can_.inject_bytes = wires.habits.inject_bytes;
-    can_.most_message_bytes = 1U << 20;
+    can_.most_message_bytes = wires.habits.most_message_bytes;
     can_.most_pieces = wires.habits.most_pieces;
     can_.receive_depth = 32;
     can_.ordered = wires.habits.ordered;

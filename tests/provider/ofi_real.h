@@ -22,6 +22,9 @@ inline std::string lacking_libfabric() {
 
 /// Ranks of one process over the real libfabric: its tcp;ofi_rxm, which needs no hardware.
 struct RealOfi {
+  struct Habits {
+    std::int64_t vigil_ns = ofi::Config().vigil_ns;
+  };
   struct Rank {
     RealOfi* net = nullptr;
     std::unique_ptr<Ofi> ofi;
@@ -29,8 +32,10 @@ struct RealOfi {
     std::vector<std::string> losses;
   };
   std::vector<Rank> ranks;
+  Habits habits;
 
-  explicit RealOfi(std::uint32_t size) : ranks(size) {
+  explicit RealOfi(std::uint32_t size) : RealOfi(size, {}) {}
+  RealOfi(std::uint32_t size, const Habits& how) : ranks(size), habits(how) {
     for (std::uint32_t self = 0; self < size; ++self) open(self);
   }
   RealOfi(const RealOfi&) = delete;
@@ -58,6 +63,7 @@ struct RealOfi {
     config.find = [](void* owner, std::uint32_t peer) -> base::Result<std::vector<std::byte>> {
       return static_cast<Rank*>(owner)->net->ranks[peer].address;
     };
+    config.vigil_ns = habits.vigil_ns;
     config.lost = [](void* owner, std::uint32_t, const base::Error& why) {
       static_cast<Rank*>(owner)->losses.push_back(why.text());
     };

@@ -13,6 +13,8 @@
 #include "base/engine_lock.h"
 #include "channel/mapped_channel.inl"
 #include "device/device.h"
+#include "provider/ofi_net.h"
+#include "provider/ofi_real.h"
 #include "provider/verbs_real.h"
 
 /// Two devices over adapters that read and write memory: what the fake network cannot show, because
@@ -20,15 +22,58 @@
 namespace fulmar::device {
 namespace {
 
+using fabric::OfiNet;
+using fabric::RealOfi;
 using fabric::VerbsNet;
 
-enum class Adapters { stand_in, reluctant, real };
+/// Two ranks and what is between them.
+struct Net {
+  virtual ~Net() = default;
+  virtual void serve(Device& device, unsigned rank) = 0;
+};
+template <class Ranks>
+struct NetOf : Net {
+  explicit NetOf(std::unique_ptr<Ranks> made) : ranks(std::move(made)) {}
+  void serve(Device& device, unsigned rank) override { device.rails().use((*ranks)[rank]); }
+  std::unique_ptr<Ranks> ranks;
+};
+template <class Ranks>
+std::unique_ptr<Net> net_of(std::unique_ptr<Ranks> ranks) {
+  return std::make_unique<NetOf<Ranks>>(std::move(ranks));
+}
 
-std::unique_ptr<VerbsNet> make_net(Adapters adapters) {
-  if (adapters == Adapters::real) return fabric::real_verbs_net(2);
-  if (adapters == Adapters::stand_in) return std::make_unique<VerbsNet>(2);
-  return std::make_unique<VerbsNet>(
-      2, fabric::VerbsHabits{.reluctance = 0.3, .lag = 0.7, .answer_lag = 0.7, .receive_depth = 4});
+enum class Adapters { verbs, reluctant_verbs, real_verbs, ofi, reluctant_ofi, real_ofi };
+
+/// Why there is nothing to test with; empty if there is.
+std::string lacking(Adapters adapters) {
+  if (adapters == Adapters::real_verbs) return fabric::lacking_adapter();
+  return adapters == Adapters::real_ofi ? fabric::lacking_libfabric() : std::string();
+}
+
+std::unique_ptr<Net> make_net(Adapters adapters) {
+  switch (adapters) {
+    case Adapters::verbs:
+      return net_of(std::make_unique<VerbsNet>(2));
+    case Adapters::reluctant_verbs:
+      return net_of(std::make_unique<VerbsNet>(
+          2,
+          fabric::VerbsHabits{
+              .reluctance = 0.3, .lag = 0.7, .answer_lag = 0.7, .receive_depth = 4}));
+    case Adapters::real_verbs:
+      return net_of(fabric::real_verbs_net(2));
+    case Adapters::ofi:
+      return net_of(std::make_unique<OfiNet>(2));
+    case Adapters::reluctant_ofi:
+      return net_of(std::make_unique<OfiNet>(
+          2, fabric::OfiHabits{
+                 .ordered = false,
+                 .registers_memory = true,
+                 .reluctance = 0.3,
+                 .memory = {.asks_for_own = true, .names_by_place = false, .lag = 0.7}}));
+    case Adapters::real_ofi:
+      break;
+  }
+  return net_of(std::make_unique<RealOfi>(2));
 }
 
 /// Pages at an address that stays reserved when they are given back.
@@ -60,9 +105,9 @@ class Pages {
 };
 
 struct Node {
-  Node(fabric::Verbs& verbs, const Config& config) : device(config, lock) {
+  Node(Net& net, const Config& config) : device(config, lock) {
     lock.set_enabled(false);
-    device.rails().use(verbs);
+    net.serve(device, config.self);
   }
   base::EngineLock lock;
   Device device;
@@ -74,15 +119,16 @@ class RemoteDevices : public ::testing::TestWithParam<std::tuple<Adapters, Remot
 
   void SetUp() override {
     const auto [adapters, way] = GetParam();
-    if (adapters == Adapters::real) {
-      if (const std::string why = fabric::lacking_adapter(); !why.empty()) GTEST_SKIP() << why;
-    }
-    net = make_net(adapters);
+    if (const std::string why = lacking(adapters); !why.empty()) GTEST_SKIP() << why;
+    serve(make_net(adapters), way);
+  }
+  void serve(std::unique_ptr<Net> made, RemoteWay way) {
+    net = std::move(made);
     Config config;
     config.size = 2;
     config.remote_way = way;
     for (config.self = 0; config.self < 2; ++config.self) {
-      nodes[config.self] = std::make_unique<Node>((*net)[config.self], config);
+      nodes[config.self] = std::make_unique<Node>(*net, config);
     }
   }
   void TearDown() override {
@@ -142,7 +188,7 @@ class RemoteDevices : public ::testing::TestWithParam<std::tuple<Adapters, Remot
     return device(rank).memory().figures();
   }
 
-  std::unique_ptr<VerbsNet> net;
+  std::unique_ptr<Net> net;
   std::unique_ptr<Node> nodes[2];
   Pages blocks[2] = {Pages(longest), Pages(longest)};
 };
@@ -198,17 +244,52 @@ TEST_P(RemoteDevices, What_the_program_gives_back_is_closed_by_progress) {
   EXPECT_EQ(figures(1).regions, 1U);
 }
 
+/// Where memory cannot be opened, or the endpoint reaches none, messages go in packets.
+class OfiRetreats : public RemoteDevices {
+ protected:
+  void SetUp() override {}
+  [[nodiscard]] std::uint64_t refused() {
+    return device(0).counters().refused + device(1).counters().refused;
+  }
+};
+
+TEST_P(OfiRetreats, Memory_that_cannot_be_opened_goes_in_packets) {
+  const auto [adapters, way] = GetParam();
+  serve(net_of(std::make_unique<OfiNet>(
+            2, fabric::OfiHabits{.memory = {.asks_for_own = true, .most_regions = 0}})),
+        way);
+  for (unsigned seed = 0; seed < 3; ++seed) {
+    exchange(0, blocks[0].first(300'000), blocks[1].first(300'000), seed);
+  }
+  EXPECT_EQ(moved(), 0U);
+  EXPECT_GT(refused(), 0U);
+}
+
+TEST_P(OfiRetreats, Endpoint_that_reaches_no_memory_is_not_asked_to) {
+  const auto [adapters, way] = GetParam();
+  serve(net_of(std::make_unique<OfiNet>(2, fabric::OfiHabits{.memory = {.is_there = false}})), way);
+  exchange(0, blocks[0].first(300'000), blocks[1].first(300'000), 1);
+  EXPECT_EQ(moved(), 0U);
+  EXPECT_EQ(refused(), 0U);
+}
+
 std::string name_of(const ::testing::TestParamInfo<std::tuple<Adapters, RemoteWay>>& each) {
   const auto [adapters, way] = each.param;
-  const char* const kind = adapters == Adapters::real        ? "RealVerbs"
-                           : adapters == Adapters::reluctant ? "ReluctantVerbs"
-                                                             : "Verbs";
-  return std::string(kind) + (way == RemoteWay::fetch ? "Fetch" : "Put");
+  constexpr const char* kinds[] = {"Verbs", "ReluctantVerbs", "RealVerbs",
+                                   "Ofi",   "ReluctantOfi",   "RealOfi"};
+  return std::string(kinds[static_cast<std::size_t>(adapters)]) + (way == RemoteWay::fetch ? "Fetch" : "Put");
 }
 
 INSTANTIATE_TEST_SUITE_P(Adapters, RemoteDevices,
-                         ::testing::Combine(::testing::Values(Adapters::stand_in,
-                                                              Adapters::reluctant, Adapters::real),
+                         ::testing::Combine(::testing::Values(Adapters::verbs,
+                                                              Adapters::reluctant_verbs,
+                                                              Adapters::real_verbs, Adapters::ofi,
+                                                              Adapters::reluctant_ofi,
+                                                              Adapters::real_ofi),
+                                            ::testing::Values(RemoteWay::fetch, RemoteWay::put)),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Adapters, OfiRetreats,
+                         ::testing::Combine(::testing::Values(Adapters::ofi),
                                             ::testing::Values(RemoteWay::fetch, RemoteWay::put)),
                          name_of);
 

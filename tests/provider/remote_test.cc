@@ -53,7 +53,7 @@ struct OfiPair {
   static constexpr bool has_connections = false;
   static constexpr const char* name = "Ofi";
   OfiNet net;
-  explicit OfiPair(const OfiHabits& habits = {.vigil_ns = 1'000'000}) : net(2, habits) {}
+  explicit OfiPair(const OfiHabits& habits = {.vigil_ns = 1}) : net(2, habits) {}
   static std::string lacking() { return {}; }
   [[nodiscard]] Ofi* at(unsigned rank) const { return net.ranks[rank]->ofi.get(); }
   void kill(unsigned rank) { net.kill(rank); }
@@ -67,7 +67,7 @@ struct ReluctantOfiPair : OfiPair {
                  .registers_memory = true,
                  .reluctance = 0.3,
                  .memory = {.asks_for_own = true, .names_by_place = false, .lag = 0.7},
-                 .vigil_ns = 1'000'000}) {}
+                 .vigil_ns = 1}) {}
 };
 /// libfabric's tcp;ofi_rxm.
 struct RealOfiPair {

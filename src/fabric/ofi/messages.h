@@ -83,6 +83,8 @@ class Messages {
   [[nodiscard]] const Capabilities& capabilities() const noexcept { return can_; }
   [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
   [[nodiscard]] const SendPool& sends() const noexcept { return pool_; }
+  /// Connections that ask after peers (messages_vigil.cc).
+  [[nodiscard]] std::size_t lifelines() const noexcept { return lifelines_; }
   /// Packets held until their turn.
   [[nodiscard]] std::size_t held() const noexcept;
 
