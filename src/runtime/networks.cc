@@ -197,6 +197,7 @@ Error Networks::open_ofi(const std::string& wish) {
   config.owner = this;
   config.find = find;
   config.lost = lost;
+  config.left = left;
   config.report = report;
   auto ofi = fabric::Ofi::open(config, wish);
   if (ofi.failed()) return ofi.error();
@@ -239,17 +240,21 @@ void Networks::part(device::Device& device) {
 
 Error Networks::resume(device::Device& device) {
   if (!parted_) return {};
-  if (tcp_ == nullptr) {
+  if (verbs_ != nullptr) {
     return base::failure(ErrorClass::other,
                          "MPI was left, and the network %s between the hosts cannot be entered "
                          "again: the other ranks "
                          "take no second connection from a process there. Open a session before "
                          "the last MPI_Finalize "
-                         "or MPI_Session_finalize, or set FULMAR_FABRIC=shm,tcp",
+                         "or MPI_Session_finalize, or set FULMAR_FABRIC=shm,tcp or shm,ofi",
                          network());
   }
-  const std::vector<std::uint32_t> known = tcp_->streams().known_peers();
-  if (const Error error = tcp_->resume(); error.failed()) return error;
+  const std::vector<std::uint32_t> known =
+      tcp_ != nullptr ? tcp_->streams().known_peers() : ofi_->known_peers();
+  if (ofi_ != nullptr) ofi_->resume();
+  if (tcp_ != nullptr) {
+    if (const Error error = tcp_->resume(); error.failed()) return error;
+  }
   parted_ = false;
   // Who asked this process to keep its messages does not remember that: as if it had said so.
   for (const std::uint32_t rank : known) {

@@ -4,9 +4,7 @@
 FULMAR_TEST_EVERY_PATH=1, as in the soak."""
 
 import os
-import pathlib
 import re
-import tempfile
 import unittest
 
 import support
@@ -18,13 +16,11 @@ PROGRAMS = ("p2p.order", "p2p.modes", "p2p.probe", "p2p.types", "p2p.threads", "
             "coll.nonblocking", "coll.persistent", "comm.making", "comm.inter", "datatype.value_index",
             "partitioned.rounds", "session.reentry", "topo.cart", "topo.neighbour")
 # libfabric is between the hosts in these; all of them in the soak.
-PROGRAMS_OF_OFI = ("p2p.order", "p2p.modes", "p2p.types", "coll.levels", "comm.making", "partitioned.rounds")
+PROGRAMS_OF_OFI = ("p2p.order", "p2p.modes", "p2p.types", "coll.levels", "comm.making", "partitioned.rounds",
+                   "session.reentry")
 EVERY_PATH = "FULMAR_TEST_EVERY_PATH" in os.environ
 # What another launcher takes part in is how ranks find each other, and how they leave.
 PROGRAMS_OF_PRTERUN = ("p2p.modes", "p2p.order", "coll.levels", "session.reentry")
-# Nobody comes back over libfabric, and says so.
-NOT_OVER_OFI = ("session.reentry",)
-ALL_OVER_OFI = [program for program in PROGRAMS if program not in NOT_OVER_OFI]
 FLOOD = 10_000_000
 
 
@@ -47,7 +43,7 @@ class Messages(Across):
 
     @unittest.skipUnless(support.has_network("ofi"), "this build or machine has no libfabric")
     def test_programs_over_ofi(self):
-        self.each_across(ALL_OVER_OFI if EVERY_PATH else PROGRAMS_OF_OFI, "node0:2,node1:2", "shm,ofi")
+        self.each_across(PROGRAMS if EVERY_PATH else PROGRAMS_OF_OFI, "node0:2,node1:2", "shm,ofi")
 
     @unittest.skipUnless(support.has_network("ofi"), "this build or machine has no libfabric")
     def test_endpoints_of_ofi_move_long_messages(self):
@@ -64,18 +60,6 @@ class Messages(Across):
                     self.assertEqual(found["fetched_messages"] + found["put_messages"] + found["memory_opened"], 0, found)
                 else:
                     self.assertGreater(found[moved], 30, found)
-
-    @unittest.skipUnless(support.has_network("ofi"), "this build or machine has no libfabric")
-    def test_nobody_comes_back_over_ofi(self):
-        """The end of a session over libfabric is the end of MPI there. Who ends a job through Hydra may lose what it
-        has written before, so the text goes into a file."""
-        with tempfile.TemporaryDirectory(dir=BUILD) as folder:
-            text = pathlib.Path(folder) / "text"
-            program = BUILD / "tests" / "mpi.session.reentry"
-            result = self.on("node0", HYDRA, "-hosts", "node0,node1", "-n", 2, "sh", "-c", f"exec {program} 2>>{text}",
-                             env={"FULMAR_FABRIC": "shm,ofi"})
-            self.assertNotEqual(result.returncode, 0, result.stdout)
-            self.assertIn("network ofi between the hosts cannot be entered again", text.read_text())
 
     @unittest.skipUnless(EVERY_PATH, "ten million messages are for the soak")
     def test_flood(self):
@@ -119,7 +103,7 @@ class FourHosts(Across):
 
     @unittest.skipUnless(support.has_network("ofi"), "this build or machine has no libfabric")
     def test_programs_over_ofi(self):
-        self.each_across(ALL_OVER_OFI, self.NAMES, "shm,ofi")
+        self.each_across(PROGRAMS, self.NAMES, "shm,ofi")
 
 
 support.main()

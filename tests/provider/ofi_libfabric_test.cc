@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdlib>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -50,6 +52,8 @@ TEST_F(OfiLibfabric, Its_capabilities_are_known) {
   const ofi::Capabilities& can = (*this)[0].messages().capabilities();
   EXPECT_EQ(can.provider, "tcp;ofi_rxm");
   EXPECT_TRUE(can.sleeps);
+  EXPECT_TRUE(can.listens_on_tcp);
+  EXPECT_TRUE((*this)[0].moves_remotely());
   EXPECT_GE(can.most_pieces, 2U);
   EXPECT_GE((*this)[0].descriptor(), 0);
   const auto address = wire::decode_ofi_address(rank(0).address);
@@ -110,6 +114,22 @@ TEST_F(OfiLibfabric, Long_messages_go_from_where_they_lie) {
   for (const Message& message : messages) {
     EXPECT_EQ(sinks[1].messages[message.number], message.bytes);
   }
+}
+
+/// They are ours to choose here, and all that keeps others off.
+TEST_F(OfiLibfabric, Keys_of_memory_use_all_bits_and_are_never_the_same) {
+  std::vector<std::byte> memory(4096);
+  std::set<std::uint64_t> keys;
+  std::uint64_t bits = 0;
+  for (int i = 0; i < 64; ++i) {
+    const auto opened = (*this)[0].open_memory(memory, Access::peers_read);
+    ASSERT_TRUE(opened.ok()) << opened.error().text();
+    bits |= opened.value().peer_key;
+    keys.insert(opened.value().peer_key);
+    if (i % 2 == 0) (*this)[0].close_memory(opened.value());
+  }
+  EXPECT_EQ(keys.size(), 64U);
+  EXPECT_EQ(bits, UINT64_MAX);
 }
 
 TEST_F(OfiLibfabric, Descriptor_wakes_a_sleeper) {

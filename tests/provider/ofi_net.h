@@ -31,6 +31,7 @@ struct OfiHabits {
   std::size_t inject_bytes = 64;
   std::size_t most_pieces = 4;
   std::size_t most_message_bytes = 1U << 20;
+  bool come_back = false;  ///< who has left may be sent to
   OfiMemoryHabits memory = {};
   std::int64_t vigil_ns = 1'000'000'000;
 };
@@ -243,6 +244,7 @@ struct OfiNet {
     std::vector<Loss> losses;
     std::vector<std::string> lines;
     std::vector<std::uint32_t> asked;  ///< whose address was looked up
+    std::vector<std::uint32_t> left;   ///< who has said that it leaves
   };
 
   OfiWires wires;
@@ -290,6 +292,11 @@ struct OfiNet {
       static_cast<Rank*>(owner)->losses.push_back({peer, why.text()});
     };
     config.vigil_ns = wires.habits.vigil_ns;
+    if (wires.habits.come_back) {
+      config.left = [](void* owner, std::uint32_t peer) {
+        static_cast<Rank*>(owner)->left.push_back(peer);
+      };
+    }
     config.report = [](void* owner, const char* line) {
       static_cast<Rank*>(owner)->lines.emplace_back(line);
     };

@@ -56,9 +56,8 @@ std::unique_ptr<Net> make_net(Adapters adapters) {
       return net_of(std::make_unique<VerbsNet>(2));
     case Adapters::reluctant_verbs:
       return net_of(std::make_unique<VerbsNet>(
-          2,
-          fabric::VerbsHabits{
-              .reluctance = 0.3, .lag = 0.7, .answer_lag = 0.7, .receive_depth = 4}));
+          2, fabric::VerbsHabits{
+                 .reluctance = 0.3, .lag = 0.7, .answer_lag = 0.7, .receive_depth = 4}));
     case Adapters::real_verbs:
       return net_of(fabric::real_verbs_net(2));
     case Adapters::ofi:
@@ -277,17 +276,17 @@ std::string name_of(const ::testing::TestParamInfo<std::tuple<Adapters, RemoteWa
   const auto [adapters, way] = each.param;
   constexpr const char* kinds[] = {"Verbs", "ReluctantVerbs", "RealVerbs",
                                    "Ofi",   "ReluctantOfi",   "RealOfi"};
-  return std::string(kinds[static_cast<std::size_t>(adapters)]) + (way == RemoteWay::fetch ? "Fetch" : "Put");
+  return std::string(kinds[static_cast<std::size_t>(adapters)]) +
+         (way == RemoteWay::fetch ? "Fetch" : "Put");
 }
 
-INSTANTIATE_TEST_SUITE_P(Adapters, RemoteDevices,
-                         ::testing::Combine(::testing::Values(Adapters::verbs,
-                                                              Adapters::reluctant_verbs,
-                                                              Adapters::real_verbs, Adapters::ofi,
-                                                              Adapters::reluctant_ofi,
-                                                              Adapters::real_ofi),
-                                            ::testing::Values(RemoteWay::fetch, RemoteWay::put)),
-                         name_of);
+INSTANTIATE_TEST_SUITE_P(
+    Adapters, RemoteDevices,
+    ::testing::Combine(::testing::Values(Adapters::verbs, Adapters::reluctant_verbs,
+                                         Adapters::real_verbs, Adapters::ofi,
+                                         Adapters::reluctant_ofi, Adapters::real_ofi),
+                       ::testing::Values(RemoteWay::fetch, RemoteWay::put)),
+    name_of);
 INSTANTIATE_TEST_SUITE_P(Adapters, OfiRetreats,
                          ::testing::Combine(::testing::Values(Adapters::ofi),
                                             ::testing::Values(RemoteWay::fetch, RemoteWay::put)),

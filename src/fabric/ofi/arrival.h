@@ -43,6 +43,9 @@ struct Config {
   /// Called from within `poll`, once for a peer that cannot be reached any more or ever. The text
   /// names the peer, its address and the cause.
   void (*lost)(void* owner, std::uint32_t peer, const base::Error& why) = nullptr;
+  /// Called from within `poll`: a peer has left in good order, and all that it sent has been taken.
+  /// It may come back. Null: who has left never does, and a post to it makes it lost.
+  void (*left)(void* owner, std::uint32_t peer) = nullptr;
   /// How often it is asked whether silent peers live.
   std::int64_t vigil_ns = 1'000'000'000;
   /// A line for people, about strangers; at most one a second.

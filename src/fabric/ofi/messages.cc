@@ -144,13 +144,15 @@ Peer* Messages::ready_peer(std::uint32_t rank, wire::PacketKind kind, Post& othe
       peers_[rank] != nullptr ? *peers_[rank] : make_peer(rank, cookies_.of(rank, config_.self));
   if (peer.lost) return nullptr;
   if (peer.has_left && wire::is_about_flow(kind)) return nullptr;
-  if (peer.has_left) {
+  if (peer.has_left && config_.left == nullptr) {
     lose(rank, failure(ErrorClass::proc_aborted,
                        "rank %u has left the job (MPI_Finalize or the end of its last session), "
                        "but a message is sent to it",
                        rank));
     return nullptr;
   }
+  peer.has_left = peer.bye_heard = false;  // whoever sends to it expects it back
+  peer.talked = true;
   return find(rank, peer) ? &peer : nullptr;
 }
 
@@ -332,7 +334,7 @@ void Messages::leave() {
   farewell_ends_ns_ = now() + longest_farewell_ns;
   for (std::uint32_t rank = 0; rank < config_.size; ++rank) {
     if (peers_[rank] == nullptr || peers_[rank]->lost) continue;
-    peers_[rank]->owes_bye = !peers_[rank]->has_left;
+    peers_[rank]->owes_bye = peers_[rank]->talked && !peers_[rank]->has_left;
     owe(rank, *peers_[rank]);
   }
   pay();
@@ -342,12 +344,29 @@ bool Messages::parted() const noexcept {
   const bool patient = now() < farewell_ends_ns_;
   return leaving_ && std::all_of(peers_.begin(), peers_.end(), [&](const auto& peer) {
            if (peer == nullptr || peer->lost) return true;
+           if (!peer->talked && !peer->owes_seen) return true;
            if (peer->has_left && !patient) return true;
            if (peer->owes_bye || peer->owes_seen) return false;
            if (peer->under_way != 0 || peer->orders != 0) return false;
            if (peer->has_left) return !peer->bye_sent || peer->bye_acked();
            return peer->bye_acked() && !peer->bye_heard;
          });
+}
+
+void Messages::resume() {
+  leaving_ = false;
+  for (const auto& peer : peers_) {
+    if (peer == nullptr) continue;
+    peer->talked = peer->bye_sent = peer->owes_bye = false;
+  }
+}
+
+std::vector<std::uint32_t> Messages::known_peers() const {
+  std::vector<std::uint32_t> known;
+  for (std::uint32_t rank = 0; rank < config_.size; ++rank) {
+    if (peers_[rank] != nullptr && !peers_[rank]->lost) known.push_back(rank);
+  }
+  return known;
 }
 
 bool Messages::arm() {

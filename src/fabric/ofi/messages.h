@@ -42,7 +42,10 @@
 /// **Ends.** There are no connections whose end would tell something. A process that leaves says
 /// `bye` to everybody it has to do with, behind all else, and goes on until each of them has seen
 /// it, or is leaving as well and silent for `longest_farewell_ns`: then it is gone. Who is leaving
-/// answers a bye by its own once more, so that nobody goes while one is still on its way to it. A
+/// answers a bye by its own once more, so that nobody goes while one is still on its way to it. Who
+/// has left may come back (`resume`): the endpoint stays, and so do the numbers, so nothing of an
+/// earlier time can be taken for something of now. Nobody is told; the next packet in order behind
+/// a bye says it. What is sent to one that is away waits at its endpoint. A
 /// failed transfer to a peer that has not left makes it lost, and so does what the vigil finds
 /// (messages_vigil.cc).
 ///
@@ -117,6 +120,10 @@ class Messages {
   /// The orderly end: what is posted from now on is not sent. Look until `parted`.
   void leave();
   [[nodiscard]] bool parted() const noexcept;
+  /// After that: goes on with everybody.
+  void resume();
+  /// Those that there was something to do with, without the lost.
+  [[nodiscard]] std::vector<std::uint32_t> known_peers() const;
 
  private:
   /// A buffer for what comes.
@@ -172,6 +179,7 @@ class Messages {
                               std::span<const std::byte> body, Arrival& arrival);
   [[nodiscard]] bool next_held(Arrival& arrival);
   void advance(std::uint32_t rank, Peer& peer);
+  void note_talk(std::uint32_t rank, Peer& peer);
   void on_bye(std::uint32_t rank, Peer& peer);
   void on_stranger();
 

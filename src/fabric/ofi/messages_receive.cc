@@ -184,7 +184,7 @@ bool Messages::in_order(std::uint32_t rank, Peer& peer, const OfiPacket& packet,
                         std::span<const std::byte> body, Arrival& arrival) {
   const auto ahead = static_cast<std::int32_t>(packet.sequence - peer.next_in);
   const bool bye = packet.kind == static_cast<std::uint8_t>(OfiSignal::bye);
-  if (bye) peer.bye_heard = true;
+  if (bye && ahead >= 0) peer.bye_heard = true;
   if (ahead < 0) {
     ++counters_.duplicates;
     return false;
@@ -200,6 +200,7 @@ bool Messages::in_order(std::uint32_t rank, Peer& peer, const OfiPacket& packet,
     on_bye(rank, peer);
     return false;
   }
+  note_talk(rank, peer);
   arrival = {rank, wire::envelope_of(packet), 0, body};
   return true;
 }
@@ -230,13 +231,25 @@ bool Messages::next_held(Arrival& arrival) {
     on_bye(rank, peer);
     return false;
   }
+  note_talk(rank, peer);
   arrival = {rank, wire::envelope_of(current_.head), 0, current_.body};
   return true;
+}
+
+/// A packet of the program came: whoever sends it has not left, or is back.
+void Messages::note_talk(std::uint32_t rank, Peer& peer) {
+  const bool is_news = !peer.talked || peer.has_left;
+  peer.talked = true;
+  if (peer.has_left) peer.has_left = peer.bye_heard = false;
+  if (!is_news || !leaving_ || peer.bye_sent) return;
+  peer.owes_bye = true;
+  owe(rank, peer);
 }
 
 void Messages::on_bye(std::uint32_t rank, Peer& peer) {
   peer.has_left = true;
   end_vigil(peer);
+  if (config_.left != nullptr) config_.left(config_.owner, rank);
   peer.owes_seen = true;
   owe(rank, peer);
 }

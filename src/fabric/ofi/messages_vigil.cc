@@ -50,10 +50,12 @@ void Messages::keep_vigil() {
   if (most_lifelines_ == 0) most_lifelines_ = std::max<std::size_t>(spare_descriptors(), 1);
   for (std::uint32_t rank = 0; rank < config_.size; ++rank) {
     Peer* const peer = peers_[rank].get();
-    if (peer == nullptr || peer->lost || peer->has_left) continue;
+    if (peer == nullptr || peer->lost || peer->has_left || !peer->talked) continue;
     peer->quiet = peer->heard ? 0 : std::min<int>(peer->quiet + 1, most_quiet_looks);
     peer->heard = false;
-    if (find(rank, *peer)) ask_after(rank, *peer, now_ns);
+    // One whose address cannot be told is not dead.
+    if (!peer->found) peer->found = insert(rank, *peer).ok();
+    if (peer->found) ask_after(rank, *peer, now_ns);
   }
 }
 

@@ -87,4 +87,8 @@ void Ofi::leave() { messages_->leave(); }
 
 bool Ofi::parted() const noexcept { return messages_->parted(); }
 
+void Ofi::resume() { messages_->resume(); }
+
+std::vector<std::uint32_t> Ofi::known_peers() const { return messages_->known_peers(); }
+
 }  // namespace fulmar::fabric

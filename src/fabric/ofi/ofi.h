@@ -85,9 +85,12 @@ class Ofi {
   [[nodiscard]] bool arm();
   [[nodiscard]] std::int64_t next_deadline_ns() const noexcept;
 
-  /// The orderly end: `leave`, then poll until `parted`. See ofi::Messages.
+  /// The orderly end: `leave`, then poll until `parted`; after that `resume` begins again. See
+  /// ofi::Messages.
   void leave();
   [[nodiscard]] bool parted() const noexcept;
+  void resume();
+  [[nodiscard]] std::vector<std::uint32_t> known_peers() const;
 
   [[nodiscard]] const ofi::Messages& messages() const noexcept { return *messages_; }
 

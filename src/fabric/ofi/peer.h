@@ -41,6 +41,7 @@ struct Peer {
   bool found = false;
   bool packet_waits = false;  ///< was refused for the sake of writes: see messages_remote.cc
   bool lost = false;
+  bool talked = false;     ///< there was a packet to or from it since this process entered MPI
   bool heard = false;      ///< something came since the last look of the vigil
   std::uint8_t quiet = 0;  ///< so many of those before found nothing; at most 255
   bool is_owed = false;    ///< listed in Messages::owed_
@@ -48,8 +49,9 @@ struct Peer {
   bool owes_seen = false;
   bool bye_sent = false;
   bool bye_heard = false;  ///< its bye has come, maybe ahead of other packets
-  bool has_left = false;   ///< its bye has come, and with it everything before
-  base::Error why;         ///< of the loss
+  /// Its bye has come, and with it everything before, and nothing has come or was posted since.
+  bool has_left = false;
+  base::Error why;  ///< of the loss
   std::map<std::uint32_t, HeldPacket> held;
 
   [[nodiscard]] bool bye_acked() const noexcept {
