@@ -97,7 +97,7 @@ void tcp_stream(std::span<const std::uint8_t> input) {
     const std::vector<std::byte> bytes(
         stream.begin() + static_cast<long>(at),
         stream.begin() + static_cast<long>(std::min(at + step, stream.size())));
-    if (inbox.take(bytes, 0, fabric::tcp::SinkRef(sink), buffers) != nullptr) break;
+    if (inbox.take(bytes, 0, fabric::SinkRef(sink), buffers) != nullptr) break;
   }
   if (buffers.bytes_in_use() > wire::tcp_max_body_bytes) std::abort();
   inbox.abandon(buffers);

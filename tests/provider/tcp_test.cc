@@ -374,7 +374,7 @@ TEST(TcpEnd, Unreachable_peer_is_lost_with_the_reason_given) {
   streams.value()->give_up(1, base::failure(base::ErrorClass::other, "no route to rank 1"));
   EXPECT_FALSE(streams.value()->alive(1));
   EXPECT_TRUE(net.losses(0).empty());  // told from within poll
-  streams.value()->poll(tcp::SinkRef(sinks[0]));
+  streams.value()->poll(SinkRef(sinks[0]));
   ASSERT_EQ(net.losses(0).size(), 1U);
   EXPECT_EQ(net.losses(0)[0].text, "no route to rank 1");
 }

@@ -324,6 +324,11 @@ void Messages::lose(std::uint32_t rank, const Error& why) {
   lost_.push_back(rank);
 }
 
+void Messages::drop(std::uint32_t rank) {
+  if (peers_[rank] == nullptr) make_peer(rank, cookies_.of(rank, config_.self));
+  lose(rank, failure(ErrorClass::proc_aborted, "rank %u was given up", rank));
+}
+
 void Messages::lose_over_network(std::uint32_t rank, const std::string& what) {
   lose(rank, failure(ErrorClass::proc_aborted, "lost rank %u at %s, over %s of libfabric: %s", rank,
                      peers_[rank]->place.c_str(), can_.provider.c_str(), what.c_str()));

@@ -103,6 +103,8 @@ class Messages {
              const RemotePlace& from, std::uint64_t token);
   Post put(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
            const RemotePlace& to, std::uint64_t token);
+  /// The peer is lost from now on. Not between `begin` and `finish`.
+  void drop(std::uint32_t peer);
 
   /// One look: `begin`, then `next` and `next_ended` until they answer false, then `finish`.
   void begin();

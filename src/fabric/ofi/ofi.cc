@@ -83,6 +83,8 @@ bool Ofi::arm() { return messages_->arm(); }
 
 std::int64_t Ofi::next_deadline_ns() const noexcept { return messages_->next_deadline_ns(); }
 
+void Ofi::drop(std::uint32_t peer) { messages_->drop(peer); }
+
 void Ofi::leave() { messages_->leave(); }
 
 bool Ofi::parted() const noexcept { return messages_->parted(); }

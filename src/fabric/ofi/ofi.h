@@ -69,6 +69,9 @@ class Ofi {
   [[nodiscard]] Post put(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
                          const RemotePlace& to, std::uint64_t token);
 
+  /// Takes nothing from the peer and sends nothing to it any more; `lost` is told by the next poll.
+  /// Not from within `poll`.
+  void drop(std::uint32_t peer);
   template <Sink S>
   unsigned poll(S& sink) {
     unsigned count = 0;

@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "fabric/tcp/inbox.h"
 #include "fabric/tcp/outbox.h"
+#include "fabric/tcp/socket_options.h"
 
 namespace fulmar::fabric::tcp {
 
@@ -58,7 +59,8 @@ struct Peer {
   State state = State::wanted;
   bool asked = false;     ///< by us, for a connection
   bool has_left = false;  ///< once; it may have come back since
-  base::Error why;        ///< of `lost`
+  std::uint32_t dead_after_ms = tcp::dead_after_ms;
+  base::Error why;  ///< of `lost`
   std::array<std::unique_ptr<Connection>, most_lanes> lanes;
 };
 

@@ -84,6 +84,10 @@ Error Connector::start(const InterfaceChoice& choice) {
                    "FULMAR_TCP_INTERFACES=%s leaves no address of this host; it has %s",
                    config_.interfaces.c_str(), text_of(all_).c_str());
   }
+  std::stable_partition(used_.begin(), used_.end(), [&](const LocalAddress& local) {
+    return local.interface == config_.preferred &&
+           local.address.kind == wire::AddressKind::ordinary;
+  });
   if (choice.chosen()) source_ = Source::chosen;
   auto listening = listen_on(used_, choice.chosen() ? Reach::used_only : Reach::everywhere, *ports);
   if (listening.failed()) return listening.error();
@@ -97,7 +101,9 @@ Error Connector::start(const InterfaceChoice& choice) {
 }
 
 std::vector<std::byte> Connector::address() const {
-  return wire::encode_tcp_addresses({host_, listening_.places});
+  std::vector<wire::TcpAddress> told = listening_.places;
+  if (told.size() > config_.most_addresses) told.resize(config_.most_addresses);
+  return wire::encode_tcp_addresses({host_, std::move(told)});
 }
 
 /// The inner clock: it stands still while step() is due and not called.

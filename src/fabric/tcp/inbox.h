@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "fabric/sink_ref.h"
 #include "fabric/tcp/buffers.h"
 #include "fabric/tcp/io.h"
-#include "fabric/tcp/sink_ref.h"
 #include "wire/tcp_frame.h"
 
 namespace fulmar::fabric::tcp {

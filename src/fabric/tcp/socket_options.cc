@@ -31,18 +31,19 @@ void prepare_socket(int socket, std::uint32_t handshake_ms) noexcept {
 
 void settle_socket(int socket) noexcept { set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, 0); }
 
-base::Error check_answers(int socket) noexcept {
+base::Error check_answers(int socket, std::uint32_t after_ms) noexcept {
   // After a handshake that lost a packet the kernel starts with repetitions 3 s apart, so in nine
   // seconds there are two. Probes of a closed window come seldom once it is closed for long: one
-  // or two of them may be lost while the other side is well.
+  // or two of them may be lost while the other side is well. Who waits for less time has another
+  // way to the peer, and loses little by a mistake.
   constexpr unsigned many_repetitions = 2;
-  constexpr unsigned many_probes = 5;
+  const unsigned many_probes = after_ms < dead_after_ms ? 4 : 5;
   tcp_info info{};
   socklen_t bytes = sizeof info;
   if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &bytes) != 0) return {};
   const bool repeating =
       info.tcpi_retransmits >= many_repetitions || info.tcpi_probes >= many_probes;
-  if (!repeating || info.tcpi_last_ack_recv < dead_after_ms) return {};
+  if (!repeating || info.tcpi_last_ack_recv < after_ms) return {};
   return base::failure(base::ErrorClass::other,
                        "the other host has answered nothing for %u ms; is it alive, and the "
                        "network up?",

@@ -25,9 +25,9 @@ void prepare_socket(int socket, std::uint32_t handshake_ms) noexcept;
 /// Takes the TCP_USER_TIMEOUT of the handshake away.
 void settle_socket(int socket) noexcept;
 
-/// Fails (other) if the peer's host has acknowledged nothing for `dead_after_ms` although data, or
+/// Fails (other) if the peer's host has acknowledged nothing for `after_ms` although data, or
 /// probes of a closed window, were sent again and again: it or the way to it is dead. One system
 /// call; worth it once a second on a connection that has something to send.
-base::Error check_answers(int socket) noexcept;
+base::Error check_answers(int socket, std::uint32_t after_ms) noexcept;
 
 }  // namespace fulmar::fabric::tcp

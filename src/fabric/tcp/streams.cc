@@ -54,7 +54,7 @@ base::Error has_left(std::uint32_t peer, const char* why) {
 }
 
 template <class T>
-void drop(std::vector<T*>& list, const T* item) {
+void take_out(std::vector<T*>& list, const T* item) {
   list.erase(std::remove(list.begin(), list.end(), item), list.end());
 }
 
@@ -121,6 +121,15 @@ void Streams::give_up(std::uint32_t peer, const base::Error& why) {
   const Peer& other = peer_at(peer);
   if (other.state != Peer::State::wanted) return;
   lose(peer, other.has_left ? has_left(peer, why.text().c_str()) : why);
+}
+
+void Streams::drop(std::uint32_t peer) {
+  Peer& other = peer_at(peer);
+  if (other.state == Peer::State::lost) return;
+  other.state = Peer::State::lost;
+  for (const auto& connection : other.lanes) {
+    if (connection != nullptr) close(*connection);
+  }
 }
 
 base::Error Streams::watch(int descriptor) {
@@ -416,9 +425,9 @@ bool Streams::bury() {
 void Streams::close(Connection& connection) {
   connection.out.abandon(buffers_, finished_);
   connection.in.abandon(buffers_);
-  drop(unsent_, &connection);
-  drop(blocked_, &connection);
-  drop(ended_, &connection);
+  take_out(unsent_, &connection);
+  take_out(blocked_, &connection);
+  take_out(ended_, &connection);
   for (std::size_t i = 0; i < hot_count_; ++i) {
     if (hot_[i] != &connection) continue;
     hot_[i] = hot_[--hot_count_];

@@ -13,10 +13,10 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "fabric/provider.h"
+#include "fabric/sink_ref.h"
 #include "fabric/tcp/buffers.h"
 #include "fabric/tcp/connection.h"
 #include "fabric/tcp/io.h"
-#include "fabric/tcp/sink_ref.h"
 
 /// The data path of the TCP provider: packets over connections that somebody else has made.
 ///
@@ -80,6 +80,12 @@ class Streams {
   /// the peer from now on; owns it even if it fails: the lane exists already or is out of range, or
   /// the peer is leaving or is lost.
   base::Error adopt(std::uint32_t peer, unsigned lane, int socket);
+  /// Closes all connections to the peer, and takes no further one: it is lost, without `lost` being
+  /// called. Not from within `poll`.
+  void drop(std::uint32_t peer);
+  /// How long the peer's host may be silent when it has something to answer, from now on; see
+  /// check_answers.
+  void set_dead_after(std::uint32_t peer, std::uint32_t ms) { peer_at(peer).dead_after_ms = ms; }
   /// There is no way to the peer: it is lost, unless it has a connection by now.
   void give_up(std::uint32_t peer, const base::Error& why);
   /// Reports to `take_watched` when `descriptor` becomes readable. It is not owned.

@@ -204,7 +204,7 @@ void Streams::check_all_answers() {
       connection->unanswered = ::ioctl(socket, SIOCOUTQ, &waiting) == 0 && waiting > 0;
       if (!connection->unanswered) continue;
       any_unanswered_ = true;
-      const base::Error error = check_answers(socket);
+      const base::Error error = check_answers(socket, peers_[peer]->dead_after_ms);
       if (error.ok()) continue;
       lose(peer, base::failure(base::ErrorClass::proc_aborted, "lost rank %u at %s: %s", peer,
                                connection->address.c_str(), error.text().c_str()));

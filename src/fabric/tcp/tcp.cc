@@ -72,7 +72,7 @@ void Tcp::find(std::uint32_t peer) {
   step_due_ = true;
 }
 
-unsigned Tcp::poll_any(tcp::SinkRef sink) {
+unsigned Tcp::poll_any(SinkRef sink) {
   if (ended_) [[unlikely]]
     return 0;
   const unsigned count = streams_->poll(sink);

@@ -73,9 +73,15 @@ class Tcp {
                                    std::uint64_t token) {
     return streams_->post_in_place(peer, envelope, prefix, pieces, token);
   }
+  /// How long the peer's host may be silent when it has something to answer; 0: as usual.
+  void set_dead_after(std::uint32_t peer, std::uint32_t ms) {
+    streams_->set_dead_after(peer, ms == 0 ? tcp::dead_after_ms : ms);
+  }
+  /// Ends the connections to the peer for good, without calling `lost`. Not from within `poll`.
+  void drop(std::uint32_t peer) { streams_->drop(peer); }
   template <Sink S>
   unsigned poll(S& sink) {
-    return poll_any(tcp::SinkRef(sink));
+    return poll_any(SinkRef(sink));
   }
 
   [[nodiscard]] bool has_unsent() const noexcept { return streams_->has_unsent(); }
@@ -104,7 +110,7 @@ class Tcp {
   Tcp() = default;
   base::Error prepare(const Config& config);
   base::Error open_streams();
-  unsigned poll_any(tcp::SinkRef sink);
+  unsigned poll_any(SinkRef sink);
   void find(std::uint32_t peer);
   [[nodiscard]] bool connector_due();
   void step();

@@ -317,6 +317,11 @@ void Messages::lose(std::uint32_t rank, const Error& why) {
   lost_.push_back(rank);
 }
 
+void Messages::drop(std::uint32_t rank) {
+  lose(rank, base::failure(ErrorClass::proc_aborted, "rank %u was given up", rank));
+  drop_connection(*peers_[rank]);
+}
+
 /// Closes the connections of those that are lost and tells of them.
 void Messages::bury() {
   for (std::size_t i = 0; i < lost_.size(); ++i) {

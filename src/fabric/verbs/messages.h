@@ -108,6 +108,10 @@ class Messages {
                      std::span<const std::byte> prefix, std::span<const iovec> pieces,
                      std::uint64_t token);
 
+  /// Ends the queue to the peer, which is lost from now on: nothing of it touches memory any more.
+  /// Not between `begin` and `finish`.
+  void drop(std::uint32_t peer);
+
   /// See fabric::MovesRemotely.
   base::Result<OpenMemory> open_memory(std::span<std::byte> memory, Access access);
   void close_memory(const OpenMemory& opened);

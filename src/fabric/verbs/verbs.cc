@@ -82,6 +82,8 @@ bool Verbs::arm() { return messages_->arm(); }
 
 std::int64_t Verbs::next_deadline_ns() const noexcept { return messages_->next_deadline_ns(); }
 
+void Verbs::drop(std::uint32_t peer) { messages_->drop(peer); }
+
 void Verbs::leave() { messages_->leave(); }
 
 bool Verbs::parted() const noexcept { return messages_->parted(); }

@@ -76,6 +76,9 @@ class Verbs {
   [[nodiscard]] Post put(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
                          const RemotePlace& to, std::uint64_t token);
 
+  /// Ends the connection to the peer for good; `lost` is told by the next poll. Not from within
+  /// `poll`.
+  void drop(std::uint32_t peer);
   template <Sink S>
   unsigned poll(S& sink) {
     unsigned count = 0;

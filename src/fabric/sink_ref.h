@@ -2,18 +2,21 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include "fabric/provider.h"
 
-namespace fulmar::fabric::tcp {
+namespace fulmar::fabric {
 
 /// Any sink, by pointers to its members, so that what decodes streams is compiled once. Names the
 /// sink; does not own it.
 class SinkRef {
  public:
   template <Sink S>
+    requires(!std::same_as<std::remove_const_t<S>, SinkRef>)
   explicit SinkRef(S& sink) noexcept : sink_(&sink), calls_(&calls_of<S>) {}
 
   void packet(std::uint32_t peer, const wire::Envelope& envelope, const Body& body) const {
@@ -85,4 +88,4 @@ class SinkRef {
   const Calls* calls_;
 };
 
-}  // namespace fulmar::fabric::tcp
+}  // namespace fulmar::fabric
