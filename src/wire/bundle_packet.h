@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+
+#include "wire/cell.h"
+
+/// What two processes that share several networks (rails) put ahead of each packet, so that what
+/// was under way on a rail that dies can be sent again over another (fabric/bundle/bundle.h).
+namespace fulmar::wire {
+
+static_assert(std::endian::native == std::endian::little, "packets are little-endian");
+
+/// What follows a BundlePacket.
+enum class BundleWhat : std::uint8_t {
+  packet = 1,  ///< the body of a packet in order
+  piece = 2,   ///< the prefix of a packet posted in place
+  news = 3,    ///< BundleNews; not in order, may get lost
+  down = 4,    ///< BundleNews, in order: the sender has ended its side of a rail
+  bye = 5,     ///< nothing, in order: the sender leaves the job, and posts nothing behind this
+};
+
+/// ```
+///  0  u32 number    which one in order, from 0; of a piece: which piece, from 0; of news: 0
+///  4  u32 ack       so many packets in order of the receiver's have come to their turn here
+///  8  u8  what      a BundleWhat
+///  9  u8  flags     of those below
+/// 10  u16 life      how often the sender had entered the job before
+/// 12  u32 reserved  0
+/// ```
+struct BundlePacket {
+  std::uint32_t number = 0;
+  std::uint32_t ack = 0;
+  std::uint8_t what = 0;
+  std::uint8_t flags = 0;
+  std::uint16_t life = 0;
+  std::uint32_t reserved = 0;
+};
+static_assert(sizeof(BundlePacket) == 16 && offsetof(BundlePacket, what) == 8);
+static_assert(offsetof(BundlePacket, life) == 10 && offsetof(BundlePacket, reserved) == 12);
+
+/// The receiver is to tell soon how far it has come.
+inline constexpr std::uint8_t bundle_answer_soon = 1;
+
+/// Which pieces have come completely: all before `base`, and `base` + i where bit i is set.
+struct BundleNews {
+  std::uint32_t base = 0;
+  std::uint32_t rail = 0;  ///< of `down`: which of those that the two share; of `news`: 0
+  std::uint64_t map = 0;
+};
+static_assert(sizeof(BundleNews) == 16 && offsetof(BundleNews, map) == 8);
+
+/// So many pieces of a pair are under way at most, and so many rails a pair has.
+inline constexpr std::uint32_t bundle_pieces = 64;
+inline constexpr std::uint32_t bundle_most_rails = 8;
+
+inline constexpr std::size_t bundle_max_prefix_bytes = 16;
+
+/// What kind of packet a rail carries signals as: news are nothing to a process that has left, and
+/// rails drop them then; what is in order waits for it.
+inline constexpr PacketKind bundle_news_kind = PacketKind::settled;
+inline constexpr PacketKind bundle_signal_kind = PacketKind::data;
+
+/// Where a packet came: in the middle of others, or with a prefix.
+enum class BundlePlace : std::uint8_t { packet, in_place };
+
+/// Why a header with `rest` bytes of body, or of prefix, behind it makes no sense; null if it does.
+/// Numbers, life and rail are the receiver's to judge.
+constexpr const char* fault_of(const BundlePacket& packet, BundlePlace place,
+                               std::size_t rest) noexcept {
+  if (packet.reserved != 0 || packet.flags > bundle_answer_soon)
+    return "reserved bits that are set";
+  const auto what = static_cast<BundleWhat>(packet.what);
+  if ((what == BundleWhat::piece) != (place == BundlePlace::in_place)) return "an unknown kind";
+  switch (what) {
+    case BundleWhat::packet:
+      return nullptr;
+    case BundleWhat::piece:
+      return rest > 0 && rest <= bundle_max_prefix_bytes ? nullptr : "a prefix of a wrong length";
+    case BundleWhat::news:
+      if (packet.number != 0) return "a number where there is no order";
+      return rest == sizeof(BundleNews) ? nullptr : "a signal of a wrong length";
+    case BundleWhat::down:
+      return rest == sizeof(BundleNews) ? nullptr : "a signal of a wrong length";
+    case BundleWhat::bye:
+      return rest == 0 ? nullptr : "a signal of a wrong length";
+  }
+  return "an unknown kind";
+}
+
+/// The header at the front of `bytes`; nothing if they are too few.
+inline std::optional<BundlePacket> decode_bundle_packet(std::span<const std::byte> bytes) noexcept {
+  if (bytes.size() < sizeof(BundlePacket)) return std::nullopt;
+  BundlePacket packet;
+  std::memcpy(&packet, bytes.data(), sizeof packet);
+  return packet;
+}
+
+}  // namespace fulmar::wire
