@@ -34,7 +34,10 @@ class PacketChannel {
     fill(std::span(body_.data(), envelope.length), std::uint64_t{0});
     return provider_.post(link.peer, envelope, std::span(body_.data(), envelope.length));
   }
-  [[nodiscard]] std::size_t body_limit(Link& /*link*/, std::size_t /*wanted*/) noexcept {
+  [[nodiscard]] std::size_t body_limit(Link& link, std::size_t /*wanted*/) noexcept {
+    if constexpr (requires { provider_.body_limit(link.peer); }) {
+      return provider_.body_limit(link.peer);
+    }
     return max_body_bytes;
   }
   template <fabric::Sink S>

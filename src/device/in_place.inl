@@ -16,8 +16,11 @@ fabric::Post Device::post_in_place(Channel& channel, Link& link, Operation& send
   auto& provider = channel.provider();
   using Provider = std::remove_cvref_t<decltype(provider)>;
   const wire::DataBody head{send.peer_cookie, send.moved};
-  std::uint64_t bytes =
-      std::min<std::uint64_t>(Provider::max_in_place_bytes - sizeof head, send.length - send.moved);
+  std::uint64_t limit = Provider::max_in_place_bytes;
+  if constexpr (requires { provider.in_place_limit(link.peer); }) {
+    limit = provider.in_place_limit(link.peer);
+  }
+  std::uint64_t bytes = std::min<std::uint64_t>(limit - sizeof head, send.length - send.moved);
   std::array<iovec, Provider::max_pieces> pieces;
   std::size_t count = 1;
   if (send.buffer.packer == nullptr) {
@@ -37,8 +40,8 @@ fabric::Post Device::post_in_place(Channel& channel, Link& link, Operation& send
                                   std::span(pieces).first(count), send.own_cookie);
     if (post == fabric::Post::done) ++send.in_place;
   } else {
-    bytes =
-        std::min<std::uint64_t>(Provider::max_body_bytes - sizeof head, send.length - send.moved);
+    limit = channel.body_limit(link, Provider::max_body_bytes);
+    bytes = std::min<std::uint64_t>(limit - sizeof head, send.length - send.moved);
     envelope.length = static_cast<std::uint32_t>(sizeof head + bytes);
     post = channel.put(link, envelope, body_writer(wire::bytes_of(head), send.buffer, send.moved));
   }

@@ -10,6 +10,7 @@
 #ifdef FULMAR_FAKE_FABRIC
 #include "fabric/fake/fake.h"
 #else
+#include "fabric/bundle/bundle.h"
 #include "fabric/ofi/ofi.h"
 #include "fabric/shm/shm.h"
 #include "fabric/shm/studied.h"
@@ -22,7 +23,7 @@ namespace fulmar::fabric {
 #ifdef FULMAR_FAKE_FABRIC
 using EnabledProviders = ProviderList<Fake>;
 #else
-using EnabledProviders = ProviderList<Shm, Tcp, Verbs, Ofi, StudiedShm>;
+using EnabledProviders = ProviderList<Shm, Bundle, Tcp, Verbs, Ofi, StudiedShm>;
 #endif
 
 }  // namespace fulmar::fabric

@@ -192,6 +192,9 @@ concept SendsInPlace =
       { P::max_in_place_bytes } -> std::convertible_to<std::size_t>;
     };
 
+/// A provider may take shorter packets to some peers than its constants say: then it has
+/// `body_limit(peer)` and `in_place_limit(peer)`, which do not change but when a peer is lost.
+
 /// Short packets travel together. The first one that is posted to a peer after a `poll` leaves at
 /// once; those that follow before the next `poll` wait for each other until `flush` or `poll`, or
 /// until they are worth a system call. So whoever posts, and then does not poll soon (a blocking

@@ -32,4 +32,8 @@ void verbs_messages(std::span<const std::uint8_t> input);
 /// A file that `fulmar trace` is given.
 void trace_files(std::span<const std::uint8_t> input);
 
+/// Packets of a hostile rank over the rails of a bundle, the ends of rails among them, and
+/// addresses.
+void bundle_packets(std::span<const std::uint8_t> input);
+
 }  // namespace fulmar::fuzz

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "fabric/bundle/bundle.h"
+
+#include <utility>
+
+#include "fabric/bundle/pairs.h"
+
+namespace fulmar::fabric {
+
+static_assert(SendsInPlace<Bundle> && HoldsPackets<Bundle> && SleepsOnDescriptor<Bundle>);
+
+base::Result<std::unique_ptr<Bundle>> Bundle::open(const bundle::Config& config) {
+  auto pairs = bundle::Pairs::open(config);
+  if (pairs.failed()) return pairs.error();
+  return std::unique_ptr<Bundle>(new Bundle(config, std::move(*pairs)));
+}
+
+Bundle::Bundle(const bundle::Config& config, std::unique_ptr<bundle::Pairs> pairs)
+    : pairs_(std::move(pairs)), self_(config.self), size_(config.size) {}
+
+Bundle::~Bundle() = default;
+
+bundle::Seat& Bundle::next_seat() noexcept { return pairs_->next_seat(); }
+
+base::Error Bundle::add(std::unique_ptr<bundle::Rail> rail, std::string label,
+                        double bytes_per_second) {
+  return pairs_->add(std::move(rail), std::move(label), bytes_per_second);
+}
+
+base::Result<std::vector<std::byte>> Bundle::address() const { return pairs_->address(); }
+
+bool Bundle::alive(std::uint32_t peer) const noexcept { return pairs_->alive(peer); }
+
+std::size_t Bundle::body_limit(std::uint32_t peer) { return pairs_->body_limit(peer); }
+
+std::size_t Bundle::in_place_limit(std::uint32_t peer) { return pairs_->in_place_limit(peer); }
+
+Post Bundle::post(std::uint32_t peer, const wire::Envelope& envelope,
+                  std::span<const std::byte> body) {
+  return pairs_->post(peer, envelope, body);
+}
+
+Post Bundle::post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
+                           std::span<const std::byte> prefix, std::span<const iovec> pieces,
+                           std::uint64_t token) {
+  return pairs_->post_in_place(peer, envelope, prefix, pieces, token);
+}
+
+unsigned Bundle::poll_any(SinkRef sink) { return pairs_->poll(sink); }
+
+bool Bundle::has_unsent() const noexcept { return pairs_->has_unsent(); }
+
+void Bundle::flush() { pairs_->flush(); }
+
+int Bundle::descriptor() const noexcept { return pairs_->descriptor(); }
+
+bool Bundle::arm() { return pairs_->arm(); }
+
+std::int64_t Bundle::next_deadline_ns() const noexcept { return pairs_->next_deadline_ns(); }
+
+void Bundle::leave() { pairs_->leave(); }
+
+bool Bundle::parted() const noexcept { return pairs_->parted(); }
+
+void Bundle::end() noexcept { pairs_->end(); }
+
+base::Error Bundle::resume() { return pairs_->resume(); }
+
+}  // namespace fulmar::fabric

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "fabric/bundle/config.h"
+#include "fabric/provider.h"
+#include "fabric/sink_ref.h"
+
+namespace fulmar::fabric {
+
+namespace bundle {
+class Pairs;
+class Rail;
+struct Seat;
+}  // namespace bundle
+
+/// The provider that is made of others: several networks, or adapters of one, used at once
+/// (fabric/bundle/pairs.h says how).
+///
+/// Thread rule: all members under the lock of the engine; a sink may call all but `poll`.
+class Bundle {
+ public:
+  static constexpr const char* name = "rails";
+  static constexpr std::size_t max_body_bytes = bundle::max_body_bytes;
+  static constexpr std::size_t max_prefix_bytes = bundle::max_prefix_bytes;
+  static constexpr std::size_t max_pieces = bundle::max_pieces;
+  static constexpr std::size_t max_in_place_bytes = bundle::max_in_place_bytes;
+
+  /// Fails (other) where the system has no descriptor left.
+  [[nodiscard]] static base::Result<std::unique_ptr<Bundle>> open(const bundle::Config& config);
+  Bundle(const Bundle&) = delete;
+  Bundle& operator=(const Bundle&) = delete;
+  ~Bundle();
+
+  /// The owner to be named in the config of the provider of the next rail to be added.
+  [[nodiscard]] bundle::Seat& next_seat() noexcept;
+  /// Before the first use, at most wire::bundle_most_rails times. `label`: see wire::BundleRail.
+  /// `bytes_per_second` is believed until something was measured. Fails (other) where the
+  /// descriptor cannot be watched.
+  [[nodiscard]] base::Error add(std::unique_ptr<bundle::Rail> rail, std::string label,
+                                double bytes_per_second);
+  /// What the others need to connect to this process; at most 600 bytes. Fails (other).
+  [[nodiscard]] base::Result<std::vector<std::byte>> address() const;
+
+  [[nodiscard]] std::uint32_t self() const noexcept { return self_; }
+  [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
+  [[nodiscard]] bool alive(std::uint32_t peer) const noexcept;
+
+  /// The longest body of `post`, and of a packet in place with its prefix, to this peer.
+  [[nodiscard]] std::size_t body_limit(std::uint32_t peer);
+  [[nodiscard]] std::size_t in_place_limit(std::uint32_t peer);
+  /// `again` until there is a connection, which the first post asks for. A packet for a peer that
+  /// is known to be dead is dropped: `done`.
+  [[nodiscard]] Post post(std::uint32_t peer, const wire::Envelope& envelope,
+                          std::span<const std::byte> body);
+  [[nodiscard]] Post post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
+                                   std::span<const std::byte> prefix, std::span<const iovec> pieces,
+                                   std::uint64_t token);
+  template <Sink S>
+  unsigned poll(S& sink) {
+    return poll_any(SinkRef(sink));
+  }
+
+  [[nodiscard]] bool has_unsent() const noexcept;
+  void flush();
+  [[nodiscard]] int descriptor() const noexcept;
+  [[nodiscard]] bool arm();
+  [[nodiscard]] std::int64_t next_deadline_ns() const noexcept;
+
+  /// The orderly end: `leave`, then poll until `parted`, then `end`: from then on `poll` does
+  /// nothing.
+  void leave();
+  [[nodiscard]] bool parted() const noexcept;
+  void end() noexcept;
+  /// After `end`: as if just opened, at the same addresses. Fails (other) where a rail cannot be
+  /// entered again.
+  [[nodiscard]] base::Error resume();
+
+  [[nodiscard]] const bundle::Pairs& pairs() const noexcept { return *pairs_; }
+
+ private:
+  Bundle(const bundle::Config& config, std::unique_ptr<bundle::Pairs> pairs);
+  unsigned poll_any(SinkRef sink);
+
+  std::unique_ptr<bundle::Pairs> pairs_;
+  std::uint32_t self_;
+  std::uint32_t size_;
+};
+
+}  // namespace fulmar::fabric

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "wire/bundle_packet.h"
+#include "wire/cell.h"
+
+namespace fulmar::fabric::bundle {
+
+/// Memory for packets of all peers. What is said in bytes is what was allocated.
+struct Budget {
+  std::size_t limit_bytes = 0;
+  std::size_t used_bytes = 0;
+
+  /// From half of it on the peers are asked to acknowledge at once, so that what was sent quietly
+  /// before can never use up all.
+  [[nodiscard]] bool is_scarce() const noexcept { return used_bytes * 2 > limit_bytes; }
+};
+
+/// Copies of the packets to one peer that keep order, each with its header, until the peer has
+/// acknowledged them. Those at the front were sent, those behind were not. Numbers count from 0,
+/// modulo 2^32.
+class KeptPackets {
+ public:
+  /// A pair has no more than this under way.
+  static constexpr std::size_t most_bytes = 2U << 20;
+  static constexpr std::uint32_t most_packets = 2048;
+
+  /// A kept packet. Header and body are one run of bytes, valid until the next change.
+  struct Packet {
+    wire::Envelope envelope;  ///< of the header and the body
+    std::span<std::byte> bytes;
+  };
+
+  /// The budget outlives this.
+  explicit KeptPackets(Budget& budget) noexcept : budget_(&budget) {}
+  ~KeptPackets() { clear(); }
+  KeptPackets(const KeptPackets&) = delete;
+  KeptPackets& operator=(const KeptPackets&) = delete;
+
+  [[nodiscard]] bool empty() const noexcept { return first_ == next_; }
+  [[nodiscard]] std::uint32_t count() const noexcept { return next_ - first_; }
+  [[nodiscard]] std::uint32_t next_number() const noexcept { return next_; }
+  [[nodiscard]] bool has_unsent() const noexcept { return cursor_ != next_; }
+  [[nodiscard]] std::uint32_t unsent_count() const noexcept { return next_ - cursor_; }
+  [[nodiscard]] std::uint32_t sent_count() const noexcept { return cursor_ - first_; }
+
+  /// Whose packets they are: the device's wait when there are enough of them; the bundle's own are
+  /// few, and have always room.
+  enum class Rank : std::uint8_t { ordinary, own };
+  /// Copies a packet to the end, with this `what` and the next number in its header, and
+  /// envelope.length grown by the header's. False if there is no room.
+  [[nodiscard]] bool add(const wire::Envelope& envelope, wire::BundleWhat what,
+                         std::span<const std::byte> body, Rank rank);
+  /// Takes the last packet away again, which was not sent.
+  void take_back() noexcept;
+
+  /// The first one that was not sent; there has to be one.
+  [[nodiscard]] Packet first_unsent() noexcept;
+  void note_sent() noexcept;
+  /// All are to be sent again.
+  void rewind() noexcept;
+
+  /// The peer has all before `number`. False if there are no such packets.
+  [[nodiscard]] bool acknowledge(std::uint32_t number) noexcept;
+  /// Forgets all packets and numbers.
+  void clear() noexcept;
+
+ private:
+  struct Record {
+    wire::Envelope envelope;
+    std::uint32_t bytes = 0;  ///< of what follows, header included
+  };
+  [[nodiscard]] bool reserve(std::size_t bytes, Rank rank);
+  [[nodiscard]] Record record_at(std::size_t place) const noexcept;
+  [[nodiscard]] static std::size_t step_of(const Record& record) noexcept;
+
+  Budget* budget_;
+  std::unique_ptr<std::byte[]> memory_;
+  std::size_t capacity_ = 0;
+  std::size_t begin_ = 0;         ///< of the first packet
+  std::size_t unsent_begin_ = 0;  ///< of packet `cursor_`
+  std::size_t last_begin_ = 0;    ///< of the last packet
+  std::size_t end_ = 0;
+  std::uint32_t first_ = 0;
+  std::uint32_t cursor_ = 0;
+  std::uint32_t next_ = 0;
+};
+
+}  // namespace fulmar::fabric::bundle

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "fabric/bundle/pairs.h"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/clock.h"
+#include "wire/ofi_address.h"
+#include "wire/travels.h"
+#include "wire/verbs_address.h"
+
+/// Which rails lead to a peer, and what is sent to it.
+namespace fulmar::fabric::bundle {
+
+namespace {
+
+using base::ErrorClass;
+using base::failure;
+
+/// While no rail has taken the first packet, each further one is tried so much later than the one
+/// before it: the first one is the best one, but connecting it may take until its deadline.
+constexpr std::uint64_t stagger_ns = 250'000'000;
+
+/// The label of the one rail that a process without a bundle has.
+const char* label_of_single(std::span<const std::byte> address) {
+  if (wire::is_ofi_address(address)) return "ofi";
+  return wire::is_verbs_address(address) ? "verbs" : "tcp";
+}
+
+const wire::BundleRail* find_label(std::span<const wire::BundleRail> rails,
+                                   const std::string& label) {
+  const auto found = std::find_if(rails.begin(), rails.end(), [&](const wire::BundleRail& rail) {
+    return rail.label == label;
+  });
+  return found == rails.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Pairs>> Pairs::open(const Config& config) {
+  base::UniqueFd epoll(::epoll_create1(EPOLL_CLOEXEC));
+  if (!epoll.valid()) {
+    return failure(ErrorClass::other,
+                   "epoll_create1: %s; raise the limit of open files (ulimit -n)",
+                   std::strerror(errno));
+  }
+  return std::unique_ptr<Pairs>(new Pairs(config, std::move(epoll)));
+}
+
+Pairs::Pairs(const Config& config, base::UniqueFd epoll)
+    : config_(config), epoll_(std::move(epoll)), peers_(config.size) {
+  budget_.limit_bytes = config.memory_bytes;
+  for (std::uint32_t i = 0; i < seats_.size(); ++i) seats_[i] = {this, i};
+}
+
+std::uint64_t Pairs::now() const noexcept {
+  return config_.clock == nullptr ? base::now_ns() : config_.clock(config_.owner);
+}
+
+base::Error Pairs::watch(const Rail& rail) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, rail.descriptor(), &event) == 0) return {};
+  return failure(ErrorClass::other, "epoll_ctl for the network %s: %s", rail.name(),
+                 std::strerror(errno));
+}
+
+base::Error Pairs::add(std::unique_ptr<Rail> rail, std::string label, double bytes_per_second) {
+  if (const base::Error error = watch(*rail); error.failed()) return error;
+  Member member;
+  member.rail = std::move(rail);
+  member.label = std::move(label);
+  member.bytes_per_second = bytes_per_second;
+  rails_.push_back(std::move(member));
+  return {};
+}
+
+base::Result<std::vector<std::byte>> Pairs::address() const {
+  std::vector<wire::BundleRail> rails;
+  for (const Member& member : rails_) {
+    auto address = member.rail->address();
+    if (address.failed()) return address.error();
+    rails.push_back({member.label, std::move(*address)});
+  }
+  return wire::encode_bundle_address(rails);
+}
+
+base::Result<std::vector<wire::BundleRail>> Pairs::rails_of(std::uint32_t number) const {
+  auto blob = config_.find(config_.owner, number);
+  if (blob.failed()) return blob.error();
+  if (wire::is_bundle_address(*blob)) return wire::decode_bundle_address(*blob);
+  std::vector<wire::BundleRail> single;
+  single.push_back({label_of_single(*blob), std::move(*blob)});
+  return single;
+}
+
+/// Both sides count the rails that they share in the order of the one with the lower rank.
+base::Error Pairs::match(std::uint32_t number, Peer& peer) {
+  auto theirs = rails_of(number);
+  if (theirs.failed()) return theirs.error();
+  std::vector<std::uint8_t> shared;
+  if (number < config_.self) {
+    for (const wire::BundleRail& rail : *theirs) {
+      for (std::uint8_t i = 0; i < rails_.size(); ++i) {
+        if (rails_[i].label == rail.label) shared.push_back(i);
+      }
+    }
+  } else {
+    for (std::uint8_t i = 0; i < rails_.size(); ++i) {
+      if (find_label(*theirs, rails_[i].label) != nullptr) shared.push_back(i);
+    }
+  }
+  if (shared.empty()) {
+    return failure(ErrorClass::other,
+                   "rank %u and rank %u have no network in common (%s here, %s there); set "
+                   "FULMAR_FABRIC and FULMAR_RAILS to the same on all hosts",
+                   config_.self, number, rails_.front().label.c_str(),
+                   theirs->front().label.c_str());
+  }
+  peer.rail = shared.front();
+  if (shared.size() == 1) return {};
+  peer.state = Peer::State::several;
+  for (const std::uint8_t rail : shared) {
+    Way& way = peer.ways[peer.way_count++];
+    way.rail = rail;
+    way.speed = Speed(rails_[rail].bytes_per_second);
+    rails_[rail].rail->set_patience(number, Rail::Patience::brief);
+  }
+  return {};
+}
+
+Peer& Pairs::peer_at(std::uint32_t number) {
+  if (peers_[number] != nullptr) [[likely]]
+    return *peers_[number];
+  peers_[number] = std::make_unique<Peer>(budget_);
+  Peer& peer = *peers_[number];
+  if (const base::Error error = match(number, peer); error.failed()) lose(number, error);
+  return peer;
+}
+
+std::size_t Pairs::body_limit(std::uint32_t number) {
+  const Peer& peer = peer_at(number);
+  if (peer.state != Peer::State::several) {
+    return std::min(max_body_bytes, rails_[peer.rail].rail->body_limit());
+  }
+  std::size_t limit = max_body_bytes;
+  for (std::uint8_t i = 0; i < peer.way_count; ++i) {
+    limit = std::min(limit, rails_[peer.ways[i].rail].rail->body_limit() - header_bytes);
+  }
+  return limit;
+}
+
+std::size_t Pairs::in_place_limit(std::uint32_t number) {
+  const Peer& peer = peer_at(number);
+  if (peer.state != Peer::State::several) {
+    return std::min(max_in_place_bytes, rails_[peer.rail].rail->in_place_limit());
+  }
+  std::size_t limit = max_in_place_bytes;
+  for (std::uint8_t i = 0; i < peer.way_count; ++i) {
+    limit = std::min(limit, rails_[peer.ways[i].rail].rail->in_place_limit() - header_bytes);
+  }
+  return limit;
+}
+
+void Pairs::stir(std::uint32_t number, Peer& peer) {
+  if (std::exchange(peer.stirred, true)) return;
+  stirred_.push_back(number);
+}
+
+/// Who has said `bye` takes nothing until it comes back, and does not remember then what it was
+/// told about the flow of messages.
+std::optional<Post> Pairs::other_answer(const Peer& peer, wire::PacketKind kind) const {
+  if (peer.state == Peer::State::lost || peer.said_bye) return Post::done;
+  if (!peer.has_bye && !peer.has_left) return std::nullopt;
+  if (leaving_ || wire::is_about_flow(kind)) return Post::done;
+  if (peer.has_bye) return Post::again;
+  return std::nullopt;
+}
+
+Post Pairs::post(std::uint32_t number, const wire::Envelope& envelope,
+                 std::span<const std::byte> body) {
+  Peer& peer = peer_at(number);
+  if (peer.state == Peer::State::single)
+    return rails_[peer.rail].rail->post(number, envelope, body);
+  if (const auto answer = other_answer(peer, envelope.kind)) return *answer;
+  if (peer.kept.has_unsent() && !send_unsent(number, peer)) return Post::again;
+  if (!peer.kept.add(envelope, wire::BundleWhat::packet, body, KeptPackets::Rank::ordinary)) {
+    return Post::again;
+  }
+  if (send_unsent(number, peer)) return Post::done;
+  peer.kept.take_back();
+  return Post::again;
+}
+
+bool Pairs::send_unsent(std::uint32_t number, Peer& peer) {
+  while (peer.kept.has_unsent()) {
+    const KeptPackets::Packet packet = peer.kept.first_unsent();
+    fill_in(peer, packet.bytes);
+    if (transmit(number, peer, packet.envelope, packet.bytes) == Post::again) {
+      stir(number, peer);
+      return false;
+    }
+    peer.kept.note_sent();
+    peer.acknowledged = peer.received;
+    peer.silent_bytes = 0;
+  }
+  return true;
+}
+
+void Pairs::fill_in(const Peer& peer, std::span<std::byte> packet) const noexcept {
+  wire::BundlePacket head;
+  std::memcpy(&head, packet.data(), sizeof head);
+  head.ack = peer.received;
+  head.life = life_;
+  head.flags = budget_.is_scarce() || peer.said_bye ? wire::bundle_answer_soon : 0;
+  std::memcpy(packet.data(), &head, sizeof head);
+}
+
+void Pairs::set_primary(Peer& peer, std::uint8_t way) noexcept {
+  if (peer.primary != no_way) --rails_[peer.ways[peer.primary].rail].primaries;
+  peer.primary = way;
+  if (way != no_way) ++rails_[peer.ways[way].rail].primaries;
+}
+
+/// Gives a packet in order to the primary rail, or to the first one that takes it, which is the
+/// primary one from then on.
+Post Pairs::transmit(std::uint32_t number, Peer& peer, const wire::Envelope& envelope,
+                     std::span<const std::byte> bytes) {
+  if (peer.primary != no_way) [[likely]] {
+    return rails_[peer.ways[peer.primary].rail].rail->post(number, envelope, bytes);
+  }
+  const std::uint64_t time = now();
+  if (peer.since_ns == 0) peer.since_ns = time;
+  std::uint64_t wait_ns = 0;
+  for (std::uint8_t i = 0; i < peer.way_count; ++i) {
+    Way& way = peer.ways[i];
+    if (way.ended_here) continue;
+    if (!way.is_connected) {
+      const bool early = time - peer.since_ns < wait_ns;
+      wait_ns += stagger_ns;
+      if (early) continue;
+    }
+    if (rails_[way.rail].rail->post(number, envelope, bytes) == Post::again) continue;
+    way.is_connected = true;
+    set_primary(peer, i);
+    return Post::done;
+  }
+  stir(number, peer);
+  return Post::again;
+}
+
+Post Pairs::post_unchanged(std::uint32_t number, const Peer& peer, const wire::Envelope& envelope,
+                           std::span<const std::byte> prefix, std::span<const iovec> pieces,
+                           std::uint64_t token) {
+  Member& member = rails_[peer.rail];
+  const std::uint64_t own = orders_.add({number, 0, 0, token, Orders::Order::Kind::unchanged});
+  const Post post = member.rail->post_in_place(number, envelope, prefix, pieces, own);
+  if (post == Post::again) {
+    static_cast<void>(orders_.take(own));
+  } else {
+    ++member.under_way;
+  }
+  return post;
+}
+
+Post Pairs::post_in_place(std::uint32_t number, const wire::Envelope& envelope,
+                          std::span<const std::byte> prefix, std::span<const iovec> pieces,
+                          std::uint64_t token) {
+  Peer& peer = peer_at(number);
+  if (peer.state == Peer::State::single) {
+    return post_unchanged(number, peer, envelope, prefix, pieces, token);
+  }
+  if (const auto answer = other_answer(peer, envelope.kind)) {
+    if (*answer == Post::done) told_.push_back({token, Sent::lost});
+    return *answer;
+  }
+  if (peer.out == nullptr) peer.out = std::make_unique<OutPieces>();
+  if (!peer.out->has_room()) return Post::again;
+  poke(number, peer);
+  const std::uint8_t way = best_way(peer, envelope.length);
+  if (way == no_way) return Post::again;
+  const std::uint32_t piece_number = peer.out->next_number();
+  OutPiece& piece = peer.out->at(piece_number);
+  piece.envelope = envelope;
+  piece.prefix_bytes = static_cast<std::uint8_t>(prefix.size());
+  std::copy(prefix.begin(), prefix.end(), piece.prefix.begin());
+  piece.pieces.assign(pieces.begin(), pieces.end());
+  piece.token = token;
+  if (send_piece(number, peer, piece_number, way) == Post::again) return Post::again;
+  peer.out->add();
+  return Post::done;
+}
+
+/// Has rails that are not connected to this peer connect: once for each poll, until they are.
+void Pairs::poke(std::uint32_t number, Peer& peer) {
+  if (std::exchange(peer.poked_at, polls_ + 1) == polls_ + 1) return;
+  for (std::uint8_t i = 0; i < peer.way_count; ++i) {
+    Way& way = peer.ways[i];
+    if (way.is_connected || way.ended_here) continue;
+    way.is_connected = post_news(number, peer, i);
+  }
+}
+
+/// The way by which so many bytes would be there first; none if that has enough under way.
+std::uint8_t Pairs::best_way(const Peer& peer, std::uint64_t bytes) const noexcept {
+  std::uint8_t best = no_way;
+  double finish_ns = 0;
+  for (std::uint8_t i = 0; i < peer.way_count; ++i) {
+    const Way& way = peer.ways[i];
+    if (!way.is_connected || way.ended_here) continue;
+    const double this_one_ns = way.speed.finish_ns(bytes);
+    if (best != no_way && this_one_ns >= finish_ns) continue;
+    best = i;
+    finish_ns = this_one_ns;
+  }
+  return best != no_way && peer.ways[best].speed.has_room() ? best : no_way;
+}
+
+/// Of a piece that is described in the window already.
+Post Pairs::send_piece(std::uint32_t number, Peer& peer, std::uint32_t piece_number,
+                       std::uint8_t way_number) {
+  OutPiece& piece = peer.out->at(piece_number);
+  Way& way = peer.ways[way_number];
+  Member& member = rails_[way.rail];
+  wire::BundlePacket head;
+  head.number = piece_number;
+  head.ack = peer.received;
+  head.what = static_cast<std::uint8_t>(wire::BundleWhat::piece);
+  head.life = life_;
+  std::array<std::byte, header_bytes + max_prefix_bytes> prefix;
+  std::memcpy(prefix.data(), &head, sizeof head);
+  std::memcpy(prefix.data() + sizeof head, piece.prefix.data(), piece.prefix_bytes);
+  wire::Envelope envelope = piece.envelope;
+  envelope.length += static_cast<std::uint32_t>(header_bytes);
+  const std::uint64_t own =
+      orders_.add({number, piece_number, peer.epoch, 0, Orders::Order::Kind::piece});
+  const Post post = member.rail->post_in_place(
+      number, envelope, std::span(prefix).first(header_bytes + piece.prefix_bytes), piece.pieces,
+      own);
+  if (post == Post::again) {
+    static_cast<void>(orders_.take(own));
+    return post;
+  }
+  piece.state = OutPiece::State::under_way;
+  piece.held = true;
+  piece.way = way_number;
+  piece.sent_ns = now();
+  way.speed.sent(piece.envelope.length, piece.sent_ns);
+  ++member.under_way;
+  return post;
+}
+
+}  // namespace fulmar::fabric::bundle

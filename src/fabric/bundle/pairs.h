@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "fabric/bundle/config.h"
+#include "fabric/bundle/orders.h"
+#include "fabric/bundle/peer.h"
+#include "fabric/bundle/rail.h"
+#include "fabric/provider.h"
+#include "wire/bundle_address.h"
+#include "wire/bundle_packet.h"
+
+/// Several networks, or several adapters of one, used at once: a provider made of providers, its
+/// rails (decision 0011).
+///
+/// **Which rails.** A process tells the labels of its rails with its address; a pair uses those
+/// that both have. With one in common everything goes through unchanged. A process without a bundle
+/// is found by the rail that it has.
+///
+/// **Packets in order** go over one rail, the pair's primary one, which keeps their order. Each has
+/// a number and is kept, copied, until the peer has acknowledged it. Acknowledgements ride on
+/// packets the other way; a peer that has none to send tells after a quarter of what may be under
+/// way. When the primary rail ends, what is not acknowledged goes out again over the next one, and
+/// the receiver drops what it had.
+///
+/// **Packets in place** (pieces) go to the rail that would have them there first, by what is under
+/// way on each and how fast each was so far (speed.h). If that one has enough under way the answer
+/// is `again`: a piece given to a slow rail out of impatience is what everybody waits for in the
+/// end. Who posted hears `sent` when the peer has acknowledged the whole piece, for until then it
+/// may have to be sent again.
+///
+/// **The end of a rail.** A rail that fails for a pair is given up for this pair. What had not
+/// arrived over it is sent again over another one, but not at once: the rest of a piece may still
+/// lie in a socket of the peer, and be written into a buffer that the program has long since got
+/// back. So each side ends its side of the rail, then tells the other (`down`, in order, with what
+/// has come so far), and sends the pieces again when it has heard the same. `down` is kept and sent
+/// again like any packet, so it survives the end of another rail. A peer is lost with its last
+/// rail.
+///
+/// **Leaving.** A process says `bye` to each peer, in order and last; it leaves its rails when each
+/// has acknowledged that, or says the same and has acknowledged all before. A rail that fails
+/// meanwhile costs nothing. Who says `bye` has got all that was sent to it before the answer, since
+/// the answer came behind it, and acknowledges it before it goes. Who comes back (a further
+/// session) has another number of its `life`, and both begin to count anew.
+///
+/// **Looking.** A rail that carries packets in order, or has something under way, is looked at with
+/// each poll; one that has brought nothing for long now and then, for each look may be a system
+/// call.
+///
+/// Thread rule: all members under the lock of the engine; a sink may call all but `poll`.
+namespace fulmar::fabric::bundle {
+
+class Pairs;
+
+/// The owner that a rail's provider calls back.
+struct Seat {
+  Pairs* pairs = nullptr;
+  std::uint32_t rail = 0;
+
+  /// For `find`, `lost`, `left` and `report` of providers' configs; `owner` is a Seat.
+  static base::Result<std::vector<std::byte>> find(void* owner, std::uint32_t peer);
+  static void lost(void* owner, std::uint32_t peer, const base::Error& why);
+  static void left(void* owner, std::uint32_t peer);
+  static void report(void* owner, const char* line);
+};
+
+class Pairs {
+ public:
+  /// Fails (other) where the system has no descriptor left.
+  [[nodiscard]] static base::Result<std::unique_ptr<Pairs>> open(const Config& config);
+  Pairs(const Pairs&) = delete;
+  Pairs& operator=(const Pairs&) = delete;
+  ~Pairs() = default;
+
+  /// The owner to be named in the config of the provider of the next rail to be added.
+  [[nodiscard]] Seat& next_seat() noexcept { return seats_[rails_.size()]; }
+  /// Before the first use, at most wire::bundle_most_rails times. `label`: see wire::BundleRail.
+  /// `bytes_per_second` is believed until something was measured. Fails (other) where the
+  /// descriptor cannot be watched.
+  [[nodiscard]] base::Error add(std::unique_ptr<Rail> rail, std::string label,
+                                double bytes_per_second);
+  [[nodiscard]] std::size_t rail_count() const noexcept { return rails_.size(); }
+  [[nodiscard]] const std::string& label_of(std::size_t rail) const noexcept {
+    return rails_[rail].label;
+  }
+  /// What the others need to connect to this process; at most 600 bytes. Fails (other).
+  [[nodiscard]] base::Result<std::vector<std::byte>> address() const;
+
+  [[nodiscard]] std::uint32_t self() const noexcept { return config_.self; }
+  [[nodiscard]] std::uint32_t size() const noexcept { return config_.size; }
+  [[nodiscard]] bool alive(std::uint32_t peer) const noexcept {
+    return peers_[peer] == nullptr || peers_[peer]->state != Peer::State::lost;
+  }
+
+  /// The longest body of `post`, and of a packet in place with its prefix, to this peer.
+  [[nodiscard]] std::size_t body_limit(std::uint32_t peer);
+  [[nodiscard]] std::size_t in_place_limit(std::uint32_t peer);
+  /// `again` until there is a connection, which the first post asks for. A packet for a peer that
+  /// is known to be dead is dropped: `done`.
+  [[nodiscard]] Post post(std::uint32_t peer, const wire::Envelope& envelope,
+                          std::span<const std::byte> body);
+  [[nodiscard]] Post post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
+                                   std::span<const std::byte> prefix, std::span<const iovec> pieces,
+                                   std::uint64_t token);
+  unsigned poll(SinkRef sink);
+
+  [[nodiscard]] bool has_unsent() const noexcept;
+  void flush();
+  [[nodiscard]] int descriptor() const noexcept { return epoll_.get(); }
+  [[nodiscard]] bool arm();
+  [[nodiscard]] std::int64_t next_deadline_ns() const noexcept;
+
+  /// The orderly end: `leave`, then poll until `parted`, then `end`.
+  void leave();
+  [[nodiscard]] bool parted() const noexcept;
+  void end() noexcept;
+  /// Whether all rails can be entered again, and the first that cannot; null: all can.
+  [[nodiscard]] const char* not_to_resume() const noexcept;
+  /// After `end`: as if just opened, at the same addresses.
+  [[nodiscard]] base::Error resume();
+  /// Those that were ever posted to, or that have posted.
+  [[nodiscard]] std::vector<std::uint32_t> known_peers() const;
+
+  /// The network that carries packets to a peer, or "rails" if there are several.
+  [[nodiscard]] const char* name_of(std::uint32_t peer) const noexcept;
+  /// What a pair uses, for people: "tcp" for one rail, else each rail with what it has carried in
+  /// pieces and how fast it is. Empty for a peer that nothing is known of.
+  [[nodiscard]] std::string text_of(std::uint32_t peer) const;
+  struct WayFigures {
+    std::string label;
+    bool is_up = true;
+    std::uint64_t sent_bytes = 0;  ///< of pieces that the peer acknowledged
+    double bytes_per_second = 0;   ///< 0: not measured
+  };
+  [[nodiscard]] std::vector<WayFigures> figures_of(std::uint32_t peer) const;
+  struct Counters {
+    std::uint64_t duplicates = 0;  ///< packets in order that had come before
+    std::uint64_t resent_packets = 0;
+    std::uint64_t resent_pieces = 0;
+    std::uint64_t news = 0;  ///< packets that told nothing but how far we have come
+    std::uint64_t dropped_rails = 0;
+  };
+  [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
+  [[nodiscard]] const Budget& budget() const noexcept { return budget_; }
+
+ private:
+  friend struct Seat;
+
+  struct Member {
+    std::unique_ptr<Rail> rail;
+    std::string label;
+    double bytes_per_second = 0;
+    std::uint64_t under_way = 0;  ///< pieces
+    std::uint32_t primaries = 0;  ///< peers that it is the primary rail of
+    std::uint32_t quiet_looks = 0;
+    bool was_reported = false;
+  };
+  struct Drop {
+    std::uint32_t peer;
+    std::uint32_t rail;
+  };
+  struct Told {
+    std::uint64_t token;
+    Sent how;
+  };
+  /// A sink for one rail.
+  class RailSink;
+
+  Pairs(const Config& config, base::UniqueFd epoll);
+
+  // bundle.cc: pairs, and what is sent
+  [[nodiscard]] std::uint64_t now() const noexcept;
+  [[nodiscard]] Peer& peer_at(std::uint32_t number);
+  base::Error watch(const Rail& rail);
+  base::Error match(std::uint32_t number, Peer& peer);
+  [[nodiscard]] base::Result<std::vector<wire::BundleRail>> rails_of(std::uint32_t number) const;
+  void stir(std::uint32_t number, Peer& peer);
+  /// What to answer to a post for a peer that takes nothing for now, or ever; nothing for others.
+  [[nodiscard]] std::optional<Post> other_answer(const Peer& peer, wire::PacketKind kind) const;
+  [[nodiscard]] bool send_unsent(std::uint32_t number, Peer& peer);
+  [[nodiscard]] Post transmit(std::uint32_t number, Peer& peer, const wire::Envelope& envelope,
+                              std::span<const std::byte> bytes);
+  void fill_in(const Peer& peer, std::span<std::byte> packet) const noexcept;
+  void set_primary(Peer& peer, std::uint8_t way) noexcept;
+  [[nodiscard]] Post post_unchanged(std::uint32_t number, const Peer& peer,
+                                    const wire::Envelope& envelope,
+                                    std::span<const std::byte> prefix,
+                                    std::span<const iovec> pieces, std::uint64_t token);
+  void poke(std::uint32_t number, Peer& peer);
+  [[nodiscard]] std::uint8_t best_way(const Peer& peer, std::uint64_t bytes) const noexcept;
+  [[nodiscard]] Post send_piece(std::uint32_t number, Peer& peer, std::uint32_t piece_number,
+                                std::uint8_t way);
+
+  // bundle_poll.cc: looks, sleeping
+  [[nodiscard]] bool is_due(const Member& member) const noexcept;
+  unsigned tell(SinkRef sink);
+  bool end_dropped();
+  bool attend_all();
+  bool attend(std::uint32_t number, Peer& peer);
+  [[nodiscard]] bool pay_news(std::uint32_t number, Peer& peer);
+  [[nodiscard]] bool post_news(std::uint32_t number, Peer& peer, std::uint8_t way);
+
+  // bundle_receive.cc
+  void take_packet(std::uint32_t rail, std::uint32_t number, const wire::Envelope& envelope,
+                   const Body& body, SinkRef sink);
+  [[nodiscard]] bool accept(std::uint32_t rail, std::uint32_t number, Peer& peer,
+                            const wire::BundlePacket& head, wire::BundlePlace place,
+                            std::size_t rest);
+  void take_in_order(std::uint32_t number, Peer& peer, const wire::BundlePacket& head,
+                     const wire::Envelope& envelope, std::span<const std::byte> rest, SinkRef sink);
+  void note_acknowledgement(std::uint32_t number, Peer& peer, std::uint32_t ack);
+  void note_news(std::uint32_t number, Peer& peer, const wire::BundleNews& news);
+  void note_arrival(Peer& peer, OutPiece& piece, std::uint64_t now_ns);
+  void conclude(OutPiece& piece, Sent how);
+  void owe_news(std::uint32_t number, Peer& peer);
+  void note_sent(std::uint64_t token, Sent how);
+  void fault(std::uint32_t number, const char* what);
+  struct InPlace {
+    Peer* peer = nullptr;
+    std::uint32_t number = 0;  ///< of the piece
+    wire::Envelope envelope;   ///< the sender's
+    std::span<const std::byte> prefix;
+    std::uint64_t payload_bytes = 0;
+    std::uint64_t told = 0;
+  };
+  [[nodiscard]] InPlace piece_of(std::uint32_t rail, std::uint32_t number,
+                                 const wire::Envelope& envelope, std::span<const std::byte> prefix);
+  void note_told(std::uint32_t number, const InPlace& piece, std::uint64_t end);
+
+  // bundle_rails.cc: the end of rails and of peers
+  [[nodiscard]] base::Result<std::vector<std::byte>> find_on(std::uint32_t rail,
+                                                             std::uint32_t number) const;
+  void rail_lost(std::uint32_t rail, std::uint32_t number, const base::Error& why);
+  void end_way(std::uint32_t number, Peer& peer, std::uint8_t way, const base::Error& why);
+  void on_down(std::uint32_t number, Peer& peer, const wire::BundleNews& news);
+  void announce_ends(Peer& peer);
+  void finish_end(std::uint32_t number, Peer& peer, std::uint8_t way);
+  bool send_stranded(std::uint32_t number, Peer& peer);
+  void report_end(std::uint32_t number, const Peer& peer, const Way& way);
+  void lose(std::uint32_t number, const base::Error& why);
+  [[nodiscard]] base::Error last_words(const Peer& peer) const;
+  bool bury();
+
+  // bundle_ends.cc: leaving and coming back
+  void rail_left(std::uint32_t rail, std::uint32_t number);
+  void forget(std::uint32_t number, Peer& peer);
+  void say_bye(Peer& peer);
+  void advance_leaving();
+  [[nodiscard]] bool is_parted(const Peer& peer) const noexcept;
+
+  Config config_;
+  base::UniqueFd epoll_;
+  std::array<Seat, wire::bundle_most_rails> seats_;
+  std::vector<Member> rails_;
+  Budget budget_;  ///< outlives the peers
+  std::vector<std::unique_ptr<Peer>> peers_;
+  Orders orders_;
+  std::vector<std::uint32_t> stirred_;  ///< peers for which something is to be done
+  std::vector<std::uint32_t> attended_;
+  std::vector<Drop> drops_;          ///< sides of rails to be ended, outside of any poll of them
+  std::vector<std::uint32_t> lost_;  ///< peers whose loss is not told yet
+  std::vector<Told> told_;           ///< of which the sink is not told yet
+  std::vector<Told> telling_;
+  std::uint64_t polls_ = 0;
+  std::int64_t deadline_ns_ = -1;
+  std::int64_t farewell_ends_ns_ = 0;
+  std::uint16_t life_ = 0;
+  Counters counters_;
+  bool look_at_all_ = true;
+  bool leaving_ = false;
+  bool rails_left_ = false;
+  bool ended_ = false;
+};
+
+}  // namespace fulmar::fabric::bundle

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <algorithm>
+#include <cstring>
+
+#include "fabric/bundle/pairs.h"
+#include "fabric/bundle/rail_sink.h"
+
+/// Looks at the rails, and what is done between them.
+namespace fulmar::fabric::bundle {
+namespace {
+
+/// A rail that brought nothing with so many looks is looked at with every so many polls.
+constexpr std::uint32_t looks_before_rare = 512;
+constexpr std::uint64_t rare_look_interval = 32;
+/// When to look whether another rail is to be tried for a first packet.
+constexpr std::int64_t seek_interval_ns = 50'000'000;
+
+}  // namespace
+
+bool Pairs::is_due(const Member& member) const noexcept {
+  return look_at_all_ || member.primaries != 0 || member.under_way != 0 ||
+         member.quiet_looks < looks_before_rare || polls_ % rare_look_interval == 0 ||
+         member.rail->has_unsent();
+}
+
+unsigned Pairs::poll(SinkRef sink) {
+  if (ended_) [[unlikely]]
+    return 0;
+  ++polls_;
+  unsigned count = tell(sink);
+  for (std::uint32_t i = 0; i < rails_.size(); ++i) {
+    Member& member = rails_[i];
+    if (!is_due(member)) continue;
+    RailSink rail_sink(*this, i, sink);
+    const unsigned moved = member.rail->poll(SinkRef(rail_sink));
+    member.quiet_looks = moved != 0 ? 0 : std::min(member.quiet_looks + 1, looks_before_rare);
+    count += moved;
+  }
+  look_at_all_ = false;
+  bool moved = false;
+  if (!drops_.empty()) moved = end_dropped();
+  if (!stirred_.empty()) moved = attend_all() || moved;
+  if (leaving_ && !rails_left_) advance_leaving();
+  if (!lost_.empty()) moved = bury() || moved;
+  count += tell(sink);
+  return count == 0 && moved ? 1 : count;
+}
+
+unsigned Pairs::tell(SinkRef sink) {
+  if (told_.empty()) return 0;
+  std::swap(told_, telling_);
+  for (const Told& told : telling_) sink.sent(told.token, told.how);
+  const auto count = static_cast<unsigned>(telling_.size());
+  telling_.clear();
+  return count;
+}
+
+/// Ends what was given up, now that no rail is being looked at.
+bool Pairs::end_dropped() {
+  for (std::size_t i = 0; i < drops_.size(); ++i) {
+    Member& member = rails_[drops_[i].rail];
+    member.rail->drop(drops_[i].peer);
+    member.quiet_looks = 0;  // it has ends of packets in place to tell
+  }
+  drops_.clear();
+  return true;
+}
+
+bool Pairs::attend_all() {
+  bool moved = false;
+  std::swap(stirred_, attended_);
+  for (const std::uint32_t number : attended_) {
+    Peer& peer = *peers_[number];
+    peer.stirred = false;
+    if (peer.state == Peer::State::several) moved = attend(number, peer) || moved;
+  }
+  attended_.clear();
+  return moved;
+}
+
+/// Does what can be done for a peer; what cannot be done now stirs it again. True if anything
+/// moved.
+bool Pairs::attend(std::uint32_t number, Peer& peer) {
+  announce_ends(peer);
+  for (std::uint8_t i = 0; i < peer.way_count; ++i) {
+    if (peer.ways[i].ended_here && peer.ways[i].ended_there) finish_end(number, peer, i);
+  }
+  const std::uint32_t waiting = peer.kept.unsent_count();
+  if (waiting != 0 && !send_unsent(number, peer)) stir(number, peer);
+  bool moved = peer.kept.unsent_count() != waiting;
+  if (peer.has_pieces()) moved = send_stranded(number, peer) || moved;
+  if (peer.owes_news) {
+    if (pay_news(number, peer)) {
+      moved = true;
+    } else {
+      stir(number, peer);
+    }
+  }
+  return moved;
+}
+
+/// News may go over any rail; over the primary one they ride for nothing with the next packet.
+bool Pairs::pay_news(std::uint32_t number, Peer& peer) {
+  std::uint8_t way = peer.primary;
+  for (std::uint8_t i = 0; way == no_way && i < peer.way_count; ++i) {
+    if (peer.ways[i].is_connected && !peer.ways[i].ended_here) way = i;
+  }
+  if (way == no_way || !post_news(number, peer, way)) return false;
+  rails_[peer.ways[way].rail].rail->flush();
+  return true;
+}
+
+bool Pairs::post_news(std::uint32_t number, Peer& peer, std::uint8_t way) {
+  wire::BundlePacket head;
+  head.ack = peer.received;
+  head.what = static_cast<std::uint8_t>(wire::BundleWhat::news);
+  head.life = life_;
+  const wire::BundleNews news = peer.in == nullptr ? wire::BundleNews() : peer.in->news();
+  std::array<std::byte, sizeof head + sizeof news> bytes;
+  std::memcpy(bytes.data(), &head, sizeof head);
+  std::memcpy(bytes.data() + sizeof head, &news, sizeof news);
+  const wire::Envelope envelope{wire::bundle_news_kind, 0, 0, 0,
+                                static_cast<std::uint32_t>(bytes.size())};
+  if (rails_[peer.ways[way].rail].rail->post(number, envelope, bytes) == Post::again) return false;
+  ++counters_.news;
+  peer.acknowledged = peer.received;
+  peer.silent_bytes = 0;
+  peer.owes_news = false;
+  return true;
+}
+
+bool Pairs::has_unsent() const noexcept {
+  return !stirred_.empty() || std::any_of(rails_.begin(), rails_.end(), [](const Member& member) {
+    return member.rail->has_unsent();
+  });
+}
+
+void Pairs::flush() {
+  for (const Member& member : rails_) member.rail->flush();
+}
+
+bool Pairs::arm() {
+  look_at_all_ = true;
+  deadline_ns_ = -1;
+  if (ended_) return true;
+  const auto time = static_cast<std::int64_t>(now());
+  bool quiet = told_.empty() && drops_.empty() && lost_.empty();
+  for (const Member& member : rails_) quiet = member.rail->arm() && quiet;
+  for (const std::uint32_t number : stirred_) {
+    const Peer& peer = *peers_[number];
+    if (peer.state != Peer::State::several || peer.primary != no_way) continue;
+    deadline_ns_ = time + seek_interval_ns;
+  }
+  if (leaving_ && !rails_left_ && time < farewell_ends_ns_ && deadline_ns_ < 0) {
+    deadline_ns_ = farewell_ends_ns_;
+  }
+  return quiet;
+}
+
+std::int64_t Pairs::next_deadline_ns() const noexcept {
+  std::int64_t next = deadline_ns_;
+  for (const Member& member : rails_) {
+    const std::int64_t due = member.rail->next_deadline_ns();
+    if (due >= 0) next = next < 0 ? due : std::min(next, due);
+  }
+  return next;
+}
+
+}  // namespace fulmar::fabric::bundle

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <algorithm>
+
+#include "fabric/bundle/pairs.h"
+
+/// The end of rails, and of peers.
+///
+/// A way (a rail as a pair sees it) ends here when its provider has lost the peer, or when the peer
+/// says that it has ended there. Then it is taken out of use, at the end of the poll the provider
+/// drops the peer, and after that `down` is told: from there on nothing more can come by it, so
+/// what `down` says about pieces is final. When both have said so, the pieces that were under way
+/// there and did not come are stranded, and wait for another way.
+namespace fulmar::fabric::bundle {
+namespace {
+
+using base::ErrorClass;
+using base::failure;
+
+}  // namespace
+
+base::Result<std::vector<std::byte>> Seat::find(void* owner, std::uint32_t peer) {
+  const Seat& seat = *static_cast<Seat*>(owner);
+  return seat.pairs->find_on(seat.rail, peer);
+}
+
+void Seat::lost(void* owner, std::uint32_t peer, const base::Error& why) {
+  const Seat& seat = *static_cast<Seat*>(owner);
+  seat.pairs->rail_lost(seat.rail, peer, why);
+}
+
+void Seat::left(void* owner, std::uint32_t peer) {
+  const Seat& seat = *static_cast<Seat*>(owner);
+  seat.pairs->rail_left(seat.rail, peer);
+}
+
+void Seat::report(void* owner, const char* line) {
+  const Config& config = static_cast<Seat*>(owner)->pairs->config_;
+  if (config.report != nullptr) config.report(config.owner, line);
+}
+
+base::Result<std::vector<std::byte>> Pairs::find_on(std::uint32_t rail,
+                                                    std::uint32_t number) const {
+  auto rails = rails_of(number);
+  if (rails.failed()) return rails.error();
+  for (wire::BundleRail& each : *rails) {
+    if (each.label == rails_[rail].label) return std::move(each.address);
+  }
+  return failure(ErrorClass::other, "rank %u has no network %s", number,
+                 rails_[rail].label.c_str());
+}
+
+void Pairs::rail_lost(std::uint32_t rail, std::uint32_t number, const base::Error& why) {
+  if (rails_left_) return;
+  Peer& peer = peer_at(number);
+  if (peer.state == Peer::State::lost) return;
+  if (peer.state == Peer::State::single) {
+    if (peer.rail == rail) lose(number, why);
+    return;
+  }
+  const auto way = peer.way_of(rail);
+  if (way) end_way(number, peer, *way, why);
+}
+
+void Pairs::end_way(std::uint32_t number, Peer& peer, std::uint8_t way_number,
+                    const base::Error& why) {
+  Way& way = peer.ways[way_number];
+  if (way.ended_here) return;
+  way.ended_here = true;
+  way.is_connected = false;
+  way.why = why;
+  way.ended_ns = now();
+  drops_.push_back({number, way.rail});
+  if (peer.ways_up() == 0) {
+    // Who has said goodbye and closes its connections has left, whatever becomes of the last of
+    // them.
+    if (peer.has_bye) return forget(number, peer);
+    return lose(number, last_words(peer));
+  }
+  if (peer.ways_up() == 1) {
+    // The last one is given the time that a network alone has.
+    for (std::uint8_t i = 0; i < peer.way_count; ++i) {
+      if (peer.ways[i].ended_here) continue;
+      rails_[peer.ways[i].rail].rail->set_patience(number, Rail::Patience::usual);
+    }
+  }
+  if (peer.primary == way_number) {
+    counters_.resent_packets += peer.kept.sent_count();
+    set_primary(peer, no_way);
+    peer.kept.rewind();
+    peer.since_ns = now();
+  }
+  owe_news(number, peer);
+}
+
+void Pairs::on_down(std::uint32_t number, Peer& peer, const wire::BundleNews& news) {
+  if (news.rail >= peer.way_count)
+    return fault(number, "it speaks of a network that is not shared");
+  note_news(number, peer, news);
+  if (peer.state == Peer::State::lost) return;
+  Way& way = peer.ways[news.rail];
+  way.ended_there = true;
+  end_way(number, peer, static_cast<std::uint8_t>(news.rail),
+          failure(ErrorClass::other, "rank %u has given it up", number));
+  if (peer.state == Peer::State::several) stir(number, peer);
+}
+
+void Pairs::announce_ends(Peer& peer) {
+  for (std::uint32_t i = 0; i < peer.way_count; ++i) {
+    Way& way = peer.ways[i];
+    if (!way.ended_here || way.told) continue;
+    wire::BundleNews news = peer.in == nullptr ? wire::BundleNews() : peer.in->news();
+    news.rail = i;
+    const std::span<const std::byte> body(reinterpret_cast<const std::byte*>(&news), sizeof news);
+    const wire::Envelope envelope{wire::bundle_signal_kind, 0, 0, 0, sizeof news};
+    way.told = peer.kept.add(envelope, wire::BundleWhat::down, body, KeptPackets::Rank::own);
+  }
+}
+
+/// Both sides of the way have ended: what had not come by it never will.
+void Pairs::finish_end(std::uint32_t number, Peer& peer, std::uint8_t way_number) {
+  Way& way = peer.ways[way_number];
+  if (std::exchange(way.is_over, true)) return;
+  report_end(number, peer, way);
+  way.speed.forget_under_way();
+  if (peer.out == nullptr) return;
+  OutPieces& out = *peer.out;
+  for (std::uint32_t i = out.base(); i != out.next_number(); ++i) {
+    OutPiece& piece = out.at(i);
+    if (piece.state == OutPiece::State::under_way && piece.way == way_number) {
+      piece.state = OutPiece::State::stranded;
+    }
+  }
+}
+
+/// Sends stranded pieces that no rail holds any more. True if any went out.
+bool Pairs::send_stranded(std::uint32_t number, Peer& peer) {
+  OutPieces& out = *peer.out;
+  bool moved = false;
+  for (std::uint32_t piece_number = out.base(); piece_number != out.next_number(); ++piece_number) {
+    const OutPiece& piece = out.at(piece_number);
+    if (piece.state != OutPiece::State::stranded) continue;
+    stir(number, peer);
+    if (piece.held) continue;
+    poke(number, peer);
+    const std::uint8_t way = best_way(peer, piece.envelope.length);
+    if (way == no_way || send_piece(number, peer, piece_number, way) == Post::again) break;
+    ++counters_.resent_pieces;
+    moved = true;
+  }
+  return moved;
+}
+
+/// One line for each rail, however many peers are concerned: they have a cause in common.
+void Pairs::report_end(std::uint32_t number, const Peer& peer, const Way& way) {
+  Member& member = rails_[way.rail];
+  ++counters_.dropped_rails;
+  if (std::exchange(member.was_reported, true) || config_.report == nullptr) return;
+  std::string others;
+  for (std::uint8_t i = 0; i < peer.way_count; ++i) {
+    if (peer.ways[i].ended_here) continue;
+    others += (others.empty() ? "" : ", ") + rails_[peer.ways[i].rail].label;
+  }
+  const std::string line = "the network " + member.label + " to rank " + std::to_string(number) +
+                           " is given up: " + way.why.text() + "; messages go over " + others;
+  config_.report(config_.owner, line.c_str());
+}
+
+/// Why a peer cannot be reached any more: what was wrong first is nearest to the cause.
+base::Error Pairs::last_words(const Peer& peer) const {
+  const Way* first = nullptr;
+  for (std::uint8_t i = 0; i < peer.way_count; ++i) {
+    if (first == nullptr || peer.ways[i].ended_ns < first->ended_ns) first = &peer.ways[i];
+  }
+  return failure(ErrorClass::proc_aborted, "%s; no other network leads there any more",
+                 first->why.text().c_str());
+}
+
+void Pairs::lose(std::uint32_t number, const base::Error& why) {
+  Peer& peer = *peers_[number];
+  if (peer.state == Peer::State::lost) return;
+  peer.state = Peer::State::lost;
+  peer.why = why;
+  set_primary(peer, no_way);
+  for (std::uint8_t i = 0; i < peer.way_count; ++i) {
+    if (!peer.ways[i].ended_here) drops_.push_back({number, peer.ways[i].rail});
+    peer.ways[i].ended_here = true;
+  }
+  if (peer.way_count == 0) drops_.push_back({number, peer.rail});
+  if (peer.out != nullptr) {
+    OutPieces& out = *peer.out;
+    for (std::uint32_t i = out.base(); i != out.next_number(); ++i) {
+      OutPiece& piece = out.at(i);
+      if (!piece.held && piece.state != OutPiece::State::none) conclude(piece, Sent::lost);
+    }
+  }
+  peer.kept.clear();
+  lost_.push_back(number);
+}
+
+bool Pairs::bury() {
+  for (std::size_t i = 0; i < lost_.size(); ++i) {
+    if (config_.lost != nullptr) config_.lost(config_.owner, lost_[i], peers_[lost_[i]]->why);
+  }
+  lost_.clear();
+  return true;
+}
+
+}  // namespace fulmar::fabric::bundle

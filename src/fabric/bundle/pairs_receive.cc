@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <algorithm>
+#include <cstring>
+
+#include "base/clock.h"
+#include "fabric/bundle/pairs.h"
+#include "fabric/bundle/rail_sink.h"
+
+/// What comes over the rails. Who sends it has proven to be of the job, and may be broken all the
+/// same: what makes no sense ends the peer, as it does on a single network.
+namespace fulmar::fabric::bundle {
+namespace {
+
+/// After so many packets, or bytes, without one the other way the sender is told of them: a quarter
+/// of what it may have under way.
+constexpr std::uint32_t silent_packets = KeptPackets::most_packets / 4;
+constexpr std::uint64_t most_silent_bytes = KeptPackets::most_bytes / 4;
+
+template <class T>
+T read_as(std::span<const std::byte> bytes) noexcept {
+  T value;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  return value;
+}
+
+}  // namespace
+
+bool Pairs::RailSink::is_unchanged(std::uint32_t peer) const {
+  const Peer& other = pairs_.peer_at(peer);
+  return other.state == Peer::State::single && other.rail == rail_;
+}
+
+void Pairs::RailSink::packet(std::uint32_t peer, const wire::Envelope& envelope, const Body& body) {
+  if (is_unchanged(peer)) return sink_.packet(peer, envelope, body);
+  pairs_.take_packet(rail_, peer, envelope, body, sink_);
+}
+
+std::span<const iovec> Pairs::RailSink::place(std::uint32_t peer, const wire::Envelope& envelope,
+                                              std::span<const std::byte> prefix,
+                                              std::uint64_t offset, std::uint64_t bytes) {
+  if (is_unchanged(peer)) return sink_.place(peer, envelope, prefix, offset, bytes);
+  const InPlace piece = pairs_.piece_of(rail_, peer, envelope, prefix);
+  // What was told of is swallowed, which only parts can be.
+  if (piece.peer == nullptr || piece.told > offset) return {};
+  return sink_.place(peer, piece.envelope, piece.prefix, offset, bytes);
+}
+
+void Pairs::RailSink::placed(std::uint32_t peer, const wire::Envelope& envelope,
+                             std::span<const std::byte> prefix, std::uint64_t offset,
+                             std::uint64_t bytes) {
+  if (is_unchanged(peer)) return sink_.placed(peer, envelope, prefix, offset, bytes);
+  const InPlace piece = pairs_.piece_of(rail_, peer, envelope, prefix);
+  if (piece.peer == nullptr || piece.told > offset) return;
+  sink_.placed(peer, piece.envelope, piece.prefix, offset, bytes);
+  pairs_.note_told(peer, piece, offset + bytes);
+}
+
+void Pairs::RailSink::part(std::uint32_t peer, const wire::Envelope& envelope,
+                           std::span<const std::byte> prefix, std::uint64_t offset,
+                           std::span<const std::byte> payload) {
+  if (is_unchanged(peer)) return sink_.part(peer, envelope, prefix, offset, payload);
+  const InPlace piece = pairs_.piece_of(rail_, peer, envelope, prefix);
+  if (piece.peer == nullptr) return;
+  const std::uint64_t end = offset + payload.size();
+  if (end <= piece.told) return;
+  const std::uint64_t begin = std::max(offset, piece.told);
+  sink_.part(peer, piece.envelope, piece.prefix, begin, payload.subspan(begin - offset));
+  pairs_.note_told(peer, piece, end);
+}
+
+void Pairs::RailSink::sent(std::uint64_t token, Sent how) {
+  if (pairs_.rails_[rail_].under_way > 0) --pairs_.rails_[rail_].under_way;
+  pairs_.note_sent(token, how);
+}
+
+void Pairs::fault(std::uint32_t number, const char* what) {
+  lose(number, base::failure(base::ErrorClass::proc_aborted,
+                             "rank %u sends what is no packet of a pair that shares several "
+                             "networks (%s); its connections are closed",
+                             number, what));
+}
+
+/// Whether a packet is to be taken; if not, it was said why, or its rail is given up.
+bool Pairs::accept(std::uint32_t rail, std::uint32_t number, Peer& peer,
+                   const wire::BundlePacket& head, wire::BundlePlace place, std::size_t rest) {
+  if (peer.state == Peer::State::lost) return false;
+  const auto way = peer.way_of(rail);
+  if (peer.state != Peer::State::several || !way) {
+    fault(number, "over a network that the two do not share");
+    return false;
+  }
+  if (peer.ways[*way].ended_here) return false;
+  if (const char* const wrong = wire::fault_of(head, place, rest); wrong != nullptr) {
+    fault(number, wrong);
+    return false;
+  }
+  const bool is_next_life = head.life == static_cast<std::uint16_t>(peer.life + 1);
+  if (peer.knows_life && peer.has_bye && is_next_life) forget(number, peer);
+  if (!peer.knows_life) {
+    peer.knows_life = true;
+    peer.life = head.life;
+    peer.has_left = false;
+  }
+  if (head.life != peer.life) {
+    fault(number, "of an earlier life");
+    return false;
+  }
+  peer.ways[*way].is_connected = true;
+  note_acknowledgement(number, peer, head.ack);
+  return peer.state == Peer::State::several;
+}
+
+void Pairs::take_packet(std::uint32_t rail, std::uint32_t number, const wire::Envelope& envelope,
+                        const Body& body, SinkRef sink) {
+  Peer& peer = peer_at(number);
+  const std::span<const std::byte> bytes = body.bytes();
+  const auto head = wire::decode_bundle_packet(bytes);
+  if (!head) {
+    if (peer.state != Peer::State::lost) fault(number, "too short");
+    return;
+  }
+  const std::span<const std::byte> rest = bytes.subspan(header_bytes);
+  if (!accept(rail, number, peer, *head, wire::BundlePlace::packet, rest.size())) return;
+  if (static_cast<wire::BundleWhat>(head->what) == wire::BundleWhat::news) {
+    return note_news(number, peer, read_as<wire::BundleNews>(rest));
+  }
+  take_in_order(number, peer, *head, envelope, rest, sink);
+}
+
+void Pairs::take_in_order(std::uint32_t number, Peer& peer, const wire::BundlePacket& head,
+                          const wire::Envelope& envelope, std::span<const std::byte> rest,
+                          SinkRef sink) {
+  const auto ahead = static_cast<std::int32_t>(head.number - peer.received);
+  if (ahead < 0) {
+    ++counters_.duplicates;
+    return owe_news(number, peer);
+  }
+  if (ahead > 0) return fault(number, "a packet before it is missing");
+  const auto what = static_cast<wire::BundleWhat>(head.what);
+  if (peer.has_bye && what == wire::BundleWhat::packet) {
+    return fault(number, "a packet behind its last");
+  }
+  ++peer.received;
+  peer.silent_bytes += rest.size();
+  if (head.flags != 0 || peer.received - peer.acknowledged >= silent_packets ||
+      peer.silent_bytes >= most_silent_bytes) {
+    owe_news(number, peer);
+  }
+  switch (what) {
+    case wire::BundleWhat::down:
+      return on_down(number, peer, read_as<wire::BundleNews>(rest));
+    case wire::BundleWhat::bye:
+      peer.has_bye = true;
+      return owe_news(number, peer);
+    default:
+      break;
+  }
+  wire::Envelope inner = envelope;
+  inner.length -= static_cast<std::uint32_t>(header_bytes);
+  sink.packet(number, inner, Body(rest));
+}
+
+void Pairs::owe_news(std::uint32_t number, Peer& peer) {
+  peer.owes_news = true;
+  stir(number, peer);
+}
+
+void Pairs::note_acknowledgement(std::uint32_t number, Peer& peer, std::uint32_t ack) {
+  if (!peer.kept.acknowledge(ack)) fault(number, "it acknowledges what was not sent");
+}
+
+void Pairs::note_news(std::uint32_t number, Peer& peer, const wire::BundleNews& news) {
+  if (peer.out == nullptr) {
+    if (news.base != 0 || news.map != 0) fault(number, "it acknowledges what was not sent");
+    return;
+  }
+  OutPieces& out = *peer.out;
+  // Older news may come later, over another rail.
+  const auto ahead = static_cast<std::int32_t>(news.base - out.base());
+  const std::uint32_t under_way = out.next_number() - out.base();
+  if (ahead < 0) return;
+  const auto past = static_cast<std::uint32_t>(ahead);
+  const bool beyond = past > under_way || (under_way - past < wire::bundle_pieces &&
+                                           news.map >> (under_way - past) != 0);
+  if (beyond) return fault(number, "it acknowledges what was not sent");
+  const std::uint64_t time = now();
+  for (std::uint32_t i = 0; i < under_way; ++i) {
+    const bool arrived = i < past || (news.map >> (i - past) & 1) != 0;
+    if (arrived) note_arrival(peer, out.at(out.base() + i), time);
+  }
+  out.shrink();
+}
+
+void Pairs::note_arrival(Peer& peer, OutPiece& piece, std::uint64_t now_ns) {
+  if (piece.state != OutPiece::State::under_way && piece.state != OutPiece::State::stranded) return;
+  Way& way = peer.ways[piece.way];
+  if (piece.state == OutPiece::State::under_way) {
+    way.speed.acknowledged(piece.envelope.length, piece.sent_ns, now_ns);
+  }
+  way.sent_bytes += piece.envelope.length;
+  piece.state = OutPiece::State::arrived;
+  if (!piece.held) conclude(piece, Sent::done);
+}
+
+void Pairs::conclude(OutPiece& piece, Sent how) {
+  told_.push_back({piece.token, how});
+  piece.state = OutPiece::State::none;
+  piece.held = false;
+}
+
+/// A rail needs the memory of a packet in place no more.
+void Pairs::note_sent(std::uint64_t token, Sent how) {
+  const auto order = orders_.take(token);
+  if (!order) return;
+  if (order->kind == Orders::Order::Kind::unchanged) {
+    return told_.push_back({order->token, how});
+  }
+  Peer& peer = *peers_[order->peer];
+  if (order->epoch != peer.epoch || peer.out == nullptr || !peer.out->has(order->number)) return;
+  OutPiece& piece = peer.out->at(order->number);
+  piece.held = false;
+  if (piece.state == OutPiece::State::arrived) {
+    conclude(piece, Sent::done);
+  } else if (peer.state == Peer::State::lost && piece.state != OutPiece::State::none) {
+    conclude(piece, Sent::lost);
+  } else if (piece.state == OutPiece::State::stranded) {
+    stir(order->peer, peer);
+  }
+  peer.out->shrink();
+}
+
+Pairs::InPlace Pairs::piece_of(std::uint32_t rail, std::uint32_t number,
+                               const wire::Envelope& envelope, std::span<const std::byte> prefix) {
+  Peer& peer = peer_at(number);
+  const auto head = wire::decode_bundle_packet(prefix);
+  if (!head) {
+    if (peer.state != Peer::State::lost) fault(number, "too short");
+    return {};
+  }
+  const std::span<const std::byte> rest = prefix.subspan(header_bytes);
+  if (!accept(rail, number, peer, *head, wire::BundlePlace::in_place, rest.size())) return {};
+  if (peer.in == nullptr) peer.in = std::make_unique<InPieces>();
+  InPlace piece{&peer, head->number, envelope, rest, envelope.length - prefix.size(), 0};
+  piece.envelope.length -= static_cast<std::uint32_t>(header_bytes);
+  switch (peer.in->standing(head->number)) {
+    case InPieces::Standing::wanted:
+      piece.told = peer.in->told(head->number);
+      return piece;
+    case InPieces::Standing::complete:
+      piece.told = piece.payload_bytes;
+      return piece;
+    case InPieces::Standing::impossible:
+      break;
+  }
+  fault(number, "a piece before it is missing");
+  return {};
+}
+
+/// The sink has been told of the payload up to `end`.
+void Pairs::note_told(std::uint32_t number, const InPlace& piece, std::uint64_t end) {
+  Peer& peer = *piece.peer;
+  if (peer.in == nullptr || peer.in->standing(piece.number) != InPieces::Standing::wanted) return;
+  peer.in->tell(piece.number, end);
+  if (end < piece.payload_bytes) return;
+  peer.in->finish(piece.number);
+  owe_news(number, peer);
+}
+
+}  // namespace fulmar::fabric::bundle

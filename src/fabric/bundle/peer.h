@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "base/error.h"
+#include "fabric/bundle/kept_packets.h"
+#include "fabric/bundle/pieces.h"
+#include "fabric/bundle/speed.h"
+
+namespace fulmar::fabric::bundle {
+
+inline constexpr std::uint8_t no_way = UINT8_MAX;
+
+/// A rail that two processes share. Both number those in the same order.
+struct Way {
+  std::uint8_t rail = 0;      ///< of the own bundle
+  bool is_connected = false;  ///< it has taken something, or something came over it
+  bool ended_here = false;  ///< nothing comes from it and nothing goes out: it is not used any more
+  bool ended_there = false;  ///< the peer has said the same
+  bool told = false;         ///< we have said so
+  bool is_over = false;      ///< both have said so, and what was under way has been looked after
+  Speed speed;
+  std::uint64_t sent_bytes = 0;  ///< of pieces that the peer acknowledged
+  base::Error why;               ///< of the end
+  std::uint64_t ended_ns = 0;
+};
+
+/// What there is of a peer that was ever posted to, or that has posted.
+struct Peer {
+  enum class State : std::uint8_t {
+    single,   ///< one rail leads there; it is used as if there was no bundle
+    several,  ///< packets carry the bundle's header
+    lost,
+  };
+
+  explicit Peer(Budget& budget) noexcept : kept(budget) {}
+
+  State state = State::single;
+  std::uint8_t rail = 0;  ///< of `single`
+  std::uint8_t way_count = 0;
+  std::uint8_t primary = no_way;  ///< the way of packets in order; none before the first was taken
+  bool stirred = false;           ///< listed: something is to be done for it
+  bool owes_news = false;
+  bool said_bye = false;
+  bool has_bye = false;   ///< the peer said it
+  bool has_left = false;  ///< it had left, and nothing came from it since
+  std::uint16_t life = 0;
+  bool knows_life = false;
+  std::uint32_t epoch = 0;  ///< counts its lives here
+  base::Error why;          ///< of `lost`
+  std::array<Way, wire::bundle_most_rails> ways;
+
+  KeptPackets kept;
+  std::uint32_t received = 0;      ///< packets in order
+  std::uint32_t acknowledged = 0;  ///< of those, as far as the peer was told
+  std::uint64_t silent_bytes = 0;  ///< that came since
+  std::uint64_t since_ns = 0;      ///< when a way for packets was first looked for
+  std::uint64_t poked_at = 0;      ///< number of the poll in which unconnected ways were tried last
+  std::unique_ptr<OutPieces> out;
+  std::unique_ptr<InPieces> in;
+
+  [[nodiscard]] std::optional<std::uint8_t> way_of(std::uint32_t rail_number) const noexcept {
+    for (std::uint8_t i = 0; i < way_count; ++i) {
+      if (ways[i].rail == rail_number) return i;
+    }
+    return std::nullopt;
+  }
+  [[nodiscard]] unsigned ways_up() const noexcept {
+    unsigned count = 0;
+    for (std::uint8_t i = 0; i < way_count; ++i) count += ways[i].ended_here ? 0 : 1;
+    return count;
+  }
+  [[nodiscard]] bool has_pieces() const noexcept { return out != nullptr && !out->empty(); }
+  /// Whether anything was said in this life of the peer.
+  [[nodiscard]] bool has_talked() const noexcept { return knows_life || kept.next_number() != 0; }
+};
+
+}  // namespace fulmar::fabric::bundle
