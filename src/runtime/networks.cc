@@ -6,10 +6,12 @@
 #include <cstdio>
 
 #include "channel/mapped_channel.inl"
+#include "fabric/bundle/pairs.h"
 #include "fabric/ofi/open.h"
 #include "fabric/verbs_over_tcp.h"
 #include "runtime/abort.h"
 #include "runtime/study.h"
+#include "wire/bundle_address.h"
 #include "wire/ofi_address.h"
 #include "wire/verbs_address.h"
 
@@ -30,6 +32,21 @@ std::string wish_of(const Options& options, const char* name) {
 const char* network_of(std::span<const std::byte> address) {
   if (wire::is_ofi_address(address)) return fabric::Ofi::name;
   return wire::is_verbs_address(address) ? fabric::Verbs::name : fabric::Tcp::name;
+}
+
+/// What a rank with several networks says about the one that this process uses.
+base::Result<std::vector<std::byte>> single_address(std::uint32_t rank,
+                                                    std::span<const std::byte> address,
+                                                    const char* network) {
+  auto rails = wire::decode_bundle_address(address);
+  if (rails.failed()) return rails.error();
+  for (wire::BundleRail& rail : *rails) {
+    if (rail.label == network) return std::move(rail.address);
+  }
+  return base::failure(ErrorClass::other,
+                       "rank %u uses several networks (FULMAR_RAILS), but not %s, which is the one "
+                       "in use here; set FULMAR_FABRIC and FULMAR_RAILS to the same on all hosts",
+                       rank, network);
 }
 
 }  // namespace
@@ -87,6 +104,9 @@ std::vector<Networks::Candidate> Networks::candidates(const Options& options) {
 }
 
 Error Networks::open_network(const Options& options) {
+  auto plans = planned_rails(options);
+  if (plans.failed()) return plans.error();
+  if (plans->size() > 1 && open_rails(*plans, options)) return publish();
   const std::vector<Candidate> list = candidates(options);
   if (list.empty()) {
     const bool all_here = job_.node_ranks().size() == job_.size();
@@ -116,6 +136,10 @@ Error Networks::open_one(const Candidate& candidate, const Options& options) {
 }
 
 Error Networks::publish() {
+  if (bundle_ != nullptr) {
+    const auto address = bundle_->address();
+    return address.failed() ? address.error() : job_.publish_address(address.value());
+  }
   if (tcp_ != nullptr) return job_.publish_address(tcp_->address());
   if (verbs_ != nullptr) return job_.publish_address(verbs_->address());
   const auto address = ofi_->address();
@@ -215,6 +239,7 @@ Error Networks::serve(device::Device& device) {
   } else if (shm_ != nullptr) {
     device.rails().use(*shm_, job_.node_ranks());
   }
+  if (bundle_ != nullptr) device.rails().use(*bundle_);
   if (tcp_ != nullptr) device.rails().use(*tcp_);
   if (verbs_ != nullptr) device.rails().use(*verbs_);
   if (ofi_ != nullptr) device.rails().use(*ofi_);
@@ -224,37 +249,54 @@ Error Networks::serve(device::Device& device) {
 
 void Networks::part(device::Device& device) {
   if (network() == nullptr || parted_) return;
+  if (bundle_ != nullptr) bundle_->leave();
   if (tcp_ != nullptr) tcp_->leave();
   if (verbs_ != nullptr) verbs_->leave();
   if (ofi_ != nullptr) ofi_->leave();
   device.wait([&]() noexcept {
-    return (tcp_ == nullptr || tcp_->parted()) && (verbs_ == nullptr || verbs_->parted()) &&
-           (ofi_ == nullptr || ofi_->parted());
+    return (bundle_ == nullptr || bundle_->parted()) && (tcp_ == nullptr || tcp_->parted()) &&
+           (verbs_ == nullptr || verbs_->parted()) && (ofi_ == nullptr || ofi_->parted());
   });
   device.memory().close();
   // This process may wait for the others in the launcher's library, where it answers nobody.
+  if (bundle_ != nullptr) bundle_->end();
   if (tcp_ != nullptr) tcp_->end();
   if (verbs_ != nullptr) verbs_->end();
   parted_ = true;
 }
 
+/// The network that cannot be entered again; null: all can.
+const char* Networks::not_to_resume() const noexcept {
+  if (bundle_ != nullptr) return bundle_->pairs().not_to_resume();
+  return verbs_ != nullptr ? network() : nullptr;
+}
+
+/// Those that a message was ever under way to or from.
+std::vector<std::uint32_t> Networks::known_peers() const {
+  if (bundle_ != nullptr) return bundle_->pairs().known_peers();
+  return tcp_ != nullptr ? tcp_->streams().known_peers() : ofi_->known_peers();
+}
+
 Error Networks::resume(device::Device& device) {
   if (!parted_) return {};
-  if (verbs_ != nullptr) {
+  const char* const only_once = not_to_resume();
+  if (only_once != nullptr) {
     return base::failure(ErrorClass::other,
                          "MPI was left, and the network %s between the hosts cannot be entered "
                          "again: the other ranks "
                          "take no second connection from a process there. Open a session before "
                          "the last MPI_Finalize "
                          "or MPI_Session_finalize, or set FULMAR_FABRIC=shm,tcp or shm,ofi",
-                         network());
+                         only_once);
   }
-  const std::vector<std::uint32_t> known =
-      tcp_ != nullptr ? tcp_->streams().known_peers() : ofi_->known_peers();
-  if (ofi_ != nullptr) ofi_->resume();
+  const std::vector<std::uint32_t> known = known_peers();
+  if (bundle_ != nullptr) {
+    if (const Error error = bundle_->resume(); error.failed()) return error;
+  }
   if (tcp_ != nullptr) {
     if (const Error error = tcp_->resume(); error.failed()) return error;
   }
+  if (ofi_ != nullptr) ofi_->resume();
   parted_ = false;
   // Who asked this process to keep its messages does not remember that: as if it had said so.
   for (const std::uint32_t rank : known) {
@@ -264,6 +306,7 @@ Error Networks::resume(device::Device& device) {
 }
 
 const char* Networks::network() const noexcept {
+  if (bundle_ != nullptr) return fabric::Bundle::name;
   if (tcp_ != nullptr) return fabric::Tcp::name;
   if (verbs_ != nullptr) return fabric::Verbs::name;
   return ofi_ != nullptr ? fabric::Ofi::name : nullptr;
@@ -273,12 +316,16 @@ const char* Networks::provider_of(std::uint32_t rank) const noexcept {
   if (rank == job_.rank()) return nullptr;
   const std::span<const std::uint32_t> here = job_.node_ranks();
   const bool mapped = shm_ != nullptr && std::binary_search(here.begin(), here.end(), rank);
-  return mapped ? fabric::Shm::name : network();
+  if (mapped) return fabric::Shm::name;
+  return bundle_ != nullptr ? bundle_->pairs().name_of(rank) : network();
 }
 
 std::string Networks::reason_of(std::uint32_t rank) const {
   if (rank == job_.rank()) return "this process";
-  if (job_.node_of(rank) != job_.node_of(job_.rank())) return "another node";
+  if (job_.node_of(rank) != job_.node_of(job_.rank())) {
+    const std::string rails = bundle_ == nullptr ? std::string() : bundle_->pairs().text_of(rank);
+    return rails.empty() ? "another node" : "another node, by " + rails;
+  }
   return provider_of(rank) == fabric::Shm::name
              ? "same node: shared memory"
              : "same node, but FULMAR_FABRIC leaves shared memory out";
@@ -288,6 +335,7 @@ base::Result<std::vector<std::byte>> Networks::find(void* self, std::uint32_t ra
   const Networks& own = *static_cast<Networks*>(self);
   auto address = own.job_.address_of(rank);
   if (address.failed()) return address;
+  if (wire::is_bundle_address(*address)) return single_address(rank, *address, own.network());
   const std::string_view theirs = network_of(*address);
   if (theirs == own.network()) return address;
   return base::failure(

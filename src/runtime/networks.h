@@ -13,6 +13,8 @@
 #include "base/error.h"
 #include "device/designs.h"
 #include "device/device.h"
+#include "fabric/bundle/bundle.h"
+#include "fabric/bundle/config.h"
 #include "fabric/ofi/ofi.h"
 #include "fabric/shm/shm.h"
 #include "fabric/shm/studied.h"
@@ -20,6 +22,7 @@
 #include "fabric/verbs/verbs.h"
 #include "runtime/job.h"
 #include "runtime/options.h"
+#include "runtime/rail_choice.h"
 
 namespace fulmar::runtime {
 
@@ -30,6 +33,10 @@ namespace fulmar::runtime {
 /// Of tcp, verbs and ofi one is used, which has to be the same in the whole job: the first that
 /// FULMAR_FABRIC names and that can be opened. Where nothing was said it is tcp, but ofi on a host
 /// with a network that libfabric reaches; verbs has to be asked for so far.
+///
+/// Several of them, or several adapters under tcp, are used at once where FULMAR_RAILS says so, or
+/// where the host has adapters for it (rail_choice.h). Ranks with and without rails find each
+/// other.
 ///
 /// Thread rule: the lock of the library.
 class Networks {
@@ -69,12 +76,25 @@ class Networks {
   base::Error open_network(const Options& options);
   base::Error open_one(const Candidate& candidate, const Options& options);
   base::Error publish();
+  // networks_rails.cc
+  base::Result<std::vector<RailPlan>> planned_rails(const Options& options) const;
+  bool open_rails(std::span<const RailPlan> plans, const Options& options);
+  base::Error add_rail(const RailPlan& plan, std::size_t most_addresses, const Options& options);
+  base::Error add_tcp_rail(const RailPlan& plan, std::size_t most_addresses,
+                           const Options& options);
+  base::Error add_verbs_rail(const RailPlan& plan, std::size_t most_addresses,
+                             const Options& options);
+  base::Error add_ofi_rail(const RailPlan& plan);
+  static base::Result<std::vector<std::byte>> find_any(void* self, std::uint32_t rank);
+
   base::Error open_tcp(const Options& options);
   base::Error open_verbs(const Options& options);
   base::Error open_ofi(const std::string& wish);
   fabric::tcp::Connector::Config connector_config(const Options& options);
   /// The network that is in use between nodes; nullptr: none.
   [[nodiscard]] const char* network() const noexcept;
+  [[nodiscard]] const char* not_to_resume() const noexcept;
+  [[nodiscard]] std::vector<std::uint32_t> known_peers() const;
   static base::Result<std::vector<std::byte>> find(void* self, std::uint32_t rank);
   static void left(void* self, std::uint32_t rank);
   [[noreturn]] static void lost(void* self, std::uint32_t rank, const base::Error& why);
@@ -87,6 +107,7 @@ class Networks {
   std::optional<channel::DesignPlan> design_;
   std::unique_ptr<fabric::StudiedShm> studied_;
   std::unique_ptr<device::DesignLook> look_;
+  std::unique_ptr<fabric::Bundle> bundle_;
   std::unique_ptr<fabric::Tcp> tcp_;
   std::unique_ptr<fabric::Verbs> verbs_;
   std::unique_ptr<fabric::Ofi> ofi_;
