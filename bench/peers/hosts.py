@@ -20,12 +20,14 @@ PORT = 7077
 class Hosts:
     """node0 and node1, while this is entered."""
 
-    def __init__(self, peers):
+    def __init__(self, peers, rails=1):
         self.hydra = pathlib.Path(peers).resolve() / "mpich/bin/mpiexec.hydra"
         self.variables = {"FAKECLUSTER": f"fulmar-bench-{os.getpid()}", "FAKECLUSTER_RSH_ENV": "keep"}
+        self.settings = os.environ | self.variables
+        self.rails = rails
 
     def __enter__(self):
-        subprocess.run([FAKECLUSTER, "up", "2"], env=os.environ | self.variables, check=True)
+        subprocess.run([FAKECLUSTER, "up", "2", "--rails", str(self.rails)], env=self.settings, check=True)
         return self
 
     def __exit__(self, *_):

@@ -127,6 +127,7 @@ class HostsTest(LauncherTest):
     """Has fake hosts, one cluster per class."""
 
     HOSTS = 2
+    RAILS = 1
 
     @classmethod
     def setUpClass(cls):
@@ -135,7 +136,7 @@ class HostsTest(LauncherTest):
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="fulmar-cluster-"))
         os.environ["FAKECLUSTER"] = f"fulmar-test-{os.getpid()}"
         keep = [word for folder in (cls.folder, *PATHS) for word in ("--keep", str(folder))]
-        subprocess.run([FAKECLUSTER, "up", str(cls.HOSTS), "--private-tmp", *keep], check=True)
+        subprocess.run([FAKECLUSTER, "up", str(cls.HOSTS), "--rails", str(cls.RAILS), "--private-tmp", *keep], check=True)
 
     @classmethod
     def tearDownClass(cls):

@@ -144,10 +144,10 @@ class Cluster:
 
     # ---- while it is up
 
-    def limit(self, host, rate):
-        """Limits both directions of all links of a host; `none` lifts it."""
+    def limit(self, host, rate, only=None):
+        """Limits both directions of all links of a host, or of that of one rail; `none` lifts it."""
         i = int(host.removeprefix("node"))
-        for rail in range(self.config().rails):
+        for rail in self._rails(only):
             for where, card in ((host, f"eth{rail}"), (SWITCH, f"p{i}r{rail}")):
                 qdisc = ["nsenter", "-t", str(self.pid_of(where)), "-n", "tc", "qdisc"]
                 subprocess.run([*qdisc, "del", "dev", card, "root"], stderr=subprocess.DEVNULL, check=False)
@@ -155,11 +155,14 @@ class Cluster:
                     subprocess.run([*qdisc, "add", "dev", card, "root", "tbf", "rate", rate, "burst", "256kb",
                                     "latency", "50ms"], check=True)
 
-    def set_links(self, host, state):
-        """Cuts (`down`) or mends (`up`) the links of a host, at the switch."""
+    def set_links(self, host, state, only=None):
+        """Cuts (`down`) or mends (`up`) the links of a host, or that of one rail, at the switch."""
         i = int(host.removeprefix("node"))
-        for rail in range(self.config().rails):
+        for rail in self._rails(only):
             self.in_network_of(SWITCH, "ip", "link", "set", f"p{i}r{rail}", state)
+
+    def _rails(self, only):
+        return range(self.config().rails) if only is None else [int(only)]
 
     def kill(self, host):
         """The host is gone at once, with everything in it."""

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 the Fulmar authors
+"""Two hosts with two networks between them, used at once (decision 0011)."""
+
+import subprocess
+import time
+
+import support
+from support import BUILD, FAKECLUSTER
+
+HYDRA = support.hydra()
+TRAFFIC = BUILD / "tests" / "rails_traffic"
+PROGRAMS = ("p2p.order", "p2p.modes", "p2p.probe", "p2p.types", "coll.levels", "partitioned.rounds", "session.reentry")
+MB = 1_000_000
+
+
+class Rails(support.HostsTest):
+    RAILS = 2
+
+    def setUp(self):
+        for rail in range(self.RAILS):
+            subprocess.run([FAKECLUSTER, "plug", "node1", str(rail)], check=True)
+        self.rate("none")
+
+    def rate(self, rate, *rail):
+        subprocess.run([FAKECLUSTER, "rate", "all", rate, *rail], check=True)
+
+    def carried(self, host="node0"):
+        """Bytes that the adapters of a host have sent so far."""
+        paths = [f"/sys/class/net/eth{rail}/statistics/tx_bytes" for rail in range(self.RAILS)]
+        return [int(word) for word in self.on(host, "cat", *paths).stdout.split()]
+
+    def start(self, *words, **variables):
+        """Starts a job of one rank on each host; `finish` waits for it."""
+        settings = support.environment(HYDRA_LAUNCHER="ssh", HYDRA_LAUNCHER_EXEC=support.RSH,
+                                       FAKECLUSTER=support.os.environ["FAKECLUSTER"], **variables)
+        command = [FAKECLUSTER, "exec", "node0", "--", "timeout", "100", HYDRA, "-hosts", "node0,node1", "-n", "2",
+                   *map(str, words)]
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                text=True, env=settings)
+
+    def finish(self, job):
+        text = job.communicate()[0]
+        self.assertEqual(job.returncode, 0, text)
+        return text
+
+    def share(self, *words, **variables):
+        """How many bytes each rail carries while a job runs."""
+        before = self.carried()
+        self.finish(self.start(*words, **variables))
+        return [after - start for after, start in zip(self.carried(), before)]
+
+    def test_programs(self):
+        for program in PROGRAMS:
+            with self.subTest(program=program):
+                result = self.on("node0", HYDRA, "-hosts", "node0:2,node1:2", "-n", 4, BUILD / "tests" / f"mpi.{program}",
+                                 timeout=120)
+                self.assertEqual(result.returncode, 0, result.stdout)
+
+    def test_equal_rails_carry_equal_parts(self):
+        self.rate("200mbit")
+        one, other = self.share(TRAFFIC, 16, 2 * MB)
+        self.assertGreater(min(one, other), 0.8 * max(one, other))
+
+    def test_rails_carry_what_they_can(self):
+        self.rate("300mbit", "0")
+        self.rate("100mbit", "1")
+        one, other = self.share(TRAFFIC, 16, 4 * MB)
+        self.assertGreater(one, 2.3 * other)
+        self.assertLess(one, 3.9 * other)
+
+    def test_one_network_when_told_so(self):
+        one, other = self.share(TRAFFIC, 4, 2 * MB, FULMAR_RAILS="off")
+        self.assertGreater(one + other, 8 * MB)
+        self.assertLess(min(one, other), 0.2 * MB)
+
+    def test_rails_of_a_list(self):
+        one, other = self.share(TRAFFIC, 8, 2 * MB, FULMAR_RAILS="tcp:eth1+tcp:eth0")
+        self.assertGreater(min(one, other), 2 * MB)
+
+    def cut_in_mid_message(self, rail, *how):
+        """A link goes down while long messages are under way: all arrive, within 10 s of it."""
+        self.rate("200mbit")
+        before = self.carried()
+        job = self.start(TRAFFIC, 24, 4 * MB, "both")
+        support.wait_until(lambda: self.carried()[rail] - before[rail] > 5 * MB, "traffic on the rail")
+        subprocess.run([FAKECLUSTER, *how], check=True)
+        begin = time.monotonic()
+        rest = self.carried()[1 - rail] + 20 * MB
+        support.wait_until(lambda: self.carried()[1 - rail] > rest or job.poll() is not None, "traffic on the other")
+        took = time.monotonic() - begin
+        # The launcher's own connections go over the first one.
+        subprocess.run([FAKECLUSTER, "plug", "node1", str(rail)], check=True)
+        text = self.finish(job)
+        self.assertIn("48 messages arrived", text)
+        self.assertIn("is given up", text)
+        self.assertLess(took, 10)
+
+    def test_link_down_here(self):
+        self.cut_in_mid_message(1, "exec", "node0", "--", "ip", "link", "set", "eth1", "down")
+        self.on("node0", "ip", "link", "set", "eth1", "up")
+
+    def test_link_down_there(self):
+        self.cut_in_mid_message(1, "unplug", "node1", "1")
+
+    def test_link_of_the_first_rail_down(self):
+        self.cut_in_mid_message(0, "unplug", "node1", "0")
+
+    def test_all_links_down(self):
+        """Nothing leads to the other host any more: a clear end, within 10 s."""
+        self.rate("200mbit")
+        before = self.carried()
+        job = self.start(TRAFFIC, 24, 4 * MB)
+        support.wait_until(lambda: min(self.carried()[rail] - before[rail] for rail in range(2)) > 4 * MB, "traffic")
+        begin = time.monotonic()
+        subprocess.run([FAKECLUSTER, "unplug", "node1"], check=True)
+        # Hydra's own connections are cut as well: it is the ranks that have to end.
+        support.wait_until(lambda: "rails_traffic" not in self.on("node0", "ps", "-eo", "comm").stdout, "its end")
+        self.assertLess(time.monotonic() - begin, 12)
+        job.kill()
+        job.communicate()
+
+    def test_info_tells_of_the_rails(self):
+        result = self.on("node0", HYDRA, "-hosts", "node0,node1", "-n", 2, BUILD / "bin" / "fulmar", "info", "--peers")
+        self.assertEqual(result.returncode, 0, result.stdout)
+        self.assertRegex(result.stdout, r"(?m)^ +1 +node1 +rails +another node, by tcp [0-9.]+ .B.*, tcp:10\.77\.1\.0/24 ")
+
+
+support.main()
