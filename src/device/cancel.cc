@@ -13,12 +13,16 @@
 /// answers, and one that has left MPI answers nobody; yet the send must complete (MPI 5.0, section
 /// 11.2.2, where the receiver may be in MPI_Finalize).
 ///
-/// Over shared memory the state of each process is in the job's segment, written after its last
-/// packet. Who has left the world model, and the last session too, is never in a communicator again
-/// to which a message can still be under way. So once that was seen, and a whole look after it
-/// found nothing, no answer will come, and none is needed: the message was not received. A process
+/// Who has left the world model, and the last session too, is never in a communicator again to
+/// which a message can still be under way. So once that is known, and all that the process had sent
+/// was looked at, no answer will come, and none is needed: the message was not received. A process
 /// that has used sessions only may begin the world model and receive what waits for it there: its
-/// silence means nothing before its end. Networks do not tell for good who has left.
+/// silence means nothing before its end.
+///
+/// Over shared memory the state of each process is in the job's segment, written after its last
+/// packet; a whole look after it was seen has to find nothing. Over networks the last packet itself
+/// says so (`gone` of fabric::TellsOfLeaving), or a connection to a process that had left
+/// cannot be made any more.
 namespace fulmar::device {
 
 using wire::PacketKind;
@@ -69,7 +73,7 @@ void Device::ask_back(Operation& send) noexcept {
   if (send.asked_back) return;
   const wire::CookieBody body{send.own_cookie};
   send_control(*send.peer, PacketKind::cancel, send.key(), wire::bytes_of(body));
-  if (!send.peer->near || config_.has_left == nullptr) return;
+  if (send.peer->near && config_.has_left == nullptr) return;
   send.asked_back = true;
   AskedBack& asked = send.peer->asked_back;
   asked.sends.push_back(send.own_cookie);
@@ -99,8 +103,15 @@ void Device::forget_asking(Operation& send) noexcept {
   }
 }
 
-bool Device::has_left(std::uint32_t peer) const noexcept {
-  return config_.has_left != nullptr && config_.has_left(config_.owner, peer);
+bool Device::has_left(const Peer& peer) noexcept {
+  if (peer.near) return config_.has_left != nullptr && config_.has_left(config_.owner, peer.id);
+  return rails_.visit(peer.rail, [&](auto& channel, auto&) {
+    if constexpr (tells_of_leaving<std::remove_cvref_t<decltype(channel)>>) {
+      return channel.provider().gone(peer.id);
+    } else {
+      return false;
+    }
+  });
 }
 
 /// A step of progress. Quiet was the look before this one; it began after a peer had been seen to
@@ -112,7 +123,7 @@ unsigned Device::look_for_leavers() noexcept {
   for (std::size_t i = 0; i < leavers_.peers.size();) {
     Peer& peer = *leavers_.peers[i];
     AskedBack& asked = peer.asked_back;
-    asked.looks = has_left(peer.id) ? asked.looks + 1 : 0;
+    asked.looks = has_left(peer) ? asked.looks + 1 : 0;
     if (asked.looks >= 3 && quiet) given_up += give_up_asking(peer);
     // That may have taken the peer out, and put it in again at the end.
     if (i < leavers_.peers.size() && leavers_.peers[i] == &peer) ++i;
@@ -134,11 +145,11 @@ unsigned Device::give_up_asking(Peer& peer) noexcept {
 }
 
 /// Whether something is queued for a process that may still take it: neither words nor messages to
-/// one which has left for good reach anybody, and its ring stays full. They are not thrown away:
-/// what makes communicators of a later session may be among them.
-bool Device::has_wanted_backlog() const noexcept {
+/// one which has left for good reach anybody, and no room is made for them. They are not thrown
+/// away: what makes communicators of a later session may be among them.
+bool Device::has_wanted_backlog() noexcept {
   return std::any_of(backlog_.begin(), backlog_.end(),
-                     [this](const Peer* peer) { return !peer->near || !has_left(peer->id); });
+                     [this](const Peer* peer) { return !has_left(*peer); });
 }
 
 void Device::on_cancel(Peer& peer, std::span<const std::byte> body) noexcept {

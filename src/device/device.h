@@ -174,7 +174,7 @@ class Device {
   void add_unattended() noexcept { ++unattended_; }
   void remove_unattended() noexcept { --unattended_; }
   /// What finalization waits for: everything handed over is out, but for what is queued for
-  /// processes on this node that have left for good.
+  /// processes that have left for good.
   void drain() noexcept;
 
   using Hook = device::Hook;
@@ -329,8 +329,8 @@ class Device {
   void forget_asking(Operation& send) noexcept;
   unsigned look_for_leavers() noexcept;
   unsigned give_up_asking(Peer& peer) noexcept;
-  bool has_wanted_backlog() const noexcept;
-  bool has_left(std::uint32_t peer) const noexcept;
+  bool has_wanted_backlog() noexcept;
+  bool has_left(const Peer& peer) noexcept;
   void on_cancel(Peer& peer, std::span<const std::byte> body) noexcept;
   void on_cancel_reply(Peer& peer, std::span<const std::byte> body) noexcept;
 

@@ -208,6 +208,11 @@ template <class Channel>
 inline constexpr bool sends_in_place =
     fabric::SendsInPlace<std::remove_cvref_t<decltype(std::declval<Channel&>().provider())>>;
 
+/// Channels whose provider knows who has left.
+template <class Channel>
+inline constexpr bool tells_of_leaving =
+    fabric::TellsOfLeaving<std::remove_cvref_t<decltype(std::declval<Channel&>().provider())>>;
+
 /// Channels whose provider reads and writes peers' memory.
 template <class Channel>
 inline constexpr bool moves_remotely =

@@ -205,6 +205,17 @@ concept HoldsPackets = SendsPackets<P> && requires(P& provider, const P& view) {
   { provider.flush() };
 };
 
+/// Whether a process that leaves MPI comes back: then it receives what was sent to it before.
+enum class Leaving : std::uint8_t { may_return, for_good };
+
+/// `gone(peer)`: the peer has left MPI for good, or until it is back it receives nothing that was
+/// sent to it before; all that it had sent has been handed to the sink. So a question of this
+/// process that is not answered then never will be.
+template <class P>
+concept TellsOfLeaving = Provider<P> && requires(const P& view, std::uint32_t peer) {
+  { view.gone(peer) } -> std::same_as<bool>;
+};
+
 /// There is a file descriptor to sleep on. `arm()` before each sleep: true if there is nothing to
 /// do now and `descriptor()` becomes readable as soon as there is, whatever happens in between;
 /// false: poll first. A sleep ends at `next_deadline_ns()` (of CLOCK_MONOTONIC; -1: never) at the

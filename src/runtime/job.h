@@ -73,8 +73,12 @@ class Job {
   /// once. Fails (other) when the launcher does not answer, or `blob` has more than
   /// `most_address_bytes`.
   [[nodiscard]] base::Error publish_address(std::span<const std::byte> blob);
-  /// What `rank` made known; may block for a round trip to the launcher. Fails (other).
-  [[nodiscard]] base::Result<std::vector<std::byte>> address_of(std::uint32_t rank);
+  /// What `rank` made known; may block for a round trip to the launcher. Under mpiexec a rank may
+  /// not have come into MPI yet: the caller looks (and gets nothing, which no address is) or waits
+  /// for it. Fails (other), also for a rank whose process has ended without coming.
+  enum class Patience : bool { look, wait };
+  [[nodiscard]] base::Result<std::vector<std::byte>> address_of(std::uint32_t rank,
+                                                                Patience patience);
   static constexpr std::size_t most_address_bytes = 600;
   static constexpr std::uint32_t most_remembered = 128;
 
@@ -118,7 +122,9 @@ class Job {
   base::Error map_segment(int descriptor);
   base::Error take_place(std::uint32_t rank);
   base::Error map_own();
-  [[nodiscard]] base::Result<std::vector<std::byte>> address_in_record(std::uint32_t rank);
+  void await_address(std::uint32_t rank) const;
+  [[nodiscard]] bool never_comes(std::uint32_t rank) const noexcept;
+  [[nodiscard]] base::Result<std::vector<std::byte>> address_in_record(std::uint32_t rank) const;
   void remember_addresses();
 
   std::span<std::byte> mapping_;

@@ -40,11 +40,14 @@ base::Error Job::publish_address(std::span<const std::byte> blob) {
   return {};
 }
 
-base::Result<std::vector<std::byte>> Job::address_of(std::uint32_t rank) {
+base::Result<std::vector<std::byte>> Job::address_of(std::uint32_t rank, Patience patience) {
   if (rank >= size_) {
     return failure(ErrorClass::other, "there is no rank %u in a job of %u", rank, size_);
   }
-  if (bootstrap_ == nullptr) return address_in_record(rank);
+  if (bootstrap_ == nullptr) {
+    if (patience == Patience::wait) await_address(rank);
+    return address_in_record(rank);
+  }
   if (left_) {
     const auto known = addresses_.find(rank);
     if (known != addresses_.end()) return known->second;
@@ -57,15 +60,35 @@ base::Result<std::vector<std::byte>> Job::address_of(std::uint32_t rank) {
   return bootstrap::lookup_bytes(*bootstrap_, rank, key_address);
 }
 
-/// Waits for a rank that has not come so far.
-base::Result<std::vector<std::byte>> Job::address_in_record(std::uint32_t rank) {
+/// Returns when the rank has come, or never will.
+void Job::await_address(std::uint32_t rank) const {
   const wire::AddressRecord& record = view_.records[rank].address;
-  std::uint32_t length = 0;
-  while ((length = record.length_plus_one.load(std::memory_order_acquire)) == 0) {
-    if (view_.header->abort.load(std::memory_order_relaxed) != 0) {
-      return failure(ErrorClass::other, "the job ends before rank %u has told its address", rank);
-    }
+  while (record.length_plus_one.load(std::memory_order_acquire) == 0 && !never_comes(rank)) {
     base::futex_wait(record.length_plus_one, 0, base::FutexScope::shared, look_again_ns);
+  }
+}
+
+/// Whether a rank that has told no address so far will tell none any more. mpiexec notes the end of
+/// a process after all that the process has written.
+bool Job::never_comes(std::uint32_t rank) const noexcept {
+  const auto state =
+      static_cast<wire::RankState>(view_.records[rank].state.load(std::memory_order_acquire));
+  return state == wire::RankState::exited || state == wire::RankState::failed ||
+         view_.header->abort.load(std::memory_order_relaxed) != 0;
+}
+
+/// Empty: the rank has not come so far.
+base::Result<std::vector<std::byte>> Job::address_in_record(std::uint32_t rank) const {
+  const wire::AddressRecord& record = view_.records[rank].address;
+  const bool too_late = never_comes(rank);  // first: it may come, and end, between the two looks
+  const std::uint32_t length = record.length_plus_one.load(std::memory_order_acquire);
+  if (length == 0) {
+    if (!too_late) return std::vector<std::byte>();
+    return failure(ErrorClass::other,
+                   "rank %u cannot be reached: its process has ended without MPI_Init or "
+                   "MPI_Session_init, or the job ends; a rank to which messages are sent has to "
+                   "enter MPI",
+                   rank);
   }
   if (length - 1 > most_address_bytes) {
     return failure(ErrorClass::other, "rank %u has told an address of %u bytes, at most %zu can be",

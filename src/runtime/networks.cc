@@ -247,12 +247,12 @@ Error Networks::serve(device::Device& device) {
   return device.use_wake_socket();
 }
 
-void Networks::part(device::Device& device) {
+void Networks::part(device::Device& device, fabric::Leaving how) {
   if (network() == nullptr || parted_) return;
-  if (bundle_ != nullptr) bundle_->leave();
-  if (tcp_ != nullptr) tcp_->leave();
+  if (bundle_ != nullptr) bundle_->leave(how);
+  if (tcp_ != nullptr) tcp_->leave(how);
   if (verbs_ != nullptr) verbs_->leave();
-  if (ofi_ != nullptr) ofi_->leave();
+  if (ofi_ != nullptr) ofi_->leave(how);
   device.wait([&]() noexcept {
     return (bundle_ == nullptr || bundle_->parted()) && (tcp_ == nullptr || tcp_->parted()) &&
            (verbs_ == nullptr || verbs_->parted()) && (ofi_ == nullptr || ofi_->parted());
@@ -275,6 +275,11 @@ const char* Networks::not_to_resume() const noexcept {
 std::vector<std::uint32_t> Networks::known_peers() const {
   if (bundle_ != nullptr) return bundle_->pairs().known_peers();
   return tcp_ != nullptr ? tcp_->streams().known_peers() : ofi_->known_peers();
+}
+
+void Networks::close() noexcept {
+  if (bundle_ != nullptr && parted_) bundle_->close();
+  if (tcp_ != nullptr && parted_) tcp_->close();
 }
 
 Error Networks::resume(device::Device& device) {
@@ -333,8 +338,10 @@ std::string Networks::reason_of(std::uint32_t rank) const {
 
 base::Result<std::vector<std::byte>> Networks::find(void* self, std::uint32_t rank) {
   const Networks& own = *static_cast<Networks*>(self);
-  auto address = own.job_.address_of(rank);
-  if (address.failed()) return address;
+  // tcp goes on meanwhile, and asks again; the others have to be told.
+  const auto patience = own.tcp_ != nullptr ? Job::Patience::look : Job::Patience::wait;
+  auto address = own.job_.address_of(rank, patience);
+  if (address.failed() || address.value().empty()) return address;
   if (wire::is_bundle_address(*address)) return single_address(rank, *address, own.network());
   const std::string_view theirs = network_of(*address);
   if (theirs == own.network()) return address;

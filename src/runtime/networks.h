@@ -51,8 +51,11 @@ class Networks {
   [[nodiscard]] base::Error open(const Options& options);
   /// Gives the device its channels.
   [[nodiscard]] base::Error serve(device::Device& device);
-  /// Waits until every peer has what was sent to it, or is gone; closes the networks.
-  void part(device::Device& device);
+  /// Waits until every peer has what was sent to it, or is gone; closes the networks. `how` is what
+  /// the peers are told.
+  void part(device::Device& device, fabric::Leaving how);
+  /// After `part`, by a process that never resumes: who waits for it to come back learns so.
+  void close() noexcept;
   /// Networks were in use and have been closed: no message reaches the other nodes.
   [[nodiscard]] bool parted() const noexcept { return parted_; }
   /// After `part`: opens them again, at the addresses that the others know. Not collective: ranks

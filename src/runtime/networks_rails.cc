@@ -155,7 +155,7 @@ Error Networks::add_ofi_rail(const RailPlan& plan) {
 }
 
 base::Result<std::vector<std::byte>> Networks::find_any(void* self, std::uint32_t rank) {
-  return static_cast<Networks*>(self)->job_.address_of(rank);
+  return static_cast<Networks*>(self)->job_.address_of(rank, Job::Patience::wait);
 }
 
 }  // namespace fulmar::runtime

@@ -231,9 +231,11 @@ void Process::leave() {
     if (--users_ > 0) return;
   }
   progress_thread_.stop();
+  // A program that has used sessions only may begin the world model later, see device/cancel.cc.
+  const bool for_good = world_state == WorldState::closed;
   {
     const base::EngineGuard guard(library_.lock);
-    networks_->part(*device_);
+    networks_->part(*device_, for_good ? fabric::Leaving::for_good : fabric::Leaving::may_return);
     usable_library.store(nullptr, std::memory_order_release);
     library_.trace = nullptr;
     if (tracing_ != nullptr) tracing_->write(job_.rank(), job_.size());
@@ -258,7 +260,9 @@ void Process::define_attributes() {
 /// A program that has used sessions only may begin another one, so its launcher is told at the end.
 void Process::leave_job() {
   const auto leave = [] {
-    const base::Error error = process().job().leave();
+    Process& self = process();
+    if (self.world_state != WorldState::closed) self.networks_->close();
+    const base::Error error = self.job().leave();
     if (error.failed()) std::fprintf(stderr, "fulmar: %s\n", error.text().c_str());
   };
   if (world_state == WorldState::closed) return leave();

@@ -33,7 +33,7 @@ inline constexpr std::uint32_t ofi_magic = 0x314f4c46;  ///< "FLO1"
 /// 30  u8  prefix    not 0: posted in place, outside of the order; sequence is 0
 /// 31  u8  reserved  0
 /// 32  u32 context   of `bye`: how many packets were posted in place before it
-/// 36  i32 tag
+/// 36  i32 tag       of `bye`: 1 from a process that never comes back, else 0
 /// ```
 struct OfiPacket {
   std::uint32_t magic = ofi_magic;
@@ -52,7 +52,7 @@ struct OfiPacket {
 static_assert(sizeof(OfiPacket) == 40 && offsetof(OfiPacket, sequence) == 16);
 static_assert(offsetof(OfiPacket, kind) == 28 && offsetof(OfiPacket, context) == 32);
 
-/// Packets of the provider itself. They have no body, flags or tag.
+/// Packets of the provider itself. They have no body or flags.
 enum class OfiSignal : std::uint8_t {
   /// The last packet in order of a sender that leaves the job in good order; may be said again.
   bye = 0xf0,
@@ -99,7 +99,8 @@ constexpr const char* fault_of(const OfiPacket& packet, std::size_t body_bytes) 
   if (is_ofi_signal(packet.kind)) {
     const bool seen = packet.kind == static_cast<std::uint8_t>(OfiSignal::seen);
     const bool bare = packet.length == 0 && packet.flags == 0 && packet.prefix_bytes == 0 &&
-                      packet.tag == 0 && !(seen && (packet.context != 0 || packet.sequence != 0));
+                      (packet.tag == 0 || (packet.tag == 1 && !seen)) &&
+                      !(seen && (packet.context != 0 || packet.sequence != 0));
     return bare ? nullptr : "a signal with a body";
   }
   if (!travels(packet.kind)) return "an unknown kind";

@@ -46,6 +46,8 @@ enum class TcpSignal : std::uint8_t {
   seen = 0xf1,  ///< answers `bye`: everything before it was read
   /// `tcp_taken_step` more units of packets have been taken, see `tcp_units`.
   taken = 0xf2,
+  /// As `bye`, for good: what was sent to the process before and not received never will be.
+  farewell = 0xf3,
 };
 
 /// Packets that were posted with a copy are counted in units, and a sender brings no further
@@ -65,7 +67,8 @@ inline constexpr std::size_t tcp_max_prefix_bytes = 32;
 constexpr bool is_signal(std::uint8_t kind) noexcept {
   return kind == static_cast<std::uint8_t>(TcpSignal::bye) ||
          kind == static_cast<std::uint8_t>(TcpSignal::seen) ||
-         kind == static_cast<std::uint8_t>(TcpSignal::taken);
+         kind == static_cast<std::uint8_t>(TcpSignal::taken) ||
+         kind == static_cast<std::uint8_t>(TcpSignal::farewell);
 }
 
 constexpr TcpFrame tcp_frame(const Envelope& envelope, std::size_t prefix_bytes,

@@ -28,4 +28,10 @@ constexpr bool is_about_flow(PacketKind kind) noexcept {
          kind == PacketKind::settled;
 }
 
+/// Whether a packet asks for a message back, or answers that: nothing to a process that has left
+/// for good, which has received all that it ever will.
+constexpr bool is_about_withdrawal(PacketKind kind) noexcept {
+  return kind == PacketKind::cancel || kind == PacketKind::cancel_reply;
+}
+
 }  // namespace fulmar::wire

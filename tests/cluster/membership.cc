@@ -40,7 +40,7 @@ int give_up(const char* step, const fulmar::base::Error& error) {
 unsigned count_peers(Job& job) {
   unsigned right = 0;
   for (std::uint32_t rank = 0; rank < job.size(); ++rank) {
-    const auto found = job.address_of(rank);
+    const auto found = job.address_of(rank, Job::Patience::wait);
     if (found.failed()) std::fprintf(stderr, "membership: %s\n", found.error().text().c_str());
     right += found.ok() && found.value() == address_of(rank) ? 1 : 0;
   }

@@ -69,6 +69,12 @@ class Messages(Across):
         print(result.stdout)
         self.assertEqual(result.returncode, 0, result.stdout)
 
+    def test_cancelled_sends(self):
+        """Whose receivers have left MPI, for good or for a while, or have ended."""
+        for program in ("environment.cancel_in_finalize", "session.cancel_before_world", "session.cancel_after_end"):
+            with self.subTest(program=program):
+                self.across(program, "node0,node1", 2)
+
     def test_two_levels(self):
         """The table of algorithms takes those in levels by itself where ranks share hosts."""
         self.across("coll.two_levels", "node0:2,node1:2", 4)

@@ -9,6 +9,7 @@ import time
 import unittest
 
 from hosts import HostsTest, link
+from layouts import Layout, drop, drop_calls
 
 CONNECT_RANK = os.environ["CONNECT_RANK"]
 LAYOUTS = int(os.environ.get("FULMAR_TEST_LAYOUTS", "12"))
@@ -40,9 +41,11 @@ class Rank:
         self.process.stdout.close()
 
 
-def connect(one, other, lanes=(1, 1), **options):
+def connect(one, other, lanes=(1, 1), when_listening=None, **options):
     """What the ranks on both hosts print, and how long it took."""
     ranks = [Rank(host, number, lanes[number], **options) for number, host in enumerate((one, other))]
+    if when_listening is not None:
+        when_listening()
     begin = time.monotonic()
     ranks[0].begin(ranks[1].address)
     ranks[1].begin(ranks[0].address)
@@ -150,6 +153,25 @@ class TwoHosts(ConnectTest):
         self.other.bridge("inner", "10.9.0.1/24")
         self.assert_connected(connect(self.one, self.other, (3, 3), interfaces="^lo"))
 
+    def test_firewall_at_either_host(self):
+        """Nobody may call a host, but it may call others."""
+        link(self.one, "eth0", self.other, "eth0", ("10.1.0.1/24", "10.1.0.2/24"))
+        for closed in (self.one, self.other):
+            with self.subTest(closed=self.hosts.index(closed)):
+                result = connect(self.one, self.other, (2, 2), when_listening=lambda: drop_calls(closed, "eth0"))
+                self.assert_connected(result, "10.1.0.")
+
+    def test_firewall_at_both_hosts(self):
+        link(self.one, "eth0", self.other, "eth0", ("10.1.0.1/24", "10.1.0.2/24"))
+        for host in (self.one, self.other):
+            drop(host, "eth0")
+        self.assert_failed(connect(self.one, self.other, deadline_ms=1500), "10.1.0.2:")
+
+    def test_one_subnet_twice(self):
+        link(self.one, "eth0", self.other, "eth0", ("10.1.0.1/24", "10.1.0.2/24"))
+        link(self.one, "eth1", self.other, "eth1", ("10.1.0.3/24", "10.1.0.4/24"))
+        self.assert_connected(connect(self.one, self.other, (3, 3)), "10.1.0.")
+
     def test_link_that_comes_up_late(self):
         link(self.one, "eth0", self.other, "eth0", ("10.1.0.1/24", "10.1.0.2/24"))
         ranks = [Rank(self.one, 0, deadline_ms=8000), Rank(self.other, 1, deadline_ms=8000)]
@@ -196,30 +218,16 @@ class DeadOrBusy(ConnectTest):
 
 
 class RandomLayouts(ConnectTest):
-    """Bridges of the same few subnets on both hosts, and none to two networks between them."""
-
-    def lay_out(self, chance):
-        links = chance.randrange(3)
-        names = [["eth0", "net", "ib7"][number] for number in range(links)]
-        for host in (self.one, self.other):
-            for number in range(chance.randrange(4)):
-                subnet = chance.choice(("172.17.0", "172.18.0", "10.88.0", "10.1.0"))
-                name = chance.choice(("docker", "br-", "inner", "x")) + str(number)
-                host.bridge(name, f"{subnet}.{chance.randrange(1, 4)}/24")
-        for number, name in enumerate(names):
-            subnet = f"10.{50 + number}.0"
-            link(self.one, name, self.other, name, (f"{subnet}.1/24", f"{subnet}.2/24"))
-        return links
+    """See layouts.py."""
 
     def test_end_in_a_connection_or_an_error(self):
         for number in range(LAYOUTS):
-            chance = random.Random(SEED * 100000 + number)
-            with self.subTest(layout=number, seed=SEED):
-                self.tearDown()
-                self.setUp()
-                links = self.lay_out(chance)
-                result = connect(self.one, self.other, deadline_ms=1500)
-                if links:
+            self.tearDown()
+            self.setUp()
+            layout = Layout(self.one, self.other, random.Random(SEED * 100000 + number), self.host)
+            with self.subTest(layout=number, seed=SEED, networks=layout.description):
+                result = connect(self.one, self.other, when_listening=layout.when_listening, deadline_ms=1500)
+                if layout.leads or (result[0][0].startswith("connected") and not layout.leads_nowhere):
                     self.assert_connected(result)
                 else:
                     self.assert_failed(result, "rank 1 cannot be reached from rank 0")

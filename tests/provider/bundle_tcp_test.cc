@@ -139,7 +139,9 @@ class TwoBundles::TestedRail final : public bundle::Rail {
     rail_.set_patience(peer, patience);
   }
   void drop(std::uint32_t peer) override { rail_.drop(peer); }
-  void leave() override { rail_.leave(); }
+  void leave(Leaving how) override { rail_.leave(how); }
+  void close() noexcept override { rail_.close(); }
+  [[nodiscard]] bool gone(std::uint32_t peer) const noexcept override { return rail_.gone(peer); }
   [[nodiscard]] bool parted() const noexcept override { return rail_.parted(); }
   void end() noexcept override { rail_.end(); }
   [[nodiscard]] bool may_resume() const noexcept override { return false; }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "provider/tcp_net.h"
 
 /// The whole provider: connections made when they are needed, over the loopback interface.
@@ -14,6 +15,8 @@ namespace fulmar::fabric {
 namespace {
 
 constexpr unsigned patience = 20'000'000;
+/// Of providers, with messages for those who have left and ended.
+constexpr std::uint64_t patience_ns = 50'000'000;
 
 struct World {
   struct Rank {
@@ -22,6 +25,7 @@ struct World {
     KeepingSink sink;
     std::vector<TcpNet::Loss> losses;
     unsigned finds = 0;
+    bool is_known = true;  ///< its address
   };
   std::vector<std::unique_ptr<Rank>> ranks;
 
@@ -37,6 +41,7 @@ struct World {
       config.connect.job_id = 42;
       config.connect.key.fill(self == stranger ? 2 : 1);
       config.connect.deadline_ns = 3'000'000'000;
+      config.patience_ns = patience_ns;
       config.lanes = lanes;
       config.owner = &rank;
       config.find = [](void* owner, std::uint32_t peer) -> base::Result<std::vector<std::byte>> {
@@ -45,6 +50,7 @@ struct World {
         if (asker.world->ranks[peer]->tcp == nullptr) {
           return base::failure(base::ErrorClass::other, "rank %u has no address", peer);
         }
+        if (!asker.world->ranks[peer]->is_known) return std::vector<std::byte>();
         return asker.world->ranks[peer]->tcp->address();
       };
       config.lost = [](void* owner, std::uint32_t peer, const base::Error& why) {
@@ -87,7 +93,7 @@ TEST(TcpConnect, Everybody_talks_to_everybody_and_leaves) {
       for (int tag = 0; a != b && tag < 5; ++tag) world.send(a, b, tag);
     }
   }
-  for (std::uint32_t a = 0; a < size; ++a) world[a].leave();
+  for (std::uint32_t a = 0; a < size; ++a) world[a].leave(Leaving::may_return);
   ASSERT_TRUE(world.poll_until([&] {
     bool all = true;
     for (std::uint32_t a = 0; a < size; ++a) all = all && world[a].parted();
@@ -142,9 +148,29 @@ TEST(TcpConnect, Peer_without_an_address_is_lost) {
   EXPECT_EQ(world.ranks[0]->losses[0].text, "rank 1 has no address");
 }
 
+/// A process that has not told its address so far: nobody waits for it, but for what is sent to it.
+TEST(TcpConnect, Rank_that_comes_late_is_asked_for_again) {
+  World world(3);
+  world.ranks[1]->is_known = false;
+  ASSERT_EQ(world[0].post(1, envelope(0), {}), Post::again);
+  world.send(2, 0, 7);
+  ASSERT_TRUE(world.poll_until([&] { return world.ranks[0]->sink.packets.size() == 1; }));
+  const unsigned asked = world.ranks[0]->finds;
+  ASSERT_TRUE(world[0].arm());
+  const std::int64_t due = world[0].next_deadline_ns();
+  EXPECT_GT(due, 0) << "nothing else ends the sleep";
+  EXPECT_LT(due, static_cast<std::int64_t>(base::now_ns() + 1'000'000'000));
+  world.poll();
+  EXPECT_GT(world.ranks[0]->finds, asked);
+  world.ranks[1]->is_known = true;
+  world.send(0, 1, 8);
+  ASSERT_TRUE(world.poll_until([&] { return world.ranks[1]->sink.packets.size() == 1; }));
+  EXPECT_TRUE(world.ranks[0]->losses.empty());
+}
+
 /// Lets a rank leave in good order while the others look on.
-void leave(World& world, std::size_t rank) {
-  world[rank].leave();
+void leave(World& world, std::size_t rank, Leaving how = Leaving::may_return) {
+  world[rank].leave(how);
   ASSERT_TRUE(world.poll_until([&] { return world[rank].parted(); }));
   world[rank].end();
 }
@@ -233,6 +259,66 @@ TEST(TcpReturn, Message_to_a_rank_that_has_left_and_ended_is_an_error) {
     return world[0].post(1, envelope(0), {}) == Post::done && !world.ranks[0]->losses.empty();
   }));
   EXPECT_NE(world.ranks[0]->losses[0].text.find("rank 1 has left the job"), std::string::npos);
+}
+
+/// What a rank that has said farewell does not answer it never will, until it is back.
+TEST(TcpReturn, Farewell_counts_until_the_rank_is_back) {
+  for (const Leaving how : {Leaving::may_return, Leaving::for_good}) {
+    World world(2);
+    world.send(1, 0, 1);
+    ASSERT_TRUE(took(world, 0, 1));
+    EXPECT_FALSE(world[0].gone(1));
+    leave(world, 1, how);
+    ASSERT_TRUE(world.poll_until([&] { return world[0].streams().connections() == 0; }));
+    EXPECT_EQ(world[0].gone(1), how == Leaving::for_good);
+    ASSERT_TRUE(world[1].resume().ok());
+    world.send(1, 0, 2);
+    ASSERT_TRUE(took(world, 0, 2));
+    EXPECT_FALSE(world[0].gone(1));
+    expect_no_loss(world);
+  }
+}
+
+TEST(TcpReturn, Everything_before_a_farewell_has_been_handed_over_when_it_counts) {
+  World world(2);
+  world.send(1, 0, 0);
+  ASSERT_TRUE(took(world, 0, 1));
+  constexpr std::size_t messages = 500;
+  for (std::size_t i = 0; i < messages; ++i) {
+    ASSERT_EQ(world[1].post(0, envelope(0, 1), {}), Post::done);
+  }
+  world[1].leave(Leaving::for_good);
+  ASSERT_TRUE(world.poll_until([&] { return world[0].gone(1); }));
+  EXPECT_EQ(world.ranks[0]->sink.packets.size(), 1 + messages);
+}
+
+/// Who has left for a while and then ended: found out by a withdrawal, which is no error.
+TEST(TcpReturn, Rank_that_has_left_and_ended_is_gone) {
+  World world(2);
+  world.send(1, 0, 1);
+  ASSERT_TRUE(took(world, 0, 1));
+  leave(world, 1);
+  world[1].close();
+  for (const auto kind : {wire::PacketKind::cancel, wire::PacketKind::cancel_reply}) {
+    ASSERT_TRUE(
+        world.poll_until([&] { return world[0].post(1, envelope(0, 0, kind), {}) == Post::done; }));
+    EXPECT_TRUE(world[0].gone(1));
+  }
+  world.poll();
+  expect_no_loss(world);
+}
+
+TEST(TcpReturn, Message_that_is_taken_back_in_time_is_no_error) {
+  World world(2);
+  world.send(1, 0, 1);
+  ASSERT_TRUE(took(world, 0, 1));
+  leave(world, 1);
+  world[1].close();
+  ASSERT_EQ(world[0].post(1, envelope(0), {}), Post::again);
+  ASSERT_TRUE(world.poll_until([&] { return world[0].gone(1); }));
+  EXPECT_EQ(world[0].post(1, envelope(0), {}), Post::again);
+  world.poll();
+  expect_no_loss(world);
 }
 
 TEST(TcpConnect, Sleeper_is_woken_by_a_caller) {

@@ -99,7 +99,7 @@ TEST_P(TcpRandom, All_arrives_in_order_and_in_place) {
     if (random() % 64 == 0) static_cast<void>(net[one].arm());
   }
   ASSERT_TRUE(posted);
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) net[rank].leave();
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) net[rank].leave(Leaving::for_good);
   bool parted = false;
   for (unsigned i = 0; i < patience && !parted; ++i) {
     parted = true;

@@ -360,6 +360,23 @@ TEST(TcpEnd, Nonsense_ends_the_connection_and_says_so) {
   }
 }
 
+/// What it has not acknowledged does not keep it from learning of the end at once.
+TEST(TcpEnd, Peer_that_is_lost_is_told_so_by_a_reset) {
+  TcpNet net(2);
+  const auto ends = loopback_sockets();
+  ASSERT_TRUE(net[0].adopt(1, 0, ends.first).ok());
+  std::vector<KeepingSink> sinks(2);
+  const wire::TcpFrame wrong = wire::tcp_frame(envelope(8), 0, 1);
+  ASSERT_EQ(::send(ends.second, &wrong, sizeof wrong, 0), ssize_t{sizeof wrong});
+  ASSERT_TRUE(poll_until(net, sinks, [&] { return !net.losses(0).empty(); }));
+  pollfd ended{ends.second, POLLIN, 0};
+  ASSERT_EQ(::poll(&ended, 1, 10'000), 1);
+  char byte = 0;
+  EXPECT_EQ(::recv(ends.second, &byte, 1, 0), -1);
+  EXPECT_EQ(errno, ECONNRESET);
+  ::close(ends.second);
+}
+
 TEST(TcpEnd, Unreachable_peer_is_lost_with_the_reason_given) {
   TcpNet net(2);
   std::vector<KeepingSink> sinks(2);
@@ -388,7 +405,7 @@ TEST(TcpEnd, Leaving_loses_nothing_and_is_no_loss) {
   unsigned posted = 0;
   while (post(net[0], 1, 1000) == Post::done) ++posted;
   for (unsigned i = 0; i < 10; ++i) ASSERT_EQ(post(net[0], 2, 100), Post::done);
-  net[0].leave();
+  net[0].leave(Leaving::for_good);
   EXPECT_FALSE(net[0].parted());
   ASSERT_TRUE(poll_until(net, sinks, [&] { return net[0].parted(); }));
   EXPECT_EQ(sinks[1].packets.size(), posted);
@@ -414,7 +431,7 @@ TEST(TcpEnd, Goodbye_is_answered_when_memory_is_used_up) {
     net.connect(0, 1, local_sockets(4U << 20));
     std::vector<KeepingSink> sinks(2);
     for (unsigned i = 0; i < count; ++i) ASSERT_EQ(post(net[0], 1, 8), Post::done) << i;
-    net[0].leave();
+    net[0].leave(Leaving::for_good);
     ASSERT_TRUE(poll_until(net, sinks, [&] { return net[0].parted(); })) << count;
     EXPECT_EQ(sinks[1].packets.size(), count);
     net[0].end();
@@ -438,7 +455,7 @@ TEST(TcpEnd, All_leave_at_the_same_time) {
       for (unsigned i = 0; a != b && i < 20; ++i) ASSERT_EQ(post(net[a], b, 300), Post::done);
     }
   }
-  for (std::uint32_t a = 0; a < size; ++a) net[a].leave();
+  for (std::uint32_t a = 0; a < size; ++a) net[a].leave(Leaving::for_good);
   ASSERT_TRUE(poll_until(net, sinks, [&] {
     for (std::uint32_t a = 0; a < size; ++a) {
       if (!net[a].parted()) return false;
@@ -455,11 +472,11 @@ TEST(TcpEnd, Peer_that_has_left_and_polls_no_more_holds_up_nobody) {
   TcpNet net(2);
   for (unsigned lane = 0; lane < 2; ++lane) net.connect(0, 1, loopback_sockets(), lane);
   std::vector<KeepingSink> sinks(2);
-  net[0].leave();
+  net[0].leave(Leaving::for_good);
   ASSERT_TRUE(poll_until(net, sinks, [&] { return net[0].parted(); }));
   net[0].end();
   EXPECT_EQ(net[0].poll(sinks[0]), 0U);
-  net[1].leave();
+  net[1].leave(Leaving::for_good);
   for (unsigned i = 0; i < patience && !net[1].parted(); ++i) net[1].poll(sinks[1]);
   EXPECT_TRUE(net[1].parted());
   EXPECT_TRUE(net[1].alive(0));
@@ -470,7 +487,7 @@ TEST(TcpEnd, Posting_to_a_peer_that_left_is_an_error) {
   TcpNet net(2);
   net.connect(0, 1, loopback_sockets());
   std::vector<KeepingSink> sinks(2);
-  net[1].leave();
+  net[1].leave(Leaving::for_good);
   ASSERT_TRUE(poll_until(net, sinks, [&] { return net[1].parted(); }));
   net.ranks[1]->tcp.reset();
   for (unsigned i = 0; i < patience && net[0].streams().connections() > 0; ++i) {

@@ -31,6 +31,7 @@ base::Error Bundle::add(std::unique_ptr<bundle::Rail> rail, std::string label,
 base::Result<std::vector<std::byte>> Bundle::address() const { return pairs_->address(); }
 
 bool Bundle::alive(std::uint32_t peer) const noexcept { return pairs_->alive(peer); }
+bool Bundle::gone(std::uint32_t peer) const noexcept { return pairs_->gone(peer); }
 
 std::size_t Bundle::body_limit(std::uint32_t peer) { return pairs_->body_limit(peer); }
 
@@ -59,11 +60,13 @@ bool Bundle::arm() { return pairs_->arm(); }
 
 std::int64_t Bundle::next_deadline_ns() const noexcept { return pairs_->next_deadline_ns(); }
 
-void Bundle::leave() { pairs_->leave(); }
+void Bundle::leave(Leaving how) { pairs_->leave(how); }
 
 bool Bundle::parted() const noexcept { return pairs_->parted(); }
 
 void Bundle::end() noexcept { pairs_->end(); }
+
+void Bundle::close() noexcept { pairs_->close(); }
 
 base::Error Bundle::resume() { return pairs_->resume(); }
 

@@ -53,6 +53,7 @@ class Bundle {
   [[nodiscard]] std::uint32_t self() const noexcept { return self_; }
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
   [[nodiscard]] bool alive(std::uint32_t peer) const noexcept;
+  [[nodiscard]] bool gone(std::uint32_t peer) const noexcept;
 
   /// The longest body of `post`, and of a packet in place with its prefix, to this peer.
   [[nodiscard]] std::size_t body_limit(std::uint32_t peer);
@@ -77,9 +78,11 @@ class Bundle {
 
   /// The orderly end: `leave`, then poll until `parted`, then `end`: from then on `poll` does
   /// nothing.
-  void leave();
+  void leave(Leaving how);
   [[nodiscard]] bool parted() const noexcept;
   void end() noexcept;
+  /// After `end`, by a process that does not come back: who still tries to reach it learns so.
+  void close() noexcept;
   /// After `end`: as if just opened, at the same addresses. Fails (other) where a rail cannot be
   /// entered again.
   [[nodiscard]] base::Error resume();

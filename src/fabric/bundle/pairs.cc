@@ -176,7 +176,7 @@ void Pairs::stir(std::uint32_t number, Peer& peer) {
 std::optional<Post> Pairs::other_answer(const Peer& peer, wire::PacketKind kind) const {
   if (peer.state == Peer::State::lost || peer.said_bye) return Post::done;
   if (!peer.has_bye && !peer.has_left) return std::nullopt;
-  if (leaving_ || wire::is_about_flow(kind)) return Post::done;
+  if (leaving_ || wire::is_about_flow(kind) || wire::is_about_withdrawal(kind)) return Post::done;
   if (peer.has_bye) return Post::again;
   return std::nullopt;
 }

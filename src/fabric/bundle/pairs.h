@@ -123,9 +123,13 @@ class Pairs {
   [[nodiscard]] std::int64_t next_deadline_ns() const noexcept;
 
   /// The orderly end: `leave`, then poll until `parted`, then `end`.
-  void leave();
+  void leave(Leaving how);
   [[nodiscard]] bool parted() const noexcept;
   void end() noexcept;
+  /// After `end`, by a process that does not come back.
+  void close() noexcept;
+  /// See TellsOfLeaving.
+  [[nodiscard]] bool gone(std::uint32_t peer) const noexcept;
   /// Whether all rails can be entered again, and the first that cannot; null: all can.
   [[nodiscard]] const char* not_to_resume() const noexcept;
   /// After `end`: as if just opened, at the same addresses.
@@ -280,6 +284,7 @@ class Pairs {
   Counters counters_;
   bool look_at_all_ = true;
   bool leaving_ = false;
+  Leaving how_ = Leaving::may_return;  ///< it leaves
   bool rails_left_ = false;
   bool ended_ = false;
 };

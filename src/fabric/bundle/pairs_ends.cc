@@ -23,8 +23,9 @@ std::string text_of_bytes(double bytes) {
 
 }  // namespace
 
-void Pairs::leave() {
+void Pairs::leave(Leaving how) {
   leaving_ = true;
+  how_ = how;
   end_dropped();
   farewell_ends_ns_ = static_cast<std::int64_t>(now()) + farewell_ns;
   for (std::uint32_t number = 0; number < config_.size; ++number) {
@@ -63,7 +64,7 @@ void Pairs::advance_leaving() {
     if (peer->acknowledged != peer->received) static_cast<void>(pay_news(number, *peer));
   }
   rails_left_ = true;
-  for (const Member& member : rails_) member.rail->leave();
+  for (const Member& member : rails_) member.rail->leave(how_);
 }
 
 bool Pairs::parted() const noexcept {
@@ -74,6 +75,21 @@ bool Pairs::parted() const noexcept {
 void Pairs::end() noexcept {
   ended_ = true;
   for (const Member& member : rails_) member.rail->end();
+}
+
+void Pairs::close() noexcept {
+  for (const Member& member : rails_) member.rail->close();
+}
+
+/// Its last word has come in order, behind all else; the rails' own last words tell the rest.
+bool Pairs::gone(std::uint32_t number) const noexcept {
+  const Peer* const peer = peers_[number].get();
+  if (peer == nullptr || peer->state == Peer::State::lost) return false;
+  if (peer->state == Peer::State::single) return rails_[peer->rail].rail->gone(number);
+  if (!peer->has_bye && !peer->has_left) return false;
+  const std::span<const Way> ways(peer->ways.data(), peer->way_count);
+  return std::any_of(ways.begin(), ways.end(),
+                     [&](const Way& way) { return rails_[way.rail].rail->gone(number); });
 }
 
 const char* Pairs::not_to_resume() const noexcept {

@@ -54,9 +54,13 @@ class Rail {
   /// from within `poll`; `lost` need not be called.
   virtual void drop(std::uint32_t peer) = 0;
 
-  virtual void leave() = 0;
+  virtual void leave(Leaving how) = 0;
   [[nodiscard]] virtual bool parted() const noexcept = 0;
   virtual void end() noexcept = 0;
+  /// After `end`, by a process that does not come back.
+  virtual void close() noexcept = 0;
+  /// See TellsOfLeaving; of what came over this rail.
+  [[nodiscard]] virtual bool gone(std::uint32_t peer) const noexcept = 0;
   /// Whether `resume` works.
   [[nodiscard]] virtual bool may_resume() const noexcept = 0;
   [[nodiscard]] virtual base::Error resume() = 0;

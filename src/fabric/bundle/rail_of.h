@@ -19,7 +19,7 @@ concept Bundled =
     P::max_prefix_bytes >= sizeof(wire::BundlePacket) + wire::bundle_max_prefix_bytes &&
     requires(P& provider, const P& view, std::uint32_t peer) {
       { provider.drop(peer) };
-      { provider.leave() };
+      { view.gone(peer) } -> std::same_as<bool>;
       { view.parted() } -> std::same_as<bool>;
       { view.address() };
     };
@@ -70,7 +70,19 @@ class RailOf final : public Rail {
     }
   }
   void drop(std::uint32_t peer) override { provider_->drop(peer); }
-  void leave() override { provider_->leave(); }
+  void leave(Leaving how) override {
+    if constexpr (requires { provider_->leave(how); }) {
+      provider_->leave(how);
+    } else {
+      provider_->leave();
+    }
+  }
+  [[nodiscard]] bool gone(std::uint32_t peer) const noexcept override {
+    return provider_->gone(peer);
+  }
+  void close() noexcept override {
+    if constexpr (requires { provider_->close(); }) provider_->close();
+  }
   [[nodiscard]] bool parted() const noexcept override { return provider_->parted(); }
   void end() noexcept override {
     if constexpr (requires { provider_->end(); }) provider_->end();

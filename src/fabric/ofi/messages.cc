@@ -136,14 +136,15 @@ Error Messages::insert(std::uint32_t rank, Peer& peer) {
 }
 
 /// The peer if packets can go to it now; else null, and what to answer. What goes to a peer that is
-/// lost is dropped, and so are words about flow to one that has left.
+/// lost is dropped, and so are words about flow and withdrawals to one that has left.
 Peer* Messages::ready_peer(std::uint32_t rank, wire::PacketKind kind, Post& otherwise) {
   otherwise = Post::done;
   if (leaving_) return nullptr;
   Peer& peer =
       peers_[rank] != nullptr ? *peers_[rank] : make_peer(rank, cookies_.of(rank, config_.self));
   if (peer.lost) return nullptr;
-  if (peer.has_left && wire::is_about_flow(kind)) return nullptr;
+  const bool is_moot = wire::is_about_flow(kind) || wire::is_about_withdrawal(kind);
+  if ((peer.has_left || peer.gone) && is_moot) return nullptr;
   if (peer.has_left && config_.left == nullptr) {
     lose(rank, failure(ErrorClass::proc_aborted,
                        "rank %u has left the job (MPI_Finalize or the end of its last session), "
@@ -276,7 +277,10 @@ Taken Messages::transmit_pieces(std::uint32_t rank, Peer& peer, OfiPacket head,
 
 Taken Messages::signal(std::uint32_t rank, Peer& peer, OfiSignal kind) {
   OfiPacket head = wire::ofi_packet(kind, kind == OfiSignal::bye ? peer.in_place_out : 0);
-  if (kind == OfiSignal::bye) head.sequence = peer.bye_sent ? peer.bye_number : peer.next_out;
+  if (kind == OfiSignal::bye) {
+    head.sequence = peer.bye_sent ? peer.bye_number : peer.next_out;
+    head.tag = how_ == Leaving::for_good ? 1 : 0;
+  }
   return transmit(rank, peer, head, {});
 }
 
@@ -334,8 +338,9 @@ void Messages::lose_over_network(std::uint32_t rank, const std::string& what) {
                      peers_[rank]->place.c_str(), can_.provider.c_str(), what.c_str()));
 }
 
-void Messages::leave() {
+void Messages::leave(Leaving how) {
   if (std::exchange(leaving_, true)) return;
+  how_ = how;
   farewell_ends_ns_ = now() + longest_farewell_ns;
   for (std::uint32_t rank = 0; rank < config_.size; ++rank) {
     if (peers_[rank] == nullptr || peers_[rank]->lost) continue;

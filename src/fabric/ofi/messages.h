@@ -82,6 +82,10 @@ class Messages {
   [[nodiscard]] bool alive(std::uint32_t peer) const noexcept {
     return peers_[peer] == nullptr || !peers_[peer]->lost;
   }
+  /// See TellsOfLeaving.
+  [[nodiscard]] bool gone(std::uint32_t peer) const noexcept {
+    return peers_[peer] != nullptr && peers_[peer]->gone;
+  }
   [[nodiscard]] const Config& config() const noexcept { return config_; }
   [[nodiscard]] const Capabilities& capabilities() const noexcept { return can_; }
   [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
@@ -120,7 +124,7 @@ class Messages {
   [[nodiscard]] std::int64_t next_deadline_ns() const noexcept { return deadline_ns_; }
 
   /// The orderly end: what is posted from now on is not sent. Look until `parted`.
-  void leave();
+  void leave(Leaving how = Leaving::may_return);
   [[nodiscard]] bool parted() const noexcept;
   /// After that: goes on with everybody.
   void resume();
@@ -182,7 +186,7 @@ class Messages {
   [[nodiscard]] bool next_held(Arrival& arrival);
   void advance(std::uint32_t rank, Peer& peer);
   void note_talk(std::uint32_t rank, Peer& peer);
-  void on_bye(std::uint32_t rank, Peer& peer);
+  void on_bye(std::uint32_t rank, Peer& peer, const wire::OfiPacket& bye);
   void on_stranger();
 
   Config config_;
@@ -221,6 +225,7 @@ class Messages {
   bool moved_ = false;
   bool refused_ = false;  ///< a post since the last look was answered `again`
   bool leaving_ = false;
+  Leaving how_ = Leaving::may_return;  ///< it leaves
 };
 
 }  // namespace fulmar::fabric::ofi

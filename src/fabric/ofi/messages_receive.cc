@@ -197,7 +197,7 @@ bool Messages::in_order(std::uint32_t rank, Peer& peer, const OfiPacket& packet,
   peer.held.erase(packet.sequence);  // a bye that was said twice
   advance(rank, peer);
   if (bye) {
-    on_bye(rank, peer);
+    on_bye(rank, peer, packet);
     return false;
   }
   note_talk(rank, peer);
@@ -228,7 +228,7 @@ bool Messages::next_held(Arrival& arrival) {
   peer.held.erase(found);
   advance(rank, peer);
   if (bye) {
-    on_bye(rank, peer);
+    on_bye(rank, peer, current_.head);
     return false;
   }
   note_talk(rank, peer);
@@ -241,13 +241,15 @@ void Messages::note_talk(std::uint32_t rank, Peer& peer) {
   const bool is_news = !peer.talked || peer.has_left;
   peer.talked = true;
   if (peer.has_left) peer.has_left = peer.bye_heard = false;
+  peer.gone = false;
   if (!is_news || !leaving_ || peer.bye_sent) return;
   peer.owes_bye = true;
   owe(rank, peer);
 }
 
-void Messages::on_bye(std::uint32_t rank, Peer& peer) {
+void Messages::on_bye(std::uint32_t rank, Peer& peer, const OfiPacket& bye) {
   peer.has_left = true;
+  peer.gone = bye.tag == 1;
   end_vigil(peer);
   if (config_.left != nullptr) config_.left(config_.owner, rank);
   peer.owes_seen = true;

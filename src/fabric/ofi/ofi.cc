@@ -10,6 +10,7 @@
 namespace fulmar::fabric {
 
 static_assert(SendsInPlace<Ofi> && SleepsOnDescriptor<Ofi> && MovesRemotely<Ofi>);
+static_assert(TellsOfLeaving<Ofi>);
 
 base::Result<std::unique_ptr<Ofi>> Ofi::open(const ofi::Config& config, const std::string& wish) {
   ofi::Wish wanted;
@@ -36,6 +37,7 @@ Ofi::~Ofi() = default;
 base::Result<std::vector<std::byte>> Ofi::address() const { return messages_->address(); }
 
 bool Ofi::alive(std::uint32_t peer) const noexcept { return messages_->alive(peer); }
+bool Ofi::gone(std::uint32_t peer) const noexcept { return messages_->gone(peer); }
 
 Post Ofi::post(std::uint32_t peer, const wire::Envelope& envelope,
                std::span<const std::byte> body) {
@@ -85,7 +87,7 @@ std::int64_t Ofi::next_deadline_ns() const noexcept { return messages_->next_dea
 
 void Ofi::drop(std::uint32_t peer) { messages_->drop(peer); }
 
-void Ofi::leave() { messages_->leave(); }
+void Ofi::leave(Leaving how) { messages_->leave(how); }
 
 bool Ofi::parted() const noexcept { return messages_->parted(); }
 

@@ -52,6 +52,7 @@ class Ofi {
   [[nodiscard]] std::uint32_t self() const noexcept { return self_; }
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
   [[nodiscard]] bool alive(std::uint32_t peer) const noexcept;
+  [[nodiscard]] bool gone(std::uint32_t peer) const noexcept;
 
   /// A packet for a peer that is known to be dead is dropped: `done`.
   [[nodiscard]] Post post(std::uint32_t peer, const wire::Envelope& envelope,
@@ -90,7 +91,7 @@ class Ofi {
 
   /// The orderly end: `leave`, then poll until `parted`; after that `resume` begins again. See
   /// ofi::Messages.
-  void leave();
+  void leave(Leaving how = Leaving::may_return);
   [[nodiscard]] bool parted() const noexcept;
   void resume();
   [[nodiscard]] std::vector<std::uint32_t> known_peers() const;

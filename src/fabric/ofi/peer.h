@@ -51,7 +51,8 @@ struct Peer {
   bool bye_heard = false;  ///< its bye has come, maybe ahead of other packets
   /// Its bye has come, and with it everything before, and nothing has come or was posted since.
   bool has_left = false;
-  base::Error why;  ///< of the loss
+  bool gone = false;  ///< it has said that it never comes back
+  base::Error why;    ///< of the loss
   std::map<std::uint32_t, HeldPacket> held;
 
   [[nodiscard]] bool bye_acked() const noexcept {

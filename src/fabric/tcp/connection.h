@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "fabric/tcp/acked.h"
 #include "fabric/tcp/inbox.h"
 #include "fabric/tcp/outbox.h"
 #include "fabric/tcp/socket_options.h"
@@ -36,6 +37,7 @@ struct Connection {
   bool in_blocked = false;    ///< listed so; for a while after, too
   bool watches_room = false;  ///< epoll tells of room too
   bool unanswered = false;    ///< something was written, and not all of it is acknowledged
+  Acked acked;                ///< while that is so
   bool doomed = false;        ///< ends with this poll
   bool bye_owed = false;
   bool bye_sent = false;
@@ -59,6 +61,11 @@ struct Peer {
   State state = State::wanted;
   bool asked = false;     ///< by us, for a connection
   bool has_left = false;  ///< once; it may have come back since
+  /// It has left and does not receive any more what was sent to it before.
+  bool gone = false;
+  std::string no_way;  ///< `gone`, and there is no way to it any more: why; empty: there may be
+  std::uint64_t refused_ns = 0;        ///< when a message for one that is gone was refused last
+  std::uint64_t refused_since_ns = 0;  ///< and since when without a long pause
   std::uint32_t dead_after_ms = tcp::dead_after_ms;
   base::Error why;  ///< of `lost`
   std::array<std::unique_ptr<Connection>, most_lanes> lanes;

@@ -123,13 +123,15 @@ const char* Inbox::begin_frame(Bytes& bytes, std::uint32_t peer, SinkRef sink, B
 }
 
 const char* Inbox::take_signal() {
-  if (frame_.kind == static_cast<std::uint8_t>(wire::TcpSignal::taken)) {
+  const auto signal = static_cast<wire::TcpSignal>(frame_.kind);
+  if (signal == wire::TcpSignal::taken) {
     acknowledged_ += wire::tcp_taken_step;
     return nullptr;
   }
-  bool& received = frame_.kind == static_cast<std::uint8_t>(wire::TcpSignal::bye) ? bye_ : seen_;
+  bool& received = signal == wire::TcpSignal::seen ? seen_ : bye_;
   if (received) return "a signal that comes twice";
   received = true;
+  farewell_ = signal == wire::TcpSignal::farewell || farewell_;
   return nullptr;
 }
 

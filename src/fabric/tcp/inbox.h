@@ -55,7 +55,9 @@ class Inbox {
   [[nodiscard]] const char* take(std::span<const std::byte> bytes, std::uint32_t peer, SinkRef sink,
                                  Buffers& buffers);
 
+  /// `bye` or `farewell`.
   [[nodiscard]] bool bye_received() const noexcept { return bye_; }
+  [[nodiscard]] bool farewell_received() const noexcept { return farewell_; }
   [[nodiscard]] bool seen_received() const noexcept { return seen_; }
   /// Units of packets that were taken and not told of; `tell` is called when the peer is told of
   /// another wire::tcp_taken_step of them.
@@ -113,6 +115,7 @@ class Inbox {
 
   Stage stage_ = Stage::header;
   bool bye_ = false;
+  bool farewell_ = false;
   bool seen_ = false;
   bool long_bodies_ = false;
   std::uint32_t sequence_ = 0;

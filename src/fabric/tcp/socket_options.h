@@ -16,7 +16,7 @@
 /// only during the handshake, and `check_answers` asks the kernel what it knows instead.
 namespace fulmar::fabric::tcp {
 
-inline constexpr std::uint32_t dead_after_ms = 9000;
+inline constexpr std::uint32_t dead_after_ms = 8000;
 
 /// TCP_NODELAY, keep-alive (probes from 3 s of silence on, every 2 s, 3 of them), repetitions and
 /// probes at most 2 s apart where the kernel can (Linux 6.15), and TCP_USER_TIMEOUT for the
@@ -29,5 +29,9 @@ void settle_socket(int socket) noexcept;
 /// probes of a closed window, were sent again and again: it or the way to it is dead. One system
 /// call; worth it once a second on a connection that has something to send.
 base::Error check_answers(int socket, std::uint32_t after_ms) noexcept;
+
+/// The next close of the socket tells the other side at once, and does not wait for what it has not
+/// acknowledged: it may be reached although nothing of it arrives here.
+void reset_at_close(int socket) noexcept;
 
 }  // namespace fulmar::fabric::tcp

@@ -12,6 +12,8 @@
 #include <cstring>
 #include <string>
 
+#include "base/clock.h"
+#include "fabric/tcp/socket_options.h"
 #include "wire/travels.h"
 
 /// Connections: their begin, their end, and what is written to them. Reading is in streams_poll.cc.
@@ -111,16 +113,34 @@ base::Error Streams::adopt(std::uint32_t peer, unsigned lane, int socket) {
   connection->address = name_of_end(socket);
   connection->bye_owed = leaving_;
   other.lanes[lane] = std::move(connection);
-  if (lane == 0) other.state = Peer::State::up;
+  if (lane == 0) {
+    other.state = Peer::State::up;
+    other.gone = false;
+  }
   ++connections_;
   events_due_ = true;
   return {};
 }
 
 void Streams::give_up(std::uint32_t peer, const base::Error& why) {
-  const Peer& other = peer_at(peer);
+  Peer& other = peer_at(peer);
   if (other.state != Peer::State::wanted) return;
-  lose(peer, other.has_left ? has_left(peer, why.text().c_str()) : why);
+  if (!other.has_left) return lose(peer, why);
+  other.gone = true;
+  other.no_way = why.text();
+}
+
+/// Of a peer that has left and ended.
+Post Streams::post_without_way(std::uint32_t peer, wire::PacketKind kind) {
+  constexpr std::uint64_t pause_ns = 2'000'000'000;
+  if (wire::is_about_withdrawal(kind)) return Post::done;
+  Peer& other = *peers_[peer];
+  const std::uint64_t now = base::now_ns();
+  if (now - other.refused_ns > pause_ns) other.refused_since_ns = now;
+  other.refused_ns = now;
+  if (now - other.refused_since_ns < config_.patience_ns) return Post::again;
+  lose(peer, has_left(peer, other.no_way.c_str()));
+  return Post::done;
 }
 
 void Streams::drop(std::uint32_t peer) {
@@ -148,6 +168,10 @@ Peer* Streams::ready_peer(std::uint32_t peer, wire::PacketKind kind, Post& other
   const bool is_gone =
       other.state == Peer::State::left || (other.state == Peer::State::wanted && other.has_left);
   if (is_gone && (leaving_ || wire::is_about_flow(kind))) return nullptr;
+  if (!other.no_way.empty() && other.state == Peer::State::wanted) {
+    otherwise = post_without_way(peer, kind);
+    return nullptr;
+  }
   if (other.state == Peer::State::wanted && !other.asked) {
     other.asked = true;
     if (config_.wanted != nullptr) config_.wanted(config_.owner, peer);
@@ -165,7 +189,7 @@ Peer* Streams::ready_peer(std::uint32_t peer, wire::PacketKind kind, Post& other
     case Peer::State::left:
       if (returns) {
         otherwise = Post::again;
-      } else {
+      } else if (!wire::is_about_withdrawal(kind)) {
         lose(peer, has_left(peer, "it does not come back"));
       }
       return nullptr;
@@ -341,15 +365,16 @@ void Streams::write_signals(Connection& connection) {
   // Packets in place that have not begun come after everything that is copied, `bye` comes last.
   const bool last = connection.out.bytes_in_place() == 0;
   if (connection.bye_owed && last && connection.out.reserve(buffers_, 0)) {
-    connection.out.append(wire::TcpSignal::bye);
+    connection.out.append(last_word_);
     connection.bye_owed = false;
     connection.bye_sent = true;
     want_flush(connection);
   }
 }
 
-void Streams::leave() {
+void Streams::leave(Leaving how) {
   leaving_ = true;
+  last_word_ = how == Leaving::for_good ? wire::TcpSignal::farewell : wire::TcpSignal::bye;
   for (const auto& peer : peers_) {
     if (peer == nullptr) continue;
     for (const auto& connection : peer->lanes) {
@@ -437,6 +462,7 @@ void Streams::close(Connection& connection) {
   const std::uint32_t number = connection.peer;
   Peer& peer = *peers_[number];
   if (connection.lane == 0 && peer.state == Peer::State::up) peer.state = Peer::State::left;
+  if (peer.state == Peer::State::lost) reset_at_close(connection.socket.get());
   peer.lanes[connection.lane].reset();
   if (peer.state == Peer::State::left && config_.left != nullptr) forget_if_gone(number);
 }

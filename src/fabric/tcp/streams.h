@@ -42,7 +42,9 @@
 /// from `poll`. A process that leaves sends `bye` on each connection behind everything else and
 /// closes it when the peer has answered `seen`: closing earlier could make its system throw away,
 /// with a reset, what the peer has not read. Who has left may come back (a further session): from
-/// its `bye` on packets wait, until its connections are closed and there is a new one.
+/// its `bye` on packets wait, until its connections are closed and there is a new one. Messages to
+/// a process that has left and then ended wait too, for a few seconds, in which their sender may
+/// take them back (MPI 5.0 section 11.2.2); then the peer is lost.
 ///
 /// A dead host says nothing at all. Keep-alive finds that on an idle connection; where something
 /// was written the kernel is asked once a second for what it knows (socket_options.h).
@@ -54,6 +56,7 @@ namespace fulmar::fabric::tcp {
 class Streams {
  public:
   static constexpr std::size_t default_memory_bytes = 8U << 20;
+  static constexpr std::uint64_t default_patience_ns = 4'000'000'000;
 
   struct Config {
     std::uint32_t self = 0;
@@ -66,6 +69,8 @@ class Streams {
     /// All connections to a peer have ended in good order; it is `wanted` with the next post. Null:
     /// who has left never comes back, and a post to it makes it lost.
     void (*left)(void* owner, std::uint32_t peer) = nullptr;
+    /// How long messages are posted in vain to a peer that has left and ended until it is lost.
+    std::uint64_t patience_ns = default_patience_ns;
     /// A peer is lost; the text names it, its address and the cause.
     void (*lost)(void* owner, std::uint32_t peer, const base::Error& why) = nullptr;
     Io* io = nullptr;  ///< null: the system's calls
@@ -115,9 +120,15 @@ class Streams {
     return peers_[peer] == nullptr || peers_[peer]->state != Peer::State::lost;
   }
 
+  /// True once the peer has left, all that it had sent has been handed over, and it receives
+  /// nothing any more of what was sent to it; until it is back, if it ever is.
+  [[nodiscard]] bool gone(std::uint32_t peer) const noexcept {
+    return peers_[peer] != nullptr && peers_[peer]->gone;
+  }
+
   /// Begins the orderly end: what is posted from now on is not sent. Poll until `parted`: then
   /// every peer has read everything that was posted to it before, or has left or is lost.
-  void leave();
+  void leave(Leaving how);
   [[nodiscard]] bool parted() const noexcept;
   /// After `parted`, when nobody will poll any more: ends the connections, so that peers which
   /// leave later do not wait for an answer.
@@ -140,6 +151,7 @@ class Streams {
   /// that is lost is dropped: `done`. So is one about flow for a peer that has left.
   Peer* ready_peer(std::uint32_t peer, wire::PacketKind kind, Post& otherwise);
   Peer& peer_at(std::uint32_t peer);
+  Post post_without_way(std::uint32_t peer, wire::PacketKind kind);
   static Connection& least_loaded(Peer& peer) noexcept;
   Post send(Connection& connection, const wire::Envelope& envelope,
             std::span<const std::byte> body);
@@ -165,7 +177,7 @@ class Streams {
   void watch_room(Connection& connection, Interest interest);
   /// Asks the kernel about the connections that have not answered, when it is time.
   void check_answers_when_due();
-  void check_all_answers();
+  void check_all_answers(std::uint64_t now_ns);
 
   void lose(std::uint32_t peer, const base::Error& why);
   bool bury();
@@ -197,6 +209,7 @@ class Streams {
   bool events_due_ = false;
   bool watched_ready_ = false;
   bool leaving_ = false;
+  wire::TcpSignal last_word_ = wire::TcpSignal::bye;
   bool signals_owed_ = false;  ///< there was no memory to tell a peer something
 };
 

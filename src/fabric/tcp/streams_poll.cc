@@ -133,6 +133,9 @@ void Streams::after_reading(Connection& connection, const Reading& reading) {
   if (connection.in.bye_received() && !connection.seen_sent) {
     connection.seen_sent = true;
     connection.seen_owed = true;
+    if (connection.lane == 0 && connection.in.farewell_received()) {
+      peers_[connection.peer]->gone = true;
+    }
     write_signals(connection);
   }
   const char* why = nullptr;
@@ -189,11 +192,11 @@ void Streams::check_answers_when_due() {
   const auto now = static_cast<std::int64_t>(base::now_ns());
   if (next_check_ns_ < 0) next_check_ns_ = now + check_interval_ns;
   if (now < next_check_ns_) return;
-  check_all_answers();
+  check_all_answers(static_cast<std::uint64_t>(now));
   next_check_ns_ = any_unanswered_ ? now + check_interval_ns : -1;
 }
 
-void Streams::check_all_answers() {
+void Streams::check_all_answers(std::uint64_t now_ns) {
   any_unanswered_ = false;
   for (std::uint32_t peer = 0; peer < config_.size; ++peer) {
     if (peers_[peer] == nullptr) continue;
@@ -202,9 +205,13 @@ void Streams::check_all_answers() {
       int waiting = 0;
       const int socket = connection->socket.get();
       connection->unanswered = ::ioctl(socket, SIOCOUTQ, &waiting) == 0 && waiting > 0;
-      if (!connection->unanswered) continue;
+      if (!connection->unanswered) {
+        connection->acked = {};
+        continue;
+      }
       any_unanswered_ = true;
-      const base::Error error = check_answers(socket, peers_[peer]->dead_after_ms);
+      base::Error error = check_answers(socket, peers_[peer]->dead_after_ms);
+      if (error.ok()) error = check_acked(socket, connection->acked, now_ns);
       if (error.ok()) continue;
       lose(peer, base::failure(base::ErrorClass::proc_aborted, "lost rank %u at %s: %s", peer,
                                connection->address.c_str(), error.text().c_str()));

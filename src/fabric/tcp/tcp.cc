@@ -10,6 +10,7 @@
 namespace fulmar::fabric {
 
 static_assert(SendsInPlace<Tcp> && HoldsPackets<Tcp> && SleepsOnDescriptor<Tcp>);
+static_assert(TellsOfLeaving<Tcp>);
 
 base::Result<std::unique_ptr<Tcp>> Tcp::open_bare(const tcp::Streams::Config& config) {
   auto streams = tcp::Streams::open(config);
@@ -40,6 +41,7 @@ base::Error Tcp::open_streams() {
   below.size = config_.connect.size;
   below.memory_bytes = config_.memory_bytes;
   below.io = config_.io;
+  below.patience_ns = config_.patience_ns;
   below.owner = this;
   below.wanted = [](void* owner, std::uint32_t peer) { static_cast<Tcp*>(owner)->find(peer); };
   below.left = [](void* owner, std::uint32_t peer) {
@@ -68,8 +70,16 @@ base::Error Tcp::resume() {
 void Tcp::find(std::uint32_t peer) {
   const auto blob = config_.find(config_.owner, peer);
   if (blob.failed()) return streams_->give_up(peer, blob.error());
+  if (blob.value().empty()) return unfound_.push_back(peer);
   connector_->connect(peer, blob.value(), static_cast<unsigned>(config_.lanes));
   step_due_ = true;
+}
+
+void Tcp::find_again() {
+  const std::vector<std::uint32_t> peers = std::exchange(unfound_, {});
+  for (const std::uint32_t peer : peers) {
+    if (streams_->alive(peer)) find(peer);
+  }
 }
 
 unsigned Tcp::poll_any(SinkRef sink) {
@@ -86,11 +96,13 @@ bool Tcp::connector_due() {
   // A deadline need not be met to the microsecond, and a look at the clock is not for nothing.
   constexpr std::uint32_t clock_interval = 256;
   if (++polls_ % clock_interval != 0) return false;
+  if (!unfound_.empty()) return true;
   const std::int64_t deadline = connector_->next_deadline_ns();
   return deadline >= 0 && deadline <= static_cast<std::int64_t>(base::now_ns());
 }
 
 void Tcp::step() {
+  if (!unfound_.empty()) find_again();
   connector_->step(events_);
   for (const tcp::Connector::Event& event : events_) {
     if (event.kind == tcp::Connector::Event::Kind::connected) {
@@ -104,15 +116,22 @@ void Tcp::step() {
 }
 
 bool Tcp::arm() {
+  // Nothing wakes this process when an address becomes known.
+  constexpr std::int64_t ask_interval_ns = 10'000'000;
   step_due_ = true;
+  ask_again_ns_ =
+      unfound_.empty() ? -1 : static_cast<std::int64_t>(base::now_ns()) + ask_interval_ns;
   return streams_->arm();
 }
 
 std::int64_t Tcp::next_deadline_ns() const noexcept {
-  const std::int64_t of_streams = streams_->next_deadline_ns();
-  const std::int64_t of_connector = connector_ == nullptr ? -1 : connector_->next_deadline_ns();
-  if (of_streams < 0 || of_connector < 0) return std::max(of_streams, of_connector);
-  return std::min(of_streams, of_connector);
+  std::int64_t next = -1;
+  for (const std::int64_t deadline :
+       {streams_->next_deadline_ns(), ask_again_ns_,
+        connector_ == nullptr ? -1 : connector_->next_deadline_ns()}) {
+    if (deadline >= 0 && (next < 0 || deadline < next)) next = deadline;
+  }
+  return next;
 }
 
 }  // namespace fulmar::fabric

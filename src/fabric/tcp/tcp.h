@@ -34,8 +34,8 @@ class Tcp {
     std::size_t lanes = 1;
     std::size_t memory_bytes = tcp::Streams::default_memory_bytes;  ///< for bytes under way
     void* owner = nullptr;
-    /// The address() of a peer; called once for each peer that is posted to, may block. An error
-    /// makes the peer lost.
+    /// The address() of a peer that is posted to; may block. Nothing: it is not known yet, and
+    /// asked for again with later polls. An error makes the peer lost.
     base::Result<std::vector<std::byte>> (*find)(void* owner, std::uint32_t peer) = nullptr;
     /// Called from `poll`, once for a peer that cannot be reached any more or ever. The text names
     /// the peer, its address and the cause.
@@ -43,6 +43,8 @@ class Tcp {
     /// Called from `poll` when a peer has left in good order. It may come back, and does not
     /// remember then what it was told.
     void (*left)(void* owner, std::uint32_t peer) = nullptr;
+    /// See tcp::Streams::Config.
+    std::uint64_t patience_ns = tcp::Streams::default_patience_ns;
     tcp::Io* io = nullptr;  ///< null: the system's calls
   };
 
@@ -61,6 +63,7 @@ class Tcp {
   [[nodiscard]] std::uint32_t self() const noexcept { return streams_->self(); }
   [[nodiscard]] std::uint32_t size() const noexcept { return streams_->size(); }
   [[nodiscard]] bool alive(std::uint32_t peer) const noexcept { return streams_->alive(peer); }
+  [[nodiscard]] bool gone(std::uint32_t peer) const noexcept { return streams_->gone(peer); }
 
   /// `again` until there is a connection, which the first post asks for. A packet for a peer that
   /// is known to be dead is dropped: `done`.
@@ -92,16 +95,19 @@ class Tcp {
 
   /// The orderly end: `leave`, then poll until `parted`, then `end`: from then on `poll` does
   /// nothing. See tcp::Streams.
-  void leave() { streams_->leave(); }
+  void leave(Leaving how) { streams_->leave(how); }
   [[nodiscard]] bool parted() const noexcept { return streams_->parted(); }
   void end() noexcept {
     ended_ = true;
     streams_->end();
   }
 
-  /// After `end`: as if just opened, at the same address. Peers that have left as well come back by
-  /// this, too; until then what is sent to them waits, as for a process that computes. What came
-  /// last, before `parted`, has been handed to the sink.
+  /// After `end`, by a process that does not come back: who still tries to reach it learns so.
+  void close() noexcept { connector_.reset(); }
+
+  /// After `end`, if not closed: as if just opened, at the same address. Peers that have left as
+  /// well come back by this, too; until then what is sent to them waits, as for a process that
+  /// computes. What came last, before `parted`, has been handed to the sink.
   [[nodiscard]] base::Error resume();
 
   [[nodiscard]] const tcp::Streams& streams() const noexcept { return *streams_; }
@@ -112,6 +118,7 @@ class Tcp {
   base::Error open_streams();
   unsigned poll_any(SinkRef sink);
   void find(std::uint32_t peer);
+  void find_again();
   [[nodiscard]] bool connector_due();
   void step();
 
@@ -119,6 +126,8 @@ class Tcp {
   std::unique_ptr<tcp::Streams> streams_;
   std::unique_ptr<tcp::Connector> connector_;
   std::vector<tcp::Connector::Event> events_;
+  std::vector<std::uint32_t> unfound_;  ///< peers whose address is not known yet
+  std::int64_t ask_again_ns_ = -1;      ///< for those, after a sleep; -1: never
   std::uint32_t polls_ = 0;
   bool step_due_ = true;
   bool ended_ = false;

@@ -134,13 +134,14 @@ Peer& Messages::peer_at(std::uint32_t rank) {
 }
 
 /// The peer if packets can go to it now; else null, and what to answer. What goes to a peer that is
-/// lost is dropped, and so are words about flow to one that has left.
+/// lost is dropped, and so are words about flow and withdrawals to one that has left.
 Peer* Messages::ready_peer(std::uint32_t rank, wire::PacketKind kind, Post& otherwise) {
   otherwise = Post::done;
   if (leaving_) return nullptr;
   Peer& peer = peer_at(rank);
   if (peer.state == Peer::State::lost) return nullptr;
-  if (peer.has_left && wire::is_about_flow(kind)) return nullptr;
+  const bool is_moot = wire::is_about_flow(kind) || wire::is_about_withdrawal(kind);
+  if (peer.has_left && is_moot) return nullptr;
   if (peer.has_left) {
     lose(rank, failure(ErrorClass::proc_aborted,
                        "rank %u has left the job (MPI_Finalize or the end of its last session), "

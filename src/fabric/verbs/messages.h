@@ -97,6 +97,10 @@ class Messages {
   [[nodiscard]] bool alive(std::uint32_t peer) const noexcept {
     return peers_[peer] == nullptr || peers_[peer]->state != Peer::State::lost;
   }
+  /// Who has left over this network never comes back.
+  [[nodiscard]] bool gone(std::uint32_t peer) const noexcept {
+    return peers_[peer] != nullptr && peers_[peer]->has_left;
+  }
   [[nodiscard]] const Config& config() const noexcept { return config_; }
   [[nodiscard]] const Traits& traits() const noexcept { return traits_; }
   [[nodiscard]] const Counters& counters() const noexcept { return counters_; }

@@ -10,6 +10,7 @@
 namespace fulmar::fabric {
 
 static_assert(SendsInPlace<Verbs> && SleepsOnDescriptor<Verbs> && MovesRemotely<Verbs>);
+static_assert(TellsOfLeaving<Verbs>);
 
 base::Result<std::unique_ptr<Verbs>> Verbs::open(const verbs::Config& config,
                                                  const std::string& device,
@@ -37,6 +38,7 @@ Verbs::~Verbs() = default;
 std::vector<std::byte> Verbs::address() const { return messages_->address(); }
 
 bool Verbs::alive(std::uint32_t peer) const noexcept { return messages_->alive(peer); }
+bool Verbs::gone(std::uint32_t peer) const noexcept { return messages_->gone(peer); }
 
 Post Verbs::post(std::uint32_t peer, const wire::Envelope& envelope,
                  std::span<const std::byte> body) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 // ranks: 2 4
+// networks: tcp
 //
 // Sends are cancelled whose receivers are in MPI_Finalize, or have returned from it: they complete
 // (MPI 5.0, 11.2.2), and nobody has received them. So many that no room is left for words to the

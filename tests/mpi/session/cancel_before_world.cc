@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
+// networks: tcp
 //
 // Rank 1 has used a session only, and begins the world model later. What rank 0 has sent to it
 // meanwhile on MPI_COMM_WORLD and cancelled is received or cancelled, never both (MPI 5.0, 3.8.4).

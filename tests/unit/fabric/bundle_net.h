@@ -42,6 +42,7 @@ struct TestLine {
   std::size_t step_bytes = SIZE_MAX;             ///< payload is handed over in such steps
   std::uint64_t carried[2] = {0, 0};             ///< by receiver: bytes in place
   unsigned drops[2] = {0, 0};
+  bool gone[2] = {false, false};  ///< by process: it has left for good
 
   void tick() {
     for (std::size_t& each : budget) {
@@ -121,7 +122,12 @@ class TestRail final : public bundle::Rail {
     end();
     line_.to_notice[1 - self_] = true;
   }
-  void leave() override { left_ = true; }
+  void leave(Leaving how) override {
+    left_ = true;
+    line_.gone[self_] = how == Leaving::for_good;
+  }
+  void close() noexcept override {}
+  [[nodiscard]] bool gone(std::uint32_t peer) const noexcept override { return line_.gone[peer]; }
   [[nodiscard]] bool parted() const noexcept override {
     return left_ && line_.queue[1 - self_].empty();
   }

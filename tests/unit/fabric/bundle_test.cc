@@ -267,7 +267,7 @@ TEST(Bundle, Rail_that_never_connects_is_left_out) {
 TEST(Bundle, Leaving_waits_until_all_has_come) {
   BundlePair pair(2);
   for (std::int32_t i = 0; i < 30; ++i) ASSERT_EQ(pair.send(0, i), Post::done);
-  pair.ranks[0].bundle->leave();
+  pair.ranks[0].bundle->leave(Leaving::may_return);
   for (int i = 0; i < 50; ++i) pair.poll(0);
   EXPECT_FALSE(pair.ranks[0].bundle->parted());
   pair.settle();
@@ -277,17 +277,32 @@ TEST(Bundle, Leaving_waits_until_all_has_come) {
   EXPECT_EQ(pair.send(1, 0), Post::again);
   const wire::Envelope word{wire::PacketKind::hold, 0, 0, 0, 0};
   EXPECT_EQ(pair.ranks[1].bundle->post(0, word, {}), Post::done);
-  pair.ranks[1].bundle->leave();
+  pair.ranks[1].bundle->leave(Leaving::may_return);
   pair.settle();
   EXPECT_TRUE(pair.ranks[1].bundle->parted());
+}
+
+TEST(Bundle, Who_leaves_for_good_is_gone_behind_its_last_word) {
+  for (const Leaving how : {Leaving::may_return, Leaving::for_good}) {
+    BundlePair pair(2);
+    ASSERT_EQ(pair.send(0, 0), Post::done);
+    pair.settle();
+    EXPECT_FALSE(pair.ranks[1].bundle->gone(0));
+    pair.ranks[0].bundle->leave(how);
+    pair.settle();
+    EXPECT_EQ(pair.ranks[1].bundle->gone(0), how == Leaving::for_good);
+    // A question of this process is nothing to one that has left.
+    const wire::Envelope question{wire::PacketKind::cancel, 0, 0, 0, 0};
+    EXPECT_EQ(pair.ranks[1].bundle->post(0, question, {}), Post::done);
+  }
 }
 
 TEST(Bundle, Both_leave_at_once) {
   BundlePair pair(2);
   ASSERT_EQ(pair.send(0, 0), Post::done);
   ASSERT_EQ(pair.send(1, 0), Post::done);
-  pair.ranks[0].bundle->leave();
-  pair.ranks[1].bundle->leave();
+  pair.ranks[0].bundle->leave(Leaving::may_return);
+  pair.ranks[1].bundle->leave(Leaving::may_return);
   pair.settle();
   EXPECT_TRUE(pair.ranks[0].bundle->parted() && pair.ranks[1].bundle->parted());
   EXPECT_EQ(pair.tags(0), counting(1));
@@ -298,7 +313,7 @@ TEST(Bundle, Leaving_survives_the_death_of_a_rail) {
   BundlePair pair(2);
   for (std::int32_t i = 0; i < 30; ++i) ASSERT_EQ(pair.send(0, i), Post::done);
   pair.lines[0].cut();
-  pair.ranks[0].bundle->leave();
+  pair.ranks[0].bundle->leave(Leaving::may_return);
   pair.poll(0);
   pair.lines[0].notice(0);
   pair.settle();

@@ -105,6 +105,17 @@ TEST(Inbox, Units_of_packets_with_a_copy_are_counted_and_told_ones_are_fetched_o
   EXPECT_EQ(inbox.fetch_acknowledged(), 0U);
 }
 
+TEST(Inbox, Farewell_is_a_goodbye_for_good) {
+  for (const auto signal : {wire::TcpSignal::bye, wire::TcpSignal::farewell}) {
+    Inbox inbox;
+    Buffers buffers(1U << 20);
+    Log log;
+    ASSERT_EQ(inbox.take(Stream().signal(signal).bytes, 0, SinkRef(log), buffers), nullptr);
+    EXPECT_TRUE(inbox.bye_received());
+    EXPECT_EQ(inbox.farewell_received(), signal == wire::TcpSignal::farewell);
+  }
+}
+
 TEST(Inbox, Stream_split_anywhere_means_the_same) {
   const Stream stream = mixed();
   for (const std::size_t answer : {0U, 1U, 5U, 64U}) {
@@ -167,6 +178,8 @@ TEST(Inbox, Faults_are_named) {
   EXPECT_EQ(fault_of(Stream().signal(wire::TcpSignal::bye).packet(1, "a")),
             "a packet after its last");
   EXPECT_EQ(fault_of(Stream().signal(wire::TcpSignal::bye).signal(wire::TcpSignal::bye)),
+            "a signal that comes twice");
+  EXPECT_EQ(fault_of(Stream().signal(wire::TcpSignal::bye).signal(wire::TcpSignal::farewell)),
             "a signal that comes twice");
   EXPECT_EQ(fault_of(Stream().in_place("prefix", "")), "a prefix and nothing behind it");
   EXPECT_EQ(fault_of(Stream().in_place(std::string(33, 'p'), "x")), "a prefix that is too long");
