@@ -4,7 +4,9 @@
 FULMAR_TEST_EVERY_PATH=1, as in the soak."""
 
 import os
+import pathlib
 import re
+import tempfile
 import unittest
 
 import support
@@ -60,6 +62,21 @@ class Messages(Across):
                     self.assertEqual(found["fetched_messages"] + found["put_messages"] + found["memory_opened"], 0, found)
                 else:
                     self.assertGreater(found[moved], 30, found)
+
+    @unittest.skipUnless(support.has_network("ofi"), "this build or machine has no libfabric")
+    def test_who_only_listens_over_ofi_notices_a_death(self):
+        """Rank 0 waits for rank 1, which is killed. The launcher does not see that before rank 0 has ended. Who ends a job
+        through Hydra may lose what it has written before, so the text goes into a file."""
+        with tempfile.TemporaryDirectory(dir=BUILD) as folder:
+            text, statuses = pathlib.Path(folder) / "text", pathlib.Path(folder) / "statuses"
+            script = (f'"{support.ORPHANS}" 2>>"{text}"; echo $? >>"{statuses}"; '
+                      f'until [ $(wc -l <"{statuses}") = 2 ]; do sleep 0.1; done')
+            result = self.on("node0", HYDRA, "-hosts", "node0,node1", "-n", 2, "sh", "-c", script,
+                             env={"FULMAR_FABRIC": "shm,ofi"})
+            self.assertNotEqual(result.returncode, 124, result.stdout)
+            self.assertNotIn("0", statuses.read_text().split(), result.stdout)
+            self.assertRegex(text.read_text(),
+                             r"lost rank 1 at \S*10\.\S+, over tcp;ofi_rxm of libfabric: nobody listens at its address")
 
     @unittest.skipUnless(EVERY_PATH, "ten million messages are for the soak")
     def test_flood(self):

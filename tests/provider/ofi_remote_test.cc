@@ -211,7 +211,7 @@ TEST(OfiVigil, Who_computes_is_asked_and_not_dead) {
   EXPECT_TRUE(orders.net.losses(1).empty());
 }
 
-/// That a death ends them is for the kernel to show: tests/cluster/test_prterun.py.
+/// That a death ends them is for the kernel to show: tests/cluster/test_messages.py.
 TEST(OfiVigil, Lifelines_reach_the_real_libfabric_also_of_who_computes) {
   if (const std::string why = lacking_libfabric(); !why.empty()) GTEST_SKIP() << why;
   RealOfi net(2, {.vigil_ns = always_ns});
