@@ -275,11 +275,11 @@ struct RemotePlace {
 /// the bytes were fetched, or a put to where they were read.
 ///
 /// Both answer `again` where there is no room or no connection yet, and else end with one `sent`,
-/// from within `poll`, in no particular order. A place that the peer did not open ends the
-/// connection: `lost`. When a peer is lost nothing is read into or out of memory of this process
-/// for it once its orders have ended by `sent(token, lost)`, which the loss itself may be told
-/// ahead of. Some adapters need the peer's processor to look now and then all the same (libfabric's
-/// manual progress): a peer that computes is waited for.
+/// from within `poll`, in no particular order. A place that the peer did not open makes it `lost`,
+/// and this process to it where there is a connection that ends. When a peer is lost nothing is
+/// read into or out of memory here for it once its orders have ended by `sent(token, lost)`, which
+/// may be told after the loss. Some adapters need the peer's processor to look now and then all the
+/// same (libfabric's manual progress): a peer that computes is waited for.
 template <class P>
 concept MovesRemotely =
     SendsPackets<P> &&
