@@ -59,7 +59,6 @@ class Device {
   [[nodiscard]] const Config& config() const noexcept { return config_; }
   [[nodiscard]] base::EngineLock& lock() noexcept { return lock_; }
   [[nodiscard]] MemoryOpener& memory() noexcept { return memory_opener_; }
-  /// For the library's own thread.
   [[nodiscard]] Service& service() noexcept { return service_; }
 
   // --- messages
@@ -117,14 +116,7 @@ class Device {
   template <class Finished>
   void wait(Finished&& finished, WaitNote note = {}) noexcept {
     if (finished()) return release_held();
-    if (lock_.enabled()) {
-      wait_with_threads(
-          [](void* f) noexcept {
-            return bool((*static_cast<std::remove_reference_t<Finished>*>(f))());
-          },
-          &finished, note);
-      return;
-    }
+    if (lock_.enabled()) return wait_with_threads(holds<Finished>, &finished, note);
     Idle idle(config_.wait_style, config_.oversubscribed);
     while (!finished()) {
       if (progress() != 0) {
@@ -146,11 +138,7 @@ class Device {
         if (finished()) return release_held();
       }
     }
-    wait_watching(
-        [](void* f) noexcept {
-          return bool((*static_cast<std::remove_reference_t<Finished>*>(f))());
-        },
-        &finished, note);
+    wait_watching(holds<Finished>, &finished, note);
   }
   void wait_done(const Operation& operation,
                  WaitNote::Kind kind = WaitNote::Kind::message) noexcept {
@@ -438,6 +426,10 @@ class Device {
   static constexpr std::uint64_t smallest_piece_bytes = 256;
   static constexpr int looks_before_progress = 64;
   static constexpr int yields_before_sleep = 1000;
+  template <class Finished>
+  static bool holds(void* finished) noexcept {
+    return bool((*static_cast<std::remove_reference_t<Finished>*>(finished))());
+  }
   [[gnu::noinline]] void wait_watching(bool (*finished)(void*) noexcept, void* argument,
                                        WaitNote note) noexcept;
 
