@@ -102,17 +102,18 @@ base::Result<std::vector<wire::BundleRail>> Pairs::rails_of(std::uint32_t number
 base::Error Pairs::match(std::uint32_t number, Peer& peer) {
   auto theirs = rails_of(number);
   if (theirs.failed()) return theirs.error();
+  const bool theirs_first = number < config_.self;
   std::vector<std::uint8_t> shared;
-  if (number < config_.self) {
-    for (const wire::BundleRail& rail : *theirs) {
-      for (std::uint8_t i = 0; i < rails_.size(); ++i) {
-        if (rails_[i].label == rail.label) shared.push_back(i);
-      }
-    }
+  const auto add = [&](const std::string& label) {
+    const auto found = std::find_if(rails_.begin(), rails_.end(),
+                                    [&](const Member& member) { return member.label == label; });
+    if (found == rails_.end() || find_label(*theirs, label) == nullptr) return;
+    shared.push_back(static_cast<std::uint8_t>(found - rails_.begin()));
+  };
+  if (theirs_first) {
+    for (const wire::BundleRail& rail : *theirs) add(rail.label);
   } else {
-    for (std::uint8_t i = 0; i < rails_.size(); ++i) {
-      if (find_label(*theirs, rails_[i].label) != nullptr) shared.push_back(i);
-    }
+    for (const Member& member : rails_) add(member.label);
   }
   if (shared.empty()) {
     return failure(ErrorClass::other,

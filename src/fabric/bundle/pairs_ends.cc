@@ -134,12 +134,9 @@ void Pairs::rail_left(std::uint32_t rail, std::uint32_t number) {
   }
   const auto way = peer->way_of(rail);
   if (!way || rails_left_ || peer->ways[*way].ended_here) return;
-  if (!peer->has_bye) {
-    return end_way(number, *peer, *way,
-                   base::failure(base::ErrorClass::other,
-                                 "rank %u has closed its connection before its last word", number));
-  }
   peer->ways[*way].is_connected = false;
+  // A connection of its earlier life, if it has come back over another rail meanwhile.
+  if (!peer->has_bye) return;
   for (std::uint8_t i = 0; i < peer->way_count; ++i) {
     if (peer->ways[i].is_connected) return;
   }

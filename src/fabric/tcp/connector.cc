@@ -84,8 +84,10 @@ Error Connector::start(const InterfaceChoice& choice) {
                    "FULMAR_TCP_INTERFACES=%s leaves no address of this host; it has %s",
                    config_.interfaces.c_str(), text_of(all_).c_str());
   }
+  const auto preferred = InterfaceChoice::parse(config_.preferred);
+  if (preferred.failed()) return preferred.error();
   std::stable_partition(used_.begin(), used_.end(), [&](const LocalAddress& local) {
-    return local.interface == config_.preferred &&
+    return preferred.value().chosen() && preferred.value().takes(local) &&
            local.address.kind == wire::AddressKind::ordinary;
   });
   if (choice.chosen()) source_ = Source::chosen;

@@ -72,8 +72,8 @@ class Connector {
     void (*report)(void* owner, const char* line) = nullptr;
     void* owner = nullptr;
     std::string ports;  ///< FULMAR_TCP_PORTS; empty: any
-    /// The interface whose addresses are told first, so that peers try them before others as
-    /// likely; empty: none is better.
+    /// Interfaces or subnets whose addresses are told first, so that peers try them before others
+    /// as likely; empty: none is better.
     std::string preferred;
     std::size_t most_addresses = wire::max_tcp_addresses;  ///< that are told
     /// 0: no end, see above. Counted from `deadline_ns` on.
