@@ -265,18 +265,6 @@ void Networks::part(device::Device& device, fabric::Leaving how) {
   parted_ = true;
 }
 
-/// The network that cannot be entered again; null: all can.
-const char* Networks::not_to_resume() const noexcept {
-  if (bundle_ != nullptr) return bundle_->pairs().not_to_resume();
-  return verbs_ != nullptr ? network() : nullptr;
-}
-
-/// Those that a message was ever under way to or from.
-std::vector<std::uint32_t> Networks::known_peers() const {
-  if (bundle_ != nullptr) return bundle_->pairs().known_peers();
-  return tcp_ != nullptr ? tcp_->streams().known_peers() : ofi_->known_peers();
-}
-
 void Networks::close() noexcept {
   if (bundle_ != nullptr && parted_) bundle_->close();
   if (tcp_ != nullptr && parted_) tcp_->close();
@@ -284,20 +272,17 @@ void Networks::close() noexcept {
 
 Error Networks::resume(device::Device& device) {
   if (!parted_) return {};
-  const char* const only_once = not_to_resume();
-  if (only_once != nullptr) {
+  if (bundle_ != nullptr || verbs_ != nullptr) {
     return base::failure(ErrorClass::other,
                          "MPI was left, and the network %s between the hosts cannot be entered "
                          "again: the other ranks "
                          "take no second connection from a process there. Open a session before "
-                         "the last MPI_Finalize "
-                         "or MPI_Session_finalize, or set FULMAR_FABRIC=shm,tcp or shm,ofi",
-                         only_once);
+                         "the last MPI_Finalize or MPI_Session_finalize, or set "
+                         "FULMAR_FABRIC=shm,tcp (or shm,ofi) and FULMAR_RAILS=off",
+                         network());
   }
-  const std::vector<std::uint32_t> known = known_peers();
-  if (bundle_ != nullptr) {
-    if (const Error error = bundle_->resume(); error.failed()) return error;
-  }
+  const std::vector<std::uint32_t> known =
+      tcp_ != nullptr ? tcp_->streams().known_peers() : ofi_->known_peers();
   if (tcp_ != nullptr) {
     if (const Error error = tcp_->resume(); error.failed()) return error;
   }

@@ -96,8 +96,6 @@ class Networks {
   fabric::tcp::Connector::Config connector_config(const Options& options);
   /// The network that is in use between nodes; nullptr: none.
   [[nodiscard]] const char* network() const noexcept;
-  [[nodiscard]] const char* not_to_resume() const noexcept;
-  [[nodiscard]] std::vector<std::uint32_t> known_peers() const;
   static base::Result<std::vector<std::byte>> find(void* self, std::uint32_t rank);
   static void left(void* self, std::uint32_t rank);
   [[noreturn]] static void lost(void* self, std::uint32_t rank, const base::Error& why);

@@ -31,19 +31,18 @@ enum class BundleWhat : std::uint8_t {
 ///  4  u32 ack       so many packets in order of the receiver's have come to their turn here
 ///  8  u8  what      a BundleWhat
 ///  9  u8  flags     of those below
-/// 10  u16 life      how often the sender had entered the job before
-/// 12  u32 reserved  0
+/// 10  6 bytes       0
 /// ```
 struct BundlePacket {
   std::uint32_t number = 0;
   std::uint32_t ack = 0;
   std::uint8_t what = 0;
   std::uint8_t flags = 0;
-  std::uint16_t life = 0;
+  std::uint16_t reserved_first = 0;
   std::uint32_t reserved = 0;
 };
 static_assert(sizeof(BundlePacket) == 16 && offsetof(BundlePacket, what) == 8);
-static_assert(offsetof(BundlePacket, life) == 10 && offsetof(BundlePacket, reserved) == 12);
+static_assert(offsetof(BundlePacket, reserved_first) == 10);
 
 /// The receiver is to tell soon how far it has come.
 inline constexpr std::uint8_t bundle_answer_soon = 1;
@@ -71,10 +70,10 @@ inline constexpr PacketKind bundle_signal_kind = PacketKind::data;
 enum class BundlePlace : std::uint8_t { packet, in_place };
 
 /// Why a header with `rest` bytes of body, or of prefix, behind it makes no sense; null if it does.
-/// Numbers, life and rail are the receiver's to judge.
+/// Numbers and rail are the receiver's to judge.
 constexpr const char* fault_of(const BundlePacket& packet, BundlePlace place,
                                std::size_t rest) noexcept {
-  if (packet.reserved != 0 || packet.flags > bundle_answer_soon)
+  if (packet.reserved != 0 || packet.reserved_first != 0 || packet.flags > bundle_answer_soon)
     return "reserved bits that are set";
   const auto what = static_cast<BundleWhat>(packet.what);
   if ((what == BundleWhat::piece) != (place == BundlePlace::in_place)) return "an unknown kind";

@@ -10,7 +10,7 @@ from support import BUILD, FAKECLUSTER
 
 HYDRA = support.hydra()
 TRAFFIC = BUILD / "tests" / "rails_traffic"
-PROGRAMS = ("p2p.order", "p2p.modes", "p2p.probe", "p2p.types", "coll.levels", "partitioned.rounds", "session.reentry")
+PROGRAMS = ("p2p.order", "p2p.modes", "p2p.probe", "p2p.types", "coll.levels", "partitioned.rounds")
 MB = 1_000_000
 
 

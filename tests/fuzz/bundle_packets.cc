@@ -79,8 +79,6 @@ class InputRail final : public Rail {
   [[nodiscard]] bool gone(std::uint32_t /*peer*/) const noexcept override { return false; }
   [[nodiscard]] bool parted() const noexcept override { return true; }
   void end() noexcept override {}
-  [[nodiscard]] bool may_resume() const noexcept override { return false; }
-  [[nodiscard]] base::Error resume() override { return {}; }
 
  private:
   static void in_place(fabric::SinkRef sink, const Item& item) {
@@ -139,7 +137,7 @@ Item next_item(std::span<const std::uint8_t>& input) {
   head.ack = input[1] % 64 == 63 ? input[1] : 0;
   head.what = input[2] % 8;
   head.flags = input[3] == 255 ? 2 : input[3] % 2;
-  head.life = input[3] == 254 ? 1 : 0;
+  head.reserved_first = input[3] == 254 ? 1 : 0;
   head.reserved = input[3] == 253 ? 1 : 0;
   item.loses = input[4] == 255;
   const bool is_piece = head.what == static_cast<std::uint8_t>(wire::BundleWhat::piece);

@@ -144,8 +144,6 @@ class TwoBundles::TestedRail final : public bundle::Rail {
   [[nodiscard]] bool gone(std::uint32_t peer) const noexcept override { return rail_.gone(peer); }
   [[nodiscard]] bool parted() const noexcept override { return rail_.parted(); }
   void end() noexcept override { rail_.end(); }
-  [[nodiscard]] bool may_resume() const noexcept override { return false; }
-  [[nodiscard]] base::Error resume() override { return {}; }
 
  private:
   RailOf<Tcp> rail_;

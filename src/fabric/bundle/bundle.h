@@ -81,11 +81,8 @@ class Bundle {
   void leave(Leaving how);
   [[nodiscard]] bool parted() const noexcept;
   void end() noexcept;
-  /// After `end`, by a process that does not come back: who still tries to reach it learns so.
+  /// After `end`: who still tries to reach this process, which does not come back, learns so.
   void close() noexcept;
-  /// After `end`: as if just opened, at the same addresses. Fails (other) where a rail cannot be
-  /// entered again.
-  [[nodiscard]] base::Error resume();
 
   [[nodiscard]] const bundle::Pairs& pairs() const noexcept { return *pairs_; }
 

@@ -216,7 +216,6 @@ void Pairs::fill_in(const Peer& peer, std::span<std::byte> packet) const noexcep
   wire::BundlePacket head;
   std::memcpy(&head, packet.data(), sizeof head);
   head.ack = peer.received;
-  head.life = life_;
   head.flags = budget_.is_scarce() || peer.said_bye ? wire::bundle_answer_soon : 0;
   std::memcpy(packet.data(), &head, sizeof head);
 }
@@ -331,7 +330,6 @@ Post Pairs::send_piece(std::uint32_t number, Peer& peer, std::uint32_t piece_num
   head.number = piece_number;
   head.ack = peer.received;
   head.what = static_cast<std::uint8_t>(wire::BundleWhat::piece);
-  head.life = life_;
   std::array<std::byte, header_bytes + max_prefix_bytes> prefix;
   std::memcpy(prefix.data(), &head, sizeof head);
   std::memcpy(prefix.data() + sizeof head, piece.prefix.data(), piece.prefix_bytes);

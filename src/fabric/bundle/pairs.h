@@ -52,8 +52,8 @@
 /// **Leaving.** A process says `bye` to each peer, in order and last; it leaves its rails when each
 /// has acknowledged that, or says the same and has acknowledged all before. A rail that fails
 /// meanwhile costs nothing. Who says `bye` has got all that was sent to it before the answer, since
-/// the answer came behind it, and acknowledges it before it goes. Who comes back (a further
-/// session) has another number of its `life`, and both begin to count anew.
+/// the answer came behind it, and acknowledges it before it goes. Nobody comes
+/// back: a session that is opened after the last one was closed is refused.
 ///
 /// **Looking.** A rail that carries packets in order, or has something under way, is looked at with
 /// each poll; one that has brought nothing for long now and then, for each look may be a system
@@ -126,16 +126,10 @@ class Pairs {
   void leave(Leaving how);
   [[nodiscard]] bool parted() const noexcept;
   void end() noexcept;
-  /// After `end`, by a process that does not come back.
+  /// After `end`: who still tries to reach this process, which does not come back, learns so.
   void close() noexcept;
   /// See TellsOfLeaving.
   [[nodiscard]] bool gone(std::uint32_t peer) const noexcept;
-  /// Whether all rails can be entered again, and the first that cannot; null: all can.
-  [[nodiscard]] const char* not_to_resume() const noexcept;
-  /// After `end`: as if just opened, at the same addresses.
-  [[nodiscard]] base::Error resume();
-  /// Those that were ever posted to, or that have posted.
-  [[nodiscard]] std::vector<std::uint32_t> known_peers() const;
 
   /// The network that carries packets to a peer, or "rails" if there are several.
   [[nodiscard]] const char* name_of(std::uint32_t peer) const noexcept;
@@ -280,7 +274,6 @@ class Pairs {
   std::uint64_t polls_ = 0;
   std::int64_t deadline_ns_ = -1;
   std::int64_t farewell_ends_ns_ = 0;
-  std::uint16_t life_ = 0;
   Counters counters_;
   bool look_at_all_ = true;
   bool leaving_ = false;

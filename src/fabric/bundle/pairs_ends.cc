@@ -92,39 +92,6 @@ bool Pairs::gone(std::uint32_t number) const noexcept {
                      [&](const Way& way) { return rails_[way.rail].rail->gone(number); });
 }
 
-const char* Pairs::not_to_resume() const noexcept {
-  for (const Member& member : rails_) {
-    if (!member.rail->may_resume()) return member.rail->name();
-  }
-  return nullptr;
-}
-
-base::Error Pairs::resume() {
-  for (auto& peer : peers_) peer.reset();
-  stirred_.clear();
-  drops_.clear();
-  orders_ = {};
-  for (Member& member : rails_) {
-    member.primaries = 0;
-    member.under_way = 0;
-    member.quiet_looks = 0;
-    if (const base::Error error = member.rail->resume(); error.failed()) return error;
-    if (const base::Error error = watch(*member.rail); error.failed()) return error;
-  }
-  ++life_;
-  leaving_ = rails_left_ = ended_ = false;
-  look_at_all_ = true;
-  return {};
-}
-
-std::vector<std::uint32_t> Pairs::known_peers() const {
-  std::vector<std::uint32_t> known;
-  for (std::uint32_t number = 0; number < config_.size; ++number) {
-    if (peers_[number] != nullptr) known.push_back(number);
-  }
-  return known;
-}
-
 void Pairs::rail_left(std::uint32_t rail, std::uint32_t number) {
   Peer* const peer = peers_[number].get();
   const bool several = peer != nullptr && peer->state == Peer::State::several;
@@ -134,16 +101,19 @@ void Pairs::rail_left(std::uint32_t rail, std::uint32_t number) {
   }
   const auto way = peer->way_of(rail);
   if (!way || rails_left_ || peer->ways[*way].ended_here) return;
+  if (!peer->has_bye) {
+    return end_way(number, *peer, *way,
+                   base::failure(base::ErrorClass::other,
+                                 "rank %u has closed its connection before its last word", number));
+  }
   peer->ways[*way].is_connected = false;
-  // A connection of its earlier life, if it has come back over another rail meanwhile.
-  if (!peer->has_bye) return;
   for (std::uint8_t i = 0; i < peer->way_count; ++i) {
     if (peer->ways[i].is_connected) return;
   }
   forget(number, *peer);
 }
 
-/// The peer has left in good order. It may come back, and knows nothing then of what was.
+/// The peer has left in good order.
 void Pairs::forget(std::uint32_t number, Peer& peer) {
   if (peer.out != nullptr) {
     OutPieces& out = *peer.out;
@@ -153,7 +123,7 @@ void Pairs::forget(std::uint32_t number, Peer& peer) {
   }
   ++peer.epoch;
   peer.has_left = true;
-  peer.has_bye = peer.said_bye = peer.owes_news = peer.knows_life = false;
+  peer.has_bye = peer.said_bye = peer.owes_news = peer.is_heard = false;
   peer.kept.clear();
   peer.received = peer.acknowledged = 0;
   peer.silent_bytes = peer.since_ns = 0;

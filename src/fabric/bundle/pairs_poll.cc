@@ -115,7 +115,6 @@ bool Pairs::post_news(std::uint32_t number, Peer& peer, std::uint8_t way) {
   wire::BundlePacket head;
   head.ack = peer.received;
   head.what = static_cast<std::uint8_t>(wire::BundleWhat::news);
-  head.life = life_;
   const wire::BundleNews news = peer.in == nullptr ? wire::BundleNews() : peer.in->news();
   std::array<std::byte, sizeof head + sizeof news> bytes;
   std::memcpy(bytes.data(), &head, sizeof head);

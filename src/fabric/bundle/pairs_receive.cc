@@ -95,17 +95,8 @@ bool Pairs::accept(std::uint32_t rail, std::uint32_t number, Peer& peer,
     fault(number, wrong);
     return false;
   }
-  const bool is_next_life = head.life == static_cast<std::uint16_t>(peer.life + 1);
-  if (peer.knows_life && peer.has_bye && is_next_life) forget(number, peer);
-  if (!peer.knows_life) {
-    peer.knows_life = true;
-    peer.life = head.life;
-    peer.has_left = false;
-  }
-  if (head.life != peer.life) {
-    fault(number, "of an earlier life");
-    return false;
-  }
+  peer.is_heard = true;
+  peer.has_left = false;
   peer.ways[*way].is_connected = true;
   note_acknowledgement(number, peer, head.ack);
   return peer.state == Peer::State::several;
@@ -143,7 +134,7 @@ void Pairs::take_in_order(std::uint32_t number, Peer& peer, const wire::BundlePa
   }
   ++peer.received;
   peer.silent_bytes += rest.size();
-  if (head.flags != 0 || peer.received - peer.acknowledged >= silent_packets ||
+  if (head.flags != 0 || leaving_ || peer.received - peer.acknowledged >= silent_packets ||
       peer.silent_bytes >= most_silent_bytes) {
     owe_news(number, peer);
   }

@@ -47,11 +47,10 @@ struct Peer {
   bool stirred = false;           ///< listed: something is to be done for it
   bool owes_news = false;
   bool said_bye = false;
-  bool has_bye = false;   ///< the peer said it
-  bool has_left = false;  ///< it had left, and nothing came from it since
-  std::uint16_t life = 0;
-  bool knows_life = false;
-  std::uint32_t epoch = 0;  ///< counts its lives here
+  bool has_bye = false;     ///< the peer said it
+  bool has_left = false;    ///< it had left, and nothing came from it since
+  bool is_heard = false;    ///< something came from it
+  std::uint32_t epoch = 0;  ///< counts how often it has left
   base::Error why;          ///< of `lost`
   std::array<Way, wire::bundle_most_rails> ways;
 
@@ -76,8 +75,8 @@ struct Peer {
     return count;
   }
   [[nodiscard]] bool has_pieces() const noexcept { return out != nullptr && !out->empty(); }
-  /// Whether anything was said in this life of the peer.
-  [[nodiscard]] bool has_talked() const noexcept { return knows_life || kept.next_number() != 0; }
+  /// Whether anything was said by either side.
+  [[nodiscard]] bool has_talked() const noexcept { return is_heard || kept.next_number() != 0; }
 };
 
 }  // namespace fulmar::fabric::bundle

@@ -61,9 +61,6 @@ class Rail {
   virtual void close() noexcept = 0;
   /// See TellsOfLeaving; of what came over this rail.
   [[nodiscard]] virtual bool gone(std::uint32_t peer) const noexcept = 0;
-  /// Whether `resume` works.
-  [[nodiscard]] virtual bool may_resume() const noexcept = 0;
-  [[nodiscard]] virtual base::Error resume() = 0;
 };
 
 }  // namespace fulmar::fabric::bundle

@@ -4,7 +4,6 @@
 
 #include <concepts>
 #include <memory>
-#include <type_traits>
 #include <utility>
 
 #include "fabric/bundle/rail.h"
@@ -87,21 +86,8 @@ class RailOf final : public Rail {
   void end() noexcept override {
     if constexpr (requires { provider_->end(); }) provider_->end();
   }
-  [[nodiscard]] bool may_resume() const noexcept override { return resumes; }
-  [[nodiscard]] base::Error resume() override {
-    if constexpr (resumes) {
-      return provider_->resume();
-    } else {
-      return base::failure(base::ErrorClass::other, "the network %s cannot be entered again",
-                           P::name);
-    }
-  }
 
  private:
-  static constexpr bool resumes = requires(P& provider) {
-    { provider.resume() } -> std::same_as<base::Error>;
-  };
-
   std::unique_ptr<P> provider_;
 };
 

@@ -136,8 +136,6 @@ class TestRail final : public bundle::Rail {
     line_.broken[self_] = line_.broken[1 - self_] = true;
     line_.queue[self_].clear();
   }
-  [[nodiscard]] bool may_resume() const noexcept override { return false; }
-  [[nodiscard]] base::Error resume() override { return {}; }
 
  private:
   bool deliver(SinkRef sink) {

@@ -68,7 +68,7 @@ TEST(BundlePacket, Decoder_wants_a_whole_header) {
   const auto decoded = decode_bundle_packet(bytes);
   ASSERT_TRUE(decoded);
   EXPECT_EQ(decoded->number, 7U);
-  EXPECT_EQ(decoded->life, 9U);
+  EXPECT_EQ(decoded->reserved_first, 9U);
   EXPECT_FALSE(decode_bundle_packet(std::span(bytes).first(bytes.size() - 1)));
 }
 
