@@ -17,7 +17,6 @@ namespace fulmar::runtime {
 namespace {
 
 using base::Error;
-using base::ErrorClass;
 using fabric::bundle::RailOf;
 using fabric::bundle::Seat;
 
