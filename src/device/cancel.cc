@@ -17,15 +17,35 @@
 /// which a message can still be under way. So once that is known, and all that the process had sent
 /// was looked at, no answer will come, and none is needed: the message was not received. A process
 /// that has used sessions only may begin the world model and receive what waits for it there: its
-/// silence means nothing before its end.
+/// silence means nothing before its end; but a question that has reached it before it left has
+/// withdrawn the message, or was answered before.
 ///
 /// Over shared memory the state of each process is in the job's segment, written after its last
 /// packet; a whole look after it was seen has to find nothing. Over networks the last packet itself
 /// says so (`gone` of fabric::TellsOfLeaving), or a connection to a process that had left
-/// cannot be made any more.
+/// cannot be made any more; and tcp tells when a connection has ended in good order, on which all
+/// that was sent had been looked at before (`forget_hold`).
 namespace fulmar::device {
 
 using wire::PacketKind;
+
+namespace {
+
+/// The sends that are asked back by packets which stand in a queue.
+std::vector<wire::Cookie> queued_questions(const OutgoingQueue& queue) {
+  std::vector<wire::Cookie> sends;
+  for (const Outgoing* at = queue.first; at != nullptr; at = at->next) {
+    if (at->kind != Outgoing::Kind::control) continue;
+    const auto* packet = static_cast<const ControlPacket*>(at);
+    if (packet->envelope.kind != PacketKind::cancel) continue;
+    if (const auto body = wire::decode<wire::CookieBody>(packet->body)) {
+      sends.push_back(body->operation);
+    }
+  }
+  return sends;
+}
+
+}  // namespace
 
 void Device::cancel(Operation& operation) noexcept {
   if (operation.done()) return;
@@ -131,13 +151,17 @@ unsigned Device::look_for_leavers() noexcept {
   return given_up;
 }
 
-/// What is called when a send is done may cancel others.
+/// Those questions that a peer has got before it left, or all if it has left for good. What is
+/// called when a send is done may cancel others.
 unsigned Device::give_up_asking(Peer& peer) noexcept {
-  const std::vector<wire::Cookie> sends = std::exchange(peer.asked_back.sends, {});
+  const std::vector<wire::Cookie> unasked =
+      has_left(peer) ? std::vector<wire::Cookie>() : queued_questions(peer.queue);
+  const std::vector<wire::Cookie> sends = std::exchange(peer.asked_back.sends, unasked);
   unsigned count = 0;
   for (const wire::Cookie cookie : sends) {
     Operation* send = cookies_.find(cookie);
     if (send == nullptr || send->stage != Stage::announced) continue;
+    if (std::find(unasked.begin(), unasked.end(), cookie) != unasked.end()) continue;
     finish_cancelled(*send);
     ++count;
   }

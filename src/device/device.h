@@ -199,7 +199,8 @@ class Device {
   void set_yield(Yield yield) noexcept { config_.oversubscribed = yield == Yield::soon; }
   void set_wait_style(WaitStyle style) noexcept { config_.wait_style = style; }
   void set_unexpected_budget(std::uint64_t bytes) noexcept;
-  /// A process has left MPI: if it comes back it does not know that it was told to hold.
+  /// A process has left MPI, and has looked at all that was sent before: it answers nothing of that
+  /// any more, and if it comes back it does not know that it was told to hold.
   void forget_hold(std::uint32_t rank) noexcept;
 
   [[nodiscard]] const Counters& counters() const noexcept { return counters_; }

@@ -238,7 +238,9 @@ void Device::hold_sender(Peer& peer) noexcept {
 
 void Device::forget_hold(std::uint32_t rank) noexcept {
   Peer* const peer = peers_[rank];
-  if (peer == nullptr || !peer->kept_by_peer) return;
+  if (peer == nullptr) return;
+  if (peer->asked_back.unanswered != 0) give_up_asking(*peer);
+  if (!peer->kept_by_peer) return;
   peer->kept_by_peer = false;
   peer->probed.clear();
   std::erase(held_senders_, peer);

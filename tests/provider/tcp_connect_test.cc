@@ -22,6 +22,7 @@ struct World {
   struct Rank {
     World* world = nullptr;
     std::unique_ptr<Tcp> tcp;
+    std::vector<std::byte> address;
     KeepingSink sink;
     std::vector<TcpNet::Loss> losses;
     unsigned finds = 0;
@@ -51,7 +52,7 @@ struct World {
           return base::failure(base::ErrorClass::other, "rank %u has no address", peer);
         }
         if (!asker.world->ranks[peer]->is_known) return std::vector<std::byte>();
-        return asker.world->ranks[peer]->tcp->address();
+        return asker.world->ranks[peer]->address;
       };
       config.lost = [](void* owner, std::uint32_t peer, const base::Error& why) {
         static_cast<Rank*>(owner)->losses.push_back({peer, why.text()});
@@ -62,6 +63,7 @@ struct World {
         std::abort();
       }
       rank.tcp = std::move(opened.value());
+      rank.address = rank.tcp->address();
     }
   }
   Tcp& operator[](std::size_t rank) { return *ranks[rank]->tcp; }
@@ -314,8 +316,11 @@ TEST(TcpReturn, Message_that_is_taken_back_in_time_is_no_error) {
   ASSERT_TRUE(took(world, 0, 1));
   leave(world, 1);
   world[1].close();
-  ASSERT_EQ(world[0].post(1, envelope(0), {}), Post::again);
-  ASSERT_TRUE(world.poll_until([&] { return world[0].gone(1); }));
+  ASSERT_TRUE(world.poll_until([&] {
+    if (world[0].gone(1)) return true;
+    EXPECT_EQ(world[0].post(1, envelope(0), {}), Post::again);
+    return false;
+  }));
   EXPECT_EQ(world[0].post(1, envelope(0), {}), Post::again);
   world.poll();
   expect_no_loss(world);
@@ -333,6 +338,24 @@ TEST(TcpConnect, Sleeper_is_woken_by_a_caller) {
     woken = ::poll(&waiting, 1, 0) == 1;
   }
   EXPECT_TRUE(woken);
+}
+
+/// What it has not acknowledged does not keep it from learning of the end at once.
+TEST(TcpLoss, Peer_that_is_lost_is_told_so_by_a_reset) {
+  TcpNet net(2);
+  KeepingSink sink;
+  const auto ends = loopback_sockets();
+  ASSERT_TRUE(net[0].adopt(1, 0, ends.first).ok());
+  const wire::TcpFrame wrong = wire::tcp_frame(envelope(8), 0, 1);
+  ASSERT_EQ(::send(ends.second, &wrong, sizeof wrong, 0), ssize_t{sizeof wrong});
+  for (unsigned i = 0; i < patience && net.losses(0).empty(); ++i) net[0].poll(sink);
+  ASSERT_EQ(net.losses(0).size(), 1U);
+  pollfd ended{ends.second, POLLIN, 0};
+  ASSERT_EQ(::poll(&ended, 1, 10'000), 1);
+  char byte = 0;
+  EXPECT_EQ(::recv(ends.second, &byte, 1, 0), -1);
+  EXPECT_EQ(errno, ECONNRESET);
+  ::close(ends.second);
 }
 
 }  // namespace

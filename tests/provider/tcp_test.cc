@@ -360,23 +360,6 @@ TEST(TcpEnd, Nonsense_ends_the_connection_and_says_so) {
   }
 }
 
-/// What it has not acknowledged does not keep it from learning of the end at once.
-TEST(TcpEnd, Peer_that_is_lost_is_told_so_by_a_reset) {
-  TcpNet net(2);
-  const auto ends = loopback_sockets();
-  ASSERT_TRUE(net[0].adopt(1, 0, ends.first).ok());
-  std::vector<KeepingSink> sinks(2);
-  const wire::TcpFrame wrong = wire::tcp_frame(envelope(8), 0, 1);
-  ASSERT_EQ(::send(ends.second, &wrong, sizeof wrong, 0), ssize_t{sizeof wrong});
-  ASSERT_TRUE(poll_until(net, sinks, [&] { return !net.losses(0).empty(); }));
-  pollfd ended{ends.second, POLLIN, 0};
-  ASSERT_EQ(::poll(&ended, 1, 10'000), 1);
-  char byte = 0;
-  EXPECT_EQ(::recv(ends.second, &byte, 1, 0), -1);
-  EXPECT_EQ(errno, ECONNRESET);
-  ::close(ends.second);
-}
-
 TEST(TcpEnd, Unreachable_peer_is_lost_with_the_reason_given) {
   TcpNet net(2);
   std::vector<KeepingSink> sinks(2);
