@@ -33,6 +33,8 @@ using fulmar::measure::Point;
 using fulmar::measure::Results;
 
 constexpr std::size_t largest = 4U << 20;
+/// As the bandwidth test of MPI: so many messages, then an answer.
+constexpr int window = 64;
 
 [[noreturn]] void fail(const char* what) {
   std::fprintf(stderr, "fulmar-socket: %s: %s\n", what, std::strerror(errno));
@@ -157,21 +159,31 @@ class Run {
     });
   }
 
-  /// One system call for each message at the sender; the receiver takes what there is.
+  /// Windows of messages, one system call for each at the sender; the receiver takes what there is.
   Point stream(std::size_t bytes) {
-    return measure(bytes, 1, [&](int count) {
-      if (leads_) {
-        for (int i = 0; i < count; ++i) socket_.send(memory_.data(), bytes);
+    return measure(bytes, window, [&](int count) {
+      for (int i = 0; i < count; ++i) {
+        if (!leads_) {
+          receive_window(bytes);
+          socket_.send(memory_.data(), 1);
+          continue;
+        }
+        for (int message = 0; message < window; ++message) socket_.send(memory_.data(), bytes);
         socket_.receive(memory_.data(), 1);
-        return;
       }
-      std::size_t left = bytes * static_cast<std::size_t>(count);
-      while (left > 0) left -= socket_.some(memory_.data(), std::min(left, largest));
-      socket_.send(memory_.data(), 1);
     });
   }
 
  private:
+  /// Long messages come to one place, short ones side by side.
+  void receive_window(std::size_t bytes) {
+    const std::size_t total = bytes * window;
+    const std::size_t room = bytes >= most_side_by_side ? bytes : std::min(total, largest);
+    for (std::size_t done = 0; done < total;) {
+      const std::size_t at = done % room;
+      done += socket_.some(memory_.data() + at, std::min(room - at, total - done));
+    }
+  }
   template <class Batch>
   Point measure(std::size_t bytes, double operations, Batch batch) {
     const auto agree = [this](int value) {
@@ -184,6 +196,8 @@ class Run {
     };
     return fulmar::measure::measure(agree, bytes, operations, budget_, batch);
   }
+
+  static constexpr std::size_t most_side_by_side = 64U << 10;
 
   Socket& socket_;
   bool leads_;

@@ -10,6 +10,9 @@ import unittest
 
 import tree
 
+sys.path.insert(0, str(tree.ROOT / "bench/peers"))
+import figures  # noqa: E402
+
 # Stands for a launcher: runs the program behind `-n N` and its own options once, with the number in the environment.
 LAUNCHER = """#!/bin/sh
 ranks=$2
@@ -140,6 +143,48 @@ class Compare(tree.TreeTest):
         run = self.compare()
         self.assertEqual(run.returncode, 1)
         self.assertIn("nothing to measure", run.stderr)
+
+
+def samples_of(**times):
+    """Samples by library; `times[name]` has nanoseconds by (test, bytes)."""
+    found = {name: figures.Samples({"intel": "Intel MPI"}.get(name, name)) for name in ("fulmar", "raw", "intel")}
+    for name, points in times.items():
+        for (test, size), ns in points.items():
+            found[name].points[(test, 2, size)] = [{"median_ns": ns}]
+    return found
+
+
+class NetworkAims(unittest.TestCase):
+    LATENCIES = (0, 8, 1024, 65536)
+    MESSAGES = (8, 4096, 65536, 1 << 20)
+
+    def lines(self, ours, raw=100, peer=100):
+        """The aims where Fulmar takes `ours.get((test, size), 100)` ns and the others the same at each size."""
+        keys = [("latency", size) for size in self.LATENCIES] + [("bandwidth", size) for size in self.MESSAGES]
+        bare = {("raw-socket" if test == "latency" else "raw-socket-stream", size): raw for test, size in keys}
+        mine = {key: ours.get(key, 100) for key in keys}
+        return figures.aims(samples_of(fulmar=mine, raw=bare, intel=dict.fromkeys(keys, peer)))
+
+    def test_main_figures_are_said_also_where_the_aim_is_reached(self):
+        self.assertEqual(self.lines({("bandwidth", 8): 25}), [
+            "8 B latency is 1.00 times that of a bare socket and 1.00 times that of Intel MPI; "
+            "the aims are 1.15 and 1 at most",
+            "8-byte messages: 4.00 times the rate of Intel MPI; the aim is 3",
+            "bandwidth at 4 KiB is 1.00 times that of a bare socket and 1.00 times that of Intel MPI; "
+            "the aims are 0.95 and 1 at least",
+            "bandwidth at 1 MiB is 1.00 times that of a bare socket and 1.00 times that of Intel MPI; "
+            "the aims are 0.95 and 1 at least"])
+
+    def test_every_size_that_misses_an_aim_is_named(self):
+        slow = {("latency", 1024): 120, ("latency", 65536): 900, ("bandwidth", 65536): 110}
+        named = [line for line in self.lines(slow, peer=200) if "1 KiB" in line or "64 KiB" in line]
+        self.assertEqual(named, [
+            "1 KiB latency is 1.20 times that of a bare socket and 0.60 times that of Intel MPI; "
+            "the aims are 1.15 and 1 at most",
+            "bandwidth at 64 KiB is 0.91 times that of a bare socket and 1.82 times that of Intel MPI; "
+            "the aims are 0.95 and 1 at least"])
+        behind = [line for line in self.lines({("bandwidth", 65536): 95}, peer=90) if "64 KiB" in line]
+        self.assertEqual(len(behind), 1)
 
 
 if __name__ == "__main__":
