@@ -13,14 +13,16 @@ import subprocess
 SUPPORT = pathlib.Path(__file__).resolve().parents[2] / "tests/support"
 FAKECLUSTER = SUPPORT / "fakecluster"
 REMOTE_SHELL = SUPPORT / "fakecluster-rsh"
+AHEAD = pathlib.Path(__file__).resolve().parent / "ahead"
 ADDRESS_OF_SECOND = "10.77.0.2"
 PORT = 7077
 
 
 class Hosts:
-    """node0 and node1, while this is entered."""
+    """node0 and node1, while this is entered. `before`: a command that starts each measured program."""
 
-    def __init__(self, peers, rails=1):
+    def __init__(self, peers, rails=1, before=()):
+        self.before = [str(word) for word in before]
         self.hydra = pathlib.Path(peers).resolve() / "mpich/bin/mpiexec.hydra"
         self.variables = {"FAKECLUSTER": f"fulmar-bench-{os.getpid()}", "FAKECLUSTER_RSH_ENV": "keep"}
         self.settings = os.environ | self.variables
@@ -38,7 +40,7 @@ class Hosts:
         return [str(FAKECLUSTER), "exec", host, "--", *map(str, command)]
 
     def launch(self, library):
-        """The command before the program: one rank on each host."""
+        """The command before the program and its arguments: one rank on each host."""
         here = ["-n", "2", "-hosts", "node0,node1", "-ppn", "1"]
         hydra = ["-launcher", "ssh", "-launcher-exec", REMOTE_SHELL]
         if library.name == "openmpi":
@@ -47,7 +49,7 @@ class Hosts:
             start = [library.prefix / "bin/mpiexec.hydra", *hydra, *here]
         else:
             start = [self.hydra, *hydra, *here]
-        return self.on("node0", *start)
+        return self.on("node0", *start) + self.before
 
     def environment(self, library):
         """Peers get what their documentation asks for where TCP is all there is."""
@@ -63,10 +65,10 @@ class Hosts:
         if not program.exists():
             return None
         environment = os.environ | self.variables
-        listening = self.on("node1", program, "--listen", PORT)
+        listening = self.on("node1", *self.before, program, "--listen", PORT)
         with subprocess.Popen(listening, env=environment, stdin=subprocess.DEVNULL) as other:
             try:
-                connecting = self.on("node0", program, "--connect", f"{ADDRESS_OF_SECOND}:{PORT}", *arguments)
+                connecting = self.on("node0", *self.before, program, "--connect", f"{ADDRESS_OF_SECOND}:{PORT}", *arguments)
                 return measure(connecting, environment)
             finally:
                 other.terminate()
