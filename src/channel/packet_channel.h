@@ -16,7 +16,8 @@ struct PacketLink {
 };
 
 /// The channel over a provider that carries packets itself: bodies are built in a buffer and
-/// posted.
+/// posted, or posted from where they lie if whoever fills them knows that they are one run
+/// (`fill.run(bytes)`).
 template <fabric::SendsPackets P>
 class PacketChannel {
  public:
@@ -31,6 +32,10 @@ class PacketChannel {
 
   template <class Fill>
   [[nodiscard]] fabric::Post put(Link& link, const wire::Envelope& envelope, Fill&& fill) noexcept {
+    if constexpr (requires { fill.run(std::size_t{0}); }) {
+      const std::span<const std::byte> run = fill.run(envelope.length);
+      if (!run.empty()) return provider_.post(link.peer, envelope, run);
+    }
     fill(std::span(body_.data(), envelope.length), std::uint64_t{0});
     return provider_.post(link.peer, envelope, std::span(body_.data(), envelope.length));
   }

@@ -64,20 +64,35 @@ inline void write_buffer(const Buffer& buffer, std::uint64_t offset,
 }
 
 /// Writes a packet's body, piece by piece: `prefix`, then packed bytes of a buffer from `offset`
-/// on. The prefix fits into the first piece.
-[[nodiscard]] inline auto body_writer(std::span<const std::byte> prefix, const Buffer& buffer,
-                                      std::uint64_t offset) noexcept {
-  return [prefix, &buffer, offset](std::span<std::byte> to, std::uint64_t at) noexcept {
-    if (at == 0 && !prefix.empty()) {
-      base::copy_bytes(to.data(), prefix.data(), prefix.size());
-      if (to.size() <= prefix.size()) return;
-      to = to.subspan(prefix.size());
+/// on. The prefix fits into the first piece. Names both, owns neither.
+class BodyWriter {
+ public:
+  BodyWriter(std::span<const std::byte> prefix, const Buffer& buffer, std::uint64_t offset) noexcept
+      : prefix_(prefix), buffer_(buffer), offset_(offset) {}
+
+  void operator()(std::span<std::byte> to, std::uint64_t at) const noexcept {
+    if (at == 0 && !prefix_.empty()) {
+      base::copy_bytes(to.data(), prefix_.data(), prefix_.size());
+      if (to.size() <= prefix_.size()) return;
+      to = to.subspan(prefix_.size());
     } else {
-      at -= prefix.size();
+      at -= prefix_.size();
     }
-    read_buffer(buffer, offset + at, to);
-  };
-}
+    read_buffer(buffer_, offset_ + at, to);
+  }
+
+  /// The body of `bytes` bytes where it lies, for channels that only read it; nothing if it is not
+  /// one run of memory.
+  [[nodiscard]] std::span<const std::byte> run(std::size_t bytes) const noexcept {
+    if (!prefix_.empty() || buffer_.packer != nullptr) return {};
+    return {static_cast<const std::byte*>(buffer_.address) + offset_, bytes};
+  }
+
+ private:
+  std::span<const std::byte> prefix_;
+  const Buffer& buffer_;
+  std::uint64_t offset_;
+};
 
 /// Copies bytes [from, from + count) of a packet's body to `offset` of a buffer, each piece as soon
 /// as it is there.

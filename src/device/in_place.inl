@@ -43,7 +43,7 @@ fabric::Post Device::post_in_place(Channel& channel, Link& link, Operation& send
     limit = channel.body_limit(link, Provider::max_body_bytes);
     bytes = std::min<std::uint64_t>(limit - sizeof head, send.length - send.moved);
     envelope.length = static_cast<std::uint32_t>(sizeof head + bytes);
-    post = channel.put(link, envelope, body_writer(wire::bytes_of(head), send.buffer, send.moved));
+    post = channel.put(link, envelope, BodyWriter(wire::bytes_of(head), send.buffer, send.moved));
   }
   if (post == fabric::Post::done) send.moved += bytes;
   return post;

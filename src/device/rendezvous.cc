@@ -338,7 +338,7 @@ unsigned Device::advance_stream(Operation& send) noexcept {
       const wire::Envelope envelope{PacketKind::data, 0, 0, 0,
                                     static_cast<std::uint32_t>(sizeof head + bytes)};
       const Post put =
-          channel.put(link, envelope, body_writer(wire::bytes_of(head), send.buffer, send.moved));
+          channel.put(link, envelope, BodyWriter(wire::bytes_of(head), send.buffer, send.moved));
       if (put == Post::done) send.moved += bytes;
       return put;
     });

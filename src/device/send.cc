@@ -132,7 +132,7 @@ Post Device::post_eager(Operation& operation) noexcept {
   const base::TraceSpan span(config_.trace, posting(envelope.kind), operation.peer->id,
                              envelope.length);
   const Post post = rails_.visit(operation.peer->rail, [&](auto& channel, auto& link) {
-    return channel.put(link, envelope, body_writer(prefix, buffer, 0));
+    return channel.put(link, envelope, BodyWriter(prefix, buffer, 0));
   });
   if (post == Post::again) return post;
   ++counters_.eager_sends;
