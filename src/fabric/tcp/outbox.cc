@@ -11,9 +11,9 @@
 namespace fulmar::fabric::tcp {
 namespace {
 
-/// A frame up to this length is put together on the stack: one piece costs the kernel less than
-/// two.
-constexpr std::size_t joined_bytes = 512;
+/// A frame up to this length is put together on the stack: copying it costs less than a second
+/// piece costs the kernel.
+constexpr std::size_t joined_bytes = 4096;
 
 Writing outcome_of(ssize_t written, std::size_t wanted) noexcept {
   if (written >= 0) {

@@ -22,7 +22,8 @@ namespace {
 
 using base::ErrorClass;
 
-/// Collected bytes that leave without waiting for more: they fill what the network sends at once.
+/// Collected bytes that leave without waiting for more: half of what the kernel passes on at once,
+/// so that the other side takes the first part of a burst while the rest is put together.
 constexpr std::size_t worth_writing_bytes = 32U << 10;
 /// How many full sockets one poll tries again.
 constexpr std::size_t most_retries = 16;
