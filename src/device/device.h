@@ -238,6 +238,8 @@ class Device {
               std::uint64_t offset, std::uint64_t bytes) noexcept;
   void part(std::uint32_t peer, const wire::Envelope& envelope, std::span<const std::byte> prefix,
             std::uint64_t offset, std::span<const std::byte> payload) noexcept;
+  /// The same for a short message whose body is on its way (fabric::ExpectsBodies).
+  [[nodiscard]] bool expect(std::uint32_t peer, const wire::Envelope& envelope) noexcept;
   void sent(std::uint64_t token, fabric::Sent how) noexcept;
 
  private:
@@ -366,6 +368,7 @@ class Device {
   struct Target {
     Operation* receive = nullptr;
     std::uint64_t offset = 0;  ///< in the message
+    std::uint64_t bytes = 0;   ///< that it takes
   };
   Target target_of(std::uint32_t peer, const wire::Envelope& envelope,
                    std::span<const std::byte> prefix, std::uint64_t offset,

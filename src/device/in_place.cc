@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
+#include <algorithm>
+
 #include "channel/mapped_channel.inl"
 #include "device/device.h"
 
 /// The receiving side of packets that a network takes from the sender's memory: it asks where the
 /// bytes of each belong, and puts them there itself. The prefix is the peer's word: it counts only
 /// if it names a receive of this process from that peer, and a part of its message.
+///
+/// A short message of which only the front has come is treated the same way, if its receive is
+/// posted: it is matched at that moment, which is its turn, and the rest is read to where it
+/// belongs. It has no prefix; the peer's record says which receive it is, as only one packet of a
+/// peer is on its way like this. What is too long for the receive is read and dropped.
 namespace fulmar::device {
 
 Device::Target Device::target_of(std::uint32_t peer_id, const wire::Envelope& envelope,
                                  std::span<const std::byte> prefix, std::uint64_t offset,
                                  std::uint64_t bytes) noexcept {
+  if (prefix.empty()) {
+    Operation* const receive = connect(peer_id).arriving;
+    if (receive == nullptr || offset >= receive->length) return {};
+    return {receive, offset, std::min(bytes, receive->length - offset)};
+  }
   const auto data = decoded<wire::DataBody>(prefix);
   if (!data || envelope.kind != wire::PacketKind::data) return {};
   Operation* receive = named(connect(peer_id), data->receive, false);
@@ -20,7 +32,27 @@ Device::Target Device::target_of(std::uint32_t peer_id, const wire::Envelope& en
     ++counters_.malformed;
     return {};
   }
-  return {receive, data->offset + offset};
+  return {receive, data->offset + offset, bytes};
+}
+
+bool Device::expect(std::uint32_t peer_id, const wire::Envelope& envelope) noexcept {
+  if (envelope.kind != wire::PacketKind::eager) return false;
+  Peer& peer = connect(peer_id);
+  if (peer.arriving != nullptr) return false;  // over another network
+  const match::Key key{envelope.context, peer_id, envelope.tag};
+  match::Posted* const posted = matcher_.take_posted(key);
+  if (posted == nullptr) return false;
+  Operation& receive = *operation_of(posted);
+  settle_length(receive, key, envelope.length);
+  receive.peer = &peer;
+  receive.moved = 0;
+  receive.stage = Stage::arriving;
+  if (receive.length == 0) {
+    finish(receive);
+  } else {
+    peer.arriving = &receive;
+  }
+  return true;
 }
 
 std::span<const iovec> Device::place(std::uint32_t peer, const wire::Envelope& envelope,
@@ -30,10 +62,11 @@ std::span<const iovec> Device::place(std::uint32_t peer, const wire::Envelope& e
   if (target.receive == nullptr) return {};
   const Buffer& buffer = target.receive->buffer;
   if (buffer.packer == nullptr) {
-    pieces_[0] = {static_cast<std::byte*>(buffer.address) + target.offset, bytes};
+    pieces_[0] = {static_cast<std::byte*>(buffer.address) + target.offset, target.bytes};
     return std::span(pieces_).first(1);
   }
-  const std::size_t count = buffer.packer->segments(buffer.address, target.offset, bytes, pieces_);
+  const std::size_t count =
+      buffer.packer->segments(buffer.address, target.offset, target.bytes, pieces_);
   std::uint64_t covered = 0;
   for (std::size_t i = 0; i < count; ++i) covered += pieces_[i].iov_len;
   if (covered < count * smallest_piece_bytes) return {};
@@ -44,7 +77,7 @@ void Device::placed(std::uint32_t peer, const wire::Envelope& envelope,
                     std::span<const std::byte> prefix, std::uint64_t offset,
                     std::uint64_t bytes) noexcept {
   const Target target = target_of(peer, envelope, prefix, offset, bytes);
-  if (target.receive != nullptr) add_streamed(*target.receive, bytes);
+  if (target.receive != nullptr) add_streamed(*target.receive, target.bytes);
 }
 
 void Device::part(std::uint32_t peer, const wire::Envelope& envelope,
@@ -52,8 +85,8 @@ void Device::part(std::uint32_t peer, const wire::Envelope& envelope,
                   std::span<const std::byte> payload) noexcept {
   const Target target = target_of(peer, envelope, prefix, offset, payload.size());
   if (target.receive == nullptr) return;
-  write_buffer(target.receive->buffer, target.offset, payload);
-  add_streamed(*target.receive, payload.size());
+  write_buffer(target.receive->buffer, target.offset, payload.first(target.bytes));
+  add_streamed(*target.receive, target.bytes);
 }
 
 /// The network needs the memory of one packet no more. Without its peer a send cannot complete as

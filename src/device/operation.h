@@ -30,13 +30,15 @@ enum class SendMode : std::uint8_t {
 
 /// How far an operation is. Sends: idle, then queued (no room), kept (the receiver is over its
 /// budget), announced (rts or eager_sync is out), sharing, streaming or putting (bytes move), done.
-/// Receives: posted, reading, fetching, sharing, streaming or putting (the peer puts), done.
+/// Receives: posted, arriving (a network reads the body of a short message to its place), reading,
+/// fetching, sharing, streaming or putting (the peer puts), done.
 enum class Stage : std::uint8_t {
   idle,
   queued,
   kept,
   announced,
   posted,
+  arriving,
   reading,
   sharing,
   streaming,

@@ -78,7 +78,8 @@ struct Peer {
   OutgoingQueue queue;        ///< no room in the channel
   OutgoingQueue kept;         ///< messages that stay here until asked for or released
   std::uint64_t next_order = 1;
-  Occupied occupied;  ///< by long messages from there whose way is timed
+  Operation* arriving = nullptr;  ///< the receive into which a network reads a short message
+  Occupied occupied;              ///< by long messages from there whose way is timed
   std::vector<Ask> asks;
   std::vector<EarlyMessage> early;  ///< by order; those that the peer still takes for out of turn
   std::vector<Ask> probed;          ///< what probes asked this peer for since they were answered

@@ -139,6 +139,9 @@ class Rails<fabric::ProviderList<P...>> {
               std::span<const std::byte> payload) noexcept {
       sink.part(ranks[number], envelope, prefix, offset, payload);
     }
+    [[nodiscard]] bool expect(std::uint32_t number, const wire::Envelope& envelope) noexcept {
+      return sink.expect(ranks[number], envelope);
+    }
     void sent(std::uint64_t token, fabric::Sent how) noexcept { sink.sent(token, how); }
   };
   template <class Channel>

@@ -215,6 +215,10 @@ void Device::on_data(Peer& peer, const fabric::Body& body) noexcept {
 void Device::add_streamed(Operation& receive, std::uint64_t bytes) noexcept {
   receive.moved += std::min(bytes, receive.length - receive.moved);
   if (receive.moved < receive.length) return;
+  if (receive.stage == Stage::arriving) {
+    receive.peer->arriving = nullptr;
+    return finish(receive);
+  }
   note_way(receive);
   cookies_.remove(receive.own_cookie);
   receive.own_cookie = 0;

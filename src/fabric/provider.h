@@ -126,6 +126,16 @@ concept PlacesBodies = Sink<S> && LearnsOfSends<S> &&
                          sink.part(peer, envelope, prefix, offset, payload);
                        };
 
+/// Takes bodies that were posted with a copy, and are long enough to come in parts, where they
+/// belong, too. `expect(peer, envelope)`, once every packet of the peer that came before has been
+/// handed over: true: the sink knows where this one belongs; its payload comes by `place`, `placed`
+/// and `part` with an empty prefix, and `packet` is not called for it. False: it comes by `packet`.
+template <class S>
+concept ExpectsBodies =
+    PlacesBodies<S> && requires(S& sink, std::uint32_t peer, const wire::Envelope& envelope) {
+      { sink.expect(peer, envelope) } -> std::same_as<bool>;
+    };
+
 struct NullSink {
   void packet(std::uint32_t, const wire::Envelope&, const Body&) noexcept {}
   void sent(std::uint64_t, Sent) noexcept {}
@@ -138,8 +148,9 @@ struct NullSink {
               std::uint64_t) noexcept {}
   void part(std::uint32_t, const wire::Envelope&, std::span<const std::byte>, std::uint64_t,
             std::span<const std::byte>) noexcept {}
+  [[nodiscard]] bool expect(std::uint32_t, const wire::Envelope&) noexcept { return false; }
 };
-static_assert(PlacesBodies<NullSink>);
+static_assert(ExpectsBodies<NullSink>);
 
 template <class P>
 concept Provider = requires(P& provider, const P& view, std::uint32_t peer) {

@@ -37,6 +37,10 @@ class SinkRef {
             std::uint64_t offset, std::span<const std::byte> payload) const {
     calls_->part(sink_, peer, envelope, prefix, offset, payload);
   }
+  /// False for a sink that expects nothing.
+  [[nodiscard]] bool expect(std::uint32_t peer, const wire::Envelope& envelope) const {
+    return calls_->expect != nullptr && calls_->expect(sink_, peer, envelope);
+  }
   /// Does nothing for a sink that does not learn of sends.
   void sent(std::uint64_t token, Sent how) const { calls_->sent(sink_, token, how); }
 
@@ -50,6 +54,7 @@ class SinkRef {
                    std::uint64_t);
     void (*part)(void*, std::uint32_t, const wire::Envelope&, Prefix, std::uint64_t,
                  std::span<const std::byte>);
+    bool (*expect)(void*, std::uint32_t, const wire::Envelope&);
     void (*sent)(void*, std::uint64_t, Sent);
   };
 
@@ -77,6 +82,11 @@ class SinkRef {
       calls.part = [](void* sink, std::uint32_t peer, const wire::Envelope& envelope, Prefix prefix,
                       std::uint64_t offset, std::span<const std::byte> payload) {
         static_cast<S*>(sink)->part(peer, envelope, prefix, offset, payload);
+      };
+    }
+    if constexpr (ExpectsBodies<S>) {
+      calls.expect = [](void* sink, std::uint32_t peer, const wire::Envelope& envelope) {
+        return static_cast<S*>(sink)->expect(peer, envelope);
       };
     }
     return calls;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -9,6 +10,35 @@
 #include "protocol/cluster.h"
 
 namespace fulmar::fuzz {
+
+namespace {
+
+/// Brings the body as a network would that reads it to its place, in steps; false if the device
+/// does not expect it.
+bool bring(device::Device& victim, const wire::Envelope& envelope, std::span<const std::byte> body,
+           std::size_t step) {
+  if (!victim.expect(1, envelope)) return false;
+  for (std::size_t at = 0; at < body.size();) {
+    const auto places = victim.place(1, envelope, {}, at, body.size() - at);
+    if (places.empty()) {
+      const std::size_t count = std::min(step, body.size() - at);
+      victim.part(1, envelope, {}, at, body.subspan(at, count));
+      at += count;
+      continue;
+    }
+    std::size_t filled = 0;
+    for (const iovec& place : places) {
+      if (place.iov_len > body.size() - at - filled) std::abort();
+      std::memcpy(place.iov_base, body.data() + at + filled, place.iov_len);
+      filled += place.iov_len;
+    }
+    victim.placed(1, envelope, {}, at, filled);
+    at += filled;
+  }
+  return true;
+}
+
+}  // namespace
 
 void device_packets(std::span<const std::uint8_t> input) {
   device::Device::Config config;
@@ -34,7 +64,9 @@ void device_packets(std::span<const std::uint8_t> input) {
       const wire::Cookie cookie = (wire::Cookie{1} << 32) + 1 + input[5] % 4;
       std::memcpy(body.data(), &cookie, sizeof cookie);
     }
-    cluster.network.queue(1, 0).push_back({envelope, std::move(body)});
+    const bool in_parts = bytes > 0 && input[4] % 4 == 2 &&
+                          bring(cluster.device(0), envelope, body, input[4] / 4 + 1U);
+    if (!in_parts) cluster.network.queue(1, 0).push_back({envelope, std::move(body)});
     cluster.device(0).progress();
     input = input.subspan(4 + bytes);
   }

@@ -112,9 +112,13 @@ const char* Inbox::begin_frame(Bytes& bytes, std::uint32_t peer, SinkRef sink, B
   if (bytes.size() >= frame_.length) {
     const Bytes body = bytes.first(frame_.length);
     bytes = bytes.subspan(frame_.length);
-    ++packets_;
-    untold_units_ += wire::tcp_units(frame_.length);
+    finish_frame();
     sink.packet(peer, wire::envelope_of(frame_), Body(body));
+    return nullptr;
+  }
+  if (sink.expect(peer, wire::envelope_of(frame_))) {
+    stage_ = Stage::payload;
+    asked_ = false;
     return nullptr;
   }
   stash_ = buffers.take_exactly(frame_.length);
@@ -232,7 +236,6 @@ void Inbox::hit(std::size_t bytes, std::uint32_t peer, SinkRef sink, Buffers& bu
 
 void Inbox::finish_body(std::uint32_t peer, SinkRef sink, Buffers& buffers) {
   finish_frame();
-  untold_units_ += wire::tcp_units(frame_.length);
   sink.packet(peer, wire::envelope_of(frame_), Body(stash_.all()));
   buffers.give_back(stash_);
 }
@@ -241,6 +244,7 @@ void Inbox::finish_frame() noexcept {
   stage_ = Stage::header;
   have_ = 0;
   ++packets_;
+  if (frame_.prefix_bytes == 0) untold_units_ += wire::tcp_units(frame_.length);
 }
 
 void Inbox::abandon(Buffers& buffers) {

@@ -3,11 +3,13 @@
 #include "fabric/tcp/inbox.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "base/fd.h"
 #include "wire/tcp_frame.h"
 
 namespace fulmar::fabric::tcp {
@@ -21,6 +23,8 @@ struct Log {
   std::vector<std::byte> memory = std::vector<std::byte>(64);
   iovec piece{};
   std::size_t answer = 64;  ///< bytes of a place; 0: by parts
+  bool expecting = false;   ///< bodies that come in parts are placed
+  unsigned expected = 0;
 
   void note(const char* what, std::span<const std::byte> bytes) {
     text += what;
@@ -29,6 +33,10 @@ struct Log {
   }
   void packet(std::uint32_t, const wire::Envelope& envelope, const Body& body) {
     note(("p" + std::to_string(envelope.tag) + ":").c_str(), body.bytes());
+  }
+  bool expect(std::uint32_t, const wire::Envelope&) {
+    if (expecting) ++expected;
+    return expecting;
   }
   void sent(std::uint64_t, Sent) {}
   std::span<const iovec> place(std::uint32_t, const wire::Envelope&, std::span<const std::byte>,
@@ -39,15 +47,19 @@ struct Log {
   void placed(std::uint32_t, const wire::Envelope& envelope, std::span<const std::byte> prefix,
               std::uint64_t offset, std::uint64_t bytes) {
     if (offset + bytes < envelope.length - prefix.size()) return;
-    note("d:", prefix);
-    note("=", std::span(memory).first(offset + bytes));
+    complete(envelope, prefix, offset + bytes);
   }
   void part(std::uint32_t, const wire::Envelope& envelope, std::span<const std::byte> prefix,
             std::uint64_t offset, std::span<const std::byte> payload) {
     std::memcpy(memory.data() + offset, payload.data(), payload.size());
     if (offset + payload.size() < envelope.length - prefix.size()) return;
+    complete(envelope, prefix, offset + payload.size());
+  }
+  void complete(const wire::Envelope& envelope, std::span<const std::byte> prefix,
+                std::size_t bytes) {
+    if (prefix.empty()) return packet(0, envelope, Body(std::span(memory).first(bytes)));
     note("d:", prefix);
-    note("=", std::span(memory).first(offset + payload.size()));
+    note("=", std::span(memory).first(bytes));
   }
 };
 
@@ -116,23 +128,70 @@ TEST(Inbox, Farewell_is_a_goodbye_for_good) {
   }
 }
 
-TEST(Inbox, Stream_split_anywhere_means_the_same) {
+void expect_the_same_for_every_split(std::size_t answer, bool expecting) {
   const Stream stream = mixed();
-  for (const std::size_t answer : {0U, 1U, 5U, 64U}) {
-    for (std::size_t split = 0; split <= stream.bytes.size(); ++split) {
-      Inbox inbox;
-      Buffers buffers(1U << 20);
-      Log log;
-      log.answer = answer;
-      const std::span<const std::byte> all(stream.bytes);
-      ASSERT_EQ(inbox.take(all.first(split), 0, SinkRef(log), buffers), nullptr);
-      ASSERT_EQ(inbox.take(all.subspan(split), 0, SinkRef(log), buffers), nullptr);
-      ASSERT_EQ(log.text, mixed_text) << split;
-      EXPECT_TRUE(inbox.bye_received() && inbox.seen_received());
-      EXPECT_FALSE(inbox.in_frame());
-      EXPECT_EQ(buffers.bytes_in_use(), 0U);
-    }
+  for (std::size_t split = 0; split <= stream.bytes.size(); ++split) {
+    Inbox inbox;
+    Buffers buffers(1U << 20);
+    Log log;
+    log.answer = answer;
+    log.expecting = expecting;
+    const std::span<const std::byte> all(stream.bytes);
+    ASSERT_EQ(inbox.take(all.first(split), 0, SinkRef(log), buffers), nullptr);
+    ASSERT_EQ(inbox.take(all.subspan(split), 0, SinkRef(log), buffers), nullptr);
+    ASSERT_EQ(log.text, mixed_text) << split;
+    EXPECT_TRUE(inbox.bye_received() && inbox.seen_received());
+    EXPECT_FALSE(inbox.in_frame());
+    EXPECT_EQ(buffers.bytes_in_use(), 0U);
+    EXPECT_EQ(inbox.untold_units(), 3U);
   }
+}
+
+TEST(Inbox, Stream_split_anywhere_means_the_same) {
+  for (const std::size_t answer : {0U, 1U, 5U, 64U}) {
+    expect_the_same_for_every_split(answer, false);
+    expect_the_same_for_every_split(answer, true);
+  }
+}
+
+/// Remembers where the last read put its first byte.
+struct WatchingIo : Io {
+  SystemIo system;
+  const void* first = nullptr;
+  ssize_t write(int socket, std::span<const iovec> pieces) noexcept override {
+    return system.write(socket, pieces);
+  }
+  ssize_t read(int socket, std::span<const iovec> pieces) noexcept override {
+    first = pieces[0].iov_base;
+    return system.read(socket, pieces);
+  }
+};
+
+/// Of a body that is expected nothing is kept here, and the socket is read to its place.
+TEST(Inbox, Body_that_is_expected_is_read_to_its_place) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  const base::UniqueFd from(ends[0]);
+  const base::UniqueFd to(ends[1]);
+  Stream stream;
+  stream.packet(1, std::string(40, 'x')).packet(2, "y");
+  ASSERT_EQ(::send(from.get(), stream.bytes.data(), 30, 0), 30);
+  WatchingIo io;
+  Inbox inbox;
+  Buffers buffers(1U << 20);
+  Log log;
+  log.expecting = true;
+  std::vector<std::byte> scratch(Inbox::scratch_bytes);
+  inbox.read(io, to.get(), scratch, 0, SinkRef(log), buffers);
+  EXPECT_EQ(log.expected, 1U);
+  EXPECT_EQ(buffers.bytes_in_use(), 0U);
+  EXPECT_TRUE(inbox.in_frame());
+  const auto rest = std::span(stream.bytes).subspan(30);
+  ASSERT_EQ(::send(from.get(), rest.data(), rest.size(), 0), static_cast<ssize_t>(rest.size()));
+  inbox.read(io, to.get(), scratch, 0, SinkRef(log), buffers);
+  EXPECT_EQ(io.first, log.memory.data() + 10);
+  EXPECT_EQ(log.text, "p1:" + std::string(40, 'x') + ";p2:y;");
+  EXPECT_EQ(log.expected, 1U);
 }
 
 TEST(Inbox, One_byte_at_a_time) {
