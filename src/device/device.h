@@ -35,9 +35,8 @@
 /// eager and rendezvous protocols, back-pressure, progress and waiting, over the channels of the
 /// enabled providers. Peers are process numbers of the job; communicators are unknown here.
 ///
-/// Files: send.cc, receive.cc (start and matching), cancel.cc, packets.cc (arrivals),
-/// rendezvous.cc, remote.cc (long messages), flow.cc (back-pressure), progress.cc, wait.cc,
-/// trace.cc.
+/// Files: send.cc, receive.cc, cancel.cc, packets.cc (arrivals), rendezvous.cc, remote.cc (long
+/// messages), flow.cc (back-pressure), progress.cc, wait.cc, trace.cc.
 ///
 /// Thread rule: every member needs the engine's lock. `wait` gives it up while it sleeps.
 namespace fulmar::device {
@@ -161,8 +160,7 @@ class Device {
   /// Sends that nobody waits for (of freed requests, from buffers): `drain` waits for them.
   void add_unattended() noexcept { ++unattended_; }
   void remove_unattended() noexcept { --unattended_; }
-  /// What finalization waits for: everything handed over is out, but for what is queued for
-  /// processes that have left for good.
+  /// What finalization waits for: all is out but what is queued for who has left for good.
   void drain() noexcept;
 
   using Hook = device::Hook;
@@ -199,8 +197,7 @@ class Device {
   void set_yield(Yield yield) noexcept { config_.oversubscribed = yield == Yield::soon; }
   void set_wait_style(WaitStyle style) noexcept { config_.wait_style = style; }
   void set_unexpected_budget(std::uint64_t bytes) noexcept;
-  /// A process has left MPI, and has looked at all that was sent before: it answers nothing of that
-  /// any more, and if it comes back it does not know that it was told to hold.
+  /// A process has left MPI: it answers nothing of before, nor knows that it was told to hold.
   void forget_hold(std::uint32_t rank) noexcept;
 
   [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
@@ -223,7 +220,7 @@ class Device {
   /// For reports, which look and change nothing.
   [[nodiscard]] match::Matcher& queues() noexcept { return matcher_; }
 
-  /// What a channel calls with each packet (fabric::Sink).
+  // What a channel calls with each packet (fabric::Sink).
   void packet(std::uint32_t peer, const wire::Envelope& envelope,
               const fabric::Body& body) noexcept {
     if (config_.trace != nullptr) [[unlikely]]
@@ -288,7 +285,6 @@ class Device {
     }
     slow_packet(peer, envelope, body);
   }
-
   // packets.cc; trace.cc
   [[gnu::cold]] void traced_packet(std::uint32_t peer, const wire::Envelope& envelope,
                                    const fabric::Body& body) noexcept;
