@@ -74,7 +74,7 @@ class InputRail final : public Rail {
   [[nodiscard]] std::int64_t next_deadline_ns() const noexcept override { return -1; }
   void set_patience(std::uint32_t, Patience) override {}
   void drop(std::uint32_t) override { ended = true; }
-  void leave(Leaving /*how*/) override {}
+  void leave(fabric::Leaving /*how*/) override {}
   void close() noexcept override {}
   [[nodiscard]] bool gone(std::uint32_t /*peer*/) const noexcept override { return false; }
   [[nodiscard]] bool parted() const noexcept override { return true; }

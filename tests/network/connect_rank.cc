@@ -77,7 +77,8 @@ void watch(int socket, std::uint64_t watch_ms) {
   while (fulmar::base::now_ns() < end) {
     while (::send(socket, data.data(), data.size(), MSG_NOSIGNAL | MSG_DONTWAIT) > 0) {
     }
-    const auto error = fulmar::fabric::tcp::check_answers(socket);
+    using fulmar::fabric::tcp::check_answers;
+    const auto error = check_answers(socket, fulmar::fabric::tcp::dead_after_ms);
     if (error.failed()) {
       std::printf("dead %s\n", error.text().c_str());
       return;
