@@ -95,6 +95,11 @@ class Stage {
 
   [[nodiscard]] bool is_away() const { return test::rank_of(MPI_COMM_WORLD) == 1; }
 
+  /// Of rank 0: returns when rank 1 has gone in the scene that is next, and calls MPI no more.
+  void await_absence() {
+    test::expect(compute_until(board_.away, scene_ + 1), "rank 1 goes away first");
+  }
+
   /// Rank 1 prepared its side: it is away until rank 0 has found whether `request` completes.
   /// Then both complete theirs.
   void play(MPI_Request* request, const char* what) {
@@ -140,6 +145,7 @@ void receiver_is_away(Stage& stage) {
     MPI_Barrier(MPI_COMM_WORLD);
   } else {
     MPI_Barrier(MPI_COMM_WORLD);
+    stage.await_absence();
     MPI_Issend(data.data(), long_count, MPI_INT, 1, 1, MPI_COMM_WORLD, &request);
   }
   stage.play(&request, "a long message to a rank that computes");

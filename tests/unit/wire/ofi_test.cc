@@ -114,10 +114,15 @@ TEST(OfiPacket, Signals_are_bare) {
   OfiPacket bye = ofi_packet(OfiSignal::bye, 77);
   bye.sequence = 3;
   EXPECT_EQ(fault_of(bye, 0), nullptr);
-  bye.tag = 1;
+  bye.tag = 1;  // for good
+  EXPECT_EQ(fault_of(bye, 0), nullptr);
+  bye.tag = 2;
   EXPECT_NE(fault_of(bye, 0), nullptr);
   OfiPacket seen = ofi_packet(OfiSignal::seen, 0);
   EXPECT_EQ(fault_of(seen, 0), nullptr);
+  seen.tag = 1;
+  EXPECT_NE(fault_of(seen, 0), nullptr);
+  seen.tag = 0;
   seen.sequence = 1;
   EXPECT_NE(fault_of(seen, 0), nullptr);
   seen = ofi_packet(OfiSignal::seen, 1);
