@@ -25,6 +25,7 @@ struct Config {
   /// More runnable ranks on the node than cores: yield instead of spinning.
   bool oversubscribed = false;
   bool has_membarrier = false;
+  WaitStyle wait_style = WaitStyle::automatic;
   /// Messages up to this long are copied eagerly.
   std::uint64_t eager_bytes = 64U << 10;
   LongCopy long_copy = LongCopy::automatic;
@@ -63,7 +64,10 @@ struct Counters {
   std::uint64_t holds = 0;            ///< times a sender was told to keep its messages
   std::uint64_t sleeps = 0;
   std::uint64_t sleep_ns = 0;
-  std::uint64_t malformed = 0;  ///< packets that made no sense and were dropped
+  std::uint64_t thread_turns = 0;    ///< times that the library's own thread took progress over
+  std::uint64_t thread_wakeups = 0;  ///< times that it was woken while it was its turn
+  std::uint64_t thread_moved = 0;    ///< what its looks at progress moved
+  std::uint64_t malformed = 0;       ///< packets that made no sense and were dropped
 };
 
 }  // namespace fulmar::device

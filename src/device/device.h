@@ -25,6 +25,7 @@
 #include "device/peer.h"
 #include "device/poll_watch.h"
 #include "device/rails.h"
+#include "device/service.h"
 #include "device/share_pool.h"
 #include "device/transfers.h"
 #include "device/waiting.h"
@@ -57,6 +58,8 @@ class Device {
   [[nodiscard]] const Config& config() const noexcept { return config_; }
   [[nodiscard]] base::EngineLock& lock() noexcept { return lock_; }
   [[nodiscard]] MemoryOpener& memory() noexcept { return memory_opener_; }
+  /// For the library's own thread.
+  [[nodiscard]] Service& service() noexcept { return service_; }
 
   // --- messages
 
@@ -121,7 +124,7 @@ class Device {
           &finished, note);
       return;
     }
-    Idle idle(config_.oversubscribed);
+    Idle idle(config_.wait_style, config_.oversubscribed);
     while (!finished()) {
       if (progress() != 0) {
         idle.reset();
@@ -205,6 +208,7 @@ class Device {
   void set_remote_bytes(std::uint64_t bytes) noexcept { config_.remote_bytes = bytes; }
   enum class Yield : bool { late, soon };
   void set_yield(Yield yield) noexcept { config_.oversubscribed = yield == Yield::soon; }
+  void set_wait_style(WaitStyle style) noexcept { config_.wait_style = style; }
   void set_unexpected_budget(std::uint64_t bytes) noexcept;
   /// A process has left MPI: if it comes back it does not know that it was told to hold.
   void forget_hold(std::uint32_t rank) noexcept;
@@ -376,6 +380,7 @@ class Device {
 
   // progress.cc
   [[gnu::noinline]] void flush_networks() noexcept;
+  void stir_for_held() noexcept;
   template <class Channel>
   unsigned look_at_network(Channel& channel, Look look) noexcept;
 
@@ -427,6 +432,9 @@ class Device {
                                        WaitNote note) noexcept;
 
   // wait.cc
+  friend class Service;
+  void lie_down(SleepPlace& place) noexcept;
+  void get_up() noexcept;
   void fence_senders() noexcept;
   void count_sleep(std::uint64_t slept_ns) noexcept;
   [[gnu::noinline]] bool sleep(WaitNote what, std::uint32_t quiet_sleeps) noexcept;
@@ -463,6 +471,7 @@ class Device {
   HookChain hooks_;
   Waiter* first_waiter_ = nullptr;
   Waiter* leader_ = nullptr;
+  Service service_{*this};
   bool waiters_stale_ = false;
   bool settle_due_ = false;  ///< with waiters_stale_, which is what progress looks at
   bool in_progress_ = false;

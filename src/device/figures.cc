@@ -35,10 +35,13 @@ void Device::over_alarm(const match::Key& key, std::uint64_t length) noexcept {
 void Device::tell(const Happening& happening) noexcept { observer_->note(*observer_, happening); }
 
 /// The rare end of a look at progress. A leader, on whom other threads wait, must not let the
-/// observer call MPI before it has resigned (`wait_with_threads`), nor may a sleeper.
+/// observer call MPI before it has resigned (`wait_with_threads`), nor may a sleeper, nor a thread
+/// that is not the program's.
 void Device::finish_progress() noexcept {
   notify_waiters();
-  if (settle_due_ && leader_ == nullptr && !sleeping_) settle();
+  if (!settle_due_ || leader_ != nullptr || sleeping_) return;
+  if (service_.looks()) return service_.need_program();
+  settle();
 }
 
 void Device::settle() noexcept {

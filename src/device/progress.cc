@@ -79,6 +79,13 @@ void Device::flush_networks() noexcept {
   });
 }
 
+/// A thread sleeps, and what networks hold back for company would stay until it wakes.
+void Device::stir_for_held() noexcept {
+  bool held = false;
+  rails_.for_each([&](auto& channel) { held = held || has_unsent(channel); });
+  if (held) stir();
+}
+
 void Device::balance() noexcept {
   if (transfers_.live() != 0) fail_lost_transfers();
   rails_.for_each_with_links([](auto& channel, auto& links) {
@@ -87,7 +94,11 @@ void Device::balance() noexcept {
 }
 
 void Device::poll(WaitNote note) noexcept {
-  if (progress() != 0) {
+  service_.step_in(Service::Stay::once);
+  if (service_.takes_all()) [[unlikely]] {
+    release_held();
+    if (lock_.contended()) lock_.hand_over();
+  } else if (progress() != 0) {
     missed_polls_ = 0;
     return;
   }

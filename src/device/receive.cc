@@ -75,6 +75,8 @@ void Device::receive_arrival(Operation& operation, Arrival& arrival) noexcept {
   }
   if (!held_senders_.empty()) [[unlikely]]
     release_senders();
+  if (sleeping_ || service_.rests()) [[unlikely]]
+    stir_for_held();
 }
 
 /// A send of this process to itself: both buffers are here.

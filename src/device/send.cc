@@ -69,6 +69,8 @@ void Device::start_send(Operation& operation) noexcept {
     operation.kind = Outgoing::Kind::message;
     enqueue(peer, operation);
   }
+  if (sleeping_ || service_.rests()) [[unlikely]]
+    stir_for_held();
 }
 
 void Device::send_to_self(Operation& operation) noexcept {

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 #include <linux/membarrier.h>
-#include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/clock.h"
 #include "base/futex.h"
 #include "channel/mapped_channel.inl"
 #include "device/device.h"
+#include "device/sleep_place.h"
 
 /// Sleeping, and waiting with several threads.
 ///
@@ -28,30 +27,12 @@
 /// a word of their own. Whoever completes something lets the waiters' conditions be checked, under
 /// the lock, and wakes exactly those whose condition became true. Who leaves while
 /// nobody leads wakes one of the others, who leads then. The leader gives the lock away as soon as
-/// a thread stands at it.
+/// a thread stands at it. The library's own thread, if there is one, never leads: see service.cc.
 namespace fulmar::device {
 namespace {
 
-/// Nothing is meant to be missed; if it is, this bounds the damage.
-constexpr std::int64_t longest_sleep_ns = 1'000'000'000;
-/// After the first sleep the observer learns what is waited for.
-constexpr std::int64_t first_sleep_ns = 200'000'000;
-/// Nobody wakes this process when a peer leaves that it has asked for a message back, or for which
-/// something is queued.
-constexpr std::int64_t leaving_sleep_ns = 20'000'000;
-
 template <class Channel>
 concept Sleeps = requires(Channel& channel) { channel.sleep_word(); };
-
-/// Sleeps until the wake socket or one of the networks has something.
-void sleep_on(const base::WakeSocket& socket, std::span<pollfd> ready,
-              std::int64_t most_ns) noexcept {
-  ready[0] = {socket.descriptor(), POLLIN, 0};
-  const timespec time{static_cast<time_t>(most_ns / 1'000'000'000), most_ns % 1'000'000'000};
-  if (::ppoll(ready.data(), ready.size(), &time, nullptr) > 0 && ready[0].revents != 0) {
-    socket.drain();
-  }
-}
 
 }  // namespace
 
@@ -69,55 +50,63 @@ base::Error Device::use_wake_socket() {
   return {};
 }
 
-/// True if something moved.
-bool Device::sleep(WaitNote what, std::uint32_t quiet_sleeps) noexcept {
-  std::atomic<std::uint32_t>* word = nullptr;
-  std::array<pollfd, 1 + EnabledRails::provider_count> ready{};
-  std::size_t networks = 0;
-  bool may_sleep = true;
-  std::int64_t due_ns = INT64_MAX;  // when a network wants to be looked at again
-  const auto where = wake_socket_ ? wire::Asleep::on_socket : wire::Asleep::on_word;
+/// Fills in what can end the sleep, and lets everybody know who it is that sleeps.
+void Device::lie_down(SleepPlace& place) noexcept {
   rails_.for_each_with_links([&](auto& channel, auto& links) {
     using Channel = std::remove_cvref_t<decltype(channel)>;
     if constexpr (Sleeps<Channel>) {
-      word = &channel.sleep_word();
-      channel.announce_sleep(where);
+      place.word = &channel.sleep_word();
+      channel.announce_sleep(place.where);
       if (!backlog_.empty() || active_ != nullptr) {
         for (auto* link : links) channel.want_credit(*link);
       }
     } else if constexpr (sleeps_on_descriptor<Channel>) {
       auto& provider = channel.provider();
-      if (!provider.arm()) may_sleep = false;
-      if (provider.next_deadline_ns() >= 0) due_ns = std::min(due_ns, provider.next_deadline_ns());
-      ready[++networks] = {provider.descriptor(), POLLIN, 0};
+      if (!provider.arm()) place.may_sleep = false;
+      const std::int64_t due_ns = provider.next_deadline_ns();
+      if (due_ns >= 0) place.due_ns = std::min(place.due_ns, due_ns);
+      if (wake_socket_) place.add(provider.descriptor());
     }
   });
-  if (word == nullptr && !wake_socket_) {
+  if (place.word != nullptr) fence_senders();
+}
+
+/// Nobody needs to wake this process any more.
+void Device::get_up() noexcept {
+  rails_.for_each([](auto& channel) {
+    if constexpr (Sleeps<std::remove_cvref_t<decltype(channel)>>) channel.announce_awake();
+  });
+}
+
+/// True if something moved.
+bool Device::sleep(WaitNote what, std::uint32_t quiet_sleeps) noexcept {
+  if (config_.wait_style == WaitStyle::poll) {
+    if (config_.observer.quiet != nullptr) tell_quiet(what, quiet_sleeps);
+    return false;
+  }
+  SleepPlace place(wake_socket_ ? wire::Asleep::on_socket : wire::Asleep::on_word);
+  if (wake_socket_) place.add(wake_socket_->descriptor());
+  lie_down(place);
+  if (!place.can_be_left()) {
     ::sched_yield();
     return false;
   }
-  if (word != nullptr) fence_senders();
   sleeping_ = true;
   const bool moved = progress(Look::at_all) != 0;
-  if (!moved && may_sleep && !leader_ready()) {
+  if (!moved && place.may_sleep && !leader_ready()) {
     if (config_.observer.quiet != nullptr) tell_quiet(what, quiet_sleeps);
     const std::uint64_t start = base::now_ns();
-    const std::int64_t longest_ns = leavers_.needed()   ? leaving_sleep_ns
-                                    : quiet_sleeps <= 1 ? first_sleep_ns
-                                                        : longest_sleep_ns;
-    const std::int64_t most_ns =
-        std::clamp<std::int64_t>(due_ns - static_cast<std::int64_t>(start), 0, longest_ns);
+    const std::int64_t most_ns = place.limited(leavers_.needed()   ? SleepPlace::leaving_ns
+                                               : quiet_sleeps <= 1 ? SleepPlace::first_ns
+                                                                   : SleepPlace::longest_ns);
     const std::uint32_t depth = lock_.suspend();
-    if (wake_socket_) {
-      sleep_on(*wake_socket_, std::span(ready).first(networks + 1), most_ns);
-    } else {
-      base::futex_wait(*word, static_cast<std::uint32_t>(where), base::FutexScope::shared, most_ns);
-    }
+    place.sleep(most_ns);
+    if (wake_socket_ && place.is_ready(0)) wake_socket_->drain();
     lock_.resume(depth);
     count_sleep(base::now_ns() - start);
   }
   sleeping_ = false;
-  if (word != nullptr) word->store(0, std::memory_order_relaxed);
+  get_up();
   return moved;
 }
 
@@ -175,16 +164,25 @@ void Device::wait_with_threads(bool (*finished)(void*) noexcept, void* argument,
   self.finished = finished;
   self.argument = argument;
   self.note = note;
+  std::uint32_t quiet_sleeps = 0;
   add_waiter(self);
   while (!finished(argument)) {
-    if (leader_ == nullptr) {
+    if (leader_ == nullptr && !service_.takes_all()) {
       lead(self);
       if (settle_due_) settle();
       continue;
     }
+    // Without a leader it is the library's own thread that looks, and nobody else says what for.
+    const bool is_served = leader_ == nullptr;
+    if (is_served) release_held();
     const std::uint32_t depth = lock_.suspend();
-    base::futex_wait(self.signal, 0, base::FutexScope::process);
+    base::futex_wait(self.signal, 0, base::FutexScope::process,
+                     is_served ? SleepPlace::first_ns : -1);
     lock_.resume(depth);
+    if (is_served && self.signal.load(std::memory_order_relaxed) == 0 &&
+        config_.observer.quiet != nullptr) {
+      tell_quiet(note, ++quiet_sleeps);
+    }
     self.signal.store(0, std::memory_order_relaxed);
   }
   remove_waiter(self);
@@ -197,7 +195,8 @@ void Device::wait_with_threads(bool (*finished)(void*) noexcept, void* argument,
 /// Makes progress until the own condition holds or something waits for a thread that does not lead.
 void Device::lead(Waiter& self) noexcept {
   leader_ = &self;
-  Idle idle(config_.oversubscribed);
+  service_.step_in(Service::Stay::until_step_out);
+  Idle idle(config_.wait_style, config_.oversubscribed);
   while (!self.finished(self.argument) && !settle_due_) {
     if (lock_.contended()) lock_.hand_over();
     if (progress() != 0) {
@@ -207,6 +206,7 @@ void Device::lead(Waiter& self) noexcept {
     }
   }
   leader_ = nullptr;
+  service_.step_out();
 }
 
 void Device::add_waiter(Waiter& waiter) noexcept {
@@ -235,6 +235,7 @@ void Device::notify_waiters() noexcept {
 /// not there when the leader asked the peers to wake it for the room that this needs.
 void Device::stir() noexcept {
   if (sleeping_ && leader_ != nullptr) signal(*leader_);
+  service_.stir();
 }
 
 void Device::signal(Waiter& waiter) noexcept {

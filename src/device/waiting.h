@@ -48,8 +48,16 @@ struct Waiter {
   WaitNote note;
 };
 
+/// How a thread that waits spends its time (FULMAR_WAIT).
+enum class WaitStyle : std::uint8_t {
+  automatic,  ///< looks for a while, gives the processor away between looks, then sleeps
+  poll,       ///< never sleeps
+  sleep,      ///< sleeps as soon as there is nothing to do
+};
+
 /// How a waiting rank spends its time, step by step: look again at once, then give the processor
-/// away between looks, then sleep.
+/// away between looks, then sleep. Who never sleeps is told to all the same, rarely: it has to say
+/// then what it waits for.
 ///
 /// A rank with a core of its own spins for some ten microseconds, because waking a sleeper on
 /// another core costs thirty. When ranks outnumber cores, whoever the wait is for may need this
@@ -59,8 +67,13 @@ class Idle {
  public:
   enum class Advice { look_again, sleep };
 
-  explicit Idle(bool oversubscribed) noexcept
-      : spins_(oversubscribed ? crowded_spins : lone_spins) {}
+  Idle(WaitStyle style, bool oversubscribed) noexcept
+      : spins_(style == WaitStyle::sleep ? 0
+               : oversubscribed          ? crowded_spins
+                                         : lone_spins),
+        yields_(style == WaitStyle::sleep  ? 0
+                : style == WaitStyle::poll ? poll_yields
+                                           : yields) {}
 
   void reset() noexcept { state_ = 0; }
 
@@ -80,9 +93,11 @@ class Idle {
   static constexpr std::uint32_t lone_spins = 4000;
   static constexpr std::uint32_t crowded_spins = 4;
   static constexpr std::uint32_t yields = 1000;
+  /// Some tens of milliseconds.
+  static constexpr std::uint32_t poll_yields = 100'000;
 
   [[gnu::noinline]] Advice yield() noexcept {
-    if (static_cast<std::uint32_t>(state_) > spins_ + yields) {
+    if (static_cast<std::uint32_t>(state_) > spins_ + yields_) {
       state_ = (std::uint64_t{quiet_sleeps()} + 1) << 32 | spins_;
       return Advice::sleep;
     }
@@ -91,6 +106,7 @@ class Idle {
   }
 
   std::uint32_t spins_;
+  std::uint32_t yields_;
   std::uint64_t state_ = 0;  ///< looks in vain, and in the upper half the sleeps
 };
 

@@ -119,6 +119,9 @@ enum class Asleep : std::uint32_t {
   no = 0,
   on_word = 1,    ///< on the futex word itself
   on_socket = 2,  ///< on its wake socket, among the descriptors of networks
+  /// On the futex word, by a thread of the library and not by one that waits. Another number, so
+  /// that a thread which has been called off cannot fall asleep beside one that waits.
+  helper_on_word = 3,
 };
 
 struct AreaControl {

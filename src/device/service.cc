@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "device/service.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "channel/mapped_channel.inl"
+#include "device/device.h"
+#include "device/sleep_place.h"
+
+/// A thread that makes progress while the program computes
+/// -------------------------------------------------------
+/// One thread serves all networks and the node's shared memory: it sleeps on all of them in one
+/// system call, makes progress when something has come, and sleeps again. That is easy. The
+/// question is how it gets out of the way of a program that is in MPI: if it handled every message
+/// of a ping-pong, each would cost two switches of threads (in the paper about Open MPI on Elan4 9
+/// of the 19 us that its thread adds; the other 10 are those of the interrupt).
+///
+/// So it serves in *turns*. While it is its turn it sleeps with the node's wake word set. A thread
+/// of the program that begins to look for itself (it waits, or tests) *steps in*: that ends the
+/// turn, takes the word back, so that no sender rings for nothing, and calls the thread off what it
+/// sleeps on. From then on the thread *stands by*: it sleeps on a word of its own and looks after a
+/// while, without the lock, whether the program has stepped in again meanwhile.
+///   * It has: then it is busy with MPI, and the thread looks again after twice as long (100 us at
+///     first, 2 ms at most).
+///   * A thread of the program has been waiting all the time: it needs no help, however long that
+///     takes. The thread *parks*, and is woken when that wait is over.
+///   * Neither: the program computes. It is the thread's turn.
+/// A wait thus costs the program a load and a store, and the first one after a turn one more system
+/// call. The turn begins after the program has been away for about as long as it had been there.
+///
+/// Nothing falls between two stools: when the thread stands by, it looks again soon, or somebody
+/// waits who wakes it. What a thread of the program leaves behind during a turn (a message that
+/// found no room, packets that a network holds back for company) calls the thread (`stir`).
+///
+/// Who may look at the same time: nobody; progress needs the lock, as always. A thread that is
+/// called off does not take it any more. That is why it reads `attends_` after its sleep: the
+/// program looks in a loop with the lock held, and would have to give it away.
+///
+/// Code of the program never runs on this thread: it may belong to a program of one thread, or want
+/// a lock (of an interpreter, say) that somebody holds who waits for the engine's. Functions of
+/// reductions wait until the program looks (mpi/coll/schedules.cc), and so do callbacks of tools
+/// that need not be safe for threads (mpi/tool/events.h).
+///
+/// The duty `all` is for studies: threads of the program that wait sleep, and the thread wakes them
+/// when their condition holds. That is the thread of the paper.
+namespace fulmar::device {
+namespace {
+
+constexpr std::int64_t least_patience_ns = 100'000;
+constexpr std::int64_t most_patience_ns = 2'000'000;
+
+}  // namespace
+
+base::Error Service::open(ThreadDuty duty) {
+  if (device_.wake_socket_ && !bell_.valid()) {
+    bell_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!bell_.valid()) {
+      return base::failure(base::ErrorClass::other, "eventfd failed (%s)", std::strerror(errno));
+    }
+  }
+  duty_ = duty;
+  stops_ = false;
+  return {};
+}
+
+void Service::run() noexcept {
+  std::int64_t patience_ns = least_patience_ns;
+  while (!stops_) {
+    if (duty() != ThreadDuty::all && stand_by(patience_ns) == Program::busy) {
+      patience_ns = std::min(2 * patience_ns, most_patience_ns);
+      continue;
+    }
+    if (program_leads_) {
+      park();
+    } else {
+      attend();
+    }
+    patience_ns = least_patience_ns;
+  }
+}
+
+/// Lets some time pass, and says what the program did meanwhile.
+Service::Program Service::stand_by(std::int64_t patience_ns) noexcept {
+  const std::uint32_t seen = steps_.load(std::memory_order_relaxed);
+  base::futex_wait(word_, 0, base::FutexScope::process, patience_ns);
+  if (!stops_) word_ = 0;
+  return steps_.load(std::memory_order_relaxed) != seen ? Program::busy : Program::steady;
+}
+
+/// Returns when nobody waits any more.
+void Service::park() noexcept {
+  parked_ = true;
+  while (program_leads_ && !stops_) {
+    base::futex_wait(word_, 0, base::FutexScope::process);
+    if (!stops_) word_ = 0;
+  }
+  parked_ = false;
+}
+
+/// One turn.
+void Service::attend() noexcept {
+  base::EngineLock& lock = device_.lock_;
+  lock.acquire();
+  if (device_.leader_ == nullptr && !stops_) {
+    attends_ = true;
+    ++device_.counters_.thread_turns;
+  }
+  while (attends_ && !stops_) {
+    if (lock.contended()) {
+      lock.hand_over();
+      if (!attends_) break;
+    }
+    if (look(Depth::as_due) == 0 && rest() == Rest::called_off) return;
+  }
+  attends_ = false;
+  lock.release();
+}
+
+unsigned Service::look(Depth depth) noexcept {
+  looks_ = true;
+  const unsigned moved =
+      device_.progress(depth == Depth::at_all ? Device::Look::at_all : Device::Look::as_due);
+  looks_ = false;
+  device_.counters_.thread_moved += moved;
+  return moved;
+}
+
+/// Sleeps until there is something to do. The lock is held again if it is still the thread's turn.
+Service::Rest Service::rest() noexcept {
+  SleepPlace place(device_.wake_socket_ ? wire::Asleep::on_socket : wire::Asleep::helper_on_word);
+  if (device_.wake_socket_) {
+    place.add(bell_.get());
+    place.add(device_.wake_socket_->descriptor());
+  }
+  device_.lie_down(place);
+  if (look(Depth::at_all) != 0 || !place.may_sleep) {
+    device_.get_up();
+    return Rest::over;
+  }
+  const std::int64_t most_ns =
+      place.limited(device_.leavers_.needed() ? SleepPlace::leaving_ns : SleepPlace::longest_ns);
+  rests_ = true;
+  called_ = false;
+  device_.lock_.release();
+  place.sleep(most_ns);
+  std::uint64_t rings = 0;
+  if (bell_.valid() && place.is_ready(0)) (void)!::read(bell_.get(), &rings, sizeof rings);
+  if (!attends_) return Rest::called_off;
+  device_.lock_.acquire();
+  if (!attends_) {
+    device_.lock_.release();
+    return Rest::called_off;
+  }
+  wake_up(place);
+  return Rest::over;
+}
+
+void Service::wake_up(const SleepPlace& place) noexcept {
+  rests_ = false;
+  ++device_.counters_.thread_wakeups;
+  if (device_.wake_socket_ && place.is_ready(1)) device_.wake_socket_->drain();
+  device_.get_up();
+}
+
+void Service::take_over(Stay stay) noexcept {
+  if (takes_all()) return;
+  needs_program_ = false;
+  steps_.store(steps_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (stay == Stay::until_step_out) program_leads_ = true;
+  if (!attends_.load(std::memory_order_relaxed)) return;
+  attends_ = false;
+  if (!rests_) return;
+  call();
+  rests_ = false;
+  device_.get_up();
+}
+
+void Service::hand_back() noexcept {
+  program_leads_ = false;
+  if (!parked_) return;
+  word_ = 1;
+  base::futex_wake(word_, 1, base::FutexScope::process);
+}
+
+/// Ends the thread's sleep on what happens.
+void Service::call() noexcept {
+  called_ = true;
+  if (bell_.valid()) {
+    const std::uint64_t one = 1;
+    (void)!::write(bell_.get(), &one, sizeof one);
+    return;
+  }
+  device_.rails_.for_each([](auto& channel) {
+    if constexpr (requires { channel.sleep_word(); }) {
+      channel.provider().wake(channel.provider().self());
+    }
+  });
+}
+
+void Service::need_program() noexcept {
+  needs_program_ = true;
+  if (device_.first_waiter_ != nullptr) device_.signal(*device_.first_waiter_);
+}
+
+void Service::stop() noexcept {
+  stops_ = true;
+  duty_ = ThreadDuty::none;
+  attends_ = false;
+  if (rests_) {
+    call();
+    rests_ = false;
+    device_.get_up();
+  }
+  word_ = 1;
+  base::futex_wake(word_, 1, base::FutexScope::process);
+}
+
+}  // namespace fulmar::device

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/error.h"
+#include "base/fd.h"
+
+namespace fulmar::device {
+
+class Device;
+struct SleepPlace;
+
+/// What the library's own thread does for a device (FULMAR_PROGRESS_THREAD).
+enum class ThreadDuty : std::uint8_t {
+  none,     ///< there is no such thread
+  absence,  ///< makes progress while no thread of the program does
+  all,      ///< makes all progress; threads of the program that wait sleep (for studies)
+};
+
+/// Progress while the program is not in MPI: what a thread of the library does, and how it and the
+/// threads of the program make room for each other. service.cc explains it. The thread itself is
+/// the runtime's.
+///
+/// Thread rule: `run` is what that one thread calls, without the lock. All other members need the
+/// lock of the engine.
+class Service {
+ public:
+  explicit Service(Device& device) noexcept : device_(device) {}
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+
+  /// Before `run`: when all channels are known. Fails (other) where the system has no descriptor
+  /// left.
+  [[nodiscard]] base::Error open(ThreadDuty duty);
+  /// The thread's whole life: returns after `stop`.
+  void run() noexcept;
+  void stop() noexcept;
+
+  /// A thread of the program is about to look for itself, and does so until `step_out`, or once.
+  enum class Stay : std::uint8_t { once, until_step_out };
+  void step_in(Stay stay) noexcept {
+    if (duty() != ThreadDuty::none) [[unlikely]]
+      take_over(stay);
+  }
+  void step_out() noexcept {
+    if (duty() != ThreadDuty::none) [[unlikely]]
+      hand_back();
+  }
+  /// Something was queued that moves only with progress: ends a rest.
+  void stir() noexcept {
+    if (rests_ && !called_) [[unlikely]]
+      call();
+  }
+  /// Whether the thread is there for what the program leaves to it, and asleep.
+  [[nodiscard]] bool rests() const noexcept { return rests_; }
+  /// Whether the progress that is being made now is made by the thread, which must not run code of
+  /// the program: such code is left to the program's next look, which `need_program` hurries.
+  [[nodiscard]] bool looks() const noexcept { return looks_; }
+  void need_program() noexcept;
+  /// Whether threads of the program are to leave all progress to the thread now.
+  [[nodiscard]] bool takes_all() const noexcept {
+    return duty() == ThreadDuty::all && attends_.load(std::memory_order_relaxed) && !needs_program_;
+  }
+
+ private:
+  enum class Depth : bool { as_due, at_all };
+  void take_over(Stay stay) noexcept;
+  void hand_back() noexcept;
+  void call() noexcept;
+  enum class Program : std::uint8_t { busy, steady };  ///< whether it has stepped in meanwhile
+  Program stand_by(std::int64_t patience_ns) noexcept;
+  void park() noexcept;
+  void attend() noexcept;
+  enum class Rest : std::uint8_t { over, called_off };
+  Rest rest() noexcept;
+  [[nodiscard]] unsigned look(Depth depth) noexcept;
+  void wake_up(const SleepPlace& place) noexcept;
+
+  [[nodiscard]] ThreadDuty duty() const noexcept { return duty_.load(std::memory_order_relaxed); }
+
+  Device& device_;
+  base::UniqueFd bell_;  ///< an eventfd that ends a sleep on descriptors
+  bool looks_ = false;
+  bool rests_ = false;          ///< asleep for everything that can happen, or about to be
+  bool called_ = false;         ///< since it lay down
+  bool needs_program_ = false;  ///< code of the program is due
+
+  // What the thread looks at without the lock.
+  std::atomic<ThreadDuty> duty_{ThreadDuty::none};
+  std::atomic<bool> attends_{false};  ///< it is its turn; begun by the thread, ended by anybody
+  std::atomic<bool> stops_{false};
+  std::atomic<bool> program_leads_{false};
+  std::atomic<bool> parked_{false};
+  std::atomic<std::uint32_t> steps_{0};  ///< how often a thread of the program has stepped in
+  std::atomic<std::uint32_t> word_{0};   ///< what it stands by on; 1: look again
+};
+
+}  // namespace fulmar::device
