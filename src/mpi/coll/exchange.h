@@ -108,6 +108,9 @@ class Exchange {
     return members_.empty() ? rank : members_[static_cast<std::size_t>(rank)];
   }
 
+  /// The algorithm calls a function of the user: it goes on in threads of the program only.
+  void set_calls_user() noexcept { calls_user_ = true; }
+
   /// The error of the call, unless there was one before. Without memory this rank cannot send what
   /// the others wait for: then the job ends, with a text.
   void note(base::Error error) noexcept {
@@ -142,7 +145,8 @@ class Exchange {
   int tag_;
   int rank_ = 0;
   std::span<const int> members_;  ///< empty: all
-  int open_ = 0;                  ///< messages under way
+  bool calls_user_ = false;
+  int open_ = 0;  ///< messages under way
   base::Error result_;
   std::coroutine_handle<> who_;     ///< waits
   const Part* awaited_ = nullptr;   ///< for this message, or all

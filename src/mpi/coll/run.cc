@@ -46,6 +46,7 @@ void KeptCall::acquire(const Held& held) noexcept {
   for (const Datatype* type : held.types) acquire_one(type);
   for (const Datatype* type : held.more_types) acquire_one(type);
   if (held.op != nullptr) library.acquire(const_cast<Op&>(*held.op));
+  calls_user_ = calls_user(held);
 }
 
 void KeptCall::release(const Held& held) noexcept {

@@ -50,6 +50,11 @@ struct Held {
   std::span<const Datatype* const> more_types;
 };
 
+/// Whether the algorithms of such a call run a function of the user.
+[[nodiscard]] inline bool calls_user(const Held& held) noexcept {
+  return held.op != nullptr && held.op->code == OpCode::user;
+}
+
 template <class Call>
 base::Error check_call(const Comm& comm, Call& call) {
   if constexpr (requires { call.inter_check(comm); }) {
@@ -103,6 +108,7 @@ Algorithm algorithm_of(Exchange& exchange, const Call& call) {
 template <class Call>
 base::Error run_call(Comm& comm, int tag, const Call& call) {
   Exchange exchange(comm, tag);
+  if (calls_user(call.held())) exchange.set_calls_user();
   return exchange.run(algorithm_of(exchange, call));
 }
 
@@ -127,6 +133,7 @@ class KeptCall {
   /// One run; `completion` tells its end.
   void start(device::Operation& completion) noexcept {
     exchange_.emplace(comm_, tag_);
+    if (calls_user_) exchange_->set_calls_user();
     exchange_->start(
         announced_ != nullptr ? compare_and_run(*exchange_, *this) : algorithm(*exchange_),
         completion);
@@ -149,6 +156,7 @@ class KeptCall {
   Comm& comm_;
   std::unique_ptr<CollectiveCall> announced_;  ///< null where calls are not compared
   int tag_;
+  bool calls_user_ = false;
   std::optional<Exchange> exchange_;
 };
 

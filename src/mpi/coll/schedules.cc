@@ -21,23 +21,28 @@ void Schedules::make_ready(Exchange& exchange) noexcept {
   last_ = &exchange.next_ready_;
 }
 
+/// The first one that may go on, out of the list; nullptr if there is none.
+Exchange* Schedules::take_ready() noexcept {
+  const bool all = !device_.service().looks();
+  Exchange** at = &first_;
+  while (*at != nullptr && (*at)->calls_user_ && !all) at = &(*at)->next_ready_;
+  Exchange* found = *at;
+  if (found == nullptr) return nullptr;
+  *at = found->next_ready_;
+  if (*at == nullptr) last_ = at;
+  if (first_ == nullptr) device_.remove_hook(*this);
+  return found;
+}
+
 unsigned Schedules::resume_ready(device::Device::Hook& hook) noexcept {
   auto& self = static_cast<Schedules&>(hook);
   unsigned resumed = 0;
   // What becomes ready meanwhile is appended; the hook stays until the list is empty.
-  while (self.first_ != nullptr) {
-    Exchange& exchange = *self.first_;
-    const std::coroutine_handle<> who = exchange.ready_;
-    if (exchange.next_ready_ == nullptr) {
-      self.first_ = nullptr;
-      self.last_ = &self.first_;
-      self.device_.remove_hook(self);
-    } else {
-      self.first_ = exchange.next_ready_;
-    }
-    who.resume();  // may end the Exchange
+  while (Exchange* exchange = self.take_ready()) {
+    exchange->ready_.resume();  // may end the Exchange
     ++resumed;
   }
+  if (self.first_ != nullptr) self.device_.service().need_program();
   return resumed;
 }
 

@@ -17,7 +17,9 @@ class Exchange;
 /// that go on with the next progress, and the memory of all. Made by `runtime` with the device.
 ///
 /// Nothing is looked at while algorithms wait: the hook in the device's progress is there only
-/// while one is ready. Needs the lock of the library.
+/// while one is ready. Algorithms that call functions of the user are never resumed by the
+/// library's own thread (device/service.h): they wait until the program looks. Needs the lock of
+/// the library.
 class Schedules : private device::Device::Hook {
  public:
   Schedules(device::Device& device, const Choices& choices) noexcept;
@@ -38,6 +40,7 @@ class Schedules : private device::Device::Hook {
 
  private:
   static unsigned resume_ready(device::Device::Hook& hook) noexcept;
+  Exchange* take_ready() noexcept;
 
   device::Device& device_;
   Choices choices_;

@@ -97,6 +97,12 @@ bool EventRegistration::listens() const noexcept {
                      [](const Callback& callback) { return callback.function != nullptr; });
 }
 
+std::size_t EventRegistration::level_from(std::size_t least) const noexcept {
+  std::size_t level = least;
+  while (level < callbacks.size() && callbacks[level].function == nullptr) ++level;
+  return level;
+}
+
 bool Events::listens() const noexcept {
   const auto& all = registrations.live();
   return std::any_of(all.begin(), all.end(),
@@ -112,23 +118,26 @@ const EventInstance* Events::find(MPI_T_event_instance handle) const noexcept {
   return at;
 }
 
-bool Events::raise(const Happening& happening) {
+bool Events::raise(const Happening& happening, Where where) {
   const std::uint64_t now = base::now_ns();
+  const std::size_t least = where == Where::own_thread ? thread_safe_level : restricted_level;
   // A copy: callbacks may free their registrations.
   const std::vector<EventRegistration*> all = registrations.live();
   for (EventRegistration* each : all) {
     if (each->type->kind != happening.kind || each->freed) continue;
     EventInstance instance{each->type, happening, now, nullptr};
-    std::size_t level = 1;
-    while (level < each->callbacks.size() && each->callbacks[level].function == nullptr) ++level;
+    std::size_t level = each->level_from(least);
     if (level < each->callbacks.size()) {
-      deliver(*each, level, instance, MPI_T_CB_REQUIRE_MPI_RESTRICTED);
-    } else if (each->callbacks[0].function != nullptr) {
-      if (waiting_.size() < most_waiting) {
-        waiting_.push_back({each, instance});
-      } else {
-        ++each->dropped;
-      }
+      deliver(*each, level, instance, EventRegistration::levels[least]);
+      continue;
+    }
+    level = each->level_from(restricted_level);
+    if (level == each->callbacks.size()) level = each->level_from(0);
+    if (level == each->callbacks.size()) continue;
+    if (waiting_.size() < most_waiting) {
+      waiting_.push_back({each, level, instance});
+    } else {
+      ++each->dropped;
     }
   }
   return !waiting_.empty();
@@ -141,7 +150,7 @@ bool Events::settle() {
   for (std::size_t left = waiting_.size(); left > 0 && !waiting_.empty(); --left) {
     Waiting next = waiting_.front();
     waiting_.pop_front();
-    deliver(*next.registration, 0, next.instance, MPI_T_CB_REQUIRE_NONE);
+    deliver(*next.registration, next.level, next.instance, EventRegistration::levels[next.level]);
   }
   const std::vector<EventRegistration*> all = registrations.live();
   for (EventRegistration* each : all) tell_dropped(*each);

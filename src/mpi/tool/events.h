@@ -69,6 +69,8 @@ struct EventRegistration {
   void* free_data = nullptr;
 
   [[nodiscard]] bool listens() const noexcept;
+  /// The place of the first callback from `least` on; that behind the last if there is none.
+  [[nodiscard]] std::size_t level_from(std::size_t least) const noexcept;
 };
 
 /// Registrations and the delivery of events.
@@ -76,7 +78,9 @@ struct EventRegistration {
 /// An event happens in the middle of the library, where a callback may call hardly anything: one
 /// registered for MPI_T_CB_REQUIRE_MPI_RESTRICTED or more is called there and then. One registered
 /// for MPI_T_CB_REQUIRE_NONE alone may call all of MPI; its events wait in a queue until the
-/// library is at rest, and are dropped, and counted, when that is full.
+/// library is at rest, and are dropped, and counted, when that is full. What happens on the
+/// library's own thread is told there and then only to callbacks that are registered as safe for
+/// threads; for all others it waits until a thread of the program looks.
 ///
 /// Thread rule: the lock of the library.
 class Events {
@@ -85,8 +89,9 @@ class Events {
 
   Table registrations;
 
+  enum class Where : std::uint8_t { program_thread, own_thread };
   /// Tells those who listen; what must wait is queued. Returns whether `settle` has work.
-  bool raise(const device::Happening& happening);
+  bool raise(const device::Happening& happening, Where where);
   /// Delivers what waits. Callbacks may call everything. Returns whether there is more by now.
   bool settle();
   /// Ends a registration; a callback of its own that runs is let finish first.
@@ -100,9 +105,13 @@ class Events {
  private:
   struct Waiting {
     EventRegistration* registration;
+    std::size_t level;
     EventInstance instance;
   };
   static constexpr std::size_t most_waiting = 1024;
+  // Places in EventRegistration::levels.
+  static constexpr std::size_t restricted_level = 1;
+  static constexpr std::size_t thread_safe_level = 2;
 
   void deliver(EventRegistration& registration, std::size_t level, EventInstance& instance,
                int cb_safety);

@@ -76,7 +76,9 @@ void Tool::happened(const device::Happening& happening) {
   if (happening.kind == device::Happening::Kind::unexpected) {
     for (PerformanceHandle* handle : watermarks_) handle->follow(figures());
   }
-  if (events().raise(happening)) library_.device->defer();
+  const auto where = library_.device->service().looks() ? Events::Where::own_thread
+                                                        : Events::Where::program_thread;
+  if (events().raise(happening, where)) library_.device->defer();
 }
 
 }  // namespace fulmar::mpi
