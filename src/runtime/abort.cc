@@ -6,10 +6,30 @@
 
 #include <cstdio>
 
+#include "runtime/process.h"
+
 namespace fulmar::runtime {
 
+namespace {
+
+/// What the program has printed, as far as it can be had. On the library's own thread nothing is
+/// waited for: a thread of the program may hold a stream for long (it reads the terminal, say).
+void flush_streams() {
+  if (!process().progress_thread().is_this_thread()) {
+    std::fflush(nullptr);
+    return;
+  }
+  for (std::FILE* stream : {stdout, stderr}) {
+    if (::ftrylockfile(stream) != 0) continue;
+    ::fflush_unlocked(stream);
+    ::funlockfile(stream);
+  }
+}
+
+}  // namespace
+
 void abort_job(Job& job, int code) {
-  std::fflush(nullptr);
+  flush_streams();
   const int status = (code & 0xff) == 0 ? 1 : code & 0xff;
   job.abort(code, status, "MPI_Abort");
   ::_exit(status);

@@ -13,6 +13,7 @@ namespace {
 using device::Device;
 using device::LongCopy;
 using device::RemoteWay;
+using device::WaitStyle;
 
 /// The length of an eager message is a number of 32 bits in many places.
 constexpr std::uint64_t most_eager_bytes = std::uint64_t{1} << 30;
@@ -74,6 +75,13 @@ void yield(Options& options, const Surroundings& surroundings, Device& device) {
   device.set_yield(soon ? Device::Yield::soon : Device::Yield::late);
 }
 
+void wait_style(Options& options, const Surroundings& /*surroundings*/, Device& device) {
+  const std::string& style = options.text("FULMAR_WAIT");
+  device.set_wait_style(style == "poll"    ? WaitStyle::poll
+                        : style == "sleep" ? WaitStyle::sleep
+                                           : WaitStyle::automatic);
+}
+
 struct Effect {
   std::string_view option;
   void (*apply)(Options&, const Surroundings&, Device&);
@@ -83,6 +91,7 @@ constexpr Effect effects[] = {
     {"FULMAR_SHARE_BYTES", share_bytes}, {"FULMAR_RDMA", rdma},
     {"FULMAR_RDMA_BYTES", rdma_bytes},   {"FULMAR_KEPT_MEMORY", kept_memory},
     {"FULMAR_MEMORY", memory},           {"FULMAR_YIELD", yield},
+    {"FULMAR_WAIT", wait_style},
 };
 
 }  // namespace

@@ -141,6 +141,10 @@ base::Error Process::start_device() {
   device_ = std::make_unique<device::Device>(config, library_.lock);
   apply_options(options(), {job_.oversubscribed()}, *device_);
   if (const base::Error error = networks_->serve(*device_); error.failed()) return error;
+  const std::string& duty = options().text("FULMAR_PROGRESS_THREAD");
+  if (job_.size() > 1 && duty != "off") {
+    progress_thread_.want(duty == "only" ? device::ThreadDuty::all : device::ThreadDuty::absence);
+  }
   device_->rails().for_each([&](auto& channel) {
     if constexpr (requires { channel.require_sender_fence(); }) {
       if (!config.has_membarrier) channel.require_sender_fence();
@@ -156,7 +160,9 @@ base::Error Process::start_device() {
 /// connection end; on this node nothing ends, so who waits for long looks.
 void Process::on_quiet_wait(const device::QuietWait& wait) noexcept {
   constexpr std::uint64_t look_interval_ns = 1'000'000'000;
-  reporter_->write(wait);
+  device::QuietWait told = wait;
+  told.many_threads = has_threads();
+  reporter_->write(told);
   const std::uint64_t now = base::now_ns();
   if (now < next_look_ns_) return;
   next_look_ns_ = now + look_interval_ns;
@@ -182,6 +188,7 @@ base::Error Process::enter(int thread_level) {
     library_.world = world_.get();
     thread_level_ = thread_level;
     set_locking();
+    start_progress_thread();
     job_.set_state(wire::RankState::initialised);
     usable_library.store(&library_, std::memory_order_release);
   } else if (thread_level > thread_level_) {
@@ -191,20 +198,42 @@ base::Error Process::enter(int thread_level) {
   return {};
 }
 
-/// Some functions may be called by any thread at any time, also beside the only one that promised
-/// to use MPI (MPI 5.0 section 11.4.1).
+/// Whether threads of the program may be in MPI at the same time. Some functions may be called by
+/// any thread at any time, also beside the only one that promised to use MPI (MPI 5.0 section
+/// 11.4.1).
+bool Process::has_threads() const noexcept {
+  return thread_level_ > MPI_THREAD_SINGLE || tool_.threads;
+}
+
 void Process::set_locking() noexcept {
-  library_.lock.set_enabled(thread_level_ > MPI_THREAD_SINGLE || tool_.threads);
+  library_.lock.set_enabled(has_threads() || progress_thread_.wanted());
+}
+
+/// Without it the program makes progress itself, as it always can.
+void Process::start_progress_thread() {
+  const base::Error error = progress_thread_.start(*device_);
+  if (error.ok()) return;
+  std::fprintf(stderr,
+               "fulmar: rank %u of %u goes on without a progress thread: %s; raise the limit "
+               "or unset FULMAR_PROGRESS_THREAD\n",
+               job_.rank(), job_.size(), error.text().c_str());
 }
 
 void Process::leave() {
-  device_->drain();
-  if (--users_ > 0) return;
-  networks_->part(*device_);
-  usable_library.store(nullptr, std::memory_order_release);
-  if (world_state == WorldState::closed) job_.close_world();
-  job_.set_state(wire::RankState::finalized);
-  leave_job();
+  {
+    const base::EngineGuard guard(library_.lock);
+    device_->drain();
+    if (--users_ > 0) return;
+  }
+  progress_thread_.stop();
+  {
+    const base::EngineGuard guard(library_.lock);
+    networks_->part(*device_);
+    usable_library.store(nullptr, std::memory_order_release);
+    if (world_state == WorldState::closed) job_.close_world();
+    job_.set_state(wire::RankState::finalized);
+    leave_job();
+  }
   library_.lock.set_enabled(true);
 }
 

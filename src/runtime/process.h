@@ -24,6 +24,7 @@
 #include "runtime/job.h"
 #include "runtime/networks.h"
 #include "runtime/options.h"
+#include "runtime/progress_thread.h"
 #include "runtime/wait_report.h"
 
 namespace fulmar::runtime {
@@ -53,6 +54,7 @@ class Process {
   [[nodiscard]] mpi::World& world() noexcept { return *world_; }
   [[nodiscard]] mpi::ErrorState& errors() noexcept { return errors_; }
   [[nodiscard]] mpi::Tool& tool() noexcept { return tool_; }
+  [[nodiscard]] ProgressThread& progress_thread() noexcept { return progress_thread_; }
 
   /// The options, read from the environment at the first call.
   [[nodiscard]] Options& options();
@@ -80,7 +82,9 @@ class Process {
   base::Error start_device();
   void choose_errhandler();
   void define_attributes();
+  [[nodiscard]] bool has_threads() const noexcept;
   void set_locking() noexcept;
+  void start_progress_thread();
   void leave_job();
   void on_quiet_wait(const device::QuietWait& wait) noexcept;
 
@@ -97,6 +101,7 @@ class Process {
   std::unique_ptr<Networks> networks_;
   std::unique_ptr<WaitReporter> reporter_;
   std::unique_ptr<device::Device> device_;
+  ProgressThread progress_thread_;
   std::unique_ptr<mpi::Schedules> schedules_;
   std::unique_ptr<mpi::World> world_;
   mpi::Tool tool_;

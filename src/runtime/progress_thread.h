@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <pthread.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "base/error.h"
+#include "device/device.h"
+
+namespace fulmar::runtime {
+
+/// The thread "fulmar-progress", which makes progress for a device (device/service.h) between
+/// `start` and `stop`. It has all signals blocked, runs where the thread runs that has started it,
+/// and never runs code of the program. It ends before the functions that the program and other
+/// libraries have registered before `start` for the end of the process. A child of fork has none.
+///
+/// While it is there the engine's lock has to be on, whatever thread level the program asked for.
+///
+/// Thread rule: `want`, `start` and `stop` as Process::enter and leave; the others any thread.
+class ProgressThread {
+ public:
+  ProgressThread() = default;
+  ProgressThread(const ProgressThread&) = delete;
+  ProgressThread& operator=(const ProgressThread&) = delete;
+
+  /// What `start` is to start; nothing without this.
+  void want(device::ThreadDuty duty) noexcept { duty_ = duty; }
+  [[nodiscard]] bool wanted() const noexcept { return duty_ != device::ThreadDuty::none; }
+
+  /// Nothing if none is wanted. Fails (other) where the system has no thread or descriptor left.
+  [[nodiscard]] base::Error start(device::Device& device);
+  /// Returns when it has ended. Nothing if there is none. Without the lock of the engine, or, at
+  /// the end of the process, with it.
+  void stop() noexcept;
+  [[nodiscard]] bool is_this_thread() const noexcept {
+    return number_.load(std::memory_order_relaxed) == ::gettid();
+  }
+
+ private:
+  static void* run(void* self);
+  static void stop_at_exit();
+
+  device::ThreadDuty duty_ = device::ThreadDuty::none;
+  device::Device* device_ = nullptr;  ///< null: there is no thread
+  pthread_t thread_{};
+  std::atomic<pid_t> number_{0};  ///< the thread's own
+  pid_t owner_ = 0;               ///< the process that has it
+  bool stops_at_exit_ = false;
+};
+
+}  // namespace fulmar::runtime
