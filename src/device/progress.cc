@@ -97,6 +97,7 @@ void Device::poll(WaitNote note) noexcept {
   service_.step_in(Service::Stay::once);
   if (service_.takes_all()) [[unlikely]] {
     release_held();
+    if (settle_due_) settle();
     if (lock_.contended()) lock_.hand_over();
   } else if (progress() != 0) {
     missed_polls_ = 0;

@@ -175,6 +175,10 @@ void Device::wait_with_threads(bool (*finished)(void*) noexcept, void* argument,
     // Without a leader it is the library's own thread that looks, and nobody else says what for.
     const bool is_served = leader_ == nullptr;
     if (is_served) release_held();
+    if (is_served && settle_due_) {
+      settle();
+      continue;
+    }
     const std::uint32_t depth = lock_.suspend();
     base::futex_wait(self.signal, 0, base::FutexScope::process,
                      is_served ? SleepPlace::first_ns : -1);

@@ -9,9 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/keyed_hash.h"
 #include "device/device.h"
 #include "fabric/ofi/ofi.h"
 #include "fabric/ofi/open.h"
+#include "fabric/tcp/tcp.h"
 #include "fabric/verbs/open.h"
 #include "fabric/verbs/verbs.h"
 #include "mpi/coll/choice.h"
@@ -39,25 +41,45 @@ struct Network {
   std::string text;
 };
 
-void add_networks(std::string& text, const Options& options) {
-  const bool ofi = fabric::ofi::is_built();
-  const bool verbs = fabric::verbs::is_built();
-  const Network networks[] = {
-      {"shm", nullptr, "ranks of one node: mapped memory, single copies between address spaces"},
-      {"tcp", nullptr, "between hosts"},
-      {"verbs", verbs ? nullptr : "not in this build",
-       "InfiniBand, RoCE; " + (verbs ? "ports: " + fabric::verbs::library_text()
-                                     : "it was built without libibverbs-dev")},
-      {"ofi", ofi ? nullptr : "not in this build",
-       "what only libfabric reaches; " +
-           (ofi ? fabric::ofi::library_text() : "it was built without libfabric-dev")},
-  };
-  // The default names all there are, but verbs is not taken without being asked for yet.
+/// Whether nobody has said which networks to use.
+bool is_free_choice(const Options& options) {
   const std::span<const Options::Value> values = options.values();
-  const bool standard = std::any_of(values.begin(), values.end(), [](const Options::Value& value) {
+  return std::any_of(values.begin(), values.end(), [](const Options::Value& value) {
     return std::string_view(value.spec->name) == "FULMAR_FABRIC" &&
            value.source == Options::Source::standard;
   });
+}
+
+/// What tcp is authenticated by, without which it is not used.
+Network describe_tcp() {
+  auto hash = base::KeyedHash::load();
+  if (hash.failed()) return {fabric::Tcp::name, "lacks a library", hash.error().text()};
+  return {fabric::Tcp::name, nullptr,
+          std::string("between hosts; authenticated by ") + hash->library()};
+}
+
+Network describe_ofi() {
+  if (!fabric::ofi::is_built()) {
+    return {fabric::Ofi::name, "not in this build",
+            "what only libfabric reaches; it was built without libfabric-dev"};
+  }
+  const std::string text = fabric::ofi::library_text();
+  const char* const lacking = text.starts_with("libfabric ") ? nullptr : "lacks a library";
+  return {fabric::Ofi::name, lacking, "what only libfabric reaches; " + text};
+}
+
+void add_networks(std::string& text, const Options& options) {
+  const bool verbs = fabric::verbs::is_built();
+  const Network networks[] = {
+      {"shm", nullptr, "ranks of one node: mapped memory, single copies between address spaces"},
+      describe_tcp(),
+      {"verbs", verbs ? nullptr : "not in this build",
+       "InfiniBand, RoCE; " + (verbs ? "ports: " + fabric::verbs::library_text()
+                                     : "it was built without libibverbs-dev")},
+      describe_ofi(),
+  };
+  // The default names all there are, but verbs is not taken without being asked for yet.
+  const bool standard = is_free_choice(options);
   add_line(text, "networks");
   for (const Network& network : networks) {
     const bool listed = options.lists("FULMAR_FABRIC", network.name);
@@ -172,6 +194,13 @@ void add_options(std::string& text, const Options& options,
   }
 }
 
+/// Why it is this one that leads to other nodes.
+std::string reason_of_network(const Options& options, std::string_view network) {
+  if (!is_free_choice(options)) return "FULMAR_FABRIC=" + options.text("FULMAR_FABRIC");
+  return network == fabric::Ofi::name ? "hardware that libfabric reaches"
+                                      : std::string(network) + " by default";
+}
+
 }  // namespace
 
 std::string describe() {
@@ -197,7 +226,12 @@ std::string describe_peer(std::int64_t rank) {
   if (networks == nullptr || networks->parted() || !known) return {};
   const auto peer = static_cast<std::uint32_t>(rank);
   const char* const provider = networks->provider_of(peer);
-  return std::string(provider == nullptr ? "self" : provider) + "\t" + networks->reason_of(peer);
+  std::string text = std::string(provider == nullptr ? "self" : provider) + "\t";
+  text += networks->reason_of(peer);
+  if (here.job().node_of(peer) != here.job().node_of(here.job().rank())) {
+    text += " (" + reason_of_network(here.options(), provider) + ")";
+  }
+  return text;
 }
 
 }  // namespace fulmar::runtime

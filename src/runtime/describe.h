@@ -12,7 +12,7 @@ namespace fulmar::runtime {
 /// info`; does not initialise anything.
 std::string describe();
 
-/// Which provider serves a rank of the job, and why: "tcp\tanother node". Empty
+/// Which provider serves a rank of the job, and why: "tcp\tanother node (tcp by default)". Empty
 /// while there is no job yet or its networks are closed, and for what is no rank. Under the lock of
 /// the library.
 std::string describe_peer(std::int64_t rank);

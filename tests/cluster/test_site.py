@@ -74,7 +74,7 @@ class Site(support.HostsTest):
         self.assertEqual(result.returncode, 0, result.stdout)
         self.assertRegex(result.stdout, r"(?m)^ +1 +node0 +shm +same node: shared memory$")
         for rank in (2, 3):
-            self.assertRegex(result.stdout, rf"(?m)^ +{rank} +node1 +tcp +another node, "
+            self.assertRegex(result.stdout, rf"(?m)^ +{rank} +node1 +tcp +another node \(tcp by default\), "
                                             r"from 10\.77\.0\.1:\d+ to 10\.77\.0\.2:\d+$")
         self.assertIn("shm 4, tcp 8", result.stdout)
 

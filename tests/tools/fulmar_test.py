@@ -77,8 +77,8 @@ class Info(ToolTest):
 
     def test_names_the_networks_and_the_protocols(self):
         self.assertRegex(self.fulmar("info").stdout, r"shm +on")
-        self.assertRegex(self.fulmar("info").stdout, r"tcp +on")
-        self.assertRegex(self.fulmar("info").stdout, r"ofi +(on .*libfabric|not in this build)")
+        self.assertRegex(self.fulmar("info").stdout, r"tcp +on .*authenticated by lib")
+        self.assertRegex(self.fulmar("info").stdout, r"ofi +(on .*libfabric \d|lacks a library .*libfabric|not in this build)")
         self.assertRegex(self.fulmar("info").stdout, r"verbs +(if asked for .*InfiniBand|not in this build)")
         self.assertRegex(self.fulmar("info").stdout, r"eager/cell +0 - \d+")
 
@@ -165,7 +165,44 @@ class Doctor(ToolTest):
         found = self.findings(run)
         self.assertEqual(found["other hosts"]["verdict"], "warn")
         self.assertIn("ip link", found["other hosts"]["remedy"])
+        self.assertIn("no address that is up", found["other hosts"]["found"])
+        self.assertNotIn("FULMAR_TCP_INTERFACES", found["other hosts"]["found"])
         self.assertNotIn("eth0", found)
+
+    def test_a_host_without_libraries_and_without_a_name(self):
+        """Files that hold no library lie over those of the system, in a name space of its own."""
+        table = subprocess.run(["ldconfig", "-p"], capture_output=True, text=True, check=False).stdout
+        hidden = re.findall(r"=> (\S*/lib(?:sodium|crypto|fabric|ibverbs)\.so\S*)", table)
+        enter = ["unshare", "-m", "-u"]
+        script = ["sh", "-ec", "".join(f"mount --bind /dev/null {file}\n" for file in hidden) +
+                  "hostname nobody-knows\nmount --bind /dev/null /etc/hosts\n"
+                  "[ ! -e /etc/resolv.conf ] || mount --bind /dev/null /etc/resolv.conf\nexec \"$@\"", "sh"]
+        if subprocess.run([*enter, *script, "true"], check=False, capture_output=True).returncode != 0:
+            self.skipTest("this machine allows no new name spaces, or no mounts in them")
+        clean = {key: value for key, value in os.environ.items() if not key.startswith("FULMAR_")}
+
+        def ask(*words):
+            return subprocess.run([*enter, *script, BUILD / "bin/fulmar", *words], capture_output=True, text=True,
+                                  check=False, timeout=100, env=clean)
+
+        found = self.findings(ask("doctor", "--json"))
+        self.assertEqual(found["authentication"]["verdict"], "warn")
+        self.assertIn("libsodium23", found["authentication"]["remedy"])
+        self.assertEqual(found["other hosts"]["verdict"], "warn")
+        self.assertIn("not found", found["libfabric"]["found"])
+        self.assertIn("nobody-knows", found["host name"]["found"])
+        self.assertIn(found["host name"]["verdict"], ("note", "warn"))
+        text = ask("info").stdout
+        self.assertRegex(text, r"tcp +lacks a library .*libsodium23")
+        self.assertRegex(text, r"ofi +(lacks a library .*libfabric1|not in this build)")
+
+    def test_no_locked_memory_matters_for_adapters_only(self):
+        words = ["sh", "-c", 'ulimit -l 0; exec "$0" doctor --json', BUILD / "bin/fulmar"]
+        clean = {key: value for key, value in os.environ.items() if not key.startswith("FULMAR_")}
+        found = self.findings(subprocess.run(words, capture_output=True, text=True, check=False, timeout=100, env=clean))
+        adapters = any(os.path.isdir(each) and os.listdir(each) for each in ("/sys/class/infiniband", "/sys/class/cxi"))
+        self.assertEqual(found["locked memory"]["verdict"], "warn" if adapters else "ok")
+        self.assertIn("0 KiB", found["locked memory"]["found"])
 
     def test_no_device_matters_when_verbs_are_asked_for(self):
         if os.path.isdir("/sys/class/infiniband") and os.listdir("/sys/class/infiniband"):

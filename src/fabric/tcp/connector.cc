@@ -74,6 +74,11 @@ Error Connector::start(const InterfaceChoice& choice) {
   all_ = std::move(*all);
   std::copy_if(all_.begin(), all_.end(), std::back_inserter(used_),
                [&](const LocalAddress& local) { return choice.takes(local); });
+  if (all_.empty()) {
+    return failure(ErrorClass::other,
+                   "this host has no address that is up; bring an interface up (ip link, ip "
+                   "address), also lo for jobs on this host alone");
+  }
   if (used_.empty()) {
     return failure(ErrorClass::arg,
                    "FULMAR_TCP_INTERFACES=%s leaves no address of this host; it has %s",

@@ -166,6 +166,18 @@ TEST(Doctor, Sizes_of_files_and_memory) {
   expect_remedies(facts);
 }
 
+TEST(Doctor, Processes_count_where_a_control_group_counts_them) {
+  Facts facts = sound();
+  facts.limits.tasks_free = 1000;
+  EXPECT_EQ(finding_of(facts, "processes").verdict, Verdict::ok);
+  facts.limits.tasks_free = 31;
+  EXPECT_EQ(finding_of(facts, "processes").verdict, Verdict::warn);
+  EXPECT_NE(finding_of(facts, "processes").remedy.find("pids.max"), std::string::npos);
+  facts.limits.tasks_free = 2;
+  EXPECT_EQ(finding_of(facts, "processes").verdict, Verdict::fail);
+  expect_remedies(facts);
+}
+
 TEST(Doctor, Locked_memory_is_for_rdma_only) {
   Facts facts = sound();
   facts.limits.locked_memory = {64U << 10, 64U << 10};

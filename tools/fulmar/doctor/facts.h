@@ -64,6 +64,7 @@ struct LimitFacts {
   std::uint32_t processors_online = 1;
   std::optional<double> processor_quota;    ///< of the control groups
   std::optional<std::uint64_t> group_free;  ///< bytes that the control groups leave
+  std::optional<std::uint64_t> tasks_free;  ///< processes and threads that they leave
   std::uint64_t memory_free = 0;            ///< bytes
   bool strict_commit = false;               ///< vm.overcommit_memory=2
   std::uint64_t commit_free = 0;            ///< bytes, where it is strict

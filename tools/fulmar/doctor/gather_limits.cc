@@ -108,6 +108,21 @@ std::optional<std::uint64_t> memory_left() {
   return least;
 }
 
+/// How many more processes and threads all of the groups allow; nothing: no limit.
+std::optional<std::uint64_t> tasks_left() {
+  std::optional<std::uint64_t> least;
+  for (const std::string& group : groups_of("pids")) {
+    const auto most = number_in(group + "/pids.max");
+    if (!most) {
+      continue;
+    }
+    const std::uint64_t left =
+        *most - std::min(number_in(group + "/pids.current").value_or(0), *most);
+    least = std::min(least.value_or(left), left);
+  }
+  return least;
+}
+
 std::optional<double> processor_quota() {
   std::optional<double> least;
   for (const std::string& group : groups_of("cpu")) {
@@ -147,6 +162,7 @@ LimitFacts gather_limits() {
       static_cast<std::uint32_t>(std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1L));
   facts.processor_quota = processor_quota();
   facts.group_free = memory_left();
+  facts.tasks_free = tasks_left();
   const std::string memory = read_whole("/proc/meminfo");
   facts.memory_free = bytes_in(memory, "MemAvailable:");
   facts.strict_commit = number_in("/proc/sys/vm/overcommit_memory") == std::uint64_t{2};

@@ -22,6 +22,11 @@ constexpr std::uint64_t rank_bytes = 64 * mib;
 constexpr std::uint64_t least_file_bytes = 5 * mib;
 constexpr std::uint64_t least_files = 64;
 constexpr std::uint64_t few_files = 256;
+/// The program's own, those of the library (progress, changes of memory), and of libraries of
+/// networks.
+constexpr std::uint64_t tasks_per_rank = 8;
+/// For mpiexec and two ranks.
+constexpr std::uint64_t least_tasks = 3;
 constexpr std::uint64_t least_locked_bytes = 1024 * mib;
 
 Finding ok(const char* group, std::string name, std::string found) {
@@ -133,6 +138,18 @@ Finding judge_commit(const LimitFacts& facts) {
   return finding;
 }
 
+/// Where the control groups count them.
+Finding judge_tasks(const LimitFacts& facts) {
+  const std::uint64_t left = facts.tasks_free.value_or(0);
+  Finding finding = ok("limits", "processes", fmt::format("{} more in the control group", left));
+  if (left < tasks_per_rank * facts.processors) {
+    finding.verdict = left < least_tasks ? Verdict::fail : Verdict::warn;
+    finding.found += fmt::format("; a rank is a process with up to {} threads", tasks_per_rank);
+    finding.remedy = "raise pids.max of the control group (docker run --pids-limit)";
+  }
+  return finding;
+}
+
 Finding judge_processors(const LimitFacts& facts) {
   Finding finding = ok("limits", "processors", fmt::format("{}", facts.processors));
   if (facts.processors < facts.processors_online) {
@@ -177,6 +194,9 @@ std::vector<Finding> judge_limits(const LimitFacts& facts) {
                                    judge_address_space(facts), judge_locked_memory(facts)};
   if (facts.strict_commit) {
     findings.push_back(judge_commit(facts));
+  }
+  if (facts.tasks_free) {
+    findings.push_back(judge_tasks(facts));
   }
   return findings;
 }
