@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include "base/arch/pause.h"
+#include "base/clock.h"
 #include "base/futex.h"
 
 namespace fulmar::base {
@@ -12,7 +13,10 @@ namespace {
 
 constexpr int spins_before_sleep = 100;
 /// How long hand_over waits for the woken thread to arrive: a wake across cores takes some 30 us.
+/// The time counts where processes share the core: there a single yield can take milliseconds, and
+/// there may be nobody to wait for, as the word says "contended" until the next release.
 constexpr int most_yields = 100;
+constexpr std::uint64_t most_ns = 100'000;
 
 }  // namespace
 
@@ -34,8 +38,10 @@ void EngineLock::acquire_slow() noexcept {
 void EngineLock::hand_over() noexcept {
   const std::uint32_t before = slow_entries_.load(std::memory_order_relaxed);
   const std::uint32_t depth = suspend();
+  const std::uint64_t deadline = now_ns() + most_ns;
   for (int i = 0; i < most_yields && slow_entries_.load(std::memory_order_relaxed) == before; ++i) {
     ::sched_yield();
+    if (now_ns() > deadline) break;
   }
   resume(depth);
 }
