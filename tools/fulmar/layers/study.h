@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
@@ -14,12 +15,29 @@
 /// to draw of it, and what the papers found.
 namespace fulmar::layers {
 
+/// What carries the messages of a setting.
+enum class Network : std::uint8_t {
+  shm,    ///< memory that both processes map; everywhere
+  verbs,  ///< an RDMA adapter, also between two processes of one host
+};
+
+/// One job of `fulmar bench`.
+struct Run {
+  std::vector<std::string> tests;
+  std::vector<std::size_t> sizes;  ///< of messages, in bytes
+  enum class Ranks : std::uint8_t { two, all };
+  Ranks ranks = Ranks::two;
+  enum class Counted : std::uint8_t { no, yes };
+  Counted counted = Counted::no;  ///< also what is done for a message; see counted_sizes
+};
+
 /// One way to set the library up, measured once.
 struct Setting {
   std::string name;   ///< by which figures ask for it
   std::string label;  ///< in legends
   std::vector<std::pair<std::string, std::string>> environment;
-  bool only_bandwidth = false;
+  std::vector<Run> runs;
+  Network network = Network::shm;
 };
 
 /// All settings, in the order in which they are measured.
@@ -36,14 +54,26 @@ struct Verdict {
   std::string here;  ///< the figures of this machine, in words
 };
 
+/// A curve of a picture, or its dots: one test of one setting.
+struct Curve {
+  std::string setting;
+  std::string test;
+  std::string label;  ///< empty: that of the setting
+};
+
 /// One picture and what the paper says of it.
 struct Figure {
   std::string title;
   std::string paper;  ///< which, and its figures
   std::string found;  ///< what the paper found, one sentence
-  std::string test;   ///< latency or bandwidth
+  enum class Form : std::uint8_t {
+    microseconds,  ///< curves over message sizes
+    megabytes,     ///< a second; curves over message sizes
+    rows,          ///< microseconds of the smallest size: a row for each test, a dot for a setting
+  };
+  Form form = Form::microseconds;
   std::size_t largest = 0;
-  std::vector<std::string> names;  ///< of settings
+  std::vector<Curve> curves;
   Verdict (*judge)(const Measured&) = nullptr;
 };
 
