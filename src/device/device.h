@@ -35,7 +35,8 @@
 /// enabled providers. Peers are process numbers of the job; communicators are unknown here.
 ///
 /// Files: send.cc, receive.cc (start of operations and matching), cancel.cc, packets.cc (arrivals),
-/// rendezvous.cc, remote.cc (long messages), flow.cc (back-pressure), progress.cc, wait.cc.
+/// rendezvous.cc, remote.cc (long messages), flow.cc (back-pressure), progress.cc, wait.cc,
+/// trace.cc.
 ///
 /// Thread rule: every member needs the engine's lock. `wait` gives it up while it sleeps.
 namespace fulmar::device {
@@ -232,22 +233,9 @@ class Device {
   /// What a channel calls with each packet (fabric::Sink).
   void packet(std::uint32_t peer, const wire::Envelope& envelope,
               const fabric::Body& body) noexcept {
-    if (envelope.kind == wire::PacketKind::eager) [[likely]] {
-      const match::Key key{envelope.context, peer, envelope.tag};
-      if (match::Posted* posted = matcher_.take_posted(key); posted != nullptr) {
-        Operation& receive = *operation_of(posted);
-        if (body.size() <= std::min<std::uint64_t>(receive.buffer.bytes, base::copy_short_limit) &&
-            receive.buffer.packer == nullptr) [[likely]] {
-          receive.outcome = {key.peer, key.tag, body.size(), base::ErrorClass::success, false};
-          base::copy_short(receive.buffer.address, body.bytes().data(), body.size());
-        } else {
-          receive_bytes(receive, key, body);
-        }
-        finish(receive);
-        return;
-      }
-    }
-    slow_packet(peer, envelope, body);
+    if (config_.trace != nullptr) [[unlikely]]
+      return traced_packet(peer, envelope, body);
+    take_packet(peer, envelope, body);
   }
   // What a network calls with the bytes of long messages (fabric::PlacesBodies).
   [[nodiscard]] std::span<const iovec> place(std::uint32_t peer, const wire::Envelope& envelope,
@@ -285,6 +273,30 @@ class Device {
     if (operation.on_done != nullptr) operation.on_done(operation);
   }
   void finish_send(Operation& operation) noexcept;
+
+  [[gnu::always_inline]] inline void take_packet(std::uint32_t peer, const wire::Envelope& envelope,
+                                                 const fabric::Body& body) noexcept {
+    if (envelope.kind == wire::PacketKind::eager) [[likely]] {
+      const match::Key key{envelope.context, peer, envelope.tag};
+      if (match::Posted* posted = matcher_.take_posted(key); posted != nullptr) {
+        Operation& receive = *operation_of(posted);
+        if (body.size() <= std::min<std::uint64_t>(receive.buffer.bytes, base::copy_short_limit) &&
+            receive.buffer.packer == nullptr) [[likely]] {
+          receive.outcome = {key.peer, key.tag, body.size(), base::ErrorClass::success, false};
+          base::copy_short(receive.buffer.address, body.bytes().data(), body.size());
+        } else {
+          receive_bytes(receive, key, body);
+        }
+        finish(receive);
+        return;
+      }
+    }
+    slow_packet(peer, envelope, body);
+  }
+
+  // trace.cc
+  [[gnu::cold]] void traced_packet(std::uint32_t peer, const wire::Envelope& envelope,
+                                   const fabric::Body& body) noexcept;
 
   // packets.cc
   [[gnu::noinline]] void slow_packet(std::uint32_t peer, const wire::Envelope& envelope,

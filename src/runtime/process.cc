@@ -106,6 +106,7 @@ base::Error Process::start() {
     for (const std::string& text : complaints_) std::fprintf(stderr, "fulmar: %s\n", text.c_str());
   }
   complaints_.clear();
+  tracing_ = Tracing::from(options);
   networks_ = std::make_unique<Networks>(job_);
   if (const base::Error error = networks_->open(options); error.failed()) return error;
   if (const base::Error error = start_device(); error.failed()) return error;
@@ -131,6 +132,7 @@ base::Error Process::start_device() {
     return own.job_.has_left(peer);
   };
   config.owner = this;
+  config.trace = tracing_ == nullptr ? nullptr : &tracing_->trace();
   if (!job_.singleton()) {
     reporter_ = std::make_unique<WaitReporter>(library_, job_.wait_record());
     config.observer = {[](void* self, const device::QuietWait& wait) {
@@ -181,9 +183,11 @@ base::Error Process::enter(int thread_level) {
   if (users_++ == 0) {
     library_.world = world_.get();
     thread_level_ = thread_level;
+    library_.trace = tracing_ == nullptr ? nullptr : &tracing_->trace();
     set_locking();
     job_.set_state(wire::RankState::initialised);
-    usable_library.store(&library_, std::memory_order_release);
+    // Traced calls go through the gate's other way, which is the one that knows of traces.
+    usable_library.store(tracing_ == nullptr ? &library_ : nullptr, std::memory_order_release);
   } else if (thread_level > thread_level_) {
     thread_level_ = thread_level;
     set_locking();
@@ -194,7 +198,8 @@ base::Error Process::enter(int thread_level) {
 /// Some functions may be called by any thread at any time, also beside the only one that promised
 /// to use MPI (MPI 5.0 section 11.4.1).
 void Process::set_locking() noexcept {
-  library_.lock.set_enabled(thread_level_ > MPI_THREAD_SINGLE || tool_.threads);
+  const bool traced = tracing_ != nullptr;  // waits are seen where threads wait only
+  library_.lock.set_enabled(thread_level_ > MPI_THREAD_SINGLE || tool_.threads || traced);
 }
 
 void Process::leave() {
@@ -202,6 +207,8 @@ void Process::leave() {
   if (--users_ > 0) return;
   networks_->part(*device_);
   usable_library.store(nullptr, std::memory_order_release);
+  library_.trace = nullptr;
+  if (tracing_ != nullptr) tracing_->write(job_.rank(), job_.size());
   if (world_state == WorldState::closed) job_.close_world();
   job_.set_state(wire::RankState::finalized);
   leave_job();
