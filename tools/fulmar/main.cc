@@ -13,6 +13,7 @@
 #include "fulmar/info/peers.h"
 #include "fulmar/layers/layers.h"
 #include "fulmar/report/page.h"
+#include "fulmar/trace/trace.h"
 
 namespace {
 
@@ -125,6 +126,16 @@ CLI::App* add_report(CLI::App& app, ReportArguments& arguments) {
   return command;
 }
 
+CLI::App* add_trace(CLI::App& app, fulmar::trace::Options& options) {
+  auto* command = app.add_subcommand(
+      "trace", "Shows what a job did that ran with FULMAR_TRACE=FOLDER: the tree of its calls");
+  command->add_option("folder", options.folder, "the folder")->required();
+  command->add_option("--html", options.html, "also draw a page");
+  command->add_option("--chrome", options.chrome,
+                      "also write a timeline, for chrome://tracing and its like");
+  return command;
+}
+
 CLI::App* add_doctor(CLI::App& app, bool& as_json) {
   auto* command = app.add_subcommand(
       "doctor",
@@ -218,6 +229,7 @@ int main(int argc, char** argv) {
   BenchArguments bench_arguments;
   ReportArguments report_arguments;
   InfoArguments info_arguments;
+  fulmar::trace::Options trace_options;
   bool doctor_as_json = false;
   auto* bench_command = add_bench(app, bench_arguments);
   LayersArguments layers_arguments;
@@ -225,6 +237,7 @@ int main(int argc, char** argv) {
   const auto* report_command = add_report(app, report_arguments);
   const auto* doctor_command = add_doctor(app, doctor_as_json);
   add_info(app, info_arguments);
+  const auto* trace_command = add_trace(app, trace_options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& found) {
@@ -235,6 +248,9 @@ int main(int argc, char** argv) {
   }
   if (bench_command->parsed()) {
     return bench(bench_arguments, argc, argv);
+  }
+  if (trace_command->parsed()) {
+    return fulmar::trace::run(trace_options);
   }
   if (doctor_command->parsed()) {
     using fulmar::doctor::Form;

@@ -212,6 +212,38 @@ TEST(Jobs, are_told_sizes_and_ranks) {
   EXPECT_EQ(command_of(run, programs, {10, 64, 6}, "file")[2], "2");
 }
 
+/// A tree in which so many messages were announced, answered and ended.
+trace::Node exchanges(std::uint64_t announced, std::uint64_t answered, std::uint64_t ended) {
+  trace::Node tree;
+  tree.below = {{"post rts", announced, 0, 0, 0, {}},
+                {"post cts_put", answered, 0, 0, 0, {}},
+                {"post fin", ended, 0, 0, 0, {}}};
+  return tree;
+}
+
+TEST(Handshakes, one_exchange_holds_and_two_differ) {
+  Trees trees;
+  EXPECT_EQ(judge_handshakes(trees).outcome, Outcome::unknown);
+  trees["short"] = exchanges(0, 0, 0);
+  EXPECT_EQ(judge_handshakes(trees).outcome, Outcome::unknown);
+  trees["long"] = exchanges(100, 0, 100);
+  EXPECT_EQ(judge_handshakes(trees).outcome, Outcome::holds);
+  trees["put"] = exchanges(100, 100, 100);
+  const Verdict verdict = judge_handshakes(trees);
+  EXPECT_EQ(verdict.outcome, Outcome::holds);
+  EXPECT_NE(verdict.here.find("the sender writes: one announcement, 1 answers, 1 ends."),
+            std::string::npos)
+      << verdict.here;
+  trees["put"] = exchanges(100, 200, 100);
+  EXPECT_EQ(judge_handshakes(trees).outcome, Outcome::differs);
+}
+
+TEST(LayersPage, shows_trees_where_there_are_any) {
+  EXPECT_EQ(page(as_in_the_papers()).find("Calls and their stages"), std::string::npos);
+  EXPECT_NE(page(as_in_the_papers(), {{"long", exchanges(1, 0, 1)}}).find("post rts"),
+            std::string::npos);
+}
+
 Measured counted(double basic_writes, double zerocopy_bytes) {
   Measured measured;
   measured["basic"].counts = {{"channel_design_writes", 8, basic_writes}};

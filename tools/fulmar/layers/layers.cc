@@ -14,6 +14,7 @@
 #include "fulmar/layers/page.h"
 #include "fulmar/layers/study.h"
 #include "fulmar/rdma/devices.h"
+#include "fulmar/trace/trace.h"
 
 namespace fulmar::layers {
 
@@ -99,39 +100,64 @@ bool has_adapter() {
 }
 
 /// Those that were asked for, or that this host has.
-std::vector<Setting> chosen_settings(const Options& options) {
-  std::vector<Setting> all = settings();
+template <class Item>
+std::vector<Item> chosen(std::vector<Item> all, const Options& options) {
   const auto& wanted = options.networks;
   const bool adapter = !wanted.empty() || has_adapter();
-  if (!adapter) {
-    say("no RDMA adapter with an active port: the figures over verbs are left out");
-  }
-  std::erase_if(all, [&](const Setting& setting) {
-    const char* name = name_of(setting.network);
-    return wanted.empty() ? setting.network == Network::verbs && !adapter
+  std::erase_if(all, [&](const Item& item) {
+    const char* name = name_of(item.network);
+    return wanted.empty() ? item.network == Network::verbs && !adapter
                           : std::find(wanted.begin(), wanted.end(), name) == wanted.end();
   });
   return all;
 }
 
 void measure_all(const Bench& bench, Measured& measured) {
-  const std::vector<Setting> chosen = chosen_settings(bench.options);
-  const bool on_shm = std::any_of(chosen.begin(), chosen.end(), [](const Setting& setting) {
+  const std::vector<Setting> wanted = chosen(settings(), bench.options);
+  if (bench.options.networks.empty() && !has_adapter()) {
+    say("no RDMA adapter with an active port: the figures over verbs are left out");
+  }
+  const bool on_shm = std::any_of(wanted.begin(), wanted.end(), [](const Setting& setting) {
     return setting.network == Network::shm;
   });
   if (on_shm) {
     measure_raw(bench, measured);
   }
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
     std::string how;
-    for (const auto& [name, value] : chosen[i].environment) {
+    for (const auto& [name, value] : wanted[i].environment) {
       how += " " + name + "=" + value;
     }
-    say(fmt::format("{:>2} of {} {}:{}", i + 1, chosen.size(), chosen[i].label, how));
-    if (auto results = measure_setting(chosen[i], bench)) {
-      measured[chosen[i].name] = std::move(*results);
+    say(fmt::format("{:>2} of {} {}:{}", i + 1, wanted.size(), wanted[i].label, how));
+    if (auto results = measure_setting(wanted[i], bench)) {
+      measured[wanted[i].name] = std::move(*results);
     } else {
       say("   failed, left out");
+    }
+  }
+}
+
+/// Messages that are traced: few, so that the ring holds them all.
+void trace_all(const Bench& bench, Trees& trees) {
+  Effort effort = bench.effort;
+  effort.milliseconds = 1;
+  effort.largest = SIZE_MAX;
+  for (const Traced& run : chosen(traced_runs(), bench.options)) {
+    say("calls and stages: " + run.title);
+    const std::string folder = bench.scratch.path("trace-" + run.name);
+    Environment environment = run.environment;
+    environment.emplace_back("FULMAR_TRACE", folder);
+    const auto words = command_of({{"latency"}, {run.bytes}}, bench.programs, effort,
+                                  bench.scratch.path("trace.json"));
+    std::string problem;
+    const bool done = run_program(words, environment_with(environment)) == 0;
+    const auto traces = done ? trace::read_folder(folder, problem) : std::nullopt;
+    if (!traces) {
+      say("   failed, left out" + (problem.empty() ? "" : ": " + problem));
+      continue;
+    }
+    for (const wire::TraceFile& file : *traces) {
+      merge(trees[run.name], trace::tree_of(file));
     }
   }
 }
@@ -149,17 +175,19 @@ int run(const Options& options) {
   }
   Measured measured;
   measure_all(bench, measured);
+  Trees trees;
+  trace_all(bench, trees);
   if (measured.empty()) {
     fmt::print(stderr, "fulmar bench layers: nothing could be measured with {}\n",
                programs->mpiexec);
     return 1;
   }
-  const std::string problem = write_file(options.html, page(measured));
+  const std::string problem = write_file(options.html, page(measured, trees));
   if (!problem.empty()) {
     fmt::print(stderr, "fulmar bench layers: {}\n", problem);
     return 1;
   }
-  say("\n" + summary(measured) + "\n" + options.html);
+  say("\n" + summary(measured, trees) + "\n" + options.html);
   return 0;
 }
 

@@ -10,6 +10,7 @@
 #include "fulmar/report/chart.h"
 #include "fulmar/report/series.h"
 #include "fulmar/report/style_sheet.h"
+#include "fulmar/trace/show.h"
 
 namespace fulmar::layers {
 
@@ -226,6 +227,29 @@ std::string counts(const Measured& measured) {
   return out + "</section>\n";
 }
 
+std::string calls(const Trees& trees) {
+  if (trees.empty()) {
+    return "";
+  }
+  std::string out = "<section class='card tables'><h2>Calls and their stages</h2>\n";
+  out += fmt::format("<p class='note'>{}, section 2.3.6</p>\n", "MPICH2-CH3 device of Chemnitz");
+  out += sentence(
+      "A long message needed two exchanges, the rendezvous and one about addresses for RDMA; one "
+      "for both would do.",
+      judge_handshakes(trees));
+  out +=
+      "<p class='note'>A ping-pong of MPI_Send and MPI_Recv, both ranks together. What is recorded "
+      "takes time itself, and short messages go a longer way for it: read counts here, and times "
+      "for what they are among each other.</p>\n";
+  for (const Traced& run : traced_runs()) {
+    const auto found = trees.find(run.name);
+    if (found != trees.end()) {
+      out += fmt::format("<h2>{}</h2>\n{}", escape(run.title), trace::tree_html(found->second));
+    }
+  }
+  return out + "</section>\n";
+}
+
 std::string heading(const Measured& measured) {
   std::string out = "<h1>The layers of an MPI library</h1>\n<p class='about'>";
   if (!measured.empty()) {
@@ -238,19 +262,23 @@ std::string heading(const Measured& measured) {
 }
 
 constexpr const char* method =
-    "Two processes of one machine over shared memory: where the papers' adapters write into the "
-    "memory of another host, a processor stores into memory that both map, so a write costs no "
-    "microsecond and a copy competes with the program for the same memory. Every figure is the "
-    "median over batches. Figures of an adapter (verbs) are there where this host has one. Not "
-    "shown, because this library has nothing else to compare with: announcements with data inlined "
-    "(they never have any here). The papers: Design and Implementation of MPICH2 over InfiniBand "
-    "with RDMA Support (Liu et al. 2004); the slides on the layers of MVAPICH2 (2005); RWAPI over "
-    "InfiniBand (Ben Fredj, Renault); the reports of Chemnitz on an MPICH2-CH3 device for "
-    "InfiniBand; Design and Implementation of Open MPI over QsNet/Elan4 (Yu et al. 2004).";
+    "Two processes of one machine, over shared memory unless a figure says otherwise: where the "
+    "papers' adapters write into the memory of another host, a processor stores into memory that "
+    "both map, so a write costs no microsecond and a copy competes with the program for the same "
+    "memory. Rings take all ranks, on this one machine: a random order has longer ways only where "
+    "cores do not share caches. Nothing is registered in shared memory, so a registration cache "
+    "shows over an adapter (verbs) alone; those figures are there where this host has one. Every "
+    "figure is the median over batches. Not shown, because this library has one way only: "
+    "announcements with data inlined (they never have any), and an end of a written message that "
+    "is not chained to the last write (it always is). The papers: Design and Implementation of "
+    "MPICH2 over InfiniBand with RDMA Support (Liu et al. 2004); the slides on the layers of "
+    "MVAPICH2 (2005); RWAPI over InfiniBand (Ben Fredj, Renault); the report of Chemnitz on an "
+    "MPICH2-CH3 device for InfiniBand; Design and Implementation of Open MPI over QsNet/Elan4 (Yu "
+    "et al. 2004).";
 
 }  // namespace
 
-std::string page(const Measured& measured) {
+std::string page(const Measured& measured, const Trees& trees) {
   std::string out = "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>\n";
   out +=
       "<meta name='viewport' content='width=device-width, initial-scale=1'>\n<title>Fulmar: "
@@ -260,11 +288,11 @@ std::string page(const Measured& measured) {
   for (const Figure& figure : figures()) {
     out += card(figure, measured);
   }
-  out += "</div>\n" + counts(measured);
+  out += "</div>\n" + counts(measured) + calls(trees);
   return out + fmt::format("<p class='note'>{}</p>\n</main></body></html>\n", method);
 }
 
-std::string summary(const Measured& measured) {
+std::string summary(const Measured& measured, const Trees& trees) {
   std::string out;
   const auto add = [&](const std::string& title, const Verdict& verdict) {
     out += fmt::format("{:<52} {:<18} {}\n", title, word_of(verdict.outcome), verdict.here);
@@ -273,6 +301,7 @@ std::string summary(const Measured& measured) {
     add(figure.title, figure.judge(measured));
   }
   add("Counted", judge_counts(measured));
+  add("Exchanges of a long message", judge_handshakes(trees));
   return out;
 }
 

@@ -72,7 +72,43 @@ Verdict kept(const Measured& measured, const char* test) {
   return {outcome_of(*unkept * noise < *packets && *put > noise * *packets), text};
 }
 
+/// Packets of a kind for each announced message; nothing where none was announced.
+std::optional<double> for_each_announced(const trace::Node& tree, const std::string& packet) {
+  const auto announced = static_cast<double>(trace::sum_of(tree, "post rts").count);
+  const auto posted = static_cast<double>(trace::sum_of(tree, "post " + packet).count);
+  return announced == 0 ? std::nullopt : std::optional(posted / announced);
+}
+
 }  // namespace
+
+Verdict judge_handshakes(const Trees& trees) {
+  // The ring may have kept the end of a message whose begin it has lost.
+  constexpr double one = 1.05;
+  std::string text;
+  bool holds = true;
+  for (const Traced& run : traced_runs()) {
+    const auto found = trees.find(run.name);
+    if (found == trees.end()) {
+      continue;
+    }
+    double answers = 0;
+    for (const char* packet : {"cts_shared", "cts_stream", "cts_put"}) {
+      answers += for_each_announced(found->second, packet).value_or(0);
+    }
+    const auto ends = for_each_announced(found->second, "fin");
+    if (!ends) {
+      continue;  // a short message
+    }
+    holds = holds && answers <= one && *ends <= one;
+    text += fmt::format("{}: one announcement, {} answers, {} ends. ", run.title,
+                        short_number(answers), short_number(*ends));
+  }
+  if (text.empty()) {
+    return not_measured();
+  }
+  text.pop_back();
+  return {outcome_of(holds), text};
+}
 
 Verdict judge_rings(const Measured& measured) {
   std::string text;

@@ -91,6 +91,23 @@ std::vector<Setting> settings() {
   return all;
 }
 
+std::vector<Traced> traced_runs() {
+  return {
+      {"short", "8 bytes over shared memory", 8, {}},
+      {"long", "1 MiB over shared memory", mib, {}},
+      {"fetch",
+       "1 MiB over an adapter: the receiver reads",
+       mib,
+       {{"FULMAR_FABRIC", "verbs"}, {"FULMAR_RDMA", "fetch"}},
+       Network::verbs},
+      {"put",
+       "1 MiB over an adapter: the sender writes",
+       mib,
+       {{"FULMAR_FABRIC", "verbs"}, {"FULMAR_RDMA", "put"}},
+       Network::verbs},
+  };
+}
+
 std::vector<CountedSize> counted_sizes() {
   return {{8, "A message of 8 bytes"}, {mib, "A message of 1 MiB"}};
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fulmar/measure/results.h"
+#include "fulmar/trace/tree.h"
 
 /// The papers' experiments with the layers of an MPI library, as data: what to run, which figures
 /// to draw of it, and what the papers found.
@@ -85,6 +86,22 @@ struct CountedSize {
   std::string title;
 };
 std::vector<CountedSize> counted_sizes();
+
+/// A ping-pong whose calls are traced: what stages they have, how often, and how long those take.
+struct Traced {
+  std::string name;
+  std::string title;
+  std::size_t bytes;
+  std::vector<std::pair<std::string, std::string>> environment;
+  Network network = Network::shm;
+};
+std::vector<Traced> traced_runs();
+
+/// The trees of both ranks together, by the name of the run.
+using Trees = std::map<std::string, trace::Node>;
+
+/// How many packets besides data long messages need, whatever they take.
+Verdict judge_handshakes(const Trees& trees);
 
 /// What the counters say of the designs, whatever the machine hides.
 Verdict judge_counts(const Measured& measured);
