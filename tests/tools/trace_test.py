@@ -22,8 +22,9 @@ class TraceTest(tree.TreeTest):
         return subprocess.run([BUILD / "bin/fulmar", *map(str, arguments)], capture_output=True, text=True, check=False,
                               cwd=self.root, timeout=200, env=clean | variables, stdin=subprocess.DEVNULL)
 
-    def bench(self, size, **variables):
-        run = self.fulmar("bench", "latency", "--sizes", size, "--milliseconds", "1", FULMAR_TRACE="t", **variables)
+    def bench(self, size, *options, **variables):
+        run = self.fulmar("bench", "latency", "--sizes", size, "--milliseconds", "1", *options, FULMAR_TRACE="t",
+                          **variables)
         self.assertEqual(run.returncode, 0, run.stderr)
         return run
 
@@ -50,7 +51,7 @@ class Trace(TraceTest):
         self.bench(8, FULMAR_TRACE_RECORDS="2M")
         counts = counts_in(self.shown())
         sends, receives = counts["MPI_Send"], counts["MPI_Recv"]
-        self.assertGreater(sends, 10)
+        self.assertGreater(sends, 5)
         self.assertEqual(counts["MPI_Send/start send"], sends, counts)
         self.assertEqual(counts["MPI_Send/start send/post eager"], sends, counts)
         self.assertEqual(counts["MPI_Recv/start receive"], receives, counts)
@@ -82,7 +83,7 @@ class Trace(TraceTest):
         self.assertIn("MPI_Send", {event["name"] for event in begins})
 
     def test_a_small_ring_keeps_the_end_and_says_so(self):
-        self.bench(8, FULMAR_TRACE_RECORDS="1024")
+        self.bench(8, "--counts", "8", FULMAR_TRACE_RECORDS="1024")  # 256 messages at least
         self.assertIn("older records are gone", self.shown())
         lines = (self.root / "t/rank-0.trace").read_text().splitlines()
         self.assertLessEqual(sum(line.startswith(("b ", "e ")) for line in lines), 1024)

@@ -80,7 +80,7 @@ void measure_raw(const Bench& bench, Measured& measured) {
   const std::string file = bench.scratch.path("raw.json");
   std::string problem;
   if (run_program({bench.programs.raw, "--tests", "raw-ring,raw-ring-stream,raw-pipe-stream",
-                   "--json", file},
+                   "--milliseconds", fmt::format("{}", bench.effort.milliseconds), "--json", file},
                   environment_with({})) == 0) {
     if (auto results = read_results(file, problem)) {
       measured["raw"] = std::move(*results);
