@@ -34,7 +34,7 @@
 /// eager and rendezvous protocols, back-pressure, progress and waiting, over the channels of the
 /// enabled providers. Peers are process numbers of the job; communicators are unknown here.
 ///
-/// Files: send.cc, receive.cc (start of operations and matching), cancel.cc, packets.cc (arrivals),
+/// Files: send.cc, receive.cc (start and matching), cancel.cc, packets.cc (arrivals),
 /// rendezvous.cc, remote.cc (long messages), flow.cc (back-pressure), progress.cc, wait.cc,
 /// trace.cc.
 ///
@@ -294,11 +294,9 @@ class Device {
     slow_packet(peer, envelope, body);
   }
 
-  // trace.cc
+  // packets.cc; trace.cc
   [[gnu::cold]] void traced_packet(std::uint32_t peer, const wire::Envelope& envelope,
                                    const fabric::Body& body) noexcept;
-
-  // packets.cc
   [[gnu::noinline]] void slow_packet(std::uint32_t peer, const wire::Envelope& envelope,
                                      const fabric::Body& body) noexcept;
   void unmatched(const match::Key& key, const wire::Envelope& envelope,

@@ -20,7 +20,7 @@ class TraceTest(tree.TreeTest):
     def fulmar(self, *arguments, **variables):
         clean = {key: value for key, value in os.environ.items() if not key.startswith(("FULMAR_", "PMI", "OMPI_"))}
         return subprocess.run([BUILD / "bin/fulmar", *map(str, arguments)], capture_output=True, text=True, check=False,
-                              cwd=self.root, timeout=200, env=clean | variables, stdin=subprocess.DEVNULL)
+                              cwd=self.root, timeout=350, env=clean | variables, stdin=subprocess.DEVNULL)
 
     def bench(self, size, *options, **variables):
         run = self.fulmar("bench", "latency", "--sizes", size, "--milliseconds", "1", *options, FULMAR_TRACE="t",
