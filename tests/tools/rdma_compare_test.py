@@ -65,6 +65,11 @@ class RdmaCompareTest(tree.TreeTest):
             with self.subTest(changed=changed, counts=counts):
                 self.assertFalse(compare.sentences(figures(**changed), counts)[1])
 
+    def test_a_busy_machine_is_noticed_by_the_raw_layer_alone(self):
+        self.assertTrue(compare.is_busy({"ib_write_lat": 28.4, "ib_send_lat": 1527.1}))
+        self.assertFalse(compare.is_busy({"ib_write_lat": 13.0, "ib_send_lat": 14.0, "latency": 16556.3}))
+        self.assertFalse(compare.is_busy({"latency": 5.0}))
+
     def test_medians_leave_out_rounds_without_the_figure(self):
         rounds = [{"latency": 3.0}, {"latency": None}, {"latency": 1.0}, {}, {"latency": 2.0}]
         self.assertEqual(compare.median_of(rounds, "latency"), 2.0)
