@@ -94,6 +94,8 @@ template <Comparison comparison, class... Carriers>
 template <auto implementation, class... Carriers>
 [[gnu::always_inline]] inline int collective_entry(Call call, Carriers... carriers) {
   mpi::Library* library = usable_library();
+  if (library == nullptr) [[unlikely]]
+    library = traced_library();
   if (library != nullptr && library->world->compares_calls) [[unlikely]] {
     int result = MPI_SUCCESS;
     if (!agrees<Comparison::now>(*library, call, result, carriers...)) return result;
@@ -105,6 +107,8 @@ template <auto implementation, class... Carriers>
 template <auto implementation, class... Carriers>
 [[gnu::always_inline]] inline int announced_entry(Call call, Carriers... carriers) {
   mpi::Library* library = usable_library();
+  if (library == nullptr) [[unlikely]]
+    library = traced_library();
   if (library != nullptr && library->world->compares_calls) [[unlikely]] {
     const base::EngineGuard guard(library->lock);
     int result = MPI_SUCCESS;

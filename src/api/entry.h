@@ -28,6 +28,7 @@
 #include "api/scope.h"
 #include "base/engine_lock.h"
 #include "base/error.h"
+#include "base/trace.h"
 #include "mpi/args.h"
 
 namespace fulmar::api {
@@ -118,21 +119,39 @@ template <auto implementation, Errors errors, Lock lock, class... Carriers>
   return MPI_SUCCESS;
 }
 
+/// `run` with the lock held as the call wants it.
+template <auto implementation, Lock lock, Errors errors, class... Carriers>
+[[gnu::always_inline]] inline int run_locked(mpi::Library& library, Call call,
+                                             Carriers... carriers) {
+  if constexpr (lock != Lock::held) {
+    return run<implementation, errors, lock>(library, call, carriers...);
+  } else {
+    const base::EngineGuard guard(library.lock);
+    return run<implementation, errors, lock>(library, call, carriers...);
+  }
+}
+
+/// Calls that come before or after the time of MPI, and all calls while they are traced: a compare
+/// that is there anyway leads here, so tracing costs nothing while it is off.
+template <auto implementation, When when, Lock lock, Errors errors, class... Carriers>
+[[gnu::cold, gnu::noinline]] int entry_aside(Call call, Carriers... carriers) {
+  mpi::Library* library = traced_library();
+  if (library == nullptr) {
+    if constexpr (when == When::running) return refuse(call);
+    library = &runtime::library();
+  }
+  const base::TraceSpan span(library->trace, call.name());
+  return run_locked<implementation, lock, errors>(*library, call, carriers...);
+}
+
 /// Runs one call. The result is what the C function returns.
 template <auto implementation, When when = When::running, Lock lock = Lock::held,
           Errors errors = Errors::first_object, class... Carriers>
 [[gnu::always_inline]] inline int entry(Call call, Carriers... carriers) {
   mpi::Library* library = usable_library();
-  if (library == nullptr) [[unlikely]] {
-    if constexpr (when == When::running) return refuse(call);
-    library = &runtime::library();
-  }
-  if constexpr (lock != Lock::held) {
-    return run<implementation, errors, lock>(*library, call, carriers...);
-  } else {
-    const base::EngineGuard guard(library->lock);
-    return run<implementation, errors, lock>(*library, call, carriers...);
-  }
+  if (library == nullptr) [[unlikely]]
+    return entry_aside<implementation, when, lock, errors>(call, carriers...);
+  return run_locked<implementation, lock, errors>(*library, call, carriers...);
 }
 
 }  // namespace fulmar::api

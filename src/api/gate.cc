@@ -8,6 +8,11 @@
 
 namespace fulmar::api {
 
+mpi::Library* traced_library() noexcept {
+  mpi::Library& library = runtime::library();
+  return library.trace != nullptr ? &library : nullptr;
+}
+
 int refuse(Call call) {
   mpi::Library& library = runtime::library();
   const base::EngineGuard guard(library.lock);

@@ -19,6 +19,10 @@ namespace fulmar::api {
   return runtime::usable_library.load(std::memory_order_relaxed);
 }
 
+/// The library while its calls are traced: then it is not found by `usable_library`, so that only
+/// the way of calls that come too early or too late looks here. nullptr otherwise.
+[[nodiscard, gnu::cold]] mpi::Library* traced_library() noexcept;
+
 /// Answers a call that needs an initialised MPI and came before or after that time (MPI 5.0 section
 /// 9.3: the initial error handler).
 [[gnu::cold]] int refuse(Call call);

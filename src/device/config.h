@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "base/trace.h"
 #include "device/copy_choice.h"
 #include "device/waiting.h"
 
@@ -46,6 +47,9 @@ struct Config {
   bool (*has_left)(const void* owner, std::uint32_t peer) = nullptr;
   void* owner = nullptr;
   WaitObserver observer = {};
+  /// Where stages of messages are recorded; null: nowhere. With it short messages leave the
+  /// straight way (`Device::send_now`), which records nothing. See device/trace.cc.
+  base::Trace* trace = nullptr;
 };
 
 /// What a device has done so far.

@@ -35,8 +35,9 @@
 /// eager and rendezvous protocols, back-pressure, progress and waiting, over the channels of the
 /// enabled providers. Peers are process numbers of the job; communicators are unknown here.
 ///
-/// Files: send.cc, receive.cc (start of operations and matching), cancel.cc, packets.cc (arrivals),
-/// rendezvous.cc, remote.cc (long messages), flow.cc (back-pressure), progress.cc, wait.cc.
+/// Files: send.cc, receive.cc (start and matching), cancel.cc, packets.cc (arrivals),
+/// rendezvous.cc, remote.cc (long messages), flow.cc (back-pressure), progress.cc, wait.cc,
+/// trace.cc.
 ///
 /// Thread rule: every member needs the engine's lock. `wait` gives it up while it sleeps.
 namespace fulmar::device {
@@ -236,22 +237,9 @@ class Device {
   /// What a channel calls with each packet (fabric::Sink).
   void packet(std::uint32_t peer, const wire::Envelope& envelope,
               const fabric::Body& body) noexcept {
-    if (envelope.kind == wire::PacketKind::eager) [[likely]] {
-      const match::Key key{envelope.context, peer, envelope.tag};
-      if (match::Posted* posted = matcher_.take_posted(key); posted != nullptr) {
-        Operation& receive = *operation_of(posted);
-        if (body.size() <= std::min<std::uint64_t>(receive.buffer.bytes, base::copy_short_limit) &&
-            receive.buffer.packer == nullptr) [[likely]] {
-          receive.outcome = {key.peer, key.tag, body.size(), base::ErrorClass::success, false};
-          base::copy_short(receive.buffer.address, body.bytes().data(), body.size());
-        } else {
-          receive_bytes(receive, key, body);
-        }
-        finish(receive);
-        return;
-      }
-    }
-    slow_packet(peer, envelope, body);
+    if (config_.trace != nullptr) [[unlikely]]
+      return traced_packet(peer, envelope, body);
+    take_packet(peer, envelope, body);
   }
   // What a network calls with the bytes of long messages (fabric::PlacesBodies).
   [[nodiscard]] std::span<const iovec> place(std::uint32_t peer, const wire::Envelope& envelope,
@@ -290,7 +278,29 @@ class Device {
   }
   void finish_send(Operation& operation) noexcept;
 
-  // packets.cc
+  [[gnu::always_inline]] inline void take_packet(std::uint32_t peer, const wire::Envelope& envelope,
+                                                 const fabric::Body& body) noexcept {
+    if (envelope.kind == wire::PacketKind::eager) [[likely]] {
+      const match::Key key{envelope.context, peer, envelope.tag};
+      if (match::Posted* posted = matcher_.take_posted(key); posted != nullptr) {
+        Operation& receive = *operation_of(posted);
+        if (body.size() <= std::min<std::uint64_t>(receive.buffer.bytes, base::copy_short_limit) &&
+            receive.buffer.packer == nullptr) [[likely]] {
+          receive.outcome = {key.peer, key.tag, body.size(), base::ErrorClass::success, false};
+          base::copy_short(receive.buffer.address, body.bytes().data(), body.size());
+        } else {
+          receive_bytes(receive, key, body);
+        }
+        finish(receive);
+        return;
+      }
+    }
+    slow_packet(peer, envelope, body);
+  }
+
+  // packets.cc; trace.cc
+  [[gnu::cold]] void traced_packet(std::uint32_t peer, const wire::Envelope& envelope,
+                                   const fabric::Body& body) noexcept;
   [[gnu::noinline]] void slow_packet(std::uint32_t peer, const wire::Envelope& envelope,
                                      const fabric::Body& body) noexcept;
   void unmatched(const match::Key& key, const wire::Envelope& envelope,

@@ -43,7 +43,7 @@ void Device::enqueue(Peer& peer, Outgoing& item) noexcept {
 }
 
 void Device::update_clear(Peer& peer) noexcept {
-  peer.clear = peer.mapped && peer.queue.empty() && !peer.holds;
+  peer.clear = peer.mapped && peer.queue.empty() && !peer.holds && config_.trace == nullptr;
 }
 
 unsigned Device::flush_backlog() noexcept {

@@ -11,6 +11,8 @@ namespace fulmar::device {
 using wire::PacketKind;
 
 void Device::start_receive(Operation& operation) noexcept {
+  const base::TraceSpan span(config_.trace, "start receive", operation.key().peer,
+                             operation.buffer.bytes);
   operation.is_send = false;
   operation.stage = Stage::posted;
   if (match::Unexpected* found = matcher_.find_unexpected(operation.key()); found != nullptr) {

@@ -87,6 +87,7 @@ bool Device::can_move_remotely(const Peer& peer) noexcept {
 
 bool Device::open_memory(Operation& operation, std::span<std::byte> memory,
                          Access access) noexcept {
+  const base::TraceSpan span(config_.trace, "open memory", operation.peer->id, memory.size());
   return rails_.visit(operation.peer->rail, [&](auto& channel, auto&) {
     if constexpr (moves_remotely<std::remove_cvref_t<decltype(channel)>>) {
       const Holds holds = operation.buffer.packer == nullptr ? Holds::all : Holds::parts;
@@ -105,6 +106,7 @@ bool Device::open_memory(Operation& operation, std::span<std::byte> memory,
 }
 
 void Device::close_memory(Operation& operation) noexcept {
+  const base::TraceSpan span(config_.trace, "close memory", operation.peer->id);
   memory_opener_.give_back(transfers_.at(operation.record).memory);
   transfers_.remove(operation.record);
   operation.has_transfer = false;
@@ -257,6 +259,8 @@ unsigned Device::give_orders(Operation& operation) noexcept {
 
 /// Gives the next order. `moved` counts the bytes of those that were given.
 Post Device::give_order(Operation& operation, Transfer& transfer) noexcept {
+  const base::TraceSpan span(config_.trace, operation.is_send ? "order put" : "order fetch",
+                             operation.peer->id);
   return rails_.visit(operation.peer->rail, [&](auto& channel, auto& link) {
     Post post = Post::again;
     if constexpr (moves_remotely<std::remove_cvref_t<decltype(channel)>>) {

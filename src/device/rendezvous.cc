@@ -9,6 +9,7 @@
 #include "channel/mapped_channel.inl"
 #include "device/device.h"
 #include "device/in_place.inl"
+#include "device/trace.h"
 
 /// Long messages. The sender announces address and length (`rts`); once the receive is known the
 /// receiver chooses how the bytes come:
@@ -324,6 +325,7 @@ unsigned Device::advance_read(Operation& receive) noexcept {
 unsigned Device::advance_stream(Operation& send) noexcept {
   unsigned moved = 0;
   while (moved < pieces_per_step && send.moved < send.length) {
+    const base::TraceSpan span(config_.trace, posting(PacketKind::data), send.peer->id);
     const Post post = rails_.visit(send.peer->rail, [&](auto& channel, auto& link) {
       if constexpr (sends_in_place<std::remove_cvref_t<decltype(channel)>>) {
         return post_in_place(channel, link, send);
@@ -354,6 +356,7 @@ unsigned Device::advance_stream(Operation& send) noexcept {
 base::Error Device::copy_piece(Operation& operation, std::uint64_t offset,
                                std::uint64_t bytes) noexcept {
   ++counters_.single_copies;
+  const base::TraceSpan span(config_.trace, "copy piece", operation.peer->id, bytes);
   return rails_.visit(operation.peer->rail, [&](auto& channel, auto&) -> base::Error {
     if constexpr (reaches_memory<std::remove_cvref_t<decltype(channel)>>) {
       auto& provider = channel.provider();

@@ -5,6 +5,7 @@
 #include "base/copy.h"
 #include "channel/mapped_channel.inl"
 #include "device/device.h"
+#include "device/trace.h"
 
 namespace fulmar::device {
 
@@ -41,13 +42,16 @@ Peer& Device::connect(std::uint32_t id) noexcept {
   rails_.visit(peer.rail, [&](auto& channel, auto&) {
     using Channel = std::remove_cvref_t<decltype(channel)>;
     peer.near = !sleeps_on_descriptor<Channel>;
-    peer.clear = peer.mapped = peer.near && !studies_designs<Channel>;
+    peer.mapped = peer.near && !studies_designs<Channel>;
+    update_clear(peer);
   });
   peers_[id] = &peer;
   return peer;
 }
 
 void Device::start_send(Operation& operation) noexcept {
+  const base::TraceSpan span(config_.trace, "start send", operation.key().peer,
+                             operation.buffer.bytes);
   operation.is_send = true;
   operation.stage = Stage::idle;
   operation.order = 0;
@@ -125,6 +129,8 @@ Post Device::post_eager(Operation& operation) noexcept {
   const wire::Envelope envelope{sync ? PacketKind::eager_sync : PacketKind::eager, 0,
                                 operation.key().context, operation.key().tag,
                                 static_cast<std::uint32_t>(buffer.bytes + prefix.size())};
+  const base::TraceSpan span(config_.trace, posting(envelope.kind), operation.peer->id,
+                             envelope.length);
   const Post post = rails_.visit(operation.peer->rail, [&](auto& channel, auto& link) {
     return channel.put(link, envelope, body_writer(prefix, buffer, 0));
   });
@@ -165,6 +171,7 @@ Post Device::post_announcement(Operation& operation) noexcept {
 
 Post Device::put(Peer& peer, const wire::Envelope& envelope,
                  std::span<const std::byte> body) noexcept {
+  const base::TraceSpan span(config_.trace, posting(envelope.kind), peer.id, envelope.length);
   return rails_.visit(peer.rail, [&](auto& channel, auto& link) {
     return channel.put(link, envelope, [&](std::span<std::byte> to, std::uint64_t) {
       base::copy_short(to.data(), body.data(), body.size());

@@ -95,6 +95,7 @@ bool Device::sleep(WaitNote what, std::uint32_t quiet_sleeps) noexcept {
   const bool moved = progress(Look::at_all) != 0;
   if (!moved && place.may_sleep && !leader_ready()) {
     if (config_.observer.quiet != nullptr) tell_quiet(what, quiet_sleeps);
+    const base::TraceSpan span(config_.trace, "sleep");
     const std::uint64_t start = base::now_ns();
     const std::int64_t most_ns = place.limited(leavers_.needed()   ? SleepPlace::leaving_ns
                                                : quiet_sleeps <= 1 ? SleepPlace::first_ns
@@ -160,6 +161,7 @@ bool Device::leader_ready() noexcept {
 
 void Device::wait_with_threads(bool (*finished)(void*) noexcept, void* argument,
                                WaitNote note) noexcept {
+  const base::TraceSpan span(config_.trace, "wait");
   Waiter self;
   self.finished = finished;
   self.argument = argument;

@@ -14,6 +14,9 @@
 #include "mpi/done_handles.h"
 #include "mpi/object.h"
 
+namespace fulmar::base {
+class Trace;
+}
 namespace fulmar::device {
 class Device;
 }
@@ -177,6 +180,8 @@ class Library {
   device::Device* device = nullptr;
   Schedules* schedules = nullptr;
   World* world = nullptr;
+  /// Where calls are recorded, while MPI runs and they are.
+  base::Trace* trace = nullptr;
 
   /// What MPI_Buffer_attach attached to the process; see mpi/p2p/buffered.h.
   SendBuffer* send_buffer = nullptr;

@@ -10,9 +10,9 @@
 namespace fulmar::runtime {
 
 /// The one global of the library: the MPI state of this process while communication is possible,
-/// that is between MPI_Init and MPI_Finalize or while a session lives; nullptr otherwise. Set by
-/// init and finalize only. A relaxed load is enough: a thread may call MPI only after init has
-/// returned to it.
+/// that is between MPI_Init and MPI_Finalize or while a session lives; nullptr otherwise, and while
+/// calls are traced (api/gate.h). Set by init and finalize only. A relaxed load is enough: a thread
+/// may call MPI only after init has returned to it.
 [[gnu::visibility("hidden")]] extern constinit std::atomic<mpi::Library*> usable_library;
 
 /// The MPI state of this process, made at the first call. For calls that are allowed at any time.

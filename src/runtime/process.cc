@@ -106,6 +106,7 @@ base::Error Process::start() {
     for (const std::string& text : complaints_) std::fprintf(stderr, "fulmar: %s\n", text.c_str());
   }
   complaints_.clear();
+  tracing_ = Tracing::from(options);
   networks_ = std::make_unique<Networks>(job_);
   if (const base::Error error = networks_->open(options); error.failed()) return error;
   if (const base::Error error = start_device(); error.failed()) return error;
@@ -131,6 +132,7 @@ base::Error Process::start_device() {
     return own.job_.has_left(peer);
   };
   config.owner = this;
+  config.trace = tracing_ == nullptr ? nullptr : &tracing_->trace();
   if (!job_.singleton()) {
     reporter_ = std::make_unique<WaitReporter>(library_, job_.wait_record());
     config.observer = {[](void* self, const device::QuietWait& wait) {
@@ -187,10 +189,12 @@ base::Error Process::enter(int thread_level) {
   if (users_++ == 0) {
     library_.world = world_.get();
     thread_level_ = thread_level;
+    library_.trace = tracing_ == nullptr ? nullptr : &tracing_->trace();
     set_locking();
     start_progress_thread();
     job_.set_state(wire::RankState::initialised);
-    usable_library.store(&library_, std::memory_order_release);
+    // Traced calls go through the gate's other way, which is the one that knows of traces.
+    usable_library.store(tracing_ == nullptr ? &library_ : nullptr, std::memory_order_release);
   } else if (thread_level > thread_level_) {
     thread_level_ = thread_level;
     set_locking();
@@ -206,7 +210,8 @@ bool Process::has_threads() const noexcept {
 }
 
 void Process::set_locking() noexcept {
-  library_.lock.set_enabled(has_threads() || progress_thread_.wanted());
+  const bool traced = tracing_ != nullptr;  // waits are seen where threads wait only
+  library_.lock.set_enabled(has_threads() || progress_thread_.wanted() || traced);
 }
 
 /// Without it the program makes progress itself, as it always can.
@@ -230,6 +235,8 @@ void Process::leave() {
     const base::EngineGuard guard(library_.lock);
     networks_->part(*device_);
     usable_library.store(nullptr, std::memory_order_release);
+    library_.trace = nullptr;
+    if (tracing_ != nullptr) tracing_->write(job_.rank(), job_.size());
     if (world_state == WorldState::closed) job_.close_world();
     job_.set_state(wire::RankState::finalized);
     leave_job();

@@ -25,6 +25,7 @@
 #include "runtime/networks.h"
 #include "runtime/options.h"
 #include "runtime/progress_thread.h"
+#include "runtime/tracing.h"
 #include "runtime/wait_report.h"
 
 namespace fulmar::runtime {
@@ -99,6 +100,7 @@ class Process {
   std::unique_ptr<Options> options_;     ///< see options()
   std::vector<std::string> complaints_;  ///< of the environment, until they are printed
   std::unique_ptr<Networks> networks_;
+  std::unique_ptr<Tracing> tracing_;  ///< null: nothing is traced
   std::unique_ptr<WaitReporter> reporter_;
   std::unique_ptr<device::Device> device_;
   ProgressThread progress_thread_;

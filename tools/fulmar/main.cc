@@ -13,6 +13,7 @@
 #include "fulmar/info/peers.h"
 #include "fulmar/layers/layers.h"
 #include "fulmar/report/page.h"
+#include "fulmar/trace/trace.h"
 
 namespace {
 
@@ -89,21 +90,30 @@ CLI::App* add_bench(CLI::App& app, BenchArguments& arguments) {
 CLI::App* add_layers(CLI::App& bench, LayersArguments& arguments) {
   auto* command = bench.add_subcommand(
       "layers",
-      "The papers' experiments: channel designs, chunk sizes, stacks; draws a page that says what "
-      "the papers found and whether it holds on this machine");
+      "The papers' experiments: channel designs, stacks, patterns, RDMA with and without kept "
+      "memory; draws a page that says what the papers found and whether it holds on this machine");
   command->add_option("--html", arguments.options.html, "the page to write (layers.html)");
   command
       ->add_option("--milliseconds", arguments.options.milliseconds,
-                   "time for one figure (60; 10 with --quick)")
+                   "time for one figure (60; 5 with --quick, and no message above 1 MiB)")
       ->check(CLI::Range(1.0, 60e3));
+  command->add_option("-n,--ranks", arguments.options.ranks, "ranks of rings (one a core, 4 to 16)")
+      ->check(CLI::Range(2, 4096));
+  command
+      ->add_option("--networks", arguments.options.networks,
+                   "what to measure over: shm, verbs, or both, comma-separated (what there is)")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"shm", "verbs"}));
   command->add_flag("--quick", arguments.quick, "less time, less certainty");
   return command;
 }
 
 int layers(LayersArguments& arguments) {
-  constexpr double quick_ms = 10;
+  constexpr double quick_ms = 5;
+  constexpr std::size_t quick_largest = std::size_t{1} << 20;  // verdicts look at 1 MiB
   if (arguments.quick) {
     arguments.options.milliseconds = quick_ms;
+    arguments.options.largest = quick_largest;
   }
   return fulmar::layers::run(arguments.options);
 }
@@ -113,6 +123,16 @@ CLI::App* add_report(CLI::App& app, ReportArguments& arguments) {
       app.add_subcommand("report", "Draws result files of fulmar bench, the first as the subject");
   command->add_option("--html", arguments.html, "the page to write")->required();
   command->add_option("files", arguments.files, "result files")->required();
+  return command;
+}
+
+CLI::App* add_trace(CLI::App& app, fulmar::trace::Options& options) {
+  auto* command = app.add_subcommand(
+      "trace", "Shows what a job did that ran with FULMAR_TRACE=FOLDER: the tree of its calls");
+  command->add_option("folder", options.folder, "the folder")->required();
+  command->add_option("--html", options.html, "also draw a page");
+  command->add_option("--chrome", options.chrome,
+                      "also write a timeline, for chrome://tracing and its like");
   return command;
 }
 
@@ -150,6 +170,11 @@ int bench(BenchArguments& arguments, int argc, char** argv) {
   if (arguments.milliseconds > 0 || arguments.quick) {
     const double wanted = arguments.milliseconds > 0 ? arguments.milliseconds : quick_ms;
     arguments.options.plan.budget.point_ns = wanted * ns_per_ms;
+    // Long windows of a slow setting would take a hundred times as long as was asked for.
+    constexpr double hasty_ms = 10;
+    if (wanted < hasty_ms) {
+      arguments.options.plan.budget.least_batches = 3;
+    }
   }
   return fulmar::bench::run(arguments.options, std::vector<std::string>(argv + 1, argv + argc));
 }
@@ -204,6 +229,7 @@ int main(int argc, char** argv) {
   BenchArguments bench_arguments;
   ReportArguments report_arguments;
   InfoArguments info_arguments;
+  fulmar::trace::Options trace_options;
   bool doctor_as_json = false;
   auto* bench_command = add_bench(app, bench_arguments);
   LayersArguments layers_arguments;
@@ -211,6 +237,7 @@ int main(int argc, char** argv) {
   const auto* report_command = add_report(app, report_arguments);
   const auto* doctor_command = add_doctor(app, doctor_as_json);
   add_info(app, info_arguments);
+  const auto* trace_command = add_trace(app, trace_options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& found) {
@@ -221,6 +248,9 @@ int main(int argc, char** argv) {
   }
   if (bench_command->parsed()) {
     return bench(bench_arguments, argc, argv);
+  }
+  if (trace_command->parsed()) {
+    return fulmar::trace::run(trace_options);
   }
   if (doctor_command->parsed()) {
     using fulmar::doctor::Form;

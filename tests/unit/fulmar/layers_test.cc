@@ -2,9 +2,13 @@
 // Copyright (c) 2026 the Fulmar authors
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <set>
 #include <string>
+#include <vector>
 
+#include "fulmar/layers/jobs.h"
 #include "fulmar/layers/page.h"
 #include "fulmar/layers/study.h"
 #include "fulmar/layers/verdicts.h"
@@ -15,14 +19,40 @@ namespace {
 
 using measure::Results;
 
-/// A setting that takes `ns` for 8 bytes and moves `megabytes` a second of long messages.
+void add(Results& results, const char* test, std::size_t bytes, double ns, int ranks = 2) {
+  series_of(results, test, ranks).points.push_back({bytes, ns, ns, ns, 1, 1});
+}
+
+double ns_of(std::size_t bytes, double megabytes) {
+  return static_cast<double>(bytes) * 1000 / megabytes;
+}
+
+/// A setting that takes `ns` for 8 bytes, in rings too, and moves `megabytes` a second of long
+/// messages.
 Results result(double ns, double megabytes) {
   Results results;
-  series_of(results, "latency", 2).points.push_back({8, ns, ns, ns, 1, 1});
+  add(results, "latency", 8, ns);
+  add(results, "ring", 8, ns, 4);
+  add(results, "random-ring", 8, ns, 4);
   for (std::size_t bytes = 1024; bytes <= std::size_t{4} << 20; bytes *= 2) {
-    const double each = static_cast<double>(bytes) * 1000 / megabytes;
-    series_of(results, "bandwidth", 2).points.push_back({bytes, each, each, each, 1, 1});
-    series_of(results, "bibw", 2).points.push_back({bytes, each / 2, each, each, 1, 1});
+    add(results, "latency", bytes, ns_of(bytes, megabytes));
+    add(results, "exchange", bytes, ns_of(bytes, 2 * megabytes));
+    add(results, "burst", bytes, ns_of(bytes, megabytes));
+    add(results, "bandwidth", bytes, ns_of(bytes, megabytes));
+    add(results, "bibw", bytes, ns_of(bytes, 2 * megabytes));
+  }
+  return results;
+}
+
+/// A burst as the paper on RWAPI shows it of MPI: a fall between 1 and 2 KiB, the peak at 256 KiB.
+Results late_burst() {
+  Results results = result(5000, 500);
+  for (measure::Point& point : series_of(results, "burst", 2).points) {
+    const double megabytes = point.bytes == 1024         ? 200
+                             : point.bytes == 2048       ? 120
+                             : point.bytes < 256 * 1024U ? 400
+                                                         : 800;
+    point.median_ns = ns_of(point.bytes, megabytes);
   }
   return results;
 }
@@ -43,6 +73,15 @@ Measured as_in_the_papers() {
   measured["channel"] = result(5600, 650);
   measured["ch3"] = result(5300, 840);
   measured["adi3"] = result(4900, 840);
+  measured["default"] = late_burst();
+  measured["copied"] = result(5000, 400);
+  measured["reached"] = result(5000, 130);
+  measured["verbs-packets"] = result(5000, 400);
+  measured["verbs-unkept"] = result(5000, 130);
+  measured["verbs-put"] = result(5000, 800);
+  measured["verbs-read"] = result(5000, 300);
+  measured["verbs-write"] = result(5000, 250);
+  add(measured["raw"], "raw-ring", 8, 4500);
   return measured;
 }
 
@@ -59,6 +98,7 @@ TEST(Figures, nothing_holds_where_all_are_alike) {
   for (const Setting& setting : settings()) {
     measured[setting.name] = result(5000, 800);
   }
+  add(measured["raw"], "raw-ring", 8, 1000);
   for (const Figure& figure : figures()) {
     const bool alike_is_what_was_found =
         figure.judge == judge_short_zerocopy || figure.judge == judge_both_ways;
@@ -81,10 +121,127 @@ TEST(Figures, ask_for_settings_that_there_are) {
     EXPECT_TRUE(names.insert(setting.name).second) << setting.name;
   }
   for (const Figure& figure : figures()) {
-    for (const std::string& name : figure.names) {
-      EXPECT_EQ(names.count(name), 1U) << name;
+    for (const Curve& curve : figure.curves) {
+      EXPECT_EQ(names.count(curve.setting), 1U) << curve.setting;
     }
   }
+}
+
+/// Whether the jobs of the setting measure the test, and the sizes that verdicts look at.
+bool measures(const Setting& setting, const std::string& test, std::size_t bytes) {
+  return std::any_of(setting.runs.begin(), setting.runs.end(), [&](const Run& run) {
+    return std::find(run.tests.begin(), run.tests.end(), test) != run.tests.end() &&
+           std::find(run.sizes.begin(), run.sizes.end(), bytes) != run.sizes.end();
+  });
+}
+
+TEST(Figures, draw_what_the_settings_measure) {
+  const std::vector<Setting> all = settings();
+  for (const Figure& figure : figures()) {
+    for (const Curve& curve : figure.curves) {
+      const auto setting = std::find_if(
+          all.begin(), all.end(), [&](const Setting& at) { return at.name == curve.setting; });
+      ASSERT_NE(setting, all.end()) << curve.setting;
+      const std::size_t bytes = figure.form == Figure::Form::megabytes ? std::size_t{1} << 20
+                                : figure.largest <= 8                  ? 8
+                                                                       : 4096;
+      EXPECT_TRUE(measures(*setting, curve.test, bytes))
+          << figure.title << ": " << curve.setting << ", " << curve.test << ", " << bytes;
+    }
+  }
+}
+
+TEST(Figures, a_burst_that_grows_early_differs) {
+  Measured measured;
+  measured["default"] = result(5000, 800);
+  const Verdict verdict = judge_burst(measured);
+  EXPECT_EQ(verdict.outcome, Outcome::differs);
+  EXPECT_NE(verdict.here.find("from 1 KiB on, and falls back nowhere"), std::string::npos)
+      << verdict.here;
+  measured["default"] = late_burst();
+  EXPECT_NE(judge_burst(measured).here.find("falls to 60 % from 1 KiB to 2 KiB"), std::string::npos)
+      << judge_burst(measured).here;
+}
+
+TEST(Figures, kept_memory_is_counted) {
+  Measured measured = as_in_the_papers();
+  measured["verbs-unkept"].counts = {{"device_memory_opened", 1U << 20, 2}};
+  measured["verbs-put"].counts = {{"device_memory_opened", 1U << 20, 0}};
+  EXPECT_NE(judge_kept(measured).here.find("Memory was opened 2 times a message, and 0 times."),
+            std::string::npos);
+}
+
+TEST(Jobs, take_nothing_of_a_setting_from_outside) {
+  ::setenv("FULMAR_CHANNEL", "basic", 1);
+  ::setenv("FULMAR_KEPT_MEMORY", "0", 1);
+  ::setenv("FULMAR_YIELD", "always", 1);
+  const auto words = environment_with({{"FULMAR_RDMA", "put"}});
+  const auto has = [&](const char* word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  EXPECT_TRUE(has("FULMAR_RDMA=put"));
+  EXPECT_TRUE(has("FULMAR_YIELD=always"));
+  EXPECT_FALSE(has("FULMAR_CHANNEL=basic"));
+  EXPECT_FALSE(has("FULMAR_KEPT_MEMORY=0"));
+  for (const char* name : {"FULMAR_CHANNEL", "FULMAR_KEPT_MEMORY", "FULMAR_YIELD"}) {
+    ::unsetenv(name);
+  }
+}
+
+/// Every setting is taken out of the environment of the others.
+TEST(Jobs, know_what_settings_set) {
+  for (const Setting& setting : settings()) {
+    for (const auto& [name, value] : setting.environment) {
+      ::setenv(name.c_str(), "outside", 1);
+      for (const std::string& word : environment_with({})) {
+        EXPECT_FALSE(word.starts_with(name + "=")) << word;
+      }
+      ::unsetenv(name.c_str());
+    }
+  }
+}
+
+TEST(Jobs, are_told_sizes_and_ranks) {
+  const Programs programs{"fulmar", "mpiexec", ""};
+  layers::Run run{{"ring"}, {8, 64, 128}, layers::Run::Ranks::all};
+  const std::vector<std::string> expected{"mpiexec",        "-n",   "6",       "fulmar",
+                                          "bench",          "ring", "--sizes", "8,64",
+                                          "--milliseconds", "10",   "--json",  "file"};
+  EXPECT_EQ(command_of(run, programs, {10, 64, 6}, "file"), expected);
+  run.ranks = layers::Run::Ranks::two;
+  EXPECT_EQ(command_of(run, programs, {10, 64, 6}, "file")[2], "2");
+}
+
+/// A tree in which so many messages were announced, answered and ended.
+trace::Node exchanges(std::uint64_t announced, std::uint64_t answered, std::uint64_t ended) {
+  trace::Node tree;
+  tree.below = {{"post rts", announced, 0, 0, 0, {}},
+                {"post cts_put", answered, 0, 0, 0, {}},
+                {"post fin", ended, 0, 0, 0, {}}};
+  return tree;
+}
+
+TEST(Handshakes, one_exchange_holds_and_two_differ) {
+  Trees trees;
+  EXPECT_EQ(judge_handshakes(trees).outcome, Outcome::unknown);
+  trees["short"] = exchanges(0, 0, 0);
+  EXPECT_EQ(judge_handshakes(trees).outcome, Outcome::unknown);
+  trees["long"] = exchanges(100, 0, 100);
+  EXPECT_EQ(judge_handshakes(trees).outcome, Outcome::holds);
+  trees["put"] = exchanges(100, 100, 100);
+  const Verdict verdict = judge_handshakes(trees);
+  EXPECT_EQ(verdict.outcome, Outcome::holds);
+  EXPECT_NE(verdict.here.find("the sender writes: one announcement, 1 answers, 1 ends."),
+            std::string::npos)
+      << verdict.here;
+  trees["put"] = exchanges(100, 200, 100);
+  EXPECT_EQ(judge_handshakes(trees).outcome, Outcome::differs);
+}
+
+TEST(LayersPage, shows_trees_where_there_are_any) {
+  EXPECT_EQ(page(as_in_the_papers()).find("Calls and their stages"), std::string::npos);
+  EXPECT_NE(page(as_in_the_papers(), {{"long", exchanges(1, 0, 1)}}).find("post rts"),
+            std::string::npos);
 }
 
 Measured counted(double basic_writes, double zerocopy_bytes) {
@@ -122,6 +279,21 @@ TEST(LayersPage, needs_nothing_else_and_says_what_holds) {
   EXPECT_EQ(html.find("This is different here."), std::string::npos);
   measured["zerocopy"] = result(7600, 100);
   EXPECT_NE(page(measured).find("This is different here."), std::string::npos);
+}
+
+TEST(LayersPage, draws_rings_as_rows) {
+  const std::string html = page(as_in_the_papers());
+  EXPECT_NE(html.find("random-ring"), std::string::npos);
+  EXPECT_NE(html.find("CH3, random-ring: 5.3 µs"), std::string::npos);
+}
+
+TEST(LayersPage, leaves_out_adapters_that_are_not_there) {
+  Measured measured = as_in_the_papers();
+  EXPECT_NE(page(measured).find("with kept registrations"), std::string::npos);
+  for (const char* name : {"verbs-packets", "verbs-unkept", "verbs-put"}) {
+    measured.erase(name);
+  }
+  EXPECT_EQ(page(measured).find("with kept registrations"), std::string::npos);
 }
 
 TEST(LayersPage, draws_no_figure_of_nothing) {

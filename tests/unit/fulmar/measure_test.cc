@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "fulmar/measure/json.h"
 #include "fulmar/measure/plan.h"
 #include "fulmar/measure/results.h"
+#include "fulmar/measure/rings.h"
 
 namespace fulmar::measure {
 namespace {
@@ -150,6 +152,29 @@ TEST(Measure, all_processes_run_the_same_rounds) {
   EXPECT_EQ(next, handed_out.size());
 }
 
+TEST(Rings, random_orders_hold_every_rank_once) {
+  for (const int size : {2, 3, 7, 16}) {
+    for (int number = 0; number < rings_of(Kind::random_ring); ++number) {
+      std::vector<int> order = random_order(size, number);
+      EXPECT_EQ(order, random_order(size, number));
+      std::sort(order.begin(), order.end());
+      for (int rank = 0; rank < size; ++rank) {
+        EXPECT_EQ(order[static_cast<std::size_t>(rank)], rank);
+      }
+    }
+  }
+  EXPECT_NE(random_order(16, 0), random_order(16, 1));
+}
+
+TEST(Rings, neighbours_name_each_other) {
+  const std::vector<int> order = random_order(7, 3);
+  for (int rank = 0; rank < 7; ++rank) {
+    EXPECT_EQ(neighbours_in(order, neighbours_in(order, rank).behind).before, rank);
+  }
+  EXPECT_EQ(neighbours_in({0, 1, 2}, 0).before, 2);
+  EXPECT_EQ(neighbours_in({0, 1, 2}, 2).behind, 0);
+}
+
 TEST(Plan, point_to_point_steps_go_by_size_and_collectives_come_last) {
   Plan plan;
   plan.tests = {Kind::barrier, Kind::latency, Kind::bandwidth};
@@ -192,6 +217,8 @@ TEST(Plan, buffers_hold_a_block_for_each_rank_or_what_lies_between_elements) {
 
 TEST(Team, rate_takes_an_even_number_of_ranks) {
   EXPECT_EQ(team_size(Kind::rate, 5), 4);
+  EXPECT_EQ(team_size(Kind::ring, 5), 5);
+  EXPECT_EQ(team_size(Kind::exchange, 5), 2);
   EXPECT_EQ(team_size(Kind::latency, 5), 2);
   EXPECT_EQ(team_size(Kind::barrier, 5), 5);
 }

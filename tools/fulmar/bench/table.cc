@@ -36,6 +36,14 @@ Heading heading(Kind test) {
       return {"both ways", "MB/s"};
     case Kind::rate:
       return {"rate", "million/s"};
+    case Kind::exchange:
+      return {"exchange", "MB/s"};
+    case Kind::burst:
+      return {"burst", "MB/s"};
+    case Kind::ring:
+      return {"ring", "us"};
+    case Kind::random_ring:
+      return {"random ring", "us"};
     default:
       return {"", ""};
   }
@@ -45,6 +53,8 @@ std::string figure(Kind test, const Point& point) {
   switch (test) {
     case Kind::bandwidth:
     case Kind::bibw:
+    case Kind::exchange:
+    case Kind::burst:
       return report::short_number(measure::megabytes_per_second(point));
     case Kind::rate:
       return report::short_number(measure::million_per_second(point));

@@ -2,174 +2,68 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "fulmar/layers/layers.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
-#include <vector>
 
 #include "fulmar/files.h"
+#include "fulmar/layers/jobs.h"
 #include "fulmar/layers/page.h"
 #include "fulmar/layers/study.h"
+#include "fulmar/rdma/devices.h"
+#include "fulmar/trace/trace.h"
 
 namespace fulmar::layers {
 
 namespace {
 
-namespace fs = std::filesystem;
+constexpr int least_ring_ranks = 4;
+constexpr int most_ring_ranks = 16;
 
-constexpr const char* latency_sizes = "1,8,64,256,1024,4096";
-constexpr const char* bandwidth_sizes =
-    "64,1024,4096,16384,32768,65536,131072,262144,524288,1048576,4194304";
-
-/// A folder for result files that goes with the object.
-class Scratch {
- public:
-  Scratch() {
-    std::string name = (fs::temp_directory_path() / "fulmar-layers-XXXXXX").string();
-    if (mkdtemp(name.data()) != nullptr) {
-      folder_ = name;
-    }
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  [[nodiscard]] bool good() const { return !folder_.empty(); }
-  [[nodiscard]] std::string file(const std::string& name) const {
-    return (folder_ / (name + ".json")).string();
-  }
-
- private:
-  fs::path folder_;
+/// What all jobs of one study need.
+struct Bench {
+  Options options;
+  Programs programs;
+  Scratch scratch;
+  Effort effort;
 };
 
-std::vector<char*> pointers_to(std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  pointers.reserve(words.size() + 1);
-  for (std::string& word : words) {
-    pointers.push_back(word.data());
-  }
-  pointers.push_back(nullptr);
-  return pointers;
+int ring_ranks(const Options& options) {
+  const auto cores = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  return options.ranks > 0 ? options.ranks : std::clamp(cores, least_ring_ranks, most_ring_ranks);
 }
 
-/// The environment with these values, and without other settings of the study.
-std::vector<std::string> environment_with(const Setting& setting) {
-  std::vector<std::string> words;
-  for (char** at = environ; *at != nullptr; ++at) {
-    const std::string word = *at;
-    const std::string name = word.substr(0, word.find('='));
-    if (name != "FULMAR_CHANNEL" && name != "FULMAR_CHUNK_BYTES" && name != "FULMAR_STACK" &&
-        name != "FULMAR_RDMA") {
-      words.push_back(word);
-    }
-  }
-  for (const auto& [name, value] : setting.environment) {
-    words.push_back(name + "=" + value);
-  }
-  return words;
-}
-
-/// Runs a program without its output; its exit code, or -1.
-int run_program(std::vector<std::string> words, std::vector<std::string> environment) {
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  pid_t child = 0;
-  const int problem = posix_spawn(&child, words.front().c_str(), &files, nullptr,
-                                  pointers_to(words).data(), pointers_to(environment).data());
-  posix_spawn_file_actions_destroy(&files);
-  if (problem != 0) {
-    return -1;
-  }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) {
-      return -1;
-    }
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-struct Programs {
-  std::string self;
-  std::string mpiexec;
-  std::string raw;  ///< empty: not installed
-};
-
-std::optional<Programs> find_programs() {
-  std::error_code error;
-  const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  if (error) {
+/// What one job found; nothing where it failed.
+std::optional<measure::Results> results_of(const Run& run, const Setting& setting,
+                                           const Bench& bench) {
+  const std::string file = bench.scratch.path(setting.name + ".json");
+  const auto words = command_of(run, bench.programs, bench.effort, file);
+  if (run_program(words, environment_with(setting.environment)) != 0) {
     return std::nullopt;
   }
-  Programs programs{self.string(), (self.parent_path() / "mpiexec").string(), ""};
-  const fs::path raw = self.parent_path() / "fulmar-raw";
-  if (fs::exists(raw, error)) {
-    programs.raw = raw.string();
-  }
-  return programs;
-}
-
-std::vector<std::string> command(const Programs& programs, const char* tests, const char* sizes,
-                                 const Options& options, const std::string& file) {
-  std::vector<std::string> words{programs.mpiexec, "-n", "2", programs.self, "bench"};
-  std::string rest = tests;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find(' '), rest.size());
-    words.push_back(rest.substr(0, end));
-    rest.erase(0, end + 1);
-  }
-  for (const std::string& word :
-       {std::string("--sizes"), std::string(sizes), std::string("--milliseconds"),
-        fmt::format("{}", options.milliseconds), std::string("--json"), file}) {
-    words.push_back(word);
-  }
-  return words;
-}
-
-/// Measures one setting: two jobs, because latency and bandwidth ask for different sizes.
-std::optional<measure::Results> measure_setting(const Setting& setting, const Programs& programs,
-                                                const Options& options, const Scratch& scratch) {
-  const std::vector<std::string> environment = environment_with(setting);
   std::string problem;
+  return read_results(file, problem);
+}
+
+/// All jobs of a setting: different tests ask for different sizes.
+std::optional<measure::Results> measure_setting(const Setting& setting, const Bench& bench) {
   std::optional<measure::Results> all;
-  if (!setting.only_bandwidth) {
-    const std::string file = scratch.file(setting.name + "-latency");
-    auto words = command(programs, "latency", latency_sizes, options, file);
-    for (const CountedSize& size : counted_sizes()) {
-      words.push_back("--counts");
-      words.push_back(std::to_string(size.bytes));
-    }
-    if (run_program(words, environment) != 0) {
+  for (const Run& run : setting.runs) {
+    auto results = results_of(run, setting, bench);
+    if (!results) {
       return std::nullopt;
     }
-    all = read_results(file, problem);
+    if (!all) {
+      all = std::move(results);
+      continue;
+    }
+    all->series.insert(all->series.end(), results->series.begin(), results->series.end());
+    all->counts.insert(all->counts.end(), results->counts.begin(), results->counts.end());
   }
-  const std::string file = scratch.file(setting.name);
-  const char* tests = setting.only_bandwidth ? "bandwidth" : "bandwidth bibw";
-  if (run_program(command(programs, tests, bandwidth_sizes, options, file), environment) != 0) {
-    return std::nullopt;
-  }
-  auto results = read_results(file, problem);
-  if (!results || (!setting.only_bandwidth && !all)) {
-    return std::nullopt;
-  }
-  if (all) {
-    results->series.insert(results->series.end(), all->series.begin(), all->series.end());
-    results->counts = all->counts;
-  }
-  return results;
+  return all;
 }
 
 void say(const std::string& text) {
@@ -177,19 +71,93 @@ void say(const std::string& text) {
   std::fflush(stdout);
 }
 
-void measure_raw(const Programs& programs, const Scratch& scratch, Measured& measured) {
-  if (programs.raw.empty()) {
+void measure_raw(const Bench& bench, Measured& measured) {
+  if (bench.programs.raw.empty()) {
     say("the bare machine: fulmar-raw is not beside this program, left out");
     return;
   }
   say("the bare machine");
-  const std::string file = scratch.file("raw");
+  const std::string file = bench.scratch.path("raw.json");
   std::string problem;
-  if (run_program(
-          {programs.raw, "--tests", "raw-ring,raw-ring-stream,raw-pipe-stream", "--json", file},
-          environment_with({})) == 0) {
+  if (run_program({bench.programs.raw, "--tests", "raw-ring,raw-ring-stream,raw-pipe-stream",
+                   "--milliseconds", fmt::format("{}", bench.effort.milliseconds), "--json", file},
+                  environment_with({})) == 0) {
     if (auto results = read_results(file, problem)) {
       measured["raw"] = std::move(*results);
+    }
+  }
+}
+
+const char* name_of(Network network) { return network == Network::shm ? "shm" : "verbs"; }
+
+bool has_adapter() {
+  const std::vector<rdma::Device> devices = rdma::find_devices();
+  return std::any_of(devices.begin(), devices.end(), [](const rdma::Device& device) {
+    return std::any_of(device.ports.begin(), device.ports.end(), [](const rdma::Port& port) {
+      return port.state == rdma::Port::State::active;
+    });
+  });
+}
+
+/// Those that were asked for, or that this host has.
+template <class Item>
+std::vector<Item> chosen(std::vector<Item> all, const Options& options) {
+  const auto& wanted = options.networks;
+  const bool adapter = !wanted.empty() || has_adapter();
+  std::erase_if(all, [&](const Item& item) {
+    const char* name = name_of(item.network);
+    return wanted.empty() ? item.network == Network::verbs && !adapter
+                          : std::find(wanted.begin(), wanted.end(), name) == wanted.end();
+  });
+  return all;
+}
+
+void measure_all(const Bench& bench, Measured& measured) {
+  const std::vector<Setting> wanted = chosen(settings(), bench.options);
+  if (bench.options.networks.empty() && !has_adapter()) {
+    say("no RDMA adapter with an active port: the figures over verbs are left out");
+  }
+  const bool on_shm = std::any_of(wanted.begin(), wanted.end(), [](const Setting& setting) {
+    return setting.network == Network::shm;
+  });
+  if (on_shm) {
+    measure_raw(bench, measured);
+  }
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    std::string how;
+    for (const auto& [name, value] : wanted[i].environment) {
+      how += " " + name + "=" + value;
+    }
+    say(fmt::format("{:>2} of {} {}:{}", i + 1, wanted.size(), wanted[i].label, how));
+    if (auto results = measure_setting(wanted[i], bench)) {
+      measured[wanted[i].name] = std::move(*results);
+    } else {
+      say("   failed, left out");
+    }
+  }
+}
+
+/// Messages that are traced: few, so that the ring holds them all.
+void trace_all(const Bench& bench, Trees& trees) {
+  Effort effort = bench.effort;
+  effort.milliseconds = 1;
+  effort.largest = SIZE_MAX;
+  for (const Traced& run : chosen(traced_runs(), bench.options)) {
+    say("calls and stages: " + run.title);
+    const std::string folder = bench.scratch.path("trace-" + run.name);
+    Environment environment = run.environment;
+    environment.emplace_back("FULMAR_TRACE", folder);
+    const auto words = command_of({{"latency"}, {run.bytes}}, bench.programs, effort,
+                                  bench.scratch.path("trace.json"));
+    std::string problem;
+    const bool done = run_program(words, environment_with(environment)) == 0;
+    const auto traces = done ? trace::read_folder(folder, problem) : std::nullopt;
+    if (!traces) {
+      say("   failed, left out" + (problem.empty() ? "" : ": " + problem));
+      continue;
+    }
+    for (const wire::TraceFile& file : *traces) {
+      merge(trees[run.name], trace::tree_of(file));
     }
   }
 }
@@ -198,38 +166,28 @@ void measure_raw(const Programs& programs, const Scratch& scratch, Measured& mea
 
 int run(const Options& options) {
   const auto programs = find_programs();
-  const Scratch scratch;
-  if (!programs || !scratch.good()) {
+  const Effort effort{options.milliseconds, options.largest, ring_ranks(options)};
+  const Bench bench{options, programs.value_or(Programs{}), {}, effort};
+  if (!programs || !bench.scratch.good()) {
     fmt::print(stderr, "fulmar bench layers: no folder for results in {}, or no /proc\n",
-               fs::temp_directory_path().string());
+               std::filesystem::temp_directory_path().string());
     return 1;
   }
   Measured measured;
-  measure_raw(*programs, scratch, measured);
-  const std::vector<Setting> all = settings();
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    std::string how;
-    for (const auto& [name, value] : all[i].environment) {
-      how += " " + name + "=" + value;
-    }
-    say(fmt::format("{:>2} of {} {}:{}", i + 1, all.size(), all[i].label, how));
-    if (auto results = measure_setting(all[i], *programs, options, scratch)) {
-      measured[all[i].name] = std::move(*results);
-    } else {
-      say("   failed, left out");
-    }
-  }
+  measure_all(bench, measured);
+  Trees trees;
+  trace_all(bench, trees);
   if (measured.empty()) {
     fmt::print(stderr, "fulmar bench layers: nothing could be measured with {}\n",
                programs->mpiexec);
     return 1;
   }
-  const std::string problem = write_file(options.html, page(measured));
+  const std::string problem = write_file(options.html, page(measured, trees));
   if (!problem.empty()) {
     fmt::print(stderr, "fulmar bench layers: {}\n", problem);
     return 1;
   }
-  say("\n" + summary(measured) + "\n" + options.html);
+  say("\n" + summary(measured, trees) + "\n" + options.html);
   return 0;
 }
 

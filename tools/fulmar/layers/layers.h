@@ -2,17 +2,23 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace fulmar::layers {
 
 /// What `fulmar bench layers` was asked for.
 struct Options {
-  double milliseconds = 60;          ///< for one figure
-  std::string html = "layers.html";  ///< the page to write
+  double milliseconds = 60;           ///< for one figure
+  std::size_t largest = SIZE_MAX;     ///< bytes of a message; sizes above are left out
+  std::string html = "layers.html";   ///< the page to write
+  int ranks = 0;                      ///< of rings; 0: as many as there are cores, but 4 to 16
+  std::vector<std::string> networks;  ///< "shm", "verbs"; empty: those that this host has
 };
 
-/// Measures each setting in a job of two ranks of its own, says how far it is, and draws the page.
+/// Measures each setting in jobs of its own, says how far it is, and draws the page.
 /// Settings whose job fails are left out, and named. Returns the exit code: 0 if the page was
 /// written and something was measured.
 int run(const Options& options);

@@ -4,11 +4,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "fulmar/report/chart.h"
 #include "fulmar/report/series.h"
 #include "fulmar/report/style_sheet.h"
+#include "fulmar/trace/show.h"
 
 namespace fulmar::layers {
 
@@ -20,14 +22,14 @@ using report::Line;
 
 /// What the bare machine can do, by the tests of fulmar-raw.
 struct Limit {
-  const char* test;
+  Figure::Form form;
   const char* raw_test;
   const char* label;
 };
 constexpr Limit limits[] = {
-    {"latency", "raw-ring", "bare ring, no MPI"},
-    {"bandwidth", "raw-ring-stream", "bare ring, no MPI"},
-    {"bandwidth", "raw-pipe-stream", "bare copy through memory, no MPI"},
+    {Figure::Form::microseconds, "raw-ring", "bare ring, no MPI"},
+    {Figure::Form::megabytes, "raw-ring-stream", "bare ring, no MPI"},
+    {Figure::Form::megabytes, "raw-pipe-stream", "bare copy through memory, no MPI"},
 };
 
 constexpr std::array counters = {
@@ -38,10 +40,14 @@ constexpr std::array counters = {
     std::pair{"channel_design_handshakes", "handshakes"},
     std::pair{"channel_design_moved_bytes", "bytes moved without copy"},
     std::pair{"device_rendezvous_sends", "announcements"},
+    std::pair{"device_fetched_messages", "read by adapters"},
+    std::pair{"device_put_messages", "written by adapters"},
+    std::pair{"device_memory_opened", "times memory was opened"},
 };
 
 report::Figure value_of(const Figure& figure) {
-  return figure.test == "latency" ? report::Figure::microseconds : report::Figure::megabytes;
+  return figure.form == Figure::Form::megabytes ? report::Figure::megabytes
+                                                : report::Figure::microseconds;
 }
 
 void add_curve(Chart& chart, const Figure& figure, const measure::Results& results,
@@ -61,34 +67,73 @@ void add_curve(Chart& chart, const Figure& figure, const measure::Results& resul
   }
 }
 
-std::string label_of(const std::string& name) {
-  for (const Setting& setting : settings()) {
-    if (setting.name == name) {
-      return setting.label;
-    }
-  }
-  return name;
+const Setting* setting_of(const std::string& name) {
+  static const std::vector<Setting> all = settings();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Setting& at) { return at.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::string label_of(const Curve& curve) {
+  const Setting* setting = setting_of(curve.setting);
+  return !curve.label.empty() ? curve.label : setting != nullptr ? setting->label : curve.setting;
+}
+
+/// The bare machine has no adapter: beside one it says nothing.
+bool has_limits(const Figure& figure) {
+  return std::all_of(figure.curves.begin(), figure.curves.end(), [](const Curve& curve) {
+    const Setting* setting = setting_of(curve.setting);
+    return setting == nullptr || setting->network == Network::shm;
+  });
 }
 
 Chart chart_of(const Figure& figure, const Measured& measured) {
-  const bool latency = figure.test == "latency";
+  const bool latency = figure.form == Figure::Form::microseconds;
   Chart chart{figure.title, latency ? "µs one way" : "MB/s", report::Scale::linear, {}};
   const auto raw = measured.find("raw");
   std::size_t drawn = 0;
   for (const Limit& limit : limits) {
-    if (raw != measured.end() && figure.test == limit.test) {
+    if (raw != measured.end() && figure.form == limit.form && has_limits(figure)) {
       add_curve(chart, figure, raw->second, limit.raw_test,
                 {limit.label, "raw" + std::to_string(drawn++), Line::dashed, {}});
     }
   }
-  for (std::size_t i = 0; i < figure.names.size(); ++i) {
-    const auto found = measured.find(figure.names[i]);
+  for (std::size_t i = 0; i < figure.curves.size(); ++i) {
+    const Curve& curve = figure.curves[i];
+    const auto found = measured.find(curve.setting);
     if (found != measured.end()) {
-      add_curve(chart, figure, found->second, figure.test,
-                {label_of(figure.names[i]), report::style_of(i), Line::solid, {}});
+      add_curve(chart, figure, found->second, curve.test,
+                {label_of(curve), report::style_of(i), Line::solid, {}});
     }
   }
   return chart;
+}
+
+/// A row for each test, with a dot for each setting.
+std::vector<report::DotRow> rows_of(const Figure& figure, const Measured& measured) {
+  std::vector<report::DotRow> rows;
+  std::vector<std::string> styles;  // by setting
+  for (const Curve& curve : figure.curves) {
+    const auto found = measured.find(curve.setting);
+    const measure::Point* point =
+        found == measured.end()
+            ? nullptr
+            : measure::find_point(measure::find_series(found->second, curve.test), figure.largest);
+    auto style = std::find(styles.begin(), styles.end(), curve.setting);
+    if (style == styles.end()) {
+      style = styles.insert(styles.end(), curve.setting);
+    }
+    if (point == nullptr) {
+      continue;
+    }
+    if (rows.empty() || rows.back().label != curve.test) {
+      rows.push_back({curve.test, {}});
+    }
+    rows.back().dots.push_back({label_of(curve),
+                                report::style_of(static_cast<std::size_t>(style - styles.begin())),
+                                report::figure_of(value_of(figure), *point)});
+  }
+  return rows;
 }
 
 const char* word_of(Outcome outcome) {
@@ -111,20 +156,39 @@ std::string legend(const Chart& chart) {
   return out + "</div>\n";
 }
 
+std::string legend(const std::vector<report::DotRow>& rows) {
+  std::string out = "<div class='legend'>";
+  for (const auto& dot : rows.front().dots) {
+    out += fmt::format("<span><i class='{} dot'></i>{}</span>", dot.style, escape(dot.label));
+  }
+  return out + "</div>\n";
+}
+
+/// Empty where nothing of it was measured.
+std::string drawing(const Figure& figure, const Measured& measured) {
+  if (figure.form == Figure::Form::rows) {
+    const std::vector<report::DotRow> rows = rows_of(figure, measured);
+    return rows.empty() ? "" : legend(rows) + svg(rows, "µs a message");
+  }
+  const Chart chart = chart_of(figure, measured);
+  const bool has_figures = std::any_of(chart.curves.begin(), chart.curves.end(),
+                                       [](const auto& at) { return at.line == Line::solid; });
+  return has_figures ? legend(chart) + svg(chart) : "";
+}
+
 std::string sentence(const std::string& found, const Verdict& verdict) {
   return fmt::format("<p class='note'>{} <b>This {}.</b> {}</p>\n", escape(found),
                      word_of(verdict.outcome), escape(verdict.here));
 }
 
 std::string card(const Figure& figure, const Measured& measured) {
-  const Chart chart = chart_of(figure, measured);
-  if (chart.curves.empty()) {
+  const std::string picture = drawing(figure, measured);
+  if (picture.empty()) {
     return "";
   }
-  return fmt::format(
-      "<section class='card'><h2>{}</h2>\n<p class='note'>{}</p>\n{}{}{}</section>\n",
-      escape(figure.title), escape(figure.paper), legend(chart), svg(chart),
-      sentence(figure.found, figure.judge(measured)));
+  return fmt::format("<section class='card'><h2>{}</h2>\n<p class='note'>{}</p>\n{}{}</section>\n",
+                     escape(figure.title), escape(figure.paper), picture,
+                     sentence(figure.found, figure.judge(measured)));
 }
 
 std::string table(const CountedSize& size, const Measured& measured) {
@@ -136,7 +200,7 @@ std::string table(const CountedSize& size, const Measured& measured) {
   out += "</tr>\n";
   for (const Setting& setting : settings()) {
     const auto found = measured.find(setting.name);
-    if (setting.only_bandwidth || found == measured.end()) {
+    if (found == measured.end() || found->second.counts.empty()) {
       continue;
     }
     out += fmt::format("<tr><td>{}</td>", escape(setting.label));
@@ -163,6 +227,29 @@ std::string counts(const Measured& measured) {
   return out + "</section>\n";
 }
 
+std::string calls(const Trees& trees) {
+  if (trees.empty()) {
+    return "";
+  }
+  std::string out = "<section class='card tables'><h2>Calls and their stages</h2>\n";
+  out += fmt::format("<p class='note'>{}, section 2.3.6</p>\n", "MPICH2-CH3 device of Chemnitz");
+  out += sentence(
+      "A long message needed two exchanges, the rendezvous and one about addresses for RDMA; one "
+      "for both would do.",
+      judge_handshakes(trees));
+  out +=
+      "<p class='note'>A ping-pong of MPI_Send and MPI_Recv, both ranks together. What is recorded "
+      "takes time itself, and short messages go a longer way for it: read counts here, and times "
+      "for what they are among each other.</p>\n";
+  for (const Traced& run : traced_runs()) {
+    const auto found = trees.find(run.name);
+    if (found != trees.end()) {
+      out += fmt::format("<h2>{}</h2>\n{}", escape(run.title), trace::tree_html(found->second));
+    }
+  }
+  return out + "</section>\n";
+}
+
 std::string heading(const Measured& measured) {
   std::string out = "<h1>The layers of an MPI library</h1>\n<p class='about'>";
   if (!measured.empty()) {
@@ -175,17 +262,23 @@ std::string heading(const Measured& measured) {
 }
 
 constexpr const char* method =
-    "Two processes of one machine over shared memory: where the papers' adapters write into the "
-    "memory of another host, a processor stores into memory that both map, so a write costs no "
-    "microsecond and a copy competes with the program for the same memory. Every figure is the "
-    "median over batches. The papers: Design and Implementation of MPICH2 over InfiniBand with "
-    "RDMA "
-    "Support (Liu et al. 2004), the slides on the layers of MVAPICH2 (2005), and RWAPI over "
-    "InfiniBand (Ben Fredj, Renault).";
+    "Two processes of one machine, over shared memory unless a figure says otherwise: where the "
+    "papers' adapters write into the memory of another host, a processor stores into memory that "
+    "both map, so a write costs no microsecond and a copy competes with the program for the same "
+    "memory. Rings take all ranks, on this one machine: a random order has longer ways only where "
+    "cores do not share caches. Nothing is registered in shared memory, so a registration cache "
+    "shows over an adapter (verbs) alone; those figures are there where this host has one. Every "
+    "figure is the median over batches. Not shown, because this library has one way only: "
+    "announcements with data inlined (they never have any), and an end of a written message that "
+    "is not chained to the last write (it always is). The papers: Design and Implementation of "
+    "MPICH2 over InfiniBand with RDMA Support (Liu et al. 2004); the slides on the layers of "
+    "MVAPICH2 (2005); RWAPI over InfiniBand (Ben Fredj, Renault); the report of Chemnitz on an "
+    "MPICH2-CH3 device for InfiniBand; Design and Implementation of Open MPI over QsNet/Elan4 (Yu "
+    "et al. 2004).";
 
 }  // namespace
 
-std::string page(const Measured& measured) {
+std::string page(const Measured& measured, const Trees& trees) {
   std::string out = "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>\n";
   out +=
       "<meta name='viewport' content='width=device-width, initial-scale=1'>\n<title>Fulmar: "
@@ -195,11 +288,11 @@ std::string page(const Measured& measured) {
   for (const Figure& figure : figures()) {
     out += card(figure, measured);
   }
-  out += "</div>\n" + counts(measured);
+  out += "</div>\n" + counts(measured) + calls(trees);
   return out + fmt::format("<p class='note'>{}</p>\n</main></body></html>\n", method);
 }
 
-std::string summary(const Measured& measured) {
+std::string summary(const Measured& measured, const Trees& trees) {
   std::string out;
   const auto add = [&](const std::string& title, const Verdict& verdict) {
     out += fmt::format("{:<52} {:<18} {}\n", title, word_of(verdict.outcome), verdict.here);
@@ -208,6 +301,7 @@ std::string summary(const Measured& measured) {
     add(figure.title, figure.judge(measured));
   }
   add("Counted", judge_counts(measured));
+  add("Exchanges of a long message", judge_handshakes(trees));
   return out;
 }
 

@@ -11,9 +11,11 @@ namespace fulmar::layers {
 /// The study as one HTML page that needs nothing else: a picture for each figure, next to the bare
 /// machine where that was measured, with what the paper found and whether it holds here, and the
 /// counts. Figures of which nothing was measured are left out.
-std::string page(const Measured& measured);
+///
+/// `trees`: those of the traced runs, in tables of their own.
+std::string page(const Measured& measured, const Trees& trees = {});
 
 /// One line for each figure: holds, differs or not measured, and the figures of this machine.
-std::string summary(const Measured& measured);
+std::string summary(const Measured& measured, const Trees& trees = {});
 
 }  // namespace fulmar::layers

@@ -2,114 +2,114 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "fulmar/layers/study.h"
 
-#include "fulmar/layers/verdicts.h"
-
 namespace fulmar::layers {
 
 namespace {
 
-constexpr std::size_t short_limit = 4096;
-constexpr std::size_t long_limit = std::size_t{4} << 20;
+using Environment = std::vector<std::pair<std::string, std::string>>;
 
-Setting chunk_setting(const std::string& kib) {
-  return {"chunk" + kib,
-          "chunks of " + kib + " KiB",
-          {{"FULMAR_CHANNEL", "pipeline"}, {"FULMAR_CHUNK_BYTES", kib + "K"}},
-          true};
+constexpr std::size_t kib = 1024;
+constexpr std::size_t mib = kib * kib;
+
+const std::vector<std::size_t> short_sizes{1, 8, 64, 256, 1024, 4096};
+const std::vector<std::size_t> long_sizes{
+    64, kib, 4 * kib, 16 * kib, 32 * kib, 64 * kib, 128 * kib, 256 * kib, 512 * kib, mib, 4 * mib};
+const std::vector<std::size_t> stream_sizes{8,         64,        512,      kib,      2 * kib,
+                                            4 * kib,   8 * kib,   16 * kib, 32 * kib, 64 * kib,
+                                            128 * kib, 256 * kib, mib,      4 * mib};
+/// Around the length from which the device for Quadrics announced messages: 1984 bytes.
+const std::vector<std::size_t> announced_sizes{8,       512,     kib,      2 * kib,
+                                               4 * kib, 8 * kib, 16 * kib, 64 * kib};
+const std::vector<std::size_t> adapter_sizes{4 * kib,   16 * kib,  64 * kib, 128 * kib,
+                                             256 * kib, 512 * kib, mib,      4 * mib};
+
+Run short_messages() { return {{"latency"}, short_sizes, Run::Ranks::two, Run::Counted::yes}; }
+Run long_messages() { return {{"bandwidth", "bibw"}, long_sizes}; }
+Run only_bandwidth() { return {{"bandwidth"}, long_sizes}; }
+Run rings() { return {{"ring", "random-ring"}, {8}, Run::Ranks::all}; }
+Run streams() { return {{"latency", "exchange", "burst"}, stream_sizes}; }
+
+Setting design(const char* name, const char* label, Environment environment) {
+  return {name, label, std::move(environment), {short_messages(), long_messages()}};
+}
+
+Setting chunks(const std::string& kilobytes) {
+  return {"chunk" + kilobytes,
+          "chunks of " + kilobytes + " KiB",
+          {{"FULMAR_CHANNEL", "pipeline"}, {"FULMAR_CHUNK_BYTES", kilobytes + "K"}},
+          {only_bandwidth()}};
+}
+
+Setting stack(const char* name, const char* label) {
+  return {name, label, {{"FULMAR_STACK", name}}, {short_messages(), long_messages(), rings()}};
+}
+
+Setting adapter(const char* name, const char* label, Environment environment, Run run) {
+  environment.emplace_back("FULMAR_FABRIC", "verbs");
+  return {name, label, std::move(environment), {std::move(run)}, Network::verbs};
+}
+
+void add_adapters(std::vector<Setting>& all) {
+  const Run pairs{{"latency", "exchange"}, adapter_sizes, Run::Ranks::two, Run::Counted::yes};
+  all.push_back(adapter("verbs-packets", "in packets", {{"FULMAR_RDMA", "off"}}, pairs));
+  all.push_back(adapter("verbs-unkept", "written, memory opened each time",
+                        {{"FULMAR_RDMA", "put"}, {"FULMAR_KEPT_MEMORY", "0"}}, pairs));
+  all.push_back(adapter("verbs-put", "written, memory kept open", {{"FULMAR_RDMA", "put"}}, pairs));
+  const Run announced{{"latency"}, announced_sizes};
+  for (const char* way : {"fetch", "put"}) {
+    const bool reads = way[0] == 'f';
+    all.push_back(adapter(
+        reads ? "verbs-read" : "verbs-write", reads ? "the receiver reads" : "the sender writes",
+        {{"FULMAR_RDMA", way}, {"FULMAR_EAGER_BYTES", "1984"}, {"FULMAR_RDMA_BYTES", "1984"}},
+        announced));
+  }
 }
 
 }  // namespace
 
 std::vector<Setting> settings() {
-  return {
-      {"basic", "basic", {{"FULMAR_CHANNEL", "basic"}}},
-      {"piggyback", "piggyback", {{"FULMAR_CHANNEL", "piggyback"}}},
-      {"pipeline", "pipeline", {{"FULMAR_CHANNEL", "pipeline"}}},
-      {"zerocopy", "zero-copy by read", {{"FULMAR_CHANNEL", "zerocopy"}}},
-      {"write", "zero-copy by write", {{"FULMAR_CHANNEL", "zerocopy"}, {"FULMAR_RDMA", "put"}}},
-      chunk_setting("1"),
-      chunk_setting("2"),
-      chunk_setting("4"),
-      chunk_setting("8"),
-      chunk_setting("32"),
-      {"channel", "channel", {{"FULMAR_STACK", "channel"}}},
-      {"ch3", "CH3", {{"FULMAR_STACK", "ch3"}}},
-      {"adi3", "ADI3 (the default)", {{"FULMAR_STACK", "adi3"}}},
+  std::vector<Setting> all{
+      design("basic", "basic", {{"FULMAR_CHANNEL", "basic"}}),
+      design("piggyback", "piggyback", {{"FULMAR_CHANNEL", "piggyback"}}),
+      design("pipeline", "pipeline", {{"FULMAR_CHANNEL", "pipeline"}}),
+      design("zerocopy", "zero-copy by read", {{"FULMAR_CHANNEL", "zerocopy"}}),
+      design("write", "zero-copy by write",
+             {{"FULMAR_CHANNEL", "zerocopy"}, {"FULMAR_RDMA", "put"}}),
+      chunks("1"),
+      chunks("2"),
+      chunks("4"),
+      chunks("8"),
+      chunks("32"),
+      stack("channel", "channel"),
+      stack("ch3", "CH3"),
+      stack("adi3", "ADI3 (the default)"),
+      {"default", "by default", {}, {streams()}},
+      {"copied", "copied twice, through a ring", {{"FULMAR_LONG_COPY", "stream"}}, {streams()}},
+      {"reached", "copied once, by the kernel", {{"FULMAR_LONG_COPY", "share"}}, {streams()}},
   };
+  add_adapters(all);
+  return all;
 }
 
-std::vector<Figure> figures() {
+std::vector<Traced> traced_runs() {
   return {
-      {"Latency of the basic design and with piggybacking",
-       "MPICH2 over InfiniBand, figures 4 and 6",
-       "Pointers that travel with the data bring short messages from 18.6 to 7.4 µs.",
-       "latency",
-       short_limit,
-       {"basic", "piggyback"},
-       judge_piggyback},
-      {"Bandwidth of the basic design and of the pipeline",
-       "MPICH2 over InfiniBand, figures 5, 7 and 8",
-       "Copying chunk by chunk while others are on their way brings long messages from 230 to over "
-       "500 MB/s.",
-       "bandwidth",
-       long_limit,
-       {"basic", "piggyback", "pipeline"},
-       judge_pipeline},
-      {"Chunk sizes of the pipeline",
-       "MPICH2 over InfiniBand, figure 9",
-       "Chunks of 2 to 16 KiB do about the same; 1 and 32 KiB are worse.",
-       "bandwidth",
-       long_limit,
-       {"chunk1", "chunk2", "chunk4", "chunk8", "pipeline", "chunk32"},
-       judge_chunks},
-      {"Bandwidth without copies",
-       "MPICH2 over InfiniBand, figure 11",
-       "Zero-copy reaches 857 of 870 MB/s, where the pipeline stays below 600 and falls for the "
-       "longest messages.",
-       "bandwidth",
-       long_limit,
-       {"pipeline", "zerocopy"},
-       judge_zerocopy},
-      {"What zero-copy costs short messages",
-       "MPICH2 over InfiniBand, section 5",
-       "The design for long messages makes short ones a little slower: 7.6 µs instead of 7.4.",
-       "latency",
-       short_limit,
-       {"piggyback", "zerocopy"},
-       judge_short_zerocopy},
-      {"Reading and writing of long messages",
-       "MPICH2 over InfiniBand, figures 13 to 15",
-       "Writing is ahead of reading from 32 to 256 KiB, and equal elsewhere.",
-       "bandwidth",
-       long_limit,
-       {"zerocopy", "write"},
-       judge_write},
-      {"Latency of the three stacks",
-       "Layers of MVAPICH2, point-to-point",
-       "5.6 µs in the channel, 5.3 as CH3, 4.9 as ADI3: every layer that goes saves something.",
-       "latency",
-       short_limit,
-       {"channel", "ch3", "adi3"},
-       judge_stack_latency},
-      {"Bandwidth of the three stacks",
-       "Layers of MVAPICH2, point-to-point",
-       "CH3, with many long messages under way, moves 28 % more than the channel with one.",
-       "bandwidth",
-       long_limit,
-       {"channel", "ch3", "adi3"},
-       judge_stack_bandwidth},
-      {"Both directions at once",
-       "RWAPI, bidirectional ping-pong",
-       "Two streams in opposite directions move more together than one.",
-       "bibw",
-       long_limit,
-       {"pipeline", "zerocopy", "adi3"},
-       judge_both_ways},
+      {"short", "8 bytes over shared memory", 8, {}},
+      {"long", "1 MiB over shared memory", mib, {}},
+      {"fetch",
+       "1 MiB over an adapter: the receiver reads",
+       mib,
+       {{"FULMAR_FABRIC", "verbs"}, {"FULMAR_RDMA", "fetch"}},
+       Network::verbs},
+      {"put",
+       "1 MiB over an adapter: the sender writes",
+       mib,
+       {{"FULMAR_FABRIC", "verbs"}, {"FULMAR_RDMA", "put"}},
+       Network::verbs},
   };
 }
 
 std::vector<CountedSize> counted_sizes() {
-  return {{8, "A message of 8 bytes"}, {std::size_t{1} << 20, "A message of 1 MiB"}};
+  return {{8, "A message of 8 bytes"}, {mib, "A message of 1 MiB"}};
 }
 
 }  // namespace fulmar::layers

@@ -3,23 +3,42 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "fulmar/measure/results.h"
+#include "fulmar/trace/tree.h"
 
 /// The papers' experiments with the layers of an MPI library, as data: what to run, which figures
 /// to draw of it, and what the papers found.
 namespace fulmar::layers {
+
+/// What carries the messages of a setting.
+enum class Network : std::uint8_t {
+  shm,    ///< memory that both processes map; everywhere
+  verbs,  ///< an RDMA adapter, also between two processes of one host
+};
+
+/// One job of `fulmar bench`.
+struct Run {
+  std::vector<std::string> tests;
+  std::vector<std::size_t> sizes;  ///< of messages, in bytes
+  enum class Ranks : std::uint8_t { two, all };
+  Ranks ranks = Ranks::two;
+  enum class Counted : std::uint8_t { no, yes };
+  Counted counted = Counted::no;  ///< also what is done for a message; see counted_sizes
+};
 
 /// One way to set the library up, measured once.
 struct Setting {
   std::string name;   ///< by which figures ask for it
   std::string label;  ///< in legends
   std::vector<std::pair<std::string, std::string>> environment;
-  bool only_bandwidth = false;
+  std::vector<Run> runs;
+  Network network = Network::shm;
 };
 
 /// All settings, in the order in which they are measured.
@@ -36,14 +55,26 @@ struct Verdict {
   std::string here;  ///< the figures of this machine, in words
 };
 
+/// A curve of a picture, or its dots: one test of one setting.
+struct Curve {
+  std::string setting;
+  std::string test;
+  std::string label;  ///< empty: that of the setting
+};
+
 /// One picture and what the paper says of it.
 struct Figure {
   std::string title;
   std::string paper;  ///< which, and its figures
   std::string found;  ///< what the paper found, one sentence
-  std::string test;   ///< latency or bandwidth
+  enum class Form : std::uint8_t {
+    microseconds,  ///< curves over message sizes
+    megabytes,     ///< a second; curves over message sizes
+    rows,          ///< microseconds of the smallest size: a row for each test, a dot for a setting
+  };
+  Form form = Form::microseconds;
   std::size_t largest = 0;
-  std::vector<std::string> names;  ///< of settings
+  std::vector<Curve> curves;
   Verdict (*judge)(const Measured&) = nullptr;
 };
 
@@ -55,6 +86,22 @@ struct CountedSize {
   std::string title;
 };
 std::vector<CountedSize> counted_sizes();
+
+/// A ping-pong whose calls are traced: what stages they have, how often, and how long those take.
+struct Traced {
+  std::string name;
+  std::string title;
+  std::size_t bytes;
+  std::vector<std::pair<std::string, std::string>> environment;
+  Network network = Network::shm;
+};
+std::vector<Traced> traced_runs();
+
+/// The trees of both ranks together, by the name of the run.
+using Trees = std::map<std::string, trace::Node>;
+
+/// How many packets besides data long messages need, whatever they take.
+Verdict judge_handshakes(const Trees& trees);
 
 /// What the counters say of the designs, whatever the machine hides.
 Verdict judge_counts(const Measured& measured);

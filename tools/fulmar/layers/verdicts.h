@@ -16,6 +16,15 @@ Verdict judge_short_zerocopy(const Measured& measured);
 Verdict judge_write(const Measured& measured);
 Verdict judge_stack_latency(const Measured& measured);
 Verdict judge_stack_bandwidth(const Measured& measured);
+
+// pattern_verdicts.cc
+Verdict judge_rings(const Measured& measured);
+Verdict judge_layers(const Measured& measured);
 Verdict judge_both_ways(const Measured& measured);
+Verdict judge_burst(const Measured& measured);
+Verdict judge_reached(const Measured& measured);
+Verdict judge_kept(const Measured& measured);
+Verdict judge_kept_both_ways(const Measured& measured);
+Verdict judge_read_first(const Measured& measured);
 
 }  // namespace fulmar::layers

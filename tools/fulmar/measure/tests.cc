@@ -9,6 +9,7 @@
 #include <new>
 
 #include "fulmar/measure/collectives.h"
+#include "fulmar/measure/rings.h"
 #include "fulmar/measure/strided.h"
 
 namespace fulmar::measure {
@@ -24,14 +25,18 @@ struct Named {
   Kind test;
   std::string_view name;
 };
-constexpr std::array<Named, 17> names{{{Kind::latency, "latency"},
+constexpr std::array<Named, 21> names{{{Kind::latency, "latency"},
                                        {Kind::bandwidth, "bandwidth"},
                                        {Kind::bibw, "bibw"},
                                        {Kind::rate, "rate"},
+                                       {Kind::exchange, "exchange"},
+                                       {Kind::burst, "burst"},
                                        {Kind::strided, "strided"},
                                        {Kind::face_x, "face-x"},
                                        {Kind::face_y, "face-y"},
                                        {Kind::face_z, "face-z"},
+                                       {Kind::ring, "ring"},
+                                       {Kind::random_ring, "random-ring"},
                                        {Kind::barrier, "barrier"},
                                        {Kind::bcast, "bcast"},
                                        {Kind::reduce, "reduce"},
@@ -77,25 +82,55 @@ void ping_pong(const Team& team, int bytes, const Buffers& buffers, int count) {
   }
 }
 
-void send_windows(MPI_Comm comm, int peer, int bytes, const Buffers& buffers, int count) {
-  std::array<MPI_Request, window> requests;
+void swap_messages(const Team& team, int bytes, const Buffers& buffers, int count) {
+  const int peer = 1 - team.rank;
   for (int i = 0; i < count; ++i) {
-    for (MPI_Request& request : requests) {
-      MPI_Isend(buffers.send(), bytes, MPI_BYTE, peer, data_tag, comm, &request);
-    }
-    MPI_Waitall(window, requests.data(), MPI_STATUSES_IGNORE);
+    MPI_Sendrecv(buffers.send(), bytes, MPI_BYTE, peer, data_tag, buffers.receive(), bytes,
+                 MPI_BYTE, peer, data_tag, team.comm, MPI_STATUS_IGNORE);
+  }
+}
+
+void send_window(MPI_Comm comm, int peer, int bytes, const Buffers& buffers) {
+  std::array<MPI_Request, window> requests;
+  for (MPI_Request& request : requests) {
+    MPI_Isend(buffers.send(), bytes, MPI_BYTE, peer, data_tag, comm, &request);
+  }
+  MPI_Waitall(window, requests.data(), MPI_STATUSES_IGNORE);
+}
+
+void receive_window(MPI_Comm comm, int peer, int bytes, const Buffers& buffers) {
+  std::array<MPI_Request, window> requests;
+  for (MPI_Request& request : requests) {
+    MPI_Irecv(buffers.receive(), bytes, MPI_BYTE, peer, data_tag, comm, &request);
+  }
+  MPI_Waitall(window, requests.data(), MPI_STATUSES_IGNORE);
+}
+
+void send_windows(MPI_Comm comm, int peer, int bytes, const Buffers& buffers, int count) {
+  for (int i = 0; i < count; ++i) {
+    send_window(comm, peer, bytes, buffers);
     MPI_Recv(nullptr, 0, MPI_BYTE, peer, answer_tag, comm, MPI_STATUS_IGNORE);
   }
 }
 
 void receive_windows(MPI_Comm comm, int peer, int bytes, const Buffers& buffers, int count) {
-  std::array<MPI_Request, window> requests;
   for (int i = 0; i < count; ++i) {
-    for (MPI_Request& request : requests) {
-      MPI_Irecv(buffers.receive(), bytes, MPI_BYTE, peer, data_tag, comm, &request);
-    }
-    MPI_Waitall(window, requests.data(), MPI_STATUSES_IGNORE);
+    receive_window(comm, peer, bytes, buffers);
     MPI_Send(nullptr, 0, MPI_BYTE, peer, answer_tag, comm);
+  }
+}
+
+/// The answer comes at the end alone: the time of the sender is that until all have arrived.
+void burst(const Team& team, int bytes, const Buffers& buffers, int count) {
+  const int peer = 1 - team.rank;
+  for (int i = 0; i < count; ++i) {
+    team.rank == 0 ? send_window(team.comm, peer, bytes, buffers)
+                   : receive_window(team.comm, peer, bytes, buffers);
+  }
+  if (team.rank == 0) {
+    MPI_Recv(nullptr, 0, MPI_BYTE, peer, answer_tag, team.comm, MPI_STATUS_IGNORE);
+  } else {
+    MPI_Send(nullptr, 0, MPI_BYTE, peer, answer_tag, team.comm);
   }
 }
 
@@ -121,6 +156,8 @@ void one_way(const Team& team, int bytes, const Buffers& buffers, int count) {
     receive_windows(team.comm, team.rank - half, bytes, buffers, count);
   }
 }
+
+bool is_ring(Kind test) { return test == Kind::ring || test == Kind::random_ring; }
 
 bool is_strided(Kind test) { return test >= Kind::strided && test <= Kind::face_z; }
 
@@ -172,7 +209,7 @@ int team_size(Kind test, int ranks) {
   if (test == Kind::rate) {
     return ranks / 2 * 2;
   }
-  return point_to_point(test) ? std::min(ranks, 2) : ranks;
+  return point_to_point(test) && !is_ring(test) ? std::min(ranks, 2) : ranks;
 }
 
 std::vector<std::size_t> default_sizes(Kind test) {
@@ -187,6 +224,9 @@ std::vector<std::size_t> default_sizes(Kind test) {
   }
   if (!point_to_point(test)) {
     return {8, 64, 512, 4096, 32768, 262144};
+  }
+  if (is_ring(test)) {
+    return {8, 1024, 65536};
   }
   if (test == Kind::latency || test == Kind::rate) {
     sizes.push_back(0);
@@ -216,6 +256,16 @@ Point run(Kind test, const Team& team, std::size_t bytes, const Buffers& buffers
     case Kind::rate:
       return measure(told, bytes, window * (team.size / 2.0), longer,
                      [&](int count) { one_way(team, length, buffers, count); });
+    case Kind::exchange:
+      return measure(told, bytes, 2, budget,
+                     [&](int count) { swap_messages(team, length, buffers, count); });
+    case Kind::burst:
+      return measure(told, bytes, window, budget,
+                     [&](int count) { burst(team, length, buffers, count); });
+    case Kind::ring:
+    case Kind::random_ring:
+      return measure(told, bytes, 2.0 * rings_of(test), longer,
+                     [&](int count) { run_rings(test, team, bytes, buffers, count); });
     case Kind::strided:
     case Kind::face_x:
     case Kind::face_y:

@@ -16,17 +16,23 @@ namespace fulmar::measure {
 
 /// latency: half a round trip of blocking calls. bandwidth: rank 0 sends windows of 64 non-blocking
 /// messages, each window answered by an empty message. bibw: both ranks send and receive windows at
-/// once. rate: as bandwidth, by all pairs (r, r + size/2) at once. strided and the faces: see
-/// strided.h. From barrier on collectives: see collectives.h.
+/// once. rate: as bandwidth, by all pairs (r, r + size/2) at once. exchange: both ranks send each
+/// other one message at a time (MPI_Sendrecv). burst: windows as of bandwidth, without an answer in
+/// between. strided and the faces: see strided.h. ring, random_ring: see rings.h. From barrier on
+/// collectives: see collectives.h.
 enum class Kind {
   latency,
   bandwidth,
   bibw,
   rate,
+  exchange,
+  burst,
   strided,
   face_x,
   face_y,
   face_z,
+  ring,
+  random_ring,
   barrier,
   bcast,
   reduce,
@@ -70,9 +76,9 @@ class Buffers {
 
 std::string_view name(Kind test);
 std::optional<Kind> test_from(std::string_view name);
-/// Whether the test moves messages between pairs of ranks.
+/// Whether the test moves messages between pairs or neighbours, with point-to-point calls only.
 bool point_to_point(Kind test);
-/// The ranks that take part when `ranks` are there: two for latency and bandwidth, else all (rate:
+/// The ranks that take part when `ranks` are there: two for tests between a pair, else all (rate:
 /// an even number).
 int team_size(Kind test, int ranks);
 /// Message sizes: 0, 1, 2, 4, …, up to what the test can say something about.

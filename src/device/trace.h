@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include "wire/cell.h"
+
+namespace fulmar::device {
+
+/// What the trace calls the posting of a packet of this kind: "post rts".
+[[nodiscard]] const char* posting(wire::PacketKind kind) noexcept;
+
+}  // namespace fulmar::device

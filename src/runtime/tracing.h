@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/error.h"
+#include "base/trace.h"
+#include "runtime/options.h"
+#include "wire/trace_file.h"
+
+namespace fulmar::runtime {
+
+/// The trace of a process (FULMAR_TRACE), and the file that it becomes.
+class Tracing {
+ public:
+  Tracing(std::string folder, std::size_t records) : folder_(std::move(folder)), trace_(records) {}
+
+  /// nullptr where the options do not ask for a trace.
+  static std::unique_ptr<Tracing> from(const Options& options);
+
+  [[nodiscard]] base::Trace& trace() noexcept { return trace_; }
+
+  /// Writes rank-RANK.trace into the folder, which is made if it is not there; a file of an earlier
+  /// run is replaced. Says on stderr if that fails. No other thread is in MPI.
+  void write(std::uint32_t rank, std::uint32_t size) const;
+
+ private:
+  [[nodiscard]] base::Error save(const std::string& path, const std::string& text) const;
+
+  std::string folder_;
+  base::Trace trace_;
+};
+
+/// What a trace says, with names and threads numbered. A span whose begin the ring has lost is left
+/// out.
+[[nodiscard]] wire::TraceFile trace_file_of(const base::Trace& trace);
+
+}  // namespace fulmar::runtime

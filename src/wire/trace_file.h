@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+/// The file in which a rank leaves its trace (base/trace.h), for `fulmar trace`: lines of text.
+///
+/// ```
+/// fulmar-trace 1
+/// rank RANK of SIZE
+/// host NAME
+/// lost COUNT             records that the ring did not hold any more
+/// cost NS                what an empty span takes
+/// clock NS               what has to be added to times for those since 1970
+/// name TEXT              once for each name; they are numbered from 0
+/// b NS THREAD NAME PEER BYTES
+/// e NS THREAD            the newest span of the thread ends
+/// ```
+/// NS are nanoseconds of the host's clock; PEER is a rank, or - .
+namespace fulmar::wire {
+
+struct TraceEvent {
+  static constexpr std::uint32_t ends = UINT32_MAX;
+  static constexpr std::uint32_t no_peer = UINT32_MAX;
+
+  std::uint64_t ns = 0;
+  std::uint32_t thread = 0;   ///< numbered from 0
+  std::uint32_t name = ends;  ///< index of that of the span that begins
+  std::uint32_t peer = no_peer;
+  std::uint64_t bytes = 0;
+
+  [[nodiscard]] bool begins() const noexcept { return name != ends; }
+};
+
+struct TraceFile {
+  std::uint32_t rank = 0;
+  std::uint32_t size = 1;
+  std::string host;
+  std::uint64_t lost = 0;
+  std::uint64_t cost_ns = 0;
+  std::int64_t clock_ns = 0;
+  std::vector<std::string> names;
+  std::vector<TraceEvent> events;  ///< in the order in which they were recorded
+};
+
+inline constexpr std::size_t most_trace_names = 4096;
+inline constexpr std::size_t longest_trace_name = 80;
+
+std::string to_text(const TraceFile& trace);
+
+/// Reads a file of anybody. Fails (other) with the line and what is wrong with it; every name and
+/// every rank that events speak of exists then.
+base::Result<TraceFile> parse_trace(std::string_view text);
+
+}  // namespace fulmar::wire

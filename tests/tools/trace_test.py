@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 the Fulmar authors
+"""FULMAR_TRACE and fulmar trace: what is recorded of a job, and how it is shown; and fulmar bench layers, which uses
+it. Nothing here depends on how fast the machine is."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import unittest
+from xml.etree import ElementTree
+
+import tree
+
+BUILD = pathlib.Path(os.environ["FULMAR_BUILD_DIR"])
+
+
+class TraceTest(tree.TreeTest):
+    def fulmar(self, *arguments, **variables):
+        clean = {key: value for key, value in os.environ.items() if not key.startswith(("FULMAR_", "PMI", "OMPI_"))}
+        return subprocess.run([BUILD / "bin/fulmar", *map(str, arguments)], capture_output=True, text=True, check=False,
+                              cwd=self.root, timeout=350, env=clean | variables, stdin=subprocess.DEVNULL)
+
+    def bench(self, size, *options, **variables):
+        run = self.fulmar("bench", "latency", "--sizes", size, "--milliseconds", "1", *options, FULMAR_TRACE="t",
+                          **variables)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return run
+
+    def shown(self, *options):
+        run = self.fulmar("trace", "t", *options)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return run.stdout
+
+
+def counts_in(text):
+    """By the names on the way to it from the top: how often a line of the tree says."""
+    found, path = {}, []
+    for line in text.splitlines():
+        row = re.match(r"^( *)([A-Za-z]\S*(?: \S+)*?) {2,}(\d+) +\S", line)
+        if row:
+            depth = len(row[1]) // 2
+            path = path[:depth] + [row[2]]
+            found["/".join(path)] = int(row[3])
+    return found
+
+
+class Trace(TraceTest):
+    def test_stages_of_a_short_message(self):
+        self.bench(8, FULMAR_TRACE_RECORDS="2M")
+        counts = counts_in(self.shown())
+        sends, receives = counts["MPI_Send"], counts["MPI_Recv"]
+        self.assertGreater(sends, 5)
+        self.assertEqual(counts["MPI_Send/start send"], sends, counts)
+        self.assertEqual(counts["MPI_Send/start send/post eager"], sends, counts)
+        self.assertEqual(counts["MPI_Recv/start receive"], receives, counts)
+        taken = sum(count for name, count in counts.items() if name.endswith("/take eager"))
+        self.assertEqual(taken, receives, counts)
+        self.assertNotIn("post rts", " ".join(counts))
+
+    def test_one_exchange_for_a_long_message(self):
+        self.bench(1 << 20, FULMAR_LONG_COPY="share")
+        counts = counts_in(self.shown())
+
+        def all_of(stage):
+            return sum(count for name, count in counts.items() if name.split("/")[-1] == stage)
+        announced = all_of("post rts")
+        self.assertGreater(announced, 2)
+        self.assertEqual((all_of("take rts"), all_of("post fin"), all_of("take fin"), all_of("post cts_shared")),
+                         (announced, announced, announced, announced), counts)
+        self.assertEqual(all_of("copy piece"), 16 * announced, counts)
+
+    def test_page_and_timeline(self):
+        self.bench(8)
+        self.shown("--html", "o/t.html", "--chrome", "o/t.json")
+        page = (self.root / "o/t.html").read_text()
+        self.assertIn("post eager", page)
+        ElementTree.fromstring(re.sub("<meta[^>]*>", "", page.removeprefix("<!doctype html>\n")))
+        events = json.loads((self.root / "o/t.json").read_text())["traceEvents"]
+        begins = [event for event in events if event["ph"] == "B"]
+        self.assertEqual({event["pid"] for event in begins}, {0, 1})
+        self.assertIn("MPI_Send", {event["name"] for event in begins})
+
+    def test_a_small_ring_keeps_the_end_and_says_so(self):
+        self.bench(8, "--counts", "8", FULMAR_TRACE_RECORDS="1024")  # 256 messages at least
+        self.assertIn("older records are gone", self.shown())
+        lines = (self.root / "t/rank-0.trace").read_text().splitlines()
+        self.assertLessEqual(sum(line.startswith(("b ", "e ")) for line in lines), 1024)
+
+    def test_nothing_is_left_without_the_option(self):
+        run = self.fulmar("bench", "latency", "--sizes", "8", "--milliseconds", "1")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(list(self.root.iterdir()), [])
+
+    def test_a_folder_that_cannot_be_written_costs_the_trace_alone(self):
+        self.write("t", "a file")
+        run = self.bench(8)
+        self.assertIn("FULMAR_TRACE=t: no trace is kept", run.stderr)
+
+    def test_what_cannot_be_shown_is_named(self):
+        run = self.fulmar("trace", "none")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("none: ", run.stderr)
+        (self.root / "empty").mkdir()
+        self.assertIn("run the program with FULMAR_TRACE=empty", self.fulmar("trace", "empty").stderr)
+        self.write("bad/rank-0.trace", "fulmar-trace 1\nrank 0 of 1\nhost h\nb 1 0 0 - 0\n")
+        self.assertIn("bad/rank-0.trace: line 4 ", self.fulmar("trace", "bad").stderr)
+
+    def test_traces_of_two_jobs_are_not_mixed(self):
+        head = "fulmar-trace 1\nrank {} of {}\nhost h\n"
+        self.write("t/rank-0.trace", head.format(0, 2))
+        self.write("t/rank-1.trace", head.format(1, 3))
+        run = self.fulmar("trace", "t")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("empty the folder", run.stderr)
+
+
+class Layers(TraceTest):
+    def test_every_figure_of_shared_memory_is_measured_and_judged(self):
+        run = self.fulmar("bench", "layers", "--quick", "--networks", "shm", "--html", "l.html")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertNotIn("left out", run.stdout)
+        summary = run.stdout[run.stdout.index("Latency of the basic design"):]
+        unknown = [line for line in summary.splitlines() if "Not measured" in line]
+        self.assertEqual(len(unknown), 3, summary)  # those of an adapter
+        page = (self.root / "l.html").read_text()
+        for part in ("random-ring", "In a burst".lower(), "post rts", "Writes for 8 bytes: 3 basic, 1 with"):
+            self.assertIn(part, page)
+        self.assertRegex(summary, "Exchanges of a long message +holds here")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "fulmar/layers/jobs.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <string_view>
+
+namespace fulmar::layers {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What settings may set: without a value of theirs each has its default.
+constexpr std::array<std::string_view, 11> studied = {
+    "FULMAR_CHANNEL",    "FULMAR_CHUNK_BYTES", "FULMAR_STACK",       "FULMAR_RDMA",
+    "FULMAR_RDMA_BYTES", "FULMAR_EAGER_BYTES", "FULMAR_KEPT_MEMORY", "FULMAR_FABRIC",
+    "FULMAR_LONG_COPY",  "FULMAR_SHARE_BYTES", "FULMAR_TRACE"};
+
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
+  for (std::string& word : words) {
+    pointers.push_back(word.data());
+  }
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+}  // namespace
+
+Scratch::Scratch() {
+  std::string name = (fs::temp_directory_path() / "fulmar-layers-XXXXXX").string();
+  if (mkdtemp(name.data()) != nullptr) {
+    folder_ = name;
+  }
+}
+
+Scratch::~Scratch() {
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+}
+
+std::optional<Programs> find_programs() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  if (error) {
+    return std::nullopt;
+  }
+  Programs programs{self.string(), (self.parent_path() / "mpiexec").string(), ""};
+  const fs::path raw = self.parent_path() / "fulmar-raw";
+  if (fs::exists(raw, error)) {
+    programs.raw = raw.string();
+  }
+  return programs;
+}
+
+std::vector<std::string> environment_with(const Environment& settings) {
+  std::vector<std::string> words;
+  for (char** at = environ; *at != nullptr; ++at) {
+    const std::string word = *at;
+    const std::string name = word.substr(0, word.find('='));
+    if (std::find(studied.begin(), studied.end(), name) == studied.end()) {
+      words.push_back(word);
+    }
+  }
+  for (const auto& [name, value] : settings) {
+    words.push_back(name + "=" + value);
+  }
+  return words;
+}
+
+int run_program(std::vector<std::string> words, std::vector<std::string> environment) {
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  pid_t child = 0;
+  const int problem = posix_spawn(&child, words.front().c_str(), &files, nullptr,
+                                  pointers_to(words).data(), pointers_to(environment).data());
+  posix_spawn_file_actions_destroy(&files);
+  if (problem != 0) {
+    return -1;
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) {
+      return -1;
+    }
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+std::vector<std::string> command_of(const Run& run, const Programs& programs, const Effort& effort,
+                                    const std::string& file) {
+  const int count = run.ranks == Run::Ranks::all ? effort.ranks : 2;
+  std::vector<std::string> words{programs.mpiexec, "-n", std::to_string(count), programs.self,
+                                 "bench"};
+  words.insert(words.end(), run.tests.begin(), run.tests.end());
+  std::string sizes;
+  for (const std::size_t bytes : run.sizes) {
+    if (bytes <= effort.largest) {
+      sizes += (sizes.empty() ? "" : ",") + std::to_string(bytes);
+    }
+  }
+  words.insert(words.end(),
+               {"--sizes", sizes, "--milliseconds", fmt::format("{}", effort.milliseconds)});
+  words.insert(words.end(), {"--json", file});
+  if (run.counted == Run::Counted::yes) {
+    for (const CountedSize& size : counted_sizes()) {
+      words.insert(words.end(), {"--counts", std::to_string(size.bytes)});
+    }
+  }
+  return words;
+}
+
+}  // namespace fulmar::layers

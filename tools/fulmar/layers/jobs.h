@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fulmar/layers/study.h"
+
+/// Jobs of this installation's own programs, for the study of layers.
+namespace fulmar::layers {
+
+/// A folder for result files that goes with the object.
+class Scratch {
+ public:
+  Scratch();
+  ~Scratch();
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  [[nodiscard]] bool good() const { return !folder_.empty(); }
+  [[nodiscard]] std::string path(const std::string& name) const {
+    return (folder_ / name).string();
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+struct Programs {
+  std::string self;
+  std::string mpiexec;
+  std::string raw;  ///< empty: not installed
+};
+
+/// Those beside this program's own file; nothing without /proc.
+std::optional<Programs> find_programs();
+
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+/// The environment of this process with these values, and without any other setting of the study.
+std::vector<std::string> environment_with(const Environment& settings);
+
+/// Runs a program without its output, and waits for it; its exit code, or -1 where it could not be
+/// started or was killed.
+int run_program(std::vector<std::string> words, std::vector<std::string> environment);
+
+/// How much to measure.
+struct Effort {
+  double milliseconds = 60;        ///< for one figure
+  std::size_t largest = SIZE_MAX;  ///< bytes of a message; sizes above are left out
+  int ranks = 2;                   ///< where a run wants all
+};
+
+/// The words of one job of `fulmar bench` whose results go to `file`.
+std::vector<std::string> command_of(const Run& run, const Programs& programs, const Effort& effort,
+                                    const std::string& file);
+
+}  // namespace fulmar::layers

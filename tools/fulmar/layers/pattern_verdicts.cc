@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "fulmar/layers/reading.h"
+#include "fulmar/layers/verdicts.h"
+#include "fulmar/report/chart.h"
+
+/// Verdicts on patterns of messages, and on how long ones move.
+namespace fulmar::layers {
+
+namespace {
+
+using report::short_number;
+
+/// A stream of messages: from which size on it has nearly its peak, and where it falls back most.
+struct Growth {
+  double peak = 0;
+  std::size_t from = 0;   ///< the smallest size with nine tenths of the peak
+  double worst_fall = 1;  ///< to the next size: a factor, below 1 where it falls
+  std::size_t before = 0;
+  std::size_t behind = 0;
+};
+
+std::optional<Growth> growth_of(const measure::Series* series) {
+  if (series == nullptr || series->points.empty()) {
+    return std::nullopt;
+  }
+  Growth growth;
+  for (const measure::Point& at : series->points) {
+    growth.peak = std::max(growth.peak, measure::megabytes_per_second(at));
+  }
+  constexpr double nearly = 0.9;
+  const measure::Point* last = nullptr;
+  for (const measure::Point& at : series->points) {
+    const double here = measure::megabytes_per_second(at);
+    if (growth.from == 0 && here >= nearly * growth.peak) {
+      growth.from = at.bytes;
+    }
+    if (last != nullptr && here < growth.worst_fall * measure::megabytes_per_second(*last)) {
+      growth.worst_fall = here / measure::megabytes_per_second(*last);
+      growth.before = last->bytes;
+      growth.behind = at.bytes;
+    }
+    last = &at;
+  }
+  return growth.peak > 0 ? std::optional(growth) : std::nullopt;
+}
+
+/// The figures of figures 5 and 6 of the device of Chemnitz, at 1 MiB.
+Verdict kept(const Measured& measured, const char* test) {
+  const auto at = [&](const char* name) { return Reading(measured, name).megabytes(mib, test); };
+  const auto packets = at("verbs-packets");
+  const auto unkept = at("verbs-unkept");
+  const auto put = at("verbs-put");
+  if (!packets || !unkept || !put) {
+    return not_measured();
+  }
+  std::string text = fmt::format(
+      "1 MiB: {} MB/s in packets, {} written with memory opened each time, {} with memory kept "
+      "open.",
+      short_number(*packets), short_number(*unkept), short_number(*put));
+  const auto opened = Reading(measured, "verbs-unkept").count("device_memory_opened", mib);
+  const auto opened_kept = Reading(measured, "verbs-put").count("device_memory_opened", mib);
+  if (opened && opened_kept) {
+    text += fmt::format(" Memory was opened {} times a message, and {} times.",
+                        short_number(*opened), short_number(*opened_kept));
+  }
+  return {outcome_of(*unkept * noise < *packets && *put > noise * *packets), text};
+}
+
+/// Packets of a kind for each announced message; nothing where none was announced.
+std::optional<double> for_each_announced(const trace::Node& tree, const std::string& packet) {
+  const auto announced = static_cast<double>(trace::sum_of(tree, "post rts").count);
+  const auto posted = static_cast<double>(trace::sum_of(tree, "post " + packet).count);
+  return announced == 0 ? std::nullopt : std::optional(posted / announced);
+}
+
+}  // namespace
+
+Verdict judge_handshakes(const Trees& trees) {
+  // The ring may have kept the end of a message whose begin it has lost.
+  constexpr double one = 1.05;
+  std::string text;
+  bool holds = true;
+  for (const Traced& run : traced_runs()) {
+    const auto found = trees.find(run.name);
+    if (found == trees.end()) {
+      continue;
+    }
+    double answers = 0;
+    for (const char* packet : {"cts_shared", "cts_stream", "cts_put"}) {
+      answers += for_each_announced(found->second, packet).value_or(0);
+    }
+    const auto ends = for_each_announced(found->second, "fin");
+    if (!ends) {
+      continue;  // a short message
+    }
+    holds = holds && answers <= one && *ends <= one;
+    text += fmt::format("{}: one announcement, {} answers, {} ends. ", run.title,
+                        short_number(answers), short_number(*ends));
+  }
+  if (text.empty()) {
+    return not_measured();
+  }
+  text.pop_back();
+  return {outcome_of(holds), text};
+}
+
+Verdict judge_rings(const Measured& measured) {
+  std::string text;
+  bool holds = true;
+  for (const char* test : {"ring", "random-ring"}) {
+    const auto at = [&](const char* name) { return Reading(measured, name).microseconds(8, test); };
+    const auto channel = at("channel");
+    const auto ch3 = at("ch3");
+    const auto adi3 = at("adi3");
+    if (!channel || !ch3 || !adi3) {
+      return not_measured();
+    }
+    holds = holds && *channel > noise * *ch3 && *ch3 > noise * *adi3;
+    text += fmt::format("{}: {} µs in the channel, {} as CH3, {} as ADI3. ",
+                        text.empty() ? "Natural order" : "Random order", short_number(*channel),
+                        short_number(*ch3), short_number(*adi3));
+  }
+  text.pop_back();
+  return {outcome_of(holds), text};
+}
+
+Verdict judge_layers(const Measured& measured) {
+  constexpr double paper_us = 0.5;
+  const auto mpi = Reading(measured, "adi3").microseconds(8);
+  const auto bare = Reading(measured, "raw").microseconds(8, "raw-ring");
+  if (!mpi || !bare) {
+    return not_measured();
+  }
+  return {outcome_of(*mpi - *bare <= paper_us),
+          fmt::format("8 bytes: {} µs through MPI, {} through a bare ring; the layers take {} µs.",
+                      short_number(*mpi), short_number(*bare),
+                      short_number(std::max(*mpi - *bare, 0.0)))};
+}
+
+Verdict judge_both_ways(const Measured& measured) {
+  const Reading reading(measured, "default");
+  const auto one = reading.megabytes(mib, "latency");
+  const auto both = reading.megabytes(mib, "exchange");
+  if (!one || !both) {
+    return not_measured();
+  }
+  return {outcome_of(*both > noise * *one),
+          fmt::format("1 MiB: {} MB/s one way at a time, {} both ways together.",
+                      short_number(*one), short_number(*both))};
+}
+
+Verdict judge_burst(const Measured& measured) {
+  const auto growth = growth_of(Reading(measured, "default").series("burst"));
+  if (!growth) {
+    return not_measured();
+  }
+  constexpr std::size_t late = 128 * kib;
+  const bool falls = growth->worst_fall * noise < 1 && growth->before <= 4 * kib;
+  std::string text = fmt::format("A burst has nine tenths of its peak of {} MB/s from {} on",
+                                 short_number(growth->peak), measure::size_text(growth->from));
+  text += growth->worst_fall * noise < 1
+              ? fmt::format(", and falls to {} % from {} to {}.",
+                            short_number(100 * growth->worst_fall),
+                            measure::size_text(growth->before), measure::size_text(growth->behind))
+              : ", and falls back nowhere.";
+  return {outcome_of(growth->from >= late && falls), text};
+}
+
+Verdict judge_reached(const Measured& measured) {
+  const auto copied = Reading(measured, "copied").megabytes(mib, "latency");
+  const auto reached = Reading(measured, "reached").megabytes(mib, "latency");
+  if (!copied || !reached) {
+    return not_measured();
+  }
+  return {outcome_of(*reached * noise < *copied),
+          fmt::format("1 MiB: {} MB/s copied twice, {} copied once by the kernel, which looks up "
+                      "the pages for each message.",
+                      short_number(*copied), short_number(*reached))};
+}
+
+Verdict judge_kept(const Measured& measured) { return kept(measured, "latency"); }
+Verdict judge_kept_both_ways(const Measured& measured) { return kept(measured, "exchange"); }
+
+Verdict judge_read_first(const Measured& measured) {
+  const auto read = Reading(measured, "verbs-read").microseconds(4 * kib);
+  const auto write = Reading(measured, "verbs-write").microseconds(4 * kib);
+  if (!read || !write) {
+    return not_measured();
+  }
+  return {outcome_of(*read * noise < *write),
+          fmt::format("4 KiB: {} µs by read, {} by write. Announcements carry no data here, so "
+                      "there is nothing to compare them with.",
+                      short_number(*read), short_number(*write))};
+}
+
+}  // namespace fulmar::layers

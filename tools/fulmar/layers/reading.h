@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "fulmar/layers/study.h"
+
+namespace fulmar::layers {
+
+/// What is as near as this counts as the same: a factor.
+inline constexpr double noise = 1.03;
+inline constexpr std::size_t kib = 1024;
+inline constexpr std::size_t mib = kib * kib;
+
+inline Outcome outcome_of(bool holds) { return holds ? Outcome::holds : Outcome::differs; }
+
+inline Verdict not_measured() { return {Outcome::unknown, "Not measured."}; }
+
+/// The figures of a setting that a verdict needs, as far as they were measured. Lives no longer
+/// than they do.
+class Reading {
+ public:
+  Reading(const Measured& measured, const std::string& name);
+
+  /// One way.
+  [[nodiscard]] std::optional<double> microseconds(std::size_t bytes,
+                                                   const char* test = "latency") const;
+  /// A second.
+  [[nodiscard]] std::optional<double> megabytes(std::size_t bytes,
+                                                const char* test = "bandwidth") const;
+  /// The best bandwidth of the sizes from `least` to `most`.
+  [[nodiscard]] std::optional<double> peak(std::size_t least, std::size_t most = SIZE_MAX) const;
+  /// A counter for each message.
+  [[nodiscard]] std::optional<double> count(const char* name, std::size_t bytes) const;
+  /// nullptr if there are none.
+  [[nodiscard]] const measure::Series* series(const char* test) const;
+
+ private:
+  [[nodiscard]] const measure::Point* point(const char* test, std::size_t bytes) const;
+  const measure::Results* results_ = nullptr;
+};
+
+}  // namespace fulmar::layers
