@@ -239,7 +239,9 @@ std::size_t IbAdapter::read(std::span<Completion> completions) {
       completion.kind = Completion::Kind::failed;
     } else if ((work.opcode & IBV_WC_RECV) != 0) {
       completion.kind = Completion::Kind::came;
-      completion.bytes = work.byte_len;
+      // A write with immediate data, which no peer of ours gives, tells the length of what it wrote
+      // elsewhere: nothing lies in the buffer.
+      completion.bytes = work.opcode == IBV_WC_RECV ? work.byte_len : 0;
     } else {
       completion.kind = Completion::Kind::sent;
     }
