@@ -220,7 +220,7 @@ class Device {
   /// For reports, which look and change nothing.
   [[nodiscard]] match::Matcher& queues() noexcept { return matcher_; }
 
-  // What a channel calls with each packet (fabric::Sink).
+  /// What a channel calls with each packet (fabric::Sink).
   void packet(std::uint32_t peer, const wire::Envelope& envelope,
               const fabric::Body& body) noexcept {
     if (config_.trace != nullptr) [[unlikely]]
