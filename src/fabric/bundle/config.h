@@ -30,7 +30,7 @@ struct Config {
   base::Result<std::vector<std::byte>> (*find)(void* owner, std::uint32_t peer) = nullptr;
   /// Called from `poll`, once for a peer that no rail reaches any more, or ever.
   void (*lost)(void* owner, std::uint32_t peer, const base::Error& why) = nullptr;
-  /// Called from `poll` when a peer has left in good order; it may come back.
+  /// Called from `poll` when a peer has left in good order.
   void (*left)(void* owner, std::uint32_t peer) = nullptr;
   /// A line for people: a rail to some peer was given up. One for each rail; may be null.
   void (*report)(void* owner, const char* line) = nullptr;

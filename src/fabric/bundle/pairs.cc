@@ -172,8 +172,8 @@ void Pairs::stir(std::uint32_t number, Peer& peer) {
   stirred_.push_back(number);
 }
 
-/// Who has said `bye` takes nothing until it comes back, and does not remember then what it was
-/// told about the flow of messages.
+/// Who has said `bye` takes nothing any more. Words to it are dropped; a message waits until its
+/// rails have ended, which then say what becomes of it.
 std::optional<Post> Pairs::other_answer(const Peer& peer, wire::PacketKind kind) const {
   if (peer.state == Peer::State::lost || peer.said_bye) return Post::done;
   if (!peer.has_bye && !peer.has_left) return std::nullopt;

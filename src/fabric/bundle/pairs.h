@@ -52,8 +52,8 @@
 /// **Leaving.** A process says `bye` to each peer, in order and last; it leaves its rails when each
 /// has acknowledged that, or says the same and has acknowledged all before. A rail that fails
 /// meanwhile costs nothing. Who says `bye` has got all that was sent to it before the answer, since
-/// the answer came behind it, and acknowledges it before it goes. Nobody comes
-/// back: a session that is opened after the last one was closed is refused.
+/// the answer came behind it, and acknowledges it before it goes. Nobody comes back: a session that
+/// is opened after the last one was closed is refused.
 ///
 /// **Looking.** A rail that carries packets in order, or has something under way, is looked at with
 /// each poll; one that has brought nothing for long now and then, for each look may be a system
@@ -178,7 +178,7 @@ class Pairs {
 
   Pairs(const Config& config, base::UniqueFd epoll);
 
-  // bundle.cc: pairs, and what is sent
+  // pairs.cc: which rails, and what is sent
   [[nodiscard]] std::uint64_t now() const noexcept;
   [[nodiscard]] Peer& peer_at(std::uint32_t number);
   base::Error watch(const Rail& rail);
@@ -201,7 +201,7 @@ class Pairs {
   [[nodiscard]] Post send_piece(std::uint32_t number, Peer& peer, std::uint32_t piece_number,
                                 std::uint8_t way);
 
-  // bundle_poll.cc: looks, sleeping
+  // pairs_poll.cc: looks, sleeping
   [[nodiscard]] bool is_due(const Member& member) const noexcept;
   unsigned tell(SinkRef sink);
   bool end_dropped();
@@ -210,7 +210,7 @@ class Pairs {
   [[nodiscard]] bool pay_news(std::uint32_t number, Peer& peer);
   [[nodiscard]] bool post_news(std::uint32_t number, Peer& peer, std::uint8_t way);
 
-  // bundle_receive.cc
+  // pairs_receive.cc
   void take_packet(std::uint32_t rail, std::uint32_t number, const wire::Envelope& envelope,
                    const Body& body, SinkRef sink);
   [[nodiscard]] bool accept(std::uint32_t rail, std::uint32_t number, Peer& peer,
@@ -237,7 +237,7 @@ class Pairs {
                                  const wire::Envelope& envelope, std::span<const std::byte> prefix);
   void note_told(std::uint32_t number, const InPlace& piece, std::uint64_t end);
 
-  // bundle_rails.cc: the end of rails and of peers
+  // pairs_rails.cc: the end of rails and of peers
   [[nodiscard]] base::Result<std::vector<std::byte>> find_on(std::uint32_t rail,
                                                              std::uint32_t number) const;
   void rail_lost(std::uint32_t rail, std::uint32_t number, const base::Error& why);
@@ -251,7 +251,7 @@ class Pairs {
   [[nodiscard]] base::Error last_words(const Peer& peer) const;
   bool bury();
 
-  // bundle_ends.cc: leaving and coming back
+  // pairs_ends.cc: leaving
   void rail_left(std::uint32_t rail, std::uint32_t number);
   void forget(std::uint32_t number, Peer& peer);
   void say_bye(Peer& peer);

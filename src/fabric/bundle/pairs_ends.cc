@@ -5,7 +5,7 @@
 
 #include "fabric/bundle/pairs.h"
 
-/// Leaving, coming back, and what people are told.
+/// Leaving, and what people are told.
 namespace fulmar::fabric::bundle {
 namespace {
 
