@@ -223,7 +223,7 @@ TEST(OfiEnd, Leaving_loses_nothing_and_is_no_loss) {
     }
     while (post(net[2], 0, 8) == Post::again) continue;
     ASSERT_TRUE(poll_until(net, sinks, [&] { return sinks[0].packets.size() == 1; }));
-    net[0].leave();
+    net[0].leave(Leaving::may_return);
     EXPECT_FALSE(net[0].parted());
     ASSERT_TRUE(poll_until(net, sinks, [&] { return net[0].parted(); }));
     EXPECT_EQ(sinks[1].packets.size(), posted);
@@ -234,9 +234,34 @@ TEST(OfiEnd, Leaving_loses_nothing_and_is_no_loss) {
     EXPECT_TRUE(net.losses(2).empty());
     EXPECT_TRUE(net[1].alive(0));
     // The others have nothing to say to it any more.
-    net[1].leave();
-    net[2].leave();
+    net[1].leave(Leaving::may_return);
+    net[2].leave(Leaving::may_return);
     ASSERT_TRUE(poll_until(net, sinks, [&] { return net[1].parted() && net[2].parted(); }));
+    EXPECT_TRUE(net.losses(1).empty());
+  }
+}
+
+TEST(OfiEnd, Who_leaves_for_good_is_gone_and_others_may_come_back) {
+  for (const Leaving how : {Leaving::may_return, Leaving::for_good}) {
+    OfiNet net(2, {.come_back = true});
+    std::vector<KeepingSink> sinks(2);
+    while (post(net[0], 1, 8) == Post::again) continue;
+    ASSERT_TRUE(poll_until(net, sinks, [&] { return sinks[1].packets.size() == 1; }));
+    EXPECT_FALSE(net[1].gone(0));
+    net[0].leave(how);
+    ASSERT_TRUE(poll_until(net, sinks, [&] { return net[0].parted(); }));
+    EXPECT_EQ(net[1].gone(0), how == Leaving::for_good);
+    // A question goes to who may be back to answer it, and to nobody else.
+    const std::uint64_t before = sinks[0].packets.size();
+    const wire::Envelope question{wire::PacketKind::cancel, 0, 0, 0, 0};
+    while (net[1].post(0, question, {}) == Post::again) continue;
+    if (how == Leaving::for_good) {
+      for (int i = 0; i < 100; ++i) net.ranks[1]->ofi->poll(sinks[1]);
+      for (int i = 0; i < 100; ++i) net.ranks[0]->ofi->poll(sinks[0]);
+      EXPECT_EQ(sinks[0].packets.size(), before);
+    } else {
+      EXPECT_TRUE(poll_until(net, sinks, [&] { return sinks[0].packets.size() == before + 1; }));
+    }
     EXPECT_TRUE(net.losses(1).empty());
   }
 }
@@ -256,7 +281,7 @@ TEST(OfiEnd, All_leave_at_the_same_time) {
         while (a != b && !message.step(net[a], b)) net[a].poll(sinks[a]);
       }
     }
-    for (std::uint32_t a = 0; a < size; ++a) net[a].leave();
+    for (std::uint32_t a = 0; a < size; ++a) net[a].leave(Leaving::may_return);
     // Who has parted goes at once.
     ASSERT_TRUE(poll_until(net, sinks, [&] {
       bool all = true;
@@ -289,10 +314,10 @@ TEST(OfiEnd, Late_one_does_not_wait_for_those_who_have_parted) {
       ASSERT_EQ(post(net[1], 0, 8), Post::done);
       ASSERT_TRUE(poll_until(
           net, sinks, [&] { return sinks[0].packets.size() + sinks[1].packets.size() == 2; }));
-      net[0].leave();
+      net[0].leave(Leaving::may_return);
       for (unsigned i = 0; i < 100; ++i) net[0].poll(sinks[0]);
       EXPECT_FALSE(net[0].parted());  // the other one computes
-      net[1].leave();
+      net[1].leave(Leaving::may_return);
       const auto start = std::chrono::steady_clock::now();
       while (!net[0].parted() || !net[1].parted()) {
         for (auto& box : net.wires.boxes) {
@@ -315,8 +340,8 @@ TEST(OfiEnd, One_that_left_without_waiting_for_the_answer_is_not_waited_for_long
   std::vector<KeepingSink> sinks(2);
   ASSERT_EQ(post(net[0], 1, 8), Post::done);
   ASSERT_TRUE(poll_until(net, sinks, [&] { return !sinks[1].packets.empty(); }));
-  net[0].leave();
-  net[1].leave();
+  net[0].leave(Leaving::may_return);
+  net[1].leave(Leaving::may_return);
   net.wires.boxes[0].clear();  // its bye never comes
   net[1].poll(sinks[1]);       // but the other one's has come here
   net.wires.boxes[0].clear();
@@ -333,7 +358,7 @@ TEST(OfiEnd, Posting_to_a_peer_that_left_is_an_error) {
   std::vector<KeepingSink> sinks(2);
   ASSERT_EQ(post(net[0], 1, 8), Post::done);
   ASSERT_TRUE(poll_until(net, sinks, [&] { return !sinks[1].packets.empty(); }));
-  net[1].leave();
+  net[1].leave(Leaving::may_return);
   ASSERT_TRUE(poll_until(net, sinks, [&] { return net[1].parted(); }));
   net.ranks[1]->ofi.reset();
   EXPECT_TRUE(net[0].alive(1));

@@ -136,15 +136,16 @@ Error Messages::insert(std::uint32_t rank, Peer& peer) {
 }
 
 /// The peer if packets can go to it now; else null, and what to answer. What goes to a peer that is
-/// lost is dropped, and so are words about flow and withdrawals to one that has left.
+/// lost is dropped, and so are words about flow to one that has left, and withdrawals to one that
+/// does not come back: any other may, and answers then.
 Peer* Messages::ready_peer(std::uint32_t rank, wire::PacketKind kind, Post& otherwise) {
   otherwise = Post::done;
   if (leaving_) return nullptr;
   Peer& peer =
       peers_[rank] != nullptr ? *peers_[rank] : make_peer(rank, cookies_.of(rank, config_.self));
   if (peer.lost) return nullptr;
-  const bool is_moot = wire::is_about_flow(kind) || wire::is_about_withdrawal(kind);
-  if ((peer.has_left || peer.gone) && is_moot) return nullptr;
+  if ((peer.has_left || peer.gone) && wire::is_about_flow(kind)) return nullptr;
+  if (gone(rank) && wire::is_about_withdrawal(kind)) return nullptr;
   if (peer.has_left && config_.left == nullptr) {
     lose(rank, failure(ErrorClass::proc_aborted,
                        "rank %u has left the job (MPI_Finalize or the end of its last session), "
