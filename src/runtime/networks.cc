@@ -182,6 +182,22 @@ fabric::tcp::Connector::Config Networks::connector_config(const Options& options
   return config;
 }
 
+fabric::verbs::Config Networks::verbs_config() const {
+  fabric::verbs::Config config;
+  config.self = job_.rank();
+  config.size = job_.size();
+  return config;
+}
+
+fabric::ofi::Config Networks::ofi_config() const {
+  fabric::ofi::Config config;
+  config.self = job_.rank();
+  config.size = job_.size();
+  config.job_id = job_.job_id();
+  config.key = job_.key();
+  return config;
+}
+
 Error Networks::open_tcp(const Options& options) {
   fabric::Tcp::Config config;
   config.connect = connector_config(options);
@@ -198,9 +214,7 @@ Error Networks::open_tcp(const Options& options) {
 Error Networks::open_verbs(const Options& options) {
   auto introducer = fabric::introduce_over_tcp(connector_config(options));
   if (introducer.failed()) return introducer.error();
-  fabric::verbs::Config config;
-  config.self = job_.rank();
-  config.size = job_.size();
+  fabric::verbs::Config config = verbs_config();
   config.owner = this;
   config.find = find;
   config.lost = lost;
@@ -213,11 +227,7 @@ Error Networks::open_verbs(const Options& options) {
 }
 
 Error Networks::open_ofi(const std::string& wish) {
-  fabric::ofi::Config config;
-  config.self = job_.rank();
-  config.size = job_.size();
-  config.job_id = job_.job_id();
-  config.key = job_.key();
+  fabric::ofi::Config config = ofi_config();
   config.owner = this;
   config.find = find;
   config.lost = lost;
@@ -251,7 +261,7 @@ void Networks::part(device::Device& device, fabric::Leaving how) {
   if (network() == nullptr || parted_) return;
   if (bundle_ != nullptr) bundle_->leave(how);
   if (tcp_ != nullptr) tcp_->leave(how);
-  if (verbs_ != nullptr) verbs_->leave();
+  if (verbs_ != nullptr) verbs_->leave(how);
   if (ofi_ != nullptr) ofi_->leave(how);
   device.wait([&]() noexcept {
     return (bundle_ == nullptr || bundle_->parted()) && (tcp_ == nullptr || tcp_->parted()) &&

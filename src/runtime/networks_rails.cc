@@ -122,9 +122,7 @@ Error Networks::add_verbs_rail(const RailPlan& plan, std::size_t most_addresses,
   connect.most_addresses = most_addresses;
   auto introducer = fabric::introduce_over_tcp(connect);
   if (introducer.failed()) return introducer.error();
-  fabric::verbs::Config config;
-  config.self = job_.rank();
-  config.size = job_.size();
+  fabric::verbs::Config config = verbs_config();
   config.owner = &bundle_->next_seat();
   config.find = Seat::find;
   config.lost = Seat::lost;
@@ -138,11 +136,7 @@ Error Networks::add_verbs_rail(const RailPlan& plan, std::size_t most_addresses,
 }
 
 Error Networks::add_ofi_rail(const RailPlan& plan) {
-  fabric::ofi::Config config;
-  config.self = job_.rank();
-  config.size = job_.size();
-  config.job_id = job_.job_id();
-  config.key = job_.key();
+  fabric::ofi::Config config = ofi_config();
   config.owner = &bundle_->next_seat();
   config.find = Seat::find;
   config.lost = Seat::lost;

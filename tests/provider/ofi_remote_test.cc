@@ -145,7 +145,7 @@ TEST(OfiRemote, Nobody_leaves_before_the_own_orders_have_ended) {
   ASSERT_EQ(orders.post(1), Post::done);
   ASSERT_TRUE(orders.until([&] { return orders.sinks[1].tags.size() == 1; }));
   ASSERT_EQ(orders.fetch(), Post::done);
-  orders.net[0].leave();
+  orders.net[0].leave(Leaving::may_return);
   for (int i = 0; i < 20; ++i) orders.look(0);
   EXPECT_FALSE(orders.net[0].parted());
   EXPECT_EQ(orders.net.wires.sends, 1U);  // no bye
@@ -238,8 +238,8 @@ TEST(OfiVigil, Lifelines_reach_the_real_libfabric_also_of_who_computes) {
   EXPECT_GT(net[0].next_deadline_ns(), 0);
   for (int i = 0; i < 3000; ++i) net[0].poll(sinks[0]);
   EXPECT_TRUE(net.ranks[0].losses.empty());
-  net[0].leave();
-  net[1].leave();
+  net[0].leave(Leaving::may_return);
+  net[1].leave(Leaving::may_return);
   ASSERT_TRUE(until([&] {
     net[1].poll(sinks[1]);
     return net[0].parted() && net[1].parted();

@@ -47,7 +47,7 @@ struct Crowd {
     });
   }
   [[nodiscard]] bool part(std::uint32_t rank) {
-    net[rank].leave();
+    net[rank].leave(Leaving::may_return);
     if (!until([&] { return net[rank].parted(); })) return false;
     looks[rank] = false;
     return true;
@@ -95,7 +95,7 @@ TEST(OfiReturn, What_is_sent_to_one_that_is_away_waits_for_it) {
     ASSERT_TRUE(crowd.post(1, 0, 0));
     ASSERT_TRUE(crowd.part(0));
     for (int tag = 1; tag < 5; ++tag) ASSERT_TRUE(crowd.post(1, 0, tag));
-    crowd.net[1].leave();
+    crowd.net[1].leave(Leaving::may_return);
     for (int i = 0; i < 100; ++i) crowd.step();
     EXPECT_FALSE(crowd.net[1].parted());
     crowd.come_back(0);
@@ -125,7 +125,7 @@ TEST(OfiReturn, One_that_is_back_is_told_of_who_leaves) {
     ASSERT_TRUE(crowd.post(0, 1, 0));
     ASSERT_TRUE(crowd.until([&] { return crowd.sinks[1].packets.size() == 1; }));
     ASSERT_TRUE(crowd.part(0));
-    crowd.net[1].leave();
+    crowd.net[1].leave(Leaving::may_return);
     crowd.come_back(0);
     ASSERT_TRUE(crowd.post(0, 1, 1));
     ASSERT_TRUE(crowd.until([&] { return crowd.tags(1).size() == 2 && crowd.net[1].parted(); }));
@@ -139,7 +139,7 @@ TEST(OfiReturn, Words_that_come_twice_change_nothing) {
   Crowd crowd(2, {.ordered = false});
   ASSERT_TRUE(crowd.post(0, 1, 0));
   ASSERT_TRUE(crowd.until([&] { return crowd.sinks[1].packets.size() == 1; }));
-  crowd.net[0].leave();
+  crowd.net[0].leave(Leaving::may_return);
   const auto words = crowd.net.wires.boxes[1];
   ASSERT_FALSE(words.empty());
   ASSERT_TRUE(crowd.part(0));

@@ -137,12 +137,12 @@ TEST_F(VerbsDevice, Descriptor_wakes_a_sleeper) {
 TEST_F(VerbsDevice, Leaving_loses_nothing_and_is_no_loss) {
   std::vector<KeepingSink> sinks(2);
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(send_for(sinks, 0, 2000, i));
-  (*this)[0].leave();
+  (*this)[0].leave(Leaving::may_return);
   ASSERT_TRUE(poll_for(sinks, [&] { return (*this)[0].parted(); }));
   EXPECT_EQ(sinks[1].packets.size(), 100U);
   (*this)[0].end();
   net->kill(0);
-  (*this)[1].leave();
+  (*this)[1].leave(Leaving::may_return);
   ASSERT_TRUE(poll_for(sinks, [&] { return (*this)[1].parted(); }));
   EXPECT_TRUE(net->losses(1).empty());
 }

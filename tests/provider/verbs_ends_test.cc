@@ -88,7 +88,7 @@ TEST(VerbsEnd, Leaving_loses_nothing_and_is_no_loss) {
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(send(net, sinks, 0, 1, 1000, i));
   ASSERT_TRUE(send(net, sinks, 2, 0, 8));
   ASSERT_TRUE(poll_until(net, sinks, [&] { return sinks[0].packets.size() == 1; }));
-  net[0].leave();
+  net[0].leave(Leaving::may_return);
   EXPECT_FALSE(net[0].parted());
   ASSERT_TRUE(poll_until(net, sinks, [&] { return net[0].parted(); }));
   EXPECT_EQ(sinks[1].packets.size(), 100U);
@@ -97,8 +97,8 @@ TEST(VerbsEnd, Leaving_loses_nothing_and_is_no_loss) {
   ASSERT_TRUE(send(net, sinks, 1, 2, 8));
   ASSERT_TRUE(poll_until(net, sinks, [&] { return sinks[2].packets.size() == 1; }));
   EXPECT_TRUE(net[1].alive(0));
-  net[1].leave();
-  net[2].leave();
+  net[1].leave(Leaving::may_return);
+  net[2].leave(Leaving::may_return);
   ASSERT_TRUE(poll_until(net, sinks, [&] { return net[1].parted() && net[2].parted(); }));
   EXPECT_TRUE(net.losses(1).empty());
   EXPECT_TRUE(net.losses(2).empty());
@@ -113,7 +113,7 @@ TEST(VerbsEnd, All_leave_at_the_same_time) {
       for (int i = 0; a != b && i < 20; ++i) ASSERT_TRUE(send(net, sinks, a, b, 300, i));
     }
   }
-  for (std::uint32_t a = 0; a < size; ++a) net[a].leave();
+  for (std::uint32_t a = 0; a < size; ++a) net[a].leave(Leaving::may_return);
   // Who has parted goes at once.
   ASSERT_TRUE(poll_until(net, sinks, [&] {
     bool all = true;
@@ -135,7 +135,7 @@ TEST(VerbsEnd, Posting_to_a_peer_that_left_is_an_error) {
   std::vector<KeepingSink> sinks(2);
   ASSERT_TRUE(send(net, sinks, 0, 1, 8));
   ASSERT_TRUE(poll_until(net, sinks, [&] { return !sinks[1].packets.empty(); }));
-  net[1].leave();
+  net[1].leave(Leaving::may_return);
   ASSERT_TRUE(poll_until(net, sinks, [&] { return net[1].parted(); }));
   net[1].end();
   for (unsigned i = 0; i < 200; ++i) net[0].poll(sinks[0]);

@@ -221,7 +221,7 @@ TEST(VerbsRemote, Who_leaves_waits_for_its_fetches) {
   ASSERT_TRUE(job.connect(1));
   job.stop_answers();
   ASSERT_EQ(job.fetch(1), Post::done);
-  job.net[0].leave();
+  job.net[0].leave(Leaving::may_return);
   for (int i = 0; i < 300; ++i) {
     job.poll(0);
     job.poll(1);
@@ -240,7 +240,7 @@ TEST(VerbsRemote, Who_leaves_waits_for_those_that_fetch_from_it) {
   ASSERT_TRUE(job.connect(1));
   job.stop_answers();
   ASSERT_EQ(job.fetch(1), Post::done);
-  job.net[1].leave();
+  job.net[1].leave(Leaving::may_return);
   for (int i = 0; i < 300; ++i) {
     job.poll(0);
     job.poll(1);
@@ -258,7 +258,7 @@ TEST(VerbsRemote, Orders_after_leaving_or_cut_off_by_the_end_are_lost) {
   ASSERT_TRUE(job.connect(1));
   job.stop();
   ASSERT_EQ(job.fetch(1), Post::done);
-  job.net[0].leave();
+  job.net[0].leave(Leaving::may_return);
   ASSERT_EQ(job.fetch(1), Post::done);
   job.poll(0);
   EXPECT_EQ(job.sinks[0].ended.size(), 1U);
@@ -271,7 +271,7 @@ TEST(VerbsRemote, Orders_after_leaving_or_cut_off_by_the_end_are_lost) {
 TEST(VerbsRemote, Order_for_a_peer_that_has_left_is_lost_and_so_is_the_peer) {
   Job job(2);
   ASSERT_TRUE(job.connect(1));
-  job.net[1].leave();
+  job.net[1].leave(Leaving::may_return);
   ASSERT_TRUE(poll_until(job.net, job.sinks, [&] { return job.net[1].parted(); }));
   ASSERT_EQ(job.fetch(1), Post::done);
   job.poll(0, 2);
@@ -285,7 +285,7 @@ TEST(VerbsRemote, Peer_that_leaves_and_dies_while_it_is_read_is_lost) {
   ASSERT_TRUE(job.connect(1));
   job.stop();
   ASSERT_EQ(job.fetch(1), Post::done);
-  job.net[1].leave();
+  job.net[1].leave(Leaving::may_return);
   job.poll(1, 3);
   job.poll(0, 3);  // has heard of it
   job.net.kill(1);

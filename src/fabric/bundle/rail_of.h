@@ -16,9 +16,10 @@ template <class P>
 concept Bundled =
     SendsInPlace<P> && SleepsOnDescriptor<P> &&
     P::max_prefix_bytes >= sizeof(wire::BundlePacket) + wire::bundle_max_prefix_bytes &&
-    requires(P& provider, const P& view, std::uint32_t peer) {
+    requires(P& provider, const P& view, std::uint32_t peer, Leaving how) {
       { provider.drop(peer) };
       { view.gone(peer) } -> std::same_as<bool>;
+      { provider.leave(how) };
       { view.parted() } -> std::same_as<bool>;
       { view.address() };
     };
@@ -69,13 +70,7 @@ class RailOf final : public Rail {
     }
   }
   void drop(std::uint32_t peer) override { provider_->drop(peer); }
-  void leave(Leaving how) override {
-    if constexpr (requires { provider_->leave(how); }) {
-      provider_->leave(how);
-    } else {
-      provider_->leave();
-    }
-  }
+  void leave(Leaving how) override { provider_->leave(how); }
   [[nodiscard]] bool gone(std::uint32_t peer) const noexcept override {
     return provider_->gone(peer);
   }

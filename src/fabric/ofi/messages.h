@@ -84,7 +84,8 @@ class Messages {
   }
   /// See TellsOfLeaving.
   [[nodiscard]] bool gone(std::uint32_t peer) const noexcept {
-    return peers_[peer] != nullptr && peers_[peer]->gone;
+    if (peers_[peer] == nullptr) return false;
+    return peers_[peer]->gone || (peers_[peer]->has_left && config_.left == nullptr);
   }
   [[nodiscard]] const Config& config() const noexcept { return config_; }
   [[nodiscard]] const Capabilities& capabilities() const noexcept { return can_; }
@@ -124,7 +125,7 @@ class Messages {
   [[nodiscard]] std::int64_t next_deadline_ns() const noexcept { return deadline_ns_; }
 
   /// The orderly end: what is posted from now on is not sent. Look until `parted`.
-  void leave(Leaving how = Leaving::may_return);
+  void leave(Leaving how);
   [[nodiscard]] bool parted() const noexcept;
   /// After that: goes on with everybody.
   void resume();

@@ -91,7 +91,7 @@ class Ofi {
 
   /// The orderly end: `leave`, then poll until `parted`; after that `resume` begins again. See
   /// ofi::Messages.
-  void leave(Leaving how = Leaving::may_return);
+  void leave(Leaving how);
   [[nodiscard]] bool parted() const noexcept;
   void resume();
   [[nodiscard]] std::vector<std::uint32_t> known_peers() const;

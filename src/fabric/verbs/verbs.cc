@@ -86,7 +86,8 @@ std::int64_t Verbs::next_deadline_ns() const noexcept { return messages_->next_d
 
 void Verbs::drop(std::uint32_t peer) { messages_->drop(peer); }
 
-void Verbs::leave() { messages_->leave(); }
+/// Nobody comes back over this network, so the peers need not be told how.
+void Verbs::leave(Leaving /*how*/) { messages_->leave(); }
 
 bool Verbs::parted() const noexcept { return messages_->parted(); }
 

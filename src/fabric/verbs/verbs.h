@@ -98,7 +98,7 @@ class Verbs {
 
   /// The orderly end: `leave`, then poll until `parted`, then `end`: from then on `poll` does
   /// nothing but tell of what had not ended. See verbs::Messages.
-  void leave();
+  void leave(Leaving how);
   [[nodiscard]] bool parted() const noexcept;
   void end() noexcept;
 
