@@ -2,7 +2,9 @@
 # Copyright (c) 2026 the Fulmar authors
 """Two hosts with two networks between them, used at once (decision 0011)."""
 
+import pathlib
 import subprocess
+import tempfile
 import time
 
 import support
@@ -73,6 +75,21 @@ class Rails(support.HostsTest):
         carried = [after - start for after, start in zip(self.carried(), before)]
         self.assertLess(min(carried), 0.2 * MB, "the one network that both have")
 
+    def test_nobody_comes_back(self):
+        """The end of the last session is the end of MPI over rails, and the text names the setting that allows more. Who
+        ends a job through Hydra may lose what it has written before, so the text goes into a file."""
+        program = BUILD / "tests" / "mpi.session.reentry"
+        for rails, allowed in (("auto", False), ("off", True)):
+            with self.subTest(rails=rails), tempfile.TemporaryDirectory(dir=BUILD) as folder:
+                text = pathlib.Path(folder) / "text"
+                result = self.on("node0", HYDRA, "-hosts", "node0,node1", "-n", 2, "sh", "-c", f"exec {program} 2>>{text}",
+                                 env={"FULMAR_RAILS": rails})
+                self.assertEqual(result.returncode == 0, allowed, result.stdout)
+                refusal = "network rails between the hosts cannot be entered again"
+                self.assertEqual(refusal in text.read_text(), not allowed)
+                self.assertEqual("FULMAR_RAILS=off" in text.read_text(), not allowed)
+
+    def test_equal_rails_carry_equal_parts(self):
         self.rate("200mbit")
         one, other = self.share(TRAFFIC, 16, 2 * MB)
         self.assertGreater(min(one, other), 0.8 * max(one, other))
