@@ -2,6 +2,7 @@
 # Copyright (c) 2026 the Fulmar authors
 """Two hosts with two networks between them, used at once (decision 0011)."""
 
+import errno
 import pathlib
 import subprocess
 import tempfile
@@ -23,6 +24,12 @@ class Rails(support.HostsTest):
         for rail in range(self.RAILS):
             subprocess.run([FAKECLUSTER, "plug", "node1", str(rail)], check=True)
         self.rate("none")
+        support.wait_until(lambda: all(map(self.answers, range(self.RAILS))), "answers over all rails")
+
+    def answers(self, rail):
+        """Whether node1 refuses a connection over this rail: packets go there and back."""
+        call = f"import socket; s = socket.socket(); s.settimeout(5); print(s.connect_ex(('10.77.{rail}.2', 9)))"
+        return int(self.on("node0", "python3", "-c", call).stdout) == errno.ECONNREFUSED
 
     def rate(self, rate, *rail):
         subprocess.run([FAKECLUSTER, "rate", "all", rate, *rail], check=True)
