@@ -50,8 +50,10 @@ bool Pairs::is_parted(const Peer& peer) const noexcept {
   const bool late = static_cast<std::int64_t>(now()) >= farewell_ends_ns_;
   if (peer.has_bye && late) return true;
   if (peer.owes_news || peer.has_pieces()) return false;
-  // Who has said goodbye itself may be gone before it hears ours.
-  return peer.kept.empty() || (peer.has_bye && peer.said_bye && peer.kept.count() == 1);
+  // Who has said goodbye itself may be gone before it acknowledges ours; but ours has to be on its
+  // way ahead of the rails' own, or it looks as if this process had died.
+  const bool only_bye = peer.said_bye && peer.kept.count() == 1 && peer.kept.unsent_count() == 0;
+  return peer.kept.empty() || (peer.has_bye && only_bye);
 }
 
 void Pairs::advance_leaving() {

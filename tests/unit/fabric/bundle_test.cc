@@ -309,6 +309,27 @@ TEST(Bundle, Both_leave_at_once) {
   EXPECT_EQ(pair.tags(1), counting(1));
 }
 
+TEST(Bundle, Last_word_goes_out_ahead_of_that_of_the_rails) {
+  BundlePair pair(2);
+  ASSERT_EQ(pair.send(0, 0), Post::done);
+  ASSERT_EQ(pair.send(1, 0), Post::done);
+  pair.settle();
+  pair.ranks[0].bundle->leave(Leaving::for_good);
+  pair.settle();
+  pair.ranks[1].bundle->leave(Leaving::for_good);
+  const auto rails_left = [&] { return pair.lines[0].gone[1] || pair.lines[1].gone[1]; };
+  const auto on_the_way = [&] {
+    return !pair.lines[0].queue[0].empty() || !pair.lines[1].queue[0].empty();
+  };
+  EXPECT_FALSE(rails_left());
+  for (int i = 0; i < 10 && !rails_left(); ++i) pair.poll(1);
+  EXPECT_TRUE(rails_left());
+  EXPECT_TRUE(on_the_way());
+  pair.settle();
+  EXPECT_TRUE(pair.ranks[0].bundle->parted() && pair.ranks[1].bundle->parted());
+  EXPECT_TRUE(pair.ranks[0].losses.empty() && pair.ranks[1].losses.empty());
+}
+
 TEST(Bundle, Leaving_survives_the_death_of_a_rail) {
   BundlePair pair(2);
   for (std::int32_t i = 0; i < 30; ++i) ASSERT_EQ(pair.send(0, i), Post::done);
