@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/trace.h"
 #include "channel/mapped_channel.inl"
 #include "device/device.h"
 #include "device/sleep_place.h"
@@ -103,8 +104,9 @@ void Service::park() noexcept {
   parked_ = false;
 }
 
-/// One turn.
+/// One turn. In a trace it is what the stages of messages lie in that no call of the program makes.
 void Service::attend() noexcept {
+  const base::TraceSpan span(device_.config_.trace, "turn of the progress thread");
   base::EngineLock& lock = device_.lock_;
   lock.acquire();
   if (device_.leader_ == nullptr && !stops_) {

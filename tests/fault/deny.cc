@@ -19,11 +19,13 @@ std::vector<unsigned> numbers_of(const std::string& call) {
   if (call == "process_vm_writev") return {SYS_process_vm_writev};
   if (call == "membarrier") return {SYS_membarrier};
   if (call == "prctl") return {SYS_prctl};
+  if (call == "thread") return {SYS_clone, SYS_clone3};
   return {};
 }
 
 unsigned errno_of(const std::string& error) {
   if (error == "ENOSYS") return ENOSYS;
+  if (error == "EAGAIN") return EAGAIN;
   return error == "EACCES" ? EACCES : EPERM;
 }
 

@@ -64,6 +64,17 @@ class Tracer(FaultTest):
         self.run_traffic(2, "denied", "all", "prctl", "EPERM")
 
 
+class ProgressThread(FaultTest):
+    def test_no_thread_can_be_started(self):
+        for mode in ("on", "only"):
+            with self.subTest(mode=mode):
+                result = self.run_traffic(2, "denied", "1", "thread", "EAGAIN",
+                                          env={"FULMAR_PROGRESS_THREAD": mode})
+                self.assertEqual(result.stderr.count("without a progress thread"), 1, result.stderr)
+                self.assertIn("rank 1 of 2 goes on without a progress thread: no thread can be started",
+                              result.stderr)
+
+
 class OtherUser(FaultTest):
     """Ranks that are not root, and ranks that nobody may look into."""
 

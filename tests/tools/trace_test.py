@@ -71,6 +71,14 @@ class Trace(TraceTest):
                          (announced, announced, announced, announced), counts)
         self.assertEqual(all_of("copy piece"), 16 * announced, counts)
 
+    def test_the_progress_thread_has_its_turns(self):
+        self.bench(8, FULMAR_PROGRESS_THREAD="only", FULMAR_TRACE_RECORDS="2M")
+        counts = counts_in(self.shown())
+        turn = "turn of the progress thread"
+        tops = {name.split("/")[0] for name in counts}
+        self.assertEqual({top for top in tops if not top.startswith("MPI_")}, {turn}, counts)
+        self.assertGreater(counts[f"{turn}/take eager"], 5, counts)
+
     def test_page_and_timeline(self):
         self.bench(8)
         self.shown("--html", "o/t.html", "--chrome", "o/t.json")
