@@ -406,16 +406,14 @@ void within_ranks() {
   const int rank = test::rank_of(MPI_COMM_WORLD);
   const int size = test::size_of(MPI_COMM_WORLD);
   constexpr int turn = 21;
-  if (rank > 0)
-    MPI_Recv(nullptr, 0, MPI_INT, rank - 1, turn, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (rank > 0) MPI_Recv(nullptr, 0, MPI_INT, rank - 1, turn, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   at_once();
   levels();
   later();
   dropping();
   freed_inside();
   MPI_Send(nullptr, 0, MPI_INT, (rank + 1) % size, turn, MPI_COMM_WORLD);
-  if (rank == 0)
-    MPI_Recv(nullptr, 0, MPI_INT, size - 1, turn, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (rank == 0) MPI_Recv(nullptr, 0, MPI_INT, size - 1, turn, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 }  // namespace
