@@ -23,7 +23,7 @@ if(FULMAR_SANITIZE)
   add_compile_options(-fsanitize=${FULMAR_SANITIZE} -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${FULMAR_SANITIZE})
   if(FULMAR_SANITIZE MATCHES "undefined")
-    # The library has no type information, which the check of vtables needs.
+    # Objects of src have no run-time types that the check of vtables could look at.
     add_compile_options(-fno-sanitize-recover=all -fno-sanitize=vptr)
   endif()
   if(FULMAR_SANITIZE STREQUAL "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
