@@ -291,7 +291,10 @@ void Connector::check_deadline(Search& search, std::uint64_t now_ns) {
 void Connector::give_up(Search& search) {
   const std::uint32_t peer = search.peer();
   const std::uint16_t lane = search.lane();
-  const Error error = failure(ErrorClass::other, "rank %u cannot be reached from rank %u: %s", peer,
+  // Where nobody listens at any address the process has ended.
+  const bool has_ended = search.exhausted() && !search.tries().empty();
+  const auto kind = has_ended ? ErrorClass::proc_aborted : ErrorClass::other;
+  const Error error = failure(kind, "rank %u cannot be reached from rank %u: %s", peer,
                               config_.self, search.text(list_bytes).c_str());
   const std::string all = search.text(line_bytes);
   if (all.size() > list_bytes && config_.report != nullptr) {

@@ -110,7 +110,8 @@ class Connector {
   /// Begins to connect `lanes` (1 to max_lanes) times to the owner of `blob`, which is its
   /// address(). Each lane ends with exactly one event, also if it is the peer who connects. Lanes
   /// that are connected or on the way are left as they are. Failure is final: what has failed once
-  /// fails again, and the peer's own attempts are refused.
+  /// fails again, and the peer's own attempts are refused. Its error is proc_aborted where no address
+  /// can be the peer's any more (all refuse connections), else other.
   ///
   /// Lane 0 finds the way; the other lanes are begun by the side that has found it, along it.
   void connect(std::uint32_t peer, std::span<const std::byte> blob, unsigned lanes);
@@ -119,6 +120,10 @@ class Connector {
   /// either side begins.
   void forget(std::uint32_t peer) noexcept;
   void forget_all() noexcept;
+
+  /// Whether a connection is under way that the peer may be using already: to leave now would break
+  /// it. Of an accepted one the peer need not have proven the key.
+  [[nodiscard]] bool awaits_decision() const noexcept { return links_.await_decision(); }
 
   /// Does what can be done now; appends what has come of it, also connections that others began.
   void step(std::vector<Event>& events);

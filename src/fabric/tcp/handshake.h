@@ -55,6 +55,11 @@ class Handshake {
   [[nodiscard]] Problem problem() const noexcept { return problem_; }
   /// Whether anything has been understood from the other side.
   [[nodiscard]] bool heard() const noexcept { return step_ != Step::hello; }
+  /// Whether the next word is the other side's decision: it may be using this connection already.
+  [[nodiscard]] bool awaits_decision() const noexcept {
+    const Step last = role_ == Role::caller ? Step::verdict : Step::proof;
+    return state_ == State::waiting && step_ == last && !decides();
+  }
   /// Whether a message from the other side has begun and is not complete.
   [[nodiscard]] bool in_message() const noexcept { return filled_ != 0; }
   /// Of the caller: whom it calls. Of the answerer, once `greeted`: who says to be calling.

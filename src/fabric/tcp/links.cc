@@ -55,6 +55,12 @@ Link* Links::find(std::uint64_t token) noexcept {
   return link.stage != Link::Stage::unused && link.token == token ? &link : nullptr;
 }
 
+bool Links::await_decision() const noexcept {
+  const auto awaits = [](const Link& link) { return link.talk && link.talk->awaits_decision(); };
+  return std::any_of(accepted_.begin(), accepted_.end(), awaits) ||
+         std::any_of(called_.begin(), called_.end(), awaits);
+}
+
 bool Links::begin(Link& link, base::UniqueFd socket, Link::Stage stage, std::uint64_t now_ns) {
   std::size_t place = 0;
   if (link.side == Link::Side::accepted) {

@@ -53,6 +53,8 @@ class Links {
   /// The connection of an epoll event, if it is still the one that the event is about.
   [[nodiscard]] Link* find(std::uint64_t token) noexcept;
   [[nodiscard]] std::span<Link> accepted() noexcept { return accepted_; }
+  /// Whether any handshake does (Handshake::awaits_decision).
+  [[nodiscard]] bool await_decision() const noexcept;
 
   /// Puts a socket into a place. False: the kernel refuses to watch it.
   [[nodiscard]] bool begin(Link& link, base::UniqueFd socket, Link::Stage stage,

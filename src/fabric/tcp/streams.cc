@@ -126,12 +126,13 @@ base::Error Streams::adopt(std::uint32_t peer, unsigned lane, int socket) {
 void Streams::give_up(std::uint32_t peer, const base::Error& why) {
   Peer& other = peer_at(peer);
   if (other.state != Peer::State::wanted) return;
-  if (!other.has_left) return lose(peer, why);
+  const bool has_ended = other.has_left || why.error_class() == ErrorClass::proc_aborted;
+  if (!has_ended) return lose(peer, why);
   other.gone = true;
   other.no_way = why.text();
 }
 
-/// Of a peer that has left and ended.
+/// Of a peer that has left and ended. A message that is cancelled soon is none that it lacks.
 Post Streams::post_without_way(std::uint32_t peer, wire::PacketKind kind) {
   constexpr std::uint64_t pause_ns = 2'000'000'000;
   if (wire::is_about_withdrawal(kind)) return Post::done;
@@ -140,7 +141,9 @@ Post Streams::post_without_way(std::uint32_t peer, wire::PacketKind kind) {
   if (now - other.refused_ns > pause_ns) other.refused_since_ns = now;
   other.refused_ns = now;
   if (now - other.refused_since_ns < config_.patience_ns) return Post::again;
-  lose(peer, has_left(peer, other.no_way.c_str()));
+  lose(peer, other.has_left ? has_left(peer, other.no_way.c_str())
+                            : base::failure(ErrorClass::proc_aborted, "%s; it may have left MPI",
+                                            other.no_way.c_str()));
   return Post::done;
 }
 

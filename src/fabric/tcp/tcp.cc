@@ -59,6 +59,19 @@ base::Error Tcp::open_streams() {
   return streams_->watch(connector_->descriptor());
 }
 
+void Tcp::leave(Leaving how) {
+  // For a connection that a peer may be using already; a stranger can make one look like that.
+  constexpr std::uint64_t patience_ns = 500'000'000;
+  await_until_ns_ = base::now_ns() + patience_ns;
+  streams_->leave(how);
+}
+
+bool Tcp::parted() const noexcept {
+  if (!streams_->parted()) return false;
+  const bool awaits = connector_ != nullptr && connector_->awaits_decision();
+  return !awaits || base::now_ns() >= await_until_ns_;
+}
+
 base::Error Tcp::resume() {
   connector_->forget_all();
   if (const base::Error error = open_streams(); error.failed()) return error;

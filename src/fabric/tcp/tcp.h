@@ -95,8 +95,8 @@ class Tcp {
 
   /// The orderly end: `leave`, then poll until `parted`, then `end`: from then on `poll` does
   /// nothing. See tcp::Streams.
-  void leave(Leaving how) { streams_->leave(how); }
-  [[nodiscard]] bool parted() const noexcept { return streams_->parted(); }
+  void leave(Leaving how);
+  [[nodiscard]] bool parted() const noexcept;
   void end() noexcept {
     ended_ = true;
     streams_->end();
@@ -128,6 +128,7 @@ class Tcp {
   std::vector<tcp::Connector::Event> events_;
   std::vector<std::uint32_t> unfound_;  ///< peers whose address is not known yet
   std::int64_t ask_again_ns_ = -1;      ///< for those, after a sleep; -1: never
+  std::uint64_t await_until_ns_ = 0;    ///< when leaving: what peers decide on, by base::now_ns
   std::uint32_t polls_ = 0;
   bool step_due_ = true;
   bool ended_ = false;

@@ -89,6 +89,26 @@ TEST(Handshake, Both_sides_prove_the_key_whoever_decides) {
   }
 }
 
+TEST(Handshake, Whose_peer_decides_knows_that_it_may_have_done_so) {
+  for (const std::uint32_t caller : {0U, 3U}) {
+    Exchange exchange(job(caller), job(3 - caller));
+    const bool caller_decides = caller == 0;
+    std::vector<bool> callers;
+    std::vector<bool> answerers;
+    exchange.run(1000, [&](unsigned /*number*/, const std::vector<std::byte>&) {
+      callers.push_back(exchange.caller.awaits_decision());
+      answerers.push_back(exchange.answerer.awaits_decision());
+    });
+    // On the way are hello, challenge, proof and, where the answerer decides, verdict.
+    const std::vector<bool> never(caller_decides ? 3 : 4, false);
+    const std::vector<bool> until_proof = {false, true, true};
+    const std::vector<bool> until_verdict = {false, false, true, true};
+    EXPECT_EQ(callers, caller_decides ? never : until_verdict);
+    EXPECT_EQ(answerers, caller_decides ? until_proof : never);
+    EXPECT_FALSE(exchange.caller.awaits_decision() || exchange.answerer.awaits_decision());
+  }
+}
+
 TEST(Handshake, Who_does_not_know_the_key_is_refused_by_both) {
   for (const std::uint32_t caller : {0U, 3U}) {
     Handshake::Job stranger = job(caller);
