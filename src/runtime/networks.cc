@@ -280,23 +280,38 @@ void Networks::close() noexcept {
   if (tcp_ != nullptr && parted_) tcp_->close();
 }
 
+Error Networks::may_return() const {
+  if (bundle_ != nullptr && !bundle_->pairs().returns()) {
+    return base::failure(
+        ErrorClass::other,
+        "MPI was left, and networks that are used together can be entered again "
+        "only if all are tcp. Open a session before the last MPI_Finalize or "
+        "MPI_Session_finalize, or set FULMAR_RAILS=off, or to a list of tcp alone");
+  }
+  if (verbs_ == nullptr) return {};
+  return base::failure(ErrorClass::other,
+                       "MPI was left, and the network verbs between the hosts cannot be entered "
+                       "again: the other ranks take no second connection from a process there. "
+                       "Open a session before the last MPI_Finalize or MPI_Session_finalize, or "
+                       "set FULMAR_FABRIC=shm,tcp (or shm,ofi)");
+}
+
 Error Networks::resume(device::Device& device) {
   if (!parted_) return {};
-  if (bundle_ != nullptr || verbs_ != nullptr) {
-    return base::failure(ErrorClass::other,
-                         "MPI was left, and the network %s between the hosts cannot be entered "
-                         "again: the other ranks "
-                         "take no second connection from a process there. Open a session before "
-                         "the last MPI_Finalize or MPI_Session_finalize, or set "
-                         "FULMAR_FABRIC=shm,tcp (or shm,ofi) and FULMAR_RAILS=off",
-                         network());
+  if (const Error error = may_return(); error.failed()) return error;
+  std::vector<std::uint32_t> known;
+  if (bundle_ != nullptr) {
+    known = bundle_->pairs().known_peers();
+    if (const Error error = bundle_->resume(); error.failed()) return error;
   }
-  const std::vector<std::uint32_t> known =
-      tcp_ != nullptr ? tcp_->streams().known_peers() : ofi_->known_peers();
   if (tcp_ != nullptr) {
+    known = tcp_->streams().known_peers();
     if (const Error error = tcp_->resume(); error.failed()) return error;
   }
-  if (ofi_ != nullptr) ofi_->resume();
+  if (ofi_ != nullptr) {
+    known = ofi_->known_peers();
+    ofi_->resume();
+  }
   parted_ = false;
   // Who asked this process to keep its messages does not remember that: as if it had said so.
   for (const std::uint32_t rank : known) {

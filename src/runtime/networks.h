@@ -79,6 +79,8 @@ class Networks {
   base::Error open_network(const Options& options);
   base::Error open_one(const Candidate& candidate, const Options& options);
   base::Error publish();
+  /// Fails (other) for networks that cannot be entered again.
+  [[nodiscard]] base::Error may_return() const;
   // networks_rails.cc
   base::Result<std::vector<RailPlan>> planned_rails(const Options& options) const;
   bool open_rails(std::span<const RailPlan> plans, const Options& options);

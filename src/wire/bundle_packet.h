@@ -23,7 +23,7 @@ enum class BundleWhat : std::uint8_t {
   piece = 2,   ///< the prefix of a packet posted in place
   news = 3,    ///< BundleNews; not in order, may get lost
   down = 4,    ///< BundleNews, in order: the sender has ended its side of a rail
-  bye = 5,     ///< nothing, in order: the sender leaves the job, and posts nothing behind this
+  bye = 5,     ///< nothing, in order: the sender leaves MPI, and posts nothing behind this
 };
 
 /// ```
@@ -31,18 +31,33 @@ enum class BundleWhat : std::uint8_t {
 ///  4  u32 ack       so many packets in order of the receiver's have come to their turn here
 ///  8  u8  what      a BundleWhat
 ///  9  u8  flags     of those below
-/// 10  6 bytes       0
+/// 10  u16 life      of the sender, see below
+/// 12  u16 to_life   of the receiver, as far as the sender knows; 0: it has not heard of it
+/// 14  u16           0
 /// ```
+///
+/// A process that leaves MPI and enters it again begins another life; both count anew then. Lives
+/// are counted from 1, and 1 comes behind 65535. So a packet tells whether it belongs to what the
+/// two have in common now, or is a late one of an earlier time.
 struct BundlePacket {
   std::uint32_t number = 0;
   std::uint32_t ack = 0;
   std::uint8_t what = 0;
   std::uint8_t flags = 0;
-  std::uint16_t reserved_first = 0;
-  std::uint32_t reserved = 0;
+  std::uint16_t life = 0;
+  std::uint16_t to_life = 0;
+  std::uint16_t reserved = 0;
 };
 static_assert(sizeof(BundlePacket) == 16 && offsetof(BundlePacket, what) == 8);
-static_assert(offsetof(BundlePacket, reserved_first) == 10);
+static_assert(offsetof(BundlePacket, life) == 10 && offsetof(BundlePacket, to_life) == 12);
+
+constexpr std::uint16_t bundle_life_after(std::uint16_t life) noexcept {
+  return life == UINT16_MAX ? 1 : static_cast<std::uint16_t>(life + 1);
+}
+/// Whether `life` comes behind `other`; lives that are far apart have no order.
+constexpr bool is_later_bundle_life(std::uint16_t life, std::uint16_t other) noexcept {
+  return static_cast<std::int16_t>(static_cast<std::uint16_t>(life - other)) > 0;
+}
 
 /// The receiver is to tell soon how far it has come.
 inline constexpr std::uint8_t bundle_answer_soon = 1;
@@ -73,8 +88,9 @@ enum class BundlePlace : std::uint8_t { packet, in_place };
 /// Numbers and rail are the receiver's to judge.
 constexpr const char* fault_of(const BundlePacket& packet, BundlePlace place,
                                std::size_t rest) noexcept {
-  if (packet.reserved != 0 || packet.reserved_first != 0 || packet.flags > bundle_answer_soon)
+  if (packet.reserved != 0 || packet.flags > bundle_answer_soon)
     return "reserved bits that are set";
+  if (packet.life == 0) return "no life of its sender";
   const auto what = static_cast<BundleWhat>(packet.what);
   if ((what == BundleWhat::piece) != (place == BundlePlace::in_place)) return "an unknown kind";
   switch (what) {

@@ -3,9 +3,7 @@
 """Two hosts with two networks between them, used at once (decision 0011)."""
 
 import errno
-import pathlib
 import subprocess
-import tempfile
 import time
 
 import support
@@ -82,19 +80,15 @@ class Rails(support.HostsTest):
         carried = [after - start for after, start in zip(self.carried(), before)]
         self.assertLess(min(carried), 0.2 * MB, "the one network that both have")
 
-    def test_nobody_comes_back(self):
-        """The end of the last session is the end of MPI over rails, and the text names the setting that allows more. Who
-        ends a job through Hydra may lose what it has written before, so the text goes into a file."""
-        program = BUILD / "tests" / "mpi.session.reentry"
-        for rails, allowed in (("auto", False), ("off", True)):
-            with self.subTest(rails=rails), tempfile.TemporaryDirectory(dir=BUILD) as folder:
-                text = pathlib.Path(folder) / "text"
-                result = self.on("node0", HYDRA, "-hosts", "node0,node1", "-n", 2, "sh", "-c", f"exec {program} 2>>{text}",
-                                 env={"FULMAR_RAILS": rails})
-                self.assertEqual(result.returncode == 0, allowed, result.stdout)
-                refusal = "network rails between the hosts cannot be entered again"
-                self.assertEqual(refusal in text.read_text(), not allowed)
-                self.assertEqual("FULMAR_RAILS=off" in text.read_text(), not allowed)
+    def test_ranks_come_back(self):
+        """MPI is left and entered again over both rails, by some ranks and by all, and sends to ranks that have left end."""
+        for program, ranks in (("session.reentry", 2), ("session.reentry", 5), ("session.cancel_before_world", 2),
+                               ("session.cancel_after_end", 2), ("environment.cancel_in_finalize", 2)):
+            with self.subTest(program=program, ranks=ranks):
+                result = self.on("node0", HYDRA, "-hosts", "node0,node1", "-n", ranks, BUILD / "tests" / f"mpi.{program}",
+                                 timeout=120)
+                self.assertEqual(result.returncode, 0, result.stdout)
+                self.assertNotIn("given up", result.stdout)
 
     def test_equal_rails_carry_equal_parts(self):
         self.rate("200mbit")

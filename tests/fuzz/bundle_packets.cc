@@ -26,7 +26,8 @@ struct Item {
   wire::Envelope envelope;
   std::vector<std::byte> bytes;
   std::size_t prefix_bytes = 0;
-  bool loses = false;  ///< the rail ends here
+  bool loses = false;   ///< the rail ends here
+  bool leaves = false;  ///< its connections end in good order
 };
 
 /// Brings what it is given, as if from rank 1. What is sent goes nowhere.
@@ -60,6 +61,8 @@ class InputRail final : public Rail {
     if (item.loses) {
       ended = true;
       Seat::lost(&seat_, 1, base::failure(base::ErrorClass::other, "it ends"));
+    } else if (item.leaves) {
+      Seat::left(&seat_, 1);
     } else if (item.prefix_bytes == 0) {
       sink.packet(1, item.envelope, fabric::Body(std::span<const std::byte>(item.bytes)));
     } else {
@@ -79,6 +82,14 @@ class InputRail final : public Rail {
   [[nodiscard]] bool gone(std::uint32_t /*peer*/) const noexcept override { return false; }
   [[nodiscard]] bool parted() const noexcept override { return true; }
   void end() noexcept override {}
+  [[nodiscard]] bool readmit(std::uint32_t) override { return false; }
+  [[nodiscard]] bool closing(std::uint32_t) const noexcept override { return false; }
+  [[nodiscard]] bool returns() const noexcept override { return true; }
+  [[nodiscard]] base::Error resume() override {
+    epoll_ = base::UniqueFd(::epoll_create1(EPOLL_CLOEXEC));
+    ended = false;
+    return {};
+  }
 
  private:
   static void in_place(fabric::SinkRef sink, const Item& item) {
@@ -129,7 +140,7 @@ struct GreedySink {
   }
 };
 
-/// Most headers are nearly right: small numbers, known kinds.
+/// Most headers are nearly right: small numbers, known kinds, the lives of now.
 Item next_item(std::span<const std::uint8_t>& input) {
   Item item;
   wire::BundlePacket head;
@@ -137,9 +148,11 @@ Item next_item(std::span<const std::uint8_t>& input) {
   head.ack = input[1] % 64 == 63 ? input[1] : 0;
   head.what = input[2] % 8;
   head.flags = input[3] == 255 ? 2 : input[3] % 2;
-  head.reserved_first = input[3] == 254 ? 1 : 0;
-  head.reserved = input[3] == 253 ? 1 : 0;
+  head.reserved = input[3] == 254 ? 1 : 0;
+  head.life = input[3] % 16 == 15 ? input[0] % 4 : 1;
+  head.to_life = input[3] % 16 == 14 ? input[0] % 4 : 0;
   item.loses = input[4] == 255;
+  item.leaves = input[4] == 253;
   const bool is_piece = head.what == static_cast<std::uint8_t>(wire::BundleWhat::piece);
   const std::size_t length = std::min<std::size_t>(input[5] % 64, input.size() - 6);
   const auto* const bytes = reinterpret_cast<const std::byte*>(&head);
@@ -157,6 +170,21 @@ struct Fixture {
   std::unique_ptr<fabric::Bundle> bundle;
   std::vector<InputRail*> rails;
   unsigned losses = 0;
+  unsigned returns = 0;
+  bool leaving = false;
+
+  /// The process leaves, or comes back when it can.
+  void go_or_come() {
+    if (!leaving) {
+      bundle->leave(fabric::Leaving::may_return);
+      leaving = true;
+    } else if (bundle->parted()) {
+      bundle->end();
+      if (bundle->resume().failed()) std::abort();
+      leaving = false;
+      ++returns;
+    }
+  }
 
   Fixture() {
     fabric::bundle::Config config;
@@ -200,14 +228,16 @@ void bundle_packets(std::span<const std::uint8_t> input) {
   }
   input = input.subspan(1);
   while (input.size() >= 6) {
+    if (input[4] == 252) fixture.go_or_come();
     InputRail& rail = *fixture.rails[input[4] % 2];
     rail.input.push_back(next_item(input));
     fixture.bundle->poll(sink);
   }
-  for (InputRail* rail : fixture.rails) rail->input.push_back({{}, {}, 0, true});
+  if (fixture.leaving) fixture.go_or_come();
+  for (InputRail* rail : fixture.rails) rail->input.push_back({{}, {}, 0, true, false});
   for (unsigned i = 0; i < 8; ++i) fixture.bundle->poll(sink);
-  // Everything ends, whatever has come: once, for posts and for the peer.
-  if (sink.ended != posted || fixture.losses > 1) std::abort();
+  // Everything ends, whatever has come: once, for posts, and in each life for the peer.
+  if (sink.ended != posted || fixture.losses > 1 + fixture.returns) std::abort();
 }
 
 }  // namespace fulmar::fuzz

@@ -141,6 +141,12 @@ class TwoBundles::TestedRail final : public bundle::Rail {
   void drop(std::uint32_t peer) override { rail_.drop(peer); }
   void leave(Leaving how) override { rail_.leave(how); }
   void close() noexcept override { rail_.close(); }
+  [[nodiscard]] bool readmit(std::uint32_t peer) override { return rail_.readmit(peer); }
+  [[nodiscard]] bool closing(std::uint32_t peer) const noexcept override {
+    return rail_.closing(peer);
+  }
+  [[nodiscard]] bool returns() const noexcept override { return rail_.returns(); }
+  [[nodiscard]] base::Error resume() override { return rail_.resume(); }
   [[nodiscard]] bool gone(std::uint32_t peer) const noexcept override { return rail_.gone(peer); }
   [[nodiscard]] bool parted() const noexcept override { return rail_.parted(); }
   void end() noexcept override { rail_.end(); }

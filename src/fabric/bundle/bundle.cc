@@ -68,4 +68,6 @@ void Bundle::end() noexcept { pairs_->end(); }
 
 void Bundle::close() noexcept { pairs_->close(); }
 
+base::Error Bundle::resume() { return pairs_->resume(); }
+
 }  // namespace fulmar::fabric

@@ -83,6 +83,9 @@ class Bundle {
   void end() noexcept;
   /// After `end`: who still tries to reach this process, which does not come back, learns so.
   void close() noexcept;
+  /// After `end`, if not closed: as if just opened, at the same addresses. Requires that
+  /// pairs().returns(). Fails (other) where the system has no descriptor left.
+  [[nodiscard]] base::Error resume();
 
   [[nodiscard]] const bundle::Pairs& pairs() const noexcept { return *pairs_; }
 

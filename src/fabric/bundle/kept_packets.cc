@@ -98,6 +98,31 @@ void KeptPackets::rewind() noexcept {
   unsent_begin_ = begin_;
 }
 
+void KeptPackets::begin_again(bool (*needed)(wire::PacketKind kind) noexcept) {
+  KeptPackets again(*budget_);
+  for (std::size_t at = begin_; at != end_;) {
+    const Record record = record_at(at);
+    const std::span<const std::byte> bytes(memory_.get() + at + rounded(sizeof record),
+                                           record.bytes);
+    at += step_of(record);
+    if (!needed(record.envelope.kind)) continue;
+    wire::Envelope envelope = record.envelope;
+    envelope.length -= static_cast<std::uint32_t>(header_bytes);
+    const auto head = wire::decode_bundle_packet(bytes);
+    // Room has always who does not ask for it.
+    static_cast<void>(again.add(envelope, static_cast<wire::BundleWhat>(head->what),
+                                bytes.subspan(header_bytes), Rank::own));
+  }
+  std::swap(memory_, again.memory_);
+  std::swap(capacity_, again.capacity_);
+  begin_ = again.begin_;
+  unsent_begin_ = again.unsent_begin_;
+  last_begin_ = again.last_begin_;
+  end_ = again.end_;
+  first_ = cursor_ = 0;
+  next_ = again.next_;
+}
+
 bool KeptPackets::acknowledge(std::uint32_t number) noexcept {
   // An older acknowledgement may come later, over another rail.
   const auto ahead = static_cast<std::int32_t>(number - first_);

@@ -66,6 +66,10 @@ class KeptPackets {
   /// All are to be sent again.
   void rewind() noexcept;
 
+  /// Nothing of it was taken: those of kinds that are `needed` are to be sent again, from number 0
+  /// on; the others are forgotten.
+  void begin_again(bool (*needed)(wire::PacketKind kind) noexcept);
+
   /// The peer has all before `number`. False if there are no such packets.
   [[nodiscard]] bool acknowledge(std::uint32_t number) noexcept;
   /// Forgets all packets and numbers.

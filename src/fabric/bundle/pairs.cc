@@ -172,12 +172,15 @@ void Pairs::stir(std::uint32_t number, Peer& peer) {
   stirred_.push_back(number);
 }
 
-/// Who has said `bye` takes nothing any more. Words to it are dropped; a message waits until its
-/// rails have ended, which then say what becomes of it.
-std::optional<Post> Pairs::other_answer(const Peer& peer, wire::PacketKind kind) const {
-  if (peer.state == Peer::State::lost || peer.said_bye) return Post::done;
+/// Who has said `bye` takes nothing until it is back. Words about flow are dropped, as is a
+/// question to one that never comes back; all else waits until its rails have ended, which then say
+/// what becomes of it. A process that leaves sends nothing.
+std::optional<Post> Pairs::other_answer(std::uint32_t number, const Peer& peer,
+                                        wire::PacketKind kind) const {
+  if (peer.state == Peer::State::lost || leaving_) return Post::done;
   if (!peer.has_bye && !peer.has_left) return std::nullopt;
-  if (leaving_ || wire::is_about_flow(kind) || wire::is_about_withdrawal(kind)) return Post::done;
+  if (wire::is_about_flow(kind)) return Post::done;
+  if (wire::is_about_withdrawal(kind) && gone(number)) return Post::done;
   if (peer.has_bye) return Post::again;
   return std::nullopt;
 }
@@ -187,7 +190,7 @@ Post Pairs::post(std::uint32_t number, const wire::Envelope& envelope,
   Peer& peer = peer_at(number);
   if (peer.state == Peer::State::single)
     return rails_[peer.rail].rail->post(number, envelope, body);
-  if (const auto answer = other_answer(peer, envelope.kind)) return *answer;
+  if (const auto answer = other_answer(number, peer, envelope.kind)) return *answer;
   if (peer.kept.has_unsent() && !send_unsent(number, peer)) return Post::again;
   if (!peer.kept.add(envelope, wire::BundleWhat::packet, body, KeptPackets::Rank::ordinary)) {
     return Post::again;
@@ -200,24 +203,34 @@ Post Pairs::post(std::uint32_t number, const wire::Envelope& envelope,
 bool Pairs::send_unsent(std::uint32_t number, Peer& peer) {
   while (peer.kept.has_unsent()) {
     const KeptPackets::Packet packet = peer.kept.first_unsent();
-    fill_in(peer, packet.bytes);
+    wire::BundlePacket head;
+    std::memcpy(&head, packet.bytes.data(), sizeof head);
+    const std::uint32_t packet_number = head.number;
+    head = head_for(peer, static_cast<wire::BundleWhat>(head.what), peer.kept.unsent_count() - 1);
+    head.number = packet_number;
+    head.flags = budget_.is_scarce() || peer.said_bye ? wire::bundle_answer_soon : 0;
+    std::memcpy(packet.bytes.data(), &head, sizeof head);
     if (transmit(number, peer, packet.envelope, packet.bytes) == Post::again) {
       stir(number, peer);
       return false;
     }
     peer.kept.note_sent();
-    peer.acknowledged = peer.received;
+    peer.acknowledged = head.ack;
     peer.silent_bytes = 0;
   }
   return true;
 }
 
-void Pairs::fill_in(const Peer& peer, std::span<std::byte> packet) const noexcept {
+/// A header without a number. `unsent`: so many packets in order wait behind it. Who has said its
+/// last word goes when that is acknowledged, so all else has to be on its way to it before.
+wire::BundlePacket Pairs::head_for(const Peer& peer, wire::BundleWhat what,
+                                   std::uint32_t unsent) const noexcept {
   wire::BundlePacket head;
-  std::memcpy(&head, packet.data(), sizeof head);
-  head.ack = peer.received;
-  head.flags = budget_.is_scarce() || peer.said_bye ? wire::bundle_answer_soon : 0;
-  std::memcpy(packet.data(), &head, sizeof head);
+  head.ack = peer.has_bye && unsent != 0 ? peer.bye_number : peer.received;
+  head.what = static_cast<std::uint8_t>(what);
+  head.life = life_;
+  head.to_life = peer.life;
+  return head;
 }
 
 void Pairs::set_primary(Peer& peer, std::uint8_t way) noexcept {
@@ -243,6 +256,10 @@ Post Pairs::transmit(std::uint32_t number, Peer& peer, const wire::Envelope& env
       const bool early = time - peer.since_ns < wait_ns;
       wait_ns += stagger_ns;
       if (early) continue;
+      // A rail drops such words to one that was away, even if it is back.
+      const bool may_be_dropped =
+          wire::is_about_flow(envelope.kind) || wire::is_about_withdrawal(envelope.kind);
+      if (may_be_dropped && !knock(number, peer, i)) continue;
     }
     if (rails_[way.rail].rail->post(number, envelope, bytes) == Post::again) continue;
     way.is_connected = true;
@@ -274,7 +291,7 @@ Post Pairs::post_in_place(std::uint32_t number, const wire::Envelope& envelope,
   if (peer.state == Peer::State::single) {
     return post_unchanged(number, peer, envelope, prefix, pieces, token);
   }
-  if (const auto answer = other_answer(peer, envelope.kind)) {
+  if (const auto answer = other_answer(number, peer, envelope.kind)) {
     if (*answer == Post::done) told_.push_back({token, Sent::lost});
     return *answer;
   }
@@ -301,8 +318,14 @@ void Pairs::poke(std::uint32_t number, Peer& peer) {
   for (std::uint8_t i = 0; i < peer.way_count; ++i) {
     Way& way = peer.ways[i];
     if (way.is_connected || way.ended_here) continue;
-    way.is_connected = post_news(number, peer, i);
+    way.is_connected = knock(number, peer, i);
   }
+}
+
+/// Sends something that is not needed, but has the rail connect. True once it is connected.
+bool Pairs::knock(std::uint32_t number, Peer& peer, std::uint8_t way) {
+  if (!post_news(number, peer, way, wire::bundle_signal_kind)) return false;
+  return peer.is_knocked = true;
 }
 
 /// The way by which so many bytes would be there first; none if that has enough under way.
@@ -326,10 +349,8 @@ Post Pairs::send_piece(std::uint32_t number, Peer& peer, std::uint32_t piece_num
   OutPiece& piece = peer.out->at(piece_number);
   Way& way = peer.ways[way_number];
   Member& member = rails_[way.rail];
-  wire::BundlePacket head;
+  wire::BundlePacket head = head_for(peer, wire::BundleWhat::piece, peer.kept.unsent_count());
   head.number = piece_number;
-  head.ack = peer.received;
-  head.what = static_cast<std::uint8_t>(wire::BundleWhat::piece);
   std::array<std::byte, header_bytes + max_prefix_bytes> prefix;
   std::memcpy(prefix.data(), &head, sizeof head);
   std::memcpy(prefix.data() + sizeof head, piece.prefix.data(), piece.prefix_bytes);

@@ -52,8 +52,12 @@
 /// **Leaving.** A process says `bye` to each peer, in order and last; it leaves its rails when each
 /// has acknowledged that, or says the same and has acknowledged all before. A rail that fails
 /// meanwhile costs nothing. Who says `bye` has got all that was sent to it before the answer, since
-/// the answer came behind it, and acknowledges it before it goes. Nobody comes back: a session that
-/// is opened after the last one was closed is refused.
+/// the answer came behind it, and acknowledges it before it goes.
+///
+/// **Coming back.** A process that has left may enter MPI again, at the same addresses, and both
+/// begin anew; each packet says which life of both it is of (pairs_lives.cc). What is sent to one
+/// that is away waits. Rails whose connections do not end with a life (verbs, libfabric) cannot be
+/// entered again, so neither can a bundle that has one.
 ///
 /// **Looking.** A rail that carries packets in order, or has something under way, is looked at with
 /// each poll; one that has brought nothing for long now and then, for each look may be a system
@@ -128,6 +132,13 @@ class Pairs {
   void end() noexcept;
   /// After `end`: who still tries to reach this process, which does not come back, learns so.
   void close() noexcept;
+  /// Whether `resume` works: all rails can be entered again. After the last `add`.
+  [[nodiscard]] bool returns() const noexcept;
+  /// After `end`, if not closed: as if just opened, at the same addresses. Requires `returns`.
+  /// Fails (other) where the system has no descriptor left.
+  [[nodiscard]] base::Error resume();
+  /// Those that were ever posted to, or that have posted.
+  [[nodiscard]] std::vector<std::uint32_t> known_peers() const;
   /// See TellsOfLeaving.
   [[nodiscard]] bool gone(std::uint32_t peer) const noexcept;
 
@@ -149,6 +160,7 @@ class Pairs {
     std::uint64_t resent_pieces = 0;
     std::uint64_t news = 0;  ///< packets that told nothing but how far we have come
     std::uint64_t dropped_rails = 0;
+    std::uint64_t outdated = 0;  ///< packets of an earlier life
   };
   [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
   [[nodiscard]] const Budget& budget() const noexcept { return budget_; }
@@ -186,17 +198,20 @@ class Pairs {
   [[nodiscard]] base::Result<std::vector<wire::BundleRail>> rails_of(std::uint32_t number) const;
   void stir(std::uint32_t number, Peer& peer);
   /// What to answer to a post for a peer that takes nothing for now, or ever; nothing for others.
-  [[nodiscard]] std::optional<Post> other_answer(const Peer& peer, wire::PacketKind kind) const;
+  [[nodiscard]] std::optional<Post> other_answer(std::uint32_t number, const Peer& peer,
+                                                 wire::PacketKind kind) const;
   [[nodiscard]] bool send_unsent(std::uint32_t number, Peer& peer);
   [[nodiscard]] Post transmit(std::uint32_t number, Peer& peer, const wire::Envelope& envelope,
                               std::span<const std::byte> bytes);
-  void fill_in(const Peer& peer, std::span<std::byte> packet) const noexcept;
+  [[nodiscard]] wire::BundlePacket head_for(const Peer& peer, wire::BundleWhat what,
+                                            std::uint32_t unsent) const noexcept;
   void set_primary(Peer& peer, std::uint8_t way) noexcept;
   [[nodiscard]] Post post_unchanged(std::uint32_t number, const Peer& peer,
                                     const wire::Envelope& envelope,
                                     std::span<const std::byte> prefix,
                                     std::span<const iovec> pieces, std::uint64_t token);
   void poke(std::uint32_t number, Peer& peer);
+  [[nodiscard]] bool knock(std::uint32_t number, Peer& peer, std::uint8_t way);
   [[nodiscard]] std::uint8_t best_way(const Peer& peer, std::uint64_t bytes) const noexcept;
   [[nodiscard]] Post send_piece(std::uint32_t number, Peer& peer, std::uint32_t piece_number,
                                 std::uint8_t way);
@@ -205,10 +220,12 @@ class Pairs {
   [[nodiscard]] bool is_due(const Member& member) const noexcept;
   unsigned tell(SinkRef sink);
   bool end_dropped();
+  void readmit(const Drop& side);
   bool attend_all();
   bool attend(std::uint32_t number, Peer& peer);
   [[nodiscard]] bool pay_news(std::uint32_t number, Peer& peer);
-  [[nodiscard]] bool post_news(std::uint32_t number, Peer& peer, std::uint8_t way);
+  [[nodiscard]] bool post_news(std::uint32_t number, Peer& peer, std::uint8_t way,
+                               wire::PacketKind kind);
 
   // pairs_receive.cc
   void take_packet(std::uint32_t rail, std::uint32_t number, const wire::Envelope& envelope,
@@ -245,6 +262,7 @@ class Pairs {
   void on_down(std::uint32_t number, Peer& peer, const wire::BundleNews& news);
   void announce_ends(Peer& peer);
   void finish_end(std::uint32_t number, Peer& peer, std::uint8_t way);
+  static void strand_pieces(Peer& peer, std::uint8_t way);
   bool send_stranded(std::uint32_t number, Peer& peer);
   void report_end(std::uint32_t number, const Peer& peer, const Way& way);
   void lose(std::uint32_t number, const base::Error& why);
@@ -252,11 +270,18 @@ class Pairs {
   bool bury();
 
   // pairs_ends.cc: leaving
-  void rail_left(std::uint32_t rail, std::uint32_t number);
-  void forget(std::uint32_t number, Peer& peer);
   void say_bye(Peer& peer);
   void advance_leaving();
-  [[nodiscard]] bool is_parted(const Peer& peer) const noexcept;
+  [[nodiscard]] bool is_parted(std::uint32_t number, const Peer& peer) const noexcept;
+  [[nodiscard]] bool takes_nothing(std::uint32_t number, const Peer& peer) const noexcept;
+
+  // pairs_lives.cc: coming back
+  [[nodiscard]] bool is_current(std::uint32_t number, Peer& peer, const wire::BundlePacket& head);
+  void rail_left(std::uint32_t rail, std::uint32_t number);
+  void knock_again(std::uint32_t number, Peer& peer, std::uint8_t way);
+  void forget(std::uint32_t number, Peer& peer);
+  void clear_session(Peer& peer);
+  void revive(std::uint32_t number, std::unique_ptr<Peer>& place);
 
   Config config_;
   base::UniqueFd epoll_;
@@ -268,6 +293,7 @@ class Pairs {
   std::vector<std::uint32_t> stirred_;  ///< peers for which something is to be done
   std::vector<std::uint32_t> attended_;
   std::vector<Drop> drops_;          ///< sides of rails to be ended, outside of any poll of them
+  std::vector<Drop> readmissions_;   ///< and then to be had again
   std::vector<std::uint32_t> lost_;  ///< peers whose loss is not told yet
   std::vector<Told> told_;           ///< of which the sink is not told yet
   std::vector<Told> telling_;
@@ -276,6 +302,7 @@ class Pairs {
   std::int64_t farewell_ends_ns_ = 0;
   Counters counters_;
   bool look_at_all_ = true;
+  std::uint16_t life_ = 1;
   bool leaving_ = false;
   Leaving how_ = Leaving::may_return;  ///< it leaves
   bool rails_left_ = false;

@@ -44,21 +44,32 @@ void Pairs::say_bye(Peer& peer) {
   peer.said_bye = peer.kept.add(envelope, wire::BundleWhat::bye, {}, KeptPackets::Rank::own);
 }
 
-/// The peer has all that was sent to it, and has been told all that it waits for.
-bool Pairs::is_parted(const Peer& peer) const noexcept {
+/// The peer has all that was sent to it, and has been told all that it waits for; or nothing has
+/// come from it since it was away, and it never comes back.
+bool Pairs::is_parted(std::uint32_t number, const Peer& peer) const noexcept {
   if (peer.state != Peer::State::several || !peer.has_talked()) return true;
+  if (peer.life == 0 && gone(number)) return true;
   const bool late = static_cast<std::int64_t>(now()) >= farewell_ends_ns_;
-  if (peer.has_bye && late) return true;
+  if (peer.has_bye && (late || takes_nothing(number, peer))) return true;
   if (peer.owes_news || peer.has_pieces()) return false;
+  if (peer.kept.empty()) return true;
   // Who has said goodbye itself may be gone before it acknowledges ours; but ours has to be on its
   // way ahead of the rails' own, or it looks as if this process had died.
-  const bool only_bye = peer.said_bye && peer.kept.count() == 1 && peer.kept.unsent_count() == 0;
-  return peer.kept.empty() || (peer.has_bye && only_bye);
+  const bool only_bye = peer.said_bye && peer.kept.count() == 1;
+  return peer.has_bye && only_bye && !peer.kept.has_unsent();
+}
+
+/// The rails of the peer are closing: it waits for nothing of this process any more.
+bool Pairs::takes_nothing(std::uint32_t number, const Peer& peer) const noexcept {
+  const std::span<const Way> ways(peer.ways.data(), peer.way_count);
+  return std::any_of(ways.begin(), ways.end(), [&](const Way& way) {
+    return !way.ended_here && rails_[way.rail].rail->closing(number);
+  });
 }
 
 void Pairs::advance_leaving() {
-  for (const auto& peer : peers_) {
-    if (peer != nullptr && !is_parted(*peer)) return;
+  for (std::uint32_t number = 0; number < config_.size; ++number) {
+    if (peers_[number] != nullptr && !is_parted(number, *peers_[number])) return;
   }
   for (std::uint32_t number = 0; number < config_.size; ++number) {
     Peer* const peer = peers_[number].get();
@@ -92,52 +103,6 @@ bool Pairs::gone(std::uint32_t number) const noexcept {
   const std::span<const Way> ways(peer->ways.data(), peer->way_count);
   return std::any_of(ways.begin(), ways.end(),
                      [&](const Way& way) { return rails_[way.rail].rail->gone(number); });
-}
-
-void Pairs::rail_left(std::uint32_t rail, std::uint32_t number) {
-  Peer* const peer = peers_[number].get();
-  const bool several = peer != nullptr && peer->state == Peer::State::several;
-  if (!several || !peer->has_talked()) {
-    if (config_.left != nullptr) config_.left(config_.owner, number);
-    return;
-  }
-  const auto way = peer->way_of(rail);
-  if (!way || rails_left_ || peer->ways[*way].ended_here) return;
-  if (!peer->has_bye) {
-    return end_way(number, *peer, *way,
-                   base::failure(base::ErrorClass::other,
-                                 "rank %u has closed its connection before its last word", number));
-  }
-  peer->ways[*way].is_connected = false;
-  for (std::uint8_t i = 0; i < peer->way_count; ++i) {
-    if (peer->ways[i].is_connected) return;
-  }
-  forget(number, *peer);
-}
-
-/// The peer has left in good order.
-void Pairs::forget(std::uint32_t number, Peer& peer) {
-  if (peer.out != nullptr) {
-    OutPieces& out = *peer.out;
-    for (std::uint32_t i = out.base(); i != out.next_number(); ++i) {
-      if (out.at(i).state != OutPiece::State::none) conclude(out.at(i), Sent::lost);
-    }
-  }
-  ++peer.epoch;
-  peer.has_left = true;
-  peer.has_bye = peer.said_bye = peer.owes_news = peer.is_heard = false;
-  peer.kept.clear();
-  peer.received = peer.acknowledged = 0;
-  peer.silent_bytes = peer.since_ns = 0;
-  peer.out.reset();
-  peer.in.reset();
-  set_primary(peer, no_way);
-  // What was given up stays so: the provider takes no further connection for it.
-  for (Way& way : peer.ways) {
-    way.is_connected = way.ended_there = way.told = false;
-    way.speed.forget_under_way();
-  }
-  if (config_.left != nullptr) config_.left(config_.owner, number);
 }
 
 std::vector<Pairs::WayFigures> Pairs::figures_of(std::uint32_t number) const {

@@ -39,7 +39,7 @@ unsigned Pairs::poll(SinkRef sink) {
   }
   look_at_all_ = false;
   bool moved = false;
-  if (!drops_.empty()) moved = end_dropped();
+  if (!drops_.empty() || !readmissions_.empty()) moved = end_dropped();
   if (!stirred_.empty()) moved = attend_all() || moved;
   if (leaving_ && !rails_left_) advance_leaving();
   if (!lost_.empty()) moved = bury() || moved;
@@ -64,6 +64,8 @@ bool Pairs::end_dropped() {
     member.quiet_looks = 0;  // it has ends of packets in place to tell
   }
   drops_.clear();
+  for (const Drop& side : readmissions_) readmit(side);
+  readmissions_.clear();
   return true;
 }
 
@@ -90,7 +92,8 @@ bool Pairs::attend(std::uint32_t number, Peer& peer) {
   if (waiting != 0 && !send_unsent(number, peer)) stir(number, peer);
   bool moved = peer.kept.unsent_count() != waiting;
   if (peer.has_pieces()) moved = send_stranded(number, peer) || moved;
-  if (peer.owes_news) {
+  // Who has said its last word is not to go before it has been sent all.
+  if (peer.owes_news && (!peer.has_bye || !peer.kept.has_unsent())) {
     if (pay_news(number, peer)) {
       moved = true;
     } else {
@@ -106,26 +109,23 @@ bool Pairs::pay_news(std::uint32_t number, Peer& peer) {
   for (std::uint8_t i = 0; way == no_way && i < peer.way_count; ++i) {
     if (peer.ways[i].is_connected && !peer.ways[i].ended_here) way = i;
   }
-  if (way == no_way || !post_news(number, peer, way)) return false;
+  if (way == no_way || !post_news(number, peer, way, wire::bundle_news_kind)) return false;
   rails_[peer.ways[way].rail].rail->flush();
   return true;
 }
 
-bool Pairs::post_news(std::uint32_t number, Peer& peer, std::uint8_t way) {
-  wire::BundlePacket head;
-  head.ack = peer.received;
-  head.what = static_cast<std::uint8_t>(wire::BundleWhat::news);
+bool Pairs::post_news(std::uint32_t number, Peer& peer, std::uint8_t way, wire::PacketKind kind) {
+  const wire::BundlePacket head = head_for(peer, wire::BundleWhat::news, peer.kept.unsent_count());
   const wire::BundleNews news = peer.in == nullptr ? wire::BundleNews() : peer.in->news();
   std::array<std::byte, sizeof head + sizeof news> bytes;
   std::memcpy(bytes.data(), &head, sizeof head);
   std::memcpy(bytes.data() + sizeof head, &news, sizeof news);
-  const wire::Envelope envelope{wire::bundle_news_kind, 0, 0, 0,
-                                static_cast<std::uint32_t>(bytes.size())};
+  const wire::Envelope envelope{kind, 0, 0, 0, static_cast<std::uint32_t>(bytes.size())};
   if (rails_[peer.ways[way].rail].rail->post(number, envelope, bytes) == Post::again) return false;
   ++counters_.news;
-  peer.acknowledged = peer.received;
+  peer.acknowledged = head.ack;
   peer.silent_bytes = 0;
-  peer.owes_news = false;
+  peer.owes_news = peer.owes_news && head.ack != peer.received;
   return true;
 }
 
@@ -144,7 +144,7 @@ bool Pairs::arm() {
   deadline_ns_ = -1;
   if (ended_) return true;
   const auto time = static_cast<std::int64_t>(now());
-  bool quiet = told_.empty() && drops_.empty() && lost_.empty();
+  bool quiet = told_.empty() && drops_.empty() && readmissions_.empty() && lost_.empty();
   for (const Member& member : rails_) quiet = member.rail->arm() && quiet;
   for (const std::uint32_t number : stirred_) {
     const Peer& peer = *peers_[number];

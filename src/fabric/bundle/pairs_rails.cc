@@ -123,7 +123,12 @@ void Pairs::finish_end(std::uint32_t number, Peer& peer, std::uint8_t way_number
   if (std::exchange(way.is_over, true)) return;
   report_end(number, peer, way);
   way.speed.forget_under_way();
-  if (peer.out == nullptr) return;
+  if (peer.out != nullptr) strand_pieces(peer, way_number);
+}
+
+/// What is under way there never arrives.
+void Pairs::strand_pieces(Peer& peer, std::uint8_t way_number) {
+  peer.ways[way_number].speed.forget_under_way();
   OutPieces& out = *peer.out;
   for (std::uint32_t i = out.base(); i != out.next_number(); ++i) {
     OutPiece& piece = out.at(i);

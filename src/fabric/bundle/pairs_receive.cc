@@ -95,6 +95,7 @@ bool Pairs::accept(std::uint32_t rail, std::uint32_t number, Peer& peer,
     fault(number, wrong);
     return false;
   }
+  if (!is_current(number, peer, head)) return false;
   peer.is_heard = true;
   peer.has_left = false;
   peer.ways[*way].is_connected = true;
@@ -143,6 +144,7 @@ void Pairs::take_in_order(std::uint32_t number, Peer& peer, const wire::BundlePa
       return on_down(number, peer, read_as<wire::BundleNews>(rest));
     case wire::BundleWhat::bye:
       peer.has_bye = true;
+      peer.bye_number = head.number;
       return owe_news(number, peer);
     default:
       break;

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -47,16 +48,20 @@ struct Peer {
   bool stirred = false;           ///< listed: something is to be done for it
   bool owes_news = false;
   bool said_bye = false;
-  bool has_bye = false;     ///< the peer said it
-  bool has_left = false;    ///< it had left, and nothing came from it since
-  bool is_heard = false;    ///< something came from it
-  std::uint32_t epoch = 0;  ///< counts how often it has left
-  base::Error why;          ///< of `lost`
+  bool has_bye = false;          ///< the peer said it
+  bool has_left = false;         ///< it had left, and nothing came from it since
+  bool is_heard = false;         ///< something came from it
+  bool is_knocked = false;       ///< something was sent to it that has no number
+  std::uint16_t life = 0;        ///< of the peer; 0: nothing has come from it yet in this session
+  std::uint16_t least_life = 0;  ///< what is older is of an earlier session; 0: there was none
+  std::uint32_t epoch = 0;       ///< counts the sessions of the pair
+  base::Error why;               ///< of `lost`
   std::array<Way, wire::bundle_most_rails> ways;
 
   KeptPackets kept;
   std::uint32_t received = 0;      ///< packets in order
   std::uint32_t acknowledged = 0;  ///< of those, as far as the peer was told
+  std::uint32_t bye_number = 0;    ///< of the peer's last word, once it came
   std::uint64_t silent_bytes = 0;  ///< that came since
   std::uint64_t since_ns = 0;      ///< when a way for packets was first looked for
   std::uint64_t poked_at = 0;      ///< number of the poll in which unconnected ways were tried last
@@ -76,7 +81,12 @@ struct Peer {
   }
   [[nodiscard]] bool has_pieces() const noexcept { return out != nullptr && !out->empty(); }
   /// Whether anything was said by either side.
-  [[nodiscard]] bool has_talked() const noexcept { return is_heard || kept.next_number() != 0; }
+  [[nodiscard]] bool has_talked() const noexcept {
+    return is_heard || is_knocked || kept.next_number() != 0;
+  }
+  [[nodiscard]] bool is_connected() const noexcept {
+    return std::any_of(ways.begin(), ways.end(), [](const Way& way) { return way.is_connected; });
+  }
 };
 
 }  // namespace fulmar::fabric::bundle

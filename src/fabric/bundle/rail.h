@@ -54,13 +54,24 @@ class Rail {
   /// from within `poll`; `lost` need not be called.
   virtual void drop(std::uint32_t peer) = 0;
 
+  /// After `drop`: the rail connects to the peer anew when it is posted to, or when the peer does.
+  /// False: it cannot. Not from within `poll`.
+  [[nodiscard]] virtual bool readmit(std::uint32_t peer) = 0;
+
   virtual void leave(Leaving how) = 0;
   [[nodiscard]] virtual bool parted() const noexcept = 0;
   virtual void end() noexcept = 0;
+  /// Whether the rail can be entered again: its connections end when it is left, and new ones bring
+  /// nothing that was sent before. Then `resume`, after `end`, makes it as if just opened, at the
+  /// same address, with another descriptor. Fails (other).
+  [[nodiscard]] virtual bool returns() const noexcept = 0;
+  [[nodiscard]] virtual base::Error resume() = 0;
   /// After `end`, by a process that does not come back.
   virtual void close() noexcept = 0;
   /// See TellsOfLeaving; of what came over this rail.
   [[nodiscard]] virtual bool gone(std::uint32_t peer) const noexcept = 0;
+  /// The peer has said its last word on this rail, and takes nothing more over its connection.
+  [[nodiscard]] virtual bool closing(std::uint32_t peer) const noexcept = 0;
 };
 
 }  // namespace fulmar::fabric::bundle

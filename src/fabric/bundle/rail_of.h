@@ -24,6 +24,13 @@ concept Bundled =
       { view.address() };
     };
 
+/// Each stay has connections of its own. (libfabric's endpoints stay, and what was sent to one that
+/// is away waits there.)
+template <class P>
+concept Returns = requires(P& provider) {
+  { provider.resume() } -> std::same_as<base::Error>;
+};
+
 /// Makes a rail of a provider, which it owns.
 template <Bundled P>
 class RailOf final : public Rail {
@@ -70,9 +77,21 @@ class RailOf final : public Rail {
     }
   }
   void drop(std::uint32_t peer) override { provider_->drop(peer); }
+  [[nodiscard]] bool readmit(std::uint32_t peer) override {
+    if constexpr (requires { provider_->readmit(peer); }) {
+      provider_->readmit(peer);
+      return true;
+    } else {
+      return false;
+    }
+  }
   void leave(Leaving how) override { provider_->leave(how); }
   [[nodiscard]] bool gone(std::uint32_t peer) const noexcept override {
     return provider_->gone(peer);
+  }
+  [[nodiscard]] bool closing(std::uint32_t peer) const noexcept override {
+    if constexpr (requires { provider_->closing(peer); }) return provider_->closing(peer);
+    return false;
   }
   void close() noexcept override {
     if constexpr (requires { provider_->close(); }) provider_->close();
@@ -80,6 +99,15 @@ class RailOf final : public Rail {
   [[nodiscard]] bool parted() const noexcept override { return provider_->parted(); }
   void end() noexcept override {
     if constexpr (requires { provider_->end(); }) provider_->end();
+  }
+  [[nodiscard]] bool returns() const noexcept override { return Returns<P>; }
+  [[nodiscard]] base::Error resume() override {
+    if constexpr (Returns<P>) {
+      return provider_->resume();
+    } else {
+      return base::failure(base::ErrorClass::intern, "the network %s cannot be entered again",
+                           P::name);
+    }
   }
 
  private:

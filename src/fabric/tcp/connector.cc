@@ -156,6 +156,11 @@ void Connector::forget(std::uint32_t peer) noexcept {
   if (known != peers_.end()) known->second.taken = 0;
 }
 
+void Connector::readmit(std::uint32_t peer) noexcept {
+  const auto known = peers_.find(peer);
+  if (known != peers_.end()) known->second.taken = known->second.given_up = 0;
+}
+
 void Connector::forget_all() noexcept {
   for (auto& [number, peer] : peers_) peer.taken = 0;
 }

@@ -120,6 +120,8 @@ class Connector {
   /// either side begins.
   void forget(std::uint32_t peer) noexcept;
   void forget_all() noexcept;
+  /// Also what has failed is tried again when it is asked for, or when the peer does.
+  void readmit(std::uint32_t peer) noexcept;
 
   /// Whether a connection is under way that the peer may be using already: to leave now would break
   /// it. Of an accepted one the peer need not have proven the key.

@@ -156,6 +156,14 @@ void Streams::drop(std::uint32_t peer) {
   }
 }
 
+void Streams::readmit(std::uint32_t peer) {
+  const bool connected = std::any_of(peer_at(peer).lanes.begin(), peer_at(peer).lanes.end(),
+                                     [](const auto& lane) { return lane != nullptr; });
+  if (connected) return;
+  std::erase(lost_, peer);
+  peers_[peer] = std::make_unique<Peer>();
+}
+
 base::Error Streams::watch(int descriptor) {
   epoll_event event{};
   event.events = EPOLLIN;

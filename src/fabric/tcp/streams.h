@@ -88,6 +88,9 @@ class Streams {
   /// Closes all connections to the peer, and takes no further one: it is lost, without `lost` being
   /// called. Not from within `poll`.
   void drop(std::uint32_t peer);
+  /// After `drop`: as if there never was anything with this peer. Nothing for one that has a
+  /// connection.
+  void readmit(std::uint32_t peer);
   /// How long the peer's host may be silent when it has something to answer, from now on; see
   /// check_answers.
   void set_dead_after(std::uint32_t peer, std::uint32_t ms) { peer_at(peer).dead_after_ms = ms; }
@@ -124,6 +127,12 @@ class Streams {
   /// nothing any more of what was sent to it; until it is back, if it ever is.
   [[nodiscard]] bool gone(std::uint32_t peer) const noexcept {
     return peers_[peer] != nullptr && peers_[peer]->gone;
+  }
+
+  /// The peer has said its last word on its connection, and takes nothing more over it.
+  [[nodiscard]] bool closing(std::uint32_t peer) const noexcept {
+    return peers_[peer] != nullptr && peers_[peer]->lanes[0] != nullptr &&
+           peers_[peer]->lanes[0]->in.bye_received();
   }
 
   /// Begins the orderly end: what is posted from now on is not sent. Poll until `parted`: then

@@ -80,6 +80,12 @@ base::Error Tcp::resume() {
   return {};
 }
 
+void Tcp::readmit(std::uint32_t peer) {
+  streams_->readmit(peer);
+  std::erase(unfound_, peer);
+  if (connector_ != nullptr) connector_->readmit(peer);
+}
+
 void Tcp::find(std::uint32_t peer) {
   const auto blob = config_.find(config_.owner, peer);
   if (blob.failed()) return streams_->give_up(peer, blob.error());

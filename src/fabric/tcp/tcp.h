@@ -64,6 +64,7 @@ class Tcp {
   [[nodiscard]] std::uint32_t size() const noexcept { return streams_->size(); }
   [[nodiscard]] bool alive(std::uint32_t peer) const noexcept { return streams_->alive(peer); }
   [[nodiscard]] bool gone(std::uint32_t peer) const noexcept { return streams_->gone(peer); }
+  [[nodiscard]] bool closing(std::uint32_t peer) const noexcept { return streams_->closing(peer); }
 
   /// `again` until there is a connection, which the first post asks for. A packet for a peer that
   /// is known to be dead is dropped: `done`.
@@ -82,6 +83,9 @@ class Tcp {
   }
   /// Ends the connections to the peer for good, without calling `lost`. Not from within `poll`.
   void drop(std::uint32_t peer) { streams_->drop(peer); }
+  /// After `drop`: connects to the peer anew when it is posted to, or when the peer does. Not from
+  /// within `poll`.
+  void readmit(std::uint32_t peer);
   template <Sink S>
   unsigned poll(S& sink) {
     return poll_any(SinkRef(sink));

@@ -11,15 +11,17 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "fabric/bundle/bundle.h"
 #include "fabric/bundle/pairs.h"
+#include "wire/travels.h"
 
 /// Two processes, the rails between them made of queues: each carries so many bytes with each tick
-/// of a clock of its own, and dies on command.
+/// of a clock of its own, and dies on command. They are left and entered again as those of tcp are.
 namespace fulmar::fabric {
 
 /// One rail between ranks 0 and 1. As with a connection of TCP, what was sent before it breaks may
@@ -31,6 +33,7 @@ struct TestLine {
     std::size_t prefix_bytes = 0;
     std::size_t taken = 0;  ///< payload bytes that were handed over
     std::uint64_t token = 0;
+    bool is_bye = false;  ///< of the rail: who sends it posts nothing behind it
   };
   std::deque<Item> queue[2];           ///< by receiver
   bool takes[2] = {true, true};        ///< by sender: posts are taken; else `again`
@@ -42,7 +45,13 @@ struct TestLine {
   std::size_t step_bytes = SIZE_MAX;             ///< payload is handed over in such steps
   std::uint64_t carried[2] = {0, 0};             ///< by receiver: bytes in place
   unsigned drops[2] = {0, 0};
-  bool gone[2] = {false, false};  ///< by process: it has left for good
+  bool gone[2] = {false, false};       ///< by process: it has left for good
+  bool is_open = true;                 ///< there is a connection, perhaps with one end
+  bool leaving[2] = {false, false};    ///< by process
+  bool away[2] = {false, false};       ///< by process: it has left
+  bool said_bye[2] = {false, false};   ///< by process; of this connection
+  bool heard_bye[2] = {false, false};  ///< by process; of this connection
+  bool closed[2] = {false, false};     ///< by process: it has closed its end of this connection
 
   void tick() {
     for (std::size_t& each : budget) {
@@ -53,6 +62,28 @@ struct TestLine {
   /// The cable is cut: nobody knows yet.
   void cut() { broken[0] = broken[1] = true; }
   void notice(std::uint32_t who) { to_notice[who] = true; }
+
+  void close() {
+    is_open = false;
+    for (std::uint32_t who = 0; who < 2; ++who) {
+      queue[who].clear();
+      said_bye[who] = heard_bye[who] = closed[who] = broken[who] = false;
+    }
+  }
+  void say_bye(std::uint32_t who) {
+    if (std::exchange(said_bye[who], true)) return;
+    Item bye;
+    bye.is_bye = true;
+    queue[1 - who].push_back(bye);
+  }
+  /// Both have to be there for it. Who is leaving says so at once.
+  void connect() {
+    if (away[0] || away[1] || lost[0] || lost[1]) return;
+    is_open = true;
+    for (std::uint32_t who = 0; who < 2; ++who) {
+      if (leaving[who]) say_bye(who);
+    }
+  }
 };
 
 class TestRail final : public bundle::Rail {
@@ -73,6 +104,7 @@ class TestRail final : public bundle::Rail {
     EXPECT_EQ(envelope.length, body.size());
     if (line_.lost[self_]) return Post::done;
     if (!line_.takes[self_]) return Post::again;
+    if (const auto answer = other_answer(envelope.kind)) return *answer;
     if (!line_.broken[self_]) {
       line_.queue[1 - self_].push_back({envelope, {body.begin(), body.end()}, 0, 0, 0});
     }
@@ -86,6 +118,10 @@ class TestRail final : public bundle::Rail {
       return Post::done;
     }
     if (!line_.takes[self_]) return Post::again;
+    if (const auto answer = other_answer(envelope.kind)) {
+      if (*answer == Post::done) ended_.emplace_back(token, Sent::lost);
+      return *answer;
+    }
     TestLine::Item item{envelope, {prefix.begin(), prefix.end()}, prefix.size(), 0, token};
     for (const iovec& piece : pieces) {
       const auto* const from = static_cast<const std::byte*>(piece.iov_base);
@@ -102,8 +138,13 @@ class TestRail final : public bundle::Rail {
     for (const auto& [token, how] : ended) sink.sent(token, how);
     auto count = static_cast<unsigned>(ended.size());
     while (!line_.lost[self_] && deliver(sink)) ++count;
+    if (line_.is_open && line_.heard_bye[self_] && line_.closed[1 - self_]) {
+      line_.close();
+      bundle::Seat::left(&seat_, 1 - self_);
+      ++count;
+    }
     if (std::exchange(line_.to_notice[self_], false) && !line_.lost[self_]) {
-      end();
+      cut_off();
       bundle::Seat::lost(&seat_, 1 - self_,
                          base::failure(base::ErrorClass::proc_aborted, "the line is cut"));
     }
@@ -119,30 +160,70 @@ class TestRail final : public bundle::Rail {
   void drop(std::uint32_t) override {
     if (line_.lost[self_]) return;
     ++line_.drops[self_];
-    end();
+    cut_off();
     line_.to_notice[1 - self_] = true;
   }
+  [[nodiscard]] bool readmit(std::uint32_t) override {
+    line_.lost[self_] = line_.to_notice[self_] = false;
+    line_.close();
+    return true;
+  }
   void leave(Leaving how) override {
-    left_ = true;
+    line_.leaving[self_] = true;
     line_.gone[self_] = how == Leaving::for_good;
+    if (line_.is_open) line_.say_bye(self_);
   }
   void close() noexcept override {}
+  [[nodiscard]] bool closing(std::uint32_t) const noexcept override {
+    return line_.heard_bye[self_];
+  }
+  [[nodiscard]] bool returns() const noexcept override { return true; }
+  [[nodiscard]] base::Error resume() override {
+    EXPECT_TRUE(line_.away[self_]);
+    epoll_ = base::UniqueFd(::epoll_create1(EPOLL_CLOEXEC));
+    line_.leaving[self_] = line_.away[self_] = line_.lost[self_] = false;
+    line_.to_notice[self_] = false;
+    return {};
+  }
   [[nodiscard]] bool gone(std::uint32_t peer) const noexcept override { return line_.gone[peer]; }
   [[nodiscard]] bool parted() const noexcept override {
-    return left_ && line_.queue[1 - self_].empty();
+    if (!line_.leaving[self_]) return false;
+    return !line_.is_open || line_.lost[self_] || line_.heard_bye[1 - self_];
   }
   void end() noexcept override {
+    line_.away[self_] = true;
+    line_.queue[self_].clear();
+    if (!line_.is_open) return;
+    line_.closed[self_] = true;
+    if (line_.closed[1 - self_]) line_.close();
+  }
+
+ private:
+  void cut_off() noexcept {
     line_.lost[self_] = true;
     line_.broken[self_] = line_.broken[1 - self_] = true;
     line_.queue[self_].clear();
   }
 
- private:
+  /// As Streams::ready_peer.
+  [[nodiscard]] std::optional<Post> other_answer(wire::PacketKind kind) {
+    if (!line_.is_open) line_.connect();
+    const bool is_up = line_.is_open && !line_.closed[self_];
+    if (is_up && !line_.said_bye[self_] && !line_.heard_bye[self_]) return std::nullopt;
+    if (is_up && line_.said_bye[self_]) return Post::done;
+    return wire::is_about_flow(kind) ? Post::done : Post::again;
+  }
+
   bool deliver(SinkRef sink) {
     auto& queue = line_.queue[self_];
     std::size_t& budget = line_.budget[self_];
-    if (queue.empty() || budget == 0) return false;
+    if (queue.empty() || budget == 0 || line_.away[self_] || line_.closed[self_]) return false;
     TestLine::Item& item = queue.front();
+    if (item.is_bye) {
+      line_.heard_bye[self_] = true;
+      queue.pop_front();
+      return true;
+    }
     const std::uint32_t from = 1 - self_;
     if (item.prefix_bytes == 0) {
       const TestLine::Item taken = std::move(item);
@@ -184,7 +265,6 @@ class TestRail final : public bundle::Rail {
   bundle::Seat& seat_;
   base::UniqueFd epoll_;
   std::vector<std::pair<std::uint64_t, Sent>> ended_;
-  bool left_ = false;
 };
 
 /// A process: takes everything, and knows where the bytes of long messages belong.

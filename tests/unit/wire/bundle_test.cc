@@ -62,13 +62,14 @@ TEST(BundleAddress, Cut_and_damaged_ones_are_refused) {
 }
 
 TEST(BundlePacket, Decoder_wants_a_whole_header) {
-  BundlePacket packet{7, 8, 1, 1, 9, 0};
+  BundlePacket packet{7, 8, 1, 1, 9, 10, 0};
   std::vector<std::byte> bytes(sizeof packet);
   std::memcpy(bytes.data(), &packet, sizeof packet);
   const auto decoded = decode_bundle_packet(bytes);
   ASSERT_TRUE(decoded);
   EXPECT_EQ(decoded->number, 7U);
-  EXPECT_EQ(decoded->reserved_first, 9U);
+  EXPECT_EQ(decoded->life, 9U);
+  EXPECT_EQ(decoded->to_life, 10U);
   EXPECT_FALSE(decode_bundle_packet(std::span(bytes).first(bytes.size() - 1)));
 }
 
@@ -76,6 +77,7 @@ TEST(BundlePacket, Kinds_have_their_places_and_lengths) {
   const auto fault = [](BundleWhat what, BundlePlace place, std::size_t rest) {
     BundlePacket packet;
     packet.what = static_cast<std::uint8_t>(what);
+    packet.life = 1;
     return fault_of(packet, place, rest);
   };
   const auto packet = BundlePlace::packet;
@@ -95,6 +97,27 @@ TEST(BundlePacket, Kinds_have_their_places_and_lengths) {
   EXPECT_NE(fault(BundleWhat::bye, packet, 1), nullptr);
   EXPECT_NE(fault(static_cast<BundleWhat>(0), packet, 0), nullptr);
   EXPECT_NE(fault(static_cast<BundleWhat>(6), packet, 0), nullptr);
+}
+
+TEST(BundlePacket, Sender_has_a_life) {
+  BundlePacket packet;
+  packet.what = static_cast<std::uint8_t>(BundleWhat::packet);
+  EXPECT_NE(fault_of(packet, BundlePlace::packet, 0), nullptr);
+  packet.life = 1;
+  EXPECT_EQ(fault_of(packet, BundlePlace::packet, 0), nullptr);
+  packet.reserved = 1;
+  EXPECT_NE(fault_of(packet, BundlePlace::packet, 0), nullptr);
+}
+
+TEST(BundlePacket, Lives_are_counted_in_a_circle_without_0) {
+  EXPECT_EQ(bundle_life_after(1), 2U);
+  EXPECT_EQ(bundle_life_after(65535), 1U);
+  EXPECT_TRUE(is_later_bundle_life(2, 1));
+  EXPECT_FALSE(is_later_bundle_life(1, 2));
+  EXPECT_FALSE(is_later_bundle_life(7, 7));
+  EXPECT_TRUE(is_later_bundle_life(1, 65535));
+  EXPECT_TRUE(is_later_bundle_life(3, 65530));
+  EXPECT_FALSE(is_later_bundle_life(65535, 1));
 }
 
 }  // namespace
