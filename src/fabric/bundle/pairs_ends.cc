@@ -63,7 +63,7 @@ bool Pairs::is_parted(std::uint32_t number, const Peer& peer) const noexcept {
 bool Pairs::takes_nothing(std::uint32_t number, const Peer& peer) const noexcept {
   const std::span<const Way> ways(peer.ways.data(), peer.way_count);
   return std::any_of(ways.begin(), ways.end(), [&](const Way& way) {
-    return !way.ended_here && rails_[way.rail].rail->closing(number);
+    return way.is_connected && rails_[way.rail].rail->closing(number);
   });
 }
 
