@@ -3,8 +3,11 @@
 """Two hosts with two networks between them, used at once (decision 0011)."""
 
 import errno
+import pathlib
 import subprocess
+import tempfile
 import time
+import unittest
 
 import support
 from support import BUILD, FAKECLUSTER
@@ -12,6 +15,8 @@ from support import BUILD, FAKECLUSTER
 HYDRA = support.hydra()
 TRAFFIC = BUILD / "tests" / "rails_traffic"
 PROGRAMS = ("p2p.order", "p2p.modes", "p2p.probe", "p2p.types", "coll.levels", "partitioned.rounds")
+# The second adapter for libfabric, the first one for tcp.
+OFI_AND_TCP = "tcp:eth0+ofi:tcp;ofi_rxm:eth1"
 MB = 1_000_000
 
 
@@ -112,11 +117,11 @@ class Rails(support.HostsTest):
         one, other = self.share(TRAFFIC, 8, 2 * MB, FULMAR_RAILS="tcp:eth1+tcp:eth0")
         self.assertGreater(min(one, other), 2 * MB)
 
-    def cut_in_mid_message(self, rail, *how):
+    def cut_in_mid_message(self, rail, *how, rails="auto"):
         """A link goes down while long messages are under way: all arrive, within 10 s of it."""
         self.rate("200mbit")
         before = self.carried()
-        job = self.start(TRAFFIC, 24, 4 * MB, "both")
+        job = self.start(TRAFFIC, 24, 4 * MB, "both", FULMAR_RAILS=rails)
         support.wait_until(lambda: self.carried()[rail] - before[rail] > 5 * MB, "traffic on the rail")
         subprocess.run([FAKECLUSTER, *how], check=True)
         begin = time.monotonic()
@@ -158,6 +163,29 @@ class Rails(support.HostsTest):
         result = self.on("node0", HYDRA, "-hosts", "node0,node1", "-n", 2, BUILD / "bin" / "fulmar", "info", "--peers")
         self.assertEqual(result.returncode, 0, result.stdout)
         self.assertRegex(result.stdout, r"(?m)^ +1 +node1 +rails +another node, by tcp [0-9.]+ .B.*, tcp:10\.77\.1\.0/24 ")
+
+    @unittest.skipUnless(support.has_network("ofi"), "this build or machine has no libfabric")
+    def test_libfabric_beside_tcp(self):
+        self.rate("200mbit")
+        one, other = self.share(TRAFFIC, 8, 2 * MB, FULMAR_RAILS=OFI_AND_TCP)
+        self.assertGreater(min(one, other), 4 * MB)
+
+    @unittest.skipUnless(support.has_network("ofi"), "this build or machine has no libfabric")
+    def test_link_of_tcp_beside_libfabric_down(self):
+        self.cut_in_mid_message(0, "unplug", "node1", "0", rails=OFI_AND_TCP)
+
+    @unittest.skipUnless(support.has_network("ofi"), "this build or machine has no libfabric")
+    def test_nobody_comes_back_to_libfabric_beside_tcp(self):
+        """And the text names what allows it. Who ends a job through Hydra may lose what it has written before, so the text
+        goes into a file."""
+        program = BUILD / "tests" / "mpi.session.reentry"
+        with tempfile.TemporaryDirectory(dir=BUILD) as folder:
+            text = pathlib.Path(folder) / "text"
+            result = self.on("node0", HYDRA, "-hosts", "node0,node1", "-n", 2, "sh", "-c", f"exec {program} 2>>{text}",
+                             env={"FULMAR_RAILS": OFI_AND_TCP})
+            self.assertNotIn(result.returncode, (0, 124), result.stdout)
+            self.assertIn("can be entered again only if all are tcp", text.read_text())
+            self.assertIn("FULMAR_RAILS=off", text.read_text())
 
 
 support.main()

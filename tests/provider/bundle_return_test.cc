@@ -15,7 +15,8 @@
 #include "provider/tcp_net.h"
 #include "wire/bundle_address.h"
 
-/// MPI is left and entered again over several rails of tcp, which make their connections themselves.
+/// MPI is left and entered again over several rails of tcp, which make their connections
+/// themselves.
 namespace fulmar::fabric {
 namespace {
 
@@ -217,8 +218,7 @@ struct Bustle {
     } else {
       const std::uint32_t to = (self + 1 + random() % (size - 1)) % size;
       if (chance(5)) {
-        static_cast<void>(
-            rank.bundle->post(to, envelope(0, 0, wire::PacketKind::release), {}));
+        static_cast<void>(rank.bundle->post(to, envelope(0, 0, wire::PacketKind::release), {}));
       }
       std::int32_t& next = sent[self][to];
       if (next < most_messages && chance(10) && town.send(self, to, next) == Post::done) ++next;

@@ -8,10 +8,10 @@
 /// Processes that leave MPI and enter it again.
 ///
 /// What two processes have in common, all numbers and all that is kept, is a *session* of the pair:
-/// of one life of each. It ends when either of them has left. The rails end connection by connection,
-/// though, each at its own time: a process may be back, and heard over one rail, while the peer
-/// has not seen the end of another one, or is itself still leaving. So each packet names both lives,
-/// the peer's as far as it is known, and
+/// of one life of each. It ends when either of them has left. The rails end connection by
+/// connection, though, each at its own time: a process may be back, and heard over one rail, while
+/// the peer has not seen the end of another one, or is itself still leaving. So each packet names
+/// both lives, the peer's as far as it is known, and
 ///
 /// * one that is of an older life of its sender, or was meant for an older one of this process, is
 ///   dropped;
@@ -26,8 +26,8 @@
 /// packets, which know no life of the receiver, can be on them.
 namespace fulmar::fabric::bundle {
 
-/// Whether a packet is of the session that the pair has now, which it may begin. If not, it was said
-/// why, or it is of an earlier one.
+/// Whether a packet is of the session that the pair has now, which it may begin. If not, it was
+/// said why, or it is of an earlier one.
 bool Pairs::is_current(std::uint32_t number, Peer& peer, const wire::BundlePacket& head) {
   if (head.to_life != 0 && head.to_life != life_) {
     ++counters_.outdated;

@@ -218,8 +218,8 @@ TEST(BundleReturn, Late_packets_are_dropped) {
   send_at_last(pair, 0, 3);
   pair.settle();
   const auto before = pair.ranks[1].bundle->pairs().counters().outdated;
-  inject(pair, packet_of(2, 0, 1), 100);      // of an older life
-  inject(pair, packet_of(3, 2, 1), 101);      // for an older life
+  inject(pair, packet_of(2, 0, 1), 100);       // of an older life
+  inject(pair, packet_of(3, 2, 1), 101);       // for an older life
   inject(pair, packet_of(60'000, 0, 1), 102);  // so far away that it is older
   pair.settle();
   EXPECT_EQ(pair.ranks[1].bundle->pairs().counters().outdated, before + 3);

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fabric/bundle/bundle.h"
+#include "fabric/bundle/pairs.h"
+#include "fabric/bundle/rail_of.h"
+#include "fabric/ofi/open.h"
+#include "fabric/tcp/tcp.h"
+#include "provider/ofi_real.h"
+#include "provider/tcp_messages.h"
+#include "provider/tcp_net.h"
+
+/// Bundles of different networks: tcp, and the real libfabric beside it.
+namespace fulmar::fabric {
+namespace {
+
+using bundle::RailOf;
+using bundle::Seat;
+
+constexpr unsigned patience = 4'000'000;
+constexpr std::size_t tcp_rail = 0;
+constexpr std::size_t ofi_rail = 1;
+
+struct Mixed {
+  struct Rank {
+    Mixed* world = nullptr;
+    std::unique_ptr<Bundle> bundle;
+    std::vector<std::byte> address;
+    Seat* seats[2] = {};
+    std::vector<std::string> losses;
+  };
+  Rank ranks[2];
+  PlacingSink sinks[2];
+
+  Mixed() {
+    for (std::uint32_t self = 0; self < 2; ++self) open(self);
+  }
+  void open(std::uint32_t self) {
+    Rank& rank = ranks[self];
+    rank.world = this;
+    bundle::Config config;
+    config.self = self;
+    config.size = 2;
+    config.owner = &rank;
+    config.find = [](void* owner, std::uint32_t peer) {
+      return base::Result<std::vector<std::byte>>(
+          static_cast<Rank*>(owner)->world->ranks[peer].address);
+    };
+    config.lost = [](void* owner, std::uint32_t, const base::Error& why) {
+      static_cast<Rank*>(owner)->losses.push_back(why.text());
+    };
+    auto opened = Bundle::open(config);
+    ASSERT_TRUE(opened.ok()) << opened.error().text();
+    rank.bundle = std::move(*opened);
+    add_tcp(rank, self);
+    add_ofi(rank, self);
+    auto address = rank.bundle->address();
+    ASSERT_TRUE(address.ok()) << address.error().text();
+    rank.address = std::move(*address);
+  }
+  static void add_tcp(Rank& rank, std::uint32_t self) {
+    Tcp::Config config;
+    config.connect.self = self;
+    config.connect.size = 2;
+    config.connect.job_id = 42;
+    config.connect.key.fill(1);
+    config.connect.interfaces = "lo";
+    config.owner = rank.seats[tcp_rail] = &rank.bundle->next_seat();
+    config.find = Seat::find;
+    config.lost = Seat::lost;
+    config.left = Seat::left;
+    auto tcp = Tcp::open(config);
+    ASSERT_TRUE(tcp.ok()) << tcp.error().text();
+    ASSERT_TRUE(
+        rank.bundle->add(std::make_unique<RailOf<Tcp>>(std::move(*tcp)), "tcp", 1e9).ok());
+  }
+  static void add_ofi(Rank& rank, std::uint32_t self) {
+    ofi::Config config;
+    config.self = self;
+    config.size = 2;
+    config.job_id = 42;
+    config.key.fill(1);
+    config.owner = rank.seats[ofi_rail] = &rank.bundle->next_seat();
+    config.find = Seat::find;
+    config.lost = Seat::lost;
+    auto ofi = Ofi::open(config, "tcp;ofi_rxm");
+    ASSERT_TRUE(ofi.ok()) << ofi.error().text();
+    ASSERT_TRUE(
+        rank.bundle->add(std::make_unique<RailOf<Ofi>>(std::move(*ofi)), "ofi", 1e9).ok());
+  }
+  void poll() {
+    for (std::size_t rank = 0; rank < 2; ++rank) ranks[rank].bundle->poll(sinks[rank]);
+  }
+  /// Rank 0 has lost the other one over this rail.
+  void kill(std::size_t rail) {
+    Seat::lost(ranks[0].seats[rail], 1,
+               base::failure(base::ErrorClass::other, "the test ends this rail"));
+  }
+  [[nodiscard]] auto figures() const { return ranks[0].bundle->pairs().figures_of(1); }
+
+  /// Carries a message from rank 0 to rank 1; `each` is called between the polls.
+  template <class Each>
+  void carry(std::size_t bytes, Each&& each) {
+    Message message{1, pattern(bytes, 1)};
+    message.packet_bytes = ranks[0].bundle->in_place_limit(1) - sizeof(Prefix);
+    sinks[1].messages[1].resize(bytes);
+    bool done = false;
+    for (unsigned i = 0; i < patience && !done; ++i) {
+      const bool posted = message.step(*ranks[0].bundle, 1);
+      each(i);
+      poll();
+      done = posted && sinks[0].ended.size() == message.packets;
+    }
+    ASSERT_TRUE(done);
+    EXPECT_EQ(sinks[1].messages[1], message.bytes);
+    EXPECT_EQ(sinks[1].arrived[1], bytes);
+    for (const auto& [token, how] : sinks[0].ended) EXPECT_EQ(how, Sent::done);
+    EXPECT_TRUE(ranks[0].losses.empty() && ranks[1].losses.empty());
+  }
+};
+
+class BundleOfi : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string why = lacking_libfabric(); !why.empty()) GTEST_SKIP() << why;
+  }
+};
+
+TEST_F(BundleOfi, Tcp_and_libfabric_carry_one_message) {
+  Mixed two;
+  two.carry(30'000'000, [](unsigned) {});
+  const auto figures = two.figures();
+  ASSERT_EQ(figures.size(), 2U);
+  for (const auto& way : figures) EXPECT_GT(way.sent_bytes, 0U) << way.label;
+  EXPECT_FALSE(two.ranks[0].bundle->pairs().returns());
+}
+
+TEST_F(BundleOfi, Either_may_end_in_mid_message) {
+  for (const std::size_t rail : {tcp_rail, ofi_rail}) {
+    Mixed two;
+    bool killed = false;
+    two.carry(30'000'000, [&](unsigned) {
+      const auto figures = two.figures();
+      const bool both =
+          figures.size() == 2 && figures[0].sent_bytes > 0 && figures[1].sent_bytes > 0;
+      if (!both || std::exchange(killed, true)) return;
+      two.kill(rail);
+    });
+    ASSERT_TRUE(killed);
+    for (unsigned i = 0; i < 100'000 && two.ranks[1].bundle->pairs().figures_of(0)[rail].is_up;
+         ++i) {
+      two.poll();
+    }
+    for (const auto& rank : two.ranks) {
+      const std::uint32_t peer = &rank == &two.ranks[0] ? 1 : 0;
+      EXPECT_FALSE(rank.bundle->pairs().figures_of(peer)[rail].is_up);
+      EXPECT_TRUE(rank.bundle->pairs().figures_of(peer)[1 - rail].is_up);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fulmar::fabric
