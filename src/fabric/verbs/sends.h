@@ -7,8 +7,6 @@
 #include <span>
 #include <vector>
 
-#include "fabric/verbs/memory.h"
-
 namespace fulmar::fabric::verbs {
 
 /// Memory for one message under way.

@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-namespace fulmar::fabric::verbs {
+namespace fulmar::base {
 
 /// Whole pages, so that what an adapter pins is nobody else's.
 class Pages {
@@ -35,4 +35,4 @@ class Pages {
   std::span<std::byte> bytes_;
 };
 
-}  // namespace fulmar::fabric::verbs
+}  // namespace fulmar::base
