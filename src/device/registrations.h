@@ -147,7 +147,6 @@ class Registrations final : private base::MemoryWatch::Listener {
   /// begin: whatever holds an address range, the last that begins not behind it does.
   using Index = std::map<std::uintptr_t, Registration*>;
   using List = std::list<Registration>;
-  static constexpr std::size_t access_kinds = 3;
 
   struct Plan {
     base::AddressRange range;
@@ -184,7 +183,7 @@ class Registrations final : private base::MemoryWatch::Listener {
   base::MemoryWatch* watch_;
   Budget budget_;
   Figures figures_;
-  std::array<Index, access_kinds> indexes_;
+  std::array<Index, fabric::access_kinds> indexes_;
   std::map<std::uintptr_t, std::uintptr_t> owned_;  ///< begin, end
   List unused_;                                     ///< the last used first
   List used_;

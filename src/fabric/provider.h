@@ -240,10 +240,12 @@ concept SleepsOnDescriptor = Provider<P> && requires(P& provider, const P& view)
 
 /// Who may reach memory that a process has opened, besides the adapter at the process's own orders.
 enum class Access : std::uint8_t {
-  local,        ///< nobody: for the own side of `fetch` and `put`; has to be writable
-  peers_read,   ///< peers fetch from it; serves as the own side of `put`, too
-  peers_write,  ///< peers put into it; serves as the own side of both, too
+  local,         ///< nobody: for the own side of `fetch` and `put`; has to be writable
+  peers_read,    ///< peers fetch from it; serves as the own side of `put`, too
+  peers_write,   ///< peers put into it; serves as the own side of both, too
+  peers_change,  ///< peers fetch, put, and change it by `fetch_add` and `compare_swap`
 };
+inline constexpr std::size_t access_kinds = 4;
 
 /// Memory that an adapter knows. Keys mean something to the provider that made them alone.
 struct OpenMemory {
@@ -305,10 +307,80 @@ concept MovesRemotely =
       { P::max_remote_bytes } -> std::convertible_to<std::size_t>;
     };
 
-/// Mapped memory that is given to the designs of the study (channel/design_channel.h), which put
-/// their pipes there, and not to the rings of every day.
+/// What was put can be polled for in memory, and the peer needs no word of it: the papers' channel.
+///
+/// `puts_in_order()`: the bytes of one put become visible in the order of their addresses, the last
+/// one last, and puts to one peer in the order in which they were posted. So it is on InfiniBand
+/// and RoCE while no memory is opened with relaxed ordering, though no standard promises the former
+/// within one put. It is not so over iWARP, nor where several paths carry one connection. Who polls
+/// believes nothing that is not written at both ends of a put.
+///
+/// `put_quietly(peer, from, own_key, to)` puts and tells nobody of the end: many such puts cost one
+/// completion. Up to `copied_put_bytes` are copied before it returns (the key may be that of any
+/// memory then); longer memory stays as it is until the peer shows that it has seen the bytes. What
+/// is posted to this peer behind it arrives behind it, too. `done` also where there is no peer any
+/// more, or none that reads. `again` as for `put`.
+///
+/// `give_up(peer, why)`: what is in the peer's memory, or comes from it, makes no sense: it is
+/// lost.
 template <class P>
-concept LendsPipes = MapsPeers<P> && P::lends_pipes;
+concept PutsForPolling =
+    MovesRemotely<P> &&
+    requires(P& provider, const P& view, std::uint32_t peer, std::span<const std::byte> source,
+             std::uint32_t own_key, const RemotePlace& place, const base::Error& why) {
+      { view.puts_in_order() } -> std::same_as<bool>;
+      { provider.put_quietly(peer, source, own_key, place) } -> std::same_as<Post>;
+      { P::copied_put_bytes } -> std::convertible_to<std::size_t>;
+      { provider.give_up(peer, why) };
+    };
+
+/// Tokens of orders that a channel gives on its own behalf; nobody above uses such.
+constexpr std::uint64_t channel_token(std::uint32_t number) noexcept {
+  return std::uint64_t{number} << 32 | UINT32_MAX;
+}
+constexpr bool is_channel_token(std::uint64_t token) noexcept {
+  return static_cast<std::uint32_t>(token) == UINT32_MAX;
+}
+
+/// Hears of `put_and_tell`: `put_here(peer, word)` from within `poll`, behind everything that the
+/// peer had posted before.
+template <class S>
+concept LearnsOfPuts =
+    requires(S& sink, std::uint32_t peer, std::uint16_t word) { sink.put_here(peer, word); };
+
+/// `put_and_tell(peer, from, own_key, to, word, token)`: a put (of 0 bytes, too) whose end the
+/// peer's sink hears of, once the bytes are there: one order instead of a put and a packet. The
+/// word is the peer's, as all that comes.
+template <class P>
+concept TellsOfPuts =
+    MovesRemotely<P> && requires(P& provider, std::uint32_t peer, std::span<const std::byte> source,
+                                 std::uint32_t own_key, const RemotePlace& place,
+                                 std::uint16_t word, std::uint64_t token) {
+      { provider.put_and_tell(peer, source, own_key, place, word, token) } -> std::same_as<Post>;
+    };
+
+/// Eight bytes of a peer's memory (`peers_change`, at a multiple of eight) are changed in one step,
+/// as seen by all who change them so, over whichever connection of the same adapter; not by
+/// processors. What was there before comes into `was`, eight bytes of memory that is opened here.
+/// As `fetch` in everything else. `changes_memory()`: whether the adapter can.
+template <class P>
+concept ChangesRemotely =
+    MovesRemotely<P> &&
+    requires(P& provider, const P& view, std::uint32_t peer, std::span<std::byte> was,
+             std::uint32_t own_key, const RemotePlace& place, std::uint64_t value,
+             std::uint64_t token) {
+      { view.changes_memory() } -> std::same_as<bool>;
+      { provider.fetch_add(peer, was, own_key, place, value, token) } -> std::same_as<Post>;
+      {
+        provider.compare_swap(peer, was, own_key, place, value, value, token)
+      } -> std::same_as<Post>;
+    };
+
+/// Given to the designs of the study, whose pipes are put into its memory, and not to the channel
+/// of every day: mapped memory (channel/design_channel.h), or memory that peers put into
+/// (channel/remote_channel.h).
+template <class P>
+concept LendsPipes = (MapsPeers<P> || PutsForPolling<P>) && P::lends_pipes;
 
 /// The peer's address space can be read and written without its help. `reach(peer)` says whether
 /// that works for this peer (probed once); both calls move `bytes` completely or fail.

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -44,7 +45,11 @@ class SinkQueue final : public fabric::verbs::Queue {
     sent_.push_back(order.id);
     return Taken::yes;
   }
-  Taken put(std::span<const std::byte>, const fabric::verbs::RemoteOrder& order) override {
+  Taken put(std::span<const std::byte>, const fabric::verbs::PutOrder& order) override {
+    if (order.is_told) sent_.push_back(order.id);
+    return Taken::yes;
+  }
+  Taken change(std::span<std::byte>, const fabric::verbs::ChangeOrder& order) override {
     sent_.push_back(order.id);
     return Taken::yes;
   }
@@ -64,8 +69,14 @@ class InputAdapter final : public fabric::verbs::Adapter {
     traits_.receive_depth = 4;
     traits_.completion_depth = 200;
     traits_.longest_order = fabric::verbs::max_remote_bytes;
+    traits_.changes = true;
   }
-  std::deque<std::vector<std::byte>> input;
+  /// A packet, or what comes with a put that tells of itself.
+  struct Message {
+    std::vector<std::byte> bytes;
+    std::optional<std::uint32_t> word;
+  };
+  std::deque<Message> input;
   std::uint64_t cookie = 0;  ///< that the peer has to show, once it is connected
   bool fails_next = false;   ///< the next order that ends
 
@@ -92,14 +103,16 @@ class InputAdapter final : public fabric::verbs::Adapter {
       return 1;
     }
     if (input.empty() || posted_.empty()) return 0;
-    const auto message = std::move(input.front());
+    const Message message = std::move(input.front());
     input.pop_front();
-    if (!message.empty()) {
-      std::memcpy(posted_.front().memory.data(), message.data(), message.size());
+    if (!message.bytes.empty() && !message.word) {
+      std::memcpy(posted_.front().memory.data(), message.bytes.data(), message.bytes.size());
     }
-    completions[0].kind = Completion::Kind::came;
+    completions[0].kind = message.word ? Completion::Kind::told : Completion::Kind::came;
     completions[0].id = posted_.front().id;
-    completions[0].bytes = message.size();
+    // Of a put as many as the peer likes, wherever they went.
+    completions[0].bytes = message.word ? std::size_t{1} << 30 : message.bytes.size();
+    completions[0].word = message.word.value_or(0);
     posted_.pop_front();
     return 1;
   }
@@ -153,6 +166,7 @@ void look(fabric::verbs::Messages& messages, std::uint64_t& sum, Orders& orders)
   for (fabric::verbs::Arrival arrival; messages.next(arrival);) {
     if (arrival.peer != 1 || arrival.body.size() != arrival.envelope.length) std::abort();
     if (arrival.prefix_bytes >= arrival.body.size() && arrival.prefix_bytes != 0) std::abort();
+    sum += arrival.word;
     for (const std::byte byte : arrival.body) sum += std::to_integer<std::uint8_t>(byte);
   }
   for (fabric::verbs::EndedSend ended; messages.next_ended(ended); ++orders.ended) {
@@ -164,17 +178,38 @@ void look(fabric::verbs::Messages& messages, std::uint64_t& sum, Orders& orders)
 void order(fabric::verbs::Messages& messages, std::uint8_t which, Orders& orders) {
   static std::array<std::byte, 8> memory;
   const fabric::RemotePlace place{4096, 1};
-  const auto answer = which % 4 == 0 ? messages.fetch(1, memory, 1, place, orders.posted)
-                                     : messages.put(1, memory, 1, place, orders.posted);
+  const std::uint64_t token = orders.posted;
+  fabric::Post answer = fabric::Post::again;
+  switch (which % 5) {
+    case 0:
+      answer = messages.fetch(1, memory, 1, place, token);
+      break;
+    case 1:
+      answer = messages.put(1, memory, 1, place, token);
+      break;
+    case 2:
+      answer = messages.put_and_tell(1, memory, 1, place, 3, token);
+      break;
+    case 3:
+      answer = messages.change(1, memory, {{1, place, 0}}, token);
+      break;
+    default:
+      (void)messages.put_quietly(1, memory, 1, place);  // nobody hears of its end
+  }
   if (answer == fabric::Post::done) ++orders.posted;
 }
 
 /// Messages from the input: most with a header that is nearly right.
-std::vector<std::byte> next_message(std::span<const std::uint8_t>& input, std::uint64_t cookie,
-                                    std::uint32_t sequence) {
+InputAdapter::Message next_message(std::span<const std::uint8_t>& input, std::uint64_t cookie,
+                                   std::uint32_t sequence) {
   const auto* const noise = reinterpret_cast<const std::byte*>(input.data());
   const std::size_t body = std::min<std::size_t>(input[5] % 64, input.size() - 6);
   std::vector<std::byte> message(noise + 6, noise + 6 + body);
+  if (input[0] % 16 == 3) {
+    const std::uint64_t shown = cookie + (input[1] == 255 ? 1 : 0);
+    input = input.subspan(6 + body);
+    return {{}, wire::verbs_word(shown, sequence, 7)};
+  }
   if (input[0] != 0) {
     wire::VerbsPacket head;
     head.cookie = cookie + (input[0] == 255 ? 1 : 0);
@@ -187,7 +222,7 @@ std::vector<std::byte> next_message(std::span<const std::uint8_t>& input, std::u
     message.insert(message.begin(), bytes, bytes + sizeof head);
   }
   input = input.subspan(6 + body);
-  return message;
+  return {message, std::nullopt};
 }
 
 }  // namespace

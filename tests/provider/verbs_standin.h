@@ -39,6 +39,7 @@ struct VerbsHabits {
   wire::VerbsLink link = wire::VerbsLink::ethernet;
   std::uint8_t reads = 4;
   std::size_t longest_order = SIZE_MAX;
+  bool changes = true;
 };
 
 class VerbsStandIn;
@@ -63,10 +64,10 @@ struct VerbsWires {
 
 class QueueStandIn final : public verbs::Queue {
  public:
-  enum class Kind : std::uint8_t { message, fetch, put };
+  enum class Kind : std::uint8_t { message, fetch, put, change };
   /// An order on its way to the queue that carries it out.
   struct Mail {
-    std::vector<std::byte> bytes;  ///< of an inline message
+    std::vector<std::byte> bytes;  ///< of an inline message or put
     std::uint64_t id = 0;
     bool is_told = false;
     std::uint64_t serial = 0;  ///< of the sender's orders, from 1; 0: somebody slipped it in
@@ -74,11 +75,18 @@ class QueueStandIn final : public verbs::Queue {
     std::span<const std::byte> from;  ///< of a put, or another message; read late
     std::uint64_t bytes_to_fetch = 0;
     verbs::RemoteOrder order;
+    verbs::ChangeOrder change;
+    std::optional<std::uint32_t> word;
+    bool is_half_done = false;  ///< of a put: its front is there
 
     /// Takes the bytes of a message out of the sender's memory.
     void settle() {
       if (!from.empty()) bytes.assign(from.begin(), from.end());
       from = {};
+    }
+    /// What a put writes, from where it lies now.
+    [[nodiscard]] std::span<const std::byte> source() const {
+      return from.empty() ? std::span<const std::byte>(bytes) : from;
     }
   };
   /// As libibverbs numbers them.
@@ -106,7 +114,8 @@ class QueueStandIn final : public verbs::Queue {
   }
   verbs::Taken send(const verbs::SendOrder& order) override;
   verbs::Taken fetch(std::span<std::byte> to, const verbs::RemoteOrder& order) override;
-  verbs::Taken put(std::span<const std::byte> from, const verbs::RemoteOrder& order) override;
+  verbs::Taken put(std::span<const std::byte> from, const verbs::PutOrder& order) override;
+  verbs::Taken change(std::span<std::byte> was, const verbs::ChangeOrder& order) override;
   [[nodiscard]] std::string last_error() const override { return "the queue is broken"; }
 
   /// Nothing can be posted from now on.
@@ -137,7 +146,10 @@ class QueueStandIn final : public verbs::Queue {
   [[nodiscard]] std::optional<verbs::Taken> refuses_order();
   verbs::Taken launch(Mail order, std::span<std::byte> to);
   void serve();
-  [[nodiscard]] int carry_out(const Mail& order, std::vector<std::byte>& answer);
+  enum class Step : std::uint8_t { half, whole };
+  [[nodiscard]] Step write(Mail& order, std::byte* to);
+  [[nodiscard]] bool may_begin(const Mail& order) const;
+  [[nodiscard]] int carry_out(Mail& order, std::vector<std::byte>& answer, Step& step);
   void end(std::uint64_t serial, int status, std::vector<std::byte> answer = {});
   void settle();
   void tell(const Work& work, int status);
@@ -168,6 +180,8 @@ class VerbsStandIn final : public verbs::Adapter {
     traits_.completion_depth = wires.habits.completion_depth;
     traits_.reads = wires.habits.reads;
     traits_.longest_order = wires.habits.longest_order;
+    traits_.puts_in_order = true;
+    traits_.changes = wires.habits.changes;
     traits_.place = "10.0.0." + std::to_string(self + 1);
   }
   ~VerbsStandIn() override {
@@ -274,7 +288,9 @@ class VerbsStandIn final : public verbs::Adapter {
   /// Memory for a peer; null where it is not open for that.
   [[nodiscard]] std::byte* opened_at(const RemotePlace& place, std::uint64_t bytes, Access access) {
     for (const auto& [number, region] : regions_) {
-      if (region.peer_key != place.key || region.access != access) continue;
+      if (region.peer_key != place.key) continue;
+      const bool any = region.access == Access::peers_change;
+      if (!any && region.access != access) continue;
       if (region.holds(place.address, bytes)) return reinterpret_cast<std::byte*>(place.address);
     }
     return nullptr;
@@ -293,6 +309,17 @@ class VerbsStandIn final : public verbs::Adapter {
     completion.bytes = message.size();
     done_.push_back(completion);
   }
+  /// A buffer is used up by a put that tells of itself.
+  void tell(std::uint32_t word, std::size_t bytes, std::uint32_t queue) {
+    verbs::Completion completion;
+    completion.kind = verbs::Completion::Kind::told;
+    completion.id = buffers_.front().id;
+    completion.queue = queue;
+    completion.bytes = bytes;
+    completion.word = word;
+    buffers_.pop_front();
+    done_.push_back(completion);
+  }
 
   VerbsWires& wires_;
   verbs::Traits traits_;
@@ -307,191 +334,6 @@ class VerbsStandIn final : public verbs::Adapter {
   int happenings_fd_[2] = {-1, -1};
 };
 
-inline void VerbsWires::turn() {
-  for (const auto& [number, queue] : queues) {
-    queue->serve();
-    queue->settle();
-  }
-}
-
-inline QueueStandIn::~QueueStandIn() {
-  wires_.queues.erase(number_);
-  adapter_.own_.erase(this);
-  QueueStandIn* const from = other();
-  if (from == nullptr) return;
-  // What was on the way here is repeated for a while, and fails.
-  const auto first =
-      std::find_if(mail.begin(), mail.end(), [](const Mail& lost) { return lost.serial != 0; });
-  if (first != mail.end()) from->end(first->serial, no_answer);
-  // What was on the way there may arrive up to the first order that writes or answers.
-  const auto moves = std::find_if(from->mail.begin(), from->mail.end(),
-                                  [](const Mail& order) { return order.kind != Kind::message; });
-  from->mail.erase(moves, from->mail.end());
-  for (Mail& message : from->mail) message.settle();
-}
-
-inline std::optional<verbs::Taken> QueueStandIn::refuses_order() {
-  if (broken_) return verbs::Taken::failed;
-  if (wires_.refuses()) return verbs::Taken::later;
-  if (posted_ - freed_ >= depth()) std::abort();  // more than the queue takes
-  return std::nullopt;
-}
-
-inline verbs::Taken QueueStandIn::send(const verbs::SendOrder& order) {
-  if (const auto refused = refuses_order()) return *refused;
-  ++wires_.sends;
-  Mail sent;
-  if (order.is_inline) {
-    if (order.message.size() > inline_bytes()) std::abort();
-    sent.bytes.assign(order.message.begin(), order.message.end());
-  } else {
-    adapter_.check_registered(order.message, order.key);
-    sent.from = order.message;
-  }
-  sent.id = order.id;
-  sent.is_told = order.is_told;
-  return launch(std::move(sent), {});
-}
-
-inline verbs::Taken QueueStandIn::fetch(std::span<std::byte> to, const verbs::RemoteOrder& order) {
-  if (const auto refused = refuses_order()) return *refused;
-  if (to.empty() || to.size() > adapter_.traits_.longest_order) std::abort();
-  if (adapter_.check_registered(to, order.own_key).access == Access::peers_read) std::abort();
-  Mail sent;
-  sent.kind = Kind::fetch;
-  sent.bytes_to_fetch = to.size();
-  sent.order = order;
-  return launch(std::move(sent), to);
-}
-
-inline verbs::Taken QueueStandIn::put(std::span<const std::byte> from,
-                                      const verbs::RemoteOrder& order) {
-  if (const auto refused = refuses_order()) return *refused;
-  if (from.empty() || from.size() > adapter_.traits_.longest_order) std::abort();
-  adapter_.check_registered(from, order.own_key);
-  Mail sent;
-  sent.kind = Kind::put;
-  sent.from = from;
-  sent.order = order;
-  return launch(std::move(sent), {});
-}
-
-inline verbs::Taken QueueStandIn::launch(Mail order, std::span<std::byte> to) {
-  if (order.kind != Kind::message) {
-    order.id = order.order.id;
-    order.is_told = true;
-  }
-  order.serial = ++posted_;
-  Work work;
-  work.serial = order.serial;
-  work.id = order.id;
-  work.is_told = order.is_told;
-  work.from = order.from;
-  work.to = to;
-  works_.push_back(std::move(work));
-  QueueStandIn* const target = other();
-  if (failed_) {
-    fail_rest();
-  } else if (target == nullptr || target->peer_ != number_) {
-    end(order.serial, no_answer);
-  } else {
-    target->mail.push_back(std::move(order));
-  }
-  return verbs::Taken::yes;
-}
-
-/// Carries out what has come, in its order.
-inline void QueueStandIn::serve() {
-  while (!mail.empty() && !failed_) {
-    int status = 0;
-    std::vector<std::byte> answer;
-    if (mail.front().kind == Kind::message) {
-      if (!adapter_.has_buffers()) return;
-      mail.front().settle();
-      adapter_.deliver(mail.front().bytes, number_);
-    } else {
-      if (wires_.happens(wires_.habits.lag)) return;
-      status = carry_out(mail.front(), answer);
-    }
-    const std::uint64_t serial = mail.front().serial;
-    mail.pop_front();
-    QueueStandIn* const from = other();
-    if (from != nullptr && serial != 0) from->end(serial, status, std::move(answer));
-    if (status == 0) continue;
-    adapter_.happen({verbs::Happening::Kind::queue_failed, number_, "local access violation"});
-    fail_rest();
-  }
-}
-
-inline int QueueStandIn::carry_out(const Mail& order, std::vector<std::byte>& answer) {
-  if (order.kind == Kind::put) {
-    std::byte* const to =
-        adapter_.opened_at(order.order.place, order.from.size(), Access::peers_write);
-    if (to == nullptr) return not_opened;
-    if (other() == nullptr) std::abort();
-    other()->adapter_.check_registered(order.from, order.order.own_key);
-    std::memmove(to, order.from.data(), order.from.size());
-    return 0;
-  }
-  const std::byte* const from =
-      adapter_.opened_at(order.order.place, order.bytes_to_fetch, Access::peers_read);
-  if (from == nullptr) return not_opened;
-  answer.assign(from, from + order.bytes_to_fetch);
-  return 0;
-}
-
-/// The other side has answered, or will not.
-inline void QueueStandIn::end(std::uint64_t serial, int status, std::vector<std::byte> answer) {
-  for (Work& work : works_) {
-    if (work.serial != serial) continue;
-    work.status = status;
-    work.answer = std::move(answer);
-  }
-  settle();
-}
-
-inline void QueueStandIn::settle() {
-  while (!works_.empty() && works_.front().status) {
-    if (!works_.front().answer.empty() && wires_.happens(wires_.habits.answer_lag)) return;
-    const Work work = std::move(works_.front());
-    works_.pop_front();
-    if (!work.answer.empty()) {
-      std::memcpy(work.to.data(), work.answer.data(), work.answer.size());
-    }
-    tell(work, *work.status);
-    if (*work.status != 0) fail_rest();
-  }
-}
-
-inline void QueueStandIn::tell(const Work& work, int status) {
-  ++ended_;
-  if (!work.is_told && status == 0) return;
-  freed_ = ended_;
-  verbs::Completion completion;
-  completion.kind = status == 0 ? verbs::Completion::Kind::sent : verbs::Completion::Kind::failed;
-  completion.id = work.id;
-  completion.queue = number_;
-  completion.status = status;
-  adapter_.done_.push_back(completion);
-}
-
-/// The queue goes into the error state: what is on the way fails.
-inline void QueueStandIn::fail_rest() {
-  failed_ = true;
-  for (const Work& work : std::exchange(works_, {})) tell(work, flushed);
-  if (QueueStandIn* const target = other(); target != nullptr) {
-    std::erase_if(target->mail, [](const Mail& order) { return order.serial != 0; });
-  }
-}
-
-/// Whether an order that has not ended needs some of this memory.
-inline bool QueueStandIn::uses(std::span<const std::byte> memory) const {
-  const auto meets = [&](std::span<const std::byte> part) {
-    return !part.empty() && part.data() < memory.data() + memory.size() &&
-           memory.data() < part.data() + part.size();
-  };
-  return std::any_of(works_.begin(), works_.end(),
-                     [&](const Work& work) { return meets(work.from) || meets(work.to); });
-}
-
 }  // namespace fulmar::fabric
+
+#include "provider/verbs_standin_queue.h"

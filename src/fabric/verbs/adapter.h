@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -18,7 +19,8 @@
 /// headers) and what is made of it: tests put adapters of their own behind it.
 ///
 /// The orders of a queue are messages into buffers that the peer has posted, reads of its memory
-/// (`fetch`) and writes into it (`put`). A queue begins its orders as they were posted, and ends
+/// (`fetch`), writes into it (`put`) and changes of eight bytes of it (`change`, which in all that
+/// follows is a fetch). A queue begins its orders as they were posted, and ends
 /// them so, too: one completion stands for all orders before it, of whatever kind. In between this
 /// holds, and no more:
 ///
@@ -45,6 +47,8 @@ struct Traits {
   std::size_t completion_depth = 1;  ///< orders of all queues that may be on the way
   std::uint8_t reads = 1;  ///< fetches of a queue that it works at, each way; others wait in it
   std::size_t longest_order = 1;  ///< bytes of a fetch or put
+  bool puts_in_order = false;     ///< see fabric::PutsForPolling
+  bool changes = false;           ///< knows `Queue::change`
 };
 
 enum class Taken : std::uint8_t {
@@ -62,11 +66,26 @@ struct SendOrder {
   bool is_told = false;  ///< a completion follows; it stands for all orders of the queue before it
 };
 
-/// What a fetch and a put have in common. A completion always follows.
+/// What orders for memory have in common. A completion always follows, but for puts that say so.
 struct RemoteOrder {
   std::uint32_t own_key = 0;  ///< of the memory here
   RemotePlace place;
   std::uint64_t id = 0;
+};
+
+struct PutOrder : RemoteOrder {
+  bool is_inline = false;  ///< as in SendOrder
+  bool is_told = true;     ///< as in SendOrder
+  /// Uses up a buffer of the peer, who is told the word behind the bytes (Completion::Kind::told).
+  std::optional<std::uint32_t> word = std::nullopt;
+};
+
+/// Adds `value`, or puts it there if `expected` is found.
+struct ChangeOrder : RemoteOrder {
+  enum class Kind : std::uint8_t { add, swap };
+  Kind kind = Kind::add;
+  std::uint64_t value = 0;
+  std::uint64_t expected = 0;
 };
 
 struct ReceiveOrder {
@@ -92,11 +111,13 @@ class Queue {
   [[nodiscard]] virtual base::Error connect(const wire::VerbsCard& own,
                                             const wire::VerbsCard& theirs) = 0;
   virtual Taken send(const SendOrder& order) = 0;
-  /// Reads the peer's memory, or writes it: 1 to longest_order bytes. The memory here is the
-  /// adapter's until the completion, or until the queue is destroyed. A place that the peer has not
-  /// opened for this fails, and the connection with it, on both sides.
+  /// Reads the peer's memory, or writes it: 1 to longest_order bytes, with a word also none. The
+  /// memory here is the adapter's until the completion, or until the queue is destroyed. A place
+  /// that the peer has not opened for this fails, and the connection with it, on both sides.
   virtual Taken fetch(std::span<std::byte> to, const RemoteOrder& order) = 0;
-  virtual Taken put(std::span<const std::byte> from, const RemoteOrder& order) = 0;
+  virtual Taken put(std::span<const std::byte> from, const PutOrder& order) = 0;
+  /// Changes eight bytes of the peer; those that were there come into the eight bytes of `was`.
+  virtual Taken change(std::span<std::byte> was, const ChangeOrder& order) = 0;
   [[nodiscard]] virtual std::string last_error() const = 0;
 };
 
@@ -105,12 +126,14 @@ struct Completion {
   enum class Kind : std::uint8_t {
     sent,  ///< a message, a fetch or a put is done
     came,
+    told,  ///< a put with a word is done in the memory here
     failed,
   };
   Kind kind = Kind::sent;
   std::uint64_t id = 0;     ///< of the order
   std::uint32_t queue = 0;  ///< number of the queue
   std::size_t bytes = 0;    ///< that came
+  std::uint32_t word = 0;   ///< of `told`
   int status = 0;           ///< of `failed`, see text_of
 };
 

@@ -14,15 +14,25 @@ namespace fulmar::fabric::verbs {
 
 /// A packet that came. Its body is gone when the next one is asked for.
 struct Arrival {
+  enum class Kind : std::uint8_t {
+    packet,
+    in_place,  ///< posted so
+    word,      ///< none: a put has come that tells of itself
+  };
   std::uint32_t peer = 0;
   wire::Envelope envelope;
-  std::size_t prefix_bytes = 0;  ///< not 0: posted in place
+  Kind kind = Kind::packet;
+  std::uint16_t word = 0;
+  std::size_t prefix_bytes = 0;  ///< of one posted in place
   std::span<const std::byte> body;
 };
 
 /// The longest fetch or put. The same whatever the adapter: the least that any known one takes in
 /// one order (soft-RoCE). More would gain nothing, and hold up what is posted behind it.
 inline constexpr std::size_t max_remote_bytes = std::size_t{8} << 20;
+
+/// Quiet puts up to this length are copied: words of control, with room to spare.
+inline constexpr std::size_t copied_put_bytes = 64;
 
 /// What became of a packet that was posted in place, of a fetch or a put.
 struct EndedSend {

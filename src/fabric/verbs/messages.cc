@@ -73,7 +73,7 @@ Error Messages::prepare() {
         traits_.name.c_str(), unsigned{traits_.reads}, traits_.longest_order, max_remote_bytes);
   }
   const std::size_t bytes = SendPool::memory_bytes(wire::verbs_max_packet_bytes);
-  send_memory_ = Pages(bytes);
+  send_memory_ = base::Pages(bytes);
   if (send_memory_.bytes().empty()) {
     return failure(ErrorClass::no_mem, "no memory for %zu bytes of send buffers", bytes);
   }
@@ -94,7 +94,7 @@ Error Messages::prepare_buffers() {
   std::size_t count = traits_.receive_depth;
   const std::size_t fewest = std::min(fewest_buffers, count);
   while (true) {
-    receive_memory_ = Pages(count * wire::verbs_max_packet_bytes);
+    receive_memory_ = base::Pages(count * wire::verbs_max_packet_bytes);
     if (receive_memory_.bytes().empty()) {
       return failure(ErrorClass::no_mem, "no memory for %zu receive buffers", count);
     }
@@ -192,11 +192,9 @@ bool Messages::has_room(const Peer& peer, const VerbsPacket& head) const noexcep
          under_way_ < room_;
 }
 
-/// Nothing that others may wait for is left without: room in the queues, buffers, the last word.
-/// What is never told of takes less than half of the room.
-bool Messages::is_to_be_told(const Peer& peer, const VerbsPacket& head,
-                             const SendBuffer* buffer) const noexcept {
-  if (wire::is_verbs_signal(head.kind)) return true;
+/// Nothing that others may wait for is left without: room in the queues, buffers. (Nor is the last
+/// word, which is always told of.) What is never told of takes less than half of the room.
+bool Messages::is_to_be_told(const Peer& peer, const SendBuffer* buffer) const noexcept {
   if (under_way_ >= room_ / 2 || peer.under_way() >= peer.room / 2) return true;
   if (buffer == nullptr) return peer.untold + 1 >= untold_inline;
   return peer.untold + 1 >= untold_copied || pool_->runs_low(*buffer);
@@ -238,7 +236,7 @@ Taken Messages::transmit(std::uint32_t rank, Peer& peer, VerbsPacket head, const
 Taken Messages::hand_over(std::uint32_t rank, Peer& peer, const VerbsPacket& head, SendOrder order,
                           SendBuffer* buffer) {
   order.id = next_id(rank, peer);
-  order.is_told = is_to_be_told(peer, head, buffer);
+  order.is_told = wire::is_verbs_signal(head.kind) || is_to_be_told(peer, buffer);
   const Taken taken = peer.queue->send(order);
   if (taken != Taken::yes) {
     if (buffer != nullptr) pool_->give_back(*buffer);
@@ -248,15 +246,20 @@ Taken Messages::hand_over(std::uint32_t rank, Peer& peer, const VerbsPacket& hea
   }
   peer.told_in = head.taken;
   ++peer.next_out;
-  count_posted(peer);
-  peer.untold = order.is_told ? 0 : peer.untold + 1;
   counters_.inline_sends += order.is_inline ? 1 : 0;
-  if (buffer == nullptr) return taken;
+  note_posted(peer, order.is_told ? Told::yes : Told::no, buffer);
+  return taken;
+}
+
+/// The adapter has taken an order, with a buffer or without.
+void Messages::note_posted(Peer& peer, Told told, SendBuffer* buffer) noexcept {
+  count_posted(peer);
+  peer.untold = told == Told::yes ? 0 : peer.untold + 1;
+  if (buffer == nullptr) return;
   buffer->number = peer.posted;
   buffer->next = nullptr;
   (peer.oldest == nullptr ? peer.oldest : peer.newest->next) = buffer;
   peer.newest = buffer;
-  return taken;
 }
 
 void Messages::count_posted(Peer& peer) noexcept {

@@ -14,11 +14,11 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/pages.h"
 #include "fabric/provider.h"
 #include "fabric/verbs/adapter.h"
 #include "fabric/verbs/config.h"
 #include "fabric/verbs/introducer.h"
-#include "fabric/verbs/memory.h"
 #include "fabric/verbs/peer.h"
 #include "fabric/verbs/sends.h"
 #include "wire/verbs_packet.h"
@@ -79,6 +79,8 @@ class Messages {
     std::uint64_t fetched_bytes = 0;
     std::uint64_t puts = 0;
     std::uint64_t put_bytes = 0;
+    std::uint64_t quiet_puts = 0;
+    std::uint64_t changes = 0;     ///< of eight bytes, in one step
     std::uint64_t openings = 0;    ///< of memory
     std::uint64_t open_now = 0;    ///< pieces of memory, without the provider's own
     std::uint64_t open_bytes = 0;  ///< that these have
@@ -123,6 +125,15 @@ class Messages {
              const RemotePlace& from, std::uint64_t token);
   Post put(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
            const RemotePlace& to, std::uint64_t token);
+  /// See fabric::PutsForPolling.
+  Post put_quietly(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
+                   const RemotePlace& to);
+  void give_up(std::uint32_t peer, const base::Error& why);
+  /// See fabric::TellsOfPuts.
+  Post put_and_tell(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
+                    const RemotePlace& to, std::uint16_t word, std::uint64_t token);
+  /// See fabric::ChangesRemotely. The order lacks its id. Where the adapter cannot it ends as lost.
+  Post change(std::uint32_t peer, std::span<std::byte> was, ChangeOrder order, std::uint64_t token);
 
   /// One look: `begin`, then `next` and `next_ended` until they answer false, then `finish`.
   void begin();
@@ -166,9 +177,10 @@ class Messages {
   Taken hand_over(std::uint32_t rank, Peer& peer, const wire::VerbsPacket& head, SendOrder order,
                   SendBuffer* buffer);
   [[nodiscard]] bool has_room(const Peer& peer, const wire::VerbsPacket& head) const noexcept;
-  [[nodiscard]] bool is_to_be_told(const Peer& peer, const wire::VerbsPacket& head,
-                                   const SendBuffer* buffer) const noexcept;
+  [[nodiscard]] bool is_to_be_told(const Peer& peer, const SendBuffer* buffer) const noexcept;
   void count_posted(Peer& peer) noexcept;
+  enum class Told : std::uint8_t { no, yes };
+  void note_posted(Peer& peer, Told told, SendBuffer* buffer) noexcept;
   void owe(std::uint32_t rank, Peer& peer);
   void pay();
   [[nodiscard]] bool pay(std::uint32_t rank, Peer& peer);
@@ -182,6 +194,8 @@ class Messages {
     return std::uint64_t{rank} << 32 | static_cast<std::uint32_t>(peer.posted + 1);
   }
   [[nodiscard]] bool has_room_for_order(const Peer& peer) const noexcept;
+  Taken hand_over_quietly(std::uint32_t rank, Peer& peer, std::span<const std::byte> from,
+                          PutOrder order);
   Peer* peer_for_order(std::uint32_t rank, std::uint64_t token, Post& otherwise);
   Post note_order(std::uint32_t rank, Peer& peer, std::uint64_t token, Taken taken);
   void finish_orders(Peer& peer, std::uint32_t number);
@@ -197,6 +211,8 @@ class Messages {
                             Arrival& arrival);
   [[nodiscard]] const char* fault_in(Peer& peer, const wire::VerbsPacket& packet,
                                      std::size_t body_bytes) const noexcept;
+  [[nodiscard]] bool accept_word(const Completion& completion, Arrival& arrival);
+  void count_taken(std::uint32_t rank, Peer& peer);
   void on_signal(std::uint32_t rank, Peer& peer, wire::VerbsSignal signal);
   /// The rank at the other end of a queue.
   [[nodiscard]] std::optional<std::uint32_t> rank_of(std::uint32_t queue);
@@ -223,8 +239,8 @@ class Messages {
   void set_meets(Peer& peer, Meets meets) noexcept;
 
   Config config_;
-  Pages send_memory_;
-  Pages receive_memory_;
+  base::Pages send_memory_;
+  base::Pages receive_memory_;
   std::unique_ptr<Adapter> adapter_;  ///< ends before the memory that it uses
   Traits traits_;
   std::size_t room_;  ///< for all peers; the rest of what completions allow is for signals

@@ -96,6 +96,7 @@ bool Messages::take(const Completion& completion, Arrival& arrival) {
   if (completion.kind == Completion::Kind::came) {
     return accept(completion, buffers_[buffer].first(completion.bytes), arrival);
   }
+  if (completion.kind == Completion::Kind::told) return accept_word(completion, arrival);
   const auto rank = rank_of(completion.queue);
   if (rank && !peers_[*rank]->has_left) {
     lose(*rank, lost_error(*rank, adapter_->text_of(completion.status)));
@@ -159,18 +160,44 @@ bool Messages::accept(const Completion& completion, std::span<const std::byte> b
     lose(*rank, lost_error(*rank, std::string("what came is no packet of it (") + fault + ")"));
     return false;
   }
-  ++peer.next_in;
-  if (peer.next_in - peer.told_in >= silent_packets) {
-    peer.owes_credit = true;
-    owe(*rank, peer);
-  }
+  count_taken(*rank, peer);
   if (wire::is_verbs_signal(packet->kind)) {
     on_signal(*rank, peer, static_cast<VerbsSignal>(packet->kind));
     return false;
   }
-  arrival = {*rank, wire::envelope_of(*packet), packet->prefix_bytes,
-             bytes.subspan(sizeof *packet)};
+  const auto kind = packet->prefix_bytes == 0 ? Arrival::Kind::packet : Arrival::Kind::in_place;
+  arrival = {*rank, wire::envelope_of(*packet), kind,
+             0,     packet->prefix_bytes,       bytes.subspan(sizeof *packet)};
   return true;
+}
+
+/// A put that tells of itself has used up a buffer, as a packet does.
+bool Messages::accept_word(const Completion& completion, Arrival& arrival) {
+  const auto rank = rank_of(completion.queue);
+  if (!rank || peers_[*rank]->state == Peer::State::lost) {
+    ++counters_.strays;
+    return false;
+  }
+  Peer& peer = *peers_[*rank];
+  const auto word = static_cast<std::uint16_t>(completion.word);
+  const bool genuine = wire::verbs_word(peer.cookie_in, peer.next_in, word) == completion.word;
+  if (!genuine || peer.has_left) [[unlikely]] {
+    lose(*rank, lost_error(*rank, genuine ? "what came is no packet of it (a put behind its last)"
+                                          : "what came is no packet of it (a wrong proof with a "
+                                            "put: somebody else has sent it)"));
+    return false;
+  }
+  count_taken(*rank, peer);
+  arrival = {*rank, {}, Arrival::Kind::word, word, 0, {}};
+  return true;
+}
+
+/// A buffer was used up, which is told when a quarter of the window was not.
+void Messages::count_taken(std::uint32_t rank, Peer& peer) {
+  ++peer.next_in;
+  if (peer.next_in - peer.told_in < silent_packets) return;
+  peer.owes_credit = true;
+  owe(rank, peer);
 }
 
 void Messages::on_signal(std::uint32_t rank, Peer& peer, VerbsSignal signal) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 #include <algorithm>
+#include <cstring>
 
 #include "fabric/verbs/messages.h"
 
@@ -69,11 +70,91 @@ Post Messages::put(std::uint32_t rank, std::span<const std::byte> from, std::uin
   Post otherwise = Post::done;
   Peer* const peer = peer_for_order(rank, token, otherwise);
   if (peer == nullptr) return otherwise;
-  const Taken taken = peer->queue->put(from, {own_key, to, next_id(rank, *peer)});
+  PutOrder order{{own_key, to, next_id(rank, *peer)}};
+  const Taken taken = peer->queue->put(from, order);
   if (taken == Taken::yes) {
     ++counters_.puts;
     counters_.put_bytes += from.size();
   }
+  return note_order(rank, *peer, token, taken);
+}
+
+/// Like a packet without a header, a number and a buffer at the peer. For a peer that reads nothing
+/// any more it is dropped.
+Post Messages::put_quietly(std::uint32_t rank, std::span<const std::byte> from,
+                           std::uint32_t own_key, const RemotePlace& to) {
+  Peer& peer = peer_at(rank);
+  if (leaving_ || peer.has_left || peer.state == Peer::State::lost) return Post::done;
+  if (peer.state != Peer::State::up) {
+    if (!peer.meets) want(rank, peer);
+    return peer.state == Peer::State::lost ? Post::done : Post::again;
+  }
+  if (peer.under_way() >= peer.room || under_way_ >= room_) return Post::again;
+  const PutOrder order{{own_key, to, next_id(rank, peer)}};
+  return hand_over_quietly(rank, peer, from, order) == Taken::later ? Post::again : Post::done;
+}
+
+Taken Messages::hand_over_quietly(std::uint32_t rank, Peer& peer, std::span<const std::byte> from,
+                                  PutOrder order) {
+  SendBuffer* buffer = nullptr;
+  order.is_inline = from.size() <= peer.inline_bytes;
+  if (!order.is_inline && from.size() <= copied_put_bytes) {
+    buffer = pool_->take(from.size());
+    if (buffer == nullptr) return Taken::later;
+    std::memcpy(buffer->memory.data(), from.data(), from.size());
+    from = buffer->memory.first(from.size());
+    order.own_key = send_key_;
+  }
+  order.is_told = is_to_be_told(peer, buffer);
+  const Taken taken = peer.queue->put(from, order);
+  if (taken == Taken::yes) {
+    ++counters_.quiet_puts;
+    note_posted(peer, order.is_told ? Told::yes : Told::no, buffer);
+    return taken;
+  }
+  if (buffer != nullptr) pool_->give_back(*buffer);
+  if (taken == Taken::failed) lose(rank, lost_error(rank, peer.queue->last_error()));
+  was_refused_ = was_refused_ || taken == Taken::later;
+  return taken;
+}
+
+void Messages::give_up(std::uint32_t rank, const base::Error& why) {
+  (void)peer_at(rank);
+  lose(rank, lost_error(rank, why.text()));
+}
+
+Post Messages::put_and_tell(std::uint32_t rank, std::span<const std::byte> from,
+                            std::uint32_t own_key, const RemotePlace& to, std::uint16_t word,
+                            std::uint64_t token) {
+  Post otherwise = Post::done;
+  Peer* const peer = peer_for_order(rank, token, otherwise);
+  if (peer == nullptr) return otherwise;
+  if (peer->next_out - peer->taken_out >= std::min(peer->window, window_in_place)) {
+    return Post::again;
+  }
+  PutOrder order{{own_key, to, next_id(rank, *peer)}};
+  order.word = wire::verbs_word(peer->cookie_out, peer->next_out, word);
+  const Taken taken = peer->queue->put(from, order);
+  if (taken == Taken::yes) {
+    ++peer->next_out;
+    ++counters_.puts;
+    counters_.put_bytes += from.size();
+  }
+  return note_order(rank, *peer, token, taken);
+}
+
+Post Messages::change(std::uint32_t rank, std::span<std::byte> was, ChangeOrder order,
+                      std::uint64_t token) {
+  if (!traits_.changes) {
+    ended_.push_back({token, Sent::lost});
+    return Post::done;
+  }
+  Post otherwise = Post::done;
+  Peer* const peer = peer_for_order(rank, token, otherwise);
+  if (peer == nullptr) return otherwise;
+  order.id = next_id(rank, *peer);
+  const Taken taken = peer->queue->change(was.first(sizeof(std::uint64_t)), order);
+  if (taken == Taken::yes) ++counters_.changes;
   return note_order(rank, *peer, token, taken);
 }
 

@@ -11,6 +11,7 @@ namespace fulmar::fabric {
 
 static_assert(SendsInPlace<Verbs> && SleepsOnDescriptor<Verbs> && MovesRemotely<Verbs>);
 static_assert(TellsOfLeaving<Verbs>);
+static_assert(PutsForPolling<Verbs> && TellsOfPuts<Verbs> && ChangesRemotely<Verbs>);
 
 base::Result<std::unique_ptr<Verbs>> Verbs::open(const verbs::Config& config,
                                                  const std::string& device,
@@ -65,6 +66,36 @@ Post Verbs::fetch(std::uint32_t peer, std::span<std::byte> to, std::uint32_t own
 Post Verbs::put(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
                 const RemotePlace& to, std::uint64_t token) {
   return messages_->put(peer, from, own_key, to, token);
+}
+
+bool Verbs::puts_in_order() const noexcept { return messages_->traits().puts_in_order; }
+
+Post Verbs::put_quietly(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
+                        const RemotePlace& to) {
+  return messages_->put_quietly(peer, from, own_key, to);
+}
+
+void Verbs::give_up(std::uint32_t peer, const base::Error& why) { messages_->give_up(peer, why); }
+
+Post Verbs::put_and_tell(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
+                         const RemotePlace& to, std::uint16_t word, std::uint64_t token) {
+  return messages_->put_and_tell(peer, from, own_key, to, word, token);
+}
+
+bool Verbs::changes_memory() const noexcept { return messages_->traits().changes; }
+
+Post Verbs::fetch_add(std::uint32_t peer, std::span<std::byte> was, std::uint32_t own_key,
+                      const RemotePlace& place, std::uint64_t value, std::uint64_t token) {
+  verbs::ChangeOrder order{{own_key, place, 0}};
+  order.value = value;
+  return messages_->change(peer, was, order, token);
+}
+
+Post Verbs::compare_swap(std::uint32_t peer, std::span<std::byte> was, std::uint32_t own_key,
+                         const RemotePlace& place, std::uint64_t expected, std::uint64_t value,
+                         std::uint64_t token) {
+  verbs::ChangeOrder order{{own_key, place, 0}, verbs::ChangeOrder::Kind::swap, value, expected};
+  return messages_->change(peer, was, order, token);
 }
 
 void Verbs::begin_look() { messages_->begin(); }

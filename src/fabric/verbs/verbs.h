@@ -37,6 +37,7 @@ class Verbs {
   static constexpr std::size_t max_pieces = 64;
   static constexpr std::size_t max_in_place_bytes = wire::verbs_max_body_bytes;
   static constexpr std::size_t max_remote_bytes = verbs::max_remote_bytes;
+  static constexpr std::size_t copied_put_bytes = verbs::copied_put_bytes;
 
   /// `device`: FULMAR_VERBS_DEVICE, see verbs::choose_port; empty: any. Fails (arg, other, no_mem)
   /// with a text that says what is missing and what there is.
@@ -80,6 +81,22 @@ class Verbs {
   /// Ends the connection to the peer for good; `lost` is told by the next poll. Not from within
   /// `poll`.
   void drop(std::uint32_t peer);
+
+  /// See PutsForPolling, TellsOfPuts and ChangesRemotely.
+  [[nodiscard]] bool puts_in_order() const noexcept;
+  [[nodiscard]] Post put_quietly(std::uint32_t peer, std::span<const std::byte> from,
+                                 std::uint32_t own_key, const RemotePlace& to);
+  void give_up(std::uint32_t peer, const base::Error& why);
+  [[nodiscard]] Post put_and_tell(std::uint32_t peer, std::span<const std::byte> from,
+                                  std::uint32_t own_key, const RemotePlace& to, std::uint16_t word,
+                                  std::uint64_t token);
+  [[nodiscard]] bool changes_memory() const noexcept;
+  [[nodiscard]] Post fetch_add(std::uint32_t peer, std::span<std::byte> was, std::uint32_t own_key,
+                               const RemotePlace& place, std::uint64_t value, std::uint64_t token);
+  [[nodiscard]] Post compare_swap(std::uint32_t peer, std::span<std::byte> was,
+                                  std::uint32_t own_key, const RemotePlace& place,
+                                  std::uint64_t expected, std::uint64_t value, std::uint64_t token);
+
   template <Sink S>
   unsigned poll(S& sink) {
     unsigned count = 0;
@@ -114,8 +131,12 @@ class Verbs {
 
   template <Sink S>
   static void hand_over(S& sink, const verbs::Arrival& arrival) {
+    if (arrival.kind == verbs::Arrival::Kind::word) {
+      if constexpr (LearnsOfPuts<S>) sink.put_here(arrival.peer, arrival.word);
+      return;
+    }
     if constexpr (PlacesBodies<S>) {
-      if (arrival.prefix_bytes != 0) {
+      if (arrival.kind == verbs::Arrival::Kind::in_place) {
         return sink.part(arrival.peer, arrival.envelope, arrival.body.first(arrival.prefix_bytes),
                          0, arrival.body.subspan(arrival.prefix_bytes));
       }

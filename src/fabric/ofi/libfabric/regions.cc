@@ -24,9 +24,11 @@ std::uint64_t rights_of(Access access) noexcept {
     case Access::peers_read:
       return FI_REMOTE_READ | FI_WRITE;
     case Access::peers_write:
+      return FI_REMOTE_WRITE | FI_READ | FI_WRITE;
+    case Access::peers_change:
       break;
   }
-  return FI_REMOTE_WRITE | FI_READ | FI_WRITE;
+  return FI_REMOTE_READ | FI_REMOTE_WRITE | FI_READ | FI_WRITE;
 }
 
 /// False: the kernel has none.

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "fabric/verbs/ibverbs/ib_adapter.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 
 #include <algorithm>
@@ -62,6 +63,9 @@ int flags_of(Access access) {
       return IBV_ACCESS_REMOTE_READ;
     case Access::peers_write:
       return IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
+    case Access::peers_change:
+      return IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+             IBV_ACCESS_REMOTE_ATOMIC;
   }
   return 0;
 }
@@ -133,6 +137,8 @@ Error IbAdapter::learn(const Wish& wish, const ibv_device_attr& device) {
   const int reads = std::min(device.max_qp_rd_atom, device.max_qp_init_rd_atom);
   traits_.reads = static_cast<std::uint8_t>(std::clamp(reads, 0, most_reads));
   traits_.longest_order = port.max_msg_sz;
+  traits_.puts_in_order = port_.facts.transport.empty();
+  traits_.changes = device.atomic_cap != IBV_ATOMIC_NONE;
   return {};
 }
 
@@ -197,6 +203,7 @@ base::Result<std::unique_ptr<Queue>> IbAdapter::open_queue() {
   parts.depth = send_depth_;
   parts.port = static_cast<std::uint8_t>(port_.facts.port);
   parts.needs_gid = needs_gid_;
+  parts.changes = traits_.changes;
   if (port_.gid) parts.gid_index = port_.gid->index;
   return IbQueue::open(library_, parts);
 }
@@ -237,11 +244,13 @@ std::size_t IbAdapter::read(std::span<Completion> completions) {
     completion.status = work.status;
     if (work.status != IBV_WC_SUCCESS) {
       completion.kind = Completion::Kind::failed;
+    } else if (work.opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
+      // Its length is that of what was written elsewhere: nothing lies in the buffer.
+      completion.kind = Completion::Kind::told;
+      completion.word = ntohl(work.imm_data);
     } else if ((work.opcode & IBV_WC_RECV) != 0) {
       completion.kind = Completion::Kind::came;
-      // A write with immediate data, which no peer of ours gives, tells the length of what it wrote
-      // elsewhere: nothing lies in the buffer.
-      completion.bytes = work.opcode == IBV_WC_RECV ? work.byte_len : 0;
+      completion.bytes = work.byte_len;
     } else {
       completion.kind = Completion::Kind::sent;
     }

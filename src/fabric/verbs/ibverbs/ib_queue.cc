@@ -2,6 +2,8 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "fabric/verbs/ibverbs/ib_queue.h"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -35,6 +37,19 @@ ibv_sge piece_of(std::span<const std::byte> memory, std::uint32_t key) {
   piece.length = static_cast<std::uint32_t>(memory.size());
   piece.lkey = key;
   return piece;
+}
+
+/// A read or a write; `piece` outlives it.
+ibv_send_wr work_on_memory(ibv_wr_opcode how, ibv_sge& piece, const RemoteOrder& order) {
+  ibv_send_wr work{};
+  work.wr_id = order.id;
+  work.sg_list = &piece;
+  work.num_sge = 1;
+  work.opcode = how;
+  work.send_flags = IBV_SEND_SIGNALED;
+  work.wr.rdma.remote_addr = order.place.address;
+  work.wr.rdma.rkey = static_cast<std::uint32_t>(order.place.key);
+  return work;
 }
 
 Error refused(const char* step, int problem) {
@@ -78,6 +93,7 @@ Error IbQueue::initialise() {
   attributes.pkey_index = 0;
   attributes.port_num = parts_.port;
   attributes.qp_access_flags = remote_access;
+  if (parts_.changes) attributes.qp_access_flags |= IBV_ACCESS_REMOTE_ATOMIC;
   const int problem =
       library_.modify_qp(pair_.get(), &attributes,
                          IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
@@ -148,22 +164,33 @@ Taken IbQueue::send(const SendOrder& order) {
 }
 
 Taken IbQueue::fetch(std::span<std::byte> to, const RemoteOrder& order) {
-  return move(IBV_WR_RDMA_READ, piece_of(to, order.own_key), order);
+  ibv_sge piece = piece_of(to, order.own_key);
+  ibv_send_wr work = work_on_memory(IBV_WR_RDMA_READ, piece, order);
+  return post(work);
 }
 
-Taken IbQueue::put(std::span<const std::byte> from, const RemoteOrder& order) {
-  return move(IBV_WR_RDMA_WRITE, piece_of(from, order.own_key), order);
+Taken IbQueue::put(std::span<const std::byte> from, const PutOrder& order) {
+  ibv_sge piece = piece_of(from, order.own_key);
+  ibv_send_wr work = work_on_memory(IBV_WR_RDMA_WRITE, piece, order);
+  if (from.empty()) work.num_sge = 0;
+  if (order.is_inline) work.send_flags |= IBV_SEND_INLINE;
+  if (!order.is_told) work.send_flags &= ~static_cast<unsigned>(IBV_SEND_SIGNALED);
+  if (order.word) {
+    work.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+    work.imm_data = htonl(*order.word);
+  }
+  return post(work);
 }
 
-Taken IbQueue::move(ibv_wr_opcode how, ibv_sge piece, const RemoteOrder& order) {
-  ibv_send_wr work{};
-  work.wr_id = order.id;
-  work.sg_list = &piece;
-  work.num_sge = 1;
-  work.opcode = how;
-  work.send_flags = IBV_SEND_SIGNALED;
-  work.wr.rdma.remote_addr = order.place.address;
-  work.wr.rdma.rkey = static_cast<std::uint32_t>(order.place.key);
+Taken IbQueue::change(std::span<std::byte> was, const ChangeOrder& order) {
+  const bool adds = order.kind == ChangeOrder::Kind::add;
+  ibv_sge piece = piece_of(was, order.own_key);
+  ibv_send_wr work =
+      work_on_memory(adds ? IBV_WR_ATOMIC_FETCH_AND_ADD : IBV_WR_ATOMIC_CMP_AND_SWP, piece, order);
+  work.wr.atomic.remote_addr = order.place.address;
+  work.wr.atomic.rkey = static_cast<std::uint32_t>(order.place.key);
+  work.wr.atomic.compare_add = adds ? order.value : order.expected;
+  work.wr.atomic.swap = order.value;
   return post(work);
 }
 

@@ -30,6 +30,7 @@ class IbQueue final : public Queue {
     std::uint8_t port = 1;
     std::optional<unsigned> gid_index;
     bool needs_gid = false;  ///< even within a subnet
+    bool changes = false;    ///< the device knows atomic operations
   };
   /// Fails (other).
   static base::Result<std::unique_ptr<Queue>> open(const Library& library, const Parts& parts);
@@ -41,7 +42,8 @@ class IbQueue final : public Queue {
                                     const wire::VerbsCard& theirs) override;
   Taken send(const SendOrder& order) override;
   Taken fetch(std::span<std::byte> to, const RemoteOrder& order) override;
-  Taken put(std::span<const std::byte> from, const RemoteOrder& order) override;
+  Taken put(std::span<const std::byte> from, const PutOrder& order) override;
+  Taken change(std::span<std::byte> was, const ChangeOrder& order) override;
   [[nodiscard]] std::string last_error() const override;
 
  private:
@@ -51,7 +53,6 @@ class IbQueue final : public Queue {
   base::Error get_ready_to_receive(const wire::VerbsCard& own, const wire::VerbsCard& theirs);
   base::Error get_ready_to_send(const wire::VerbsCard& own, const wire::VerbsCard& theirs);
   Taken post(ibv_send_wr& work);
-  Taken move(ibv_wr_opcode how, ibv_sge piece, const RemoteOrder& order);
   [[nodiscard]] ibv_ah_attr way_to(const wire::VerbsCard& own, const wire::VerbsCard& theirs) const;
 
   Library library_;
