@@ -7,6 +7,7 @@
 namespace fulmar::fabric {
 
 static_assert(SendsPackets<Fake> && ReachesMemory<Fake> && MovesRemotely<Fake>);
+static_assert(PutsForPolling<Fake> && TellsOfPuts<Fake> && ChangesRemotely<Fake>);
 
 bool FakeNetwork::refuses() noexcept {
   if (refusals_ > 0) {
@@ -52,6 +53,12 @@ bool FakeNetwork::look_at_orders(std::uint32_t port, FakeMemory::Ended& ended) n
   return memory_.look(port, ended);
 }
 
+void FakeNetwork::let_puts_in(std::uint32_t port) noexcept {
+  if (!alive_[port] || !memory_.has_orders() || is_reluctant()) return;
+  const auto held = [&](std::uint32_t from) { return ways_[port][from].held_polls > 0; };
+  if (memory_.let_in(port, held)) count_taken();
+}
+
 std::size_t FakeNetwork::in_flight() const noexcept {
   std::size_t packets = 0;
   for (const auto& ways : ways_) {
@@ -70,24 +77,60 @@ Post Fake::post(std::uint32_t peer, const wire::Envelope& envelope,
   return Post::done;
 }
 
-Post Fake::give(const FakeMemory::Order& order) {
+Post Fake::give(FakeMemory::Order order) {
   if (network_.is_reluctant()) return Post::again;
   if (!network_.alive(self_)) return Post::done;
-  if (alive(order.to)) return network_.memory().give(order);
+  if (alive(order.to)) return network_.memory().give(std::move(order));
   network_.memory().lose(order);
   return Post::done;
 }
 
 Post Fake::fetch(std::uint32_t peer, std::span<std::byte> to, std::uint32_t own_key,
                  const RemotePlace& from, std::uint64_t token) {
-  return give({self_, peer, false, to, own_key, from, token, 0, false});
+  return give(FakeMemory::Order{self_, peer, false, to, own_key, from, token});
 }
 
 Post Fake::put(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
                const RemotePlace& to, std::uint64_t token) {
   // What is put is only read from here.
   const std::span<std::byte> local(const_cast<std::byte*>(from.data()), from.size());
-  return give({self_, peer, true, local, own_key, to, token, 0, false});
+  return give(FakeMemory::Order{self_, peer, true, local, own_key, to, token});
+}
+
+Post Fake::put_quietly(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
+                       const RemotePlace& to) {
+  FakeMemory::Order order{self_, peer, true, {}, own_key, to};
+  order.is_quiet = true;
+  order.local = {const_cast<std::byte*>(from.data()), from.size()};
+  if (from.size() <= copied_put_bytes) order.copy.assign(from.begin(), from.end());
+  return give(std::move(order));
+}
+
+Post Fake::put_and_tell(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
+                        const RemotePlace& to, std::uint16_t word, std::uint64_t token) {
+  if (network_.is_full(self_, peer) || put(peer, from, own_key, to, token) == Post::again) {
+    return Post::again;
+  }
+  if (!network_.alive(self_) || !alive(peer)) return Post::done;
+  network_.count_post();
+  network_.memory().count_posted(self_, peer);
+  network_.queue(self_, peer).push_back({{}, {}, word});
+  return Post::done;
+}
+
+Post Fake::fetch_add(std::uint32_t peer, std::span<std::byte> was, std::uint32_t own_key,
+                     const RemotePlace& place, std::uint64_t value, std::uint64_t token) {
+  FakeMemory::Order order{self_, peer, false, was, own_key, place, token};
+  order.change = FakeChange{FakeChange::Kind::add, value, 0};
+  return give(std::move(order));
+}
+
+Post Fake::compare_swap(std::uint32_t peer, std::span<std::byte> was, std::uint32_t own_key,
+                        const RemotePlace& place, std::uint64_t expected, std::uint64_t value,
+                        std::uint64_t token) {
+  FakeMemory::Order order{self_, peer, false, was, own_key, place, token};
+  order.change = FakeChange{FakeChange::Kind::swap, value, expected};
+  return give(std::move(order));
 }
 
 base::Error Fake::read(std::uint32_t peer, std::span<const iovec> local, std::uint64_t remote,

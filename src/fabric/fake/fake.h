@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <span>
 #include <utility>
@@ -31,6 +32,7 @@ class FakeNetwork {
   struct Packet {
     wire::Envelope envelope;
     std::vector<std::byte> body;
+    std::optional<std::uint16_t> word = std::nullopt;  ///< of `put_and_tell`; no packet
   };
 
   explicit FakeNetwork(std::uint32_t ports, std::uint64_t seed = 1)
@@ -83,6 +85,8 @@ class FakeNetwork {
   [[nodiscard]] std::uint32_t pick_source(std::uint32_t to) noexcept;
   /// Lets an order of the port happen, perhaps; true if one has ended that is to be told now.
   [[nodiscard]] bool look_at_orders(std::uint32_t port, FakeMemory::Ended& ended) noexcept;
+  /// Lets quiet puts to the port go on, perhaps.
+  void let_puts_in(std::uint32_t port) noexcept;
   [[nodiscard]] std::uint64_t packets_posted() const noexcept { return posted_; }
   void count_post() noexcept { ++posted_; }
   [[nodiscard]] std::uint64_t packets_taken() const noexcept { return taken_; }
@@ -118,6 +122,7 @@ class Fake {
   static constexpr const char* name = "fake";
   static constexpr std::size_t max_body_bytes = 4096;
   static constexpr std::size_t max_remote_bytes = 20'000;
+  static constexpr std::size_t copied_put_bytes = 64;
 
   Fake(FakeNetwork& network, std::uint32_t self) noexcept : network_(network), self_(self) {}
 
@@ -132,6 +137,7 @@ class Fake {
   template <Sink S>
   unsigned poll(S& sink) noexcept {
     network_.take_turns(self_);
+    network_.let_puts_in(self_);
     if constexpr (LearnsOfSends<S>) {
       FakeMemory::Ended ended;
       if (network_.look_at_orders(self_, ended)) {
@@ -146,6 +152,10 @@ class Fake {
     FakeNetwork::Packet packet = std::move(network_.queue(source, self_).front());
     network_.queue(source, self_).pop_front();
     network_.count_taken();
+    if (packet.word) {
+      if constexpr (LearnsOfPuts<S>) sink.put_here(source, *packet.word);
+      return 1;
+    }
     sink.packet(source, packet.envelope, Body(std::span<const std::byte>(packet.body)));
     return 1;
   }
@@ -160,6 +170,23 @@ class Fake {
   [[nodiscard]] Post put(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
                          const RemotePlace& to, std::uint64_t token);
 
+  /// See PutsForPolling, TellsOfPuts and ChangesRemotely.
+  [[nodiscard]] static bool puts_in_order() noexcept { return true; }
+  [[nodiscard]] Post put_quietly(std::uint32_t peer, std::span<const std::byte> from,
+                                 std::uint32_t own_key, const RemotePlace& to);
+  void give_up(std::uint32_t peer, const base::Error& /*why*/) {
+    network_.memory().part(self_, peer);
+  }
+  [[nodiscard]] Post put_and_tell(std::uint32_t peer, std::span<const std::byte> from,
+                                  std::uint32_t own_key, const RemotePlace& to, std::uint16_t word,
+                                  std::uint64_t token);
+  [[nodiscard]] static bool changes_memory() noexcept { return true; }
+  [[nodiscard]] Post fetch_add(std::uint32_t peer, std::span<std::byte> was, std::uint32_t own_key,
+                               const RemotePlace& place, std::uint64_t value, std::uint64_t token);
+  [[nodiscard]] Post compare_swap(std::uint32_t peer, std::span<std::byte> was,
+                                  std::uint32_t own_key, const RemotePlace& place,
+                                  std::uint64_t expected, std::uint64_t value, std::uint64_t token);
+
   [[nodiscard]] bool reach(std::uint32_t peer) noexcept {
     return network_.reach() && network_.alive(peer);
   }
@@ -169,7 +196,7 @@ class Fake {
                                   std::uint64_t remote, std::uint64_t bytes) noexcept;
 
  private:
-  [[nodiscard]] Post give(const FakeMemory::Order& order);
+  [[nodiscard]] Post give(FakeMemory::Order order);
 
   FakeNetwork& network_;
   std::uint32_t self_;

@@ -50,6 +50,12 @@ Post FakeMemory::give(Order order) {
                                   [&](const Order& other) { return other.from == order.from; });
   if (static_cast<std::size_t>(mine) >= room_) return Post::again;
   order.packets_ahead = posted_[pair(order.from, order.to)];
+  order.puts_ahead = quiet_[pair(order.from, order.to)];
+  if (order.is_quiet) ++quiet_[pair(order.from, order.to)];
+  if (order.is_quiet && !order.copy.empty()) {
+    orders_.push_back(std::move(order));
+    return Post::done;
+  }
   Region* region = own_region(order.from, order.own_key);
   const bool serves = region != nullptr && (order.is_put || region->access != Access::peers_read) &&
                       !order.local.empty() && lies_in(order.local, region->memory);
@@ -72,28 +78,72 @@ FakeMemory::Region* FakeMemory::own_region(std::uint32_t port, std::uint32_t key
 }
 
 bool FakeMemory::may_reach(const Order& order) const {
-  const Access needed = order.is_put ? Access::peers_write : Access::peers_read;
+  const Access needed = order.change   ? Access::peers_change
+                        : order.is_put ? Access::peers_write
+                                       : Access::peers_read;
   const std::span<const std::byte> wanted(reinterpret_cast<const std::byte*>(order.place.address),
-                                          order.local.size());
+                                          order.source().size());
   return std::any_of(regions_.begin(), regions_.end(), [&](const Region& region) {
     return region.port == order.to && region.opened.peer_key == order.place.key &&
-           region.access == needed && lies_in(wanted, region.memory);
+           (region.access == needed || region.access == Access::peers_change) &&
+           lies_in(wanted, region.memory);
   });
 }
 
 bool FakeMemory::may_fail(const Order& order) const {
-  return !order.is_put || posted_[pair(order.from, order.to)] == order.packets_ahead;
+  const std::size_t way = pair(order.from, order.to);
+  return !order.is_quiet && (!order.is_put || (posted_[way] == order.packets_ahead &&
+                                               quiet_[way] == order.puts_ahead));
 }
 
 void FakeMemory::move(const Order& order, std::size_t bytes) {
   auto* remote = reinterpret_cast<std::byte*>(order.place.address);
+  if (order.change) return change(order);
   std::memcpy(order.is_put ? remote : order.local.data(),
-              order.is_put ? order.local.data() : remote, bytes);
+              order.is_put ? order.source().data() : remote, bytes);
 }
 
+void FakeMemory::change(const Order& order) {
+  auto* const remote = reinterpret_cast<std::byte*>(order.place.address);
+  std::uint64_t value = 0;
+  std::memcpy(&value, remote, sizeof value);
+  std::memcpy(order.local.data(), &value, sizeof value);
+  const bool adds = order.change->kind == FakeChange::Kind::add;
+  if (adds) value += order.change->value;
+  if (!adds && value == order.change->expected) value = order.change->value;
+  std::memcpy(remote, &value, sizeof value);
+}
+
+/// An order has ended; who gave it hears of it, unless it was quiet.
 void FakeMemory::end(const Order& order, Sent how) {
+  if (order.is_quiet) return forget(order);
   ended_[order.from].push_back({order.token, how, order.own_key, order.uses_region});
   ++untold_;
+}
+
+void FakeMemory::forget(const Order& order) {
+  Region* region = order.uses_region ? own_region(order.from, order.own_key) : nullptr;
+  if (region != nullptr) --region->orders;
+}
+
+/// The other puts of its port to the same peer are behind it.
+bool FakeMemory::is_first_put(std::size_t index) const {
+  const Order& order = orders_[index];
+  return std::none_of(orders_.begin(), orders_.begin() + static_cast<std::ptrdiff_t>(index),
+                      [&](const Order& other) {
+                        return other.is_put && other.from == order.from && other.to == order.to;
+                      });
+}
+
+/// The front half of a quiet put happens, or the rest.
+void FakeMemory::advance(std::size_t index) {
+  Order& order = orders_[index];
+  const std::size_t half = order.source().size() / 2;
+  if (order.is_half_done || half == 0 || random_() % 2 == 0 || !may_reach(order)) {
+    return happen(index);
+  }
+  move(order, half);
+  order.is_half_done = true;
 }
 
 void FakeMemory::happen(std::size_t index) {
@@ -104,8 +154,8 @@ void FakeMemory::happen(std::size_t index) {
     end(order, Sent::lost);
     return part(order.from, order.to);
   }
-  move(order, order.local.size());
-  ++(order.is_put ? counters_.puts : counters_.fetches);
+  move(order, order.source().size());
+  ++(order.is_quiet ? counters_.quiet_puts : order.is_put ? counters_.puts : counters_.fetches);
   end(order, Sent::done);
 }
 
@@ -122,7 +172,7 @@ void FakeMemory::part(std::uint32_t one, std::uint32_t other) {
 void FakeMemory::kill(std::uint32_t port) {
   std::erase_if(orders_, [&](const Order& order) {
     if (order.from != port && order.to != port) return false;
-    if (may_reach(order)) move(order, order.local.size() / 2);
+    if (may_reach(order) && !order.change) move(order, order.source().size() / 2);
     end(order, Sent::lost);
     return true;
   });
@@ -162,6 +212,8 @@ bool FakeMemory::look(std::uint32_t port, Ended& ended) {
         --failures_;
         orders_.erase(orders_.begin() + static_cast<std::ptrdiff_t>(index));
         end(order, Sent::lost);
+      } else if (order.is_quiet) {
+        advance(index);
       } else {
         happen(index);
       }

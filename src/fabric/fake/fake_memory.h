@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <random>
 #include <span>
 #include <vector>
@@ -14,9 +15,18 @@
 
 namespace fulmar::fabric {
 
-/// Memory that the ports of a FakeNetwork have opened, and their orders to fetch and put. Bytes
-/// move when an order *happens*, neither before nor after: who changes memory too early, or closes
-/// it, is found out by what comes of it.
+/// Eight bytes are changed in one step: `value` is added, or put there if `expected` is found.
+struct FakeChange {
+  enum class Kind : std::uint8_t { add, swap };
+  Kind kind = Kind::add;
+  std::uint64_t value = 0;
+  std::uint64_t expected = 0;
+};
+
+/// Memory that the ports of a FakeNetwork have opened, and their orders to fetch, put and change.
+/// Bytes move when an order *happens*, neither before nor after: who changes memory too early, or
+/// closes it, is found out by what comes of it. Quiet puts happen when the peer looks, in two
+/// halves with looks in between.
 ///
 /// Off at first: then nothing can be opened.
 class FakeMemory {
@@ -29,9 +39,18 @@ class FakeMemory {
     std::uint32_t own_key = 0;
     RemotePlace place;
     std::uint64_t token = 0;
+    bool is_quiet = false;             ///< a put that nobody hears of
+    std::vector<std::byte> copy = {};  ///< of a quiet put that was copied
+    std::optional<FakeChange> change = std::nullopt;
     // Set by `give`.
     std::uint64_t packets_ahead = 0;  ///< ever posted to the peer before it
+    std::uint64_t puts_ahead = 0;     ///< quiet ones
     bool uses_region = false;
+    bool is_half_done = false;
+
+    [[nodiscard]] std::span<const std::byte> source() const noexcept {
+      return copy.empty() ? std::span<const std::byte>(local) : copy;
+    }
   };
   struct Ended {
     std::uint64_t token = 0;
@@ -43,6 +62,7 @@ class FakeMemory {
     std::uint64_t opened = 0;
     std::uint64_t fetches = 0;  ///< that happened
     std::uint64_t puts = 0;
+    std::uint64_t quiet_puts = 0;
     std::uint64_t bad_places = 0;  ///< orders for memory that the peer has not opened for them
     /// Breaches of the rules of MovesRemotely: memory closed under an order or twice, and orders
     /// with memory that is not open here.
@@ -55,6 +75,7 @@ class FakeMemory {
         broken_(std::size_t{ports} * ports),
         posted_(std::size_t{ports} * ports),
         taken_(std::size_t{ports} * ports),
+        quiet_(std::size_t{ports} * ports),
         ended_(ports) {}
 
   void turn_on() noexcept { is_on_ = true; }
@@ -82,6 +103,8 @@ class FakeMemory {
   void lose(const Order& order) { end(order, Sent::lost); }
   /// A port has died: its orders are gone, those to it end as lost, with half of the bytes moved.
   void kill(std::uint32_t port);
+  /// Ends the connection of the two.
+  void part(std::uint32_t one, std::uint32_t other);
   /// The two have no connection any more, because one asked for what the other had not opened.
   [[nodiscard]] bool broken(std::uint32_t one, std::uint32_t other) const noexcept {
     return broken_[pair(one, other)];
@@ -91,6 +114,20 @@ class FakeMemory {
   /// Lets an order of the port happen, perhaps; true if one has ended that is to be told now.
   [[nodiscard]] bool look(std::uint32_t port, Ended& ended);
   void count_posted(std::uint32_t from, std::uint32_t to) noexcept { ++posted_[pair(from, to)]; }
+  /// Lets quiet puts to the port go on, perhaps; true if one has. Those of ports for which
+  /// `blocked(from)` holds do not.
+  template <class Blocked>
+  bool let_in(std::uint32_t port, Blocked&& blocked) {
+    if (held_) return false;
+    for (std::size_t i = 0; i < orders_.size(); ++i) {
+      const Order& order = orders_[i];
+      if (order.to != port || !order.is_quiet || !is_first_put(i)) continue;
+      if (random_() % 2 == 0 || blocked(order.from)) continue;
+      advance(i);
+      return true;
+    }
+    return false;
+  }
   /// A packet is about to arrive: what was put before it was posted is there first.
   void arrive(std::uint32_t from, std::uint32_t to);
 
@@ -115,10 +152,13 @@ class FakeMemory {
   [[nodiscard]] bool may_reach(const Order& order) const;
   [[nodiscard]] bool may_fail(const Order& order) const;
   [[nodiscard]] std::size_t pick(std::uint32_t port);
+  [[nodiscard]] bool is_first_put(std::size_t index) const;
   static void move(const Order& order, std::size_t bytes);
+  static void change(const Order& order);
+  void advance(std::size_t index);
+  void forget(const Order& order);
   void happen(std::size_t index);
   void end(const Order& order, Sent how);
-  void part(std::uint32_t one, std::uint32_t other);
 
   std::uint32_t ports_;
   std::mt19937_64 random_;
@@ -133,6 +173,7 @@ class FakeMemory {
   std::vector<bool> broken_;              ///< of each pair
   std::vector<std::uint64_t> posted_;     ///< packets, of each pair
   std::vector<std::uint64_t> taken_;      ///< packets, of each pair
+  std::vector<std::uint64_t> quiet_;      ///< quiet puts, of each pair
   std::deque<Order> orders_;              ///< that wait, as they were given
   std::vector<std::deque<Ended>> ended_;  ///< of each port
   std::size_t untold_ = 0;                ///< in `ended_`
