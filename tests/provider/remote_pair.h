@@ -24,8 +24,10 @@ namespace fulmar::fabric {
 struct RemoteSink {
   std::map<std::uint64_t, Sent> ended;  ///< by token
   std::vector<std::int32_t> tags;       ///< of packets
+  std::vector<std::uint16_t> words;     ///< of puts that tell of themselves
   std::function<void(std::int32_t)> on_packet;
   std::function<void(std::uint64_t, Sent)> on_sent;
+  std::function<void(std::uint16_t)> on_word;
 
   void packet(std::uint32_t, const wire::Envelope& envelope, const Body& body) {
     const auto bytes = body.bytes();
@@ -37,6 +39,10 @@ struct RemoteSink {
   void sent(std::uint64_t token, Sent how) {
     EXPECT_TRUE(ended.emplace(token, how).second) << token << " ended twice";
     if (on_sent) on_sent(token, how);
+  }
+  void put_here(std::uint32_t, std::uint16_t word) {
+    words.push_back(word);
+    if (on_word) on_word(word);
   }
   [[nodiscard]] std::size_t count(Sent how) const {
     std::size_t found = 0;

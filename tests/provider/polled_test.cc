@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "provider/remote_makers.h"
+#include "provider/remote_pair.h"
+
+/// Puts that the peer polls for in memory or hears of, and changes of eight bytes: what every
+/// provider promises that has them.
+namespace fulmar::fabric {
+namespace {
+
+template <class Maker>
+class Polled : public ::testing::Test {
+ protected:
+  using Pair = RemotePair<Maker>;
+  using Memory = typename Pair::Memory;
+
+  void SetUp() override {
+    if (const std::string why = Maker::lacking(); !why.empty()) GTEST_SKIP() << why;
+  }
+  [[nodiscard]] static bool put_quietly(Pair& two, std::span<const std::byte> bytes,
+                                        std::uint32_t own_key, const RemotePlace& place) {
+    return two.until(
+        [&] { return two.maker.at(0)->put_quietly(1, bytes, own_key, place) == Post::done; });
+  }
+  [[nodiscard]] static bool put_and_tell(Pair& two, std::span<const std::byte> bytes,
+                                         std::uint32_t own_key, const RemotePlace& place,
+                                         std::uint16_t word, std::uint64_t token) {
+    return two.until([&] {
+      return two.maker.at(0)->put_and_tell(1, bytes, own_key, place, word, token) == Post::done;
+    });
+  }
+};
+TYPED_TEST_SUITE(Polled, PollableMakers, MakerName);
+
+std::uint64_t number_at(const std::vector<std::byte>& memory, std::size_t at) {
+  std::uint64_t number = 0;
+  std::memcpy(&number, memory.data() + at, sizeof number);
+  return number;
+}
+
+/// A slot as the designs have it: the same number at both ends.
+void fill_slot(std::span<std::byte> slot, std::uint64_t number) {
+  std::memset(slot.data(), static_cast<int>(number), slot.size());
+  std::memcpy(slot.data(), &number, sizeof number);
+  std::memcpy(slot.data() + slot.size() - sizeof number, &number, sizeof number);
+}
+
+TYPED_TEST(Polled, Quiet_puts_are_seen_whole_and_in_order) {
+  typename TestFixture::Pair two;
+  constexpr std::size_t slots = 64;
+  constexpr std::size_t slot_bytes = 6000;  // more than a packet of the network
+  std::vector<std::byte> mine(slots * slot_bytes);
+  std::vector<std::byte> theirs(mine.size());
+  typename TestFixture::Memory source(two, 0, Access::local, mine);
+  typename TestFixture::Memory target(two, 1, Access::peers_write, theirs);
+  ASSERT_TRUE(two.maker.at(0)->puts_in_order());
+  std::size_t seen = 0;
+  const auto look = [&] {
+    while (seen < slots) {
+      const std::size_t bytes = seen % 3 == 0 ? 40 : slot_bytes;
+      const std::size_t at = seen * slot_bytes;
+      if (number_at(theirs, at) != seen + 1) return;
+      if (number_at(theirs, at + bytes - 8) != seen + 1) return;
+      for (std::size_t i = 8; i < bytes - 8; ++i) {
+        ASSERT_EQ(theirs[at + i], static_cast<std::byte>(seen + 1)) << seen << " at " << i;
+      }
+      ++seen;
+      // Nothing behind it is ahead of it: what was not seen yet is looked at in the next round.
+    }
+  };
+  for (std::size_t i = 0; i < slots; ++i) {
+    const std::size_t bytes = i % 3 == 0 ? 40 : slot_bytes;
+    const auto slot = source.part(i * slot_bytes, bytes);
+    fill_slot(slot, i + 1);
+    ASSERT_TRUE(
+        TestFixture::put_quietly(two, slot, source.own_key(), target.place(i * slot_bytes)));
+    look();
+  }
+  ASSERT_TRUE(two.until([&] {
+    look();
+    return seen == slots;
+  }));
+  EXPECT_TRUE(two.sinks[0].ended.empty());
+  EXPECT_TRUE(two.sinks[1].ended.empty());
+}
+
+TYPED_TEST(Polled, Later_quiet_put_is_not_seen_before_an_earlier_one) {
+  typename TestFixture::Pair two;
+  std::vector<std::byte> mine(4096);
+  std::vector<std::byte> theirs(8192);
+  typename TestFixture::Memory source(two, 0, Access::local, mine);
+  typename TestFixture::Memory target(two, 1, Access::peers_write, theirs);
+  for (std::uint64_t round = 1; round <= 40; ++round) {
+    fill_slot(mine, round);
+    ASSERT_TRUE(
+        TestFixture::put_quietly(two, source.part(0, 4096), source.own_key(), target.place()));
+    const std::uint64_t word = round;  // gone when the call returns
+    ASSERT_TRUE(TestFixture::put_quietly(two, std::as_bytes(std::span(&word, 1)), source.own_key(),
+                                         target.place(4096)));
+    ASSERT_TRUE(two.until([&] { return number_at(theirs, 4096) == round; })) << round;
+    ASSERT_EQ(std::memcmp(mine.data(), theirs.data(), mine.size()), 0) << round;
+  }
+}
+
+TYPED_TEST(Polled, Packet_behind_a_quiet_put_arrives_behind_it) {
+  typename TestFixture::Pair two;
+  std::vector<std::byte> mine(5000);
+  std::vector<std::byte> theirs(5000);
+  typename TestFixture::Memory source(two, 0, Access::local, mine);
+  typename TestFixture::Memory target(two, 1, Access::peers_write, theirs);
+  ASSERT_TRUE(two.connect());
+  for (std::int32_t round = 1; round <= 10; ++round) {
+    fill_slot(mine, static_cast<std::uint64_t>(round));
+    bool there = false;
+    two.sinks[1].on_packet = [&](std::int32_t) { there = mine == theirs; };
+    ASSERT_TRUE(
+        TestFixture::put_quietly(two, source.part(0, 5000), source.own_key(), target.place()));
+    ASSERT_TRUE(two.post(0, round));
+    ASSERT_TRUE(
+        two.until([&] { return two.sinks[1].tags.size() == static_cast<std::size_t>(round) + 1; }));
+    EXPECT_TRUE(there) << round;
+  }
+}
+
+TYPED_TEST(Polled, Put_that_tells_is_heard_of_when_the_bytes_are_there) {
+  typename TestFixture::Pair two;
+  std::vector<std::byte> mine(5000);
+  std::vector<std::byte> theirs(5000);
+  typename TestFixture::Memory source(two, 0, Access::local, mine);
+  typename TestFixture::Memory target(two, 1, Access::peers_write, theirs);
+  ASSERT_TRUE(two.connect());
+  // More than a window, in between packets.
+  for (std::uint16_t round = 1; round <= 150; ++round) {
+    fill_slot(mine, round);
+    bool there = false;
+    std::size_t packets = 0;
+    two.sinks[1].on_word = [&](std::uint16_t) {
+      there = mine == theirs;
+      packets = two.sinks[1].tags.size();
+    };
+    ASSERT_TRUE(two.post(0, round));
+    ASSERT_TRUE(TestFixture::put_and_tell(two, source.part(0, 5000), source.own_key(),
+                                          target.place(), static_cast<std::uint16_t>(round * 401),
+                                          round));
+    ASSERT_TRUE(two.until([&] {
+      return two.sinks[1].words.size() == round && two.sinks[0].ended.size() == round;
+    })) << round;
+    EXPECT_EQ(two.sinks[1].words.back(), static_cast<std::uint16_t>(round * 401));
+    EXPECT_TRUE(there) << round;
+    EXPECT_EQ(packets, round + 1U);
+  }
+  EXPECT_EQ(two.sinks[0].count(Sent::done), 150U);
+}
+
+TYPED_TEST(Polled, Changes_of_both_ranks_are_none_lost) {
+  typename TestFixture::Pair two;
+  if (!two.maker.at(0)->changes_memory()) GTEST_SKIP() << "this adapter has no atomic operations";
+  alignas(8) std::uint64_t counter = 5;
+  std::uint64_t was[2] = {};
+  const auto bytes = [](std::uint64_t& word) {
+    return std::as_writable_bytes(std::span(&word, 1));
+  };
+  typename TestFixture::Memory target(two, 1, Access::peers_change, bytes(counter));
+  typename TestFixture::Memory first(two, 0, Access::local, bytes(was[0]));
+  constexpr std::uint64_t rounds = 30;
+  std::uint64_t expected = 5;
+  for (std::uint64_t token = 0; token < rounds; ++token) {
+    ASSERT_TRUE(two.until([&] {
+      return two.maker.at(0)->fetch_add(1, first.part(0, 8), first.own_key(), target.place(),
+                                        token + 1, token) == Post::done;
+    }));
+    ASSERT_TRUE(two.until_ended(0, token + 1));
+    EXPECT_EQ(was[0], expected);
+    expected += token + 1;
+    EXPECT_EQ(counter, expected);
+  }
+  const auto swap = [&](std::uint64_t if_it_is, std::uint64_t value, std::uint64_t token) {
+    ASSERT_TRUE(two.until([&] {
+      return two.maker.at(0)->compare_swap(1, first.part(0, 8), first.own_key(), target.place(),
+                                           if_it_is, value, token) == Post::done;
+    }));
+    ASSERT_TRUE(two.until_ended(0, token + 1));
+    EXPECT_EQ(was[0], expected);
+  };
+  swap(expected + 1, 7, rounds);
+  EXPECT_EQ(counter, expected);
+  swap(expected, 7, rounds + 1);
+  EXPECT_EQ(counter, 7U);
+  EXPECT_EQ(two.sinks[0].count(Sent::done), rounds + 2);
+}
+
+TYPED_TEST(Polled, Change_of_memory_that_is_open_for_less_ends_the_connection) {
+  typename TestFixture::Pair two;
+  if (!two.maker.at(0)->changes_memory()) GTEST_SKIP() << "this adapter has no atomic operations";
+  alignas(8) std::uint64_t counter = 5;
+  std::uint64_t was = 3;
+  typename TestFixture::Memory target(two, 1, Access::peers_write,
+                                      std::as_writable_bytes(std::span(&counter, 1)));
+  typename TestFixture::Memory source(two, 0, Access::local,
+                                      std::as_writable_bytes(std::span(&was, 1)));
+  ASSERT_TRUE(two.until([&] {
+    return two.maker.at(0)->fetch_add(1, source.part(0, 8), source.own_key(), target.place(), 1,
+                                      9) == Post::done;
+  }));
+  ASSERT_TRUE(two.until_ended(0, 1));
+  EXPECT_EQ(two.sinks[0].ended[9], Sent::lost);
+  EXPECT_EQ(counter, 5U);
+  EXPECT_TRUE(two.until([&] { return two.maker.has_lost(0); }));
+}
+
+TYPED_TEST(Polled, Quiet_put_to_what_is_not_open_ends_the_connection) {
+  typename TestFixture::Pair two;
+  std::vector<std::byte> mine(100);
+  std::vector<std::byte> theirs(100);
+  typename TestFixture::Memory source(two, 0, Access::local, mine);
+  typename TestFixture::Memory target(two, 1, Access::peers_read, theirs);
+  mine[0] = std::byte{1};
+  ASSERT_TRUE(TestFixture::put_quietly(two, source.part(0, 100), source.own_key(), target.place()));
+  EXPECT_TRUE(two.until([&] { return two.maker.has_lost(0); }));
+  EXPECT_EQ(theirs, std::vector<std::byte>(100));
+}
+
+TYPED_TEST(Polled, Peer_that_is_given_up_is_lost) {
+  typename TestFixture::Pair two;
+  ASSERT_TRUE(two.connect());
+  two.maker.at(0)->give_up(1, base::failure(base::ErrorClass::other, "it writes nonsense"));
+  EXPECT_TRUE(two.until([&] { return two.maker.has_lost(0); }));
+  EXPECT_FALSE(two.maker.at(0)->alive(1));
+  const std::uint64_t word = 1;
+  EXPECT_EQ(two.maker.at(0)->put_quietly(1, std::as_bytes(std::span(&word, 1)), 0, {}), Post::done);
+}
+
+}  // namespace
+}  // namespace fulmar::fabric
