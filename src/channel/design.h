@@ -42,6 +42,17 @@ struct DesignCounters {
   std::uint64_t copied_bytes = 0;
   std::uint64_t handshakes = 0;   ///< descriptors answered for long packets
   std::uint64_t moved_bytes = 0;  ///< read or written between the programs' own buffers
+
+  DesignCounters& operator+=(const DesignCounters& more) noexcept {
+    packets_received += more.packets_received;
+    writes += more.writes;
+    credit_writes += more.credit_writes;
+    copies += more.copies;
+    copied_bytes += more.copied_bytes;
+    handshakes += more.handshakes;
+    moved_bytes += more.moved_bytes;
+    return *this;
+  }
 };
 
 /// One unit that has arrived. The body lies in memory that the peer may still write to.

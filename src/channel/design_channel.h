@@ -2,26 +2,17 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
-#include <array>
-#include <memory>
 #include <span>
-#include <vector>
 
-#include "channel/design_connection.h"
+#include "channel/design_core.h"
 #include "fabric/provider.h"
 #include "wire/shm_area.h"
 
-/// The designs of the study as a channel for the device, in place of MappedChannel.
+/// The designs of the study over mapped memory, in place of MappedChannel.
 ///
-/// Short packets are units of their own. Long ones come as fabric::SendsInPlace says: the channel
-/// is told where their bytes lie and where they belong, and each design moves them in its way. A
-/// process that begins to send to another sets its bit in the other's doorbell, once; from then on
-/// the other looks at its pipe. Sleeping and waking are MappedChannel's, word for word.
+/// A process that begins to send to another sets its bit in the other's doorbell, once; from then
+/// on the other looks at its pipe. Sleeping and waking are MappedChannel's, word for word.
 namespace fulmar::channel {
-
-struct DesignLink {
-  std::uint32_t peer = 0;
-};
 
 namespace detail {
 template <class P>
@@ -31,7 +22,7 @@ struct LaneOf {
     return MappedLane(provider.area(peer) + offset);
   }
 };
-/// Providers whose peers' memory is not mapped bring a lane of their own.
+/// Tests have lanes of their own.
 template <class P>
   requires requires { typename P::PipeLane; }
 struct LaneOf<P> {
@@ -40,99 +31,127 @@ struct LaneOf<P> {
     return provider.pipe_lane(peer, offset);
   }
 };
+
+/// Where the pipes lie in areas of that size; `pipe_bytes` is 0 if there is no room for them.
+constexpr PipeLayout pipe_layout(std::uint32_t ranks, std::uint64_t area_bytes) noexcept {
+  return PipeLayout::fit(ranks, wire::AreaLayout::fit(ranks, area_bytes).rings, area_bytes);
+}
 }  // namespace detail
+
+/// Pipes in the areas of a provider.
+template <fabric::MapsPeers P>
+class MappedGround {
+ public:
+  using Lane = typename detail::LaneOf<P>::type;
+  using TransitOf = MappedTransit<P>;
+  struct Opened {
+    Lane lane;
+    const std::byte* own_pipe;
+  };
+
+  explicit MappedGround(P& provider) noexcept
+      : provider_(provider),
+        layout_(detail::pipe_layout(provider.size(), provider.area_bytes())),
+        control_(control_of(provider.self())) {}
+
+  [[nodiscard]] std::uint64_t ring_bytes() const noexcept { return layout_.ring_bytes; }
+  void plan(const DesignPlan& /*plan*/) noexcept {}
+  [[nodiscard]] Opened open(std::uint32_t peer) {
+    const std::uint32_t self = provider_.self();
+    return {detail::LaneOf<P>::make(provider_, peer, layout_.offset(peer, self)),
+            provider_.area(self) + layout_.offset(self, peer)};
+  }
+  void opened(std::uint32_t peer) {
+    const std::uint32_t self = provider_.self();
+    wire::AreaControl* control = control_of(peer);
+    control->doorbell[self / 64].fetch_or(std::uint64_t{1} << (self % 64),
+                                          std::memory_order_acq_rel);
+    control->doorbell_summary[self / 4096].fetch_or(std::uint64_t{1} << (self / 64 % 64),
+                                                    std::memory_order_seq_cst);
+    if (control->asleep.load(std::memory_order_seq_cst) != 0) provider_.wake(peer);
+  }
+  [[nodiscard]] TransitOf transit(std::uint32_t /*peer*/, Direction /*direction*/) noexcept {
+    return TransitOf(provider_);
+  }
+  template <class F>
+  void for_callers(F&& f) {
+    for (std::uint32_t word = 0; word <= (provider_.size() - 1) / 4096; ++word) {
+      if (control_->doorbell_summary[word].load(std::memory_order_relaxed) != 0) [[unlikely]]
+        answer_doorbell(word, f);
+    }
+  }
+  void written(std::uint32_t peer) noexcept {
+    const wire::AreaControl* control = control_of(peer);
+    // The compiler must not look at the wake word before the unit is written either.
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (control->senders_fence.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+    }
+    if (control->asleep.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      provider_.wake(peer);
+  }
+  /// Others end the job then.
+  [[nodiscard]] bool lost(std::uint32_t /*peer*/) const noexcept { return false; }
+  void refuse(std::uint32_t /*peer*/) noexcept {}
+
+  [[nodiscard]] wire::AreaControl* control_of(std::uint32_t peer) noexcept {
+    return reinterpret_cast<wire::AreaControl*>(provider_.area(peer));
+  }
+  [[nodiscard]] wire::AreaControl& control() noexcept { return *control_; }
+
+ private:
+  template <class F>
+  void answer_doorbell(std::uint32_t summary_word, F& f) {
+    std::uint64_t words =
+        control_->doorbell_summary[summary_word].exchange(0, std::memory_order_acq_rel);
+    for (; words != 0; words &= words - 1) {
+      const std::uint32_t word =
+          summary_word * 64 + static_cast<std::uint32_t>(__builtin_ctzll(words));
+      std::uint64_t bits = control_->doorbell[word].exchange(0, std::memory_order_acq_rel);
+      for (; bits != 0; bits &= bits - 1) {
+        const std::uint32_t peer = word * 64 + static_cast<std::uint32_t>(__builtin_ctzll(bits));
+        if (peer < provider_.size() && peer != provider_.self()) f(peer);
+      }
+    }
+  }
+
+  P& provider_;
+  PipeLayout layout_;
+  wire::AreaControl* control_;
+};
 
 /// Thread rule: the lock of the engine. `P` has, beyond fabric::MapsPeers, `reach`, `read` and
 /// `write` (fabric::ReachesMemory) for the zero-copy design.
-template <class P>
-class DesignChannel {
+template <fabric::MapsPeers P>
+class DesignChannel : public DesignCore<MappedGround<P>> {
+  using Core = DesignCore<MappedGround<P>>;
+
  public:
-  using Link = DesignLink;
   static constexpr const char* name = P::name;
-  static constexpr std::size_t max_body_bytes = least_chunk_bytes;
-  static constexpr std::size_t max_prefix_bytes = most_prefix_bytes;
-  static constexpr std::size_t max_pieces = most_pipe_pieces;
-  static constexpr std::size_t max_in_place_bytes = std::size_t{1} << 30;
 
-  explicit DesignChannel(P& provider)
-      : provider_(provider),
-        layout_(layout_of(provider.size(), provider.area_bytes())),
-        control_(control_of(provider.self())),
-        connections_(provider.size()) {}
+  explicit DesignChannel(P& provider) : Core(provider.size(), provider), provider_(provider) {}
 
-  /// Where the pipes lie in areas of that size; `pipe_bytes` is 0 if there is no room for them.
   static constexpr PipeLayout layout_of(std::uint32_t ranks, std::uint64_t area_bytes) noexcept {
-    return PipeLayout::fit(ranks, wire::AreaLayout::fit(ranks, area_bytes).rings, area_bytes);
-  }
-
-  /// What to do; before the first packet, and the same everywhere.
-  void choose(const DesignPlan& plan) noexcept {
-    plan_ = plan;
-    plan_.chunk_bytes = usable_chunk(plan.chunk_bytes, layout_.ring_bytes);
-  }
-  [[nodiscard]] const DesignPlan& plan() const noexcept { return plan_; }
-  [[nodiscard]] const DesignCounters& design_counters() const noexcept { return counters_; }
-
-  [[nodiscard]] std::unique_ptr<Link> connect(std::uint32_t peer) {
-    connection(peer);
-    return std::make_unique<Link>(Link{peer});
-  }
-
-  template <class Fill>
-  [[nodiscard]] fabric::Post put(Link& link, const wire::Envelope& envelope, Fill&& fill) noexcept {
-    Connection& to = connection(link.peer);
-    if (put_unit(to, wire::PipePart::packet, envelope, envelope.length, fill) ==
-        fabric::Post::again) {
-      return fabric::Post::again;
-    }
-    ++to.packets_sent;
-    if (envelope.length != 0) ++counters_.copies;
-    counters_.copied_bytes += envelope.length;
-    return fabric::Post::done;
-  }
-  [[nodiscard]] std::size_t body_limit(Link& link, std::size_t /*wanted*/) noexcept {
-    return connection(link.peer).body_limit();
+    return detail::pipe_layout(ranks, area_bytes);
   }
 
   template <fabric::Sink S>
   unsigned get(S& sink) noexcept {
-    unsigned moved = 0;
-    for (std::uint32_t word = 0; word <= (provider_.size() - 1) / 4096; ++word) {
-      if (control_->doorbell_summary[word].load(std::memory_order_relaxed) != 0) [[unlikely]]
-        answer_doorbell(word);
-    }
-    // A packet may open further connections.
-    for (std::size_t i = 0; i < polled_.size(); ++i) {
-      Connection& from = *polled_[i];
-      moved += drain(from, sink);
-      if (from.should_tell()) tell(from);
-      if (from.is_busy()) moved += advance(from, sink);
-    }
-    if (!ended_.empty()) moved += tell_ended(sink);
-    return moved;
+    return this->look(sink);
   }
 
   // Sleeping: see MappedChannel.
   void announce_sleep(wire::Asleep where = wire::Asleep::on_word) noexcept {
-    control_->asleep.store(static_cast<std::uint32_t>(where), std::memory_order_seq_cst);
+    sleep_word().store(static_cast<std::uint32_t>(where), std::memory_order_seq_cst);
   }
-  void announce_awake() noexcept { control_->asleep.store(0, std::memory_order_relaxed); }
-  [[nodiscard]] std::atomic<std::uint32_t>& sleep_word() noexcept { return control_->asleep; }
+  void announce_awake() noexcept { sleep_word().store(0, std::memory_order_relaxed); }
+  [[nodiscard]] std::atomic<std::uint32_t>& sleep_word() noexcept {
+    return this->ground().control().asleep;
+  }
   void require_sender_fence() noexcept {
     for (std::uint32_t peer = 0; peer < provider_.size(); ++peer) {
-      control_of(peer)->senders_fence.store(1);
+      this->ground().control_of(peer)->senders_fence.store(1);
     }
-  }
-  /// Who told how much it took wakes who sleeps.
-  void want_credit(Link& /*link*/) noexcept {}
-  void balance(std::span<Link* const> /*links*/) noexcept {}
-
-  [[nodiscard]] std::size_t rings_polled() const noexcept { return polled_.size(); }
-  [[nodiscard]] std::uint64_t packets_sent(const Link& link) const noexcept {
-    return connections_[link.peer]->packets_sent;
-  }
-  [[nodiscard]] std::uint64_t packets_received() const noexcept {
-    return counters_.packets_received;
   }
 
   // What the device asks of a provider: this channel is its own.
@@ -147,22 +166,12 @@ class DesignChannel {
       provider_.use_wake_socket(socket);
     }
   }
-  [[nodiscard]] fabric::Post post(std::uint32_t peer, const wire::Envelope& envelope,
-                                  std::span<const std::byte> body) noexcept {
-    Link link{peer};
-    return put(link, envelope, [&](std::span<std::byte> to, std::uint64_t at) {
-      std::memcpy(to.data(), body.data() + at, to.size());
-    });
-  }
   template <fabric::Sink S>
   unsigned poll(S& sink) noexcept {
     return get(sink);
   }
-  [[nodiscard]] fabric::Post post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
-                                           std::span<const std::byte> prefix,
-                                           std::span<const iovec> pieces, std::uint64_t token);
   [[nodiscard]] bool reach(std::uint32_t peer) noexcept {
-    return plan_.bypass == Bypass::yes && provider_.reach(peer);
+    return this->plan().bypass == Bypass::yes && provider_.reach(peer);
   }
   [[nodiscard]] base::Error read(std::uint32_t peer, std::span<const iovec> local,
                                  std::uint64_t remote, std::uint64_t bytes) noexcept {
@@ -174,95 +183,7 @@ class DesignChannel {
   }
 
  private:
-  using LaneType = typename detail::LaneOf<P>::type;
-  using Connection = DesignConnection<LaneType>;
-  static constexpr unsigned burst = 32;
-
-  wire::AreaControl* control_of(std::uint32_t peer) noexcept {
-    return reinterpret_cast<wire::AreaControl*>(provider_.area(peer));
-  }
-  Connection& connection(std::uint32_t peer) {
-    if (connections_[peer] == nullptr) [[unlikely]]
-      open(peer);
-    return *connections_[peer];
-  }
-  void open(std::uint32_t peer);
-  void answer_doorbell(std::uint32_t summary_word);
-
-  template <class Fill>
-  fabric::Post put_unit(Connection& to, wire::PipePart part, const wire::Envelope& envelope,
-                        std::uint32_t bytes, Fill&& fill) noexcept {
-    const fabric::Post post = to.put(part, envelope, bytes, fill, counters_);
-    if (post == fabric::Post::done) wake_sleeper(to.peer);
-    return post;
-  }
-  void wake_sleeper(std::uint32_t peer) noexcept {
-    const wire::AreaControl* control = control_of(peer);
-    // The compiler must not look at the wake word before the unit is written either.
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    if (control->senders_fence.load(std::memory_order_relaxed) != 0) [[unlikely]] {
-      std::atomic_thread_fence(std::memory_order_seq_cst);
-    }
-    if (control->asleep.load(std::memory_order_relaxed) != 0) [[unlikely]]
-      provider_.wake(peer);
-  }
-  void tell(Connection& from) noexcept {
-    if (from.tell(counters_)) wake_sleeper(from.peer);
-  }
-
-  template <class S>
-  unsigned drain(Connection& from, S& sink) {
-    unsigned taken = 0;
-    while (taken < burst && !from.broken) {
-      Unit unit;
-      const Found found = from.look(unit);
-      if (found == Found::nothing) break;
-      if (found == Found::nonsense || !handle(from, unit, sink)) [[unlikely]] {
-        from.broken = true;
-        break;
-      }
-      from.take();
-      ++taken;
-      if (from.should_tell()) tell(from);
-    }
-    return taken;
-  }
-  template <class S>
-  [[nodiscard]] bool handle(Connection& from, const Unit& unit, S& sink) {
-    if (unit.part == wire::PipePart::packet) [[likely]] {
-      ++counters_.packets_received;
-      if (!unit.body.empty()) ++counters_.copies;
-      counters_.copied_bytes += unit.body.size();
-      sink.packet(from.peer, unit.envelope, unit.body);
-      return true;
-    }
-    if (unit.part == wire::PipePart::begin || unit.part == wire::PipePart::more) {
-      // A sender that cannot write where it was offered memory copies the rest.
-      if (from.pull.stage == Pull::Stage::offered) from.pull.stage = Pull::Stage::idle;
-      if (unit.part == wire::PipePart::begin) ++counters_.packets_received;
-      return take_chunk(from.receiving, from.peer, unit, sink, counters_);
-    }
-    return handle_long(from, unit, sink);
-  }
-  template <class S>
-  [[nodiscard]] bool handle_long(Connection& from, const Unit& unit, S& sink);
-  template <class S>
-  unsigned advance(Connection& with, S& sink);
-  unsigned advance_sending(Connection& to);
-  template <class S>
-  unsigned tell_ended(S& sink);
-
   P& provider_;
-  PipeLayout layout_;
-  DesignPlan plan_;
-  wire::AreaControl* control_;
-  std::vector<std::unique_ptr<Connection>> connections_;  ///< by peer
-  std::vector<Connection*> polled_;
-  std::vector<std::uint64_t> ended_;  ///< tokens of long packets that the sink is to hear of
-  std::uint64_t next_id_ = 1;
-  DesignCounters counters_;
 };
 
 }  // namespace fulmar::channel
-
-#include "channel/design_channel.inl"

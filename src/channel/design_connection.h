@@ -91,8 +91,9 @@ class DesignConnection {
   /// Whether something is to be done here without anything arriving.
   [[nodiscard]] bool is_busy() const noexcept {
     using Send = LongSend::Stage;
-    return sending.stage == Send::copying || sending.stage == Send::describing || !owed.empty() ||
-           pull.stage == Pull::Stage::reading || pull.stage == Pull::Stage::offering;
+    const bool waits = sending.stage == Send::idle || sending.stage == Send::described;
+    return !waits || !owed.empty() || pull.stage == Pull::Stage::reading ||
+           pull.stage == Pull::Stage::offering;
   }
 
   const std::uint32_t peer;

@@ -2,13 +2,13 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
-#include <sys/uio.h>
-
 #include <array>
 #include <cstring>
 #include <vector>
 
 #include "channel/design.h"
+#include "channel/pieces.h"
+#include "channel/transit.h"
 #include "fabric/provider.h"
 
 /// The pipeline design (section 4.4 of the paper): long packets in chunks, each on its way while
@@ -33,6 +33,8 @@ struct LongSend {
     idle,
     describing,  ///< the descriptor found no room yet
     described,   ///< the receiver's turn
+    writing,     ///< where it has offered memory
+    settling,    ///< all was written, and the memory here is still in use
     copying,     ///< through the ring
     finished,
   };
@@ -41,8 +43,10 @@ struct LongSend {
   std::array<std::byte, most_prefix_bytes> prefix{};
   std::uint32_t prefix_bytes = 0;
   std::vector<iovec> pieces;
-  std::uint64_t bytes = 0;   ///< of all pieces
-  std::uint64_t offset = 0;  ///< bytes that need not be sent any more
+  Lent lent;                  ///< of them, if they are described
+  std::uint64_t bytes = 0;    ///< of all pieces
+  std::uint64_t offset = 0;   ///< bytes that need not be sent any more
+  std::uint64_t offered = 0;  ///< bytes that are being written
   std::uint64_t token = 0;
   std::uint64_t id = 0;
   bool begun = false;  ///< the receiver knows of the copying
@@ -57,22 +61,6 @@ struct LongReceive {
   std::uint64_t bytes = 0;
   std::uint64_t offset = 0;
 };
-
-/// Calls f(iovec) for the parts of `pieces` that make bytes [offset, offset + bytes).
-template <class F>
-void for_parts(std::span<const iovec> pieces, std::uint64_t offset, std::uint64_t bytes, F&& f) {
-  for (const iovec& piece : pieces) {
-    if (bytes == 0) return;
-    if (offset >= piece.iov_len) {
-      offset -= piece.iov_len;
-      continue;
-    }
-    const std::uint64_t count = std::min<std::uint64_t>(piece.iov_len - offset, bytes);
-    f(iovec{static_cast<std::byte*>(piece.iov_base) + offset, count});
-    offset = 0;
-    bytes -= count;
-  }
-}
 
 /// Puts as many chunks of a long packet as there is room for, each with put(part, envelope, bytes,
 /// fill) of at most `limit` bytes. Returns how many.

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 
 #include "channel/pipeline_design.h"
+#include "channel/transit.h"
 #include "wire/packets.h"
 
 /// The zero-copy design (section 5 of the paper): the ring carries where the bytes are.
@@ -17,10 +19,15 @@
 /// processor copies a byte through a ring; what is paid is one handshake for each long packet, and
 /// the adapter has to know the memory of both sides.
 ///
-/// Fences: the descriptor is published behind everything that the program stored into its buffer;
-/// `done` and `wrote` are written when the bytes have moved, and not before. Where that cannot be
-/// (another user's process, memory in pieces of a few bytes) the receiver refuses from the byte on
-/// where it stopped, and the rest comes as in the pipeline design.
+/// Who moves them is a *transit* (transit.h): the kernel, or an adapter, which needs the memory of
+/// both sides opened, and a key with each address.
+///
+/// Fences: the descriptor is published behind everything that the program stored into its buffer.
+/// `done` is written when the bytes have been read, and not before; `wrote` behind the last byte,
+/// on the connection that keeps that order, while the sender's memory is still in use. Where bytes
+/// cannot move so (another user's process, memory that cannot be opened, pieces of a few bytes) the
+/// receiver refuses from the byte on where it stopped, and the rest comes as in the pipeline
+/// design.
 ///
 /// The paper: 857 MB/s of 870, short messages at 7.6 us instead of 7.4. Reading suited its MPI,
 /// which looks for a long message after it was announced; writing was faster from 32 to 256 KiB on
@@ -29,9 +36,6 @@ namespace fulmar::channel {
 
 /// The most pieces in one descriptor or offer.
 inline constexpr std::size_t most_pipe_pieces = 64;
-/// What one look at a pipe moves at most, so that others are not kept waiting.
-inline constexpr std::uint64_t most_bytes_per_step = 1U << 20;
-
 /// A long packet on its way in that was described.
 struct Pull {
   enum class Stage : std::uint8_t {
@@ -45,10 +49,11 @@ struct Pull {
   wire::Envelope envelope;
   std::array<std::byte, most_prefix_bytes> prefix{};
   std::uint32_t prefix_bytes = 0;
-  std::vector<iovec> theirs;  ///< addresses at the sender
+  std::vector<wire::PipePiece> theirs;  ///< memory of the sender
+  Lent lent;                            ///< memory here that the sender was offered
   std::uint64_t bytes = 0;
   std::uint64_t offset = 0;
-  std::uint64_t offered = 0;
+  std::uint64_t moving = 0;  ///< bytes that are being read, or were offered
 
   [[nodiscard]] std::span<const std::byte> head() const noexcept {
     return std::span(prefix).first(prefix_bytes);
@@ -67,40 +72,48 @@ struct OwedUnit {
   }
 };
 
-/// Whether a descriptor of the packet fits into a unit of `limit` bytes.
-[[nodiscard]] inline bool can_describe(const LongSend& send, std::size_t limit) noexcept {
-  return send.bytes != 0 && send.pieces.size() <= most_pipe_pieces &&
-         sizeof(wire::DescribeBody) + send.prefix_bytes +
-                 send.pieces.size() * sizeof(wire::PipePiece) <=
-             limit;
+/// Prepares a descriptor of the packet. False if it does not fit into a unit of `limit` bytes, or
+/// the peer cannot reach the memory.
+template <Transit T>
+[[nodiscard]] bool prepare_description(LongSend& send, std::uint32_t peer, std::size_t limit,
+                                       Mover mover, T& transit) {
+  const std::size_t bytes =
+      sizeof(wire::DescribeBody) + send.prefix_bytes + send.pieces.size() * sizeof(wire::PipePiece);
+  const bool fits = send.bytes != 0 && send.pieces.size() <= most_pipe_pieces && bytes <= limit;
+  if (!fits || !transit.reach(peer)) return false;
+  if (mover == Mover::receiver_reads) {
+    return transit.lend(send.pieces, fabric::Access::peers_read, send.lent);
+  }
+  // Nobody but this process will read there.
+  send.lent.pieces.clear();
+  for (const iovec& piece : send.pieces) {
+    send.lent.pieces.push_back(
+        {reinterpret_cast<std::uintptr_t>(piece.iov_base), piece.iov_len, 0});
+  }
+  return true;
 }
 
 /// Puts the descriptor with put(part, envelope, bytes, fill).
 template <class Put>
 [[nodiscard]] fabric::Post describe(const LongSend& send, Put&& put) {
   const wire::DescribeBody head{send.id, send.prefix_bytes,
-                                static_cast<std::uint32_t>(send.pieces.size())};
+                                static_cast<std::uint32_t>(send.lent.pieces.size())};
   const std::size_t ahead = sizeof head + send.prefix_bytes;
   const auto fill = [&](std::span<std::byte> to, std::uint64_t) {
     std::memcpy(to.data(), &head, sizeof head);
     std::memcpy(to.data() + sizeof head, send.prefix.data(), send.prefix_bytes);
-    std::byte* at = to.data() + ahead;
-    for (const iovec& piece : send.pieces) {
-      const wire::PipePiece told{reinterpret_cast<std::uintptr_t>(piece.iov_base), piece.iov_len};
-      std::memcpy(at, &told, sizeof told);
-      at += sizeof told;
-    }
+    std::memcpy(to.data() + ahead, send.lent.pieces.data(),
+                send.lent.pieces.size() * sizeof(wire::PipePiece));
   };
   return put(wire::PipePart::describe, send.envelope,
-             static_cast<std::uint32_t>(ahead + send.pieces.size() * sizeof(wire::PipePiece)),
+             static_cast<std::uint32_t>(ahead + send.lent.pieces.size() * sizeof(wire::PipePiece)),
              fill);
 }
 
 /// Reads `count` pieces, which are all that is left of `body`. Their bytes, or nothing if they make
 /// no sense.
-[[nodiscard]] inline std::optional<std::uint64_t> read_pieces(std::span<const std::byte> body,
-                                                              std::uint32_t count,
-                                                              std::vector<iovec>& pieces) {
+[[nodiscard]] inline std::optional<std::uint64_t> read_pieces(
+    std::span<const std::byte> body, std::uint32_t count, std::vector<wire::PipePiece>& pieces) {
   if (count == 0 || count > most_pipe_pieces || body.size() != count * sizeof(wire::PipePiece)) {
     return std::nullopt;
   }
@@ -112,7 +125,7 @@ template <class Put>
     if (!wire::is_range(piece.address, piece.bytes) || piece.bytes > UINT32_MAX) {
       return std::nullopt;
     }
-    pieces.push_back({reinterpret_cast<void*>(piece.address), piece.bytes});
+    pieces.push_back(piece);
     bytes += piece.bytes;
   }
   return bytes;
@@ -148,39 +161,35 @@ template <class Put>
   return std::min(bytes, most);
 }
 
-/// Moves [offset, offset + bytes) of the packet between `here`, whose first byte is the first of
-/// them, and `there`, which is all of it at the peer. `move(local, address, count)` moves one run.
-template <class Move>
-[[nodiscard]] base::Error move_bytes(std::span<const iovec> here, std::span<const iovec> there,
-                                     std::uint64_t offset, std::uint64_t bytes, Move&& move) {
-  base::Error error;
-  std::uint64_t moved = 0;
-  for_parts(there, offset, bytes, [&](const iovec& run) {
-    if (error.failed()) return;
-    std::vector<iovec> local;
-    for_parts(here, moved, run.iov_len, [&](const iovec& part) { local.push_back(part); });
-    error = move(std::span<const iovec>(local), reinterpret_cast<std::uintptr_t>(run.iov_base),
-                 run.iov_len);
-    moved += run.iov_len;
-  });
-  return error;
+/// The refusal of what is left of a packet, or `done`.
+[[nodiscard]] inline OwedUnit answer_to(Pull& pull, wire::PipePart part) noexcept {
+  pull.stage = Pull::Stage::idle;
+  OwedUnit answer{part, {}, 0};
+  const wire::PipeAnswer body{pull.id, pull.offset};
+  answer.add(&body, sizeof body);
+  return answer;
 }
 
 /// One step of reading: an answer to send, once there is one.
-template <class P, class S>
-[[nodiscard]] std::optional<OwedUnit> read_step(Pull& pull, std::uint32_t peer, P& provider,
-                                                S& sink, DesignCounters& counters) {
-  const std::uint64_t most = std::min(pull.bytes - pull.offset, most_bytes_per_step);
-  const std::span<const iovec> here =
-      provider.reach(peer) ? sink.place(peer, pull.envelope, pull.head(), pull.offset, most)
-                           : std::span<const iovec>();
-  const std::uint64_t count = covered_by(here, most);
-  const bool moved = count != 0 && move_bytes(here, pull.theirs, pull.offset, count,
-                                              [&](std::span<const iovec> local,
-                                                  std::uint64_t address, std::uint64_t bytes) {
-                                                return provider.read(peer, local, address, bytes);
-                                              })
-                                       .ok();
+template <Transit T, class S>
+[[nodiscard]] std::optional<OwedUnit> read_step(Pull& pull, std::uint32_t peer, T& transit, S& sink,
+                                                DesignCounters& counters) {
+  if (pull.moving == 0) {
+    const std::uint64_t most = std::min(pull.bytes - pull.offset, T::most_bytes);
+    const std::span<const iovec> here =
+        transit.reach(peer) ? sink.place(peer, pull.envelope, pull.head(), pull.offset, most)
+                            : std::span<const iovec>();
+    pull.moving = covered_by(here, most);
+    if (pull.moving != 0) {
+      transit.fetch(peer, here.first(std::min(here.size(), most_pipe_pieces)), pull.theirs,
+                    pull.offset, pull.moving);
+    }
+  } else {
+    (void)transit.step();
+  }
+  if (pull.moving != 0 && transit.under_way()) return std::nullopt;
+  const std::uint64_t count = std::exchange(pull.moving, 0);
+  const bool moved = count != 0 && !transit.failed();
   if (moved) {
     counters.moved_bytes += count;
     sink.placed(peer, pull.envelope, pull.head(), pull.offset, count);
@@ -188,90 +197,107 @@ template <class P, class S>
     if (pull.offset < pull.bytes) return std::nullopt;
   }
   ++counters.handshakes;
-  pull.stage = Pull::Stage::idle;
-  OwedUnit answer{moved ? wire::PipePart::done : wire::PipePart::refused, {}, 0};
-  const wire::PipeAnswer body{pull.id, pull.offset};
-  answer.add(&body, sizeof body);
-  return answer;
+  return answer_to(pull, moved ? wire::PipePart::done : wire::PipePart::refused);
 }
 
 /// The next offer of memory, of at most `limit` bytes itself, or the refusal of what is left.
-template <class S>
-[[nodiscard]] OwedUnit offer_step(Pull& pull, std::uint32_t peer, std::size_t limit, S& sink,
-                                  DesignCounters& counters) {
+template <Transit T, class S>
+[[nodiscard]] OwedUnit offer_step(Pull& pull, std::uint32_t peer, std::size_t limit, T& transit,
+                                  S& sink, DesignCounters& counters) {
   ++counters.handshakes;
   std::span<const iovec> here =
       sink.place(peer, pull.envelope, pull.head(), pull.offset, pull.bytes - pull.offset);
   const std::size_t fitting = (limit - sizeof(wire::OfferBody)) / sizeof(wire::PipePiece);
   here = here.first(std::min({here.size(), most_pipe_pieces, fitting}));
   const std::uint64_t count = covered_by(here, pull.bytes - pull.offset);
-  if (count == 0) {
-    pull.stage = Pull::Stage::idle;
-    OwedUnit answer{wire::PipePart::refused, {}, 0};
-    const wire::PipeAnswer body{pull.id, pull.offset};
-    answer.add(&body, sizeof body);
-    return answer;
+  std::vector<iovec> parts;
+  for_parts(here, 0, count, [&](const iovec& part) { parts.push_back(part); });
+  if (count == 0 || !transit.lend(parts, fabric::Access::peers_write, pull.lent)) {
+    return answer_to(pull, wire::PipePart::refused);
   }
+  const std::vector<wire::PipePiece>& pieces = pull.lent.pieces;
   OwedUnit offer{wire::PipePart::offer, {}, 0};
-  wire::OfferBody body{pull.id, pull.offset, count, 0, 0};
-  for_parts(here, 0, count, [&](const iovec&) { ++body.pieces; });
+  const wire::OfferBody body{pull.id, pull.offset, count, static_cast<std::uint32_t>(pieces.size()),
+                             0};
   offer.add(&body, sizeof body);
-  for_parts(here, 0, count, [&](const iovec& part) {
-    const wire::PipePiece piece{reinterpret_cast<std::uintptr_t>(part.iov_base), part.iov_len};
-    offer.add(&piece, sizeof piece);
-  });
-  pull.offered = count;
+  offer.add(pieces.data(), pieces.size() * sizeof(wire::PipePiece));
+  pull.moving = count;
   pull.stage = Pull::Stage::offered;
   return offer;
 }
 
 /// Takes a unit `wrote`. False if it makes no sense here.
-template <class S>
-[[nodiscard]] bool take_written(Pull& pull, std::uint32_t peer, const Unit& unit, S& sink) {
+template <Transit T, class S>
+[[nodiscard]] bool take_written(Pull& pull, std::uint32_t peer, const Unit& unit, T& transit,
+                                S& sink) {
   wire::OfferBody body;
   if (pull.stage != Pull::Stage::offered || unit.body.size() != sizeof body) return false;
   std::memcpy(&body, unit.body.data(), sizeof body);
-  if (body.id != pull.id || body.offset != pull.offset || body.bytes != pull.offered) return false;
+  if (body.id != pull.id || body.offset != pull.offset || body.bytes != pull.moving) return false;
+  transit.give_back(pull.lent);
   const std::uint64_t at = pull.offset;
-  pull.offset += pull.offered;
+  pull.offset += std::exchange(pull.moving, 0);
   pull.stage = pull.offset < pull.bytes ? Pull::Stage::offering : Pull::Stage::idle;
   sink.placed(peer, pull.envelope, pull.head(), at, body.bytes);
   return true;
 }
 
-/// Takes a unit `offer`: writes there and answers. Nothing if it makes no sense here. Where the
-/// memory cannot be written the rest is copied.
-template <class P>
-[[nodiscard]] bool take_offer(LongSend& send, std::uint32_t peer, const Unit& unit, P& provider,
-                              std::vector<OwedUnit>& owed, DesignCounters& counters) {
+/// The sender copies the rest although memory was offered, or never read: the offer has ended.
+template <Transit T>
+void take_back_offer(Pull& pull, T& transit) {
+  if (pull.stage != Pull::Stage::offered) return;
+  transit.give_back(pull.lent);
+  pull.moving = 0;
+  pull.stage = Pull::Stage::idle;
+}
+
+/// Takes a unit `offer`: begins to write there. False if it makes no sense here.
+template <Transit T>
+[[nodiscard]] bool take_offer(LongSend& send, std::uint32_t peer, const Unit& unit, T& transit) {
   wire::OfferBody body;
   if (send.stage != LongSend::Stage::described || unit.body.size() < sizeof body) return false;
   std::memcpy(&body, unit.body.data(), sizeof body);
-  std::vector<iovec> there;
+  std::vector<wire::PipePiece> there;
   const auto bytes = read_pieces(unit.body.subspan(sizeof body), body.pieces, there);
   if (!bytes || *bytes != body.bytes || *bytes == 0 || body.id != send.id ||
       body.offset != send.offset || body.bytes > send.bytes - send.offset) {
     return false;
   }
-  std::vector<iovec> here;
-  for_parts(send.pieces, send.offset, body.bytes, [&](const iovec& part) { here.push_back(part); });
-  const base::Error error = provider.reach(peer)
-                                ? move_bytes(here, there, 0, body.bytes,
-                                             [&](std::span<const iovec> local,
-                                                 std::uint64_t address, std::uint64_t count) {
-                                               return provider.write(peer, local, address, count);
-                                             })
-                                : base::Error(base::ErrorClass::other);
-  if (error.failed()) {
+  if (!transit.reach(peer)) {
     send.stage = LongSend::Stage::copying;
     return true;
   }
-  counters.moved_bytes += body.bytes;
-  send.offset += body.bytes;
-  if (send.offset == send.bytes) send.stage = LongSend::Stage::finished;
-  body.pieces = 0;
+  std::vector<iovec> here;
+  for_parts(send.pieces, send.offset, body.bytes, [&](const iovec& part) { here.push_back(part); });
+  send.stage = LongSend::Stage::writing;
+  send.offered = body.bytes;
+  transit.put(peer, here, there, 0, body.bytes);
+  return true;
+}
+
+/// One step of writing. `wrote` follows the last byte at once; where memory cannot be written the
+/// rest is copied. True if something moved.
+template <Transit T>
+[[nodiscard]] bool write_step(LongSend& send, T& transit, std::vector<OwedUnit>& owed,
+                              DesignCounters& counters) {
+  if (send.stage == LongSend::Stage::settling) {
+    if (transit.under_way()) return false;
+    send.stage = LongSend::Stage::finished;
+    return true;
+  }
+  const bool moved = transit.step();
+  if (!transit.posted()) return moved;
+  if (transit.failed()) {
+    if (transit.under_way()) return moved;
+    send.stage = LongSend::Stage::copying;
+    return true;
+  }
+  counters.moved_bytes += send.offered;
+  const wire::OfferBody body{send.id, send.offset, send.offered, 0, 0};
   owed.push_back({wire::PipePart::wrote, {}, 0});
   owed.back().add(&body, sizeof body);
+  send.offset += std::exchange(send.offered, 0);
+  send.stage = send.offset == send.bytes ? LongSend::Stage::settling : LongSend::Stage::described;
   return true;
 }
 

@@ -70,9 +70,11 @@ struct DescribeBody {
 };
 
 struct PipePiece {
-  std::uint64_t address;
+  std::uint64_t address;  ///< or what the adapter calls it (fabric::OpenMemory::name_of)
   std::uint64_t bytes;
+  std::uint64_t key;  ///< of the adapter; 0 where memory is reached through the kernel
 };
+static_assert(sizeof(PipePiece) == 24 && offsetof(PipePiece, key) == 16);
 
 struct PipeAnswer {
   std::uint64_t id;
@@ -86,6 +88,22 @@ struct OfferBody {
   std::uint32_t pieces;
   std::uint32_t reserved;
 };
+/// The body of the packet `pipe_card`, by which two processes whose adapters write into each
+/// other's memory tell where their pipes lie, before anything is written. Both have to say the same
+/// of the design.
+struct PipeCard {
+  static constexpr std::uint32_t genuine = 0x31504946;  ///< "FIP1"
+  std::uint32_t magic;
+  std::uint32_t key;
+  std::uint64_t address;  ///< of the pipe that the receiver of the card writes to
+  std::uint32_t ring_bytes;
+  std::uint32_t chunk_bytes;
+  std::uint8_t design;
+  std::uint8_t mover;
+  std::uint8_t reserved[6];
+};
+static_assert(sizeof(PipeCard) == 32 && offsetof(PipeCard, address) == 8);
+
 static_assert(sizeof(BeginBody) == 16 && sizeof(DescribeBody) == 16 && sizeof(OfferBody) == 32);
 
 }  // namespace fulmar::wire
