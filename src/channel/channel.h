@@ -5,6 +5,7 @@
 #include "channel/design_channel.h"
 #include "channel/mapped_channel.h"
 #include "channel/packet_channel.h"
+#include "channel/remote_channel.h"
 
 namespace fulmar::channel {
 
@@ -17,15 +18,20 @@ template <fabric::MapsPeers P>
 struct Choice<P> {
   using type = MappedChannel<P>;
 };
-template <fabric::LendsPipes P>
+template <fabric::MapsPeers P>
+  requires fabric::LendsPipes<P>
 struct Choice<P> {
   using type = DesignChannel<P>;
 };
-
+template <fabric::LendsPipes P>
+  requires fabric::PutsForPolling<P>
+struct Choice<P> {
+  using type = RemoteDesignChannel<P>;
+};
 }  // namespace detail
 
-/// The channel for a provider: rings where the peer's memory is mapped, or the designs of the study
-/// where the provider lends it to them, packets elsewhere.
+/// The channel for a provider: rings where the peer's memory is mapped, packets elsewhere, the
+/// designs of the study where the provider lends memory to them.
 ///
 /// What the device asks of any channel: `connect(peer)`, `put(link, envelope, fill)`,
 /// `body_limit(link, wanted)`, `get(sink)`; what a provider can do beyond that is asked with the

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "fabric/provider_list.h"
+#include "fabric/studied.h"
 
 /// The providers that a build of the device is made for. The library has the real ones; the
 /// protocol tests compile the same device for the fake network (FULMAR_FAKE_FABRIC, set by the
@@ -21,9 +22,9 @@
 namespace fulmar::fabric {
 
 #ifdef FULMAR_FAKE_FABRIC
-using EnabledProviders = ProviderList<Fake>;
+using EnabledProviders = ProviderList<Fake, Studied<Fake>>;
 #else
-using EnabledProviders = ProviderList<Shm, Bundle, Tcp, Verbs, Ofi, StudiedShm>;
+using EnabledProviders = ProviderList<Shm, Bundle, Tcp, Verbs, Ofi, StudiedShm, Studied<Verbs>>;
 #endif
 
 }  // namespace fulmar::fabric

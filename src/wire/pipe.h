@@ -94,15 +94,16 @@ struct OfferBody {
 struct PipeCard {
   static constexpr std::uint32_t genuine = 0x31504946;  ///< "FIP1"
   std::uint32_t magic;
-  std::uint32_t key;
-  std::uint64_t address;  ///< of the pipe that the receiver of the card writes to
-  std::uint32_t ring_bytes;
-  std::uint32_t chunk_bytes;
   std::uint8_t design;
   std::uint8_t mover;
-  std::uint8_t reserved[6];
+  std::uint8_t reserved[2];
+  std::uint64_t address;  ///< of the pipe that the receiver of the card writes to
+  std::uint64_t key;
+  std::uint32_t ring_bytes;
+  std::uint32_t chunk_bytes;
 };
-static_assert(sizeof(PipeCard) == 32 && offsetof(PipeCard, address) == 8);
+static_assert(sizeof(PipeCard) == 32 && offsetof(PipeCard, address) == 8 &&
+              offsetof(PipeCard, ring_bytes) == 24);
 
 static_assert(sizeof(BeginBody) == 16 && sizeof(DescribeBody) == 16 && sizeof(OfferBody) == 32);
 

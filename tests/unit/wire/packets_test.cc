@@ -55,6 +55,7 @@ TEST(Travels, Kinds_of_this_version_alone) {
   EXPECT_TRUE(travels(kind(PacketKind::eager)));
   EXPECT_TRUE(travels(kind(PacketKind::cts_put)));
   EXPECT_TRUE(travels(kind(PacketKind::no_put)));
+  EXPECT_TRUE(travels(kind(PacketKind::pipe_card)));
   EXPECT_FALSE(travels(kind(PacketKind::none)));
   EXPECT_FALSE(travels(kind(PacketKind::ring_close)));
   EXPECT_FALSE(travels(kind(PacketKind::ring_revoke)));
