@@ -222,7 +222,18 @@ Error Networks::open_verbs(const Options& options) {
   auto verbs =
       fabric::Verbs::open(config, wish_of(options, "FULMAR_VERBS_DEVICE"), std::move(*introducer));
   if (verbs.failed()) return verbs.error();
+  const std::optional<channel::DesignPlan> design = design_of(options);
+  if (design && !(*verbs)->puts_in_order()) {
+    return base::failure(ErrorClass::other,
+                         "FULMAR_CHANNEL=%s, FULMAR_STACK=%s: the designs poll memory for what the "
+                         "network verbs writes there, and this adapter may write its bytes in any "
+                         "order; choose another one by FULMAR_VERBS_DEVICE, or leave both options "
+                         "out",
+                         options.text("FULMAR_CHANNEL").c_str(),
+                         options.text("FULMAR_STACK").c_str());
+  }
   verbs_ = std::move(*verbs);
+  verbs_design_ = design;
   return {};
 }
 
@@ -251,7 +262,14 @@ Error Networks::serve(device::Device& device) {
   }
   if (bundle_ != nullptr) device.rails().use(*bundle_);
   if (tcp_ != nullptr) device.rails().use(*tcp_);
-  if (verbs_ != nullptr) device.rails().use(*verbs_);
+  if (verbs_ != nullptr && verbs_design_) {
+    studied_verbs_ = std::make_unique<fabric::Studied<fabric::Verbs>>(*verbs_);
+    device.rails().use(*studied_verbs_);
+    device::choose_design(device, *verbs_design_);
+    lender_ = device::lend_to_designs(device);
+  } else if (verbs_ != nullptr) {
+    device.rails().use(*verbs_);
+  }
   if (ofi_ != nullptr) device.rails().use(*ofi_);
   if (network() == nullptr) return {};
   return device.use_wake_socket();
@@ -259,6 +277,7 @@ Error Networks::serve(device::Device& device) {
 
 void Networks::part(device::Device& device, fabric::Leaving how) {
   if (network() == nullptr || parted_) return;
+  if (verbs_design_) device.wait([&]() noexcept { return device::designs_settled(device); });
   if (bundle_ != nullptr) bundle_->leave(how);
   if (tcp_ != nullptr) tcp_->leave(how);
   if (verbs_ != nullptr) verbs_->leave(how);

@@ -18,6 +18,7 @@
 #include "fabric/ofi/ofi.h"
 #include "fabric/shm/shm.h"
 #include "fabric/shm/studied.h"
+#include "fabric/studied.h"
 #include "fabric/tcp/tcp.h"
 #include "fabric/verbs/verbs.h"
 #include "runtime/job.h"
@@ -109,13 +110,16 @@ class Networks {
   Job& job_;
   device::Device* device_ = nullptr;  ///< that is served
   std::unique_ptr<fabric::Shm> shm_;
-  /// Where shared memory is given to a design of the study.
+  /// Where shared memory, or memory that verbs writes to, is given to a design of the study.
   std::optional<channel::DesignPlan> design_;
+  std::optional<channel::DesignPlan> verbs_design_;
   std::unique_ptr<fabric::StudiedShm> studied_;
   std::unique_ptr<device::DesignLook> look_;
+  std::unique_ptr<channel::Lender> lender_;
   std::unique_ptr<fabric::Bundle> bundle_;
   std::unique_ptr<fabric::Tcp> tcp_;
   std::unique_ptr<fabric::Verbs> verbs_;
+  std::unique_ptr<fabric::Studied<fabric::Verbs>> studied_verbs_;
   std::unique_ptr<fabric::Ofi> ofi_;
   bool parted_ = false;
 };
