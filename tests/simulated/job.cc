@@ -112,6 +112,13 @@ void Setup::set_ranks(int count) {
   ways = std::vector(at(count), ways.front());
 }
 
+void Setup::set_design(const fulmar::channel::DesignPlan& plan, fulmar::device::RemoteWay around) {
+  design = plan;
+  opens = true;  // pipes are
+  refuse_percent = 0;
+  ways = std::vector(at(ranks), around);
+}
+
 Rank::Rank(fulmar::fabric::FakeNetwork& network, const Setup& setup, std::uint32_t self)
     : nodes_(setup.nodes),
       errors_(library_, {abort_job, nullptr}),
@@ -121,10 +128,18 @@ Rank::Rank(fulmar::fabric::FakeNetwork& network, const Setup& setup, std::uint32
       datatypes_(library_),
       ops_(library_),
       port_(network, self),
+      studied_(port_),
       device_(config_of(setup, self), switched_off(library_.lock)),
       schedules_(device_, choices_of(setup)),
       world_(library_, device_, self, static_cast<std::uint32_t>(setup.ranks)) {
-  device_.rails().use(port_);
+  if (setup.design) {
+    device_.rails().use(studied_);
+    fulmar::device::choose_design(device_, *setup.design);
+    lender_ = fulmar::device::lend_to_designs(device_);
+    look_.emplace(device_);
+  } else {
+    device_.rails().use(port_);
+  }
   library_.device = &device_;
   library_.schedules = &schedules_;
   library_.world = &world_;
@@ -149,6 +164,14 @@ std::array<std::size_t, fulmar::mpi::object_kind_count> Rank::live() const {
     counts[kind] = library_.live(static_cast<ObjectKind>(kind));
   }
   return counts;
+}
+
+std::size_t Rank::open_pipes() {
+  std::size_t pieces = 0;
+  device_.rails().for_each([&](auto& channel) {
+    if constexpr (requires { channel.open_pieces(); }) pieces += channel.open_pieces();
+  });
+  return pieces;
 }
 
 std::string Rank::leftovers() {
@@ -192,6 +215,7 @@ std::string Job::run(const std::function<void(int)>& program) {
     program(rank);
     // As MPI_Finalize does.
     ranks_[at(rank)]->device().drain();
+    ranks_[at(rank)]->device().wait([&]() noexcept { return ranks_[at(rank)]->is_settled(); });
     --running;
   });
   network_.set_turn([this](std::uint32_t port) { take_turn(port); });
@@ -215,7 +239,9 @@ std::string Job::leftovers() {
     if (count != 0) left += "\n" + std::to_string(count) + what;
   };
   add(memory.under_way(), " orders under way");
-  add(memory.open_regions(), " open pieces of memory");
+  std::size_t pipes = 0;
+  for (const auto& rank : ranks_) pipes += rank->open_pipes();
+  add(memory.open_regions() - pipes, " open pieces of memory");
   add(memory.counters().breaches, " breaches of the rules for memory");
   add(memory.counters().bad_places, " orders for memory that was not open");
   return left;

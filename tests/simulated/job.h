@@ -6,11 +6,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "device/designs.h"
 #include "device/device.h"
 #include "fabric/fake/fake.h"
+#include "fabric/studied.h"
 #include "mpi/attr/keyvals.h"
 #include "mpi/coll/schedules.h"
 #include "mpi/comm/world.h"
@@ -33,6 +36,8 @@ struct Setup {
   explicit Setup(std::uint64_t seed);
   /// Another number of ranks in place of that of the seed: all on one node, and alike.
   void set_ranks(int count);
+  /// Packets go by one of the papers' channel designs, and long messages around it or not.
+  void set_design(const fulmar::channel::DesignPlan& plan, fulmar::device::RemoteWay around);
 
   int ranks;
   fulmar::device::Device::Config device;
@@ -44,6 +49,7 @@ struct Setup {
   bool opens;                                   ///< and open it to each other's adapters
   int refuse_percent;                           ///< how often that is refused
   std::vector<fulmar::device::RemoteWay> ways;  ///< of each rank, where memory is opened
+  std::optional<fulmar::channel::DesignPlan> design;
   double reluctance;        ///< how often the network refuses a packet, or gives none
   int stay_percent;         ///< how often a rank goes on that has polled in vain
   int hold_percent;         ///< how often a way between two ranks is held up
@@ -62,6 +68,10 @@ class Rank {
   [[nodiscard]] fulmar::device::Device& device() noexcept { return device_; }
   /// Objects and messages that are left after a program; empty: none.
   [[nodiscard]] std::string leftovers();
+  /// Pieces of memory that are open for the pipes of a design.
+  [[nodiscard]] std::size_t open_pipes();
+  /// A process that ends waits until what it gave to a design is on its way.
+  [[nodiscard]] bool is_settled() { return fulmar::device::designs_settled(device_); }
 
  private:
   [[nodiscard]] std::array<std::size_t, fulmar::mpi::object_kind_count> live() const;
@@ -75,7 +85,10 @@ class Rank {
   fulmar::mpi::PredefinedDatatypes datatypes_;
   fulmar::mpi::PredefinedOps ops_;
   fulmar::fabric::Fake port_;
+  fulmar::fabric::Studied<fulmar::fabric::Fake> studied_;
+  std::unique_ptr<fulmar::channel::Lender> lender_;
   fulmar::device::Device device_;
+  std::optional<fulmar::device::DesignLook> look_;
   fulmar::mpi::Schedules schedules_;
   fulmar::mpi::World world_;
   std::array<std::size_t, fulmar::mpi::object_kind_count> live_at_start_{};

@@ -7,42 +7,17 @@
 // FULMAR_TEST_PROGRAMS=n runs n of them, from seed FULMAR_TEST_SEED on.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <string>
 
-#include "mpi/random/program.h"
 #include "simulated/job.h"
+#include "simulated/programs.h"
 
 namespace simulated {
 namespace {
 
-std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
-  const char* text = std::getenv(variable);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
-
-/// One rank of a generated program.
-void run_program(std::uint64_t seed, int rank) {
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  generated::good(MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0));
-  {
-    generated::Program program(seed, MPI_COMM_WORLD, rank);
-    program.run();
-  }
-  void* buffer = nullptr;
-  int bytes = 0;
-  generated::good(MPI_Buffer_detach(&buffer, &bytes));
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
-}
-
 class Programs : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() {
-    generated::report().before_seed = "FULMAR_TEST_PROGRAMS=1 FULMAR_TEST_SEED=";
-    generated::report().after_seed = " " + std::filesystem::read_symlink("/proc/self/exe").string();
-    generated::watch_for_the_end();
-  }
+  static void SetUpTestSuite() { prepare_programs(); }
 
   /// Messages of all runs.
   static std::uint64_t& moved_by_adapters() {
@@ -53,8 +28,7 @@ class Programs : public ::testing::Test {
   enum class Memory { as_drawn, closed };
   /// The digest of the whole run.
   static std::uint64_t run(std::uint64_t seed, Memory memory = Memory::as_drawn) {
-    generated::current_seed() = seed;
-    generated::latest_seed() = seed;
+    begin_program(seed);
     simulated::Setup setup(seed);
     if (memory == Memory::closed) setup.opens = false;
     Job job(setup, seed);

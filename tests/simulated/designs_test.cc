@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+//
+// Generated programs in simulated jobs whose packets go by the papers' channel designs
+// (docs/adr/0009-stacks-and-designs.md), written into memory of a network that brings each write
+// late and in halves.
+//
+// FULMAR_TEST_PROGRAMS=n runs n of them in each lane, from seed FULMAR_TEST_SEED on.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "device/designs.h"
+#include "simulated/job.h"
+#include "simulated/programs.h"
+
+namespace simulated {
+namespace {
+
+using fulmar::channel::Bypass;
+using fulmar::channel::Design;
+using fulmar::channel::DesignCounters;
+using fulmar::channel::Mover;
+using fulmar::device::RemoteWay;
+
+/// A design and a stack.
+struct Lane {
+  const char* name;
+  Design design;
+  Mover mover;
+  std::uint32_t chunk_bytes;
+  RemoteWay around;  ///< off: everything goes through the channel
+};
+
+class Designs : public ::testing::TestWithParam<Lane> {
+ protected:
+  static void SetUpTestSuite() { prepare_programs(); }
+
+  /// All ranks' counters, added up.
+  static DesignCounters run(std::uint64_t seed) {
+    const Lane& lane = GetParam();
+    begin_program(seed);
+    Setup setup(seed);
+    setup.set_design({lane.design, lane.mover, Bypass::no, lane.chunk_bytes}, lane.around);
+    Job job(setup, seed);
+    const std::string left = job.run([&](int rank) { run_program(seed, rank); });
+    if (!left.empty()) generated::fail("after the program:" + left);
+    DesignCounters counters;
+    for (int rank = 0; rank < setup.ranks; ++rank) {
+      counters += fulmar::device::design_counters(job.rank(rank).device());
+    }
+    return counters;
+  }
+};
+
+TEST_P(Designs, carry_generated_programs) {
+  const std::uint64_t first = number_from("FULMAR_TEST_SEED", 1);
+  const std::uint64_t count = number_from("FULMAR_TEST_PROGRAMS", 12);
+  DesignCounters counters;
+  for (std::uint64_t seed = first; seed < first + count; ++seed) counters += run(seed);
+  if (count < 10) return;
+  EXPECT_GT(counters.packets_received, 1000U);
+  EXPECT_GE(counters.writes, counters.packets_received);
+  const bool lends = GetParam().design == Design::zerocopy && GetParam().around == RemoteWay::off;
+  EXPECT_EQ(counters.moved_bytes > 0, lends) << counters.moved_bytes;
+  EXPECT_EQ(counters.handshakes > 0, lends) << counters.handshakes;
+}
+
+TEST_P(Designs, are_repeated_by_their_seed) { EXPECT_EQ(run(5).writes, run(5).writes); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Simulated, Designs,
+    ::testing::Values(
+        Lane{"basic", Design::basic, Mover::receiver_reads, 16384, RemoteWay::off},
+        Lane{"piggyback", Design::piggyback, Mover::receiver_reads, 16384, RemoteWay::off},
+        Lane{"pipeline", Design::pipeline, Mover::receiver_reads, 16384, RemoteWay::off},
+        Lane{"short_chunks", Design::pipeline, Mover::receiver_reads, 1024, RemoteWay::off},
+        Lane{"zerocopy_read", Design::zerocopy, Mover::receiver_reads, 16384, RemoteWay::off},
+        Lane{"zerocopy_write", Design::zerocopy, Mover::sender_writes, 16384, RemoteWay::off},
+        Lane{"ch3", Design::piggyback, Mover::receiver_reads, 16384, RemoteWay::put},
+        Lane{"adi3", Design::zerocopy, Mover::receiver_reads, 16384, RemoteWay::automatic}),
+    [](const auto& lane) { return std::string(lane.param.name); });
+
+}  // namespace
+}  // namespace simulated
