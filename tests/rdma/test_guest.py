@@ -23,6 +23,13 @@ REMOTE_PROGRAMS = {"p2p.modes": {"FULMAR_RDMA_BYTES": "1000", "FULMAR_EAGER_BYTE
                    "p2p.order": {"FULMAR_RDMA_BYTES": "1000", "FULMAR_EAGER_BYTES": "1000"},
                    "p2p.remapped": {}, "p2p.types": {"FULMAR_RDMA_BYTES": "1", "FULMAR_EAGER_BYTES": "0"}}
 
+# The papers' channel designs and stacks, and the programs that run over them.
+DESIGNS = {"basic": {"FULMAR_CHANNEL": "basic"}, "piggyback": {"FULMAR_CHANNEL": "piggyback"},
+           "pipeline": {"FULMAR_CHANNEL": "pipeline"}, "zerocopy": {"FULMAR_CHANNEL": "zerocopy"},
+           "zerocopy_put": {"FULMAR_CHANNEL": "zerocopy", "FULMAR_RDMA": "put"},
+           "ch3": {"FULMAR_STACK": "ch3"}}
+DESIGN_PROGRAMS = {"tool.design": (4, ["used"]), "p2p.modes": (2, []), "p2p.order": (4, []), "coll.movement": (4, [])}
+
 
 def provider_tests():
     """The command that runs the provider's own tests; empty where the build has none."""
@@ -68,13 +75,22 @@ def remote_steps():
     return steps
 
 
+def design_steps():
+    """Programs over each design and stack."""
+    return [Step(f"{name}.{design}", 120, [MPIEXEC, "-n", ranks, BUILD / "tests" / f"mpi.{name}", *arguments],
+                 {"FULMAR_FABRIC": "verbs", **settings})
+            for design, settings in DESIGNS.items() for name, (ranks, arguments) in DESIGN_PROGRAMS.items()
+            if (BUILD / "tests" / f"mpi.{name}").exists()]
+
+
+
 def all_steps():
     steps = [Step("ping", 60, [PING])] if PING.exists() else []
     steps += [Step("info", 60, [FULMAR, "info"]), Step("doctor", 60, [FULMAR, "doctor", "--json"])]
     if PROVIDER:
         steps.append(Step("provider", 300, [*PROVIDER, "--gtest_brief=1"]))
     if not LACKING:
-        steps += program_steps() + remote_steps()
+        steps += program_steps() + remote_steps() + design_steps()
     # Last, as they leave the guest without a device.
     steps += [Step("doctor.down", 60, ["sh", "-c", f"ip link set eth0 down; {FULMAR} doctor --json"]),
               Step("doctor.gone", 60, ["sh", "-c", f"rdma link delete rxe0; {FULMAR} doctor --json"])]
@@ -133,6 +149,14 @@ class Guest(support.GuestTest):
     @unittest.skipIf(LACKING, f"verbs: {LACKING}")
     def test_long_messages_in_each_way(self):
         for step in remote_steps():
+            with self.subTest(step=step.name):
+                self.passed(step.name)
+
+    @unittest.skipIf(LACKING, f"verbs: {LACKING}")
+    def test_programs_over_each_design(self):
+        steps = design_steps()
+        self.assertTrue(steps, "no program was built")
+        for step in steps:
             with self.subTest(step=step.name):
                 self.passed(step.name)
 
