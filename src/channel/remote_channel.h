@@ -126,8 +126,9 @@ class RemoteDesignChannel : public DesignCore<RemoteGround<P>> {
     if (!this->ground().has_pipes()) return true;
     const auto now = static_cast<std::int64_t>(base::now_ns());
     if (quiet_since_ns_ < 0) quiet_since_ns_ = now;
-    if (now - quiet_since_ns_ < polling_ns) return false;
-    wake_ns_ = now + longest_sleep_ns;
+    // A sleep of no time, and none that is refused: who waits counts its sleeps, and says since
+    // when it waits for so many.
+    wake_ns_ = now - quiet_since_ns_ < polling_ns ? now : now + longest_sleep_ns;
     return true;
   }
   [[nodiscard]] std::int64_t next_deadline_ns() const noexcept

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "channel/remote_channel.h"
 #include "fabric/studied.h"
 #include "provider/verbs_net.h"
@@ -217,6 +218,24 @@ INSTANTIATE_TEST_SUITE_P(Write, VerbsDesigns,
                                             ::testing::Values(Design::zerocopy),
                                             ::testing::Values(Mover::sender_writes)),
                          name_of);
+
+TEST(VerbsDesignSleep, Is_of_no_time_at_first_and_of_a_millisecond_at_most) {
+  DesignNet net(Kind::stand_in, {Design::basic, Mover::receiver_reads, channel::Bypass::no, 4096});
+  EXPECT_TRUE(net.channels[0]->arm());
+  EXPECT_LT(net.channels[0]->next_deadline_ns(), 0);  // there is nobody who might write
+  ASSERT_TRUE(net.until([&] { return net.put(0, 1, 0, 8) == Post::done; }));
+  ASSERT_TRUE(net.until([&] { return net.sinks[1].packets.size() == 1; }));
+  for (int i = 0; i < 10; ++i) net.channels[0]->get(net.sinks[0]);
+  ASSERT_TRUE(net.channels[0]->arm());
+  const auto begin = static_cast<std::int64_t>(base::now_ns());
+  EXPECT_LE(net.channels[0]->next_deadline_ns(), begin);
+  while (static_cast<std::int64_t>(base::now_ns()) - begin < 6'000'000) {
+  }
+  ASSERT_TRUE(net.channels[0]->arm());
+  const auto now = static_cast<std::int64_t>(base::now_ns());
+  EXPECT_LE(net.channels[0]->next_deadline_ns(), now + 1'000'000);
+  EXPECT_GT(net.channels[0]->next_deadline_ns(), begin + 6'000'000);
+}
 
 /// What a hostile peer may say, and what it may write.
 class VerbsDesignStrangers : public ::testing::Test {
