@@ -14,7 +14,7 @@ from support import BUILD, FULMAR, MPIEXEC, PING, Step
 
 WAYS = ("send", "empty send", "inline send", "long send", "completion event", "write", "write before send",
         "write with immediate", "read", "read of read-only memory", "atomic", "refusal")
-TIMEOUT_S = 1500
+TIMEOUT_S = 2700
 ON_FEW_RANKS_TOO = ("p2p.modes", "p2p.order", "coll.movement")
 LACKING = support.lacks_verbs()
 # How adapters move long messages, and what these programs are told besides.
@@ -23,12 +23,14 @@ REMOTE_PROGRAMS = {"p2p.modes": {"FULMAR_RDMA_BYTES": "1000", "FULMAR_EAGER_BYTE
                    "p2p.order": {"FULMAR_RDMA_BYTES": "1000", "FULMAR_EAGER_BYTES": "1000"},
                    "p2p.remapped": {}, "p2p.types": {"FULMAR_RDMA_BYTES": "1", "FULMAR_EAGER_BYTES": "0"}}
 
-# The papers' channel designs and stacks, and the programs that run over them.
+# The papers' channel designs and stacks, and the programs that run over them; the first one alone but in tools/soak,
+# as a guest takes its time.
 DESIGNS = {"basic": {"FULMAR_CHANNEL": "basic"}, "piggyback": {"FULMAR_CHANNEL": "piggyback"},
            "pipeline": {"FULMAR_CHANNEL": "pipeline"}, "zerocopy": {"FULMAR_CHANNEL": "zerocopy"},
            "zerocopy_put": {"FULMAR_CHANNEL": "zerocopy", "FULMAR_RDMA": "put"},
            "ch3": {"FULMAR_STACK": "ch3"}}
-DESIGN_PROGRAMS = {"tool.design": (4, ["used"]), "p2p.modes": (2, []), "p2p.order": (4, []), "coll.movement": (4, [])}
+DESIGN_PROGRAMS = {"tool.design": (4, ["used"]), "p2p.modes": (2, []), "p2p.order": (2, []), "coll.movement": (4, [])}
+DESIGN_PROGRAMS_IN_SHORT = ("tool.design",)
 
 
 def provider_tests():
@@ -77,11 +79,11 @@ def remote_steps():
 
 def design_steps():
     """Programs over each design and stack."""
-    return [Step(f"{name}.{design}", 120, [MPIEXEC, "-n", ranks, BUILD / "tests" / f"mpi.{name}", *arguments],
+    names = DESIGN_PROGRAMS if os.environ.get("FULMAR_TEST_EVERY_PATH") else DESIGN_PROGRAMS_IN_SHORT
+    return [Step(f"{name}.{design}", 240, [MPIEXEC, "-n", ranks, BUILD / "tests" / f"mpi.{name}", *arguments],
                  {"FULMAR_FABRIC": "verbs", **settings})
-            for design, settings in DESIGNS.items() for name, (ranks, arguments) in DESIGN_PROGRAMS.items()
+            for design, settings in DESIGNS.items() for name in names for ranks, arguments in [DESIGN_PROGRAMS[name]]
             if (BUILD / "tests" / f"mpi.{name}").exists()]
-
 
 
 def all_steps():
