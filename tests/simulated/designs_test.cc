@@ -11,6 +11,7 @@
 #include <string>
 
 #include "device/designs.h"
+#include "mpi/random/report.h"
 #include "simulated/job.h"
 #include "simulated/programs.h"
 
@@ -40,7 +41,7 @@ class Designs : public ::testing::TestWithParam<Lane> {
   static DesignCounters run(std::uint64_t seed) {
     const Lane& lane = GetParam();
     begin_program(seed);
-    Setup setup(seed);
+    simulated::Setup setup(seed);
     setup.set_design({lane.design, lane.mover, Bypass::no, lane.chunk_bytes}, lane.around);
     Job job(setup, seed);
     const std::string left = job.run([&](int rank) { run_program(seed, rank); });

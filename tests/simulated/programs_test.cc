@@ -9,6 +9,7 @@
 
 #include <string>
 
+#include "mpi/random/report.h"
 #include "simulated/job.h"
 #include "simulated/programs.h"
 
