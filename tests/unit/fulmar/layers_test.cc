@@ -76,6 +76,10 @@ Measured as_in_the_papers() {
   measured["default"] = late_burst();
   measured["copied"] = result(5000, 400);
   measured["reached"] = result(5000, 130);
+  measured["polls"] = result(3870, 0.3);
+  measured["thread-aside"] = result(3870, 0.3);
+  measured["sleeps"] = result(14700, 0.15);
+  measured["thread-only"] = result(22760, 0.12);
   measured["verbs-packets"] = result(5000, 400);
   measured["verbs-unkept"] = result(5000, 130);
   measured["verbs-put"] = result(5000, 800);
@@ -149,6 +153,15 @@ TEST(Figures, draw_what_the_settings_measure) {
           << figure.title << ": " << curve.setting << ", " << curve.test << ", " << bytes;
     }
   }
+}
+
+TEST(Figures, a_thread_that_is_in_the_way_is_told) {
+  Measured measured = as_in_the_papers();
+  EXPECT_NE(judge_progress(measured).here.find("costs nothing"), std::string::npos);
+  measured["thread-aside"] = result(9000, 0.3);
+  EXPECT_NE(judge_progress(measured).here.find("which is more"), std::string::npos);
+  measured["thread-only"] = result(14000, 0.3);
+  EXPECT_EQ(judge_progress(measured).outcome, Outcome::differs);
 }
 
 TEST(Figures, a_burst_that_grows_early_differs) {

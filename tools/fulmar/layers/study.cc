@@ -49,6 +49,19 @@ Setting adapter(const char* name, const char* label, Environment environment, Ru
   return {name, label, std::move(environment), {std::move(run)}, Network::verbs};
 }
 
+/// How the end of a message is found out.
+void add_progress_modes(std::vector<Setting>& all) {
+  const Run run{{"latency"}, {8, kib, 4 * kib}, Run::Ranks::two, Run::Counted::yes};
+  all.push_back({"polls", "polls", {{"FULMAR_WAIT", "poll"}}, {run}});
+  all.push_back({"sleeps", "sleeps at once", {{"FULMAR_WAIT", "sleep"}}, {run}});
+  all.push_back(
+      {"thread-only", "a thread makes all progress", {{"FULMAR_PROGRESS_THREAD", "only"}}, {run}});
+  all.push_back({"thread-aside",
+                 "polls, beside a thread that steps aside",
+                 {{"FULMAR_PROGRESS_THREAD", "on"}, {"FULMAR_WAIT", "poll"}},
+                 {run}});
+}
+
 void add_adapters(std::vector<Setting>& all) {
   const Run pairs{{"latency", "exchange"}, adapter_sizes, Run::Ranks::two, Run::Counted::yes};
   all.push_back(adapter("verbs-packets", "in packets", {{"FULMAR_RDMA", "off"}}, pairs));
@@ -87,6 +100,7 @@ std::vector<Setting> settings() {
       {"copied", "copied twice, through a ring", {{"FULMAR_LONG_COPY", "stream"}}, {streams()}},
       {"reached", "copied once, by the kernel", {{"FULMAR_LONG_COPY", "share"}}, {streams()}},
   };
+  add_progress_modes(all);
   add_adapters(all);
   return all;
 }

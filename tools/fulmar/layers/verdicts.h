@@ -27,4 +27,7 @@ Verdict judge_kept(const Measured& measured);
 Verdict judge_kept_both_ways(const Measured& measured);
 Verdict judge_read_first(const Measured& measured);
 
+// progress_verdict.cc
+Verdict judge_progress(const Measured& measured);
+
 }  // namespace fulmar::layers

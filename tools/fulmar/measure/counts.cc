@@ -9,11 +9,14 @@ namespace fulmar::measure {
 namespace {
 
 constexpr std::array names = {
-    "channel_design_writes",       "channel_design_credit_writes", "channel_design_copies",
-    "channel_design_copied_bytes", "channel_design_handshakes",    "channel_design_moved_bytes",
-    "device_rendezvous_sends",     "device_single_copies",         "device_fetched_messages",
-    "device_put_messages",         "device_streamed_messages",     "device_memory_opened",
-    "device_memory_hits",
+    "channel_design_writes",     "channel_design_credit_writes",
+    "channel_design_copies",     "channel_design_copied_bytes",
+    "channel_design_handshakes", "channel_design_moved_bytes",
+    "device_rendezvous_sends",   "device_single_copies",
+    "device_fetched_messages",   "device_put_messages",
+    "device_streamed_messages",  "device_memory_opened",
+    "device_memory_hits",        "device_sleeps",
+    "device_thread_wakeups",
 };
 constexpr std::array<int, 2> classes = {MPI_T_PVAR_CLASS_COUNTER, MPI_T_PVAR_CLASS_AGGREGATE};
 constexpr int rounds = 64;
