@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -157,6 +158,29 @@ TYPED_TEST(Polled, Put_that_tells_is_heard_of_when_the_bytes_are_there) {
     EXPECT_EQ(packets, round + 1U);
   }
   EXPECT_EQ(two.sinks[0].count(Sent::done), 150U);
+}
+
+/// The length that comes with the word is that of what lies elsewhere: the buffer that it uses up
+/// is shorter, and has nothing in it.
+TYPED_TEST(Polled, Put_that_tells_may_be_longer_than_buffers_of_packets) {
+  typename TestFixture::Pair two;
+  std::vector<std::byte> mine(
+      std::min<std::size_t>(TypeParam::Provider::max_remote_bytes, 300'000));
+  std::vector<std::byte> theirs(mine.size());
+  typename TestFixture::Memory source(two, 0, Access::local, mine);
+  typename TestFixture::Memory target(two, 1, Access::peers_write, theirs);
+  ASSERT_TRUE(two.connect());
+  for (std::uint16_t round = 1; round <= 5; ++round) {
+    fill_slot(mine, round);
+    ASSERT_TRUE(TestFixture::put_and_tell(two, source.part(0, mine.size()), source.own_key(),
+                                          target.place(), round, round));
+    ASSERT_TRUE(two.post(0, round));
+    ASSERT_TRUE(two.until([&] {
+      return two.sinks[1].tags.size() == round + 1U && two.sinks[0].ended.size() == round;
+    })) << round;
+    EXPECT_EQ(two.sinks[1].words.size(), round);
+    EXPECT_TRUE(mine == theirs) << round;
+  }
 }
 
 TYPED_TEST(Polled, Changes_of_both_ranks_are_none_lost) {
