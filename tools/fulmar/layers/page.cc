@@ -221,6 +221,10 @@ std::string counts(const Measured& measured) {
       "each byte in the pipeline, none and one handshake without copies. Counted, so that no "
       "machine hides it.",
       judge_counts(measured));
+  const Verdict over_verbs = judge_adapter_counts(measured);
+  if (over_verbs.outcome != Outcome::unknown) {
+    out += sentence("Over an adapter it is the same.", over_verbs);
+  }
   for (const CountedSize& size : counted_sizes()) {
     out += table(size, measured);
   }
@@ -301,6 +305,7 @@ std::string summary(const Measured& measured, const Trees& trees) {
     add(figure.title, figure.judge(measured));
   }
   add("Counted", judge_counts(measured));
+  add("Counted, over an adapter", judge_adapter_counts(measured));
   add("Exchanges of a long message", judge_handshakes(trees));
   return out;
 }

@@ -62,12 +62,32 @@ void add_progress_modes(std::vector<Setting>& all) {
                  {run}});
 }
 
+/// The designs where the paper had them: pipes in memory that an adapter writes to.
+void add_adapter_designs(std::vector<Setting>& all) {
+  const auto design = [&](const char* name, const char* label, Environment environment) {
+    Setting setting = adapter(name, label, std::move(environment), short_messages());
+    setting.runs.push_back(only_bandwidth());
+    all.push_back(std::move(setting));
+  };
+  design("verbs-basic", "basic, over verbs", {{"FULMAR_CHANNEL", "basic"}});
+  design("verbs-piggyback", "piggyback, over verbs", {{"FULMAR_CHANNEL", "piggyback"}});
+  design("verbs-pipeline", "pipeline, over verbs", {{"FULMAR_CHANNEL", "pipeline"}});
+  design("verbs-zerocopy", "zero-copy by read, over verbs", {{"FULMAR_CHANNEL", "zerocopy"}});
+  design("verbs-zerowrite", "zero-copy by write, over verbs",
+         {{"FULMAR_CHANNEL", "zerocopy"}, {"FULMAR_RDMA", "put"}});
+  design("verbs-default", "by default, over verbs", {});
+}
+
 void add_adapters(std::vector<Setting>& all) {
   const Run pairs{{"latency", "exchange"}, adapter_sizes, Run::Ranks::two, Run::Counted::yes};
   all.push_back(adapter("verbs-packets", "in packets", {{"FULMAR_RDMA", "off"}}, pairs));
   all.push_back(adapter("verbs-unkept", "written, memory opened each time",
                         {{"FULMAR_RDMA", "put"}, {"FULMAR_KEPT_MEMORY", "0"}}, pairs));
   all.push_back(adapter("verbs-put", "written, memory kept open", {{"FULMAR_RDMA", "put"}}, pairs));
+  all.push_back(adapter("verbs-fetch-unkept", "read, memory opened each time",
+                        {{"FULMAR_RDMA", "fetch"}, {"FULMAR_KEPT_MEMORY", "0"}}, pairs));
+  all.push_back(
+      adapter("verbs-fetch", "read, memory kept open", {{"FULMAR_RDMA", "fetch"}}, pairs));
   const Run announced{{"latency"}, announced_sizes};
   for (const char* way : {"fetch", "put"}) {
     const bool reads = way[0] == 'f';
@@ -101,6 +121,7 @@ std::vector<Setting> settings() {
       {"reached", "copied once, by the kernel", {{"FULMAR_LONG_COPY", "share"}}, {streams()}},
   };
   add_progress_modes(all);
+  add_adapter_designs(all);
   add_adapters(all);
   return all;
 }

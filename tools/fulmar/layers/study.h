@@ -103,7 +103,9 @@ using Trees = std::map<std::string, trace::Node>;
 /// How many packets besides data long messages need, whatever they take.
 Verdict judge_handshakes(const Trees& trees);
 
-/// What the counters say of the designs, whatever the machine hides.
+/// What the counters say of the designs, whatever the machine hides: over shared memory, and over
+/// an adapter.
 Verdict judge_counts(const Measured& measured);
+Verdict judge_adapter_counts(const Measured& measured);
 
 }  // namespace fulmar::layers

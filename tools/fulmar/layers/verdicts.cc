@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 
 #include "fulmar/layers/reading.h"
 #include "fulmar/report/chart.h"
@@ -84,15 +85,26 @@ Verdict judge_short_zerocopy(const Measured& measured) {
                       close ? "a tenth apart at most" : "more than a tenth apart")};
 }
 
-Verdict judge_write(const Measured& measured) {
-  const auto read = Reading(measured, "zerocopy").peak(32 * kib, 256 * kib);
-  const auto write = Reading(measured, "write").peak(32 * kib, 256 * kib);
+namespace {
+
+Verdict judge_writing(const Measured& measured, const char* by_read, const char* by_write) {
+  const auto read = Reading(measured, by_read).peak(32 * kib, 256 * kib);
+  const auto write = Reading(measured, by_write).peak(32 * kib, 256 * kib);
   if (!read || !write) {
     return not_measured();
   }
   return {outcome_of(*write > noise * *read),
           fmt::format("Best of 32 to 256 KiB: {} MB/s by read, {} by write.", short_number(*read),
                       short_number(*write))};
+}
+
+}  // namespace
+
+Verdict judge_write(const Measured& measured) {
+  return judge_writing(measured, "zerocopy", "write");
+}
+Verdict judge_adapter_write(const Measured& measured) {
+  return judge_writing(measured, "verbs-zerocopy", "verbs-zerowrite");
 }
 
 Verdict judge_stack_latency(const Measured& measured) {
@@ -119,9 +131,12 @@ Verdict judge_stack_bandwidth(const Measured& measured) {
                       short_number(*channel), short_number(*ch3), short_number(*adi3))};
 }
 
-Verdict judge_counts(const Measured& measured) {
+namespace {
+
+/// `prefix`: of the settings' names.
+Verdict judge_counts_of(const Measured& measured, const std::string& prefix) {
   const auto count = [&](const char* setting, const char* name, std::size_t bytes) {
-    return Reading(measured, setting).count(name, bytes);
+    return Reading(measured, prefix + setting).count(name, bytes);
   };
   const auto basic = count("basic", "channel_design_writes", 8);
   const auto piggyback = count("piggyback", "channel_design_writes", 8);
@@ -140,6 +155,13 @@ Verdict judge_counts(const Measured& measured) {
                       "bytes in the pipeline, {} without copies, with {} handshake(s).",
                       short_number(*basic), short_number(*piggyback), short_number(*pipeline),
                       short_number(*zerocopy), short_number(*handshakes))};
+}
+
+}  // namespace
+
+Verdict judge_counts(const Measured& measured) { return judge_counts_of(measured, ""); }
+Verdict judge_adapter_counts(const Measured& measured) {
+  return judge_counts_of(measured, "verbs-");
 }
 
 }  // namespace fulmar::layers

@@ -27,6 +27,12 @@ Verdict judge_kept(const Measured& measured);
 Verdict judge_kept_both_ways(const Measured& measured);
 Verdict judge_read_first(const Measured& measured);
 
+// adapter_verdicts.cc
+Verdict judge_adapter_latency(const Measured& measured);
+Verdict judge_adapter_bandwidth(const Measured& measured);
+Verdict judge_adapter_write(const Measured& measured);
+Verdict judge_kept_either_way(const Measured& measured);
+
 // progress_verdict.cc
 Verdict judge_progress(const Measured& measured);
 
