@@ -77,8 +77,7 @@ struct Mixed {
     config.left = Seat::left;
     auto tcp = Tcp::open(config);
     ASSERT_TRUE(tcp.ok()) << tcp.error().text();
-    ASSERT_TRUE(
-        rank.bundle->add(std::make_unique<RailOf<Tcp>>(std::move(*tcp)), "tcp", 1e9).ok());
+    ASSERT_TRUE(rank.bundle->add(std::make_unique<RailOf<Tcp>>(std::move(*tcp)), "tcp", 1e9).ok());
   }
   static void add_ofi(Rank& rank, std::uint32_t self) {
     ofi::Config config;
@@ -91,8 +90,7 @@ struct Mixed {
     config.lost = Seat::lost;
     auto ofi = Ofi::open(config, "tcp;ofi_rxm");
     ASSERT_TRUE(ofi.ok()) << ofi.error().text();
-    ASSERT_TRUE(
-        rank.bundle->add(std::make_unique<RailOf<Ofi>>(std::move(*ofi)), "ofi", 1e9).ok());
+    ASSERT_TRUE(rank.bundle->add(std::make_unique<RailOf<Ofi>>(std::move(*ofi)), "ofi", 1e9).ok());
   }
   void poll() {
     for (std::size_t rank = 0; rank < 2; ++rank) ranks[rank].bundle->poll(sinks[rank]);

@@ -110,8 +110,8 @@ class Connector {
   /// Begins to connect `lanes` (1 to max_lanes) times to the owner of `blob`, which is its
   /// address(). Each lane ends with exactly one event, also if it is the peer who connects. Lanes
   /// that are connected or on the way are left as they are. Failure is final: what has failed once
-  /// fails again, and the peer's own attempts are refused. Its error is proc_aborted where no address
-  /// can be the peer's any more (all refuse connections), else other.
+  /// fails again, and the peer's own attempts are refused. Its error is proc_aborted where no
+  /// address can be the peer's any more (all refuse connections), else other.
   ///
   /// Lane 0 finds the way; the other lanes are begun by the side that has found it, along it.
   void connect(std::uint32_t peer, std::span<const std::byte> blob, unsigned lanes);
