@@ -160,9 +160,11 @@ class Rails(support.HostsTest):
         job.communicate()
 
     def test_info_tells_of_the_rails(self):
+        self.rate("200mbit")
         result = self.on("node0", HYDRA, "-hosts", "node0,node1", "-n", 2, BUILD / "bin" / "fulmar", "info", "--peers")
         self.assertEqual(result.returncode, 0, result.stdout)
-        self.assertRegex(result.stdout, r"(?m)^ +1 +node1 +rails +another node, by tcp [0-9.]+ .B.*, tcp:10\.77\.1\.0/24 ")
+        speed = r"[0-9.]+ MB at [0-9.]+ MB/s"
+        self.assertRegex(result.stdout, rf"(?m)^ +1 +node1 +rails +another node, by tcp {speed}, tcp:10\.77\.1\.0/24 {speed}")
 
     @unittest.skipUnless(support.has_network("ofi"), "this build or machine has no libfabric")
     def test_libfabric_beside_tcp(self):

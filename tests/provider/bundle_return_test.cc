@@ -158,6 +158,43 @@ TEST(BundleTcpReturn, Who_has_left_is_waited_for) {
   town.expect_no_loss();
 }
 
+/// Rank 1 is back while rank 0, which leaves, still waits for rank 2: what it sends is received,
+/// and rank 0 says goodbye to it once more.
+TEST(BundleTcpReturn, Back_while_the_peer_waits_for_others) {
+  Town town(3, 2);
+  for (std::uint32_t other : {1U, 2U}) {
+    ASSERT_TRUE(town.send_at_last(0, other, 1));
+    ASSERT_TRUE(town.send_at_last(other, 0, 1));
+    ASSERT_TRUE(town.poll_until(
+        [&] { return town.tags(other, 0).size() == 1 && town.tags(0, other).size() == 1; }));
+  }
+  const auto poll_two = [&](auto done) {
+    for (unsigned i = 0; i < patience && !done(); ++i) {
+      town.poll(0);
+      town.poll(1);
+    }
+    return done();
+  };
+  town[0].leave(Leaving::may_return);
+  for (std::int32_t life = 2; life < 5; ++life) {
+    town[1].leave(Leaving::may_return);
+    ASSERT_TRUE(poll_two([&] { return town[1].parted(); }));
+    town[1].end();
+    ASSERT_FALSE(town[0].parted());
+    ASSERT_TRUE(town[1].resume().ok());
+    ASSERT_TRUE(poll_two([&] { return town.send(1, 0, life) == Post::done; }));
+    ASSERT_TRUE(poll_two([&] { return town.tags(0, 1).size() == std::size_t(life); }));
+  }
+  ASSERT_TRUE(town.poll_until([&] { return town[0].parted(); }));
+  town[0].end();
+  ASSERT_TRUE(town[0].resume().ok());
+  ASSERT_TRUE(town.send_at_last(0, 1, 5));
+  ASSERT_TRUE(town.send_at_last(1, 0, 5));
+  ASSERT_TRUE(town.poll_until([&] { return town.tags(0, 1).size() == 5; }));
+  EXPECT_EQ(town.tags(0, 1), (std::vector<std::int32_t>{1, 2, 3, 4, 5}));
+  town.expect_no_loss();
+}
+
 TEST(BundleTcpReturn, Who_never_comes_back_is_found_out_by_a_question) {
   for (const Leaving how : {Leaving::may_return, Leaving::for_good}) {
     Town town(2, 2);
@@ -171,6 +208,19 @@ TEST(BundleTcpReturn, Who_never_comes_back_is_found_out_by_a_question) {
     ASSERT_TRUE(town.leave(0, Leaving::for_good));
     town.expect_no_loss();
   }
+}
+
+TEST(BundleTcpReturn, Who_was_never_met_and_has_ended_is_found_out_by_a_question) {
+  Town town(2, 2);
+  town[1].leave(Leaving::for_good);
+  ASSERT_TRUE(town[1].parted());
+  town[1].end();
+  town[1].close();
+  const auto question = envelope(0, 0, wire::PacketKind::cancel);
+  ASSERT_TRUE(town.poll_until([&] { return town[0].post(1, question, {}) == Post::done; }));
+  EXPECT_TRUE(town[0].gone(1));
+  ASSERT_TRUE(town.leave(0, Leaving::for_good));
+  town.expect_no_loss();
 }
 
 TEST(BundleTcpReturn, Message_to_one_that_never_comes_back_is_an_error) {

@@ -4,14 +4,20 @@
 
 #include <cstdio>
 #include <functional>
+#include <memory>
+#include <string>
 
+#include "fabric/bundle/bundle.h"
+#include "fabric/bundle/pairs.h"
+#include "fabric/bundle/rail_of.h"
 #include "provider/ofi_net.h"
 #include "provider/tcp_net.h"
 #include "provider/verbs_net.h"
 #include "support/heap.h"
 
-/// What a network keeps for ranks that nobody has talked to: a pointer each. What is above it is
-/// counted in tests/simulated.
+/// What a network keeps for ranks that nobody has talked to: a pointer each, and several networks
+/// together one more. What is above it is counted in tests/simulated: 16 bytes; all are to stay
+/// below 64.
 namespace fulmar::fabric {
 namespace {
 
@@ -20,7 +26,8 @@ constexpr std::uint32_t many = 4096;
 constexpr std::size_t most_bytes_per_peer = 16;
 
 /// `growth(size)` opens the network of rank 0 of a job of `size` and gives the bytes that took.
-void expect_small(const char* name, const std::function<std::size_t(std::uint32_t)>& growth) {
+void expect_small(const char* name, const std::function<std::size_t(std::uint32_t)>& growth,
+                  std::size_t most = most_bytes_per_peer) {
   if (!heap::is_counted()) GTEST_SKIP() << "the allocator of this build does not tell its size";
   (void)growth(few);  // what is allocated once
   const std::size_t base = growth(few);
@@ -29,7 +36,7 @@ void expect_small(const char* name, const std::function<std::size_t(std::uint32_
   std::printf("%s: %zu bytes with %u ranks, %.1f for each further silent one\n", name, base, few,
               each);
   EXPECT_GE(all, base + (many - few) * 4);  // else nothing was counted
-  EXPECT_LE(all, base + (many - few) * most_bytes_per_peer);
+  EXPECT_LE(all, base + (many - few) * most);
 }
 
 TEST(SilentPeers, Cost_tcp_a_pointer) {
@@ -43,6 +50,35 @@ TEST(SilentPeers, Cost_tcp_a_pointer) {
     EXPECT_TRUE(tcp.ok()) << tcp.error().text();
     return heap::bytes_in_use() - before;
   });
+}
+
+/// As many rails as are ever used without being asked for.
+TEST(SilentPeers, Cost_rails_a_pointer_each_and_one_more) {
+  constexpr std::size_t rails = 4;
+  constexpr std::size_t most = 48;
+  expect_small(
+      "rails",
+      [](std::uint32_t size) {
+        const std::size_t before = heap::bytes_in_use();
+        bundle::Config config;
+        config.size = size;
+        const auto bundle = Bundle::open(config);
+        EXPECT_TRUE(bundle.ok()) << bundle.error().text();
+        for (std::size_t rail = 0; rail < rails; ++rail) {
+          Tcp::Config below;
+          below.connect.size = size;
+          below.connect.job_id = 1;
+          below.connect.interfaces = "127.0.0.1";
+          below.owner = &bundle.value()->next_seat();
+          auto tcp = Tcp::open(below);
+          EXPECT_TRUE(tcp.ok()) << tcp.error().text();
+          auto member = std::make_unique<bundle::RailOf<Tcp>>(std::move(*tcp));
+          EXPECT_TRUE(
+              bundle.value()->add(std::move(member), "tcp:" + std::to_string(rail), 1e9).ok());
+        }
+        return heap::bytes_in_use() - before;
+      },
+      most);
 }
 
 TEST(SilentPeers, Cost_ofi_a_pointer) {

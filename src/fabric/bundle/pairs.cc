@@ -178,9 +178,11 @@ void Pairs::stir(std::uint32_t number, Peer& peer) {
 std::optional<Post> Pairs::other_answer(std::uint32_t number, const Peer& peer,
                                         wire::PacketKind kind) const {
   if (peer.state == Peer::State::lost || leaving_) return Post::done;
+  if (peer.is_heard && !peer.has_bye) [[likely]]
+    return std::nullopt;
+  if (wire::is_about_withdrawal(kind) && gone(number)) return Post::done;
   if (!peer.has_bye && !peer.has_left) return std::nullopt;
   if (wire::is_about_flow(kind)) return Post::done;
-  if (wire::is_about_withdrawal(kind) && gone(number)) return Post::done;
   if (peer.has_bye) return Post::again;
   return std::nullopt;
 }

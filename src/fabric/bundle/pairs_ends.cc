@@ -94,15 +94,18 @@ void Pairs::close() noexcept {
   for (const Member& member : rails_) member.rail->close();
 }
 
-/// Its last word has come in order, behind all else; the rails' own last words tell the rest.
+/// Its last word has come in order, behind all else; the rails' own last words tell the rest. One
+/// that was never met is gone where no rail finds anybody.
 bool Pairs::gone(std::uint32_t number) const noexcept {
   const Peer* const peer = peers_[number].get();
   if (peer == nullptr || peer->state == Peer::State::lost) return false;
   if (peer->state == Peer::State::single) return rails_[peer->rail].rail->gone(number);
-  if (!peer->has_bye && !peer->has_left) return false;
   const std::span<const Way> ways(peer->ways.data(), peer->way_count);
-  return std::any_of(ways.begin(), ways.end(),
-                     [&](const Way& way) { return rails_[way.rail].rail->gone(number); });
+  const auto gone_there = [&](const Way& way) { return rails_[way.rail].rail->gone(number); };
+  if (peer->has_bye || peer->has_left) return std::any_of(ways.begin(), ways.end(), gone_there);
+  return peer->life == 0 && std::all_of(ways.begin(), ways.end(), [&](const Way& way) {
+           return way.ended_here || gone_there(way);
+         });
 }
 
 std::vector<Pairs::WayFigures> Pairs::figures_of(std::uint32_t number) const {

@@ -83,15 +83,19 @@ void Pairs::rail_left(std::uint32_t rail, std::uint32_t number) {
   if (!peer->is_connected()) forget(number, *peer);
 }
 
-/// The peer closed a rail before anything had come from it: it was leaving, and took nothing of
-/// what was sent to it. All that is sent again, but what nobody needs to know who was away.
+/// The peer closed a rail before anything had come from it. If that was the last one it was
+/// leaving, and took nothing of what was sent to it: all is sent again, but what nobody needs to
+/// know who was away. Until then its answer may be on its way over another rail.
 void Pairs::knock_again(std::uint32_t number, Peer& peer, std::uint8_t way_number) {
   peer.ways[way_number].is_connected = false;
-  peer.has_left = true;
   if (peer.out != nullptr) strand_pieces(peer, way_number);
   if (peer.primary == way_number) {
     set_primary(peer, no_way);
     peer.since_ns = 0;
+    peer.kept.rewind();
+  }
+  if (!peer.is_connected()) {
+    peer.has_left = true;
     peer.kept.begin_again([](wire::PacketKind kind) noexcept {
       return !wire::is_about_flow(kind) && !wire::is_about_withdrawal(kind);
     });

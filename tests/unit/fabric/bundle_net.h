@@ -138,7 +138,8 @@ class TestRail final : public bundle::Rail {
     for (const auto& [token, how] : ended) sink.sent(token, how);
     auto count = static_cast<unsigned>(ended.size());
     while (!line_.lost[self_] && deliver(sink)) ++count;
-    if (line_.is_open && line_.heard_bye[self_] && line_.closed[1 - self_]) {
+    const bool has_ended = line_.is_open && line_.heard_bye[self_] && line_.closed[1 - self_];
+    if (has_ended && line_.budget[self_] != 0) {
       line_.close();
       bundle::Seat::left(&seat_, 1 - self_);
       ++count;

@@ -229,6 +229,45 @@ TEST(BundleReturn, Late_packets_are_dropped) {
   expect_no_loss(pair);
 }
 
+TEST(BundleReturn, Nothing_more_comes_of_a_life_that_has_ended) {
+  BundlePair pair(2);
+  send_at_last(pair, 0, 1);
+  pair.settle();
+  pair.ranks[0].bundle->leave(Leaving::may_return);
+  pair.settle();
+  depart(pair, 0);
+  pair.settle();
+  inject(pair, packet_of(1, 0, 0), 100);
+  pair.settle();
+  EXPECT_EQ(pair.ranks[1].bundle->pairs().counters().outdated, 1U);
+  EXPECT_EQ(pair.tags(1), (std::vector<std::int32_t>{1}));
+  expect_no_loss(pair);
+}
+
+/// A rail may tell late that its connection of the session before has ended.
+TEST(BundleReturn, End_of_an_old_connection_is_no_end_of_the_session) {
+  BundlePair pair(2);
+  LongMessage message(pair, 1, 200'000);  // over both rails
+  message.carry(pair, [](unsigned) {});
+  pair.ranks[0].bundle->leave(Leaving::may_return);
+  pair.settle();
+  depart(pair, 0);
+  pair.lines[1].bytes_per_tick = 0;
+  pair.lines[1].budget[1] = 0;
+  for (int i = 0; i < 5; ++i) pair.poll();
+  come_back(pair, 0);
+  send_at_last(pair, 0, 2);
+  for (int i = 0; i < 50; ++i) pair.poll();
+  EXPECT_EQ(pair.tags(1), (std::vector<std::int32_t>{2}));
+  pair.lines[1].bytes_per_tick = SIZE_MAX;
+  pair.settle();
+  send_at_last(pair, 1, 3);
+  pair.settle();
+  EXPECT_EQ(pair.tags(0), (std::vector<std::int32_t>{3}));
+  EXPECT_TRUE(pair.ranks[1].bundle->pairs().figures_of(0)[1].is_up);
+  expect_no_loss(pair);
+}
+
 TEST(BundleReturn, Nobody_comes_back_who_has_not_left) {
   BundlePair pair(2);
   send_at_last(pair, 0, 1);

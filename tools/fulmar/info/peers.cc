@@ -59,6 +59,40 @@ void talk_to_all(int rank, int size) {
   }
 }
 
+std::size_t count_of(std::string_view text, std::string_view part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string_view::npos;
+       at = text.find(part, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+/// Several networks at once are as fast as long messages over them were: sends some to the first
+/// ranks that are reached so, until the library says for each network how fast it is, or for long.
+void try_rails(int rank, int size) {
+  constexpr int most_tried = 8;
+  constexpr int most_rounds = 16;
+  constexpr int message_bytes = 2 << 20;
+  std::vector<char> message(message_bytes);
+  for (int peer = 1; peer < std::min(size, most_tried + 1); ++peer) {
+    if (rank != 0 && rank != peer) continue;
+    if (peer_at(rank == 0 ? peer : 0).provider != "rails") continue;
+    for (char goes_on = 1; goes_on != 0;) {
+      if (rank == 0) {
+        const std::string known = peer_at(peer).reason;
+        const bool all_known = count_of(known, "/s") >= count_of(known, ", ");
+        message[0] = static_cast<char>(all_known || goes_on == most_rounds ? 0 : goes_on);
+        MPI_Send(message.data(), message_bytes, MPI_CHAR, peer, 1, MPI_COMM_WORLD);
+        goes_on = static_cast<char>(message[0] == 0 ? 0 : goes_on + 1);
+      } else {
+        MPI_Recv(message.data(), message_bytes, MPI_CHAR, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        goes_on = message[0];
+      }
+    }
+  }
+}
+
 /// The texts of all ranks, on rank 0.
 template <std::size_t bytes>
 std::vector<std::string> gather(const std::array<char, bytes>& text, int rank, int size) {
@@ -158,6 +192,7 @@ int show_peers() {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   talk_to_all(rank, size);
+  try_rails(rank, size);
   std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
   int length = 0;
   MPI_Get_processor_name(name.data(), &length);

@@ -4,8 +4,9 @@
 
 namespace fulmar::info {
 
-/// A job by itself: talks to every rank once, then rank 0 prints which provider carries messages to
-/// whom, and why. Initialises and finalizes MPI. Returns the exit code.
+/// A job by itself: talks to every rank once, and at length to the first ones that several networks
+/// lead to, then rank 0 prints which provider carries messages to whom, and why. Initialises and
+/// finalizes MPI. Returns the exit code.
 int show_peers();
 
 }  // namespace fulmar::info
