@@ -169,8 +169,8 @@ class Rails(support.HostsTest):
     @unittest.skipUnless(support.has_network("ofi"), "this build or machine has no libfabric")
     def test_libfabric_beside_tcp(self):
         self.rate("200mbit")
-        one, other = self.share(TRAFFIC, 8, 2 * MB, FULMAR_RAILS=OFI_AND_TCP)
-        self.assertGreater(min(one, other), 4 * MB)
+        one, other = self.share(TRAFFIC, 32, 4 * MB, FULMAR_RAILS=OFI_AND_TCP)
+        self.assertGreater(min(one, other), 8 * MB)
 
     @unittest.skipUnless(support.has_network("ofi"), "this build or machine has no libfabric")
     def test_link_of_tcp_beside_libfabric_down(self):

@@ -40,14 +40,16 @@ struct Town {
   };
   std::vector<std::unique_ptr<Rank>> ranks;
 
-  Town(std::uint32_t size, std::size_t rails) {
+  /// `patience_ns`: of the rails, with messages for those who have left and ended.
+  Town(std::uint32_t size, std::size_t rails, std::uint64_t patience_ns = 50'000'000) {
     for (std::uint32_t self = 0; self < size; ++self) {
       ranks.push_back(std::make_unique<Rank>());
       ranks.back()->town = this;
-      open(*ranks.back(), self, size, rails);
+      open(*ranks.back(), self, size, rails, patience_ns);
     }
   }
-  static void open(Rank& rank, std::uint32_t self, std::uint32_t size, std::size_t rails) {
+  static void open(Rank& rank, std::uint32_t self, std::uint32_t size, std::size_t rails,
+                   std::uint64_t patience_ns) {
     bundle::Config config;
     config.self = self;
     config.size = size;
@@ -65,12 +67,13 @@ struct Town {
     auto opened = Bundle::open(config);
     if (opened.failed()) std::abort();
     rank.bundle = std::move(*opened);
-    for (std::size_t rail = 0; rail < rails; ++rail) add(rank, self, size, rail);
+    for (std::size_t rail = 0; rail < rails; ++rail) add(rank, self, size, rail, patience_ns);
     auto address = rank.bundle->address();
     if (address.failed()) std::abort();
     rank.address = std::move(*address);
   }
-  static void add(Rank& rank, std::uint32_t self, std::uint32_t size, std::size_t rail) {
+  static void add(Rank& rank, std::uint32_t self, std::uint32_t size, std::size_t rail,
+                  std::uint64_t patience_ns) {
     Tcp::Config config;
     config.connect.self = self;
     config.connect.size = size;
@@ -78,7 +81,7 @@ struct Town {
     config.connect.key.fill(1);
     config.connect.most_addresses = 1;
     config.connect.interfaces = "lo";
-    config.patience_ns = 50'000'000;
+    config.patience_ns = patience_ns;
     config.owner = &rank.bundle->next_seat();
     config.find = Seat::find;
     config.lost = Seat::lost;
@@ -169,11 +172,12 @@ TEST(BundleTcpReturn, Back_while_the_peer_waits_for_others) {
         [&] { return town.tags(other, 0).size() == 1 && town.tags(0, other).size() == 1; }));
   }
   const auto poll_two = [&](auto done) {
-    for (unsigned i = 0; i < patience && !done(); ++i) {
+    for (unsigned i = 0; i < patience; ++i) {
+      if (done()) return true;
       town.poll(0);
       town.poll(1);
     }
-    return done();
+    return false;
   };
   town[0].leave(Leaving::may_return);
   for (std::int32_t life = 2; life < 5; ++life) {
@@ -211,7 +215,7 @@ TEST(BundleTcpReturn, Who_never_comes_back_is_found_out_by_a_question) {
 }
 
 TEST(BundleTcpReturn, Who_was_never_met_and_has_ended_is_found_out_by_a_question) {
-  Town town(2, 2);
+  Town town(2, 2, 60'000'000'000);
   town[1].leave(Leaving::for_good);
   ASSERT_TRUE(town[1].parted());
   town[1].end();

@@ -51,7 +51,7 @@ bool Pairs::is_current(std::uint32_t number, Peer& peer, const wire::BundlePacke
     forget(number, peer);
   }
   peer.life = head.life;
-  if (leaving_) {
+  if (leaving_ && !peer.said_bye) {
     say_bye(peer);
     stir(number, peer);
   }
