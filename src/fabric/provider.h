@@ -321,8 +321,8 @@ concept MovesRemotely =
 /// is posted to this peer behind it arrives behind it, too. `done` also where there is no peer any
 /// more, or none that reads. `again` as for `put`.
 ///
-/// `give_up(peer, why)`: what is in the peer's memory, or comes from it, makes no sense: it is
-/// lost.
+/// `give_up(peer, why)`: what comes from the peer makes no sense: it is lost. And a put, quiet or
+/// not, that fails loses the peer: what was posted behind it, or waits above, never arrives.
 template <class P>
 concept PutsForPolling =
     MovesRemotely<P> &&

@@ -38,7 +38,12 @@ class Designs : public ::testing::TestWithParam<Lane> {
   static void SetUpTestSuite() { prepare_programs(); }
 
   /// All ranks' counters, added up.
-  static DesignCounters run(std::uint64_t seed) {
+  struct Sum {
+    DesignCounters design;
+    std::uint64_t fetched = 0;  ///< messages around the channel
+    std::uint64_t put = 0;
+  };
+  static Sum run(std::uint64_t seed) {
     const Lane& lane = GetParam();
     begin_program(seed);
     simulated::Setup setup(seed);
@@ -46,28 +51,43 @@ class Designs : public ::testing::TestWithParam<Lane> {
     Job job(setup, seed);
     const std::string left = job.run([&](int rank) { run_program(seed, rank); });
     if (!left.empty()) generated::fail("after the program:" + left);
-    DesignCounters counters;
+    Sum sum;
     for (int rank = 0; rank < setup.ranks; ++rank) {
-      counters += fulmar::device::design_counters(job.rank(rank).device());
+      fulmar::device::Device& device = job.rank(rank).device();
+      sum.design += fulmar::device::design_counters(device);
+      sum.fetched += device.counters().fetched;
+      sum.put += device.counters().put;
     }
-    return counters;
+    return sum;
   }
 };
 
 TEST_P(Designs, carry_generated_programs) {
   const std::uint64_t first = number_from("FULMAR_TEST_SEED", 1);
   const std::uint64_t count = number_from("FULMAR_TEST_PROGRAMS", 12);
-  DesignCounters counters;
-  for (std::uint64_t seed = first; seed < first + count; ++seed) counters += run(seed);
+  Sum sum;
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    const Sum more = run(seed);
+    sum.design += more.design;
+    sum.fetched += more.fetched;
+    sum.put += more.put;
+  }
   if (count < 10) return;
+  const DesignCounters& counters = sum.design;
   EXPECT_GT(counters.packets_received, 1000U);
   EXPECT_GE(counters.writes, counters.packets_received);
-  const bool lends = GetParam().design == Design::zerocopy && GetParam().around == RemoteWay::off;
+  // What does not go around the channel, too.
+  const bool lends = GetParam().design == Design::zerocopy;
   EXPECT_EQ(counters.moved_bytes > 0, lends) << counters.moved_bytes;
   EXPECT_EQ(counters.handshakes > 0, lends) << counters.handshakes;
+  const RemoteWay around = GetParam().around;
+  EXPECT_EQ(sum.fetched > 0, around == RemoteWay::automatic) << sum.fetched;
+  EXPECT_EQ(sum.put > 0, around != RemoteWay::off) << sum.put;
 }
 
-TEST_P(Designs, are_repeated_by_their_seed) { EXPECT_EQ(run(5).writes, run(5).writes); }
+TEST_P(Designs, are_repeated_by_their_seed) {
+  EXPECT_EQ(run(5).design.writes, run(5).design.writes);
+}
 
 INSTANTIATE_TEST_SUITE_P(
     Simulated, Designs,

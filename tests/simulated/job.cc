@@ -276,7 +276,10 @@ void Job::disturb() {
 void Job::disturb_memory() {
   fulmar::fabric::FakeMemory& memory = network_.memory();
   if (dice_.chance(setup_.refuse_percent)) memory.refuse_to_open(1);
-  if (dice_.below(2000) == 0) memory.fail_orders(1);
+  using Victims = fulmar::fabric::FakeMemory::Victims;
+  if (dice_.below(2000) == 0) {
+    memory.fail_orders(1, setup_.design ? Victims::fetches : Victims::all);
+  }
   if (dice_.chance(1)) memory.hold_orders();
   if (dice_.chance(10)) memory.let_orders_go();
 }

@@ -92,8 +92,9 @@ bool FakeMemory::may_reach(const Order& order) const {
 
 bool FakeMemory::may_fail(const Order& order) const {
   const std::size_t way = pair(order.from, order.to);
-  return !order.is_quiet && (!order.is_put || (posted_[way] == order.packets_ahead &&
-                                               quiet_[way] == order.puts_ahead));
+  if (!order.is_put) return true;
+  return !order.is_quiet && victims_ == Victims::all && posted_[way] == order.packets_ahead &&
+         quiet_[way] == order.puts_ahead;
 }
 
 void FakeMemory::move(const Order& order, std::size_t bytes) {

@@ -93,7 +93,13 @@ class FakeMemory {
   /// The next `count` orders that happen by themselves end as lost instead, although the peer
   /// lives: as if another way to it were left. Puts behind which a packet was posted are passed
   /// over, because that packet arrives.
-  void fail_orders(unsigned count) noexcept { failures_ = count; }
+  /// So no network that is polled for puts loses a put (PutsForPolling): what follows it may wait
+  /// in the channel, where nobody sees it here. Jobs whose packets are puts let fetches fail alone.
+  enum class Victims : std::uint8_t { all, fetches };
+  void fail_orders(unsigned count, Victims victims = Victims::all) noexcept {
+    failures_ = count;
+    victims_ = victims;
+  }
 
   [[nodiscard]] base::Result<OpenMemory> open(std::uint32_t port, std::span<std::byte> memory,
                                               Access access);
@@ -166,6 +172,7 @@ class FakeMemory {
   bool held_ = false;
   unsigned refusals_ = 0;
   unsigned failures_ = 0;
+  Victims victims_ = Victims::all;
   std::size_t open_limit_ = SIZE_MAX;
   std::size_t room_ = 64;
   std::uint32_t regions_ever_ = 0;
