@@ -170,6 +170,13 @@ TEST(Figures, a_thread_that_is_in_the_way_is_told) {
   EXPECT_NE(judge_progress(measured).here.find("which is more"), std::string::npos);
   measured["thread-only"] = result(14000, 0.3);
   EXPECT_EQ(judge_progress(measured).outcome, Outcome::differs);
+  measured["sleeps"].counts = {{"device_sleeps", 8, 1}};
+  measured["thread-only"].counts = {{"device_thread_wakeups", 8, 2}};
+  EXPECT_EQ(judge_progress(measured).here.find("slept"), std::string::npos);
+  measured["thread-aside"].counts = {{"device_thread_wakeups", 8, 0}};
+  EXPECT_NE(judge_progress(measured).here.find(
+                "slept 1 times, the thread was woken 2 times; beside a program that polls 0 times"),
+            std::string::npos);
 }
 
 /// The fast designs have to be as fast as each other, not faster than the basic one alone.

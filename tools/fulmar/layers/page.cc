@@ -43,6 +43,8 @@ constexpr std::array counters = {
     std::pair{"device_fetched_messages", "read by adapters"},
     std::pair{"device_put_messages", "written by adapters"},
     std::pair{"device_memory_opened", "times memory was opened"},
+    std::pair{"device_sleeps", "sleeps of the program"},
+    std::pair{"device_thread_wakeups", "wakeups of the thread"},
 };
 
 report::Figure value_of(const Figure& figure) {
@@ -273,8 +275,10 @@ constexpr const char* method =
     "cores do not share caches. Nothing is registered in shared memory, so a registration cache "
     "shows over an adapter (verbs) alone; those figures are there where this host has one. Every "
     "figure is the median over batches. Not shown, because this library has one way only: "
-    "announcements with data inlined (they never have any), and an end of a written message that "
-    "is not chained to the last write (it always is). The papers: Design and Implementation of "
+    "announcements with data inlined (they never have any), an end of a written message that "
+    "is not chained to the last write (it always is), and two threads for two completion queues "
+    "(there is one to sleep on, whatever the number of networks). The papers: Design and "
+    "Implementation of "
     "MPICH2 over InfiniBand with RDMA Support (Liu et al. 2004); the slides on the layers of "
     "MVAPICH2 (2005); RWAPI over InfiniBand (Ben Fredj, Renault); the report of Chemnitz on an "
     "MPICH2-CH3 device for InfiniBand; Design and Implementation of Open MPI over QsNet/Elan4 (Yu "

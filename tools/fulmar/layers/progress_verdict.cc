@@ -2,6 +2,8 @@
 // Copyright (c) 2026 the Fulmar authors
 #include <fmt/format.h>
 
+#include <string>
+
 #include "fulmar/layers/reading.h"
 #include "fulmar/layers/verdicts.h"
 #include "fulmar/report/chart.h"
@@ -34,12 +36,22 @@ Verdict judge_progress(const Measured& measured) {
     return not_measured();
   }
   const bool ordered = *sleeps > noise * *polls && *only > noise * *sleeps;
-  return {outcome_of(ordered),
-          fmt::format("8 bytes: {} µs polling, {} sleeping, {} by the thread; {} polling beside a "
-                      "thread that steps aside, {}.",
-                      short_number(*polls), short_number(*sleeps), short_number(*only),
-                      short_number(*aside),
-                      *aside < apart * *polls ? "which costs nothing" : "which is more")};
+  std::string text = fmt::format(
+      "8 bytes: {} µs polling, {} sleeping, {} by the thread; {} polling beside a thread that "
+      "steps aside, {}.",
+      short_number(*polls), short_number(*sleeps), short_number(*only), short_number(*aside),
+      *aside < apart * *polls ? "which costs nothing" : "which is more");
+  const auto slept = Reading(measured, "sleeps").count("device_sleeps", short_bytes);
+  const auto woken = Reading(measured, "thread-only").count("device_thread_wakeups", short_bytes);
+  const auto disturbed =
+      Reading(measured, "thread-aside").count("device_thread_wakeups", short_bytes);
+  if (slept && woken && disturbed) {
+    text += fmt::format(
+        " For a message the program slept {} times, the thread was woken {} times; beside a "
+        "program that polls {} times.",
+        short_number(*slept), short_number(*woken), short_number(*disturbed));
+  }
+  return {outcome_of(ordered), text};
 }
 
 }  // namespace fulmar::layers
