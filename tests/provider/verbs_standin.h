@@ -53,6 +53,8 @@ struct VerbsWires {
   std::map<std::uint32_t, QueueStandIn*> queues;  ///< by number
   std::uint32_t next_number = 0x100;
   std::uint64_t sends = 0;
+  std::uint64_t receives = 0;  ///< calls, of all adapters
+  std::uint64_t reads = 0;     ///< the same
 
   [[nodiscard]] bool happens(double probability) {
     return probability > 0 && std::uniform_real_distribution<>(0, 1)(random) < probability;
@@ -217,6 +219,7 @@ class VerbsStandIn final : public verbs::Adapter {
     return std::unique_ptr<verbs::Queue>(std::move(queue));
   }
   std::size_t receive(std::span<const verbs::ReceiveOrder> orders, std::uint32_t key) override {
+    ++wires_.receives;
     if (std::exchange(started_, true) && wires_.refuses()) return 0;
     std::size_t taken = 0;
     while (taken < orders.size() && buffers_.size() < traits_.receive_depth) {
@@ -226,6 +229,7 @@ class VerbsStandIn final : public verbs::Adapter {
     return taken;
   }
   std::size_t read(std::span<verbs::Completion> completions) override {
+    ++wires_.reads;
     if (wires_.refuses()) return 0;
     wires_.turn();
     if (done_.size() > traits_.receive_depth + traits_.completion_depth) std::abort();
@@ -271,7 +275,6 @@ class VerbsStandIn final : public verbs::Adapter {
     std::span<std::byte> memory;
     Access access = Access::local;
     std::uint64_t peer_key = 0;
-
     [[nodiscard]] bool holds(std::uint64_t address, std::uint64_t bytes) const {
       const std::uint64_t begin = reinterpret_cast<std::uintptr_t>(memory.data());
       return address >= begin && bytes <= memory.size() && address - begin <= memory.size() - bytes;

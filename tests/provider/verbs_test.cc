@@ -86,6 +86,37 @@ TEST(VerbsPost, Completions_are_few_and_all_buffers_come_back) {
   EXPECT_LT(net[0].messages().sends().in_use(), 4U);
 }
 
+/// What has come is waited for; everything else can be done in a look that brings nothing.
+TEST(VerbsPost, Look_that_brings_a_packet_asks_the_adapter_once_and_posts_no_buffer) {
+  VerbsNet net(2);
+  std::vector<KeepingSink> sinks(2);
+  ASSERT_TRUE(send(net, sinks, 0, 1, 8));
+  ASSERT_TRUE(poll_until(net, sinks, [&] { return sinks[1].packets.size() == 1; }));
+  while (net[1].poll(sinks[1]) != 0) {
+  }
+  const std::uint64_t sends = net.wires.sends;
+  const std::uint64_t reads = net.wires.reads;
+  const std::uint64_t receives = net.wires.receives;
+  ASSERT_EQ(post(net[0], 1, 8), Post::done);
+  EXPECT_EQ(net.wires.sends, sends + 1);
+  EXPECT_EQ(net[1].poll(sinks[1]), 1U);
+  EXPECT_EQ(net.wires.reads, reads + 1);
+  EXPECT_EQ(net.wires.receives, receives);
+  EXPECT_EQ(net[1].poll(sinks[1]), 0U);
+  EXPECT_EQ(net.wires.receives, receives + 1);
+}
+
+TEST(VerbsPost, Buffers_are_posted_together) {
+  VerbsNet net(2);
+  std::vector<KeepingSink> sinks(2);
+  ASSERT_TRUE(send(net, sinks, 0, 1, 8));
+  ASSERT_TRUE(poll_until(net, sinks, [&] { return sinks[1].packets.size() == 1; }));
+  for (int i = 0; i < 48; ++i) ASSERT_EQ(post(net[0], 1, 8), Post::done);
+  const std::uint64_t before = net.wires.receives;
+  ASSERT_TRUE(poll_until(net, sinks, [&] { return sinks[1].packets.size() == 49; }));
+  EXPECT_LE(net.wires.receives, before + 49 / 16 + 1);
+}
+
 TEST(VerbsPost, Many_peers_share_few_completions_and_buffers) {
   constexpr std::uint32_t size = 40;
   VerbsNet net(size, {.receive_depth = 16, .send_depth = 32, .completion_depth = 100});

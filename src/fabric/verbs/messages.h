@@ -202,6 +202,7 @@ class Messages {
   void abandon_orders(Peer& peer);
 
   // messages_receive.cc
+  [[nodiscard]] bool many_unposted() const noexcept;
   void repost();
   void read();
   [[nodiscard]] bool take(const Completion& completion, Arrival& arrival);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
+#include <algorithm>
 #include <utility>
 
 #include "fabric/verbs/messages.h"
@@ -15,7 +16,8 @@ using wire::VerbsSignal;
 constexpr unsigned reads_per_look = 4;
 /// Without a reason to, sockets and events are looked at with every so manieth look.
 constexpr std::uint32_t look_interval = 64;
-/// Buffers are posted together.
+/// Buffers are posted together, or when there is nothing else to do: whoever waits for what has
+/// come should not wait for this, too.
 constexpr std::size_t posted_together = 16;
 
 }  // namespace
@@ -34,12 +36,13 @@ bool Messages::next(Arrival& arrival) {
     if (spent_) {
       const std::size_t buffer = *std::exchange(spent_, std::nullopt);
       unposted_.push_back({buffers_[buffer], receive_mark | buffer});
-      if (unposted_.size() >= posted_together) repost();
+      if (many_unposted()) repost();
     }
     if (next_completion_ == completion_count_) {
       if (reads_left_ == 0 || over_) return false;
       --reads_left_;
       read();
+      if (completion_count_ < completions_.size()) reads_left_ = 0;
       if (completion_count_ == 0) return false;
       moved_ = true;
     }
@@ -55,7 +58,7 @@ bool Messages::next_ended(EndedSend& ended) {
 }
 
 void Messages::finish() {
-  if (!unposted_.empty()) repost();
+  if (!unposted_.empty() && (!moved_ || many_unposted())) repost();
   if (!owed_.empty()) pay();
   if (!ending_.empty() && drained_ && next_completion_ == completion_count_) judge_ended();
   moved_ = moved_ || !lost_.empty();
@@ -69,6 +72,10 @@ void Messages::read() {
   drained_ = completion_count_ == 0;
   if (drained_ && ghosts_ != 0) [[unlikely]]
     under_way_ -= std::exchange(ghosts_, 0);
+}
+
+bool Messages::many_unposted() const noexcept {
+  return unposted_.size() >= std::min(posted_together, buffers_.size() / 4);
 }
 
 /// Buffers that the adapter does not take now are tried again with the next look.
