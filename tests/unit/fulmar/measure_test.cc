@@ -124,6 +124,17 @@ TEST(Measure, disturbed_batches_and_the_clock_itself_do_not_count) {
   EXPECT_NEAR(point.high_ns, 40000, 1e-6);
 }
 
+TEST(Measure, probe_that_was_disturbed_leaves_no_time_unused) {
+  double now = 0;
+  int calls = 0;
+  const auto spin = [&](int count) { now += 1000.0 * count * (++calls == 8 ? 100 : 1); };
+  const auto same = [](int value) { return value; };
+  Budget budget = brief();
+  budget.most_batches = 1000;
+  // Calls 1 to 7 find the 32 rounds of a batch, the 8th is the probe: 3.2 ms instead of 32 us.
+  EXPECT_EQ(measure(same, 64, 1, budget, spin, [&] { return now; }).batches, 5U + 26U);
+}
+
 TEST(Measure, long_and_short_rounds_keep_to_the_bounds) {
   double now = 0;
   const auto same = [](int value) { return value; };

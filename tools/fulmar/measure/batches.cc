@@ -67,14 +67,23 @@ Point measure(const Agree& agree, std::size_t bytes, double operations_per_round
               const Budget& budget, const Batch& batch, const Clock& clock) {
   const int count = rounds_per_batch(agree, budget, batch, clock);
   const double probe = std::max(timed(batch, count, clock), 1.0);
-  const double wanted =
-      std::clamp<double>(budget.point_ns / probe, budget.least_batches, budget.most_batches);
-  const int batches = agree(static_cast<int>(wanted));
   const double overhead = overhead_of(clock);
   const double operations = operations_per_round * count;
-  std::vector<double> samples(static_cast<std::size_t>(batches));
-  for (double& sample : samples) {
-    sample = std::max(timed(batch, count, clock) - overhead, 0.0) / operations;
+  std::vector<double> samples;
+  double left = budget.point_ns;
+  int batches = agree(static_cast<int>(
+      std::clamp<double>(left / probe, budget.least_batches, budget.most_batches)));
+  while (batches != 0) {
+    const double before = left;
+    for (int i = 0; i < batches; ++i) {
+      const double took = timed(batch, count, clock);
+      left -= took;
+      samples.push_back(std::max(took - overhead, 0.0) / operations);
+    }
+    // The probe may have been disturbed: then most of the time is left.
+    const double more = left < budget.point_ns / 4 ? 0 : left / ((before - left) / batches);
+    const double room = budget.most_batches - static_cast<double>(samples.size());
+    batches = agree(static_cast<int>(std::clamp(more, 0.0, std::max(room, 0.0))));
   }
   return summarise(bytes, samples, operations);
 }

@@ -14,8 +14,8 @@ namespace fulmar::measure {
 ///
 /// Operations are timed in batches, because the clock costs as much as a small message. The number
 /// of operations in a batch doubles until a batch lasts `batch_ns`; then batches are run until
-/// `point_ns` is used up. The median over batches is the result: a batch that the machine disturbed
-/// is one outlier among many.
+/// three quarters of `point_ns` are used up, or a few more. The median over batches is the result:
+/// a batch that the machine disturbed is one outlier among many.
 struct Budget {
   double batch_ns = 50e3;
   double point_ns = 150e6;
