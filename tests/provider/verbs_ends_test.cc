@@ -27,7 +27,8 @@ TEST(VerbsEnd, Peer_that_ends_without_a_word_is_lost_once_with_name_port_and_dev
   ASSERT_EQ(net.losses(0).size(), 1U);
   EXPECT_EQ(net.losses(0)[0].peer, 2U);
   EXPECT_EQ(net.losses(0)[0].text,
-            "lost rank 2 at 10.0.0.3, over verbs on standin0:1: its process has ended");
+            "lost rank 2 at 10.0.0.3, over verbs on standin0:1: its process has ended; see what it "
+            "has printed");
   EXPECT_FALSE(net[0].alive(2));
   EXPECT_TRUE(net[0].alive(1));
   EXPECT_EQ(post(net[0], 2, 8), Post::done);  // dropped
@@ -45,7 +46,8 @@ TEST(VerbsEnd, Failed_send_loses_the_peer_with_the_status) {
   EXPECT_EQ(post(net[0], 1, 1000), Post::done);
   for (unsigned i = 0; i < 10; ++i) net[0].poll(sinks[0]);
   ASSERT_EQ(net.losses(0).size(), 1U);
-  EXPECT_NE(net.losses(0)[0].text.find("status 12"), std::string::npos);
+  EXPECT_NE(net.losses(0)[0].text.find("standin0:1: status 12; run fulmar doctor"),
+            std::string::npos);
   PlacingSink sink;
   Message late{2, pattern(10, 1)};
   ASSERT_TRUE(late.step(net[0], 1));

@@ -128,6 +128,12 @@ Error Messages::lost_error(std::uint32_t rank, const std::string& cause) const {
                  cause.c_str());
 }
 
+Error Messages::failed_error(std::uint32_t rank, const std::string& cause) const {
+  return lost_error(rank, cause +
+                              "; run fulmar doctor on both hosts, or do without verbs "
+                              "(FULMAR_FABRIC=shm,tcp)");
+}
+
 Peer& Messages::peer_at(std::uint32_t rank) {
   if (peers_[rank] == nullptr) peers_[rank] = std::make_unique<Peer>();
   return *peers_[rank];
@@ -240,7 +246,7 @@ Taken Messages::hand_over(std::uint32_t rank, Peer& peer, const VerbsPacket& hea
   const Taken taken = peer.queue->send(order);
   if (taken != Taken::yes) {
     if (buffer != nullptr) pool_->give_back(*buffer);
-    if (taken == Taken::failed) lose(rank, lost_error(rank, peer.queue->last_error()));
+    if (taken == Taken::failed) lose(rank, failed_error(rank, peer.queue->last_error()));
     if (taken == Taken::later) was_refused_ = true;
     return taken;
   }

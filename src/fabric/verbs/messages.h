@@ -164,6 +164,8 @@ class Messages {
   base::Error prepare();
   base::Error prepare_buffers();
   [[nodiscard]] base::Error lost_error(std::uint32_t rank, const std::string& cause) const;
+  /// The same where the adapter says why.
+  [[nodiscard]] base::Error failed_error(std::uint32_t rank, const std::string& cause) const;
 
   // messages.cc: sending and ends
   Peer* ready_peer(std::uint32_t rank, wire::PacketKind kind, Post& otherwise);

@@ -26,6 +26,8 @@ constexpr std::uint64_t of_adapter = std::uint64_t{1} << 32;
 constexpr std::uint64_t of_happenings = std::uint64_t{2} << 32;
 constexpr std::uint64_t of_introducer = std::uint64_t{3} << 32;
 
+constexpr const char* ended = "its process has ended; see what it has printed";
+
 bool would_block(int problem) { return problem == EAGAIN || problem == EWOULDBLOCK; }
 
 /// Fills with bytes that nobody can foresee; false where the system has none.
@@ -162,7 +164,7 @@ void Messages::on_socket(std::uint32_t rank) {
   if (got > 0) {
     lose(rank, lost_error(rank, "it speaks out of turn on the connection that introduced it"));
   } else if (got == 0) {
-    on_end_of(rank, peer, "its process has ended");
+    on_end_of(rank, peer, ended);
   } else if (!would_block(errno) && errno != EINTR) {
     on_end_of(rank, peer, std::strerror(errno));
   }
@@ -222,7 +224,7 @@ bool Messages::pull(std::uint32_t rank, Peer& peer) {
     return true;
   }
   if (got == 0) {
-    on_end_of(rank, peer, "its process has ended");
+    on_end_of(rank, peer, ended);
   } else if (!would_block(errno) && errno != EINTR) {
     on_end_of(rank, peer, std::strerror(errno));
   }
@@ -239,7 +241,7 @@ bool Messages::connect(std::uint32_t rank, Peer& peer) {
     return false;
   }
   if (const Error error = peer.queue->connect(peer.greeting->own(), card); error.failed()) {
-    lose(rank, lost_error(rank, error.text()));
+    lose(rank, failed_error(rank, error.text()));
     return false;
   }
   peer.cookie_out = card.cookie;
@@ -296,7 +298,7 @@ void Messages::on_happenings() {
     for (std::uint32_t rank = 0; rank < config_.size && (all || only); ++rank) {
       const Peer* const peer = peers_[rank].get();
       const bool meant = peer != nullptr && peer->queue != nullptr && !peer->has_left;
-      if (meant && (all || only == rank)) lose(rank, lost_error(rank, happening.text));
+      if (meant && (all || only == rank)) lose(rank, failed_error(rank, happening.text));
     }
     const bool down = happening.kind == Happening::Kind::port_down;
     if (config_.report == nullptr || (!down && happening.kind != Happening::Kind::port_up)) {

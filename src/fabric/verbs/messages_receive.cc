@@ -106,7 +106,7 @@ bool Messages::take(const Completion& completion, Arrival& arrival) {
   if (completion.kind == Completion::Kind::told) return accept_word(completion, arrival);
   const auto rank = rank_of(completion.queue);
   if (rank && !peers_[*rank]->has_left) {
-    lose(*rank, lost_error(*rank, adapter_->text_of(completion.status)));
+    lose(*rank, failed_error(*rank, adapter_->text_of(completion.status)));
   }
   return false;
 }
@@ -121,7 +121,7 @@ void Messages::end_order(const Completion& completion) {
   if (completion.kind == Completion::Kind::sent) return finish_orders(peer, number);
   // One that has left may have gone before it acknowledged the last word.
   if (peer.has_left && peer.orders.empty()) return;
-  lose(*rank, lost_error(*rank, adapter_->text_of(completion.status)));
+  lose(*rank, failed_error(*rank, adapter_->text_of(completion.status)));
 }
 
 /// The adapter is done with the orders up to this number. Fetches and puts end elsewhere.

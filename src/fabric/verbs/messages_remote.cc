@@ -172,7 +172,7 @@ Post Messages::note_order(std::uint32_t rank, Peer& peer, std::uint64_t token, T
     case Taken::failed:
       break;
   }
-  lose(rank, lost_error(rank, peer.queue->last_error()));
+  lose(rank, failed_error(rank, peer.queue->last_error()));
   ended_.push_back({token, Sent::lost});
   return Post::done;
 }

@@ -87,7 +87,7 @@ IbAdapter::~IbAdapter() {
 }
 
 Error IbAdapter::refused(const char* call, int problem) const {
-  const bool memory = problem == ENOMEM;
+  const bool memory = problem == ENOMEM || problem == EPERM;
   return failure(memory ? ErrorClass::no_mem : ErrorClass::other,
                  "the adapter %s:%u cannot be used: %s: %s%s", port_.facts.device.c_str(),
                  port_.facts.port, call, std::strerror(problem),
@@ -174,7 +174,8 @@ base::Result<OpenMemory> IbAdapter::open_memory(std::span<std::byte> memory, Acc
       library_.dereg_mr);
   if (!region) {
     const int problem = errno;
-    const bool lacks_room = problem == ENOMEM || problem == EAGAIN;
+    // The kernel says EPERM where the limit is 0.
+    const bool lacks_room = problem == ENOMEM || problem == EAGAIN || problem == EPERM;
     return failure(lacks_room ? ErrorClass::no_mem : ErrorClass::other,
                    "cannot register %zu bytes with the adapter %s (ibv_reg_mr: %s); %s",
                    memory.size(), traits_.name.c_str(), std::strerror(problem),
