@@ -84,7 +84,9 @@ bool Pairs::attend_all() {
 /// Does what can be done for a peer; what cannot be done now stirs it again. True if anything
 /// moved.
 bool Pairs::attend(std::uint32_t number, Peer& peer) {
-  announce_ends(peer);
+  // Who has left is told when it comes back: else there would be something that it has to hear
+  // before this process may leave, too.
+  if (!peer.has_left) announce_ends(peer);
   for (std::uint8_t i = 0; i < peer.way_count; ++i) {
     if (peer.ways[i].ended_here && peer.ways[i].ended_there) finish_end(number, peer, i);
   }
