@@ -240,6 +240,7 @@ Finding finding_of(const doctor::RdmaFacts& facts, const std::string& name) {
 TEST(DoctorRdma, A_sound_device_is_ok) {
   EXPECT_EQ(worst_of(judge_rdma(sound())), Verdict::ok);
   EXPECT_NE(finding_of(sound(), "rxe0:1").found.find("GID 1"), std::string::npos);
+  EXPECT_NE(finding_of(sound(), "rxe0:1").found.find("FULMAR_FABRIC=shm,verbs"), std::string::npos);
 }
 
 TEST(DoctorRdma, No_device_matters_to_those_who_want_one) {
@@ -255,6 +256,25 @@ TEST(DoctorRdma, No_device_matters_to_those_who_want_one) {
   facts.support.adapters = {"0000:81:00.0"};
   EXPECT_EQ(finding_of(facts, "RDMA devices").verdict, Verdict::warn);
   EXPECT_NE(finding_of(facts, "RDMA devices").remedy.find("0000:81:00.0"), std::string::npos);
+}
+
+TEST(DoctorRdma, Device_that_is_asked_for_has_to_be_there_and_active) {
+  const char* const name = "FULMAR_VERBS_DEVICE";
+  doctor::RdmaFacts facts = sound();
+  for (const char* good : {"rxe0", "rxe0:1"}) {
+    facts.wish = good;
+    EXPECT_EQ(finding_of(facts, name).verdict, Verdict::ok) << good;
+  }
+  for (const char* bad : {"rxe0:2", "rxe", "mlx5_0", ":1"}) {
+    facts.wish = bad;
+    const Finding finding = finding_of(facts, name);
+    EXPECT_EQ(finding.verdict, Verdict::warn) << bad;
+    EXPECT_NE(finding.found.find("no such device or port"), std::string::npos) << bad;
+    EXPECT_NE(finding.remedy.find("FULMAR_VERBS_DEVICE=rxe0:1"), std::string::npos) << bad;
+  }
+  facts.wish = "rxe0";
+  facts.devices[0].ports[0].state = Port::State::down;
+  EXPECT_NE(finding_of(facts, name).found.find("no port of it is active"), std::string::npos);
 }
 
 TEST(DoctorRdma, What_keeps_programs_from_a_device) {

@@ -99,6 +99,7 @@ struct RdmaFacts {
   LibraryFacts library;             ///< libibverbs
   std::vector<std::string> usable;  ///< devices that the library has a driver for
   bool asked_for = false;           ///< FULMAR_FABRIC is set and names verbs
+  std::string wish;                 ///< FULMAR_VERBS_DEVICE; empty: any port
 };
 
 struct LauncherFacts {

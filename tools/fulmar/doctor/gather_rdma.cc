@@ -45,6 +45,11 @@ bool fabric_names_verbs() {
   return false;
 }
 
+std::string wished_device() {
+  const char* const value = std::getenv("FULMAR_VERBS_DEVICE");
+  return value == nullptr || std::string_view(value) == "auto" ? std::string() : value;
+}
+
 }  // namespace
 
 RdmaFacts gather_rdma() {
@@ -52,6 +57,7 @@ RdmaFacts gather_rdma() {
   facts.devices = rdma::find_devices();
   facts.support = rdma::find_support();
   facts.asked_for = fabric_names_verbs();
+  facts.wish = wished_device();
   facts.library = open_library({"libibverbs.so.1"}, usable_devices);
   std::istringstream names(facts.library.version);
   for (std::string name; std::getline(names, name);) {

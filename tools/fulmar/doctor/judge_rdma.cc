@@ -135,6 +135,32 @@ Finding judge_access(const Device& device, const RdmaFacts& facts) {
   return finding;
 }
 
+/// Whether the port that is asked for is there and can be used.
+Finding judge_wish(const RdmaFacts& facts) {
+  Finding finding{group, "FULMAR_VERBS_DEVICE", Verdict::ok, facts.wish, {}};
+  std::vector<std::string> active;
+  bool is_there = false;
+  bool is_active = false;
+  for (const Device& device : facts.devices) {
+    for (const Port& port : device.ports) {
+      const std::string name = fmt::format("{}:{}", device.name, port.number);
+      const bool meant = facts.wish == device.name || facts.wish == name;
+      const bool up = port.state == Port::State::active;
+      if (up) active.push_back(name);
+      is_there = is_there || meant;
+      is_active = is_active || (meant && up);
+    }
+  }
+  if (is_active) return finding;
+  finding.verdict = Verdict::warn;
+  finding.found += is_there ? ": no port of it is active" : ": there is no such device or port";
+  finding.remedy = active.empty()
+                       ? "unset FULMAR_VERBS_DEVICE, and bring up a port"
+                       : fmt::format("unset FULMAR_VERBS_DEVICE, or FULMAR_VERBS_DEVICE={}",
+                                     fmt::join(active, " or "));
+  return finding;
+}
+
 }  // namespace
 
 std::vector<Finding> judge_rdma(const RdmaFacts& facts) {
@@ -148,11 +174,15 @@ std::vector<Finding> judge_rdma(const RdmaFacts& facts) {
     }
   }
   std::vector<Finding> findings;
+  if (!facts.wish.empty()) findings.push_back(judge_wish(facts));
   for (const Device& device : facts.devices) {
     findings.push_back(judge_access(device, facts));
     for (const Port& port : device.ports) {
       const std::string name = fmt::format("{}:{}", device.name, port.number);
       findings.push_back(judge_port(name, port, others));
+      if (port.state == Port::State::active && !facts.asked_for) {
+        findings.back().found += "; ranks use it if FULMAR_FABRIC=shm,verbs";
+      }
       if (!port.errors.empty()) {
         findings.push_back(judge_errors(name, port));
       }
