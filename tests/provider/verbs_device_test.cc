@@ -191,6 +191,66 @@ TEST_F(VerbsDevice, Queue_that_answers_no_more_is_an_error_within_ten_seconds) {
       << adapter->text_of(completions[0].status);
 }
 
+/// Numbers of queues are small and follow each other, so they are easily guessed. Whoever has them,
+/// and the address and key of open memory, lacks the number of the next packet, which is random,
+/// and the cookie.
+TEST_F(VerbsDevice, Stranger_who_guesses_queues_and_knows_a_key_reaches_nothing) {
+  const auto adapter = std::move(verbs::open_adapter({}).value());
+  std::vector<std::unique_ptr<verbs::Queue>> queues;
+  const auto open_queue = [&]() -> verbs::Queue& {
+    return *queues.emplace_back(std::move(adapter->open_queue().value()));
+  };
+  const std::uint32_t before = open_queue().number();
+  std::vector<KeepingSink> sinks(2);
+  ASSERT_TRUE(send_for(sinks, 0, 8));
+  ASSERT_TRUE(poll_for(sinks, [&] { return sinks[1].packets.size() == 1; }));
+  const std::uint32_t behind = open_queue().number();
+  ASSERT_TRUE(behind > before + 2 && behind < before + 16) << before << " to " << behind;
+  std::vector<std::byte> secret(4096, std::byte{7});
+  const auto opened = (*this)[1].open_memory(secret, Access::peers_write);
+  ASSERT_TRUE(opened.ok()) << opened.error().text();
+  std::vector<std::byte> forged(64, std::byte{1});
+  const auto own = adapter->open_memory(forged, Access::local);
+  ASSERT_TRUE(own.ok());
+  wire::VerbsCard mine;
+  mine.lid = adapter->traits().lid;
+  mine.link = adapter->traits().link;
+  mine.mtu = adapter->traits().mtu;
+  mine.gid = adapter->traits().gid;
+  mine.reads = adapter->traits().reads;
+  for (std::uint32_t guess = before + 1; guess < behind; ++guess) {
+    verbs::Queue& queue = open_queue();
+    wire::VerbsCard theirs = mine;
+    mine.queue = queue.number();
+    theirs.queue = guess;
+    ASSERT_TRUE(queue.connect(mine, theirs).ok());
+    verbs::SendOrder message;
+    message.message = forged;
+    message.is_inline = true;
+    EXPECT_EQ(queue.send(message), verbs::Taken::yes);
+    verbs::RemoteOrder write;
+    write.own_key = own.value().own_key;
+    write.place = {reinterpret_cast<std::uintptr_t>(secret.data()), opened.value().peer_key};
+    EXPECT_EQ(queue.put(forged, write), verbs::Taken::yes);
+  }
+  // Until all of them have been refused or given up.
+  std::array<verbs::Completion, 16> completions;
+  std::size_t failed = 0;
+  ASSERT_TRUE(poll_for(sinks, [&] {
+    for (std::size_t i = adapter->read(completions); i > 0; --i) {
+      failed += completions[i - 1].kind == verbs::Completion::Kind::failed ? 1 : 0;
+    }
+    return failed >= behind - before - 1;
+  }));
+  EXPECT_EQ(secret, std::vector<std::byte>(4096, std::byte{7}));
+  EXPECT_TRUE(net->losses(0).empty() && net->losses(1).empty());
+  ASSERT_TRUE(send_for(sinks, 1, 500, 3));
+  ASSERT_TRUE(poll_for(sinks, [&] { return sinks[0].packets.size() == 1; }));
+  EXPECT_EQ(sinks[0].packets[0].body, pattern(500, 3));
+  EXPECT_EQ(sinks[1].packets.size(), 1U);
+  (*this)[1].close_memory(opened.value());
+}
+
 /// As the library does it: processes find each other by the connector of tcp.
 class VerbsOverTcp : public ::testing::Test {
  protected:
