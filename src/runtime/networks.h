@@ -33,7 +33,7 @@ namespace fulmar::runtime {
 ///
 /// Of tcp, verbs and ofi one is used, which has to be the same in the whole job: the first that
 /// FULMAR_FABRIC names and that can be opened. Where nothing was said it is tcp, but ofi on a host
-/// with a network that libfabric reaches; verbs has to be asked for so far.
+/// with a network that libfabric reaches; verbs has to be asked for so far (decision 0013).
 ///
 /// Several of them, or several adapters under tcp, are used at once where FULMAR_RAILS says so, or
 /// where the host has adapters for it (rail_choice.h). Ranks with and without rails find each
