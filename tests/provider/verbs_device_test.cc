@@ -228,7 +228,7 @@ TEST_F(VerbsDevice, Stranger_who_guesses_queues_and_knows_a_key_reaches_nothing)
     message.message = forged;
     message.is_inline = true;
     EXPECT_EQ(queue.send(message), verbs::Taken::yes);
-    verbs::RemoteOrder write;
+    verbs::PutOrder write;
     write.own_key = own.value().own_key;
     write.place = {reinterpret_cast<std::uintptr_t>(secret.data()), opened.value().peer_key};
     EXPECT_EQ(queue.put(forged, write), verbs::Taken::yes);
