@@ -87,6 +87,12 @@ class BasicSender {
   std::uint64_t tail_ = 0;  ///< bytes known to be taken
 };
 
+/// Where bytes arrive one after the other (`bottom_word`) the head may be read with the front bytes
+/// of its new value alone. Bytes come in the order of their addresses and the lowest is the
+/// lowest-order one, so such a head is at most the new one: what lies before it is there, but it
+/// may be in the middle of a record, or behind what was taken. Then nothing is there yet. (The tail
+/// is torn likewise; the sender ignores one that is behind, and one in between is true.)
+template <Lane L>
 class BasicReceiver {
  public:
   BasicReceiver(const std::byte* pipe, std::uint64_t ring_bytes) noexcept
@@ -98,18 +104,21 @@ class BasicReceiver {
     for (;;) {
       const std::uint64_t waiting = control.head.load(std::memory_order_acquire) - taken_;
       if (waiting == 0) return Found::nothing;
+      if (static_cast<std::int64_t>(waiting) < 0) return incomplete;
       if (waiting > ring_bytes_ || waiting % 16 != 0) return Found::nonsense;
       const std::uint64_t offset = taken_ % ring_bytes_;
       const std::byte* at = pipe_ + sizeof(wire::PipeControl) + offset;
       wire::RecordHead head;
       std::memcpy(&head, at, sizeof head);
       if (head.part == static_cast<std::uint8_t>(wire::PipePart::skip)) {
-        if (offset == 0 || ring_bytes_ - offset >= waiting) return Found::nonsense;
+        if (offset == 0 || ring_bytes_ - offset >= waiting)
+          return offset == 0 ? Found::nonsense : incomplete;
         taken_ += ring_bytes_ - offset;
         continue;
       }
       size_ = round_up(sizeof head + std::uint64_t{head.length}, 16);
-      if (size_ > waiting || size_ > ring_bytes_ - offset) return Found::nonsense;
+      if (size_ > ring_bytes_ - offset) return Found::nonsense;
+      if (size_ > waiting) return incomplete;
       unit.part = static_cast<wire::PipePart>(head.part);
       unit.envelope = {static_cast<wire::PacketKind>(head.kind), 0, head.context, head.tag,
                        head.length};
@@ -126,6 +135,9 @@ class BasicReceiver {
   void told() noexcept { told_ = taken_; }
 
  private:
+  /// What a head means that fits to no record.
+  static constexpr Found incomplete = L::bottom_word ? Found::nothing : Found::nonsense;
+
   const std::byte* pipe_;
   std::uint64_t ring_bytes_;
   std::uint64_t taken_ = 0;

@@ -28,7 +28,7 @@ class DesignConnection {
                  ? Out(std::in_place_type<BasicSender<L>>, lane_, ring_bytes)
                  : Out(std::in_place_type<SlotSender<L>>, lane_, ring_bytes, plan.chunk_bytes)),
         in_(plan.design == Design::basic
-                ? In(std::in_place_type<BasicReceiver>, own_pipe, ring_bytes)
+                ? In(std::in_place_type<BasicReceiver<L>>, own_pipe, ring_bytes)
                 : In(std::in_place_type<SlotReceiver<L>>, own_pipe, ring_bytes, plan.chunk_bytes)) {
   }
   DesignConnection(const DesignConnection&) = delete;
@@ -66,7 +66,7 @@ class DesignConnection {
       if (found == Found::unit) std::get_if<SlotSender<L>>(&out_)->learn(their_taken);
       return found;
     }
-    return std::get_if<BasicReceiver>(&in_)->look(unit);
+    return std::get_if<BasicReceiver<L>>(&in_)->look(unit);
   }
   void take() noexcept {
     std::visit([](auto& in) { in.take(); }, in_);
@@ -106,7 +106,7 @@ class DesignConnection {
 
  private:
   using Out = std::variant<BasicSender<L>, SlotSender<L>>;
-  using In = std::variant<BasicReceiver, SlotReceiver<L>>;
+  using In = std::variant<BasicReceiver<L>, SlotReceiver<L>>;
 
   std::size_t body_limit_;
   L lane_;

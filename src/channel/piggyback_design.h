@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <vector>
 
@@ -29,6 +30,13 @@
 /// One write a message, in both directions of a ping-pong. The paper: 7.4 us instead of 18.6. Long
 /// messages gain nothing yet: all slots there is room for are composed first, and written then.
 namespace fulmar::channel {
+
+/// The word of a slot: `wire::pack_word` with the lap in its last bytes, which arrive last where
+/// bytes arrive in the order of their addresses. Who sees the lap sees all of the word.
+constexpr std::uint64_t slot_word(std::uint64_t packed) noexcept { return std::rotl(packed, 48); }
+constexpr std::uint64_t packed_of(std::uint64_t slot_word) noexcept {
+  return std::rotr(slot_word, 48);
+}
 
 /// When a slot that was composed is written.
 enum class Writing : std::uint8_t { at_once, with_release };
@@ -62,7 +70,7 @@ class SlotSender {
     if (!lane_.has_room(1 + static_cast<unsigned>(held_.size()))) return fabric::Post::again;
     const std::uint64_t at = sizeof(wire::PipeControl) + index_ * slot_bytes_;
     const std::uint64_t word =
-        wire::pack_word(lap_, envelope.kind, static_cast<std::uint8_t>(part), bytes);
+        slot_word(wire::pack_word(lap_, envelope.kind, static_cast<std::uint8_t>(part), bytes));
     auto* head = reinterpret_cast<wire::SlotHead*>(lane_.image(at));
     head->context = envelope.context;
     head->tag = envelope.tag;
@@ -137,14 +145,15 @@ class SlotReceiver {
   [[nodiscard]] Found look(Unit& unit, std::uint64_t& their_taken) const noexcept {
     const std::byte* at = ring_ + index_ * slot_bytes_;
     const auto& head = *reinterpret_cast<const wire::SlotHead*>(at);
-    const std::uint64_t word = head.word.load(std::memory_order_acquire);
+    const std::uint64_t seen = head.word.load(std::memory_order_acquire);
+    const std::uint64_t word = packed_of(seen);
     if (wire::word_lap(word) != lap_) return Found::nothing;
     const std::uint32_t bytes = wire::word_length(word);
     if (bytes > chunk_bytes_) return Found::nonsense;
     if constexpr (L::bottom_word) {
       const std::uint64_t bottom = round_up(sizeof head + std::uint64_t{bytes}, sizeof word);
       const auto& other = *reinterpret_cast<const std::atomic<std::uint64_t>*>(at + bottom);
-      if (other.load(std::memory_order_acquire) != word) return Found::nothing;
+      if (other.load(std::memory_order_acquire) != seen) return Found::nothing;
     }
     unit.part = static_cast<wire::PipePart>(wire::word_flags(word));
     unit.envelope = {wire::word_kind(word), 0, head.context, head.tag, bytes};

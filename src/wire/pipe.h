@@ -44,9 +44,9 @@ struct RecordHead {
 };
 static_assert(sizeof(RecordHead) == 16);
 
-/// At the front of a slot, the body behind it. The word is `pack_word(lap, kind, part, length)`;
-/// where bytes arrive in the order of their addresses, the same word stands once more behind the
-/// body, at the next multiple of eight.
+/// At the front of a slot, the body behind it. The word is `pack_word(lap, kind, part, length)`,
+/// turned so that the lap comes last; where bytes arrive in the order of their addresses, the same
+/// word stands once more behind the body, at the next multiple of eight.
 struct SlotHead {
   std::atomic<std::uint64_t> word;
   std::uint64_t tail;  ///< slots taken from the opposite pipe

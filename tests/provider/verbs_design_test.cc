@@ -323,7 +323,7 @@ TEST_F(VerbsDesignStrangers, Nonsense_in_a_pipe_ends_the_connection) {
   ASSERT_EQ(queue.mail.size(), 1U);
   auto& bytes = queue.mail.front().bytes;
   ASSERT_FALSE(bytes.empty());
-  bytes[7] = std::byte{0x7f};
+  bytes[5] = std::byte{0x7f};  // of the length (channel::slot_word)
   ASSERT_TRUE(net.until([&] { return !net.net->losses(0).empty(); }));
   EXPECT_NE(net.net->losses(0)[0].text.find("makes no sense"), std::string::npos);
   EXPECT_TRUE(net.sinks[0].packets.empty());

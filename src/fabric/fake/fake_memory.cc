@@ -136,14 +136,15 @@ bool FakeMemory::is_first_put(std::size_t index) const {
                       });
 }
 
-/// The front half of a quiet put happens, or the rest.
+/// The front of a quiet put happens, or the rest: half of long ones, any bytes of a word.
 void FakeMemory::advance(std::size_t index) {
   Order& order = orders_[index];
-  const std::size_t half = order.source().size() / 2;
-  if (order.is_half_done || half == 0 || random_() % 2 == 0 || !may_reach(order)) {
+  const std::size_t bytes = order.source().size();
+  const std::size_t front = bytes <= sizeof(std::uint64_t) ? random_() % bytes : bytes / 2;
+  if (order.is_half_done || front == 0 || random_() % 2 == 0 || !may_reach(order)) {
     return happen(index);
   }
-  move(order, half);
+  move(order, front);
   order.is_half_done = true;
 }
 
