@@ -136,12 +136,10 @@ class Layers(TraceTest):
         for part in ("random-ring", "In a burst".lower(), "post rts", "Writes for 8 bytes: 3 basic, 1 with"):
             self.assertIn(part, page)
         self.assertRegex(summary, "Exchanges of a long message +holds here")
-        # Counts, as times depend on the machine: who sleeps, and who is not disturbed.
-        slept, woken, disturbed = re.search(
-            r"program slept (\S+) times, the thread was woken (\S+) times; .* (\S+) times\.", summary).groups()
-        self.assertGreater(float(slept), 0.1, summary)
-        self.assertGreater(float(woken), 0.1, summary)
-        self.assertLess(float(disturbed), 0.1, summary)
+        # A count, as times depend on the machine. How often the others sleep depends on it, too: what has come by then
+        # is taken without.
+        disturbed = re.search(r"the thread was woken \S+ times; .* (\S+) times\.", summary)
+        self.assertLess(float(disturbed[1]), 0.1, summary)
 
 
 if __name__ == "__main__":
