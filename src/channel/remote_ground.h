@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -57,12 +58,11 @@ class RemoteGround {
     peers_[peer] = std::make_unique<Peer>(provider_, peer);
     const base::Error error = peers_[peer]->pipe.open(pipe_ring_bytes);
     if (error.failed()) {
+      constexpr std::size_t bytes = sizeof(wire::PipeControl) + pipe_ring_bytes;
       give_up(peer, base::failure(error.error_class(),
-                                  "a channel design needs two pieces of %llu bytes for each peer: "
+                                  "a channel design needs two pieces of %zu bytes for each peer: "
                                   "%s; or leave FULMAR_CHANNEL and FULMAR_STACK out",
-                                  static_cast<unsigned long long>(sizeof(wire::PipeControl) +
-                                                                  pipe_ring_bytes),
-                                  error.text().c_str()));
+                                  bytes, error.text().c_str()));
     }
     return {Lane(peers_[peer]->pipe), peers_[peer]->pipe.own()};
   }
