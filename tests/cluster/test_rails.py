@@ -166,6 +166,13 @@ class Rails(support.HostsTest):
         speed = r"[0-9.]+ MB at [0-9.]+ MB/s"
         self.assertRegex(result.stdout, rf"(?m)^ +1 +node1 +rails +another node, by tcp {speed}, tcp:10\.77\.1\.0/24 {speed}")
 
+    def test_info_where_one_side_has_no_rails(self):
+        info = [BUILD / "bin" / "fulmar", "info", "--peers"]
+        result = self.on("node0", HYDRA, "-hosts", "node0,node1", "-n", 1, "-env", "FULMAR_RAILS", "auto", *info, ":",
+                         "-n", 1, "-env", "FULMAR_RAILS", "off", *info, timeout=30)
+        self.assertEqual(result.returncode, 0, result.stdout)
+        self.assertRegex(result.stdout, r"(?m)^ +1 +node1 +")
+
     @unittest.skipUnless(support.has_network("ofi"), "this build or machine has no libfabric")
     def test_libfabric_beside_tcp(self):
         self.rate("200mbit")
