@@ -171,7 +171,7 @@ class Rails(support.HostsTest):
         result = self.on("node0", HYDRA, "-hosts", "node0,node1", "-n", 1, "-env", "FULMAR_RAILS", "auto", *info, ":",
                          "-n", 1, "-env", "FULMAR_RAILS", "off", *info, timeout=30)
         self.assertEqual(result.returncode, 0, result.stdout)
-        self.assertRegex(result.stdout, r"(?m)^ +1 +node1 +")
+        self.assertRegex(result.stdout, r"(?m)^ +1 +node1 +tcp ")
 
     @unittest.skipUnless(support.has_network("ofi"), "this build or machine has no libfabric")
     def test_libfabric_beside_tcp(self):
