@@ -184,6 +184,16 @@ class Rails(support.HostsTest):
         self.cut_in_mid_message(0, "unplug", "node1", "0", rails=OFI_AND_TCP)
 
     @unittest.skipUnless(support.has_network("ofi"), "this build or machine has no libfabric")
+    def test_link_of_libfabric_beside_tcp_down(self):
+        """libfabric keeps what it has taken, and tells nobody; the messages go on all the same."""
+        self.cut_in_mid_message(1, "unplug", "node1", "1", rails=OFI_AND_TCP)
+
+    @unittest.skipUnless(support.has_network("ofi"), "this build or machine has no libfabric")
+    def test_link_of_libfabric_beside_tcp_down_here(self):
+        self.cut_in_mid_message(1, "exec", "node0", "--", "ip", "link", "set", "eth1", "down", rails=OFI_AND_TCP)
+        self.on("node0", "ip", "link", "set", "eth1", "up")
+
+    @unittest.skipUnless(support.has_network("ofi"), "this build or machine has no libfabric")
     def test_nobody_comes_back_to_libfabric_beside_tcp(self):
         """And the text names what allows it. Who ends a job through Hydra may lose what it has written before, so the text
         goes into a file."""

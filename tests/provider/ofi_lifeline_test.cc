@@ -137,5 +137,25 @@ TEST(Lifeline, Silence_counts_only_of_hosts_that_have_answered) {
   EXPECT_EQ(lines[0].look(bytes_of(listener.address), end, Hold::yes), Sign::silent);
 }
 
+TEST(Lifeline, Beside_other_ways_silence_counts_of_all_hosts_and_sooner) {
+  Listener listener;
+  ASSERT_EQ(::listen(listener.socket.get(), 0), 0);
+  constexpr std::uint32_t dead_after_ms = 3000;
+  constexpr std::int64_t dead_after_ns = 3'000'000'000;
+  Lifeline lines[4];
+  for (Lifeline& line : lines) {
+    line.set_dead_after(dead_after_ms);
+    static_cast<void>(line.look(bytes_of(listener.address), 1, Hold::yes));
+  }
+  Lifeline& unmet = lines[3];
+  EXPECT_EQ(unmet.look(bytes_of(listener.address), dead_after_ns, Hold::yes), Sign::unknown);
+  unmet.note_heard();  // it cannot be called, but it speaks
+  EXPECT_EQ(unmet.look(bytes_of(listener.address), dead_after_ns + 1, Hold::yes), Sign::unknown);
+  EXPECT_EQ(unmet.look(bytes_of(listener.address), 2 * dead_after_ns, Hold::yes), Sign::unknown);
+  EXPECT_EQ(unmet.look(bytes_of(listener.address), 2 * dead_after_ns + 1, Hold::yes), Sign::silent);
+  unmet.set_dead_after(0);  // the others have ended
+  EXPECT_EQ(unmet.look(bytes_of(listener.address), 100 * dead_after_ns, Hold::yes), Sign::unknown);
+}
+
 }  // namespace
 }  // namespace fulmar::fabric::ofi

@@ -47,8 +47,9 @@ struct OfiWires {
   OfiHabits habits;
   OfiMemory memory;
   std::mt19937_64 random{11};
-  std::vector<std::deque<Mail>> boxes;  ///< by receiver
-  std::vector<bool> open;               ///< what goes to another one fails
+  std::vector<std::deque<Mail>> boxes;                         ///< by receiver
+  std::vector<bool> open;                                      ///< what goes to another one fails
+  std::vector<bool> silent = std::vector<bool>(boxes.size());  ///< sends to it never end
   std::uint64_t sends = 0;
 
   [[nodiscard]] bool refuses() {
@@ -110,6 +111,7 @@ class OfiStandIn final : public ofi::Endpoint {
                   ofi::Ticket& ticket) override {
     if (pieces.empty() || pieces.size() > can_.most_pieces) std::abort();
     if (wires_.refuses()) return ofi::Taken::later;
+    if (wires_.silent[to - 100]) return ofi::Taken::yes;
     std::vector<std::byte> bytes;
     for (const iovec& piece : pieces) {
       check_registered(piece, descriptor);

@@ -27,18 +27,31 @@ socklen_t length_of(std::span<const std::byte> address, sockaddr_storage& storag
   return 0;
 }
 
-/// The connection ends within 7 s when the host answers nothing.
-void keep_alive(int socket) noexcept {
-  const auto set = [socket](int level, int name, int value) {
-    (void)::setsockopt(socket, level, name, &value, sizeof value);
-  };
-  set(SOL_SOCKET, SO_KEEPALIVE, 1);
-  set(IPPROTO_TCP, TCP_KEEPIDLE, 2);
-  set(IPPROTO_TCP, TCP_KEEPINTVL, 1);
-  set(IPPROTO_TCP, TCP_KEEPCNT, 5);
+/// What the kernel says when nothing has answered: the last is what it learnt meanwhile, if
+/// anything.
+bool is_silence(int error) noexcept {
+  return error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH;
 }
 
 }  // namespace
+
+/// The connection ends within 7 s when the host answers nothing, or within what was set.
+void Lifeline::keep_alive() const noexcept {
+  const auto set = [this](int level, int name, int value) {
+    (void)::setsockopt(socket_.get(), level, name, &value, sizeof value);
+  };
+  const bool brief = dead_after_ms_ != 0;
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, brief ? 1 : 2);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 1);
+  set(IPPROTO_TCP, TCP_KEEPCNT,
+      brief ? std::max(static_cast<int>(dead_after_ms_ / 1000) - 1, 1) : 5);
+}
+
+void Lifeline::set_dead_after(std::uint32_t ms) noexcept {
+  dead_after_ms_ = ms;
+  if (socket_.valid()) keep_alive();
+}
 
 Lifeline::Sign Lifeline::look(std::span<const std::byte> address, std::int64_t now_ns,
                               Hold hold) noexcept {
@@ -46,7 +59,7 @@ Lifeline::Sign Lifeline::look(std::span<const std::byte> address, std::int64_t n
     const int why = ending();
     if (why == 0) return Sign::living;
     socket_.reset();
-    if (why == ETIMEDOUT) return Sign::silent;  // the kernel has asked again and again
+    if (is_silence(why)) return Sign::silent;  // the kernel has asked again and again
   }
   if (unanswered_since_ns_ == 0) unanswered_since_ns_ = now_ns;
   int error = socket_.valid() ? EINPROGRESS : call(address);
@@ -61,7 +74,7 @@ int Lifeline::call(std::span<const std::byte> address) noexcept {
   if (length == 0) return EAFNOSUPPORT;
   socket_.reset(::socket(storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket_.valid()) return errno;
-  keep_alive(socket_.get());
+  keep_alive();
   const auto* const to = reinterpret_cast<const sockaddr*>(&storage);
   return ::connect(socket_.get(), to, length) == 0 ? EINPROGRESS : errno;
 }
@@ -93,8 +106,11 @@ Lifeline::Sign Lifeline::judge(int error, std::int64_t now_ns, Hold hold) noexce
   }
   if (error != EINPROGRESS) socket_.reset();
   if (error == ECONNREFUSED && ++refusals_ >= certain_refusals) return Sign::nobody;
-  const bool long_ago = now_ns - unanswered_since_ns_ >= longest_silence_ns;
-  return was_answered_ && long_ago ? Sign::silent : Sign::unknown;
+  const bool brief = dead_after_ms_ != 0;
+  const std::int64_t longest_ns =
+      brief ? dead_after_ms_ * std::int64_t{1'000'000} : longest_silence_ns;
+  const bool counts = was_answered_ || brief;
+  return counts && now_ns - unanswered_since_ns_ >= longest_ns ? Sign::silent : Sign::unknown;
 }
 
 }  // namespace fulmar::fabric::ofi

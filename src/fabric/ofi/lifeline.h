@@ -21,6 +21,10 @@ namespace fulmar::fabric::ofi {
 ///
 /// Costs a descriptor here and one at the peer. Where those are scarce the connection is closed as
 /// soon as it was answered (`Hold::no`).
+///
+/// Where other networks lead to the peer as well, little is lost when this one is given up too
+/// early, and much when it is too late. There a host may be silent for less, and one that has never
+/// answered counts as well, unless packets come from it.
 class Lifeline {
  public:
   static constexpr std::int64_t longest_silence_ns = 6'000'000'000;
@@ -31,13 +35,18 @@ class Lifeline {
     living,   ///< the kernel has answered
     unknown,  ///< not known (yet), or this can never be told of this address
     nobody,   ///< its host says that nobody listens there
-    silent,   ///< its host, which has answered before, answers nothing any more
+    silent,   ///< its host answers nothing (any more, if it is the only way)
   };
   enum class Hold : std::uint8_t { no, yes };
 
   /// One step; called about once a second. `address`: a socket address of IPv4 or IPv6, the same
   /// each time; of others all is unknown. `now_ns`: CLOCK_MONOTONIC.
   Sign look(std::span<const std::byte> address, std::int64_t now_ns, Hold hold) noexcept;
+  /// 0, as at first: this network alone leads to the peer. Else others do as well, and a host that
+  /// answers nothing for so long is silent.
+  void set_dead_after(std::uint32_t ms) noexcept;
+  /// Packets have come from the peer since the last look.
+  void note_heard() noexcept { unanswered_since_ns_ = 0; }
   [[nodiscard]] bool holds_descriptor() const noexcept { return socket_.valid(); }
   /// Closes the connection; it is not made again before the next look.
   void end() noexcept { socket_.reset(); }
@@ -49,8 +58,10 @@ class Lifeline {
   /// Why the open connection has ended; 0: it has not.
   [[nodiscard]] int ending() const noexcept;
   Sign judge(int error, std::int64_t now_ns, Hold hold) noexcept;
+  void keep_alive() const noexcept;
 
   base::UniqueFd socket_;
+  std::uint32_t dead_after_ms_ = 0;       ///< 0: this network alone leads to the peer
   bool is_open_ = false;                  ///< the socket is connected
   bool was_answered_ = false;             ///< ever
   std::uint8_t refusals_ = 0;             ///< since it was answered last

@@ -228,7 +228,7 @@ Taken Messages::transmit(std::uint32_t rank, Peer& peer, OfiPacket head,
   write(ticket->memory.data());
   ticket->peer = rank;
   const iovec piece{ticket->memory.data(), bytes};
-  const Taken taken = endpoint_->send(peer.address, {&piece, 1}, pool_.descriptor(), *ticket);
+  const Taken taken = endpoint_->send(peer.address, {&piece, 1}, ticket->descriptor, *ticket);
   if (taken == Taken::yes) {
     ++peer.under_way;
   } else {
@@ -237,12 +237,14 @@ Taken Messages::transmit(std::uint32_t rank, Peer& peer, OfiPacket head,
   return settle(rank, peer, head, taken);
 }
 
-/// From where the bytes lie, if the endpoint can do that; else through memory of the pool.
+/// From where the bytes lie, if the endpoint can do that and no other ways lead to the peer; else
+/// through memory of the pool.
 Taken Messages::transmit_pieces(std::uint32_t rank, Peer& peer, OfiPacket head,
                                 std::span<const std::byte> prefix, std::span<const iovec> pieces,
                                 std::uint64_t token) {
   fill_in(peer, head);
-  const bool gather = !can_.registers_memory && pieces.size() < can_.most_pieces;
+  const bool gather =
+      !peer.has_other_ways && !can_.registers_memory && pieces.size() < can_.most_pieces;
   SendTicket* const ticket =
       pool_.take(sizeof head + (gather ? prefix.size() : std::size_t{head.length}));
   if (ticket == nullptr) return Taken::later;
@@ -265,8 +267,9 @@ Taken Messages::transmit_pieces(std::uint32_t rank, Peer& peer, OfiPacket head,
   parts[0] = {ticket->memory.data(), static_cast<std::size_t>(at - ticket->memory.data())};
   ticket->peer = rank;
   ticket->token = token;
+  ticket->is_copy = !gather;
   const Taken taken =
-      endpoint_->send(peer.address, std::span(parts).first(count), pool_.descriptor(), *ticket);
+      endpoint_->send(peer.address, std::span(parts).first(count), ticket->descriptor, *ticket);
   if (taken == Taken::yes) {
     ++peer.under_way;
     ++in_place_under_way_;
@@ -332,6 +335,24 @@ void Messages::lose(std::uint32_t rank, const Error& why) {
 void Messages::drop(std::uint32_t rank) {
   if (peers_[rank] == nullptr) make_peer(rank, cookies_.of(rank, config_.self));
   lose(rank, failure(ErrorClass::proc_aborted, "rank %u was given up", rank));
+  if (peers_[rank]->under_way != 0) write_off(rank);
+}
+
+/// What is under way to a peer that is lost stays with libfabric for as long as that likes. Its
+/// memory is replaced, so that others can be sent to, and who posted copies waits no longer.
+void Messages::write_off(std::uint32_t rank) {
+  for (SendTicket* const ticket : pool_.under_way_to(rank)) {
+    if (ticket->token && !ticket->is_copy) continue;
+    if (ticket->token) {
+      --in_place_under_way_;
+      ended_.push_back({*std::exchange(ticket->token, std::nullopt), Sent::lost});
+    }
+    SendTicket& other = pool_.replace(*ticket);
+    const auto enlisted = endpoint_->enlist(other.memory);
+    if (enlisted.failed()) continue;  // one less
+    other.descriptor = enlisted.value();
+    pool_.give_back(other);
+  }
 }
 
 void Messages::lose_over_network(std::uint32_t rank, const std::string& what) {

@@ -108,8 +108,13 @@ class Messages {
              const RemotePlace& from, std::uint64_t token);
   Post put(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
            const RemotePlace& to, std::uint64_t token);
-  /// The peer is lost from now on. Not between `begin` and `finish`.
+  /// The peer is lost from now on. Where `set_dead_after` was told that other ways lead there, what
+  /// is under way in place ends, too, at once. Not between `begin` and `finish`.
   void drop(std::uint32_t peer);
+  /// 0, as at first: this network alone leads to the peer. Else others do, and it is lost when its
+  /// host answers nothing for so long. What is posted in place is then copied: libfabric gives
+  /// nothing back before its own connection ends, which takes minutes on a link that is silent.
+  void set_dead_after(std::uint32_t peer, std::uint32_t ms);
 
   /// One look: `begin`, then `next` and `next_ended` until they answer false, then `finish`.
   void begin();
@@ -159,6 +164,7 @@ class Messages {
   void owe(std::uint32_t rank, Peer& peer);
   void pay();
   void lose(std::uint32_t rank, const base::Error& why);
+  void write_off(std::uint32_t rank);
   void lose_over_network(std::uint32_t rank, const std::string& what);
 
   // messages_remote.cc

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/clock.h"
 #include "fabric/ofi/messages.h"
@@ -52,7 +53,7 @@ void Messages::keep_vigil() {
     Peer* const peer = peers_[rank].get();
     if (peer == nullptr || peer->lost || peer->has_left || !peer->talked) continue;
     peer->quiet = peer->heard ? 0 : std::min<int>(peer->quiet + 1, most_quiet_looks);
-    peer->heard = false;
+    if (std::exchange(peer->heard, false)) peer->lifeline.note_heard();
     // One whose address cannot be told is not dead.
     if (!peer->found) peer->found = insert(rank, *peer).ok();
     if (peer->found) ask_after(rank, *peer, now_ns);
@@ -83,6 +84,15 @@ void Messages::ask_after(std::uint32_t rank, Peer& peer, std::int64_t now_ns) {
   if (!is_quiet || peer.under_way != 0) return;
   peer.owes_seen = true;
   owe(rank, peer);
+}
+
+void Messages::set_dead_after(std::uint32_t rank, std::uint32_t ms) {
+  if (peers_[rank] == nullptr) {
+    if (ms == 0) return;
+    make_peer(rank, cookies_.of(rank, config_.self));
+  }
+  peers_[rank]->has_other_ways = ms != 0;
+  peers_[rank]->lifeline.set_dead_after(ms);
 }
 
 void Messages::end_vigil(Peer& peer) noexcept {

@@ -87,6 +87,10 @@ std::int64_t Ofi::next_deadline_ns() const noexcept { return messages_->next_dea
 
 void Ofi::drop(std::uint32_t peer) { messages_->drop(peer); }
 
+void Ofi::set_dead_after(std::uint32_t peer, std::uint32_t ms) {
+  messages_->set_dead_after(peer, ms);
+}
+
 void Ofi::leave(Leaving how) { messages_->leave(how); }
 
 bool Ofi::parted() const noexcept { return messages_->parted(); }

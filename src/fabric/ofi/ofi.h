@@ -73,6 +73,8 @@ class Ofi {
   /// Takes nothing from the peer and sends nothing to it any more; `lost` is told by the next poll.
   /// Not from within `poll`.
   void drop(std::uint32_t peer);
+  /// See ofi::Messages.
+  void set_dead_after(std::uint32_t peer, std::uint32_t ms);
   template <Sink S>
   unsigned poll(S& sink) {
     unsigned count = 0;

@@ -39,7 +39,8 @@ struct Peer {
   std::uint32_t last_put_look = 0;  ///< of Messages::looks_, when the last write ended
   std::uint32_t bye_number = 0;
   bool found = false;
-  bool packet_waits = false;  ///< was refused for the sake of writes: see messages_remote.cc
+  bool has_other_ways = false;  ///< over other networks: what goes in place is copied, see `drop`
+  bool packet_waits = false;    ///< was refused for the sake of writes: see messages_remote.cc
   bool lost = false;
   bool talked = false;     ///< there was a packet to or from it since this process entered MPI
   bool heard = false;      ///< something came since the last look of the vigil

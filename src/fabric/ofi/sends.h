@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,11 +20,15 @@ struct SendTicket : Ticket {
   std::span<std::byte> memory;
   std::uint32_t peer = 0;
   std::optional<std::uint64_t> token;  ///< of a packet posted in place
+  void* descriptor = nullptr;          ///< of the memory
+  bool is_copy = true;                 ///< no other memory goes out with this one
+  bool in_use = false;
+  bool written_off = false;  ///< another one has taken its place
   SendTicket* next = nullptr;
 };
 
-/// Memory for messages under way to anybody: a fixed amount, in short and long pieces. Pages that
-/// were never used cost nothing.
+/// Memory for messages under way to anybody: a fixed amount, in short and long pieces, and as much
+/// more as is written off. Pages that were never used cost nothing.
 class SendPool {
  public:
   static constexpr std::size_t short_bytes = 4096;
@@ -34,21 +39,26 @@ class SendPool {
 
   /// All memory, to be enlisted; `descriptor` is what came of it.
   [[nodiscard]] std::span<std::byte> memory() noexcept;
-  void set_descriptor(void* descriptor) noexcept { descriptor_ = descriptor; }
-  [[nodiscard]] void* descriptor() const noexcept { return descriptor_; }
+  void set_descriptor(void* descriptor) noexcept;
 
   /// A piece of at least `bytes` (at most long_bytes); null if all such pieces are in use.
   [[nodiscard]] SendTicket* take(std::size_t bytes) noexcept;
   void give_back(SendTicket& ticket) noexcept;
   [[nodiscard]] std::size_t in_use() const noexcept { return in_use_; }
 
+  /// Those of a peer that are in use, without those that were written off.
+  [[nodiscard]] std::vector<SendTicket*> under_way_to(std::uint32_t peer);
+  /// Writes one off, which is given back when its send ends, if ever. Returns another one with
+  /// memory of the same size, in use, whose descriptor is to be set.
+  [[nodiscard]] SendTicket& replace(SendTicket& ticket);
+
  private:
   std::size_t long_bytes_;
   std::unique_ptr<std::byte[]> bytes_;
-  std::vector<SendTicket> tickets_;
+  std::deque<SendTicket> tickets_;                     ///< they stay where they are
+  std::vector<std::unique_ptr<std::byte[]>> further_;  ///< of those that took another's place
   SendTicket* free_short_ = nullptr;
   SendTicket* free_long_ = nullptr;
-  void* descriptor_ = nullptr;
   std::size_t in_use_ = 0;
 };
 
