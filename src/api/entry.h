@@ -140,7 +140,7 @@ template <auto implementation, When when, Lock lock, Errors errors, class... Car
     if constexpr (when == When::running) return refuse(call);
     library = &runtime::library();
   }
-  const base::TraceSpan span(library->trace, call.name());
+  const base::TraceSpan span(library->trace.load(std::memory_order_acquire), call.name());
   return run_locked<implementation, lock, errors>(*library, call, carriers...);
 }
 

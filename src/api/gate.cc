@@ -10,7 +10,7 @@ namespace fulmar::api {
 
 mpi::Library* traced_library() noexcept {
   mpi::Library& library = runtime::library();
-  return library.trace != nullptr ? &library : nullptr;
+  return library.trace.load(std::memory_order_acquire) != nullptr ? &library : nullptr;
 }
 
 int refuse(Call call) {

@@ -25,9 +25,13 @@ Trace::Trace(std::size_t records) : ring_(std::bit_ceil(std::max<std::size_t>(re
 
 void Trace::add(const char* name, std::uint32_t peer, std::uint64_t bytes) noexcept {
   const std::uint64_t place = next_.fetch_add(1, std::memory_order_relaxed);
-  Record& record = ring_[place & (ring_.size() - 1)];
-  record = {now_ns(), name, bytes, reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer()),
-            peer};
+  const auto thread = reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
+  Slot& slot = ring_[place & (ring_.size() - 1)];
+  slot.ns.store(now_ns(), std::memory_order_relaxed);
+  slot.name.store(name, std::memory_order_relaxed);
+  slot.bytes.store(bytes, std::memory_order_relaxed);
+  slot.thread.store(thread, std::memory_order_relaxed);
+  slot.peer.store(peer, std::memory_order_relaxed);
 }
 
 Trace::Taken Trace::take() const {
@@ -37,7 +41,11 @@ Trace::Taken Trace::take() const {
   taken.lost = end - count;
   taken.records.reserve(count);
   for (std::uint64_t place = end - count; place != end; ++place) {
-    taken.records.push_back(ring_[place & (ring_.size() - 1)]);
+    const Slot& slot = ring_[place & (ring_.size() - 1)];
+    taken.records.push_back(
+        {slot.ns.load(std::memory_order_relaxed), slot.name.load(std::memory_order_relaxed),
+         slot.bytes.load(std::memory_order_relaxed), slot.thread.load(std::memory_order_relaxed),
+         slot.peer.load(std::memory_order_relaxed)});
   }
   return taken;
 }

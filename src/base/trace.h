@@ -17,7 +17,8 @@ namespace fulmar::base {
 /// a compare. With it a span costs two looks at the clock, some 50 ns (`cost_ns`), and no lock, no
 /// allocation, no system call.
 ///
-/// Thread rule: `begin` and `end` any thread at any time; `take` only while nobody else is in them.
+/// Thread rule: any thread at any time. A record that is being written while `take` looks may come
+/// out as the one that was there before, or as a mixture of both.
 class Trace {
  public:
   static constexpr std::uint32_t no_peer = UINT32_MAX;
@@ -49,9 +50,18 @@ class Trace {
   [[nodiscard]] std::uint64_t cost_ns() const noexcept { return cost_ns_; }
 
  private:
+  /// A place for a record.
+  struct Slot {
+    std::atomic<std::uint64_t> ns{0};
+    std::atomic<const char*> name{nullptr};
+    std::atomic<std::uint64_t> bytes{0};
+    std::atomic<std::uint64_t> thread{0};
+    std::atomic<std::uint32_t> peer{no_peer};
+  };
+
   void add(const char* name, std::uint32_t peer, std::uint64_t bytes) noexcept;
 
-  std::vector<Record> ring_;
+  std::vector<Slot> ring_;
   std::atomic<std::uint64_t> next_{0};
   std::uint64_t cost_ns_ = 0;
 };

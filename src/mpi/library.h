@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <new>
@@ -180,8 +181,9 @@ class Library {
   device::Device* device = nullptr;
   Schedules* schedules = nullptr;
   World* world = nullptr;
-  /// Where calls are recorded, while MPI runs and they are.
-  base::Trace* trace = nullptr;
+  /// Where calls are recorded, while MPI runs and they are. Calls that any thread may make at any
+  /// time look at it beside MPI_Init and MPI_Finalize.
+  std::atomic<base::Trace*> trace{nullptr};
 
   /// What MPI_Buffer_attach attached to the process; see mpi/p2p/buffered.h.
   SendBuffer* send_buffer = nullptr;

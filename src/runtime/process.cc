@@ -189,7 +189,8 @@ base::Error Process::enter(int thread_level) {
   if (users_++ == 0) {
     library_.world = world_.get();
     thread_level_ = thread_level;
-    library_.trace = tracing_ == nullptr ? nullptr : &tracing_->trace();
+    library_.trace.store(tracing_ == nullptr ? nullptr : &tracing_->trace(),
+                         std::memory_order_release);
     set_locking();
     start_progress_thread();
     job_.set_state(wire::RankState::initialised);
@@ -237,7 +238,7 @@ void Process::leave() {
     const base::EngineGuard guard(library_.lock);
     networks_->part(*device_, for_good ? fabric::Leaving::for_good : fabric::Leaving::may_return);
     usable_library.store(nullptr, std::memory_order_release);
-    library_.trace = nullptr;
+    library_.trace.store(nullptr, std::memory_order_release);
     if (tracing_ != nullptr) tracing_->write(job_.rank(), job_.size());
     if (world_state == WorldState::closed) job_.close_world();
     job_.set_state(wire::RankState::finalized);

@@ -90,6 +90,14 @@ class Trace(TraceTest):
         self.assertEqual({event["pid"] for event in begins}, {0, 1})
         self.assertIn("MPI_Send", {event["name"] for event in begins})
 
+    def test_calls_that_any_thread_may_make_at_any_time(self):
+        """They are recorded beside MPI_Init, and beside MPI_Finalize, which writes the trace."""
+        run = subprocess.run([BUILD / "bin/mpiexec", "-n", "2", BUILD / "tests/mpi.environment.always"], cwd=self.root,
+                             env=os.environ | {"FULMAR_TRACE": "t"}, stdin=subprocess.DEVNULL, capture_output=True,
+                             text=True, timeout=120, check=False)
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        self.assertIn("MPI_Info_create", counts_in(self.shown()))
+
     def test_a_small_ring_keeps_the_end_and_says_so(self):
         self.bench(8, "--counts", "8", FULMAR_TRACE_RECORDS="1024")  # 256 messages at least
         self.assertIn("older records are gone", self.shown())
