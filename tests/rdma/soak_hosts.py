@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 the Fulmar authors
 """Two guests joined by a virtual wire: the device, and MPI programs that Hydra starts on both, with shared memory
-within a guest and verbs between them; then some of it over a wire that loses packets, and over two wires. For
-tools/soak: takes minutes."""
+within a guest and verbs between them; then some of it over a wire that loses packets, and over two wires, one of which is cut at
+last. For tools/soak: takes minutes."""
 
 import shlex
 import unittest
@@ -72,8 +72,14 @@ class LossyWire(Hosts):
     LOSS = ("--loss", "1")
 
 
+def cut_wire():
+    settings = {"FULMAR_BUILD_DIR": BUILD, "FULMAR_SOURCE_DIR": SOURCE}
+    command = ["python3", "-B", SOURCE / "tests" / "rdma" / "guest_cut_wire.py", HYDRA]
+    return Step("cut_wire", 600, command, settings)
+
+
 class TwoWires(Hosts):
-    STEPS = PINGS + ([] if LACKING else program_steps("shm,verbs", FEW))
+    STEPS = PINGS + ([] if LACKING else [*program_steps("shm,verbs", FEW), cut_wire()])
     OPTIONS = ("--rails", "2")
 
 
