@@ -87,6 +87,22 @@ TEST(OfiEnd, Dropped_peer_with_other_ways_gives_memory_back_though_its_sends_nev
   }
 }
 
+TEST(OfiEnd, Dropped_peer_leaves_less_room_where_no_more_memory_can_be_enlisted) {
+  OfiNet net(3, {.registers_memory = true});
+  net.wires.silent[1] = true;
+  net[0].set_dead_after(1, 3000);
+  std::vector<KeepingSink> sinks(3);
+  constexpr std::size_t stuck = 10;
+  for (std::size_t i = 0; i < stuck; ++i) ASSERT_EQ(post(net[0], 1, 1000), Post::done);
+  net.wires.takes_no_memory = true;
+  net[0].drop(1);
+  net[0].drop(1);  // nothing is left to write off
+  std::size_t posted = 0;
+  while (post(net[0], 2, 1000) == Post::done) ++posted;
+  EXPECT_EQ(posted, ofi::SendPool::short_count - stuck);
+  ASSERT_TRUE(poll_until(net, sinks, [&] { return sinks[2].packets.size() == posted; }));
+}
+
 TEST(OfiEnd, Leaving_loses_nothing_and_is_no_loss) {
   for (const bool ordered : {true, false}) {
     OfiNet net(3, {.ordered = ordered, .reluctance = 0.2});

@@ -50,6 +50,7 @@ struct OfiWires {
   std::vector<std::deque<Mail>> boxes;                         ///< by receiver
   std::vector<bool> open;                                      ///< what goes to another one fails
   std::vector<bool> silent = std::vector<bool>(boxes.size());  ///< sends to it never end
+  bool takes_no_memory = false;                                ///< no more is enlisted
   std::uint64_t sends = 0;
 
   [[nodiscard]] bool refuses() {
@@ -97,6 +98,9 @@ class OfiStandIn final : public ofi::Endpoint {
   }
   [[nodiscard]] base::Result<void*> enlist(std::span<std::byte> memory) override {
     if (!can_.registers_memory) return static_cast<void*>(nullptr);
+    if (wires_.takes_no_memory) {
+      return base::failure(base::ErrorClass::no_mem, "no room for %zu bytes", memory.size());
+    }
     regions_.push_back(memory);
     return static_cast<void*>(memory.data());
   }

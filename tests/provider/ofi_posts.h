@@ -26,4 +26,5 @@ bool poll_until(OfiNet& net, Sinks& sinks, Done done) {
 inline Post post(Ofi& from, std::uint32_t to, std::size_t bytes, int tag = 0) {
   return from.post(to, envelope(bytes, tag), pattern(bytes, static_cast<unsigned>(tag)));
 }
+
 }  // namespace fulmar::fabric::ofi_test

@@ -349,7 +349,10 @@ void Messages::write_off(std::uint32_t rank) {
     }
     SendTicket& other = pool_.replace(*ticket);
     const auto enlisted = endpoint_->enlist(other.memory);
-    if (enlisted.failed()) continue;  // one less
+    if (enlisted.failed()) {  // there is one less from now on
+      other.written_off = true;
+      continue;
+    }
     other.descriptor = enlisted.value();
     pool_.give_back(other);
   }

@@ -112,8 +112,9 @@ class Messages {
   /// is under way in place ends, too, at once. Not between `begin` and `finish`.
   void drop(std::uint32_t peer);
   /// 0, as at first: this network alone leads to the peer. Else others do, and it is lost when its
-  /// host answers nothing for so long. What is posted in place is then copied: libfabric gives
-  /// nothing back before its own connection ends, which takes minutes on a link that is silent.
+  /// host answers nothing for so long, where endpoints listen on TCP. What is posted in place is
+  /// then copied: libfabric gives nothing back before its own connection ends, which takes minutes
+  /// on a link that is silent.
   void set_dead_after(std::uint32_t peer, std::uint32_t ms);
 
   /// One look: `begin`, then `next` and `next_ended` until they answer false, then `finish`.
