@@ -39,9 +39,10 @@ class FarJob(guest_faults.Job):
         self.folder = pathlib.Path(self.scratch.name)
         line = (f"{PROGRAM} {self.folder} {what} >{self.folder}/text.$PMI_RANK 2>&1; "
                 f"echo $? >{self.folder}/new.$PMI_RANK; mv {self.folder}/new.$PMI_RANK {self.folder}/status.$PMI_RANK")
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("FULMAR_")}
         # pylint: disable-next=consider-using-with
         self.process = subprocess.Popen([HYDRA, "-launcher", "ssh", "-launcher-exec", RSH, "-hosts", "node0,node1", "-n",
-                                         "2", "sh", "-c", line], env=os.environ | settings, stdin=subprocess.DEVNULL)
+                                         "2", "sh", "-c", line], env=clean | settings, stdin=subprocess.DEVNULL)
 
     def status(self, rank):
         """None while it runs."""

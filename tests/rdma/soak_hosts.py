@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 the Fulmar authors
 """Two guests joined by a virtual wire: the device, and MPI programs that Hydra starts on both, with shared memory
-within a guest and verbs between them; then some of it over a wire that loses packets, and over two wires, one of which is cut at
-last. For tools/soak: takes minutes."""
+within a guest and verbs between them; then some of it over a wire that loses packets, and over two wires, one of which
+is cut under a job. For tools/soak: takes minutes."""
 
 import shlex
 import unittest

@@ -17,10 +17,13 @@ BUILD = pathlib.Path(os.environ["FULMAR_BUILD_DIR"])
 
 
 class TraceTest(tree.TreeTest):
-    def fulmar(self, *arguments, **variables):
+    def run_clean(self, *command, **variables):
         clean = {key: value for key, value in os.environ.items() if not key.startswith(("FULMAR_", "PMI", "OMPI_"))}
-        return subprocess.run([BUILD / "bin/fulmar", *map(str, arguments)], capture_output=True, text=True, check=False,
-                              cwd=self.root, timeout=350, env=clean | variables, stdin=subprocess.DEVNULL)
+        return subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, cwd=self.root,
+                              timeout=350, env=clean | variables, stdin=subprocess.DEVNULL)
+
+    def fulmar(self, *arguments, **variables):
+        return self.run_clean(BUILD / "bin/fulmar", *arguments, **variables)
 
     def bench(self, size, *options, **variables):
         run = self.fulmar("bench", "latency", "--sizes", size, "--milliseconds", "1", *options, FULMAR_TRACE="t",
@@ -92,9 +95,7 @@ class Trace(TraceTest):
 
     def test_calls_that_any_thread_may_make_at_any_time(self):
         """They are recorded beside MPI_Init, and beside MPI_Finalize, which writes the trace."""
-        run = subprocess.run([BUILD / "bin/mpiexec", "-n", "2", BUILD / "tests/mpi.environment.always"], cwd=self.root,
-                             env=os.environ | {"FULMAR_TRACE": "t"}, stdin=subprocess.DEVNULL, capture_output=True,
-                             text=True, timeout=120, check=False)
+        run = self.run_clean(BUILD / "bin/mpiexec", "-n", 2, BUILD / "tests/mpi.environment.always", FULMAR_TRACE="t")
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
         self.assertIn("MPI_Info_create", counts_in(self.shown()))
 
