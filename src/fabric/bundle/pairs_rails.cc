@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 #include <algorithm>
+#include <span>
 
 #include "fabric/bundle/pairs.h"
 
@@ -171,14 +172,19 @@ void Pairs::report_end(std::uint32_t number, const Peer& peer, const Way& way) {
   config_.report(config_.owner, line.c_str());
 }
 
-/// Why a peer cannot be reached any more: what was wrong first is nearest to the cause.
+/// Why a peer cannot be reached any more: what was wrong first is nearest to the cause, and what
+/// was wrong last has ended it.
 base::Error Pairs::last_words(const Peer& peer) const {
-  const Way* first = nullptr;
-  for (std::uint8_t i = 0; i < peer.way_count; ++i) {
-    if (first == nullptr || peer.ways[i].ended_ns < first->ended_ns) first = &peer.ways[i];
+  const std::span<const Way> ways(peer.ways.data(), peer.way_count);
+  const auto [first, last] = std::minmax_element(
+      ways.begin(), ways.end(), [](const Way& a, const Way& b) { return a.ended_ns < b.ended_ns; });
+  if (first->why.text() == last->why.text()) {
+    return failure(ErrorClass::proc_aborted, "%s; no other network leads there any more",
+                   first->why.text().c_str());
   }
-  return failure(ErrorClass::proc_aborted, "%s; no other network leads there any more",
-                 first->why.text().c_str());
+  return failure(
+      ErrorClass::proc_aborted, "%s; no other network leads there any more, last over %s: %s",
+      first->why.text().c_str(), rails_[last->rail].label.c_str(), last->why.text().c_str());
 }
 
 void Pairs::lose(std::uint32_t number, const base::Error& why) {

@@ -47,6 +47,7 @@ struct TestLine {
   unsigned drops[2] = {0, 0};
   bool gone[2] = {false, false};       ///< by process: it has left for good
   bool is_open = true;                 ///< there is a connection, perhaps with one end
+  const char* why = "";                ///< it ends for who notices
   bool leaving[2] = {false, false};    ///< by process
   bool away[2] = {false, false};       ///< by process: it has left
   bool said_bye[2] = {false, false};   ///< by process; of this connection
@@ -61,7 +62,10 @@ struct TestLine {
   }
   /// The cable is cut: nobody knows yet.
   void cut() { broken[0] = broken[1] = true; }
-  void notice(std::uint32_t who) { to_notice[who] = true; }
+  void notice(std::uint32_t who, const char* cause = "the line is cut") {
+    to_notice[who] = true;
+    why = cause;
+  }
 
   void close() {
     is_open = false;
@@ -147,7 +151,7 @@ class TestRail final : public bundle::Rail {
     if (std::exchange(line_.to_notice[self_], false) && !line_.lost[self_]) {
       cut_off();
       bundle::Seat::lost(&seat_, 1 - self_,
-                         base::failure(base::ErrorClass::proc_aborted, "the line is cut"));
+                         base::failure(base::ErrorClass::proc_aborted, "%s", line_.why));
     }
     return count;
   }

@@ -226,6 +226,21 @@ TEST(Bundle, Peer_is_lost_with_its_last_rail) {
   EXPECT_EQ(pair.ranks[0].bundle->pairs().budget().used_bytes, 0U);
 }
 
+TEST(Bundle, Last_words_name_the_first_cause_and_the_last) {
+  BundlePair pair(3);
+  ASSERT_EQ(pair.send(0, 0), Post::done);
+  pair.settle();
+  pair.lines[1].notice(0, "no answer");
+  pair.settle();
+  pair.lines[0].notice(0, "no carrier");
+  pair.settle();
+  pair.lines[2].notice(0, "closed");
+  pair.poll(0);
+  ASSERT_EQ(pair.ranks[0].losses.size(), 1U);
+  EXPECT_EQ(pair.ranks[0].losses[0],
+            "no answer; no other network leads there any more, last over tcp:2: closed");
+}
+
 TEST(Bundle, A_silent_rail_is_given_up_early_while_there_is_another) {
   BundlePair pair(2);
   ASSERT_EQ(pair.send(0, 0), Post::done);
