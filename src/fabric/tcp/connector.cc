@@ -171,6 +171,8 @@ void Connector::begin_lane(std::uint32_t peer, std::uint16_t lane, const Ways& w
   Search& search = place->second;
   const bool way_is_known = lane != 0 && (peers_[peer].taken & 1) != 0;
   if (lane == 0) {
+    // A busy peer answers late: the network that others use beside this one would be ahead then.
+    if (!config_.preferred.empty()) search.prefer_first();
     search.start(now_ns, now_ns + config_.deadline_ns);
     call_due(search, now_ns);
   } else if (way_is_known) {

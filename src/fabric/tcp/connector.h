@@ -73,7 +73,7 @@ class Connector {
     void* owner = nullptr;
     std::string ports;  ///< FULMAR_TCP_PORTS; empty: any
     /// Interfaces or subnets whose addresses are told first, so that peers try them before others
-    /// as likely; empty: none is better.
+    /// as likely; and what is tried first has a second before the next is. Empty: none is better.
     std::string preferred;
     std::size_t most_addresses = wire::max_tcp_addresses;  ///< that are told
     /// 0: no end, see above. Counted from `deadline_ns` on.

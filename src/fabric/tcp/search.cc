@@ -52,7 +52,7 @@ void Search::prefer(const Endpoint& to) {
   });
   if (found == tries_.end()) return;
   std::rotate(tries_.begin(), found, found + 1);
-  preference_ns_ = longest_pause_ns;
+  prefer_first();
 }
 
 void Search::renew(std::uint64_t deadline_ns) noexcept {

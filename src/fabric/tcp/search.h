@@ -47,8 +47,10 @@ class Search {
   /// The first way is due at `begin_ns`. The failures of earlier are forgotten.
   void start(std::uint64_t begin_ns, std::uint64_t deadline_ns);
   [[nodiscard]] bool started() const noexcept { return deadline_ns_ != never; }
-  /// Puts a way that has led to the peer ahead of the others, which become due a second later than
-  /// usual. Before start().
+  /// The ways behind the first become due a second later than usual, or once it has failed. Before
+  /// start().
+  void prefer_first() noexcept { preference_ns_ = longest_pause_ns; }
+  /// The same, with a way ahead that has led to the peer. Before start().
   void prefer(const Endpoint& to);
 
   [[nodiscard]] std::uint64_t deadline_ns() const noexcept { return deadline_ns_; }

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include <cstring>
+#include <span>
 
 #include "fabric/tcp/endpoint.h"
 #include "fabric/tcp/handshake.h"
@@ -232,11 +233,18 @@ class Impostor {
     EXPECT_EQ(::bind(fd_.get(), at.get(), at.size()), 0);
     EXPECT_EQ(::listen(fd_.get(), 8), 0);
   }
-  [[nodiscard]] std::vector<std::byte> address() const {
+  /// Its address, and behind it those of others.
+  [[nodiscard]] std::vector<std::byte> address(std::span<const std::byte> others = {}) const {
     wire::TcpAddresses addresses;
     addresses.host = host_identity();
     addresses.list = {parse_address("127.0.0.1").value()};
+    addresses.list[0].kind = wire::AddressKind::loopback;
     addresses.list[0].port = Endpoint::own_of(fd_.get())->port();
+    if (!others.empty()) {
+      const auto decoded = wire::decode_tcp_addresses(others);
+      EXPECT_TRUE(decoded.ok());
+      for (const wire::TcpAddress& other : decoded.value().list) addresses.list.push_back(other);
+    }
     return wire::encode_tcp_addresses(addresses);
   }
   [[nodiscard]] int accept() const { return ::accept(fd_.get(), nullptr, nullptr); }
@@ -288,6 +296,43 @@ TEST(Deadlines, A_silent_host_behind_an_open_connection_is_given_the_time_that_i
   EXPECT_NE(rank.failure().find("no answer"), std::string::npos) << rank.failure();
   EXPECT_GE(rank.now_ns, 1005 * s);
   EXPECT_LE(rank.now_ns, 1006 * s);
+}
+
+/// The first address says nothing. Expect: the second is tried at once, but a second later where
+/// the first leads over a network that is preferred.
+TEST(Deadlines, A_preferred_network_has_a_second_before_another_is_tried) {
+  for (const bool is_preferred : {false, true}) {
+    Connector::Config config = TestRank::config(0);
+    if (is_preferred) config.preferred = "127.0.0.0/8";
+    TestRank zero(config);
+    TestRank one(TestRank::config(1));
+    zero.now_ns = 1000 * s;
+    const Impostor silent;
+    zero.connector->connect(1, silent.address(one.connector->address()), 1);
+    ASSERT_TRUE(step_until({&zero, &one}, [&] { return silent.accept() >= 0; }));
+    EXPECT_TRUE(zero.events.empty());
+    zero.step();
+    zero.step_at_deadline();
+    ASSERT_TRUE(step_until({&zero, &one}, [&] { return zero.socket(1, 0) >= 0; }));
+    EXPECT_EQ(zero.now_ns, 1000 * s + (is_preferred ? 1'020'000'000 : 20'000'000));
+  }
+}
+
+/// The first address refuses. Expect: the second is tried without a pause.
+TEST(Deadlines, A_preferred_network_that_fails_holds_nobody_up) {
+  Connector::Config config = TestRank::config(0);
+  config.preferred = "127.0.0.0/8";
+  TestRank zero(config);
+  TestRank one(TestRank::config(1));
+  zero.now_ns = 1000 * s;
+  std::vector<std::byte> blob;
+  {
+    const Impostor closed;
+    blob = closed.address(one.connector->address());
+  }
+  zero.connector->connect(1, blob, 1);
+  ASSERT_TRUE(step_until({&zero, &one}, [&] { return zero.socket(1, 0) >= 0; }));
+  EXPECT_EQ(zero.now_ns, 1000 * s);
 }
 
 TEST(Deadlines, A_rank_that_computes_for_hours_is_waited_for) {
