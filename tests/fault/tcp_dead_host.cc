@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sched.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -135,6 +136,28 @@ TEST_F(TwoHosts, Cut_cable_is_noticed_by_who_waits_and_by_who_sends) {
     EXPECT_NE(text.find("lost rank 1 at 10.9.9."), std::string::npos) << text;
     RecordProperty("text", text);
   }
+}
+
+/// The other host may have been silent for long because nothing was said to it.
+TEST_F(TwoHosts, Silence_counts_from_when_there_was_something_to_answer) {
+  constexpr std::uint32_t after_ms = 300;
+  constexpr std::uint64_t ms = 1'000'000;
+  const Pair pair = connect(false);
+  const base::UniqueFd sends(pair.sends);
+  const base::UniqueFd waits(pair.waits);
+  cable("down");
+  ASSERT_EQ(::send(sends.get(), "x", 1, 0), 1);
+  const std::uint64_t begin = base::now_ns();
+  std::uint64_t since = begin - limit_ns;
+  EXPECT_TRUE(tcp::check_answers(sends.get(), after_ms, begin, since).ok());
+  EXPECT_EQ(since, begin) << "nothing was repeated yet";
+  const auto fails_after = [&](std::uint64_t waited_ms) {
+    std::uint64_t from = begin;
+    return tcp::check_answers(sends.get(), after_ms, begin + waited_ms * ms, from).failed();
+  };
+  while (!fails_after(limit_ns / ms) && base::now_ns() - begin < limit_ns) ::poll(nullptr, 0, 10);
+  EXPECT_TRUE(fails_after(after_ms));
+  EXPECT_FALSE(fails_after(after_ms - 1));
 }
 
 }  // namespace

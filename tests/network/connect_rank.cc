@@ -72,13 +72,15 @@ void print(const Connector::Event& event, unsigned self) {
 
 /// Sends for `watch_ms`, looking now and then whether the other host is there.
 void watch(int socket, std::uint64_t watch_ms) {
-  const std::uint64_t end = fulmar::base::now_ns() + watch_ms * 1'000'000;
+  std::uint64_t since = fulmar::base::now_ns();
+  const std::uint64_t end = since + watch_ms * 1'000'000;
   const std::vector<char> data(65536);
   while (fulmar::base::now_ns() < end) {
     while (::send(socket, data.data(), data.size(), MSG_NOSIGNAL | MSG_DONTWAIT) > 0) {
     }
     using fulmar::fabric::tcp::check_answers;
-    const auto error = check_answers(socket, fulmar::fabric::tcp::dead_after_ms);
+    const auto error =
+        check_answers(socket, fulmar::fabric::tcp::dead_after_ms, fulmar::base::now_ns(), since);
     if (error.failed()) {
       std::printf("dead %s\n", error.text().c_str());
       return;

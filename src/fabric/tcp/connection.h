@@ -38,7 +38,8 @@ struct Connection {
   bool watches_room = false;  ///< epoll tells of room too
   bool unanswered = false;    ///< something was written, and not all of it is acknowledged
   Acked acked;                ///< while that is so
-  bool doomed = false;        ///< ends with this poll
+  std::uint64_t unanswered_since_ns = 0;
+  bool doomed = false;  ///< ends with this poll
   bool bye_owed = false;
   bool bye_sent = false;
   bool seen_owed = false;

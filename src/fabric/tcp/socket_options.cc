@@ -6,6 +6,8 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+
 namespace fulmar::fabric::tcp {
 namespace {
 
@@ -31,7 +33,8 @@ void prepare_socket(int socket, std::uint32_t handshake_ms) noexcept {
 
 void settle_socket(int socket) noexcept { set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, 0); }
 
-base::Error check_answers(int socket, std::uint32_t after_ms) noexcept {
+base::Error check_answers(int socket, std::uint32_t after_ms, std::uint64_t now_ns,
+                          std::uint64_t& since_ns) noexcept {
   // After a handshake that lost a packet the kernel starts with repetitions 3 s apart, so in nine
   // seconds there are two, and where it can (Linux 6.15) in eight. Probes of a closed window come
   // seldom once it is closed for long: one or two of them may be lost while the other side is well.
@@ -41,13 +44,16 @@ base::Error check_answers(int socket, std::uint32_t after_ms) noexcept {
   tcp_info info{};
   socklen_t bytes = sizeof info;
   if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &bytes) != 0) return {};
+  if (info.tcpi_retransmits == 0 && info.tcpi_probes == 0) since_ns = now_ns;
   const bool repeating =
       info.tcpi_retransmits >= many_repetitions || info.tcpi_probes >= many_probes;
-  if (!repeating || info.tcpi_last_ack_recv < after_ms) return {};
+  const std::uint64_t silent_ms =
+      std::min<std::uint64_t>(info.tcpi_last_ack_recv, (now_ns - since_ns) / 1'000'000);
+  if (!repeating || silent_ms < after_ms) return {};
   return base::failure(base::ErrorClass::other,
-                       "the other host has answered nothing for %u ms; is it alive, and the "
+                       "the other host has answered nothing for %llu ms; is it alive, and the "
                        "network up?",
-                       info.tcpi_last_ack_recv);
+                       static_cast<unsigned long long>(silent_ms));
 }
 
 void reset_at_close(int socket) noexcept {

@@ -300,6 +300,7 @@ void Streams::settle(Connection& connection, const Writing& writing) {
     warm(connection);
     events_due_ = true;
   } else if (writing.bytes > 0) {
+    if (!connection.unanswered) connection.unanswered_since_ns = base::now_ns();
     connection.unanswered = any_unanswered_ = true;
   }
   if (connection.out.empty()) {

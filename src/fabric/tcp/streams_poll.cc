@@ -210,7 +210,8 @@ void Streams::check_all_answers(std::uint64_t now_ns) {
         continue;
       }
       any_unanswered_ = true;
-      base::Error error = check_answers(socket, peers_[peer]->dead_after_ms);
+      base::Error error = check_answers(socket, peers_[peer]->dead_after_ms, now_ns,
+                                        connection->unanswered_since_ns);
       if (error.ok()) error = check_acked(socket, connection->acked, now_ns);
       if (error.ok()) continue;
       lose(peer, base::failure(base::ErrorClass::proc_aborted, "lost rank %u at %s: %s", peer,
