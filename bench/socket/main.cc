@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// What a TCP connection costs without MPI: two processes that look at their socket all the time.
-// The result file has the format of `fulmar bench --json`.
+// What a TCP connection costs without MPI: two processes that look at their socket all the time. It
+// has the congestion control that Fulmar's connections have; with FULMAR_TCP_CONGESTION=system the
+// one that other programs have. The result file has the format of `fulmar bench --json`.
 //
 //   fulmar-socket --listen PORT                      on one host; ends with the other side
 //   fulmar-socket --connect ADDRESS:PORT [--milliseconds N] [--json FILE]
@@ -23,6 +24,7 @@
 #include <string>
 #include <vector>
 
+#include "fabric/tcp/congestion.h"
 #include "fulmar/measure/batches.h"
 #include "fulmar/measure/json.h"
 
@@ -80,6 +82,17 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
+/// On a socket that is not connected yet.
+void choose_congestion_control(int fd) {
+  const char* const wish = std::getenv("FULMAR_TCP_CONGESTION");
+  const auto control = fulmar::fabric::tcp::CongestionControl::choose(wish == nullptr ? "" : wish);
+  if (control.failed()) {
+    std::fprintf(stderr, "fulmar-socket: %s\n", control.error().text().c_str());
+    std::exit(2);
+  }
+  control.value().apply(fd);
+}
+
 /// A connection, every call of which is repeated until all bytes are through.
 class Socket {
  public:
@@ -122,6 +135,7 @@ class Socket {
 
 Socket open_socket(const Options& options) {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  choose_congestion_control(fd);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<std::uint16_t>(options.port));

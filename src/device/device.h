@@ -334,9 +334,9 @@ class Device {
   void on_data(Peer& peer, const fabric::Body& body) noexcept;
   void add_streamed(Operation& receive, std::uint64_t bytes) noexcept;
   unsigned advance_active() noexcept;
-  unsigned advance(Operation& operation) noexcept;
+  unsigned advance(Operation& operation, bool& lies_there) noexcept;
   unsigned advance_share(Operation& operation) noexcept;
-  unsigned advance_stream(Operation& send) noexcept;
+  unsigned advance_stream(Operation& send, bool& lies_there) noexcept;
   unsigned advance_read(Operation& receive) noexcept;
   // remote.cc
   void offer(Operation& send, wire::RtsBody& body) noexcept;

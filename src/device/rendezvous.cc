@@ -227,25 +227,32 @@ void Device::add_streamed(Operation& receive, std::uint64_t bytes) noexcept {
 
 /// One step of the transfers under way: of each direction to each peer the oldest, and the next
 /// only where that one has nothing to do, so that buffers stay in the cache and times mean
-/// something. What completes may start, end or free other transfers: the next one is kept where
-/// `deactivate` moves it on.
+/// something. A network that takes bytes from where they lie is given the next as well when it has
+/// all of one, so that they leave in one call. What completes may start, end or free other
+/// transfers: the next one is kept where `deactivate` moves it on.
 unsigned Device::advance_active() noexcept {
   unsigned moved = 0;
   const Peer* busy[2] = {nullptr, nullptr};
+  bool gathered = false;
   for (Operation* at = active_; at != nullptr; at = next_active_) {
     next_active_ = at->next_active;
     const Peer* peer = at->peer;
     const bool is_send = at->is_send;
     if (busy[is_send ? 1 : 0] != peer) {
-      const unsigned step = advance(*at);
-      if (step != 0) busy[is_send ? 1 : 0] = peer;
+      const bool fills_way = is_send && at->stage == Stage::streaming;
+      bool lies_there = false;
+      const unsigned step = advance(*at, lies_there);
+      if ((step != 0 || fills_way) && !lies_there) busy[is_send ? 1 : 0] = peer;
+      gathered = gathered || lies_there;
       moved += step;
     }
   }
+  if (gathered) flush_networks();
   return moved;
 }
 
-unsigned Device::advance(Operation& operation) noexcept {
+/// `lies_there`: a network has all of this send in place.
+unsigned Device::advance(Operation& operation, bool& lies_there) noexcept {
   switch (operation.stage) {
     case Stage::sharing:
       return advance_share(operation);
@@ -256,7 +263,7 @@ unsigned Device::advance(Operation& operation) noexcept {
     case Stage::putting:
       return operation.is_send ? give_orders(operation) : 0;
     case Stage::streaming:
-      return operation.is_send ? advance_stream(operation) : 0;
+      return operation.is_send ? advance_stream(operation, lies_there) : 0;
     default:
       return 0;
   }
@@ -326,7 +333,7 @@ unsigned Device::advance_read(Operation& receive) noexcept {
   return moved;
 }
 
-unsigned Device::advance_stream(Operation& send) noexcept {
+unsigned Device::advance_stream(Operation& send, bool& lies_there) noexcept {
   unsigned moved = 0;
   while (moved < pieces_per_step && send.moved < send.length) {
     const base::TraceSpan span(config_.trace, posting(PacketKind::data), send.peer->id);
@@ -351,7 +358,8 @@ unsigned Device::advance_stream(Operation& send) noexcept {
   }
   if (send.moved == send.length) {
     deactivate(send);
-    if (send.in_place == 0) finish_send(send);
+    lies_there = send.in_place != 0;
+    if (!lies_there) finish_send(send);
   }
   return moved;
 }

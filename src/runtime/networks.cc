@@ -177,6 +177,7 @@ fabric::tcp::Connector::Config Networks::connector_config(const Options& options
   config.key = job_.key();
   config.interfaces = options.text("FULMAR_TCP_INTERFACES");
   config.ports = options.text("FULMAR_TCP_PORTS");
+  config.congestion = options.text("FULMAR_TCP_CONGESTION");
   config.report = report;
   config.owner = this;
   return config;

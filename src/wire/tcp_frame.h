@@ -61,10 +61,12 @@ constexpr std::uint32_t tcp_units(std::uint32_t body_bytes) noexcept {
 
 /// The longest body of a packet that was posted with a copy, and the longest posted in place. Long
 /// ones mean fewer reads, each of which the receiver's kernel acknowledges: 1 MiB takes 10 % less
-/// time than in packets of 256 KiB.
+/// time than in packets of 256 KiB. The prefix comes on top, so that 1 MiB are two packets and no
+/// bytes are left for a third.
 inline constexpr std::uint32_t tcp_max_body_bytes = 64U << 10;
-inline constexpr std::uint32_t tcp_max_in_place_bytes = 512U << 10;
 inline constexpr std::size_t tcp_max_prefix_bytes = 32;
+inline constexpr std::uint32_t tcp_max_in_place_bytes =
+    (512U << 10) + static_cast<std::uint32_t>(tcp_max_prefix_bytes);
 
 constexpr bool is_signal(std::uint8_t kind) noexcept {
   return kind == static_cast<std::uint8_t>(TcpSignal::bye) ||

@@ -69,6 +69,9 @@ base::Result<std::unique_ptr<Connector>> Connector::open(Config config) {
 Error Connector::start(const InterfaceChoice& choice) {
   auto ports = PortRange::parse(config_.ports);
   if (ports.failed()) return ports.error();
+  auto congestion = CongestionControl::choose(config_.congestion);
+  if (congestion.failed()) return congestion.error();
+  congestion_ = std::move(*congestion);
   auto all = local_addresses();
   if (all.failed()) return all.error();
   all_ = std::move(*all);
@@ -95,6 +98,7 @@ Error Connector::start(const InterfaceChoice& choice) {
   if (listening.failed()) return listening.error();
   listening_ = std::move(*listening);
   for (std::size_t i = 0; i < listening_.sockets.size(); ++i) {
+    congestion_.apply(listening_.sockets[i].socket.get());
     if (!links_.add_listener(listening_.sockets[i].socket.get(), i)) {
       return failure(ErrorClass::other, "epoll_ctl: %s", std::strerror(errno));
     }
@@ -263,6 +267,7 @@ void Connector::call(Search& search, std::size_t attempt, std::uint64_t now_ns) 
   const std::uint64_t left = search.deadline_ns() - std::min(search.deadline_ns(), now_ns);
   prepare_socket(socket.get(),
                  static_cast<std::uint32_t>(std::max<std::uint64_t>(left / 1'000'000, 1000)));
+  congestion_.apply(socket.get());
   if (way.from && ::bind(socket.get(), way.from->get(), way.from->size()) != 0) return problem();
   const bool begun = ::connect(socket.get(), way.to.get(), way.to.size()) == 0;
   if (!begun && errno != EINPROGRESS) return problem();

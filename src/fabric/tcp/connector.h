@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/keyed_hash.h"
+#include "fabric/tcp/congestion.h"
 #include "fabric/tcp/interfaces.h"
 #include "fabric/tcp/links.h"
 #include "fabric/tcp/listeners.h"
@@ -71,7 +72,8 @@ class Connector {
     /// Gets lines for the user, at most a few a second; may be null.
     void (*report)(void* owner, const char* line) = nullptr;
     void* owner = nullptr;
-    std::string ports;  ///< FULMAR_TCP_PORTS; empty: any
+    std::string ports;       ///< FULMAR_TCP_PORTS; empty: any
+    std::string congestion;  ///< FULMAR_TCP_CONGESTION; empty: auto
     /// Interfaces or subnets whose addresses are told first, so that peers try them before others
     /// as likely; and what is tried first has a second before the next is. Empty: none is better.
     std::string preferred;
@@ -192,6 +194,7 @@ class Connector {
   std::vector<LocalAddress> used_;
   Source source_ = Source::any;
   Listening listening_;
+  CongestionControl congestion_;
   Links links_;
   std::uint64_t deaf_until_ns_ = 0;  ///< 0: listening
   std::unordered_map<std::uint32_t, Peer> peers_;

@@ -55,6 +55,7 @@ wire::TcpAddresses open_as_set(NetworkFacts& facts) {
   config.job_id = 1;
   config.interfaces = facts.interfaces;
   config.ports = variable("FULMAR_TCP_PORTS");
+  config.congestion = variable("FULMAR_TCP_CONGESTION");
   const auto connector = Connector::open(config);
   if (connector.failed()) {
     facts.open_problem = connector.error().text();

@@ -91,7 +91,8 @@ Finding judge_reach(const NetworkFacts& facts) {
     finding.found = facts.open_problem;
     finding.remedy = facts.interfaces.empty()
                          ? "jobs on this host work; for others, bring an interface up (ip link)"
-                         : "correct or unset FULMAR_TCP_INTERFACES and FULMAR_TCP_PORTS";
+                         : "correct or unset FULMAR_TCP_INTERFACES, FULMAR_TCP_PORTS and "
+                           "FULMAR_TCP_CONGESTION";
   } else if (count == 0) {
     finding.verdict = Verdict::warn;
     finding.found = "no address leads to them; jobs on this host work";
