@@ -27,8 +27,9 @@ using base::ErrorClass;
 /// the first part of a burst while the rest is put together. Between two hosts on one machine 4 to
 /// 16 KiB are 14 to 22 % faster than with half of it.
 constexpr std::size_t worth_writing_bytes = 48U << 10;
-/// Packets in place leave together up to this length: the kernel passes longer writes on faster.
-constexpr std::size_t enough_in_place_bytes = 512U << 10;
+/// Packets in place leave together up to this length, or with the next flush: the kernel passes
+/// longer writes on faster. Up to 2 MiB bandwidth is 10 % better than up to 512 KiB.
+constexpr std::size_t enough_in_place_bytes = 2U << 20;
 /// How many full sockets one poll tries again.
 constexpr std::size_t most_retries = 16;
 
@@ -273,11 +274,9 @@ Post Streams::post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
   if (!connection.out.takes_in_place()) return Post::again;
   connection.out.append_in_place(envelope, prefix, pieces, token);
   want_flush(connection);
-  const bool first = connection.posted_at != polls_;
-  connection.posted_at = polls_;
-  const bool enough = connection.out.bytes_in_place() >= enough_in_place_bytes ||
-                      !connection.out.takes_in_place();
-  if (!connection.blocked && (first || enough)) write(connection);
+  const bool enough =
+      connection.out.bytes_in_place() >= enough_in_place_bytes || !connection.out.takes_in_place();
+  if (!connection.blocked && enough) write(connection);
   return Post::done;
 }
 
