@@ -180,7 +180,6 @@ class Device {
   void count_single_copy() noexcept { ++counters_.single_copies; }
 
   // --- figures; see also device/figures.cc
-
   /// Calls `observer` from now on; nullptr: nobody. It stays valid until then. Costs the paths of
   /// short messages nothing while there is none: see `alarm_bytes_`.
   void observe(Observer* observer) noexcept;
@@ -193,6 +192,7 @@ class Device {
   void set_long_copy(LongCopy way) noexcept { copy_choice_.fix(way); }
   void set_remote_way(RemoteWay way) noexcept { config_.remote_way = way; }
   void set_remote_bytes(std::uint64_t bytes) noexcept { config_.remote_bytes = bytes; }
+  void set_remote_study(const RemoteStudy& study) noexcept { config_.remote_study = study; }
   enum class Yield : bool { late, soon };
   void set_yield(Yield yield) noexcept { config_.oversubscribed = yield == Yield::soon; }
   void set_wait_style(WaitStyle style) noexcept { config_.wait_style = style; }
@@ -352,6 +352,7 @@ class Device {
   fabric::Post give_order(Operation& operation, Transfer& transfer) noexcept;
   void order_ended(Transfer& transfer, fabric::Sent how) noexcept;
   void end_orders(Operation& operation) noexcept;
+  void end_put(const Operation& send) noexcept;
   static bool withdraw_fin(const Operation& send) noexcept;
   void retreat(Operation& operation) noexcept;
   void fail_lost_transfers() noexcept;
