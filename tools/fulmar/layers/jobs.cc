@@ -21,11 +21,11 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What settings may set: without a value of theirs each has its default.
-constexpr std::array<std::string_view, 13> studied = {
-    "FULMAR_CHANNEL",        "FULMAR_CHUNK_BYTES", "FULMAR_STACK",       "FULMAR_RDMA",
-    "FULMAR_RDMA_BYTES",     "FULMAR_EAGER_BYTES", "FULMAR_KEPT_MEMORY", "FULMAR_FABRIC",
-    "FULMAR_LONG_COPY",      "FULMAR_SHARE_BYTES", "FULMAR_TRACE",       "FULMAR_WAIT",
-    "FULMAR_PROGRESS_THREAD"};
+constexpr std::array<std::string_view, 16> studied = {
+    "FULMAR_RDMA_INLINE", "FULMAR_RDMA_FIN", "FULMAR_CHANNEL",         "FULMAR_CHUNK_BYTES",
+    "FULMAR_STACK",       "FULMAR_RDMA",     "FULMAR_RDMA_BYTES",      "FULMAR_EAGER_BYTES",
+    "FULMAR_KEPT_MEMORY", "FULMAR_FABRIC",   "FULMAR_LONG_COPY",       "FULMAR_SHARE_BYTES",
+    "FULMAR_TRACE",       "FULMAR_WAIT",     "FULMAR_PROGRESS_THREAD", "FULMAR_VERBS_QUEUES"};
 
 std::vector<char*> pointers_to(std::vector<std::string>& words) {
   std::vector<char*> pointers;

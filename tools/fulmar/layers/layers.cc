@@ -71,19 +71,20 @@ void say(const std::string& text) {
   std::fflush(stdout);
 }
 
-void measure_raw(const Bench& bench, Measured& measured) {
+/// `tests`: of fulmar-raw; `name`: of what they found.
+void measure_raw(const Bench& bench, const char* name, const char* tests, Measured& measured) {
   if (bench.programs.raw.empty()) {
     say("the bare machine: fulmar-raw is not beside this program, left out");
     return;
   }
-  say("the bare machine");
+  say(std::string("the bare machine: ") + tests);
   const std::string file = bench.scratch.path("raw.json");
   std::string problem;
-  if (run_program({bench.programs.raw, "--tests", "raw-ring,raw-ring-stream,raw-pipe-stream",
-                   "--milliseconds", fmt::format("{}", bench.effort.milliseconds), "--json", file},
+  if (run_program({bench.programs.raw, "--tests", tests, "--milliseconds",
+                   fmt::format("{}", bench.effort.milliseconds), "--json", file},
                   environment_with({})) == 0) {
     if (auto results = read_results(file, problem)) {
-      measured["raw"] = std::move(*results);
+      measured[name] = std::move(*results);
     }
   }
 }
@@ -117,11 +118,15 @@ void measure_all(const Bench& bench, Measured& measured) {
   if (bench.options.networks.empty() && !has_adapter()) {
     say("no RDMA adapter with an active port: the figures over verbs are left out");
   }
-  const bool on_shm = std::any_of(wanted.begin(), wanted.end(), [](const Setting& setting) {
-    return setting.network == Network::shm;
-  });
-  if (on_shm) {
-    measure_raw(bench, measured);
+  const auto uses = [&](Network network) {
+    return std::any_of(wanted.begin(), wanted.end(),
+                       [&](const Setting& setting) { return setting.network == network; });
+  };
+  if (uses(Network::shm)) {
+    measure_raw(bench, "raw", "raw-ring,raw-ring-stream,raw-pipe-stream", measured);
+  }
+  if (uses(Network::verbs)) {
+    measure_raw(bench, "raw-verbs", "raw-verbs,raw-verbs-write,raw-verbs-read", measured);
   }
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     std::string how;
@@ -147,7 +152,7 @@ void trace_all(const Bench& bench, Trees& trees) {
     const std::string folder = bench.scratch.path("trace-" + run.name);
     Environment environment = run.environment;
     environment.emplace_back("FULMAR_TRACE", folder);
-    const auto words = command_of({{"latency"}, {run.bytes}}, bench.programs, effort,
+    const auto words = command_of({{run.test}, {run.bytes}}, bench.programs, effort,
                                   bench.scratch.path("trace.json"));
     std::string problem;
     const bool done = run_program(words, environment_with(environment)) == 0;
