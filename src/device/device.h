@@ -150,9 +150,8 @@ class Device {
       flush_networks();
   }
 
-  /// For calls that look once and return, for what `note` says: makes progress, and, if there was
-  /// none and such calls come one after the other, gives the processor to a rank that has work. A
-  /// rank that does nothing else counts as waiting (PollWatch).
+  /// For calls that look once and return, for what `note` says: makes progress, and gives the
+  /// processor away where calls in a row find none. Who does nothing else waits (PollWatch).
   void poll(WaitNote note = {}) noexcept;
 
   /// Whether sends are queued that no request stands for (eager ones of freed requests).
@@ -180,6 +179,7 @@ class Device {
   void count_single_copy() noexcept { ++counters_.single_copies; }
 
   // --- figures; see also device/figures.cc
+
   /// Calls `observer` from now on; nullptr: nobody. It stays valid until then. Costs the paths of
   /// short messages nothing while there is none: see `alarm_bytes_`.
   void observe(Observer* observer) noexcept;
@@ -489,8 +489,7 @@ class Device {
   std::uint64_t unattended_ = 0;
   Counters counters_;
   Observer* observer_ = nullptr;
-  /// Unexpected data beyond this need a closer look: the budget, or 0 with an observer, so that one
-  /// compare serves both.
+  /// Unexpected data beyond this need a closer look: the budget, or 0 with an observer.
   std::uint64_t alarm_bytes_;
   BoardPool boards_;
   Transfers transfers_;

@@ -142,14 +142,21 @@ class Layers(TraceTest):
         unknown = [line for line in summary.splitlines() if "Not measured" in line]
         self.assertEqual(len(unknown), 19, summary)  # those of an adapter
         page = (self.root / "l.html").read_text()
-        for part in ("random-ring", "slowest pair", "barrier, all ranks", "derived type", "MPI_Sendrecv", "MPI_Allreduce",
-                     "In a burst".lower(), "post rts", "Writes for 8 bytes: 3 basic, 1 with"):
+        for part in ("random-ring", "slowest pair", "barrier, all ranks", "derived type", "MPI_Sendrecv",
+                     "MPI_Allreduce", "In a burst".lower(), "post rts", "Writes for 8 bytes: 3 basic, 1 with"):
             self.assertIn(part, page)
         self.assertRegex(summary, "Exchanges of a long message +holds here")
         # A count, as times depend on the machine. How often the others sleep depends on it, too: what has come by then
         # is taken without.
         disturbed = re.search(r"the thread was woken \S+ times; .* (\S+) times\.", summary)
         self.assertLess(float(disturbed[1]), 0.1, summary)
+
+    def test_what_is_over_time_is_left_out_and_said(self):
+        run = self.fulmar("bench", "layers", "--quick", "--networks", "shm", "--seconds", "1", "--html", "l.html")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertRegex(run.stdout, r"the time is over: \d+ settings are left out")
+        self.assertIn("the time is over: calls and stages are left out", run.stdout)
+        self.assertIn("What is done for each message", (self.root / "l.html").read_text())
 
 
 if __name__ == "__main__":

@@ -3,12 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "fulmar/layers/jobs.h"
 #include "fulmar/layers/page.h"
 #include "fulmar/layers/study.h"
 #include "fulmar/layers/verdicts.h"
@@ -251,47 +249,6 @@ TEST(Figures, kept_memory_is_counted) {
   measured["verbs-put"].counts = {{"device_memory_opened", 1U << 20, 0}};
   EXPECT_NE(judge_kept(measured).here.find("Memory was opened 2 times a message, and 0 times."),
             std::string::npos);
-}
-
-TEST(Jobs, take_nothing_of_a_setting_from_outside) {
-  ::setenv("FULMAR_CHANNEL", "basic", 1);
-  ::setenv("FULMAR_KEPT_MEMORY", "0", 1);
-  ::setenv("FULMAR_YIELD", "always", 1);
-  const auto words = environment_with({{"FULMAR_RDMA", "put"}});
-  const auto has = [&](const char* word) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-  };
-  EXPECT_TRUE(has("FULMAR_RDMA=put"));
-  EXPECT_TRUE(has("FULMAR_YIELD=always"));
-  EXPECT_FALSE(has("FULMAR_CHANNEL=basic"));
-  EXPECT_FALSE(has("FULMAR_KEPT_MEMORY=0"));
-  for (const char* name : {"FULMAR_CHANNEL", "FULMAR_KEPT_MEMORY", "FULMAR_YIELD"}) {
-    ::unsetenv(name);
-  }
-}
-
-/// Every setting is taken out of the environment of the others.
-TEST(Jobs, know_what_settings_set) {
-  for (const Setting& setting : settings()) {
-    for (const auto& [name, value] : setting.environment) {
-      ::setenv(name.c_str(), "outside", 1);
-      for (const std::string& word : environment_with({})) {
-        EXPECT_FALSE(word.starts_with(name + "=")) << word;
-      }
-      ::unsetenv(name.c_str());
-    }
-  }
-}
-
-TEST(Jobs, are_told_sizes_and_ranks) {
-  const Programs programs{"fulmar", "mpiexec", ""};
-  layers::Run run{{"ring"}, {8, 64, 128}, layers::Run::Ranks::all};
-  const std::vector<std::string> expected{"mpiexec",        "-n",   "6",       "fulmar",
-                                          "bench",          "ring", "--sizes", "8,64",
-                                          "--milliseconds", "10",   "--json",  "file"};
-  EXPECT_EQ(command_of(run, programs, {10, 64, 6}, "file"), expected);
-  run.ranks = layers::Run::Ranks::two;
-  EXPECT_EQ(command_of(run, programs, {10, 64, 6}, "file")[2], "2");
 }
 
 /// A tree in which so many messages were announced, answered and ended.

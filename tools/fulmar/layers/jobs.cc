@@ -100,6 +100,18 @@ int run_program(std::vector<std::string> words, std::vector<std::string> environ
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+void add_results(measure::Results& all, const measure::Results& more) {
+  for (const measure::Series& from : more.series) {
+    auto& points = measure::series_of(all, from.test, from.ranks).points;
+    points.insert(points.end(), from.points.begin(), from.points.end());
+    const auto smaller = [](const auto& a, const auto& b) { return a.bytes < b.bytes; };
+    const auto equal = [](const auto& a, const auto& b) { return a.bytes == b.bytes; };
+    std::stable_sort(points.begin(), points.end(), smaller);
+    points.erase(std::unique(points.begin(), points.end(), equal), points.end());
+  }
+  all.counts.insert(all.counts.end(), more.counts.begin(), more.counts.end());
+}
+
 std::vector<std::string> command_of(const Run& run, const Programs& programs, const Effort& effort,
                                     const std::string& file) {
   const int count = run.ranks == Run::Ranks::all ? effort.ranks : 2;

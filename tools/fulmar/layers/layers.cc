@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <optional>
 
@@ -60,8 +61,7 @@ std::optional<measure::Results> measure_setting(const Setting& setting, const Be
       all = std::move(results);
       continue;
     }
-    all->series.insert(all->series.end(), results->series.begin(), results->series.end());
-    all->counts.insert(all->counts.end(), results->counts.begin(), results->counts.end());
+    add_results(*all, *results);
   }
   return all;
 }
@@ -113,7 +113,19 @@ std::vector<Item> chosen(std::vector<Item> all, const Options& options) {
   return all;
 }
 
-void measure_all(const Bench& bench, Measured& measured) {
+/// Since the study began.
+class Stopwatch {
+ public:
+  [[nodiscard]] bool is_over(const Options& options) const {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin_;
+    return options.seconds > 0 && passed.count() > options.seconds;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+void measure_all(const Bench& bench, const Stopwatch& watch, Measured& measured) {
   const std::vector<Setting> wanted = chosen(settings(), bench.options);
   if (bench.options.networks.empty() && !has_adapter()) {
     say("no RDMA adapter with an active port: the figures over verbs are left out");
@@ -129,6 +141,10 @@ void measure_all(const Bench& bench, Measured& measured) {
     measure_raw(bench, "raw-verbs", "raw-verbs,raw-verbs-write,raw-verbs-read", measured);
   }
   for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (watch.is_over(bench.options)) {
+      say(fmt::format("the time is over: {} settings are left out", wanted.size() - i));
+      return;
+    }
     std::string how;
     for (const auto& [name, value] : wanted[i].environment) {
       how += " " + name + "=" + value;
@@ -143,11 +159,15 @@ void measure_all(const Bench& bench, Measured& measured) {
 }
 
 /// Messages that are traced: few, so that the ring holds them all.
-void trace_all(const Bench& bench, Trees& trees) {
+void trace_all(const Bench& bench, const Stopwatch& watch, Trees& trees) {
   Effort effort = bench.effort;
   effort.milliseconds = 1;
   effort.largest = SIZE_MAX;
   for (const Traced& run : chosen(traced_runs(), bench.options)) {
+    if (watch.is_over(bench.options)) {
+      say("the time is over: calls and stages are left out");
+      return;
+    }
     say("calls and stages: " + run.title);
     const std::string folder = bench.scratch.path("trace-" + run.name);
     Environment environment = run.environment;
@@ -179,9 +199,10 @@ int run(const Options& options) {
     return 1;
   }
   Measured measured;
-  measure_all(bench, measured);
+  const Stopwatch watch;
+  measure_all(bench, watch, measured);
   Trees trees;
-  trace_all(bench, trees);
+  trace_all(bench, watch, trees);
   if (measured.empty()) {
     fmt::print(stderr, "fulmar bench layers: nothing could be measured with {}\n",
                programs->mpiexec);

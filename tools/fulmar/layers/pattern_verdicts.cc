@@ -160,10 +160,10 @@ Verdict layers_above(std::optional<double> mpi, std::optional<double> bare, cons
   if (!mpi || !bare) {
     return not_measured();
   }
-  return {outcome_of(*mpi - *bare <= paper_us),
-          fmt::format("8 bytes: {} µs through MPI, {} {}; the layers take {} µs.",
-                      short_number(*mpi), short_number(*bare), what,
-                      short_number(std::max(*mpi - *bare, 0.0)))};
+  return {
+      outcome_of(*mpi - *bare <= paper_us),
+      fmt::format("8 bytes: {} µs through MPI, {} {}; the layers take {} µs.", short_number(*mpi),
+                  short_number(*bare), what, short_number(std::max(*mpi - *bare, 0.0)))};
 }
 
 }  // namespace
