@@ -106,6 +106,11 @@ void measure_all(Run run) {
             [ranks](const Budget& budget) { return raw::yield_barrier(ranks, budget); });
   }
   run.one("raw-futex-wake", 2, raw::futex_wake);
+  if (raw::verbs_allowed()) {
+    run.sweep("raw-verbs", raw::verbs_latency, 8, page);
+    run.sweep("raw-verbs-write", raw::verbs_write, 1024, largest);
+    run.sweep("raw-verbs-read", raw::verbs_read, 1024, largest);
+  }
 }
 
 }  // namespace

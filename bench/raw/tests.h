@@ -52,4 +52,14 @@ measure::Point yield_barrier(int ranks, const measure::Budget& budget);
 /// One way of a ping-pong in which each side sleeps in a futex and is woken.
 measure::Point futex_wake(const measure::Budget& budget);
 
+/// Whether this host has an RDMA adapter that can be used.
+bool verbs_allowed();
+
+/// An RDMA write until it is seen by the process that polls for it: half a round trip.
+measure::Point verbs_latency(std::size_t bytes, const measure::Budget& budget);
+
+/// One RDMA write, or read, of several that are on the way.
+measure::Point verbs_write(std::size_t bytes, const measure::Budget& budget);
+measure::Point verbs_read(std::size_t bytes, const measure::Budget& budget);
+
 }  // namespace fulmar::raw

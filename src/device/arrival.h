@@ -22,6 +22,7 @@ struct Announced {
   std::uint64_t address = 0;
   std::uint64_t flags = 0;
   std::uint64_t key = 0;
+  std::uint32_t inlined = 0;  ///< bytes that came with it and are in place
 };
 
 /// A message without a receive: its bytes, or where they wait.
@@ -36,6 +37,7 @@ struct Arrival {
   match::Unexpected unexpected;
   Kind kind = Kind::eager;
   std::uint8_t flags = 0;      ///< of the rts of an announced one
+  std::uint16_t inlined = 0;   ///< bytes of an announced one that came with it: behind this record
   std::uint32_t capacity = 0;  ///< bytes behind the record
   std::uint64_t length = 0;    ///< of the message
   wire::Cookie send = 0;
@@ -48,7 +50,9 @@ struct Arrival {
 
   [[nodiscard]] const match::Key& key() const noexcept { return unexpected.key; }
   /// Of an announced message.
-  [[nodiscard]] Announced announced() const noexcept { return {send, address, flags, peer_key}; }
+  [[nodiscard]] Announced announced() const noexcept {
+    return {send, address, flags, peer_key, inlined};
+  }
   [[nodiscard]] std::byte* bytes() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
   static Arrival* of(match::Unexpected* unexpected) noexcept {
     return reinterpret_cast<Arrival*>(unexpected);

@@ -19,6 +19,18 @@ enum class RemoteWay : std::uint8_t {
   off,        ///< through packets
 };
 
+/// What the paper about Open MPI on Elan4 compared, for studies: see device/remote.cc.
+struct RemoteStudy {
+  /// So many bytes of the data travel with the announcement of a message that adapters may move, up
+  /// to `wire::most_inlined_bytes`.
+  std::uint64_t inlined_bytes = 0;
+  enum class EndOfPut : std::uint8_t {
+    chained,  ///< posted behind the last write
+    apart,    ///< posted when the adapter says that the last write has ended
+  };
+  EndOfPut end_of_put = EndOfPut::chained;
+};
+
 /// What a device is told when it is made.
 struct Config {
   std::uint32_t self = 0;
@@ -36,6 +48,7 @@ struct Config {
   /// Messages from this length on are worth to open the memory of both sides. To copy 64 KiB twice
   /// takes about as long as to pin its pages twice.
   std::uint64_t remote_bytes = 64U << 10;
+  RemoteStudy remote_study = {};
   /// Unexpected data beyond this make the senders keep theirs.
   std::uint64_t unexpected_budget_bytes = std::uint64_t{16} << 20;
   /// Called with `owner` when the system has no memory for a message of `bytes` bytes that

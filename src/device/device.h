@@ -150,9 +150,8 @@ class Device {
       flush_networks();
   }
 
-  /// For calls that look once and return, for what `note` says: makes progress, and, if there was
-  /// none and such calls come one after the other, gives the processor to a rank that has work. A
-  /// rank that does nothing else counts as waiting (PollWatch).
+  /// For calls that look once and return, for what `note` says: makes progress, and gives the
+  /// processor away where calls in a row find none. Who does nothing else waits (PollWatch).
   void poll(WaitNote note = {}) noexcept;
 
   /// Whether sends are queued that no request stands for (eager ones of freed requests).
@@ -193,6 +192,7 @@ class Device {
   void set_long_copy(LongCopy way) noexcept { copy_choice_.fix(way); }
   void set_remote_way(RemoteWay way) noexcept { config_.remote_way = way; }
   void set_remote_bytes(std::uint64_t bytes) noexcept { config_.remote_bytes = bytes; }
+  void set_remote_study(const RemoteStudy& study) noexcept { config_.remote_study = study; }
   enum class Yield : bool { late, soon };
   void set_yield(Yield yield) noexcept { config_.oversubscribed = yield == Yield::soon; }
   void set_wait_style(WaitStyle style) noexcept { config_.wait_style = style; }
@@ -352,6 +352,7 @@ class Device {
   fabric::Post give_order(Operation& operation, Transfer& transfer) noexcept;
   void order_ended(Transfer& transfer, fabric::Sent how) noexcept;
   void end_orders(Operation& operation) noexcept;
+  void end_put(const Operation& send) noexcept;
   static bool withdraw_fin(const Operation& send) noexcept;
   void retreat(Operation& operation) noexcept;
   void fail_lost_transfers() noexcept;
@@ -488,8 +489,7 @@ class Device {
   std::uint64_t unattended_ = 0;
   Counters counters_;
   Observer* observer_ = nullptr;
-  /// Unexpected data beyond this need a closer look: the budget, or 0 with an observer, so that one
-  /// compare serves both.
+  /// Unexpected data beyond this need a closer look: the budget, or 0 with an observer.
   std::uint64_t alarm_bytes_;
   BoardPool boards_;
   Transfers transfers_;

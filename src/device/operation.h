@@ -76,6 +76,7 @@ struct Operation : Outgoing {
   std::uint64_t length = 0;      ///< bytes to move; less than buffer.bytes or the message's
   std::uint64_t moved = 0;       ///< bytes (or pieces, when sharing) taken care of
   std::uint32_t in_place = 0;    ///< packets under way that need the memory of the send
+  std::uint32_t inlined = 0;     ///< bytes that came, or went, with the announcement
   std::uint64_t order = 0;       ///< among kept messages of the connection
   std::uint64_t started_ns = 0;  ///< when a long receive whose way is timed asked for its bytes
   LongCopy way = LongCopy::automatic;

@@ -112,9 +112,27 @@ void Device::on_eager_sync(const match::Key& key, const wire::Envelope& envelope
   finish(receive);
 }
 
+namespace {
+
+/// The first bytes of the message; nothing where they cannot be.
+std::optional<std::span<const std::byte>> inlined_in(const wire::RtsBody& rts,
+                                                     std::span<const std::byte> body) noexcept {
+  if ((rts.flags & wire::rts_inlined) == 0) return std::span<const std::byte>();
+  const auto inlined = body.subspan(sizeof rts);
+  if (inlined.size() > std::min(rts.length, wire::most_inlined_bytes)) return std::nullopt;
+  return inlined;
+}
+
+}  // namespace
+
 void Device::on_announcement(const match::Key& key, std::span<const std::byte> body) noexcept {
   const auto rts = decoded<wire::RtsBody>(body);
   if (!rts) return;
+  const auto inlined = inlined_in(*rts, body);
+  if (!inlined) {
+    ++counters_.malformed;
+    return;
+  }
   Peer& peer = connect(key.peer);
   std::erase_if(peer.probed, [&](const Ask& probe) { return probe.key.accepts(key); });
   const bool early = (rts->flags & wire::rts_early) != 0;
@@ -123,9 +141,12 @@ void Device::on_announcement(const match::Key& key, std::span<const std::byte> b
   if (posted != nullptr) {
     Operation& receive = *operation_of(posted);
     settle_length(receive, key, rts->length);
-    return start_rendezvous(receive, peer, {rts->send, rts->address, rts->flags, rts->key});
+    const auto count = static_cast<std::uint32_t>(inlined->size());
+    if (count != 0)
+      copy_body(receive.buffer, 0, *inlined, 0, std::min<std::uint64_t>(count, receive.length));
+    return start_rendezvous(receive, peer, {rts->send, rts->address, rts->flags, rts->key, count});
   }
-  Arrival* arrival = make_arrival(0);
+  Arrival* arrival = make_arrival(inlined->size());
   if (arrival == nullptr) return;
   arrival->unexpected.key = key;
   arrival->kind = Arrival::Kind::announced;
@@ -135,6 +156,8 @@ void Device::on_announcement(const match::Key& key, std::span<const std::byte> b
   arrival->address = rts->address;
   arrival->flags = static_cast<std::uint8_t>(rts->flags);  // those that mean something are low
   arrival->peer_key = rts->key;
+  arrival->inlined = static_cast<std::uint16_t>(inlined->size());
+  base::copy_bytes(arrival->bytes(), inlined->data(), inlined->size());
   arrival->length = rts->length;
   matcher_.add(arrival->unexpected);
   if (early) await_turn(*arrival);

@@ -70,6 +70,8 @@ void Device::receive_arrival(Operation& operation, Arrival& arrival) noexcept {
     case Arrival::Kind::announced: {
       const Announced message = arrival.announced();
       settle_length(operation, key, arrival.length);
+      write_buffer(operation.buffer, 0,
+                   {arrival.bytes(), std::min<std::uint64_t>(message.inlined, operation.length)});
       arrivals_.free(&arrival);
       start_rendezvous(operation, connect(key.peer), message);
       break;

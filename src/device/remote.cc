@@ -36,6 +36,13 @@
 /// is the standard here, and FULMAR_RDMA=put is there for adapters that read slowly: many allow
 /// only 16 reads on the way.
 ///
+/// **What can be studied.** `RemoteStudy` brings back two habits of the paper about Open MPI on
+/// Elan4. Of a message that adapters may move the first bytes may be *inlined*, behind the `rts`: a
+/// copy on each side, and what moves remotely begins behind them. That a way was refused, or
+/// failed, changes nothing: a stream begins with the first byte again. And the `fin` of a put may
+/// stand *apart*: it waits for the end of the last order, as it would have to if nothing could be
+/// chained.
+///
 /// **Data in several runs.** Memory is opened to peers only where it is the message's own, so the
 /// side that opens for the other must have one run. The side that gives the orders may have
 /// several: it opens what lies between its first and its last byte for itself alone, and gives an
@@ -174,7 +181,7 @@ void Device::on_clear_to_put(Peer& peer, std::span<const std::byte> body) noexce
   const auto request = decoded<wire::PutBody>(body);
   Operation* send = request ? named(peer, request->send, true) : nullptr;
   if (send == nullptr) return;
-  if (send->stage != Stage::announced || request->length == 0 ||
+  if (send->stage != Stage::announced || request->length <= send->inlined ||
       request->length > send->buffer.bytes || !wire::is_range(request->address, request->length)) {
     ++counters_.malformed;
     return;
@@ -229,7 +236,7 @@ void Device::finish_put(Operation& receive) noexcept {
 /// An operation with orders to give stands among the active ones.
 void Device::start_orders(Operation& operation, fabric::RemotePlace place) noexcept {
   transfers_.at(operation.record).place = place;
-  operation.moved = 0;
+  operation.moved = operation.inlined;
   activate(operation);
   give_orders(operation);
 }
@@ -245,10 +252,8 @@ unsigned Device::give_orders(Operation& operation) noexcept {
   }
   if (operation.moved == operation.length) {
     deactivate(operation);
-    if (operation.is_send) {
-      const wire::CookieBody body{operation.peer_cookie};
-      send_control(*operation.peer, PacketKind::fin, operation.key(), wire::bytes_of(body));
-    }
+    transfer.fin_is_due = config_.remote_study.end_of_put == RemoteStudy::EndOfPut::apart;
+    if (operation.is_send && !transfer.fin_is_due) end_put(operation);
   } else if (transfer.lost) {
     deactivate(operation);
     if (transfer.orders == 0) end_orders(operation);
@@ -298,7 +303,7 @@ void Device::order_ended(Transfer& transfer, fabric::Sent how) noexcept {
     deactivate(operation);
     // At once: it would find room while the other orders are still under way.
     const bool has_fin = operation.is_send && operation.moved == operation.length;
-    if (has_fin && withdraw_fin(operation)) operation.moved = 0;
+    if (has_fin && (transfer.fin_is_due || withdraw_fin(operation))) operation.moved = 0;
   }
   if (transfer.orders == 0) end_orders(operation);
 }
@@ -309,6 +314,7 @@ void Device::end_orders(Operation& operation) noexcept {
   if (operation.moved < operation.length) return;
   if (operation.is_send) {
     ++counters_.put;
+    if (transfers_.at(operation.record).fin_is_due) end_put(operation);
     return finish_send(operation);
   }
   ++counters_.fetched;
@@ -316,6 +322,12 @@ void Device::end_orders(Operation& operation) noexcept {
   send_control(*operation.peer, PacketKind::fin, operation.key(), wire::bytes_of(body));
   close_memory(operation);
   finish(operation);
+}
+
+/// Tells the peer that all that it asked for has been put.
+void Device::end_put(const Operation& send) noexcept {
+  const wire::CookieBody body{send.peer_cookie};
+  send_control(*send.peer, PacketKind::fin, send.key(), wire::bytes_of(body));
 }
 
 /// Takes back the fin of a put that waits for room. False if there is none.

@@ -61,8 +61,9 @@ void Device::start_rendezvous(Operation& receive, Peer& peer, const Announced& m
   receive.peer_cookie = message.send;
   receive.remote = address;
   receive.moved = 0;
+  receive.inlined = message.inlined;
   receive.way = LongCopy::automatic;
-  if (receive.length == 0) return finish_rendezvous(receive);
+  if (receive.length <= message.inlined) return finish_rendezvous(receive);
   if ((message.flags & (wire::rts_open | wire::rts_puts)) != 0 && start_remote(receive, message)) {
     return;
   }

@@ -12,6 +12,21 @@ namespace fulmar::device {
 using fabric::Post;
 using wire::PacketKind;
 
+namespace {
+
+/// How much of a message that adapters may move travels with its announcement.
+std::uint32_t inlined_bytes(Device& device, const Operation& send, const wire::RtsBody& body) {
+  const std::uint64_t wanted = std::min(
+      {device.config().remote_study.inlined_bytes, send.buffer.bytes, wire::most_inlined_bytes});
+  if (wanted == 0 || (body.flags & (wire::rts_open | wire::rts_puts)) == 0) return 0;
+  return device.rails().visit(send.peer->rail, [&](auto& channel, auto& link) {
+    const std::size_t limit = channel.body_limit(link, sizeof body + wanted);
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, limit - sizeof body));
+  });
+}
+
+}  // namespace
+
 Device::Device(Config config, base::EngineLock& lock) noexcept
     : config_(config),
       lock_(lock),
@@ -154,15 +169,22 @@ wire::RtsBody Device::announcement_of(Operation& operation, bool early) noexcept
       early ? wire::rts_early : 0,
       0,
       operation.order};
+  operation.inlined = 0;
   if (buffer.bytes >= config_.remote_bytes) offer(operation, body);
   return body;
 }
 
 Post Device::post_announcement(Operation& operation) noexcept {
-  const wire::RtsBody body = announcement_of(operation, false);
+  wire::RtsBody body = announcement_of(operation, false);
+  operation.inlined = inlined_bytes(*this, operation, body);
+  if (operation.inlined != 0) body.flags |= wire::rts_inlined;
   const wire::Envelope envelope{PacketKind::rts, 0, operation.key().context, operation.key().tag,
-                                sizeof body};
-  const Post post = put(*operation.peer, envelope, wire::bytes_of(body));
+                                static_cast<std::uint32_t>(sizeof body + operation.inlined)};
+  const base::TraceSpan span(config_.trace, posting(envelope.kind), operation.peer->id,
+                             envelope.length);
+  const Post post = rails_.visit(operation.peer->rail, [&](auto& channel, auto& link) {
+    return channel.put(link, envelope, BodyWriter(wire::bytes_of(body), operation.buffer, 0));
+  });
   if (post == Post::again) return post;
   operation.stage = Stage::announced;
   count_announced(operation);

@@ -145,6 +145,7 @@ Service::Rest Service::rest() noexcept {
     device_.get_up();
     return Rest::over;
   }
+  // No time at all where a network is to be polled (channel/remote_channel.h): that is no sleep.
   const std::int64_t most_ns =
       place.limited(device_.leavers_.needed() ? SleepPlace::leaving_ns : SleepPlace::longest_ns);
   rests_ = true;
@@ -159,13 +160,13 @@ Service::Rest Service::rest() noexcept {
     device_.lock_.release();
     return Rest::called_off;
   }
+  if (most_ns != 0) ++device_.counters_.thread_wakeups;
   wake_up(place);
   return Rest::over;
 }
 
 void Service::wake_up(const SleepPlace& place) noexcept {
   rests_ = false;
-  ++device_.counters_.thread_wakeups;
   if (device_.wake_socket_ && place.is_ready(1)) device_.wake_socket_->drain();
   device_.get_up();
 }

@@ -21,6 +21,7 @@ struct Transfer {
   fabric::RemotePlace place;  ///< of the message's first byte at the peer, where that is known
   std::uint32_t orders = 0;   ///< of this process, under way
   bool lost = false;          ///< one of those has failed, or none can be given any more
+  bool fin_is_due = false;    ///< when they have ended: of a put that is not chained to its end
 };
 
 /// Transfers by number. The token of a transfer's orders tells its number, and, by a generation,
@@ -39,7 +40,7 @@ class Transfers {
     } else {
       first_free_ = entries_[number].next_free;
     }
-    entries_[number].transfer = {&operation, memory, {}, 0, false};
+    entries_[number].transfer = {&operation, memory, {}, 0, false, false};
     ++live_;
     return number;
   }

@@ -57,6 +57,13 @@ void rdma_bytes(Options& options, const Surroundings& /*surroundings*/, Device& 
   device.set_remote_bytes(bytes);
 }
 
+void remote_study(Options& options, const Surroundings& /*surroundings*/, Device& device) {
+  using EndOfPut = device::RemoteStudy::EndOfPut;
+  const bool apart = options.text("FULMAR_RDMA_FIN") == "apart";
+  device.set_remote_study({options.size("FULMAR_RDMA_INLINE").value_or(0),
+                           apart ? EndOfPut::apart : EndOfPut::chained});
+}
+
 void kept_memory(Options& options, const Surroundings& /*surroundings*/, Device& device) {
   device.memory().keep(options.size("FULMAR_KEPT_MEMORY").value_or(0));
 }
@@ -91,7 +98,8 @@ constexpr Effect effects[] = {
     {"FULMAR_SHARE_BYTES", share_bytes}, {"FULMAR_RDMA", rdma},
     {"FULMAR_RDMA_BYTES", rdma_bytes},   {"FULMAR_KEPT_MEMORY", kept_memory},
     {"FULMAR_MEMORY", memory},           {"FULMAR_YIELD", yield},
-    {"FULMAR_WAIT", wait_style},
+    {"FULMAR_WAIT", wait_style},         {"FULMAR_RDMA_INLINE", remote_study},
+    {"FULMAR_RDMA_FIN", remote_study},
 };
 
 }  // namespace

@@ -44,6 +44,9 @@ inline constexpr std::uint64_t rts_early = 1;
 inline constexpr std::uint64_t rts_open = 2;
 /// The sender would put the bytes, if it got a `cts_put`.
 inline constexpr std::uint64_t rts_puts = 4;
+/// The first bytes of the message are behind the body, at most `most_inlined_bytes` of them.
+inline constexpr std::uint64_t rts_inlined = 8;
+inline constexpr std::uint64_t most_inlined_bytes = 16U << 10;
 
 /// `cts_shared`: the receiver's buffer, and the descriptor from which both sides take pieces.
 struct SharedCopyBody {

@@ -11,7 +11,7 @@ from support import MPIEXEC
 
 OPTIONS = ("FULMAR_EAGER_BYTES", "FULMAR_LONG_COPY", "FULMAR_SHARE_BYTES", "FULMAR_MEMORY",
            "FULMAR_SINGLE_COPY", "FULMAR_YIELD", "FULMAR_RDMA", "FULMAR_RDMA_BYTES",
-           "FULMAR_KEPT_MEMORY")
+           "FULMAR_RDMA_INLINE", "FULMAR_RDMA_FIN", "FULMAR_KEPT_MEMORY")
 FOREIGN = {
     "PMI_RANK": "5", "PMI_SIZE": "9", "PMI_FD": "77", "PMI_PORT": "localhost:1",
     "PMIX_RANK": "3", "PMIX_NAMESPACE": "x", "PMIX_SERVER_URI41": "x;tcp4://127.0.0.1:1",
@@ -64,6 +64,7 @@ class Variables(FaultTest):
                     {"FULMAR_LONG_COPY": "stream", "FULMAR_EAGER_BYTES": "0"},
                     {"FULMAR_RDMA": "put", "FULMAR_RDMA_BYTES": "0"},
                     {"FULMAR_RDMA": "off", "FULMAR_RDMA_BYTES": "1024G"},
+                    {"FULMAR_RDMA_INLINE": "1024G"}, {"FULMAR_RDMA_FIN": "apart"},
                     {"FULMAR_KEPT_MEMORY": "0"}, {"FULMAR_KEPT_MEMORY": "1024G"},
                     {"FULMAR_YIELD": "always"}, {"FULMAR_YIELD": "never"})
         for env in extremes:

@@ -46,6 +46,9 @@ void device_packets(std::span<const std::uint8_t> input) {
   const unsigned way = input.empty() ? 0 : input[0] / 2 % 5;
   if (way < 4) config.remote_way = static_cast<device::RemoteWay>(way);
   config.remote_bytes = 1;
+  if (!input.empty() && input[0] >= 128) {
+    config.remote_study = {100, device::RemoteStudy::EndOfPut::apart};
+  }
   device::Cluster cluster(3, config);
   if (way < 4) cluster.network.memory().turn_on();
   cluster.network.set_reach(false);  // an address is not the hostile peer's to give here

@@ -154,6 +154,7 @@ TEST(Malformed, Garbage_does_not_reach_other_peers) {
     config.unexpected_budget_bytes = round % 3 == 0 ? 2000 : 1U << 24;
     config.remote_way = static_cast<RemoteWay>(round % 5 % 4);
     config.remote_bytes = 0;
+    config.remote_study = {round % 4 * 1000, static_cast<RemoteStudy::EndOfPut>(round % 7 % 2)};
     RawPeer peer(config);
     peer.cluster.network.set_reach(false);
     if (round % 2 == 0) peer.cluster.network.memory().turn_on();

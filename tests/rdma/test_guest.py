@@ -32,6 +32,14 @@ DESIGNS = {"basic": {"FULMAR_CHANNEL": "basic"}, "piggyback": {"FULMAR_CHANNEL":
 DESIGN_PROGRAMS = {"tool.design": (4, ["used"]), "p2p.modes": (2, []), "p2p.order": (2, []), "coll.movement": (4, [])}
 DESIGN_PROGRAMS_IN_SHORT = ("tool.design",)
 
+# What the study of layers changes besides, with long messages between two ranks (docs/benchmarks.md).
+STUDIES = {"inlined.fetch": {"FULMAR_RDMA": "fetch", "FULMAR_RDMA_INLINE": "700"},
+           "inlined.put": {"FULMAR_RDMA": "put", "FULMAR_RDMA_INLINE": "700"},
+           "apart": {"FULMAR_RDMA": "put", "FULMAR_RDMA_FIN": "apart"}, "two_queues": {"FULMAR_VERBS_QUEUES": "two"}}
+# Designs with the progress thread: what it does while a rank is away, and all of it.
+THREADS = {"basic": "on", "zerocopy": "on", "ch3": "on", "zerocopy_put": "only"}
+THREAD_PROGRAMS = {"on": ("progress.away", ["helped"]), "only": ("p2p.order", [])}
+
 
 def provider_tests():
     """The command that runs the provider's own tests; empty where the build has none."""
@@ -86,13 +94,31 @@ def design_steps():
             if (BUILD / "tests" / f"mpi.{name}").exists()]
 
 
+def study_steps():
+    short = {"FULMAR_RDMA_BYTES": "1000", "FULMAR_EAGER_BYTES": "1000"}
+    steps = [Step(f"p2p.modes.{name}", 240, [MPIEXEC, "-n", 2, BUILD / "tests" / "mpi.p2p.modes"],
+                  {"FULMAR_FABRIC": "verbs", **short, **settings}) for name, settings in STUDIES.items()]
+    for design, thread in THREADS.items():
+        program, arguments = THREAD_PROGRAMS[thread]
+        steps.append(Step(f"{program}.{design}.thread_{thread}", 240,
+                          [MPIEXEC, "-n", 2, BUILD / "tests" / f"mpi.{program}", *arguments],
+                          {"FULMAR_FABRIC": "verbs", "FULMAR_PROGRESS_THREAD": thread, **DESIGNS[design]}))
+    return [step for step in steps if step.command[3].exists()]
+
+
+def layers_step():
+    """The first figures of the study, as many as the time allows."""
+    measure = f"{FULMAR} bench layers --quick --networks verbs --seconds 30 --html /tmp/l.html"
+    return Step("layers", 300, ["sh", "-c", f"{measure} && cat /tmp/l.html"])
+
+
 def all_steps():
     steps = [Step("ping", 60, [PING])] if PING.exists() else []
     steps += [Step("info", 60, [FULMAR, "info"]), Step("doctor", 60, [FULMAR, "doctor", "--json"])]
     if PROVIDER:
         steps.append(Step("provider", 300, [*PROVIDER, "--gtest_brief=1"]))
     if not LACKING:
-        steps += program_steps() + remote_steps() + design_steps()
+        steps += program_steps() + remote_steps() + design_steps() + study_steps() + [layers_step()]
     # Last, as they leave the guest without a device.
     steps += [Step("doctor.down", 60, ["sh", "-c", f"ip link set eth0 down; {FULMAR} doctor --json"]),
               Step("doctor.gone", 60, ["sh", "-c", f"rdma link delete rxe0; {FULMAR} doctor --json"])]
@@ -161,6 +187,21 @@ class Guest(support.GuestTest):
         for step in steps:
             with self.subTest(step=step.name):
                 self.passed(step.name)
+
+    @unittest.skipIf(LACKING, f"verbs: {LACKING}")
+    def test_what_the_study_changes(self):
+        steps = study_steps()
+        self.assertTrue(steps, "no program was built")
+        for step in steps:
+            with self.subTest(step=step.name):
+                self.passed(step.name)
+
+    @unittest.skipIf(LACKING, f"verbs: {LACKING}")
+    def test_layers_are_measured_beside_the_bare_adapter(self):
+        text = self.passed("layers")
+        self.assertNotIn("failed, left out", text)
+        self.assertRegex(text, r"Bare reads and writes of an adapter +(holds here|is different here)")
+        self.assertIn("RDMA writes</span>", text)
 
     def figures(self, name):
         """What rank 0 of p2p.remapped says of its adapter."""

@@ -140,15 +140,43 @@ class Layers(TraceTest):
         self.assertNotIn("left out", run.stdout)
         summary = run.stdout[run.stdout.index("Latency of the basic design"):]
         unknown = [line for line in summary.splitlines() if "Not measured" in line]
-        self.assertEqual(len(unknown), 8, summary)  # those of an adapter
+        self.assertEqual(len(unknown), 19, summary)  # those of an adapter
         page = (self.root / "l.html").read_text()
-        for part in ("random-ring", "In a burst".lower(), "post rts", "Writes for 8 bytes: 3 basic, 1 with"):
+        for part in ("random-ring", "slowest pair", "barrier, all ranks", "derived type", "MPI_Sendrecv",
+                     "MPI_Allreduce", "In a burst".lower(), "post rts", "Writes for 8 bytes: 3 basic, 1 with"):
             self.assertIn(part, page)
         self.assertRegex(summary, "Exchanges of a long message +holds here")
         # A count, as times depend on the machine. How often the others sleep depends on it, too: what has come by then
         # is taken without.
         disturbed = re.search(r"the thread was woken \S+ times; .* (\S+) times\.", summary)
         self.assertLess(float(disturbed[1]), 0.1, summary)
+
+    def test_what_is_over_time_is_left_out_and_said(self):
+        run = self.fulmar("bench", "layers", "--quick", "--networks", "shm", "--seconds", "1", "--html", "l.html")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertRegex(run.stdout, r"the time is over: \d+ settings are left out")
+        self.assertIn("the time is over: calls and stages are left out", run.stdout)
+        self.assertIn("What is done for each message", (self.root / "l.html").read_text())
+
+    def counted_over_libfabric(self, **variables):
+        """Counters for each message of 1 MiB, over libfabric's own tcp, which reads and writes memory of peers, too."""
+        if not re.search("^  ofi +on ", self.fulmar("info").stdout, re.MULTILINE):
+            self.skipTest("no libfabric")
+        run = self.fulmar("bench", "latency", "--sizes", "1048576", "--milliseconds", "1", "--counts", "1048576",
+                          "--json", "c.json", FULMAR_FABRIC="ofi", **variables)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        counts = json.loads((self.root / "c.json").read_text())["counts"]
+        return {count["name"]: count["per_message"] for count in counts}
+
+    def test_what_is_inlined_is_not_moved_by_adapters(self):
+        for way, moved in (("fetch", "device_fetched_messages"), ("put", "device_put_messages")):
+            for inlined in (0, 1984):
+                counts = self.counted_over_libfabric(FULMAR_RDMA=way, FULMAR_RDMA_INLINE=str(inlined))
+                self.assertEqual((counts[moved], counts["device_remote_bytes"]), (1, 1048576 - inlined), counts)
+
+    def test_a_put_whose_end_is_told_apart_moves_the_same(self):
+        counts = self.counted_over_libfabric(FULMAR_RDMA="put", FULMAR_RDMA_FIN="apart")
+        self.assertEqual((counts["device_put_messages"], counts["device_remote_bytes"]), (1, 1048576), counts)
 
 
 if __name__ == "__main__":

@@ -105,6 +105,10 @@ CLI::App* add_layers(CLI::App& bench, LayersArguments& arguments) {
       ->delimiter(',')
       ->check(CLI::IsMember({"shm", "verbs"}));
   command->add_flag("--quick", arguments.quick, "less time, less certainty");
+  command
+      ->add_option("--seconds", arguments.options.seconds,
+                   "begin nothing more after so many seconds, and draw what there is (no limit)")
+      ->check(CLI::Range(1.0, 1e6));
   return command;
 }
 

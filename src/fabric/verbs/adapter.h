@@ -14,9 +14,9 @@
 #include "fabric/provider.h"
 #include "wire/verbs_card.h"
 
-/// A port of an adapter, with one completion queue and one shared receive queue, as far as this
-/// provider uses it. The seam between what libibverbs does (ibverbs/, the only place that sees its
-/// headers) and what is made of it: tests put adapters of their own behind it.
+/// A port of an adapter, with one completion queue (or two) and one shared receive queue, as far as
+/// this provider uses it. The seam between what libibverbs does (ibverbs/, the only place that sees
+/// its headers) and what is made of it: tests put adapters of their own behind it.
 ///
 /// The orders of a queue are messages into buffers that the peer has posted, reads of its memory
 /// (`fetch`), writes into it (`put`) and changes of eight bytes of it (`change`, which in all that

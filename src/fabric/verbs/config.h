@@ -40,10 +40,18 @@ struct EndedSend {
   Sent how = Sent::done;
 };
 
+/// Where an adapter tells that an order has ended. For studies: one queue is what this provider is
+/// made for.
+enum class CompletionQueues : std::uint8_t {
+  one,  ///< for messages that came and for own orders
+  two,  ///< for each of these one
+};
+
 /// Who we are, and whom the provider calls.
 struct Config {
   std::uint32_t self = 0;
   std::uint32_t size = 1;
+  CompletionQueues completion_queues = CompletionQueues::one;
   void* owner = nullptr;
   /// The address() of a peer; called once for each that is sent to, may block. An error makes the
   /// peer lost.

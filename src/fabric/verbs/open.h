@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "fabric/verbs/adapter.h"
+#include "fabric/verbs/config.h"
 
 /// The way to libibverbs, which is opened at run time: programs that need no such network do
 /// without it. A build without its headers has this interface, too, and says so.
@@ -18,6 +19,7 @@ struct Wish {
   std::size_t receive_depth = 256;
   std::size_t send_depth = 128;         ///< of a queue
   std::size_t completion_depth = 2048;  ///< sends on the way, of all queues
+  CompletionQueues completion_queues = CompletionQueues::one;
   const char* library = "libibverbs.so.1";
 };
 

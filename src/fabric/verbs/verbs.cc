@@ -18,6 +18,7 @@ base::Result<std::unique_ptr<Verbs>> Verbs::open(const verbs::Config& config,
                                                  std::unique_ptr<verbs::Introducer> introducer) {
   verbs::Wish wish;
   wish.device = device;
+  wish.completion_queues = config.completion_queues;
   auto adapter = verbs::open_adapter(wish);
   if (adapter.failed()) return adapter.error();
   return open_over(config, std::move(*adapter), std::move(introducer));

@@ -3,12 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "fulmar/layers/jobs.h"
 #include "fulmar/layers/page.h"
 #include "fulmar/layers/study.h"
 #include "fulmar/layers/verdicts.h"
@@ -27,15 +25,21 @@ double ns_of(std::size_t bytes, double megabytes) {
   return static_cast<double>(bytes) * 1000 / megabytes;
 }
 
-/// A setting that takes `ns` for 8 bytes, in rings too, and moves `megabytes` a second of long
-/// messages.
+/// A setting that takes `ns` for 8 bytes, in rings and calls, too, and moves `megabytes` a second
+/// of long messages.
 Results result(double ns, double megabytes) {
   Results results;
   add(results, "latency", 8, ns);
+  add(results, "exchange", 8, ns);
+  add(results, "allreduce", 8, ns);
+  series_of(results, "pairs", 4).points.push_back({8, ns, 0.9 * ns, 1.2 * ns, 1, 1});
   add(results, "ring", 8, ns, 4);
   add(results, "random-ring", 8, ns, 4);
+  add(results, "barrier", 0, ns);
+  add(results, "barrier", 0, 3 * ns, 4);
   for (std::size_t bytes = 1024; bytes <= std::size_t{4} << 20; bytes *= 2) {
     add(results, "latency", bytes, ns_of(bytes, megabytes));
+    add(results, "typed", bytes, ns_of(bytes, megabytes));
     add(results, "exchange", bytes, ns_of(bytes, 2 * megabytes));
     add(results, "burst", bytes, ns_of(bytes, megabytes));
     add(results, "bandwidth", bytes, ns_of(bytes, megabytes));
@@ -45,8 +49,7 @@ Results result(double ns, double megabytes) {
 }
 
 /// A burst as the paper on RWAPI shows it of MPI: a fall between 1 and 2 KiB, the peak at 256 KiB.
-Results late_burst() {
-  Results results = result(5000, 500);
+Results late_burst(Results results) {
   for (measure::Point& point : series_of(results, "burst", 2).points) {
     const double megabytes = point.bytes == 1024         ? 200
                              : point.bytes == 2048       ? 120
@@ -57,9 +60,50 @@ Results late_burst() {
   return results;
 }
 
+/// The time of one size of a test.
+double& time_of(Results& results, const char* test, std::size_t bytes, int ranks = 2) {
+  auto& points = series_of(results, test, ranks).points;
+  return std::find_if(points.begin(), points.end(),
+                      [&](const measure::Point& at) { return at.bytes == bytes; })
+      ->median_ns;
+}
+
+/// Over an adapter, as the papers found.
+void add_adapter(Measured& measured) {
+  measured["verbs-packets"] = result(5000, 400);
+  measured["verbs-unkept"] = result(5000, 130);
+  time_of(measured["verbs-unkept"], "exchange", 1U << 20) *= 1.3;
+  measured["verbs-put"] = result(5000, 800);
+  measured["verbs-fetch-unkept"] = result(5000, 150);
+  measured["verbs-fetch"] = result(5000, 820);
+  measured["verbs-basic"] = result(18600, 230);
+  measured["verbs-piggyback"] = result(7400, 300);
+  measured["verbs-pipeline"] = result(7400, 520);
+  measured["verbs-zerocopy"] = result(7600, 857);
+  measured["verbs-zerowrite"] = result(7600, 900);
+  measured["verbs-ch3"] = result(7300, 900);
+  measured["verbs-default"] = late_burst(result(7000, 860));
+  for (const std::size_t bytes : {1U << 10, 1U << 17}) {
+    add(measured["raw-verbs"], "raw-verbs-read", bytes, ns_of(bytes, 700));
+    add(measured["raw-verbs"], "raw-verbs-write", bytes, ns_of(bytes, 870));
+  }
+  add(measured["raw-verbs"], "raw-verbs", 8, 6600);
+  measured["verbs-read"] = result(5000, 300);
+  measured["verbs-read-inlined"] = result(5000, 280);
+  measured["verbs-two-queues"] = result(5000, 295);
+  measured["verbs-write"] = result(5000, 250);
+  measured["verbs-write-inlined"] = result(5000, 230);
+  measured["verbs-write-apart"] = result(5000, 240);
+  measured["verbs-polls"] = result(3870, 270);
+  measured["verbs-thread-aside"] = result(3870, 270);
+  measured["verbs-sleeps"] = result(14700, 150);
+  measured["verbs-thread-only"] = result(22760, 125);
+}
+
 /// As the papers found.
 Measured as_in_the_papers() {
   Measured measured;
+  add_adapter(measured);
   measured["basic"] = result(18600, 230);
   measured["piggyback"] = result(7400, 300);
   measured["pipeline"] = result(7400, 520);
@@ -73,26 +117,16 @@ Measured as_in_the_papers() {
   measured["channel"] = result(5600, 650);
   measured["ch3"] = result(5300, 840);
   measured["adi3"] = result(4900, 840);
-  measured["default"] = late_burst();
+  time_of(measured["adi3"], "barrier", 0, 2) = 6000;
+  time_of(measured["adi3"], "barrier", 0, 4) = 18000;
+  measured["default"] = late_burst(result(5000, 500));
+  time_of(measured["default"], "typed", 4096) += 400;
   measured["copied"] = result(5000, 400);
   measured["reached"] = result(5000, 130);
   measured["polls"] = result(3870, 0.3);
   measured["thread-aside"] = result(3870, 0.3);
   measured["sleeps"] = result(14700, 0.15);
   measured["thread-only"] = result(22760, 0.12);
-  measured["verbs-packets"] = result(5000, 400);
-  measured["verbs-unkept"] = result(5000, 130);
-  measured["verbs-put"] = result(5000, 800);
-  measured["verbs-fetch-unkept"] = result(5000, 150);
-  measured["verbs-fetch"] = result(5000, 820);
-  measured["verbs-basic"] = result(18600, 230);
-  measured["verbs-piggyback"] = result(7400, 300);
-  measured["verbs-pipeline"] = result(7400, 520);
-  measured["verbs-zerocopy"] = result(7600, 857);
-  measured["verbs-zerowrite"] = result(7600, 900);
-  measured["verbs-default"] = result(7000, 860);
-  measured["verbs-read"] = result(5000, 300);
-  measured["verbs-write"] = result(5000, 250);
   add(measured["raw"], "raw-ring", 8, 4500);
   return measured;
 }
@@ -111,9 +145,14 @@ TEST(Figures, nothing_holds_where_all_are_alike) {
     measured[setting.name] = result(5000, 800);
   }
   add(measured["raw"], "raw-ring", 8, 1000);
+  add(measured["raw-verbs"], "raw-verbs-read", 1U << 17, 1000);
+  add(measured["raw-verbs"], "raw-verbs-write", 1U << 17, 1000);
+  add(measured["raw-verbs"], "raw-verbs", 8, 1000);
   for (const Figure& figure : figures()) {
     const bool alike_is_what_was_found =
-        figure.judge == judge_short_zerocopy || figure.judge == judge_both_ways;
+        figure.judge == judge_short_zerocopy || figure.judge == judge_both_ways ||
+        figure.judge == judge_adapter_both_ways || figure.judge == judge_chained ||
+        figure.judge == judge_queues;
     EXPECT_EQ(figure.judge(measured).outcome,
               alike_is_what_was_found ? Outcome::holds : Outcome::differs)
         << figure.title;
@@ -128,7 +167,7 @@ TEST(Figures, without_figures_nothing_is_claimed) {
 }
 
 TEST(Figures, ask_for_settings_that_there_are) {
-  std::set<std::string> names;
+  std::set<std::string> names{"raw-verbs"};
   for (const Setting& setting : settings()) {
     EXPECT_TRUE(names.insert(setting.name).second) << setting.name;
   }
@@ -151,6 +190,7 @@ TEST(Figures, draw_what_the_settings_measure) {
   const std::vector<Setting> all = settings();
   for (const Figure& figure : figures()) {
     for (const Curve& curve : figure.curves) {
+      if (curve.setting == "raw-verbs") continue;
       const auto setting = std::find_if(
           all.begin(), all.end(), [&](const Setting& at) { return at.name == curve.setting; });
       ASSERT_NE(setting, all.end()) << curve.setting;
@@ -198,7 +238,7 @@ TEST(Figures, a_burst_that_grows_early_differs) {
   EXPECT_EQ(verdict.outcome, Outcome::differs);
   EXPECT_NE(verdict.here.find("from 1 KiB on, and falls back nowhere"), std::string::npos)
       << verdict.here;
-  measured["default"] = late_burst();
+  measured["default"] = late_burst(result(5000, 500));
   EXPECT_NE(judge_burst(measured).here.find("falls to 60 % from 1 KiB to 2 KiB"), std::string::npos)
       << judge_burst(measured).here;
 }
@@ -209,47 +249,6 @@ TEST(Figures, kept_memory_is_counted) {
   measured["verbs-put"].counts = {{"device_memory_opened", 1U << 20, 0}};
   EXPECT_NE(judge_kept(measured).here.find("Memory was opened 2 times a message, and 0 times."),
             std::string::npos);
-}
-
-TEST(Jobs, take_nothing_of_a_setting_from_outside) {
-  ::setenv("FULMAR_CHANNEL", "basic", 1);
-  ::setenv("FULMAR_KEPT_MEMORY", "0", 1);
-  ::setenv("FULMAR_YIELD", "always", 1);
-  const auto words = environment_with({{"FULMAR_RDMA", "put"}});
-  const auto has = [&](const char* word) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-  };
-  EXPECT_TRUE(has("FULMAR_RDMA=put"));
-  EXPECT_TRUE(has("FULMAR_YIELD=always"));
-  EXPECT_FALSE(has("FULMAR_CHANNEL=basic"));
-  EXPECT_FALSE(has("FULMAR_KEPT_MEMORY=0"));
-  for (const char* name : {"FULMAR_CHANNEL", "FULMAR_KEPT_MEMORY", "FULMAR_YIELD"}) {
-    ::unsetenv(name);
-  }
-}
-
-/// Every setting is taken out of the environment of the others.
-TEST(Jobs, know_what_settings_set) {
-  for (const Setting& setting : settings()) {
-    for (const auto& [name, value] : setting.environment) {
-      ::setenv(name.c_str(), "outside", 1);
-      for (const std::string& word : environment_with({})) {
-        EXPECT_FALSE(word.starts_with(name + "=")) << word;
-      }
-      ::unsetenv(name.c_str());
-    }
-  }
-}
-
-TEST(Jobs, are_told_sizes_and_ranks) {
-  const Programs programs{"fulmar", "mpiexec", ""};
-  layers::Run run{{"ring"}, {8, 64, 128}, layers::Run::Ranks::all};
-  const std::vector<std::string> expected{"mpiexec",        "-n",   "6",       "fulmar",
-                                          "bench",          "ring", "--sizes", "8,64",
-                                          "--milliseconds", "10",   "--json",  "file"};
-  EXPECT_EQ(command_of(run, programs, {10, 64, 6}, "file"), expected);
-  run.ranks = layers::Run::Ranks::two;
-  EXPECT_EQ(command_of(run, programs, {10, 64, 6}, "file")[2], "2");
 }
 
 /// A tree in which so many messages were announced, answered and ended.
@@ -333,6 +332,90 @@ TEST(LayersPage, needs_nothing_else_and_says_what_holds) {
   EXPECT_NE(page(measured).find("This is different here."), std::string::npos);
 }
 
+/// The papers' figures by what must be there for them: nothing of the list is only in words.
+TEST(Figures, cover_what_the_papers_show) {
+  std::string all;
+  for (const Figure& figure : figures()) {
+    all += figure.paper + "\n";
+  }
+  for (const char* wanted :
+       {"InfiniBand, figures 4 and 6", "InfiniBand, figure 7", "figures 5 and 8", "figure 9",
+        "figure 11", "figures 13 and 14", "figure 15", "point-to-point", "HPCC latency",
+        "Chemnitz, figure 5", "Chemnitz, figure 6", "Chemnitz, figures 7 to 9",
+        "bidirectional ping-pong", "ping-pong and burst", "Elan4, figure 7", "Elan4, figure 8",
+        "Elan4, figure 9", "Elan4, table 1"}) {
+    EXPECT_NE(all.find(wanted), std::string::npos) << wanted;
+  }
+}
+
+TEST(Figures, adapters_have_theirs_of_verbs_alone) {
+  for (const Figure& figure : adapter_figures()) {
+    for (const Curve& curve : figure.curves) {
+      EXPECT_TRUE(curve.setting.starts_with("verbs-") || curve.setting == "raw-verbs")
+          << figure.title << ": " << curve.setting;
+    }
+  }
+}
+
+TEST(Figures, inlined_data_are_counted) {
+  Measured measured = as_in_the_papers();
+  measured["verbs-read"].counts = {{"device_remote_bytes", 1U << 20, 1048576}};
+  measured["verbs-read-inlined"].counts = {{"device_remote_bytes", 1U << 20, 1048576 - 1984}};
+  const Verdict verdict = judge_inlined(measured);
+  EXPECT_NE(verdict.here.find("all but 0 bytes, and all but 1984."), std::string::npos)
+      << verdict.here;
+  measured["verbs-write-inlined"] = result(5000, 300);
+  EXPECT_EQ(judge_inlined(measured).outcome, Outcome::differs);
+}
+
+TEST(Figures, a_chain_that_gains_much_is_not_what_was_found) {
+  Measured measured = as_in_the_papers();
+  measured["verbs-write-apart"] = result(5000, 150);
+  EXPECT_EQ(judge_chained(measured).outcome, Outcome::differs);
+  measured["verbs-write-apart"] = result(5000, 300);
+  EXPECT_EQ(judge_chained(measured).outcome, Outcome::differs);
+}
+
+TEST(Figures, a_second_queue_that_costs_or_gains_differs) {
+  Measured measured = as_in_the_papers();
+  for (const double megabytes : {250.0, 350.0}) {
+    measured["verbs-two-queues"] = result(5000, megabytes);
+    EXPECT_EQ(judge_queues(measured).outcome, Outcome::differs);
+  }
+}
+
+TEST(Figures, registering_that_costs_the_same_both_ways_differs) {
+  Measured measured = as_in_the_papers();
+  time_of(measured["verbs-unkept"], "exchange", 1U << 20) /= 1.3;
+  EXPECT_EQ(judge_kept(measured).outcome, Outcome::holds);
+  EXPECT_EQ(judge_kept_both_ways(measured).outcome, Outcome::differs);
+}
+
+TEST(Figures, barriers_of_few_and_of_many_ranks_are_told_apart) {
+  const Verdict verdict = judge_calls(as_in_the_papers());
+  EXPECT_EQ(verdict.here,
+            "A barrier of two ranks: 5.3 µs as CH3, 6 as ADI3. A barrier of all ranks: 15.9 µs as "
+            "CH3, 18 as ADI3.");
+}
+
+/// Beside an adapter its own limits, and the memory's beside memory.
+TEST(LayersPage, draws_the_bare_adapter_beside_what_is_built_on_it) {
+  Measured measured = as_in_the_papers();
+  EXPECT_NE(page(measured).find("bare RDMA writes, no MPI"), std::string::npos);
+  EXPECT_NE(page(measured).find("bare ring, no MPI"), std::string::npos);
+  measured.erase("raw-verbs");
+  EXPECT_EQ(page(measured).find("bare RDMA writes, no MPI"), std::string::npos);
+  EXPECT_EQ(page(measured).find("RDMA reads"), std::string::npos);
+}
+
+TEST(LayersPage, draws_the_spread_of_pairs) {
+  const std::string html = page(as_in_the_papers());
+  for (const char* dot : {"CH3, fastest pair: 4.77 µs", "CH3, mean of all pairs: 5.3 µs",
+                          "CH3, slowest pair: 6.36 µs", "CH3, barrier, all ranks: 15.9 µs"}) {
+    EXPECT_NE(html.find(dot), std::string::npos) << dot;
+  }
+}
+
 TEST(LayersPage, draws_rings_as_rows) {
   const std::string html = page(as_in_the_papers());
   EXPECT_NE(html.find("random-ring"), std::string::npos);
@@ -343,7 +426,9 @@ TEST(LayersPage, leaves_out_adapters_that_are_not_there) {
   Measured measured = as_in_the_papers();
   EXPECT_NE(page(measured).find("with kept registrations"), std::string::npos);
   EXPECT_NE(page(measured).find("four designs over an adapter"), std::string::npos);
-  std::erase_if(measured, [](const auto& item) { return item.first.starts_with("verbs-"); });
+  std::erase_if(measured, [](const auto& item) {
+    return item.first.starts_with("verbs-") || item.first == "raw-verbs";
+  });
   EXPECT_EQ(page(measured).find("with kept registrations"), std::string::npos);
   EXPECT_EQ(page(measured).find("four designs over an adapter"), std::string::npos);
 }

@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fulmar/measure/batches.h"
 #include "fulmar/measure/json.h"
+#include "fulmar/measure/pairs.h"
 #include "fulmar/measure/plan.h"
 #include "fulmar/measure/results.h"
 #include "fulmar/measure/rings.h"
@@ -184,6 +187,24 @@ TEST(Rings, neighbours_name_each_other) {
   }
   EXPECT_EQ(neighbours_in({0, 1, 2}, 0).before, 2);
   EXPECT_EQ(neighbours_in({0, 1, 2}, 2).behind, 0);
+}
+
+TEST(Pairs, are_all_there_once) {
+  EXPECT_EQ(pairs_of(2), (std::vector<std::pair<int, int>>{{0, 1}}));
+  const auto pairs = pairs_of(5);
+  EXPECT_EQ(pairs.size(), 10U);
+  for (const auto& [first, second] : pairs) EXPECT_LT(first, second);
+  EXPECT_EQ(std::set(pairs.begin(), pairs.end()).size(), pairs.size());
+}
+
+TEST(Pairs, stand_together_as_mean_fastest_and_slowest) {
+  const Point point = over_pairs({{8, 100, 90, 120, 50, 5}, {8, 200, 190, 220, 30, 3}});
+  EXPECT_EQ(point.bytes, 8U);
+  EXPECT_EQ(point.median_ns, 150);
+  EXPECT_EQ(point.low_ns, 100);
+  EXPECT_EQ(point.high_ns, 200);
+  EXPECT_EQ(point.operations, 80U);
+  EXPECT_EQ(point.batches, 8U);
 }
 
 TEST(Plan, point_to_point_steps_go_by_size_and_collectives_come_last) {

@@ -40,6 +40,10 @@ Heading heading(Kind test) {
       return {"exchange", "MB/s"};
     case Kind::burst:
       return {"burst", "MB/s"};
+    case Kind::typed:
+      return {"typed", "us"};
+    case Kind::pairs:
+      return {"pairs", "us"};
     case Kind::ring:
       return {"ring", "us"};
     case Kind::random_ring:

@@ -21,11 +21,11 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What settings may set: without a value of theirs each has its default.
-constexpr std::array<std::string_view, 13> studied = {
-    "FULMAR_CHANNEL",        "FULMAR_CHUNK_BYTES", "FULMAR_STACK",       "FULMAR_RDMA",
-    "FULMAR_RDMA_BYTES",     "FULMAR_EAGER_BYTES", "FULMAR_KEPT_MEMORY", "FULMAR_FABRIC",
-    "FULMAR_LONG_COPY",      "FULMAR_SHARE_BYTES", "FULMAR_TRACE",       "FULMAR_WAIT",
-    "FULMAR_PROGRESS_THREAD"};
+constexpr std::array<std::string_view, 16> studied = {
+    "FULMAR_RDMA_INLINE", "FULMAR_RDMA_FIN", "FULMAR_CHANNEL",         "FULMAR_CHUNK_BYTES",
+    "FULMAR_STACK",       "FULMAR_RDMA",     "FULMAR_RDMA_BYTES",      "FULMAR_EAGER_BYTES",
+    "FULMAR_KEPT_MEMORY", "FULMAR_FABRIC",   "FULMAR_LONG_COPY",       "FULMAR_SHARE_BYTES",
+    "FULMAR_TRACE",       "FULMAR_WAIT",     "FULMAR_PROGRESS_THREAD", "FULMAR_VERBS_QUEUES"};
 
 std::vector<char*> pointers_to(std::vector<std::string>& words) {
   std::vector<char*> pointers;
@@ -98,6 +98,18 @@ int run_program(std::vector<std::string> words, std::vector<std::string> environ
     }
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+void add_results(measure::Results& all, const measure::Results& more) {
+  for (const measure::Series& from : more.series) {
+    auto& points = measure::series_of(all, from.test, from.ranks).points;
+    points.insert(points.end(), from.points.begin(), from.points.end());
+    const auto smaller = [](const auto& a, const auto& b) { return a.bytes < b.bytes; };
+    const auto equal = [](const auto& a, const auto& b) { return a.bytes == b.bytes; };
+    std::stable_sort(points.begin(), points.end(), smaller);
+    points.erase(std::unique(points.begin(), points.end(), equal), points.end());
+  }
+  all.counts.insert(all.counts.end(), more.counts.begin(), more.counts.end());
 }
 
 std::vector<std::string> command_of(const Run& run, const Programs& programs, const Effort& effort,

@@ -49,6 +49,10 @@ std::vector<std::string> environment_with(const Environment& settings);
 /// started or was killed.
 int run_program(std::vector<std::string> words, std::vector<std::string> environment);
 
+/// Adds what another job of the same setting found: sizes of a test that are there stay as they
+/// are.
+void add_results(measure::Results& all, const measure::Results& more);
+
 /// How much to measure.
 struct Effort {
   double milliseconds = 60;        ///< for one figure

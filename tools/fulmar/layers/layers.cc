@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <optional>
 
@@ -60,8 +61,7 @@ std::optional<measure::Results> measure_setting(const Setting& setting, const Be
       all = std::move(results);
       continue;
     }
-    all->series.insert(all->series.end(), results->series.begin(), results->series.end());
-    all->counts.insert(all->counts.end(), results->counts.begin(), results->counts.end());
+    add_results(*all, *results);
   }
   return all;
 }
@@ -71,19 +71,20 @@ void say(const std::string& text) {
   std::fflush(stdout);
 }
 
-void measure_raw(const Bench& bench, Measured& measured) {
+/// `tests`: of fulmar-raw; `name`: of what they found.
+void measure_raw(const Bench& bench, const char* name, const char* tests, Measured& measured) {
   if (bench.programs.raw.empty()) {
     say("the bare machine: fulmar-raw is not beside this program, left out");
     return;
   }
-  say("the bare machine");
+  say(std::string("the bare machine: ") + tests);
   const std::string file = bench.scratch.path("raw.json");
   std::string problem;
-  if (run_program({bench.programs.raw, "--tests", "raw-ring,raw-ring-stream,raw-pipe-stream",
-                   "--milliseconds", fmt::format("{}", bench.effort.milliseconds), "--json", file},
+  if (run_program({bench.programs.raw, "--tests", tests, "--milliseconds",
+                   fmt::format("{}", bench.effort.milliseconds), "--json", file},
                   environment_with({})) == 0) {
     if (auto results = read_results(file, problem)) {
-      measured["raw"] = std::move(*results);
+      measured[name] = std::move(*results);
     }
   }
 }
@@ -112,18 +113,38 @@ std::vector<Item> chosen(std::vector<Item> all, const Options& options) {
   return all;
 }
 
-void measure_all(const Bench& bench, Measured& measured) {
+/// Since the study began.
+class Stopwatch {
+ public:
+  [[nodiscard]] bool is_over(const Options& options) const {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin_;
+    return options.seconds > 0 && passed.count() > options.seconds;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+void measure_all(const Bench& bench, const Stopwatch& watch, Measured& measured) {
   const std::vector<Setting> wanted = chosen(settings(), bench.options);
   if (bench.options.networks.empty() && !has_adapter()) {
     say("no RDMA adapter with an active port: the figures over verbs are left out");
   }
-  const bool on_shm = std::any_of(wanted.begin(), wanted.end(), [](const Setting& setting) {
-    return setting.network == Network::shm;
-  });
-  if (on_shm) {
-    measure_raw(bench, measured);
+  const auto uses = [&](Network network) {
+    return std::any_of(wanted.begin(), wanted.end(),
+                       [&](const Setting& setting) { return setting.network == network; });
+  };
+  if (uses(Network::shm)) {
+    measure_raw(bench, "raw", "raw-ring,raw-ring-stream,raw-pipe-stream", measured);
+  }
+  if (uses(Network::verbs)) {
+    measure_raw(bench, "raw-verbs", "raw-verbs,raw-verbs-write,raw-verbs-read", measured);
   }
   for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (watch.is_over(bench.options)) {
+      say(fmt::format("the time is over: {} settings are left out", wanted.size() - i));
+      return;
+    }
     std::string how;
     for (const auto& [name, value] : wanted[i].environment) {
       how += " " + name + "=" + value;
@@ -138,16 +159,20 @@ void measure_all(const Bench& bench, Measured& measured) {
 }
 
 /// Messages that are traced: few, so that the ring holds them all.
-void trace_all(const Bench& bench, Trees& trees) {
+void trace_all(const Bench& bench, const Stopwatch& watch, Trees& trees) {
   Effort effort = bench.effort;
   effort.milliseconds = 1;
   effort.largest = SIZE_MAX;
   for (const Traced& run : chosen(traced_runs(), bench.options)) {
+    if (watch.is_over(bench.options)) {
+      say("the time is over: calls and stages are left out");
+      return;
+    }
     say("calls and stages: " + run.title);
     const std::string folder = bench.scratch.path("trace-" + run.name);
     Environment environment = run.environment;
     environment.emplace_back("FULMAR_TRACE", folder);
-    const auto words = command_of({{"latency"}, {run.bytes}}, bench.programs, effort,
+    const auto words = command_of({{run.test}, {run.bytes}}, bench.programs, effort,
                                   bench.scratch.path("trace.json"));
     std::string problem;
     const bool done = run_program(words, environment_with(environment)) == 0;
@@ -174,9 +199,10 @@ int run(const Options& options) {
     return 1;
   }
   Measured measured;
-  measure_all(bench, measured);
+  const Stopwatch watch;
+  measure_all(bench, watch, measured);
   Trees trees;
-  trace_all(bench, trees);
+  trace_all(bench, watch, trees);
   if (measured.empty()) {
     fmt::print(stderr, "fulmar bench layers: nothing could be measured with {}\n",
                programs->mpiexec);

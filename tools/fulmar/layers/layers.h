@@ -15,6 +15,7 @@ struct Options {
   std::size_t largest = SIZE_MAX;     ///< bytes of a message; sizes above are left out
   std::string html = "layers.html";   ///< the page to write
   int ranks = 0;                      ///< of rings; 0: as many as there are cores, but 4 to 16
+  double seconds = 0;                 ///< after which nothing more is begun; 0: no limit
   std::vector<std::string> networks;  ///< "shm", "verbs"; empty: those that this host has
 };
 

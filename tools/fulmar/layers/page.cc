@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 
+#include "fulmar/layers/reading.h"
 #include "fulmar/report/chart.h"
 #include "fulmar/report/series.h"
 #include "fulmar/report/style_sheet.h"
@@ -22,14 +24,17 @@ using report::Line;
 
 /// What the bare machine can do, by the tests of fulmar-raw.
 struct Limit {
+  const char* measured;
   Figure::Form form;
   const char* raw_test;
   const char* label;
 };
 constexpr Limit limits[] = {
-    {Figure::Form::microseconds, "raw-ring", "bare ring, no MPI"},
-    {Figure::Form::megabytes, "raw-ring-stream", "bare ring, no MPI"},
-    {Figure::Form::megabytes, "raw-pipe-stream", "bare copy through memory, no MPI"},
+    {"raw", Figure::Form::microseconds, "raw-ring", "bare ring, no MPI"},
+    {"raw", Figure::Form::megabytes, "raw-ring-stream", "bare ring, no MPI"},
+    {"raw", Figure::Form::megabytes, "raw-pipe-stream", "bare copy through memory, no MPI"},
+    {"raw-verbs", Figure::Form::microseconds, "raw-verbs", "bare RDMA write, no MPI"},
+    {"raw-verbs", Figure::Form::megabytes, "raw-verbs-write", "bare RDMA writes, no MPI"},
 };
 
 constexpr std::array counters = {
@@ -42,6 +47,7 @@ constexpr std::array counters = {
     std::pair{"device_rendezvous_sends", "announcements"},
     std::pair{"device_fetched_messages", "read by adapters"},
     std::pair{"device_put_messages", "written by adapters"},
+    std::pair{"device_remote_bytes", "bytes moved by adapters"},
     std::pair{"device_memory_opened", "times memory was opened"},
     std::pair{"device_sleeps", "sleeps of the program"},
     std::pair{"device_thread_wakeups", "wakeups of the thread"},
@@ -81,21 +87,21 @@ std::string label_of(const Curve& curve) {
   return !curve.label.empty() ? curve.label : setting != nullptr ? setting->label : curve.setting;
 }
 
-/// The bare machine has no adapter: beside one it says nothing.
-bool has_limits(const Figure& figure) {
-  return std::all_of(figure.curves.begin(), figure.curves.end(), [](const Curve& curve) {
-    const Setting* setting = setting_of(curve.setting);
-    return setting == nullptr || setting->network == Network::shm;
-  });
+/// What stands beside the settings of a figure: nothing beside bare figures themselves.
+const char* limits_of(const Figure& figure) {
+  const Setting* setting = setting_of(figure.curves.front().setting);
+  return setting == nullptr ? "" : setting->network == Network::shm ? "raw" : "raw-verbs";
 }
 
 Chart chart_of(const Figure& figure, const Measured& measured) {
   const bool latency = figure.form == Figure::Form::microseconds;
   Chart chart{figure.title, latency ? "µs one way" : "MB/s", report::Scale::linear, {}};
-  const auto raw = measured.find("raw");
+  const char* limited_by = limits_of(figure);
+  const auto raw = measured.find(limited_by);
   std::size_t drawn = 0;
   for (const Limit& limit : limits) {
-    if (raw != measured.end() && figure.form == limit.form && has_limits(figure)) {
+    if (raw != measured.end() && figure.form == limit.form &&
+        limit.measured == std::string_view(limited_by)) {
       add_curve(chart, figure, raw->second, limit.raw_test,
                 {limit.label, "raw" + std::to_string(drawn++), Line::dashed, {}});
     }
@@ -111,6 +117,20 @@ Chart chart_of(const Figure& figure, const Measured& measured) {
   return chart;
 }
 
+const measure::Point* point_of(const measure::Results& results, const Curve& curve,
+                               std::size_t bytes) {
+  const bool has_size = curve.test != "barrier";
+  return measure::find_point(series_of_team(results, curve.test, curve.team), has_size ? bytes : 0);
+}
+
+/// The point with that figure in the middle.
+measure::Point asked_for(measure::Point point, Curve::Of of) {
+  point.median_ns = of == Curve::Of::low    ? point.low_ns
+                    : of == Curve::Of::high ? point.high_ns
+                                            : point.median_ns;
+  return point;
+}
+
 /// A row for each test, with a dot for each setting.
 std::vector<report::DotRow> rows_of(const Figure& figure, const Measured& measured) {
   std::vector<report::DotRow> rows;
@@ -118,9 +138,7 @@ std::vector<report::DotRow> rows_of(const Figure& figure, const Measured& measur
   for (const Curve& curve : figure.curves) {
     const auto found = measured.find(curve.setting);
     const measure::Point* point =
-        found == measured.end()
-            ? nullptr
-            : measure::find_point(measure::find_series(found->second, curve.test), figure.largest);
+        found == measured.end() ? nullptr : point_of(found->second, curve, figure.largest);
     auto style = std::find(styles.begin(), styles.end(), curve.setting);
     if (style == styles.end()) {
       style = styles.insert(styles.end(), curve.setting);
@@ -128,12 +146,13 @@ std::vector<report::DotRow> rows_of(const Figure& figure, const Measured& measur
     if (point == nullptr) {
       continue;
     }
-    if (rows.empty() || rows.back().label != curve.test) {
-      rows.push_back({curve.test, {}});
+    const std::string& row = curve.row.empty() ? curve.test : curve.row;
+    if (rows.empty() || rows.back().label != row) {
+      rows.push_back({row, {}});
     }
     rows.back().dots.push_back({label_of(curve),
                                 report::style_of(static_cast<std::size_t>(style - styles.begin())),
-                                report::figure_of(value_of(figure), *point)});
+                                report::figure_of(value_of(figure), asked_for(*point, curve.of))});
   }
   return rows;
 }
@@ -238,13 +257,14 @@ std::string calls(const Trees& trees) {
     return "";
   }
   std::string out = "<section class='card tables'><h2>Calls and their stages</h2>\n";
-  out += fmt::format("<p class='note'>{}, section 2.3.6</p>\n", "MPICH2-CH3 device of Chemnitz");
+  out += fmt::format("<p class='note'>{}, section 2.3.6; figures 7 to 9 by their calls</p>\n",
+                     "MPICH2-CH3 device of Chemnitz");
   out += sentence(
       "A long message needed two exchanges, the rendezvous and one about addresses for RDMA; one "
       "for both would do.",
       judge_handshakes(trees));
   out +=
-      "<p class='note'>A ping-pong of MPI_Send and MPI_Recv, both ranks together. What is recorded "
+      "<p class='note'>Both ranks together. What is recorded "
       "takes time itself, and short messages go a longer way for it: read counts here, and times "
       "for what they are among each other.</p>\n";
   for (const Traced& run : traced_runs()) {
@@ -274,10 +294,10 @@ constexpr const char* method =
     "memory. Rings take all ranks, on this one machine: a random order has longer ways only where "
     "cores do not share caches. Nothing is registered in shared memory, so a registration cache "
     "shows over an adapter (verbs) alone; those figures are there where this host has one. Every "
-    "figure is the median over batches. Not shown, because this library has one way only: "
-    "announcements with data inlined (they never have any), an end of a written message that "
-    "is not chained to the last write (it always is), and two threads for two completion queues "
-    "(there is one to sleep on, whatever the number of networks). The papers: Design and "
+    "figure is the median over batches. Not shown: two threads for two completion "
+    "queues (one thread sleeps on all queues and networks at once), the service types of adapters "
+    "other than reliable connections, MPI_Put, and whole applications; other libraries stand "
+    "beside this one in what bench/compare draws. The papers: Design and "
     "Implementation of "
     "MPICH2 over InfiniBand with RDMA Support (Liu et al. 2004); the slides on the layers of "
     "MVAPICH2 (2005); RWAPI over InfiniBand (Ben Fredj, Renault); the report of Chemnitz on an "
@@ -303,7 +323,7 @@ std::string page(const Measured& measured, const Trees& trees) {
 std::string summary(const Measured& measured, const Trees& trees) {
   std::string out;
   const auto add = [&](const std::string& title, const Verdict& verdict) {
-    out += fmt::format("{:<52} {:<18} {}\n", title, word_of(verdict.outcome), verdict.here);
+    out += fmt::format("{:<76} {:<18} {}\n", title, word_of(verdict.outcome), verdict.here);
   };
   for (const Figure& figure : figures()) {
     add(figure.title, figure.judge(measured));

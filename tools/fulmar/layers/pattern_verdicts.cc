@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "fulmar/layers/reading.h"
 #include "fulmar/layers/verdicts.h"
@@ -113,7 +114,8 @@ Verdict judge_handshakes(const Trees& trees) {
 Verdict judge_rings(const Measured& measured) {
   std::string text;
   bool holds = true;
-  for (const char* test : {"ring", "random-ring"}) {
+  for (const auto& [test, name] : {std::pair{"pairs", "Pairs"}, std::pair{"ring", "Natural order"},
+                                   std::pair{"random-ring", "Random order"}}) {
     const auto at = [&](const char* name) { return Reading(measured, name).microseconds(8, test); };
     const auto channel = at("channel");
     const auto ch3 = at("ch3");
@@ -122,29 +124,63 @@ Verdict judge_rings(const Measured& measured) {
       return not_measured();
     }
     holds = holds && *channel > noise * *ch3 && *ch3 > noise * *adi3;
-    text += fmt::format("{}: {} µs in the channel, {} as CH3, {} as ADI3. ",
-                        text.empty() ? "Natural order" : "Random order", short_number(*channel),
+    text += fmt::format("{}: {} µs in the channel, {} as CH3, {} as ADI3. ", name,
+                        short_number(*channel), short_number(*ch3), short_number(*adi3));
+  }
+  text.pop_back();
+  return {outcome_of(holds), text};
+}
+
+Verdict judge_calls(const Measured& measured) {
+  std::string text;
+  bool holds = true;
+  for (const Curve::Team team : {Curve::Team::smallest, Curve::Team::largest}) {
+    const auto at = [&](const char* name) {
+      return Reading(measured, name).microseconds(0, "barrier", team);
+    };
+    const auto ch3 = at("ch3");
+    const auto adi3 = at("adi3");
+    if (!ch3 || !adi3) {
+      return not_measured();
+    }
+    holds = holds && *ch3 * noise < *adi3;
+    text += fmt::format("A barrier of {}: {} µs as CH3, {} as ADI3. ",
+                        team == Curve::Team::smallest ? "two ranks" : "all ranks",
                         short_number(*ch3), short_number(*adi3));
   }
   text.pop_back();
   return {outcome_of(holds), text};
 }
 
-Verdict judge_layers(const Measured& measured) {
+namespace {
+
+/// `what`: the bare way, in words.
+Verdict layers_above(std::optional<double> mpi, std::optional<double> bare, const char* what) {
   constexpr double paper_us = 0.5;
-  const auto mpi = Reading(measured, "adi3").microseconds(8);
-  const auto bare = Reading(measured, "raw").microseconds(8, "raw-ring");
   if (!mpi || !bare) {
     return not_measured();
   }
-  return {outcome_of(*mpi - *bare <= paper_us),
-          fmt::format("8 bytes: {} µs through MPI, {} through a bare ring; the layers take {} µs.",
-                      short_number(*mpi), short_number(*bare),
-                      short_number(std::max(*mpi - *bare, 0.0)))};
+  return {
+      outcome_of(*mpi - *bare <= paper_us),
+      fmt::format("8 bytes: {} µs through MPI, {} {}; the layers take {} µs.", short_number(*mpi),
+                  short_number(*bare), what, short_number(std::max(*mpi - *bare, 0.0)))};
 }
 
-Verdict judge_both_ways(const Measured& measured) {
-  const Reading reading(measured, "default");
+}  // namespace
+
+Verdict judge_layers(const Measured& measured) {
+  return layers_above(Reading(measured, "adi3").microseconds(8),
+                      Reading(measured, "raw").microseconds(8, "raw-ring"), "through a bare ring");
+}
+Verdict judge_adapter_layers(const Measured& measured) {
+  return layers_above(Reading(measured, "verbs-default").microseconds(8),
+                      Reading(measured, "raw-verbs").microseconds(8, "raw-verbs"),
+                      "as a bare RDMA write");
+}
+
+namespace {
+
+Verdict both_ways(const Reading& reading) {
   const auto one = reading.megabytes(mib, "latency");
   const auto both = reading.megabytes(mib, "exchange");
   if (!one || !both) {
@@ -155,8 +191,8 @@ Verdict judge_both_ways(const Measured& measured) {
                       short_number(*one), short_number(*both))};
 }
 
-Verdict judge_burst(const Measured& measured) {
-  const auto growth = growth_of(Reading(measured, "default").series("burst"));
+Verdict burst(const Reading& reading) {
+  const auto growth = growth_of(reading.series("burst"));
   if (!growth) {
     return not_measured();
   }
@@ -172,6 +208,15 @@ Verdict judge_burst(const Measured& measured) {
   return {outcome_of(growth->from >= late && falls), text};
 }
 
+}  // namespace
+
+Verdict judge_both_ways(const Measured& measured) { return both_ways({measured, "default"}); }
+Verdict judge_burst(const Measured& measured) { return burst({measured, "default"}); }
+Verdict judge_adapter_both_ways(const Measured& measured) {
+  return both_ways({measured, "verbs-default"});
+}
+Verdict judge_adapter_burst(const Measured& measured) { return burst({measured, "verbs-default"}); }
+
 Verdict judge_reached(const Measured& measured) {
   const auto copied = Reading(measured, "copied").megabytes(mib, "latency");
   const auto reached = Reading(measured, "reached").megabytes(mib, "latency");
@@ -185,18 +230,26 @@ Verdict judge_reached(const Measured& measured) {
 }
 
 Verdict judge_kept(const Measured& measured) { return kept(measured, "latency"); }
-Verdict judge_kept_both_ways(const Measured& measured) { return kept(measured, "exchange"); }
 
-Verdict judge_read_first(const Measured& measured) {
-  const auto read = Reading(measured, "verbs-read").microseconds(4 * kib);
-  const auto write = Reading(measured, "verbs-write").microseconds(4 * kib);
-  if (!read || !write) {
+/// The paper's device loses two thirds of the bandwidth of a ping-pong, and more than that here.
+Verdict judge_kept_both_ways(const Measured& measured) {
+  Verdict verdict = kept(measured, "exchange");
+  const auto left = [&](const char* test) -> std::optional<double> {
+    const auto packets = Reading(measured, "verbs-packets").megabytes(mib, test);
+    const auto unkept = Reading(measured, "verbs-unkept").megabytes(mib, test);
+    return packets && unkept ? std::optional(*unkept / *packets) : std::nullopt;
+  };
+  const auto one_way = left("latency");
+  const auto both = left("exchange");
+  if (verdict.outcome == Outcome::unknown || !one_way || !both) {
     return not_measured();
   }
-  return {outcome_of(*read * noise < *write),
-          fmt::format("4 KiB: {} µs by read, {} by write. Announcements carry no data here, so "
-                      "there is nothing to compare them with.",
-                      short_number(*read), short_number(*write))};
+  verdict.outcome = outcome_of(verdict.outcome == Outcome::holds && *both * noise < *one_way);
+  verdict.here += fmt::format(
+      " Without keeping it {} % of what packets move are left, in one "
+      "direction at a time {} %.",
+      short_number(100 * *both), short_number(100 * *one_way));
+  return verdict;
 }
 
 }  // namespace fulmar::layers

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 
 #include "fulmar/layers/reading.h"
@@ -18,40 +19,60 @@ namespace {
 
 using report::short_number;
 
-constexpr std::size_t short_bytes = 8;
 /// How far apart two runs of the same are on a busy machine.
 constexpr double apart = 1.25;
 
-}  // namespace
+/// Of the settings whose names begin with `prefix`.
+struct Modes {
+  const Measured& measured;
+  std::string prefix;
+  std::size_t bytes;
 
-Verdict judge_progress(const Measured& measured) {
-  const auto at = [&](const char* name) {
-    return Reading(measured, name).microseconds(short_bytes);
-  };
-  const auto polls = at("polls");
-  const auto aside = at("thread-aside");
-  const auto sleeps = at("sleeps");
-  const auto only = at("thread-only");
+  [[nodiscard]] Reading reading(const char* name) const { return {measured, prefix + name}; }
+  [[nodiscard]] std::optional<double> microseconds(const char* name) const {
+    return reading(name).microseconds(bytes);
+  }
+};
+
+/// How often each was asleep: empty where that was not counted. Counts are of short messages.
+std::string counted(const Modes& modes) {
+  constexpr std::size_t short_bytes = 8;
+  const auto slept = modes.reading("sleeps").count("device_sleeps", short_bytes);
+  const auto woken = modes.reading("thread-only").count("device_thread_wakeups", short_bytes);
+  const auto disturbed = modes.reading("thread-aside").count("device_thread_wakeups", short_bytes);
+  if (!slept || !woken || !disturbed) {
+    return "";
+  }
+  return fmt::format(
+      " For a message the program slept {} times, the thread was woken {} times; beside a "
+      "program that polls {} times.",
+      short_number(*slept), short_number(*woken), short_number(*disturbed));
+}
+
+Verdict judge_modes(const Modes& modes) {
+  const auto polls = modes.microseconds("polls");
+  const auto aside = modes.microseconds("thread-aside");
+  const auto sleeps = modes.microseconds("sleeps");
+  const auto only = modes.microseconds("thread-only");
   if (!polls || !aside || !sleeps || !only) {
     return not_measured();
   }
   const bool ordered = *sleeps > noise * *polls && *only > noise * *sleeps;
-  std::string text = fmt::format(
-      "8 bytes: {} µs polling, {} sleeping, {} by the thread; {} polling beside a thread that "
-      "steps aside, {}.",
-      short_number(*polls), short_number(*sleeps), short_number(*only), short_number(*aside),
-      *aside < apart * *polls ? "which costs nothing" : "which is more");
-  const auto slept = Reading(measured, "sleeps").count("device_sleeps", short_bytes);
-  const auto woken = Reading(measured, "thread-only").count("device_thread_wakeups", short_bytes);
-  const auto disturbed =
-      Reading(measured, "thread-aside").count("device_thread_wakeups", short_bytes);
-  if (slept && woken && disturbed) {
-    text += fmt::format(
-        " For a message the program slept {} times, the thread was woken {} times; beside a "
-        "program that polls {} times.",
-        short_number(*slept), short_number(*woken), short_number(*disturbed));
-  }
-  return {outcome_of(ordered), text};
+  return {outcome_of(ordered),
+          fmt::format(
+              "{}: {} µs polling, {} sleeping, {} by the thread; {} polling beside a thread "
+              "that steps aside, {}.",
+              modes.bytes == 8 ? "8 bytes" : measure::size_text(modes.bytes), short_number(*polls),
+              short_number(*sleeps), short_number(*only), short_number(*aside),
+              *aside < apart * *polls ? "which costs nothing" : "which is more") +
+              counted(modes)};
+}
+
+}  // namespace
+
+Verdict judge_progress(const Measured& measured) { return judge_modes({measured, "", 8}); }
+Verdict judge_adapter_progress(const Measured& measured) {
+  return judge_modes({measured, "verbs-", 4 * kib});
 }
 
 }  // namespace fulmar::layers

@@ -20,6 +20,10 @@ inline Outcome outcome_of(bool holds) { return holds ? Outcome::holds : Outcome:
 
 inline Verdict not_measured() { return {Outcome::unknown, "Not measured."}; }
 
+/// The series of a test; nullptr if there is none.
+const measure::Series* series_of_team(const measure::Results& results, const std::string& test,
+                                      Curve::Team team);
+
 /// The figures of a setting that a verdict needs, as far as they were measured. Lives no longer
 /// than they do.
 class Reading {
@@ -27,20 +31,22 @@ class Reading {
   Reading(const Measured& measured, const std::string& name);
 
   /// One way.
-  [[nodiscard]] std::optional<double> microseconds(std::size_t bytes,
-                                                   const char* test = "latency") const;
+  [[nodiscard]] std::optional<double> microseconds(std::size_t bytes, const char* test = "latency",
+                                                   Curve::Team team = Curve::Team::smallest) const;
   /// A second.
   [[nodiscard]] std::optional<double> megabytes(std::size_t bytes,
                                                 const char* test = "bandwidth") const;
   /// The best bandwidth of the sizes from `least` to `most`.
-  [[nodiscard]] std::optional<double> peak(std::size_t least, std::size_t most = SIZE_MAX) const;
+  [[nodiscard]] std::optional<double> peak(std::size_t least, std::size_t most = SIZE_MAX,
+                                           const char* test = "bandwidth") const;
   /// A counter for each message.
   [[nodiscard]] std::optional<double> count(const char* name, std::size_t bytes) const;
   /// nullptr if there are none.
   [[nodiscard]] const measure::Series* series(const char* test) const;
 
  private:
-  [[nodiscard]] const measure::Point* point(const char* test, std::size_t bytes) const;
+  [[nodiscard]] const measure::Point* point(const char* test, std::size_t bytes,
+                                            Curve::Team team = Curve::Team::smallest) const;
   const measure::Results* results_ = nullptr;
 };
 

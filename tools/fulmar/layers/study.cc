@@ -26,7 +26,12 @@ const std::vector<std::size_t> adapter_sizes{4 * kib,   16 * kib,  64 * kib, 128
 Run short_messages() { return {{"latency"}, short_sizes, Run::Ranks::two, Run::Counted::yes}; }
 Run long_messages() { return {{"bandwidth", "bibw"}, long_sizes}; }
 Run only_bandwidth() { return {{"bandwidth"}, long_sizes}; }
-Run rings() { return {{"ring", "random-ring"}, {8}, Run::Ranks::all}; }
+Run rings() { return {{"pairs", "ring", "random-ring"}, {8}, Run::Ranks::all}; }
+/// What the benchmark of Pallas measures, as far as the paper shows it; sizes are of all but the
+/// barrier.
+Run calls() { return {{"exchange", "barrier", "allreduce"}, {8}}; }
+Run barrier_of_all() { return {{"barrier"}, {8}, Run::Ranks::all}; }
+Run typed_messages() { return {{"typed"}, short_sizes}; }
 Run streams() { return {{"latency", "exchange", "burst"}, stream_sizes}; }
 
 Setting design(const char* name, const char* label, Environment environment) {
@@ -41,7 +46,10 @@ Setting chunks(const std::string& kilobytes) {
 }
 
 Setting stack(const char* name, const char* label) {
-  return {name, label, {{"FULMAR_STACK", name}}, {short_messages(), long_messages(), rings()}};
+  return {name,
+          label,
+          {{"FULMAR_STACK", name}},
+          {short_messages(), long_messages(), rings(), calls(), barrier_of_all()}};
 }
 
 Setting adapter(const char* name, const char* label, Environment environment, Run run) {
@@ -49,17 +57,19 @@ Setting adapter(const char* name, const char* label, Environment environment, Ru
   return {name, label, std::move(environment), {std::move(run)}, Network::verbs};
 }
 
-/// How the end of a message is found out.
-void add_progress_modes(std::vector<Setting>& all) {
+/// How the end of a message is found out. `prefix`: of the settings' names.
+void add_progress_modes(std::vector<Setting>& all, const std::string& prefix, Network network,
+                        const Environment& common) {
   const Run run{{"latency"}, {8, kib, 4 * kib}, Run::Ranks::two, Run::Counted::yes};
-  all.push_back({"polls", "polls", {{"FULMAR_WAIT", "poll"}}, {run}});
-  all.push_back({"sleeps", "sleeps at once", {{"FULMAR_WAIT", "sleep"}}, {run}});
-  all.push_back(
-      {"thread-only", "a thread makes all progress", {{"FULMAR_PROGRESS_THREAD", "only"}}, {run}});
-  all.push_back({"thread-aside",
-                 "polls, beside a thread that steps aside",
-                 {{"FULMAR_PROGRESS_THREAD", "on"}, {"FULMAR_WAIT", "poll"}},
-                 {run}});
+  const auto add = [&](const char* name, const char* label, Environment environment) {
+    environment.insert(environment.end(), common.begin(), common.end());
+    all.push_back({prefix + name, label, std::move(environment), {run}, network});
+  };
+  add("polls", "polls", {{"FULMAR_WAIT", "poll"}});
+  add("sleeps", "sleeps at once", {{"FULMAR_WAIT", "sleep"}});
+  add("thread-only", "a thread makes all progress", {{"FULMAR_PROGRESS_THREAD", "only"}});
+  add("thread-aside", "polls, beside a thread that steps aside",
+      {{"FULMAR_PROGRESS_THREAD", "on"}, {"FULMAR_WAIT", "poll"}});
 }
 
 /// The designs where the paper had them: pipes in memory that an adapter writes to.
@@ -76,6 +86,30 @@ void add_adapter_designs(std::vector<Setting>& all) {
   design("verbs-zerowrite", "zero-copy by write, over verbs",
          {{"FULMAR_CHANNEL", "zerocopy"}, {"FULMAR_RDMA", "put"}});
   design("verbs-default", "by default, over verbs", {});
+  all.back().runs.push_back(streams());
+  design("verbs-ch3", "CH3, over verbs", {{"FULMAR_STACK", "ch3"}});
+}
+
+/// Long messages from 1984 bytes on, as the device for Quadrics had it, and what else it compared.
+void add_announced(std::vector<Setting>& all) {
+  const Environment from{{"FULMAR_EAGER_BYTES", "1984"}, {"FULMAR_RDMA_BYTES", "1984"}};
+  const std::pair<std::string, std::string> inlined{"FULMAR_RDMA_INLINE", "1984"};
+  const Run announced{{"latency"}, announced_sizes, Run::Ranks::two, Run::Counted::yes};
+  const auto add = [&](const char* name, const char* label, Environment environment) {
+    environment.insert(environment.end(), from.begin(), from.end());
+    all.push_back(adapter(name, label, std::move(environment), announced));
+  };
+  add("verbs-read", "the receiver reads", {{"FULMAR_RDMA", "fetch"}});
+  add("verbs-read-inlined", "reads what was not inlined", {{"FULMAR_RDMA", "fetch"}, inlined});
+  add("verbs-two-queues", "reads, with a queue for each kind of end",
+      {{"FULMAR_RDMA", "fetch"}, {"FULMAR_VERBS_QUEUES", "two"}});
+  add("verbs-write", "the sender writes", {{"FULMAR_RDMA", "put"}});
+  add("verbs-write-inlined", "writes what was not inlined", {{"FULMAR_RDMA", "put"}, inlined});
+  add("verbs-write-apart", "writes, and tells of the end apart",
+      {{"FULMAR_RDMA", "put"}, {"FULMAR_RDMA_FIN", "apart"}});
+  Environment read = from;
+  read.insert(read.end(), {{"FULMAR_RDMA", "fetch"}, {"FULMAR_FABRIC", "verbs"}});
+  add_progress_modes(all, "verbs-", Network::verbs, read);
 }
 
 void add_adapters(std::vector<Setting>& all) {
@@ -88,14 +122,7 @@ void add_adapters(std::vector<Setting>& all) {
                         {{"FULMAR_RDMA", "fetch"}, {"FULMAR_KEPT_MEMORY", "0"}}, pairs));
   all.push_back(
       adapter("verbs-fetch", "read, memory kept open", {{"FULMAR_RDMA", "fetch"}}, pairs));
-  const Run announced{{"latency"}, announced_sizes};
-  for (const char* way : {"fetch", "put"}) {
-    const bool reads = way[0] == 'f';
-    all.push_back(adapter(
-        reads ? "verbs-read" : "verbs-write", reads ? "the receiver reads" : "the sender writes",
-        {{"FULMAR_RDMA", way}, {"FULMAR_EAGER_BYTES", "1984"}, {"FULMAR_RDMA_BYTES", "1984"}},
-        announced));
-  }
+  add_announced(all);
 }
 
 }  // namespace
@@ -116,11 +143,11 @@ std::vector<Setting> settings() {
       stack("channel", "channel"),
       stack("ch3", "CH3"),
       stack("adi3", "ADI3 (the default)"),
-      {"default", "by default", {}, {streams()}},
+      {"default", "by default", {}, {streams(), typed_messages()}},
       {"copied", "copied twice, through a ring", {{"FULMAR_LONG_COPY", "stream"}}, {streams()}},
       {"reached", "copied once, by the kernel", {{"FULMAR_LONG_COPY", "share"}}, {streams()}},
   };
-  add_progress_modes(all);
+  add_progress_modes(all, "", Network::shm, {});
   add_adapter_designs(all);
   add_adapters(all);
   return all;
@@ -128,15 +155,24 @@ std::vector<Setting> settings() {
 
 std::vector<Traced> traced_runs() {
   return {
-      {"short", "8 bytes over shared memory", 8, {}},
-      {"long", "1 MiB over shared memory", mib, {}},
+      {"short", "A ping-pong of 8 bytes over shared memory", "latency", 8, {}},
+      {"long", "A ping-pong of 1 MiB over shared memory", "latency", mib, {}},
+      {"both-ways", "1 MiB sent and received at once over shared memory", "exchange", mib, {}},
+      {"allreduce", "An allreduce of 8 bytes by two ranks of a node", "allreduce", 8, {}},
+      {"allreduce-ch3",
+       "The same by messages of a CH3 device",
+       "allreduce",
+       8,
+       {{"FULMAR_STACK", "ch3"}}},
       {"fetch",
-       "1 MiB over an adapter: the receiver reads",
+       "A ping-pong of 1 MiB over an adapter: the receiver reads",
+       "latency",
        mib,
        {{"FULMAR_FABRIC", "verbs"}, {"FULMAR_RDMA", "fetch"}},
        Network::verbs},
       {"put",
-       "1 MiB over an adapter: the sender writes",
+       "A ping-pong of 1 MiB over an adapter: the sender writes",
+       "latency",
        mib,
        {{"FULMAR_FABRIC", "verbs"}, {"FULMAR_RDMA", "put"}},
        Network::verbs},

@@ -44,7 +44,8 @@ struct Setting {
 /// All settings, in the order in which they are measured.
 std::vector<Setting> settings();
 
-/// The results of each setting by its name, and of the bare machine as "raw", if it was measured.
+/// The results of each setting by its name, and of the bare machine as "raw", of a bare adapter as
+/// "raw-verbs", if they were measured.
 using Measured = std::map<std::string, measure::Results>;
 
 /// What a sentence comes to on this machine.
@@ -59,7 +60,15 @@ struct Verdict {
 struct Curve {
   std::string setting;
   std::string test;
-  std::string label;  ///< empty: that of the setting
+  std::string label = {};  ///< empty: that of the setting
+  /// Of `rows`: what it is called; empty: the test.
+  std::string row = {};
+  /// Of `rows`: the figure of a point.
+  enum class Of : std::uint8_t { median, low, high };
+  Of of = Of::median;
+  /// Of `rows`: where a test was measured with several numbers of ranks.
+  enum class Team : std::uint8_t { smallest, largest };
+  Team team = Team::smallest;
 };
 
 /// One picture and what the paper says of it.
@@ -79,6 +88,8 @@ struct Figure {
 };
 
 std::vector<Figure> figures();
+/// Those of them that need an RDMA adapter.
+std::vector<Figure> adapter_figures();
 
 /// A table of counts: what each design does for a message of `bytes` bytes.
 struct CountedSize {
@@ -87,10 +98,11 @@ struct CountedSize {
 };
 std::vector<CountedSize> counted_sizes();
 
-/// A ping-pong whose calls are traced: what stages they have, how often, and how long those take.
+/// A test whose calls are traced: what stages they have, how often, and how long those take.
 struct Traced {
   std::string name;
   std::string title;
+  std::string test;
   std::size_t bytes;
   std::vector<std::pair<std::string, std::string>> environment;
   Network network = Network::shm;

@@ -26,6 +26,17 @@ Verdict judge_piggyback(const Measured& measured) {
                       short_number(*piggyback))};
 }
 
+Verdict judge_short_bandwidth(const Measured& measured) {
+  const auto basic = Reading(measured, "basic").megabytes(kib);
+  const auto piggyback = Reading(measured, "piggyback").megabytes(kib);
+  if (!basic || !piggyback) {
+    return not_measured();
+  }
+  return {outcome_of(*piggyback > noise * *basic),
+          fmt::format("1 KiB: {} MB/s basic, {} with piggybacking.", short_number(*basic),
+                      short_number(*piggyback))};
+}
+
 Verdict judge_pipeline(const Measured& measured) {
   const auto basic = Reading(measured, "basic").megabytes(mib);
   const auto piggyback = Reading(measured, "piggyback").megabytes(mib);
@@ -87,15 +98,18 @@ Verdict judge_short_zerocopy(const Measured& measured) {
 
 namespace {
 
-Verdict judge_writing(const Measured& measured, const char* by_read, const char* by_write) {
-  const auto read = Reading(measured, by_read).peak(32 * kib, 256 * kib);
-  const auto write = Reading(measured, by_write).peak(32 * kib, 256 * kib);
+Verdict judge_writing(std::optional<double> read, std::optional<double> write) {
   if (!read || !write) {
     return not_measured();
   }
   return {outcome_of(*write > noise * *read),
           fmt::format("Best of 32 to 256 KiB: {} MB/s by read, {} by write.", short_number(*read),
                       short_number(*write))};
+}
+
+Verdict judge_writing(const Measured& measured, const char* by_read, const char* by_write) {
+  return judge_writing(Reading(measured, by_read).peak(32 * kib, 256 * kib),
+                       Reading(measured, by_write).peak(32 * kib, 256 * kib));
 }
 
 }  // namespace
@@ -106,11 +120,35 @@ Verdict judge_write(const Measured& measured) {
 Verdict judge_adapter_write(const Measured& measured) {
   return judge_writing(measured, "verbs-zerocopy", "verbs-zerowrite");
 }
+Verdict judge_raw_write(const Measured& measured) {
+  const Reading raw(measured, "raw-verbs");
+  return judge_writing(raw.peak(32 * kib, 256 * kib, "raw-verbs-read"),
+                       raw.peak(32 * kib, 256 * kib, "raw-verbs-write"));
+}
+Verdict judge_adapter_ch3(const Measured& measured) {
+  return judge_writing(measured, "verbs-zerocopy", "verbs-ch3");
+}
 
-Verdict judge_stack_latency(const Measured& measured) {
-  const auto channel = Reading(measured, "channel").microseconds(8);
-  const auto ch3 = Reading(measured, "ch3").microseconds(8);
-  const auto adi3 = Reading(measured, "adi3").microseconds(8);
+namespace {
+
+/// The settings that stand for the three stacks.
+struct Stacks {
+  Reading channel;
+  Reading ch3;
+  Reading adi3;
+};
+
+Stacks over_shm(const Measured& measured) {
+  return {{measured, "channel"}, {measured, "ch3"}, {measured, "adi3"}};
+}
+Stacks over_adapter(const Measured& measured) {
+  return {{measured, "verbs-zerocopy"}, {measured, "verbs-ch3"}, {measured, "verbs-default"}};
+}
+
+Verdict judge_latency_of(const Stacks& stacks) {
+  const auto channel = stacks.channel.microseconds(8);
+  const auto ch3 = stacks.ch3.microseconds(8);
+  const auto adi3 = stacks.adi3.microseconds(8);
   if (!channel || !ch3 || !adi3) {
     return not_measured();
   }
@@ -119,16 +157,31 @@ Verdict judge_stack_latency(const Measured& measured) {
                       short_number(*channel), short_number(*ch3), short_number(*adi3))};
 }
 
-Verdict judge_stack_bandwidth(const Measured& measured) {
-  const auto channel = Reading(measured, "channel").peak(64 * kib);
-  const auto ch3 = Reading(measured, "ch3").peak(64 * kib);
-  const auto adi3 = Reading(measured, "adi3").peak(64 * kib);
+Verdict judge_bandwidth_of(const Stacks& stacks) {
+  const auto channel = stacks.channel.peak(64 * kib);
+  const auto ch3 = stacks.ch3.peak(64 * kib);
+  const auto adi3 = stacks.adi3.peak(64 * kib);
   if (!channel || !ch3 || !adi3) {
     return not_measured();
   }
   return {outcome_of(*ch3 > noise * *channel),
           fmt::format("Peak from 64 KiB on: {} MB/s in the channel, {} as CH3, {} as ADI3.",
                       short_number(*channel), short_number(*ch3), short_number(*adi3))};
+}
+
+}  // namespace
+
+Verdict judge_stack_latency(const Measured& measured) {
+  return judge_latency_of(over_shm(measured));
+}
+Verdict judge_stack_bandwidth(const Measured& measured) {
+  return judge_bandwidth_of(over_shm(measured));
+}
+Verdict judge_adapter_stack_latency(const Measured& measured) {
+  return judge_latency_of(over_adapter(measured));
+}
+Verdict judge_adapter_stack_bandwidth(const Measured& measured) {
+  return judge_bandwidth_of(over_adapter(measured));
 }
 
 namespace {

@@ -41,6 +41,9 @@ MPI_Datatype type_of(Kind test, std::size_t bytes) {
     case Kind::face_z:
       type = face_of(side_of(bytes), 0);
       break;
+    case Kind::typed:
+      MPI_Type_contiguous(static_cast<int>(bytes), MPI_BYTE, &type);
+      break;
     default:
       MPI_Type_vector(static_cast<int>(bytes / sizeof(double)), 1, 2, MPI_DOUBLE, &type);
   }
@@ -69,6 +72,9 @@ void run_strided(Kind test, const Team& team, std::size_t bytes, const Buffers& 
 std::size_t strided_span(Kind test, std::size_t bytes) {
   if (test == Kind::strided) {
     return 2 * bytes;
+  }
+  if (test == Kind::typed) {
+    return bytes;
   }
   const auto side = static_cast<std::size_t>(side_of(bytes));
   return side * side * side * sizeof(double);

@@ -6,9 +6,11 @@
 
 namespace fulmar::measure {
 
-/// Messages that are not one run of memory, between two ranks: half a round trip, `count` times.
+/// Messages of derived datatypes, most of them not one run of memory, between two ranks: half a
+/// round trip, `count` times.
 ///
 /// strided: every second double (MPI_Type_vector), to the same at the other side.
+/// typed: one run, as one element of a derived type (MPI_Type_contiguous).
 /// face-x, face-y, face-z: one face of a cube of doubles (MPI_Type_create_subarray), whose elements
 /// lie far apart, in short runs, or in one run.
 ///

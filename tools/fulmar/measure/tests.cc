@@ -9,6 +9,7 @@
 #include <new>
 
 #include "fulmar/measure/collectives.h"
+#include "fulmar/measure/pairs.h"
 #include "fulmar/measure/rings.h"
 #include "fulmar/measure/strided.h"
 
@@ -25,16 +26,18 @@ struct Named {
   Kind test;
   std::string_view name;
 };
-constexpr std::array<Named, 21> names{{{Kind::latency, "latency"},
+constexpr std::array<Named, 23> names{{{Kind::latency, "latency"},
                                        {Kind::bandwidth, "bandwidth"},
                                        {Kind::bibw, "bibw"},
                                        {Kind::rate, "rate"},
                                        {Kind::exchange, "exchange"},
                                        {Kind::burst, "burst"},
                                        {Kind::strided, "strided"},
+                                       {Kind::typed, "typed"},
                                        {Kind::face_x, "face-x"},
                                        {Kind::face_y, "face-y"},
                                        {Kind::face_z, "face-z"},
+                                       {Kind::pairs, "pairs"},
                                        {Kind::ring, "ring"},
                                        {Kind::random_ring, "random-ring"},
                                        {Kind::barrier, "barrier"},
@@ -157,7 +160,8 @@ void one_way(const Team& team, int bytes, const Buffers& buffers, int count) {
   }
 }
 
-bool is_ring(Kind test) { return test == Kind::ring || test == Kind::random_ring; }
+/// Of point-to-point tests: all ranks take part.
+bool is_of_all(Kind test) { return test >= Kind::pairs && test <= Kind::random_ring; }
 
 bool is_strided(Kind test) { return test >= Kind::strided && test <= Kind::face_z; }
 
@@ -209,7 +213,7 @@ int team_size(Kind test, int ranks) {
   if (test == Kind::rate) {
     return ranks / 2 * 2;
   }
-  return point_to_point(test) && !is_ring(test) ? std::min(ranks, 2) : ranks;
+  return point_to_point(test) && !is_of_all(test) ? std::min(ranks, 2) : ranks;
 }
 
 std::vector<std::size_t> default_sizes(Kind test) {
@@ -225,7 +229,7 @@ std::vector<std::size_t> default_sizes(Kind test) {
   if (!point_to_point(test)) {
     return {8, 64, 512, 4096, 32768, 262144};
   }
-  if (is_ring(test)) {
+  if (is_of_all(test)) {
     return {8, 1024, 65536};
   }
   if (test == Kind::latency || test == Kind::rate) {
@@ -262,11 +266,14 @@ Point run(Kind test, const Team& team, std::size_t bytes, const Buffers& buffers
     case Kind::burst:
       return measure(told, bytes, window, budget,
                      [&](int count) { burst(team, length, buffers, count); });
+    case Kind::pairs:
+      return run_pairs(team, bytes, buffers, budget);
     case Kind::ring:
     case Kind::random_ring:
       return measure(told, bytes, 2.0 * rings_of(test), longer,
                      [&](int count) { run_rings(test, team, bytes, buffers, count); });
     case Kind::strided:
+    case Kind::typed:
     case Kind::face_x:
     case Kind::face_y:
     case Kind::face_z:

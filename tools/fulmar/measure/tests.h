@@ -18,8 +18,8 @@ namespace fulmar::measure {
 /// messages, each window answered by an empty message. bibw: both ranks send and receive windows at
 /// once. rate: as bandwidth, by all pairs (r, r + size/2) at once. exchange: both ranks send each
 /// other one message at a time (MPI_Sendrecv). burst: windows as of bandwidth, without an answer in
-/// between. strided and the faces: see strided.h. ring, random_ring: see rings.h. From barrier on
-/// collectives: see collectives.h.
+/// between. strided, typed and the faces: see strided.h. pairs: see pairs.h. ring, random_ring: see
+/// rings.h. From barrier on collectives: see collectives.h.
 enum class Kind {
   latency,
   bandwidth,
@@ -28,9 +28,11 @@ enum class Kind {
   exchange,
   burst,
   strided,
+  typed,
   face_x,
   face_y,
   face_z,
+  pairs,
   ring,
   random_ring,
   barrier,

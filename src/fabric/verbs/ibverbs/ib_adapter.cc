@@ -81,8 +81,10 @@ base::Result<std::unique_ptr<Adapter>> IbAdapter::open(const Library& library, O
 
 IbAdapter::~IbAdapter() {
   // The queue cannot be destroyed before all its events are acknowledged.
-  if (completions_ && unacknowledged_ != 0) {
-    library_.ack_cq_events(completions_.get(), unacknowledged_);
+  for (const Completions& each : completions_) {
+    if (each.unacknowledged != 0) {
+      library_.ack_cq_events(each.queue.get(), each.unacknowledged);
+    }
   }
 }
 
@@ -102,7 +104,7 @@ Error IbAdapter::prepare(const Wish& wish) {
   if (const Error error = learn(wish, device); error.failed()) return error;
   domain_ = Owned<ibv_pd>(library_.alloc_pd(port_.context.get()), library_.dealloc_pd);
   if (!domain_) return refused("ibv_alloc_pd", errno);
-  if (const Error error = open_queues(); error.failed()) return error;
+  if (const Error error = open_queues(wish.completion_queues); error.failed()) return error;
   if (!make_non_blocking(channel_->fd) || !make_non_blocking(port_.context->async_fd)) {
     return refused("fcntl", errno);
   }
@@ -151,16 +153,20 @@ void IbAdapter::learn_name(const ibv_port_attr& port) {
   traits_.place = wire::text_of_port(traits_.gid, traits_.lid, traits_.link);
 }
 
-Error IbAdapter::open_queues() {
+Error IbAdapter::open_queues(CompletionQueues how_many) {
   channel_ = Owned<ibv_comp_channel>(library_.create_comp_channel(port_.context.get()),
                                      library_.destroy_comp_channel);
   if (!channel_) return refused("ibv_create_comp_channel", errno);
   // Room for every send and receive that can be on the way: it never overflows.
   const std::size_t entries = traits_.receive_depth + traits_.completion_depth;
-  completions_ = Owned<ibv_cq>(library_.create_cq(port_.context.get(), static_cast<int>(entries),
-                                                  nullptr, channel_.get(), 0),
-                               library_.destroy_cq);
-  if (!completions_) return refused("ibv_create_cq", errno);
+  for (const auto last : {CompletionQueues::one, CompletionQueues::two}) {
+    if (last > how_many) break;
+    Owned<ibv_cq> queue(library_.create_cq(port_.context.get(), static_cast<int>(entries), nullptr,
+                                           channel_.get(), 0),
+                        library_.destroy_cq);
+    if (!queue) return refused("ibv_create_cq", errno);
+    completions_.push_back({std::move(queue), 0});
+  }
   ibv_srq_init_attr attributes{};
   attributes.attr.max_wr = static_cast<std::uint32_t>(traits_.receive_depth);
   attributes.attr.max_sge = 1;
@@ -199,7 +205,8 @@ std::size_t IbAdapter::close_memory(std::uint64_t handle) {
 base::Result<std::unique_ptr<Queue>> IbAdapter::open_queue() {
   IbQueue::Parts parts;
   parts.domain = domain_.get();
-  parts.completions = completions_.get();
+  parts.receive_completions = completions_.front().queue.get();
+  parts.send_completions = completions_.back().queue.get();
   parts.receives = receives_.get();
   parts.depth = send_depth_;
   parts.port = static_cast<std::uint8_t>(port_.facts.port);
@@ -234,9 +241,17 @@ std::size_t IbAdapter::receive(std::span<const ReceiveOrder> orders, std::uint32
 }
 
 std::size_t IbAdapter::read(std::span<Completion> completions) {
+  std::size_t count = 0;
+  for (const Completions& each : completions_) {
+    count += read_from(each.queue.get(), completions.subspan(count));
+  }
+  return count;
+}
+
+std::size_t IbAdapter::read_from(ibv_cq* queue, std::span<Completion> completions) const {
   std::array<ibv_wc, batch> works;
   const int most = static_cast<int>(std::min(completions.size(), batch));
-  const int count = ::ibv_poll_cq(completions_.get(), most, works.data());
+  const int count = ::ibv_poll_cq(queue, most, works.data());
   for (int i = 0; i < count; ++i) {
     const ibv_wc& work = works[static_cast<std::size_t>(i)];
     Completion& completion = completions[static_cast<std::size_t>(i)];
@@ -269,16 +284,20 @@ void IbAdapter::take_events() {
   void* context = nullptr;
   while (library_.get_cq_event(channel_.get(), &queue, &context) == 0) {
     notifies_ = false;
-    if (++unacknowledged_ < acknowledged_together) continue;
-    library_.ack_cq_events(completions_.get(), unacknowledged_);
-    unacknowledged_ = 0;
+    for (Completions& each : completions_) {
+      if (each.queue.get() != queue || ++each.unacknowledged < acknowledged_together) continue;
+      library_.ack_cq_events(queue, each.unacknowledged);
+      each.unacknowledged = 0;
+    }
   }
 }
 
 void IbAdapter::arm() {
   take_events();
   if (notifies_) return;
-  notifies_ = ::ibv_req_notify_cq(completions_.get(), 0) == 0;
+  notifies_ = std::all_of(completions_.begin(), completions_.end(), [](const Completions& each) {
+    return ::ibv_req_notify_cq(each.queue.get(), 0) == 0;
+  });
 }
 
 bool IbAdapter::next_happening(Happening& happening) {

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "fabric/verbs/adapter.h"
 #include "fabric/verbs/ibverbs/library.h"
@@ -51,8 +52,9 @@ class IbAdapter final : public Adapter {
   base::Error prepare(const Wish& wish);
   base::Error learn(const Wish& wish, const ibv_device_attr& device);
   void learn_name(const ibv_port_attr& port);
-  base::Error open_queues();
+  base::Error open_queues(CompletionQueues how_many);
   [[nodiscard]] base::Error refused(const char* call, int problem) const;
+  std::size_t read_from(ibv_cq* queue, std::span<Completion> completions) const;
   void take_events();
 
   Library library_;
@@ -61,14 +63,18 @@ class IbAdapter final : public Adapter {
   Owned<ibv_pd> domain_;
   std::unordered_map<std::uint64_t, Owned<ibv_mr>> regions_;  ///< by handle
   Owned<ibv_comp_channel> channel_;
-  Owned<ibv_cq> completions_;
+  /// For everything, or, of two, for messages that came, and for own orders.
+  struct Completions {
+    Owned<ibv_cq> queue;
+    unsigned unacknowledged = 0;  ///< events
+  };
+  std::vector<Completions> completions_;
   Owned<ibv_srq> receives_;
   Traits traits_;
   std::uint32_t send_depth_ = 1;
   std::uint64_t last_handle_ = 0;
   bool needs_gid_ = false;  ///< even within a subnet
-  unsigned unacknowledged_ = 0;
-  bool notifies_ = false;  ///< was asked for, and no event has come yet
+  bool notifies_ = false;   ///< was asked for, and no event has come yet
 };
 
 }  // namespace fulmar::fabric::verbs

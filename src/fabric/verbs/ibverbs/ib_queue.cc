@@ -69,7 +69,8 @@ base::Result<std::unique_ptr<Queue>> IbQueue::open(const Library& library, const
 Error IbQueue::create() {
   for (const std::uint32_t inline_wish : inline_wishes) {
     ibv_qp_init_attr attributes{};
-    attributes.send_cq = attributes.recv_cq = parts_.completions;
+    attributes.send_cq = parts_.send_completions;
+    attributes.recv_cq = parts_.receive_completions;
     attributes.srq = parts_.receives;
     attributes.cap.max_send_wr = parts_.depth;
     attributes.cap.max_send_sge = 1;

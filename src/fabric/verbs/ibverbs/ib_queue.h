@@ -24,7 +24,8 @@ class IbQueue final : public Queue {
  public:
   struct Parts {
     ibv_pd* domain = nullptr;
-    ibv_cq* completions = nullptr;
+    ibv_cq* send_completions = nullptr;
+    ibv_cq* receive_completions = nullptr;
     ibv_srq* receives = nullptr;
     std::uint32_t depth = 1;
     std::uint8_t port = 1;

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "fulmar/layers/jobs.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "fulmar/layers/study.h"
+
+namespace fulmar::layers {
+namespace {
+
+using measure::Results;
+
+void add(Results& results, const char* test, std::size_t bytes, double ns, int ranks = 2) {
+  series_of(results, test, ranks).points.push_back({bytes, ns, ns, ns, 1, 1});
+}
+
+TEST(Jobs, take_nothing_of_a_setting_from_outside) {
+  ::setenv("FULMAR_CHANNEL", "basic", 1);
+  ::setenv("FULMAR_KEPT_MEMORY", "0", 1);
+  ::setenv("FULMAR_YIELD", "always", 1);
+  const auto words = environment_with({{"FULMAR_RDMA", "put"}});
+  const auto has = [&](const char* word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  EXPECT_TRUE(has("FULMAR_RDMA=put"));
+  EXPECT_TRUE(has("FULMAR_YIELD=always"));
+  EXPECT_FALSE(has("FULMAR_CHANNEL=basic"));
+  EXPECT_FALSE(has("FULMAR_KEPT_MEMORY=0"));
+  for (const char* name : {"FULMAR_CHANNEL", "FULMAR_KEPT_MEMORY", "FULMAR_YIELD"}) {
+    ::unsetenv(name);
+  }
+}
+
+/// Every setting is taken out of the environment of the others.
+TEST(Jobs, know_what_settings_set) {
+  for (const Setting& setting : settings()) {
+    for (const auto& [name, value] : setting.environment) {
+      ::setenv(name.c_str(), "outside", 1);
+      for (const std::string& word : environment_with({})) {
+        EXPECT_FALSE(word.starts_with(name + "=")) << word;
+      }
+      ::unsetenv(name.c_str());
+    }
+  }
+}
+
+TEST(Jobs, are_told_sizes_and_ranks) {
+  const Programs programs{"fulmar", "mpiexec", ""};
+  layers::Run run{{"ring"}, {8, 64, 128}, layers::Run::Ranks::all};
+  const std::vector<std::string> expected{"mpiexec",        "-n",   "6",       "fulmar",
+                                          "bench",          "ring", "--sizes", "8,64",
+                                          "--milliseconds", "10",   "--json",  "file"};
+  EXPECT_EQ(command_of(run, programs, {10, 64, 6}, "file"), expected);
+  run.ranks = layers::Run::Ranks::two;
+  EXPECT_EQ(command_of(run, programs, {10, 64, 6}, "file")[2], "2");
+}
+
+TEST(Jobs, results_of_several_are_put_together) {
+  Results all;
+  add(all, "latency", 8, 100);
+  add(all, "latency", 4096, 400);
+  Results more;
+  add(more, "latency", 8, 999);
+  add(more, "latency", 64, 200);
+  add(more, "latency", 8, 500, 4);
+  more.counts = {{"device_sleeps", 8, 1}};
+  add_results(all, more);
+  const auto* series = measure::find_series(all, "latency", 2);
+  ASSERT_EQ(series->points.size(), 3U);
+  EXPECT_EQ(series->points[0].median_ns, 100);
+  EXPECT_EQ(series->points[1].bytes, 64U);
+  EXPECT_EQ(measure::find_series(all, "latency", 4)->points.size(), 1U);
+  EXPECT_EQ(all.counts.size(), 1U);
+}
+
+}  // namespace
+}  // namespace fulmar::layers
