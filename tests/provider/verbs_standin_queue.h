@@ -76,6 +76,7 @@ inline verbs::Taken QueueStandIn::fetch(std::span<std::byte> to, const verbs::Re
 inline verbs::Taken QueueStandIn::put(std::span<const std::byte> from,
                                       const verbs::PutOrder& order) {
   if (const auto refused = refuses_order()) return *refused;
+  ++wires_.puts;
   if ((from.empty() && !order.word) || from.size() > adapter_.traits_.longest_order) std::abort();
   Mail sent;
   sent.kind = Kind::put;

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+
+#include "wire/verbs_packet.h"
+
+/// Short packets that are written into memory which their receiver looks at (fabric/verbs/rings.h):
+/// slots of a ring that it lends to one sender, and the gate, a word in the memory of that sender,
+/// by which it says whether it looks.
+///
+/// A packet lies at the end of the slot that its number chooses, right ahead of the slot's end:
+/// ```
+/// 248  u8  bytes  that lie ahead of the end
+/// 249  u8  heard  }
+/// 250  u8  taken  } of a bare packet, else 0
+/// 251  u32 proof  }
+/// 255  u8  kind   0xa6 a packet; 0xa7 a bare one; the byte that is written last
+/// ```
+/// A *bare* packet has no header: its envelope is that of the last packet in the ring (the papers'
+/// header caching). `heard` and the lower byte of `taken` are as in a header, and the proof shows
+/// that the peer has sent it: it is made of cookie and number.
+///
+/// The receiver clears the end when it has taken the packet, so a part of what is written never
+/// looks like all of it.
+namespace fulmar::wire {
+
+inline constexpr std::uint32_t verbs_ring_slots = 64;
+inline constexpr std::size_t verbs_slot_bytes = 256;
+inline constexpr std::size_t verbs_slot_end_bytes = sizeof(std::uint64_t);
+inline constexpr std::size_t verbs_ring_bytes = verbs_ring_slots * verbs_slot_bytes;
+/// Of a packet in a slot, header included.
+inline constexpr std::size_t verbs_max_slot_packet_bytes = verbs_slot_bytes - verbs_slot_end_bytes;
+
+inline constexpr unsigned verbs_slot_kind_shift = 56;
+inline constexpr std::uint64_t verbs_slot_packet = 0xa6;
+inline constexpr std::uint64_t verbs_slot_bare = 0xa7;
+
+/// Behind a packet with a header; `packet_bytes` with it.
+constexpr std::uint64_t verbs_slot_end(std::size_t packet_bytes) noexcept {
+  return verbs_slot_packet << verbs_slot_kind_shift | packet_bytes;
+}
+
+/// What shows that a bare packet is the peer's.
+constexpr std::uint32_t verbs_slot_proof(std::uint64_t cookie, std::uint32_t sequence) noexcept {
+  return static_cast<std::uint32_t>(((cookie + sequence) * 0x9e3779b97f4a7c15U) >> 32);
+}
+/// Behind a bare packet. Of `head` its cookie, sequence, taken and heard.
+constexpr std::uint64_t verbs_bare_end(const VerbsPacket& head, std::size_t body_bytes) noexcept {
+  return verbs_slot_bare << verbs_slot_kind_shift |
+         std::uint64_t{verbs_slot_proof(head.cookie, head.sequence)} << 24 |
+         std::uint64_t{static_cast<std::uint8_t>(head.taken)} << 16 |
+         std::uint64_t{head.heard} << 8 | body_bytes;
+}
+
+/// Whether the last byte has been written. Then all have.
+constexpr bool is_verbs_slot_full(std::uint64_t end) noexcept {
+  return end >> (verbs_slot_kind_shift + 1) == verbs_slot_bare >> 1;
+}
+/// Of a full slot.
+constexpr bool is_verbs_slot_bare(std::uint64_t end) noexcept {
+  return end >> verbs_slot_kind_shift == verbs_slot_bare;
+}
+/// Bytes that lie ahead of the end; more than a slot has are none.
+constexpr std::size_t verbs_slot_bytes_of(std::uint64_t end) noexcept {
+  const std::size_t bytes = end & 0xff;
+  return bytes > verbs_max_slot_packet_bytes ? 0 : bytes;
+}
+constexpr std::uint8_t verbs_slot_heard(std::uint64_t end) noexcept {
+  return static_cast<std::uint8_t>(end >> 8);
+}
+constexpr std::uint8_t verbs_slot_taken(std::uint64_t end) noexcept {
+  return static_cast<std::uint8_t>(end >> 16);
+}
+constexpr std::uint32_t verbs_slot_proof(std::uint64_t end) noexcept {
+  return static_cast<std::uint32_t>(end >> 24);
+}
+
+/// The word of a gate: the upper 48 bits show that the ring's owner has written it, and all of it;
+/// below is how often it was turned, modulo 2^16. Odd: the gate is open.
+constexpr std::uint64_t verbs_gate(std::uint64_t cookie, std::uint16_t turn) noexcept {
+  const std::uint64_t mixed = (cookie ^ (std::uint64_t{turn} << 40)) * 0x9e3779b97f4a7c15U;
+  return (mixed & ~std::uint64_t{0xffff}) | turn;
+}
+/// Nothing if the word is none, or a part of one. `cookie`: what the ring's owner has to show.
+constexpr std::optional<std::uint16_t> verbs_gate_turn(std::uint64_t word,
+                                                       std::uint64_t cookie) noexcept {
+  const auto turn = static_cast<std::uint16_t>(word);
+  if (verbs_gate(cookie, turn) != word) return std::nullopt;
+  return turn;
+}
+
+/// Where memory lies that a peer may write to: the body of VerbsSignal::lend and VerbsSignal::gate.
+/// Address 0: none.
+struct VerbsPlace {
+  std::uint64_t address = 0;
+  std::uint64_t key = 0;
+};
+static_assert(sizeof(VerbsPlace) == verbs_place_bytes);
+
+/// Requires that many bytes.
+inline VerbsPlace decode_verbs_place(std::span<const std::byte> bytes) noexcept {
+  VerbsPlace place;
+  std::memcpy(&place, bytes.data(), sizeof place);
+  return place;
+}
+
+}  // namespace fulmar::wire
