@@ -182,10 +182,11 @@ fabric::tcp::Connector::Config Networks::connector_config(const Options& options
   return config;
 }
 
-fabric::verbs::Config Networks::verbs_config() const {
+fabric::verbs::Config Networks::verbs_config(const Options& options) const {
   fabric::verbs::Config config;
   config.self = job_.rank();
   config.size = job_.size();
+  config.rings = options.size("FULMAR_VERBS_RINGS").value_or(config.rings);
   return config;
 }
 
@@ -214,7 +215,7 @@ Error Networks::open_tcp(const Options& options) {
 Error Networks::open_verbs(const Options& options) {
   auto introducer = fabric::introduce_over_tcp(connector_config(options));
   if (introducer.failed()) return introducer.error();
-  fabric::verbs::Config config = verbs_config();
+  fabric::verbs::Config config = verbs_config(options);
   config.owner = this;
   config.find = find;
   config.lost = lost;

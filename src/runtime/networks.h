@@ -98,7 +98,7 @@ class Networks {
   base::Error open_ofi(const std::string& wish);
   /// What does not depend on who owns the provider.
   fabric::tcp::Connector::Config connector_config(const Options& options);
-  [[nodiscard]] fabric::verbs::Config verbs_config() const;
+  [[nodiscard]] fabric::verbs::Config verbs_config(const Options& options) const;
   [[nodiscard]] fabric::ofi::Config ofi_config() const;
   /// The network that is in use between nodes; nullptr: none.
   [[nodiscard]] const char* network() const noexcept;

@@ -122,7 +122,7 @@ Error Networks::add_verbs_rail(const RailPlan& plan, std::size_t most_addresses,
   connect.most_addresses = most_addresses;
   auto introducer = fabric::introduce_over_tcp(connect);
   if (introducer.failed()) return introducer.error();
-  fabric::verbs::Config config = verbs_config();
+  fabric::verbs::Config config = verbs_config(options);
   config.owner = &bundle_->next_seat();
   config.find = Seat::find;
   config.lost = Seat::lost;
