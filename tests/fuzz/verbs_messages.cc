@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -234,6 +235,17 @@ std::vector<std::byte> bytes_of(const void* from, std::size_t count) {
 
 using Where = InputAdapter::Message::Where;
 
+/// One that the peer has proven all the same, or not.
+std::uint64_t spoilt_end(std::uint64_t whole, const wire::VerbsPacket& head,
+                         const std::vector<std::byte>& packet, std::uint64_t spoilt) {
+  const std::uint64_t end = whole ^ spoilt;
+  const std::uint64_t rest = end & ~wire::verbs_slot_proof_mask;
+  const std::size_t bytes = wire::verbs_slot_bytes_of(rest);
+  if (std::popcount(spoilt) % 2 != 0 || bytes > packet.size()) return end;
+  const auto ahead = std::span(packet).last(bytes);
+  return wire::verbs_proven_end(head.cookie, head.sequence, rest, ahead);
+}
+
 /// Puts a packet where `where` says: a slot has an end behind it. Without a header it is bare.
 InputAdapter::Message placed(Where where, const wire::VerbsPacket& head, bool has_head,
                              std::vector<std::byte> packet, std::uint64_t spoilt) {
@@ -243,8 +255,8 @@ InputAdapter::Message placed(Where where, const wire::VerbsPacket& head, bool ha
   }
   if (where == Where::slot) {
     const std::uint64_t whole =
-        has_head ? wire::verbs_slot_end(packet.size()) : wire::verbs_bare_end(head, packet.size());
-    const std::uint64_t end = whole ^ spoilt;
+        has_head ? wire::verbs_slot_end(head, packet) : wire::verbs_bare_end(head, packet);
+    const std::uint64_t end = spoilt == 0 ? whole : spoilt_end(whole, head, packet, spoilt);
     const auto bytes = bytes_of(&end, sizeof end);
     packet.insert(packet.end(), bytes.begin(), bytes.end());
   }

@@ -17,8 +17,8 @@
 #include "wire/verbs_ring.h"
 
 /// Short packets that are written into memory which the receiver looks at (fabric/verbs/rings.h).
-/// The stand-ins write in two steps now and then, with a look in between. How sleepers are woken is
-/// in verbs_doze_test.cc, what a slot may hold in verbs_slots_test.cc.
+/// The stand-ins write in several steps now and then, with looks in between. How sleepers are woken
+/// is in verbs_doze_test.cc, what a slot may hold in verbs_slots_test.cc.
 namespace fulmar::fabric {
 namespace {
 
@@ -72,7 +72,8 @@ TEST(VerbsRings, Packet_costs_one_order_and_a_look_at_memory) {
 
 TEST(VerbsRings, Order_holds_between_writes_messages_and_puts_that_tell) {
   for (const double trouble : {0.0, 0.3}) {
-    VerbsHabits habits{.reluctance = trouble, .lag = trouble, .receive_depth = 16};
+    VerbsHabits habits{
+        .reluctance = trouble, .lag = trouble, .receive_depth = 16, .tears = trouble != 0};
     for (habits.inline_bytes = 0; habits.inline_bytes <= 220; habits.inline_bytes += 110) {
       Talk talk(2, habits);
       for (unsigned i = 0; i < 1500; ++i) {

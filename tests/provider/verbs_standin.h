@@ -42,6 +42,7 @@ struct VerbsHabits {
   std::size_t longest_order = SIZE_MAX;
   bool changes = true;
   bool puts_in_order = true;
+  bool tears = false;  ///< the bytes of a put come in any order, with looks in between
   std::size_t rings = verbs::usual_rings;  ///< that each rank lends
 };
 
@@ -83,7 +84,8 @@ class QueueStandIn final : public verbs::Queue {
     verbs::RemoteOrder order;
     verbs::ChangeOrder change;
     std::optional<std::uint32_t> word;
-    bool is_half_done = false;  ///< of a put: its front is there
+    bool is_half_done = false;      ///< of a put: its front is there
+    std::vector<bool> are_written;  ///< of a put that is torn: which bytes
 
     /// Takes the bytes of a message out of the sender's memory.
     void settle() {
@@ -154,6 +156,7 @@ class QueueStandIn final : public verbs::Queue {
   void serve();
   enum class Step : std::uint8_t { half, whole };
   [[nodiscard]] Step write(Mail& order, std::byte* to);
+  [[nodiscard]] Step write_torn(Mail& order, std::byte* to);
   [[nodiscard]] bool may_begin(const Mail& order) const;
   [[nodiscard]] int carry_out(Mail& order, std::vector<std::byte>& answer, Step& step);
   void end(std::uint64_t serial, int status, std::vector<std::byte> answer = {});

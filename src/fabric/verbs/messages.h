@@ -86,6 +86,7 @@ class Messages {
   static constexpr std::int64_t first_doze_ns = 100'000;
   static constexpr std::int64_t longest_doze_ns = 250'000'000;
   static_assert(window == wire::verbs_ring_slots);
+  static_assert(window <= UINT8_MAX, "a bare packet shows one byte of what was taken");
 
   struct Counters {
     std::uint64_t strays = 0;       ///< packets of queues that are no more
@@ -95,6 +96,7 @@ class Messages {
     std::uint64_t ring_sends = 0;    ///< packets that were written into rings of peers
     std::uint64_t bare_sends = 0;    ///< of them, without a header
     std::uint64_t ring_packets = 0;  ///< packets that came in the own rings
+    std::uint64_t half_packets = 0;  ///< looks at such
     std::uint64_t rings_lent = 0;    ///< so often
     std::uint64_t gates_turned = 0;
     std::uint64_t fetches = 0;

@@ -39,11 +39,8 @@ const char* fault_in(Peer& peer, const VerbsPacket& packet, std::size_t body_byt
   return nullptr;
 }
 
-/// The same for one without a header, behind which `end` lies.
+/// The same for one without a header, behind which `end` lies. It is proven.
 const char* fault_in_bare(Peer& peer, std::uint64_t end, std::size_t body_bytes) noexcept {
-  if (wire::verbs_slot_proof(end) != wire::verbs_slot_proof(peer.cookie_in, peer.next_in)) {
-    return "a wrong proof in a ring: somebody else has sent it";
-  }
   const auto& last = peer.inlet->last;
   if (!last || last->length != body_bytes) return "a body that is not like the last one";
   const std::uint32_t not_taken =
@@ -115,8 +112,13 @@ bool Messages::take_from_ring(std::uint32_t rank, Peer& peer, Arrival& arrival) 
   return ring.is_full(peer.next_in) && take_slot(rank, peer, ring, arrival);
 }
 
+/// False as well if not all of the packet has come.
 bool Messages::take_slot(std::uint32_t rank, Peer& peer, const Ring& ring, Arrival& arrival) {
-  const auto bytes = slot_copy_.take(ring, peer.next_in);
+  if (!slot_copy_.take(ring, peer.next_in, peer.cookie_in)) [[unlikely]] {
+    ++counters_.half_packets;
+    return false;
+  }
+  const auto bytes = slot_copy_.packet;
   ++ringed_;
   moved_ = true;
   if (peer.state == Peer::State::lost) [[unlikely]] {

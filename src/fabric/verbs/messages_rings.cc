@@ -53,12 +53,13 @@ Taken Messages::write_to_ring(std::uint32_t rank, Peer& peer, const wire::Envelo
   const bool is_bare = peer.outlet->is_repeated(envelope);
   const std::size_t head_bytes = is_bare ? 0 : sizeof head;
   const std::size_t bytes = head_bytes + body.size();
-  const std::uint64_t end =
-      is_bare ? wire::verbs_bare_end(head, bytes) : wire::verbs_slot_end(bytes);
   std::array<std::byte, wire::verbs_slot_bytes> slot;
   std::byte* const at = slot.data() + wire::verbs_max_slot_packet_bytes - bytes;
   if (!is_bare) std::memcpy(at, &head, sizeof head);
   base::copy_bytes(at + head_bytes, body.data(), body.size());
+  const std::span<const std::byte> packet(at, bytes);
+  const std::uint64_t end =
+      is_bare ? wire::verbs_bare_end(head, packet) : wire::verbs_slot_end(head, packet);
   std::memcpy(at + bytes, &end, sizeof end);
   const Taken taken = write_slot(rank, peer, {at, bytes + sizeof end});
   if (taken != Taken::yes) return taken;
@@ -225,9 +226,12 @@ void Messages::doze() {
   deadline_ns_ = deadline_ns_ < 0 ? due : std::min(deadline_ns_, due);
 }
 
+/// What has not come as a whole is no news: it is found after a short sleep.
 bool Messages::rings_have_news() const noexcept {
-  return std::any_of(looked_at_.begin(), looked_at_.end(),
-                     [](const LookedAt& at) { return at.ring->is_full(at.peer->next_in); });
+  return std::any_of(looked_at_.begin(), looked_at_.end(), [](const LookedAt& at) {
+    SlotCopy copy;
+    return copy.copy(*at.ring, at.peer->next_in, at.peer->cookie_in);
+  });
 }
 
 }  // namespace fulmar::fabric::verbs

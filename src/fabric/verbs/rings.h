@@ -60,9 +60,14 @@
 /// **Headers.** A packet whose envelope is that of the one before it in the ring goes without, and
 /// eight bytes take sixteen: checksums of soft-RoCE, and messages on real wires, cost by the byte.
 ///
-/// **Who lies.** A slot shows the cookie and the number as every packet does, or 32 bits made of
-/// them, and is copied before it is looked at. A gate shows the cookie of its direction, and counts
-/// as closed if it does not.
+/// **Half a packet** is one whose bytes have not all come; they come in any order. The end of a
+/// slot proves all of them (wire/verbs_ring.h). What does not fit is looked at once with each look
+/// of the process, until it fits; no time is spent on waiting, and all else goes on. What is told
+/// of behind it stands for it, too: if it does not fit by then, that has a wrong number.
+///
+/// **Who lies.** A slot is copied before it is looked at. What somebody without the cookie writes
+/// there never becomes a packet, and is written over by the peer's, or stays in its way. A gate
+/// shows the cookie of its direction, and counts as closed if it does not.
 namespace fulmar::fabric::verbs {
 
 /// A word that an adapter writes to, or has written.
@@ -100,12 +105,13 @@ struct SlotCopy {
   /// So much is copied at once: a packet with up to 24 bytes of body.
   static constexpr std::size_t few_bytes = 56;
   std::array<std::byte, wire::verbs_max_slot_packet_bytes> bytes;
+  std::span<const std::byte> packet;
   std::uint64_t end = 0;
 
-  /// Takes what lies in a full slot, and frees that.
-  std::span<const std::byte> take(const Ring& ring, std::uint32_t number) noexcept {
+  /// Copies the packet with this number if all of it has come; it stays in its slot.
+  [[nodiscard]] bool copy(const Ring& ring, std::uint32_t number, std::uint64_t cookie) noexcept {
     std::byte* const from = ring.end_of(number);
-    end = word_at(from).load(std::memory_order_relaxed);
+    end = word_at(from).load(std::memory_order_acquire);
     const std::size_t length = wire::verbs_slot_bytes_of(end);
     std::byte* const to = bytes.data() + bytes.size();
     if (length <= few_bytes) {
@@ -113,8 +119,14 @@ struct SlotCopy {
     } else {
       std::memcpy(to - length, from - length, length);
     }
-    word_at(from).store(0, std::memory_order_release);
-    return {to - length, length};
+    packet = {to - length, length};
+    return wire::is_verbs_slot_full(end) && wire::is_verbs_slot_whole(end, cookie, number, packet);
+  }
+  /// Copies it and frees the slot.
+  [[nodiscard]] bool take(const Ring& ring, std::uint32_t number, std::uint64_t cookie) noexcept {
+    if (!copy(ring, number, cookie)) return false;
+    word_at(ring.end_of(number)).store(0, std::memory_order_release);
+    return true;
   }
 };
 

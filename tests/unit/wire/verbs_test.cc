@@ -190,33 +190,65 @@ TEST(VerbsPacket, Each_fault_is_found) {
   EXPECT_FALSE(decode_verbs_packet(std::vector<std::byte>(31)).has_value());
 }
 
-TEST(VerbsRing, End_of_a_slot_tells_what_lies_ahead_of_it) {
-  EXPECT_FALSE(is_verbs_slot_full(0));
+VerbsPacket some_head() {
   VerbsPacket head;
   head.cookie = 0x123456789abcdef1;
   head.sequence = 0xfffffff0;
   head.taken = 0x12345678;
   head.heard = 0x9a;
+  return head;
+}
+
+TEST(VerbsRing, End_of_a_slot_tells_what_lies_ahead_of_it) {
+  EXPECT_FALSE(is_verbs_slot_full(0));
+  const VerbsPacket head = some_head();
+  const auto packet = some_meeting(verbs_max_slot_packet_bytes);
   for (const std::size_t bytes : {std::size_t{0}, sizeof head, verbs_max_slot_packet_bytes}) {
-    const std::uint64_t whole = verbs_slot_end(bytes);
-    const std::uint64_t bare = verbs_bare_end(head, bytes);
+    const auto ahead = std::span(packet).first(bytes);
+    const std::uint64_t whole = verbs_slot_end(head, ahead);
+    const std::uint64_t bare = verbs_bare_end(head, ahead);
     EXPECT_FALSE(is_verbs_slot_bare(whole));
     EXPECT_TRUE(is_verbs_slot_bare(bare));
     EXPECT_EQ(verbs_slot_heard(bare), 0x9a);
     EXPECT_EQ(verbs_slot_taken(bare), 0x78);
-    EXPECT_EQ(verbs_slot_proof(bare), verbs_slot_proof(head.cookie, head.sequence));
     for (const std::uint64_t end : {whole, bare}) {
       EXPECT_TRUE(is_verbs_slot_full(end));
       EXPECT_EQ(verbs_slot_bytes_of(end), bytes);
-      // The last byte is what is believed.
-      std::array<std::byte, sizeof end> written{};
-      std::memcpy(written.data(), &end, sizeof end - 1);
-      EXPECT_FALSE(is_verbs_slot_full(std::bit_cast<std::uint64_t>(written)));
+      EXPECT_TRUE(is_verbs_slot_whole(end, head.cookie, head.sequence, ahead));
+      EXPECT_FALSE(is_verbs_slot_whole(end, head.cookie + 1, head.sequence, ahead));
+      EXPECT_FALSE(is_verbs_slot_whole(end, head.cookie, head.sequence + 64, ahead));
+      for (unsigned bit = 0; bit < 56; ++bit) {
+        const std::uint64_t torn = end ^ std::uint64_t{1} << bit;
+        EXPECT_FALSE(is_verbs_slot_whole(torn, head.cookie, head.sequence, ahead)) << bit;
+      }
     }
   }
-  EXPECT_EQ(verbs_slot_bytes_of(verbs_slot_end(verbs_max_slot_packet_bytes + 1)), 0U);
-  EXPECT_NE(verbs_slot_proof(1, 2), verbs_slot_proof(1, 3));
-  EXPECT_NE(verbs_slot_proof(1, 2), verbs_slot_proof(2, 2));
+  EXPECT_EQ(verbs_slot_bytes_of(249), 0U);
+}
+
+/// Also where what lay there before differs in the signs of numbers only.
+TEST(VerbsRing, Each_byte_of_a_packet_counts) {
+  const VerbsPacket head = some_head();
+  for (std::size_t bytes = 1; bytes <= verbs_max_slot_packet_bytes; ++bytes) {
+    const auto packet = some_meeting(bytes);
+    const std::uint64_t end = verbs_bare_end(head, packet);
+    const auto is_whole = [&](std::span<const std::byte> there) {
+      return is_verbs_slot_whole(end, head.cookie, head.sequence, there);
+    };
+    EXPECT_TRUE(is_whole(packet));
+    for (std::size_t i = 0; i < bytes; ++i) {
+      auto torn = packet;
+      torn[i] ^= std::byte{0x80};
+      EXPECT_FALSE(is_whole(torn)) << bytes << ' ' << i;
+      if (i + 8 < bytes) torn[i + 8] ^= std::byte{0x80};
+      EXPECT_FALSE(is_whole(torn)) << bytes << ' ' << i;
+      torn = packet;
+      torn[i] = std::byte{0};
+      if (packet[i] != std::byte{0}) {
+        EXPECT_FALSE(is_whole(torn)) << bytes << ' ' << i;
+      }
+    }
+  }
 }
 
 TEST(VerbsRing, Word_of_a_gate_is_believed_when_all_of_it_is_there) {
