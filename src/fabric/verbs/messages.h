@@ -78,9 +78,11 @@ class Messages {
   /// Packets that would have fitted into a ring before one is lent.
   static constexpr std::uint32_t shorts_until_ring = 16;
   /// While peers may write into rings the adapter is asked with every so manieth look, and more
-  /// rarely while the rings bring something: to ask costs more than to look at a few rings.
+  /// rarely while the rings bring a little: to ask costs more than to look at a few rings. While a
+  /// fetch or put is under way it is asked with each, as nothing else tells of its end.
   static constexpr std::uint32_t ring_looks = 4;
   static constexpr std::uint32_t full_ring_looks = 16;
+  static constexpr std::uint32_t packets_per_look = 4;  ///< from rings count as one look more
   static constexpr std::size_t most_ringed_body =
       wire::verbs_max_slot_packet_bytes - sizeof(wire::VerbsPacket);
   static constexpr std::int64_t first_doze_ns = 100'000;
@@ -276,7 +278,8 @@ class Messages {
   void read();
   /// Whether this look asks the adapter (again).
   [[nodiscard]] bool may_read() const noexcept {
-    if (!asks_rarely_ || looked_at_.empty() || unread_looks_ == 0) return !over_;
+    const bool asks_often = !asks_rarely_ || looked_at_.empty() || remote_under_way_ != 0;
+    if (asks_often || unread_looks_ == 0) return !over_;
     const std::uint32_t most = ringed_ != 0 ? full_ring_looks : ring_looks;
     return unread_looks_ >= most && !over_;
   }
@@ -355,7 +358,8 @@ class Messages {
     const Ring* ring = nullptr;
   };
   std::vector<LookedAt> looked_at_;  ///< rings
-  std::size_t next_ring_ = 0;        ///< index there, in this look
+  std::size_t next_ring_ = 0;        ///< index there, perhaps its end
+  std::size_t rings_left_ = 0;       ///< for this look
   std::uint32_t ringed_ = 0;         ///< packets that came in rings, in this look
   std::uint32_t unread_looks_ = 0;   ///< since the adapter was asked, this one included
   SlotCopy slot_copy_;

@@ -56,9 +56,8 @@ const char* fault_in_bare(Peer& peer, std::uint64_t end, std::size_t body_bytes)
 void Messages::begin() {
   was_refused_ = moved_ = false;
   reads_left_ = reads_per_look;
-  next_ring_ = 0;
-  ringed_ = 0;
-  ++unread_looks_;
+  rings_left_ = looked_at_.size();
+  unread_looks_ += 1 + std::exchange(ringed_, 0) / packets_per_look;
   if (over_) return;
   if (meetings_ != 0 || armed_ || ++looks_ % look_interval == 0) [[unlikely]] {
     look_around();
@@ -73,7 +72,7 @@ void Messages::begin() {
 bool Messages::next(Arrival& arrival) {
   while (true) {
     if (spent_) recycle();
-    if (next_ring_ < looked_at_.size() && next_in_rings(arrival)) return true;
+    if (rings_left_ != 0 && next_in_rings(arrival)) return true;
     if (next_completion_ == completion_count_) {
       if (reads_left_ == 0 || !may_read()) return false;
       --reads_left_;
@@ -93,15 +92,23 @@ void Messages::recycle() {
   if (many_unposted()) repost();
 }
 
+/// Begins behind the ring that the last look has stopped at: one that is always full would keep it
+/// from the others.
 bool Messages::next_in_rings(Arrival& arrival) {
-  while (next_ring_ < looked_at_.size() && ringed_ < ringed_per_look) {
+  while (rings_left_ != 0 && ringed_ < ringed_per_look) {
+    if (next_ring_ >= looked_at_.size()) next_ring_ = 0;
+    if (looked_at_.empty()) break;  // since the look has begun
     const LookedAt at = looked_at_[next_ring_];
     const bool found = at.ring->is_full(at.peer->next_in);
     const bool taken = found && take_slot(at.rank, *at.peer, *at.ring, arrival);
     // Most often nothing follows, and then nobody asks again.
-    if (!taken || !at.ring->is_full(at.peer->next_in)) ++next_ring_;
+    if (!taken || ringed_ == ringed_per_look || !at.ring->is_full(at.peer->next_in)) {
+      ++next_ring_;
+      --rings_left_;
+    }
     if (taken) return true;
   }
+  rings_left_ = 0;
   return false;
 }
 
