@@ -93,5 +93,45 @@ TEST(VerbsBusyRings, End_of_a_fetch_is_noticed_with_the_next_look) {
   }
 }
 
+/// Also if it is found dead by what fails on its way to it.
+TEST(VerbsBusyRings, Packets_that_came_before_a_death_are_taken_first) {
+  for (const bool is_sent_to : {false, true}) {
+    for (const std::uint32_t victim : {0U, 2U}) {
+      Busy busy;
+      ASSERT_TRUE(busy.warm);
+      for (const std::uint32_t from : {0U, 2U}) busy.fill(from);
+      busy.talk.net.kill(victim);
+      if (is_sent_to) {
+        EXPECT_EQ(post(busy.talk.net[1], victim, 8), Post::done);
+      }
+      (void)busy.talk.net[1].arm();
+      const auto& losses = busy.talk.net.losses(1);
+      ASSERT_TRUE(busy.talk.until([&] { return !losses.empty(); }));
+      EXPECT_TRUE(busy.talk.received(victim, 1)) << victim << ' ' << is_sent_to;
+      EXPECT_EQ(losses.size(), 1U);
+      EXPECT_EQ(losses[0].peer, victim);
+      ASSERT_TRUE(busy.talk.until([&] { return busy.talk.received(2 - victim, 1); }));
+    }
+  }
+}
+
+/// It will never be whole.
+TEST(VerbsBusyRings, Half_a_packet_of_who_has_died_is_not_waited_for) {
+  Busy busy;
+  ASSERT_TRUE(busy.warm);
+  ASSERT_EQ(post(busy.talk.net[2], 1, 8, 0), Post::done);
+  for (const auto& [number, queue] : busy.talk.net.wires.queues) {
+    if (queue->mail.empty() || queue->mail.front().kind != QueueStandIn::Kind::put) continue;
+    queue->mail.front().bytes.front() ^= std::byte{1};
+  }
+  busy.settle();
+  busy.talk.net.kill(2);
+  const auto& losses = busy.talk.net.losses(1);
+  ASSERT_TRUE(busy.talk.until([&] { return !losses.empty(); }));
+  EXPECT_GT(busy.talk.counters(1).half_packets, 0U);
+  EXPECT_NE(losses[0].text.find("its process has ended"), std::string::npos) << losses[0].text;
+  EXPECT_TRUE(busy.talk.received(2, 1));
+}
+
 }  // namespace
 }  // namespace fulmar::fabric

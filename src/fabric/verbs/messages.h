@@ -269,6 +269,11 @@ class Messages {
   void close_gates();
   void doze();
   [[nodiscard]] bool rings_have_news() const noexcept;
+  /// Whether the peer's next packet is in its ring, or a part of it.
+  [[nodiscard]] static bool ring_holds_more(const Peer& peer) noexcept {
+    return peer.inlet != nullptr && peer.inlet->is_looked_at() &&
+           peer.inlet->ring->is_full(peer.next_in);
+  }
   void look_away(const Ring& ring) noexcept;
   void forget_rings(Peer& peer) noexcept;
 
@@ -319,6 +324,7 @@ class Messages {
   void rise(std::uint32_t rank, Peer& peer);
   void on_end_of(std::uint32_t rank, Peer& peer, const char* cause);
   void judge_ended();
+  void judge(std::uint32_t rank, Peer& peer);
   void on_happenings();
   enum class Meets : std::uint8_t { no, yes };
   void set_meets(Peer& peer, Meets meets) noexcept;

@@ -114,9 +114,7 @@ bool Messages::next_in_rings(Arrival& arrival) {
 
 /// The next packet of a peer if it is in its ring.
 bool Messages::take_from_ring(std::uint32_t rank, Peer& peer, Arrival& arrival) {
-  if (peer.inlet == nullptr || !peer.inlet->is_looked_at()) return false;
-  const Ring& ring = *peer.inlet->ring;
-  return ring.is_full(peer.next_in) && take_slot(rank, peer, ring, arrival);
+  return ring_holds_more(peer) && take_slot(rank, peer, *peer.inlet->ring, arrival);
 }
 
 /// False as well if not all of the packet has come.
@@ -183,7 +181,8 @@ std::optional<std::uint32_t> Messages::rank_of(std::uint32_t queue) {
 
 bool Messages::take(Arrival& arrival) {
   const Completion& completion = completions_[next_completion_];
-  if ((completion.id & receive_mark) == 0) {
+  const bool is_own = (completion.id & receive_mark) == 0;
+  if (is_own && completion.kind != Completion::Kind::failed) {
     ++next_completion_;
     end_order(completion);
     return false;
@@ -192,6 +191,10 @@ bool Messages::take(Arrival& arrival) {
   // What the peer wrote before this lies in its ring.
   if (rank && !looked_at_.empty() && take_from_ring(*rank, *peers_[*rank], arrival)) return true;
   ++next_completion_;
+  if (is_own) {
+    end_order(completion);
+    return false;
+  }
   const std::size_t buffer = completion.id & ~receive_mark;
   spent_ = buffer;
   if (completion.kind == Completion::Kind::failed) {

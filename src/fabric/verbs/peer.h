@@ -56,6 +56,7 @@ struct Peer {
   std::uint32_t shorts_since = 0;  ///< since which sleep; see Messages::sleeps_
   std::uint64_t shorts_began = 0;  ///< when the first of them came, by the clock of count_short
   bool declines_rings = false;
+  std::uint32_t last_looks = 0;  ///< at its ring, since it has ended
 
   bool is_owed = false;  ///< listed in Messages::owed_
   bool owes_credit = false;
