@@ -170,6 +170,20 @@ TEST(VerbsRings, None_where_writes_keep_no_order_or_none_are_wanted) {
   }
 }
 
+TEST(VerbsRings, Who_wants_none_uses_none_of_others_either) {
+  Talk talk(3, {.ringless = 0});
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(talk.say_and_wait(0, 1));
+    ASSERT_TRUE(talk.say_and_wait(1, 0));
+  }
+  EXPECT_EQ(talk.counters(1).rings_lent, 1U);  // and was told that it is not wanted
+  EXPECT_EQ(talk.counters(0).ring_sends + talk.counters(1).ring_sends, 0U);
+  EXPECT_EQ(talk.counters(0).rings_lent + talk.counters(1).gates_turned, 0U);
+  EXPECT_EQ(talk.net.ranks[0]->adapter->regions(), talk.net.ranks[2]->adapter->regions());
+  ASSERT_TRUE(talk.warm_up(2, 1));
+  talk.check();
+}
+
 TEST(VerbsRings, Refused_memory_leaves_messages) {
   Talk talk(2);
   ASSERT_TRUE(talk.say_and_wait(0, 1));

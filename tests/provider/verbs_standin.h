@@ -44,6 +44,7 @@ struct VerbsHabits {
   bool puts_in_order = true;
   bool tears = false;  ///< the bytes of a put come in any order, with looks in between
   std::size_t rings = verbs::usual_rings;  ///< that each rank lends
+  std::uint32_t ringless = UINT32_MAX;     ///< a rank that wants none
 };
 
 class VerbsStandIn;

@@ -81,7 +81,8 @@ void Messages::on_lend(std::uint32_t rank, Peer& peer, const wire::VerbsPlace& p
   if (outlet.gate != nullptr) gates_.give_back(outlet.gate);
   outlet = {};
   outlet.place = {place.address, place.key};
-  if (place.address != 0) outlet.gate = gates_.take(*adapter_);
+  const bool is_wanted = config_.rings != 0 && traits_.puts_in_order;
+  if (is_wanted && place.address != 0) outlet.gate = gates_.take(*adapter_);
   peer.owes_heard = false;
   peer.owes_gate = true;
   owe(rank, peer);
