@@ -288,6 +288,30 @@ TEST(VerbsRings, Who_leaves_or_ends_with_packets_in_rings_loses_none) {
   }
 }
 
+/// A peer that has not looked since sends messages: they wake who leaves, and are not in the way.
+TEST(VerbsRings, Gates_are_closed_ahead_of_the_last_word) {
+  for (const bool is_refused : {false, true}) {
+    Talk talk(2);
+    ASSERT_TRUE(talk.warm_up(0, 1));
+    talk.net.wires.habits.reluctance = is_refused ? 1 : 0;
+    const std::uint64_t turned = talk.counters(1).gates_turned;
+    talk.net[1].leave(Leaving::for_good);
+    EXPECT_EQ(talk.counters(1).gates_turned - turned, is_refused ? 0U : 1U);
+    talk.net.wires.habits.reluctance = 0;
+    for (int i = 0; i < 100; ++i) {
+      talk.net[1].poll(talk.sinks[1]);
+      talk.net.wires.turn();
+    }
+    const std::uint64_t ringed = talk.counters(0).ring_sends;
+    ASSERT_EQ(post(talk.net[0], 1, 8, talk.sent[0][1]++), Post::done);
+    EXPECT_EQ(talk.counters(0).ring_sends, ringed);
+    ASSERT_TRUE(talk.until([&] { return talk.received(0, 1); }));
+    talk.net[0].leave(Leaving::for_good);
+    ASSERT_TRUE(talk.until([&] { return talk.net[0].parted() && talk.net[1].parted(); }));
+    talk.check();
+  }
+}
+
 TEST(VerbsRings, Dropped_peer_gives_its_ring_back_and_its_gate) {
   Talk talk(3, {.rings = 1});
   ASSERT_TRUE(talk.warm_up(0, 1));

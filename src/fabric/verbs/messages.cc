@@ -303,6 +303,9 @@ bool Messages::pay(std::uint32_t rank, Peer& peer) {
   while (peer.state == Peer::State::up) {
     const bool is_quiet = peer.orders.empty();
     if (peer.owes_bye && is_quiet) {
+      // What is sent to who has left comes as messages, which wake it.
+      const bool is_open = peer.inlet != nullptr && peer.inlet->state == Inlet::State::open;
+      if (is_open && !turn_gate(rank, peer, Gate::closed)) break;
       if (!signal(VerbsSignal::bye)) break;
       peer.owes_bye = peer.owes_lend = peer.owes_gate = false;
       peer.bye_sent = true;
@@ -379,6 +382,7 @@ void Messages::close_socket(Peer& peer) noexcept {
 void Messages::leave() {
   if (std::exchange(leaving_, true)) return;
   farewell_ends_ns_ = now() + longest_farewell_ns;
+  close_gates();
   for (std::uint32_t rank = 0; rank < config_.size; ++rank) {
     if (peers_[rank] == nullptr || peers_[rank]->state != Peer::State::up) continue;
     peers_[rank]->owes_bye = true;

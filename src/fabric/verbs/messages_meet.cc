@@ -275,7 +275,7 @@ void Messages::on_end_of(std::uint32_t rank, Peer& peer, const char* cause) {
   ending_.push_back(rank);
 }
 
-/// What had come from them has been taken: who had not said goodbye is lost.
+/// Those whose messages have been taken.
 void Messages::judge_ended() {
   std::erase_if(ending_, [&](std::uint32_t rank) {
     Peer& peer = *peers_[rank];

@@ -178,11 +178,15 @@ void Messages::on_gate(std::uint32_t rank, Peer& peer, const wire::VerbsPlace& p
 
 /// False: there is no room for the order now, and all is as before.
 bool Messages::turn_gate(std::uint32_t rank, Peer& peer, Gate to) {
+  if (peer.state != Peer::State::up || peer.under_way() >= peer.room || under_way_ >= room_) {
+    return false;
+  }
   Inlet& inlet = *peer.inlet;
   const auto turn = static_cast<std::uint16_t>(inlet.turn + 1);
   const std::uint64_t word = wire::verbs_gate(peer.cookie_out, turn);
   const auto bytes = std::as_bytes(std::span(&word, 1));
-  if (put_quietly(rank, bytes, send_key_, inlet.gate) == Post::again) return false;
+  const PutOrder order{{send_key_, inlet.gate, next_id(rank, peer)}};
+  if (hand_over_quietly(rank, peer, bytes, order) != Taken::yes) return false;
   inlet.turn = turn;
   ++counters_.gates_turned;
   if (to == Gate::open) {
