@@ -16,8 +16,8 @@
 #include "provider/verbs_net.h"
 
 /// What a short packet costs in the provider for verbs once a ring is lent, with an adapter that
-/// does next to nothing. A receive is the look that finds the packet. The limits leave a few instructions for another compiler; a change that needs more
-/// must say why here.
+/// does next to nothing. A receive is the look that finds the packet. The limits leave a few
+/// instructions for another compiler; a change that needs more must say why here.
 namespace fulmar::perf {
 namespace {
 
