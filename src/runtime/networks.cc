@@ -190,6 +190,7 @@ fabric::verbs::Config Networks::verbs_config(const Options& options) const {
   config.completion_queues = two ? CompletionQueues::two : CompletionQueues::one;
   config.self = job_.rank();
   config.size = job_.size();
+  config.rings = options.size("FULMAR_VERBS_RINGS").value_or(config.rings);
   return config;
 }
 

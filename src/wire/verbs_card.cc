@@ -11,7 +11,7 @@
 namespace fulmar::wire {
 namespace {
 
-constexpr std::uint32_t card_magic = 0x46564332;   // "FVC2"
+constexpr std::uint32_t card_magic = 0x46564333;   // "FVC3"
 constexpr std::uint32_t ready_magic = 0x46565231;  // "FVR1"
 
 bool is_zero(std::span<const std::byte> bytes) noexcept {

@@ -19,7 +19,7 @@ namespace fulmar::wire {
 
 /// All numbers in network byte order:
 /// ```
-///  0  u32 magic "FVC2"
+///  0  u32 magic "FVC3"
 ///  4  u32 rank      of who sends the card
 ///  8  u32 queue     number of its queue pair (24 bits, not 0)
 /// 12  u32 first     number of the first network packet that it will send (24 bits)

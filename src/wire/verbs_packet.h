@@ -27,7 +27,7 @@ static_assert(std::endian::native == std::endian::little, "packets are little-en
 /// 20  u8  kind      a PacketKind that travels, or one of VerbsSignal
 /// 21  u8  flags     the envelope's
 /// 22  u8  prefix    not 0: posted in place; so many bytes at the front of the body tell what it is
-/// 23  u8  reserved  0
+/// 23  u8  heard     the lower byte of what the gate of the receiver's ring said last
 /// 24  u32 context
 /// 28  i32 tag
 /// ```
@@ -39,18 +39,20 @@ struct VerbsPacket {
   std::uint8_t kind = 0;
   std::uint8_t flags = 0;
   std::uint8_t prefix_bytes = 0;
-  std::uint8_t reserved = 0;
+  std::uint8_t heard = 0;
   std::uint32_t context = 0;
   std::int32_t tag = 0;
 };
 static_assert(sizeof(VerbsPacket) == 32 && offsetof(VerbsPacket, length) == 16);
 static_assert(offsetof(VerbsPacket, kind) == 20 && offsetof(VerbsPacket, context) == 24);
 
-/// Packets of the provider itself. They have no body, flags, context or tag.
+/// Packets of the provider itself. They have no flags, context or tag.
 enum class VerbsSignal : std::uint8_t {
-  bye = 0xf0,     ///< a sender leaves the job in good order: behind it come only the other two
+  bye = 0xf0,     ///< a sender leaves the job in good order: behind it come only the next two
   seen = 0xf1,    ///< answers `bye`: everything before it was read
-  credit = 0xf2,  ///< says nothing but its `taken`
+  credit = 0xf2,  ///< says nothing but its `taken` and `heard`
+  lend = 0xf3,    ///< lends a ring (wire/verbs_ring.h); the body is where it lies
+  gate = 0xf4,    ///< answers `lend`; the body is where the gate lies
 };
 
 /// The longest packet, header included: what the buffers of a receiver take.
@@ -58,10 +60,15 @@ inline constexpr std::size_t verbs_max_packet_bytes = 16U << 10;
 inline constexpr std::uint32_t verbs_max_body_bytes =
     static_cast<std::uint32_t>(verbs_max_packet_bytes - sizeof(VerbsPacket));
 inline constexpr std::size_t verbs_max_prefix_bytes = 32;
+/// The body of `lend` and `gate`.
+inline constexpr std::uint32_t verbs_place_bytes = 16;
 
 constexpr bool is_verbs_signal(std::uint8_t kind) noexcept {
   return kind >= static_cast<std::uint8_t>(VerbsSignal::bye) &&
-         kind <= static_cast<std::uint8_t>(VerbsSignal::credit);
+         kind <= static_cast<std::uint8_t>(VerbsSignal::gate);
+}
+constexpr std::uint32_t verbs_signal_bytes(VerbsSignal signal) noexcept {
+  return signal == VerbsSignal::lend || signal == VerbsSignal::gate ? verbs_place_bytes : 0;
 }
 
 /// What the header of a packet says besides which one it is.
@@ -78,6 +85,7 @@ constexpr VerbsPacket verbs_packet(const Envelope& envelope, std::size_t prefix_
 constexpr VerbsPacket verbs_packet(VerbsSignal signal) noexcept {
   VerbsPacket packet;
   packet.kind = static_cast<std::uint8_t>(signal);
+  packet.length = verbs_signal_bytes(signal);
   return packet;
 }
 constexpr Envelope envelope_of(const VerbsPacket& packet) noexcept {
@@ -99,11 +107,11 @@ constexpr std::uint32_t verbs_word(std::uint64_t cookie, std::uint32_t sequence,
 /// and numbers are the receiver's to judge.
 constexpr const char* fault_of(const VerbsPacket& packet, std::size_t body_bytes) noexcept {
   if (packet.length != body_bytes) return "a length that is not the message's";
-  if (packet.reserved != 0) return "a reserved byte that is not 0";
   if (is_verbs_signal(packet.kind)) {
-    const bool bare = packet.length == 0 && packet.flags == 0 && packet.prefix_bytes == 0 &&
-                      packet.context == 0 && packet.tag == 0;
-    return bare ? nullptr : "a signal with a body";
+    const bool bare = packet.length == verbs_signal_bytes(static_cast<VerbsSignal>(packet.kind)) &&
+                      packet.flags == 0 && packet.prefix_bytes == 0 && packet.context == 0 &&
+                      packet.tag == 0;
+    return bare ? nullptr : "a signal with a body that is not its own";
   }
   if (!travels(packet.kind)) return "an unknown kind";
   if (packet.length > verbs_max_body_bytes) return "a body that is too long";

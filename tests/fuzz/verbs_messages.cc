@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -16,6 +17,7 @@
 #include "fabric/verbs/messages.h"
 #include "fuzz/targets.h"
 #include "wire/verbs_address.h"
+#include "wire/verbs_ring.h"
 
 namespace fulmar::fuzz {
 namespace {
@@ -70,19 +72,27 @@ class InputAdapter final : public fabric::verbs::Adapter {
     traits_.completion_depth = 200;
     traits_.longest_order = fabric::verbs::max_remote_bytes;
     traits_.changes = true;
+    traits_.puts_in_order = true;
   }
-  /// A packet, or what comes with a put that tells of itself.
+  /// A packet, what comes with a put that tells of itself, or what is written into a slot of the
+  /// ring that was lent, or into the first gate.
   struct Message {
+    enum class Where : std::uint8_t { buffer, slot, gate };
     std::vector<std::byte> bytes;
     std::optional<std::uint32_t> word;
+    Where where = Where::buffer;
+    std::uint32_t slot = 0;
   };
   std::deque<Message> input;
   std::uint64_t cookie = 0;  ///< that the peer has to show, once it is connected
   bool fails_next = false;   ///< the next order that ends
 
   [[nodiscard]] const fabric::verbs::Traits& traits() const noexcept override { return traits_; }
-  [[nodiscard]] base::Result<fabric::OpenMemory> open_memory(std::span<std::byte>,
-                                                             fabric::Access) override {
+  [[nodiscard]] base::Result<fabric::OpenMemory> open_memory(std::span<std::byte> memory,
+                                                             fabric::Access access) override {
+    if (access == fabric::Access::peers_write) {
+      (memory.size() == wire::verbs_ring_bytes ? ring_ : gates_) = memory;
+    }
     return fabric::OpenMemory{1, 1, 1};
   }
   std::size_t close_memory(std::uint64_t) override { return 0; }
@@ -105,6 +115,10 @@ class InputAdapter final : public fabric::verbs::Adapter {
     if (input.empty() || posted_.empty()) return 0;
     const Message message = std::move(input.front());
     input.pop_front();
+    if (message.where != Message::Where::buffer) {
+      write(message);
+      return 0;
+    }
     if (!message.bytes.empty() && !message.word) {
       std::memcpy(posted_.front().memory.data(), message.bytes.data(), message.bytes.size());
     }
@@ -123,9 +137,23 @@ class InputAdapter final : public fabric::verbs::Adapter {
   [[nodiscard]] bool next_happening(fabric::verbs::Happening&) override { return false; }
 
  private:
+  /// The last byte where a slot or word ends, if there is such memory.
+  void write(const Message& message) {
+    const bool is_slot = message.where == Message::Where::slot;
+    const std::span<std::byte> memory = is_slot ? ring_ : gates_;
+    const std::size_t end =
+        is_slot ? (message.slot % wire::verbs_ring_slots + 1) * wire::verbs_slot_bytes
+                : sizeof(std::uint64_t);
+    if (memory.size() < end || message.bytes.size() > end) return;
+    std::memcpy(memory.data() + end - message.bytes.size(), message.bytes.data(),
+                message.bytes.size());
+  }
+
   fabric::verbs::Traits traits_;
   std::deque<std::uint64_t> sent_;
   std::deque<fabric::verbs::ReceiveOrder> posted_;
+  std::span<std::byte> ring_;
+  std::span<std::byte> gates_;
 };
 
 /// Hands over one socket.
@@ -165,6 +193,7 @@ void look(fabric::verbs::Messages& messages, std::uint64_t& sum, Orders& orders)
   messages.begin();
   for (fabric::verbs::Arrival arrival; messages.next(arrival);) {
     if (arrival.peer != 1 || arrival.body.size() != arrival.envelope.length) std::abort();
+    if (arrival.body.size() > wire::verbs_max_body_bytes) std::abort();
     if (arrival.prefix_bytes >= arrival.body.size() && arrival.prefix_bytes != 0) std::abort();
     sum += arrival.word;
     for (const std::byte byte : arrival.body) sum += std::to_integer<std::uint8_t>(byte);
@@ -199,30 +228,91 @@ void order(fabric::verbs::Messages& messages, std::uint8_t which, Orders& orders
   if (answer == fabric::Post::done) ++orders.posted;
 }
 
+std::vector<std::byte> bytes_of(const void* from, std::size_t count) {
+  const auto* const bytes = static_cast<const std::byte*>(from);
+  return {bytes, bytes + count};
+}
+
+using Where = InputAdapter::Message::Where;
+
+/// One that the peer has proven all the same, or not.
+std::uint64_t spoilt_end(std::uint64_t whole, const wire::VerbsPacket& head,
+                         const std::vector<std::byte>& packet, std::uint64_t spoilt) {
+  const std::uint64_t end = whole ^ spoilt;
+  const std::uint64_t rest = end & ~wire::verbs_slot_proof_mask;
+  const std::size_t bytes = wire::verbs_slot_bytes_of(rest);
+  if (std::popcount(spoilt) % 2 != 0 || bytes > packet.size()) return end;
+  const auto ahead = std::span(packet).last(bytes);
+  return wire::verbs_proven_end(head.cookie, head.sequence, rest, ahead);
+}
+
+/// Puts a packet where `where` says: a slot has an end behind it. Without a header it is bare.
+InputAdapter::Message placed(Where where, const wire::VerbsPacket& head, bool has_head,
+                             std::vector<std::byte> packet, std::uint64_t spoilt) {
+  if (has_head) {
+    const auto bytes = bytes_of(&head, sizeof head);
+    packet.insert(packet.begin(), bytes.begin(), bytes.end());
+  }
+  if (where == Where::slot) {
+    const std::uint64_t whole =
+        has_head ? wire::verbs_slot_end(head, packet) : wire::verbs_bare_end(head, packet);
+    const std::uint64_t end = spoilt == 0 ? whole : spoilt_end(whole, head, packet, spoilt);
+    const auto bytes = bytes_of(&end, sizeof end);
+    packet.insert(packet.end(), bytes.begin(), bytes.end());
+  }
+  return {std::move(packet), std::nullopt, where, head.sequence};
+}
+
 /// Messages from the input: most with a header that is nearly right.
 InputAdapter::Message next_message(std::span<const std::uint8_t>& input, std::uint64_t cookie,
                                    std::uint32_t sequence) {
   const auto* const noise = reinterpret_cast<const std::byte*>(input.data());
-  const std::size_t body = std::min<std::size_t>(input[5] % 64, input.size() - 6);
+  const bool tells_place = input[3] == 0xf3 || input[3] == 0xf4;
+  const std::size_t wanted = tells_place ? wire::verbs_place_bytes : input[5] % 64;
+  const std::size_t body = std::min<std::size_t>(wanted, input.size() - 6);
   std::vector<std::byte> message(noise + 6, noise + 6 + body);
   if (input[0] % 16 == 3) {
     const std::uint64_t shown = cookie + (input[1] == 255 ? 1 : 0);
     input = input.subspan(6 + body);
     return {{}, wire::verbs_word(shown, sequence, 7)};
   }
-  if (input[0] != 0) {
-    wire::VerbsPacket head;
-    head.cookie = cookie + (input[0] == 255 ? 1 : 0);
-    head.sequence = sequence + (input[1] == 255 ? 1 : 0);
-    head.taken = input[2] == 255 ? input[1] : 0;
-    head.kind = input[3] < 240 ? 1 + input[3] % 8 : input[3];
-    head.prefix_bytes = input[4] % 16 == 0 ? input[4] % 40 : 0;
-    head.length = static_cast<std::uint32_t>(body) + (input[2] == 254 ? 1 : 0);
-    const auto* const bytes = reinterpret_cast<const std::byte*>(&head);
-    message.insert(message.begin(), bytes, bytes + sizeof head);
+  if (input[0] % 16 == 5) {
+    const std::uint64_t gate = wire::verbs_gate(cookie + (input[1] == 255 ? 1 : 0), input[2]);
+    input = input.subspan(6 + body);
+    return {bytes_of(&gate, sizeof gate), std::nullopt, Where::gate};
   }
+  const Where where = input[0] % 2 == 0 && input[0] != 0 ? Where::slot : Where::buffer;
+  const std::uint64_t spoilt = input[4] >= 250 ? std::uint64_t{input[4]} << input[1] % 64 : 0;
+  wire::VerbsPacket head;
+  head.cookie = cookie + (input[0] == 255 ? 1 : 0);
+  head.sequence = sequence + (input[1] == 255 ? 1 : 0);
+  head.taken = input[2] == 255 ? input[1] : 0;
+  head.kind = input[3] < 240 ? 1 + input[3] % 8 : input[3];
+  head.heard = input[1];
+  head.prefix_bytes = input[4] % 16 == 0 ? input[4] % 40 : 0;
+  head.length = static_cast<std::uint32_t>(body) + (input[2] == 254 ? 1 : 0);
+  const bool has_head = input[0] != 0 && (where != Where::slot || input[3] % 4 != 0);
   input = input.subspan(6 + body);
-  return {message, std::nullopt};
+  return placed(where, head, has_head, std::move(message), spoilt);
+}
+
+/// What a peer sends until a ring is lent to it and its gate is known. Returns how many packets.
+std::uint32_t borrow_ring(InputAdapter& feed) {
+  wire::VerbsPacket head;
+  head.cookie = feed.cookie;
+  head.kind = static_cast<std::uint8_t>(wire::PacketKind::eager);
+  for (; head.sequence < fabric::verbs::Messages::shorts_until_ring; ++head.sequence) {
+    feed.input.push_back({bytes_of(&head, sizeof head), std::nullopt});
+  }
+  wire::VerbsPacket answer = wire::verbs_packet(wire::VerbsSignal::gate);
+  answer.cookie = feed.cookie;
+  answer.sequence = head.sequence;
+  const wire::VerbsPlace place{4096, 1};
+  auto packet = bytes_of(&answer, sizeof answer);
+  const auto body = bytes_of(&place, sizeof place);
+  packet.insert(packet.end(), body.begin(), body.end());
+  feed.input.push_back({std::move(packet), std::nullopt});
+  return head.sequence + 1;
 }
 
 }  // namespace
@@ -253,9 +343,14 @@ void verbs_messages(std::span<const std::uint8_t> input) {
   Orders orders;
   for (unsigned i = 0; i < 130; ++i) look(messages, sum, orders);
   if (honest && !messages.alive(1)) std::abort();
+  const bool borrows = honest && input[0] % 2 == 1;
+  std::uint32_t sequence = borrows ? borrow_ring(feed) : 0;
+  for (unsigned i = 0; i < 10'000 && !feed.input.empty(); ++i) look(messages, sum, orders);
+  if (borrows && (!messages.alive(1) || messages.counters().gates_turned != 1)) std::abort();
   input = input.subspan(3);
-  for (std::uint32_t i = 0; input.size() > 6; ++i) {
-    feed.input.push_back(next_message(input, feed.cookie, i));
+  for (; input.size() > 6; ++sequence) {
+    feed.input.push_back(next_message(input, feed.cookie, sequence));
+    if (feed.input.back().where == Where::gate) --sequence;
   }
   for (unsigned i = 0; i < 10'000 && !feed.input.empty(); ++i) {
     look(messages, sum, orders);

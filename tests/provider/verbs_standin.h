@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "fabric/verbs/adapter.h"
+#include "fabric/verbs/config.h"
 
 /// Adapters that stand in for those of libibverbs: they keep the rules that hold for connected
 /// queue pairs and registered memory, insist that they are used by them (else the program ends), do
@@ -40,6 +41,10 @@ struct VerbsHabits {
   std::uint8_t reads = 4;
   std::size_t longest_order = SIZE_MAX;
   bool changes = true;
+  bool puts_in_order = true;
+  bool tears = false;  ///< the bytes of a put come in any order, with looks in between
+  std::size_t rings = verbs::usual_rings;  ///< that each rank lends
+  std::uint32_t ringless = UINT32_MAX;     ///< a rank that wants none
 };
 
 class VerbsStandIn;
@@ -53,6 +58,7 @@ struct VerbsWires {
   std::map<std::uint32_t, QueueStandIn*> queues;  ///< by number
   std::uint32_t next_number = 0x100;
   std::uint64_t sends = 0;
+  std::uint64_t puts = 0;
   std::uint64_t receives = 0;  ///< calls, of all adapters
   std::uint64_t reads = 0;     ///< the same
 
@@ -79,7 +85,8 @@ class QueueStandIn final : public verbs::Queue {
     verbs::RemoteOrder order;
     verbs::ChangeOrder change;
     std::optional<std::uint32_t> word;
-    bool is_half_done = false;  ///< of a put: its front is there
+    bool is_half_done = false;      ///< of a put: its front is there
+    std::vector<bool> are_written;  ///< of a put that is torn: which bytes
 
     /// Takes the bytes of a message out of the sender's memory.
     void settle() {
@@ -150,6 +157,7 @@ class QueueStandIn final : public verbs::Queue {
   void serve();
   enum class Step : std::uint8_t { half, whole };
   [[nodiscard]] Step write(Mail& order, std::byte* to);
+  [[nodiscard]] Step write_torn(Mail& order, std::byte* to);
   [[nodiscard]] bool may_begin(const Mail& order) const;
   [[nodiscard]] int carry_out(Mail& order, std::vector<std::byte>& answer, Step& step);
   void end(std::uint64_t serial, int status, std::vector<std::byte> answer = {});
@@ -182,7 +190,7 @@ class VerbsStandIn final : public verbs::Adapter {
     traits_.completion_depth = wires.habits.completion_depth;
     traits_.reads = wires.habits.reads;
     traits_.longest_order = wires.habits.longest_order;
-    traits_.puts_in_order = true;
+    traits_.puts_in_order = wires.habits.puts_in_order;
     traits_.changes = wires.habits.changes;
     traits_.place = "10.0.0." + std::to_string(self + 1);
   }
@@ -267,6 +275,8 @@ class VerbsStandIn final : public verbs::Adapter {
     ::close(happenings_fd_[1]);
   }
   [[nodiscard]] const std::set<QueueStandIn*>& queues() const { return own_; }
+  /// Whether a completion waits to be read: it would have ended a sleep.
+  [[nodiscard]] bool has_news() const { return !done_.empty(); }
   [[nodiscard]] std::size_t regions() const { return regions_.size(); }
 
  private:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -76,6 +77,7 @@ inline verbs::Taken QueueStandIn::fetch(std::span<std::byte> to, const verbs::Re
 inline verbs::Taken QueueStandIn::put(std::span<const std::byte> from,
                                       const verbs::PutOrder& order) {
   if (const auto refused = refuses_order()) return *refused;
+  ++wires_.puts;
   if ((from.empty() && !order.word) || from.size() > adapter_.traits_.longest_order) std::abort();
   Mail sent;
   sent.kind = Kind::put;
@@ -160,6 +162,7 @@ inline bool QueueStandIn::may_begin(const Mail& order) const {
 
 /// Writes in the order of addresses, the front first, perhaps with a look in between.
 inline QueueStandIn::Step QueueStandIn::write(Mail& order, std::byte* to) {
+  if (wires_.habits.tears) return write_torn(order, to);
   const std::span<const std::byte> from = order.source();
   const std::size_t half = from.size() / 2;
   if (!order.is_half_done) std::memmove(to, from.data(), half);
@@ -167,6 +170,25 @@ inline QueueStandIn::Step QueueStandIn::write(Mail& order, std::byte* to) {
   if (order.is_half_done) return Step::half;
   std::memmove(to + half, from.data() + half, from.size() - half);
   return Step::whole;
+}
+
+/// Writes some of the bytes that are missing, each of them once; all but one, or one, now and then.
+inline QueueStandIn::Step QueueStandIn::write_torn(Mail& order, std::byte* to) {
+  const std::span<const std::byte> from = order.source();
+  order.are_written.resize(from.size());
+  const bool is_last = wires_.happens(0.4);
+  const double share = std::array{0.5, 0.05, 0.95}[wires_.random() % 3];
+  bool is_whole = true;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (order.are_written[i]) continue;
+    if (is_last || wires_.happens(share)) {
+      to[i] = from[i];
+      order.are_written[i] = true;
+    } else {
+      is_whole = false;
+    }
+  }
+  return is_whole ? Step::whole : Step::half;
 }
 
 inline int QueueStandIn::carry_out(Mail& order, std::vector<std::byte>& answer, Step& step) {

@@ -34,6 +34,11 @@ inline constexpr std::size_t max_remote_bytes = std::size_t{8} << 20;
 /// Quiet puts up to this length are copied: words of control, with room to spare.
 inline constexpr std::size_t copied_put_bytes = 64;
 
+/// Rings (rings.h) that a process lends at a time, if nothing else is asked for: 256 KiB, as many
+/// as the neighbours of a process in a grid of three dimensions and half of those at its edges.
+inline constexpr std::size_t usual_rings = 16;
+inline constexpr std::size_t most_rings = 256;
+
 /// What became of a packet that was posted in place, of a fetch or a put.
 struct EndedSend {
   std::uint64_t token = 0;
@@ -52,6 +57,7 @@ struct Config {
   std::uint32_t self = 0;
   std::uint32_t size = 1;
   CompletionQueues completion_queues = CompletionQueues::one;
+  std::size_t rings = usual_rings;  ///< at most most_rings; 0: all packets are messages
   void* owner = nullptr;
   /// The address() of a peer; called once for each that is sent to, may block. An error makes the
   /// peer lost.

@@ -53,6 +53,7 @@ base::Result<std::unique_ptr<Messages>> Messages::open(const Config& config,
 Messages::Messages(const Config& config, std::unique_ptr<Adapter> adapter,
                    std::unique_ptr<Introducer> introducer)
     : config_(config),
+      rings_(adapter->traits().puts_in_order ? std::min(config.rings, most_rings) : 0),
       adapter_(std::move(adapter)),
       traits_(adapter_->traits()),
       room_(traits_.completion_depth - std::min<std::size_t>(64, traits_.completion_depth / 4)),
@@ -163,6 +164,10 @@ Peer* Messages::ready_peer(std::uint32_t rank, wire::PacketKind kind, Post& othe
 
 Post Messages::post(std::uint32_t rank, const wire::Envelope& envelope,
                     std::span<const std::byte> body) {
+  if (Peer* const peer = peers_[rank].get(); peer != nullptr && takes_in_ring(*peer, body.size())) {
+    const Taken taken = write_to_ring(rank, *peer, envelope, body);
+    return taken == Taken::later ? Post::again : Post::done;
+  }
   Post otherwise = Post::done;
   Peer* const peer = ready_peer(rank, envelope.kind, otherwise);
   if (peer == nullptr) return otherwise;
@@ -192,10 +197,8 @@ bool Messages::has_room(const Peer& peer, const VerbsPacket& head) const noexcep
   if (wire::is_verbs_signal(head.kind)) {
     return peer.under_way() < peer.depth && under_way_ < traits_.completion_depth;
   }
-  const std::uint32_t most =
-      head.prefix_bytes == 0 ? peer.window : std::min(peer.window, window_in_place);
-  return peer.next_out - peer.taken_out < most && peer.under_way() < peer.room &&
-         under_way_ < room_;
+  if (!has_room_for_packet(peer)) return false;
+  return head.prefix_bytes == 0 || peer.next_out - peer.taken_out < window_in_place;
 }
 
 /// Nothing that others may wait for is left without: room in the queues, buffers. (Nor is the last
@@ -211,6 +214,7 @@ Taken Messages::transmit(std::uint32_t rank, Peer& peer, VerbsPacket head, const
   head.cookie = peer.cookie_out;
   head.sequence = peer.next_out;
   head.taken = peer.next_in;
+  if (peer.outlet != nullptr) head.heard = peer.outlet->hear(peer.cookie_in);
   const std::size_t bytes = sizeof head + load.prefix.size() + bytes_of(load.pieces);
   const auto write = [&](std::byte* to) {
     std::memcpy(to, &head, sizeof head);
@@ -244,16 +248,18 @@ Taken Messages::hand_over(std::uint32_t rank, Peer& peer, const VerbsPacket& hea
   order.id = next_id(rank, peer);
   order.is_told = wire::is_verbs_signal(head.kind) || is_to_be_told(peer, buffer);
   const Taken taken = peer.queue->send(order);
-  if (taken != Taken::yes) {
-    if (buffer != nullptr) pool_->give_back(*buffer);
-    if (taken == Taken::failed) lose(rank, failed_error(rank, peer.queue->last_error()));
-    if (taken == Taken::later) was_refused_ = true;
-    return taken;
-  }
-  peer.told_in = head.taken;
-  ++peer.next_out;
+  if (taken != Taken::yes) return refused(rank, peer, taken, buffer);
   counters_.inline_sends += order.is_inline ? 1 : 0;
+  note_packet(peer, head);
   note_posted(peer, order.is_told ? Told::yes : Told::no, buffer);
+  return taken;
+}
+
+/// A packet was not taken.
+Taken Messages::refused(std::uint32_t rank, Peer& peer, Taken taken, SendBuffer* buffer) {
+  if (buffer != nullptr) pool_->give_back(*buffer);
+  if (taken == Taken::failed) lose(rank, failed_error(rank, peer.queue->last_error()));
+  was_refused_ = was_refused_ || taken == Taken::later;
   return taken;
 }
 
@@ -266,11 +272,6 @@ void Messages::note_posted(Peer& peer, Told told, SendBuffer* buffer) noexcept {
   buffer->next = nullptr;
   (peer.oldest == nullptr ? peer.oldest : peer.newest->next) = buffer;
   peer.newest = buffer;
-}
-
-void Messages::count_posted(Peer& peer) noexcept {
-  ++peer.posted;
-  ++under_way_;
 }
 
 void Messages::owe(std::uint32_t rank, Peer& peer) {
@@ -295,19 +296,32 @@ void Messages::pay() {
 /// False: not all could be sent.
 bool Messages::pay(std::uint32_t rank, Peer& peer) {
   if (peer.state == Peer::State::wanted || peer.state == Peer::State::greeting) return false;
-  const auto signal = [&](VerbsSignal kind) {
-    return transmit(rank, peer, wire::verbs_packet(kind), {}) == Taken::yes;
+  const auto signal = [&](VerbsSignal kind, std::span<const std::byte> body = {}) {
+    return transmit(rank, peer, wire::verbs_packet(kind), Load{.prefix = body, .pieces = {}}) ==
+           Taken::yes;
   };
   while (peer.state == Peer::State::up) {
     const bool is_quiet = peer.orders.empty();
     if (peer.owes_bye && is_quiet) {
+      // What is sent to who has left comes as messages, which wake it.
+      const bool is_open = peer.inlet != nullptr && peer.inlet->state == Inlet::State::open;
+      if (is_open && !turn_gate(rank, peer, Gate::closed)) break;
       if (!signal(VerbsSignal::bye)) break;
-      peer.owes_bye = false;
+      peer.owes_bye = peer.owes_lend = peer.owes_gate = false;
       peer.bye_sent = true;
     } else if (peer.owes_seen && is_quiet) {
       if (!signal(VerbsSignal::seen)) break;
       peer.owes_seen = false;
-    } else if (peer.owes_credit && peer.next_in - peer.told_in >= silent_packets) {
+    } else if (peer.owes_lend) {
+      const wire::VerbsPlace place = peer.inlet->ring->place();
+      if (!signal(VerbsSignal::lend, std::as_bytes(std::span(&place, 1)))) break;
+      peer.owes_lend = false;
+    } else if (peer.owes_gate) {
+      const wire::VerbsPlace place = gates_.place_of(peer.outlet->gate);
+      if (!signal(VerbsSignal::gate, std::as_bytes(std::span(&place, 1)))) break;
+      peer.owes_gate = false;
+    } else if (peer.owes_heard ||
+               (peer.owes_credit && peer.next_in - peer.told_in >= silent_packets)) {
       if (!signal(VerbsSignal::credit)) break;
       ++counters_.credits;
     } else {
@@ -351,6 +365,7 @@ void Messages::drop_connection(Peer& peer) {
   // Their completions may be there and unread: they keep their room until that is known.
   const std::size_t left = peer.under_way();
   complete(peer, peer.posted);
+  forget_rings(peer);
   under_way_ += left;
   ghosts_ += left;
   abandon_orders(peer);
@@ -367,6 +382,7 @@ void Messages::close_socket(Peer& peer) noexcept {
 void Messages::leave() {
   if (std::exchange(leaving_, true)) return;
   farewell_ends_ns_ = now() + longest_farewell_ns;
+  close_gates();
   for (std::uint32_t rank = 0; rank < config_.size; ++rank) {
     if (peers_[rank] == nullptr || peers_[rank]->state != Peer::State::up) continue;
     peers_[rank]->owes_bye = true;
@@ -402,14 +418,20 @@ bool Messages::arm() {
   deadline_ns_ = -1;
   if (over_) return true;
   armed_ = step_due_ = true;
+  ++sleeps_;
+  asks_rarely_ = false;
+  close_gates();
+  hear_gates();
   if (!owed_.empty()) pay();
+  if (!unposted_.empty()) repost();
   adapter_->arm();
   if (next_completion_ == completion_count_) read();
   if (next_completion_ != completion_count_ || !ended_.empty() || !lost_.empty()) return false;
-  if (!ending_.empty()) return false;
+  if (!ending_.empty() || rings_have_news()) return false;
   const std::int64_t soon = now() + refused_interval_ns;
   if (was_refused_ || !unposted_.empty()) deadline_ns_ = soon;
   if (leaving_ && meetings_ != 0) deadline_ns_ = std::max(farewell_ends_ns_, soon);
+  doze();
   return true;
 }
 

@@ -20,8 +20,10 @@
 #include "fabric/verbs/config.h"
 #include "fabric/verbs/introducer.h"
 #include "fabric/verbs/peer.h"
+#include "fabric/verbs/rings.h"
 #include "fabric/verbs/sends.h"
 #include "wire/verbs_packet.h"
+#include "wire/verbs_ring.h"
 
 /// Packets as messages between connected queues of adapters.
 ///
@@ -42,6 +44,10 @@
 /// before it. The orders on the way to all peers are so few that completions never overflow, also
 /// those that a connection leaves behind when it ends. Without room the answer is `again`: nothing
 /// is queued here.
+///
+/// **Rings** (rings.h, messages_rings.cc). To peers that send many short packets a process lends
+/// memory which it looks at; such packets are then written there, and everything else about them is
+/// the same.
 ///
 /// **Reading and writing memory** (messages_remote.cc). Fetches and puts are orders of the same
 /// queue. Each asks for a completion, which stands for the packets before it, too; they are few
@@ -69,12 +75,32 @@ class Messages {
   static constexpr std::uint32_t silent_packets = window / 4;  ///< until they are told
   static constexpr std::size_t fewest_buffers = 16;
   static constexpr std::int64_t longest_farewell_ns = 2'000'000'000;
+  /// Packets that would have fitted into a ring before one is lent.
+  static constexpr std::uint32_t shorts_until_ring = 16;
+  /// While peers may write into rings the adapter is asked with every so manieth look, and more
+  /// rarely while the rings bring a little: to ask costs more than to look at a few rings. While a
+  /// fetch or put is under way it is asked with each, as nothing else tells of its end.
+  static constexpr std::uint32_t ring_looks = 4;
+  static constexpr std::uint32_t full_ring_looks = 16;
+  static constexpr std::uint32_t packets_per_look = 4;  ///< from rings count as one look more
+  static constexpr std::size_t most_ringed_body =
+      wire::verbs_max_slot_packet_bytes - sizeof(wire::VerbsPacket);
+  static constexpr std::int64_t first_doze_ns = 100'000;
+  static constexpr std::int64_t longest_doze_ns = 250'000'000;
+  static_assert(window == wire::verbs_ring_slots);
+  static_assert(window <= UINT8_MAX, "a bare packet shows one byte of what was taken");
 
   struct Counters {
     std::uint64_t strays = 0;       ///< packets of queues that are no more
     std::uint64_t credits = 0;      ///< packets that told nothing but what was taken
     std::uint64_t completions = 0;  ///< of orders
     std::uint64_t inline_sends = 0;
+    std::uint64_t ring_sends = 0;    ///< packets that were written into rings of peers
+    std::uint64_t bare_sends = 0;    ///< of them, without a header
+    std::uint64_t ring_packets = 0;  ///< packets that came in the own rings
+    std::uint64_t half_packets = 0;  ///< looks at such
+    std::uint64_t rings_lent = 0;    ///< so often
+    std::uint64_t gates_turned = 0;
     std::uint64_t fetches = 0;
     std::uint64_t fetched_bytes = 0;
     std::uint64_t puts = 0;
@@ -108,6 +134,7 @@ class Messages {
   [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
   [[nodiscard]] const SendPool& sends() const noexcept { return *pool_; }
   [[nodiscard]] std::size_t buffers() const noexcept { return buffers_.size(); }
+  [[nodiscard]] const Rings& rings() const noexcept { return rings_; }
 
   Post post(std::uint32_t peer, const wire::Envelope& envelope, std::span<const std::byte> body);
   Post post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
@@ -178,9 +205,25 @@ class Messages {
   Taken transmit(std::uint32_t rank, Peer& peer, wire::VerbsPacket head, const Load& load);
   Taken hand_over(std::uint32_t rank, Peer& peer, const wire::VerbsPacket& head, SendOrder order,
                   SendBuffer* buffer);
+  Taken refused(std::uint32_t rank, Peer& peer, Taken taken, SendBuffer* buffer);
   [[nodiscard]] bool has_room(const Peer& peer, const wire::VerbsPacket& head) const noexcept;
+  /// For packets that are not posted in place.
+  [[nodiscard]] bool has_room_for_packet(const Peer& peer) const noexcept {
+    return peer.next_out - peer.taken_out < peer.window && peer.under_way() < peer.room &&
+           under_way_ < room_;
+  }
   [[nodiscard]] bool is_to_be_told(const Peer& peer, const SendBuffer* buffer) const noexcept;
-  void count_posted(Peer& peer) noexcept;
+  void count_posted(Peer& peer) noexcept {
+    ++peer.posted;
+    ++under_way_;
+  }
+  /// The adapter has taken a packet with this header.
+  static void note_packet(Peer& peer, const wire::VerbsPacket& head) noexcept {
+    peer.told_in = head.taken;
+    if (peer.outlet != nullptr) peer.outlet->told = head.heard;
+    peer.owes_heard = false;
+    ++peer.next_out;
+  }
   enum class Told : std::uint8_t { no, yes };
   void note_posted(Peer& peer, Told told, SendBuffer* buffer) noexcept;
   void owe(std::uint32_t rank, Peer& peer);
@@ -203,20 +246,64 @@ class Messages {
   void finish_orders(Peer& peer, std::uint32_t number);
   void abandon_orders(Peer& peer);
 
+  // messages_rings.cc
+  /// Whether a packet with such a body can be written into the peer's ring now.
+  [[nodiscard]] bool takes_in_ring(Peer& peer, std::size_t body_bytes) const noexcept {
+    return peer.outlet != nullptr && body_bytes <= most_ringed_body &&
+           peer.outlet->look(peer.cookie_in) && peer.state == Peer::State::up && !peer.has_left &&
+           !leaving_;
+  }
+  Taken write_to_ring(std::uint32_t rank, Peer& peer, const wire::Envelope& envelope,
+                      std::span<const std::byte> body);
+  Taken write_slot(std::uint32_t rank, Peer& peer, std::span<const std::byte> written);
+  void count_short(std::uint32_t rank, Peer& peer, std::size_t bytes);
+  void lend(std::uint32_t rank, Peer& peer);
+  [[nodiscard]] Ring* free_ring(std::uint64_t time);
+  void take_back(Peer& peer) noexcept;
+  enum class Gate : std::uint8_t { open, closed };
+  bool turn_gate(std::uint32_t rank, Peer& peer, Gate to);
+  void on_lend(std::uint32_t rank, Peer& peer, const wire::VerbsPlace& place);
+  void on_gate(std::uint32_t rank, Peer& peer, const wire::VerbsPlace& place);
+  void note_heard(Peer& peer, std::uint8_t heard) noexcept;
+  void hear_gates();
+  void close_gates();
+  void doze();
+  [[nodiscard]] bool rings_have_news() const noexcept;
+  /// Whether the peer's next packet is in its ring, or a part of it.
+  [[nodiscard]] static bool ring_holds_more(const Peer& peer) noexcept {
+    return peer.inlet != nullptr && peer.inlet->is_looked_at() &&
+           peer.inlet->ring->is_full(peer.next_in);
+  }
+  void look_away(const Ring& ring) noexcept;
+  void forget_rings(Peer& peer) noexcept;
+
   // messages_receive.cc
   [[nodiscard]] bool many_unposted() const noexcept;
   void repost();
   void read();
-  [[nodiscard]] bool take(const Completion& completion, Arrival& arrival);
+  /// Whether this look asks the adapter (again).
+  [[nodiscard]] bool may_read() const noexcept {
+    const bool asks_often = !asks_rarely_ || looked_at_.empty() || remote_under_way_ != 0;
+    if (asks_often || unread_looks_ == 0) return !over_;
+    const std::uint32_t most = ringed_ != 0 ? full_ring_looks : ring_looks;
+    return unread_looks_ >= most && !over_;
+  }
+  void recycle();
+  [[nodiscard]] bool next_in_rings(Arrival& arrival);
+  [[nodiscard]] bool take_from_ring(std::uint32_t rank, Peer& peer, Arrival& arrival);
+  [[nodiscard]] bool take_slot(std::uint32_t rank, Peer& peer, const Ring& ring, Arrival& arrival);
+  [[nodiscard]] bool take(Arrival& arrival);
   void end_order(const Completion& completion);
   void complete(Peer& peer, std::uint32_t number);
-  [[nodiscard]] bool accept(const Completion& completion, std::span<const std::byte> bytes,
+  [[nodiscard]] bool accept(std::uint32_t rank, Way way, std::span<const std::byte> bytes,
                             Arrival& arrival);
-  [[nodiscard]] const char* fault_in(Peer& peer, const wire::VerbsPacket& packet,
-                                     std::size_t body_bytes) const noexcept;
-  [[nodiscard]] bool accept_word(const Completion& completion, Arrival& arrival);
+  [[nodiscard]] bool accept_bare(std::uint32_t rank, Peer& peer, std::span<const std::byte> body,
+                                 Arrival& arrival);
+  void lose_for(std::uint32_t rank, const char* fault);
+  [[nodiscard]] bool accept_word(std::uint32_t rank, std::uint32_t word, Arrival& arrival);
   void count_taken(std::uint32_t rank, Peer& peer);
-  void on_signal(std::uint32_t rank, Peer& peer, wire::VerbsSignal signal);
+  void on_signal(std::uint32_t rank, Peer& peer, wire::VerbsSignal signal,
+                 std::span<const std::byte> body);
   /// The rank at the other end of a queue.
   [[nodiscard]] std::optional<std::uint32_t> rank_of(std::uint32_t queue);
 
@@ -237,6 +324,7 @@ class Messages {
   void rise(std::uint32_t rank, Peer& peer);
   void on_end_of(std::uint32_t rank, Peer& peer, const char* cause);
   void judge_ended();
+  void judge(std::uint32_t rank, Peer& peer);
   void on_happenings();
   enum class Meets : std::uint8_t { no, yes };
   void set_meets(Peer& peer, Meets meets) noexcept;
@@ -244,6 +332,8 @@ class Messages {
   Config config_;
   base::Pages send_memory_;
   base::Pages receive_memory_;
+  Rings rings_;
+  Gates gates_;
   std::unique_ptr<Adapter> adapter_;  ///< ends before the memory that it uses
   Traits traits_;
   std::size_t room_;  ///< for all peers; the rest of what completions allow is for signals
@@ -267,6 +357,23 @@ class Messages {
   std::size_t under_way_ = 0;  ///< orders of all queues
   std::size_t ghosts_ = 0;     ///< of them, of queues that are no more: may have left completions
   std::size_t remote_under_way_ = 0;  ///< fetches and puts among them
+
+  struct LookedAt {
+    std::uint32_t rank = 0;
+    Peer* peer = nullptr;
+    const Ring* ring = nullptr;
+  };
+  std::vector<LookedAt> looked_at_;  ///< rings
+  std::size_t next_ring_ = 0;        ///< index there, perhaps its end
+  std::size_t rings_left_ = 0;       ///< for this look
+  std::uint32_t ringed_ = 0;         ///< packets that came in rings, in this look
+  std::uint32_t unread_looks_ = 0;   ///< since the adapter was asked, this one included
+  SlotCopy slot_copy_;
+  std::uint64_t shorts_clock_ = 0;
+  bool asks_rarely_ = false;          ///< the adapter: a gate was opened since the last sleep
+  std::vector<std::uint32_t> gated_;  ///< peers that have lent a ring
+  std::uint32_t sleeps_ = 0;          ///< calls of `arm`
+  std::int64_t closed_ns_ = 0;        ///< when a gate was closed last
 
   std::deque<EndedSend> ended_;
   std::vector<std::uint32_t> owed_;    ///< peers that wait for a signal of ours

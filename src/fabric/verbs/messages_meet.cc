@@ -26,6 +26,9 @@ constexpr std::uint64_t of_adapter = std::uint64_t{1} << 32;
 constexpr std::uint64_t of_happenings = std::uint64_t{2} << 32;
 constexpr std::uint64_t of_introducer = std::uint64_t{3} << 32;
 
+/// For what is in the ring of a peer that has ended; half a packet in it may never be whole.
+constexpr std::uint32_t most_last_looks = 1000;
+
 constexpr const char* ended = "its process has ended; see what it has printed";
 
 bool would_block(int problem) { return problem == EAGAIN || problem == EWOULDBLOCK; }
@@ -272,20 +275,23 @@ void Messages::on_end_of(std::uint32_t rank, Peer& peer, const char* cause) {
   ending_.push_back(rank);
 }
 
-/// What had come from them has been taken: who had not said goodbye is lost.
+/// Those whose messages have been taken.
 void Messages::judge_ended() {
-  for (const std::uint32_t rank : ending_) {
+  std::erase_if(ending_, [&](std::uint32_t rank) {
     Peer& peer = *peers_[rank];
-    if (peer.state != Peer::State::up) continue;
-    if (!peer.has_left) {
-      lose(rank, peer.why);
-      continue;
-    }
-    peer.state = Peer::State::gone;
-    peer.owes_bye = peer.owes_seen = peer.owes_credit = false;
-    drop_connection(peer);
-  }
-  ending_.clear();
+    if (peer.state != Peer::State::up) return true;
+    if (ring_holds_more(peer) && ++peer.last_looks < most_last_looks) return false;
+    judge(rank, peer);
+    return true;
+  });
+}
+
+/// What had come from it has been taken: it is lost if it has not said goodbye.
+void Messages::judge(std::uint32_t rank, Peer& peer) {
+  if (!peer.has_left) return lose(rank, peer.why);
+  peer.state = Peer::State::gone;
+  peer.owes_bye = peer.owes_seen = peer.owes_credit = false;
+  drop_connection(peer);
 }
 
 void Messages::on_happenings() {

@@ -19,35 +19,120 @@ constexpr std::uint32_t look_interval = 64;
 /// Buffers are posted together, or when there is nothing else to do: whoever waits for what has
 /// come should not wait for this, too.
 constexpr std::size_t posted_together = 16;
+/// Packets from rings in one look, so that all else gets its turn.
+constexpr std::uint32_t ringed_per_look = 64;
+
+/// Why a packet is none of the peer's; null if it is. Takes note of what it says was taken.
+const char* fault_in(Peer& peer, const VerbsPacket& packet, std::size_t body_bytes,
+                     Way way) noexcept {
+  if (packet.cookie != peer.cookie_in) return "a wrong cookie: somebody else has sent it";
+  if (packet.sequence != peer.next_in) return "a wrong number: somebody else has sent one";
+  if (const char* const fault = wire::fault_of(packet, body_bytes); fault != nullptr) return fault;
+  if (way == Way::ring && wire::is_verbs_signal(packet.kind)) return "a signal in a ring";
+  if (peer.next_out - packet.taken > peer.next_out - peer.taken_out) {
+    return "it has taken what was not sent";
+  }
+  const bool may_follow = packet.kind == static_cast<std::uint8_t>(VerbsSignal::seen) ||
+                          packet.kind == static_cast<std::uint8_t>(VerbsSignal::credit);
+  if (peer.has_left && !may_follow) return "a packet behind its last";
+  peer.taken_out = packet.taken;
+  return nullptr;
+}
+
+/// The same for one without a header, behind which `end` lies. It is proven.
+const char* fault_in_bare(Peer& peer, std::uint64_t end, std::size_t body_bytes) noexcept {
+  const auto& last = peer.inlet->last;
+  if (!last || last->length != body_bytes) return "a body that is not like the last one";
+  const std::uint32_t not_taken =
+      static_cast<std::uint8_t>(peer.next_out - wire::verbs_slot_taken(end));
+  if (not_taken > peer.next_out - peer.taken_out) return "it has taken what was not sent";
+  if (peer.has_left) return "a packet behind its last";
+  peer.taken_out = peer.next_out - not_taken;
+  return nullptr;
+}
 
 }  // namespace
 
 void Messages::begin() {
   was_refused_ = moved_ = false;
   reads_left_ = reads_per_look;
+  rings_left_ = looked_at_.size();
+  unread_looks_ += 1 + std::exchange(ringed_, 0) / packets_per_look;
   if (over_) return;
-  if (meetings_ != 0 || armed_ || ++looks_ % look_interval == 0) [[unlikely]]
+  if (meetings_ != 0 || armed_ || ++looks_ % look_interval == 0) [[unlikely]] {
     look_around();
+    hear_gates();
+    unread_looks_ = full_ring_looks;
+  }
+  if (leaving_ || !ending_.empty()) [[unlikely]]
+    unread_looks_ = full_ring_looks;
   if (!owed_.empty()) pay();
 }
 
 bool Messages::next(Arrival& arrival) {
   while (true) {
-    if (spent_) {
-      const std::size_t buffer = *std::exchange(spent_, std::nullopt);
-      unposted_.push_back({buffers_[buffer], receive_mark | buffer});
-      if (many_unposted()) repost();
-    }
+    if (spent_) recycle();
+    if (rings_left_ != 0 && next_in_rings(arrival)) return true;
     if (next_completion_ == completion_count_) {
-      if (reads_left_ == 0 || over_) return false;
+      if (reads_left_ == 0 || !may_read()) return false;
       --reads_left_;
       read();
       if (completion_count_ < completions_.size()) reads_left_ = 0;
       if (completion_count_ == 0) return false;
       moved_ = true;
     }
-    if (take(completions_[next_completion_++], arrival)) return true;
+    if (take(arrival)) return true;
   }
+}
+
+/// The buffer that was handed out last is not needed any more.
+void Messages::recycle() {
+  const std::size_t buffer = *std::exchange(spent_, std::nullopt);
+  unposted_.push_back({buffers_[buffer], receive_mark | buffer});
+  if (many_unposted()) repost();
+}
+
+/// Begins behind the ring that the last look has stopped at: one that is always full would keep it
+/// from the others.
+bool Messages::next_in_rings(Arrival& arrival) {
+  while (rings_left_ != 0 && ringed_ < ringed_per_look) {
+    if (next_ring_ >= looked_at_.size()) next_ring_ = 0;
+    if (looked_at_.empty()) break;  // since the look has begun
+    const LookedAt at = looked_at_[next_ring_];
+    const bool found = at.ring->is_full(at.peer->next_in);
+    const bool taken = found && take_slot(at.rank, *at.peer, *at.ring, arrival);
+    // Most often nothing follows, and then nobody asks again.
+    if (!taken || ringed_ == ringed_per_look || !at.ring->is_full(at.peer->next_in)) {
+      ++next_ring_;
+      --rings_left_;
+    }
+    if (taken) return true;
+  }
+  rings_left_ = 0;
+  return false;
+}
+
+/// The next packet of a peer if it is in its ring.
+bool Messages::take_from_ring(std::uint32_t rank, Peer& peer, Arrival& arrival) {
+  return ring_holds_more(peer) && take_slot(rank, peer, *peer.inlet->ring, arrival);
+}
+
+/// False as well if not all of the packet has come.
+bool Messages::take_slot(std::uint32_t rank, Peer& peer, const Ring& ring, Arrival& arrival) {
+  if (!slot_copy_.take(ring, peer.next_in, peer.cookie_in)) [[unlikely]] {
+    ++counters_.half_packets;
+    return false;
+  }
+  const auto bytes = slot_copy_.packet;
+  ++ringed_;
+  moved_ = true;
+  if (peer.state == Peer::State::lost) [[unlikely]] {
+    ++counters_.strays;
+    return false;
+  }
+  peer.inlet->ring->used_at = shorts_clock_;
+  if (wire::is_verbs_slot_bare(slot_copy_.end)) return accept_bare(rank, peer, bytes, arrival);
+  return accept(rank, Way::ring, bytes, arrival);
 }
 
 bool Messages::next_ended(EndedSend& ended) {
@@ -68,6 +153,7 @@ void Messages::finish() {
 
 void Messages::read() {
   next_completion_ = 0;
+  unread_looks_ = 0;
   completion_count_ = adapter_->read(completions_);
   drained_ = completion_count_ == 0;
   if (drained_ && ghosts_ != 0) [[unlikely]]
@@ -93,22 +179,38 @@ std::optional<std::uint32_t> Messages::rank_of(std::uint32_t queue) {
   return found->second;
 }
 
-bool Messages::take(const Completion& completion, Arrival& arrival) {
-  if ((completion.id & receive_mark) == 0) {
+bool Messages::take(Arrival& arrival) {
+  const Completion& completion = completions_[next_completion_];
+  const bool is_own = (completion.id & receive_mark) == 0;
+  if (is_own && completion.kind != Completion::Kind::failed) {
+    ++next_completion_;
+    end_order(completion);
+    return false;
+  }
+  const auto rank = rank_of(completion.queue);
+  // What the peer wrote before this lies in its ring.
+  if (rank && !looked_at_.empty() && take_from_ring(*rank, *peers_[*rank], arrival)) return true;
+  ++next_completion_;
+  if (is_own) {
     end_order(completion);
     return false;
   }
   const std::size_t buffer = completion.id & ~receive_mark;
   spent_ = buffer;
-  if (completion.kind == Completion::Kind::came) {
-    return accept(completion, buffers_[buffer].first(completion.bytes), arrival);
+  if (completion.kind == Completion::Kind::failed) {
+    if (rank && !peers_[*rank]->has_left) {
+      lose(*rank, failed_error(*rank, adapter_->text_of(completion.status)));
+    }
+    return false;
   }
-  if (completion.kind == Completion::Kind::told) return accept_word(completion, arrival);
-  const auto rank = rank_of(completion.queue);
-  if (rank && !peers_[*rank]->has_left) {
-    lose(*rank, failed_error(*rank, adapter_->text_of(completion.status)));
+  if (!rank || peers_[*rank]->state == Peer::State::lost) {
+    ++counters_.strays;
+    return false;
   }
-  return false;
+  if (completion.kind == Completion::Kind::told) {
+    return accept_word(*rank, completion.word, arrival);
+  }
+  return accept(*rank, Way::message, buffers_[buffer].first(completion.bytes), arrival);
 }
 
 void Messages::end_order(const Completion& completion) {
@@ -136,66 +238,66 @@ void Messages::complete(Peer& peer, std::uint32_t number) {
   }
 }
 
-/// Why a packet is none of the peer's; null if it is. Takes note of what it says was taken.
-const char* Messages::fault_in(Peer& peer, const VerbsPacket& packet,
-                               std::size_t body_bytes) const noexcept {
-  if (packet.cookie != peer.cookie_in) return "a wrong cookie: somebody else has sent it";
-  if (packet.sequence != peer.next_in) return "a wrong number: somebody else has sent one";
-  if (const char* const fault = wire::fault_of(packet, body_bytes); fault != nullptr) return fault;
-  if (peer.next_out - packet.taken > peer.next_out - peer.taken_out) {
-    return "it has taken what was not sent";
-  }
-  const bool may_follow = packet.kind == static_cast<std::uint8_t>(VerbsSignal::seen) ||
-                          packet.kind == static_cast<std::uint8_t>(VerbsSignal::credit);
-  if (peer.has_left && !may_follow) return "a packet behind its last";
-  peer.taken_out = packet.taken;
-  return nullptr;
-}
-
-bool Messages::accept(const Completion& completion, std::span<const std::byte> bytes,
+/// A packet of a peer that is not lost.
+bool Messages::accept(std::uint32_t rank, Way way, std::span<const std::byte> bytes,
                       Arrival& arrival) {
-  const auto rank = rank_of(completion.queue);
-  if (!rank || peers_[*rank]->state == Peer::State::lost) {
-    ++counters_.strays;
-    return false;
-  }
-  Peer& peer = *peers_[*rank];
+  Peer& peer = *peers_[rank];
   const auto packet = wire::decode_verbs_packet(bytes);
-  const char* const fault =
-      packet ? fault_in(peer, *packet, bytes.size() - sizeof *packet) : "fewer bytes than a header";
+  const char* const fault = packet ? fault_in(peer, *packet, bytes.size() - sizeof *packet, way)
+                                   : "fewer bytes than a header";
   if (fault != nullptr) [[unlikely]] {
-    lose(*rank, lost_error(*rank, std::string("what came is no packet of it (") + fault + ")"));
+    lose_for(rank, fault);
     return false;
   }
-  count_taken(*rank, peer);
-  if (wire::is_verbs_signal(packet->kind)) {
-    on_signal(*rank, peer, static_cast<VerbsSignal>(packet->kind));
+  count_taken(rank, peer);
+  if (peer.inlet != nullptr) note_heard(peer, packet->heard);
+  const auto body = bytes.subspan(sizeof *packet);
+  if (way == Way::ring) {
+    ++counters_.ring_packets;
+    peer.inlet->last = wire::envelope_of(*packet);
+    if (packet->prefix_bytes != 0) peer.inlet->last.reset();
+  } else if (wire::is_verbs_signal(packet->kind)) {
+    on_signal(rank, peer, static_cast<VerbsSignal>(packet->kind), body);
     return false;
+  } else if (rings_.most() != 0) {
+    count_short(rank, peer, bytes.size());
   }
   const auto kind = packet->prefix_bytes == 0 ? Arrival::Kind::packet : Arrival::Kind::in_place;
-  arrival = {*rank, wire::envelope_of(*packet), kind,
-             0,     packet->prefix_bytes,       bytes.subspan(sizeof *packet)};
+  arrival = {rank, wire::envelope_of(*packet), kind, 0, packet->prefix_bytes, body};
   return true;
 }
 
-/// A put that tells of itself has used up a buffer, as a packet does.
-bool Messages::accept_word(const Completion& completion, Arrival& arrival) {
-  const auto rank = rank_of(completion.queue);
-  if (!rank || peers_[*rank]->state == Peer::State::lost) {
-    ++counters_.strays;
+/// A packet in a ring whose envelope is that of the one before it. The peer is not lost.
+bool Messages::accept_bare(std::uint32_t rank, Peer& peer, std::span<const std::byte> body,
+                           Arrival& arrival) {
+  const char* const fault = fault_in_bare(peer, slot_copy_.end, body.size());
+  if (fault != nullptr) [[unlikely]] {
+    lose_for(rank, fault);
     return false;
   }
-  Peer& peer = *peers_[*rank];
-  const auto word = static_cast<std::uint16_t>(completion.word);
-  const bool genuine = wire::verbs_word(peer.cookie_in, peer.next_in, word) == completion.word;
+  count_taken(rank, peer);
+  note_heard(peer, wire::verbs_slot_heard(slot_copy_.end));
+  ++counters_.ring_packets;
+  arrival = {rank, *peer.inlet->last, Arrival::Kind::packet, 0, 0, body};
+  return true;
+}
+
+void Messages::lose_for(std::uint32_t rank, const char* fault) {
+  lose(rank, lost_error(rank, std::string("what came is no packet of it (") + fault + ")"));
+}
+
+/// A put that tells of itself has used up a buffer, as a packet does. The peer is not lost.
+bool Messages::accept_word(std::uint32_t rank, std::uint32_t told, Arrival& arrival) {
+  Peer& peer = *peers_[rank];
+  const auto word = static_cast<std::uint16_t>(told);
+  const bool genuine = wire::verbs_word(peer.cookie_in, peer.next_in, word) == told;
   if (!genuine || peer.has_left) [[unlikely]] {
-    lose(*rank, lost_error(*rank, genuine ? "what came is no packet of it (a put behind its last)"
-                                          : "what came is no packet of it (a wrong proof with a "
-                                            "put: somebody else has sent it)"));
+    lose_for(rank, genuine ? "a put behind its last"
+                           : "a wrong proof with a put: somebody else has sent it");
     return false;
   }
-  count_taken(*rank, peer);
-  arrival = {*rank, {}, Arrival::Kind::word, word, 0, {}};
+  count_taken(rank, peer);
+  arrival = {rank, {}, Arrival::Kind::word, word, 0, {}};
   return true;
 }
 
@@ -207,17 +309,23 @@ void Messages::count_taken(std::uint32_t rank, Peer& peer) {
   owe(rank, peer);
 }
 
-void Messages::on_signal(std::uint32_t rank, Peer& peer, VerbsSignal signal) {
+void Messages::on_signal(std::uint32_t rank, Peer& peer, VerbsSignal signal,
+                         std::span<const std::byte> body) {
   switch (signal) {
     case VerbsSignal::bye:
       peer.has_left = true;
       peer.owes_seen = true;
+      take_back(peer);
       return owe(rank, peer);
     case VerbsSignal::seen:
       peer.bye_seen = peer.bye_sent;
       return;
     case VerbsSignal::credit:
       return;
+    case VerbsSignal::lend:
+      return on_lend(rank, peer, wire::decode_verbs_place(body));
+    case VerbsSignal::gate:
+      return on_gate(rank, peer, wire::decode_verbs_place(body));
   }
 }
 

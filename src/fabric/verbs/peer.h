@@ -12,6 +12,7 @@
 #include "fabric/verbs/adapter.h"
 #include "fabric/verbs/greeting.h"
 #include "fabric/verbs/orders.h"
+#include "fabric/verbs/rings.h"
 #include "fabric/verbs/sends.h"
 
 namespace fulmar::fabric::verbs {
@@ -49,10 +50,21 @@ struct Peer {
   SendBuffer* newest = nullptr;
   Orders orders;  ///< fetches and puts that have not ended
 
+  std::unique_ptr<Inlet> inlet;    ///< null: no ring is lent to it
+  std::unique_ptr<Outlet> outlet;  ///< null: it has lent none
+  std::uint32_t shorts = 0;        ///< messages from it that would have fitted into a ring
+  std::uint32_t shorts_since = 0;  ///< since which sleep; see Messages::sleeps_
+  std::uint64_t shorts_began = 0;  ///< when the first of them came, by the clock of count_short
+  bool declines_rings = false;
+  std::uint32_t last_looks = 0;  ///< at its ring, since it has ended
+
   bool is_owed = false;  ///< listed in Messages::owed_
   bool owes_credit = false;
   bool owes_bye = false;
   bool owes_seen = false;
+  bool owes_lend = false;   ///< to tell where the ring lies
+  bool owes_gate = false;   ///< to tell where the gate lies
+  bool owes_heard = false;  ///< to tell that the gate was seen closed
   bool bye_sent = false;
   bool bye_seen = false;  ///< it has read everything
   bool has_left = false;  ///< its bye has come

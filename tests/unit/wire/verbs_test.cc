@@ -2,6 +2,9 @@
 // Copyright (c) 2026 the Fulmar authors
 #include <gtest/gtest.h>
 
+#include <array>
+#include <bit>
+#include <cstring>
 #include <vector>
 
 #include "wire/ofi_address.h"
@@ -9,6 +12,7 @@
 #include "wire/verbs_address.h"
 #include "wire/verbs_card.h"
 #include "wire/verbs_packet.h"
+#include "wire/verbs_ring.h"
 
 namespace fulmar::wire {
 namespace {
@@ -155,13 +159,17 @@ TEST(VerbsPacket, Genuine_ones_have_no_fault) {
     EXPECT_TRUE(is_verbs_signal(verbs_packet(signal).kind));
     EXPECT_EQ(fault_of(verbs_packet(signal), 0), nullptr);
   }
+  for (const VerbsSignal signal : {VerbsSignal::lend, VerbsSignal::gate}) {
+    EXPECT_TRUE(is_verbs_signal(verbs_packet(signal).kind));
+    EXPECT_EQ(fault_of(verbs_packet(signal), verbs_place_bytes), nullptr);
+  }
 }
 
 TEST(VerbsPacket, Each_fault_is_found) {
   const Envelope envelope{PacketKind::data, 0, 0, 0, 32};
   std::vector<VerbsPacket> wrong(6, verbs_packet(envelope, 16));
   wrong[0].length = 31;
-  wrong[1].reserved = 1;
+  wrong[1] = verbs_packet(VerbsSignal::lend);
   wrong[2].kind = 0;
   wrong[3].kind = static_cast<std::uint8_t>(PacketKind::ring_close);
   wrong[4].prefix_bytes = 33;
@@ -172,10 +180,96 @@ TEST(VerbsPacket, Each_fault_is_found) {
   VerbsPacket bye = verbs_packet(VerbsSignal::bye);
   bye.context = 1;
   EXPECT_NE(fault_of(bye, 0), nullptr);
+  bye = verbs_packet(VerbsSignal::bye);
+  bye.length = verbs_place_bytes;
+  EXPECT_NE(fault_of(bye, verbs_place_bytes), nullptr);
+  EXPECT_NE(fault_of(verbs_packet(VerbsSignal::gate), 0), nullptr);
   VerbsPacket long_one = verbs_packet(envelope, 0);
   long_one.length = verbs_max_body_bytes + 1;
   EXPECT_NE(fault_of(long_one, long_one.length), nullptr);
   EXPECT_FALSE(decode_verbs_packet(std::vector<std::byte>(31)).has_value());
+}
+
+VerbsPacket some_head() {
+  VerbsPacket head;
+  head.cookie = 0x123456789abcdef1;
+  head.sequence = 0xfffffff0;
+  head.taken = 0x12345678;
+  head.heard = 0x9a;
+  return head;
+}
+
+TEST(VerbsRing, End_of_a_slot_tells_what_lies_ahead_of_it) {
+  EXPECT_FALSE(is_verbs_slot_full(0));
+  const VerbsPacket head = some_head();
+  const auto packet = some_meeting(verbs_max_slot_packet_bytes);
+  for (const std::size_t bytes : {std::size_t{0}, sizeof head, verbs_max_slot_packet_bytes}) {
+    const auto ahead = std::span(packet).first(bytes);
+    const std::uint64_t whole = verbs_slot_end(head, ahead);
+    const std::uint64_t bare = verbs_bare_end(head, ahead);
+    EXPECT_FALSE(is_verbs_slot_bare(whole));
+    EXPECT_TRUE(is_verbs_slot_bare(bare));
+    EXPECT_EQ(verbs_slot_heard(bare), 0x9a);
+    EXPECT_EQ(verbs_slot_taken(bare), 0x78);
+    for (const std::uint64_t end : {whole, bare}) {
+      EXPECT_TRUE(is_verbs_slot_full(end));
+      EXPECT_EQ(verbs_slot_bytes_of(end), bytes);
+      EXPECT_TRUE(is_verbs_slot_whole(end, head.cookie, head.sequence, ahead));
+      EXPECT_FALSE(is_verbs_slot_whole(end, head.cookie + 1, head.sequence, ahead));
+      EXPECT_FALSE(is_verbs_slot_whole(end, head.cookie, head.sequence + 64, ahead));
+      for (unsigned bit = 0; bit < 56; ++bit) {
+        const std::uint64_t torn = end ^ std::uint64_t{1} << bit;
+        EXPECT_FALSE(is_verbs_slot_whole(torn, head.cookie, head.sequence, ahead)) << bit;
+      }
+    }
+  }
+  EXPECT_EQ(verbs_slot_bytes_of(249), 0U);
+}
+
+/// Also where what lay there before differs in the signs of numbers only.
+TEST(VerbsRing, Each_byte_of_a_packet_counts) {
+  const VerbsPacket head = some_head();
+  for (std::size_t bytes = 1; bytes <= verbs_max_slot_packet_bytes; ++bytes) {
+    const auto packet = some_meeting(bytes);
+    const std::uint64_t end = verbs_bare_end(head, packet);
+    const auto is_whole = [&](std::span<const std::byte> there) {
+      return is_verbs_slot_whole(end, head.cookie, head.sequence, there);
+    };
+    EXPECT_TRUE(is_whole(packet));
+    for (std::size_t i = 0; i < bytes; ++i) {
+      auto torn = packet;
+      torn[i] ^= std::byte{0x80};
+      EXPECT_FALSE(is_whole(torn)) << bytes << ' ' << i;
+      if (i + 8 < bytes) torn[i + 8] ^= std::byte{0x80};
+      EXPECT_FALSE(is_whole(torn)) << bytes << ' ' << i;
+      torn = packet;
+      torn[i] = std::byte{0};
+      if (packet[i] != std::byte{0}) {
+        EXPECT_FALSE(is_whole(torn)) << bytes << ' ' << i;
+      }
+    }
+  }
+}
+
+TEST(VerbsRing, Word_of_a_gate_is_believed_when_all_of_it_is_there) {
+  constexpr std::uint64_t cookie = 0x123456789abcdef1;
+  for (unsigned turn = 0; turn < 70'000; turn += 7) {
+    const auto before = static_cast<std::uint16_t>(turn);
+    const auto after = static_cast<std::uint16_t>(turn + 1);
+    const auto was = std::bit_cast<std::array<std::byte, 8>>(verbs_gate(cookie, before));
+    const std::uint64_t whole = verbs_gate(cookie, after);
+    EXPECT_EQ(verbs_gate_turn(whole, cookie), after);
+    EXPECT_FALSE(verbs_gate_turn(whole, cookie + 1).has_value());
+    for (std::size_t written = 1; written < 8; ++written) {
+      auto torn = was;
+      std::memcpy(torn.data(), &whole, written);
+      const auto word = std::bit_cast<std::uint64_t>(torn);
+      if (word != whole) {
+        EXPECT_FALSE(verbs_gate_turn(word, cookie).has_value());
+      }
+    }
+  }
+  EXPECT_FALSE(verbs_gate_turn(0, cookie).has_value());
 }
 
 }  // namespace

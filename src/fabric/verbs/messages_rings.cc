@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/copy.h"
+#include "fabric/verbs/messages.h"
+
+/// Rings that are lent, and those that were. See rings.h.
+namespace fulmar::fabric::verbs {
+namespace {
+
+using State = Inlet::State;
+
+std::int64_t now() { return static_cast<std::int64_t>(base::now_ns()); }
+
+}  // namespace
+
+// Sending
+
+/// Writes what ends a slot.
+inline Taken Messages::write_slot(std::uint32_t rank, Peer& peer,
+                                  std::span<const std::byte> written) {
+  PutOrder order{
+      {send_key_, peer.outlet->slot_end(peer.next_out, written.size()), next_id(rank, peer)}};
+  order.is_inline = written.size() <= peer.inline_bytes;
+  SendBuffer* buffer = nullptr;
+  if (!order.is_inline) [[unlikely]] {
+    buffer = pool_->take(written.size());
+    if (buffer == nullptr) return Taken::later;
+    std::memcpy(buffer->memory.data(), written.data(), written.size());
+    written = buffer->memory.first(written.size());
+  }
+  order.is_told = is_to_be_told(peer, buffer);
+  const Taken taken = peer.queue->put(written, order);
+  if (taken != Taken::yes) return refused(rank, peer, taken, buffer);
+  note_posted(peer, order.is_told ? Told::yes : Told::no, buffer);
+  return taken;
+}
+
+/// The straight way of short packets: what `transmit` does, without what rings do not need.
+Taken Messages::write_to_ring(std::uint32_t rank, Peer& peer, const wire::Envelope& envelope,
+                              std::span<const std::byte> body) {
+  if (!has_room_for_packet(peer)) return Taken::later;
+  wire::VerbsPacket head = wire::verbs_packet(envelope, 0);
+  head.cookie = peer.cookie_out;
+  head.sequence = peer.next_out;
+  head.taken = peer.next_in;
+  head.heard = peer.outlet->heard;
+  const bool is_bare = peer.outlet->is_repeated(envelope);
+  const std::size_t head_bytes = is_bare ? 0 : sizeof head;
+  const std::size_t bytes = head_bytes + body.size();
+  std::array<std::byte, wire::verbs_slot_bytes> slot;
+  std::byte* const at = slot.data() + wire::verbs_max_slot_packet_bytes - bytes;
+  if (!is_bare) std::memcpy(at, &head, sizeof head);
+  base::copy_bytes(at + head_bytes, body.data(), body.size());
+  const std::span<const std::byte> packet(at, bytes);
+  const std::uint64_t end =
+      is_bare ? wire::verbs_bare_end(head, packet) : wire::verbs_slot_end(head, packet);
+  std::memcpy(at + bytes, &end, sizeof end);
+  const Taken taken = write_slot(rank, peer, {at, bytes + sizeof end});
+  if (taken != Taken::yes) return taken;
+  if (!is_bare) peer.outlet->last = envelope;
+  ++counters_.ring_sends;
+  counters_.bare_sends += is_bare ? 1 : 0;
+  note_packet(peer, head);
+  return taken;
+}
+
+/// A peer lends a ring, again perhaps: it had been taken back with its gate closed.
+void Messages::on_lend(std::uint32_t rank, Peer& peer, const wire::VerbsPlace& place) {
+  if (peer.bye_sent) return;
+  if (peer.outlet == nullptr) {
+    peer.outlet = std::make_unique<Outlet>();
+    gated_.push_back(rank);
+  }
+  Outlet& outlet = *peer.outlet;
+  if (outlet.gate != nullptr) gates_.give_back(outlet.gate);
+  outlet = {};
+  outlet.place = {place.address, place.key};
+  const bool is_wanted = config_.rings != 0 && traits_.puts_in_order;
+  if (is_wanted && place.address != 0) outlet.gate = gates_.take(*adapter_);
+  peer.owes_heard = false;
+  peer.owes_gate = true;
+  owe(rank, peer);
+}
+
+/// Who has closed a gate waits for a word of it, also if there is nothing to send.
+void Messages::hear_gates() {
+  for (const std::uint32_t rank : gated_) {
+    Peer& peer = *peers_[rank];
+    Outlet& outlet = *peer.outlet;
+    if (outlet.look(peer.cookie_in) || outlet.heard == outlet.told) continue;
+    peer.owes_heard = true;
+    owe(rank, peer);
+  }
+}
+
+// Lending
+
+/// A message came that would have fitted into a ring if it has few enough bytes. The clock by which
+/// rings are old counts such messages, from whomever.
+void Messages::count_short(std::uint32_t rank, Peer& peer, std::size_t bytes) {
+  if (bytes > wire::verbs_max_slot_packet_bytes) return;
+  ++shorts_clock_;
+  if (std::exchange(peer.shorts_since, sleeps_) != sleeps_) peer.shorts = 0;
+  if (peer.shorts == 0) peer.shorts_began = shorts_clock_;
+  if (++peer.shorts < shorts_until_ring) return;
+  peer.shorts = 0;
+  if (leaving_ || peer.declines_rings || peer.has_left) return;
+  if (peer.inlet == nullptr) {
+    lend(rank, peer);
+  } else if (peer.inlet->state == State::closed) {
+    turn_gate(rank, peer, Gate::open);
+  }
+}
+
+void Messages::lend(std::uint32_t rank, Peer& peer) {
+  Ring* const ring = free_ring(peer.shorts_began);
+  if (ring == nullptr) return;
+  ring->borrower = rank;
+  ring->used_at = shorts_clock_;
+  peer.inlet = std::make_unique<Inlet>();
+  peer.inlet->ring = ring;
+  peer.owes_lend = true;
+  ++counters_.rings_lent;
+  owe(rank, peer);
+}
+
+/// One that nobody has, or has used since `time`. Null: not now; a ring that is idle but may be
+/// written to is free once its borrower has heard.
+Ring* Messages::free_ring(std::uint64_t time) {
+  if (Ring* const ring = rings_.take(*adapter_); ring != nullptr) return ring;
+  Ring* const idle = rings_.idle_since(time);
+  if (idle == nullptr) return nullptr;
+  Peer& borrower = *peers_[idle->borrower];
+  if (borrower.inlet->state == State::open) turn_gate(idle->borrower, borrower, Gate::closed);
+  if (borrower.inlet->state != State::closed) return nullptr;
+  take_back(borrower);
+  return rings_.take(*adapter_);
+}
+
+/// Requires that the peer writes into it no more.
+void Messages::take_back(Peer& peer) noexcept {
+  if (peer.inlet == nullptr) return;
+  look_away(*peer.inlet->ring);
+  rings_.give_back(*peer.inlet->ring);
+  peer.inlet.reset();
+  peer.owes_lend = false;
+}
+
+/// Requires that the queue is destroyed.
+void Messages::forget_rings(Peer& peer) noexcept {
+  take_back(peer);
+  if (peer.outlet == nullptr) return;
+  if (peer.outlet->gate != nullptr) gates_.give_back(peer.outlet->gate);
+  peer.outlet.reset();
+  peer.owes_gate = peer.owes_heard = false;
+  std::erase_if(gated_, [&](std::uint32_t rank) { return peers_[rank].get() == &peer; });
+}
+
+/// The peer has answered.
+void Messages::on_gate(std::uint32_t rank, Peer& peer, const wire::VerbsPlace& place) {
+  if (peer.inlet == nullptr || peer.inlet->state != State::lending || peer.owes_lend) {
+    return lose(rank, lost_error(rank, "it tells of a gate, and no ring was lent to it"));
+  }
+  if (place.address == 0) {
+    peer.declines_rings = true;
+    return take_back(peer);
+  }
+  peer.inlet->gate = {place.address, place.key};
+  peer.inlet->state = State::closed;
+  if (!leaving_) turn_gate(rank, peer, Gate::open);
+}
+
+/// False: there is no room for the order now, and all is as before.
+bool Messages::turn_gate(std::uint32_t rank, Peer& peer, Gate to) {
+  if (peer.state != Peer::State::up || peer.under_way() >= peer.room || under_way_ >= room_) {
+    return false;
+  }
+  Inlet& inlet = *peer.inlet;
+  const auto turn = static_cast<std::uint16_t>(inlet.turn + 1);
+  const std::uint64_t word = wire::verbs_gate(peer.cookie_out, turn);
+  const auto bytes = std::as_bytes(std::span(&word, 1));
+  const PutOrder order{{send_key_, inlet.gate, next_id(rank, peer)}};
+  if (hand_over_quietly(rank, peer, bytes, order) != Taken::yes) return false;
+  inlet.turn = turn;
+  ++counters_.gates_turned;
+  if (to == Gate::open) {
+    inlet.state = State::open;
+    inlet.ring->used_at = shorts_clock_;
+    asks_rarely_ = true;
+    looked_at_.push_back({rank, &peer, inlet.ring});
+  } else {
+    inlet.state = State::closing;
+    closed_ns_ = now();
+  }
+  return true;
+}
+
+/// What the peer has sent so far was taken, so nothing is behind a gate that it has seen closed.
+void Messages::note_heard(Peer& peer, std::uint8_t heard) noexcept {
+  Inlet& inlet = *peer.inlet;
+  if (inlet.state != State::closing || heard != static_cast<std::uint8_t>(inlet.turn)) return;
+  inlet.state = State::closed;
+  look_away(*inlet.ring);
+}
+
+void Messages::look_away(const Ring& ring) noexcept {
+  std::erase_if(looked_at_, [&](const LookedAt& at) { return at.ring == &ring; });
+}
+
+void Messages::close_gates() {
+  for (const LookedAt& at : looked_at_) {
+    if (at.peer->inlet->state == State::open) turn_gate(at.rank, *at.peer, Gate::closed);
+  }
+}
+
+/// While peers may still write into rings, sleeps are short.
+void Messages::doze() {
+  if (looked_at_.empty()) return;
+  const bool any_open = std::any_of(looked_at_.begin(), looked_at_.end(), [](const LookedAt& at) {
+    return at.peer->inlet->state == State::open;
+  });
+  const std::int64_t at = now();
+  const std::int64_t since = any_open ? first_doze_ns : at - closed_ns_;
+  const std::int64_t due = at + std::clamp(since, first_doze_ns, longest_doze_ns);
+  deadline_ns_ = deadline_ns_ < 0 ? due : std::min(deadline_ns_, due);
+}
+
+/// What has not come as a whole is no news: it is found after a short sleep.
+bool Messages::rings_have_news() const noexcept {
+  return std::any_of(looked_at_.begin(), looked_at_.end(), [](const LookedAt& at) {
+    SlotCopy copy;
+    return copy.copy(*at.ring, at.peer->next_in, at.peer->cookie_in);
+  });
+}
+
+}  // namespace fulmar::fabric::verbs
