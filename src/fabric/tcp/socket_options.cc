@@ -44,7 +44,10 @@ base::Error check_answers(int socket, std::uint32_t after_ms, std::uint64_t now_
   tcp_info info{};
   socklen_t bytes = sizeof info;
   if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &bytes) != 0) return {};
-  if (info.tcpi_retransmits == 0 && info.tcpi_probes == 0) since_ns = now_ns;
+  if (info.tcpi_retransmits == 0 && info.tcpi_probes == 0) {
+    const std::uint64_t waiting_ns = std::uint64_t{info.tcpi_rto} * 1000;
+    since_ns = std::max(since_ns, now_ns - std::min(now_ns, waiting_ns));
+  }
   const bool repeating =
       info.tcpi_retransmits >= many_repetitions || info.tcpi_probes >= many_probes;
   const std::uint64_t silent_ms =

@@ -27,9 +27,9 @@ void settle_socket(int socket) noexcept;
 
 /// Fails (other) if the peer's host has acknowledged nothing for `after_ms` although data, or
 /// probes of a closed window, were sent again and again: it or the way to it is dead. Silence
-/// counts from `since_ns` on, when there was something to acknowledge; that is moved to `now_ns`
-/// while nothing had to be repeated. One system call; worth it once a second on a connection that
-/// has something to send.
+/// counts from `since_ns` on, when there was something to acknowledge; while nothing had to be
+/// repeated that is moved on to when the kernel would have sent what it would repeat now. One
+/// system call; worth it once a second on a connection that has something to send.
 base::Error check_answers(int socket, std::uint32_t after_ms, std::uint64_t now_ns,
                           std::uint64_t& since_ns) noexcept;
 
