@@ -244,7 +244,7 @@ unsigned Device::advance_active() noexcept {
       bool lies_there = false;
       const unsigned step = advance(*at, lies_there);
       if ((step != 0 || fills_way) && !lies_there) busy[is_send ? 1 : 0] = peer;
-      gathered = gathered || lies_there;
+      gathered = gathered || (fills_way && step != 0);
       moved += step;
     }
   }
