@@ -169,6 +169,7 @@ TEST(TcpPlace, Sink_that_does_not_place_ends_the_connection) {
   net.connect(0, 1, local_sockets());
   Message message{1, pattern(100, 1)};
   ASSERT_TRUE(message.step(net[0], 1));
+  net[0].flush();
   KeepingSink plain;
   for (unsigned i = 0; i < patience && net.losses(1).empty(); ++i) net[1].poll(plain);
   ASSERT_EQ(net.losses(1).size(), 1U);
