@@ -132,6 +132,8 @@ void Device::tell_quiet(WaitNote note, std::uint32_t quiet_sleeps) noexcept {
     quiet_since_ns_ = static_cast<std::int64_t>(base::now_ns());
     return;
   }
+  // Networks may wake a sleeper early and often: see fabric/verbs/rings.h.
+  if (static_cast<std::int64_t>(base::now_ns()) - quiet_since_ns_ < SleepPlace::first_ns) return;
   QuietWait wait{note, quiet_since_ns_, 1, lock_.enabled()};
   if (wait.many_threads) {
     wait.threads = 0;

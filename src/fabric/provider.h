@@ -207,7 +207,7 @@ concept SendsInPlace =
 /// `body_limit(peer)` and `in_place_limit(peer)`, which do not change but when a peer is lost.
 
 /// Short packets travel together. The first one that is posted to a peer after a `poll` leaves at
-/// once; those that follow before the next `poll` wait for each other until `flush` or `poll`, or
+/// once; those that follow, and packets in place, wait for each other until `flush` or `poll`, or
 /// until they are worth a system call. So whoever posts, and then does not poll soon (a blocking
 /// send that is done, a program that computes), flushes.
 template <class P>

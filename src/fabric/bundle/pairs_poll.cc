@@ -78,6 +78,7 @@ bool Pairs::attend_all() {
     if (peer.state == Peer::State::several) moved = attend(number, peer) || moved;
   }
   attended_.clear();
+  if (moved) flush();  // the program may compute next
   return moved;
 }
 

@@ -54,11 +54,12 @@ base::Result<CongestionControl> CongestionControl::choose(const std::string& wis
   }
   if (!wish.empty() && wish != "auto") {
     if (socket.valid() && !set(socket.get(), wish)) {
+      const int problem = errno;
       return base::failure(
           base::ErrorClass::arg,
           "FULMAR_TCP_CONGESTION=%s: the kernel says \"%s\"; write auto, system, or "
           "one of those that everybody may use: %s",
-          wish.c_str(), std::strerror(errno), allowed_ones().c_str());
+          wish.c_str(), std::strerror(problem), allowed_ones().c_str());
     }
     chosen.name_ = wish;
     return chosen;

@@ -26,7 +26,7 @@
 /// peer a pointer.
 ///
 /// **Writing.** The first packet to a peer after a poll is written at once; those that follow
-/// before the next poll or `flush` are collected and leave together. What the socket does not take
+/// before the next poll or `flush`, and those in place, leave together. What is not taken
 /// is tried again with every poll.
 ///
 /// **Window.** Of packets that bring messages no more are on their way to a peer than a fixed

@@ -35,10 +35,11 @@ struct TestLine {
     std::uint64_t token = 0;
     bool is_bye = false;  ///< of the rail: who sends it posts nothing behind it
   };
-  std::deque<Item> queue[2];           ///< by receiver
-  bool takes[2] = {true, true};        ///< by sender: posts are taken; else `again`
-  bool broken[2] = {false, false};     ///< by sender: what it posts gets lost
-  bool lost[2] = {false, false};       ///< by process: it takes part no more
+  std::deque<Item> queue[2];        ///< by receiver
+  bool takes[2] = {true, true};     ///< by sender: posts are taken; else `again`
+  bool broken[2] = {false, false};  ///< by sender: what it posts gets lost
+  bool holds[2] = {false, false};   ///< by sender: posted something, and neither flushed nor polled
+  bool lost[2] = {false, false};    ///< by process: it takes part no more
   bool to_notice[2] = {false, false};  ///< tells its bundle with the next poll
   std::size_t bytes_per_tick = SIZE_MAX;
   std::size_t budget[2] = {SIZE_MAX, SIZE_MAX};  ///< by receiver: bytes it may still get
@@ -109,6 +110,7 @@ class TestRail final : public bundle::Rail {
     if (line_.lost[self_]) return Post::done;
     if (!line_.takes[self_]) return Post::again;
     if (const auto answer = other_answer(envelope.kind)) return *answer;
+    line_.holds[self_] = true;
     if (!line_.broken[self_]) {
       line_.queue[1 - self_].push_back({envelope, {body.begin(), body.end()}, 0, 0, 0});
     }
@@ -133,10 +135,12 @@ class TestRail final : public bundle::Rail {
     }
     EXPECT_EQ(envelope.length, item.bytes.size());
     ended_.emplace_back(token, Sent::done);
+    line_.holds[self_] = true;
     if (!line_.broken[self_]) line_.queue[1 - self_].push_back(std::move(item));
     return Post::done;
   }
   unsigned poll(SinkRef sink) override {
+    flush();
     std::vector<std::pair<std::uint64_t, Sent>> ended;
     std::swap(ended, ended_);
     for (const auto& [token, how] : ended) sink.sent(token, how);
@@ -156,7 +160,7 @@ class TestRail final : public bundle::Rail {
     return count;
   }
   [[nodiscard]] bool has_unsent() const noexcept override { return false; }
-  void flush() override {}
+  void flush() override { line_.holds[self_] = false; }
   [[nodiscard]] int descriptor() const noexcept override { return epoll_.get(); }
   [[nodiscard]] bool arm() override { return line_.queue[self_].empty() && ended_.empty(); }
   [[nodiscard]] std::int64_t next_deadline_ns() const noexcept override { return -1; }
