@@ -166,8 +166,9 @@ unsigned patience() {
 
 /// Waits until the last byte of what the other wrote is `mark`.
 void await_mark(const volatile std::byte& last, std::byte mark, unsigned patience) {
-  for (unsigned looks = 1; last != mark; ++looks) {
-    looks % patience == 0 ? void(sched_yield()) : pause();
+  unsigned looks = 0;
+  while (last != mark) {
+    ++looks % patience == 0 ? void(sched_yield()) : pause();
   }
 }
 
