@@ -28,7 +28,7 @@
 namespace fulmar::wire {
 
 /// Raised with every change of what is below, or of what follows on the connection.
-inline constexpr std::uint32_t tcp_version = 2;
+inline constexpr std::uint32_t tcp_version = 3;
 
 using TcpNonce = std::array<std::byte, 32>;
 using TcpMac = std::array<std::byte, 32>;
