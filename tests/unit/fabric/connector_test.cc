@@ -7,6 +7,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <array>
 #include <random>
 
 #include "fabric/tcp/endpoint.h"
@@ -267,6 +268,30 @@ TEST(Connector, Options_that_make_no_sense_are_named) {
     opened = Connector::open(config);
     ASSERT_TRUE(opened.failed()) << ports;
     EXPECT_NE(opened.error().text().find("FULMAR_TCP_PORTS"), std::string::npos);
+  }
+  config = TestRank::config(0);
+  config.congestion = "no-such";
+  opened = Connector::open(config);
+  ASSERT_TRUE(opened.failed());
+  EXPECT_NE(opened.error().text().find("FULMAR_TCP_CONGESTION=no-such"), std::string::npos);
+}
+
+TEST(Connector, Both_ends_have_the_congestion_control_that_is_asked_for) {
+  const auto with_reno = [](std::uint32_t self) {
+    Connector::Config config = TestRank::config(self);
+    config.congestion = "reno";
+    return config;
+  };
+  TestRank zero(with_reno(0));
+  TestRank one(with_reno(1));
+  zero.connector->connect(1, one.connector->address(), 1);
+  ASSERT_TRUE(
+      step_until({&zero, &one}, [&] { return zero.socket(1, 0) >= 0 && one.socket(0, 0) >= 0; }));
+  for (const int socket : {zero.socket(1, 0), one.socket(0, 0)}) {
+    std::array<char, 32> name{};
+    socklen_t length = name.size() - 1;
+    ASSERT_EQ(::getsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, name.data(), &length), 0);
+    EXPECT_STREQ(name.data(), "reno");
   }
 }
 

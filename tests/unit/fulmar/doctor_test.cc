@@ -99,6 +99,10 @@ TEST(Doctor, An_address_that_does_not_answer_fails_if_others_are_told_of_it) {
 TEST(Doctor, Without_an_address_jobs_of_this_host_work) {
   Facts facts = sound();
   facts.network.addresses.clear();
+  facts.network.open_problem = "FULMAR_TCP_CONGESTION=x: there is no such thing";
+  EXPECT_EQ(finding_of(facts, "other hosts").verdict, Verdict::fail);
+  EXPECT_NE(finding_of(facts, "other hosts").remedy.find("FULMAR_TCP_CONGESTION"),
+            std::string::npos);
   facts.network.open_problem = "no address to listen on";
   EXPECT_EQ(finding_of(facts, "other hosts").verdict, Verdict::warn);
   facts.network.interfaces = "eth7";

@@ -87,12 +87,12 @@ Finding judge_reach(const NetworkFacts& facts) {
     finding.remedy = "apt install libsodium23";
   } else if (!facts.open_problem.empty()) {
     // Whoever names interfaces means something by it; else a machine may well be alone.
-    finding.verdict = facts.interfaces.empty() ? Verdict::warn : Verdict::fail;
+    const bool asked = !facts.interfaces.empty() || facts.open_problem.starts_with("FULMAR_");
+    finding.verdict = asked ? Verdict::fail : Verdict::warn;
     finding.found = facts.open_problem;
-    finding.remedy = facts.interfaces.empty()
-                         ? "jobs on this host work; for others, bring an interface up (ip link)"
-                         : "correct or unset FULMAR_TCP_INTERFACES, FULMAR_TCP_PORTS and "
-                           "FULMAR_TCP_CONGESTION";
+    finding.remedy = !asked ? "jobs on this host work; for others, bring an interface up (ip link)"
+                            : "correct or unset FULMAR_TCP_INTERFACES, FULMAR_TCP_PORTS and "
+                              "FULMAR_TCP_CONGESTION";
   } else if (count == 0) {
     finding.verdict = Verdict::warn;
     finding.found = "no address leads to them; jobs on this host work";
