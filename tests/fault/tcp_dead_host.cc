@@ -150,7 +150,7 @@ TEST_F(TwoHosts, Silence_counts_from_when_there_was_something_to_answer) {
   ASSERT_EQ(::send(sends.get(), "x", 1, 0), 1);
   const std::uint64_t begin = base::now_ns();
   std::uint64_t since = begin - limit_ns;
-  EXPECT_TRUE(tcp::check_answers(sends.get(), after_ms, begin, since).ok());
+  EXPECT_TRUE(tcp::check_answers(sends.get(), after_ms, {begin}, since).ok());
   tcp_info info{};
   socklen_t bytes = sizeof info;
   ASSERT_EQ(::getsockopt(sends.get(), IPPROTO_TCP, TCP_INFO, &info, &bytes), 0);
@@ -160,11 +160,41 @@ TEST_F(TwoHosts, Silence_counts_from_when_there_was_something_to_answer) {
   }
   const auto fails_after = [&](std::uint64_t waited_ms) {
     std::uint64_t from = begin;
-    return tcp::check_answers(sends.get(), after_ms, begin + waited_ms * ms, from).failed();
+    return tcp::check_answers(sends.get(), after_ms, {begin + waited_ms * ms}, from).failed();
   };
   while (!fails_after(limit_ns / ms) && base::now_ns() - begin < limit_ns) ::poll(nullptr, 0, 10);
   EXPECT_TRUE(fails_after(after_ms));
   EXPECT_FALSE(fails_after(after_ms - 1));
+
+  const tcp::Look silent_elsewhere{begin + 1, false, begin - after_ms * ms};
+  std::uint64_t from = begin;
+  EXPECT_TRUE(tcp::check_answers(sends.get(), after_ms, silent_elsewhere, from).failed());
+}
+
+/// What the program had sent before it computed was answered meanwhile, and nobody has looked.
+TEST_F(TwoHosts, Silence_is_not_as_old_as_what_was_answered_while_the_program_computed) {
+  const Pair pair = connect(false);
+  const base::UniqueFd sends(pair.sends);
+  const base::UniqueFd waits(pair.waits);
+  constexpr std::uint64_t computed_ms = 1500;
+  constexpr std::uint32_t after_ms = 1200;
+  ::poll(nullptr, 0, computed_ms);
+  cable("down");
+  const std::uint64_t sent_ns = base::now_ns();
+  ASSERT_EQ(::send(sends.get(), "x", 1, 0), 1);
+  const auto repetitions = [&] {
+    tcp_info info{};
+    socklen_t bytes = sizeof info;
+    EXPECT_EQ(::getsockopt(sends.get(), IPPROTO_TCP, TCP_INFO, &info, &bytes), 0);
+    return info.tcpi_retransmits;
+  };
+  while (repetitions() < 2 && base::now_ns() - sent_ns < limit_ns) ::poll(nullptr, 0, 1);
+  const std::uint64_t now_ns = base::now_ns();
+  for (const bool is_late : {false, true}) {
+    std::uint64_t since = sent_ns - computed_ms * 1'000'000;
+    const tcp::Look look{now_ns, is_late};
+    EXPECT_EQ(tcp::check_answers(sends.get(), after_ms, look, since).failed(), !is_late);
+  }
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ void watch(int socket, std::uint64_t watch_ms) {
     }
     using fulmar::fabric::tcp::check_answers;
     const auto error =
-        check_answers(socket, fulmar::fabric::tcp::dead_after_ms, fulmar::base::now_ns(), since);
+        check_answers(socket, fulmar::fabric::tcp::dead_after_ms, {fulmar::base::now_ns()}, since);
     if (error.failed()) {
       std::printf("dead %s\n", error.text().c_str());
       return;

@@ -16,7 +16,7 @@ inline constexpr std::size_t max_body_bytes = (64U << 10) - header_bytes;
 inline constexpr std::size_t max_prefix_bytes = wire::bundle_max_prefix_bytes;
 inline constexpr std::size_t max_pieces = 32;
 /// Short enough for a slow rail to have its share of a message of some hundred KiB.
-inline constexpr std::size_t max_in_place_bytes = (128U << 10) - header_bytes;
+inline constexpr std::size_t max_in_place_bytes = (128U << 10) + max_prefix_bytes;
 /// For kept packets of all peers.
 inline constexpr std::size_t default_memory_bytes = 16U << 20;
 

@@ -259,6 +259,9 @@ class Pairs {
                                                              std::uint32_t number) const;
   void rail_lost(std::uint32_t rail, std::uint32_t number, const base::Error& why);
   void end_way(std::uint32_t number, Peer& peer, std::uint8_t way, const base::Error& why);
+  void be_patient(std::uint32_t number, const Peer& peer, Rail::Patience patience);
+  void end_doubt(std::uint32_t number, Peer& peer);
+  void ask_ways(std::uint32_t number, Peer& peer);
   void on_down(std::uint32_t number, Peer& peer, const wire::BundleNews& news);
   void announce_ends(Peer& peer);
   void finish_end(std::uint32_t number, Peer& peer, std::uint8_t way);

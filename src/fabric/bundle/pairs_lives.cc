@@ -139,7 +139,7 @@ void Pairs::clear_session(Peer& peer) {
   ++peer.epoch;
   peer.life = 0;
   peer.has_left = peer.has_bye = peer.said_bye = peer.owes_news = false;
-  peer.is_heard = peer.is_knocked = false;
+  peer.is_heard = peer.is_knocked = peer.asks_ways = peer.is_doubted = false;
   peer.kept.clear();
   peer.received = peer.acknowledged = 0;
   peer.silent_bytes = peer.since_ns = 0;

@@ -88,6 +88,7 @@ bool Pairs::attend(std::uint32_t number, Peer& peer) {
   // Who has left is told when it comes back: else there would be something that it has to hear
   // before this process may leave, too.
   if (!peer.has_left) announce_ends(peer);
+  if (std::exchange(peer.asks_ways, false)) ask_ways(number, peer);
   for (std::uint8_t i = 0; i < peer.way_count; ++i) {
     if (peer.ways[i].ended_here && peer.ways[i].ended_there) finish_end(number, peer, i);
   }

@@ -78,13 +78,8 @@ void Pairs::end_way(std::uint32_t number, Peer& peer, std::uint8_t way_number,
     if (peer.has_bye) return forget(number, peer);
     return lose(number, last_words(peer));
   }
-  if (peer.ways_up() == 1) {
-    // The last one is given the time that a network alone has.
-    for (std::uint8_t i = 0; i < peer.way_count; ++i) {
-      if (peer.ways[i].ended_here) continue;
-      rails_[peer.ways[i].rail].rail->set_patience(number, Rail::Patience::usual);
-    }
-  }
+  peer.asks_ways = peer.is_doubted = true;
+  if (peer.ways_up() == 1) be_patient(number, peer, Rail::Patience::rest);
   if (peer.primary == way_number) {
     counters_.resent_packets += peer.kept.sent_count();
     set_primary(peer, no_way);
@@ -92,6 +87,31 @@ void Pairs::end_way(std::uint32_t number, Peer& peer, std::uint8_t way_number,
     peer.since_ns = now();
   }
   owe_news(number, peer);
+}
+
+void Pairs::be_patient(std::uint32_t number, const Peer& peer, Rail::Patience patience) {
+  for (std::uint8_t i = 0; i < peer.way_count; ++i) {
+    if (peer.ways[i].ended_here) continue;
+    rails_[peer.ways[i].rail].rail->set_patience(number, patience);
+  }
+}
+
+/// The peer lives: the last way to it is given the time that a network alone has.
+void Pairs::end_doubt(std::uint32_t number, Peer& peer) {
+  peer.is_doubted = false;
+  if (peer.ways_up() == 1) be_patient(number, peer, Rail::Patience::usual);
+}
+
+/// Silence counts from when there is something to answer. If a way that has been idle were not
+/// asked now, its end would be known that much later, when it is needed.
+void Pairs::ask_ways(std::uint32_t number, Peer& peer) {
+  if (peer.has_bye || peer.has_left || rails_left_) return;
+  for (std::uint8_t i = 0; i < peer.way_count; ++i) {
+    if (!peer.ways[i].is_connected || peer.ways[i].ended_here) continue;
+    // One that takes nothing now has something to answer.
+    static_cast<void>(post_news(number, peer, i, wire::bundle_news_kind));
+  }
+  flush();
 }
 
 void Pairs::on_down(std::uint32_t number, Peer& peer, const wire::BundleNews& news) {

@@ -98,6 +98,8 @@ bool Pairs::accept(std::uint32_t rail, std::uint32_t number, Peer& peer,
   if (!is_current(number, peer, head)) return false;
   peer.is_heard = true;
   peer.has_left = false;
+  if (peer.is_doubted) [[unlikely]]
+    end_doubt(number, peer);
   peer.ways[*way].is_connected = true;
   note_acknowledgement(number, peer, head.ack);
   return peer.state == Peer::State::several;

@@ -44,9 +44,11 @@ class Rail {
   [[nodiscard]] virtual bool arm() = 0;
   [[nodiscard]] virtual std::int64_t next_deadline_ns() const noexcept = 0;
 
-  /// Whether there are other ways to the peer: then a host that has something to answer here, and
-  /// does not for `brief_ms`, is out of reach of this rail.
-  enum class Patience : std::uint8_t { usual, brief };
+  /// How long a host that has something to answer here may be silent before it is out of reach of
+  /// this rail. `usual`: as long as where a network is alone. `brief`: there are other ways to the
+  /// peer, so for `brief_ms`. `rest`: as usual, but the peer has been silent on another rail for
+  /// `brief_ms` already.
+  enum class Patience : std::uint8_t { usual, brief, rest };
   static constexpr std::uint32_t brief_ms = 3000;
   virtual void set_patience(std::uint32_t peer, Patience patience) = 0;
   /// Ends everything that joins this process to the peer: nothing is written to memory for it any

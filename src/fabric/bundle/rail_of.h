@@ -75,6 +75,9 @@ class RailOf final : public Rail {
     if constexpr (requires { provider_->set_dead_after(peer, 0U); }) {
       provider_->set_dead_after(peer, patience == Patience::brief ? brief_ms : 0);
     }
+    if constexpr (requires { provider_->set_silent_for(peer, 0U); }) {
+      provider_->set_silent_for(peer, patience == Patience::rest ? brief_ms : 0);
+    }
   }
   void drop(std::uint32_t peer) override { provider_->drop(peer); }
   [[nodiscard]] bool readmit(std::uint32_t peer) override {

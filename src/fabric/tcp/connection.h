@@ -68,6 +68,7 @@ struct Peer {
   std::uint64_t refused_ns = 0;        ///< when a message for one that is gone was refused last
   std::uint64_t refused_since_ns = 0;  ///< and since when without a long pause
   std::uint32_t dead_after_ms = tcp::dead_after_ms;
+  std::uint64_t silent_since_ns = UINT64_MAX;  ///< on other networks; UINT64_MAX: it is not
   base::Error why;  ///< of `lost`
   std::array<std::unique_ptr<Connection>, most_lanes> lanes;
 };

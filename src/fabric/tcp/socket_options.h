@@ -25,12 +25,20 @@ void prepare_socket(int socket, std::uint32_t handshake_ms) noexcept;
 /// Takes the TCP_USER_TIMEOUT of the handshake away.
 void settle_socket(int socket) noexcept;
 
+struct Look {
+  std::uint64_t now_ns;
+  bool is_late = false;  ///< nobody has looked for longer than usual: the program computed
+  std::uint64_t silent_since_ns = UINT64_MAX;  ///< the peer, when asked over other networks
+};
+
 /// Fails (other) if the peer's host has acknowledged nothing for `after_ms` although data, or
 /// probes of a closed window, were sent again and again: it or the way to it is dead. Silence
 /// counts from `since_ns` on, when there was something to acknowledge; while nothing had to be
-/// repeated that is moved on to when the kernel would have sent what it would repeat now. One
-/// system call; worth it once a second on a connection that has something to send.
-base::Error check_answers(int socket, std::uint32_t after_ms, std::uint64_t now_ns,
+/// repeated that is moved on to when the kernel would have sent what it would repeat now. A late
+/// look cannot know whether what is unanswered is as old as what was: it takes what was sent last
+/// for the first. One system call; worth it once a second on a connection that has something to
+/// send.
+base::Error check_answers(int socket, std::uint32_t after_ms, const Look& look,
                           std::uint64_t& since_ns) noexcept;
 
 /// The next close of the socket tells the other side at once, and does not wait for what it has not

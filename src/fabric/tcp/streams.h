@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "fabric/provider.h"
@@ -94,6 +95,11 @@ class Streams {
   /// How long the peer's host may be silent when it has something to answer, from now on; see
   /// check_answers.
   void set_dead_after(std::uint32_t peer, std::uint32_t ms) { peer_at(peer).dead_after_ms = ms; }
+  /// Its silence does not begin with what it has to answer here, but was that long before now.
+  /// 0: it does.
+  void set_silent_for(std::uint32_t peer, std::uint32_t ms) {
+    peer_at(peer).silent_since_ns = ms == 0 ? UINT64_MAX : base::now_ns() - ms * std::uint64_t{1'000'000};
+  }
   /// There is no way to the peer: it is lost, unless it has a connection by now.
   void give_up(std::uint32_t peer, const base::Error& why);
   /// Reports to `take_watched` when `descriptor` becomes readable. It is not owned.
@@ -186,7 +192,7 @@ class Streams {
   void watch_room(Connection& connection, Interest interest);
   /// Asks the kernel about the connections that have not answered, when it is time.
   void check_answers_when_due();
-  void check_all_answers(std::uint64_t now_ns);
+  void check_all_answers(std::uint64_t now_ns, bool is_late);
 
   void lose(std::uint32_t peer, const base::Error& why);
   bool bury();

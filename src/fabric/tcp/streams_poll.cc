@@ -192,11 +192,12 @@ void Streams::check_answers_when_due() {
   const auto now = static_cast<std::int64_t>(base::now_ns());
   if (next_check_ns_ < 0) next_check_ns_ = now + check_interval_ns;
   if (now < next_check_ns_) return;
-  check_all_answers(static_cast<std::uint64_t>(now));
+  const bool is_late = now - next_check_ns_ > check_interval_ns;
+  check_all_answers(static_cast<std::uint64_t>(now), is_late);
   next_check_ns_ = any_unanswered_ ? now + check_interval_ns : -1;
 }
 
-void Streams::check_all_answers(std::uint64_t now_ns) {
+void Streams::check_all_answers(std::uint64_t now_ns, bool is_late) {
   any_unanswered_ = false;
   for (std::uint32_t peer = 0; peer < config_.size; ++peer) {
     if (peers_[peer] == nullptr) continue;
@@ -210,7 +211,8 @@ void Streams::check_all_answers(std::uint64_t now_ns) {
         continue;
       }
       any_unanswered_ = true;
-      base::Error error = check_answers(socket, peers_[peer]->dead_after_ms, now_ns,
+      const Look look{now_ns, is_late, peers_[peer]->silent_since_ns};
+      base::Error error = check_answers(socket, peers_[peer]->dead_after_ms, look,
                                         connection->unanswered_since_ns);
       if (error.ok()) error = check_acked(socket, connection->acked, now_ns);
       if (error.ok()) continue;

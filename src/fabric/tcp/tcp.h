@@ -81,6 +81,8 @@ class Tcp {
   void set_dead_after(std::uint32_t peer, std::uint32_t ms) {
     streams_->set_dead_after(peer, ms == 0 ? tcp::dead_after_ms : ms);
   }
+  /// The peer was silent for so long when it was asked over other networks; 0: it was not.
+  void set_silent_for(std::uint32_t peer, std::uint32_t ms) { streams_->set_silent_for(peer, ms); }
   /// Ends the connections to the peer for good, without calling `lost`. Not from within `poll`.
   void drop(std::uint32_t peer) { streams_->drop(peer); }
   /// After `drop`: connects to the peer anew when it is posted to, or when the peer does. Not from

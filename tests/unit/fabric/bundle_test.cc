@@ -252,7 +252,11 @@ TEST(Bundle, A_silent_rail_is_given_up_early_while_there_is_another) {
   ASSERT_EQ(pair.send(0, 0), Post::done);
   EXPECT_EQ(pair.ranks[0].rails[0]->patience, bundle::Rail::Patience::brief);
   EXPECT_EQ(pair.ranks[0].rails[1]->patience, bundle::Rail::Patience::brief);
+  pair.lines[1].takes[1] = false;  // rank 1 says nothing for now
   pair.lines[0].notice(0);
+  pair.settle();
+  EXPECT_EQ(pair.ranks[0].rails[1]->patience, bundle::Rail::Patience::rest);
+  pair.lines[1].takes[1] = true;
   pair.settle();
   EXPECT_EQ(pair.ranks[0].rails[1]->patience, bundle::Rail::Patience::usual);
   BundlePair alone(1);
