@@ -110,6 +110,35 @@ TEST(TcpCalls, Window_of_messages_takes_a_call_for_every_32_KiB) {
   }
 }
 
+/// The end of a write that fills no packet of the network travels with the next one, but for the
+/// first message, which is to arrive at once, and leaves when no more comes.
+TEST(TcpCalls, Short_end_of_a_long_write_waits_for_the_next_one_or_for_the_flush) {
+  struct Case {
+    std::size_t bytes;
+    unsigned messages;
+    unsigned unended_writes;
+  };
+  for (const Case& each : {Case{Tcp::max_body_bytes, 1, 0}, Case{Tcp::max_body_bytes, 3, 2},
+                           Case{32U << 10, 5, 2}, Case{56U << 10, 3, 0}, Case{8, 64, 0}}) {
+    Pair pair;
+    CountingSink sinks[2];
+    const auto body = pattern(each.bytes, 1);
+    pair.net[0].poll(sinks[0]);
+    for (unsigned i = 0; i < each.messages; ++i) {
+      ASSERT_EQ(pair.net[0].post(1, envelope(each.bytes), body), Post::done);
+    }
+    EXPECT_EQ(pair.io.unended_writes, each.unended_writes) << each.bytes;
+    EXPECT_EQ(pair.io.pushes, 0U);
+    EXPECT_EQ(pair.net[0].has_unsent(), each.messages > 1 && each.bytes != 56U << 10);
+    pair.net[0].flush();
+    EXPECT_FALSE(pair.net[0].has_unsent());
+    EXPECT_EQ(pair.io.pushes, each.unended_writes != 0 ? 1U : 0U) << each.bytes;
+    EXPECT_TRUE(poll_until(pair.net[1], sinks[1], sinks[1].packets, each.messages));
+    pair.net[0].flush();
+    EXPECT_LE(pair.io.pushes, 1U);
+  }
+}
+
 /// The first bytes of a long body stand behind its header; the rest is not copied again.
 TEST(TcpCalls, Longest_body_is_read_to_its_place) {
   Pair pair;

@@ -56,25 +56,33 @@ inline std::pair<int, int> loopback_sockets() {
 
 /// The system's calls, to be overridden.
 struct PlainIo : tcp::Io {
-  ssize_t write(int socket, std::span<const iovec> pieces) noexcept override {
-    return system_.write(socket, pieces);
+  ssize_t write(int socket, std::span<const iovec> pieces, Next next) noexcept override {
+    return system_.write(socket, pieces, next);
   }
   ssize_t read(int socket, std::span<const iovec> pieces) noexcept override {
     return system_.read(socket, pieces);
   }
+  void push(int socket) noexcept override { system_.push(socket); }
 
  private:
   tcp::SystemIo system_;
 };
 
-/// Counts the calls that moved something.
+/// Counts the calls that moved something, and those that say what waits.
 struct CountingIo : PlainIo {
   unsigned writes = 0;
+  unsigned unended_writes = 0;  ///< of those: the end may wait for more
   unsigned reads = 0;
-  ssize_t write(int socket, std::span<const iovec> pieces) noexcept override {
-    const ssize_t moved = PlainIo::write(socket, pieces);
+  unsigned pushes = 0;
+  ssize_t write(int socket, std::span<const iovec> pieces, Next next) noexcept override {
+    const ssize_t moved = PlainIo::write(socket, pieces, next);
     if (moved > 0) ++writes;
+    if (moved > 0 && next == Next::more) ++unended_writes;
     return moved;
+  }
+  void push(int socket) noexcept override {
+    ++pushes;
+    PlainIo::push(socket);
   }
   ssize_t read(int socket, std::span<const iovec> pieces) noexcept override {
     const ssize_t moved = PlainIo::read(socket, pieces);
@@ -86,9 +94,9 @@ struct CountingIo : PlainIo {
 /// Every call moves at most as many bytes as `next_cut` says; 0: the call is refused.
 struct CuttingIo : PlainIo {
   virtual std::size_t next_cut() noexcept = 0;
-  ssize_t write(int socket, std::span<const iovec> pieces) noexcept override {
+  ssize_t write(int socket, std::span<const iovec> pieces, Next next) noexcept override {
     const std::vector<iovec> cut = shortened(pieces);
-    return cut.empty() ? -EAGAIN : PlainIo::write(socket, cut);
+    return cut.empty() ? -EAGAIN : PlainIo::write(socket, cut, next);
   }
   ssize_t read(int socket, std::span<const iovec> pieces) noexcept override {
     const std::vector<iovec> cut = shortened(pieces);

@@ -313,8 +313,8 @@ TEST(TcpEnd, Reset_is_a_loss_and_packets_before_the_end_arrive) {
 /// A connection on which writing fails while packets wait to be read.
 struct BrokenWriteIo : PlainIo {
   bool broken = false;
-  ssize_t write(int socket, std::span<const iovec> pieces) noexcept override {
-    return broken ? -ETIMEDOUT : PlainIo::write(socket, pieces);
+  ssize_t write(int socket, std::span<const iovec> pieces, Next next) noexcept override {
+    return broken ? -ETIMEDOUT : PlainIo::write(socket, pieces, next);
   }
 };
 

@@ -47,7 +47,7 @@ struct Peer {
   std::uint8_t primary = no_way;  ///< the way of packets in order; none before the first was taken
   bool stirred = false;           ///< listed: something is to be done for it
   bool owes_news = false;
-  bool asks_ways = false;  ///< a way has ended: do the others lead to anybody?
+  bool asks_ways = false;   ///< a way has ended: do the others lead to anybody?
   bool is_doubted = false;  ///< nothing came from it since
   bool said_bye = false;
   bool has_bye = false;          ///< the peer said it

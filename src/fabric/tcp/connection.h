@@ -33,6 +33,7 @@ struct Connection {
   int write_error = 0;        ///< what arrived before is read all the same
   bool hot = false;           ///< read by every poll
   bool unsent = false;        ///< something waits, and the socket may have room: listed
+  bool held = false;          ///< the end of what was written waits for more
   bool blocked = false;       ///< something waits for room in the socket
   bool in_blocked = false;    ///< listed so; for a while after, too
   bool watches_room = false;  ///< epoll tells of room too
@@ -69,7 +70,7 @@ struct Peer {
   std::uint64_t refused_since_ns = 0;  ///< and since when without a long pause
   std::uint32_t dead_after_ms = tcp::dead_after_ms;
   std::uint64_t silent_since_ns = UINT64_MAX;  ///< on other networks; UINT64_MAX: it is not
-  base::Error why;  ///< of `lost`
+  base::Error why;                             ///< of `lost`
   std::array<std::unique_ptr<Connection>, most_lanes> lanes;
 };
 

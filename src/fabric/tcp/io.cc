@@ -2,6 +2,8 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "fabric/tcp/io.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -29,8 +31,8 @@ ssize_t call(std::span<const iovec> pieces, Plain plain, Message message) noexce
 
 }  // namespace
 
-ssize_t SystemIo::write(int socket, std::span<const iovec> pieces) noexcept {
-  constexpr int flags = MSG_DONTWAIT | MSG_NOSIGNAL;
+ssize_t SystemIo::write(int socket, std::span<const iovec> pieces, Next next) noexcept {
+  const int flags = MSG_DONTWAIT | MSG_NOSIGNAL | (next == Next::more ? MSG_MORE : 0);
   return call(
       pieces,
       [&](const iovec& piece) { return ::send(socket, piece.iov_base, piece.iov_len, flags); },
@@ -44,6 +46,12 @@ ssize_t SystemIo::read(int socket, std::span<const iovec> pieces) noexcept {
         return ::recv(socket, piece.iov_base, piece.iov_len, MSG_DONTWAIT);
       },
       [&](msghdr& header) { return ::recvmsg(socket, &header, MSG_DONTWAIT); });
+}
+
+/// To say once more that nothing is to wait has what waits leave.
+void SystemIo::push(int socket) noexcept {
+  const int on = 1;
+  (void)::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
 }  // namespace fulmar::fabric::tcp

@@ -68,7 +68,8 @@ void Outbox::append(wire::TcpSignal signal) noexcept {
 }
 
 Writing Outbox::write_with(Io& io, int socket, Buffers& buffers, const wire::Envelope& envelope,
-                           std::span<const std::byte> body, std::vector<FinishedSend>& finished) {
+                           std::span<const std::byte> body, Io::Next next,
+                           std::vector<FinishedSend>& finished) {
   const wire::TcpFrame frame = wire::tcp_frame(envelope, 0, sequence_++);
   std::array<std::byte, joined_bytes> joined;
   Gathered gathered;
@@ -81,7 +82,7 @@ Writing Outbox::write_with(Io& io, int socket, Buffers& buffers, const wire::Env
     gathered.add(&frame, header_bytes);
     gathered.add(body.data(), body.size());
   }
-  const Writing writing = outcome_of(io.write(socket, gathered.list()), gathered.bytes);
+  const Writing writing = outcome_of(io.write(socket, gathered.list(), next), gathered.bytes);
   const std::size_t written = take_front(writing.bytes, finished);
   const std::size_t rest = header_bytes + body.size() - written;
   if (rest == 0) return writing;
@@ -165,12 +166,12 @@ std::size_t Outbox::take_front(std::size_t bytes, std::vector<FinishedSend>& fin
   return bytes - taken;
 }
 
-Writing Outbox::write(Io& io, int socket, std::vector<FinishedSend>& finished) {
+Writing Outbox::write(Io& io, int socket, Io::Next next, std::vector<FinishedSend>& finished) {
   Gathered gathered;
   gather_front(gathered);
   gather_waiting(gathered);
   if (gathered.count == 0) return {};
-  const Writing writing = outcome_of(io.write(socket, gathered.list()), gathered.bytes);
+  const Writing writing = outcome_of(io.write(socket, gathered.list(), next), gathered.bytes);
   std::size_t behind = take_front(writing.bytes, finished);
   while (behind > 0) behind = take_in_place(behind, finished);
   return writing;

@@ -61,7 +61,8 @@ class Outbox {
   /// Writes what is copied and then this frame, of which only what the socket does not take is
   /// copied. Requires reserve, unless nothing is copied.
   Writing write_with(Io& io, int socket, Buffers& buffers, const wire::Envelope& envelope,
-                     std::span<const std::byte> body, std::vector<FinishedSend>& finished);
+                     std::span<const std::byte> body, Io::Next next,
+                     std::vector<FinishedSend>& finished);
 
   [[nodiscard]] bool takes_in_place() const noexcept { return count_ < depth; }
   /// Requires takes_in_place, prefix and pieces as SendsInPlace says.
@@ -70,7 +71,7 @@ class Outbox {
 
   /// Writes as much as the socket takes in one call. Packets in place that are written completely
   /// go to `finished`.
-  Writing write(Io& io, int socket, std::vector<FinishedSend>& finished);
+  Writing write(Io& io, int socket, Io::Next next, std::vector<FinishedSend>& finished);
   /// Gives an empty block back.
   void trim(Buffers& buffers);
   /// The connection is gone: everything in place is `lost`, the memory goes back.

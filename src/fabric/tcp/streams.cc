@@ -31,8 +31,19 @@ constexpr std::size_t worth_writing_bytes = 48U << 10;
 /// Packets in place leave together up to this length, or with the next flush: the kernel passes
 /// longer writes on faster. Up to 2 MiB bandwidth is 10 % better than up to 512 KiB.
 constexpr std::size_t enough_in_place_bytes = 2U << 20;
+/// The kernel makes packets of up to 64 KiB for the network. A write that is a little longer leaves
+/// an end that costs as much as a whole one: it may wait for what comes next. (Messages of 32 and
+/// of 64 KiB: 11 and 13 % faster.) More than a little would have to be cut from there.
+constexpr std::size_t kernel_packet_bytes = 64U << 10;
+constexpr std::size_t short_end_bytes = 1024;
 /// How many full sockets one poll tries again.
 constexpr std::size_t most_retries = 16;
+
+Io::Next next_after(std::size_t bytes) noexcept {
+  const bool ends_short =
+      bytes >= kernel_packet_bytes && bytes < kernel_packet_bytes + short_end_bytes;
+  return ends_short ? Io::Next::more : Io::Next::unknown;
+}
 
 std::string name_of_end(int socket) {
   sockaddr_storage address{};
@@ -235,8 +246,11 @@ Post Streams::send(Connection& connection, const wire::Envelope& envelope,
                      (alone || connection.out.reserve(buffers_, body.size()));
   connection.posted_at = polls_;
   if (!first && !large) return collect(connection, envelope, body);
+  const Io::Next next =
+      first ? Io::Next::unknown : next_after(connection.out.bytes_copied() + body.size());
   settle(connection, connection.out.write_with(io_, connection.socket.get(), buffers_, envelope,
-                                               body, finished_));
+                                               body, next, finished_));
+  note_next(connection, next);
   return Post::done;
 }
 
@@ -245,14 +259,14 @@ Post Streams::collect(Connection& connection, const wire::Envelope& envelope,
                       std::span<const std::byte> body) {
   if (!connection.out.reserve(buffers_, body.size())) {
     if (connection.blocked) return Post::again;
-    write(connection);
+    write(connection, Io::Next::unknown);
     if (connection.write_error != 0) return Post::done;
     if (!connection.out.reserve(buffers_, body.size())) return Post::again;
   }
   connection.out.append(envelope, body);
   want_flush(connection);
   if (!connection.blocked && connection.out.bytes_copied() >= worth_writing_bytes) {
-    write(connection);
+    write(connection, next_after(connection.out.bytes_copied()));
   }
   return Post::done;
 }
@@ -272,7 +286,7 @@ Post Streams::post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
   want_flush(connection);
   const bool enough =
       connection.out.bytes_in_place() >= enough_in_place_bytes || !connection.out.takes_in_place();
-  if (!connection.blocked && enough) write(connection);
+  if (!connection.blocked && enough) write(connection, Io::Next::unknown);
   return Post::done;
 }
 
@@ -315,18 +329,26 @@ void Streams::settle(Connection& connection, const Writing& writing) {
   }
 }
 
-bool Streams::write(Connection& connection) {
+bool Streams::write(Connection& connection, Io::Next next) {
   if (connection.out.empty()) return false;
-  const Writing writing = connection.out.write(io_, connection.socket.get(), finished_);
+  const Writing writing = connection.out.write(io_, connection.socket.get(), next, finished_);
   settle(connection, writing);
+  note_next(connection, next);
   return writing.bytes > 0;
+}
+
+/// What the last write left behind leaves with the next one or the next flush.
+void Streams::note_next(Connection& connection, Io::Next next) {
+  connection.held = next == Io::Next::more;
+  if (connection.held) want_flush(connection);
 }
 
 bool Streams::flush_unsent() {
   bool moved = false;
   for (Connection* const connection : unsent_) {
     connection->unsent = false;
-    if (!connection->blocked && write(*connection)) moved = true;
+    if (!connection->blocked && write(*connection, Io::Next::unknown)) moved = true;
+    if (std::exchange(connection->held, false)) io_.push(connection->socket.get());
   }
   unsent_.clear();
   return moved;
@@ -340,7 +362,7 @@ bool Streams::retry_blocked() {
   for (std::size_t i = 0; i < tries && !blocked_.empty(); ++i) {
     if (next_blocked_ >= blocked_.size()) next_blocked_ = 0;
     Connection& connection = *blocked_[next_blocked_];
-    if (write(connection)) moved = true;
+    if (write(connection, Io::Next::unknown)) moved = true;
     if (connection.seen_owed || connection.bye_owed) write_signals(connection);
     if (connection.blocked) {
       ++next_blocked_;

@@ -98,7 +98,8 @@ class Streams {
   /// Its silence does not begin with what it has to answer here, but was that long before now.
   /// 0: it does.
   void set_silent_for(std::uint32_t peer, std::uint32_t ms) {
-    peer_at(peer).silent_since_ns = ms == 0 ? UINT64_MAX : base::now_ns() - ms * std::uint64_t{1'000'000};
+    peer_at(peer).silent_since_ns =
+        ms == 0 ? UINT64_MAX : base::now_ns() - ms * std::uint64_t{1'000'000};
   }
   /// There is no way to the peer: it is lost, unless it has a connection by now.
   void give_up(std::uint32_t peer, const base::Error& why);
@@ -175,7 +176,8 @@ class Streams {
   void want_flush(Connection& connection);
   /// Takes note of how a write went.
   void settle(Connection& connection, const Writing& writing);
-  bool write(Connection& connection);
+  bool write(Connection& connection, Io::Next next);
+  void note_next(Connection& connection, Io::Next next);
   void write_signals(Connection& connection);
   void part_from_all();
   bool flush_unsent();

@@ -212,8 +212,8 @@ void Streams::check_all_answers(std::uint64_t now_ns, bool is_late) {
       }
       any_unanswered_ = true;
       const Look look{now_ns, is_late, peers_[peer]->silent_since_ns};
-      base::Error error = check_answers(socket, peers_[peer]->dead_after_ms, look,
-                                        connection->unanswered_since_ns);
+      base::Error error =
+          check_answers(socket, peers_[peer]->dead_after_ms, look, connection->unanswered_since_ns);
       if (error.ok()) error = check_acked(socket, connection->acked, now_ns);
       if (error.ok()) continue;
       lose(peer, base::failure(base::ErrorClass::proc_aborted, "lost rank %u at %s: %s", peer,

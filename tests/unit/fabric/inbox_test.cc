@@ -158,13 +158,14 @@ TEST(Inbox, Stream_split_anywhere_means_the_same) {
 struct WatchingIo : Io {
   SystemIo system;
   const void* first = nullptr;
-  ssize_t write(int socket, std::span<const iovec> pieces) noexcept override {
-    return system.write(socket, pieces);
+  ssize_t write(int socket, std::span<const iovec> pieces, Next next) noexcept override {
+    return system.write(socket, pieces, next);
   }
   ssize_t read(int socket, std::span<const iovec> pieces) noexcept override {
     first = pieces[0].iov_base;
     return system.read(socket, pieces);
   }
+  void push(int socket) noexcept override { system.push(socket); }
 };
 
 /// Of a body that is expected nothing is kept here, and the socket is read to its place.
