@@ -21,7 +21,7 @@ struct Acked {
 };
 
 /// Fails (other) if the other side has room and has acknowledged no byte for `dead_after_ms`,
-/// although bytes were repeated again and again. One system call; worth it once a second on a
+/// although bytes were repeated again and again. One system call; worth it twice a second on a
 /// connection whose bytes are not all acknowledged. Without an answer where the kernel does not
 /// tell what it needs (before Linux 6.2).
 base::Error check_acked(int socket, Acked& acked, std::uint64_t now_ns) noexcept;

@@ -36,7 +36,7 @@ struct Look {
 /// counts from `since_ns` on, when there was something to acknowledge; while nothing had to be
 /// repeated that is moved on to when the kernel would have sent what it would repeat now. A late
 /// look cannot know whether what is unanswered is as old as what was: it takes what was sent last
-/// for the first. One system call; worth it once a second on a connection that has something to
+/// for the first. One system call; worth it twice a second on a connection that has something to
 /// send.
 base::Error check_answers(int socket, std::uint32_t after_ms, const Look& look,
                           std::uint64_t& since_ns) noexcept;

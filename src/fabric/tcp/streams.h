@@ -48,7 +48,7 @@
 /// take them back (MPI 5.0 section 11.2.2); then the peer is lost.
 ///
 /// A dead host says nothing at all. Keep-alive finds that on an idle connection; where something
-/// was written the kernel is asked once a second for what it knows (socket_options.h).
+/// was written the kernel is asked twice a second for what it knows (socket_options.h).
 ///
 /// All members are called under the lock of the engine; those that are not const may be called by
 /// the sink, `poll` excepted.
