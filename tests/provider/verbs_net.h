@@ -98,6 +98,7 @@ struct VerbsNet {
     verbs::Config config;
     config.self = self;
     config.size = size;
+    config.completion_queues = wires.habits.completion_queues;
     config.rings = self == wires.habits.ringless ? 0 : wires.habits.rings;
     config.owner = ranks[self].get();
     config.find = [](void* owner, std::uint32_t peer) -> base::Result<std::vector<std::byte>> {
