@@ -22,6 +22,7 @@
 
 #include "fabric/verbs/adapter.h"
 #include "fabric/verbs/config.h"
+#include "fabric/verbs/two_queues.h"
 
 /// Adapters that stand in for those of libibverbs: they keep the rules that hold for connected
 /// queue pairs and registered memory, insist that they are used by them (else the program ends), do
@@ -180,7 +181,8 @@ class QueueStandIn final : public verbs::Queue {
 
 class VerbsStandIn final : public verbs::Adapter {
  public:
-  VerbsStandIn(VerbsWires& wires, std::uint32_t self) : wires_(wires) {
+  VerbsStandIn(VerbsWires& wires, std::uint32_t self)
+      : wires_(wires), both_(wires.habits.receive_depth) {
     traits_.name = "standin" + std::to_string(self) + ":1";
     traits_.gid[15] = static_cast<std::byte>(self + 1);
     traits_.gid[10] = traits_.gid[11] = std::byte{0xff};
@@ -240,9 +242,10 @@ class VerbsStandIn final : public verbs::Adapter {
   std::size_t read(std::span<verbs::Completion> completions) override {
     ++wires_.reads;
     if (wires_.refuses()) return 0;
-    std::size_t count = read_from(came_, completions);
-    if (has_two_queues()) count += read_from(ended_, completions.subspan(count));
-    return count;
+    if (!has_two_queues()) return read_from(came_, completions);
+    return both_.read(
+        completions, [&](std::span<verbs::Completion> to) { return read_from(came_, to); },
+        [&](std::span<verbs::Completion> to) { return read_from(ended_, to); });
   }
   [[nodiscard]] std::string text_of(int status) const override {
     return "status " + std::to_string(status);
@@ -363,6 +366,7 @@ class VerbsStandIn final : public verbs::Adapter {
   std::deque<verbs::ReceiveOrder> buffers_;
   std::deque<verbs::Completion> came_;   ///< of one queue, everything
   std::deque<verbs::Completion> ended_;  ///< of two: of own orders
+  verbs::TwoQueues both_;
   bool has_rung_ = false;
   std::deque<verbs::Happening> happenings_;
   std::set<QueueStandIn*> own_;

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "fabric/verbs/verbs.h"
+#include "provider/remote_pair.h"
 #include "provider/verbs_net.h"
 #include "provider/verbs_talk.h"
 
@@ -111,6 +112,58 @@ TEST(VerbsTwoQueues, Rings_messages_and_sleeps_lose_nothing_and_keep_the_order) 
   EXPECT_GT(slept, 20'000U);
   EXPECT_GT(long_ones, 3'000U);
   EXPECT_GT(turned, 1'000U);
+}
+
+/// More messages than a look takes: there are always some left.
+TEST(VerbsTwoQueues, Flood_of_messages_does_not_hide_the_end_of_a_fetch) {
+  Talk talk(5, {.rings = 0, .completion_queues = two});
+  for (std::uint32_t from = 1; from < 5; ++from) ASSERT_TRUE(talk.say_and_wait(from, 0));
+  std::array<std::byte, 64> mine{};
+  std::array<std::byte, 64> theirs{};
+  const auto own = talk.net[0].open_memory(mine, Access::local);
+  const auto opened = talk.net[4].open_memory(theirs, Access::peers_read);
+  ASSERT_TRUE(own.ok() && opened.ok());
+  const RemotePlace place{opened.value().name_of(theirs.data()), opened.value().peer_key};
+  RemoteSink sink;
+  for (std::uint64_t token = 0; token < 10; ++token) {
+    ASSERT_EQ(talk.net[0].fetch(4, mine, own.value().own_key, place, token), Post::done);
+    unsigned looks = 0;
+    for (; looks < 20 && sink.ended.size() <= token; ++looks) {
+      for (const std::uint32_t from : {1U, 2U, 3U}) {
+        talk.net[from].poll(talk.sinks[from]);
+        while (post(talk.net[from], 0, 8, talk.sent[from][0]) == Post::done) ++talk.sent[from][0];
+      }
+      for (int i = 0; i < 10; ++i) talk.net.wires.turn();
+      const std::size_t before = sink.tags.size();
+      talk.net[0].poll(sink);
+      ASSERT_GT(sink.tags.size() - before, 30U);
+      ASSERT_TRUE(talk.net.ranks[0]->adapter->has_news());
+    }
+    EXPECT_LE(looks, 1U) << token;
+  }
+}
+
+/// It is found out by an order that fails, which may be read first.
+TEST(VerbsTwoQueues, What_came_before_a_death_or_a_goodbye_is_taken_first) {
+  for (const bool says_bye : {false, true}) {
+    for (int reads = 0; reads < 4; ++reads) {
+      Talk talk(2, {.completion_queues = two});
+      ASSERT_TRUE(talk.say_and_wait(0, 1));
+      for (int i = 0; i < reads; ++i) talk.net[1].poll(talk.sinks[1]);
+      for (int i = 0; i < 40; ++i) {
+        ASSERT_EQ(post(talk.net[0], 1, 1000, talk.sent[0][1]++), Post::done);
+      }
+      if (says_bye) talk.net[0].leave(Leaving::for_good);
+      for (int i = 0; i < 100; ++i) talk.net.wires.turn();
+      ASSERT_EQ(post(talk.net[1], 0, 8), Post::done);
+      talk.net.kill(0);
+      const auto& losses = talk.net.losses(1);
+      for (int i = 0; i < 1000; ++i) talk.poll_all();
+      EXPECT_TRUE(talk.received(0, 1)) << says_bye << ' ' << reads;
+      EXPECT_EQ(losses.size(), says_bye ? 0U : 1U) << reads;
+      EXPECT_EQ(talk.net[1].gone(0), says_bye);
+    }
+  }
 }
 
 }  // namespace
