@@ -40,6 +40,7 @@ struct VerbsNet {
     std::vector<Loss> losses;
     std::vector<std::string> lines;
     std::vector<std::uint32_t> asked;  ///< whose address was looked up
+    bool computes = false;             ///< for so long it looks at nothing
   };
   using Factory = std::function<std::unique_ptr<verbs::Adapter>(std::uint32_t)>;
 
@@ -79,6 +80,13 @@ struct VerbsNet {
   VerbsNet& operator=(const VerbsNet&) = delete;
 
   Verbs& operator[](std::size_t rank) { return *ranks[rank]->verbs; }
+  /// A look of each that lives and does not compute.
+  template <class Sinks>
+  void poll_all(Sinks& sinks) {
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      if (ranks[rank]->verbs != nullptr && !ranks[rank]->computes) (*this)[rank].poll(sinks[rank]);
+    }
+  }
   std::vector<Loss>& losses(std::size_t rank) { return ranks[rank]->losses; }
   /// Ends a rank without a word.
   void kill(std::size_t rank) {
@@ -90,6 +98,7 @@ struct VerbsNet {
     verbs::Config config;
     config.self = self;
     config.size = size;
+    config.completion_queues = wires.habits.completion_queues;
     config.rings = self == wires.habits.ringless ? 0 : wires.habits.rings;
     config.owner = ranks[self].get();
     config.find = [](void* owner, std::uint32_t peer) -> base::Result<std::vector<std::byte>> {
@@ -150,9 +159,7 @@ inline constexpr unsigned verbs_patience = 300'000;
 template <class Sinks, class Done>
 bool poll_until(VerbsNet& net, Sinks& sinks, Done done) {
   for (unsigned i = 0; i < verbs_patience; ++i) {
-    for (std::size_t rank = 0; rank < net.ranks.size(); ++rank) {
-      if (net.ranks[rank]->verbs != nullptr) net[rank].poll(sinks[rank]);
-    }
+    net.poll_all(sinks);
     if (done()) return true;
   }
   return false;

@@ -22,6 +22,7 @@
 
 #include "fabric/verbs/adapter.h"
 #include "fabric/verbs/config.h"
+#include "fabric/verbs/two_queues.h"
 
 /// Adapters that stand in for those of libibverbs: they keep the rules that hold for connected
 /// queue pairs and registered memory, insist that they are used by them (else the program ends), do
@@ -45,6 +46,7 @@ struct VerbsHabits {
   bool tears = false;  ///< the bytes of a put come in any order, with looks in between
   std::size_t rings = verbs::usual_rings;  ///< that each rank lends
   std::uint32_t ringless = UINT32_MAX;     ///< a rank that wants none
+  verbs::CompletionQueues completion_queues = verbs::CompletionQueues::one;
 };
 
 class VerbsStandIn;
@@ -179,7 +181,8 @@ class QueueStandIn final : public verbs::Queue {
 
 class VerbsStandIn final : public verbs::Adapter {
  public:
-  VerbsStandIn(VerbsWires& wires, std::uint32_t self) : wires_(wires) {
+  VerbsStandIn(VerbsWires& wires, std::uint32_t self)
+      : wires_(wires), both_(wires.habits.receive_depth) {
     traits_.name = "standin" + std::to_string(self) + ":1";
     traits_.gid[15] = static_cast<std::byte>(self + 1);
     traits_.gid[10] = traits_.gid[11] = std::byte{0xff};
@@ -239,20 +242,16 @@ class VerbsStandIn final : public verbs::Adapter {
   std::size_t read(std::span<verbs::Completion> completions) override {
     ++wires_.reads;
     if (wires_.refuses()) return 0;
-    wires_.turn();
-    if (done_.size() > traits_.receive_depth + traits_.completion_depth) std::abort();
-    std::size_t count = 0;
-    while (count < completions.size() && !done_.empty()) {
-      completions[count++] = done_.front();
-      done_.pop_front();
-    }
-    return count;
+    if (!has_two_queues()) return read_from(came_, completions);
+    return both_.read(
+        completions, [&](std::span<verbs::Completion> to) { return read_from(came_, to); },
+        [&](std::span<verbs::Completion> to) { return read_from(ended_, to); });
   }
   [[nodiscard]] std::string text_of(int status) const override {
     return "status " + std::to_string(status);
   }
   [[nodiscard]] int descriptor() const noexcept override { return -1; }
-  void arm() override {}
+  void arm() override { has_rung_ = false; }
   [[nodiscard]] int happening_descriptor() const noexcept override { return happenings_fd_[0]; }
   [[nodiscard]] bool next_happening(verbs::Happening& happening) override {
     if (happenings_.empty()) return false;
@@ -276,7 +275,9 @@ class VerbsStandIn final : public verbs::Adapter {
   }
   [[nodiscard]] const std::set<QueueStandIn*>& queues() const { return own_; }
   /// Whether a completion waits to be read: it would have ended a sleep.
-  [[nodiscard]] bool has_news() const { return !done_.empty(); }
+  [[nodiscard]] bool has_news() const { return !came_.empty() || !ended_.empty(); }
+  /// Whether one has come since `arm`: no other need end a sleep.
+  [[nodiscard]] bool has_rung() const { return has_rung_; }
   [[nodiscard]] std::size_t regions() const { return regions_.size(); }
 
  private:
@@ -290,6 +291,28 @@ class VerbsStandIn final : public verbs::Adapter {
       return address >= begin && bytes <= memory.size() && address - begin <= memory.size() - bytes;
     }
   };
+  [[nodiscard]] bool has_two_queues() const {
+    return wires_.habits.completion_queues == verbs::CompletionQueues::two;
+  }
+  /// A message that came, or the end of an own order.
+  void note(const verbs::Completion& completion) {
+    const bool is_own = completion.kind == verbs::Completion::Kind::sent ||
+                        completion.kind == verbs::Completion::Kind::failed;
+    (is_own && has_two_queues() ? ended_ : came_).push_back(completion);
+    has_rung_ = true;
+  }
+  /// Much may happen between looks at two queues.
+  std::size_t read_from(std::deque<verbs::Completion>& queue,
+                        std::span<verbs::Completion> completions) {
+    wires_.turn();
+    if (queue.size() > traits_.receive_depth + traits_.completion_depth) std::abort();
+    std::size_t count = 0;
+    while (count < completions.size() && !queue.empty()) {
+      completions[count++] = queue.front();
+      queue.pop_front();
+    }
+    return count;
+  }
   /// The region that has this own key and these bytes.
   const Region& check_registered(std::span<const std::byte> memory, std::uint32_t key) const {
     const auto found = regions_.find(key);
@@ -320,7 +343,7 @@ class VerbsStandIn final : public verbs::Adapter {
     completion.id = buffer.id;
     completion.queue = queue;
     completion.bytes = message.size();
-    done_.push_back(completion);
+    note(completion);
   }
   /// A buffer is used up by a put that tells of itself.
   void tell(std::uint32_t word, std::size_t bytes, std::uint32_t queue) {
@@ -331,7 +354,7 @@ class VerbsStandIn final : public verbs::Adapter {
     completion.bytes = bytes;
     completion.word = word;
     buffers_.pop_front();
-    done_.push_back(completion);
+    note(completion);
   }
 
   VerbsWires& wires_;
@@ -341,7 +364,10 @@ class VerbsStandIn final : public verbs::Adapter {
   std::uint32_t next_key_ = 1;
   std::map<std::uint32_t, Region> regions_;  ///< by own key
   std::deque<verbs::ReceiveOrder> buffers_;
-  std::deque<verbs::Completion> done_;
+  std::deque<verbs::Completion> came_;   ///< of one queue, everything
+  std::deque<verbs::Completion> ended_;  ///< of two: of own orders
+  verbs::TwoQueues both_;
+  bool has_rung_ = false;
   std::deque<verbs::Happening> happenings_;
   std::set<QueueStandIn*> own_;
   int happenings_fd_[2] = {-1, -1};

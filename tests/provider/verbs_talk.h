@@ -44,9 +44,7 @@ struct Talk {
     for (int i = 0; i < 3; ++i) poll_all();
     return true;
   }
-  void poll_all() {
-    for (std::size_t rank = 0; rank < sinks.size(); ++rank) net[rank].poll(sinks[rank]);
-  }
+  void poll_all() { net.poll_all(sinks); }
   /// Talks until packets from `from` to `to` are written into a ring.
   bool warm_up(std::uint32_t from, std::uint32_t to) {
     for (unsigned i = 0; i < 8 * verbs::Messages::shorts_until_ring; ++i) {

@@ -172,7 +172,8 @@ class Adapter {
 
   /// Posts buffers of one open piece of memory; returns how many were taken, from the front.
   virtual std::size_t receive(std::span<const ReceiveOrder> orders, std::uint32_t key) = 0;
-  /// What has happened: fills `completions` from the front, returns how many.
+  /// What has happened: fills `completions` from the front, returns how many. Messages that came
+  /// before an order failed are told of before that.
   virtual std::size_t read(std::span<Completion> completions) = 0;
   [[nodiscard]] virtual std::string text_of(int status) const = 0;
 

@@ -130,17 +130,22 @@ void Messages::lend(std::uint32_t rank, Peer& peer) {
   owe(rank, peer);
 }
 
-/// One that nobody has, or has used since `time`. Null: not now; a ring that is idle but may be
-/// written to is free once its borrower has heard.
+/// One that nobody has, or one that was not used since `time` and is written to no more. Null: not
+/// now; an idle one that may be written to is free once its borrower has heard, which may be never.
 Ring* Messages::free_ring(std::uint64_t time) {
   if (Ring* const ring = rings_.take(*adapter_); ring != nullptr) return ring;
-  Ring* const idle = rings_.idle_since(time);
-  if (idle == nullptr) return nullptr;
-  Peer& borrower = *peers_[idle->borrower];
-  if (borrower.inlet->state == State::open) turn_gate(idle->borrower, borrower, Gate::closed);
-  if (borrower.inlet->state != State::closed) return nullptr;
-  take_back(borrower);
-  return rings_.take(*adapter_);
+  const auto idle_in = [&](State state) {
+    return rings_.idle_since(
+        time, [&](const Ring& ring) { return peers_[ring.borrower]->inlet->state == state; });
+  };
+  if (const Ring* const unused = idle_in(State::closed); unused != nullptr) {
+    take_back(*peers_[unused->borrower]);
+    return rings_.take(*adapter_);
+  }
+  if (const Ring* const idle = idle_in(State::open); idle != nullptr) {
+    turn_gate(idle->borrower, *peers_[idle->borrower], Gate::closed);
+  }
+  return nullptr;
 }
 
 /// Requires that the peer writes into it no more.

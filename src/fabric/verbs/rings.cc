@@ -33,13 +33,6 @@ Ring* Rings::take(Adapter& adapter) {
   return ring;
 }
 
-Ring* Rings::idle_since(std::uint64_t time) noexcept {
-  const auto oldest =
-      std::min_element(rings_.begin(), rings_.end(),
-                       [](const auto& a, const auto& b) { return a->used_at < b->used_at; });
-  return oldest == rings_.end() || (*oldest)->used_at >= time ? nullptr : oldest->get();
-}
-
 std::uint64_t* Gates::take(Adapter& adapter) {
   if (memory_.bytes().empty() && !is_refused_) {
     base::Pages memory(count * sizeof(std::uint64_t));

@@ -27,9 +27,12 @@
 /// **Lending.** A receiver lends a ring to a peer from which `shorts_until_ring` packets came that
 /// would have fitted, without a sleep of the receiver in between. It has `most` rings of 16 KiB,
 /// each made when it is first needed: silent peers cost nothing, and the words that are looked at
-/// are `most` at the most, whatever the size of the job. Where all are lent, the one that was used
-/// longest ago is taken back if it was not used at all while the other peer sent its packets; else
-/// nobody loses one, so peers that talk equally much do not take turns at losing theirs.
+/// are `most` at the most, whatever the size of the job. Where all are lent, one that was not used
+/// at all while the other peer sent its packets is taken back, of several the one that was used
+/// longest ago; else nobody loses one, so peers that talk equally much do not take turns at losing
+/// theirs. Only a ring whose borrower is known to write into it no more can be taken back. A
+/// borrower that computes may not answer for long: then another one is asked, so one such peer does
+/// not keep all other rings where they are.
 ///
 /// **Order and room.** The packets of a pair have one row of numbers, however they travel, and at
 /// most a window of them is on the way. A ring has as many slots, so the number of a packet chooses
@@ -144,8 +147,17 @@ class Rings {
   /// after which it is not asked again.
   [[nodiscard]] Ring* take(Adapter& adapter);
   void give_back(Ring& ring) noexcept { ring.lent = false; }
-  /// The one that was used longest ago; null if all were used at that time or later.
-  [[nodiscard]] Ring* idle_since(std::uint64_t time) noexcept;
+  /// Of those that are lent, were not used at `time` or later, and suit: the one that was used
+  /// longest ago. Null: none.
+  template <class Suits>
+  [[nodiscard]] Ring* idle_since(std::uint64_t time, Suits suits) noexcept {
+    Ring* oldest = nullptr;
+    for (const auto& ring : rings_) {
+      if (!ring->lent || ring->used_at >= time || !suits(*ring)) continue;
+      if (oldest == nullptr || ring->used_at < oldest->used_at) oldest = ring.get();
+    }
+    return oldest;
+  }
 
  private:
   std::size_t most_;

@@ -167,6 +167,7 @@ Error IbAdapter::open_queues(CompletionQueues how_many) {
     if (!queue) return refused("ibv_create_cq", errno);
     completions_.push_back({std::move(queue), 0});
   }
+  both_ = TwoQueues(traits_.receive_depth);
   ibv_srq_init_attr attributes{};
   attributes.attr.max_wr = static_cast<std::uint32_t>(traits_.receive_depth);
   attributes.attr.max_sge = 1;
@@ -241,11 +242,13 @@ std::size_t IbAdapter::receive(std::span<const ReceiveOrder> orders, std::uint32
 }
 
 std::size_t IbAdapter::read(std::span<Completion> completions) {
-  std::size_t count = 0;
-  for (const Completions& each : completions_) {
-    count += read_from(each.queue.get(), completions.subspan(count));
-  }
-  return count;
+  ibv_cq* const came = completions_.front().queue.get();
+  ibv_cq* const ended = completions_.back().queue.get();
+  if (came == ended) return read_from(came, completions);
+  return both_.read(
+      completions.first(std::min(completions.size(), batch)),
+      [&](std::span<Completion> to) { return read_from(came, to); },
+      [&](std::span<Completion> to) { return read_from(ended, to); });
 }
 
 std::size_t IbAdapter::read_from(ibv_cq* queue, std::span<Completion> completions) const {

@@ -14,6 +14,7 @@
 #include "fabric/verbs/adapter.h"
 #include "fabric/verbs/ibverbs/library.h"
 #include "fabric/verbs/open.h"
+#include "fabric/verbs/two_queues.h"
 
 namespace fulmar::fabric::verbs {
 
@@ -69,6 +70,7 @@ class IbAdapter final : public Adapter {
     unsigned unacknowledged = 0;  ///< events
   };
   std::vector<Completions> completions_;
+  TwoQueues both_{0};  ///< means something where there are two
   Owned<ibv_srq> receives_;
   Traits traits_;
   std::uint32_t send_depth_ = 1;
