@@ -48,6 +48,24 @@ TEST(VerbsLending, Borrower_that_does_not_answer_the_offer_keeps_no_other_ring_f
   expect_last_gets_one(talk, 3);
 }
 
+/// Else a ring whose borrower waits for something would be kept for as long as that takes.
+TEST(VerbsLending, Borrower_that_sleeps_is_woken_to_hear_that_its_gate_is_closed) {
+  Talk talk(3, {.rings = 1});
+  ASSERT_TRUE(talk.warm_up(1, 0));
+  Verbs& sleeper = talk.net[1];
+  const auto is_called = [&] { return talk.net.ranks[1]->adapter->has_news(); };
+  ASSERT_TRUE(talk.until([&] { return sleeper.arm() && !is_called(); }));
+  talk.net.ranks[1]->computes = true;
+  for (unsigned i = 0; i < Messages::shorts_until_ring; ++i) ASSERT_TRUE(talk.say(2, 0, 8));
+  ASSERT_TRUE(talk.until([&] { return talk.counters(0).gates_turned == 2; }));
+  EXPECT_EQ(talk.counters(0).rings_lent, 1U);
+  ASSERT_TRUE(talk.until(is_called));
+  talk.net.ranks[1]->computes = false;
+  ASSERT_TRUE(talk.warm_up(2, 0));
+  EXPECT_EQ(talk.counters(0).rings_lent, 2U);
+  talk.check();
+}
+
 TEST(VerbsLending, Ring_that_is_written_to_no_more_goes_first_and_at_once) {
   Talk talk(5, {.rings = 3});
   for (const std::uint32_t from : {1U, 2U, 3U}) ASSERT_TRUE(talk.warm_up(from, 0));

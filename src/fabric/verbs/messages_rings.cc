@@ -143,7 +143,12 @@ Ring* Messages::free_ring(std::uint64_t time) {
     return rings_.take(*adapter_);
   }
   if (const Ring* const idle = idle_in(State::open); idle != nullptr) {
-    turn_gate(idle->borrower, *peers_[idle->borrower], Gate::closed);
+    Peer& borrower = *peers_[idle->borrower];
+    if (turn_gate(idle->borrower, borrower, Gate::closed)) {
+      // A word wakes nobody, and who sleeps answers nothing: a message goes behind it.
+      borrower.owes_heard = true;
+      owe(idle->borrower, borrower);
+    }
   }
   return nullptr;
 }

@@ -64,7 +64,7 @@ struct Peer {
   bool owes_seen = false;
   bool owes_lend = false;   ///< to tell where the ring lies
   bool owes_gate = false;   ///< to tell where the gate lies
-  bool owes_heard = false;  ///< to tell that the gate was seen closed
+  bool owes_heard = false;  ///< a gate was seen closed, or is to be seen
   bool bye_sent = false;
   bool bye_seen = false;  ///< it has read everything
   bool has_left = false;  ///< its bye has come
