@@ -23,6 +23,8 @@ namespace {
 
 /// Nothing is waited for longer than this.
 constexpr std::uint64_t limit_ns = 20'000'000'000;
+/// The kernel repeats within this time.
+constexpr std::uint32_t prompt_us = 300'000;
 /// What issue and documentation promise, with time for a busy machine.
 constexpr std::uint64_t promised_ns = 13'000'000'000;
 
@@ -91,6 +93,25 @@ class TwoHosts : public ::testing::Test {
     }
     return pair;
   }
+  static tcp_info info_of(int socket) {
+    tcp_info info{};
+    socklen_t bytes = sizeof info;
+    EXPECT_EQ(::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &bytes), 0);
+    return info;
+  }
+  /// Connects so that the kernel knows that the network is fast: on a busy host the answer to the
+  /// first packet may come late, which it takes for a loss.
+  Pair connect_promptly() {
+    constexpr int tries = 20;
+    for (int i = 0; i < tries; ++i) {
+      const Pair pair = connect(false);
+      if (info_of(pair.sends).tcpi_rto < prompt_us) return pair;
+      ::close(pair.sends);
+      ::close(pair.waits);
+    }
+    ADD_FAILURE() << "the first packet is always late";
+    return connect(false);
+  }
   /// Plugs host 1 in or out; leaves this thread in host 0.
   void cable(const char* state) {
     enter(1);
@@ -143,7 +164,7 @@ TEST_F(TwoHosts, Cut_cable_is_noticed_by_who_waits_and_by_who_sends) {
 TEST_F(TwoHosts, Silence_counts_from_when_there_was_something_to_answer) {
   constexpr std::uint32_t after_ms = 300;
   constexpr std::uint64_t ms = 1'000'000;
-  const Pair pair = connect(false);
+  const Pair pair = connect_promptly();
   const base::UniqueFd sends(pair.sends);
   const base::UniqueFd waits(pair.waits);
   cable("down");
@@ -151,9 +172,7 @@ TEST_F(TwoHosts, Silence_counts_from_when_there_was_something_to_answer) {
   const std::uint64_t begin = base::now_ns();
   std::uint64_t since = begin - limit_ns;
   EXPECT_TRUE(tcp::check_answers(sends.get(), after_ms, {begin}, since).ok());
-  tcp_info info{};
-  socklen_t bytes = sizeof info;
-  ASSERT_EQ(::getsockopt(sends.get(), IPPROTO_TCP, TCP_INFO, &info, &bytes), 0);
+  const tcp_info info = info_of(sends.get());
   if (info.tcpi_retransmits == 0) {  // so it was sent no longer ago than the kernel waits for that
     EXPECT_GE(since, begin - 1000 * ms);
     EXPECT_LE(since, begin);
@@ -173,22 +192,17 @@ TEST_F(TwoHosts, Silence_counts_from_when_there_was_something_to_answer) {
 
 /// What the program had sent before it computed was answered meanwhile, and nobody has looked.
 TEST_F(TwoHosts, Silence_is_not_as_old_as_what_was_answered_while_the_program_computed) {
-  const Pair pair = connect(false);
+  const Pair pair = connect_promptly();
   const base::UniqueFd sends(pair.sends);
   const base::UniqueFd waits(pair.waits);
   constexpr std::uint64_t computed_ms = 1500;
-  constexpr std::uint32_t after_ms = 1200;
+  constexpr std::uint32_t after_ms = 2000;
   ::poll(nullptr, 0, computed_ms);
   cable("down");
   const std::uint64_t sent_ns = base::now_ns();
   ASSERT_EQ(::send(sends.get(), "x", 1, 0), 1);
-  const auto repetitions = [&] {
-    tcp_info info{};
-    socklen_t bytes = sizeof info;
-    EXPECT_EQ(::getsockopt(sends.get(), IPPROTO_TCP, TCP_INFO, &info, &bytes), 0);
-    return info.tcpi_retransmits;
-  };
-  while (repetitions() < 2 && base::now_ns() - sent_ns < limit_ns) ::poll(nullptr, 0, 1);
+  while (info_of(sends.get()).tcpi_retransmits < 2 && base::now_ns() - sent_ns < limit_ns)
+    ::poll(nullptr, 0, 1);
   const std::uint64_t now_ns = base::now_ns();
   for (const bool is_late : {false, true}) {
     std::uint64_t since = sent_ns - computed_ms * 1'000'000;
