@@ -19,7 +19,8 @@ endif()
 # The environment of every test: sanitizer settings, nothing inherited that changes the library.
 set(FULMAR_TEST_ENVIRONMENT "")
 if(FULMAR_SANITIZE MATCHES "address")
-  list(APPEND FULMAR_TEST_ENVIRONMENT "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1")
+  list(APPEND FULMAR_TEST_ENVIRONMENT "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1"
+    "LSAN_OPTIONS=print_suppressions=0:suppressions=${CMAKE_CURRENT_SOURCE_DIR}/tests/support/leaks.txt")
 endif()
 if(FULMAR_SANITIZE MATCHES "undefined")
   list(APPEND FULMAR_TEST_ENVIRONMENT "UBSAN_OPTIONS=print_stacktrace=1")

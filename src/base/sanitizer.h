@@ -33,20 +33,4 @@ inline void forget_root_region([[maybe_unused]] const void* begin,
 #endif
 }
 
-/// While it lives, what its thread allocates is no leak: for libraries that do leak.
-class IgnoredLeaks {
- public:
-  IgnoredLeaks() noexcept { ignore(true); }
-  ~IgnoredLeaks() { ignore(false); }
-  IgnoredLeaks(const IgnoredLeaks&) = delete;
-  IgnoredLeaks& operator=(const IgnoredLeaks&) = delete;
-
- private:
-  static void ignore([[maybe_unused]] bool begins) noexcept {
-#ifdef FULMAR_ADDRESS_SANITIZER
-    begins ? __lsan_disable() : __lsan_enable();
-#endif
-  }
-};
-
 }  // namespace fulmar::base

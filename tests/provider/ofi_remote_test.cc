@@ -5,7 +5,6 @@
 #include <chrono>
 #include <vector>
 
-#include "base/sanitizer.h"
 #include "provider/ofi_net.h"
 #include "provider/ofi_real.h"
 #include "provider/remote_pair.h"
@@ -215,9 +214,6 @@ TEST(OfiVigil, Who_computes_is_asked_and_not_dead) {
 /// That a death ends them is for the kernel to show: tests/cluster/test_messages.py.
 TEST(OfiVigil, Lifelines_reach_the_real_libfabric_also_of_who_computes) {
   if (const std::string why = lacking_libfabric(); !why.empty()) GTEST_SKIP() << why;
-  // Libfabric 1.17 does not free what it has of a connection that it accepted and that ends before
-  // it said anything, as lifelines do.
-  const base::IgnoredLeaks of_libfabric;
   RealOfi net(2, {.vigil_ns = always_ns});
   RemoteSink sinks[2];
   const auto until = [&](auto done) {
