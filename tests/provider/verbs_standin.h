@@ -3,6 +3,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/fd.h"
 #include "fabric/verbs/adapter.h"
 #include "fabric/verbs/config.h"
 
@@ -45,6 +47,8 @@ struct VerbsHabits {
   bool tears = false;  ///< the bytes of a put come in any order, with looks in between
   std::size_t rings = verbs::usual_rings;  ///< that each rank lends
   std::uint32_t ringless = UINT32_MAX;     ///< a rank that wants none
+  bool calls = false;                      ///< completions make a descriptor readable
+  bool calls_apart = false;                ///< the ends of own orders one of their own
 };
 
 class VerbsStandIn;
@@ -251,8 +255,10 @@ class VerbsStandIn final : public verbs::Adapter {
   [[nodiscard]] std::string text_of(int status) const override {
     return "status " + std::to_string(status);
   }
-  [[nodiscard]] int descriptor() const noexcept override { return -1; }
-  void arm() override {}
+  [[nodiscard]] int descriptor() const noexcept override { return arrivals_.descriptor.get(); }
+  void arm() override { arrivals_.arm(); }
+  [[nodiscard]] int ends_descriptor() const noexcept override { return ends_.descriptor.get(); }
+  void arm_ends() override { ends_.arm(); }
   [[nodiscard]] int happening_descriptor() const noexcept override { return happenings_fd_[0]; }
   [[nodiscard]] bool next_happening(verbs::Happening& happening) override {
     if (happenings_.empty()) return false;
@@ -269,6 +275,8 @@ class VerbsStandIn final : public verbs::Adapter {
   }
   void open_events() {
     if (::pipe2(happenings_fd_, O_CLOEXEC | O_NONBLOCK) != 0) std::abort();
+    if (wires_.habits.calls) arrivals_.open();
+    if (wires_.habits.calls_apart) ends_.open();
   }
   void close_events() {
     ::close(happenings_fd_[0]);
@@ -320,7 +328,7 @@ class VerbsStandIn final : public verbs::Adapter {
     completion.id = buffer.id;
     completion.queue = queue;
     completion.bytes = message.size();
-    done_.push_back(completion);
+    add(completion, arrivals_);
   }
   /// A buffer is used up by a put that tells of itself.
   void tell(std::uint32_t word, std::size_t bytes, std::uint32_t queue) {
@@ -331,7 +339,35 @@ class VerbsStandIn final : public verbs::Adapter {
     completion.bytes = bytes;
     completion.word = word;
     buffers_.pop_front();
+    add(completion, arrivals_);
+  }
+  /// Tells once after it was armed, as a completion channel does.
+  struct Caller {
+    base::UniqueFd descriptor;
+    bool is_armed = false;
+
+    void open() {
+      descriptor.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+      if (!descriptor.valid()) std::abort();
+    }
+    void arm() {
+      std::uint64_t calls = 0;
+      if (!descriptor.valid()) return;
+      (void)!::read(descriptor.get(), &calls, sizeof calls);
+      is_armed = true;
+    }
+    void call() {
+      const std::uint64_t one = 1;
+      if (!std::exchange(is_armed, false)) return;
+      if (::write(descriptor.get(), &one, sizeof one) != sizeof one) std::abort();
+    }
+  };
+  void add(const verbs::Completion& completion, Caller& caller) {
     done_.push_back(completion);
+    caller.call();
+  }
+  void add_end(const verbs::Completion& completion) {
+    add(completion, ends_.descriptor.valid() ? ends_ : arrivals_);
   }
 
   VerbsWires& wires_;
@@ -342,6 +378,8 @@ class VerbsStandIn final : public verbs::Adapter {
   std::map<std::uint32_t, Region> regions_;  ///< by own key
   std::deque<verbs::ReceiveOrder> buffers_;
   std::deque<verbs::Completion> done_;
+  Caller arrivals_;
+  Caller ends_;
   std::deque<verbs::Happening> happenings_;
   std::set<QueueStandIn*> own_;
   int happenings_fd_[2] = {-1, -1};

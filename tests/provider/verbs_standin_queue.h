@@ -259,7 +259,7 @@ inline void QueueStandIn::tell(const Work& work, int status) {
   completion.id = work.id;
   completion.queue = number_;
   completion.status = status;
-  adapter_.done_.push_back(completion);
+  adapter_.add_end(completion);
 }
 
 /// The queue goes into the error state: what is on the way fails.
