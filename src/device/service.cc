@@ -49,8 +49,8 @@
 /// that need not be safe for threads (mpi/tool/events.h).
 ///
 /// The duty `all` is for studies: threads of the program that wait sleep, and the thread wakes them
-/// when their condition holds. That is the thread of the paper. The paper's two threads are the duty
-/// `shared`: see service_second.cc.
+/// when their condition holds. That is the thread of the paper. The paper's two threads are the
+/// duty `shared`: see service_second.cc.
 namespace fulmar::device {
 namespace {
 

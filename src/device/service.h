@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
-#include "fabric/provider.h"
+#include "fabric/enabled.h"
 
 namespace fulmar::device {
 

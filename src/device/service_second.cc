@@ -21,8 +21,8 @@
 /// everything: no order of which one takes what is promised, nor needed.
 ///
 /// The second thread does not step aside: it is there with the duty `all` only, when threads of the
-/// program that wait sleep. Should one of them lead for a while all the same (code of the program is
-/// due), it is one more thread that comes and goes.
+/// program that wait sleep. Should one of them lead for a while all the same (code of the program
+/// is due), it is one more thread that comes and goes.
 ///
 /// No wake-up is lost between the two. Own orders: the second thread arms, looks once more, and
 /// sleeps; what the first one has taken meanwhile wakes it for nothing. All else: whoever sleeps on

@@ -76,21 +76,6 @@ class Studied {
   {
     return provider_.next_deadline_ns();
   }
-  [[nodiscard]] int ends_descriptor() const noexcept
-    requires TellsEndsApart<P>
-  {
-    return provider_.ends_descriptor();
-  }
-  void tell_ends(EndsTold how)
-    requires TellsEndsApart<P>
-  {
-    provider_.tell_ends(how);
-  }
-  [[nodiscard]] bool arm_ends()
-    requires TellsEndsApart<P>
-  {
-    return provider_.arm_ends();
-  }
 
  private:
   P& provider_;

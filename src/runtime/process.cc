@@ -164,7 +164,7 @@ base::Error Process::choose_duty() {
                          "FULMAR_PROGRESS_THREAD=two: the second thread sleeps on a queue of what "
                          "an RDMA adapter has done, and no network in use has one; set "
                          "FULMAR_FABRIC=verbs and FULMAR_VERBS_QUEUES=two, without FULMAR_RAILS, "
-                         "or set FULMAR_PROGRESS_THREAD=only");
+                         "FULMAR_CHANNEL and FULMAR_STACK, or set FULMAR_PROGRESS_THREAD=only");
   }
   progress_thread_.want(duty == "two"    ? device::ThreadDuty::shared
                         : duty == "only" ? device::ThreadDuty::all

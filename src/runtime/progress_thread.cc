@@ -88,7 +88,8 @@ void ProgressThread::join() noexcept {
   timespec deadline{};
   ::clock_gettime(CLOCK_REALTIME, &deadline);
   deadline.tv_sec += patience_s;
-  for (const auto& [runs, thread] : {std::pair(&runs_, thread_), std::pair(&second_runs_, second_)}) {
+  for (const auto& [runs, thread] :
+       {std::pair(&runs_, thread_), std::pair(&second_runs_, second_)}) {
     if (!std::exchange(*runs, false)) continue;
     if (::pthread_timedjoin_np(thread, nullptr, &deadline) != 0) ::pthread_detach(thread);
   }

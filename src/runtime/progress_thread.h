@@ -60,7 +60,7 @@ class ProgressThread {
   bool second_runs_ = false;      ///< the same of `second_`
   std::atomic<pid_t> number_{0};  ///< the thread's own
   std::atomic<pid_t> second_number_{0};
-  pid_t owner_ = 0;               ///< the process that has it
+  pid_t owner_ = 0;  ///< the process that has it
   bool stops_at_exit_ = false;
 };
 

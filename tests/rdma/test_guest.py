@@ -39,11 +39,10 @@ STUDIES = {"inlined.fetch": {"FULMAR_RDMA": "fetch", "FULMAR_RDMA_INLINE": "700"
 # Designs with the progress thread: what it does while a rank is away, and all of it.
 THREADS = {"basic": "on", "zerocopy": "on", "ch3": "on", "zerocopy_put": "only"}
 THREAD_PROGRAMS = {"on": ("progress.away", ["helped"]), "only": ("p2p.order", [])}
-# Two threads, one for each queue, and what runs over them: in packets, by reads and by writes, and over a design.
+# Two threads, one for each queue, and what runs over them in packets, by reads and by writes.
 TWO_THREADS = {"FULMAR_PROGRESS_THREAD": "two", "FULMAR_VERBS_QUEUES": "two"}
-TWO_THREADS_WAYS = {"off": {"FULMAR_RDMA": "off"}, "fetch": {"FULMAR_RDMA": "fetch"}, "put": {"FULMAR_RDMA": "put"},
-                    "zerocopy": DESIGNS["zerocopy"]}
-TWO_THREADS_PROGRAMS = ("p2p.modes", "p2p.order", "p2p.threads", "coll.nonblocking")
+TWO_THREADS_PROGRAMS = {"off": ["p2p.modes"], "put": ["p2p.modes", "coll.nonblocking"],
+                        "fetch": ["p2p.modes", "p2p.order", "p2p.threads", "coll.nonblocking"]}
 
 
 def provider_tests():
@@ -109,8 +108,8 @@ def study_steps():
                           [MPIEXEC, "-n", 2, BUILD / "tests" / f"mpi.{program}", *arguments],
                           {"FULMAR_FABRIC": "verbs", "FULMAR_PROGRESS_THREAD": thread, **DESIGNS[design]}))
     steps += [Step(f"{program}.{way}.two_threads", 240, [MPIEXEC, "-n", 2, BUILD / "tests" / f"mpi.{program}"],
-                   {"FULMAR_FABRIC": "verbs", **short, **settings, **TWO_THREADS})
-              for way, settings in TWO_THREADS_WAYS.items() for program in TWO_THREADS_PROGRAMS]
+                   {"FULMAR_FABRIC": "verbs", "FULMAR_RDMA": way, **short, **TWO_THREADS})
+              for way, programs in TWO_THREADS_PROGRAMS.items() for program in programs]
     return [step for step in steps if step.command[3].exists()]
 
 

@@ -94,10 +94,9 @@ Verdict judge_two_threads(const Measured& measured) {
   if (!only || !two) {
     return not_measured();
   }
-  return {outcome_of(*two > noise * *only),
-          fmt::format("4 KiB: {} µs by one thread, {} by two.", short_number(*only),
-                      short_number(*two)) +
-              wakeups(modes)};
+  return {outcome_of(*two > noise * *only), fmt::format("4 KiB: {} µs by one thread, {} by two.",
+                                                        short_number(*only), short_number(*two)) +
+                                                wakeups(modes)};
 }
 
 }  // namespace fulmar::layers
