@@ -235,9 +235,12 @@ TEST(VerbsTwoThreadsAtRandom, nothing_is_lost_between_the_two) {
       ASSERT_EQ(in.data, pattern(bytes, round + 1 - self)) << round;
     }
   };
+  const auto begin = std::chrono::steady_clock::now();
   std::thread other([&] { side(1); });
   side(0);
   other.join();
+  // A wake-up that is lost costs up to a second.
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
 TEST(VerbsOneQueue, cannot_be_shared) {

@@ -42,7 +42,7 @@ THREAD_PROGRAMS = {"on": ("progress.away", ["helped"]), "only": ("p2p.order", []
 # Two threads, one for each queue, and what runs over them in packets, by reads and by writes.
 TWO_THREADS = {"FULMAR_PROGRESS_THREAD": "two", "FULMAR_VERBS_QUEUES": "two"}
 TWO_THREADS_PROGRAMS = {"off": ["p2p.modes"], "put": ["p2p.modes", "coll.nonblocking"],
-                        "fetch": ["p2p.modes", "p2p.order", "p2p.threads", "coll.nonblocking"]}
+                        "fetch": ["p2p.modes", "p2p.order", "p2p.threads", "p2p.remapped", "coll.nonblocking"]}
 
 
 def provider_tests():
@@ -207,6 +207,12 @@ class Guest(support.GuestTest):
         for step in steps:
             with self.subTest(step=step.name):
                 self.passed(step.name)
+
+    @unittest.skipIf(LACKING, f"verbs: {LACKING}")
+    def test_two_threads_are_woken(self):
+        found = self.figures("p2p.remapped.fetch.two_threads")
+        self.assertGreater(found["thread_wakeups"], 10, found)
+        self.assertGreater(found["second_thread_wakeups"], 10, found)
 
     @unittest.skipIf(LACKING, f"verbs: {LACKING}")
     def test_two_threads_need_two_queues(self):
