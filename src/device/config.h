@@ -83,8 +83,9 @@ struct Counters {
   std::uint64_t sleep_ns = 0;
   std::uint64_t thread_turns = 0;    ///< times that the library's own thread took progress over
   std::uint64_t thread_wakeups = 0;  ///< times that it was woken while it was its turn
-  std::uint64_t thread_moved = 0;    ///< what its looks at progress moved
-  std::uint64_t malformed = 0;       ///< packets that made no sense and were dropped
+  std::uint64_t second_thread_wakeups = 0;  ///< times that an own order woke the second thread
+  std::uint64_t thread_moved = 0;           ///< what its looks at progress moved
+  std::uint64_t malformed = 0;              ///< packets that made no sense and were dropped
 };
 
 }  // namespace fulmar::device

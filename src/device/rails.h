@@ -230,4 +230,9 @@ template <class Channel>
 inline constexpr bool sleeps_on_descriptor =
     fabric::SleepsOnDescriptor<std::remove_cvref_t<decltype(std::declval<Channel&>().provider())>>;
 
+/// Channels of networks that can tell of the ends of own orders apart (fabric::TellsEndsApart).
+template <class Channel>
+inline constexpr bool tells_ends_apart =
+    fabric::TellsEndsApart<std::remove_cvref_t<decltype(std::declval<Channel&>().provider())>>;
+
 }  // namespace fulmar::device

@@ -49,7 +49,8 @@
 /// that need not be safe for threads (mpi/tool/events.h).
 ///
 /// The duty `all` is for studies: threads of the program that wait sleep, and the thread wakes them
-/// when their condition holds. That is the thread of the paper.
+/// when their condition holds. That is the thread of the paper. The paper's two threads are the
+/// duty `shared`: see service_second.cc.
 namespace fulmar::device {
 namespace {
 
@@ -65,8 +66,11 @@ base::Error Service::open(ThreadDuty duty) {
       return base::failure(base::ErrorClass::other, "eventfd failed (%s)", std::strerror(errno));
     }
   }
-  duty_ = duty;
   stops_ = false;
+  if (duty == ThreadDuty::shared) {
+    if (const base::Error error = open_second(); error.failed()) return error;
+  }
+  duty_ = duty == ThreadDuty::shared ? ThreadDuty::all : duty;
   return {};
 }
 
@@ -222,6 +226,7 @@ void Service::stop() noexcept {
   }
   word_ = 1;
   base::futex_wake(word_, 1, base::FutexScope::process);
+  stop_second();
 }
 
 }  // namespace fulmar::device

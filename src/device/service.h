@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "fabric/enabled.h"
 
 namespace fulmar::device {
 
@@ -18,14 +19,15 @@ enum class ThreadDuty : std::uint8_t {
   none,     ///< there is no such thread
   absence,  ///< makes progress while no thread of the program does
   all,      ///< makes all progress; threads of the program that wait sleep (for studies)
+  shared,   ///< `all`, and a second thread sleeps on the ends of own orders alone (for studies)
 };
 
 /// Progress while the program is not in MPI: what a thread of the library does, and how it and the
 /// threads of the program make room for each other. service.cc explains it. The thread itself is
 /// the runtime's.
 ///
-/// Thread rule: `run` is what that one thread calls, without the lock. All other members need the
-/// lock of the engine.
+/// Thread rule: `run` is what that one thread calls, without the lock, and `run_second` what a
+/// second one does (service_second.cc). All other members need the lock of the engine.
 class Service {
  public:
   explicit Service(Device& device) noexcept : device_(device) {}
@@ -33,10 +35,14 @@ class Service {
   Service& operator=(const Service&) = delete;
 
   /// Before `run`: when all channels are known. Fails (other) where the system has no descriptor
-  /// left.
+  /// left, or the duty cannot be shared.
   [[nodiscard]] base::Error open(ThreadDuty duty);
+  /// Whether there is something for a second thread to sleep on.
+  [[nodiscard]] bool can_share() noexcept;
   /// The thread's whole life: returns after `stop`.
   void run() noexcept;
+  /// The same for the second thread of the duty `shared`.
+  void run_second() noexcept;
   void stop() noexcept;
 
   /// A thread of the program is about to look for itself, and does so until `step_out`, or once.
@@ -54,6 +60,8 @@ class Service {
     if (rests_ && !called_) [[unlikely]]
       call();
   }
+  /// Somebody lies down who sleeps for everything, until then at most.
+  void note_sleep(std::int64_t due_ns) noexcept { due_ns_ = due_ns; }
   /// Whether the thread is there for what the program leaves to it, and asleep.
   [[nodiscard]] bool rests() const noexcept { return rests_; }
   /// Whether the progress that is being made now is made by the thread, which must not run code of
@@ -79,10 +87,20 @@ class Service {
   [[nodiscard]] unsigned look(Depth depth) noexcept;
   void wake_up(const SleepPlace& place) noexcept;
 
+  // service_second.cc
+  [[nodiscard]] base::Error open_second();
+  void stop_second() noexcept;
+  void tell_ends(fabric::EndsTold how) noexcept;
+  [[nodiscard]] bool arm_ends() noexcept;
+  Rest rest_on_ends() noexcept;
+  void lie_down_again() noexcept;
+
   [[nodiscard]] ThreadDuty duty() const noexcept { return duty_.load(std::memory_order_relaxed); }
 
   Device& device_;
-  base::UniqueFd bell_;  ///< an eventfd that ends a sleep on descriptors
+  base::UniqueFd bell_;         ///< an eventfd that ends a sleep on descriptors
+  base::UniqueFd second_bell_;  ///< the same for the second thread; none: there is none
+  std::int64_t due_ns_ = 0;     ///< see note_sleep
   bool looks_ = false;
   bool rests_ = false;          ///< asleep for everything that can happen, or about to be
   bool called_ = false;         ///< since it lay down

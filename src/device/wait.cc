@@ -69,6 +69,7 @@ void Device::lie_down(SleepPlace& place) noexcept {
     }
   });
   if (place.word != nullptr) fence_senders();
+  service_.note_sleep(place.due_ns);
 }
 
 /// Nobody needs to wake this process any more.

@@ -238,6 +238,24 @@ concept SleepsOnDescriptor = Provider<P> && requires(P& provider, const P& view)
   { view.next_deadline_ns() } -> std::same_as<std::int64_t>;
 };
 
+/// Who learns that own orders have ended, where there is a descriptor for that alone.
+enum class EndsTold : std::uint8_t {
+  together,  ///< who sleeps on `descriptor()`, as of everything else
+  apart,     ///< who sleeps on `ends_descriptor()`, and nobody else
+};
+
+/// For studies: the ends of own orders can have a descriptor of their own, so that a second thread
+/// sleeps on nothing else. `ends_descriptor()`: -1: there is none, and nothing below is called.
+/// After `tell_ends(apart)` `arm()` is not about them any more; `arm_ends()` is, before each sleep
+/// of the second thread: false: poll first. Both threads see what the other's look leaves behind:
+/// whatever came since a descriptor was armed makes it readable, whoever takes it.
+template <class P>
+concept TellsEndsApart = SleepsOnDescriptor<P> && requires(P& provider, const P& view) {
+  { view.ends_descriptor() } -> std::same_as<int>;
+  { provider.tell_ends(EndsTold::apart) } -> std::same_as<void>;
+  { provider.arm_ends() } -> std::same_as<bool>;
+};
+
 /// Who may reach memory that a process has opened, besides the adapter at the process's own orders.
 enum class Access : std::uint8_t {
   local,         ///< nobody: for the own side of `fetch` and `put`; has to be writable

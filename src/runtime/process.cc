@@ -143,10 +143,7 @@ base::Error Process::start_device() {
   device_ = std::make_unique<device::Device>(config, library_.lock);
   apply_options(options(), {job_.oversubscribed()}, *device_);
   if (const base::Error error = networks_->serve(*device_); error.failed()) return error;
-  const std::string& duty = options().text("FULMAR_PROGRESS_THREAD");
-  if (job_.size() > 1 && duty != "off") {
-    progress_thread_.want(duty == "only" ? device::ThreadDuty::all : device::ThreadDuty::absence);
-  }
+  if (const base::Error error = choose_duty(); error.failed()) return error;
   device_->rails().for_each([&](auto& channel) {
     if constexpr (requires { channel.require_sender_fence(); }) {
       if (!config.has_membarrier) channel.require_sender_fence();
@@ -155,6 +152,23 @@ base::Error Process::start_device() {
       }
     }
   });
+  return {};
+}
+
+/// What the progress thread is for. Fails (other) where two have to share what nothing shares.
+base::Error Process::choose_duty() {
+  const std::string& duty = options().text("FULMAR_PROGRESS_THREAD");
+  if (job_.size() == 1 || duty == "off") return {};
+  if (duty == "two" && !device_->service().can_share()) {
+    return base::failure(base::ErrorClass::other,
+                         "FULMAR_PROGRESS_THREAD=two: the second thread sleeps on a queue of what "
+                         "an RDMA adapter has done, and no network in use has one; set "
+                         "FULMAR_FABRIC=verbs and FULMAR_VERBS_QUEUES=two, without FULMAR_RAILS, "
+                         "FULMAR_CHANNEL and FULMAR_STACK, or set FULMAR_PROGRESS_THREAD=only");
+  }
+  progress_thread_.want(duty == "two"    ? device::ThreadDuty::shared
+                        : duty == "only" ? device::ThreadDuty::all
+                                         : device::ThreadDuty::absence);
   return {};
 }
 

@@ -81,6 +81,7 @@ class Process {
  private:
   base::Error start();
   base::Error start_device();
+  base::Error choose_duty();
   void choose_errhandler();
   void define_attributes();
   [[nodiscard]] bool has_threads() const noexcept;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <utility>
 
 #include "base/engine_lock.h"
 #include "runtime/process.h"
@@ -27,27 +28,42 @@ void* ProgressThread::run(void* self) {
   return nullptr;
 }
 
+void* ProgressThread::run_second(void* self) {
+  auto& own = *static_cast<ProgressThread*>(self);
+  ::pthread_setname_np(::pthread_self(), "fulmar-second");
+  own.second_number_ = ::gettid();
+  own.device_->service().run_second();
+  return nullptr;
+}
+
+int ProgressThread::launch() noexcept {
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  int problem = ::pthread_create(&thread_, nullptr, run, this);
+  runs_ = problem == 0;
+  if (runs_ && duty_ == device::ThreadDuty::shared) {
+    problem = ::pthread_create(&second_, nullptr, run_second, this);
+    second_runs_ = problem == 0;
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return problem;
+}
+
 base::Error ProgressThread::start(device::Device& device) {
   if (!wanted() || device_ != nullptr) return {};
   {
     const base::EngineGuard guard(device.lock());
     if (const base::Error error = device.service().open(duty_); error.failed()) return error;
   }
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
   device_ = &device;
-  const int problem = ::pthread_create(&thread_, nullptr, run, this);
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (problem != 0) {
-    const base::EngineGuard guard(device.lock());
-    device.service().stop();
-    device_ = nullptr;
+  owner_ = ::getpid();
+  if (const int problem = launch(); problem != 0) {
+    stop();
     return base::failure(base::ErrorClass::other, "no thread can be started (%s)",
                          std::strerror(problem));
   }
-  owner_ = ::getpid();
   // Libraries of networks are taken down at the end of the process.
   if (!stops_at_exit_) stops_at_exit_ = std::atexit(stop_at_exit) == 0;
   return {};
@@ -62,12 +78,21 @@ void ProgressThread::stop() noexcept {
   if (!inside) lock.acquire();
   device.service().stop();
   const std::uint32_t depth = lock.suspend();
+  join();
+  device_ = nullptr;
+  if (inside) lock.resume(depth);
+}
+
+/// Those that were started.
+void ProgressThread::join() noexcept {
   timespec deadline{};
   ::clock_gettime(CLOCK_REALTIME, &deadline);
   deadline.tv_sec += patience_s;
-  if (::pthread_timedjoin_np(thread_, nullptr, &deadline) != 0) ::pthread_detach(thread_);
-  device_ = nullptr;
-  if (inside) lock.resume(depth);
+  for (const auto& [runs, thread] :
+       {std::pair(&runs_, thread_), std::pair(&second_runs_, second_)}) {
+    if (!std::exchange(*runs, false)) continue;
+    if (::pthread_timedjoin_np(thread, nullptr, &deadline) != 0) ::pthread_detach(thread);
+  }
 }
 
 void ProgressThread::stop_at_exit() { process().progress_thread().stop(); }

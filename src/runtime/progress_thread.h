@@ -17,6 +17,7 @@ namespace fulmar::runtime {
 /// `start` and `stop`. It has all signals blocked, runs where the thread runs that has started it,
 /// and never runs code of the program. It ends before the functions that the program and other
 /// libraries have registered before `start` for the end of the process. A child of fork has none.
+/// Where the duty is shared there are two, and the other one is "fulmar-second".
 ///
 /// While it is there the engine's lock has to be on, whatever thread level the program asked for.
 ///
@@ -36,19 +37,30 @@ class ProgressThread {
   /// Returns when it has ended. Nothing if there is none. Without the lock of the engine, or, at
   /// the end of the process, with it.
   void stop() noexcept;
+  /// Whether the calling thread is one of the library's own.
   [[nodiscard]] bool is_this_thread() const noexcept {
-    return number_.load(std::memory_order_relaxed) == ::gettid();
+    const pid_t number = ::gettid();
+    return number_.load(std::memory_order_relaxed) == number ||
+           second_number_.load(std::memory_order_relaxed) == number;
   }
 
  private:
   static void* run(void* self);
+  static void* run_second(void* self);
   static void stop_at_exit();
+  /// 0, or the number of what went wrong.
+  [[nodiscard]] int launch() noexcept;
+  void join() noexcept;
 
   device::ThreadDuty duty_ = device::ThreadDuty::none;
   device::Device* device_ = nullptr;  ///< null: there is no thread
   pthread_t thread_{};
+  pthread_t second_{};
+  bool runs_ = false;             ///< `thread_` was started
+  bool second_runs_ = false;      ///< the same of `second_`
   std::atomic<pid_t> number_{0};  ///< the thread's own
-  pid_t owner_ = 0;               ///< the process that has it
+  std::atomic<pid_t> second_number_{0};
+  pid_t owner_ = 0;  ///< the process that has it
   bool stops_at_exit_ = false;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/fd.h"
 #include "fabric/verbs/adapter.h"
 #include "fabric/verbs/config.h"
 #include "fabric/verbs/two_queues.h"
@@ -47,6 +49,7 @@ struct VerbsHabits {
   std::size_t rings = verbs::usual_rings;  ///< that each rank lends
   std::uint32_t ringless = UINT32_MAX;     ///< a rank that wants none
   verbs::CompletionQueues completion_queues = verbs::CompletionQueues::one;
+  bool calls = false;  ///< completions make a descriptor readable
 };
 
 class VerbsStandIn;
@@ -250,8 +253,13 @@ class VerbsStandIn final : public verbs::Adapter {
   [[nodiscard]] std::string text_of(int status) const override {
     return "status " + std::to_string(status);
   }
-  [[nodiscard]] int descriptor() const noexcept override { return -1; }
-  void arm() override { has_rung_ = false; }
+  [[nodiscard]] int descriptor() const noexcept override { return arrivals_.descriptor.get(); }
+  void arm() override {
+    has_rung_ = false;
+    arrivals_.arm();
+  }
+  [[nodiscard]] int ends_descriptor() const noexcept override { return ends_.descriptor.get(); }
+  void arm_ends() override { ends_.arm(); }
   [[nodiscard]] int happening_descriptor() const noexcept override { return happenings_fd_[0]; }
   [[nodiscard]] bool next_happening(verbs::Happening& happening) override {
     if (happenings_.empty()) return false;
@@ -268,6 +276,8 @@ class VerbsStandIn final : public verbs::Adapter {
   }
   void open_events() {
     if (::pipe2(happenings_fd_, O_CLOEXEC | O_NONBLOCK) != 0) std::abort();
+    if (wires_.habits.calls) arrivals_.open();
+    if (wires_.habits.calls && has_two_queues()) ends_.open();
   }
   void close_events() {
     ::close(happenings_fd_[0]);
@@ -298,7 +308,9 @@ class VerbsStandIn final : public verbs::Adapter {
   void note(const verbs::Completion& completion) {
     const bool is_own = completion.kind == verbs::Completion::Kind::sent ||
                         completion.kind == verbs::Completion::Kind::failed;
-    (is_own && has_two_queues() ? ended_ : came_).push_back(completion);
+    const bool is_apart = is_own && has_two_queues();
+    (is_apart ? ended_ : came_).push_back(completion);
+    (is_apart ? ends_ : arrivals_).call();
     has_rung_ = true;
   }
   /// Much may happen between looks at two queues.
@@ -356,6 +368,27 @@ class VerbsStandIn final : public verbs::Adapter {
     buffers_.pop_front();
     note(completion);
   }
+  /// Tells once after it was armed, as a completion channel does.
+  struct Caller {
+    base::UniqueFd descriptor;
+    bool is_armed = false;
+
+    void open() {
+      descriptor.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+      if (!descriptor.valid()) std::abort();
+    }
+    void arm() {
+      std::uint64_t calls = 0;
+      if (!descriptor.valid()) return;
+      (void)!::read(descriptor.get(), &calls, sizeof calls);
+      is_armed = true;
+    }
+    void call() {
+      const std::uint64_t one = 1;
+      if (!std::exchange(is_armed, false)) return;
+      if (::write(descriptor.get(), &one, sizeof one) != sizeof one) std::abort();
+    }
+  };
 
   VerbsWires& wires_;
   verbs::Traits traits_;
@@ -368,6 +401,8 @@ class VerbsStandIn final : public verbs::Adapter {
   std::deque<verbs::Completion> ended_;  ///< of two: of own orders
   verbs::TwoQueues both_;
   bool has_rung_ = false;
+  Caller arrivals_;
+  Caller ends_;
   std::deque<verbs::Happening> happenings_;
   std::set<QueueStandIn*> own_;
   int happenings_fd_[2] = {-1, -1};

@@ -39,6 +39,10 @@ STUDIES = {"inlined.fetch": {"FULMAR_RDMA": "fetch", "FULMAR_RDMA_INLINE": "700"
 # Designs with the progress thread: what it does while a rank is away, and all of it.
 THREADS = {"basic": "on", "zerocopy": "on", "ch3": "on", "zerocopy_put": "only"}
 THREAD_PROGRAMS = {"on": ("progress.away", ["helped"]), "only": ("p2p.order", [])}
+# Two threads, one for each queue, and what runs over them in packets, by reads and by writes.
+TWO_THREADS = {"FULMAR_PROGRESS_THREAD": "two", "FULMAR_VERBS_QUEUES": "two"}
+TWO_THREADS_PROGRAMS = {"off": ["p2p.modes"], "put": ["p2p.modes", "coll.nonblocking"],
+                        "fetch": ["p2p.modes", "p2p.order", "p2p.threads", "p2p.remapped", "coll.nonblocking"]}
 
 
 def provider_tests():
@@ -103,7 +107,15 @@ def study_steps():
         steps.append(Step(f"{program}.{design}.thread_{thread}", 240,
                           [MPIEXEC, "-n", 2, BUILD / "tests" / f"mpi.{program}", *arguments],
                           {"FULMAR_FABRIC": "verbs", "FULMAR_PROGRESS_THREAD": thread, **DESIGNS[design]}))
+    steps += [Step(f"{program}.{way}.two_threads", 240, [MPIEXEC, "-n", 2, BUILD / "tests" / f"mpi.{program}"],
+                   {"FULMAR_FABRIC": "verbs", "FULMAR_RDMA": way, **short, **TWO_THREADS})
+              for way, programs in TWO_THREADS_PROGRAMS.items() for program in programs]
     return [step for step in steps if step.command[3].exists()]
+
+
+def one_queue_step():
+    return Step("two_threads.refused", 60, [MPIEXEC, "-n", 2, BUILD / "tests" / "mpi.p2p.order"],
+                {"FULMAR_FABRIC": "verbs", "FULMAR_PROGRESS_THREAD": "two"})
 
 
 def layers_step():
@@ -118,7 +130,7 @@ def all_steps():
     if PROVIDER:
         steps.append(Step("provider", 300, [*PROVIDER, "--gtest_brief=1"]))
     if not LACKING:
-        steps += program_steps() + remote_steps() + design_steps() + study_steps() + [layers_step()]
+        steps += program_steps() + remote_steps() + design_steps() + study_steps() + [one_queue_step(), layers_step()]
     # Last, as they leave the guest without a device.
     steps += [Step("doctor.down", 60, ["sh", "-c", f"ip link set eth0 down; {FULMAR} doctor --json"]),
               Step("doctor.gone", 60, ["sh", "-c", f"rdma link delete rxe0; {FULMAR} doctor --json"])]
@@ -195,6 +207,18 @@ class Guest(support.GuestTest):
         for step in steps:
             with self.subTest(step=step.name):
                 self.passed(step.name)
+
+    @unittest.skipIf(LACKING, f"verbs: {LACKING}")
+    def test_two_threads_are_woken(self):
+        found = self.figures("p2p.remapped.fetch.two_threads")
+        self.assertGreater(found["thread_wakeups"], 10, found)
+        self.assertGreater(found["second_thread_wakeups"], 10, found)
+
+    @unittest.skipIf(LACKING, f"verbs: {LACKING}")
+    def test_two_threads_need_two_queues(self):
+        result = self.results["two_threads.refused"]
+        self.assertNotEqual(result.status, 0)
+        self.assertIn("set FULMAR_FABRIC=verbs and FULMAR_VERBS_QUEUES=two", result.output)
 
     @unittest.skipIf(LACKING, f"verbs: {LACKING}")
     def test_layers_are_measured_beside_the_bare_adapter(self):

@@ -177,10 +177,14 @@ class Adapter {
   virtual std::size_t read(std::span<Completion> completions) = 0;
   [[nodiscard]] virtual std::string text_of(int status) const = 0;
 
-  /// Becomes readable with the next completion after `arm`; -1: there is none.
+  /// Becomes readable with the next completion after `arm`, but for those that `ends_descriptor` is
+  /// for; -1: there is none.
   [[nodiscard]] virtual int descriptor() const noexcept = 0;
   /// Completions that came before may not make it readable: read once more after this.
   virtual void arm() = 0;
+  /// Both for the queue of own orders, if they have one for themselves; -1: they have none.
+  [[nodiscard]] virtual int ends_descriptor() const noexcept { return -1; }
+  virtual void arm_ends() {}
   /// Readable while `next_happening` has something; -1: there is none.
   [[nodiscard]] virtual int happening_descriptor() const noexcept = 0;
   /// False: nothing has happened.

@@ -408,8 +408,8 @@ void Messages::end() noexcept {
     drop_connection(*peer);
     if (peer->state == Peer::State::up) peer->state = Peer::State::gone;
   }
-  for (const int unwatched :
-       {introducer_->descriptor(), adapter_->descriptor(), adapter_->happening_descriptor()}) {
+  for (const int unwatched : {introducer_->descriptor(), adapter_->descriptor(),
+                              adapter_->ends_descriptor(), adapter_->happening_descriptor()}) {
     if (unwatched >= 0) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, unwatched, nullptr);
   }
 }
@@ -425,14 +425,26 @@ bool Messages::arm() {
   if (!owed_.empty()) pay();
   if (!unposted_.empty()) repost();
   adapter_->arm();
-  if (next_completion_ == completion_count_) read();
-  if (next_completion_ != completion_count_ || !ended_.empty() || !lost_.empty()) return false;
+  if (ends_ == EndsTold::together) adapter_->arm_ends();
+  if (read_once_more() || !ended_.empty() || !lost_.empty()) return false;
   if (!ending_.empty() || rings_have_news()) return false;
   const std::int64_t soon = now() + refused_interval_ns;
   if (was_refused_ || !unposted_.empty()) deadline_ns_ = soon;
   if (leaving_ && meetings_ != 0) deadline_ns_ = std::max(farewell_ends_ns_, soon);
   doze();
   return true;
+}
+
+/// The adapter has been armed: what came before that wakes nobody. True if there is something.
+bool Messages::read_once_more() {
+  if (next_completion_ == completion_count_) read();
+  return next_completion_ != completion_count_;
+}
+
+bool Messages::arm_ends() {
+  if (over_) return true;
+  adapter_->arm_ends();
+  return !read_once_more() && ended_.empty();
 }
 
 std::int64_t Messages::next_deadline_ns() const noexcept {

@@ -174,6 +174,12 @@ class Messages {
   [[nodiscard]] int descriptor() const noexcept { return epoll_.get(); }
   [[nodiscard]] bool arm();
   [[nodiscard]] std::int64_t next_deadline_ns() const noexcept;
+  /// See fabric::TellsEndsApart.
+  [[nodiscard]] int ends_descriptor() const noexcept {
+    return over_ ? -1 : adapter_->ends_descriptor();
+  }
+  void tell_ends(EndsTold how) noexcept;
+  [[nodiscard]] bool arm_ends();
 
   /// The orderly end: what is posted from now on is not sent. Look until `parted`, then `end`,
   /// which closes all connections; what had not ended by then is told as lost with the next look.
@@ -310,6 +316,7 @@ class Messages {
   // messages_meet.cc
   base::Error watch(int descriptor, std::uint64_t tag);
   base::Error watch_all();
+  [[nodiscard]] bool read_once_more();
   void want(std::uint32_t rank, Peer& peer);
   base::Error ask(std::uint32_t rank);
   void look_around();
@@ -385,6 +392,7 @@ class Messages {
   std::uint32_t meetings_ = 0;  ///< that have begun and are not over
   std::int64_t deadline_ns_ = -1;
   std::int64_t farewell_ends_ns_ = 0;
+  EndsTold ends_ = EndsTold::together;
   bool step_due_ = true;  ///< of the introducer
   bool armed_ = false;    ///< since the last look
   bool drained_ = false;  ///< the last read brought nothing

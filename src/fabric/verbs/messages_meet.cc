@@ -51,9 +51,23 @@ Error Messages::watch(int descriptor, std::uint64_t tag) {
 }
 
 Error Messages::watch_all() {
-  if (const Error error = watch(adapter_->descriptor(), of_adapter); error.failed()) return error;
-  const Error error = watch(adapter_->happening_descriptor(), of_happenings);
-  return error.failed() ? error : watch(introducer_->descriptor(), of_introducer);
+  for (const auto& [descriptor, tag] : {std::pair{adapter_->descriptor(), of_adapter},
+                                        std::pair{adapter_->ends_descriptor(), of_adapter},
+                                        std::pair{adapter_->happening_descriptor(), of_happenings},
+                                        std::pair{introducer_->descriptor(), of_introducer}}) {
+    if (const Error error = watch(descriptor, tag); error.failed()) return error;
+  }
+  return {};
+}
+
+/// A descriptor that stays in the set, for nothing, can be put back without fail.
+void Messages::tell_ends(EndsTold how) noexcept {
+  ends_ = how;
+  if (ends_descriptor() < 0) return;
+  epoll_event event{};
+  if (how == EndsTold::together) event.events = EPOLLIN | EPOLLRDHUP;
+  event.data.u64 = of_adapter;
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, ends_descriptor(), &event);
 }
 
 void Messages::set_meets(Peer& peer, Meets meets) noexcept {

@@ -10,7 +10,7 @@
 namespace fulmar::fabric {
 
 static_assert(SendsInPlace<Verbs> && SleepsOnDescriptor<Verbs> && MovesRemotely<Verbs>);
-static_assert(TellsOfLeaving<Verbs>);
+static_assert(TellsOfLeaving<Verbs> && TellsEndsApart<Verbs>);
 static_assert(PutsForPolling<Verbs> && TellsOfPuts<Verbs> && ChangesRemotely<Verbs>);
 
 base::Result<std::unique_ptr<Verbs>> Verbs::open(const verbs::Config& config,
@@ -115,6 +115,10 @@ int Verbs::descriptor() const noexcept { return messages_->descriptor(); }
 bool Verbs::arm() { return messages_->arm(); }
 
 std::int64_t Verbs::next_deadline_ns() const noexcept { return messages_->next_deadline_ns(); }
+
+int Verbs::ends_descriptor() const noexcept { return messages_->ends_descriptor(); }
+void Verbs::tell_ends(EndsTold how) { messages_->tell_ends(how); }
+bool Verbs::arm_ends() { return messages_->arm_ends(); }
 
 void Verbs::drop(std::uint32_t peer) { messages_->drop(peer); }
 

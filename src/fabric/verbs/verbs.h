@@ -112,6 +112,10 @@ class Verbs {
   [[nodiscard]] int descriptor() const noexcept;
   [[nodiscard]] bool arm();
   [[nodiscard]] std::int64_t next_deadline_ns() const noexcept;
+  /// See TellsEndsApart: with Config::completion_queues two, where messages that came have one.
+  [[nodiscard]] int ends_descriptor() const noexcept;
+  void tell_ends(EndsTold how);
+  [[nodiscard]] bool arm_ends();
 
   /// The orderly end: `leave`, then poll until `parted`, then `end`: from then on `poll` does
   /// nothing but tell of what had not ended. See verbs::Messages.

@@ -179,9 +179,10 @@ class Figures {
 
  private:
   static constexpr const char* names[] = {
-      "device_fetched_messages", "device_put_messages",   "device_remote_retreats",
-      "device_memory_opened",    "device_memory_hits",    "device_memory_passing",
-      "device_memory_evicted",   "device_memory_refused", "device_memory_gone"};
+      "device_fetched_messages", "device_put_messages",         "device_remote_retreats",
+      "device_memory_opened",    "device_memory_hits",          "device_memory_passing",
+      "device_memory_evicted",   "device_memory_refused",       "device_memory_gone",
+      "device_thread_wakeups",   "device_second_thread_wakeups"};
   MPI_T_pvar_session session_ = MPI_T_PVAR_SESSION_NULL;
   std::vector<MPI_T_pvar_handle> handles_;
 };

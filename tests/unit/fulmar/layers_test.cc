@@ -98,6 +98,7 @@ void add_adapter(Measured& measured) {
   measured["verbs-thread-aside"] = result(3870, 270);
   measured["verbs-sleeps"] = result(14700, 150);
   measured["verbs-thread-only"] = result(22760, 125);
+  measured["verbs-thread-two"] = result(27500, 86);
 }
 
 /// As the papers found.
@@ -217,6 +218,34 @@ TEST(Figures, a_thread_that_is_in_the_way_is_told) {
   EXPECT_NE(judge_progress(measured).here.find(
                 "slept 1 times, the thread was woken 2 times; beside a program that polls 0 times"),
             std::string::npos);
+}
+
+TEST(Figures, two_threads_that_cost_no_more_than_one_differ) {
+  Measured measured = as_in_the_papers();
+  EXPECT_EQ(judge_two_threads(measured).outcome, Outcome::holds);
+  EXPECT_EQ(judge_two_threads(measured).here, "4 KiB: 32.8 µs by one thread, 47.6 by two.");
+  measured["verbs-thread-two"].counts = {{"device_thread_wakeups", 1U << 20, 2},
+                                         {"device_second_thread_wakeups", 1U << 20, 1}};
+  EXPECT_NE(judge_two_threads(measured).here.find(
+                "For 1 MiB the first was woken 2 times, the second 1 times."),
+            std::string::npos);
+  measured["verbs-thread-two"] = measured["verbs-thread-only"];
+  EXPECT_EQ(judge_two_threads(measured).outcome, Outcome::differs);
+  measured.erase("verbs-thread-two");
+  EXPECT_EQ(judge_two_threads(measured).outcome, Outcome::unknown);
+}
+
+/// The second thread needs a queue to sleep on.
+TEST(Settings, two_threads_have_two_queues) {
+  for (const Setting& setting : settings()) {
+    const auto has = [&](const char* name) {
+      const std::pair<std::string, std::string> wanted{name, "two"};
+      return std::find(setting.environment.begin(), setting.environment.end(), wanted) !=
+             setting.environment.end();
+    };
+    EXPECT_EQ(has("FULMAR_PROGRESS_THREAD"), setting.name == "verbs-thread-two") << setting.name;
+    EXPECT_TRUE(!has("FULMAR_PROGRESS_THREAD") || has("FULMAR_VERBS_QUEUES")) << setting.name;
+  }
 }
 
 /// The fast designs have to be as fast as each other, not faster than the basic one alone.

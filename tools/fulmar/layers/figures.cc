@@ -140,7 +140,7 @@ std::vector<Figure> progress_figures() {
   return {
       {"Who looks for the end of a message, and how", in(elan, "table 1"),
        "4 bytes take 3.9 µs where the program polls, 14.7 where it sleeps until an interrupt, and "
-       "22.8 where a thread sleeps for it and wakes it (27.5 with two threads, one a queue).",
+       "22.8 where a thread sleeps for it and wakes it.",
        Form::microseconds, short_limit,
        of("latency", {"polls", "thread-aside", "sleeps", "thread-only"}), judge_progress},
   };

@@ -51,6 +51,7 @@ constexpr std::array counters = {
     std::pair{"device_memory_opened", "times memory was opened"},
     std::pair{"device_sleeps", "sleeps of the program"},
     std::pair{"device_thread_wakeups", "wakeups of the thread"},
+    std::pair{"device_second_thread_wakeups", "wakeups of the second thread"},
 };
 
 report::Figure value_of(const Figure& figure) {

@@ -9,10 +9,10 @@
 #include "fulmar/layers/verdicts.h"
 #include "fulmar/report/chart.h"
 
-/// Table 1 of the paper about Open MPI on Elan4: polling, sleeping, and a thread that sleeps for
-/// the program. All networks and the node's memory have one queue to sleep on here, so the paper's
-/// last column, two threads for two queues, has no counterpart. What it does not have is the thread
-/// that steps aside: it is to cost what polling costs.
+/// Table 1 of the paper about Open MPI on Elan4: polling, sleeping, a thread that sleeps for the
+/// program, and two that do, one for messages and one for local completions. The last has a
+/// counterpart over an adapter alone: everything else has one place to sleep on here. What the
+/// paper does not have is the thread that steps aside: it is to cost what polling costs.
 namespace fulmar::layers {
 
 namespace {
@@ -49,6 +49,18 @@ std::string counted(const Modes& modes) {
       short_number(*slept), short_number(*woken), short_number(*disturbed));
 }
 
+/// How often each of two threads was woken for a message that the adapter moves.
+std::string wakeups(const Modes& modes) {
+  const Reading two = modes.reading("thread-two");
+  const auto first = two.count("device_thread_wakeups", mib);
+  const auto second = two.count("device_second_thread_wakeups", mib);
+  if (!first || !second) {
+    return "";
+  }
+  return fmt::format(" For 1 MiB the first was woken {} times, the second {} times.",
+                     short_number(*first), short_number(*second));
+}
+
 Verdict judge_modes(const Modes& modes) {
   const auto polls = modes.microseconds("polls");
   const auto aside = modes.microseconds("thread-aside");
@@ -73,6 +85,18 @@ Verdict judge_modes(const Modes& modes) {
 Verdict judge_progress(const Measured& measured) { return judge_modes({measured, "", 8}); }
 Verdict judge_adapter_progress(const Measured& measured) {
   return judge_modes({measured, "verbs-", 4 * kib});
+}
+
+Verdict judge_two_threads(const Measured& measured) {
+  const Modes modes{measured, "verbs-", 4 * kib};
+  const auto only = modes.microseconds("thread-only");
+  const auto two = modes.microseconds("thread-two");
+  if (!only || !two) {
+    return not_measured();
+  }
+  return {outcome_of(*two > noise * *only), fmt::format("4 KiB: {} µs by one thread, {} by two.",
+                                                        short_number(*only), short_number(*two)) +
+                                                wakeups(modes)};
 }
 
 }  // namespace fulmar::layers

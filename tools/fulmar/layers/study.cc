@@ -110,6 +110,13 @@ void add_announced(std::vector<Setting>& all) {
   Environment read = from;
   read.insert(read.end(), {{"FULMAR_RDMA", "fetch"}, {"FULMAR_FABRIC", "verbs"}});
   add_progress_modes(all, "verbs-", Network::verbs, read);
+  Setting two = all.back();
+  two.name = "verbs-thread-two";
+  two.label = "two threads make all progress, one a queue";
+  two.environment = read;
+  two.environment.insert(two.environment.end(),
+                         {{"FULMAR_PROGRESS_THREAD", "two"}, {"FULMAR_VERBS_QUEUES", "two"}});
+  all.push_back(std::move(two));
 }
 
 void add_adapters(std::vector<Setting>& all) {

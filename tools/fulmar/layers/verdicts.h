@@ -44,6 +44,7 @@ Verdict judge_kept_either_way(const Measured& measured);
 // progress_verdict.cc
 Verdict judge_progress(const Measured& measured);
 Verdict judge_adapter_progress(const Measured& measured);
+Verdict judge_two_threads(const Measured& measured);
 
 // announcement_verdicts.cc
 Verdict judge_types(const Measured& measured);

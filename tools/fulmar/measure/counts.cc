@@ -16,7 +16,8 @@ constexpr std::array names = {
     "device_fetched_messages",   "device_put_messages",
     "device_streamed_messages",  "device_memory_opened",
     "device_memory_hits",        "device_sleeps",
-    "device_thread_wakeups",     "device_remote_bytes",
+    "device_thread_wakeups",     "device_second_thread_wakeups",
+    "device_remote_bytes",
 };
 constexpr std::array<int, 2> classes = {MPI_T_PVAR_CLASS_COUNTER, MPI_T_PVAR_CLASS_AGGREGATE};
 constexpr int rounds = 64;

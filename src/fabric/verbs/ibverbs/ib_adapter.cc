@@ -105,10 +105,7 @@ Error IbAdapter::prepare(const Wish& wish) {
   domain_ = Owned<ibv_pd>(library_.alloc_pd(port_.context.get()), library_.dealloc_pd);
   if (!domain_) return refused("ibv_alloc_pd", errno);
   if (const Error error = open_queues(wish.completion_queues); error.failed()) return error;
-  if (!make_non_blocking(channel_->fd) || !make_non_blocking(port_.context->async_fd)) {
-    return refused("fcntl", errno);
-  }
-  return {};
+  return make_non_blocking(port_.context->async_fd) ? Error{} : refused("fcntl", errno);
 }
 
 Error IbAdapter::learn(const Wish& wish, const ibv_device_attr& device) {
@@ -154,18 +151,9 @@ void IbAdapter::learn_name(const ibv_port_attr& port) {
 }
 
 Error IbAdapter::open_queues(CompletionQueues how_many) {
-  channel_ = Owned<ibv_comp_channel>(library_.create_comp_channel(port_.context.get()),
-                                     library_.destroy_comp_channel);
-  if (!channel_) return refused("ibv_create_comp_channel", errno);
-  // Room for every send and receive that can be on the way: it never overflows.
-  const std::size_t entries = traits_.receive_depth + traits_.completion_depth;
   for (const auto last : {CompletionQueues::one, CompletionQueues::two}) {
     if (last > how_many) break;
-    Owned<ibv_cq> queue(library_.create_cq(port_.context.get(), static_cast<int>(entries), nullptr,
-                                           channel_.get(), 0),
-                        library_.destroy_cq);
-    if (!queue) return refused("ibv_create_cq", errno);
-    completions_.push_back({std::move(queue), 0});
+    if (const Error error = open_completions(); error.failed()) return error;
   }
   both_ = TwoQueues(traits_.receive_depth);
   ibv_srq_init_attr attributes{};
@@ -173,6 +161,22 @@ Error IbAdapter::open_queues(CompletionQueues how_many) {
   attributes.attr.max_sge = 1;
   receives_ = Owned<ibv_srq>(library_.create_srq(domain_.get(), &attributes), library_.destroy_srq);
   return receives_ ? Error{} : refused("ibv_create_srq", errno);
+}
+
+Error IbAdapter::open_completions() {
+  Completions made;
+  made.channel = Owned<ibv_comp_channel>(library_.create_comp_channel(port_.context.get()),
+                                         library_.destroy_comp_channel);
+  if (!made.channel) return refused("ibv_create_comp_channel", errno);
+  if (!make_non_blocking(made.channel->fd)) return refused("fcntl", errno);
+  // Room for every send and receive that can be on the way: it never overflows.
+  const std::size_t entries = traits_.receive_depth + traits_.completion_depth;
+  made.queue = Owned<ibv_cq>(library_.create_cq(port_.context.get(), static_cast<int>(entries),
+                                                nullptr, made.channel.get(), 0),
+                             library_.destroy_cq);
+  if (!made.queue) return refused("ibv_create_cq", errno);
+  completions_.push_back(std::move(made));
+  return {};
 }
 
 base::Result<OpenMemory> IbAdapter::open_memory(std::span<std::byte> memory, Access access) {
@@ -281,26 +285,22 @@ std::string IbAdapter::text_of(int status) const {
   return library_.wc_status_str(static_cast<ibv_wc_status>(status));
 }
 
-void IbAdapter::take_events() {
+void IbAdapter::take_events(Completions& from) {
   constexpr unsigned acknowledged_together = 64;
   ibv_cq* queue = nullptr;
   void* context = nullptr;
-  while (library_.get_cq_event(channel_.get(), &queue, &context) == 0) {
-    notifies_ = false;
-    for (Completions& each : completions_) {
-      if (each.queue.get() != queue || ++each.unacknowledged < acknowledged_together) continue;
-      library_.ack_cq_events(queue, each.unacknowledged);
-      each.unacknowledged = 0;
-    }
+  while (library_.get_cq_event(from.channel.get(), &queue, &context) == 0) {
+    from.notifies = false;
+    if (++from.unacknowledged < acknowledged_together) continue;
+    library_.ack_cq_events(queue, from.unacknowledged);
+    from.unacknowledged = 0;
   }
 }
 
-void IbAdapter::arm() {
-  take_events();
-  if (notifies_) return;
-  notifies_ = std::all_of(completions_.begin(), completions_.end(), [](const Completions& each) {
-    return ::ibv_req_notify_cq(each.queue.get(), 0) == 0;
-  });
+void IbAdapter::arm(Completions& completions) {
+  take_events(completions);
+  if (completions.notifies) return;
+  completions.notifies = ::ibv_req_notify_cq(completions.queue.get(), 0) == 0;
 }
 
 bool IbAdapter::next_happening(Happening& happening) {

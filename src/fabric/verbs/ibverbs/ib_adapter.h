@@ -41,8 +41,16 @@ class IbAdapter final : public Adapter {
   std::size_t receive(std::span<const ReceiveOrder> orders, std::uint32_t key) override;
   std::size_t read(std::span<Completion> completions) override;
   [[nodiscard]] std::string text_of(int status) const override;
-  [[nodiscard]] int descriptor() const noexcept override { return channel_->fd; }
-  void arm() override;
+  [[nodiscard]] int descriptor() const noexcept override {
+    return completions_.front().channel->fd;
+  }
+  void arm() override { arm(completions_.front()); }
+  [[nodiscard]] int ends_descriptor() const noexcept override {
+    return completions_.size() > 1 ? completions_.back().channel->fd : -1;
+  }
+  void arm_ends() override {
+    if (completions_.size() > 1) arm(completions_.back());
+  }
   [[nodiscard]] int happening_descriptor() const noexcept override {
     return port_.context->async_fd;
   }
@@ -56,19 +64,24 @@ class IbAdapter final : public Adapter {
   base::Error open_queues(CompletionQueues how_many);
   [[nodiscard]] base::Error refused(const char* call, int problem) const;
   std::size_t read_from(ibv_cq* queue, std::span<Completion> completions) const;
-  void take_events();
+
+  /// A completion queue, and where it tells that there is something in it.
+  struct Completions {
+    Owned<ibv_comp_channel> channel;
+    Owned<ibv_cq> queue;
+    unsigned unacknowledged = 0;  ///< events
+    bool notifies = false;        ///< was asked for, and no event has come yet
+  };
+  base::Error open_completions();
+  void take_events(Completions& from);
+  void arm(Completions& completions);
 
   Library library_;
   // Closed from the last to the first.
   OpenPort port_;
   Owned<ibv_pd> domain_;
   std::unordered_map<std::uint64_t, Owned<ibv_mr>> regions_;  ///< by handle
-  Owned<ibv_comp_channel> channel_;
   /// For everything, or, of two, for messages that came, and for own orders.
-  struct Completions {
-    Owned<ibv_cq> queue;
-    unsigned unacknowledged = 0;  ///< events
-  };
   std::vector<Completions> completions_;
   TwoQueues both_{0};  ///< means something where there are two
   Owned<ibv_srq> receives_;
@@ -76,7 +89,6 @@ class IbAdapter final : public Adapter {
   std::uint32_t send_depth_ = 1;
   std::uint64_t last_handle_ = 0;
   bool needs_gid_ = false;  ///< even within a subnet
-  bool notifies_ = false;   ///< was asked for, and no event has come yet
 };
 
 }  // namespace fulmar::fabric::verbs
