@@ -208,8 +208,9 @@ TEST_F(VerbsTwoThreads, They_end_and_begin_again) {
 }
 
 /// Both ranks send and receive all lengths, wait or compute; rings are lent and taken back.
+/// No reads that bring nothing: who looks once more before it sleeps has to see what is there.
 TEST(VerbsTwoThreadsAtRandom, nothing_is_lost_between_the_two) {
-  TwoThreads ranks({.reluctance = 0.05, .lag = 0.3, .calls = true, .calls_apart = true});
+  TwoThreads ranks({.lag = 0.3, .calls = true, .calls_apart = true});
   const auto side = [&](std::uint32_t self) {
     std::mt19937 random(self + 1);
     for (unsigned round = 0; round < 300; ++round) {
@@ -240,7 +241,7 @@ TEST(VerbsTwoThreadsAtRandom, nothing_is_lost_between_the_two) {
   side(0);
   other.join();
   // A wake-up that is lost costs up to a second.
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
 TEST(VerbsOneQueue, cannot_be_shared) {
