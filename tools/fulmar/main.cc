@@ -28,6 +28,7 @@ struct BenchArguments {
 
 struct LayersArguments {
   fulmar::layers::Options options;
+  int rounds = 0;  ///< 0: as many as --quick says
   bool quick = false;
 };
 
@@ -95,8 +96,13 @@ CLI::App* add_layers(CLI::App& bench, LayersArguments& arguments) {
   command->add_option("--html", arguments.options.html, "the page to write (layers.html)");
   command
       ->add_option("--milliseconds", arguments.options.milliseconds,
-                   "time for one figure (60; 5 with --quick, and no message above 1 MiB)")
+                   "time for one figure in one round (20; 5 with --quick, and no message above "
+                   "1 MiB)")
       ->check(CLI::Range(1.0, 60e3));
+  command
+      ->add_option("--rounds", arguments.rounds,
+                   "measure all settings in turn so often; figures are medians (3; 1 with --quick)")
+      ->check(CLI::Range(1, 1000));
   command->add_option("-n,--ranks", arguments.options.ranks, "ranks of rings (one a core, 4 to 16)")
       ->check(CLI::Range(2, 4096));
   command
@@ -118,6 +124,10 @@ int layers(LayersArguments& arguments) {
   if (arguments.quick) {
     arguments.options.milliseconds = quick_ms;
     arguments.options.largest = quick_largest;
+    arguments.options.rounds = 1;
+  }
+  if (arguments.rounds > 0) {
+    arguments.options.rounds = arguments.rounds;
   }
   return fulmar::layers::run(arguments.options);
 }

@@ -61,6 +61,28 @@ TEST(Jobs, are_told_sizes_and_ranks) {
   EXPECT_EQ(command_of(run, programs, {10, 64, 6}, "file")[2], "2");
 }
 
+TEST(Jobs, figures_of_several_rounds_are_medians) {
+  std::vector<Results> rounds(3);
+  add(rounds[0], "latency", 8, 900);
+  add(rounds[1], "latency", 8, 100);
+  add(rounds[2], "latency", 8, 200);
+  add(rounds[1], "latency", 64, 300);  // the others failed there
+  add(rounds[2], "latency", 64, 500);
+  add(rounds[2], "ring", 8, 50, 4);
+  rounds[1].counts = {{"device_sleeps", 8, 1}};
+  rounds[2].counts = {{"device_sleeps", 8, 7}};
+  const Results all = median_of(rounds);
+  const auto* latency = measure::find_series(all, "latency", 2);
+  ASSERT_EQ(latency->points.size(), 2U);
+  EXPECT_EQ(latency->points[0].median_ns, 200);
+  EXPECT_EQ(latency->points[0].high_ns, 200);
+  EXPECT_EQ(latency->points[0].batches, 3U);
+  EXPECT_EQ(latency->points[1].median_ns, 400);
+  EXPECT_EQ(measure::find_series(all, "ring", 4)->points[0].median_ns, 50);
+  ASSERT_EQ(all.counts.size(), 1U);
+  EXPECT_EQ(all.counts[0].per_message, 1);
+}
+
 TEST(Jobs, results_of_several_are_put_together) {
   Results all;
   add(all, "latency", 8, 100);

@@ -27,6 +27,55 @@ constexpr std::array<std::string_view, 16> studied = {
     "FULMAR_KEPT_MEMORY", "FULMAR_FABRIC",   "FULMAR_LONG_COPY",       "FULMAR_SHARE_BYTES",
     "FULMAR_TRACE",       "FULMAR_WAIT",     "FULMAR_PROGRESS_THREAD", "FULMAR_VERBS_QUEUES"};
 
+/// What the rounds found of one size of a test.
+std::vector<measure::Point> points_of(const std::vector<measure::Results>& rounds,
+                                      const measure::Series& of, std::size_t bytes) {
+  std::vector<measure::Point> points;
+  for (const measure::Results& round : rounds) {
+    const auto* point = measure::find_point(measure::find_series(round, of.test, of.ranks), bytes);
+    if (point != nullptr) {
+      points.push_back(*point);
+    }
+  }
+  return points;
+}
+
+/// Those of the first round that has any.
+std::vector<measure::Count> counts_of(const std::vector<measure::Results>& rounds) {
+  for (const measure::Results& round : rounds) {
+    if (!round.counts.empty()) {
+      return round.counts;
+    }
+  }
+  return {};
+}
+
+double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+double median_of(const std::vector<measure::Point>& points, double measure::Point::* figure) {
+  std::vector<double> values;
+  for (const measure::Point& point : points) {
+    values.push_back(point.*figure);
+  }
+  return median_of(values);
+}
+
+measure::Point median_of(const std::vector<measure::Point>& points) {
+  measure::Point median = points.front();
+  median.median_ns = median_of(points, &measure::Point::median_ns);
+  median.low_ns = median_of(points, &measure::Point::low_ns);
+  median.high_ns = median_of(points, &measure::Point::high_ns);
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    median.operations += points[i].operations;
+    median.batches += points[i].batches;
+  }
+  return median;
+}
+
 std::vector<char*> pointers_to(std::vector<std::string>& words) {
   std::vector<char*> pointers;
   pointers.reserve(words.size() + 1);
@@ -110,6 +159,20 @@ void add_results(measure::Results& all, const measure::Results& more) {
     points.erase(std::unique(points.begin(), points.end(), equal), points.end());
   }
   all.counts.insert(all.counts.end(), more.counts.begin(), more.counts.end());
+}
+
+measure::Results median_of(const std::vector<measure::Results>& rounds) {
+  measure::Results all;
+  for (const measure::Results& round : rounds) {
+    add_results(all, round);  // every test, size and count that any round has
+  }
+  all.counts = counts_of(rounds);
+  for (measure::Series& series : all.series) {
+    for (measure::Point& point : series.points) {
+      point = median_of(points_of(rounds, series, point.bytes));
+    }
+  }
+  return all;
 }
 
 std::vector<std::string> command_of(const Run& run, const Programs& programs, const Effort& effort,

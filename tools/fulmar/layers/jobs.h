@@ -53,9 +53,14 @@ int run_program(std::vector<std::string> words, std::vector<std::string> environ
 /// are.
 void add_results(measure::Results& all, const measure::Results& more);
 
+/// Several rounds of the same jobs as one: each figure of a point is the median over the rounds
+/// that have it, so that one round beside other work does not decide. Counts are those of the first
+/// round that has them: they do not depend on the clock.
+measure::Results median_of(const std::vector<measure::Results>& rounds);
+
 /// How much to measure.
 struct Effort {
-  double milliseconds = 60;        ///< for one figure
+  double milliseconds = 20;        ///< for one figure
   std::size_t largest = SIZE_MAX;  ///< bytes of a message; sizes above are left out
   int ranks = 2;                   ///< where a run wants all
 };

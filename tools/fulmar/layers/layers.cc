@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <vector>
 
 #include "fulmar/files.h"
 #include "fulmar/layers/jobs.h"
@@ -71,8 +73,11 @@ void say(const std::string& text) {
   std::fflush(stdout);
 }
 
+/// What each round found, by the name of the setting.
+using Rounds = std::map<std::string, std::vector<measure::Results>>;
+
 /// `tests`: of fulmar-raw; `name`: of what they found.
-void measure_raw(const Bench& bench, const char* name, const char* tests, Measured& measured) {
+void measure_raw(const Bench& bench, const char* name, const char* tests, Rounds& rounds) {
   if (bench.programs.raw.empty()) {
     say("the bare machine: fulmar-raw is not beside this program, left out");
     return;
@@ -84,7 +89,7 @@ void measure_raw(const Bench& bench, const char* name, const char* tests, Measur
                    fmt::format("{}", bench.effort.milliseconds), "--json", file},
                   environment_with({})) == 0) {
     if (auto results = read_results(file, problem)) {
-      measured[name] = std::move(*results);
+      rounds[name].push_back(std::move(*results));
     }
   }
 }
@@ -125,25 +130,26 @@ class Stopwatch {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-void measure_all(const Bench& bench, const Stopwatch& watch, Measured& measured) {
-  const std::vector<Setting> wanted = chosen(settings(), bench.options);
-  if (bench.options.networks.empty() && !has_adapter()) {
-    say("no RDMA adapter with an active port: the figures over verbs are left out");
-  }
+void measure_bare(const Bench& bench, const std::vector<Setting>& wanted, Rounds& rounds) {
   const auto uses = [&](Network network) {
     return std::any_of(wanted.begin(), wanted.end(),
                        [&](const Setting& setting) { return setting.network == network; });
   };
   if (uses(Network::shm)) {
-    measure_raw(bench, "raw", "raw-ring,raw-ring-stream,raw-pipe-stream", measured);
+    measure_raw(bench, "raw", "raw-ring,raw-ring-stream,raw-pipe-stream", rounds);
   }
   if (uses(Network::verbs)) {
-    measure_raw(bench, "raw-verbs", "raw-verbs,raw-verbs-write,raw-verbs-read", measured);
+    measure_raw(bench, "raw-verbs", "raw-verbs,raw-verbs-write,raw-verbs-read", rounds);
   }
+}
+
+/// Every setting once; false where the time was over before.
+bool measure_round(const Bench& bench, const std::vector<Setting>& wanted, const Stopwatch& watch,
+                   Rounds& rounds) {
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (watch.is_over(bench.options)) {
       say(fmt::format("the time is over: {} settings are left out", wanted.size() - i));
-      return;
+      return false;
     }
     std::string how;
     for (const auto& [name, value] : wanted[i].environment) {
@@ -151,11 +157,34 @@ void measure_all(const Bench& bench, const Stopwatch& watch, Measured& measured)
     }
     say(fmt::format("{:>2} of {} {}:{}", i + 1, wanted.size(), wanted[i].label, how));
     if (auto results = measure_setting(wanted[i], bench)) {
-      measured[wanted[i].name] = std::move(*results);
+      rounds[wanted[i].name].push_back(std::move(*results));
     } else {
       say("   failed, left out");
     }
   }
+  return true;
+}
+
+Measured measure_all(const Bench& bench, const Stopwatch& watch) {
+  const std::vector<Setting> wanted = chosen(settings(), bench.options);
+  if (bench.options.networks.empty() && !has_adapter()) {
+    say("no RDMA adapter with an active port: the figures over verbs are left out");
+  }
+  Rounds rounds;
+  for (int round = 1; round <= bench.options.rounds; ++round) {
+    if (bench.options.rounds > 1) {
+      say(fmt::format("round {} of {}", round, bench.options.rounds));
+    }
+    measure_bare(bench, wanted, rounds);
+    if (!measure_round(bench, wanted, watch, rounds)) {
+      break;
+    }
+  }
+  Measured measured;
+  for (const auto& [name, results] : rounds) {
+    measured[name] = median_of(results);
+  }
+  return measured;
 }
 
 /// Messages that are traced: few, so that the ring holds them all.
@@ -198,9 +227,8 @@ int run(const Options& options) {
                std::filesystem::temp_directory_path().string());
     return 1;
   }
-  Measured measured;
   const Stopwatch watch;
-  measure_all(bench, watch, measured);
+  const Measured measured = measure_all(bench, watch);
   Trees trees;
   trace_all(bench, watch, trees);
   if (measured.empty()) {

@@ -11,7 +11,8 @@ namespace fulmar::layers {
 
 /// What `fulmar bench layers` was asked for.
 struct Options {
-  double milliseconds = 60;           ///< for one figure
+  double milliseconds = 20;           ///< for one figure in one round
+  int rounds = 3;                     ///< all settings in turn so often; figures are medians
   std::size_t largest = SIZE_MAX;     ///< bytes of a message; sizes above are left out
   std::string html = "layers.html";   ///< the page to write
   int ranks = 0;                      ///< of rings; 0: as many as there are cores, but 4 to 16
