@@ -32,6 +32,8 @@ LOST = (r"fulmar: rank {own} of 2: lost rank {other} at 10\.77\.0\.1, over verbs
         r"(run fulmar doctor on both hosts|see what it has printed)")
 WITHOUT_LOCKED_MEMORY = ("setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock", "sh", "-c")
 NO_ANSWER, FLUSHED, ENDED = "transport retry counter exceeded", "Work Request Flushed Error", "its process has ended"
+WAYS = ("fetch", "put")
+OVERRUN = "CQ error"
 NO_MEMORY = "remote access error"  # of a process that ends: its memory is closed before its connections are
 
 
@@ -66,6 +68,11 @@ class Job:
     def text(self, rank):
         file = self.folder / f"text.{rank}"
         return file.read_text() if file.exists() else ""
+
+    def damage(self, rank, number, done):
+        """Sends a signal of queue_breaker.c; whether it did something."""
+        self.launcher.ranks[rank].send_signal(number)
+        return wait_until(lambda: done in self.text(rank), 5) and f"0 {done}" not in self.text(rank).split("\n")
 
     def both(self):
         return f"[0] {self.text(0)}[1] {self.text(1)}"
@@ -115,7 +122,7 @@ class FaultTest(unittest.TestCase):
 
     def with_kinds(self, check, *few):
         """Calls check(traffic, settings) for some kinds of traffic; in the soak for all of them."""
-        every = [(what, way) for what in ("talk", "stream", "collective") for way in ("fetch", "put")]
+        every = [(what, way) for what in ("talk", "stream", "collective") for way in WAYS]
         for what, way in every if EVERY_PATH else few:
             with self.subTest(what=what, way=way):
                 check(what, {"FULMAR_RDMA": way})
@@ -126,9 +133,7 @@ class Queue(FaultTest):
 
     def break_queues(self, job, rank):
         since = time.monotonic()
-        job.launcher.ranks[rank].send_signal(signal.SIGUSR1)
-        self.assertTrue(wait_until(lambda: "queue pairs broken" in job.text(rank), 5), job.both())
-        self.assertNotIn("0 queue pairs broken", job.text(rank).split("\n"), job.both())
+        self.assertTrue(job.damage(rank, signal.SIGUSR1, "queue pairs broken"), job.both())
         return since
 
     def test_alone(self):
@@ -148,6 +153,31 @@ class Queue(FaultTest):
             self.break_queues(job, 1)
             self.assert_goes_well(job)
         self.with_kinds(check, ("stream", "fetch"))
+
+
+class Completions(FaultTest):
+    """A completion queue is overrun: what it would have told is lost, so nothing of that adapter can be relied on.
+    With many messages on the way: the first completion still fits into the shortened queue, where nobody sees it."""
+
+    def overrun(self, way, **settings):
+        job = self.start_and_await("stream", FULMAR_RDMA=way, **settings)
+        since = time.monotonic()
+        self.assertTrue(job.damage(1, signal.SIGUSR2, "completion queues shortened"), job.both())
+        return job, since
+
+    def test_alone(self):
+        for way in WAYS:
+            with self.subTest(way=way):
+                job, since = self.overrun(way)
+                for own in range(2):
+                    self.assert_lost(job, own, f"{NO_ANSWER}|{ENDED}|{OVERRUN}|{NO_MEMORY}", since)
+                self.assertRegex(job.text(1), OVERRUN)
+
+    def test_with_another_rail(self):
+        for way in WAYS:
+            with self.subTest(way=way):
+                job, _ = self.overrun(way, FULMAR_RAILS="verbs+tcp")
+                self.assert_goes_well(job)
 
 
 class Peer(FaultTest):

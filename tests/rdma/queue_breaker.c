@@ -2,8 +2,10 @@
 // Copyright (c) 2026 the Fulmar authors
 //
 // Preloaded into a rank (test_faults.py): on SIGUSR1 all its queue pairs go into the error state,
-// as after a fault of the adapter. It speaks to the kernel on the descriptor that libibverbs has
-// opened: no library is asked.
+// as after a fault of the adapter; on SIGUSR2 all its completion queues are made so short that the
+// next completions overrun them. (The kernel then writes to a new queue that the program has not
+// mapped, so none of it is taken away.) It speaks to the kernel on the descriptor that libibverbs
+// has opened: no library is asked.
 #include <limits.h>
 #include <rdma/ib_user_verbs.h>
 #include <signal.h>
@@ -19,6 +21,11 @@ struct Command {
   struct ib_uverbs_modify_qp body;
 };
 
+struct Shortening {
+  struct ib_uverbs_cmd_hdr head;
+  struct ib_uverbs_resize_cq body;
+};
+
 static int is_device(int descriptor) {
   static const char folder[] = "/dev/infiniband/uverbs";
   char name[64];
@@ -28,8 +35,8 @@ static int is_device(int descriptor) {
   return length > (ssize_t)strlen(folder) && memcmp(target, folder, strlen(folder)) == 0;
 }
 
-/// Numbers of other objects are refused.
-static unsigned break_queues(int descriptor) {
+/// Numbers of other objects are refused, here and below.
+static unsigned break_queue_pairs(int descriptor) {
   unsigned broken = 0;
   for (uint32_t handle = 0; handle < handles; ++handle) {
     struct Command command;
@@ -44,14 +51,33 @@ static unsigned break_queues(int descriptor) {
   return broken;
 }
 
+static unsigned shorten_completion_queues(int descriptor) {
+  unsigned shortened = 0;
+  for (uint32_t handle = 0; handle < handles; ++handle) {
+    struct Shortening command;
+    uint64_t answer[8];
+    memset(&command, 0, sizeof command);
+    command.head.command = IB_USER_VERBS_CMD_RESIZE_CQ;
+    command.head.in_words = sizeof command / 4;
+    command.head.out_words = sizeof answer / 4;
+    command.body.response = (uintptr_t)answer;
+    command.body.cq_handle = handle;
+    command.body.cqe = 1;
+    shortened += write(descriptor, &command, sizeof command) == (ssize_t)sizeof command;
+  }
+  return shortened;
+}
+
 static void on_signal(int number) {
+  const int pairs = number == SIGUSR1;
   unsigned broken = 0;
-  (void)number;
   for (int descriptor = first_descriptor; descriptor < descriptors; ++descriptor) {
-    if (is_device(descriptor)) broken += break_queues(descriptor);
+    if (!is_device(descriptor)) continue;
+    broken += pairs ? break_queue_pairs(descriptor) : shorten_completion_queues(descriptor);
   }
   char text[64];
-  const int length = snprintf(text, sizeof text, "%u queue pairs broken\n", broken);
+  const int length = snprintf(text, sizeof text, "%u %s\n", broken,
+                              pairs ? "queue pairs broken" : "completion queues shortened");
   if (write(STDERR_FILENO, text, (size_t)length) != length) _exit(3);
 }
 
@@ -61,4 +87,5 @@ __attribute__((constructor)) static void begin(void) {
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
   sigaction(SIGUSR1, &action, NULL);
+  sigaction(SIGUSR2, &action, NULL);
 }

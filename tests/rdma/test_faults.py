@@ -9,7 +9,7 @@ import unittest
 import support
 from support import BUILD, SOURCE, Step
 
-ACCIDENTS = ("Queue", "Peer", "Memory", "Port", "Removed")  # the last one takes the device away
+ACCIDENTS = ("Queue", "Completions", "Peer", "Memory", "Port", "Removed")  # the last one takes the device away
 EVERY_PATH = "FULMAR_TEST_EVERY_PATH"
 NEEDED = [BUILD / "tests" / "fault_peer", BUILD / "tests" / "queue_breaker.so"]
 LACKING = support.lacks_verbs() or next((f"{file} was not built" for file in NEEDED if not file.exists()), "")
