@@ -312,8 +312,10 @@ void Messages::count_taken(std::uint32_t rank, Peer& peer) {
 void Messages::on_signal(std::uint32_t rank, Peer& peer, VerbsSignal signal,
                          std::span<const std::byte> body) {
   switch (signal) {
+    case VerbsSignal::farewell:
     case VerbsSignal::bye:
       peer.has_left = true;
+      peer.gone = signal == VerbsSignal::farewell || config_.left == nullptr;
       peer.owes_seen = true;
       take_back(peer);
       return owe(rank, peer);

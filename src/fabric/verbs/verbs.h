@@ -122,6 +122,12 @@ class Verbs {
   void leave(Leaving how);
   [[nodiscard]] bool parted() const noexcept;
   void end() noexcept;
+  /// After `end`, by a process that never resumes: peers that ask for a connection learn so.
+  void close() noexcept;
+  /// Those that were sent to or have come, since the last `resume`.
+  [[nodiscard]] std::vector<std::uint32_t> known_peers() const;
+  /// After `end`, if not closed: as if just opened, at the same address. Memory stays open.
+  [[nodiscard]] base::Error resume();
 
   [[nodiscard]] const verbs::Messages& messages() const noexcept { return *messages_; }
 
