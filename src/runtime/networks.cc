@@ -311,8 +311,8 @@ Error Networks::may_return() const {
     return base::failure(
         ErrorClass::other,
         "MPI was left, and networks that are used together can be entered again "
-        "only if all are tcp. Open a session before the last MPI_Finalize or "
-        "MPI_Session_finalize, or set FULMAR_RAILS=off, or to a list of tcp alone");
+        "only if all are tcp or verbs. Open a session before the last MPI_Finalize or "
+        "MPI_Session_finalize, or set FULMAR_RAILS=off, or to a list of these");
   }
   if (!verbs_design_) return {};
   return base::failure(ErrorClass::other,
