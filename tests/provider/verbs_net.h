@@ -163,13 +163,10 @@ struct VerbsNet {
     /// False: the peer is away, or still has the connection that was there before.
     bool introduce(std::uint32_t peer) {
       if (net_.ranks[peer]->is_away || net_.introduced.contains({peer, self_})) return false;
-      int ends[2];
-      if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) {
-        std::abort();
-      }
+      const auto [mine, theirs] = net_.wires.habits.loopback ? loopback_sockets() : local_sockets();
       net_.introduced.insert({{self_, peer}, {peer, self_}});
-      net_.ranks[self_]->introductions.push_back({peer, ends[0], {}});
-      net_.ranks[peer]->introductions.push_back({self_, ends[1], {}});
+      net_.ranks[self_]->introductions.push_back({peer, mine, {}});
+      net_.ranks[peer]->introductions.push_back({self_, theirs, {}});
       return true;
     }
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -206,6 +208,32 @@ TEST(VerbsReturn, One_that_has_ended_is_lost_when_messages_were_posted_in_vain_f
   EXPECT_NE(crowd.net.losses(1)[0].text.find("cannot be reached"), std::string::npos);
   ASSERT_EQ(crowd.net.losses(2).size(), 1U);
   EXPECT_NE(crowd.net.losses(2)[0].text.find("it may have left MPI"), std::string::npos);
+}
+
+/// It may take the queues for connected, and has then been promised that its packets are read.
+/// Over TCP: all that was said before the end of the connection would still be read there.
+TEST(VerbsReturn, Who_leaves_waits_for_one_that_may_have_sent_already) {
+  Crowd crowd(2, {.loopback = true});
+  ASSERT_EQ(crowd.try_to(0, 1), Post::again);
+  crowd.net.poll_all(crowd.sinks);  // both have said who they are
+  crowd.net.ranks[0]->computes = true;
+  crowd.step(300);
+  crowd.net[1].leave(Leaving::may_return);
+  const auto end = std::chrono::steady_clock::now() +
+                   std::chrono::nanoseconds(verbs::Messages::longest_farewell_ns * 5 / 4);
+  while (std::chrono::steady_clock::now() < end) {
+    crowd.step(1000);
+    ASSERT_FALSE(crowd.net[1].parted());
+  }
+  crowd.net.ranks[0]->computes = false;
+  const Post answer = crowd.try_to(0, 1);
+  ASSERT_TRUE(crowd.part(1));
+  crowd.step();
+  EXPECT_EQ(crowd.sinks[1].packets.size(), answer == Post::done ? 1U : 0U);
+  ASSERT_TRUE(crowd.come_back(1));
+  ASSERT_TRUE(crowd.post(0, 1, 1));
+  ASSERT_TRUE(crowd.until([&] { return !crowd.tags(1).empty() && crowd.tags(1).back() == 1; }));
+  EXPECT_EQ(crowd.losses(), "");
 }
 
 TEST(VerbsReturn, Orders_for_one_that_is_away_wait) {

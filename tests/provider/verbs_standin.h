@@ -51,6 +51,7 @@ struct VerbsHabits {
   verbs::CompletionQueues completion_queues = verbs::CompletionQueues::one;
   bool calls = false;                         ///< completions make a descriptor readable
   bool come_back = false;                     ///< who has left may do so
+  bool loopback = false;                      ///< the ranks meet over TCP
   std::uint64_t patience_ns = 4'000'000'000;  ///< see verbs::Config
 };
 

@@ -66,8 +66,8 @@ struct Config {
   /// Called from within `poll`, once for a peer that cannot be reached any more or ever. The text
   /// names the peer, its address, our device and the cause.
   void (*lost)(void* owner, std::uint32_t peer, const base::Error& why) = nullptr;
-  /// Called from within `poll` when a peer has left in good order and may come back. Null: who has
-  /// left never does, and a message to it makes it lost.
+  /// Called from within `poll` when a peer has left in good order, also for good. Null: nobody
+  /// comes back, and a message to who has left makes it lost.
   void (*left)(void* owner, std::uint32_t peer) = nullptr;
   /// How long messages are posted in vain to a peer that has left and ended until it is lost.
   std::uint64_t patience_ns = VainPosts::default_patience_ns;

@@ -404,14 +404,19 @@ bool Messages::parted() const noexcept {
   return leaving_ && ended_.empty() &&
          std::all_of(peers_.begin(), peers_.end(), [&](const auto& peer) {
            if (peer == nullptr) return true;
-           if (peer->state == Peer::State::greeting) return now() >= farewell_ends_ns_;
+           if (peer->state == Peer::State::greeting) {
+             const bool may_speak = config_.left != nullptr && peer->greeting->has_promised();
+             return !may_speak && now() >= farewell_ends_ns_;
+           }
            if (peer->state != Peer::State::up) return true;
            return peer->bye_sent && peer->bye_seen && !peer->is_owed && peer->under_way() == 0;
          });
 }
 
 void Messages::end() noexcept {
-  if (std::exchange(over_, true)) return;
+  if (over_) return;
+  take_buffers();
+  over_ = true;
   for (const auto& peer : peers_) {
     if (peer == nullptr) continue;
     drop_connection(*peer);
@@ -466,7 +471,7 @@ bool Messages::arm() {
   if (!ending_.empty() || rings_have_news()) return false;
   const std::int64_t soon = now() + refused_interval_ns;
   if (was_refused_ || !unposted_.empty()) deadline_ns_ = soon;
-  if (leaving_ && meetings_ != 0) deadline_ns_ = std::max(farewell_ends_ns_, soon);
+  if (leaving_ && meetings_ != 0 && soon < farewell_ends_ns_) deadline_ns_ = farewell_ends_ns_;
   doze();
   return true;
 }

@@ -68,7 +68,8 @@
 /// has new queues, cookies and numbers, so nothing of the old one is taken for its. Meanwhile the
 /// peer's process answers nobody, or has ended, which shows when nothing answers the introducer;
 /// what is posted to it waits (a while, in that case). A connection that ends before its queues
-/// were connected is asked for again: the peer may have left in that moment.
+/// were connected is asked for again by the next post, a few times: the peer may have left in that
+/// moment. Who leaves waits for a peer that may take the queues for connected already.
 ///
 /// All members are called under the lock of the engine. Between `begin` and `finish` the caller
 /// takes what came by `next`, and may post.
@@ -131,6 +132,11 @@ class Messages {
   [[nodiscard]] std::vector<std::byte> address() const;
   [[nodiscard]] bool alive(std::uint32_t peer) const noexcept {
     return peers_[peer] == nullptr || peers_[peer]->state != Peer::State::lost;
+  }
+  /// It has said its last word and takes none any more; its connection has not ended.
+  [[nodiscard]] bool closing(std::uint32_t peer) const noexcept {
+    return peers_[peer] != nullptr && peers_[peer]->state == Peer::State::up &&
+           peers_[peer]->has_left;
   }
   /// See fabric::TellsOfLeaving.
   [[nodiscard]] bool gone(std::uint32_t peer) const noexcept {
@@ -310,6 +316,7 @@ class Messages {
     return unread_looks_ >= most && !over_;
   }
   void recycle();
+  void take_buffers();
   [[nodiscard]] bool next_in_rings(Arrival& arrival);
   [[nodiscard]] bool take_from_ring(std::uint32_t rank, Peer& peer, Arrival& arrival);
   [[nodiscard]] bool take_slot(std::uint32_t rank, Peer& peer, const Ring& ring, Arrival& arrival);

@@ -81,7 +81,7 @@ void Messages::set_meets(Peer& peer, Meets meets) noexcept {
 
 void Messages::want(std::uint32_t rank, Peer& peer) {
   set_meets(peer, Meets::yes);
-  if (const Error error = ask(rank); error.failed()) lose(rank, error);
+  if (const Error error = ask(rank); error.failed()) give_up_way(rank, peer, error);
 }
 
 Error Messages::ask(std::uint32_t rank) {
@@ -151,7 +151,7 @@ void Messages::begin_anew(std::uint32_t rank) {
   set_meets(old, Meets::no);
   drop_connection(old);
   auto fresh = std::make_unique<Peer>();
-  fresh->has_left = old.has_left;
+  fresh->has_left = old.has_left || old.was_away;
   fresh->gone = old.gone;
   fresh->false_starts = old.false_starts;
   std::erase(owed_, rank);
@@ -165,6 +165,7 @@ void Messages::meet(std::uint32_t rank, int socket) {
   Peer& peer = peer_at(rank);
   if (peer.state != Peer::State::wanted) return;
   set_meets(peer, Meets::yes);
+  peer.was_away = peer.has_left;
   peer.has_left = peer.gone = false;
   peer.no_way.clear();
   peer.socket = std::move(owned);
@@ -303,6 +304,7 @@ bool Messages::connect(std::uint32_t rank, Peer& peer) {
 void Messages::rise(std::uint32_t rank, Peer& peer) {
   peer.state = Peer::State::up;
   peer.false_starts = 0;
+  peer.was_away = false;
   peer.greeting.reset();
   set_meets(peer, Meets::no);
   if (!leaving_) return;

@@ -69,6 +69,7 @@ struct Peer {
   bool bye_sent = false;
   bool bye_seen = false;           ///< it has read everything
   bool has_left = false;           ///< its bye has come; it is not back
+  bool was_away = false;           ///< it had left before it was met again; until it is up
   bool gone = false;               ///< what was sent to it and not received never will be
   std::string no_way;              ///< `gone`, and there is no way to it any more: why
   VainPosts vain_posts;            ///< of one that is gone

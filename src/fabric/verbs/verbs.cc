@@ -41,6 +41,7 @@ std::vector<std::byte> Verbs::address() const { return messages_->address(); }
 
 bool Verbs::alive(std::uint32_t peer) const noexcept { return messages_->alive(peer); }
 bool Verbs::gone(std::uint32_t peer) const noexcept { return messages_->gone(peer); }
+bool Verbs::closing(std::uint32_t peer) const noexcept { return messages_->closing(peer); }
 
 Post Verbs::post(std::uint32_t peer, const wire::Envelope& envelope,
                  std::span<const std::byte> body) {

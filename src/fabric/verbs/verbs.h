@@ -59,6 +59,8 @@ class Verbs {
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
   [[nodiscard]] bool alive(std::uint32_t peer) const noexcept;
   [[nodiscard]] bool gone(std::uint32_t peer) const noexcept;
+  /// It has said its last word and takes none any more; its connection has not ended.
+  [[nodiscard]] bool closing(std::uint32_t peer) const noexcept;
 
   /// `again` until there is a connection, which the first post asks for. A packet for a peer that
   /// is known to be dead is dropped: `done`.
