@@ -19,6 +19,8 @@ class TcpIntroducer final : public verbs::Introducer {
   void connect(std::uint32_t peer, std::span<const std::byte> address) override {
     connector_->connect(peer, address, 1);
   }
+  void forget(std::uint32_t peer) noexcept override { connector_->forget(peer); }
+  void forget_all() noexcept override { connector_->forget_all(); }
   void step(std::vector<Event>& events) override {
     connector_->step(events_);
     for (const tcp::Connector::Event& event : events_) {

@@ -224,10 +224,11 @@ Error Networks::open_verbs(const Options& options) {
   config.find = find;
   config.lost = lost;
   config.report = report;
+  const std::optional<channel::DesignPlan> design = design_of(options);
+  if (!design) config.left = left;  // the memory of designs is lent once
   auto verbs =
       fabric::Verbs::open(config, wish_of(options, "FULMAR_VERBS_DEVICE"), std::move(*introducer));
   if (verbs.failed()) return verbs.error();
-  const std::optional<channel::DesignPlan> design = design_of(options);
   if (design && !(*verbs)->puts_in_order()) {
     return base::failure(ErrorClass::other,
                          "FULMAR_CHANNEL=%s, FULMAR_STACK=%s: the designs poll memory for what the "
@@ -302,6 +303,7 @@ void Networks::part(device::Device& device, fabric::Leaving how) {
 void Networks::close() noexcept {
   if (bundle_ != nullptr && parted_) bundle_->close();
   if (tcp_ != nullptr && parted_) tcp_->close();
+  if (verbs_ != nullptr && parted_) verbs_->close();
 }
 
 Error Networks::may_return() const {
@@ -309,15 +311,15 @@ Error Networks::may_return() const {
     return base::failure(
         ErrorClass::other,
         "MPI was left, and networks that are used together can be entered again "
-        "only if all are tcp. Open a session before the last MPI_Finalize or "
-        "MPI_Session_finalize, or set FULMAR_RAILS=off, or to a list of tcp alone");
+        "only if all are tcp or verbs. Open a session before the last MPI_Finalize or "
+        "MPI_Session_finalize, or set FULMAR_RAILS=off, or to a list of these");
   }
-  if (verbs_ == nullptr) return {};
+  if (!verbs_design_) return {};
   return base::failure(ErrorClass::other,
-                       "MPI was left, and the network verbs between the hosts cannot be entered "
-                       "again: the other ranks take no second connection from a process there. "
-                       "Open a session before the last MPI_Finalize or MPI_Session_finalize, or "
-                       "set FULMAR_FABRIC=shm,tcp (or shm,ofi)");
+                       "MPI was left, and with FULMAR_CHANNEL or FULMAR_STACK over the network "
+                       "verbs it cannot be entered again: the other ranks lend their memory to a "
+                       "process once. Open a session before the last MPI_Finalize or "
+                       "MPI_Session_finalize, or leave both options out");
 }
 
 Error Networks::resume(device::Device& device) {
@@ -331,6 +333,10 @@ Error Networks::resume(device::Device& device) {
   if (tcp_ != nullptr) {
     known = tcp_->streams().known_peers();
     if (const Error error = tcp_->resume(); error.failed()) return error;
+  }
+  if (verbs_ != nullptr) {
+    known = verbs_->known_peers();
+    if (const Error error = verbs_->resume(); error.failed()) return error;
   }
   if (ofi_ != nullptr) {
     known = ofi_->known_peers();

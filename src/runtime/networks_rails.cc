@@ -126,6 +126,7 @@ Error Networks::add_verbs_rail(const RailPlan& plan, std::size_t most_addresses,
   config.owner = &bundle_->next_seat();
   config.find = Seat::find;
   config.lost = Seat::lost;
+  config.left = Seat::left;
   config.report = Seat::report;
   const std::string& wish = options.text("FULMAR_VERBS_DEVICE");
   const std::string device = plan.place.empty() && wish != "auto" ? wish : plan.place;

@@ -53,6 +53,8 @@ enum class VerbsSignal : std::uint8_t {
   credit = 0xf2,  ///< says nothing but its `taken` and `heard`
   lend = 0xf3,    ///< lends a ring (wire/verbs_ring.h); the body is where it lies
   gate = 0xf4,    ///< answers `lend`; the body is where the gate lies
+  /// As `bye`, for good: what was sent to the process before and not received never will be.
+  farewell = 0xf5,
 };
 
 /// The longest packet, header included: what the buffers of a receiver take.
@@ -65,7 +67,7 @@ inline constexpr std::uint32_t verbs_place_bytes = 16;
 
 constexpr bool is_verbs_signal(std::uint8_t kind) noexcept {
   return kind >= static_cast<std::uint8_t>(VerbsSignal::bye) &&
-         kind <= static_cast<std::uint8_t>(VerbsSignal::gate);
+         kind <= static_cast<std::uint8_t>(VerbsSignal::farewell);
 }
 constexpr std::uint32_t verbs_signal_bytes(VerbsSignal signal) noexcept {
   return signal == VerbsSignal::lend || signal == VerbsSignal::gate ? verbs_place_bytes : 0;

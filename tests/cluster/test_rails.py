@@ -203,7 +203,7 @@ class Rails(support.HostsTest):
             result = self.on("node0", HYDRA, "-hosts", "node0,node1", "-n", 2, "sh", "-c", f"exec {program} 2>>{text}",
                              env={"FULMAR_RAILS": OFI_AND_TCP})
             self.assertNotIn(result.returncode, (0, 124), result.stdout)
-            self.assertIn("can be entered again only if all are tcp", text.read_text())
+            self.assertIn("can be entered again only if all are tcp or verbs", text.read_text())
             self.assertIn("FULMAR_RAILS=off", text.read_text())
 
 

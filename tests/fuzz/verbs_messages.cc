@@ -162,6 +162,8 @@ class OneSocket final : public fabric::verbs::Introducer {
   explicit OneSocket(int socket) : socket_(socket) {}
   [[nodiscard]] std::vector<std::byte> address() const override { return {std::byte{1}}; }
   void connect(std::uint32_t, std::span<const std::byte>) override {}
+  void forget(std::uint32_t) noexcept override {}
+  void forget_all() noexcept override {}
   void step(std::vector<Event>& events) override {
     if (socket_.valid()) events.push_back({1, socket_.release(), {}});
   }
@@ -327,6 +329,7 @@ void verbs_messages(std::span<const std::uint8_t> input) {
   InputAdapter& feed = *adapter;
   fabric::verbs::Config config;
   config.size = 2;
+  if (input[1] % 2 == 0) config.left = [](void*, std::uint32_t) {};
   auto opened = fabric::verbs::Messages::open(config, std::move(adapter),
                                               std::make_unique<OneSocket>(ends[1]));
   if (opened.failed()) std::abort();

@@ -40,14 +40,17 @@ struct VerbsNet {
     std::vector<Loss> losses;
     std::vector<std::string> lines;
     std::vector<std::uint32_t> asked;  ///< whose address was looked up
-    bool computes = false;             ///< for so long it looks at nothing
+    std::vector<std::uint32_t> left;
+    bool is_away = false;    ///< it has left, and is not back
+    bool has_ended = false;  ///< nothing answers who wants to meet it
+    bool computes = false;   ///< for so long it looks at nothing
   };
   using Factory = std::function<std::unique_ptr<verbs::Adapter>(std::uint32_t)>;
 
   VerbsWires wires;
   std::vector<std::unique_ptr<Rank>> ranks;
   std::vector<std::vector<std::byte>> addresses;
-  std::set<std::pair<std::uint32_t, std::uint32_t>> introduced;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> introduced;  ///< who, as it knows, to whom
   bool unreachable = false;
 
   explicit VerbsNet(std::uint32_t size, const VerbsHabits& habits = {}, const Factory& make = {})
@@ -109,6 +112,12 @@ struct VerbsNet {
     config.lost = [](void* owner, std::uint32_t peer, const base::Error& why) {
       static_cast<Rank*>(owner)->losses.push_back({peer, why.text()});
     };
+    if (wires.habits.come_back) {
+      config.left = [](void* owner, std::uint32_t peer) {
+        static_cast<Rank*>(owner)->left.push_back(peer);
+      };
+    }
+    config.patience_ns = wires.habits.patience_ns;
     config.report = [](void* owner, const char* line) {
       static_cast<Rank*>(owner)->lines.emplace_back(line);
     };
@@ -124,32 +133,46 @@ struct VerbsNet {
     }
     void connect(std::uint32_t peer, std::span<const std::byte> address) override {
       if (address.size() != 2 || address[1] != static_cast<std::byte>(peer)) std::abort();
-      if (net_.unreachable) {
-        const auto why = base::failure(base::ErrorClass::other, "rank %u cannot be reached", peer);
+      if (net_.unreachable || net_.ranks[peer]->has_ended) {
+        const auto kind =
+            net_.unreachable ? base::ErrorClass::other : base::ErrorClass::proc_aborted;
+        const auto why = base::failure(kind, "rank %u cannot be reached", peer);
         net_.ranks[self_]->introductions.push_back({peer, -1, why});
-        return;
+      } else if (!net_.introduced.contains({self_, peer})) {
+        wishes_.insert(peer);
       }
-      if (!net_.introduced.insert(std::minmax(self_, peer)).second) return;
-      int ends[2];
-      if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) {
-        std::abort();
-      }
-      net_.ranks[self_]->introductions.push_back({peer, ends[0], {}});
-      net_.ranks[peer]->introductions.push_back({self_, ends[1], {}});
+    }
+    void forget(std::uint32_t peer) noexcept override { net_.introduced.erase({self_, peer}); }
+    void forget_all() noexcept override {
+      std::erase_if(net_.introduced, [&](const auto& two) { return two.first == self_; });
     }
     void step(std::vector<Event>& events) override {
+      std::erase_if(wishes_, [&](std::uint32_t peer) {
+        return net_.introduced.contains({self_, peer}) || introduce(peer);
+      });
       auto& mine = net_.ranks[self_]->introductions;
       events.insert(events.end(), mine.begin(), mine.end());
       mine.clear();
     }
     [[nodiscard]] int descriptor() const noexcept override { return -1; }
     [[nodiscard]] std::int64_t next_deadline_ns() const noexcept override {
-      return net_.ranks[self_]->introductions.empty() ? -1 : 0;
+      return net_.ranks[self_]->introductions.empty() && wishes_.empty() ? -1 : 0;
     }
 
    private:
+    /// False: the peer is away, or still has the connection that was there before.
+    bool introduce(std::uint32_t peer) {
+      if (net_.ranks[peer]->is_away || net_.introduced.contains({peer, self_})) return false;
+      const auto [mine, theirs] = net_.wires.habits.loopback ? loopback_sockets() : local_sockets();
+      net_.introduced.insert({{self_, peer}, {peer, self_}});
+      net_.ranks[self_]->introductions.push_back({peer, mine, {}});
+      net_.ranks[peer]->introductions.push_back({self_, theirs, {}});
+      return true;
+    }
+
     VerbsNet& net_;
     std::uint32_t self_;
+    std::set<std::uint32_t> wishes_;
   };
 };
 

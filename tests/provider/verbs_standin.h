@@ -49,7 +49,10 @@ struct VerbsHabits {
   std::size_t rings = verbs::usual_rings;  ///< that each rank lends
   std::uint32_t ringless = UINT32_MAX;     ///< a rank that wants none
   verbs::CompletionQueues completion_queues = verbs::CompletionQueues::one;
-  bool calls = false;  ///< completions make a descriptor readable
+  bool calls = false;                         ///< completions make a descriptor readable
+  bool come_back = false;                     ///< who has left may do so
+  bool loopback = false;                      ///< the ranks meet over TCP
+  std::uint64_t patience_ns = 4'000'000'000;  ///< see verbs::Config
 };
 
 class VerbsStandIn;

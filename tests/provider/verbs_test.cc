@@ -234,7 +234,7 @@ struct Forger {
   explicit Forger(VerbsNet& whole) : net(whole) {
     const auto [mine, theirs] = local_sockets();
     socket.reset(mine);
-    net.introduced.insert({0, 1});
+    net.introduced.insert({{0, 1}, {1, 0}});
     net.ranks[0]->introductions.push_back({1, theirs, {}});
   }
   void say(std::span<const std::byte> bytes) {

@@ -44,6 +44,12 @@ TWO_THREADS = {"FULMAR_PROGRESS_THREAD": "two", "FULMAR_VERBS_QUEUES": "two"}
 TWO_THREADS_PROGRAMS = {"off": ["p2p.modes"], "put": ["p2p.modes", "coll.nonblocking"],
                         "fetch": ["p2p.modes", "p2p.order", "p2p.threads", "p2p.remapped", "coll.nonblocking"]}
 
+# Programs that leave MPI and enter it again, or in which others do, and on how many ranks.
+RETURNS = {"session.reentry": (2, 4), "session.cancel_before_world": (2,), "session.cancel_after_end": (2,),
+           "environment.cancel_in_finalize": (4,)}
+RETURN_NETWORKS = {"verbs": {"FULMAR_FABRIC": "verbs"},
+                   "rails": {"FULMAR_FABRIC": "verbs,tcp", "FULMAR_RAILS": "verbs+tcp"}}
+
 
 def provider_tests():
     """The command that runs the provider's own tests; empty where the build has none."""
@@ -113,6 +119,16 @@ def study_steps():
     return [step for step in steps if step.command[3].exists()]
 
 
+def return_steps():
+    return [Step(f"{name}.{network}.np{ranks}", 120, [MPIEXEC, "-n", ranks, BUILD / "tests" / f"mpi.{name}"], settings)
+            for name, counts in RETURNS.items() for network, settings in RETURN_NETWORKS.items() for ranks in counts]
+
+
+def design_return_step():
+    return Step("reentry.refused", 60, [MPIEXEC, "-n", 2, BUILD / "tests" / "mpi.session.reentry"],
+                {"FULMAR_FABRIC": "verbs", "FULMAR_CHANNEL": "zerocopy"})
+
+
 def one_queue_step():
     return Step("two_threads.refused", 60, [MPIEXEC, "-n", 2, BUILD / "tests" / "mpi.p2p.order"],
                 {"FULMAR_FABRIC": "verbs", "FULMAR_PROGRESS_THREAD": "two"})
@@ -130,7 +146,8 @@ def all_steps():
     if PROVIDER:
         steps.append(Step("provider", 300, [*PROVIDER, "--gtest_brief=1"]))
     if not LACKING:
-        steps += program_steps() + remote_steps() + design_steps() + study_steps() + [one_queue_step(), layers_step()]
+        steps += program_steps() + remote_steps() + design_steps() + study_steps() + return_steps()
+        steps += [design_return_step(), one_queue_step(), layers_step()]
     # Last, as they leave the guest without a device.
     steps += [Step("doctor.down", 60, ["sh", "-c", f"ip link set eth0 down; {FULMAR} doctor --json"]),
               Step("doctor.gone", 60, ["sh", "-c", f"rdma link delete rxe0; {FULMAR} doctor --json"])]
@@ -207,6 +224,18 @@ class Guest(support.GuestTest):
         for step in steps:
             with self.subTest(step=step.name):
                 self.passed(step.name)
+
+    @unittest.skipIf(LACKING, f"verbs: {LACKING}")
+    def test_ranks_come_back(self):
+        for step in return_steps():
+            with self.subTest(step=step.name):
+                self.passed(step.name)
+
+    @unittest.skipIf(LACKING, f"verbs: {LACKING}")
+    def test_nobody_comes_back_to_designs(self):
+        result = self.results["reentry.refused"]
+        self.assertNotEqual(result.status, 0)
+        self.assertIn("leave both options out", result.output)
 
     @unittest.skipIf(LACKING, f"verbs: {LACKING}")
     def test_two_threads_are_woken(self):

@@ -56,7 +56,7 @@
 ///
 /// **Coming back.** A process that has left may enter MPI again, at the same addresses, and both
 /// begin anew; each packet says which life of both it is of (pairs_lives.cc). What is sent to one
-/// that is away waits. Rails whose connections do not end with a life (verbs, libfabric) cannot be
+/// that is away waits. Rails whose connections do not end with a life (libfabric) cannot be
 /// entered again, so neither can a bundle that has one.
 ///
 /// **Looking.** A rail that carries packets in order, or has something under way, is looked at with

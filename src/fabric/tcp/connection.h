@@ -13,6 +13,7 @@
 #include "fabric/tcp/inbox.h"
 #include "fabric/tcp/outbox.h"
 #include "fabric/tcp/socket_options.h"
+#include "fabric/vain_posts.h"
 
 namespace fulmar::fabric::tcp {
 
@@ -65,9 +66,8 @@ struct Peer {
   bool has_left = false;  ///< once; it may have come back since
   /// It has left and does not receive any more what was sent to it before.
   bool gone = false;
-  std::string no_way;  ///< `gone`, and there is no way to it any more: why; empty: there may be
-  std::uint64_t refused_ns = 0;        ///< when a message for one that is gone was refused last
-  std::uint64_t refused_since_ns = 0;  ///< and since when without a long pause
+  std::string no_way;    ///< `gone`, and there is no way to it any more: why; empty: there may be
+  VainPosts vain_posts;  ///< of one that is gone
   std::uint32_t dead_after_ms = tcp::dead_after_ms;
   std::uint64_t silent_since_ns = UINT64_MAX;  ///< on other networks; UINT64_MAX: it is not
   base::Error why;                             ///< of `lost`

@@ -166,7 +166,7 @@ void Connector::readmit(std::uint32_t peer) noexcept {
 }
 
 void Connector::forget_all() noexcept {
-  for (auto& [number, peer] : peers_) peer.taken = 0;
+  for (auto& [number, peer] : peers_) peer.taken = peer.given_up = 0;
 }
 
 void Connector::begin_lane(std::uint32_t peer, std::uint16_t lane, const Ways& ways,

@@ -118,9 +118,10 @@ class Connector {
   /// Lane 0 finds the way; the other lanes are begun by the side that has found it, along it.
   void connect(std::uint32_t peer, std::span<const std::byte> blob, unsigned lanes);
 
-  /// The connections to a peer, or to all, have ended in good order: there may be new ones, which
-  /// either side begins.
+  /// The connections to a peer have ended in good order: there may be new ones, which either side
+  /// begins.
   void forget(std::uint32_t peer) noexcept;
+  /// Those to all have, and this process begins anew: what has failed may be tried again.
   void forget_all() noexcept;
   /// Also what has failed is tried again when it is asked for, or when the peer does.
   void readmit(std::uint32_t peer) noexcept;

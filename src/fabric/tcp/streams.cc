@@ -65,14 +65,6 @@ std::string name_of_end(int socket) {
   return "a local socket";
 }
 
-base::Error has_left(std::uint32_t peer, const char* why) {
-  return base::failure(
-      ErrorClass::proc_aborted,
-      "rank %u has left the job (MPI_Finalize or the end of its last session), but "
-      "a message is sent to it: %s",
-      peer, why);
-}
-
 }  // namespace
 
 base::Result<std::unique_ptr<Streams>> Streams::open(const Config& config) {
@@ -144,18 +136,13 @@ void Streams::give_up(std::uint32_t peer, const base::Error& why) {
   other.no_way = why.text();
 }
 
-/// Of a peer that has left and ended. A message that is cancelled soon is none that it lacks.
+/// Of a peer that has left and ended.
 Post Streams::post_without_way(std::uint32_t peer, wire::PacketKind kind) {
-  constexpr std::uint64_t pause_ns = 2'000'000'000;
   if (wire::is_about_withdrawal(kind)) return Post::done;
   Peer& other = *peers_[peer];
-  const std::uint64_t now = base::now_ns();
-  if (now - other.refused_ns > pause_ns) other.refused_since_ns = now;
-  other.refused_ns = now;
-  if (now - other.refused_since_ns < config_.patience_ns) return Post::again;
-  lose(peer, other.has_left ? has_left(peer, other.no_way.c_str())
-                            : base::failure(ErrorClass::proc_aborted, "%s; it may have left MPI",
-                                            other.no_way.c_str()));
+  if (!other.vain_posts.exhaust(base::now_ns(), config_.patience_ns)) return Post::again;
+  const char* const why = other.no_way.c_str();
+  lose(peer, other.has_left ? left_error(peer, why) : unmet_error(why));
   return Post::done;
 }
 
@@ -214,7 +201,7 @@ Peer* Streams::ready_peer(std::uint32_t peer, wire::PacketKind kind, Post& other
       if (returns) {
         otherwise = Post::again;
       } else if (!wire::is_about_withdrawal(kind)) {
-        lose(peer, has_left(peer, "it does not come back"));
+        lose(peer, left_error(peer, "it does not come back"));
       }
       return nullptr;
     case Peer::State::lost:

@@ -57,7 +57,6 @@ namespace fulmar::fabric::tcp {
 class Streams {
  public:
   static constexpr std::size_t default_memory_bytes = 8U << 20;
-  static constexpr std::uint64_t default_patience_ns = 4'000'000'000;
 
   struct Config {
     std::uint32_t self = 0;
@@ -71,7 +70,7 @@ class Streams {
     /// who has left never comes back, and a post to it makes it lost.
     void (*left)(void* owner, std::uint32_t peer) = nullptr;
     /// How long messages are posted in vain to a peer that has left and ended until it is lost.
-    std::uint64_t patience_ns = default_patience_ns;
+    std::uint64_t patience_ns = VainPosts::default_patience_ns;
     /// A peer is lost; the text names it, its address and the cause.
     void (*lost)(void* owner, std::uint32_t peer, const base::Error& why) = nullptr;
     Io* io = nullptr;  ///< null: the system's calls

@@ -44,7 +44,7 @@ class Tcp {
     /// remember then what it was told.
     void (*left)(void* owner, std::uint32_t peer) = nullptr;
     /// See tcp::Streams::Config.
-    std::uint64_t patience_ns = tcp::Streams::default_patience_ns;
+    std::uint64_t patience_ns = VainPosts::default_patience_ns;
     tcp::Io* io = nullptr;  ///< null: the system's calls
   };
 

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "fabric/provider.h"
+#include "fabric/vain_posts.h"
 
 namespace fulmar::fabric::verbs {
 
@@ -59,12 +60,17 @@ struct Config {
   CompletionQueues completion_queues = CompletionQueues::one;
   std::size_t rings = usual_rings;  ///< at most most_rings; 0: all packets are messages
   void* owner = nullptr;
-  /// The address() of a peer; called once for each that is sent to, may block. An error makes the
-  /// peer lost.
+  /// The address() of a peer; called once for each connection that is asked for, may block. An
+  /// error makes the peer lost.
   base::Result<std::vector<std::byte>> (*find)(void* owner, std::uint32_t peer) = nullptr;
   /// Called from within `poll`, once for a peer that cannot be reached any more or ever. The text
   /// names the peer, its address, our device and the cause.
   void (*lost)(void* owner, std::uint32_t peer, const base::Error& why) = nullptr;
+  /// Called from within `poll` when a peer has left in good order, also for good. Null: nobody
+  /// comes back, and a message to who has left makes it lost.
+  void (*left)(void* owner, std::uint32_t peer) = nullptr;
+  /// How long messages are posted in vain to a peer that has left and ended until it is lost.
+  std::uint64_t patience_ns = VainPosts::default_patience_ns;
   /// A line for people.
   void (*report)(void* owner, const char* line) = nullptr;
 };

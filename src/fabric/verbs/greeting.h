@@ -27,6 +27,8 @@ class Greeting {
   Greeting(const wire::VerbsCard& own, std::uint32_t peer) noexcept;
 
   [[nodiscard]] State state() const noexcept { return state_; }
+  /// The own queue takes packets and the peer is told so: it may send some from now on.
+  [[nodiscard]] bool has_promised() const noexcept { return has_card_ && state_ != State::met; }
   [[nodiscard]] const wire::VerbsCard& own() const noexcept { return own_; }
   /// Once `met`.
   [[nodiscard]] const wire::VerbsCard& theirs() const noexcept { return theirs_; }

@@ -33,8 +33,13 @@ class Introducer {
 
   /// What the others need to meet this process; at most wire::max_verbs_meeting_bytes.
   [[nodiscard]] virtual std::vector<std::byte> address() const = 0;
-  /// Ends with one event, also if it is the peer who comes. Failure is final.
+  /// Ends with one event, also if it is the peer who comes. Failure is final; its error is
+  /// proc_aborted where nothing answers any more, so that the process has ended.
   virtual void connect(std::uint32_t peer, std::span<const std::byte> address) = 0;
+  /// The connection to that peer has ended in good order: there may be another, which either side
+  /// asks for.
+  virtual void forget(std::uint32_t peer) noexcept = 0;
+  virtual void forget_all() noexcept = 0;
   /// Does what can be done now; appends what came of it, also connections that others began.
   virtual void step(std::vector<Event>& events) = 0;
   /// Readable when step() would do something; -1: there is none.

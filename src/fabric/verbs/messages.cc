@@ -147,19 +147,27 @@ Peer* Messages::ready_peer(std::uint32_t rank, wire::PacketKind kind, Post& othe
   if (leaving_) return nullptr;
   Peer& peer = peer_at(rank);
   if (peer.state == Peer::State::lost) return nullptr;
-  const bool is_moot = wire::is_about_flow(kind) || wire::is_about_withdrawal(kind);
-  if (peer.has_left && is_moot) return nullptr;
-  if (peer.has_left) {
-    lose(rank, failure(ErrorClass::proc_aborted,
-                       "rank %u has left the job (MPI_Finalize or the end of its last session), "
-                       "but a message is sent to it",
-                       rank));
-    return nullptr;
-  }
-  if (peer.state == Peer::State::up) return &peer;
-  if (!peer.meets) want(rank, peer);
-  if (peer.state != Peer::State::lost) otherwise = Post::again;
+  if (peer.state == Peer::State::up && !peer.has_left) return &peer;
+  otherwise = post_to_absent(rank, peer, kind);
   return nullptr;
+}
+
+/// There is no connection, or the peer says nothing any more on it. Words about flow are for who is
+/// there.
+Post Messages::post_to_absent(std::uint32_t rank, Peer& peer, wire::PacketKind kind) {
+  if (peer.has_left && wire::is_about_flow(kind)) return Post::done;
+  if (peer.gone && wire::is_about_withdrawal(kind)) return Post::done;
+  if (peer.state == Peer::State::up && config_.left != nullptr) return Post::again;  // it ends soon
+  if (peer.has_left && config_.left == nullptr) {
+    lose(rank, left_error(rank, "it does not come back"));
+  } else if (!peer.no_way.empty()) {
+    if (!peer.vain_posts.exhaust(base::now_ns(), config_.patience_ns)) return Post::again;
+    const char* const why = peer.no_way.c_str();
+    lose(rank, peer.has_left ? left_error(rank, why) : unmet_error(why));
+  } else if (!peer.meets) {
+    want(rank, peer);
+  }
+  return peer.state == Peer::State::lost ? Post::done : Post::again;
 }
 
 Post Messages::post(std::uint32_t rank, const wire::Envelope& envelope,
@@ -306,7 +314,7 @@ bool Messages::pay(std::uint32_t rank, Peer& peer) {
       // What is sent to who has left comes as messages, which wake it.
       const bool is_open = peer.inlet != nullptr && peer.inlet->state == Inlet::State::open;
       if (is_open && !turn_gate(rank, peer, Gate::closed)) break;
-      if (!signal(VerbsSignal::bye)) break;
+      if (!signal(last_word_)) break;
       peer.owes_bye = peer.owes_lend = peer.owes_gate = false;
       peer.bye_sent = true;
     } else if (peer.owes_seen && is_quiet) {
@@ -379,8 +387,9 @@ void Messages::close_socket(Peer& peer) noexcept {
   peer.socket.reset();
 }
 
-void Messages::leave() {
+void Messages::leave(Leaving how) {
   if (std::exchange(leaving_, true)) return;
+  last_word_ = how == Leaving::for_good ? VerbsSignal::farewell : VerbsSignal::bye;
   farewell_ends_ns_ = now() + longest_farewell_ns;
   close_gates();
   for (std::uint32_t rank = 0; rank < config_.size; ++rank) {
@@ -395,14 +404,19 @@ bool Messages::parted() const noexcept {
   return leaving_ && ended_.empty() &&
          std::all_of(peers_.begin(), peers_.end(), [&](const auto& peer) {
            if (peer == nullptr) return true;
-           if (peer->state == Peer::State::greeting) return now() >= farewell_ends_ns_;
+           if (peer->state == Peer::State::greeting) {
+             const bool may_speak = config_.left != nullptr && peer->greeting->has_promised();
+             return !may_speak && now() >= farewell_ends_ns_;
+           }
            if (peer->state != Peer::State::up) return true;
            return peer->bye_sent && peer->bye_seen && !peer->is_owed && peer->under_way() == 0;
          });
 }
 
 void Messages::end() noexcept {
-  if (std::exchange(over_, true)) return;
+  if (over_) return;
+  take_buffers();
+  over_ = true;
   for (const auto& peer : peers_) {
     if (peer == nullptr) continue;
     drop_connection(*peer);
@@ -412,6 +426,33 @@ void Messages::end() noexcept {
                               adapter_->ends_descriptor(), adapter_->happening_descriptor()}) {
     if (unwatched >= 0) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, unwatched, nullptr);
   }
+}
+
+std::vector<std::uint32_t> Messages::known_peers() const {
+  std::vector<std::uint32_t> known;
+  for (std::uint32_t rank = 0; rank < config_.size; ++rank) {
+    if (peers_[rank] != nullptr) known.push_back(rank);
+  }
+  return known;
+}
+
+/// With a new descriptor, as nothing that was in the old one is of now.
+Error Messages::resume() {
+  epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
+  if (!epoll_.valid()) {
+    return failure(ErrorClass::other,
+                   "epoll_create1: %s; raise the limit of open files (ulimit -n)",
+                   std::strerror(errno));
+  }
+  for (std::unique_ptr<Peer>& peer : peers_) peer.reset();
+  for (auto* const ranks : {&owed_, &lost_, &ending_, &gated_}) ranks->clear();
+  meetings_ = 0;
+  leaving_ = over_ = false;
+  step_due_ = true;
+  introducer_->forget_all();
+  const Error error = watch_all();
+  tell_ends(ends_);
+  return error;
 }
 
 bool Messages::arm() {
@@ -430,7 +471,7 @@ bool Messages::arm() {
   if (!ending_.empty() || rings_have_news()) return false;
   const std::int64_t soon = now() + refused_interval_ns;
   if (was_refused_ || !unposted_.empty()) deadline_ns_ = soon;
-  if (leaving_ && meetings_ != 0) deadline_ns_ = std::max(farewell_ends_ns_, soon);
+  if (leaving_ && meetings_ != 0 && soon < farewell_ends_ns_) deadline_ns_ = farewell_ends_ns_;
   doze();
   return true;
 }

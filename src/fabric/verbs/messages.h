@@ -63,6 +63,14 @@
 /// has answered that it has read everything, or has gone itself. `bye` and its answer also wait
 /// until the own fetches and puts have ended, so that no peer goes while its memory is read.
 ///
+/// **Coming back.** When the connection of a peer that has left has ended, nothing is left of it
+/// but that it was there, and the introducer may make another one, which either side asks for. It
+/// has new queues, cookies and numbers, so nothing of the old one is taken for its. Meanwhile the
+/// peer's process answers nobody, or has ended, which shows when nothing answers the introducer;
+/// what is posted to it waits (a while, in that case). A connection that ends before its queues
+/// were connected is asked for again by the next post, a few times: the peer may have left in that
+/// moment. Who leaves waits for a peer that may take the queues for connected already.
+///
 /// All members are called under the lock of the engine. Between `begin` and `finish` the caller
 /// takes what came by `next`, and may post.
 namespace fulmar::fabric::verbs {
@@ -125,10 +133,17 @@ class Messages {
   [[nodiscard]] bool alive(std::uint32_t peer) const noexcept {
     return peers_[peer] == nullptr || peers_[peer]->state != Peer::State::lost;
   }
-  /// Who has left over this network never comes back.
-  [[nodiscard]] bool gone(std::uint32_t peer) const noexcept {
-    return peers_[peer] != nullptr && peers_[peer]->has_left;
+  /// It has said its last word and takes none any more; its connection has not ended.
+  [[nodiscard]] bool closing(std::uint32_t peer) const noexcept {
+    return peers_[peer] != nullptr && peers_[peer]->state == Peer::State::up &&
+           peers_[peer]->has_left;
   }
+  /// See fabric::TellsOfLeaving.
+  [[nodiscard]] bool gone(std::uint32_t peer) const noexcept {
+    return peers_[peer] != nullptr && peers_[peer]->gone;
+  }
+  /// Those that were sent to or have come, since the last `resume`.
+  [[nodiscard]] std::vector<std::uint32_t> known_peers() const;
   [[nodiscard]] const Config& config() const noexcept { return config_; }
   [[nodiscard]] const Traits& traits() const noexcept { return traits_; }
   [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
@@ -183,9 +198,14 @@ class Messages {
 
   /// The orderly end: what is posted from now on is not sent. Look until `parted`, then `end`,
   /// which closes all connections; what had not ended by then is told as lost with the next look.
-  void leave();
+  void leave(Leaving how);
   [[nodiscard]] bool parted() const noexcept;
   void end() noexcept;
+  /// After `end`: nobody can ask for a connection any more, as this process never resumes.
+  void close() noexcept { introducer_.reset(); }
+  /// After `end`, if not closed: as if just opened, at the same address. Fails (other) where the
+  /// system does.
+  [[nodiscard]] base::Error resume();
 
  private:
   /// Tells orders to receive from those of a peer's queue, which have its rank above the 32 bits of
@@ -202,6 +222,7 @@ class Messages {
 
   // messages.cc: sending and ends
   Peer* ready_peer(std::uint32_t rank, wire::PacketKind kind, Post& otherwise);
+  Post post_to_absent(std::uint32_t rank, Peer& peer, wire::PacketKind kind);
   Peer& peer_at(std::uint32_t rank);
   /// What a packet consists of, behind its header.
   struct Load {
@@ -295,6 +316,7 @@ class Messages {
     return unread_looks_ >= most && !over_;
   }
   void recycle();
+  void take_buffers();
   [[nodiscard]] bool next_in_rings(Arrival& arrival);
   [[nodiscard]] bool take_from_ring(std::uint32_t rank, Peer& peer, Arrival& arrival);
   [[nodiscard]] bool take_slot(std::uint32_t rank, Peer& peer, const Ring& ring, Arrival& arrival);
@@ -321,6 +343,8 @@ class Messages {
   base::Error ask(std::uint32_t rank);
   void look_around();
   void step_introducer();
+  void give_up_way(std::uint32_t rank, Peer& peer, const base::Error& why);
+  void begin_anew(std::uint32_t rank);
   void meet(std::uint32_t rank, int socket);
   base::Error greet(std::uint32_t rank, Peer& peer);
   void on_socket(std::uint32_t rank);
@@ -398,6 +422,7 @@ class Messages {
   bool drained_ = false;  ///< the last read brought nothing
   bool moved_ = false;
   bool was_refused_ = false;  ///< by the adapter, since the last look
+  wire::VerbsSignal last_word_ = wire::VerbsSignal::bye;
   bool leaving_ = false;
   bool over_ = false;
 };

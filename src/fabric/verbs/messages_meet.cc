@@ -29,6 +29,9 @@ constexpr std::uint64_t of_introducer = std::uint64_t{3} << 32;
 /// For what is in the ring of a peer that has ended; half a packet in it may never be whole.
 constexpr std::uint32_t most_last_looks = 1000;
 
+/// A peer that leaves in just that moment does so once.
+constexpr std::uint32_t most_false_starts = 8;
+
 constexpr const char* ended = "its process has ended; see what it has printed";
 
 bool would_block(int problem) { return problem == EAGAIN || problem == EWOULDBLOCK; }
@@ -78,7 +81,7 @@ void Messages::set_meets(Peer& peer, Meets meets) noexcept {
 
 void Messages::want(std::uint32_t rank, Peer& peer) {
   set_meets(peer, Meets::yes);
-  if (const Error error = ask(rank); error.failed()) lose(rank, error);
+  if (const Error error = ask(rank); error.failed()) give_up_way(rank, peer, error);
 }
 
 Error Messages::ask(std::uint32_t rank) {
@@ -125,11 +128,35 @@ void Messages::step_introducer() {
     moved_ = true;
     if (event.socket >= 0) {
       meet(event.peer, event.socket);
-    } else if (peer_at(event.peer).state == Peer::State::wanted) {
-      lose(event.peer, event.error);
+    } else {
+      give_up_way(event.peer, peer_at(event.peer), event.error);
     }
   }
   events_.clear();
+}
+
+/// Nothing leads to the peer. One that may have left MPI is missed only by who sends to it.
+void Messages::give_up_way(std::uint32_t rank, Peer& peer, const Error& why) {
+  if (peer.state != Peer::State::wanted) return;
+  const bool has_ended = peer.has_left || why.error_class() == ErrorClass::proc_aborted;
+  if (config_.left == nullptr || !has_ended) return lose(rank, why);
+  set_meets(peer, Meets::no);
+  peer.gone = true;
+  peer.no_way = why.text();
+}
+
+/// Its connection has ended, which says nothing against another one.
+void Messages::begin_anew(std::uint32_t rank) {
+  Peer& old = *peers_[rank];
+  set_meets(old, Meets::no);
+  drop_connection(old);
+  auto fresh = std::make_unique<Peer>();
+  fresh->has_left = old.has_left || old.was_away;
+  fresh->gone = old.gone;
+  fresh->false_starts = old.false_starts;
+  std::erase(owed_, rank);
+  peers_[rank] = std::move(fresh);
+  introducer_->forget(rank);
 }
 
 /// There is a connection to a process of the job.
@@ -138,6 +165,9 @@ void Messages::meet(std::uint32_t rank, int socket) {
   Peer& peer = peer_at(rank);
   if (peer.state != Peer::State::wanted) return;
   set_meets(peer, Meets::yes);
+  peer.was_away = peer.has_left;
+  peer.has_left = peer.gone = false;
+  peer.no_way.clear();
   peer.socket = std::move(owned);
   if (const Error error = greet(rank, peer); error.failed()) return lose(rank, error);
   peer.state = Peer::State::greeting;
@@ -273,6 +303,8 @@ bool Messages::connect(std::uint32_t rank, Peer& peer) {
 /// Packets can go to it.
 void Messages::rise(std::uint32_t rank, Peer& peer) {
   peer.state = Peer::State::up;
+  peer.false_starts = 0;
+  peer.was_away = false;
   peer.greeting.reset();
   set_meets(peer, Meets::no);
   if (!leaving_) return;
@@ -280,9 +312,11 @@ void Messages::rise(std::uint32_t rank, Peer& peer) {
   owe(rank, peer);
 }
 
+/// `peer` may be no more afterwards.
 void Messages::on_end_of(std::uint32_t rank, Peer& peer, const char* cause) {
   close_socket(peer);
   if (peer.state != Peer::State::up) {
+    if (config_.left != nullptr && peer.false_starts++ < most_false_starts) return begin_anew(rank);
     return lose(rank, lost_error(rank, std::string("before the queues were connected: ") + cause));
   }
   peer.why = lost_error(rank, cause);
@@ -303,6 +337,10 @@ void Messages::judge_ended() {
 /// What had come from it has been taken: it is lost if it has not said goodbye.
 void Messages::judge(std::uint32_t rank, Peer& peer) {
   if (!peer.has_left) return lose(rank, peer.why);
+  if (config_.left != nullptr) {
+    begin_anew(rank);
+    return config_.left(config_.owner, rank);
+  }
   peer.state = Peer::State::gone;
   peer.owes_bye = peer.owes_seen = peer.owes_credit = false;
   drop_connection(peer);

@@ -92,6 +92,19 @@ void Messages::recycle() {
   if (many_unposted()) repost();
 }
 
+/// What has come and nobody waits for. Some adapters take the buffers that it used with the queue.
+void Messages::take_buffers() {
+  Arrival nobodys;
+  for (std::size_t most = traits_.completion_depth / completions_.size() + 1; most > 0; --most) {
+    if (next_completion_ == completion_count_) read();
+    if (completion_count_ == 0) return;
+    while (next_completion_ != completion_count_) {
+      (void)take(nobodys);
+      if (spent_) recycle();
+    }
+  }
+}
+
 /// Begins behind the ring that the last look has stopped at: one that is always full would keep it
 /// from the others.
 bool Messages::next_in_rings(Arrival& arrival) {
@@ -218,6 +231,8 @@ void Messages::end_order(const Completion& completion) {
   if (!rank || *rank != static_cast<std::uint32_t>(completion.id >> 32)) return;
   Peer& peer = *peers_[*rank];
   const auto number = static_cast<std::uint32_t>(completion.id);
+  // Of an earlier queue, whose number the adapter has given again.
+  if (number - peer.completed > peer.under_way()) return;
   ++counters_.completions;
   complete(peer, number);
   if (completion.kind == Completion::Kind::sent) return finish_orders(peer, number);
@@ -312,8 +327,10 @@ void Messages::count_taken(std::uint32_t rank, Peer& peer) {
 void Messages::on_signal(std::uint32_t rank, Peer& peer, VerbsSignal signal,
                          std::span<const std::byte> body) {
   switch (signal) {
+    case VerbsSignal::farewell:
     case VerbsSignal::bye:
       peer.has_left = true;
+      peer.gone = signal == VerbsSignal::farewell || config_.left == nullptr;
       peer.owes_seen = true;
       take_back(peer);
       return owe(rank, peer);

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "fabric/vain_posts.h"
 #include "fabric/verbs/adapter.h"
 #include "fabric/verbs/greeting.h"
 #include "fabric/verbs/orders.h"
@@ -23,7 +24,7 @@ struct Peer {
     wanted,    ///< no connection yet
     greeting,  ///< cards are exchanged
     up,
-    gone,  ///< it has left in good order, and its connection has ended
+    gone,  ///< it has left in good order, its connection has ended, and it never comes back
     lost,
   };
   State state = State::wanted;
@@ -66,9 +67,14 @@ struct Peer {
   bool owes_gate = false;   ///< to tell where the gate lies
   bool owes_heard = false;  ///< a gate was seen closed, or is to be seen
   bool bye_sent = false;
-  bool bye_seen = false;  ///< it has read everything
-  bool has_left = false;  ///< its bye has come
-  base::Error why;        ///< of the loss, or of the end of the connection
+  bool bye_seen = false;           ///< it has read everything
+  bool has_left = false;           ///< its bye has come; it is not back
+  bool was_away = false;           ///< it had left before it was met again; until it is up
+  bool gone = false;               ///< what was sent to it and not received never will be
+  std::string no_way;              ///< `gone`, and there is no way to it any more: why
+  VainPosts vain_posts;            ///< of one that is gone
+  std::uint32_t false_starts = 0;  ///< connections that ended before the queues were connected
+  base::Error why;                 ///< of the loss, or of the end of the connection
 
   [[nodiscard]] std::uint32_t under_way() const noexcept { return posted - completed; }
 };

@@ -41,6 +41,7 @@ std::vector<std::byte> Verbs::address() const { return messages_->address(); }
 
 bool Verbs::alive(std::uint32_t peer) const noexcept { return messages_->alive(peer); }
 bool Verbs::gone(std::uint32_t peer) const noexcept { return messages_->gone(peer); }
+bool Verbs::closing(std::uint32_t peer) const noexcept { return messages_->closing(peer); }
 
 Post Verbs::post(std::uint32_t peer, const wire::Envelope& envelope,
                  std::span<const std::byte> body) {
@@ -122,11 +123,13 @@ bool Verbs::arm_ends() { return messages_->arm_ends(); }
 
 void Verbs::drop(std::uint32_t peer) { messages_->drop(peer); }
 
-/// Nobody comes back over this network, so the peers need not be told how.
-void Verbs::leave(Leaving /*how*/) { messages_->leave(); }
+void Verbs::leave(Leaving how) { messages_->leave(how); }
 
 bool Verbs::parted() const noexcept { return messages_->parted(); }
 
 void Verbs::end() noexcept { messages_->end(); }
+std::vector<std::uint32_t> Verbs::known_peers() const { return messages_->known_peers(); }
+void Verbs::close() noexcept { messages_->close(); }
+base::Error Verbs::resume() { return messages_->resume(); }
 
 }  // namespace fulmar::fabric

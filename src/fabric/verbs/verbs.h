@@ -59,6 +59,8 @@ class Verbs {
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
   [[nodiscard]] bool alive(std::uint32_t peer) const noexcept;
   [[nodiscard]] bool gone(std::uint32_t peer) const noexcept;
+  /// It has said its last word and takes none any more; its connection has not ended.
+  [[nodiscard]] bool closing(std::uint32_t peer) const noexcept;
 
   /// `again` until there is a connection, which the first post asks for. A packet for a peer that
   /// is known to be dead is dropped: `done`.
@@ -122,6 +124,12 @@ class Verbs {
   void leave(Leaving how);
   [[nodiscard]] bool parted() const noexcept;
   void end() noexcept;
+  /// After `end`, by a process that never resumes: peers that ask for a connection learn so.
+  void close() noexcept;
+  /// Those that were sent to or have come, since the last `resume`.
+  [[nodiscard]] std::vector<std::uint32_t> known_peers() const;
+  /// After `end`, if not closed: as if just opened, at the same address. Memory stays open.
+  [[nodiscard]] base::Error resume();
 
   [[nodiscard]] const verbs::Messages& messages() const noexcept { return *messages_; }
 

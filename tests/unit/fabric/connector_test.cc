@@ -208,6 +208,12 @@ TEST(Connector, A_rank_that_is_not_there_is_an_error_that_names_its_addresses) {
   zero.connector->connect(1, blob, 1);
   zero.step();
   EXPECT_NE(zero.events.back().error.text().find("failed before"), std::string::npos);
+  // Who begins anew asks anew.
+  zero.connector->forget_all();
+  zero.events.clear();
+  zero.connector->connect(1, blob, 1);
+  ASSERT_TRUE(step_until({&zero}, [&] { return zero.events.size() == 1; }));
+  EXPECT_EQ(zero.events[0].error.error_class(), base::ErrorClass::proc_aborted);
 }
 
 TEST(Connector, Who_has_given_up_refuses_the_other) {
