@@ -41,6 +41,14 @@ struct Crowd {
                             wire::PacketKind kind = wire::PacketKind::eager) {
     return net[from].post(to, envelope(8, 0, kind), pattern(8, 0));
   }
+  /// For as long as that takes 300 looks.
+  [[nodiscard]] bool waits(std::size_t from, std::uint32_t to) {
+    for (int i = 0; i < 300; ++i) {
+      if (try_to(from, to) != Post::again) return false;
+      step(1);
+    }
+    return true;
+  }
   [[nodiscard]] bool part(std::size_t rank, Leaving how = Leaving::may_return) {
     net[rank].leave(how);
     if (!until([&] { return net[rank].parted(); })) return false;
@@ -104,10 +112,7 @@ TEST(VerbsReturn, What_is_sent_to_one_that_is_away_waits_for_it) {
   ASSERT_TRUE(crowd.has(1, 1));
   ASSERT_TRUE(crowd.part(0));
   for (const std::size_t from : {1U, 2U}) {  // one that knows it, and one that does not
-    for (int i = 0; i < 300; ++i) {
-      ASSERT_EQ(crowd.try_to(from, 0), Post::again);
-      crowd.step(1);
-    }
+    ASSERT_TRUE(crowd.waits(from, 0));
     EXPECT_FALSE(crowd.net[from].gone(0));
     EXPECT_TRUE(crowd.net[from].alive(0));
   }
@@ -128,16 +133,15 @@ TEST(VerbsReturn, One_that_is_back_at_once_meets_those_that_compute) {
   for (int round = 1; round < 4; ++round) {
     crowd.net[0].leave(Leaving::may_return);
     ASSERT_TRUE(crowd.until([&] { return crowd.net[0].parted(); }));
+    EXPECT_TRUE(crowd.net[1].closing(0));
     crowd.net.ranks[1]->computes = true;
     crowd.net[0].end();
     ASSERT_TRUE(crowd.come_back(0));
-    for (int i = 0; i < 300; ++i) {
-      ASSERT_EQ(crowd.try_to(0, 1), Post::again);
-      crowd.step(1);
-    }
+    ASSERT_TRUE(crowd.waits(0, 1));
     ASSERT_TRUE(crowd.post(0, 2, round));
     crowd.net.ranks[1]->computes = false;
     ASSERT_TRUE(crowd.post(0, 1, round));
+    EXPECT_FALSE(crowd.net[1].closing(0));
     ASSERT_TRUE(crowd.has(1, std::size_t(round) + 1) && crowd.has(2, std::size_t(round) + 1));
   }
   EXPECT_EQ(crowd.tags(1), (std::vector<int>{0, 1, 2, 3}));

@@ -61,7 +61,7 @@ struct Config {
   std::size_t rings = usual_rings;  ///< at most most_rings; 0: all packets are messages
   void* owner = nullptr;
   /// The address() of a peer; called once for each connection that is asked for, may block. An
-  /// error makes the peer lost.
+  /// error makes the peer lost, or gone if it has left and may not come back.
   base::Result<std::vector<std::byte>> (*find)(void* owner, std::uint32_t peer) = nullptr;
   /// Called from within `poll`, once for a peer that cannot be reached any more or ever. The text
   /// names the peer, its address, our device and the cause.

@@ -155,7 +155,8 @@ TEST(VerbsPacket, Genuine_ones_have_no_fault) {
   EXPECT_EQ(envelope_of(packet).tag, -2);
   EXPECT_EQ(envelope_of(packet).flags, 0xff);
   EXPECT_EQ(fault_of(verbs_packet(envelope, 32), 100), nullptr);
-  for (const VerbsSignal signal : {VerbsSignal::bye, VerbsSignal::seen, VerbsSignal::credit}) {
+  for (const VerbsSignal signal :
+       {VerbsSignal::bye, VerbsSignal::seen, VerbsSignal::credit, VerbsSignal::farewell}) {
     EXPECT_TRUE(is_verbs_signal(verbs_packet(signal).kind));
     EXPECT_EQ(fault_of(verbs_packet(signal), 0), nullptr);
   }
