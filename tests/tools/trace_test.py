@@ -145,6 +145,7 @@ class Layers(TraceTest):
         for part in ("random-ring", "slowest pair", "barrier, all ranks", "derived type", "MPI_Sendrecv",
                      "MPI_Allreduce", "In a burst".lower(), "post rts", "Writes for 8 bytes: 3 basic, 1 with"):
             self.assertIn(part, page)
+        self.assertRegex(page, r"<p class='about'>[^·<]*\w[^·<]* · [1-9]\d* cores? · Linux ")
         self.assertRegex(summary, "Exchanges of a long message +holds here")
         # A count, as times depend on the machine. How often the others sleep depends on it, too: what has come by then
         # is taken without.

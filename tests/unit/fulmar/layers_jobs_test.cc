@@ -69,9 +69,11 @@ TEST(Jobs, figures_of_several_rounds_are_medians) {
   add(rounds[1], "latency", 64, 300);  // the others failed there
   add(rounds[2], "latency", 64, 500);
   add(rounds[2], "ring", 8, 50, 4);
+  rounds[0].processor = "one";
   rounds[1].counts = {{"device_sleeps", 8, 1}};
   rounds[2].counts = {{"device_sleeps", 8, 7}};
   const Results all = median_of(rounds);
+  EXPECT_EQ(all.processor, "one");
   const auto* latency = measure::find_series(all, "latency", 2);
   ASSERT_EQ(latency->points.size(), 2U);
   EXPECT_EQ(latency->points[0].median_ns, 200);

@@ -162,9 +162,9 @@ void add_results(measure::Results& all, const measure::Results& more) {
 }
 
 measure::Results median_of(const std::vector<measure::Results>& rounds) {
-  measure::Results all;
+  measure::Results all = rounds.front();
   for (const measure::Results& round : rounds) {
-    add_results(all, round);  // every test, size and count that any round has
+    add_results(all, round);  // every test and size that any round has
   }
   all.counts = counts_of(rounds);
   for (measure::Series& series : all.series) {

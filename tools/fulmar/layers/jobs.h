@@ -55,7 +55,8 @@ void add_results(measure::Results& all, const measure::Results& more);
 
 /// Several rounds of the same jobs as one: each figure of a point is the median over the rounds
 /// that have it, so that one round beside other work does not decide. Counts are those of the first
-/// round that has them: they do not depend on the clock.
+/// round that has them, as they do not depend on the clock; what is said of machine and library is
+/// the first round's. At least one round.
 measure::Results median_of(const std::vector<measure::Results>& rounds);
 
 /// How much to measure.
