@@ -14,7 +14,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { first_descriptor = 3, descriptors = 256, handles = 256, state_bit = 1, error_state = 6 };
+enum {
+  first_descriptor = 3,
+  descriptors = 256,
+  handles = 256,
+  state_bit = 1,
+  error_state = 6,
+  longest_queue = 1 << 16
+};
 
 struct Command {
   struct ib_uverbs_cmd_hdr head;
@@ -51,20 +58,31 @@ static unsigned break_queue_pairs(int descriptor) {
   return broken;
 }
 
+static int resize_completion_queue(int descriptor, uint32_t handle, uint32_t entries) {
+  struct Shortening command;
+  uint64_t answer[8];
+  memset(&command, 0, sizeof command);
+  command.head.command = IB_USER_VERBS_CMD_RESIZE_CQ;
+  command.head.in_words = sizeof command / 4;
+  command.head.out_words = sizeof answer / 4;
+  command.body.response = (uintptr_t)answer;
+  command.body.cq_handle = handle;
+  command.body.cqe = entries;
+  return write(descriptor, &command, sizeof command) == (ssize_t)sizeof command;
+}
+
+/// The kernel refuses a length that does not hold what is in the queue now: the shortest that does
+/// is taken.
+static int shorten_completion_queue(int descriptor, uint32_t handle) {
+  for (uint32_t entries = 1; entries <= longest_queue; entries *= 2)
+    if (resize_completion_queue(descriptor, handle, entries)) return 1;
+  return 0;
+}
+
 static unsigned shorten_completion_queues(int descriptor) {
   unsigned shortened = 0;
-  for (uint32_t handle = 0; handle < handles; ++handle) {
-    struct Shortening command;
-    uint64_t answer[8];
-    memset(&command, 0, sizeof command);
-    command.head.command = IB_USER_VERBS_CMD_RESIZE_CQ;
-    command.head.in_words = sizeof command / 4;
-    command.head.out_words = sizeof answer / 4;
-    command.body.response = (uintptr_t)answer;
-    command.body.cq_handle = handle;
-    command.body.cqe = 1;
-    shortened += write(descriptor, &command, sizeof command) == (ssize_t)sizeof command;
-  }
+  for (uint32_t handle = 0; handle < handles; ++handle)
+    shortened += (unsigned)shorten_completion_queue(descriptor, handle);
   return shortened;
 }
 
