@@ -274,7 +274,7 @@ class Pairs {
 
   // pairs_ends.cc: leaving
   void say_bye(Peer& peer);
-  void advance_leaving();
+  bool advance_leaving();
   [[nodiscard]] bool is_parted(std::uint32_t number, const Peer& peer) const noexcept;
   [[nodiscard]] bool takes_nothing(std::uint32_t number, const Peer& peer) const noexcept;
 
@@ -303,6 +303,7 @@ class Pairs {
   std::uint64_t polls_ = 0;
   std::int64_t deadline_ns_ = -1;
   std::int64_t farewell_ends_ns_ = 0;
+  bool is_late_ = false;  ///< the farewell had ended at the last look
   Counters counters_;
   bool look_at_all_ = true;
   std::uint16_t life_ = 1;

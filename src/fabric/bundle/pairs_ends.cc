@@ -34,7 +34,7 @@ void Pairs::leave(Leaving how) {
     say_bye(*peer);
     stir(number, *peer);
   }
-  advance_leaving();
+  static_cast<void>(advance_leaving());
 }
 
 /// The last packet in order.
@@ -49,8 +49,7 @@ void Pairs::say_bye(Peer& peer) {
 bool Pairs::is_parted(std::uint32_t number, const Peer& peer) const noexcept {
   if (peer.state != Peer::State::several || !peer.has_talked()) return true;
   if (peer.life == 0 && gone(number)) return true;
-  const bool late = static_cast<std::int64_t>(now()) >= farewell_ends_ns_;
-  if (peer.has_bye && (late || takes_nothing(number, peer))) return true;
+  if (peer.has_bye && (is_late_ || takes_nothing(number, peer))) return true;
   if (peer.owes_news || peer.has_pieces()) return false;
   if (peer.kept.empty()) return true;
   // Who has said goodbye itself may be gone before it acknowledges ours; but ours has to be on its
@@ -67,9 +66,12 @@ bool Pairs::takes_nothing(std::uint32_t number, const Peer& peer) const noexcept
   });
 }
 
-void Pairs::advance_leaving() {
+/// True when the rails leave from now on: a movement, as it may be all that `parted` has waited
+/// for.
+bool Pairs::advance_leaving() {
+  is_late_ = static_cast<std::int64_t>(now()) >= farewell_ends_ns_;
   for (std::uint32_t number = 0; number < config_.size; ++number) {
-    if (peers_[number] != nullptr && !is_parted(number, *peers_[number])) return;
+    if (peers_[number] != nullptr && !is_parted(number, *peers_[number])) return false;
   }
   for (std::uint32_t number = 0; number < config_.size; ++number) {
     Peer* const peer = peers_[number].get();
@@ -78,6 +80,7 @@ void Pairs::advance_leaving() {
   }
   rails_left_ = true;
   for (const Member& member : rails_) member.rail->leave(how_);
+  return true;
 }
 
 bool Pairs::parted() const noexcept {

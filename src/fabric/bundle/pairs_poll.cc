@@ -41,7 +41,7 @@ unsigned Pairs::poll(SinkRef sink) {
   bool moved = false;
   if (!drops_.empty() || !readmissions_.empty()) moved = end_dropped();
   if (!stirred_.empty()) moved = attend_all() || moved;
-  if (leaving_ && !rails_left_) advance_leaving();
+  if (leaving_ && !rails_left_) moved = advance_leaving() || moved;
   if (!lost_.empty()) moved = bury() || moved;
   count += tell(sink);
   return count == 0 && moved ? 1 : count;
@@ -155,8 +155,8 @@ bool Pairs::arm() {
     if (peer.state != Peer::State::several || peer.primary != no_way) continue;
     deadline_ns_ = time + seek_interval_ns;
   }
-  if (leaving_ && !rails_left_ && time < farewell_ends_ns_ && deadline_ns_ < 0) {
-    deadline_ns_ = farewell_ends_ns_;
+  if (leaving_ && !rails_left_ && !is_late_) {
+    deadline_ns_ = deadline_ns_ < 0 ? farewell_ends_ns_ : std::min(deadline_ns_, farewell_ends_ns_);
   }
   return quiet;
 }
