@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "provider/tcp_messages.h"
 #include "provider/verbs_net.h"
 
@@ -238,6 +239,25 @@ TEST(VerbsReturn, Who_leaves_waits_for_one_that_may_have_sent_already) {
   ASSERT_TRUE(crowd.post(0, 1, 1));
   ASSERT_TRUE(crowd.until([&] { return !crowd.tags(1).empty() && crowd.tags(1).back() == 1; }));
   EXPECT_EQ(crowd.losses(), "");
+}
+
+/// As the engine waits: nothing that moves, then a sleep that has to end in time. It never sleeps
+/// here, so it lies down at every moment, also in the last one.
+TEST(VerbsReturn, Who_leaves_is_woken_when_one_that_says_nothing_has_had_its_time) {
+  Crowd crowd(2);
+  crowd.net.ranks[0]->computes = true;
+  ASSERT_EQ(crowd.try_to(1, 0), Post::again);
+  crowd.step();
+  crowd.net[1].leave(Leaving::may_return);
+  const auto latest = base::now_ns() + std::uint64_t(verbs::Messages::longest_farewell_ns);
+  while (!crowd.net[1].parted()) {
+    if (crowd.net[1].poll(crowd.sinks[1]) != 0) continue;
+    ASSERT_FALSE(crowd.net[1].parted());  // or it would sleep now
+    if (!crowd.net[1].arm()) continue;
+    ASSERT_GE(crowd.net[1].next_deadline_ns(), 0);
+    ASSERT_LE(std::uint64_t(crowd.net[1].next_deadline_ns()), latest);
+  }
+  EXPECT_GE(base::now_ns(), latest - 1'000'000);
 }
 
 TEST(VerbsReturn, Orders_for_one_that_is_away_wait) {

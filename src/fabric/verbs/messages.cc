@@ -391,6 +391,7 @@ void Messages::leave(Leaving how) {
   if (std::exchange(leaving_, true)) return;
   last_word_ = how == Leaving::for_good ? VerbsSignal::farewell : VerbsSignal::bye;
   farewell_ends_ns_ = now() + longest_farewell_ns;
+  is_late_ = false;
   close_gates();
   for (std::uint32_t rank = 0; rank < config_.size; ++rank) {
     if (peers_[rank] == nullptr || peers_[rank]->state != Peer::State::up) continue;
@@ -406,7 +407,7 @@ bool Messages::parted() const noexcept {
            if (peer == nullptr) return true;
            if (peer->state == Peer::State::greeting) {
              const bool may_speak = config_.left != nullptr && peer->greeting->has_promised();
-             return !may_speak && now() >= farewell_ends_ns_;
+             return !may_speak && is_late_;
            }
            if (peer->state != Peer::State::up) return true;
            return peer->bye_sent && peer->bye_seen && !peer->is_owed && peer->under_way() == 0;
@@ -469,9 +470,8 @@ bool Messages::arm() {
   if (ends_ == EndsTold::together) adapter_->arm_ends();
   if (read_once_more() || !ended_.empty() || !lost_.empty()) return false;
   if (!ending_.empty() || rings_have_news()) return false;
-  const std::int64_t soon = now() + refused_interval_ns;
-  if (was_refused_ || !unposted_.empty()) deadline_ns_ = soon;
-  if (leaving_ && meetings_ != 0 && soon < farewell_ends_ns_) deadline_ns_ = farewell_ends_ns_;
+  if (was_refused_ || !unposted_.empty()) wake_by(now() + refused_interval_ns);
+  if (leaving_ && meetings_ != 0 && !is_late_) wake_by(farewell_ends_ns_);
   doze();
   return true;
 }

@@ -295,6 +295,9 @@ class Messages {
   void hear_gates();
   void close_gates();
   void doze();
+  void wake_by(std::int64_t due_ns) noexcept {
+    deadline_ns_ = deadline_ns_ < 0 ? due_ns : std::min(deadline_ns_, due_ns);
+  }
   [[nodiscard]] bool rings_have_news() const noexcept;
   /// Whether the peer's next packet is in its ring, or a part of it.
   [[nodiscard]] static bool ring_holds_more(const Peer& peer) noexcept {
@@ -416,6 +419,7 @@ class Messages {
   std::uint32_t meetings_ = 0;  ///< that have begun and are not over
   std::int64_t deadline_ns_ = -1;
   std::int64_t farewell_ends_ns_ = 0;
+  bool is_late_ = false;  ///< the farewell had ended at the last look
   EndsTold ends_ = EndsTold::together;
   bool step_due_ = true;  ///< of the introducer
   bool armed_ = false;    ///< since the last look

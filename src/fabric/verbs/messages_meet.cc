@@ -118,7 +118,10 @@ void Messages::look_around() {
     }
   }
   const std::int64_t deadline = introducer_->next_deadline_ns();
-  const bool late = deadline >= 0 && deadline <= static_cast<std::int64_t>(base::now_ns());
+  const auto now = static_cast<std::int64_t>(base::now_ns());
+  // A movement, as it may be all that `parted` has waited for.
+  if (leaving_ && !is_late_ && now >= farewell_ends_ns_) is_late_ = moved_ = true;
+  const bool late = deadline >= 0 && deadline <= now;
   if (std::exchange(step_due_, false) || late) step_introducer();
 }
 

@@ -237,8 +237,7 @@ void Messages::doze() {
   });
   const std::int64_t at = now();
   const std::int64_t since = any_open ? first_doze_ns : at - closed_ns_;
-  const std::int64_t due = at + std::clamp(since, first_doze_ns, longest_doze_ns);
-  deadline_ns_ = deadline_ns_ < 0 ? due : std::min(deadline_ns_, due);
+  wake_by(at + std::clamp(since, first_doze_ns, longest_doze_ns));
 }
 
 /// What has not come as a whole is no news: it is found after a short sleep.
