@@ -8,7 +8,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= $(CURDIR)/install
 DIR := build/$(BUILD)
 
-.PHONY: help setup build run test install check check-style check-layers check-format check-headers \
+.PHONY: help setup configure build all run test install check check-style check-layers check-format check-headers \
         check-tidy check-clang soak bench clean
 
 help:
@@ -20,17 +20,24 @@ help:
 setup:
 	@tools/setup build
 
-build: setup
+configure:
 	@mkdir -p build
 	@cmake --preset $(BUILD) >$(DIR).configure.log 2>&1 || { cat $(DIR).configure.log; exit 1; }
-	@cmake --build $(DIR) -j $(JOBS)
+
+# What is installed, and what `make run` runs. No tests.
+build: setup configure
+	@tools/compile $(DIR) -j $(JOBS) product
 
 run: build
 	@tools/run_main $(DIR)
 
+# Everything, tests included.
+all: configure
+	@tools/compile $(DIR) -j $(JOBS) all
+
 test:
 	@tools/setup build test
-	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory all
 	@ctest --test-dir $(DIR) -j $(JOBS) --output-on-failure --no-tests=error
 
 install: build
@@ -43,7 +50,7 @@ check: check-setup check-style check-layers check-format check-headers check-tid
 .PHONY: check-setup
 check-setup:
 	@tools/setup build test check
-	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory all
 
 check-style:
 	@tools/check_style
@@ -71,7 +78,7 @@ soak:
 
 bench:
 	@tools/setup build bench
-	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory all
 	@bench/compare --build $(DIR)
 
 clean:
