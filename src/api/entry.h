@@ -13,9 +13,9 @@
 // A carrier is an aggregate { int index; the raw arguments } with
 //
 //   static constexpr Stage stage                    when it is checked
-//   bool check(Scope&)                              hot and inline: looks up objects, compares
-//   ranges base::Error explain(const Scope&, Argument)     cold: what was wrong, in words T
-//   value(const Scope&)                           what the implementation gets
+//   bool check(Scope&)                              hot and inline: looks up objects, compares ranges
+//   base::Error explain(const Scope&, Argument)     cold: what was wrong, in words
+//   T value(const Scope&)                           what the implementation gets
 //
 // Everything on the way of a correct call is inlined into the shim; the compiler then drops the
 // indices and names, which only `explain` uses.

@@ -41,8 +41,7 @@
 /// event has been read. Say that a thread B uses addresses which A unmapped. B cannot hold them
 /// before A has changed the mapping and let the lock go; so when B calls `settle`,
 ///   1. A is still counted, although its event may not even be queued: `activity` is not `quiet`,
-///   the
-///      answer is `no`, and B believes nothing; or
+///      the answer is `no`, and B believes nothing; or
 ///   2. A is counted no more. Then its event was read, under `queue_lock_`, which `settle` takes
 ///      *after* it has asked for the count: it finds the event in the queue, or somebody has told
 ///      the listeners before.

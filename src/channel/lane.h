@@ -16,8 +16,7 @@ namespace fulmar::channel {
 /// * `image(at)`: where to compose.
 /// * `has_room(writes)`: whether so many writes can be given now.
 /// * `write(at, bytes)`: the image's bytes [at, at + bytes) go over.
-/// * `publish(at, bytes, word)`: the same, and `word` is put into the eight bytes at `at`, which
-/// the
+/// * `publish(at, bytes, word)`: the same, and `word` is put into the eight bytes at `at`, which the
 ///   peer polls: it sees all that was written before, and, where `bottom_word` is false, the rest
 ///   of this write, too. Where `bottom_word` is true the rest may arrive after the word.
 template <class L>

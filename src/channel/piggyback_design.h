@@ -23,9 +23,8 @@
 ///   at both ends, and the receiver believes the slot when both are there; on memory that both map
 ///   the first is stored last, with release, and one is enough;
 /// * how much was taken is written alone only when half of the slots were taken and nothing has
-/// gone
-///   the other way meanwhile: one write for many messages, and one at a time is enough, because a
-///   sender that waits has filled all slots, so that half of them will be taken.
+///   gone the other way meanwhile: one write for many messages, and one at a time is enough, because
+///   a sender that waits has filled all slots, so that half of them will be taken.
 ///
 /// One write a message, in both directions of a ping-pong. The paper: 7.4 us instead of 18.6. Long
 /// messages gain nothing yet: all slots there is room for are composed first, and written then.

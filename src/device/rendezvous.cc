@@ -15,16 +15,15 @@
 /// receiver chooses how the bytes come:
 ///
 /// * share: sender and receiver copy together. The receiver names a descriptor in its memory from
-/// which both
-///   take the next piece until none is left, and each moves its pieces by a single copy between the
-///   two address spaces, the receiver reading, the sender writing. Two cores copy twice as fast as
-///   one. A sender that is busy elsewhere takes no pieces, and nobody waits for it.
+///   which both take the next piece until none is left, and each moves its pieces by a single copy
+///   between the two address spaces, the receiver reading, the sender writing. Two cores copy twice
+///   as fast as one. A sender that is busy elsewhere takes no pieces, and the receiver does not wait
+///   for it.
 /// * read: the receiver reads everything; for what is too short to share.
 /// * stream: the sender copies pieces into the ring and the receiver out of it, both at once. This
-/// works
-///   always; the way for data that are not one run at the sender, and what the others fall back to,
-///   in the middle of a message too, when the kernel refuses a copy. Networks take the bytes from
-///   the sender's memory and put them into the receiver's; see device/in_place.inl.
+///   always works. It is used for data that are not one run at the sender, and is what the others
+///   fall back to, also in the middle of a message, when the kernel refuses a copy. Networks take
+///   the bytes from the sender's memory and put them into the receiver's; see device/in_place.inl.
 /// * fetch, put: adapters read or write the peer's memory; see device/remote.cc.
 ///
 /// One handshake in each case: rts, and `fin` when the receiver has all (stream needs none).

@@ -10,19 +10,20 @@
 // order of the C prototype:
 //
 //   in front, where wanted:  Library&, then ErrorTarget& or Form
-//   objects                  Comm&, Datatype&, Op&, ...; Info* and other `_or_null` kinds: a
-//   pointer a handle that is taken   Handle<Comm> (kinds with direction inout: free, wait, start,
-//   ...) a new handle             MPI_Comm& buf, count, datatype     one ConstData or Data where
-//   the three stand next to each other; alone they
-//                            are const void* or void*, Count, Datatype&
+//   objects                  Comm&, Datatype&, Op&, ...; Info* and other `_or_null` kinds: a pointer
+//   a handle that is taken   Handle<Comm> (kinds with direction inout: free, wait, start, ...)
+//   a new handle             MPI_Comm&
+//   buf, count, datatype     one ConstData or Data where the three stand next to each other; alone
+//                            they are const void* or void*, Count, Datatype&
 //   count                    Count; results that may not fit the plain form: CountOut
 //   rank, tag, flag, int     int, in range; results: int&
 //   counts[], displs[]       CountArray
 //   int v[n]                 std::span<const int>, std::span<int>; without a known length int*
-//   handles h[n]             std::span<MPI_Request>, std::span<const MPI_Datatype>, ..., not looked
-//   at strings                  std::string_view in, char* out status                   MPI_Status*
-//   (null: ignore); an input is const MPI_Status& callbacks                the function pointer;
-//   with a `_c` twin EitherFunction base addresses, values   void* in; void*& out
+//   handles h[n]             std::span<MPI_Request>, std::span<const MPI_Datatype>, ..., unchecked
+//   strings                  std::string_view in, char* out
+//   status                   MPI_Status* (null: ignore); an input is const MPI_Status&
+//   callbacks                the function pointer; with a `_c` twin EitherFunction
+//   base addresses, values   void* in; void*& out
 //
 // An argument that is significant only at the root, or that MPI_IN_PLACE makes meaningless, is not
 // looked at elsewhere: a Data then has a null `type`, a datatype alone comes as `const Datatype*`.

@@ -13,10 +13,14 @@ namespace fulmar::api {
 /// Whether the null handle is allowed.
 enum class Null : std::uint8_t { refused, allowed };
 
-/// What error texts and checks need to know of a kind of object: Handle, null_handle(),
-/// error_class, what
-/// ("communicator"), null_name ("MPI_COMM_NULL"), and `stage`: object where other arguments depend
-/// on it. `found` tells the scope.
+/// What error texts and checks need to know of a kind of object:
+///
+///   Handle, null_handle()
+///   error_class
+///   what          "communicator"
+///   null_name     "MPI_COMM_NULL"
+///   stage         object, where other arguments depend on it
+///   found         tells the scope
 template <class T>
 struct ObjectFacts;
 
