@@ -32,4 +32,5 @@ foreach(name IN ITEMS mpi mpi-c mpi-cxx)  # the names that other builds ask for
 endforeach()
 install(FILES ${CMAKE_BINARY_DIR}/pkgconfig/fulmar.pc ${pc_links} DESTINATION lib/pkgconfig)
 install(FILES LICENSE README.md DESTINATION share/doc/fulmar)
+install(DIRECTORY examples DESTINATION share/doc/fulmar)
 install(DIRECTORY docs/ DESTINATION share/doc/fulmar FILES_MATCHING PATTERN "*.md")

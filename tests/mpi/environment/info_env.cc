@@ -3,7 +3,7 @@
 // ranks: 1 2
 // env: FULMAR_ERRHANDLER=mpi_errors_return
 //
-// MPI_Info_create_env tells before MPI_Init what MPI_INFO_ENV tells afterwards (MPI 5.0, 10.1 and
+// MPI_Info_create_env tells before MPI_Init what MPI_INFO_ENV tells afterwards (MPI 5.0, 10 and
 // 11.2.2). The thread level is the one asked for before the program began: nobody did.
 #include <mpi.h>
 
