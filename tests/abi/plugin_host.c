@@ -2,8 +2,8 @@
  * Copyright (c) 2026 the Fulmar authors
  *
  * usage: plugin_host PLUGIN
- * A plugin that has called MPI_Init is closed and opened again: MPI is as it was. Nothing else in this
- * program holds the library. */
+ * A plugin that has called MPI_Init is closed and opened again: MPI is as it was. Nothing else in
+ * this program holds the library. */
 #include <dlfcn.h>
 #include <stdio.h>
 
