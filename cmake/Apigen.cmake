@@ -32,3 +32,10 @@ add_custom_command(
   VERBATIM)
 add_custom_target(fulmar_generated DEPENDS ${apigen_out}/apigen.stamp)
 set_source_files_properties(${FULMAR_GENERATED_SOURCES} PROPERTIES GENERATED TRUE)
+
+# The installed headers that are written by hand lie beside mpi.h.
+file(GLOB_RECURSE installed_headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/include
+     ${CMAKE_SOURCE_DIR}/include/*.h)
+foreach(header IN LISTS installed_headers)
+  configure_file(${CMAKE_SOURCE_DIR}/include/${header} ${apigen_out}/include/${header} COPYONLY)
+endforeach()

@@ -110,6 +110,9 @@ if(FULMAR_LIBRARY AND TARGET fulmar_generated)
   set_target_properties(mpi_abi PROPERTIES SOVERSION 1)
   # No libstdc++ or libgcc of ours can meet the program's: both are linked in and hidden.
   target_link_options(mpi_abi PRIVATE -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL)
+  # It stays when a plugin that brought it in is closed: threads, functions of atexit and the state of
+  # the job outlive the plugin, and one that is opened again finds MPI as it left it.
+  target_link_options(mpi_abi PRIVATE -Wl,-z,nodelete)
   if(NOT (CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND FULMAR_SANITIZE))
     target_link_options(mpi_abi PRIVATE -Wl,-z,defs)  # clang leaves sanitizer symbols to the program
   endif()

@@ -35,7 +35,8 @@ namespace fulmar::api {
 [[nodiscard]] mpi::Object* files_target(mpi::Library& library) noexcept;
 
 /// Answers a function that does not work yet: MPI_ERR_UNSUPPORTED_OPERATION on the error handler of
-/// the object behind `handle`, if there is one, else of MPI_COMM_SELF.
+/// the object behind `handle`, if there is one, else of MPI_COMM_SELF. Where the handler returns,
+/// as that of files does by default, one line on stderr says so, the first time in a process.
 [[gnu::cold]] int missing(Call call);
 [[gnu::cold]] int missing(Call call, mpi::ObjectKind kind, std::uintptr_t handle);
 

@@ -48,17 +48,15 @@ void abort_without_memory(void* context, std::uint64_t bytes) {
   abort_job(job, 1);
 }
 
-const char* thread_level_name(int level) {
-  switch (level) {
-    case MPI_THREAD_FUNNELED:
-      return "MPI_THREAD_FUNNELED";
-    case MPI_THREAD_SERIALIZED:
-      return "MPI_THREAD_SERIALIZED";
-    case MPI_THREAD_MULTIPLE:
-      return "MPI_THREAD_MULTIPLE";
-    default:
-      return "MPI_THREAD_SINGLE";
-  }
+/// As Job::program_size before the job is joined, as far as the environment tells: else 0.
+std::uint32_t program_size_at_start() {
+  const auto launcher = bootstrap::detect(bootstrap::real_surroundings());
+  if (launcher.failed()) return 0;
+  if (launcher.value() == bootstrap::Launcher::none) return 1;
+  const char* text = std::getenv(wire::env_program_size);
+  if (launcher.value() != bootstrap::Launcher::own_mpiexec || text == nullptr) return 0;
+  const int size = parse_integer(text).value_or(0);
+  return static_cast<std::uint32_t>(std::max(size, 0));
 }
 
 }  // namespace
@@ -73,10 +71,16 @@ Process::Process()
       tool_(library_, variable_store(*this)) {
   new_session.handle = reinterpret_cast<std::uintptr_t>(MPI_SESSION_NULL);
   choose_errhandler();
+  set_program_size(program_size_at_start());
+}
+
+void Process::set_program_size(std::uint32_t ranks) {
+  if (ranks != 0) info_.env.facts.max_processes = std::to_string(ranks);
 }
 
 void Process::choose_errhandler() {
   const std::string& name = options().text("FULMAR_ERRHANDLER");
+  info_.env.facts.errhandler = name;
   errors_.initial = name == "mpi_errors_return"  ? &errors_.returning
                     : name == "mpi_errors_abort" ? &errors_.aborting
                                                  : &errors_.fatal;
@@ -292,11 +296,8 @@ void Process::open_world() {
   for (mpi::Comm* comm : {&world_->world, &world_->self}) {
     if (errors_.initial != &errors_.fatal) (void)set_errhandler(library_, *comm, *errors_.initial);
   }
-  const std::uint32_t program_size = job_.program_size();
-  mpi::describe_process(info_.env, {{},
-                                    program_size == 0 ? "" : std::to_string(program_size),
-                                    thread_level_name(world_thread_level),
-                                    options().text("FULMAR_ERRHANDLER")});
+  set_program_size(job_.program_size());
+  mpi::describe_process(info_.env, info_.env.facts);
   main_thread = ::pthread_self();
   world_state = WorldState::open;
 }

@@ -83,6 +83,8 @@ class Process {
   base::Error start_device();
   base::Error choose_duty();
   void choose_errhandler();
+  /// Says how many ranks run this program; 0: not known.
+  void set_program_size(std::uint32_t ranks);
   void define_attributes();
   [[nodiscard]] bool has_threads() const noexcept;
   void set_locking() noexcept;

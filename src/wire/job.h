@@ -40,6 +40,7 @@ inline constexpr const char* env_size = "FULMAR_SIZE";
 inline constexpr const char* env_local_rank = "FULMAR_LOCAL_RANK";
 inline constexpr const char* env_local_size = "FULMAR_LOCAL_SIZE";
 inline constexpr const char* env_appnum = "FULMAR_APPNUM";
+inline constexpr const char* env_program_size = "FULMAR_PROGRAM_SIZE";  ///< ranks of that program
 
 /// How far a rank has come. `started` and `exited` are written by mpiexec, the others by the
 /// library.

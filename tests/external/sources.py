@@ -24,9 +24,10 @@ def folder(variable, what, mark):
 
 
 def fingerprint(source, commands):
-    """What a build depends on: the sources, the compiler wrappers, the header and the commands."""
+    """What a build depends on: the sources, the compiler wrappers, the headers and the commands."""
     key = hashlib.sha256(repr([[str(word) for word in command] for command in commands]).encode())
-    for file in (support.BIN / "mpicc", support.BIN / "mpicxx", support.BUILD / "include" / "mpi.h"):
+    headers = sorted((support.BUILD / "include").rglob("*.h"))
+    for file in (support.BIN / "mpicc", support.BIN / "mpicxx", *headers):
         key.update(file.read_bytes())
     for file in sorted(source.rglob("*")):
         if file.is_file() and ".git" not in file.parts:

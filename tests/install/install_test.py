@@ -56,8 +56,9 @@ class Install(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         cls.root = pathlib.Path(folder.name).resolve()
         run("cmake", "--install", BUILD, "--prefix", cls.root / "first")
-        (cls.root / "moved here").mkdir()
-        cls.prefix = cls.root / "moved here" / "fulmar"
+        # A comma and a blank: what linkers and pkg-config split words at.
+        (cls.root / "moved here, too").mkdir()
+        cls.prefix = cls.root / "moved here, too" / "fulmar"
         shutil.move(cls.root / "first", cls.prefix)
         (cls.root / "client.c").write_text(PROGRAM)
         (cls.root / "client.cc").write_text(PROGRAM)
@@ -72,7 +73,8 @@ class Install(unittest.TestCase):
         self.assertEqual(sorted(out.split("\n")), ["", "0 of 2", "1 of 2"])
 
     def test_tree_holds_what_it_promises(self):
-        for path in ("bin/mpiexec", "bin/mpicc", "bin/mpicxx", "include/mpi.h", "lib/pkgconfig/fulmar.pc",
+        for path in ("bin/mpiexec", "bin/mpicc", "bin/mpicxx", "bin/mpifort", "include/mpi.h",
+                     "include/fulmar/mpi_fortran_handles.h", "include/fulmar/mpi_removed.h", "lib/pkgconfig/fulmar.pc",
                      "lib/pkgconfig/mpi.pc", "share/doc/fulmar/README.md"):
             self.assertTrue((self.prefix / path).exists(), path)
         library = self.prefix / "lib/libmpi_abi.so.1"
@@ -80,6 +82,9 @@ class Install(unittest.TestCase):
         for link in ("libmpi_abi.so", "libmpi_abi.so.0"):
             self.assertEqual((self.prefix / "lib" / link).resolve(), library)
         self.assertIn("soname: [libmpi_abi.so.1]", run("readelf", "-d", library))
+        for link, wrapper in (("mpic++", "mpicxx"), ("mpiCC", "mpicxx"), ("mpif77", "mpifort"),
+                              ("mpif90", "mpifort")):
+            self.assertEqual((self.prefix / "bin" / link).resolve(), self.prefix / "bin" / wrapper)
 
     def test_mpirun_is_mpiexec(self):
         self.assertEqual((self.prefix / "bin/mpirun").resolve(), self.prefix / "bin/mpiexec")
@@ -113,6 +118,9 @@ class Install(unittest.TestCase):
             self.run_two(program)
 
     def test_find_package(self):
+        # Without the comma: for libraries in such folders CMake itself writes a -Wl, that is cut.
+        self.prefix = self.root / "moved here" / "fulmar"
+        shutil.copytree(type(self).prefix, self.prefix, symlinks=True)
         project = self.root / "project"
         project.mkdir()
         (project / "CMakeLists.txt").write_text(PROJECT)

@@ -2,7 +2,8 @@
 // Copyright (c) 2026 the Fulmar authors
 //
 // An MPI program that ends in the way its arguments say: finalize | report (say who it is, and the
-// sum of all ranks) | maxprocs (of MPI_INFO_ENV) | sleep | abort RANK CODE | leave RANK CODE (exit
+// sum of all ranks) | maxprocs (of MPI_INFO_ENV and, before
+// MPI_Init, of MPI_Info_create_env) | sleep | abort RANK CODE | leave RANK CODE (exit
 // inside MPI). The ranks that are not named wait to be ended.
 #include <mpi.h>
 #include <stdio.h>
@@ -22,13 +23,22 @@ static int report(void) {
   return MPI_Finalize() == MPI_SUCCESS ? 0 : 91;
 }
 
-static int maxprocs(void) {
+static void print_maxprocs(MPI_Info info, const char* end) {
   char text[32] = "none";
   int length = sizeof text;
   int found = 0;
-  MPI_Info_get_string(MPI_INFO_ENV, "maxprocs", &length, text, &found);
-  printf("%s\n", text);
+  MPI_Info_get_string(info, "maxprocs", &length, text, &found);
+  printf("%s%s", text, end);
   fflush(stdout);
+}
+
+static int maxprocs(int argc, char** argv) {
+  MPI_Info before = MPI_INFO_NULL;
+  MPI_Info_create_env(argc, argv, &before);
+  if (MPI_Init(&argc, &argv) != MPI_SUCCESS) return 90;
+  print_maxprocs(before, "=");
+  print_maxprocs(MPI_INFO_ENV, "\n");
+  MPI_Info_free(&before);
   return MPI_Finalize() == MPI_SUCCESS ? 0 : 91;
 }
 
@@ -38,9 +48,9 @@ int main(int argc, char** argv) {
   const int rank = rank_text == NULL ? 0 : atoi(rank_text);
   const int chosen = argc > 2 ? atoi(argv[2]) : -1;
   const int code = argc > 3 ? atoi(argv[3]) : 0;
+  if (strcmp(how, "maxprocs") == 0) return maxprocs(argc, argv);
   if (MPI_Init(&argc, &argv) != MPI_SUCCESS) return 90;
   if (strcmp(how, "report") == 0) return report();
-  if (strcmp(how, "maxprocs") == 0) return maxprocs();
   if (strcmp(how, "finalize") == 0) return MPI_Finalize() == MPI_SUCCESS ? 0 : 91;
   if (rank == chosen && strcmp(how, "abort") == 0) MPI_Abort(MPI_COMM_WORLD, code);
   if (rank == chosen && strcmp(how, "leave") == 0) exit(code);

@@ -129,6 +129,12 @@ class CommandLine(LauncherTest):
         result = self.run_job("-configfile", "config")
         self.assertEqual(sorted(result.stdout.split()), ["one", "two"])
 
+    def test_memory_kinds_are_taken_with_one_dash_or_two(self):
+        for words in (["-memory-alloc-kinds", "system,mpi"], ["--memory-alloc-kinds", "cuda:device"],
+                      ["--memory-alloc-kinds=mpi"]):
+            result = self.run_job(*words, "-n", 1, "echo", "ran")
+            self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "ran\n", ""), words)
+
     def test_missing_folder_is_named(self):
         result = self.run_job("-wdir", "no-such-folder", "/bin/true")
         self.assertNotEqual(result.returncode, 0)

@@ -17,7 +17,7 @@ class Mpi(LauncherTest):
 
     def test_each_program_knows_how_many_ranks_it_has(self):
         result = self.run_job("-n", 1, MPI_RANK, "maxprocs", ":", "-n", 2, MPI_RANK, "maxprocs")
-        self.assertEqual(sorted(result.stdout.split()), ["1", "2", "2"])
+        self.assertEqual(sorted(result.stdout.split()), ["1=1", "2=2", "2=2"])
 
     def test_singleton_needs_no_mpiexec(self):
         self.assertEqual(os.spawnl(os.P_WAIT, MPI_RANK, MPI_RANK, "finalize"), 0)

@@ -14,12 +14,17 @@ import tree
 BUILD = pathlib.Path(os.environ["FULMAR_BUILD_DIR"])
 
 
+# Prints a complaint and fails, as a compiler that does not find a module.
+FAILING = "#!/bin/sh\necho no such module >&2\nexit 3\n"
+NOTE = "has no mpif.h and no modules mpi and mpi_f08 yet"
+
+
 class Wrappers(tree.TreeTest):
     def setUp(self):
         super().setUp()
         self.prefix = self.root / "some prefix"
         (self.prefix / "bin").mkdir(parents=True)
-        for name in ("mpicc", "mpicxx"):
+        for name in ("mpicc", "mpicxx", "mpifort"):
             shutil.copy(BUILD / "bin" / name, self.prefix / "bin")
         # Writes each of its words on a line.
         self.compiler = self.write("compiler", '#!/bin/sh\nprintf "%s\\n" "$@"\n')
@@ -29,7 +34,7 @@ class Wrappers(tree.TreeTest):
 
     def run_wrapper(self, *arguments, name="mpicc", **env):
         clean = {key: value for key, value in os.environ.items()
-                 if not key.startswith(("FULMAR_C", "MPICH_C", "OMPI_C"))}
+                 if not key.startswith(("FULMAR_", "MPICH_", "OMPI_"))}
         wrapper = name if "/" in name else self.prefix / "bin" / name
         return subprocess.run([wrapper, *arguments], capture_output=True, text=True, check=False,
                               cwd=self.root, env=dict(clean, **env))
@@ -105,6 +110,47 @@ class Wrappers(tree.TreeTest):
         failing = self.write("failing", "#!/bin/sh\nexit 3\n")
         failing.chmod(0o755)
         self.assertEqual(self.run_wrapper("a.c", FULMAR_CC=str(failing)).returncode, 3)
+
+    def test_prefix_with_a_comma_is_not_cut(self):
+        moved = self.root / "a, b"
+        self.prefix.rename(moved)
+        link = [f"-L{moved}/lib", "-Wl,-rpath", "-Xlinker", f"{moved}/lib", "-lmpi_abi"]
+        wrapper = f"{moved}/bin/mpicc"
+        run = self.run_wrapper("a.c", name=wrapper, FULMAR_CC=str(self.compiler))
+        self.assertEqual(run.stdout.splitlines(), ["a.c", f"-I{moved}/include", *link])
+        self.assertEqual(shlex.split(self.run_wrapper("-showme:link", name=wrapper).stdout), link)
+        self.assertEqual(shlex.split(self.run_wrapper("-link_info", name=wrapper).stdout), ["gcc", *link])
+
+    def test_fortran_compiler_links_as_the_others(self):
+        run = self.run_wrapper("a.o", "-J", "mods", name="mpifort", FULMAR_FC=str(self.compiler))
+        self.assertEqual(run.stdout.splitlines(), ["a.o", "-J", "mods", self.include, *self.link])
+        self.assertEqual(self.run_wrapper("-showme:command", name="mpifort").stdout, "gfortran\n")
+        for variable in ("MPICH_FC", "OMPI_FC", "MPICH_F90", "OMPI_F77"):
+            run = self.run_wrapper("-showme:command", name="mpifort", **{variable: "flang"})
+            self.assertEqual(run.stdout, "flang\n", variable)
+        self.assertEqual(self.run_wrapper("-fc=ifx", "-showme:command", name="mpifort").stdout, "ifx\n")
+
+    def fortran_errors(self, name, text, compiler=FAILING):
+        """Exit status and lines of errors of compiling this source."""
+        self.write(name, text)
+        self.write("fortran", compiler).chmod(0o755)
+        run = self.run_wrapper("-c", name, name="mpifort", FULMAR_FC=str(self.root / "fortran"))
+        return run.returncode, run.stderr.splitlines()
+
+    def test_fortran_that_needs_mpi_is_told_what_is_missing(self):
+        for name, text in (("a.f90", "program p\n  use mpi\nend\n"),
+                           ("a.F90", "USE, INTRINSIC :: ISO_C_BINDING\nUSE :: MPI_F08, ONLY: MPI_Send\n"),
+                           ("a.f", "      program p\n      include 'mpif.h'\n      end\n"),
+                           ("a.F", '#include "mpif.h"\n')):
+            status, errors = self.fortran_errors(name, text)
+            self.assertEqual((status, len(errors)), (3, 2), (name, errors))
+            self.assertIn(NOTE, errors[1])
+
+    def test_other_fortran_is_left_alone(self):
+        for text in ("use mpi_tools\n", "! use mpi\n", "call use_mpi()\n"):
+            self.assertEqual(self.fortran_errors("a.f90", text), (3, ["no such module"]), text)
+        # A module of that name that the compiler finds is as good as ours.
+        self.assertEqual(self.fortran_errors("a.f90", "use mpi\n", "#!/bin/sh\n"), (0, []))
 
 
 if __name__ == "__main__":

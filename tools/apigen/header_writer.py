@@ -46,6 +46,18 @@ _TAIL = '''
 }
 #endif
 
+/* ---- What programs call and the standard ABI does not have; inline over the functions above ---- */
+
+/* MPI_Fint, MPI_Comm_c2f and the like */
+#ifndef FULMAR_NO_FORTRAN_HANDLES
+#include "fulmar/mpi_fortran_handles.h"
+#endif
+
+/* MPI_Address, MPI_Type_struct and what else MPI 3.0 removed */
+#ifndef FULMAR_NO_REMOVED_NAMES
+#include "fulmar/mpi_removed.h"
+#endif
+
 #endif /* MPI_H_ABI */
 '''
 

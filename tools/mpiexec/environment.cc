@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 12> outer_prefixes = {
     "OMPI_MCA_ess", "OMPI_MCA_orte_",  "OMPI_MCA_pmix", "OMPI_UNIVERSE_SIZE",
     "OMPI_APP_CTX", "OMPI_FIRST_RANK", "HYDI_",         "PRTE_MCA_ess",
 };
-constexpr std::array<std::string_view, 16> outer_names = {
+constexpr std::array<std::string_view, 17> outer_names = {
     wire::env_own_pmi_fd,
     wire::env_job_fd,
     wire::env_job_socket,
@@ -26,6 +26,7 @@ constexpr std::array<std::string_view, 16> outer_names = {
     wire::env_local_rank,
     wire::env_local_size,
     wire::env_appnum,
+    wire::env_program_size,
     "MPI_LOCALRANKID",
     "MPI_LOCALNRANKS",
     "OMPI_FILE_LOCATION",
@@ -85,6 +86,7 @@ std::vector<std::string> rank_environment(const RankVariables& variables) {
       entry(wire::env_local_rank, variables.rank),
       entry(wire::env_local_size, variables.size),
       entry(wire::env_appnum, variables.appnum),
+      entry(wire::env_program_size, variables.program_size),
   };
   if (!variables.job_socket.empty()) {
     entries.push_back(std::string(wire::env_job_socket) + "=" + std::string(variables.job_socket));

@@ -19,6 +19,7 @@ struct RankVariables {
   std::uint32_t appnum = 0;
   std::string_view job_socket = {};  ///< empty: there is none
   int pmi_fd = -1;                   ///< -1: there is none
+  std::uint32_t program_size = 1;    ///< ranks of the own program
 };
 
 /// Whether a variable describes the rank of another job (the one that mpiexec itself runs in), so

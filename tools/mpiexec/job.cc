@@ -239,8 +239,9 @@ class Job {
 
   int spawn(std::uint32_t rank, std::uint32_t appnum, SpawnRequest& request) {
     const ReadyProgram& ready = programs_[appnum];
-    std::vector<std::string> own = rank_environment(
-        {segment_.fd(), rank, options_.rank_count(), appnum, socket_.name(), request.pmi_fd});
+    std::vector<std::string> own =
+        rank_environment({segment_.fd(), rank, options_.rank_count(), appnum, socket_.name(),
+                          request.pmi_fd, ready.program.count});
     std::vector<char*> environment = pointers_to(ready.environment, own);
     std::vector<char*> argv = pointers_to(ready.program.argv, {});
     request.file = ready.file.c_str();

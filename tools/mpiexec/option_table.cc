@@ -305,6 +305,8 @@ constexpr std::array rows = {
     OptionRow{"initial-errhandler", 1, "NAME",
               "start with mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return",
               set_initial_errhandler},
+    OptionRow{"memory-alloc-kinds", 1, "KINDS",
+              "memory that the program wants to use, as \"mpi,system\" (which all can)", nullptr},
     OptionRow{"bind-to", 1, "OBJECT", "bind ranks: none, hwthread, core, l3cache, numa, socket",
               set_bind_to},
     OptionRow{"map-by", 1, "OBJECT", "deal ranks over: node, hwthread, core, l3cache, numa, socket",

@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "mpi/errhandler/error_codes.h"
 #include "mpi/library.h"
@@ -86,6 +87,8 @@ class ErrorState {
 
   ErrorCodes codes;
   JobAborter aborter;
+  /// Names of calls that do not work yet and were reported on stderr, each once (api/gate.h).
+  std::vector<const char*> reported_calls;
   /// Rank and size in MPI_COMM_WORLD, or -1 and 0 while there is none.
   int rank = -1;
   int size = 0;

@@ -62,12 +62,12 @@ Error info_create_env(Library& library, int argc, char** argv, MPI_Info& out) {
   Info* made = nullptr;
   const Error error = create(library, made, out);
   if (error.failed()) return error;
-  const auto* env = library.find<Info>(MPI_INFO_ENV);
+  const auto* env = static_cast<const EnvInfo*>(library.find<Info>(MPI_INFO_ENV));
   if (env != nullptr && !env->entries.empty()) {
     made->entries = env->entries;
     return {};
   }
-  ProcessFacts facts;
+  ProcessFacts facts = env != nullptr ? env->facts : ProcessFacts{};
   for (int i = 0; argv != nullptr && i < argc && argv[i] != nullptr; ++i) {
     facts.command_line.emplace_back(argv[i]);
   }

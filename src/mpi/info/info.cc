@@ -86,7 +86,6 @@ void describe_process(Info& info, const ProcessFacts& facts) {
   }
   std::array<char, PATH_MAX> folder{};
   if (::getcwd(folder.data(), folder.size()) != nullptr) set_if_known(info, "wdir", folder.data());
-  set_if_known(info, "thread_level", facts.thread_level);
   set_if_known(info, "mpi_initial_errhandler", facts.errhandler);
 }
 

@@ -37,14 +37,20 @@ struct ProcessFacts {
   std::vector<std::string>
       command_line;           ///< program and arguments; read from the system when empty
   std::string max_processes;  ///< number of processes of this program that were asked for
-  std::string thread_level;   ///< "MPI_THREAD_SINGLE" and so on
-  std::string errhandler{};   ///< the initial one: "mpi_errors_are_fatal" and so on
+  std::string errhandler;     ///< the initial one: "mpi_errors_are_fatal" and so on
 };
 
-/// Adds command, argv, maxprocs, host, arch, wdir, thread_level and mpi_initial_errhandler.
+/// MPI_INFO_ENV, and what is known of the start of the process already before initialisation.
+struct EnvInfo : Info {
+  ProcessFacts facts;
+};
+
+/// Adds command, argv, maxprocs, soft, host, arch, wdir and mpi_initial_errhandler. There is no
+/// thread_level: it is the one requested before the program began, and no launcher has a way to.
 void describe_process(Info& info, const ProcessFacts& facts);
 
-/// MPI_INFO_ENV. Made by `runtime` before the first MPI call does anything, described by init.
+/// MPI_INFO_ENV. Made by `runtime` before the first MPI call does anything, which also
+/// fills in `env.facts`; described by init.
 class PredefinedInfo {
  public:
   explicit PredefinedInfo(Library& library) noexcept;
@@ -52,7 +58,7 @@ class PredefinedInfo {
   PredefinedInfo(const PredefinedInfo&) = delete;
   PredefinedInfo& operator=(const PredefinedInfo&) = delete;
 
-  Info env;
+  EnvInfo env;
 
  private:
   Library& library_;

@@ -20,7 +20,9 @@ base::Error dims_create(int nodes, int count, std::span<int> dims);
 /// MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH, or MPI_UNDEFINED for none.
 base::Error topo_test(Comm& comm, int& status);
 
-/// MPI_ERR_DIMS for dimensions that are not positive, or whose product is above the size of `comm`.
+/// MPI_ERR_DIMS for negative dimensions, or where their product is above the size of `comm`. With a
+/// dimension of 0 no process is in the grid: MPI_COMM_NULL, and MPI_UNDEFINED of cart_map
+/// (docs/liberal.md).
 base::Error cart_create(Library& library, Comm& comm, int ndims, std::span<const int> dims,
                         std::span<const int> periods, int reorder, MPI_Comm& out);
 /// The rank that the calling process gets from cart_create with `reorder`; asks nobody else.

@@ -12,18 +12,22 @@ using base::Error;
 using base::ErrorClass;
 using base::failure;
 
-/// The number of processes of a grid that fits `comm`.
+/// The number of processes of a grid that fits `comm`; 0 where a dimension is 0, whatever the
+/// others are.
 base::Result<int> grid_size(const Comm& comm, std::span<const int> dims) {
   if (const Error bad = require_intra(comm); bad.failed()) return bad;
-  long ranks = 1;
+  bool is_empty = false;
   for (std::size_t i = 0; i < dims.size(); ++i) {
-    if (dims[i] <= 0) {
-      return failure(ErrorClass::dims,
-                     "argument dims: dims[%zu] is %d, not positive; MPI_Dims_create chooses "
-                     "dimensions",
-                     i, dims[i]);
-    }
-    ranks *= dims[i];
+    is_empty |= dims[i] == 0;
+    if (dims[i] >= 0) continue;
+    return failure(ErrorClass::dims,
+                   "argument dims: dims[%zu] is %d, negative; MPI_Dims_create chooses dimensions",
+                   i, dims[i]);
+  }
+  if (is_empty) return 0;
+  long ranks = 1;
+  for (const int dim : dims) {
+    ranks *= dim;
     if (ranks <= comm.size()) continue;
     return failure(ErrorClass::dims,
                    "argument dims: the grid needs %ld processes or more, the communicator has %d; "
@@ -35,6 +39,7 @@ base::Result<int> grid_size(const Comm& comm, std::span<const int> dims) {
 
 /// Which rank of `comm` each place of the grid gets.
 std::vector<int> order_for(const Comm& comm, int ranks, const CartTopology& grid) {
+  if (ranks == 0) return {};
   const std::vector<Place> places = places_of(comm);
   return places.empty() ? first_ranks(ranks) : best_order(places, links_of(grid));
 }

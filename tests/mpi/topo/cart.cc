@@ -215,6 +215,25 @@ void check_keeping() {
   }
 }
 
+/// As in MPICH: a grid without places, which nobody is in.
+void check_empty_grids() {
+  const int size = size_of(MPI_COMM_WORLD);
+  const Ints periods = {1, 0};
+  for (const Ints& dims : {Ints{size, 0}, Ints{0, 0}, Ints{1 << 30, 0}}) {
+    for (const int reorder : {0, 1}) {
+      MPI_Comm cart = MPI_COMM_WORLD;
+      const int error =
+          MPI_Cart_create(MPI_COMM_WORLD, 2, dims.data(), periods.data(), reorder, &cart);
+      expect_equal(error, MPI_SUCCESS, "a grid with a dimension of 0");
+      expect(cart == MPI_COMM_NULL, "nobody is in it");
+    }
+    int mapped = 0;
+    const int error = MPI_Cart_map(MPI_COMM_WORLD, 2, dims.data(), periods.data(), &mapped);
+    expect_equal(error, MPI_SUCCESS, "MPI_Cart_map with a dimension of 0");
+    expect_equal(mapped, MPI_UNDEFINED, "nobody has a rank in it");
+  }
+}
+
 void check_errors() {
   const MPI_Comm world = MPI_COMM_WORLD;
   const int size = size_of(world);
@@ -225,10 +244,10 @@ void check_errors() {
     return MPI_Cart_create(world, ndims, dims.data(), periods.data(), 0, &cart);
   };
   expect_class(create(-1), MPI_ERR_ARG, "negative number of dimensions");
-  dims[1] = 0;
-  expect_class(create(2), MPI_ERR_DIMS, "a dimension of 0");
   dims[1] = -1;
   expect_class(create(2), MPI_ERR_DIMS, "a negative dimension");
+  dims[0] = 0;
+  expect_class(create(2), MPI_ERR_DIMS, "a negative dimension beside one of 0");
   dims = {size, 2};
   expect_class(create(2), MPI_ERR_DIMS, "a grid that is too large");
   dims = {1 << 30, 1 << 30};
@@ -280,6 +299,7 @@ int main(int argc, char** argv) {
   MPI_Dims_create(size, 3, dims.data());
   check_dims(dims, {0, 1, 1});
   check_keeping();
+  check_empty_grids();
   check_errors();
   return test::finish();
 }

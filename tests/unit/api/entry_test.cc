@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "api/kinds/comm.h"
 #include "api/kinds/counts.h"
 #include "mpi/errhandler/errhandler.h"
@@ -117,6 +119,23 @@ TEST_F(Entry, lets_the_implementation_choose_the_error_handler) {
   EXPECT_EQ(entry<blame_second>("MPI_Blame\0comm", CommIn{0, MPI_COMM_WORLD}), MPI_ERR_OTHER);
   EXPECT_EQ(handler_called_for, 0x102U);
   mpi::drop_errhandler(library_, other_);
+}
+
+std::string stderr_of_missing(const char* call) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(missing(call, mpi::ObjectKind::file, 0), MPI_ERR_UNSUPPORTED_OPERATION);
+  return testing::internal::GetCapturedStderr();
+}
+
+/// The error handler of files returns by default, and few programs look at what a call returns.
+TEST(Missing, says_so_once_for_each_call_where_the_handler_returns) {
+  static constexpr char first[] = "MPI_File_first";
+  static constexpr char second[] = "MPI_File_second";
+  const std::string text = stderr_of_missing(first);
+  EXPECT_NE(text.find("MPI_File_first does not work yet"), std::string::npos) << text;
+  EXPECT_NE(text.find("`fulmar info --api`"), std::string::npos) << text;
+  EXPECT_EQ(stderr_of_missing(first), "");
+  EXPECT_NE(stderr_of_missing(second).find("MPI_File_second"), std::string::npos);
 }
 
 TEST(Handles, are_read_directly_and_through_pointers) {

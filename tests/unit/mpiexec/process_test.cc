@@ -48,13 +48,14 @@ TEST(Environment, Rules_are_applied_from_the_widest_to_the_narrowest) {
 }
 
 TEST(Environment, Rank_variables_are_complete) {
-  const auto list = rank_environment({9, 2, 4, 1});
+  const auto list = rank_environment({9, 2, 4, 1, {}, -1, 3});
   EXPECT_STREQ(find_variable(list, "FULMAR_JOB_FD"), "9");
   EXPECT_STREQ(find_variable(list, "FULMAR_RANK"), "2");
   EXPECT_STREQ(find_variable(list, "FULMAR_SIZE"), "4");
   EXPECT_STREQ(find_variable(list, "FULMAR_LOCAL_RANK"), "2");
   EXPECT_STREQ(find_variable(list, "FULMAR_LOCAL_SIZE"), "4");
   EXPECT_STREQ(find_variable(list, "FULMAR_APPNUM"), "1");
+  EXPECT_STREQ(find_variable(list, "FULMAR_PROGRAM_SIZE"), "3");
   EXPECT_EQ(find_variable(list, "FULMAR_JOB_SOCKET"), nullptr);
   const auto with_socket = rank_environment({9, 2, 4, 1, "name"});
   EXPECT_STREQ(find_variable(with_socket, "FULMAR_JOB_SOCKET"), "name");

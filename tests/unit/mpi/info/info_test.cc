@@ -162,11 +162,13 @@ TEST_F(InfoTest, Freed_handle_is_not_found) {
 }
 
 TEST_F(InfoTest, Info_env_can_be_read_and_copied_only) {
-  describe_process(info.env, {{"program", "-v", "x"}, "4", "MPI_THREAD_MULTIPLE"});
+  describe_process(info.env, {{"program", "-v", "x"}, "4", "mpi_errors_return"});
   EXPECT_EQ(get(find<Info>(MPI_INFO_ENV), "command"), "program");
   EXPECT_EQ(get(info.env, "argv"), "-v x");
   EXPECT_EQ(get(info.env, "maxprocs"), "4");
-  EXPECT_EQ(get(info.env, "thread_level"), "MPI_THREAD_MULTIPLE");
+  EXPECT_EQ(get(info.env, "soft"), "4");
+  EXPECT_EQ(get(info.env, "mpi_initial_errhandler"), "mpi_errors_return");
+  EXPECT_EQ(get(info.env, "thread_level"), "(not set)");
   EXPECT_NE(get(info.env, "host"), "(not set)");
   EXPECT_NE(get(info.env, "wdir"), "(not set)");
   EXPECT_EQ(class_of(info_set(library, info.env, "a", "b")), ErrorClass::info);
@@ -180,6 +182,7 @@ TEST_F(InfoTest, Info_env_can_be_read_and_copied_only) {
 }
 
 TEST_F(InfoTest, Create_env_before_init_takes_the_arguments) {
+  info.env.facts = {{}, "3", "mpi_errors_abort"};
   std::array<char, 4> program{"abc"};
   std::array<char, 2> argument{"x"};
   std::array<char*, 3> argv{program.data(), argument.data(), nullptr};
@@ -187,6 +190,9 @@ TEST_F(InfoTest, Create_env_before_init_takes_the_arguments) {
   ASSERT_TRUE(info_create_env(library, 2, argv.data(), env).ok());
   EXPECT_EQ(get(find<Info>(env), "command"), "abc");
   EXPECT_EQ(get(find<Info>(env), "argv"), "x");
+  EXPECT_EQ(get(find<Info>(env), "maxprocs"), "3");
+  EXPECT_EQ(get(find<Info>(env), "soft"), "3");
+  EXPECT_EQ(get(find<Info>(env), "mpi_initial_errhandler"), "mpi_errors_abort");
   free_info(env);
   ASSERT_TRUE(info_create_env(library, 0, nullptr, env).ok());
   EXPECT_NE(get(find<Info>(env), "command"), "(not set)");

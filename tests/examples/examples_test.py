@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 the Fulmar authors
+"""The examples compile without a warning, give right results on 1, 2, 3 and 4 ranks, and end.
+
+The results are compared with what is known here, beside the checks of the programs themselves.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+BUILD = pathlib.Path(os.environ["FULMAR_BUILD_DIR"])
+SOURCE = pathlib.Path(os.environ["FULMAR_SOURCE_DIR"])
+RANKS = (1, 2, 3, 4)
+
+
+def environment():
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("LD_", "MPI", "FULMAR_", "OMP_"))}
+    return dict(kept, PATH=f"{BUILD}/bin:{os.environ['PATH']}", OMP_NUM_THREADS="2", OMP_WAIT_POLICY="passive")
+
+
+class Examples(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="fulmar-examples-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+        shutil.copytree(SOURCE / "examples", cls.folder / "examples")
+        done = subprocess.run(["make", "-j2", "CFLAGS=-O1 -Wall -Wextra -Wshadow -pedantic -Werror",
+                               "CXXFLAGS=-O1 -Wall -Wextra -Wshadow -pedantic -Werror"], capture_output=True, text=True,
+                              cwd=cls.folder / "examples", env=environment(), check=False)
+        if done.returncode != 0:
+            raise AssertionError(done.stdout + done.stderr)
+
+    def run_example(self, ranks, name, *arguments):
+        command = ["mpiexec", "-n", str(ranks), "--timeout", "60", self.folder / "examples" / name, *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment(), cwd=self.folder,
+                              stdin=subprocess.DEVNULL, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), f"{name} on {ranks} ranks:\n{done.stdout}")
+        self.assertNotIn("WRONG", done.stdout)
+        return done.stdout
+
+    def test_hello_names_all_ranks_in_order(self):
+        for ranks in RANKS:
+            lines = self.run_example(ranks, "hello").splitlines()[1:]
+            self.assertEqual([re.match(r"hello from rank (\d) of (\d) on \S+$", line).groups() for line in lines],
+                             [(str(i), str(ranks)) for i in range(ranks)])
+
+    def test_ring_adds_every_rank_in_every_lap(self):
+        for ranks in RANKS:
+            self.assertIn(f"50 laps over {ranks} ranks: {50 * ranks * (ranks - 1) // 2},", self.run_example(ranks, "ring", 50))
+
+    def test_heat_draws_the_same_picture_on_any_number_of_ranks(self):
+        pictures = []
+        for ranks in RANKS:
+            text = self.run_example(ranks, "heat", 60, 250, f"heat{ranks}.ppm")
+            self.assertIn("after 250 steps the largest change is 0.", text)
+            pictures.append((self.folder / f"heat{ranks}.ppm").read_bytes())
+        self.assertEqual(len(set(pictures)), 1)
+        head, pixels = pictures[0][:13], pictures[0][13:]
+        self.assertEqual((head, len(pixels)), (b"P6\n60 60\n255\n", 60 * 60 * 3))
+        self.assertEqual(pixels[:3], bytes((255, 255, 0)))  # 100 degrees at the upper edge
+        self.assertEqual(pixels[-3:], bytes((0, 0, 255)))  # 0 at the lower one
+        inside = pixels[3 * (60 * 5 + 30):][:3]
+        self.assertTrue(inside not in (bytes((0, 0, 255)), bytes((255, 255, 0))), inside)  # it has warmed up
+
+    def test_monte_carlo_is_near_pi_and_nearer_with_more_ranks(self):
+        deviations = []
+        for ranks in RANKS:
+            text = self.run_example(ranks, "monte_carlo", 1)
+            pi, deviation = map(float, re.search(r"about ([\d.]+), .* of ([\d.]+)", text).groups())
+            self.assertLess(abs(pi - 3.14159265), 5 * deviation)
+            deviations.append(deviation)
+        self.assertEqual(deviations, sorted(deviations, reverse=True))
+
+    def test_halo3d_fills_the_halos_and_keeps_the_sum(self):
+        for ranks in (*RANKS, 8):
+            text = self.run_example(ranks, "halo3d", 6, 5)
+            dims = [int(n) for n in re.match(r"(\d) x (\d) x (\d) ranks", text).groups()]
+            self.assertEqual(dims[0] * dims[1] * dims[2], ranks)
+            self.assertIn(": 0 wrong cells in the halos", text)
+            cells = 216 * ranks  # their labels are 0 to cells - 1
+            total = float(re.search(r"sum is (\S+), as before", text)[1])
+            self.assertAlmostEqual(total / (cells * (cells - 1) / 2), 1, places=6)
+
+    def test_sort_sorts(self):
+        for ranks in RANKS:
+            self.assertIn(f"{20000 * ranks} numbers on {ranks} ranks: sorted", self.run_example(ranks, "sort", 20))
+        self.assertIn("0 numbers on 4 ranks: sorted", self.run_example(4, "sort", 0))
+
+    def test_matmul_multiplies(self):
+        for ranks, grid in ((1, "1 x 1"), (2, "2 x 1"), (3, "3 x 1"), (4, "2 x 2")):
+            self.assertIn(f"on a grid of {grid} ranks: 0 wrong elements", self.run_example(ranks, "matmul", 100))
+
+    def test_work_queue_counts_the_primes_and_does_each_range_once(self):
+        for ranks in RANKS:
+            text = self.run_example(ranks, "work_queue", 30500)
+            self.assertIn("3293 primes below 30500", text)
+            self.assertEqual(sum(int(n) for n in re.findall(r"has done (\d+) ranges", text)), 31)
+
+    def test_hybrid_uses_threads_in_every_rank(self):
+        for ranks in (1, 2):
+            text = self.run_example(ranks, "hybrid", 1)
+            self.assertRegex(text, r"pi is 3\.1415926535\d\d, ")
+            self.assertIn(f"on {ranks} ranks with {2 * ranks} threads in all", text)
+
+
+if __name__ == "__main__":
+    unittest.main()
