@@ -22,8 +22,8 @@ std::optional<std::uint32_t> find_missing(const device::WaitNote& note, const wi
       return std::nullopt;
     case wire::WaitKind::any: {
       // A full list may be cut short, and without a subject it lacks what is sent.
-      const bool complete = peers.size() < body.peers.size() &&
-                            note.kind != device::WaitNote::Kind::nothing;
+      const bool complete =
+          peers.size() < body.peers.size() && note.kind != device::WaitNote::Kind::nothing;
       if (complete && !peers.empty() && std::all_of(peers.begin(), peers.end(), is_missing)) {
         return *first;
       }

@@ -3,12 +3,12 @@
  *
  * kill_at process|group N PROGRAM ARGUMENTS...: runs a program under ptrace together with all
  * processes that it makes, until they execute another program, and kills it (SIGKILL, the first
- * process alone or its process group) at the N-th stop after it has made its first process. Stops are entries to and returns from system calls
- * and ends of processes, of all traced processes together. The others go on by themselves then.
- * With `held` in place of a number the first process that it makes does not run at all, as on a full
- * machine, and what is to be killed is so when nothing moves any more.
- * Exit code: 0 killed, 3 it ended before, 4 N stops did not come before the first process rests,
- * 77 ptrace is not possible here. */
+ * process alone or its process group) at the N-th stop after it has made its first process. Stops
+ * are entries to and returns from system calls and ends of processes, of all traced processes
+ * together. The others go on by themselves then. With `held` in place of a number the first process
+ * that it makes does not run at all, as on a full machine, and what is to be killed is so when
+ * nothing moves any more. Exit code: 0 killed, 3 it ended before, 4 N stops did not come before the
+ * first process rests, 77 ptrace is not possible here. */
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>

@@ -24,9 +24,7 @@ static void ibarrier(void) {
 }
 static void ssend(void) { MPI_Ssend(data, 1, MPI_INT, 1, 7, MPI_COMM_WORLD); }
 static void long_send(void) { MPI_Send(data, count, MPI_INT, 1, 7, MPI_COMM_WORLD); }
-static void receive(void) {
-  MPI_Recv(data, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-}
+static void receive(void) { MPI_Recv(data, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
 static void receive_any(void) {
   MPI_Recv(data, 1, MPI_INT, MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
@@ -72,10 +70,18 @@ static const struct {
   const char* name;
   void (*run)(void);
 } programs[] = {
-    {"barrier", barrier},         {"allreduce", allreduce},     {"ibarrier", ibarrier},
-    {"ssend", ssend},             {"long_send", long_send},     {"receive", receive},
-    {"receive_any", receive_any}, {"probe", probe},             {"test_loop", test_loop},
-    {"isend", isend},             {"isend_short", isend_short}, {"cancelled", cancelled},
+    {"barrier", barrier},
+    {"allreduce", allreduce},
+    {"ibarrier", ibarrier},
+    {"ssend", ssend},
+    {"long_send", long_send},
+    {"receive", receive},
+    {"receive_any", receive_any},
+    {"probe", probe},
+    {"test_loop", test_loop},
+    {"isend", isend},
+    {"isend_short", isend_short},
+    {"cancelled", cancelled},
     {"alone", alone},
 };
 

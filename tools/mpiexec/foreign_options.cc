@@ -93,7 +93,8 @@ constexpr std::array table = {
     ForeignOption{"daemonize do-not-launch", 0, refused, "use nohup, or --dry-run"},
 
     // Tools
-    ForeignOption{"debug-daemons debug-devel d", 0, accepted, "there are no servers; see --verbose"},
+    ForeignOption{"debug-daemons debug-devel d", 0, accepted,
+                  "there are no servers; see --verbose"},
     ForeignOption{"dbg", 0, refused, "start the program as \"xterm -e gdb program\""},
     ForeignOption{"debug debugger gdb gdb-ia tv", 0, refused,
                   "start the program as \"xterm -e gdb program\""},

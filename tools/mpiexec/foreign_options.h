@@ -11,7 +11,7 @@
 namespace fulmar::mpiexec {
 
 struct ForeignOption {
-  std::string_view names;  ///< without dashes, separated by blanks
+  std::string_view names;   ///< without dashes, separated by blanks
   std::size_t value_count;  ///< arguments that follow
   bool refused;             ///< an error; else accepted in silence
   std::string_view reason;  ///< why nothing needs to be done; if refused, what to do instead

@@ -47,8 +47,8 @@ Generations::Answer Generations::admit(std::uint32_t rank, pid_t asker) {
     answer.holder = record.pid.load(std::memory_order_acquire);
     const bool gone = answer.holder == asker || base::process_has_ended(answer.holder) ||
                       !descends_from(answer.holder, roster_.sessions());
-    answer.step = state == wire::RankState::finalized ? wire::JoinStep::still_alive
-                                                      : wire::JoinStep::in_use;
+    answer.step =
+        state == wire::RankState::finalized ? wire::JoinStep::still_alive : wire::JoinStep::in_use;
     if (state != wire::RankState::finalized || !gone) return answer;
     if (answer.error = make(own.generation + 1); answer.error.failed()) {
       answer.step = wire::JoinStep::no_segment;

@@ -46,9 +46,9 @@ class Generations {
   /// What process `asker` gets that asks to be `rank`.
   struct Answer {
     wire::JoinStep step = wire::JoinStep::refused;
-    int fd = -1;         ///< with `granted`; belongs to this
-    pid_t holder = 0;    ///< see wire::JoinMessage
-    base::Error error{}; ///< why there is no segment
+    int fd = -1;          ///< with `granted`; belongs to this
+    pid_t holder = 0;     ///< see wire::JoinMessage
+    base::Error error{};  ///< why there is no segment
   };
   [[nodiscard]] Answer admit(std::uint32_t rank, pid_t asker);
 

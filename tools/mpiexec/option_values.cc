@@ -86,8 +86,7 @@ Error apply_modifiers(const char* option, std::string_view list, Options& option
 }
 
 /// What follows "ppr:" : "N:OBJECT"; `rest` is what stands behind that.
-Error parse_ppr(const std::string& text, std::string& object, std::string& rest,
-                Options& options) {
+Error parse_ppr(const std::string& text, std::string& object, std::string& rest, Options& options) {
   const std::vector<std::string> parts = split(text, ':');
   if (parts.size() < 3) {
     return failure(ErrorClass::arg, "--map-by is \"%s\", expected \"ppr:N:OBJECT\"", text.c_str());

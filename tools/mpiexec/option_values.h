@@ -22,8 +22,8 @@ namespace fulmar::mpiexec {
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
 
 /// `--map-by`: "OBJECT", "ppr:N:OBJECT", each perhaps with ":MODIFIER,MODIFIER...", or modifiers
-/// alone. Objects: those of Place, "node", "slot". Modifiers: "PE=N", "HWTCPUS", and those that need
-/// nothing done here ("OVERSUBSCRIBE", "SPAN"...).
+/// alone. Objects: those of Place, "node", "slot". Modifiers: "PE=N", "HWTCPUS", and those that
+/// need nothing done here ("OVERSUBSCRIBE", "SPAN"...).
 [[nodiscard]] base::Error parse_map_by(const std::string& text, Options& options);
 
 /// `--bind-to`: "OBJECT", "OBJECT:N" (so many of them for each rank, as Hydra has it) or
