@@ -2,11 +2,14 @@
  * Copyright (c) 2026 the Fulmar authors
  *
  * A call that needs rank 1, made by the other ranks; the first argument names it. "alone" needs no
- * other rank. The tests let rank 1 end without MPI_Init. */
+ * other rank. The tests let rank 1 end without MPI_Init; for "cancel_left" it runs this program,
+ * too, and calls MPI_Finalize without receiving what rank 0 sends. */
 #include <mpi.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { count = 1 << 20 };
 static int data[count];
@@ -52,17 +55,33 @@ static void isend_short(void) {
   wait_for_line();
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
-static void cancelled(void) {
-  MPI_Request request;
+static void finish_cancelled(MPI_Request request) {
   MPI_Status status;
   int flag = 0;
-  MPI_Issend(data, count, MPI_INT, 1, 7, MPI_COMM_WORLD, &request);
-  wait_for_line();
   MPI_Cancel(&request);
   MPI_Wait(&request, &status);
   MPI_Test_cancelled(&status, &flag);
   printf("cancelled %d\n", flag);
   fflush(stdout);
+}
+static void cancelled(void) {
+  MPI_Request request;
+  MPI_Issend(data, count, MPI_INT, 1, 7, MPI_COMM_WORLD, &request);
+  wait_for_line();
+  finish_cancelled(request);
+}
+/* Rank 0 makes progress until the line is there: the other one may wait for it in MPI_Finalize. */
+static void cancel_left(void) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  struct pollfd input = {STDIN_FILENO, POLLIN, 0};
+  int flag = 0;
+  if (rank == 0) MPI_Issend(data, count, MPI_INT, 1, 7, MPI_COMM_WORLD, &request);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank != 0) return;
+  while (poll(&input, 1, 0) == 0) {
+    MPI_Iprobe(MPI_ANY_SOURCE, 8, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+  }
+  finish_cancelled(request);
 }
 static void alone(void) { MPI_Barrier(MPI_COMM_SELF); }
 
@@ -83,6 +102,7 @@ static const struct {
     {"isend_short", isend_short},
     {"cancelled", cancelled},
     {"alone", alone},
+    {"cancel_left", cancel_left},
 };
 
 int main(int argc, char** argv) {

@@ -44,10 +44,10 @@ class MissingRank(LauncherTest):
             result = self.without_rank_1("alone", network)
             self.assertEqual((result.returncode, result.stderr), (0, ""), network)
 
-    def run_with_line(self, call, network):
+    def run_with_line(self, call, network, rank_1="exit 0"):
         """Lets rank 1 end first, then gives rank 0 the line that it reads."""
         process = self.start_job("--timeout", 60, "-n", 2, *self.sh(
-            f"[ $FULMAR_RANK = 1 ] && exit 0; echo > up; exec {NEEDS_ALL} {call}"), env={"FULMAR_FABRIC": network},
+            f"[ $FULMAR_RANK = 1 ] && {rank_1}; echo > up; exec {NEEDS_ALL} {call}"), env={"FULMAR_FABRIC": network},
             stdin=-1)
 
         def watched():
@@ -69,6 +69,12 @@ class MissingRank(LauncherTest):
     def test_cancelled_send_completes(self):
         code, out, said = self.run_with_line("cancelled", "shm,tcp")
         self.assertEqual((code, out, said), (0, "cancelled 1\n", ""))
+
+    def test_send_cancelled_after_its_receiver_has_left_completes(self):
+        for network in filter(self.has_network, NETWORKS):
+            with self.subTest(network=network):
+                result = self.run_with_line("cancel_left", network, f"exec {NEEDS_ALL} cancel_left")
+                self.assertEqual(result, (0, "cancelled 1\n", ""))
 
     def test_other_ranks_may_join_late(self):
         """A rank that has not called MPI_Init yet is waited for."""
