@@ -72,6 +72,7 @@ void Device::cancel(Operation& operation) noexcept {
 void Device::finish_cancelled(Operation& operation) noexcept {
   operation.outcome.cancelled = true;
   operation.outcome.bytes = 0;
+  if (operation.is_send && operation.peer != nullptr) operation.peer->has_cancelled = true;
   finish_send(operation);
   if (waiters_stale_ && !in_progress_) notify_waiters();
 }
@@ -87,6 +88,11 @@ bool Device::withdraw_local(Operation& send) noexcept {
     return true;
   }
   return false;
+}
+
+/// What was cancelled may have been all.
+bool Device::has_sent_to(std::uint32_t id) const noexcept {
+  return peers_[id] != nullptr && !peers_[id]->has_cancelled;
 }
 
 void Device::ask_back(Operation& send) noexcept {

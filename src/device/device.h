@@ -154,8 +154,6 @@ class Device {
   /// processor away where calls in a row find none. Who does nothing else waits (PollWatch).
   void poll(WaitNote note = {}) noexcept;
 
-  /// Whether sends are queued that no request stands for (eager ones of freed requests).
-  [[nodiscard]] bool has_queued_sends() const noexcept { return !backlog_.empty(); }
   /// Sends that nobody waits for (of freed requests, from buffers): `drain` waits for them.
   void add_unattended() noexcept { ++unattended_; }
   void remove_unattended() noexcept { --unattended_; }
@@ -208,6 +206,8 @@ class Device {
   [[nodiscard]] std::size_t transfers() const noexcept { return transfers_.live(); }
   [[nodiscard]] const match::Matcher& matcher() const noexcept { return matcher_; }
   [[nodiscard]] std::size_t connected_peers() const noexcept { return owned_peers_.size(); }
+  /// Whether something was sent to a process, and nothing of it cancelled.
+  [[nodiscard]] bool has_sent_to(std::uint32_t id) const noexcept;
   [[nodiscard]] std::size_t held_senders() const noexcept { return held_senders_.size(); }
   [[nodiscard]] std::size_t backlogged_peers() const noexcept { return backlog_.size(); }
   [[nodiscard]] std::uint64_t unattended_sends() const noexcept { return unattended_; }

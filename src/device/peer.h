@@ -72,11 +72,12 @@ struct Peer {
   /// A short send may go straight to the channel: nothing is queued or kept, and no network may
   /// hold it back after a blocking call.
   bool clear = true;
-  bool kept_by_peer = false;  ///< we told it to hold its messages
-  bool holds = false;         ///< it told us to keep ours
-  bool in_backlog = false;    ///< listed in Device::backlog_
-  OutgoingQueue queue;        ///< no room in the channel
-  OutgoingQueue kept;         ///< messages that stay here until asked for or released
+  bool kept_by_peer = false;   ///< we told it to hold its messages
+  bool holds = false;          ///< it told us to keep ours
+  bool in_backlog = false;     ///< listed in Device::backlog_
+  bool has_cancelled = false;  ///< a send to it was cancelled
+  OutgoingQueue queue;         ///< no room in the channel
+  OutgoingQueue kept;          ///< messages that stay here until asked for or released
   std::uint64_t next_order = 1;
   Operation* arriving = nullptr;  ///< the receive into which a network reads a short message
   Occupied occupied;              ///< by long messages from there whose way is timed

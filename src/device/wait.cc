@@ -144,7 +144,7 @@ void Device::tell_quiet(WaitNote note, std::uint32_t quiet_sleeps) noexcept {
 }
 
 void Device::tell_polling(WaitNote note) noexcept {
-  QuietWait wait{note, poll_watch_.since_ns(), 1, lock_.enabled()};
+  QuietWait wait{note, poll_watch_.since_ns(), 1, lock_.enabled(), true};
   for (const Waiter* at = first_waiter_; at != nullptr; at = at->next) ++wait.threads;
   config_.observer.quiet(config_.observer.context, wait);
 }

@@ -31,6 +31,7 @@ struct QuietWait {
   std::int64_t since_ns = 0;  ///< monotonic time
   unsigned threads = 1;       ///< of this process that wait here
   bool many_threads = false;  ///< others may be elsewhere
+  bool polled = false;        ///< calls that test or probe in a loop, not one that blocks
 };
 
 /// Is told about quiet waits, again before each sleep. Called with the lock held.

@@ -19,6 +19,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/process_end.h"
 #include "runtime/bootstrap/node.h"
 #include "runtime/bootstrap/pmi1.h"
 #include "runtime/bootstrap/pmix.h"
@@ -39,12 +40,6 @@ std::optional<long> number_of(const char* name) {
   return value;
 }
 
-/// Pids of two processes can be compared where this is the same.
-std::uint64_t pid_space() {
-  struct stat status{};
-  return ::stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
-}
-
 std::uint64_t random_word() {
   std::uint64_t word = 0;
   if (::getrandom(&word, sizeof word, 0) != sizeof word) {
@@ -60,6 +55,7 @@ Job::~Job() {
 }
 
 base::Error Job::join() {
+  owner_pid_ = ::getpid();
   const auto launcher = bootstrap::detect(bootstrap::real_surroundings());
   if (launcher.failed()) return launcher.error();
   launcher_ = launcher.value();
@@ -81,7 +77,8 @@ base::Error Job::join_own() {
   const auto descriptor = number_of(wire::env_job_fd);
   const auto rank = number_of(wire::env_rank);
   const auto size = number_of(wire::env_size);
-  if (const base::Error error = find_segment(descriptor.value_or(-1)); error.failed()) {
+  const auto index = static_cast<std::uint32_t>(rank.value_or(-1));
+  if (const base::Error error = find_segment(descriptor.value_or(-1), index); error.failed()) {
     return error;
   }
   if (!rank || !size || *size != static_cast<long>(view_.rank_count) || *rank < 0 ||
@@ -125,18 +122,26 @@ base::Error Job::join_foreign(bootstrap::Launcher launcher) {
   size_ = bootstrap_->size();
   const auto place = std::lower_bound(node_ranks_.begin(), node_ranks_.end(), bootstrap_->rank());
   local_index_ = static_cast<std::uint32_t>(place - node_ranks_.begin());
-  view_.records[local_index_].pid_space.store(pid_space(), std::memory_order_relaxed);
   return take_place(bootstrap_->rank());
+}
+
+/// Whether the mapped segment's place of a rank has been used, so that its queues are not empty.
+bool Job::is_taken(std::uint32_t index) const noexcept {
+  if (index >= view_.records.size()) return false;
+  const wire::RankRecord& record = view_.records[index];
+  return record.taken.load(std::memory_order_acquire) != 0 ||
+         wire::state_of(record) > wire::RankState::started;
 }
 
 /// The number of a descriptor that was closed may be another file's by now: what is no segment is
 /// passed over. Without a socket to ask, the errors speak of the descriptor.
-base::Error Job::find_segment(long descriptor) {
+base::Error Job::find_segment(long descriptor, std::uint32_t rank) {
   const int inherited = descriptor < 0 || descriptor > INT_MAX ? -1 : static_cast<int>(descriptor);
   const char* name = std::getenv(wire::env_job_socket);
   if (is_sealed_memory(inherited)) {
     const base::Error error = map_segment(inherited);
-    if (error.ok() || name == nullptr || error.error_class() == ErrorClass::no_mem) return error;
+    if (error.ok() && (name == nullptr || !is_taken(rank))) return error;
+    if (name == nullptr || error.error_class() == ErrorClass::no_mem) return error;
   }
   if (name == nullptr) {
     return base::failure(
@@ -145,7 +150,7 @@ base::Error Job::find_segment(long descriptor) {
         "and the program must not close inherited descriptors and remove %s",
         wire::env_job_fd, descriptor, wire::env_job_socket);
   }
-  auto ticket = ask_for_segment(name);
+  auto ticket = ask_for_segment(name, rank);
   if (ticket.failed()) return ticket.error();
   if (const base::Error error = map_segment(ticket->segment.get()); error.failed()) return error;
   if (view_.mpiexec_pid == ticket->listener) return {};
@@ -177,19 +182,19 @@ base::Error Job::map_segment(int descriptor) {
     ::munmap(memory, bytes);
     return view.error();
   }
+  if (!mapping_.empty()) ::munmap(mapping_.data(), mapping_.size());  // of an earlier program
   mapping_ = mapping;
   view_ = view.value();
   return {};
 }
 
-/// One process per rank: a program that a rank starts inherits its environment, and would write
-/// into the rank's queues.
+/// One process per rank and generation: a program that a rank starts inherits its environment, and
+/// would write into the rank's queues.
 base::Error Job::take_place(std::uint32_t rank) {
   wire::RankRecord& record = view_.records[local_index_];
-  const auto state = static_cast<wire::RankState>(record.state.load(std::memory_order_acquire));
-  const std::int32_t holder = record.pid.load(std::memory_order_acquire);
-  // The rings still hold what the one before it left there, so a rank is one process for good.
-  if (state > wire::RankState::started) {
+  if (wire::state_of(record) > wire::RankState::started ||
+      record.taken.exchange(1, std::memory_order_acq_rel) != 0) {
+    const std::int32_t holder = record.pid.load(std::memory_order_acquire);
     view_ = {};  // the records are not this process's to write
     return base::failure(
         ErrorClass::other,
@@ -200,6 +205,7 @@ base::Error Job::take_place(std::uint32_t rank) {
   rank_ = rank;
   appnum_ = static_cast<int>(record.appnum);
   singleton_ = false;
+  record.pid_space.store(base::pid_space(), std::memory_order_relaxed);
   record.pid.store(::getpid(), std::memory_order_release);
   return {};
 }
@@ -267,6 +273,11 @@ bool Job::has_left(std::uint32_t rank) const noexcept {
   const auto state = static_cast<wire::RankState>(record->state.load(std::memory_order_acquire));
   if (state != wire::RankState::finalized) return state == wire::RankState::exited;
   return record->world_closed.load(std::memory_order_relaxed) != 0;
+}
+
+bool Job::never_joined(std::uint32_t rank) const noexcept {
+  const wire::RankRecord* record = record_of(rank);
+  return record != nullptr && wire::never_joined(*record);
 }
 
 std::span<const std::uint64_t> Job::binding_of(std::uint32_t rank) const noexcept {

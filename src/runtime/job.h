@@ -35,10 +35,11 @@ class Job {
   Job& operator=(const Job&) = delete;
 
   /// Finds the launcher by the environment (docs/launchers.md) and comes to share the node's
-  /// segment: under Fulmar's mpiexec from the inherited descriptor, or, when a wrapper has closed
-  /// that, from mpiexec's socket (wire/join.h); under others by meeting the other ranks, which is
-  /// collective (wire/node_join.h). MPI_ERR_OTHER with a text where the environment speaks of a job
-  /// that cannot be joined, or where another process is this rank already.
+  /// segment: under Fulmar's mpiexec from the inherited descriptor, or from mpiexec's socket
+  /// (wire/join.h) when a wrapper has closed that, or an earlier program of this rank has used the
+  /// rank's place in it; under others by meeting the other ranks, which is collective
+  /// (wire/node_join.h). MPI_ERR_OTHER with a text where the environment speaks of a job that
+  /// cannot be joined, or where another process is this rank already.
   [[nodiscard]] base::Error join();
   /// Tells a launcher that is not Fulmar's that this rank is done: collective, once. It cannot be
   /// asked for addresses any more then; those of up to `most_remembered` ranks are asked for
@@ -85,7 +86,9 @@ class Job {
   /// Tells mpiexec and the other ranks of this node how far this rank is; nothing for a singleton.
   void set_state(wire::RankState state) noexcept;
   /// Has the launcher end the whole job, with `status` if it has no better idea; `code` is what the
-  /// user gave MPI_Abort. The caller ends this process then.
+  /// user gave MPI_Abort. The caller ends this process then. In a process that was forked by the
+  /// one that joined, and that no mpiexec of Fulmar watches, also sends that one SIGTERM: its end
+  /// is what a launcher sees, and a job of one has no other process.
   void abort(int code, int status, const char* text) noexcept;
 
   /// A rank of this node that has died inside MPI, and its process number; see neighbours.h.
@@ -101,6 +104,10 @@ class Job {
   /// Whether a rank of this node has left MPI and its communicators for good, or its process has
   /// ended. What it wrote before is seen then. False for ranks of other nodes.
   [[nodiscard]] bool has_left(std::uint32_t rank) const noexcept;
+
+  /// Whether a rank of this node has ended without entering MPI; see wire::never_joined. False for
+  /// ranks of other nodes.
+  [[nodiscard]] bool never_joined(std::uint32_t rank) const noexcept;
 
   /// The processors that a rank of the job is bound to, see wire/job.h; empty for one that is not
   /// bound, or partly to processors for which the record has no bits, or that is on another node.
@@ -118,7 +125,8 @@ class Job {
   [[nodiscard]] const wire::RankRecord* record_of(std::uint32_t rank) const noexcept;
   base::Error join_own();
   base::Error join_foreign(bootstrap::Launcher launcher);
-  base::Error find_segment(long descriptor);
+  base::Error find_segment(long descriptor, std::uint32_t rank);
+  [[nodiscard]] bool is_taken(std::uint32_t index) const noexcept;
   base::Error map_segment(int descriptor);
   base::Error take_place(std::uint32_t rank);
   base::Error map_own();
@@ -126,6 +134,7 @@ class Job {
   [[nodiscard]] bool never_comes(std::uint32_t rank) const noexcept;
   [[nodiscard]] base::Result<std::vector<std::byte>> address_in_record(std::uint32_t rank) const;
   void remember_addresses();
+  void end_owner() const noexcept;
 
   std::span<std::byte> mapping_;
   wire::JobView view_;
@@ -137,6 +146,7 @@ class Job {
   std::uint32_t rank_ = 0;
   std::uint32_t size_ = 1;
   std::uint32_t local_index_ = 0;
+  std::int32_t owner_pid_ = 0;  ///< the process that joined
   int appnum_ = 0;
   bool singleton_ = true;
   bool left_ = false;

@@ -2,9 +2,12 @@
 // Copyright (c) 2026 the Fulmar authors
 //
 // What a job tells its launcher and its ranks after it was joined.
+#include <unistd.h>
+
 #include <algorithm>
 #include <climits>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 
 #include "base/futex.h"
@@ -114,12 +117,28 @@ void Job::abort(int code, int status, const char* text) noexcept {
       view_.header->abort.store(static_cast<std::uint32_t>(wire::JobAbort::ending),
                                 std::memory_order_release);
     }
-    bootstrap_->abort(status, text);
-    return;
+    // The threads of a PMIx library are not in a forked process: it would wait for them.
+    const bool can_tell = ::getpid() == owner_pid_ || launcher_ == bootstrap::Launcher::pmi1;
+    if (can_tell) bootstrap_->abort(status, text);
+    return end_owner();
   }
+  if (singleton_) return end_owner();
   // Behind a wrapper such as a shell, mpiexec does not see this process end; everybody else ignores
   // SIGCHLD.
-  if (!singleton_ && mpiexec_pid() > 0) ::kill(mpiexec_pid(), SIGCHLD);
+  if (mpiexec_pid() > 0) ::kill(mpiexec_pid(), SIGCHLD);
+}
+
+/// Only the parent's number is certain to be still that of the same process.
+void Job::end_owner() const noexcept {
+  if (::getpid() == owner_pid_ || owner_pid_ == 0) return;
+  if (::getppid() == owner_pid_) {
+    ::kill(owner_pid_, SIGTERM);
+    return;
+  }
+  std::fprintf(stderr,
+               "fulmar: MPI_Abort was called in process %d, which process %d (rank %u of %u) has "
+               "not forked itself: end that one, too\n",
+               ::getpid(), owner_pid_, rank_, size_);
 }
 
 /// A launcher takes no questions after its finalize, but MPI may be entered again by a session.

@@ -33,8 +33,8 @@ Error socket_failure(const char* step) {
   if (errno == EAGAIN || errno == EINPROGRESS) errno = ETIMEDOUT;
   return failure(ErrorClass::other,
                  "the job's memory cannot be got from mpiexec: %s: %s; the descriptor in %s was "
-                 "closed by a wrapper, and %s needs mpiexec to be alive and in the same network "
-                 "name space",
+                 "closed by a wrapper or used by an earlier program, and %s needs mpiexec to be "
+                 "alive and in the same network name space",
                  step, std::strerror(errno), wire::env_job_fd, wire::env_job_socket);
 }
 
@@ -74,7 +74,33 @@ base::Result<pid_t> listener_of(int fd) {
   return peer->pid;
 }
 
-base::Result<base::UniqueFd> receive_segment(int fd) {
+/// What an answer without a descriptor means.
+Error refusal(const wire::JoinMessage& answer, std::uint32_t rank) {
+  switch (static_cast<wire::JoinStep>(answer.step)) {
+    case wire::JoinStep::in_use:
+      return failure(ErrorClass::other,
+                     "rank %u of the job is or was process %d, which has not called MPI_Finalize; "
+                     "unset %s and %s in what a rank starts, or start it with mpiexec",
+                     rank, answer.holder, wire::env_job_fd, wire::env_job_socket);
+    case wire::JoinStep::still_alive:
+      return failure(ErrorClass::other,
+                     "rank %u of the job is process %d, which has called MPI_Finalize but has not "
+                     "ended; another process can be the rank after that only, or unset %s and %s "
+                     "to run it alone",
+                     rank, answer.holder, wire::env_job_fd, wire::env_job_socket);
+    case wire::JoinStep::no_segment:
+      return failure(ErrorClass::other,
+                     "mpiexec could not make the memory for another MPI program of rank %u; see "
+                     "its message",
+                     rank);
+    default:
+      return failure(ErrorClass::other,
+                     "no descriptor came with mpiexec's answer; raise the limit of open files "
+                     "(ulimit -n)");
+  }
+}
+
+base::Result<base::UniqueFd> receive_segment(int fd, std::uint32_t rank) {
   wire::JoinMessage answer;
   base::UniqueFd segment;
   const ssize_t bytes = without_interruption([&] {
@@ -90,18 +116,14 @@ base::Result<base::UniqueFd> receive_segment(int fd) {
                    "unset %s and %s to run alone",
                    wire::env_job_fd, wire::env_job_socket);
   }
-  if (bytes != static_cast<ssize_t>(sizeof answer) || answer.magic != wire::join_magic ||
-      answer.version != wire::join_version) {
+  if (answer.magic != wire::join_magic || answer.version != wire::join_version ||
+      bytes != static_cast<ssize_t>(sizeof answer)) {
     return failure(ErrorClass::other,
                    "mpiexec speaks version %u of the join exchange, this library version %u; use "
                    "mpiexec and library of one installation",
                    answer.version, wire::join_version);
   }
-  if (!segment.valid()) {
-    return failure(ErrorClass::other,
-                   "no descriptor came with mpiexec's answer; raise the limit of open files "
-                   "(ulimit -n)");
-  }
+  if (!segment.valid()) return refusal(answer, rank);
   return segment;
 }
 
@@ -113,7 +135,7 @@ bool is_sealed_memory(int descriptor) noexcept {
   return seals >= 0 && (seals & needed) == needed;
 }
 
-base::Result<JoinTicket> ask_for_segment(std::string_view name) {
+base::Result<JoinTicket> ask_for_segment(std::string_view name, std::uint32_t rank) {
   if (name.size() != wire::join_name_bytes || !name.starts_with(wire::join_name_prefix)) {
     return failure(ErrorClass::other, "%s is \"%.*s\", which is no name that mpiexec gives",
                    wire::env_job_socket, static_cast<int>(std::min<std::size_t>(name.size(), 64)),
@@ -123,12 +145,12 @@ base::Result<JoinTicket> ask_for_segment(std::string_view name) {
   if (fd.failed()) return fd.error();
   const auto listener = listener_of(fd->get());
   if (listener.failed()) return listener.error();
-  const wire::JoinMessage hello = wire::join_message(wire::JoinStep::hello);
+  const wire::JoinMessage hello = wire::join_message(wire::JoinStep::hello, rank);
   const ssize_t sent =
       without_interruption([&] { return ::send(fd->get(), &hello, sizeof hello, MSG_NOSIGNAL); });
   // A listener that refuses closes at once; the answer, or its absence, says so better than EPIPE.
   if (sent < 0 && errno != EPIPE && errno != ECONNRESET) return socket_failure("send");
-  auto segment = receive_segment(fd->get());
+  auto segment = receive_segment(fd->get(), rank);
   if (segment.failed()) return segment.error();
   if (!is_sealed_memory(segment->get())) {
     return failure(ErrorClass::other, "what %s gives is no sealed memory file of mpiexec",

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string_view>
 
 #include "base/error.h"
@@ -22,9 +23,10 @@ struct JoinTicket {
 [[nodiscard]] bool is_sealed_memory(int descriptor) noexcept;
 
 /// Asks the mpiexec that listens under the abstract name `name` (the value of FULMAR_JOB_SOCKET)
-/// for the job segment, see wire/join.h. Waits at most some 20 s. Fails (other) with a text when
-/// the name is none of mpiexec's, nobody listens, the listener is another user's, it refuses, or
-/// what comes is no sealed memory file.
-base::Result<JoinTicket> ask_for_segment(std::string_view name);
+/// for the job segment of this rank's generation, see wire/join.h. Waits at most 60 s per step.
+/// Fails (other) with a text when the name is none of mpiexec's, nothing listens, the listener is
+/// another user's, it refuses (another process has the rank's place), or what comes is no sealed
+/// memory file.
+base::Result<JoinTicket> ask_for_segment(std::string_view name, std::uint32_t rank);
 
 }  // namespace fulmar::runtime

@@ -2,28 +2,12 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "runtime/neighbours.h"
 
-#include <poll.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <sys/types.h>
 
-#include <cerrno>
-#include <csignal>
-
-#include "base/fd.h"
+#include "base/process_end.h"
 
 namespace fulmar::runtime {
 namespace {
-
-/// A process that nobody has waited for still has its number; its descriptor tells even so.
-bool has_ended(pid_t pid) noexcept {
-  const base::UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  if (process.valid()) {
-    pollfd ended{process.get(), POLLIN, 0};
-    return ::poll(&ended, 1, 0) == 1 && (ended.revents & POLLIN) != 0;
-  }
-  // Without a descriptor (an old kernel, a sandbox, no descriptor left) at least what is gone is.
-  return ::kill(pid, 0) != 0 && errno == ESRCH;
-}
 
 bool is_inside(const wire::RankRecord& record) noexcept {
   const auto state = static_cast<wire::RankState>(record.state.load(std::memory_order_acquire));
@@ -41,7 +25,7 @@ std::optional<std::size_t> find_dead(std::span<const wire::RankRecord> records,
     if (i == self || pid <= 0 || space == 0) continue;
     if (record.pid_space.load(std::memory_order_acquire) != space) continue;
     // What it wrote last is seen once it has ended.
-    if (is_inside(record) && has_ended(pid) && is_inside(record)) return i;
+    if (is_inside(record) && base::process_has_ended(pid) && is_inside(record)) return i;
   }
   return std::nullopt;
 }

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <string>
 
 #include "base/clock.h"
@@ -17,6 +18,7 @@
 #include "runtime/abort.h"
 #include "runtime/effects.h"
 #include "runtime/library_access.h"
+#include "runtime/missing_rank.h"
 #include "runtime/variables.h"
 
 namespace fulmar::runtime {
@@ -182,7 +184,7 @@ void Process::on_quiet_wait(const device::QuietWait& wait) noexcept {
   constexpr std::uint64_t look_interval_ns = 1'000'000'000;
   device::QuietWait told = wait;
   told.many_threads = has_threads();
-  reporter_->write(told);
+  end_if_missing(told, reporter_->write(told));
   const std::uint64_t now = base::now_ns();
   if (now < next_look_ns_) return;
   next_look_ns_ = now + look_interval_ns;
@@ -195,6 +197,44 @@ void Process::on_quiet_wait(const device::QuietWait& wait) noexcept {
   abort_job(job_, 1);
 }
 
+/// A forked process has one thread. If another one of the rank held the lock at that moment, it
+/// will never be released there, and not even MPI_Abort could be called.
+void Process::unlock_in_children() noexcept {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    const auto in_child = [] { process().library().lock.set_enabled(false); };
+    (void)::pthread_atfork(nullptr, nullptr, in_child);
+  });
+}
+
+/// What this rank waits for needs a rank whose process has ended without entering MPI: it would
+/// wait for ever.
+void Process::end_if_missing(const device::QuietWait& wait, const wire::WaitBody& body) noexcept {
+  const auto never_joined = [](const void* job, std::uint32_t rank) {
+    return static_cast<const Job*>(job)->never_joined(rank);
+  };
+  const auto missing = find_missing(wait.note, body, never_joined, &job_);
+  if (!missing) return;
+  std::fprintf(stderr,
+               "fulmar: rank %u of %u: %s %s: rank %u of the job cannot take part: its process has "
+               "ended without MPI_Init or MPI_Session_init\n",
+               job_.rank(), job_.size(), body.call.data(), body.what.data(), *missing);
+  abort_job(job_, 1);
+}
+
+/// Over networks the messages could not have left; in shared memory they lie in a mailbox that is
+/// never read.
+void Process::end_if_unreceived() noexcept {
+  for (const std::uint32_t rank : job_.node_ranks()) {
+    if (!device_->has_sent_to(rank) || !job_.never_joined(rank)) continue;
+    std::fprintf(stderr,
+                 "fulmar: rank %u of %u: what was sent to rank %u was never received: its process "
+                 "has ended without MPI_Init or MPI_Session_init\n",
+                 job_.rank(), job_.size(), rank);
+    abort_job(job_, 1);
+  }
+}
+
 base::Error Process::enter(int thread_level) {
   if (networks_ != nullptr && networks_->parted()) {
     const base::EngineGuard guard(library_.lock);
@@ -204,6 +244,7 @@ base::Error Process::enter(int thread_level) {
     const base::EngineGuard guard(library_.lock);  // tools may be changing options
     if (const base::Error error = start(); error.failed()) return error;
   }
+  unlock_in_children();
   if (users_++ == 0) {
     library_.world = world_.get();
     thread_level_ = thread_level;
@@ -248,6 +289,7 @@ void Process::leave() {
     const base::EngineGuard guard(library_.lock);
     device_->drain();
     if (--users_ > 0) return;
+    end_if_unreceived();
   }
   progress_thread_.stop();
   // A program that has used sessions only may begin the world model later, see device/cancel.cc.

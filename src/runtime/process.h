@@ -91,6 +91,9 @@ class Process {
   void start_progress_thread();
   void leave_job();
   void on_quiet_wait(const device::QuietWait& wait) noexcept;
+  static void unlock_in_children() noexcept;
+  void end_if_missing(const device::QuietWait& wait, const wire::WaitBody& body) noexcept;
+  void end_if_unreceived() noexcept;
 
   mpi::Library library_;
   mpi::ErrorState errors_;

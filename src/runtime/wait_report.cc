@@ -152,8 +152,9 @@ std::string bytes_text(std::uint64_t bytes) {
 
 class Writer {
  public:
-  Writer(const mpi::Library& library, std::int64_t since_ns) : library_(library), body_{} {
-    body_.since_ns = since_ns;
+  Writer(const mpi::Library& library, const device::QuietWait& wait) : library_(library), body_{} {
+    body_.since_ns = wait.since_ns;
+    body_.polled = wait.polled ? 1 : 0;
     call_ = call_name();
   }
 
@@ -322,13 +323,14 @@ unsigned thread_count() {
 
 }  // namespace
 
-void WaitReporter::write(const device::QuietWait& wait) noexcept {
-  // A thread that is not here may yet do what the others wait for.
-  if (wait.many_threads && thread_count() != wait.threads) return;
-  Writer writer(library_, wait.since_ns);
+wire::WaitBody WaitReporter::write(const device::QuietWait& wait) noexcept {
+  Writer writer(library_, wait);
   writer.describe(wait.note);
+  // A thread that is not here may yet do what the others wait for.
+  if (wait.many_threads && thread_count() != wait.threads) return writer.body();
   writer.add_hints();
   wire::write_wait(record_, writer.body());
+  return writer.body();
 }
 
 }  // namespace fulmar::runtime

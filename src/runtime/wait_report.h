@@ -18,7 +18,9 @@ class WaitReporter {
   WaitReporter(mpi::Library& library, wire::WaitRecord& record) noexcept
       : library_(library), record_(record) {}
 
-  void write(const device::QuietWait& wait) noexcept;
+  /// Returns what it is: the ranks that it waits for are named as in the record, also where nothing
+  /// is written because another thread of this process may yet do what is waited for.
+  wire::WaitBody write(const device::QuietWait& wait) noexcept;
 
  private:
   mpi::Library& library_;

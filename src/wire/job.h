@@ -12,9 +12,12 @@
 #include "wire/wait_record.h"
 
 /// The job segment: one nameless memory file per job and node, made by mpiexec and inherited by
-/// every rank as the descriptor that `FULMAR_JOB_FD` names. Nothing of it is visible in a file
-/// system, so nothing is left when the last process has gone. It is sealed against growing and
-/// shrinking: a mapping of it can never fault for want of a file page.
+/// every rank as the descriptor that `FULMAR_JOB_FD` names. When a rank runs a second MPI program
+/// after the first one has finalized and ended, that program and its peers use another segment, of
+/// the next *generation*, which mpiexec makes when the first rank asks for it (wire/join.h).
+/// Nothing of it is visible in a file system, so nothing is left when the last process has gone. It
+/// is sealed against growing and shrinking: a mapping of it can never fault for want of a file
+/// page.
 ///
 ///     0                          JobHeader, 256 bytes
 ///     records_offset             RankRecord[rank_count], 1728 bytes each
@@ -28,7 +31,7 @@ namespace fulmar::wire {
 
 inline constexpr std::array<char, 8> job_magic = {'F', 'U', 'L', 'M', 'A', 'R', 'J', '1'};
 /// Raised with every change of a layout below. mpiexec and library must agree exactly.
-inline constexpr std::uint32_t job_layout_version = 6;
+inline constexpr std::uint32_t job_layout_version = 7;
 /// The largest job of one node that the formats here are checked for.
 inline constexpr std::uint32_t max_job_ranks = 65536;
 
@@ -99,7 +102,8 @@ struct AddressRecord {
   std::array<std::byte, 636> bytes;
 };
 
-/// Whole cache lines per rank, so that ranks never share one.
+/// Whole cache lines per rank, so that ranks never share one. A record belongs to one MPI program
+/// of the rank: the next one has its own, in the segment of the next generation.
 struct alignas(64) RankRecord {
   std::atomic<std::int32_t> pid;         ///< 0 until started
   std::atomic<std::uint32_t> state;      ///< RankState
@@ -108,17 +112,33 @@ struct alignas(64) RankRecord {
   std::uint32_t first_core;              ///< first processor that the rank is bound to
   std::uint32_t core_count;              ///< processors it is bound to; 0: not bound
   /// The number of the pid name space (of /proc/self/ns/pid) in which `pid` means something,
-  /// written by the rank before its pid; 0: that of mpiexec.
+  /// written by the rank before its pid; 0: not written.
   std::atomic<std::uint64_t> pid_space;
   /// 1: MPI_Finalize is over. A rank that is `finalized` without it has used sessions only, and may
   /// yet receive on MPI_COMM_WORLD what was sent to it before.
   std::atomic<std::uint32_t> world_closed;
-  std::array<std::uint32_t, 7> spare0;
+  /// 1: a process has taken this place, by MPI_Init or MPI_Session_init. Set once, by an atomic
+  /// exchange, so of two processes that try at the same time one is refused.
+  std::atomic<std::uint32_t> taken;
+  std::array<std::uint32_t, 6> spare0;
   /// Bit c of word c / 64 is processor c, for the first 512 processors. All zero: not bound.
   alignas(64) std::array<std::uint64_t, 8> core_mask;
   WaitRecord wait;
   AddressRecord address;
 };
+
+/// The state of a rank, whatever stands there; unknown numbers count as `started`.
+[[nodiscard]] inline RankState state_of(const RankRecord& record) noexcept {
+  const std::uint32_t value = record.state.load(std::memory_order_acquire);
+  return value <= static_cast<std::uint32_t>(RankState::exited) ? static_cast<RankState>(value)
+                                                                : RankState::started;
+}
+/// Whether the rank has ended without ever calling MPI_Init or MPI_Session_init (in this
+/// generation): nothing that others sent to it is received, and nothing comes from it. mpiexec
+/// writes `exited` after all that the process itself has written.
+[[nodiscard]] inline bool never_joined(const RankRecord& record) noexcept {
+  return state_of(record) == RankState::exited && record.taken.load(std::memory_order_relaxed) == 0;
+}
 
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 static_assert(sizeof(JobHeader) == 256 && alignof(JobHeader) == 64);
@@ -134,6 +154,7 @@ static_assert(offsetof(RankRecord, state) == 4 && offsetof(RankRecord, abort_cod
 static_assert(offsetof(RankRecord, appnum) == 12 && offsetof(RankRecord, first_core) == 16);
 static_assert(offsetof(RankRecord, core_count) == 20 && offsetof(RankRecord, core_mask) == 64);
 static_assert(offsetof(RankRecord, pid_space) == 24 && offsetof(RankRecord, world_closed) == 32);
+static_assert(offsetof(RankRecord, taken) == 36);
 static_assert(offsetof(RankRecord, wait) == 128 && offsetof(RankRecord, address) == 1088);
 
 inline constexpr std::uint64_t area_alignment = std::uint64_t{2}

@@ -32,7 +32,7 @@ struct WaitBody {
   std::uint32_t peer_count;
   std::array<std::uint32_t, 24> peers;
   std::uint32_t member_count;  ///< of the communicator, where it is a collective call
-  std::uint32_t spare;
+  std::uint32_t polled;        ///< 1: calls that test or probe in a loop, not one that blocks
   std::array<std::uint64_t, 16> members;  ///< bit r % 64 of word r / 64: rank r, below 1024
   std::array<char, 40> call;              ///< "MPI_Recv"
   std::array<char, 240> what;             ///< "from rank 1 tag 7 on MPI_COMM_WORLD (4 bytes)"

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 the Fulmar authors
 import os
+import pathlib
 import platform
+import re
 import stat
 import subprocess
 import unittest
 
 from support import MPIEXEC, LauncherTest
+
+TREE = pathlib.Path(__file__).resolve().parents[2]
 
 
 class CommandLine(LauncherTest):
@@ -169,6 +173,67 @@ class CommandLine(LauncherTest):
         result = self.run_job("--oversubscribe", "--allow-run-as-root", "-quiet", "--bind-to", "none",
                               "--mca", "btl", "self", "-n", 2, "echo", "x")
         self.assertEqual(result.stdout, "x\nx\n")
+
+    def foreign_options(self):
+        """(names, values, treatment, reason) of each row of the table in the source."""
+        text = (TREE / "tools/mpiexec/foreign_options.cc").read_text()
+        rows = re.findall(r'ForeignOption\{"([^"]+)",\s+(\d),\s+(accepted|refused),\s*((?:"(?:[^"\\]|\\.)*"\s*)+)\}', text)
+        self.assertEqual(len(rows), text.count('ForeignOption{"'))
+        for names, values, treatment, literal in rows:
+            reason = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', literal)).replace('\\"', '"')
+            yield names.split(), int(values), treatment, reason
+
+    def test_options_of_other_launchers_do_what_the_manual_says(self):
+        manual = (TREE / "docs/mpiexec.md").read_text()
+        for names, values, treatment, reason in self.foreign_options():
+            row = f"| {', '.join(f'`-{name}`' for name in names)} | {treatment} | {reason} |\n"
+            self.assertIn(row, manual)
+            for name in names:
+                result = self.run_job(f"--{name}", *["1"] * values, "-n", 1, "echo", "ran")
+                if treatment == "accepted":
+                    self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "ran\n", ""), name)
+                else:
+                    self.assertEqual((result.returncode, result.stdout), (2, ""), name)
+                    self.assertIn(f'"--{name}" is an option of other launchers; here, {reason}', result.stderr)
+
+    def test_options_shown_by_help_are_in_the_manual(self):
+        manual = (TREE / "docs/mpiexec.md").read_text()
+        for line in self.run_job("--help").stdout.splitlines():
+            for name in re.findall(r"^  --?([a-z-]+)", line):
+                self.assertRegex(manual, rf"`--?{name}\b", name)
+
+    def test_amounts_of_ranks_and_cores(self):
+        cores = len(os.sched_getaffinity(0))
+        result = self.run_job("--map-by", "ppr:3:node", *self.sh("echo $FULMAR_RANK"))
+        self.assertEqual(sorted(result.stdout.split()), ["0", "1", "2"])
+        script = self.sh("grep Cpus_allowed_list /proc/self/status | cut -f2")
+        one = self.run_job("-n", 2, "--map-by", "slot:PE=1,HWTCPUS", *script).stdout.split()
+        self.assertTrue(all(text.isdigit() for text in one), one)
+        self.assertEqual(len(set(one)), min(2, cores), one)
+
+    def test_display_and_rank_map(self):
+        host = platform.node()
+        result = self.run_job("--display", "map,bind", "-n", 2, "--bind-to", "core", "true")
+        self.assertIn(f"mpiexec: host {host}: ranks 0-1\n", result.stderr)
+        self.assertRegex(result.stderr, r"rank 1 of 2: processors \d+")
+        self.assertEqual(self.run_job("-print-rank-map", "-n", 3, "true").stdout, f"({host}:0,1,2)\n")
+
+    def test_exit_codes_of_all_ranks(self):
+        result = self.run_job("-print-all-exitcodes", "-n", 3, *self.sh("exit $((FULMAR_RANK == 1 ? 7 : 0))"))
+        self.assertEqual(result.returncode, 7)
+        self.assertIn("mpiexec: exit code 7: rank 1\n", result.stderr)
+        result = self.run_job("-print-all-exitcodes", "-n", 2, "true")
+        self.assertEqual(result.stderr, "mpiexec: exit code 0: ranks 0 1\n")
+        result = self.run_job("-print-all-exitcodes", "-n", 1, *self.sh("kill -9 $$"))
+        self.assertIn("mpiexec: exit code SIGKILL: rank 0\n", result.stderr)
+
+    def test_interface_is_a_variable_of_ranks(self):
+        self.assertEqual(self.run_job("-iface", "eth7", *self.sh("echo $FULMAR_TCP_INTERFACES")).stdout, "eth7\n")
+
+    def test_memory_kinds(self):
+        for option in ("-memory-alloc-kinds", "--memory-alloc-kinds"):
+            self.assertEqual(self.run_job(option, "mpi,system", "-n", 1, "echo", "x").stdout, "x\n")
+        self.assertEqual(self.run_job("-memory-alloc-kinds", "mpi,,x", "-n", 1, "true").returncode, 2)
 
 
 if __name__ == "__main__":

@@ -49,6 +49,13 @@ class Deadlock(unittest.TestCase):
         running["off"] = subprocess.Popen(
             [MPIEXEC, "--deadlock-timeout", "0", "--timeout", "6", "-n", "2", DEADLOCKS, "head_to_head"],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        running["default"] = subprocess.Popen(
+            [MPIEXEC, "--deadlock-abort", "--timeout", "80", "-n", "2", DEADLOCKS, "head_to_head"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        running["of the environment"] = subprocess.Popen(
+            [MPIEXEC, "--deadlock-abort", "--timeout", "80", "-n", "2", DEADLOCKS, "head_to_head"],
+            env={**os.environ, "FULMAR_DEADLOCK_TIMEOUT": "2"},
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         for name, process in running.items():
             try:
                 cls.text[name] = process.communicate(timeout=90)[1].decode()
@@ -164,6 +171,18 @@ class Deadlock(unittest.TestCase):
         self.assertIsNone(self.code["reports only"], text)
         self.assertEqual(text.count("mpiexec: deadlock: "), 1, text)
         self.assertIn("the job goes on waiting", text)
+
+    def seconds(self, name):
+        return int(re.search(r"nothing has moved in this job for (\d+) s", self.text[name])[1])
+
+    def test_report_comes_after_ten_seconds_if_nothing_is_said(self):
+        self.says("default", "a cycle: rank 0 waits for rank 1, and that for rank 0")
+        self.assertIn(self.seconds("default"), range(10, 60))
+
+    def test_time_of_the_environment(self):
+        self.says("of the environment", "a cycle")
+        self.assertGreaterEqual(self.seconds("of the environment"), 2)
+        self.assertNotIn("FULMAR_DEADLOCK_TIMEOUT", self.text["of the environment"])
 
     def test_no_report_when_switched_off(self):
         self.assertEqual(self.code["off"], 124)

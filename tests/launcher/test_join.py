@@ -17,7 +17,7 @@ from support import FAKE_RANK, LauncherTest, alive, wait_until
 
 MPI_RANK = os.environ["MPI_RANK"]
 CLOSE_ALL = os.environ["CLOSE_ALL"]
-HELLO = struct.pack("=8sII", b"FULMJOIN", 1, 0)
+HELLO = struct.pack("=8sIIIi", b"FULMJOIN", 2, 0, 0, 0)
 REFUSED_LINE = "mpiexec: refused to let process"
 
 
@@ -122,7 +122,7 @@ class Refused(LauncherTest):
             "visitor, _ = door.accept()\n"
             "visitor.recv(64)\n"
             f"fds = array.array('i', [{passed}])\n"
-            f"visitor.sendmsg([{struct.pack('=8sII', b'FULMJOIN', 1, 1)!r}], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])\n"
+            f"visitor.sendmsg([{struct.pack('=8sIIIi', b'FULMJOIN', 2, 1, 0, 0)!r}], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])\n"
             "sys.exit(child.wait())\n")
 
     def test_memory_that_could_shrink(self):
@@ -134,7 +134,12 @@ class Refused(LauncherTest):
                           self.listener("int(os.environ['FULMAR_JOB_FD'])"), MPI_RANK, "report")
 
     def test_program_that_a_rank_inside_mpi_starts(self):
-        self.assert_fails("rank 0 of the job is or was process", *self.sh(f"{FAKE_RANK} init; {MPI_RANK} report"))
+        self.assert_fails("rank 0 of the job is or was process [0-9]+, which has not called MPI_Finalize",
+                          *self.sh(f"{FAKE_RANK} init; {MPI_RANK} report"))
+
+    def test_place_used_and_no_socket_to_ask_for_another(self):
+        self.assert_fails("rank 0 of the job is or was process",
+                          *self.sh(f"{FAKE_RANK} finalize; unset FULMAR_JOB_SOCKET; {MPI_RANK} report"))
 
 
 class Strangers(LauncherTest):
@@ -202,15 +207,17 @@ class Strangers(LauncherTest):
         return self.run_job("-n", 1, sys.executable, "-c", prelude + code, *others)
 
     def test_garbage_gets_no_answer(self):
-        for packet in ("b'x' * 16", "b''", "b'FULMJOIN'", f"{HELLO!r} + b'x'", "b'x' * 60000"):
+        out_of_range = struct.pack("=8sIIIi", b"FULMJOIN", 2, 0, 1, 0)
+        for packet in ("b'x' * 24", "b''", "b'FULMJOIN'", f"{HELLO!r} + b'x'", f"{HELLO[:16]!r}", f"{out_of_range!r}",
+                       "b'x' * 60000"):
             result = self.ask_as_rank(f"s = knock(); s.send({packet}); print(s.recv(64))")
             self.assertIn((result.stdout, result.returncode), (("b''\n", 0), ("", 1)), packet)
             self.assertNotIn("b'FULM", result.stdout)
 
     def test_other_version_is_told_ours(self):
         result = self.ask_as_rank("s = knock(); s.send(struct.pack('=8sII', b'FULMJOIN', 7, 0));"
-                                  "print(struct.unpack('=8sII', s.recv(64)))")
-        self.assertEqual(result.stdout, "(b'FULMJOIN', 1, 2)\n")
+                                  "print(struct.unpack('=8sII', s.recv(64)[:16]))")
+        self.assertEqual(result.stdout, "(b'FULMJOIN', 2, 2)\n")
 
     def test_silent_connections_end_and_do_not_keep_ranks_out(self):
         """More silent ones than mpiexec has places: the rank behind them joins all the same."""

@@ -4,10 +4,12 @@
 
 import os
 import signal
+import subprocess
 
 from support import LIMIT_S, LauncherTest
 
 MPI_RANK = os.environ["MPI_RANK"]
+FORKER = os.environ["FORKER"]
 
 
 class Mpi(LauncherTest):
@@ -50,6 +52,19 @@ class Mpi(LauncherTest):
         process, pids = self.start(3)
         process.kill()
         self.assert_gone(*pids, limit_s=LIMIT_S)
+
+    def test_abort_of_a_forked_process(self):
+        for how in ("abort", "threads"):
+            for program in ([FORKER, how], self.sh(f"{FORKER} {how}; exit $?")):
+                with self.subTest(program=program):
+                    result = self.run_job("--timeout", 60, "-n", 2, *program)
+                    self.assertEqual(result.returncode, 6, result.stderr)
+                    self.assertRegex(result.stderr, "rank 0 of 2 .* MPI_Abort with code 6")
+
+    def test_abort_of_a_process_forked_by_one_without_mpiexec(self):
+        for how in ("abort", "threads"):
+            result = subprocess.run([FORKER, how], stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+            self.assertEqual(result.returncode, -signal.SIGTERM, result.stderr)
 
     def test_abort_behind_a_shell(self):
         result = self.run_job("-n", 2, *self.sh(f"{MPI_RANK} abort 0 5; sleep 1000"))

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 the Fulmar authors
 import os
+import pathlib
 import signal
+import subprocess
 
-from support import FAKE_RANK, LIMIT_S, MPIEXEC, LauncherTest, alive, children_of, holders_of_job_memory, read_stat, wait_until
+from support import (FAKE_RANK, LIMIT_S, MPIEXEC, LauncherTest, alive, children_of, holders_of_job_memory, processes,
+                     read_stat, wait_until)
+
+KILL_AT = os.environ["KILL_AT"]
 
 # A rank with children of its own: one in the background of the shell, one orphan, one that ignores all it can.
 FAMILY = """
@@ -79,6 +84,42 @@ class NothingLeft(LauncherTest):
         self.guard_of(process, before=first)
         process.kill()
         self.assert_nothing_left(pids, inode)
+
+    def marked(self, mark):
+        """Living processes with `mark` in their environment."""
+        found = []
+        for pid in processes():
+            try:
+                if mark in pathlib.Path(f"/proc/{pid}/environ").read_bytes() and alive(pid):
+                    found.append(pid)
+            except OSError:
+                pass
+        return found
+
+    def kill_while_it_starts(self, what, when):
+        """The exit code of kill_at; nothing may be left."""
+        mark = f"FULMAR_TEST_MARK={self.folder.name}.{when}"
+        result = subprocess.run(
+            ["env", mark, KILL_AT, what, str(when), MPIEXEC, "-n", "2",
+             *self.sh("sleep 1000 & sleep 1001 & exec sleep 1002")],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False,
+            timeout=60).returncode
+        if result == 77:
+            self.skipTest("needs ptrace")
+        wait_until(lambda: not self.marked(mark.encode()), f"end of all processes, {what} killed at {when}", 10 * LIMIT_S)
+        return result
+
+    def test_mpiexec_killed_while_it_starts(self):
+        """At system calls all the way from mpiexec's first process to where it waits for the ranks."""
+        for what, step in (("process", 7), ("group", 11)):
+            stops = 0
+            while (result := self.kill_while_it_starts(what, stops)) == 0:
+                stops += step
+            self.assertEqual(result, 4, "it should have come to rest in the end")
+            self.assertGreater(stops, 100)
+
+    def test_group_of_mpiexec_killed_before_its_guard_has_run(self):
+        self.assertEqual(self.kill_while_it_starts("group", "held"), 0)
 
     def test_nested_job_ends_with_the_outer_rank(self):
         process = self.start_job("-n", 2, *self.sh(

@@ -2,7 +2,9 @@
 # Copyright (c) 2026 the Fulmar authors
 import os
 import pathlib
+import platform
 import pty
+import re
 import select
 import socket
 import subprocess
@@ -159,3 +161,86 @@ class Output(LauncherTest):
                               stdin_file=None, preexec_fn=close_all)
         self.assertEqual(result.returncode, 0)
         self.wait_for_files("done.0", "done.1")
+
+
+class Files(LauncherTest):
+    """Output of ranks that goes to files, or is changed on its way."""
+
+    SCRIPT = "echo out $FULMAR_RANK; echo err $FULMAR_RANK >&2"
+
+    def read(self, name):
+        return (self.folder / name).read_text()
+
+    def test_folder_with_files_of_each_rank(self):
+        for options, copied in ((("--output", "dir=d"), True), (("--output-filename", "d:nocopy"), False)):
+            with self.subTest(options=options):
+                result = self.run_job(*options, "-n", 11, *self.sh(self.SCRIPT))
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertEqual((result.stdout.count("out "), result.stderr.count("err ")), (11, 11) if copied else (0, 0))
+                for rank in range(11):
+                    self.assertEqual(self.read(f"d/1/rank.{rank:02}/stdout"), f"out {rank}\n")
+                    self.assertEqual(self.read(f"d/1/rank.{rank:02}/stderr"), f"err {rank}\n")
+
+    def test_file_of_each_rank_with_both_streams(self):
+        self.run_job("--output", "filename=x%r,nocopy", "-n", 2, *self.sh(self.SCRIPT))
+        for rank in range(2):
+            self.assertEqual(sorted(self.read(f"x%r.{rank}").splitlines()), [f"err {rank}", f"out {rank}"])
+
+    def test_patterns(self):
+        result = self.run_job("-outfile-pattern", "o.%r.%h", "-errfile-pattern", "e", "-n", 3, *self.sh(self.SCRIPT))
+        self.assertEqual((result.stdout, result.stderr), ("", ""))
+        for rank in range(3):
+            self.assertEqual(self.read(f"o.{rank}.{platform.node()}"), f"out {rank}\n")
+        self.assertEqual(sorted(self.read("e").splitlines()), ["err 0", "err 1", "err 2"])
+
+    def test_one_file_of_all_gets_whole_lines(self):
+        script = "i=0; while [ $i -lt 300 ]; do printf 'a %s ' $FULMAR_RANK; echo b $i; i=$((i + 1)); done; echo c >&2"
+        result = self.run_job("-outfile-pattern", "all", "-errfile-pattern", "all", "-n", 3, *self.sh(script))
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
+        lines = self.read("all").splitlines()
+        self.assertEqual(len(lines), 903)
+        self.assertEqual({line for line in lines if not re.fullmatch(r"a \d b \d+|c", line)}, set())
+
+    def test_messages_of_mpiexec_stay_on_the_terminal(self):
+        result = self.run_job("-errfile-pattern", "e", "-n", 2, *self.sh("echo err >&2; exit 3"))
+        self.assertRegex(result.stderr, "mpiexec: rank . of 2 .* exited with code 3")
+        self.assertNotIn("mpiexec", self.read("e"))
+
+    def test_job_of_one_rank(self):
+        self.run_job("-outfile-pattern", "o", "-n", 1, "printf", "no newline")
+        self.assertEqual(self.read("o"), "no newline")
+
+    def test_files_are_emptied_at_the_start(self):
+        (self.folder / "o").write_text("old\n")
+        self.run_job("-outfile-pattern", "o", "-n", 1, "echo", "new")
+        self.assertEqual(self.read("o"), "new\n")
+
+    def test_folder_where_a_file_should_be(self):
+        (self.folder / "o").mkdir()
+        result = self.run_job("-outfile-pattern", "o", "-n", 2, *self.sh("echo > ran"))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn('cannot write the output file "o": Is a directory', result.stderr)
+        self.assertFalse((self.folder / "ran").exists())
+
+    def test_full_disk_is_an_error_of_the_job(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("needs /dev/full")
+        result = self.run_job("-outfile-pattern", "/dev/full", "-n", 2, "echo", "x")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn('cannot write "/dev/full": No space left on device', result.stderr)
+
+    def test_merged_streams(self):
+        for ranks in (1, 2):
+            result = self.run_job("--merge-stderr-to-stdout", "-n", ranks, *self.sh(self.SCRIPT))
+            self.assertEqual(result.stderr, "")
+            self.assertEqual(sorted(result.stdout.splitlines()),
+                             sorted(f"{what} {rank}" for what in ("out", "err") for rank in range(ranks)))
+
+    def test_times_and_labels(self):
+        result = self.run_job("--output", "tag,timestamp", "-n", 2, *self.sh("echo a; echo b"))
+        stamp = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3} "
+        for line in result.stdout.splitlines():
+            self.assertRegex(line, rf"^{stamp}\[[01]\] [ab]$")
+        self.assertEqual(len(result.stdout.splitlines()), 4)
+        result = self.run_job("-prepend-pattern", "%r of %h: ", "-n", 1, "echo", "x")
+        self.assertEqual(result.stdout, f"0 of {platform.node()}: x\n")

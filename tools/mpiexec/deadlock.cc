@@ -14,9 +14,16 @@ namespace {
 constexpr std::uint32_t looks_to_be_sure = 2;
 constexpr std::size_t most_lines = 64;
 
-bool has_left(const wire::RankRecord& record) {
-  const auto state = static_cast<wire::RankState>(record.state.load(std::memory_order_acquire));
-  return state == wire::RankState::finalized || state == wire::RankState::exited;
+Departure departure_of(const wire::RankRecord& record) {
+  const wire::RankState state = wire::state_of(record);
+  if (wire::never_joined(record)) return Departure::never_joined;
+  const bool left = state == wire::RankState::finalized || state == wire::RankState::exited;
+  return left ? Departure::finalized : Departure::none;
+}
+
+/// What stands behind "rank 1 has" and "ranks 1 2 have".
+const char* text_of(Departure departure) {
+  return departure == Departure::never_joined ? "ended without calling MPI_Init" : "left MPI";
 }
 
 bool is_member(const wire::WaitBody& body, std::uint32_t rank) {
@@ -45,7 +52,7 @@ std::string rank_list(const std::vector<std::uint32_t>& ranks) {
 class Explanation {
  public:
   explicit Explanation(const Standstill& standstill)
-      : standstill_(standstill), waits_(standstill.left.size(), nullptr) {
+      : standstill_(standstill), waits_(standstill.departures.size(), nullptr) {
     for (const Standstill::Wait& wait : standstill.waits) waits_[wait.rank] = &wait.body;
   }
 
@@ -62,7 +69,8 @@ class Explanation {
     if (!rest.empty() && !cycle.empty()) add("mpiexec:   besides them:");
     for (const std::uint32_t rank : rest) add_rank(rank);
     add_collectives();
-    add_left();
+    add_departed(Departure::finalized, "left MPI (MPI_Finalize)");
+    add_departed(Departure::never_joined, text_of(Departure::never_joined));
     return std::move(lines_);
   }
 
@@ -143,9 +151,9 @@ class Explanation {
       hints.erase(0, end + 1);
     }
     for (std::uint32_t i = 0; i < body.peer_count && body.peer_count <= 4; ++i) {
-      if (standstill_.left[body.peers[i]]) {
-        add("mpiexec:     rank " + std::to_string(body.peers[i]) + " has left MPI");
-      }
+      const Departure departure = standstill_.departures[body.peers[i]];
+      if (departure == Departure::none) continue;
+      add("mpiexec:     rank " + std::to_string(body.peers[i]) + " has " + text_of(departure));
     }
   }
 
@@ -166,11 +174,17 @@ class Explanation {
   void add_collective(const wire::WaitBody& body) {
     std::vector<std::uint32_t> inside;
     std::map<std::string, std::vector<std::uint32_t>> elsewhere;
+    std::map<std::string, std::vector<std::uint32_t>> departed;
     for (std::uint32_t rank = 0; rank < waits_.size(); ++rank) {
       if (!is_member(body, rank)) continue;
       const wire::WaitBody* other = waits_[rank];
       if (other == nullptr) {
-        elsewhere[standstill_.left[rank] ? "left MPI" : "not in MPI"].push_back(rank);
+        const Departure departure = standstill_.departures[rank];
+        if (departure == Departure::none) {
+          elsewhere["not in MPI"].push_back(rank);
+        } else {
+          departed[text_of(departure)].push_back(rank);
+        }
       } else if (in_same_call(body, *other)) {
         inside.push_back(rank);
       } else {
@@ -180,23 +194,23 @@ class Explanation {
     std::string line = std::string("mpiexec:   ") + body.call.data() + " " + body.what.data() +
                        ": " + rank_list(inside) + (inside.size() == 1 ? " is" : " are") + " in it";
     for (const auto& [where, ranks] : elsewhere) {
-      const bool left = where == "left MPI";
-      line += ", " + rank_list(ranks) +
-              (ranks.size() == 1 ? (left ? " has " : " is ") : (left ? " have " : " are ")) + where;
+      line += ", " + rank_list(ranks) + (ranks.size() == 1 ? " is " : " are ") + where;
     }
-    if (elsewhere.empty())
+    for (const auto& [how, ranks] : departed) {
+      line += ", " + rank_list(ranks) + (ranks.size() == 1 ? " has " : " have ") + how;
+    }
+    if (elsewhere.empty() && departed.empty())
       line += ", which are all its ranks; they may be in different calls of it";
     add(line);
   }
 
-  void add_left() {
+  void add_departed(Departure how, const char* text) {
     std::vector<std::uint32_t> ranks;
-    for (std::uint32_t rank = 0; rank < standstill_.left.size(); ++rank) {
-      if (standstill_.left[rank]) ranks.push_back(rank);
+    for (std::uint32_t rank = 0; rank < standstill_.departures.size(); ++rank) {
+      if (standstill_.departures[rank] == how) ranks.push_back(rank);
     }
     if (ranks.empty()) return;
-    add("mpiexec:   " + rank_list(ranks) + (ranks.size() == 1 ? " has" : " have") +
-        " left MPI (MPI_Finalize)");
+    add("mpiexec:   " + rank_list(ranks) + (ranks.size() == 1 ? " has " : " have ") + text);
   }
 
   const Standstill& standstill_;
@@ -214,16 +228,20 @@ std::vector<std::string> explain(const Standstill& standstill) {
 std::optional<std::vector<DeadlockWatch::Rank>> DeadlockWatch::standing_ranks(
     std::int64_t now_ns) const {
   std::vector<Rank> ranks;
+  std::int64_t latest = 0;
+  bool polled = false;
   for (std::uint32_t number = 0; number < records_.size(); ++number) {
     const wire::RankRecord& record = records_[number];
-    if (has_left(record)) continue;
-    const auto state = static_cast<wire::RankState>(record.state.load(std::memory_order_acquire));
-    if (state != wire::RankState::initialised) return std::nullopt;
+    if (departure_of(record) != Departure::none) continue;
+    if (wire::state_of(record) != wire::RankState::initialised) return std::nullopt;
     const auto wait = wire::read_wait(record.wait, static_cast<std::uint32_t>(records_.size()));
-    if (!wait || wait->body.since_ns > now_ns - timeout_ns_) return std::nullopt;
+    if (!wait) return std::nullopt;
+    latest = std::max(latest, wait->body.since_ns);
+    polled = polled || wait->body.polled != 0;
     ranks.push_back({number, *wait});
   }
-  if (ranks.empty()) return std::nullopt;
+  const std::int64_t needed_ns = polled ? times_.polled_ns : times_.blocked_ns;
+  if (ranks.empty() || latest > now_ns - needed_ns) return std::nullopt;
   return ranks;
 }
 
@@ -247,13 +265,14 @@ std::vector<std::string> DeadlockWatch::look(std::int64_t now_ns) {
   }
   reported_ = true;
   Standstill standstill;
-  standstill.left.resize(records_.size());
   std::int64_t since = 0;
   for (const Rank& rank : *ranks) {
     standstill.waits.push_back({rank.number, rank.wait.body});
     since = std::max(since, rank.wait.body.since_ns);
   }
-  for (std::size_t i = 0; i < records_.size(); ++i) standstill.left[i] = has_left(records_[i]);
+  for (const wire::RankRecord& record : records_) {
+    standstill.departures.push_back(departure_of(record));
+  }
   standstill.seconds = (now_ns - since) / ns_per_s;
   return explain(standstill);
 }

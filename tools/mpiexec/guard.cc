@@ -2,10 +2,10 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpiexec/guard.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,21 +33,26 @@ void close_all_but(int kept) {
 base::Error Guard::start() {
   stop();
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) {
-    return base::failure(base::ErrorClass::other, "no pipe to the guard process: %s",
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    return base::failure(base::ErrorClass::other, "no socket to the guard process: %s",
                          std::strerror(errno));
   }
-  const base::UniqueFd read_end(ends[0]);
+  base::UniqueFd guard_end(ends[0]);
   life_.reset(ends[1]);
   int fd = -1;
   const long pid = ::syscall(SYS_clone, CLONE_PIDFD, nullptr, &fd, nullptr, nullptr);
-  if (pid == 0) run(read_end.get());
+  if (pid == 0) run(guard_end.get());
   if (pid < 0) {
     return base::failure(base::ErrorClass::other, "cannot start the guard process: %s",
                          std::strerror(errno));
   }
   pid_ = static_cast<pid_t>(pid);
   fd_.reset(fd);
+  guard_end.reset();
+  // Before that it belongs to mpiexec's process group, and is killed with it.
+  char ready = 0;
+  while (::read(life_.get(), &ready, 1) < 0 && errno == EINTR) {
+  }
   return {};
 }
 
@@ -60,6 +65,8 @@ void Guard::run(int life) const {
   }
   close_all_but(life);
   if (::chdir("/") != 0) ::_exit(1);
+  const char ready = 1;
+  (void)::send(life, &ready, 1, MSG_NOSIGNAL);
   pollfd entry{life, POLLIN, 0};
   while (::poll(&entry, 1, -1) < 0 && errno == EINTR) {
   }

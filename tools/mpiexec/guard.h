@@ -14,7 +14,7 @@ namespace fulmar::mpiexec {
 
 /// A small process that outlives mpiexec by a moment: when mpiexec disappears, by SIGKILL for
 /// example, it kills every process of the ranks' sessions and ends. It is in a session of its own,
-/// holds no descriptor but the end of a pipe whose other end closes with mpiexec, and calls itself
+/// holds no descriptor but a socket whose other end closes with mpiexec, and calls itself
 /// "fulmar-guard", so that `pkill mpiexec` does not hit it. It is cloned without an exit signal:
 /// waiting for "any child" does not see it.
 class Guard {
@@ -26,8 +26,8 @@ class Guard {
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
 
-  /// Starts it, or starts another one after the first was killed. Fails (other) when no process can
-  /// be made.
+  /// Starts it, or starts another one after the first was killed; returns when it has left
+  /// mpiexec's process group. Fails (other) when no process can be made.
   base::Error start();
   /// Becomes readable when the guard dies.
   [[nodiscard]] int fd() const { return fd_.get(); }
@@ -40,7 +40,7 @@ class Guard {
   std::span<char> title_;
   pid_t pid_ = 0;
   base::UniqueFd fd_;    ///< pidfd
-  base::UniqueFd life_;  ///< nothing is ever written: the guard waits for its end
+  base::UniqueFd life_;  ///< the guard waits for its end
 };
 
 }  // namespace fulmar::mpiexec

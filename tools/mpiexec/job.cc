@@ -2,19 +2,21 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpiexec/job.h"
 
-#include <sys/random.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "mpiexec/environment.h"
 #include "mpiexec/find_program.h"
+#include "mpiexec/generations.h"
 #include "mpiexec/guard.h"
 #include "mpiexec/input.h"
 #include "mpiexec/job_segment.h"
@@ -87,7 +89,8 @@ Machine place_job(const Options& options) {
   const auto processors = read_topology(allowed_processors(), sysfs, detail);
   Machine machine;
   machine.placement =
-      place_ranks(options.rank_count(), processors, options.bind_to, options.map_by);
+      place_ranks(options.rank_count(), processors, options.bind_to, options.map_by,
+                  {options.ranks_per_object, options.units_per_rank, options.count_hwthreads});
   std::set<std::uint32_t> used;
   bool unbound = false;
   for (const auto& ids : machine.placement) {
@@ -109,12 +112,7 @@ base::Result<wire::JobPlan> plan_job(const Options& options, const Machine& mach
   plan.flags = plan.rank_count > plan.core_count ? wire::job_flag_oversubscribed : 0;
   plan.mpiexec_pid = ::getpid();
   plan.area_bytes = wire::area_bytes_for(plan.rank_count);
-  if (::getrandom(&plan.job_id, sizeof plan.job_id, 0) != sizeof plan.job_id ||
-      ::getrandom(plan.job_key.data(), plan.job_key.size(), 0) !=
-          static_cast<ssize_t>(plan.job_key.size())) {
-    return failure(base::ErrorClass::other, "getrandom: %s", std::strerror(errno));
-  }
-  plan.job_id = std::max<std::uint64_t>(plan.job_id, 1);
+  if (Error error = draw_identity(plan); error.failed()) return error;
   return plan;
 }
 
@@ -150,26 +148,41 @@ void fill_record(wire::RankRecord& record, std::uint32_t appnum,
   }
 }
 
+Output::Wishes output_wishes(const Options& options) {
+  return {options.label ? options.label_pattern : "", options.timestamps, options.merge_stderr,
+          options.output_files, own_host_name()};
+}
+
+/// All before the first rank starts: the ranks read each other's.
+void fill_records(std::span<wire::RankRecord> records, const std::vector<ReadyProgram>& programs,
+                  const Machine& machine) {
+  std::uint32_t rank = 0;
+  for (std::uint32_t appnum = 0; appnum < programs.size(); ++appnum) {
+    for (std::uint32_t i = 0; i < programs[appnum].program.count; ++i, ++rank) {
+      fill_record(records[rank], appnum, machine.placement[rank]);
+    }
+  }
+}
+
 /// Everything of one job, made in the order of the members and taken down in the reverse one.
 class Job {
  public:
   Job(const Options& options, const Inheritance& inheritance, const Machine& machine,
-      const std::vector<ReadyProgram>& programs, JobSegment& segment, const Roster& roster,
+      const std::vector<ReadyProgram>& programs, Generations& generations, const Roster& roster,
       Guard& guard, Poller& poller)
       : options_(options),
         inheritance_(inheritance),
         machine_(machine),
         programs_(programs),
-        segment_(segment),
+        generations_(generations),
         roster_(roster),
-        output_(poller, options.rank_count(),
-                options.label ? Output::Labels::ranks : Output::Labels::none),
+        output_(poller, options.rank_count(), output_wishes(options)),
         input_(poller, options.stdin_to, options.stdin_rank),
-        socket_(poller, output_, roster, segment.fd()),
-        pmi_(poller, segment.records(), segment.header().job_id),
+        socket_(poller, output_, roster, generations),
+        pmi_(poller, generations.first().records(), generations.first().header().job_id),
         signal_fd_(open_signal_fd()),
         supervisor_(
-            {poller, output_, input_, socket_, pmi_, guard, segment, roster, signal_fd_.get()},
+            {poller, output_, input_, socket_, pmi_, guard, generations, roster, signal_fd_.get()},
             options.rank_count()) {
     if (const Error error = socket_.open(); error.failed() && options.verbose) {
       output_.say("mpiexec: " + error.text());
@@ -179,6 +192,11 @@ class Job {
   }
 
   int run() {
+    if (const Error error = output_.open_files(); error.failed()) {
+      supervisor_.give_up(refuse(error.text()));
+      return exit_code_failure;
+    }
+    show_map();
     const auto start = [](void* job) { static_cast<Job*>(job)->start_ranks(); };
     if (const int error = in_new_session(roster_.session(), start, this); error != 0) {
       start_code_ =
@@ -190,23 +208,31 @@ class Job {
     }
     using OnDeadlock = Supervisor::Limits::OnDeadlock;
     return supervisor_.run({options_.timeout_s, options_.deadlock_timeout_s,
-                            options_.deadlock_abort ? OnDeadlock::end : OnDeadlock::report});
+                            options_.polled_deadlock_timeout_s,
+                            options_.deadlock_abort ? OnDeadlock::end : OnDeadlock::report,
+                            options_.print_exit_codes});
   }
 
  private:
-  /// All before the first rank starts: the ranks read each other's.
-  void fill_records() {
-    std::uint32_t rank = 0;
-    for (std::uint32_t appnum = 0; appnum < programs_.size(); ++appnum) {
-      for (std::uint32_t i = 0; i < programs_[appnum].program.count; ++i, ++rank) {
-        fill_record(segment_.records()[rank], appnum, machine_.placement[rank]);
-      }
+  /// What --display map and -print-rank-map ask for.
+  void show_map() {
+    const std::string host = own_host_name();
+    const std::uint32_t last = options_.rank_count() - 1;
+    if (options_.show_map) {
+      output_.say("mpiexec: host " + host + ": rank" +
+                  (last == 0 ? " 0" : "s 0-" + std::to_string(last)));
     }
+    if (!options_.print_rank_map) return;
+    std::string line = "(" + host + ":";
+    for (std::uint32_t rank = 0; rank <= last; ++rank) {
+      line += (rank == 0 ? "" : ",") + std::to_string(rank);
+    }
+    std::printf("%s)\n", line.c_str());
+    std::fflush(stdout);
   }
 
   /// Up to the first that fails.
   void start_ranks() {
-    fill_records();
     std::uint32_t rank = 0;
     for (std::uint32_t appnum = 0; appnum < programs_.size(); ++appnum) {
       for (std::uint32_t i = 0; i < programs_[appnum].program.count; ++i, ++rank) {
@@ -240,7 +266,7 @@ class Job {
   int spawn(std::uint32_t rank, std::uint32_t appnum, SpawnRequest& request) {
     const ReadyProgram& ready = programs_[appnum];
     std::vector<std::string> own =
-        rank_environment({segment_.fd(), rank, options_.rank_count(), appnum, socket_.name(),
+        rank_environment({generations_.first().fd(), rank, options_.rank_count(), appnum, socket_.name(),
                           request.pmi_fd, ready.program.count});
     std::vector<char*> environment = pointers_to(ready.environment, own);
     std::vector<char*> argv = pointers_to(ready.program.argv, {});
@@ -248,10 +274,10 @@ class Job {
     request.argv = argv.data();
     request.environment = environment.data();
     request.wdir = ready.program.wdir.empty() ? nullptr : ready.program.wdir.c_str();
-    request.job_fd = segment_.fd();
+    request.job_fd = generations_.first().fd();
     request.slot = &roster_.slot(rank);
 
-    wire::RankRecord& record = segment_.records()[rank];
+    wire::RankRecord& record = generations_.record(rank);
     record.state.store(static_cast<std::uint32_t>(wire::RankState::started),
                        std::memory_order_release);
     Spawned spawned = spawn_rank(request, inheritance_);
@@ -305,7 +331,7 @@ class Job {
   const Inheritance& inheritance_;
   const Machine& machine_;
   const std::vector<ReadyProgram>& programs_;
-  JobSegment& segment_;
+  Generations& generations_;
   const Roster& roster_;
   int start_code_ = 0;
   Output output_;
@@ -337,7 +363,10 @@ int run_job(const Options& options, const Inheritance& inheritance, std::span<ch
   if (segment.failed()) return report(segment.error().text(), exit_code_failure);
   auto poller = Poller::create();
   if (poller.failed()) return report(poller.error().text(), exit_code_failure);
-  return Job(options, inheritance, machine, programs, *segment, *roster, guard, *poller).run();
+  Generations generations(
+      std::move(*segment), plan.value(), *roster,
+      [&](std::span<wire::RankRecord> records) { fill_records(records, programs, machine); });
+  return Job(options, inheritance, machine, programs, generations, *roster, guard, *poller).run();
 }
 
 }  // namespace fulmar::mpiexec

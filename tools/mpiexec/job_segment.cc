@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpiexec/job_segment.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 
 #include <cerrno>
@@ -44,6 +45,13 @@ JobSegment::JobSegment(JobSegment&& other) noexcept
 
 JobSegment::~JobSegment() {
   if (!mapping_.empty()) ::munmap(mapping_.data(), mapping_.size());
+}
+
+void JobSegment::discard_areas() const noexcept {
+  const auto offset = static_cast<off_t>(header().areas_offset);
+  const auto end = static_cast<off_t>(header().total_bytes);
+  // Where the file system cannot, the memory stays until the last wrapper has ended.
+  (void)::fallocate(fd_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, end - offset);
 }
 
 void JobSegment::announce_end() const noexcept {

@@ -30,6 +30,9 @@ class JobSegment {
   [[nodiscard]] wire::JobHeader& header() const noexcept { return *control_.header; }
   [[nodiscard]] std::span<wire::RankRecord> records() const noexcept { return control_.records; }
 
+  /// Gives back the memory of all data areas. Requires that no process uses them any more.
+  void discard_areas() const noexcept;
+
   /// Tells everybody who waits inside MPI that the job is over.
   void announce_end() const noexcept;
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <span>
 
@@ -39,12 +40,14 @@ bool bind_abstract(int fd, std::string_view name) {
   return ::bind(fd, address.get(), address.size()) == 0;
 }
 
-void send_message(int fd, wire::JoinStep step, int passed_fd) {
-  const wire::JoinMessage message = wire::join_message(step);
+void send_message(int fd, const wire::JoinMessage& message, int passed_fd) {
   // A peer that has gone needs nothing.
   (void)base::send_with_descriptor(fd, std::as_bytes(std::span(&message, 1)), passed_fd,
                                    MSG_DONTWAIT);
 }
+
+/// What the first version of the exchange has, too: enough to tell which version this one is.
+constexpr std::size_t common_bytes = offsetof(wire::JoinMessage, rank);
 
 }  // namespace
 
@@ -107,19 +110,25 @@ void JobSocket::on_visitor(std::uint32_t index) {
 /// One packet is one message, so it is complete or wrong. Descriptors that come with it are closed
 /// by the kernel: there is no buffer for them. Nothing to read: the event was that of an earlier
 /// visitor in the same place.
-JobSocket::Visit JobSocket::answer(int fd) const {
+JobSocket::Visit JobSocket::answer(int fd) {
   std::array<char, sizeof(wire::JoinMessage) + 1> packet;
   const ssize_t bytes = ::recv(fd, packet.data(), packet.size(), MSG_DONTWAIT);
   if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) return Visit::goes_on;
   wire::JoinMessage hello;
-  if (bytes != static_cast<ssize_t>(sizeof hello)) return Visit::over;
-  std::memcpy(&hello, packet.data(), sizeof hello);
+  if (bytes < static_cast<ssize_t>(common_bytes)) return Visit::over;
+  std::memcpy(&hello, packet.data(), std::min(sizeof hello, static_cast<std::size_t>(bytes)));
   if (hello.magic != wire::join_magic) return Visit::over;
-  if (hello.version == wire::join_version) {
-    send_message(fd, wire::JoinStep::granted, segment_fd_);
-  } else {
-    send_message(fd, wire::JoinStep::refused, -1);
+  if (hello.version != wire::join_version) {
+    send_message(fd, wire::join_message(wire::JoinStep::refused), -1);
+    return Visit::over;
   }
+  const auto peer = base::peer_of(fd);
+  const bool valid = bytes == static_cast<ssize_t>(sizeof hello) &&
+                     hello.rank < generations_.rank_count() && peer.has_value();
+  if (!valid) return Visit::over;
+  const Generations::Answer answer = generations_.admit(hello.rank, peer->pid);
+  if (answer.error.failed()) output_.say("mpiexec: " + answer.error.text());
+  send_message(fd, wire::join_message(answer.step, hello.rank, answer.holder), answer.fd);
   return Visit::over;
 }
 

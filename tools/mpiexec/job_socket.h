@@ -13,25 +13,27 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "mpiexec/clock.h"
+#include "mpiexec/generations.h"
 #include "mpiexec/output.h"
 #include "mpiexec/poller.h"
 #include "mpiexec/sessions.h"
 
 namespace fulmar::mpiexec {
 
-/// The second way to the job segment, for ranks whose inherited descriptor was closed on the way:
-/// the listening side of wire/join.h. Who may have it: processes of mpiexec's own user that are in
-/// a rank's session or descend from one. All others are closed at once, unread. Nothing here
-/// blocks: at most `max_visitors` connections wait for their hello, each at most
-/// `visit_limit_ns`; meanwhile the rest wait in the kernel's queue.
+/// The second way to a job segment, for ranks whose inherited descriptor was closed on the way and
+/// for programs that follow another one in the same rank: the listening side of wire/join.h. Who
+/// may have it: processes of mpiexec's own user that are in a rank's session or descend from one.
+/// All others are closed at once, unread. Nothing here blocks: at most `max_visitors` connections
+/// wait for their hello, each at most `visit_limit_ns`; meanwhile the rest wait in the kernel's
+/// queue.
 class JobSocket {
  public:
   static constexpr std::size_t max_visitors = 64;
   static constexpr std::int64_t visit_limit_ns = ns_per_s;
 
-  /// `segment_fd` is what is given away; all must outlive this.
-  JobSocket(Poller& poller, Output& output, const Roster& roster, int segment_fd)
-      : poller_(poller), output_(output), roster_(roster), segment_fd_(segment_fd) {}
+  /// `generations` decides who gets which segment; all must outlive this.
+  JobSocket(Poller& poller, Output& output, const Roster& roster, Generations& generations)
+      : poller_(poller), output_(output), roster_(roster), generations_(generations) {}
 
   /// Makes the socket under a random name. Fails (other) where there are no Unix sockets; the job
   /// runs without one then, and only the inherited descriptor leads into it.
@@ -53,7 +55,7 @@ class JobSocket {
 
   [[nodiscard]] Visitor* free_place();
   bool admit(base::UniqueFd fd);
-  [[nodiscard]] Visit answer(int fd) const;
+  [[nodiscard]] Visit answer(int fd);
   void dismiss(Visitor& visitor);
   void say_refused(const ucred& peer);
   void close_door(std::int64_t until_ns);
@@ -62,7 +64,7 @@ class JobSocket {
   Poller& poller_;
   Output& output_;
   const Roster& roster_;
-  int segment_fd_;
+  Generations& generations_;
   base::UniqueFd listener_;
   std::string name_;
   std::array<Visitor, max_visitors> visitors_;

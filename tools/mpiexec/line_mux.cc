@@ -113,7 +113,7 @@ void LineMux::write(std::size_t stream, std::size_t bytes) {
   if (bytes == 0) return;
   Stream& from = streams_[stream];
   const std::string_view text = std::string_view(from.pending).substr(0, bytes);
-  if (from.label.empty())
+  if (from.label.empty() && limits_.stamp == nullptr)
     ready_ += text;
   else
     write_labelled(from, text, holder_ != stream);
@@ -124,6 +124,7 @@ void LineMux::write(std::size_t stream, std::size_t bytes) {
 
 void LineMux::write_labelled(const Stream& stream, std::string_view text, bool line_start) {
   while (!text.empty()) {
+    if (line_start && limits_.stamp != nullptr) ready_ += limits_.stamp();
     if (line_start) ready_ += stream.label;
     const std::size_t length = std::min(text.find('\n'), text.size() - 1) + 1;
     ready_ += text.substr(0, length);

@@ -29,6 +29,7 @@ class LineMux {
     std::int64_t patience_ns = 50 * ns_per_ms;
     std::size_t line_bytes = 64 << 10;
     std::size_t stream_bytes = 128 << 10;
+    std::string (*stamp)() = nullptr;  ///< makes what stands before the label of each line
   };
 
   /// `labels`: one per stream, put before each of its lines.

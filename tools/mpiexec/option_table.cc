@@ -12,6 +12,8 @@
 #include <numeric>
 #include <vector>
 
+#include "mpiexec/foreign_options.h"
+#include "mpiexec/option_values.h"
 #include "wire/job.h"
 
 namespace fulmar::mpiexec {
@@ -21,19 +23,6 @@ using base::Error;
 using base::ErrorClass;
 using base::failure;
 using Values = std::span<const std::string>;
-
-Error parse_number(const char* what, const std::string& text, std::uint32_t low, std::uint32_t high,
-                   std::uint32_t& out) {
-  std::uint32_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, code] = std::from_chars(text.data(), end, value);
-  if (code != std::errc{} || stop != end || value < low || value > high) {
-    return failure(ErrorClass::arg, "%s is \"%s\", expected a number from %u to %u", what,
-                   text.c_str(), low, high);
-  }
-  out = value;
-  return {};
-}
 
 Error set_count(const OptionTarget& target, Values values) {
   target.program.counted = true;
@@ -50,16 +39,6 @@ Error add_setting(EnvRules& rules, const std::string& name, const std::string& v
   }
   rules.settings.push_back({name, value});
   return {};
-}
-
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  while (!text.empty()) {
-    const std::size_t at = std::min(text.find(separator), text.size());
-    if (at > 0) parts.emplace_back(text.substr(0, at));
-    text.remove_prefix(std::min(at + 1, text.size()));
-  }
-  return parts;
 }
 
 Error pass_also(EnvRules& rules, const std::string& name) {
@@ -136,62 +115,47 @@ Error set_timeout(const OptionTarget& target, Values values) {
   return parse_seconds("--timeout", values[0], 1e-9, target.options.timeout_s);
 }
 Error set_deadlock_timeout(const OptionTarget& target, Values values) {
-  return parse_seconds("--deadlock-timeout", values[0], 0, target.options.deadlock_timeout_s);
+  return parse_deadlock_timeout("--deadlock-timeout", values[0], target.options);
 }
 Error set_deadlock_abort(const OptionTarget& target, Values /*values*/) {
   target.options.deadlock_abort = true;
   return {};
 }
 
-struct PlaceName {
-  std::string_view name;
-  Place place;
-};
-constexpr std::array place_names = {
-    PlaceName{"none", Place::none},       PlaceName{"core", Place::core},
-    PlaceName{"slot", Place::core},       PlaceName{"hwthread", Place::hwthread},
-    PlaceName{"l3cache", Place::l3cache}, PlaceName{"l3", Place::l3cache},
-    PlaceName{"numa", Place::numa},       PlaceName{"socket", Place::socket},
-    PlaceName{"package", Place::socket},  PlaceName{"user", Place::none},
-};
-
-/// "socket:OVERSUBSCRIBE": what other launchers' modifiers ask for and what holds here anyway is
-/// dropped.
-std::string without_modifier(const std::string& text) {
-  constexpr std::array<std::string_view, 6> harmless = {"OVERSUBSCRIBE", "NOOVERSUBSCRIBE",
-                                                        "oversubscribe", "overload-allowed",
-                                                        "no-overload",   "if-supported"};
-  const std::size_t colon = text.find(':');
-  if (colon == std::string::npos) return text;
-  const std::string_view modifier = std::string_view(text).substr(colon + 1);
-  const bool known = std::find(harmless.begin(), harmless.end(), modifier) != harmless.end();
-  return known ? text.substr(0, colon) : text;
-}
-
-/// A modifier alone leaves `out` as it is. `more` are names that the caller knows besides.
-Error parse_place(const char* option, const std::string& text, const char* more, Place& out) {
-  const std::string name = without_modifier(text);
-  if (name.empty() && !text.empty()) return {};
-  for (const PlaceName& entry : place_names) {
-    if (entry.name == name) {
-      out = entry.place;
-      return {};
-    }
-  }
-  return failure(ErrorClass::arg,
-                 "%s is \"%s\", expected one of none, hwthread, core, l3cache, numa, socket%s",
-                 option, name.c_str(), more);
-}
-
 Error set_bind_to(const OptionTarget& target, Values values) {
-  return parse_place("--bind-to", values[0], "", target.options.bind_to);
+  return parse_bind_to(values[0], target.options);
 }
 Error set_map_by(const OptionTarget& target, Values values) {
-  if (without_modifier(values[0]) == "node") {
-    target.options.dealing = Dealing::in_turn;
-    return {};
-  }
-  return parse_place("--map-by", values[0], ", node", target.options.map_by);
+  return parse_map_by(values[0], target.options);
+}
+Error set_units(const OptionTarget& target, Values values) {
+  return parse_number("--cpus-per-rank", values[0], 1, wire::max_job_ranks,
+                      target.options.units_per_rank);
+}
+Error set_per_socket(const OptionTarget& target, Values values) {
+  return parse_map_by("ppr:" + values[0] + ":socket", target.options);
+}
+Error set_per_node(const OptionTarget& target, Values /*values*/) {
+  target.options.per_host = 1;
+  return {};
+}
+Error set_by_node(const OptionTarget& target, Values /*values*/) {
+  return parse_map_by("node", target.options);
+}
+Error set_by_core(const OptionTarget& target, Values /*values*/) {
+  return parse_map_by("core", target.options);
+}
+Error set_by_socket(const OptionTarget& target, Values /*values*/) {
+  return parse_map_by("socket", target.options);
+}
+Error set_bind_none(const OptionTarget& target, Values /*values*/) {
+  return parse_bind_to("none", target.options);
+}
+Error set_bind_core(const OptionTarget& target, Values /*values*/) {
+  return parse_bind_to("core", target.options);
+}
+Error set_bind_socket(const OptionTarget& target, Values /*values*/) {
+  return parse_bind_to("socket", target.options);
 }
 
 Error set_stdin(const OptionTarget& target, Values values) {
@@ -256,11 +220,6 @@ Error check_arch(const OptionTarget& /*target*/, Values values) {
   return failure(ErrorClass::arg, "-arch is \"%s\", but this machine is %s", values[0].c_str(),
                  self.machine);
 }
-Error reject_file(const OptionTarget& /*target*/, Values /*values*/) {
-  return failure(ErrorClass::arg,
-                 "-file is not supported; write the programs into a file for -configfile");
-}
-
 /// The parser replaces a lone -configfile before it looks at rows.
 Error reject_configfile(const OptionTarget& /*target*/, Values /*values*/) {
   return failure(ErrorClass::arg, "-configfile FILE must be the only option of the line");
@@ -269,6 +228,54 @@ Error reject_configfile(const OptionTarget& /*target*/, Values /*values*/) {
 Error set_label(const OptionTarget& target, Values /*values*/) {
   target.options.label = true;
   return {};
+}
+Error set_label_pattern(const OptionTarget& target, Values values) {
+  target.options.label = true;
+  target.options.label_pattern = values[0];
+  return {};
+}
+Error set_output(const OptionTarget& target, Values values) {
+  return parse_output(values[0], target.options);
+}
+Error set_output_folder(const OptionTarget& target, Values values) {
+  return parse_output_folder(values[0], target.options);
+}
+Error set_timestamps(const OptionTarget& target, Values /*values*/) {
+  target.options.timestamps = true;
+  return {};
+}
+Error set_merge(const OptionTarget& target, Values /*values*/) {
+  target.options.merge_stderr = true;
+  return {};
+}
+Error set_out_pattern(const OptionTarget& target, Values values) {
+  target.options.output_files.out = values[0];
+  return {};
+}
+Error set_err_pattern(const OptionTarget& target, Values values) {
+  target.options.output_files.err = values[0];
+  return {};
+}
+Error set_exit_codes(const OptionTarget& target, Values /*values*/) {
+  target.options.print_exit_codes = true;
+  return {};
+}
+Error set_rank_map(const OptionTarget& target, Values /*values*/) {
+  target.options.print_rank_map = true;
+  return {};
+}
+Error set_display(const OptionTarget& target, Values values) {
+  return parse_display(values[0], target.options);
+}
+Error set_show_map(const OptionTarget& target, Values /*values*/) {
+  target.options.show_map = true;
+  return {};
+}
+Error set_interface(const OptionTarget& target, Values values) {
+  return add_setting(target.options.env, "FULMAR_TCP_INTERFACES", values[0]);
+}
+Error set_memory_kinds(const OptionTarget& /*target*/, Values values) {
+  return check_memory_kinds(values[0]);
 }
 Error set_report(const OptionTarget& target, Values /*values*/) {
   target.options.report_bindings = true;
@@ -305,27 +312,51 @@ constexpr std::array rows = {
     OptionRow{"initial-errhandler", 1, "NAME",
               "start with mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return",
               set_initial_errhandler},
-    OptionRow{"memory-alloc-kinds", 1, "KINDS",
-              "memory that the program wants to use, as \"mpi,system\" (which all can)", nullptr},
-    OptionRow{"bind-to", 1, "OBJECT", "bind ranks: none, hwthread, core, l3cache, numa, socket",
+    OptionRow{"memory-alloc-kinds", 1, "A,B", "kinds of memory that the program asks for",
+              set_memory_kinds},
+    OptionRow{"bind-to binding", 1, "OBJECT",
+              "bind ranks: none, hwthread, core, l3cache, numa, socket; core:N: N cores each",
               set_bind_to},
-    OptionRow{"map-by", 1, "OBJECT", "deal ranks over: node, hwthread, core, l3cache, numa, socket",
+    OptionRow{"map-by", 1, "OBJECT",
+              "deal ranks over: node, hwthread, core, l3cache, numa, socket, or ppr:N:OBJECT: N on "
+              "each; OBJECT:PE=N: N cores for each rank",
               set_map_by},
+    OptionRow{"cpus-per-rank cpus-per-proc", 1, "N", "bind each rank to N cores", set_units},
     OptionRow{"report-bindings", 0, "", "say where each rank is bound", set_report},
-    OptionRow{"stdin", 1, "RANK|all|none", "who reads standard input (default rank 0)", set_stdin},
+    OptionRow{"display", 1, "map|bind", "say how ranks are dealt, where each is bound",
+              set_display},
+    OptionRow{"print-rank-map", 0, "", "print the ranks of each host on standard output",
+              set_rank_map},
+    OptionRow{"stdin s", 1, "RANK|all|none", "who reads standard input (default rank 0)",
+              set_stdin},
     OptionRow{"label l tag-output prepend-rank", 0, "", "begin each line of output with its rank",
               set_label},
+    OptionRow{"prepend-pattern", 1, "TEXT", "begin each line with TEXT, %r in it is the rank",
+              set_label_pattern},
+    OptionRow{"output", 1, "WORDS",
+              "tag, timestamp, merge-stderr-to-stdout, dir=NAME, filename=NAME, nocopy",
+              set_output},
+    OptionRow{"output-filename output-directory", 1, "DIR[:nocopy]",
+              "copy the output of rank R to DIR/1/rank.R/stdout and stderr", set_output_folder},
+    OptionRow{"outfile-pattern outfile", 1, "FILE",
+              "write standard output to FILE; %r is the rank, %h the host", set_out_pattern},
+    OptionRow{"errfile-pattern errfile", 1, "FILE", "the same for standard error", set_err_pattern},
+    OptionRow{"timestamp-output", 0, "", "begin each line of output with the time", set_timestamps},
+    OptionRow{"merge-stderr-to-stdout stderr-to-stdout", 0, "",
+              "standard error of ranks goes where their standard output goes", set_merge},
+    OptionRow{"print-all-exitcodes", 0, "", "say at the end how each rank ended", set_exit_codes},
     OptionRow{"timeout", 1, "SECONDS", "end the job after that time, with exit code 124",
               set_timeout},
     OptionRow{"deadlock-timeout", 1, "SECONDS",
-              "explain a job that stands still for that time (default 60, 0: never)",
+              "explain a job that stands still for that time (default 10, 0: never)",
               set_deadlock_timeout},
     OptionRow{"deadlock-abort", 0, "", "end such a job after that, with exit code 125",
               set_deadlock_abort},
+    OptionRow{"iface", 1, "NAME", "use this network interface between hosts (tcp)", set_interface},
     OptionRow{"host H hosts", 1, "A,B:N", "run on these hosts, N ranks on B before the next",
               set_hosts},
-    OptionRow{"hostfile f machinefile", 1, "FILE", "the same from a file, a host a line",
-              set_host_file},
+    OptionRow{"hostfile f machinefile machine default-hostfile", 1, "FILE",
+              "the same from a file, a host a line", set_host_file},
     OptionRow{"ppn perhost npernode N", 1, "N", "ranks on each host before the next", set_per_host},
     OptionRow{"manager", 1, "NAME", "who starts them there: auto, slurm, prte, hydra", set_manager},
     OptionRow{"dry-run show", 0, "", "print the command line that this would become", set_show},
@@ -334,16 +365,23 @@ constexpr std::array rows = {
     OptionRow{"verbose v", 0, "", "say what is done", set_verbose},
     OptionRow{"help h", 0, "", "print this text", set_help},
     OptionRow{"version V", 0, "", "print the version", set_version},
-    // What scripts written for other launchers pass, and what holds here anyway.
-    OptionRow{"file", 1, "", "", reject_file},
-    OptionRow{"soft", 1, "", "", nullptr},
-    OptionRow{"envall genvall", 0, "", "", nullptr},
+    // Other names for the same, of other launchers.
     OptionRow{"oversubscribe", 0, "", "", set_oversubscribe},
     OptionRow{"allow-run-as-root", 0, "", "", set_allow_root},
-    OptionRow{"quiet q use-hwthread-cpus nolocal exitcodes", 0, "", "", nullptr},
     OptionRow{"launcher bootstrap", 1, "", "", set_remote_shell},
-    OptionRow{"rank-by", 1, "", "", nullptr},
-    OptionRow{"mca gmca prtemca", 2, "", "", nullptr},
+    OptionRow{"rr pernode", 0, "", "", set_per_node},
+    OptionRow{"grr", 1, "", "", set_per_host},
+    OptionRow{"npersocket", 1, "", "", set_per_socket},
+    OptionRow{"bynode", 0, "", "", set_by_node},
+    OptionRow{"bycore byslot", 0, "", "", set_by_core},
+    OptionRow{"bysocket", 0, "", "", set_by_socket},
+    OptionRow{"bind-to-none", 0, "", "", set_bind_none},
+    OptionRow{"bind-to-core", 0, "", "", set_bind_core},
+    OptionRow{"bind-to-socket", 0, "", "", set_bind_socket},
+    OptionRow{"display-map display-devel-map display-allocation", 0, "", "", set_show_map},
+    OptionRow{"gwdir", 1, "", "", set_wdir},
+    OptionRow{"gpath", 1, "", "", set_path},
+    OptionRow{"info", 0, "", "", set_version},
 };
 
 /// The number of single-letter edits that turn one word into the other.
@@ -374,13 +412,17 @@ void for_each_name(const OptionRow& row, Visit visit) {
 
 }  // namespace
 
+Error parse_deadlock_timeout(const char* what, const std::string& text, Options& options) {
+  const Error error = parse_seconds(what, text, 0, options.deadlock_timeout_s);
+  if (error.ok()) options.polled_deadlock_timeout_s = options.deadlock_timeout_s;
+  return error;
+}
+
 std::span<const OptionRow> option_rows() { return rows; }
 
 const OptionRow* find_option(std::string_view name) {
   for (const OptionRow& row : rows) {
-    bool found = false;
-    for_each_name(row, [&](std::string_view known) { found = found || known == name; });
-    if (found) return &row;
+    if (is_named(row.names, name)) return &row;
   }
   return nullptr;
 }

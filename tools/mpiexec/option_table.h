@@ -22,12 +22,16 @@ struct OptionRow {
   std::string_view names;  ///< without dashes, separated by blanks; the first one is shown in texts
   std::size_t value_count;  ///< arguments that follow
   std::string_view values;  ///< how --help calls them
-  std::string_view help;    ///< empty: accepted for the sake of scripts and not shown
-  /// Stores the values. A null function: accepted and ignored.
+  std::string_view help;    ///< empty: another name for the sake of scripts, not shown
+  /// Stores the values.
   base::Error (*apply)(const OptionTarget& target, std::span<const std::string> values);
 };
 
 std::span<const OptionRow> option_rows();
+
+/// Stores the seconds after which a job that stands still is explained, whatever its ranks call.
+/// Fails (arg) with a text that begins with `what`.
+base::Error parse_deadlock_timeout(const char* what, const std::string& text, Options& options);
 
 /// The row that has `name` (without dashes) among its names; null if there is none.
 const OptionRow* find_option(std::string_view name);

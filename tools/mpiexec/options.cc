@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <string>
 
+#include "mpiexec/foreign_options.h"
 #include "mpiexec/option_table.h"
+#include "mpiexec/placement.h"
+#include "mpiexec/topology.h"
 #include "wire/job.h"
 
 namespace fulmar::mpiexec {
@@ -36,12 +40,21 @@ Error unknown_option(const std::string& argument, std::string_view name) {
                  near.data());
 }
 
+Error refused_option(const std::string& argument, const ForeignOption& option) {
+  return failure(ErrorClass::arg, "\"%s\" is an option of other launchers; here, %.*s",
+                 argument.c_str(), static_cast<int>(option.reason.size()), option.reason.data());
+}
+
 /// Walks over the arguments and fills Options, one program after the other.
 class Parser {
  public:
   explicit Parser(std::span<const std::string> arguments) : rest_(arguments) {}
 
   base::Result<Options> parse() {
+    if (const char* seconds = std::getenv(env_deadlock_timeout); seconds && *seconds != '\0') {
+      const Error error = parse_deadlock_timeout(env_deadlock_timeout, seconds, options_);
+      if (error.failed()) return error;
+    }
     while (true) {
       Program program;
       if (Error error = parse_flags(program); error.failed()) return error;
@@ -75,24 +88,34 @@ class Parser {
   Error parse_flag(Program& program, std::string_view name) {
     const std::string argument = rest_[0];
     const std::size_t equals = name.find('=');
-    const OptionRow* row = find_option(name.substr(0, equals));
-    if (row == nullptr) return unknown_option(argument, name.substr(0, equals));
-    rest_ = rest_.subspan(1);
-
+    const std::string_view bare = name.substr(0, equals);
+    const OptionRow* row = find_option(bare);
+    const ForeignOption* foreign = row == nullptr ? find_foreign(bare) : nullptr;
+    if (row == nullptr && foreign == nullptr) return unknown_option(argument, bare);
+    if (foreign != nullptr && foreign->refused) return refused_option(argument, *foreign);
     std::vector<std::string> values;
     if (equals != std::string_view::npos) values.emplace_back(name.substr(equals + 1));
-    if (values.size() > row->value_count) {
+    rest_ = rest_.subspan(1);
+    const std::size_t count = row == nullptr ? foreign->value_count : row->value_count;
+    if (Error error = take_values(argument, count, values); error.failed()) return error;
+    return row == nullptr ? Error{} : row->apply({options_, program}, values);
+  }
+
+  /// Takes the arguments behind an option until there are `count` values.
+  Error take_values(const std::string& argument, std::size_t count,
+                    std::vector<std::string>& values) {
+    if (values.size() > count) {
       return failure(ErrorClass::arg, "\"%s\": this option takes no value", argument.c_str());
     }
-    while (values.size() < row->value_count) {
+    while (values.size() < count) {
       if (rest_.empty()) {
         return failure(ErrorClass::arg, "option \"%s\" needs %zu value%s, but the line ends here",
-                       argument.c_str(), row->value_count, row->value_count == 1 ? "" : "s");
+                       argument.c_str(), count, count == 1 ? "" : "s");
       }
       values.push_back(rest_[0]);
       rest_ = rest_.subspan(1);
     }
-    return row->apply == nullptr ? Error{} : row->apply({options_, program}, values);
+    return {};
   }
 
   Error parse_program(Program& program) {
@@ -172,6 +195,15 @@ Error check_totals(const Options& options) {
   return {};
 }
 
+/// The ranks that a lone program without -n gets; 0: nothing says so.
+std::uint64_t places_for(const Options& options) {
+  if (options.ranks_per_object > 0 && options.hosts.empty()) {
+    const auto processors = read_topology(allowed_processors(), "/sys", TopologyDetail::all);
+    return std::uint64_t{options.ranks_per_object} * count_objects(processors, options.map_by);
+  }
+  return options.hosts.empty() ? options.per_host : places_of(options.hosts);
+}
+
 /// Reads the file of hosts and puts -ppn in force. A lone program without -n gets a rank for each
 /// place, as it does from those who start ranks on several hosts.
 Error settle_hosts(Options& options) {
@@ -184,10 +216,11 @@ Error settle_hosts(Options& options) {
     for (Host& host : options.hosts) host.places = options.per_host;
   }
   Program& first = options.programs[0];
-  if (options.hosts.empty() || options.programs.size() > 1 || first.counted) return {};
-  const std::uint64_t places = places_of(options.hosts);
+  if (options.programs.size() > 1 || first.counted) return {};
+  const std::uint64_t places = places_for(options);
+  if (places == 0) return {};
   if (places > wire::max_job_ranks) {
-    return failure(ErrorClass::arg, "the hosts have %llu places, at most %u ranks are possible",
+    return failure(ErrorClass::arg, "there are %llu places, at most %u ranks are possible",
                    static_cast<unsigned long long>(places), wire::max_job_ranks);
   }
   first.count = static_cast<std::uint32_t>(places);

@@ -51,6 +51,16 @@ enum class Manager {
   hydra,      ///< mpiexec.hydra, of MPICH and Intel MPI
 };
 
+/// Where the output of ranks goes besides, or instead of, mpiexec's own. A pattern is the name of a
+/// file with `%r` for the rank, `%R` for the rank with zeros ahead (all equally long), `%h` for the
+/// name of the host, `%g` and `%p` for 0 and `%%` for a percent sign; what several streams name is
+/// one file.
+struct OutputFiles {
+  std::string out;    ///< pattern for stdout; empty: no file
+  std::string err;    ///< pattern for stderr
+  bool copy = false;  ///< mpiexec's own stdout and stderr get the text, too
+};
+
 /// A checked command line.
 struct Options {
   Action action = Action::run;
@@ -58,6 +68,10 @@ struct Options {
   EnvRules env;  ///< for all programs, under their own rules
   Place bind_to = Place::automatic;
   Place map_by = Place::automatic;
+  std::uint32_t ranks_per_object =
+      0;  ///< that an object of map_by takes before the next; 0: not given
+  std::uint32_t units_per_rank = 0;  ///< cores that a rank is bound to; 0: not given
+  bool count_hwthreads = false;      ///< hardware threads instead of cores
   StdinTo stdin_to = StdinTo::rank;
   std::uint32_t stdin_rank = 0;
   std::vector<Host> hosts;     ///< as given, those of the file included; empty: none given
@@ -69,18 +83,32 @@ struct Options {
   bool oversubscribe = false;      ///< said by the user; without effect on this machine
   bool allow_root = false;         ///< the same
   double timeout_s = 0;            ///< 0: none
-  double deadlock_timeout_s = 60;  ///< 0: no report
-  bool deadlock_abort = false;     ///< end the job after the report
+  double deadlock_timeout_s = 10;  ///< 0: no report
+  double polled_deadlock_timeout_s =
+      60;                       ///< where a rank waits by MPI_Test or MPI_Iprobe in a loop
+  bool deadlock_abort = false;  ///< end the job after the report
   bool label = false;
+  std::string label_pattern = "[%r] ";  ///< as in OutputFiles
+  bool timestamps = false;              ///< begin each line of output with the time
+  bool merge_stderr = false;            ///< the ranks' stderr goes where their stdout goes
+  OutputFiles output_files;
+  std::string output_text;  ///< what --output was given, for prterun
   bool report_bindings = false;
+  bool show_map = false;          ///< say how many ranks run where
+  bool print_rank_map = false;    ///< the same as Hydra prints it, on stdout
+  bool print_exit_codes = false;  ///< of all ranks, at the end
   bool verbose = false;
 
   /// The number of ranks of all programs.
   [[nodiscard]] std::uint32_t rank_count() const;
 };
 
-/// Reads the arguments after argv[0], and the file of hosts that they name. Fails (arg) with a text
-/// that names the argument, its value and, for an unknown option, the nearest known one.
+/// The variable that stands for --deadlock-timeout where that option is not given.
+inline constexpr const char* env_deadlock_timeout = "FULMAR_DEADLOCK_TIMEOUT";
+
+/// Reads the arguments after argv[0], the file of hosts that they name, and `env_deadlock_timeout`.
+/// Fails (arg) with a text that names the argument, its value and, for an unknown option, the
+/// nearest known one.
 base::Result<Options> parse_options(std::span<const std::string> arguments);
 
 /// The text of --help.

@@ -6,8 +6,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "mpiexec/rank_pattern.h"
 
 namespace fulmar::mpiexec {
 namespace {
@@ -15,49 +22,121 @@ namespace {
 constexpr std::size_t full_bytes = 256 << 10;  ///< unwritten output at which reading stops
 constexpr std::size_t read_bytes = 64 << 10;   ///< the usual capacity of a pipe
 
-std::vector<std::string> make_labels(std::uint32_t ranks, Output::Labels labels) {
-  std::vector<std::string> texts(ranks + 1);  // the last stream is mpiexec itself
-  if (labels == Output::Labels::none) return texts;
-  for (std::uint32_t rank = 0; rank < ranks; ++rank)
-    texts[rank] = "[" + std::to_string(rank) + "] ";
-  return texts;
-}
-
-/// In a file nobody waits for a prompt, and a line cut by a rank that was not scheduled stays cut:
-/// more patience there, unless there is one rank only.
-LineMux::Limits limits_for(int fd, std::uint32_t ranks) {
-  LineMux::Limits limits;
-  if (ranks > 1 && ::isatty(fd) == 0) limits.patience_ns = 500 * ns_per_ms;
-  return limits;
+/// "2026-11-25T17:45:03.123 ", local time.
+std::string time_stamp() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  std::tm local{};
+  ::localtime_r(&now.tv_sec, &local);
+  std::array<char, 40> text{};
+  const std::size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &local);
+  std::snprintf(text.data() + length, text.size() - length, ".%03ld ", now.tv_nsec / 1'000'000);
+  return text.data();
 }
 
 }  // namespace
 
-Output::Output(Poller& poller, std::uint32_t ranks, Labels labels)
-    : poller_(poller),
-      ranks_(ranks),
-      direct_(ranks == 1 && labels == Labels::none),
-      buffer_(read_bytes) {
-  const std::vector<std::string> texts = make_labels(ranks, labels);
-  channels_.push_back({Sink(1), LineMux(texts, limits_for(1, ranks))});
-  if (!same_destination(1, 2)) channels_.push_back({Sink(2), LineMux(texts, limits_for(2, ranks))});
+Output::Output(Poller& poller, std::uint32_t ranks, Wishes wishes)
+    : poller_(poller), ranks_(ranks), wishes_(std::move(wishes)), buffer_(read_bytes) {
+  direct_ = ranks == 1 && wishes_.label_pattern.empty() && !wishes_.timestamps &&
+            !wishes_.merge_stderr && !has_files();
+  std::vector<std::string> labels;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) labels.push_back(label_of(rank));
+  labels.emplace_back();  // the last stream is mpiexec itself
+  channels_.push_back({{}, {}, Sink(1), LineMux(labels, limits_for(1, ranks))});
+  if (!same_destination(1, 2)) {
+    channels_.push_back({{}, {}, Sink(2), LineMux(labels, limits_for(2, ranks))});
+  }
+  console_count_ = static_cast<std::uint32_t>(channels_.size());
+}
+
+std::string Output::label_of(std::uint32_t rank) const {
+  return expand_pattern(wishes_.label_pattern, rank, ranks_, wishes_.host);
+}
+
+/// In a file nobody waits for a prompt, and a line cut by a rank that was not scheduled stays cut:
+/// more patience there, unless there is one rank only.
+LineMux::Limits Output::limits_for(int fd, std::uint32_t ranks) const {
+  LineMux::Limits limits;
+  if (ranks > 1 && ::isatty(fd) == 0) limits.patience_ns = 500 * ns_per_ms;
+  if (wishes_.timestamps) limits.stamp = time_stamp;
+  return limits;
+}
+
+bool Output::has_files() const { return !wishes_.files.out.empty() || !wishes_.files.err.empty(); }
+
+/// Empty: none.
+std::string Output::file_of(std::uint32_t rank, Which which) const {
+  const bool out = which == Which::out || wishes_.merge_stderr;
+  const std::string& pattern = out ? wishes_.files.out : wishes_.files.err;
+  return expand_pattern(pattern, rank, ranks_, wishes_.host);
+}
+
+std::vector<Output::Lane> Output::console_lanes(std::uint32_t rank, Which which) const {
+  if (!file_of(rank, which).empty() && !wishes_.files.copy) return {};
+  const bool out = which == Which::out || wishes_.merge_stderr;
+  return {{out ? 0 : error_channel(), rank}};
+}
+
+base::Error Output::open_files() {
+  if (!has_files()) return {};
+  file_lanes_.resize(ranks_);
+  std::map<std::string, std::uint32_t> known;
+  std::vector<std::vector<std::string>> labels;
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+    for (const Which which : {Which::out, Which::err}) {
+      const std::string name = file_of(rank, which);
+      const auto slot = static_cast<std::size_t>(which);
+      if (name.empty() || (which == Which::err && wishes_.merge_stderr)) continue;
+      const auto number = static_cast<std::uint32_t>(known.size());
+      const auto [entry, is_new] = known.try_emplace(name, number);
+      if (is_new) labels.emplace_back();
+      std::vector<std::string>& lanes = labels[entry->second];
+      file_lanes_[rank][slot] = {
+          {console_count_ + entry->second, static_cast<std::uint32_t>(lanes.size())}};
+      lanes.push_back(label_of(rank));
+    }
+  }
+  std::vector<std::string> names(known.size());
+  for (const auto& [name, number] : known) names[number] = name;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (base::Error error = open_file(names[i], std::move(labels[i])); error.failed()) return error;
+  }
+  return {};
+}
+
+base::Error Output::open_file(const std::string& name, std::vector<std::string> labels) {
+  std::error_code problem;
+  const std::filesystem::path folder = std::filesystem::path(name).parent_path();
+  if (!folder.empty()) std::filesystem::create_directories(folder, problem);
+  constexpr int flags = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOCTTY;
+  base::UniqueFd file(::open(name.c_str(), flags, 0666));
+  if (!file.valid()) {
+    return base::failure(base::ErrorClass::other, "cannot write the output file \"%s\": %s",
+                         name.c_str(), std::strerror(errno));
+  }
+  const auto writers = static_cast<std::uint32_t>(labels.size());
+  const int fd = file.get();
+  channels_.push_back(
+      {name, std::move(file), Sink(fd), LineMux(std::move(labels), limits_for(fd, writers))});
+  return {};
 }
 
 base::Result<Output::RankEnds> Output::connect_rank(std::uint32_t rank) {
   RankEnds ends;
   if (direct_) return ends;
-  auto out = open_stream(rank, 0);
+  auto out = open_stream(rank, Which::out);
   if (out.failed()) return out.error();
   ends.out = std::move(*out);
-  if (channels_.size() > 1) {
-    auto err = open_stream(rank, 1);
-    if (err.failed()) return err.error();
-    ends.err = std::move(*err);
-  }
+  const bool together = console_count_ == 1 && !has_files();
+  if (wishes_.merge_stderr || together) return ends;
+  auto err = open_stream(rank, Which::err);
+  if (err.failed()) return err.error();
+  ends.err = std::move(*err);
   return ends;
 }
 
-base::Result<base::UniqueFd> Output::open_stream(std::uint32_t rank, std::uint32_t channel) {
+base::Result<base::UniqueFd> Output::open_stream(std::uint32_t rank, Which which) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) {
     return base::failure(base::ErrorClass::other,
@@ -67,13 +146,18 @@ base::Result<base::UniqueFd> Output::open_stream(std::uint32_t rank, std::uint32
   }
   ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
   const auto index = static_cast<std::uint32_t>(streams_.size());
-  streams_.push_back({base::UniqueFd(ends[0]), channel, rank});
+  std::vector<Lane> lanes = console_lanes(rank, which);
+  if (!file_lanes_.empty()) {
+    const std::vector<Lane>& more = file_lanes_[rank][static_cast<std::size_t>(which)];
+    lanes.insert(lanes.end(), more.begin(), more.end());
+  }
+  streams_.push_back({base::UniqueFd(ends[0]), std::move(lanes)});
   (void)poller_.add(ends[0], EPOLLIN, {SourceKind::stream, index});
   return base::UniqueFd(ends[1]);
 }
 
 void Output::say(std::string_view line) {
-  const std::uint32_t channel = static_cast<std::uint32_t>(channels_.size()) - 1;
+  const std::uint32_t channel = error_channel();
   channels_[channel].mux.append(ranks_, std::string(line) + "\n", now_ns());
   flush(channel);
 }
@@ -119,13 +203,16 @@ bool Output::full(const Channel& channel) const { return channel.mux.ready().siz
 void Output::read_stream(std::uint32_t index) {
   Stream& stream = streams_[index];
   const ssize_t count = ::read(stream.fd.get(), buffer_.data(), buffer_.size());
+  const std::vector<Lane> lanes = stream.lanes;  // a broken channel takes its lane away
   if (count > 0) {
-    channels_[stream.channel].mux.append(
-        stream.rank, {buffer_.data(), static_cast<std::size_t>(count)}, now_ns());
+    for (const Lane& lane : lanes) {
+      channels_[lane.channel].mux.append(
+          lane.number, {buffer_.data(), static_cast<std::size_t>(count)}, now_ns());
+    }
   } else if (count == 0 || finishing_ || (errno != EAGAIN && errno != EINTR)) {
     end_stream(stream);
   }
-  flush(stream.channel);
+  for (const Lane& lane : lanes) flush(lane.channel);
   update_interest(index);
 }
 
@@ -140,15 +227,17 @@ void Output::drop_stream(Stream& stream) {
 
 void Output::end_stream(Stream& stream) {
   drop_stream(stream);
-  channels_[stream.channel].mux.close(stream.rank);
+  for (const Lane& lane : stream.lanes) channels_[lane.channel].mux.close(lane.number);
 }
 
 /// Reads on only while there is room for what comes.
 void Output::update_interest(std::uint32_t index) {
   Stream& stream = streams_[index];
   if (!stream.fd.valid()) return;
-  const Channel& channel = channels_[stream.channel];
-  const bool pause = full(channel) || !channel.mux.accepts(stream.rank);
+  const bool pause = std::any_of(stream.lanes.begin(), stream.lanes.end(), [&](const Lane& lane) {
+    const Channel& channel = channels_[lane.channel];
+    return full(channel) || !channel.mux.accepts(lane.number);
+  });
   if (pause == stream.paused) return;
   stream.paused = pause;
   if (pause) {  // not watched at all: epoll would report the end of the stream again and again
@@ -178,22 +267,27 @@ void Output::flush(std::uint32_t index) {
   }
   if (progress == Sink::Progress::broken) break_channel(index);
   for (std::uint32_t i = 0; i < streams_.size() && paused_count_ > 0; ++i) {
-    if (streams_[i].paused && streams_[i].channel == index) update_interest(i);
+    if (streams_[i].paused) update_interest(i);
   }
 }
 
-/// Nobody reads any more: ranks that go on writing get SIGPIPE, as they would without mpiexec.
+/// Nobody reads any more: ranks that go on writing get SIGPIPE, as they would without mpiexec,
+/// unless their output also goes elsewhere.
 void Output::break_channel(std::uint32_t index) {
   Channel& channel = channels_[index];
   channel.broken = true;
   channel.mux.ready().clear();
   for (Stream& stream : streams_) {
-    if (stream.channel == index && stream.fd.valid()) drop_stream(stream);
+    const auto left =
+        std::erase_if(stream.lanes, [&](const Lane& lane) { return lane.channel == index; });
+    if (left > 0 && stream.lanes.empty() && stream.fd.valid()) drop_stream(stream);
   }
-  if (channel.sink.error() == EPIPE) return;
+  if (channel.sink.error() == EPIPE && channel.file.empty()) return;
   lost_ = true;
-  if (index + 1 == channels_.size()) return;
-  say("mpiexec: cannot write standard output: " + std::string(std::strerror(channel.sink.error())));
+  if (index == error_channel()) return;
+  say("mpiexec: cannot write " +
+      (channel.file.empty() ? std::string("standard output") : "\"" + channel.file + "\"") + ": " +
+      std::strerror(channel.sink.error()));
 }
 
 }  // namespace fulmar::mpiexec

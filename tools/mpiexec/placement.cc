@@ -85,20 +85,62 @@ std::vector<std::uint32_t> object_around(const std::vector<Processor>& processor
   return ids;
 }
 
+/// `count` units of a set, from number i * count on, beginning again at its end.
+std::vector<std::uint32_t> units(const std::vector<Processor>& set, std::size_t i,
+                                 const Amounts& amounts) {
+  const std::vector<Group> groups =
+      group_by(set, amounts.count_hwthreads ? Place::hwthread : Place::core);
+  const std::size_t count = std::min<std::size_t>(amounts.units_per_rank, groups.size());
+  std::vector<std::uint32_t> ids;
+  for (std::size_t unit = i * count; unit < (i + 1) * count; ++unit) {
+    const auto more = ids_of(std::span(groups).subspan(unit % groups.size(), 1));
+    ids.insert(ids.end(), more.begin(), more.end());
+  }
+  return ids;
+}
+
+/// Which object a rank belongs to, and which of the ranks of that object it is.
+struct Seat {
+  std::size_t object;
+  std::size_t member;
+};
+std::vector<Seat> seat_ranks(std::uint32_t ranks, std::size_t objects,
+                             std::uint32_t ranks_per_object) {
+  const std::size_t block = std::max<std::uint32_t>(ranks_per_object, 1);
+  std::vector<std::size_t> members(objects);
+  std::vector<Seat> seats;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    const std::size_t object = rank / block % objects;
+    seats.push_back({object, members[object]++});
+  }
+  return seats;
+}
+
 }  // namespace
 
+std::uint32_t count_objects(const std::vector<Processor>& processors, Place place) {
+  return static_cast<std::uint32_t>(group_by(processors, place).size());
+}
+
 Placement place_ranks(std::uint32_t ranks, const std::vector<Processor>& processors, Place bind,
-                      Place map) {
+                      Place map, const Amounts& amounts) {
   Placement placement(ranks);
   if (bind == Place::none) return placement;
   const Crowded crowded = bind == Place::automatic ? Crowded::unbound : Crowded::round_robin;
   const bool dealt = map != Place::automatic && map != Place::none;
   const std::vector<Group> objects =
       dealt ? group_by(processors, map) : std::vector<Group>{processors};
+  const std::vector<Seat> seats =
+      seat_ranks(ranks, objects.size(), dealt ? amounts.ranks_per_object : 0);
+  std::vector<std::size_t> members(objects.size());
+  for (const Seat& seat : seats) ++members[seat.object];
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    const std::size_t object = rank % objects.size();
-    const std::size_t members = (ranks - object + objects.size() - 1) / objects.size();
-    placement[rank] = share(objects[object], rank / objects.size(), members, crowded);
+    const Seat& seat = seats[rank];
+    if (amounts.units_per_rank > 0) {
+      placement[rank] = units(objects[seat.object], seat.member, amounts);
+      continue;
+    }
+    placement[rank] = share(objects[seat.object], seat.member, members[seat.object], crowded);
     if (bind != Place::automatic && !placement[rank].empty()) {
       placement[rank] = object_around(processors, bind, placement[rank].front());
     }

@@ -15,6 +15,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "base/process_end.h"
+
 namespace fulmar::mpiexec {
 namespace {
 
@@ -45,19 +47,12 @@ bool catches_terminal_stop(pid_t pid) {
   return false;
 }
 
-wire::RankState read_state(const wire::RankRecord& record) {
-  const std::uint32_t value = record.state.load(std::memory_order_acquire);
-  return value <= static_cast<std::uint32_t>(wire::RankState::exited)
-             ? static_cast<wire::RankState>(value)
-             : wire::RankState::started;
-}
-
 }  // namespace
 
 void Supervisor::add_rank(pid_t pid, base::UniqueFd fd, const std::string& program) {
   const auto index = static_cast<std::uint32_t>(ranks_.size());
   (void)parts_.poller.add(fd.get(), EPOLLIN, {SourceKind::rank, index});
-  ranks_.push_back({pid, std::move(fd), &program, 0, {}});
+  ranks_.push_back({pid, std::move(fd), &program, 0, {}, {}});
   ++running_;
 }
 
@@ -74,12 +69,13 @@ int Supervisor::run(const Limits& limits) {
   };
   if (limits.timeout_s > 0) timeout_ns_ = now_ns() + in_ns(limits.timeout_s);
   if (limits.deadlock_s > 0) {
-    deadlock_watch_.emplace(parts_.segment.records(), in_ns(limits.deadlock_s));
+    deadlock_times_ = {in_ns(limits.deadlock_s), in_ns(limits.polled_deadlock_s)};
     on_deadlock_ = limits.on_deadlock;
     look_ns_ = now_ns() + look_interval_ns;
   }
   while (running_ > 0) step();
   clean_up();
+  if (limits.print_exit_codes) say_exit_codes();
   drain_output();
   if (exit_code_ == 0 && parts_.output.lost()) return 1;
   return exit_code_;
@@ -137,18 +133,17 @@ void Supervisor::on_rank(std::uint32_t index) {
   } else if (info.si_pid != rank.pid) {
     return;
   }
-  parts_.poller.remove(rank.fd.get());
-  rank.fd.reset();
-  --running_;
-
-  wire::RankRecord& record = parts_.segment.records()[index];
+  const wire::RankRecord& record = parts_.generations.record(index);
   RankEnd end;
   end.way = info.si_code == CLD_EXITED ? RankEnd::Way::exited : RankEnd::Way::signalled;
   end.value = info.si_status;
-  end.state = read_state(record);
+  end.state = wire::state_of(record);
   end.abort_code = record.abort_code.load(std::memory_order_relaxed);
-  record.state.store(static_cast<std::uint32_t>(wire::RankState::exited),
-                     std::memory_order_release);
+  parts_.generations.mark_ended(index);
+  parts_.poller.remove(rank.fd.get());
+  rank.fd.reset();
+  --running_;
+  rank.end = end.way == RankEnd::Way::exited ? std::to_string(end.value) : signal_name(end.value);
   const Verdict verdict = judge(end);
   if (verdict.failed && !ending_) on_failure(index, verdict);
 }
@@ -173,7 +168,7 @@ void Supervisor::on_failure(std::uint32_t index, const Verdict& verdict) {
 /// Asks all ranks to end, and sets the time at which they are killed.
 void Supervisor::end_job() {
   ending_ = true;
-  parts_.segment.announce_end();
+  parts_.generations.announce_end();
   forward(SIGTERM);
   forward(SIGCONT);  // stopped ranks hear it too
   kill_ns_ = std::min(kill_ns_, now_ns() + failure_grace_ns);
@@ -189,7 +184,7 @@ void Supervisor::forward(int signal) const {
 void Supervisor::kill_now() {
   killed_ = true;
   kill_ns_ = now_ns() + sweep_limit_ns;  // again, if then something is still there
-  parts_.segment.announce_end();
+  parts_.generations.announce_end();
   sweep_sessions(parts_.roster.sessions(), sweep_limit_ns);
 }
 
@@ -210,7 +205,15 @@ void Supervisor::on_deadline(std::int64_t now) {
 void Supervisor::look_for_deadlock(std::int64_t now) {
   look_ns_ = now + look_interval_ns;
   if (ending_) return;
-  const std::vector<std::string> lines = deadlock_watch_->look(now);
+  std::vector<std::string> lines;
+  std::map<std::uint32_t, DeadlockWatch> watches;  // without those of generations that are over
+  parts_.generations.for_each([&](std::uint32_t generation, const JobSegment& segment) {
+    auto watch = deadlock_watches_.extract(generation);
+    if (!watch.empty()) watches.insert(std::move(watch));
+    auto& known = watches.try_emplace(generation, segment.records(), deadlock_times_).first->second;
+    for (std::string& line : known.look(now)) lines.push_back(std::move(line));
+  });
+  deadlock_watches_ = std::move(watches);
   for (const std::string& line : lines) parts_.output.say(line);
   if (lines.empty()) return;
   if (on_deadlock_ == Limits::OnDeadlock::report) {
@@ -252,8 +255,8 @@ void Supervisor::on_signal(const signalfd_siginfo& info) {
 /// of mpiexec, and the wrapper may live on.
 void Supervisor::notice_aborts() {
   for (std::uint32_t index = 0; index < ranks_.size() && !ending_; ++index) {
-    const wire::RankRecord& record = parts_.segment.records()[index];
-    if (!ranks_[index].fd.valid() || read_state(record) != wire::RankState::aborted) continue;
+    const wire::RankRecord& record = parts_.generations.record(index);
+    if (!ranks_[index].fd.valid() || wire::state_of(record) != wire::RankState::aborted) continue;
     RankEnd end;
     end.state = wire::RankState::aborted;
     end.abort_code = record.abort_code.load(std::memory_order_relaxed);
@@ -266,10 +269,13 @@ void Supervisor::notice_inner() {
   std::vector<pid_t> sessions;
   for (std::uint32_t index = 0; index < ranks_.size(); ++index) {
     const Rank& rank = ranks_[index];
-    const pid_t pid = parts_.segment.records()[index].pid.load(std::memory_order_acquire);
+    const wire::RankRecord& record = parts_.generations.record(index);
+    const pid_t pid = record.pid.load(std::memory_order_acquire);
     if (!rank.fd.valid() || pid <= 0 || pid == rank.pid || pid == rank.inner) continue;
     if (sessions.empty()) sessions = parts_.roster.sessions();
-    if (descends_from(pid, sessions)) watch_inner(index, pid);
+    const bool is_ours = record.pid_space.load(std::memory_order_relaxed) == base::pid_space();
+    const bool has_ended = is_ours && base::process_has_ended(pid);
+    if (has_ended || descends_from(pid, sessions)) watch_inner(index, pid);
   }
 }
 
@@ -278,7 +284,10 @@ void Supervisor::watch_inner(std::uint32_t index, pid_t pid) {
   if (rank.inner_fd.valid()) parts_.poller.remove(rank.inner_fd.get());
   rank.inner = pid;
   rank.inner_fd.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  if (!rank.inner_fd.valid()) return;
+  if (!rank.inner_fd.valid()) {  // it has ended already
+    inner_ns_ = std::min(inner_ns_, now_ns() + inner_grace_ns);
+    return;
+  }
   (void)parts_.poller.add(rank.inner_fd.get(), EPOLLIN, {SourceKind::inner, index});
 }
 
@@ -296,10 +305,10 @@ void Supervisor::report_inner() {
   inner_ns_ = never_ns;
   for (std::uint32_t index = 0; index < ranks_.size() && !ending_; ++index) {
     const Rank& rank = ranks_[index];
-    const wire::RankRecord& record = parts_.segment.records()[index];
+    const wire::RankRecord& record = parts_.generations.record(index);
     if (!rank.fd.valid() || rank.inner == 0 || rank.inner_fd.valid()) continue;
     if (record.pid.load(std::memory_order_acquire) != rank.inner) continue;
-    if (read_state(record) != wire::RankState::initialised) continue;
+    if (wire::state_of(record) != wire::RankState::initialised) continue;
     on_failure(index, {true, 1,
                        "started process " + std::to_string(rank.inner) +
                            ", which ended without calling MPI_Finalize"});
@@ -340,6 +349,18 @@ void Supervisor::reap_orphans(pid_t hint) const {
     if (!is_rank(pid)) ::waitpid(pid, nullptr, WNOHANG);
   }
   ::waitpid(hint, nullptr, WNOHANG);
+}
+
+/// One line for each way in which ranks have ended.
+void Supervisor::say_exit_codes() {
+  std::map<std::string, std::string> ranks_by_end;
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    ranks_by_end[ranks_[rank].end] += " " + std::to_string(rank);
+  }
+  for (const auto& [end, ranks] : ranks_by_end) {
+    parts_.output.say("mpiexec: exit code " + end + ": rank" +
+                      (ranks.find(' ', 1) == std::string::npos ? "" : "s") + ranks);
+  }
 }
 
 /// All ranks have ended. Whatever they left behind has become a child of mpiexec: without children

@@ -6,16 +6,16 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <optional>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "base/fd.h"
 #include "mpiexec/clock.h"
 #include "mpiexec/deadlock.h"
+#include "mpiexec/generations.h"
 #include "mpiexec/guard.h"
 #include "mpiexec/input.h"
-#include "mpiexec/job_segment.h"
 #include "mpiexec/job_socket.h"
 #include "mpiexec/outcome.h"
 #include "mpiexec/output.h"
@@ -45,7 +45,7 @@ class Supervisor {
     JobSocket& socket;
     PmiServer& pmi;
     Guard& guard;
-    const JobSegment& segment;
+    Generations& generations;
     const Roster& roster;
     int signal_fd;
   };
@@ -60,8 +60,10 @@ class Supervisor {
   /// Times after which something is done; 0: never.
   struct Limits {
     double timeout_s = 0;
-    double deadlock_s = 0;
+    double deadlock_s = 0;         ///< for DeadlockWatch::Times::blocked_ns
+    double polled_deadlock_s = 0;  ///< for polled_ns
     enum class OnDeadlock { report, end } on_deadlock = OnDeadlock::report;
+    bool print_exit_codes = false;  ///< of all ranks, at the end
   };
   /// Returns the exit code of the job when everything is over.
   int run(const Limits& limits);
@@ -73,6 +75,7 @@ class Supervisor {
     const std::string* program;
     pid_t inner = 0;          ///< behind a wrapper: the process that called MPI_Init
     base::UniqueFd inner_fd;  ///< none: there is no such process, or it has ended
+    std::string end;          ///< "0", or what else became of it
   };
 
   void step();
@@ -94,6 +97,7 @@ class Supervisor {
   void forward(int signal) const;
   void kill_now();
   void reap_orphans(pid_t hint) const;
+  void say_exit_codes();
   void clean_up();
   void drain_output();
   void restart_guard();
@@ -109,7 +113,8 @@ class Supervisor {
   std::int64_t timeout_ns_ = never_ns;
   std::int64_t kill_ns_ = never_ns;
   std::int64_t look_ns_ = never_ns;  ///< when the ranks' waits are looked at next
-  std::optional<DeadlockWatch> deadlock_watch_;
+  DeadlockWatch::Times deadlock_times_;
+  std::map<std::uint32_t, DeadlockWatch> deadlock_watches_;  ///< by generation
   Limits::OnDeadlock on_deadlock_ = Limits::OnDeadlock::report;
   std::int64_t inner_ns_ = never_ns;  ///< when a dead process behind a wrapper is reported
 };

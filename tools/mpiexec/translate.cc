@@ -14,21 +14,16 @@
 #include "mpiexec/find_program.h"
 #include "mpiexec/handover.h"
 #include "mpiexec/shell.h"
+#include "mpiexec/translate_output.h"
 
 namespace fulmar::mpiexec {
 namespace {
 
 using base::Error;
-using base::ErrorClass;
-using base::failure;
 using Words = std::vector<std::string>;
 
 void append(Words& words, std::initializer_list<std::string> more) {
   words.insert(words.end(), more.begin(), more.end());
-}
-
-Error not_there(const char* manager, const char* option, const char* remedy) {
-  return failure(ErrorClass::arg, "%s cannot do what \"%s\" asks for; %s", manager, option, remedy);
 }
 
 std::string_view name_of(std::string_view setting) { return setting.substr(0, setting.find('=')); }
@@ -152,14 +147,19 @@ Error add_hydra(const Job& job, Handover& out) {
   }
   const auto folder = common_folder(options);
   if (folder && !folder->empty()) append(words, {"-wdir", *folder});
-  if (options.bind_to != Place::automatic) {
+  if (options.ranks_per_object > 0) {
+    return not_there("Hydra", "--map-by ppr", "use -ppn, or --map-by ppr:N:node");
+  }
+  if (options.units_per_rank > 0) {
+    const char* const unit = options.count_hwthreads ? "hwthread:" : "core:";
+    append(words, {"-bind-to", unit + std::to_string(options.units_per_rank)});
+  } else if (options.bind_to != Place::automatic) {
     append(words, {"-bind-to", place_name(options.bind_to, "socket")});
   }
   if (options.map_by != Place::automatic && options.map_by != Place::none) {
     append(words, {"-map-by", place_name(options.map_by, "socket")});
   }
-  if (options.label) words.emplace_back("-prepend-rank");
-  if (options.report_bindings) out.settings.push_back({"HYDRA_TOPO_DEBUG", "1"});
+  if (Error error = add_hydra_output(options, out); error.failed()) return error;
   for (const Program& program : options.programs) {
     if (&program != options.programs.data()) words.emplace_back(":");
     append(words, {"-n", std::to_string(program.count)});
@@ -222,16 +222,21 @@ Error add_prte(const Job& job, Handover& out) {
   if (options.allow_root) words.emplace_back("--allow-run-as-root");
   if (!job.shares.empty()) append(words, {"--host", counted_hosts(job.shares)});
   const bool mapped = options.map_by != Place::automatic && options.map_by != Place::none;
-  const std::string map = options.dealing == Dealing::in_turn ? "node"
-                          : mapped ? place_name(options.map_by, "package")
-                                   : "slot";
-  append(words, {"--map-by", map + ":OVERSUBSCRIBE"});
+  std::string map = options.dealing == Dealing::in_turn ? "node"
+                    : mapped                            ? place_name(options.map_by, "package")
+                                                        : "slot";
+  if (options.ranks_per_object > 0) {
+    map = "ppr:" + std::to_string(options.ranks_per_object) + ":" + map;
+  }
+  map += ":OVERSUBSCRIBE";
+  if (options.units_per_rank > 0) map += ",PE=" + std::to_string(options.units_per_rank);
+  if (options.count_hwthreads) map += ",HWTCPUS";
+  append(words, {"--map-by", map});
   if (options.bind_to != Place::automatic) {
     const std::string place = place_name(options.bind_to, "package");
     append(words, {"--bind-to", place == "none" ? place : place + ":overload-allowed"});
   }
-  if (options.label) append(words, {"--output", "tag"});
-  if (options.report_bindings) append(words, {"--display", "bind"});
+  if (Error error = add_prte_output(options, out); error.failed()) return error;
   if (options.stdin_to == StdinTo::all) append(words, {"--stdin", "all"});
   if (options.stdin_to == StdinTo::rank && options.stdin_rank != 0) {
     append(words, {"--stdin", std::to_string(options.stdin_rank)});
@@ -266,6 +271,9 @@ Error add_slurm_export(const Options& options, Words& words) {
 Error add_slurm_binding(const Options& options, Words& words) {
   if (options.map_by != Place::automatic && options.map_by != Place::none) {
     return not_there("srun", "--map-by", "leave it out, or use --map-by node");
+  }
+  if (options.ranks_per_object > 0) {
+    return not_there("srun", "--map-by ppr", "use -ppn, or --map-by ppr:N:node");
   }
   const char* bind = nullptr;
   switch (options.bind_to) {
@@ -365,8 +373,11 @@ Error add_slurm(const Job& job, Handover& out) {
   }
   add_slurm_hosts(job, words);
   if (options.oversubscribe) words.emplace_back("--overcommit");
+  if (options.units_per_rank > 0) {
+    words.push_back("--cpus-per-task=" + std::to_string(options.units_per_rank));
+  }
   if (Error error = add_slurm_binding(options, words); error.failed()) return error;
-  if (options.label) words.emplace_back("--label");
+  if (Error error = add_slurm_output(options, out); error.failed()) return error;
   const std::string reader = options.stdin_to == StdinTo::all ? "all"
                              : options.stdin_to == StdinTo::none
                                  ? "none"

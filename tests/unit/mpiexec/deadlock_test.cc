@@ -47,7 +47,7 @@ class Deadlock : public testing::Test {
   }
 
   std::unique_ptr<wire::RankRecord[]> records = std::make_unique<wire::RankRecord[]>(ranks);
-  DeadlockWatch watch{{records.get(), ranks}, 10 * ns_per_s};
+  DeadlockWatch watch{{records.get(), ranks}, {10 * ns_per_s, 60 * ns_per_s}};
 };
 
 TEST_F(Deadlock, Report_comes_once_after_two_more_looks_of_every_rank) {
@@ -98,6 +98,7 @@ TEST_F(Deadlock, Rank_that_has_not_begun_is_no_deadlock) {
 TEST_F(Deadlock, Rank_that_has_left_is_named) {
   wait(0, 100, 1);
   set_state(1, wire::RankState::exited);
+  records[1].taken.store(1);
   set_state(2, wire::RankState::finalized);
   EXPECT_TRUE(look(20).empty());
   wait(0, 100, 1);
@@ -106,6 +107,37 @@ TEST_F(Deadlock, Rank_that_has_left_is_named) {
   EXPECT_TRUE(has(lines, "rank 0: MPI_Recv from rank 1"));
   EXPECT_TRUE(has(lines, "ranks 1 2 have left MPI"));
   EXPECT_FALSE(has(lines, "cycle"));
+}
+
+TEST_F(Deadlock, Rank_that_ended_without_MPI_Init_is_named_as_such) {
+  wait(0, 100, 1);
+  set_state(1, wire::RankState::exited);
+  set_state(2, wire::RankState::finalized);
+  EXPECT_TRUE(look(20).empty());
+  wait(0, 100, 1);
+  wait(0, 100, 1);
+  const auto lines = look(21);
+  EXPECT_TRUE(has(lines, "rank 1 has ended without calling MPI_Init"));
+  EXPECT_TRUE(has(lines, "rank 2 has left MPI (MPI_Finalize)"));
+  EXPECT_FALSE(has(lines, "rank 1 has left MPI"));
+}
+
+/// It may wait for something else between its calls, its input for example.
+TEST_F(Deadlock, Rank_that_polls_gets_the_longer_time) {
+  const auto all_look = [&] {
+    all_wait();
+    records[1].wait.body.polled = 1;
+  };
+  for (int second = 11; second < 60; ++second) {
+    all_look();
+    EXPECT_TRUE(look(second).empty()) << second;
+  }
+  std::vector<std::string> lines;
+  for (int second = 60; second < 65 && lines.empty(); ++second) {
+    all_look();
+    lines = look(second);
+  }
+  EXPECT_TRUE(has(lines, "a cycle: rank 0 waits for rank 1, and that for rank 0"));
 }
 
 TEST_F(Deadlock, Damaged_records_stay_in_range) {

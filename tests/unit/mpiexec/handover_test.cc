@@ -207,5 +207,43 @@ TEST(Shell, Words_come_back_as_they_were) {
   EXPECT_EQ(shell_word("$x"), "'$x'");
 }
 
+TEST(Handover, Amounts_of_cores_and_ranks) {
+  EXPECT_EQ(line_of("--host a,b --map-by ppr:2:node:PE=3 p", hydra),
+            "mpiexec.hydra -hosts a:2,b:2 -bind-to core:3 -n 4 p");
+  EXPECT_EQ(line_of("--host a --map-by ppr:2:socket:PE=3,HWTCPUS -n 4 p", prte),
+            "prterun --host a:4 --map-by ppr:2:package:OVERSUBSCRIBE,PE=3,HWTCPUS -n 4 p");
+  EXPECT_NE(line_of("--host a:2 --cpus-per-rank 3 -n 2 p", slurm).find(" --cpus-per-task=3 "),
+            std::string::npos);
+  EXPECT_NE(line_of("--host a --map-by ppr:2:socket -n 2 p", hydra).find("ppr:N:node"),
+            std::string::npos);
+}
+
+TEST(Handover, Output_into_files) {
+  const std::string files = "--host a -outfile-pattern o.%r.%h -errfile-pattern e p";
+  EXPECT_NE(line_of(files, hydra).find("-outfile-pattern o.%r.%h -errfile-pattern e "),
+            std::string::npos);
+  EXPECT_NE(line_of(files, slurm).find("--output=o.%t.%N --error=e "), std::string::npos);
+  EXPECT_NE(line_of(files, prte).find("use --output dir=NAME"), std::string::npos);
+  const std::string folder = "--host a --output dir=d,tag p";
+  EXPECT_NE(line_of(folder, prte).find("--output dir=d,tag -n"), std::string::npos);
+  EXPECT_NE(line_of(folder, hydra).find("use -outfile-pattern"), std::string::npos);
+  EXPECT_NE(line_of("--host a --output filename=f p", hydra).find("-outfile-pattern f.%r "),
+            std::string::npos);
+}
+
+TEST(Handover, Reports_and_times) {
+  EXPECT_NE(line_of("--host a --display map,bind p", prte).find("--display map,bind"),
+            std::string::npos);
+  EXPECT_NE(line_of("--host a --timestamp-output --label p", prte).find("--output tag,timestamp"),
+            std::string::npos);
+  EXPECT_NE(line_of("--host a -print-all-exitcodes -print-rank-map p", hydra)
+                .find("-print-all-exitcodes -print-rank-map"),
+            std::string::npos);
+  EXPECT_NE(line_of("--host a --timestamp-output p", slurm).find("--timestamp-output"),
+            std::string::npos);
+  EXPECT_NE(line_of("--host a -prepend-pattern %r: p", hydra).find("-prepend-pattern %r:"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace fulmar::mpiexec

@@ -8,8 +8,12 @@
 #include <cstdlib>
 #include <fstream>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
+
+#include "mpiexec/foreign_options.h"
+#include "mpiexec/option_table.h"
 
 namespace fulmar::mpiexec {
 namespace {
@@ -109,7 +113,8 @@ TEST(Options, Places_are_read) {
   EXPECT_NE(complaint("--map-by : p").find("\":\""), std::string::npos);
   EXPECT_NE(complaint("--map-by moon p").find("socket, node"), std::string::npos);
   EXPECT_NE(complaint("--bind-to node p").find("numa, socket"), std::string::npos);
-  EXPECT_NE(complaint("--map-by socket:PE=2 p").find("socket:PE=2"), std::string::npos);
+  EXPECT_NE(complaint("--map-by socket:PE=x p").find("\"x\""), std::string::npos);
+  EXPECT_NE(complaint("--map-by socket:MOON p").find("\"MOON\""), std::string::npos);
   EXPECT_NE(complaint("--bind-to moon p").find("\"moon\""), std::string::npos);
 }
 
@@ -118,6 +123,97 @@ TEST(Options, Stdin_target_must_be_a_rank_of_the_job) {
   EXPECT_EQ(parse("--stdin all p").stdin_to, StdinTo::all);
   EXPECT_EQ(parse("--stdin none p").stdin_to, StdinTo::none);
   EXPECT_NE(complaint("--stdin 2 -n 2 p").find("0 to 1"), std::string::npos);
+}
+
+TEST(Options, Map_by_takes_amounts) {
+  const Options blocks = parse("--map-by ppr:2:numa:PE=3,OVERSUBSCRIBE -n 4 p");
+  EXPECT_EQ(blocks.map_by, Place::numa);
+  EXPECT_EQ(blocks.ranks_per_object, 2U);
+  EXPECT_EQ(blocks.units_per_rank, 3U);
+  EXPECT_EQ(blocks.rank_count(), 4U);
+  EXPECT_TRUE(blocks.oversubscribe);
+  const Options node = parse("--map-by ppr:3:node p");
+  EXPECT_EQ(node.per_host, 3U);
+  EXPECT_EQ(node.rank_count(), 3U) << "one host";
+  EXPECT_EQ(parse("--map-by PPR:3:Node --host a,b p").rank_count(), 6U);
+  EXPECT_EQ(parse("--npersocket 2 -n 3 p").ranks_per_object, 2U);
+  EXPECT_TRUE(parse("--map-by slot:pe=2,hwtcpus p").count_hwthreads);
+  EXPECT_EQ(parse("--bind-to core:4 p").units_per_rank, 4U);
+  EXPECT_EQ(parse("--cpus-per-rank 4 p").units_per_rank, 4U);
+  EXPECT_NE(complaint("--map-by ppr:2 p").find("ppr:N:OBJECT"), std::string::npos);
+  EXPECT_NE(complaint("--map-by ppr:0:core p").find("\"0\""), std::string::npos);
+  EXPECT_NE(complaint("--map-by ppr:2:moon p").find("ppr:2:moon"), std::string::npos);
+  EXPECT_NE(complaint("--bind-to numa:2 p").find("numa:2"), std::string::npos);
+}
+
+TEST(Options, Ppr_of_an_object_of_the_machine_counts_the_ranks) {
+  const Options options = parse("--map-by ppr:1:core p");
+  EXPECT_EQ(options.rank_count(), parse("--map-by ppr:2:core p").rank_count() / 2);
+  EXPECT_GE(options.rank_count(), 1U);
+}
+
+TEST(Options, Output_names_files_in_the_layout_of_Open_MPI) {
+  const OutputFiles folder = parse("--output dir=d%r p").output_files;
+  EXPECT_EQ(folder.out, "d%%r/1/rank.%R/stdout");
+  EXPECT_EQ(folder.err, "d%%r/1/rank.%R/stderr");
+  EXPECT_TRUE(folder.copy);
+  const OutputFiles quiet = parse("--output dir=d:nocopy,nojobid p").output_files;
+  EXPECT_EQ(quiet.out, "d/rank.%R/stdout");
+  EXPECT_FALSE(quiet.copy);
+  const Options file = parse("--output tag,filename=a:b,timestamp,merge-stderr-to-stdout p");
+  EXPECT_EQ(file.output_files.out, "a:b.%R");
+  EXPECT_EQ(file.output_files.err, "a:b.%R");
+  EXPECT_TRUE(file.label && file.timestamps && file.merge_stderr);
+  EXPECT_EQ(parse("--output filename=a.%r:pattern p").output_files.out, "a.%r");
+  EXPECT_EQ(parse("--output-filename d:nocopy p").output_files.err, "d/1/rank.%R/stderr");
+  EXPECT_EQ(parse("-outfile-pattern=o.%r -errfile-pattern e p").output_files.err, "e");
+  EXPECT_NE(complaint("--output moon p").find("\"moon\""), std::string::npos);
+}
+
+TEST(Options, Display_and_reports) {
+  const Options options = parse("--display map,bind -print-all-exitcodes -print-rank-map p");
+  EXPECT_TRUE(options.show_map && options.report_bindings);
+  EXPECT_TRUE(options.print_exit_codes && options.print_rank_map);
+  EXPECT_NE(complaint("--display topo p").find("\"topo\""), std::string::npos);
+}
+
+TEST(Options, Memory_kinds_are_checked_for_their_syntax) {
+  (void)parse("-memory-alloc-kinds mpi,system p");
+  (void)parse("--memory-alloc-kinds=cuda:device:managed,mpi p");
+  for (const char* bad : {"", ",mpi", "mpi,", "mpi::x", "mpi, "}) {
+    const auto parsed = parse_options(Words{"-memory-alloc-kinds", bad, "p"});
+    EXPECT_TRUE(parsed.failed()) << bad;
+  }
+}
+
+TEST(Options, Interface_is_a_variable_of_all_programs) {
+  const Options options = parse("-iface eth1 p : q");
+  EXPECT_EQ(options.env.settings.at(0).name, "FULMAR_TCP_INTERFACES");
+  EXPECT_EQ(options.env.settings.at(0).value, "eth1");
+}
+
+TEST(Options, Deadlock_timeout_of_the_environment_counts_where_none_is_given) {
+  EXPECT_EQ(parse("p").deadlock_timeout_s, 10);
+  EXPECT_EQ(parse("p").polled_deadlock_timeout_s, 60);
+  ::setenv(env_deadlock_timeout, "25", 1);
+  EXPECT_EQ(parse("p").deadlock_timeout_s, 25);
+  EXPECT_EQ(parse("p").polled_deadlock_timeout_s, 25);
+  EXPECT_EQ(parse("--deadlock-timeout 3 p").deadlock_timeout_s, 3);
+  ::setenv(env_deadlock_timeout, "soon", 1);
+  EXPECT_NE(complaint("p").find("FULMAR_DEADLOCK_TIMEOUT is \"soon\""), std::string::npos);
+  ::unsetenv(env_deadlock_timeout);
+}
+
+TEST(Options, No_name_stands_in_two_tables_or_twice) {
+  std::set<std::string> names;
+  const auto add = [&](std::string_view list) {
+    for (const std::string& name : words(std::string(list))) {
+      EXPECT_TRUE(names.insert(name).second) << name;
+    }
+  };
+  for (const OptionRow& row : option_rows()) add(row.names);
+  for (const ForeignOption& option : foreign_options()) add(option.names);
+  EXPECT_GT(names.size(), 150U);
 }
 
 TEST(Options, Timeout_takes_fractions_and_refuses_nonsense) {

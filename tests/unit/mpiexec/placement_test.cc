@@ -104,5 +104,40 @@ TEST(Placement, Map_by_l3cache_with_bind_core) {
   EXPECT_EQ(placement[4], (Ids{1, 9}));
 }
 
+TEST(Placement, So_many_ranks_fill_an_object_before_the_next) {
+  const Placement placement =
+      place_ranks(6, two_sockets(), Place::core, Place::socket, {.ranks_per_object = 2});
+  EXPECT_EQ(placement[0], (Ids{0, 8}));
+  EXPECT_EQ(placement[1].front(), 1U) << "rank 1 shares the first socket with 0, 4 and 5";
+  EXPECT_EQ(placement[2], (Ids{4, 12}));
+  EXPECT_EQ(placement[3], (Ids{6, 14}));
+  EXPECT_EQ(placement[4].front(), 2U);
+  EXPECT_EQ(placement[5].front(), 3U);
+}
+
+TEST(Placement, So_many_cores_for_each_rank) {
+  const Amounts two{.units_per_rank = 2};
+  const Placement plain_map =
+      place_ranks(5, two_sockets(), Place::automatic, Place::automatic, two);
+  EXPECT_EQ(plain_map[0], (Ids{0, 8, 1, 9}));
+  EXPECT_EQ(plain_map[3], (Ids{6, 14, 7, 15}));
+  EXPECT_EQ(plain_map[4], plain_map[0]) << "beginning again";
+  const Placement dealt = place_ranks(2, two_sockets(), Place::automatic, Place::socket, two);
+  EXPECT_EQ(dealt[1], (Ids{4, 12, 5, 13}));
+  const Amounts threads{.units_per_rank = 3, .count_hwthreads = true};
+  EXPECT_EQ(place_ranks(2, two_sockets(), Place::core, Place::automatic, threads)[1],
+            (Ids{9, 2, 10}));
+  const Amounts many{.units_per_rank = 100};
+  EXPECT_EQ(place_ranks(1, plain(3), Place::core, Place::automatic, many)[0], (Ids{0, 1, 2}));
+  EXPECT_TRUE(place_ranks(1, plain(3), Place::none, Place::automatic, two)[0].empty());
+}
+
+TEST(Placement, Objects_are_counted) {
+  EXPECT_EQ(count_objects(two_sockets(), Place::core), 8U);
+  EXPECT_EQ(count_objects(two_sockets(), Place::socket), 2U);
+  EXPECT_EQ(count_objects(two_sockets(), Place::hwthread), 16U);
+  EXPECT_EQ(count_objects(two_sockets(), Place::automatic), 1U);
+}
+
 }  // namespace
 }  // namespace fulmar::mpiexec
