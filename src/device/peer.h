@@ -73,7 +73,9 @@ struct Peer {
   /// hold it back after a blocking call.
   bool clear = true;
   bool kept_by_peer = false;  ///< we told it to hold its messages
-  bool holds = false;         ///< it told us to keep ours
+  /// It told us to keep our messages, or it has failed: no message goes straight to the channel.
+  bool holds = false;
+  bool failed = false;  ///< see device/peer_failure.cc
   bool in_backlog = false;    ///< listed in Device::backlog_
   OutgoingQueue queue;        ///< no room in the channel
   OutgoingQueue kept;         ///< messages that stay here until asked for or released

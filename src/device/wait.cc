@@ -81,6 +81,7 @@ void Device::get_up() noexcept {
 
 /// True if something moved.
 bool Device::sleep(WaitNote what, std::uint32_t quiet_sleeps) noexcept {
+  if (failures_.look()) return true;
   if (config_.wait_style == WaitStyle::poll) {
     if (config_.observer.quiet != nullptr) tell_quiet(what, quiet_sleeps);
     return false;

@@ -288,7 +288,7 @@ fabric::Shm::Config Job::shm_config() {
   config.area_bytes = view_.area_bytes;
   config.token = random_word();
   for (auto& record : view_.records)
-    config.processes.push_back({&record.pid, &view_.header->abort});
+    config.processes.push_back({&record.pid, &record.gone});
   return config;
 }
 

@@ -72,7 +72,7 @@ class Install(unittest.TestCase):
         self.assertEqual(sorted(out.split("\n")), ["", "0 of 2", "1 of 2"])
 
     def test_tree_holds_what_it_promises(self):
-        for path in ("bin/mpiexec", "bin/mpicc", "bin/mpicxx", "include/mpi.h", "lib/pkgconfig/fulmar.pc",
+        for path in ("bin/mpiexec", "bin/mpicc", "bin/mpicxx", "include/mpi.h", "include/mpi-ext.h", "lib/pkgconfig/fulmar.pc",
                      "lib/pkgconfig/mpi.pc", "share/doc/fulmar/README.md"):
             self.assertTrue((self.prefix / path).exists(), path)
         library = self.prefix / "lib/libmpi_abi.so.1"

@@ -189,8 +189,10 @@ class Job {
       return start_code_;
     }
     using OnDeadlock = Supervisor::Limits::OnDeadlock;
+    using OnFailure = Supervisor::Limits::OnFailure;
     return supervisor_.run({options_.timeout_s, options_.deadlock_timeout_s,
-                            options_.deadlock_abort ? OnDeadlock::end : OnDeadlock::report});
+                            options_.deadlock_abort ? OnDeadlock::end : OnDeadlock::report,
+                            options_.continues ? OnFailure::go_on : OnFailure::end});
   }
 
  private:

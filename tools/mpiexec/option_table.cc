@@ -138,6 +138,14 @@ Error set_timeout(const OptionTarget& target, Values values) {
 Error set_deadlock_timeout(const OptionTarget& target, Values values) {
   return parse_seconds("--deadlock-timeout", values[0], 0, target.options.deadlock_timeout_s);
 }
+Error set_on_failure(const OptionTarget& target, Values values) {
+  if (values[0] != "abort" && values[0] != "continue") {
+    return failure(ErrorClass::arg, "--on-failure is \"%s\", expected abort or continue",
+                   values[0].c_str());
+  }
+  target.options.continues = values[0] == "continue";
+  return {};
+}
 Error set_deadlock_abort(const OptionTarget& target, Values /*values*/) {
   target.options.deadlock_abort = true;
   return {};
@@ -315,6 +323,9 @@ constexpr std::array rows = {
               set_label},
     OptionRow{"timeout", 1, "SECONDS", "end the job after that time, with exit code 124",
               set_timeout},
+    OptionRow{"on-failure", 1, "WHAT",
+              "when a rank fails: abort (the standard) ends the job, continue lets the others go on",
+              set_on_failure},
     OptionRow{"deadlock-timeout", 1, "SECONDS",
               "explain a job that stands still for that time (default 60, 0: never)",
               set_deadlock_timeout},

@@ -55,6 +55,9 @@ void complete(Idup& idup) {
 
 void on_done(device::Operation& operation) {
   Idup& idup = *part_of(operation).owner;
+  if (operation.outcome.error != base::ErrorClass::success && idup.error.ok()) {
+    idup.error = operation_error(*idup.parent, operation);
+  }
   if (--idup.open == 0) complete(idup);
 }
 

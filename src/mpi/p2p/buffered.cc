@@ -204,6 +204,7 @@ base::Error send_buffered(Comm& comm, const match::Key& key, const device::Buffe
                          "no buffer is attached for buffered sends; call MPI_Buffer_attach first, "
                          "for instance with MPI_BUFFER_AUTOMATIC");
   }
+  if (comm.device->failures().why(key.peer) != nullptr) return process_error(comm, key.peer);
   return buffer->send(key, data);
 }
 
