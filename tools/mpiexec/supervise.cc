@@ -166,7 +166,7 @@ Supervisor::Ends Supervisor::ends_by(wire::RankState state) const noexcept {
 /// The first failure gives the job its exit code. It ends the job, unless others are to go on.
 void Supervisor::on_failure(std::uint32_t index, const Verdict& verdict, Ends ends) {
   ending_ = ending_ || ends == Ends::job;
-  if (exit_code_ == 0 || ends == Ends::job) exit_code_ = verdict.exit_code;
+  if (exit_code_ == 0) exit_code_ = verdict.exit_code;
   if (interrupted_by_ != 0) {  // it ends because the user said so: nothing to report
     if (killed_ || exit_code_ == 1) exit_code_ = 128 + interrupted_by_;
     return;

@@ -5,6 +5,7 @@
 
 #include "mpi/attr/attributes.h"
 #include "mpi/comm/calls.h"
+#include "mpi/comm/failure.h"
 #include "mpi/comm_make/calls.h"
 #include "mpi/comm_make/census.h"
 #include "mpi/request/request.h"

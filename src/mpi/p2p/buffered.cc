@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "mpi/comm/failure.h"
+
 /// Room in the buffer is given out as in the model of MPI 5.0 section 3.6: behind the message that
 /// came last, or at the start of the buffer if the rest is too short. So every program that the
 /// model can run, runs. What the model would refuse may still find a gap between two messages. A
