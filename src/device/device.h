@@ -372,11 +372,9 @@ class Device {
                    std::uint64_t bytes) noexcept;
   template <class Channel, class Link>
   fabric::Post post_in_place(Channel& channel, Link& link, Operation& send) noexcept;
-
   base::Error copy_piece(Operation& operation, std::uint64_t offset, std::uint64_t bytes) noexcept;
   void activate(Operation& operation) noexcept;
   void deactivate(const Operation& operation) noexcept;
-
   // progress.cc
   [[gnu::noinline]] void flush_networks() noexcept;
   void stir_for_held() noexcept;

@@ -75,10 +75,10 @@ struct Peer {
   bool kept_by_peer = false;  ///< we told it to hold its messages
   /// It told us to keep our messages, or it has failed: no message goes straight to the channel.
   bool holds = false;
-  bool failed = false;  ///< see device/peer_failure.cc
-  bool in_backlog = false;    ///< listed in Device::backlog_
-  OutgoingQueue queue;        ///< no room in the channel
-  OutgoingQueue kept;         ///< messages that stay here until asked for or released
+  bool failed = false;      ///< see device/peer_failure.cc
+  bool in_backlog = false;  ///< listed in Device::backlog_
+  OutgoingQueue queue;      ///< no room in the channel
+  OutgoingQueue kept;       ///< messages that stay here until asked for or released
   std::uint64_t next_order = 1;
   Operation* arriving = nullptr;  ///< the receive into which a network reads a short message
   Occupied occupied;              ///< by long messages from there whose way is timed

@@ -182,8 +182,7 @@ void Failures::end_receives(std::uint32_t context, ReceivesEnded which, Lasting 
                             std::uint32_t failed) noexcept {
   if (lasting == Lasting::from_now_on) broken_[context] = {which, failed};
   const auto needs = [&](const match::Key& key) {
-    return key.context == context &&
-           (which == ReceivesEnded::all || key.peer == match::any_peer);
+    return key.context == context && (which == ReceivesEnded::all || key.peer == match::any_peer);
   };
   end_posted(needs, failed);
 }
@@ -225,7 +224,8 @@ void Failures::on_report(const Peer& from, std::span<const std::byte> body) noex
   }
   const FailureObserver& observer = device_.config_.failures;
   if (report->process == device_.config_.self || observer.reported == nullptr) return;
-  if (why(report->process) == nullptr) observer.reported(observer.context, report->process, from.id);
+  if (why(report->process) == nullptr)
+    observer.reported(observer.context, report->process, from.id);
 }
 
 bool Failures::look() noexcept {

@@ -50,8 +50,8 @@ class FailureMonitor {
 
   Job& job_;
   mpi::Library& library_;
-  std::uint32_t seen_ = 0;            ///< how many words were set at the last look
-  std::uint64_t next_look_ns_ = 0;    ///< at the processes of this node
+  std::uint32_t seen_ = 0;          ///< how many words were set at the last look
+  std::uint64_t next_look_ns_ = 0;  ///< at the processes of this node
 };
 
 }  // namespace fulmar::runtime

@@ -287,8 +287,7 @@ fabric::Shm::Config Job::shm_config() {
   config.areas = view_.areas;
   config.area_bytes = view_.area_bytes;
   config.token = random_word();
-  for (auto& record : view_.records)
-    config.processes.push_back({&record.pid, &record.gone});
+  for (auto& record : view_.records) config.processes.push_back({&record.pid, &record.gone});
   return config;
 }
 

@@ -107,8 +107,8 @@ std::optional<Job::Death> Job::find_death() const noexcept {
 void Job::mark_failed(std::uint32_t rank) noexcept {
   const wire::RankRecord* record = record_of(rank);
   if (record == nullptr) return;
-  (void)wire::mark_failed(*view_.header, view_.records[static_cast<std::size_t>(
-                                             record - view_.records.data())]);
+  (void)wire::mark_failed(*view_.header,
+                          view_.records[static_cast<std::size_t>(record - view_.records.data())]);
 }
 
 std::uint32_t Job::failed_ranks() const noexcept {

@@ -168,7 +168,8 @@ constexpr NamedClass classes[] = {
     {ErrorClass::proc_failed_pending, MPIX_ERR_PROC_FAILED_PENDING, "MPIX_ERR_PROC_FAILED_PENDING"},
     {ErrorClass::revoked, MPIX_ERR_REVOKED, "MPIX_ERR_REVOKED"},
 };
-static_assert(MPIX_ERR_PROC_FAILED > MPI_T_ERR_PVAR_NO_ATOMIC && MPIX_ERR_REVOKED < MPI_ERR_LASTCODE);
+static_assert(MPIX_ERR_PROC_FAILED > MPI_T_ERR_PVAR_NO_ATOMIC &&
+              MPIX_ERR_REVOKED < MPI_ERR_LASTCODE);
 
 TEST(ErrorClasses, equal_those_of_the_header) {
   for (const NamedClass& entry : classes) {

@@ -57,8 +57,7 @@ int recv(Place& p) {
 }
 int recv_any(Place& p) {
   MPI_Status status;
-  const int code =
-      MPI_Recv(p.in.data(), 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, p.comm, &status);
+  const int code = MPI_Recv(p.in.data(), 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, p.comm, &status);
   if (code != MPI_SUCCESS) test::expect_equal(status.MPI_SOURCE, p.victim, "source of the status");
   return code;
 }

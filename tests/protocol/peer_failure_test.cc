@@ -354,17 +354,15 @@ TEST_P(AnyStage, Ends_everything_with_the_peer_and_nothing_else) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Protocols, AnyStage,
-                         testing::Values(Ways{"share", true, false, RemoteWay::off, 0},
-                                         Ways{"stream", false, false, RemoteWay::off, 0},
-                                         Ways{"stream_without_room", false, false, RemoteWay::off, 3},
-                                         Ways{"fetch", false, true, RemoteWay::fetch, 0},
-                                         Ways{"put", false, true, RemoteWay::put, 0},
-                                         Ways{"remote_without_room", false, true,
-                                              RemoteWay::automatic, 2}),
-                         [](const testing::TestParamInfo<Ways>& info) {
-                           return std::string(info.param.name);
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Protocols, AnyStage,
+    testing::Values(Ways{"share", true, false, RemoteWay::off, 0},
+                    Ways{"stream", false, false, RemoteWay::off, 0},
+                    Ways{"stream_without_room", false, false, RemoteWay::off, 3},
+                    Ways{"fetch", false, true, RemoteWay::fetch, 0},
+                    Ways{"put", false, true, RemoteWay::put, 0},
+                    Ways{"remote_without_room", false, true, RemoteWay::automatic, 2}),
+    [](const testing::TestParamInfo<Ways>& info) { return std::string(info.param.name); });
 
 }  // namespace
 }  // namespace fulmar::device

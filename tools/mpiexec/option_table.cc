@@ -323,9 +323,10 @@ constexpr std::array rows = {
               set_label},
     OptionRow{"timeout", 1, "SECONDS", "end the job after that time, with exit code 124",
               set_timeout},
-    OptionRow{"on-failure", 1, "WHAT",
-              "when a rank fails: abort (the standard) ends the job, continue lets the others go on",
-              set_on_failure},
+    OptionRow{
+        "on-failure", 1, "WHAT",
+        "when a rank fails: abort (the standard) ends the job, continue lets the others go on",
+        set_on_failure},
     OptionRow{"deadlock-timeout", 1, "SECONDS",
               "explain a job that stands still for that time (default 60, 0: never)",
               set_deadlock_timeout},

@@ -71,7 +71,7 @@ struct Options {
   double timeout_s = 0;            ///< 0: none
   double deadlock_timeout_s = 60;  ///< 0: no report
   bool deadlock_abort = false;     ///< end the job after the report
-  bool continues = false;          ///< --on-failure=continue: a rank that fails does not end the job
+  bool continues = false;  ///< --on-failure=continue: a rank that fails does not end the job
   bool label = false;
   bool report_bindings = false;
   bool verbose = false;

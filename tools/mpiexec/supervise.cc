@@ -158,8 +158,7 @@ void Supervisor::on_rank(std::uint32_t index) {
 }
 
 Supervisor::Ends Supervisor::ends_by(wire::RankState state) const noexcept {
-  const bool goes_on =
-      on_failure_ == Limits::OnFailure::go_on && state != wire::RankState::aborted;
+  const bool goes_on = on_failure_ == Limits::OnFailure::go_on && state != wire::RankState::aborted;
   return goes_on ? Ends::rank : Ends::job;
 }
 

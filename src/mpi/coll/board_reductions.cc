@@ -37,8 +37,8 @@ Pieces cut(const Comm& comm, const NodeBoard& board, Count count, const Datatype
 
 /// The work of one piece of an all-reduce, shared: `result` gets all `count` elements. False: a member
 /// has failed.
-[[nodiscard]] bool share_work(NodeBoard& board, PostedOperands& operands, Count count, const Datatype& type,
-                void* result) {
+[[nodiscard]] bool share_work(NodeBoard& board, PostedOperands& operands, Count count,
+                              const Datatype& type, void* result) {
   const auto text = static_cast<std::size_t>(count * type.size);
   const Count wanted = (count * type.size + chunk_bytes - 1) / chunk_bytes;
   const Count chunk = (count - 1) / std::clamp<Count>(wanted, 1, NodeBoard::max_chunks) + 1;

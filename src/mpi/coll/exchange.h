@@ -163,8 +163,8 @@ class Exchange {
   Exchange* next_ready_ = nullptr;  ///< in Schedules
   device::Operation* completion_ = nullptr;
   bool abandoned_ = false;
-  Transfers* transfers_ = nullptr;   ///< the innermost that exist
-  Exchange* previous_ = nullptr;     ///< in Schedules, among all that exist
+  Transfers* transfers_ = nullptr;  ///< the innermost that exist
+  Exchange* previous_ = nullptr;    ///< in Schedules, among all that exist
   Exchange* following_ = nullptr;
   Part outgoing_;
   Part incoming_;
