@@ -189,9 +189,9 @@ void Device::wait_with_threads(bool (*finished)(void*) noexcept, void* argument,
     base::futex_wait(self.signal, 0, base::FutexScope::process,
                      is_served ? SleepPlace::first_ns : -1);
     lock_.resume(depth);
-    if (is_served && self.signal.load(std::memory_order_relaxed) == 0 &&
-        config_.observer.quiet != nullptr) {
-      tell_quiet(note, ++quiet_sleeps);
+    if (is_served && self.signal.load(std::memory_order_relaxed) == 0) {
+      if (config_.observer.quiet != nullptr) tell_quiet(note, ++quiet_sleeps);
+      (void)failures_.look();
     }
     self.signal.store(0, std::memory_order_relaxed);
   }

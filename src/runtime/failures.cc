@@ -53,9 +53,12 @@ void FailureMonitor::look_at_words() {
 
 /// Not every launcher says that a rank has died.
 void FailureMonitor::look_at_processes() {
-  const auto death = job_.find_death();
-  if (!death) return;
-  job_.mark_failed(death->rank);
+  bool found = false;
+  for (auto death = job_.find_death(); death; death = job_.find_death()) {
+    job_.mark_failed(death->rank);
+    found = true;
+  }
+  if (!found) return;
   look_at_words();
   const auto here = static_cast<std::uint32_t>(job_.node_ranks().size());
   for (std::uint32_t index = 0; index < here; ++index) {

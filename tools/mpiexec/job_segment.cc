@@ -61,7 +61,8 @@ void JobSegment::wake(std::uint32_t rank) const noexcept {
                       static_cast<off_t>(at));
   if (area == MAP_FAILED) return;
   auto& asleep = static_cast<wire::AreaControl*>(area)->asleep;
-  if (asleep.load(std::memory_order_acquire) == static_cast<std::uint32_t>(wire::Asleep::on_word)) {
+  const auto how = static_cast<wire::Asleep>(asleep.load(std::memory_order_acquire));
+  if (how == wire::Asleep::on_word || how == wire::Asleep::helper_on_word) {
     asleep.store(0, std::memory_order_release);
     base::futex_wake(asleep, 1, base::FutexScope::shared);
   }

@@ -109,6 +109,10 @@ void Exchange::end_abandoned() noexcept {
   const auto part_at = [](std::coroutine_handle<> handle) {
     return handle ? Frame::from_address(handle.address()) : Frame();
   };
+  if (open_ != 0) {
+    who_ = std::exchange(ready_, nullptr);
+    return withdraw_messages();
+  }
   Exchange* whole = this;
   for (Frame frame = part_at(ready_); frame; frame = part_at(frame.promise().whole_)) {
     whole = &frame.promise().exchange_;
