@@ -3,6 +3,7 @@
 #include "mpi/p2p/message.h"
 
 #include "mpi/comm/failure.h"
+#include "mpi/p2p/send_now.h"
 
 namespace fulmar::mpi {
 namespace {
@@ -34,6 +35,7 @@ base::Error send_message(Comm& comm, const ConstData& data, int dest, int tag, C
   Transfer transfer;
   transfer.start_send(comm, data, dest, tag, channel, mode);
   comm.device->wait_done(transfer.operation);
+  look_now_and_then(*comm.device);
   if (transfer.operation.outcome.error == base::ErrorClass::success) [[likely]]
     return {};
   return operation_error(comm, transfer.operation);
