@@ -21,6 +21,9 @@ set(apigen_outputs
     ${apigen_out}/include/mpi.h ${apigen_out}/exports.txt ${apigen_out}/api_coverage.inc
     ${apigen_out}/api_coverage.json ${apigen_out}/options.inc ${FULMAR_VERSION_SCRIPT})
 
+# What is ours beside the standard; written by hand.
+configure_file(${CMAKE_SOURCE_DIR}/include/mpi-ext.h ${apigen_out}/include/mpi-ext.h COPYONLY)
+
 add_custom_command(
   OUTPUT ${apigen_out}/apigen.stamp
   BYPRODUCTS ${apigen_outputs} ${FULMAR_GENERATED_SOURCES}

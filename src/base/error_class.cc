@@ -83,8 +83,20 @@ constexpr std::array descriptions{
 };
 static_assert(descriptions.size() == static_cast<std::size_t>(ErrorClass::abi) + 1);
 
+/// From `first_extension` on.
+constexpr std::array extensions{
+    Description{"MPIX_ERR_PROC_FAILED", "a process that the operation needs has failed"},
+    Description{"MPIX_ERR_PROC_FAILED_PENDING",
+                "a process that could match the receive has failed; the receive is still pending"},
+    Description{"MPIX_ERR_REVOKED", "the communicator has been revoked"},
+};
+constexpr auto first_extension = static_cast<std::size_t>(ErrorClass::proc_failed);
+static_assert(first_extension + extensions.size() ==
+              static_cast<std::size_t>(ErrorClass::revoked) + 1);
+
 const Description& describe(ErrorClass error_class) {
   const auto index = static_cast<std::size_t>(static_cast<std::uint32_t>(error_class));
+  if (is_extension(error_class)) return extensions[index - first_extension];
   if (index >= descriptions.size()) {
     return descriptions[static_cast<std::size_t>(ErrorClass::unknown)];
   }

@@ -8,7 +8,7 @@ namespace fulmar::base {
 
 /// The error classes of MPI 5.0 section 9.4 with the values of the standard ABI, so that every
 /// layer can say what went wrong without knowing `mpi.h`. `tests/abi` holds the two lists against
-/// each other.
+/// each other for those; mpi-ext.h has the rest.
 enum class ErrorClass : std::int32_t {
   success = 0,
   buffer = 1,
@@ -73,6 +73,17 @@ enum class ErrorClass : std::int32_t {
   session = 60,
   errhandler = 61,
   abi = 62,
+
+  // Ours, of mpi-ext.h: above all classes that the standard may add, below MPI_ERR_LASTCODE (16383).
+  // The low bytes differ from 0, so that an exit status made of one is never that of success.
+  proc_failed = 0x3f01,
+  proc_failed_pending = 0x3f02,
+  revoked = 0x3f03,
 };
+
+/// Whether it is a class of ours, which the standard does not know.
+[[nodiscard]] constexpr bool is_extension(ErrorClass error_class) noexcept {
+  return error_class >= ErrorClass::proc_failed && error_class <= ErrorClass::revoked;
+}
 
 }  // namespace fulmar::base

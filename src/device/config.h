@@ -6,6 +6,7 @@
 
 #include "base/trace.h"
 #include "device/copy_choice.h"
+#include "device/failures.h"
 #include "device/waiting.h"
 
 namespace fulmar::device {
@@ -60,6 +61,7 @@ struct Config {
   bool (*has_left)(const void* owner, std::uint32_t peer) = nullptr;
   void* owner = nullptr;
   WaitObserver observer = {};
+  FailureObserver failures = {};
   /// Where stages of messages are recorded; null: nowhere. With it short messages leave the
   /// straight way (`Device::send_now`), which records nothing. See device/trace.cc.
   base::Trace* trace = nullptr;

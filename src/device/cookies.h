@@ -42,6 +42,13 @@ class CookieTable {
     first_free_ = index;
     --live_;
   }
+  /// Calls f(operation) for each named operation; f may add and remove names.
+  template <class F>
+  void for_each(F&& f) {
+    for (std::size_t index = 0; index < entries_.size(); ++index) {
+      if (entries_[index].operation != nullptr) f(*entries_[index].operation);
+    }
+  }
   [[nodiscard]] std::size_t live() const noexcept { return live_; }
 
  private:

@@ -36,7 +36,7 @@
 /// enabled providers. Peers are process numbers of the job; communicators are unknown here.
 ///
 /// Files: send.cc, receive.cc, cancel.cc, packets.cc (arrivals), rendezvous.cc, remote.cc (long
-/// messages), flow.cc (back-pressure), progress.cc, wait.cc, trace.cc.
+/// messages), flow.cc (back-pressure), peer_failure.cc, progress.cc, wait.cc, trace.cc.
 ///
 /// Thread rule: every member needs the engine's lock. `wait` gives it up while it sleeps.
 namespace fulmar::device {
@@ -59,6 +59,7 @@ class Device {
   [[nodiscard]] base::EngineLock& lock() noexcept { return lock_; }
   [[nodiscard]] MemoryOpener& memory() noexcept { return memory_opener_; }
   [[nodiscard]] Service& service() noexcept { return service_; }
+  [[nodiscard]] Failures& failures() noexcept { return failures_; }
 
   // --- messages
 
@@ -159,7 +160,6 @@ class Device {
   void remove_unattended() noexcept { --unattended_; }
   /// What finalization waits for: all is out but what is queued for who has left for good.
   void drain() noexcept;
-
   using Hook = device::Hook;
   void add_hook(Hook& hook) noexcept;
   void remove_hook(Hook& hook) noexcept { hooks_.remove(hook); }
@@ -372,11 +372,9 @@ class Device {
                    std::uint64_t bytes) noexcept;
   template <class Channel, class Link>
   fabric::Post post_in_place(Channel& channel, Link& link, Operation& send) noexcept;
-
   base::Error copy_piece(Operation& operation, std::uint64_t offset, std::uint64_t bytes) noexcept;
   void activate(Operation& operation) noexcept;
   void deactivate(const Operation& operation) noexcept;
-
   // progress.cc
   [[gnu::noinline]] void flush_networks() noexcept;
   void stir_for_held() noexcept;
@@ -432,6 +430,7 @@ class Device {
 
   // wait.cc
   friend class Service;
+  friend class Failures;
   void lie_down(SleepPlace& place) noexcept;
   void get_up() noexcept;
   void fence_senders() noexcept;
@@ -465,6 +464,7 @@ class Device {
   Operation* active_ = nullptr;       ///< long transfers that move with progress
   Operation* next_active_ = nullptr;  ///< the next one that `advance_active` looks at
   std::vector<Peer*> held_senders_;   ///< told to keep their messages
+  Failures failures_{*this};
   EarlyArrivals early_;
   LeaverWatch leavers_;
   HookChain hooks_;

@@ -66,6 +66,7 @@ unsigned Device::flush_backlog() noexcept {
 
 /// Sends from the queue while there is room. True if nothing is left.
 bool Device::flush(Peer& peer) noexcept {
+  if (peer.failed) return false;
   while (!peer.queue.empty()) {
     Outgoing* item = peer.queue.first;
     if (item->kind == Outgoing::Kind::control) {
@@ -96,6 +97,7 @@ bool Device::flush(Peer& peer) noexcept {
 /// The sender's side of a hold.
 void Device::keep(Operation& operation) noexcept {
   Peer& peer = *operation.peer;
+  if (peer.failed) return failures_.fail(operation, peer.id);
   if (operation.order == 0) operation.order = peer.next_order++;
   operation.kind = Outgoing::Kind::message;
   for (std::size_t i = 0; i < peer.asks.size(); ++i) {
@@ -158,6 +160,7 @@ void Device::announce_early(Peer& peer, Operation& operation) noexcept {
 }
 
 void Device::on_hold(Peer& peer) noexcept {
+  if (peer.failed) return;
   peer.holds = true;
   peer.clear = false;
   peer.asks.clear();
@@ -190,6 +193,7 @@ void Device::on_hold(Peer& peer) noexcept {
 }
 
 void Device::on_release(Peer& peer) noexcept {
+  if (peer.failed) return;
   peer.holds = false;
   peer.asks.clear();
   note(Happening::Kind::may_go, {0, peer.id, 0}, 0);
@@ -227,6 +231,7 @@ void Device::hold_sender(Peer& peer) noexcept {
   if (peer.kept_by_peer) return;
   peer.kept_by_peer = true;
   held_senders_.push_back(&peer);
+  failures_.update_receive_checks();
   ++counters_.holds;
   note(Happening::Kind::told_to_hold, {0, peer.id, 0}, arrivals_.bytes_in_use());
   send_control(peer, PacketKind::hold, {}, {});
@@ -244,6 +249,7 @@ void Device::forget_hold(std::uint32_t rank) noexcept {
   peer->kept_by_peer = false;
   peer->probed.clear();
   std::erase(held_senders_, peer);
+  failures_.update_receive_checks();
 }
 
 void Device::release_senders() noexcept {
@@ -255,6 +261,7 @@ void Device::release_senders() noexcept {
     send_control(*peer, PacketKind::release, {}, {});
   }
   held_senders_.clear();
+  failures_.update_receive_checks();
 }
 
 void Device::ask_senders(const match::Key& key) noexcept {

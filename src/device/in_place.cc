@@ -99,7 +99,7 @@ void Device::sent(std::uint64_t token, fabric::Sent how) noexcept {
   Operation* send = cookies_.find(token);
   if (send == nullptr || !send->is_send || send->in_place == 0) return;
   --send->in_place;
-  if (how == fabric::Sent::lost) send->outcome.error = base::ErrorClass::other;
+  if (how == fabric::Sent::lost) send->outcome.error = base::ErrorClass::proc_failed;
   if (send->in_place == 0 && send->moved == send->length) finish_send(*send);
 }
 

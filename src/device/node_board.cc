@@ -19,42 +19,52 @@ concept ReadsBoards = HasBoards<Channel> && requires(Channel& channel, std::uint
 
 }  // namespace
 
-void NodeBoard::wait_posted(std::size_t end, std::uint64_t round) noexcept {
+bool NodeBoard::wait_posted(std::size_t end, std::uint64_t round) noexcept {
   std::size_t next = 0;
   device_.wait_for_memory(
       [&]() noexcept {
         while (next < end && posted(next, round)) ++next;
-        return next == end;
+        return next == end || failed_;
       },
       {WaitNote::Kind::board, this});
+  return next == end;
 }
 
-void NodeBoard::wait_before(int last) noexcept {
-  wait_posted(static_cast<std::size_t>(last), round_);
+bool NodeBoard::wait_before(int last) noexcept {
+  return wait_posted(static_cast<std::size_t>(last), round_);
 }
 
-void NodeBoard::wait_all() noexcept {
-  wait_posted(members_.size(), round_);
+bool NodeBoard::wait_all() noexcept {
+  if (!wait_posted(members_.size(), round_)) return false;
   seen_all_ = round_;
+  return true;
 }
 
-void NodeBoard::see(std::uint64_t round) noexcept {
-  wait_posted(members_.size(), round);
+bool NodeBoard::see(std::uint64_t round) noexcept {
+  if (failed_ || !wait_posted(members_.size(), round)) return false;
   seen_all_ = std::max(seen_all_, round);
+  return true;
 }
 
-void NodeBoard::free_notice(std::uint64_t round) noexcept {
+bool NodeBoard::free_notice(std::uint64_t round) noexcept {
+  if (failed_) return false;
   const std::uint64_t middle = round - ahead_ / 2;
   for (std::size_t member = 0; member < members_.size(); ++member) {
     if (!posted(member, middle)) return see(round - ahead_ + 1);
   }
   seen_all_ = std::max(seen_all_, middle);  // several rounds need not ask again
+  return true;
 }
 
-void NodeBoard::wait_for(int member) noexcept {
+bool NodeBoard::wait_for(int member) noexcept {
+  bool there = false;
   device_.wait_for_memory(
-      [&]() noexcept { return posted(static_cast<std::size_t>(member), round_); },
+      [&]() noexcept {
+        there = posted(static_cast<std::size_t>(member), round_);
+        return there || failed_;
+      },
       {WaitNote::Kind::board, this});
+  return there;
 }
 
 int NodeBoard::claim(int chunks) noexcept {
@@ -85,11 +95,16 @@ void NodeBoard::finish(int chunk) noexcept {
   wake_sleepers();
 }
 
-void NodeBoard::wait_finished(int chunks) noexcept {
+bool NodeBoard::wait_finished(int chunks) noexcept {
   const std::uint64_t all = round_ << 8 | static_cast<std::uint64_t>(chunks);
+  bool finished = false;
   device_.wait_for_memory(
-      [&]() noexcept { return work().done.load(std::memory_order_acquire) >= all; },
+      [&]() noexcept {
+        finished = work().done.load(std::memory_order_acquire) >= all;
+        return finished || failed_;
+      },
       {WaitNote::Kind::board, this});
+  return finished;
 }
 
 int NodeBoard::owner(int chunk) const noexcept {

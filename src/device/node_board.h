@@ -85,6 +85,14 @@ class NodeBoard {
   [[nodiscard]] std::uint64_t round() const noexcept { return round_; }
   [[nodiscard]] const std::vector<Member>& members() const noexcept { return members_; }
 
+  /// A member has failed: every wait ends, and nothing is posted any more, so that texts which
+  /// others may still read stay as they are.
+  void fail() noexcept {
+    failed_ = true;
+    ahead_ = seen_all_ = 0;  // each post looks for room first, and finds none
+  }
+  [[nodiscard]] bool failed() const noexcept { return failed_; }
+
   // One round is: `post` once, then any of the waits, then `text` of those that were waited for.
 
   /// How long a text is, and all texts of the same call that this member posts.
@@ -98,8 +106,9 @@ class NodeBoard {
   void post() noexcept {
     const std::uint64_t round = round_ + 1;
     end_swap();
-    if (seen_all_ + ahead_ <= round) [[unlikely]]
-      free_notice(round);
+    if (seen_all_ + ahead_ <= round) [[unlikely]] {
+      if (!free_notice(round)) return;
+    }
     wire::Notice& notice = own_.notices[round % depth];
     notice.whole_bytes = 0;
     notice.place = 0;
@@ -126,11 +135,13 @@ class NodeBoard {
     });
   }
 
+  // Each wait says whether what it waited for has come; if not, a member has failed.
+
   /// Until every member has posted this round.
-  void wait_all() noexcept;
+  [[nodiscard]] bool wait_all() noexcept;
   /// Until members 0 to `last` - 1 have.
-  void wait_before(int last) noexcept;
-  void wait_for(int member) noexcept;
+  [[nodiscard]] bool wait_before(int last) noexcept;
+  [[nodiscard]] bool wait_for(int member) noexcept;
 
   /// What a member posted in this round, in memory that it may still write to: never to be trusted.
   /// Aligned to 16 bytes, longer texts to 64.
@@ -166,7 +177,7 @@ class NodeBoard {
   /// The next chunk of `chunks` that nobody has taken; -1 if there is none.
   [[nodiscard]] int claim(int chunks) noexcept;
   void finish(int chunk) noexcept;
-  void wait_finished(int chunks) noexcept;
+  [[nodiscard]] bool wait_finished(int chunks) noexcept;
   /// Who took a chunk that is finished.
   [[nodiscard]] int owner(int chunk) const noexcept;
 
@@ -194,19 +205,22 @@ class NodeBoard {
   template <class Fill, class Place>
   void post_text(Length length, Fill&& fill, Place&& place) noexcept {
     const std::uint64_t round = round_ + 1;
-    if (seen_all_ + ahead_ <= round) [[unlikely]]
-      see(round - ahead_ / 2);
+    if (seen_all_ + ahead_ <= round) [[unlikely]] {
+      if (!see(round - ahead_ / 2)) return;
+    }
     const Member& self = members_[static_cast<std::size_t>(self_)];
     wire::Notice& notice = own_.notices[round % depth];
-    notice.whole_bytes = told(length.whole_bytes);
     if (length.bytes <= wire::board_short_bytes) {
       notice.place = 0;
       fill(notice.body.data());
     } else {
       const std::uint32_t chosen = place(round);
+      if (failed_) [[unlikely]]
+        return;
       notice.place = chosen;
       fill(memory_at(self, chosen, length.bytes));
     }
+    notice.whole_bytes = told(length.whole_bytes);
     round_ = round;
     publish();
   }
@@ -237,7 +251,7 @@ class NodeBoard {
   std::uint32_t place_for(std::size_t bytes, std::uint64_t round) noexcept {
     TextRing& ring = bytes <= wire::board_body_bytes ? short_texts_ : long_texts_;
     return ring.place(static_cast<std::uint32_t>(bytes), round, seen_all_,
-                      [this](std::uint64_t until) noexcept { see(until); });
+                      [this](std::uint64_t until) noexcept { (void)see(until); });
   }
   [[nodiscard]] bool posted(std::size_t member, std::uint64_t round) const noexcept {
     return members_[member].board->notices[round % depth].round.load(std::memory_order_acquire) >=
@@ -260,11 +274,11 @@ class NodeBoard {
     }
   }
   [[gnu::cold]] void wake(std::uint32_t number) noexcept;
-  /// Until all have posted `round`, at most the own one.
-  [[gnu::noinline]] void see(std::uint64_t round) noexcept;
-  /// Until all are done with the notice that `round` will use.
-  [[gnu::noinline]] void free_notice(std::uint64_t round) noexcept;
-  void wait_posted(std::size_t end, std::uint64_t round) noexcept;
+  /// Until all have posted `round`, at most the own one. False: a member has failed.
+  [[gnu::noinline]] bool see(std::uint64_t round) noexcept;
+  /// Until all are done with the notice that `round` will use. False: a member has failed.
+  [[gnu::noinline]] bool free_notice(std::uint64_t round) noexcept;
+  bool wait_posted(std::size_t end, std::uint64_t round) noexcept;
 
   Device& device_;
   std::vector<Member> members_;
@@ -275,6 +289,7 @@ class NodeBoard {
   std::uint64_t round_;
   std::uint64_t ahead_;     ///< how many rounds this member may be ahead of another
   std::uint64_t seen_all_;  ///< the last round in which every member was seen
+  bool failed_ = false;
   TextSwap swap_;
   TextRing short_texts_;
   TextRing long_texts_;

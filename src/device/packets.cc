@@ -19,8 +19,11 @@ void Device::slow_packet(std::uint32_t peer_id, const wire::Envelope& envelope,
                          const fabric::Body& whole) noexcept {
   const match::Key key{envelope.context, peer_id, envelope.tag};
   switch (envelope.kind) {
-    case PacketKind::eager:
-      return unmatched(key, envelope, whole.bytes());
+    case PacketKind::eager: {
+      const std::span<const std::byte> message = whole.bytes();
+      if (!whole.torn()) unmatched(key, envelope, message);
+      return;
+    }
     case PacketKind::eager_sync:
       return on_eager_sync(key, envelope, whole);
     case PacketKind::rts:
@@ -59,6 +62,8 @@ void Device::slow_packet(std::uint32_t peer_id, const wire::Envelope& envelope,
       return on_cancel(peer, body);
     case PacketKind::cancel_reply:
       return on_cancel_reply(peer, body);
+    case PacketKind::peer_failed:
+      return failures_.on_report(peer, body);
     default:
       ++counters_.malformed;
   }
@@ -104,7 +109,11 @@ void Device::on_eager_sync(const match::Key& key, const wire::Envelope& envelope
       decoded<wire::SyncBody>(body.part(0, std::min(body.size(), sizeof(wire::SyncBody))));
   if (!prefix) return;
   match::Posted* posted = matcher_.take_posted(key);
-  if (posted == nullptr) return unmatched(key, envelope, body.bytes());
+  if (posted == nullptr) {
+    const std::span<const std::byte> message = body.bytes();
+    if (!body.torn()) unmatched(key, envelope, message);
+    return;
+  }
   Operation& receive = *operation_of(posted);
   receive_bytes(receive, key, body, sizeof *prefix);
   const wire::CookieBody answer{prefix->send};
@@ -134,6 +143,7 @@ void Device::on_announcement(const match::Key& key, std::span<const std::byte> b
     return;
   }
   Peer& peer = connect(key.peer);
+  if (peer.failed) return;  // its bytes cannot be had
   std::erase_if(peer.probed, [&](const Ask& probe) { return probe.key.accepts(key); });
   const bool early = (rts->flags & wire::rts_early) != 0;
   if (early) match_early();  // what came before goes first

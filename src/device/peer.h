@@ -72,8 +72,10 @@ struct Peer {
   /// A short send may go straight to the channel: nothing is queued or kept, and no network may
   /// hold it back after a blocking call.
   bool clear = true;
-  bool kept_by_peer = false;   ///< we told it to hold its messages
-  bool holds = false;          ///< it told us to keep ours
+  bool kept_by_peer = false;  ///< we told it to hold its messages
+  /// It told us to keep our messages, or it has failed: no message goes straight to the channel.
+  bool holds = false;
+  bool failed = false;         ///< see device/peer_failure.cc
   bool in_backlog = false;     ///< listed in Device::backlog_
   bool has_cancelled = false;  ///< a send to it was cancelled
   OutgoingQueue queue;         ///< no room in the channel

@@ -87,6 +87,7 @@ void Device::stir_for_held() noexcept {
 }
 
 void Device::balance() noexcept {
+  (void)failures_.look();
   if (transfers_.live() != 0) fail_lost_transfers();
   rails_.for_each_with_links([](auto& channel, auto& links) {
     if constexpr (Balances<std::remove_cvref_t<decltype(channel)>>) channel.balance(links);

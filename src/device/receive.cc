@@ -22,8 +22,8 @@ void Device::start_receive(Operation& operation) noexcept {
     return;
   }
   matcher_.post(operation.posted);
-  if (!held_senders_.empty()) [[unlikely]]
-    ask_senders(operation.key());
+  if (failures_.checks_receives()) [[unlikely]]
+    failures_.check_posted(operation);
 }
 
 Arrival* Device::find_arrival(const match::Key& key) noexcept {
@@ -110,6 +110,8 @@ void Device::receive_bytes(Operation& operation, const match::Key& key, const fa
                            std::uint64_t skip) noexcept {
   settle_length(operation, key, body.size() - skip);
   copy_body(operation.buffer, 0, body, skip, operation.length);
+  if (body.torn()) [[unlikely]]
+    operation.outcome.error = base::ErrorClass::proc_failed;
 }
 
 /// Fills in what the receive will tell of a message of `length` bytes; truncation is an error of

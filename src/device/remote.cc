@@ -351,8 +351,9 @@ bool Device::withdraw_fin(const Operation& send) noexcept {
 void Device::retreat(Operation& operation) noexcept {
   const bool fin_is_out = operation.is_send && operation.moved == operation.length;
   close_memory(operation);
-  if (fin_is_out || !can_move_remotely(*operation.peer)) {
-    operation.outcome.error = base::ErrorClass::other;
+  const bool lost = operation.peer->failed || !can_move_remotely(*operation.peer);
+  if (fin_is_out || lost) {
+    operation.outcome.error = lost ? base::ErrorClass::proc_failed : base::ErrorClass::other;
     return operation.is_send ? finish_send(operation) : finish(operation);
   }
   if (!operation.is_send) {
@@ -372,7 +373,7 @@ void Device::fail_lost_transfers() noexcept {
     const bool waits_for_peer =
         operation.is_send ? operation.stage == Stage::announced : operation.stage == Stage::putting;
     if (!waits_for_peer || can_move_remotely(*operation.peer)) return;
-    operation.outcome.error = base::ErrorClass::other;
+    operation.outcome.error = base::ErrorClass::proc_failed;
     if (operation.is_send) return finish_send(operation);
     finish_put(operation);
   });

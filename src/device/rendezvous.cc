@@ -62,6 +62,7 @@ void Device::start_rendezvous(Operation& receive, Peer& peer, const Announced& m
   receive.moved = 0;
   receive.inlined = message.inlined;
   receive.way = LongCopy::automatic;
+  if (peer.failed) return failures_.fail(receive, peer.id);
   if (receive.length <= message.inlined) return finish_rendezvous(receive);
   if ((message.flags & (wire::rts_open | wire::rts_puts)) != 0 && start_remote(receive, message)) {
     return;
@@ -209,6 +210,7 @@ void Device::on_data(Peer& peer, const fabric::Body& body) noexcept {
     return;
   }
   copy_body(receive->buffer, data->offset, body, sizeof *data, bytes);
+  if (body.torn()) return;
   add_streamed(*receive, bytes);
 }
 
@@ -239,7 +241,7 @@ unsigned Device::advance_active() noexcept {
     next_active_ = at->next_active;
     const Peer* peer = at->peer;
     const bool is_send = at->is_send;
-    if (busy[is_send ? 1 : 0] != peer) {
+    if (busy[is_send ? 1 : 0] != peer && !peer->failed) {
       const bool fills_way = is_send && at->stage == Stage::streaming;
       bool lies_there = false;
       const unsigned step = advance(*at, lies_there);

@@ -203,6 +203,7 @@ Post Device::put(Peer& peer, const wire::Envelope& envelope,
 
 void Device::send_control(Peer& peer, PacketKind kind, const match::Key& key,
                           std::span<const std::byte> body) noexcept {
+  if (peer.failed) return;
   const wire::Envelope envelope{kind, 0, key.context, key.tag,
                                 static_cast<std::uint32_t>(body.size())};
   if (peer.queue.empty() && put(peer, envelope, body) == Post::done) return;

@@ -23,13 +23,15 @@ constexpr Names taken = {
     "take packet",     "take eager",       "take eager_sync", "take sync_ack", "take rts",
     "take cts_shared", "take cts_stream",  "take data",       "take fin",      "take hold",
     "take release",    "take ask",         "take settled",    "take cancel",   "take cancel_reply",
-    "take ring_close", "take ring_revoke", "take cts_put",    "take no_put"};
+    "take ring_close", "take ring_revoke", "take cts_put",    "take no_put",   "take pipe_card",
+    "take peer_failed"};
 
 constexpr Names given = {
     "post packet",     "post eager",       "post eager_sync", "post sync_ack", "post rts",
     "post cts_shared", "post cts_stream",  "post data",       "post fin",      "post hold",
     "post release",    "post ask",         "post settled",    "post cancel",   "post cancel_reply",
-    "post ring_close", "post ring_revoke", "post cts_put",    "post no_put"};
+    "post ring_close", "post ring_revoke", "post cts_put",    "post no_put",   "post pipe_card",
+    "post peer_failed"};
 
 const char* name_in(const Names& names, wire::PacketKind kind) noexcept {
   const auto index = static_cast<std::size_t>(kind);

@@ -81,6 +81,7 @@ void Device::get_up() noexcept {
 
 /// True if something moved.
 bool Device::sleep(WaitNote what, std::uint32_t quiet_sleeps) noexcept {
+  if (failures_.look()) return true;
   if (config_.wait_style == WaitStyle::poll) {
     if (config_.observer.quiet != nullptr) tell_quiet(what, quiet_sleeps);
     return false;
@@ -188,9 +189,9 @@ void Device::wait_with_threads(bool (*finished)(void*) noexcept, void* argument,
     base::futex_wait(self.signal, 0, base::FutexScope::process,
                      is_served ? SleepPlace::first_ns : -1);
     lock_.resume(depth);
-    if (is_served && self.signal.load(std::memory_order_relaxed) == 0 &&
-        config_.observer.quiet != nullptr) {
-      tell_quiet(note, ++quiet_sleeps);
+    if (is_served && self.signal.load(std::memory_order_relaxed) == 0) {
+      if (config_.observer.quiet != nullptr) tell_quiet(note, ++quiet_sleeps);
+      (void)failures_.look();
     }
     self.signal.store(0, std::memory_order_relaxed);
   }

@@ -32,7 +32,7 @@ class Body {
   Body() = default;
   Body(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
   /// `filled` will reach begin + n when the first n bytes are there. Once `gone` (may be null) is
-  /// not 0 the sender has ended in the middle: nobody waits any more, and the job is ending too.
+  /// not 0 the sender has ended in the middle: nobody waits any more, and the body is `torn`.
   Body(std::span<const std::byte> bytes, const std::atomic<std::uint64_t>& filled,
        std::uint64_t begin, const std::atomic<std::uint32_t>* gone) noexcept
       : bytes_(bytes), filled_(&filled), begin_(begin), gone_(gone) {}
@@ -43,9 +43,7 @@ class Body {
   /// Returns when the first `count` bytes are there: soon, because the sender is copying them.
   void await(std::size_t count) const noexcept {
     if (filled_ == nullptr) return;
-    while (static_cast<std::int64_t>(filled_->load(std::memory_order_acquire) - begin_) <
-               static_cast<std::int64_t>(count) &&
-           !sender_gone()) {
+    while (!is_filled(count) && !sender_gone()) {
       rest();
     }
   }
@@ -53,6 +51,11 @@ class Body {
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
     await(bytes_.size());
     return bytes_;
+  }
+  /// After a wait: the sender has ended before all bytes were there.
+  [[nodiscard]] bool torn() const noexcept {
+    return filled_ != nullptr && !is_filled(bytes_.size()) && sender_gone() &&
+           !is_filled(bytes_.size());
   }
   /// A part; waits for it.
   [[nodiscard]] std::span<const std::byte> part(std::size_t offset,
@@ -62,6 +65,10 @@ class Body {
   }
 
  private:
+  [[nodiscard]] bool is_filled(std::size_t count) const noexcept {
+    return static_cast<std::int64_t>(filled_->load(std::memory_order_acquire) - begin_) >=
+           static_cast<std::int64_t>(count);
+  }
   [[nodiscard]] bool sender_gone() const noexcept {
     return gone_ != nullptr && gone_->load(std::memory_order_relaxed) != 0;
   }

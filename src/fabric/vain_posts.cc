@@ -13,14 +13,14 @@ bool VainPosts::exhaust(std::uint64_t now_ns, std::uint64_t patience_ns) noexcep
 
 base::Error left_error(std::uint32_t peer, const char* why) {
   return base::failure(
-      base::ErrorClass::proc_aborted,
+      base::ErrorClass::other,
       "rank %u has left the job (MPI_Finalize or the end of its last session), but "
       "a message is sent to it: %s",
       peer, why);
 }
 
 base::Error unmet_error(const char* why) {
-  return base::failure(base::ErrorClass::proc_aborted, "%s; it may have left MPI", why);
+  return base::failure(base::ErrorClass::other, "%s; it may have left MPI", why);
 }
 
 }  // namespace fulmar::fabric

@@ -172,6 +172,9 @@ class Library {
   /// Memory that the objects of all kinds take.
   [[nodiscard]] std::size_t object_bytes() const noexcept;
 
+  /// All communicators that exist, in no order.
+  std::vector<Comm*> comms;
+
   base::EngineLock lock;
 
   /// What a Fortran layer said of its compiler (MPI_Abi_set_fortran_info); nullptr: nothing yet.

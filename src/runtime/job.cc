@@ -298,8 +298,7 @@ fabric::Shm::Config Job::shm_config() {
   config.areas = view_.areas;
   config.area_bytes = view_.area_bytes;
   config.token = random_word();
-  for (auto& record : view_.records)
-    config.processes.push_back({&record.pid, &view_.header->abort});
+  for (auto& record : view_.records) config.processes.push_back({&record.pid, &record.gone});
   return config;
 }
 

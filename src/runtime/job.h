@@ -91,13 +91,20 @@ class Job {
   /// is what a launcher sees, and a job of one has no other process.
   void abort(int code, int status, const char* text) noexcept;
 
-  /// A rank of this node that has died inside MPI, and its process number; see neighbours.h.
-  /// Nothing under mpiexec, which ends the job then.
+  /// A rank of this node that has died inside MPI and is not marked as failed, and its process
+  /// number; see neighbours.h. Nothing under mpiexec, which marks it.
   struct Death {
     std::uint32_t rank = 0;
     std::int32_t pid = 0;
   };
   [[nodiscard]] std::optional<Death> find_death() const noexcept;
+  /// Says to all ranks of this node that one of them has failed.
+  void mark_failed(std::uint32_t rank) noexcept;
+  /// Ranks of this node that are marked as failed, by mpiexec or by `mark_failed`: how many there
+  /// are, whether it is one, and all.
+  [[nodiscard]] std::uint32_t failed_ranks() const noexcept;
+  [[nodiscard]] bool has_failed(std::uint32_t rank) const noexcept;
+  [[nodiscard]] std::vector<Death> deaths() const;
 
   /// MPI_Finalize is over: before the state `finalized`.
   void close_world() noexcept;

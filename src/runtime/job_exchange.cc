@@ -107,6 +107,32 @@ std::optional<Job::Death> Job::find_death() const noexcept {
   return Death{node_ranks_[*dead], view_.records[*dead].pid.load(std::memory_order_relaxed)};
 }
 
+void Job::mark_failed(std::uint32_t rank) noexcept {
+  const wire::RankRecord* record = record_of(rank);
+  if (record == nullptr) return;
+  (void)wire::mark_failed(*view_.header,
+                          view_.records[static_cast<std::size_t>(record - view_.records.data())]);
+}
+
+std::uint32_t Job::failed_ranks() const noexcept {
+  return view_.header == nullptr ? 0 : view_.header->failed_ranks.load(std::memory_order_acquire);
+}
+
+bool Job::has_failed(std::uint32_t rank) const noexcept {
+  const wire::RankRecord* record = record_of(rank);
+  return record != nullptr && record->gone.load(std::memory_order_acquire) ==
+                                  static_cast<std::uint32_t>(wire::RankGone::failed);
+}
+
+std::vector<Job::Death> Job::deaths() const {
+  std::vector<Death> found;
+  for (const std::uint32_t rank : node_ranks_) {
+    if (!has_failed(rank)) continue;
+    found.push_back({rank, record_of(rank)->pid.load(std::memory_order_relaxed)});
+  }
+  return found;
+}
+
 void Job::abort(int code, int status, const char* text) noexcept {
   if (!view_.records.empty()) {
     view_.records[local_index_].abort_code.store(code, std::memory_order_release);
@@ -114,8 +140,7 @@ void Job::abort(int code, int status, const char* text) noexcept {
   set_state(wire::RankState::aborted);  // from now on mpiexec may read the code
   if (bootstrap_ != nullptr) {
     if (view_.header != nullptr) {  // else the ranks of the node have not met yet
-      view_.header->abort.store(static_cast<std::uint32_t>(wire::JobAbort::ending),
-                                std::memory_order_release);
+      wire::mark_end(*view_.header, view_.records);
     }
     // The threads of a PMIx library are not in a forked process: it would wait for them.
     const bool can_tell = ::getpid() == owner_pid_ || launcher_ == bootstrap::Launcher::pmi1;

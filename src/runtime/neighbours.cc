@@ -11,7 +11,8 @@ namespace {
 
 bool is_inside(const wire::RankRecord& record) noexcept {
   const auto state = static_cast<wire::RankState>(record.state.load(std::memory_order_acquire));
-  return state == wire::RankState::started || state == wire::RankState::initialised;
+  return record.gone.load(std::memory_order_relaxed) == 0 &&
+         (state == wire::RankState::started || state == wire::RankState::initialised);
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include "fabric/bundle/pairs.h"
 #include "fabric/ofi/open.h"
 #include "fabric/verbs_over_tcp.h"
-#include "runtime/abort.h"
 #include "runtime/study.h"
 #include "wire/bundle_address.h"
 #include "wire/ofi_address.h"
@@ -396,11 +395,8 @@ void Networks::left(void* self, std::uint32_t rank) {
   static_cast<Networks*>(self)->device_->forget_hold(rank);
 }
 
-/// Whoever waits for a message of that rank would wait for ever: the job ends.
-void Networks::lost(void* self, std::uint32_t /*rank*/, const Error& why) {
-  Job& job = static_cast<Networks*>(self)->job_;
-  std::fprintf(stderr, "fulmar: rank %u of %u: %s\n", job.rank(), job.size(), why.text().c_str());
-  abort_job(job, 1);
+void Networks::lost(void* self, std::uint32_t rank, const Error& why) {
+  static_cast<Networks*>(self)->failures_.lost(rank, why);
 }
 
 void Networks::report(void* self, const char* line) {

@@ -21,6 +21,7 @@
 #include "fabric/studied.h"
 #include "fabric/tcp/tcp.h"
 #include "fabric/verbs/verbs.h"
+#include "runtime/failures.h"
 #include "runtime/job.h"
 #include "runtime/options.h"
 #include "runtime/rail_choice.h"
@@ -42,7 +43,8 @@ namespace fulmar::runtime {
 /// Thread rule: the lock of the library.
 class Networks {
  public:
-  explicit Networks(Job& job) noexcept : job_(job) {}
+  /// All outlive this.
+  Networks(Job& job, FailureMonitor& failures) noexcept : job_(job), failures_(failures) {}
   Networks(const Networks&) = delete;
   Networks& operator=(const Networks&) = delete;
 
@@ -104,10 +106,11 @@ class Networks {
   [[nodiscard]] const char* network() const noexcept;
   static base::Result<std::vector<std::byte>> find(void* self, std::uint32_t rank);
   static void left(void* self, std::uint32_t rank);
-  [[noreturn]] static void lost(void* self, std::uint32_t rank, const base::Error& why);
+  static void lost(void* self, std::uint32_t rank, const base::Error& why);
   static void report(void* self, const char* line);
 
   Job& job_;
+  FailureMonitor& failures_;
   device::Device* device_ = nullptr;  ///< that is served
   std::unique_ptr<fabric::Shm> shm_;
   /// Where shared memory, or memory that verbs writes to, is given to a design of the study.

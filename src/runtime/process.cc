@@ -13,7 +13,6 @@
 #include <mutex>
 #include <string>
 
-#include "base/clock.h"
 #include "channel/mapped_channel.inl"
 #include "runtime/abort.h"
 #include "runtime/effects.h"
@@ -113,7 +112,7 @@ base::Error Process::start() {
   }
   complaints_.clear();
   tracing_ = Tracing::from(options);
-  networks_ = std::make_unique<Networks>(job_);
+  networks_ = std::make_unique<Networks>(job_, failures_);
   if (const base::Error error = networks_->open(options); error.failed()) return error;
   if (const base::Error error = start_device(); error.failed()) return error;
   library_.device = device_.get();
@@ -138,6 +137,7 @@ base::Error Process::start_device() {
     return own.job_.has_left(peer);
   };
   config.owner = this;
+  config.failures = failures_.observer();
   config.trace = tracing_ == nullptr ? nullptr : &tracing_->trace();
   if (!job_.singleton()) {
     reporter_ = std::make_unique<WaitReporter>(library_, job_.wait_record());
@@ -178,23 +178,10 @@ base::Error Process::choose_duty() {
   return {};
 }
 
-/// Not every launcher ends a job when one of its ranks has died. Over a network the others see a
-/// connection end; on this node nothing ends, so who waits for long looks.
 void Process::on_quiet_wait(const device::QuietWait& wait) noexcept {
-  constexpr std::uint64_t look_interval_ns = 1'000'000'000;
   device::QuietWait told = wait;
   told.many_threads = has_threads();
   end_if_missing(told, reporter_->write(told));
-  const std::uint64_t now = base::now_ns();
-  if (now < next_look_ns_) return;
-  next_look_ns_ = now + look_interval_ns;
-  const auto death = job_.find_death();
-  if (!death) return;
-  std::fprintf(stderr,
-               "fulmar: rank %u of %u: lost rank %u on this node (process %d): the process has "
-               "ended, or was killed\n",
-               job_.rank(), job_.size(), death->rank, death->pid);
-  abort_job(job_, 1);
 }
 
 /// A forked process has one thread. If another one of the rank held the lock at that moment, it
@@ -246,6 +233,7 @@ base::Error Process::enter(int thread_level) {
   }
   unlock_in_children();
   if (users_++ == 0) {
+    if (job_.launcher() == bootstrap::Launcher::pmi1) kept_signal_.ignore();
     library_.world = world_.get();
     thread_level_ = thread_level;
     library_.trace.store(tracing_ == nullptr ? nullptr : &tracing_->trace(),
@@ -303,6 +291,7 @@ void Process::leave() {
     if (world_state == WorldState::closed) job_.close_world();
     job_.set_state(wire::RankState::finalized);
     leave_job();
+    kept_signal_.restore();
   }
   library_.lock.set_enabled(true);
 }

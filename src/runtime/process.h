@@ -21,7 +21,9 @@
 #include "mpi/library.h"
 #include "mpi/op/op.h"
 #include "mpi/tool/tool.h"
+#include "runtime/failures.h"
 #include "runtime/job.h"
+#include "runtime/kept_signal.h"
 #include "runtime/networks.h"
 #include "runtime/options.h"
 #include "runtime/progress_thread.h"
@@ -103,6 +105,7 @@ class Process {
   mpi::PredefinedDatatypes datatypes_;
   mpi::PredefinedOps ops_;
   Job job_;
+  FailureMonitor failures_{job_, library_};
   std::unique_ptr<Options> options_;     ///< see options()
   std::vector<std::string> complaints_;  ///< of the environment, until they are printed
   std::unique_ptr<Networks> networks_;
@@ -115,7 +118,7 @@ class Process {
   mpi::Tool tool_;
   int users_ = 0;
   int thread_level_ = 0;
-  std::uint64_t next_look_ns_ = 0;  ///< for ranks of this node that have died
+  KeptSignal kept_signal_;
   bool leaves_at_exit_ = false;
 };
 

@@ -32,7 +32,8 @@ enum class PacketKind : std::uint8_t {
   cts_put = 17,       ///< PutBody: the receiver's memory is open, put the bytes there
   no_put = 18,        ///< CookieBody: the sender cannot do that, or not to the end
   pipe_card = 19,     ///< PipeCard: where a pipe lies; for the channel itself (wire/pipe.h)
-  last = pipe_card,
+  peer_failed = 20,   ///< FailureBody: a process of the job has failed
+  last = peer_failed,
 };
 
 /// Envelope of a packet: what matching needs, plus kind and length. The sender's process is implied

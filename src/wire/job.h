@@ -63,6 +63,13 @@ enum class JobAbort : std::uint32_t {
   ending = 1,  ///< mpiexec is tearing the job down: whoever waits inside MPI should leave
 };
 
+/// RankRecord::gone.
+enum class RankGone : std::uint32_t {
+  no = 0,
+  failed = 1,  ///< the process has ended without leaving MPI, or without ever entering it
+  job_ends = 2,
+};
+
 /// JobHeader::flags.
 inline constexpr std::uint32_t job_flag_oversubscribed = 1;  ///< more ranks than usable cores
 
@@ -85,7 +92,10 @@ struct JobHeader {
   std::uint64_t area_bytes;      ///< of one area; a multiple of area_granule
   std::array<std::uint64_t, 2> spare0;
   alignas(64) std::atomic<std::uint32_t> abort;  ///< JobAbort; futex
-  std::array<std::uint32_t, 15> spare1;
+  /// How many ranks of this node are `RankGone::failed`: raised after the rank's word. Who waits
+  /// inside MPI looks at it now and then.
+  std::atomic<std::uint32_t> failed_ranks;
+  std::array<std::uint32_t, 14> spare1;
   /// The start barrier: ranks count up `barrier_arrived`; the last one puts it back to 0, adds 1 to
   /// `barrier_round` and wakes those who wait on that word. Who waits also looks at `abort`:
   /// mpiexec wakes both words when the job ends.
@@ -120,7 +130,10 @@ struct alignas(64) RankRecord {
   /// 1: a process has taken this place, by MPI_Init or MPI_Session_init. Set once, by an atomic
   /// exchange, so of two processes that try at the same time one is refused.
   std::atomic<std::uint32_t> taken;
-  std::array<std::uint32_t, 6> spare0;
+  /// RankGone: written by mpiexec, or under another launcher by the rank of this node that notices
+  /// first. Nobody waits for a rank for which it is not 0.
+  std::atomic<std::uint32_t> gone;
+  std::array<std::uint32_t, 5> spare0;
   /// Bit c of word c / 64 is processor c, for the first 512 processors. All zero: not bound.
   alignas(64) std::array<std::uint64_t, 8> core_mask;
   WaitRecord wait;
@@ -153,6 +166,7 @@ static_assert(sizeof(RankRecord) == 1728);
 static_assert(offsetof(RankRecord, state) == 4 && offsetof(RankRecord, abort_code) == 8);
 static_assert(offsetof(RankRecord, appnum) == 12 && offsetof(RankRecord, first_core) == 16);
 static_assert(offsetof(RankRecord, core_count) == 20 && offsetof(RankRecord, core_mask) == 64);
+static_assert(offsetof(JobHeader, failed_ranks) == 132 && offsetof(RankRecord, gone) == 40);
 static_assert(offsetof(RankRecord, pid_space) == 24 && offsetof(RankRecord, world_closed) == 32);
 static_assert(offsetof(RankRecord, taken) == 36);
 static_assert(offsetof(RankRecord, wait) == 128 && offsetof(RankRecord, address) == 1088);
@@ -196,6 +210,25 @@ struct JobPlan {
   std::int32_t mpiexec_pid = 0;
   std::uint64_t area_bytes = min_area_bytes;
 };
+
+/// Says that a rank has failed, to all that look at its record. True for the first who says so. Wakes
+/// nobody.
+inline bool mark_failed(JobHeader& header, RankRecord& record) noexcept {
+  auto expected = static_cast<std::uint32_t>(RankGone::no);
+  if (!record.gone.compare_exchange_strong(expected, static_cast<std::uint32_t>(RankGone::failed),
+                                           std::memory_order_acq_rel)) {
+    return false;
+  }
+  header.failed_ranks.fetch_add(1, std::memory_order_release);
+  return true;
+}
+/// Says that the job ends.
+inline void mark_end(JobHeader& header, std::span<RankRecord> records) noexcept {
+  header.abort.store(static_cast<std::uint32_t>(JobAbort::ending), std::memory_order_release);
+  for (RankRecord& record : records) {
+    record.gone.store(static_cast<std::uint32_t>(RankGone::job_ends), std::memory_order_release);
+  }
+}
 
 /// The header and records at the start of a segment, checked. Borrowed from the mapping.
 struct JobControl {

@@ -98,6 +98,12 @@ struct CancelBody {
   std::uint32_t reserved;
 };
 
+/// `peer_failed`.
+struct FailureBody {
+  std::uint32_t process;
+  std::uint32_t reserved;
+};
+
 static_assert(sizeof(RtsBody) == 48 && offsetof(RtsBody, key) == 32);
 static_assert(sizeof(PutBody) == 40 && offsetof(PutBody, key) == 32);
 static_assert(sizeof(RtsBody) <= Cell::inline_bytes && sizeof(PutBody) <= Cell::inline_bytes &&

@@ -21,11 +21,11 @@ constexpr bool brings_message(PacketKind kind) noexcept {
   return kind == PacketKind::eager || kind == PacketKind::eager_sync || kind == PacketKind::rts;
 }
 
-/// Whether a packet speaks about messages that may come or are kept: nothing to a process that has
+/// Whether a packet speaks about messages that may come or are kept, or about failures: nothing to a process that has
 /// left the job, which has neither.
 constexpr bool is_about_flow(PacketKind kind) noexcept {
   return kind == PacketKind::hold || kind == PacketKind::release || kind == PacketKind::ask ||
-         kind == PacketKind::settled;
+         kind == PacketKind::settled || kind == PacketKind::peer_failed;
 }
 
 /// Whether a packet asks for a message back, or answers that: nothing to a process that has left

@@ -164,7 +164,12 @@ constexpr NamedClass classes[] = {
     {ErrorClass::session, MPI_ERR_SESSION, "MPI_ERR_SESSION"},
     {ErrorClass::errhandler, MPI_ERR_ERRHANDLER, "MPI_ERR_ERRHANDLER"},
     {ErrorClass::abi, MPI_ERR_ABI, "MPI_ERR_ABI"},
+    {ErrorClass::proc_failed, MPIX_ERR_PROC_FAILED, "MPIX_ERR_PROC_FAILED"},
+    {ErrorClass::proc_failed_pending, MPIX_ERR_PROC_FAILED_PENDING, "MPIX_ERR_PROC_FAILED_PENDING"},
+    {ErrorClass::revoked, MPIX_ERR_REVOKED, "MPIX_ERR_REVOKED"},
 };
+static_assert(MPIX_ERR_PROC_FAILED > MPI_T_ERR_PVAR_NO_ATOMIC &&
+              MPIX_ERR_REVOKED < MPI_ERR_LASTCODE);
 
 TEST(ErrorClasses, equal_those_of_the_header) {
   for (const NamedClass& entry : classes) {

@@ -73,7 +73,7 @@ class Install(unittest.TestCase):
         self.assertEqual(sorted(out.split("\n")), ["", "0 of 2", "1 of 2"])
 
     def test_tree_holds_what_it_promises(self):
-        for path in ("bin/mpiexec", "bin/mpicc", "bin/mpicxx", "bin/mpifort", "include/mpi.h",
+        for path in ("bin/mpiexec", "bin/mpicc", "bin/mpicxx", "bin/mpifort", "include/mpi.h", "include/mpi-ext.h",
                      "include/fulmar/mpi_fortran_handles.h", "include/fulmar/mpi_removed.h", "lib/pkgconfig/fulmar.pc",
                      "lib/pkgconfig/mpi.pc", "share/doc/fulmar/README.md"):
             self.assertTrue((self.prefix / path).exists(), path)

@@ -12,10 +12,11 @@ namespace {
 using wire::PacketKind;
 
 constexpr std::array with_body = {
-    PacketKind::eager_sync, PacketKind::sync_ack, PacketKind::rts,          PacketKind::cts_shared,
-    PacketKind::cts_stream, PacketKind::data,     PacketKind::fin,          PacketKind::ask,
-    PacketKind::settled,    PacketKind::cancel,   PacketKind::cancel_reply, PacketKind::cts_put,
-    PacketKind::no_put,
+    PacketKind::eager_sync, PacketKind::sync_ack,     PacketKind::rts,
+    PacketKind::cts_shared, PacketKind::cts_stream,   PacketKind::data,
+    PacketKind::fin,        PacketKind::ask,          PacketKind::settled,
+    PacketKind::cancel,     PacketKind::cancel_reply, PacketKind::cts_put,
+    PacketKind::no_put,     PacketKind::peer_failed,
 };
 
 /// Every body one byte too short. Expect: counted, no answer, nothing kept.

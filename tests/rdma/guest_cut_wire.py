@@ -21,7 +21,7 @@ from guest_faults import ENDED, NO_ANSWER, PROGRAM, PROMISED_S, START_S, wait_un
 HYDRA = sys.argv.pop(1)
 RSH = guest_faults.SOURCE / "tests" / "support" / "rdmavm-rsh"
 CUT, OTHER = "eth1", "eth0"
-LOST = (r"fulmar: rank {own} of 2: lost rank {other} at 10\.77\.\d\.\d, over verbs on rxe1:1: .*({cause}).*; "
+LOST = (r"fulmar: rank {own} of 2: .*lost rank {other} at 10\.77\.\d\.\d, over verbs on rxe1:1: .*({cause}).*; "
         r"(run fulmar doctor on both hosts|see what it has printed)")
 
 

@@ -29,7 +29,7 @@ PROGRAM, BREAKER = BUILD / "tests" / "fault_peer", BUILD / "tests" / "queue_brea
 PROMISED_S = 13
 START_S = 60
 INTERFACE, DEVICE = "eth0", "rxe0"
-LOST = (r"fulmar: rank {own} of 2: lost rank {other} at 10\.77\.0\.1, over verbs on rxe0:1: .*({cause}).*; "
+LOST = (r"fulmar: rank {own} of 2: .*lost rank {other} at 10\.77\.0\.1, over verbs on rxe0:1: .*({cause}).*; "
         r"(run fulmar doctor on both hosts|see what it has printed)")
 WITHOUT_LOCKED_MEMORY = ("setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock", "sh", "-c")
 NO_ANSWER, FLUSHED, ENDED = "transport retry counter exceeded", "Work Request Flushed Error", "its process has ended"

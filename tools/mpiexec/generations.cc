@@ -73,6 +73,7 @@ base::Error Generations::make(std::uint32_t generation) {
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
     set_state(records[rank],
               ranks_[rank].ended ? wire::RankState::exited : wire::RankState::started);
+    if (ranks_[rank].ended) segment->announce_failure(rank);
   }
   segments_.emplace(generation, std::move(*segment));
   return {};
@@ -97,10 +98,20 @@ void Generations::release_unused() {
 }
 
 void Generations::mark_ended(std::uint32_t rank) {
-  ranks_[rank].ended = true;
+  Rank& own = ranks_[rank];
+  own.ended = true;
   for (auto& [generation, segment] : segments_) {
-    if (generation < ranks_[rank].generation) continue;
-    set_state(segment.records()[rank], wire::RankState::exited);
+    if (generation < own.generation) continue;
+    wire::RankRecord& record = segment.records()[rank];
+    const bool had_left = wire::state_of(record) == wire::RankState::finalized;
+    set_state(record, wire::RankState::exited);
+    if (!had_left) segment.announce_failure(rank);
+  }
+}
+
+void Generations::announce_failure(std::uint32_t rank) const noexcept {
+  for (const auto& [generation, segment] : segments_) {
+    if (generation >= ranks_[rank].generation) segment.announce_failure(rank);
   }
 }
 

@@ -52,8 +52,13 @@ class Generations {
   };
   [[nodiscard]] Answer admit(std::uint32_t rank, pid_t asker);
 
-  /// The process that was started as this rank has ended: nothing joins as this rank any more.
+  /// The process that was started as this rank has ended: nothing joins as this rank any more. If it
+  /// had not left MPI in its present generation, it has failed there; in later ones it is missing,
+  /// which is the same to the others.
   void mark_ended(std::uint32_t rank);
+  /// Tells all that wait inside MPI for this rank, in its present generation or a later one, that it
+  /// does not answer any more.
+  void announce_failure(std::uint32_t rank) const noexcept;
   /// Tells all that wait inside MPI that the job is over.
   void announce_end() const noexcept;
 

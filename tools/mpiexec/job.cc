@@ -207,9 +207,11 @@ class Job {
       return start_code_;
     }
     using OnDeadlock = Supervisor::Limits::OnDeadlock;
+    using OnFailure = Supervisor::Limits::OnFailure;
     return supervisor_.run({options_.timeout_s, options_.deadlock_timeout_s,
                             options_.polled_deadlock_timeout_s,
                             options_.deadlock_abort ? OnDeadlock::end : OnDeadlock::report,
+                            options_.continues ? OnFailure::go_on : OnFailure::end,
                             options_.print_exit_codes});
   }
 

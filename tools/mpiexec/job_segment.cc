@@ -12,6 +12,7 @@
 
 #include "base/futex.h"
 #include "wire/job_file.h"
+#include "wire/shm_area.h"
 
 namespace fulmar::mpiexec {
 
@@ -54,9 +55,30 @@ void JobSegment::discard_areas() const noexcept {
   (void)::fallocate(fd_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, end - offset);
 }
 
+void JobSegment::announce_failure(std::uint32_t index) const noexcept {
+  if (!wire::mark_failed(header(), records()[index])) return;
+  for (std::uint32_t rank = 0; rank < records().size(); ++rank) {
+    if (rank != index) wake(rank);
+  }
+}
+
+/// Ranks that sleep on a socket look within a second.
+void JobSegment::wake(std::uint32_t rank) const noexcept {
+  const std::uint64_t at = header().areas_offset + std::uint64_t{rank} * header().area_bytes;
+  void* area = ::mmap(nullptr, wire::area_granule, PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(),
+                      static_cast<off_t>(at));
+  if (area == MAP_FAILED) return;
+  auto& asleep = static_cast<wire::AreaControl*>(area)->asleep;
+  const auto how = static_cast<wire::Asleep>(asleep.load(std::memory_order_acquire));
+  if (how == wire::Asleep::on_word || how == wire::Asleep::helper_on_word) {
+    asleep.store(0, std::memory_order_release);
+    base::futex_wake(asleep, 1, base::FutexScope::shared);
+  }
+  ::munmap(area, wire::area_granule);
+}
+
 void JobSegment::announce_end() const noexcept {
-  header().abort.store(static_cast<std::uint32_t>(wire::JobAbort::ending),
-                       std::memory_order_release);
+  wire::mark_end(header(), records());
   base::futex_wake(header().abort, INT_MAX, base::FutexScope::shared);
   base::futex_wake(header().barrier_round, INT_MAX, base::FutexScope::shared);
 }

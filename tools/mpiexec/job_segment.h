@@ -12,7 +12,7 @@
 namespace fulmar::mpiexec {
 
 /// The job's memory file and mpiexec's mapping of its first pages (header and records). The data
-/// areas belong to the ranks: mpiexec neither maps nor touches them. Unmaps and closes at the end;
+/// areas belong to the ranks: mpiexec touches nothing of them but the words on which they sleep. Unmaps and closes at the end;
 /// the memory goes when the last rank has gone.
 class JobSegment {
  public:
@@ -33,10 +33,13 @@ class JobSegment {
   /// Gives back the memory of all data areas. Requires that no process uses them any more.
   void discard_areas() const noexcept;
 
+  /// Tells everybody who waits inside MPI that a rank will not answer any more. Wakes those who sleep.
+  void announce_failure(std::uint32_t index) const noexcept;
   /// Tells everybody who waits inside MPI that the job is over.
   void announce_end() const noexcept;
 
  private:
+  void wake(std::uint32_t rank) const noexcept;
   JobSegment(base::UniqueFd fd, std::span<std::byte> mapping) noexcept;
 
   base::UniqueFd fd_;

@@ -117,6 +117,14 @@ Error set_timeout(const OptionTarget& target, Values values) {
 Error set_deadlock_timeout(const OptionTarget& target, Values values) {
   return parse_deadlock_timeout("--deadlock-timeout", values[0], target.options);
 }
+Error set_on_failure(const OptionTarget& target, Values values) {
+  if (values[0] != "abort" && values[0] != "continue") {
+    return failure(ErrorClass::arg, "--on-failure is \"%s\", expected abort or continue",
+                   values[0].c_str());
+  }
+  target.options.continues = values[0] == "continue";
+  return {};
+}
 Error set_deadlock_abort(const OptionTarget& target, Values /*values*/) {
   target.options.deadlock_abort = true;
   return {};
@@ -347,6 +355,10 @@ constexpr std::array rows = {
     OptionRow{"print-all-exitcodes", 0, "", "say at the end how each rank ended", set_exit_codes},
     OptionRow{"timeout", 1, "SECONDS", "end the job after that time, with exit code 124",
               set_timeout},
+    OptionRow{
+        "on-failure", 1, "WHAT",
+        "when a rank fails: abort (the standard) ends the job, continue lets the others go on",
+        set_on_failure},
     OptionRow{"deadlock-timeout", 1, "SECONDS",
               "explain a job that stands still for that time (default 10, 0: never)",
               set_deadlock_timeout},

@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <utility>
 
 #include "base/process_end.h"
 
@@ -52,7 +53,7 @@ bool catches_terminal_stop(pid_t pid) {
 void Supervisor::add_rank(pid_t pid, base::UniqueFd fd, const std::string& program) {
   const auto index = static_cast<std::uint32_t>(ranks_.size());
   (void)parts_.poller.add(fd.get(), EPOLLIN, {SourceKind::rank, index});
-  ranks_.push_back({pid, std::move(fd), &program, 0, {}, {}});
+  ranks_.push_back({pid, std::move(fd), &program, 0, {}, {}, false});
   ++running_;
 }
 
@@ -67,6 +68,7 @@ int Supervisor::run(const Limits& limits) {
   const auto in_ns = [](double seconds) {
     return static_cast<std::int64_t>(seconds * static_cast<double>(ns_per_s));
   };
+  on_failure_ = limits.on_failure;
   if (limits.timeout_s > 0) timeout_ns_ = now_ns() + in_ns(limits.timeout_s);
   if (limits.deadlock_s > 0) {
     deadlock_times_ = {in_ns(limits.deadlock_s), in_ns(limits.polled_deadlock_s)};
@@ -145,24 +147,31 @@ void Supervisor::on_rank(std::uint32_t index) {
   --running_;
   rank.end = end.way == RankEnd::Way::exited ? std::to_string(end.value) : signal_name(end.value);
   const Verdict verdict = judge(end);
-  if (verdict.failed && !ending_) on_failure(index, verdict);
+  if (verdict.failed && !ending_) on_failure(index, verdict, ends_by(end.state));
 }
 
-/// The first failure gives the job its exit code and ends it.
-void Supervisor::on_failure(std::uint32_t index, const Verdict& verdict) {
-  ending_ = true;
-  exit_code_ = verdict.exit_code;
+Supervisor::Ends Supervisor::ends_by(wire::RankState state) const noexcept {
+  const bool goes_on = on_failure_ == Limits::OnFailure::go_on && state != wire::RankState::aborted;
+  return goes_on ? Ends::rank : Ends::job;
+}
+
+/// The first failure gives the job its exit code. It ends the job, unless others are to go on.
+void Supervisor::on_failure(std::uint32_t index, const Verdict& verdict, Ends ends) {
+  ending_ = ending_ || ends == Ends::job;
+  if (exit_code_ == 0) exit_code_ = verdict.exit_code;
   if (interrupted_by_ != 0) {  // it ends because the user said so: nothing to report
     if (killed_ || exit_code_ == 1) exit_code_ = 128 + interrupted_by_;
     return;
   }
-  const Rank& rank = ranks_[index];
+  Rank& rank = ranks_[index];
+  if (std::exchange(rank.reported, true)) return;
   std::string line = "mpiexec: rank " + std::to_string(index) + " of " + std::to_string(size_) +
                      " (" + *rank.program + ", pid " + std::to_string(rank.pid) + ") " +
                      verdict.what;
-  if (running_ > 0) line += "; ending the other ranks";
+  const bool alone = running_ == (rank.fd.valid() ? 1U : 0U);
+  if (!alone) line += ends == Ends::job ? "; ending the other ranks" : "; the other ranks go on";
   parts_.output.say(line);
-  end_job();
+  if (ends == Ends::job) end_job();
 }
 
 /// Asks all ranks to end, and sets the time at which they are killed.
@@ -260,7 +269,7 @@ void Supervisor::notice_aborts() {
     RankEnd end;
     end.state = wire::RankState::aborted;
     end.abort_code = record.abort_code.load(std::memory_order_relaxed);
-    on_failure(index, judge(end));
+    on_failure(index, judge(end), Ends::job);
   }
 }
 
@@ -309,9 +318,12 @@ void Supervisor::report_inner() {
     if (!rank.fd.valid() || rank.inner == 0 || rank.inner_fd.valid()) continue;
     if (record.pid.load(std::memory_order_acquire) != rank.inner) continue;
     if (wire::state_of(record) != wire::RankState::initialised) continue;
-    on_failure(index, {true, 1,
-                       "started process " + std::to_string(rank.inner) +
-                           ", which ended without calling MPI_Finalize"});
+    parts_.generations.announce_failure(index);
+    on_failure(index,
+               {true, 1,
+                "started process " + std::to_string(rank.inner) +
+                    ", which ended without calling MPI_Finalize"},
+               ends_by(wire::RankState::initialised));
   }
 }
 

@@ -29,7 +29,8 @@ inline constexpr int exit_code_timeout = 124;
 inline constexpr int exit_code_deadlock = 125;
 
 /// Watches over the started ranks until the last one has gone: carries their input and output,
-/// forwards signals, ends the job when a rank fails, and leaves nothing behind.
+/// forwards signals, ends the job when a rank fails (or lets the others know), and leaves nothing
+/// behind.
 ///
 ///     running --(failure, timeout)--> ending --(grace over)--> sweep --> no rank left
 ///     running --(SIGINT, TERM, HUP, QUIT)--> interrupted --(grace over, second signal)--> sweep
@@ -57,12 +58,15 @@ class Supervisor {
   /// A rank could not be started: ends those that were. The caller has said why.
   void give_up(int exit_code);
 
-  /// Times after which something is done; 0: never.
+  /// Times after which something is done (0: never), and what is done.
   struct Limits {
     double timeout_s = 0;
     double deadlock_s = 0;         ///< for DeadlockWatch::Times::blocked_ns
     double polled_deadlock_s = 0;  ///< for polled_ns
     enum class OnDeadlock { report, end } on_deadlock = OnDeadlock::report;
+    /// `go_on`: a rank that fails is reported, and its exit code counts; MPI_Abort ends the job all
+    /// the same.
+    enum class OnFailure { end, go_on } on_failure = OnFailure::end;
     bool print_exit_codes = false;  ///< of all ranks, at the end
   };
   /// Returns the exit code of the job when everything is over.
@@ -76,12 +80,15 @@ class Supervisor {
     pid_t inner = 0;          ///< behind a wrapper: the process that called MPI_Init
     base::UniqueFd inner_fd;  ///< none: there is no such process, or it has ended
     std::string end;          ///< "0", or what else became of it
+    bool reported = false;    ///< its failure, while others go on
   };
 
   void step();
   void dispatch(const Source& source);
   void on_rank(std::uint32_t index);
-  void on_failure(std::uint32_t index, const Verdict& verdict);
+  enum class Ends : bool { job, rank };
+  void on_failure(std::uint32_t index, const Verdict& verdict, Ends ends);
+  [[nodiscard]] Ends ends_by(wire::RankState state) const noexcept;
   void on_signals();
   void on_signal(const signalfd_siginfo& info);
   void notice_aborts();
@@ -116,6 +123,7 @@ class Supervisor {
   DeadlockWatch::Times deadlock_times_;
   std::map<std::uint32_t, DeadlockWatch> deadlock_watches_;  ///< by generation
   Limits::OnDeadlock on_deadlock_ = Limits::OnDeadlock::report;
+  Limits::OnFailure on_failure_ = Limits::OnFailure::end;
   std::int64_t inner_ns_ = never_ns;  ///< when a dead process behind a wrapper is reported
 };
 

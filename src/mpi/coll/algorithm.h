@@ -113,6 +113,7 @@ class Algorithm::Promise {
 
  private:
   friend class Algorithm;
+  friend class Exchange;
 
   /// nullptr after noting the error.
   static void* allocate(std::size_t bytes, Exchange& exchange) noexcept;

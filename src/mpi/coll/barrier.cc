@@ -33,8 +33,7 @@ Algorithm Barrier::algorithm(Exchange& exchange) const {
 Error barrier(Comm& comm) {
   if (device::NodeBoard* board = board_for(comm, Family::barrier, 0); board != nullptr) {
     board->post();
-    board->wait_all();
-    return {};
+    return board->wait_all() ? Error{} : failure_of(comm);
   }
   return run_call(comm, next_tag(comm), Barrier{});
 }

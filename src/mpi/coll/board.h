@@ -10,6 +10,7 @@
 #include "mpi/coll/choice.h"
 #include "mpi/coll/schedules.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/failure.h"
 #include "mpi/request/request.h"
 
 /// Typed data on the board of a communicator (device/node_board.h): the way of blocking calls among
@@ -171,6 +172,13 @@ void leave_out(device::NodeBoard& board, const Pieces& pieces) noexcept;
 /// After an error: posts the rounds that are left of so many pieces, together with those of members
 /// 0 to `last` - 1 whose lengths are right.
 void go_on(device::NodeBoard& board, int last, Count expected, Count rounds) noexcept;
+
+/// The result of a call that ends with `error`: texts of this rank that were left out because a member
+/// has failed make it fail, too.
+[[nodiscard]] inline base::Error result_on(const device::NodeBoard& board, const Comm& comm,
+                                           base::Error error = {}) {
+  return board.failed() ? failure_of(comm) : error;
+}
 
 /// Stores what a member posted in this round, `count` bytes, at `from`.
 inline void take_part(const device::NodeBoard& board, int member, const Packed& data, Count from,

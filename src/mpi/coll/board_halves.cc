@@ -102,7 +102,8 @@ class Halves {
 
 }  // namespace
 
-Error allreduce_halves(NodeBoard& board, const Allreduce& call, const Pieces& halves) {
+Error allreduce_halves(NodeBoard& board, const Allreduce& call, const Pieces& halves,
+                       const Comm& comm) {
   Halves work(board, call, halves);
   const Count total = call.receive.count;
   const Count bytes = total * call.receive.type->size;
@@ -115,15 +116,15 @@ Error allreduce_halves(NodeBoard& board, const Allreduce& call, const Pieces& ha
     const auto mine = static_cast<std::size_t>(board.self());
     const auto theirs = 1 - mine;
     work.post_operand(first[theirs], count[theirs]);
-    board.wait_for(other);
+    if (!board.wait_for(other)) return failure_of(comm);
     if (const Error wrong = check_length(board, other, bytes); wrong.failed()) [[unlikely]]
       return wrong;
     work.combine(first[mine], count[mine]);
     work.post_result(first[mine], count[mine]);
-    board.wait_for(other);
+    if (!board.wait_for(other)) return failure_of(comm);
     work.take_result(first[theirs], count[theirs]);
   }
-  return work.error();
+  return result_on(board, comm, work.error());
 }
 
 }  // namespace fulmar::mpi

@@ -24,7 +24,7 @@ constexpr Count kib = 1024;
 void follow(NodeBoard& board, int root, const Pieces& pieces) noexcept {
   for (Count i = 1; i < pieces.count(); ++i) {
     board.post();
-    board.wait_for(root);
+    if (!board.wait_for(root)) return;
   }
 }
 
@@ -63,13 +63,15 @@ void go_on(NodeBoard& board, int last, Count expected, Count rounds) noexcept {
   std::vector<int> others;
   for (int member = 0; member < last; ++member) {
     if (member == board.self()) continue;
-    board.wait_for(member);
+    if (!board.wait_for(member)) return;
     if (board.tells(member, static_cast<std::uint64_t>(expected))) others.push_back(member);
   }
   if (others.empty()) return;
   for (; rounds > 0; --rounds) {
     board.post();
-    for (const int member : others) board.wait_for(member);
+    for (const int member : others) {
+      if (!board.wait_for(member)) return;
+    }
   }
 }
 
@@ -86,7 +88,7 @@ Error bcast_on(NodeBoard& board, const Data& data, int root, const Comm& comm) {
       continue;
     }
     board.post();
-    board.wait_for(root);
+    if (!board.wait_for(root)) return failure_of(comm);
     if (const Error wrong = check_length(board, root, packed.bytes()); wrong.failed())
         [[unlikely]] {
       if (i == 0) follow(board, root, pieces_of(board.whole_bytes_of(root)));
@@ -94,7 +96,7 @@ Error bcast_on(NodeBoard& board, const Data& data, int root, const Comm& comm) {
     }
     take_part(board, root, packed, pieces.begin(i), pieces.length(i));
   }
-  return {};
+  return result_on(board, comm);
 }
 
 Error gather_on(NodeBoard& board, const ConstData& send, const Blocks& receive, int root,
@@ -113,7 +115,7 @@ Error gather_on(NodeBoard& board, const ConstData& send, const Blocks& receive, 
     board.post();
     for (int step = 1; step < comm.size(); ++step) {
       const int member = (root + step) % comm.size();
-      board.wait_for(member);
+      if (!board.wait_for(member)) return failure_of(comm);
       const Error wrong = check_length(board, member, own.bytes());
       if (wrong.failed()) [[unlikely]] {
         go_on(board, board.size(), own.bytes(), pieces.count() - 1 - i);
@@ -122,7 +124,7 @@ Error gather_on(NodeBoard& board, const ConstData& send, const Blocks& receive, 
       take_part(board, member, Packed(receive[member]), pieces.begin(i), pieces.length(i));
     }
   }
-  return error;
+  return result_on(board, comm, error);
 }
 
 Error scatter_on(NodeBoard& board, const Blocks& send, const Data& receive, int root,
@@ -141,7 +143,7 @@ Error scatter_on(NodeBoard& board, const Blocks& send, const Data& receive, int 
     const auto bytes = static_cast<std::size_t>(length * others);
     if (!at_root) {
       board.post();
-      board.wait_for(root);
+      if (!board.wait_for(root)) return failure_of(comm);
       const Error wrong = check_length(board, root, own.bytes());
       if (wrong.failed()) [[unlikely]] {
         if (i == 0) follow(board, root, pieces_of(board.whole_bytes_of(root)));
@@ -159,7 +161,7 @@ Error scatter_on(NodeBoard& board, const Blocks& send, const Data& receive, int 
     });
   }
   if (at_root && !is_in_place(receive.address)) error = copy_data(send.to(root), receive);
-  return error;
+  return result_on(board, comm, error);
 }
 
 Error allgather_on(NodeBoard& board, const ConstData& send, const Blocks& receive,
@@ -181,15 +183,15 @@ Error allgather_on(NodeBoard& board, const ConstData& send, const Blocks& receiv
     for (int step = 1; step < comm.size(); ++step) {
       const int member = (comm.rank + step) % comm.size();
       const Packed block(receive[member]);
-      board.wait_for(member);
+      if (!board.wait_for(member)) return failure_of(comm);
       const Error wrong = check_length(board, member, block.bytes());
       if (wrong.failed()) [[unlikely]]
         return wrong;
       take_part(board, member, block, all.begin(i), piece_of(block.bytes()));
     }
-    board.wait_all();
+    if (!board.wait_all()) return failure_of(comm);
   }
-  return error;
+  return result_on(board, comm, error);
 }
 
 Error alltoall_on(NodeBoard& board, const Blocks& send, const Blocks& receive, const Comm& comm) {
@@ -212,15 +214,16 @@ Error alltoall_on(NodeBoard& board, const Blocks& send, const Blocks& receive, c
     });
     for (int step = 1; step < comm.size(); ++step) {
       const int member = (self + step) % comm.size();
-      board.wait_for(member);
+      if (!board.wait_for(member)) return failure_of(comm);
       const Error wrong = check_length(board, member, block);
       if (wrong.failed()) [[unlikely]]
         return wrong;
       const std::byte* part = board.text(member, bytes) + length * part_of(self, member);
       Packed(receive[member]).write(begin, length, part);
     }
-    board.wait_all();
+    if (!board.wait_all()) return failure_of(comm);
   }
+  if (board.failed()) return failure_of(comm);
   return send.in_place() ? Error{} : copy_data(send.to(self), receive[self]);
 }
 

@@ -51,7 +51,7 @@ Offer offer_of(const NodeBoard& board, int member) noexcept {
 bool all_agree(NodeBoard& board, Count whole, const Offer& own) noexcept {
   board.post(length_of(sizeof own, whole),
              [&](std::byte* to) { std::memcpy(to, &own, sizeof own); });
-  board.wait_all();
+  if (!board.wait_all()) return false;
   for (int member = 0; member < board.size(); ++member) {
     if (board.whole_bytes_of(member) == 0 || offer_of(board, member).reads != 1) return false;
   }
@@ -127,6 +127,7 @@ Error alltoall_read(NodeBoard& board, const Blocks& send, const Blocks& receive,
     return has_read;
   };
   if (!offer_and_read(board, run, given, true, read)) {
+    if (board.failed()) return failure_of(comm);
     return alltoall_on(board, source, receive, comm);
   }
   return send.in_place() ? Error{} : copy_data(send.to(comm.rank), receive[comm.rank]);
@@ -142,6 +143,7 @@ Error scatter_read(NodeBoard& board, const Blocks& send, const Data& receive, in
                        read_block(board, root, own.bytes() * comm.rank, own, comm).ok());
   };
   if (!offer_and_read(board, run, own.bytes(), at_root, read)) {
+    if (board.failed()) return failure_of(comm);
     return scatter_on(board, send, receive, root, comm);
   }
   if (!at_root || is_in_place(receive.address)) return {};

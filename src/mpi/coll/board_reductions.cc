@@ -35,9 +35,10 @@ Pieces cut(const Comm& comm, const NodeBoard& board, Count count, const Datatype
   return {count, std::max<Count>(part_bytes(comm, board, count * size, parts, flow) / size, 1)};
 }
 
-/// The work of one piece of an all-reduce, shared: `result` gets all `count` elements.
-void share_work(NodeBoard& board, PostedOperands& operands, Count count, const Datatype& type,
-                void* result) {
+/// The work of one piece of an all-reduce, shared: `result` gets all `count` elements. False: a member
+/// has failed.
+[[nodiscard]] bool share_work(NodeBoard& board, PostedOperands& operands, Count count,
+                              const Datatype& type, void* result) {
   const auto text = static_cast<std::size_t>(count * type.size);
   const Count wanted = (count * type.size + chunk_bytes - 1) / chunk_bytes;
   const Count chunk = (count - 1) / std::clamp<Count>(wanted, 1, NodeBoard::max_chunks) + 1;
@@ -54,13 +55,14 @@ void share_work(NodeBoard& board, PostedOperands& operands, Count count, const D
       board.finish(i);
     }
   }
-  board.wait_finished(number);
+  if (!board.wait_finished(number)) return false;
   for (int i = 0; i < number; ++i) {
     const int owner = board.owner(i);
     if (owner == board.self()) continue;
     const Data other = data_of(i);
     Packed(other).write(0, bytes_of(other), board.text(owner, text) + chunks.begin(i) * type.size);
   }
+  return true;
 }
 
 /// The own operand of a reduce-scatter where the result does not lie: in place, a copy.
@@ -94,7 +96,7 @@ Error allreduce_on(NodeBoard& board, const Allreduce& call, const Comm& comm) {
   const Packed own(ConstData{call.own(), call.receive.count, &type});
   if (comm.size() == 2 && own.bytes() * 2 > most_repeated_bytes && !crowded(comm)) {
     const Count half = (call.receive.count + 1) / 2;
-    return allreduce_halves(board, call, cut(comm, board, half, type, Flow::every_way));
+    return allreduce_halves(board, call, cut(comm, board, half, type, Flow::every_way), comm);
   }
   const Pieces pieces = cut(comm, board, call.receive.count, type, Flow::every_way);
   PostedOperands operands(board, *call.op, type, pieces.most);
@@ -109,18 +111,18 @@ Error allreduce_on(NodeBoard& board, const Allreduce& call, const Comm& comm) {
     } else {
       post_part(board, own, pieces.begin(i) * type.size, count * type.size);
     }
-    board.wait_all();
+    if (!board.wait_all()) return failure_of(comm);
     const Error wrong = check_lengths(board, comm.size(), own.bytes());
     if (wrong.failed()) [[unlikely]]
       return wrong;
     const bool each = comm.size() == 2 || count * type.size * comm.size() <= most_repeated_bytes;
     if (!each) {
-      share_work(board, operands, count, type, result);
+      if (!share_work(board, operands, count, type, result)) return failure_of(comm);
     } else if (!operands.failed()) {
       operands.combine(0, comm.size(), {count, 0, count}, result);
     }
   }
-  return operands.error();
+  return result_on(board, comm, operands.error());
 }
 
 Error reduce_on(NodeBoard& board, const Reduce& call, const Comm& comm) {
@@ -140,7 +142,7 @@ Error reduce_on(NodeBoard& board, const Reduce& call, const Comm& comm) {
       operands.set_own(shifted(call.send, type.extent * pieces.begin(i)));
     }
     if (!at_root) continue;
-    board.wait_all();
+    if (!board.wait_all()) return failure_of(comm);
     const Error wrong = check_lengths(board, comm.size(), own.bytes());
     if (wrong.failed()) [[unlikely]] {
       go_on(board, comm.size(), own.bytes(), pieces.count() - 1 - i);
@@ -150,7 +152,7 @@ Error reduce_on(NodeBoard& board, const Reduce& call, const Comm& comm) {
     operands.combine(0, comm.size(), {count, 0, count},
                      shifted(call.receive, type.extent * pieces.begin(i)));
   }
-  return at_root ? operands.error() : Error{};
+  return result_on(board, comm, at_root ? operands.error() : Error{});
 }
 
 void leave_reduce(NodeBoard& board, const Reduce& call, const Comm& comm) noexcept {
@@ -181,7 +183,7 @@ Error reduce_scatter_on(NodeBoard& board, const ReduceScatter& call, const Comm&
                  to + stride * part_of(rank, comm.rank) * type.size);
       }
     });
-    board.wait_all();
+    if (!board.wait_all()) return failure_of(comm);
     const Error wrong = check_lengths(board, comm.size(), own.bytes());
     if (wrong.failed()) [[unlikely]]
       return wrong;
@@ -191,7 +193,7 @@ Error reduce_scatter_on(NodeBoard& board, const ReduceScatter& call, const Comm&
     operands.combine(0, comm.size(), {text, 0, count, stride},
                      shifted(call.receive, type.extent * begin));
   }
-  return operands.failed() ? operands.error() : own_parts.error();
+  return result_on(board, comm, operands.failed() ? operands.error() : own_parts.error());
 }
 
 Error scan_on(NodeBoard& board, const Allreduce& call, int end, const Comm& comm) {
@@ -203,7 +205,7 @@ Error scan_on(NodeBoard& board, const Allreduce& call, int end, const Comm& comm
   for (Count i = 0; i < pieces.count(); ++i) {
     const Count count = pieces.length(i);
     post_part(board, own, pieces.begin(i) * type.size, count * type.size);
-    board.wait_before(end);
+    if (!board.wait_before(end)) return failure_of(comm);
     const Error wrong = check_lengths(board, end, own.bytes());
     if (wrong.failed()) [[unlikely]] {
       go_on(board, end, own.bytes(), pieces.count() - 1 - i);
@@ -213,7 +215,7 @@ Error scan_on(NodeBoard& board, const Allreduce& call, int end, const Comm& comm
     operands.combine(0, end, {count, 0, count},
                      shifted(call.receive.address, type.extent * pieces.begin(i)));
   }
-  return operands.error();
+  return result_on(board, comm, operands.error());
 }
 
 }  // namespace fulmar::mpi

@@ -14,7 +14,8 @@ namespace fulmar::mpi {
 base::Error allreduce_on(device::NodeBoard& board, const Allreduce& call, const Comm& comm);
 /// The same between two ranks that have a core each (board_halves.cc). Texts of each rank are cut
 /// like `halves`.
-base::Error allreduce_halves(device::NodeBoard& board, const Allreduce& call, const Pieces& halves);
+base::Error allreduce_halves(device::NodeBoard& board, const Allreduce& call, const Pieces& halves,
+                             const Comm& comm);
 base::Error reduce_on(device::NodeBoard& board, const Reduce& call, const Comm& comm);
 /// A call whose arguments are wrong in this rank; see leave_out.
 void leave_reduce(device::NodeBoard& board, const Reduce& call, const Comm& comm) noexcept;

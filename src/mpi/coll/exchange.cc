@@ -7,6 +7,7 @@
 #include "mpi/coll/node_map.h"
 #include "mpi/coll/schedules.h"
 #include "mpi/coll/scratch.h"
+#include "mpi/comm/failure.h"
 #include "mpi/errhandler/raise.h"
 #include "mpi/request/request.h"
 
@@ -23,6 +24,13 @@ Exchange::Part& part_of(device::Operation& operation) noexcept {
 }
 
 }  // namespace
+
+Exchange::Exchange(Comm& comm, Channel channel, int tag) noexcept
+    : comm_(comm), channel_(channel), tag_(tag) {
+  comm.library->schedules->add(*this);
+}
+
+Exchange::~Exchange() { comm_.library->schedules->remove(*this); }
 
 Way Exchange::choose(Family family, CallFacts facts) const noexcept {
   facts.ranks = size();
@@ -51,6 +59,11 @@ void Exchange::start(Algorithm algorithm, device::Operation& completion) noexcep
   completion_ = &completion;
   completion.stage = device::Stage::queued;
   if (algorithm.is_null()) return comm_.device->complete(completion);
+  if (comm_.failed_process != Comm::none_failed) [[unlikely]] {
+    algorithm.frame().destroy();
+    note(failure_of(comm_));
+    return comm_.device->complete(completion);
+  }
   algorithm.frame().resume();
 }
 
@@ -67,6 +80,56 @@ void Exchange::note_failure(base::Error error) noexcept {
     end_job(*comm_.library, "a collective operation, which other ranks wait for", comm_, error);
   }
   if (result_.ok()) result_ = error;
+}
+
+void Exchange::abandon(base::Error error) noexcept {
+  if (!who_ && !ready_) return;
+  note(error);
+  abandoned_ = true;
+  awaited_ = nullptr;
+  withdraw_messages();
+}
+
+/// Those that are not matched. The others end by themselves: no process gives them up.
+void Exchange::withdraw_messages() noexcept {
+  const auto withdraw = [&](Part& part) {
+    if (part.under_way()) comm_.device->cancel(part.transfer.operation);
+  };
+  withdraw(outgoing_);
+  withdraw(incoming_);
+  for (Transfers* transfers = transfers_; transfers != nullptr; transfers = transfers->outer_) {
+    for (int i = 0; i < transfers->capacity_; ++i) withdraw(transfers->parts_[i]);
+  }
+}
+
+/// The frames of an algorithm that waits go one by one, from the part that waits to the whole. They
+/// hold what messages use, of any Exchange of the call: all have to be done before.
+void Exchange::end_abandoned() noexcept {
+  using Frame = Algorithm::Frame;
+  const auto part_at = [](std::coroutine_handle<> handle) {
+    return handle ? Frame::from_address(handle.address()) : Frame();
+  };
+  if (open_ != 0) {
+    who_ = std::exchange(ready_, nullptr);
+    return withdraw_messages();
+  }
+  Exchange* whole = this;
+  for (Frame frame = part_at(ready_); frame; frame = part_at(frame.promise().whole_)) {
+    whole = &frame.promise().exchange_;
+    if (whole->open_ == 0) continue;
+    whole->who_ = std::exchange(ready_, nullptr);
+    whole->abandoned_ = true;
+    whole->awaited_ = nullptr;
+    whole->note(result_);
+    return whole->withdraw_messages();
+  }
+  whole->note(result_);
+  for (Frame frame = part_at(std::exchange(ready_, nullptr)); frame;) {
+    const Frame outer = part_at(frame.promise().whole_);
+    frame.destroy();  // may end this
+    frame = outer;
+  }
+  Algorithm::Promise::end_run(*whole);
 }
 
 void Exchange::on_done(device::Operation& operation) noexcept {
@@ -128,7 +191,8 @@ Exchange::Wait Exchange::send_receive(const ConstData& data, int dest, const Dat
   return {*this, nullptr};
 }
 
-Transfers::Transfers(Exchange& exchange, int capacity) noexcept : exchange_(exchange) {
+Transfers::Transfers(Exchange& exchange, int capacity) noexcept
+    : exchange_(exchange), outer_(std::exchange(exchange.transfers_, this)) {
   if (capacity <= few) return;
   many_.reset(new (std::nothrow) Exchange::Part[static_cast<std::size_t>(capacity)]);
   if (many_ == nullptr) {

@@ -17,6 +17,8 @@
 /// The messages of collective algorithms; mpi/coll/algorithm.h says how to write one.
 namespace fulmar::mpi {
 
+class Transfers;
+
 /// The tag of the next collective call of `comm`. Every rank takes exactly one in every call of a
 /// kind that may send messages, also where it finds its arguments wrong, so that they agree. Calls
 /// that are under way at the same time differ in their tags.
@@ -60,13 +62,13 @@ class Exchange {
     const Part* part_;
   };
 
-  Exchange(Comm& comm, Channel channel, int tag) noexcept
-      : comm_(comm), channel_(channel), tag_(tag) {}
+  Exchange(Comm& comm, Channel channel, int tag) noexcept;
   /// For a collective call of the user.
   Exchange(Comm& comm, int tag) noexcept : Exchange(comm, Channel::collective, tag) {}
   explicit Exchange(Comm& comm) noexcept : Exchange(comm, next_tag(comm)) {}
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
+  ~Exchange();
 
   [[nodiscard]] Comm& comm() const noexcept { return comm_; }
   [[nodiscard]] int tag() const noexcept { return tag_; }
@@ -126,12 +128,19 @@ class Exchange {
   /// Runs it to its end, which is waited for. Not within an algorithm.
   base::Error run(Algorithm algorithm) noexcept;
 
+  /// A process of the communicator has failed: withdraws the messages that nobody has matched, and
+  /// ends the algorithm with `error`, without running it further, when the others are done. Nothing
+  /// if no algorithm waits here.
+  void abandon(base::Error error) noexcept;
+
  private:
   friend class Transfers;
   friend class Schedules;
   friend class Algorithm::Promise;
 
   [[gnu::cold]] void note_failure(base::Error error) noexcept;
+  void withdraw_messages() noexcept;
+  [[gnu::cold]] void end_abandoned() noexcept;
   static void on_done(device::Operation& operation) noexcept;
   void start_send(Part& part, const ConstData& data, int dest) noexcept;
   void start_receive(Part& part, const Data& data, int source) noexcept;
@@ -153,6 +162,10 @@ class Exchange {
   std::coroutine_handle<> ready_;   ///< waits no more
   Exchange* next_ready_ = nullptr;  ///< in Schedules
   device::Operation* completion_ = nullptr;
+  bool abandoned_ = false;
+  Transfers* transfers_ = nullptr;  ///< the innermost that exist
+  Exchange* previous_ = nullptr;    ///< in Schedules, among all that exist
+  Exchange* following_ = nullptr;
   Part outgoing_;
   Part incoming_;
 };
@@ -165,6 +178,7 @@ class Transfers {
   Transfers(Exchange& exchange, int capacity) noexcept;
   Transfers(const Transfers&) = delete;
   Transfers& operator=(const Transfers&) = delete;
+  ~Transfers() { exchange_.transfers_ = outer_; }
 
   /// Waits for all messages; then there is room for as many again.
   [[nodiscard]] Exchange::Wait wait() noexcept {
@@ -194,9 +208,11 @@ class Transfers {
   }
 
  private:
+  friend class Exchange;
   static constexpr int few = 2;
 
   Exchange& exchange_;
+  Transfers* outer_;  ///< of the same Exchange, made before
   std::unique_ptr<Exchange::Part[]> many_;
   Exchange::Part few_[few];
   Exchange::Part* parts_ = few_;

@@ -21,6 +21,24 @@ void Schedules::make_ready(Exchange& exchange) noexcept {
   last_ = &exchange.next_ready_;
 }
 
+void Schedules::add(Exchange& exchange) noexcept {
+  exchange.following_ = all_;
+  if (all_ != nullptr) all_->previous_ = &exchange;
+  all_ = &exchange;
+}
+
+void Schedules::remove(Exchange& exchange) noexcept {
+  (exchange.previous_ != nullptr ? exchange.previous_->following_ : all_) = exchange.following_;
+  if (exchange.following_ != nullptr) exchange.following_->previous_ = exchange.previous_;
+}
+
+/// Nothing ends before progress resumes what is ready, so the list stays as it is.
+void Schedules::abandon(const Comm& comm, base::Error error) noexcept {
+  for (Exchange* at = all_; at != nullptr; at = at->following_) {
+    if (&at->comm_ == &comm) at->abandon(error);
+  }
+}
+
 /// The first one that may go on, out of the list; nullptr if there is none.
 Exchange* Schedules::take_ready() noexcept {
   const bool all = !device_.service().looks();
@@ -39,7 +57,11 @@ unsigned Schedules::resume_ready(device::Device::Hook& hook) noexcept {
   unsigned resumed = 0;
   // What becomes ready meanwhile is appended; the hook stays until the list is empty.
   while (Exchange* exchange = self.take_ready()) {
-    exchange->ready_.resume();  // may end the Exchange
+    if (exchange->abandoned_) [[unlikely]] {
+      exchange->end_abandoned();
+    } else {
+      exchange->ready_.resume();  // may end the Exchange
+    }
     ++resumed;
   }
   if (self.first_ != nullptr) self.device_.service().need_program();

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "base/error.h"
 #include "device/device.h"
 #include "mpi/coll/choice.h"
 #include "mpi/coll/frame_pool.h"
@@ -12,6 +13,7 @@ namespace fulmar::mpi {
 
 class CollectiveCall;
 class Exchange;
+struct Comm;
 
 /// The collective algorithms of a process that are under way: those whose messages are done and
 /// that go on with the next progress, and the memory of all. Made by `runtime` with the device.
@@ -31,6 +33,12 @@ class Schedules : private device::Device::Hook {
   /// the lock, also inside the device.
   void make_ready(Exchange& exchange) noexcept;
 
+  /// Every Exchange of the process, from its beginning to its end.
+  void add(Exchange& exchange) noexcept;
+  void remove(Exchange& exchange) noexcept;
+  /// Ends the algorithms that are under way on `comm`; see Exchange::abandon.
+  void abandon(const Comm& comm, base::Error error) noexcept;
+
   /// What the non-blocking or persistent call that is being made says of itself, if calls are
   /// compared; who makes the request takes it.
   std::unique_ptr<CollectiveCall> announced;
@@ -47,6 +55,7 @@ class Schedules : private device::Device::Hook {
   FramePool frames_;
   Exchange* first_ = nullptr;
   Exchange** last_ = &first_;
+  Exchange* all_ = nullptr;
 };
 
 }  // namespace fulmar::mpi

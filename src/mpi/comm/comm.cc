@@ -9,13 +9,25 @@
 
 namespace fulmar::mpi {
 
+Comm::Comm(Library& owner) noexcept
+    : ErrorHolder(object_kind), library(&owner), place(owner.comms.size()) {
+  owner.comms.push_back(this);
+}
+
 Comm::~Comm() {
+  library->comms.back()->place = place;
+  library->comms[place] = library->comms.back();
+  library->comms.pop_back();
   if (group != nullptr) library->release(*group);
   if (remote_group != nullptr) library->release(*remote_group);
   if (local_comm != nullptr) library->give_back(*local_comm);
   drop_errhandler(*library, *this);
   if (send_buffer != nullptr) abandon_buffer(*send_buffer);
   if (board != nullptr) device->boards().give_back(*board);
+  if (failed_board != nullptr) device->boards().give_back(*failed_board);
+  if (device != nullptr && !device->failures().none()) {
+    for (const std::uint32_t bits : {0U, collective_bit}) device->failures().mend(context | bits);
+  }
   if (numbered) library->world->contexts.give_back(context);
 }
 

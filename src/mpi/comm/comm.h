@@ -38,7 +38,7 @@ struct Route {
 struct Comm : ErrorHolder {
   static constexpr ObjectKind object_kind = ObjectKind::comm;
 
-  explicit Comm(Library& owner) noexcept : ErrorHolder(object_kind), library(&owner) {}
+  explicit Comm(Library& owner) noexcept;
   /// Gives back what it holds: groups, the error handler, and, where it is `numbered`, its context.
   /// Attributes are gone by then (MPI_Comm_free calls their functions).
   ~Comm();
@@ -78,6 +78,14 @@ struct Comm : ErrorHolder {
   std::uint32_t persistent_calls = 0;
   /// For short collective operations; nullptr where the members have none.
   std::unique_ptr<device::NodeBoard> board;
+  /// The first of its processes that has failed; `none_failed` while all are well. From then on no
+  /// collective call can be completed: see mpi/coll/failure.h.
+  static constexpr std::int64_t none_failed = -1;
+  std::int64_t failed_process = none_failed;
+  /// The board of a communicator in which a process has failed; calls may still be on their way out
+  /// of it.
+  std::unique_ptr<device::NodeBoard> failed_board;
+  std::size_t place = 0;  ///< in Library::comms
   /// The ranks by node, made when first asked for; see mpi/coll/node_map.h.
   std::shared_ptr<const NodeMap> nodes;
   /// Reverse of `routes`, made when first asked for: sorted by peer.

@@ -6,6 +6,7 @@
 
 #include "mpi/coll/board.h"
 #include "mpi/coll/exchange.h"
+#include "mpi/comm/failure.h"
 
 namespace fulmar::mpi {
 namespace {
@@ -44,7 +45,7 @@ Error swap(const Line& line, Bytes out, int dest, Bytes in, int source) {
   line.comm.device->wait_done(incoming.operation);
   line.comm.device->wait_done(outgoing.operation);
   const Error error = report(line.comm, incoming.operation, nullptr);
-  return error.failed() ? error : Error(outgoing.operation.outcome.error);
+  return error.failed() ? error : operation_error(line.comm, outgoing.operation);
 }
 
 /// From `root` to all, down a binomial tree.
@@ -63,16 +64,17 @@ Error broadcast(const Line& line, Bytes bytes, int root) {
   return error;
 }
 
-std::vector<Announcement> read_board(Comm& comm, const Announcement& own) {
+Error read_board(Comm& comm, const Announcement& own, std::vector<Announcement>& all) {
   const Datatype& byte = *comm.library->find<Datatype>(MPI_BYTE);
-  std::vector<Announcement> all(static_cast<std::size_t>(comm.size()));
-  post_data(*comm.board, {&own, sizeof own, &byte});
-  comm.board->wait_all();
+  all.resize(static_cast<std::size_t>(comm.size()));
+  device::NodeBoard& board = *comm.board;
+  post_data(board, {&own, sizeof own, &byte});
+  if (!board.wait_all()) return failure_of(comm);
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     const Packed room(Data{&all[rank], sizeof own, &byte});
-    take_part(*comm.board, static_cast<int>(rank), room, 0, sizeof own);
+    take_part(board, static_cast<int>(rank), room, 0, sizeof own);
   }
-  return all;
+  return {};
 }
 
 /// What a group hears first of the meeting of its leader.
@@ -86,10 +88,7 @@ Line next_line(Comm& comm) noexcept { return {comm, Channel::collective, next_ta
 
 Error announce(const Line& line, const Announcement& own, std::vector<Announcement>& all) {
   Comm& comm = line.comm;
-  if (comm.board != nullptr) {
-    all = read_board(comm, own);
-    return {};
-  }
+  if (comm.board != nullptr) return read_board(comm, own, all);
   // In step k everybody passes on the 2^k announcements from its own on, so that it holds twice as
   // many afterwards. They lie in the order of the ring that starts here.
   const auto size = static_cast<std::size_t>(comm.size());

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "mpi/attr/attributes.h"
+#include "mpi/coll/failure.h"
 #include "mpi/group/group.h"
 
 namespace fulmar::mpi {
@@ -172,8 +173,13 @@ Error settle(Comm& comm, std::uintptr_t session, const Census& members) {
   const auto group = make_group(*comm.library, members.local, comm.rank, session);
   if (group.failed()) return group.error();
   comm.group = group.value();
-  if (comm.is_inter) return settle_inter(comm, members);
+  if (comm.is_inter) {
+    const Error error = settle_inter(comm, members);
+    if (error.ok()) note_failed_members(comm);
+    return error;
+  }
   settle_board(comm, members.local);
+  note_failed_members(comm);
   return {};
 }
 

@@ -5,6 +5,7 @@
 
 #include "mpi/attr/attributes.h"
 #include "mpi/comm/calls.h"
+#include "mpi/comm/failure.h"
 #include "mpi/comm_make/calls.h"
 #include "mpi/comm_make/census.h"
 #include "mpi/request/request.h"
@@ -55,6 +56,9 @@ void complete(Idup& idup) {
 
 void on_done(device::Operation& operation) {
   Idup& idup = *part_of(operation).owner;
+  if (operation.outcome.error != base::ErrorClass::success && idup.error.ok()) {
+    idup.error = operation_error(*idup.parent, operation);
+  }
   if (--idup.open == 0) complete(idup);
 }
 

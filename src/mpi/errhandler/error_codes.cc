@@ -18,7 +18,9 @@ constexpr int last_tool_code = MPI_T_ERR_NOT_SUPPORTED > MPI_T_ERR_PVAR_NO_ATOMI
                                    ? MPI_T_ERR_NOT_SUPPORTED
                                    : MPI_T_ERR_PVAR_NO_ATOMIC;
 
-bool is_class(int code) { return code >= 0 && code <= last_class; }
+bool is_class(int code) {
+  return (code >= 0 && code <= last_class) || base::is_extension(static_cast<ErrorClass>(code));
+}
 bool is_tool_code(int code) { return code >= first_tool_code && code <= last_tool_code; }
 
 Error no_such_code(int code) {

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "mpi/comm/failure.h"
+
 /// Room in the buffer is given out as in the model of MPI 5.0 section 3.6: behind the message that
 /// came last, or at the start of the buffer if the rest is too short. So every program that the
 /// model can run, runs. What the model would refuse may still find a gap between two messages. A
@@ -204,6 +206,7 @@ base::Error send_buffered(Comm& comm, const match::Key& key, const device::Buffe
                          "no buffer is attached for buffered sends; call MPI_Buffer_attach first, "
                          "for instance with MPI_BUFFER_AUTOMATIC");
   }
+  if (comm.device->failures().why(key.peer) != nullptr) return process_error(comm, key.peer);
   return buffer->send(key, data);
 }
 

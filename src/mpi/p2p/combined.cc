@@ -3,6 +3,7 @@
 #include <memory>
 #include <new>
 
+#include "mpi/comm/failure.h"
 #include "mpi/p2p/calls.h"
 #include "mpi/p2p/message.h"
 #include "mpi/p2p/requests.h"
@@ -76,11 +77,11 @@ base::Error exchange(Comm& comm, const Exchange& wanted, MPI_Status* status) {
   }
   if (!receives) {
     set_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
-    return base::Error(send.outcome.error);
+    return operation_error(comm, send);
   }
   device.wait_done(receive);
   const base::Error received = report(comm, receive, status);
-  return received.failed() ? received : base::Error(send.outcome.error);
+  return received.failed() ? received : operation_error(comm, send);
 }
 
 /// The state behind the request of an MPI_Isendrecv: two operations, whose end is the request's.
@@ -138,7 +139,7 @@ base::Error finish_pair(Request& request, MPI_Status& status) {
     set_status(&status, MPI_PROC_NULL, MPI_ANY_TAG, 0,
                pair.send.outcome.cancelled ? Cancelled::yes : Cancelled::no);
   }
-  return received.failed() ? received : base::Error(pair.send.outcome.error);
+  return received.failed() ? received : operation_error(*request.comm, pair.send);
 }
 
 /// Each half as far as it can still be cancelled; a half that was never started is not.

@@ -2,6 +2,9 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/p2p/message.h"
 
+#include "mpi/comm/failure.h"
+#include "mpi/p2p/send_now.h"
+
 namespace fulmar::mpi {
 namespace {
 
@@ -32,7 +35,10 @@ base::Error send_message(Comm& comm, const ConstData& data, int dest, int tag, C
   Transfer transfer;
   transfer.start_send(comm, data, dest, tag, channel, mode);
   comm.device->wait_done(transfer.operation);
-  return base::Error(transfer.operation.outcome.error);
+  look_now_and_then(*comm.device);
+  if (transfer.operation.outcome.error == base::ErrorClass::success) [[likely]]
+    return {};
+  return operation_error(comm, transfer.operation);
 }
 
 base::Error receive_message(Comm& comm, const Data& data, int source, int tag, Channel channel,

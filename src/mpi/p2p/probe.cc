@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
+#include "mpi/comm/failure.h"
 #include "mpi/p2p/calls.h"
 #include "mpi/p2p/matched.h"
 #include "mpi/p2p/message.h"
@@ -23,15 +24,22 @@ Arrival* look(Comm& comm, const match::Key& key) {
   return comm.device->find_arrival(key);
 }
 
-Arrival& await(Comm& comm, const match::Key& key) {
+/// Of a probe that found nothing: the error, if nothing can come any more.
+base::Error nothing_comes(Comm& comm, const match::Key& key) {
+  const auto failed = comm.device->failures().failed_for(key);
+  return failed ? process_error(comm, *failed) : base::Error{};
+}
+
+/// nullptr: nothing can come any more.
+Arrival* await(Comm& comm, const match::Key& key) {
   Arrival* arrival = nullptr;
   comm.device->wait(
       [&]() noexcept {
         arrival = comm.device->find_arrival(key);
-        return arrival != nullptr;
+        return arrival != nullptr || comm.device->failures().failed_for(key).has_value();
       },
       {device::WaitNote::Kind::arrival, &key});
-  return *arrival;
+  return arrival;
 }
 
 base::Error take(Comm& comm, Arrival& arrival, MPI_Message& out, MPI_Status* status) {
@@ -64,7 +72,10 @@ base::Error probe(int source, int tag, Comm& comm, MPI_Status* status) {
     set_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
     return {};
   }
-  describe(comm, await(comm, comm.key_from(source, tag)), status);
+  const match::Key key = comm.key_from(source, tag);
+  const Arrival* arrival = await(comm, key);
+  if (arrival == nullptr) return nothing_comes(comm, key);
+  describe(comm, *arrival, status);
   return {};
 }
 
@@ -74,9 +85,11 @@ base::Error iprobe(int source, int tag, Comm& comm, int& flag, MPI_Status* statu
     set_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
     return {};
   }
-  const Arrival* arrival = look(comm, comm.key_from(source, tag));
+  const match::Key key = comm.key_from(source, tag);
+  const Arrival* arrival = look(comm, key);
   flag = arrival != nullptr ? 1 : 0;
-  if (arrival != nullptr) describe(comm, *arrival, status);
+  if (arrival == nullptr) return nothing_comes(comm, key);
+  describe(comm, *arrival, status);
   return {};
 }
 
@@ -86,7 +99,9 @@ base::Error mprobe(int source, int tag, Comm& comm, MPI_Message& message, MPI_St
     set_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
     return {};
   }
-  return take(comm, await(comm, comm.key_from(source, tag)), message, status);
+  const match::Key key = comm.key_from(source, tag);
+  Arrival* arrival = await(comm, key);
+  return arrival != nullptr ? take(comm, *arrival, message, status) : nothing_comes(comm, key);
 }
 
 base::Error improbe(int source, int tag, Comm& comm, int& flag, MPI_Message& message,
@@ -97,9 +112,10 @@ base::Error improbe(int source, int tag, Comm& comm, int& flag, MPI_Message& mes
     set_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
     return {};
   }
-  Arrival* arrival = look(comm, comm.key_from(source, tag));
+  const match::Key key = comm.key_from(source, tag);
+  Arrival* arrival = look(comm, key);
   flag = arrival != nullptr ? 1 : 0;
-  return arrival != nullptr ? take(comm, *arrival, message, status) : base::Error{};
+  return arrival != nullptr ? take(comm, *arrival, message, status) : nothing_comes(comm, key);
 }
 
 base::Error mrecv(const Data& data, Handle<Message> message, MPI_Status* status) {

@@ -2,6 +2,8 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/p2p/requests.h"
 
+#include "mpi/comm/failure.h"
+
 namespace fulmar::mpi {
 namespace {
 
@@ -9,7 +11,9 @@ base::Error finish_send(Request& request, MPI_Status& status) {
   const device::Outcome& outcome = request.operation.outcome;
   set_status(&status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0,
              outcome.cancelled ? Cancelled::yes : Cancelled::no);
-  return base::Error(outcome.error);
+  if (outcome.error == base::ErrorClass::success) [[likely]]
+    return {};
+  return operation_error(*request.comm, request.operation);
 }
 
 base::Error finish_receive(Request& request, MPI_Status& status) {

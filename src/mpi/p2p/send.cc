@@ -3,6 +3,7 @@
 #include "mpi/p2p/calls.h"
 #include "mpi/p2p/message.h"
 #include "mpi/p2p/requests.h"
+#include "mpi/p2p/send_now.h"
 
 namespace fulmar::mpi {
 namespace {
@@ -20,6 +21,7 @@ using device::SendMode;
   operation.buffer = buffer_of(data, request->packer);
   operation.mode = mode;
   comm.device->start_send(operation);
+  look_now_and_then(*comm.device);
   return {};
 }
 

@@ -4,6 +4,8 @@
 
 #include <new>
 
+#include "mpi/comm/failure.h"
+
 namespace fulmar::mpi {
 namespace {
 
@@ -81,7 +83,7 @@ base::Error report(Comm& comm, const device::Operation& operation, MPI_Status* s
         comm.rank_of(outcome.peer), outcome.tag,
         static_cast<unsigned long long>(operation.buffer.bytes));
   }
-  return base::Error(outcome.error);
+  return operation_error(comm, operation);
 }
 
 }  // namespace fulmar::mpi

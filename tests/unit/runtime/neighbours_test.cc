@@ -97,6 +97,13 @@ TEST(Neighbours, Who_left_mpi_before_or_ends_the_job_is_no_loss) {
   EXPECT_EQ(node.find(), 2U);
 }
 
+TEST(Neighbours, Who_is_marked_already_is_not_found_again) {
+  Sleeper sleeper;
+  const Node node(sleeper.kill_and_bury());
+  (*node.records)[2].gone = static_cast<std::uint32_t>(wire::RankGone::failed);
+  EXPECT_EQ(node.find(), std::nullopt);
+}
+
 TEST(Neighbours, Numbers_of_another_name_space_say_nothing) {
   Sleeper sleeper;
   const Node node(sleeper.kill_and_bury());

@@ -145,6 +145,23 @@ TEST(Job, Attach_rejects_each_damaged_field) {
   }
 }
 
+TEST(Job, Failed_ranks_are_marked_and_counted_once) {
+  const Segment segment;
+  const JobView view = attach_job(segment.mapping()).value();
+  EXPECT_TRUE(mark_failed(*view.header, view.records[1]));
+  EXPECT_FALSE(mark_failed(*view.header, view.records[1]));
+  EXPECT_EQ(view.header->failed_ranks, 1U);
+  EXPECT_EQ(view.records[1].gone, static_cast<std::uint32_t>(RankGone::failed));
+  EXPECT_EQ(view.records[0].gone, static_cast<std::uint32_t>(RankGone::no));
+  mark_end(*view.header, view.records);
+  EXPECT_EQ(view.header->abort, static_cast<std::uint32_t>(JobAbort::ending));
+  for (const RankRecord& record : view.records) {
+    EXPECT_EQ(record.gone, static_cast<std::uint32_t>(RankGone::job_ends));
+  }
+  EXPECT_FALSE(mark_failed(*view.header, view.records[0])) << "the job is ending anyway";
+  EXPECT_EQ(view.header->failed_ranks, 1U);
+}
+
 TEST(Job, Attach_of_random_damage_stays_inside_the_mapping) {
   std::mt19937_64 random(20260101);
   const Segment segment;

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "mpi/coll/failure.h"
+
+#include <vector>
+
+#include "mpi/coll/schedules.h"
+#include "mpi/comm/failure.h"
+#include "mpi/comm/world.h"
+#include "mpi/library.h"
+
+namespace fulmar::mpi {
+namespace {
+
+using device::Failures;
+using device::ReceivesEnded;
+
+/// No collective call of the communicator can be completed any more.
+void end_collective_calls(Comm& comm, std::uint32_t process, base::Error error) {
+  Failures& failures = comm.device->failures();
+  failures.end_receives(comm.context | Comm::collective_bit, ReceivesEnded::all,
+                        Failures::Lasting::from_now_on, process);
+  comm.library->schedules->abandon(comm, error);
+}
+
+void break_comm(Comm& comm, std::uint32_t process) {
+  if (comm.failed_process == Comm::none_failed) comm.failed_process = process;
+  if (comm.board != nullptr) {
+    comm.board->fail();
+    comm.failed_board = std::move(comm.board);
+  }
+  const base::Error error = process_error(comm, process);
+  Failures& failures = comm.device->failures();
+  failures.end_receives(comm.context, ReceivesEnded::any_source, Failures::Lasting::from_now_on,
+                        process);
+  // Those that make a communicator of some of its processes now may wait for one that has given up;
+  // later ones need the processes that they name.
+  failures.end_receives(comm.context | Comm::creation_bit, ReceivesEnded::all,
+                        Failures::Lasting::once, process);
+  end_collective_calls(comm, process, error);
+  if (comm.local_comm != nullptr) end_collective_calls(*comm.local_comm, process, error);
+}
+
+}  // namespace
+
+void process_failed(Library& library, std::uint32_t process) {
+  library.device->failures().end_receives(ContextIds::group_creation | Comm::creation_bit,
+                                          ReceivesEnded::all, Failures::Lasting::once, process);
+  // What ends here may free communicators and make others.
+  const std::vector<Comm*> comms = library.comms;
+  for (Comm* comm : comms) library.acquire(*comm);
+  for (Comm* comm : comms) {
+    if (comm->device != nullptr && includes(*comm, process)) break_comm(*comm, process);
+  }
+  for (Comm* comm : comms) library.release(*comm);
+}
+
+void note_failed_members(Comm& comm) {
+  for (const Failures::Failed& each : comm.device->failures().list()) {
+    if (includes(comm, each.peer)) break_comm(comm, each.peer);
+  }
+}
+
+}  // namespace fulmar::mpi

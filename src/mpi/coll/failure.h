@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstdint>
+
+#include "mpi/comm/comm.h"
+
+/// What a failed process means for communicators.
+///
+/// Messages between two living processes of a communicator go on. A receive from MPI_ANY_SOURCE
+/// ends with MPIX_ERR_PROC_FAILED, as the failed process could have been the sender, and so does one
+/// that is posted later, unless its message is there already. Collective calls need every process:
+/// those that are under way end, on boards and with messages, and later ones fail at once. Each
+/// process ends its own calls when it learns of the failure, so it does not matter which of them has
+/// left a call before.
+///
+/// Thread rule: the lock of the library.
+namespace fulmar::mpi {
+
+/// A process of the job has failed, and the messages that name it have ended.
+void process_failed(Library& library, std::uint32_t process);
+
+/// A new communicator: takes note of those of its processes that have failed before.
+void note_failed_members(Comm& comm);
+
+}  // namespace fulmar::mpi

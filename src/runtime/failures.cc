@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "runtime/failures.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "base/clock.h"
+#include "mpi/coll/failure.h"
+#include "runtime/abort.h"
+
+namespace fulmar::runtime {
+namespace {
+
+constexpr std::uint64_t look_interval_ns = 1'000'000'000;
+
+std::string text_of(const Job& job, const Job::Death& death) {
+  if (job.never_joined(death.rank)) {
+    return "rank " + std::to_string(death.rank) +
+           " of the job cannot take part: its process has ended without MPI_Init or "
+           "MPI_Session_init";
+  }
+  return "lost rank " + std::to_string(death.rank) + " on this node (process " +
+         std::to_string(death.pid) + "): the process has ended, or was killed";
+}
+
+}  // namespace
+
+device::FailureObserver FailureMonitor::observer() noexcept {
+  device::FailureObserver observer;
+  observer.look = [](void* self) { static_cast<FailureMonitor*>(self)->look(); };
+  observer.ended = [](void* self, std::uint32_t rank) {
+    static_cast<FailureMonitor*>(self)->ended(rank);
+  };
+  observer.reported = [](void* self, std::uint32_t rank, std::uint32_t reporter) {
+    static_cast<FailureMonitor*>(self)->add(
+        rank, "rank " + std::to_string(reporter) + " has lost it, and told so");
+  };
+  observer.context = this;
+  return observer;
+}
+
+void FailureMonitor::look() {
+  if (job_.singleton()) return;
+  look_at_words();
+  const std::uint64_t now = base::now_ns();
+  if (now < next_look_ns_) return;
+  next_look_ns_ = now + look_interval_ns;
+  look_at_processes();
+}
+
+void FailureMonitor::look_at_words() {
+  const std::uint32_t count = job_.failed_ranks();
+  if (count == seen_) return;
+  seen_ = count;
+  for (const Job::Death& death : job_.deaths()) add(death.rank, text_of(job_, death));
+}
+
+/// Not every launcher says that a rank has died.
+void FailureMonitor::look_at_processes() {
+  bool found = false;
+  for (auto death = job_.find_death(); death; death = job_.find_death()) {
+    job_.mark_failed(death->rank);
+    found = true;
+  }
+  if (!found) return;
+  look_at_words();
+  const auto here = static_cast<std::uint32_t>(job_.node_ranks().size());
+  for (std::uint32_t index = 0; index < here; ++index) {
+    if (index != job_.local_index()) library_.device->wake(index);
+  }
+}
+
+void FailureMonitor::add(std::uint32_t rank, std::string why) {
+  library_.device->failures().add(rank, std::move(why));
+}
+
+void FailureMonitor::ended(std::uint32_t rank) {
+  mpi::process_failed(library_, rank);
+  tell_others(rank);
+}
+
+/// Ranks of this node see the words; a job on one node needs no messages.
+void FailureMonitor::tell_others(std::uint32_t rank) {
+  if (job_.node_count() == 1) return;
+  device::Failures& failures = library_.device->failures();
+  const std::uint32_t size = job_.size();
+  const auto tell = [&](std::uint32_t other) {
+    const bool here = job_.node_of(other) == job_.node_of(job_.rank());
+    if (!here && failures.why(other) == nullptr) failures.report(other, rank);
+  };
+  for (std::uint32_t distance = 1; distance < size; distance *= 2) {
+    tell((job_.rank() + distance) % size);
+    tell((job_.rank() + size - distance) % size);
+  }
+}
+
+void FailureMonitor::lost(std::uint32_t rank, const base::Error& why) {
+  if (why.error_class() == base::ErrorClass::proc_aborted || job_.has_failed(rank)) {
+    return add(rank, why.text());
+  }
+  std::fprintf(stderr, "fulmar: rank %u of %u: %s\n", job_.rank(), job_.size(), why.text().c_str());
+  abort_job(job_, 1);
+}
+
+}  // namespace fulmar::runtime

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "device/device.h"
+#include "mpi/library.h"
+#include "runtime/job.h"
+
+namespace fulmar::runtime {
+
+/// Learns which processes of the job have failed, and passes that on (docs/failures.md):
+///
+/// * On this node: from the words in the job's segment, which mpiexec writes. Under another launcher
+///   the ranks look once a second, while they wait, whether the others still exist, and the first to
+///   notice writes the word.
+/// * Over networks: from the network (`lost`), and from other ranks. Who learns of a failure tells
+///   the ranks at distances of 1, 2, 4 and so on, so that also those hear of it that never talked to
+///   the failed process, with O(log n) messages a rank.
+///
+/// The device ends the messages, mpi/coll/failure.h the collective calls; error handlers decide what
+/// happens then.
+///
+/// Thread rule: the lock of the library.
+class FailureMonitor {
+ public:
+  FailureMonitor(Job& job, mpi::Library& library) noexcept : job_(job), library_(library) {}
+  FailureMonitor(const FailureMonitor&) = delete;
+  FailureMonitor& operator=(const FailureMonitor&) = delete;
+
+  /// For Device::Config.
+  [[nodiscard]] device::FailureObserver observer() noexcept;
+
+  /// A network cannot reach a rank any more. A process that has died is a failure; anything else (it
+  /// has left MPI, or cannot be reached with the networks in use) is a mistake that no other call
+  /// would report: the job ends, with the text.
+  void lost(std::uint32_t rank, const base::Error& why);
+
+ private:
+  void look();
+  void look_at_words();
+  void look_at_processes();
+  void ended(std::uint32_t rank);
+  void tell_others(std::uint32_t rank);
+  void add(std::uint32_t rank, std::string why);
+
+  Job& job_;
+  mpi::Library& library_;
+  std::uint32_t seen_ = 0;          ///< how many words were set at the last look
+  std::uint64_t next_look_ns_ = 0;  ///< at the processes of this node
+};
+
+}  // namespace fulmar::runtime
