@@ -33,7 +33,9 @@ void report_missing(mpi::Library& library, const char* call) {
 
 mpi::Library* traced_library() noexcept {
   mpi::Library& library = runtime::library();
-  return library.trace.load(std::memory_order_acquire) != nullptr ? &library : nullptr;
+  const bool goes_aside =
+      library.trace.load(std::memory_order_acquire) != nullptr || library.checks_types;
+  return goes_aside ? &library : nullptr;
 }
 
 int refuse(Call call) {

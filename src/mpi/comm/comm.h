@@ -18,6 +18,7 @@
 namespace fulmar::mpi {
 
 class SendBuffer;
+class StandIn;
 struct Group;
 struct Topology;
 class NodeMap;
@@ -76,6 +77,14 @@ struct Comm : ErrorHolder {
   std::uint32_t collective_calls = 0;
   /// The same for persistent ones.
   std::uint32_t persistent_calls = 0;
+  /// A collective call was refused for its arguments and has not taken part yet; see
+  /// mpi/coll/stand_in.h.
+  bool refused = false;
+  /// What the call that is being made may use in place of buffers that are wrong, or nullptr.
+  StandIn* stand_in = nullptr;
+  /// The last collective call in which this process could not take its part because of an argument,
+  /// by its name; nullptr if there was none. For reports of jobs that stand still.
+  const char* left_out_of = nullptr;
   /// For short collective operations; nullptr where the members have none.
   std::unique_ptr<device::NodeBoard> board;
   /// The first of its processes that has failed; `none_failed` while all are well. From then on no
