@@ -10,7 +10,8 @@
 #include <span>
 
 #include "base/copy.h"
-#include "channel/channel.h"
+#include "channel/ring.h"
+#include "fabric/provider.h"
 
 namespace fulmar::device {
 

@@ -154,7 +154,7 @@ class Cluster {
       Device& device = node->device;
       clean = clean && device.unexpected_bytes() == 0 && device.named_operations() == 0 &&
               device.matcher().posted_count() == 0 && device.matcher().unexpected_count() == 0 &&
-              !device.has_queued_sends() && device.transfers() == 0;
+              device.backlogged_peers() == 0 && device.transfers() == 0;
     }
     return clean;
   }
@@ -166,7 +166,7 @@ class Cluster {
     Node(fabric::FakeNetwork& network, const Device::Config& config)
         : port(network, config.self), device(config, lock) {
       lock.set_enabled(false);
-      device.rails().use(port);
+      device.use(port);
     }
     base::EngineLock lock;
     fabric::Fake port;
