@@ -132,6 +132,8 @@ class MappedChannel {
   void want_credit(Link& link) noexcept {
     if (link.tx.is_open()) link.tx.ring().want_credit.store(1, std::memory_order_seq_cst);
   }
+  /// All connections that there are.
+  [[nodiscard]] std::span<Link* const> links() const noexcept { return links_; }
   /// Rare housekeeping: hands back rings that the peer wants, asks for idle ones that others need.
   /// `links`: all connections. May be called by the sink.
   void balance(std::span<Link* const> links) noexcept;

@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "channel/mapped_channel.inl"
 #include "device/device.h"
 
 /// Cancelling. What has not left this process is withdrawn at once. A message that was announced is
@@ -22,7 +21,7 @@
 ///
 /// Over shared memory the state of each process is in the job's segment, written after its last
 /// packet; a whole look after it was seen has to find nothing. Over networks the last packet itself
-/// says so (`gone` of fabric::TellsOfLeaving), or a connection to a process that had left
+/// says so (`gone` of fabric::Network), or a connection to a process that had left
 /// cannot be made any more; and tcp tells when a connection has ended in good order, on which all
 /// that was sent had been looked at before (`forget_hold`).
 namespace fulmar::device {
@@ -99,7 +98,7 @@ void Device::ask_back(Operation& send) noexcept {
   if (send.asked_back) return;
   const wire::CookieBody body{send.own_cookie};
   send_control(*send.peer, PacketKind::cancel, send.key(), wire::bytes_of(body));
-  if (send.peer->near && config_.has_left == nullptr) return;
+  if (send.peer->mapped() && config_.has_left == nullptr) return;
   send.asked_back = true;
   AskedBack& asked = send.peer->asked_back;
   asked.sends.push_back(send.own_cookie);
@@ -130,14 +129,8 @@ void Device::forget_asking(Operation& send) noexcept {
 }
 
 bool Device::has_left(const Peer& peer) noexcept {
-  if (peer.near) return config_.has_left != nullptr && config_.has_left(config_.owner, peer.id);
-  return rails_.visit(peer.rail, [&](auto& channel, auto&) {
-    if constexpr (tells_of_leaving<std::remove_cvref_t<decltype(channel)>>) {
-      return channel.provider().gone(peer.id);
-    } else {
-      return false;
-    }
-  });
+  if (!peer.mapped()) return network()->gone(peer.id);
+  return config_.has_left != nullptr && config_.has_left(config_.owner, peer.id);
 }
 
 /// A step of progress. Quiet was the look before this one; it began after a peer had been seen to

@@ -12,7 +12,8 @@
 
 #include "base/copy.h"
 #include "base/memcheck.h"
-#include "channel/channel.h"
+#include "channel/ring.h"
+#include "fabric/provider.h"
 
 namespace fulmar::device {
 

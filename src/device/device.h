@@ -24,19 +24,20 @@
 #include "device/operation.h"
 #include "device/peer.h"
 #include "device/poll_watch.h"
-#include "device/rails.h"
 #include "device/service.h"
 #include "device/share_pool.h"
 #include "device/transfers.h"
+#include "device/transports.h"
 #include "device/waiting.h"
 #include "match/matcher.h"
 
 /// The device: messages between processes (the ADI3 of the papers as MPI sees it). Matching, the
-/// eager and rendezvous protocols, back-pressure, progress and waiting, over the channels of the
-/// enabled providers. Peers are process numbers of the job; communicators are unknown here.
+/// eager and rendezvous protocols, back-pressure, progress and waiting, over the shared memory of
+/// the node and one network to all other ranks (fabric/network.h; several networks that are used
+/// together are one, too). Peers are process numbers of the job; communicators are unknown here.
 ///
-/// Files: send.cc, receive.cc, cancel.cc, packets.cc (arrivals), rendezvous.cc, remote.cc (long
-/// messages), flow.cc (back-pressure), peer_failure.cc, progress.cc, wait.cc, trace.cc.
+/// Files: send, receive, cancel, packets (arrivals), rendezvous, remote, flow, peer_failure,
+/// progress, wait, trace.
 ///
 /// Thread rule: every member needs the engine's lock. `wait` gives it up while it sleeps.
 namespace fulmar::device {
@@ -51,9 +52,14 @@ class Device {
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
-  /// Before the first message: which channels there are.
-  [[nodiscard]] EnabledRails& rails() noexcept { return rails_; }
-  /// Lets this process sleep on networks and shared memory at once; when all channels are known.
+  /// Before the first message; see Transports.
+  void use(fabric::Shm& shm, std::span<const std::uint32_t> ranks = {}) {
+    transports_.use(shm, ranks);
+  }
+  void use(fabric::Network& network) { transports_.use(network); }
+  [[nodiscard]] NodeChannel* node() noexcept { return transports_.node(); }
+  [[nodiscard]] fabric::Network* network() const noexcept { return transports_.network(); }
+  /// Lets this process sleep on the network and on shared memory at once; after both `use`.
   [[nodiscard]] base::Error use_wake_socket();
   [[nodiscard]] const Config& config() const noexcept { return config_; }
   [[nodiscard]] base::EngineLock& lock() noexcept { return lock_; }
@@ -75,10 +81,7 @@ class Device {
     const auto fill = [=](std::span<std::byte> to, std::uint64_t) __attribute__((always_inline)) {
       base::copy_short(to.data(), data, bytes);
     };
-    const auto put = [&](auto& channel, auto& link) __attribute__((always_inline)) {
-      return channel.put(link, envelope, fill);
-    };
-    return rails_.visit_mapped(peer->rail, put) == fabric::Post::done;
+    return node()->channel().put(*peer->link, envelope, fill) == fabric::Post::done;
   }
 
   /// Start a send, whose key, buffer and mode are set, or a receive. May be done on return.
@@ -107,8 +110,8 @@ class Device {
   // --- progress and waiting
 
   /// One look at everything that can move. Returns how much did. A look at a network is a system
-  /// call: one from which nothing has come for a while is looked at now and then only, if others
-  /// are cheaper, or `at_all`.
+  /// call: one from which nothing has come for a while is looked at now and then only, if there is
+  /// shared memory to look at, or `at_all`.
   enum class Look : bool { as_due, at_all };
   unsigned progress(Look look = Look::as_due) noexcept;
 
@@ -145,11 +148,8 @@ class Device {
     wait([&]() noexcept { return operation.done(); }, {kind, &operation});
   }
 
-  /// Sends what networks hold back for company: the caller may not look again for long.
-  void release_held() noexcept {
-    if (wake_socket_) [[unlikely]]
-      flush_networks();
-  }
+  /// Sends what the network holds back for company: the caller may not look again for long.
+  void release_held() noexcept { transports_.flush(); }
 
   /// For calls that look once and return, for what `note` says: makes progress, and gives the
   /// processor away where calls in a row find none. Who does nothing else waits (PollWatch).
@@ -197,6 +197,8 @@ class Device {
   void set_unexpected_budget(std::uint64_t bytes) noexcept;
   /// A process has left MPI: it answers nothing of before, nor knows that it was told to hold.
   void forget_hold(std::uint32_t rank) noexcept;
+  /// This process has left MPI and is back: this peer does not remember that it told it to hold.
+  void forget_own_hold(std::uint32_t rank) noexcept;
 
   [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
   [[nodiscard]] std::uint64_t unexpected_bytes() const noexcept { return arrivals_.bytes_in_use(); }
@@ -242,6 +244,7 @@ class Device {
  private:
   // send.cc
   Peer& connect(std::uint32_t id) noexcept;
+  std::uint32_t inlined_bytes(const Operation& send, const wire::RtsBody& body) noexcept;
   void send_to_self(Operation& operation) noexcept;
   fabric::Post post_message(Operation& operation) noexcept;
   fabric::Post post_eager(Operation& operation) noexcept;
@@ -359,7 +362,6 @@ class Device {
   bool open_memory(Operation& operation, std::span<std::byte> memory,
                    fabric::Access access) noexcept;
   void close_memory(Operation& operation) noexcept;
-  bool can_move_remotely(const Peer& peer) noexcept;
 
   // in_place.cc
   struct Target {
@@ -370,16 +372,15 @@ class Device {
   Target target_of(std::uint32_t peer, const wire::Envelope& envelope,
                    std::span<const std::byte> prefix, std::uint64_t offset,
                    std::uint64_t bytes) noexcept;
-  template <class Channel, class Link>
-  fabric::Post post_in_place(Channel& channel, Link& link, Operation& send) noexcept;
+  fabric::Post post_in_place(Operation& send) noexcept;
+  fabric::Post post_part(Operation& send, std::size_t most_bytes) noexcept;
+
   base::Error copy_piece(Operation& operation, std::uint64_t offset, std::uint64_t bytes) noexcept;
   void activate(Operation& operation) noexcept;
   void deactivate(const Operation& operation) noexcept;
   // progress.cc
-  [[gnu::noinline]] void flush_networks() noexcept;
   void stir_for_held() noexcept;
-  template <class Channel>
-  unsigned look_at_network(Channel& channel, Look look) noexcept;
+  unsigned look_at_network(Look look) noexcept;
 
   // flow.cc
   void enqueue(Peer& peer, Outgoing& item) noexcept;
@@ -417,6 +418,8 @@ class Device {
   [[gnu::noinline]] void finish_progress() noexcept;
   void settle() noexcept;
 
+  /// Pieces of one packet whose bytes a network takes from, or puts to, where they lie.
+  static constexpr std::size_t most_pieces = 64;
   /// Pieces of non-contiguous data that are shorter than this on average are copied.
   static constexpr std::uint64_t smallest_piece_bytes = 256;
   static constexpr int looks_before_progress = 64;
@@ -447,11 +450,12 @@ class Device {
   void remove_waiter(Waiter& waiter) noexcept;
   void notify_waiters() noexcept;
   void signal(Waiter& waiter) noexcept;
+  void wake_self() noexcept;
   void stir() noexcept;
 
   Config config_;
   base::EngineLock& lock_;
-  EnabledRails rails_;
+  Transports transports_;
   match::Matcher matcher_;
   std::vector<Peer*> peers_;  ///< by number; nullptr before the first use, and for this process
   std::vector<std::unique_ptr<Peer>> owned_peers_;
@@ -459,11 +463,11 @@ class Device {
   CookieTable cookies_;
   SharePool shares_;
   CopyChoice copy_choice_;
-  std::array<iovec, 64> pieces_;      ///< of the last answer of `place`
-  std::vector<Peer*> backlog_;        ///< peers with queued items
-  Operation* active_ = nullptr;       ///< long transfers that move with progress
-  Operation* next_active_ = nullptr;  ///< the next one that `advance_active` looks at
-  std::vector<Peer*> held_senders_;   ///< told to keep their messages
+  std::array<iovec, most_pieces> pieces_;  ///< of the last answer of `place`
+  std::vector<Peer*> backlog_;             ///< peers with queued items
+  Operation* active_ = nullptr;            ///< long transfers that move with progress
+  Operation* next_active_ = nullptr;       ///< the next one that `advance_active` looks at
+  std::vector<Peer*> held_senders_;        ///< told to keep their messages
   Failures failures_{*this};
   EarlyArrivals early_;
   LeaverWatch leavers_;
@@ -476,7 +480,7 @@ class Device {
   bool in_progress_ = false;
   bool sleeping_ = false;
   std::uint64_t progress_calls_ = 0;
-  std::uint32_t quiet_looks_ = 0;  ///< at networks, since something came from one
+  std::uint32_t quiet_looks_ = 0;  ///< at the network, since something came from it
   std::optional<base::WakeSocket> wake_socket_;
   std::int64_t quiet_since_ns_ = 0;
   std::uint32_t missed_polls_ = 0;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "channel/mapped_channel.inl"
 #include "device/device.h"
 
 /// Who looks at the device from outside, and what that costs: nothing where short messages pass.
@@ -8,12 +7,6 @@
 /// of unexpected messages through the compare that guards the memory budget: it lowers the limit of
 /// that compare to 0, and what is behind it sorts out who wanted to know.
 namespace fulmar::device {
-namespace {
-
-template <class Channel>
-concept Counts = requires(Channel& channel) { channel.packets_received(); };
-
-}  // namespace
 
 void Device::observe(Observer* observer) noexcept {
   observer_ = observer;
@@ -30,6 +23,12 @@ void Device::set_unexpected_budget(std::uint64_t bytes) noexcept {
 void Device::over_alarm(const match::Key& key, std::uint64_t length) noexcept {
   note(Happening::Kind::unexpected, key, length);
   if (arrivals_.bytes_in_use() > config_.unexpected_budget_bytes) hold_sender(connect(key.peer));
+}
+
+void Device::count_announced(const Operation& send) noexcept {
+  ++counters_.rendezvous_sends;
+  counters_.rendezvous_bytes += send.buffer.bytes;
+  note(Happening::Kind::rendezvous, send.key(), send.buffer.bytes);
 }
 
 void Device::tell(const Happening& happening) noexcept { observer_->note(*observer_, happening); }
@@ -58,31 +57,18 @@ void Device::settle() noexcept {
 }
 
 std::uint64_t Device::packets_sent() noexcept {
+  if (node() == nullptr) return 0;
   std::uint64_t count = 0;
-  rails_.for_each_with_links([&](auto& channel, auto& links) {
-    if constexpr (Counts<std::remove_cvref_t<decltype(channel)>>) {
-      for (auto* link : links) count += channel.packets_sent(*link);
-    }
-  });
+  for (auto* link : node()->channel().links()) count += node()->channel().packets_sent(*link);
   return count;
 }
 
 std::uint64_t Device::packets_received() noexcept {
-  std::uint64_t count = 0;
-  rails_.for_each([&](auto& channel) {
-    if constexpr (Counts<std::remove_cvref_t<decltype(channel)>>) {
-      count += channel.packets_received();
-    }
-  });
-  return count;
+  return node() == nullptr ? 0 : node()->channel().packets_received();
 }
 
 std::size_t Device::rings_polled() noexcept {
-  std::size_t count = 0;
-  rails_.for_each([&](auto& channel) {
-    if constexpr (Counts<std::remove_cvref_t<decltype(channel)>>) count += channel.rings_polled();
-  });
-  return count;
+  return node() == nullptr ? 0 : node()->channel().rings_polled();
 }
 
 }  // namespace fulmar::device

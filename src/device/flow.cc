@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "channel/mapped_channel.inl"
 #include "device/device.h"
 
 /// Back-pressure.
@@ -43,7 +42,7 @@ void Device::enqueue(Peer& peer, Outgoing& item) noexcept {
 }
 
 void Device::update_clear(Peer& peer) noexcept {
-  peer.clear = peer.mapped && peer.queue.empty() && !peer.holds && config_.trace == nullptr;
+  peer.clear = peer.mapped() && peer.queue.empty() && !peer.holds && config_.trace == nullptr;
 }
 
 unsigned Device::flush_backlog() noexcept {
@@ -250,6 +249,10 @@ void Device::forget_hold(std::uint32_t rank) noexcept {
   peer->probed.clear();
   std::erase(held_senders_, peer);
   failures_.update_receive_checks();
+}
+
+void Device::forget_own_hold(std::uint32_t rank) noexcept {
+  if (peers_[rank] != nullptr) on_release(*peers_[rank]);
 }
 
 void Device::release_senders() noexcept {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 #include <algorithm>
+#include <array>
 
-#include "channel/mapped_channel.inl"
 #include "device/device.h"
 
-/// The receiving side of packets that a network takes from the sender's memory: it asks where the
+/// Packets that a network takes from the sender's memory. On the receiving side it asks where the
 /// bytes of each belong, and puts them there itself. The prefix is the peer's word: it counts only
 /// if it names a receive of this process from that peer, and a part of its message.
 ///
@@ -14,6 +14,38 @@
 /// belongs. It has no prefix; the peer's record says which receive it is, as only one packet of a
 /// peer is on its way like this. What is too long for the receive is read and dropped.
 namespace fulmar::device {
+
+/// Posts the next part of a streaming send on a network that takes it from where it lies. Data that
+/// are not one run go as pieces; those of a few bytes each are cheaper to copy than to describe.
+fabric::Post Device::post_in_place(Operation& send) noexcept {
+  const std::uint32_t peer = send.peer->id;
+  const wire::DataBody head{send.peer_cookie, send.moved};
+  const std::size_t limit = network()->in_place_limit(peer) - sizeof head;
+  std::uint64_t bytes = std::min<std::uint64_t>(limit, send.length - send.moved);
+  std::array<iovec, most_pieces> pieces;
+  std::size_t count = 1;
+  if (send.buffer.packer == nullptr) {
+    pieces[0] = {static_cast<std::byte*>(send.buffer.address) + send.moved, bytes};
+  } else {
+    const std::size_t most = std::min(pieces.size(), network()->attributes().pieces);
+    count = send.buffer.packer->segments(send.buffer.address, send.moved, bytes,
+                                         std::span(pieces).first(most));
+    std::uint64_t covered = 0;
+    for (std::size_t i = 0; i < count; ++i) covered += pieces[i].iov_len;
+    if (covered < count * smallest_piece_bytes) count = 0;
+    bytes = covered;
+  }
+  if (count == 0) return post_part(send, network()->attributes().body_bytes);
+  const wire::Envelope envelope{wire::PacketKind::data, 0, 0, 0,
+                                static_cast<std::uint32_t>(sizeof head + bytes)};
+  const fabric::Post post = network()->post_in_place(
+      peer, envelope, wire::bytes_of(head), std::span(pieces).first(count), send.own_cookie);
+  if (post == fabric::Post::done) {
+    ++send.in_place;
+    send.moved += bytes;
+  }
+  return post;
+}
 
 Device::Target Device::target_of(std::uint32_t peer_id, const wire::Envelope& envelope,
                                  std::span<const std::byte> prefix, std::uint64_t offset,

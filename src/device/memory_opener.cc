@@ -23,10 +23,17 @@ void MemoryOpener::keep(std::uint64_t bytes) {
   for (const auto& cache : caches_) cache->registrations.set_budget(budget_);
 }
 
-MemoryOpener::Cache& MemoryOpener::add_cache(const void* provider,
-                                             std::unique_ptr<Registrar> registrar) {
+base::Result<TakenMemory> MemoryOpener::take(fabric::Network& network, std::span<std::byte> memory,
+                                             fabric::Access access, Holds holds) {
+  return take_from(cache_of(network), memory, access, holds);
+}
+
+MemoryOpener::Cache& MemoryOpener::cache_of(fabric::Network& network) {
+  for (const auto& cache : caches_) {
+    if (cache->network == &network) return *cache;
+  }
   if (!watch_) watch_.emplace();
-  caches_.push_back(std::make_unique<Cache>(provider, std::move(registrar), *watch_, budget_));
+  caches_.push_back(std::make_unique<Cache>(network, *watch_, budget_));
   Cache& made = *caches_.back();
   for (const auto& [begin, bytes] : owned_) {
     made.registrations.own({const_cast<std::byte*>(begin), bytes});

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/memory_watch.h"
-#include "channel/channel.h"
 #include "device/registrations.h"
+#include "fabric/network.h"
 
 namespace fulmar::device {
 
@@ -24,10 +24,10 @@ struct TakenMemory {
 };
 
 /// Opens memory for the transfers of a device. What can be kept open for the next transfer is,
-/// within a budget, in a cache of each provider (device/registrations.h); the rest is closed behind
+/// within a budget, in a cache of each network (device/registrations.h); the rest is closed behind
 /// its transfer. The one place that knows how long memory stays open.
 ///
-/// A provider that had no room (no_mem) is not asked again at once for as much: where the limit on
+/// A network that had no room (no_mem) is not asked again at once for as much: where the limit on
 /// locked memory is low, every long message would pay for a system call that fails, and for what
 /// the cache closes to make room.
 ///
@@ -40,20 +40,14 @@ class MemoryOpener {
   MemoryOpener& operator=(const MemoryOpener&) = delete;
   ~MemoryOpener() { close(); }
 
-  /// Keeps up to so many bytes of each provider open between transfers; 0: nothing.
+  /// Keeps up to so many bytes of each network open between transfers; 0: nothing.
   void keep(std::uint64_t bytes);
 
-  /// Opens `memory` (not empty) or finds it open. Fails as `open_memory` of the provider does, or
-  /// because that has failed lately. The provider outlives this, or `close` is called.
-  template <fabric::MovesRemotely P>
-  [[nodiscard]] base::Result<TakenMemory> take(P& provider, std::span<std::byte> memory,
-                                               fabric::Access access, Holds holds) {
-    for (const auto& cache : caches_) {
-      if (cache->provider == &provider) return take_from(*cache, memory, access, holds);
-    }
-    return take_from(add_cache(&provider, std::make_unique<ProviderRegistrar<P>>(provider)), memory,
-                     access, holds);
-  }
+  /// Opens `memory` (not empty) or finds it open. Fails as `open_memory` of the network does, or
+  /// because that has failed lately. The network outlives this, or `close` is called.
+  [[nodiscard]] base::Result<TakenMemory> take(fabric::Network& network,
+                                               std::span<std::byte> memory, fabric::Access access,
+                                               Holds holds);
   /// No order of this process uses the memory any more.
   void give_back(const TakenMemory& memory);
 
@@ -67,29 +61,26 @@ class MemoryOpener {
   [[nodiscard]] bool has_news() const noexcept { return watch_ && watch_->has_news(); }
   void settle();
 
-  /// Closes everything; nothing is in use. Providers may go then.
+  /// Closes everything; nothing is in use. Networks may go then.
   void close();
 
-  /// Of all providers together.
+  /// Of all networks together.
   [[nodiscard]] Registrations::Figures figures() const noexcept;
 
  private:
   struct Cache {
-    Cache(const void* provider, std::unique_ptr<Registrar> registrar, base::MemoryWatch& watch,
-          const Registrations::Budget& budget)
-        : provider(provider),
-          registrar(std::move(registrar)),
-          registrations(*this->registrar, &watch, budget) {}
+    Cache(fabric::Network& network, base::MemoryWatch& watch, const Registrations::Budget& budget)
+        : network(&network), registrar(network), registrations(registrar, &watch, budget) {}
 
-    const void* provider;
-    std::unique_ptr<Registrar> registrar;
+    const fabric::Network* network;
+    NetworkRegistrar registrar;
     Registrations registrations;
     std::size_t refused_bytes = 0;  ///< last time
     std::uint32_t pause = 0;        ///< times that so much is not asked for
     std::uint32_t next_pause = 0;
   };
 
-  Cache& add_cache(const void* provider, std::unique_ptr<Registrar> registrar);
+  Cache& cache_of(fabric::Network& network);
   [[nodiscard]] static base::Result<TakenMemory> take_from(Cache& cache,
                                                            std::span<std::byte> memory,
                                                            fabric::Access access, Holds holds);

@@ -4,20 +4,9 @@
 
 #include <algorithm>
 
-#include "channel/mapped_channel.inl"
 #include "device/device.h"
 
 namespace fulmar::device {
-namespace {
-
-template <class Channel>
-concept HasBoards = requires(Channel& channel, std::uint32_t peer) { channel.board(peer, 0U); };
-template <class Channel>
-concept ReadsBoards = HasBoards<Channel> && requires(Channel& channel, std::uint32_t peer) {
-  channel.provider().reach(peer);
-};
-
-}  // namespace
 
 bool NodeBoard::wait_posted(std::size_t end, std::uint64_t round) noexcept {
   std::size_t next = 0;
@@ -113,28 +102,17 @@ int NodeBoard::owner(int chunk) const noexcept {
 }
 
 bool NodeBoard::reaches_all() noexcept {
-  bool all = false;
-  device_.rails().for_each([&](auto& channel) {
-    if constexpr (ReadsBoards<std::remove_cvref_t<decltype(channel)>>) {
-      all = std::all_of(members_.begin(), members_.end(), [&](const Member& member) {
-        return &member == &members_[static_cast<std::size_t>(self_)] ||
-               channel.provider().reach(member.number);
-      });
-    }
+  return std::all_of(members_.begin(), members_.end(), [&](const Member& member) {
+    return &member == &members_[static_cast<std::size_t>(self_)] ||
+           device_.node()->shm().reach(member.number);
   });
-  return all;
 }
 
 base::Error NodeBoard::read(int member, std::uint64_t address, std::span<std::byte> to) noexcept {
-  base::Error error(base::ErrorClass::other);
-  device_.rails().for_each([&](auto& channel) {
-    if constexpr (ReadsBoards<std::remove_cvref_t<decltype(channel)>>) {
-      const iovec piece{to.data(), to.size()};
-      error = channel.provider().read(members_[static_cast<std::size_t>(member)].number,
-                                      {&piece, 1}, address, to.size());
-      if (error.ok()) device_.count_single_copy();
-    }
-  });
+  const iovec piece{to.data(), to.size()};
+  const base::Error error = device_.node()->shm().read(
+      members_[static_cast<std::size_t>(member)].number, {&piece, 1}, address, to.size());
+  if (error.ok()) device_.count_single_copy();
   return error;
 }
 
@@ -163,31 +141,21 @@ void BoardPool::give_back(NodeBoard& board) noexcept {
 std::unique_ptr<NodeBoard> Device::make_board(std::uint32_t index,
                                               std::span<const std::uint32_t> peers, int self,
                                               std::uint64_t first_round) {
-  if (peers.size() < 2 || peers.size() > NodeBoard::max_members) return nullptr;
-  std::unique_ptr<NodeBoard> board;
-  rails_.for_each([&](auto& channel) {
-    if constexpr (HasBoards<std::remove_cvref_t<decltype(channel)>>) {
-      std::vector<NodeBoard::Member> members;
-      for (const std::uint32_t peer : peers) {
-        const std::uint32_t number = rails_.number_in_node(peer);
-        if (number == EnabledRails::not_here) return;
-        members.push_back({&channel.board(number, index), channel.board_room(number, index),
-                           &channel.control(number), number});
-      }
-      board = std::make_unique<NodeBoard>(*this, index, std::move(members), self, first_round,
-                                          config_.oversubscribed);
-    }
-  });
-  return board;
+  if (peers.size() < 2 || peers.size() > NodeBoard::max_members || node() == nullptr)
+    return nullptr;
+  NodeChannel::Channel& channel = node()->channel();
+  std::vector<NodeBoard::Member> members;
+  for (const std::uint32_t peer : peers) {
+    const std::uint32_t number = node()->number_of(peer);
+    if (number == NodeChannel::not_here) return nullptr;
+    members.push_back({&channel.board(number, index), channel.board_room(number, index),
+                       &channel.control(number), number});
+  }
+  return std::make_unique<NodeBoard>(*this, index, std::move(members), self, first_round,
+                                     config_.oversubscribed);
 }
 
-void Device::wake(std::uint32_t number) noexcept {
-  rails_.for_each([&](auto& channel) {
-    if constexpr (HasBoards<std::remove_cvref_t<decltype(channel)>>) {
-      channel.provider().wake(number);
-    }
-  });
-}
+void Device::wake(std::uint32_t number) noexcept { node()->shm().wake(number); }
 
 /// The condition is watched with progress, so that it also keeps a leader awake, and wakes threads
 /// of this process that wait for it while another one leads.

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "base/copy.h"
-#include "channel/mapped_channel.inl"
 #include "device/device.h"
 
 /// What arrives, apart from the short way for eager messages in device.h. Nothing in a packet is

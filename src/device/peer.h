@@ -4,11 +4,12 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "channel/mapped_channel.h"
 #include "device/copy_choice.h"
 #include "device/operation.h"
-#include "device/rails.h"
 #include "wire/packets.h"
 
 namespace fulmar::device {
@@ -65,11 +66,10 @@ struct AskedBack {
 
 /// What the device keeps about one process it talks to. Made at first use.
 struct Peer {
-  RailRef rail;
   std::uint32_t id = 0;
-  bool mapped = true;  ///< reached through shared memory, by the channel of every day
-  bool near = true;    ///< reached through shared memory, also by a design of the papers
-  /// A short send may go straight to the channel: nothing is queued or kept, and no network may
+  std::uint32_t node_number = 0;              ///< in shared memory, where there is a link
+  std::unique_ptr<channel::MappedLink> link;  ///< through shared memory; null: by the network
+  /// A short send may go straight to the link: nothing is queued or kept, and no network may
   /// hold it back after a blocking call.
   bool clear = true;
   bool kept_by_peer = false;  ///< we told it to hold its messages
@@ -78,7 +78,7 @@ struct Peer {
   bool failed = false;         ///< see device/peer_failure.cc
   bool in_backlog = false;     ///< listed in Device::backlog_
   bool has_cancelled = false;  ///< a send to it was cancelled
-  OutgoingQueue queue;         ///< no room in the channel
+  OutgoingQueue queue;         ///< no room on the way to it
   OutgoingQueue kept;          ///< messages that stay here until asked for or released
   std::uint64_t next_order = 1;
   Operation* arriving = nullptr;  ///< the receive into which a network reads a short message
@@ -87,6 +87,9 @@ struct Peer {
   std::vector<EarlyMessage> early;  ///< by order; those that the peer still takes for out of turn
   std::vector<Ask> probed;          ///< what probes asked this peer for since they were answered
   AskedBack asked_back;
+
+  /// Whether it is reached through shared memory.
+  [[nodiscard]] bool mapped() const noexcept { return link != nullptr; }
 };
 
 }  // namespace fulmar::device

@@ -2,7 +2,6 @@
 // Copyright (c) 2026 the Fulmar authors
 #include <sched.h>
 
-#include "channel/mapped_channel.inl"
 #include "device/device.h"
 
 namespace fulmar::device {
@@ -14,19 +13,6 @@ constexpr std::uint32_t balance_interval = 4096;
 constexpr std::uint32_t looks_before_rare = 1000;
 constexpr std::uint32_t rare_look_interval = 32;
 
-/// Whether the provider keeps something back until it is polled.
-template <class Channel>
-bool has_unsent(Channel& channel) noexcept {
-  if constexpr (fabric::HoldsPackets<std::remove_cvref_t<decltype(channel.provider())>>) {
-    return channel.provider().has_unsent();
-  } else {
-    return false;
-  }
-}
-
-template <class Channel>
-concept Balances = requires(Channel& channel) { channel.rings_polled(); };
-
 }  // namespace
 
 unsigned Device::progress(Look look) noexcept {
@@ -34,18 +20,9 @@ unsigned Device::progress(Look look) noexcept {
     return 0;  // called back from a completion
   in_progress_ = true;
   unsigned moved = 0;
-  rails_.for_each([&](auto& channel) {
-    using Channel = std::remove_cvref_t<decltype(channel)>;
-    if constexpr (moves_remotely<Channel>) {
-      if (memory_opener_.has_news()) [[unlikely]]
-        memory_opener_.settle();
-    }
-    if constexpr (sleeps_on_descriptor<Channel>) {
-      moved += look_at_network(channel, look);
-    } else if constexpr (!studies_designs<Channel>) {  // those are a hook: see designs.h
-      moved += rails_.get(channel, *this);
-    }
-  });
+  if (node() != nullptr) [[likely]]
+    moved += node()->get(*this);
+  if (network() != nullptr) moved += look_at_network(look);
   if (!backlog_.empty()) [[unlikely]]
     moved += flush_backlog();
   if (active_ != nullptr) [[unlikely]]
@@ -60,38 +37,27 @@ unsigned Device::progress(Look look) noexcept {
   return moved;
 }
 
-template <class Channel>
-unsigned Device::look_at_network(Channel& channel, Look look) noexcept {
-  const bool due = look == Look::at_all || quiet_looks_ < looks_before_rare ||
-                   !rails_.maps_node() || progress_calls_ % rare_look_interval == 0 ||
-                   has_unsent(channel);
+unsigned Device::look_at_network(Look look) noexcept {
+  if (memory_opener_.has_news()) [[unlikely]]
+    memory_opener_.settle();
+  const bool has_others = node() != nullptr && node()->has_peers();
+  const bool due = look == Look::at_all || quiet_looks_ < looks_before_rare || !has_others ||
+                   progress_calls_ % rare_look_interval == 0 || network()->has_unsent();
   if (!due) return 0;
-  const unsigned moved = rails_.get(channel, *this);
+  const unsigned moved = network()->poll(*this);
   quiet_looks_ = moved != 0 ? 0 : quiet_looks_ + (quiet_looks_ < looks_before_rare ? 1 : 0);
   return moved;
 }
 
-void Device::flush_networks() noexcept {
-  rails_.for_each([](auto& channel) {
-    if constexpr (fabric::HoldsPackets<std::remove_cvref_t<decltype(channel.provider())>>) {
-      channel.provider().flush();
-    }
-  });
-}
-
-/// A thread sleeps, and what networks hold back for company would stay until it wakes.
+/// A thread sleeps, and what the network holds back for company would stay until it wakes.
 void Device::stir_for_held() noexcept {
-  bool held = false;
-  rails_.for_each([&](auto& channel) { held = held || has_unsent(channel); });
-  if (held) stir();
+  if (transports_.has_unsent()) stir();
 }
 
 void Device::balance() noexcept {
   (void)failures_.look();
   if (transfers_.live() != 0) fail_lost_transfers();
-  rails_.for_each_with_links([](auto& channel, auto& links) {
-    if constexpr (Balances<std::remove_cvref_t<decltype(channel)>>) channel.balance(links);
-  });
+  if (node() != nullptr) node()->channel().balance(node()->channel().links());
 }
 
 void Device::poll(WaitNote note) noexcept {

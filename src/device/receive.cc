@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "channel/mapped_channel.inl"
 #include "device/device.h"
 
 namespace fulmar::device {

@@ -12,12 +12,12 @@
 #include "base/address_range.h"
 #include "base/error.h"
 #include "base/memory_watch.h"
-#include "fabric/enabled.h"
+#include "fabric/network.h"
 
 namespace fulmar::device {
 
-/// Opens memory: a provider that moves bytes remotely, seen from the cache. A virtual call costs
-/// nothing beside what it does. `close` does not call back into the cache.
+/// Opens memory: a network that reads and writes peers' memory, seen from the cache. `close` does
+/// not call back into the cache.
 class Registrar {
  public:
   virtual ~Registrar() = default;
@@ -26,19 +26,18 @@ class Registrar {
   virtual void close(const fabric::OpenMemory& opened) = 0;
 };
 
-/// The registrar of a provider, which outlives it.
-template <fabric::MovesRemotely P>
-class ProviderRegistrar final : public Registrar {
+/// The registrar of a network, which outlives it.
+class NetworkRegistrar final : public Registrar {
  public:
-  explicit ProviderRegistrar(P& provider) noexcept : provider_(provider) {}
+  explicit NetworkRegistrar(fabric::Network& network) noexcept : network_(network) {}
   [[nodiscard]] base::Result<fabric::OpenMemory> open(std::span<std::byte> memory,
                                                       fabric::Access access) override {
-    return provider_.open_memory(memory, access);
+    return network_.open_memory(memory, access);
   }
-  void close(const fabric::OpenMemory& opened) override { provider_.close_memory(opened); }
+  void close(const fabric::OpenMemory& opened) override { network_.close_memory(opened); }
 
  private:
-  P& provider_;
+  fabric::Network& network_;
 };
 
 /// Memory that is open. It belongs to the cache; who has taken it may use it until it is given

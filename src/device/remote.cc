@@ -2,12 +2,11 @@
 // Copyright (c) 2026 the Fulmar authors
 #include <algorithm>
 
-#include "channel/mapped_channel.inl"
 #include "device/device.h"
 #include "device/runs.h"
 
 /// Long messages whose bytes adapters move, from where they lie to where they belong, without a
-/// copy and without the other processor's help (`fabric::MovesRemotely`).
+/// copy and without the other processor's help (`rdma_read` and `rdma_write` of fabric::Network).
 ///
 /// **One handshake.** A rendezvous needs two things: the sender has to learn that the receiver is
 /// ready, and one of them where the other's memory is. Each way has one exchange for both:
@@ -20,7 +19,7 @@
 /// **Fences.** An adapter gives its orders to the peer in order, but a read has happened only when
 /// the answer is back: a `fin` behind an order to read would overtake the bytes, and the sender
 /// would change them. So the `fin` of a fetch waits until every order has ended. Writes and packets
-/// of one connection do arrive in order, which is what `put` of a provider promises: the `fin` of
+/// of one connection do arrive in order, which is what `rdma_write` promises: the `fin` of
 /// a put follows the last order at once, chained as in the design for Quadrics, and nobody waits
 /// for the network a second time. The send is done when its orders have ended, which is later. This
 /// also means that a put that fails when its `fin` is out cannot be repeated: whether the receiver
@@ -82,34 +81,18 @@ constexpr std::uint64_t sample_bytes = 256U << 10;
 
 }  // namespace
 
-bool Device::can_move_remotely(const Peer& peer) noexcept {
-  return rails_.visit(peer.rail, [](auto& channel, auto& link) {
-    if constexpr (moves_remotely<std::remove_cvref_t<decltype(channel)>>) {
-      return channel.provider().moves_remotely() && channel.provider().alive(link.peer);
-    } else {
-      return false;
-    }
-  });
-}
-
 bool Device::open_memory(Operation& operation, std::span<std::byte> memory,
                          Access access) noexcept {
   const base::TraceSpan span(config_.trace, "open memory", operation.peer->id, memory.size());
-  return rails_.visit(operation.peer->rail, [&](auto& channel, auto&) {
-    if constexpr (moves_remotely<std::remove_cvref_t<decltype(channel)>>) {
-      const Holds holds = operation.buffer.packer == nullptr ? Holds::all : Holds::parts;
-      const auto taken = memory_opener_.take(channel.provider(), memory, access, holds);
-      if (taken.failed()) {
-        ++counters_.refused;
-        return false;
-      }
-      operation.record = transfers_.add(operation, taken.value());
-      operation.has_transfer = true;
-      return true;
-    } else {
-      return false;
-    }
-  });
+  const Holds holds = operation.buffer.packer == nullptr ? Holds::all : Holds::parts;
+  const auto taken = memory_opener_.take(*network(), memory, access, holds);
+  if (taken.failed()) {
+    ++counters_.refused;
+    return false;
+  }
+  operation.record = transfers_.add(operation, taken.value());
+  operation.has_transfer = true;
+  return true;
 }
 
 void Device::close_memory(Operation& operation) noexcept {
@@ -123,7 +106,8 @@ void Device::close_memory(Operation& operation) noexcept {
 /// is made again: what was opened for it stays open.
 void Device::offer(Operation& send, wire::RtsBody& body) noexcept {
   const RemoteWay way = config_.remote_way;
-  if (way == RemoteWay::off || send.buffer.bytes == 0 || !can_move_remotely(*send.peer)) return;
+  if (way == RemoteWay::off || send.buffer.bytes == 0 || !transports_.moves_remotely(*send.peer))
+    return;
   const bool one_run = send.buffer.packer == nullptr;
   if (one_run && way != RemoteWay::put && !send.has_transfer) {
     open_memory(send, hull_of(send.buffer, send.buffer.bytes), Access::peers_read);
@@ -144,7 +128,7 @@ void Device::offer(Operation& send, wire::RtsBody& body) noexcept {
 /// False, and nothing has been done, where the message has to come another way.
 bool Device::start_remote(Operation& receive, const Announced& message) noexcept {
   const RemoteWay way = config_.remote_way;
-  if (way == RemoteWay::off || !can_move_remotely(*receive.peer)) return false;
+  if (way == RemoteWay::off || !transports_.moves_remotely(*receive.peer)) return false;
   if ((message.flags & wire::rts_open) != 0 && way != RemoteWay::put &&
       try_fetch(receive, message)) {
     return true;
@@ -196,7 +180,8 @@ void Device::on_clear_to_put(Peer& peer, std::span<const std::byte> body) noexce
 /// The memory may be open since the announcement.
 bool Device::prepare_put(Operation& send, const wire::PutBody& request) noexcept {
   if (!send.has_transfer) {
-    if (config_.remote_way == RemoteWay::off || !can_move_remotely(*send.peer)) return false;
+    if (config_.remote_way == RemoteWay::off || !transports_.moves_remotely(*send.peer))
+      return false;
     const std::span<std::byte> memory = hull_of(send.buffer, request.length);
     if (memory.empty() || !open_memory(send, memory, Access::local)) return false;
   }
@@ -266,32 +251,27 @@ unsigned Device::give_orders(Operation& operation) noexcept {
 Post Device::give_order(Operation& operation, Transfer& transfer) noexcept {
   const base::TraceSpan span(config_.trace, operation.is_send ? "order put" : "order fetch",
                              operation.peer->id);
-  return rails_.visit(operation.peer->rail, [&](auto& channel, auto& link) {
-    Post post = Post::again;
-    if constexpr (moves_remotely<std::remove_cvref_t<decltype(channel)>>) {
-      auto& provider = channel.provider();
-      const std::uint64_t most = std::min<std::uint64_t>(
-          {order_bytes, provider.max_remote_bytes, operation.length - operation.moved});
-      const std::span<std::byte> run = run_at(operation.buffer, operation.moved, most);
-      if (run.empty()) {  // the description of the data contradicts itself
-        transfer.lost = true;
-        return post;
-      }
-      const fabric::RemotePlace place{transfer.place.address + operation.moved, transfer.place.key};
-      const std::uint64_t token = transfers_.token(operation.record);
-      const std::uint32_t key = transfer.memory.opened.own_key;
-      post = operation.is_send ? provider.put(link.peer, run, key, place, token)
-                               : provider.fetch(link.peer, run, key, place, token);
-      if (post == Post::again) {
-        transfer.lost = !provider.alive(link.peer);
-        return post;
-      }
-      ++transfer.orders;
-      operation.moved += run.size();
-      counters_.remote_bytes += run.size();
-    }
+  const std::uint32_t peer = operation.peer->id;
+  const std::uint64_t most = std::min<std::uint64_t>(
+      {order_bytes, network()->attributes().rdma_bytes, operation.length - operation.moved});
+  const std::span<std::byte> run = run_at(operation.buffer, operation.moved, most);
+  if (run.empty()) {  // the description of the data contradicts itself
+    transfer.lost = true;
+    return Post::again;
+  }
+  const fabric::RemotePlace place{transfer.place.address + operation.moved, transfer.place.key};
+  const std::uint64_t token = transfers_.token(operation.record);
+  const std::uint32_t key = transfer.memory.opened.own_key;
+  const Post post = operation.is_send ? network()->rdma_write(peer, run, key, place, token)
+                                      : network()->rdma_read(peer, run, key, place, token);
+  if (post == Post::again) {
+    transfer.lost = !network()->alive(peer);
     return post;
-  });
+  }
+  ++transfer.orders;
+  operation.moved += run.size();
+  counters_.remote_bytes += run.size();
+  return post;
 }
 
 /// An order has ended: the memory is no more needed for it.
@@ -351,7 +331,7 @@ bool Device::withdraw_fin(const Operation& send) noexcept {
 void Device::retreat(Operation& operation) noexcept {
   const bool fin_is_out = operation.is_send && operation.moved == operation.length;
   close_memory(operation);
-  const bool lost = operation.peer->failed || !can_move_remotely(*operation.peer);
+  const bool lost = operation.peer->failed || !transports_.moves_remotely(*operation.peer);
   if (fin_is_out || lost) {
     operation.outcome.error = lost ? base::ErrorClass::proc_failed : base::ErrorClass::other;
     return operation.is_send ? finish_send(operation) : finish(operation);
@@ -372,7 +352,7 @@ void Device::fail_lost_transfers() noexcept {
     Operation& operation = *transfer.operation;
     const bool waits_for_peer =
         operation.is_send ? operation.stage == Stage::announced : operation.stage == Stage::putting;
-    if (!waits_for_peer || can_move_remotely(*operation.peer)) return;
+    if (!waits_for_peer || transports_.moves_remotely(*operation.peer)) return;
     operation.outcome.error = base::ErrorClass::proc_failed;
     if (operation.is_send) return finish_send(operation);
     finish_put(operation);

@@ -6,9 +6,7 @@
 #include <cstring>
 
 #include "base/clock.h"
-#include "channel/mapped_channel.inl"
 #include "device/device.h"
-#include "device/in_place.inl"
 #include "device/trace.h"
 
 /// Long messages. The sender announces address and length (`rts`); once the receive is known the
@@ -23,7 +21,7 @@
 /// * stream: the sender copies pieces into the ring and the receiver out of it, both at once. This
 ///   always works. It is used for data that are not one run at the sender, and is what the others
 ///   fall back to, also in the middle of a message, when the kernel refuses a copy. Networks take
-///   the bytes from the sender's memory and put them into the receiver's; see device/in_place.inl.
+///   the bytes from the sender's memory and put them into the receiver's; see device/in_place.cc.
 /// * fetch, put: adapters read or write the peer's memory; see device/remote.cc.
 ///
 /// One handshake in each case: rts, and `fin` when the receiver has all (stream needs none).
@@ -42,11 +40,6 @@ constexpr unsigned pieces_per_step = 4;
 constexpr std::size_t most_segments = 256;
 /// Bytes of one packet of a stream.
 constexpr std::size_t stream_packet_bytes = 128U << 10;
-
-template <class Channel>
-inline constexpr bool maps_peers = requires(Channel& channel) { channel.share(0U, 0U); };
-template <class Channel>
-inline constexpr bool reaches_memory = requires(Channel& channel) { channel.provider().reach(0U); };
 
 std::uint64_t piece_count(std::uint64_t length) noexcept {
   return (length + piece_bytes - 1) / piece_bytes;
@@ -83,33 +76,17 @@ void Device::start_rendezvous(Operation& receive, Peer& peer, const Announced& m
 /// Whether both sides could copy this message together: the case in which there is a choice.
 bool Device::could_share(const Operation& receive) noexcept {
   if (receive.length < config_.share_bytes || receive.buffer.packer != nullptr) return false;
-  return rails_.visit(receive.peer->rail, [&](auto& channel, auto&) {
-    using Channel = std::remove_cvref_t<decltype(channel)>;
-    if constexpr (maps_peers<Channel> && reaches_memory<Channel>) {
-      return channel.provider().reach(receive.peer->rail.number);
-    } else {
-      return false;
-    }
-  });
+  return receive.peer->mapped() && transports_.can_reach(*receive.peer);
 }
 
 bool Device::try_share(Operation& receive) noexcept {
-  const bool ready = rails_.visit(receive.peer->rail, [&](auto& channel, auto&) {
-    using Channel = std::remove_cvref_t<decltype(channel)>;
-    if constexpr (maps_peers<Channel> && reaches_memory<Channel>) {
-      receive.record = shares_.take();
-      if (receive.record == SharePool::none) return false;
-      receive.share_generation = shares_.generation(receive.record);
-      wire::ShareDescriptor& share = channel.share(channel.provider().self(), receive.record);
-      share.copied.store(0, std::memory_order_relaxed);
-      share.failed.store(0, std::memory_order_relaxed);
-      share.next.store(std::uint64_t{receive.share_generation} << 32, std::memory_order_release);
-      return true;
-    } else {
-      return false;
-    }
-  });
-  if (!ready) return false;
+  receive.record = shares_.take();
+  if (receive.record == SharePool::none) return false;
+  receive.share_generation = shares_.generation(receive.record);
+  wire::ShareDescriptor& share = node()->channel().share(node()->shm().self(), receive.record);
+  share.copied.store(0, std::memory_order_relaxed);
+  share.failed.store(0, std::memory_order_relaxed);
+  share.next.store(std::uint64_t{receive.share_generation} << 32, std::memory_order_release);
   const wire::SharedCopyBody body{receive.peer_cookie,
                                   reinterpret_cast<std::uintptr_t>(receive.buffer.address),
                                   receive.length, receive.record, receive.share_generation};
@@ -120,14 +97,7 @@ bool Device::try_share(Operation& receive) noexcept {
 }
 
 bool Device::try_read(Operation& receive) noexcept {
-  const bool ready = rails_.visit(receive.peer->rail, [&](auto& channel, auto&) {
-    if constexpr (reaches_memory<std::remove_cvref_t<decltype(channel)>>) {
-      return channel.provider().reach(receive.peer->rail.number);
-    } else {
-      return false;
-    }
-  });
-  if (!ready) return false;
+  if (!transports_.can_reach(*receive.peer)) return false;
   receive.stage = Stage::reading;
   activate(receive);
   // A message of a few pieces is read on the spot; the operation may be gone then.
@@ -203,7 +173,7 @@ void Device::on_data(Peer& peer, const fabric::Body& body) noexcept {
   if (receive == nullptr) return;
   const std::uint64_t bytes = body.size() - sizeof *data;
   // Through shared memory the packets of a message come in order; lanes of a network overtake.
-  const bool in_turn = !peer.mapped || data->offset == receive->moved;
+  const bool in_turn = !peer.mapped() || data->offset == receive->moved;
   if (receive->stage != Stage::streaming || !in_turn || data->offset > receive->length ||
       bytes > receive->length - data->offset) {
     ++counters_.malformed;
@@ -250,7 +220,7 @@ unsigned Device::advance_active() noexcept {
       moved += step;
     }
   }
-  if (gathered) flush_networks();
+  if (gathered) release_held();
   return moved;
 }
 
@@ -275,38 +245,31 @@ unsigned Device::advance(Operation& operation, bool& lies_there) noexcept {
 /// Takes pieces from the descriptor and copies them. The receiver's side also sees when all are
 /// done.
 unsigned Device::advance_share(Operation& operation) noexcept {
-  wire::ShareDescriptor* share = nullptr;
-  rails_.visit(operation.peer->rail, [&](auto& channel, auto&) {
-    if constexpr (maps_peers<std::remove_cvref_t<decltype(channel)>>) {
-      share = &channel.share(
-          operation.is_send ? operation.peer->rail.number : channel.provider().self(),
-          operation.record);
-    }
-  });
-  if (share == nullptr) return 0;
+  if (!operation.peer->mapped()) return 0;
+  const std::uint32_t owner =
+      operation.is_send ? operation.peer->node_number : node()->shm().self();
+  wire::ShareDescriptor& share = node()->channel().share(owner, operation.record);
   const std::uint64_t pieces = piece_count(operation.length);
   unsigned moved = 0;
   while (moved < pieces_per_step) {
-    std::uint64_t next = share->next.load(std::memory_order_acquire);
+    std::uint64_t next = share.next.load(std::memory_order_acquire);
     if (next >> 32 != operation.share_generation || (next & 0xffffffff) >= pieces) break;
-    if (!share->next.compare_exchange_weak(next, next + 1, std::memory_order_acq_rel)) continue;
+    if (!share.next.compare_exchange_weak(next, next + 1, std::memory_order_acq_rel)) continue;
     const std::uint64_t offset = (next & 0xffffffff) * piece_bytes;
     const std::uint64_t bytes = std::min(piece_bytes, operation.length - offset);
     const bool copied = copy_piece(operation, offset, bytes).ok();
-    (copied ? share->copied : share->failed).fetch_add(1, std::memory_order_acq_rel);
+    (copied ? share.copied : share.failed).fetch_add(1, std::memory_order_acq_rel);
     ++moved;
   }
   if (operation.is_send) {
     if (moved < pieces_per_step) {  // none left: what remains is the receiver's answer
       deactivate(operation);
-      rails_.visit(operation.peer->rail, [&](auto& channel, auto& link) {
-        if constexpr (maps_peers<std::remove_cvref_t<decltype(channel)>>) channel.nudge(link);
-      });
+      node()->channel().nudge(*operation.peer->link);
     }
     return moved;
   }
-  const std::uint64_t failed = share->failed.load(std::memory_order_acquire);
-  if (share->copied.load(std::memory_order_acquire) + failed < pieces) return moved;
+  const std::uint64_t failed = share.failed.load(std::memory_order_acquire);
+  if (share.copied.load(std::memory_order_acquire) + failed < pieces) return moved;
   deactivate(operation);
   shares_.give_back(operation.record);
   if (failed == 0) {
@@ -340,22 +303,8 @@ unsigned Device::advance_stream(Operation& send, bool& lies_there) noexcept {
   unsigned moved = 0;
   while (moved < pieces_per_step && send.moved < send.length) {
     const base::TraceSpan span(config_.trace, posting(PacketKind::data), send.peer->id);
-    const Post post = rails_.visit(send.peer->rail, [&](auto& channel, auto& link) {
-      if constexpr (sends_in_place<std::remove_cvref_t<decltype(channel)>>) {
-        return post_in_place(channel, link, send);
-      }
-      const std::size_t limit = std::min<std::size_t>(channel.body_limit(link, stream_packet_bytes),
-                                                      stream_packet_bytes) -
-                                sizeof(wire::DataBody);
-      const std::uint64_t bytes = std::min<std::uint64_t>(limit, send.length - send.moved);
-      const wire::DataBody head{send.peer_cookie, send.moved};
-      const wire::Envelope envelope{PacketKind::data, 0, 0, 0,
-                                    static_cast<std::uint32_t>(sizeof head + bytes)};
-      const Post put =
-          channel.put(link, envelope, BodyWriter(wire::bytes_of(head), send.buffer, send.moved));
-      if (put == Post::done) send.moved += bytes;
-      return put;
-    });
+    const bool in_place = !send.peer->mapped() && network()->sends_in_place();
+    const Post post = in_place ? post_in_place(send) : post_part(send, stream_packet_bytes);
     if (post == Post::again) return moved;
     ++moved;
   }
@@ -367,39 +316,46 @@ unsigned Device::advance_stream(Operation& send, bool& lies_there) noexcept {
   return moved;
 }
 
-/// Moves one piece between this process and the peer: a receive reads, a send writes.
+/// Posts the next part of a streaming send by way of a packet of at most `most_bytes`.
+Post Device::post_part(Operation& send, std::size_t most_bytes) noexcept {
+  const wire::DataBody head{send.peer_cookie, send.moved};
+  const std::size_t limit =
+      std::min(transports_.body_limit(*send.peer, most_bytes), most_bytes) - sizeof head;
+  const std::uint64_t bytes = std::min<std::uint64_t>(limit, send.length - send.moved);
+  const wire::Envelope envelope{PacketKind::data, 0, 0, 0,
+                                static_cast<std::uint32_t>(sizeof head + bytes)};
+  const Post post = transports_.put(*send.peer, envelope,
+                                    BodyWriter(wire::bytes_of(head), send.buffer, send.moved));
+  if (post == Post::done) send.moved += bytes;
+  return post;
+}
+
+/// Moves one piece between this process and the peer.
 base::Error Device::copy_piece(Operation& operation, std::uint64_t offset,
                                std::uint64_t bytes) noexcept {
   ++counters_.single_copies;
   const base::TraceSpan span(config_.trace, "copy piece", operation.peer->id, bytes);
-  return rails_.visit(operation.peer->rail, [&](auto& channel, auto&) -> base::Error {
-    if constexpr (reaches_memory<std::remove_cvref_t<decltype(channel)>>) {
-      auto& provider = channel.provider();
-      const Buffer& buffer = operation.buffer;
-      if (buffer.packer == nullptr) {
-        const iovec local{static_cast<std::byte*>(buffer.address) + offset, bytes};
-        return operation.is_send ? provider.write(operation.peer->rail.number, {&local, 1},
-                                                  operation.remote + offset, bytes)
-                                 : provider.read(operation.peer->rail.number, {&local, 1},
-                                                 operation.remote + offset, bytes);
-      }
-      std::array<iovec, most_segments> local;
-      for (std::uint64_t done = 0; done < bytes;) {
-        const std::size_t count =
-            buffer.packer->segments(buffer.address, offset + done, bytes - done, local);
-        std::uint64_t covered = 0;
-        for (std::size_t i = 0; i < count; ++i) covered += local[i].iov_len;
-        if (covered == 0) return base::Error(base::ErrorClass::intern);
-        const base::Error error = provider.read(operation.peer->rail.number, {local.data(), count},
-                                                operation.remote + offset + done, covered);
-        if (error.failed()) return error;
-        done += covered;
-      }
-      return {};
-    } else {
-      return base::Error(base::ErrorClass::intern);
-    }
-  });
+  const Buffer& buffer = operation.buffer;
+  const Peer& peer = *operation.peer;
+  if (buffer.packer == nullptr) {
+    const iovec local{static_cast<std::byte*>(buffer.address) + offset, bytes};
+    const std::uint64_t remote = operation.remote + offset;
+    return operation.is_send ? transports_.write(peer, {&local, 1}, remote, bytes)
+                             : transports_.read(peer, {&local, 1}, remote, bytes);
+  }
+  std::array<iovec, most_segments> local;
+  for (std::uint64_t done = 0; done < bytes;) {
+    const std::size_t count =
+        buffer.packer->segments(buffer.address, offset + done, bytes - done, local);
+    std::uint64_t covered = 0;
+    for (std::size_t i = 0; i < count; ++i) covered += local[i].iov_len;
+    if (covered == 0) return base::Error(base::ErrorClass::intern);
+    const base::Error error =
+        transports_.read(peer, {local.data(), count}, operation.remote + offset + done, covered);
+    if (error.failed()) return error;
+    done += covered;
+  }
+  return {};
 }
 
 void Device::activate(Operation& operation) noexcept {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/copy.h"
-#include "channel/mapped_channel.inl"
 #include "device/device.h"
 #include "device/trace.h"
 
@@ -11,21 +10,6 @@ namespace fulmar::device {
 
 using fabric::Post;
 using wire::PacketKind;
-
-namespace {
-
-/// How much of a message that adapters may move travels with its announcement.
-std::uint32_t inlined_bytes(Device& device, const Operation& send, const wire::RtsBody& body) {
-  const std::uint64_t wanted = std::min(
-      {device.config().remote_study.inlined_bytes, send.buffer.bytes, wire::most_inlined_bytes});
-  if (wanted == 0 || (body.flags & (wire::rts_open | wire::rts_puts)) == 0) return 0;
-  return device.rails().visit(send.peer->rail, [&](auto& channel, auto& link) {
-    const std::size_t limit = channel.body_limit(link, sizeof body + wanted);
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, limit - sizeof body));
-  });
-}
-
-}  // namespace
 
 Device::Device(Config config, base::EngineLock& lock) noexcept
     : config_(config),
@@ -53,13 +37,8 @@ Peer& Device::connect(std::uint32_t id) noexcept {
   owned_peers_.push_back(std::make_unique<Peer>());
   Peer& peer = *owned_peers_.back();
   peer.id = id;
-  peer.rail = rails_.connect(id);
-  rails_.visit(peer.rail, [&](auto& channel, auto&) {
-    using Channel = std::remove_cvref_t<decltype(channel)>;
-    peer.near = !sleeps_on_descriptor<Channel>;
-    peer.mapped = peer.near && !studies_designs<Channel>;
-    update_clear(peer);
-  });
+  transports_.connect(peer);
+  update_clear(peer);
   peers_[id] = &peer;
   return peer;
 }
@@ -128,9 +107,8 @@ Post Device::post_message(Operation& operation) noexcept {
   std::uint64_t limit = config_.eager_bytes;
   const std::uint64_t extra = operation.mode == SendMode::synchronous ? sizeof(wire::SyncBody) : 0;
   const std::uint64_t body = operation.buffer.bytes + extra;
-  rails_.visit(operation.peer->rail, [&](auto& channel, auto& link) {
-    limit = std::min<std::uint64_t>(limit, channel.body_limit(link, std::min(body, limit)));
-  });
+  limit = std::min<std::uint64_t>(limit,
+                                  transports_.body_limit(*operation.peer, std::min(body, limit)));
   return body <= limit ? post_eager(operation) : post_announcement(operation);
 }
 
@@ -146,9 +124,7 @@ Post Device::post_eager(Operation& operation) noexcept {
                                 static_cast<std::uint32_t>(buffer.bytes + prefix.size())};
   const base::TraceSpan span(config_.trace, posting(envelope.kind), operation.peer->id,
                              envelope.length);
-  const Post post = rails_.visit(operation.peer->rail, [&](auto& channel, auto& link) {
-    return channel.put(link, envelope, BodyWriter(prefix, buffer, 0));
-  });
+  const Post post = transports_.put(*operation.peer, envelope, BodyWriter(prefix, buffer, 0));
   if (post == Post::again) return post;
   ++counters_.eager_sends;
   if (sync) {
@@ -174,17 +150,25 @@ wire::RtsBody Device::announcement_of(Operation& operation, bool early) noexcept
   return body;
 }
 
+/// How much of a message that adapters may move travels with its announcement.
+std::uint32_t Device::inlined_bytes(const Operation& send, const wire::RtsBody& body) noexcept {
+  const std::uint64_t wanted =
+      std::min({config_.remote_study.inlined_bytes, send.buffer.bytes, wire::most_inlined_bytes});
+  if (wanted == 0 || (body.flags & (wire::rts_open | wire::rts_puts)) == 0) return 0;
+  const std::size_t limit = transports_.body_limit(*send.peer, sizeof body + wanted);
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, limit - sizeof body));
+}
+
 Post Device::post_announcement(Operation& operation) noexcept {
   wire::RtsBody body = announcement_of(operation, false);
-  operation.inlined = inlined_bytes(*this, operation, body);
+  operation.inlined = inlined_bytes(operation, body);
   if (operation.inlined != 0) body.flags |= wire::rts_inlined;
   const wire::Envelope envelope{PacketKind::rts, 0, operation.key().context, operation.key().tag,
                                 static_cast<std::uint32_t>(sizeof body + operation.inlined)};
   const base::TraceSpan span(config_.trace, posting(envelope.kind), operation.peer->id,
                              envelope.length);
-  const Post post = rails_.visit(operation.peer->rail, [&](auto& channel, auto& link) {
-    return channel.put(link, envelope, BodyWriter(wire::bytes_of(body), operation.buffer, 0));
-  });
+  const Post post = transports_.put(*operation.peer, envelope,
+                                    BodyWriter(wire::bytes_of(body), operation.buffer, 0));
   if (post == Post::again) return post;
   operation.stage = Stage::announced;
   count_announced(operation);
@@ -194,10 +178,8 @@ Post Device::post_announcement(Operation& operation) noexcept {
 Post Device::put(Peer& peer, const wire::Envelope& envelope,
                  std::span<const std::byte> body) noexcept {
   const base::TraceSpan span(config_.trace, posting(envelope.kind), peer.id, envelope.length);
-  return rails_.visit(peer.rail, [&](auto& channel, auto& link) {
-    return channel.put(link, envelope, [&](std::span<std::byte> to, std::uint64_t) {
-      base::copy_short(to.data(), body.data(), body.size());
-    });
+  return transports_.put(peer, envelope, [&](std::span<std::byte> to, std::uint64_t) {
+    base::copy_short(to.data(), body.data(), body.size());
   });
 }
 

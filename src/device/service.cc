@@ -10,7 +10,6 @@
 #include <cstring>
 
 #include "base/trace.h"
-#include "channel/mapped_channel.inl"
 #include "device/device.h"
 #include "device/sleep_place.h"
 
@@ -149,7 +148,7 @@ Service::Rest Service::rest() noexcept {
     device_.get_up();
     return Rest::over;
   }
-  // No time at all where a network is to be polled (channel/remote_channel.h): that is no sleep.
+  // No time at all where a network is to be polled: that is no sleep.
   const std::int64_t most_ns =
       place.limited(device_.leavers_.needed() ? SleepPlace::leaving_ns : SleepPlace::longest_ns);
   rests_ = true;
@@ -203,11 +202,7 @@ void Service::call() noexcept {
     (void)!::write(bell_.get(), &one, sizeof one);
     return;
   }
-  device_.rails_.for_each([](auto& channel) {
-    if constexpr (requires { channel.sleep_word(); }) {
-      channel.provider().wake(channel.provider().self());
-    }
-  });
+  device_.wake_self();
 }
 
 void Service::need_program() noexcept {

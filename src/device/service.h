@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/fd.h"
-#include "fabric/enabled.h"
 
 namespace fulmar::device {
 
@@ -90,8 +89,6 @@ class Service {
   // service_second.cc
   [[nodiscard]] base::Error open_second();
   void stop_second() noexcept;
-  void tell_ends(fabric::EndsTold how) noexcept;
-  [[nodiscard]] bool arm_ends() noexcept;
   Rest rest_on_ends() noexcept;
   void lie_down_again() noexcept;
 

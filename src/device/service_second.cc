@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "channel/mapped_channel.inl"
 #include "device/device.h"
 #include "device/service.h"
 #include "device/sleep_place.h"
@@ -33,13 +32,8 @@
 namespace fulmar::device {
 
 bool Service::can_share() noexcept {
-  bool any = false;
-  device_.rails_.for_each([&](auto& channel) {
-    if constexpr (tells_ends_apart<std::remove_cvref_t<decltype(channel)>>) {
-      any = any || channel.provider().ends_descriptor() >= 0;
-    }
-  });
-  return any && device_.wake_socket_;
+  return device_.network() != nullptr && device_.network()->ends_descriptor() >= 0 &&
+         device_.wake_socket_;
 }
 
 base::Error Service::open_second() {
@@ -53,23 +47,15 @@ base::Error Service::open_second() {
       return base::failure(base::ErrorClass::other, "eventfd failed (%s)", std::strerror(errno));
     }
   }
-  tell_ends(fabric::EndsTold::apart);
+  device_.network()->tell_ends(fabric::EndsTold::apart);
   return {};
 }
 
 void Service::stop_second() noexcept {
   if (!second_bell_.valid()) return;
-  tell_ends(fabric::EndsTold::together);
+  device_.network()->tell_ends(fabric::EndsTold::together);
   const std::uint64_t one = 1;
   (void)!::write(second_bell_.get(), &one, sizeof one);
-}
-
-void Service::tell_ends(fabric::EndsTold how) noexcept {
-  device_.rails_.for_each([&](auto& channel) {
-    if constexpr (tells_ends_apart<std::remove_cvref_t<decltype(channel)>>) {
-      channel.provider().tell_ends(how);
-    }
-  });
 }
 
 void Service::run_second() noexcept {
@@ -82,47 +68,25 @@ void Service::run_second() noexcept {
     }
     if (look(Depth::at_all) != 0) {
       lie_down_again();
-    } else if (arm_ends() && rest_on_ends() == Rest::called_off) {
+    } else if (device_.network()->arm_ends() && rest_on_ends() == Rest::called_off) {
       return;
     }
   }
   lock.release();
 }
 
-/// False: there is something to do first.
-bool Service::arm_ends() noexcept {
-  bool may_sleep = true;
-  device_.rails_.for_each([&](auto& channel) {
-    if constexpr (tells_ends_apart<std::remove_cvref_t<decltype(channel)>>) {
-      auto& provider = channel.provider();
-      if (provider.ends_descriptor() >= 0 && !provider.arm_ends()) may_sleep = false;
-    }
-  });
-  return may_sleep;
-}
-
 /// As `rest` does, for own orders alone.
 Service::Rest Service::rest_on_ends() noexcept {
   SleepPlace place(wire::Asleep::on_socket);
   place.add(second_bell_.get());
-  std::size_t count = 1;
-  device_.rails_.for_each([&](auto& channel) {
-    if constexpr (tells_ends_apart<std::remove_cvref_t<decltype(channel)>>) {
-      const int descriptor = channel.provider().ends_descriptor();
-      if (descriptor < 0) return;
-      place.add(descriptor);
-      ++count;
-    }
-  });
+  place.add(device_.network()->ends_descriptor());
   device_.lock_.release();
   place.sleep(SleepPlace::longest_ns);
   std::uint64_t rings = 0;
   if (place.is_ready(0)) (void)!::read(second_bell_.get(), &rings, sizeof rings);
   if (stops_) return Rest::called_off;
   device_.lock_.acquire();
-  bool was_called = false;
-  for (std::size_t i = 1; i < count; ++i) was_called = was_called || place.is_ready(i);
-  if (was_called) ++device_.counters_.second_thread_wakeups;
+  if (place.is_ready(1)) ++device_.counters_.second_thread_wakeups;
   return Rest::over;
 }
 

@@ -14,7 +14,6 @@
 
 #include "base/clock.h"
 #include "base/futex.h"
-#include "device/rails.h"
 #include "wire/shm_area.h"
 
 namespace fulmar::device {
@@ -62,7 +61,8 @@ struct SleepPlace {
   }
 
  private:
-  std::array<pollfd, 2 + EnabledRails::provider_count> ready_{};
+  /// A wake socket, the network, and what calls the progress thread.
+  std::array<pollfd, 3> ready_{};
   std::size_t count_ = 0;
 };
 

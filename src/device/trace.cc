@@ -4,7 +4,6 @@
 
 #include <array>
 
-#include "channel/mapped_channel.inl"
 #include "device/device.h"
 
 /// Stages of messages for a trace (base/trace.h, FULMAR_TRACE).

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <deque>
 
-#include "channel/channel.h"
 #include "device/memory_opener.h"
+#include "fabric/provider.h"
 
 namespace fulmar::device {
 

@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "base/futex.h"
-#include "channel/mapped_channel.inl"
 #include "device/device.h"
 #include "device/sleep_place.h"
 
@@ -29,54 +28,38 @@
 /// nobody leads wakes one of the others, who leads then. The leader gives the lock away as soon as
 /// a thread stands at it. The library's own thread, if there is one, never leads: see service.cc.
 namespace fulmar::device {
-namespace {
-
-template <class Channel>
-concept Sleeps = requires(Channel& channel) { channel.sleep_word(); };
-
-}  // namespace
 
 base::Error Device::use_wake_socket() {
   auto socket = base::WakeSocket::open();
   if (socket.failed()) return socket.error();
   wake_socket_.emplace(std::move(*socket));
-  rails_.for_each([&](auto& channel) {
-    if constexpr (Sleeps<std::remove_cvref_t<decltype(channel)>>) {
-      if constexpr (requires { channel.provider().use_wake_socket(*wake_socket_); }) {
-        channel.provider().use_wake_socket(*wake_socket_);
-      }
-    }
-  });
+  if (node() != nullptr) node()->shm().use_wake_socket(*wake_socket_);
   return {};
 }
 
 /// Fills in what can end the sleep, and lets everybody know who it is that sleeps.
 void Device::lie_down(SleepPlace& place) noexcept {
-  rails_.for_each_with_links([&](auto& channel, auto& links) {
-    using Channel = std::remove_cvref_t<decltype(channel)>;
-    if constexpr (Sleeps<Channel>) {
-      place.word = &channel.sleep_word();
-      channel.announce_sleep(place.where);
-      if (!backlog_.empty() || active_ != nullptr) {
-        for (auto* link : links) channel.want_credit(*link);
-      }
-    } else if constexpr (sleeps_on_descriptor<Channel>) {
-      auto& provider = channel.provider();
-      if (!provider.arm()) place.may_sleep = false;
-      const std::int64_t due_ns = provider.next_deadline_ns();
-      if (due_ns >= 0) place.due_ns = std::min(place.due_ns, due_ns);
-      if (wake_socket_) place.add(provider.descriptor());
+  if (node() != nullptr) {
+    NodeChannel::Channel& channel = node()->channel();
+    place.word = &channel.sleep_word();
+    channel.announce_sleep(place.where);
+    if (!backlog_.empty() || active_ != nullptr) {
+      for (NodeChannel::Link* link : channel.links()) channel.want_credit(*link);
     }
-  });
+  }
+  if (network() != nullptr) {
+    if (!network()->arm()) place.may_sleep = false;
+    const std::int64_t due_ns = network()->next_deadline_ns();
+    if (due_ns >= 0) place.due_ns = std::min(place.due_ns, due_ns);
+    if (wake_socket_) place.add(network()->descriptor());
+  }
   if (place.word != nullptr) fence_senders();
   service_.note_sleep(place.due_ns);
 }
 
 /// Nobody needs to wake this process any more.
 void Device::get_up() noexcept {
-  rails_.for_each([](auto& channel) {
-    if constexpr (Sleeps<std::remove_cvref_t<decltype(channel)>>) channel.announce_awake();
-  });
+  if (node() != nullptr) node()->channel().announce_awake();
 }
 
 /// True if something moved.
@@ -154,9 +137,7 @@ void Device::tell_polling(WaitNote note) noexcept {
 /// missed once; `longest_sleep_ns` bounds that.
 void Device::give_up_membarrier() noexcept {
   config_.has_membarrier = false;
-  rails_.for_each([](auto& channel) {
-    if constexpr (Sleeps<std::remove_cvref_t<decltype(channel)>>) channel.require_sender_fence();
-  });
+  if (node() != nullptr) node()->channel().require_sender_fence();
 }
 
 bool Device::leader_ready() noexcept {
@@ -256,11 +237,12 @@ void Device::signal(Waiter& waiter) noexcept {
   }
   if (!sleeping_) return;  // it looks by itself
   if (wake_socket_) return wake_socket_->ring(wake_socket_->name());
-  rails_.for_each([](auto& channel) {
-    if constexpr (Sleeps<std::remove_cvref_t<decltype(channel)>>) {
-      channel.provider().wake(channel.provider().self());
-    }
-  });
+  wake_self();
+}
+
+/// Ends a sleep on the wake word of the node.
+void Device::wake_self() noexcept {
+  if (node() != nullptr) node()->shm().wake(node()->shm().self());
 }
 
 }  // namespace fulmar::device

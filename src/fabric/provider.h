@@ -15,8 +15,10 @@
 #include "base/error.h"
 #include "wire/cell.h"
 
-/// What a provider is. A provider moves bytes between this process and its peers; what it can do
-/// shows in the members it has. Peers are numbered from 0 in the job; the own number is among them.
+/// What carries bytes between this process and its peers has in common: answers, what arrives,
+/// memory that peers may reach. Networks are fabric::Network (network.h); shared memory is a type
+/// of its own
+/// (`MapsPeers`), so that nothing on its way is a virtual call.
 ///
 /// Thread rule: all members are called under the lock of the engine, except where said.
 namespace fulmar::fabric {
@@ -91,15 +93,15 @@ template <class S>
 concept Sink = requires(S& sink, std::uint32_t peer, const wire::Envelope& envelope,
                         std::span<const std::byte> body) { sink.packet(peer, envelope, body); };
 
-/// What became of a packet that was posted in place, of a `fetch` or a `put`.
+/// What became of a packet that was posted in place, of an `rdma_read` or an `rdma_write`.
 enum class Sent : std::uint8_t {
   done,  ///< the provider needs the memory no more
   lost,  ///< the peer has died; it does not have, and will not get, all of it
 };
 
 /// Is told about packets that were posted in place, and about reads and writes of peers' memory:
-/// `sent(token, how)`, once for every `post_in_place`, `fetch` and `put` that answered `done`, from
-/// within `poll`, in no particular order.
+/// `sent(token, how)`, once for every `post_in_place`, `rdma_read` and `rdma_write` that answered
+/// `done`, from within `poll`, in no particular order.
 template <class S>
 concept LearnsOfSends = requires(S& sink, std::uint64_t token, Sent how) { sink.sent(token, how); };
 
@@ -161,7 +163,6 @@ static_assert(ExpectsBodies<NullSink>);
 
 template <class P>
 concept Provider = requires(P& provider, const P& view, std::uint32_t peer) {
-  { P::name } -> std::convertible_to<const char*>;
   { view.self() } -> std::same_as<std::uint32_t>;
   { view.size() } -> std::same_as<std::uint32_t>;
   /// False once the peer is known to have died.
@@ -177,73 +178,8 @@ concept MapsPeers = Provider<P> && requires(P& provider, std::uint32_t peer) {
   { provider.wake(peer) };
 };
 
-/// Packets travel as messages into buffers of the provider: `post` copies the body before it
-/// returns.
-template <class P>
-concept SendsPackets =
-    Provider<P> && requires(P& provider, std::uint32_t peer, const wire::Envelope& envelope,
-                            std::span<const std::byte> body, NullSink& sink) {
-      { provider.post(peer, envelope, body) } -> std::same_as<Post>;
-      { provider.poll(sink) } -> std::same_as<unsigned>;
-      { P::max_body_bytes } -> std::convertible_to<std::size_t>;
-    };
-
-/// Packets whose bytes are taken from the memory where they lie, and come to where the peer's sink
-/// wants them (`PlacesBodies`): for the bytes of long messages.
-///
-/// `post_in_place(peer, envelope, prefix, pieces, token)` sends one packet: its body is `prefix` (1
-/// to `max_prefix_bytes`, copied) and then what `pieces` describe (at most `max_pieces`; the
-/// descriptions are copied, the memory is not: it stays and stays unchanged until the sink hears
-/// `sent(token, ...)`). envelope.length is the sum, at most `max_in_place_bytes`. `again`: enough
-/// is under way to this peer; a sender that has more tries again after progress.
-///
-/// Packets posted in place keep no order: not among themselves (they may take different lanes), and
-/// those of `post` may overtake them and be overtaken. The prefix has to tell what they are.
-template <class P>
-concept SendsInPlace =
-    SendsPackets<P> && requires(P& provider, std::uint32_t peer, const wire::Envelope& envelope,
-                                std::span<const std::byte> prefix, std::span<const iovec> pieces,
-                                std::uint64_t token) {
-      { provider.post_in_place(peer, envelope, prefix, pieces, token) } -> std::same_as<Post>;
-      { P::max_prefix_bytes } -> std::convertible_to<std::size_t>;
-      { P::max_pieces } -> std::convertible_to<std::size_t>;
-      { P::max_in_place_bytes } -> std::convertible_to<std::size_t>;
-    };
-
-/// A provider may take shorter packets to some peers than its constants say: then it has
-/// `body_limit(peer)` and `in_place_limit(peer)`, which do not change but when a peer is lost.
-
-/// Short packets travel together. The first one that is posted to a peer after a `poll` leaves at
-/// once; those that follow, and packets in place, wait for each other until `flush` or `poll`, or
-/// until they are worth a system call. So whoever posts, and then does not poll soon (a blocking
-/// send that is done, a program that computes), flushes.
-template <class P>
-concept HoldsPackets = SendsPackets<P> && requires(P& provider, const P& view) {
-  { view.has_unsent() } -> std::same_as<bool>;
-  { provider.flush() };
-};
-
 /// Whether a process that leaves MPI comes back: then it receives what was sent to it before.
 enum class Leaving : std::uint8_t { may_return, for_good };
-
-/// `gone(peer)`: the peer has left MPI for good, or until it is back it receives nothing that was
-/// sent to it before; all that it had sent has been handed to the sink. So a question of this
-/// process that is not answered then never will be.
-template <class P>
-concept TellsOfLeaving = Provider<P> && requires(const P& view, std::uint32_t peer) {
-  { view.gone(peer) } -> std::same_as<bool>;
-};
-
-/// There is a file descriptor to sleep on. `arm()` before each sleep: true if there is nothing to
-/// do now and `descriptor()` becomes readable as soon as there is, whatever happens in between;
-/// false: poll first. A sleep ends at `next_deadline_ns()` (of CLOCK_MONOTONIC; -1: never) at the
-/// latest.
-template <class P>
-concept SleepsOnDescriptor = Provider<P> && requires(P& provider, const P& view) {
-  { view.descriptor() } -> std::same_as<int>;
-  { provider.arm() } -> std::same_as<bool>;
-  { view.next_deadline_ns() } -> std::same_as<std::int64_t>;
-};
 
 /// Who learns that own orders have ended, where there is a descriptor for that alone.
 enum class EndsTold : std::uint8_t {
@@ -251,22 +187,10 @@ enum class EndsTold : std::uint8_t {
   apart,     ///< who sleeps on `ends_descriptor()`, and nobody else
 };
 
-/// For studies: the ends of own orders can have a descriptor of their own, so that a second thread
-/// sleeps on nothing else. `ends_descriptor()`: -1: there is none, and nothing below is called.
-/// After `tell_ends(apart)` `arm()` is not about them any more; `arm_ends()` is, before each sleep
-/// of the second thread: false: poll first. Both threads see what the other's look leaves behind:
-/// whatever came since a descriptor was armed makes it readable, whoever takes it.
-template <class P>
-concept TellsEndsApart = SleepsOnDescriptor<P> && requires(P& provider, const P& view) {
-  { view.ends_descriptor() } -> std::same_as<int>;
-  { provider.tell_ends(EndsTold::apart) } -> std::same_as<void>;
-  { provider.arm_ends() } -> std::same_as<bool>;
-};
-
 /// Who may reach memory that a process has opened, besides the adapter at the process's own orders.
 enum class Access : std::uint8_t {
-  local,         ///< nobody: for the own side of `fetch` and `put`; has to be writable
-  peers_read,    ///< peers fetch from it; serves as the own side of `put`, too
+  local,         ///< nobody: for the own side of `rdma_read` and `rdma_write`; has to be writable
+  peers_read,    ///< peers fetch from it; serves as the own side of a write, too
   peers_write,   ///< peers put into it; serves as the own side of both, too
   peers_change,  ///< peers fetch, put, and change it by `fetch_add` and `compare_swap`
 };
@@ -291,74 +215,6 @@ struct RemotePlace {
   std::uint64_t key = 0;
 };
 
-/// Peers' memory is read and written by the adapter, without help of their processors, where they
-/// have opened it (the RDMA of the papers).
-///
-/// * `moves_remotely()`: whether this adapter can. If not, no member below is called. Never
-/// changes.
-/// * `open_memory(memory, access)` makes memory known to the adapter. It stays mapped to the same
-///   pages until `close_memory`, which is called when no order of this process uses it any more.
-///   Slow (microseconds to milliseconds: pages are pinned), so it is cached above. Fails (no_mem,
-///   other) where the adapter has no more room, the limit on locked memory is reached, or the pages
-///   are not what the access needs: the bytes then go another way. Both work at any time between
-///   the provider's open and its destruction; memory that is open then is closed.
-/// * `fetch(peer, to, own_key, from, token)` reads `to.size()` bytes, 1 to `max_remote_bytes`, from
-///   the peer into memory that is opened here. They are there when the sink hears
-///   `sent(token, done)`.
-/// * `put(peer, from, own_key, to, token)` writes bytes to the peer. They are there before any
-///   packet arrives that was posted to this peer after it; `sent(token, done)` says that the memory
-///   here is needed no more.
-///
-/// Nothing is ordered behind a fetch but what is posted after it has ended: a packet that says that
-/// the bytes were fetched, or a put to where they were read.
-///
-/// Both answer `again` where there is no room or no connection yet, and else end with one `sent`,
-/// from within `poll`, in no particular order. A place that the peer did not open makes it `lost`,
-/// and this process to it where there is a connection that ends. When a peer is lost nothing is
-/// read into or out of memory here for it once its orders have ended by `sent(token, lost)`, which
-/// may be told after the loss. Some adapters need the peer's processor to look now and then all the
-/// same (libfabric's manual progress): a peer that computes is waited for.
-template <class P>
-concept MovesRemotely =
-    SendsPackets<P> &&
-    requires(P& provider, const P& view, std::uint32_t peer, std::span<std::byte> memory,
-             std::span<const std::byte> source, Access access, const OpenMemory& opened,
-             const RemotePlace& place, std::uint32_t own_key, std::uint64_t token) {
-      { view.moves_remotely() } -> std::same_as<bool>;
-      { provider.open_memory(memory, access) } -> std::same_as<base::Result<OpenMemory>>;
-      { provider.close_memory(opened) };
-      { provider.fetch(peer, memory, own_key, place, token) } -> std::same_as<Post>;
-      { provider.put(peer, source, own_key, place, token) } -> std::same_as<Post>;
-      { P::max_remote_bytes } -> std::convertible_to<std::size_t>;
-    };
-
-/// What was put can be polled for in memory, and the peer needs no word of it: the papers' channel.
-///
-/// `puts_in_order()`: the bytes of one put become visible in the order of their addresses, the last
-/// one last, and puts to one peer in the order in which they were posted. So it is on InfiniBand
-/// and RoCE while no memory is opened with relaxed ordering, though no standard promises the former
-/// within one put. It is not so over iWARP, nor where several paths carry one connection. Who polls
-/// believes nothing that is not written at both ends of a put.
-///
-/// `put_quietly(peer, from, own_key, to)` puts and tells nobody of the end: many such puts cost one
-/// completion. Up to `copied_put_bytes` are copied before it returns (the key may be that of any
-/// memory then); longer memory stays as it is until the peer shows that it has seen the bytes. What
-/// is posted to this peer behind it arrives behind it, too. `done` also where there is no peer any
-/// more, or none that reads. `again` as for `put`.
-///
-/// `give_up(peer, why)`: what comes from the peer makes no sense: it is lost. And a put, quiet or
-/// not, that fails loses the peer: what was posted behind it, or waits above, never arrives.
-template <class P>
-concept PutsForPolling =
-    MovesRemotely<P> &&
-    requires(P& provider, const P& view, std::uint32_t peer, std::span<const std::byte> source,
-             std::uint32_t own_key, const RemotePlace& place, const base::Error& why) {
-      { view.puts_in_order() } -> std::same_as<bool>;
-      { provider.put_quietly(peer, source, own_key, place) } -> std::same_as<Post>;
-      { P::copied_put_bytes } -> std::convertible_to<std::size_t>;
-      { provider.give_up(peer, why) };
-    };
-
 /// Tokens of orders that a channel gives on its own behalf; nobody above uses such.
 constexpr std::uint64_t channel_token(std::uint32_t number) noexcept {
   return std::uint64_t{number} << 32 | UINT32_MAX;
@@ -372,40 +228,6 @@ constexpr bool is_channel_token(std::uint64_t token) noexcept {
 template <class S>
 concept LearnsOfPuts =
     requires(S& sink, std::uint32_t peer, std::uint16_t word) { sink.put_here(peer, word); };
-
-/// `put_and_tell(peer, from, own_key, to, word, token)`: a put (of 0 bytes, too) whose end the
-/// peer's sink hears of, once the bytes are there: one order instead of a put and a packet. The
-/// word is the peer's, as all that comes.
-template <class P>
-concept TellsOfPuts =
-    MovesRemotely<P> && requires(P& provider, std::uint32_t peer, std::span<const std::byte> source,
-                                 std::uint32_t own_key, const RemotePlace& place,
-                                 std::uint16_t word, std::uint64_t token) {
-      { provider.put_and_tell(peer, source, own_key, place, word, token) } -> std::same_as<Post>;
-    };
-
-/// Eight bytes of a peer's memory (`peers_change`, at a multiple of eight) are changed in one step,
-/// as seen by all who change them so, over whichever connection of the same adapter; not by
-/// processors. What was there before comes into `was`, eight bytes of memory that is opened here.
-/// As `fetch` in everything else. `changes_memory()`: whether the adapter can.
-template <class P>
-concept ChangesRemotely =
-    MovesRemotely<P> &&
-    requires(P& provider, const P& view, std::uint32_t peer, std::span<std::byte> was,
-             std::uint32_t own_key, const RemotePlace& place, std::uint64_t value,
-             std::uint64_t token) {
-      { view.changes_memory() } -> std::same_as<bool>;
-      { provider.fetch_add(peer, was, own_key, place, value, token) } -> std::same_as<Post>;
-      {
-        provider.compare_swap(peer, was, own_key, place, value, value, token)
-      } -> std::same_as<Post>;
-    };
-
-/// Given to the designs of the study, whose pipes are put into its memory, and not to the channel
-/// of every day: mapped memory (channel/design_channel.h), or memory that peers put into
-/// (channel/remote_channel.h).
-template <class P>
-concept LendsPipes = (MapsPeers<P> || PutsForPolling<P>) && P::lends_pipes;
 
 /// The peer's address space can be read and written without its help. `reach(peer)` says whether
 /// that works for this peer (probed once); both calls move `bytes` completely or fail.

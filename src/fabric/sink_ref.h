@@ -11,13 +11,13 @@
 
 namespace fulmar::fabric {
 
-/// Any sink, by pointers to its members, so that what decodes streams is compiled once. Names the
-/// sink; does not own it.
+/// Any sink, by pointers to its members, so that networks are compiled once. Names the sink; does
+/// not own it. Made from a sink where one is asked for.
 class SinkRef {
  public:
   template <Sink S>
     requires(!std::same_as<std::remove_const_t<S>, SinkRef>)
-  explicit SinkRef(S& sink) noexcept : sink_(&sink), calls_(&calls_of<S>) {}
+  SinkRef(S& sink) noexcept : sink_(&sink), calls_(&calls_of<S>) {}
 
   void packet(std::uint32_t peer, const wire::Envelope& envelope, const Body& body) const {
     calls_->packet(sink_, peer, envelope, body);
@@ -43,6 +43,10 @@ class SinkRef {
   }
   /// Does nothing for a sink that does not learn of sends.
   void sent(std::uint64_t token, Sent how) const { calls_->sent(sink_, token, how); }
+  /// Does nothing for a sink that does not learn of puts (LearnsOfPuts).
+  void put_here(std::uint32_t peer, std::uint16_t word) const {
+    calls_->put_here(sink_, peer, word);
+  }
 
  private:
   using Prefix = std::span<const std::byte>;
@@ -56,6 +60,7 @@ class SinkRef {
                  std::span<const std::byte>);
     bool (*expect)(void*, std::uint32_t, const wire::Envelope&);
     void (*sent)(void*, std::uint64_t, Sent);
+    void (*put_here)(void*, std::uint32_t, std::uint16_t);
   };
 
   template <class S>
@@ -67,6 +72,12 @@ class SinkRef {
     if constexpr (LearnsOfSends<S>) {
       calls.sent = [](void* sink, std::uint64_t token, Sent how) {
         static_cast<S*>(sink)->sent(token, how);
+      };
+    }
+    calls.put_here = [](void*, std::uint32_t, std::uint16_t) {};
+    if constexpr (LearnsOfPuts<S>) {
+      calls.put_here = [](void* sink, std::uint32_t peer, std::uint16_t word) {
+        static_cast<S*>(sink)->put_here(peer, word);
       };
     }
     if constexpr (PlacesBodies<S>) {

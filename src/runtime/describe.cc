@@ -11,11 +11,9 @@
 
 #include "base/keyed_hash.h"
 #include "device/device.h"
-#include "fabric/ofi/ofi.h"
+#include "fabric/network_names.h"
 #include "fabric/ofi/open.h"
-#include "fabric/tcp/tcp.h"
 #include "fabric/verbs/open.h"
-#include "fabric/verbs/verbs.h"
 #include "mpi/coll/choice.h"
 #include "runtime/networks.h"
 #include "runtime/options.h"
@@ -53,19 +51,19 @@ bool is_free_choice(const Options& options) {
 /// What tcp is authenticated by, without which it is not used.
 Network describe_tcp() {
   auto hash = base::KeyedHash::load();
-  if (hash.failed()) return {fabric::Tcp::name, "lacks a library", hash.error().text()};
-  return {fabric::Tcp::name, nullptr,
+  if (hash.failed()) return {fabric::network_names::tcp, "lacks a library", hash.error().text()};
+  return {fabric::network_names::tcp, nullptr,
           std::string("between hosts; authenticated by ") + hash->library()};
 }
 
 Network describe_ofi() {
   if (!fabric::ofi::is_built()) {
-    return {fabric::Ofi::name, "not in this build",
+    return {fabric::network_names::ofi, "not in this build",
             "what only libfabric reaches; it was built without libfabric-dev"};
   }
   const std::string text = fabric::ofi::library_text();
   const char* const lacking = text.starts_with("libfabric ") ? nullptr : "lacks a library";
-  return {fabric::Ofi::name, lacking, "what only libfabric reaches; " + text};
+  return {fabric::network_names::ofi, lacking, "what only libfabric reaches; " + text};
 }
 
 void add_networks(std::string& text, const Options& options) {
@@ -83,7 +81,7 @@ void add_networks(std::string& text, const Options& options) {
   add_line(text, "networks");
   for (const Network& network : networks) {
     const bool listed = options.lists("FULMAR_FABRIC", network.name);
-    const bool waits = standard && std::string_view(network.name) == fabric::Verbs::name;
+    const bool waits = standard && std::string_view(network.name) == fabric::network_names::verbs;
     const char* state = network.lacking != nullptr ? network.lacking
                         : waits                    ? "if asked for"
                         : listed                   ? "on"
@@ -116,11 +114,11 @@ void add_protocols(std::string& text, const Options& options) {
 /// The networks whose adapters read and write peers' memory, of those in this build.
 std::string remote_networks() {
   std::string names;
-  if (fabric::MovesRemotely<fabric::Verbs> && fabric::verbs::is_built()) {
-    names += fabric::Verbs::name;
+  if (fabric::verbs::is_built()) {
+    names += fabric::network_names::verbs;
   }
-  if (fabric::MovesRemotely<fabric::Ofi> && fabric::ofi::is_built()) {
-    names += (names.empty() ? "" : ", ") + std::string(fabric::Ofi::name);
+  if (fabric::ofi::is_built()) {
+    names += (names.empty() ? "" : ", ") + std::string(fabric::network_names::ofi);
   }
   return names.empty() ? "none in this build" : names;
 }
@@ -197,8 +195,8 @@ void add_options(std::string& text, const Options& options,
 /// Why it is this one that leads to other nodes.
 std::string reason_of_network(const Options& options, std::string_view network) {
   if (!is_free_choice(options)) return "FULMAR_FABRIC=" + options.text("FULMAR_FABRIC");
-  return network == fabric::Ofi::name ? "hardware that libfabric reaches"
-                                      : std::string(network) + " by default";
+  return network == fabric::network_names::ofi ? "hardware that libfabric reaches"
+                                               : std::string(network) + " by default";
 }
 
 }  // namespace

@@ -4,34 +4,20 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
-#include "channel/mapped_channel.inl"
-#include "fabric/bundle/pairs.h"
-#include "fabric/ofi/open.h"
-#include "fabric/verbs_over_tcp.h"
+#include "fabric/network_names.h"
 #include "runtime/study.h"
+#include "study/study.h"
 #include "wire/bundle_address.h"
-#include "wire/ofi_address.h"
-#include "wire/verbs_address.h"
 
 namespace fulmar::runtime {
 
 using base::Error;
 using base::ErrorClass;
+namespace names = fabric::network_names;
 
 namespace {
-
-/// The text of an option where "auto" stands for nothing in particular.
-std::string wish_of(const Options& options, const char* name) {
-  const std::string& text = options.text(name);
-  return text == "auto" ? std::string() : text;
-}
-
-/// Whose address this is.
-const char* network_of(std::span<const std::byte> address) {
-  if (wire::is_ofi_address(address)) return fabric::Ofi::name;
-  return wire::is_verbs_address(address) ? fabric::Verbs::name : fabric::Tcp::name;
-}
 
 /// What a rank with several networks says about the one that this process uses.
 base::Result<std::vector<std::byte>> single_address(std::uint32_t rank,
@@ -56,8 +42,8 @@ void complain_of_unknown_networks(const Options& options, std::vector<std::strin
   while (!rest.empty()) {
     const std::string_view name = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(name.size() + 1, rest.size()));
-    const bool known = name.empty() || name == fabric::Shm::name || name == fabric::Tcp::name ||
-                       name == fabric::Verbs::name || name == fabric::Ofi::name;
+    const bool known = name.empty() || name == fabric::Shm::name || name == names::tcp ||
+                       name == names::verbs || name == names::ofi;
     if (known) continue;
     complaints.push_back("FULMAR_FABRIC=" + text + ": there is no network \"" + std::string(name) +
                          "\", it is left out; networks are shm, tcp, verbs, ofi");
@@ -71,42 +57,35 @@ Error Networks::open(const Options& options) {
     if (const Error error = open_shm(options); error.failed()) return error;
     if (all_here) return {};
   }
-  return open_network(options);
+  NetworkFactory factory(job_, options, as_owner());
+  if (const Error error = open_network(factory, options); error.failed()) return error;
+  return publish();
 }
 
-/// In the order in which they are to be tried.
-std::vector<Networks::Candidate> Networks::candidates(const Options& options) {
-  const std::span<const Options::Value> values = options.values();
-  const auto asked = std::find_if(values.begin(), values.end(), [](const Options::Value& value) {
-    return std::string_view(value.spec->name) == "FULMAR_FABRIC";
-  });
-  const std::string_view tcp = fabric::Tcp::name;
-  const std::string_view ofi = fabric::Ofi::name;
-  const std::string_view verbs = fabric::Verbs::name;
-  const std::string wish = wish_of(options, "FULMAR_OFI_PROVIDER");
-  std::vector<Candidate> list;
-  if (asked->source == Options::Source::standard) {
-    const std::string hardware = fabric::ofi::hardware_provider();
-    if (!hardware.empty()) list.push_back({ofi, wish.empty() ? hardware : wish});
-    list.push_back({tcp, {}});
-    return list;
-  }
-  std::string_view rest = asked->text;
-  while (!rest.empty()) {
-    const std::string_view name = rest.substr(0, rest.find(','));
-    if (name == tcp) list.push_back({tcp, {}});
-    if (name == verbs) list.push_back({verbs, {}});
-    if (name == ofi) list.push_back({ofi, wish});
-    rest.remove_prefix(std::min(name.size() + 1, rest.size()));
-  }
-  return list;
+NetworkOwner Networks::as_owner() noexcept {
+  NetworkOwner owner;
+  owner.owner = this;
+  owner.find = [](void* self, std::uint32_t rank) {
+    return static_cast<Networks*>(self)->find(rank, Job::Patience::wait);
+  };
+  owner.find_now = [](void* self, std::uint32_t rank) {
+    return static_cast<Networks*>(self)->find(rank, Job::Patience::look);
+  };
+  owner.find_any = [](void* self, std::uint32_t rank) {
+    return static_cast<Networks*>(self)->job_.address_of(rank, Job::Patience::wait);
+  };
+  owner.lost = lost;
+  owner.left = left;
+  owner.report = report;
+  return owner;
 }
 
-Error Networks::open_network(const Options& options) {
-  auto plans = planned_rails(options);
-  if (plans.failed()) return plans.error();
-  if (plans->size() > 1 && open_rails(*plans, options)) return publish();
-  const std::vector<Candidate> list = candidates(options);
+Error Networks::open_network(NetworkFactory& factory, const Options& options) {
+  auto rails = factory.rail_plans();
+  if (rails.failed()) return rails.error();
+  if (rails->size() > 1) network_ = factory.open_rails(*rails);
+  if (network_ != nullptr) return {};
+  const std::vector<NetworkPlan> list = factory.plans();
   if (list.empty()) {
     const bool all_here = job_.node_ranks().size() == job_.size();
     return base::failure(
@@ -117,31 +96,24 @@ Error Networks::open_network(const Options& options) {
         all_here ? "shm" : "tcp");
   }
   for (std::size_t i = 0; i < list.size(); ++i) {
-    const Error error = open_one(list[i], options);
-    if (error.ok()) break;
-    if (i + 1 == list.size()) return error;
+    auto opened = factory.open(list[i]);
+    if (opened.ok()) {
+      network_ = std::move(*opened);
+      design_ = factory.design();
+      break;
+    }
+    if (i + 1 == list.size()) return opened.error();
     // One line for each node is enough.
     if (job_.rank() != job_.node_ranks().front()) continue;
-    const std::string line =
-        error.text() + "; the network " + std::string(list[i + 1].name) + " is tried instead";
+    const std::string line = opened.error().text() + "; the network " +
+                             std::string(list[i + 1].name) + " is tried instead";
     report(this, line.c_str());
   }
-  return publish();
-}
-
-Error Networks::open_one(const Candidate& candidate, const Options& options) {
-  if (candidate.name == fabric::Ofi::name) return open_ofi(candidate.wish);
-  return candidate.name == fabric::Verbs::name ? open_verbs(options) : open_tcp(options);
+  return {};
 }
 
 Error Networks::publish() {
-  if (bundle_ != nullptr) {
-    const auto address = bundle_->address();
-    return address.failed() ? address.error() : job_.publish_address(address.value());
-  }
-  if (tcp_ != nullptr) return job_.publish_address(tcp_->address());
-  if (verbs_ != nullptr) return job_.publish_address(verbs_->address());
-  const auto address = ofi_->address();
+  const auto address = network_->address();
   return address.failed() ? address.error() : job_.publish_address(address.value());
 }
 
@@ -153,207 +125,70 @@ Error Networks::open_shm(const Options& options) {
                          "mailboxes; raise the limit on file sizes (ulimit -f) of mpiexec",
                          shm.size, static_cast<unsigned long long>(shm.area_bytes));
   }
-  if (shm.size > 1) design_ = design_of(options);
-  using Studied = channel::Channel<fabric::StudiedShm>;
-  if (design_ && Studied::layout_of(shm.size, shm.area_bytes).pipe_bytes == 0) {
-    return base::failure(
-        ErrorClass::no_mem,
-        "FULMAR_CHANNEL=%s: the job's segment gives each of the %u ranks %llu bytes, too few for "
-        "the pipes of this design; take fewer ranks, or leave FULMAR_CHANNEL out",
-        options.text("FULMAR_CHANNEL").c_str(), shm.size,
-        static_cast<unsigned long long>(shm.area_bytes));
-  }
+  if (shm.size > 1) shm_design_ = design_of(options);
   shm.single_copy = options.is_on("FULMAR_SINGLE_COPY");
   shm_ = std::make_unique<fabric::Shm>(std::move(shm));
   return {};
 }
 
-fabric::tcp::Connector::Config Networks::connector_config(const Options& options) {
-  fabric::tcp::Connector::Config config;
-  config.self = job_.rank();
-  config.size = job_.size();
-  config.job_id = job_.job_id();
-  config.key = job_.key();
-  config.interfaces = options.text("FULMAR_TCP_INTERFACES");
-  config.ports = options.text("FULMAR_TCP_PORTS");
-  config.congestion = options.text("FULMAR_TCP_CONGESTION");
-  config.report = report;
-  config.owner = this;
-  return config;
-}
-
-fabric::verbs::Config Networks::verbs_config(const Options& options) const {
-  using fabric::verbs::CompletionQueues;
-  fabric::verbs::Config config;
-  const bool two = options.text("FULMAR_VERBS_QUEUES") == "two";
-  config.completion_queues = two ? CompletionQueues::two : CompletionQueues::one;
-  config.self = job_.rank();
-  config.size = job_.size();
-  config.rings = options.size("FULMAR_VERBS_RINGS").value_or(config.rings);
-  return config;
-}
-
-fabric::ofi::Config Networks::ofi_config() const {
-  fabric::ofi::Config config;
-  config.self = job_.rank();
-  config.size = job_.size();
-  config.job_id = job_.job_id();
-  config.key = job_.key();
-  return config;
-}
-
-Error Networks::open_tcp(const Options& options) {
-  fabric::Tcp::Config config;
-  config.connect = connector_config(options);
-  config.owner = this;
-  config.find = find;
-  config.lost = lost;
-  config.left = left;
-  auto tcp = fabric::Tcp::open(config);
-  if (tcp.failed()) return tcp.error();
-  tcp_ = std::move(*tcp);
-  return {};
-}
-
-Error Networks::open_verbs(const Options& options) {
-  auto introducer = fabric::introduce_over_tcp(connector_config(options));
-  if (introducer.failed()) return introducer.error();
-  fabric::verbs::Config config = verbs_config(options);
-  config.owner = this;
-  config.find = find;
-  config.lost = lost;
-  config.report = report;
-  const std::optional<channel::DesignPlan> design = design_of(options);
-  if (!design) config.left = left;  // the memory of designs is lent once
-  auto verbs =
-      fabric::Verbs::open(config, wish_of(options, "FULMAR_VERBS_DEVICE"), std::move(*introducer));
-  if (verbs.failed()) return verbs.error();
-  if (design && !(*verbs)->puts_in_order()) {
-    return base::failure(ErrorClass::other,
-                         "FULMAR_CHANNEL=%s, FULMAR_STACK=%s: the designs poll memory for what the "
-                         "network verbs writes there, and this adapter may write its bytes in any "
-                         "order; choose another one by FULMAR_VERBS_DEVICE, or leave both options "
-                         "out",
-                         options.text("FULMAR_CHANNEL").c_str(),
-                         options.text("FULMAR_STACK").c_str());
-  }
-  verbs_ = std::move(*verbs);
-  verbs_design_ = design;
-  return {};
-}
-
-Error Networks::open_ofi(const std::string& wish) {
-  fabric::ofi::Config config = ofi_config();
-  config.owner = this;
-  config.find = find;
-  config.lost = lost;
-  config.left = left;
-  config.report = report;
-  auto ofi = fabric::Ofi::open(config, wish);
-  if (ofi.failed()) return ofi.error();
-  ofi_ = std::move(*ofi);
-  return {};
-}
-
 Error Networks::serve(device::Device& device) {
   device_ = &device;
-  if (shm_ != nullptr && design_) {
-    studied_ = std::make_unique<fabric::StudiedShm>(*shm_);
-    device.rails().use(*studied_, job_.node_ranks());
-    device::choose_design(device, *design_);
-    look_ = std::make_unique<device::DesignLook>(device);
+  if (shm_design_) {
+    if (const Error error = serve_design(device); error.failed()) return error;
   } else if (shm_ != nullptr) {
-    device.rails().use(*shm_, job_.node_ranks());
+    device.use(*shm_, job_.node_ranks());
   }
-  if (bundle_ != nullptr) device.rails().use(*bundle_);
-  if (tcp_ != nullptr) device.rails().use(*tcp_);
-  if (verbs_ != nullptr && verbs_design_) {
-    studied_verbs_ = std::make_unique<fabric::Studied<fabric::Verbs>>(*verbs_);
-    device.rails().use(*studied_verbs_);
-    device::choose_design(device, *verbs_design_);
-    lender_ = device::lend_to_designs(device);
-  } else if (verbs_ != nullptr) {
-    device.rails().use(*verbs_);
-  }
-  if (ofi_ != nullptr) device.rails().use(*ofi_);
-  if (network() == nullptr) return {};
+  if (network_ == nullptr) return {};
+  if (design_ != nullptr) design_->use(device.memory());
+  device.use(*network_);
   return device.use_wake_socket();
 }
 
+Error Networks::serve_design(device::Device& device) {
+  study::MappedDesign::Config config;
+  config.plan = *shm_design_;
+  config.ranks.assign(job_.node_ranks().begin(), job_.node_ranks().end());
+  config.has_membarrier = device.config().has_membarrier;
+  config.has_left = device.config().has_left;
+  config.owner = device.config().owner;
+  const std::vector<std::uint32_t> ranks = config.ranks;
+  auto design = study::MappedDesign::open(*shm_, std::move(config));
+  if (design.failed()) return design.error();
+  if (network_ == nullptr) {
+    network_ = std::move(*design);
+    return {};
+  }
+  auto both = study::SplitNetwork::open(std::move(*design), ranks, std::move(network_));
+  if (both.failed()) return both.error();
+  network_ = std::move(*both);
+  return {};
+}
+
 void Networks::part(device::Device& device, fabric::Leaving how) {
-  if (network() == nullptr || parted_) return;
-  if (verbs_design_) device.wait([&]() noexcept { return device::designs_settled(device); });
-  if (bundle_ != nullptr) bundle_->leave(how);
-  if (tcp_ != nullptr) tcp_->leave(how);
-  if (verbs_ != nullptr) verbs_->leave(how);
-  if (ofi_ != nullptr) ofi_->leave(how);
-  device.wait([&]() noexcept {
-    return (bundle_ == nullptr || bundle_->parted()) && (tcp_ == nullptr || tcp_->parted()) &&
-           (verbs_ == nullptr || verbs_->parted()) && (ofi_ == nullptr || ofi_->parted());
-  });
+  if (network_ == nullptr || parted_) return;
+  network_->leave(how);
+  device.wait([&]() noexcept { return network_->parted(); });
   device.memory().close();
   // This process may wait for the others in the launcher's library, where it answers nobody.
-  if (bundle_ != nullptr) bundle_->end();
-  if (tcp_ != nullptr) tcp_->end();
-  if (verbs_ != nullptr) verbs_->end();
+  network_->end();
   parted_ = true;
 }
 
 void Networks::close() noexcept {
-  if (bundle_ != nullptr && parted_) bundle_->close();
-  if (tcp_ != nullptr && parted_) tcp_->close();
-  if (verbs_ != nullptr && parted_) verbs_->close();
-}
-
-Error Networks::may_return() const {
-  if (bundle_ != nullptr && !bundle_->pairs().returns()) {
-    return base::failure(
-        ErrorClass::other,
-        "MPI was left, and networks that are used together can be entered again "
-        "only if all are tcp or verbs. Open a session before the last MPI_Finalize or "
-        "MPI_Session_finalize, or set FULMAR_RAILS=off, or to a list of these");
-  }
-  if (!verbs_design_) return {};
-  return base::failure(ErrorClass::other,
-                       "MPI was left, and with FULMAR_CHANNEL or FULMAR_STACK over the network "
-                       "verbs it cannot be entered again: the other ranks lend their memory to a "
-                       "process once. Open a session before the last MPI_Finalize or "
-                       "MPI_Session_finalize, or leave both options out");
+  if (parted_) network_->close();
 }
 
 Error Networks::resume(device::Device& device) {
   if (!parted_) return {};
-  if (const Error error = may_return(); error.failed()) return error;
-  std::vector<std::uint32_t> known;
-  if (bundle_ != nullptr) {
-    known = bundle_->pairs().known_peers();
-    if (const Error error = bundle_->resume(); error.failed()) return error;
-  }
-  if (tcp_ != nullptr) {
-    known = tcp_->streams().known_peers();
-    if (const Error error = tcp_->resume(); error.failed()) return error;
-  }
-  if (verbs_ != nullptr) {
-    known = verbs_->known_peers();
-    if (const Error error = verbs_->resume(); error.failed()) return error;
-  }
-  if (ofi_ != nullptr) {
-    known = ofi_->known_peers();
-    ofi_->resume();
-  }
+  const std::vector<std::uint32_t> known = network_->known_peers();
+  if (const Error error = network_->resume(); error.failed()) return error;
   parted_ = false;
-  // Who asked this process to keep its messages does not remember that: as if it had said so.
-  for (const std::uint32_t rank : known) {
-    device.packet(rank, {wire::PacketKind::release, 0, 0, 0, 0}, {});
-  }
+  for (const std::uint32_t rank : known) device.forget_own_hold(rank);
   return {};
 }
 
-const char* Networks::network() const noexcept {
-  if (bundle_ != nullptr) return fabric::Bundle::name;
-  if (tcp_ != nullptr) return fabric::Tcp::name;
-  if (verbs_ != nullptr) return fabric::Verbs::name;
-  return ofi_ != nullptr ? fabric::Ofi::name : nullptr;
+const char* Networks::network_name() const noexcept {
+  return network_ == nullptr ? "" : network_->name();
 }
 
 const char* Networks::provider_of(std::uint32_t rank) const noexcept {
@@ -361,13 +196,13 @@ const char* Networks::provider_of(std::uint32_t rank) const noexcept {
   const std::span<const std::uint32_t> here = job_.node_ranks();
   const bool mapped = shm_ != nullptr && std::binary_search(here.begin(), here.end(), rank);
   if (mapped) return fabric::Shm::name;
-  return bundle_ != nullptr ? bundle_->pairs().name_of(rank) : network();
+  return network_ == nullptr ? nullptr : network_->name_of(rank);
 }
 
 std::string Networks::reason_of(std::uint32_t rank) const {
   if (rank == job_.rank()) return "this process";
   if (job_.node_of(rank) != job_.node_of(job_.rank())) {
-    const std::string rails = bundle_ == nullptr ? std::string() : bundle_->pairs().text_of(rank);
+    const std::string rails = network_ == nullptr ? std::string() : network_->text_of(rank);
     return rails.empty() ? "another node" : "another node, by " + rails;
   }
   return provider_of(rank) == fabric::Shm::name
@@ -375,20 +210,18 @@ std::string Networks::reason_of(std::uint32_t rank) const {
              : "same node, but FULMAR_FABRIC leaves shared memory out";
 }
 
-base::Result<std::vector<std::byte>> Networks::find(void* self, std::uint32_t rank) {
-  const Networks& own = *static_cast<Networks*>(self);
-  // tcp goes on meanwhile, and asks again; the others have to be told.
-  const auto patience = own.tcp_ != nullptr ? Job::Patience::look : Job::Patience::wait;
-  auto address = own.job_.address_of(rank, patience);
+base::Result<std::vector<std::byte>> Networks::find(std::uint32_t rank,
+                                                    Job::Patience patience) const {
+  auto address = job_.address_of(rank, patience);
   if (address.failed() || address.value().empty()) return address;
-  if (wire::is_bundle_address(*address)) return single_address(rank, *address, own.network());
   const std::string_view theirs = network_of(*address);
-  if (theirs == own.network()) return address;
+  if (theirs == names::rails) return single_address(rank, *address, network_name());
+  if (theirs == network_name()) return address;
   return base::failure(
       ErrorClass::other,
       "rank %u is reached over %s, but rank %u uses %s; set FULMAR_FABRIC to the same "
       "list on all hosts, with one of the two",
-      rank, network_of(*address), own.job_.rank(), own.network());
+      rank, network_of(*address), job_.rank(), network_name());
 }
 
 void Networks::left(void* self, std::uint32_t rank) {

@@ -13,7 +13,6 @@
 #include <mutex>
 #include <string>
 
-#include "channel/mapped_channel.inl"
 #include "runtime/abort.h"
 #include "runtime/effects.h"
 #include "runtime/library_access.h"
@@ -150,14 +149,12 @@ base::Error Process::start_device() {
   apply_options(options(), {job_.oversubscribed()}, *device_);
   if (const base::Error error = networks_->serve(*device_); error.failed()) return error;
   if (const base::Error error = choose_duty(); error.failed()) return error;
-  device_->rails().for_each([&](auto& channel) {
-    if constexpr (requires { channel.require_sender_fence(); }) {
-      if (!config.has_membarrier) channel.require_sender_fence();
-      if constexpr (requires { channel.set_cut_through(channel::CutThrough::off); }) {
-        if (device_->config().oversubscribed) channel.set_cut_through(channel::CutThrough::off);
-      }
+  if (device::NodeChannel* const node = device_->node(); node != nullptr) {
+    if (!config.has_membarrier) node->channel().require_sender_fence();
+    if (device_->config().oversubscribed) {
+      node->channel().set_cut_through(channel::CutThrough::off);
     }
-  });
+  }
   return {};
 }
 

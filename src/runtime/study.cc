@@ -6,7 +6,7 @@
 
 namespace fulmar::runtime {
 
-using channel::Design;
+using study::Design;
 
 Stack stack_of(const Options& options) noexcept {
   const std::string& stack = options.text("FULMAR_STACK");
@@ -16,19 +16,19 @@ Stack stack_of(const Options& options) noexcept {
   return plain ? Stack::adi3 : Stack::channel;
 }
 
-std::optional<channel::DesignPlan> design_of(const Options& options) noexcept {
+std::optional<study::DesignPlan> design_of(const Options& options) noexcept {
   const std::string& name = options.text("FULMAR_CHANNEL");
   const Stack stack = stack_of(options);
   if (name == "auto" && stack == Stack::adi3) return std::nullopt;
-  channel::DesignPlan plan;
+  study::DesignPlan plan;
   plan.design = name == "basic"                                 ? Design::basic
                 : name == "piggyback"                           ? Design::piggyback
                 : name == "pipeline"                            ? Design::pipeline
                 : name == "zerocopy" || stack == Stack::channel ? Design::zerocopy
                                                                 : Design::piggyback;
-  plan.mover = options.text("FULMAR_RDMA") == "put" ? channel::Mover::sender_writes
-                                                    : channel::Mover::receiver_reads;
-  plan.bypass = stack == Stack::channel ? channel::Bypass::no : channel::Bypass::yes;
+  plan.mover = options.text("FULMAR_RDMA") == "put" ? study::Mover::sender_writes
+                                                    : study::Mover::receiver_reads;
+  plan.bypass = stack == Stack::channel ? study::Bypass::no : study::Bypass::yes;
   constexpr std::uint64_t most = 1U << 30;
   plan.chunk_bytes = static_cast<std::uint32_t>(
       std::min(options.size("FULMAR_CHUNK_BYTES").value_or(plan.chunk_bytes), most));

@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "channel/design.h"
 #include "runtime/options.h"
+#include "study/design.h"
 
 namespace fulmar::runtime {
 
@@ -16,6 +16,6 @@ enum class Stack : std::uint8_t { channel, ch3, adi3 };
 [[nodiscard]] Stack stack_of(const Options& options) noexcept;
 
 /// The channel design that shared memory is given to; nothing: the channel for every day.
-[[nodiscard]] std::optional<channel::DesignPlan> design_of(const Options& options) noexcept;
+[[nodiscard]] std::optional<study::DesignPlan> design_of(const Options& options) noexcept;
 
 }  // namespace fulmar::runtime

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What the channel designs of the study (channel/design.h) write into each other's memory. A
+/// What the channel designs of the study (study/design.h) write into each other's memory. A
 /// *pipe* lies in the receiver's memory, one for each sender, and only that sender writes to it:
 /// two control words and a ring. The ring holds *units*: records in a stream of bytes (basic
 /// design) or slots of fixed size (the others). All of it starts as zeros.

@@ -19,7 +19,6 @@ namespace {
 
 using fabric::Post;
 using fabric::Sent;
-using fabric::bundle::Rail;
 using fabric::bundle::Seat;
 
 struct Item {
@@ -31,18 +30,23 @@ struct Item {
 };
 
 /// Brings what it is given, as if from rank 1. What is sent goes nowhere.
-class InputRail final : public Rail {
+class InputRail final : public fabric::Network {
  public:
-  explicit InputRail(Seat& seat) : seat_(seat), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {}
+  explicit InputRail(Seat& seat)
+      : Network("input", {.body_bytes = 64U << 10,
+                          .prefix_bytes = 64,
+                          .pieces = 64,
+                          .in_place_bytes = 1U << 20,
+                          .drops_peers = true}),
+        seat_(seat),
+        epoll_(::epoll_create1(EPOLL_CLOEXEC)) {}
   std::deque<Item> input;
   bool ended = false;
 
-  [[nodiscard]] const char* name() const noexcept override { return "input"; }
   [[nodiscard]] base::Result<std::vector<std::byte>> address() const override {
     return std::vector<std::byte>(4);
   }
-  [[nodiscard]] std::size_t in_place_limit() const noexcept override { return 1U << 20; }
-  [[nodiscard]] std::size_t body_limit() const noexcept override { return 64U << 10; }
+  [[nodiscard]] bool alive(std::uint32_t) const noexcept override { return !ended; }
   Post post(std::uint32_t, const wire::Envelope&, std::span<const std::byte>) override {
     return Post::done;
   }
@@ -84,7 +88,7 @@ class InputRail final : public Rail {
   void end() noexcept override {}
   [[nodiscard]] bool readmit(std::uint32_t) override { return false; }
   [[nodiscard]] bool closing(std::uint32_t) const noexcept override { return false; }
-  [[nodiscard]] bool returns() const noexcept override { return true; }
+  [[nodiscard]] bool reconnects() const noexcept override { return true; }
   [[nodiscard]] base::Error resume() override {
     epoll_ = base::UniqueFd(::epoll_create1(EPOLL_CLOEXEC));
     ended = false;

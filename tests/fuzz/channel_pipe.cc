@@ -4,13 +4,13 @@
 #include <cstring>
 
 #include "fuzz/targets.h"
-#include "unit/channel/studied_memory.h"
+#include "unit/study/studied_memory.h"
 
 namespace fulmar::fuzz {
 namespace {
 
-using channel::DesignChannel;
-using channel::StudiedPort;
+using study::DesignChannel;
+using study::StudiedPort;
 
 /// Looks at every byte that it gets, and gives memory of its own for long packets.
 struct CheckingSink {
@@ -65,15 +65,15 @@ void channel_pipe(std::span<const std::uint8_t> input) {
   channel::PlainMemory memory(2, 1U << 20);
   StudiedPort port(memory, 0);
   port.touches = false;
-  const channel::DesignPlan plan{static_cast<channel::Design>(input[0] % 4),
-                                 static_cast<channel::Mover>(input[0] / 4 % 2), channel::Bypass::no,
-                                 1024};
+  const study::DesignPlan plan{static_cast<study::Design>(input[0] % 4),
+                               static_cast<study::Mover>(input[0] / 4 % 2), study::Bypass::no,
+                               1024};
   DesignChannel<StudiedPort> receiver(port);
   receiver.choose(plan);
   const auto layout = DesignChannel<StudiedPort>::layout_of(2, 1U << 20);
   std::byte* pipe = memory.area(0) + layout.offset(0, 1);
   const std::uint64_t slot =
-      channel::SlotSender<channel::MappedLane>::slot_size(receiver.plan().chunk_bytes);
+      channel::SlotSender<study::MappedLane>::slot_size(receiver.plan().chunk_bytes);
   CheckingSink sink;
   auto link = receiver.connect(1);
   std::byte text[3000] = {};

@@ -8,7 +8,6 @@
 #include <memory>
 #include <new>
 
-#include "channel/mapped_channel.inl"
 #include "device/device.h"
 #include "perf/count_steps.h"
 
@@ -56,7 +55,7 @@ class Pair {
       config.self = self;
       config.size = 2;
       devices_[self] = std::make_unique<device::Device>(config, lock_);
-      devices_[self]->rails().use(*providers_[self]);
+      devices_[self]->use(*providers_[self]);
     }
     for (int i = 0; i < 4; ++i) exchange();
   }

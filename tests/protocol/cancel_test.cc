@@ -15,19 +15,18 @@ namespace {
 /// Process 0 sends to process 1, which leaves when a test says so.
 class LeavingPeer : public testing::Test {
  protected:
-  LeavingPeer() : cluster_(2, config()) {}
+  LeavingPeer() : cluster_(2, config()) {
+    cluster_.network.set_left([this](std::uint32_t peer) {
+      if (peer != 1) return false;
+      ++questions_;
+      if (on_question_) std::exchange(on_question_, {})();
+      return left_;
+    });
+  }
 
-  Device::Config config() {
+  static Device::Config config() {
     Device::Config config;
     config.eager_bytes = 1024;
-    config.owner = this;
-    config.has_left = [](const void* self, std::uint32_t peer) {
-      auto& own = *const_cast<LeavingPeer*>(static_cast<const LeavingPeer*>(self));
-      if (peer != 1) return false;
-      ++own.questions_;
-      if (own.on_question_) std::exchange(own.on_question_, {})();
-      return own.left_;
-    };
     return config;
   }
   unsigned progress_until_done(const Message& message) {

@@ -166,7 +166,7 @@ class Cluster {
     Node(fabric::FakeNetwork& network, const Device::Config& config)
         : port(network, config.self), device(config, lock) {
       lock.set_enabled(false);
-      device.rails().use(port);
+      device.use(port);
     }
     base::EngineLock lock;
     fabric::Fake port;

@@ -275,7 +275,7 @@ TEST_F(Open, Memory_is_open_from_rts_to_fin) {
   std::vector<std::byte> text(bytes);
   const auto own = peer.open(text, Access::local);
   fabric::Fake port(peer.cluster.network, 1);
-  EXPECT_EQ(port.fetch(0, text, own.own_key, {body.address, body.key}, 1), fabric::Post::done);
+  EXPECT_EQ(port.rdma_read(0, text, own.own_key, {body.address, body.key}, 1), fabric::Post::done);
   EXPECT_TRUE(peer.memory().move_order(1));
   EXPECT_EQ(text, text_of(9, bytes));
   port.close_memory(own);

@@ -30,7 +30,7 @@ class Filled : public ::testing::Test {
     const auto own = peer.open(text, Access::local);
     fabric::Fake port(peer.cluster.network, 1);
     const std::span<const std::byte> from(text.data(), count);
-    EXPECT_EQ(port.put(0, from, own.own_key, {to.address, to.key}, 1), fabric::Post::done);
+    EXPECT_EQ(port.rdma_write(0, from, own.own_key, {to.address, to.key}, 1), fabric::Post::done);
     EXPECT_TRUE(peer.memory().move_order(1));
   }
   void expect_stream_into(const Message& receive) {

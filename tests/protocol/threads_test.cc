@@ -18,7 +18,7 @@ namespace {
 class Waiting {
  public:
   Waiting() : network(2, 1), port(network, 0), device({.self = 0, .size = 2}, lock) {
-    device.rails().use(port);
+    device.use(port);
   }
 
   /// Returns when the thread, which waits for `operation`, sleeps behind those started before it,

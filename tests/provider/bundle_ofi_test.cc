@@ -9,7 +9,6 @@
 
 #include "fabric/bundle/bundle.h"
 #include "fabric/bundle/pairs.h"
-#include "fabric/bundle/rail_of.h"
 #include "fabric/ofi/open.h"
 #include "fabric/tcp/tcp.h"
 #include "provider/ofi_real.h"
@@ -20,7 +19,6 @@
 namespace fulmar::fabric {
 namespace {
 
-using bundle::RailOf;
 using bundle::Seat;
 
 constexpr unsigned patience = 4'000'000;
@@ -77,7 +75,7 @@ struct Mixed {
     config.left = Seat::left;
     auto tcp = Tcp::open(config);
     ASSERT_TRUE(tcp.ok()) << tcp.error().text();
-    ASSERT_TRUE(rank.bundle->add(std::make_unique<RailOf<Tcp>>(std::move(*tcp)), "tcp", 1e9).ok());
+    ASSERT_TRUE(rank.bundle->add(std::move(*tcp), "tcp", 1e9).ok());
   }
   static void add_ofi(Rank& rank, std::uint32_t self) {
     ofi::Config config;
@@ -90,7 +88,7 @@ struct Mixed {
     config.lost = Seat::lost;
     auto ofi = Ofi::open(config, "tcp;ofi_rxm");
     ASSERT_TRUE(ofi.ok()) << ofi.error().text();
-    ASSERT_TRUE(rank.bundle->add(std::make_unique<RailOf<Ofi>>(std::move(*ofi)), "ofi", 1e9).ok());
+    ASSERT_TRUE(rank.bundle->add(std::move(*ofi), "ofi", 1e9).ok());
   }
   void poll() {
     for (std::size_t rank = 0; rank < 2; ++rank) ranks[rank].bundle->poll(sinks[rank]);

@@ -10,7 +10,6 @@
 
 #include "fabric/bundle/bundle.h"
 #include "fabric/bundle/pairs.h"
-#include "fabric/bundle/rail_of.h"
 #include "fabric/tcp/tcp.h"
 #include "provider/tcp_net.h"
 #include "wire/bundle_address.h"
@@ -20,7 +19,6 @@
 namespace fulmar::fabric {
 namespace {
 
-using bundle::RailOf;
 using bundle::Seat;
 
 constexpr unsigned patience = 4'000'000;
@@ -92,8 +90,7 @@ struct Town {
       std::abort();
     }
     const std::string label = rail == 0 ? "tcp" : "tcp:" + std::to_string(rail);
-    auto member = std::make_unique<RailOf<Tcp>>(std::move(*tcp));
-    if (rank.bundle->add(std::move(member), label, 1e9).failed()) std::abort();
+    if (rank.bundle->add(std::move(*tcp), label, 1e9).failed()) std::abort();
   }
 
   Bundle& operator[](std::uint32_t rank) { return *ranks[rank]->bundle; }

@@ -9,7 +9,6 @@
 
 #include "fabric/bundle/bundle.h"
 #include "fabric/bundle/pairs.h"
-#include "fabric/bundle/rail_of.h"
 #include "fabric/tcp/tcp.h"
 #include "provider/tcp_messages.h"
 #include "provider/tcp_net.h"
@@ -19,7 +18,6 @@
 namespace fulmar::fabric {
 namespace {
 
-using bundle::RailOf;
 using bundle::Seat;
 
 constexpr unsigned patience = 4'000'000;
@@ -107,52 +105,51 @@ struct TwoBundles {
   }
 };
 
-class TwoBundles::TestedRail final : public bundle::Rail {
+class TwoBundles::TestedRail final : public Network {
  public:
-  explicit TestedRail(std::unique_ptr<Tcp> tcp) : rail_(std::move(tcp)) {}
-  [[nodiscard]] const char* name() const noexcept override { return rail_.name(); }
+  explicit TestedRail(std::unique_ptr<Tcp> tcp)
+      : Network(tcp->name(), tcp->attributes()), rail_(std::move(tcp)) {}
   [[nodiscard]] base::Result<std::vector<std::byte>> address() const override {
     return std::vector<std::byte>(4);
   }
-  [[nodiscard]] std::size_t in_place_limit() const noexcept override {
-    return rail_.in_place_limit();
-  }
-  [[nodiscard]] std::size_t body_limit() const noexcept override { return rail_.body_limit(); }
   [[nodiscard]] Post post(std::uint32_t peer, const wire::Envelope& envelope,
                           std::span<const std::byte> body) override {
-    return rail_.post(peer, envelope, body);
+    return rail_->post(peer, envelope, body);
   }
   [[nodiscard]] Post post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
                                    std::span<const std::byte> prefix, std::span<const iovec> pieces,
                                    std::uint64_t token) override {
-    return rail_.post_in_place(peer, envelope, prefix, pieces, token);
+    return rail_->post_in_place(peer, envelope, prefix, pieces, token);
   }
-  unsigned poll(SinkRef sink) override { return rail_.poll(sink); }
-  [[nodiscard]] bool has_unsent() const noexcept override { return rail_.has_unsent(); }
-  void flush() override { rail_.flush(); }
-  [[nodiscard]] int descriptor() const noexcept override { return rail_.descriptor(); }
-  [[nodiscard]] bool arm() override { return rail_.arm(); }
+  unsigned poll(SinkRef sink) override { return rail_->poll(sink); }
+  [[nodiscard]] bool has_unsent() const noexcept override { return rail_->has_unsent(); }
+  void flush() override { rail_->flush(); }
+  [[nodiscard]] int descriptor() const noexcept override { return rail_->descriptor(); }
+  [[nodiscard]] bool arm() override { return rail_->arm(); }
+  [[nodiscard]] bool alive(std::uint32_t peer) const noexcept override {
+    return rail_->alive(peer);
+  }
   [[nodiscard]] std::int64_t next_deadline_ns() const noexcept override {
-    return rail_.next_deadline_ns();
+    return rail_->next_deadline_ns();
   }
   void set_patience(std::uint32_t peer, Patience patience) override {
-    rail_.set_patience(peer, patience);
+    rail_->set_patience(peer, patience);
   }
-  void drop(std::uint32_t peer) override { rail_.drop(peer); }
-  void leave(Leaving how) override { rail_.leave(how); }
-  void close() noexcept override { rail_.close(); }
-  [[nodiscard]] bool readmit(std::uint32_t peer) override { return rail_.readmit(peer); }
+  void drop(std::uint32_t peer) override { rail_->drop(peer); }
+  void leave(Leaving how) override { rail_->leave(how); }
+  void close() noexcept override { rail_->close(); }
+  [[nodiscard]] bool readmit(std::uint32_t peer) override { return rail_->readmit(peer); }
   [[nodiscard]] bool closing(std::uint32_t peer) const noexcept override {
-    return rail_.closing(peer);
+    return rail_->closing(peer);
   }
-  [[nodiscard]] bool returns() const noexcept override { return rail_.returns(); }
-  [[nodiscard]] base::Error resume() override { return rail_.resume(); }
-  [[nodiscard]] bool gone(std::uint32_t peer) const noexcept override { return rail_.gone(peer); }
-  [[nodiscard]] bool parted() const noexcept override { return rail_.parted(); }
-  void end() noexcept override { rail_.end(); }
+  [[nodiscard]] bool reconnects() const noexcept override { return rail_->reconnects(); }
+  [[nodiscard]] base::Error resume() override { return rail_->resume(); }
+  [[nodiscard]] bool gone(std::uint32_t peer) const noexcept override { return rail_->gone(peer); }
+  [[nodiscard]] bool parted() const noexcept override { return rail_->parted(); }
+  void end() noexcept override { rail_->end(); }
 
  private:
-  RailOf<Tcp> rail_;
+  std::unique_ptr<Tcp> rail_;
 };
 
 void TwoBundles::add(std::uint32_t self, std::size_t rail, tcp::Io* io) {

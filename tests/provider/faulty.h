@@ -10,9 +10,8 @@
 
 namespace fulmar::fabric {
 
-/// Any provider, with every n-th request refused: posts answer `again`, copies fail. Has the
-/// members that `P` has, so that a channel sees the same capabilities.
-template <class P>
+/// Any provider that reaches memory, with every n-th copy refused.
+template <ReachesMemory P>
 class Faulty : public P {
  public:
   template <class... Arguments>
@@ -21,23 +20,13 @@ class Faulty : public P {
   /// 0: never.
   void refuse_every(unsigned n) noexcept { every_ = n; }
 
-  [[nodiscard]] Post post(std::uint32_t peer, const wire::Envelope& envelope,
-                          std::span<const std::byte> body) noexcept
-    requires SendsPackets<P>
-  {
-    return refuses() ? Post::again : P::post(peer, envelope, body);
-  }
   [[nodiscard]] base::Error read(std::uint32_t peer, std::span<const iovec> local,
-                                 std::uint64_t remote, std::uint64_t bytes) noexcept
-    requires ReachesMemory<P>
-  {
+                                 std::uint64_t remote, std::uint64_t bytes) noexcept {
     if (refuses()) return base::Error(base::ErrorClass::other);
     return P::read(peer, local, remote, bytes);
   }
   [[nodiscard]] base::Error write(std::uint32_t peer, std::span<const iovec> local,
-                                  std::uint64_t remote, std::uint64_t bytes) noexcept
-    requires ReachesMemory<P>
-  {
+                                  std::uint64_t remote, std::uint64_t bytes) noexcept {
     if (refuses()) return base::Error(base::ErrorClass::other);
     return P::write(peer, local, remote, bytes);
   }

@@ -53,7 +53,7 @@ TEST_F(OfiLibfabric, Its_capabilities_are_known) {
   EXPECT_EQ(can.provider, "tcp;ofi_rxm");
   EXPECT_TRUE(can.sleeps);
   EXPECT_TRUE(can.listens_on_tcp);
-  EXPECT_TRUE((*this)[0].moves_remotely());
+  EXPECT_TRUE((*this)[0].moves_remotely(0));
   EXPECT_GE(can.most_pieces, 2U);
   EXPECT_GE((*this)[0].descriptor(), 0);
   const auto address = wire::decode_ofi_address(rank(0).address);

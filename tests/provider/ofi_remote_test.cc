@@ -39,11 +39,11 @@ struct Orders {
   }
   Post fetch() {
     const RemotePlace place{read.name_of(readable.data()), read.peer_key};
-    return net[0].fetch(1, mine, own.own_key, place, next++);
+    return net[0].rdma_read(1, mine, own.own_key, place, next++);
   }
   Post put() {
     const RemotePlace place{written.name_of(writable.data()), written.peer_key};
-    return net[0].put(1, mine, own.own_key, place, next++);
+    return net[0].rdma_write(1, mine, own.own_key, place, next++);
   }
   Post post(std::int32_t tag) {
     return net[0].post(1, envelope(8, tag), pattern(8, static_cast<unsigned>(tag)));
@@ -171,9 +171,9 @@ TEST(OfiRemote, Refused_memory_is_an_error_and_leaves_nothing_open) {
 }
 
 TEST(OfiRemote, Endpoint_whose_messages_are_short_reaches_no_memory) {
-  EXPECT_TRUE(OfiNet(1)[0].moves_remotely());
-  EXPECT_FALSE(OfiNet(1, {.most_message_bytes = ofi::max_remote_bytes - 1})[0].moves_remotely());
-  EXPECT_FALSE(OfiNet(1, {.memory = {.is_there = false}})[0].moves_remotely());
+  EXPECT_TRUE(OfiNet(1)[0].moves_remotely(0));
+  EXPECT_FALSE(OfiNet(1, {.most_message_bytes = ofi::max_remote_bytes - 1})[0].moves_remotely(0));
+  EXPECT_FALSE(OfiNet(1, {.memory = {.is_there = false}})[0].moves_remotely(0));
 }
 
 TEST(OfiVigil, Listener_notices_the_death_of_a_sender) {

@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "base/engine_lock.h"
-#include "channel/mapped_channel.inl"
 #include "device/device.h"
 #include "provider/ofi_net.h"
 #include "provider/ofi_real.h"
@@ -39,7 +38,7 @@ struct Net {
 template <class Ranks>
 struct NetOf : Net {
   explicit NetOf(std::unique_ptr<Ranks> made) : ranks(std::move(made)) {}
-  void serve(Device& device, unsigned rank) override { device.rails().use((*ranks)[rank]); }
+  void serve(Device& device, unsigned rank) override { device.use((*ranks)[rank]); }
   [[nodiscard]] std::size_t packet_bytes() const override {
     return std::remove_cvref_t<decltype((*ranks)[0])>::max_body_bytes;
   }

@@ -17,7 +17,8 @@
 #include "fabric/provider.h"
 #include "provider/tcp_net.h"
 
-/// Two ranks that read and write each other's memory, for tests of what `MovesRemotely` promises.
+/// Two ranks that read and write each other's memory, for tests of what fabric::Network promises of
+/// peers' memory.
 namespace fulmar::fabric {
 
 /// Keeps what it is told; an order that ends twice is a failure.
@@ -92,13 +93,15 @@ struct RemotePair {
   /// Posts as often as it takes.
   [[nodiscard]] bool fetch(unsigned from, std::span<std::byte> to, std::uint32_t own_key,
                            const RemotePlace& place, std::uint64_t token) {
-    return until(
-        [&] { return maker.at(from)->fetch(1 - from, to, own_key, place, token) == Post::done; });
+    return until([&] {
+      return maker.at(from)->rdma_read(1 - from, to, own_key, place, token) == Post::done;
+    });
   }
   [[nodiscard]] bool put(unsigned from, std::span<const std::byte> bytes, std::uint32_t own_key,
                          const RemotePlace& place, std::uint64_t token) {
-    return until(
-        [&] { return maker.at(from)->put(1 - from, bytes, own_key, place, token) == Post::done; });
+    return until([&] {
+      return maker.at(from)->rdma_write(1 - from, bytes, own_key, place, token) == Post::done;
+    });
   }
 
   /// Memory of a rank, open as long as this lives.

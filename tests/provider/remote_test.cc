@@ -183,8 +183,8 @@ TYPED_TEST(Remote, Sink_may_post_from_its_call) {
   std::uint64_t next = 1;
   bool refused = false;
   const auto go_on = [&] {
-    refused = two.maker.at(0)->fetch(1, target.part(next, 1), target.own_key(), source.place(next),
-                                     next) == Post::again;
+    refused = two.maker.at(0)->rdma_read(1, target.part(next, 1), target.own_key(),
+                                         source.place(next), next) == Post::again;
     if (!refused) ++next;
   };
   two.sinks[0].on_sent = [&](std::uint64_t, Sent) {
@@ -331,8 +331,8 @@ TYPED_TEST(Remote, Orders_end_when_the_peer_dies_and_its_memory_is_left_alone) {
       auto& zero = *two.maker.at(0);
       const auto part = target.part(posted * bytes, bytes);
       const Post answer = posted % 4 == 3
-                              ? zero.put(1, part, target.own_key(), writable.place(), posted)
-                              : zero.fetch(1, part, target.own_key(), source.place(), posted);
+                              ? zero.rdma_write(1, part, target.own_key(), writable.place(), posted)
+                              : zero.rdma_read(1, part, target.own_key(), source.place(), posted);
       if (answer == Post::again) break;
     }
     for (unsigned i = 0; i < steps; ++i) two.step();
@@ -362,8 +362,8 @@ TYPED_TEST(Remote, Orders_for_a_peer_that_is_lost_end_at_once) {
   two.maker.kill(1);
   ASSERT_TRUE(two.until([&] { return two.maker.has_lost(0); }));
   auto& zero = *two.maker.at(0);
-  EXPECT_EQ(zero.fetch(1, target.part(0, 100), target.own_key(), {4096, 1}, 1), Post::done);
-  EXPECT_EQ(zero.put(1, target.part(0, 100), target.own_key(), {4096, 1}, 2), Post::done);
+  EXPECT_EQ(zero.rdma_read(1, target.part(0, 100), target.own_key(), {4096, 1}, 1), Post::done);
+  EXPECT_EQ(zero.rdma_write(1, target.part(0, 100), target.own_key(), {4096, 1}, 2), Post::done);
   ASSERT_TRUE(two.until_ended(0, 2));
   EXPECT_EQ(two.sinks[0].count(Sent::lost), 2U);
   EXPECT_TRUE(holds(mine, 0, {}));

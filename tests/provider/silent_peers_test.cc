@@ -9,7 +9,6 @@
 
 #include "fabric/bundle/bundle.h"
 #include "fabric/bundle/pairs.h"
-#include "fabric/bundle/rail_of.h"
 #include "provider/ofi_net.h"
 #include "provider/tcp_net.h"
 #include "provider/verbs_net.h"
@@ -72,9 +71,8 @@ TEST(SilentPeers, Cost_rails_a_pointer_each_and_one_more) {
           below.owner = &bundle.value()->next_seat();
           auto tcp = Tcp::open(below);
           EXPECT_TRUE(tcp.ok()) << tcp.error().text();
-          auto member = std::make_unique<bundle::RailOf<Tcp>>(std::move(*tcp));
           EXPECT_TRUE(
-              bundle.value()->add(std::move(member), "tcp:" + std::to_string(rail), 1e9).ok());
+              bundle.value()->add(std::move(*tcp), "tcp:" + std::to_string(rail), 1e9).ok());
         }
         return heap::bytes_in_use() - before;
       },

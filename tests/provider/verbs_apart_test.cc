@@ -11,7 +11,7 @@
 #include "provider/verbs_net.h"
 
 /// With a queue for own orders their ends wake who sleeps on them, messages who sleeps on the rest
-/// (fabric::TellsEndsApart).
+/// (Network::ends_descriptor).
 namespace fulmar::fabric {
 namespace {
 
@@ -65,7 +65,7 @@ class VerbsApart : public ::testing::Test {
   }
   void fetch_here() {
     const RemotePlace place{opened_there.name_of(there.data()), opened_there.peer_key};
-    ASSERT_EQ(me().fetch(0, here, opened_here.own_key, place, token), Post::done);
+    ASSERT_EQ(me().rdma_read(0, here, opened_here.own_key, place, token), Post::done);
     net.wires.turn();
   }
 };

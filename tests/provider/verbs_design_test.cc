@@ -8,11 +8,10 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "channel/remote_channel.h"
-#include "fabric/studied.h"
 #include "provider/verbs_net.h"
 #include "provider/verbs_real.h"
-#include "unit/channel/studied_memory.h"
+#include "study/remote_channel.h"
+#include "unit/study/studied_memory.h"
 #include "wire/packets.h"
 
 /// The papers' channel designs over verbs: adapters that stand in, and a real one where there is
@@ -20,10 +19,10 @@
 namespace fulmar::fabric {
 namespace {
 
-using channel::Design;
-using channel::DesignPlan;
-using channel::Mover;
-using Channel = channel::RemoteDesignChannel<Studied<Verbs>>;
+using study::Design;
+using study::DesignPlan;
+using study::Mover;
+using Channel = study::RemoteDesignChannel<Verbs>;
 
 std::vector<std::byte> channel_text(std::size_t bytes) {
   std::vector<std::byte> text(bytes);
@@ -43,13 +42,12 @@ struct DesignNet {
       net = std::make_unique<VerbsNet>(size, kind == Kind::reluctant ? reluctant : VerbsHabits{});
     }
     for (std::uint32_t rank = 0; rank < size; ++rank) {
-      studied.push_back(std::make_unique<Studied<Verbs>>((*net)[rank]));
-      channels.push_back(std::make_unique<Channel>(*studied.back()));
+      channels.push_back(std::make_unique<Channel>((*net)[rank]));
       channels.back()->choose(plan);
     }
   }
   Post put(std::uint32_t from, std::uint32_t to, std::int32_t number, std::uint32_t bytes) {
-    channel::DesignLink link{to};
+    study::DesignLink link{to};
     return channel::put(*channels[from], link, number, bytes);
   }
   Post put_long(std::uint32_t from, std::uint32_t to, std::vector<std::byte>& text,
@@ -76,9 +74,8 @@ struct DesignNet {
   }
 
   std::unique_ptr<VerbsNet> net;
-  std::vector<std::unique_ptr<Studied<Verbs>>> studied;
   std::vector<std::unique_ptr<Channel>> channels;
-  std::vector<channel::LongCollector> sinks;
+  std::vector<study::LongCollector> sinks;
 };
 
 class VerbsDesigns : public ::testing::TestWithParam<std::tuple<Kind, Design, Mover>> {
@@ -89,7 +86,7 @@ class VerbsDesigns : public ::testing::TestWithParam<std::tuple<Kind, Design, Mo
   }
   static Kind kind() { return std::get<0>(GetParam()); }
   static DesignPlan plan() {
-    return {std::get<1>(GetParam()), std::get<2>(GetParam()), channel::Bypass::no, 4096};
+    return {std::get<1>(GetParam()), std::get<2>(GetParam()), study::Bypass::no, 4096};
   }
 };
 
@@ -116,7 +113,7 @@ TEST_P(VerbsDesigns, Packets_and_long_ones_arrive_both_ways) {
     }
     return all;
   }));
-  for (const channel::LongCollector& sink : net.sinks) {
+  for (const study::LongCollector& sink : net.sinks) {
     EXPECT_EQ(sink.room, text);
     std::int32_t next = 0;
     for (const auto& packet : sink.packets) {
@@ -220,7 +217,7 @@ INSTANTIATE_TEST_SUITE_P(Write, VerbsDesigns,
                          name_of);
 
 TEST(VerbsDesignSleep, Is_of_no_time_at_first_and_of_a_millisecond_at_most) {
-  DesignNet net(Kind::stand_in, {Design::basic, Mover::receiver_reads, channel::Bypass::no, 4096});
+  DesignNet net(Kind::stand_in, {Design::basic, Mover::receiver_reads, study::Bypass::no, 4096});
   EXPECT_TRUE(net.channels[0]->arm());
   EXPECT_LT(net.channels[0]->next_deadline_ns(), 0);  // there is nobody who might write
   ASSERT_TRUE(net.until([&] { return net.put(0, 1, 0, 8) == Post::done; }));
@@ -240,7 +237,7 @@ TEST(VerbsDesignSleep, Is_of_no_time_at_first_and_of_a_millisecond_at_most) {
 /// What a hostile peer may say, and what it may write.
 class VerbsDesignStrangers : public ::testing::Test {
  protected:
-  static constexpr DesignPlan plan{Design::piggyback, Mover::receiver_reads, channel::Bypass::no,
+  static constexpr DesignPlan plan{Design::piggyback, Mover::receiver_reads, study::Bypass::no,
                                    4096};
   /// What rank 0 says of rank 1, whose card `forge` has changed.
   template <class Forge>
@@ -252,12 +249,12 @@ class VerbsDesignStrangers : public ::testing::Test {
     card.magic = wire::PipeCard::genuine;
     card.key = opened.value().peer_key;
     card.address = (reinterpret_cast<std::uintptr_t>(pipe.data()) + 63) / 64 * 64;
-    card.ring_bytes = channel::RemoteGround<Studied<Verbs>>::pipe_ring_bytes;
+    card.ring_bytes = study::RemoteGround<Verbs>::pipe_ring_bytes;
     card.chunk_bytes = plan.chunk_bytes;
     card.design = static_cast<std::uint8_t>(plan.design);
     card.mover = static_cast<std::uint8_t>(plan.mover);
     forge(card);
-    channel::LongCollector ignored;
+    study::LongCollector ignored;
     for (int copies = 0; copies < 2;) {
       const wire::Envelope envelope{wire::PacketKind::pipe_card, 0, 0, 0, sizeof card};
       if ((*net.net)[1].post(0, envelope, wire::bytes_of(card)) == Post::done) ++copies;
@@ -303,7 +300,7 @@ TEST_F(VerbsDesignStrangers, Forged_key_or_address_writes_nowhere_and_ends_the_c
 
 TEST_F(VerbsDesignStrangers, Packets_besides_cards_are_refused) {
   DesignNet net(Kind::stand_in, plan);
-  channel::LongCollector ignored;
+  study::LongCollector ignored;
   for (unsigned i = 0; i < 5000 && net.net->losses(0).empty(); ++i) {
     (void)post((*net.net)[1], 0, 8);
     (*net.net)[1].poll(ignored);
@@ -330,9 +327,9 @@ TEST_F(VerbsDesignStrangers, Nonsense_in_a_pipe_ends_the_connection) {
 }
 
 TEST(VerbsDesignLimits, Without_locked_memory_the_peer_is_lost_and_the_limit_is_named) {
-  DesignNet net(Kind::stand_in, {Design::basic, Mover::receiver_reads, channel::Bypass::no, 4096});
+  DesignNet net(Kind::stand_in, {Design::basic, Mover::receiver_reads, study::Bypass::no, 4096});
   net.net->wires.habits.most_registered = 1;
-  channel::DesignLink link{1};
+  study::DesignLink link{1};
   (void)channel::put(*net.channels[0], link, 0, 8);
   ASSERT_TRUE(net.until([&] { return !net.net->losses(0).empty(); }));
   EXPECT_NE(net.net->losses(0)[0].text.find("are too many"), std::string::npos)

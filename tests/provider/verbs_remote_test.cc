@@ -38,7 +38,7 @@ struct Job {
   /// Rank 0 fetches 8 bytes.
   Post fetch(std::uint32_t peer) {
     const Post answer =
-        net[0].fetch(peer, std::span(mine).first(8), mine_open.own_key, place(peer), next);
+        net[0].rdma_read(peer, std::span(mine).first(8), mine_open.own_key, place(peer), next);
     if (answer == Post::done) ++next;
     return answer;
   }
@@ -206,8 +206,9 @@ TEST(VerbsRemote, Orders_and_bytes_are_counted) {
   ASSERT_EQ(job.fetch(1), Post::done);
   ASSERT_EQ(job.fetch(1), Post::done);
   const RemotePlace place{reinterpret_cast<std::uintptr_t>(target.data()), open.peer_key};
-  ASSERT_EQ(job.net[0].put(1, std::span(job.mine).first(50), job.mine_open.own_key, place, 9),
-            Post::done);
+  ASSERT_EQ(
+      job.net[0].rdma_write(1, std::span(job.mine).first(50), job.mine_open.own_key, place, 9),
+      Post::done);
   const auto& counters = job.net[0].messages().counters();
   EXPECT_EQ(counters.fetches, 2U);
   EXPECT_EQ(counters.fetched_bytes, 16U);

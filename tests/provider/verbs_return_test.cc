@@ -268,7 +268,7 @@ TEST(VerbsReturn, Orders_for_one_that_is_away_wait) {
   std::vector<std::byte> memory(64);
   auto opened = crowd.net[1].open_memory(memory, Access::peers_change);
   ASSERT_TRUE(opened.ok());
-  const auto fetch = [&] { return crowd.net[1].fetch(0, memory, opened->own_key, {1, 2}, 7); };
+  const auto fetch = [&] { return crowd.net[1].rdma_read(0, memory, opened->own_key, {1, 2}, 7); };
   for (int i = 0; i < 100; ++i) {
     ASSERT_EQ(fetch(), Post::again);
     crowd.step(1);

@@ -126,7 +126,7 @@ TEST(VerbsTwoQueues, Flood_of_messages_does_not_hide_the_end_of_a_fetch) {
   const RemotePlace place{opened.value().name_of(theirs.data()), opened.value().peer_key};
   RemoteSink sink;
   for (std::uint64_t token = 0; token < 10; ++token) {
-    ASSERT_EQ(talk.net[0].fetch(4, mine, own.value().own_key, place, token), Post::done);
+    ASSERT_EQ(talk.net[0].rdma_read(4, mine, own.value().own_key, place, token), Post::done);
     unsigned looks = 0;
     for (; looks < 20 && sink.ended.size() <= token; ++looks) {
       for (const std::uint32_t from : {1U, 2U, 3U}) {

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/engine_lock.h"
-#include "channel/mapped_channel.inl"
 #include "device/device.h"
 #include "provider/verbs_net.h"
 
@@ -33,7 +32,7 @@ class TwoThreads {
     config.size = 2;
     for (config.self = 0; config.self < 2; ++config.self) {
       devices_[config.self] = std::make_unique<Device>(config, lock_);
-      devices_[config.self]->rails().use(net_[config.self]);
+      devices_[config.self]->use(net_[config.self]);
     }
     connect();
     for (const auto& device : devices_) {
@@ -253,7 +252,7 @@ TEST(VerbsOneQueue, cannot_be_shared) {
   config.size = 2;
   Device device(config, lock);
   const base::EngineGuard guard(lock);
-  device.rails().use(net[0]);
+  device.use(net[0]);
   ASSERT_TRUE(device.use_wake_socket().ok());
   EXPECT_FALSE(device.service().can_share());
   EXPECT_TRUE(device.service().open(ThreadDuty::shared).failed());

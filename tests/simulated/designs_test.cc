@@ -10,7 +10,6 @@
 
 #include <string>
 
-#include "device/designs.h"
 #include "mpi/random/report.h"
 #include "simulated/job.h"
 #include "simulated/programs.h"
@@ -18,11 +17,11 @@
 namespace simulated {
 namespace {
 
-using fulmar::channel::Bypass;
-using fulmar::channel::Design;
-using fulmar::channel::DesignCounters;
-using fulmar::channel::Mover;
 using fulmar::device::RemoteWay;
+using fulmar::study::Bypass;
+using fulmar::study::Design;
+using fulmar::study::DesignCounters;
+using fulmar::study::Mover;
 
 /// A design and a stack.
 struct Lane {
@@ -54,7 +53,7 @@ class Designs : public ::testing::TestWithParam<Lane> {
     Sum sum;
     for (int rank = 0; rank < setup.ranks; ++rank) {
       fulmar::device::Device& device = job.rank(rank).device();
-      sum.design += fulmar::device::design_counters(device);
+      sum.design += job.rank(rank).design_counters();
       sum.fetched += device.counters().fetched;
       sum.put += device.counters().put;
     }

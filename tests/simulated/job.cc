@@ -112,7 +112,7 @@ void Setup::set_ranks(int count) {
   ways = std::vector(at(count), ways.front());
 }
 
-void Setup::set_design(const fulmar::channel::DesignPlan& plan, fulmar::device::RemoteWay around) {
+void Setup::set_design(const fulmar::study::DesignPlan& plan, fulmar::device::RemoteWay around) {
   design = plan;
   opens = true;  // pipes are
   refuse_percent = 0;
@@ -128,17 +128,16 @@ Rank::Rank(fulmar::fabric::FakeNetwork& network, const Setup& setup, std::uint32
       datatypes_(library_),
       ops_(library_),
       port_(network, self),
-      studied_(port_),
       device_(config_of(setup, self), switched_off(library_.lock)),
       schedules_(device_, choices_of(setup)),
       world_(library_, device_, self, static_cast<std::uint32_t>(setup.ranks)) {
   if (setup.design) {
-    device_.rails().use(studied_);
-    fulmar::device::choose_design(device_, *setup.design);
-    lender_ = fulmar::device::lend_to_designs(device_);
-    look_.emplace(device_);
+    design_ =
+        std::make_unique<fulmar::study::RemoteDesign<fulmar::fabric::Fake>>(port_, *setup.design);
+    design_->use(device_.memory());
+    device_.use(*design_);
   } else {
-    device_.rails().use(port_);
+    device_.use(port_);
   }
   library_.device = &device_;
   library_.schedules = &schedules_;
@@ -166,13 +165,7 @@ std::array<std::size_t, fulmar::mpi::object_kind_count> Rank::live() const {
   return counts;
 }
 
-std::size_t Rank::open_pipes() {
-  std::size_t pieces = 0;
-  device_.rails().for_each([&](auto& channel) {
-    if constexpr (requires { channel.open_pieces(); }) pieces += channel.open_pieces();
-  });
-  return pieces;
-}
+std::size_t Rank::open_pipes() { return design_ == nullptr ? 0 : design_->open_pieces(); }
 
 std::string Rank::leftovers() {
   constexpr std::array<const char*, fulmar::mpi::object_kind_count> names = {

@@ -10,10 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "device/designs.h"
 #include "device/device.h"
 #include "fabric/fake/fake.h"
-#include "fabric/studied.h"
 #include "mpi/attr/keyvals.h"
 #include "mpi/coll/schedules.h"
 #include "mpi/comm/world.h"
@@ -25,6 +23,7 @@
 #include "mpi/op/op.h"
 #include "mpi/random/dice.h"
 #include "simulated/fibers.h"
+#include "study/remote_design.h"
 
 /// A whole MPI job in one thread: each rank is a fiber with a library of its own, and all of them
 /// share a FakeNetwork. Whenever a rank looks at the network, the seed decides who goes on, what is
@@ -37,7 +36,7 @@ struct Setup {
   /// Another number of ranks in place of that of the seed: all on one node, and alike.
   void set_ranks(int count);
   /// Packets go by one of the papers' channel designs, and long messages around it or not.
-  void set_design(const fulmar::channel::DesignPlan& plan, fulmar::device::RemoteWay around);
+  void set_design(const fulmar::study::DesignPlan& plan, fulmar::device::RemoteWay around);
 
   int ranks;
   fulmar::device::Device::Config device;
@@ -49,7 +48,7 @@ struct Setup {
   bool opens;                                   ///< and open it to each other's adapters
   int refuse_percent;                           ///< how often that is refused
   std::vector<fulmar::device::RemoteWay> ways;  ///< of each rank, where memory is opened
-  std::optional<fulmar::channel::DesignPlan> design;
+  std::optional<fulmar::study::DesignPlan> design;
   double reluctance;        ///< how often the network refuses a packet, or gives none
   int stay_percent;         ///< how often a rank goes on that has polled in vain
   int hold_percent;         ///< how often a way between two ranks is held up
@@ -71,7 +70,11 @@ class Rank {
   /// Pieces of memory that are open for the pipes of a design.
   [[nodiscard]] std::size_t open_pipes();
   /// A process that ends waits until what it gave to a design is on its way.
-  [[nodiscard]] bool is_settled() { return fulmar::device::designs_settled(device_); }
+  [[nodiscard]] bool is_settled() { return design_ == nullptr || design_->is_settled(); }
+  /// What the design has cost; zeros where there is none.
+  [[nodiscard]] fulmar::study::DesignCounters design_counters() const {
+    return design_ == nullptr ? fulmar::study::DesignCounters() : design_->counters();
+  }
 
  private:
   [[nodiscard]] std::array<std::size_t, fulmar::mpi::object_kind_count> live() const;
@@ -85,10 +88,8 @@ class Rank {
   fulmar::mpi::PredefinedDatatypes datatypes_;
   fulmar::mpi::PredefinedOps ops_;
   fulmar::fabric::Fake port_;
-  fulmar::fabric::Studied<fulmar::fabric::Fake> studied_;
-  std::unique_ptr<fulmar::channel::Lender> lender_;
+  std::unique_ptr<fulmar::study::RemoteDesign<fulmar::fabric::Fake>> design_;
   fulmar::device::Device device_;
-  std::optional<fulmar::device::DesignLook> look_;
   fulmar::mpi::Schedules schedules_;
   fulmar::mpi::World world_;
   std::array<std::size_t, fulmar::mpi::object_kind_count> live_at_start_{};

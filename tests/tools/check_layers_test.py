@@ -18,7 +18,7 @@ class CheckLayers(tree.TreeTest):
     def test_allowed_includes_pass(self):
         self.assertEqual(self.complaints("src/device/progress/poll.cc", "device/progress/poll.h",
                                          "base/error.h", "wire/packet.h", "channel/ring.h",
-                                         "match/queue.h", "fabric/enabled.h"), "")
+                                         "match/queue.h", "fabric/network.h"), "")
 
     def test_upward_include_is_named_with_file_and_line(self):
         text = self.complaints("src/base/pool.cc", "base/pool.h", "wire/packet.h")
@@ -27,7 +27,7 @@ class CheckLayers(tree.TreeTest):
     def test_only_the_named_header_of_a_layer_passes(self):
         self.assertEqual(self.complaints("src/channel/ring.h", "fabric/provider.h"), "")
         self.assertIn("channel", self.complaints("src/channel/ring.h", "fabric/shm/shm.h"))
-        self.assertIn("device", self.complaints("src/device/a.h", "fabric/provider.h"))
+        self.assertIn("device", self.complaints("src/device/a.h", "fabric/tcp/tcp.h"))
 
     def test_providers_do_not_see_each_other(self):
         self.assertEqual(self.complaints("src/fabric/shm/a.cc", "fabric/provider.h"), "")
@@ -71,6 +71,31 @@ class CheckLayers(tree.TreeTest):
         self.assertEqual(self.complaints("tests/unit/mpi/op_test.cc", "mpi/op/op.h"), "")
         self.assertIn("comes after", self.complaints("tests/unit/mpi/op/op_test.cc", "mpi/p2p/calls.h"))
         self.assertIn("layer base", self.complaints("tests/unit/base/a_test.cc", "mpi/library.h"))
+
+    def test_way_through_other_headers_is_named_with_its_chain(self):
+        self.write("src/fabric/tcp/tcp.h", "")
+        self.write("src/device/device.h", '#include "device/rails.h"\n')
+        self.write("src/device/rails.h", '#include "base/error.h"\n#include "fabric/tcp/tcp.h"\n')
+        text = self.complaints("src/mpi/p2p/send.cc", "mpi/p2p/send.h", "device/device.h")
+        self.assertIn("src/mpi/p2p/send.cc:2: reaches fabric/tcp, which no file of mpi may: "
+                      "device/device.h -> device/rails.h -> fabric/tcp/tcp.h", text)
+        self.assertIn("src/device/device.h:1: reaches fabric/tcp", text)
+
+    def test_way_to_what_is_allowed_passes(self):
+        self.write("src/fabric/network.h", '#include "fabric/provider.h"\n')
+        self.write("src/fabric/provider.h", "")
+        self.write("src/device/device.h", '#include "fabric/network.h"\n')
+        self.assertEqual(self.complaints("src/mpi/p2p/send.cc", "device/device.h"), "")
+
+    def test_headers_that_include_each_other_end_the_search(self):
+        self.write("src/device/one.h", '#include "device/two.h"\n')
+        self.write("src/device/two.h", '#include "device/one.h"\n')
+        self.assertEqual(self.complaints("src/mpi/p2p/send.cc", "device/one.h"), "")
+
+    def test_lower_layers_may_reach_what_upper_ones_may_not(self):
+        self.write("src/fabric/tcp/tcp.h", "")
+        self.write("src/runtime/networks.h", '#include "fabric/tcp/tcp.h"\n')
+        self.assertEqual(self.complaints("src/runtime/networks.cc", "runtime/networks.h"), "")
 
     def test_broken_law_is_an_error_of_its_own(self):
         law = self.write("law.txt", "layer base\n")

@@ -5,10 +5,9 @@
 #include <utility>
 
 #include "fabric/bundle/pairs.h"
+#include "fabric/network_names.h"
 
 namespace fulmar::fabric {
-
-static_assert(SendsInPlace<Bundle> && HoldsPackets<Bundle> && SleepsOnDescriptor<Bundle>);
 
 base::Result<std::unique_ptr<Bundle>> Bundle::open(const bundle::Config& config) {
   auto pairs = bundle::Pairs::open(config);
@@ -17,14 +16,21 @@ base::Result<std::unique_ptr<Bundle>> Bundle::open(const bundle::Config& config)
 }
 
 Bundle::Bundle(const bundle::Config& config, std::unique_ptr<bundle::Pairs> pairs)
-    : pairs_(std::move(pairs)), self_(config.self), size_(config.size) {}
+    : Network(network_names::rails, {.body_bytes = max_body_bytes,
+                                     .prefix_bytes = max_prefix_bytes,
+                                     .pieces = max_pieces,
+                                     .in_place_bytes = max_in_place_bytes,
+                                     .limits_by_peer = true,
+                                     .holds_packets = true}),
+      pairs_(std::move(pairs)),
+      self_(config.self),
+      size_(config.size) {}
 
 Bundle::~Bundle() = default;
 
 bundle::Seat& Bundle::next_seat() noexcept { return pairs_->next_seat(); }
 
-base::Error Bundle::add(std::unique_ptr<bundle::Rail> rail, std::string label,
-                        double bytes_per_second) {
+base::Error Bundle::add(std::unique_ptr<Network> rail, std::string label, double bytes_per_second) {
   return pairs_->add(std::move(rail), std::move(label), bytes_per_second);
 }
 
@@ -33,9 +39,9 @@ base::Result<std::vector<std::byte>> Bundle::address() const { return pairs_->ad
 bool Bundle::alive(std::uint32_t peer) const noexcept { return pairs_->alive(peer); }
 bool Bundle::gone(std::uint32_t peer) const noexcept { return pairs_->gone(peer); }
 
-std::size_t Bundle::body_limit(std::uint32_t peer) { return pairs_->body_limit(peer); }
+std::size_t Bundle::body_limit_of(std::uint32_t peer) { return pairs_->body_limit(peer); }
 
-std::size_t Bundle::in_place_limit(std::uint32_t peer) { return pairs_->in_place_limit(peer); }
+std::size_t Bundle::in_place_limit_of(std::uint32_t peer) { return pairs_->in_place_limit(peer); }
 
 Post Bundle::post(std::uint32_t peer, const wire::Envelope& envelope,
                   std::span<const std::byte> body) {
@@ -48,7 +54,7 @@ Post Bundle::post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
   return pairs_->post_in_place(peer, envelope, prefix, pieces, token);
 }
 
-unsigned Bundle::poll_any(SinkRef sink) { return pairs_->poll(sink); }
+unsigned Bundle::poll(SinkRef sink) { return pairs_->poll(sink); }
 
 bool Bundle::has_unsent() const noexcept { return pairs_->has_unsent(); }
 
@@ -68,6 +74,19 @@ void Bundle::end() noexcept { pairs_->end(); }
 
 void Bundle::close() noexcept { pairs_->close(); }
 
-base::Error Bundle::resume() { return pairs_->resume(); }
+base::Error Bundle::resume() {
+  if (pairs_->returns()) return pairs_->resume();
+  return base::failure(
+      base::ErrorClass::other,
+      "MPI was left, and networks that are used together can be entered again only if all are tcp "
+      "or verbs. Open a session before the last MPI_Finalize or MPI_Session_finalize, or set "
+      "FULMAR_RAILS=off, or to a list of these");
+}
+
+std::vector<std::uint32_t> Bundle::known_peers() const { return pairs_->known_peers(); }
+
+const char* Bundle::name_of(std::uint32_t peer) const noexcept { return pairs_->name_of(peer); }
+
+std::string Bundle::text_of(std::uint32_t peer) const { return pairs_->text_of(peer); }
 
 }  // namespace fulmar::fabric

@@ -11,14 +11,12 @@
 
 #include "base/error.h"
 #include "fabric/bundle/config.h"
-#include "fabric/provider.h"
-#include "fabric/sink_ref.h"
+#include "fabric/network.h"
 
 namespace fulmar::fabric {
 
 namespace bundle {
 class Pairs;
-class Rail;
 struct Seat;
 }  // namespace bundle
 
@@ -26,9 +24,8 @@ struct Seat;
 /// (fabric/bundle/pairs.h says how).
 ///
 /// Thread rule: all members under the lock of the engine; a sink may call all but `poll`.
-class Bundle {
+class Bundle final : public Network {
  public:
-  static constexpr const char* name = "rails";
   static constexpr std::size_t max_body_bytes = bundle::max_body_bytes;
   static constexpr std::size_t max_prefix_bytes = bundle::max_prefix_bytes;
   static constexpr std::size_t max_pieces = bundle::max_pieces;
@@ -38,60 +35,59 @@ class Bundle {
   [[nodiscard]] static base::Result<std::unique_ptr<Bundle>> open(const bundle::Config& config);
   Bundle(const Bundle&) = delete;
   Bundle& operator=(const Bundle&) = delete;
-  ~Bundle();
+  ~Bundle() override;
 
   /// The owner to be named in the config of the provider of the next rail to be added.
   [[nodiscard]] bundle::Seat& next_seat() noexcept;
   /// Before the first use, at most wire::bundle_most_rails times. `label`: see wire::BundleRail.
   /// `bytes_per_second` is believed until something was measured. Fails (other) where the
   /// descriptor cannot be watched.
-  [[nodiscard]] base::Error add(std::unique_ptr<bundle::Rail> rail, std::string label,
+  [[nodiscard]] base::Error add(std::unique_ptr<Network> rail, std::string label,
                                 double bytes_per_second);
   /// What the others need to connect to this process; at most 600 bytes. Fails (other).
-  [[nodiscard]] base::Result<std::vector<std::byte>> address() const;
+  [[nodiscard]] base::Result<std::vector<std::byte>> address() const override;
 
   [[nodiscard]] std::uint32_t self() const noexcept { return self_; }
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
-  [[nodiscard]] bool alive(std::uint32_t peer) const noexcept;
-  [[nodiscard]] bool gone(std::uint32_t peer) const noexcept;
+  [[nodiscard]] bool alive(std::uint32_t peer) const noexcept override;
+  [[nodiscard]] bool gone(std::uint32_t peer) const noexcept override;
 
-  /// The longest body of `post`, and of a packet in place with its prefix, to this peer.
-  [[nodiscard]] std::size_t body_limit(std::uint32_t peer);
-  [[nodiscard]] std::size_t in_place_limit(std::uint32_t peer);
   /// `again` until there is a connection, which the first post asks for. A packet for a peer that
   /// is known to be dead is dropped: `done`.
   [[nodiscard]] Post post(std::uint32_t peer, const wire::Envelope& envelope,
-                          std::span<const std::byte> body);
+                          std::span<const std::byte> body) override;
   [[nodiscard]] Post post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
                                    std::span<const std::byte> prefix, std::span<const iovec> pieces,
-                                   std::uint64_t token);
-  template <Sink S>
-  unsigned poll(S& sink) {
-    return poll_any(SinkRef(sink));
-  }
+                                   std::uint64_t token) override;
+  unsigned poll(SinkRef sink) override;
 
-  [[nodiscard]] bool has_unsent() const noexcept;
-  void flush();
-  [[nodiscard]] int descriptor() const noexcept;
-  [[nodiscard]] bool arm();
-  [[nodiscard]] std::int64_t next_deadline_ns() const noexcept;
+  [[nodiscard]] bool has_unsent() const noexcept override;
+  void flush() override;
+  [[nodiscard]] int descriptor() const noexcept override;
+  [[nodiscard]] bool arm() override;
+  [[nodiscard]] std::int64_t next_deadline_ns() const noexcept override;
 
   /// The orderly end: `leave`, then poll until `parted`, then `end`: from then on `poll` does
   /// nothing.
-  void leave(Leaving how);
-  [[nodiscard]] bool parted() const noexcept;
-  void end() noexcept;
+  void leave(Leaving how) override;
+  [[nodiscard]] bool parted() const noexcept override;
+  void end() noexcept override;
   /// After `end`: who still tries to reach this process, which does not come back, learns so.
-  void close() noexcept;
-  /// After `end`, if not closed: as if just opened, at the same addresses. Requires that
-  /// pairs().returns(). Fails (other) where the system has no descriptor left.
-  [[nodiscard]] base::Error resume();
+  void close() noexcept override;
+  /// After `end`, if not closed: as if just opened, at the same addresses. Fails (other) where one
+  /// of the rails does not reconnect (Network::reconnects), or the system has no descriptor left.
+  [[nodiscard]] base::Error resume() override;
+  [[nodiscard]] std::vector<std::uint32_t> known_peers() const override;
+
+  [[nodiscard]] const char* name_of(std::uint32_t peer) const noexcept override;
+  [[nodiscard]] std::string text_of(std::uint32_t peer) const override;
 
   [[nodiscard]] const bundle::Pairs& pairs() const noexcept { return *pairs_; }
 
  private:
   Bundle(const bundle::Config& config, std::unique_ptr<bundle::Pairs> pairs);
-  unsigned poll_any(SinkRef sink);
+  [[nodiscard]] std::size_t body_limit_of(std::uint32_t peer) override;
+  [[nodiscard]] std::size_t in_place_limit_of(std::uint32_t peer) override;
 
   std::unique_ptr<bundle::Pairs> pairs_;
   std::uint32_t self_;

@@ -61,7 +61,7 @@ std::uint64_t Pairs::now() const noexcept {
   return config_.clock == nullptr ? base::now_ns() : config_.clock(config_.owner);
 }
 
-base::Error Pairs::watch(const Rail& rail) {
+base::Error Pairs::watch(const Network& rail) {
   epoll_event event{};
   event.events = EPOLLIN;
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, rail.descriptor(), &event) == 0) return {};
@@ -69,7 +69,14 @@ base::Error Pairs::watch(const Rail& rail) {
                  std::strerror(errno));
 }
 
-base::Error Pairs::add(std::unique_ptr<Rail> rail, std::string label, double bytes_per_second) {
+base::Error Pairs::add(std::unique_ptr<Network> rail, std::string label, double bytes_per_second) {
+  constexpr std::size_t least_prefix_bytes =
+      sizeof(wire::BundlePacket) + wire::bundle_max_prefix_bytes;
+  const NetworkAttributes& can = rail->attributes();
+  if (!can.drops_peers || can.prefix_bytes < least_prefix_bytes) {
+    return failure(ErrorClass::intern, "the network %s cannot be one of several (FULMAR_RAILS)",
+                   rail->name());
+  }
   if (const base::Error error = watch(*rail); error.failed()) return error;
   Member member;
   member.rail = std::move(rail);
@@ -129,7 +136,7 @@ base::Error Pairs::match(std::uint32_t number, Peer& peer) {
     Way& way = peer.ways[peer.way_count++];
     way.rail = rail;
     way.speed = Speed(rails_[rail].bytes_per_second);
-    rails_[rail].rail->set_patience(number, Rail::Patience::brief);
+    rails_[rail].rail->set_patience(number, Network::Patience::brief);
   }
   return {};
 }
@@ -146,11 +153,11 @@ Peer& Pairs::peer_at(std::uint32_t number) {
 std::size_t Pairs::body_limit(std::uint32_t number) {
   const Peer& peer = peer_at(number);
   if (peer.state != Peer::State::several) {
-    return std::min(max_body_bytes, rails_[peer.rail].rail->body_limit());
+    return std::min(max_body_bytes, rails_[peer.rail].rail->body_limit(number));
   }
   std::size_t limit = max_body_bytes;
   for (std::uint8_t i = 0; i < peer.way_count; ++i) {
-    limit = std::min(limit, rails_[peer.ways[i].rail].rail->body_limit() - header_bytes);
+    limit = std::min(limit, rails_[peer.ways[i].rail].rail->body_limit(number) - header_bytes);
   }
   return limit;
 }
@@ -158,11 +165,11 @@ std::size_t Pairs::body_limit(std::uint32_t number) {
 std::size_t Pairs::in_place_limit(std::uint32_t number) {
   const Peer& peer = peer_at(number);
   if (peer.state != Peer::State::several) {
-    return std::min(max_in_place_bytes, rails_[peer.rail].rail->in_place_limit());
+    return std::min(max_in_place_bytes, rails_[peer.rail].rail->in_place_limit(number));
   }
   std::size_t limit = max_in_place_bytes;
   for (std::uint8_t i = 0; i < peer.way_count; ++i) {
-    limit = std::min(limit, rails_[peer.ways[i].rail].rail->in_place_limit() - header_bytes);
+    limit = std::min(limit, rails_[peer.ways[i].rail].rail->in_place_limit(number) - header_bytes);
   }
   return limit;
 }

@@ -17,7 +17,7 @@
 #include "fabric/bundle/config.h"
 #include "fabric/bundle/orders.h"
 #include "fabric/bundle/peer.h"
-#include "fabric/bundle/rail.h"
+#include "fabric/network.h"
 #include "fabric/provider.h"
 #include "wire/bundle_address.h"
 #include "wire/bundle_packet.h"
@@ -93,7 +93,7 @@ class Pairs {
   /// Before the first use, at most wire::bundle_most_rails times. `label`: see wire::BundleRail.
   /// `bytes_per_second` is believed until something was measured. Fails (other) where the
   /// descriptor cannot be watched.
-  [[nodiscard]] base::Error add(std::unique_ptr<Rail> rail, std::string label,
+  [[nodiscard]] base::Error add(std::unique_ptr<Network> rail, std::string label,
                                 double bytes_per_second);
   [[nodiscard]] std::size_t rail_count() const noexcept { return rails_.size(); }
   [[nodiscard]] const std::string& label_of(std::size_t rail) const noexcept {
@@ -139,7 +139,7 @@ class Pairs {
   [[nodiscard]] base::Error resume();
   /// Those that were ever posted to, or that have posted.
   [[nodiscard]] std::vector<std::uint32_t> known_peers() const;
-  /// See TellsOfLeaving.
+  /// See Network::gone.
   [[nodiscard]] bool gone(std::uint32_t peer) const noexcept;
 
   /// The network that carries packets to a peer, or "rails" if there are several.
@@ -169,7 +169,7 @@ class Pairs {
   friend struct Seat;
 
   struct Member {
-    std::unique_ptr<Rail> rail;
+    std::unique_ptr<Network> rail;
     std::string label;
     double bytes_per_second = 0;
     std::uint64_t under_way = 0;  ///< pieces
@@ -193,7 +193,7 @@ class Pairs {
   // pairs.cc: which rails, and what is sent
   [[nodiscard]] std::uint64_t now() const noexcept;
   [[nodiscard]] Peer& peer_at(std::uint32_t number);
-  base::Error watch(const Rail& rail);
+  base::Error watch(const Network& rail);
   base::Error match(std::uint32_t number, Peer& peer);
   [[nodiscard]] base::Result<std::vector<wire::BundleRail>> rails_of(std::uint32_t number) const;
   void stir(std::uint32_t number, Peer& peer);
@@ -259,7 +259,7 @@ class Pairs {
                                                              std::uint32_t number) const;
   void rail_lost(std::uint32_t rail, std::uint32_t number, const base::Error& why);
   void end_way(std::uint32_t number, Peer& peer, std::uint8_t way, const base::Error& why);
-  void be_patient(std::uint32_t number, const Peer& peer, Rail::Patience patience);
+  void be_patient(std::uint32_t number, const Peer& peer, Network::Patience patience);
   void end_doubt(std::uint32_t number, Peer& peer);
   void ask_ways(std::uint32_t number, Peer& peer);
   void on_down(std::uint32_t number, Peer& peer, const wire::BundleNews& news);

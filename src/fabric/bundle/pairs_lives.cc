@@ -122,9 +122,9 @@ void Pairs::readmit(const Drop& side) {
   if (peer.state != Peer::State::several || !found) return;
   Way& way = peer.ways[*found];
   if (!way.ended_here || way.told || way.ended_there) return;
-  Rail& rail = *rails_[side.rail].rail;
+  Network& rail = *rails_[side.rail].rail;
   if (!rail.readmit(side.peer)) return;
-  rail.set_patience(side.peer, Rail::Patience::brief);
+  rail.set_patience(side.peer, Network::Patience::brief);
   way.ended_here = way.is_over = false;
 }
 
@@ -154,7 +154,7 @@ void Pairs::clear_session(Peer& peer) {
 
 bool Pairs::returns() const noexcept {
   return std::all_of(rails_.begin(), rails_.end(),
-                     [](const Member& member) { return member.rail->returns(); });
+                     [](const Member& member) { return member.rail->reconnects(); });
 }
 
 base::Error Pairs::resume() {
@@ -195,7 +195,7 @@ void Pairs::revive(std::uint32_t number, std::unique_ptr<Peer>& place) {
   for (std::uint8_t i = 0; i < peer.way_count; ++i) {
     Way& way = peer.ways[i];
     way.ended_here = way.is_over = false;
-    rails_[way.rail].rail->set_patience(number, Rail::Patience::brief);
+    rails_[way.rail].rail->set_patience(number, Network::Patience::brief);
   }
 }
 

@@ -79,7 +79,7 @@ void Pairs::end_way(std::uint32_t number, Peer& peer, std::uint8_t way_number,
     return lose(number, last_words(peer));
   }
   peer.asks_ways = peer.is_doubted = true;
-  if (peer.ways_up() == 1) be_patient(number, peer, Rail::Patience::rest);
+  if (peer.ways_up() == 1) be_patient(number, peer, Network::Patience::rest);
   if (peer.primary == way_number) {
     counters_.resent_packets += peer.kept.sent_count();
     set_primary(peer, no_way);
@@ -89,7 +89,7 @@ void Pairs::end_way(std::uint32_t number, Peer& peer, std::uint8_t way_number,
   owe_news(number, peer);
 }
 
-void Pairs::be_patient(std::uint32_t number, const Peer& peer, Rail::Patience patience) {
+void Pairs::be_patient(std::uint32_t number, const Peer& peer, Network::Patience patience) {
   for (std::uint8_t i = 0; i < peer.way_count; ++i) {
     if (peer.ways[i].ended_here) continue;
     rails_[peer.ways[i].rail].rail->set_patience(number, patience);
@@ -99,7 +99,7 @@ void Pairs::be_patient(std::uint32_t number, const Peer& peer, Rail::Patience pa
 /// The peer lives: the last way to it is given the time that a network alone has.
 void Pairs::end_doubt(std::uint32_t number, Peer& peer) {
   peer.is_doubted = false;
-  if (peer.ways_up() == 1) be_patient(number, peer, Rail::Patience::usual);
+  if (peer.ways_up() == 1) be_patient(number, peer, Network::Patience::usual);
 }
 
 /// Silence counts from when there is something to answer. If a way that has been idle were not

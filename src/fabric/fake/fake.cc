@@ -6,7 +6,6 @@
 
 namespace fulmar::fabric {
 
-static_assert(SendsPackets<Fake> && ReachesMemory<Fake> && MovesRemotely<Fake>);
 static_assert(PutsForPolling<Fake> && TellsOfPuts<Fake> && ChangesRemotely<Fake>);
 
 bool FakeNetwork::refuses() noexcept {
@@ -68,13 +67,36 @@ std::size_t FakeNetwork::in_flight() const noexcept {
 }
 
 Post Fake::post(std::uint32_t peer, const wire::Envelope& envelope,
-                std::span<const std::byte> body) noexcept {
+                std::span<const std::byte> body) {
   if (network_.refuses() || network_.is_full(self_, peer)) return Post::again;
   network_.count_post();
   if (!network_.alive(self_) || !alive(peer)) return Post::done;
   network_.memory().count_posted(self_, peer);
   network_.queue(self_, peer).push_back({envelope, {body.begin(), body.end()}});
   return Post::done;
+}
+
+unsigned Fake::poll(SinkRef sink) {
+  network_.take_turns(self_);
+  network_.let_puts_in(self_);
+  FakeMemory::Ended ended;
+  if (network_.look_at_orders(self_, ended)) {
+    network_.count_taken();
+    sink.sent(ended.token, ended.how);
+    return 1;
+  }
+  const std::uint32_t source = network_.pick_source(self_);
+  if (source == network_.ports()) return 0;
+  network_.memory().arrive(source, self_);
+  const FakeNetwork::Packet packet = std::move(network_.queue(source, self_).front());
+  network_.queue(source, self_).pop_front();
+  network_.count_taken();
+  if (packet.word) {
+    sink.put_here(source, *packet.word);
+    return 1;
+  }
+  sink.packet(source, packet.envelope, Body(std::span<const std::byte>(packet.body)));
+  return 1;
 }
 
 Post Fake::give(FakeMemory::Order order) {
@@ -85,13 +107,13 @@ Post Fake::give(FakeMemory::Order order) {
   return Post::done;
 }
 
-Post Fake::fetch(std::uint32_t peer, std::span<std::byte> to, std::uint32_t own_key,
-                 const RemotePlace& from, std::uint64_t token) {
+Post Fake::rdma_read(std::uint32_t peer, std::span<std::byte> to, std::uint32_t own_key,
+                     const RemotePlace& from, std::uint64_t token) {
   return give(FakeMemory::Order{self_, peer, false, to, own_key, from, token});
 }
 
-Post Fake::put(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
-               const RemotePlace& to, std::uint64_t token) {
+Post Fake::rdma_write(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
+                      const RemotePlace& to, std::uint64_t token) {
   // What is put is only read from here.
   const std::span<std::byte> local(const_cast<std::byte*>(from.data()), from.size());
   return give(FakeMemory::Order{self_, peer, true, local, own_key, to, token});
@@ -108,7 +130,7 @@ Post Fake::put_quietly(std::uint32_t peer, std::span<const std::byte> from, std:
 
 Post Fake::put_and_tell(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
                         const RemotePlace& to, std::uint16_t word, std::uint64_t token) {
-  if (network_.is_full(self_, peer) || put(peer, from, own_key, to, token) == Post::again) {
+  if (network_.is_full(self_, peer) || rdma_write(peer, from, own_key, to, token) == Post::again) {
     return Post::again;
   }
   if (!network_.alive(self_) || !alive(peer)) return Post::done;

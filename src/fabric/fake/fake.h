@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 #include "fabric/fake/fake_memory.h"
-#include "fabric/provider.h"
+#include "fabric/network.h"
 
 namespace fulmar::fabric {
 
@@ -71,6 +71,10 @@ class FakeNetwork {
   [[nodiscard]] bool is_full(std::uint32_t from, std::uint32_t to) noexcept {
     return room_ != 0 && queue(from, to).size() >= room_;
   }
+  /// Asked whether a port has left for good, see Network::gone; nothing: none has.
+  using Left = std::function<bool(std::uint32_t port)>;
+  void set_left(Left left) { left_ = std::move(left); }
+  [[nodiscard]] bool has_left(std::uint32_t port) const { return left_ && left_(port); }
   /// Whether ports may read each other's memory, as on shared memory with single copy.
   void set_reach(bool reach) noexcept { reach_ = reach; }
   [[nodiscard]] bool reach() const noexcept { return reach_; }
@@ -114,61 +118,58 @@ class FakeNetwork {
   std::uint64_t posted_ = 0;
   std::uint64_t taken_ = 0;
   Turn turn_;
+  Left left_;
 };
 
 /// One port of a FakeNetwork.
-class Fake {
+class Fake : public Network {
  public:
-  static constexpr const char* name = "fake";
   static constexpr std::size_t max_body_bytes = 4096;
   static constexpr std::size_t max_remote_bytes = 20'000;
   static constexpr std::size_t copied_put_bytes = 64;
 
-  Fake(FakeNetwork& network, std::uint32_t self) noexcept : network_(network), self_(self) {}
+  Fake(FakeNetwork& network, std::uint32_t self) noexcept
+      : Network("fake", {.body_bytes = max_body_bytes, .rdma_bytes = max_remote_bytes}),
+        network_(network),
+        self_(self) {}
 
   [[nodiscard]] std::uint32_t self() const noexcept { return self_; }
   [[nodiscard]] std::uint32_t size() const noexcept { return network_.ports(); }
-  [[nodiscard]] bool alive(std::uint32_t peer) const noexcept {
+  /// Nobody has to be found.
+  [[nodiscard]] base::Result<std::vector<std::byte>> address() const override {
+    return std::vector<std::byte>();
+  }
+  [[nodiscard]] bool alive(std::uint32_t peer) const noexcept override {
     return network_.alive(peer) && !network_.memory().broken(self_, peer);
   }
   [[nodiscard]] Post post(std::uint32_t peer, const wire::Envelope& envelope,
-                          std::span<const std::byte> body) noexcept;
+                          std::span<const std::byte> body) override;
 
-  template <Sink S>
-  unsigned poll(S& sink) noexcept {
-    network_.take_turns(self_);
-    network_.let_puts_in(self_);
-    if constexpr (LearnsOfSends<S>) {
-      FakeMemory::Ended ended;
-      if (network_.look_at_orders(self_, ended)) {
-        network_.count_taken();
-        sink.sent(ended.token, ended.how);
-        return 1;
-      }
-    }
-    const std::uint32_t source = network_.pick_source(self_);
-    if (source == network_.ports()) return 0;
-    network_.memory().arrive(source, self_);
-    FakeNetwork::Packet packet = std::move(network_.queue(source, self_).front());
-    network_.queue(source, self_).pop_front();
-    network_.count_taken();
-    if (packet.word) {
-      if constexpr (LearnsOfPuts<S>) sink.put_here(source, *packet.word);
-      return 1;
-    }
-    sink.packet(source, packet.envelope, Body(std::span<const std::byte>(packet.body)));
-    return 1;
+  unsigned poll(SinkRef sink) override;
+
+  /// A look finds packets; there is nothing to sleep on.
+  [[nodiscard]] int descriptor() const noexcept override { return -1; }
+  [[nodiscard]] bool arm() override { return false; }
+  [[nodiscard]] std::int64_t next_deadline_ns() const noexcept override { return -1; }
+  [[nodiscard]] bool gone(std::uint32_t peer) const noexcept override {
+    return network_.has_left(peer);
   }
+  void leave(Leaving /*how*/) override {}
+  [[nodiscard]] bool parted() const noexcept override { return true; }
 
-  [[nodiscard]] bool moves_remotely() const noexcept { return true; }
-  [[nodiscard]] base::Result<OpenMemory> open_memory(std::span<std::byte> memory, Access access) {
+  [[nodiscard]] bool moves_remotely(std::uint32_t peer) const noexcept override {
+    return alive(peer);
+  }
+  [[nodiscard]] base::Result<OpenMemory> open_memory(std::span<std::byte> memory,
+                                                     Access access) override {
     return network_.memory().open(self_, memory, access);
   }
-  void close_memory(const OpenMemory& opened) { network_.memory().close(self_, opened); }
-  [[nodiscard]] Post fetch(std::uint32_t peer, std::span<std::byte> to, std::uint32_t own_key,
-                           const RemotePlace& from, std::uint64_t token);
-  [[nodiscard]] Post put(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
-                         const RemotePlace& to, std::uint64_t token);
+  void close_memory(const OpenMemory& opened) override { network_.memory().close(self_, opened); }
+  [[nodiscard]] Post rdma_read(std::uint32_t peer, std::span<std::byte> to, std::uint32_t own_key,
+                               const RemotePlace& from, std::uint64_t token) override;
+  [[nodiscard]] Post rdma_write(std::uint32_t peer, std::span<const std::byte> from,
+                                std::uint32_t own_key, const RemotePlace& to,
+                                std::uint64_t token) override;
 
   /// See PutsForPolling, TellsOfPuts and ChangesRemotely.
   [[nodiscard]] static bool puts_in_order() noexcept { return true; }
@@ -187,13 +188,13 @@ class Fake {
                                   std::uint32_t own_key, const RemotePlace& place,
                                   std::uint64_t expected, std::uint64_t value, std::uint64_t token);
 
-  [[nodiscard]] bool reach(std::uint32_t peer) noexcept {
+  [[nodiscard]] bool reach(std::uint32_t peer) noexcept override {
     return network_.reach() && network_.alive(peer);
   }
   [[nodiscard]] base::Error read(std::uint32_t peer, std::span<const iovec> local,
-                                 std::uint64_t remote, std::uint64_t bytes) noexcept;
+                                 std::uint64_t remote, std::uint64_t bytes) noexcept override;
   [[nodiscard]] base::Error write(std::uint32_t peer, std::span<const iovec> local,
-                                  std::uint64_t remote, std::uint64_t bytes) noexcept;
+                                  std::uint64_t remote, std::uint64_t bytes) noexcept override;
 
  private:
   [[nodiscard]] Post give(FakeMemory::Order order);

@@ -64,7 +64,7 @@ class FakeMemory {
     std::uint64_t puts = 0;
     std::uint64_t quiet_puts = 0;
     std::uint64_t bad_places = 0;  ///< orders for memory that the peer has not opened for them
-    /// Breaches of the rules of MovesRemotely: memory closed under an order or twice, and orders
+    /// Breaches of the rules of fabric::Network: memory closed under an order or twice, and orders
     /// with memory that is not open here.
     std::uint64_t breaches = 0;
   };

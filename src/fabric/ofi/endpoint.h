@@ -97,8 +97,8 @@ class Endpoint {
                      Ticket& ticket) = 0;
   virtual Taken receive(std::span<std::byte> memory, void* descriptor, Ticket& ticket) = 0;
 
-  /// See MovesRemotely; only where can.moves_remotely. An event follows each order that was taken,
-  /// and the end of a `put` means that the bytes are in the peer's memory.
+  /// See fabric::Network; only where can.moves_remotely. An event follows each order that was
+  /// taken, and the end of a `put` means that the bytes are in the peer's memory.
   [[nodiscard]] virtual base::Result<OpenMemory> open_memory(std::span<std::byte> memory,
                                                              Access access) = 0;
   virtual void close_memory(const OpenMemory& opened) = 0;

@@ -82,7 +82,7 @@ class Messages {
   [[nodiscard]] bool alive(std::uint32_t peer) const noexcept {
     return peers_[peer] == nullptr || !peers_[peer]->lost;
   }
-  /// See TellsOfLeaving.
+  /// See Network::gone.
   [[nodiscard]] bool gone(std::uint32_t peer) const noexcept {
     if (peers_[peer] == nullptr) return false;
     return peers_[peer]->gone || (peers_[peer]->has_left && config_.left == nullptr);
@@ -101,7 +101,7 @@ class Messages {
                      std::span<const std::byte> prefix, std::span<const iovec> pieces,
                      std::uint64_t token);
 
-  /// See MovesRemotely. Orders for a peer that is lost, or after `leave`, end by `lost`.
+  /// See fabric::Network. Orders for a peer that is lost, or after `leave`, end by `lost`.
   [[nodiscard]] base::Result<OpenMemory> open_memory(std::span<std::byte> memory, Access access);
   void close_memory(const OpenMemory& opened);
   Post fetch(std::uint32_t peer, std::span<std::byte> to, std::uint32_t own_key,
@@ -125,7 +125,7 @@ class Messages {
   /// Whether the last look brought anything, if only news of the provider's own.
   [[nodiscard]] bool moved() const noexcept { return moved_; }
 
-  /// See fabric::SleepsOnDescriptor.
+  /// See Network::arm.
   [[nodiscard]] int descriptor() const noexcept { return endpoint_->descriptor(); }
   [[nodiscard]] bool arm();
   [[nodiscard]] std::int64_t next_deadline_ns() const noexcept { return deadline_ns_; }

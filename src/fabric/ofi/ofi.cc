@@ -4,13 +4,22 @@
 
 #include <utility>
 
+#include "fabric/network_names.h"
 #include "fabric/ofi/messages.h"
 #include "fabric/ofi/open.h"
 
 namespace fulmar::fabric {
+namespace {
 
-static_assert(SendsInPlace<Ofi> && SleepsOnDescriptor<Ofi> && MovesRemotely<Ofi>);
-static_assert(TellsOfLeaving<Ofi>);
+void hand_over(const SinkRef& sink, const ofi::Arrival& arrival) {
+  if (arrival.prefix_bytes != 0 && sink.places()) {
+    return sink.part(arrival.peer, arrival.envelope, arrival.body.first(arrival.prefix_bytes), 0,
+                     arrival.body.subspan(arrival.prefix_bytes));
+  }
+  sink.packet(arrival.peer, arrival.envelope, Body(arrival.body));
+}
+
+}  // namespace
 
 base::Result<std::unique_ptr<Ofi>> Ofi::open(const ofi::Config& config, const std::string& wish) {
   ofi::Wish wanted;
@@ -30,7 +39,15 @@ base::Result<std::unique_ptr<Ofi>> Ofi::open_over(const ofi::Config& config,
 }
 
 Ofi::Ofi(const ofi::Config& config, std::unique_ptr<ofi::Messages> messages)
-    : messages_(std::move(messages)), self_(config.self), size_(config.size) {}
+    : Network(network_names::ofi, {.body_bytes = max_body_bytes,
+                                   .prefix_bytes = max_prefix_bytes,
+                                   .pieces = max_pieces,
+                                   .in_place_bytes = max_in_place_bytes,
+                                   .rdma_bytes = max_remote_bytes,
+                                   .drops_peers = true}),
+      messages_(std::move(messages)),
+      self_(config.self),
+      size_(config.size) {}
 
 Ofi::~Ofi() = default;
 
@@ -50,7 +67,9 @@ Post Ofi::post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
   return messages_->post_in_place(peer, envelope, prefix, pieces, token);
 }
 
-bool Ofi::moves_remotely() const noexcept { return messages_->capabilities().moves_remotely; }
+bool Ofi::moves_remotely(std::uint32_t peer) const noexcept {
+  return messages_->capabilities().moves_remotely && alive(peer);
+}
 
 base::Result<OpenMemory> Ofi::open_memory(std::span<std::byte> memory, Access access) {
   return messages_->open_memory(memory, access);
@@ -58,25 +77,25 @@ base::Result<OpenMemory> Ofi::open_memory(std::span<std::byte> memory, Access ac
 
 void Ofi::close_memory(const OpenMemory& opened) { messages_->close_memory(opened); }
 
-Post Ofi::fetch(std::uint32_t peer, std::span<std::byte> to, std::uint32_t own_key,
-                const RemotePlace& from, std::uint64_t token) {
+Post Ofi::rdma_read(std::uint32_t peer, std::span<std::byte> to, std::uint32_t own_key,
+                    const RemotePlace& from, std::uint64_t token) {
   return messages_->fetch(peer, to, own_key, from, token);
 }
 
-Post Ofi::put(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
-              const RemotePlace& to, std::uint64_t token) {
+Post Ofi::rdma_write(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
+                     const RemotePlace& to, std::uint64_t token) {
   return messages_->put(peer, from, own_key, to, token);
 }
 
-void Ofi::begin_look() { messages_->begin(); }
-
-bool Ofi::next(ofi::Arrival& arrival) { return messages_->next(arrival); }
-
-bool Ofi::next_ended(ofi::EndedSend& ended) { return messages_->next_ended(ended); }
-
-bool Ofi::finish_look() {
+unsigned Ofi::poll(SinkRef sink) {
+  unsigned count = 0;
+  messages_->begin();
+  for (ofi::Arrival arrival; messages_->next(arrival); ++count) hand_over(sink, arrival);
+  for (ofi::EndedSend ended; messages_->next_ended(ended); ++count) {
+    sink.sent(ended.token, ended.how);
+  }
   messages_->finish();
-  return messages_->moved();
+  return count == 0 && messages_->moved() ? 1 : count;
 }
 
 int Ofi::descriptor() const noexcept { return messages_->descriptor(); }
@@ -95,7 +114,10 @@ void Ofi::leave(Leaving how) { messages_->leave(how); }
 
 bool Ofi::parted() const noexcept { return messages_->parted(); }
 
-void Ofi::resume() { messages_->resume(); }
+base::Error Ofi::resume() {
+  messages_->resume();
+  return {};
+}
 
 std::vector<std::uint32_t> Ofi::known_peers() const { return messages_->known_peers(); }
 

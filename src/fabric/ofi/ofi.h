@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "fabric/network.h"
 #include "fabric/ofi/arrival.h"
-#include "fabric/provider.h"
 #include "wire/ofi_packet.h"
 
 namespace fulmar::fabric {
@@ -25,9 +25,8 @@ class Messages;
 /// messages of one endpoint for reliable datagrams (fabric/ofi/messages.h says how).
 ///
 /// Thread rule: all members under the lock of the engine; a sink may call all but `poll`.
-class Ofi {
+class Ofi final : public Network {
  public:
-  static constexpr const char* name = "ofi";
   static constexpr std::size_t max_body_bytes = wire::ofi_max_body_bytes;
   static constexpr std::size_t max_prefix_bytes = wire::ofi_max_prefix_bytes;
   static constexpr std::size_t max_pieces = 32;
@@ -43,81 +42,60 @@ class Ofi {
       const ofi::Config& config, std::unique_ptr<ofi::Endpoint> endpoint);
   Ofi(const Ofi&) = delete;
   Ofi& operator=(const Ofi&) = delete;
-  ~Ofi();
+  ~Ofi() override;
 
   /// What the others need to send to this process; at most 600 bytes. Fails (other) where the names
   /// of libfabric's provider are longer.
-  [[nodiscard]] base::Result<std::vector<std::byte>> address() const;
+  [[nodiscard]] base::Result<std::vector<std::byte>> address() const override;
 
   [[nodiscard]] std::uint32_t self() const noexcept { return self_; }
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
-  [[nodiscard]] bool alive(std::uint32_t peer) const noexcept;
-  [[nodiscard]] bool gone(std::uint32_t peer) const noexcept;
+  [[nodiscard]] bool alive(std::uint32_t peer) const noexcept override;
+  [[nodiscard]] bool gone(std::uint32_t peer) const noexcept override;
 
   /// A packet for a peer that is known to be dead is dropped: `done`.
   [[nodiscard]] Post post(std::uint32_t peer, const wire::Envelope& envelope,
-                          std::span<const std::byte> body);
+                          std::span<const std::byte> body) override;
   [[nodiscard]] Post post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
                                    std::span<const std::byte> prefix, std::span<const iovec> pieces,
-                                   std::uint64_t token);
-  /// See MovesRemotely. Whether libfabric's provider can is known when it is open; then
+                                   std::uint64_t token) override;
+  /// Whether libfabric's provider can is known when it is open; then
   /// `open_memory` fails (no_mem, other) with a text that names it and the limit to raise.
-  [[nodiscard]] bool moves_remotely() const noexcept;
-  [[nodiscard]] base::Result<OpenMemory> open_memory(std::span<std::byte> memory, Access access);
-  void close_memory(const OpenMemory& opened);
-  [[nodiscard]] Post fetch(std::uint32_t peer, std::span<std::byte> to, std::uint32_t own_key,
-                           const RemotePlace& from, std::uint64_t token);
-  [[nodiscard]] Post put(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
-                         const RemotePlace& to, std::uint64_t token);
+  [[nodiscard]] bool moves_remotely(std::uint32_t peer) const noexcept override;
+  [[nodiscard]] base::Result<OpenMemory> open_memory(std::span<std::byte> memory,
+                                                     Access access) override;
+  void close_memory(const OpenMemory& opened) override;
+  [[nodiscard]] Post rdma_read(std::uint32_t peer, std::span<std::byte> to, std::uint32_t own_key,
+                               const RemotePlace& from, std::uint64_t token) override;
+  [[nodiscard]] Post rdma_write(std::uint32_t peer, std::span<const std::byte> from,
+                                std::uint32_t own_key, const RemotePlace& to,
+                                std::uint64_t token) override;
 
   /// Takes nothing from the peer and sends nothing to it any more; `lost` is told by the next poll.
   /// Not from within `poll`.
-  void drop(std::uint32_t peer);
+  void drop(std::uint32_t peer) override;
   /// See ofi::Messages.
   void set_dead_after(std::uint32_t peer, std::uint32_t ms);
-  template <Sink S>
-  unsigned poll(S& sink) {
-    unsigned count = 0;
-    begin_look();
-    for (ofi::Arrival arrival; next(arrival); ++count) hand_over(sink, arrival);
-    for (ofi::EndedSend ended; next_ended(ended); ++count) {
-      if constexpr (LearnsOfSends<S>) sink.sent(ended.token, ended.how);
-    }
-    const bool moved = finish_look();
-    return count == 0 && moved ? 1 : count;
+  void set_patience(std::uint32_t peer, Patience patience) override {
+    set_dead_after(peer, patience == Patience::brief ? brief_ms : 0);
   }
+  unsigned poll(SinkRef sink) override;
 
-  [[nodiscard]] int descriptor() const noexcept;
-  [[nodiscard]] bool arm();
-  [[nodiscard]] std::int64_t next_deadline_ns() const noexcept;
+  [[nodiscard]] int descriptor() const noexcept override;
+  [[nodiscard]] bool arm() override;
+  [[nodiscard]] std::int64_t next_deadline_ns() const noexcept override;
 
   /// The orderly end: `leave`, then poll until `parted`; after that `resume` begins again. See
   /// ofi::Messages.
-  void leave(Leaving how);
-  [[nodiscard]] bool parted() const noexcept;
-  void resume();
-  [[nodiscard]] std::vector<std::uint32_t> known_peers() const;
+  void leave(Leaving how) override;
+  [[nodiscard]] bool parted() const noexcept override;
+  [[nodiscard]] base::Error resume() override;
+  [[nodiscard]] std::vector<std::uint32_t> known_peers() const override;
 
   [[nodiscard]] const ofi::Messages& messages() const noexcept { return *messages_; }
 
  private:
   explicit Ofi(const ofi::Config& config, std::unique_ptr<ofi::Messages> messages);
-
-  void begin_look();
-  [[nodiscard]] bool next(ofi::Arrival& arrival);
-  [[nodiscard]] bool next_ended(ofi::EndedSend& ended);
-  [[nodiscard]] bool finish_look();
-
-  template <Sink S>
-  static void hand_over(S& sink, const ofi::Arrival& arrival) {
-    if constexpr (PlacesBodies<S>) {
-      if (arrival.prefix_bytes != 0) {
-        return sink.part(arrival.peer, arrival.envelope, arrival.body.first(arrival.prefix_bytes),
-                         0, arrival.body.subspan(arrival.prefix_bytes));
-      }
-    }
-    sink.packet(arrival.peer, arrival.envelope, Body(arrival.body));
-  }
 
   std::unique_ptr<ofi::Messages> messages_;
   std::uint32_t self_;

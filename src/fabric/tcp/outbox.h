@@ -65,7 +65,7 @@ class Outbox {
                      std::vector<FinishedSend>& finished);
 
   [[nodiscard]] bool takes_in_place() const noexcept { return count_ < depth; }
-  /// Requires takes_in_place, prefix and pieces as SendsInPlace says.
+  /// Requires takes_in_place, prefix and pieces as post_in_place of fabric::Network says.
   void append_in_place(const wire::Envelope& envelope, std::span<const std::byte> prefix,
                        std::span<const iovec> pieces, std::uint64_t token);
 

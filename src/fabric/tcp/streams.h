@@ -117,7 +117,7 @@ class Streams {
   [[nodiscard]] bool has_unsent() const noexcept { return !unsent_.empty(); }
   void flush();
 
-  /// Readable while there is something to do, see SleepsOnDescriptor.
+  /// Readable while there is something to do, see Network::arm.
   [[nodiscard]] int descriptor() const noexcept { return epoll_.get(); }
   [[nodiscard]] bool arm();
   /// When to poll even so (CLOCK_MONOTONIC): then somebody has to be asked whether it lives. -1:

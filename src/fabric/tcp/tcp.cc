@@ -6,11 +6,17 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "fabric/network_names.h"
 
 namespace fulmar::fabric {
 
-static_assert(SendsInPlace<Tcp> && HoldsPackets<Tcp> && SleepsOnDescriptor<Tcp>);
-static_assert(TellsOfLeaving<Tcp>);
+Tcp::Tcp() noexcept
+    : Network(network_names::tcp, {.body_bytes = max_body_bytes,
+                                   .prefix_bytes = max_prefix_bytes,
+                                   .pieces = max_pieces,
+                                   .in_place_bytes = max_in_place_bytes,
+                                   .holds_packets = true,
+                                   .drops_peers = true}) {}
 
 base::Result<std::unique_ptr<Tcp>> Tcp::open_bare(const tcp::Streams::Config& config) {
   auto streams = tcp::Streams::open(config);
@@ -80,10 +86,16 @@ base::Error Tcp::resume() {
   return {};
 }
 
-void Tcp::readmit(std::uint32_t peer) {
+bool Tcp::readmit(std::uint32_t peer) {
   streams_->readmit(peer);
   std::erase(unfound_, peer);
   if (connector_ != nullptr) connector_->readmit(peer);
+  return true;
+}
+
+void Tcp::set_patience(std::uint32_t peer, Patience patience) {
+  set_dead_after(peer, patience == Patience::brief ? brief_ms : 0);
+  set_silent_for(peer, patience == Patience::rest ? brief_ms : 0);
 }
 
 void Tcp::find(std::uint32_t peer) {
@@ -101,7 +113,7 @@ void Tcp::find_again() {
   }
 }
 
-unsigned Tcp::poll_any(SinkRef sink) {
+unsigned Tcp::poll(SinkRef sink) {
   if (ended_) [[unlikely]]
     return 0;
   const unsigned count = streams_->poll(sink);

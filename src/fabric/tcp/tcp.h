@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "fabric/provider.h"
+#include "fabric/network.h"
 #include "fabric/tcp/connector.h"
 #include "fabric/tcp/streams.h"
 #include "wire/tcp_frame.h"
@@ -20,9 +20,8 @@ namespace fulmar::fabric {
 /// streams that carry packets over them.
 ///
 /// Thread rule: all members under the lock of the engine; a sink may call all but `poll`.
-class Tcp {
+class Tcp final : public Network {
  public:
-  static constexpr const char* name = "tcp";
   static constexpr std::size_t max_body_bytes = wire::tcp_max_body_bytes;
   static constexpr std::size_t max_prefix_bytes = wire::tcp_max_prefix_bytes;
   static constexpr std::size_t max_pieces = tcp::Outbox::max_pieces;
@@ -51,7 +50,9 @@ class Tcp {
   /// Fails if there is no network that can be listened on; the text says what was tried.
   [[nodiscard]] static base::Result<std::unique_ptr<Tcp>> open(const Config& config);
   /// What the others need to connect to this process; at most 600 bytes.
-  [[nodiscard]] std::vector<std::byte> address() const { return connector_->address(); }
+  [[nodiscard]] base::Result<std::vector<std::byte>> address() const override {
+    return connector_->address();
+  }
 
   /// Without a connector: connections come from `adopt` only. For tests.
   [[nodiscard]] static base::Result<std::unique_ptr<Tcp>> open_bare(
@@ -62,19 +63,25 @@ class Tcp {
 
   [[nodiscard]] std::uint32_t self() const noexcept { return streams_->self(); }
   [[nodiscard]] std::uint32_t size() const noexcept { return streams_->size(); }
-  [[nodiscard]] bool alive(std::uint32_t peer) const noexcept { return streams_->alive(peer); }
-  [[nodiscard]] bool gone(std::uint32_t peer) const noexcept { return streams_->gone(peer); }
-  [[nodiscard]] bool closing(std::uint32_t peer) const noexcept { return streams_->closing(peer); }
+  [[nodiscard]] bool alive(std::uint32_t peer) const noexcept override {
+    return streams_->alive(peer);
+  }
+  [[nodiscard]] bool gone(std::uint32_t peer) const noexcept override {
+    return streams_->gone(peer);
+  }
+  [[nodiscard]] bool closing(std::uint32_t peer) const noexcept override {
+    return streams_->closing(peer);
+  }
 
   /// `again` until there is a connection, which the first post asks for. A packet for a peer that
   /// is known to be dead is dropped: `done`.
   [[nodiscard]] Post post(std::uint32_t peer, const wire::Envelope& envelope,
-                          std::span<const std::byte> body) {
+                          std::span<const std::byte> body) override {
     return streams_->post(peer, envelope, body);
   }
   [[nodiscard]] Post post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
                                    std::span<const std::byte> prefix, std::span<const iovec> pieces,
-                                   std::uint64_t token) {
+                                   std::uint64_t token) override {
     return streams_->post_in_place(peer, envelope, prefix, pieces, token);
   }
   /// How long the peer's host may be silent when it has something to answer; 0: as usual.
@@ -84,45 +91,46 @@ class Tcp {
   /// The peer was silent for so long when it was asked over other networks; 0: it was not.
   void set_silent_for(std::uint32_t peer, std::uint32_t ms) { streams_->set_silent_for(peer, ms); }
   /// Ends the connections to the peer for good, without calling `lost`. Not from within `poll`.
-  void drop(std::uint32_t peer) { streams_->drop(peer); }
+  void drop(std::uint32_t peer) override { streams_->drop(peer); }
   /// After `drop`: connects to the peer anew when it is posted to, or when the peer does. Not from
   /// within `poll`.
-  void readmit(std::uint32_t peer);
-  template <Sink S>
-  unsigned poll(S& sink) {
-    return poll_any(SinkRef(sink));
-  }
+  [[nodiscard]] bool readmit(std::uint32_t peer) override;
+  void set_patience(std::uint32_t peer, Patience patience) override;
+  unsigned poll(SinkRef sink) override;
 
-  [[nodiscard]] bool has_unsent() const noexcept { return streams_->has_unsent(); }
-  void flush() { streams_->flush(); }
-  [[nodiscard]] int descriptor() const noexcept { return streams_->descriptor(); }
-  [[nodiscard]] bool arm();
-  [[nodiscard]] std::int64_t next_deadline_ns() const noexcept;
+  [[nodiscard]] bool has_unsent() const noexcept override { return streams_->has_unsent(); }
+  void flush() override { streams_->flush(); }
+  [[nodiscard]] int descriptor() const noexcept override { return streams_->descriptor(); }
+  [[nodiscard]] bool arm() override;
+  [[nodiscard]] std::int64_t next_deadline_ns() const noexcept override;
 
   /// The orderly end: `leave`, then poll until `parted`, then `end`: from then on `poll` does
   /// nothing. See tcp::Streams.
-  void leave(Leaving how);
-  [[nodiscard]] bool parted() const noexcept;
-  void end() noexcept {
+  void leave(Leaving how) override;
+  [[nodiscard]] bool parted() const noexcept override;
+  void end() noexcept override {
     ended_ = true;
     streams_->end();
   }
 
   /// After `end`, by a process that does not come back: who still tries to reach it learns so.
-  void close() noexcept { connector_.reset(); }
+  void close() noexcept override { connector_.reset(); }
 
   /// After `end`, if not closed: as if just opened, at the same address. Peers that have left as
   /// well come back by this, too; until then what is sent to them waits, as for a process that
   /// computes. What came last, before `parted`, has been handed to the sink.
-  [[nodiscard]] base::Error resume();
+  [[nodiscard]] base::Error resume() override;
+  [[nodiscard]] bool reconnects() const noexcept override { return true; }
+  [[nodiscard]] std::vector<std::uint32_t> known_peers() const override {
+    return streams_->known_peers();
+  }
 
   [[nodiscard]] const tcp::Streams& streams() const noexcept { return *streams_; }
 
  private:
-  Tcp() = default;
+  Tcp() noexcept;
   base::Error prepare(const Config& config);
   base::Error open_streams();
-  unsigned poll_any(SinkRef sink);
   void find(std::uint32_t peer);
   void find_again();
   [[nodiscard]] bool connector_due();

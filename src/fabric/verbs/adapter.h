@@ -161,8 +161,8 @@ class Adapter {
   virtual ~Adapter() = default;
 
   [[nodiscard]] virtual const Traits& traits() const noexcept = 0;
-  /// Makes memory known (see MovesRemotely) until `close_memory`, or the end of the adapter. Fails
-  /// (no_mem, other).
+  /// Makes memory known (see fabric::Network) until `close_memory`, or the end of the adapter.
+  /// Fails (no_mem, other).
   [[nodiscard]] virtual base::Result<OpenMemory> open_memory(std::span<std::byte> memory,
                                                              Access access) = 0;
   /// Returns how many bytes that were; 0: there was no such memory.

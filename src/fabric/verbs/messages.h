@@ -138,7 +138,7 @@ class Messages {
     return peers_[peer] != nullptr && peers_[peer]->state == Peer::State::up &&
            peers_[peer]->has_left;
   }
-  /// See fabric::TellsOfLeaving.
+  /// See Network::gone.
   [[nodiscard]] bool gone(std::uint32_t peer) const noexcept {
     return peers_[peer] != nullptr && peers_[peer]->gone;
   }
@@ -160,7 +160,7 @@ class Messages {
   /// Not between `begin` and `finish`.
   void drop(std::uint32_t peer);
 
-  /// See fabric::MovesRemotely.
+  /// See fabric::Network.
   base::Result<OpenMemory> open_memory(std::span<std::byte> memory, Access access);
   void close_memory(const OpenMemory& opened);
   Post fetch(std::uint32_t peer, std::span<std::byte> to, std::uint32_t own_key,
@@ -185,11 +185,11 @@ class Messages {
   /// Whether the last look brought anything, if only news of the provider's own.
   [[nodiscard]] bool moved() const noexcept { return moved_; }
 
-  /// See fabric::SleepsOnDescriptor.
+  /// See Network::arm.
   [[nodiscard]] int descriptor() const noexcept { return epoll_.get(); }
   [[nodiscard]] bool arm();
   [[nodiscard]] std::int64_t next_deadline_ns() const noexcept;
-  /// See fabric::TellsEndsApart.
+  /// See Network::ends_descriptor.
   [[nodiscard]] int ends_descriptor() const noexcept {
     return over_ ? -1 : adapter_->ends_descriptor();
   }

@@ -4,13 +4,26 @@
 
 #include <utility>
 
+#include "fabric/network_names.h"
 #include "fabric/verbs/messages.h"
 #include "fabric/verbs/open.h"
 
 namespace fulmar::fabric {
+namespace {
 
-static_assert(SendsInPlace<Verbs> && SleepsOnDescriptor<Verbs> && MovesRemotely<Verbs>);
-static_assert(TellsOfLeaving<Verbs> && TellsEndsApart<Verbs>);
+void hand_over(const SinkRef& sink, const verbs::Arrival& arrival) {
+  if (arrival.kind == verbs::Arrival::Kind::word) {
+    return sink.put_here(arrival.peer, arrival.word);
+  }
+  if (arrival.kind == verbs::Arrival::Kind::in_place && sink.places()) {
+    return sink.part(arrival.peer, arrival.envelope, arrival.body.first(arrival.prefix_bytes), 0,
+                     arrival.body.subspan(arrival.prefix_bytes));
+  }
+  sink.packet(arrival.peer, arrival.envelope, Body(arrival.body));
+}
+
+}  // namespace
+
 static_assert(PutsForPolling<Verbs> && TellsOfPuts<Verbs> && ChangesRemotely<Verbs>);
 
 base::Result<std::unique_ptr<Verbs>> Verbs::open(const verbs::Config& config,
@@ -33,11 +46,19 @@ base::Result<std::unique_ptr<Verbs>> Verbs::open_over(
 }
 
 Verbs::Verbs(const verbs::Config& config, std::unique_ptr<verbs::Messages> messages)
-    : messages_(std::move(messages)), self_(config.self), size_(config.size) {}
+    : Network(network_names::verbs, {.body_bytes = max_body_bytes,
+                                     .prefix_bytes = max_prefix_bytes,
+                                     .pieces = max_pieces,
+                                     .in_place_bytes = max_in_place_bytes,
+                                     .rdma_bytes = max_remote_bytes,
+                                     .drops_peers = true}),
+      messages_(std::move(messages)),
+      self_(config.self),
+      size_(config.size) {}
 
 Verbs::~Verbs() = default;
 
-std::vector<std::byte> Verbs::address() const { return messages_->address(); }
+base::Result<std::vector<std::byte>> Verbs::address() const { return messages_->address(); }
 
 bool Verbs::alive(std::uint32_t peer) const noexcept { return messages_->alive(peer); }
 bool Verbs::gone(std::uint32_t peer) const noexcept { return messages_->gone(peer); }
@@ -60,13 +81,13 @@ base::Result<OpenMemory> Verbs::open_memory(std::span<std::byte> memory, Access 
 
 void Verbs::close_memory(const OpenMemory& opened) { messages_->close_memory(opened); }
 
-Post Verbs::fetch(std::uint32_t peer, std::span<std::byte> to, std::uint32_t own_key,
-                  const RemotePlace& from, std::uint64_t token) {
+Post Verbs::rdma_read(std::uint32_t peer, std::span<std::byte> to, std::uint32_t own_key,
+                      const RemotePlace& from, std::uint64_t token) {
   return messages_->fetch(peer, to, own_key, from, token);
 }
 
-Post Verbs::put(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
-                const RemotePlace& to, std::uint64_t token) {
+Post Verbs::rdma_write(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
+                       const RemotePlace& to, std::uint64_t token) {
   return messages_->put(peer, from, own_key, to, token);
 }
 
@@ -100,15 +121,15 @@ Post Verbs::compare_swap(std::uint32_t peer, std::span<std::byte> was, std::uint
   return messages_->change(peer, was, order, token);
 }
 
-void Verbs::begin_look() { messages_->begin(); }
-
-bool Verbs::next(verbs::Arrival& arrival) { return messages_->next(arrival); }
-
-bool Verbs::next_ended(verbs::EndedSend& ended) { return messages_->next_ended(ended); }
-
-bool Verbs::finish_look() {
+unsigned Verbs::poll(SinkRef sink) {
+  unsigned count = 0;
+  messages_->begin();
+  for (verbs::Arrival arrival; messages_->next(arrival); ++count) hand_over(sink, arrival);
+  for (verbs::EndedSend ended; messages_->next_ended(ended); ++count) {
+    sink.sent(ended.token, ended.how);
+  }
   messages_->finish();
-  return messages_->moved();
+  return count == 0 && messages_->moved() ? 1 : count;
 }
 
 int Verbs::descriptor() const noexcept { return messages_->descriptor(); }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "fabric/provider.h"
+#include "fabric/network.h"
 #include "fabric/verbs/config.h"
 #include "wire/verbs_packet.h"
 
@@ -26,12 +26,11 @@ class Messages;
 /// connected when they are needed (fabric/verbs/messages.h says how).
 ///
 /// Bodies are copied through memory that the adapter knows, also those that are posted in place.
-/// What is to be moved without a copy is opened and then fetched or put (`MovesRemotely`).
+/// What is to be moved without a copy is opened and then fetched or put.
 ///
 /// Thread rule: all members under the lock of the engine; a sink may call all but `poll`.
-class Verbs {
+class Verbs final : public Network {
  public:
-  static constexpr const char* name = "verbs";
   static constexpr std::size_t max_body_bytes = wire::verbs_max_body_bytes;
   static constexpr std::size_t max_prefix_bytes = wire::verbs_max_prefix_bytes;
   static constexpr std::size_t max_pieces = 64;
@@ -50,39 +49,43 @@ class Verbs {
       std::unique_ptr<verbs::Introducer> introducer);
   Verbs(const Verbs&) = delete;
   Verbs& operator=(const Verbs&) = delete;
-  ~Verbs();
+  ~Verbs() override;
 
   /// What the others need to connect to this process; at most 600 bytes.
-  [[nodiscard]] std::vector<std::byte> address() const;
+  [[nodiscard]] base::Result<std::vector<std::byte>> address() const override;
 
   [[nodiscard]] std::uint32_t self() const noexcept { return self_; }
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
-  [[nodiscard]] bool alive(std::uint32_t peer) const noexcept;
-  [[nodiscard]] bool gone(std::uint32_t peer) const noexcept;
+  [[nodiscard]] bool alive(std::uint32_t peer) const noexcept override;
+  [[nodiscard]] bool gone(std::uint32_t peer) const noexcept override;
   /// It has said its last word and takes none any more; its connection has not ended.
-  [[nodiscard]] bool closing(std::uint32_t peer) const noexcept;
+  [[nodiscard]] bool closing(std::uint32_t peer) const noexcept override;
 
   /// `again` until there is a connection, which the first post asks for. A packet for a peer that
   /// is known to be dead is dropped: `done`.
   [[nodiscard]] Post post(std::uint32_t peer, const wire::Envelope& envelope,
-                          std::span<const std::byte> body);
+                          std::span<const std::byte> body) override;
   [[nodiscard]] Post post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
                                    std::span<const std::byte> prefix, std::span<const iovec> pieces,
-                                   std::uint64_t token);
+                                   std::uint64_t token) override;
 
-  [[nodiscard]] bool moves_remotely() const noexcept { return true; }
-  /// See MovesRemotely. The text of a failure names the adapter and the limit to raise.
-  [[nodiscard]] base::Result<OpenMemory> open_memory(std::span<std::byte> memory, Access access);
-  void close_memory(const OpenMemory& opened);
+  [[nodiscard]] bool moves_remotely(std::uint32_t peer) const noexcept override {
+    return alive(peer);
+  }
+  /// The text of a failure names the adapter and the limit to raise.
+  [[nodiscard]] base::Result<OpenMemory> open_memory(std::span<std::byte> memory,
+                                                     Access access) override;
+  void close_memory(const OpenMemory& opened) override;
   /// Orders for a peer that is known to be dead, or after `leave`, end by `sent(token, lost)`.
-  [[nodiscard]] Post fetch(std::uint32_t peer, std::span<std::byte> to, std::uint32_t own_key,
-                           const RemotePlace& from, std::uint64_t token);
-  [[nodiscard]] Post put(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
-                         const RemotePlace& to, std::uint64_t token);
+  [[nodiscard]] Post rdma_read(std::uint32_t peer, std::span<std::byte> to, std::uint32_t own_key,
+                               const RemotePlace& from, std::uint64_t token) override;
+  [[nodiscard]] Post rdma_write(std::uint32_t peer, std::span<const std::byte> from,
+                                std::uint32_t own_key, const RemotePlace& to,
+                                std::uint64_t token) override;
 
   /// Ends the connection to the peer for good; `lost` is told by the next poll. Not from within
   /// `poll`.
-  void drop(std::uint32_t peer);
+  void drop(std::uint32_t peer) override;
 
   /// See PutsForPolling, TellsOfPuts and ChangesRemotely.
   [[nodiscard]] bool puts_in_order() const noexcept;
@@ -99,62 +102,33 @@ class Verbs {
                                   std::uint32_t own_key, const RemotePlace& place,
                                   std::uint64_t expected, std::uint64_t value, std::uint64_t token);
 
-  template <Sink S>
-  unsigned poll(S& sink) {
-    unsigned count = 0;
-    begin_look();
-    for (verbs::Arrival arrival; next(arrival); ++count) hand_over(sink, arrival);
-    for (verbs::EndedSend ended; next_ended(ended); ++count) {
-      if constexpr (LearnsOfSends<S>) sink.sent(ended.token, ended.how);
-    }
-    const bool moved = finish_look();
-    return count == 0 && moved ? 1 : count;
-  }
+  unsigned poll(SinkRef sink) override;
 
-  [[nodiscard]] int descriptor() const noexcept;
-  [[nodiscard]] bool arm();
-  [[nodiscard]] std::int64_t next_deadline_ns() const noexcept;
-  /// See TellsEndsApart: with Config::completion_queues two, where messages that came have one.
-  [[nodiscard]] int ends_descriptor() const noexcept;
-  void tell_ends(EndsTold how);
-  [[nodiscard]] bool arm_ends();
+  [[nodiscard]] int descriptor() const noexcept override;
+  [[nodiscard]] bool arm() override;
+  [[nodiscard]] std::int64_t next_deadline_ns() const noexcept override;
+  /// With Config::completion_queues two, where messages that came have one.
+  [[nodiscard]] int ends_descriptor() const noexcept override;
+  void tell_ends(EndsTold how) override;
+  [[nodiscard]] bool arm_ends() override;
 
   /// The orderly end: `leave`, then poll until `parted`, then `end`: from then on `poll` does
   /// nothing but tell of what had not ended. See verbs::Messages.
-  void leave(Leaving how);
-  [[nodiscard]] bool parted() const noexcept;
-  void end() noexcept;
+  void leave(Leaving how) override;
+  [[nodiscard]] bool parted() const noexcept override;
+  void end() noexcept override;
   /// After `end`, by a process that never resumes: peers that ask for a connection learn so.
-  void close() noexcept;
+  void close() noexcept override;
   /// Those that were sent to or have come, since the last `resume`.
-  [[nodiscard]] std::vector<std::uint32_t> known_peers() const;
+  [[nodiscard]] std::vector<std::uint32_t> known_peers() const override;
   /// After `end`, if not closed: as if just opened, at the same address. Memory stays open.
-  [[nodiscard]] base::Error resume();
+  [[nodiscard]] base::Error resume() override;
+  [[nodiscard]] bool reconnects() const noexcept override { return true; }
 
   [[nodiscard]] const verbs::Messages& messages() const noexcept { return *messages_; }
 
  private:
   Verbs(const verbs::Config& config, std::unique_ptr<verbs::Messages> messages);
-
-  void begin_look();
-  [[nodiscard]] bool next(verbs::Arrival& arrival);
-  [[nodiscard]] bool next_ended(verbs::EndedSend& ended);
-  [[nodiscard]] bool finish_look();
-
-  template <Sink S>
-  static void hand_over(S& sink, const verbs::Arrival& arrival) {
-    if (arrival.kind == verbs::Arrival::Kind::word) {
-      if constexpr (LearnsOfPuts<S>) sink.put_here(arrival.peer, arrival.word);
-      return;
-    }
-    if constexpr (PlacesBodies<S>) {
-      if (arrival.kind == verbs::Arrival::Kind::in_place) {
-        return sink.part(arrival.peer, arrival.envelope, arrival.body.first(arrival.prefix_bytes),
-                         0, arrival.body.subspan(arrival.prefix_bytes));
-      }
-    }
-    sink.packet(arrival.peer, arrival.envelope, Body(arrival.body));
-  }
 
   std::unique_ptr<verbs::Messages> messages_;
   std::uint32_t self_;

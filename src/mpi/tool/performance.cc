@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "device/designs.h"
+#include "device/device.h"
 
 namespace fulmar::mpi {
 namespace {
@@ -31,11 +31,18 @@ template <std::uint64_t Kept::* figure>
 std::uint64_t kept(const Figures& figures, const Comm* /*comm*/) {
   return figures.device == nullptr ? 0 : figures.device->memory().figures().*figure;
 }
-/// Reads one of the counters of the channel designs.
-template <std::uint64_t channel::DesignCounters::* counter>
+/// Reads one of the counters of the channel designs, which are networks with counts of their own.
+template <const char* const& name>
 std::uint64_t designed(const Figures& figures, const Comm* /*comm*/) {
-  return figures.device == nullptr ? 0 : device::design_counters(*figures.device).*counter;
+  const auto* const network = figures.device == nullptr ? nullptr : figures.device->network();
+  return network == nullptr ? 0 : network->counted(name);
 }
+constexpr const char* design_writes = "design_writes";
+constexpr const char* design_credit_writes = "design_credit_writes";
+constexpr const char* design_copies = "design_copies";
+constexpr const char* design_copied_bytes = "design_copied_bytes";
+constexpr const char* design_handshakes = "design_handshakes";
+constexpr const char* design_moved_bytes = "design_moved_bytes";
 /// Asks the queues something.
 template <auto ask>
 std::uint64_t matched(const Figures& figures, const Comm* /*comm*/) {
@@ -93,7 +100,6 @@ constexpr int high = MPI_T_PVAR_CLASS_HIGHWATERMARK;
 constexpr int aggregate = MPI_T_PVAR_CLASS_AGGREGATE;
 constexpr int percentage = MPI_T_PVAR_CLASS_PERCENTAGE;
 using Counters = Device::Counters;
-using DesignCounters = channel::DesignCounters;
 
 constexpr PerformanceVariable variables[] = {
     {"library_state", MPI_T_PVAR_CLASS_STATE, Form::state, Way::live, user, free_standing,
@@ -222,21 +228,20 @@ constexpr PerformanceVariable variables[] = {
      "Private rings that other processes hold here.", asked<&Device::rings_polled>},
     {"channel_design_writes", counter, Form::number, Way::growth, tuner, free_standing,
      "With FULMAR_CHANNEL: writes into other processes' memory, each of which an adapter would do.",
-     designed<&DesignCounters::writes>},
+     designed<design_writes>},
     {"channel_design_credit_writes", counter, Form::number, Way::growth, tuner, free_standing,
      "With FULMAR_CHANNEL: those of them that only tell how much was taken.",
-     designed<&DesignCounters::credit_writes>},
+     designed<design_credit_writes>},
     {"channel_design_copies", counter, Form::number, Way::growth, tuner, free_standing,
-     "With FULMAR_CHANNEL: copies of bodies into a ring and out of one.",
-     designed<&DesignCounters::copies>},
+     "With FULMAR_CHANNEL: copies of bodies into a ring and out of one.", designed<design_copies>},
     {"channel_design_copied_bytes", aggregate, Form::number, Way::growth, tuner, free_standing,
-     "With FULMAR_CHANNEL: bytes of those copies.", designed<&DesignCounters::copied_bytes>},
+     "With FULMAR_CHANNEL: bytes of those copies.", designed<design_copied_bytes>},
     {"channel_design_handshakes", counter, Form::number, Way::growth, tuner, free_standing,
      "With FULMAR_CHANNEL: descriptors of long messages that were answered.",
-     designed<&DesignCounters::handshakes>},
+     designed<design_handshakes>},
     {"channel_design_moved_bytes", aggregate, Form::number, Way::growth, tuner, free_standing,
      "With FULMAR_CHANNEL: bytes read from or written to another program's buffer directly.",
-     designed<&DesignCounters::moved_bytes>},
+     designed<design_moved_bytes>},
 
     {"objects_memory", level, Form::number, Way::live, detail, free_standing,
      "Bytes that hold MPI objects.", object_memory},

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/futex.h"
-#include "channel/channel.h"
+#include "channel/mapped_channel.h"
 #include "channel/mapped_channel.inl"
 
 namespace fulmar::channel {

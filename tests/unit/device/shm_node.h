@@ -11,7 +11,6 @@
 #include <memory>
 #include <vector>
 
-#include "channel/mapped_channel.inl"
 #include "device/device.h"
 
 namespace fulmar::device {
@@ -47,15 +46,10 @@ class Node {
       config.oversubscribed = true;
       config.has_membarrier = barrier;
       devices_.push_back(std::make_unique<Device>(config, *locks_.back()));
-      devices_.back()->rails().use(*providers_.back());
-      devices_.back()->rails().for_each([&](auto& channel) {
-        if constexpr (requires { channel.require_sender_fence(); }) {
-          if constexpr (requires { channel.set_cut_through(channel::CutThrough::on); }) {
-            channel.set_cut_through(channel::CutThrough::on);
-          }
-          if (!barrier) channel.require_sender_fence();
-        }
-      });
+      devices_.back()->use(*providers_.back());
+      NodeChannel& node = *devices_.back()->node();
+      node.channel().set_cut_through(channel::CutThrough::on);
+      if (!barrier) node.channel().require_sender_fence();
     }
   }
   ~Node() {

@@ -91,18 +91,25 @@ struct TestLine {
   }
 };
 
-class TestRail final : public bundle::Rail {
+class TestRail final : public Network {
  public:
   TestRail(TestLine& line, std::uint32_t self, bundle::Seat& seat)
-      : line_(line), self_(self), seat_(seat), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {}
+      : Network("test", {.body_bytes = 64U << 10,
+                         .prefix_bytes = 64,
+                         .pieces = 64,
+                         .in_place_bytes = 1U << 20,
+                         .limits_by_peer = true,
+                         .drops_peers = true}),
+        line_(line),
+        self_(self),
+        seat_(seat),
+        epoll_(::epoll_create1(EPOLL_CLOEXEC)) {}
 
   std::size_t in_place_bytes = 1U << 20;
   std::vector<std::byte> blob = std::vector<std::byte>(4);
 
-  [[nodiscard]] const char* name() const noexcept override { return "test"; }
   [[nodiscard]] base::Result<std::vector<std::byte>> address() const override { return blob; }
-  [[nodiscard]] std::size_t in_place_limit() const noexcept override { return in_place_bytes; }
-  [[nodiscard]] std::size_t body_limit() const noexcept override { return 64U << 10; }
+  [[nodiscard]] bool alive(std::uint32_t) const noexcept override { return !line_.lost[self_]; }
 
   [[nodiscard]] Post post(std::uint32_t, const wire::Envelope& envelope,
                           std::span<const std::byte> body) override {
@@ -186,7 +193,7 @@ class TestRail final : public bundle::Rail {
   [[nodiscard]] bool closing(std::uint32_t) const noexcept override {
     return line_.heard_bye[self_];
   }
-  [[nodiscard]] bool returns() const noexcept override { return true; }
+  [[nodiscard]] bool reconnects() const noexcept override { return true; }
   [[nodiscard]] base::Error resume() override {
     EXPECT_TRUE(line_.away[self_]);
     epoll_ = base::UniqueFd(::epoll_create1(EPOLL_CLOEXEC));
@@ -208,6 +215,7 @@ class TestRail final : public bundle::Rail {
   }
 
  private:
+  [[nodiscard]] std::size_t in_place_limit_of(std::uint32_t) override { return in_place_bytes; }
   void cut_off() noexcept {
     line_.lost[self_] = true;
     line_.broken[self_] = line_.broken[1 - self_] = true;

@@ -250,18 +250,18 @@ TEST(Bundle, Last_words_name_the_first_cause_and_the_last) {
 TEST(Bundle, A_silent_rail_is_given_up_early_while_there_is_another) {
   BundlePair pair(2);
   ASSERT_EQ(pair.send(0, 0), Post::done);
-  EXPECT_EQ(pair.ranks[0].rails[0]->patience, bundle::Rail::Patience::brief);
-  EXPECT_EQ(pair.ranks[0].rails[1]->patience, bundle::Rail::Patience::brief);
+  EXPECT_EQ(pair.ranks[0].rails[0]->patience, Network::Patience::brief);
+  EXPECT_EQ(pair.ranks[0].rails[1]->patience, Network::Patience::brief);
   pair.lines[1].takes[1] = false;  // rank 1 says nothing for now
   pair.lines[0].notice(0);
   pair.settle();
-  EXPECT_EQ(pair.ranks[0].rails[1]->patience, bundle::Rail::Patience::rest);
+  EXPECT_EQ(pair.ranks[0].rails[1]->patience, Network::Patience::rest);
   pair.lines[1].takes[1] = true;
   pair.settle();
-  EXPECT_EQ(pair.ranks[0].rails[1]->patience, bundle::Rail::Patience::usual);
+  EXPECT_EQ(pair.ranks[0].rails[1]->patience, Network::Patience::usual);
   BundlePair alone(1);
   ASSERT_EQ(alone.send(0, 0), Post::done);
-  EXPECT_EQ(alone.ranks[0].rails[0]->patience, bundle::Rail::Patience::usual);
+  EXPECT_EQ(alone.ranks[0].rails[0]->patience, Network::Patience::usual);
 }
 
 TEST(Bundle, Another_rail_is_tried_when_the_first_does_not_connect) {

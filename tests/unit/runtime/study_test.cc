@@ -9,9 +9,9 @@
 namespace fulmar::runtime {
 namespace {
 
-using channel::Bypass;
-using channel::Design;
-using channel::Mover;
+using study::Bypass;
+using study::Design;
+using study::Mover;
 
 /// The options with these settings in the environment.
 class Study : public ::testing::Test {

@@ -32,7 +32,7 @@ class Regions {
   /// All three live until this has ended.
   void use(const Library& library, const InfoList& info, fid_domain* domain, fid_ep* endpoint);
 
-  /// See MovesRemotely.
+  /// See fabric::Network.
   [[nodiscard]] base::Result<OpenMemory> open(std::span<std::byte> memory, Access access);
   /// Nothing happens if it is not open.
   void close(const OpenMemory& opened) noexcept;
