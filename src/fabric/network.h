@@ -279,13 +279,14 @@ concept PutsForPolling =
 /// too) whose end the peer's sink hears of (LearnsOfPuts), once the bytes are there: one order
 /// instead of a write and a packet. The word is the peer's, as all that comes.
 template <class P>
-concept TellsOfPuts =
-    std::derived_from<P, Network> &&
-    requires(P& network, std::uint32_t peer, std::span<const std::byte> source,
-             std::uint32_t own_key, const RemotePlace& place, std::uint16_t word,
-             std::uint64_t token) {
-      { network.put_and_tell(peer, source, own_key, place, word, token) } -> std::same_as<Post>;
-    };
+concept TellsOfPuts = std::derived_from<P, Network> &&
+                      requires(P& network, std::uint32_t peer, std::span<const std::byte> source,
+                               std::uint32_t own_key, const RemotePlace& place, std::uint16_t word,
+                               std::uint64_t token) {
+                        {
+                          network.put_and_tell(peer, source, own_key, place, word, token)
+                        } -> std::same_as<Post>;
+                      };
 
 /// Beyond the interface: eight bytes of a peer's memory (`peers_change`, at a multiple of eight) are
 /// changed in one step, as seen by all who change them so, over whichever connection of the same
@@ -299,7 +300,9 @@ concept ChangesRemotely =
              std::uint64_t token) {
       { view.changes_memory() } -> std::same_as<bool>;
       { network.fetch_add(peer, was, own_key, place, value, token) } -> std::same_as<Post>;
-      { network.compare_swap(peer, was, own_key, place, value, value, token) } -> std::same_as<Post>;
+      {
+        network.compare_swap(peer, was, own_key, place, value, value, token)
+      } -> std::same_as<Post>;
     };
 
 }  // namespace fulmar::fabric

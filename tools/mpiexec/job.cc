@@ -208,11 +208,10 @@ class Job {
     }
     using OnDeadlock = Supervisor::Limits::OnDeadlock;
     using OnFailure = Supervisor::Limits::OnFailure;
-    return supervisor_.run({options_.timeout_s, options_.deadlock_timeout_s,
-                            options_.polled_deadlock_timeout_s,
-                            options_.deadlock_abort ? OnDeadlock::end : OnDeadlock::report,
-                            options_.continues ? OnFailure::go_on : OnFailure::end,
-                            options_.print_exit_codes});
+    return supervisor_.run(
+        {options_.timeout_s, options_.deadlock_timeout_s, options_.polled_deadlock_timeout_s,
+         options_.deadlock_abort ? OnDeadlock::end : OnDeadlock::report,
+         options_.continues ? OnFailure::go_on : OnFailure::end, options_.print_exit_codes});
   }
 
  private:
@@ -268,8 +267,8 @@ class Job {
   int spawn(std::uint32_t rank, std::uint32_t appnum, SpawnRequest& request) {
     const ReadyProgram& ready = programs_[appnum];
     std::vector<std::string> own =
-        rank_environment({generations_.first().fd(), rank, options_.rank_count(), appnum, socket_.name(),
-                          request.pmi_fd, ready.program.count});
+        rank_environment({generations_.first().fd(), rank, options_.rank_count(), appnum,
+                          socket_.name(), request.pmi_fd, ready.program.count});
     std::vector<char*> environment = pointers_to(ready.environment, own);
     std::vector<char*> argv = pointers_to(ready.program.argv, {});
     request.file = ready.file.c_str();

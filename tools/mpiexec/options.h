@@ -87,7 +87,7 @@ struct Options {
   double polled_deadlock_timeout_s =
       60;                       ///< where a rank waits by MPI_Test or MPI_Iprobe in a loop
   bool deadlock_abort = false;  ///< end the job after the report
-  bool continues = false;  ///< --on-failure=continue: a rank that fails does not end the job
+  bool continues = false;       ///< --on-failure=continue: a rank that fails does not end the job
   bool label = false;
   std::string label_pattern = "[%r] ";  ///< as in OutputFiles
   bool timestamps = false;              ///< begin each line of output with the time

@@ -28,14 +28,12 @@ void no_elements() {
                "MPI_Scatter");
   expect_class(MPI_Allgather(nullptr, 0, none, nullptr, 0, none, comm), MPI_SUCCESS,
                "MPI_Allgather");
-  expect_class(MPI_Alltoall(nullptr, 0, none, nullptr, 0, none, comm), MPI_SUCCESS,
-               "MPI_Alltoall");
+  expect_class(MPI_Alltoall(nullptr, 0, none, nullptr, 0, none, comm), MPI_SUCCESS, "MPI_Alltoall");
   expect_class(MPI_Gatherv(nullptr, 0, none, nullptr, zeros, zeros, MPI_INT, 0, comm), MPI_SUCCESS,
                "MPI_Gatherv");
   expect_class(MPI_Allreduce(nullptr, nullptr, 0, none, MPI_SUM, comm), MPI_SUCCESS,
                "MPI_Allreduce");
-  expect_class(MPI_Reduce(nullptr, nullptr, 0, none, MPI_LAND, 0, comm), MPI_SUCCESS,
-               "MPI_Reduce");
+  expect_class(MPI_Reduce(nullptr, nullptr, 0, none, MPI_LAND, 0, comm), MPI_SUCCESS, "MPI_Reduce");
   expect_class(MPI_Scan(nullptr, nullptr, 0, none, MPI_BOR, comm), MPI_SUCCESS, "MPI_Scan");
   expect_class(MPI_Exscan(nullptr, nullptr, 0, none, MPI_MAX, comm), MPI_SUCCESS, "MPI_Exscan");
   expect_class(MPI_Reduce_scatter_block(nullptr, nullptr, 0, none, MPI_SUM, comm), MPI_SUCCESS,

@@ -17,18 +17,20 @@ using test::Fault;
 using test::Part;
 
 const char* name_of(Fault fault) {
-  return fault == Fault::same ? "same buffers" : fault == Fault::no_send ? "no send buffer"
-                                                                         : "no receive buffer";
+  return fault == Fault::same      ? "same buffers"
+         : fault == Fault::no_send ? "no send buffer"
+                                   : "no receive buffer";
 }
 
 /// The block that came from the last rank, whose buffer could be read.
 void expect_last_block(const test::Operation& operation, const Part& part) {
   if (!operation.sends_from_last) return;
   const std::string name = operation.name;
-  const bool one_block = name.starts_with("reduce") || name == "allreduce" ||
-                         name.starts_with("scatter");
+  const bool one_block =
+      name.starts_with("reduce") || name == "allreduce" || name.starts_with("scatter");
   const std::size_t at =
-      one_block ? 0 : static_cast<std::size_t>(part.displs[static_cast<std::size_t>(part.size - 1)]);
+      one_block ? 0
+                : static_cast<std::size_t>(part.displs[static_cast<std::size_t>(part.size - 1)]);
   test::expect_equal(part.to[at], part.size, (name + ": data of the last rank").c_str());
 }
 
@@ -133,10 +135,10 @@ void arrays(int count) {
                last ? MPI_ERR_ARG : MPI_SUCCESS, "MPI_Alltoallv without counts");
   expect_in_step(comm, "MPI_Alltoallv without counts");
   if (last) part.types[0] = MPI_DATATYPE_NULL;
-  expect_class(MPI_Alltoallw(part.from.data(), part.counts.data(), part.bytes.data(),
-                             part.types.data(), part.to.data(), part.counts.data(),
-                             part.bytes.data(), part.types.data(), comm),
-               last ? MPI_ERR_TYPE : MPI_SUCCESS, "MPI_Alltoallw without a type");
+  expect_class(
+      MPI_Alltoallw(part.from.data(), part.counts.data(), part.bytes.data(), part.types.data(),
+                    part.to.data(), part.counts.data(), part.bytes.data(), part.types.data(), comm),
+      last ? MPI_ERR_TYPE : MPI_SUCCESS, "MPI_Alltoallw without a type");
   expect_in_step(comm, "MPI_Alltoallw without a type");
   if (count > 1 || size == 1) return;
   if (last) part.counts[0] = -1;

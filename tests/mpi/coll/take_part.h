@@ -38,7 +38,9 @@ struct Part {
   /// Such that it is the own block of `receive` where the buffers are the same.
   int* own_block() { return fault == Fault::same ? block(from) : send(); }
   int* receive_block() { return fault == Fault::same ? block(from) : receive(); }
-  int* block(std::vector<int>& of) { return of.data() + displs[static_cast<std::size_t>(size - 1)]; }
+  int* block(std::vector<int>& of) {
+    return of.data() + displs[static_cast<std::size_t>(size - 1)];
+  }
 
   int count;
   Fault fault;
@@ -61,137 +63,130 @@ struct Operation {
 };
 
 inline constexpr std::array<Operation, 15> operations = {{
-      {"allgather",
-       [](Part& p, MPI_Request* r) {
-         int* own = p.own_block();
-         return r == nullptr
-                    ? MPI_Allgather(own, p.count, MPI_INT, p.receive(), p.count, MPI_INT, p.comm)
-                    : MPI_Iallgather(own, p.count, MPI_INT, p.receive(), p.count, MPI_INT, p.comm,
-                                     r);
-       },
-       true},
-      {"allgatherv",
-       [](Part& p, MPI_Request* r) {
-         int* own = p.own_block();
-         return r == nullptr ? MPI_Allgatherv(own, p.count, MPI_INT, p.receive(), p.counts.data(),
-                                              p.displs.data(), MPI_INT, p.comm)
-                             : MPI_Iallgatherv(own, p.count, MPI_INT, p.receive(),
-                                               p.counts.data(), p.displs.data(), MPI_INT, p.comm,
-                                               r);
-       },
-       true},
-      {"alltoall",
-       [](Part& p, MPI_Request* r) {
-         return r == nullptr ? MPI_Alltoall(p.send(), p.count, MPI_INT, p.receive(), p.count,
-                                            MPI_INT, p.comm)
-                             : MPI_Ialltoall(p.send(), p.count, MPI_INT, p.receive(), p.count,
-                                             MPI_INT, p.comm, r);
-       },
-       true},
-      {"alltoallv",
-       [](Part& p, MPI_Request* r) {
-         return r == nullptr
-                    ? MPI_Alltoallv(p.send(), p.counts.data(), p.displs.data(), MPI_INT,
-                                    p.receive(), p.counts.data(), p.displs.data(), MPI_INT, p.comm)
-                    : MPI_Ialltoallv(p.send(), p.counts.data(), p.displs.data(), MPI_INT,
-                                     p.receive(), p.counts.data(), p.displs.data(), MPI_INT,
-                                     p.comm, r);
-       },
-       true},
-      {"alltoallw",
-       [](Part& p, MPI_Request* r) {
-         const MPI_Datatype* types = p.types.data();
-         return r == nullptr
-                    ? MPI_Alltoallw(p.send(), p.counts.data(), p.bytes.data(), types, p.receive(),
-                                    p.counts.data(), p.bytes.data(), types, p.comm)
-                    : MPI_Ialltoallw(p.send(), p.counts.data(), p.bytes.data(), types, p.receive(),
-                                     p.counts.data(), p.bytes.data(), types, p.comm, r);
-       },
-       true},
-      {"allreduce",
-       [](Part& p, MPI_Request* r) {
-         return r == nullptr
-                    ? MPI_Allreduce(p.send(), p.receive(), p.count, MPI_INT, MPI_MAX, p.comm)
-                    : MPI_Iallreduce(p.send(), p.receive(), p.count, MPI_INT, MPI_MAX, p.comm, r);
-       },
-       true},
-      {"scan",
-       [](Part& p, MPI_Request* r) {
-         return r == nullptr ? MPI_Scan(p.send(), p.receive(), p.count, MPI_INT, MPI_MAX, p.comm)
-                             : MPI_Iscan(p.send(), p.receive(), p.count, MPI_INT, MPI_MAX, p.comm,
-                                         r);
-       },
-       false},
-      {"exscan",
-       [](Part& p, MPI_Request* r) {
-         return r == nullptr ? MPI_Exscan(p.send(), p.receive(), p.count, MPI_INT, MPI_MAX, p.comm)
-                             : MPI_Iexscan(p.send(), p.receive(), p.count, MPI_INT, MPI_MAX,
-                                           p.comm, r);
-       },
-       false},
-      {"reduce",
-       [](Part& p, MPI_Request* r) {
-         const int root = p.size - 1;
-         return r == nullptr
-                    ? MPI_Reduce(p.send(), p.receive(), p.count, MPI_INT, MPI_MAX, root, p.comm)
-                    : MPI_Ireduce(p.send(), p.receive(), p.count, MPI_INT, MPI_MAX, root, p.comm,
+    {"allgather",
+     [](Part& p, MPI_Request* r) {
+       int* own = p.own_block();
+       return r == nullptr
+                  ? MPI_Allgather(own, p.count, MPI_INT, p.receive(), p.count, MPI_INT, p.comm)
+                  : MPI_Iallgather(own, p.count, MPI_INT, p.receive(), p.count, MPI_INT, p.comm, r);
+     },
+     true},
+    {"allgatherv",
+     [](Part& p, MPI_Request* r) {
+       int* own = p.own_block();
+       return r == nullptr ? MPI_Allgatherv(own, p.count, MPI_INT, p.receive(), p.counts.data(),
+                                            p.displs.data(), MPI_INT, p.comm)
+                           : MPI_Iallgatherv(own, p.count, MPI_INT, p.receive(), p.counts.data(),
+                                             p.displs.data(), MPI_INT, p.comm, r);
+     },
+     true},
+    {"alltoall",
+     [](Part& p, MPI_Request* r) {
+       return r == nullptr
+                  ? MPI_Alltoall(p.send(), p.count, MPI_INT, p.receive(), p.count, MPI_INT, p.comm)
+                  : MPI_Ialltoall(p.send(), p.count, MPI_INT, p.receive(), p.count, MPI_INT, p.comm,
                                   r);
-       },
-       false},
-      {"reduce_scatter",
-       [](Part& p, MPI_Request* r) {
-         return r == nullptr ? MPI_Reduce_scatter(p.send(), p.receive(), p.counts.data(), MPI_INT,
-                                                  MPI_MAX, p.comm)
-                             : MPI_Ireduce_scatter(p.send(), p.receive(), p.counts.data(), MPI_INT,
-                                                   MPI_MAX, p.comm, r);
-       },
-       true},
-      {"reduce_scatter_block",
-       [](Part& p, MPI_Request* r) {
-         return r == nullptr ? MPI_Reduce_scatter_block(p.send(), p.receive(), p.count, MPI_INT,
-                                                        MPI_MAX, p.comm)
-                             : MPI_Ireduce_scatter_block(p.send(), p.receive(), p.count, MPI_INT,
-                                                         MPI_MAX, p.comm, r);
-       },
-       true},
-      {"gather",
-       [](Part& p, MPI_Request* r) {
-         int* own = p.own_block();
-         return r == nullptr ? MPI_Gather(own, p.count, MPI_INT, p.receive(), p.count, MPI_INT,
-                                          p.size - 1, p.comm)
-                             : MPI_Igather(own, p.count, MPI_INT, p.receive(), p.count, MPI_INT,
-                                           p.size - 1, p.comm, r);
-       },
-       false},
-      {"gatherv",
-       [](Part& p, MPI_Request* r) {
-         int* own = p.own_block();
-         return r == nullptr
-                    ? MPI_Gatherv(own, p.count, MPI_INT, p.receive(), p.counts.data(),
-                                  p.displs.data(), MPI_INT, p.size - 1, p.comm)
-                    : MPI_Igatherv(own, p.count, MPI_INT, p.receive(), p.counts.data(),
-                                   p.displs.data(), MPI_INT, p.size - 1, p.comm, r);
-       },
-       false},
-      {"scatter",
-       [](Part& p, MPI_Request* r) {
-         int* to = p.receive_block();
-         return r == nullptr ? MPI_Scatter(p.send(), p.count, MPI_INT, to, p.count, MPI_INT,
-                                           p.size - 1, p.comm)
-                             : MPI_Iscatter(p.send(), p.count, MPI_INT, to, p.count, MPI_INT,
-                                            p.size - 1, p.comm, r);
-       },
-       true},
-      {"scatterv",
-       [](Part& p, MPI_Request* r) {
-         int* to = p.receive_block();
-         return r == nullptr
-                    ? MPI_Scatterv(p.send(), p.counts.data(), p.displs.data(), MPI_INT, to,
-                                   p.count, MPI_INT, p.size - 1, p.comm)
-                    : MPI_Iscatterv(p.send(), p.counts.data(), p.displs.data(), MPI_INT, to,
-                                    p.count, MPI_INT, p.size - 1, p.comm, r);
-       },
-       true},
+     },
+     true},
+    {"alltoallv",
+     [](Part& p, MPI_Request* r) {
+       return r == nullptr
+                  ? MPI_Alltoallv(p.send(), p.counts.data(), p.displs.data(), MPI_INT, p.receive(),
+                                  p.counts.data(), p.displs.data(), MPI_INT, p.comm)
+                  : MPI_Ialltoallv(p.send(), p.counts.data(), p.displs.data(), MPI_INT, p.receive(),
+                                   p.counts.data(), p.displs.data(), MPI_INT, p.comm, r);
+     },
+     true},
+    {"alltoallw",
+     [](Part& p, MPI_Request* r) {
+       const MPI_Datatype* types = p.types.data();
+       return r == nullptr
+                  ? MPI_Alltoallw(p.send(), p.counts.data(), p.bytes.data(), types, p.receive(),
+                                  p.counts.data(), p.bytes.data(), types, p.comm)
+                  : MPI_Ialltoallw(p.send(), p.counts.data(), p.bytes.data(), types, p.receive(),
+                                   p.counts.data(), p.bytes.data(), types, p.comm, r);
+     },
+     true},
+    {"allreduce",
+     [](Part& p, MPI_Request* r) {
+       return r == nullptr
+                  ? MPI_Allreduce(p.send(), p.receive(), p.count, MPI_INT, MPI_MAX, p.comm)
+                  : MPI_Iallreduce(p.send(), p.receive(), p.count, MPI_INT, MPI_MAX, p.comm, r);
+     },
+     true},
+    {"scan",
+     [](Part& p, MPI_Request* r) {
+       return r == nullptr ? MPI_Scan(p.send(), p.receive(), p.count, MPI_INT, MPI_MAX, p.comm)
+                           : MPI_Iscan(p.send(), p.receive(), p.count, MPI_INT, MPI_MAX, p.comm, r);
+     },
+     false},
+    {"exscan",
+     [](Part& p, MPI_Request* r) {
+       return r == nullptr
+                  ? MPI_Exscan(p.send(), p.receive(), p.count, MPI_INT, MPI_MAX, p.comm)
+                  : MPI_Iexscan(p.send(), p.receive(), p.count, MPI_INT, MPI_MAX, p.comm, r);
+     },
+     false},
+    {"reduce",
+     [](Part& p, MPI_Request* r) {
+       const int root = p.size - 1;
+       return r == nullptr
+                  ? MPI_Reduce(p.send(), p.receive(), p.count, MPI_INT, MPI_MAX, root, p.comm)
+                  : MPI_Ireduce(p.send(), p.receive(), p.count, MPI_INT, MPI_MAX, root, p.comm, r);
+     },
+     false},
+    {"reduce_scatter",
+     [](Part& p, MPI_Request* r) {
+       return r == nullptr ? MPI_Reduce_scatter(p.send(), p.receive(), p.counts.data(), MPI_INT,
+                                                MPI_MAX, p.comm)
+                           : MPI_Ireduce_scatter(p.send(), p.receive(), p.counts.data(), MPI_INT,
+                                                 MPI_MAX, p.comm, r);
+     },
+     true},
+    {"reduce_scatter_block",
+     [](Part& p, MPI_Request* r) {
+       return r == nullptr ? MPI_Reduce_scatter_block(p.send(), p.receive(), p.count, MPI_INT,
+                                                      MPI_MAX, p.comm)
+                           : MPI_Ireduce_scatter_block(p.send(), p.receive(), p.count, MPI_INT,
+                                                       MPI_MAX, p.comm, r);
+     },
+     true},
+    {"gather",
+     [](Part& p, MPI_Request* r) {
+       int* own = p.own_block();
+       return r == nullptr ? MPI_Gather(own, p.count, MPI_INT, p.receive(), p.count, MPI_INT,
+                                        p.size - 1, p.comm)
+                           : MPI_Igather(own, p.count, MPI_INT, p.receive(), p.count, MPI_INT,
+                                         p.size - 1, p.comm, r);
+     },
+     false},
+    {"gatherv",
+     [](Part& p, MPI_Request* r) {
+       int* own = p.own_block();
+       return r == nullptr ? MPI_Gatherv(own, p.count, MPI_INT, p.receive(), p.counts.data(),
+                                         p.displs.data(), MPI_INT, p.size - 1, p.comm)
+                           : MPI_Igatherv(own, p.count, MPI_INT, p.receive(), p.counts.data(),
+                                          p.displs.data(), MPI_INT, p.size - 1, p.comm, r);
+     },
+     false},
+    {"scatter",
+     [](Part& p, MPI_Request* r) {
+       int* to = p.receive_block();
+       return r == nullptr ? MPI_Scatter(p.send(), p.count, MPI_INT, to, p.count, MPI_INT,
+                                         p.size - 1, p.comm)
+                           : MPI_Iscatter(p.send(), p.count, MPI_INT, to, p.count, MPI_INT,
+                                          p.size - 1, p.comm, r);
+     },
+     true},
+    {"scatterv",
+     [](Part& p, MPI_Request* r) {
+       int* to = p.receive_block();
+       return r == nullptr ? MPI_Scatterv(p.send(), p.counts.data(), p.displs.data(), MPI_INT, to,
+                                          p.count, MPI_INT, p.size - 1, p.comm)
+                           : MPI_Iscatterv(p.send(), p.counts.data(), p.displs.data(), MPI_INT, to,
+                                           p.count, MPI_INT, p.size - 1, p.comm, r);
+     },
+     true},
 }};
 
 /// The ranks of a communicator still make the same call: a board, messages, a request.

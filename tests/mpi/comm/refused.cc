@@ -75,10 +75,13 @@ void merge() {
   for (const bool wrong_tag : {true, false}) {
     if (wrong_tag && test::size_of(MPI_COMM_WORLD) == 2) continue;
     expect(!last || !wrong_tag || !is_leader, "who has the wrong tag");
-    const int code = MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2,
-                                          last && wrong_tag ? -1 : 5,
-                                          last && !wrong_tag ? nullptr : &inter);
-    expect_class(code, !last ? MPI_ERR_OTHER : wrong_tag ? MPI_ERR_TAG : MPI_ERR_ARG,
+    const int code =
+        MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, last && wrong_tag ? -1 : 5,
+                             last && !wrong_tag ? nullptr : &inter);
+    expect_class(code,
+                 !last       ? MPI_ERR_OTHER
+                 : wrong_tag ? MPI_ERR_TAG
+                             : MPI_ERR_ARG,
                  "MPI_Intercomm_create");
     expect(inter == MPI_COMM_NULL, "MPI_Intercomm_create");
   }
