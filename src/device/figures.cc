@@ -25,12 +25,6 @@ void Device::over_alarm(const match::Key& key, std::uint64_t length) noexcept {
   if (arrivals_.bytes_in_use() > config_.unexpected_budget_bytes) hold_sender(connect(key.peer));
 }
 
-void Device::count_announced(const Operation& send) noexcept {
-  ++counters_.rendezvous_sends;
-  counters_.rendezvous_bytes += send.buffer.bytes;
-  note(Happening::Kind::rendezvous, send.key(), send.buffer.bytes);
-}
-
 void Device::tell(const Happening& happening) noexcept { observer_->note(*observer_, happening); }
 
 void Device::count_announced(const Operation& send) noexcept {

@@ -129,7 +129,7 @@ void follow_scatter(NodeBoard& board, int root, Count expected, const Comm& comm
   if (reads_memory(comm, Family::scatter, bytes) &&
       !reads_memory(comm, Family::scatter, expected)) {
     board.post();
-    board.wait_for(root);
+    if (!board.wait_for(root)) return;
   }
   follow(board, root, {bytes, part_bytes(comm, board, bytes, comm.size() - 1, Flow::one_way)});
 }
