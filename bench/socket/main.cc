@@ -24,7 +24,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/tcp/congestion.h"
+#include "fabric/tcp/connect/congestion.h"
 #include "fulmar/measure/batches.h"
 #include "fulmar/measure/json.h"
 

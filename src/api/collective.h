@@ -3,13 +3,13 @@
 #pragma once
 
 #include "api/take_part.h"
-#include "mpi/coll/agreement.h"
-#include "mpi/coll/schedules.h"
+#include "mpi/coll/check/collective_check.h"
+#include "mpi/coll/engine/schedules.h"
 #include "mpi/comm/world.h"
 #include "mpi/errhandler/raise.h"
 
 /// The way of collective calls: with FULMAR_CHECK=collectives all ranks first compare what they
-/// call (mpi/coll/agreement.h), from the same carriers that `entry` takes.
+/// call (mpi/coll/check/collective_check.h), from the same carriers that `entry` takes.
 namespace fulmar::api {
 
 /// Of MPI_Reduce, whose idle processes between groups may give anything.

@@ -24,7 +24,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "api/gate.h"
+#include "api/library_state.h"
 #include "api/receive_check.h"
 #include "api/scope.h"
 #include "base/engine_lock.h"

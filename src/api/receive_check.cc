@@ -2,7 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "api/receive_check.h"
 
-#include "api/gate.h"
+#include "api/library_state.h"
 #include "mpi/comm/comm.h"
 #include "mpi/request/whole_elements.h"
 

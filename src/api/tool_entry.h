@@ -9,7 +9,7 @@
 #include "base/engine_lock.h"
 #include "mpi/tool/tool.h"
 #include "runtime/init_lock.h"
-#include "runtime/tool_calls.h"
+#include "runtime/options/tool_calls.h"
 
 namespace fulmar::api {
 

@@ -6,7 +6,7 @@
 
 #include "base/arch/pause.h"
 #include "base/clock.h"
-#include "base/futex.h"
+#include "base/os/futex.h"
 
 namespace fulmar::base {
 namespace {

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "base/fd.h"
+#include "base/os/fd.h"
 
 namespace fulmar::base {
 

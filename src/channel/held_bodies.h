@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "wire/shm_area.h"
+#include "wire/node/shm_area.h"
 
 /// Answers go back in the memory that the message came in.
 ///

@@ -14,7 +14,7 @@
 #include "base/arch/prefetch.h"
 #include "channel/held_bodies.h"
 #include "fabric/provider.h"
-#include "wire/shm_area.h"
+#include "wire/node/shm_area.h"
 
 /// The private ring of a pair of ranks: the piggyback design of the RDMA channel paper (Liu et al.
 /// 2004, 4.3) on memory that both map.

@@ -12,14 +12,14 @@
 
 #include "base/copy.h"
 #include "base/engine_lock.h"
-#include "base/wake_socket.h"
+#include "base/os/wake_socket.h"
 #include "device/arrival.h"
 #include "device/config.h"
 #include "device/cookies.h"
 #include "device/copy_choice.h"
 #include "device/hook.h"
 #include "device/memory_opener.h"
-#include "device/node_board.h"
+#include "device/shm_coll/shm_coll_area.h"
 #include "device/observer.h"
 #include "device/operation.h"
 #include "device/peer.h"
@@ -164,7 +164,7 @@ class Device {
   void add_hook(Hook& hook) noexcept;
   void remove_hook(Hook& hook) noexcept { hooks_.remove(hook); }
 
-  // --- short collective operations; see device/node_board.h
+  // --- short collective operations; see device/shm_coll/shm_coll_area.h
 
   /// The boards with this index of these processes, of which this one is number `self`; nullptr
   /// where they cannot all be read, which is the same in each of them.

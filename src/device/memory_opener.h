@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "base/memory_watch.h"
+#include "base/memory/memory_watch.h"
 #include "device/registrations.h"
 #include "fabric/network.h"
 

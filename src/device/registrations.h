@@ -9,9 +9,9 @@
 #include <map>
 #include <span>
 
-#include "base/address_range.h"
+#include "base/memory/address_range.h"
 #include "base/error.h"
-#include "base/memory_watch.h"
+#include "base/memory/memory_watch.h"
 #include "fabric/network.h"
 
 namespace fulmar::device {

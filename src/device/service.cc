@@ -44,7 +44,7 @@
 ///
 /// Code of the program never runs on this thread: it may belong to a program of one thread, or want
 /// a lock (of an interpreter, say) that somebody holds who waits for the engine's. Functions of
-/// reductions wait until the program looks (mpi/coll/schedules.cc), and so do callbacks of tools
+/// reductions wait until the program looks (mpi/coll/engine/schedules.cc), and so do callbacks of tools
 /// that need not be safe for threads (mpi/tool/events.h).
 ///
 /// The duty `all` is for studies: threads of the program that wait sleep, and the thread wakes them

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "base/error.h"
-#include "base/fd.h"
+#include "base/os/fd.h"
 
 namespace fulmar::device {
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "wire/shm_area.h"
+#include "wire/node/shm_area.h"
 
 namespace fulmar::device {
 

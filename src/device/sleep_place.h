@@ -13,8 +13,8 @@
 #include <span>
 
 #include "base/clock.h"
-#include "base/futex.h"
-#include "wire/shm_area.h"
+#include "base/os/futex.h"
+#include "wire/node/shm_area.h"
 
 namespace fulmar::device {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
-#include "base/futex.h"
+#include "base/os/futex.h"
 #include "device/device.h"
 #include "device/sleep_place.h"
 

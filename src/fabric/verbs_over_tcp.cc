@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/fd.h"
+#include "base/os/fd.h"
 
 namespace fulmar::fabric {
 namespace {

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "base/error.h"
-#include "fabric/tcp/connector.h"
-#include "fabric/verbs/introducer.h"
+#include "fabric/tcp/connect/connector.h"
+#include "fabric/verbs/oob_connector.h"
 
 /// Where two providers meet: the processes that use verbs find each other by the connector of tcp,
 /// with its listeners, its search for the way, its proof of the key and its rule about which of

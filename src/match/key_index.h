@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <new>
 
-#include "match/hook.h"
+#include "match/list_node.h"
 #include "match/key.h"
 
 namespace fulmar::match {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "match/hook.h"
+#include "match/list_node.h"
 #include "match/key.h"
 #include "match/key_index.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/processors.h"
+#include "base/os/processors.h"
 
 /// The hardware of a node as MPI names it (MPI 5.0 sections 7.4.2 and 9.1): kinds of resources, and
 /// which of each kind a process is confined to by its affinity mask. The names are those that users

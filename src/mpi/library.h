@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/engine_lock.h"
-#include "base/slot_arena.h"
+#include "base/memory/slot_arena.h"
 #include "mpi/done_handles.h"
 #include "mpi/object.h"
 

@@ -20,7 +20,7 @@
 #include "mpi/info/info.h"
 #include "runtime/abort.h"
 #include "runtime/init_lock.h"
-#include "runtime/options.h"
+#include "runtime/options/options.h"
 #include "runtime/process.h"
 
 namespace fulmar::runtime {

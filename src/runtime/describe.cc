@@ -15,10 +15,10 @@
 #include "fabric/ofi/open.h"
 #include "fabric/verbs/open.h"
 #include "mpi/coll/choice.h"
-#include "runtime/networks.h"
-#include "runtime/options.h"
+#include "runtime/network/networks.h"
+#include "runtime/options/options.h"
 #include "runtime/process.h"
-#include "wire/shm_area.h"
+#include "wire/node/shm_area.h"
 
 namespace fulmar::runtime {
 namespace {

@@ -24,7 +24,7 @@
 #include "runtime/bootstrap/pmi1.h"
 #include "runtime/bootstrap/pmix.h"
 #include "runtime/join_socket.h"
-#include "wire/pmi1.h"
+#include "wire/launch/pmi1.h"
 
 namespace fulmar::runtime {
 namespace {

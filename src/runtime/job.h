@@ -15,7 +15,7 @@
 #include "fabric/shm/shm.h"
 #include "runtime/bootstrap/bootstrap.h"
 #include "runtime/bootstrap/detect.h"
-#include "wire/job.h"
+#include "wire/node/job.h"
 
 namespace fulmar::runtime {
 
@@ -36,9 +36,9 @@ class Job {
 
   /// Finds the launcher by the environment (docs/launchers.md) and comes to share the node's
   /// segment: under Fulmar's mpiexec from the inherited descriptor, or from mpiexec's socket
-  /// (wire/join.h) when a wrapper has closed that, or an earlier program of this rank has used the
+  /// (wire/node/join.h) when a wrapper has closed that, or an earlier program of this rank has used the
   /// rank's place in it; under others by meeting the other ranks, which is collective
-  /// (wire/node_join.h). MPI_ERR_OTHER with a text where the environment speaks of a job that
+  /// (wire/node/node_join.h). MPI_ERR_OTHER with a text where the environment speaks of a job that
   /// cannot be joined, or where another process is this rank already.
   [[nodiscard]] base::Error join();
   /// Tells a launcher that is not Fulmar's that this rank is done: collective, once. It cannot be
@@ -116,7 +116,7 @@ class Job {
   /// ranks of other nodes.
   [[nodiscard]] bool never_joined(std::uint32_t rank) const noexcept;
 
-  /// The processors that a rank of the job is bound to, see wire/job.h; empty for one that is not
+  /// The processors that a rank of the job is bound to, see wire/node/job.h; empty for one that is not
   /// bound, or partly to processors for which the record has no bits, or that is on another node.
   [[nodiscard]] std::span<const std::uint64_t> binding_of(std::uint32_t rank) const noexcept;
 

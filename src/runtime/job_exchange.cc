@@ -10,9 +10,9 @@
 #include <cstdio>
 #include <cstring>
 
-#include "base/futex.h"
+#include "base/os/futex.h"
 #include "runtime/job.h"
-#include "runtime/neighbours.h"
+#include "runtime/network/neighbours.h"
 
 namespace fulmar::runtime {
 namespace {

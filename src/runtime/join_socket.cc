@@ -15,9 +15,9 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/unix_socket.h"
-#include "wire/job.h"
-#include "wire/join.h"
+#include "base/os/unix_socket.h"
+#include "wire/node/job.h"
+#include "wire/node/join.h"
 
 namespace fulmar::runtime {
 namespace {

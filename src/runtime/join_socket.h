@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "base/fd.h"
+#include "base/os/fd.h"
 
 namespace fulmar::runtime {
 
@@ -23,7 +23,7 @@ struct JoinTicket {
 [[nodiscard]] bool is_sealed_memory(int descriptor) noexcept;
 
 /// Asks the mpiexec that listens under the abstract name `name` (the value of FULMAR_JOB_SOCKET)
-/// for the job segment of this rank's generation, see wire/join.h. Waits at most 60 s per step.
+/// for the job segment of this rank's generation, see wire/node/join.h. Waits at most 60 s per step.
 /// Fails (other) with a text when the name is none of mpiexec's, nothing listens, the listener is
 /// another user's, it refuses (another process has the rank's place), or what comes is no sealed
 /// memory file.

@@ -11,7 +11,7 @@ namespace fulmar::runtime {
 
 /// The one global of the library: the MPI state of this process while communication is possible,
 /// that is between MPI_Init and MPI_Finalize or while a session lives; nullptr otherwise, and while
-/// calls are traced (api/gate.h). Set by init and finalize only. A relaxed load is enough: a thread
+/// calls are traced (api/library_state.h). Set by init and finalize only. A relaxed load is enough: a thread
 /// may call MPI only after init has returned to it.
 [[gnu::visibility("hidden")]] extern constinit std::atomic<mpi::Library*> usable_library;
 

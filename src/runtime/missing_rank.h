@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "device/waiting.h"
-#include "wire/wait_record.h"
+#include "wire/node/wait_record.h"
 
 namespace fulmar::runtime {
 

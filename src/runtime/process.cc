@@ -14,10 +14,10 @@
 #include <string>
 
 #include "runtime/abort.h"
-#include "runtime/effects.h"
+#include "runtime/options/effects.h"
 #include "runtime/library_access.h"
 #include "runtime/missing_rank.h"
-#include "runtime/variables.h"
+#include "runtime/options/variables.h"
 
 namespace fulmar::runtime {
 namespace {

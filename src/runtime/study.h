@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "runtime/options.h"
+#include "runtime/options/options.h"
 #include "study/design.h"
 
 namespace fulmar::runtime {

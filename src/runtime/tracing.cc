@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/fd.h"
+#include "base/os/fd.h"
 
 namespace fulmar::runtime {
 namespace {

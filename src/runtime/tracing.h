@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/trace.h"
-#include "runtime/options.h"
+#include "runtime/options/options.h"
 #include "wire/trace_file.h"
 
 namespace fulmar::runtime {

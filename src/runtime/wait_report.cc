@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "device/node_board.h"
+#include "device/shm_coll/shm_coll_area.h"
 #include "mpi/comm/comm.h"
 #include "mpi/group/group.h"
 #include "mpi/request/request.h"

@@ -4,7 +4,7 @@
 
 #include "device/device.h"
 #include "mpi/library.h"
-#include "wire/wait_record.h"
+#include "wire/node/wait_record.h"
 
 namespace fulmar::runtime {
 

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "wire/cell.h"
-#include "wire/pipe.h"
+#include "wire/study/pipe.h"
 
 /// The four designs of an RDMA channel that "Design and Implementation of MPICH2 over InfiniBand
 /// with RDMA Support" (Liu et al. 2004) compares. They are here to be studied and measured; the

@@ -6,7 +6,7 @@
 
 #include "fabric/provider.h"
 #include "study/design_core.h"
-#include "wire/shm_area.h"
+#include "wire/node/shm_area.h"
 
 /// The designs of the study over mapped memory, in place of MappedChannel.
 ///

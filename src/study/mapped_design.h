@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/wake_socket.h"
+#include "base/os/wake_socket.h"
 #include "fabric/shm/shm.h"
 #include "study/design_channel.h"
 #include "study/design_network.h"

@@ -17,7 +17,7 @@
 #include "study/remote_pipe.h"
 #include "study/transit.h"
 #include "wire/packets.h"
-#include "wire/pipe.h"
+#include "wire/study/pipe.h"
 
 /// The ground of the designs where adapters write to peers' memory.
 ///

@@ -11,11 +11,11 @@
 #include <span>
 
 #include "base/error.h"
-#include "base/pages.h"
+#include "base/memory/pages.h"
 #include "fabric/network.h"
 #include "study/design.h"
 #include "study/lane.h"
-#include "wire/pipe.h"
+#include "wire/study/pipe.h"
 
 /// Pipes in memory that adapters write to (fabric::PutsForPolling).
 ///

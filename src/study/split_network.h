@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/fd.h"
+#include "base/os/fd.h"
 #include "fabric/network.h"
 
 namespace fulmar::study {

@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "fabric/network.h"
 #include "study/pieces.h"
-#include "wire/pipe.h"
+#include "wire/study/pipe.h"
 
 /// How the bytes of a long packet move between the programs' own buffers, in the zero-copy design.
 namespace fulmar::study {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "wire/pmi1.h"
+#include "wire/launch/pmi1.h"
 
 namespace fulmar::wire {
 namespace {

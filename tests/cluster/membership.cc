@@ -18,7 +18,7 @@
 
 #include "runtime/abort.h"
 #include "runtime/job.h"
-#include "wire/node_join.h"
+#include "wire/node/node_join.h"
 
 namespace {
 

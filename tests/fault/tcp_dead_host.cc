@@ -12,8 +12,8 @@
 #include <string>
 
 #include "base/clock.h"
-#include "base/fd.h"
-#include "fabric/tcp/socket_options.h"
+#include "base/os/fd.h"
+#include "fabric/tcp/connect/socket_options.h"
 #include "provider/tcp_net.h"
 
 /// A host that says nothing any more: no end of the connection, no reset. Two network name spaces

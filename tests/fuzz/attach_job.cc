@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "fuzz/targets.h"
-#include "wire/job.h"
+#include "wire/node/job.h"
 
 namespace fulmar::fuzz {
 

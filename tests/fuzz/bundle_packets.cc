@@ -12,7 +12,7 @@
 #include "fabric/bundle/bundle.h"
 #include "fabric/bundle/pairs.h"
 #include "fuzz/targets.h"
-#include "wire/bundle_address.h"
+#include "wire/bundle/bundle_address.h"
 
 namespace fulmar::fuzz {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "fabric/ofi/messages.h"
 #include "fuzz/targets.h"
-#include "wire/ofi_address.h"
+#include "wire/ofi/ofi_address.h"
 
 namespace fulmar::fuzz {
 namespace {

@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "fabric/tcp/handshake.h"
-#include "fabric/tcp/ways.h"
+#include "fabric/tcp/connect/handshake.h"
+#include "fabric/tcp/connect/routes.h"
 #include "fuzz/targets.h"
-#include "wire/tcp_address.h"
+#include "wire/tcp/tcp_address.h"
 
 namespace fulmar::fuzz {
 namespace {

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <vector>
 
-#include "fabric/tcp/inbox.h"
+#include "fabric/tcp/stream/inbox.h"
 #include "fuzz/targets.h"
-#include "wire/tcp_frame.h"
+#include "wire/tcp/tcp_frame.h"
 
 namespace fulmar::fuzz {
 namespace {

@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/fd.h"
+#include "base/os/fd.h"
 #include "fabric/verbs/messages.h"
 #include "fuzz/targets.h"
-#include "wire/verbs_address.h"
-#include "wire/verbs_ring.h"
+#include "wire/verbs/verbs_address.h"
+#include "wire/verbs/verbs_ring.h"
 
 namespace fulmar::fuzz {
 namespace {

@@ -26,8 +26,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/futex.h"
-#include "wire/job.h"
+#include "base/os/futex.h"
+#include "wire/node/job.h"
 
 namespace {
 

@@ -24,9 +24,9 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "fabric/tcp/connector.h"
-#include "fabric/tcp/endpoint.h"
-#include "fabric/tcp/socket_options.h"
+#include "fabric/tcp/connect/connector.h"
+#include "fabric/tcp/connect/endpoint.h"
+#include "fabric/tcp/connect/socket_options.h"
 
 namespace {
 

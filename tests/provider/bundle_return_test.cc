@@ -12,7 +12,7 @@
 #include "fabric/bundle/pairs.h"
 #include "fabric/tcp/tcp.h"
 #include "provider/tcp_net.h"
-#include "wire/bundle_address.h"
+#include "wire/bundle/bundle_address.h"
 
 /// MPI is left and entered again over several rails of tcp, which make their connections
 /// themselves.

@@ -12,7 +12,7 @@
 #include "fabric/tcp/tcp.h"
 #include "provider/tcp_messages.h"
 #include "provider/tcp_net.h"
-#include "wire/bundle_address.h"
+#include "wire/bundle/bundle_address.h"
 
 /// Bundles whose rails are connections of tcp.
 namespace fulmar::fabric {

@@ -17,7 +17,7 @@
 #include "provider/ofi_real.h"
 #include "provider/tcp_messages.h"
 #include "provider/tcp_net.h"
-#include "wire/ofi_address.h"
+#include "wire/ofi/ofi_address.h"
 
 /// The provider over the real libfabric: its tcp;ofi_rxm, which needs no hardware.
 namespace fulmar::fabric {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "fabric/ofi/lifeline.h"
+#include "fabric/ofi/keep_alive.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>

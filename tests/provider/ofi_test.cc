@@ -11,7 +11,7 @@
 #include "provider/ofi_posts.h"
 #include "provider/tcp_messages.h"
 #include "provider/tcp_net.h"
-#include "wire/ofi_address.h"
+#include "wire/ofi/ofi_address.h"
 
 /// What is made of an endpoint of libfabric, over a network that stands in for it. The real one is
 /// in ofi_libfabric_test.cc.

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "fabric/verbs/introducer.h"
+#include "fabric/verbs/oob_connector.h"
 #include "fabric/verbs/messages.h"
 #include "fabric/verbs/verbs.h"
 #include "provider/tcp_net.h"

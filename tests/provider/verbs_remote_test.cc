@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "fabric/verbs/orders.h"
+#include "fabric/verbs/pending_work.h"
 #include "provider/remote_pair.h"
 #include "provider/verbs_net.h"
 

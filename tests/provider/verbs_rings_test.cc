@@ -13,8 +13,8 @@
 #include "provider/remote_pair.h"
 #include "provider/verbs_net.h"
 #include "provider/verbs_talk.h"
-#include "wire/verbs_packet.h"
-#include "wire/verbs_ring.h"
+#include "wire/verbs/verbs_packet.h"
+#include "wire/verbs/verbs_ring.h"
 
 /// Short packets that are written into memory which the receiver looks at (fabric/verbs/rings.h).
 /// The stand-ins write in several steps now and then, with looks in between. How sleepers are woken

@@ -12,10 +12,10 @@
 
 #include "provider/verbs_net.h"
 #include "provider/verbs_talk.h"
-#include "wire/verbs_packet.h"
-#include "wire/verbs_ring.h"
+#include "wire/verbs/verbs_packet.h"
+#include "wire/verbs/verbs_ring.h"
 
-/// What lies in the slots of a ring (wire/verbs_ring.h): packets with a header and without, and
+/// What lies in the slots of a ring (wire/verbs/verbs_ring.h): packets with a header and without, and
 /// nonsense.
 namespace fulmar::fabric {
 namespace {

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/fd.h"
+#include "base/os/fd.h"
 #include "fabric/verbs/adapter.h"
 #include "fabric/verbs/config.h"
 #include "fabric/verbs/two_queues.h"

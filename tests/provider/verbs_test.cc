@@ -11,8 +11,8 @@
 #include "provider/tcp_messages.h"
 #include "provider/tcp_net.h"
 #include "provider/verbs_net.h"
-#include "wire/verbs_address.h"
-#include "wire/verbs_packet.h"
+#include "wire/verbs/verbs_address.h"
+#include "wire/verbs/verbs_packet.h"
 
 /// What is made of connected queues, over adapters that stand in for those of libibverbs. The real
 /// ones are in verbs_device_test.cc.

@@ -13,7 +13,7 @@
 #include "device/device.h"
 #include "fabric/fake/fake.h"
 #include "mpi/attr/keyvals.h"
-#include "mpi/coll/schedules.h"
+#include "mpi/coll/engine/schedules.h"
 #include "mpi/comm/world.h"
 #include "mpi/datatype/datatype.h"
 #include "mpi/errhandler/errhandler.h"

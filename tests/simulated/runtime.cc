@@ -11,7 +11,7 @@
 #include "runtime/calls.h"
 #include "runtime/init_lock.h"
 #include "runtime/library_access.h"
-#include "runtime/tool_calls.h"
+#include "runtime/options/tool_calls.h"
 
 namespace fulmar::runtime {
 namespace {

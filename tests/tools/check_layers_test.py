@@ -57,7 +57,7 @@ class CheckLayers(tree.TreeTest):
         self.assertIn("src/device/a.cc:1", self.complaints("src/base/a.cc"))
 
     def test_mpiexec_is_held_to_base_and_wire(self):
-        self.assertEqual(self.complaints("tools/mpiexec/main.cc", "mpiexec/options.h", "wire/job.h"), "")
+        self.assertEqual(self.complaints("tools/mpiexec/main.cc", "mpiexec/options.h", "wire/node/job.h"), "")
         self.assertIn("layer mpiexec", self.complaints("tools/mpiexec/main.cc", "mpi/library.h"))
 
     def test_tool_may_name_its_headers_from_its_own_folder(self):
@@ -94,8 +94,8 @@ class CheckLayers(tree.TreeTest):
 
     def test_lower_layers_may_reach_what_upper_ones_may_not(self):
         self.write("src/fabric/tcp/tcp.h", "")
-        self.write("src/runtime/networks.h", '#include "fabric/tcp/tcp.h"\n')
-        self.assertEqual(self.complaints("src/runtime/networks.cc", "runtime/networks.h"), "")
+        self.write("src/runtime/network/networks.h", '#include "fabric/tcp/tcp.h"\n')
+        self.assertEqual(self.complaints("src/runtime/network/networks.cc", "runtime/network/networks.h"), "")
 
     def test_broken_law_is_an_error_of_its_own(self):
         law = self.write("law.txt", "layer base\n")

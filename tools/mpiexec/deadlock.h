@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "wire/job.h"
+#include "wire/node/job.h"
 
 namespace fulmar::mpiexec {
 
 /// Notices that no rank of a job can go on, and explains who waits for whom.
 ///
-/// A rank that waits in MPI writes what for, again each second (wire/wait_record.h). When every
+/// A rank that waits in MPI writes what for, again each second (wire/node/wait_record.h). When every
 /// rank that is still in MPI has been in the same wait for the set time, the records are noted;
 /// when then each of them has looked twice more and is still in the same wait, nothing can have
 /// been under way, and the job stands still for good. A rank that computes, sleeps in the program,

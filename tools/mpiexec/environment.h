@@ -11,7 +11,7 @@
 
 namespace fulmar::mpiexec {
 
-/// What the library in a rank is told before MPI_Init; see wire/job.h for the names.
+/// What the library in a rank is told before MPI_Init; see wire/node/job.h for the names.
 struct RankVariables {
   int job_fd = -1;
   std::uint32_t rank = 0;

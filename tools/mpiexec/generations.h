@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "mpiexec/job_segment.h"
 #include "mpiexec/sessions.h"
-#include "wire/join.h"
+#include "wire/node/join.h"
 
 namespace fulmar::mpiexec {
 

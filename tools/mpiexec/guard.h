@@ -7,7 +7,7 @@
 #include <span>
 
 #include "base/error.h"
-#include "base/fd.h"
+#include "base/os/fd.h"
 #include "mpiexec/sessions.h"
 
 namespace fulmar::mpiexec {

@@ -19,7 +19,7 @@
 #include <optional>
 #include <sstream>
 
-#include "wire/job.h"
+#include "wire/node/job.h"
 
 namespace fulmar::mpiexec {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/fd.h"
+#include "base/os/fd.h"
 #include "mpiexec/options.h"
 #include "mpiexec/poller.h"
 

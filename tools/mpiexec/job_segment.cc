@@ -10,9 +10,9 @@
 #include <cstring>
 #include <utility>
 
-#include "base/futex.h"
-#include "wire/job_file.h"
-#include "wire/shm_area.h"
+#include "base/os/futex.h"
+#include "wire/node/job_file.h"
+#include "wire/node/shm_area.h"
 
 namespace fulmar::mpiexec {
 

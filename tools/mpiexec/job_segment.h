@@ -6,8 +6,8 @@
 #include <span>
 
 #include "base/error.h"
-#include "base/fd.h"
-#include "wire/job.h"
+#include "base/os/fd.h"
+#include "wire/node/job.h"
 
 namespace fulmar::mpiexec {
 

@@ -11,8 +11,8 @@
 #include <cstring>
 #include <span>
 
-#include "base/unix_socket.h"
-#include "wire/join.h"
+#include "base/os/unix_socket.h"
+#include "wire/node/join.h"
 
 namespace fulmar::mpiexec {
 namespace {

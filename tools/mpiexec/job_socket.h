@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "base/fd.h"
+#include "base/os/fd.h"
 #include "mpiexec/clock.h"
 #include "mpiexec/generations.h"
 #include "mpiexec/output.h"
@@ -21,7 +21,7 @@
 namespace fulmar::mpiexec {
 
 /// The second way to a job segment, for ranks whose inherited descriptor was closed on the way and
-/// for programs that follow another one in the same rank: the listening side of wire/join.h. Who
+/// for programs that follow another one in the same rank: the listening side of wire/node/join.h. Who
 /// may have it: processes of mpiexec's own user that are in a rank's session or descend from one.
 /// All others are closed at once, unread. Nothing here blocks: at most `max_visitors` connections
 /// wait for their hello, each at most `visit_limit_ns`; meanwhile the rest wait in the kernel's

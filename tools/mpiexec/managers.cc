@@ -11,7 +11,7 @@
 #include <cstring>
 #include <vector>
 
-#include "base/program_output.h"
+#include "base/os/program_output.h"
 
 namespace fulmar::mpiexec {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "mpiexec/foreign_options.h"
 #include "mpiexec/option_values.h"
-#include "wire/job.h"
+#include "wire/node/job.h"
 
 namespace fulmar::mpiexec {
 namespace {

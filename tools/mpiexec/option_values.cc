@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "mpiexec/rank_pattern.h"
-#include "wire/job.h"
+#include "wire/node/job.h"
 
 namespace fulmar::mpiexec {
 namespace {

@@ -13,7 +13,7 @@
 #include "mpiexec/option_table.h"
 #include "mpiexec/placement.h"
 #include "mpiexec/topology.h"
-#include "wire/job.h"
+#include "wire/node/job.h"
 
 namespace fulmar::mpiexec {
 namespace {

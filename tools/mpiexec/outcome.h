@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "wire/job.h"
+#include "wire/node/job.h"
 
 namespace fulmar::mpiexec {
 

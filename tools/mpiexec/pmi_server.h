@@ -11,14 +11,14 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/fd.h"
+#include "base/os/fd.h"
 #include "mpiexec/poller.h"
-#include "wire/job.h"
-#include "wire/pmi1.h"
+#include "wire/node/job.h"
+#include "wire/launch/pmi1.h"
 
 namespace fulmar::mpiexec {
 
-/// The server of PMI-1 (wire/pmi1.h) for programs that were linked with another MPI library which
+/// The server of PMI-1 (wire/launch/pmi1.h) for programs that were linked with another MPI library which
 /// speaks it, such as MPICH; Fulmar's own needs none of it. One socket per rank, made before the
 /// rank starts; nothing here blocks. A rank that breaks the protocol, or takes no answers, loses
 /// its connection.

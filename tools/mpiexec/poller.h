@@ -9,7 +9,7 @@
 #include <sys/epoll.h>
 
 #include "base/error.h"
-#include "base/fd.h"
+#include "base/os/fd.h"
 
 namespace fulmar::mpiexec {
 

@@ -20,7 +20,7 @@
 #include <string>
 #include <utility>
 
-#include "base/fd.h"
+#include "base/os/fd.h"
 #include "mpiexec/clock.h"
 
 namespace fulmar::mpiexec {

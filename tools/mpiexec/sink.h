@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "base/fd.h"
+#include "base/os/fd.h"
 
 namespace fulmar::mpiexec {
 

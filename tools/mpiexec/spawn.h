@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-#include "base/fd.h"
+#include "base/os/fd.h"
 #include "mpiexec/sessions.h"
 
 namespace fulmar::mpiexec {

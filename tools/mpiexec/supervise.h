@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/fd.h"
+#include "base/os/fd.h"
 #include "mpiexec/clock.h"
 #include "mpiexec/deadlock.h"
 #include "mpiexec/generations.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/processors.h"
+#include "base/os/processors.h"
 
 namespace fulmar::mpiexec {
 

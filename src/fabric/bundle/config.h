@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "wire/bundle_packet.h"
+#include "wire/bundle/bundle_packet.h"
 
 namespace fulmar::fabric::bundle {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <span>
 
-#include "wire/bundle_packet.h"
+#include "wire/bundle/bundle_packet.h"
 #include "wire/cell.h"
 
 namespace fulmar::fabric::bundle {

@@ -9,9 +9,9 @@
 #include <cstring>
 
 #include "base/clock.h"
-#include "wire/ofi_address.h"
+#include "wire/ofi/ofi_address.h"
 #include "wire/travels.h"
-#include "wire/verbs_address.h"
+#include "wire/verbs/verbs_address.h"
 
 /// Which rails lead to a peer, and what is sent to it.
 namespace fulmar::fabric::bundle {

@@ -13,14 +13,14 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/fd.h"
+#include "base/os/fd.h"
 #include "fabric/bundle/config.h"
-#include "fabric/bundle/orders.h"
+#include "fabric/bundle/pending_operations.h"
 #include "fabric/bundle/peer.h"
 #include "fabric/network.h"
 #include "fabric/provider.h"
-#include "wire/bundle_address.h"
-#include "wire/bundle_packet.h"
+#include "wire/bundle/bundle_address.h"
+#include "wire/bundle/bundle_packet.h"
 
 /// Several networks, or several adapters of one, used at once: a provider made of providers, its
 /// rails (decision 0011).

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "wire/bundle_packet.h"
+#include "wire/bundle/bundle_packet.h"
 #include "wire/cell.h"
 
 /// Packets in place, called pieces here: those that a process has sent to a peer and does not know

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/copy.h"
-#include "wire/ofi_address.h"
+#include "wire/ofi/ofi_address.h"
 #include "wire/travels.h"
 
 /// Sending, and ends. What comes is in messages_receive.cc.

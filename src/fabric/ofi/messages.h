@@ -15,7 +15,7 @@
 #include "fabric/ofi/arrival.h"
 #include "fabric/ofi/cookies.h"
 #include "fabric/ofi/endpoint.h"
-#include "fabric/ofi/orders.h"
+#include "fabric/ofi/pending_operations.h"
 #include "fabric/ofi/peer.h"
 #include "fabric/ofi/sends.h"
 #include "fabric/provider.h"

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "fabric/network.h"
 #include "fabric/ofi/arrival.h"
-#include "wire/ofi_packet.h"
+#include "wire/ofi/ofi_packet.h"
 
 namespace fulmar::fabric {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "fabric/ofi/lifeline.h"
-#include "wire/ofi_packet.h"
+#include "fabric/ofi/keep_alive.h"
+#include "wire/ofi/ofi_packet.h"
 
 namespace fulmar::fabric::ofi {
 

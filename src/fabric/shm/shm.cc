@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/futex.h"
+#include "base/os/futex.h"
 #include "fabric/provider.h"
 
 namespace fulmar::fabric {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/wake_socket.h"
-#include "wire/shm_area.h"
+#include "base/os/wake_socket.h"
+#include "wire/node/shm_area.h"
 
 namespace fulmar::fabric {
 

@@ -10,9 +10,9 @@
 
 #include "base/error.h"
 #include "fabric/network.h"
-#include "fabric/tcp/connector.h"
-#include "fabric/tcp/streams.h"
-#include "wire/tcp_frame.h"
+#include "fabric/tcp/connect/connector.h"
+#include "fabric/tcp/stream/streams.h"
+#include "wire/tcp/tcp_frame.h"
 
 namespace fulmar::fabric {
 

@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "fabric/provider.h"
-#include "wire/verbs_card.h"
+#include "wire/verbs/connection_info.h"
 
 /// A port of an adapter, with one completion queue (or two) and one shared receive queue, as far as
 /// this provider uses it. The seam between what libibverbs does (ibverbs/, the only place that sees

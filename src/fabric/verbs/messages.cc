@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/copy.h"
 #include "wire/travels.h"
-#include "wire/verbs_address.h"
+#include "wire/verbs/verbs_address.h"
 
 /// Sending, and ends. What comes is in messages_receive.cc, connections in messages_meet.cc.
 namespace fulmar::fabric::verbs {

@@ -13,17 +13,17 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/fd.h"
-#include "base/pages.h"
+#include "base/os/fd.h"
+#include "base/memory/pages.h"
 #include "fabric/provider.h"
 #include "fabric/verbs/adapter.h"
 #include "fabric/verbs/config.h"
-#include "fabric/verbs/introducer.h"
+#include "fabric/verbs/oob_connector.h"
 #include "fabric/verbs/peer.h"
 #include "fabric/verbs/rings.h"
 #include "fabric/verbs/sends.h"
-#include "wire/verbs_packet.h"
-#include "wire/verbs_ring.h"
+#include "wire/verbs/verbs_packet.h"
+#include "wire/verbs/verbs_ring.h"
 
 /// Packets as messages between connected queues of adapters.
 ///

@@ -8,11 +8,11 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/fd.h"
+#include "base/os/fd.h"
 #include "fabric/vain_posts.h"
 #include "fabric/verbs/adapter.h"
-#include "fabric/verbs/greeting.h"
-#include "fabric/verbs/orders.h"
+#include "fabric/verbs/qp_exchange.h"
+#include "fabric/verbs/pending_work.h"
 #include "fabric/verbs/rings.h"
 #include "fabric/verbs/sends.h"
 

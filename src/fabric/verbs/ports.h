@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "wire/verbs_address.h"
+#include "wire/verbs/verbs_address.h"
 
 /// Which port of which adapter is used, and under which of its addresses. Nothing has to be set:
 /// the fastest port that is up, and on Ethernet the address that other hosts are likeliest to

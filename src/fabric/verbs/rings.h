@@ -12,10 +12,10 @@
 #include <span>
 #include <vector>
 
-#include "base/pages.h"
+#include "base/memory/pages.h"
 #include "fabric/provider.h"
 #include "fabric/verbs/adapter.h"
-#include "wire/verbs_ring.h"
+#include "wire/verbs/verbs_ring.h"
 
 /// Short packets written into memory that the receiver looks at.
 ///
@@ -64,7 +64,7 @@
 /// eight bytes take sixteen: checksums of soft-RoCE, and messages on real wires, cost by the byte.
 ///
 /// **Half a packet** is one whose bytes have not all come; they come in any order. The end of a
-/// slot proves all of them (wire/verbs_ring.h). What does not fit is looked at once with each look
+/// slot proves all of them (wire/verbs/verbs_ring.h). What does not fit is looked at once with each look
 /// of the process, until it fits; no time is spent on waiting, and all else goes on. What is told
 /// of behind it stands for it, too: if it does not fit by then, that has a wrong number.
 ///

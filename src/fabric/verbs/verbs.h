@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "fabric/network.h"
 #include "fabric/verbs/config.h"
-#include "wire/verbs_packet.h"
+#include "wire/verbs/verbs_packet.h"
 
 namespace fulmar::fabric {
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
-#include "mpi/coll/scratch.h"
+#include "mpi/coll/engine/scratch.h"
 
 namespace fulmar::mpi {
 

@@ -58,7 +58,7 @@ enum class Needs : std::uint8_t {
   nothing,
   commutative,   ///< an operation that commutes
   equal_blocks,  ///< not the v-forms
-  board,         ///< a blocking call among ranks of one node that have a board (mpi/coll/board.h)
+  board,         ///< a blocking call among ranks of one node that have a board (mpi/coll/shm/shm_coll.h)
 };
 
 /// Whether ranks have cores of their own.

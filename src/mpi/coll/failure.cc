@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "mpi/coll/schedules.h"
+#include "mpi/coll/engine/schedules.h"
 #include "mpi/comm/failure.h"
 #include "mpi/comm/world.h"
 #include "mpi/library.h"

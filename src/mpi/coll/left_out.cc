@@ -5,8 +5,8 @@
 #include <array>
 #include <string_view>
 
-#include "mpi/coll/board.h"
-#include "mpi/coll/exchange.h"
+#include "mpi/coll/shm/shm_coll.h"
+#include "mpi/coll/engine/coll_context.h"
 
 namespace fulmar::mpi {
 namespace {

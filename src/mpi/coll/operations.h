@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "mpi/coll/blocks.h"
-#include "mpi/coll/run.h"
+#include "mpi/coll/engine/run.h"
 
 /// The arguments of each collective operation, in the form that
-/// mpi/coll/run.h asks for; what they mean is said in MPI 5.0 chapter 6. The algorithms take these.
+/// mpi/coll/engine/run.h asks for; what they mean is said in MPI 5.0 chapter 6. The algorithms take these.
 namespace fulmar::mpi {
 
 class StandIn;

@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "mpi/coll/exchange.h"
-#include "mpi/coll/scratch.h"
+#include "mpi/coll/engine/coll_context.h"
+#include "mpi/coll/engine/scratch.h"
 #include "mpi/op/op.h"
 
 namespace fulmar::mpi {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "mpi/coll/blocks.h"
-#include "mpi/coll/scratch.h"
+#include "mpi/coll/engine/scratch.h"
 #include "mpi/comm/comm.h"
 #include "mpi/op/op.h"
 
@@ -15,7 +15,7 @@
 /// library in place of the buffers that cannot be used, and the other ranks end. What it was to
 /// give and cannot be read becomes bytes of all ones (NaN where they are numbers).
 ///
-/// `admit` in mpi/coll/run.h refuses such a call; api/take_part.h makes it again with a StandIn in
+/// `admit` in mpi/coll/engine/run.h refuses such a call; api/take_part.h makes it again with a StandIn in
 /// Schedules::stand_in, and each operation then replaces what its `check` refuses (`substitute`).
 namespace fulmar::mpi {
 

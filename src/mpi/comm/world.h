@@ -74,7 +74,7 @@ struct World {
   Comm world;
   Comm self;
   ContextIds contexts;
-  /// Ranks compare their collective calls first (mpi/coll/agreement.h).
+  /// Ranks compare their collective calls first (mpi/coll/check/collective_check.h).
   bool compares_calls = false;
   ProcessPlacement placement;  ///< set by `runtime`
   /// Partitioned sends made so far: their answers have tags of their own.

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "mpi/comm_make/census.h"
+#include "mpi/comm_make/member_info.h"
 #include "mpi/group/group.h"
 
 /// Communicators that exist only while another one is made, where there is no parent that all

@@ -24,7 +24,7 @@ struct Announcement {
   std::uint32_t failed;  ///< not 0: this process cannot take part
   std::int32_t color;    ///< of a split, else 0
   std::int32_t key;
-  std::uint64_t free_boards;   ///< bits; see device/node_board.h
+  std::uint64_t free_boards;   ///< bits; see device/shm_coll/shm_coll_area.h
   std::uint64_t newest_round;  ///< on any board of this process
 };
 

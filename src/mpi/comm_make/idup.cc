@@ -7,7 +7,7 @@
 #include "mpi/comm/calls.h"
 #include "mpi/comm/failure.h"
 #include "mpi/comm_make/calls.h"
-#include "mpi/comm_make/census.h"
+#include "mpi/comm_make/member_info.h"
 #include "mpi/request/request.h"
 
 /// MPI_Comm_idup: the announcements go directly between all processes, and with the last of them

@@ -5,7 +5,7 @@
 #include "mpi/attr/attributes.h"
 #include "mpi/comm/calls.h"
 #include "mpi/comm_make/calls.h"
-#include "mpi/comm_make/census.h"
+#include "mpi/comm_make/member_info.h"
 #include "mpi/group/group.h"
 
 /// Communicators made of one that exists and whose processes all take part, those of both groups

@@ -88,7 +88,7 @@ class ErrorState {
 
   ErrorCodes codes;
   JobAborter aborter;
-  /// Names of calls that do not work yet and were reported on stderr, each once (api/gate.h).
+  /// Names of calls that do not work yet and were reported on stderr, each once (api/library_state.h).
   std::vector<const char*> reported_calls;
   /// Rank and size in MPI_COMM_WORLD, or -1 and 0 while there is none.
   int rank = -1;

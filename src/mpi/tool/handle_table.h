@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/slot_arena.h"
+#include "base/memory/slot_arena.h"
 
 namespace fulmar::mpi {
 

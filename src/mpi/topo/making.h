@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "mpi/comm/topology.h"
-#include "mpi/comm_make/census.h"
+#include "mpi/comm_make/member_info.h"
 
 /// How communicators with a topology are made. The exchange that every new communicator needs also
 /// carries 64 bits of each process's own, with which the processes find out at no further cost

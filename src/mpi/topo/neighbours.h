@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "mpi/coll/blocks.h"
-#include "mpi/coll/run.h"
+#include "mpi/coll/engine/run.h"
 #include "mpi/comm/topology.h"
 
 /// Neighbourhood collective operations (MPI 5.0 section 8.6): the arguments, in the form that
-/// mpi/coll/run.h asks for. Block i belongs to entry i of Topology::sources or ::destinations.
+/// mpi/coll/engine/run.h asks for. Block i belongs to entry i of Topology::sources or ::destinations.
 namespace fulmar::mpi {
 
 /// What the five operations have in common.

@@ -4,7 +4,7 @@
 #include <bit>
 #include <map>
 
-#include "base/processors.h"
+#include "base/os/processors.h"
 #include "mpi/comm/world.h"
 #include "mpi/topo/reorder.h"
 

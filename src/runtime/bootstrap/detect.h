@@ -8,8 +8,8 @@ namespace fulmar::runtime::bootstrap {
 
 enum class Launcher {
   none,         ///< a program started alone
-  own_mpiexec,  ///< wire/job.h
-  pmi1,         ///< wire/pmi1.h
+  own_mpiexec,  ///< wire/node/job.h
+  pmi1,         ///< wire/launch/pmi1.h
   pmix,         ///< pmix_abi.h
 };
 

@@ -17,10 +17,10 @@
 #include <string>
 #include <utility>
 
-#include "base/processors.h"
-#include "runtime/bootstrap/door.h"
-#include "wire/job.h"
-#include "wire/job_file.h"
+#include "base/os/processors.h"
+#include "runtime/bootstrap/segment_server.h"
+#include "wire/node/job.h"
+#include "wire/node/job_file.h"
 
 namespace fulmar::runtime::bootstrap {
 namespace {

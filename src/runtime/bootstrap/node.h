@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/fd.h"
+#include "base/os/fd.h"
 #include "runtime/bootstrap/bootstrap.h"
-#include "wire/node_join.h"
+#include "wire/node/node_join.h"
 
 namespace fulmar::runtime::bootstrap {
 
@@ -16,13 +16,13 @@ namespace fulmar::runtime::bootstrap {
 struct Node {
   wire::JobCard job;
   std::vector<std::uint32_t> members;  ///< ascending ranks of this node, the own one among them
-  base::UniqueFd segment;              ///< formatted, see wire/job.h; its records are the members
+  base::UniqueFd segment;              ///< formatted, see wire/node/job.h; its records are the members
   /// For each rank of the job the number of its node, in the order of the nodes' lowest ranks.
   std::vector<std::uint32_t> node_of;
   std::uint32_t node_count = 1;
 };
 
-/// Finds the ranks of this node and comes to share a segment with them, see wire/node_join.h.
+/// Finds the ranks of this node and comes to share a segment with them, see wire/node/node_join.h.
 /// Collective over the job; takes two fences, three where there are several nodes. Leaves no
 /// thread, socket or name behind. Fails (other, no_mem) with a text.
 base::Result<Node> form_node(Bootstrap& bootstrap);

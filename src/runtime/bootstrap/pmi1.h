@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/fd.h"
+#include "base/os/fd.h"
 #include "runtime/bootstrap/bootstrap.h"
-#include "wire/pmi1.h"
+#include "wire/launch/pmi1.h"
 
 namespace fulmar::runtime::bootstrap {
 
-/// PMI-1 (wire/pmi1.h): Hydra, Intel MPI's Hydra, Slurm's pmi2 plugin, gforker, Fulmar's mpiexec.
+/// PMI-1 (wire/launch/pmi1.h): Hydra, Intel MPI's Hydra, Slurm's pmi2 plugin, gforker, Fulmar's mpiexec.
 class Pmi1 final : public Bootstrap {
  public:
   /// Over the socket that PMI_FD names, or connecting to PMI_PORT.

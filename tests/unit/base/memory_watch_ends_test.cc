@@ -12,7 +12,7 @@
 #include <memory>
 #include <span>
 
-#include "base/memory_watch.h"
+#include "base/memory/memory_watch.h"
 
 /// Ends of a watch in programs that fork, or close what they have not opened. A thread that is held
 /// up for ever shows as a test that does not end.

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/futex.h"
+#include "base/os/futex.h"
 #include "channel/mapped_channel.h"
 #include "channel/mapped_channel.inl"
 

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "base/fd.h"
+#include "base/os/fd.h"
 #include "device/registrations.h"
 
 namespace fulmar::device {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "fabric/tcp/congestion.h"
+#include "fabric/tcp/connect/congestion.h"
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -10,7 +10,7 @@
 #include <array>
 #include <string>
 
-#include "base/fd.h"
+#include "base/os/fd.h"
 
 namespace fulmar::fabric::tcp {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "fabric/tcp/connector.h"
+#include "fabric/tcp/connect/connector.h"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -10,7 +10,7 @@
 #include <array>
 #include <random>
 
-#include "fabric/tcp/endpoint.h"
+#include "fabric/tcp/connect/endpoint.h"
 #include "unit/fabric/two_ranks.h"
 
 namespace fulmar::fabric::tcp {

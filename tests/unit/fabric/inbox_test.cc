@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "fabric/tcp/inbox.h"
+#include "fabric/tcp/stream/inbox.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "base/fd.h"
-#include "wire/tcp_frame.h"
+#include "base/os/fd.h"
+#include "wire/tcp/tcp_frame.h"
 
 namespace fulmar::fabric::tcp {
 namespace {

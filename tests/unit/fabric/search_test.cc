@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "fabric/tcp/search.h"
+#include "fabric/tcp/connect/search.h"
 
 #include <gtest/gtest.h>
 
-#include "fabric/tcp/stranger_log.h"
+#include "fabric/tcp/connect/rejected_peer_log.h"
 
 namespace fulmar::fabric::tcp {
 namespace {

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <span>
 
-#include "fabric/tcp/endpoint.h"
-#include "fabric/tcp/handshake.h"
+#include "fabric/tcp/connect/endpoint.h"
+#include "fabric/tcp/connect/handshake.h"
 #include "unit/fabric/two_ranks.h"
 
 namespace fulmar::fabric::tcp {

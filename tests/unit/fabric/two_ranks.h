@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/fd.h"
-#include "fabric/tcp/connector.h"
+#include "base/os/fd.h"
+#include "fabric/tcp/connect/connector.h"
 
 namespace fulmar::fabric::tcp {
 

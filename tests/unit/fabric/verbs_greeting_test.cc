@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "fabric/verbs/greeting.h"
+#include "fabric/verbs/qp_exchange.h"
 
 namespace fulmar::fabric::verbs {
 namespace {

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #include <gtest/gtest.h>
 
-#include "fabric/verbs/orders.h"
+#include "fabric/verbs/pending_work.h"
 
 namespace fulmar::fabric::verbs {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "fabric/tcp/ways.h"
+#include "fabric/tcp/connect/routes.h"
 
 #include <gtest/gtest.h>
 #include <net/if.h>

@@ -7,7 +7,7 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 
-#include "fabric/tcp/endpoint.h"
+#include "fabric/tcp/connect/endpoint.h"
 #include "fulmar/doctor/child.h"
 #include "fulmar/doctor/gather.h"
 #include "fulmar/doctor/judge.h"

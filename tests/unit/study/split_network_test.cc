@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "base/fd.h"
+#include "base/os/fd.h"
 #include "fabric/fake/fake.h"
 
 /// Rank 0 of four, to which ranks 1 and 3 are reached over one fake network and rank 2 over another.

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <vector>
 
-#include "wire/bundle_address.h"
-#include "wire/bundle_packet.h"
+#include "wire/bundle/bundle_address.h"
+#include "wire/bundle/bundle_packet.h"
 
 namespace fulmar::wire {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "wire/ofi_address.h"
-#include "wire/ofi_packet.h"
-#include "wire/tcp_address.h"
+#include "wire/ofi/ofi_address.h"
+#include "wire/ofi/ofi_packet.h"
+#include "wire/tcp/tcp_address.h"
 
 namespace fulmar::wire {
 namespace {

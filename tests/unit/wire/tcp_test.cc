@@ -5,8 +5,8 @@
 #include <set>
 
 #include "wire/network_order.h"
-#include "wire/tcp_address.h"
-#include "wire/tcp_handshake.h"
+#include "wire/tcp/tcp_address.h"
+#include "wire/tcp/tcp_handshake.h"
 
 namespace fulmar::wire {
 namespace {

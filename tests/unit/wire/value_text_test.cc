@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "wire/pmi1.h"
+#include "wire/launch/pmi1.h"
 
 namespace fulmar::wire {
 namespace {

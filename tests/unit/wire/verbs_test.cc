@@ -7,12 +7,12 @@
 #include <cstring>
 #include <vector>
 
-#include "wire/ofi_address.h"
-#include "wire/tcp_address.h"
-#include "wire/verbs_address.h"
-#include "wire/verbs_card.h"
-#include "wire/verbs_packet.h"
-#include "wire/verbs_ring.h"
+#include "wire/ofi/ofi_address.h"
+#include "wire/tcp/tcp_address.h"
+#include "wire/verbs/verbs_address.h"
+#include "wire/verbs/connection_info.h"
+#include "wire/verbs/verbs_packet.h"
+#include "wire/verbs/verbs_ring.h"
 
 namespace fulmar::wire {
 namespace {

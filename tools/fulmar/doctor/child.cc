@@ -13,7 +13,7 @@
 #include <csignal>
 
 #include "base/clock.h"
-#include "base/fd.h"
+#include "base/os/fd.h"
 
 namespace fulmar::doctor {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fulmar/rdma/devices.h"
-#include "wire/tcp_address.h"
+#include "wire/tcp/tcp_address.h"
 
 /// What `fulmar doctor` finds out about a machine, as data: gather_*.cc fill it in, judge.cc says
 /// what it means. An empty `problem` means that there is none.

@@ -15,8 +15,8 @@
 #include <csignal>
 #include <cstring>
 
-#include "base/fd.h"
-#include "base/processors.h"
+#include "base/os/fd.h"
+#include "base/os/processors.h"
 #include "fulmar/doctor/child.h"
 #include "fulmar/doctor/gather.h"
 

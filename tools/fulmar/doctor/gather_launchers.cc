@@ -14,7 +14,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "base/program_output.h"
+#include "base/os/program_output.h"
 #include "fulmar/doctor/child.h"
 #include "fulmar/doctor/gather.h"
 #include "runtime/bootstrap/detect.h"

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "base/processors.h"
+#include "base/os/processors.h"
 #include "fulmar/doctor/gather.h"
 
 namespace fulmar::doctor {

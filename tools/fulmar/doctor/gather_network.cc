@@ -14,9 +14,9 @@
 
 #include "base/clock.h"
 #include "base/keyed_hash.h"
-#include "fabric/tcp/connector.h"
-#include "fabric/tcp/endpoint.h"
-#include "fabric/tcp/interfaces.h"
+#include "fabric/tcp/connect/connector.h"
+#include "fabric/tcp/connect/endpoint.h"
+#include "fabric/tcp/connect/interfaces.h"
 #include "fulmar/doctor/child.h"
 #include "fulmar/doctor/gather.h"
 #include "fulmar/doctor/loops.h"

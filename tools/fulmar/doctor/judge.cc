@@ -9,8 +9,8 @@
 #include <cstring>
 #include <iterator>
 
-#include "wire/job.h"
-#include "wire/job_file.h"
+#include "wire/node/job.h"
+#include "wire/node/job_file.h"
 
 namespace fulmar::doctor {
 
@@ -103,7 +103,7 @@ Finding judge_locked_memory(const LimitFacts& facts) {
   return finding;
 }
 
-/// For one rank on each processor: they share less where the limit is low (wire/job_file.h).
+/// For one rank on each processor: they share less where the limit is low (wire/node/job_file.h).
 Finding judge_address_space(const LimitFacts& facts) {
   const auto limit = facts.address_space.soft;
   Finding finding = ok("limits", "address space", size_text(limit));

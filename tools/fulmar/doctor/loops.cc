@@ -11,8 +11,8 @@
 
 #include "base/clock.h"
 #include "base/keyed_hash.h"
-#include "fabric/tcp/connector.h"
-#include "fabric/tcp/endpoint.h"
+#include "fabric/tcp/connect/connector.h"
+#include "fabric/tcp/connect/endpoint.h"
 
 namespace fulmar::doctor {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/tcp/interfaces.h"
+#include "fabric/tcp/connect/interfaces.h"
 
 namespace fulmar::doctor {
 
@@ -18,7 +18,7 @@ struct Loop {
 };
 
 /// Connects this process to itself at each address, as two ranks of a job would do it: listening
-/// there only, with the whole handshake (fabric/tcp/connector.h). All of them at the same time;
+/// there only, with the whole handshake (fabric/tcp/connect/connector.h). All of them at the same time;
 /// takes `deadline_ns` at most, and some 8 descriptors for each.
 std::vector<Loop> try_loops(std::span<const fabric::tcp::LocalAddress> addresses,
                             std::uint64_t deadline_ns);

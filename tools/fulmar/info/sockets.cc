@@ -8,7 +8,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "fabric/tcp/endpoint.h"
+#include "fabric/tcp/connect/endpoint.h"
 
 namespace fulmar::info {
 

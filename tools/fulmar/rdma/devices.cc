@@ -17,8 +17,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "base/fd.h"
-#include "base/processors.h"
+#include "base/os/fd.h"
+#include "base/os/processors.h"
 
 namespace fulmar::rdma {
 

@@ -12,8 +12,8 @@
 #include <mutex>
 #include <thread>
 
-#include "runtime/bootstrap/door.h"
-#include "wire/job.h"
+#include "runtime/bootstrap/segment_server.h"
+#include "wire/node/job.h"
 
 namespace fulmar::runtime::bootstrap {
 namespace {

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "api/library_state.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+#include "base/engine_lock.h"
+#include "mpi/errhandler/errhandler.h"
+#include "mpi/errhandler/raise.h"
+
+namespace fulmar::api {
+namespace {
+
+/// Programs often ignore what a call returns, and go on with what it did not do.
+void report_missing(mpi::Library& library, const char* call) {
+  mpi::ErrorState& state = *library.errors;
+  std::vector<const char*>& reported = state.reported_calls;
+  if (std::ranges::find(reported, call) != reported.end()) return;
+  reported.push_back(call);
+  std::string who;
+  if (state.rank >= 0) {
+    who = "rank " + std::to_string(state.rank) + " of " + std::to_string(state.size) + ": ";
+  }
+  std::fprintf(stderr,
+               "fulmar: %s%s does not work yet in this version of Fulmar and has returned "
+               "MPI_ERR_UNSUPPORTED_OPERATION; `fulmar info --api` lists what works\n",
+               who.c_str(), call);
+}
+
+}  // namespace
+
+mpi::Library* traced_library() noexcept {
+  mpi::Library& library = runtime::library();
+  const bool goes_aside =
+      library.trace.load(std::memory_order_acquire) != nullptr || library.checks_types;
+  return goes_aside ? &library : nullptr;
+}
+
+int refuse(Call call) {
+  mpi::Library& library = runtime::library();
+  const base::EngineGuard guard(library.lock);
+  return fail(
+      library, call, nullptr,
+      base::failure(base::ErrorClass::other,
+                    "MPI is not initialised; call MPI_Init or make a session first, and do not "
+                    "call %s after MPI_Finalize",
+                    call.name()));
+}
+
+int fail(mpi::Library& library, Call call, mpi::Object* on, base::Error error, base::Error cause) {
+  const base::EngineGuard guard(library.lock);  // some calls run without it
+  return mpi::raise(library, call.name(), on, error, cause);
+}
+
+mpi::Object* files_target(mpi::Library& library) noexcept { return &library.errors->new_files; }
+
+int missing(Call call) { return missing(call, mpi::ObjectKind::comm, 0); }
+
+int missing(Call call, mpi::ObjectKind kind, std::uintptr_t handle) {
+  mpi::Library& library = runtime::library();
+  const base::EngineGuard guard(library.lock);
+  mpi::Object* on = library.find_object(kind, handle);
+  if (on == nullptr && kind == mpi::ObjectKind::file) on = files_target(library);
+  const int code = fail(library, call, on,
+                        base::failure(base::ErrorClass::unsupported_operation,
+                                      "not working yet in this version of Fulmar; "
+                                      "`fulmar info --api` lists what works"));
+  report_missing(library, call.name());
+  return code;
+}
+
+}  // namespace fulmar::api

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "device/shm_coll/staging_ring.h"
+#include "device/shm_coll/buffer_swap.h"
+#include "wire/node/shm_area.h"
+
+/// Collective operations among processes that map each other's memory.
+///
+/// Each member of a group owns one board in its own area, which the others read. The operations of
+/// the group are numbered; in round r a member puts what it has to tell, if anything, on notice
+/// r % depth of its board (longer texts into the room of the board) and writes r there. Whoever
+/// needs it looks until the number is at least r. So a barrier of two costs one cache line each
+/// way, and nobody writes a line that another one writes.
+///
+/// A member that has posted round r is done with the texts of the rounds before. So before a text
+/// takes the place of an older one, its writer waits until all have posted a later round than that
+/// of the old one. With several notices a member may be some rounds ahead of the others: where
+/// ranks share cores, that saves most of the switches between them, if an operation needs to hear
+/// from one member only. Who has to wait for others waits for several rounds at once.
+///
+/// Work that any member may do is shared as it comes: `claim` gives the next chunk of it to whoever
+/// asks. Where ranks share cores, those that run do it all, and nobody waits until the others had
+/// their turn.
+///
+/// A board is used by one group after the other. Numbers of rounds go on from the largest that any
+/// member has used, so an old number is never taken for a new one; and a member writes to `left`
+/// when it is done with the group, and does not use its board for another one before all members
+/// have left.
+namespace fulmar::device {
+
+class Device;
+
+class NodeBoard {
+ public:
+  static constexpr std::size_t depth = wire::board_depth;
+  /// With more members than this messages are faster than looking at everybody.
+  static constexpr std::size_t max_members = 64;
+
+  struct Member {
+    wire::Board* board;
+    std::span<std::byte> room;
+    const wire::AreaControl* control;
+    std::uint32_t number;  ///< of the process among those of the node
+  };
+
+  /// `crowded`: members share cores.
+  NodeBoard(Device& device, std::uint32_t index, std::vector<Member> members, int self,
+            std::uint64_t first_round, bool crowded) noexcept
+      : device_(device),
+        members_(std::move(members)),
+        own_(*members_[static_cast<std::size_t>(self)].board),
+        self_(self),
+        index_(index),
+        base_(first_round),
+        round_(first_round),
+        ahead_(crowded ? depth : warm_depth),
+        seen_all_(first_round),
+        swap_(members_.size(), room_bytes() - short_bytes(room_bytes()), self),
+        short_texts_(0, short_bytes(room_bytes()), TextRing::Habit::stay_warm),
+        long_texts_(short_bytes(room_bytes()),
+                    room_bytes() - short_bytes(room_bytes()) - swap_.part_bytes(),
+                    crowded ? TextRing::Habit::stay_warm : TextRing::Habit::go_round) {}
+
+  /// The longest text.
+  [[nodiscard]] std::size_t largest_text() const noexcept {
+    return std::max(short_texts_.largest(), long_texts_.largest());
+  }
+  [[nodiscard]] int self() const noexcept { return self_; }
+  [[nodiscard]] int size() const noexcept { return static_cast<int>(members_.size()); }
+  [[nodiscard]] std::uint32_t index() const noexcept { return index_; }
+  [[nodiscard]] std::uint64_t base() const noexcept { return base_; }
+  [[nodiscard]] std::uint64_t round() const noexcept { return round_; }
+  [[nodiscard]] const std::vector<Member>& members() const noexcept { return members_; }
+
+  /// A member has failed: every wait ends, and nothing is posted any more, so that texts which
+  /// others may still read stay as they are.
+  void fail() noexcept {
+    failed_ = true;
+    ahead_ = seen_all_ = 0;  // each post looks for room first, and finds none
+  }
+  [[nodiscard]] bool failed() const noexcept { return failed_; }
+
+  // One round is: `post` once, then any of the waits, then `text` of those that were waited for.
+
+  /// How long a text is, and all texts of the same call that this member posts.
+  struct Length {
+    std::size_t bytes = 0;
+    std::uint64_t whole_bytes = 0;
+  };
+
+  /// Begins the next round; tells nothing. Waits only for members that have not read what the same
+  /// notice told before.
+  void post() noexcept {
+    const std::uint64_t round = round_ + 1;
+    end_swap();
+    if (seen_all_ + ahead_ <= round) [[unlikely]] {
+      if (!free_notice(round)) return;
+    }
+    wire::Notice& notice = own_.notices[round % depth];
+    notice.whole_bytes = 0;
+    notice.place = 0;
+    round_ = round;
+    publish();
+  }
+  /// Begins the next round with a text of at most largest_text() bytes, which `fill(std::byte*)`
+  /// writes.
+  template <class Fill>
+  void post(Length length, Fill&& fill) noexcept {
+    end_swap();
+    post_text(length, std::forward<Fill>(fill),
+              [&](std::uint64_t round) noexcept { return place_for(length.bytes, round); });
+  }
+  /// The same of a round in which every member posts a text and waits for all others. The own text
+  /// is not to be looked at any more.
+  template <class Fill>
+  void post_exchange(Length length, Fill&& fill) noexcept {
+    end_swap();
+    if (swap_.part_bytes() != 0) swap_.begin();
+    post_text(length, std::forward<Fill>(fill), [&](std::uint64_t round) noexcept {
+      const std::optional<std::uint32_t> part = swap_.give(length.bytes);
+      return part ? *part : place_for(length.bytes, round);
+    });
+  }
+
+  // Each wait says whether what it waited for has come; if not, a member has failed.
+
+  /// Until every member has posted this round.
+  [[nodiscard]] bool wait_all() noexcept;
+  /// Until members 0 to `last` - 1 have.
+  [[nodiscard]] bool wait_before(int last) noexcept;
+  [[nodiscard]] bool wait_for(int member) noexcept;
+
+  /// What a member posted in this round, in memory that it may still write to: never to be trusted.
+  /// Aligned to 16 bytes, longer texts to 64.
+  [[nodiscard]] const std::byte* text(int member, std::size_t bytes) const noexcept {
+    return text_of(members_[static_cast<std::size_t>(member)], bytes);
+  }
+  /// Whether a member posted as much in this call as this process expects, as far as that can be
+  /// told: all lengths of 4 GiB and more look alike.
+  [[nodiscard]] bool tells(int member, std::uint64_t whole_bytes) const noexcept {
+    return whole_bytes_of(member) == told(whole_bytes);
+  }
+  [[nodiscard]] std::uint32_t whole_bytes_of(int member) const noexcept {
+    return members_[static_cast<std::size_t>(member)].board->notices[round_ % depth].whole_bytes;
+  }
+  /// The own one, to write to what nobody else reads.
+  [[nodiscard]] std::byte* own_text(std::size_t bytes) noexcept {
+    return text_of(members_[static_cast<std::size_t>(self_)], bytes);
+  }
+
+  // Memory of members' own, through the kernel (fabric::ReachesMemory), in any round.
+
+  /// Whether this process can read the memory of all others.
+  [[nodiscard]] bool reaches_all() noexcept;
+  /// Copies `to.size()` bytes at an address that the member told. Fails (other) where the kernel
+  /// refuses or nothing is there.
+  [[nodiscard]] base::Error read(int member, std::uint64_t address,
+                                 std::span<std::byte> to) noexcept;
+
+  // Shared work of a round, after `wait_all`: `claim` until there is none, `finish` each; then
+  // `wait_finished`.
+
+  static constexpr int max_chunks = 64;
+  /// The next chunk of `chunks` that nobody has taken; -1 if there is none.
+  [[nodiscard]] int claim(int chunks) noexcept;
+  void finish(int chunk) noexcept;
+  [[nodiscard]] bool wait_finished(int chunks) noexcept;
+  /// Who took a chunk that is finished.
+  [[nodiscard]] int owner(int chunk) const noexcept;
+
+  /// This process is done with the group; other members may not be.
+  void leave() noexcept { own_.left.store(round_, std::memory_order_release); }
+
+ private:
+  /// Rounds to be ahead where each member has a core: nobody waits for a switch, and the texts of
+  /// more rounds would not stay in the writer's cache.
+  static constexpr std::uint64_t warm_depth = 16;
+  static constexpr std::uint32_t smallest_short_bytes = 4 * wire::board_body_bytes;
+  static constexpr std::uint32_t largest_short_bytes = 16 * smallest_short_bytes;
+
+  /// How much of a room is for texts of up to `board_body_bytes` bytes.
+  static constexpr std::uint32_t short_bytes(std::uint32_t room) noexcept {
+    return room / 4 < largest_short_bytes ? std::max(room / 4, smallest_short_bytes)
+                                          : largest_short_bytes;
+  }
+  static constexpr std::uint32_t told(std::uint64_t bytes) noexcept {
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, UINT32_MAX));
+  }
+  [[nodiscard]] std::uint32_t room_bytes() const noexcept {
+    return static_cast<std::uint32_t>(members_[static_cast<std::size_t>(self_)].room.size());
+  }
+  template <class Fill, class Place>
+  void post_text(Length length, Fill&& fill, Place&& place) noexcept {
+    const std::uint64_t round = round_ + 1;
+    if (seen_all_ + ahead_ <= round) [[unlikely]] {
+      if (!see(round - ahead_ / 2)) return;
+    }
+    const Member& self = members_[static_cast<std::size_t>(self_)];
+    wire::Notice& notice = own_.notices[round % depth];
+    if (length.bytes <= wire::board_short_bytes) {
+      notice.place = 0;
+      fill(notice.body.data());
+    } else {
+      const std::uint32_t chosen = place(round);
+      if (failed_) [[unlikely]]
+        return;
+      notice.place = chosen;
+      fill(memory_at(self, chosen, length.bytes));
+    }
+    notice.whole_bytes = told(length.whole_bytes);
+    round_ = round;
+    publish();
+  }
+  /// Where a text of a member is; somewhere in a room whatever `place` is.
+  [[nodiscard]] std::byte* memory_at(const Member& writer, std::uint32_t place,
+                                     std::size_t bytes) const noexcept {
+    if (TextSwap::is_part(place) && bytes <= swap_.part_bytes()) {
+      const std::span<std::byte> room = members_[TextSwap::member_of(place)].room;
+      return room.data() + room.size() - swap_.part_bytes();
+    }
+    return writer.room.data() + (place + bytes <= writer.room.size() ? place : 0);
+  }
+  [[nodiscard]] std::byte* text_of(const Member& member, std::size_t bytes) const noexcept {
+    wire::Notice& notice = member.board->notices[round_ % depth];
+    if (bytes <= wire::board_short_bytes) return notice.body.data();
+    return memory_at(member, notice.place, bytes);
+  }
+  /// Before the round after an exchange: this member is done with the other's text.
+  void end_swap() noexcept {
+    if (!swap_.began()) return;
+    const auto other = static_cast<std::size_t>(1 - self_);
+    if (posted(other, round_)) [[likely]] {
+      swap_.end(members_[other].board->notices[round_ % depth].place);
+    } else {
+      swap_.give_up();
+    }
+  }
+  std::uint32_t place_for(std::size_t bytes, std::uint64_t round) noexcept {
+    TextRing& ring = bytes <= wire::board_body_bytes ? short_texts_ : long_texts_;
+    return ring.place(static_cast<std::uint32_t>(bytes), round, seen_all_,
+                      [this](std::uint64_t until) noexcept { (void)see(until); });
+  }
+  [[nodiscard]] bool posted(std::size_t member, std::uint64_t round) const noexcept {
+    return members_[member].board->notices[round % depth].round.load(std::memory_order_acquire) >=
+           round;
+  }
+  [[nodiscard]] wire::BoardWork& work() const noexcept { return members_[0].board->work; }
+  void publish() noexcept {
+    own_.notices[round_ % depth].round.store(round_, std::memory_order_release);
+    wake_sleepers();
+  }
+  /// As the channel does after a packet: who sleeps has told so, see device/wait.cc.
+  void wake_sleepers() noexcept {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    for (const Member& member : members_) {
+      if (member.control->senders_fence.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+      }
+      if (member.control->asleep.load(std::memory_order_relaxed) != 0) [[unlikely]]
+        wake(member.number);
+    }
+  }
+  [[gnu::cold]] void wake(std::uint32_t number) noexcept;
+  /// Until all have posted `round`, at most the own one. False: a member has failed.
+  [[gnu::noinline]] bool see(std::uint64_t round) noexcept;
+  /// Until all are done with the notice that `round` will use. False: a member has failed.
+  [[gnu::noinline]] bool free_notice(std::uint64_t round) noexcept;
+  bool wait_posted(std::size_t end, std::uint64_t round) noexcept;
+
+  Device& device_;
+  std::vector<Member> members_;
+  wire::Board& own_;
+  int self_;
+  std::uint32_t index_;
+  std::uint64_t base_;
+  std::uint64_t round_;
+  std::uint64_t ahead_;     ///< how many rounds this member may be ahead of another
+  std::uint64_t seen_all_;  ///< the last round in which every member was seen
+  bool failed_ = false;
+  TextSwap swap_;
+  TextRing short_texts_;
+  TextRing long_texts_;
+};
+
+/// The boards of this process: which are free, and until when the others may still look at one.
+class BoardPool {
+ public:
+  /// For groups that agree on a board: the free ones as bits; 0 if there is none, or while another
+  /// group is being made. Each offer that is not 0 is followed by `settle`.
+  [[nodiscard]] std::uint64_t offer() noexcept;
+  /// A round later than any on a board of this process.
+  [[nodiscard]] std::uint64_t newest_round() const noexcept { return newest_round_; }
+  /// The end of an offer, after `take` if something came of it.
+  void settle() noexcept { offered_ = false; }
+  void take(std::uint32_t index) noexcept { free_ &= ~(std::uint64_t{1} << index); }
+  /// The group ends here.
+  void give_back(NodeBoard& board) noexcept;
+
+ private:
+  /// A board whose group this process left.
+  struct Leaving {
+    std::uint32_t index;
+    std::uint64_t base;
+    std::vector<NodeBoard::Member> members;
+  };
+  static_assert(wire::boards_per_area == 64);
+
+  std::uint64_t free_ = ~std::uint64_t{0};
+  std::uint64_t newest_round_ = 1;  ///< every member's `left` is less until it has left
+  bool offered_ = false;
+  std::vector<Leaving> leaving_;
+};
+
+}  // namespace fulmar::device

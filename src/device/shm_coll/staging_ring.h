@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "wire/node/shm_area.h"
+
+namespace fulmar::device {
+
+/// Places for the texts of one board in a part of its room. Texts lie one after the other, each in
+/// one piece and aligned to a cache line; the place of the oldest is used again when nobody reads
+/// it any more. Bytes are counted from the first lap on and never wrap.
+class TextRing {
+ public:
+  enum class Habit : std::uint8_t {
+    stay_warm,  ///< go back to the beginning whenever it is free: texts stay in the writer's cache
+    go_round,   ///< use all of it: they come out of the cache that the cores share
+  };
+
+  TextRing(std::uint32_t begin, std::uint32_t bytes, Habit habit) noexcept
+      : begin_(begin), bytes_(bytes), habit_(habit) {}
+
+  /// With longer ones, the last text and the next one might not fit together.
+  [[nodiscard]] std::uint32_t largest() const noexcept {
+    return bytes_ / 4 / alignment * alignment;
+  }
+
+  /// The place of a text of `length` bytes, at most largest(), in round `round`. Nobody reads texts
+  /// of rounds before `done`. Where the ring is full, `wait(r)` returns when nobody reads texts of
+  /// rounds before r; r is at most the round before `round`.
+  template <class Wait>
+  std::uint32_t place(std::uint32_t length, std::uint64_t round, std::uint64_t done,
+                      Wait&& wait) noexcept {
+    forget(done);
+    const std::uint64_t room = (std::uint64_t{length} + alignment - 1) / alignment * alignment;
+    const std::uint64_t lap = (end_ / bytes_ + 1) * bytes_;
+    std::uint64_t start = end_;
+    if (start + room > lap || (habit_ == Habit::stay_warm && fits(lap, room))) start = lap;
+    while (!fits(start, room)) {
+      // Half of them at once: who waits for others gives its processor away.
+      const Text& middle = texts_[(oldest_ + (next_ - oldest_) / 2) % texts_.size()];
+      const std::uint64_t free_from = middle.round + 1 < round ? middle.round + 1 : round - 1;
+      wait(free_from);
+      forget(free_from);
+    }
+    texts_[next_++ % texts_.size()] = {round, start};
+    end_ = start + room;
+    return begin_ + static_cast<std::uint32_t>(start % bytes_);
+  }
+
+ private:
+  static constexpr std::uint32_t alignment = 64;
+  struct Text {
+    std::uint64_t round;
+    std::uint64_t start;
+  };
+
+  [[nodiscard]] bool fits(std::uint64_t start, std::uint64_t room) const noexcept {
+    return oldest_ == next_ || start + room - texts_[oldest_ % texts_.size()].start <= bytes_;
+  }
+  void forget(std::uint64_t done) noexcept {
+    while (oldest_ != next_ && texts_[oldest_ % texts_.size()].round < done) ++oldest_;
+  }
+
+  std::uint32_t begin_;
+  std::uint32_t bytes_;
+  Habit habit_;
+  std::uint64_t end_ = 0;
+  std::uint64_t oldest_ = 0;  ///< of the texts that somebody may read
+  std::uint64_t next_ = 0;
+  std::array<Text, wire::board_depth> texts_{};
+};
+
+}  // namespace fulmar::device

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/keyed_hash.h"
+#include "wire/tcp/tcp_handshake.h"
+
+namespace fulmar::fabric::tcp {
+
+/// One side of the handshake of wire/tcp/tcp_handshake.h, without a socket and without a clock: bytes
+/// go in and come out. It never asks for more bytes than the handshake has, so that what follows
+/// stays in the socket, and keeps nothing whose size the other side chooses.
+class Handshake {
+ public:
+  /// What both sides have to know already. Outlives the handshake.
+  struct Job {
+    base::KeyedHash hash;
+    base::Key key{};
+    std::uint64_t job_id = 0;
+    std::uint32_t self = 0;
+    std::uint32_t size = 0;
+  };
+
+  enum class State : std::uint8_t {
+    waiting,   ///< for bytes: those of room()
+    greeted,   ///< answerer: the hello is meant for this rank; call answer()
+    choosing,  ///< the peer has proven the key and this side decides: call choose(), or close
+    done,      ///< both have proven the key and this connection is used, once outgoing() is empty
+    failed,    ///< see problem(); what is outgoing() may be sent before the socket is closed
+  };
+  enum class Problem : std::uint8_t {
+    none,
+    garbage,      ///< speaks something else
+    version,      ///< another version of Fulmar
+    other_job,    ///< a hello of another job
+    wrong_rank,   ///< of this job, but not the rank that was called
+    wrong_proof,  ///< does not know the key, or repeats what somebody else said
+    taken,        ///< the other side has a connection for this lane already
+    given_up,     ///< the other side has given up connecting
+    internal,     ///< the library of KeyedHash has failed
+  };
+
+  /// The side that has connected. Its hello is outgoing() at once.
+  static Handshake caller(const Job& job, std::uint32_t peer, std::uint16_t lane,
+                          std::uint16_t from_port, std::uint16_t to_port);
+  /// The side that has accepted, at `own_port`.
+  static Handshake answerer(const Job& job, std::uint16_t own_port);
+
+  [[nodiscard]] State state() const noexcept { return state_; }
+  [[nodiscard]] Problem problem() const noexcept { return problem_; }
+  /// Whether anything has been understood from the other side.
+  [[nodiscard]] bool heard() const noexcept { return step_ != Step::hello; }
+  /// Whether the next word is the other side's decision: it may be using this connection already.
+  [[nodiscard]] bool awaits_decision() const noexcept {
+    const Step last = role_ == Role::caller ? Step::verdict : Step::proof;
+    return state_ == State::waiting && step_ == last && !decides();
+  }
+  /// Whether a message from the other side has begun and is not complete.
+  [[nodiscard]] bool in_message() const noexcept { return filled_ != 0; }
+  /// Of the caller: whom it calls. Of the answerer, once `greeted`: who says to be calling.
+  [[nodiscard]] std::uint32_t peer() const noexcept;
+  [[nodiscard]] std::uint16_t lane() const noexcept { return hello_.lane; }
+
+  /// Where the next bytes go; empty unless `waiting`.
+  [[nodiscard]] std::span<std::byte> room() noexcept;
+  /// The first `count` bytes of room() have been written.
+  void received(std::size_t count) noexcept;
+  /// Bytes to send.
+  [[nodiscard]] std::span<const std::byte> outgoing() const noexcept;
+  void sent(std::size_t count) noexcept { out_begin_ += count; }
+
+  /// Requires `greeted`.
+  void answer(wire::TcpAnswer answer) noexcept;
+  /// Requires `choosing`: this connection shall be used.
+  void choose() noexcept;
+
+ private:
+  enum class Step : std::uint8_t { hello, challenge, proof, verdict, end };
+
+  explicit Handshake(const Job& job) noexcept : job_(&job) {}
+  void hello_arrived(std::span<const std::byte> bytes) noexcept;
+  void challenge_arrived(std::span<const std::byte> bytes) noexcept;
+  void proof_arrived(std::span<const std::byte> bytes) noexcept;
+  void verdict_arrived(std::span<const std::byte> bytes) noexcept;
+  void fail(Problem problem) noexcept;
+  void send_proof() noexcept;
+  void send(std::span<const std::byte> bytes) noexcept;
+  [[nodiscard]] bool mac(wire::TcpProofOf step, wire::TcpAnswer answer, base::Mac& out) noexcept;
+  [[nodiscard]] bool proves(wire::TcpProofOf step, wire::TcpAnswer answer,
+                            const base::Mac& mac) noexcept;
+  /// Whether this side decides which connection is used.
+  [[nodiscard]] bool decides() const noexcept { return job_->self < peer(); }
+
+  const Job* job_;
+  State state_ = State::waiting;
+  Problem problem_ = Problem::none;
+  Step step_ = Step::hello;  ///< what is awaited
+  enum class Role : std::uint8_t { caller, answerer } role_ = Role::caller;
+  std::uint16_t own_port_ = 0;
+  std::size_t filled_ = 0;
+  std::size_t out_begin_ = 0;
+  std::size_t out_end_ = 0;
+  wire::TcpHello hello_{};
+  wire::TcpNonce nonce_{};  ///< of the answerer
+  std::array<std::byte, wire::max_tcp_step_bytes> in_{};
+  std::array<std::byte, wire::max_tcp_step_bytes> out_{};
+};
+
+/// "it does not know the key of the job"; for a peer that was called.
+const char* text_of(Handshake::Problem problem) noexcept;
+
+}  // namespace fulmar::fabric::tcp

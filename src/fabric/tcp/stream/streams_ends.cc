@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <sys/socket.h>
+
+#include <algorithm>
+
+#include "fabric/tcp/connect/socket_options.h"
+#include "fabric/tcp/stream/streams.h"
+
+/// How connections end: this process leaves, a peer has left, or it is lost.
+namespace fulmar::fabric::tcp {
+namespace {
+
+template <class T>
+void take_out(std::vector<T*>& list, const T* item) {
+  list.erase(std::remove(list.begin(), list.end(), item), list.end());
+}
+
+}  // namespace
+
+void Streams::leave(Leaving how) {
+  leaving_ = true;
+  last_word_ = how == Leaving::for_good ? wire::TcpSignal::farewell : wire::TcpSignal::bye;
+  for (const auto& peer : peers_) {
+    if (peer == nullptr) continue;
+    for (const auto& connection : peer->lanes) {
+      if (connection != nullptr) connection->bye_owed = !connection->bye_sent;
+    }
+  }
+  part_from_all();
+}
+
+void Streams::part_from_all() {
+  for (const auto& peer : peers_) {
+    if (peer == nullptr) continue;
+    for (const auto& connection : peer->lanes) {
+      if (connection != nullptr) write_signals(*connection);
+    }
+  }
+}
+
+bool Streams::parted() const noexcept {
+  if (!leaving_) return false;
+  for (const auto& peer : peers_) {
+    if (peer == nullptr) continue;
+    for (const auto& connection : peer->lanes) {
+      if (connection != nullptr && !connection->parted()) return false;
+    }
+  }
+  return true;
+}
+
+std::vector<std::uint32_t> Streams::known_peers() const {
+  std::vector<std::uint32_t> known;
+  for (std::uint32_t peer = 0; peer < config_.size; ++peer) {
+    if (peers_[peer] != nullptr) known.push_back(peer);
+  }
+  return known;
+}
+
+void Streams::end() noexcept {
+  for (const auto& peer : peers_) {
+    if (peer == nullptr) continue;
+    for (const auto& connection : peer->lanes) {
+      if (connection != nullptr) ::shutdown(connection->socket.get(), SHUT_WR);
+    }
+  }
+}
+
+void Streams::lose(std::uint32_t peer, const base::Error& why) {
+  Peer& other = peer_at(peer);
+  if (other.state == Peer::State::lost) return;
+  other.state = Peer::State::lost;
+  other.why = why;
+  lost_.push_back(peer);
+  for (const auto& connection : other.lanes) {
+    if (connection != nullptr) connection->doomed = true;
+  }
+}
+
+/// Closes what ended and tells of losses, outside of any loop over connections.
+bool Streams::bury() {
+  const bool any = !ended_.empty() || !lost_.empty();
+  while (!ended_.empty()) close(*ended_.back());
+  for (std::size_t i = 0; i < lost_.size(); ++i) {
+    Peer& peer = *peers_[lost_[i]];
+    for (const auto& connection : peer.lanes) {
+      if (connection != nullptr) close(*connection);
+    }
+    if (config_.lost != nullptr) config_.lost(config_.owner, lost_[i], peer.why);
+  }
+  lost_.clear();
+  return any;
+}
+
+void Streams::close(Connection& connection) {
+  connection.out.abandon(buffers_, finished_);
+  connection.in.abandon(buffers_);
+  take_out(unsent_, &connection);
+  take_out(blocked_, &connection);
+  take_out(ended_, &connection);
+  for (std::size_t i = 0; i < hot_count_; ++i) {
+    if (hot_[i] != &connection) continue;
+    hot_[i] = hot_[--hot_count_];
+    break;
+  }
+  --connections_;
+  const std::uint32_t number = connection.peer;
+  Peer& peer = *peers_[number];
+  if (connection.lane == 0 && peer.state == Peer::State::up) peer.state = Peer::State::left;
+  if (peer.state == Peer::State::lost) reset_at_close(connection.socket.get());
+  peer.lanes[connection.lane].reset();
+  if (peer.state == Peer::State::left && config_.left != nullptr) forget_if_gone(number);
+}
+
+/// The last connection of a peer that has left is closed: it may come back.
+void Streams::forget_if_gone(std::uint32_t peer) {
+  Peer& other = *peers_[peer];
+  const bool gone = std::all_of(other.lanes.begin(), other.lanes.end(),
+                                [](const auto& connection) { return connection == nullptr; });
+  if (!gone) return;
+  other.state = Peer::State::wanted;
+  other.asked = false;
+  other.has_left = true;
+  config_.left(config_.owner, peer);
+}
+
+}  // namespace fulmar::fabric::tcp

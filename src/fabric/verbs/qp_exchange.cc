@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "fabric/verbs/qp_exchange.h"
+
+#include <algorithm>
+
+namespace fulmar::fabric::verbs {
+
+Greeting::Greeting(const wire::VerbsCard& own, std::uint32_t peer) noexcept
+    : own_(own), peer_(peer) {
+  const auto card = wire::encode_verbs_card(own);
+  std::copy(card.begin(), card.end(), out_.begin());
+  out_end_ = card.size();
+}
+
+std::span<std::byte> Greeting::room() noexcept {
+  if (state_ != State::waiting) return {};
+  const std::size_t bytes = has_card_ ? wire::verbs_ready_bytes : wire::verbs_card_bytes;
+  return std::span(in_).first(bytes).subspan(filled_);
+}
+
+void Greeting::received(std::size_t count) noexcept {
+  const std::size_t missing = room().size();
+  filled_ += std::min(count, missing);
+  if (missing == 0 || count < missing) return;
+  const auto bytes = std::span<const std::byte>(in_).first(filled_);
+  filled_ = 0;
+  if (has_card_) {
+    state_ = wire::is_verbs_ready(bytes) ? State::done : State::nonsense;
+    return;
+  }
+  const auto card = wire::decode_verbs_card(bytes);
+  const bool good = card && card->rank == peer_ && card->link == own_.link;
+  if (good) theirs_ = *card;
+  has_card_ = good;
+  state_ = good ? State::met : State::nonsense;
+}
+
+void Greeting::connected() noexcept {
+  if (state_ != State::met) return;
+  state_ = State::waiting;
+  const auto word = wire::verbs_ready();
+  std::copy(word.begin(), word.end(), out_.begin() + static_cast<std::ptrdiff_t>(out_end_));
+  out_end_ += word.size();
+}
+
+std::span<const std::byte> Greeting::outgoing() const noexcept {
+  return std::span(out_).first(out_end_).subspan(out_begin_);
+}
+
+}  // namespace fulmar::fabric::verbs

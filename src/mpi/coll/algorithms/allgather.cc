@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "mpi/coll/algorithms/algorithms.h"
+#include "mpi/coll/shm/shm_coll.h"
+#include "mpi/coll/calls.h"
+
+/// On a board (board_movement.cc), or, see choice.cc, directly (spread_parts.cc), by Bruck's
+/// algorithm (bruck.cc), or by a ring: the blocks travel round, each rank passes on what it got in
+/// the step before. n - 1 steps whatever the sizes of the blocks, every byte moves over each
+/// neighbour once.
+namespace fulmar::mpi {
+
+using base::Error;
+
+namespace {
+
+Algorithm allgather_ring(Exchange& exchange, const Allgather& call) {
+  const int next = exchange.neighbour(1);
+  const int previous = exchange.neighbour(-1);
+  if (!is_in_place(call.send.address)) {
+    exchange.note(copy_data(call.send, call.receive[exchange.rank()]));
+  }
+  for (int step = 1; step < exchange.size(); ++step) {
+    const ConstData out = call.receive.to(exchange.neighbour(1 - step));
+    const Data in = call.receive[exchange.neighbour(-step)];
+    co_await exchange.send_receive(out, next, in, previous);
+  }
+}
+
+Algorithm allgather_direct(Exchange& exchange, const Allgather& call) {
+  if (!is_in_place(call.send.address)) {
+    exchange.note(copy_data(call.send, call.receive[exchange.rank()]));
+  }
+  co_await spread_parts(exchange, call.receive);
+}
+
+Count all_bytes(const Allgather& call, int ranks) noexcept {
+  Count all = 0;
+  for (int rank = 0; rank < ranks; ++rank) all += bytes_of(call.receive[rank]);
+  return all;
+}
+
+Allgather allgather_call(const ConstData& send, const Data& receive) {
+  return {send, Blocks::equal(receive)};
+}
+
+Allgatherv allgatherv_call(const ConstData& send, void* receive, CountArray counts,
+                           CountArray displs, const Datatype& type) {
+  return {{send, Blocks::various(receive, counts, displs, &type)}};
+}
+
+}  // namespace
+
+Error Allgatherv::check(const Comm& comm) const {
+  if (const Error bad = check_counts("recvcounts", receive.counts, comm.remote_size);
+      bad.failed()) {
+    return bad;
+  }
+  if (const Error bad = check_displs("displs", receive.displs); bad.failed()) return bad;
+  if (const Error bad = check_blocks("recvbuf", receive, comm.remote_size); bad.failed())
+    return bad;
+  return comm.is_inter ? Error{} : Allgather::check(comm);
+}
+
+Algorithm Allgather::algorithm(Exchange& exchange) const {
+  const CallFacts facts{.bytes = all_bytes(*this, exchange.size()),
+                        .equal_blocks = receive.are_equal()};
+  switch (exchange.choose(Family::allgather, facts)) {
+    case Way::bruck:
+      return allgather_bruck(exchange, *this);
+    case Way::direct:
+      return allgather_direct(exchange, *this);
+    default:
+      return allgather_ring(exchange, *this);
+  }
+}
+
+Error allgather(const ConstData& send, const Data& receive, Comm& comm) {
+  const int tag = next_tag(comm);
+  Allgather call = allgather_call(send, receive);
+  if (comm.is_inter) return run_inter_call(comm, tag, call);
+  if (const Error bad = admit(comm, call); bad.failed()) return bad;
+  const Count all = bytes_of(receive) * comm.size();
+  if (device::NodeBoard* board = board_for(comm, Family::allgather, all); board != nullptr) {
+    return allgather_on(*board, call.send, call.receive, comm);
+  }
+  return run_call(comm, tag, call);
+}
+
+Error iallgather(const ConstData& send, const Data& receive, Comm& comm, MPI_Request& request) {
+  return start_call(comm, next_tag(comm), allgather_call(send, receive), request);
+}
+
+Error allgather_init(const ConstData& send, const Data& receive, Comm& comm, Info* /*info*/,
+                     MPI_Request& request) {
+  return keep_call(comm, next_persistent_tag(comm), allgather_call(send, receive), request);
+}
+
+Error allgatherv(const ConstData& send, void* receive, CountArray counts, CountArray displs,
+                 const Datatype& type, Comm& comm) {
+  const int tag = next_tag(comm);
+  Allgatherv call = allgatherv_call(send, receive, counts, displs, type);
+  if (comm.is_inter) return run_inter_call(comm, tag, call);
+  if (const Error bad = admit(comm, call); bad.failed()) return bad;
+  if (device::NodeBoard* board = board_for(comm, Family::allgather, all_bytes(call, comm.size()));
+      board != nullptr) {
+    return allgather_on(*board, call.send, call.receive, comm);
+  }
+  return run_call(comm, tag, call);
+}
+
+Error iallgatherv(const ConstData& send, void* receive, CountArray counts, CountArray displs,
+                  const Datatype& type, Comm& comm, MPI_Request& request) {
+  return start_call(comm, next_tag(comm), allgatherv_call(send, receive, counts, displs, type),
+                    request);
+}
+
+Error allgatherv_init(const ConstData& send, void* receive, CountArray counts, CountArray displs,
+                      const Datatype& type, Comm& comm, Info* /*info*/, MPI_Request& request) {
+  return keep_call(comm, next_persistent_tag(comm),
+                   allgatherv_call(send, receive, counts, displs, type), request);
+}
+
+}  // namespace fulmar::mpi

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "mpi/coll/check/check_result.h"
+
+#include <cstdio>
+
+namespace fulmar::mpi {
+
+const BasicType* element_of(const Datatype& type) noexcept {
+  const BasicType* basic = type.signature->basic;
+  const bool packed =
+      basic != nullptr && basic->handle == reinterpret_cast<std::uintptr_t>(MPI_PACKED);
+  return packed ? nullptr : basic;
+}
+
+void Verdict::refuse(base::ErrorClass wrong, const std::string& text) noexcept {
+  if (!is_good()) return;
+  error_class_ = static_cast<std::int32_t>(wrong);
+  std::snprintf(text_.data(), text_.size(), "%s", text.c_str());
+}
+
+base::Error Verdict::error(const char* rule) const noexcept {
+  if (is_good()) return {};
+  return base::failure(static_cast<base::ErrorClass>(error_class_),
+                       "%.*s; %s (FULMAR_CHECK=collectives)", static_cast<int>(text_.size()),
+                       text_.data(), rule);
+}
+
+Algorithm Verdict::spread(Exchange& exchange, Verdict& verdict) {
+  const Datatype& byte = exchange.byte_type();
+  if (exchange.rank() != 0) {
+    co_await exchange.receive({&verdict, sizeof verdict, &byte}, 0);
+    co_return;
+  }
+  for (int rank = 1; rank < exchange.size(); ++rank) {
+    co_await exchange.send({&verdict, sizeof verdict, &byte}, rank);
+  }
+}
+
+}  // namespace fulmar::mpi

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "mpi/coll/engine/coll_context.h"
+#include "mpi/coll/check/check_result.h"
+
+namespace fulmar::mpi {
+
+/// What this process gives each rank in a collective call in which that is another amount for each,
+/// and what it expects of each: with FULMAR_CHECK=collectives the first rank gets all of it and
+/// looks whether it fits (MPI 5.0 section 6.2: the amount of data that is sent is the one that is
+/// expected, between each pair of ranks). That the ranks make the same call is known by then
+/// (mpi/coll/check/collective_check.h). Between two groups the first ranks of both tell each other what they
+/// got, and both judge in the same order.
+class Amounts {
+ public:
+  explicit Amounts(const Library& library) noexcept : library_(library) {}
+
+  // To each rank, and from each, in the order of the messages; MPI_PROC_NULL is left out.
+  void give(int dest, const ConstData& data) { add(given_, dest, data.count, data.type); }
+  void expect(int source, const Data& data) { add(expected_, source, data.count, data.type); }
+
+  /// The error is that of `exchange`.
+  static Algorithm compare(Exchange& exchange, const Amounts& mine);
+
+ private:
+  /// Of one rank, as it travels.
+  struct Amount {
+    std::int32_t other;
+    std::uint32_t type;  ///< handle of the one basic type of all elements; 0: not known
+    Count bytes;
+  };
+  struct Head {
+    std::int64_t given;
+    std::int64_t expected;
+  };
+  /// Of all ranks.
+  struct Flow {
+    int from;
+    int to;
+    Count bytes;
+    std::uint32_t type;
+    std::size_t order;  ///< neighbours may be so several times: then this is as it was
+
+    [[nodiscard]] bool joins_same(const Flow& other) const noexcept {
+      return from == other.from && to == other.to;
+    }
+    [[nodiscard]] bool comes_before(const Flow& other) const noexcept;
+  };
+  using Flows = std::vector<Flow>;
+  /// What the ranks of a group give, and what they expect.
+  struct Told {
+    Flows given;
+    Flows expected;
+  };
+  /// Words behind the ranks that give and that get, in the eyes of who judges.
+  struct Sides {
+    const char* from = "";
+    const char* to = "";
+  };
+
+  static void add(std::vector<Amount>& amounts, int other, Count count, const Datatype* type);
+  static void add_flows(int rank, const Head& head, std::span<const Amount> all, Told& told);
+  [[nodiscard]] static bool is_sane(const Head& head) noexcept;
+  [[nodiscard]] std::string words_for(const Flow& flow) const;
+  /// Sorts both.
+  void judge(Flows& given, Flows& expected, const Sides& sides, Verdict& verdict) const;
+  void judge_pair(std::span<const Flow> given, std::span<const Flow> expected, const Sides& sides,
+                  Verdict& verdict) const;
+  [[nodiscard]] Head head() const noexcept { return {std::ssize(given_), std::ssize(expected_)}; }
+  [[nodiscard]] std::vector<Amount> all() const;
+  static Algorithm tell(Exchange& exchange, const Amounts& mine);
+  static Algorithm hear(Exchange& exchange, const Amounts& mine, Told& told, Verdict& verdict);
+  static Algorithm compare_between(Exchange& exchange, const Amounts& mine, Told& ours,
+                                   Verdict& verdict);
+
+  const Library& library_;
+  std::vector<Amount> given_;
+  std::vector<Amount> expected_;
+};
+
+}  // namespace fulmar::mpi

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "mpi/coll/engine/coll_context.h"
+
+#include <new>
+
+#include "mpi/coll/node_map.h"
+#include "mpi/coll/engine/schedules.h"
+#include "mpi/coll/engine/scratch.h"
+#include "mpi/comm/failure.h"
+#include "mpi/errhandler/raise.h"
+#include "mpi/request/request.h"
+
+namespace fulmar::mpi {
+namespace {
+
+Exchange::Part& part_of(device::Operation& operation) noexcept {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+  return *reinterpret_cast<Exchange::Part*>(reinterpret_cast<std::byte*>(&operation) -
+                                            offsetof(Exchange::Part, transfer) -
+                                            offsetof(Transfer, operation));
+#pragma GCC diagnostic pop
+}
+
+}  // namespace
+
+Exchange::Exchange(Comm& comm, Channel channel, int tag) noexcept
+    : comm_(comm), channel_(channel), tag_(tag) {
+  comm.library->schedules->add(*this);
+}
+
+Exchange::~Exchange() { comm_.library->schedules->remove(*this); }
+
+Way Exchange::choose(Family family, CallFacts facts) const noexcept {
+  facts.ranks = size();
+  facts.one_level = !members_.empty() || comm_.is_inter;
+  facts.shared_nodes = !facts.one_level && node_map(comm_).shared_nodes();
+  return comm_.library->schedules->choices().choose(family, facts);
+}
+
+void* Algorithm::Promise::allocate(std::size_t bytes, Exchange& exchange) noexcept {
+  void* memory = exchange.comm().library->schedules->frames().allocate(bytes);
+  if (memory == nullptr) {
+    exchange.note(base::failure(base::ErrorClass::no_mem,
+                                "no memory for the %zu bytes that a collective call needs", bytes));
+  }
+  return memory;
+}
+
+void Algorithm::Promise::operator delete(void* frame) noexcept { FramePool::free(frame); }
+
+void Algorithm::Promise::end_run(Exchange& exchange) noexcept {
+  // Who waits may end the Exchange as soon as it learns of this.
+  exchange.comm_.device->complete(*exchange.completion_);
+}
+
+void Exchange::start(Algorithm algorithm, device::Operation& completion) noexcept {
+  completion_ = &completion;
+  completion.stage = device::Stage::queued;
+  if (algorithm.is_null()) return comm_.device->complete(completion);
+  if (comm_.failed_process != Comm::none_failed) [[unlikely]] {
+    algorithm.frame().destroy();
+    note(failure_of(comm_));
+    return comm_.device->complete(completion);
+  }
+  algorithm.frame().resume();
+}
+
+base::Error Exchange::run(Algorithm algorithm) noexcept {
+  device::Operation completion;
+  start(algorithm, completion);
+  comm_.device->wait([&]() noexcept { return completion.done(); },
+                     {device::WaitNote::Kind::collective, &comm_});
+  return result_;
+}
+
+void Exchange::note_failure(base::Error error) noexcept {
+  if (error.error_class() == base::ErrorClass::no_mem) {
+    end_job(*comm_.library, "a collective operation, which other ranks wait for", comm_, error);
+  }
+  if (result_.ok()) result_ = error;
+}
+
+void Exchange::abandon(base::Error error) noexcept {
+  if (!who_ && !ready_) return;
+  note(error);
+  abandoned_ = true;
+  awaited_ = nullptr;
+  withdraw_messages();
+}
+
+/// Those that are not matched. The others end by themselves: no process gives them up.
+void Exchange::withdraw_messages() noexcept {
+  const auto withdraw = [&](Part& part) {
+    if (part.under_way()) comm_.device->cancel(part.transfer.operation);
+  };
+  withdraw(outgoing_);
+  withdraw(incoming_);
+  for (Transfers* transfers = transfers_; transfers != nullptr; transfers = transfers->outer_) {
+    for (int i = 0; i < transfers->capacity_; ++i) withdraw(transfers->parts_[i]);
+  }
+}
+
+/// The frames of an algorithm that waits go one by one, from the part that waits to the whole. They
+/// hold what messages use, of any Exchange of the call: all have to be done before.
+void Exchange::end_abandoned() noexcept {
+  using Frame = Algorithm::Frame;
+  const auto part_at = [](std::coroutine_handle<> handle) {
+    return handle ? Frame::from_address(handle.address()) : Frame();
+  };
+  if (open_ != 0) {
+    who_ = std::exchange(ready_, nullptr);
+    return withdraw_messages();
+  }
+  Exchange* whole = this;
+  for (Frame frame = part_at(ready_); frame; frame = part_at(frame.promise().whole_)) {
+    whole = &frame.promise().exchange_;
+    if (whole->open_ == 0) continue;
+    whole->who_ = std::exchange(ready_, nullptr);
+    whole->abandoned_ = true;
+    whole->awaited_ = nullptr;
+    whole->note(result_);
+    return whole->withdraw_messages();
+  }
+  whole->note(result_);
+  for (Frame frame = part_at(std::exchange(ready_, nullptr)); frame;) {
+    const Frame outer = part_at(frame.promise().whole_);
+    frame.destroy();  // may end this
+    frame = outer;
+  }
+  Algorithm::Promise::end_run(*whole);
+}
+
+void Exchange::on_done(device::Operation& operation) noexcept {
+  Part& part = part_of(operation);
+  Exchange& exchange = *part.owner;
+  if (operation.outcome.error != base::ErrorClass::success) [[unlikely]] {
+    exchange.note(report(exchange.comm_, operation, nullptr));
+  }
+  --exchange.open_;
+  if (exchange.who_ && exchange.is_done(exchange.awaited_)) {
+    exchange.ready_ = std::exchange(exchange.who_, nullptr);
+    exchange.comm_.library->schedules->make_ready(exchange);
+  }
+}
+
+void Exchange::prepare(Part& part) noexcept {
+  if (part.owner != nullptr) {  // used before
+    part.transfer.packer.reset();
+    part.transfer.operation.~Operation();
+    new (&part.transfer.operation) device::Operation;
+  }
+  part.owner = this;
+  part.transfer.operation.on_done = [](device::Operation& operation) { on_done(operation); };
+  ++open_;
+}
+
+void Exchange::start_send(Part& part, const ConstData& data, int dest) noexcept {
+  dest = rank_in_comm(dest);
+  if (data.type->contiguous) {
+    match::Key key = comm_.key_to(dest, tag_);
+    key.context |= static_cast<std::uint32_t>(channel_);
+    const auto bytes = static_cast<std::uint64_t>(bytes_of(data));
+    if (comm_.device->send_now(key, data.address, bytes)) return;
+  }
+  prepare(part);
+  part.transfer.start_send(comm_, data, dest, tag_, channel_);
+}
+
+void Exchange::start_receive(Part& part, const Data& data, int source) noexcept {
+  source = rank_in_comm(source);
+  prepare(part);
+  part.transfer.start_receive(comm_, data, source, tag_, channel_);
+}
+
+Exchange::Wait Exchange::send(const ConstData& data, int dest) noexcept {
+  start_send(outgoing_, data, dest);
+  return {*this, nullptr};
+}
+
+Exchange::Wait Exchange::receive(const Data& data, int source) noexcept {
+  start_receive(incoming_, data, source);
+  return {*this, nullptr};
+}
+
+Exchange::Wait Exchange::send_receive(const ConstData& data, int dest, const Data& room,
+                                      int source) noexcept {
+  start_receive(incoming_, room, source);
+  start_send(outgoing_, data, dest);
+  return {*this, nullptr};
+}
+
+Transfers::Transfers(Exchange& exchange, int capacity) noexcept
+    : exchange_(exchange), outer_(std::exchange(exchange.transfers_, this)) {
+  if (capacity <= few) return;
+  many_.reset(new (std::nothrow) Exchange::Part[static_cast<std::size_t>(capacity)]);
+  if (many_ == nullptr) {
+    exchange.note(base::failure(base::ErrorClass::no_mem, "no memory for %d messages", capacity));
+    return;
+  }
+  parts_ = many_.get();
+  capacity_ = capacity;
+}
+
+}  // namespace fulmar::mpi

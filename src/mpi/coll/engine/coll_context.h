@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "mpi/args.h"
+#include "mpi/coll/engine/coll_task.h"
+#include "mpi/coll/choice.h"
+#include "mpi/comm/comm.h"
+#include "mpi/datatype/datatype.h"
+#include "mpi/p2p/message.h"
+
+/// The messages of collective algorithms; mpi/coll/engine/coll_task.h says how to write one.
+namespace fulmar::mpi {
+
+class Transfers;
+
+/// The tag of the next collective call of `comm`. Every rank takes exactly one in every call of a
+/// kind that may send messages, also where it finds its arguments wrong, so that they agree. Calls
+/// that are under way at the same time differ in their tags.
+[[nodiscard]] inline int next_tag(Comm& comm) noexcept {
+  return static_cast<int>(comm.collective_calls++ & (largest_tag >> 1));
+}
+/// The tag of a persistent call, taken when it is made: it is started again and again, in any order
+/// with others, so it must differ from those of all other calls for as long as it exists. Two
+/// rounds of one call are told apart by the order of the messages.
+[[nodiscard]] inline int next_persistent_tag(Comm& comm) noexcept {
+  const std::uint32_t number = comm.persistent_calls++ & (largest_tag >> 1);
+  return static_cast<int>(number | ((largest_tag >> 1) + 1U));
+}
+
+/// One run of a collective algorithm: its messages, and its first error. Stays where it is until
+/// the run is over. The communicator and the types of the data live as long.
+class Exchange {
+ public:
+  /// A message on its way, which tells the Exchange when it is done.
+  struct Part {
+    Transfer transfer;
+    Exchange* owner = nullptr;
+
+    [[nodiscard]] bool under_way() const noexcept {
+      return owner != nullptr && !transfer.operation.done();
+    }
+  };
+  /// To be awaited: until a message is done, or all of the Exchange.
+  class [[nodiscard]] Wait {
+   public:
+    Wait(Exchange& exchange, const Part* part) noexcept : exchange_(exchange), part_(part) {}
+    [[nodiscard]] bool await_ready() const noexcept { return exchange_.is_done(part_); }
+    void await_suspend(std::coroutine_handle<> who) const noexcept {
+      exchange_.who_ = who;
+      exchange_.awaited_ = part_;
+    }
+    void await_resume() const noexcept {}
+
+   private:
+    Exchange& exchange_;
+    const Part* part_;
+  };
+
+  Exchange(Comm& comm, Channel channel, int tag) noexcept;
+  /// For a collective call of the user.
+  Exchange(Comm& comm, int tag) noexcept : Exchange(comm, Channel::collective, tag) {}
+  explicit Exchange(Comm& comm) noexcept : Exchange(comm, next_tag(comm)) {}
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+  ~Exchange();
+
+  [[nodiscard]] Comm& comm() const noexcept { return comm_; }
+  [[nodiscard]] int tag() const noexcept { return tag_; }
+  /// Among the members, where the exchange is confined to some.
+  [[nodiscard]] int rank() const noexcept { return members_.empty() ? comm_.rank : rank_; }
+  [[nodiscard]] int size() const noexcept {
+    return members_.empty() ? comm_.size() : static_cast<int>(members_.size());
+  }
+  /// A rank `by` places on (or back), in the ring of all ranks.
+  [[nodiscard]] int neighbour(int by) const noexcept {
+    const int n = size();
+    return ((rank() + by) % n + n) % n;
+  }
+  /// The algorithm to take; `facts.ranks` is filled in.
+  [[nodiscard]] Way choose(Family family, CallFacts facts) const noexcept;
+  /// The type of bytes without a meaning.
+  [[nodiscard]] const Datatype& byte_type() const noexcept {
+    return *comm_.library->find<Datatype>(MPI_BYTE);
+  }
+
+  // For algorithms. Each of these starts at once; the awaited value waits for everything that is
+  // under way.
+  Wait send(const ConstData& data, int dest) noexcept;
+  Wait receive(const Data& data, int source) noexcept;
+  /// Both at the same time.
+  Wait send_receive(const ConstData& data, int dest, const Data& room, int source) noexcept;
+
+  /// From now on the exchange is one of these ranks of the communicator alone, of which this
+  /// process is number `rank`; all that is started counts in them. They outlive it. Nothing is
+  /// under way.
+  void confine(std::span<const int> members, int rank) noexcept {
+    members_ = members;
+    rank_ = rank;
+  }
+  /// Back to all ranks.
+  void widen() noexcept { members_ = {}; }
+  /// The rank in the communicator of one of those that count now.
+  [[nodiscard]] int rank_in_comm(int rank) const noexcept {
+    return members_.empty() ? rank : members_[static_cast<std::size_t>(rank)];
+  }
+
+  /// The algorithm calls a function of the user: it goes on in threads of the program only.
+  void set_calls_user() noexcept { calls_user_ = true; }
+
+  /// The error of the call, unless there was one before. Without memory this rank cannot send what
+  /// the others wait for: then the job ends, with a text.
+  void note(base::Error error) noexcept {
+    if (error.failed()) [[unlikely]]
+      note_failure(error);
+  }
+  [[nodiscard]] base::Error result() const noexcept { return result_; }
+
+  // For who runs an algorithm.
+
+  /// Starts it. `completion` becomes done with its end, maybe before this returns.
+  void start(Algorithm algorithm, device::Operation& completion) noexcept;
+  /// Runs it to its end, which is waited for. Not within an algorithm.
+  base::Error run(Algorithm algorithm) noexcept;
+
+  /// A process of the communicator has failed: withdraws the messages that nobody has matched, and
+  /// ends the algorithm with `error`, without running it further, when the others are done. Nothing
+  /// if no algorithm waits here.
+  void abandon(base::Error error) noexcept;
+
+ private:
+  friend class Transfers;
+  friend class Schedules;
+  friend class Algorithm::Promise;
+
+  [[gnu::cold]] void note_failure(base::Error error) noexcept;
+  void withdraw_messages() noexcept;
+  [[gnu::cold]] void end_abandoned() noexcept;
+  static void on_done(device::Operation& operation) noexcept;
+  void start_send(Part& part, const ConstData& data, int dest) noexcept;
+  void start_receive(Part& part, const Data& data, int source) noexcept;
+  void prepare(Part& part) noexcept;
+  [[nodiscard]] bool is_done(const Part* part) const noexcept {
+    return part == nullptr ? open_ == 0 : !part->under_way();
+  }
+
+  Comm& comm_;
+  Channel channel_;
+  int tag_;
+  int rank_ = 0;
+  std::span<const int> members_;  ///< empty: all
+  bool calls_user_ = false;
+  int open_ = 0;  ///< messages under way
+  base::Error result_;
+  std::coroutine_handle<> who_;     ///< waits
+  const Part* awaited_ = nullptr;   ///< for this message, or all
+  std::coroutine_handle<> ready_;   ///< waits no more
+  Exchange* next_ready_ = nullptr;  ///< in Schedules
+  device::Operation* completion_ = nullptr;
+  bool abandoned_ = false;
+  Transfers* transfers_ = nullptr;  ///< the innermost that exist
+  Exchange* previous_ = nullptr;    ///< in Schedules, among all that exist
+  Exchange* following_ = nullptr;
+  Part outgoing_;
+  Part incoming_;
+};
+
+/// Several messages of an Exchange that are under way together.
+class Transfers {
+ public:
+  /// Room for `capacity` messages at a time. Where memory is used up the exchange fails, and there
+  /// is room for two.
+  Transfers(Exchange& exchange, int capacity) noexcept;
+  Transfers(const Transfers&) = delete;
+  Transfers& operator=(const Transfers&) = delete;
+  ~Transfers() { exchange_.transfers_ = outer_; }
+
+  /// Waits for all messages; then there is room for as many again.
+  [[nodiscard]] Exchange::Wait wait() noexcept {
+    started_ = 0;
+    return {exchange_, nullptr};
+  }
+  /// Before a message when `full()`: co_await transfers.wait().
+  [[nodiscard]] bool full() const noexcept { return started_ == capacity_; }
+  /// How many more messages there is room for.
+  [[nodiscard]] int room() const noexcept { return capacity_ - started_; }
+  [[nodiscard]] int capacity() const noexcept { return capacity_; }
+  /// Requires !full().
+  void send(const ConstData& data, int dest) noexcept {
+    exchange_.start_send(parts_[started_++], data, dest);
+  }
+  void receive(const Data& data, int source) noexcept {
+    exchange_.start_receive(parts_[started_++], data, source);
+  }
+
+  // By place, for pipelines: a place below capacity() is used again when its message is done.
+  [[nodiscard]] Exchange::Wait wait_for(int place) noexcept { return {exchange_, &parts_[place]}; }
+  void send_at(int place, const ConstData& data, int dest) noexcept {
+    exchange_.start_send(parts_[place], data, dest);
+  }
+  void receive_at(int place, const Data& data, int source) noexcept {
+    exchange_.start_receive(parts_[place], data, source);
+  }
+
+ private:
+  friend class Exchange;
+  static constexpr int few = 2;
+
+  Exchange& exchange_;
+  Transfers* outer_;  ///< of the same Exchange, made before
+  std::unique_ptr<Exchange::Part[]> many_;
+  Exchange::Part few_[few];
+  Exchange::Part* parts_ = few_;
+  int capacity_ = few;
+  int started_ = 0;
+};
+
+}  // namespace fulmar::mpi

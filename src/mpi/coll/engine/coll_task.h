@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <coroutine>
+#include <cstddef>
+#include <utility>
+
+/// How collective algorithms are written.
+///
+/// A collective algorithm is a sequence of steps that each wait for messages. A blocking call could
+/// run it as it stands; a non-blocking one has to leave it at each wait, and take it up where it
+/// was once the messages are there, in whatever call of the user makes progress then. So an
+/// algorithm is a C++20 coroutine, written once:
+///
+///     Algorithm pass_on(Exchange& exchange, Data data, int root) {
+///       const int last = exchange.size() - 1;
+///       if (exchange.rank() != root) co_await exchange.receive(data, exchange.neighbour(-1));
+///       if (exchange.neighbour(1) != root) {
+///         co_await exchange.send(as_const(data), exchange.neighbour(1));
+///       }
+///     }
+///
+/// and three kinds of calls run it (see calls of mpi/coll/engine/run.h): blocking ones start it and wait
+/// for its end, non-blocking ones start it and give the user a request that is complete with its
+/// end, persistent ones keep the arguments and start it again and again.
+///
+/// Rules:
+///
+/// * It is a free function (or a static one) whose first parameter is the Exchange; that is where
+///   its messages, its memory and its errors go. Other parameters are trivial types by value, or
+///   references to what lives until the end of the call: the arguments of the call (Run keeps
+///   them), variables of the algorithm that awaits this one. No lambda is a coroutine.
+/// * `co_await exchange.send(...)`, `.receive(...)`, `.send_receive(...)` start messages and go on
+///   when they are done. Of many messages: put them into a `Transfers` and `co_await
+///   transfers.wait()`. What is done at once does not leave the function.
+/// * `co_await other(exchange, ...)` runs another algorithm as a part of this one, once. Parts run
+///   one after the other, not at the same time.
+/// * Every message of a call has the same tag, so two ranks must send and receive what is between
+///   them in the same order.
+/// * An error does not end an algorithm early: other ranks would wait for its messages for ever. It
+///   goes to `exchange.note`, the first one noted is told at the end. Only before its first message
+///   may a rank return because of arguments that are wrong in every rank.
+/// * Between two waits it runs under the lock, and everybody else waits for it.
+/// * gcc 12: no objects with destructors as temporaries in an expression with co_await, no co_await
+///   within ?: or an initializer list. Results of co_await are void.
+///
+/// How it works: a message that is done puts the Exchange that waits for it into the list of ready
+/// ones (mpi/coll/engine/schedules.h); the next progress resumes what is there. So no algorithm is ever
+/// resumed inside the device. Frames come from a pool: a call that is made again costs no malloc.
+namespace fulmar::mpi {
+
+class Exchange;
+
+/// What an algorithm returns: the right to run it, to be used exactly once, by `co_await` or
+/// Exchange::start. Null when there was no memory for its frame; the Exchange knows of that error
+/// then. A plain value (nothing happens when it goes), so that gcc 12 can have it as a temporary.
+class [[nodiscard]] Algorithm {
+ public:
+  class Promise;
+  using promise_type = Promise;
+  using Frame = std::coroutine_handle<Promise>;
+
+  Algorithm() noexcept = default;
+  explicit Algorithm(Frame frame) noexcept : frame_(frame) {}
+
+  [[nodiscard]] bool is_null() const noexcept { return !frame_; }
+  [[nodiscard]] Frame frame() const noexcept { return frame_; }
+
+  // Awaiting a part.
+  [[nodiscard]] bool await_ready() const noexcept { return is_null(); }
+  [[nodiscard]] inline Frame await_suspend(std::coroutine_handle<> whole) const noexcept;
+  void await_resume() const noexcept {}
+
+ private:
+  Frame frame_;
+};
+
+/// The part of a frame that the compiler asks for.
+class Algorithm::Promise {
+ public:
+  template <class... Arguments>
+  explicit Promise(Exchange& exchange, Arguments&&... /*of the algorithm*/) noexcept
+      : exchange_(exchange) {}
+
+  template <class... Arguments>
+  static void* operator new(std::size_t bytes, Exchange& exchange,
+                            Arguments&&... /*of the algorithm*/) noexcept {
+    return allocate(bytes, exchange);
+  }
+  static void operator delete(void* frame) noexcept;
+
+  static Algorithm get_return_object_on_allocation_failure() noexcept { return Algorithm(); }
+  Algorithm get_return_object() noexcept { return Algorithm(Frame::from_promise(*this)); }
+  [[nodiscard]] std::suspend_always initial_suspend() const noexcept { return {}; }
+
+  /// At the end: the frame goes; who awaited it goes on, or the run of the Exchange is over.
+  struct End {
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    [[nodiscard]] std::coroutine_handle<> await_suspend(Frame frame) const noexcept {
+      const std::coroutine_handle<> whole = frame.promise().whole_;
+      Exchange& exchange = frame.promise().exchange_;
+      frame.destroy();
+      if (whole) return whole;
+      end_run(exchange);
+      return std::noop_coroutine();
+    }
+    void await_resume() const noexcept {}
+  };
+  [[nodiscard]] End final_suspend() const noexcept { return {}; }
+  void return_void() const noexcept {}
+  void unhandled_exception() const noexcept {}  // there are none
+
+ private:
+  friend class Algorithm;
+  friend class Exchange;
+
+  /// nullptr after noting the error.
+  static void* allocate(std::size_t bytes, Exchange& exchange) noexcept;
+  static void end_run(Exchange& exchange) noexcept;
+
+  Exchange& exchange_;
+  std::coroutine_handle<> whole_;  ///< who awaits this part; null for the whole
+};
+
+inline Algorithm::Frame Algorithm::await_suspend(std::coroutine_handle<> whole) const noexcept {
+  frame_.promise().whole_ = whole;
+  return frame_;
+}
+
+}  // namespace fulmar::mpi

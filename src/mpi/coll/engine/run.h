@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <array>
+#include <memory>
+#include <new>
+#include <optional>
+#include <span>
+
+#include "mpi/coll/check/count_check.h"
+#include "mpi/coll/engine/coll_context.h"
+#include "mpi/coll/engine/argument_copies.h"
+#include "mpi/op/op.h"
+#include "mpi/request/request.h"
+
+/// The three kinds of collective calls.
+///
+/// The arguments of one collective operation are a struct (a "call"), with
+///
+///     static constexpr const char* nonblocking = "MPI_Ibcast";       // for error texts
+///     static constexpr const char* persistent = "MPI_Bcast_init request";
+///     base::Error check(const Comm&);         // arguments that are wrong
+///     bool substitute(const Comm&, StandIn&); // what is wrong; see stand_in.h. False: it cannot
+///     Algorithm algorithm(Exchange&) const;   // chooses one, and returns it, not started
+///     Held held() const;                      // what must outlive the user's handles
+///
+/// and, where the operation exists between groups, `inter_check` and `inter_algorithm`, which take
+/// the place of the first two on an intercommunicator.
+///
+/// It stays where it is until the run is over, so algorithms may refer to its members. Arrays of
+/// counts and displacements are the user's and stay valid as long (MPI 5.0 section 6.12); a call
+/// that has some says how to copy them for a persistent request:
+///
+///     void keep_arrays(const Comm&, KeptArrays&);
+///
+/// One that gives each rank another amount says which, for those that look for mistakes; and so
+/// does every one that moves data between groups:
+///
+///     void add_amounts(const Comm&, Amounts&) const;
+///     void add_inter_amounts(const Comm&, Amounts&) const;
+namespace fulmar::mpi {
+
+class CollectiveCall;
+
+/// Objects that a call uses, which the user may free before the call is complete. Null pointers and
+/// predefined objects are allowed.
+struct Held {
+  std::array<const Datatype*, 2> types{};
+  const Op* op = nullptr;
+  std::span<const Datatype* const> more_types;
+};
+
+/// Whether the algorithms of such a call run a function of the user.
+[[nodiscard]] inline bool calls_user(const Held& held) noexcept {
+  return held.op != nullptr && held.op->code == OpCode::user;
+}
+
+template <class Call>
+base::Error check_call(const Comm& comm, Call& call) {
+  if constexpr (requires { call.inter_check(comm); }) {
+    if (comm.is_inter) return call.inter_check(comm);
+  }
+  return call.check(comm);
+}
+
+/// `check_call` of a call that messages are about to be sent for: a call that is wrong is refused,
+/// before it has taken part; where the communicator has a StandIn, it is made right with that
+/// instead.
+template <class Call>
+base::Error admit(Comm& comm, Call& call) {
+  const base::Error bad = check_call(comm, call);
+  if (bad.ok()) [[likely]]
+    return {};
+  if constexpr (requires { call.substitute(comm, *comm.stand_in); }) {
+    if (StandIn* stand_in = std::exchange(comm.stand_in, nullptr); stand_in != nullptr) {
+      return call.substitute(comm, *stand_in) ? base::Error{} : bad;
+    }
+  }
+  comm.refused = true;
+  return bad;
+}
+
+/// With FULMAR_CHECK=collectives, where each rank may give another amount.
+template <class Call>
+Algorithm compare_amounts_and_run(Exchange& exchange, const Call& call) {
+  Amounts amounts(*exchange.comm().library);
+  call.add_amounts(exchange.comm(), amounts);
+  co_await Amounts::compare(exchange, amounts);
+  if (exchange.result().failed()) co_return;
+  co_await call.algorithm(exchange);
+}
+template <class Call>
+Algorithm compare_inter_amounts_and_run(Exchange& exchange, const Call& call) {
+  Amounts amounts(*exchange.comm().library);
+  call.add_inter_amounts(exchange.comm(), amounts);
+  co_await Amounts::compare(exchange, amounts);
+  if (exchange.result().failed()) co_return;
+  co_await call.inter_algorithm(exchange);
+}
+[[nodiscard]] bool compares_amounts(const Comm& comm) noexcept;
+
+template <class Call>
+Algorithm inter_algorithm_of(Exchange& exchange, const Call& call) {
+  if constexpr (requires(Amounts& amounts) { call.add_inter_amounts(exchange.comm(), amounts); }) {
+    if (compares_amounts(exchange.comm())) [[unlikely]]
+      return compare_inter_amounts_and_run(exchange, call);
+  }
+  return call.inter_algorithm(exchange);
+}
+
+template <class Call>
+Algorithm algorithm_of(Exchange& exchange, const Call& call) {
+  const Comm& comm = exchange.comm();
+  if constexpr (requires { call.inter_algorithm(exchange); }) {
+    if (comm.is_inter) return inter_algorithm_of(exchange, call);
+  }
+  if constexpr (requires(Amounts& amounts) { call.add_amounts(comm, amounts); }) {
+    if (compares_amounts(comm)) [[unlikely]]
+      return compare_amounts_and_run(exchange, call);
+  }
+  return call.algorithm(exchange);
+}
+
+/// Blocking: runs the algorithm of a call that was checked to its end.
+template <class Call>
+base::Error run_call(Comm& comm, int tag, const Call& call) {
+  Exchange exchange(comm, tag);
+  if (calls_user(call.held())) exchange.set_calls_user();
+  return exchange.run(algorithm_of(exchange, call));
+}
+
+/// Blocking, on an intercommunicator: checks the call and runs it.
+template <class Call>
+[[gnu::noinline]] base::Error run_inter_call(Comm& comm, int tag, Call call) {
+  if (const base::Error bad = admit(comm, call); bad.failed()) return bad;
+  return run_call(comm, tag, call);
+}
+
+/// What the request of a non-blocking or persistent call keeps (Request::extra).
+class KeptCall {
+ public:
+  KeptCall(Comm& comm, int tag) noexcept;
+  virtual ~KeptCall();
+  KeptCall(const KeptCall&) = delete;
+  KeptCall& operator=(const KeptCall&) = delete;
+
+  /// Copies the caller's arrays.
+  virtual void keep_arrays() = 0;
+
+  /// One run; `completion` tells its end.
+  void start(device::Operation& completion) noexcept {
+    exchange_.emplace(comm_, tag_);
+    if (calls_user_) exchange_->set_calls_user();
+    exchange_->start(
+        announced_ != nullptr ? compare_and_run(*exchange_, *this) : algorithm(*exchange_),
+        completion);
+  }
+  /// Of the last run, which is over.
+  [[nodiscard]] base::Error result() const noexcept {
+    return exchange_ ? exchange_->result() : base::Error{};
+  }
+  /// The call uses this memory; it lives as long.
+  void keep(std::unique_ptr<StandIn> stand_in) noexcept;
+
+ protected:
+  void acquire(const Held& held) noexcept;
+  void release(const Held& held) noexcept;
+  [[nodiscard]] const Comm& comm() const noexcept { return comm_; }
+
+ private:
+  virtual Algorithm algorithm(Exchange& exchange) const = 0;
+  /// With FULMAR_CHECK=collectives.
+  static Algorithm compare_and_run(Exchange& exchange, const KeptCall& call);
+
+  Comm& comm_;
+  std::unique_ptr<CollectiveCall> announced_;  ///< null where calls are not compared
+  std::unique_ptr<StandIn> stand_in_;          ///< null where the arguments were right
+  int tag_;
+  bool calls_user_ = false;
+  std::optional<Exchange> exchange_;
+};
+
+template <class Call>
+class KeptCallOf final : public KeptCall {
+ public:
+  void keep_arrays() override {
+    if constexpr (requires { call_.keep_arrays(comm(), arrays_); }) {
+      call_.keep_arrays(comm(), arrays_);
+    }
+  }
+
+  KeptCallOf(Comm& comm, int tag, Call&& call) noexcept
+      : KeptCall(comm, tag), call_(std::move(call)) {
+    acquire(call_.held());
+  }
+  ~KeptCallOf() override { release(call_.held()); }
+
+ private:
+  Algorithm algorithm(Exchange& exchange) const override { return algorithm_of(exchange, call_); }
+
+  Call call_;
+  KeptArrays arrays_;
+};
+
+// The functions of the kinds of requests.
+base::Error start_kept_call(Request& request);
+base::Error finish_kept_call(Request& request, MPI_Status& status);
+void release_kept_call(Request& request);
+
+template <class Call>
+inline constexpr RequestKind nonblocking_kind{
+    .name = Call::nonblocking,
+    .start = nullptr,
+    .finish = finish_kept_call,
+    .cancel = nullptr,
+    .release = release_kept_call,
+    .must_complete = true,
+};
+template <class Call>
+inline constexpr RequestKind persistent_kind{
+    .name = Call::persistent,
+    .start = start_kept_call,
+    .finish = finish_kept_call,
+    .cancel = nullptr,
+    .release = release_kept_call,
+    .must_complete = true,
+};
+
+/// The call of a rank whose arguments are wrong goes on by itself: the user gets no handle.
+/// MPI_Finalize waits for it. `stand_in` is what it uses.
+void leave_call_running(Library& library, MPI_Request handle, std::unique_ptr<StandIn> stand_in);
+
+/// Takes `kept`, which may be null: no memory.
+base::Error make_nonblocking_request(const RequestKind& kind, Comm& comm, KeptCall* kept,
+                                     MPI_Request& out);
+base::Error make_persistent_request(const RequestKind& kind, Comm& comm, KeptCall* kept,
+                                    MPI_Request& out);
+
+/// Non-blocking: checks the call and starts it.
+template <class Call>
+base::Error start_call(Comm& comm, int tag, Call call, MPI_Request& out) {
+  if (const base::Error bad = admit(comm, call); bad.failed()) return bad;
+  return make_nonblocking_request(nonblocking_kind<Call>, comm,
+                                  new (std::nothrow) KeptCallOf<Call>(comm, tag, std::move(call)),
+                                  out);
+}
+
+/// Persistent: checks the call and keeps the call for MPI_Start.
+template <class Call>
+base::Error keep_call(Comm& comm, int tag, Call call, MPI_Request& out) {
+  if (const base::Error bad = check_call(comm, call); bad.failed()) return bad;
+  return make_persistent_request(persistent_kind<Call>, comm,
+                                 new (std::nothrow) KeptCallOf<Call>(comm, tag, std::move(call)),
+                                 out);
+}
+
+}  // namespace fulmar::mpi

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "mpi/coll/engine/schedules.h"
+
+#include "mpi/coll/check/collective_check.h"
+#include "mpi/coll/engine/coll_context.h"
+
+namespace fulmar::mpi {
+
+Schedules::Schedules(device::Device& device, const Choices& choices) noexcept
+    : device_(device), choices_(choices) {
+  step = resume_ready;
+}
+
+Schedules::~Schedules() = default;
+
+void Schedules::make_ready(Exchange& exchange) noexcept {
+  if (first_ == nullptr) device_.add_hook(*this);
+  exchange.next_ready_ = nullptr;
+  *last_ = &exchange;
+  last_ = &exchange.next_ready_;
+}
+
+void Schedules::add(Exchange& exchange) noexcept {
+  exchange.following_ = all_;
+  if (all_ != nullptr) all_->previous_ = &exchange;
+  all_ = &exchange;
+}
+
+void Schedules::remove(Exchange& exchange) noexcept {
+  (exchange.previous_ != nullptr ? exchange.previous_->following_ : all_) = exchange.following_;
+  if (exchange.following_ != nullptr) exchange.following_->previous_ = exchange.previous_;
+}
+
+/// Nothing ends before progress resumes what is ready, so the list stays as it is.
+void Schedules::abandon(const Comm& comm, base::Error error) noexcept {
+  for (Exchange* at = all_; at != nullptr; at = at->following_) {
+    if (&at->comm_ == &comm) at->abandon(error);
+  }
+}
+
+/// The first one that may go on, out of the list; nullptr if there is none.
+Exchange* Schedules::take_ready() noexcept {
+  const bool all = !device_.service().looks();
+  Exchange** at = &first_;
+  while (*at != nullptr && (*at)->calls_user_ && !all) at = &(*at)->next_ready_;
+  Exchange* found = *at;
+  if (found == nullptr) return nullptr;
+  *at = found->next_ready_;
+  if (*at == nullptr) last_ = at;
+  if (first_ == nullptr) device_.remove_hook(*this);
+  return found;
+}
+
+unsigned Schedules::resume_ready(device::Device::Hook& hook) noexcept {
+  auto& self = static_cast<Schedules&>(hook);
+  unsigned resumed = 0;
+  // What becomes ready meanwhile is appended; the hook stays until the list is empty.
+  while (Exchange* exchange = self.take_ready()) {
+    if (exchange->abandoned_) [[unlikely]] {
+      exchange->end_abandoned();
+    } else {
+      exchange->ready_.resume();  // may end the Exchange
+    }
+    ++resumed;
+  }
+  if (self.first_ != nullptr) self.device_.service().need_program();
+  return resumed;
+}
+
+}  // namespace fulmar::mpi

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <algorithm>
+#include <optional>
+
+#include "device/shm_coll/shm_coll_area.h"
+#include "mpi/coll/blocks.h"
+#include "mpi/coll/choice.h"
+#include "mpi/coll/engine/schedules.h"
+#include "mpi/comm/comm.h"
+#include "mpi/comm/failure.h"
+#include "mpi/request/request.h"
+
+/// Typed data on the board of a communicator (device/shm_coll/shm_coll_area.h): the way of blocking calls among
+/// the ranks of a node. Whether a call goes this way depends on numbers of bytes that are the same
+/// in every rank, never on datatypes, which need not be.
+///
+/// What is longer than a text goes in pieces, one in each round. All ranks cut alike, if they all
+/// have as much: each says how much that is, and who finds a difference returns
+///
+///     MPI_ERR_TRUNCATE   a rank gave more than this one expects
+///     MPI_ERR_COUNT      it gave less
+///
+/// in the first round, as ranks would otherwise wait for different numbers of rounds. It posts as
+/// many rounds as the root of a broadcast or scatter, or as it would have by its own length where
+/// others may count on that, so that ranks which do fit each other can still use the communicator.
+namespace fulmar::mpi {
+
+/// The board, if the communicator has one and a call takes it: `bytes` are those of the family's
+/// lines in the table of algorithms, `text` those that one rank posts in one round at least.
+[[nodiscard]] inline device::NodeBoard* board_for(const Comm& comm, Family family, Count bytes,
+                                                  Count text = 0) noexcept {
+  device::NodeBoard* board = comm.board.get();
+  if (board == nullptr) return nullptr;
+  if (!comm.library->schedules->choices().takes_board(family, comm.size(), bytes)) return nullptr;
+  const auto largest = static_cast<Count>(board->largest_text());
+  const bool staged = board->largest_text() > wire::board_body_bytes;
+  return text <= largest && (staged || bytes <= largest) ? board : nullptr;
+}
+
+/// Whether the members of such a call read each other's memory (board_reads.cc).
+[[nodiscard]] inline bool reads_memory(const Comm& comm, Family family, Count bytes) noexcept {
+  return comm.library->schedules->choices().takes_reads(family, comm.size(), bytes);
+}
+
+/// How `total` bytes (or elements) are cut.
+struct Pieces {
+  Count total;
+  Count most;  ///< in one piece, at least 1
+
+  [[nodiscard]] Count count() const noexcept {
+    if (total <= most) [[likely]]
+      return total > 0 ? 1 : 0;
+    return (total + most - 1) / most;
+  }
+  [[nodiscard]] Count begin(Count piece) const noexcept { return piece * most; }
+  [[nodiscard]] Count length(Count piece) const noexcept {
+    return std::min(most, total - piece * most);
+  }
+};
+
+/// Data of up to so many bytes are one text on any board.
+inline constexpr Count uncut_bytes = wire::board_body_bytes;
+
+/// Who writes while others read.
+enum class Flow : std::uint8_t {
+  one_way,    ///< from one rank to the others, or from them to one
+  every_way,  ///< between all: each writes its text, then reads those of the others
+};
+
+/// Bytes of one text. Where every rank has a core, one rank fills a piece while others empty the
+/// one before; if all do the same at the same time, pieces need only be short enough for the
+/// caches. Where ranks share cores, the fewer turns the better.
+[[nodiscard]] Count text_bytes(const Comm& comm, const device::NodeBoard& board, Count total,
+                               Flow flow) noexcept;
+/// The same for texts that hold a part for each of several ranks: bytes of one part, at least 1.
+[[nodiscard]] Count part_bytes(const Comm& comm, const device::NodeBoard& board, Count total,
+                               int parts, Flow flow) noexcept;
+
+/// Whether ranks share cores.
+[[nodiscard]] inline bool crowded(const Comm& comm) noexcept {
+  return comm.library->schedules->choices().crowded();
+}
+
+/// The place of a member's part in a text that has a part for everybody but the writer.
+[[nodiscard]] constexpr int part_of(int member, int writer) noexcept {
+  return member < writer ? member : member - 1;
+}
+
+/// A buffer of the user as packed bytes.
+class Packed {
+ public:
+  explicit Packed(const ConstData& data) noexcept : buffer_(buffer_of(data, packer_)) {}
+  explicit Packed(const Data& data) noexcept : Packed(as_const(data)) {}
+  Packed(const Packed&) = delete;
+  Packed& operator=(const Packed&) = delete;
+
+  [[nodiscard]] Count bytes() const noexcept { return static_cast<Count>(buffer_.bytes); }
+  /// Where the bytes lie if they are one run, else null.
+  [[nodiscard]] std::byte* run() const noexcept {
+    return buffer_.packer == nullptr ? static_cast<std::byte*>(buffer_.address) : nullptr;
+  }
+  /// Copies bytes [from, from + count) out; nothing beyond the end.
+  void read(Count from, Count count, std::byte* to) const noexcept {
+    const Count there = std::min(count, bytes() - from);
+    if (there > 0) device::read_buffer(buffer_, position(from), {to, size_of(there)});
+  }
+  void write(Count from, Count count, const std::byte* bytes_there) const noexcept {
+    const Count there = std::min(count, bytes() - from);
+    if (there > 0) device::write_buffer(buffer_, position(from), {bytes_there, size_of(there)});
+  }
+
+ private:
+  static std::uint64_t position(Count at) noexcept { return static_cast<std::uint64_t>(at); }
+  static std::size_t size_of(Count bytes) noexcept { return static_cast<std::size_t>(bytes); }
+
+  std::optional<TypePacker> packer_;
+  device::Buffer buffer_;
+};
+
+/// The length of a text of a call in which this rank posts `whole` bytes.
+[[nodiscard]] inline device::NodeBoard::Length length_of(Count text, Count whole) noexcept {
+  return {static_cast<std::size_t>(text), static_cast<std::uint64_t>(whole)};
+}
+
+/// Begins a round with bytes [from, from + count) of the data.
+inline void post_part(device::NodeBoard& board, const Packed& data, Count from,
+                      Count count) noexcept {
+  board.post(length_of(count, data.bytes()), [&](std::byte* to) { data.read(from, count, to); });
+}
+/// The same where every member posts a part and waits for all others (NodeBoard::post_exchange).
+inline void exchange_part(device::NodeBoard& board, const Packed& data, Count from,
+                          Count count) noexcept {
+  board.post_exchange(length_of(count, data.bytes()),
+                      [&](std::byte* to) { data.read(from, count, to); });
+}
+inline void post_data(device::NodeBoard& board, const ConstData& data) noexcept {
+  const Packed packed(data);
+  post_part(board, packed, 0, packed.bytes());
+}
+/// The one round of a call in which this rank has no data: who expects some learns it.
+inline void post_nothing(device::NodeBoard& board) noexcept {
+  board.post({}, [](std::byte* /*to*/) {});
+}
+
+/// The error of a call in which a member gave another number of bytes than `expected`.
+[[nodiscard]] base::Error wrong_length(const device::NodeBoard& board, int member, Count expected);
+
+/// After waiting for a member, whose data in this call should be so long.
+[[nodiscard]] inline base::Error check_length(const device::NodeBoard& board, int member,
+                                              Count expected) {
+  if (board.tells(member, static_cast<std::uint64_t>(expected))) [[likely]]
+    return {};
+  return wrong_length(board, member, expected);
+}
+/// The same of members 0 to `last` - 1 but this one.
+[[nodiscard]] inline base::Error check_lengths(const device::NodeBoard& board, int last,
+                                               Count expected) {
+  for (int member = 0; member < last; ++member) {
+    if (member == board.self()) continue;
+    if (!board.tells(member, static_cast<std::uint64_t>(expected))) [[unlikely]]
+      return wrong_length(board, member, expected);
+  }
+  return {};
+}
+/// After an error: posts the rounds that are left of so many pieces, together with those of members
+/// 0 to `last` - 1 whose lengths are right.
+void go_on(device::NodeBoard& board, int last, Count expected, Count rounds) noexcept;
+
+/// The result of a call that ends with `error`: texts of this rank that were left out because a member
+/// has failed make it fail, too.
+[[nodiscard]] inline base::Error result_on(const device::NodeBoard& board, const Comm& comm,
+                                           base::Error error = {}) {
+  return board.failed() ? failure_of(comm) : error;
+}
+
+/// Stores what a member posted in this round, `count` bytes, at `from`.
+inline void take_part(const device::NodeBoard& board, int member, const Packed& data, Count from,
+                      Count count) noexcept {
+  data.write(from, count, board.text(member, static_cast<std::size_t>(count)));
+}
+
+// The calls. Arguments are checked; every rank of the communicator makes the same one.
+
+base::Error bcast_on(device::NodeBoard& board, const Data& data, int root, const Comm& comm);
+/// Equal blocks.
+base::Error gather_on(device::NodeBoard& board, const ConstData& send, const Blocks& receive,
+                      int root, const Comm& comm);
+base::Error scatter_on(device::NodeBoard& board, const Blocks& send, const Data& receive, int root,
+                       const Comm& comm);
+/// Blocks of any lengths.
+base::Error allgather_on(device::NodeBoard& board, const ConstData& send, const Blocks& receive,
+                         const Comm& comm);
+/// Equal blocks.
+base::Error alltoall_on(device::NodeBoard& board, const Blocks& send, const Blocks& receive,
+                        const Comm& comm);
+
+/// Goes on, after the first round, with a root of a scatter that gives another length than the
+/// `expected` bytes.
+void follow_scatter(device::NodeBoard& board, int root, Count expected, const Comm& comm) noexcept;
+
+/// By reading each other's memory (board_reads.cc), or as above where that cannot be done.
+base::Error alltoall_read(device::NodeBoard& board, const Blocks& send, const Blocks& receive,
+                          const Comm& comm);
+base::Error scatter_read(device::NodeBoard& board, const Blocks& send, const Data& receive,
+                         int root, const Comm& comm);
+
+}  // namespace fulmar::mpi

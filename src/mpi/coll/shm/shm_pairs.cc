@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <array>
+
+#include "mpi/coll/shm/shm_reductions.h"
+#include "mpi/coll/reduction.h"
+
+/// The long all-reduce of two ranks that have a core each. Every rank posts the half that the other
+/// one combines, combines its own half with what it finds there, and posts the result:
+///
+///     rank 0   post b0   a0 + a1   post a   take b
+///     rank 1   post a1   b0 + b1   post b   take a
+///
+/// As many bytes cross as if both combined everything for themselves, but each combines half as
+/// much and reads its own operand where the user has it. Both get the same bits, as every element
+/// is combined once.
+///
+/// Restrictions: two ranks; two rounds for each piece, so for short data one round is better.
+namespace fulmar::mpi {
+
+using base::Error;
+using device::NodeBoard;
+
+namespace {
+
+/// The call as one of the two ranks sees it.
+class Halves {
+ public:
+  Halves(NodeBoard& board, const Allreduce& call, const Pieces& halves)
+      : board_(board),
+        op_(*call.op),
+        type_(*call.receive.type),
+        own_(call.own()),
+        result_(call.receive.address),
+        operand_(ConstData{own_, call.receive.count, &type_}),
+        all_(call.receive),
+        direct_(type_.contiguous && op_.code != OpCode::user) {
+    if (!direct_) other_.emplace(type_, halves.most);
+  }
+
+  /// No memory for an operand that cannot be combined where it was posted.
+  [[nodiscard]] bool failed() const noexcept { return other_.has_value() && other_->failed(); }
+  [[nodiscard]] Error error() const { return failed() ? other_->error() : Error{}; }
+
+  void post_operand(Count begin, Count count) {
+    exchange_part(board_, operand_, begin * type_.size, count * type_.size);
+  }
+  /// The other rank has posted its operand of these elements.
+  void combine(Count begin, Count count) {
+    if (failed() || count == 0) return;
+    const void* mine = shifted(own_, type_.extent * begin);
+    void* result = shifted(result_, type_.extent * begin);
+    const Reduction reduction{op_, type_, count};
+    if (direct_) {
+      combine_in_place(text(count), mine, result, count);
+    } else if (first()) {
+      unpack(count, other_->address());
+      reduction.apply(mine, other_->address());
+      reduction.copy(other_->address(), result);
+    } else {
+      unpack(count, other_->address());
+      if (mine != result) reduction.copy(mine, result);
+      reduction.apply(other_->address(), result);
+    }
+  }
+  void post_result(Count begin, Count count) {
+    exchange_part(board_, all_, begin * type_.size, count * type_.size);
+  }
+  void take_result(Count begin, Count count) {
+    take_part(board_, other(), all_, begin * type_.size, count * type_.size);
+  }
+
+ private:
+  [[nodiscard]] bool first() const noexcept { return board_.self() == 0; }
+  [[nodiscard]] int other() const noexcept { return 1 - board_.self(); }
+  [[nodiscard]] const std::byte* text(Count count) const noexcept {
+    return board_.text(other(), static_cast<std::size_t>(count * type_.size));
+  }
+  void unpack(Count count, void* to) const noexcept {
+    Packed(Data{to, count, &type_}).write(0, count * type_.size, text(count));
+  }
+  /// Predefined operations commute, so a result that takes the place of the left operand may as
+  /// well take that of the right one.
+  void combine_in_place(const std::byte* theirs, const void* mine, void* result, Count count) {
+    if (first() && mine != result) {
+      apply_predefined(op_, type_, mine, theirs, result, count);
+    } else {
+      apply_predefined(op_, type_, theirs, mine, result, count);
+    }
+  }
+
+  NodeBoard& board_;
+  const Op& op_;
+  const Datatype& type_;
+  const void* own_;
+  void* result_;
+  Packed operand_;
+  Packed all_;
+  bool direct_;
+  std::optional<Scratch> other_;
+};
+
+}  // namespace
+
+Error allreduce_halves(NodeBoard& board, const Allreduce& call, const Pieces& halves,
+                       const Comm& comm) {
+  Halves work(board, call, halves);
+  const Count total = call.receive.count;
+  const Count bytes = total * call.receive.type->size;
+  const Pieces pieces{total, 2 * halves.most};
+  for (Count i = 0; i < pieces.count(); ++i) {
+    const Count middle = pieces.length(i) / 2;
+    const std::array<Count, 2> first = {pieces.begin(i), pieces.begin(i) + middle};
+    const std::array<Count, 2> count = {middle, pieces.length(i) - middle};
+    const int other = 1 - board.self();
+    const auto mine = static_cast<std::size_t>(board.self());
+    const auto theirs = 1 - mine;
+    work.post_operand(first[theirs], count[theirs]);
+    if (!board.wait_for(other)) return failure_of(comm);
+    if (const Error wrong = check_length(board, other, bytes); wrong.failed()) [[unlikely]]
+      return wrong;
+    work.combine(first[mine], count[mine]);
+    work.post_result(first[mine], count[mine]);
+    if (!board.wait_for(other)) return failure_of(comm);
+    work.take_result(first[theirs], count[theirs]);
+  }
+  return result_on(board, comm, work.error());
+}
+
+}  // namespace fulmar::mpi

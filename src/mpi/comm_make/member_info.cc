@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "mpi/comm_make/member_info.h"
+
+#include <algorithm>
+
+#include "mpi/coll/shm/shm_coll.h"
+#include "mpi/coll/engine/coll_context.h"
+#include "mpi/comm/failure.h"
+
+namespace fulmar::mpi {
+namespace {
+
+using base::Error;
+using base::ErrorClass;
+
+struct Bytes {
+  void* address;
+  std::size_t size;
+};
+
+Data data_of(const Line& line, Bytes bytes) {
+  return {bytes.address, static_cast<Count>(bytes.size),
+          line.comm.library->find<Datatype>(MPI_BYTE)};
+}
+
+Error send(const Line& line, Bytes bytes, int dest) {
+  const Data data = data_of(line, bytes);
+  return send_message(line.comm, {data.address, data.count, data.type}, dest, line.tag,
+                      line.channel);
+}
+
+Error receive(const Line& line, Bytes bytes, int source) {
+  return receive_message(line.comm, data_of(line, bytes), source, line.tag, line.channel);
+}
+
+/// A message to `dest` and one from `source` at the same time.
+Error swap(const Line& line, Bytes out, int dest, Bytes in, int source) {
+  const Data data = data_of(line, out);
+  Transfer incoming;
+  incoming.start_receive(line.comm, data_of(line, in), source, line.tag, line.channel);
+  Transfer outgoing;
+  outgoing.start_send(line.comm, {data.address, data.count, data.type}, dest, line.tag,
+                      line.channel);
+  line.comm.device->wait_done(incoming.operation);
+  line.comm.device->wait_done(outgoing.operation);
+  const Error error = report(line.comm, incoming.operation, nullptr);
+  return error.failed() ? error : operation_error(line.comm, outgoing.operation);
+}
+
+/// From `root` to all, down a binomial tree.
+Error broadcast(const Line& line, Bytes bytes, int root) {
+  const int size = line.comm.size();
+  const int place = (line.comm.rank - root + size) % size;
+  Error error;
+  int step = 1;
+  while (step < size && (place & step) == 0) step *= 2;
+  if (place != 0) error = receive(line, bytes, (place - step + root) % size);
+  for (step /= 2; step > 0; step /= 2) {
+    if (place + step >= size) continue;
+    const Error sent = send(line, bytes, (place + step + root) % size);
+    if (error.ok()) error = sent;
+  }
+  return error;
+}
+
+Error read_board(Comm& comm, const Announcement& own, std::vector<Announcement>& all) {
+  const Datatype& byte = *comm.library->find<Datatype>(MPI_BYTE);
+  all.resize(static_cast<std::size_t>(comm.size()));
+  device::NodeBoard& board = *comm.board;
+  post_data(board, {&own, sizeof own, &byte});
+  if (!board.wait_all()) return failure_of(comm);
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    const Packed room(Data{&all[rank], sizeof own, &byte});
+    take_part(board, static_cast<int>(rank), room, 0, sizeof own);
+  }
+  return {};
+}
+
+/// What a group hears first of the meeting of its leader.
+struct Heading {
+  std::uint32_t count = 0;  ///< of announcements that follow; 0: the leaders did not meet
+};
+
+}  // namespace
+
+Line next_line(Comm& comm) noexcept { return {comm, Channel::collective, next_tag(comm)}; }
+
+Error announce(const Line& line, const Announcement& own, std::vector<Announcement>& all) {
+  Comm& comm = line.comm;
+  if (comm.board != nullptr) return read_board(comm, own, all);
+  // In step k everybody passes on the 2^k announcements from its own on, so that it holds twice as
+  // many afterwards. They lie in the order of the ring that starts here.
+  const auto size = static_cast<std::size_t>(comm.size());
+  all.resize(size);
+  all[0] = own;
+  Error error;
+  for (std::size_t held = 1; held < size; held *= 2) {
+    const std::size_t bytes = std::min(held, size - held) * sizeof own;
+    const auto distance = static_cast<int>(held);
+    const Error one =
+        swap(line, {all.data(), bytes}, (comm.rank - distance + comm.size()) % comm.size(),
+             {&all[held], bytes}, (comm.rank + distance) % comm.size());
+    if (error.ok()) error = one;
+  }
+  std::rotate(all.begin(), all.end() - comm.rank, all.end());
+  return error;
+}
+
+Error meet(const Line& inside, const Leader& leader, Census& census) {
+  const bool leads = inside.comm.rank == leader.rank;
+  Heading theirs;
+  Error error;
+  if (leads && leader.across != nullptr) {
+    const int peer = leader.remote_rank;
+    Heading ours{static_cast<std::uint32_t>(census.local.size())};
+    error = swap(*leader.across, {&ours, sizeof ours}, peer, {&theirs, sizeof theirs}, peer);
+    census.remote.resize(theirs.count);
+    const Error second =
+        swap(*leader.across, {census.local.data(), census.local.size() * sizeof(Announcement)},
+             peer, {census.remote.data(), census.remote.size() * sizeof(Announcement)}, peer);
+    if (error.ok()) error = second;
+  }
+  const Error told = broadcast(inside, {&theirs, sizeof theirs}, leader.rank);
+  if (error.ok()) error = told;
+  if (theirs.count == 0) {
+    if (leads) return error;
+    return base::failure(ErrorClass::other,
+                         "the communicator was not made, because the local leader, rank %d, could "
+                         "not talk to the remote one; its own error says why",
+                         leader.rank);
+  }
+  census.remote.resize(theirs.count);
+  const Error last = broadcast(
+      inside, {census.remote.data(), census.remote.size() * sizeof(Announcement)}, leader.rank);
+  return error.ok() ? last : error;
+}
+
+Error take_census(Comm& comm, const Announcement& own, Census& census) {
+  if (!comm.is_inter) return announce(next_line(comm), own, census.local);
+  const Line across = next_line(comm);
+  const Line inside{*comm.local_comm, across.channel, across.tag};
+  const Error error = announce(inside, own, census.local);
+  const Error met = meet(inside, {0, 0, &across}, census);
+  return error.failed() ? error : met;
+}
+
+}  // namespace fulmar::mpi

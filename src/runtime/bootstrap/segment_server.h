@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <pthread.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/error.h"
+#include "base/os/fd.h"
+#include "wire/node/node_join.h"
+
+/// Both ends of the socket of wire/node/node_join.h.
+namespace fulmar::runtime::bootstrap {
+
+/// The leader's end: lets the ranks of its node in while the leader itself waits in the launcher's
+/// fence, so it has a thread of its own until it is closed.
+class Door {
+ public:
+  struct Visitor {
+    wire::NodeSeat seat;
+    base::UniqueFd socket;
+  };
+
+  /// Makes the socket, under a random name with a random secret, and listens.
+  static base::Result<std::unique_ptr<Door>> make();
+  explicit Door(base::UniqueFd listener, const wire::NodeCard& card) noexcept
+      : listener_(std::move(listener)), card_(card) {}
+  Door(const Door&) = delete;
+  Door& operator=(const Door&) = delete;
+  ~Door();
+
+  [[nodiscard]] const wire::NodeCard& card() const noexcept { return card_; }
+
+  /// From now on ranks of `expected` (not the leader `self`) who prove themselves are welcomed,
+  /// each once; the thread ends when all have come.
+  base::Error open(std::uint32_t self, std::span<const std::uint32_t> expected);
+  /// Ends the thread and gives those who have come, by rank. To be called when all ranks have had
+  /// their answers: after a fence.
+  std::vector<Visitor> close();
+
+ private:
+  void serve();
+  void welcome(base::UniqueFd socket);
+
+  base::UniqueFd listener_;
+  wire::NodeCard card_;
+  base::UniqueFd stop_;  ///< an eventfd
+  std::uint32_t self_ = 0;
+  std::vector<std::uint32_t> awaited_;
+  std::vector<Visitor> visitors_;
+  pthread_t thread_{};
+  bool running_ = false;
+};
+
+/// Hands the segment and the list of members to a rank that was welcomed.
+base::Error grant(int socket, int segment, std::span<const std::uint32_t> members);
+
+/// A rank's end: connects to the leader. Gives the socket when it was welcomed; none where there is
+/// nobody, or another user, under that name: the leader is out of reach. Fails (other) where the
+/// leader answers wrongly or not at all.
+base::Result<base::UniqueFd> knock(const wire::NodeCard& card, std::uint32_t leader,
+                                   const wire::NodeSeat& seat);
+
+struct Granted {
+  base::UniqueFd segment;
+  std::vector<std::uint32_t> members;
+};
+/// Waits for what `grant` sends; `size` is that of the job.
+base::Result<Granted> receive_grant(int socket, std::uint32_t leader, std::uint32_t size);
+
+}  // namespace fulmar::runtime::bootstrap

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "runtime/network/networks.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "fabric/network_names.h"
+#include "runtime/study.h"
+#include "study/study.h"
+#include "wire/bundle/bundle_address.h"
+
+namespace fulmar::runtime {
+
+using base::Error;
+using base::ErrorClass;
+namespace names = fabric::network_names;
+
+namespace {
+
+/// What a rank with several networks says about the one that this process uses.
+base::Result<std::vector<std::byte>> single_address(std::uint32_t rank,
+                                                    std::span<const std::byte> address,
+                                                    const char* network) {
+  auto rails = wire::decode_bundle_address(address);
+  if (rails.failed()) return rails.error();
+  for (wire::BundleRail& rail : *rails) {
+    if (rail.label == network) return std::move(rail.address);
+  }
+  return base::failure(ErrorClass::other,
+                       "rank %u uses several networks (FULMAR_RAILS), but not %s, which is the one "
+                       "in use here; set FULMAR_FABRIC and FULMAR_RAILS to the same on all hosts",
+                       rank, network);
+}
+
+}  // namespace
+
+void complain_of_unknown_networks(const Options& options, std::vector<std::string>& complaints) {
+  const std::string& text = options.text("FULMAR_FABRIC");
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::string_view name = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(name.size() + 1, rest.size()));
+    const bool known = name.empty() || name == fabric::Shm::name || name == names::tcp ||
+                       name == names::verbs || name == names::ofi;
+    if (known) continue;
+    complaints.push_back("FULMAR_FABRIC=" + text + ": there is no network \"" + std::string(name) +
+                         "\", it is left out; networks are shm, tcp, verbs, ofi");
+  }
+}
+
+Error Networks::open(const Options& options) {
+  const bool shm = job_.size() == 1 || options.lists("FULMAR_FABRIC", fabric::Shm::name);
+  const bool all_here = job_.node_ranks().size() == job_.size();
+  if (shm) {
+    if (const Error error = open_shm(options); error.failed()) return error;
+    if (all_here) return {};
+  }
+  NetworkFactory factory(job_, options, as_owner());
+  if (const Error error = open_network(factory, options); error.failed()) return error;
+  return publish();
+}
+
+NetworkOwner Networks::as_owner() noexcept {
+  NetworkOwner owner;
+  owner.owner = this;
+  owner.find = [](void* self, std::uint32_t rank) {
+    return static_cast<Networks*>(self)->find(rank, Job::Patience::wait);
+  };
+  owner.find_now = [](void* self, std::uint32_t rank) {
+    return static_cast<Networks*>(self)->find(rank, Job::Patience::look);
+  };
+  owner.find_any = [](void* self, std::uint32_t rank) {
+    return static_cast<Networks*>(self)->job_.address_of(rank, Job::Patience::wait);
+  };
+  owner.lost = lost;
+  owner.left = left;
+  owner.report = report;
+  return owner;
+}
+
+Error Networks::open_network(NetworkFactory& factory, const Options& options) {
+  auto rails = factory.rail_plans();
+  if (rails.failed()) return rails.error();
+  if (rails->size() > 1) network_ = factory.open_rails(*rails);
+  if (network_ != nullptr) return {};
+  const std::vector<NetworkPlan> list = factory.plans();
+  if (list.empty()) {
+    const bool all_here = job_.node_ranks().size() == job_.size();
+    return base::failure(
+        ErrorClass::other,
+        "FULMAR_FABRIC=%s leaves no network between the %u ranks of the job, which "
+        "are on %u node(s); add %s",
+        options.text("FULMAR_FABRIC").c_str(), job_.size(), job_.node_count(),
+        all_here ? "shm" : "tcp");
+  }
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    auto opened = factory.open(list[i]);
+    if (opened.ok()) {
+      network_ = std::move(*opened);
+      design_ = factory.design();
+      break;
+    }
+    if (i + 1 == list.size()) return opened.error();
+    // One line for each node is enough.
+    if (job_.rank() != job_.node_ranks().front()) continue;
+    const std::string line = opened.error().text() + "; the network " +
+                             std::string(list[i + 1].name) + " is tried instead";
+    report(this, line.c_str());
+  }
+  return {};
+}
+
+Error Networks::publish() {
+  const auto address = network_->address();
+  return address.failed() ? address.error() : job_.publish_address(address.value());
+}
+
+Error Networks::open_shm(const Options& options) {
+  fabric::Shm::Config shm = job_.shm_config();
+  if (wire::AreaLayout::fit(shm.size, shm.area_bytes).bytes == 0) {
+    return base::failure(ErrorClass::no_mem,
+                         "the job's segment gives each of the %u ranks %llu bytes, too few for the "
+                         "mailboxes; raise the limit on file sizes (ulimit -f) of mpiexec",
+                         shm.size, static_cast<unsigned long long>(shm.area_bytes));
+  }
+  if (shm.size > 1) shm_design_ = design_of(options);
+  shm.single_copy = options.is_on("FULMAR_SINGLE_COPY");
+  shm_ = std::make_unique<fabric::Shm>(std::move(shm));
+  return {};
+}
+
+Error Networks::serve(device::Device& device) {
+  device_ = &device;
+  if (shm_design_) {
+    if (const Error error = serve_design(device); error.failed()) return error;
+  } else if (shm_ != nullptr) {
+    device.use(*shm_, job_.node_ranks());
+  }
+  if (network_ == nullptr) return {};
+  if (design_ != nullptr) design_->use(device.memory());
+  device.use(*network_);
+  return device.use_wake_socket();
+}
+
+Error Networks::serve_design(device::Device& device) {
+  study::MappedDesign::Config config;
+  config.plan = *shm_design_;
+  config.ranks.assign(job_.node_ranks().begin(), job_.node_ranks().end());
+  config.has_membarrier = device.config().has_membarrier;
+  config.has_left = device.config().has_left;
+  config.owner = device.config().owner;
+  const std::vector<std::uint32_t> ranks = config.ranks;
+  auto design = study::MappedDesign::open(*shm_, std::move(config));
+  if (design.failed()) return design.error();
+  if (network_ == nullptr) {
+    network_ = std::move(*design);
+    return {};
+  }
+  auto both = study::SplitNetwork::open(std::move(*design), ranks, std::move(network_));
+  if (both.failed()) return both.error();
+  network_ = std::move(*both);
+  return {};
+}
+
+void Networks::part(device::Device& device, fabric::Leaving how) {
+  if (network_ == nullptr || parted_) return;
+  network_->leave(how);
+  device.wait([&]() noexcept { return network_->parted(); });
+  device.memory().close();
+  // This process may wait for the others in the launcher's library, where it answers nobody.
+  network_->end();
+  parted_ = true;
+}
+
+void Networks::close() noexcept {
+  if (parted_) network_->close();
+}
+
+Error Networks::resume(device::Device& device) {
+  if (!parted_) return {};
+  const std::vector<std::uint32_t> known = network_->known_peers();
+  if (const Error error = network_->resume(); error.failed()) return error;
+  parted_ = false;
+  for (const std::uint32_t rank : known) device.forget_own_hold(rank);
+  return {};
+}
+
+const char* Networks::network_name() const noexcept {
+  return network_ == nullptr ? "" : network_->name();
+}
+
+const char* Networks::provider_of(std::uint32_t rank) const noexcept {
+  if (rank == job_.rank()) return nullptr;
+  const std::span<const std::uint32_t> here = job_.node_ranks();
+  const bool mapped = shm_ != nullptr && std::binary_search(here.begin(), here.end(), rank);
+  if (mapped) return fabric::Shm::name;
+  return network_ == nullptr ? nullptr : network_->name_of(rank);
+}
+
+std::string Networks::reason_of(std::uint32_t rank) const {
+  if (rank == job_.rank()) return "this process";
+  if (job_.node_of(rank) != job_.node_of(job_.rank())) {
+    const std::string rails = network_ == nullptr ? std::string() : network_->text_of(rank);
+    return rails.empty() ? "another node" : "another node, by " + rails;
+  }
+  return provider_of(rank) == fabric::Shm::name
+             ? "same node: shared memory"
+             : "same node, but FULMAR_FABRIC leaves shared memory out";
+}
+
+base::Result<std::vector<std::byte>> Networks::find(std::uint32_t rank,
+                                                    Job::Patience patience) const {
+  auto address = job_.address_of(rank, patience);
+  if (address.failed() || address.value().empty()) return address;
+  const std::string_view theirs = network_of(*address);
+  if (theirs == names::rails) return single_address(rank, *address, network_name());
+  if (theirs == network_name()) return address;
+  return base::failure(
+      ErrorClass::other,
+      "rank %u is reached over %s, but rank %u uses %s; set FULMAR_FABRIC to the same "
+      "list on all hosts, with one of the two",
+      rank, network_of(*address), job_.rank(), network_name());
+}
+
+void Networks::left(void* self, std::uint32_t rank) {
+  static_cast<Networks*>(self)->device_->forget_hold(rank);
+}
+
+void Networks::lost(void* self, std::uint32_t rank, const Error& why) {
+  static_cast<Networks*>(self)->failures_.lost(rank, why);
+}
+
+void Networks::report(void* self, const char* line) {
+  const Job& job = static_cast<Networks*>(self)->job_;
+  std::fprintf(stderr, "fulmar: rank %u of %u: %s\n", job.rank(), job.size(), line);
+}
+
+}  // namespace fulmar::runtime

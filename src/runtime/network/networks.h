@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "device/device.h"
+#include "fabric/network.h"
+#include "fabric/shm/shm.h"
+#include "runtime/failures.h"
+#include "runtime/job.h"
+#include "runtime/network/network_factory.h"
+#include "runtime/options/options.h"
+#include "study/design.h"
+
+namespace fulmar::runtime {
+
+/// How a process reaches its peers: the ranks of its node through shared memory, all others, or all
+/// where shared memory is not to be used, over a network. That is opened only where a peer needs
+/// it.
+///
+/// Of tcp, verbs and ofi one is used, which has to be the same in the whole job: the first that
+/// FULMAR_FABRIC names and that can be opened. Where nothing was said it is tcp, but ofi on a host
+/// with a network that libfabric reaches; verbs has to be asked for so far (decision 0013).
+///
+/// Several of them, or several adapters under tcp, are used at once where FULMAR_RAILS says so, or
+/// where the host has adapters for it (rail_choice.h). Ranks with and without rails find each
+/// other.
+///
+/// Thread rule: the lock of the library.
+class Networks {
+ public:
+  /// All outlive this.
+  Networks(Job& job, FailureMonitor& failures) noexcept : job_(job), failures_(failures) {}
+  Networks(const Networks&) = delete;
+  Networks& operator=(const Networks&) = delete;
+
+  /// Opens what the job needs, and makes the addresses known: collective over the job. Fails
+  /// (other) with a text where FULMAR_FABRIC leaves no way to some ranks, or a network cannot be
+  /// opened.
+  [[nodiscard]] base::Error open(const Options& options);
+  /// Lets the device use them.
+  [[nodiscard]] base::Error serve(device::Device& device);
+  /// Waits until every peer has what was sent to it, or is gone; closes the networks. `how` is what
+  /// the peers are told.
+  void part(device::Device& device, fabric::Leaving how);
+  /// After `part`, by a process that never resumes: who waits for it to come back learns so.
+  void close() noexcept;
+  /// Networks were in use and have been closed: no message reaches the other nodes.
+  [[nodiscard]] bool parted() const noexcept { return parted_; }
+  /// After `part`: opens them again, at the addresses that the others know. Not collective: ranks
+  /// find each other when both have come back, or never left. Fails (other) for networks that
+  /// cannot be entered again; the text says which can.
+  [[nodiscard]] base::Error resume(device::Device& device);
+
+  /// Which provider carries messages to a rank; nullptr: none is needed, it is this process.
+  [[nodiscard]] const char* provider_of(std::uint32_t rank) const noexcept;
+  /// Why that one, in words.
+  [[nodiscard]] std::string reason_of(std::uint32_t rank) const;
+
+ private:
+  base::Error open_shm(const Options& options);
+  base::Error open_network(NetworkFactory& factory, const Options& options);
+  base::Error publish();
+  /// Gives shared memory to a design of the study (FULMAR_CHANNEL).
+  base::Error serve_design(device::Device& device);
+  [[nodiscard]] NetworkOwner as_owner() noexcept;
+  /// The network that is in use between nodes; "": none.
+  [[nodiscard]] const char* network_name() const noexcept;
+  base::Result<std::vector<std::byte>> find(std::uint32_t rank, Job::Patience patience) const;
+  static void left(void* self, std::uint32_t rank);
+  static void lost(void* self, std::uint32_t rank, const base::Error& why);
+  static void report(void* self, const char* line);
+
+  Job& job_;
+  FailureMonitor& failures_;
+  device::Device* device_ = nullptr;  ///< that is served
+  std::unique_ptr<fabric::Shm> shm_;
+  std::unique_ptr<fabric::Network> network_;
+  /// What shared memory is given to instead of the channel of the device.
+  std::optional<study::DesignPlan> shm_design_;
+  study::DesignNetwork* design_ = nullptr;  ///< the network, or a part of it
+  bool parted_ = false;
+};
+
+/// Adds a text to `complaints` for each name in FULMAR_FABRIC that is no network of any build.
+void complain_of_unknown_networks(const Options& options, std::vector<std::string>& complaints);
+
+}  // namespace fulmar::runtime

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "wire/verbs/verbs_address.h"
+
+/// What two processes tell each other over a connection that both have proven to belong to the job,
+/// so that a queue of one adapter can be connected to one of the other: first each its card; then,
+/// as soon as its own queue takes packets, the word `verbs_ready`. Who has read that word may send.
+/// After it nothing travels on the connection any more; its end tells that the process is gone.
+namespace fulmar::wire {
+
+/// All numbers in network byte order:
+/// ```
+///  0  u32 magic "FVC3"
+///  4  u32 rank      of who sends the card
+///  8  u32 queue     number of its queue pair (24 bits, not 0)
+/// 12  u32 first     number of the first network packet that it will send (24 bits)
+/// 16  u16 lid       0: none
+/// 18  u8  link      VerbsLink
+/// 19  u8  mtu       the largest it takes: 128 << mtu bytes, 1 to 5
+/// 20  16 bytes gid  all zero: none
+/// 36  u64 cookie    to be shown by every packet that goes to it; not 0
+/// 44  u32 window    packets that may be on the way to it; not 0
+/// 48  u32 buffer    bytes of the longest packet that it takes
+/// 52  u8  reads     of memory in one direction at a time that its queue begins and answers; not 0
+/// 53  11 zero bytes
+/// ```
+struct VerbsCard {
+  std::uint32_t rank = 0;
+  std::uint32_t queue = 0;
+  std::uint32_t first = 0;
+  std::uint16_t lid = 0;
+  VerbsLink link = VerbsLink::ethernet;
+  std::uint8_t mtu = 1;
+  std::array<std::byte, 16> gid{};
+  std::uint64_t cookie = 0;
+  std::uint32_t window = 0;
+  std::uint32_t buffer_bytes = 0;
+  std::uint8_t reads = 1;
+
+  bool operator==(const VerbsCard&) const = default;
+};
+
+inline constexpr std::size_t verbs_card_bytes = 64;
+inline constexpr std::size_t verbs_ready_bytes = 4;
+/// Numbers of queues and of network packets have so many bits.
+inline constexpr std::uint32_t verbs_number_mask = 0xffffff;
+
+[[nodiscard]] std::array<std::byte, verbs_card_bytes> encode_verbs_card(const VerbsCard& card);
+/// Nothing if the bytes are no card, or one with a field that makes no sense.
+[[nodiscard]] std::optional<VerbsCard> decode_verbs_card(std::span<const std::byte> bytes);
+[[nodiscard]] std::array<std::byte, verbs_ready_bytes> verbs_ready();
+[[nodiscard]] bool is_verbs_ready(std::span<const std::byte> bytes) noexcept;
+
+/// How people write the port of a card: "10.1.2.3", "fe80::2", "lid 17".
+[[nodiscard]] std::string text_of_port(const std::array<std::byte, 16>& gid, std::uint16_t lid,
+                                       VerbsLink link);
+
+}  // namespace fulmar::wire

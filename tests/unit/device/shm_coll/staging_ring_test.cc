@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "device/shm_coll/staging_ring.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <random>
+
+namespace fulmar::device {
+namespace {
+
+constexpr std::uint32_t begin = 128;
+constexpr std::uint32_t bytes = 4096;
+
+/// A writer whose readers are a random number of rounds behind.
+class Writer {
+ public:
+  explicit Writer(TextRing::Habit habit) : ring_(begin, bytes, habit) {}
+
+  void write(std::uint32_t length) {
+    ++round_;
+    // As a board does: a notice is used again after `board_depth` rounds.
+    if (done_ + wire::board_depth <= round_) done_ = round_ - wire::board_depth / 2;
+    const std::uint32_t at = ring_.place(length, round_, done_, [&](std::uint64_t until) {
+      EXPECT_LT(until, round_);
+      EXPECT_GT(until, done_);
+      done_ = until;
+      ++waits_;
+    });
+    EXPECT_GE(at, begin);
+    EXPECT_LE(at + length, begin + bytes);
+    EXPECT_EQ(at % 64, begin % 64);
+    while (!texts_.empty() && texts_.front().round < done_) texts_.pop_front();
+    for (const Text& text : texts_) {
+      EXPECT_TRUE(at + length <= text.at || text.at + text.length <= at) << "round " << round_;
+    }
+    texts_.push_back({round_, at, length});
+  }
+  void pass_round() { ++round_; }
+  void read_until(std::uint64_t round) { done_ = std::max(done_, std::min(round, round_)); }
+
+  [[nodiscard]] std::uint64_t round() const { return round_; }
+  [[nodiscard]] int waits() const { return waits_; }
+  [[nodiscard]] std::uint32_t last_place() const { return texts_.back().at; }
+  [[nodiscard]] std::uint32_t largest() const { return ring_.largest(); }
+
+ private:
+  struct Text {
+    std::uint64_t round;
+    std::uint32_t at;
+    std::uint32_t length;
+  };
+  TextRing ring_;
+  std::deque<Text> texts_;
+  std::uint64_t round_ = 100;
+  std::uint64_t done_ = 100;
+  int waits_ = 0;
+};
+
+TEST(TextRing, texts_that_are_read_are_never_written_to) {
+  for (const TextRing::Habit habit : {TextRing::Habit::stay_warm, TextRing::Habit::go_round}) {
+    Writer writer(habit);
+    std::mt19937 random(habit == TextRing::Habit::go_round ? 1 : 2);
+    for (int i = 0; i < 20000; ++i) {
+      const unsigned what = random() % 8;
+      if (what == 0) writer.pass_round();
+      if (what == 1) writer.read_until(writer.round() - random() % 4);
+      writer.write(what == 2 ? writer.largest() : 1 + random() % writer.largest());
+    }
+    EXPECT_GT(writer.waits(), 0);
+  }
+}
+
+TEST(TextRing, short_texts_of_readers_that_keep_up_stay_at_the_beginning) {
+  Writer writer(TextRing::Habit::stay_warm);
+  for (int i = 0; i < 100; ++i) {
+    writer.write(512);
+    EXPECT_LE(writer.last_place(), begin + 512);
+    writer.read_until(writer.round());
+  }
+  EXPECT_EQ(writer.waits(), 0);
+}
+
+TEST(TextRing, long_texts_go_round) {
+  Writer writer(TextRing::Habit::go_round);
+  for (int i = 0; i < 8; ++i) {
+    writer.write(1024);
+    EXPECT_EQ(writer.last_place(), begin + 1024U * static_cast<std::uint32_t>(i % 4));
+    writer.read_until(writer.round());
+  }
+}
+
+TEST(TextRing, waits_for_half_of_the_texts_at_once) {
+  Writer writer(TextRing::Habit::go_round);
+  for (int i = 0; i < 8; ++i) writer.write(512);
+  EXPECT_EQ(writer.waits(), 0);
+  writer.write(512);
+  EXPECT_EQ(writer.waits(), 1);
+  for (int i = 0; i < 4; ++i) writer.write(512);
+  EXPECT_EQ(writer.waits(), 1);
+}
+
+}  // namespace
+}  // namespace fulmar::device
