@@ -15,8 +15,8 @@
 #include "api/kinds/ranks.h"
 #include "api/kinds/significance.h"
 #include "mpi/coll/engine/coll_context.h"
-#include "mpi/coll/left_out.h"
 #include "mpi/coll/engine/run.h"
+#include "mpi/coll/left_out.h"
 #include "mpi/coll/stand_in.h"
 
 /// What happens after a collective call has ended with an error of its arguments: this rank takes

@@ -156,13 +156,13 @@ class MappedChannel {
     return control_of(peer)->shares[index];
   }
   /// What a rank (also this one) tells in collective operations. Requires index <
-  /// wire::boards_per_area.
-  [[nodiscard]] wire::Board& board(std::uint32_t peer, std::uint32_t index) noexcept {
-    return reinterpret_cast<wire::Board*>(provider_.area(peer) + layout_.boards)[index];
+  /// wire::coll_blocks_per_area.
+  [[nodiscard]] wire::CollBlock& coll_area(std::uint32_t peer, std::uint32_t index) noexcept {
+    return reinterpret_cast<wire::CollBlock*>(provider_.area(peer) + layout_.coll_blocks)[index];
   }
-  /// Where the longer texts of such a board are.
-  [[nodiscard]] std::span<std::byte> board_room(std::uint32_t peer, std::uint32_t index) noexcept {
-    if (index >= wire::stages_per_area) return board(peer, index).body;
+  /// Where the longer texts of such a collective area are.
+  [[nodiscard]] std::span<std::byte> staging_of(std::uint32_t peer, std::uint32_t index) noexcept {
+    if (index >= wire::staging_buffers_per_area) return coll_area(peer, index).body;
     std::byte* stages = provider_.area(peer) + layout_.stages;
     return {stages + std::uint64_t{index} * layout_.stage_bytes, layout_.stage_bytes};
   }

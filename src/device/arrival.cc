@@ -36,7 +36,7 @@ Arrival* ArrivalPool::make(std::uint64_t bytes) noexcept {
 void ArrivalPool::free(Arrival* arrival) noexcept {
   in_use_ -= sizeof(Arrival) + arrival->capacity;
   if (arrival->capacity == short_capacity && spare_count_ < most_spare) {
-    arrival->unexpected.in_order.next = reinterpret_cast<match::Hook*>(spare_);
+    arrival->unexpected.in_order.next = reinterpret_cast<match::ListNode*>(spare_);
     spare_ = arrival;
     ++spare_count_;
     return;

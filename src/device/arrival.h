@@ -45,13 +45,13 @@ struct Arrival {
   std::uint64_t order = 0;  ///< of a message that was kept, at its sender
   union {
     Operation* local = nullptr;  ///< of local ones
-    std::uint64_t peer_key;      ///< of announced ones: the key of the rts
+    std::uint64_t rkey;          ///< of announced ones: the key of the rts
   };
 
   [[nodiscard]] const match::Key& key() const noexcept { return unexpected.key; }
   /// Of an announced message.
   [[nodiscard]] Announced announced() const noexcept {
-    return {send, address, flags, peer_key, inlined};
+    return {send, address, flags, rkey, inlined};
   }
   [[nodiscard]] std::byte* bytes() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
   static Arrival* of(match::Unexpected* unexpected) noexcept {
@@ -60,7 +60,7 @@ struct Arrival {
 };
 
 /// Messages out of turn that wait. Hooked in while there are any.
-struct EarlyArrivals : Hook {
+struct EarlyArrivals : ProgressCallback {
   Device* device = nullptr;
   std::vector<Arrival*> waiting;
 };

@@ -63,7 +63,7 @@ void Device::cancel(Operation& operation) noexcept {
   } else if (operation.stage == Stage::announced && operation.peer == nullptr) {
     withdrawn = withdraw_local(operation);
   } else if (operation.stage == Stage::announced) {
-    ask_back(operation);
+    send_cancel_request(operation);
   }
   if (withdrawn) finish_cancelled(operation);
 }
@@ -94,33 +94,33 @@ bool Device::has_sent_to(std::uint32_t id) const noexcept {
   return peers_[id] != nullptr && !peers_[id]->has_cancelled;
 }
 
-void Device::ask_back(Operation& send) noexcept {
-  if (send.asked_back) return;
+void Device::send_cancel_request(Operation& send) noexcept {
+  if (send.cancel_requested) return;
   const wire::CookieBody body{send.own_cookie};
   send_control(*send.peer, PacketKind::cancel, send.key(), wire::bytes_of(body));
   if (send.peer->mapped() && config_.has_left == nullptr) return;
-  send.asked_back = true;
-  AskedBack& asked = send.peer->asked_back;
+  send.cancel_requested = true;
+  CancelRequests& asked = send.peer->cancel_requested;
   asked.sends.push_back(send.own_cookie);
   if (asked.unanswered++ != 0) return;
   asked.looks = 0;
-  leavers_.peers.push_back(send.peer);
-  if (leavers_.peers.size() != 1) return;
-  leavers_.device = this;
-  leavers_.step = [](Hook& hook) {
-    return static_cast<LeaverWatch&>(hook).device->look_for_leavers();
+  departures_.peers.push_back(send.peer);
+  if (departures_.peers.size() != 1) return;
+  departures_.device = this;
+  departures_.step = [](ProgressCallback& hook) {
+    return static_cast<DepartureWatch&>(hook).device->look_for_leavers();
   };
-  add_hook(leavers_);
+  add_progress_callback(departures_);
 }
 
 /// A send that was asked back is done.
 void Device::forget_asking(Operation& send) noexcept {
-  send.asked_back = false;
-  AskedBack& asked = send.peer->asked_back;
+  send.cancel_requested = false;
+  CancelRequests& asked = send.peer->cancel_requested;
   if (--asked.unanswered == 0) {
     asked.sends.clear();
-    std::erase(leavers_.peers, send.peer);
-    if (leavers_.peers.empty()) remove_hook(leavers_);
+    std::erase(departures_.peers, send.peer);
+    if (departures_.peers.empty()) remove_progress_callback(departures_);
   } else if (asked.sends.size() > 2 * asked.unanswered + 64) {
     std::erase_if(asked.sends, [this](wire::Cookie send_cookie) {
       return cookies_.find(send_cookie) == nullptr;
@@ -136,16 +136,16 @@ bool Device::has_left(const Peer& peer) noexcept {
 /// A step of progress. Quiet was the look before this one; it began after a peer had been seen to
 /// have left if this is at least the third since then.
 unsigned Device::look_for_leavers() noexcept {
-  const bool quiet = moved_ == leavers_.moved;
-  leavers_.moved = moved_;
+  const bool quiet = moved_ == departures_.moved;
+  departures_.moved = moved_;
   unsigned given_up = 0;
-  for (std::size_t i = 0; i < leavers_.peers.size();) {
-    Peer& peer = *leavers_.peers[i];
-    AskedBack& asked = peer.asked_back;
+  for (std::size_t i = 0; i < departures_.peers.size();) {
+    Peer& peer = *departures_.peers[i];
+    CancelRequests& asked = peer.cancel_requested;
     asked.looks = has_left(peer) ? asked.looks + 1 : 0;
     if (asked.looks >= 3 && quiet) given_up += give_up_asking(peer);
     // That may have taken the peer out, and put it in again at the end.
-    if (i < leavers_.peers.size() && leavers_.peers[i] == &peer) ++i;
+    if (i < departures_.peers.size() && departures_.peers[i] == &peer) ++i;
   }
   return given_up;
 }
@@ -155,7 +155,7 @@ unsigned Device::look_for_leavers() noexcept {
 unsigned Device::give_up_asking(Peer& peer) noexcept {
   const std::vector<wire::Cookie> unasked =
       has_left(peer) ? std::vector<wire::Cookie>() : queued_questions(peer.queue);
-  const std::vector<wire::Cookie> sends = std::exchange(peer.asked_back.sends, unasked);
+  const std::vector<wire::Cookie> sends = std::exchange(peer.cancel_requested.sends, unasked);
   unsigned count = 0;
   for (const wire::Cookie cookie : sends) {
     Operation* send = cookies_.find(cookie);

@@ -13,7 +13,7 @@ namespace fulmar::device {
 
 /// How the bytes of a long message move where adapters read and write peers' memory. Each side
 /// decides for itself, and a way is taken if both would.
-enum class RemoteWay : std::uint8_t {
+enum class RdmaProtocol : std::uint8_t {
   automatic,  ///< fetch; put where the sender's data are several long runs of memory
   fetch,      ///< the receiver reads
   put,        ///< the sender writes
@@ -45,7 +45,7 @@ struct Config {
   LongCopy long_copy = LongCopy::automatic;
   /// Messages from this length on are copied by sender and receiver together.
   std::uint64_t share_bytes = (std::uint64_t{64} << 10) + 1;
-  RemoteWay remote_way = RemoteWay::automatic;
+  RdmaProtocol rdma_protocol = RdmaProtocol::automatic;
   /// Messages from this length on are worth to open the memory of both sides. To copy 64 KiB twice
   /// takes about as long as to pin its pages twice.
   std::uint64_t remote_bytes = 64U << 10;

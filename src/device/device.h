@@ -19,13 +19,13 @@
 #include "device/copy_choice.h"
 #include "device/hook.h"
 #include "device/memory_opener.h"
-#include "device/shm_coll/shm_coll_area.h"
 #include "device/observer.h"
 #include "device/operation.h"
 #include "device/peer.h"
 #include "device/poll_watch.h"
 #include "device/service.h"
 #include "device/share_pool.h"
+#include "device/shm_coll/shm_coll_area.h"
 #include "device/transfers.h"
 #include "device/transports.h"
 #include "device/waiting.h"
@@ -63,7 +63,7 @@ class Device {
   [[nodiscard]] base::Error use_wake_socket();
   [[nodiscard]] const Config& config() const noexcept { return config_; }
   [[nodiscard]] base::EngineLock& lock() noexcept { return lock_; }
-  [[nodiscard]] MemoryOpener& memory() noexcept { return memory_opener_; }
+  [[nodiscard]] RegistrationCache& memory() noexcept { return memory_opener_; }
   [[nodiscard]] Service& service() noexcept { return service_; }
   [[nodiscard]] Failures& failures() noexcept { return failures_; }
 
@@ -160,18 +160,18 @@ class Device {
   void remove_unattended() noexcept { --unattended_; }
   /// What finalization waits for: all is out but what is queued for who has left for good.
   void drain() noexcept;
-  using Hook = device::Hook;
-  void add_hook(Hook& hook) noexcept;
-  void remove_hook(Hook& hook) noexcept { hooks_.remove(hook); }
+  using ProgressCallback = device::ProgressCallback;
+  void add_progress_callback(ProgressCallback& hook) noexcept;
+  void remove_progress_callback(ProgressCallback& hook) noexcept { hooks_.remove(hook); }
 
   // --- short collective operations; see device/shm_coll/shm_coll_area.h
 
-  /// The boards with this index of these processes, of which this one is number `self`; nullptr
+  /// The collective areas with this index of these processes, of which this one is number `self`; nullptr
   /// where they cannot all be read, which is the same in each of them.
-  [[nodiscard]] std::unique_ptr<NodeBoard> make_board(std::uint32_t index,
-                                                      std::span<const std::uint32_t> peers,
-                                                      int self, std::uint64_t first_round);
-  [[nodiscard]] BoardPool& boards() noexcept { return boards_; }
+  [[nodiscard]] std::unique_ptr<ShmCollArea> make_coll_area(std::uint32_t index,
+                                                            std::span<const std::uint32_t> peers,
+                                                            int self, std::uint64_t first_round);
+  [[nodiscard]] ShmCollAreaPool& coll_areas() noexcept { return coll_areas_; }
   /// Wakes a process of the node, by its number there, that was seen to sleep.
   void wake(std::uint32_t number) noexcept;
   void count_single_copy() noexcept { ++counters_.single_copies; }
@@ -188,7 +188,7 @@ class Device {
   void set_eager_bytes(std::uint64_t bytes) noexcept { config_.eager_bytes = bytes; }
   void set_share_bytes(std::uint64_t bytes) noexcept { config_.share_bytes = bytes; }
   void set_long_copy(LongCopy way) noexcept { copy_choice_.fix(way); }
-  void set_remote_way(RemoteWay way) noexcept { config_.remote_way = way; }
+  void set_remote_way(RdmaProtocol way) noexcept { config_.rdma_protocol = way; }
   void set_remote_bytes(std::uint64_t bytes) noexcept { config_.remote_bytes = bytes; }
   void set_remote_study(const RemoteStudy& study) noexcept { config_.remote_study = study; }
   enum class Yield : bool { late, soon };
@@ -315,7 +315,7 @@ class Device {
   // cancel.cc
   void finish_cancelled(Operation& operation) noexcept;
   bool withdraw_local(Operation& send) noexcept;
-  void ask_back(Operation& send) noexcept;
+  void send_cancel_request(Operation& send) noexcept;
   void forget_asking(Operation& send) noexcept;
   unsigned look_for_leavers() noexcept;
   unsigned give_up_asking(Peer& peer) noexcept;
@@ -350,7 +350,7 @@ class Device {
   bool prepare_put(Operation& send, const wire::PutBody& request) noexcept;
   void on_no_put(Peer& peer, std::span<const std::byte> body) noexcept;
   void finish_put(Operation& receive) noexcept;
-  void start_orders(Operation& operation, fabric::RemotePlace place) noexcept;
+  void start_orders(Operation& operation, fabric::RemoteAddress place) noexcept;
   unsigned give_orders(Operation& operation) noexcept;
   fabric::Post give_order(Operation& operation, Transfer& transfer) noexcept;
   void order_ended(Transfer& transfer, fabric::Sent how) noexcept;
@@ -408,9 +408,9 @@ class Device {
 
   // figures.cc
   [[gnu::cold]] void over_alarm(const match::Key& key, std::uint64_t length) noexcept;
-  [[gnu::cold]] void tell(const Happening& happening) noexcept;
+  [[gnu::cold]] void tell(const Event& happening) noexcept;
   /// Tells the observer, if there is one; for paths on which a branch is nothing.
-  void note(Happening::Kind kind, const match::Key& key, std::uint64_t amount) noexcept {
+  void note(Event::Kind kind, const match::Key& key, std::uint64_t amount) noexcept {
     if (observer_ != nullptr) [[unlikely]]
       tell({kind, key, amount});
   }
@@ -434,8 +434,8 @@ class Device {
   // wait.cc
   friend class Service;
   friend class Failures;
-  void lie_down(SleepPlace& place) noexcept;
-  void get_up() noexcept;
+  void prepare_sleep(SleepPlace& place) noexcept;
+  void finish_sleep() noexcept;
   void fence_senders() noexcept;
   void count_sleep(std::uint64_t slept_ns) noexcept;
   [[gnu::noinline]] bool sleep(WaitNote what, std::uint32_t quiet_sleeps) noexcept;
@@ -470,8 +470,8 @@ class Device {
   std::vector<Peer*> held_senders_;        ///< told to keep their messages
   Failures failures_{*this};
   EarlyArrivals early_;
-  LeaverWatch leavers_;
-  HookChain hooks_;
+  DepartureWatch departures_;
+  ProgressCallbacks hooks_;
   Waiter* first_waiter_ = nullptr;
   Waiter* leader_ = nullptr;
   Service service_{*this};
@@ -491,9 +491,9 @@ class Device {
   Observer* observer_ = nullptr;
   /// Unexpected data beyond this need a closer look: the budget, or 0 with an observer.
   std::uint64_t alarm_bytes_;
-  BoardPool boards_;
+  ShmCollAreaPool coll_areas_;
   Transfers transfers_;
-  MemoryOpener memory_opener_;
+  RegistrationCache memory_opener_;
 };
 
 }  // namespace fulmar::device

@@ -46,7 +46,7 @@ enum class ReceivesEnded : std::uint8_t {
 /// that still need it end with ErrorClass::proc_failed.
 ///
 /// Thread rule: the engine's lock.
-class Failures : private Hook {
+class Failures : private ProgressCallback {
  public:
   explicit Failures(Device& device) noexcept : device_(device) {}
   Failures(const Failures&) = delete;

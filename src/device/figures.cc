@@ -21,17 +21,17 @@ void Device::set_unexpected_budget(std::uint64_t bytes) noexcept {
 }
 
 void Device::over_alarm(const match::Key& key, std::uint64_t length) noexcept {
-  note(Happening::Kind::unexpected, key, length);
+  note(Event::Kind::unexpected, key, length);
   if (arrivals_.bytes_in_use() > config_.unexpected_budget_bytes) hold_sender(connect(key.peer));
 }
 
-void Device::tell(const Happening& happening) noexcept { observer_->note(*observer_, happening); }
+void Device::tell(const Event& happening) noexcept { observer_->note(*observer_, happening); }
 
 void Device::count_announced(const Operation& send) noexcept {
   check_read_by_peer(send.buffer);
   ++counters_.rendezvous_sends;
   counters_.rendezvous_bytes += send.buffer.bytes;
-  note(Happening::Kind::rendezvous, send.key(), send.buffer.bytes);
+  note(Event::Kind::rendezvous, send.key(), send.buffer.bytes);
 }
 
 /// The rare end of a look at progress. A leader, on whom other threads wait, must not let the

@@ -163,7 +163,7 @@ void Device::on_hold(Peer& peer) noexcept {
   peer.holds = true;
   peer.clear = false;
   peer.asks.clear();
-  note(Happening::Kind::must_hold, {0, peer.id, 0}, 0);
+  note(Event::Kind::must_hold, {0, peer.id, 0}, 0);
   // Messages that found no room go to the kept ones; control packets go on, but not the news that
   // something older has been sent which now stays.
   OutgoingQueue rest;
@@ -195,7 +195,7 @@ void Device::on_release(Peer& peer) noexcept {
   if (peer.failed) return;
   peer.holds = false;
   peer.asks.clear();
-  note(Happening::Kind::may_go, {0, peer.id, 0}, 0);
+  note(Event::Kind::may_go, {0, peer.id, 0}, 0);
   while (!peer.kept.empty()) {
     auto& operation = static_cast<Operation&>(*peer.kept.first);
     peer.kept.pop();
@@ -232,7 +232,7 @@ void Device::hold_sender(Peer& peer) noexcept {
   held_senders_.push_back(&peer);
   failures_.update_receive_checks();
   ++counters_.holds;
-  note(Happening::Kind::told_to_hold, {0, peer.id, 0}, arrivals_.bytes_in_use());
+  note(Event::Kind::told_to_hold, {0, peer.id, 0}, arrivals_.bytes_in_use());
   send_control(peer, PacketKind::hold, {}, {});
   // In the order in which they were posted, or a question is answered with what another needs.
   matcher_.for_each_posted([&](match::Posted& posted) {
@@ -243,7 +243,7 @@ void Device::hold_sender(Peer& peer) noexcept {
 void Device::forget_hold(std::uint32_t rank) noexcept {
   Peer* const peer = peers_[rank];
   if (peer == nullptr) return;
-  if (peer->asked_back.unanswered != 0) give_up_asking(*peer);
+  if (peer->cancel_requested.unanswered != 0) give_up_asking(*peer);
   if (!peer->kept_by_peer) return;
   peer->kept_by_peer = false;
   peer->probed.clear();
@@ -260,7 +260,7 @@ void Device::release_senders() noexcept {
   for (Peer* peer : held_senders_) {
     peer->kept_by_peer = false;
     peer->probed.clear();
-    note(Happening::Kind::told_to_go, {0, peer->id, 0}, arrivals_.bytes_in_use());
+    note(Event::Kind::told_to_go, {0, peer->id, 0}, arrivals_.bytes_in_use());
     send_control(*peer, PacketKind::release, {}, {});
   }
   held_senders_.clear();
@@ -326,17 +326,17 @@ void Device::on_settled(Peer& peer, std::uint32_t context,
 void Device::await_turn(Arrival& arrival) noexcept {
   if (early_.waiting.empty()) {
     early_.device = this;
-    early_.step = [](Hook& hook) {
+    early_.step = [](ProgressCallback& hook) {
       return static_cast<EarlyArrivals&>(hook).device->match_early();
     };
-    add_hook(early_);
+    add_progress_callback(early_);
   }
   early_.waiting.push_back(&arrival);
 }
 
 void Device::forget_turn(const Arrival& arrival) noexcept {
   std::erase(early_.waiting, &arrival);
-  if (early_.waiting.empty()) remove_hook(early_);
+  if (early_.waiting.empty()) remove_progress_callback(early_);
 }
 
 /// Gives messages out of turn to receives that no receive of any tag precedes any more. In the

@@ -9,9 +9,9 @@ namespace fulmar::device {
 
 /// A step of another engine (a schedule of a collective operation) that wants to run with progress.
 /// Must stay valid until removed.
-struct Hook {
-  unsigned (*step)(Hook&) = nullptr;  ///< returns how much it moved
-  Hook* next = nullptr;
+struct ProgressCallback {
+  unsigned (*step)(ProgressCallback&) = nullptr;  ///< returns how much it moved
+  ProgressCallback* next = nullptr;
 };
 
 class Device;
@@ -19,7 +19,7 @@ struct Peer;
 
 /// What waits for peers to leave. Hooked in while `peers` has any: those that have been asked for
 /// messages back and have not answered.
-struct LeaverWatch : Hook {
+struct DepartureWatch : ProgressCallback {
   Device* device = nullptr;
   std::vector<Peer*> peers;
   std::uint64_t moved = 0;   ///< all that progress had moved when it began the last look
@@ -29,15 +29,15 @@ struct LeaverWatch : Hook {
 };
 
 /// The hooks of a device. A step may remove itself and others, and add some.
-class HookChain {
+class ProgressCallbacks {
  public:
-  void add(Hook& hook) noexcept {
+  void add(ProgressCallback& hook) noexcept {
     hook.next = first_;
     first_ = &hook;
   }
-  void remove(Hook& hook) noexcept {
+  void remove(ProgressCallback& hook) noexcept {
     if (next_ == &hook) next_ = hook.next;
-    for (Hook** at = &first_; *at != nullptr; at = &(*at)->next) {
+    for (ProgressCallback** at = &first_; *at != nullptr; at = &(*at)->next) {
       if (*at == &hook) {
         *at = hook.next;
         return;
@@ -47,7 +47,7 @@ class HookChain {
   /// Calls every step once; what they moved.
   unsigned run() noexcept {
     unsigned moved = 0;
-    for (Hook* hook = first_; hook != nullptr; hook = next_) {
+    for (ProgressCallback* hook = first_; hook != nullptr; hook = next_) {
       next_ = hook->next;
       moved += hook->step(*hook);
     }
@@ -55,8 +55,8 @@ class HookChain {
   }
 
  private:
-  Hook* first_ = nullptr;
-  Hook* next_ = nullptr;  ///< the next one that `run` calls
+  ProgressCallback* first_ = nullptr;
+  ProgressCallback* next_ = nullptr;  ///< the next one that `run` calls
 };
 
 }  // namespace fulmar::device

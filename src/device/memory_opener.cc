@@ -18,17 +18,18 @@ TakenMemory taken(Registrations& cache, Registration& registration) noexcept {
 
 }  // namespace
 
-void MemoryOpener::keep(std::uint64_t bytes) {
+void RegistrationCache::keep(std::uint64_t bytes) {
   budget_.bytes = bytes;
   for (const auto& cache : caches_) cache->registrations.set_budget(budget_);
 }
 
-base::Result<TakenMemory> MemoryOpener::take(fabric::Network& network, std::span<std::byte> memory,
-                                             fabric::Access access, Holds holds) {
+base::Result<TakenMemory> RegistrationCache::take(fabric::Network& network,
+                                                  std::span<std::byte> memory,
+                                                  fabric::Access access, Holds holds) {
   return take_from(cache_of(network), memory, access, holds);
 }
 
-MemoryOpener::Cache& MemoryOpener::cache_of(fabric::Network& network) {
+RegistrationCache::Cache& RegistrationCache::cache_of(fabric::Network& network) {
   for (const auto& cache : caches_) {
     if (cache->network == &network) return *cache;
   }
@@ -41,8 +42,8 @@ MemoryOpener::Cache& MemoryOpener::cache_of(fabric::Network& network) {
   return made;
 }
 
-base::Result<TakenMemory> MemoryOpener::take_from(Cache& cache, std::span<std::byte> memory,
-                                                  fabric::Access access, Holds holds) {
+base::Result<TakenMemory> RegistrationCache::take_from(Cache& cache, std::span<std::byte> memory,
+                                                       fabric::Access access, Holds holds) {
   Registrations& registrations = cache.registrations;
   Registration* const kept = registrations.take_kept(memory, access);
   if (kept != nullptr) return taken(registrations, *kept);
@@ -63,31 +64,31 @@ base::Result<TakenMemory> MemoryOpener::take_from(Cache& cache, std::span<std::b
   return taken(registrations, **opened);
 }
 
-void MemoryOpener::give_back(const TakenMemory& memory) {
+void RegistrationCache::give_back(const TakenMemory& memory) {
   memory.cache->give_back(*memory.registration);
 }
 
-void MemoryOpener::own(std::span<std::byte> block) {
+void RegistrationCache::own(std::span<std::byte> block) {
   if (block.size() < shortest_owned_bytes) return;
   owned_[block.data()] = block.size();
   for (const auto& cache : caches_) cache->registrations.own(block);
 }
 
-void MemoryOpener::disown(const std::byte* begin) {
+void RegistrationCache::disown(const std::byte* begin) {
   if (owned_.erase(begin) == 0) return;
   for (const auto& cache : caches_) cache->registrations.disown(begin);
 }
 
-void MemoryOpener::settle() {
+void RegistrationCache::settle() {
   if (watch_) (void)watch_->settle();
 }
 
-void MemoryOpener::close() {
+void RegistrationCache::close() {
   caches_.clear();
   watch_.reset();
 }
 
-Registrations::Figures MemoryOpener::figures() const noexcept {
+Registrations::Figures RegistrationCache::figures() const noexcept {
   Registrations::Figures sum;
   for (const auto& cache : caches_) {
     const Registrations::Figures& each = cache->registrations.figures();

@@ -18,7 +18,7 @@ namespace fulmar::device {
 
 /// Memory that is open for a transfer.
 struct TakenMemory {
-  fabric::OpenMemory opened;
+  fabric::MemoryRegion opened;
   Registrations* cache = nullptr;  ///< to which it goes back
   Registration* registration = nullptr;
 };
@@ -32,13 +32,13 @@ struct TakenMemory {
 /// the cache closes to make room.
 ///
 /// Thread rule: under the lock of the engine.
-class MemoryOpener {
+class RegistrationCache {
  public:
   /// Keeps nothing until `keep` says how much.
-  MemoryOpener() = default;
-  MemoryOpener(const MemoryOpener&) = delete;
-  MemoryOpener& operator=(const MemoryOpener&) = delete;
-  ~MemoryOpener() { close(); }
+  RegistrationCache() = default;
+  RegistrationCache(const RegistrationCache&) = delete;
+  RegistrationCache& operator=(const RegistrationCache&) = delete;
+  ~RegistrationCache() { close(); }
 
   /// Keeps up to so many bytes of each network open between transfers; 0: nothing.
   void keep(std::uint64_t bytes);

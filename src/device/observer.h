@@ -9,7 +9,7 @@
 namespace fulmar::device {
 
 /// Something that a tool may want to hear of at the moment it happens.
-struct Happening {
+struct Event {
   enum class Kind : std::uint8_t {
     unexpected,    ///< a message came before its receive; `amount` is its length
     rendezvous,    ///< a long send was announced; `amount` is its length
@@ -30,7 +30,7 @@ struct Happening {
 struct Observer {
   /// In the middle of whatever the device does: may ask for figures, must not start or complete
   /// anything.
-  void (*note)(Observer&, const Happening&) noexcept = nullptr;
+  void (*note)(Observer&, const Event&) noexcept = nullptr;
   /// Between two looks at progress, after Device::defer: may do all that a caller of MPI may.
   void (*settle)(Observer&) noexcept = nullptr;
 };

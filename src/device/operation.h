@@ -65,9 +65,9 @@ struct Operation : Outgoing {
   Stage stage = Stage::idle;
   SendMode mode = SendMode::standard;
   bool is_send = false;
-  bool has_transfer = false;  ///< memory is open for the message
-  bool asked_back = false;    ///< the peer is to say whether it withdraws the message
-  std::uint32_t record = 0;   ///< number of the transfer, or of the share descriptor
+  bool has_transfer = false;      ///< memory is open for the message
+  bool cancel_requested = false;  ///< the peer is to say whether it withdraws the message
+  std::uint32_t record = 0;       ///< number of the transfer, or of the share descriptor
   std::uint32_t share_generation = 0;
   Peer* peer = nullptr;          ///< the connection, once known
   wire::Cookie own_cookie = 0;   ///< how the peer names this operation

@@ -164,7 +164,7 @@ void Device::on_announcement(const match::Key& key, std::span<const std::byte> b
   arrival->send = rts->send;
   arrival->address = rts->address;
   arrival->flags = static_cast<std::uint8_t>(rts->flags);  // those that mean something are low
-  arrival->peer_key = rts->key;
+  arrival->rkey = rts->key;
   arrival->inlined = static_cast<std::uint16_t>(inlined->size());
   base::copy_bytes(arrival->bytes(), inlined->data(), inlined->size());
   arrival->length = rts->length;

@@ -58,7 +58,7 @@ struct EarlyMessage {
 
 /// Sends to a peer that their owners want back, and of which the peer has not told yet whether they
 /// came in time; see device/cancel.cc.
-struct AskedBack {
+struct CancelRequests {
   std::vector<wire::Cookie> sends;  ///< also some that were answered meanwhile
   std::size_t unanswered = 0;
   std::uint32_t looks = 0;  ///< since the peer was seen to have left
@@ -86,7 +86,7 @@ struct Peer {
   std::vector<Ask> asks;
   std::vector<EarlyMessage> early;  ///< by order; those that the peer still takes for out of turn
   std::vector<Ask> probed;          ///< what probes asked this peer for since they were answered
-  AskedBack asked_back;
+  CancelRequests cancel_requested;
 
   /// Whether it is reached through shared memory.
   [[nodiscard]] bool mapped() const noexcept { return link != nullptr; }

@@ -38,7 +38,7 @@ void Failures::add(std::uint32_t id, std::string why) noexcept {
   peer.failed = peer.holds = true;
   peer.clear = false;
   if (!pending()) {
-    step = [](Hook& hook) { return static_cast<Failures&>(hook).end_pending(); };
+    step = [](ProgressCallback& hook) { return static_cast<Failures&>(hook).end_pending(); };
     device_.hooks_.add(*this);
   }
   failed_.push_back({id, std::move(why)});

@@ -81,12 +81,12 @@ void Device::poll(WaitNote note) noexcept {
 }
 
 void Device::drain() noexcept {
-  ++leavers_.drains;
+  ++departures_.drains;
   wait([&]() noexcept { return !has_wanted_backlog() && unattended_ == 0; });
-  --leavers_.drains;
+  --departures_.drains;
 }
 
-void Device::add_hook(Hook& hook) noexcept {
+void Device::add_progress_callback(ProgressCallback& hook) noexcept {
   hooks_.add(hook);
   if (!in_progress_) stir();
 }

@@ -173,8 +173,8 @@ base::Result<Registration*> Registrations::open(const AddressRange& wanted, Acce
   return &made;
 }
 
-base::Result<fabric::OpenMemory> Registrations::open_evicting(const AddressRange& range,
-                                                              Access access) {
+base::Result<fabric::MemoryRegion> Registrations::open_evicting(const AddressRange& range,
+                                                                Access access) {
   for (std::size_t batch = 1;; batch *= 2) {
     auto opened = registrar_.open(memory_of(range), access);
     const bool lacks_room = opened.failed() && opened.error().error_class() == ErrorClass::no_mem;

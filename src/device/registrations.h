@@ -9,8 +9,8 @@
 #include <map>
 #include <span>
 
-#include "base/memory/address_range.h"
 #include "base/error.h"
+#include "base/memory/address_range.h"
 #include "base/memory/memory_watch.h"
 #include "fabric/network.h"
 
@@ -21,20 +21,20 @@ namespace fulmar::device {
 class Registrar {
  public:
   virtual ~Registrar() = default;
-  [[nodiscard]] virtual base::Result<fabric::OpenMemory> open(std::span<std::byte> memory,
-                                                              fabric::Access access) = 0;
-  virtual void close(const fabric::OpenMemory& opened) = 0;
+  [[nodiscard]] virtual base::Result<fabric::MemoryRegion> open(std::span<std::byte> memory,
+                                                                fabric::Access access) = 0;
+  virtual void close(const fabric::MemoryRegion& opened) = 0;
 };
 
 /// The registrar of a network, which outlives it.
 class NetworkRegistrar final : public Registrar {
  public:
   explicit NetworkRegistrar(fabric::Network& network) noexcept : network_(network) {}
-  [[nodiscard]] base::Result<fabric::OpenMemory> open(std::span<std::byte> memory,
-                                                      fabric::Access access) override {
+  [[nodiscard]] base::Result<fabric::MemoryRegion> open(std::span<std::byte> memory,
+                                                        fabric::Access access) override {
     return network_.open_memory(memory, access);
   }
-  void close(const fabric::OpenMemory& opened) override { network_.close_memory(opened); }
+  void close(const fabric::MemoryRegion& opened) override { network_.close_memory(opened); }
 
  private:
   fabric::Network& network_;
@@ -44,7 +44,7 @@ class NetworkRegistrar final : public Registrar {
 /// back.
 class Registration {
  public:
-  [[nodiscard]] const fabric::OpenMemory& opened() const noexcept { return opened_; }
+  [[nodiscard]] const fabric::MemoryRegion& opened() const noexcept { return opened_; }
   /// What is open; it holds what was asked for.
   [[nodiscard]] const base::AddressRange& range() const noexcept { return range_; }
 
@@ -54,7 +54,7 @@ class Registration {
   /// Why it can be believed in after it was given back.
   enum class Kept : std::uint8_t { not_kept, owned, watched };
 
-  fabric::OpenMemory opened_;
+  fabric::MemoryRegion opened_;
   base::AddressRange range_;
   fabric::Access access_ = fabric::Access::local;
   Kept kept_ = Kept::not_kept;
@@ -168,8 +168,8 @@ class Registrations final : private base::MemoryWatch::Listener {
                           base::MemoryWatch::Settled settled);
   [[nodiscard]] base::Result<Registration*> open(const base::AddressRange& wanted,
                                                  fabric::Access access, Plan plan);
-  [[nodiscard]] base::Result<fabric::OpenMemory> open_evicting(const base::AddressRange& range,
-                                                               fabric::Access access);
+  [[nodiscard]] base::Result<fabric::MemoryRegion> open_evicting(const base::AddressRange& range,
+                                                                 fabric::Access access);
   void list(Registration& registration);
   template <class Choose>
   void unlist(Index& index, const base::AddressRange& range, Choose&& choose);

@@ -45,7 +45,7 @@
 /// **Data in several runs.** Memory is opened to peers only where it is the message's own, so the
 /// side that opens for the other must have one run. The side that gives the orders may have
 /// several: it opens what lies between its first and its last byte for itself alone, and gives an
-/// order for each run. That is worth it where runs are long (`hull_of`). So a sender of one run
+/// order for each run. That is worth it where runs are long (`bounding_range`). So a sender of one run
 /// lets the receiver fetch, and a sender of several puts. Packing into memory of our own would be
 /// a copy, and as much memory as the message has; what fits neither way goes as a stream, which
 /// packs straight into packets.
@@ -105,35 +105,35 @@ void Device::close_memory(Operation& operation) noexcept {
 /// Says in an announcement how adapters could move the message. An announcement that found no room
 /// is made again: what was opened for it stays open.
 void Device::offer(Operation& send, wire::RtsBody& body) noexcept {
-  const RemoteWay way = config_.remote_way;
-  if (way == RemoteWay::off || send.buffer.bytes == 0 || !transports_.moves_remotely(*send.peer))
+  const RdmaProtocol way = config_.rdma_protocol;
+  if (way == RdmaProtocol::off || send.buffer.bytes == 0 || !transports_.moves_remotely(*send.peer))
     return;
   const bool one_run = send.buffer.packer == nullptr;
-  if (one_run && way != RemoteWay::put && !send.has_transfer) {
-    open_memory(send, hull_of(send.buffer, send.buffer.bytes), Access::peers_read);
+  if (one_run && way != RdmaProtocol::put && !send.has_transfer) {
+    open_memory(send, bounding_range(send.buffer, send.buffer.bytes), Access::peers_read);
   }
   if (send.has_transfer) {
-    const fabric::OpenMemory& opened = transfers_.at(send.record).memory.opened;
+    const fabric::MemoryRegion& opened = transfers_.at(send.record).memory.opened;
     body.flags |= wire::rts_open;
     body.address = opened.name_of(send.buffer.address);
-    body.key = opened.peer_key;
+    body.key = opened.rkey;
   }
-  const bool puts =
-      way == RemoteWay::put || (way == RemoteWay::automatic && (send.has_transfer || !one_run));
-  if (puts && !hull_of(send.buffer, std::min(send.buffer.bytes, sample_bytes)).empty()) {
+  const bool puts = way == RdmaProtocol::put ||
+                    (way == RdmaProtocol::automatic && (send.has_transfer || !one_run));
+  if (puts && !bounding_range(send.buffer, std::min(send.buffer.bytes, sample_bytes)).empty()) {
     body.flags |= wire::rts_puts;
   }
 }
 
 /// False, and nothing has been done, where the message has to come another way.
 bool Device::start_remote(Operation& receive, const Announced& message) noexcept {
-  const RemoteWay way = config_.remote_way;
-  if (way == RemoteWay::off || !transports_.moves_remotely(*receive.peer)) return false;
-  if ((message.flags & wire::rts_open) != 0 && way != RemoteWay::put &&
+  const RdmaProtocol way = config_.rdma_protocol;
+  if (way == RdmaProtocol::off || !transports_.moves_remotely(*receive.peer)) return false;
+  if ((message.flags & wire::rts_open) != 0 && way != RdmaProtocol::put &&
       try_fetch(receive, message)) {
     return true;
   }
-  return (message.flags & wire::rts_puts) != 0 && way != RemoteWay::fetch && try_put(receive);
+  return (message.flags & wire::rts_puts) != 0 && way != RdmaProtocol::fetch && try_put(receive);
 }
 
 bool Device::try_fetch(Operation& receive, const Announced& message) noexcept {
@@ -141,7 +141,7 @@ bool Device::try_fetch(Operation& receive, const Announced& message) noexcept {
     ++counters_.malformed;
     return false;
   }
-  const std::span<std::byte> memory = hull_of(receive.buffer, receive.length);
+  const std::span<std::byte> memory = bounding_range(receive.buffer, receive.length);
   if (memory.empty() || !open_memory(receive, memory, Access::local)) return false;
   receive.stage = Stage::fetching;
   start_orders(receive, {message.address, message.key});
@@ -150,13 +150,13 @@ bool Device::try_fetch(Operation& receive, const Announced& message) noexcept {
 
 bool Device::try_put(Operation& receive) noexcept {
   if (receive.buffer.packer != nullptr) return false;
-  const std::span<std::byte> memory = hull_of(receive.buffer, receive.length);
+  const std::span<std::byte> memory = bounding_range(receive.buffer, receive.length);
   if (!open_memory(receive, memory, Access::peers_write)) return false;
   receive.stage = Stage::putting;
   receive.own_cookie = cookies_.add(receive);
-  const fabric::OpenMemory& opened = transfers_.at(receive.record).memory.opened;
+  const fabric::MemoryRegion& opened = transfers_.at(receive.record).memory.opened;
   const wire::PutBody body{receive.peer_cookie, receive.own_cookie, opened.name_of(memory.data()),
-                           receive.length, opened.peer_key};
+                           receive.length, opened.rkey};
   send_control(*receive.peer, PacketKind::cts_put, receive.key(), wire::bytes_of(body));
   return true;
 }
@@ -180,9 +180,9 @@ void Device::on_clear_to_put(Peer& peer, std::span<const std::byte> body) noexce
 /// The memory may be open since the announcement.
 bool Device::prepare_put(Operation& send, const wire::PutBody& request) noexcept {
   if (!send.has_transfer) {
-    if (config_.remote_way == RemoteWay::off || !transports_.moves_remotely(*send.peer))
+    if (config_.rdma_protocol == RdmaProtocol::off || !transports_.moves_remotely(*send.peer))
       return false;
-    const std::span<std::byte> memory = hull_of(send.buffer, request.length);
+    const std::span<std::byte> memory = bounding_range(send.buffer, request.length);
     if (memory.empty() || !open_memory(send, memory, Access::local)) return false;
   }
   send.stage = Stage::putting;
@@ -220,7 +220,7 @@ void Device::finish_put(Operation& receive) noexcept {
 }
 
 /// An operation with orders to give stands among the active ones.
-void Device::start_orders(Operation& operation, fabric::RemotePlace place) noexcept {
+void Device::start_orders(Operation& operation, fabric::RemoteAddress place) noexcept {
   transfers_.at(operation.record).place = place;
   operation.moved = operation.inlined;
   activate(operation);
@@ -259,9 +259,9 @@ Post Device::give_order(Operation& operation, Transfer& transfer) noexcept {
     transfer.lost = true;
     return Post::again;
   }
-  const fabric::RemotePlace place{transfer.place.address + operation.moved, transfer.place.key};
+  const fabric::RemoteAddress place{transfer.place.address + operation.moved, transfer.place.key};
   const std::uint64_t token = transfers_.token(operation.record);
-  const std::uint32_t key = transfer.memory.opened.own_key;
+  const std::uint32_t key = transfer.memory.opened.lkey;
   const Post post = operation.is_send ? network()->rdma_write(peer, run, key, place, token)
                                       : network()->rdma_read(peer, run, key, place, token);
   if (post == Post::again) {

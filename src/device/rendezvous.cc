@@ -107,7 +107,7 @@ bool Device::try_read(Operation& receive) noexcept {
 
 void Device::start_stream(Operation& receive) noexcept {
   ++counters_.streamed;
-  note(Happening::Kind::streamed, {receive.key().context, receive.peer->id, receive.outcome.tag},
+  note(Event::Kind::streamed, {receive.key().context, receive.peer->id, receive.outcome.tag},
        receive.length);
   receive.stage = Stage::streaming;
   receive.moved = 0;

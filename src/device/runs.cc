@@ -16,7 +16,7 @@ std::span<std::byte> memory_from(std::uintptr_t begin, std::uintptr_t end) noexc
 
 }  // namespace
 
-std::span<std::byte> hull_of(const Buffer& buffer, std::uint64_t length) noexcept {
+std::span<std::byte> bounding_range(const Buffer& buffer, std::uint64_t length) noexcept {
   if (buffer.packer == nullptr) return {static_cast<std::byte*>(buffer.address), length};
   std::uintptr_t begin = UINTPTR_MAX;
   std::uintptr_t end = 0;

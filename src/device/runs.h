@@ -18,7 +18,8 @@ inline constexpr std::uint64_t shortest_run_bytes = 4096;
 /// bytes are better copied: the runs are shorter than `shortest_run_bytes` on average, or more lies
 /// between them than in them. A hull may contain what is not the message's, so it is never opened
 /// to peers.
-[[nodiscard]] std::span<std::byte> hull_of(const Buffer& buffer, std::uint64_t length) noexcept;
+[[nodiscard]] std::span<std::byte> bounding_range(const Buffer& buffer,
+                                                  std::uint64_t length) noexcept;
 
 /// The run that begins with byte `offset` of a buffer, at most `bytes` of it.
 [[nodiscard]] std::span<std::byte> run_at(const Buffer& buffer, std::uint64_t offset,

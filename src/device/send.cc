@@ -50,7 +50,7 @@ void Device::start_send(Operation& operation) noexcept {
   operation.stage = Stage::idle;
   operation.order = 0;
   operation.in_place = 0;
-  operation.asked_back = false;
+  operation.cancel_requested = false;
   operation.outcome = {operation.key().peer, operation.key().tag, operation.buffer.bytes,
                        base::ErrorClass::success, false};
   if (operation.key().peer == config_.self) {
@@ -92,7 +92,7 @@ void Device::send_to_self(Operation& operation) noexcept {
   matcher_.add(arrival->unexpected);
   ++counters_.unexpected;
   if (first_waiter_ != nullptr) waiters_stale_ = true;
-  note(Happening::Kind::unexpected, operation.key(), operation.buffer.bytes);
+  note(Event::Kind::unexpected, operation.key(), operation.buffer.bytes);
   if (eager) {
     read_buffer(operation.buffer, 0, {arrival->bytes(), operation.buffer.bytes});
     finish(operation);
@@ -200,7 +200,7 @@ void Device::finish_send(Operation& operation) noexcept {
   if (operation.own_cookie != 0) {
     cookies_.remove(operation.own_cookie);
     if (operation.has_transfer) close_memory(operation);
-    if (operation.asked_back) [[unlikely]]
+    if (operation.cancel_requested) [[unlikely]]
       forget_asking(operation);
   }
   operation.own_cookie = 0;

@@ -143,14 +143,14 @@ Service::Rest Service::rest() noexcept {
     place.add(bell_.get());
     place.add(device_.wake_socket_->descriptor());
   }
-  device_.lie_down(place);
+  device_.prepare_sleep(place);
   if (look(Depth::at_all) != 0 || !place.may_sleep) {
-    device_.get_up();
+    device_.finish_sleep();
     return Rest::over;
   }
   // No time at all where a network is to be polled: that is no sleep.
   const std::int64_t most_ns =
-      place.limited(device_.leavers_.needed() ? SleepPlace::leaving_ns : SleepPlace::longest_ns);
+      place.limited(device_.departures_.needed() ? SleepPlace::leaving_ns : SleepPlace::longest_ns);
   rests_ = true;
   called_ = false;
   device_.lock_.release();
@@ -171,7 +171,7 @@ Service::Rest Service::rest() noexcept {
 void Service::wake_up(const SleepPlace& place) noexcept {
   rests_ = false;
   if (device_.wake_socket_ && place.is_ready(1)) device_.wake_socket_->drain();
-  device_.get_up();
+  device_.finish_sleep();
 }
 
 void Service::take_over(Stay stay) noexcept {
@@ -184,7 +184,7 @@ void Service::take_over(Stay stay) noexcept {
   if (!rests_) return;
   call();
   rests_ = false;
-  device_.get_up();
+  device_.finish_sleep();
 }
 
 void Service::hand_back() noexcept {
@@ -217,7 +217,7 @@ void Service::stop() noexcept {
   if (rests_) {
     call();
     rests_ = false;
-    device_.get_up();
+    device_.finish_sleep();
   }
   word_ = 1;
   base::futex_wake(word_, 1, base::FutexScope::process);

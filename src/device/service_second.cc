@@ -95,8 +95,8 @@ void Service::lie_down_again() noexcept {
   if (!device_.sleeping_ && (!rests_ || called_)) return;
   const std::int64_t due_ns = due_ns_;
   SleepPlace place(wire::Asleep::on_socket);
-  device_.lie_down(place);
-  if (place.due_ns < due_ns || device_.leavers_.needed()) device_.stir();
+  device_.prepare_sleep(place);
+  if (place.due_ns < due_ns || device_.departures_.needed()) device_.stir();
   note_sleep(std::min(place.due_ns, due_ns));
 }
 

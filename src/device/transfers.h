@@ -17,11 +17,11 @@ struct Operation;
 /// exactly while memory is open for the message here.
 struct Transfer {
   Operation* operation = nullptr;
-  TakenMemory memory;         ///< of this process
-  fabric::RemotePlace place;  ///< of the message's first byte at the peer, where that is known
-  std::uint32_t orders = 0;   ///< of this process, under way
-  bool lost = false;          ///< one of those has failed, or none can be given any more
-  bool fin_is_due = false;    ///< when they have ended: of a put that is not chained to its end
+  TakenMemory memory;           ///< of this process
+  fabric::RemoteAddress place;  ///< of the message's first byte at the peer, where that is known
+  std::uint32_t orders = 0;     ///< of this process, under way
+  bool lost = false;            ///< one of those has failed, or none can be given any more
+  bool fin_is_due = false;      ///< when they have ended: of a put that is not chained to its end
 };
 
 /// Transfers by number. The token of a transfer's orders tells its number, and, by a generation,

@@ -38,7 +38,7 @@ base::Error Device::use_wake_socket() {
 }
 
 /// Fills in what can end the sleep, and lets everybody know who it is that sleeps.
-void Device::lie_down(SleepPlace& place) noexcept {
+void Device::prepare_sleep(SleepPlace& place) noexcept {
   if (node() != nullptr) {
     NodeChannel::Channel& channel = node()->channel();
     place.word = &channel.sleep_word();
@@ -58,7 +58,7 @@ void Device::lie_down(SleepPlace& place) noexcept {
 }
 
 /// Nobody needs to wake this process any more.
-void Device::get_up() noexcept {
+void Device::finish_sleep() noexcept {
   if (node() != nullptr) node()->channel().announce_awake();
 }
 
@@ -71,7 +71,7 @@ bool Device::sleep(WaitNote what, std::uint32_t quiet_sleeps) noexcept {
   }
   SleepPlace place(wake_socket_ ? wire::Asleep::on_socket : wire::Asleep::on_word);
   if (wake_socket_) place.add(wake_socket_->descriptor());
-  lie_down(place);
+  prepare_sleep(place);
   if (!place.can_be_left()) {
     ::sched_yield();
     return false;
@@ -82,9 +82,9 @@ bool Device::sleep(WaitNote what, std::uint32_t quiet_sleeps) noexcept {
     if (config_.observer.quiet != nullptr) tell_quiet(what, quiet_sleeps);
     const base::TraceSpan span(config_.trace, "sleep");
     const std::uint64_t start = base::now_ns();
-    const std::int64_t most_ns = place.limited(leavers_.needed()   ? SleepPlace::leaving_ns
-                                               : quiet_sleeps <= 1 ? SleepPlace::first_ns
-                                                                   : SleepPlace::longest_ns);
+    const std::int64_t most_ns = place.limited(departures_.needed() ? SleepPlace::leaving_ns
+                                               : quiet_sleeps <= 1  ? SleepPlace::first_ns
+                                                                    : SleepPlace::longest_ns);
     const std::uint32_t depth = lock_.suspend();
     place.sleep(most_ns);
     if (wake_socket_ && place.is_ready(0)) wake_socket_->drain();
@@ -92,7 +92,7 @@ bool Device::sleep(WaitNote what, std::uint32_t quiet_sleeps) noexcept {
     count_sleep(base::now_ns() - start);
   }
   sleeping_ = false;
-  get_up();
+  finish_sleep();
   return moved;
 }
 
@@ -108,7 +108,7 @@ void Device::fence_senders() noexcept {
 void Device::count_sleep(std::uint64_t slept_ns) noexcept {
   ++counters_.sleeps;
   counters_.sleep_ns += slept_ns;
-  note(Happening::Kind::slept, {0, config_.self, 0}, slept_ns);
+  note(Event::Kind::slept, {0, config_.self, 0}, slept_ns);
 }
 
 /// Tells what is waited for, once it is more than a short wait.

@@ -18,7 +18,7 @@ struct WaitNote {
     message,     ///< a device::Operation
     request,     ///< the device::Operation of a request
     arrival,     ///< a match::Key: a message that fits
-    board,       ///< a device::NodeBoard
+    coll_area,   ///< a device::ShmCollArea
     collective,  ///< a communicator; the layer above knows it
   };
   Kind kind = Kind::nothing;

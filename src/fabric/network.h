@@ -128,11 +128,11 @@ class Network {
   /// has no more room, the limit on locked memory is reached, or the pages are not what the access
   /// needs: the bytes then go another way. Both work at any time between open and destruction;
   /// memory that is open then is closed.
-  [[nodiscard]] virtual base::Result<OpenMemory> open_memory(std::span<std::byte> /*memory*/,
-                                                             Access /*access*/) {
+  [[nodiscard]] virtual base::Result<MemoryRegion> open_memory(std::span<std::byte> /*memory*/,
+                                                               Access /*access*/) {
     return not_offered("open memory to its peers");
   }
-  virtual void close_memory(const OpenMemory& /*opened*/) {}
+  virtual void close_memory(const MemoryRegion& /*opened*/) {}
   /// Reads `to.size()` bytes, 1 to attributes().rdma_bytes, from the peer into memory that is opened
   /// here. They are there when the sink hears `sent(token, done)`. Nothing is ordered behind a read
   /// but what is posted after it has ended.
@@ -143,17 +143,17 @@ class Network {
   /// nothing is read into or out of memory here for it once its orders have ended by `sent(token,
   /// lost)`, which may be told after the loss.
   [[nodiscard]] virtual Post rdma_read(std::uint32_t peer, std::span<std::byte> to,
-                                       std::uint32_t own_key, const RemotePlace& from,
+                                       std::uint32_t lkey, const RemoteAddress& from,
                                        std::uint64_t token) {
-    (void)peer, (void)to, (void)own_key, (void)from, (void)token;
+    (void)peer, (void)to, (void)lkey, (void)from, (void)token;
     return Post::again;
   }
   /// Writes bytes to the peer. They are there before any packet arrives that was posted to this peer
   /// after it; `sent(token, done)` says that the memory here is needed no more.
   [[nodiscard]] virtual Post rdma_write(std::uint32_t peer, std::span<const std::byte> from,
-                                        std::uint32_t own_key, const RemotePlace& to,
+                                        std::uint32_t lkey, const RemoteAddress& to,
                                         std::uint64_t token) {
-    (void)peer, (void)from, (void)own_key, (void)to, (void)token;
+    (void)peer, (void)from, (void)lkey, (void)to, (void)token;
     return Post::again;
   }
 
@@ -186,7 +186,7 @@ class Network {
   /// nothing but tell of what had not ended, and peers learn that nothing is read any more.
   virtual void leave(Leaving how) = 0;
   /// After `leave`: all peers have what was sent to them, or are lost.
-  [[nodiscard]] virtual bool parted() const noexcept = 0;
+  [[nodiscard]] virtual bool quiesced() const noexcept = 0;
   virtual void end() noexcept {}
   /// After `end`, by a process that does not come back: peers that try to reach it learn so.
   virtual void close() noexcept {}
@@ -268,9 +268,9 @@ template <class P>
 concept PutsForPolling =
     std::derived_from<P, Network> &&
     requires(P& network, const P& view, std::uint32_t peer, std::span<const std::byte> source,
-             std::uint32_t own_key, const RemotePlace& place, const base::Error& why) {
+             std::uint32_t lkey, const RemoteAddress& place, const base::Error& why) {
       { view.puts_in_order() } -> std::same_as<bool>;
-      { network.put_quietly(peer, source, own_key, place) } -> std::same_as<Post>;
+      { network.put_quietly(peer, source, lkey, place) } -> std::same_as<Post>;
       { P::copied_put_bytes } -> std::convertible_to<std::size_t>;
       { network.give_up(peer, why) };
     };
@@ -279,14 +279,12 @@ concept PutsForPolling =
 /// too) whose end the peer's sink hears of (LearnsOfPuts), once the bytes are there: one order
 /// instead of a write and a packet. The word is the peer's, as all that comes.
 template <class P>
-concept TellsOfPuts = std::derived_from<P, Network> &&
-                      requires(P& network, std::uint32_t peer, std::span<const std::byte> source,
-                               std::uint32_t own_key, const RemotePlace& place, std::uint16_t word,
-                               std::uint64_t token) {
-                        {
-                          network.put_and_tell(peer, source, own_key, place, word, token)
-                        } -> std::same_as<Post>;
-                      };
+concept TellsOfPuts =
+    std::derived_from<P, Network> &&
+    requires(P& network, std::uint32_t peer, std::span<const std::byte> source, std::uint32_t lkey,
+             const RemoteAddress& place, std::uint16_t word, std::uint64_t token) {
+      { network.put_and_tell(peer, source, lkey, place, word, token) } -> std::same_as<Post>;
+    };
 
 /// Beyond the interface: eight bytes of a peer's memory (`peers_change`, at a multiple of eight) are
 /// changed in one step, as seen by all who change them so, over whichever connection of the same
@@ -296,13 +294,11 @@ template <class P>
 concept ChangesRemotely =
     std::derived_from<P, Network> &&
     requires(P& network, const P& view, std::uint32_t peer, std::span<std::byte> was,
-             std::uint32_t own_key, const RemotePlace& place, std::uint64_t value,
+             std::uint32_t lkey, const RemoteAddress& place, std::uint64_t value,
              std::uint64_t token) {
       { view.changes_memory() } -> std::same_as<bool>;
-      { network.fetch_add(peer, was, own_key, place, value, token) } -> std::same_as<Post>;
-      {
-        network.compare_swap(peer, was, own_key, place, value, value, token)
-      } -> std::same_as<Post>;
+      { network.fetch_add(peer, was, lkey, place, value, token) } -> std::same_as<Post>;
+      { network.compare_swap(peer, was, lkey, place, value, value, token) } -> std::same_as<Post>;
     };
 
 }  // namespace fulmar::fabric

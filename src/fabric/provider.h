@@ -197,10 +197,10 @@ enum class Access : std::uint8_t {
 inline constexpr std::size_t access_kinds = 4;
 
 /// Memory that an adapter knows. Keys mean something to the provider that made them alone.
-struct OpenMemory {
+struct MemoryRegion {
   std::uint64_t handle = 0;     ///< for `close_memory`
-  std::uint32_t own_key = 0;    ///< for orders of this process
-  std::uint64_t peer_key = 0;   ///< what a peer has to show; most are guessed easily: no secret
+  std::uint32_t lkey = 0;       ///< for orders of this process
+  std::uint64_t rkey = 0;       ///< what a peer has to show; most are guessed easily: no secret
   std::uint64_t peer_base = 0;  ///< peers name a byte here by its address less this
 
   /// How a peer names the byte at `address`.
@@ -210,7 +210,7 @@ struct OpenMemory {
 };
 
 /// A place in memory that a peer has opened and told of.
-struct RemotePlace {
+struct RemoteAddress {
   std::uint64_t address = 0;
   std::uint64_t key = 0;
 };

@@ -10,9 +10,9 @@
 namespace fulmar::fabric {
 namespace {
 
-class TcpIntroducer final : public verbs::Introducer {
+class TcpOobConnector final : public verbs::OobConnector {
  public:
-  explicit TcpIntroducer(std::unique_ptr<tcp::Connector> connector)
+  explicit TcpOobConnector(std::unique_ptr<tcp::Connector> connector)
       : connector_(std::move(connector)) {}
 
   [[nodiscard]] std::vector<std::byte> address() const override { return connector_->address(); }
@@ -44,12 +44,12 @@ class TcpIntroducer final : public verbs::Introducer {
 
 }  // namespace
 
-base::Result<std::unique_ptr<verbs::Introducer>> introduce_over_tcp(
+base::Result<std::unique_ptr<verbs::OobConnector>> connect_over_tcp(
     const tcp::Connector::Config& config) {
   auto connector = tcp::Connector::open(config);
   if (connector.failed()) return connector.error();
-  return std::unique_ptr<verbs::Introducer>(
-      std::make_unique<TcpIntroducer>(std::move(connector.value())));
+  return std::unique_ptr<verbs::OobConnector>(
+      std::make_unique<TcpOobConnector>(std::move(connector.value())));
 }
 
 }  // namespace fulmar::fabric

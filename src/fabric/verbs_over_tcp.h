@@ -14,7 +14,7 @@
 namespace fulmar::fabric {
 
 /// Listens. Fails as tcp::Connector::open does.
-[[nodiscard]] base::Result<std::unique_ptr<verbs::Introducer>> introduce_over_tcp(
+[[nodiscard]] base::Result<std::unique_ptr<verbs::OobConnector>> connect_over_tcp(
     const tcp::Connector::Config& config);
 
 }  // namespace fulmar::fabric

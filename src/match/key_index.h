@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <new>
 
-#include "match/list_node.h"
 #include "match/key.h"
+#include "match/list_node.h"
 
 namespace fulmar::match {
 
@@ -31,7 +31,7 @@ class KeyIndex {
   }
   void remove(Element& element) noexcept {
     --count_;
-    HookList::remove(hook_of(element));
+    List::remove(hook_of(element));
   }
   /// The element added first whose projected key equals that of `key` and which `accept`s;
   /// nullptr if there is none.
@@ -39,9 +39,9 @@ class KeyIndex {
   [[nodiscard]] Element* first(const Key& key, Accept accept) noexcept {
     if (count_ == 0) return nullptr;
     const Key wanted = project(key);
-    HookList& list = list_of(key);
-    for (Hook* hook = list.first(); hook != list.end(); hook = hook->next) {
-      Element* element = element_of(hook);
+    List& list = list_of(key);
+    for (ListNode* node = list.first(); node != list.end(); node = node->next) {
+      Element* element = element_of(node);
       if (project(element->key) == wanted && accept(*element)) return element;
     }
     return nullptr;
@@ -50,27 +50,27 @@ class KeyIndex {
  private:
   static constexpr std::size_t first_size = 64;
 
-  static Hook& hook_of(Element& element) noexcept {
-    return *reinterpret_cast<Hook*>(reinterpret_cast<std::byte*>(&element) + offset);
+  static ListNode& hook_of(Element& element) noexcept {
+    return *reinterpret_cast<ListNode*>(reinterpret_cast<std::byte*>(&element) + offset);
   }
-  static Element* element_of(Hook* hook) noexcept {
-    return reinterpret_cast<Element*>(reinterpret_cast<std::byte*>(hook) - offset);
+  static Element* element_of(ListNode* node) noexcept {
+    return reinterpret_cast<Element*>(reinterpret_cast<std::byte*>(node) - offset);
   }
-  HookList& list_of(const Key& key) noexcept { return lists_[hash(project(key)) & mask_]; }
+  List& list_of(const Key& key) noexcept { return lists_[hash(project(key)) & mask_]; }
 
   void grow() noexcept {
     const std::size_t size = (mask_ + 1) * 4;
-    auto* lists = new (std::nothrow) HookList[size];
+    auto* lists = new (std::nothrow) List[size];
     if (lists == nullptr) return;
-    HookList* const old = lists_;
+    List* const old = lists_;
     const std::size_t old_size = mask_ + 1;
     lists_ = lists;
     mask_ = size - 1;
     for (std::size_t i = 0; i < old_size; ++i) {
       while (!old[i].empty()) {
-        Hook* hook = old[i].first();
-        HookList::remove(*hook);
-        list_of(element_of(hook)->key).append(*hook);
+        ListNode* node = old[i].first();
+        List::remove(*node);
+        list_of(element_of(node)->key).append(*node);
       }
     }
     delete[] grown_;
@@ -79,9 +79,9 @@ class KeyIndex {
 
   std::size_t count_ = 0;
   std::size_t mask_ = first_size - 1;
-  std::array<HookList, first_size> small_;
-  HookList* lists_ = small_.data();
-  HookList* grown_ = nullptr;
+  std::array<List, first_size> small_;
+  List* lists_ = small_.data();
+  List* grown_ = nullptr;
 };
 
 }  // namespace fulmar::match

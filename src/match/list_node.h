@@ -4,40 +4,40 @@
 
 namespace fulmar::match {
 
-struct Hook {
-  Hook* next = nullptr;
-  Hook* previous = nullptr;
+struct ListNode {
+  ListNode* next = nullptr;
+  ListNode* previous = nullptr;
 
   [[nodiscard]] bool linked() const noexcept { return next != nullptr; }
 };
 
 /// A circular list of hooks with a sentinel.
-class HookList {
+class List {
  public:
-  HookList() noexcept { clear(); }
-  HookList(const HookList&) = delete;
-  HookList& operator=(const HookList&) = delete;
+  List() noexcept { clear(); }
+  List(const List&) = delete;
+  List& operator=(const List&) = delete;
 
   void clear() noexcept { head_.next = head_.previous = &head_; }
   [[nodiscard]] bool empty() const noexcept { return head_.next == &head_; }
-  void append(Hook& hook) noexcept {
-    hook.previous = head_.previous;
-    hook.next = &head_;
-    head_.previous->next = &hook;
-    head_.previous = &hook;
+  void append(ListNode& node) noexcept {
+    node.previous = head_.previous;
+    node.next = &head_;
+    head_.previous->next = &node;
+    head_.previous = &node;
   }
-  static void remove(Hook& hook) noexcept {
-    hook.previous->next = hook.next;
-    hook.next->previous = hook.previous;
-    hook.next = nullptr;
+  static void remove(ListNode& node) noexcept {
+    node.previous->next = node.next;
+    node.next->previous = node.previous;
+    node.next = nullptr;
   }
-  [[nodiscard]] Hook* first() noexcept { return head_.next; }
-  [[nodiscard]] Hook* end() noexcept { return &head_; }
-  [[nodiscard]] const Hook* first() const noexcept { return head_.next; }
-  [[nodiscard]] const Hook* end() const noexcept { return &head_; }
+  [[nodiscard]] ListNode* first() noexcept { return head_.next; }
+  [[nodiscard]] ListNode* end() noexcept { return &head_; }
+  [[nodiscard]] const ListNode* first() const noexcept { return head_.next; }
+  [[nodiscard]] const ListNode* end() const noexcept { return &head_; }
 
  private:
-  Hook head_;
+  ListNode head_;
 };
 
 }  // namespace fulmar::match

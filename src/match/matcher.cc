@@ -31,10 +31,10 @@ Key as_kind(const Key& message, unsigned kind) noexcept {
 
 /// How many elements of a queue belong to a context.
 template <class Element>
-std::size_t count_of(const HookList& list, std::uint32_t context) noexcept {
+std::size_t count_of(const List& list, std::uint32_t context) noexcept {
   std::size_t count = 0;
-  for (const Hook* hook = list.first(); hook != list.end(); hook = hook->next) {
-    count += reinterpret_cast<const Element*>(hook)->key.context == context ? 1 : 0;
+  for (const ListNode* node = list.first(); node != list.end(); node = node->next) {
+    count += reinterpret_cast<const Element*>(node)->key.context == context ? 1 : 0;
   }
   return count;
 }
@@ -60,12 +60,12 @@ Posted* Matcher::find_posted(const Key& message) noexcept {
     if (found != nullptr) return found;
   }
   int looks = 0;
-  for (Hook* hook = recent_posted_.first(); hook != recent_posted_.end(); hook = hook->next) {
+  for (ListNode* node = recent_posted_.first(); node != recent_posted_.end(); node = node->next) {
     if (++looks > looks_before_index) {
       index_posted();
       return find_indexed_posted(message);
     }
-    Posted* posted = posted_of(hook);
+    Posted* posted = posted_of(node);
     if (posted->key.accepts(message)) return posted;
   }
   return nullptr;
@@ -85,7 +85,7 @@ Posted* Matcher::find_indexed_posted(const Key& message) noexcept {
 void Matcher::index_posted() noexcept {
   while (!recent_posted_.empty()) {
     Posted& receive = *posted_of(recent_posted_.first());
-    HookList::remove(receive.in_order);
+    List::remove(receive.in_order);
     indexed_posted_.append(receive.in_order);
     receive.order = next_order_++;
     ++indexed_kinds_[kind_of(receive.key)];
@@ -110,13 +110,13 @@ Unexpected* Matcher::find_unexpected_slow(const Key& receive) noexcept {
     if (found != nullptr) return found;
   }
   int looks = 0;
-  for (Hook* hook = recent_unexpected_.first(); hook != recent_unexpected_.end();
-       hook = hook->next) {
+  for (ListNode* node = recent_unexpected_.first(); node != recent_unexpected_.end();
+       node = node->next) {
     if (++looks > looks_before_index) {
       index_unexpected();
       return find_indexed_unexpected(receive);
     }
-    Unexpected* message = unexpected_of(hook);
+    Unexpected* message = unexpected_of(node);
     if (receive.accepts(message->key) && is_due(*message, receive)) return message;
   }
   return nullptr;
@@ -134,9 +134,9 @@ Unexpected* Matcher::find_indexed_unexpected(const Key& receive) noexcept {
     default:
       break;
   }
-  for (Hook* hook = indexed_unexpected_.first(); hook != indexed_unexpected_.end();
-       hook = hook->next) {
-    Unexpected* message = unexpected_of(hook);
+  for (ListNode* node = indexed_unexpected_.first(); node != indexed_unexpected_.end();
+       node = node->next) {
+    Unexpected* message = unexpected_of(node);
     if (receive.accepts(message->key) && is_due(*message, receive)) return message;
   }
   return nullptr;
@@ -145,7 +145,7 @@ Unexpected* Matcher::find_indexed_unexpected(const Key& receive) noexcept {
 void Matcher::index_unexpected() noexcept {
   while (!recent_unexpected_.empty()) {
     Unexpected& message = *unexpected_of(recent_unexpected_.first());
-    HookList::remove(message.in_order);
+    List::remove(message.in_order);
     indexed_unexpected_.append(message.in_order);
     unexpected_index_.add(message);
     unexpected_peers_.add(message);
@@ -165,7 +165,7 @@ Unexpected* Matcher::oldest_unexpected() noexcept {
 }
 
 Unexpected* Matcher::next_unexpected(Unexpected& message) noexcept {
-  Hook* next = message.in_order.next;
+  ListNode* next = message.in_order.next;
   if (next == indexed_unexpected_.end()) next = recent_unexpected_.first();
   return next == recent_unexpected_.end() ? nullptr : unexpected_of(next);
 }

@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "match/list_node.h"
 #include "match/key.h"
 #include "match/key_index.h"
+#include "match/list_node.h"
 
 /// The two queues of MPI matching (MPI 5.0, 3.5: non-overtaking).
 ///
@@ -23,8 +23,8 @@ namespace fulmar::match {
 
 /// A receive that waits for its message. Lives inside the operation of its owner.
 struct Posted {
-  Hook in_order;
-  Hook by_key;  ///< linked when indexed
+  ListNode in_order;
+  ListNode by_key;  ///< linked when indexed
   Key key;
   std::uint64_t order = 0;  ///< among the indexed ones
 
@@ -33,10 +33,10 @@ struct Posted {
 
 /// A message that arrived before its receive. Lives inside the record of its owner.
 struct Unexpected {
-  Hook in_order;
-  Hook by_key;  ///< this and the next two linked when indexed
-  Hook by_peer;
-  Hook by_tag;
+  ListNode in_order;
+  ListNode by_key;  ///< this and the next two linked when indexed
+  ListNode by_peer;
+  ListNode by_tag;
   Key key;
   /// Older messages of other tags may still come from its sender. They belong to the receives of
   /// any tag, so the message goes to a receive of its tag before which none of any tag was posted.
@@ -54,7 +54,7 @@ class Matcher {
     if (!posted_index_.empty() || !first->key.accepts(message)) [[unlikely]]
       return take_posted_slow(message);
     --posted_count_;
-    HookList::remove(first->in_order);
+    List::remove(first->in_order);
     return first;
   }
 
@@ -69,7 +69,7 @@ class Matcher {
   }
   void remove(Posted& receive) noexcept {
     --posted_count_;
-    HookList::remove(receive.in_order);
+    List::remove(receive.in_order);
     if (receive.by_key.linked()) [[unlikely]]
       unindex(receive);
   }
@@ -85,7 +85,7 @@ class Matcher {
   }
   void remove(Unexpected& message) noexcept {
     --unexpected_count_;
-    HookList::remove(message.in_order);
+    List::remove(message.in_order);
     if (message.by_key.linked()) [[unlikely]]
       unindex(message);
   }
@@ -116,9 +116,9 @@ class Matcher {
   static Key peer_part(const Key& key) noexcept { return {key.context, key.peer, 0}; }
   static Key tag_part(const Key& key) noexcept { return {key.context, 0, key.tag}; }
 
-  static Posted* posted_of(Hook* hook) noexcept { return reinterpret_cast<Posted*>(hook); }
-  static Unexpected* unexpected_of(Hook* hook) noexcept {
-    return reinterpret_cast<Unexpected*>(hook);
+  static Posted* posted_of(ListNode* node) noexcept { return reinterpret_cast<Posted*>(node); }
+  static Unexpected* unexpected_of(ListNode* node) noexcept {
+    return reinterpret_cast<Unexpected*>(node);
   }
 
   [[gnu::noinline]] Posted* take_posted_slow(const Key& message) noexcept;
@@ -133,20 +133,20 @@ class Matcher {
   [[gnu::noinline]] void unindex(Unexpected& message) noexcept;
 
   template <class Visit>
-  static void visit_list(HookList& list, Visit& visit) noexcept {
-    for (Hook* hook = list.first(); hook != list.end();) {
-      Hook* next = hook->next;
-      visit(*posted_of(hook));
-      hook = next;
+  static void visit_list(List& list, Visit& visit) noexcept {
+    for (ListNode* node = list.first(); node != list.end();) {
+      ListNode* next = node->next;
+      visit(*posted_of(node));
+      node = next;
     }
   }
 
   std::size_t posted_count_ = 0;
   std::size_t unexpected_count_ = 0;
-  HookList recent_posted_;
-  HookList recent_unexpected_;
-  HookList indexed_posted_;
-  HookList indexed_unexpected_;
+  List recent_posted_;
+  List recent_unexpected_;
+  List indexed_posted_;
+  List indexed_unexpected_;
   std::uint64_t next_order_ = 0;
   /// Indexed receives by their wildcards; see `kind_of`.
   std::array<std::size_t, 4> indexed_kinds_{};

@@ -55,7 +55,7 @@ Error init_world(const char* call, int required, int& provided) {
 }
 
 /// Knows the blocks of MPI_Alloc_mem.
-device::MemoryOpener& opener() { return process().library().device->memory(); }
+device::RegistrationCache& opener() { return process().library().device->memory(); }
 
 /// At least cache lines, so that neither a copy nor a network adapter splits one; the key
 /// mpi_minimum_memory_alignment may ask for more (MPI 5.0 section 9.2).

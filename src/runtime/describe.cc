@@ -159,7 +159,7 @@ void add_collectives(std::string& text) {
         range_of(1, row.from_ranks, row.to_ranks, std::numeric_limits<int>::max());
     const char* needs = row.needs == mpi::Needs::commutative    ? "; operation must commute"
                         : row.needs == mpi::Needs::equal_blocks ? "; not the v-forms"
-                        : row.needs == mpi::Needs::board        ? "; blocking calls within a node"
+                        : row.needs == mpi::Needs::coll_area    ? "; blocking calls within a node"
                                                                 : "";
     add_line(text, "  %-14s %-13s bytes of %s: %s; ranks: %s%s%s", mpi::family_name(row.family),
              mpi::way_name(row.way), mpi::bytes_of_family(row.family), bytes.c_str(), ranks.c_str(),
@@ -221,7 +221,7 @@ std::string describe_peer(std::int64_t rank) {
   Process& here = process();
   const Networks* const networks = here.networks();
   const bool known = rank >= 0 && rank < static_cast<std::int64_t>(here.job().size());
-  if (networks == nullptr || networks->parted() || !known) return {};
+  if (networks == nullptr || networks->quiesced() || !known) return {};
   const auto peer = static_cast<std::uint32_t>(rank);
   const char* const provider = networks->provider_of(peer);
   std::string text = std::string(provider == nullptr ? "self" : provider) + "\t";

@@ -14,9 +14,9 @@
 #include <string>
 
 #include "runtime/abort.h"
-#include "runtime/options/effects.h"
 #include "runtime/library_access.h"
 #include "runtime/missing_rank.h"
+#include "runtime/options/effects.h"
 #include "runtime/options/variables.h"
 
 namespace fulmar::runtime {
@@ -220,7 +220,7 @@ void Process::end_if_unreceived() noexcept {
 }
 
 base::Error Process::enter(int thread_level) {
-  if (networks_ != nullptr && networks_->parted()) {
+  if (networks_ != nullptr && networks_->quiesced()) {
     const base::EngineGuard guard(library_.lock);
     if (const base::Error error = networks_->resume(*device_); error.failed()) return error;
   }

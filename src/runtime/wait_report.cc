@@ -168,9 +168,9 @@ class Writer {
         const auto& key = *static_cast<const match::Key*>(note.subject);
         return describe_receive(key, "from ");
       }
-      case WaitNote::Kind::board:
+      case WaitNote::Kind::coll_area:
         return describe_collective(find_comm(
-            library_, [&](const Comm& comm) { return comm.board.get() == note.subject; }));
+            library_, [&](const Comm& comm) { return comm.coll_area.get() == note.subject; }));
       case WaitNote::Kind::collective:
         return describe_collective(
             find_comm(library_, [&](const Comm& comm) { return &comm == note.subject; }));

@@ -40,7 +40,7 @@ constexpr PipeLayout pipe_layout(std::uint32_t ranks, std::uint64_t area_bytes) 
 
 /// Pipes in the areas of a provider.
 template <fabric::MapsPeers P>
-class MappedGround {
+class MappedPipeMemory {
  public:
   using Lane = typename detail::LaneOf<P>::type;
   using TransitOf = MappedTransit<P>;
@@ -49,7 +49,7 @@ class MappedGround {
     const std::byte* own_pipe;
   };
 
-  explicit MappedGround(P& provider) noexcept
+  explicit MappedPipeMemory(P& provider) noexcept
       : provider_(provider),
         layout_(detail::pipe_layout(provider.size(), provider.area_bytes())),
         control_(control_of(provider.self())) {}
@@ -130,8 +130,8 @@ class MappedGround {
 /// Thread rule: the lock of the engine. `P` has, beyond fabric::MapsPeers, `reach`, `read` and
 /// `write` (fabric::ReachesMemory) for the zero-copy design.
 template <fabric::MapsPeers P>
-class DesignChannel : public DesignCore<MappedGround<P>> {
-  using Core = DesignCore<MappedGround<P>>;
+class DesignChannel : public DesignCore<MappedPipeMemory<P>> {
+  using Core = DesignCore<MappedPipeMemory<P>>;
 
  public:
   explicit DesignChannel(P& provider) : Core(provider.size(), provider), provider_(provider) {}

@@ -20,7 +20,7 @@ class DesignNetwork : public fabric::Network {
 
   /// Before the first packet: what the design needs opened is taken from this cache, which outlives
   /// the network's last packet. Nothing is opened for designs over shared memory.
-  virtual void use(device::MemoryOpener& /*opener*/) {}
+  virtual void use(device::RegistrationCache& /*opener*/) {}
   /// What the design has cost so far.
   [[nodiscard]] virtual const DesignCounters& counters() const noexcept = 0;
 

@@ -62,7 +62,7 @@ class MappedDesign final : public DesignNetwork {
   [[nodiscard]] bool gone(std::uint32_t peer) const noexcept override;
   /// What was written lies in the peers' memory.
   void leave(fabric::Leaving /*how*/) override {}
-  [[nodiscard]] bool parted() const noexcept override { return true; }
+  [[nodiscard]] bool quiesced() const noexcept override { return true; }
   [[nodiscard]] base::Error resume() override { return {}; }
 
   [[nodiscard]] const DesignCounters& counters() const noexcept override {

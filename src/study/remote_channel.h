@@ -38,8 +38,8 @@ struct Beneath {
 
 /// Thread rule: the lock of the engine.
 template <fabric::PutsForPolling P>
-class RemoteDesignChannel : public DesignCore<RemoteGround<P>> {
-  using Core = DesignCore<RemoteGround<P>>;
+class RemoteDesignChannel : public DesignCore<RemotePipeMemory<P>> {
+  using Core = DesignCore<RemotePipeMemory<P>>;
 
  public:
   explicit RemoteDesignChannel(P& provider)

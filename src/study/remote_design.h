@@ -18,7 +18,7 @@ namespace fulmar::study {
 /// The cache of a device, for the memory that a design opens.
 class CachedLender final : public Lender {
  public:
-  CachedLender(device::MemoryOpener& opener, fabric::Network& network) noexcept
+  CachedLender(device::RegistrationCache& opener, fabric::Network& network) noexcept
       : opener_(opener), network_(network) {}
   [[nodiscard]] base::Result<Loan> take(std::span<std::byte> memory,
                                         fabric::Access access) override {
@@ -32,7 +32,7 @@ class CachedLender final : public Lender {
   }
 
  private:
-  device::MemoryOpener& opener_;
+  device::RegistrationCache& opener_;
   fabric::Network& network_;
 };
 
@@ -54,7 +54,7 @@ class RemoteDesign final : public DesignNetwork {
     owned_ = std::move(network);
   }
 
-  void use(device::MemoryOpener& opener) override {
+  void use(device::RegistrationCache& opener) override {
     lender_.emplace(opener, *this);
     channel_.use(*lender_);
   }
@@ -94,22 +94,22 @@ class RemoteDesign final : public DesignNetwork {
   [[nodiscard]] bool moves_remotely(std::uint32_t peer) const noexcept override {
     return network_.moves_remotely(peer);
   }
-  [[nodiscard]] base::Result<fabric::OpenMemory> open_memory(std::span<std::byte> memory,
-                                                             fabric::Access access) override {
+  [[nodiscard]] base::Result<fabric::MemoryRegion> open_memory(std::span<std::byte> memory,
+                                                               fabric::Access access) override {
     return network_.open_memory(memory, access);
   }
-  void close_memory(const fabric::OpenMemory& opened) override { network_.close_memory(opened); }
+  void close_memory(const fabric::MemoryRegion& opened) override { network_.close_memory(opened); }
   [[nodiscard]] fabric::Post rdma_read(std::uint32_t peer, std::span<std::byte> to,
-                                       std::uint32_t own_key, const fabric::RemotePlace& from,
+                                       std::uint32_t lkey, const fabric::RemoteAddress& from,
                                        std::uint64_t token) override {
-    return network_.rdma_read(peer, to, own_key, from, token);
+    return network_.rdma_read(peer, to, lkey, from, token);
   }
   /// Writes of the design that wait for room at the network may arrive behind it; those that follow
   /// it do anyway.
   [[nodiscard]] fabric::Post rdma_write(std::uint32_t peer, std::span<const std::byte> from,
-                                        std::uint32_t own_key, const fabric::RemotePlace& to,
+                                        std::uint32_t lkey, const fabric::RemoteAddress& to,
                                         std::uint64_t token) override {
-    return network_.rdma_write(peer, from, own_key, to, token);
+    return network_.rdma_write(peer, from, lkey, to, token);
   }
 
   [[nodiscard]] bool alive(std::uint32_t peer) const noexcept override {
@@ -123,7 +123,7 @@ class RemoteDesign final : public DesignNetwork {
     leaving_ = how;
     leave_if_settled();
   }
-  [[nodiscard]] bool parted() const noexcept override { return !leaving_ && network_.parted(); }
+  [[nodiscard]] bool quiesced() const noexcept override { return !leaving_ && network_.quiesced(); }
   void end() noexcept override { network_.end(); }
   void close() noexcept override { network_.close(); }
   [[nodiscard]] base::Error resume() override {
@@ -139,7 +139,7 @@ class RemoteDesign final : public DesignNetwork {
   [[nodiscard]] static fabric::NetworkAttributes attributes_over(const P& network,
                                                                  const DesignPlan& plan) {
     fabric::NetworkAttributes attributes =
-        attributes_of(usable_chunk(plan.chunk_bytes, RemoteGround<P>::pipe_ring_bytes));
+        attributes_of(usable_chunk(plan.chunk_bytes, RemotePipeMemory<P>::pipe_ring_bytes));
     attributes.rdma_bytes = network.attributes().rdma_bytes;
     return attributes;
   }

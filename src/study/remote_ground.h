@@ -29,7 +29,7 @@
 namespace fulmar::study {
 
 template <fabric::PutsForPolling P>
-class RemoteGround {
+class RemotePipeMemory {
  public:
   using Lane = PutLane<P>;
   using TransitOf = RemoteTransit<P>;
@@ -39,13 +39,13 @@ class RemoteGround {
   };
   static constexpr std::uint64_t pipe_ring_bytes = 256U << 10;
 
-  explicit RemoteGround(P& provider)
+  explicit RemotePipeMemory(P& provider)
       : provider_(provider),
         own_lender_(provider),
         lender_(&own_lender_),
         peers_(provider.size()) {}
-  RemoteGround(const RemoteGround&) = delete;
-  RemoteGround& operator=(const RemoteGround&) = delete;
+  RemotePipeMemory(const RemotePipeMemory&) = delete;
+  RemotePipeMemory& operator=(const RemotePipeMemory&) = delete;
 
   /// Opens memory of the program from now on; outlives this. Before the first packet.
   void use(Lender& lender) noexcept { lender_ = &lender; }
@@ -122,15 +122,15 @@ class RemoteGround {
   };
   struct Caller {
     std::uint32_t peer;
-    wire::PipeCard card;
+    wire::PipeInfo card;
   };
 
   void give_up(std::uint32_t peer, const base::Error& why) {
     if (provider_.alive(peer)) provider_.give_up(peer, why);
   }
-  [[nodiscard]] wire::PipeCard card_for(std::uint32_t peer) const noexcept {
-    const fabric::RemotePlace place = peers_[peer]->pipe.place();
-    return {wire::PipeCard::genuine,
+  [[nodiscard]] wire::PipeInfo card_for(std::uint32_t peer) const noexcept {
+    const fabric::RemoteAddress place = peers_[peer]->pipe.place();
+    return {wire::PipeInfo::genuine,
             static_cast<std::uint8_t>(plan_.design),
             static_cast<std::uint8_t>(plan_.mover),
             {},
@@ -142,18 +142,18 @@ class RemoteGround {
   void send_cards() {
     std::erase_if(uncarded_, [&](std::uint32_t peer) {
       if (lost(peer)) return true;
-      const wire::PipeCard card = card_for(peer);
+      const wire::PipeInfo card = card_for(peer);
       const wire::Envelope envelope{wire::PacketKind::pipe_card, 0, 0, 0, sizeof card};
       return provider_.post(peer, envelope, wire::bytes_of(card)) == fabric::Post::done;
     });
   }
   /// The card is the peer's word: it has to fit, and comes once.
   void meet(const Caller& caller) {
-    const wire::PipeCard& card = caller.card;
+    const wire::PipeInfo& card = caller.card;
     Peer& peer = *peers_[caller.peer];
     if (lost(caller.peer)) return;
     const bool makes_sense =
-        card.magic == wire::PipeCard::genuine && !peer.pipe.is_met() && card.address != 0 &&
+        card.magic == wire::PipeInfo::genuine && !peer.pipe.is_met() && card.address != 0 &&
         card.ring_bytes == pipe_ring_bytes && card.address % 64 == 0 &&
         wire::is_range(card.address, sizeof(wire::PipeControl) + card.ring_bytes);
     const bool same = card.chunk_bytes == plan_.chunk_bytes &&

@@ -26,7 +26,7 @@
 /// took what was there. Words of control are different: they change while the write of the last
 /// value may still wait. They are short enough for the provider to copy.
 ///
-/// Where the pipe at the other side lies is its word (wire::PipeCard). Whatever it says, its own
+/// Where the pipe at the other side lies is its word (wire::PipeInfo). Whatever it says, its own
 /// adapter lets nobody write but where it has opened memory.
 namespace fulmar::study {
 
@@ -68,11 +68,11 @@ class RemotePipe {
 
   /// The pipe that the peer writes to.
   [[nodiscard]] const std::byte* own() const noexcept { return memory_.bytes().data(); }
-  [[nodiscard]] fabric::RemotePlace place() const noexcept {
-    return {pipe_->name_of(own()), pipe_->peer_key};
+  [[nodiscard]] fabric::RemoteAddress place() const noexcept {
+    return {pipe_->name_of(own()), pipe_->rkey};
   }
   /// From now on the peer can be written to.
-  void meet(const fabric::RemotePlace& theirs) noexcept { theirs_ = theirs; }
+  void meet(const fabric::RemoteAddress& theirs) noexcept { theirs_ = theirs; }
   [[nodiscard]] bool is_met() const noexcept { return theirs_.has_value(); }
 
   // As a Lane.
@@ -106,17 +106,17 @@ class RemotePipe {
     const std::span<const std::byte> from =
         write.bytes <= sizeof write.copy ? std::span<const std::byte>(write.copy).first(write.bytes)
                                          : std::span<const std::byte>(image(write.at), write.bytes);
-    const fabric::RemotePlace to{theirs_->address + write.at, theirs_->key};
-    return provider_.put_quietly(peer_, from, image_->own_key, to) == fabric::Post::done;
+    const fabric::RemoteAddress to{theirs_->address + write.at, theirs_->key};
+    return provider_.put_quietly(peer_, from, image_->lkey, to) == fabric::Post::done;
   }
 
   P& provider_;
   std::uint32_t peer_;
   std::uint64_t bytes_ = 0;  ///< of a pipe
   base::Pages memory_;       ///< the pipe, and behind it the image
-  std::optional<fabric::OpenMemory> pipe_;
-  std::optional<fabric::OpenMemory> image_;
-  std::optional<fabric::RemotePlace> theirs_;
+  std::optional<fabric::MemoryRegion> pipe_;
+  std::optional<fabric::MemoryRegion> image_;
+  std::optional<fabric::RemoteAddress> theirs_;
   std::deque<Write> waiting_;
 };
 

@@ -48,20 +48,20 @@ class SplitNetwork final : public fabric::Network {
   [[nodiscard]] bool moves_remotely(std::uint32_t peer) const noexcept override {
     return !is_first(peer) && second_->moves_remotely(peer);
   }
-  [[nodiscard]] base::Result<fabric::OpenMemory> open_memory(std::span<std::byte> memory,
-                                                             fabric::Access access) override {
+  [[nodiscard]] base::Result<fabric::MemoryRegion> open_memory(std::span<std::byte> memory,
+                                                               fabric::Access access) override {
     return second_->open_memory(memory, access);
   }
-  void close_memory(const fabric::OpenMemory& opened) override { second_->close_memory(opened); }
+  void close_memory(const fabric::MemoryRegion& opened) override { second_->close_memory(opened); }
   [[nodiscard]] fabric::Post rdma_read(std::uint32_t peer, std::span<std::byte> to_memory,
-                                       std::uint32_t own_key, const fabric::RemotePlace& from,
+                                       std::uint32_t lkey, const fabric::RemoteAddress& from,
                                        std::uint64_t token) override {
-    return to(peer).rdma_read(peer, to_memory, own_key, from, token);
+    return to(peer).rdma_read(peer, to_memory, lkey, from, token);
   }
   [[nodiscard]] fabric::Post rdma_write(std::uint32_t peer, std::span<const std::byte> from,
-                                        std::uint32_t own_key, const fabric::RemotePlace& place,
+                                        std::uint32_t lkey, const fabric::RemoteAddress& place,
                                         std::uint64_t token) override {
-    return to(peer).rdma_write(peer, from, own_key, place, token);
+    return to(peer).rdma_write(peer, from, lkey, place, token);
   }
   [[nodiscard]] bool reach(std::uint32_t peer) noexcept override { return to(peer).reach(peer); }
   [[nodiscard]] base::Error read(std::uint32_t peer, std::span<const iovec> local,
@@ -80,8 +80,8 @@ class SplitNetwork final : public fabric::Network {
     return to(peer).gone(peer);
   }
   void leave(fabric::Leaving how) override;
-  [[nodiscard]] bool parted() const noexcept override {
-    return first_->parted() && second_->parted();
+  [[nodiscard]] bool quiesced() const noexcept override {
+    return first_->quiesced() && second_->quiesced();
   }
   void end() noexcept override;
   void close() noexcept override;

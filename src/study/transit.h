@@ -22,7 +22,7 @@ namespace fulmar::study {
 
 /// Memory that is open, until it is given back.
 struct Loan {
-  fabric::OpenMemory opened;
+  fabric::MemoryRegion opened;
   void* owner = nullptr;  ///< the lender's
 };
 
@@ -196,8 +196,8 @@ class RemoteTransit {
         return false;
       }
       lent.loans.push_back(loan.value());
-      const fabric::OpenMemory& opened = loan.value().opened;
-      lent.pieces.push_back({opened.name_of(piece.iov_base), piece.iov_len, opened.peer_key});
+      const fabric::MemoryRegion& opened = loan.value().opened;
+      lent.pieces.push_back({opened.name_of(piece.iov_base), piece.iov_len, opened.rkey});
     }
     return true;
   }
@@ -219,9 +219,8 @@ class RemoteTransit {
     while (!posted()) {
       const Run& run = runs_[next_];
       const fabric::Post post =
-          way_ == Way::fetch
-              ? provider_.rdma_read(peer_, run.here, run.own_key, run.place, token_)
-              : provider_.rdma_write(peer_, run.here, run.own_key, run.place, token_);
+          way_ == Way::fetch ? provider_.rdma_read(peer_, run.here, run.lkey, run.place, token_)
+                             : provider_.rdma_write(peer_, run.here, run.lkey, run.place, token_);
       if (post == fabric::Post::again) break;
       ++next_;
       ++orders_;
@@ -243,8 +242,8 @@ class RemoteTransit {
   enum class Way : std::uint8_t { fetch, put };
   struct Run {
     std::span<std::byte> here;
-    std::uint32_t own_key = 0;
-    fabric::RemotePlace place;
+    std::uint32_t lkey = 0;
+    fabric::RemoteAddress place;
   };
 
   /// The own memory of earlier stretches may still be in use.
@@ -269,15 +268,15 @@ class RemoteTransit {
     (void)step();
   }
   /// One order for each part, and as many as its length takes.
-  void add_runs(std::span<const iovec> local, fabric::RemotePlace place,
+  void add_runs(std::span<const iovec> local, fabric::RemoteAddress place,
                 std::span<const iovec> here, const Lent& lent) {
     for (const iovec& part : local) {
       auto* at = static_cast<std::byte*>(part.iov_base);
       std::size_t left = part.iov_len;
-      const std::uint32_t own_key = key_of(at, here, lent);
+      const std::uint32_t lkey = key_of(at, here, lent);
       while (left != 0) {
         const std::size_t count = std::min<std::size_t>(left, P::max_remote_bytes);
-        runs_.push_back({{at, count}, own_key, place});
+        runs_.push_back({{at, count}, lkey, place});
         at += count;
         place.address += count;
         left -= count;
@@ -288,7 +287,7 @@ class RemoteTransit {
                                             const Lent& lent) noexcept {
     for (std::size_t i = 0; i < here.size(); ++i) {
       const auto* const begin = static_cast<const std::byte*>(here[i].iov_base);
-      if (at >= begin && at < begin + here[i].iov_len) return lent.loans[i].opened.own_key;
+      if (at >= begin && at < begin + here[i].iov_len) return lent.loans[i].opened.lkey;
     }
     return 0;
   }

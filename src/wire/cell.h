@@ -31,7 +31,7 @@ enum class PacketKind : std::uint8_t {
   ring_revoke = 16,   ///< never sent: the channel tells the device that rings are to be handed on
   cts_put = 17,       ///< PutBody: the receiver's memory is open, put the bytes there
   no_put = 18,        ///< CookieBody: the sender cannot do that, or not to the end
-  pipe_card = 19,     ///< PipeCard: where a pipe lies; for the channel itself (wire/study/pipe.h)
+  pipe_card = 19,     ///< PipeInfo: where a pipe lies; for the channel itself (wire/study/pipe.h)
   peer_failed = 20,   ///< FailureBody: a process of the job has failed
   last = peer_failed,
 };

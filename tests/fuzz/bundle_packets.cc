@@ -19,7 +19,7 @@ namespace {
 
 using fabric::Post;
 using fabric::Sent;
-using fabric::bundle::Seat;
+using fabric::bundle::RailOwner;
 
 struct Item {
   wire::Envelope envelope;
@@ -32,7 +32,7 @@ struct Item {
 /// Brings what it is given, as if from rank 1. What is sent goes nowhere.
 class InputRail final : public fabric::Network {
  public:
-  explicit InputRail(Seat& seat)
+  explicit InputRail(RailOwner& seat)
       : Network("input", {.body_bytes = 64U << 10,
                           .prefix_bytes = 64,
                           .pieces = 64,
@@ -64,9 +64,9 @@ class InputRail final : public fabric::Network {
     input.pop_front();
     if (item.loses) {
       ended = true;
-      Seat::lost(&seat_, 1, base::failure(base::ErrorClass::other, "it ends"));
+      RailOwner::lost(&seat_, 1, base::failure(base::ErrorClass::other, "it ends"));
     } else if (item.leaves) {
-      Seat::left(&seat_, 1);
+      RailOwner::left(&seat_, 1);
     } else if (item.prefix_bytes == 0) {
       sink.packet(1, item.envelope, fabric::Body(std::span<const std::byte>(item.bytes)));
     } else {
@@ -84,7 +84,7 @@ class InputRail final : public fabric::Network {
   void leave(fabric::Leaving /*how*/) override {}
   void close() noexcept override {}
   [[nodiscard]] bool gone(std::uint32_t /*peer*/) const noexcept override { return false; }
-  [[nodiscard]] bool parted() const noexcept override { return true; }
+  [[nodiscard]] bool quiesced() const noexcept override { return true; }
   void end() noexcept override {}
   [[nodiscard]] bool readmit(std::uint32_t) override { return false; }
   [[nodiscard]] bool closing(std::uint32_t) const noexcept override { return false; }
@@ -107,7 +107,7 @@ class InputRail final : public fabric::Network {
     if (first < payload.size()) sink.part(1, item.envelope, prefix, first, payload.subspan(first));
   }
 
-  Seat& seat_;
+  RailOwner& seat_;
   base::UniqueFd epoll_;
   std::vector<std::uint64_t> tokens_;
 };
@@ -182,7 +182,7 @@ struct Fixture {
     if (!leaving) {
       bundle->leave(fabric::Leaving::may_return);
       leaving = true;
-    } else if (bundle->parted()) {
+    } else if (bundle->quiesced()) {
       bundle->end();
       if (bundle->resume().failed()) std::abort();
       leaving = false;
@@ -204,7 +204,7 @@ struct Fixture {
     };
     bundle = std::move(*fabric::Bundle::open(config));
     for (const char* label : {"tcp", "tcp#2"}) {
-      auto rail = std::make_unique<InputRail>(bundle->next_seat());
+      auto rail = std::make_unique<InputRail>(bundle->next_owner());
       rails.push_back(rail.get());
       if (bundle->add(std::move(rail), label, 1e9).failed()) std::abort();
     }

@@ -44,7 +44,7 @@ void device_packets(std::span<const std::uint8_t> input) {
   device::Device::Config config;
   config.unexpected_budget_bytes = input.empty() || input[0] % 2 == 0 ? 1000 : 1U << 20;
   const unsigned way = input.empty() ? 0 : input[0] / 2 % 5;
-  if (way < 4) config.remote_way = static_cast<device::RemoteWay>(way);
+  if (way < 4) config.rdma_protocol = static_cast<device::RdmaProtocol>(way);
   config.remote_bytes = 1;
   if (!input.empty() && input[0] >= 128) {
     config.remote_study = {100, device::RemoteStudy::EndOfPut::apart};

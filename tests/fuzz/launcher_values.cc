@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "fuzz/targets.h"
-#include "wire/node/node_join.h"
 #include "wire/launch/pmi1.h"
+#include "wire/node/node_join.h"
 #include "wire/value_text.h"
 
 namespace fulmar::fuzz {

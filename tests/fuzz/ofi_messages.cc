@@ -56,17 +56,17 @@ class InputEndpoint final : public fabric::ofi::Endpoint {
     posted_.push_back(&ticket);
     return Taken::yes;
   }
-  [[nodiscard]] base::Result<fabric::OpenMemory> open_memory(std::span<std::byte>,
-                                                             fabric::Access) override {
-    return fabric::OpenMemory{1, 1, 1};
+  [[nodiscard]] base::Result<fabric::MemoryRegion> open_memory(std::span<std::byte>,
+                                                               fabric::Access) override {
+    return fabric::MemoryRegion{1, 1, 1};
   }
-  void close_memory(const fabric::OpenMemory&) override {}
-  Taken fetch(std::uint64_t, std::span<std::byte>, std::uint32_t, const fabric::RemotePlace&,
+  void close_memory(const fabric::MemoryRegion&) override {}
+  Taken fetch(std::uint64_t, std::span<std::byte>, std::uint32_t, const fabric::RemoteAddress&,
               Ticket& ticket) override {
     sent_.push_back(&ticket);
     return Taken::yes;
   }
-  Taken put(std::uint64_t, std::span<const std::byte>, std::uint32_t, const fabric::RemotePlace&,
+  Taken put(std::uint64_t, std::span<const std::byte>, std::uint32_t, const fabric::RemoteAddress&,
             Ticket& ticket) override {
     sent_.push_back(&ticket);
     return Taken::yes;

@@ -35,7 +35,8 @@ class SinkQueue final : public fabric::verbs::Queue {
   [[nodiscard]] std::uint32_t number() const noexcept override { return queue_number; }
   [[nodiscard]] std::size_t inline_bytes() const noexcept override { return 64; }
   [[nodiscard]] std::size_t depth() const noexcept override { return 32; }
-  [[nodiscard]] base::Error connect(const wire::VerbsCard& own, const wire::VerbsCard&) override {
+  [[nodiscard]] base::Error connect(const wire::VerbsConnectionInfo& own,
+                                    const wire::VerbsConnectionInfo&) override {
     cookie_ = own.cookie;
     return {};
   }
@@ -88,12 +89,12 @@ class InputAdapter final : public fabric::verbs::Adapter {
   bool fails_next = false;   ///< the next order that ends
 
   [[nodiscard]] const fabric::verbs::Traits& traits() const noexcept override { return traits_; }
-  [[nodiscard]] base::Result<fabric::OpenMemory> open_memory(std::span<std::byte> memory,
-                                                             fabric::Access access) override {
+  [[nodiscard]] base::Result<fabric::MemoryRegion> open_memory(std::span<std::byte> memory,
+                                                               fabric::Access access) override {
     if (access == fabric::Access::peers_write) {
       (memory.size() == wire::verbs_ring_bytes ? ring_ : gates_) = memory;
     }
-    return fabric::OpenMemory{1, 1, 1};
+    return fabric::MemoryRegion{1, 1, 1};
   }
   std::size_t close_memory(std::uint64_t) override { return 0; }
   [[nodiscard]] base::Result<std::unique_ptr<fabric::verbs::Queue>> open_queue() override {
@@ -134,7 +135,7 @@ class InputAdapter final : public fabric::verbs::Adapter {
   [[nodiscard]] int descriptor() const noexcept override { return -1; }
   void arm() override {}
   [[nodiscard]] int happening_descriptor() const noexcept override { return -1; }
-  [[nodiscard]] bool next_happening(fabric::verbs::Happening&) override { return false; }
+  [[nodiscard]] bool next_happening(fabric::verbs::Event&) override { return false; }
 
  private:
   /// The last byte where a slot or word ends, if there is such memory.
@@ -157,7 +158,7 @@ class InputAdapter final : public fabric::verbs::Adapter {
 };
 
 /// Hands over one socket.
-class OneSocket final : public fabric::verbs::Introducer {
+class OneSocket final : public fabric::verbs::OobConnector {
  public:
   explicit OneSocket(int socket) : socket_(socket) {}
   [[nodiscard]] std::vector<std::byte> address() const override { return {std::byte{1}}; }
@@ -174,8 +175,8 @@ class OneSocket final : public fabric::verbs::Introducer {
   base::UniqueFd socket_;
 };
 
-wire::VerbsCard card() {
-  wire::VerbsCard made;
+wire::VerbsConnectionInfo card() {
+  wire::VerbsConnectionInfo made;
   made.rank = 1;
   made.queue = 3;
   made.gid[15] = std::byte{2};
@@ -208,7 +209,7 @@ void look(fabric::verbs::Messages& messages, std::uint64_t& sum, Orders& orders)
 
 void order(fabric::verbs::Messages& messages, std::uint8_t which, Orders& orders) {
   static std::array<std::byte, 8> memory;
-  const fabric::RemotePlace place{4096, 1};
+  const fabric::RemoteAddress place{4096, 1};
   const std::uint64_t token = orders.posted;
   fabric::Post answer = fabric::Post::again;
   switch (which % 5) {

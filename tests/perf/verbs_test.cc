@@ -43,8 +43,8 @@ class DirectAdapter final : public verbs::Adapter {
     traits_.puts_in_order = true;
   }
   [[nodiscard]] const verbs::Traits& traits() const noexcept override { return traits_; }
-  [[nodiscard]] base::Result<OpenMemory> open_memory(std::span<std::byte>, Access) override {
-    return OpenMemory{1, 1, 1};
+  [[nodiscard]] base::Result<MemoryRegion> open_memory(std::span<std::byte>, Access) override {
+    return MemoryRegion{1, 1, 1};
   }
   std::size_t close_memory(std::uint64_t) override { return 0; }
   [[nodiscard]] base::Result<std::unique_ptr<verbs::Queue>> open_queue() override;
@@ -64,7 +64,7 @@ class DirectAdapter final : public verbs::Adapter {
   [[nodiscard]] int descriptor() const noexcept override { return -1; }
   void arm() override {}
   [[nodiscard]] int happening_descriptor() const noexcept override { return -1; }
-  [[nodiscard]] bool next_happening(verbs::Happening&) override { return false; }
+  [[nodiscard]] bool next_happening(verbs::Event&) override { return false; }
 
   void take_message(std::span<const std::byte> message, std::uint32_t queue) {
     if (buffers_.empty()) std::abort();
@@ -93,7 +93,8 @@ class DirectQueue final : public verbs::Queue {
   [[nodiscard]] std::uint32_t number() const noexcept override { return number_; }
   [[nodiscard]] std::size_t inline_bytes() const noexcept override { return 220; }
   [[nodiscard]] std::size_t depth() const noexcept override { return 128; }
-  [[nodiscard]] base::Error connect(const wire::VerbsCard&, const wire::VerbsCard& card) override {
+  [[nodiscard]] base::Error connect(const wire::VerbsConnectionInfo&,
+                                    const wire::VerbsConnectionInfo& card) override {
     peer_ = card.queue;
     return {};
   }

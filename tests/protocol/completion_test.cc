@@ -73,7 +73,7 @@ TEST(Completion, Frees_itself_and_starts_what_is_done_at_once) {
   }
 }
 
-struct CountingHook : Device::Hook {
+struct CountingHook : Device::ProgressCallback {
   Device* device = nullptr;
   CountingHook* other = nullptr;
   unsigned calls = 0;
@@ -89,33 +89,33 @@ TEST(Completion, Hook_that_removes_the_next_one) {
   victim = &second;
   first.device = &cluster.device(0);
   first.other = second.get();
-  first.step = [](Device::Hook& hook) -> unsigned {
+  first.step = [](Device::ProgressCallback& hook) -> unsigned {
     auto& self = static_cast<CountingHook&>(hook);
     ++self.calls;
     if (self.other != nullptr) {
-      self.device->remove_hook(*self.other);
+      self.device->remove_progress_callback(*self.other);
       self.other = nullptr;
       (*victim)->next = &self;  // what is freed leads nowhere sound
       victim->reset();
     }
     return 0;
   };
-  const auto count = [](Device::Hook& hook) -> unsigned {
+  const auto count = [](Device::ProgressCallback& hook) -> unsigned {
     ++static_cast<CountingHook&>(hook).calls;
     return 0;
   };
   second->step = count;
   third.step = count;
-  cluster.device(0).add_hook(third);
-  cluster.device(0).add_hook(*second);
-  cluster.device(0).add_hook(first);
+  cluster.device(0).add_progress_callback(third);
+  cluster.device(0).add_progress_callback(*second);
+  cluster.device(0).add_progress_callback(first);
   cluster.device(0).progress();
   EXPECT_EQ(first.calls, 1U);
   EXPECT_EQ(third.calls, 1U);
   cluster.device(0).progress();
   EXPECT_EQ(third.calls, 2U);
-  cluster.device(0).remove_hook(first);
-  cluster.device(0).remove_hook(third);
+  cluster.device(0).remove_progress_callback(first);
+  cluster.device(0).remove_progress_callback(third);
 }
 
 }  // namespace

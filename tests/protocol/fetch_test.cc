@@ -18,7 +18,7 @@ class Fetching : public ::testing::Test {
     opened = peer.open(text, Access::peers_read);
   }
   [[nodiscard]] wire::RtsBody rts(std::uint32_t flags = wire::rts_open) const {
-    return {their_send, address_of(text), text.size(), flags, opened.peer_key, 0};
+    return {their_send, address_of(text), text.size(), flags, opened.rkey, 0};
   }
   void expect_fin() {
     EXPECT_EQ(peer.expect<wire::CookieBody>(PacketKind::fin).operation, their_send);
@@ -46,7 +46,7 @@ class Fetching : public ::testing::Test {
 
   RemotePeer peer;
   std::vector<std::byte> text;
-  fabric::OpenMemory opened;
+  fabric::MemoryRegion opened;
 };
 
 /// Receive an rts of open memory. Expect: three orders, and fin when the last one has ended.
@@ -132,7 +132,7 @@ TEST_F(Fetching, Streams_where_it_may_not_open_memory) {
 }
 
 TEST_F(Fetching, Streams_where_that_is_switched_off) {
-  for (const RemoteWay way : {RemoteWay::off, RemoteWay::put}) {
+  for (const RdmaProtocol way : {RdmaProtocol::off, RdmaProtocol::put}) {
     peer.device().set_remote_way(way);
     auto receive = peer.cluster.receive(0, 1, 5, text.size());
     peer.announce(rts());
@@ -251,7 +251,7 @@ TEST_F(FetchingMuch, Orders_without_room_are_given_later) {
 class Open : public ::testing::Test {
  protected:
   static constexpr std::size_t bytes = 3 * order_bytes;
-  explicit Open(RemoteWay way = RemoteWay::automatic) : peer(way) {}
+  explicit Open(RdmaProtocol way = RdmaProtocol::automatic) : peer(way) {}
   std::unique_ptr<Message> send(Layout layout = Layout::dense) {
     return peer.cluster.send(0, 1, 5, bytes, 9, SendMode::standard, layout);
   }
@@ -275,7 +275,7 @@ TEST_F(Open, Memory_is_open_from_rts_to_fin) {
   std::vector<std::byte> text(bytes);
   const auto own = peer.open(text, Access::local);
   fabric::Fake port(peer.cluster.network, 1);
-  EXPECT_EQ(port.rdma_read(0, text, own.own_key, {body.address, body.key}, 1), fabric::Post::done);
+  EXPECT_EQ(port.rdma_read(0, text, own.lkey, {body.address, body.key}, 1), fabric::Post::done);
   EXPECT_TRUE(peer.memory().move_order(1));
   EXPECT_EQ(text, text_of(9, bytes));
   port.close_memory(own);
@@ -374,8 +374,10 @@ TEST_F(Open, Short_runs_are_not_offered) {
 }
 
 TEST_F(Open, Offer_follows_the_way) {
-  const std::vector<std::pair<RemoteWay, std::uint32_t>> offers = {
-      {RemoteWay::off, 0}, {RemoteWay::put, wire::rts_puts}, {RemoteWay::fetch, wire::rts_open}};
+  const std::vector<std::pair<RdmaProtocol, std::uint32_t>> offers = {
+      {RdmaProtocol::off, 0},
+      {RdmaProtocol::put, wire::rts_puts},
+      {RdmaProtocol::fetch, wire::rts_open}};
   for (const auto& [way, flags] : offers) {
     peer.device().set_remote_way(way);
     auto message = send();

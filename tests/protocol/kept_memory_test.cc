@@ -13,14 +13,14 @@ namespace {
 
 constexpr std::size_t bytes = 3 * fabric::Fake::max_remote_bytes + 500;
 
-Device::Config long_messages(RemoteWay way) {
+Device::Config long_messages(RdmaProtocol way) {
   Device::Config config;
-  config.remote_way = way;
+  config.rdma_protocol = way;
   config.remote_bytes = 1000;
   return config;
 }
 
-class KeptMemory : public ::testing::TestWithParam<RemoteWay> {
+class KeptMemory : public ::testing::TestWithParam<RdmaProtocol> {
  protected:
   KeptMemory() : cluster(2, long_messages(GetParam())), blocks(2, std::vector<std::byte>(bytes)) {
     cluster.network.set_reach(false);
@@ -114,9 +114,10 @@ TEST_P(KeptMemory, Keys_of_earlier_messages_are_not_used) {
   EXPECT_TRUE(cluster.clean());
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, KeptMemory, ::testing::Values(RemoteWay::fetch, RemoteWay::put),
+INSTANTIATE_TEST_SUITE_P(Ways, KeptMemory,
+                         ::testing::Values(RdmaProtocol::fetch, RdmaProtocol::put),
                          [](const auto& each) {
-                           return each.param == RemoteWay::fetch ? "fetch" : "put";
+                           return each.param == RdmaProtocol::fetch ? "fetch" : "put";
                          });
 
 }  // namespace

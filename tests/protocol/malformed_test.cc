@@ -153,7 +153,7 @@ TEST(Malformed, Garbage_does_not_reach_other_peers) {
   for (unsigned round = 0; round < 60; ++round) {
     Device::Config config;
     config.unexpected_budget_bytes = round % 3 == 0 ? 2000 : 1U << 24;
-    config.remote_way = static_cast<RemoteWay>(round % 5 % 4);
+    config.rdma_protocol = static_cast<RdmaProtocol>(round % 5 % 4);
     config.remote_bytes = 0;
     config.remote_study = {round % 4 * 1000, static_cast<RemoteStudy::EndOfPut>(round % 7 % 2)};
     RawPeer peer(config);

@@ -64,7 +64,7 @@ class Opening : public ::testing::Test {
   fabric::FakeNetwork network;
   fabric::Fake port;
   Pages block;
-  MemoryOpener opener;
+  RegistrationCache opener;
 };
 
 TEST_F(Opening, Nothing_stays_open_without_a_budget) {

@@ -256,7 +256,7 @@ struct Ways {
   const char* name;
   bool reach;
   bool remote;
-  RemoteWay way;
+  RdmaProtocol way;
   std::size_t room;
 };
 
@@ -273,7 +273,7 @@ class AnyStage : public testing::TestWithParam<Ways> {
   static Device::Config config() {
     Device::Config config;
     config.eager_bytes = 1024;
-    config.remote_way = GetParam().way;
+    config.rdma_protocol = GetParam().way;
     config.remote_bytes = 4096;
     return config;
   }
@@ -356,12 +356,12 @@ TEST_P(AnyStage, Ends_everything_with_the_peer_and_nothing_else) {
 
 INSTANTIATE_TEST_SUITE_P(
     Protocols, AnyStage,
-    testing::Values(Ways{"share", true, false, RemoteWay::off, 0},
-                    Ways{"stream", false, false, RemoteWay::off, 0},
-                    Ways{"stream_without_room", false, false, RemoteWay::off, 3},
-                    Ways{"fetch", false, true, RemoteWay::fetch, 0},
-                    Ways{"put", false, true, RemoteWay::put, 0},
-                    Ways{"remote_without_room", false, true, RemoteWay::automatic, 2}),
+    testing::Values(Ways{"share", true, false, RdmaProtocol::off, 0},
+                    Ways{"stream", false, false, RdmaProtocol::off, 0},
+                    Ways{"stream_without_room", false, false, RdmaProtocol::off, 3},
+                    Ways{"fetch", false, true, RdmaProtocol::fetch, 0},
+                    Ways{"put", false, true, RdmaProtocol::put, 0},
+                    Ways{"remote_without_room", false, true, RdmaProtocol::automatic, 2}),
     [](const testing::TestParamInfo<Ways>& info) { return std::string(info.param.name); });
 
 }  // namespace

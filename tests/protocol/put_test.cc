@@ -16,7 +16,7 @@ constexpr std::size_t bytes = 2 * order_bytes + 100;
 /// A device that receives message 9 from port 1, which would put it.
 class Filled : public ::testing::Test {
  protected:
-  Filled() : peer(RemoteWay::put), text(text_of(9, bytes)) {}
+  Filled() : peer(RdmaProtocol::put), text(text_of(9, bytes)) {}
   void announce(std::uint32_t flags = wire::rts_puts) {
     peer.announce({their_send, 0, bytes, flags, 0, 0});
   }
@@ -30,7 +30,7 @@ class Filled : public ::testing::Test {
     const auto own = peer.open(text, Access::local);
     fabric::Fake port(peer.cluster.network, 1);
     const std::span<const std::byte> from(text.data(), count);
-    EXPECT_EQ(port.rdma_write(0, from, own.own_key, {to.address, to.key}, 1), fabric::Post::done);
+    EXPECT_EQ(port.rdma_write(0, from, own.lkey, {to.address, to.key}, 1), fabric::Post::done);
     EXPECT_TRUE(peer.memory().move_order(1));
   }
   void expect_stream_into(const Message& receive) {
@@ -126,7 +126,7 @@ TEST_F(Filled, Several_runs_are_streamed) {
 }
 
 TEST_F(Filled, Streams_where_that_is_switched_off) {
-  for (const RemoteWay way : {RemoteWay::off, RemoteWay::fetch}) {
+  for (const RdmaProtocol way : {RdmaProtocol::off, RdmaProtocol::fetch}) {
     peer.device().set_remote_way(way);
     auto receive = peer.cluster.receive(0, 1, 5, bytes);
     announce();
@@ -172,7 +172,7 @@ TEST_F(Filled, Receive_fails_when_the_peer_has_died) {
 /// A device that sends message 9 to port 1, which has opened memory for it.
 class Putting : public ::testing::Test {
  protected:
-  explicit Putting(RemoteWay way = RemoteWay::put) : peer(way), text(bytes) {
+  explicit Putting(RdmaProtocol way = RdmaProtocol::put) : peer(way), text(bytes) {
     opened = peer.open(text, Access::peers_write);
   }
   std::unique_ptr<Message> send(Layout layout = Layout::dense) {
@@ -181,7 +181,7 @@ class Putting : public ::testing::Test {
     return message;
   }
   [[nodiscard]] wire::PutBody clear(std::uint64_t length = bytes) const {
-    return {cookie, their_receive, address_of(text), length, opened.peer_key};
+    return {cookie, their_receive, address_of(text), length, opened.rkey};
   }
   void receive_clear(const wire::PutBody& body) { peer.receive(1, PacketKind::cts_put, body); }
   void expect_answer(PacketKind kind) {
@@ -208,7 +208,7 @@ class Putting : public ::testing::Test {
 
   RemotePeer peer;
   std::vector<std::byte> text;
-  fabric::OpenMemory opened;
+  fabric::MemoryRegion opened;
   wire::Cookie cookie = 0;
 };
 
@@ -328,7 +328,7 @@ TEST_F(Putting, Says_so_where_runs_are_short) {
 
 TEST_F(Putting, Says_so_where_that_was_switched_off) {
   auto message = send();
-  peer.device().set_remote_way(RemoteWay::off);
+  peer.device().set_remote_way(RdmaProtocol::off);
   receive_clear(clear());
   expect_answer(PacketKind::no_put);
   expect_stream_of(*message);
@@ -420,7 +420,7 @@ TEST_F(Putting, No_packet_ends_a_send_under_its_orders) {
 
 class PuttingOpen : public Putting {
  protected:
-  PuttingOpen() : Putting(RemoteWay::automatic) {}
+  PuttingOpen() : Putting(RdmaProtocol::automatic) {}
 };
 
 /// The memory was opened for a fetch, but the receiver prefers a put.

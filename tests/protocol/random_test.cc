@@ -81,7 +81,7 @@ class Program {
     if (pick(3) == 0) memory.set_room(1 + pick(20));
     if (pick(3) == 0) memory.limit_open(pick(200000));
     for (std::uint32_t id = 0; id < size_; ++id) {
-      cluster_.device(id).set_remote_way(static_cast<RemoteWay>(pick(4)));
+      cluster_.device(id).set_remote_way(static_cast<RdmaProtocol>(pick(4)));
       cluster_.device(id).set_remote_bytes(pick(2) == 0 ? 0 : pick(10000));
       const auto end = static_cast<RemoteStudy::EndOfPut>(pick(2));
       cluster_.device(id).set_remote_study({pick(3) == 0 ? pick(20000) : 0, end});

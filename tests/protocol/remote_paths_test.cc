@@ -24,8 +24,8 @@ enum class Trouble {
 };
 
 struct Path {
-  RemoteWay from;
-  RemoteWay to;
+  RdmaProtocol from;
+  RdmaProtocol to;
   Trouble trouble;
   Receive order;
   SendMode mode;
@@ -87,11 +87,11 @@ TEST_P(RemotePath, Data_in_several_runs_arrive) {
 }
 
 std::vector<Path> all_paths() {
-  constexpr std::array ways = {RemoteWay::automatic, RemoteWay::fetch, RemoteWay::put,
-                               RemoteWay::off};
+  constexpr std::array ways = {RdmaProtocol::automatic, RdmaProtocol::fetch, RdmaProtocol::put,
+                               RdmaProtocol::off};
   std::vector<Path> paths;
-  for (const RemoteWay from : ways) {
-    for (const RemoteWay to : ways) {
+  for (const RdmaProtocol from : ways) {
+    for (const RdmaProtocol to : ways) {
       for (const Trouble trouble : {Trouble::none, Trouble::first_refused, Trouble::second_refused,
                                     Trouble::low_limit, Trouble::some_fail, Trouble::no_room}) {
         const bool late = paths.size() % 2 == 0;
@@ -108,8 +108,8 @@ INSTANTIATE_TEST_SUITE_P(Protocol, RemotePath, ::testing::ValuesIn(all_paths()))
 
 /// How a message moves, by what both sides and their data are.
 struct Choice {
-  RemoteWay from;
-  RemoteWay to;
+  RdmaProtocol from;
+  RdmaProtocol to;
   Layout send;
   Layout receive;
   std::uint64_t fetched;
@@ -117,7 +117,7 @@ struct Choice {
 };
 
 TEST(RemoteChoice, follows_ways_and_data) {
-  using enum RemoteWay;
+  using enum RdmaProtocol;
   for (const Choice& choice : {
            Choice{automatic, automatic, Layout::dense, Layout::dense, 1, 0},
            Choice{automatic, automatic, Layout::dense, Layout::runs, 1, 0},
@@ -152,7 +152,7 @@ TEST(RemoteChoice, follows_ways_and_data) {
 /// A program may change its memory as soon as its send is done, and look at it as soon as its
 /// receive is. Whoever says so before the adapters are done with it is found out here.
 TEST(Remote, Done_means_that_no_adapter_needs_the_memory) {
-  for (const RemoteWay way : {RemoteWay::fetch, RemoteWay::put}) {
+  for (const RdmaProtocol way : {RdmaProtocol::fetch, RdmaProtocol::put}) {
     for (std::uint64_t seed = 1; seed < 10; ++seed) {
       Cluster cluster(2, remote_config(way), seed);
       cluster.network.memory().turn_on();
@@ -173,7 +173,7 @@ TEST(Remote, Done_means_that_no_adapter_needs_the_memory) {
 
 /// Many messages both ways at once, of which each needs more orders than there is room for.
 TEST(Remote, Many_messages_share_the_room) {
-  for (const RemoteWay way : {RemoteWay::fetch, RemoteWay::put}) {
+  for (const RdmaProtocol way : {RdmaProtocol::fetch, RdmaProtocol::put}) {
     Cluster cluster(3, remote_config(way));
     cluster.network.memory().turn_on();
     cluster.network.memory().set_room(5);
@@ -197,7 +197,7 @@ TEST(Remote, Many_messages_share_the_room) {
 /// A peer dies at every moment of a message. Expect: what has ended is whole or an error, and no
 /// memory of the survivor is under an order or forgotten.
 TEST(Remote, Death_at_every_moment) {
-  for (const RemoteWay way : {RemoteWay::fetch, RemoteWay::put}) {
+  for (const RdmaProtocol way : {RdmaProtocol::fetch, RdmaProtocol::put}) {
     for (const std::uint32_t dies : {0U, 1U}) {
       for (unsigned moment = 0; moment < 30; ++moment) {
         Cluster cluster(2, remote_config(way), moment + 1);

@@ -15,9 +15,9 @@ constexpr std::size_t order_bytes = fabric::Fake::max_remote_bytes;
 /// What one message has on the way at most.
 constexpr std::size_t most_orders = 16;
 
-inline Device::Config remote_config(RemoteWay way) {
+inline Device::Config remote_config(RdmaProtocol way) {
   Device::Config config;
-  config.remote_way = way;
+  config.rdma_protocol = way;
   config.remote_bytes = 1;
   return config;
 }
@@ -25,7 +25,7 @@ inline Device::Config remote_config(RemoteWay way) {
 /// A device at port 0 on adapters whose orders happen when the test says; port 1 is the test.
 class RemotePeer : public RawPeer {
  public:
-  explicit RemotePeer(RemoteWay way = RemoteWay::automatic) : RawPeer(remote_config(way)) {
+  explicit RemotePeer(RdmaProtocol way = RdmaProtocol::automatic) : RawPeer(remote_config(way)) {
     cluster.network.set_reach(false);
     memory().turn_on();
     memory().hold_orders();
@@ -36,7 +36,7 @@ class RemotePeer : public RawPeer {
   /// Times that the device has opened memory.
   [[nodiscard]] std::uint64_t opened() { return device().memory().figures().opened; }
   /// Port 1 opens memory.
-  fabric::OpenMemory open(std::span<std::byte> bytes, fabric::Access access) {
+  fabric::MemoryRegion open(std::span<std::byte> bytes, fabric::Access access) {
     auto opened = memory().open(1, bytes, access);
     EXPECT_TRUE(opened.ok());
     return *opened;

@@ -30,7 +30,7 @@ class Inlined : public ::testing::Test {
   Inlined() : text(text_of(9, bytes)), opened(peer.open(text, Access::peers_read)) {}
   [[nodiscard]] wire::RtsBody body() const {
     const std::uint64_t flags = wire::rts_open | wire::rts_inlined;
-    return {their_send, address_of(text), bytes, flags, opened.peer_key, 0};
+    return {their_send, address_of(text), bytes, flags, opened.rkey, 0};
   }
   void announce(std::size_t count = inlined) {
     peer.receive(1, PacketKind::rts, announcement(body(), text, count), 5);
@@ -38,7 +38,7 @@ class Inlined : public ::testing::Test {
 
   RemotePeer peer;
   std::vector<std::byte> text;
-  fabric::OpenMemory opened;
+  fabric::MemoryRegion opened;
 };
 
 TEST_F(Inlined, Rest_is_fetched) {
@@ -99,7 +99,7 @@ TEST_F(Inlined, More_than_the_message_has_makes_no_sense) {
 /// A device that puts message 9 to port 1.
 class Studied : public ::testing::Test {
  protected:
-  Studied() : peer(RemoteWay::put), text(bytes), opened(peer.open(text, Access::peers_write)) {}
+  Studied() : peer(RdmaProtocol::put), text(bytes), opened(peer.open(text, Access::peers_write)) {}
   std::unique_ptr<Message> send() {
     auto message = peer.cluster.send(0, 1, 5, bytes, 9);
     packet = peer.sent(1);
@@ -108,12 +108,12 @@ class Studied : public ::testing::Test {
   }
   void clear(std::uint64_t length = bytes) {
     peer.receive(1, PacketKind::cts_put,
-                 wire::PutBody{cookie, 88, address_of(text), length, opened.peer_key});
+                 wire::PutBody{cookie, 88, address_of(text), length, opened.rkey});
   }
 
   RemotePeer peer;
   std::vector<std::byte> text;
-  fabric::OpenMemory opened;
+  fabric::MemoryRegion opened;
   decltype(peer.sent(1)) packet;
   wire::Cookie cookie = 0;
 };
@@ -143,7 +143,7 @@ TEST_F(Studied, What_was_inlined_is_not_asked_for_again) {
 
 TEST_F(Studied, Nothing_is_inlined_where_no_adapter_will_move_the_message) {
   peer.device().set_remote_study({inlined, EndOfPut::chained});
-  peer.device().set_remote_way(RemoteWay::off);
+  peer.device().set_remote_way(RdmaProtocol::off);
   auto message = send();
   EXPECT_EQ(packet.body.size(), sizeof(wire::RtsBody));
 }

@@ -19,7 +19,7 @@
 namespace fulmar::fabric {
 namespace {
 
-using bundle::Seat;
+using bundle::RailOwner;
 
 constexpr unsigned patience = 4'000'000;
 constexpr std::size_t tcp_rail = 0;
@@ -30,7 +30,7 @@ struct Mixed {
     Mixed* world = nullptr;
     std::unique_ptr<Bundle> bundle;
     std::vector<std::byte> address;
-    Seat* seats[2] = {};
+    RailOwner* seats[2] = {};
     std::vector<std::string> losses;
   };
   Rank ranks[2];
@@ -69,10 +69,10 @@ struct Mixed {
     config.connect.job_id = 42;
     config.connect.key.fill(1);
     config.connect.interfaces = "lo";
-    config.owner = rank.seats[tcp_rail] = &rank.bundle->next_seat();
-    config.find = Seat::find;
-    config.lost = Seat::lost;
-    config.left = Seat::left;
+    config.owner = rank.seats[tcp_rail] = &rank.bundle->next_owner();
+    config.find = RailOwner::find;
+    config.lost = RailOwner::lost;
+    config.left = RailOwner::left;
     auto tcp = Tcp::open(config);
     ASSERT_TRUE(tcp.ok()) << tcp.error().text();
     ASSERT_TRUE(rank.bundle->add(std::move(*tcp), "tcp", 1e9).ok());
@@ -83,9 +83,9 @@ struct Mixed {
     config.size = 2;
     config.job_id = 42;
     config.key.fill(1);
-    config.owner = rank.seats[ofi_rail] = &rank.bundle->next_seat();
-    config.find = Seat::find;
-    config.lost = Seat::lost;
+    config.owner = rank.seats[ofi_rail] = &rank.bundle->next_owner();
+    config.find = RailOwner::find;
+    config.lost = RailOwner::lost;
     auto ofi = Ofi::open(config, "tcp;ofi_rxm");
     ASSERT_TRUE(ofi.ok()) << ofi.error().text();
     ASSERT_TRUE(rank.bundle->add(std::move(*ofi), "ofi", 1e9).ok());
@@ -95,8 +95,8 @@ struct Mixed {
   }
   /// Rank 0 has lost the other one over this rail.
   void kill(std::size_t rail) {
-    Seat::lost(ranks[0].seats[rail], 1,
-               base::failure(base::ErrorClass::other, "the test ends this rail"));
+    RailOwner::lost(ranks[0].seats[rail], 1,
+                    base::failure(base::ErrorClass::other, "the test ends this rail"));
   }
   [[nodiscard]] auto figures() const { return ranks[0].bundle->pairs().figures_of(1); }
   [[nodiscard]] bool both_have_sent() const {

@@ -19,7 +19,7 @@
 namespace fulmar::fabric {
 namespace {
 
-using bundle::Seat;
+using bundle::RailOwner;
 
 constexpr unsigned patience = 4'000'000;
 
@@ -80,10 +80,10 @@ struct Town {
     config.connect.most_addresses = 1;
     config.connect.interfaces = "lo";
     config.patience_ns = patience_ns;
-    config.owner = &rank.bundle->next_seat();
-    config.find = Seat::find;
-    config.lost = Seat::lost;
-    config.left = Seat::left;
+    config.owner = &rank.bundle->next_owner();
+    config.find = RailOwner::find;
+    config.lost = RailOwner::lost;
+    config.left = RailOwner::left;
     auto tcp = Tcp::open(config);
     if (tcp.failed()) {
       ADD_FAILURE() << tcp.error().text();
@@ -115,7 +115,7 @@ struct Town {
   }
   bool leave(std::uint32_t rank, Leaving how) {
     (*this)[rank].leave(how);
-    if (!poll_until([&] { return (*this)[rank].parted(); })) return false;
+    if (!poll_until([&] { return (*this)[rank].quiesced(); })) return false;
     (*this)[rank].end();
     return true;
   }
@@ -179,14 +179,14 @@ TEST(BundleTcpReturn, Back_while_the_peer_waits_for_others) {
   town[0].leave(Leaving::may_return);
   for (std::int32_t life = 2; life < 5; ++life) {
     town[1].leave(Leaving::may_return);
-    ASSERT_TRUE(poll_two([&] { return town[1].parted(); }));
+    ASSERT_TRUE(poll_two([&] { return town[1].quiesced(); }));
     town[1].end();
-    ASSERT_FALSE(town[0].parted());
+    ASSERT_FALSE(town[0].quiesced());
     ASSERT_TRUE(town[1].resume().ok());
     ASSERT_TRUE(poll_two([&] { return town.send(1, 0, life) == Post::done; }));
     ASSERT_TRUE(poll_two([&] { return town.tags(0, 1).size() == std::size_t(life); }));
   }
-  ASSERT_TRUE(town.poll_until([&] { return town[0].parted(); }));
+  ASSERT_TRUE(town.poll_until([&] { return town[0].quiesced(); }));
   town[0].end();
   ASSERT_TRUE(town[0].resume().ok());
   ASSERT_TRUE(town.send_at_last(0, 1, 5));
@@ -214,7 +214,7 @@ TEST(BundleTcpReturn, Who_never_comes_back_is_found_out_by_a_question) {
 TEST(BundleTcpReturn, Who_was_never_met_and_has_ended_is_found_out_by_a_question) {
   Town town(2, 2, 60'000'000'000);
   town[1].leave(Leaving::for_good);
-  ASSERT_TRUE(town[1].parted());
+  ASSERT_TRUE(town[1].quiesced());
   town[1].end();
   town[1].close();
   const auto question = envelope(0, 0, wire::PacketKind::cancel);
@@ -258,7 +258,7 @@ struct Bustle {
     }
     town.poll(self);
     if (rank.leaving) {
-      if (!rank.bundle->parted()) return;
+      if (!rank.bundle->quiesced()) return;
       rank.bundle->end();
       rank.leaving = false;
       rank.away = true;

@@ -18,7 +18,7 @@
 namespace fulmar::fabric {
 namespace {
 
-using bundle::Seat;
+using bundle::RailOwner;
 
 constexpr unsigned patience = 4'000'000;
 
@@ -145,7 +145,7 @@ class TwoBundles::TestedRail final : public Network {
   [[nodiscard]] bool reconnects() const noexcept override { return rail_->reconnects(); }
   [[nodiscard]] base::Error resume() override { return rail_->resume(); }
   [[nodiscard]] bool gone(std::uint32_t peer) const noexcept override { return rail_->gone(peer); }
-  [[nodiscard]] bool parted() const noexcept override { return rail_->parted(); }
+  [[nodiscard]] bool quiesced() const noexcept override { return rail_->quiesced(); }
   void end() noexcept override { rail_->end(); }
 
  private:
@@ -158,8 +158,8 @@ void TwoBundles::add(std::uint32_t self, std::size_t rail, tcp::Io* io) {
   below.self = self;
   below.size = 2;
   below.io = io;
-  below.owner = &rank.bundle->next_seat();
-  below.lost = Seat::lost;
+  below.owner = &rank.bundle->next_owner();
+  below.lost = RailOwner::lost;
   auto tcp = Tcp::open_bare(below);
   if (tcp.failed()) std::abort();
   rank.rails.push_back(tcp->get());

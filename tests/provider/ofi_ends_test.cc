@@ -114,8 +114,8 @@ TEST(OfiEnd, Leaving_loses_nothing_and_is_no_loss) {
     while (post(net[2], 0, 8) == Post::again) continue;
     ASSERT_TRUE(poll_until(net, sinks, [&] { return sinks[0].packets.size() == 1; }));
     net[0].leave(Leaving::may_return);
-    EXPECT_FALSE(net[0].parted());
-    ASSERT_TRUE(poll_until(net, sinks, [&] { return net[0].parted(); }));
+    EXPECT_FALSE(net[0].quiesced());
+    ASSERT_TRUE(poll_until(net, sinks, [&] { return net[0].quiesced(); }));
     EXPECT_EQ(sinks[1].packets.size(), posted);
     net.ranks[0]->ofi.reset();
     while (post(net[1], 2, 8) == Post::again) continue;
@@ -126,7 +126,7 @@ TEST(OfiEnd, Leaving_loses_nothing_and_is_no_loss) {
     // The others have nothing to say to it any more.
     net[1].leave(Leaving::may_return);
     net[2].leave(Leaving::may_return);
-    ASSERT_TRUE(poll_until(net, sinks, [&] { return net[1].parted() && net[2].parted(); }));
+    ASSERT_TRUE(poll_until(net, sinks, [&] { return net[1].quiesced() && net[2].quiesced(); }));
     EXPECT_TRUE(net.losses(1).empty());
   }
 }
@@ -139,7 +139,7 @@ TEST(OfiEnd, Who_leaves_for_good_is_gone_and_others_may_come_back) {
     ASSERT_TRUE(poll_until(net, sinks, [&] { return sinks[1].packets.size() == 1; }));
     EXPECT_FALSE(net[1].gone(0));
     net[0].leave(how);
-    ASSERT_TRUE(poll_until(net, sinks, [&] { return net[0].parted(); }));
+    ASSERT_TRUE(poll_until(net, sinks, [&] { return net[0].quiesced(); }));
     EXPECT_EQ(net[1].gone(0), how == Leaving::for_good);
     // A question goes to who may be back to answer it, and to nobody else.
     const std::uint64_t before = sinks[0].packets.size();
@@ -177,7 +177,7 @@ TEST(OfiEnd, All_leave_at_the_same_time) {
       bool all = true;
       for (std::uint32_t a = 0; a < size; ++a) {
         if (net.ranks[a]->ofi == nullptr) continue;
-        if (!net[a].parted()) {
+        if (!net[a].quiesced()) {
           all = false;
           continue;
         }
@@ -206,16 +206,16 @@ TEST(OfiEnd, Late_one_does_not_wait_for_those_who_have_parted) {
           net, sinks, [&] { return sinks[0].packets.size() + sinks[1].packets.size() == 2; }));
       net[0].leave(Leaving::may_return);
       for (unsigned i = 0; i < 100; ++i) net[0].poll(sinks[0]);
-      EXPECT_FALSE(net[0].parted());  // the other one computes
+      EXPECT_FALSE(net[0].quiesced());  // the other one computes
       net[1].leave(Leaving::may_return);
       const auto start = std::chrono::steady_clock::now();
-      while (!net[0].parted() || !net[1].parted()) {
+      while (!net[0].quiesced() || !net[1].quiesced()) {
         for (auto& box : net.wires.boxes) {
           const auto words = box;
           if (doubled) box.insert(box.end(), words.begin(), words.end());
         }
         for (std::size_t rank = 0; rank < 2; ++rank) {
-          if (!net[rank].parted()) net[rank].poll(sinks[rank]);
+          if (!net[rank].quiesced()) net[rank].poll(sinks[rank]);
         }
         ASSERT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
       }
@@ -236,7 +236,7 @@ TEST(OfiEnd, One_that_left_without_waiting_for_the_answer_is_not_waited_for_long
   net[1].poll(sinks[1]);       // but the other one's has come here
   net.wires.boxes[0].clear();
   const auto start = std::chrono::steady_clock::now();
-  while (!net[1].parted()) {
+  while (!net[1].quiesced()) {
     net[1].poll(sinks[1]);
     ASSERT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
   }
@@ -249,7 +249,7 @@ TEST(OfiEnd, Posting_to_a_peer_that_left_is_an_error) {
   ASSERT_EQ(post(net[0], 1, 8), Post::done);
   ASSERT_TRUE(poll_until(net, sinks, [&] { return !sinks[1].packets.empty(); }));
   net[1].leave(Leaving::may_return);
-  ASSERT_TRUE(poll_until(net, sinks, [&] { return net[1].parted(); }));
+  ASSERT_TRUE(poll_until(net, sinks, [&] { return net[1].quiesced(); }));
   net.ranks[1]->ofi.reset();
   EXPECT_TRUE(net[0].alive(1));
   // But for words about flow, which nobody waits for.

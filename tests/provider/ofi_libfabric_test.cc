@@ -124,8 +124,8 @@ TEST_F(OfiLibfabric, Keys_of_memory_use_all_bits_and_are_never_the_same) {
   for (int i = 0; i < 64; ++i) {
     const auto opened = (*this)[0].open_memory(memory, Access::peers_read);
     ASSERT_TRUE(opened.ok()) << opened.error().text();
-    bits |= opened.value().peer_key;
-    keys.insert(opened.value().peer_key);
+    bits |= opened.value().rkey;
+    keys.insert(opened.value().rkey);
     if (i % 2 == 0) (*this)[0].close_memory(opened.value());
   }
   EXPECT_EQ(keys.size(), 64U);
@@ -163,11 +163,11 @@ TEST_F(OfiLibfabric, Leaving_loses_nothing_and_is_no_loss) {
     return posted == 100;
   }));
   (*this)[0].leave(Leaving::may_return);
-  ASSERT_TRUE(poll_until(sinks, [&] { return (*this)[0].parted(); }));
+  ASSERT_TRUE(poll_until(sinks, [&] { return (*this)[0].quiesced(); }));
   EXPECT_EQ(sinks[1].packets.size(), posted);
   rank(0).ofi.reset();
   (*this)[1].leave(Leaving::may_return);
-  ASSERT_TRUE(poll_until(sinks, [&] { return (*this)[1].parted(); }));
+  ASSERT_TRUE(poll_until(sinks, [&] { return (*this)[1].quiesced(); }));
   EXPECT_TRUE(rank(1).losses.empty());
 }
 

@@ -14,8 +14,8 @@
 namespace fulmar::fabric::ofi {
 namespace {
 
-using Sign = Lifeline::Sign;
-using Hold = Lifeline::Hold;
+using Sign = KeepAlive::Sign;
+using Hold = KeepAlive::Hold;
 
 std::vector<std::byte> bytes_of(const sockaddr_in& address) {
   std::vector<std::byte> bytes(sizeof address);
@@ -43,7 +43,7 @@ struct Listener {
 };
 
 /// Looks, a second apart by the clock that it is shown, until the sign is no longer unknown.
-Sign sign_of(Lifeline& line, std::span<const std::byte> address, Hold hold = Hold::yes) {
+Sign sign_of(KeepAlive& line, std::span<const std::byte> address, Hold hold = Hold::yes) {
   Sign sign = Sign::unknown;
   for (std::int64_t second = 1; second < 5 && sign == Sign::unknown; ++second) {
     sign = line.look(address, second * 1'000'000'000, hold);
@@ -51,18 +51,18 @@ Sign sign_of(Lifeline& line, std::span<const std::byte> address, Hold hold = Hol
   return sign;
 }
 
-TEST(Lifeline, Tells_whether_somebody_listens) {
+TEST(KeepAlive, Tells_whether_somebody_listens) {
   Listener listener;
-  Lifeline line;
+  KeepAlive line;
   EXPECT_EQ(sign_of(line, bytes_of(listener.address)), Sign::living);
   EXPECT_TRUE(line.holds_descriptor());
   listener.socket.reset();
   EXPECT_EQ(sign_of(line, bytes_of(listener.address)), Sign::nobody);
 }
 
-TEST(Lifeline, One_that_is_not_held_asks_each_time) {
+TEST(KeepAlive, One_that_is_not_held_asks_each_time) {
   Listener listener;
-  Lifeline line;
+  KeepAlive line;
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(sign_of(line, bytes_of(listener.address), Hold::no), Sign::living);
     EXPECT_FALSE(line.holds_descriptor());
@@ -73,9 +73,9 @@ TEST(Lifeline, One_that_is_not_held_asks_each_time) {
 }
 
 /// Who is stopped accepts nothing; its kernel answers.
-TEST(Lifeline, One_connection_is_enough_however_often_it_is_looked_at) {
+TEST(KeepAlive, One_connection_is_enough_however_often_it_is_looked_at) {
   Listener listener;
-  Lifeline line;
+  KeepAlive line;
   for (int i = 0; i < 1000; ++i) {
     ASSERT_EQ(sign_of(line, bytes_of(listener.address)), Sign::living) << i;
   }
@@ -84,17 +84,17 @@ TEST(Lifeline, One_connection_is_enough_however_often_it_is_looked_at) {
   EXPECT_EQ(::poll(&more, 1, 0), 0);
 }
 
-TEST(Lifeline, Connection_that_the_peer_closes_is_made_again) {
+TEST(KeepAlive, Connection_that_the_peer_closes_is_made_again) {
   Listener listener;
-  Lifeline line;
+  KeepAlive line;
   for (int i = 0; i < 3; ++i) {
     ASSERT_EQ(sign_of(line, bytes_of(listener.address)), Sign::living) << i;
     ASSERT_TRUE(listener.accept().valid()) << i;  // and closed
   }
 }
 
-TEST(Lifeline, A_single_refusal_is_no_death) {
-  Lifeline line;
+TEST(KeepAlive, A_single_refusal_is_no_death) {
+  KeepAlive line;
   Listener listener;
   const auto address = listener.address;
   listener.socket.reset();
@@ -102,7 +102,7 @@ TEST(Lifeline, A_single_refusal_is_no_death) {
   EXPECT_EQ(line.look(bytes_of(address), 2, Hold::yes), Sign::nobody);
 }
 
-TEST(Lifeline, Of_other_addresses_it_knows_nothing) {
+TEST(KeepAlive, Of_other_addresses_it_knows_nothing) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   std::vector<std::byte> cut = bytes_of(address);
@@ -110,19 +110,19 @@ TEST(Lifeline, Of_other_addresses_it_knows_nothing) {
   const std::vector<std::byte> others[] = {
       {}, std::vector<std::byte>(1), std::vector<std::byte>(64, std::byte{0xFF}), cut};
   for (const auto& other : others) {
-    Lifeline line;
+    KeepAlive line;
     EXPECT_EQ(sign_of(line, other), Sign::unknown);
     EXPECT_FALSE(line.holds_descriptor());
   }
 }
 
 /// A full queue of those who wait to be accepted drops calls, as a host that is gone does.
-TEST(Lifeline, Silence_counts_only_of_hosts_that_have_answered) {
+TEST(KeepAlive, Silence_counts_only_of_hosts_that_have_answered) {
   Listener listener;
   ASSERT_EQ(::listen(listener.socket.get(), 0), 0);
-  Lifeline lines[4];
+  KeepAlive lines[4];
   std::vector<Sign> first;
-  for (Lifeline& line : lines) {
+  for (KeepAlive& line : lines) {
     first.push_back(line.look(bytes_of(listener.address), 1, Hold::yes));
   }
   ASSERT_EQ(first.front(), Sign::living);
@@ -132,22 +132,22 @@ TEST(Lifeline, Silence_counts_only_of_hosts_that_have_answered) {
   lines[0].end();
   const std::int64_t begin = 2'000'000'000'000;
   EXPECT_EQ(lines[0].look(bytes_of(listener.address), begin, Hold::yes), Sign::unknown);
-  const std::int64_t end = begin + Lifeline::longest_silence_ns;
+  const std::int64_t end = begin + KeepAlive::longest_silence_ns;
   EXPECT_EQ(lines[0].look(bytes_of(listener.address), end - 1, Hold::yes), Sign::unknown);
   EXPECT_EQ(lines[0].look(bytes_of(listener.address), end, Hold::yes), Sign::silent);
 }
 
-TEST(Lifeline, Beside_other_ways_silence_counts_of_all_hosts_and_sooner) {
+TEST(KeepAlive, Beside_other_ways_silence_counts_of_all_hosts_and_sooner) {
   Listener listener;
   ASSERT_EQ(::listen(listener.socket.get(), 0), 0);
   constexpr std::uint32_t dead_after_ms = 3000;
   constexpr std::int64_t dead_after_ns = 3'000'000'000;
-  Lifeline lines[4];
-  for (Lifeline& line : lines) {
+  KeepAlive lines[4];
+  for (KeepAlive& line : lines) {
     line.set_dead_after(dead_after_ms);
     static_cast<void>(line.look(bytes_of(listener.address), 1, Hold::yes));
   }
-  Lifeline& unmet = lines[3];
+  KeepAlive& unmet = lines[3];
   EXPECT_EQ(unmet.look(bytes_of(listener.address), dead_after_ns, Hold::yes), Sign::unknown);
   unmet.note_heard();  // it cannot be called, but it speaks
   EXPECT_EQ(unmet.look(bytes_of(listener.address), dead_after_ns + 1, Hold::yes), Sign::unknown);

@@ -37,8 +37,8 @@ class OfiMemory {
     bool is_put;
     std::byte* local;
     std::size_t bytes;
-    RemotePlace place;
-    std::uint32_t own_key;
+    RemoteAddress place;
+    std::uint32_t lkey;
     ofi::Ticket* ticket;
   };
   struct Ended {
@@ -53,24 +53,24 @@ class OfiMemory {
   std::uint64_t puts = 0;
   std::optional<std::uint64_t> fails;  ///< this order, counted from 0, fails; it moves nothing
 
-  [[nodiscard]] base::Result<OpenMemory> open(std::uint32_t rank, std::span<std::byte> memory,
-                                              Access access) {
-    if (access == Access::local && !habits.asks_for_own) return OpenMemory{};
+  [[nodiscard]] base::Result<MemoryRegion> open(std::uint32_t rank, std::span<std::byte> memory,
+                                                Access access) {
+    if (access == Access::local && !habits.asks_for_own) return MemoryRegion{};
     if (regions_.size() >= habits.most_regions) {
       return base::failure(base::ErrorClass::no_mem, "no room for %zu bytes", memory.size());
     }
     const std::uint32_t number = ++last_;
-    OpenMemory opened{number + 500U, number, random_() | std::uint64_t{1} << 40, 0};
+    MemoryRegion opened{number + 500U, number, random_() | std::uint64_t{1} << 40, 0};
     if (habits.names_by_place) opened.peer_base = reinterpret_cast<std::uintptr_t>(memory.data());
     regions_[number] = {rank, memory, access, opened};
     return opened;
   }
-  void close(std::uint32_t rank, const OpenMemory& opened) {
-    if (opened.own_key == 0 && !habits.asks_for_own) return;
-    const auto found = regions_.find(opened.own_key);
+  void close(std::uint32_t rank, const MemoryRegion& opened) {
+    if (opened.lkey == 0 && !habits.asks_for_own) return;
+    const auto found = regions_.find(opened.lkey);
     if (found == regions_.end() || found->second.rank != rank) std::abort();
     for (const Order& order : orders_) {
-      if (order.from == rank && order.own_key == opened.own_key) std::abort();  // still in use
+      if (order.from == rank && order.lkey == opened.lkey) std::abort();  // still in use
     }
     regions_.erase(found);
   }
@@ -111,7 +111,7 @@ class OfiMemory {
     std::uint32_t rank;
     std::span<std::byte> memory;
     Access access;
-    OpenMemory opened;
+    MemoryRegion opened;
   };
 
   [[nodiscard]] bool lags() {
@@ -120,7 +120,7 @@ class OfiMemory {
   void check_own(const Order& order) const {
     if (order.bytes == 0) std::abort();
     if (!habits.asks_for_own) return;
-    const auto found = regions_.find(order.own_key);
+    const auto found = regions_.find(order.lkey);
     if (found == regions_.end() || found->second.rank != order.from) std::abort();
     const Region& region = found->second;
     const bool serves = order.is_put || region.access != Access::peers_read;
@@ -136,7 +136,7 @@ class OfiMemory {
       const std::uint64_t begin =
           reinterpret_cast<std::uintptr_t>(region.memory.data()) - region.opened.peer_base;
       if (region.rank != order.to || region.access != needed ||
-          region.opened.peer_key != order.place.key || order.place.address < begin ||
+          region.opened.rkey != order.place.key || order.place.address < begin ||
           order.bytes > region.memory.size() ||
           order.place.address - begin > region.memory.size() - order.bytes) {
         continue;

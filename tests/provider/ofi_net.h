@@ -135,19 +135,19 @@ class OfiStandIn final : public ofi::Endpoint {
     return ofi::Taken::yes;
   }
 
-  [[nodiscard]] base::Result<OpenMemory> open_memory(std::span<std::byte> memory,
-                                                     Access access) override {
+  [[nodiscard]] base::Result<MemoryRegion> open_memory(std::span<std::byte> memory,
+                                                       Access access) override {
     return wires_.memory.open(self_, memory, access);
   }
-  void close_memory(const OpenMemory& opened) override { wires_.memory.close(self_, opened); }
-  ofi::Taken fetch(std::uint64_t peer, std::span<std::byte> to, std::uint32_t own_key,
-                   const RemotePlace& from, ofi::Ticket& ticket) override {
-    return order(peer, false, to, own_key, from, ticket);
+  void close_memory(const MemoryRegion& opened) override { wires_.memory.close(self_, opened); }
+  ofi::Taken fetch(std::uint64_t peer, std::span<std::byte> to, std::uint32_t lkey,
+                   const RemoteAddress& from, ofi::Ticket& ticket) override {
+    return order(peer, false, to, lkey, from, ticket);
   }
-  ofi::Taken put(std::uint64_t peer, std::span<const std::byte> from, std::uint32_t own_key,
-                 const RemotePlace& to, ofi::Ticket& ticket) override {
+  ofi::Taken put(std::uint64_t peer, std::span<const std::byte> from, std::uint32_t lkey,
+                 const RemoteAddress& to, ofi::Ticket& ticket) override {
     const std::span local(const_cast<std::byte*>(from.data()), from.size());
-    return order(peer, true, local, own_key, to, ticket);
+    return order(peer, true, local, lkey, to, ticket);
   }
 
   std::size_t read(std::span<ofi::Event> events) override {
@@ -186,11 +186,11 @@ class OfiStandIn final : public ofi::Endpoint {
     std::size_t used;
   };
 
-  ofi::Taken order(std::uint64_t peer, bool is_put, std::span<std::byte> local,
-                   std::uint32_t own_key, const RemotePlace& place, ofi::Ticket& ticket) {
+  ofi::Taken order(std::uint64_t peer, bool is_put, std::span<std::byte> local, std::uint32_t lkey,
+                   const RemoteAddress& place, ofi::Ticket& ticket) {
     if (wires_.refuses()) return ofi::Taken::later;
     const auto to = static_cast<std::uint32_t>(peer - 100);
-    wires_.memory.give({self_, to, is_put, local.data(), local.size(), place, own_key, &ticket});
+    wires_.memory.give({self_, to, is_put, local.data(), local.size(), place, lkey, &ticket});
     if (!wires_.open[to]) wires_.memory.abandon(to);
     return ofi::Taken::yes;
   }

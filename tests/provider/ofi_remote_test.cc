@@ -26,24 +26,24 @@ struct Orders {
   std::vector<std::byte> mine = pattern(bytes, 1);
   std::vector<std::byte> readable = pattern(bytes, 2);
   std::vector<std::byte> writable = std::vector<std::byte>(bytes);
-  OpenMemory own = open(0, mine, Access::local);
-  OpenMemory read = open(1, readable, Access::peers_read);
-  OpenMemory written = open(1, writable, Access::peers_write);
+  MemoryRegion own = open(0, mine, Access::local);
+  MemoryRegion read = open(1, readable, Access::peers_read);
+  MemoryRegion written = open(1, writable, Access::peers_write);
   std::uint64_t next = 0;
 
   explicit Orders(const OfiHabits& habits = {}) : net(2, habits) {}
-  OpenMemory open(std::size_t rank, std::span<std::byte> memory, Access access) {
+  MemoryRegion open(std::size_t rank, std::span<std::byte> memory, Access access) {
     auto opened = net[rank].open_memory(memory, access);
     EXPECT_TRUE(opened.ok()) << opened.error().text();
-    return opened.ok() ? opened.value() : OpenMemory{};
+    return opened.ok() ? opened.value() : MemoryRegion{};
   }
   Post fetch() {
-    const RemotePlace place{read.name_of(readable.data()), read.peer_key};
-    return net[0].rdma_read(1, mine, own.own_key, place, next++);
+    const RemoteAddress place{read.name_of(readable.data()), read.rkey};
+    return net[0].rdma_read(1, mine, own.lkey, place, next++);
   }
   Post put() {
-    const RemotePlace place{written.name_of(writable.data()), written.peer_key};
-    return net[0].rdma_write(1, mine, own.own_key, place, next++);
+    const RemoteAddress place{written.name_of(writable.data()), written.rkey};
+    return net[0].rdma_write(1, mine, own.lkey, place, next++);
   }
   Post post(std::int32_t tag) {
     return net[0].post(1, envelope(8, tag), pattern(8, static_cast<unsigned>(tag)));
@@ -147,10 +147,10 @@ TEST(OfiRemote, Nobody_leaves_before_the_own_orders_have_ended) {
   ASSERT_EQ(orders.fetch(), Post::done);
   orders.net[0].leave(Leaving::may_return);
   for (int i = 0; i < 20; ++i) orders.look(0);
-  EXPECT_FALSE(orders.net[0].parted());
+  EXPECT_FALSE(orders.net[0].quiesced());
   EXPECT_EQ(orders.net.wires.sends, 1U);  // no bye
   EXPECT_EQ(orders.fetch(), Post::done);
-  ASSERT_TRUE(orders.until([&] { return orders.net[0].parted(); }));
+  ASSERT_TRUE(orders.until([&] { return orders.net[0].quiesced(); }));
   EXPECT_EQ(orders.sinks[0].ended.at(0), Sent::done);
   EXPECT_EQ(orders.sinks[0].ended.at(1), Sent::lost);  // it came after the farewell
   EXPECT_TRUE(orders.net.losses(0).empty());
@@ -242,7 +242,7 @@ TEST(OfiVigil, Lifelines_reach_the_real_libfabric_also_of_who_computes) {
   net[1].leave(Leaving::may_return);
   ASSERT_TRUE(until([&] {
     net[1].poll(sinks[1]);
-    return net[0].parted() && net[1].parted();
+    return net[0].quiesced() && net[1].quiesced();
   }));
   EXPECT_EQ(net[0].messages().lifelines(), 0U);
 }

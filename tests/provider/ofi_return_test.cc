@@ -48,7 +48,7 @@ struct Crowd {
   }
   [[nodiscard]] bool part(std::uint32_t rank) {
     net[rank].leave(Leaving::may_return);
-    if (!until([&] { return net[rank].parted(); })) return false;
+    if (!until([&] { return net[rank].quiesced(); })) return false;
     looks[rank] = false;
     return true;
   }
@@ -97,9 +97,9 @@ TEST(OfiReturn, What_is_sent_to_one_that_is_away_waits_for_it) {
     for (int tag = 1; tag < 5; ++tag) ASSERT_TRUE(crowd.post(1, 0, tag));
     crowd.net[1].leave(Leaving::may_return);
     for (int i = 0; i < 100; ++i) crowd.step();
-    EXPECT_FALSE(crowd.net[1].parted());
+    EXPECT_FALSE(crowd.net[1].quiesced());
     crowd.come_back(0);
-    ASSERT_TRUE(crowd.until([&] { return crowd.net[1].parted(); }));
+    ASSERT_TRUE(crowd.until([&] { return crowd.net[1].quiesced(); }));
     EXPECT_EQ(crowd.tags(0), (std::vector<int>{0, 1, 2, 3, 4}));
     EXPECT_TRUE(crowd.nobody_is_lost());
   }
@@ -128,7 +128,7 @@ TEST(OfiReturn, One_that_is_back_is_told_of_who_leaves) {
     crowd.net[1].leave(Leaving::may_return);
     crowd.come_back(0);
     ASSERT_TRUE(crowd.post(0, 1, 1));
-    ASSERT_TRUE(crowd.until([&] { return crowd.tags(1).size() == 2 && crowd.net[1].parted(); }));
+    ASSERT_TRUE(crowd.until([&] { return crowd.tags(1).size() == 2 && crowd.net[1].quiesced(); }));
     EXPECT_EQ(crowd.net.ranks[0]->left, std::vector<std::uint32_t>{1});
     EXPECT_TRUE(crowd.nobody_is_lost());
   }

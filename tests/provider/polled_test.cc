@@ -26,15 +26,15 @@ class Polled : public ::testing::Test {
     if (const std::string why = Maker::lacking(); !why.empty()) GTEST_SKIP() << why;
   }
   [[nodiscard]] static bool put_quietly(Pair& two, std::span<const std::byte> bytes,
-                                        std::uint32_t own_key, const RemotePlace& place) {
+                                        std::uint32_t lkey, const RemoteAddress& place) {
     return two.until(
-        [&] { return two.maker.at(0)->put_quietly(1, bytes, own_key, place) == Post::done; });
+        [&] { return two.maker.at(0)->put_quietly(1, bytes, lkey, place) == Post::done; });
   }
   [[nodiscard]] static bool put_and_tell(Pair& two, std::span<const std::byte> bytes,
-                                         std::uint32_t own_key, const RemotePlace& place,
+                                         std::uint32_t lkey, const RemoteAddress& place,
                                          std::uint16_t word, std::uint64_t token) {
     return two.until([&] {
-      return two.maker.at(0)->put_and_tell(1, bytes, own_key, place, word, token) == Post::done;
+      return two.maker.at(0)->put_and_tell(1, bytes, lkey, place, word, token) == Post::done;
     });
   }
 };
@@ -80,8 +80,7 @@ TYPED_TEST(Polled, Quiet_puts_are_seen_whole_and_in_order) {
     const std::size_t bytes = i % 3 == 0 ? 40 : slot_bytes;
     const auto slot = source.part(i * slot_bytes, bytes);
     fill_slot(slot, i + 1);
-    ASSERT_TRUE(
-        TestFixture::put_quietly(two, slot, source.own_key(), target.place(i * slot_bytes)));
+    ASSERT_TRUE(TestFixture::put_quietly(two, slot, source.lkey(), target.place(i * slot_bytes)));
     look();
   }
   ASSERT_TRUE(two.until([&] {
@@ -100,10 +99,9 @@ TYPED_TEST(Polled, Later_quiet_put_is_not_seen_before_an_earlier_one) {
   typename TestFixture::Memory target(two, 1, Access::peers_write, theirs);
   for (std::uint64_t round = 1; round <= 40; ++round) {
     fill_slot(mine, round);
-    ASSERT_TRUE(
-        TestFixture::put_quietly(two, source.part(0, 4096), source.own_key(), target.place()));
+    ASSERT_TRUE(TestFixture::put_quietly(two, source.part(0, 4096), source.lkey(), target.place()));
     const std::uint64_t word = round;  // gone when the call returns
-    ASSERT_TRUE(TestFixture::put_quietly(two, std::as_bytes(std::span(&word, 1)), source.own_key(),
+    ASSERT_TRUE(TestFixture::put_quietly(two, std::as_bytes(std::span(&word, 1)), source.lkey(),
                                          target.place(4096)));
     ASSERT_TRUE(two.until([&] { return number_at(theirs, 4096) == round; })) << round;
     ASSERT_EQ(std::memcmp(mine.data(), theirs.data(), mine.size()), 0) << round;
@@ -121,8 +119,7 @@ TYPED_TEST(Polled, Packet_behind_a_quiet_put_arrives_behind_it) {
     fill_slot(mine, static_cast<std::uint64_t>(round));
     bool there = false;
     two.sinks[1].on_packet = [&](std::int32_t) { there = mine == theirs; };
-    ASSERT_TRUE(
-        TestFixture::put_quietly(two, source.part(0, 5000), source.own_key(), target.place()));
+    ASSERT_TRUE(TestFixture::put_quietly(two, source.part(0, 5000), source.lkey(), target.place()));
     ASSERT_TRUE(two.post(0, round));
     ASSERT_TRUE(
         two.until([&] { return two.sinks[1].tags.size() == static_cast<std::size_t>(round) + 1; }));
@@ -147,9 +144,8 @@ TYPED_TEST(Polled, Put_that_tells_is_heard_of_when_the_bytes_are_there) {
       packets = two.sinks[1].tags.size();
     };
     ASSERT_TRUE(two.post(0, round));
-    ASSERT_TRUE(TestFixture::put_and_tell(two, source.part(0, 5000), source.own_key(),
-                                          target.place(), static_cast<std::uint16_t>(round * 401),
-                                          round));
+    ASSERT_TRUE(TestFixture::put_and_tell(two, source.part(0, 5000), source.lkey(), target.place(),
+                                          static_cast<std::uint16_t>(round * 401), round));
     ASSERT_TRUE(two.until([&] {
       return two.sinks[1].words.size() == round && two.sinks[0].ended.size() == round;
     })) << round;
@@ -172,7 +168,7 @@ TYPED_TEST(Polled, Put_that_tells_may_be_longer_than_buffers_of_packets) {
   ASSERT_TRUE(two.connect());
   for (std::uint16_t round = 1; round <= 5; ++round) {
     fill_slot(mine, round);
-    ASSERT_TRUE(TestFixture::put_and_tell(two, source.part(0, mine.size()), source.own_key(),
+    ASSERT_TRUE(TestFixture::put_and_tell(two, source.part(0, mine.size()), source.lkey(),
                                           target.place(), round, round));
     ASSERT_TRUE(two.post(0, round));
     ASSERT_TRUE(two.until([&] {
@@ -197,7 +193,7 @@ TYPED_TEST(Polled, Changes_of_both_ranks_are_none_lost) {
   std::uint64_t expected = 5;
   for (std::uint64_t token = 0; token < rounds; ++token) {
     ASSERT_TRUE(two.until([&] {
-      return two.maker.at(0)->fetch_add(1, first.part(0, 8), first.own_key(), target.place(),
+      return two.maker.at(0)->fetch_add(1, first.part(0, 8), first.lkey(), target.place(),
                                         token + 1, token) == Post::done;
     }));
     ASSERT_TRUE(two.until_ended(0, token + 1));
@@ -207,7 +203,7 @@ TYPED_TEST(Polled, Changes_of_both_ranks_are_none_lost) {
   }
   const auto swap = [&](std::uint64_t if_it_is, std::uint64_t value, std::uint64_t token) {
     ASSERT_TRUE(two.until([&] {
-      return two.maker.at(0)->compare_swap(1, first.part(0, 8), first.own_key(), target.place(),
+      return two.maker.at(0)->compare_swap(1, first.part(0, 8), first.lkey(), target.place(),
                                            if_it_is, value, token) == Post::done;
     }));
     ASSERT_TRUE(two.until_ended(0, token + 1));
@@ -230,8 +226,8 @@ TYPED_TEST(Polled, Change_of_memory_that_is_open_for_less_ends_the_connection) {
   typename TestFixture::Memory source(two, 0, Access::local,
                                       std::as_writable_bytes(std::span(&was, 1)));
   ASSERT_TRUE(two.until([&] {
-    return two.maker.at(0)->fetch_add(1, source.part(0, 8), source.own_key(), target.place(), 1,
-                                      9) == Post::done;
+    return two.maker.at(0)->fetch_add(1, source.part(0, 8), source.lkey(), target.place(), 1, 9) ==
+           Post::done;
   }));
   ASSERT_TRUE(two.until_ended(0, 1));
   EXPECT_EQ(two.sinks[0].ended[9], Sent::lost);
@@ -246,7 +242,7 @@ TYPED_TEST(Polled, Quiet_put_to_what_is_not_open_ends_the_connection) {
   typename TestFixture::Memory source(two, 0, Access::local, mine);
   typename TestFixture::Memory target(two, 1, Access::peers_read, theirs);
   mine[0] = std::byte{1};
-  ASSERT_TRUE(TestFixture::put_quietly(two, source.part(0, 100), source.own_key(), target.place()));
+  ASSERT_TRUE(TestFixture::put_quietly(two, source.part(0, 100), source.lkey(), target.place()));
   EXPECT_TRUE(two.until([&] { return two.maker.has_lost(0); }));
   EXPECT_EQ(theirs, std::vector<std::byte>(100));
 }

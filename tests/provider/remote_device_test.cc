@@ -119,7 +119,7 @@ struct Node {
   Device device;
 };
 
-class RemoteDevices : public ::testing::TestWithParam<std::tuple<Adapters, RemoteWay>> {
+class RemoteDevices : public ::testing::TestWithParam<std::tuple<Adapters, RdmaProtocol>> {
  protected:
   static constexpr std::size_t longest = 3U << 20;
 
@@ -128,11 +128,11 @@ class RemoteDevices : public ::testing::TestWithParam<std::tuple<Adapters, Remot
     if (const std::string why = lacking(adapters); !why.empty()) GTEST_SKIP() << why;
     serve(make_net(adapters), way);
   }
-  void serve(std::unique_ptr<Net> made, RemoteWay way) {
+  void serve(std::unique_ptr<Net> made, RdmaProtocol way) {
     net = std::move(made);
     Config config;
     config.size = 2;
-    config.remote_way = way;
+    config.rdma_protocol = way;
     for (config.self = 0; config.self < 2; ++config.self) {
       nodes[config.self] = std::make_unique<Node>(*net, config);
     }
@@ -280,12 +280,12 @@ TEST_P(OfiRetreats, Endpoint_that_reaches_no_memory_is_not_asked_to) {
   EXPECT_EQ(refused(), 0U);
 }
 
-std::string name_of(const ::testing::TestParamInfo<std::tuple<Adapters, RemoteWay>>& each) {
+std::string name_of(const ::testing::TestParamInfo<std::tuple<Adapters, RdmaProtocol>>& each) {
   const auto [adapters, way] = each.param;
   constexpr const char* kinds[] = {"Verbs", "ReluctantVerbs", "RealVerbs",
                                    "Ofi",   "ReluctantOfi",   "RealOfi"};
   return std::string(kinds[static_cast<std::size_t>(adapters)]) +
-         (way == RemoteWay::fetch ? "Fetch" : "Put");
+         (way == RdmaProtocol::fetch ? "Fetch" : "Put");
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -293,11 +293,12 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Combine(::testing::Values(Adapters::verbs, Adapters::reluctant_verbs,
                                          Adapters::real_verbs, Adapters::ofi,
                                          Adapters::reluctant_ofi, Adapters::real_ofi),
-                       ::testing::Values(RemoteWay::fetch, RemoteWay::put)),
+                       ::testing::Values(RdmaProtocol::fetch, RdmaProtocol::put)),
     name_of);
 INSTANTIATE_TEST_SUITE_P(Adapters, OfiRetreats,
                          ::testing::Combine(::testing::Values(Adapters::ofi),
-                                            ::testing::Values(RemoteWay::fetch, RemoteWay::put)),
+                                            ::testing::Values(RdmaProtocol::fetch,
+                                                              RdmaProtocol::put)),
                          name_of);
 
 }  // namespace

@@ -91,16 +91,15 @@ struct RemotePair {
     return post(0, 0) && until([&] { return sinks[1].tags.size() == 1; });
   }
   /// Posts as often as it takes.
-  [[nodiscard]] bool fetch(unsigned from, std::span<std::byte> to, std::uint32_t own_key,
-                           const RemotePlace& place, std::uint64_t token) {
-    return until([&] {
-      return maker.at(from)->rdma_read(1 - from, to, own_key, place, token) == Post::done;
-    });
+  [[nodiscard]] bool fetch(unsigned from, std::span<std::byte> to, std::uint32_t lkey,
+                           const RemoteAddress& place, std::uint64_t token) {
+    return until(
+        [&] { return maker.at(from)->rdma_read(1 - from, to, lkey, place, token) == Post::done; });
   }
-  [[nodiscard]] bool put(unsigned from, std::span<const std::byte> bytes, std::uint32_t own_key,
-                         const RemotePlace& place, std::uint64_t token) {
+  [[nodiscard]] bool put(unsigned from, std::span<const std::byte> bytes, std::uint32_t lkey,
+                         const RemoteAddress& place, std::uint64_t token) {
     return until([&] {
-      return maker.at(from)->rdma_write(1 - from, bytes, own_key, place, token) == Post::done;
+      return maker.at(from)->rdma_write(1 - from, bytes, lkey, place, token) == Post::done;
     });
   }
 
@@ -121,9 +120,9 @@ struct RemotePair {
       if (provider != nullptr && !closed_) provider->close_memory(opened_);
       closed_ = true;
     }
-    [[nodiscard]] std::uint32_t own_key() const { return opened_.own_key; }
-    [[nodiscard]] RemotePlace place(std::size_t offset = 0) const {
-      return {opened_.name_of(bytes_.data()) + offset, opened_.peer_key};
+    [[nodiscard]] std::uint32_t lkey() const { return opened_.lkey; }
+    [[nodiscard]] RemoteAddress place(std::size_t offset = 0) const {
+      return {opened_.name_of(bytes_.data()) + offset, opened_.rkey};
     }
     [[nodiscard]] std::span<std::byte> part(std::size_t offset, std::size_t count) const {
       return bytes_.subspan(offset, count);
@@ -133,7 +132,7 @@ struct RemotePair {
     RemotePair& pair_;
     unsigned rank_;
     std::span<std::byte> bytes_;
-    OpenMemory opened_;
+    MemoryRegion opened_;
     bool closed_ = false;
   };
 };

@@ -59,7 +59,7 @@ TYPED_TEST(Remote, Fetch_brings_the_bytes_and_nothing_else) {
     std::vector<std::byte> mine(bytes + 20, untouched);
     typename TestFixture::Memory source(two, 1, Access::peers_read, theirs);
     typename TestFixture::Memory target(two, 0, Access::local, mine);
-    ASSERT_TRUE(two.fetch(0, target.part(9, bytes), target.own_key(), source.place(4), bytes));
+    ASSERT_TRUE(two.fetch(0, target.part(9, bytes), target.lkey(), source.place(4), bytes));
     ASSERT_TRUE(two.until([&] { return two.sinks[0].ended.count(bytes) == 1; })) << bytes;
     EXPECT_EQ(two.sinks[0].ended[bytes], Sent::done);
     EXPECT_TRUE(holds(mine, 9, std::span(before).subspan(4, bytes))) << bytes;
@@ -76,7 +76,7 @@ TYPED_TEST(Remote, Put_writes_the_bytes_and_nothing_else) {
     std::vector<std::byte> theirs(bytes + 20, untouched);
     typename TestFixture::Memory target(two, 1, Access::peers_write, theirs);
     typename TestFixture::Memory source(two, 0, Access::local, mine);
-    ASSERT_TRUE(two.put(0, source.part(4, bytes), source.own_key(), target.place(9), bytes));
+    ASSERT_TRUE(two.put(0, source.part(4, bytes), source.lkey(), target.place(9), bytes));
     ASSERT_TRUE(two.post(0, 1));
     ASSERT_TRUE(two.until([&] {
       return two.sinks[0].ended.count(bytes) == 1 && !two.sinks[1].tags.empty();
@@ -113,7 +113,7 @@ TYPED_TEST(Remote, Put_is_there_before_a_packet_that_was_posted_after_it) {
     const auto made = pattern(bytes, number);
     std::copy(made.begin(), made.end(), mine.begin() + static_cast<std::ptrdiff_t>(offset));
     ASSERT_TRUE(
-        two.put(0, source.part(offset, bytes), source.own_key(), target.place(offset), number));
+        two.put(0, source.part(offset, bytes), source.lkey(), target.place(offset), number));
     ASSERT_TRUE(two.post(0, static_cast<std::int32_t>(number)));
   }
   ASSERT_TRUE(two.until([&] { return two.sinks[1].tags.size() == 10 * slots; }));
@@ -140,9 +140,9 @@ TYPED_TEST(Remote, Many_orders_both_ways_among_packets_all_end_once) {
     const std::size_t at = i * bytes;
     for (unsigned rank = 0; rank < 2; ++rank) {
       const unsigned other = 1 - rank;
-      ASSERT_TRUE(two.fetch(rank, fetching[rank].part(at, bytes), fetching[rank].own_key(),
+      ASSERT_TRUE(two.fetch(rank, fetching[rank].part(at, bytes), fetching[rank].lkey(),
                             source[other].place(at), i));
-      ASSERT_TRUE(two.put(rank, source[rank].part(at, bytes), source[rank].own_key(),
+      ASSERT_TRUE(two.put(rank, source[rank].part(at, bytes), source[rank].lkey(),
                           target[other].place(at), count + i));
       ASSERT_TRUE(two.post(rank, static_cast<std::int32_t>(i)));
     }
@@ -167,7 +167,7 @@ TYPED_TEST(Remote, First_order_to_a_peer_asks_for_the_connection) {
   typename TestFixture::Memory source(two, 1, Access::peers_read, theirs);
   typename TestFixture::Memory target(two, 0, Access::local, mine);
   constexpr std::uint64_t token = UINT64_MAX;  // any number will do
-  ASSERT_TRUE(two.fetch(0, target.part(0, 64), target.own_key(), source.place(), token));
+  ASSERT_TRUE(two.fetch(0, target.part(0, 64), target.lkey(), source.place(), token));
   ASSERT_TRUE(two.until_ended(0, 1));
   EXPECT_EQ(two.sinks[0].ended.at(token), Sent::done);
   EXPECT_EQ(mine, theirs);
@@ -183,14 +183,14 @@ TYPED_TEST(Remote, Sink_may_post_from_its_call) {
   std::uint64_t next = 1;
   bool refused = false;
   const auto go_on = [&] {
-    refused = two.maker.at(0)->rdma_read(1, target.part(next, 1), target.own_key(),
-                                         source.place(next), next) == Post::again;
+    refused = two.maker.at(0)->rdma_read(1, target.part(next, 1), target.lkey(), source.place(next),
+                                         next) == Post::again;
     if (!refused) ++next;
   };
   two.sinks[0].on_sent = [&](std::uint64_t, Sent) {
     if (next < count) go_on();
   };
-  ASSERT_TRUE(two.fetch(0, target.part(0, 1), target.own_key(), source.place(), 0));
+  ASSERT_TRUE(two.fetch(0, target.part(0, 1), target.lkey(), source.place(), 0));
   ASSERT_TRUE(two.until([&] {
     if (refused) go_on();
     return two.sinks[0].ended.size() == count;
@@ -209,13 +209,13 @@ TYPED_TEST(Remote, Pieces_of_memory_are_opened_and_closed_independently) {
   auto read = std::make_unique<typename TestFixture::Memory>(two, 1, Access::peers_read, theirs);
   typename TestFixture::Memory write(two, 1, Access::peers_write, theirs);
   typename TestFixture::Memory part(two, 1, Access::peers_read, std::span(theirs).subspan(100, 50));
-  ASSERT_TRUE(two.fetch(0, target.part(0, 8192), target.own_key(), read->place(), 1));
+  ASSERT_TRUE(two.fetch(0, target.part(0, 8192), target.lkey(), read->place(), 1));
   ASSERT_TRUE(two.until_ended(0, 1));
   EXPECT_EQ(mine, before);
   read.reset();
   std::fill(mine.begin(), mine.end(), std::byte{7});
-  ASSERT_TRUE(two.fetch(0, target.part(0, 50), target.own_key(), part.place(), 2));
-  ASSERT_TRUE(two.put(0, target.part(60, 40), target.own_key(), write.place(1), 3));
+  ASSERT_TRUE(two.fetch(0, target.part(0, 50), target.lkey(), part.place(), 2));
+  ASSERT_TRUE(two.put(0, target.part(60, 40), target.lkey(), write.place(1), 3));
   ASSERT_TRUE(two.until_ended(0, 3));
   EXPECT_EQ(two.sinks[0].count(Sent::done), 3U);
   EXPECT_TRUE(std::equal(mine.begin(), mine.begin() + 50, before.begin() + 100));
@@ -241,7 +241,7 @@ TYPED_TEST(Remote, Memory_that_cannot_be_written_can_be_read_by_peers) {
     std::vector<std::byte> mine(bytes);
     typename TestFixture::Memory source(two, 1, Access::peers_read, theirs);
     typename TestFixture::Memory target(two, 0, Access::local, mine);
-    ASSERT_TRUE(two.fetch(0, target.part(0, bytes), target.own_key(), source.place(), 1));
+    ASSERT_TRUE(two.fetch(0, target.part(0, bytes), target.lkey(), source.place(), 1));
     ASSERT_TRUE(two.until_ended(0, 1));
     EXPECT_EQ(mine, before);
   }
@@ -254,8 +254,8 @@ constexpr Fault faults[] = {Fault::wrong_key, Fault::one_byte_too_far, Fault::be
 
 /// A place in `memory` as somebody would name it who must not get there.
 template <class Memory>
-RemotePlace forbidden(Memory& memory, Fault fault) {
-  RemotePlace place = memory.place(10);
+RemoteAddress forbidden(Memory& memory, Fault fault) {
+  RemoteAddress place = memory.place(10);
   if (fault == Fault::wrong_key) place.key ^= 0x5a5a00;
   if (fault == Fault::one_byte_too_far) place.address += 1;
   if (fault == Fault::before_it) place.address -= 11;
@@ -276,9 +276,9 @@ TYPED_TEST(Remote, Place_that_is_not_open_is_not_written_and_ends_the_connection
                           : fault == Fault::only_local ? Access::local
                                                        : Access::peers_write;
     typename TestFixture::Memory target(two, 1, access, inside);
-    const RemotePlace place = forbidden(target, fault);
+    const RemoteAddress place = forbidden(target, fault);
     const std::size_t bytes = fault == Fault::one_byte_too_far ? 990 : 900;
-    ASSERT_TRUE(two.put(0, source.part(0, bytes), source.own_key(), place, 1));
+    ASSERT_TRUE(two.put(0, source.part(0, bytes), source.lkey(), place, 1));
     ASSERT_TRUE(two.until([&] {
       return two.sinks[0].ended.size() == 1 && two.maker.has_lost(0) &&
              (two.maker.has_lost(1) || !has_connections<TypeParam>);
@@ -302,9 +302,9 @@ TYPED_TEST(Remote, Place_that_is_not_open_is_not_read_and_ends_the_connection) {
                           : fault == Fault::only_local ? Access::local
                                                        : Access::peers_read;
     typename TestFixture::Memory source(two, 1, access, inside);
-    const RemotePlace place = forbidden(source, fault);
+    const RemoteAddress place = forbidden(source, fault);
     const std::size_t bytes = fault == Fault::one_byte_too_far ? 990 : 900;
-    ASSERT_TRUE(two.fetch(0, target.part(0, bytes), target.own_key(), place, 1));
+    ASSERT_TRUE(two.fetch(0, target.part(0, bytes), target.lkey(), place, 1));
     ASSERT_TRUE(two.until([&] {
       return two.sinks[0].ended.size() == 1 && two.maker.has_lost(0) &&
              (two.maker.has_lost(1) || !has_connections<TypeParam>);
@@ -331,8 +331,8 @@ TYPED_TEST(Remote, Orders_end_when_the_peer_dies_and_its_memory_is_left_alone) {
       auto& zero = *two.maker.at(0);
       const auto part = target.part(posted * bytes, bytes);
       const Post answer = posted % 4 == 3
-                              ? zero.rdma_write(1, part, target.own_key(), writable.place(), posted)
-                              : zero.rdma_read(1, part, target.own_key(), source.place(), posted);
+                              ? zero.rdma_write(1, part, target.lkey(), writable.place(), posted)
+                              : zero.rdma_read(1, part, target.lkey(), source.place(), posted);
       if (answer == Post::again) break;
     }
     for (unsigned i = 0; i < steps; ++i) two.step();
@@ -362,8 +362,8 @@ TYPED_TEST(Remote, Orders_for_a_peer_that_is_lost_end_at_once) {
   two.maker.kill(1);
   ASSERT_TRUE(two.until([&] { return two.maker.has_lost(0); }));
   auto& zero = *two.maker.at(0);
-  EXPECT_EQ(zero.rdma_read(1, target.part(0, 100), target.own_key(), {4096, 1}, 1), Post::done);
-  EXPECT_EQ(zero.rdma_write(1, target.part(0, 100), target.own_key(), {4096, 1}, 2), Post::done);
+  EXPECT_EQ(zero.rdma_read(1, target.part(0, 100), target.lkey(), {4096, 1}, 1), Post::done);
+  EXPECT_EQ(zero.rdma_write(1, target.part(0, 100), target.lkey(), {4096, 1}, 2), Post::done);
   ASSERT_TRUE(two.until_ended(0, 2));
   EXPECT_EQ(two.sinks[0].count(Sent::lost), 2U);
   EXPECT_TRUE(holds(mine, 0, {}));

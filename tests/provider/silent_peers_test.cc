@@ -68,7 +68,7 @@ TEST(SilentPeers, Cost_rails_a_pointer_each_and_one_more) {
           below.connect.size = size;
           below.connect.job_id = 1;
           below.connect.interfaces = "127.0.0.1";
-          below.owner = &bundle.value()->next_seat();
+          below.owner = &bundle.value()->next_owner();
           auto tcp = Tcp::open(below);
           EXPECT_TRUE(tcp.ok()) << tcp.error().text();
           EXPECT_TRUE(

@@ -98,7 +98,7 @@ TEST(TcpConnect, Everybody_talks_to_everybody_and_leaves) {
   for (std::uint32_t a = 0; a < size; ++a) world[a].leave(Leaving::may_return);
   ASSERT_TRUE(world.poll_until([&] {
     bool all = true;
-    for (std::uint32_t a = 0; a < size; ++a) all = all && world[a].parted();
+    for (std::uint32_t a = 0; a < size; ++a) all = all && world[a].quiesced();
     return all;
   }));
   for (std::uint32_t a = 0; a < size; ++a) {
@@ -173,7 +173,7 @@ TEST(TcpConnect, Rank_that_comes_late_is_asked_for_again) {
 /// Lets a rank leave in good order while the others look on.
 void leave(World& world, std::size_t rank, Leaving how = Leaving::may_return) {
   world[rank].leave(how);
-  ASSERT_TRUE(world.poll_until([&] { return world[rank].parted(); }));
+  ASSERT_TRUE(world.poll_until([&] { return world[rank].quiesced(); }));
   world[rank].end();
 }
 

@@ -159,8 +159,8 @@ TEST(TcpPlace, Leaving_waits_for_what_is_in_place) {
   Message message{1, pattern(700'000, 1)};
   ASSERT_TRUE(message.step(two.net[0], 1));
   two.net[0].leave(Leaving::for_good);
-  for (unsigned i = 0; i < patience && !two.net[0].parted(); ++i) two.poll();
-  EXPECT_TRUE(two.net[0].parted());
+  for (unsigned i = 0; i < patience && !two.net[0].quiesced(); ++i) two.poll();
+  EXPECT_TRUE(two.net[0].quiesced());
   EXPECT_EQ(two.one.messages[1], message.bytes);
 }
 

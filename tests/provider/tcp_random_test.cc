@@ -100,15 +100,15 @@ TEST_P(TcpRandom, All_arrives_in_order_and_in_place) {
   }
   ASSERT_TRUE(posted);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) net[rank].leave(Leaving::for_good);
-  bool parted = false;
-  for (unsigned i = 0; i < patience && !parted; ++i) {
-    parted = true;
+  bool quiesced = false;
+  for (unsigned i = 0; i < patience && !quiesced; ++i) {
+    quiesced = true;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
       net[rank].poll(sinks[rank]);
-      parted = parted && net[rank].parted();
+      quiesced = quiesced && net[rank].quiesced();
     }
   }
-  ASSERT_TRUE(parted);
+  ASSERT_TRUE(quiesced);
   for (const Flow& flow : flows) {
     EXPECT_EQ(sinks[flow.to].next[flow.from], 200);
     for (const Message& message : flow.messages) {

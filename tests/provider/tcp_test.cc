@@ -389,8 +389,8 @@ TEST(TcpEnd, Leaving_loses_nothing_and_is_no_loss) {
   while (post(net[0], 1, 1000) == Post::done) ++posted;
   for (unsigned i = 0; i < 10; ++i) ASSERT_EQ(post(net[0], 2, 100), Post::done);
   net[0].leave(Leaving::for_good);
-  EXPECT_FALSE(net[0].parted());
-  ASSERT_TRUE(poll_until(net, sinks, [&] { return net[0].parted(); }));
+  EXPECT_FALSE(net[0].quiesced());
+  ASSERT_TRUE(poll_until(net, sinks, [&] { return net[0].quiesced(); }));
   EXPECT_EQ(sinks[1].packets.size(), posted);
   EXPECT_EQ(sinks[2].packets.size(), 10U);
   net.ranks[0]->tcp.reset();  // its sockets close
@@ -415,7 +415,7 @@ TEST(TcpEnd, Goodbye_is_answered_when_memory_is_used_up) {
     std::vector<KeepingSink> sinks(2);
     for (unsigned i = 0; i < count; ++i) ASSERT_EQ(post(net[0], 1, 8), Post::done) << i;
     net[0].leave(Leaving::for_good);
-    ASSERT_TRUE(poll_until(net, sinks, [&] { return net[0].parted(); })) << count;
+    ASSERT_TRUE(poll_until(net, sinks, [&] { return net[0].quiesced(); })) << count;
     EXPECT_EQ(sinks[1].packets.size(), count);
     net[0].end();
     ASSERT_TRUE(poll_until(net, sinks, [&] { return !net.ranks[1]->leavers.empty(); }));
@@ -441,7 +441,7 @@ TEST(TcpEnd, All_leave_at_the_same_time) {
   for (std::uint32_t a = 0; a < size; ++a) net[a].leave(Leaving::for_good);
   ASSERT_TRUE(poll_until(net, sinks, [&] {
     for (std::uint32_t a = 0; a < size; ++a) {
-      if (!net[a].parted()) return false;
+      if (!net[a].quiesced()) return false;
     }
     return true;
   }));
@@ -456,12 +456,12 @@ TEST(TcpEnd, Peer_that_has_left_and_polls_no_more_holds_up_nobody) {
   for (unsigned lane = 0; lane < 2; ++lane) net.connect(0, 1, loopback_sockets(), lane);
   std::vector<KeepingSink> sinks(2);
   net[0].leave(Leaving::for_good);
-  ASSERT_TRUE(poll_until(net, sinks, [&] { return net[0].parted(); }));
+  ASSERT_TRUE(poll_until(net, sinks, [&] { return net[0].quiesced(); }));
   net[0].end();
   EXPECT_EQ(net[0].poll(sinks[0]), 0U);
   net[1].leave(Leaving::for_good);
-  for (unsigned i = 0; i < patience && !net[1].parted(); ++i) net[1].poll(sinks[1]);
-  EXPECT_TRUE(net[1].parted());
+  for (unsigned i = 0; i < patience && !net[1].quiesced(); ++i) net[1].poll(sinks[1]);
+  EXPECT_TRUE(net[1].quiesced());
   EXPECT_TRUE(net[1].alive(0));
   EXPECT_TRUE(net.losses(1).empty());
 }
@@ -471,7 +471,7 @@ TEST(TcpEnd, Posting_to_a_peer_that_left_is_an_error) {
   net.connect(0, 1, loopback_sockets());
   std::vector<KeepingSink> sinks(2);
   net[1].leave(Leaving::for_good);
-  ASSERT_TRUE(poll_until(net, sinks, [&] { return net[1].parted(); }));
+  ASSERT_TRUE(poll_until(net, sinks, [&] { return net[1].quiesced(); }));
   net.ranks[1]->tcp.reset();
   for (unsigned i = 0; i < patience && net[0].streams().connections() > 0; ++i) {
     net[0].poll(sinks[0]);

@@ -38,8 +38,8 @@ class VerbsApart : public ::testing::Test {
   std::vector<EndSink> sinks = std::vector<EndSink>(2);
   std::array<std::byte, 64> there{};
   std::array<std::byte, 64> here{};
-  OpenMemory opened_there;
-  OpenMemory opened_here;
+  MemoryRegion opened_there;
+  MemoryRegion opened_here;
 
   void SetUp() override {
     ASSERT_TRUE(send(net, sinks, 0, 1, 8));
@@ -52,7 +52,7 @@ class VerbsApart : public ::testing::Test {
   bool arrivals_call() { return is_readable(me().descriptor()); }
   bool ends_call() { return is_readable(me().ends_descriptor()); }
   /// What both threads do before they sleep: true if both may, and nothing calls.
-  bool lie_down() {
+  bool prepare_sleep() {
     for (int i = 0; i < 100; ++i) {
       me().poll(sinks[1]);
       if (me().arm() && me().arm_ends()) return !arrivals_call() && !ends_call();
@@ -64,22 +64,22 @@ class VerbsApart : public ::testing::Test {
     net.wires.turn();
   }
   void fetch_here() {
-    const RemotePlace place{opened_there.name_of(there.data()), opened_there.peer_key};
-    ASSERT_EQ(me().rdma_read(0, here, opened_here.own_key, place, token), Post::done);
+    const RemoteAddress place{opened_there.name_of(there.data()), opened_there.rkey};
+    ASSERT_EQ(me().rdma_read(0, here, opened_here.lkey, place, token), Post::done);
     net.wires.turn();
   }
 };
 
 TEST_F(VerbsApart, Ends_of_own_orders_call_one_sleeper_and_messages_the_other) {
   for (std::size_t round = 1; round < 40; ++round) {
-    ASSERT_TRUE(lie_down()) << round;
+    ASSERT_TRUE(prepare_sleep()) << round;
     send_here();
     EXPECT_TRUE(arrivals_call());
     EXPECT_FALSE(ends_call());
     me().poll(sinks[1]);
     EXPECT_EQ(sinks[1].packets.size(), 1 + round);
     net[0].poll(sinks[0]);
-    ASSERT_TRUE(lie_down()) << round;
+    ASSERT_TRUE(prepare_sleep()) << round;
     fetch_here();
     EXPECT_FALSE(arrivals_call());
     EXPECT_TRUE(ends_call());
@@ -89,7 +89,7 @@ TEST_F(VerbsApart, Ends_of_own_orders_call_one_sleeper_and_messages_the_other) {
 }
 
 TEST_F(VerbsApart, Each_is_called_though_the_other_has_taken_what_came) {
-  ASSERT_TRUE(lie_down());
+  ASSERT_TRUE(prepare_sleep());
   send_here();
   fetch_here();
   me().poll(sinks[1]);  // the one that was called first takes both
@@ -106,7 +106,7 @@ TEST_F(VerbsApart, Each_is_called_though_the_other_has_taken_what_came) {
 }
 
 TEST_F(VerbsApart, What_came_before_the_arming_keeps_from_sleeping) {
-  ASSERT_TRUE(lie_down());
+  ASSERT_TRUE(prepare_sleep());
   fetch_here();
   EXPECT_FALSE(me().arm_ends());
   me().poll(sinks[1]);
@@ -122,7 +122,7 @@ TEST_F(VerbsApart, What_came_before_the_arming_keeps_from_sleeping) {
 
 TEST_F(VerbsApart, Told_together_again_they_call_the_one_sleeper) {
   for (const EndsTold how : {EndsTold::together, EndsTold::apart, EndsTold::together}) {
-    ASSERT_TRUE(lie_down());
+    ASSERT_TRUE(prepare_sleep());
     me().tell_ends(how);
     ASSERT_TRUE(me().arm());
     fetch_here();

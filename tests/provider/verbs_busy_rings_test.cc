@@ -83,10 +83,10 @@ TEST(VerbsBusyRings, End_of_a_fetch_is_noticed_with_the_next_look) {
   const auto own = net[1].open_memory(mine, Access::local);
   const auto opened = net[2].open_memory(theirs, Access::peers_read);
   ASSERT_TRUE(own.ok() && opened.ok());
-  const RemotePlace place{opened.value().name_of(theirs.data()), opened.value().peer_key};
+  const RemoteAddress place{opened.value().name_of(theirs.data()), opened.value().rkey};
   RemoteSink sink;
   for (std::uint64_t token = 0; token < 20; ++token) {
-    ASSERT_EQ(net[1].rdma_read(2, mine, own.value().own_key, place, token), Post::done);
+    ASSERT_EQ(net[1].rdma_read(2, mine, own.value().lkey, place, token), Post::done);
     ASSERT_TRUE(busy.look(sink));
     EXPECT_EQ(sink.ended.size(), token + 1);
     while (sink.ended.size() <= token) net[1].poll(sink);

@@ -245,11 +245,11 @@ class VerbsDesignStrangers : public ::testing::Test {
     DesignNet net(Kind::stand_in, plan);
     std::vector<std::byte> pipe(512U << 10);
     const auto opened = (*net.net)[1].open_memory(pipe, Access::peers_write);
-    wire::PipeCard card{};
-    card.magic = wire::PipeCard::genuine;
-    card.key = opened.value().peer_key;
+    wire::PipeInfo card{};
+    card.magic = wire::PipeInfo::genuine;
+    card.key = opened.value().rkey;
     card.address = (reinterpret_cast<std::uintptr_t>(pipe.data()) + 63) / 64 * 64;
-    card.ring_bytes = study::RemoteGround<Verbs>::pipe_ring_bytes;
+    card.ring_bytes = study::RemotePipeMemory<Verbs>::pipe_ring_bytes;
     card.chunk_bytes = plan.chunk_bytes;
     card.design = static_cast<std::uint8_t>(plan.design);
     card.mover = static_cast<std::uint8_t>(plan.mover);
@@ -271,7 +271,7 @@ class VerbsDesignStrangers : public ::testing::Test {
 };
 
 TEST_F(VerbsDesignStrangers, Genuine_card_is_taken) {
-  EXPECT_EQ(loss_after([](wire::PipeCard&) {}), "");
+  EXPECT_EQ(loss_after([](wire::PipeInfo&) {}), "");
 }
 
 TEST_F(VerbsDesignStrangers, Cards_that_make_no_sense_are_refused) {
@@ -280,22 +280,22 @@ TEST_F(VerbsDesignStrangers, Cards_that_make_no_sense_are_refused) {
     EXPECT_NE(text.find("its card of a pipe makes no sense"), std::string::npos) << text;
     EXPECT_NE(text.find("rank 1"), std::string::npos) << text;
   };
-  nonsense([](wire::PipeCard& card) { ++card.magic; });
-  nonsense([](wire::PipeCard& card) { card.ring_bytes *= 2; });
-  nonsense([](wire::PipeCard& card) { card.address = 0; });
-  nonsense([](wire::PipeCard& card) { card.address += 8; });
-  nonsense([](wire::PipeCard& card) { card.address = UINT64_MAX - 63; });
+  nonsense([](wire::PipeInfo& card) { ++card.magic; });
+  nonsense([](wire::PipeInfo& card) { card.ring_bytes *= 2; });
+  nonsense([](wire::PipeInfo& card) { card.address = 0; });
+  nonsense([](wire::PipeInfo& card) { card.address += 8; });
+  nonsense([](wire::PipeInfo& card) { card.address = UINT64_MAX - 63; });
 }
 
 TEST_F(VerbsDesignStrangers, Card_of_another_design_names_the_settings) {
-  const std::string text = loss_after([](wire::PipeCard& card) { card.chunk_bytes = 8192; });
+  const std::string text = loss_after([](wire::PipeInfo& card) { card.chunk_bytes = 8192; });
   EXPECT_NE(text.find("another channel design"), std::string::npos) << text;
   EXPECT_NE(text.find("FULMAR_CHUNK_BYTES"), std::string::npos) << text;
 }
 
 TEST_F(VerbsDesignStrangers, Forged_key_or_address_writes_nowhere_and_ends_the_connection) {
-  EXPECT_NE(loss_after([](wire::PipeCard& card) { card.key ^= 0x100; }), "");
-  EXPECT_NE(loss_after([](wire::PipeCard& card) { card.address += 1U << 20; }), "");
+  EXPECT_NE(loss_after([](wire::PipeInfo& card) { card.key ^= 0x100; }), "");
+  EXPECT_NE(loss_after([](wire::PipeInfo& card) { card.address += 1U << 20; }), "");
 }
 
 TEST_F(VerbsDesignStrangers, Packets_besides_cards_are_refused) {

@@ -138,12 +138,12 @@ TEST_F(VerbsDevice, Leaving_loses_nothing_and_is_no_loss) {
   std::vector<KeepingSink> sinks(2);
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(send_for(sinks, 0, 2000, i));
   (*this)[0].leave(Leaving::may_return);
-  ASSERT_TRUE(poll_for(sinks, [&] { return (*this)[0].parted(); }));
+  ASSERT_TRUE(poll_for(sinks, [&] { return (*this)[0].quiesced(); }));
   EXPECT_EQ(sinks[1].packets.size(), 100U);
   (*this)[0].end();
   net->kill(0);
   (*this)[1].leave(Leaving::may_return);
-  ASSERT_TRUE(poll_for(sinks, [&] { return (*this)[1].parted(); }));
+  ASSERT_TRUE(poll_for(sinks, [&] { return (*this)[1].quiesced(); }));
   EXPECT_TRUE(net->losses(1).empty());
 }
 
@@ -161,14 +161,14 @@ TEST_F(VerbsDevice, Queue_that_answers_no_more_is_an_error_within_ten_seconds) {
   const auto adapter = std::move(verbs::open_adapter({}).value());
   auto queue = std::move(adapter->open_queue().value());
   auto silent = std::move(adapter->open_queue().value());
-  wire::VerbsCard own;
+  wire::VerbsConnectionInfo own;
   own.queue = queue->number();
   own.lid = adapter->traits().lid;
   own.link = adapter->traits().link;
   own.mtu = adapter->traits().mtu;
   own.gid = adapter->traits().gid;
   own.reads = adapter->traits().reads;
-  wire::VerbsCard theirs = own;
+  wire::VerbsConnectionInfo theirs = own;
   theirs.queue = silent->number();
   ASSERT_TRUE(queue->connect(own, theirs).ok());
   silent.reset();
@@ -212,7 +212,7 @@ TEST_F(VerbsDevice, Stranger_who_guesses_queues_and_knows_a_key_reaches_nothing)
   std::vector<std::byte> forged(64, std::byte{1});
   const auto own = adapter->open_memory(forged, Access::local);
   ASSERT_TRUE(own.ok());
-  wire::VerbsCard mine;
+  wire::VerbsConnectionInfo mine;
   mine.lid = adapter->traits().lid;
   mine.link = adapter->traits().link;
   mine.mtu = adapter->traits().mtu;
@@ -220,7 +220,7 @@ TEST_F(VerbsDevice, Stranger_who_guesses_queues_and_knows_a_key_reaches_nothing)
   mine.reads = adapter->traits().reads;
   for (std::uint32_t guess = before + 1; guess < behind; ++guess) {
     verbs::Queue& queue = open_queue();
-    wire::VerbsCard theirs = mine;
+    wire::VerbsConnectionInfo theirs = mine;
     mine.queue = queue.number();
     theirs.queue = guess;
     ASSERT_TRUE(queue.connect(mine, theirs).ok());
@@ -229,8 +229,8 @@ TEST_F(VerbsDevice, Stranger_who_guesses_queues_and_knows_a_key_reaches_nothing)
     message.is_inline = true;
     EXPECT_EQ(queue.send(message), verbs::Taken::yes);
     verbs::PutOrder write;
-    write.own_key = own.value().own_key;
-    write.place = {reinterpret_cast<std::uintptr_t>(secret.data()), opened.value().peer_key};
+    write.lkey = own.value().lkey;
+    write.place = {reinterpret_cast<std::uintptr_t>(secret.data()), opened.value().rkey};
     EXPECT_EQ(queue.put(forged, write), verbs::Taken::yes);
   }
   // Until all of them have been refused or given up.
@@ -273,8 +273,8 @@ class VerbsOverTcp : public ::testing::Test {
     connect.job_id = 77;
     connect.key.fill(key);
     connect.deadline_ns = 3'000'000'000;
-    auto introducer = introduce_over_tcp(connect);
-    ASSERT_TRUE(introducer.ok()) << introducer.error().text();
+    auto oob_connector = connect_over_tcp(connect);
+    ASSERT_TRUE(oob_connector.ok()) << oob_connector.error().text();
     verbs::Config config;
     config.self = self;
     config.size = 2;
@@ -285,7 +285,7 @@ class VerbsOverTcp : public ::testing::Test {
     config.lost = [](void* owner, std::uint32_t, const base::Error& why) {
       static_cast<Rank*>(owner)->losses.push_back(why.text());
     };
-    auto opened = Verbs::open(config, "", std::move(introducer.value()));
+    auto opened = Verbs::open(config, "", std::move(oob_connector.value()));
     ASSERT_TRUE(opened.ok()) << opened.error().text();
     ranks[self].verbs = std::move(opened.value());
     EXPECT_LE(ranks[self].verbs->address().size(), 600U);

@@ -40,14 +40,14 @@ struct Pair {
     });
   }
   /// What a process does before it sleeps: true if it may sleep.
-  bool lie_down() {
+  bool prepare_sleep() {
     const bool may_sleep = net[1].arm();
     return net[1].poll(sinks[1]) == 0 && may_sleep;
   }
   /// The same once what moves now has moved.
   bool lie_down_soon() {
     for (int i = 0; i < 100; ++i) {
-      if (lie_down()) return true;
+      if (prepare_sleep()) return true;
     }
     return false;
   }
@@ -87,7 +87,7 @@ TEST(VerbsDoze, Packet_that_crosses_the_closing_ends_the_lying_down_or_is_found_
   // Written before: found by the look that arming makes.
   ASSERT_TRUE(pair.say());
   pair.settle();
-  EXPECT_FALSE(pair.lie_down());
+  EXPECT_FALSE(pair.prepare_sleep());
   ASSERT_TRUE(poll_until(pair.net, pair.sinks, [&] { return pair.received() == pair.sent; }));
   ASSERT_TRUE(pair.warm_up());
   // On its way while the gate is closed.
@@ -222,7 +222,7 @@ TEST(VerbsDoze, Nobody_sleeps_for_ever) {
           pair.net.wires.turn();
           break;
         case 3:
-          if (random() % 8 == 0 && !asleep) asleep = pair.lie_down();
+          if (random() % 8 == 0 && !asleep) asleep = pair.prepare_sleep();
           slept += asleep ? 1 : 0;
           break;
         default:
@@ -231,12 +231,12 @@ TEST(VerbsDoze, Nobody_sleeps_for_ever) {
       }
     }
     // Rank 0 computes from now on; the adapters go on.
-    if (!asleep && seed % 2 == 0) asleep = pair.lie_down();
+    if (!asleep && seed % 2 == 0) asleep = pair.prepare_sleep();
     for (int i = 0; i < 200; ++i) {
       pair.settle();
       wake_if_called(true);
       if (!asleep) pair.net[1].poll(pair.sinks[1]);
-      if (!asleep) asleep = pair.lie_down();
+      if (!asleep) asleep = pair.prepare_sleep();
     }
     for_long += pair.has_deadline() ? 0 : 1;
     ASSERT_EQ(pair.received(), pair.sent) << seed;

@@ -61,17 +61,17 @@ TEST(VerbsEnd, Broken_queue_and_events_of_the_adapter_lose_whom_they_concern) {
   ASSERT_TRUE(send(net, sinks, 0, 1, 8));
   ASSERT_TRUE(send(net, sinks, 0, 2, 8));
   VerbsStandIn& adapter = *net.ranks[0]->adapter;
-  adapter.happen({verbs::Happening::Kind::port_down, 0, "port error"});
-  adapter.happen({verbs::Happening::Kind::port_up, 0, "port active"});
+  adapter.happen({verbs::Event::Kind::port_down, 0, "port error"});
+  adapter.happen({verbs::Event::Kind::port_up, 0, "port active"});
   ASSERT_TRUE(poll_until(net, sinks, [&] { return net.ranks[0]->lines.size() == 2; }));
   EXPECT_NE(net.ranks[0]->lines[0].find("standin0:1 is down"), std::string::npos);
   EXPECT_TRUE(net.losses(0).empty());
   QueueStandIn* const one = *adapter.queues().begin();
-  adapter.happen({verbs::Happening::Kind::queue_failed, one->number(), "local work queue error"});
+  adapter.happen({verbs::Event::Kind::queue_failed, one->number(), "local work queue error"});
   ASSERT_TRUE(poll_until(net, sinks, [&] { return !net.losses(0).empty(); }));
   ASSERT_EQ(net.losses(0).size(), 1U);
   EXPECT_NE(net.losses(0)[0].text.find("local work queue error"), std::string::npos);
-  adapter.happen({verbs::Happening::Kind::all_failed, 0, "device fatal"});
+  adapter.happen({verbs::Event::Kind::all_failed, 0, "device fatal"});
   ASSERT_TRUE(poll_until(net, sinks, [&] { return net.losses(0).size() == 2; }));
   EXPECT_NE(net.losses(0)[1].text.find("device fatal"), std::string::npos);
 
@@ -91,8 +91,8 @@ TEST(VerbsEnd, Leaving_loses_nothing_and_is_no_loss) {
   ASSERT_TRUE(send(net, sinks, 2, 0, 8));
   ASSERT_TRUE(poll_until(net, sinks, [&] { return sinks[0].packets.size() == 1; }));
   net[0].leave(Leaving::may_return);
-  EXPECT_FALSE(net[0].parted());
-  ASSERT_TRUE(poll_until(net, sinks, [&] { return net[0].parted(); }));
+  EXPECT_FALSE(net[0].quiesced());
+  ASSERT_TRUE(poll_until(net, sinks, [&] { return net[0].quiesced(); }));
   EXPECT_EQ(sinks[1].packets.size(), 100U);
   net[0].end();
   net.kill(0);
@@ -101,7 +101,7 @@ TEST(VerbsEnd, Leaving_loses_nothing_and_is_no_loss) {
   EXPECT_TRUE(net[1].alive(0));
   net[1].leave(Leaving::may_return);
   net[2].leave(Leaving::may_return);
-  ASSERT_TRUE(poll_until(net, sinks, [&] { return net[1].parted() && net[2].parted(); }));
+  ASSERT_TRUE(poll_until(net, sinks, [&] { return net[1].quiesced() && net[2].quiesced(); }));
   EXPECT_TRUE(net.losses(1).empty());
   EXPECT_TRUE(net.losses(2).empty());
 }
@@ -122,7 +122,7 @@ TEST(VerbsEnd, All_leave_at_the_same_time) {
     for (std::uint32_t a = 0; a < size; ++a) {
       if (net.ranks[a]->verbs == nullptr) continue;
       all = false;
-      if (!net[a].parted()) continue;
+      if (!net[a].quiesced()) continue;
       EXPECT_TRUE(net.losses(a).empty()) << a << ": " << net.losses(a)[0].text;
       net[a].end();
       net.kill(a);
@@ -138,7 +138,7 @@ TEST(VerbsEnd, Posting_to_a_peer_that_left_is_an_error) {
   ASSERT_TRUE(send(net, sinks, 0, 1, 8));
   ASSERT_TRUE(poll_until(net, sinks, [&] { return !sinks[1].packets.empty(); }));
   net[1].leave(Leaving::may_return);
-  ASSERT_TRUE(poll_until(net, sinks, [&] { return net[1].parted(); }));
+  ASSERT_TRUE(poll_until(net, sinks, [&] { return net[1].quiesced(); }));
   net[1].end();
   for (unsigned i = 0; i < 200; ++i) net[0].poll(sinks[0]);
   EXPECT_TRUE(net[0].alive(1));

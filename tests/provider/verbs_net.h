@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "fabric/verbs/oob_connector.h"
 #include "fabric/verbs/messages.h"
+#include "fabric/verbs/oob_connector.h"
 #include "fabric/verbs/verbs.h"
 #include "provider/tcp_net.h"
 #include "provider/verbs_standin.h"
@@ -36,7 +36,7 @@ struct VerbsNet {
     VerbsNet* net = nullptr;
     std::unique_ptr<Verbs> verbs;
     VerbsStandIn* adapter = nullptr;  ///< if it is one
-    std::deque<verbs::Introducer::Event> introductions;
+    std::deque<verbs::OobConnector::Event> introductions;
     std::vector<Loss> losses;
     std::vector<std::string> lines;
     std::vector<std::uint32_t> asked;  ///< whose address was looked up
@@ -125,7 +125,7 @@ struct VerbsNet {
   }
 
   /// Connects by pairs of sockets, whoever asks first.
-  class Meeting final : public verbs::Introducer {
+  class Meeting final : public verbs::OobConnector {
    public:
     Meeting(VerbsNet& net, std::uint32_t self) : net_(net), self_(self) {}
     [[nodiscard]] std::vector<std::byte> address() const override {

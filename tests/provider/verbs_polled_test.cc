@@ -23,20 +23,20 @@ struct Two {
     EXPECT_TRUE(send(net, sinks, 0, 1, 8));
     EXPECT_TRUE(poll_until(net, sinks, [&] { return sinks[1].tags.size() == 1; }));
   }
-  OpenMemory open(std::uint32_t rank, std::span<std::byte> memory, Access access) {
+  MemoryRegion open(std::uint32_t rank, std::span<std::byte> memory, Access access) {
     const auto opened = net[rank].open_memory(memory, access);
     EXPECT_TRUE(opened.ok()) << opened.error().text();
     return opened.value();
   }
-  [[nodiscard]] RemotePlace place() const {
-    return {reinterpret_cast<std::uintptr_t>(theirs.data()), target.peer_key};
+  [[nodiscard]] RemoteAddress place() const {
+    return {reinterpret_cast<std::uintptr_t>(theirs.data()), target.rkey};
   }
   Post put_quietly(std::size_t bytes) {
-    return net[0].put_quietly(1, std::span(mine).first(bytes), source.own_key, place());
+    return net[0].put_quietly(1, std::span(mine).first(bytes), source.lkey, place());
   }
   Post put_and_tell(std::uint16_t word) {
     const Post answer =
-        net[0].put_and_tell(1, std::span(mine).first(8), source.own_key, place(), word, next);
+        net[0].put_and_tell(1, std::span(mine).first(8), source.lkey, place(), word, next);
     if (answer == Post::done) ++next;
     return answer;
   }
@@ -55,8 +55,8 @@ struct Two {
   std::vector<RemoteSink> sinks = std::vector<RemoteSink>(2);
   std::vector<std::byte> mine = pattern(10'000, 1);
   std::vector<std::byte> theirs = std::vector<std::byte>(10'000);
-  OpenMemory source;
-  OpenMemory target;
+  MemoryRegion source;
+  MemoryRegion target;
   std::uint64_t next = 0;
 };
 
@@ -138,7 +138,7 @@ TEST(VerbsPolled, Adapter_without_atomic_operations_says_so) {
   Two two({.changes = false});
   EXPECT_FALSE(two.net[0].changes_memory());
   ASSERT_EQ(
-      two.net[0].fetch_add(1, std::span(two.mine).first(8), two.source.own_key, two.place(), 1, 4),
+      two.net[0].fetch_add(1, std::span(two.mine).first(8), two.source.lkey, two.place(), 1, 4),
       Post::done);
   ASSERT_TRUE(two.until([&] { return two.sinks[0].ended.size() == 1; }));
   EXPECT_EQ(two.sinks[0].ended[4], Sent::lost);
@@ -148,7 +148,7 @@ TEST(VerbsPolled, Adapter_without_atomic_operations_says_so) {
 TEST(VerbsPolled, Quiet_put_to_a_peer_that_has_left_is_dropped_and_the_peer_not_lost) {
   Two two;
   two.net[1].leave(Leaving::for_good);
-  ASSERT_TRUE(two.until([&] { return two.net[1].parted(); }));
+  ASSERT_TRUE(two.until([&] { return two.net[1].quiesced(); }));
   const std::uint64_t before = two.counters(0).quiet_puts;
   EXPECT_EQ(two.put_quietly(8), Post::done);
   EXPECT_EQ(two.counters(0).quiet_puts, before);

@@ -27,18 +27,18 @@ struct Job {
     }
     mine_open = open(0, mine, Access::local);
   }
-  OpenMemory open(std::uint32_t rank, std::span<std::byte> memory, Access access) {
+  MemoryRegion open(std::uint32_t rank, std::span<std::byte> memory, Access access) {
     const auto opened = net[rank].open_memory(memory, access);
     EXPECT_TRUE(opened.ok()) << opened.error().text();
     return opened.value();
   }
-  [[nodiscard]] RemotePlace place(std::uint32_t rank) {
-    return {reinterpret_cast<std::uintptr_t>(theirs[rank].data()), theirs_open[rank].peer_key};
+  [[nodiscard]] RemoteAddress place(std::uint32_t rank) {
+    return {reinterpret_cast<std::uintptr_t>(theirs[rank].data()), theirs_open[rank].rkey};
   }
   /// Rank 0 fetches 8 bytes.
   Post fetch(std::uint32_t peer) {
     const Post answer =
-        net[0].rdma_read(peer, std::span(mine).first(8), mine_open.own_key, place(peer), next);
+        net[0].rdma_read(peer, std::span(mine).first(8), mine_open.lkey, place(peer), next);
     if (answer == Post::done) ++next;
     return answer;
   }
@@ -63,9 +63,9 @@ struct Job {
   VerbsNet net;
   std::vector<RemoteSink> sinks;
   std::vector<std::vector<std::byte>> theirs;
-  std::vector<OpenMemory> theirs_open;
+  std::vector<MemoryRegion> theirs_open;
   std::vector<std::byte> mine = std::vector<std::byte>(64);
-  OpenMemory mine_open;
+  MemoryRegion mine_open;
   std::uint64_t next = 0;  ///< token, and how many were posted
 };
 
@@ -157,7 +157,7 @@ TEST(VerbsRemote, Queues_that_fail_take_no_room_with_them) {
     VerbsStandIn& adapter = *job.net.ranks[0]->adapter;
     for (const QueueStandIn* const queue : adapter.queues()) {
       if (queue->under_way() < 12) continue;
-      adapter.happen({verbs::Happening::Kind::queue_failed, queue->number(), "queue error"});
+      adapter.happen({verbs::Event::Kind::queue_failed, queue->number(), "queue error"});
     }
     ASSERT_TRUE(job.until_ended(job.next));
     EXPECT_EQ(job.net.losses(0).size(), peer - 1);
@@ -174,7 +174,7 @@ TEST(VerbsRemote, Memory_that_the_adapter_does_not_take_is_an_error_and_nothing_
   VerbsHabits habits;
   habits.most_registered = 6'000'000;  // some more than is registered anyway
   Job job(2, habits);
-  std::vector<OpenMemory> opened;
+  std::vector<MemoryRegion> opened;
   while (true) {
     const auto more = job.net[1].open_memory(memory, Access::peers_write);
     if (more.failed()) {
@@ -201,14 +201,13 @@ TEST(VerbsRemote, Memory_that_the_adapter_does_not_take_is_an_error_and_nothing_
 TEST(VerbsRemote, Orders_and_bytes_are_counted) {
   Job job(2);
   std::vector<std::byte> target(50);
-  const OpenMemory open = job.open(1, target, Access::peers_write);
+  const MemoryRegion open = job.open(1, target, Access::peers_write);
   ASSERT_TRUE(job.connect(1));
   ASSERT_EQ(job.fetch(1), Post::done);
   ASSERT_EQ(job.fetch(1), Post::done);
-  const RemotePlace place{reinterpret_cast<std::uintptr_t>(target.data()), open.peer_key};
-  ASSERT_EQ(
-      job.net[0].rdma_write(1, std::span(job.mine).first(50), job.mine_open.own_key, place, 9),
-      Post::done);
+  const RemoteAddress place{reinterpret_cast<std::uintptr_t>(target.data()), open.rkey};
+  ASSERT_EQ(job.net[0].rdma_write(1, std::span(job.mine).first(50), job.mine_open.lkey, place, 9),
+            Post::done);
   const auto& counters = job.net[0].messages().counters();
   EXPECT_EQ(counters.fetches, 2U);
   EXPECT_EQ(counters.fetched_bytes, 16U);
@@ -227,10 +226,10 @@ TEST(VerbsRemote, Who_leaves_waits_for_its_fetches) {
     job.poll(0);
     job.poll(1);
   }
-  EXPECT_FALSE(job.net[0].parted());
+  EXPECT_FALSE(job.net[0].quiesced());
   ASSERT_EQ(post(job.net[1], 0, 8), Post::done);  // no loss: it has heard no bye
   job.bring_answers();
-  ASSERT_TRUE(poll_until(job.net, job.sinks, [&] { return job.net[0].parted(); }));
+  ASSERT_TRUE(poll_until(job.net, job.sinks, [&] { return job.net[0].quiesced(); }));
   EXPECT_EQ(job.sinks[0].ended.at(0), Sent::done);
   EXPECT_EQ(job.mine[3], job.theirs[1][3]);
   EXPECT_TRUE(job.net.losses(1).empty());
@@ -246,9 +245,9 @@ TEST(VerbsRemote, Who_leaves_waits_for_those_that_fetch_from_it) {
     job.poll(0);
     job.poll(1);
   }
-  EXPECT_FALSE(job.net[1].parted());
+  EXPECT_FALSE(job.net[1].quiesced());
   job.bring_answers();
-  ASSERT_TRUE(poll_until(job.net, job.sinks, [&] { return job.net[1].parted(); }));
+  ASSERT_TRUE(poll_until(job.net, job.sinks, [&] { return job.net[1].quiesced(); }));
   job.poll(0, 10);
   EXPECT_EQ(job.sinks[0].ended.at(0), Sent::done);
   EXPECT_TRUE(job.net.losses(0).empty());
@@ -273,7 +272,7 @@ TEST(VerbsRemote, Order_for_a_peer_that_has_left_is_lost_and_so_is_the_peer) {
   Job job(2);
   ASSERT_TRUE(job.connect(1));
   job.net[1].leave(Leaving::may_return);
-  ASSERT_TRUE(poll_until(job.net, job.sinks, [&] { return job.net[1].parted(); }));
+  ASSERT_TRUE(poll_until(job.net, job.sinks, [&] { return job.net[1].quiesced(); }));
   ASSERT_EQ(job.fetch(1), Post::done);
   job.poll(0, 2);
   EXPECT_EQ(job.sinks[0].ended.at(0), Sent::lost);
@@ -311,7 +310,7 @@ TEST(VerbsRemote, Orders_end_as_lost_only_when_their_queue_has_gone) {
     EXPECT_EQ(how, Sent::lost);
     EXPECT_TRUE(adapter.queues().empty());
   };
-  adapter.happen({verbs::Happening::Kind::all_failed, 0, "device fatal"});
+  adapter.happen({verbs::Event::Kind::all_failed, 0, "device fatal"});
   ASSERT_TRUE(job.until_ended(10));
   EXPECT_EQ(job.net.losses(0).size(), 2U);
   // Now the memory may be closed; the stand-in insists on that.

@@ -52,7 +52,7 @@ struct Crowd {
   }
   [[nodiscard]] bool part(std::size_t rank, Leaving how = Leaving::may_return) {
     net[rank].leave(how);
-    if (!until([&] { return net[rank].parted(); })) return false;
+    if (!until([&] { return net[rank].quiesced(); })) return false;
     net[rank].end();
     net.ranks[rank]->is_away = true;
     return true;
@@ -133,7 +133,7 @@ TEST(VerbsReturn, One_that_is_back_at_once_meets_those_that_compute) {
   ASSERT_TRUE(crowd.has(1, 1) && crowd.has(2, 1));
   for (int round = 1; round < 4; ++round) {
     crowd.net[0].leave(Leaving::may_return);
-    ASSERT_TRUE(crowd.until([&] { return crowd.net[0].parted(); }));
+    ASSERT_TRUE(crowd.until([&] { return crowd.net[0].quiesced(); }));
     EXPECT_TRUE(crowd.net[1].closing(0));
     crowd.net.ranks[1]->computes = true;
     crowd.net[0].end();
@@ -183,7 +183,7 @@ TEST(VerbsReturn, Two_leave_at_the_same_time) {
     ASSERT_TRUE(crowd.post(0, 1, round));
     ASSERT_TRUE(crowd.has(1, std::size_t(round) + 1));
     for (const std::size_t rank : {0U, 1U}) crowd.net[rank].leave(Leaving::may_return);
-    ASSERT_TRUE(crowd.until([&] { return crowd.net[0].parted() && crowd.net[1].parted(); }));
+    ASSERT_TRUE(crowd.until([&] { return crowd.net[0].quiesced() && crowd.net[1].quiesced(); }));
     for (const std::size_t rank : {0U, 1U}) crowd.net[rank].end();
     for (const std::size_t rank : {1U, 0U}) ASSERT_TRUE(crowd.come_back(rank));
   }
@@ -228,7 +228,7 @@ TEST(VerbsReturn, Who_leaves_waits_for_one_that_may_have_sent_already) {
                    std::chrono::nanoseconds(verbs::Messages::longest_farewell_ns * 5 / 4);
   while (std::chrono::steady_clock::now() < end) {
     crowd.step(1000);
-    ASSERT_FALSE(crowd.net[1].parted());
+    ASSERT_FALSE(crowd.net[1].quiesced());
   }
   crowd.net.ranks[0]->computes = false;
   const Post answer = crowd.try_to(0, 1);
@@ -250,9 +250,9 @@ TEST(VerbsReturn, Who_leaves_is_woken_when_one_that_says_nothing_has_had_its_tim
   crowd.step();
   crowd.net[1].leave(Leaving::may_return);
   const auto latest = base::now_ns() + std::uint64_t(verbs::Messages::longest_farewell_ns);
-  while (!crowd.net[1].parted()) {
+  while (!crowd.net[1].quiesced()) {
     if (crowd.net[1].poll(crowd.sinks[1]) != 0) continue;
-    ASSERT_FALSE(crowd.net[1].parted());  // or it would sleep now
+    ASSERT_FALSE(crowd.net[1].quiesced());  // or it would sleep now
     if (!crowd.net[1].arm()) continue;
     ASSERT_GE(crowd.net[1].next_deadline_ns(), 0);
     ASSERT_LE(std::uint64_t(crowd.net[1].next_deadline_ns()), latest);
@@ -268,7 +268,7 @@ TEST(VerbsReturn, Orders_for_one_that_is_away_wait) {
   std::vector<std::byte> memory(64);
   auto opened = crowd.net[1].open_memory(memory, Access::peers_change);
   ASSERT_TRUE(opened.ok());
-  const auto fetch = [&] { return crowd.net[1].rdma_read(0, memory, opened->own_key, {1, 2}, 7); };
+  const auto fetch = [&] { return crowd.net[1].rdma_read(0, memory, opened->lkey, {1, 2}, 7); };
   for (int i = 0; i < 100; ++i) {
     ASSERT_EQ(fetch(), Post::again);
     crowd.step(1);
@@ -312,7 +312,7 @@ TEST(VerbsReturn, Without_that_who_leaves_never_comes_back) {
   ASSERT_TRUE(send(net, sinks, 0, 1, 8));
   ASSERT_TRUE(poll_until(net, sinks, [&] { return sinks[1].packets.size() == 1; }));
   net[0].leave(Leaving::may_return);
-  ASSERT_TRUE(poll_until(net, sinks, [&] { return net[0].parted(); }));
+  ASSERT_TRUE(poll_until(net, sinks, [&] { return net[0].quiesced(); }));
   EXPECT_TRUE(net[1].gone(0));
   EXPECT_EQ(post(net[1], 0, 8), Post::done);
   for (int i = 0; i < 3; ++i) net[1].poll(sinks[1]);

@@ -100,7 +100,7 @@ TEST(VerbsRings, Puts_are_there_before_a_packet_behind_them_and_words_keep_their
   const auto own = net[0].open_memory(mine, Access::local);
   const auto opened = net[1].open_memory(theirs, Access::peers_write);
   ASSERT_TRUE(own.ok() && opened.ok());
-  const RemotePlace place{opened.value().name_of(theirs.data()), opened.value().peer_key};
+  const RemoteAddress place{opened.value().name_of(theirs.data()), opened.value().rkey};
   std::string order;
   sinks[1].on_packet = [&](std::int32_t tag) {
     order += 'p';
@@ -114,14 +114,14 @@ TEST(VerbsRings, Puts_are_there_before_a_packet_behind_them_and_words_keep_their
     if (i % 4 == 1) {
       mine[0] = static_cast<std::byte>(i);
       ASSERT_TRUE(poll_until(net, sinks, [&] {
-        return net[0].put_quietly(1, std::span(mine).first(1), own.value().own_key, place) ==
+        return net[0].put_quietly(1, std::span(mine).first(1), own.value().lkey, place) ==
                Post::done;
       }));
     }
     if (i % 4 == 2) {
       expected += 'w';
       ASSERT_TRUE(poll_until(net, sinks, [&] {
-        return net[0].put_and_tell(1, {}, own.value().own_key, place, 7, token) == Post::done;
+        return net[0].put_and_tell(1, {}, own.value().lkey, place, 7, token) == Post::done;
       }));
       ++token;
     }
@@ -271,7 +271,7 @@ TEST(VerbsRings, Who_leaves_or_ends_with_packets_in_rings_loses_none) {
       ASSERT_TRUE(talk.until([&] { return !talk.net.losses(1).empty(); }));
     } else {
       talk.net[0].leave(Leaving::for_good);
-      ASSERT_TRUE(talk.until([&] { return talk.net[0].parted(); }));
+      ASSERT_TRUE(talk.until([&] { return talk.net[0].quiesced(); }));
       talk.net[0].end();
       talk.net.kill(0);
     }
@@ -284,7 +284,7 @@ TEST(VerbsRings, Who_leaves_or_ends_with_packets_in_rings_loses_none) {
     ASSERT_TRUE(talk.say(2, 1, 8));
     ASSERT_TRUE(talk.until([&] { return talk.received(2, 1); }));
     for (const std::uint32_t rank : {1U, 2U}) talk.net[rank].leave(Leaving::for_good);
-    ASSERT_TRUE(talk.until([&] { return talk.net[1].parted() && talk.net[2].parted(); }));
+    ASSERT_TRUE(talk.until([&] { return talk.net[1].quiesced() && talk.net[2].quiesced(); }));
   }
 }
 
@@ -307,7 +307,7 @@ TEST(VerbsRings, Gates_are_closed_ahead_of_the_last_word) {
     EXPECT_EQ(talk.counters(0).ring_sends, ringed);
     ASSERT_TRUE(talk.until([&] { return talk.received(0, 1); }));
     talk.net[0].leave(Leaving::for_good);
-    ASSERT_TRUE(talk.until([&] { return talk.net[0].parted() && talk.net[1].parted(); }));
+    ASSERT_TRUE(talk.until([&] { return talk.net[0].quiesced() && talk.net[1].quiesced(); }));
     talk.check();
   }
 }

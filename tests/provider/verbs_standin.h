@@ -122,8 +122,8 @@ class QueueStandIn final : public verbs::Queue {
     return wires_.habits.inline_bytes;
   }
   [[nodiscard]] std::size_t depth() const noexcept override { return wires_.habits.send_depth; }
-  [[nodiscard]] base::Error connect(const wire::VerbsCard& own,
-                                    const wire::VerbsCard& theirs) override {
+  [[nodiscard]] base::Error connect(const wire::VerbsConnectionInfo& own,
+                                    const wire::VerbsConnectionInfo& theirs) override {
     if (own.queue != number_ || own.first > wire::verbs_number_mask) std::abort();
     if (own.reads != wires_.habits.reads) std::abort();
     peer_ = theirs.queue;
@@ -208,15 +208,15 @@ class VerbsStandIn final : public verbs::Adapter {
   }
 
   [[nodiscard]] const verbs::Traits& traits() const noexcept override { return traits_; }
-  [[nodiscard]] base::Result<OpenMemory> open_memory(std::span<std::byte> memory,
-                                                     Access access) override {
+  [[nodiscard]] base::Result<MemoryRegion> open_memory(std::span<std::byte> memory,
+                                                       Access access) override {
     if (registered_ + memory.size() > wires_.habits.most_registered) {
       return base::failure(base::ErrorClass::no_mem, "%zu bytes are too many", memory.size());
     }
     registered_ += memory.size();
     const std::uint32_t number = next_key_++;
-    const OpenMemory opened{number + 1000, number, number << 8 | 0x5a};
-    regions_[number] = {memory, access, opened.peer_key};
+    const MemoryRegion opened{number + 1000, number, number << 8 | 0x5a};
+    regions_[number] = {memory, access, opened.rkey};
     return opened;
   }
   std::size_t close_memory(std::uint64_t handle) override {
@@ -264,7 +264,7 @@ class VerbsStandIn final : public verbs::Adapter {
   [[nodiscard]] int ends_descriptor() const noexcept override { return ends_.descriptor.get(); }
   void arm_ends() override { ends_.arm(); }
   [[nodiscard]] int happening_descriptor() const noexcept override { return happenings_fd_[0]; }
-  [[nodiscard]] bool next_happening(verbs::Happening& happening) override {
+  [[nodiscard]] bool next_happening(verbs::Event& happening) override {
     if (happenings_.empty()) return false;
     happening = happenings_.front();
     happenings_.pop_front();
@@ -273,7 +273,7 @@ class VerbsStandIn final : public verbs::Adapter {
   }
 
   /// Lets something happen.
-  void happen(const verbs::Happening& happening) {
+  void happen(const verbs::Event& happening) {
     happenings_.push_back(happening);
     if (::write(happenings_fd_[1], "", 1) != 1) std::abort();
   }
@@ -298,7 +298,7 @@ class VerbsStandIn final : public verbs::Adapter {
   struct Region {
     std::span<std::byte> memory;
     Access access = Access::local;
-    std::uint64_t peer_key = 0;
+    std::uint64_t rkey = 0;
     [[nodiscard]] bool holds(std::uint64_t address, std::uint64_t bytes) const {
       const std::uint64_t begin = reinterpret_cast<std::uintptr_t>(memory.data());
       return address >= begin && bytes <= memory.size() && address - begin <= memory.size() - bytes;
@@ -337,9 +337,10 @@ class VerbsStandIn final : public verbs::Adapter {
     return found->second;
   }
   /// Memory for a peer; null where it is not open for that.
-  [[nodiscard]] std::byte* opened_at(const RemotePlace& place, std::uint64_t bytes, Access access) {
+  [[nodiscard]] std::byte* opened_at(const RemoteAddress& place, std::uint64_t bytes,
+                                     Access access) {
     for (const auto& [number, region] : regions_) {
-      if (region.peer_key != place.key) continue;
+      if (region.rkey != place.key) continue;
       const bool any = region.access == Access::peers_change;
       if (!any && region.access != access) continue;
       if (region.holds(place.address, bytes)) return reinterpret_cast<std::byte*>(place.address);
@@ -406,7 +407,7 @@ class VerbsStandIn final : public verbs::Adapter {
   bool has_rung_ = false;
   Caller arrivals_;
   Caller ends_;
-  std::deque<verbs::Happening> happenings_;
+  std::deque<verbs::Event> happenings_;
   std::set<QueueStandIn*> own_;
   int happenings_fd_[2] = {-1, -1};
 };

@@ -66,7 +66,7 @@ inline verbs::Taken QueueStandIn::send(const verbs::SendOrder& order) {
 inline verbs::Taken QueueStandIn::fetch(std::span<std::byte> to, const verbs::RemoteOrder& order) {
   if (const auto refused = refuses_order()) return *refused;
   if (to.empty() || to.size() > adapter_.traits_.longest_order) std::abort();
-  if (adapter_.check_registered(to, order.own_key).access == Access::peers_read) std::abort();
+  if (adapter_.check_registered(to, order.lkey).access == Access::peers_read) std::abort();
   Mail sent;
   sent.kind = Kind::fetch;
   sent.bytes_to_fetch = to.size();
@@ -85,7 +85,7 @@ inline verbs::Taken QueueStandIn::put(std::span<const std::byte> from,
     if (from.size() > inline_bytes()) std::abort();
     sent.bytes.assign(from.begin(), from.end());
   } else if (!from.empty()) {
-    adapter_.check_registered(from, order.own_key);
+    adapter_.check_registered(from, order.lkey);
     sent.from = from;
   }
   sent.id = order.id;
@@ -99,7 +99,7 @@ inline verbs::Taken QueueStandIn::change(std::span<std::byte> was,
                                          const verbs::ChangeOrder& order) {
   if (const auto refused = refuses_order()) return *refused;
   if (was.size() != sizeof(std::uint64_t) || !adapter_.traits_.changes) std::abort();
-  if (adapter_.check_registered(was, order.own_key).access == Access::peers_read) std::abort();
+  if (adapter_.check_registered(was, order.lkey).access == Access::peers_read) std::abort();
   Mail sent;
   sent.kind = Kind::change;
   sent.order = sent.change = order;
@@ -150,7 +150,7 @@ inline void QueueStandIn::serve() {
     QueueStandIn* const from = other();
     if (from != nullptr && serial != 0) from->end(serial, status, std::move(answer));
     if (status == 0) continue;
-    adapter_.happen({verbs::Happening::Kind::queue_failed, number_, "local access violation"});
+    adapter_.happen({verbs::Event::Kind::queue_failed, number_, "local access violation"});
     fail_rest();
   }
 }
@@ -199,7 +199,7 @@ inline int QueueStandIn::carry_out(Mail& order, std::vector<std::byte>& answer, 
       if (to == nullptr) return not_opened;
       if (other() == nullptr) std::abort();
       if (!order.from.empty()) {
-        other()->adapter_.check_registered(order.from, order.order.own_key);
+        other()->adapter_.check_registered(order.from, order.order.lkey);
       }
       step = write(order, to);
       if (step == Step::half) return 0;
@@ -208,7 +208,7 @@ inline int QueueStandIn::carry_out(Mail& order, std::vector<std::byte>& answer, 
     return 0;
   }
   if (order.kind == Kind::change) {
-    const RemotePlace& place = order.change.place;
+    const RemoteAddress& place = order.change.place;
     std::byte* const at = adapter_.opened_at(place, sizeof(std::uint64_t), Access::peers_change);
     if (at == nullptr || place.address % sizeof(std::uint64_t) != 0) return not_opened;
     answer.assign(at, at + sizeof(std::uint64_t));

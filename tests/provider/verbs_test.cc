@@ -241,8 +241,8 @@ struct Forger {
     ASSERT_EQ(::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(bytes.size()));
   }
-  static wire::VerbsCard card() {
-    wire::VerbsCard made;
+  static wire::VerbsConnectionInfo card() {
+    wire::VerbsConnectionInfo made;
     made.rank = 1;
     made.queue = 77;
     made.gid[15] = std::byte{1};
@@ -256,7 +256,7 @@ struct Forger {
 TEST(VerbsConnect, Nonsense_instead_of_a_card_makes_the_peer_lost) {
   std::vector<std::vector<std::byte>> wrong;
   wrong.emplace_back(wire::verbs_card_bytes);
-  wire::VerbsCard card = Forger::card();
+  wire::VerbsConnectionInfo card = Forger::card();
   const auto add = [&] {
     const auto bytes = wire::encode_verbs_card(card);
     wrong.emplace_back(bytes.begin(), bytes.end());

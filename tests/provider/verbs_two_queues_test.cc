@@ -35,7 +35,7 @@ struct Sleepers {
       say(from, is_long ? 300 + random() % 6000 : random() % 200);
     }
   }
-  void lie_down(std::uint32_t rank) {
+  void prepare_sleep(std::uint32_t rank) {
     const bool may_sleep = (*this)[rank].arm();
     asleep[rank] = (*this)[rank].poll(talk.sinks[rank]) == 0 && may_sleep;
     slept += asleep[rank] ? 1 : 0;
@@ -57,7 +57,7 @@ struct Sleepers {
         talk.net.wires.turn();
         break;
       case 2:
-        if (random() % 8 == 0 && !asleep[rank]) lie_down(rank);
+        if (random() % 8 == 0 && !asleep[rank]) prepare_sleep(rank);
         break;
       default:
         go_on(rank, Clock::stands);
@@ -67,7 +67,7 @@ struct Sleepers {
   void rest(std::uint32_t rank) {
     for (int i = 0; i < 10; ++i) talk.net.wires.turn();
     go_on(rank, Clock::goes);
-    if (!asleep[rank]) lie_down(rank);
+    if (!asleep[rank]) prepare_sleep(rank);
   }
 
   Talk talk;
@@ -99,7 +99,7 @@ TEST(VerbsTwoQueues, Rings_messages_and_sleeps_lose_nothing_and_keep_the_order) 
     talk.check();
     ASSERT_FALSE(::testing::Test::HasFailure()) << seed;
     for (std::uint32_t rank = 0; rank < 2; ++rank) pair[rank].leave(Leaving::for_good);
-    ASSERT_TRUE(talk.until([&] { return pair[0].parted() && pair[1].parted(); })) << seed;
+    ASSERT_TRUE(talk.until([&] { return pair[0].quiesced() && pair[1].quiesced(); })) << seed;
     for (std::uint32_t rank = 0; rank < 2; ++rank) {
       ringed[rank] += talk.counters(rank).ring_packets;
       turned += talk.counters(rank).gates_turned;
@@ -123,10 +123,10 @@ TEST(VerbsTwoQueues, Flood_of_messages_does_not_hide_the_end_of_a_fetch) {
   const auto own = talk.net[0].open_memory(mine, Access::local);
   const auto opened = talk.net[4].open_memory(theirs, Access::peers_read);
   ASSERT_TRUE(own.ok() && opened.ok());
-  const RemotePlace place{opened.value().name_of(theirs.data()), opened.value().peer_key};
+  const RemoteAddress place{opened.value().name_of(theirs.data()), opened.value().rkey};
   RemoteSink sink;
   for (std::uint64_t token = 0; token < 10; ++token) {
-    ASSERT_EQ(talk.net[0].rdma_read(4, mine, own.value().own_key, place, token), Post::done);
+    ASSERT_EQ(talk.net[0].rdma_read(4, mine, own.value().lkey, place, token), Post::done);
     unsigned looks = 0;
     for (; looks < 20 && sink.ended.size() <= token; ++looks) {
       for (const std::uint32_t from : {1U, 2U, 3U}) {

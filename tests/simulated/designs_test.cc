@@ -17,7 +17,7 @@
 namespace simulated {
 namespace {
 
-using fulmar::device::RemoteWay;
+using fulmar::device::RdmaProtocol;
 using fulmar::study::Bypass;
 using fulmar::study::Design;
 using fulmar::study::DesignCounters;
@@ -29,7 +29,7 @@ struct Lane {
   Design design;
   Mover mover;
   std::uint32_t chunk_bytes;
-  RemoteWay around;  ///< off: everything goes through the channel
+  RdmaProtocol around;  ///< off: everything goes through the channel
 };
 
 class Designs : public ::testing::TestWithParam<Lane> {
@@ -79,9 +79,9 @@ TEST_P(Designs, carry_generated_programs) {
   const bool lends = GetParam().design == Design::zerocopy;
   EXPECT_EQ(counters.moved_bytes > 0, lends) << counters.moved_bytes;
   EXPECT_EQ(counters.handshakes > 0, lends) << counters.handshakes;
-  const RemoteWay around = GetParam().around;
-  EXPECT_EQ(sum.fetched > 0, around == RemoteWay::automatic) << sum.fetched;
-  EXPECT_EQ(sum.put > 0, around != RemoteWay::off) << sum.put;
+  const RdmaProtocol around = GetParam().around;
+  EXPECT_EQ(sum.fetched > 0, around == RdmaProtocol::automatic) << sum.fetched;
+  EXPECT_EQ(sum.put > 0, around != RdmaProtocol::off) << sum.put;
 }
 
 TEST_P(Designs, are_repeated_by_their_seed) {
@@ -91,14 +91,14 @@ TEST_P(Designs, are_repeated_by_their_seed) {
 INSTANTIATE_TEST_SUITE_P(
     Simulated, Designs,
     ::testing::Values(
-        Lane{"basic", Design::basic, Mover::receiver_reads, 16384, RemoteWay::off},
-        Lane{"piggyback", Design::piggyback, Mover::receiver_reads, 16384, RemoteWay::off},
-        Lane{"pipeline", Design::pipeline, Mover::receiver_reads, 16384, RemoteWay::off},
-        Lane{"short_chunks", Design::pipeline, Mover::receiver_reads, 1024, RemoteWay::off},
-        Lane{"zerocopy_read", Design::zerocopy, Mover::receiver_reads, 16384, RemoteWay::off},
-        Lane{"zerocopy_write", Design::zerocopy, Mover::sender_writes, 16384, RemoteWay::off},
-        Lane{"ch3", Design::piggyback, Mover::receiver_reads, 16384, RemoteWay::put},
-        Lane{"adi3", Design::zerocopy, Mover::receiver_reads, 16384, RemoteWay::automatic}),
+        Lane{"basic", Design::basic, Mover::receiver_reads, 16384, RdmaProtocol::off},
+        Lane{"piggyback", Design::piggyback, Mover::receiver_reads, 16384, RdmaProtocol::off},
+        Lane{"pipeline", Design::pipeline, Mover::receiver_reads, 16384, RdmaProtocol::off},
+        Lane{"short_chunks", Design::pipeline, Mover::receiver_reads, 1024, RdmaProtocol::off},
+        Lane{"zerocopy_read", Design::zerocopy, Mover::receiver_reads, 16384, RdmaProtocol::off},
+        Lane{"zerocopy_write", Design::zerocopy, Mover::sender_writes, 16384, RdmaProtocol::off},
+        Lane{"ch3", Design::piggyback, Mover::receiver_reads, 16384, RdmaProtocol::put},
+        Lane{"adi3", Design::zerocopy, Mover::receiver_reads, 16384, RdmaProtocol::automatic}),
     [](const auto& lane) { return std::string(lane.param.name); });
 
 }  // namespace

@@ -33,7 +33,7 @@ std::string draw_algorithms(Dice& dice) {
     std::vector<std::string> ways;
     const auto name = static_cast<fulmar::mpi::Family>(family);
     for (const fulmar::mpi::ChoiceRow& row : fulmar::mpi::choice_rows()) {
-      if (row.family != name || row.needs == fulmar::mpi::Needs::board) continue;
+      if (row.family != name || row.needs == fulmar::mpi::Needs::coll_area) continue;
       ways.emplace_back(way_name(row.way));
     }
     const auto& way = ways[at(dice.below(generated::length(ways)))];
@@ -65,7 +65,7 @@ Device::Config config_of(const Setup& setup, std::uint32_t self) {
   Device::Config config = setup.device;
   config.self = self;
   config.size = static_cast<std::uint32_t>(setup.ranks);
-  config.remote_way = setup.ways[self];
+  config.rdma_protocol = setup.ways[self];
   return config;
 }
 
@@ -100,7 +100,7 @@ Setup::Setup(std::uint64_t seed) {
   device.remote_bytes = one_of(dice, std::array<std::uint64_t, 4>{0, 100, 10000, 64 << 10});
   const bool one_way = dice.chance(50);
   for (int i = 0; i < ranks; ++i) {
-    const auto way = static_cast<fulmar::device::RemoteWay>(dice.below(4));
+    const auto way = static_cast<fulmar::device::RdmaProtocol>(dice.below(4));
     ways.push_back(one_way && i > 0 ? ways[0] : way);
   }
 }
@@ -112,7 +112,7 @@ void Setup::set_ranks(int count) {
   ways = std::vector(at(count), ways.front());
 }
 
-void Setup::set_design(const fulmar::study::DesignPlan& plan, fulmar::device::RemoteWay around) {
+void Setup::set_design(const fulmar::study::DesignPlan& plan, fulmar::device::RdmaProtocol around) {
   design = plan;
   opens = true;  // pipes are
   refuse_percent = 0;

@@ -36,7 +36,7 @@ struct Setup {
   /// Another number of ranks in place of that of the seed: all on one node, and alike.
   void set_ranks(int count);
   /// Packets go by one of the papers' channel designs, and long messages around it or not.
-  void set_design(const fulmar::study::DesignPlan& plan, fulmar::device::RemoteWay around);
+  void set_design(const fulmar::study::DesignPlan& plan, fulmar::device::RdmaProtocol around);
 
   int ranks;
   fulmar::device::Device::Config device;
@@ -44,10 +44,10 @@ struct Setup {
   std::vector<std::uint32_t> nodes;  ///< of the ranks
   bool compares_calls;               ///< as FULMAR_CHECK=collectives
   bool crowded;
-  bool reaches;                                 ///< ranks read each other's memory
-  bool opens;                                   ///< and open it to each other's adapters
-  int refuse_percent;                           ///< how often that is refused
-  std::vector<fulmar::device::RemoteWay> ways;  ///< of each rank, where memory is opened
+  bool reaches;                                    ///< ranks read each other's memory
+  bool opens;                                      ///< and open it to each other's adapters
+  int refuse_percent;                              ///< how often that is refused
+  std::vector<fulmar::device::RdmaProtocol> ways;  ///< of each rank, where memory is opened
   std::optional<fulmar::study::DesignPlan> design;
   double reluctance;        ///< how often the network refuses a packet, or gives none
   int stay_percent;         ///< how often a rank goes on that has polled in vain

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "wire/node/job.h"
 #include "wire/launch/pmi1.h"
+#include "wire/node/job.h"
 
 namespace fulmar::mpiexec {
 namespace {

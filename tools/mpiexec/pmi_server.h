@@ -13,8 +13,8 @@
 #include "base/error.h"
 #include "base/os/fd.h"
 #include "mpiexec/poller.h"
-#include "wire/node/job.h"
 #include "wire/launch/pmi1.h"
+#include "wire/node/job.h"
 
 namespace fulmar::mpiexec {
 

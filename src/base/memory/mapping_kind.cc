@@ -84,52 +84,52 @@ std::optional<Mapping> parse(std::string_view line) noexcept {
   return mapping;
 }
 
-MemoryKind kind_of(const Mapping& mapping) noexcept {
-  if (mapping.is_shared) return MemoryKind::shared;
+MappingKind kind_of(const Mapping& mapping) noexcept {
+  if (mapping.is_shared) return MappingKind::shared;
   if (mapping.has_file) {
-    return mapping.name.starts_with("/anon_hugepage") ? MemoryKind::huge_pages : MemoryKind::file;
+    return mapping.name.starts_with("/anon_hugepage") ? MappingKind::huge_pages : MappingKind::file;
   }
-  if (mapping.name == "[stack]") return MemoryKind::stack;
+  if (mapping.name == "[stack]") return MappingKind::stack;
   const bool ours =
       mapping.name.empty() || mapping.name == "[heap]" || mapping.name.starts_with("[anon:");
-  return ours ? MemoryKind::anonymous : MemoryKind::special;
+  return ours ? MappingKind::anonymous : MappingKind::special;
 }
 
 }  // namespace
 
-MemoryKind memory_kind(const AddressRange& range, const char* file) noexcept {
+MappingKind mapping_kind(const AddressRange& range, const char* file) noexcept {
   Lines lines(file);
   std::string_view line = lines.next();
-  if (line.empty()) return MemoryKind::special;
+  if (line.empty()) return MappingKind::special;
   std::uintptr_t reached = range.begin;
   for (; !line.empty(); line = lines.next()) {
     const auto mapping = parse(line);
-    if (!mapping) return MemoryKind::special;
+    if (!mapping) return MappingKind::special;
     if (mapping->range.end <= reached) continue;
-    if (mapping->range.begin > reached) return MemoryKind::unmapped;
-    const MemoryKind kind = kind_of(*mapping);
-    if (kind != MemoryKind::anonymous) return kind;
+    if (mapping->range.begin > reached) return MappingKind::unmapped;
+    const MappingKind kind = kind_of(*mapping);
+    if (kind != MappingKind::anonymous) return kind;
     reached = mapping->range.end;
-    if (reached >= range.end) return MemoryKind::anonymous;
+    if (reached >= range.end) return MappingKind::anonymous;
   }
-  return MemoryKind::unmapped;
+  return MappingKind::unmapped;
 }
 
-const char* memory_kind_text(MemoryKind kind) noexcept {
+const char* mapping_kind_text(MappingKind kind) noexcept {
   switch (kind) {
-    case MemoryKind::anonymous:
+    case MappingKind::anonymous:
       return "private memory";
-    case MemoryKind::shared:
+    case MappingKind::shared:
       return "shared memory";
-    case MemoryKind::file:
+    case MappingKind::file:
       return "a mapped file";
-    case MemoryKind::huge_pages:
+    case MappingKind::huge_pages:
       return "huge pages of hugetlbfs";
-    case MemoryKind::stack:
+    case MappingKind::stack:
       return "the stack of the first thread";
-    case MemoryKind::special:
+    case MappingKind::special:
       return "special memory";
-    case MemoryKind::unmapped:
+    case MappingKind::unmapped:
       return "not mapped";
   }
   return "unknown";

@@ -9,7 +9,7 @@
 namespace fulmar::base {
 
 /// What lies behind addresses of this process.
-enum class MemoryKind : std::uint8_t {
+enum class MappingKind : std::uint8_t {
   anonymous,  ///< private memory without a file: heap, most of what mmap gives, threads' stacks
   shared,     ///< others may map it too, and may empty it
   file,  ///< a private mapping of a file, which may be cut short: variables with initial values
@@ -22,10 +22,10 @@ enum class MemoryKind : std::uint8_t {
 /// The kind of all of `range`, or the first in it that is not `anonymous`. Reads /proc/self/maps
 /// (or `file`): tens of microseconds, more in processes with thousands of mappings. Any thread;
 /// does not allocate. `special` where the file cannot be read.
-[[nodiscard]] MemoryKind memory_kind(const AddressRange& range,
-                                     const char* file = "/proc/self/maps") noexcept;
+[[nodiscard]] MappingKind mapping_kind(const AddressRange& range,
+                                       const char* file = "/proc/self/maps") noexcept;
 
 /// For people: "shared memory" and so on.
-[[nodiscard]] const char* memory_kind_text(MemoryKind kind) noexcept;
+[[nodiscard]] const char* mapping_kind_text(MappingKind kind) noexcept;
 
 }  // namespace fulmar::base

@@ -7,8 +7,8 @@
 #include <span>
 #include <utility>
 
-#include "base/memory/address_range.h"
 #include "base/error.h"
+#include "base/memory/address_range.h"
 #include "base/os/fd.h"
 
 namespace fulmar::base {

@@ -154,10 +154,10 @@ MemoryWatch::~MemoryWatch() {
 Error MemoryWatch::watch(const AddressRange& pages) {
   Error error = start();
   if (error.failed()) return error;
-  const MemoryKind kind = memory_kind(pages);
-  if (kind != MemoryKind::anonymous) {
+  const MappingKind kind = mapping_kind(pages);
+  if (kind != MappingKind::anonymous) {
     return failure(ErrorClass::other, "memory at %#zx of %zu bytes is %s, which cannot be watched",
-                   static_cast<std::size_t>(pages.begin), pages.bytes(), memory_kind_text(kind));
+                   static_cast<std::size_t>(pages.begin), pages.bytes(), mapping_kind_text(kind));
   }
   error = events_->watch(pages);
   if (error.ok()) pages_.add(pages);

@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
-#include "base/memory/address_range.h"
 #include "base/error.h"
-#include "base/os/fd.h"
+#include "base/memory/address_range.h"
 #include "base/memory/memory_events.h"
 #include "base/memory/watched_pages.h"
+#include "base/os/fd.h"
 
 namespace fulmar::base {
 

@@ -10,33 +10,33 @@
 
 namespace fulmar::device {
 
-/// Memory for the texts that the two members of a board exchange, in each round one each way.
+/// Memory for the payloads that the two members of a collective area exchange, in each round one each way.
 ///
 /// A line that another core has read is no longer the writer's (decision 0010), so who writes where
-/// the other one has read fetches every line back first. Therefore a text changes hands with its
-/// memory: there is one part of it in the room of each member, and whoever has read a text writes
+/// the other one has read fetches every line back first. Therefore a payload changes hands with its
+/// memory: there is one part of it in the room of each member, and whoever has read a payload writes
 /// its own next one there. Each line crosses once in a round, and a few pages serve for all.
 ///
-/// A part belongs to one member or is on its way: with the notice that names it, it goes over to
+/// A part belongs to one member or is on its way: with the slot that names it, it goes over to
 /// the reader, who has it from the round after on. Nobody writes to what the other one reads, and
-/// nobody waits for room. Who has no part, because its last texts went another way than the
-/// other's, places a text as everybody else does.
-class TextSwap {
+/// nobody waits for room. Who has no part, because its last payloads went another way than the
+/// other's, places a payload as everybody else does.
+class BufferSwap {
  public:
-  /// Of a board with so many members and so many bytes of room for long texts, which it takes a
+  /// Of a collective area with so many members and so many bytes of room for long payloads, which it takes a
   /// ninth of: 128 KiB fit into that of a whole stage. `self` has its own part.
-  TextSwap(std::size_t members, std::size_t long_bytes, int self) noexcept
+  BufferSwap(std::size_t members, std::size_t long_bytes, int self) noexcept
       : part_bytes_(members == 2 ? static_cast<std::uint32_t>(long_bytes / 9 / 64 * 64) : 0),
         owned_(1U << (self & 1)) {}
 
-  /// The longest text, and the bytes of a part, which is at the end of a room. 0: there is none.
+  /// The longest payload, and the bytes of a part, which is at the end of a room. 0: there is none.
   [[nodiscard]] std::uint32_t part_bytes() const noexcept { return part_bytes_; }
 
-  /// A round of texts both ways begins.
+  /// A round of payloads both ways begins.
   void begin() noexcept { began_ = true; }
   /// Whether the last round was such a one: the next one of any kind begins with `end`.
   [[nodiscard]] bool began() const noexcept { return began_; }
-  /// The other member's notice of that round names such a place; this one has read what is there.
+  /// The other member's slot of that round names such a place; this one has read what is there.
   void end(std::uint32_t place) noexcept {
     began_ = false;
     if (is_part(place)) owned_ |= 1U << member_of(place);
@@ -44,7 +44,7 @@ class TextSwap {
   /// The other member posted no such round: what is on its way does not arrive.
   void give_up() noexcept { began_ = false; }
 
-  /// A place for a text of this round, for a notice. None: it does not fit, or no part is here.
+  /// A place for a payload of this round, for a slot. None: it does not fit, or no part is here.
   [[nodiscard]] std::optional<std::uint32_t> give(std::size_t bytes) noexcept {
     if (bytes > part_bytes_ || owned_ == 0) return std::nullopt;
     const std::uint32_t member = (owned_ & 1U) != 0 ? 0 : 1;

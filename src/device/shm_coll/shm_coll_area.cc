@@ -8,34 +8,34 @@
 
 namespace fulmar::device {
 
-bool NodeBoard::wait_posted(std::size_t end, std::uint64_t round) noexcept {
+bool ShmCollArea::wait_posted(std::size_t end, std::uint64_t round) noexcept {
   std::size_t next = 0;
   device_.wait_for_memory(
       [&]() noexcept {
         while (next < end && posted(next, round)) ++next;
         return next == end || failed_;
       },
-      {WaitNote::Kind::board, this});
+      {WaitNote::Kind::coll_area, this});
   return next == end;
 }
 
-bool NodeBoard::wait_before(int last) noexcept {
+bool ShmCollArea::wait_before(int last) noexcept {
   return wait_posted(static_cast<std::size_t>(last), round_);
 }
 
-bool NodeBoard::wait_all() noexcept {
+bool ShmCollArea::wait_all() noexcept {
   if (!wait_posted(members_.size(), round_)) return false;
   seen_all_ = round_;
   return true;
 }
 
-bool NodeBoard::see(std::uint64_t round) noexcept {
+bool ShmCollArea::see(std::uint64_t round) noexcept {
   if (failed_ || !wait_posted(members_.size(), round)) return false;
   seen_all_ = std::max(seen_all_, round);
   return true;
 }
 
-bool NodeBoard::free_notice(std::uint64_t round) noexcept {
+bool ShmCollArea::free_notice(std::uint64_t round) noexcept {
   if (failed_) return false;
   const std::uint64_t middle = round - ahead_ / 2;
   for (std::size_t member = 0; member < members_.size(); ++member) {
@@ -45,19 +45,19 @@ bool NodeBoard::free_notice(std::uint64_t round) noexcept {
   return true;
 }
 
-bool NodeBoard::wait_for(int member) noexcept {
+bool ShmCollArea::wait_for(int member) noexcept {
   bool there = false;
   device_.wait_for_memory(
       [&]() noexcept {
         there = posted(static_cast<std::size_t>(member), round_);
         return there || failed_;
       },
-      {WaitNote::Kind::board, this});
+      {WaitNote::Kind::coll_area, this});
   return there;
 }
 
-int NodeBoard::claim(int chunks) noexcept {
-  wire::BoardWork& shared = work();
+int ShmCollArea::claim(int chunks) noexcept {
+  wire::CollSharedWork& shared = work();
   std::uint64_t next = shared.next.load(std::memory_order_relaxed);
   for (;;) {
     const std::uint64_t taken = next >> 8 == round_ ? next & 0xff : 0;
@@ -69,8 +69,8 @@ int NodeBoard::claim(int chunks) noexcept {
   }
 }
 
-void NodeBoard::finish(int chunk) noexcept {
-  wire::BoardWork& shared = work();
+void ShmCollArea::finish(int chunk) noexcept {
+  wire::CollSharedWork& shared = work();
   shared.owners[static_cast<std::size_t>(chunk)].store(static_cast<std::uint8_t>(self_),
                                                        std::memory_order_relaxed);
   std::uint64_t done = shared.done.load(std::memory_order_relaxed);
@@ -84,7 +84,7 @@ void NodeBoard::finish(int chunk) noexcept {
   wake_sleepers();
 }
 
-bool NodeBoard::wait_finished(int chunks) noexcept {
+bool ShmCollArea::wait_finished(int chunks) noexcept {
   const std::uint64_t all = round_ << 8 | static_cast<std::uint64_t>(chunks);
   bool finished = false;
   device_.wait_for_memory(
@@ -92,23 +92,23 @@ bool NodeBoard::wait_finished(int chunks) noexcept {
         finished = work().done.load(std::memory_order_acquire) >= all;
         return finished || failed_;
       },
-      {WaitNote::Kind::board, this});
+      {WaitNote::Kind::coll_area, this});
   return finished;
 }
 
-int NodeBoard::owner(int chunk) const noexcept {
+int ShmCollArea::owner(int chunk) const noexcept {
   const int member = work().owners[static_cast<std::size_t>(chunk)].load(std::memory_order_relaxed);
   return member < size() ? member : 0;
 }
 
-bool NodeBoard::reaches_all() noexcept {
+bool ShmCollArea::reaches_all() noexcept {
   return std::all_of(members_.begin(), members_.end(), [&](const Member& member) {
     return &member == &members_[static_cast<std::size_t>(self_)] ||
            device_.node()->shm().reach(member.number);
   });
 }
 
-base::Error NodeBoard::read(int member, std::uint64_t address, std::span<std::byte> to) noexcept {
+base::Error ShmCollArea::read(int member, std::uint64_t address, std::span<std::byte> to) noexcept {
   const iovec piece{to.data(), to.size()};
   const base::Error error = device_.node()->shm().read(
       members_[static_cast<std::size_t>(member)].number, {&piece, 1}, address, to.size());
@@ -116,14 +116,14 @@ base::Error NodeBoard::read(int member, std::uint64_t address, std::span<std::by
   return error;
 }
 
-void NodeBoard::wake(std::uint32_t number) noexcept { device_.wake(number); }
+void ShmCollArea::wake(std::uint32_t number) noexcept { device_.wake(number); }
 
-std::uint64_t BoardPool::offer() noexcept {
+std::uint64_t ShmCollAreaPool::offer() noexcept {
   if (offered_) return 0;
   std::erase_if(leaving_, [&](const Leaving& group) {
     const bool all_left = std::all_of(
-        group.members.begin(), group.members.end(), [&](const NodeBoard::Member& member) {
-          return member.board->left.load(std::memory_order_acquire) >= group.base;
+        group.members.begin(), group.members.end(), [&](const ShmCollArea::Member& member) {
+          return member.coll_area->left.load(std::memory_order_acquire) >= group.base;
         });
     if (all_left) free_ |= std::uint64_t{1} << group.index;
     return all_left;
@@ -132,27 +132,27 @@ std::uint64_t BoardPool::offer() noexcept {
   return free_;
 }
 
-void BoardPool::give_back(NodeBoard& board) noexcept {
-  board.leave();
-  newest_round_ = std::max(newest_round_, board.round() + 1);
-  leaving_.push_back({board.index(), board.base(), board.members()});
+void ShmCollAreaPool::give_back(ShmCollArea& coll_area) noexcept {
+  coll_area.leave();
+  newest_round_ = std::max(newest_round_, coll_area.round() + 1);
+  leaving_.push_back({coll_area.index(), coll_area.base(), coll_area.members()});
 }
 
-std::unique_ptr<NodeBoard> Device::make_board(std::uint32_t index,
-                                              std::span<const std::uint32_t> peers, int self,
-                                              std::uint64_t first_round) {
-  if (peers.size() < 2 || peers.size() > NodeBoard::max_members || node() == nullptr)
+std::unique_ptr<ShmCollArea> Device::make_coll_area(std::uint32_t index,
+                                                    std::span<const std::uint32_t> peers, int self,
+                                                    std::uint64_t first_round) {
+  if (peers.size() < 2 || peers.size() > ShmCollArea::max_members || node() == nullptr)
     return nullptr;
   NodeChannel::Channel& channel = node()->channel();
-  std::vector<NodeBoard::Member> members;
+  std::vector<ShmCollArea::Member> members;
   for (const std::uint32_t peer : peers) {
     const std::uint32_t number = node()->number_of(peer);
     if (number == NodeChannel::not_here) return nullptr;
-    members.push_back({&channel.board(number, index), channel.board_room(number, index),
+    members.push_back({&channel.coll_area(number, index), channel.staging_of(number, index),
                        &channel.control(number), number});
   }
-  return std::make_unique<NodeBoard>(*this, index, std::move(members), self, first_round,
-                                     config_.oversubscribed);
+  return std::make_unique<ShmCollArea>(*this, index, std::move(members), self, first_round,
+                                       config_.oversubscribed);
 }
 
 void Device::wake(std::uint32_t number) noexcept { node()->shm().wake(number); }
@@ -161,7 +161,7 @@ void Device::wake(std::uint32_t number) noexcept { node()->shm().wake(number); }
 /// of this process that wait for it while another one leads.
 void Device::wait_watching(bool (*finished)(void*) noexcept, void* argument,
                            WaitNote note) noexcept {
-  struct Watch : Hook {
+  struct Watch : ProgressCallback {
     Device* device;
     bool (*finished)(void*) noexcept;
     void* argument;
@@ -170,7 +170,7 @@ void Device::wait_watching(bool (*finished)(void*) noexcept, void* argument,
   watch.device = this;
   watch.finished = finished;
   watch.argument = argument;
-  watch.step = [](Hook& hook) {
+  watch.step = [](ProgressCallback& hook) {
     auto& self = static_cast<Watch&>(hook);
     if (!self.finished(self.argument)) return 0U;
     if (self.device->first_waiter_ != nullptr) self.device->waiters_stale_ = true;
@@ -185,9 +185,9 @@ void Device::wait_watching(bool (*finished)(void*) noexcept, void* argument,
       if (finished(argument)) return release_held();
     }
   }
-  add_hook(watch);
+  add_progress_callback(watch);
   wait([&]() noexcept { return finished(argument); }, note);
-  remove_hook(watch);
+  remove_progress_callback(watch);
 }
 
 }  // namespace fulmar::device

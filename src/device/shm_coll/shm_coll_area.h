@@ -13,21 +13,21 @@
 #include <vector>
 
 #include "base/error.h"
-#include "device/shm_coll/staging_ring.h"
 #include "device/shm_coll/buffer_swap.h"
+#include "device/shm_coll/staging_ring.h"
 #include "wire/node/shm_area.h"
 
 /// Collective operations among processes that map each other's memory.
 ///
-/// Each member of a group owns one board in its own area, which the others read. The operations of
-/// the group are numbered; in round r a member puts what it has to tell, if anything, on notice
-/// r % depth of its board (longer texts into the room of the board) and writes r there. Whoever
+/// Each member of a group owns one collective area in its own area, which the others read. The operations of
+/// the group are numbered; in round r a member puts what it has to tell, if anything, on slot
+/// r % depth of its collective area (longer payloads into the room of the collective area) and writes r there. Whoever
 /// needs it looks until the number is at least r. So a barrier of two costs one cache line each
 /// way, and nobody writes a line that another one writes.
 ///
-/// A member that has posted round r is done with the texts of the rounds before. So before a text
+/// A member that has posted round r is done with the payloads of the rounds before. So before a payload
 /// takes the place of an older one, its writer waits until all have posted a later round than that
-/// of the old one. With several notices a member may be some rounds ahead of the others: where
+/// of the old one. With several slots a member may be some rounds ahead of the others: where
 /// ranks share cores, that saves most of the switches between them, if an operation needs to hear
 /// from one member only. Who has to wait for others waits for several rounds at once.
 ///
@@ -35,33 +35,33 @@
 /// asks. Where ranks share cores, those that run do it all, and nobody waits until the others had
 /// their turn.
 ///
-/// A board is used by one group after the other. Numbers of rounds go on from the largest that any
+/// A collective area is used by one group after the other. Numbers of rounds go on from the largest that any
 /// member has used, so an old number is never taken for a new one; and a member writes to `left`
-/// when it is done with the group, and does not use its board for another one before all members
+/// when it is done with the group, and does not use its collective area for another one before all members
 /// have left.
 namespace fulmar::device {
 
 class Device;
 
-class NodeBoard {
+class ShmCollArea {
  public:
-  static constexpr std::size_t depth = wire::board_depth;
+  static constexpr std::size_t depth = wire::coll_slots_per_block;
   /// With more members than this messages are faster than looking at everybody.
   static constexpr std::size_t max_members = 64;
 
   struct Member {
-    wire::Board* board;
+    wire::CollBlock* coll_area;
     std::span<std::byte> room;
     const wire::AreaControl* control;
     std::uint32_t number;  ///< of the process among those of the node
   };
 
   /// `crowded`: members share cores.
-  NodeBoard(Device& device, std::uint32_t index, std::vector<Member> members, int self,
-            std::uint64_t first_round, bool crowded) noexcept
+  ShmCollArea(Device& device, std::uint32_t index, std::vector<Member> members, int self,
+              std::uint64_t first_round, bool crowded) noexcept
       : device_(device),
         members_(std::move(members)),
-        own_(*members_[static_cast<std::size_t>(self)].board),
+        own_(*members_[static_cast<std::size_t>(self)].coll_area),
         self_(self),
         index_(index),
         base_(first_round),
@@ -69,13 +69,13 @@ class NodeBoard {
         ahead_(crowded ? depth : warm_depth),
         seen_all_(first_round),
         swap_(members_.size(), room_bytes() - short_bytes(room_bytes()), self),
-        short_texts_(0, short_bytes(room_bytes()), TextRing::Habit::stay_warm),
+        short_texts_(0, short_bytes(room_bytes()), StagingRing::Habit::stay_warm),
         long_texts_(short_bytes(room_bytes()),
                     room_bytes() - short_bytes(room_bytes()) - swap_.part_bytes(),
-                    crowded ? TextRing::Habit::stay_warm : TextRing::Habit::go_round) {}
+                    crowded ? StagingRing::Habit::stay_warm : StagingRing::Habit::go_round) {}
 
-  /// The longest text.
-  [[nodiscard]] std::size_t largest_text() const noexcept {
+  /// The longest payload.
+  [[nodiscard]] std::size_t largest_payload() const noexcept {
     return std::max(short_texts_.largest(), long_texts_.largest());
   }
   [[nodiscard]] int self() const noexcept { return self_; }
@@ -85,7 +85,7 @@ class NodeBoard {
   [[nodiscard]] std::uint64_t round() const noexcept { return round_; }
   [[nodiscard]] const std::vector<Member>& members() const noexcept { return members_; }
 
-  /// A member has failed: every wait ends, and nothing is posted any more, so that texts which
+  /// A member has failed: every wait ends, and nothing is posted any more, so that payloads which
   /// others may still read stay as they are.
   void fail() noexcept {
     failed_ = true;
@@ -93,29 +93,29 @@ class NodeBoard {
   }
   [[nodiscard]] bool failed() const noexcept { return failed_; }
 
-  // One round is: `post` once, then any of the waits, then `text` of those that were waited for.
+  // One round is: `post` once, then any of the waits, then `payload` of those that were waited for.
 
-  /// How long a text is, and all texts of the same call that this member posts.
+  /// How long a payload is, and all payloads of the same call that this member posts.
   struct Length {
     std::size_t bytes = 0;
     std::uint64_t whole_bytes = 0;
   };
 
   /// Begins the next round; tells nothing. Waits only for members that have not read what the same
-  /// notice told before.
+  /// slot told before.
   void post() noexcept {
     const std::uint64_t round = round_ + 1;
     end_swap();
     if (seen_all_ + ahead_ <= round) [[unlikely]] {
       if (!free_notice(round)) return;
     }
-    wire::Notice& notice = own_.notices[round % depth];
+    wire::CollSlot& notice = own_.slots[round % depth];
     notice.whole_bytes = 0;
     notice.place = 0;
     round_ = round;
     publish();
   }
-  /// Begins the next round with a text of at most largest_text() bytes, which `fill(std::byte*)`
+  /// Begins the next round with a payload of at most largest_text() bytes, which `fill(std::byte*)`
   /// writes.
   template <class Fill>
   void post(Length length, Fill&& fill) noexcept {
@@ -123,7 +123,7 @@ class NodeBoard {
     post_text(length, std::forward<Fill>(fill),
               [&](std::uint64_t round) noexcept { return place_for(length.bytes, round); });
   }
-  /// The same of a round in which every member posts a text and waits for all others. The own text
+  /// The same of a round in which every member posts a payload and waits for all others. The own payload
   /// is not to be looked at any more.
   template <class Fill>
   void post_exchange(Length length, Fill&& fill) noexcept {
@@ -144,8 +144,8 @@ class NodeBoard {
   [[nodiscard]] bool wait_for(int member) noexcept;
 
   /// What a member posted in this round, in memory that it may still write to: never to be trusted.
-  /// Aligned to 16 bytes, longer texts to 64.
-  [[nodiscard]] const std::byte* text(int member, std::size_t bytes) const noexcept {
+  /// Aligned to 16 bytes, longer payloads to 64.
+  [[nodiscard]] const std::byte* payload(int member, std::size_t bytes) const noexcept {
     return text_of(members_[static_cast<std::size_t>(member)], bytes);
   }
   /// Whether a member posted as much in this call as this process expects, as far as that can be
@@ -154,7 +154,7 @@ class NodeBoard {
     return whole_bytes_of(member) == told(whole_bytes);
   }
   [[nodiscard]] std::uint32_t whole_bytes_of(int member) const noexcept {
-    return members_[static_cast<std::size_t>(member)].board->notices[round_ % depth].whole_bytes;
+    return members_[static_cast<std::size_t>(member)].coll_area->slots[round_ % depth].whole_bytes;
   }
   /// The own one, to write to what nobody else reads.
   [[nodiscard]] std::byte* own_text(std::size_t bytes) noexcept {
@@ -185,13 +185,13 @@ class NodeBoard {
   void leave() noexcept { own_.left.store(round_, std::memory_order_release); }
 
  private:
-  /// Rounds to be ahead where each member has a core: nobody waits for a switch, and the texts of
+  /// Rounds to be ahead where each member has a core: nobody waits for a switch, and the payloads of
   /// more rounds would not stay in the writer's cache.
   static constexpr std::uint64_t warm_depth = 16;
-  static constexpr std::uint32_t smallest_short_bytes = 4 * wire::board_body_bytes;
+  static constexpr std::uint32_t smallest_short_bytes = 4 * wire::coll_block_bytes;
   static constexpr std::uint32_t largest_short_bytes = 16 * smallest_short_bytes;
 
-  /// How much of a room is for texts of up to `board_body_bytes` bytes.
+  /// How much of a room is for payloads of up to `coll_block_bytes` bytes.
   static constexpr std::uint32_t short_bytes(std::uint32_t room) noexcept {
     return room / 4 < largest_short_bytes ? std::max(room / 4, smallest_short_bytes)
                                           : largest_short_bytes;
@@ -209,8 +209,8 @@ class NodeBoard {
       if (!see(round - ahead_ / 2)) return;
     }
     const Member& self = members_[static_cast<std::size_t>(self_)];
-    wire::Notice& notice = own_.notices[round % depth];
-    if (length.bytes <= wire::board_short_bytes) {
+    wire::CollSlot& notice = own_.slots[round % depth];
+    if (length.bytes <= wire::coll_slot_bytes) {
       notice.place = 0;
       fill(notice.body.data());
     } else {
@@ -224,42 +224,42 @@ class NodeBoard {
     round_ = round;
     publish();
   }
-  /// Where a text of a member is; somewhere in a room whatever `place` is.
+  /// Where a payload of a member is; somewhere in a room whatever `place` is.
   [[nodiscard]] std::byte* memory_at(const Member& writer, std::uint32_t place,
                                      std::size_t bytes) const noexcept {
-    if (TextSwap::is_part(place) && bytes <= swap_.part_bytes()) {
-      const std::span<std::byte> room = members_[TextSwap::member_of(place)].room;
+    if (BufferSwap::is_part(place) && bytes <= swap_.part_bytes()) {
+      const std::span<std::byte> room = members_[BufferSwap::member_of(place)].room;
       return room.data() + room.size() - swap_.part_bytes();
     }
     return writer.room.data() + (place + bytes <= writer.room.size() ? place : 0);
   }
   [[nodiscard]] std::byte* text_of(const Member& member, std::size_t bytes) const noexcept {
-    wire::Notice& notice = member.board->notices[round_ % depth];
-    if (bytes <= wire::board_short_bytes) return notice.body.data();
+    wire::CollSlot& notice = member.coll_area->slots[round_ % depth];
+    if (bytes <= wire::coll_slot_bytes) return notice.body.data();
     return memory_at(member, notice.place, bytes);
   }
-  /// Before the round after an exchange: this member is done with the other's text.
+  /// Before the round after an exchange: this member is done with the other's payload.
   void end_swap() noexcept {
     if (!swap_.began()) return;
     const auto other = static_cast<std::size_t>(1 - self_);
     if (posted(other, round_)) [[likely]] {
-      swap_.end(members_[other].board->notices[round_ % depth].place);
+      swap_.end(members_[other].coll_area->slots[round_ % depth].place);
     } else {
       swap_.give_up();
     }
   }
   std::uint32_t place_for(std::size_t bytes, std::uint64_t round) noexcept {
-    TextRing& ring = bytes <= wire::board_body_bytes ? short_texts_ : long_texts_;
+    StagingRing& ring = bytes <= wire::coll_block_bytes ? short_texts_ : long_texts_;
     return ring.place(static_cast<std::uint32_t>(bytes), round, seen_all_,
                       [this](std::uint64_t until) noexcept { (void)see(until); });
   }
   [[nodiscard]] bool posted(std::size_t member, std::uint64_t round) const noexcept {
-    return members_[member].board->notices[round % depth].round.load(std::memory_order_acquire) >=
+    return members_[member].coll_area->slots[round % depth].round.load(std::memory_order_acquire) >=
            round;
   }
-  [[nodiscard]] wire::BoardWork& work() const noexcept { return members_[0].board->work; }
+  [[nodiscard]] wire::CollSharedWork& work() const noexcept { return members_[0].coll_area->work; }
   void publish() noexcept {
-    own_.notices[round_ % depth].round.store(round_, std::memory_order_release);
+    own_.slots[round_ % depth].round.store(round_, std::memory_order_release);
     wake_sleepers();
   }
   /// As the channel does after a packet: who sleeps has told so, see device/wait.cc.
@@ -276,13 +276,13 @@ class NodeBoard {
   [[gnu::cold]] void wake(std::uint32_t number) noexcept;
   /// Until all have posted `round`, at most the own one. False: a member has failed.
   [[gnu::noinline]] bool see(std::uint64_t round) noexcept;
-  /// Until all are done with the notice that `round` will use. False: a member has failed.
+  /// Until all are done with the slot that `round` will use. False: a member has failed.
   [[gnu::noinline]] bool free_notice(std::uint64_t round) noexcept;
   bool wait_posted(std::size_t end, std::uint64_t round) noexcept;
 
   Device& device_;
   std::vector<Member> members_;
-  wire::Board& own_;
+  wire::CollBlock& own_;
   int self_;
   std::uint32_t index_;
   std::uint64_t base_;
@@ -290,33 +290,33 @@ class NodeBoard {
   std::uint64_t ahead_;     ///< how many rounds this member may be ahead of another
   std::uint64_t seen_all_;  ///< the last round in which every member was seen
   bool failed_ = false;
-  TextSwap swap_;
-  TextRing short_texts_;
-  TextRing long_texts_;
+  BufferSwap swap_;
+  StagingRing short_texts_;
+  StagingRing long_texts_;
 };
 
-/// The boards of this process: which are free, and until when the others may still look at one.
-class BoardPool {
+/// The collective areas of this process: which are free, and until when the others may still look at one.
+class ShmCollAreaPool {
  public:
-  /// For groups that agree on a board: the free ones as bits; 0 if there is none, or while another
+  /// For groups that agree on a collective area: the free ones as bits; 0 if there is none, or while another
   /// group is being made. Each offer that is not 0 is followed by `settle`.
   [[nodiscard]] std::uint64_t offer() noexcept;
-  /// A round later than any on a board of this process.
+  /// A round later than any on a collective area of this process.
   [[nodiscard]] std::uint64_t newest_round() const noexcept { return newest_round_; }
   /// The end of an offer, after `take` if something came of it.
   void settle() noexcept { offered_ = false; }
   void take(std::uint32_t index) noexcept { free_ &= ~(std::uint64_t{1} << index); }
   /// The group ends here.
-  void give_back(NodeBoard& board) noexcept;
+  void give_back(ShmCollArea& coll_area) noexcept;
 
  private:
-  /// A board whose group this process left.
+  /// A collective area whose group this process left.
   struct Leaving {
     std::uint32_t index;
     std::uint64_t base;
-    std::vector<NodeBoard::Member> members;
+    std::vector<ShmCollArea::Member> members;
   };
-  static_assert(wire::boards_per_area == 64);
+  static_assert(wire::coll_blocks_per_area == 64);
 
   std::uint64_t free_ = ~std::uint64_t{0};
   std::uint64_t newest_round_ = 1;  ///< every member's `left` is less until it has left

@@ -9,26 +9,26 @@
 
 namespace fulmar::device {
 
-/// Places for the texts of one board in a part of its room. Texts lie one after the other, each in
+/// Places for the payloads of one collective area in a part of its room. Payloads lie one after the other, each in
 /// one piece and aligned to a cache line; the place of the oldest is used again when nobody reads
 /// it any more. Bytes are counted from the first lap on and never wrap.
-class TextRing {
+class StagingRing {
  public:
   enum class Habit : std::uint8_t {
-    stay_warm,  ///< go back to the beginning whenever it is free: texts stay in the writer's cache
-    go_round,   ///< use all of it: they come out of the cache that the cores share
+    stay_warm,  ///< go back to the beginning whenever it is free: payloads stay in the writer's cache
+    go_round,  ///< use all of it: they come out of the cache that the cores share
   };
 
-  TextRing(std::uint32_t begin, std::uint32_t bytes, Habit habit) noexcept
+  StagingRing(std::uint32_t begin, std::uint32_t bytes, Habit habit) noexcept
       : begin_(begin), bytes_(bytes), habit_(habit) {}
 
-  /// With longer ones, the last text and the next one might not fit together.
+  /// With longer ones, the last payload and the next one might not fit together.
   [[nodiscard]] std::uint32_t largest() const noexcept {
     return bytes_ / 4 / alignment * alignment;
   }
 
-  /// The place of a text of `length` bytes, at most largest(), in round `round`. Nobody reads texts
-  /// of rounds before `done`. Where the ring is full, `wait(r)` returns when nobody reads texts of
+  /// The place of a payload of `length` bytes, at most largest(), in round `round`. Nobody reads payloads
+  /// of rounds before `done`. Where the ring is full, `wait(r)` returns when nobody reads payloads of
   /// rounds before r; r is at most the round before `round`.
   template <class Wait>
   std::uint32_t place(std::uint32_t length, std::uint64_t round, std::uint64_t done,
@@ -68,9 +68,9 @@ class TextRing {
   std::uint32_t bytes_;
   Habit habit_;
   std::uint64_t end_ = 0;
-  std::uint64_t oldest_ = 0;  ///< of the texts that somebody may read
+  std::uint64_t oldest_ = 0;  ///< of the payloads that somebody may read
   std::uint64_t next_ = 0;
-  std::array<Text, wire::board_depth> texts_{};
+  std::array<Text, wire::coll_slots_per_block> texts_{};
 };
 
 }  // namespace fulmar::device

@@ -28,7 +28,7 @@ Bundle::Bundle(const bundle::Config& config, std::unique_ptr<bundle::Pairs> pair
 
 Bundle::~Bundle() = default;
 
-bundle::Seat& Bundle::next_seat() noexcept { return pairs_->next_seat(); }
+bundle::RailOwner& Bundle::next_owner() noexcept { return pairs_->next_owner(); }
 
 base::Error Bundle::add(std::unique_ptr<Network> rail, std::string label, double bytes_per_second) {
   return pairs_->add(std::move(rail), std::move(label), bytes_per_second);
@@ -68,7 +68,7 @@ std::int64_t Bundle::next_deadline_ns() const noexcept { return pairs_->next_dea
 
 void Bundle::leave(Leaving how) { pairs_->leave(how); }
 
-bool Bundle::parted() const noexcept { return pairs_->parted(); }
+bool Bundle::quiesced() const noexcept { return pairs_->quiesced(); }
 
 void Bundle::end() noexcept { pairs_->end(); }
 

@@ -17,7 +17,7 @@ namespace fulmar::fabric {
 
 namespace bundle {
 class Pairs;
-struct Seat;
+struct RailOwner;
 }  // namespace bundle
 
 /// The provider that is made of others: several networks, or adapters of one, used at once
@@ -38,7 +38,7 @@ class Bundle final : public Network {
   ~Bundle() override;
 
   /// The owner to be named in the config of the provider of the next rail to be added.
-  [[nodiscard]] bundle::Seat& next_seat() noexcept;
+  [[nodiscard]] bundle::RailOwner& next_owner() noexcept;
   /// Before the first use, at most wire::bundle_most_rails times. `label`: see wire::BundleRail.
   /// `bytes_per_second` is believed until something was measured. Fails (other) where the
   /// descriptor cannot be watched.
@@ -70,7 +70,7 @@ class Bundle final : public Network {
   /// The orderly end: `leave`, then poll until `parted`, then `end`: from then on `poll` does
   /// nothing.
   void leave(Leaving how) override;
-  [[nodiscard]] bool parted() const noexcept override;
+  [[nodiscard]] bool quiesced() const noexcept override;
   void end() noexcept override;
   /// After `end`: who still tries to reach this process, which does not come back, learns so.
   void close() noexcept override;

@@ -15,8 +15,8 @@
 #include "base/error.h"
 #include "base/os/fd.h"
 #include "fabric/bundle/config.h"
-#include "fabric/bundle/pending_operations.h"
 #include "fabric/bundle/peer.h"
+#include "fabric/bundle/pending_operations.h"
 #include "fabric/network.h"
 #include "fabric/provider.h"
 #include "wire/bundle/bundle_address.h"
@@ -69,11 +69,11 @@ namespace fulmar::fabric::bundle {
 class Pairs;
 
 /// The owner that a rail's provider calls back.
-struct Seat {
+struct RailOwner {
   Pairs* pairs = nullptr;
   std::uint32_t rail = 0;
 
-  /// For `find`, `lost`, `left` and `report` of providers' configs; `owner` is a Seat.
+  /// For `find`, `lost`, `left` and `report` of providers' configs; `owner` is a RailOwner.
   static base::Result<std::vector<std::byte>> find(void* owner, std::uint32_t peer);
   static void lost(void* owner, std::uint32_t peer, const base::Error& why);
   static void left(void* owner, std::uint32_t peer);
@@ -89,7 +89,7 @@ class Pairs {
   ~Pairs() = default;
 
   /// The owner to be named in the config of the provider of the next rail to be added.
-  [[nodiscard]] Seat& next_seat() noexcept { return seats_[rails_.size()]; }
+  [[nodiscard]] RailOwner& next_owner() noexcept { return seats_[rails_.size()]; }
   /// Before the first use, at most wire::bundle_most_rails times. `label`: see wire::BundleRail.
   /// `bytes_per_second` is believed until something was measured. Fails (other) where the
   /// descriptor cannot be watched.
@@ -128,7 +128,7 @@ class Pairs {
 
   /// The orderly end: `leave`, then poll until `parted`, then `end`.
   void leave(Leaving how);
-  [[nodiscard]] bool parted() const noexcept;
+  [[nodiscard]] bool quiesced() const noexcept;
   void end() noexcept;
   /// After `end`: who still tries to reach this process, which does not come back, learns so.
   void close() noexcept;
@@ -166,7 +166,7 @@ class Pairs {
   [[nodiscard]] const Budget& budget() const noexcept { return budget_; }
 
  private:
-  friend struct Seat;
+  friend struct RailOwner;
 
   struct Member {
     std::unique_ptr<Network> rail;
@@ -270,7 +270,7 @@ class Pairs {
   void report_end(std::uint32_t number, const Peer& peer, const Way& way);
   void lose(std::uint32_t number, const base::Error& why);
   [[nodiscard]] base::Error last_words(const Peer& peer) const;
-  bool bury();
+  bool reap();
 
   // pairs_ends.cc: leaving
   void say_bye(Peer& peer);
@@ -288,7 +288,7 @@ class Pairs {
 
   Config config_;
   base::UniqueFd epoll_;
-  std::array<Seat, wire::bundle_most_rails> seats_;
+  std::array<RailOwner, wire::bundle_most_rails> seats_;
   std::vector<Member> rails_;
   Budget budget_;  ///< outlives the peers
   std::vector<std::unique_ptr<Peer>> peers_;

@@ -83,9 +83,9 @@ bool Pairs::advance_leaving() {
   return true;
 }
 
-bool Pairs::parted() const noexcept {
+bool Pairs::quiesced() const noexcept {
   return rails_left_ && std::all_of(rails_.begin(), rails_.end(),
-                                    [](const Member& member) { return member.rail->parted(); });
+                                    [](const Member& member) { return member.rail->quiesced(); });
 }
 
 void Pairs::end() noexcept {

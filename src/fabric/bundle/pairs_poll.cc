@@ -42,7 +42,7 @@ unsigned Pairs::poll(SinkRef sink) {
   if (!drops_.empty() || !readmissions_.empty()) moved = end_dropped();
   if (!stirred_.empty()) moved = attend_all() || moved;
   if (leaving_ && !rails_left_) moved = advance_leaving() || moved;
-  if (!lost_.empty()) moved = bury() || moved;
+  if (!lost_.empty()) moved = reap() || moved;
   count += tell(sink);
   return count == 0 && moved ? 1 : count;
 }

@@ -20,23 +20,23 @@ using base::failure;
 
 }  // namespace
 
-base::Result<std::vector<std::byte>> Seat::find(void* owner, std::uint32_t peer) {
-  const Seat& seat = *static_cast<Seat*>(owner);
+base::Result<std::vector<std::byte>> RailOwner::find(void* owner, std::uint32_t peer) {
+  const RailOwner& seat = *static_cast<RailOwner*>(owner);
   return seat.pairs->find_on(seat.rail, peer);
 }
 
-void Seat::lost(void* owner, std::uint32_t peer, const base::Error& why) {
-  const Seat& seat = *static_cast<Seat*>(owner);
+void RailOwner::lost(void* owner, std::uint32_t peer, const base::Error& why) {
+  const RailOwner& seat = *static_cast<RailOwner*>(owner);
   seat.pairs->rail_lost(seat.rail, peer, why);
 }
 
-void Seat::left(void* owner, std::uint32_t peer) {
-  const Seat& seat = *static_cast<Seat*>(owner);
+void RailOwner::left(void* owner, std::uint32_t peer) {
+  const RailOwner& seat = *static_cast<RailOwner*>(owner);
   seat.pairs->rail_left(seat.rail, peer);
 }
 
-void Seat::report(void* owner, const char* line) {
-  const Config& config = static_cast<Seat*>(owner)->pairs->config_;
+void RailOwner::report(void* owner, const char* line) {
+  const Config& config = static_cast<RailOwner*>(owner)->pairs->config_;
   if (config.report != nullptr) config.report(config.owner, line);
 }
 
@@ -229,7 +229,7 @@ void Pairs::lose(std::uint32_t number, const base::Error& why) {
   lost_.push_back(number);
 }
 
-bool Pairs::bury() {
+bool Pairs::reap() {
   for (std::size_t i = 0; i < lost_.size(); ++i) {
     if (config_.lost != nullptr) config_.lost(config_.owner, lost_[i], peers_[lost_[i]]->why);
   }

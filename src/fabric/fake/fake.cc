@@ -107,30 +107,30 @@ Post Fake::give(FakeMemory::Order order) {
   return Post::done;
 }
 
-Post Fake::rdma_read(std::uint32_t peer, std::span<std::byte> to, std::uint32_t own_key,
-                     const RemotePlace& from, std::uint64_t token) {
-  return give(FakeMemory::Order{self_, peer, false, to, own_key, from, token});
+Post Fake::rdma_read(std::uint32_t peer, std::span<std::byte> to, std::uint32_t lkey,
+                     const RemoteAddress& from, std::uint64_t token) {
+  return give(FakeMemory::Order{self_, peer, false, to, lkey, from, token});
 }
 
-Post Fake::rdma_write(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
-                      const RemotePlace& to, std::uint64_t token) {
+Post Fake::rdma_write(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t lkey,
+                      const RemoteAddress& to, std::uint64_t token) {
   // What is put is only read from here.
   const std::span<std::byte> local(const_cast<std::byte*>(from.data()), from.size());
-  return give(FakeMemory::Order{self_, peer, true, local, own_key, to, token});
+  return give(FakeMemory::Order{self_, peer, true, local, lkey, to, token});
 }
 
-Post Fake::put_quietly(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
-                       const RemotePlace& to) {
-  FakeMemory::Order order{self_, peer, true, {}, own_key, to};
+Post Fake::put_quietly(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t lkey,
+                       const RemoteAddress& to) {
+  FakeMemory::Order order{self_, peer, true, {}, lkey, to};
   order.is_quiet = true;
   order.local = {const_cast<std::byte*>(from.data()), from.size()};
   if (from.size() <= copied_put_bytes) order.copy.assign(from.begin(), from.end());
   return give(std::move(order));
 }
 
-Post Fake::put_and_tell(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
-                        const RemotePlace& to, std::uint16_t word, std::uint64_t token) {
-  if (network_.is_full(self_, peer) || rdma_write(peer, from, own_key, to, token) == Post::again) {
+Post Fake::put_and_tell(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t lkey,
+                        const RemoteAddress& to, std::uint16_t word, std::uint64_t token) {
+  if (network_.is_full(self_, peer) || rdma_write(peer, from, lkey, to, token) == Post::again) {
     return Post::again;
   }
   if (!network_.alive(self_) || !alive(peer)) return Post::done;
@@ -140,17 +140,17 @@ Post Fake::put_and_tell(std::uint32_t peer, std::span<const std::byte> from, std
   return Post::done;
 }
 
-Post Fake::fetch_add(std::uint32_t peer, std::span<std::byte> was, std::uint32_t own_key,
-                     const RemotePlace& place, std::uint64_t value, std::uint64_t token) {
-  FakeMemory::Order order{self_, peer, false, was, own_key, place, token};
+Post Fake::fetch_add(std::uint32_t peer, std::span<std::byte> was, std::uint32_t lkey,
+                     const RemoteAddress& place, std::uint64_t value, std::uint64_t token) {
+  FakeMemory::Order order{self_, peer, false, was, lkey, place, token};
   order.change = FakeChange{FakeChange::Kind::add, value, 0};
   return give(std::move(order));
 }
 
-Post Fake::compare_swap(std::uint32_t peer, std::span<std::byte> was, std::uint32_t own_key,
-                        const RemotePlace& place, std::uint64_t expected, std::uint64_t value,
+Post Fake::compare_swap(std::uint32_t peer, std::span<std::byte> was, std::uint32_t lkey,
+                        const RemoteAddress& place, std::uint64_t expected, std::uint64_t value,
                         std::uint64_t token) {
-  FakeMemory::Order order{self_, peer, false, was, own_key, place, token};
+  FakeMemory::Order order{self_, peer, false, was, lkey, place, token};
   order.change = FakeChange{FakeChange::Kind::swap, value, expected};
   return give(std::move(order));
 }

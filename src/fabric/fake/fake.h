@@ -155,38 +155,39 @@ class Fake : public Network {
     return network_.has_left(peer);
   }
   void leave(Leaving /*how*/) override {}
-  [[nodiscard]] bool parted() const noexcept override { return true; }
+  [[nodiscard]] bool quiesced() const noexcept override { return true; }
 
   [[nodiscard]] bool moves_remotely(std::uint32_t peer) const noexcept override {
     return alive(peer);
   }
-  [[nodiscard]] base::Result<OpenMemory> open_memory(std::span<std::byte> memory,
-                                                     Access access) override {
+  [[nodiscard]] base::Result<MemoryRegion> open_memory(std::span<std::byte> memory,
+                                                       Access access) override {
     return network_.memory().open(self_, memory, access);
   }
-  void close_memory(const OpenMemory& opened) override { network_.memory().close(self_, opened); }
-  [[nodiscard]] Post rdma_read(std::uint32_t peer, std::span<std::byte> to, std::uint32_t own_key,
-                               const RemotePlace& from, std::uint64_t token) override;
+  void close_memory(const MemoryRegion& opened) override { network_.memory().close(self_, opened); }
+  [[nodiscard]] Post rdma_read(std::uint32_t peer, std::span<std::byte> to, std::uint32_t lkey,
+                               const RemoteAddress& from, std::uint64_t token) override;
   [[nodiscard]] Post rdma_write(std::uint32_t peer, std::span<const std::byte> from,
-                                std::uint32_t own_key, const RemotePlace& to,
+                                std::uint32_t lkey, const RemoteAddress& to,
                                 std::uint64_t token) override;
 
   /// See PutsForPolling, TellsOfPuts and ChangesRemotely.
   [[nodiscard]] static bool puts_in_order() noexcept { return true; }
   [[nodiscard]] Post put_quietly(std::uint32_t peer, std::span<const std::byte> from,
-                                 std::uint32_t own_key, const RemotePlace& to);
+                                 std::uint32_t lkey, const RemoteAddress& to);
   void give_up(std::uint32_t peer, const base::Error& /*why*/) {
     network_.memory().part(self_, peer);
   }
   [[nodiscard]] Post put_and_tell(std::uint32_t peer, std::span<const std::byte> from,
-                                  std::uint32_t own_key, const RemotePlace& to, std::uint16_t word,
+                                  std::uint32_t lkey, const RemoteAddress& to, std::uint16_t word,
                                   std::uint64_t token);
   [[nodiscard]] static bool changes_memory() noexcept { return true; }
-  [[nodiscard]] Post fetch_add(std::uint32_t peer, std::span<std::byte> was, std::uint32_t own_key,
-                               const RemotePlace& place, std::uint64_t value, std::uint64_t token);
-  [[nodiscard]] Post compare_swap(std::uint32_t peer, std::span<std::byte> was,
-                                  std::uint32_t own_key, const RemotePlace& place,
-                                  std::uint64_t expected, std::uint64_t value, std::uint64_t token);
+  [[nodiscard]] Post fetch_add(std::uint32_t peer, std::span<std::byte> was, std::uint32_t lkey,
+                               const RemoteAddress& place, std::uint64_t value,
+                               std::uint64_t token);
+  [[nodiscard]] Post compare_swap(std::uint32_t peer, std::span<std::byte> was, std::uint32_t lkey,
+                                  const RemoteAddress& place, std::uint64_t expected,
+                                  std::uint64_t value, std::uint64_t token);
 
   [[nodiscard]] bool reach(std::uint32_t peer) noexcept override {
     return network_.reach() && network_.alive(peer);

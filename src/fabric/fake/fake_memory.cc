@@ -20,8 +20,8 @@ bool lies_in(std::span<const std::byte> inner, std::span<const std::byte> outer)
 
 }  // namespace
 
-base::Result<OpenMemory> FakeMemory::open(std::uint32_t port, std::span<std::byte> memory,
-                                          Access access) {
+base::Result<MemoryRegion> FakeMemory::open(std::uint32_t port, std::span<std::byte> memory,
+                                            Access access) {
   std::size_t bytes = memory.size();
   for (const Region& region : regions_) bytes += region.port == port ? region.memory.size() : 0;
   const bool refused = refusals_ > 0;
@@ -31,13 +31,13 @@ base::Result<OpenMemory> FakeMemory::open(std::uint32_t port, std::span<std::byt
                          memory.size());
   }
   ++counters_.opened;
-  const OpenMemory opened{regions_ever_ + 1, first_own_key + regions_ever_, regions_ever_};
+  const MemoryRegion opened{regions_ever_ + 1, first_own_key + regions_ever_, regions_ever_};
   ++regions_ever_;
   regions_.push_back({port, memory, access, opened, 0});
   return opened;
 }
 
-void FakeMemory::close(std::uint32_t port, const OpenMemory& opened) {
+void FakeMemory::close(std::uint32_t port, const MemoryRegion& opened) {
   const auto at = std::find_if(regions_.begin(), regions_.end(), [&](const Region& region) {
     return region.port == port && region.opened.handle == opened.handle;
   });
@@ -56,7 +56,7 @@ Post FakeMemory::give(Order order) {
     orders_.push_back(std::move(order));
     return Post::done;
   }
-  Region* region = own_region(order.from, order.own_key);
+  Region* region = own_region(order.from, order.lkey);
   const bool serves = region != nullptr && (order.is_put || region->access != Access::peers_read) &&
                       !order.local.empty() && lies_in(order.local, region->memory);
   if (!serves) {
@@ -72,7 +72,7 @@ Post FakeMemory::give(Order order) {
 
 FakeMemory::Region* FakeMemory::own_region(std::uint32_t port, std::uint32_t key) {
   for (Region& region : regions_) {
-    if (region.port == port && region.opened.own_key == key) return &region;
+    if (region.port == port && region.opened.lkey == key) return &region;
   }
   return nullptr;
 }
@@ -84,7 +84,7 @@ bool FakeMemory::may_reach(const Order& order) const {
   const std::span<const std::byte> wanted(reinterpret_cast<const std::byte*>(order.place.address),
                                           order.source().size());
   return std::any_of(regions_.begin(), regions_.end(), [&](const Region& region) {
-    return region.port == order.to && region.opened.peer_key == order.place.key &&
+    return region.port == order.to && region.opened.rkey == order.place.key &&
            (region.access == needed || region.access == Access::peers_change) &&
            lies_in(wanted, region.memory);
   });
@@ -118,12 +118,12 @@ void FakeMemory::change(const Order& order) {
 /// An order has ended; who gave it hears of it, unless it was quiet.
 void FakeMemory::end(const Order& order, Sent how) {
   if (order.is_quiet) return forget(order);
-  ended_[order.from].push_back({order.token, how, order.own_key, order.uses_region});
+  ended_[order.from].push_back({order.token, how, order.lkey, order.uses_region});
   ++untold_;
 }
 
 void FakeMemory::forget(const Order& order) {
-  Region* region = order.uses_region ? own_region(order.from, order.own_key) : nullptr;
+  Region* region = order.uses_region ? own_region(order.from, order.lkey) : nullptr;
   if (region != nullptr) --region->orders;
 }
 
@@ -225,7 +225,7 @@ bool FakeMemory::look(std::uint32_t port, Ended& ended) {
   ended = ended_[port].front();
   ended_[port].pop_front();
   --untold_;
-  Region* region = ended.uses_region ? own_region(port, ended.own_key) : nullptr;
+  Region* region = ended.uses_region ? own_region(port, ended.lkey) : nullptr;
   if (region != nullptr) --region->orders;
   return true;
 }

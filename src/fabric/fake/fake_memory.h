@@ -36,8 +36,8 @@ class FakeMemory {
     std::uint32_t to = 0;
     bool is_put = false;
     std::span<std::byte> local;
-    std::uint32_t own_key = 0;
-    RemotePlace place;
+    std::uint32_t lkey = 0;
+    RemoteAddress place;
     std::uint64_t token = 0;
     bool is_quiet = false;             ///< a put that nobody hears of
     std::vector<std::byte> copy = {};  ///< of a quiet put that was copied
@@ -55,7 +55,7 @@ class FakeMemory {
   struct Ended {
     std::uint64_t token = 0;
     Sent how = Sent::done;
-    std::uint32_t own_key = 0;
+    std::uint32_t lkey = 0;
     bool uses_region = false;
   };
   struct Counters {
@@ -101,9 +101,9 @@ class FakeMemory {
     victims_ = victims;
   }
 
-  [[nodiscard]] base::Result<OpenMemory> open(std::uint32_t port, std::span<std::byte> memory,
-                                              Access access);
-  void close(std::uint32_t port, const OpenMemory& opened);
+  [[nodiscard]] base::Result<MemoryRegion> open(std::uint32_t port, std::span<std::byte> memory,
+                                                Access access);
+  void close(std::uint32_t port, const MemoryRegion& opened);
   [[nodiscard]] Post give(Order order);
   /// Ends an order before it has begun: there is no peer.
   void lose(const Order& order) { end(order, Sent::lost); }
@@ -147,7 +147,7 @@ class FakeMemory {
     std::uint32_t port = 0;
     std::span<std::byte> memory;
     Access access = Access::local;
-    OpenMemory opened;
+    MemoryRegion opened;
     unsigned orders = 0;  ///< of the own port, under way
   };
 

@@ -99,13 +99,13 @@ class Endpoint {
 
   /// See fabric::Network; only where can.moves_remotely. An event follows each order that was
   /// taken, and the end of a `put` means that the bytes are in the peer's memory.
-  [[nodiscard]] virtual base::Result<OpenMemory> open_memory(std::span<std::byte> memory,
-                                                             Access access) = 0;
-  virtual void close_memory(const OpenMemory& opened) = 0;
-  virtual Taken fetch(std::uint64_t peer, std::span<std::byte> to, std::uint32_t own_key,
-                      const RemotePlace& from, Ticket& ticket) = 0;
-  virtual Taken put(std::uint64_t peer, std::span<const std::byte> from, std::uint32_t own_key,
-                    const RemotePlace& to, Ticket& ticket) = 0;
+  [[nodiscard]] virtual base::Result<MemoryRegion> open_memory(std::span<std::byte> memory,
+                                                               Access access) = 0;
+  virtual void close_memory(const MemoryRegion& opened) = 0;
+  virtual Taken fetch(std::uint64_t peer, std::span<std::byte> to, std::uint32_t lkey,
+                      const RemoteAddress& from, Ticket& ticket) = 0;
+  virtual Taken put(std::uint64_t peer, std::span<const std::byte> from, std::uint32_t lkey,
+                    const RemoteAddress& to, Ticket& ticket) = 0;
 
   /// What has happened: fills `events` from the front, returns how many. A failure comes alone.
   /// What they name stays until the next call.

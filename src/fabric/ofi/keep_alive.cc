@@ -36,7 +36,7 @@ bool is_silence(int error) noexcept {
 }  // namespace
 
 /// The connection ends within 7 s when the host answers nothing, or within what was set.
-void Lifeline::keep_alive() const noexcept {
+void KeepAlive::keep_alive() const noexcept {
   const auto set = [this](int level, int name, int value) {
     (void)::setsockopt(socket_.get(), level, name, &value, sizeof value);
   };
@@ -48,13 +48,13 @@ void Lifeline::keep_alive() const noexcept {
       brief ? std::max(static_cast<int>(dead_after_ms_ / 1000) - 1, 1) : 5);
 }
 
-void Lifeline::set_dead_after(std::uint32_t ms) noexcept {
+void KeepAlive::set_dead_after(std::uint32_t ms) noexcept {
   dead_after_ms_ = ms;
   if (socket_.valid()) keep_alive();
 }
 
-Lifeline::Sign Lifeline::look(std::span<const std::byte> address, std::int64_t now_ns,
-                              Hold hold) noexcept {
+KeepAlive::Sign KeepAlive::look(std::span<const std::byte> address, std::int64_t now_ns,
+                                Hold hold) noexcept {
   if (is_open_ && socket_.valid()) {
     const int why = ending();
     if (why == 0) return Sign::living;
@@ -67,7 +67,7 @@ Lifeline::Sign Lifeline::look(std::span<const std::byte> address, std::int64_t n
   return judge(error, now_ns, hold);
 }
 
-int Lifeline::call(std::span<const std::byte> address) noexcept {
+int KeepAlive::call(std::span<const std::byte> address) noexcept {
   is_open_ = false;
   sockaddr_storage storage{};
   const socklen_t length = length_of(address, storage);
@@ -80,7 +80,7 @@ int Lifeline::call(std::span<const std::byte> address) noexcept {
 }
 
 /// 0: it was answered, EINPROGRESS: nothing yet.
-int Lifeline::answer() const noexcept {
+int KeepAlive::answer() const noexcept {
   pollfd waiting{socket_.get(), POLLOUT, 0};
   if (::poll(&waiting, 1, 0) <= 0) return EINPROGRESS;
   int error = 0;
@@ -89,14 +89,14 @@ int Lifeline::answer() const noexcept {
 }
 
 /// Whatever the other side may say goes unread.
-int Lifeline::ending() const noexcept {
+int KeepAlive::ending() const noexcept {
   std::byte byte{};
   const ssize_t count = ::recv(socket_.get(), &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT);
   if (count == 0) return ECONNRESET;
   return count > 0 || errno == EAGAIN || errno == EINTR ? 0 : errno;
 }
 
-Lifeline::Sign Lifeline::judge(int error, std::int64_t now_ns, Hold hold) noexcept {
+KeepAlive::Sign KeepAlive::judge(int error, std::int64_t now_ns, Hold hold) noexcept {
   if (error == 0) {
     is_open_ = was_answered_ = true;
     refusals_ = 0;

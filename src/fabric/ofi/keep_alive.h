@@ -25,7 +25,7 @@ namespace fulmar::fabric::ofi {
 /// Where other networks lead to the peer as well, little is lost when this one is given up too
 /// early, and much when it is too late. There a host may be silent for less, and one that has never
 /// answered counts as well, unless packets come from it.
-class Lifeline {
+class KeepAlive {
  public:
   static constexpr std::int64_t longest_silence_ns = 6'000'000'000;
   /// That many refusals are a death: one may be meant for the connection before.

@@ -99,7 +99,7 @@ Peer& Messages::make_peer(std::uint32_t rank, std::uint64_t cookie_in) {
   if (next_vigil_ns_ == 0) next_vigil_ns_ = now() + config_.vigil_ns;
   if (leaving_) {
     peer.owes_bye = true;
-    owe(rank, peer);
+    note_pending_control(rank, peer);
   }
   return peer;
 }
@@ -288,16 +288,16 @@ Taken Messages::signal(std::uint32_t rank, Peer& peer, OfiSignal kind) {
   return transmit(rank, peer, head, {});
 }
 
-void Messages::owe(std::uint32_t rank, Peer& peer) {
+void Messages::note_pending_control(std::uint32_t rank, Peer& peer) {
   if (std::exchange(peer.is_owed, true)) return;
-  owed_.push_back(rank);
+  pending_control_.push_back(rank);
 }
 
 /// Sends the signals that are due. A bye says what an acknowledgement would, also one that is said
 /// once more.
-void Messages::pay() {
-  for (std::size_t i = 0; i < owed_.size();) {
-    const std::uint32_t rank = owed_[i];
+void Messages::send_pending_control() {
+  for (std::size_t i = 0; i < pending_control_.size();) {
+    const std::uint32_t rank = pending_control_[i];
     Peer& peer = *peers_[rank];
     if (peer.has_left && !peer.owes_seen) peer.owes_bye = false;
     bool paid = peer.lost || (!peer.owes_bye && !peer.owes_seen) || !find(rank, peer);
@@ -318,8 +318,8 @@ void Messages::pay() {
       continue;
     }
     peer.is_owed = false;
-    owed_[i] = owed_.back();
-    owed_.pop_back();
+    pending_control_[i] = pending_control_.back();
+    pending_control_.pop_back();
   }
 }
 
@@ -370,12 +370,12 @@ void Messages::leave(Leaving how) {
   for (std::uint32_t rank = 0; rank < config_.size; ++rank) {
     if (peers_[rank] == nullptr || peers_[rank]->lost) continue;
     peers_[rank]->owes_bye = peers_[rank]->talked && !peers_[rank]->has_left;
-    owe(rank, *peers_[rank]);
+    note_pending_control(rank, *peers_[rank]);
   }
-  pay();
+  send_pending_control();
 }
 
-bool Messages::parted() const noexcept {
+bool Messages::quiesced() const noexcept {
   const bool patient = now() < farewell_ends_ns_;
   return leaving_ && std::all_of(peers_.begin(), peers_.end(), [&](const auto& peer) {
            if (peer == nullptr || peer->lost) return true;
@@ -405,14 +405,14 @@ std::vector<std::uint32_t> Messages::known_peers() const {
 }
 
 bool Messages::arm() {
-  if (!owed_.empty()) pay();
+  if (!pending_control_.empty()) send_pending_control();
   if (next_event_ != event_count_ || !ended_.empty() || !lost_.empty() || !turns_.empty()) {
     return false;
   }
   deadline_ns_ = -1;
   if (descriptor() < 0) {
     deadline_ns_ = now() + blind_interval_ns;
-  } else if (refused_ || !owed_.empty() || !unposted_.empty()) {
+  } else if (refused_ || !pending_control_.empty() || !unposted_.empty()) {
     deadline_ns_ = now() + refused_interval_ns;
   } else if (leaving_) {
     deadline_ns_ = std::max(farewell_ends_ns_, now() + refused_interval_ns);

@@ -15,8 +15,8 @@
 #include "fabric/ofi/arrival.h"
 #include "fabric/ofi/cookies.h"
 #include "fabric/ofi/endpoint.h"
-#include "fabric/ofi/pending_operations.h"
 #include "fabric/ofi/peer.h"
+#include "fabric/ofi/pending_operations.h"
 #include "fabric/ofi/sends.h"
 #include "fabric/provider.h"
 
@@ -102,12 +102,12 @@ class Messages {
                      std::uint64_t token);
 
   /// See fabric::Network. Orders for a peer that is lost, or after `leave`, end by `lost`.
-  [[nodiscard]] base::Result<OpenMemory> open_memory(std::span<std::byte> memory, Access access);
-  void close_memory(const OpenMemory& opened);
-  Post fetch(std::uint32_t peer, std::span<std::byte> to, std::uint32_t own_key,
-             const RemotePlace& from, std::uint64_t token);
-  Post put(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
-           const RemotePlace& to, std::uint64_t token);
+  [[nodiscard]] base::Result<MemoryRegion> open_memory(std::span<std::byte> memory, Access access);
+  void close_memory(const MemoryRegion& opened);
+  Post fetch(std::uint32_t peer, std::span<std::byte> to, std::uint32_t lkey,
+             const RemoteAddress& from, std::uint64_t token);
+  Post put(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t lkey,
+           const RemoteAddress& to, std::uint64_t token);
   /// The peer is lost from now on. Where `set_dead_after` was told that other ways lead there, what
   /// is under way in place ends, too, at once. Not between `begin` and `finish`.
   void drop(std::uint32_t peer);
@@ -132,7 +132,7 @@ class Messages {
 
   /// The orderly end: what is posted from now on is not sent. Look until `parted`.
   void leave(Leaving how);
-  [[nodiscard]] bool parted() const noexcept;
+  [[nodiscard]] bool quiesced() const noexcept;
   /// After that: goes on with everybody.
   void resume();
   /// Those that there was something to do with, without the lost.
@@ -162,8 +162,8 @@ class Messages {
   void fill_in(Peer& peer, wire::OfiPacket& head) const noexcept;
   /// Keeps the books of what was handed to the endpoint.
   Taken settle(std::uint32_t rank, Peer& peer, const wire::OfiPacket& head, Taken taken);
-  void owe(std::uint32_t rank, Peer& peer);
-  void pay();
+  void note_pending_control(std::uint32_t rank, Peer& peer);
+  void send_pending_control();
   void lose(std::uint32_t rank, const base::Error& why);
   void write_off(std::uint32_t rank);
   void lose_over_network(std::uint32_t rank, const std::string& what);
@@ -218,8 +218,8 @@ class Messages {
   std::vector<std::uint32_t> turns_;  ///< peers whose next packet is held
   HeldPacket current_;                ///< handed out last, of those that were held
   std::deque<EndedSend> ended_;
-  std::vector<std::uint32_t> owed_;  ///< peers that wait for a signal of ours
-  std::vector<std::uint32_t> lost_;  ///< losses that are not told yet
+  std::vector<std::uint32_t> pending_control_;  ///< peers that wait for a signal of ours
+  std::vector<std::uint32_t> lost_;             ///< losses that are not told yet
   std::size_t in_place_under_way_ = 0;
   std::size_t lifelines_ = 0;  ///< that are held
   std::size_t most_lifelines_ = 0;

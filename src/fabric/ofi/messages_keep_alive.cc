@@ -27,8 +27,8 @@
 namespace fulmar::fabric::ofi {
 namespace {
 
-using Sign = Lifeline::Sign;
-using Hold = Lifeline::Hold;
+using Sign = KeepAlive::Sign;
+using Hold = KeepAlive::Hold;
 
 constexpr std::uint8_t quiet_looks = 2;
 constexpr std::uint8_t most_quiet_looks = 255;
@@ -52,7 +52,7 @@ void Messages::keep_vigil() {
     Peer* const peer = peers_[rank].get();
     if (peer == nullptr || peer->lost || peer->has_left || !peer->talked) continue;
     peer->quiet = peer->heard ? 0 : std::min<int>(peer->quiet + 1, most_quiet_looks);
-    if (std::exchange(peer->heard, false)) peer->lifeline.note_heard();
+    if (std::exchange(peer->heard, false)) peer->keep_alive.note_heard();
     // One whose address cannot be told is not dead.
     if (!peer->found) peer->found = insert(rank, *peer).ok();
     if (peer->found) ask_after(rank, *peer, now_ns);
@@ -62,11 +62,11 @@ void Messages::keep_vigil() {
 void Messages::ask_after(std::uint32_t rank, Peer& peer, std::int64_t now_ns) {
   const bool is_quiet = peer.quiet >= quiet_looks;
   Sign sign = Sign::unknown;
-  const bool had = peer.lifeline.holds_descriptor();
+  const bool had = peer.keep_alive.holds_descriptor();
   const bool may_hold = had || lifelines_ < most_lifelines_;
   if (can_.listens_on_tcp && (may_hold || is_quiet)) {
-    sign = peer.lifeline.look(peer.name, now_ns, may_hold ? Hold::yes : Hold::no);
-    lifelines_ += peer.lifeline.holds_descriptor() ? 1 : 0;
+    sign = peer.keep_alive.look(peer.name, now_ns, may_hold ? Hold::yes : Hold::no);
+    lifelines_ += peer.keep_alive.holds_descriptor() ? 1 : 0;
     lifelines_ -= had ? 1 : 0;
   }
   switch (sign) {
@@ -82,7 +82,7 @@ void Messages::ask_after(std::uint32_t rank, Peer& peer, std::int64_t now_ns) {
   }
   if (!is_quiet || peer.under_way != 0) return;
   peer.owes_seen = true;
-  owe(rank, peer);
+  note_pending_control(rank, peer);
 }
 
 void Messages::set_dead_after(std::uint32_t rank, std::uint32_t ms) {
@@ -91,12 +91,12 @@ void Messages::set_dead_after(std::uint32_t rank, std::uint32_t ms) {
     make_peer(rank, cookies_.of(rank, config_.self));
   }
   peers_[rank]->has_other_ways = ms != 0;
-  peers_[rank]->lifeline.set_dead_after(ms);
+  peers_[rank]->keep_alive.set_dead_after(ms);
 }
 
 void Messages::end_vigil(Peer& peer) noexcept {
-  if (peer.lifeline.holds_descriptor()) --lifelines_;
-  peer.lifeline.end();
+  if (peer.keep_alive.holds_descriptor()) --lifelines_;
+  peer.keep_alive.end();
 }
 
 }  // namespace fulmar::fabric::ofi

@@ -27,7 +27,7 @@ void Messages::begin() {
   refused_ = moved_ = false;
   ++looks_;
   reads_left_ = reads_per_look;
-  if (!owed_.empty()) pay();
+  if (!pending_control_.empty()) send_pending_control();
   // The clock is not worth a look at the network.
   if (has_slept_ || looks_ % looks_per_vigil == 0) [[unlikely]]
     keep_vigil();
@@ -59,7 +59,7 @@ bool Messages::next_ended(EndedSend& ended) {
 }
 
 void Messages::finish() {
-  if (!owed_.empty()) pay();
+  if (!pending_control_.empty()) send_pending_control();
   moved_ = moved_ || !lost_.empty();
   for (std::size_t i = 0; i < lost_.size(); ++i) {
     if (config_.lost != nullptr) config_.lost(config_.owner, lost_[i], peers_[lost_[i]]->why);
@@ -211,7 +211,7 @@ void Messages::advance(std::uint32_t rank, Peer& peer) {
   if (!peer.held.empty()) turns_.push_back(rank);
   if (can_.ordered || peer.next_in - peer.told_in < silent_packets) return;
   peer.owes_seen = true;
-  owe(rank, peer);
+  note_pending_control(rank, peer);
 }
 
 /// The first of `turns_`; false if it has nothing in turn, and it is taken off the list.
@@ -244,7 +244,7 @@ void Messages::note_talk(std::uint32_t rank, Peer& peer) {
   peer.gone = false;
   if (!is_news || !leaving_ || peer.bye_sent) return;
   peer.owes_bye = true;
-  owe(rank, peer);
+  note_pending_control(rank, peer);
 }
 
 void Messages::on_bye(std::uint32_t rank, Peer& peer, const OfiPacket& bye) {
@@ -253,7 +253,7 @@ void Messages::on_bye(std::uint32_t rank, Peer& peer, const OfiPacket& bye) {
   end_vigil(peer);
   if (config_.left != nullptr) config_.left(config_.owner, rank);
   peer.owes_seen = true;
-  owe(rank, peer);
+  note_pending_control(rank, peer);
 }
 
 }  // namespace fulmar::fabric::ofi

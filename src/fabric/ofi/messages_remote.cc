@@ -30,7 +30,7 @@ constexpr std::uint32_t patient_looks = 2;
 
 }  // namespace
 
-base::Result<OpenMemory> Messages::open_memory(std::span<std::byte> memory, Access access) {
+base::Result<MemoryRegion> Messages::open_memory(std::span<std::byte> memory, Access access) {
   if (memory.empty()) {
     return failure(ErrorClass::other, "memory of 0 bytes cannot be opened; leave it out");
   }
@@ -39,7 +39,7 @@ base::Result<OpenMemory> Messages::open_memory(std::span<std::byte> memory, Acce
   return opened;
 }
 
-void Messages::close_memory(const OpenMemory& opened) { endpoint_->close_memory(opened); }
+void Messages::close_memory(const MemoryRegion& opened) { endpoint_->close_memory(opened); }
 
 /// Whether a packet has to wait until what was put before it is there. Remembers that one waits.
 bool Messages::waits_for_puts(Peer& peer) noexcept {
@@ -65,8 +65,8 @@ Peer* Messages::peer_for_order(std::uint32_t rank, std::uint64_t token, Post& ot
   return peer->orders < Orders::most_to_peer ? peer : nullptr;
 }
 
-Post Messages::fetch(std::uint32_t rank, std::span<std::byte> to, std::uint32_t own_key,
-                     const RemotePlace& from, std::uint64_t token) {
+Post Messages::fetch(std::uint32_t rank, std::span<std::byte> to, std::uint32_t lkey,
+                     const RemoteAddress& from, std::uint64_t token) {
   Post otherwise = Post::done;
   Peer* const peer = peer_for_order(rank, token, otherwise);
   if (peer == nullptr) return refuse(otherwise);
@@ -74,11 +74,11 @@ Post Messages::fetch(std::uint32_t rank, std::span<std::byte> to, std::uint32_t 
   if (ticket == nullptr) return refuse(Post::again);
   ticket->kind = OrderTicket::Kind::fetch;
   return note_order(rank, *peer, token, *ticket,
-                    endpoint_->fetch(peer->address, to, own_key, from, *ticket));
+                    endpoint_->fetch(peer->address, to, lkey, from, *ticket));
 }
 
-Post Messages::put(std::uint32_t rank, std::span<const std::byte> from, std::uint32_t own_key,
-                   const RemotePlace& to, std::uint64_t token) {
+Post Messages::put(std::uint32_t rank, std::span<const std::byte> from, std::uint32_t lkey,
+                   const RemoteAddress& to, std::uint64_t token) {
   Post otherwise = Post::done;
   Peer* const peer = peer_for_order(rank, token, otherwise);
   if (peer == nullptr) return refuse(otherwise);
@@ -87,7 +87,7 @@ Post Messages::put(std::uint32_t rank, std::span<const std::byte> from, std::uin
   if (ticket == nullptr) return refuse(Post::again);
   ticket->kind = OrderTicket::Kind::put;
   return note_order(rank, *peer, token, *ticket,
-                    endpoint_->put(peer->address, from, own_key, to, *ticket));
+                    endpoint_->put(peer->address, from, lkey, to, *ticket));
 }
 
 /// Whoever is refused looks again soon.

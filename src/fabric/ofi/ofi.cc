@@ -71,20 +71,20 @@ bool Ofi::moves_remotely(std::uint32_t peer) const noexcept {
   return messages_->capabilities().moves_remotely && alive(peer);
 }
 
-base::Result<OpenMemory> Ofi::open_memory(std::span<std::byte> memory, Access access) {
+base::Result<MemoryRegion> Ofi::open_memory(std::span<std::byte> memory, Access access) {
   return messages_->open_memory(memory, access);
 }
 
-void Ofi::close_memory(const OpenMemory& opened) { messages_->close_memory(opened); }
+void Ofi::close_memory(const MemoryRegion& opened) { messages_->close_memory(opened); }
 
-Post Ofi::rdma_read(std::uint32_t peer, std::span<std::byte> to, std::uint32_t own_key,
-                    const RemotePlace& from, std::uint64_t token) {
-  return messages_->fetch(peer, to, own_key, from, token);
+Post Ofi::rdma_read(std::uint32_t peer, std::span<std::byte> to, std::uint32_t lkey,
+                    const RemoteAddress& from, std::uint64_t token) {
+  return messages_->fetch(peer, to, lkey, from, token);
 }
 
-Post Ofi::rdma_write(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
-                     const RemotePlace& to, std::uint64_t token) {
-  return messages_->put(peer, from, own_key, to, token);
+Post Ofi::rdma_write(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t lkey,
+                     const RemoteAddress& to, std::uint64_t token) {
+  return messages_->put(peer, from, lkey, to, token);
 }
 
 unsigned Ofi::poll(SinkRef sink) {
@@ -112,7 +112,7 @@ void Ofi::set_dead_after(std::uint32_t peer, std::uint32_t ms) {
 
 void Ofi::leave(Leaving how) { messages_->leave(how); }
 
-bool Ofi::parted() const noexcept { return messages_->parted(); }
+bool Ofi::quiesced() const noexcept { return messages_->quiesced(); }
 
 base::Error Ofi::resume() {
   messages_->resume();

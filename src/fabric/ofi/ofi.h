@@ -62,13 +62,13 @@ class Ofi final : public Network {
   /// Whether libfabric's provider can is known when it is open; then
   /// `open_memory` fails (no_mem, other) with a text that names it and the limit to raise.
   [[nodiscard]] bool moves_remotely(std::uint32_t peer) const noexcept override;
-  [[nodiscard]] base::Result<OpenMemory> open_memory(std::span<std::byte> memory,
-                                                     Access access) override;
-  void close_memory(const OpenMemory& opened) override;
-  [[nodiscard]] Post rdma_read(std::uint32_t peer, std::span<std::byte> to, std::uint32_t own_key,
-                               const RemotePlace& from, std::uint64_t token) override;
+  [[nodiscard]] base::Result<MemoryRegion> open_memory(std::span<std::byte> memory,
+                                                       Access access) override;
+  void close_memory(const MemoryRegion& opened) override;
+  [[nodiscard]] Post rdma_read(std::uint32_t peer, std::span<std::byte> to, std::uint32_t lkey,
+                               const RemoteAddress& from, std::uint64_t token) override;
   [[nodiscard]] Post rdma_write(std::uint32_t peer, std::span<const std::byte> from,
-                                std::uint32_t own_key, const RemotePlace& to,
+                                std::uint32_t lkey, const RemoteAddress& to,
                                 std::uint64_t token) override;
 
   /// Takes nothing from the peer and sends nothing to it any more; `lost` is told by the next poll.
@@ -88,7 +88,7 @@ class Ofi final : public Network {
   /// The orderly end: `leave`, then poll until `parted`; after that `resume` begins again. See
   /// ofi::Messages.
   void leave(Leaving how) override;
-  [[nodiscard]] bool parted() const noexcept override;
+  [[nodiscard]] bool quiesced() const noexcept override;
   [[nodiscard]] base::Error resume() override;
   [[nodiscard]] std::vector<std::uint32_t> known_peers() const override;
 

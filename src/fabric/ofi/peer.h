@@ -24,7 +24,7 @@ struct Peer {
   std::uint64_t address = 0;    ///< the endpoint's number for it, once `found`
   std::string place;            ///< its address, for people
   std::vector<std::byte> name;  ///< its address, for libfabric
-  Lifeline lifeline;
+  KeepAlive keep_alive;
   std::uint64_t cookie_out = 0;
   std::uint64_t cookie_in = 0;
   std::uint32_t next_out = 0;      ///< number of the next packet to it that keeps order

@@ -72,8 +72,8 @@ void Tcp::leave(Leaving how) {
   streams_->leave(how);
 }
 
-bool Tcp::parted() const noexcept {
-  if (!streams_->parted()) return false;
+bool Tcp::quiesced() const noexcept {
+  if (!streams_->quiesced()) return false;
   const bool awaits = connector_ != nullptr && connector_->awaits_decision();
   return !awaits || base::now_ns() >= await_until_ns_;
 }

@@ -107,7 +107,7 @@ class Tcp final : public Network {
   /// The orderly end: `leave`, then poll until `parted`, then `end`: from then on `poll` does
   /// nothing. See tcp::Streams.
   void leave(Leaving how) override;
-  [[nodiscard]] bool parted() const noexcept override;
+  [[nodiscard]] bool quiesced() const noexcept override;
   void end() noexcept override {
     ended_ = true;
     streams_->end();

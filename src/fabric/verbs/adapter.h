@@ -41,7 +41,7 @@ struct Traits {
   std::string place;  ///< its address, for people
   wire::VerbsLink link = wire::VerbsLink::ethernet;
   std::uint16_t lid = 0;
-  std::uint8_t mtu = 1;  ///< as in wire::VerbsCard
+  std::uint8_t mtu = 1;  ///< as in wire::VerbsConnectionInfo
   std::array<std::byte, 16> gid{};
   std::size_t receive_depth = 1;     ///< buffers that may be posted
   std::size_t completion_depth = 1;  ///< orders of all queues that may be on the way
@@ -68,8 +68,8 @@ struct SendOrder {
 
 /// What orders for memory have in common. A completion always follows, but for puts that say so.
 struct RemoteOrder {
-  std::uint32_t own_key = 0;  ///< of the memory here
-  RemotePlace place;
+  std::uint32_t lkey = 0;  ///< of the memory here
+  RemoteAddress place;
   std::uint64_t id = 0;
 };
 
@@ -108,8 +108,8 @@ class Queue {
   /// Orders that may be on the way.
   [[nodiscard]] virtual std::size_t depth() const noexcept = 0;
   /// Connects it to the peer's. `own` is the card that the peer has got. Fails (other).
-  [[nodiscard]] virtual base::Error connect(const wire::VerbsCard& own,
-                                            const wire::VerbsCard& theirs) = 0;
+  [[nodiscard]] virtual base::Error connect(const wire::VerbsConnectionInfo& own,
+                                            const wire::VerbsConnectionInfo& theirs) = 0;
   virtual Taken send(const SendOrder& order) = 0;
   /// Reads the peer's memory, or writes it: 1 to longest_order bytes, with a word also none. The
   /// memory here is the adapter's until the completion, or until the queue is destroyed. A place
@@ -138,7 +138,7 @@ struct Completion {
 };
 
 /// Something happened to the adapter, not to a message.
-struct Happening {
+struct Event {
   enum class Kind : std::uint8_t {
     nothing,    ///< that matters here
     port_down,  ///< what is on the way is repeated for some seconds
@@ -163,8 +163,8 @@ class Adapter {
   [[nodiscard]] virtual const Traits& traits() const noexcept = 0;
   /// Makes memory known (see fabric::Network) until `close_memory`, or the end of the adapter.
   /// Fails (no_mem, other).
-  [[nodiscard]] virtual base::Result<OpenMemory> open_memory(std::span<std::byte> memory,
-                                                             Access access) = 0;
+  [[nodiscard]] virtual base::Result<MemoryRegion> open_memory(std::span<std::byte> memory,
+                                                               Access access) = 0;
   /// Returns how many bytes that were; 0: there was no such memory.
   virtual std::size_t close_memory(std::uint64_t handle) = 0;
   /// Fails (other, no_mem).
@@ -188,7 +188,7 @@ class Adapter {
   /// Readable while `next_happening` has something; -1: there is none.
   [[nodiscard]] virtual int happening_descriptor() const noexcept = 0;
   /// False: nothing has happened.
-  [[nodiscard]] virtual bool next_happening(Happening& happening) = 0;
+  [[nodiscard]] virtual bool next_happening(Event& happening) = 0;
 };
 
 }  // namespace fulmar::fabric::verbs

@@ -41,23 +41,23 @@ std::size_t bytes_of(std::span<const iovec> pieces) {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Messages>> Messages::open(const Config& config,
-                                                       std::unique_ptr<Adapter> adapter,
-                                                       std::unique_ptr<Introducer> introducer) {
+base::Result<std::unique_ptr<Messages>> Messages::open(
+    const Config& config, std::unique_ptr<Adapter> adapter,
+    std::unique_ptr<OobConnector> oob_connector) {
   std::unique_ptr<Messages> messages(
-      new Messages(config, std::move(adapter), std::move(introducer)));
+      new Messages(config, std::move(adapter), std::move(oob_connector)));
   if (const Error error = messages->prepare(); error.failed()) return error;
   return messages;
 }
 
 Messages::Messages(const Config& config, std::unique_ptr<Adapter> adapter,
-                   std::unique_ptr<Introducer> introducer)
+                   std::unique_ptr<OobConnector> oob_connector)
     : config_(config),
       rings_(adapter->traits().puts_in_order ? std::min(config.rings, most_rings) : 0),
       adapter_(std::move(adapter)),
       traits_(adapter_->traits()),
       room_(traits_.completion_depth - std::min<std::size_t>(64, traits_.completion_depth / 4)),
-      introducer_(std::move(introducer)),
+      oob_connector_(std::move(oob_connector)),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       peers_(config.size) {}
 
@@ -80,12 +80,12 @@ Error Messages::prepare() {
   }
   const auto opened = adapter_->open_memory(send_memory_.bytes(), Access::local);
   if (opened.failed()) return opened.error();
-  send_key_ = opened.value().own_key;
+  send_key_ = opened.value().lkey;
   pool_ = std::make_unique<SendPool>(send_memory_.bytes(), wire::verbs_max_packet_bytes);
   if (const Error error = prepare_buffers(); error.failed()) return error;
-  if (introducer_->address().size() > wire::max_verbs_meeting_bytes) {
+  if (oob_connector_->address().size() > wire::max_verbs_meeting_bytes) {
     return failure(ErrorClass::intern, "the address to meet at has %zu bytes",
-                   introducer_->address().size());
+                   oob_connector_->address().size());
   }
   return watch_all();
 }
@@ -101,7 +101,7 @@ Error Messages::prepare_buffers() {
     }
     const auto opened = adapter_->open_memory(receive_memory_.bytes(), Access::local);
     if (opened.ok()) {
-      receive_key_ = opened.value().own_key;
+      receive_key_ = opened.value().lkey;
       break;
     }
     if (count / 2 < fewest) return opened.error();
@@ -119,7 +119,7 @@ Error Messages::prepare_buffers() {
 }
 
 std::vector<std::byte> Messages::address() const {
-  return wire::encode_verbs_address({traits_.link, introducer_->address()});
+  return wire::encode_verbs_address({traits_.link, oob_connector_->address()});
 }
 
 Error Messages::lost_error(std::uint32_t rank, const std::string& cause) const {
@@ -222,7 +222,7 @@ Taken Messages::transmit(std::uint32_t rank, Peer& peer, VerbsPacket head, const
   head.cookie = peer.cookie_out;
   head.sequence = peer.next_out;
   head.taken = peer.next_in;
-  if (peer.outlet != nullptr) head.heard = peer.outlet->hear(peer.cookie_in);
+  if (peer.outbound_ring != nullptr) head.heard = peer.outbound_ring->hear(peer.cookie_in);
   const std::size_t bytes = sizeof head + load.prefix.size() + bytes_of(load.pieces);
   const auto write = [&](std::byte* to) {
     std::memcpy(to, &head, sizeof head);
@@ -282,27 +282,27 @@ void Messages::note_posted(Peer& peer, Told told, SendBuffer* buffer) noexcept {
   peer.newest = buffer;
 }
 
-void Messages::owe(std::uint32_t rank, Peer& peer) {
+void Messages::note_pending_control(std::uint32_t rank, Peer& peer) {
   if (std::exchange(peer.is_owed, true)) return;
-  owed_.push_back(rank);
+  pending_control_.push_back(rank);
 }
 
 /// Sends the signals that are due.
-void Messages::pay() {
-  for (std::size_t i = 0; i < owed_.size();) {
-    Peer& peer = *peers_[owed_[i]];
-    if (!pay(owed_[i], peer)) {
+void Messages::send_pending_control() {
+  for (std::size_t i = 0; i < pending_control_.size();) {
+    Peer& peer = *peers_[pending_control_[i]];
+    if (!send_pending_control(pending_control_[i], peer)) {
       ++i;
       continue;
     }
     peer.is_owed = false;
-    owed_[i] = owed_.back();
-    owed_.pop_back();
+    pending_control_[i] = pending_control_.back();
+    pending_control_.pop_back();
   }
 }
 
 /// False: not all could be sent.
-bool Messages::pay(std::uint32_t rank, Peer& peer) {
+bool Messages::send_pending_control(std::uint32_t rank, Peer& peer) {
   if (peer.state == Peer::State::wanted || peer.state == Peer::State::greeting) return false;
   const auto signal = [&](VerbsSignal kind, std::span<const std::byte> body = {}) {
     return transmit(rank, peer, wire::verbs_packet(kind), Load{.prefix = body, .pieces = {}}) ==
@@ -312,7 +312,8 @@ bool Messages::pay(std::uint32_t rank, Peer& peer) {
     const bool is_quiet = peer.orders.empty();
     if (peer.owes_bye && is_quiet) {
       // What is sent to who has left comes as messages, which wake it.
-      const bool is_open = peer.inlet != nullptr && peer.inlet->state == Inlet::State::open;
+      const bool is_open =
+          peer.inbound_ring != nullptr && peer.inbound_ring->state == InboundRing::State::open;
       if (is_open && !turn_gate(rank, peer, Gate::closed)) break;
       if (!signal(last_word_)) break;
       peer.owes_bye = peer.owes_lend = peer.owes_gate = false;
@@ -321,11 +322,11 @@ bool Messages::pay(std::uint32_t rank, Peer& peer) {
       if (!signal(VerbsSignal::seen)) break;
       peer.owes_seen = false;
     } else if (peer.owes_lend) {
-      const wire::VerbsPlace place = peer.inlet->ring->place();
+      const wire::VerbsPlace place = peer.inbound_ring->ring->place();
       if (!signal(VerbsSignal::lend, std::as_bytes(std::span(&place, 1)))) break;
       peer.owes_lend = false;
     } else if (peer.owes_gate) {
-      const wire::VerbsPlace place = gates_.place_of(peer.outlet->gate);
+      const wire::VerbsPlace place = gates_.place_of(peer.outbound_ring->gate);
       if (!signal(VerbsSignal::gate, std::as_bytes(std::span(&place, 1)))) break;
       peer.owes_gate = false;
     } else if (peer.owes_heard ||
@@ -355,7 +356,7 @@ void Messages::drop(std::uint32_t rank) {
 }
 
 /// Closes the connections of those that are lost and tells of them.
-void Messages::bury() {
+void Messages::reap() {
   for (std::size_t i = 0; i < lost_.size(); ++i) {
     Peer& peer = *peers_[lost_[i]];
     drop_connection(peer);
@@ -375,7 +376,7 @@ void Messages::drop_connection(Peer& peer) {
   complete(peer, peer.posted);
   forget_rings(peer);
   under_way_ += left;
-  ghosts_ += left;
+  orphaned_ += left;
   abandon_orders(peer);
   peer.greeting.reset();
   close_socket(peer);
@@ -396,12 +397,12 @@ void Messages::leave(Leaving how) {
   for (std::uint32_t rank = 0; rank < config_.size; ++rank) {
     if (peers_[rank] == nullptr || peers_[rank]->state != Peer::State::up) continue;
     peers_[rank]->owes_bye = true;
-    owe(rank, *peers_[rank]);
+    note_pending_control(rank, *peers_[rank]);
   }
-  pay();
+  send_pending_control();
 }
 
-bool Messages::parted() const noexcept {
+bool Messages::quiesced() const noexcept {
   return leaving_ && ended_.empty() &&
          std::all_of(peers_.begin(), peers_.end(), [&](const auto& peer) {
            if (peer == nullptr) return true;
@@ -423,7 +424,7 @@ void Messages::end() noexcept {
     drop_connection(*peer);
     if (peer->state == Peer::State::up) peer->state = Peer::State::gone;
   }
-  for (const int unwatched : {introducer_->descriptor(), adapter_->descriptor(),
+  for (const int unwatched : {oob_connector_->descriptor(), adapter_->descriptor(),
                               adapter_->ends_descriptor(), adapter_->happening_descriptor()}) {
     if (unwatched >= 0) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, unwatched, nullptr);
   }
@@ -446,11 +447,11 @@ Error Messages::resume() {
                    std::strerror(errno));
   }
   for (std::unique_ptr<Peer>& peer : peers_) peer.reset();
-  for (auto* const ranks : {&owed_, &lost_, &ending_, &gated_}) ranks->clear();
+  for (auto* const ranks : {&pending_control_, &lost_, &ending_, &gated_}) ranks->clear();
   meetings_ = 0;
   leaving_ = over_ = false;
   step_due_ = true;
-  introducer_->forget_all();
+  oob_connector_->forget_all();
   const Error error = watch_all();
   tell_ends(ends_);
   return error;
@@ -464,7 +465,7 @@ bool Messages::arm() {
   asks_rarely_ = false;
   close_gates();
   hear_gates();
-  if (!owed_.empty()) pay();
+  if (!pending_control_.empty()) send_pending_control();
   if (!unposted_.empty()) repost();
   adapter_->arm();
   if (ends_ == EndsTold::together) adapter_->arm_ends();
@@ -489,7 +490,7 @@ bool Messages::arm_ends() {
 }
 
 std::int64_t Messages::next_deadline_ns() const noexcept {
-  const std::int64_t other = over_ ? -1 : introducer_->next_deadline_ns();
+  const std::int64_t other = over_ ? -1 : oob_connector_->next_deadline_ns();
   if (deadline_ns_ < 0 || other < 0) return std::max(deadline_ns_, other);
   return std::min(deadline_ns_, other);
 }

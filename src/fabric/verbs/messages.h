@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/os/fd.h"
 #include "base/memory/pages.h"
+#include "base/os/fd.h"
 #include "fabric/provider.h"
 #include "fabric/verbs/adapter.h"
 #include "fabric/verbs/config.h"
@@ -124,7 +124,7 @@ class Messages {
   /// buffers not be posted.
   static base::Result<std::unique_ptr<Messages>> open(const Config& config,
                                                       std::unique_ptr<Adapter> adapter,
-                                                      std::unique_ptr<Introducer> introducer);
+                                                      std::unique_ptr<OobConnector> oob_connector);
   ~Messages();
   Messages(const Messages&) = delete;
   Messages& operator=(const Messages&) = delete;
@@ -161,19 +161,19 @@ class Messages {
   void drop(std::uint32_t peer);
 
   /// See fabric::Network.
-  base::Result<OpenMemory> open_memory(std::span<std::byte> memory, Access access);
-  void close_memory(const OpenMemory& opened);
-  Post fetch(std::uint32_t peer, std::span<std::byte> to, std::uint32_t own_key,
-             const RemotePlace& from, std::uint64_t token);
-  Post put(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
-           const RemotePlace& to, std::uint64_t token);
+  base::Result<MemoryRegion> open_memory(std::span<std::byte> memory, Access access);
+  void close_memory(const MemoryRegion& opened);
+  Post fetch(std::uint32_t peer, std::span<std::byte> to, std::uint32_t lkey,
+             const RemoteAddress& from, std::uint64_t token);
+  Post put(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t lkey,
+           const RemoteAddress& to, std::uint64_t token);
   /// See fabric::PutsForPolling.
-  Post put_quietly(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
-                   const RemotePlace& to);
+  Post put_quietly(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t lkey,
+                   const RemoteAddress& to);
   void give_up(std::uint32_t peer, const base::Error& why);
   /// See fabric::TellsOfPuts.
-  Post put_and_tell(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
-                    const RemotePlace& to, std::uint16_t word, std::uint64_t token);
+  Post put_and_tell(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t lkey,
+                    const RemoteAddress& to, std::uint16_t word, std::uint64_t token);
   /// See fabric::ChangesRemotely. The order lacks its id. Where the adapter cannot it ends as lost.
   Post change(std::uint32_t peer, std::span<std::byte> was, ChangeOrder order, std::uint64_t token);
 
@@ -199,10 +199,10 @@ class Messages {
   /// The orderly end: what is posted from now on is not sent. Look until `parted`, then `end`,
   /// which closes all connections; what had not ended by then is told as lost with the next look.
   void leave(Leaving how);
-  [[nodiscard]] bool parted() const noexcept;
+  [[nodiscard]] bool quiesced() const noexcept;
   void end() noexcept;
   /// After `end`: nobody can ask for a connection any more, as this process never resumes.
-  void close() noexcept { introducer_.reset(); }
+  void close() noexcept { oob_connector_.reset(); }
   /// After `end`, if not closed: as if just opened, at the same address. Fails (other) where the
   /// system does.
   [[nodiscard]] base::Error resume();
@@ -213,7 +213,7 @@ class Messages {
   static constexpr std::uint64_t receive_mark = std::uint64_t{1} << 63;
 
   Messages(const Config& config, std::unique_ptr<Adapter> adapter,
-           std::unique_ptr<Introducer> introducer);
+           std::unique_ptr<OobConnector> oob_connector);
   base::Error prepare();
   base::Error prepare_buffers();
   [[nodiscard]] base::Error lost_error(std::uint32_t rank, const std::string& cause) const;
@@ -247,17 +247,17 @@ class Messages {
   /// The adapter has taken a packet with this header.
   static void note_packet(Peer& peer, const wire::VerbsPacket& head) noexcept {
     peer.told_in = head.taken;
-    if (peer.outlet != nullptr) peer.outlet->told = head.heard;
+    if (peer.outbound_ring != nullptr) peer.outbound_ring->told = head.heard;
     peer.owes_heard = false;
     ++peer.next_out;
   }
   enum class Told : std::uint8_t { no, yes };
   void note_posted(Peer& peer, Told told, SendBuffer* buffer) noexcept;
-  void owe(std::uint32_t rank, Peer& peer);
-  void pay();
-  [[nodiscard]] bool pay(std::uint32_t rank, Peer& peer);
+  void note_pending_control(std::uint32_t rank, Peer& peer);
+  void send_pending_control();
+  [[nodiscard]] bool send_pending_control(std::uint32_t rank, Peer& peer);
   void lose(std::uint32_t rank, const base::Error& why);
-  void bury();
+  void reap();
   void drop_connection(Peer& peer);
   void close_socket(Peer& peer) noexcept;
 
@@ -276,9 +276,9 @@ class Messages {
   // messages_rings.cc
   /// Whether a packet with such a body can be written into the peer's ring now.
   [[nodiscard]] bool takes_in_ring(Peer& peer, std::size_t body_bytes) const noexcept {
-    return peer.outlet != nullptr && body_bytes <= most_ringed_body &&
-           peer.outlet->look(peer.cookie_in) && peer.state == Peer::State::up && !peer.has_left &&
-           !leaving_;
+    return peer.outbound_ring != nullptr && body_bytes <= most_ringed_body &&
+           peer.outbound_ring->look(peer.cookie_in) && peer.state == Peer::State::up &&
+           !peer.has_left && !leaving_;
   }
   Taken write_to_ring(std::uint32_t rank, Peer& peer, const wire::Envelope& envelope,
                       std::span<const std::byte> body);
@@ -301,8 +301,8 @@ class Messages {
   [[nodiscard]] bool rings_have_news() const noexcept;
   /// Whether the peer's next packet is in its ring, or a part of it.
   [[nodiscard]] static bool ring_holds_more(const Peer& peer) noexcept {
-    return peer.inlet != nullptr && peer.inlet->is_looked_at() &&
-           peer.inlet->ring->is_full(peer.next_in);
+    return peer.inbound_ring != nullptr && peer.inbound_ring->is_looked_at() &&
+           peer.inbound_ring->ring->is_full(peer.next_in);
   }
   void look_away(const Ring& ring) noexcept;
   void forget_rings(Peer& peer) noexcept;
@@ -367,11 +367,11 @@ class Messages {
   base::Pages send_memory_;
   base::Pages receive_memory_;
   Rings rings_;
-  Gates gates_;
+  RingEnableFlags gates_;
   std::unique_ptr<Adapter> adapter_;  ///< ends before the memory that it uses
   Traits traits_;
   std::size_t room_;  ///< for all peers; the rest of what completions allow is for signals
-  std::unique_ptr<Introducer> introducer_;
+  std::unique_ptr<OobConnector> oob_connector_;
   base::UniqueFd epoll_;
   std::unique_ptr<SendPool> pool_;
   std::vector<std::unique_ptr<Peer>> peers_;                ///< their queues end before the adapter
@@ -389,7 +389,7 @@ class Messages {
   std::size_t next_completion_ = 0;
   unsigned reads_left_ = 0;    ///< in this look
   std::size_t under_way_ = 0;  ///< orders of all queues
-  std::size_t ghosts_ = 0;     ///< of them, of queues that are no more: may have left completions
+  std::size_t orphaned_ = 0;   ///< of them, of queues that are no more: may have left completions
   std::size_t remote_under_way_ = 0;  ///< fetches and puts among them
 
   struct LookedAt {
@@ -410,10 +410,10 @@ class Messages {
   std::int64_t closed_ns_ = 0;        ///< when a gate was closed last
 
   std::deque<EndedSend> ended_;
-  std::vector<std::uint32_t> owed_;    ///< peers that wait for a signal of ours
-  std::vector<std::uint32_t> lost_;    ///< losses that are not told yet
-  std::vector<std::uint32_t> ending_;  ///< peers whose connection has ended
-  std::vector<Introducer::Event> events_;
+  std::vector<std::uint32_t> pending_control_;  ///< peers that wait for a signal of ours
+  std::vector<std::uint32_t> lost_;             ///< losses that are not told yet
+  std::vector<std::uint32_t> ending_;           ///< peers whose connection has ended
+  std::vector<OobConnector::Event> events_;
   Counters counters_;
   std::uint32_t looks_ = 0;
   std::uint32_t meetings_ = 0;  ///< that have begun and are not over

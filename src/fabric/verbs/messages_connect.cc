@@ -57,7 +57,7 @@ Error Messages::watch_all() {
   for (const auto& [descriptor, tag] : {std::pair{adapter_->descriptor(), of_adapter},
                                         std::pair{adapter_->ends_descriptor(), of_adapter},
                                         std::pair{adapter_->happening_descriptor(), of_happenings},
-                                        std::pair{introducer_->descriptor(), of_introducer}}) {
+                                        std::pair{oob_connector_->descriptor(), of_introducer}}) {
     if (const Error error = watch(descriptor, tag); error.failed()) return error;
   }
   return {};
@@ -97,7 +97,7 @@ Error Messages::ask(std::uint32_t rank) {
         rank, wire::text_of(address.value().link), config_.self, wire::text_of(traits_.link),
         traits_.name.c_str());
   }
-  introducer_->connect(rank, address.value().meeting);
+  oob_connector_->connect(rank, address.value().meeting);
   step_due_ = true;
   return {};
 }
@@ -117,7 +117,7 @@ void Messages::look_around() {
       on_socket(static_cast<std::uint32_t>(tag));
     }
   }
-  const std::int64_t deadline = introducer_->next_deadline_ns();
+  const std::int64_t deadline = oob_connector_->next_deadline_ns();
   const auto now = static_cast<std::int64_t>(base::now_ns());
   // A movement, as it may be all that `parted` has waited for.
   if (leaving_ && !is_late_ && now >= farewell_ends_ns_) is_late_ = moved_ = true;
@@ -126,8 +126,8 @@ void Messages::look_around() {
 }
 
 void Messages::step_introducer() {
-  introducer_->step(events_);
-  for (const Introducer::Event& event : events_) {
+  oob_connector_->step(events_);
+  for (const OobConnector::Event& event : events_) {
     moved_ = true;
     if (event.socket >= 0) {
       meet(event.peer, event.socket);
@@ -157,9 +157,9 @@ void Messages::begin_anew(std::uint32_t rank) {
   fresh->has_left = old.has_left || old.was_away;
   fresh->gone = old.gone;
   fresh->false_starts = old.false_starts;
-  std::erase(owed_, rank);
+  std::erase(pending_control_, rank);
   peers_[rank] = std::move(fresh);
-  introducer_->forget(rank);
+  oob_connector_->forget(rank);
 }
 
 /// There is a connection to a process of the job.
@@ -182,7 +182,7 @@ Error Messages::greet(std::uint32_t rank, Peer& peer) {
   if (queue.failed()) return queue.error();
   peer.queue = std::move(queue.value());
   ranks_[peer.queue->number()] = rank;
-  wire::VerbsCard card;
+  wire::VerbsConnectionInfo card;
   if (!draw(card.cookie) || !draw(card.first)) {
     return failure(ErrorClass::other, "getrandom: %s", std::strerror(errno));
   }
@@ -224,15 +224,15 @@ void Messages::talk(std::uint32_t rank, Peer& peer) {
   while (peer.state == Peer::State::greeting) {
     if (!push(rank, peer)) return;
     switch (peer.greeting->state()) {
-      case Greeting::State::waiting:
+      case QpExchange::State::waiting:
         if (!pull(rank, peer)) return;
         break;
-      case Greeting::State::met:
+      case QpExchange::State::met:
         if (!connect(rank, peer)) return;
         break;
-      case Greeting::State::done:
+      case QpExchange::State::done:
         return rise(rank, peer);
-      case Greeting::State::nonsense:
+      case QpExchange::State::nonsense:
         return lose(rank, lost_error(rank,
                                      "what it says about its queue makes no sense; is it the same "
                                      "version of Fulmar?"));
@@ -242,7 +242,7 @@ void Messages::talk(std::uint32_t rank, Peer& peer) {
 
 /// Sends what there is to send. False if that has to wait, or the peer is lost.
 bool Messages::push(std::uint32_t rank, Peer& peer) {
-  Greeting& greeting = *peer.greeting;
+  QpExchange& greeting = *peer.greeting;
   epoll_event event{};
   event.events = EPOLLIN | EPOLLRDHUP;
   event.data.u64 = rank;
@@ -282,7 +282,7 @@ bool Messages::pull(std::uint32_t rank, Peer& peer) {
 }
 
 bool Messages::connect(std::uint32_t rank, Peer& peer) {
-  const wire::VerbsCard& card = peer.greeting->theirs();
+  const wire::VerbsConnectionInfo& card = peer.greeting->theirs();
   peer.place = wire::text_of_port(card.gid, card.lid, card.link);
   if (card.buffer_bytes < wire::verbs_max_packet_bytes) {
     lose(rank, lost_error(rank,
@@ -312,7 +312,7 @@ void Messages::rise(std::uint32_t rank, Peer& peer) {
   set_meets(peer, Meets::no);
   if (!leaving_) return;
   peer.owes_bye = true;
-  owe(rank, peer);
+  note_pending_control(rank, peer);
 }
 
 /// `peer` may be no more afterwards.
@@ -350,19 +350,19 @@ void Messages::judge(std::uint32_t rank, Peer& peer) {
 }
 
 void Messages::on_happenings() {
-  Happening happening;
+  Event happening;
   while (adapter_->next_happening(happening)) {
     moved_ = true;
-    const bool all = happening.kind == Happening::Kind::all_failed;
+    const bool all = happening.kind == Event::Kind::all_failed;
     const auto only =
-        happening.kind == Happening::Kind::queue_failed ? rank_of(happening.queue) : std::nullopt;
+        happening.kind == Event::Kind::queue_failed ? rank_of(happening.queue) : std::nullopt;
     for (std::uint32_t rank = 0; rank < config_.size && (all || only); ++rank) {
       const Peer* const peer = peers_[rank].get();
       const bool meant = peer != nullptr && peer->queue != nullptr && !peer->has_left;
       if (meant && (all || only == rank)) lose(rank, failed_error(rank, happening.text));
     }
-    const bool down = happening.kind == Happening::Kind::port_down;
-    if (config_.report == nullptr || (!down && happening.kind != Happening::Kind::port_up)) {
+    const bool down = happening.kind == Event::Kind::port_down;
+    if (config_.report == nullptr || (!down && happening.kind != Event::Kind::port_up)) {
       continue;
     }
     const std::string line =

@@ -41,7 +41,7 @@ const char* fault_in(Peer& peer, const VerbsPacket& packet, std::size_t body_byt
 
 /// The same for one without a header, behind which `end` lies. It is proven.
 const char* fault_in_bare(Peer& peer, std::uint64_t end, std::size_t body_bytes) noexcept {
-  const auto& last = peer.inlet->last;
+  const auto& last = peer.inbound_ring->last;
   if (!last || last->length != body_bytes) return "a body that is not like the last one";
   const std::uint32_t not_taken =
       static_cast<std::uint8_t>(peer.next_out - wire::verbs_slot_taken(end));
@@ -66,7 +66,7 @@ void Messages::begin() {
   }
   if (leaving_ || !ending_.empty()) [[unlikely]]
     unread_looks_ = full_ring_looks;
-  if (!owed_.empty()) pay();
+  if (!pending_control_.empty()) send_pending_control();
 }
 
 bool Messages::next(Arrival& arrival) {
@@ -127,7 +127,7 @@ bool Messages::next_in_rings(Arrival& arrival) {
 
 /// The next packet of a peer if it is in its ring.
 bool Messages::take_from_ring(std::uint32_t rank, Peer& peer, Arrival& arrival) {
-  return ring_holds_more(peer) && take_slot(rank, peer, *peer.inlet->ring, arrival);
+  return ring_holds_more(peer) && take_slot(rank, peer, *peer.inbound_ring->ring, arrival);
 }
 
 /// False as well if not all of the packet has come.
@@ -143,7 +143,7 @@ bool Messages::take_slot(std::uint32_t rank, Peer& peer, const Ring& ring, Arriv
     ++counters_.strays;
     return false;
   }
-  peer.inlet->ring->used_at = shorts_clock_;
+  peer.inbound_ring->ring->used_at = shorts_clock_;
   if (wire::is_verbs_slot_bare(slot_copy_.end)) return accept_bare(rank, peer, bytes, arrival);
   return accept(rank, Way::ring, bytes, arrival);
 }
@@ -157,11 +157,11 @@ bool Messages::next_ended(EndedSend& ended) {
 
 void Messages::finish() {
   if (!unposted_.empty() && (!moved_ || many_unposted())) repost();
-  if (!owed_.empty()) pay();
+  if (!pending_control_.empty()) send_pending_control();
   if (!ending_.empty() && drained_ && next_completion_ == completion_count_) judge_ended();
   moved_ = moved_ || !lost_.empty();
   if (!lost_.empty()) [[unlikely]]
-    bury();
+    reap();
 }
 
 void Messages::read() {
@@ -169,8 +169,8 @@ void Messages::read() {
   unread_looks_ = 0;
   completion_count_ = adapter_->read(completions_);
   drained_ = completion_count_ == 0;
-  if (drained_ && ghosts_ != 0) [[unlikely]]
-    under_way_ -= std::exchange(ghosts_, 0);
+  if (drained_ && orphaned_ != 0) [[unlikely]]
+    under_way_ -= std::exchange(orphaned_, 0);
 }
 
 bool Messages::many_unposted() const noexcept {
@@ -265,12 +265,12 @@ bool Messages::accept(std::uint32_t rank, Way way, std::span<const std::byte> by
     return false;
   }
   count_taken(rank, peer);
-  if (peer.inlet != nullptr) note_heard(peer, packet->heard);
+  if (peer.inbound_ring != nullptr) note_heard(peer, packet->heard);
   const auto body = bytes.subspan(sizeof *packet);
   if (way == Way::ring) {
     ++counters_.ring_packets;
-    peer.inlet->last = wire::envelope_of(*packet);
-    if (packet->prefix_bytes != 0) peer.inlet->last.reset();
+    peer.inbound_ring->last = wire::envelope_of(*packet);
+    if (packet->prefix_bytes != 0) peer.inbound_ring->last.reset();
   } else if (wire::is_verbs_signal(packet->kind)) {
     on_signal(rank, peer, static_cast<VerbsSignal>(packet->kind), body);
     return false;
@@ -293,7 +293,7 @@ bool Messages::accept_bare(std::uint32_t rank, Peer& peer, std::span<const std::
   count_taken(rank, peer);
   note_heard(peer, wire::verbs_slot_heard(slot_copy_.end));
   ++counters_.ring_packets;
-  arrival = {rank, *peer.inlet->last, Arrival::Kind::packet, 0, 0, body};
+  arrival = {rank, *peer.inbound_ring->last, Arrival::Kind::packet, 0, 0, body};
   return true;
 }
 
@@ -321,7 +321,7 @@ void Messages::count_taken(std::uint32_t rank, Peer& peer) {
   ++peer.next_in;
   if (peer.next_in - peer.told_in < silent_packets) return;
   peer.owes_credit = true;
-  owe(rank, peer);
+  note_pending_control(rank, peer);
 }
 
 void Messages::on_signal(std::uint32_t rank, Peer& peer, VerbsSignal signal,
@@ -333,7 +333,7 @@ void Messages::on_signal(std::uint32_t rank, Peer& peer, VerbsSignal signal,
       peer.gone = signal == VerbsSignal::farewell || config_.left == nullptr;
       peer.owes_seen = true;
       take_back(peer);
-      return owe(rank, peer);
+      return note_pending_control(rank, peer);
     case VerbsSignal::seen:
       peer.bye_seen = peer.bye_sent;
       return;

@@ -14,7 +14,7 @@ using base::failure;
 
 }  // namespace
 
-base::Result<OpenMemory> Messages::open_memory(std::span<std::byte> memory, Access access) {
+base::Result<MemoryRegion> Messages::open_memory(std::span<std::byte> memory, Access access) {
   if (memory.empty()) {
     return failure(ErrorClass::other, "memory of 0 bytes cannot be opened; leave it out");
   }
@@ -26,7 +26,7 @@ base::Result<OpenMemory> Messages::open_memory(std::span<std::byte> memory, Acce
   return opened;
 }
 
-void Messages::close_memory(const OpenMemory& opened) {
+void Messages::close_memory(const MemoryRegion& opened) {
   const std::size_t bytes = adapter_->close_memory(opened.handle);
   if (bytes == 0) return;
   --counters_.open_now;
@@ -52,12 +52,12 @@ Peer* Messages::peer_for_order(std::uint32_t rank, std::uint64_t token, Post& ot
   return has_room_for_order(*peer) ? peer : nullptr;
 }
 
-Post Messages::fetch(std::uint32_t rank, std::span<std::byte> to, std::uint32_t own_key,
-                     const RemotePlace& from, std::uint64_t token) {
+Post Messages::fetch(std::uint32_t rank, std::span<std::byte> to, std::uint32_t lkey,
+                     const RemoteAddress& from, std::uint64_t token) {
   Post otherwise = Post::done;
   Peer* const peer = peer_for_order(rank, token, otherwise);
   if (peer == nullptr) return otherwise;
-  const Taken taken = peer->queue->fetch(to, {own_key, from, next_id(rank, *peer)});
+  const Taken taken = peer->queue->fetch(to, {lkey, from, next_id(rank, *peer)});
   if (taken == Taken::yes) {
     ++counters_.fetches;
     counters_.fetched_bytes += to.size();
@@ -65,12 +65,12 @@ Post Messages::fetch(std::uint32_t rank, std::span<std::byte> to, std::uint32_t 
   return note_order(rank, *peer, token, taken);
 }
 
-Post Messages::put(std::uint32_t rank, std::span<const std::byte> from, std::uint32_t own_key,
-                   const RemotePlace& to, std::uint64_t token) {
+Post Messages::put(std::uint32_t rank, std::span<const std::byte> from, std::uint32_t lkey,
+                   const RemoteAddress& to, std::uint64_t token) {
   Post otherwise = Post::done;
   Peer* const peer = peer_for_order(rank, token, otherwise);
   if (peer == nullptr) return otherwise;
-  PutOrder order{{own_key, to, next_id(rank, *peer)}};
+  PutOrder order{{lkey, to, next_id(rank, *peer)}};
   const Taken taken = peer->queue->put(from, order);
   if (taken == Taken::yes) {
     ++counters_.puts;
@@ -81,8 +81,8 @@ Post Messages::put(std::uint32_t rank, std::span<const std::byte> from, std::uin
 
 /// Like a packet without a header, a number and a buffer at the peer. For a peer that reads nothing
 /// any more it is dropped.
-Post Messages::put_quietly(std::uint32_t rank, std::span<const std::byte> from,
-                           std::uint32_t own_key, const RemotePlace& to) {
+Post Messages::put_quietly(std::uint32_t rank, std::span<const std::byte> from, std::uint32_t lkey,
+                           const RemoteAddress& to) {
   Peer& peer = peer_at(rank);
   if (leaving_ || peer.has_left || peer.state == Peer::State::lost) return Post::done;
   if (peer.state != Peer::State::up) {
@@ -90,7 +90,7 @@ Post Messages::put_quietly(std::uint32_t rank, std::span<const std::byte> from,
     return peer.state == Peer::State::lost ? Post::done : Post::again;
   }
   if (peer.under_way() >= peer.room || under_way_ >= room_) return Post::again;
-  const PutOrder order{{own_key, to, next_id(rank, peer)}};
+  const PutOrder order{{lkey, to, next_id(rank, peer)}};
   return hand_over_quietly(rank, peer, from, order) == Taken::later ? Post::again : Post::done;
 }
 
@@ -103,7 +103,7 @@ Taken Messages::hand_over_quietly(std::uint32_t rank, Peer& peer, std::span<cons
     if (buffer == nullptr) return Taken::later;
     std::memcpy(buffer->memory.data(), from.data(), from.size());
     from = buffer->memory.first(from.size());
-    order.own_key = send_key_;
+    order.lkey = send_key_;
   }
   order.is_told = is_to_be_told(peer, buffer);
   const Taken taken = peer.queue->put(from, order);
@@ -123,16 +123,15 @@ void Messages::give_up(std::uint32_t rank, const base::Error& why) {
   lose(rank, lost_error(rank, why.text()));
 }
 
-Post Messages::put_and_tell(std::uint32_t rank, std::span<const std::byte> from,
-                            std::uint32_t own_key, const RemotePlace& to, std::uint16_t word,
-                            std::uint64_t token) {
+Post Messages::put_and_tell(std::uint32_t rank, std::span<const std::byte> from, std::uint32_t lkey,
+                            const RemoteAddress& to, std::uint16_t word, std::uint64_t token) {
   Post otherwise = Post::done;
   Peer* const peer = peer_for_order(rank, token, otherwise);
   if (peer == nullptr) return otherwise;
   if (peer->next_out - peer->taken_out >= std::min(peer->window, window_in_place)) {
     return Post::again;
   }
-  PutOrder order{{own_key, to, next_id(rank, *peer)}};
+  PutOrder order{{lkey, to, next_id(rank, *peer)}};
   order.word = wire::verbs_word(peer->cookie_out, peer->next_out, word);
   const Taken taken = peer->queue->put(from, order);
   if (taken == Taken::yes) {

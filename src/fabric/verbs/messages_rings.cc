@@ -13,7 +13,7 @@
 namespace fulmar::fabric::verbs {
 namespace {
 
-using State = Inlet::State;
+using State = InboundRing::State;
 
 std::int64_t now() { return static_cast<std::int64_t>(base::now_ns()); }
 
@@ -24,8 +24,8 @@ std::int64_t now() { return static_cast<std::int64_t>(base::now_ns()); }
 /// Writes what ends a slot.
 inline Taken Messages::write_slot(std::uint32_t rank, Peer& peer,
                                   std::span<const std::byte> written) {
-  PutOrder order{
-      {send_key_, peer.outlet->slot_end(peer.next_out, written.size()), next_id(rank, peer)}};
+  PutOrder order{{send_key_, peer.outbound_ring->slot_end(peer.next_out, written.size()),
+                  next_id(rank, peer)}};
   order.is_inline = written.size() <= peer.inline_bytes;
   SendBuffer* buffer = nullptr;
   if (!order.is_inline) [[unlikely]] {
@@ -49,8 +49,8 @@ Taken Messages::write_to_ring(std::uint32_t rank, Peer& peer, const wire::Envelo
   head.cookie = peer.cookie_out;
   head.sequence = peer.next_out;
   head.taken = peer.next_in;
-  head.heard = peer.outlet->heard;
-  const bool is_bare = peer.outlet->is_repeated(envelope);
+  head.heard = peer.outbound_ring->heard;
+  const bool is_bare = peer.outbound_ring->is_repeated(envelope);
   const std::size_t head_bytes = is_bare ? 0 : sizeof head;
   const std::size_t bytes = head_bytes + body.size();
   std::array<std::byte, wire::verbs_slot_bytes> slot;
@@ -63,7 +63,7 @@ Taken Messages::write_to_ring(std::uint32_t rank, Peer& peer, const wire::Envelo
   std::memcpy(at + bytes, &end, sizeof end);
   const Taken taken = write_slot(rank, peer, {at, bytes + sizeof end});
   if (taken != Taken::yes) return taken;
-  if (!is_bare) peer.outlet->last = envelope;
+  if (!is_bare) peer.outbound_ring->last = envelope;
   ++counters_.ring_sends;
   counters_.bare_sends += is_bare ? 1 : 0;
   note_packet(peer, head);
@@ -73,29 +73,29 @@ Taken Messages::write_to_ring(std::uint32_t rank, Peer& peer, const wire::Envelo
 /// A peer lends a ring, again perhaps: it had been taken back with its gate closed.
 void Messages::on_lend(std::uint32_t rank, Peer& peer, const wire::VerbsPlace& place) {
   if (peer.bye_sent) return;
-  if (peer.outlet == nullptr) {
-    peer.outlet = std::make_unique<Outlet>();
+  if (peer.outbound_ring == nullptr) {
+    peer.outbound_ring = std::make_unique<OutboundRing>();
     gated_.push_back(rank);
   }
-  Outlet& outlet = *peer.outlet;
-  if (outlet.gate != nullptr) gates_.give_back(outlet.gate);
-  outlet = {};
-  outlet.place = {place.address, place.key};
+  OutboundRing& outbound_ring = *peer.outbound_ring;
+  if (outbound_ring.gate != nullptr) gates_.give_back(outbound_ring.gate);
+  outbound_ring = {};
+  outbound_ring.place = {place.address, place.key};
   const bool is_wanted = config_.rings != 0 && traits_.puts_in_order;
-  if (is_wanted && place.address != 0) outlet.gate = gates_.take(*adapter_);
+  if (is_wanted && place.address != 0) outbound_ring.gate = gates_.take(*adapter_);
   peer.owes_heard = false;
   peer.owes_gate = true;
-  owe(rank, peer);
+  note_pending_control(rank, peer);
 }
 
 /// Who has closed a gate waits for a word of it, also if there is nothing to send.
 void Messages::hear_gates() {
   for (const std::uint32_t rank : gated_) {
     Peer& peer = *peers_[rank];
-    Outlet& outlet = *peer.outlet;
-    if (outlet.look(peer.cookie_in) || outlet.heard == outlet.told) continue;
+    OutboundRing& outbound_ring = *peer.outbound_ring;
+    if (outbound_ring.look(peer.cookie_in) || outbound_ring.heard == outbound_ring.told) continue;
     peer.owes_heard = true;
-    owe(rank, peer);
+    note_pending_control(rank, peer);
   }
 }
 
@@ -111,9 +111,9 @@ void Messages::count_short(std::uint32_t rank, Peer& peer, std::size_t bytes) {
   if (++peer.shorts < shorts_until_ring) return;
   peer.shorts = 0;
   if (leaving_ || peer.declines_rings || peer.has_left) return;
-  if (peer.inlet == nullptr) {
+  if (peer.inbound_ring == nullptr) {
     lend(rank, peer);
-  } else if (peer.inlet->state == State::closed) {
+  } else if (peer.inbound_ring->state == State::closed) {
     turn_gate(rank, peer, Gate::open);
   }
 }
@@ -123,11 +123,11 @@ void Messages::lend(std::uint32_t rank, Peer& peer) {
   if (ring == nullptr) return;
   ring->borrower = rank;
   ring->used_at = shorts_clock_;
-  peer.inlet = std::make_unique<Inlet>();
-  peer.inlet->ring = ring;
+  peer.inbound_ring = std::make_unique<InboundRing>();
+  peer.inbound_ring->ring = ring;
   peer.owes_lend = true;
   ++counters_.rings_lent;
-  owe(rank, peer);
+  note_pending_control(rank, peer);
 }
 
 /// One that nobody has, or one that was not used since `time` and is written to no more. Null: not
@@ -135,8 +135,9 @@ void Messages::lend(std::uint32_t rank, Peer& peer) {
 Ring* Messages::free_ring(std::uint64_t time) {
   if (Ring* const ring = rings_.take(*adapter_); ring != nullptr) return ring;
   const auto idle_in = [&](State state) {
-    return rings_.idle_since(
-        time, [&](const Ring& ring) { return peers_[ring.borrower]->inlet->state == state; });
+    return rings_.idle_since(time, [&](const Ring& ring) {
+      return peers_[ring.borrower]->inbound_ring->state == state;
+    });
   };
   if (const Ring* const unused = idle_in(State::closed); unused != nullptr) {
     take_back(*peers_[unused->borrower]);
@@ -147,7 +148,7 @@ Ring* Messages::free_ring(std::uint64_t time) {
     if (turn_gate(idle->borrower, borrower, Gate::closed)) {
       // A word wakes nobody, and who sleeps answers nothing: a message goes behind it.
       borrower.owes_heard = true;
-      owe(idle->borrower, borrower);
+      note_pending_control(idle->borrower, borrower);
     }
   }
   return nullptr;
@@ -155,34 +156,35 @@ Ring* Messages::free_ring(std::uint64_t time) {
 
 /// Requires that the peer writes into it no more.
 void Messages::take_back(Peer& peer) noexcept {
-  if (peer.inlet == nullptr) return;
-  look_away(*peer.inlet->ring);
-  rings_.give_back(*peer.inlet->ring);
-  peer.inlet.reset();
+  if (peer.inbound_ring == nullptr) return;
+  look_away(*peer.inbound_ring->ring);
+  rings_.give_back(*peer.inbound_ring->ring);
+  peer.inbound_ring.reset();
   peer.owes_lend = false;
 }
 
 /// Requires that the queue is destroyed.
 void Messages::forget_rings(Peer& peer) noexcept {
   take_back(peer);
-  if (peer.outlet == nullptr) return;
-  if (peer.outlet->gate != nullptr) gates_.give_back(peer.outlet->gate);
-  peer.outlet.reset();
+  if (peer.outbound_ring == nullptr) return;
+  if (peer.outbound_ring->gate != nullptr) gates_.give_back(peer.outbound_ring->gate);
+  peer.outbound_ring.reset();
   peer.owes_gate = peer.owes_heard = false;
   std::erase_if(gated_, [&](std::uint32_t rank) { return peers_[rank].get() == &peer; });
 }
 
 /// The peer has answered.
 void Messages::on_gate(std::uint32_t rank, Peer& peer, const wire::VerbsPlace& place) {
-  if (peer.inlet == nullptr || peer.inlet->state != State::lending || peer.owes_lend) {
+  if (peer.inbound_ring == nullptr || peer.inbound_ring->state != State::lending ||
+      peer.owes_lend) {
     return lose(rank, lost_error(rank, "it tells of a gate, and no ring was lent to it"));
   }
   if (place.address == 0) {
     peer.declines_rings = true;
     return take_back(peer);
   }
-  peer.inlet->gate = {place.address, place.key};
-  peer.inlet->state = State::closed;
+  peer.inbound_ring->gate = {place.address, place.key};
+  peer.inbound_ring->state = State::closed;
   if (!leaving_) turn_gate(rank, peer, Gate::open);
 }
 
@@ -191,21 +193,21 @@ bool Messages::turn_gate(std::uint32_t rank, Peer& peer, Gate to) {
   if (peer.state != Peer::State::up || peer.under_way() >= peer.room || under_way_ >= room_) {
     return false;
   }
-  Inlet& inlet = *peer.inlet;
-  const auto turn = static_cast<std::uint16_t>(inlet.turn + 1);
+  InboundRing& inbound_ring = *peer.inbound_ring;
+  const auto turn = static_cast<std::uint16_t>(inbound_ring.turn + 1);
   const std::uint64_t word = wire::verbs_gate(peer.cookie_out, turn);
   const auto bytes = std::as_bytes(std::span(&word, 1));
-  const PutOrder order{{send_key_, inlet.gate, next_id(rank, peer)}};
+  const PutOrder order{{send_key_, inbound_ring.gate, next_id(rank, peer)}};
   if (hand_over_quietly(rank, peer, bytes, order) != Taken::yes) return false;
-  inlet.turn = turn;
+  inbound_ring.turn = turn;
   ++counters_.gates_turned;
   if (to == Gate::open) {
-    inlet.state = State::open;
-    inlet.ring->used_at = shorts_clock_;
+    inbound_ring.state = State::open;
+    inbound_ring.ring->used_at = shorts_clock_;
     asks_rarely_ = true;
-    looked_at_.push_back({rank, &peer, inlet.ring});
+    looked_at_.push_back({rank, &peer, inbound_ring.ring});
   } else {
-    inlet.state = State::closing;
+    inbound_ring.state = State::closing;
     closed_ns_ = now();
   }
   return true;
@@ -213,10 +215,11 @@ bool Messages::turn_gate(std::uint32_t rank, Peer& peer, Gate to) {
 
 /// What the peer has sent so far was taken, so nothing is behind a gate that it has seen closed.
 void Messages::note_heard(Peer& peer, std::uint8_t heard) noexcept {
-  Inlet& inlet = *peer.inlet;
-  if (inlet.state != State::closing || heard != static_cast<std::uint8_t>(inlet.turn)) return;
-  inlet.state = State::closed;
-  look_away(*inlet.ring);
+  InboundRing& inbound_ring = *peer.inbound_ring;
+  if (inbound_ring.state != State::closing || heard != static_cast<std::uint8_t>(inbound_ring.turn))
+    return;
+  inbound_ring.state = State::closed;
+  look_away(*inbound_ring.ring);
 }
 
 void Messages::look_away(const Ring& ring) noexcept {
@@ -225,7 +228,7 @@ void Messages::look_away(const Ring& ring) noexcept {
 
 void Messages::close_gates() {
   for (const LookedAt& at : looked_at_) {
-    if (at.peer->inlet->state == State::open) turn_gate(at.rank, *at.peer, Gate::closed);
+    if (at.peer->inbound_ring->state == State::open) turn_gate(at.rank, *at.peer, Gate::closed);
   }
 }
 
@@ -233,7 +236,7 @@ void Messages::close_gates() {
 void Messages::doze() {
   if (looked_at_.empty()) return;
   const bool any_open = std::any_of(looked_at_.begin(), looked_at_.end(), [](const LookedAt& at) {
-    return at.peer->inlet->state == State::open;
+    return at.peer->inbound_ring->state == State::open;
   });
   const std::int64_t at = now();
   const std::int64_t since = any_open ? first_doze_ns : at - closed_ns_;

@@ -18,7 +18,7 @@ namespace fulmar::fabric::verbs {
 /// A pair of processes gets exactly one connection, although both may ask at once.
 ///
 /// Thread rule: the lock of the engine. Nothing blocks.
-class Introducer {
+class OobConnector {
  public:
   struct Event {
     std::uint32_t peer = 0;
@@ -26,10 +26,10 @@ class Introducer {
     base::Error error;  ///< of a failure
   };
 
-  Introducer() = default;
-  Introducer(const Introducer&) = delete;
-  Introducer& operator=(const Introducer&) = delete;
-  virtual ~Introducer() = default;
+  OobConnector() = default;
+  OobConnector(const OobConnector&) = delete;
+  OobConnector& operator=(const OobConnector&) = delete;
+  virtual ~OobConnector() = default;
 
   /// What the others need to meet this process; at most wire::max_verbs_meeting_bytes.
   [[nodiscard]] virtual std::vector<std::byte> address() const = 0;

@@ -11,8 +11,8 @@
 #include "base/os/fd.h"
 #include "fabric/vain_posts.h"
 #include "fabric/verbs/adapter.h"
-#include "fabric/verbs/qp_exchange.h"
 #include "fabric/verbs/pending_work.h"
+#include "fabric/verbs/qp_exchange.h"
 #include "fabric/verbs/rings.h"
 #include "fabric/verbs/sends.h"
 
@@ -31,7 +31,7 @@ struct Peer {
   bool meets = false;  ///< the introducer was asked, or cards are exchanged
   std::unique_ptr<Queue> queue;
   base::UniqueFd socket;  ///< proven; its end is the peer's
-  std::optional<Greeting> greeting;
+  std::optional<QpExchange> greeting;
   std::string place;  ///< its port, for people
   std::size_t inline_bytes = 0;
   std::uint32_t depth = 0;  ///< orders that may be on the way
@@ -51,8 +51,8 @@ struct Peer {
   SendBuffer* newest = nullptr;
   Orders orders;  ///< fetches and puts that have not ended
 
-  std::unique_ptr<Inlet> inlet;    ///< null: no ring is lent to it
-  std::unique_ptr<Outlet> outlet;  ///< null: it has lent none
+  std::unique_ptr<InboundRing> inbound_ring;    ///< null: no ring is lent to it
+  std::unique_ptr<OutboundRing> outbound_ring;  ///< null: it has lent none
   std::uint32_t shorts = 0;        ///< messages from it that would have fitted into a ring
   std::uint32_t shorts_since = 0;  ///< since which sleep; see Messages::sleeps_
   std::uint64_t shorts_began = 0;  ///< when the first of them came, by the clock of count_short

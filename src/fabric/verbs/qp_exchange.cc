@@ -6,20 +6,20 @@
 
 namespace fulmar::fabric::verbs {
 
-Greeting::Greeting(const wire::VerbsCard& own, std::uint32_t peer) noexcept
+QpExchange::QpExchange(const wire::VerbsConnectionInfo& own, std::uint32_t peer) noexcept
     : own_(own), peer_(peer) {
   const auto card = wire::encode_verbs_card(own);
   std::copy(card.begin(), card.end(), out_.begin());
   out_end_ = card.size();
 }
 
-std::span<std::byte> Greeting::room() noexcept {
+std::span<std::byte> QpExchange::room() noexcept {
   if (state_ != State::waiting) return {};
   const std::size_t bytes = has_card_ ? wire::verbs_ready_bytes : wire::verbs_card_bytes;
   return std::span(in_).first(bytes).subspan(filled_);
 }
 
-void Greeting::received(std::size_t count) noexcept {
+void QpExchange::received(std::size_t count) noexcept {
   const std::size_t missing = room().size();
   filled_ += std::min(count, missing);
   if (missing == 0 || count < missing) return;
@@ -36,7 +36,7 @@ void Greeting::received(std::size_t count) noexcept {
   state_ = good ? State::met : State::nonsense;
 }
 
-void Greeting::connected() noexcept {
+void QpExchange::connected() noexcept {
   if (state_ != State::met) return;
   state_ = State::waiting;
   const auto word = wire::verbs_ready();
@@ -44,7 +44,7 @@ void Greeting::connected() noexcept {
   out_end_ += word.size();
 }
 
-std::span<const std::byte> Greeting::outgoing() const noexcept {
+std::span<const std::byte> QpExchange::outgoing() const noexcept {
   return std::span(out_).first(out_end_).subspan(out_begin_);
 }
 

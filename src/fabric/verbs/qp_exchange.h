@@ -14,7 +14,7 @@ namespace fulmar::fabric::verbs {
 /// One side of the exchange of cards (wire/verbs/connection_info.h), without a socket: bytes go in and come
 /// out. Both sides do the same. Whoever speaks here has proven to belong to the job; what it says
 /// is checked all the same.
-class Greeting {
+class QpExchange {
  public:
   enum class State : std::uint8_t {
     waiting,   ///< for bytes: those of room()
@@ -24,14 +24,14 @@ class Greeting {
   };
 
   /// Its own card is outgoing() at once.
-  Greeting(const wire::VerbsCard& own, std::uint32_t peer) noexcept;
+  QpExchange(const wire::VerbsConnectionInfo& own, std::uint32_t peer) noexcept;
 
   [[nodiscard]] State state() const noexcept { return state_; }
   /// The own queue takes packets and the peer is told so: it may send some from now on.
   [[nodiscard]] bool has_promised() const noexcept { return has_card_ && state_ != State::met; }
-  [[nodiscard]] const wire::VerbsCard& own() const noexcept { return own_; }
+  [[nodiscard]] const wire::VerbsConnectionInfo& own() const noexcept { return own_; }
   /// Once `met`.
-  [[nodiscard]] const wire::VerbsCard& theirs() const noexcept { return theirs_; }
+  [[nodiscard]] const wire::VerbsConnectionInfo& theirs() const noexcept { return theirs_; }
 
   /// Where the next bytes go; empty unless `waiting`. Never more than the exchange has.
   [[nodiscard]] std::span<std::byte> room() noexcept;
@@ -44,8 +44,8 @@ class Greeting {
   void sent(std::size_t count) noexcept { out_begin_ += count; }
 
  private:
-  wire::VerbsCard own_;
-  wire::VerbsCard theirs_;
+  wire::VerbsConnectionInfo own_;
+  wire::VerbsConnectionInfo theirs_;
   std::uint32_t peer_;
   State state_ = State::waiting;
   bool has_card_ = false;

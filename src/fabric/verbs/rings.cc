@@ -18,7 +18,7 @@ Ring* Rings::take(Adapter& adapter) {
     auto made = std::make_unique<Ring>();
     made->memory = base::Pages(wire::verbs_ring_bytes);
     const auto opened = made->memory.bytes().empty()
-                            ? base::Result<OpenMemory>(OpenMemory{})
+                            ? base::Result<MemoryRegion>(MemoryRegion{})
                             : adapter.open_memory(made->memory.bytes(), Access::peers_write);
     if (made->memory.bytes().empty() || opened.failed()) {
       most_ = rings_.size();
@@ -33,7 +33,7 @@ Ring* Rings::take(Adapter& adapter) {
   return ring;
 }
 
-std::uint64_t* Gates::take(Adapter& adapter) {
+std::uint64_t* RingEnableFlags::take(Adapter& adapter) {
   if (memory_.bytes().empty() && !is_refused_) {
     base::Pages memory(count * sizeof(std::uint64_t));
     is_refused_ = true;
@@ -52,7 +52,7 @@ std::uint64_t* Gates::take(Adapter& adapter) {
   return gate;
 }
 
-void Outlet::see(std::uint64_t word, std::uint64_t cookie) noexcept {
+void OutboundRing::see(std::uint64_t word, std::uint64_t cookie) noexcept {
   seen = word;
   const auto turn = wire::verbs_gate_turn(word, cookie);
   is_open = turn && *turn % 2 == 1;

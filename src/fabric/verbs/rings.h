@@ -84,14 +84,14 @@ enum class Way : std::uint8_t { message, ring };
 /// Memory that is lent to one peer at a time.
 struct Ring {
   base::Pages memory;
-  OpenMemory opened;
+  MemoryRegion opened;
   std::byte* slots = nullptr;
   std::uint32_t borrower = 0;  ///< rank; means something while it is lent
   bool lent = false;
   std::uint64_t used_at = 0;  ///< by the clock of Messages::count_short
 
   [[nodiscard]] wire::VerbsPlace place() const noexcept {
-    return {opened.name_of(slots), opened.peer_key};
+    return {opened.name_of(slots), opened.rkey};
   }
   /// The end of the slot of the packet with this number; the packet lies ahead of it.
   [[nodiscard]] std::byte* end_of(std::uint32_t number) const noexcept {
@@ -165,7 +165,7 @@ class Rings {
 };
 
 /// The gates of the rings that a process was lent: one page of words that peers write to.
-class Gates {
+class RingEnableFlags {
  public:
   static constexpr std::size_t count = 512;
 
@@ -175,18 +175,18 @@ class Gates {
   /// What a peer is told about a gate; no place for null.
   [[nodiscard]] wire::VerbsPlace place_of(const std::uint64_t* gate) const noexcept {
     if (gate == nullptr) return {};
-    return {opened_.name_of(gate), opened_.peer_key};
+    return {opened_.name_of(gate), opened_.rkey};
   }
 
  private:
   base::Pages memory_;
-  OpenMemory opened_;
+  MemoryRegion opened_;
   bool is_refused_ = false;
   std::vector<std::uint64_t*> free_;
 };
 
 /// A ring that this process has lent to a peer.
-struct Inlet {
+struct InboundRing {
   enum class State : std::uint8_t {
     lending,  ///< the peer has not answered
     closed,   ///< it sends messages
@@ -196,7 +196,7 @@ struct Inlet {
   Ring* ring = nullptr;
   State state = State::lending;
   std::uint16_t turn = 0;  ///< of the gate
-  RemotePlace gate;
+  RemoteAddress gate;
   std::optional<wire::Envelope> last;  ///< of a packet in the ring, for bare ones
 
   [[nodiscard]] bool is_looked_at() const noexcept {
@@ -205,8 +205,8 @@ struct Inlet {
 };
 
 /// A ring that a peer has lent to this process.
-struct Outlet {
-  RemotePlace place;
+struct OutboundRing {
+  RemoteAddress place;
   std::uint64_t* gate = nullptr;  ///< null: there was no room for one, the ring is not used
   std::uint64_t seen = 0;         ///< the gate's word when it was looked at last
   bool is_open = false;
@@ -236,7 +236,7 @@ struct Outlet {
     return heard;
   }
   /// Where the last `bytes` bytes of the slot of the packet with this number lie.
-  [[nodiscard]] RemotePlace slot_end(std::uint32_t number, std::size_t bytes) const noexcept {
+  [[nodiscard]] RemoteAddress slot_end(std::uint32_t number, std::size_t bytes) const noexcept {
     const std::size_t next = (number % wire::verbs_ring_slots + 1) * wire::verbs_slot_bytes;
     return {place.address + next - bytes, place.key};
   }

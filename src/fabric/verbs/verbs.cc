@@ -26,21 +26,21 @@ void hand_over(const SinkRef& sink, const verbs::Arrival& arrival) {
 
 static_assert(PutsForPolling<Verbs> && TellsOfPuts<Verbs> && ChangesRemotely<Verbs>);
 
-base::Result<std::unique_ptr<Verbs>> Verbs::open(const verbs::Config& config,
-                                                 const std::string& device,
-                                                 std::unique_ptr<verbs::Introducer> introducer) {
+base::Result<std::unique_ptr<Verbs>> Verbs::open(
+    const verbs::Config& config, const std::string& device,
+    std::unique_ptr<verbs::OobConnector> oob_connector) {
   verbs::Wish wish;
   wish.device = device;
   wish.completion_queues = config.completion_queues;
   auto adapter = verbs::open_adapter(wish);
   if (adapter.failed()) return adapter.error();
-  return open_over(config, std::move(*adapter), std::move(introducer));
+  return open_over(config, std::move(*adapter), std::move(oob_connector));
 }
 
 base::Result<std::unique_ptr<Verbs>> Verbs::open_over(
     const verbs::Config& config, std::unique_ptr<verbs::Adapter> adapter,
-    std::unique_ptr<verbs::Introducer> introducer) {
-  auto messages = verbs::Messages::open(config, std::move(adapter), std::move(introducer));
+    std::unique_ptr<verbs::OobConnector> oob_connector) {
+  auto messages = verbs::Messages::open(config, std::move(adapter), std::move(oob_connector));
   if (messages.failed()) return messages.error();
   return std::unique_ptr<Verbs>(new Verbs(config, std::move(*messages)));
 }
@@ -75,49 +75,49 @@ Post Verbs::post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
   return messages_->post_in_place(peer, envelope, prefix, pieces, token);
 }
 
-base::Result<OpenMemory> Verbs::open_memory(std::span<std::byte> memory, Access access) {
+base::Result<MemoryRegion> Verbs::open_memory(std::span<std::byte> memory, Access access) {
   return messages_->open_memory(memory, access);
 }
 
-void Verbs::close_memory(const OpenMemory& opened) { messages_->close_memory(opened); }
+void Verbs::close_memory(const MemoryRegion& opened) { messages_->close_memory(opened); }
 
-Post Verbs::rdma_read(std::uint32_t peer, std::span<std::byte> to, std::uint32_t own_key,
-                      const RemotePlace& from, std::uint64_t token) {
-  return messages_->fetch(peer, to, own_key, from, token);
+Post Verbs::rdma_read(std::uint32_t peer, std::span<std::byte> to, std::uint32_t lkey,
+                      const RemoteAddress& from, std::uint64_t token) {
+  return messages_->fetch(peer, to, lkey, from, token);
 }
 
-Post Verbs::rdma_write(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
-                       const RemotePlace& to, std::uint64_t token) {
-  return messages_->put(peer, from, own_key, to, token);
+Post Verbs::rdma_write(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t lkey,
+                       const RemoteAddress& to, std::uint64_t token) {
+  return messages_->put(peer, from, lkey, to, token);
 }
 
 bool Verbs::puts_in_order() const noexcept { return messages_->traits().puts_in_order; }
 
-Post Verbs::put_quietly(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
-                        const RemotePlace& to) {
-  return messages_->put_quietly(peer, from, own_key, to);
+Post Verbs::put_quietly(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t lkey,
+                        const RemoteAddress& to) {
+  return messages_->put_quietly(peer, from, lkey, to);
 }
 
 void Verbs::give_up(std::uint32_t peer, const base::Error& why) { messages_->give_up(peer, why); }
 
-Post Verbs::put_and_tell(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t own_key,
-                         const RemotePlace& to, std::uint16_t word, std::uint64_t token) {
-  return messages_->put_and_tell(peer, from, own_key, to, word, token);
+Post Verbs::put_and_tell(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t lkey,
+                         const RemoteAddress& to, std::uint16_t word, std::uint64_t token) {
+  return messages_->put_and_tell(peer, from, lkey, to, word, token);
 }
 
 bool Verbs::changes_memory() const noexcept { return messages_->traits().changes; }
 
-Post Verbs::fetch_add(std::uint32_t peer, std::span<std::byte> was, std::uint32_t own_key,
-                      const RemotePlace& place, std::uint64_t value, std::uint64_t token) {
-  verbs::ChangeOrder order{{own_key, place, 0}};
+Post Verbs::fetch_add(std::uint32_t peer, std::span<std::byte> was, std::uint32_t lkey,
+                      const RemoteAddress& place, std::uint64_t value, std::uint64_t token) {
+  verbs::ChangeOrder order{{lkey, place, 0}};
   order.value = value;
   return messages_->change(peer, was, order, token);
 }
 
-Post Verbs::compare_swap(std::uint32_t peer, std::span<std::byte> was, std::uint32_t own_key,
-                         const RemotePlace& place, std::uint64_t expected, std::uint64_t value,
+Post Verbs::compare_swap(std::uint32_t peer, std::span<std::byte> was, std::uint32_t lkey,
+                         const RemoteAddress& place, std::uint64_t expected, std::uint64_t value,
                          std::uint64_t token) {
-  verbs::ChangeOrder order{{own_key, place, 0}, verbs::ChangeOrder::Kind::swap, value, expected};
+  verbs::ChangeOrder order{{lkey, place, 0}, verbs::ChangeOrder::Kind::swap, value, expected};
   return messages_->change(peer, was, order, token);
 }
 
@@ -146,7 +146,7 @@ void Verbs::drop(std::uint32_t peer) { messages_->drop(peer); }
 
 void Verbs::leave(Leaving how) { messages_->leave(how); }
 
-bool Verbs::parted() const noexcept { return messages_->parted(); }
+bool Verbs::quiesced() const noexcept { return messages_->quiesced(); }
 
 void Verbs::end() noexcept { messages_->end(); }
 std::vector<std::uint32_t> Verbs::known_peers() const { return messages_->known_peers(); }

@@ -18,7 +18,7 @@ namespace fulmar::fabric {
 
 namespace verbs {
 class Adapter;
-class Introducer;
+class OobConnector;
 class Messages;
 }  // namespace verbs
 
@@ -42,11 +42,11 @@ class Verbs final : public Network {
   /// with a text that says what is missing and what there is.
   [[nodiscard]] static base::Result<std::unique_ptr<Verbs>> open(
       const verbs::Config& config, const std::string& device,
-      std::unique_ptr<verbs::Introducer> introducer);
+      std::unique_ptr<verbs::OobConnector> oob_connector);
   /// The same over an adapter that is there.
   [[nodiscard]] static base::Result<std::unique_ptr<Verbs>> open_over(
       const verbs::Config& config, std::unique_ptr<verbs::Adapter> adapter,
-      std::unique_ptr<verbs::Introducer> introducer);
+      std::unique_ptr<verbs::OobConnector> oob_connector);
   Verbs(const Verbs&) = delete;
   Verbs& operator=(const Verbs&) = delete;
   ~Verbs() override;
@@ -73,14 +73,14 @@ class Verbs final : public Network {
     return alive(peer);
   }
   /// The text of a failure names the adapter and the limit to raise.
-  [[nodiscard]] base::Result<OpenMemory> open_memory(std::span<std::byte> memory,
-                                                     Access access) override;
-  void close_memory(const OpenMemory& opened) override;
+  [[nodiscard]] base::Result<MemoryRegion> open_memory(std::span<std::byte> memory,
+                                                       Access access) override;
+  void close_memory(const MemoryRegion& opened) override;
   /// Orders for a peer that is known to be dead, or after `leave`, end by `sent(token, lost)`.
-  [[nodiscard]] Post rdma_read(std::uint32_t peer, std::span<std::byte> to, std::uint32_t own_key,
-                               const RemotePlace& from, std::uint64_t token) override;
+  [[nodiscard]] Post rdma_read(std::uint32_t peer, std::span<std::byte> to, std::uint32_t lkey,
+                               const RemoteAddress& from, std::uint64_t token) override;
   [[nodiscard]] Post rdma_write(std::uint32_t peer, std::span<const std::byte> from,
-                                std::uint32_t own_key, const RemotePlace& to,
+                                std::uint32_t lkey, const RemoteAddress& to,
                                 std::uint64_t token) override;
 
   /// Ends the connection to the peer for good; `lost` is told by the next poll. Not from within
@@ -90,17 +90,18 @@ class Verbs final : public Network {
   /// See PutsForPolling, TellsOfPuts and ChangesRemotely.
   [[nodiscard]] bool puts_in_order() const noexcept;
   [[nodiscard]] Post put_quietly(std::uint32_t peer, std::span<const std::byte> from,
-                                 std::uint32_t own_key, const RemotePlace& to);
+                                 std::uint32_t lkey, const RemoteAddress& to);
   void give_up(std::uint32_t peer, const base::Error& why);
   [[nodiscard]] Post put_and_tell(std::uint32_t peer, std::span<const std::byte> from,
-                                  std::uint32_t own_key, const RemotePlace& to, std::uint16_t word,
+                                  std::uint32_t lkey, const RemoteAddress& to, std::uint16_t word,
                                   std::uint64_t token);
   [[nodiscard]] bool changes_memory() const noexcept;
-  [[nodiscard]] Post fetch_add(std::uint32_t peer, std::span<std::byte> was, std::uint32_t own_key,
-                               const RemotePlace& place, std::uint64_t value, std::uint64_t token);
-  [[nodiscard]] Post compare_swap(std::uint32_t peer, std::span<std::byte> was,
-                                  std::uint32_t own_key, const RemotePlace& place,
-                                  std::uint64_t expected, std::uint64_t value, std::uint64_t token);
+  [[nodiscard]] Post fetch_add(std::uint32_t peer, std::span<std::byte> was, std::uint32_t lkey,
+                               const RemoteAddress& place, std::uint64_t value,
+                               std::uint64_t token);
+  [[nodiscard]] Post compare_swap(std::uint32_t peer, std::span<std::byte> was, std::uint32_t lkey,
+                                  const RemoteAddress& place, std::uint64_t expected,
+                                  std::uint64_t value, std::uint64_t token);
 
   unsigned poll(SinkRef sink) override;
 
@@ -115,7 +116,7 @@ class Verbs final : public Network {
   /// The orderly end: `leave`, then poll until `parted`, then `end`: from then on `poll` does
   /// nothing but tell of what had not ended. See verbs::Messages.
   void leave(Leaving how) override;
-  [[nodiscard]] bool parted() const noexcept override;
+  [[nodiscard]] bool quiesced() const noexcept override;
   void end() noexcept override;
   /// After `end`, by a process that never resumes: peers that ask for a connection learn so.
   void close() noexcept override;

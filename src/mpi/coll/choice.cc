@@ -15,13 +15,13 @@ constexpr int any = std::numeric_limits<int>::max();
 /// With shared memory a message costs its bytes, copied once, and waking its receiver, which costs
 /// most where ranks share cores. So: few rounds that wait for each other, then few bytes.
 constexpr std::array<ChoiceRow, 41> rows = {{
-    {Family::barrier, Way::board, Needs::board, 0, no_end, 1, 64, Cores::any,
+    {Family::barrier, Way::shm, Needs::coll_area, 0, no_end, 1, 64, Cores::any,
      "everybody tells all others; one round"},
     {Family::barrier, Way::levels, Needs::nothing, 0, no_end, 1, any, Cores::any,
      "within each node, then between their leaders, and back"},
     {Family::barrier, Way::dissemination, Needs::nothing, 0, no_end, 1, any, Cores::any,
      "log2(n) rounds of empty messages"},
-    {Family::bcast, Way::board, Needs::board, 0, no_end, 1, 64, Cores::any,
+    {Family::bcast, Way::shm, Needs::coll_area, 0, no_end, 1, 64, Cores::any,
      "the root tells all others"},
     {Family::bcast, Way::levels, Needs::nothing, 0, no_end, 1, any, Cores::any,
      "between nodes, then within each"},
@@ -31,21 +31,21 @@ constexpr std::array<ChoiceRow, 41> rows = {{
      "dealt out over a tree, then round a ring; log2(n) + n - 1 rounds"},
     {Family::bcast, Way::binomial, Needs::nothing, 0, no_end, 1, any, Cores::any,
      "a tree; log2(n) rounds"},
-    {Family::gather, Way::board, Needs::board, 0, no_end, 1, 64, Cores::any,
+    {Family::gather, Way::shm, Needs::coll_area, 0, no_end, 1, 64, Cores::any,
      "every rank tells the root"},
     {Family::gather, Way::binomial, Needs::equal_blocks, 0, 2 * kib, 17, any, Cores::any,
      "a tree; log2(n) rounds, more copies"},
     {Family::gather, Way::direct, Needs::nothing, 0, no_end, 1, any, Cores::any,
      "every rank to the root, into place"},
-    {Family::scatter, Way::read, Needs::board, 256 * kib, no_end, 2, 64, Cores::shared,
+    {Family::scatter, Way::read, Needs::coll_area, 256 * kib, no_end, 2, 64, Cores::shared,
      "each reads its block from the root's memory; one copy, by the kernel"},
-    {Family::scatter, Way::board, Needs::board, 0, no_end, 1, 64, Cores::any,
+    {Family::scatter, Way::shm, Needs::coll_area, 0, no_end, 1, 64, Cores::any,
      "the root tells all others"},
     {Family::scatter, Way::binomial, Needs::equal_blocks, 0, 2 * kib, 17, any, Cores::any,
      "a tree; log2(n) rounds, more copies"},
     {Family::scatter, Way::direct, Needs::nothing, 0, no_end, 1, any, Cores::any,
      "the root to every rank, from its place"},
-    {Family::allgather, Way::board, Needs::board, 0, no_end, 1, 64, Cores::any,
+    {Family::allgather, Way::shm, Needs::coll_area, 0, no_end, 1, 64, Cores::any,
      "everybody tells all others; one round"},
     {Family::allgather, Way::bruck, Needs::equal_blocks, 0, 32 * kib, 8, any, Cores::any,
      "log2(n) rounds of growing messages, one more copy"},
@@ -53,15 +53,15 @@ constexpr std::array<ChoiceRow, 41> rows = {{
      "every rank to every other, into place; one round"},
     {Family::allgather, Way::ring, Needs::nothing, 0, no_end, 1, any, Cores::any,
      "blocks travel round; n - 1 rounds"},
-    {Family::alltoall, Way::read, Needs::board, 256 * kib, no_end, 3, 8, Cores::shared,
+    {Family::alltoall, Way::read, Needs::coll_area, 256 * kib, no_end, 3, 8, Cores::shared,
      "each reads from the memory of all others; one copy, by the kernel"},
-    {Family::alltoall, Way::board, Needs::board, 0, no_end, 1, 64, Cores::any,
+    {Family::alltoall, Way::shm, Needs::coll_area, 0, no_end, 1, 64, Cores::any,
      "everybody tells all others; one round"},
     {Family::alltoall, Way::bruck, Needs::equal_blocks, 0, 256, 8, any, Cores::any,
      "log2(n) rounds of n/2 blocks each"},
     {Family::alltoall, Way::pairwise, Needs::nothing, 0, no_end, 1, any, Cores::any,
      "every rank to every other; one round"},
-    {Family::reduce, Way::board, Needs::board, 0, no_end, 1, 64, Cores::any,
+    {Family::reduce, Way::shm, Needs::coll_area, 0, no_end, 1, 64, Cores::any,
      "every rank tells the root, which combines"},
     {Family::reduce, Way::levels, Needs::commutative, 0, no_end, 1, any, Cores::any,
      "within each node, then between nodes"},
@@ -71,7 +71,7 @@ constexpr std::array<ChoiceRow, 41> rows = {{
      "pieces from rank to rank, all at work at the same time"},
     {Family::reduce, Way::binomial, Needs::nothing, 0, no_end, 1, any, Cores::any,
      "a tree; log2(n) rounds"},
-    {Family::allreduce, Way::board, Needs::board, 0, no_end, 1, 64, Cores::any,
+    {Family::allreduce, Way::shm, Needs::coll_area, 0, no_end, 1, 64, Cores::any,
      "everybody tells all others; few bytes are combined by each, more together"},
     {Family::allreduce, Way::levels, Needs::commutative, 0, no_end, 1, any, Cores::any,
      "within each node, then between their leaders, and back"},
@@ -85,7 +85,7 @@ constexpr std::array<ChoiceRow, 41> rows = {{
      "halves of halves, then back; 2 log2(n) rounds"},
     {Family::allreduce, Way::doubling, Needs::nothing, 0, no_end, 1, any, Cores::any,
      "pairs exchange all they have; log2(n) rounds"},
-    {Family::reduce_scatter, Way::board, Needs::board, 0, no_end, 1, 64, Cores::any,
+    {Family::reduce_scatter, Way::shm, Needs::coll_area, 0, no_end, 1, 64, Cores::any,
      "everybody tells all others and combines its part"},
     {Family::reduce_scatter, Way::halving, Needs::commutative, 0, 512 * kib, 9, any, Cores::any,
      "halves of halves; log2(n) rounds"},
@@ -93,7 +93,7 @@ constexpr std::array<ChoiceRow, 41> rows = {{
      "a tree to rank 0, which deals out; log2(n) + 1 rounds"},
     {Family::reduce_scatter, Way::direct, Needs::nothing, 0, no_end, 1, any, Cores::any,
      "every rank sends each other its part; one round"},
-    {Family::scan, Way::board, Needs::board, 0, no_end, 1, 64, Cores::any,
+    {Family::scan, Way::shm, Needs::coll_area, 0, no_end, 1, 64, Cores::any,
      "everybody tells those after it"},
     {Family::scan, Way::doubling, Needs::nothing, 0, no_end, 1, any, Cores::any,
      "pairs exchange all they have; log2(n) rounds"},
@@ -102,7 +102,7 @@ constexpr std::array<const char*, family_count> family_names = {
     "barrier",  "bcast",  "gather",    "scatter",        "allgather",
     "alltoall", "reduce", "allreduce", "reduce_scatter", "scan"};
 constexpr std::array<const char*, way_count> way_names = {
-    "board",    "read",     "dissemination", "binomial", "chain",  "direct", "ring",  "bruck",
+    "shm",      "read",     "dissemination", "binomial", "chain",  "direct", "ring",  "bruck",
     "pairwise", "doubling", "halving",       "segments", "spread", "deal",   "levels"};
 
 bool allowed(const ChoiceRow& row, const CallFacts& facts) noexcept {
@@ -112,7 +112,7 @@ bool allowed(const ChoiceRow& row, const CallFacts& facts) noexcept {
       return facts.commutative;
     case Needs::equal_blocks:
       return facts.equal_blocks;
-    case Needs::board:
+    case Needs::coll_area:
       return false;
     default:
       return true;
@@ -204,17 +204,17 @@ void Choices::Range::add(const ChoiceRow& row) noexcept {
 }
 
 void Choices::set_boards() noexcept {
-  boards_ = {};
+  coll_areas_ = {};
   reads_ = {};
   for (const ChoiceRow& row : rows) {
-    if (row.needs != Needs::board || !fits_cores(row, crowded_)) continue;
+    if (row.needs != Needs::coll_area || !fits_cores(row, crowded_)) continue;
     const auto family = static_cast<std::size_t>(row.family);
     if (wanted_[family]) continue;
-    (row.way == Way::read ? reads_ : boards_)[family].add(row);
+    (row.way == Way::read ? reads_ : coll_areas_)[family].add(row);
   }
   for (std::size_t family = 0; family < family_count; ++family) {
     const bool reads = wanted_[family] == Way::read;
-    if (reads || wanted_[family] == Way::board) boards_[family] = everything;
+    if (reads || wanted_[family] == Way::shm) coll_areas_[family] = everything;
     if (reads) reads_[family] = everything;
   }
 }

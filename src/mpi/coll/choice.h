@@ -35,7 +35,7 @@ enum class Family : std::uint8_t {
 inline constexpr std::size_t family_count = 10;
 
 enum class Way : std::uint8_t {
-  board,
+  shm,
   read,
   dissemination,
   binomial,
@@ -58,7 +58,7 @@ enum class Needs : std::uint8_t {
   nothing,
   commutative,   ///< an operation that commutes
   equal_blocks,  ///< not the v-forms
-  board,         ///< a blocking call among ranks of one node that have a board (mpi/coll/shm/shm_coll.h)
+  coll_area,  ///< a blocking call among ranks of one node that have a collective area (mpi/coll/shm/shm_coll.h)
 };
 
 /// Whether ranks have cores of their own.
@@ -112,9 +112,9 @@ class Choices {
   }
   [[nodiscard]] bool crowded() const noexcept { return crowded_; }
 
-  /// Whether a call that could take the board does.
-  [[nodiscard]] bool takes_board(Family family, int ranks, Count bytes) const noexcept {
-    return boards_[static_cast<std::size_t>(family)].holds(ranks, bytes);
+  /// Whether a call that could take the collective area does.
+  [[nodiscard]] bool takes_shm(Family family, int ranks, Count bytes) const noexcept {
+    return coll_areas_[static_cast<std::size_t>(family)].holds(ranks, bytes);
   }
   /// Whether its members then read each other's memory.
   [[nodiscard]] bool takes_reads(Family family, int ranks, Count bytes) const noexcept {
@@ -143,7 +143,7 @@ class Choices {
 
   void set_boards() noexcept;
 
-  std::array<Range, family_count> boards_;
+  std::array<Range, family_count> coll_areas_;
   std::array<Range, family_count> reads_;
   std::array<std::optional<Way>, family_count> wanted_;
   bool crowded_ = false;

@@ -25,9 +25,9 @@ void end_collective_calls(Comm& comm, std::uint32_t process, base::Error error) 
 
 void break_comm(Comm& comm, std::uint32_t process) {
   if (comm.failed_process == Comm::none_failed) comm.failed_process = process;
-  if (comm.board != nullptr) {
-    comm.board->fail();
-    comm.failed_board = std::move(comm.board);
+  if (comm.coll_area != nullptr) {
+    comm.coll_area->fail();
+    comm.failed_board = std::move(comm.coll_area);
   }
   const base::Error error = process_error(comm, process);
   Failures& failures = comm.device->failures();

@@ -11,7 +11,7 @@
 /// Messages between two living processes of a communicator go on. A receive from MPI_ANY_SOURCE
 /// ends with MPIX_ERR_PROC_FAILED, as the failed process could have been the sender, and so does one
 /// that is posted later, unless its message is there already. Collective calls need every process:
-/// those that are under way end, on boards and with messages, and later ones fail at once. Each
+/// those that are under way end, on collective areas and with messages, and later ones fail at once. Each
 /// process ends its own calls when it learns of the failure, so it does not matter which of them has
 /// left a call before.
 ///

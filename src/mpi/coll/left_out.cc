@@ -5,8 +5,8 @@
 #include <array>
 #include <string_view>
 
-#include "mpi/coll/shm/shm_coll.h"
 #include "mpi/coll/engine/coll_context.h"
+#include "mpi/coll/shm/shm_coll.h"
 
 namespace fulmar::mpi {
 namespace {
@@ -15,7 +15,7 @@ struct BoardCall {
   std::string_view name;
   Family family;
 };
-/// Calls that have a root and go over a board: a wrong root leaves them.
+/// Calls that have a root and go over a collective area: a wrong root leaves them.
 constexpr std::array<BoardCall, 4> board_calls = {{{"MPI_Bcast", Family::bcast},
                                                    {"MPI_Gather", Family::gather},
                                                    {"MPI_Reduce", Family::reduce},
@@ -32,14 +32,14 @@ bool is_persistent_call(const char* name) noexcept {
   return without_large(name).ends_with("_init");
 }
 
-/// Short data are one round on a board. Of longer ones the number of rounds is not known here.
+/// Short data are one round on a collective area. Of longer ones the number of rounds is not known here.
 void skip_call(Comm& comm, const char* name) noexcept {
   (void)next_tag(comm);
   note_left_out(comm, name);
   for (const BoardCall& call : board_calls) {
     if (call.name != without_large(name)) continue;
-    device::NodeBoard* board = board_for(comm, call.family, 0);
-    if (board != nullptr) post_nothing(*board);
+    device::ShmCollArea* coll_area = shm_area_for(comm, call.family, 0);
+    if (coll_area != nullptr) post_nothing(*coll_area);
   }
 }
 

@@ -18,10 +18,10 @@ struct Barrier {
   static constexpr const char* persistent = "MPI_Barrier_init request";
 
   [[nodiscard]] static base::Error check(const Comm& /*comm*/) { return {}; }
-  Algorithm algorithm(Exchange& exchange) const;
+  CollTask algorithm(CollContext& exchange) const;
   [[nodiscard]] static Held held() noexcept { return {}; }
   [[nodiscard]] static base::Error inter_check(const Comm& /*comm*/) { return {}; }
-  static Algorithm inter_algorithm(Exchange& exchange);
+  static CollTask inter_algorithm(CollContext& exchange);
 };
 
 struct Bcast {
@@ -32,11 +32,11 @@ struct Bcast {
   int root;
 
   [[nodiscard]] static base::Error check(const Comm& /*comm*/) { return {}; }
-  Algorithm algorithm(Exchange& exchange) const;
+  CollTask algorithm(CollContext& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{data.type, nullptr}, nullptr, {}}; }
   [[nodiscard]] static base::Error inter_check(const Comm& /*comm*/) { return {}; }
-  void add_inter_amounts(const Comm& comm, Amounts& amounts) const;
-  Algorithm inter_algorithm(Exchange& exchange) const;
+  void add_inter_amounts(const Comm& comm, CountCheck& count_check) const;
+  CollTask inter_algorithm(CollContext& exchange) const;
 };
 
 /// `receive` counts at the root only.
@@ -49,21 +49,21 @@ struct Gather {
   int root;
 
   [[nodiscard]] base::Error check(const Comm& comm) const;
-  Algorithm algorithm(Exchange& exchange) const;
+  CollTask algorithm(CollContext& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{send.type, receive.type}, nullptr, {}}; }
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
-  void add_inter_amounts(const Comm& comm, Amounts& amounts) const;
-  Algorithm inter_algorithm(Exchange& exchange) const;
+  void add_inter_amounts(const Comm& comm, CountCheck& count_check) const;
+  CollTask inter_algorithm(CollContext& exchange) const;
   bool substitute(const Comm& comm, StandIn& stand_in);
 };
 struct Gatherv : Gather {
   static constexpr const char* nonblocking = "MPI_Igatherv";
   static constexpr const char* persistent = "MPI_Gatherv_init request";
-  void keep_arrays(const Comm& comm, KeptArrays& arrays) {
+  void keep_arrays(const Comm& comm, ArgumentCopies& arrays) {
     if (receive.type != nullptr) arrays.keep(receive, comm.remote_size);
   }
-  void add_amounts(const Comm& comm, Amounts& amounts) const;
-  Algorithm algorithm(Exchange& exchange) const;
+  void add_amounts(const Comm& comm, CountCheck& count_check) const;
+  CollTask algorithm(CollContext& exchange) const;
   [[nodiscard]] base::Error check(const Comm& comm) const;
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
   bool substitute(const Comm& comm, StandIn& stand_in);
@@ -79,21 +79,21 @@ struct Scatter {
   int root;
 
   [[nodiscard]] base::Error check(const Comm& comm) const;
-  Algorithm algorithm(Exchange& exchange) const;
+  CollTask algorithm(CollContext& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{send.type, receive.type}, nullptr, {}}; }
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
-  void add_inter_amounts(const Comm& comm, Amounts& amounts) const;
-  Algorithm inter_algorithm(Exchange& exchange) const;
+  void add_inter_amounts(const Comm& comm, CountCheck& count_check) const;
+  CollTask inter_algorithm(CollContext& exchange) const;
   bool substitute(const Comm& comm, StandIn& stand_in);
 };
 struct Scatterv : Scatter {
   static constexpr const char* nonblocking = "MPI_Iscatterv";
   static constexpr const char* persistent = "MPI_Scatterv_init request";
-  void keep_arrays(const Comm& comm, KeptArrays& arrays) {
+  void keep_arrays(const Comm& comm, ArgumentCopies& arrays) {
     if (send.type != nullptr) arrays.keep(send, comm.remote_size);
   }
-  void add_amounts(const Comm& comm, Amounts& amounts) const;
-  Algorithm algorithm(Exchange& exchange) const;
+  void add_amounts(const Comm& comm, CountCheck& count_check) const;
+  CollTask algorithm(CollContext& exchange) const;
   [[nodiscard]] base::Error check(const Comm& comm) const;
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
   bool substitute(const Comm& comm, StandIn& stand_in);
@@ -109,17 +109,19 @@ struct Allgather {
   [[nodiscard]] base::Error check(const Comm& comm) const {
     return refuse_same(send, receive[comm.rank]);
   }
-  Algorithm algorithm(Exchange& exchange) const;
+  CollTask algorithm(CollContext& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{send.type, receive.type}, nullptr, {}}; }
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
-  void add_inter_amounts(const Comm& comm, Amounts& amounts) const;
-  Algorithm inter_algorithm(Exchange& exchange) const;
+  void add_inter_amounts(const Comm& comm, CountCheck& count_check) const;
+  CollTask inter_algorithm(CollContext& exchange) const;
   bool substitute(const Comm& comm, StandIn& stand_in);
 };
 struct Allgatherv : Allgather {
   static constexpr const char* nonblocking = "MPI_Iallgatherv";
   static constexpr const char* persistent = "MPI_Allgatherv_init request";
-  void keep_arrays(const Comm& comm, KeptArrays& arrays) { arrays.keep(receive, comm.remote_size); }
+  void keep_arrays(const Comm& comm, ArgumentCopies& arrays) {
+    arrays.keep(receive, comm.remote_size);
+  }
   [[nodiscard]] base::Error check(const Comm& comm) const;
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
   bool substitute(const Comm& comm, StandIn& stand_in);
@@ -136,24 +138,26 @@ struct Alltoall {
   /// Looks at the blocks of the first `ranks` ranks.
   [[nodiscard]] base::Error check_same(int ranks) const;
   /// For the forms in which each rank may give another amount.
-  void add_amounts_of_all(const Comm& comm, Amounts& amounts) const;
-  Algorithm algorithm(Exchange& exchange) const;
+  void add_amounts_of_all(const Comm& comm, CountCheck& count_check) const;
+  CollTask algorithm(CollContext& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{send.type, receive.type}, nullptr, {}}; }
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
-  void add_inter_amounts(const Comm& comm, Amounts& amounts) const {
-    add_amounts_of_all(comm, amounts);
+  void add_inter_amounts(const Comm& comm, CountCheck& count_check) const {
+    add_amounts_of_all(comm, count_check);
   }
-  Algorithm inter_algorithm(Exchange& exchange) const;
+  CollTask inter_algorithm(CollContext& exchange) const;
   bool substitute(const Comm& comm, StandIn& stand_in);
 };
 struct Alltoallv : Alltoall {
   static constexpr const char* nonblocking = "MPI_Ialltoallv";
   static constexpr const char* persistent = "MPI_Alltoallv_init request";
-  void keep_arrays(const Comm& comm, KeptArrays& arrays) {
+  void keep_arrays(const Comm& comm, ArgumentCopies& arrays) {
     arrays.keep(send, comm.remote_size);
     arrays.keep(receive, comm.remote_size);
   }
-  void add_amounts(const Comm& comm, Amounts& amounts) const { add_amounts_of_all(comm, amounts); }
+  void add_amounts(const Comm& comm, CountCheck& count_check) const {
+    add_amounts_of_all(comm, count_check);
+  }
   [[nodiscard]] base::Error check(const Comm& comm) const;
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
   bool substitute(const Comm& comm, StandIn& stand_in);
@@ -162,11 +166,13 @@ struct Alltoallv : Alltoall {
 struct Alltoallw : Alltoall {
   static constexpr const char* nonblocking = "MPI_Ialltoallw";
   static constexpr const char* persistent = "MPI_Alltoallw_init request";
-  void keep_arrays(const Comm& comm, KeptArrays& arrays) {
+  void keep_arrays(const Comm& comm, ArgumentCopies& arrays) {
     arrays.keep(send, comm.remote_size);
     arrays.keep(receive, comm.remote_size);
   }
-  void add_amounts(const Comm& comm, Amounts& amounts) const { add_amounts_of_all(comm, amounts); }
+  void add_amounts(const Comm& comm, CountCheck& count_check) const {
+    add_amounts_of_all(comm, count_check);
+  }
 
   const MPI_Datatype* send_handles;
   const MPI_Datatype* receive_handles;
@@ -191,11 +197,11 @@ struct Reduce {
   int root;
 
   [[nodiscard]] base::Error check(const Comm& comm) const;
-  Algorithm algorithm(Exchange& exchange) const;
+  CollTask algorithm(CollContext& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{type, nullptr}, op, {}}; }
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
-  void add_inter_amounts(const Comm& comm, Amounts& amounts) const;
-  Algorithm inter_algorithm(Exchange& exchange) const;
+  void add_inter_amounts(const Comm& comm, CountCheck& count_check) const;
+  CollTask inter_algorithm(CollContext& exchange) const;
   bool substitute(const Comm& comm, StandIn& stand_in);
 };
 
@@ -208,22 +214,22 @@ struct Allreduce {
   const Op* op;
 
   [[nodiscard]] base::Error check(const Comm& comm) const;
-  Algorithm algorithm(Exchange& exchange) const;
+  CollTask algorithm(CollContext& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{receive.type, nullptr}, op, {}}; }
   /// The own operand.
   [[nodiscard]] const void* own() const noexcept {
     return is_in_place(send) ? receive.address : send;
   }
-  void add_inter_amounts(const Comm& comm, Amounts& amounts) const;
+  void add_inter_amounts(const Comm& comm, CountCheck& count_check) const;
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
-  Algorithm inter_algorithm(Exchange& exchange) const;
+  CollTask inter_algorithm(CollContext& exchange) const;
   bool substitute(const Comm& comm, StandIn& stand_in);
 };
 
 struct Scan : Allreduce {
   static constexpr const char* nonblocking = "MPI_Iscan";
   static constexpr const char* persistent = "MPI_Scan_init request";
-  Algorithm algorithm(Exchange& exchange) const;
+  CollTask algorithm(CollContext& exchange) const;
   [[nodiscard]] static base::Error inter_check(const Comm& comm);
 };
 struct Exscan : Allreduce {
@@ -232,7 +238,7 @@ struct Exscan : Allreduce {
 
   /// Rank 0 gets nothing, so its receive buffer counts only where it is the input.
   [[nodiscard]] base::Error check(const Comm& comm) const;
-  Algorithm algorithm(Exchange& exchange) const;
+  CollTask algorithm(CollContext& exchange) const;
   [[nodiscard]] static base::Error inter_check(const Comm& comm);
 };
 
@@ -240,7 +246,7 @@ struct Exscan : Allreduce {
 struct ReduceScatter {
   static constexpr const char* nonblocking = "MPI_Ireduce_scatter";
   static constexpr const char* persistent = "MPI_Reduce_scatter_init request";
-  void keep_arrays(const Comm& comm, KeptArrays& arrays) { arrays.keep(counts, comm.size()); }
+  void keep_arrays(const Comm& comm, ArgumentCopies& arrays) { arrays.keep(counts, comm.size()); }
 
   const void* send;
   void* receive;
@@ -250,7 +256,7 @@ struct ReduceScatter {
   const Op* op;
 
   [[nodiscard]] base::Error check(const Comm& comm) const;
-  Algorithm algorithm(Exchange& exchange) const;
+  CollTask algorithm(CollContext& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{type, nullptr}, op, {}}; }
   [[nodiscard]] const void* own() const noexcept { return is_in_place(send) ? receive : send; }
   /// Elements that a rank gets.
@@ -258,8 +264,8 @@ struct ReduceScatter {
     return counts.is_null() ? count : counts[static_cast<std::size_t>(rank)];
   }
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
-  void add_inter_amounts(const Comm& comm, Amounts& amounts) const;
-  Algorithm inter_algorithm(Exchange& exchange) const;
+  void add_inter_amounts(const Comm& comm, CountCheck& count_check) const;
+  CollTask inter_algorithm(CollContext& exchange) const;
   bool substitute(const Comm& comm, StandIn& stand_in);
 };
 struct ReduceScatterBlock : ReduceScatter {

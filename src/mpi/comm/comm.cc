@@ -23,8 +23,8 @@ Comm::~Comm() {
   if (local_comm != nullptr) library->give_back(*local_comm);
   drop_errhandler(*library, *this);
   if (send_buffer != nullptr) abandon_buffer(*send_buffer);
-  if (board != nullptr) device->boards().give_back(*board);
-  if (failed_board != nullptr) device->boards().give_back(*failed_board);
+  if (coll_area != nullptr) device->coll_areas().give_back(*coll_area);
+  if (failed_board != nullptr) device->coll_areas().give_back(*failed_board);
   if (device != nullptr && !device->failures().none()) {
     for (const std::uint32_t bits : {0U, collective_bit}) device->failures().mend(context | bits);
   }

@@ -86,14 +86,14 @@ struct Comm : ErrorHolder {
   /// by its name; nullptr if there was none. For reports of jobs that stand still.
   const char* left_out_of = nullptr;
   /// For short collective operations; nullptr where the members have none.
-  std::unique_ptr<device::NodeBoard> board;
+  std::unique_ptr<device::ShmCollArea> coll_area;
   /// The first of its processes that has failed; `none_failed` while all are well. From then on no
   /// collective call can be completed: see mpi/coll/failure.h.
   static constexpr std::int64_t none_failed = -1;
   std::int64_t failed_process = none_failed;
-  /// The board of a communicator in which a process has failed; calls may still be on their way out
+  /// The collective area of a communicator in which a process has failed; calls may still be on their way out
   /// of it.
-  std::unique_ptr<device::NodeBoard> failed_board;
+  std::unique_ptr<device::ShmCollArea> failed_board;
   std::size_t place = 0;  ///< in Library::comms
   /// The ranks by node, made when first asked for; see mpi/coll/node_map.h.
   std::shared_ptr<const NodeMap> nodes;

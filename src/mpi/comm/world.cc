@@ -25,8 +25,9 @@ World::World(Library& library, device::Device& process_device, std::uint32_t own
   self.name_text = "MPI_COMM_SELF";
   std::vector<std::uint32_t> everybody;
   for (const Route& route : world.routes) everybody.push_back(route.peer);
-  world.board = process_device.make_board(0, everybody, world.rank, 0);
-  process_device.boards().take(0);  // also for those who see no board: the numbers must agree
+  world.coll_area = process_device.make_coll_area(0, everybody, world.rank, 0);
+  process_device.coll_areas().take(
+      0);  // also for those who see no collective area: the numbers must agree
   const auto size = static_cast<int>(process_count);
   world.group = library.make<Group>(ProcessList(0, 1, size), world.rank);
   self.group = library.make<Group>(ProcessList(own_process, 1, 1), 0);

@@ -39,14 +39,14 @@ NewComm::NewComm(Library& library, Shape shape) noexcept
 }
 
 NewComm::~NewComm() {
-  if (offered_) library_.device->boards().settle();
+  if (offered_) library_.device->coll_areas().settle();
   if (comm_ == nullptr) return;
   (void)delete_attributes(library_, {comm_->attributes, KeyvalKind::comm, comm_->handle});
   library_.give_back(*comm_);
 }
 
-Announcement NewComm::announcement(const Error& so_far, Boards boards) noexcept {
-  Announcement own{};
+MemberInfo NewComm::announcement(const Error& so_far, Boards coll_areas) noexcept {
+  MemberInfo own{};
   own.process = library_.world->self_process;
   if (comm_ == nullptr || so_far.failed()) {
     own.failed = 1;
@@ -54,8 +54,8 @@ Announcement NewComm::announcement(const Error& so_far, Boards boards) noexcept 
   }
   own.context = comm_->context;
   if (comm_->is_inter) own.local_context = comm_->local_comm->context;
-  if (boards == Boards::none || comm_->is_inter) return own;
-  device::BoardPool& pool = library_.device->boards();
+  if (coll_areas == Boards::none || comm_->is_inter) return own;
+  device::ShmCollAreaPool& pool = library_.device->coll_areas();
   own.free_boards = pool.offer();
   own.newest_round = pool.newest_round();
   offered_ = own.free_boards != 0;
@@ -67,8 +67,8 @@ void NewComm::give(MPI_Comm& out) noexcept {
   comm_ = nullptr;
 }
 
-Error check_census(const Census& all) {
-  for (const std::vector<Announcement>* group : {&all.local, &all.remote}) {
+Error check_census(const MemberTable& all) {
+  for (const std::vector<MemberInfo>* group : {&all.local, &all.remote}) {
     for (std::size_t rank = 0; rank < group->size(); ++rank) {
       if ((*group)[rank].failed == 0) continue;
       return failure(ErrorClass::other,
@@ -82,36 +82,36 @@ Error check_census(const Census& all) {
 
 namespace {
 
-/// Gives the communicator a board that is free in all its members, if there is one: the first.
-void settle_board(Comm& comm, std::span<const Announcement> members) {
+/// Gives the communicator a collective area that is free in all its members, if there is one: the first.
+void settle_board(Comm& comm, std::span<const MemberInfo> members) {
   std::uint64_t common = ~std::uint64_t{0};
   std::uint64_t newest = 0;
   std::vector<std::uint32_t> peers;
-  for (const Announcement& one : members) {
+  for (const MemberInfo& one : members) {
     common &= one.free_boards;
     newest = std::max(newest, one.newest_round);
     peers.push_back(one.process);
   }
   if (common == 0) return;
   const auto index = static_cast<std::uint32_t>(std::countr_zero(common));
-  comm.board = comm.device->make_board(index, peers, comm.rank, newest);
-  if (comm.board != nullptr) comm.device->boards().take(index);
+  comm.coll_area = comm.device->make_coll_area(index, peers, comm.rank, newest);
+  if (comm.coll_area != nullptr) comm.device->coll_areas().take(index);
 }
 
-using ContextField = std::uint32_t Announcement::*;
+using ContextField = std::uint32_t MemberInfo::*;
 
-void set_routes(Comm& comm, std::span<const Announcement> peers, ContextField context) {
+void set_routes(Comm& comm, std::span<const MemberInfo> peers, ContextField context) {
   comm.identity = !comm.is_inter && peers.size() == comm.library->world->processes;
   comm.routes.reserve(peers.size());
-  for (const Announcement& one : peers) {
+  for (const MemberInfo& one : peers) {
     if (one.process != comm.routes.size()) comm.identity = false;
     comm.routes.push_back({one.process, one.*context});
   }
   comm.remote_size = static_cast<int>(peers.size());
 }
 
-void set_local(Comm& comm, std::span<const Announcement> members) {
-  const auto is_self = [&](const Announcement& one) {
+void set_local(Comm& comm, std::span<const MemberInfo> members) {
+  const auto is_self = [&](const MemberInfo& one) {
     return one.process == comm.library->world->self_process;
   };
   const auto at = std::find_if(members.begin(), members.end(), is_self);
@@ -119,11 +119,11 @@ void set_local(Comm& comm, std::span<const Announcement> members) {
   comm.local_size = static_cast<int>(members.size());
 }
 
-base::Result<Group*> make_group(Library& library, std::span<const Announcement> members, int rank,
+base::Result<Group*> make_group(Library& library, std::span<const MemberInfo> members, int rank,
                                 std::uintptr_t session) {
   std::vector<ProcessId> processes;
   processes.reserve(members.size());
-  for (const Announcement& one : members) processes.push_back(one.process);
+  for (const MemberInfo& one : members) processes.push_back(one.process);
   auto* group = library.make<Group>(ProcessList(std::move(processes)), rank);
   if (group == nullptr) {
     return failure(ErrorClass::no_mem, "no memory for the group of another communicator");
@@ -132,10 +132,10 @@ base::Result<Group*> make_group(Library& library, std::span<const Announcement> 
   return group;
 }
 
-Error refuse_overlap(const Census& members) {
+Error refuse_overlap(const MemberTable& members) {
   std::vector<std::uint32_t> local;
   local.reserve(members.local.size());
-  for (const Announcement& one : members.local) local.push_back(one.process);
+  for (const MemberInfo& one : members.local) local.push_back(one.process);
   std::sort(local.begin(), local.end());
   for (std::size_t rank = 0; rank < members.remote.size(); ++rank) {
     if (!std::binary_search(local.begin(), local.end(), members.remote[rank].process)) continue;
@@ -148,11 +148,11 @@ Error refuse_overlap(const Census& members) {
 }
 
 /// The remote side, and the communicator of the local group alone.
-Error settle_inter(Comm& comm, const Census& members) {
+Error settle_inter(Comm& comm, const MemberTable& members) {
   Comm& inner = *comm.local_comm;
   inner.session = comm.session;
   set_local(inner, members.local);
-  set_routes(inner, members.local, &Announcement::local_context);
+  set_routes(inner, members.local, &MemberInfo::local_context);
   inner.group = comm.group;
   comm.library->acquire(*comm.group);
   const auto remote = make_group(*comm.library, members.remote, Group::no_rank, comm.session);
@@ -163,13 +163,13 @@ Error settle_inter(Comm& comm, const Census& members) {
 
 }  // namespace
 
-Error settle(Comm& comm, std::uintptr_t session, const Census& members) {
+Error settle(Comm& comm, std::uintptr_t session, const MemberTable& members) {
   if (comm.is_inter) {
     if (const Error overlap = refuse_overlap(members); overlap.failed()) return overlap;
   }
   comm.session = session;
   set_local(comm, members.local);
-  set_routes(comm, comm.is_inter ? members.remote : members.local, &Announcement::context);
+  set_routes(comm, comm.is_inter ? members.remote : members.local, &MemberInfo::context);
   const auto group = make_group(*comm.library, members.local, comm.rank, session);
   if (group.failed()) return group.error();
   comm.group = group.value();

@@ -17,7 +17,7 @@
 namespace fulmar::mpi {
 
 /// What one process tells the others.
-struct Announcement {
+struct MemberInfo {
   std::uint32_t context;
   std::uint32_t local_context;  ///< of Comm::local_comm, where an intercommunicator is made
   std::uint32_t process;
@@ -25,14 +25,14 @@ struct Announcement {
   std::int32_t color;    ///< of a split, else 0
   std::int32_t key;
   std::uint64_t free_boards;   ///< bits; see device/shm_coll/shm_coll_area.h
-  std::uint64_t newest_round;  ///< on any board of this process
+  std::uint64_t newest_round;  ///< on any collective area of this process
 };
 
 /// Announcements of processes by their rank: of all of a communicator, or of the members of a new
 /// one. `remote` is empty where there is no remote group.
-struct Census {
-  std::vector<Announcement> local;
-  std::vector<Announcement> remote;
+struct MemberTable {
+  std::vector<MemberInfo> local;
+  std::vector<MemberInfo> remote;
 };
 
 /// A communicator that is being made: its object, and its number here. Without `give` it vanishes
@@ -49,7 +49,7 @@ class NewComm {
   [[nodiscard]] Comm* comm() const noexcept { return comm_; }
   enum class Boards : std::uint8_t { none, offer };
   /// `offer` from those who settle before they return to the user. Intercommunicators have none.
-  [[nodiscard]] Announcement announcement(const base::Error& so_far, Boards boards) noexcept;
+  [[nodiscard]] MemberInfo announcement(const base::Error& so_far, Boards coll_areas) noexcept;
   /// Hands the object over to the user.
   void give(MPI_Comm& out) noexcept;
 
@@ -71,11 +71,11 @@ class NewComm {
 }
 
 /// The error of whoever failed.
-base::Error check_census(const Census& all);
+base::Error check_census(const MemberTable& all);
 
 /// Makes `comm` the communicator of these members, of which this process is a local one. `session`:
 /// see Comm::session. MPI_ERR_COMM where a process is in both groups.
-base::Error settle(Comm& comm, std::uintptr_t session, const Census& members);
+base::Error settle(Comm& comm, std::uintptr_t session, const MemberTable& members);
 
 /// Gives a new communicator the error handler of an old one.
 void inherit_errhandler(Comm& comm, const Comm& parent) noexcept;

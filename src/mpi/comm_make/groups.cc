@@ -15,12 +15,12 @@ using base::Error;
 using base::ErrorClass;
 
 Error make_over(Comm& bridge, int tag, NewComm& fresh) {
-  Census census;
+  MemberTable member_table;
   const Error error = announce({bridge, Channel::user, tag},
-                               fresh.announcement({}, NewComm::Boards::offer), census.local);
+                               fresh.announcement({}, NewComm::Boards::offer), member_table.local);
   if (error.failed()) return error;
-  if (const Error failed = check_census(census); failed.failed()) return failed;
-  return settle(*fresh.comm(), bridge.session, census);
+  if (const Error failed = check_census(member_table); failed.failed()) return failed;
+  return settle(*fresh.comm(), bridge.session, member_table);
 }
 
 }  // namespace

@@ -34,8 +34,8 @@ struct Idup {
   Comm* made = nullptr;       ///< one reference held
   MPI_Comm* place = nullptr;  ///< where the user has its handle
   Error error;                ///< of this process
-  Announcement own{};
-  Census all;
+  MemberInfo own{};
+  MemberTable all;
   std::unique_ptr<Part[]> parts;
   int open = 0;  ///< messages under way
 };
@@ -91,12 +91,12 @@ constinit const RequestKind idup_request{
 
 /// Messages to and from all but `self` of a group; `next` are parts for them. Returns what is left
 /// of these.
-Part* exchange_with(Idup& idup, const Line& line, std::vector<Announcement>& group, int self,
+Part* exchange_with(Idup& idup, const Line& line, std::vector<MemberInfo>& group, int self,
                     Part* next) {
   const Datatype& byte = *line.comm.library->find<Datatype>(MPI_BYTE);
   for (int rank = 0; rank < static_cast<int>(group.size()); ++rank) {
     if (rank == self) continue;
-    Announcement& theirs = group[static_cast<std::size_t>(rank)];
+    MemberInfo& theirs = group[static_cast<std::size_t>(rank)];
     Part& incoming = *next++;
     Part& outgoing = *next++;
     incoming.owner = outgoing.owner = &idup;

@@ -34,16 +34,16 @@ Error check_peer(const Comm* peer_comm, int remote_leader) {
 /// What both ways to make an intercommunicator have in common. `so_far` is why this process, the
 /// leader, cannot meet the other one.
 Error unite(NewComm& fresh, const Line& inside, const Leader& leader, const Error& so_far) {
-  Census census;
+  MemberTable member_table;
   const Error refused = failure_so_far(inside.comm, {});
   const Error announced =
-      announce(inside, fresh.announcement(refused, NewComm::Boards::none), census.local);
-  const Error met = meet(inside, leader, census);
+      announce(inside, fresh.announcement(refused, NewComm::Boards::none), member_table.local);
+  const Error met = meet(inside, leader, member_table);
   if (so_far.failed()) return so_far;
   if (announced.failed()) return announced;
   if (met.failed()) return met;
-  if (const Error error = check_census(census); error.failed()) return error;
-  return settle(*fresh.comm(), inside.comm.session, census);
+  if (const Error error = check_census(member_table); error.failed()) return error;
+  return settle(*fresh.comm(), inside.comm.session, member_table);
 }
 
 Error check_rank(const char* argument, int rank, const Group& group) {
@@ -53,24 +53,25 @@ Error check_rank(const char* argument, int rank, const Group& group) {
 }
 
 /// Members of both groups, the one with the lower claim first.
-Error line_up(Census& census) {
-  for (const std::vector<Announcement>* group : {&census.local, &census.remote}) {
-    const auto differs = [&](const Announcement& one) { return one.color != group->front().color; };
+Error line_up(MemberTable& member_table) {
+  for (const std::vector<MemberInfo>* group : {&member_table.local, &member_table.remote}) {
+    const auto differs = [&](const MemberInfo& one) { return one.color != group->front().color; };
     const auto at = std::find_if(group->begin(), group->end(), differs);
     if (at == group->end()) continue;
     return failure(ErrorClass::arg,
                    "argument high: rank %d of the %s group gives another value than rank 0; all of "
                    "a group must give the same",
                    static_cast<int>(at - group->begin()),
-                   group == &census.local ? "local" : "remote");
+                   group == &member_table.local ? "local" : "remote");
   }
-  const Announcement& local = census.local.front();
-  const Announcement& remote = census.remote.front();
+  const MemberInfo& local = member_table.local.front();
+  const MemberInfo& remote = member_table.remote.front();
   const bool remote_first =
       local.color != remote.color ? remote.color < local.color : remote.process < local.process;
-  if (remote_first) std::swap(census.local, census.remote);
-  census.local.insert(census.local.end(), census.remote.begin(), census.remote.end());
-  census.remote.clear();
+  if (remote_first) std::swap(member_table.local, member_table.remote);
+  member_table.local.insert(member_table.local.end(), member_table.remote.begin(),
+                            member_table.remote.end());
+  member_table.remote.clear();
   return {};
 }
 
@@ -143,13 +144,14 @@ Error intercomm_merge(Library& library, Comm& comm, int high, MPI_Comm& out) {
                    "argument intercomm: is an intracommunicator; there is nothing to merge");
   }
   NewComm fresh(library, NewComm::Shape::intra);
-  Announcement own = fresh.announcement(failure_so_far(comm, {}), NewComm::Boards::offer);
+  MemberInfo own = fresh.announcement(failure_so_far(comm, {}), NewComm::Boards::offer);
   own.color = high != 0 ? 1 : 0;
-  Census census;
-  if (const Error error = take_census(comm, own, census); error.failed()) return error;
-  if (const Error error = check_census(census); error.failed()) return error;
-  if (const Error error = line_up(census); error.failed()) return error;
-  if (const Error error = settle(*fresh.comm(), comm.session, census); error.failed()) return error;
+  MemberTable member_table;
+  if (const Error error = gather_member_info(comm, own, member_table); error.failed()) return error;
+  if (const Error error = check_census(member_table); error.failed()) return error;
+  if (const Error error = line_up(member_table); error.failed()) return error;
+  if (const Error error = settle(*fresh.comm(), comm.session, member_table); error.failed())
+    return error;
   inherit_errhandler(*fresh.comm(), comm);
   fresh.give(out);
   return {};

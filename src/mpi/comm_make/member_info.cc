@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "mpi/coll/shm/shm_coll.h"
 #include "mpi/coll/engine/coll_context.h"
+#include "mpi/coll/shm/shm_coll.h"
 #include "mpi/comm/failure.h"
 
 namespace fulmar::mpi {
@@ -64,15 +64,15 @@ Error broadcast(const Line& line, Bytes bytes, int root) {
   return error;
 }
 
-Error read_board(Comm& comm, const Announcement& own, std::vector<Announcement>& all) {
+Error read_board(Comm& comm, const MemberInfo& own, std::vector<MemberInfo>& all) {
   const Datatype& byte = *comm.library->find<Datatype>(MPI_BYTE);
   all.resize(static_cast<std::size_t>(comm.size()));
-  device::NodeBoard& board = *comm.board;
-  post_data(board, {&own, sizeof own, &byte});
-  if (!board.wait_all()) return failure_of(comm);
+  device::ShmCollArea& coll_area = *comm.coll_area;
+  post_data(coll_area, {&own, sizeof own, &byte});
+  if (!coll_area.wait_all()) return failure_of(comm);
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     const Packed room(Data{&all[rank], sizeof own, &byte});
-    take_part(board, static_cast<int>(rank), room, 0, sizeof own);
+    take_part(coll_area, static_cast<int>(rank), room, 0, sizeof own);
   }
   return {};
 }
@@ -86,9 +86,9 @@ struct Heading {
 
 Line next_line(Comm& comm) noexcept { return {comm, Channel::collective, next_tag(comm)}; }
 
-Error announce(const Line& line, const Announcement& own, std::vector<Announcement>& all) {
+Error announce(const Line& line, const MemberInfo& own, std::vector<MemberInfo>& all) {
   Comm& comm = line.comm;
-  if (comm.board != nullptr) return read_board(comm, own, all);
+  if (comm.coll_area != nullptr) return read_board(comm, own, all);
   // In step k everybody passes on the 2^k announcements from its own on, so that it holds twice as
   // many afterwards. They lie in the order of the ring that starts here.
   const auto size = static_cast<std::size_t>(comm.size());
@@ -107,18 +107,18 @@ Error announce(const Line& line, const Announcement& own, std::vector<Announceme
   return error;
 }
 
-Error meet(const Line& inside, const Leader& leader, Census& census) {
+Error meet(const Line& inside, const Leader& leader, MemberTable& member_table) {
   const bool leads = inside.comm.rank == leader.rank;
   Heading theirs;
   Error error;
   if (leads && leader.across != nullptr) {
     const int peer = leader.remote_rank;
-    Heading ours{static_cast<std::uint32_t>(census.local.size())};
+    Heading ours{static_cast<std::uint32_t>(member_table.local.size())};
     error = swap(*leader.across, {&ours, sizeof ours}, peer, {&theirs, sizeof theirs}, peer);
-    census.remote.resize(theirs.count);
-    const Error second =
-        swap(*leader.across, {census.local.data(), census.local.size() * sizeof(Announcement)},
-             peer, {census.remote.data(), census.remote.size() * sizeof(Announcement)}, peer);
+    member_table.remote.resize(theirs.count);
+    const Error second = swap(
+        *leader.across, {member_table.local.data(), member_table.local.size() * sizeof(MemberInfo)},
+        peer, {member_table.remote.data(), member_table.remote.size() * sizeof(MemberInfo)}, peer);
     if (error.ok()) error = second;
   }
   const Error told = broadcast(inside, {&theirs, sizeof theirs}, leader.rank);
@@ -130,18 +130,19 @@ Error meet(const Line& inside, const Leader& leader, Census& census) {
                          "not talk to the remote one; its own error says why",
                          leader.rank);
   }
-  census.remote.resize(theirs.count);
+  member_table.remote.resize(theirs.count);
   const Error last = broadcast(
-      inside, {census.remote.data(), census.remote.size() * sizeof(Announcement)}, leader.rank);
+      inside, {member_table.remote.data(), member_table.remote.size() * sizeof(MemberInfo)},
+      leader.rank);
   return error.ok() ? last : error;
 }
 
-Error take_census(Comm& comm, const Announcement& own, Census& census) {
-  if (!comm.is_inter) return announce(next_line(comm), own, census.local);
+Error gather_member_info(Comm& comm, const MemberInfo& own, MemberTable& member_table) {
+  if (!comm.is_inter) return announce(next_line(comm), own, member_table.local);
   const Line across = next_line(comm);
   const Line inside{*comm.local_comm, across.channel, across.tag};
-  const Error error = announce(inside, own, census.local);
-  const Error met = meet(inside, {0, 0, &across}, census);
+  const Error error = announce(inside, own, member_table.local);
+  const Error met = meet(inside, {0, 0, &across}, member_table);
   return error.failed() ? error : met;
 }
 

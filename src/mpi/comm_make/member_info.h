@@ -5,7 +5,7 @@
 #include "mpi/comm_make/creation.h"
 #include "mpi/p2p/message.h"
 
-/// The exchange of announcements among those who make a communicator. It costs a board round, or
+/// The exchange of announcements among those who make a communicator. It costs a collective area round, or
 /// log2(n) messages of each process; between groups also one message each way of the leaders and
 /// a broadcast.
 namespace fulmar::mpi {
@@ -21,7 +21,7 @@ struct Line {
 [[nodiscard]] Line next_line(Comm& comm) noexcept;
 
 /// The announcements of all ranks of the line's intracommunicator, by rank.
-base::Error announce(const Line& line, const Announcement& own, std::vector<Announcement>& all);
+base::Error announce(const Line& line, const MemberInfo& own, std::vector<MemberInfo>& all);
 
 /// Who speaks for a group to the other one.
 struct Leader {
@@ -34,9 +34,9 @@ struct Leader {
 /// The other group's announcements, for all of a group whose own are in `census`. Without a line
 /// between the leaders all but the leader get an error, and the leader, who has one already,
 /// success.
-base::Error meet(const Line& inside, const Leader& leader, Census& census);
+base::Error meet(const Line& inside, const Leader& leader, MemberTable& member_table);
 
 /// The announcements of all processes of a communicator of either shape.
-base::Error take_census(Comm& comm, const Announcement& own, Census& census);
+base::Error gather_member_info(Comm& comm, const MemberInfo& own, MemberTable& member_table);
 
 }  // namespace fulmar::mpi

@@ -26,17 +26,17 @@ Error make_part(Library& library, Comm& parent, Error so_far, int color, int key
   out = MPI_COMM_NULL;
   so_far = failure_so_far(parent, so_far);
   NewComm fresh(library, shape_of(parent));
-  Announcement own = fresh.announcement(so_far, NewComm::Boards::offer);
+  MemberInfo own = fresh.announcement(so_far, NewComm::Boards::offer);
   own.color = color;
   own.key = key;
-  Census census;
-  const Error exchanged = take_census(parent, own, census);
+  MemberTable member_table;
+  const Error exchanged = gather_member_info(parent, own, member_table);
   if (so_far.failed()) return so_far;
   if (exchanged.failed()) return exchanged;
-  if (const Error error = check_census(census); error.failed()) return error;
-  choose(census);
-  if (census.local.empty() || (parent.is_inter && census.remote.empty())) return {};
-  const Error error = settle(*fresh.comm(), parent.session, census);
+  if (const Error error = check_census(member_table); error.failed()) return error;
+  choose(member_table);
+  if (member_table.local.empty() || (parent.is_inter && member_table.remote.empty())) return {};
+  const Error error = settle(*fresh.comm(), parent.session, member_table);
   if (error.failed()) return error;
   inherit_errhandler(*fresh.comm(), parent);
   fresh.give(out);
@@ -44,10 +44,10 @@ Error make_part(Library& library, Comm& parent, Error so_far, int color, int key
 }
 
 /// Leaves those of one color, in the order of their keys.
-void keep_color(std::vector<Announcement>& all, int color) {
-  std::erase_if(all, [&](const Announcement& one) { return one.color != color; });
+void keep_color(std::vector<MemberInfo>& all, int color) {
+  std::erase_if(all, [&](const MemberInfo& one) { return one.color != color; });
   std::stable_sort(all.begin(), all.end(),
-                   [](const Announcement& a, const Announcement& b) { return a.key < b.key; });
+                   [](const MemberInfo& a, const MemberInfo& b) { return a.key < b.key; });
 }
 
 /// Ranks in `comm` of the members of a group, by their rank in the group.
@@ -76,13 +76,13 @@ Error comm_dup_with_info(Library& library, Comm& comm, Info* info, MPI_Comm& out
     so_far = copy_attributes(library, owner_of(comm), owner_of(*fresh.comm()));
   }
   so_far = failure_so_far(comm, so_far);
-  Census census;
+  MemberTable member_table;
   const Error exchanged =
-      take_census(comm, fresh.announcement(so_far, NewComm::Boards::offer), census);
+      gather_member_info(comm, fresh.announcement(so_far, NewComm::Boards::offer), member_table);
   if (so_far.failed()) return so_far;
   if (exchanged.failed()) return exchanged;
-  if (const Error error = check_census(census); error.failed()) return error;
-  const Error settled = settle(*fresh.comm(), comm.session, census);
+  if (const Error error = check_census(member_table); error.failed()) return error;
+  const Error settled = settle(*fresh.comm(), comm.session, member_table);
   if (settled.failed()) return settled;
   inherit_errhandler(*fresh.comm(), comm);
   fresh.comm()->topology = comm.topology;
@@ -100,32 +100,32 @@ Error comm_create(Library& library, Comm& comm, Group& group, MPI_Comm& out) {
   // its rank.
   const base::Result<std::vector<int>> ranks = ranks_of(comm, group);
   const bool member = group.rank != Group::no_rank;
-  const auto choose = [&](Census& census) {
-    std::vector<Announcement> members;
+  const auto choose = [&](MemberTable& member_table) {
+    std::vector<MemberInfo> members;
     if (member) {
       for (const int rank : ranks.value()) {
-        members.push_back(census.local[static_cast<std::size_t>(rank)]);
+        members.push_back(member_table.local[static_cast<std::size_t>(rank)]);
       }
     }
-    census.local = std::move(members);
-    keep_color(census.remote, 0);
+    member_table.local = std::move(members);
+    keep_color(member_table.remote, 0);
   };
   return make_part(library, comm, ranks.error(), member ? 0 : MPI_UNDEFINED, group.rank, choose,
                    out);
 }
 
 Error refuse_split(Library& library, Comm& comm, Error bad, MPI_Comm& out) {
-  return make_part(library, comm, bad, MPI_UNDEFINED, 0, [](Census&) {}, out);
+  return make_part(library, comm, bad, MPI_UNDEFINED, 0, [](MemberTable&) {}, out);
 }
 
 Error comm_split(Library& library, Comm& comm, int color, int key, MPI_Comm& out) {
-  const auto choose = [&](Census& census) {
+  const auto choose = [&](MemberTable& member_table) {
     if (color == MPI_UNDEFINED) {
-      census = {};
+      member_table = {};
       return;
     }
-    keep_color(census.local, color);
-    keep_color(census.remote, color);
+    keep_color(member_table.local, color);
+    keep_color(member_table.remote, color);
   };
   return make_part(library, comm, {}, color, key, choose, out);
 }

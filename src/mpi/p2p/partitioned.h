@@ -212,7 +212,7 @@ class PartitionedSend {
 };
 
 /// The receiving side. All but `arrived` needs the lock of the library.
-class PartitionedReceive : device::Device::Hook {
+class PartitionedReceive : device::Device::ProgressCallback {
  public:
   PartitionedReceive(Request& request, const PartitionedData& data) noexcept;
   PartitionedReceive(const PartitionedReceive&) = delete;

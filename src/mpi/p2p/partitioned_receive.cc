@@ -15,7 +15,7 @@ using base::ErrorClass;
 PartitionedReceive::PartitionedReceive(Request& request, const PartitionedData& data) noexcept
     : request_(&request), device_(*request.comm->device), data_(data), messages_(*this) {
   offering_.owner = answering_.owner = this;
-  step = [](device::Device::Hook& hook) {
+  step = [](device::Device::ProgressCallback& hook) {
     return static_cast<PartitionedReceive&>(hook).take_arrivals();
   };
 }
@@ -110,9 +110,9 @@ void PartitionedReceive::watch(bool wanted) noexcept {
   if (wanted == watching_) return;
   watching_ = wanted;
   if (wanted) {
-    device_.add_hook(*this);
+    device_.add_progress_callback(*this);
   } else {
-    device_.remove_hook(*this);
+    device_.remove_progress_callback(*this);
   }
 }
 

@@ -12,8 +12,8 @@
 namespace fulmar::mpi {
 namespace {
 
-using device::Happening;
-using Kind = Happening::Kind;
+using device::Event;
+using Kind = Event::Kind;
 
 constexpr EventElement message_elements[] = {{EventField::process, "process"},
                                              {EventField::tag, "tag"},
@@ -118,7 +118,7 @@ const EventInstance* Events::find(MPI_T_event_instance handle) const noexcept {
   return at;
 }
 
-bool Events::raise(const Happening& happening, Where where) {
+bool Events::raise(const Event& happening, Where where) {
   const std::uint64_t now = base::now_ns();
   const std::size_t least = where == Where::own_thread ? thread_safe_level : restricted_level;
   // A copy: callbacks may free their registrations.

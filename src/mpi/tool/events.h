@@ -25,7 +25,7 @@ struct EventElement {
 /// An event type (MPI 5.0 section 15.3.8). The elements lie one behind the other in the event's
 /// data, each at a multiple of its size.
 struct EventType {
-  device::Happening::Kind kind;
+  device::Event::Kind kind;
   const char* name;  ///< up to the first _ the name of its category
   int verbosity;
   const char* description;
@@ -40,7 +40,7 @@ struct EventType {
 /// An event that a callback is told of. Lives as long as the callback runs.
 struct EventInstance {
   const EventType* type = nullptr;
-  device::Happening happening{};
+  device::Event happening{};
   std::uint64_t timestamp_ns = 0;
   EventInstance* outer = nullptr;  ///< that of the callback in which this one is called
 
@@ -91,7 +91,7 @@ class Events {
 
   enum class Where : std::uint8_t { program_thread, own_thread };
   /// Tells those who listen; what must wait is queued. Returns whether `settle` has work.
-  bool raise(const device::Happening& happening, Where where);
+  bool raise(const device::Event& happening, Where where);
   /// Delivers what waits. Callbacks may call everything. Returns whether there is more by now.
   bool settle();
   /// Ends a registration; a callback of its own that runs is let finish first.

@@ -6,7 +6,7 @@ namespace fulmar::mpi {
 
 Tool::Tool(Library& library, VariableStore store) noexcept : library_(library), store_(store) {
   watch_.tool = this;
-  watch_.note = [](device::Observer& watch, const device::Happening& happening) noexcept {
+  watch_.note = [](device::Observer& watch, const device::Event& happening) noexcept {
     static_cast<Watch&>(watch).tool->happened(happening);
   };
   watch_.settle = [](device::Observer& watch) noexcept {
@@ -72,8 +72,8 @@ void Tool::update_watch() noexcept {
   library_.device->observe(watches ? &watch_ : nullptr);
 }
 
-void Tool::happened(const device::Happening& happening) {
-  if (happening.kind == device::Happening::Kind::unexpected) {
+void Tool::happened(const device::Event& happening) {
+  if (happening.kind == device::Event::Kind::unexpected) {
     for (PerformanceHandle* handle : watermarks_) handle->follow(figures());
   }
   const auto where = library_.device->service().looks() ? Events::Where::own_thread

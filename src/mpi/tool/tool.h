@@ -70,7 +70,7 @@ class Tool {
   struct Watch : device::Observer {
     Tool* tool = nullptr;
   };
-  void happened(const device::Happening& happening);
+  void happened(const device::Event& happening);
   void make_enumerations();
 
   Library& library_;

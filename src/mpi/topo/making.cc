@@ -17,7 +17,7 @@ Making::Making(Library& library, Comm& parent)
 
 Error Making::announce(const Error& error, std::uint64_t word) {
   const Error so_far = failure_so_far(parent_, error);
-  Announcement own = fresh_.announcement(so_far, NewComm::Boards::offer);
+  MemberInfo own = fresh_.announcement(so_far, NewComm::Boards::offer);
   own.color = static_cast<std::int32_t>(word >> 32);
   own.key = static_cast<std::int32_t>(word);
   const Error exchanged = mpi::announce(line_, own, all_.local);
@@ -26,7 +26,7 @@ Error Making::announce(const Error& error, std::uint64_t word) {
 }
 
 std::uint64_t Making::word_of(int rank) const noexcept {
-  const Announcement& one = all_.local[static_cast<std::size_t>(rank)];
+  const MemberInfo& one = all_.local[static_cast<std::size_t>(rank)];
   return static_cast<std::uint64_t>(static_cast<std::uint32_t>(one.color)) << 32 |
          static_cast<std::uint32_t>(one.key);
 }
@@ -52,7 +52,7 @@ std::vector<int> Making::agreed(std::vector<int> order) const {
 }
 
 Error Making::settle_as(std::span<const int> ranks) {
-  Census members;
+  MemberTable members;
   for (const int rank : ranks) {
     members.local.push_back(all_.local[static_cast<std::size_t>(rank)]);
   }

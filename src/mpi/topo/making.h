@@ -55,7 +55,7 @@ class Making {
   Comm& parent_;
   Line line_;
   NewComm fresh_;
-  Census all_;
+  MemberTable all_;
 };
 
 /// 0 to `count` - 1.

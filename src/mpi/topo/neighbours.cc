@@ -89,7 +89,7 @@ std::size_t receive_place(const Topology& topology, std::size_t i) {
   return std::holds_alternative<CartTopology>(topology.shape) ? i ^ 1 : i;
 }
 
-Algorithm meet_neighbours(Exchange& exchange, const Neighbourhood& call) {
+CollTask meet_neighbours(CollContext& exchange, const Neighbourhood& call) {
   const Topology& topology = *exchange.comm().topology;
   const std::vector<int>& sources = topology.sources;
   const std::vector<int>& destinations = topology.destinations;
@@ -174,21 +174,21 @@ bool Neighbourhood::substitute(const Comm& comm, StandIn& stand_in) {
   return !stand_in.failed();
 }
 
-void Neighbourhood::add_amounts(const Comm& comm, Amounts& amounts) const {
+void Neighbourhood::add_amounts(const Comm& comm, CountCheck& count_check) const {
   const Topology& topology = *comm.topology;
   for (std::size_t i = 0; i < topology.destinations.size(); ++i) {
     const int dest = topology.destinations[i];
     if (dest == MPI_PROC_NULL) continue;
-    amounts.give(dest, send.to(send_form == Form::single ? 0 : static_cast<int>(i)));
+    count_check.give(dest, send.to(send_form == Form::single ? 0 : static_cast<int>(i)));
   }
   for (std::size_t i = 0; i < topology.sources.size(); ++i) {
     const std::size_t place = receive_place(topology, i);
     const int source = topology.sources[place];
-    if (source != MPI_PROC_NULL) amounts.expect(source, receive[static_cast<int>(place)]);
+    if (source != MPI_PROC_NULL) count_check.expect(source, receive[static_cast<int>(place)]);
   }
 }
 
-Algorithm Neighbourhood::algorithm(Exchange& exchange) const {
+CollTask Neighbourhood::algorithm(CollContext& exchange) const {
   return meet_neighbours(exchange, *this);
 }
 

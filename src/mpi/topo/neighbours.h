@@ -32,13 +32,13 @@ struct Neighbourhood {
   /// neighbours are not looked at.
   [[nodiscard]] base::Error check(const Comm& comm);
   bool substitute(const Comm& comm, StandIn& stand_in);
-  Algorithm algorithm(Exchange& exchange) const;
+  CollTask algorithm(CollContext& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{send.type, receive.type}, nullptr, types}; }
-  void keep_arrays(const Comm& comm, KeptArrays& arrays) {
+  void keep_arrays(const Comm& comm, ArgumentCopies& arrays) {
     arrays.keep(send, static_cast<int>(comm.topology->destinations.size()));
     arrays.keep(receive, static_cast<int>(comm.topology->sources.size()));
   }
-  void add_amounts(const Comm& comm, Amounts& amounts) const;
+  void add_amounts(const Comm& comm, CountCheck& count_check) const;
 
  private:
   [[nodiscard]] base::Error check_w(const Comm& comm);

@@ -10,8 +10,8 @@
 #include <optional>
 #include <string_view>
 
-#include "wire/node/job.h"
 #include "wire/launch/pmi1.h"
+#include "wire/node/job.h"
 
 namespace fulmar::runtime::bootstrap {
 namespace {

@@ -36,8 +36,8 @@ constexpr const char* key_job = "job";
 constexpr const char* key_card = "card";
 constexpr const char* key_members = "members";
 
-Result<wire::JobCard> make_job_card() {
-  wire::JobCard card;
+Result<wire::JobInfo> make_job_card() {
+  wire::JobInfo card;
   if (::getrandom(&card.job_id, sizeof card.job_id, 0) != sizeof card.job_id ||
       ::getrandom(card.key.data(), card.key.size(), 0) != static_cast<ssize_t>(card.key.size())) {
     return failure(ErrorClass::other, "getrandom: %s", std::strerror(errno));
@@ -95,8 +95,8 @@ std::vector<std::vector<std::uint32_t>> group(const std::vector<std::uint32_t>& 
   return nodes;
 }
 
-wire::NodeSeat own_seat(const Bootstrap& bootstrap) {
-  wire::NodeSeat seat;
+wire::RankInfo own_seat(const Bootstrap& bootstrap) {
+  wire::RankInfo seat;
   seat.rank = bootstrap.rank();
   seat.appnum = static_cast<std::uint32_t>(bootstrap.appnum());
   const auto processors = base::allowed_processors();
@@ -110,10 +110,10 @@ wire::NodeSeat own_seat(const Bootstrap& bootstrap) {
 }
 
 /// Processors that the ranks together may run on; those beyond the masks are taken as shared.
-std::uint32_t count_processors(std::span<const wire::NodeSeat> seats) {
-  decltype(wire::NodeSeat::processor_mask) together{};
+std::uint32_t count_processors(std::span<const wire::RankInfo> seats) {
+  decltype(wire::RankInfo::processor_mask) together{};
   std::uint32_t beyond = 0;
-  for (const wire::NodeSeat& seat : seats) {
+  for (const wire::RankInfo& seat : seats) {
     std::uint32_t inside = 0;
     for (std::size_t i = 0; i < together.size(); ++i) {
       inside += static_cast<std::uint32_t>(std::popcount(seat.processor_mask[i]));
@@ -128,7 +128,7 @@ std::uint32_t count_processors(std::span<const wire::NodeSeat> seats) {
 }
 
 /// Who may run wherever any of them may is not bound.
-void fill_record(wire::RankRecord& record, const wire::NodeSeat& seat, std::uint32_t processors) {
+void fill_record(wire::RankRecord& record, const wire::RankInfo& seat, std::uint32_t processors) {
   record.appnum = seat.appnum;
   record.state.store(static_cast<std::uint32_t>(wire::RankState::started),
                      std::memory_order_release);
@@ -142,8 +142,8 @@ void fill_record(wire::RankRecord& record, const wire::NodeSeat& seat, std::uint
   }
 }
 
-Result<base::UniqueFd> make_segment(const wire::JobCard& job,
-                                    std::span<const wire::NodeSeat> seats) {
+Result<base::UniqueFd> make_segment(const wire::JobInfo& job,
+                                    std::span<const wire::RankInfo> seats) {
   const auto ranks = static_cast<std::uint32_t>(seats.size());
   auto file = wire::make_job_file(ranks, wire::area_bytes_for(ranks));
   if (file.failed()) return file.error();
@@ -180,7 +180,7 @@ class Meeting {
     if (error.ok()) error = publish_cards();
     if (error.ok()) error = bootstrap_.fence();
     if (error.ok()) error = read_job_card();
-    if (error.ok()) error = leads() ? open_door() : visit();
+    if (error.ok()) error = leads() ? open_segment_server() : visit();
     if (error.ok()) error = bootstrap_.fence();
     if (error.ok()) error = leads() ? share() : take_share();
     if (error.ok()) error = agree_on_nodes();
@@ -210,7 +210,7 @@ class Meeting {
       if (error.failed()) return error;
     }
     if (!leads() || expected().size() == 1) return {};
-    auto door = Door::make();
+    auto door = SegmentServer::make();
     if (door.failed()) return door.error();
     door_ = std::move(*door);
     return publish_bytes(bootstrap_, key_card, wire::encode(door_->card()));
@@ -225,7 +225,9 @@ class Meeting {
     return {};
   }
 
-  Error open_door() { return door_ == nullptr ? Error{} : door_->open(self_, expected()); }
+  Error open_segment_server() {
+    return door_ == nullptr ? Error{} : door_->open(self_, expected());
+  }
 
   Error visit() {
     const auto bytes = lookup_bytes(bootstrap_, leader(), key_card);
@@ -239,13 +241,13 @@ class Meeting {
   }
 
   Error share() {
-    std::vector<Door::Visitor> visitors;
+    std::vector<SegmentServer::Visitor> visitors;
     if (door_ != nullptr) visitors = door_->close();
     door_.reset();
-    std::vector<wire::NodeSeat> seats = {own_seat(bootstrap_)};  // the lowest
-    for (const Door::Visitor& visitor : visitors) seats.push_back(visitor.seat);
+    std::vector<wire::RankInfo> seats = {own_seat(bootstrap_)};  // the lowest
+    for (const SegmentServer::Visitor& visitor : visitors) seats.push_back(visitor.seat);
     if (const Error error = make_own_segment(seats); error.failed()) return error;
-    for (const Door::Visitor& visitor : visitors) {
+    for (const SegmentServer::Visitor& visitor : visitors) {
       const Error error = grant(visitor.socket.get(), node_.segment.get(), node_.members);
       if (error.failed()) return error;
     }
@@ -272,8 +274,8 @@ class Meeting {
     return other_ranks(leader());
   }
 
-  Error make_own_segment(const std::vector<wire::NodeSeat>& seats) {
-    for (const wire::NodeSeat& seat : seats) node_.members.push_back(seat.rank);
+  Error make_own_segment(const std::vector<wire::RankInfo>& seats) {
+    for (const wire::RankInfo& seat : seats) node_.members.push_back(seat.rank);
     auto segment = make_segment(node_.job, seats);
     if (segment.failed()) return segment.error();
     node_.segment = std::move(*segment);
@@ -317,8 +319,8 @@ class Meeting {
   std::uint32_t self_;
   std::vector<std::vector<std::uint32_t>> groups_;  ///< of ranks, as the launcher sees them
   std::size_t own_group_ = 0;
-  std::unique_ptr<Door> door_;  ///< of a leader of several
-  base::UniqueFd socket_;       ///< of a rank that was welcomed
+  std::unique_ptr<SegmentServer> door_;  ///< of a leader of several
+  base::UniqueFd socket_;                ///< of a rank that was welcomed
   Node node_;
 };
 

@@ -14,9 +14,9 @@ namespace fulmar::runtime::bootstrap {
 
 /// Which ranks share memory, agreed on by the whole job.
 struct Node {
-  wire::JobCard job;
+  wire::JobInfo job;
   std::vector<std::uint32_t> members;  ///< ascending ranks of this node, the own one among them
-  base::UniqueFd segment;              ///< formatted, see wire/node/job.h; its records are the members
+  base::UniqueFd segment;  ///< formatted, see wire/node/job.h; its records are the members
   /// For each rank of the job the number of its node, in the order of the nodes' lowest ranks.
   std::vector<std::uint32_t> node_of;
   std::uint32_t node_count = 1;

@@ -39,7 +39,7 @@ Error socket_failure(const char* step, int reason) {
                  step, std::strerror(reason == EAGAIN ? ETIMEDOUT : reason));
 }
 
-base::AbstractAddress address_of(const wire::NodeCard& card) noexcept {
+base::AbstractAddress address_of(const wire::NodeInfo& card) noexcept {
   return base::AbstractAddress(wire::node_socket_name(card));
 }
 
@@ -88,8 +88,8 @@ Error leader_failure(std::uint32_t leader, const char* step) {
 
 }  // namespace
 
-Result<std::unique_ptr<Door>> Door::make() {
-  wire::NodeCard card;
+Result<std::unique_ptr<SegmentServer>> SegmentServer::make() {
+  wire::NodeInfo card;
   if (::getrandom(card.name.data(), card.name.size(), 0) !=
           static_cast<ssize_t>(card.name.size()) ||
       ::getrandom(card.secret.data(), card.secret.size(), 0) !=
@@ -103,12 +103,12 @@ Result<std::unique_ptr<Door>> Door::make() {
     return socket_failure("bind", errno);
   }
   if (::listen(listener.get(), SOMAXCONN) != 0) return socket_failure("listen", errno);
-  return std::make_unique<Door>(std::move(listener), card);
+  return std::make_unique<SegmentServer>(std::move(listener), card);
 }
 
-Door::~Door() { (void)close(); }
+SegmentServer::~SegmentServer() { (void)close(); }
 
-Error Door::open(std::uint32_t self, std::span<const std::uint32_t> expected) {
+Error SegmentServer::open(std::uint32_t self, std::span<const std::uint32_t> expected) {
   self_ = self;
   for (const std::uint32_t rank : expected) {
     if (rank != self) awaited_.push_back(rank);
@@ -122,7 +122,7 @@ Error Door::open(std::uint32_t self, std::span<const std::uint32_t> expected) {
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   const auto main = [](void* door) -> void* {
-    static_cast<Door*>(door)->serve();
+    static_cast<SegmentServer*>(door)->serve();
     return nullptr;
   };
   const int error = ::pthread_create(&thread_, nullptr, main, this);
@@ -131,7 +131,7 @@ Error Door::open(std::uint32_t self, std::span<const std::uint32_t> expected) {
   return running_ ? Error{} : socket_failure("pthread_create", error);
 }
 
-void Door::serve() {
+void SegmentServer::serve() {
   while (!awaited_.empty()) {
     std::array<pollfd, 2> ready = {{{listener_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}}};
     if (::poll(ready.data(), ready.size(), -1) < 0 && errno != EINTR) return;
@@ -145,7 +145,7 @@ void Door::serve() {
   }
 }
 
-void Door::welcome(base::UniqueFd socket) {
+void SegmentServer::welcome(base::UniqueFd socket) {
   if (!same_user(socket.get())) return;
   set_patience(socket.get(), visit_limit_s);
   wire::NodeHello hello;
@@ -160,7 +160,7 @@ void Door::welcome(base::UniqueFd socket) {
   visitors_.push_back({hello.seat, std::move(socket)});
 }
 
-std::vector<Door::Visitor> Door::close() {
+std::vector<SegmentServer::Visitor> SegmentServer::close() {
   if (std::exchange(running_, false)) {
     const std::uint64_t one = 1;
     (void)!::write(stop_.get(), &one, sizeof one);
@@ -186,8 +186,8 @@ Error grant(int socket, int segment, std::span<const std::uint32_t> members) {
   return {};
 }
 
-Result<base::UniqueFd> knock(const wire::NodeCard& card, std::uint32_t leader,
-                             const wire::NodeSeat& seat) {
+Result<base::UniqueFd> knock(const wire::NodeInfo& card, std::uint32_t leader,
+                             const wire::RankInfo& seat) {
   base::UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket.valid()) return socket_failure("socket", errno);
   set_patience(socket.get(), leader_limit_s);

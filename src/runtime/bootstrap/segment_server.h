@@ -18,22 +18,22 @@ namespace fulmar::runtime::bootstrap {
 
 /// The leader's end: lets the ranks of its node in while the leader itself waits in the launcher's
 /// fence, so it has a thread of its own until it is closed.
-class Door {
+class SegmentServer {
  public:
   struct Visitor {
-    wire::NodeSeat seat;
+    wire::RankInfo seat;
     base::UniqueFd socket;
   };
 
   /// Makes the socket, under a random name with a random secret, and listens.
-  static base::Result<std::unique_ptr<Door>> make();
-  explicit Door(base::UniqueFd listener, const wire::NodeCard& card) noexcept
+  static base::Result<std::unique_ptr<SegmentServer>> make();
+  explicit SegmentServer(base::UniqueFd listener, const wire::NodeInfo& card) noexcept
       : listener_(std::move(listener)), card_(card) {}
-  Door(const Door&) = delete;
-  Door& operator=(const Door&) = delete;
-  ~Door();
+  SegmentServer(const SegmentServer&) = delete;
+  SegmentServer& operator=(const SegmentServer&) = delete;
+  ~SegmentServer();
 
-  [[nodiscard]] const wire::NodeCard& card() const noexcept { return card_; }
+  [[nodiscard]] const wire::NodeInfo& card() const noexcept { return card_; }
 
   /// From now on ranks of `expected` (not the leader `self`) who prove themselves are welcomed,
   /// each once; the thread ends when all have come.
@@ -47,7 +47,7 @@ class Door {
   void welcome(base::UniqueFd socket);
 
   base::UniqueFd listener_;
-  wire::NodeCard card_;
+  wire::NodeInfo card_;
   base::UniqueFd stop_;  ///< an eventfd
   std::uint32_t self_ = 0;
   std::vector<std::uint32_t> awaited_;
@@ -62,8 +62,8 @@ base::Error grant(int socket, int segment, std::span<const std::uint32_t> member
 /// A rank's end: connects to the leader. Gives the socket when it was welcomed; none where there is
 /// nobody, or another user, under that name: the leader is out of reach. Fails (other) where the
 /// leader answers wrongly or not at all.
-base::Result<base::UniqueFd> knock(const wire::NodeCard& card, std::uint32_t leader,
-                                   const wire::NodeSeat& seat);
+base::Result<base::UniqueFd> knock(const wire::NodeInfo& card, std::uint32_t leader,
+                                   const wire::RankInfo& seat);
 
 struct Granted {
   base::UniqueFd segment;

@@ -125,15 +125,15 @@ base::Result<std::unique_ptr<Network>> NetworkFactory::open_tcp() {
 }
 
 base::Result<std::unique_ptr<Network>> NetworkFactory::open_verbs() {
-  auto introducer = fabric::introduce_over_tcp(connector_config(job_, options_, owner_));
-  if (introducer.failed()) return introducer.error();
+  auto oob_connector = fabric::connect_over_tcp(connector_config(job_, options_, owner_));
+  if (oob_connector.failed()) return oob_connector.error();
   fabric::verbs::Config config = verbs_config(job_, options_);
   set_owner(config, owner_);
   config.report = owner_.report;
   const std::optional<study::DesignPlan> plan = design_of(options_);
   if (plan) config.left = nullptr;  // the memory of designs is lent once
-  auto verbs =
-      fabric::Verbs::open(config, wish_of(options_, "FULMAR_VERBS_DEVICE"), std::move(*introducer));
+  auto verbs = fabric::Verbs::open(config, wish_of(options_, "FULMAR_VERBS_DEVICE"),
+                                   std::move(*oob_connector));
   if (verbs.failed()) return verbs.error();
   if (!plan) return std::unique_ptr<Network>(std::move(*verbs));
   auto design = study::design_over(std::move(*verbs), *plan);

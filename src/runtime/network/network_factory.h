@@ -13,8 +13,8 @@
 #include "base/error.h"
 #include "fabric/network.h"
 #include "runtime/job.h"
-#include "runtime/options/options.h"
 #include "runtime/network/rail_choice.h"
+#include "runtime/options/options.h"
 
 namespace fulmar::study {
 class DesignNetwork;

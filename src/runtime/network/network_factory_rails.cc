@@ -22,7 +22,7 @@ namespace {
 
 using base::Error;
 using fabric::Network;
-using fabric::bundle::Seat;
+using fabric::bundle::RailOwner;
 namespace names = fabric::network_names;
 using Opened = base::Result<std::unique_ptr<Network>>;
 
@@ -54,10 +54,10 @@ std::size_t addresses_of_first(std::span<const RailPlan> plans) {
 
 /// Names the bundle as the owner of a network that becomes a rail of it.
 template <class Config>
-void set_owner(Config& config, Seat& seat) {
+void set_owner(Config& config, RailOwner& seat) {
   config.owner = &seat;
-  config.find = Seat::find;
-  config.lost = Seat::lost;
+  config.find = RailOwner::find;
+  config.lost = RailOwner::lost;
 }
 
 /// Opens the rails of one bundle.
@@ -85,8 +85,8 @@ class RailOpener {
   [[nodiscard]] Opened open_tcp(const RailPlan& plan) {
     fabric::Tcp::Config config;
     config.connect = connector_config(job_, options_, owner_);
-    set_owner(config, bundle_.next_seat());
-    config.left = Seat::left;
+    set_owner(config, bundle_.next_owner());
+    config.left = RailOwner::left;
     if (plan.label == names::tcp) {
       config.connect.preferred = plan.place;
       config.connect.most_addresses = most_addresses_;
@@ -103,15 +103,15 @@ class RailOpener {
   [[nodiscard]] Opened open_verbs(const RailPlan& plan) {
     fabric::tcp::Connector::Config connect = connector_config(job_, options_, owner_);
     connect.most_addresses = most_addresses_;
-    auto introducer = fabric::introduce_over_tcp(connect);
-    if (introducer.failed()) return introducer.error();
+    auto oob_connector = fabric::connect_over_tcp(connect);
+    if (oob_connector.failed()) return oob_connector.error();
     fabric::verbs::Config config = verbs_config(job_, options_);
-    set_owner(config, bundle_.next_seat());
-    config.left = Seat::left;
-    config.report = Seat::report;
+    set_owner(config, bundle_.next_owner());
+    config.left = RailOwner::left;
+    config.report = RailOwner::report;
     const std::string device =
         plan.place.empty() ? wish_of(options_, "FULMAR_VERBS_DEVICE") : plan.place;
-    auto verbs = fabric::Verbs::open(config, device, std::move(*introducer));
+    auto verbs = fabric::Verbs::open(config, device, std::move(*oob_connector));
     if (verbs.failed()) return verbs.error();
     return std::unique_ptr<Network>(std::move(*verbs));
   }
@@ -119,8 +119,8 @@ class RailOpener {
   /// What is sent to an endpoint of libfabric that is away waits there: nobody comes back to it.
   [[nodiscard]] Opened open_ofi(const RailPlan& plan) {
     fabric::ofi::Config config = ofi_config(job_);
-    set_owner(config, bundle_.next_seat());
-    config.report = Seat::report;
+    set_owner(config, bundle_.next_owner());
+    config.report = RailOwner::report;
     auto ofi = fabric::Ofi::open(config, plan.place);
     if (ofi.failed()) return ofi.error();
     return std::unique_ptr<Network>(std::move(*ofi));

@@ -165,24 +165,24 @@ Error Networks::serve_design(device::Device& device) {
 }
 
 void Networks::part(device::Device& device, fabric::Leaving how) {
-  if (network_ == nullptr || parted_) return;
+  if (network_ == nullptr || quiesced_) return;
   network_->leave(how);
-  device.wait([&]() noexcept { return network_->parted(); });
+  device.wait([&]() noexcept { return network_->quiesced(); });
   device.memory().close();
   // This process may wait for the others in the launcher's library, where it answers nobody.
   network_->end();
-  parted_ = true;
+  quiesced_ = true;
 }
 
 void Networks::close() noexcept {
-  if (parted_) network_->close();
+  if (quiesced_) network_->close();
 }
 
 Error Networks::resume(device::Device& device) {
-  if (!parted_) return {};
+  if (!quiesced_) return {};
   const std::vector<std::uint32_t> known = network_->known_peers();
   if (const Error error = network_->resume(); error.failed()) return error;
-  parted_ = false;
+  quiesced_ = false;
   for (const std::uint32_t rank : known) device.forget_own_hold(rank);
   return {};
 }

@@ -52,7 +52,7 @@ class Networks {
   /// After `part`, by a process that never resumes: who waits for it to come back learns so.
   void close() noexcept;
   /// Networks were in use and have been closed: no message reaches the other nodes.
-  [[nodiscard]] bool parted() const noexcept { return parted_; }
+  [[nodiscard]] bool quiesced() const noexcept { return quiesced_; }
   /// After `part`: opens them again, at the addresses that the others know. Not collective: ranks
   /// find each other when both have come back, or never left. Fails (other) for networks that
   /// cannot be entered again; the text says which can.
@@ -85,7 +85,7 @@ class Networks {
   /// What shared memory is given to instead of the channel of the device.
   std::optional<study::DesignPlan> shm_design_;
   study::DesignNetwork* design_ = nullptr;  ///< the network, or a part of it
-  bool parted_ = false;
+  bool quiesced_ = false;
 };
 
 /// Adds a text to `complaints` for each name in FULMAR_FABRIC that is no network of any build.

@@ -12,7 +12,7 @@ namespace {
 
 using device::Device;
 using device::LongCopy;
-using device::RemoteWay;
+using device::RdmaProtocol;
 using device::WaitStyle;
 
 /// The length of an eager message is a number of 32 bits in many places.
@@ -43,10 +43,10 @@ void rdma(Options& options, const Surroundings& /*surroundings*/, Device& device
   const std::string& way = options.text("FULMAR_RDMA");
   // A stack that is a stream moves nothing around it; the papers' CH3 lets the sender write.
   const Stack stack = stack_of(options);
-  const RemoteWay standard = stack == Stack::ch3 ? RemoteWay::put : RemoteWay::automatic;
-  device.set_remote_way(way == "off" || stack == Stack::channel ? RemoteWay::off
-                        : way == "fetch"                        ? RemoteWay::fetch
-                        : way == "put"                          ? RemoteWay::put
+  const RdmaProtocol standard = stack == Stack::ch3 ? RdmaProtocol::put : RdmaProtocol::automatic;
+  device.set_remote_way(way == "off" || stack == Stack::channel ? RdmaProtocol::off
+                        : way == "fetch"                        ? RdmaProtocol::fetch
+                        : way == "put"                          ? RdmaProtocol::put
                                                                 : standard);
 }
 

@@ -59,16 +59,16 @@ base::Error bad_card(const char* what, std::size_t bytes) {
 
 }  // namespace
 
-std::vector<std::byte> encode(const JobCard& card) {
+std::vector<std::byte> encode(const JobInfo& card) {
   return Writer().put(job_card_magic).put(card.job_id).put(card.key).take();
 }
 
-std::vector<std::byte> encode(const NodeCard& card) {
+std::vector<std::byte> encode(const NodeInfo& card) {
   return Writer().put(node_card_magic).put(card.name).put(card.secret).take();
 }
 
-base::Result<JobCard> decode_job_card(std::span<const std::byte> bytes) {
-  JobCard card;
+base::Result<JobInfo> decode_job_card(std::span<const std::byte> bytes) {
+  JobInfo card;
   std::array<char, 4> magic{};
   const bool complete = Reader(bytes).get(magic).get(card.job_id).get(card.key).complete();
   if (!complete || magic != job_card_magic || card.job_id == 0) {
@@ -77,15 +77,15 @@ base::Result<JobCard> decode_job_card(std::span<const std::byte> bytes) {
   return card;
 }
 
-base::Result<NodeCard> decode_node_card(std::span<const std::byte> bytes) {
-  NodeCard card;
+base::Result<NodeInfo> decode_node_card(std::span<const std::byte> bytes) {
+  NodeInfo card;
   std::array<char, 4> magic{};
   const bool complete = Reader(bytes).get(magic).get(card.name).get(card.secret).complete();
   if (!complete || magic != node_card_magic) return bad_card("card of a node", bytes.size());
   return card;
 }
 
-std::string node_socket_name(const NodeCard& card) {
+std::string node_socket_name(const NodeInfo& card) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string name = "fulmar-node-";
   for (const std::uint8_t byte : card.name) {

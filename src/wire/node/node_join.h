@@ -17,7 +17,7 @@
 /// a Unix stream socket in the abstract name space, under a random name; so there is no file.
 ///
 ///     all ranks of the node            leader
-///       publish                          NodeCard; rank 0 also the JobCard
+///       publish                          NodeInfo; rank 0 also the JobInfo
 ///       ----------------------- fence -----------------------
 ///       look up both cards
 ///       connect           ------------>  same user (SO_PEERCRED)? else close
@@ -36,25 +36,25 @@ namespace fulmar::wire {
 inline constexpr std::uint32_t node_join_version = 1;
 
 /// Of the whole job, published by rank 0.
-struct JobCard {
+struct JobInfo {
   std::uint64_t job_id = 0;            ///< random, never 0
   std::array<std::uint8_t, 32> key{};  ///< random
 };
 
 /// Of one node, published by its leader.
-struct NodeCard {
+struct NodeInfo {
   std::array<std::uint8_t, 16> name{};    ///< of the socket, see `node_socket_name`
   std::array<std::uint8_t, 32> secret{};  ///< who knows it has read the card
 };
 
-std::vector<std::byte> encode(const JobCard& card);
-std::vector<std::byte> encode(const NodeCard& card);
+std::vector<std::byte> encode(const JobInfo& card);
+std::vector<std::byte> encode(const NodeInfo& card);
 /// Fail (other) on anything that `encode` of this version does not write.
-base::Result<JobCard> decode_job_card(std::span<const std::byte> bytes);
-base::Result<NodeCard> decode_node_card(std::span<const std::byte> bytes);
+base::Result<JobInfo> decode_job_card(std::span<const std::byte> bytes);
+base::Result<NodeInfo> decode_node_card(std::span<const std::byte> bytes);
 
 /// The name in the abstract name space, without the zero byte before it.
-std::string node_socket_name(const NodeCard& card);
+std::string node_socket_name(const NodeInfo& card);
 
 /// Ascending ranks as text, `0-3,8`, for the launcher's key-value space; and back. Decoding fails
 /// (other) on anything but ascending ranks below `size`, at least one.
@@ -64,7 +64,7 @@ base::Result<std::vector<std::uint32_t>> decode_ranks(std::string_view text, std
 inline constexpr std::array<char, 8> node_join_magic = {'F', 'U', 'L', 'M', 'N', 'O', 'D', 'E'};
 
 /// What the leader writes into the record of a rank.
-struct NodeSeat {
+struct RankInfo {
   std::uint32_t rank = 0;
   std::uint32_t appnum = 0;
   std::uint32_t processor_count = 0;  ///< that the rank may run on
@@ -76,7 +76,7 @@ struct NodeHello {
   std::uint32_t version = node_join_version;
   std::uint32_t spare = 0;
   std::array<std::uint8_t, 32> secret{};
-  NodeSeat seat;
+  RankInfo seat;
 };
 struct NodeWelcome {
   std::array<char, 8> magic = node_join_magic;
@@ -88,7 +88,7 @@ struct NodeGrant {
   std::uint32_t version = node_join_version;
   std::uint32_t member_count = 0;
 };
-static_assert(sizeof(NodeSeat) == 80 && sizeof(NodeHello) == 128 &&
+static_assert(sizeof(RankInfo) == 80 && sizeof(NodeHello) == 128 &&
               offsetof(NodeHello, seat) == 48);
 static_assert(sizeof(NodeWelcome) == 16 && offsetof(NodeWelcome, rank) == 12);
 static_assert(sizeof(NodeGrant) == 16 && offsetof(NodeGrant, member_count) == 12);

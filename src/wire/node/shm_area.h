@@ -17,8 +17,8 @@
 ///  AreaControl          wake word, doorbell, owners of the rings
 ///  Mailbox[ranks]       one cell for each rank: what cold peers write to
 ///  ShareDescriptor[]    pieces of messages that sender and receiver copy together
-///  Board[boards]        what the rank tells the others in collective operations
-///  stages               memory for longer texts of the first boards
+///  Board[collective areas]        what the rank tells the others in collective operations
+///  stages               memory for longer payloads of the first collective areas
 ///  Ring[rings]          private rings of hot peers
 /// ```
 namespace fulmar::wire {
@@ -68,50 +68,50 @@ struct alignas(64) ShareDescriptor {
   std::atomic<std::uint64_t> failed;  ///< pieces whose copy was refused
 };
 
-inline constexpr std::uint32_t boards_per_area = 64;
-/// Rounds that a board remembers: how far one member of a group may be ahead of another.
-inline constexpr std::uint32_t board_depth = 64;
-inline constexpr std::uint32_t board_short_bytes = 48;
-/// Texts of up to so many bytes fit on every board, longer ones on those with a stage.
-inline constexpr std::uint32_t board_body_bytes = 1024;
-/// The boards with numbers below this have a stage.
-inline constexpr std::uint32_t stages_per_area = 8;
-/// Halved until it fits. With less than a megabyte for texts to go round in they would stay in the
+inline constexpr std::uint32_t coll_blocks_per_area = 64;
+/// Rounds that a collective area remembers: how far one member of a group may be ahead of another.
+inline constexpr std::uint32_t coll_slots_per_block = 64;
+inline constexpr std::uint32_t coll_slot_bytes = 48;
+/// Payloads of up to so many bytes fit on every collective area, longer ones on those with a stage.
+inline constexpr std::uint32_t coll_block_bytes = 1024;
+/// The collective areas with numbers below this have a stage.
+inline constexpr std::uint32_t staging_buffers_per_area = 8;
+/// Halved until it fits. With less than a megabyte for payloads to go round in they would stay in the
 /// writer's own cache, from which others read slowly.
-inline constexpr std::uint32_t largest_stage_bytes = 1280U << 10;
-inline constexpr std::uint32_t smallest_stage_bytes = 20U << 10;
-/// The place of a text in the part of a room that two members swap; the last bit: in whose room.
+inline constexpr std::uint32_t largest_staging_bytes = 1280U << 10;
+inline constexpr std::uint32_t smallest_staging_bytes = 20U << 10;
+/// The place of a payload in the part of a room that two members swap; the last bit: in whose room.
 inline constexpr std::uint32_t swapped_place = 1U << 31;
-static_assert(largest_stage_bytes < swapped_place);
+static_assert(largest_staging_bytes < swapped_place);
 
-/// One round of a board. A text of up to `board_short_bytes` bytes is in the same cache line as the
+/// One round of a collective area. A payload of up to `coll_slot_bytes` bytes is in the same cache line as the
 /// number that says it is there.
-struct alignas(64) Notice {
+struct alignas(64) CollSlot {
   std::atomic<std::uint64_t> round;  ///< written last
-  /// Of a longer text: from the start of the board's room, or a swapped one. Else 0.
+  /// Of a longer payload: from the start of the collective area's room, or a swapped one. Else 0.
   std::uint32_t place;
-  std::uint32_t whole_bytes;  ///< of all texts of the call; the largest number: so many or more
-  std::array<std::byte, board_short_bytes> body;
+  std::uint32_t whole_bytes;  ///< of all payloads of the call; the largest number: so many or more
+  std::array<std::byte, coll_slot_bytes> body;
 };
 
 /// Work that the members of a group share in one round: each takes the next chunk by advancing
 /// `next`, and counts it in `done` when it is there. The number of the round in the upper bits
 /// makes old values worthless, so nobody has to clear them. All use that of member 0.
-struct BoardWork {
+struct CollSharedWork {
   alignas(64) std::atomic<std::uint64_t> next;  ///< round << 8 | first chunk not taken
   std::atomic<std::uint64_t> done;              ///< round << 8 | chunks that are there
   alignas(64) std::array<std::atomic<std::uint8_t>, 64> owners;  ///< which member took a chunk
 };
 
-/// The notices of one rank to the other members of one group: written by the owner of the area
-/// alone (but for `work`), read by the others. Round r is in `notices[r % board_depth]`; see
+/// The slots of one rank to the other members of one group: written by the owner of the area
+/// alone (but for `work`), read by the others. Round r is in `slots[r % coll_slots_per_block]`; see
 /// device/shm_coll/shm_coll_area.h.
-struct Board {
-  std::array<Notice, board_depth> notices;
+struct CollBlock {
+  std::array<CollSlot, coll_slots_per_block> slots;
   alignas(64) std::atomic<std::uint64_t> left;  ///< the owner's last round when it left the group
-  BoardWork work;
-  /// The room for texts of a board without a stage.
-  alignas(64) std::array<std::byte, std::size_t{4} * board_body_bytes> body;
+  CollSharedWork work;
+  /// The room for payloads of a collective area without a stage.
+  alignas(64) std::array<std::byte, std::size_t{4} * coll_block_bytes> body;
 };
 
 /// Whether and where the owner of an area sleeps.
@@ -145,7 +145,7 @@ struct AreaControl {
 struct AreaLayout {
   std::uint64_t mailboxes = 0;
   std::uint64_t claims = 0;  ///< u32 per rank: 1 + index of the ring that this rank claimed
-  std::uint64_t boards = 0;
+  std::uint64_t coll_blocks = 0;
   std::uint64_t stages = 0;
   std::uint64_t rings = 0;
   std::uint64_t bytes = 0;
@@ -166,14 +166,14 @@ struct AreaLayout {
     AreaLayout layout;
     layout.mailboxes = align(sizeof(AreaControl), 64);
     layout.claims = layout.mailboxes + std::uint64_t{ranks} * sizeof(Mailbox);
-    layout.boards = align(layout.claims + std::uint64_t{ranks} * sizeof(std::uint32_t), 64);
-    layout.stages = align(layout.boards + boards_per_area * sizeof(Board), 4096);
-    layout.stage_bytes = largest_stage_bytes;
-    while (layout.stage_bytes > smallest_stage_bytes &&
-           std::uint64_t{layout.stage_bytes} * stages_per_area * 4 > area_bytes) {
+    layout.coll_blocks = align(layout.claims + std::uint64_t{ranks} * sizeof(std::uint32_t), 64);
+    layout.stages = align(layout.coll_blocks + coll_blocks_per_area * sizeof(CollBlock), 4096);
+    layout.stage_bytes = largest_staging_bytes;
+    while (layout.stage_bytes > smallest_staging_bytes &&
+           std::uint64_t{layout.stage_bytes} * staging_buffers_per_area * 4 > area_bytes) {
       layout.stage_bytes /= 2;
     }
-    layout.rings = layout.stages + std::uint64_t{stages_per_area} * layout.stage_bytes;
+    layout.rings = layout.stages + std::uint64_t{staging_buffers_per_area} * layout.stage_bytes;
     if (layout.rings > area_bytes) return {};
     const std::uint64_t room = area_bytes - layout.rings;
     const std::uint32_t peers = ranks > 1 ? ranks - 1 : 1;
@@ -190,9 +190,10 @@ struct AreaLayout {
   }
 };
 
-static_assert(sizeof(Notice) == 64 && offsetof(Notice, body) == 16);
-static_assert(sizeof(Board) == 64 * (board_depth + 1) + 128 + 4 * board_body_bytes);
-static_assert(offsetof(Board, left) == 64 * board_depth && sizeof(BoardWork) == 128);
+static_assert(sizeof(CollSlot) == 64 && offsetof(CollSlot, body) == 16);
+static_assert(sizeof(CollBlock) == 64 * (coll_slots_per_block + 1) + 128 + 4 * coll_block_bytes);
+static_assert(offsetof(CollBlock, left) == 64 * coll_slots_per_block &&
+              sizeof(CollSharedWork) == 128);
 static_assert(sizeof(Mailbox) == 64 && sizeof(ShareDescriptor) == 64);
 
 }  // namespace fulmar::wire

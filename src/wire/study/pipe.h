@@ -70,7 +70,7 @@ struct DescribeBody {
 };
 
 struct PipePiece {
-  std::uint64_t address;  ///< or what the adapter calls it (fabric::OpenMemory::name_of)
+  std::uint64_t address;  ///< or what the adapter calls it (fabric::MemoryRegion::name_of)
   std::uint64_t bytes;
   std::uint64_t key;  ///< of the adapter; 0 where memory is reached through the kernel
 };
@@ -91,7 +91,7 @@ struct OfferBody {
 /// The body of the packet `pipe_card`, by which two processes whose adapters write into each
 /// other's memory tell where their pipes lie, before anything is written. Both have to say the same
 /// of the design.
-struct PipeCard {
+struct PipeInfo {
   static constexpr std::uint32_t genuine = 0x31504946;  ///< "FIP1"
   std::uint32_t magic;
   std::uint8_t design;
@@ -102,8 +102,8 @@ struct PipeCard {
   std::uint32_t ring_bytes;
   std::uint32_t chunk_bytes;
 };
-static_assert(sizeof(PipeCard) == 32 && offsetof(PipeCard, address) == 8 &&
-              offsetof(PipeCard, ring_bytes) == 24);
+static_assert(sizeof(PipeInfo) == 32 && offsetof(PipeInfo, address) == 8 &&
+              offsetof(PipeInfo, ring_bytes) == 24);
 
 static_assert(sizeof(BeginBody) == 16 && sizeof(DescribeBody) == 16 && sizeof(OfferBody) == 32);
 

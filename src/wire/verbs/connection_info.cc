@@ -18,7 +18,7 @@ bool is_zero(std::span<const std::byte> bytes) noexcept {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
-bool makes_sense(const VerbsCard& card) noexcept {
+bool makes_sense(const VerbsConnectionInfo& card) noexcept {
   if (card.queue == 0 || card.queue > verbs_number_mask || card.first > verbs_number_mask) {
     return false;
   }
@@ -30,7 +30,7 @@ bool makes_sense(const VerbsCard& card) noexcept {
 
 }  // namespace
 
-std::array<std::byte, verbs_card_bytes> encode_verbs_card(const VerbsCard& card) {
+std::array<std::byte, verbs_card_bytes> encode_verbs_card(const VerbsConnectionInfo& card) {
   std::array<std::byte, verbs_card_bytes> bytes{};
   NetworkWriter out(bytes);
   out.number(card_magic);
@@ -48,11 +48,11 @@ std::array<std::byte, verbs_card_bytes> encode_verbs_card(const VerbsCard& card)
   return bytes;
 }
 
-std::optional<VerbsCard> decode_verbs_card(std::span<const std::byte> bytes) {
+std::optional<VerbsConnectionInfo> decode_verbs_card(std::span<const std::byte> bytes) {
   if (bytes.size() != verbs_card_bytes) return std::nullopt;
   NetworkReader in(bytes);
   if (in.number<std::uint32_t>() != card_magic) return std::nullopt;
-  VerbsCard card;
+  VerbsConnectionInfo card;
   card.rank = in.number<std::uint32_t>();
   card.queue = in.number<std::uint32_t>();
   card.first = in.number<std::uint32_t>();

@@ -33,7 +33,7 @@ namespace fulmar::wire {
 /// 52  u8  reads     of memory in one direction at a time that its queue begins and answers; not 0
 /// 53  11 zero bytes
 /// ```
-struct VerbsCard {
+struct VerbsConnectionInfo {
   std::uint32_t rank = 0;
   std::uint32_t queue = 0;
   std::uint32_t first = 0;
@@ -46,7 +46,7 @@ struct VerbsCard {
   std::uint32_t buffer_bytes = 0;
   std::uint8_t reads = 1;
 
-  bool operator==(const VerbsCard&) const = default;
+  bool operator==(const VerbsConnectionInfo&) const = default;
 };
 
 inline constexpr std::size_t verbs_card_bytes = 64;
@@ -54,9 +54,11 @@ inline constexpr std::size_t verbs_ready_bytes = 4;
 /// Numbers of queues and of network packets have so many bits.
 inline constexpr std::uint32_t verbs_number_mask = 0xffffff;
 
-[[nodiscard]] std::array<std::byte, verbs_card_bytes> encode_verbs_card(const VerbsCard& card);
+[[nodiscard]] std::array<std::byte, verbs_card_bytes> encode_verbs_card(
+    const VerbsConnectionInfo& card);
 /// Nothing if the bytes are no card, or one with a field that makes no sense.
-[[nodiscard]] std::optional<VerbsCard> decode_verbs_card(std::span<const std::byte> bytes);
+[[nodiscard]] std::optional<VerbsConnectionInfo> decode_verbs_card(
+    std::span<const std::byte> bytes);
 [[nodiscard]] std::array<std::byte, verbs_ready_bytes> verbs_ready();
 [[nodiscard]] bool is_verbs_ready(std::span<const std::byte> bytes) noexcept;
 

@@ -17,7 +17,7 @@ namespace {
 using test::expect_equal;
 using test::mark;
 
-/// More communicators than have memory for long data on a board.
+/// More communicators than have memory for long data on a collective area.
 void run_on_late_communicators() {
   constexpr int many = 12;
   std::vector<MPI_Comm> comms(many);

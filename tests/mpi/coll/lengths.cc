@@ -188,7 +188,7 @@ void run_long() {
       differ(kind, even, odd, comm);
       if (kind.goes_on) use(comm, kind.name);
       MPI_Comm_free(&comm);
-      MPI_Barrier(MPI_COMM_WORLD);  // the next one finds the same board free
+      MPI_Barrier(MPI_COMM_WORLD);  // the next one finds the same collective area free
     }
   }
 }

@@ -88,7 +88,7 @@ int random_count(test::Shared& random) {
     case 0:
       return random.below(13);
     case 1:
-      return 250 + random.below(12);  // around the longest text of a board
+      return 250 + random.below(12);  // around the longest text of a collective area
     case 2:
       return random.below(5000);
     default:
@@ -133,7 +133,7 @@ void come_and_go(test::Shared& random) {
   for (MPI_Comm& comm : kept) MPI_Comm_free(&comm);
 }
 
-/// More communicators alive than there are boards.
+/// More communicators alive than there are collective areas.
 void very_many() {
   std::vector<MPI_Comm> comms(100, MPI_COMM_NULL);
   for (MPI_Comm& comm : comms) MPI_Comm_dup(MPI_COMM_WORLD, &comm);

@@ -189,7 +189,7 @@ inline constexpr std::array<Operation, 15> operations = {{
      true},
 }};
 
-/// The ranks of a communicator still make the same call: a board, messages, a request.
+/// The ranks of a communicator still make the same call: a collective area, messages, a request.
 inline void expect_in_step(MPI_Comm comm, const char* after) {
   const int size = size_of(comm);
   const int own = rank_of(comm) + 1;

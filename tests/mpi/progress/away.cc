@@ -36,7 +36,7 @@ struct Board {
   std::atomic<int> finished;  ///< scenes that rank 0 has ended
 };
 
-Board& make_board() {
+Board& make_coll_area() {
   char name[] = "/tmp/fulmar-away-XXXXXX";
   int file = -1;
   if (test::rank_of(MPI_COMM_WORLD) == 0) {
@@ -272,7 +272,7 @@ void ping_pong() {
 
 void play_all(const char* how) {
   const bool helped = std::strcmp(how, "helped") == 0;
-  Board& board = make_board();
+  Board& board = make_coll_area();
   Stage stage(board, helped);
   const Growth turns("device_thread_turns");
   receiver_is_away(stage);

@@ -45,7 +45,7 @@ class PinningAdapter final : public Registrar {
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
   [[nodiscard]] std::size_t open_regions() const { return open_; }
 
-  base::Result<fabric::OpenMemory> open(std::span<std::byte> memory, fabric::Access) override {
+  base::Result<fabric::MemoryRegion> open(std::span<std::byte> memory, fabric::Access) override {
     for (std::size_t i = 0; i < slots; ++i, next_ = (next_ + 1) % slots) {
       if (used_[next_] != 0) continue;
       const iovec buffer{memory.data(), memory.size()};
@@ -55,11 +55,11 @@ class PinningAdapter final : public Registrar {
       used_[next_] = 1;
       ++open_;
       const auto key = static_cast<std::uint32_t>(next_);
-      return fabric::OpenMemory{next_, key, key};
+      return fabric::MemoryRegion{next_, key, key};
     }
     return base::failure(base::ErrorClass::no_mem, "all %zu slots are in use", slots);
   }
-  void close(const fabric::OpenMemory& opened) override {
+  void close(const fabric::MemoryRegion& opened) override {
     (void)update(opened.handle, iovec{nullptr, 0});
     used_[opened.handle] = 0;
     --open_;

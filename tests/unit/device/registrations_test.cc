@@ -35,17 +35,17 @@ class Adapter final : public Registrar {
   };
   ~Adapter() override { EXPECT_TRUE(regions.empty()) << "not closed"; }
 
-  base::Result<fabric::OpenMemory> open(std::span<std::byte> memory, Access access) override {
+  base::Result<fabric::MemoryRegion> open(std::span<std::byte> memory, Access access) override {
     ++attempts;
     if (regions.size() >= room || memory.size() > largest) {
       return base::failure(why, "no room");
     }
     const std::uint64_t handle = next_++;
     regions[handle] = {range_of(memory), access};
-    return fabric::OpenMemory{handle, static_cast<std::uint32_t>(handle),
-                              static_cast<std::uint32_t>(handle)};
+    return fabric::MemoryRegion{handle, static_cast<std::uint32_t>(handle),
+                                static_cast<std::uint32_t>(handle)};
   }
-  void close(const fabric::OpenMemory& opened) override {
+  void close(const fabric::MemoryRegion& opened) override {
     EXPECT_EQ(regions.erase(opened.handle), 1U);
   }
   [[nodiscard]] const Region& region(const Registration& of) const {

@@ -88,13 +88,13 @@ TEST(RegistrationsTorture, an_adapter_with_stale_pages_is_noticed) {
   engine.cache.own(memory);  // a lie
   auto first = engine.cache.take(memory, Access::peers_read);
   ASSERT_TRUE(first.ok()) << first.error().text();
-  ASSERT_TRUE(engine.adapter.read((*first)->opened().peer_key, memory, seen));
+  ASSERT_TRUE(engine.adapter.read((*first)->opened().rkey, memory, seen));
   EXPECT_EQ(std::memcmp(seen.data(), memory.data(), memory.size()), 0);
   engine.cache.give_back(**first);
   map_pages(2, memory.data());
   fill(memory, 2);
   auto second = engine.cache.take(memory, Access::peers_read);
-  ASSERT_TRUE(engine.adapter.read((*second)->opened().peer_key, memory, seen));
+  ASSERT_TRUE(engine.adapter.read((*second)->opened().rkey, memory, seen));
   EXPECT_NE(std::memcmp(seen.data(), memory.data(), memory.size()), 0);
   engine.cache.give_back(**second);
   ::munmap(memory.data(), memory.size());
@@ -141,7 +141,7 @@ class Worker {
     }
     if (random_() % 4 == 0) std::this_thread::yield();
     const std::lock_guard guard(engine_.lock);
-    move(memory, taken->opened().own_key, access);
+    move(memory, taken->opened().lkey, access);
     engine_.cache.give_back(*taken);
     ++engine_.transfers;
   }

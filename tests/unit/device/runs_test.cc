@@ -56,41 +56,41 @@ void expect_same(std::span<std::byte> is, std::span<std::byte> wanted) {
 }
 
 TEST(Hull, One_run_is_itself) {
-  expect_same(hull_of({base, 100, nullptr}, 100), memory(0, 100));
-  expect_same(hull_of({base, 100, nullptr}, 7), memory(0, 7));
+  expect_same(bounding_range({base, 100, nullptr}, 100), memory(0, 100));
+  expect_same(bounding_range({base, 100, nullptr}, 7), memory(0, 7));
   expect_same(run_at({base, 100, nullptr}, 40, 20), memory(40, 20));
 }
 
 TEST(Hull, Spans_runs_in_any_order) {
   const Pieces pieces({{20000, 5000}, {0, 6000}, {9000, 4096}});
-  expect_same(hull_of({base, 15096, &pieces}, 15096), memory(0, 25000));
+  expect_same(bounding_range({base, 15096, &pieces}, 15096), memory(0, 25000));
 }
 
 TEST(Hull, Is_that_of_the_bytes_asked_for) {
   const Pieces pieces({{20000, 5000}, {0, 6000}, {90000, 4096}});
-  expect_same(hull_of({base, 15096, &pieces}, 5000), memory(20000, 5000));
-  EXPECT_TRUE(hull_of({base, 15096, &pieces}, 11001).empty());
+  expect_same(bounding_range({base, 15096, &pieces}, 5000), memory(20000, 5000));
+  EXPECT_TRUE(bounding_range({base, 15096, &pieces}, 11001).empty());
 }
 
 TEST(Hull, Is_none_of_short_runs) {
   std::vector<std::pair<std::size_t, std::size_t>> places;
   for (std::size_t i = 0; i < 1000; ++i) places.emplace_back(i * 5000, shortest_run_bytes - 1);
   const Pieces pieces(places);
-  EXPECT_TRUE(hull_of({base, 1000 * (shortest_run_bytes - 1), &pieces}, 100'000).empty());
+  EXPECT_TRUE(bounding_range({base, 1000 * (shortest_run_bytes - 1), &pieces}, 100'000).empty());
 }
 
 TEST(Hull, Is_none_where_runs_lie_far_apart) {
   const Pieces near({{0, 5000}, {15000, 5000}});
   const Pieces far({{0, 5000}, {15001, 5000}});
-  expect_same(hull_of({base, 10000, &near}, 10000), memory(0, 20000));
-  EXPECT_TRUE(hull_of({base, 10000, &far}, 10000).empty());
+  expect_same(bounding_range({base, 10000, &near}, 10000), memory(0, 20000));
+  EXPECT_TRUE(bounding_range({base, 10000, &far}, 10000).empty());
 }
 
 TEST(Hull, Spans_more_runs_than_are_looked_at_at_once) {
   std::vector<std::pair<std::size_t, std::size_t>> places;
   for (std::size_t i = 0; i < 300; ++i) places.emplace_back(i * 6000, 5000);
   const Pieces pieces(places);
-  expect_same(hull_of({base, 1'500'000, &pieces}, 1'500'000), memory(0, 299 * 6000 + 5000));
+  expect_same(bounding_range({base, 1'500'000, &pieces}, 1'500'000), memory(0, 299 * 6000 + 5000));
 }
 
 TEST(Run, Ends_with_its_piece_or_the_bytes_asked_for) {

@@ -93,7 +93,7 @@ struct TestLine {
 
 class TestRail final : public Network {
  public:
-  TestRail(TestLine& line, std::uint32_t self, bundle::Seat& seat)
+  TestRail(TestLine& line, std::uint32_t self, bundle::RailOwner& seat)
       : Network("test", {.body_bytes = 64U << 10,
                          .prefix_bytes = 64,
                          .pieces = 64,
@@ -156,13 +156,13 @@ class TestRail final : public Network {
     const bool has_ended = line_.is_open && line_.heard_bye[self_] && line_.closed[1 - self_];
     if (has_ended && line_.budget[self_] != 0) {
       line_.close();
-      bundle::Seat::left(&seat_, 1 - self_);
+      bundle::RailOwner::left(&seat_, 1 - self_);
       ++count;
     }
     if (std::exchange(line_.to_notice[self_], false) && !line_.lost[self_]) {
       cut_off();
-      bundle::Seat::lost(&seat_, 1 - self_,
-                         base::failure(base::ErrorClass::proc_aborted, "%s", line_.why));
+      bundle::RailOwner::lost(&seat_, 1 - self_,
+                              base::failure(base::ErrorClass::proc_aborted, "%s", line_.why));
     }
     return count;
   }
@@ -202,7 +202,7 @@ class TestRail final : public Network {
     return {};
   }
   [[nodiscard]] bool gone(std::uint32_t peer) const noexcept override { return line_.gone[peer]; }
-  [[nodiscard]] bool parted() const noexcept override {
+  [[nodiscard]] bool quiesced() const noexcept override {
     if (!line_.leaving[self_]) return false;
     return !line_.is_open || line_.lost[self_] || line_.heard_bye[1 - self_];
   }
@@ -279,7 +279,7 @@ class TestRail final : public Network {
 
   TestLine& line_;
   std::uint32_t self_;
-  bundle::Seat& seat_;
+  bundle::RailOwner& seat_;
   base::UniqueFd epoll_;
   std::vector<std::pair<std::uint64_t, Sent>> ended_;
 };
@@ -366,7 +366,7 @@ struct BundlePair {
       if (opened.failed()) std::abort();
       rank.bundle = std::move(*opened);
       for (std::size_t i = 0; i < rails; ++i) {
-        auto rail = std::make_unique<TestRail>(lines[i], self, rank.bundle->next_seat());
+        auto rail = std::make_unique<TestRail>(lines[i], self, rank.bundle->next_owner());
         rank.rails.push_back(rail.get());
         const std::string label = i == 0 ? "tcp" : "tcp:" + std::to_string(i);
         if (rank.bundle->add(std::move(rail), label, 1e9).failed()) std::abort();

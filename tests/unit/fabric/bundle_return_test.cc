@@ -12,7 +12,7 @@ namespace {
 
 void depart(BundlePair& pair, std::uint32_t rank) {
   Bundle& bundle = *pair.ranks[rank].bundle;
-  ASSERT_TRUE(bundle.parted());
+  ASSERT_TRUE(bundle.quiesced());
   bundle.end();
 }
 
@@ -104,7 +104,7 @@ TEST(BundleReturn, Back_while_the_peer_leaves) {
     pair.settle();
     pair.ranks[1].bundle->leave(Leaving::may_return);
     pair.ranks[0].bundle->leave(Leaving::may_return);
-    for (int i = 0; i < 100 && !pair.ranks[0].bundle->parted(); ++i) {
+    for (int i = 0; i < 100 && !pair.ranks[0].bundle->quiesced(); ++i) {
       pair.poll(0);
       pair.poll(1);
     }
@@ -116,7 +116,7 @@ TEST(BundleReturn, Back_while_the_peer_leaves) {
     for (int i = 0; i < 1000 && pair.tags(1).size() < 4; ++i) {
       if (tag < 5 && pair.send(0, tag) == Post::done) ++tag;
       pair.poll();
-      if (!pair.ranks[1].bundle->parted()) continue;
+      if (!pair.ranks[1].bundle->quiesced()) continue;
       depart(pair, 1);
       come_back(pair, 1);
     }
@@ -172,17 +172,17 @@ TEST(BundleReturn, Leaving_does_not_wait_for_who_never_comes_back) {
   for (std::uint32_t rank = 0; rank < 2; ++rank) {
     pair.ranks[rank].bundle->leave(rank == 0 ? Leaving::may_return : Leaving::for_good);
   }
-  for (int i = 0; i < 100 && !pair.ranks[0].bundle->parted(); ++i) pair.poll();
+  for (int i = 0; i < 100 && !pair.ranks[0].bundle->quiesced(); ++i) pair.poll();
   depart(pair, 0);
   come_back(pair, 0);
   // Its rails are closing: what comes now is taken by nobody.
   static_cast<void>(pair.send(0, 2));
-  for (int i = 0; i < 100 && !pair.ranks[1].bundle->parted(); ++i) pair.poll();
+  for (int i = 0; i < 100 && !pair.ranks[1].bundle->quiesced(); ++i) pair.poll();
   depart(pair, 1);
   pair.settle();
   pair.ranks[0].bundle->leave(Leaving::for_good);
   pair.settle();
-  EXPECT_TRUE(pair.ranks[0].bundle->parted());
+  EXPECT_TRUE(pair.ranks[0].bundle->quiesced());
   EXPECT_EQ(pair.tags(1), (std::vector<std::int32_t>{1}));
   expect_no_loss(pair);
 }
@@ -304,7 +304,7 @@ struct Wanderers {
       state.away = false;
     }
     if (state.leaving) {
-      if (bundle.parted()) {
+      if (bundle.quiesced()) {
         bundle.end();
         state.leaving = false;
         state.away = true;

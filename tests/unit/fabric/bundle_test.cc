@@ -294,9 +294,9 @@ TEST(Bundle, Leaving_waits_until_all_has_come) {
   for (std::int32_t i = 0; i < 30; ++i) ASSERT_EQ(pair.send(0, i), Post::done);
   pair.ranks[0].bundle->leave(Leaving::may_return);
   for (int i = 0; i < 50; ++i) pair.poll(0);
-  EXPECT_FALSE(pair.ranks[0].bundle->parted());
+  EXPECT_FALSE(pair.ranks[0].bundle->quiesced());
   pair.settle();
-  EXPECT_TRUE(pair.ranks[0].bundle->parted());
+  EXPECT_TRUE(pair.ranks[0].bundle->quiesced());
   EXPECT_EQ(pair.tags(1), counting(30));
   // What is sent to it waits, and words about flow are nothing to it.
   EXPECT_EQ(pair.send(1, 0), Post::again);
@@ -304,7 +304,7 @@ TEST(Bundle, Leaving_waits_until_all_has_come) {
   EXPECT_EQ(pair.ranks[1].bundle->post(0, word, {}), Post::done);
   pair.ranks[1].bundle->leave(Leaving::may_return);
   pair.settle();
-  EXPECT_TRUE(pair.ranks[1].bundle->parted());
+  EXPECT_TRUE(pair.ranks[1].bundle->quiesced());
 }
 
 TEST(Bundle, Who_leaves_for_good_is_gone_behind_its_last_word) {
@@ -330,7 +330,7 @@ TEST(Bundle, Both_leave_at_once) {
   pair.ranks[0].bundle->leave(Leaving::may_return);
   pair.ranks[1].bundle->leave(Leaving::may_return);
   pair.settle();
-  EXPECT_TRUE(pair.ranks[0].bundle->parted() && pair.ranks[1].bundle->parted());
+  EXPECT_TRUE(pair.ranks[0].bundle->quiesced() && pair.ranks[1].bundle->quiesced());
   EXPECT_EQ(pair.tags(0), counting(1));
   EXPECT_EQ(pair.tags(1), counting(1));
 }
@@ -357,7 +357,7 @@ TEST(Bundle, Last_word_goes_out_ahead_of_that_of_the_rails) {
   ASSERT_TRUE(head);
   EXPECT_EQ(head->what, static_cast<std::uint8_t>(wire::BundleWhat::bye));
   pair.settle();
-  EXPECT_TRUE(pair.ranks[0].bundle->parted() && pair.ranks[1].bundle->parted());
+  EXPECT_TRUE(pair.ranks[0].bundle->quiesced() && pair.ranks[1].bundle->quiesced());
   EXPECT_TRUE(pair.ranks[0].losses.empty() && pair.ranks[1].losses.empty());
 }
 
@@ -369,7 +369,7 @@ TEST(Bundle, Leaving_survives_the_death_of_a_rail) {
   pair.poll(0);
   pair.lines[0].notice(0);
   pair.settle();
-  EXPECT_TRUE(pair.ranks[0].bundle->parted());
+  EXPECT_TRUE(pair.ranks[0].bundle->quiesced());
   EXPECT_EQ(pair.tags(1), counting(30));
   EXPECT_TRUE(pair.ranks[0].losses.empty() && pair.ranks[1].losses.empty());
 }

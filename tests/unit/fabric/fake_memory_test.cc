@@ -29,13 +29,13 @@ class Adapters : public ::testing::Test {
     std::fill(theirs.begin(), theirs.end(), std::byte{7});
   }
   FakeMemory& memory() { return network.memory(); }
-  OpenMemory open(Fake& port, std::vector<std::byte>& bytes, Access access) {
+  MemoryRegion open(Fake& port, std::vector<std::byte>& bytes, Access access) {
     auto opened = port.open_memory(bytes, access);
     EXPECT_TRUE(opened.ok());
     return *opened;
   }
-  [[nodiscard]] RemotePlace place(const OpenMemory& opened, std::size_t offset = 0) {
-    return {reinterpret_cast<std::uintptr_t>(theirs.data()) + offset, opened.peer_key};
+  [[nodiscard]] RemoteAddress place(const MemoryRegion& opened, std::size_t offset = 0) {
+    return {reinterpret_cast<std::uintptr_t>(theirs.data()) + offset, opened.rkey};
   }
   void look(unsigned times = 50) {
     for (unsigned i = 0; i < times; ++i) here.poll(heard);
@@ -53,7 +53,7 @@ TEST_F(Adapters, Fetch_reads_what_is_there_when_it_happens) {
   const auto local = open(here, own, Access::local);
   const auto remote = open(there, theirs, Access::peers_read);
   memory().hold_orders();
-  EXPECT_EQ(here.rdma_read(1, own, local.own_key, place(remote), 5), Post::done);
+  EXPECT_EQ(here.rdma_read(1, own, local.lkey, place(remote), 5), Post::done);
   look();
   EXPECT_TRUE(heard.ended.empty());
   theirs[3] = std::byte{9};
@@ -71,7 +71,7 @@ TEST_F(Adapters, Packet_behind_a_put_comes_behind_its_bytes) {
   memory().hold_orders();
   const wire::Envelope envelope{wire::PacketKind::eager, 0, 0, 1, 0};
   EXPECT_EQ(here.post(1, envelope, {}), Post::done);
-  EXPECT_EQ(here.rdma_write(1, own, local.own_key, place(remote), 5), Post::done);
+  EXPECT_EQ(here.rdma_write(1, own, local.lkey, place(remote), 5), Post::done);
   EXPECT_EQ(here.post(1, envelope, {}), Post::done);
   EXPECT_EQ(there.poll(heard), 1U);
   EXPECT_EQ(theirs[0], std::byte{7});
@@ -92,7 +92,7 @@ TEST_F(Adapters, What_is_not_open_for_it_ends_the_connection) {
     const auto remote = open(owner, theirs, access);
     const std::size_t offset = access == Access::peers_read ? 1 : 0;  // one byte too far
     Listener ends;
-    EXPECT_EQ(reader.rdma_read(1, own, local.own_key, place(remote, offset), 5), Post::done);
+    EXPECT_EQ(reader.rdma_read(1, own, local.lkey, place(remote, offset), 5), Post::done);
     for (unsigned i = 0; i < 50; ++i) reader.poll(ends);
     EXPECT_EQ(ends.ended, (std::vector<std::pair<std::uint64_t, Sent>>{{5, Sent::lost}}));
     EXPECT_FALSE(reader.alive(1) || owner.alive(0));
@@ -104,12 +104,12 @@ TEST_F(Adapters, What_is_not_open_for_it_ends_the_connection) {
 TEST_F(Adapters, Memory_closed_under_an_order_is_a_breach) {
   const auto local = open(here, own, Access::local);
   const auto remote = open(there, theirs, Access::peers_read);
-  EXPECT_EQ(here.rdma_read(1, own, local.own_key, place(remote), 5), Post::done);
+  EXPECT_EQ(here.rdma_read(1, own, local.lkey, place(remote), 5), Post::done);
   here.close_memory(local);
   EXPECT_EQ(memory().counters().breaches, 1U);
   here.close_memory(local);
   EXPECT_EQ(memory().counters().breaches, 2U);
-  EXPECT_EQ(here.rdma_read(1, own, local.own_key, place(remote), 6), Post::done);
+  EXPECT_EQ(here.rdma_read(1, own, local.lkey, place(remote), 6), Post::done);
   EXPECT_EQ(memory().counters().breaches, 3U);
 }
 
@@ -117,13 +117,13 @@ TEST_F(Adapters, Death_in_the_middle_ends_orders_with_half_of_the_bytes) {
   const auto local = open(here, own, Access::local);
   const auto remote = open(there, theirs, Access::peers_read);
   memory().hold_orders();
-  EXPECT_EQ(here.rdma_read(1, own, local.own_key, place(remote), 5), Post::done);
+  EXPECT_EQ(here.rdma_read(1, own, local.lkey, place(remote), 5), Post::done);
   network.kill(1);
   look();
   EXPECT_EQ(heard.ended, (std::vector<std::pair<std::uint64_t, Sent>>{{5, Sent::lost}}));
   EXPECT_EQ(own[49], std::byte{7});
   EXPECT_EQ(own[50], std::byte{0});
-  EXPECT_EQ(here.rdma_read(1, own, local.own_key, place(remote), 6), Post::done);
+  EXPECT_EQ(here.rdma_read(1, own, local.lkey, place(remote), 6), Post::done);
   look();
   EXPECT_EQ(heard.ended.back(), (std::pair<std::uint64_t, Sent>{6, Sent::lost}));
 }
@@ -137,8 +137,8 @@ TEST_F(Adapters, Refuse_as_they_are_told) {
   const auto remote = open(there, theirs, Access::peers_read);
   memory().set_room(1);
   memory().hold_orders();
-  EXPECT_EQ(here.rdma_read(1, own, local.own_key, place(remote), 5), Post::done);
-  EXPECT_EQ(here.rdma_read(1, own, local.own_key, place(remote), 6), Post::again);
+  EXPECT_EQ(here.rdma_read(1, own, local.lkey, place(remote), 5), Post::done);
+  EXPECT_EQ(here.rdma_read(1, own, local.lkey, place(remote), 6), Post::again);
   memory().let_orders_go();
   memory().fail_orders(1);
   look();

@@ -28,8 +28,8 @@ Handshake::Job job(std::uint32_t self) {
 using Meddle = std::function<void(unsigned, std::vector<std::byte>&)>;
 
 /// Both sides, and what happens between them.
-struct Exchange {
-  Exchange(Handshake::Job caller_job, Handshake::Job answerer_job)
+struct CollContext {
+  CollContext(Handshake::Job caller_job, Handshake::Job answerer_job)
       : caller_job_(caller_job),
         answerer_job_(answerer_job),
         caller(Handshake::caller(caller_job_, answerer_job_.self, 3, 1000, answerer_port)),
@@ -77,7 +77,7 @@ struct Exchange {
 TEST(Handshake, Both_sides_prove_the_key_whoever_decides) {
   for (const std::uint32_t caller : {0U, 3U}) {
     for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, std::size_t{1000}}) {
-      Exchange exchange(job(caller), job(3 - caller));
+      CollContext exchange(job(caller), job(3 - caller));
       exchange.run(piece);
       EXPECT_EQ(exchange.caller.state(), State::done);
       EXPECT_EQ(exchange.answerer.state(), State::done);
@@ -91,7 +91,7 @@ TEST(Handshake, Both_sides_prove_the_key_whoever_decides) {
 
 TEST(Handshake, Whose_peer_decides_knows_that_it_may_have_done_so) {
   for (const std::uint32_t caller : {0U, 3U}) {
-    Exchange exchange(job(caller), job(3 - caller));
+    CollContext exchange(job(caller), job(3 - caller));
     const bool caller_decides = caller == 0;
     std::vector<bool> callers;
     std::vector<bool> answerers;
@@ -113,13 +113,13 @@ TEST(Handshake, Who_does_not_know_the_key_is_refused_by_both) {
   for (const std::uint32_t caller : {0U, 3U}) {
     Handshake::Job stranger = job(caller);
     stranger.key[31] ^= 1;
-    Exchange exchange(stranger, job(3 - caller));
+    CollContext exchange(stranger, job(3 - caller));
     exchange.run();
     EXPECT_EQ(exchange.caller.problem(), Problem::wrong_proof);
     EXPECT_EQ(exchange.answerer.state(), State::waiting);
     // It goes on all the same, with a proof that is none.
     const std::vector<std::byte> guess(32, std::byte{1});
-    Exchange::feed(exchange.answerer, guess, 32);
+    CollContext::feed(exchange.answerer, guess, 32);
     EXPECT_EQ(exchange.answerer.problem(), Problem::wrong_proof);
   }
 }
@@ -130,7 +130,7 @@ TEST(Handshake, A_change_of_any_byte_is_noticed) {
     constexpr std::array<std::size_t, 4> sizes = {68, 80, 32, 36};
     for (unsigned message = 0; message < messages; ++message) {
       for (std::size_t at = 0; at < sizes[message]; ++at) {
-        Exchange exchange(job(caller), job(3 - caller));
+        CollContext exchange(job(caller), job(3 - caller));
         exchange.run(1000, [&](unsigned number, std::vector<std::byte>& bytes) {
           if (number == message) bytes.at(at) ^= std::byte{0x10};
         });
@@ -159,7 +159,7 @@ TEST(Handshake, A_hello_for_somebody_else_is_refused_with_a_reason) {
     Handshake::Job caller = job(0);
     Handshake::Job answerer = job(1);
     one.change(caller, answerer);
-    Exchange exchange(caller, answerer);
+    CollContext exchange(caller, answerer);
     exchange.run();
     EXPECT_EQ(exchange.answerer.problem(), one.problem);
     EXPECT_NE(exchange.caller.state(), State::done);
@@ -171,7 +171,7 @@ TEST(Handshake, The_port_that_was_called_must_be_the_own) {
   const Handshake::Job to = job(1);
   Handshake caller = Handshake::caller(from, 1, 0, 1000, answerer_port + 1);
   Handshake answerer = Handshake::answerer(to, answerer_port);
-  Exchange::feed(answerer, caller.outgoing(), 1000);
+  CollContext::feed(answerer, caller.outgoing(), 1000);
   EXPECT_EQ(answerer.problem(), Problem::garbage);
 }
 
@@ -180,13 +180,13 @@ TEST(Handshake, Another_rank_and_other_answers_reach_the_caller_proven) {
   const Handshake::Job to = job(2);
   Handshake caller = Handshake::caller(from, 1, 0, 1000, answerer_port);
   Handshake answerer = Handshake::answerer(to, answerer_port);
-  Exchange::feed(answerer, caller.outgoing(), 1000);
-  Exchange::feed(caller, answerer.outgoing(), 1000);
+  CollContext::feed(answerer, caller.outgoing(), 1000);
+  CollContext::feed(caller, answerer.outgoing(), 1000);
   EXPECT_EQ(answerer.problem(), Problem::wrong_rank);
   EXPECT_EQ(caller.problem(), Problem::wrong_rank);
   for (const auto& [answer, problem] : {std::pair(TcpAnswer::taken, Problem::taken),
                                         std::pair(TcpAnswer::given_up, Problem::given_up)}) {
-    Exchange exchange(job(0), job(1));
+    CollContext exchange(job(0), job(1));
     exchange.answer = answer;
     exchange.run();
     EXPECT_EQ(exchange.caller.problem(), problem);
@@ -201,12 +201,12 @@ TEST(Handshake, Another_version_is_told) {
   Handshake answerer = Handshake::answerer(to, answerer_port);
   std::vector<std::byte> hello(caller.outgoing().begin(), caller.outgoing().end());
   hello[11] = std::byte{9};
-  Exchange::feed(answerer, hello, 1000);
+  CollContext::feed(answerer, hello, 1000);
   EXPECT_EQ(answerer.problem(), Problem::version);
   std::vector<std::byte> challenge(answerer.outgoing().begin(), answerer.outgoing().end());
   ASSERT_EQ(challenge.size(), wire::tcp_challenge_bytes);
   challenge[11] = std::byte{9};
-  Exchange::feed(caller, challenge, 1000);
+  CollContext::feed(caller, challenge, 1000);
   EXPECT_EQ(caller.problem(), Problem::version);
 }
 
@@ -214,9 +214,9 @@ TEST(Handshake, Own_messages_sent_back_prove_nothing) {
   const Handshake::Job mine = job(0);
   Handshake caller = Handshake::caller(mine, 1, 0, 1000, answerer_port);
   Handshake own_ear = Handshake::answerer(mine, answerer_port);
-  Exchange::feed(own_ear, caller.outgoing(), 1000);
+  CollContext::feed(own_ear, caller.outgoing(), 1000);
   EXPECT_EQ(own_ear.problem(), Problem::wrong_rank);
-  Exchange::feed(caller, own_ear.outgoing(), 1000);
+  CollContext::feed(caller, own_ear.outgoing(), 1000);
   EXPECT_EQ(caller.state(), State::failed);
 }
 

@@ -27,7 +27,7 @@ class Plain final : public Network {
   [[nodiscard]] std::int64_t next_deadline_ns() const noexcept override { return -1; }
   [[nodiscard]] bool alive(std::uint32_t) const noexcept override { return true; }
   void leave(Leaving) override {}
-  [[nodiscard]] bool parted() const noexcept override { return true; }
+  [[nodiscard]] bool quiesced() const noexcept override { return true; }
 };
 
 /// The same, but the limits of peer 7 are smaller.
@@ -52,7 +52,7 @@ class Narrow final : public Network {
   [[nodiscard]] std::int64_t next_deadline_ns() const noexcept override { return -1; }
   [[nodiscard]] bool alive(std::uint32_t) const noexcept override { return true; }
   void leave(Leaving) override {}
-  [[nodiscard]] bool parted() const noexcept override { return true; }
+  [[nodiscard]] bool quiesced() const noexcept override { return true; }
 
  private:
   [[nodiscard]] std::size_t body_limit_of(std::uint32_t peer) override {

@@ -95,9 +95,9 @@ TEST(Search, Text_lists_every_address_by_its_fate) {
   EXPECT_EQ(plan.text(20), "10.0.0.0:80, 10.0...");
 }
 
-TEST(StrangerLog, One_line_for_each_kind_and_second) {
+TEST(RejectedPeerLog, One_line_for_each_kind_and_second) {
   std::vector<std::string> lines;
-  StrangerLog log(
+  RejectedPeerLog log(
       [](void* owner, const char* line) {
         static_cast<std::vector<std::string>*>(owner)->emplace_back(line);
       },

@@ -10,10 +10,10 @@
 namespace fulmar::fabric::verbs {
 namespace {
 
-using State = Greeting::State;
+using State = QpExchange::State;
 
-wire::VerbsCard card_of(std::uint32_t rank) {
-  wire::VerbsCard card;
+wire::VerbsConnectionInfo card_of(std::uint32_t rank) {
+  wire::VerbsConnectionInfo card;
   card.rank = rank;
   card.queue = 100 + rank;
   card.first = 5000 + rank;
@@ -25,7 +25,7 @@ wire::VerbsCard card_of(std::uint32_t rank) {
 }
 
 /// Moves at most `most` bytes; how many it was.
-std::size_t move(Greeting& from, Greeting& to, std::size_t most) {
+std::size_t move(QpExchange& from, QpExchange& to, std::size_t most) {
   const auto bytes = from.outgoing();
   const auto room = to.room();
   const std::size_t count = std::min({bytes.size(), room.size(), most});
@@ -37,8 +37,8 @@ std::size_t move(Greeting& from, Greeting& to, std::size_t most) {
 
 TEST(VerbsGreeting, Both_learn_the_other_card_and_when_it_is_ready) {
   for (const std::size_t most : {1U, 7U, 64U, 1000U}) {
-    Greeting zero(card_of(0), 1);
-    Greeting one(card_of(1), 0);
+    QpExchange zero(card_of(0), 1);
+    QpExchange one(card_of(1), 0);
     while (move(zero, one, most) + move(one, zero, most) != 0) continue;
     ASSERT_EQ(zero.state(), State::met);
     ASSERT_EQ(one.state(), State::met);
@@ -58,12 +58,12 @@ TEST(VerbsGreeting, Both_learn_the_other_card_and_when_it_is_ready) {
 
 TEST(VerbsGreeting, Card_of_another_rank_or_link_is_nonsense) {
   for (int variant = 0; variant < 3; ++variant) {
-    wire::VerbsCard card = card_of(1);
+    wire::VerbsConnectionInfo card = card_of(1);
     if (variant == 0) card.rank = 2;
     if (variant == 1) card.link = wire::VerbsLink::infiniband;
     if (variant == 2) card.queue = 0;
-    Greeting liar(card, 0);
-    Greeting zero(card_of(0), 1);
+    QpExchange liar(card, 0);
+    QpExchange zero(card_of(0), 1);
     move(liar, zero, 64);
     EXPECT_EQ(zero.state(), State::nonsense) << variant;
     EXPECT_TRUE(zero.room().empty());
@@ -73,8 +73,8 @@ TEST(VerbsGreeting, Card_of_another_rank_or_link_is_nonsense) {
 }
 
 TEST(VerbsGreeting, Any_other_word_than_ready_is_nonsense) {
-  Greeting zero(card_of(0), 1);
-  Greeting one(card_of(1), 0);
+  QpExchange zero(card_of(0), 1);
+  QpExchange one(card_of(1), 0);
   move(one, zero, 64);
   zero.connected();
   auto room = zero.room();

@@ -22,7 +22,7 @@ class Port final : public fabric::Fake {
     ++leaves;
     last_how = how;
   }
-  [[nodiscard]] bool parted() const noexcept override { return leaves != 0; }
+  [[nodiscard]] bool quiesced() const noexcept override { return leaves != 0; }
   unsigned leaves = 0;
   fabric::Leaving last_how = fabric::Leaving::may_return;
 };
@@ -61,10 +61,10 @@ TEST_F(OverFake, Network_is_left_when_all_is_on_its_way) {
   zero_.leave(fabric::Leaving::for_good);
   for (int i = 0; i < 10; ++i) step();
   EXPECT_EQ(port_.leaves, 0U);
-  EXPECT_FALSE(zero_.parted());
+  EXPECT_FALSE(zero_.quiesced());
   network_.refuse_posts(0);
-  for (int i = 0; i < 1000 && !zero_.parted(); ++i) step();
-  EXPECT_TRUE(zero_.parted());
+  for (int i = 0; i < 1000 && !zero_.quiesced(); ++i) step();
+  EXPECT_TRUE(zero_.quiesced());
   EXPECT_EQ(port_.leaves, 1U);
   EXPECT_EQ(port_.last_how, fabric::Leaving::for_good);
 }
@@ -72,7 +72,7 @@ TEST_F(OverFake, Network_is_left_when_all_is_on_its_way) {
 TEST_F(OverFake, Network_is_left_at_once_where_nothing_waits) {
   zero_.leave(fabric::Leaving::may_return);
   EXPECT_EQ(port_.leaves, 1U);
-  EXPECT_TRUE(zero_.parted());
+  EXPECT_TRUE(zero_.quiesced());
 }
 
 TEST_F(OverFake, Cannot_be_entered_again_and_says_what_to_do) {

@@ -33,7 +33,7 @@ class Port final : public Fake {
   [[nodiscard]] bool arm() override { return quiet; }
   [[nodiscard]] std::int64_t next_deadline_ns() const noexcept override { return deadline_ns; }
   void leave(fabric::Leaving /*how*/) override { ++leaves; }
-  [[nodiscard]] bool parted() const noexcept override { return has_parted; }
+  [[nodiscard]] bool quiesced() const noexcept override { return has_parted; }
   void end() noexcept override { ++ends; }
   [[nodiscard]] base::Error resume() override {
     bell_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -137,11 +137,11 @@ TEST_F(Split, Sleep_ends_by_either_and_at_the_earlier_deadline) {
 
 TEST_F(Split, Both_are_left_and_ended_and_their_new_descriptors_watched) {
   network_->leave(fabric::Leaving::may_return);
-  EXPECT_FALSE(network_->parted());
+  EXPECT_FALSE(network_->quiesced());
   first_->has_parted = true;
-  EXPECT_FALSE(network_->parted());
+  EXPECT_FALSE(network_->quiesced());
   second_->has_parted = true;
-  EXPECT_TRUE(network_->parted());
+  EXPECT_TRUE(network_->quiesced());
   network_->end();
   EXPECT_EQ(first_->leaves + second_->leaves, 2U);
   EXPECT_EQ(first_->ends + second_->ends, 2U);

@@ -9,8 +9,8 @@
 
 #include "wire/ofi/ofi_address.h"
 #include "wire/tcp/tcp_address.h"
-#include "wire/verbs/verbs_address.h"
 #include "wire/verbs/connection_info.h"
+#include "wire/verbs/verbs_address.h"
 #include "wire/verbs/verbs_packet.h"
 #include "wire/verbs/verbs_ring.h"
 
@@ -61,8 +61,8 @@ TEST(VerbsAddress, Is_told_from_those_of_other_networks) {
       decode_tcp_addresses(encode_verbs_address({VerbsLink::ethernet, some_meeting(40)})).failed());
 }
 
-VerbsCard some_card() {
-  VerbsCard card;
+VerbsConnectionInfo some_card() {
+  VerbsConnectionInfo card;
   card.rank = 7;
   card.queue = 0x123456;
   card.first = 0xffffff;
@@ -77,8 +77,8 @@ VerbsCard some_card() {
   return card;
 }
 
-TEST(VerbsCard, Comes_back_as_it_was) {
-  VerbsCard card = some_card();
+TEST(VerbsConnectionInfo, Comes_back_as_it_was) {
+  VerbsConnectionInfo card = some_card();
   EXPECT_EQ(decode_verbs_card(encode_verbs_card(card)), card);
   card.link = VerbsLink::infiniband;
   card.lid = 0xc001;
@@ -86,8 +86,8 @@ TEST(VerbsCard, Comes_back_as_it_was) {
   EXPECT_EQ(decode_verbs_card(encode_verbs_card(card)), card);
 }
 
-TEST(VerbsCard, Fields_that_make_no_sense_are_refused) {
-  std::vector<VerbsCard> wrong(12, some_card());
+TEST(VerbsConnectionInfo, Fields_that_make_no_sense_are_refused) {
+  std::vector<VerbsConnectionInfo> wrong(12, some_card());
   wrong[0].queue = 0;
   wrong[1].queue = verbs_number_mask + 1;
   wrong[2].first = verbs_number_mask + 1;
@@ -101,12 +101,12 @@ TEST(VerbsCard, Fields_that_make_no_sense_are_refused) {
   wrong[10].link = VerbsLink::infiniband;
   wrong[10].gid = {};
   wrong[11].reads = 0;
-  for (const VerbsCard& card : wrong) {
+  for (const VerbsConnectionInfo& card : wrong) {
     EXPECT_EQ(decode_verbs_card(encode_verbs_card(card)), std::nullopt) << &card - wrong.data();
   }
 }
 
-TEST(VerbsCard, Damage_of_magic_or_reserve_and_wrong_lengths_are_refused) {
+TEST(VerbsConnectionInfo, Damage_of_magic_or_reserve_and_wrong_lengths_are_refused) {
   const auto bytes = encode_verbs_card(some_card());
   for (const std::size_t at : {0U, 1U, 2U, 3U, 53U, 59U, 63U}) {
     auto damaged = bytes;
@@ -119,14 +119,14 @@ TEST(VerbsCard, Damage_of_magic_or_reserve_and_wrong_lengths_are_refused) {
 }
 
 /// One whose queue may refuse what ours would ask it for.
-TEST(VerbsCard, Card_of_the_version_before_is_refused) {
+TEST(VerbsConnectionInfo, Card_of_the_version_before_is_refused) {
   auto bytes = encode_verbs_card(some_card());
   bytes[3] = std::byte{'1'};
   bytes[52] = std::byte{0};
   EXPECT_EQ(decode_verbs_card(bytes), std::nullopt);
 }
 
-TEST(VerbsCard, Ready_is_one_word) {
+TEST(VerbsConnectionInfo, Ready_is_one_word) {
   auto word = verbs_ready();
   EXPECT_TRUE(is_verbs_ready(word));
   EXPECT_FALSE(is_verbs_ready(std::span(word).first(3)));
@@ -134,7 +134,7 @@ TEST(VerbsCard, Ready_is_one_word) {
   EXPECT_FALSE(is_verbs_ready(word));
 }
 
-TEST(VerbsCard, Ports_are_written_as_people_write_them) {
+TEST(VerbsConnectionInfo, Ports_are_written_as_people_write_them) {
   std::array<std::byte, 16> gid{};
   gid[10] = gid[11] = std::byte{0xff};
   gid[12] = std::byte{10};

@@ -210,17 +210,17 @@ Taken FabricEndpoint::receive(std::span<std::byte> memory, void* descriptor, Tic
                  "fi_recvmsg");
 }
 
-Taken FabricEndpoint::fetch(std::uint64_t peer, std::span<std::byte> to, std::uint32_t own_key,
-                            const RemotePlace& from, Ticket& ticket) {
-  return outcome(::fi_read(endpoint_.get(), to.data(), to.size(), opened_.descriptor(own_key), peer,
+Taken FabricEndpoint::fetch(std::uint64_t peer, std::span<std::byte> to, std::uint32_t lkey,
+                            const RemoteAddress& from, Ticket& ticket) {
+  return outcome(::fi_read(endpoint_.get(), to.data(), to.size(), opened_.descriptor(lkey), peer,
                            from.address, from.key, &ticket),
                  "fi_read");
 }
 
-Taken FabricEndpoint::put(std::uint64_t peer, std::span<const std::byte> from,
-                          std::uint32_t own_key, const RemotePlace& to, Ticket& ticket) {
+Taken FabricEndpoint::put(std::uint64_t peer, std::span<const std::byte> from, std::uint32_t lkey,
+                          const RemoteAddress& to, Ticket& ticket) {
   const iovec piece{const_cast<std::byte*>(from.data()), from.size()};
-  void* descriptor = opened_.descriptor(own_key);
+  void* descriptor = opened_.descriptor(lkey);
   const fi_rma_iov place{to.address, from.size(), to.key};
   fi_msg_rma message{};
   message.msg_iov = &piece;

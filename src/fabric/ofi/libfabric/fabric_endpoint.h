@@ -38,15 +38,15 @@ class FabricEndpoint final : public Endpoint {
   Taken send(std::uint64_t to, std::span<const iovec> pieces, void* descriptor,
              Ticket& ticket) override;
   Taken receive(std::span<std::byte> memory, void* descriptor, Ticket& ticket) override;
-  [[nodiscard]] base::Result<OpenMemory> open_memory(std::span<std::byte> memory,
-                                                     Access access) override {
+  [[nodiscard]] base::Result<MemoryRegion> open_memory(std::span<std::byte> memory,
+                                                       Access access) override {
     return opened_.open(memory, access);
   }
-  void close_memory(const OpenMemory& opened) override { opened_.close(opened); }
-  Taken fetch(std::uint64_t peer, std::span<std::byte> to, std::uint32_t own_key,
-              const RemotePlace& from, Ticket& ticket) override;
-  Taken put(std::uint64_t peer, std::span<const std::byte> from, std::uint32_t own_key,
-            const RemotePlace& to, Ticket& ticket) override;
+  void close_memory(const MemoryRegion& opened) override { opened_.close(opened); }
+  Taken fetch(std::uint64_t peer, std::span<std::byte> to, std::uint32_t lkey,
+              const RemoteAddress& from, Ticket& ticket) override;
+  Taken put(std::uint64_t peer, std::span<const std::byte> from, std::uint32_t lkey,
+            const RemoteAddress& to, Ticket& ticket) override;
   std::size_t read(std::span<Event> events) override;
   [[nodiscard]] std::string last_error() const override { return last_error_; }
   [[nodiscard]] int descriptor() const noexcept override { return descriptor_; }

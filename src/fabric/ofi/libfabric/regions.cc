@@ -49,18 +49,18 @@ void Regions::use(const Library& library, const InfoList& info, fid_domain* doma
   mode_ = info_->domain_attr->mr_mode;
 }
 
-base::Result<OpenMemory> Regions::open(std::span<std::byte> memory, Access access) {
-  if (access == Access::local && !asks_for(FI_MR_LOCAL)) return OpenMemory{};
+base::Result<MemoryRegion> Regions::open(std::span<std::byte> memory, Access access) {
+  if (access == Access::local && !asks_for(FI_MR_LOCAL)) return MemoryRegion{};
   Owned<fid_mr> region;
   if (const int r = enlist(memory, access, region); r != 0) return refusal(memory.size(), r);
   const std::uint64_t key = ::fi_mr_key(region.get());
   if (key == FI_KEY_NOTAVAIL) return refusal(memory.size(), -FI_ENOKEY);
-  const std::uint32_t own_key = free_slot();
-  Slot& slot = slots_[own_key - 1];
+  const std::uint32_t lkey = free_slot();
+  Slot& slot = slots_[lkey - 1];
   slot.descriptor = ::fi_mr_desc(region.get());
   slot.region = std::move(region);
-  slot.handle = ++last_handle_ << 32 | own_key;
-  OpenMemory opened{slot.handle, own_key, key, 0};
+  slot.handle = ++last_handle_ << 32 | lkey;
+  MemoryRegion opened{slot.handle, lkey, key, 0};
   if (!asks_for(FI_MR_VIRT_ADDR)) {
     opened.peer_base = reinterpret_cast<std::uintptr_t>(memory.data());
   }
@@ -93,19 +93,19 @@ std::uint32_t Regions::free_slot() {
     slots_.emplace_back();
     return static_cast<std::uint32_t>(slots_.size());
   }
-  const std::uint32_t own_key = free_.back();
+  const std::uint32_t lkey = free_.back();
   free_.pop_back();
-  return own_key;
+  return lkey;
 }
 
-void Regions::close(const OpenMemory& opened) noexcept {
-  if (opened.own_key == 0 || opened.own_key > slots_.size()) return;
-  Slot& slot = slots_[opened.own_key - 1];
+void Regions::close(const MemoryRegion& opened) noexcept {
+  if (opened.lkey == 0 || opened.lkey > slots_.size()) return;
+  Slot& slot = slots_[opened.lkey - 1];
   if (slot.handle != opened.handle) return;
   slot.region.close();
   slot.descriptor = nullptr;
   slot.handle = 0;
-  free_.push_back(opened.own_key);
+  free_.push_back(opened.lkey);
 }
 
 }  // namespace fulmar::fabric::ofi

@@ -33,12 +33,12 @@ class Regions {
   void use(const Library& library, const InfoList& info, fid_domain* domain, fid_ep* endpoint);
 
   /// See fabric::Network.
-  [[nodiscard]] base::Result<OpenMemory> open(std::span<std::byte> memory, Access access);
+  [[nodiscard]] base::Result<MemoryRegion> open(std::span<std::byte> memory, Access access);
   /// Nothing happens if it is not open.
-  void close(const OpenMemory& opened) noexcept;
+  void close(const MemoryRegion& opened) noexcept;
   /// What goes with an order; null for memory that nobody asks about.
-  [[nodiscard]] void* descriptor(std::uint32_t own_key) const noexcept {
-    return own_key == 0 || own_key > slots_.size() ? nullptr : slots_[own_key - 1].descriptor;
+  [[nodiscard]] void* descriptor(std::uint32_t lkey) const noexcept {
+    return lkey == 0 || lkey > slots_.size() ? nullptr : slots_[lkey - 1].descriptor;
   }
 
  private:

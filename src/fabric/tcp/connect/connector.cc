@@ -13,8 +13,8 @@
 
 #include "base/clock.h"
 #include "fabric/tcp/connect/endpoint.h"
-#include "fabric/tcp/connect/socket_options.h"
 #include "fabric/tcp/connect/routes.h"
+#include "fabric/tcp/connect/socket_options.h"
 
 namespace fulmar::fabric::tcp {
 namespace {

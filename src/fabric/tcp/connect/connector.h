@@ -19,8 +19,8 @@
 #include "fabric/tcp/connect/interfaces.h"
 #include "fabric/tcp/connect/links.h"
 #include "fabric/tcp/connect/listeners.h"
-#include "fabric/tcp/connect/search.h"
 #include "fabric/tcp/connect/rejected_peer_log.h"
+#include "fabric/tcp/connect/search.h"
 
 namespace fulmar::fabric::tcp {
 
@@ -189,7 +189,7 @@ class Connector {
 
   Config config_;
   Handshake::Job job_;
-  StrangerLog log_;
+  RejectedPeerLog log_;
   wire::HostIdentity host_;
   std::vector<LocalAddress> all_;
   std::vector<LocalAddress> used_;

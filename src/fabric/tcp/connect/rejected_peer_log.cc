@@ -26,7 +26,7 @@ const char* text_of(Strangeness kind) {
 
 }  // namespace
 
-void StrangerLog::note(Strangeness kind, const std::string& who, std::uint64_t now_ns) {
+void RejectedPeerLog::note(Strangeness kind, const std::string& who, std::uint64_t now_ns) {
   Memory& memory = memory_[static_cast<std::size_t>(kind)];
   if (report_ == nullptr) return;
   if (now_ns < memory.next_ns) {

@@ -21,13 +21,13 @@ enum class Strangeness : std::uint8_t {
 inline constexpr std::size_t strangeness_count = 7;
 
 /// Passes on at most one line for each kind and second, however much happens.
-class StrangerLog {
+class RejectedPeerLog {
  public:
   using Report = void (*)(void* owner, const char* line);
   static constexpr std::uint64_t pause_ns = 1'000'000'000;
 
   /// `report` may be null.
-  StrangerLog(Report report, void* owner) noexcept : report_(report), owner_(owner) {}
+  RejectedPeerLog(Report report, void* owner) noexcept : report_(report), owner_(owner) {}
 
   /// `who` is an address and a port, or "-".
   void note(Strangeness kind, const std::string& who, std::uint64_t now_ns);

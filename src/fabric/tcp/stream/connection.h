@@ -9,10 +9,10 @@
 
 #include "base/error.h"
 #include "base/os/fd.h"
+#include "fabric/tcp/connect/socket_options.h"
 #include "fabric/tcp/stream/acked.h"
 #include "fabric/tcp/stream/inbox.h"
 #include "fabric/tcp/stream/outbox.h"
-#include "fabric/tcp/connect/socket_options.h"
 #include "fabric/vain_posts.h"
 
 namespace fulmar::fabric::tcp {
@@ -48,7 +48,7 @@ struct Connection {
   bool seen_sent = false;
 
   /// The peer has everything and says so, and it knows that we have what it sent.
-  [[nodiscard]] bool parted() const noexcept {
+  [[nodiscard]] bool quiesced() const noexcept {
     return bye_sent && in.seen_received() && !seen_owed && out.empty();
   }
 };

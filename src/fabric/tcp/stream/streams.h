@@ -144,7 +144,7 @@ class Streams {
   /// Begins the orderly end: what is posted from now on is not sent. Poll until `parted`: then
   /// every peer has read everything that was posted to it before, or has left or is lost.
   void leave(Leaving how);
-  [[nodiscard]] bool parted() const noexcept;
+  [[nodiscard]] bool quiesced() const noexcept;
   /// After `parted`, when nobody will poll any more: ends the connections, so that peers which
   /// leave later do not wait for an answer.
   void end() noexcept;
@@ -196,7 +196,7 @@ class Streams {
   void check_all_answers(std::uint64_t now_ns, bool is_late);
 
   void lose(std::uint32_t peer, const base::Error& why);
-  bool bury();
+  bool reap();
   void close(Connection& connection);
   void forget_if_gone(std::uint32_t peer);
   unsigned tell_finished(SinkRef sink);

@@ -39,12 +39,12 @@ void Streams::part_from_all() {
   }
 }
 
-bool Streams::parted() const noexcept {
+bool Streams::quiesced() const noexcept {
   if (!leaving_) return false;
   for (const auto& peer : peers_) {
     if (peer == nullptr) continue;
     for (const auto& connection : peer->lanes) {
-      if (connection != nullptr && !connection->parted()) return false;
+      if (connection != nullptr && !connection->quiesced()) return false;
     }
   }
   return true;
@@ -79,7 +79,7 @@ void Streams::lose(std::uint32_t peer, const base::Error& why) {
 }
 
 /// Closes what ended and tells of losses, outside of any loop over connections.
-bool Streams::bury() {
+bool Streams::reap() {
   const bool any = !ended_.empty() || !lost_.empty();
   while (!ended_.empty()) close(*ended_.back());
   for (std::size_t i = 0; i < lost_.size(); ++i) {

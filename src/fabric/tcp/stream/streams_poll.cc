@@ -52,7 +52,7 @@ unsigned Streams::poll(SinkRef sink) {
   if (!unsent_.empty()) moved = flush_unsent() || moved;
   if (any_unanswered_ && (armed_ || polls_ % clock_interval == 0)) check_answers_when_due();
   armed_ = false;
-  if (!ended_.empty() || !lost_.empty()) moved = bury() || moved;
+  if (!ended_.empty() || !lost_.empty()) moved = reap() || moved;
   if (!finished_.empty()) count += tell_finished(sink);
   return count == 0 && moved ? 1 : count;
 }

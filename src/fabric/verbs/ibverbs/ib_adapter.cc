@@ -33,23 +33,23 @@ std::uint32_t bounded(std::size_t wish, int most) {
   return static_cast<std::uint32_t>(std::min(wish, static_cast<std::size_t>(std::max(most, 0))));
 }
 
-Happening::Kind kind_of(ibv_event_type type) {
+Event::Kind kind_of(ibv_event_type type) {
   switch (type) {
     case IBV_EVENT_QP_FATAL:
     case IBV_EVENT_QP_REQ_ERR:
     case IBV_EVENT_QP_ACCESS_ERR:
     case IBV_EVENT_PATH_MIG_ERR:
-      return Happening::Kind::queue_failed;
+      return Event::Kind::queue_failed;
     case IBV_EVENT_CQ_ERR:
     case IBV_EVENT_SRQ_ERR:
     case IBV_EVENT_DEVICE_FATAL:
-      return Happening::Kind::all_failed;
+      return Event::Kind::all_failed;
     case IBV_EVENT_PORT_ERR:
-      return Happening::Kind::port_down;
+      return Event::Kind::port_down;
     case IBV_EVENT_PORT_ACTIVE:
-      return Happening::Kind::port_up;
+      return Event::Kind::port_up;
     default:
-      return Happening::Kind::nothing;
+      return Event::Kind::nothing;
   }
 }
 
@@ -179,7 +179,7 @@ Error IbAdapter::open_completions() {
   return {};
 }
 
-base::Result<OpenMemory> IbAdapter::open_memory(std::span<std::byte> memory, Access access) {
+base::Result<MemoryRegion> IbAdapter::open_memory(std::span<std::byte> memory, Access access) {
   Owned<ibv_mr> region(
       library_.reg_mr(domain_.get(), memory.data(), memory.size(), flags_of(access)),
       library_.dereg_mr);
@@ -194,7 +194,7 @@ base::Result<OpenMemory> IbAdapter::open_memory(std::span<std::byte> memory, Acc
                               : "all of it has to be memory that may be written, unless peers "
                                 "read it only");
   }
-  const OpenMemory opened{++last_handle_, region->lkey, region->rkey};
+  const MemoryRegion opened{++last_handle_, region->lkey, region->rkey};
   regions_.emplace(opened.handle, std::move(region));
   return opened;
 }
@@ -303,18 +303,18 @@ void IbAdapter::arm(Completions& completions) {
   completions.notifies = ::ibv_req_notify_cq(completions.queue.get(), 0) == 0;
 }
 
-bool IbAdapter::next_happening(Happening& happening) {
+bool IbAdapter::next_happening(Event& happening) {
   ibv_async_event event{};
   if (library_.get_async_event(port_.context.get(), &event) != 0) return false;
   happening.kind = kind_of(event.event_type);
   happening.text = library_.event_type_str(event.event_type);
   happening.queue = 0;
   const bool of_port =
-      happening.kind == Happening::Kind::port_down || happening.kind == Happening::Kind::port_up;
+      happening.kind == Event::Kind::port_down || happening.kind == Event::Kind::port_up;
   if (of_port && static_cast<unsigned>(event.element.port_num) != port_.facts.port) {
-    happening.kind = Happening::Kind::nothing;
+    happening.kind = Event::Kind::nothing;
   }
-  if (happening.kind == Happening::Kind::queue_failed) happening.queue = event.element.qp->qp_num;
+  if (happening.kind == Event::Kind::queue_failed) happening.queue = event.element.qp->qp_num;
   library_.ack_async_event(&event);
   return true;
 }

@@ -34,8 +34,8 @@ class IbAdapter final : public Adapter {
   ~IbAdapter() override;
 
   [[nodiscard]] const Traits& traits() const noexcept override { return traits_; }
-  [[nodiscard]] base::Result<OpenMemory> open_memory(std::span<std::byte> memory,
-                                                     Access access) override;
+  [[nodiscard]] base::Result<MemoryRegion> open_memory(std::span<std::byte> memory,
+                                                       Access access) override;
   std::size_t close_memory(std::uint64_t handle) override;
   [[nodiscard]] base::Result<std::unique_ptr<Queue>> open_queue() override;
   std::size_t receive(std::span<const ReceiveOrder> orders, std::uint32_t key) override;
@@ -54,7 +54,7 @@ class IbAdapter final : public Adapter {
   [[nodiscard]] int happening_descriptor() const noexcept override {
     return port_.context->async_fd;
   }
-  [[nodiscard]] bool next_happening(Happening& happening) override;
+  [[nodiscard]] bool next_happening(Event& happening) override;
 
  private:
   IbAdapter(const Library& library, OpenPort port) : library_(library), port_(std::move(port)) {}

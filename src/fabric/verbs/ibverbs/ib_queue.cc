@@ -27,7 +27,8 @@ constexpr unsigned remote_access = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WR
 constexpr std::array<std::uint32_t, 4> inline_wishes = {220, 128, 64, 0};
 
 /// Reads in one direction that are worked at at a time.
-std::uint8_t reads_between(const wire::VerbsCard& own, const wire::VerbsCard& theirs) {
+std::uint8_t reads_between(const wire::VerbsConnectionInfo& own,
+                           const wire::VerbsConnectionInfo& theirs) {
   return std::min(own.reads, theirs.reads);
 }
 
@@ -101,12 +102,14 @@ Error IbQueue::initialise() {
   return problem == 0 ? Error{} : refused("ibv_modify_qp to INIT", problem);
 }
 
-Error IbQueue::connect(const wire::VerbsCard& own, const wire::VerbsCard& theirs) {
+Error IbQueue::connect(const wire::VerbsConnectionInfo& own,
+                       const wire::VerbsConnectionInfo& theirs) {
   if (const Error error = get_ready_to_receive(own, theirs); error.failed()) return error;
   return get_ready_to_send(own, theirs);
 }
 
-ibv_ah_attr IbQueue::way_to(const wire::VerbsCard& own, const wire::VerbsCard& theirs) const {
+ibv_ah_attr IbQueue::way_to(const wire::VerbsConnectionInfo& own,
+                            const wire::VerbsConnectionInfo& theirs) const {
   ibv_ah_attr way{};
   way.port_num = parts_.port;
   way.dlid = theirs.lid;
@@ -121,7 +124,8 @@ ibv_ah_attr IbQueue::way_to(const wire::VerbsCard& own, const wire::VerbsCard& t
   return way;
 }
 
-Error IbQueue::get_ready_to_receive(const wire::VerbsCard& own, const wire::VerbsCard& theirs) {
+Error IbQueue::get_ready_to_receive(const wire::VerbsConnectionInfo& own,
+                                    const wire::VerbsConnectionInfo& theirs) {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_RTR;
   attributes.path_mtu = static_cast<ibv_mtu>(std::min(own.mtu, theirs.mtu));
@@ -137,7 +141,8 @@ Error IbQueue::get_ready_to_receive(const wire::VerbsCard& own, const wire::Verb
   return problem == 0 ? Error{} : refused("ibv_modify_qp to RTR", problem);
 }
 
-Error IbQueue::get_ready_to_send(const wire::VerbsCard& own, const wire::VerbsCard& theirs) {
+Error IbQueue::get_ready_to_send(const wire::VerbsConnectionInfo& own,
+                                 const wire::VerbsConnectionInfo& theirs) {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_RTS;
   attributes.timeout = timeout_code;
@@ -165,13 +170,13 @@ Taken IbQueue::send(const SendOrder& order) {
 }
 
 Taken IbQueue::fetch(std::span<std::byte> to, const RemoteOrder& order) {
-  ibv_sge piece = piece_of(to, order.own_key);
+  ibv_sge piece = piece_of(to, order.lkey);
   ibv_send_wr work = work_on_memory(IBV_WR_RDMA_READ, piece, order);
   return post(work);
 }
 
 Taken IbQueue::put(std::span<const std::byte> from, const PutOrder& order) {
-  ibv_sge piece = piece_of(from, order.own_key);
+  ibv_sge piece = piece_of(from, order.lkey);
   ibv_send_wr work = work_on_memory(IBV_WR_RDMA_WRITE, piece, order);
   if (from.empty()) work.num_sge = 0;
   if (order.is_inline) work.send_flags |= IBV_SEND_INLINE;
@@ -185,7 +190,7 @@ Taken IbQueue::put(std::span<const std::byte> from, const PutOrder& order) {
 
 Taken IbQueue::change(std::span<std::byte> was, const ChangeOrder& order) {
   const bool adds = order.kind == ChangeOrder::Kind::add;
-  ibv_sge piece = piece_of(was, order.own_key);
+  ibv_sge piece = piece_of(was, order.lkey);
   ibv_send_wr work =
       work_on_memory(adds ? IBV_WR_ATOMIC_FETCH_AND_ADD : IBV_WR_ATOMIC_CMP_AND_SWP, piece, order);
   work.wr.atomic.remote_addr = order.place.address;

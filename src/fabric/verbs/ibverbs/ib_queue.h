@@ -39,8 +39,8 @@ class IbQueue final : public Queue {
   [[nodiscard]] std::uint32_t number() const noexcept override { return pair_->qp_num; }
   [[nodiscard]] std::size_t inline_bytes() const noexcept override { return inline_bytes_; }
   [[nodiscard]] std::size_t depth() const noexcept override { return depth_; }
-  [[nodiscard]] base::Error connect(const wire::VerbsCard& own,
-                                    const wire::VerbsCard& theirs) override;
+  [[nodiscard]] base::Error connect(const wire::VerbsConnectionInfo& own,
+                                    const wire::VerbsConnectionInfo& theirs) override;
   Taken send(const SendOrder& order) override;
   Taken fetch(std::span<std::byte> to, const RemoteOrder& order) override;
   Taken put(std::span<const std::byte> from, const PutOrder& order) override;
@@ -51,10 +51,13 @@ class IbQueue final : public Queue {
   IbQueue(const Library& library, const Parts& parts) : library_(library), parts_(parts) {}
   base::Error create();
   base::Error initialise();
-  base::Error get_ready_to_receive(const wire::VerbsCard& own, const wire::VerbsCard& theirs);
-  base::Error get_ready_to_send(const wire::VerbsCard& own, const wire::VerbsCard& theirs);
+  base::Error get_ready_to_receive(const wire::VerbsConnectionInfo& own,
+                                   const wire::VerbsConnectionInfo& theirs);
+  base::Error get_ready_to_send(const wire::VerbsConnectionInfo& own,
+                                const wire::VerbsConnectionInfo& theirs);
   Taken post(ibv_send_wr& work);
-  [[nodiscard]] ibv_ah_attr way_to(const wire::VerbsCard& own, const wire::VerbsCard& theirs) const;
+  [[nodiscard]] ibv_ah_attr way_to(const wire::VerbsConnectionInfo& own,
+                                   const wire::VerbsConnectionInfo& theirs) const;
 
   Library library_;
   Parts parts_;

@@ -8,30 +8,30 @@
 /// algorithm costs and what it cannot do. Arguments by reference must live until the end.
 namespace fulmar::mpi {
 
-Algorithm barrier_levels(Exchange& exchange);
-Algorithm bcast_levels(Exchange& exchange, Data data, int root);
-Algorithm reduce_levels(Exchange& exchange, const Reduce& call);
-Algorithm allreduce_levels(Exchange& exchange, const Allreduce& call);
-Algorithm bcast_chain(Exchange& exchange, Data data, int root);
-Algorithm bcast_spread(Exchange& exchange, Data data, int root);
-Algorithm gather_binomial(Exchange& exchange, const Gather& call);
-Algorithm scatter_binomial(Exchange& exchange, const Scatter& call);
-Algorithm scatter_direct(Exchange& exchange, const Scatter& call);
-Algorithm allgather_bruck(Exchange& exchange, const Allgather& call);
-Algorithm alltoall_bruck(Exchange& exchange, const Alltoall& call);
-Algorithm reduce_binomial(Exchange& exchange, const Reduce& call);
-Algorithm reduce_chain(Exchange& exchange, const Reduce& call);
-Algorithm reduce_direct(Exchange& exchange, const Reduce& call);
-Algorithm allreduce_direct(Exchange& exchange, const Allreduce& call);
-Algorithm allreduce_ring(Exchange& exchange, const Allreduce& call);
-Algorithm allreduce_halving(Exchange& exchange, const Allreduce& call);
-Algorithm allreduce_segments(Exchange& exchange, const Allreduce& call);
-Algorithm reduce_scatter_halving(Exchange& exchange, const ReduceScatter& call);
-Algorithm reduce_scatter_direct(Exchange& exchange, const ReduceScatter& call);
+CollTask barrier_levels(CollContext& exchange);
+CollTask bcast_levels(CollContext& exchange, Data data, int root);
+CollTask reduce_levels(CollContext& exchange, const Reduce& call);
+CollTask allreduce_levels(CollContext& exchange, const Allreduce& call);
+CollTask bcast_chain(CollContext& exchange, Data data, int root);
+CollTask bcast_spread(CollContext& exchange, Data data, int root);
+CollTask gather_binomial(CollContext& exchange, const Gather& call);
+CollTask scatter_binomial(CollContext& exchange, const Scatter& call);
+CollTask scatter_direct(CollContext& exchange, const Scatter& call);
+CollTask allgather_bruck(CollContext& exchange, const Allgather& call);
+CollTask alltoall_bruck(CollContext& exchange, const Alltoall& call);
+CollTask reduce_binomial(CollContext& exchange, const Reduce& call);
+CollTask reduce_chain(CollContext& exchange, const Reduce& call);
+CollTask reduce_direct(CollContext& exchange, const Reduce& call);
+CollTask allreduce_direct(CollContext& exchange, const Allreduce& call);
+CollTask allreduce_ring(CollContext& exchange, const Allreduce& call);
+CollTask allreduce_halving(CollContext& exchange, const Allreduce& call);
+CollTask allreduce_segments(CollContext& exchange, const Allreduce& call);
+CollTask reduce_scatter_halving(CollContext& exchange, const ReduceScatter& call);
+CollTask reduce_scatter_direct(CollContext& exchange, const ReduceScatter& call);
 
 /// `result` becomes the combination of block `rank()` of all ranks.
-Algorithm combine_parts(Exchange& exchange, const Blocks& own, const Op& op, void* result);
+CollTask combine_parts(CollContext& exchange, const Blocks& own, const Op& op, void* result);
 /// Every rank gets all blocks; its own is in its place already.
-Algorithm spread_parts(Exchange& exchange, const Blocks& blocks);
+CollTask spread_parts(CollContext& exchange, const Blocks& blocks);
 
 }  // namespace fulmar::mpi

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/coll/algorithms/algorithms.h"
-#include "mpi/coll/shm/shm_coll.h"
 #include "mpi/coll/calls.h"
+#include "mpi/coll/shm/shm_coll.h"
 
-/// On a board (board_movement.cc), or, see choice.cc, directly (spread_parts.cc), by Bruck's
+/// On a collective area (board_movement.cc), or, see choice.cc, directly (spread_parts.cc), by Bruck's
 /// algorithm (bruck.cc), or by a ring: the blocks travel round, each rank passes on what it got in
 /// the step before. n - 1 steps whatever the sizes of the blocks, every byte moves over each
 /// neighbour once.
@@ -14,7 +14,7 @@ using base::Error;
 
 namespace {
 
-Algorithm allgather_ring(Exchange& exchange, const Allgather& call) {
+CollTask allgather_ring(CollContext& exchange, const Allgather& call) {
   const int next = exchange.neighbour(1);
   const int previous = exchange.neighbour(-1);
   if (!is_in_place(call.send.address)) {
@@ -27,7 +27,7 @@ Algorithm allgather_ring(Exchange& exchange, const Allgather& call) {
   }
 }
 
-Algorithm allgather_direct(Exchange& exchange, const Allgather& call) {
+CollTask allgather_direct(CollContext& exchange, const Allgather& call) {
   if (!is_in_place(call.send.address)) {
     exchange.note(copy_data(call.send, call.receive[exchange.rank()]));
   }
@@ -62,7 +62,7 @@ Error Allgatherv::check(const Comm& comm) const {
   return comm.is_inter ? Error{} : Allgather::check(comm);
 }
 
-Algorithm Allgather::algorithm(Exchange& exchange) const {
+CollTask Allgather::algorithm(CollContext& exchange) const {
   const CallFacts facts{.bytes = all_bytes(*this, exchange.size()),
                         .equal_blocks = receive.are_equal()};
   switch (exchange.choose(Family::allgather, facts)) {
@@ -81,8 +81,9 @@ Error allgather(const ConstData& send, const Data& receive, Comm& comm) {
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
   const Count all = bytes_of(receive) * comm.size();
-  if (device::NodeBoard* board = board_for(comm, Family::allgather, all); board != nullptr) {
-    return allgather_on(*board, call.send, call.receive, comm);
+  if (device::ShmCollArea* coll_area = shm_area_for(comm, Family::allgather, all);
+      coll_area != nullptr) {
+    return allgather_on(*coll_area, call.send, call.receive, comm);
   }
   return run_call(comm, tag, call);
 }
@@ -102,9 +103,10 @@ Error allgatherv(const ConstData& send, void* receive, CountArray counts, CountA
   Allgatherv call = allgatherv_call(send, receive, counts, displs, type);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
-  if (device::NodeBoard* board = board_for(comm, Family::allgather, all_bytes(call, comm.size()));
-      board != nullptr) {
-    return allgather_on(*board, call.send, call.receive, comm);
+  if (device::ShmCollArea* coll_area =
+          shm_area_for(comm, Family::allgather, all_bytes(call, comm.size()));
+      coll_area != nullptr) {
+    return allgather_on(*coll_area, call.send, call.receive, comm);
   }
   return run_call(comm, tag, call);
 }

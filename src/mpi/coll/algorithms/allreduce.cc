@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/coll/algorithms/algorithms.h"
-#include "mpi/coll/shm/shm_reductions.h"
-#include "mpi/coll/calls.h"
 #include "mpi/coll/algorithms/places.h"
+#include "mpi/coll/calls.h"
 #include "mpi/coll/reduction.h"
+#include "mpi/coll/shm/shm_reductions.h"
 
-/// On a board (board_reductions.cc), directly (reduce_direct.cc), by a ring (allreduce_ring.cc), or
+/// On a collective area (board_reductions.cc), directly (reduce_direct.cc), by a ring (allreduce_ring.cc), or
 /// recursive doubling: in step k ranks that differ in bit k exchange what they have, and both
 /// combine the two values in the order of the ranks; so all get the same bits, and operations need
 /// not commute. Where the number of ranks is no power of two, pairs of the first ranks work as one.
@@ -17,8 +17,8 @@ using base::Error;
 
 namespace {
 
-Algorithm double_up(Exchange& exchange, const Reduction& reduction, Accumulator& sum,
-                    const Places& places) {
+CollTask double_up(CollContext& exchange, const Reduction& reduction, Accumulator& sum,
+                   const Places& places) {
   const int place = places.place_of(exchange.rank());
   for (int distance = 1; distance < places.count; distance *= 2) {
     const int other = places.worker(place ^ distance);
@@ -33,7 +33,7 @@ Algorithm double_up(Exchange& exchange, const Reduction& reduction, Accumulator&
   }
 }
 
-Algorithm allreduce_doubling(Exchange& exchange, const Allreduce& call) {
+CollTask allreduce_doubling(CollContext& exchange, const Allreduce& call) {
   if (call.receive.count == 0) co_return;
   const Reduction reduction{*call.op, *call.receive.type, call.receive.count};
   const Places places(exchange.size());
@@ -64,7 +64,7 @@ Error Allreduce::check(const Comm& /*comm*/) const {
   return check_operands(send, receive.address, receive.count, *receive.type);
 }
 
-Algorithm Allreduce::algorithm(Exchange& exchange) const {
+CollTask Allreduce::algorithm(CollContext& exchange) const {
   const CallFacts facts{.bytes = bytes_of(receive), .commutative = op->commutative};
   switch (exchange.choose(Family::allreduce, facts)) {
     case Way::levels:
@@ -87,10 +87,10 @@ Error allreduce(const void* send, const Data& receive, const Op& op, Comm& comm)
   Allreduce call{send, receive, &op};
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
-  if (device::NodeBoard* board =
-          board_for(comm, Family::allreduce, bytes_of(receive), receive.type->size);
-      board != nullptr) {
-    return allreduce_on(*board, call, comm);
+  if (device::ShmCollArea* coll_area =
+          shm_area_for(comm, Family::allreduce, bytes_of(receive), receive.type->size);
+      coll_area != nullptr) {
+    return allreduce_on(*coll_area, call, comm);
   }
   if (receive.count == 0) return {};
   return run_call(comm, tag, call);

@@ -12,7 +12,7 @@ namespace fulmar::mpi {
 namespace {
 
 /// After this, rank r has the result of part r + 1.
-Algorithm add_round(Exchange& exchange, const Blocks& own, const Blocks& result, const Op& op) {
+CollTask add_round(CollContext& exchange, const Blocks& own, const Blocks& result, const Op& op) {
   const int next = exchange.neighbour(1);
   const int previous = exchange.neighbour(-1);
   const bool in_place = own.address == result.address;
@@ -36,7 +36,7 @@ Algorithm add_round(Exchange& exchange, const Blocks& own, const Blocks& result,
 
 }  // namespace
 
-Algorithm allreduce_ring(Exchange& exchange, const Allreduce& call) {
+CollTask allreduce_ring(CollContext& exchange, const Allreduce& call) {
   const Data& receive = call.receive;
   const Parts parts(receive.count, exchange.size());
   const Blocks own = parts.of(call.own(), *receive.type);

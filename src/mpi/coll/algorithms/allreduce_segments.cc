@@ -101,7 +101,7 @@ struct Adding {
 };
 
 /// After this, rank r has the result of part r + 1.
-Algorithm add_trip(Exchange& exchange, Adding& work, const Op& op) {
+CollTask add_trip(CollContext& exchange, Adding& work, const Op& op) {
   Transfers incoming(exchange, at_once);
   Transfers outgoing(exchange, at_once);
   for (;;) {
@@ -125,7 +125,7 @@ Algorithm add_trip(Exchange& exchange, Adding& work, const Op& op) {
 }
 
 /// The results go round; rank r begins with that of part r + 1.
-Algorithm tell_trip(Exchange& exchange, const Blocks& result) {
+CollTask tell_trip(CollContext& exchange, const Blocks& result) {
   for (int step = 1; step < exchange.size(); ++step) {
     const ConstData out = result.to(exchange.neighbour(2 - step));
     const Data in = result[exchange.neighbour(1 - step)];
@@ -135,7 +135,7 @@ Algorithm tell_trip(Exchange& exchange, const Blocks& result) {
 
 }  // namespace
 
-Algorithm allreduce_segments(Exchange& exchange, const Allreduce& call) {
+CollTask allreduce_segments(CollContext& exchange, const Allreduce& call) {
   const Data& receive = call.receive;
   if (exchange.size() == 1) {
     exchange.note(copy_data({call.own(), receive.count, receive.type}, receive));

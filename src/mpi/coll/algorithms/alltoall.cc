@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "mpi/coll/algorithms/algorithms.h"
-#include "mpi/coll/shm/shm_coll.h"
 #include "mpi/coll/calls.h"
+#include "mpi/coll/shm/shm_coll.h"
 #include "mpi/datatype/view.h"
 
-/// On a board (board_movement.cc, board_reads.cc), or every rank sends to each other one directly,
+/// On a collective area (board_movement.cc, board_reads.cc), or every rank sends to each other one directly,
 /// first to its next neighbour, then to the one after, so that nobody is everybody's target at
 /// once; a window of messages is under way at a time. In place the outgoing blocks are packed into
 /// memory of their own first.
@@ -20,7 +20,7 @@ namespace {
 constexpr int window = 32;
 
 /// All blocks but the own one; `to` are the blocks to send.
-Algorithm exchange_blocks(Exchange& exchange, const Blocks& to, const Blocks& from) {
+CollTask exchange_blocks(CollContext& exchange, const Blocks& to, const Blocks& from) {
   Transfers transfers(exchange, 2 * std::min(window, exchange.size()));
   for (int step = 1; step < exchange.size(); ++step) {
     const int source = exchange.neighbour(-step);
@@ -32,7 +32,7 @@ Algorithm exchange_blocks(Exchange& exchange, const Blocks& to, const Blocks& fr
   co_await transfers.wait();
 }
 
-Algorithm alltoall_pairwise(Exchange& exchange, const Alltoall& call) {
+CollTask alltoall_pairwise(CollContext& exchange, const Alltoall& call) {
   const int self = exchange.rank();
   exchange.note(copy_data(call.send.to(self), call.receive[self]));
   co_await exchange_blocks(exchange, call.send, call.receive);
@@ -44,7 +44,7 @@ struct Packed {
   std::vector<Count> displs;
   Scratch memory;
 
-  Packed(Exchange& exchange, const Blocks& from)
+  Packed(CollContext& exchange, const Blocks& from)
       : memory(exchange.byte_type(), measure(exchange, from)) {
     auto* at = static_cast<std::byte*>(memory.address());
     for (int rank = 0; rank < exchange.size() && !memory.failed(); ++rank) {
@@ -56,7 +56,7 @@ struct Packed {
   }
 
  private:
-  Count measure(const Exchange& exchange, const Blocks& from) {
+  Count measure(const CollContext& exchange, const Blocks& from) {
     Count total = 0;
     for (int rank = 0; rank < exchange.size(); ++rank) {
       counts.push_back(rank == exchange.rank() ? 0 : bytes_of(from[rank]));
@@ -67,7 +67,7 @@ struct Packed {
   }
 };
 
-Algorithm alltoall_in_place(Exchange& exchange, const Alltoall& call) {
+CollTask alltoall_in_place(CollContext& exchange, const Alltoall& call) {
   const Packed packed(exchange, call.receive);
   if (packed.memory.failed()) {
     exchange.note(packed.memory.error());
@@ -144,15 +144,15 @@ Error Alltoallw::check(const Comm& comm) {
   return bad.failed() ? bad : check_same(n);
 }
 
-void Alltoall::add_amounts_of_all(const Comm& comm, Amounts& amounts) const {
+void Alltoall::add_amounts_of_all(const Comm& comm, CountCheck& count_check) const {
   const Blocks& given = send.in_place() ? receive : send;
   for (int rank = 0; rank < comm.remote_size; ++rank) {
-    amounts.give(rank, given.to(rank));
-    amounts.expect(rank, receive[rank]);
+    count_check.give(rank, given.to(rank));
+    count_check.expect(rank, receive[rank]);
   }
 }
 
-Algorithm Alltoall::algorithm(Exchange& exchange) const {
+CollTask Alltoall::algorithm(CollContext& exchange) const {
   if (receive.are_equal()) {
     const Way way = exchange.choose(Family::alltoall, {.bytes = bytes_of(receive[0])});
     if (way == Way::bruck) return alltoall_bruck(exchange, *this);
@@ -173,11 +173,11 @@ Error alltoall(const ConstData& send, const Data& receive, Comm& comm) {
   Alltoall call = alltoall_call(send, receive);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
-  if (device::NodeBoard* board = board_for(comm, Family::alltoall, bytes_of(receive));
-      board != nullptr) {
+  if (device::ShmCollArea* coll_area = shm_area_for(comm, Family::alltoall, bytes_of(receive));
+      coll_area != nullptr) {
     return reads_memory(comm, Family::alltoall, bytes_of(receive))
-               ? alltoall_read(*board, call.send, call.receive, comm)
-               : alltoall_on(*board, call.send, call.receive, comm);
+               ? alltoall_read(*coll_area, call.send, call.receive, comm)
+               : alltoall_on(*coll_area, call.send, call.receive, comm);
   }
   return run_call(comm, tag, call);
 }

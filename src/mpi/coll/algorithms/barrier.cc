@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/coll/algorithms/algorithms.h"
-#include "mpi/coll/shm/shm_coll.h"
 #include "mpi/coll/calls.h"
 #include "mpi/coll/operations.h"
+#include "mpi/coll/shm/shm_coll.h"
 
-/// On a board: everybody posts and waits for all. With messages dissemination: in round k every
+/// On a collective area: everybody posts and waits for all. With messages dissemination: in round k every
 /// rank tells the one 2^k places on and hears from the one 2^k places back; after log2(n) rounds
 /// all have heard of all. No payload, no restriction.
 namespace fulmar::mpi {
@@ -14,7 +14,7 @@ using base::Error;
 
 namespace {
 
-Algorithm disseminate(Exchange& exchange) {
+CollTask disseminate(CollContext& exchange) {
   const Datatype& bytes = exchange.byte_type();
   for (int distance = 1; distance < exchange.size(); distance *= 2) {
     const int next = exchange.neighbour(distance);
@@ -25,15 +25,16 @@ Algorithm disseminate(Exchange& exchange) {
 
 }  // namespace
 
-Algorithm Barrier::algorithm(Exchange& exchange) const {
+CollTask Barrier::algorithm(CollContext& exchange) const {
   return exchange.choose(Family::barrier, {}) == Way::levels ? barrier_levels(exchange)
                                                              : disseminate(exchange);
 }
 
 Error barrier(Comm& comm) {
-  if (device::NodeBoard* board = board_for(comm, Family::barrier, 0); board != nullptr) {
-    board->post();
-    return board->wait_all() ? Error{} : failure_of(comm);
+  if (device::ShmCollArea* coll_area = shm_area_for(comm, Family::barrier, 0);
+      coll_area != nullptr) {
+    coll_area->post();
+    return coll_area->wait_all() ? Error{} : failure_of(comm);
   }
   return run_call(comm, next_tag(comm), Barrier{});
 }

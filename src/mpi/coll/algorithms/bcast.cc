@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/coll/algorithms/algorithms.h"
-#include "mpi/coll/shm/shm_coll.h"
 #include "mpi/coll/calls.h"
+#include "mpi/coll/shm/shm_coll.h"
 
-/// On a board (board_movement.cc), or a binomial tree over the ranks
+/// On a collective area (board_movement.cc), or a binomial tree over the ranks
 /// counted from the root: whoever has the data hands them to the middle of what is left of its
 /// part. log2(n) steps; every count and type.
 namespace fulmar::mpi {
@@ -13,7 +13,7 @@ using base::Error;
 
 namespace {
 
-Algorithm bcast_binomial(Exchange& exchange, Data data, int root) {
+CollTask bcast_binomial(CollContext& exchange, Data data, int root) {
   const int n = exchange.size();
   if (n == 1 || bytes_of(data) == 0) co_return;
   const int place = (exchange.rank() - root + n) % n;
@@ -29,7 +29,7 @@ Algorithm bcast_binomial(Exchange& exchange, Data data, int root) {
 
 }  // namespace
 
-Algorithm Bcast::algorithm(Exchange& exchange) const {
+CollTask Bcast::algorithm(CollContext& exchange) const {
   const Way way = exchange.choose(Family::bcast, {.bytes = bytes_of(data)});
   if (way == Way::levels) return bcast_levels(exchange, data, root);
   if (way == Way::chain) return bcast_chain(exchange, data, root);
@@ -41,8 +41,9 @@ Error bcast(const Data& data, int root, Comm& comm) {
   const int tag = next_tag(comm);
   if (comm.is_inter) return run_inter_call(comm, tag, Bcast{data, root});
   if (comm.size() == 1) return {};
-  if (device::NodeBoard* board = board_for(comm, Family::bcast, bytes_of(data)); board != nullptr) {
-    return bcast_on(*board, data, root, comm);
+  if (device::ShmCollArea* coll_area = shm_area_for(comm, Family::bcast, bytes_of(data));
+      coll_area != nullptr) {
+    return bcast_on(*coll_area, data, root, comm);
   }
   if (bytes_of(data) == 0) return {};
   return run_call(comm, tag, Bcast{data, root});

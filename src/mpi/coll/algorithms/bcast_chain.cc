@@ -16,7 +16,7 @@ constexpr int at_once = 2;  ///< pieces that come, and as many that go
 
 }  // namespace
 
-Algorithm bcast_chain(Exchange& exchange, Data data, int root) {
+CollTask bcast_chain(CollContext& exchange, Data data, int root) {
   const Datatype& byte = exchange.byte_type();
   const Count bytes = bytes_of(data);
   const bool first = exchange.rank() == root;

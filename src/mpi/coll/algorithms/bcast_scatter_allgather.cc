@@ -24,7 +24,7 @@ struct Dealt {
 
 }  // namespace
 
-Algorithm bcast_spread(Exchange& exchange, Data data, int root) {
+CollTask bcast_spread(CollContext& exchange, Data data, int root) {
   const int n = exchange.size();
   const Flat flat(exchange, data);
   if (flat.failed()) {

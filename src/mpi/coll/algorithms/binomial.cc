@@ -20,7 +20,7 @@ struct Branch {
   Count block;
   Scratch blocks;
 
-  Branch(Exchange& exchange, int root, Count block_bytes)
+  Branch(CollContext& exchange, int root, Count block_bytes)
       : n(exchange.size()),
         place((exchange.rank() - root + n) % n),
         distance(up(place, n)),
@@ -34,7 +34,7 @@ struct Branch {
     return distance;
   }
   /// Blocks of the ranks from `first` places behind the own one on.
-  [[nodiscard]] Data at(Exchange& exchange, int first, int count) const noexcept {
+  [[nodiscard]] Data at(CollContext& exchange, int first, int count) const noexcept {
     return {shifted(blocks.address(), block * first), block * count, &exchange.byte_type()};
   }
   /// What the rank `first` places behind stands for.
@@ -43,7 +43,7 @@ struct Branch {
 
 }  // namespace
 
-Algorithm gather_binomial(Exchange& exchange, const Gather& call) {
+CollTask gather_binomial(CollContext& exchange, const Gather& call) {
   const bool at_root = exchange.rank() == call.root;
   const bool in_place = at_root && is_in_place(call.send.address);
   const ConstData own = in_place ? call.receive.to(call.root) : call.send;
@@ -68,7 +68,7 @@ Algorithm gather_binomial(Exchange& exchange, const Gather& call) {
   }
 }
 
-Algorithm scatter_binomial(Exchange& exchange, const Scatter& call) {
+CollTask scatter_binomial(CollContext& exchange, const Scatter& call) {
   const bool at_root = exchange.rank() == call.root;
   const Count block = bytes_of(at_root ? call.send[call.root] : call.receive);
   const Branch branch(exchange, call.root, block);

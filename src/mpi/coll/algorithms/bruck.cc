@@ -21,7 +21,7 @@ std::byte* bytes_at(const Scratch& memory, Count offset) noexcept {
 
 }  // namespace
 
-Algorithm allgather_bruck(Exchange& exchange, const Allgather& call) {
+CollTask allgather_bruck(CollContext& exchange, const Allgather& call) {
   const int n = exchange.size();
   const Datatype& byte = exchange.byte_type();
   const Count block = bytes_of(call.receive[0]);
@@ -47,7 +47,7 @@ Algorithm allgather_bruck(Exchange& exchange, const Allgather& call) {
   }
 }
 
-Algorithm alltoall_bruck(Exchange& exchange, const Alltoall& call) {
+CollTask alltoall_bruck(CollContext& exchange, const Alltoall& call) {
   const int n = exchange.size();
   const Datatype& byte = exchange.byte_type();
   const Blocks& from = call.send.in_place() ? call.receive : call.send;

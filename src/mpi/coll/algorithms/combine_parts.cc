@@ -25,7 +25,7 @@ struct Incoming {
   int asked = 0;
   int used = 0;
 
-  Incoming(Exchange& exchange, const Reduction& what)
+  Incoming(CollContext& exchange, const Reduction& what)
       : room(what.type, what.count * std::min(at_once, exchange.size())),
         transfers(exchange, std::min(at_once, exchange.size())),
         reduction(what),
@@ -49,7 +49,7 @@ struct Incoming {
 
 }  // namespace
 
-Algorithm combine_parts(Exchange& exchange, const Blocks& own, const Op& op, void* result) {
+CollTask combine_parts(CollContext& exchange, const Blocks& own, const Op& op, void* result) {
   const int self = exchange.rank();
   const Data own_block = own[self];
   const Reduction reduction{op, *own_block.type, own_block.count};

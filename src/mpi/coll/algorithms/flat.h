@@ -11,7 +11,7 @@ namespace fulmar::mpi {
 /// beside them if they have gaps.
 class Flat {
  public:
-  Flat(Exchange& exchange, const Data& data) noexcept
+  Flat(CollContext& exchange, const Data& data) noexcept
       : data_(data),
         packed_(!data.type->contiguous),
         copy_(exchange.byte_type(), packed_ ? bytes_of(data) : 0),
@@ -25,11 +25,11 @@ class Flat {
     return {shifted(bytes_.address, from), to - from, bytes_.type};
   }
   /// The user's data become the bytes.
-  void pack(Exchange& exchange) const noexcept {
+  void pack(CollContext& exchange) const noexcept {
     if (packed_) exchange.note(copy_data(as_const(data_), bytes_));
   }
   /// The reverse.
-  void unpack(Exchange& exchange) const noexcept {
+  void unpack(CollContext& exchange) const noexcept {
     if (packed_) exchange.note(copy_data(as_const(bytes_), data_));
   }
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "mpi/coll/algorithms/algorithms.h"
-#include "mpi/coll/shm/shm_coll.h"
 #include "mpi/coll/calls.h"
 #include "mpi/coll/operations.h"
+#include "mpi/coll/shm/shm_coll.h"
 
-/// On a board (board_movement.cc), or every rank sends to the root, which receives into
+/// On a collective area (board_movement.cc), or every rank sends to the root, which receives into
 /// place: n - 1 messages, no copies between.
 namespace fulmar::mpi {
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int at_once = 64;
 
-Algorithm gather_direct(Exchange& exchange, const Gather& call) {
+CollTask gather_direct(CollContext& exchange, const Gather& call) {
   const int self = exchange.rank();
   if (self != call.root) {
     co_await exchange.send(call.send, call.root);
@@ -54,23 +54,23 @@ Error Gatherv::check(const Comm& comm) const {
   return Gather::check(comm);
 }
 
-void Gatherv::add_amounts(const Comm& comm, Amounts& amounts) const {
+void Gatherv::add_amounts(const Comm& comm, CountCheck& count_check) const {
   const bool in_place = is_in_place(send.address);
-  if (!in_place) amounts.give(root, send);
+  if (!in_place) count_check.give(root, send);
   if (comm.rank != root) return;
   for (int rank = 0; rank < comm.size(); ++rank) {
-    if (rank != root || !in_place) amounts.expect(rank, receive[rank]);
+    if (rank != root || !in_place) count_check.expect(rank, receive[rank]);
   }
 }
 
-Algorithm Gather::algorithm(Exchange& exchange) const {
+CollTask Gather::algorithm(CollContext& exchange) const {
   const bool at_root = exchange.rank() == root;
   const CallFacts facts{.bytes = at_root ? bytes_of(receive[root]) : bytes_of(send)};
   return exchange.choose(Family::gather, facts) == Way::binomial ? gather_binomial(exchange, *this)
                                                                  : gather_direct(exchange, *this);
 }
 
-Algorithm Gatherv::algorithm(Exchange& exchange) const { return gather_direct(exchange, *this); }
+CollTask Gatherv::algorithm(CollContext& exchange) const { return gather_direct(exchange, *this); }
 
 Error gather(const ConstData& send, const Data& receive, int root, Comm& comm) {
   const int tag = next_tag(comm);
@@ -79,8 +79,8 @@ Error gather(const ConstData& send, const Data& receive, int root, Comm& comm) {
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
   const bool at_root = comm.rank == root;
   const Count bytes = at_root ? bytes_of(receive) : bytes_of(send);
-  device::NodeBoard* board = board_for(comm, Family::gather, bytes);
-  if (board != nullptr) return gather_on(*board, call.send, call.receive, root, comm);
+  device::ShmCollArea* coll_area = shm_area_for(comm, Family::gather, bytes);
+  if (coll_area != nullptr) return gather_on(*coll_area, call.send, call.receive, root, comm);
   return run_call(comm, tag, call);
 }
 

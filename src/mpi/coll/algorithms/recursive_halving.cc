@@ -27,7 +27,7 @@ struct Halves {
   Scratch sum;
   Scratch room;
 
-  Halves(Exchange& exchange, const Op& op_used, const Datatype& of_type, Count total)
+  Halves(CollContext& exchange, const Op& op_used, const Datatype& of_type, Count total)
       : op(op_used),
         type(of_type),
         places(exchange.size()),
@@ -47,7 +47,7 @@ struct Halves {
 
 /// A pair of ranks becomes one operand, of its even rank. The odd one has nothing to do until it
 /// gets its result.
-Algorithm join_pair(Exchange& exchange, Halves& halves, const void* own) {
+CollTask join_pair(CollContext& exchange, Halves& halves, const void* own) {
   const Count total = halves.bounds.back();
   const Reduction whole{halves.op, halves.type, total};
   whole.copy(own, halves.sum.address());
@@ -57,7 +57,7 @@ Algorithm join_pair(Exchange& exchange, Halves& halves, const void* own) {
 }
 
 /// After this each place has the sum of its part.
-Algorithm halve(Exchange& exchange, Halves& halves) {
+CollTask halve(CollContext& exchange, Halves& halves) {
   const int place = halves.places.place_of(exchange.rank());
   int first = 0;
   int last = halves.places.count;
@@ -75,7 +75,7 @@ Algorithm halve(Exchange& exchange, Halves& halves) {
 }
 
 /// The reverse: after this each place has all.
-Algorithm collect(Exchange& exchange, Halves& halves) {
+CollTask collect(CollContext& exchange, Halves& halves) {
   const int place = halves.places.place_of(exchange.rank());
   for (int distance = 1; distance < halves.places.count; distance *= 2) {
     const int other = halves.places.worker(place ^ distance);
@@ -89,7 +89,7 @@ Algorithm collect(Exchange& exchange, Halves& halves) {
 
 }  // namespace
 
-Algorithm reduce_scatter_halving(Exchange& exchange, const ReduceScatter& call) {
+CollTask reduce_scatter_halving(CollContext& exchange, const ReduceScatter& call) {
   const int rank = exchange.rank();
   const Parts parts(exchange.size(), [&](int of) { return call.count_of(of); });
   const Data result{call.receive, parts.count(rank), call.type};
@@ -114,7 +114,7 @@ Algorithm reduce_scatter_halving(Exchange& exchange, const ReduceScatter& call) 
   if (halves.places.paired(rank)) co_await exchange.send(sums.to(rank + 1), rank + 1);
 }
 
-Algorithm allreduce_halving(Exchange& exchange, const Allreduce& call) {
+CollTask allreduce_halving(CollContext& exchange, const Allreduce& call) {
   const int rank = exchange.rank();
   const Datatype& type = *call.receive.type;
   if (Places(exchange.size()).paired(rank) && rank % 2 == 1) {

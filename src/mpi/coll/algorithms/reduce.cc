@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/coll/algorithms/algorithms.h"
-#include "mpi/coll/shm/shm_reductions.h"
 #include "mpi/coll/calls.h"
 #include "mpi/coll/reduction.h"
+#include "mpi/coll/shm/shm_reductions.h"
 
-/// On a board (board_reductions.cc), directly
+/// On a collective area (board_reductions.cc), directly
 /// (reduce_direct.cc), or a binomial tree: each
 /// rank combines its value with those of its children, which stand for the
 /// ranks that follow it, so operands stay in the order of the ranks. For operations that do not
@@ -15,7 +15,7 @@ namespace fulmar::mpi {
 
 using base::Error;
 
-Algorithm reduce_binomial(Exchange& exchange, const Reduce& call) {
+CollTask reduce_binomial(CollContext& exchange, const Reduce& call) {
   if (call.count == 0) co_return;
   const Reduction reduction{*call.op, *call.type, call.count};
   Accumulator sum(reduction, is_in_place(call.send) ? call.receive : call.send);
@@ -49,7 +49,7 @@ Error Reduce::check(const Comm& comm) const {
                            : check_buffer("sendbuf", send, count, *type);
 }
 
-Algorithm Reduce::algorithm(Exchange& exchange) const {
+CollTask Reduce::algorithm(CollContext& exchange) const {
   const CallFacts facts{.bytes = count * type->size, .commutative = op->commutative};
   switch (exchange.choose(Family::reduce, facts)) {
     case Way::levels:
@@ -69,8 +69,9 @@ Error reduce(const void* send, void* receive, Count count, const Datatype* type,
   Reduce call{send, receive, count, type, op, root};
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
-  device::NodeBoard* board = board_for(comm, Family::reduce, count * type->size, type->size);
-  if (board != nullptr) return reduce_on(*board, call, comm);
+  device::ShmCollArea* coll_area =
+      shm_area_for(comm, Family::reduce, count * type->size, type->size);
+  if (coll_area != nullptr) return reduce_on(*coll_area, call, comm);
   if (count == 0) return {};
   return run_call(comm, tag, call);
 }

@@ -34,7 +34,7 @@ struct Chain {
 };
 
 /// The first of the chain only sends.
-Algorithm begin_chain(Exchange& exchange, const Chain& chain) {
+CollTask begin_chain(CollContext& exchange, const Chain& chain) {
   Transfers outgoing(exchange, at_once);
   for (Count i = 0; i < chain.pieces(); ++i) {
     const int place = static_cast<int>(i % at_once);
@@ -44,7 +44,7 @@ Algorithm begin_chain(Exchange& exchange, const Chain& chain) {
   co_await outgoing.wait();
 }
 
-Algorithm pass_on(Exchange& exchange, const Chain& chain) {
+CollTask pass_on(CollContext& exchange, const Chain& chain) {
   const Scratch room(chain.whole.type, std::min(chain.most, chain.whole.count) * (at_once + 1));
   if (room.failed()) {
     exchange.note(room.error());
@@ -77,7 +77,7 @@ Algorithm pass_on(Exchange& exchange, const Chain& chain) {
 
 }  // namespace
 
-Algorithm reduce_chain(Exchange& exchange, const Reduce& call) {
+CollTask reduce_chain(CollContext& exchange, const Reduce& call) {
   if (call.count == 0) co_return;
   const int n = exchange.size();
   const int end = call.op->commutative ? call.root : 0;

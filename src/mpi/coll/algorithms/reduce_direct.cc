@@ -9,7 +9,7 @@
 /// type; many messages (n - 1 in each round and rank), so for long data and not too many ranks.
 namespace fulmar::mpi {
 
-Algorithm allreduce_direct(Exchange& exchange, const Allreduce& call) {
+CollTask allreduce_direct(CollContext& exchange, const Allreduce& call) {
   const Data& receive = call.receive;
   const Parts parts(receive.count, exchange.size());
   const Blocks own = parts.of(call.own(), *receive.type);
@@ -18,7 +18,7 @@ Algorithm allreduce_direct(Exchange& exchange, const Allreduce& call) {
   co_await spread_parts(exchange, result);
 }
 
-Algorithm reduce_direct(Exchange& exchange, const Reduce& call) {
+CollTask reduce_direct(CollContext& exchange, const Reduce& call) {
   const int self = exchange.rank();
   const Parts parts(call.count, exchange.size());
   const Blocks own = parts.of(is_in_place(call.send) ? call.receive : call.send, *call.type);
@@ -44,7 +44,7 @@ Algorithm reduce_direct(Exchange& exchange, const Reduce& call) {
   if (count > 0) co_await exchange.send({part.address(), count, call.type}, call.root);
 }
 
-Algorithm reduce_scatter_direct(Exchange& exchange, const ReduceScatter& call) {
+CollTask reduce_scatter_direct(CollContext& exchange, const ReduceScatter& call) {
   const Parts parts(exchange.size(), [&](int rank) { return call.count_of(rank); });
   const Blocks own = parts.of(call.own(), *call.type);
   co_await combine_parts(exchange, own, *call.op, call.receive);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/coll/algorithms/algorithms.h"
-#include "mpi/coll/shm/shm_reductions.h"
 #include "mpi/coll/calls.h"
 #include "mpi/coll/reduction.h"
+#include "mpi/coll/shm/shm_reductions.h"
 
-/// On a board (board_reductions.cc), directly (reduce_direct.cc), or by a reduction to rank 0,
+/// On a collective area (board_reductions.cc), directly (reduce_direct.cc), or by a reduction to rank 0,
 /// which then deals out the blocks. Every operation, count and type; twice the steps of either
 /// part.
 namespace fulmar::mpi {
@@ -14,7 +14,7 @@ using base::Error;
 
 namespace {
 
-Algorithm reduce_and_deal(Exchange& exchange, const ReduceScatter& call) {
+CollTask reduce_and_deal(CollContext& exchange, const ReduceScatter& call) {
   std::vector<Count> counts;
   std::vector<Count> displs;
   Count total = 0;
@@ -52,7 +52,7 @@ Error ReduceScatter::check(const Comm& comm) const {
   return check_buffer(is_in_place(send) ? "recvbuf" : "sendbuf", own(), total, *type);
 }
 
-Algorithm ReduceScatter::algorithm(Exchange& exchange) const {
+CollTask ReduceScatter::algorithm(CollContext& exchange) const {
   CallFacts facts{.commutative = op->commutative, .equal_blocks = counts.is_null()};
   for (int rank = 0; rank < exchange.size(); ++rank) facts.bytes += count_of(rank) * type->size;
   switch (exchange.choose(Family::reduce_scatter, facts)) {
@@ -73,9 +73,9 @@ Count all_bytes(const ReduceScatter& call, int ranks) noexcept {
   return all;
 }
 
-device::NodeBoard* board_for(const ReduceScatter& call, const Comm& comm) noexcept {
-  return mpi::board_for(comm, Family::reduce_scatter, all_bytes(call, comm.size()),
-                        call.type->size * comm.size());
+device::ShmCollArea* shm_area_for(const ReduceScatter& call, const Comm& comm) noexcept {
+  return mpi::shm_area_for(comm, Family::reduce_scatter, all_bytes(call, comm.size()),
+                           call.type->size * comm.size());
 }
 
 ReduceScatterBlock block_call(const void* send, const Data& receive, const Op& op) {
@@ -90,8 +90,8 @@ Error reduce_scatter(const void* send, void* receive, CountArray counts, const D
   ReduceScatter call{send, receive, 0, counts, &type, &op};
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
-  if (device::NodeBoard* board = board_for(call, comm); board != nullptr) {
-    return reduce_scatter_on(*board, call, comm);
+  if (device::ShmCollArea* coll_area = shm_area_for(call, comm); coll_area != nullptr) {
+    return reduce_scatter_on(*coll_area, call, comm);
   }
   return run_call(comm, tag, call);
 }
@@ -113,8 +113,8 @@ Error reduce_scatter_block(const void* send, const Data& receive, const Op& op, 
   ReduceScatterBlock call = block_call(send, receive, op);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
-  if (device::NodeBoard* board = board_for(call, comm); board != nullptr) {
-    return reduce_scatter_on(*board, call, comm);
+  if (device::ShmCollArea* coll_area = shm_area_for(call, comm); coll_area != nullptr) {
+    return reduce_scatter_on(*coll_area, call, comm);
   }
   return run_call(comm, tag, call);
 }

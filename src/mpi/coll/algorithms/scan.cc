@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "mpi/coll/shm/shm_reductions.h"
 #include "mpi/coll/calls.h"
 #include "mpi/coll/operations.h"
 #include "mpi/coll/reduction.h"
+#include "mpi/coll/shm/shm_reductions.h"
 
-/// On a board (board_reductions.cc), or by recursive doubling: after step k a rank knows the sum
+/// On a collective area (board_reductions.cc), or by recursive doubling: after step k a rank knows the sum
 /// over its block of 2^(k+1) ranks, as far as they exist, and the sum over the ranks up to its own
 /// one in it. What it hears from a block before its own goes into both, in the order of the ranks.
 /// log2(n) steps, every count and type.
@@ -34,8 +34,8 @@ struct Before {
 
 enum class Own : bool { excluded, included };
 
-Algorithm sweep(Exchange& exchange, const Reduction& reduction, Accumulator& block,
-                Before& before) {
+CollTask sweep(CollContext& exchange, const Reduction& reduction, Accumulator& block,
+               Before& before) {
   for (int distance = 1; distance < exchange.size(); distance *= 2) {
     const int other = exchange.rank() ^ distance;
     if (other >= exchange.size()) continue;
@@ -51,7 +51,7 @@ Algorithm sweep(Exchange& exchange, const Reduction& reduction, Accumulator& blo
   }
 }
 
-Algorithm scan_doubling(Exchange& exchange, const Allreduce& call, Own own) {
+CollTask scan_doubling(CollContext& exchange, const Allreduce& call, Own own) {
   if (call.receive.count == 0) co_return;
   const Reduction reduction{*call.op, *call.receive.type, call.receive.count};
   const Scratch first(reduction.type, reduction.count);
@@ -78,10 +78,10 @@ Error run_scan(Call call, Comm& comm, Own own) {
   const int tag = next_tag(comm);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
-  device::NodeBoard* board =
-      board_for(comm, Family::scan, bytes_of(call.receive), call.receive.type->size);
-  if (board == nullptr) return call.receive.count == 0 ? Error{} : run_call(comm, tag, call);
-  return scan_on(*board, call, own == Own::included ? comm.rank + 1 : comm.rank, comm);
+  device::ShmCollArea* coll_area =
+      shm_area_for(comm, Family::scan, bytes_of(call.receive), call.receive.type->size);
+  if (coll_area == nullptr) return call.receive.count == 0 ? Error{} : run_call(comm, tag, call);
+  return scan_on(*coll_area, call, own == Own::included ? comm.rank + 1 : comm.rank, comm);
 }
 
 }  // namespace
@@ -92,11 +92,11 @@ Error Exscan::check(const Comm& comm) const {
   return check_buffer("sendbuf", send, receive.count, *receive.type);
 }
 
-Algorithm Scan::algorithm(Exchange& exchange) const {
+CollTask Scan::algorithm(CollContext& exchange) const {
   return scan_doubling(exchange, *this, Own::included);
 }
 
-Algorithm Exscan::algorithm(Exchange& exchange) const {
+CollTask Exscan::algorithm(CollContext& exchange) const {
   return scan_doubling(exchange, *this, Own::excluded);
 }
 

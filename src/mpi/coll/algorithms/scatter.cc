@@ -3,16 +3,16 @@
 #include <algorithm>
 
 #include "mpi/coll/algorithms/algorithms.h"
-#include "mpi/coll/shm/shm_coll.h"
 #include "mpi/coll/calls.h"
+#include "mpi/coll/shm/shm_coll.h"
 
-/// On a board (board_movement.cc, board_reads.cc), or the root sends each rank its block: n - 1
+/// On a collective area (board_movement.cc, board_reads.cc), or the root sends each rank its block: n - 1
 /// messages, no copies between.
 namespace fulmar::mpi {
 
 using base::Error;
 
-Algorithm scatter_direct(Exchange& exchange, const Scatter& call) {
+CollTask scatter_direct(CollContext& exchange, const Scatter& call) {
   const int self = exchange.rank();
   if (self != call.root) {
     co_await exchange.receive(call.receive, call.root);
@@ -59,16 +59,16 @@ Error Scatterv::check(const Comm& comm) const {
   return Scatter::check(comm);
 }
 
-void Scatterv::add_amounts(const Comm& comm, Amounts& amounts) const {
+void Scatterv::add_amounts(const Comm& comm, CountCheck& count_check) const {
   const bool in_place = is_in_place(receive.address);
-  if (!in_place) amounts.expect(root, receive);
+  if (!in_place) count_check.expect(root, receive);
   if (comm.rank != root) return;
   for (int rank = 0; rank < comm.size(); ++rank) {
-    if (rank != root || !in_place) amounts.give(rank, send.to(rank));
+    if (rank != root || !in_place) count_check.give(rank, send.to(rank));
   }
 }
 
-Algorithm Scatter::algorithm(Exchange& exchange) const {
+CollTask Scatter::algorithm(CollContext& exchange) const {
   const bool at_root = exchange.rank() == root;
   const CallFacts facts{.bytes = bytes_of(at_root ? send[root] : receive)};
   return exchange.choose(Family::scatter, facts) == Way::binomial
@@ -76,7 +76,9 @@ Algorithm Scatter::algorithm(Exchange& exchange) const {
              : scatter_direct(exchange, *this);
 }
 
-Algorithm Scatterv::algorithm(Exchange& exchange) const { return scatter_direct(exchange, *this); }
+CollTask Scatterv::algorithm(CollContext& exchange) const {
+  return scatter_direct(exchange, *this);
+}
 
 Error scatter(const ConstData& send, const Data& receive, int root, Comm& comm) {
   const int tag = next_tag(comm);
@@ -85,11 +87,11 @@ Error scatter(const ConstData& send, const Data& receive, int root, Comm& comm) 
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
   const bool at_root = comm.rank == root;
   const Count bytes = at_root ? bytes_of(send) : bytes_of(receive);
-  device::NodeBoard* board = board_for(comm, Family::scatter, bytes);
+  device::ShmCollArea* coll_area = shm_area_for(comm, Family::scatter, bytes);
   const bool reads = reads_memory(comm, Family::scatter, bytes);
-  if (board != nullptr) {
-    return reads ? scatter_read(*board, call.send, call.receive, root, comm)
-                 : scatter_on(*board, call.send, call.receive, root, comm);
+  if (coll_area != nullptr) {
+    return reads ? scatter_read(*coll_area, call.send, call.receive, root, comm)
+                 : scatter_on(*coll_area, call.send, call.receive, root, comm);
   }
   return run_call(comm, tag, call);
 }

@@ -8,7 +8,7 @@
 /// for each rank, one round. Blocks of any sizes; those without data are not sent.
 namespace fulmar::mpi {
 
-Algorithm spread_parts(Exchange& exchange, const Blocks& blocks) {
+CollTask spread_parts(CollContext& exchange, const Blocks& blocks) {
   constexpr int at_once = 32;
   const ConstData own = blocks.to(exchange.rank());
   Transfers transfers(exchange, 2 * std::min(at_once, exchange.size()));

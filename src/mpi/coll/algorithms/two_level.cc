@@ -37,13 +37,13 @@ struct Levels {
     return place;
   }
 
-  void enter_node(Exchange& exchange) const noexcept { exchange.confine(own, nodes.place()); }
-  void enter_leaders(Exchange& exchange) const noexcept {
+  void enter_node(CollContext& exchange) const noexcept { exchange.confine(own, nodes.place()); }
+  void enter_leaders(CollContext& exchange) const noexcept {
     exchange.confine(leaders, own_node(exchange.comm()));
   }
 };
 
-Algorithm gather_signs(Exchange& exchange) {
+CollTask gather_signs(CollContext& exchange) {
   const Datatype& bytes = exchange.byte_type();
   if (exchange.rank() != 0) {
     co_await exchange.send({nullptr, 0, &bytes}, 0);
@@ -54,7 +54,7 @@ Algorithm gather_signs(Exchange& exchange) {
   }
 }
 
-Algorithm spread_signs(Exchange& exchange) {
+CollTask spread_signs(CollContext& exchange) {
   const Datatype& bytes = exchange.byte_type();
   if (exchange.rank() != 0) {
     co_await exchange.receive({nullptr, 0, &bytes}, 0);
@@ -67,7 +67,7 @@ Algorithm spread_signs(Exchange& exchange) {
 
 }  // namespace
 
-Algorithm barrier_levels(Exchange& exchange) {
+CollTask barrier_levels(CollContext& exchange) {
   const Levels levels(exchange.comm(), 0);
   levels.enter_node(exchange);
   co_await gather_signs(exchange);
@@ -80,7 +80,7 @@ Algorithm barrier_levels(Exchange& exchange) {
   exchange.widen();
 }
 
-Algorithm bcast_levels(Exchange& exchange, Data data, int root) {
+CollTask bcast_levels(CollContext& exchange, Data data, int root) {
   const Comm& comm = exchange.comm();
   const Levels levels(exchange.comm(), root);
   if (levels.leads(comm)) {
@@ -92,7 +92,7 @@ Algorithm bcast_levels(Exchange& exchange, Data data, int root) {
   exchange.widen();
 }
 
-Algorithm reduce_levels(Exchange& exchange, const Reduce& call) {
+CollTask reduce_levels(CollContext& exchange, const Reduce& call) {
   const Comm& comm = exchange.comm();
   const Levels levels(exchange.comm(), call.root);
   const bool at_root = comm.rank == call.root;
@@ -116,7 +116,7 @@ Algorithm reduce_levels(Exchange& exchange, const Reduce& call) {
   exchange.widen();
 }
 
-Algorithm allreduce_levels(Exchange& exchange, const Allreduce& call) {
+CollTask allreduce_levels(CollContext& exchange, const Allreduce& call) {
   const Comm& comm = exchange.comm();
   const Levels levels(exchange.comm(), 0);
   const bool leads = levels.leads(comm);

@@ -13,27 +13,27 @@ const BasicType* element_of(const Datatype& type) noexcept {
   return packed ? nullptr : basic;
 }
 
-void Verdict::refuse(base::ErrorClass wrong, const std::string& text) noexcept {
+void CheckResult::refuse(base::ErrorClass wrong, const std::string& text) noexcept {
   if (!is_good()) return;
   error_class_ = static_cast<std::int32_t>(wrong);
   std::snprintf(text_.data(), text_.size(), "%s", text.c_str());
 }
 
-base::Error Verdict::error(const char* rule) const noexcept {
+base::Error CheckResult::error(const char* rule) const noexcept {
   if (is_good()) return {};
   return base::failure(static_cast<base::ErrorClass>(error_class_),
                        "%.*s; %s (FULMAR_CHECK=collectives)", static_cast<int>(text_.size()),
                        text_.data(), rule);
 }
 
-Algorithm Verdict::spread(Exchange& exchange, Verdict& verdict) {
+CollTask CheckResult::spread(CollContext& exchange, CheckResult& check_result) {
   const Datatype& byte = exchange.byte_type();
   if (exchange.rank() != 0) {
-    co_await exchange.receive({&verdict, sizeof verdict, &byte}, 0);
+    co_await exchange.receive({&check_result, sizeof check_result, &byte}, 0);
     co_return;
   }
   for (int rank = 1; rank < exchange.size(); ++rank) {
-    co_await exchange.send({&verdict, sizeof verdict, &byte}, rank);
+    co_await exchange.send({&check_result, sizeof check_result, &byte}, rank);
   }
 }
 

@@ -21,7 +21,7 @@ inline constexpr auto comparing_channel =
 
 /// What the first rank tells all of a communicator about their calls: nothing, or what is wrong.
 /// Goes to other processes of the same job and library.
-class Verdict {
+class CheckResult {
  public:
   [[nodiscard]] bool is_good() const noexcept {
     return error_class_ == static_cast<std::int32_t>(base::ErrorClass::success);
@@ -31,7 +31,7 @@ class Verdict {
   /// With the rule that was broken.
   [[nodiscard]] base::Error error(const char* rule) const noexcept;
   /// From rank 0 of the exchange to all others.
-  static Algorithm spread(Exchange& exchange, Verdict& verdict);
+  static CollTask spread(CollContext& exchange, CheckResult& check_result);
 
  private:
   std::int32_t error_class_ = static_cast<std::int32_t>(base::ErrorClass::success);

@@ -162,26 +162,27 @@ ErrorClass CollectiveCall::difference_between(const Body& a, const Body& b) noex
 }
 
 bool CollectiveCall::judge_arguments(std::span<const Body> calls, const char* group,
-                                     Verdict& verdict) {
+                                     CheckResult& check_result) {
   for (std::size_t rank = 0; rank < calls.size(); ++rank) {
     if (calls[rank].unfit != has_wrong_arguments) continue;
-    verdict.refuse(ErrorClass::other, "rank " + std::to_string(rank) + group + " called " +
-                                          calls[rank].name.data() + " with a wrong argument (" +
-                                          calls[rank].data.data() + ")");
+    check_result.refuse(ErrorClass::other, "rank " + std::to_string(rank) + group + " called " +
+                                               calls[rank].name.data() +
+                                               " with a wrong argument (" +
+                                               calls[rank].data.data() + ")");
     return true;
   }
   return false;
 }
 
 /// The first rank whose call does not fit that of rank 0, or does not fit in itself.
-void CollectiveCall::judge(std::span<const Body> calls, Verdict& verdict) {
-  if (judge_arguments(calls, "", verdict)) return;
+void CollectiveCall::judge(std::span<const Body> calls, CheckResult& check_result) {
+  if (judge_arguments(calls, "", check_result)) return;
   for (std::size_t rank = 1; rank < calls.size(); ++rank) {
     const ErrorClass wrong = difference(calls.front(), calls[rank]);
     if (wrong == ErrorClass::success) continue;
-    return verdict.refuse(wrong, "rank " + std::to_string(rank) + " called " +
-                                     text_of(calls[rank]) + " where rank 0 called " +
-                                     text_of(calls.front()));
+    return check_result.refuse(wrong, "rank " + std::to_string(rank) + " called " +
+                                          text_of(calls[rank]) + " where rank 0 called " +
+                                          text_of(calls.front()));
   }
   for (std::size_t rank = 0; rank < calls.size(); ++rank) {
     const std::int32_t unfit = calls[rank].unfit;
@@ -189,16 +190,16 @@ void CollectiveCall::judge(std::span<const Body> calls, Verdict& verdict) {
     const bool wrong_type = unfit == gives_other_type;
     const char* what = wrong_type ? "another type" : "another amount";
     const char* than = unfit == gives_other_than_part ? "its part has" : "it expects";
-    return verdict.refuse(wrong_type ? ErrorClass::type : ErrorClass::count,
-                          "rank " + std::to_string(rank) + " called " + text_of(calls[rank]) +
-                              " and gives " + what + " than " + than);
+    return check_result.refuse(wrong_type ? ErrorClass::type : ErrorClass::count,
+                               "rank " + std::to_string(rank) + " called " + text_of(calls[rank]) +
+                                   " and gives " + what + " than " + than);
   }
 }
 
 /// Exactly one process is the root; the others of its group say MPI_PROC_NULL, and the other group
 /// its rank.
 void CollectiveCall::check_roots(std::span<const Body> first, std::span<const Body> second,
-                                 Verdict& verdict) {
+                                 CheckResult& check_result) {
   int roots = 0;
   for (const std::span<const Body> group : {first, second}) {
     const std::span<const Body> others = group.data() == first.data() ? second : first;
@@ -207,22 +208,23 @@ void CollectiveCall::check_roots(std::span<const Body> first, std::span<const Bo
       ++roots;
       for (const Body& other : others) {
         if (other.root == static_cast<std::int32_t>(rank)) continue;
-        verdict.refuse(ErrorClass::root, "a rank called " + text_of(other) + " where rank " +
-                                             std::to_string(rank) + " of the other group called " +
-                                             text_of(group[rank]));
+        check_result.refuse(ErrorClass::root, "a rank called " + text_of(other) + " where rank " +
+                                                  std::to_string(rank) +
+                                                  " of the other group called " +
+                                                  text_of(group[rank]));
       }
     }
   }
   if (roots == 1) return;
-  verdict.refuse(ErrorClass::root,
-                 std::to_string(roots) + " ranks called " + first.front().name.data() +
-                     " with root MPI_ROOT, where exactly one rank of the two groups must");
+  check_result.refuse(ErrorClass::root,
+                      std::to_string(roots) + " ranks called " + first.front().name.data() +
+                          " with root MPI_ROOT, where exactly one rank of the two groups must");
 }
 
 void CollectiveCall::judge_between(std::span<const Body> first, std::span<const Body> second,
-                                   Verdict& verdict) {
-  if (judge_arguments(first, "", verdict)) return;
-  if (judge_arguments(second, " of the other group", verdict)) return;
+                                   CheckResult& check_result) {
+  if (judge_arguments(first, "", check_result)) return;
+  if (judge_arguments(second, " of the other group", check_result)) return;
   const Body& model = first.front();
   for (const std::span<const Body> group : {first, second}) {
     const bool own = group.data() == first.data();
@@ -234,17 +236,17 @@ void CollectiveCall::judge_between(std::span<const Body> first, std::span<const 
       if (wrong == ErrorClass::success && alike) wrong = difference(group.front(), group[rank]);
       if (wrong == ErrorClass::success) continue;
       const bool beside = group[rank].name == model.name && !own;
-      return verdict.refuse(wrong, "rank " + std::to_string(rank) +
-                                       (own ? "" : " of the other group") + " called " +
-                                       text_of(group[rank]) + " where rank 0 called " +
-                                       text_of(beside ? group.front() : model));
+      return check_result.refuse(wrong, "rank " + std::to_string(rank) +
+                                            (own ? "" : " of the other group") + " called " +
+                                            text_of(group[rank]) + " where rank 0 called " +
+                                            text_of(beside ? group.front() : model));
     }
   }
-  if (model.root != no_root) check_roots(first, second, verdict);
+  if (model.root != no_root) check_roots(first, second, check_result);
 }
 
 /// To rank 0, which has its own already.
-Algorithm CollectiveCall::collect(Exchange& exchange, std::span<Body> calls) {
+CollTask CollectiveCall::collect(CollContext& exchange, std::span<Body> calls) {
   const Datatype& byte = exchange.byte_type();
   if (exchange.rank() != 0) {
     co_await exchange.send({calls.data(), sizeof(Body), &byte}, 0);
@@ -257,24 +259,24 @@ Algorithm CollectiveCall::collect(Exchange& exchange, std::span<Body> calls) {
   }
 }
 
-Algorithm CollectiveCall::compare_within(Exchange& exchange, const CollectiveCall& call) {
+CollTask CollectiveCall::compare_within(CollContext& exchange, const CollectiveCall& call) {
   std::vector<Body> calls(exchange.rank() == 0 ? static_cast<std::size_t>(exchange.size()) : 1);
   calls.front() = call.body_;
   co_await collect(exchange, calls);
-  Verdict verdict;
-  if (exchange.rank() == 0) judge(calls, verdict);
-  co_await Verdict::spread(exchange, verdict);
-  exchange.note(verdict.error(rule));
+  CheckResult check_result;
+  if (exchange.rank() == 0) judge(calls, check_result);
+  co_await CheckResult::spread(exchange, check_result);
+  exchange.note(check_result.error(rule));
 }
 
-Algorithm CollectiveCall::compare_between(Exchange& exchange, const CollectiveCall& call) {
+CollTask CollectiveCall::compare_between(CollContext& exchange, const CollectiveCall& call) {
   const Comm& comm = exchange.comm();
   const Datatype& byte = exchange.byte_type();
-  Exchange inside(*comm.local_comm, comparing_channel, exchange.tag());
+  CollContext inside(*comm.local_comm, comparing_channel, exchange.tag());
   std::vector<Body> ours(static_cast<std::size_t>(exchange.rank() == 0 ? exchange.size() : 1));
   ours.front() = call.body_;
   co_await collect(inside, ours);
-  Verdict verdict;
+  CheckResult check_result;
   if (exchange.rank() == 0) {
     std::vector<Body> theirs(static_cast<std::size_t>(comm.remote_size));
     const ConstData told{ours.data(), static_cast<Count>(ours.size() * sizeof(Body)), &byte};
@@ -282,20 +284,20 @@ Algorithm CollectiveCall::compare_between(Exchange& exchange, const CollectiveCa
     co_await exchange.send_receive(told, 0, heard, 0);
     // Both leaders say the same: the group of the process with the lower number comes first.
     if (comm.device->config().self < comm.routes.front().peer) {
-      judge_between(ours, theirs, verdict);
+      judge_between(ours, theirs, check_result);
     } else {
-      judge_between(theirs, ours, verdict);
+      judge_between(theirs, ours, check_result);
     }
   }
-  co_await Verdict::spread(inside, verdict);
+  co_await CheckResult::spread(inside, check_result);
   exchange.note(inside.result());
-  exchange.note(verdict.error(rule));
+  exchange.note(check_result.error(rule));
 }
 
 Error CollectiveCall::compare(Comm& comm) {
   // The tag that the call will take.
   const auto tag = static_cast<int>(comm.collective_calls & (largest_tag >> 1));
-  Exchange exchange(comm, comparing_channel, tag);
+  CollContext exchange(comm, comparing_channel, tag);
   const Error error = exchange.run(comm.is_inter ? compare_between(exchange, *this)
                                                  : compare_within(exchange, *this));
   // The call does not come to that; where the others' call is a non-blocking one, it has.
@@ -303,8 +305,8 @@ Error CollectiveCall::compare(Comm& comm) {
   return error;
 }
 
-Algorithm CollectiveCall::compare_first(Exchange& exchange, const CollectiveCall& call) {
-  Exchange line(exchange.comm(), comparing_channel, exchange.tag());
+CollTask CollectiveCall::compare_first(CollContext& exchange, const CollectiveCall& call) {
+  CollContext line(exchange.comm(), comparing_channel, exchange.tag());
   if (line.comm().is_inter) {
     co_await compare_between(line, call);
   } else {

@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
-#include "mpi/coll/engine/coll_context.h"
 #include "mpi/coll/check/check_result.h"
+#include "mpi/coll/engine/coll_context.h"
 #include "mpi/comm/comm.h"
 #include "mpi/datatype/datatype.h"
 #include "mpi/op/op.h"
@@ -45,7 +45,7 @@ class CollectiveCall {
 
   /// The same as the first part of a call with this tag, for a non-blocking or persistent call. The
   /// error is that of `exchange`.
-  static Algorithm compare_first(Exchange& exchange, const CollectiveCall& call);
+  static CollTask compare_first(CollContext& exchange, const CollectiveCall& call);
 
  private:
   struct Body {
@@ -68,16 +68,17 @@ class CollectiveCall {
   static base::ErrorClass difference(const Body& a, const Body& b) noexcept;
   static base::ErrorClass difference_between(const Body& a, const Body& b) noexcept;
   /// Whether one of the calls has wrong arguments; then that is the verdict.
-  static bool judge_arguments(std::span<const Body> calls, const char* group, Verdict& verdict);
-  static void judge(std::span<const Body> calls, Verdict& verdict);
+  static bool judge_arguments(std::span<const Body> calls, const char* group,
+                              CheckResult& check_result);
+  static void judge(std::span<const Body> calls, CheckResult& check_result);
   static void judge_between(std::span<const Body> first, std::span<const Body> second,
-                            Verdict& verdict);
+                            CheckResult& check_result);
   static void check_roots(std::span<const Body> first, std::span<const Body> second,
-                          Verdict& verdict);
+                          CheckResult& check_result);
 
-  static Algorithm collect(Exchange& exchange, std::span<Body> calls);
-  static Algorithm compare_within(Exchange& exchange, const CollectiveCall& call);
-  static Algorithm compare_between(Exchange& exchange, const CollectiveCall& call);
+  static CollTask collect(CollContext& exchange, std::span<Body> calls);
+  static CollTask compare_within(CollContext& exchange, const CollectiveCall& call);
+  static CollTask compare_between(CollContext& exchange, const CollectiveCall& call);
 
   Body body_{};
   Count given_ = -1;  ///< bytes of this rank's part; -1: MPI_IN_PLACE, or not known

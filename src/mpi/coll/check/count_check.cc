@@ -11,19 +11,20 @@ namespace fulmar::mpi {
 
 using base::ErrorClass;
 
-void Amounts::add(std::vector<Amount>& amounts, int other, Count count, const Datatype* type) {
+void CountCheck::add(std::vector<Amount>& count_check, int other, Count count,
+                     const Datatype* type) {
   const Count bytes = type == nullptr ? 0 : count * type->size;
   const BasicType* basic = bytes == 0 ? nullptr : element_of(*type);
   const auto handle = basic == nullptr ? 0U : static_cast<std::uint32_t>(basic->handle);
-  amounts.push_back({other, handle, bytes});
+  count_check.push_back({other, handle, bytes});
 }
 
-bool Amounts::Flow::comes_before(const Flow& other) const noexcept {
+bool CountCheck::Flow::comes_before(const Flow& other) const noexcept {
   return std::tie(from, to, order) < std::tie(other.from, other.to, other.order);
 }
 
 /// "8 bytes of MPI_INT"
-std::string Amounts::words_for(const Flow& flow) const {
+std::string CountCheck::words_for(const Flow& flow) const {
   const std::string words = std::to_string(flow.bytes) + " bytes";
   if (flow.type == 0) return words;
   const auto handle = static_cast<std::uintptr_t>(flow.type);
@@ -32,36 +33,39 @@ std::string Amounts::words_for(const Flow& flow) const {
 }
 
 /// All that goes between two ranks.
-void Amounts::judge_pair(std::span<const Flow> given, std::span<const Flow> expected,
-                         const Sides& sides, Verdict& verdict) const {
+void CountCheck::judge_pair(std::span<const Flow> given, std::span<const Flow> expected,
+                            const Sides& sides, CheckResult& check_result) const {
   const Flow& any = given.empty() ? expected.front() : given.front();
   const std::string from = "rank " + std::to_string(any.from) + sides.from;
   const std::string to = "rank " + std::to_string(any.to) + sides.to;
   for (std::size_t i = 0; i < std::max(given.size(), expected.size()); ++i) {
     if (i >= expected.size()) {
-      return verdict.refuse(ErrorClass::count, from + " gives " + to + " " + words_for(given[i]) +
-                                                   ", which that does not expect");
+      return check_result.refuse(
+          ErrorClass::count,
+          from + " gives " + to + " " + words_for(given[i]) + ", which that does not expect");
     }
     if (i >= given.size()) {
-      return verdict.refuse(ErrorClass::count, to + " expects " + words_for(expected[i]) +
-                                                   " from " + from + ", which that does not give");
+      return check_result.refuse(ErrorClass::count, to + " expects " + words_for(expected[i]) +
+                                                        " from " + from +
+                                                        ", which that does not give");
     }
     const bool as_much = given[i].bytes == expected[i].bytes;
     const bool alike =
         given[i].type == 0 || expected[i].type == 0 || given[i].type == expected[i].type;
     if (as_much && alike) continue;
-    return verdict.refuse(as_much ? ErrorClass::type : ErrorClass::count,
-                          from + " gives " + to + " " + words_for(given[i]) +
-                              " where that expects " + words_for(expected[i]));
+    return check_result.refuse(as_much ? ErrorClass::type : ErrorClass::count,
+                               from + " gives " + to + " " + words_for(given[i]) +
+                                   " where that expects " + words_for(expected[i]));
   }
 }
 
-void Amounts::judge(Flows& given, Flows& expected, const Sides& sides, Verdict& verdict) const {
+void CountCheck::judge(Flows& given, Flows& expected, const Sides& sides,
+                       CheckResult& check_result) const {
   std::ranges::sort(given, &Flow::comes_before);
   std::ranges::sort(expected, &Flow::comes_before);
   std::span<const Flow> left = given;
   std::span<const Flow> right = expected;
-  while (verdict.is_good() && (!left.empty() || !right.empty())) {
+  while (check_result.is_good() && (!left.empty() || !right.empty())) {
     const bool left_first =
         right.empty() || (!left.empty() && std::tie(left.front().from, left.front().to) <=
                                                std::tie(right.front().from, right.front().to));
@@ -75,18 +79,18 @@ void Amounts::judge(Flows& given, Flows& expected, const Sides& sides, Verdict& 
       return first;
     };
     const std::span<const Flow> pair_given = cut(left);
-    judge_pair(pair_given, cut(right), sides, verdict);
+    judge_pair(pair_given, cut(right), sides, check_result);
   }
 }
 
-std::vector<Amounts::Amount> Amounts::all() const {
+std::vector<CountCheck::Amount> CountCheck::all() const {
   std::vector<Amount> all = given_;
   all.insert(all.end(), expected_.begin(), expected_.end());
   return all;
 }
 
 /// To rank 0.
-Algorithm Amounts::tell(Exchange& exchange, const Amounts& mine) {
+CollTask CountCheck::tell(CollContext& exchange, const CountCheck& mine) {
   const Datatype& byte = exchange.byte_type();
   const Head head = mine.head();
   co_await exchange.send({&head, sizeof head, &byte}, 0);
@@ -96,7 +100,7 @@ Algorithm Amounts::tell(Exchange& exchange, const Amounts& mine) {
 }
 
 /// What rank `rank` told: `head.given` that it gives, then what it expects.
-void Amounts::add_flows(int rank, const Head& head, std::span<const Amount> all, Told& told) {
+void CountCheck::add_flows(int rank, const Head& head, std::span<const Amount> all, Told& told) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Amount& one = all[i];
     if (std::cmp_less(i, head.given)) {
@@ -108,20 +112,21 @@ void Amounts::add_flows(int rank, const Head& head, std::span<const Amount> all,
 }
 
 /// A rank, and a group, has far fewer blocks and neighbours.
-bool Amounts::is_sane(const Head& head) noexcept {
+bool CountCheck::is_sane(const Head& head) noexcept {
   constexpr std::int64_t most = 1 << 28;
   return head.given >= 0 && head.given <= most && head.expected >= 0 && head.expected <= most;
 }
 
 /// At rank 0: all ranks.
-Algorithm Amounts::hear(Exchange& exchange, const Amounts& mine, Told& told, Verdict& verdict) {
+CollTask CountCheck::hear(CollContext& exchange, const CountCheck& mine, Told& told,
+                          CheckResult& check_result) {
   const Datatype& byte = exchange.byte_type();
   add_flows(0, mine.head(), mine.all(), told);
   for (int rank = 1; rank < exchange.size(); ++rank) {
     Head head{};
     co_await exchange.receive({&head, sizeof head, &byte}, rank);
     if (!is_sane(head)) {
-      verdict.refuse(ErrorClass::intern, "rank " + std::to_string(rank) + " told nonsense");
+      check_result.refuse(ErrorClass::intern, "rank " + std::to_string(rank) + " told nonsense");
       head = {};
     }
     std::vector<Amount> all(static_cast<std::size_t>(head.given + head.expected));
@@ -132,14 +137,14 @@ Algorithm Amounts::hear(Exchange& exchange, const Amounts& mine, Told& told, Ver
 }
 
 /// The first ranks of two groups.
-Algorithm Amounts::compare_between(Exchange& exchange, const Amounts& mine, Told& ours,
-                                   Verdict& verdict) {
+CollTask CountCheck::compare_between(CollContext& exchange, const CountCheck& mine, Told& ours,
+                                     CheckResult& check_result) {
   const Datatype& byte = exchange.byte_type();
   const Head told{std::ssize(ours.given), std::ssize(ours.expected)};
   Head heard{};
   co_await exchange.send_receive({&told, sizeof told, &byte}, 0, {&heard, sizeof heard, &byte}, 0);
   if (!is_sane(heard)) {
-    verdict.refuse(ErrorClass::intern, "the other group told nonsense");
+    check_result.refuse(ErrorClass::intern, "the other group told nonsense");
     heard = {};
   }
   Told theirs{Flows(static_cast<std::size_t>(heard.given)),
@@ -155,31 +160,31 @@ Algorithm Amounts::compare_between(Exchange& exchange, const Amounts& mine, Told
   // The same is found first in both groups: the one of the process with the lower number is first.
   const Comm& comm = exchange.comm();
   const bool first = comm.device->config().self < comm.routes.front().peer;
-  if (first) mine.judge(ours.given, theirs.expected, {"", other}, verdict);
-  mine.judge(theirs.given, ours.expected, {other, ""}, verdict);
-  if (!first) mine.judge(ours.given, theirs.expected, {"", other}, verdict);
+  if (first) mine.judge(ours.given, theirs.expected, {"", other}, check_result);
+  mine.judge(theirs.given, ours.expected, {other, ""}, check_result);
+  if (!first) mine.judge(ours.given, theirs.expected, {"", other}, check_result);
 }
 
-Algorithm Amounts::compare(Exchange& exchange, const Amounts& mine) {
+CollTask CountCheck::compare(CollContext& exchange, const CountCheck& mine) {
   Comm& comm = exchange.comm();
-  Exchange line(comm.is_inter ? *comm.local_comm : comm, comparing_channel, exchange.tag());
-  Exchange between(comm, comparing_channel, exchange.tag());
-  Verdict verdict;
+  CollContext line(comm.is_inter ? *comm.local_comm : comm, comparing_channel, exchange.tag());
+  CollContext between(comm, comparing_channel, exchange.tag());
+  CheckResult check_result;
   if (line.rank() == 0) {
     Told told;
-    co_await hear(line, mine, told, verdict);
+    co_await hear(line, mine, told, check_result);
     if (comm.is_inter) {
-      co_await compare_between(between, mine, told, verdict);
+      co_await compare_between(between, mine, told, check_result);
     } else {
-      mine.judge(told.given, told.expected, {}, verdict);
+      mine.judge(told.given, told.expected, {}, check_result);
     }
   } else {
     co_await tell(line, mine);
   }
-  co_await Verdict::spread(line, verdict);
+  co_await CheckResult::spread(line, check_result);
   exchange.note(line.result());
   exchange.note(between.result());
-  exchange.note(verdict.error("what a rank gives another must be what that expects"));
+  exchange.note(check_result.error("what a rank gives another must be what that expects"));
 }
 
 }  // namespace fulmar::mpi

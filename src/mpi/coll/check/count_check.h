@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "mpi/coll/engine/coll_context.h"
 #include "mpi/coll/check/check_result.h"
+#include "mpi/coll/engine/coll_context.h"
 
 namespace fulmar::mpi {
 
@@ -20,16 +20,16 @@ namespace fulmar::mpi {
 /// expected, between each pair of ranks). That the ranks make the same call is known by then
 /// (mpi/coll/check/collective_check.h). Between two groups the first ranks of both tell each other what they
 /// got, and both judge in the same order.
-class Amounts {
+class CountCheck {
  public:
-  explicit Amounts(const Library& library) noexcept : library_(library) {}
+  explicit CountCheck(const Library& library) noexcept : library_(library) {}
 
   // To each rank, and from each, in the order of the messages; MPI_PROC_NULL is left out.
   void give(int dest, const ConstData& data) { add(given_, dest, data.count, data.type); }
   void expect(int source, const Data& data) { add(expected_, source, data.count, data.type); }
 
   /// The error is that of `exchange`.
-  static Algorithm compare(Exchange& exchange, const Amounts& mine);
+  static CollTask compare(CollContext& exchange, const CountCheck& mine);
 
  private:
   /// Of one rank, as it travels.
@@ -67,20 +67,21 @@ class Amounts {
     const char* to = "";
   };
 
-  static void add(std::vector<Amount>& amounts, int other, Count count, const Datatype* type);
+  static void add(std::vector<Amount>& count_check, int other, Count count, const Datatype* type);
   static void add_flows(int rank, const Head& head, std::span<const Amount> all, Told& told);
   [[nodiscard]] static bool is_sane(const Head& head) noexcept;
   [[nodiscard]] std::string words_for(const Flow& flow) const;
   /// Sorts both.
-  void judge(Flows& given, Flows& expected, const Sides& sides, Verdict& verdict) const;
+  void judge(Flows& given, Flows& expected, const Sides& sides, CheckResult& check_result) const;
   void judge_pair(std::span<const Flow> given, std::span<const Flow> expected, const Sides& sides,
-                  Verdict& verdict) const;
+                  CheckResult& check_result) const;
   [[nodiscard]] Head head() const noexcept { return {std::ssize(given_), std::ssize(expected_)}; }
   [[nodiscard]] std::vector<Amount> all() const;
-  static Algorithm tell(Exchange& exchange, const Amounts& mine);
-  static Algorithm hear(Exchange& exchange, const Amounts& mine, Told& told, Verdict& verdict);
-  static Algorithm compare_between(Exchange& exchange, const Amounts& mine, Told& ours,
-                                   Verdict& verdict);
+  static CollTask tell(CollContext& exchange, const CountCheck& mine);
+  static CollTask hear(CollContext& exchange, const CountCheck& mine, Told& told,
+                       CheckResult& check_result);
+  static CollTask compare_between(CollContext& exchange, const CountCheck& mine, Told& ours,
+                                  CheckResult& check_result);
 
   const Library& library_;
   std::vector<Amount> given_;

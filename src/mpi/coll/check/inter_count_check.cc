@@ -7,49 +7,50 @@
 /// before (mpi/coll/check/collective_check.h): it speaks for its group.
 namespace fulmar::mpi {
 
-void Bcast::add_inter_amounts(const Comm& comm, Amounts& amounts) const {
+void Bcast::add_inter_amounts(const Comm& comm, CountCheck& count_check) const {
   if (root == MPI_PROC_NULL) return;
-  if (root != MPI_ROOT) return amounts.expect(root, data);
-  for (int rank = 0; rank < comm.remote_size; ++rank) amounts.give(rank, as_const(data));
+  if (root != MPI_ROOT) return count_check.expect(root, data);
+  for (int rank = 0; rank < comm.remote_size; ++rank) count_check.give(rank, as_const(data));
 }
 
-void Gather::add_inter_amounts(const Comm& comm, Amounts& amounts) const {
+void Gather::add_inter_amounts(const Comm& comm, CountCheck& count_check) const {
   if (root == MPI_PROC_NULL) return;
-  if (root != MPI_ROOT) return amounts.give(root, send);
-  for (int rank = 0; rank < comm.remote_size; ++rank) amounts.expect(rank, receive[rank]);
+  if (root != MPI_ROOT) return count_check.give(root, send);
+  for (int rank = 0; rank < comm.remote_size; ++rank) count_check.expect(rank, receive[rank]);
 }
 
-void Scatter::add_inter_amounts(const Comm& comm, Amounts& amounts) const {
+void Scatter::add_inter_amounts(const Comm& comm, CountCheck& count_check) const {
   if (root == MPI_PROC_NULL) return;
-  if (root != MPI_ROOT) return amounts.expect(root, receive);
-  for (int rank = 0; rank < comm.remote_size; ++rank) amounts.give(rank, send.to(rank));
+  if (root != MPI_ROOT) return count_check.expect(root, receive);
+  for (int rank = 0; rank < comm.remote_size; ++rank) count_check.give(rank, send.to(rank));
 }
 
-void Allgather::add_inter_amounts(const Comm& comm, Amounts& amounts) const {
+void Allgather::add_inter_amounts(const Comm& comm, CountCheck& count_check) const {
   for (int rank = 0; rank < comm.remote_size; ++rank) {
-    amounts.give(rank, send);
-    amounts.expect(rank, receive[rank]);
+    count_check.give(rank, send);
+    count_check.expect(rank, receive[rank]);
   }
 }
 
-void Reduce::add_inter_amounts(const Comm& comm, Amounts& amounts) const {
+void Reduce::add_inter_amounts(const Comm& comm, CountCheck& count_check) const {
   if (root == MPI_PROC_NULL) return;
-  if (root != MPI_ROOT) return amounts.give(root, {send, count, type});
-  for (int rank = 0; rank < comm.remote_size; ++rank) amounts.expect(rank, {receive, count, type});
+  if (root != MPI_ROOT) return count_check.give(root, {send, count, type});
+  for (int rank = 0; rank < comm.remote_size; ++rank)
+    count_check.expect(rank, {receive, count, type});
 }
 
-void Allreduce::add_inter_amounts(const Comm& comm, Amounts& amounts) const {
+void Allreduce::add_inter_amounts(const Comm& comm, CountCheck& count_check) const {
   if (comm.rank != 0) return;
-  amounts.give(0, {send, receive.count, receive.type});
-  amounts.expect(0, receive);
+  count_check.give(0, {send, receive.count, receive.type});
+  count_check.expect(0, receive);
 }
 
-void ReduceScatter::add_inter_amounts(const Comm& comm, Amounts& amounts) const {
+void ReduceScatter::add_inter_amounts(const Comm& comm, CountCheck& count_check) const {
   if (comm.rank != 0) return;
   Count total = 0;
   for (int rank = 0; rank < comm.size(); ++rank) total += count_of(rank);
-  amounts.give(0, {send, total, type});
-  amounts.expect(0, {receive, total, type});
+  count_check.give(0, {send, total, type});
+  count_check.expect(0, {receive, total, type});
 }
 
 }  // namespace fulmar::mpi

@@ -11,7 +11,7 @@ namespace fulmar::mpi {
 /// Copies of the caller's counts and displacements for a persistent call. The standard only forbids
 /// to change the arrays before the request is freed (MPI 5.0 section 6.13), but MPICH reads them
 /// when the call is made, and programs, mpi4py among them, free them then.
-class KeptArrays {
+class ArgumentCopies {
  public:
   /// Lets `array` refer to a copy of its first `size` entries, which lives as long as this object.
   void keep(CountArray& array, int size) {

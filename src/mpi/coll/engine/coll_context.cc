@@ -4,9 +4,9 @@
 
 #include <new>
 
-#include "mpi/coll/node_map.h"
 #include "mpi/coll/engine/schedules.h"
 #include "mpi/coll/engine/scratch.h"
+#include "mpi/coll/node_map.h"
 #include "mpi/comm/failure.h"
 #include "mpi/errhandler/raise.h"
 #include "mpi/request/request.h"
@@ -14,32 +14,32 @@
 namespace fulmar::mpi {
 namespace {
 
-Exchange::Part& part_of(device::Operation& operation) noexcept {
+CollContext::Part& part_of(device::Operation& operation) noexcept {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
-  return *reinterpret_cast<Exchange::Part*>(reinterpret_cast<std::byte*>(&operation) -
-                                            offsetof(Exchange::Part, transfer) -
-                                            offsetof(Transfer, operation));
+  return *reinterpret_cast<CollContext::Part*>(reinterpret_cast<std::byte*>(&operation) -
+                                               offsetof(CollContext::Part, transfer) -
+                                               offsetof(Transfer, operation));
 #pragma GCC diagnostic pop
 }
 
 }  // namespace
 
-Exchange::Exchange(Comm& comm, Channel channel, int tag) noexcept
+CollContext::CollContext(Comm& comm, Channel channel, int tag) noexcept
     : comm_(comm), channel_(channel), tag_(tag) {
   comm.library->schedules->add(*this);
 }
 
-Exchange::~Exchange() { comm_.library->schedules->remove(*this); }
+CollContext::~CollContext() { comm_.library->schedules->remove(*this); }
 
-Way Exchange::choose(Family family, CallFacts facts) const noexcept {
+Way CollContext::choose(Family family, CallFacts facts) const noexcept {
   facts.ranks = size();
   facts.one_level = !members_.empty() || comm_.is_inter;
   facts.shared_nodes = !facts.one_level && node_map(comm_).shared_nodes();
   return comm_.library->schedules->choices().choose(family, facts);
 }
 
-void* Algorithm::Promise::allocate(std::size_t bytes, Exchange& exchange) noexcept {
+void* CollTask::Promise::allocate(std::size_t bytes, CollContext& exchange) noexcept {
   void* memory = exchange.comm().library->schedules->frames().allocate(bytes);
   if (memory == nullptr) {
     exchange.note(base::failure(base::ErrorClass::no_mem,
@@ -48,14 +48,14 @@ void* Algorithm::Promise::allocate(std::size_t bytes, Exchange& exchange) noexce
   return memory;
 }
 
-void Algorithm::Promise::operator delete(void* frame) noexcept { FramePool::free(frame); }
+void CollTask::Promise::operator delete(void* frame) noexcept { FramePool::free(frame); }
 
-void Algorithm::Promise::end_run(Exchange& exchange) noexcept {
-  // Who waits may end the Exchange as soon as it learns of this.
+void CollTask::Promise::end_run(CollContext& exchange) noexcept {
+  // Who waits may end the CollContext as soon as it learns of this.
   exchange.comm_.device->complete(*exchange.completion_);
 }
 
-void Exchange::start(Algorithm algorithm, device::Operation& completion) noexcept {
+void CollContext::start(CollTask algorithm, device::Operation& completion) noexcept {
   completion_ = &completion;
   completion.stage = device::Stage::queued;
   if (algorithm.is_null()) return comm_.device->complete(completion);
@@ -67,7 +67,7 @@ void Exchange::start(Algorithm algorithm, device::Operation& completion) noexcep
   algorithm.frame().resume();
 }
 
-base::Error Exchange::run(Algorithm algorithm) noexcept {
+base::Error CollContext::run(CollTask algorithm) noexcept {
   device::Operation completion;
   start(algorithm, completion);
   comm_.device->wait([&]() noexcept { return completion.done(); },
@@ -75,14 +75,14 @@ base::Error Exchange::run(Algorithm algorithm) noexcept {
   return result_;
 }
 
-void Exchange::note_failure(base::Error error) noexcept {
+void CollContext::note_failure(base::Error error) noexcept {
   if (error.error_class() == base::ErrorClass::no_mem) {
     end_job(*comm_.library, "a collective operation, which other ranks wait for", comm_, error);
   }
   if (result_.ok()) result_ = error;
 }
 
-void Exchange::abandon(base::Error error) noexcept {
+void CollContext::abandon(base::Error error) noexcept {
   if (!who_ && !ready_) return;
   note(error);
   abandoned_ = true;
@@ -91,7 +91,7 @@ void Exchange::abandon(base::Error error) noexcept {
 }
 
 /// Those that are not matched. The others end by themselves: no process gives them up.
-void Exchange::withdraw_messages() noexcept {
+void CollContext::withdraw_messages() noexcept {
   const auto withdraw = [&](Part& part) {
     if (part.under_way()) comm_.device->cancel(part.transfer.operation);
   };
@@ -103,9 +103,9 @@ void Exchange::withdraw_messages() noexcept {
 }
 
 /// The frames of an algorithm that waits go one by one, from the part that waits to the whole. They
-/// hold what messages use, of any Exchange of the call: all have to be done before.
-void Exchange::end_abandoned() noexcept {
-  using Frame = Algorithm::Frame;
+/// hold what messages use, of any CollContext of the call: all have to be done before.
+void CollContext::end_abandoned() noexcept {
+  using Frame = CollTask::Frame;
   const auto part_at = [](std::coroutine_handle<> handle) {
     return handle ? Frame::from_address(handle.address()) : Frame();
   };
@@ -113,7 +113,7 @@ void Exchange::end_abandoned() noexcept {
     who_ = std::exchange(ready_, nullptr);
     return withdraw_messages();
   }
-  Exchange* whole = this;
+  CollContext* whole = this;
   for (Frame frame = part_at(ready_); frame; frame = part_at(frame.promise().whole_)) {
     whole = &frame.promise().exchange_;
     if (whole->open_ == 0) continue;
@@ -129,12 +129,12 @@ void Exchange::end_abandoned() noexcept {
     frame.destroy();  // may end this
     frame = outer;
   }
-  Algorithm::Promise::end_run(*whole);
+  CollTask::Promise::end_run(*whole);
 }
 
-void Exchange::on_done(device::Operation& operation) noexcept {
+void CollContext::on_done(device::Operation& operation) noexcept {
   Part& part = part_of(operation);
-  Exchange& exchange = *part.owner;
+  CollContext& exchange = *part.owner;
   if (operation.outcome.error != base::ErrorClass::success) [[unlikely]] {
     exchange.note(report(exchange.comm_, operation, nullptr));
   }
@@ -145,7 +145,7 @@ void Exchange::on_done(device::Operation& operation) noexcept {
   }
 }
 
-void Exchange::prepare(Part& part) noexcept {
+void CollContext::prepare(Part& part) noexcept {
   if (part.owner != nullptr) {  // used before
     part.transfer.packer.reset();
     part.transfer.operation.~Operation();
@@ -156,7 +156,7 @@ void Exchange::prepare(Part& part) noexcept {
   ++open_;
 }
 
-void Exchange::start_send(Part& part, const ConstData& data, int dest) noexcept {
+void CollContext::start_send(Part& part, const ConstData& data, int dest) noexcept {
   dest = rank_in_comm(dest);
   if (data.type->contiguous) {
     match::Key key = comm_.key_to(dest, tag_);
@@ -168,33 +168,33 @@ void Exchange::start_send(Part& part, const ConstData& data, int dest) noexcept 
   part.transfer.start_send(comm_, data, dest, tag_, channel_);
 }
 
-void Exchange::start_receive(Part& part, const Data& data, int source) noexcept {
+void CollContext::start_receive(Part& part, const Data& data, int source) noexcept {
   source = rank_in_comm(source);
   prepare(part);
   part.transfer.start_receive(comm_, data, source, tag_, channel_);
 }
 
-Exchange::Wait Exchange::send(const ConstData& data, int dest) noexcept {
+CollContext::Wait CollContext::send(const ConstData& data, int dest) noexcept {
   start_send(outgoing_, data, dest);
   return {*this, nullptr};
 }
 
-Exchange::Wait Exchange::receive(const Data& data, int source) noexcept {
+CollContext::Wait CollContext::receive(const Data& data, int source) noexcept {
   start_receive(incoming_, data, source);
   return {*this, nullptr};
 }
 
-Exchange::Wait Exchange::send_receive(const ConstData& data, int dest, const Data& room,
-                                      int source) noexcept {
+CollContext::Wait CollContext::send_receive(const ConstData& data, int dest, const Data& room,
+                                            int source) noexcept {
   start_receive(incoming_, room, source);
   start_send(outgoing_, data, dest);
   return {*this, nullptr};
 }
 
-Transfers::Transfers(Exchange& exchange, int capacity) noexcept
+Transfers::Transfers(CollContext& exchange, int capacity) noexcept
     : exchange_(exchange), outer_(std::exchange(exchange.transfers_, this)) {
   if (capacity <= few) return;
-  many_.reset(new (std::nothrow) Exchange::Part[static_cast<std::size_t>(capacity)]);
+  many_.reset(new (std::nothrow) CollContext::Part[static_cast<std::size_t>(capacity)]);
   if (many_ == nullptr) {
     exchange.note(base::failure(base::ErrorClass::no_mem, "no memory for %d messages", capacity));
     return;

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "mpi/args.h"
-#include "mpi/coll/engine/coll_task.h"
 #include "mpi/coll/choice.h"
+#include "mpi/coll/engine/coll_task.h"
 #include "mpi/comm/comm.h"
 #include "mpi/datatype/datatype.h"
 #include "mpi/p2p/message.h"
@@ -35,21 +35,21 @@ class Transfers;
 
 /// One run of a collective algorithm: its messages, and its first error. Stays where it is until
 /// the run is over. The communicator and the types of the data live as long.
-class Exchange {
+class CollContext {
  public:
-  /// A message on its way, which tells the Exchange when it is done.
+  /// A message on its way, which tells the CollContext when it is done.
   struct Part {
     Transfer transfer;
-    Exchange* owner = nullptr;
+    CollContext* owner = nullptr;
 
     [[nodiscard]] bool under_way() const noexcept {
       return owner != nullptr && !transfer.operation.done();
     }
   };
-  /// To be awaited: until a message is done, or all of the Exchange.
+  /// To be awaited: until a message is done, or all of the CollContext.
   class [[nodiscard]] Wait {
    public:
-    Wait(Exchange& exchange, const Part* part) noexcept : exchange_(exchange), part_(part) {}
+    Wait(CollContext& exchange, const Part* part) noexcept : exchange_(exchange), part_(part) {}
     [[nodiscard]] bool await_ready() const noexcept { return exchange_.is_done(part_); }
     void await_suspend(std::coroutine_handle<> who) const noexcept {
       exchange_.who_ = who;
@@ -58,17 +58,17 @@ class Exchange {
     void await_resume() const noexcept {}
 
    private:
-    Exchange& exchange_;
+    CollContext& exchange_;
     const Part* part_;
   };
 
-  Exchange(Comm& comm, Channel channel, int tag) noexcept;
+  CollContext(Comm& comm, Channel channel, int tag) noexcept;
   /// For a collective call of the user.
-  Exchange(Comm& comm, int tag) noexcept : Exchange(comm, Channel::collective, tag) {}
-  explicit Exchange(Comm& comm) noexcept : Exchange(comm, next_tag(comm)) {}
-  Exchange(const Exchange&) = delete;
-  Exchange& operator=(const Exchange&) = delete;
-  ~Exchange();
+  CollContext(Comm& comm, int tag) noexcept : CollContext(comm, Channel::collective, tag) {}
+  explicit CollContext(Comm& comm) noexcept : CollContext(comm, next_tag(comm)) {}
+  CollContext(const CollContext&) = delete;
+  CollContext& operator=(const CollContext&) = delete;
+  ~CollContext();
 
   [[nodiscard]] Comm& comm() const noexcept { return comm_; }
   [[nodiscard]] int tag() const noexcept { return tag_; }
@@ -124,9 +124,9 @@ class Exchange {
   // For who runs an algorithm.
 
   /// Starts it. `completion` becomes done with its end, maybe before this returns.
-  void start(Algorithm algorithm, device::Operation& completion) noexcept;
+  void start(CollTask algorithm, device::Operation& completion) noexcept;
   /// Runs it to its end, which is waited for. Not within an algorithm.
-  base::Error run(Algorithm algorithm) noexcept;
+  base::Error run(CollTask algorithm) noexcept;
 
   /// A process of the communicator has failed: withdraws the messages that nobody has matched, and
   /// ends the algorithm with `error`, without running it further, when the others are done. Nothing
@@ -136,7 +136,7 @@ class Exchange {
  private:
   friend class Transfers;
   friend class Schedules;
-  friend class Algorithm::Promise;
+  friend class CollTask::Promise;
 
   [[gnu::cold]] void note_failure(base::Error error) noexcept;
   void withdraw_messages() noexcept;
@@ -157,31 +157,31 @@ class Exchange {
   bool calls_user_ = false;
   int open_ = 0;  ///< messages under way
   base::Error result_;
-  std::coroutine_handle<> who_;     ///< waits
-  const Part* awaited_ = nullptr;   ///< for this message, or all
-  std::coroutine_handle<> ready_;   ///< waits no more
-  Exchange* next_ready_ = nullptr;  ///< in Schedules
+  std::coroutine_handle<> who_;        ///< waits
+  const Part* awaited_ = nullptr;      ///< for this message, or all
+  std::coroutine_handle<> ready_;      ///< waits no more
+  CollContext* next_ready_ = nullptr;  ///< in Schedules
   device::Operation* completion_ = nullptr;
   bool abandoned_ = false;
-  Transfers* transfers_ = nullptr;  ///< the innermost that exist
-  Exchange* previous_ = nullptr;    ///< in Schedules, among all that exist
-  Exchange* following_ = nullptr;
+  Transfers* transfers_ = nullptr;   ///< the innermost that exist
+  CollContext* previous_ = nullptr;  ///< in Schedules, among all that exist
+  CollContext* following_ = nullptr;
   Part outgoing_;
   Part incoming_;
 };
 
-/// Several messages of an Exchange that are under way together.
+/// Several messages of an CollContext that are under way together.
 class Transfers {
  public:
   /// Room for `capacity` messages at a time. Where memory is used up the exchange fails, and there
   /// is room for two.
-  Transfers(Exchange& exchange, int capacity) noexcept;
+  Transfers(CollContext& exchange, int capacity) noexcept;
   Transfers(const Transfers&) = delete;
   Transfers& operator=(const Transfers&) = delete;
   ~Transfers() { exchange_.transfers_ = outer_; }
 
   /// Waits for all messages; then there is room for as many again.
-  [[nodiscard]] Exchange::Wait wait() noexcept {
+  [[nodiscard]] CollContext::Wait wait() noexcept {
     started_ = 0;
     return {exchange_, nullptr};
   }
@@ -199,7 +199,9 @@ class Transfers {
   }
 
   // By place, for pipelines: a place below capacity() is used again when its message is done.
-  [[nodiscard]] Exchange::Wait wait_for(int place) noexcept { return {exchange_, &parts_[place]}; }
+  [[nodiscard]] CollContext::Wait wait_for(int place) noexcept {
+    return {exchange_, &parts_[place]};
+  }
   void send_at(int place, const ConstData& data, int dest) noexcept {
     exchange_.start_send(parts_[place], data, dest);
   }
@@ -208,14 +210,14 @@ class Transfers {
   }
 
  private:
-  friend class Exchange;
+  friend class CollContext;
   static constexpr int few = 2;
 
-  Exchange& exchange_;
-  Transfers* outer_;  ///< of the same Exchange, made before
-  std::unique_ptr<Exchange::Part[]> many_;
-  Exchange::Part few_[few];
-  Exchange::Part* parts_ = few_;
+  CollContext& exchange_;
+  Transfers* outer_;  ///< of the same CollContext, made before
+  std::unique_ptr<CollContext::Part[]> many_;
+  CollContext::Part few_[few];
+  CollContext::Part* parts_ = few_;
   int capacity_ = few;
   int started_ = 0;
 };

@@ -13,7 +13,7 @@
 /// was once the messages are there, in whatever call of the user makes progress then. So an
 /// algorithm is a C++20 coroutine, written once:
 ///
-///     Algorithm pass_on(Exchange& exchange, Data data, int root) {
+///     CollTask pass_on(CollContext& exchange, Data data, int root) {
 ///       const int last = exchange.size() - 1;
 ///       if (exchange.rank() != root) co_await exchange.receive(data, exchange.neighbour(-1));
 ///       if (exchange.neighbour(1) != root) {
@@ -27,7 +27,7 @@
 ///
 /// Rules:
 ///
-/// * It is a free function (or a static one) whose first parameter is the Exchange; that is where
+/// * It is a free function (or a static one) whose first parameter is the CollContext; that is where
 ///   its messages, its memory and its errors go. Other parameters are trivial types by value, or
 ///   references to what lives until the end of the call: the arguments of the call (Run keeps
 ///   them), variables of the algorithm that awaits this one. No lambda is a coroutine.
@@ -45,24 +45,24 @@
 /// * gcc 12: no objects with destructors as temporaries in an expression with co_await, no co_await
 ///   within ?: or an initializer list. Results of co_await are void.
 ///
-/// How it works: a message that is done puts the Exchange that waits for it into the list of ready
+/// How it works: a message that is done puts the CollContext that waits for it into the list of ready
 /// ones (mpi/coll/engine/schedules.h); the next progress resumes what is there. So no algorithm is ever
 /// resumed inside the device. Frames come from a pool: a call that is made again costs no malloc.
 namespace fulmar::mpi {
 
-class Exchange;
+class CollContext;
 
 /// What an algorithm returns: the right to run it, to be used exactly once, by `co_await` or
-/// Exchange::start. Null when there was no memory for its frame; the Exchange knows of that error
+/// CollContext::start. Null when there was no memory for its frame; the CollContext knows of that error
 /// then. A plain value (nothing happens when it goes), so that gcc 12 can have it as a temporary.
-class [[nodiscard]] Algorithm {
+class [[nodiscard]] CollTask {
  public:
   class Promise;
   using promise_type = Promise;
   using Frame = std::coroutine_handle<Promise>;
 
-  Algorithm() noexcept = default;
-  explicit Algorithm(Frame frame) noexcept : frame_(frame) {}
+  CollTask() noexcept = default;
+  explicit CollTask(Frame frame) noexcept : frame_(frame) {}
 
   [[nodiscard]] bool is_null() const noexcept { return !frame_; }
   [[nodiscard]] Frame frame() const noexcept { return frame_; }
@@ -77,29 +77,29 @@ class [[nodiscard]] Algorithm {
 };
 
 /// The part of a frame that the compiler asks for.
-class Algorithm::Promise {
+class CollTask::Promise {
  public:
   template <class... Arguments>
-  explicit Promise(Exchange& exchange, Arguments&&... /*of the algorithm*/) noexcept
+  explicit Promise(CollContext& exchange, Arguments&&... /*of the algorithm*/) noexcept
       : exchange_(exchange) {}
 
   template <class... Arguments>
-  static void* operator new(std::size_t bytes, Exchange& exchange,
+  static void* operator new(std::size_t bytes, CollContext& exchange,
                             Arguments&&... /*of the algorithm*/) noexcept {
     return allocate(bytes, exchange);
   }
   static void operator delete(void* frame) noexcept;
 
-  static Algorithm get_return_object_on_allocation_failure() noexcept { return Algorithm(); }
-  Algorithm get_return_object() noexcept { return Algorithm(Frame::from_promise(*this)); }
+  static CollTask get_return_object_on_allocation_failure() noexcept { return CollTask(); }
+  CollTask get_return_object() noexcept { return CollTask(Frame::from_promise(*this)); }
   [[nodiscard]] std::suspend_always initial_suspend() const noexcept { return {}; }
 
-  /// At the end: the frame goes; who awaited it goes on, or the run of the Exchange is over.
+  /// At the end: the frame goes; who awaited it goes on, or the run of the CollContext is over.
   struct End {
     [[nodiscard]] bool await_ready() const noexcept { return false; }
     [[nodiscard]] std::coroutine_handle<> await_suspend(Frame frame) const noexcept {
       const std::coroutine_handle<> whole = frame.promise().whole_;
-      Exchange& exchange = frame.promise().exchange_;
+      CollContext& exchange = frame.promise().exchange_;
       frame.destroy();
       if (whole) return whole;
       end_run(exchange);
@@ -112,18 +112,18 @@ class Algorithm::Promise {
   void unhandled_exception() const noexcept {}  // there are none
 
  private:
-  friend class Algorithm;
-  friend class Exchange;
+  friend class CollTask;
+  friend class CollContext;
 
   /// nullptr after noting the error.
-  static void* allocate(std::size_t bytes, Exchange& exchange) noexcept;
-  static void end_run(Exchange& exchange) noexcept;
+  static void* allocate(std::size_t bytes, CollContext& exchange) noexcept;
+  static void end_run(CollContext& exchange) noexcept;
 
-  Exchange& exchange_;
+  CollContext& exchange_;
   std::coroutine_handle<> whole_;  ///< who awaits this part; null for the whole
 };
 
-inline Algorithm::Frame Algorithm::await_suspend(std::coroutine_handle<> whole) const noexcept {
+inline CollTask::Frame CollTask::await_suspend(std::coroutine_handle<> whole) const noexcept {
   frame_.promise().whole_ = whole;
   return frame_;
 }

@@ -5,28 +5,28 @@
 #include <algorithm>
 #include <optional>
 
-#include "mpi/coll/shm/shm_coll.h"
 #include "mpi/coll/reduction.h"
+#include "mpi/coll/shm/shm_coll.h"
 
 namespace fulmar::mpi {
 
-/// A run of elements of the texts of a round.
-struct TextPart {
-  Count text;  ///< elements of a whole text
+/// A run of elements of the payloads of a round.
+struct PayloadPart {
+  Count payload;  ///< elements of a whole payload
   Count from;
   Count count;
-  /// Not 0: a text has a part of so many elements for each member but its writer, and the run is in
+  /// Not 0: a payload has a part of so many elements for each member but its writer, and the run is in
   /// that of this process.
   Count stride = 0;
 };
 
-/// The operands of a reduction that the members of a board have posted in this round.
+/// The operands of a reduction that the members of a collective area have posted in this round.
 class PostedOperands {
  public:
   /// Parts have at most `most` elements.
-  PostedOperands(const device::NodeBoard& board, const Op& op, const Datatype& type,
+  PostedOperands(const device::ShmCollArea& coll_area, const Op& op, const Datatype& type,
                  Count most) noexcept
-      : board_(board),
+      : coll_area_(coll_area),
         op_(op),
         type_(type),
         // Functions of the user get memory of this process; so do types with gaps.
@@ -43,14 +43,14 @@ class PostedOperands {
 
   /// result = operand(first) op ... op operand(last - 1), of a part; `result` is where its elements
   /// go, and none of the operands.
-  void combine(int first, int last, const TextPart& part, void* result) {
+  void combine(int first, int last, const PayloadPart& part, void* result) {
     if (part.count * type_.size <= warm_bytes) return combine_some(first, last, part, result);
     Count done = 0;
     // A part of it at a time, which stays in the first cache while all operands pass.
     const Count most = std::max<Count>(warm_bytes / std::max<Count>(type_.size, 1), 1);
     while (done < part.count) {
-      const TextPart some{part.text, part.from + done, std::min(most, part.count - done),
-                          part.stride};
+      const PayloadPart some{part.payload, part.from + done, std::min(most, part.count - done),
+                             part.stride};
       combine_some(first, last, some, shifted(result, type_.extent * done));
       done += some.count;
     }
@@ -59,7 +59,7 @@ class PostedOperands {
  private:
   static constexpr Count warm_bytes = 8192;
 
-  void combine_some(int first, int last, const TextPart& part, void* result) {
+  void combine_some(int first, int last, const PayloadPart& part, void* result) {
     const Reduction reduction{op_, type_, part.count};
     if (direct_ && last - first > 1) {
       apply_predefined(op_, type_, operand(last - 2, part), operand(last - 1, part), result,
@@ -69,7 +69,7 @@ class PostedOperands {
       }
       return;
     }
-    if (last - 1 == board_.self() && own_.has_value()) {
+    if (last - 1 == coll_area_.self() && own_.has_value()) {
       reduction.copy(own_at(part), result);
     } else {
       unpack(last - 1, part, result);
@@ -78,24 +78,25 @@ class PostedOperands {
       reduction.apply(operand(member, part), result);
     }
   }
-  [[nodiscard]] const void* own_at(const TextPart& part) const noexcept {
+  [[nodiscard]] const void* own_at(const PayloadPart& part) const noexcept {
     return shifted(*own_, type_.extent * part.from);
   }
-  [[nodiscard]] const std::byte* posted(int member, const TextPart& part) const noexcept {
-    const Count at = part.stride * part_of(board_.self(), member) + part.from;
-    return board_.text(member, static_cast<std::size_t>(part.text * type_.size)) + at * type_.size;
+  [[nodiscard]] const std::byte* posted(int member, const PayloadPart& part) const noexcept {
+    const Count at = part.stride * part_of(coll_area_.self(), member) + part.from;
+    return coll_area_.payload(member, static_cast<std::size_t>(part.payload * type_.size)) +
+           at * type_.size;
   }
-  void unpack(int member, const TextPart& part, void* to) const noexcept {
+  void unpack(int member, const PayloadPart& part, void* to) const noexcept {
     Packed(Data{to, part.count, &type_}).write(0, part.count * type_.size, posted(member, part));
   }
-  const void* operand(int member, const TextPart& part) {
-    if (member == board_.self() && own_.has_value()) return own_at(part);
+  const void* operand(int member, const PayloadPart& part) {
+    if (member == coll_area_.self() && own_.has_value()) return own_at(part);
     if (direct_) return posted(member, part);
     unpack(member, part, copy_->address());
     return copy_->address();
   }
 
-  const device::NodeBoard& board_;
+  const device::ShmCollArea& coll_area_;
   const Op& op_;
   const Datatype& type_;
   std::optional<const void*> own_;  ///< MPI_BOTTOM is one, too

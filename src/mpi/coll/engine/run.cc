@@ -10,9 +10,11 @@
 namespace fulmar::mpi {
 namespace {
 
-KeptCall& kept_call_of(const Request& request) { return *static_cast<KeptCall*>(request.extra); }
+CollRequest& kept_call_of(const Request& request) {
+  return *static_cast<CollRequest*>(request.extra);
+}
 
-Request* make_call_request(const RequestKind& kind, Comm& comm, KeptCall* kept) {
+Request* make_call_request(const RequestKind& kind, Comm& comm, CollRequest* kept) {
   Request* request = kept == nullptr ? nullptr : make_request(kind, comm, {});
   if (request == nullptr) {
     delete kept;
@@ -24,12 +26,14 @@ Request* make_call_request(const RequestKind& kind, Comm& comm, KeptCall* kept) 
 
 }  // namespace
 
-KeptCall::KeptCall(Comm& comm, int tag) noexcept
+CollRequest::CollRequest(Comm& comm, int tag) noexcept
     : comm_(comm), announced_(std::move(comm.library->schedules->announced)), tag_(tag) {}
 
-KeptCall::~KeptCall() = default;
+CollRequest::~CollRequest() = default;
 
-void KeptCall::keep(std::unique_ptr<StandIn> stand_in) noexcept { stand_in_ = std::move(stand_in); }
+void CollRequest::keep(std::unique_ptr<StandIn> stand_in) noexcept {
+  stand_in_ = std::move(stand_in);
+}
 
 void leave_call_running(Library& library, MPI_Request handle, std::unique_ptr<StandIn> stand_in) {
   Request& request = *library.find<Request>(handle);
@@ -49,13 +53,13 @@ bool compares_amounts(const Comm& comm) noexcept {
   return comm.library->world->compares_calls && (comm.is_inter || comm.size() > 1);
 }
 
-Algorithm KeptCall::compare_and_run(Exchange& exchange, const KeptCall& call) {
+CollTask CollRequest::compare_and_run(CollContext& exchange, const CollRequest& call) {
   co_await CollectiveCall::compare_first(exchange, *call.announced_);
   if (exchange.result().failed()) co_return;
   co_await call.algorithm(exchange);
 }
 
-void KeptCall::acquire(const Held& held) noexcept {
+void CollRequest::acquire(const Held& held) noexcept {
   Library& library = *comm_.library;
   const auto acquire_one = [&](const Datatype* type) {
     if (type != nullptr) library.acquire(const_cast<Datatype&>(*type));
@@ -66,7 +70,7 @@ void KeptCall::acquire(const Held& held) noexcept {
   calls_user_ = calls_user(held);
 }
 
-void KeptCall::release(const Held& held) noexcept {
+void CollRequest::release(const Held& held) noexcept {
   Library& library = *comm_.library;
   const auto release_one = [&](const Datatype* type) {
     if (type != nullptr) library.release(const_cast<Datatype&>(*type));
@@ -76,19 +80,19 @@ void KeptCall::release(const Held& held) noexcept {
   if (held.op != nullptr) library.release(const_cast<Op&>(*held.op));
 }
 
-base::Error start_kept_call(Request& request) {
+base::Error start_coll_request(Request& request) {
   kept_call_of(request).start(request.operation);
   return {};
 }
 
-base::Error finish_kept_call(Request& request, MPI_Status& status) {
+base::Error finish_coll_request(Request& request, MPI_Status& status) {
   set_status(&status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
   return kept_call_of(request).result();
 }
 
-void release_kept_call(Request& request) { delete &kept_call_of(request); }
+void release_coll_request(Request& request) { delete &kept_call_of(request); }
 
-base::Error make_nonblocking_request(const RequestKind& kind, Comm& comm, KeptCall* kept,
+base::Error make_nonblocking_request(const RequestKind& kind, Comm& comm, CollRequest* kept,
                                      MPI_Request& out) {
   Request* request = make_call_request(kind, comm, kept);
   if (request == nullptr) return no_request_memory();
@@ -97,7 +101,7 @@ base::Error make_nonblocking_request(const RequestKind& kind, Comm& comm, KeptCa
   return {};
 }
 
-base::Error make_persistent_request(const RequestKind& kind, Comm& comm, KeptCall* kept,
+base::Error make_persistent_request(const RequestKind& kind, Comm& comm, CollRequest* kept,
                                     MPI_Request& out) {
   Request* request = make_call_request(kind, comm, kept);
   if (request == nullptr) return no_request_memory();

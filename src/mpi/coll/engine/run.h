@@ -9,8 +9,8 @@
 #include <span>
 
 #include "mpi/coll/check/count_check.h"
-#include "mpi/coll/engine/coll_context.h"
 #include "mpi/coll/engine/argument_copies.h"
+#include "mpi/coll/engine/coll_context.h"
 #include "mpi/op/op.h"
 #include "mpi/request/request.h"
 
@@ -22,7 +22,7 @@
 ///     static constexpr const char* persistent = "MPI_Bcast_init request";
 ///     base::Error check(const Comm&);         // arguments that are wrong
 ///     bool substitute(const Comm&, StandIn&); // what is wrong; see stand_in.h. False: it cannot
-///     Algorithm algorithm(Exchange&) const;   // chooses one, and returns it, not started
+///     CollTask algorithm(CollContext&) const;   // chooses one, and returns it, not started
 ///     Held held() const;                      // what must outlive the user's handles
 ///
 /// and, where the operation exists between groups, `inter_check` and `inter_algorithm`, which take
@@ -32,13 +32,13 @@
 /// counts and displacements are the user's and stay valid as long (MPI 5.0 section 6.12); a call
 /// that has some says how to copy them for a persistent request:
 ///
-///     void keep_arrays(const Comm&, KeptArrays&);
+///     void keep_arrays(const Comm&, ArgumentCopies&);
 ///
 /// One that gives each rank another amount says which, for those that look for mistakes; and so
 /// does every one that moves data between groups:
 ///
-///     void add_amounts(const Comm&, Amounts&) const;
-///     void add_inter_amounts(const Comm&, Amounts&) const;
+///     void add_amounts(const Comm&, CountCheck&) const;
+///     void add_inter_amounts(const Comm&, CountCheck&) const;
 namespace fulmar::mpi {
 
 class CollectiveCall;
@@ -83,26 +83,28 @@ base::Error admit(Comm& comm, Call& call) {
 
 /// With FULMAR_CHECK=collectives, where each rank may give another amount.
 template <class Call>
-Algorithm compare_amounts_and_run(Exchange& exchange, const Call& call) {
-  Amounts amounts(*exchange.comm().library);
-  call.add_amounts(exchange.comm(), amounts);
-  co_await Amounts::compare(exchange, amounts);
+CollTask compare_amounts_and_run(CollContext& exchange, const Call& call) {
+  CountCheck count_check(*exchange.comm().library);
+  call.add_amounts(exchange.comm(), count_check);
+  co_await CountCheck::compare(exchange, count_check);
   if (exchange.result().failed()) co_return;
   co_await call.algorithm(exchange);
 }
 template <class Call>
-Algorithm compare_inter_amounts_and_run(Exchange& exchange, const Call& call) {
-  Amounts amounts(*exchange.comm().library);
-  call.add_inter_amounts(exchange.comm(), amounts);
-  co_await Amounts::compare(exchange, amounts);
+CollTask compare_inter_amounts_and_run(CollContext& exchange, const Call& call) {
+  CountCheck count_check(*exchange.comm().library);
+  call.add_inter_amounts(exchange.comm(), count_check);
+  co_await CountCheck::compare(exchange, count_check);
   if (exchange.result().failed()) co_return;
   co_await call.inter_algorithm(exchange);
 }
 [[nodiscard]] bool compares_amounts(const Comm& comm) noexcept;
 
 template <class Call>
-Algorithm inter_algorithm_of(Exchange& exchange, const Call& call) {
-  if constexpr (requires(Amounts& amounts) { call.add_inter_amounts(exchange.comm(), amounts); }) {
+CollTask inter_algorithm_of(CollContext& exchange, const Call& call) {
+  if constexpr (requires(CountCheck& count_check) {
+                  call.add_inter_amounts(exchange.comm(), count_check);
+                }) {
     if (compares_amounts(exchange.comm())) [[unlikely]]
       return compare_inter_amounts_and_run(exchange, call);
   }
@@ -110,12 +112,12 @@ Algorithm inter_algorithm_of(Exchange& exchange, const Call& call) {
 }
 
 template <class Call>
-Algorithm algorithm_of(Exchange& exchange, const Call& call) {
+CollTask algorithm_of(CollContext& exchange, const Call& call) {
   const Comm& comm = exchange.comm();
   if constexpr (requires { call.inter_algorithm(exchange); }) {
     if (comm.is_inter) return inter_algorithm_of(exchange, call);
   }
-  if constexpr (requires(Amounts& amounts) { call.add_amounts(comm, amounts); }) {
+  if constexpr (requires(CountCheck& count_check) { call.add_amounts(comm, count_check); }) {
     if (compares_amounts(comm)) [[unlikely]]
       return compare_amounts_and_run(exchange, call);
   }
@@ -125,7 +127,7 @@ Algorithm algorithm_of(Exchange& exchange, const Call& call) {
 /// Blocking: runs the algorithm of a call that was checked to its end.
 template <class Call>
 base::Error run_call(Comm& comm, int tag, const Call& call) {
-  Exchange exchange(comm, tag);
+  CollContext exchange(comm, tag);
   if (calls_user(call.held())) exchange.set_calls_user();
   return exchange.run(algorithm_of(exchange, call));
 }
@@ -138,12 +140,12 @@ template <class Call>
 }
 
 /// What the request of a non-blocking or persistent call keeps (Request::extra).
-class KeptCall {
+class CollRequest {
  public:
-  KeptCall(Comm& comm, int tag) noexcept;
-  virtual ~KeptCall();
-  KeptCall(const KeptCall&) = delete;
-  KeptCall& operator=(const KeptCall&) = delete;
+  CollRequest(Comm& comm, int tag) noexcept;
+  virtual ~CollRequest();
+  CollRequest(const CollRequest&) = delete;
+  CollRequest& operator=(const CollRequest&) = delete;
 
   /// Copies the caller's arrays.
   virtual void keep_arrays() = 0;
@@ -169,20 +171,20 @@ class KeptCall {
   [[nodiscard]] const Comm& comm() const noexcept { return comm_; }
 
  private:
-  virtual Algorithm algorithm(Exchange& exchange) const = 0;
+  virtual CollTask algorithm(CollContext& exchange) const = 0;
   /// With FULMAR_CHECK=collectives.
-  static Algorithm compare_and_run(Exchange& exchange, const KeptCall& call);
+  static CollTask compare_and_run(CollContext& exchange, const CollRequest& call);
 
   Comm& comm_;
   std::unique_ptr<CollectiveCall> announced_;  ///< null where calls are not compared
   std::unique_ptr<StandIn> stand_in_;          ///< null where the arguments were right
   int tag_;
   bool calls_user_ = false;
-  std::optional<Exchange> exchange_;
+  std::optional<CollContext> exchange_;
 };
 
 template <class Call>
-class KeptCallOf final : public KeptCall {
+class CollRequestOf final : public CollRequest {
  public:
   void keep_arrays() override {
     if constexpr (requires { call_.keep_arrays(comm(), arrays_); }) {
@@ -190,40 +192,40 @@ class KeptCallOf final : public KeptCall {
     }
   }
 
-  KeptCallOf(Comm& comm, int tag, Call&& call) noexcept
-      : KeptCall(comm, tag), call_(std::move(call)) {
+  CollRequestOf(Comm& comm, int tag, Call&& call) noexcept
+      : CollRequest(comm, tag), call_(std::move(call)) {
     acquire(call_.held());
   }
-  ~KeptCallOf() override { release(call_.held()); }
+  ~CollRequestOf() override { release(call_.held()); }
 
  private:
-  Algorithm algorithm(Exchange& exchange) const override { return algorithm_of(exchange, call_); }
+  CollTask algorithm(CollContext& exchange) const override { return algorithm_of(exchange, call_); }
 
   Call call_;
-  KeptArrays arrays_;
+  ArgumentCopies arrays_;
 };
 
 // The functions of the kinds of requests.
-base::Error start_kept_call(Request& request);
-base::Error finish_kept_call(Request& request, MPI_Status& status);
-void release_kept_call(Request& request);
+base::Error start_coll_request(Request& request);
+base::Error finish_coll_request(Request& request, MPI_Status& status);
+void release_coll_request(Request& request);
 
 template <class Call>
 inline constexpr RequestKind nonblocking_kind{
     .name = Call::nonblocking,
     .start = nullptr,
-    .finish = finish_kept_call,
+    .finish = finish_coll_request,
     .cancel = nullptr,
-    .release = release_kept_call,
+    .release = release_coll_request,
     .must_complete = true,
 };
 template <class Call>
 inline constexpr RequestKind persistent_kind{
     .name = Call::persistent,
-    .start = start_kept_call,
-    .finish = finish_kept_call,
+    .start = start_coll_request,
+    .finish = finish_coll_request,
     .cancel = nullptr,
-    .release = release_kept_call,
+    .release = release_coll_request,
     .must_complete = true,
 };
 
@@ -232,18 +234,18 @@ inline constexpr RequestKind persistent_kind{
 void leave_call_running(Library& library, MPI_Request handle, std::unique_ptr<StandIn> stand_in);
 
 /// Takes `kept`, which may be null: no memory.
-base::Error make_nonblocking_request(const RequestKind& kind, Comm& comm, KeptCall* kept,
+base::Error make_nonblocking_request(const RequestKind& kind, Comm& comm, CollRequest* kept,
                                      MPI_Request& out);
-base::Error make_persistent_request(const RequestKind& kind, Comm& comm, KeptCall* kept,
+base::Error make_persistent_request(const RequestKind& kind, Comm& comm, CollRequest* kept,
                                     MPI_Request& out);
 
 /// Non-blocking: checks the call and starts it.
 template <class Call>
 base::Error start_call(Comm& comm, int tag, Call call, MPI_Request& out) {
   if (const base::Error bad = admit(comm, call); bad.failed()) return bad;
-  return make_nonblocking_request(nonblocking_kind<Call>, comm,
-                                  new (std::nothrow) KeptCallOf<Call>(comm, tag, std::move(call)),
-                                  out);
+  return make_nonblocking_request(
+      nonblocking_kind<Call>, comm,
+      new (std::nothrow) CollRequestOf<Call>(comm, tag, std::move(call)), out);
 }
 
 /// Persistent: checks the call and keeps the call for MPI_Start.
@@ -251,7 +253,7 @@ template <class Call>
 base::Error keep_call(Comm& comm, int tag, Call call, MPI_Request& out) {
   if (const base::Error bad = check_call(comm, call); bad.failed()) return bad;
   return make_persistent_request(persistent_kind<Call>, comm,
-                                 new (std::nothrow) KeptCallOf<Call>(comm, tag, std::move(call)),
+                                 new (std::nothrow) CollRequestOf<Call>(comm, tag, std::move(call)),
                                  out);
 }
 

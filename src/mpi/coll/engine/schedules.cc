@@ -14,53 +14,53 @@ Schedules::Schedules(device::Device& device, const Choices& choices) noexcept
 
 Schedules::~Schedules() = default;
 
-void Schedules::make_ready(Exchange& exchange) noexcept {
-  if (first_ == nullptr) device_.add_hook(*this);
+void Schedules::make_ready(CollContext& exchange) noexcept {
+  if (first_ == nullptr) device_.add_progress_callback(*this);
   exchange.next_ready_ = nullptr;
   *last_ = &exchange;
   last_ = &exchange.next_ready_;
 }
 
-void Schedules::add(Exchange& exchange) noexcept {
+void Schedules::add(CollContext& exchange) noexcept {
   exchange.following_ = all_;
   if (all_ != nullptr) all_->previous_ = &exchange;
   all_ = &exchange;
 }
 
-void Schedules::remove(Exchange& exchange) noexcept {
+void Schedules::remove(CollContext& exchange) noexcept {
   (exchange.previous_ != nullptr ? exchange.previous_->following_ : all_) = exchange.following_;
   if (exchange.following_ != nullptr) exchange.following_->previous_ = exchange.previous_;
 }
 
 /// Nothing ends before progress resumes what is ready, so the list stays as it is.
 void Schedules::abandon(const Comm& comm, base::Error error) noexcept {
-  for (Exchange* at = all_; at != nullptr; at = at->following_) {
+  for (CollContext* at = all_; at != nullptr; at = at->following_) {
     if (&at->comm_ == &comm) at->abandon(error);
   }
 }
 
 /// The first one that may go on, out of the list; nullptr if there is none.
-Exchange* Schedules::take_ready() noexcept {
+CollContext* Schedules::take_ready() noexcept {
   const bool all = !device_.service().looks();
-  Exchange** at = &first_;
+  CollContext** at = &first_;
   while (*at != nullptr && (*at)->calls_user_ && !all) at = &(*at)->next_ready_;
-  Exchange* found = *at;
+  CollContext* found = *at;
   if (found == nullptr) return nullptr;
   *at = found->next_ready_;
   if (*at == nullptr) last_ = at;
-  if (first_ == nullptr) device_.remove_hook(*this);
+  if (first_ == nullptr) device_.remove_progress_callback(*this);
   return found;
 }
 
-unsigned Schedules::resume_ready(device::Device::Hook& hook) noexcept {
+unsigned Schedules::resume_ready(device::Device::ProgressCallback& hook) noexcept {
   auto& self = static_cast<Schedules&>(hook);
   unsigned resumed = 0;
   // What becomes ready meanwhile is appended; the hook stays until the list is empty.
-  while (Exchange* exchange = self.take_ready()) {
+  while (CollContext* exchange = self.take_ready()) {
     if (exchange->abandoned_) [[unlikely]] {
       exchange->end_abandoned();
     } else {
-      exchange->ready_.resume();  // may end the Exchange
+      exchange->ready_.resume();  // may end the CollContext
     }
     ++resumed;
   }

@@ -12,7 +12,7 @@
 namespace fulmar::mpi {
 
 class CollectiveCall;
-class Exchange;
+class CollContext;
 struct Comm;
 
 /// The collective algorithms of a process that are under way: those whose messages are done and
@@ -22,7 +22,7 @@ struct Comm;
 /// while one is ready. Algorithms that call functions of the user are never resumed by the
 /// library's own thread (device/service.h): they wait until the program looks. Needs the lock of
 /// the library.
-class Schedules : private device::Device::Hook {
+class Schedules : private device::Device::ProgressCallback {
  public:
   Schedules(device::Device& device, const Choices& choices) noexcept;
   ~Schedules();
@@ -31,12 +31,12 @@ class Schedules : private device::Device::Hook {
 
   /// What `exchange` waits for is done: it is resumed by the next progress. Any place that holds
   /// the lock, also inside the device.
-  void make_ready(Exchange& exchange) noexcept;
+  void make_ready(CollContext& exchange) noexcept;
 
-  /// Every Exchange of the process, from its beginning to its end.
-  void add(Exchange& exchange) noexcept;
-  void remove(Exchange& exchange) noexcept;
-  /// Ends the algorithms that are under way on `comm`; see Exchange::abandon.
+  /// Every CollContext of the process, from its beginning to its end.
+  void add(CollContext& exchange) noexcept;
+  void remove(CollContext& exchange) noexcept;
+  /// Ends the algorithms that are under way on `comm`; see CollContext::abandon.
   void abandon(const Comm& comm, base::Error error) noexcept;
 
   /// What the non-blocking or persistent call that is being made says of itself, if calls are
@@ -47,15 +47,15 @@ class Schedules : private device::Device::Hook {
   [[nodiscard]] const Choices& choices() const noexcept { return choices_; }
 
  private:
-  static unsigned resume_ready(device::Device::Hook& hook) noexcept;
-  Exchange* take_ready() noexcept;
+  static unsigned resume_ready(device::Device::ProgressCallback& hook) noexcept;
+  CollContext* take_ready() noexcept;
 
   device::Device& device_;
   Choices choices_;
   FramePool frames_;
-  Exchange* first_ = nullptr;
-  Exchange** last_ = &first_;
-  Exchange* all_ = nullptr;
+  CollContext* first_ = nullptr;
+  CollContext** last_ = &first_;
+  CollContext* all_ = nullptr;
 };
 
 }  // namespace fulmar::mpi

@@ -18,9 +18,9 @@ namespace {
 
 constexpr int at_once = 64;
 
-Algorithm barrier_between(Exchange& exchange) {
+CollTask barrier_between(CollContext& exchange) {
   const Datatype& byte = exchange.byte_type();
-  Exchange inside(*exchange.comm().local_comm, exchange.tag());
+  CollContext inside(*exchange.comm().local_comm, exchange.tag());
   const Barrier all_here;
   co_await all_here.algorithm(inside);
   if (exchange.rank() == 0) {
@@ -32,20 +32,20 @@ Algorithm barrier_between(Exchange& exchange) {
   exchange.note(inside.result());
 }
 
-Algorithm bcast_between(Exchange& exchange, const Bcast& call) {
+CollTask bcast_between(CollContext& exchange, const Bcast& call) {
   if (call.root == MPI_PROC_NULL) co_return;
   if (call.root == MPI_ROOT) {
     co_await exchange.send(as_const(call.data), 0);
     co_return;
   }
   if (exchange.rank() == 0) co_await exchange.receive(call.data, call.root);
-  Exchange inside(*exchange.comm().local_comm, exchange.tag());
+  CollContext inside(*exchange.comm().local_comm, exchange.tag());
   const Bcast hand_on{call.data, 0};
   co_await hand_on.algorithm(inside);
   exchange.note(inside.result());
 }
 
-Algorithm gather_between(Exchange& exchange, const Gather& call) {
+CollTask gather_between(CollContext& exchange, const Gather& call) {
   if (call.root == MPI_PROC_NULL) co_return;
   if (call.root != MPI_ROOT) {
     co_await exchange.send(call.send, call.root);
@@ -60,7 +60,7 @@ Algorithm gather_between(Exchange& exchange, const Gather& call) {
   co_await transfers.wait();
 }
 
-Algorithm scatter_between(Exchange& exchange, const Scatter& call) {
+CollTask scatter_between(CollContext& exchange, const Scatter& call) {
   if (call.root == MPI_PROC_NULL) co_return;
   if (call.root != MPI_ROOT) {
     co_await exchange.receive(call.receive, call.root);
@@ -78,8 +78,8 @@ Algorithm scatter_between(Exchange& exchange, const Scatter& call) {
 /// A block to each process of the other group, and one from each. In round t ranks a and b of the
 /// two groups meet that make t together (modulo the size of the larger group): the same round for
 /// both, so nobody waits in a circle. `same` is sent to all where it has a type, else `each`.
-Algorithm trade(Exchange& exchange, const ConstData& same, const Blocks& each,
-                const Blocks& receive) {
+CollTask trade(CollContext& exchange, const ConstData& same, const Blocks& each,
+               const Blocks& receive) {
   const int remote = exchange.comm().remote_size;
   const int rounds = std::max(exchange.size(), remote);
   Transfers transfers(exchange, 2 * std::min(at_once / 2, remote));
@@ -99,25 +99,25 @@ constexpr Blocks no_blocks{};
 
 }  // namespace
 
-Algorithm Barrier::inter_algorithm(Exchange& exchange) { return barrier_between(exchange); }
+CollTask Barrier::inter_algorithm(CollContext& exchange) { return barrier_between(exchange); }
 
-Algorithm Bcast::inter_algorithm(Exchange& exchange) const {
+CollTask Bcast::inter_algorithm(CollContext& exchange) const {
   return bcast_between(exchange, *this);
 }
 
-Algorithm Gather::inter_algorithm(Exchange& exchange) const {
+CollTask Gather::inter_algorithm(CollContext& exchange) const {
   return gather_between(exchange, *this);
 }
 
-Algorithm Scatter::inter_algorithm(Exchange& exchange) const {
+CollTask Scatter::inter_algorithm(CollContext& exchange) const {
   return scatter_between(exchange, *this);
 }
 
-Algorithm Allgather::inter_algorithm(Exchange& exchange) const {
+CollTask Allgather::inter_algorithm(CollContext& exchange) const {
   return trade(exchange, send, no_blocks, receive);
 }
 
-Algorithm Alltoall::inter_algorithm(Exchange& exchange) const {
+CollTask Alltoall::inter_algorithm(CollContext& exchange) const {
   return trade(exchange, nothing_common, send, receive);
 }
 

@@ -11,7 +11,7 @@ namespace fulmar::mpi {
 
 namespace {
 
-Algorithm reduce_between(Exchange& exchange, const Reduce& call) {
+CollTask reduce_between(CollContext& exchange, const Reduce& call) {
   if (call.root == MPI_PROC_NULL || call.count == 0) co_return;
   const Reduction reduction{*call.op, *call.type, call.count};
   if (call.root == MPI_ROOT) {
@@ -24,7 +24,7 @@ Algorithm reduce_between(Exchange& exchange, const Reduce& call) {
     exchange.note(sum.error());
     co_return;
   }
-  Exchange inside(*exchange.comm().local_comm, exchange.tag());
+  CollContext inside(*exchange.comm().local_comm, exchange.tag());
   const Reduce here{call.send, sum.address(), call.count, call.type, call.op, 0};
   co_await here.algorithm(inside);
   exchange.note(inside.result());
@@ -32,7 +32,7 @@ Algorithm reduce_between(Exchange& exchange, const Reduce& call) {
   if (leads) co_await exchange.send(reduction.at(result), call.root);
 }
 
-Algorithm allreduce_between(Exchange& exchange, const Allreduce& call) {
+CollTask allreduce_between(CollContext& exchange, const Allreduce& call) {
   const Count count = call.receive.count;
   if (count == 0) co_return;
   const Reduction reduction{*call.op, *call.receive.type, count};
@@ -42,7 +42,7 @@ Algorithm allreduce_between(Exchange& exchange, const Allreduce& call) {
     exchange.note(sum.error());
     co_return;
   }
-  Exchange inside(*exchange.comm().local_comm, exchange.tag());
+  CollContext inside(*exchange.comm().local_comm, exchange.tag());
   const Reduce here{call.send, sum.address(), count, call.receive.type, call.op, 0};
   co_await here.algorithm(inside);
   const void* result = sum.address();
@@ -67,7 +67,7 @@ struct Shares {
   }
 };
 
-Algorithm reduce_scatter_between(Exchange& exchange, const ReduceScatter& call) {
+CollTask reduce_scatter_between(CollContext& exchange, const ReduceScatter& call) {
   const Shares shares(call, exchange.size());
   if (shares.total == 0) co_return;
   const Reduction reduction{*call.op, *call.type, shares.total};
@@ -78,7 +78,7 @@ Algorithm reduce_scatter_between(Exchange& exchange, const ReduceScatter& call) 
     exchange.note(ours.failed() ? ours.error() : theirs.error());
     co_return;
   }
-  Exchange inside(*exchange.comm().local_comm, exchange.tag());
+  CollContext inside(*exchange.comm().local_comm, exchange.tag());
   const Reduce here{call.send, ours.address(), shares.total, call.type, call.op, 0};
   co_await here.algorithm(inside);
   const void* result = ours.address();
@@ -94,15 +94,15 @@ Algorithm reduce_scatter_between(Exchange& exchange, const ReduceScatter& call) 
 
 }  // namespace
 
-Algorithm Reduce::inter_algorithm(Exchange& exchange) const {
+CollTask Reduce::inter_algorithm(CollContext& exchange) const {
   return reduce_between(exchange, *this);
 }
 
-Algorithm Allreduce::inter_algorithm(Exchange& exchange) const {
+CollTask Allreduce::inter_algorithm(CollContext& exchange) const {
   return allreduce_between(exchange, *this);
 }
 
-Algorithm ReduceScatter::inter_algorithm(Exchange& exchange) const {
+CollTask ReduceScatter::inter_algorithm(CollContext& exchange) const {
   return reduce_scatter_between(exchange, *this);
 }
 

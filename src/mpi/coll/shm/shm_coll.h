@@ -13,11 +13,11 @@
 #include "mpi/comm/failure.h"
 #include "mpi/request/request.h"
 
-/// Typed data on the board of a communicator (device/shm_coll/shm_coll_area.h): the way of blocking calls among
+/// Typed data on the collective area of a communicator (device/shm_coll/shm_coll_area.h): the way of blocking calls among
 /// the ranks of a node. Whether a call goes this way depends on numbers of bytes that are the same
 /// in every rank, never on datatypes, which need not be.
 ///
-/// What is longer than a text goes in pieces, one in each round. All ranks cut alike, if they all
+/// What is longer than a payload goes in pieces, one in each round. All ranks cut alike, if they all
 /// have as much: each says how much that is, and who finds a difference returns
 ///
 ///     MPI_ERR_TRUNCATE   a rank gave more than this one expects
@@ -28,16 +28,16 @@
 /// others may count on that, so that ranks which do fit each other can still use the communicator.
 namespace fulmar::mpi {
 
-/// The board, if the communicator has one and a call takes it: `bytes` are those of the family's
-/// lines in the table of algorithms, `text` those that one rank posts in one round at least.
-[[nodiscard]] inline device::NodeBoard* board_for(const Comm& comm, Family family, Count bytes,
-                                                  Count text = 0) noexcept {
-  device::NodeBoard* board = comm.board.get();
-  if (board == nullptr) return nullptr;
-  if (!comm.library->schedules->choices().takes_board(family, comm.size(), bytes)) return nullptr;
-  const auto largest = static_cast<Count>(board->largest_text());
-  const bool staged = board->largest_text() > wire::board_body_bytes;
-  return text <= largest && (staged || bytes <= largest) ? board : nullptr;
+/// The collective area, if the communicator has one and a call takes it: `bytes` are those of the family's
+/// lines in the table of algorithms, `payload` those that one rank posts in one round at least.
+[[nodiscard]] inline device::ShmCollArea* shm_area_for(const Comm& comm, Family family, Count bytes,
+                                                       Count payload = 0) noexcept {
+  device::ShmCollArea* coll_area = comm.coll_area.get();
+  if (coll_area == nullptr) return nullptr;
+  if (!comm.library->schedules->choices().takes_shm(family, comm.size(), bytes)) return nullptr;
+  const auto largest = static_cast<Count>(coll_area->largest_payload());
+  const bool staged = coll_area->largest_payload() > wire::coll_block_bytes;
+  return payload <= largest && (staged || bytes <= largest) ? coll_area : nullptr;
 }
 
 /// Whether the members of such a call read each other's memory (board_reads.cc).
@@ -61,22 +61,22 @@ struct Pieces {
   }
 };
 
-/// Data of up to so many bytes are one text on any board.
-inline constexpr Count uncut_bytes = wire::board_body_bytes;
+/// Data of up to so many bytes are one payload on any collective area.
+inline constexpr Count uncut_bytes = wire::coll_block_bytes;
 
 /// Who writes while others read.
 enum class Flow : std::uint8_t {
   one_way,    ///< from one rank to the others, or from them to one
-  every_way,  ///< between all: each writes its text, then reads those of the others
+  every_way,  ///< between all: each writes its payload, then reads those of the others
 };
 
-/// Bytes of one text. Where every rank has a core, one rank fills a piece while others empty the
+/// Bytes of one payload. Where every rank has a core, one rank fills a piece while others empty the
 /// one before; if all do the same at the same time, pieces need only be short enough for the
 /// caches. Where ranks share cores, the fewer turns the better.
-[[nodiscard]] Count text_bytes(const Comm& comm, const device::NodeBoard& board, Count total,
-                               Flow flow) noexcept;
-/// The same for texts that hold a part for each of several ranks: bytes of one part, at least 1.
-[[nodiscard]] Count part_bytes(const Comm& comm, const device::NodeBoard& board, Count total,
+[[nodiscard]] Count payload_bytes(const Comm& comm, const device::ShmCollArea& coll_area,
+                                  Count total, Flow flow) noexcept;
+/// The same for payloads that hold a part for each of several ranks: bytes of one part, at least 1.
+[[nodiscard]] Count part_bytes(const Comm& comm, const device::ShmCollArea& coll_area, Count total,
                                int parts, Flow flow) noexcept;
 
 /// Whether ranks share cores.
@@ -84,7 +84,7 @@ enum class Flow : std::uint8_t {
   return comm.library->schedules->choices().crowded();
 }
 
-/// The place of a member's part in a text that has a part for everybody but the writer.
+/// The place of a member's part in a payload that has a part for everybody but the writer.
 [[nodiscard]] constexpr int part_of(int member, int writer) noexcept {
   return member < writer ? member : member - 1;
 }
@@ -120,91 +120,94 @@ class Packed {
   device::Buffer buffer_;
 };
 
-/// The length of a text of a call in which this rank posts `whole` bytes.
-[[nodiscard]] inline device::NodeBoard::Length length_of(Count text, Count whole) noexcept {
-  return {static_cast<std::size_t>(text), static_cast<std::uint64_t>(whole)};
+/// The length of a payload of a call in which this rank posts `whole` bytes.
+[[nodiscard]] inline device::ShmCollArea::Length length_of(Count payload, Count whole) noexcept {
+  return {static_cast<std::size_t>(payload), static_cast<std::uint64_t>(whole)};
 }
 
 /// Begins a round with bytes [from, from + count) of the data.
-inline void post_part(device::NodeBoard& board, const Packed& data, Count from,
+inline void post_part(device::ShmCollArea& coll_area, const Packed& data, Count from,
                       Count count) noexcept {
-  board.post(length_of(count, data.bytes()), [&](std::byte* to) { data.read(from, count, to); });
+  coll_area.post(length_of(count, data.bytes()),
+                 [&](std::byte* to) { data.read(from, count, to); });
 }
-/// The same where every member posts a part and waits for all others (NodeBoard::post_exchange).
-inline void exchange_part(device::NodeBoard& board, const Packed& data, Count from,
+/// The same where every member posts a part and waits for all others (ShmCollArea::post_exchange).
+inline void exchange_part(device::ShmCollArea& coll_area, const Packed& data, Count from,
                           Count count) noexcept {
-  board.post_exchange(length_of(count, data.bytes()),
-                      [&](std::byte* to) { data.read(from, count, to); });
+  coll_area.post_exchange(length_of(count, data.bytes()),
+                          [&](std::byte* to) { data.read(from, count, to); });
 }
-inline void post_data(device::NodeBoard& board, const ConstData& data) noexcept {
+inline void post_data(device::ShmCollArea& coll_area, const ConstData& data) noexcept {
   const Packed packed(data);
-  post_part(board, packed, 0, packed.bytes());
+  post_part(coll_area, packed, 0, packed.bytes());
 }
 /// The one round of a call in which this rank has no data: who expects some learns it.
-inline void post_nothing(device::NodeBoard& board) noexcept {
-  board.post({}, [](std::byte* /*to*/) {});
+inline void post_nothing(device::ShmCollArea& coll_area) noexcept {
+  coll_area.post({}, [](std::byte* /*to*/) {});
 }
 
 /// The error of a call in which a member gave another number of bytes than `expected`.
-[[nodiscard]] base::Error wrong_length(const device::NodeBoard& board, int member, Count expected);
+[[nodiscard]] base::Error wrong_length(const device::ShmCollArea& coll_area, int member,
+                                       Count expected);
 
 /// After waiting for a member, whose data in this call should be so long.
-[[nodiscard]] inline base::Error check_length(const device::NodeBoard& board, int member,
+[[nodiscard]] inline base::Error check_length(const device::ShmCollArea& coll_area, int member,
                                               Count expected) {
-  if (board.tells(member, static_cast<std::uint64_t>(expected))) [[likely]]
+  if (coll_area.tells(member, static_cast<std::uint64_t>(expected))) [[likely]]
     return {};
-  return wrong_length(board, member, expected);
+  return wrong_length(coll_area, member, expected);
 }
 /// The same of members 0 to `last` - 1 but this one.
-[[nodiscard]] inline base::Error check_lengths(const device::NodeBoard& board, int last,
+[[nodiscard]] inline base::Error check_lengths(const device::ShmCollArea& coll_area, int last,
                                                Count expected) {
   for (int member = 0; member < last; ++member) {
-    if (member == board.self()) continue;
-    if (!board.tells(member, static_cast<std::uint64_t>(expected))) [[unlikely]]
-      return wrong_length(board, member, expected);
+    if (member == coll_area.self()) continue;
+    if (!coll_area.tells(member, static_cast<std::uint64_t>(expected))) [[unlikely]]
+      return wrong_length(coll_area, member, expected);
   }
   return {};
 }
 /// After an error: posts the rounds that are left of so many pieces, together with those of members
 /// 0 to `last` - 1 whose lengths are right.
-void go_on(device::NodeBoard& board, int last, Count expected, Count rounds) noexcept;
+void go_on(device::ShmCollArea& coll_area, int last, Count expected, Count rounds) noexcept;
 
-/// The result of a call that ends with `error`: texts of this rank that were left out because a member
+/// The result of a call that ends with `error`: payloads of this rank that were left out because a member
 /// has failed make it fail, too.
-[[nodiscard]] inline base::Error result_on(const device::NodeBoard& board, const Comm& comm,
+[[nodiscard]] inline base::Error result_on(const device::ShmCollArea& coll_area, const Comm& comm,
                                            base::Error error = {}) {
-  return board.failed() ? failure_of(comm) : error;
+  return coll_area.failed() ? failure_of(comm) : error;
 }
 
 /// Stores what a member posted in this round, `count` bytes, at `from`.
-inline void take_part(const device::NodeBoard& board, int member, const Packed& data, Count from,
-                      Count count) noexcept {
-  data.write(from, count, board.text(member, static_cast<std::size_t>(count)));
+inline void take_part(const device::ShmCollArea& coll_area, int member, const Packed& data,
+                      Count from, Count count) noexcept {
+  data.write(from, count, coll_area.payload(member, static_cast<std::size_t>(count)));
 }
 
 // The calls. Arguments are checked; every rank of the communicator makes the same one.
 
-base::Error bcast_on(device::NodeBoard& board, const Data& data, int root, const Comm& comm);
+base::Error bcast_on(device::ShmCollArea& coll_area, const Data& data, int root, const Comm& comm);
 /// Equal blocks.
-base::Error gather_on(device::NodeBoard& board, const ConstData& send, const Blocks& receive,
+base::Error gather_on(device::ShmCollArea& coll_area, const ConstData& send, const Blocks& receive,
                       int root, const Comm& comm);
-base::Error scatter_on(device::NodeBoard& board, const Blocks& send, const Data& receive, int root,
-                       const Comm& comm);
+base::Error scatter_on(device::ShmCollArea& coll_area, const Blocks& send, const Data& receive,
+                       int root, const Comm& comm);
 /// Blocks of any lengths.
-base::Error allgather_on(device::NodeBoard& board, const ConstData& send, const Blocks& receive,
-                         const Comm& comm);
+base::Error allgather_on(device::ShmCollArea& coll_area, const ConstData& send,
+                         const Blocks& receive, const Comm& comm);
 /// Equal blocks.
-base::Error alltoall_on(device::NodeBoard& board, const Blocks& send, const Blocks& receive,
+base::Error alltoall_on(device::ShmCollArea& coll_area, const Blocks& send, const Blocks& receive,
                         const Comm& comm);
 
 /// Goes on, after the first round, with a root of a scatter that gives another length than the
 /// `expected` bytes.
-void follow_scatter(device::NodeBoard& board, int root, Count expected, const Comm& comm) noexcept;
+void follow_scatter(device::ShmCollArea& coll_area, int root, Count expected,
+                    const Comm& comm) noexcept;
 
 /// By reading each other's memory (board_reads.cc), or as above where that cannot be done.
-base::Error alltoall_read(device::NodeBoard& board, const Blocks& send, const Blocks& receive,
+base::Error alltoall_read(device::ShmCollArea& coll_area, const Blocks& send, const Blocks& receive,
                           const Comm& comm);
-base::Error scatter_read(device::NodeBoard& board, const Blocks& send, const Data& receive,
+base::Error scatter_read(device::ShmCollArea& coll_area, const Blocks& send, const Data& receive,
                          int root, const Comm& comm);
 
 }  // namespace fulmar::mpi

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 the Fulmar authors
 #include <array>
 
-#include "mpi/coll/shm/shm_reductions.h"
 #include "mpi/coll/reduction.h"
+#include "mpi/coll/shm/shm_reductions.h"
 
 /// The long all-reduce of two ranks that have a core each. Every rank posts the half that the other
 /// one combines, combines its own half with what it finds there, and posts the result:
@@ -19,15 +19,15 @@
 namespace fulmar::mpi {
 
 using base::Error;
-using device::NodeBoard;
+using device::ShmCollArea;
 
 namespace {
 
 /// The call as one of the two ranks sees it.
 class Halves {
  public:
-  Halves(NodeBoard& board, const Allreduce& call, const Pieces& halves)
-      : board_(board),
+  Halves(ShmCollArea& coll_area, const Allreduce& call, const Pieces& halves)
+      : coll_area_(coll_area),
         op_(*call.op),
         type_(*call.receive.type),
         own_(call.own()),
@@ -43,7 +43,7 @@ class Halves {
   [[nodiscard]] Error error() const { return failed() ? other_->error() : Error{}; }
 
   void post_operand(Count begin, Count count) {
-    exchange_part(board_, operand_, begin * type_.size, count * type_.size);
+    exchange_part(coll_area_, operand_, begin * type_.size, count * type_.size);
   }
   /// The other rank has posted its operand of these elements.
   void combine(Count begin, Count count) {
@@ -52,7 +52,7 @@ class Halves {
     void* result = shifted(result_, type_.extent * begin);
     const Reduction reduction{op_, type_, count};
     if (direct_) {
-      combine_in_place(text(count), mine, result, count);
+      combine_in_place(payload(count), mine, result, count);
     } else if (first()) {
       unpack(count, other_->address());
       reduction.apply(mine, other_->address());
@@ -64,20 +64,20 @@ class Halves {
     }
   }
   void post_result(Count begin, Count count) {
-    exchange_part(board_, all_, begin * type_.size, count * type_.size);
+    exchange_part(coll_area_, all_, begin * type_.size, count * type_.size);
   }
   void take_result(Count begin, Count count) {
-    take_part(board_, other(), all_, begin * type_.size, count * type_.size);
+    take_part(coll_area_, other(), all_, begin * type_.size, count * type_.size);
   }
 
  private:
-  [[nodiscard]] bool first() const noexcept { return board_.self() == 0; }
-  [[nodiscard]] int other() const noexcept { return 1 - board_.self(); }
-  [[nodiscard]] const std::byte* text(Count count) const noexcept {
-    return board_.text(other(), static_cast<std::size_t>(count * type_.size));
+  [[nodiscard]] bool first() const noexcept { return coll_area_.self() == 0; }
+  [[nodiscard]] int other() const noexcept { return 1 - coll_area_.self(); }
+  [[nodiscard]] const std::byte* payload(Count count) const noexcept {
+    return coll_area_.payload(other(), static_cast<std::size_t>(count * type_.size));
   }
   void unpack(Count count, void* to) const noexcept {
-    Packed(Data{to, count, &type_}).write(0, count * type_.size, text(count));
+    Packed(Data{to, count, &type_}).write(0, count * type_.size, payload(count));
   }
   /// Predefined operations commute, so a result that takes the place of the left operand may as
   /// well take that of the right one.
@@ -89,7 +89,7 @@ class Halves {
     }
   }
 
-  NodeBoard& board_;
+  ShmCollArea& coll_area_;
   const Op& op_;
   const Datatype& type_;
   const void* own_;
@@ -102,9 +102,9 @@ class Halves {
 
 }  // namespace
 
-Error allreduce_halves(NodeBoard& board, const Allreduce& call, const Pieces& halves,
+Error allreduce_halves(ShmCollArea& coll_area, const Allreduce& call, const Pieces& halves,
                        const Comm& comm) {
-  Halves work(board, call, halves);
+  Halves work(coll_area, call, halves);
   const Count total = call.receive.count;
   const Count bytes = total * call.receive.type->size;
   const Pieces pieces{total, 2 * halves.most};
@@ -112,19 +112,19 @@ Error allreduce_halves(NodeBoard& board, const Allreduce& call, const Pieces& ha
     const Count middle = pieces.length(i) / 2;
     const std::array<Count, 2> first = {pieces.begin(i), pieces.begin(i) + middle};
     const std::array<Count, 2> count = {middle, pieces.length(i) - middle};
-    const int other = 1 - board.self();
-    const auto mine = static_cast<std::size_t>(board.self());
+    const int other = 1 - coll_area.self();
+    const auto mine = static_cast<std::size_t>(coll_area.self());
     const auto theirs = 1 - mine;
     work.post_operand(first[theirs], count[theirs]);
-    if (!board.wait_for(other)) return failure_of(comm);
-    if (const Error wrong = check_length(board, other, bytes); wrong.failed()) [[unlikely]]
+    if (!coll_area.wait_for(other)) return failure_of(comm);
+    if (const Error wrong = check_length(coll_area, other, bytes); wrong.failed()) [[unlikely]]
       return wrong;
     work.combine(first[mine], count[mine]);
     work.post_result(first[mine], count[mine]);
-    if (!board.wait_for(other)) return failure_of(comm);
+    if (!coll_area.wait_for(other)) return failure_of(comm);
     work.take_result(first[theirs], count[theirs]);
   }
-  return result_on(board, comm, work.error());
+  return result_on(coll_area, comm, work.error());
 }
 
 }  // namespace fulmar::mpi

@@ -6,16 +6,16 @@
 
 #include "mpi/coll/shm/shm_coll.h"
 
-/// Movement of data that goes over a board in words only: each member tells where its bytes lie,
-/// and who wants them reads them there through the kernel. One copy where texts take two. But each
+/// Movement of data that goes over a collective area in words only: each member tells where its bytes lie,
+/// and who wants them reads them there through the kernel. One copy where payloads take two. But each
 /// call of the kernel costs a microsecond or two and every page is looked up, so it is for long
 /// data, and only where ranks share cores: where each has its own, one copies in while the other
 /// copies out, and two copies take the time of one.
 ///
 /// Two rounds. In the first a member offers its bytes and says whether it can read those of all
 /// others; in the second it says that it has. Nobody touches what it offered in between. Where one
-/// of them cannot (another user, a refused call), at first or in the middle, all take texts
-/// instead: they know it from the same notices.
+/// of them cannot (another user, a refused call), at first or in the middle, all take payloads
+/// instead: they know it from the same slots.
 ///
 /// What is no run of bytes, and what is in place, where others' blocks will lie, is packed first.
 ///
@@ -25,7 +25,7 @@
 namespace fulmar::mpi {
 
 using base::Error;
-using device::NodeBoard;
+using device::ShmCollArea;
 
 namespace {
 
@@ -40,33 +40,35 @@ struct Offer {
 /// the caches.
 constexpr Count landing_bytes = Count{64} << 10;
 
-Offer offer_of(const NodeBoard& board, int member) noexcept {
+Offer offer_of(const ShmCollArea& coll_area, int member) noexcept {
   Offer offer;
-  std::memcpy(&offer, board.text(member, sizeof offer), sizeof offer);
+  std::memcpy(&offer, coll_area.payload(member, sizeof offer), sizeof offer);
   return offer;
 }
 
 /// One round; whether all say that they can, or have. Who has no bytes may have left the call out
 /// (post_nothing) and told nothing.
-bool all_agree(NodeBoard& board, Count whole, const Offer& own) noexcept {
-  board.post(length_of(sizeof own, whole),
-             [&](std::byte* to) { std::memcpy(to, &own, sizeof own); });
-  if (!board.wait_all()) return false;
-  for (int member = 0; member < board.size(); ++member) {
-    if (board.whole_bytes_of(member) == 0 || offer_of(board, member).reads != 1) return false;
+bool all_agree(ShmCollArea& coll_area, Count whole, const Offer& own) noexcept {
+  coll_area.post(length_of(sizeof own, whole),
+                 [&](std::byte* to) { std::memcpy(to, &own, sizeof own); });
+  if (!coll_area.wait_all()) return false;
+  for (int member = 0; member < coll_area.size(); ++member) {
+    if (coll_area.whole_bytes_of(member) == 0 || offer_of(coll_area, member).reads != 1)
+      return false;
   }
   return true;
 }
 
 /// Both rounds; null is no offer. `read()` reads what this member wants and says whether it could.
-/// False: all of them take texts.
+/// False: all of them take payloads.
 template <class Read>
-bool offer_and_read(NodeBoard& board, const void* own, Count whole, bool offers, Read&& read) {
-  const bool can_read = (own != nullptr || !offers) && board.reaches_all();
-  if (!all_agree(board, whole, {reinterpret_cast<std::uintptr_t>(own), can_read ? 1U : 0U})) {
+bool offer_and_read(ShmCollArea& coll_area, const void* own, Count whole, bool offers,
+                    Read&& read) {
+  const bool can_read = (own != nullptr || !offers) && coll_area.reaches_all();
+  if (!all_agree(coll_area, whole, {reinterpret_cast<std::uintptr_t>(own), can_read ? 1U : 0U})) {
     return false;
   }
-  return all_agree(board, whole, {0, read() ? 1U : 0U});
+  return all_agree(coll_area, whole, {0, read() ? 1U : 0U});
 }
 
 const Datatype& byte_type(const Comm& comm) noexcept {
@@ -74,18 +76,20 @@ const Datatype& byte_type(const Comm& comm) noexcept {
 }
 
 /// Fills `to` with what lies `from` bytes behind the address that a member offers.
-Error read_block(NodeBoard& board, int member, Count from, const Packed& to, const Comm& comm) {
-  const std::uint64_t address = offer_of(board, member).address + static_cast<std::uint64_t>(from);
+Error read_block(ShmCollArea& coll_area, int member, Count from, const Packed& to,
+                 const Comm& comm) {
+  const std::uint64_t address =
+      offer_of(coll_area, member).address + static_cast<std::uint64_t>(from);
   if (std::byte* const run = to.run(); run != nullptr) {
-    return board.read(member, address, {run, static_cast<std::size_t>(to.bytes())});
+    return coll_area.read(member, address, {run, static_cast<std::size_t>(to.bytes())});
   }
   const Scratch landing(byte_type(comm), std::min(to.bytes(), landing_bytes));
   if (landing.failed()) return landing.error();
   auto* const room = static_cast<std::byte*>(landing.address());
   for (Count at = 0; at < to.bytes(); at += landing_bytes) {
     const Count count = std::min(landing_bytes, to.bytes() - at);
-    const Error error = board.read(member, address + static_cast<std::uint64_t>(at),
-                                   {room, static_cast<std::size_t>(count)});
+    const Error error = coll_area.read(member, address + static_cast<std::uint64_t>(at),
+                                       {room, static_cast<std::size_t>(count)});
     if (error.failed()) return error;
     to.write(at, count, room);
   }
@@ -105,7 +109,8 @@ Scratch packed(const Blocks& blocks, Count block, const Comm& comm) {
 
 }  // namespace
 
-Error alltoall_read(NodeBoard& board, const Blocks& send, const Blocks& receive, const Comm& comm) {
+Error alltoall_read(ShmCollArea& coll_area, const Blocks& send, const Blocks& receive,
+                    const Comm& comm) {
   const Blocks& from = send.in_place() ? receive : send;
   const Count given = bytes_of(from[0]);
   const Count block = bytes_of(receive[0]);
@@ -119,39 +124,40 @@ Error alltoall_read(NodeBoard& board, const Blocks& send, const Blocks& receive,
   }
   const auto read = [&] {
     bool has_read = true;
-    for (int step = 1; has_read && step < board.size(); ++step) {
-      const int member = (board.self() + step) % board.size();
-      has_read = board.tells(member, static_cast<std::uint64_t>(block)) &&
-                 read_block(board, member, block * comm.rank, Packed(receive[member]), comm).ok();
+    for (int step = 1; has_read && step < coll_area.size(); ++step) {
+      const int member = (coll_area.self() + step) % coll_area.size();
+      has_read =
+          coll_area.tells(member, static_cast<std::uint64_t>(block)) &&
+          read_block(coll_area, member, block * comm.rank, Packed(receive[member]), comm).ok();
     }
     return has_read;
   };
-  if (!offer_and_read(board, run, given, true, read)) {
-    if (board.failed()) return failure_of(comm);
-    return alltoall_on(board, source, receive, comm);
+  if (!offer_and_read(coll_area, run, given, true, read)) {
+    if (coll_area.failed()) return failure_of(comm);
+    return alltoall_on(coll_area, source, receive, comm);
   }
   return send.in_place() ? Error{} : copy_data(send.to(comm.rank), receive[comm.rank]);
 }
 
-Error scatter_read(NodeBoard& board, const Blocks& send, const Data& receive, int root,
+Error scatter_read(ShmCollArea& coll_area, const Blocks& send, const Data& receive, int root,
                    const Comm& comm) {
   const bool at_root = comm.rank == root;
   const Packed own(at_root ? send[root] : receive);
   const void* run = at_root ? Packed(send[0]).run() : nullptr;
   const auto read = [&] {
-    return at_root || (board.tells(root, static_cast<std::uint64_t>(own.bytes())) &&
-                       read_block(board, root, own.bytes() * comm.rank, own, comm).ok());
+    return at_root || (coll_area.tells(root, static_cast<std::uint64_t>(own.bytes())) &&
+                       read_block(coll_area, root, own.bytes() * comm.rank, own, comm).ok());
   };
-  if (!offer_and_read(board, run, own.bytes(), at_root, read)) {
-    if (board.failed()) return failure_of(comm);
-    // The notice is that of the first round where the root did not offer its memory.
-    if (!at_root && !board.tells(root, static_cast<std::uint64_t>(own.bytes())) &&
-        !reads_memory(comm, Family::scatter, board.whole_bytes_of(root))) [[unlikely]] {
-      const Error wrong = wrong_length(board, root, own.bytes());
-      follow_scatter(board, root, own.bytes(), comm);
+  if (!offer_and_read(coll_area, run, own.bytes(), at_root, read)) {
+    if (coll_area.failed()) return failure_of(comm);
+    // The slot is that of the first round where the root did not offer its memory.
+    if (!at_root && !coll_area.tells(root, static_cast<std::uint64_t>(own.bytes())) &&
+        !reads_memory(comm, Family::scatter, coll_area.whole_bytes_of(root))) [[unlikely]] {
+      const Error wrong = wrong_length(coll_area, root, own.bytes());
+      follow_scatter(coll_area, root, own.bytes(), comm);
       return wrong;
     }
-    return scatter_on(board, send, receive, root, comm);
+    return scatter_on(coll_area, send, receive, root, comm);
   }
   if (!at_root || is_in_place(receive.address)) return {};
   return copy_data(send.to(root), receive);

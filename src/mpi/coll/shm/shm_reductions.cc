@@ -4,7 +4,7 @@
 
 #include "mpi/coll/engine/posted_operands.h"
 
-/// Reductions over a board. Every rank posts its operand; whoever combines reads all of them where
+/// Reductions over a collective area. Every rank posts its operand; whoever combines reads all of them where
 /// they are, in the order of the ranks, so operations need not commute and all ranks get the same
 /// bits.
 ///
@@ -19,7 +19,7 @@
 namespace fulmar::mpi {
 
 using base::Error;
-using device::NodeBoard;
+using device::ShmCollArea;
 
 namespace {
 
@@ -28,39 +28,41 @@ constexpr Count most_repeated_bytes = 8192;
 constexpr Count chunk_bytes = 4096;
 
 /// Elements of a piece.
-Pieces cut(const Comm& comm, const NodeBoard& board, Count count, const Datatype& type, Flow flow,
-           int parts = 1) noexcept {
+Pieces cut(const Comm& comm, const ShmCollArea& coll_area, Count count, const Datatype& type,
+           Flow flow, int parts = 1) noexcept {
   const Count size = std::max<Count>(type.size, 1);
   if (count * size * parts <= uncut_bytes) return {count, std::max<Count>(count, 1)};
-  return {count, std::max<Count>(part_bytes(comm, board, count * size, parts, flow) / size, 1)};
+  return {count, std::max<Count>(part_bytes(comm, coll_area, count * size, parts, flow) / size, 1)};
 }
 
 /// The work of one piece of an all-reduce, shared: `result` gets all `count` elements. False: a member
 /// has failed.
-[[nodiscard]] bool share_work(NodeBoard& board, PostedOperands& operands, Count count,
+[[nodiscard]] bool share_work(ShmCollArea& coll_area, PostedOperands& operands, Count count,
                               const Datatype& type, void* result) {
-  const auto text = static_cast<std::size_t>(count * type.size);
+  const auto payload = static_cast<std::size_t>(count * type.size);
   const Count wanted = (count * type.size + chunk_bytes - 1) / chunk_bytes;
-  const Count chunk = (count - 1) / std::clamp<Count>(wanted, 1, NodeBoard::max_chunks) + 1;
+  const Count chunk = (count - 1) / std::clamp<Count>(wanted, 1, ShmCollArea::max_chunks) + 1;
   const Pieces chunks{count, chunk};
   const auto number = static_cast<int>(chunks.count());
   const auto data_of = [&](int i) {
     return Data{shifted(result, type.extent * chunks.begin(i)), chunks.length(i), &type};
   };
   if (!operands.failed()) {
-    for (int i = board.claim(number); i >= 0; i = board.claim(number)) {
+    for (int i = coll_area.claim(number); i >= 0; i = coll_area.claim(number)) {
       const Data mine = data_of(i);
-      operands.combine(0, board.size(), {count, chunks.begin(i), mine.count}, mine.address);
-      Packed(mine).read(0, bytes_of(mine), board.own_text(text) + chunks.begin(i) * type.size);
-      board.finish(i);
+      operands.combine(0, coll_area.size(), {count, chunks.begin(i), mine.count}, mine.address);
+      Packed(mine).read(0, bytes_of(mine),
+                        coll_area.own_text(payload) + chunks.begin(i) * type.size);
+      coll_area.finish(i);
     }
   }
-  if (!board.wait_finished(number)) return false;
+  if (!coll_area.wait_finished(number)) return false;
   for (int i = 0; i < number; ++i) {
-    const int owner = board.owner(i);
-    if (owner == board.self()) continue;
+    const int owner = coll_area.owner(i);
+    if (owner == coll_area.self()) continue;
     const Data other = data_of(i);
-    Packed(other).write(0, bytes_of(other), board.text(owner, text) + chunks.begin(i) * type.size);
+    Packed(other).write(0, bytes_of(other),
+                        coll_area.payload(owner, payload) + chunks.begin(i) * type.size);
   }
   return true;
 }
@@ -91,127 +93,128 @@ class OwnParts {
 
 }  // namespace
 
-Error allreduce_on(NodeBoard& board, const Allreduce& call, const Comm& comm) {
+Error allreduce_on(ShmCollArea& coll_area, const Allreduce& call, const Comm& comm) {
   const Datatype& type = *call.receive.type;
   const Packed own(ConstData{call.own(), call.receive.count, &type});
   if (comm.size() == 2 && own.bytes() * 2 > most_repeated_bytes && !crowded(comm)) {
     const Count half = (call.receive.count + 1) / 2;
-    return allreduce_halves(board, call, cut(comm, board, half, type, Flow::every_way), comm);
+    return allreduce_halves(coll_area, call, cut(comm, coll_area, half, type, Flow::every_way),
+                            comm);
   }
-  const Pieces pieces = cut(comm, board, call.receive.count, type, Flow::every_way);
-  PostedOperands operands(board, *call.op, type, pieces.most);
+  const Pieces pieces = cut(comm, coll_area, call.receive.count, type, Flow::every_way);
+  PostedOperands operands(coll_area, *call.op, type, pieces.most);
   const bool pair = comm.size() == 2 && !is_in_place(call.send);
-  if (pieces.count() == 0) post_nothing(board);
+  if (pieces.count() == 0) post_nothing(coll_area);
   for (Count i = 0; i < pieces.count(); ++i) {
     const Count count = pieces.length(i);
     void* result = shifted(call.receive.address, type.extent * pieces.begin(i));
     if (pair) {
-      exchange_part(board, own, pieces.begin(i) * type.size, count * type.size);
+      exchange_part(coll_area, own, pieces.begin(i) * type.size, count * type.size);
       operands.set_own(shifted(call.send, type.extent * pieces.begin(i)));
     } else {
-      post_part(board, own, pieces.begin(i) * type.size, count * type.size);
+      post_part(coll_area, own, pieces.begin(i) * type.size, count * type.size);
     }
-    if (!board.wait_all()) return failure_of(comm);
-    const Error wrong = check_lengths(board, comm.size(), own.bytes());
+    if (!coll_area.wait_all()) return failure_of(comm);
+    const Error wrong = check_lengths(coll_area, comm.size(), own.bytes());
     if (wrong.failed()) [[unlikely]]
       return wrong;
     const bool each = comm.size() == 2 || count * type.size * comm.size() <= most_repeated_bytes;
     if (!each) {
-      if (!share_work(board, operands, count, type, result)) return failure_of(comm);
+      if (!share_work(coll_area, operands, count, type, result)) return failure_of(comm);
     } else if (!operands.failed()) {
       operands.combine(0, comm.size(), {count, 0, count}, result);
     }
   }
-  return result_on(board, comm, operands.error());
+  return result_on(coll_area, comm, operands.error());
 }
 
-Error reduce_on(NodeBoard& board, const Reduce& call, const Comm& comm) {
+Error reduce_on(ShmCollArea& coll_area, const Reduce& call, const Comm& comm) {
   const Datatype& type = *call.type;
   const bool at_root = comm.rank == call.root;
   const bool in_place = is_in_place(call.send);
   const Packed own(ConstData{in_place ? call.receive : call.send, call.count, &type});
-  const Pieces pieces = cut(comm, board, call.count, type, Flow::one_way);
-  PostedOperands operands(board, *call.op, type, at_root ? pieces.most : 0);
-  if (pieces.count() == 0) post_nothing(board);
+  const Pieces pieces = cut(comm, coll_area, call.count, type, Flow::one_way);
+  PostedOperands operands(coll_area, *call.op, type, at_root ? pieces.most : 0);
+  if (pieces.count() == 0) post_nothing(coll_area);
   for (Count i = 0; i < pieces.count(); ++i) {
     const Count count = pieces.length(i);
     if (!at_root || in_place) {
-      post_part(board, own, pieces.begin(i) * type.size, count * type.size);
+      post_part(coll_area, own, pieces.begin(i) * type.size, count * type.size);
     } else {
-      board.post();
+      coll_area.post();
       operands.set_own(shifted(call.send, type.extent * pieces.begin(i)));
     }
     if (!at_root) continue;
-    if (!board.wait_all()) return failure_of(comm);
-    const Error wrong = check_lengths(board, comm.size(), own.bytes());
+    if (!coll_area.wait_all()) return failure_of(comm);
+    const Error wrong = check_lengths(coll_area, comm.size(), own.bytes());
     if (wrong.failed()) [[unlikely]] {
-      go_on(board, comm.size(), own.bytes(), pieces.count() - 1 - i);
+      go_on(coll_area, comm.size(), own.bytes(), pieces.count() - 1 - i);
       return wrong;
     }
     if (operands.failed()) continue;
     operands.combine(0, comm.size(), {count, 0, count},
                      shifted(call.receive, type.extent * pieces.begin(i)));
   }
-  return result_on(board, comm, at_root ? operands.error() : Error{});
+  return result_on(coll_area, comm, at_root ? operands.error() : Error{});
 }
 
-Error reduce_scatter_on(NodeBoard& board, const ReduceScatter& call, const Comm& comm) {
+Error reduce_scatter_on(ShmCollArea& coll_area, const ReduceScatter& call, const Comm& comm) {
   const Datatype& type = *call.type;
   const Parts parts(comm.size(), [&](int rank) { return call.count_of(rank); });
   const Packed own(ConstData{call.own(), parts.total(), &type});
   Count longest = 0;
   for (int rank = 0; rank < comm.size(); ++rank) longest = std::max(longest, parts.count(rank));
-  const Pieces pieces = cut(comm, board, longest, type, Flow::every_way, comm.size() - 1);
-  PostedOperands operands(board, *call.op, type, pieces.most);
+  const Pieces pieces = cut(comm, coll_area, longest, type, Flow::every_way, comm.size() - 1);
+  PostedOperands operands(coll_area, *call.op, type, pieces.most);
   OwnParts own_parts(call, type, pieces.most);
-  if (pieces.count() == 0) post_nothing(board);
+  if (pieces.count() == 0) post_nothing(coll_area);
   for (Count i = 0; i < pieces.count(); ++i) {
     const Count stride = pieces.length(i);
     const Count begin = pieces.begin(i);
     const auto piece_of = [&](int rank) {
       return std::clamp<Count>(parts.count(rank) - begin, 0, stride);
     };
-    const Count text = stride * (comm.size() - 1);
-    board.post_exchange(length_of(text * type.size, own.bytes()), [&](std::byte* to) {
+    const Count payload = stride * (comm.size() - 1);
+    coll_area.post_exchange(length_of(payload * type.size, own.bytes()), [&](std::byte* to) {
       for (int rank = 0; rank < comm.size(); ++rank) {
         if (rank == comm.rank) continue;
         own.read((parts.displ(rank) + begin) * type.size, piece_of(rank) * type.size,
                  to + stride * part_of(rank, comm.rank) * type.size);
       }
     });
-    if (!board.wait_all()) return failure_of(comm);
-    const Error wrong = check_lengths(board, comm.size(), own.bytes());
+    if (!coll_area.wait_all()) return failure_of(comm);
+    const Error wrong = check_lengths(coll_area, comm.size(), own.bytes());
     if (wrong.failed()) [[unlikely]]
       return wrong;
     const Count count = piece_of(comm.rank);
     if (operands.failed() || own_parts.failed() || count == 0) continue;
     operands.set_own(own_parts.at(parts.displ(comm.rank) + begin, count));
-    operands.combine(0, comm.size(), {text, 0, count, stride},
+    operands.combine(0, comm.size(), {payload, 0, count, stride},
                      shifted(call.receive, type.extent * begin));
   }
-  return result_on(board, comm, operands.failed() ? operands.error() : own_parts.error());
+  return result_on(coll_area, comm, operands.failed() ? operands.error() : own_parts.error());
 }
 
-Error scan_on(NodeBoard& board, const Allreduce& call, int end, const Comm& comm) {
+Error scan_on(ShmCollArea& coll_area, const Allreduce& call, int end, const Comm& comm) {
   const Datatype& type = *call.receive.type;
   const Packed own(ConstData{call.own(), call.receive.count, &type});
-  const Pieces pieces = cut(comm, board, call.receive.count, type, Flow::one_way);
-  PostedOperands operands(board, *call.op, type, pieces.most);
-  if (pieces.count() == 0) post_nothing(board);
+  const Pieces pieces = cut(comm, coll_area, call.receive.count, type, Flow::one_way);
+  PostedOperands operands(coll_area, *call.op, type, pieces.most);
+  if (pieces.count() == 0) post_nothing(coll_area);
   for (Count i = 0; i < pieces.count(); ++i) {
     const Count count = pieces.length(i);
-    post_part(board, own, pieces.begin(i) * type.size, count * type.size);
-    if (!board.wait_before(end)) return failure_of(comm);
-    const Error wrong = check_lengths(board, end, own.bytes());
+    post_part(coll_area, own, pieces.begin(i) * type.size, count * type.size);
+    if (!coll_area.wait_before(end)) return failure_of(comm);
+    const Error wrong = check_lengths(coll_area, end, own.bytes());
     if (wrong.failed()) [[unlikely]] {
-      go_on(board, end, own.bytes(), pieces.count() - 1 - i);
+      go_on(coll_area, end, own.bytes(), pieces.count() - 1 - i);
       return wrong;
     }
     if (operands.failed() || end == 0) continue;
     operands.combine(0, end, {count, 0, count},
                      shifted(call.receive.address, type.extent * pieces.begin(i)));
   }
-  return result_on(board, comm, operands.error());
+  return result_on(coll_area, comm, operands.error());
 }
 
 }  // namespace fulmar::mpi

@@ -42,8 +42,8 @@ class MapsFile {
     ::unlink(name.data());
     path_ = "/proc/self/fd/" + std::to_string(file_.get());
   }
-  [[nodiscard]] MemoryKind kind(std::uintptr_t begin, std::uintptr_t end) const {
-    return memory_kind({begin, end}, path_.c_str());
+  [[nodiscard]] MappingKind kind(std::uintptr_t begin, std::uintptr_t end) const {
+    return mapping_kind({begin, end}, path_.c_str());
   }
 
  private:
@@ -51,49 +51,49 @@ class MapsFile {
   std::string path_;
 };
 
-TEST(MemoryKind, heap_and_anonymous_mappings_are_private_memory) {
+TEST(MappingKind, heap_and_anonymous_mappings_are_private_memory) {
   const AddressRange mapping = map(4 * page, MAP_PRIVATE | MAP_ANONYMOUS);
-  EXPECT_EQ(memory_kind(mapping), MemoryKind::anonymous);
+  EXPECT_EQ(mapping_kind(mapping), MappingKind::anonymous);
   unmap(mapping);
   void* const heap = std::malloc(100);
   const auto begin = reinterpret_cast<std::uintptr_t>(heap);
-  EXPECT_EQ(memory_kind({begin, begin + 100}), MemoryKind::anonymous);
+  EXPECT_EQ(mapping_kind({begin, begin + 100}), MappingKind::anonymous);
   std::free(heap);
 }
 
-TEST(MemoryKind, what_others_can_empty_is_told_apart) {
+TEST(MappingKind, what_others_can_empty_is_told_apart) {
   const AddressRange shared = map(page, MAP_SHARED | MAP_ANONYMOUS);
-  EXPECT_EQ(memory_kind(shared), MemoryKind::shared);
+  EXPECT_EQ(mapping_kind(shared), MappingKind::shared);
   unmap(shared);
   const UniqueFd file(::memfd_create("memory_kind_test", MFD_CLOEXEC));
   ASSERT_EQ(::ftruncate(file.get(), static_cast<off_t>(page)), 0);
   const AddressRange copy = map(page, MAP_PRIVATE, file.get());
-  EXPECT_EQ(memory_kind(copy), MemoryKind::file);
+  EXPECT_EQ(mapping_kind(copy), MappingKind::file);
   unmap(copy);
-  EXPECT_EQ(memory_kind(range_of(std::as_bytes(std::span(numbers)))), MemoryKind::file);
+  EXPECT_EQ(mapping_kind(range_of(std::as_bytes(std::span(numbers)))), MappingKind::file);
 }
 
-TEST(MemoryKind, stack_of_the_first_thread_is_told_apart) {
+TEST(MappingKind, stack_of_the_first_thread_is_told_apart) {
   // A sanitizer may keep variables elsewhere.
   const auto begin = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-  EXPECT_EQ(memory_kind({begin, begin + 1}), MemoryKind::stack);
+  EXPECT_EQ(mapping_kind({begin, begin + 1}), MappingKind::stack);
 }
 
-TEST(MemoryKind, the_first_part_that_is_not_private_memory_decides) {
+TEST(MappingKind, the_first_part_that_is_not_private_memory_decides) {
   const AddressRange whole = map(3 * page, MAP_PRIVATE | MAP_ANONYMOUS);
   void* const middle = reinterpret_cast<void*>(whole.begin + page);
   ASSERT_NE(::mmap(middle, page, PROT_READ, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
             MAP_FAILED);
-  EXPECT_EQ(memory_kind(whole), MemoryKind::shared);
-  EXPECT_EQ(memory_kind({whole.begin, whole.begin + page}), MemoryKind::anonymous);
+  EXPECT_EQ(mapping_kind(whole), MappingKind::shared);
+  EXPECT_EQ(mapping_kind({whole.begin, whole.begin + page}), MappingKind::anonymous);
   ::munmap(middle, page);
-  EXPECT_EQ(memory_kind(whole), MemoryKind::unmapped);
-  EXPECT_EQ(memory_kind({whole.begin + page, whole.begin + page + 1}), MemoryKind::unmapped);
-  EXPECT_EQ(memory_kind({whole.begin + 2 * page, whole.end}), MemoryKind::anonymous);
+  EXPECT_EQ(mapping_kind(whole), MappingKind::unmapped);
+  EXPECT_EQ(mapping_kind({whole.begin + page, whole.begin + page + 1}), MappingKind::unmapped);
+  EXPECT_EQ(mapping_kind({whole.begin + 2 * page, whole.end}), MappingKind::anonymous);
   unmap(whole);
 }
 
-TEST(MemoryKind, lines_of_all_forms_are_understood) {
+TEST(MappingKind, lines_of_all_forms_are_understood) {
   const MapsFile maps(
       "00001000-00002000 rw-p 00000000 00:00 0\n"
       "00002000-00004000 rw-p 00000000 00:00 0                          [heap]\n"
@@ -102,17 +102,17 @@ TEST(MemoryKind, lines_of_all_forms_are_understood) {
       "00200000-00400000 rw-p 00000000 00:10 77                         /anon_hugepage (deleted)\n"
       "00400000-00401000 rw-p 00001000 08:01 42                         /a b/c\n"
       "ffff000000000000-ffff000000001000 rw-s 00000000 00:01 1          /dev/shm/x\n");
-  EXPECT_EQ(maps.kind(0x1000, 0x5000), MemoryKind::anonymous);
-  EXPECT_EQ(maps.kind(0x1fff, 0x2001), MemoryKind::anonymous);
-  EXPECT_EQ(maps.kind(0x1000, 0x5001), MemoryKind::special);
-  EXPECT_EQ(maps.kind(0x0, 0x1001), MemoryKind::unmapped);
-  EXPECT_EQ(maps.kind(0x200000, 0x200001), MemoryKind::huge_pages);
-  EXPECT_EQ(maps.kind(0x400000, 0x401000), MemoryKind::file);
-  EXPECT_EQ(maps.kind(0xffff000000000800, 0xffff000000001000), MemoryKind::shared);
-  EXPECT_EQ(maps.kind(0xffff000000001000, 0xffff000000001001), MemoryKind::unmapped);
+  EXPECT_EQ(maps.kind(0x1000, 0x5000), MappingKind::anonymous);
+  EXPECT_EQ(maps.kind(0x1fff, 0x2001), MappingKind::anonymous);
+  EXPECT_EQ(maps.kind(0x1000, 0x5001), MappingKind::special);
+  EXPECT_EQ(maps.kind(0x0, 0x1001), MappingKind::unmapped);
+  EXPECT_EQ(maps.kind(0x200000, 0x200001), MappingKind::huge_pages);
+  EXPECT_EQ(maps.kind(0x400000, 0x401000), MappingKind::file);
+  EXPECT_EQ(maps.kind(0xffff000000000800, 0xffff000000001000), MappingKind::shared);
+  EXPECT_EQ(maps.kind(0xffff000000001000, 0xffff000000001001), MappingKind::unmapped);
 }
 
-TEST(MemoryKind, many_and_long_lines_are_read_to_the_end) {
+TEST(MappingKind, many_and_long_lines_are_read_to_the_end) {
   std::string text;
   std::array<char, 64> line;
   for (unsigned i = 1; i <= 2000; ++i) {
@@ -122,20 +122,21 @@ TEST(MemoryKind, many_and_long_lines_are_read_to_the_end) {
   }
   text += "10000000-10001000 rw-p 00000000 00:00 0 \n";
   const MapsFile maps(text);
-  EXPECT_EQ(maps.kind(0x10000000, 0x10001000), MemoryKind::anonymous);
+  EXPECT_EQ(maps.kind(0x10000000, 0x10001000), MappingKind::anonymous);
 }
 
-TEST(MemoryKind, what_cannot_be_read_is_special) {
-  EXPECT_EQ(memory_kind({page, 2 * page}, "/nowhere"), MemoryKind::special);
-  EXPECT_EQ(MapsFile("no mapping\n").kind(page, 2 * page), MemoryKind::special);
-  EXPECT_EQ(MapsFile("1000 rw-p 0 0:0 0\n").kind(page, 2 * page), MemoryKind::special);
-  EXPECT_EQ(MapsFile("").kind(page, 2 * page), MemoryKind::special);
+TEST(MappingKind, what_cannot_be_read_is_special) {
+  EXPECT_EQ(mapping_kind({page, 2 * page}, "/nowhere"), MappingKind::special);
+  EXPECT_EQ(MapsFile("no mapping\n").kind(page, 2 * page), MappingKind::special);
+  EXPECT_EQ(MapsFile("1000 rw-p 0 0:0 0\n").kind(page, 2 * page), MappingKind::special);
+  EXPECT_EQ(MapsFile("").kind(page, 2 * page), MappingKind::special);
 }
 
-TEST(MemoryKind, zero_initialised_variables_are_private_memory_beside_their_first_page) {
+TEST(MappingKind, zero_initialised_variables_are_private_memory_beside_their_first_page) {
   // The first may share its page with the last initial values.
-  const MemoryKind kind = memory_kind(range_of(std::as_bytes(std::span(zeros))));
-  EXPECT_TRUE(kind == MemoryKind::anonymous || kind == MemoryKind::file) << memory_kind_text(kind);
+  const MappingKind kind = mapping_kind(range_of(std::as_bytes(std::span(zeros))));
+  EXPECT_TRUE(kind == MappingKind::anonymous || kind == MappingKind::file)
+      << mapping_kind_text(kind);
 }
 
 }  // namespace

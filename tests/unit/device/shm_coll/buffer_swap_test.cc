@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t long_bytes = 4096;
 
-/// A round that both members make: texts of so many bytes, both ways or one.
+/// A round that both members make: payloads of so many bytes, both ways or one.
 struct Round {
   bool exchange;
   std::array<std::size_t, 2> bytes;
@@ -38,7 +38,7 @@ class Pair {
     if (round.exchange) {
       self.swap.begin();
       place = self.swap.give(round.bytes[member]).value_or(0);
-      if (TextSwap::is_part(place)) write(member, TextSwap::member_of(place));
+      if (BufferSwap::is_part(place)) write(member, BufferSwap::member_of(place));
     }
     self.places.push_back(place);
     ++self.posted;
@@ -54,9 +54,9 @@ class Pair {
  private:
   struct Member {
     explicit Member(int self) : swap(2, long_bytes, self) {}
-    TextSwap swap;
+    BufferSwap swap;
     std::size_t posted = 0;  ///< rounds
-    std::size_t over = 0;    ///< of them, those whose texts it has read
+    std::size_t over = 0;    ///< of them, those whose payloads it has read
     std::vector<std::uint32_t> places;
   };
   struct Part {
@@ -82,7 +82,7 @@ class Pair {
   int swapped_ = 0;
 };
 
-TEST(TextSwap, nothing_is_written_to_that_the_other_one_may_read) {
+TEST(BufferSwap, nothing_is_written_to_that_the_other_one_may_read) {
   std::mt19937 random(1);
   int swapped = 0;
   for (int run = 0; run < 200; ++run) {
@@ -98,7 +98,7 @@ TEST(TextSwap, nothing_is_written_to_that_the_other_one_may_read) {
   EXPECT_GT(swapped, 10000);
 }
 
-TEST(TextSwap, a_text_goes_back_in_the_memory_of_the_last_one) {
+TEST(BufferSwap, a_text_goes_back_in_the_memory_of_the_last_one) {
   Pair pair(std::vector<Round>(6, Round{true, {448, 100}}));
   while (!pair.done()) {
     pair.step(0);
@@ -110,14 +110,14 @@ TEST(TextSwap, a_text_goes_back_in_the_memory_of_the_last_one) {
   }
 }
 
-TEST(TextSwap, only_two_members_have_parts) {
-  TextSwap three(3, long_bytes, 0);
+TEST(BufferSwap, only_two_members_have_parts) {
+  BufferSwap three(3, long_bytes, 0);
   EXPECT_EQ(three.part_bytes(), 0U);
   EXPECT_FALSE(three.give(1));
-  EXPECT_FALSE(TextSwap(2, 0, 0).give(1)) << "no stage";
-  constexpr std::uint32_t stage = wire::largest_stage_bytes - (64U << 10);
-  EXPECT_TRUE(TextSwap(2, stage, 0).give(128U << 10)) << "a piece where ranks have own cores";
-  TextSwap two(2, long_bytes, 0);
+  EXPECT_FALSE(BufferSwap(2, 0, 0).give(1)) << "no stage";
+  constexpr std::uint32_t stage = wire::largest_staging_bytes - (64U << 10);
+  EXPECT_TRUE(BufferSwap(2, stage, 0).give(128U << 10)) << "a piece where ranks have own cores";
+  BufferSwap two(2, long_bytes, 0);
   EXPECT_EQ(two.part_bytes(), 448U);
   EXPECT_FALSE(two.give(449));
   EXPECT_TRUE(two.give(448));

@@ -16,12 +16,13 @@ constexpr std::uint32_t bytes = 4096;
 /// A writer whose readers are a random number of rounds behind.
 class Writer {
  public:
-  explicit Writer(TextRing::Habit habit) : ring_(begin, bytes, habit) {}
+  explicit Writer(StagingRing::Habit habit) : ring_(begin, bytes, habit) {}
 
   void write(std::uint32_t length) {
     ++round_;
-    // As a board does: a notice is used again after `board_depth` rounds.
-    if (done_ + wire::board_depth <= round_) done_ = round_ - wire::board_depth / 2;
+    // As a collective area does: a slot is used again after `coll_slots_per_block` rounds.
+    if (done_ + wire::coll_slots_per_block <= round_)
+      done_ = round_ - wire::coll_slots_per_block / 2;
     const std::uint32_t at = ring_.place(length, round_, done_, [&](std::uint64_t until) {
       EXPECT_LT(until, round_);
       EXPECT_GT(until, done_);
@@ -32,8 +33,9 @@ class Writer {
     EXPECT_LE(at + length, begin + bytes);
     EXPECT_EQ(at % 64, begin % 64);
     while (!texts_.empty() && texts_.front().round < done_) texts_.pop_front();
-    for (const Text& text : texts_) {
-      EXPECT_TRUE(at + length <= text.at || text.at + text.length <= at) << "round " << round_;
+    for (const Text& payload : texts_) {
+      EXPECT_TRUE(at + length <= payload.at || payload.at + payload.length <= at)
+          << "round " << round_;
     }
     texts_.push_back({round_, at, length});
   }
@@ -51,17 +53,18 @@ class Writer {
     std::uint32_t at;
     std::uint32_t length;
   };
-  TextRing ring_;
+  StagingRing ring_;
   std::deque<Text> texts_;
   std::uint64_t round_ = 100;
   std::uint64_t done_ = 100;
   int waits_ = 0;
 };
 
-TEST(TextRing, texts_that_are_read_are_never_written_to) {
-  for (const TextRing::Habit habit : {TextRing::Habit::stay_warm, TextRing::Habit::go_round}) {
+TEST(StagingRing, texts_that_are_read_are_never_written_to) {
+  for (const StagingRing::Habit habit :
+       {StagingRing::Habit::stay_warm, StagingRing::Habit::go_round}) {
     Writer writer(habit);
-    std::mt19937 random(habit == TextRing::Habit::go_round ? 1 : 2);
+    std::mt19937 random(habit == StagingRing::Habit::go_round ? 1 : 2);
     for (int i = 0; i < 20000; ++i) {
       const unsigned what = random() % 8;
       if (what == 0) writer.pass_round();
@@ -72,8 +75,8 @@ TEST(TextRing, texts_that_are_read_are_never_written_to) {
   }
 }
 
-TEST(TextRing, short_texts_of_readers_that_keep_up_stay_at_the_beginning) {
-  Writer writer(TextRing::Habit::stay_warm);
+TEST(StagingRing, short_texts_of_readers_that_keep_up_stay_at_the_beginning) {
+  Writer writer(StagingRing::Habit::stay_warm);
   for (int i = 0; i < 100; ++i) {
     writer.write(512);
     EXPECT_LE(writer.last_place(), begin + 512);
@@ -82,8 +85,8 @@ TEST(TextRing, short_texts_of_readers_that_keep_up_stay_at_the_beginning) {
   EXPECT_EQ(writer.waits(), 0);
 }
 
-TEST(TextRing, long_texts_go_round) {
-  Writer writer(TextRing::Habit::go_round);
+TEST(StagingRing, long_texts_go_round) {
+  Writer writer(StagingRing::Habit::go_round);
   for (int i = 0; i < 8; ++i) {
     writer.write(1024);
     EXPECT_EQ(writer.last_place(), begin + 1024U * static_cast<std::uint32_t>(i % 4));
@@ -91,8 +94,8 @@ TEST(TextRing, long_texts_go_round) {
   }
 }
 
-TEST(TextRing, waits_for_half_of_the_texts_at_once) {
-  Writer writer(TextRing::Habit::go_round);
+TEST(StagingRing, waits_for_half_of_the_texts_at_once) {
+  Writer writer(StagingRing::Habit::go_round);
   for (int i = 0; i < 8; ++i) writer.write(512);
   EXPECT_EQ(writer.waits(), 0);
   writer.write(512);

@@ -57,14 +57,14 @@ TEST(Choices, crowded_ranks_do_not_take_a_chain) {
 
 TEST(Choices, crowded_ranks_read_long_blocks_of_a_scatter) {
   Choices choices = choices_of("auto");
-  EXPECT_TRUE(choices.takes_board(Family::scatter, 4, 1 << 20));
+  EXPECT_TRUE(choices.takes_shm(Family::scatter, 4, 1 << 20));
   choices.set_crowded();
   EXPECT_TRUE(choices.takes_reads(Family::scatter, 4, 1 << 20));
   EXPECT_FALSE(choices.takes_reads(Family::scatter, 4, (256 << 10) - 1));
-  EXPECT_TRUE(choices.takes_board(Family::gather, 4, 1 << 20));
-  Choices fixed = choices_of("scatter:board");
+  EXPECT_TRUE(choices.takes_shm(Family::gather, 4, 1 << 20));
+  Choices fixed = choices_of("scatter:shm");
   fixed.set_crowded();
-  EXPECT_TRUE(fixed.takes_board(Family::scatter, 4, 1 << 20));
+  EXPECT_TRUE(fixed.takes_shm(Family::scatter, 4, 1 << 20));
 }
 
 TEST(Choices, crowded_ranks_read_long_blocks_from_each_other) {
@@ -72,20 +72,20 @@ TEST(Choices, crowded_ranks_read_long_blocks_from_each_other) {
   EXPECT_FALSE(choices.takes_reads(Family::alltoall, 4, 1 << 20));
   choices.set_crowded();
   EXPECT_TRUE(choices.takes_reads(Family::alltoall, 4, 1 << 20));
-  EXPECT_TRUE(choices.takes_board(Family::alltoall, 4, 1 << 20)) << "what they need for it";
+  EXPECT_TRUE(choices.takes_shm(Family::alltoall, 4, 1 << 20)) << "what they need for it";
   EXPECT_FALSE(choices.takes_reads(Family::alltoall, 4, 1000));
   EXPECT_FALSE(choices.takes_reads(Family::bcast, 4, 1 << 20));
   const Choices fixed = choices_of("alltoall:read");
   EXPECT_TRUE(fixed.takes_reads(Family::alltoall, 2, 1));
-  EXPECT_TRUE(fixed.takes_board(Family::alltoall, 2, 1));
+  EXPECT_TRUE(fixed.takes_shm(Family::alltoall, 2, 1));
 }
 
 TEST(Choices, unknown_names_are_told) {
-  EXPECT_NE(complaint_of("allreduce:rnig").find("there are board, levels, direct, segments, ring"),
+  EXPECT_NE(complaint_of("allreduce:rnig").find("there are shm, levels, direct, segments, ring"),
             std::string::npos);
   EXPECT_NE(complaint_of("alreduce:ring,bcast:chain").find("operations are barrier, bcast"),
             std::string::npos);
-  EXPECT_NE(complaint_of("scatter:rnig").find("there are read, board, binomial, direct"),
+  EXPECT_NE(complaint_of("scatter:rnig").find("there are read, shm, binomial, direct"),
             std::string::npos);
   EXPECT_NE(complaint_of("ring").find("operation:algorithm"), std::string::npos);
 }

@@ -147,10 +147,10 @@ TEST(FormNode, Ranks_find_out_where_the_launcher_does_not_tell) {
 TEST(FormNode, Who_cannot_reach_the_leader_is_alone) {
   Space space(4, {0, 0, 0, 0});
   // Rank 2 reads a card whose name leads nowhere; all others have the right one.
-  wire::NodeCard nowhere;
+  wire::NodeInfo nowhere;
   class Lost final : public Bootstrap {
    public:
-    Lost(Space& space, std::uint32_t rank, const wire::NodeCard& card)
+    Lost(Space& space, std::uint32_t rank, const wire::NodeInfo& card)
         : inner_(space, rank), card_(card) {
       rank_ = rank;
       size_ = space.size;
@@ -174,7 +174,7 @@ TEST(FormNode, Who_cannot_reach_the_leader_is_alone) {
 
    private:
     ThreadRank inner_;
-    wire::NodeCard card_;
+    wire::NodeInfo card_;
   };
   std::vector<Outcome> outcomes(4);
   std::vector<std::thread> threads;
@@ -203,14 +203,14 @@ TEST(FormNode, Another_version_is_an_error) {
   for (const Outcome& outcome : meet(space)) EXPECT_TRUE(outcome.error.failed());
 }
 
-TEST(Door, Strangers_are_not_let_in) {
-  auto door = Door::make();
+TEST(SegmentServer, Strangers_are_not_let_in) {
+  auto door = SegmentServer::make();
   ASSERT_TRUE(door.ok());
   const Ranks expected = {0, 1, 2};
   ASSERT_TRUE(door.value()->open(0, expected).ok());
-  wire::NodeSeat seat;
+  wire::RankInfo seat;
   seat.rank = 1;
-  wire::NodeCard wrong = door.value()->card();
+  wire::NodeInfo wrong = door.value()->card();
   wrong.secret[0] ^= 1;
   EXPECT_FALSE(knock(wrong, 0, seat).value().valid()) << "the secret";
   seat.rank = 5;

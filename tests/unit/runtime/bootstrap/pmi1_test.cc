@@ -14,12 +14,12 @@
 namespace fulmar::runtime::bootstrap {
 namespace {
 
-struct Exchange {
+struct CollContext {
   std::string request;
   std::string answer;  ///< empty: the connection is closed instead
 };
 
-const std::vector<Exchange> beginning = {
+const std::vector<CollContext> beginning = {
     {"cmd=init pmi_version=1 pmi_subversion=1\n",
      "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n"},
     {"cmd=get_appnum\n", "cmd=appnum appnum=3\n"},
@@ -29,7 +29,7 @@ const std::vector<Exchange> beginning = {
 /// A server that expects these requests and no other.
 class Server {
  public:
-  explicit Server(std::vector<Exchange> script, std::size_t piece = 4096) {
+  explicit Server(std::vector<CollContext> script, std::size_t piece = 4096) {
     std::array<int, 2> ends{};
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
     client_.reset(ends[0]);
@@ -40,8 +40,8 @@ class Server {
   base::UniqueFd take_client() { return std::move(client_); }
 
  private:
-  void serve(const std::vector<Exchange>& script, std::size_t piece) {
-    for (const Exchange& exchange : script) {
+  void serve(const std::vector<CollContext>& script, std::size_t piece) {
+    for (const CollContext& exchange : script) {
       std::string got(exchange.request.size(), ' ');
       if (!got.empty() && ::recv(server_.get(), got.data(), got.size(), MSG_WAITALL) < 0) break;
       EXPECT_EQ(got, exchange.request);
@@ -61,8 +61,8 @@ class Server {
   std::thread thread_;
 };
 
-std::vector<Exchange> script_with(std::vector<Exchange> more) {
-  std::vector<Exchange> script = beginning;
+std::vector<CollContext> script_with(std::vector<CollContext> more) {
+  std::vector<CollContext> script = beginning;
   script.insert(script.end(), more.begin(), more.end());
   return script;
 }
@@ -91,7 +91,7 @@ TEST(Pmi1, Whole_life_with_answers_in_single_bytes) {
 }
 
 TEST(Pmi1, A_port_tells_the_rank) {
-  std::vector<Exchange> script = {
+  std::vector<CollContext> script = {
       {"cmd=initack pmiid=4\n", "cmd=initack\ncmd=set size=6\ncmd=set rank=5\ncmd=set debug=0\n"}};
   script.insert(script.end(), beginning.begin(), beginning.end());
   Server server(script);

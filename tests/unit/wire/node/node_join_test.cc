@@ -10,7 +10,7 @@ namespace {
 using Ranks = std::vector<std::uint32_t>;
 
 TEST(Cards, Come_back) {
-  JobCard job;
+  JobInfo job;
   job.job_id = 0x1234567890abcdef;
   job.key[31] = 7;
   const auto job_again = decode_job_card(encode(job));
@@ -18,7 +18,7 @@ TEST(Cards, Come_back) {
   EXPECT_EQ(job_again.value().job_id, job.job_id);
   EXPECT_EQ(job_again.value().key, job.key);
 
-  NodeCard node;
+  NodeInfo node;
   node.name[0] = 0xab;
   node.secret[5] = 9;
   const auto node_again = decode_node_card(encode(node));
@@ -28,7 +28,7 @@ TEST(Cards, Come_back) {
 }
 
 TEST(Cards, Others_are_refused) {
-  JobCard job;
+  JobInfo job;
   EXPECT_FALSE(decode_job_card(encode(job)).ok()) << "the id is 0";
   job.job_id = 1;
   auto bytes = encode(job);
@@ -38,7 +38,7 @@ TEST(Cards, Others_are_refused) {
   bytes.resize(bytes.size() - 2);
   EXPECT_FALSE(decode_job_card(bytes).ok());
   EXPECT_FALSE(decode_job_card({}).ok());
-  auto other = encode(NodeCard());
+  auto other = encode(NodeInfo());
   other[3] = std::byte{'9'};
   EXPECT_FALSE(decode_node_card(other).ok()) << "another version";
 }
