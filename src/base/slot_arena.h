@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -11,17 +12,26 @@ namespace fulmar::base {
 /// Memory for objects of one kind that users name by handles, with a check that finds stale
 /// handles.
 ///
-/// One address range is reserved for all slots and made usable piece by piece, so a handle is
-/// tested with a subtraction and two compares. Slots are 64-byte aligned; the low six bits of a
-/// handle hold a generation that changes each time the slot is used again, and a freed slot waits
-/// behind `quarantine` others before that. A stale handle is therefore recognised until its slot
-/// was reused 64 times.
+/// Slots lie in chunks of address space. The first one is small and, in most programs, the only
+/// one; a handle in it is tested with a subtraction and two compares. Each further chunk is as
+/// large as all before it together, so there are few, and at most half of the address space of an
+/// arena is unused. Where the process is not allowed that much (RLIMIT_AS), a chunk is made
+/// smaller.
+///
+/// Slots are 64-byte aligned; the low six bits of a handle hold a generation that changes each time
+/// the slot is used again, and a freed slot waits behind `quarantine` others before that. A stale
+/// handle is therefore recognised until its slot was reused 64 times.
 ///
 /// Holds raw storage: the caller constructs and destroys objects. The caller holds the lock of the
 /// library; but `find` may be called without it for a handle that its thread knows to be live.
 class SlotArena {
  public:
-  /// `object_bytes` is the size of one object, `max_objects` a limit that costs only address space.
+  /// Address space of the first chunk, and the least that an arena grows by.
+  static constexpr std::size_t first_chunk_bytes = std::size_t{1} << 20;
+  static constexpr std::size_t smallest_chunk_bytes = std::size_t{64} << 10;
+
+  /// `object_bytes` is the size of one object, at most 16 KiB; there are at most `max_objects`, a
+  /// limit that costs nothing.
   SlotArena(std::size_t object_bytes, std::size_t max_objects, std::uint32_t quarantine) noexcept;
   ~SlotArena();
   SlotArena(const SlotArena&) = delete;
@@ -45,26 +55,19 @@ class SlotArena {
   }
   /// The object of a live handle; nullptr for anything else, whatever its value.
   [[nodiscard]] void* find(std::uintptr_t handle) const noexcept {
-    const std::uintptr_t offset = handle - base_;
-    if (offset >= used_bytes()) return nullptr;
-    if ((offset & offset_mask_) != 0) return nullptr;
-    auto* slot = reinterpret_cast<Slot*>(handle & ~generation_mask);
-    if (slot->live_key != (offset & generation_mask)) return nullptr;
-    return slot + 1;
+    void* object = find_in_first(handle);
+    return object != nullptr ? object : find_in_later(handle);
   }
+  /// The two halves of `find`: the first chunk, which has most handles, and the others.
+  [[nodiscard]] void* find_in_first(std::uintptr_t handle) const noexcept {
+    const std::uintptr_t offset = handle - chunks_[0].base;
+    return offset < chunks_[0].used_bytes() ? find_at(handle, offset) : nullptr;
+  }
+  [[nodiscard, gnu::cold]] void* find_in_later(std::uintptr_t handle) const noexcept;
   /// A handle of this arena, live or not, as a number below 64 times the number of objects; -1 for
   /// anything else. And back: 0 for a number that no handle has.
-  [[nodiscard]] std::int64_t number_of(std::uintptr_t handle) const noexcept {
-    const std::uintptr_t offset = handle - base_;
-    if (offset >= used_bytes() || (offset & offset_mask_) != 0) return -1;
-    return static_cast<std::int64_t>((offset / stride_) * (generation_mask + 1) +
-                                     (offset & generation_mask));
-  }
-  [[nodiscard]] std::uintptr_t handle_of_number(std::int64_t number) const noexcept {
-    const auto wanted = static_cast<std::uintptr_t>(number);
-    const std::uintptr_t offset = wanted / (generation_mask + 1) * stride_;
-    return offset >= used_bytes() ? 0 : base_ + (offset | (wanted & generation_mask));
-  }
+  [[nodiscard]] std::int64_t number_of(std::uintptr_t handle) const noexcept;
+  [[nodiscard]] std::uintptr_t handle_of_number(std::int64_t number) const noexcept;
   /// From now on `find` does not know the object any more; it stays usable until `free`.
   void retire(void* object) noexcept { slot_of(object)->live_key = dead; }
   /// Undoes `retire`: the same handle finds the object again. Not after `free`.
@@ -84,16 +87,21 @@ class SlotArena {
   /// was ever used.
   template <class Test>
   [[nodiscard]] bool any(Test&& test) const noexcept {
-    for (std::uintptr_t offset = 0; offset < used_bytes(); offset += stride_) {
-      auto* slot = reinterpret_cast<Slot*>(base_ + offset);
-      if (slot->live_key != dead && test(static_cast<void*>(slot + 1))) return true;
+    for (std::uint32_t i = 0; i < chunk_count(); ++i) {
+      for (std::uintptr_t offset = 0; offset < chunks_[i].used_bytes(); offset += stride_) {
+        auto* slot = reinterpret_cast<Slot*>(chunks_[i].base + offset);
+        if (slot->live_key != dead && test(static_cast<void*>(slot + 1))) return true;
+      }
     }
     return false;
   }
   /// Memory behind all slots that were ever used.
   [[nodiscard]] std::uintptr_t used_bytes() const noexcept {
-    return used_bytes_.load(std::memory_order_relaxed);
+    const Chunk& last = chunks_[chunk_count() - 1];
+    return last.bytes_before + last.used_bytes();
   }
+  /// Address space that the arena takes.
+  [[nodiscard]] std::size_t reserved_bytes() const noexcept;
 
  private:
   static constexpr std::uintptr_t generation_mask = 63;
@@ -105,18 +113,45 @@ class SlotArena {
     Slot* next_free;
   };
 
+  /// One range of address space; the memory behind it is made usable in small steps.
+  struct Chunk {
+    std::uintptr_t base = 0;
+    std::uintptr_t bytes_before = 0;  ///< of the slots in all chunks before
+    std::size_t reserved_bytes = 0;
+    std::size_t usable_bytes = 0;
+    std::atomic<std::uintptr_t> used{0};
+
+    [[nodiscard]] std::uintptr_t used_bytes() const noexcept {
+      return used.load(std::memory_order_relaxed);
+    }
+  };
+  /// Enough for every arena whose chunks double, and for one that has to grow in small steps near
+  /// the limit of the process.
+  static constexpr std::uint32_t most_chunks = 32;
+
   static Slot* slot_of(const void* object) noexcept {
     return static_cast<Slot*>(const_cast<void*>(object)) - 1;
   }
+  /// `offset` is that of the handle in its chunk, and below what is used.
+  [[nodiscard]] void* find_at(std::uintptr_t handle, std::uintptr_t offset) const noexcept {
+    if ((offset & offset_mask_) != 0) return nullptr;
+    auto* slot = reinterpret_cast<Slot*>(handle & ~generation_mask);
+    if (slot->live_key != (offset & generation_mask)) return nullptr;
+    return slot + 1;
+  }
+  [[nodiscard]] std::uint32_t chunk_count() const noexcept {
+    return chunk_count_.load(std::memory_order_acquire);
+  }
   void* allocate_slow() noexcept;
-  bool grow() noexcept;
+  Slot* fresh_slot() noexcept;
+  bool make_usable(Chunk& chunk) const noexcept;
+  bool add_chunk() noexcept;
 
-  std::uintptr_t base_ = 0;
-  std::atomic<std::uintptr_t> used_bytes_{0};
+  std::array<Chunk, most_chunks> chunks_;
+  std::atomic<std::uint32_t> chunk_count_{1};
   std::uintptr_t offset_mask_ = 0;
   std::size_t stride_ = 0;
-  std::size_t reserved_bytes_ = 0;
-  std::size_t usable_bytes_ = 0;
+  std::size_t most_bytes_ = 0;
   Slot* first_free_ = nullptr;
   Slot* last_free_ = nullptr;
   std::uint32_t free_count_ = 0;

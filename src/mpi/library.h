@@ -54,11 +54,14 @@ class Library {
       if (object == nullptr || object->kind != T::object_kind) return nullptr;
       return static_cast<T*>(object);
     }
-    void* object = arena(T::object_kind).find(handle);
-    if constexpr (T::object_kind == ObjectKind::request) {
-      if (object == nullptr && done_handles.holds(handle)) return static_cast<T*>(done_request);
+    const SlotArena& home = arena(T::object_kind);
+    if (void* object = home.find_in_first(handle); object != nullptr) [[likely]] {
+      return static_cast<T*>(object);
     }
-    return static_cast<T*>(object);
+    if constexpr (T::object_kind == ObjectKind::request) {
+      if (done_handles.holds(handle)) return static_cast<T*>(done_request);
+    }
+    return static_cast<T*>(home.find_in_later(handle));
   }
   template <class T, class Handle>
   [[nodiscard]] T* find(Handle* handle) const noexcept {

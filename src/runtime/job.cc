@@ -167,8 +167,8 @@ base::Error Job::map_segment(int descriptor) {
   if (memory == MAP_FAILED) {
     return base::failure(
         ErrorClass::no_mem,
-        "the job's segment of %zu bytes cannot be mapped (%s); check the limit on address "
-        "space (ulimit -v)",
+        "the job's segment of %zu bytes cannot be mapped (%s); raise the limit on address space "
+        "(ulimit -v), or set it before mpiexec is started, which then makes the segment smaller",
         bytes, std::strerror(errno));
   }
   const std::span<std::byte> mapping{static_cast<std::byte*>(memory), bytes};

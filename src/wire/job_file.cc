@@ -31,6 +31,10 @@ base::UniqueFd make_memory_file() {
   return base::UniqueFd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));  // Linux before 6.3
 }
 
+constexpr std::uint64_t smaller(std::uint64_t area_bytes) noexcept {
+  return std::max(min_area_bytes, round_up(area_bytes / 2, area_granule));
+}
+
 /// Gives the file its size; halves the areas while the limit on file sizes is in the way. Returns
 /// the size of an area.
 base::Result<std::uint64_t> size_file(int fd, std::uint32_t ranks, std::uint64_t area_bytes) {
@@ -38,7 +42,7 @@ base::Result<std::uint64_t> size_file(int fd, std::uint32_t ranks, std::uint64_t
     const std::uint64_t total = total_bytes_for(ranks, area_bytes);
     if (::ftruncate(fd, static_cast<off_t>(total)) == 0) return area_bytes;
     if (errno != EFBIG || area_bytes == min_area_bytes) break;
-    area_bytes = std::max(min_area_bytes, round_up(area_bytes / 2, area_granule));
+    area_bytes = smaller(area_bytes);
   }
   const int reason = errno;
   const std::uint64_t total = total_bytes_for(ranks, area_bytes);
@@ -57,12 +61,25 @@ base::Result<std::uint64_t> size_file(int fd, std::uint32_t ranks, std::uint64_t
 
 }  // namespace
 
+std::uint64_t area_bytes_within(std::uint32_t ranks, std::uint64_t area_bytes,
+                                std::uint64_t limit_bytes) noexcept {
+  while (area_bytes > min_area_bytes &&
+         total_bytes_for(ranks, area_bytes) > limit_bytes / address_space_fraction) {
+    area_bytes = smaller(area_bytes);
+  }
+  return area_bytes;
+}
+
 base::Result<JobFile> make_job_file(std::uint32_t ranks, std::uint64_t area_bytes) {
   base::UniqueFd fd = make_memory_file();
   if (!fd.valid()) {
     return failure(ErrorClass::no_mem,
                    "cannot make memory to share between ranks (memfd_create): %s",
                    std::strerror(errno));
+  }
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+    area_bytes = area_bytes_within(ranks, area_bytes, limit.rlim_cur);
   }
   const auto given = size_file(fd.get(), ranks, area_bytes);
   if (given.failed()) return given.error();

@@ -16,9 +16,17 @@ struct JobFile {
   std::uint64_t area_bytes = 0;
 };
 
+/// Every rank maps the whole file. Where its address space is limited (RLIMIT_AS), this part of the
+/// limit is for the file; the rest is the program's.
+inline constexpr std::uint64_t address_space_fraction = 4;
+/// `area_bytes`, or as much less, down to min_area_bytes, as a limit on address space asks for.
+std::uint64_t area_bytes_within(std::uint32_t ranks, std::uint64_t area_bytes,
+                                std::uint64_t limit_bytes) noexcept;
+
 /// Makes the file for `ranks` ranks: nameless, so nothing is left when the last process has gone.
-/// When the limit on file sizes (RLIMIT_FSIZE) forbids areas of `area_bytes`, smaller ones are
-/// tried, down to min_area_bytes. Fails (no_mem) with the limit's name and value.
+/// When this process' limit on file sizes (RLIMIT_FSIZE) or on address space (RLIMIT_AS), which the
+/// ranks are taken to have, too, forbids areas of `area_bytes`, smaller ones are made, down to
+/// min_area_bytes. Fails (no_mem) with the limit's name and value.
 base::Result<JobFile> make_job_file(std::uint32_t ranks, std::uint64_t area_bytes);
 
 }  // namespace fulmar::wire

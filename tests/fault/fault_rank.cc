@@ -15,8 +15,10 @@
 //   busy                         says that it is up in the file up.RANK, then sends for ever
 //   flood                        rank 1 has no memory for the messages that rank 0 sends it
 //   poor WHAT                    rank 1 has no memory for a collective call, or for a datatype
-//   again                        a child process of the rank tries to be the same rank
+//   room BYTES                   takes that much address space, sends, and says what was taken
+//   before again                        a child process of the rank tries to be the same rank
 #include <mpi.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -201,13 +203,18 @@ int run_flood() {
   return test::finish();
 }
 
-/// Rank 1 may use as much memory as it has now, and some.
-void become_poor(std::size_t bytes) {
+unsigned long address_space_pages() {
   std::FILE* const sizes = std::fopen("/proc/self/statm", "r");
   unsigned long pages = 0;
   if (sizes == nullptr || std::fscanf(sizes, "%lu", &pages) != 1) std::_Exit(skipped);
   std::fclose(sizes);
-  const rlim_t room = pages * static_cast<unsigned long>(::sysconf(_SC_PAGESIZE)) + bytes;
+  return pages;
+}
+
+/// Rank 1 may use as much memory as it has now, and some.
+void become_poor(std::size_t bytes) {
+  const rlim_t room =
+      address_space_pages() * static_cast<unsigned long>(::sysconf(_SC_PAGESIZE)) + bytes;
   const rlimit limit = {room, room};
   if (::setrlimit(RLIMIT_AS, &limit) != 0) std::_Exit(skipped);
 }
@@ -229,6 +236,31 @@ int run_poor(const std::string& what) {
     if (own_rank() == 1) MPI_Type_indexed(count, data.data(), other.data(), MPI_INT, &type);
   }
   MPI_Barrier(MPI_COMM_WORLD);
+  return test::finish();
+}
+
+/// What MPI_Init leaves of the address space has to be at least `bytes`, and usable. Rank 0 says
+/// how much was taken before.
+int run_room(std::size_t bytes) {
+  MPI_Init(nullptr, nullptr);
+  MPI_Barrier(MPI_COMM_WORLD);
+  const unsigned long taken =
+      address_space_pages() * static_cast<unsigned long>(::sysconf(_SC_PAGESIZE));
+  if (own_rank() == 0) std::printf("taken %lu\n", taken);
+  void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  test::expect(memory != MAP_FAILED, "the program gets the address space that is left");
+  if (memory == MAP_FAILED) return test::finish();
+  // Both ends are the program's, and what is in them survives a message.
+  auto* const first = static_cast<int*>(memory);
+  int* const last = first + bytes / sizeof(int) - 1;
+  *first = own_rank();
+  *last = -1;
+  const int size = test::size_of(MPI_COMM_WORLD);
+  MPI_Sendrecv(first, 1, MPI_INT, (own_rank() + 1) % size, 0, last, 1, MPI_INT,
+               (own_rank() + size - 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  test::expect_equal(*last, (own_rank() + size - 1) % size, "a message into the last bytes");
+  ::munmap(memory, bytes);
   return test::finish();
 }
 
@@ -258,6 +290,7 @@ int run(const char* program, const Arguments& arguments) {
   if (what == "busy") return run_busy();
   if (what == "flood") return run_flood();
   if (what == "poor") return run_poor(arguments.at(1));
+  if (what == "room") return run_room(std::stoul(arguments.at(1)));
   if (what == "again") return run_again(program);
   std::fprintf(stderr, "fault_rank: there is no accident %s\n", what.c_str());
   return 2;

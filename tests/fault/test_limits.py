@@ -55,6 +55,29 @@ class Limits(FaultTest):
         self.run_traffic(2, preexec_fn=limit(resource.RLIMIT_MEMLOCK, 0))
 
     @unittest.skipIf(SANITIZED, "the sanitizers need much address space")
+    def test_limited_address_space(self):
+        """Whatever the limit of a batch system is: the job starts, and the program gets the rest."""
+        for kib in (200000, 500000, 1000000, 2000000, 4000000, 6500000, None):
+            for ranks in (2, 8):
+                room = (kib or 16000000) * 1024 * 3 // 4 - 64 * MB
+                options = {} if kib is None else {"preexec_fn": limit(resource.RLIMIT_AS, kib * 1024)}
+                with self.subTest(kib=kib, ranks=ranks):
+                    result = self.run_fault(ranks, "room", room, **options)
+                    self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    @unittest.skipIf(SANITIZED, "the sanitizers need much address space")
+    def test_address_space_of_a_short_program(self):
+        """Without a limit, too: what counts there is the size of core files, and how it looks in top."""
+        result = self.run_traffic(2, "room", MB)
+        self.assertLess(int(result.stdout.split()[1]), 200 * MB)
+
+    @unittest.skipIf(SANITIZED, "the sanitizers need much address space")
+    def test_address_space_limited_for_the_ranks_alone(self):
+        """mpiexec cannot know of it: the error says what to do."""
+        result = self.run_fault(8, "room", MB, prefix=("prlimit", f"--as={200 * MB}"))
+        self.assert_clear_error(result, "ulimit -v", "before mpiexec is started")
+
+    @unittest.skipIf(SANITIZED, "the sanitizers need much address space")
     def test_little_address_space(self):
         """From too little for the job's segment to enough: an error or a result."""
         outcomes = set()

@@ -158,8 +158,6 @@ TEST(Doctor, Sizes_of_files_and_memory) {
   EXPECT_EQ(finding_of(facts, "file size").verdict, Verdict::fail);
   facts.limits.file_size = {64U << 20, std::nullopt};
   EXPECT_EQ(finding_of(facts, "file size").verdict, Verdict::note);
-  facts.limits.address_space = {gib, gib};
-  EXPECT_EQ(finding_of(facts, "address space").verdict, Verdict::warn);
   facts.limits.group_free = 100U << 20;
   EXPECT_EQ(finding_of(facts, "memory").verdict, Verdict::warn);
   EXPECT_NE(finding_of(facts, "memory").remedy.find("memory.max"), std::string::npos);
@@ -168,6 +166,26 @@ TEST(Doctor, Sizes_of_files_and_memory) {
   facts.limits.strict_commit = true;
   EXPECT_EQ(finding_of(facts, "overcommit").verdict, Verdict::warn);
   expect_remedies(facts);
+}
+
+TEST(Doctor, Address_space) {
+  Facts facts = sound();
+  const auto finding = [&](std::uint64_t limit) {
+    facts.limits.address_space = {limit, limit};
+    expect_remedies(facts);
+    return finding_of(facts, "address space");
+  };
+  constexpr std::uint64_t mib = std::uint64_t{1} << 20;
+  EXPECT_EQ(finding(4 * gib).verdict, Verdict::ok);
+  EXPECT_EQ(finding(gib).verdict, Verdict::ok);
+  // Four ranks share 170 MiB where they may.
+  EXPECT_EQ(finding(256 * mib).verdict, Verdict::note);
+  EXPECT_NE(finding(256 * mib).found.find("are left for each program"), std::string::npos);
+  EXPECT_EQ(finding(30 * mib).verdict, Verdict::fail);
+  EXPECT_NE(finding(30 * mib).remedy.find("limits.conf"), std::string::npos);
+  facts.limits.processors = facts.limits.processors_online = 256;
+  EXPECT_EQ(finding(4 * gib).verdict, Verdict::note);
+  EXPECT_EQ(finding(200 * mib).verdict, Verdict::fail) << "each maps 1 MiB of every other";
 }
 
 TEST(Doctor, Processes_count_where_a_control_group_counts_them) {

@@ -9,13 +9,17 @@
 #include <cstring>
 #include <iterator>
 
+#include "wire/job.h"
+#include "wire/job_file.h"
+
 namespace fulmar::doctor {
 
 namespace {
 
 constexpr std::uint64_t mib = 1U << 20;
-/// The job's memory for each rank of a node, as far as it is used.
-constexpr std::uint64_t area_bytes = 32 * mib;
+/// The address space of a rank without what the ranks of its node share: code, objects, stacks, and
+/// what the C library takes for the first messages.
+constexpr std::uint64_t rank_address_bytes = 32 * mib;
 /// What a rank needs with all that it keeps for messages.
 constexpr std::uint64_t rank_bytes = 64 * mib;
 /// Two ranks do not start with less (docs/troubleshooting.md).
@@ -72,15 +76,16 @@ Finding judge_files(const LimitFacts& facts) {
 Finding judge_file_size(const LimitFacts& facts) {
   const auto limit = facts.file_size.soft;
   Finding finding = ok("limits", "file size", size_text(limit));
-  if (!limit || *limit >= area_bytes * facts.processors + mib) {
+  const std::uint64_t wanted =
+      wire::total_bytes_for(facts.processors, wire::area_bytes_for(facts.processors));
+  if (!limit || *limit >= wanted) {
     return finding;
   }
   const bool too_small = *limit < least_file_bytes;
   finding.verdict = too_small ? Verdict::fail : Verdict::note;
   finding.found += too_small ? "; too small for the memory that ranks of a node share"
                              : "; the memory that ranks of a node share is made smaller";
-  finding.remedy =
-      raise(facts.file_size, area_bytes * facts.processors + mib, "ulimit -f unlimited", "fsize");
+  finding.remedy = raise(facts.file_size, wanted, "ulimit -f unlimited", "fsize");
   return finding;
 }
 
@@ -98,16 +103,32 @@ Finding judge_locked_memory(const LimitFacts& facts) {
   return finding;
 }
 
+/// For one rank on each processor: they share less where the limit is low (wire/job_file.h).
 Finding judge_address_space(const LimitFacts& facts) {
   const auto limit = facts.address_space.soft;
-  const std::uint64_t wanted = area_bytes * facts.processors + 1024 * mib;
   Finding finding = ok("limits", "address space", size_text(limit));
-  if (limit && *limit < wanted) {
-    finding.verdict = Verdict::warn;
-    finding.found +=
-        fmt::format("; a rank maps {} for each rank of its node", size_text(area_bytes));
-    finding.remedy = raise(facts.address_space, wanted, "ulimit -v unlimited", "as");
+  if (!limit) {
+    return finding;
   }
+  const std::uint32_t ranks = facts.processors;
+  const std::uint64_t full = wire::area_bytes_for(ranks);
+  const std::uint64_t given = wire::area_bytes_within(ranks, full, *limit);
+  const std::uint64_t needed = wire::total_bytes_for(ranks, given) + rank_address_bytes;
+  if (given == full && *limit >= needed) {
+    finding.found += fmt::format("; {} left for each program", size_text(*limit - needed));
+    return finding;
+  }
+  const bool too_little = *limit < needed;
+  finding.verdict = too_little ? Verdict::fail : Verdict::note;
+  finding.found +=
+      too_little ? fmt::format("; each of {} ranks needs {} to start", ranks, size_text(needed))
+                 : fmt::format(
+                       "; the memory that ranks of a node share is made smaller, and {} are left "
+                       "for each program",
+                       size_text(*limit - needed));
+  const std::uint64_t wanted =
+      wire::total_bytes_for(ranks, full) * wire::address_space_fraction + rank_address_bytes;
+  finding.remedy = raise(facts.address_space, wanted, "ulimit -v unlimited", "as");
   return finding;
 }
 
