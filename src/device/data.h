@@ -5,11 +5,13 @@
 #include <sys/uio.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
 #include "base/copy.h"
+#include "base/memcheck.h"
 #include "channel/channel.h"
 
 namespace fulmar::device {
@@ -61,6 +63,37 @@ inline void write_buffer(const Buffer& buffer, std::uint64_t offset,
   } else {
     base::copy_bytes(static_cast<std::byte*>(buffer.address) + offset, from.data(), from.size());
   }
+}
+
+/// Calls `note(address, bytes)` for each run of memory of the first `bytes` bytes of a buffer,
+/// under valgrind only.
+template <class Note>
+void for_memcheck(const Buffer& buffer, std::uint64_t bytes, Note&& note) noexcept {
+  if (base::valgrind_depth() == 0) [[likely]]
+    return;
+  if (buffer.packer == nullptr) {
+    note(buffer.address, bytes);
+    return;
+  }
+  std::array<iovec, 64> runs;
+  for (std::uint64_t done = 0; done < bytes;) {
+    const std::size_t count = buffer.packer->segments(buffer.address, done, bytes - done, runs);
+    if (count == 0) return;
+    for (std::size_t i = 0; i < count; ++i) {
+      note(runs[i].iov_base, runs[i].iov_len);
+      done += runs[i].iov_len;
+    }
+  }
+}
+/// A long message is in its place, moved there by its sender or an adapter.
+inline void note_written_by_peer(const Buffer& buffer, std::uint64_t bytes) noexcept {
+  for_memcheck(buffer, bytes, base::note_written_by_peer);
+}
+/// A long message is announced: its receiver may read it from now on.
+inline void check_read_by_peer(const Buffer& buffer) noexcept {
+  for_memcheck(buffer, buffer.bytes, [](const void* address, std::uint64_t bytes) noexcept {
+    base::check_read_by_peer(address, bytes);
+  });
 }
 
 /// Writes a packet's body, piece by piece: `prefix`, then packed bytes of a buffer from `offset`

@@ -415,11 +415,7 @@ class Device {
     if (observer_ != nullptr) [[unlikely]]
       tell({kind, key, amount});
   }
-  void count_announced(const Operation& send) noexcept {
-    ++counters_.rendezvous_sends;
-    counters_.rendezvous_bytes += send.buffer.bytes;
-    note(Happening::Kind::rendezvous, send.key(), send.buffer.bytes);
-  }
+  void count_announced(const Operation& send) noexcept;
   [[gnu::noinline]] void finish_progress() noexcept;
   void settle() noexcept;
 

@@ -34,6 +34,13 @@ void Device::over_alarm(const match::Key& key, std::uint64_t length) noexcept {
 
 void Device::tell(const Happening& happening) noexcept { observer_->note(*observer_, happening); }
 
+void Device::count_announced(const Operation& send) noexcept {
+  check_read_by_peer(send.buffer);
+  ++counters_.rendezvous_sends;
+  counters_.rendezvous_bytes += send.buffer.bytes;
+  note(Happening::Kind::rendezvous, send.key(), send.buffer.bytes);
+}
+
 /// The rare end of a look at progress. A leader, on whom other threads wait, must not let the
 /// observer call MPI before it has resigned (`wait_with_threads`), nor may a sleeper, nor a thread
 /// that is not the program's.

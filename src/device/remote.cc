@@ -230,6 +230,7 @@ void Device::finish_put(Operation& receive) noexcept {
   close_memory(receive);
   cookies_.remove(receive.own_cookie);
   receive.own_cookie = 0;
+  note_written_by_peer(receive.buffer, receive.length);
   finish(receive);
 }
 
@@ -321,6 +322,7 @@ void Device::end_orders(Operation& operation) noexcept {
   const wire::CookieBody body{operation.peer_cookie};
   send_control(*operation.peer, PacketKind::fin, operation.key(), wire::bytes_of(body));
   close_memory(operation);
+  note_written_by_peer(operation.buffer, operation.length);
   finish(operation);
 }
 

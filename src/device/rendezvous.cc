@@ -147,6 +147,7 @@ void Device::start_stream(Operation& receive) noexcept {
 
 void Device::finish_rendezvous(Operation& receive) noexcept {
   note_way(receive);
+  note_written_by_peer(receive.buffer, receive.length);
   const wire::CookieBody body{receive.peer_cookie};
   send_control(*receive.peer, PacketKind::fin, receive.key(), wire::bytes_of(body));
   finish(receive);
