@@ -20,12 +20,19 @@ constexpr std::uint64_t most_ns = 100'000;
 
 }  // namespace
 
+/// The lock has just been taken.
+void EngineLock::hold() noexcept {
+  owner_.store(this_thread(), std::memory_order_relaxed);
+  depth_ = first_depth();
+  if (annotated()) note_acquired(this);
+}
+
 void EngineLock::acquire_slow() noexcept {
   for (int i = 0; i < spins_before_sleep; ++i) {
     std::uint32_t expected = free_word;
     if (word_.compare_exchange_weak(expected, held_word, std::memory_order_acquire,
                                     std::memory_order_relaxed)) {
-      return;
+      return hold();
     }
     arch::pause();
   }
@@ -33,6 +40,31 @@ void EngineLock::acquire_slow() noexcept {
     futex_wait(word_, contended_word, FutexScope::process);
   }
   slow_entries_.fetch_add(1, std::memory_order_relaxed);
+  hold();
+}
+
+bool EngineLock::try_acquire() noexcept {
+  if (!enabled_) return true;
+  if (owner_.load(std::memory_order_relaxed) == this_thread()) {
+    ++depth_;
+    return true;
+  }
+  std::uint32_t expected = free_word;
+  if (!word_.compare_exchange_strong(expected, held_word, std::memory_order_acquire,
+                                     std::memory_order_relaxed)) {
+    return false;
+  }
+  hold();
+  return true;
+}
+
+/// Where the depth is not 0 yet.
+void EngineLock::release_inner() noexcept {
+  if (!annotated() || depth_ >= first_depth()) return;
+  depth_ = 0;
+  note_released(this);
+  owner_.store(0, std::memory_order_relaxed);
+  if (word_.exchange(free_word, std::memory_order_release) == contended_word) wake_one();
 }
 
 void EngineLock::hand_over() noexcept {

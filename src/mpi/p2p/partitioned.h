@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/sanitizer.h"
 #include "mpi/request/request.h"
 
 /// Partitioned communication (MPI 5.0 chapter 4).
@@ -223,7 +224,11 @@ class PartitionedReceive : device::Device::Hook {
   void start() noexcept;
   /// Whether all bytes of a partition are there. Any thread, without the lock.
   [[nodiscard]] bool arrived(int partition) const noexcept {
-    return missing_[static_cast<std::size_t>(partition)].load(std::memory_order_acquire) == 0;
+    if (missing_[static_cast<std::size_t>(partition)].load(std::memory_order_acquire) != 0) {
+      return false;
+    }
+    if (base::thread_sanitizer_present()) base::note_acquired(missing_.get());
+    return true;
   }
   [[nodiscard]] int partitions() const noexcept { return data_.partitions; }
   base::Error finish(MPI_Status& status) const noexcept;

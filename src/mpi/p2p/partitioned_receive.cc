@@ -160,6 +160,7 @@ void PartitionedReceive::take(device::Arrival& arrival, Message& message) noexce
 
 void PartitionedReceive::on_received(Message& message) noexcept {
   if (error_ == ErrorClass::success) error_ = message.outcome.error;
+  if (base::thread_sanitizer_present()) base::note_released(missing_.get());
   const std::uint64_t each = data_.partition_bytes();
   std::uint64_t at = message.first_byte;
   for (std::uint64_t left = message.buffer.bytes; left != 0;) {
@@ -184,6 +185,7 @@ void PartitionedReceive::let_go() noexcept {
       request_->operation.stage != device::Stage::posted) {
     return;
   }
+  if (base::thread_sanitizer_present()) base::note_released(missing_.get());
   // The sender may have less than there is room for.
   for (int i = 0; i < data_.partitions; ++i) {
     missing_[static_cast<std::size_t>(i)].store(0, std::memory_order_release);

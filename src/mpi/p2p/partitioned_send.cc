@@ -91,6 +91,7 @@ void PartitionedSend::push(std::int32_t first, std::int32_t last, bool& was_empt
 }
 
 PartitionedSend::Marked PartitionedSend::mark(int first, int last) noexcept {
+  if (base::thread_sanitizer_present()) base::note_released(links_.get());
   Marked marked;
   int end = first;
   for (; end <= last; ++end) {
@@ -136,6 +137,7 @@ void PartitionedSend::collect_marked() noexcept {
        at = links_[static_cast<std::size_t>(at)].load(std::memory_order_relaxed)) {
     batch_.push_back(at);
   }
+  if (base::thread_sanitizer_present()) base::note_acquired(links_.get());
   if (!std::is_sorted(batch_.begin(), batch_.end())) std::sort(batch_.begin(), batch_.end());
 }
 
