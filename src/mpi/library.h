@@ -55,7 +55,7 @@ class Library {
       return static_cast<T*>(object);
     }
     const SlotArena& home = arena(T::object_kind);
-    if (void* object = home.find_in_first(handle); object != nullptr) [[likely]] {
+    if (void* object = home.find_in_first(handle); object != nullptr) {
       return static_cast<T*>(object);
     }
     if constexpr (T::object_kind == ObjectKind::request) {
