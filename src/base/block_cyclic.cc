@@ -16,7 +16,6 @@ BlockCyclic::BlockCyclic(std::vector<std::uint32_t> parts) : size_(parts.size())
   for (std::size_t member = 0; member < size_; ++member) {
     if (parts[member] == member / block_ % turn_) continue;
     list_ = std::move(parts);
-    list_.shrink_to_fit();
     return;
   }
 }
