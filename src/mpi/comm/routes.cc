@@ -14,8 +14,8 @@ Routes::Routes(const ProcessList& processes, std::vector<std::uint32_t> contexts
   if (size_ == 0) return;
   first_ = processes[0];
   context_ = contexts.front();
-  const bool one_context = std::adjacent_find(contexts.begin(), contexts.end(),
-                                              std::not_equal_to<>()) == contexts.end();
+  const bool one_context =
+      std::adjacent_find(contexts.begin(), contexts.end(), std::not_equal_to<>()) == contexts.end();
   if (one_context) contexts = std::vector<std::uint32_t>();  // without its memory
   const bool is_run = processes.regular() && (size_ == 1 || processes[1] == first_ + 1);
   if (is_run && one_context) return;

@@ -36,7 +36,8 @@ void expect_routes(const Routes& routes, const Processes& processes, const Conte
 
 Processes evenly(ProcessId first, int step, int size) {
   Processes processes;
-  for (int i = 0; i < size; ++i) processes.push_back(static_cast<ProcessId>(static_cast<int>(first) + step * i));
+  for (int i = 0; i < size; ++i)
+    processes.push_back(static_cast<ProcessId>(static_cast<int>(first) + step * i));
   return processes;
 }
 
