@@ -55,9 +55,7 @@ class Library {
       return static_cast<T*>(object);
     }
     const SlotArena& home = arena(T::object_kind);
-    if (void* object = home.find_in_first(handle); object != nullptr) [[likely]] {
-      return static_cast<T*>(object);
-    }
+    if (home.lives_in_first(handle)) return static_cast<T*>(SlotArena::object_of(handle));
     if constexpr (T::object_kind == ObjectKind::request) {
       if (done_handles.holds(handle)) return static_cast<T*>(done_request);
     }

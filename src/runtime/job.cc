@@ -117,7 +117,7 @@ base::Error Job::join_foreign(bootstrap::Launcher launcher) {
         node->members.front());
   }
   node_ranks_ = std::move(node->members);
-  node_of_ = std::move(node->node_of);
+  node_of_ = base::BlockCyclic(std::move(node->node_of));
   node_count_ = node->node_count;
   size_ = bootstrap_->size();
   const auto place = std::lower_bound(node_ranks_.begin(), node_ranks_.end(), bootstrap_->rank());

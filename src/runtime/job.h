@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "base/block_cyclic.h"
 #include "base/error.h"
 #include "fabric/shm/shm.h"
 #include "runtime/bootstrap/bootstrap.h"
@@ -52,9 +53,7 @@ class Job {
   [[nodiscard]] std::span<const std::uint32_t> node_ranks() const noexcept { return node_ranks_; }
   [[nodiscard]] std::uint32_t local_index() const noexcept { return local_index_; }
   /// Nodes are numbered by their lowest ranks. What shares no segment is not on one node.
-  [[nodiscard]] std::uint32_t node_of(std::uint32_t rank) const noexcept {
-    return node_of_.empty() ? 0 : node_of_[rank];
-  }
+  [[nodiscard]] std::uint32_t node_of(std::uint32_t rank) const noexcept { return node_of_[rank]; }
   [[nodiscard]] std::uint32_t node_count() const noexcept { return node_count_; }
   /// Random and the same in the whole job; the id is not 0, the key not known to others.
   [[nodiscard]] std::uint64_t job_id() const noexcept { return view_.job_id; }
@@ -148,7 +147,7 @@ class Job {
   std::unique_ptr<bootstrap::Bootstrap> bootstrap_;  ///< under a launcher that is not Fulmar's
   bootstrap::Launcher launcher_ = bootstrap::Launcher::none;
   std::vector<std::uint32_t> node_ranks_ = {0};
-  std::vector<std::uint32_t> node_of_;  ///< empty: all are on node 0
+  base::BlockCyclic node_of_;  ///< without a member: all are on node 0
   std::uint32_t node_count_ = 1;
   std::uint32_t rank_ = 0;
   std::uint32_t size_ = 1;

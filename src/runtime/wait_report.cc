@@ -94,15 +94,15 @@ Comm* comm_of(const mpi::Library& library, const match::Key& key, bool is_send) 
   return find_comm(library, [&](Comm& comm) {
     if (!is_send) return comm.context == context;
     const int rank = comm.rank_of(key.peer);
-    return rank >= 0 && comm.routes[static_cast<std::size_t>(rank)].context == context;
+    return rank >= 0 && comm.routes[rank].context == context;
   });
 }
 
 /// "ranks 0 2 4 of the job"; of many the first.
 std::string members_text(const Comm& comm) {
-  constexpr std::size_t most = 6;
+  constexpr int most = 6;
   std::string text = comm.routes.size() == 1 ? "rank" : "ranks";
-  for (std::size_t i = 0; i < std::min(comm.routes.size(), most); ++i) {
+  for (int i = 0; i < std::min(comm.routes.size(), most); ++i) {
     text += " " + std::to_string(comm.routes[i].peer);
   }
   return text + (comm.routes.size() > most ? " ... of the job" : " of the job");
@@ -267,7 +267,7 @@ class Writer {
     }
     set_kind(wire::WaitKind::any);
     if (comm == nullptr) return;
-    for (const mpi::Route& route : comm->routes) {
+    for (const mpi::Route route : comm->routes) {
       if (route.peer != library_.device->config().self) add_peer(route.peer);
     }
   }
@@ -300,10 +300,10 @@ class Writer {
     what_ = "on " + name_of(comm);
     if (comm == nullptr || comm->is_inter || comm->routes.empty()) return;
     // The number under which the first member knows it names it in all of them.
-    const mpi::Route& first = comm->routes.front();
+    const mpi::Route first = comm->routes.front();
     body_.comm = (std::uint64_t{first.peer} << 32 | first.context) + 1;
     body_.member_count = static_cast<std::uint32_t>(comm->routes.size());
-    for (const mpi::Route& route : comm->routes) {
+    for (const mpi::Route route : comm->routes) {
       if (route.peer / 64 >= body_.members.size()) continue;
       body_.members[route.peer / 64] |= std::uint64_t{1} << route.peer % 64;
     }

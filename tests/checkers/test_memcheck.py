@@ -18,6 +18,8 @@ FOUND = 9
 class Memcheck(LauncherTest):
     def check(self, ranks, *arguments, network="shm"):
         """Runs the program; gives its exit code and what memcheck says of each rank that says anything."""
+        for old in self.folder.glob("log.*"):
+            old.unlink()
         result = self.run_job("-n", ranks, "valgrind", "-q", f"--error-exitcode={FOUND}",
                               "--log-file=log.%q{FULMAR_RANK}", PROGRAM, *arguments,
                               env={"FULMAR_FABRIC": network}, timeout=300)

@@ -156,6 +156,21 @@ class Doctor(ToolTest):
         self.assertIn(str(BUILD / "bin"), found["mpiexec"]["remedy"])
         self.assertEqual(found["several hosts"]["verdict"], "note")
 
+    @unittest.skipIf("ASAN_OPTIONS" in os.environ or "TSAN_OPTIONS" in os.environ, "needs much address space")
+    def test_a_limit_on_address_space(self):
+        """What it says is what a job meets (tests/fault/test_limits.py)."""
+        says = {"fail": "ranks needs", "note": "is made smaller", "ok": "left for each program"}
+        for kib, verdicts in ((35000, ("fail",)), (200000, ("note", "fail")), (2000000, ("ok", "note")),
+                              (4000000, ("ok", "note")), (100000000, ("ok",))):
+            with self.subTest(kib=kib):
+                limit = (kib * 1024, kib * 1024)
+                run = subprocess.run([BUILD / "bin/fulmar", "doctor", "--json"], capture_output=True, text=True,
+                                     check=False, timeout=100, env={"PATH": os.environ["PATH"]},
+                                     preexec_fn=lambda limit=limit: resource.setrlimit(resource.RLIMIT_AS, limit))
+                found = self.findings(run)["address space"]
+                self.assertIn(found["verdict"], verdicts)
+                self.assertIn(says[found["verdict"]], found["found"])
+
     def test_a_host_without_a_network(self):
         words = ["unshare", "-n", BUILD / "bin/fulmar", "doctor", "--json"]
         if subprocess.run(["unshare", "-n", "true"], check=False, capture_output=True).returncode != 0:

@@ -59,7 +59,8 @@ void* SlotArena::find_in_later(std::uintptr_t handle) const noexcept {
   // The last chunk has half of all slots, the one before it a quarter, and so on.
   for (std::uint32_t i = chunk_count() - 1; i > 0; --i) {
     const std::uintptr_t offset = handle - chunks_[i].base;
-    if (offset < chunks_[i].used_bytes()) return find_at(handle, offset);
+    if (offset >= chunks_[i].used_bytes()) continue;
+    return lives_at(handle, offset) ? object_of(handle) : nullptr;
   }
   return nullptr;
 }

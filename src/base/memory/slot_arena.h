@@ -55,13 +55,16 @@ class SlotArena {
   }
   /// The object of a live handle; nullptr for anything else, whatever its value.
   [[nodiscard]] void* find(std::uintptr_t handle) const noexcept {
-    void* object = find_in_first(handle);
-    return object != nullptr ? object : find_in_later(handle);
+    return lives_in_first(handle) ? object_of(handle) : find_in_later(handle);
   }
-  /// The two halves of `find`: the first chunk, which has most handles, and the others.
-  [[nodiscard]] void* find_in_first(std::uintptr_t handle) const noexcept {
+  /// `find` in its parts: whether a handle is a live one of the first chunk, which has most; the
+  /// object of such a handle; and the object in any other chunk.
+  [[nodiscard]] bool lives_in_first(std::uintptr_t handle) const noexcept {
     const std::uintptr_t offset = handle - chunks_[0].base;
-    return offset < chunks_[0].used_bytes() ? find_at(handle, offset) : nullptr;
+    return offset < chunks_[0].used_bytes() && lives_at(handle, offset);
+  }
+  [[nodiscard]] static void* object_of(std::uintptr_t handle) noexcept {
+    return slot_at(handle) + 1;
   }
   [[nodiscard, gnu::cold]] void* find_in_later(std::uintptr_t handle) const noexcept;
   /// A handle of this arena, live or not, as a number below 64 times the number of objects; -1 for
@@ -132,12 +135,12 @@ class SlotArena {
   static Slot* slot_of(const void* object) noexcept {
     return static_cast<Slot*>(const_cast<void*>(object)) - 1;
   }
+  static Slot* slot_at(std::uintptr_t handle) noexcept {
+    return reinterpret_cast<Slot*>(handle & ~generation_mask);
+  }
   /// `offset` is that of the handle in its chunk, and below what is used.
-  [[nodiscard]] void* find_at(std::uintptr_t handle, std::uintptr_t offset) const noexcept {
-    if ((offset & offset_mask_) != 0) return nullptr;
-    auto* slot = reinterpret_cast<Slot*>(handle & ~generation_mask);
-    if (slot->live_key != (offset & generation_mask)) return nullptr;
-    return slot + 1;
+  [[nodiscard]] bool lives_at(std::uintptr_t handle, std::uintptr_t offset) const noexcept {
+    return (offset & offset_mask_) == 0 && slot_at(handle)->live_key == (offset & generation_mask);
   }
   [[nodiscard]] std::uint32_t chunk_count() const noexcept {
     return chunk_count_.load(std::memory_order_acquire);

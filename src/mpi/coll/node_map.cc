@@ -4,6 +4,8 @@
 
 #include <memory>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "mpi/comm/world.h"
 
@@ -11,13 +13,16 @@ namespace fulmar::mpi {
 
 NodeMap::NodeMap(const Comm& comm) {
   const ProcessPlacement& placement = comm.library->world->placement;
-  std::unordered_map<std::uint32_t, int> places;
+  std::unordered_map<std::uint32_t, std::uint32_t> places;
+  std::vector<std::uint32_t> node_of_rank;
+  node_of_rank.reserve(static_cast<std::size_t>(comm.size()));
   for (int rank = 0; rank < comm.size(); ++rank) {
-    const std::uint32_t node = placement.node_of(comm.routes[static_cast<std::size_t>(rank)].peer);
-    const auto [at, fresh] = places.try_emplace(node, static_cast<int>(leaders_.size()));
+    const std::uint32_t node = placement.node_of(comm.routes[rank].peer);
+    const auto [at, fresh] = places.try_emplace(node, static_cast<std::uint32_t>(leaders_.size()));
     if (fresh) leaders_.push_back(rank);
-    node_of_rank_.push_back(at->second);
+    node_of_rank.push_back(at->second);
   }
+  node_of_rank_ = base::BlockCyclic(std::move(node_of_rank));
   for (int rank = 0; rank < comm.size(); ++rank) {
     if (node_of(rank) != node_of(comm.rank)) continue;
     if (rank == comm.rank) place_ = static_cast<int>(own_.size());

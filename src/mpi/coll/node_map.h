@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/block_cyclic.h"
 #include "mpi/comm/comm.h"
 
 namespace fulmar::mpi {
@@ -23,14 +24,14 @@ class NodeMap {
   [[nodiscard]] std::span<const int> leaders() const noexcept { return leaders_; }
   /// The place of a rank's node in `leaders`.
   [[nodiscard]] int node_of(int rank) const noexcept {
-    return node_of_rank_[static_cast<std::size_t>(rank)];
+    return static_cast<int>(node_of_rank_[static_cast<std::size_t>(rank)]);
   }
   /// The ranks on this process's node, ascending, and its place among them.
   [[nodiscard]] std::span<const int> own() const noexcept { return own_; }
   [[nodiscard]] int place() const noexcept { return place_; }
 
  private:
-  std::vector<int> node_of_rank_;
+  base::BlockCyclic node_of_rank_;
   std::vector<int> leaders_;
   std::vector<int> own_;
   int place_ = 0;

@@ -2,8 +2,6 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/comm/comm.h"
 
-#include <algorithm>
-
 #include "mpi/comm/world.h"
 #include "mpi/group/group.h"
 
@@ -29,20 +27,6 @@ Comm::~Comm() {
     for (const std::uint32_t bits : {0U, collective_bit}) device->failures().mend(context | bits);
   }
   if (numbered) library->world->contexts.give_back(context);
-}
-
-int Comm::find_rank(std::uint32_t peer) noexcept {
-  if (ranks_by_peer.size() != routes.size()) {
-    ranks_by_peer.clear();
-    ranks_by_peer.reserve(routes.size());
-    for (std::size_t i = 0; i < routes.size(); ++i) {
-      ranks_by_peer.emplace_back(routes[i].peer, static_cast<int>(i));
-    }
-    std::sort(ranks_by_peer.begin(), ranks_by_peer.end());
-  }
-  const auto at = std::lower_bound(ranks_by_peer.begin(), ranks_by_peer.end(),
-                                   std::pair<std::uint32_t, int>(peer, 0));
-  return at != ranks_by_peer.end() && at->first == peer ? at->second : -1;
 }
 
 }  // namespace fulmar::mpi

@@ -12,6 +12,7 @@
 #include "device/device.h"
 #include "match/matcher.h"
 #include "mpi/attr/attributes.h"
+#include "mpi/comm/routes.h"
 #include "mpi/errhandler/errhandler.h"
 #include "mpi/info/info.h"
 
@@ -22,13 +23,6 @@ class StandIn;
 struct Group;
 struct Topology;
 class NodeMap;
-
-/// Where messages to one rank of a communicator go: the process, and the context id under which
-/// that process knows the communicator (each process numbers its communicators itself).
-struct Route {
-  std::uint32_t peer = 0;
-  std::uint32_t context = 0;
-};
 
 /// A communicator (MPI 5.0 chapter 7). Made by `mpi/comm_make` and, for the predefined ones, by
 /// `runtime`.
@@ -60,7 +54,7 @@ struct Comm : ErrorHolder {
   bool numbered = false;      ///< `context` is the communicator's own and goes back at its end
   bool is_inter = false;
   bool identity = false;  ///< rank r is process r: the world and its duplicates
-  std::vector<Route> routes;
+  Routes routes;
   Group* group = nullptr;         ///< one reference held
   Group* remote_group = nullptr;  ///< of an intercommunicator; one reference held
   /// The local group of an intercommunicator as a communicator of its own, for what the group does
@@ -97,8 +91,8 @@ struct Comm : ErrorHolder {
   std::size_t place = 0;  ///< in Library::comms
   /// The ranks by node, made when first asked for; see mpi/coll/node_map.h.
   std::shared_ptr<const NodeMap> nodes;
-  /// Reverse of `routes`, made when first asked for: sorted by peer.
-  std::vector<std::pair<std::uint32_t, int>> ranks_by_peer;
+  /// What Routes::rank_of sorts when first asked.
+  std::vector<int> ranks_by_process;
   /// Handle of the session that it comes from, also through other communicators; 0: the world
   /// model.
   std::uintptr_t session = 0;
@@ -116,21 +110,17 @@ struct Comm : ErrorHolder {
 
   /// Which rank (of `routes`) a process is; -1 if it is none.
   [[nodiscard]] int rank_of(std::uint32_t peer) noexcept {
-    return identity ? static_cast<int>(peer) : find_rank(peer);
+    return identity ? static_cast<int>(peer) : routes.rank_of(peer, ranks_by_process);
   }
   /// Key of a message to `rank`, or of a receive from it. `rank` is in range.
   [[nodiscard]] match::Key key_to(int rank, int tag) const noexcept {
-    const Route& route = routes[static_cast<std::size_t>(rank)];
+    const Route route = routes[rank];
     return {route.context, route.peer, tag};
   }
   [[nodiscard]] match::Key key_from(int rank, int tag) const noexcept {
-    return {context,
-            rank == MPI_ANY_SOURCE ? match::any_peer : routes[static_cast<std::size_t>(rank)].peer,
+    return {context, rank == MPI_ANY_SOURCE ? match::any_peer : routes[rank].peer,
             tag == MPI_ANY_TAG ? match::any_tag : tag};
   }
-
- private:
-  int find_rank(std::uint32_t peer) noexcept;
 };
 
 }  // namespace fulmar::mpi

@@ -15,7 +15,7 @@ void make_leader_bridge(Comm& bridge, ProcessId peer) {
   bridge.is_inter = true;
   bridge.context = context;
   bridge.local_size = bridge.remote_size = 1;
-  bridge.routes.push_back({peer, context});
+  bridge.routes = {peer, 1, context};
 }
 
 base::Result<int> tag_of(std::string_view stringtag) {

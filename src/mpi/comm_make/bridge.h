@@ -3,6 +3,8 @@
 #pragma once
 
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "mpi/comm_make/member_info.h"
 #include "mpi/group/group.h"
@@ -21,9 +23,10 @@ void make_bridge(Comm& bridge, const Group& group, std::uint32_t own_context,
   bridge.context = own_context;
   bridge.rank = group.rank;
   bridge.local_size = bridge.remote_size = group.size();
-  for (int i = 0; i < group.size(); ++i) {
-    bridge.routes.push_back({group.processes[i], context_of(i)});
-  }
+  std::vector<std::uint32_t> contexts;
+  contexts.reserve(static_cast<std::size_t>(group.size()));
+  for (int i = 0; i < group.size(); ++i) contexts.push_back(context_of(i));
+  bridge.routes = Routes(group.processes, std::move(contexts));
 }
 /// The same on the context of all processes that is meant for this; tags tell the calls apart.
 void make_bridge(Comm& bridge, const Group& group);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "mpi/attr/attributes.h"
 #include "mpi/coll/failure.h"
@@ -100,14 +101,22 @@ void settle_board(Comm& comm, std::span<const MemberInfo> members) {
 
 using ContextField = std::uint32_t MemberInfo::*;
 
-void set_routes(Comm& comm, std::span<const MemberInfo> peers, ContextField context) {
-  comm.identity = !comm.is_inter && peers.size() == comm.library->world->processes;
-  comm.routes.reserve(peers.size());
-  for (const MemberInfo& one : peers) {
-    if (one.process != comm.routes.size()) comm.identity = false;
-    comm.routes.push_back({one.process, one.*context});
-  }
-  comm.remote_size = static_cast<int>(peers.size());
+ProcessList processes_of(std::span<const MemberInfo> members) {
+  std::vector<ProcessId> processes;
+  processes.reserve(members.size());
+  for (const MemberInfo& one : members) processes.push_back(one.process);
+  return ProcessList(processes);
+}
+
+void set_routes(Comm& comm, const ProcessList& processes, std::span<const MemberInfo> peers,
+                ContextField context) {
+  std::vector<std::uint32_t> contexts;
+  contexts.reserve(peers.size());
+  for (const MemberInfo& one : peers) contexts.push_back(one.*context);
+  comm.routes = Routes(processes, std::move(contexts));
+  comm.remote_size = processes.size();
+  const ProcessList world(0, 1, static_cast<int>(comm.library->world->processes));
+  comm.identity = !comm.is_inter && processes == world;
 }
 
 void set_local(Comm& comm, std::span<const MemberInfo> members) {
@@ -119,12 +128,9 @@ void set_local(Comm& comm, std::span<const MemberInfo> members) {
   comm.local_size = static_cast<int>(members.size());
 }
 
-base::Result<Group*> make_group(Library& library, std::span<const MemberInfo> members, int rank,
+base::Result<Group*> make_group(Library& library, const ProcessList& processes, int rank,
                                 std::uintptr_t session) {
-  std::vector<ProcessId> processes;
-  processes.reserve(members.size());
-  for (const MemberInfo& one : members) processes.push_back(one.process);
-  auto* group = library.make<Group>(ProcessList(std::move(processes)), rank);
+  auto* group = library.make<Group>(processes, rank);
   if (group == nullptr) {
     return failure(ErrorClass::no_mem, "no memory for the group of another communicator");
   }
@@ -148,14 +154,16 @@ Error refuse_overlap(const MemberTable& members) {
 }
 
 /// The remote side, and the communicator of the local group alone.
-Error settle_inter(Comm& comm, const MemberTable& members) {
+Error settle_inter(Comm& comm, const MemberTable& members, const ProcessList& local) {
+  const ProcessList processes = processes_of(members.remote);
+  set_routes(comm, processes, members.remote, &MemberInfo::context);
   Comm& inner = *comm.local_comm;
   inner.session = comm.session;
   set_local(inner, members.local);
-  set_routes(inner, members.local, &MemberInfo::local_context);
+  set_routes(inner, local, members.local, &MemberInfo::local_context);
   inner.group = comm.group;
   comm.library->acquire(*comm.group);
-  const auto remote = make_group(*comm.library, members.remote, Group::no_rank, comm.session);
+  const auto remote = make_group(*comm.library, processes, Group::no_rank, comm.session);
   if (remote.failed()) return remote.error();
   comm.remote_group = remote.value();
   return {};
@@ -169,15 +177,16 @@ Error settle(Comm& comm, std::uintptr_t session, const MemberTable& members) {
   }
   comm.session = session;
   set_local(comm, members.local);
-  set_routes(comm, comm.is_inter ? members.remote : members.local, &MemberInfo::context);
-  const auto group = make_group(*comm.library, members.local, comm.rank, session);
+  const ProcessList local = processes_of(members.local);
+  const auto group = make_group(*comm.library, local, comm.rank, session);
   if (group.failed()) return group.error();
   comm.group = group.value();
   if (comm.is_inter) {
-    const Error error = settle_inter(comm, members);
+    const Error error = settle_inter(comm, members, local);
     if (error.ok()) note_failed_members(comm);
     return error;
   }
+  set_routes(comm, local, members.local, &MemberInfo::context);
   settle_board(comm, members.local);
   note_failed_members(comm);
   return {};

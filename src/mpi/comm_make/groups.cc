@@ -39,8 +39,7 @@ Error comm_create_group(Library& library, Comm& comm, Group& group, int tag, MPI
   }
   Comm bridge(library);
   make_bridge(bridge, group, comm.context | Comm::creation_bit, [&](int i) {
-    const auto rank = static_cast<std::size_t>(finder.rank_of(group.processes[i]));
-    return comm.routes[rank].context | Comm::creation_bit;
+    return comm.routes[finder.rank_of(group.processes[i])].context | Comm::creation_bit;
   });
   bridge.session = comm.session;
   NewComm fresh(library, NewComm::Shape::intra);

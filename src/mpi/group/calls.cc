@@ -24,7 +24,7 @@ class Members {
     session_ = group.session;
   }
   Error give(Library& library, MPI_Group& out) {
-    return give_group(library, ProcessList(std::move(processes_)), own_rank_, out, session_);
+    return give_group(library, ProcessList(processes_), own_rank_, out, session_);
   }
 
  private:

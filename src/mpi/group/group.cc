@@ -14,15 +14,16 @@ constexpr int few = 4;
 
 }  // namespace
 
-ProcessList::ProcessList(std::vector<ProcessId> processes)
+ProcessList::ProcessList(const std::vector<ProcessId>& processes)
     : size_(static_cast<int>(processes.size())) {
   if (processes.empty()) return;
   first_ = processes[0];
   if (size_ > 1) step_ = static_cast<std::int64_t>(processes[1]) - first_;
   for (int rank = 2; rank < size_; ++rank) {
     if (processes[static_cast<std::size_t>(rank)] != first_ + step_ * rank) {
-      list_ = std::move(processes);
-      list_.shrink_to_fit();
+      const auto list = std::make_shared<ProcessId[]>(processes.size());
+      std::copy(processes.begin(), processes.end(), list.get());
+      list_ = list;
       return;
     }
   }

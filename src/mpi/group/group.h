@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -15,7 +16,7 @@ using ProcessId = std::uint32_t;
 
 /// Which process has which rank: a list, or, where the numbers are evenly spaced (the world and
 /// most of what is cut out of it), a formula that needs no memory. No process comes twice.
-/// Immutable.
+/// Immutable; copies share the list.
 class ProcessList {
  public:
   ProcessList() noexcept = default;
@@ -23,16 +24,16 @@ class ProcessList {
   ProcessList(ProcessId first, std::int64_t step, int size) noexcept
       : first_(first), step_(step), size_(size) {}
   /// Any processes; becomes a formula where that is possible.
-  explicit ProcessList(std::vector<ProcessId> processes);
+  explicit ProcessList(const std::vector<ProcessId>& processes);
 
   [[nodiscard]] int size() const noexcept { return size_; }
   /// Requires 0 <= rank < size().
   [[nodiscard]] ProcessId operator[](int rank) const noexcept {
-    if (list_.empty()) return static_cast<ProcessId>(first_ + step_ * rank);
-    return list_[static_cast<std::size_t>(rank)];
+    if (list_ == nullptr) return static_cast<ProcessId>(first_ + step_ * rank);
+    return list_[rank];
   }
   /// Whether it needs no list.
-  [[nodiscard]] bool regular() const noexcept { return list_.empty(); }
+  [[nodiscard]] bool regular() const noexcept { return list_ == nullptr; }
   /// The rank of a process by the formula, -1 if it is not in the list. Requires regular().
   [[nodiscard]] int regular_rank_of(ProcessId process) const noexcept;
 
@@ -42,7 +43,7 @@ class ProcessList {
   std::int64_t first_ = 0;
   std::int64_t step_ = 1;
   int size_ = 0;
-  std::vector<ProcessId> list_;
+  std::shared_ptr<const ProcessId[]> list_;
 };
 
 /// Finds ranks of processes in a list. Makes an index once if many are to be found in an irregular

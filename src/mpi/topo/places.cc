@@ -44,14 +44,14 @@ bool on_several_nodes(const Comm& comm) {
   const ProcessPlacement& placement = comm.library->world->placement;
   const std::uint32_t first = placement.node_of(comm.routes.front().peer);
   return std::any_of(comm.routes.begin(), comm.routes.end(),
-                     [&](const Route& route) { return placement.node_of(route.peer) != first; });
+                     [&](const Route route) { return placement.node_of(route.peer) != first; });
 }
 
 bool placed_apart(const Comm& comm) {
   if (on_several_nodes(comm)) return true;
   const ProcessPlacement& placement = comm.library->world->placement;
   const auto first = placement.binding_of(comm.routes.front().peer);
-  return std::any_of(comm.routes.begin(), comm.routes.end(), [&](const Route& route) {
+  return std::any_of(comm.routes.begin(), comm.routes.end(), [&](const Route route) {
     const auto other = placement.binding_of(route.peer);
     return !std::equal(first.begin(), first.end(), other.begin(), other.end());
   });
@@ -61,14 +61,15 @@ std::vector<Place> places_of(const Comm& comm) {
   if (!placed_apart(comm)) return {};
   const ProcessPlacement& placement = comm.library->world->placement;
   if (on_several_nodes(comm)) {
-    std::vector<Place> nodes(comm.routes.size());
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      nodes[i].objects[0] = placement.node_of(comm.routes[i].peer);
+    std::vector<Place> nodes;
+    nodes.reserve(static_cast<std::size_t>(comm.routes.size()));
+    for (const Route route : comm.routes) {
+      nodes.emplace_back().objects[0] = placement.node_of(route.peer);
     }
     return nodes;
   }
   std::vector<std::uint32_t> ids;
-  for (const Route& route : comm.routes) {
+  for (const Route route : comm.routes) {
     for_each_processor(placement.binding_of(route.peer),
                        [&](std::uint32_t id) { ids.push_back(id); });
   }
@@ -79,7 +80,7 @@ std::vector<Place> places_of(const Comm& comm) {
     processors[one.id] = one;
   }
   std::vector<Place> places;
-  for (const Route& route : comm.routes) {
+  for (const Route route : comm.routes) {
     places.push_back(place_of(placement.binding_of(route.peer), processors));
   }
   const auto differs = [&](const Place& place) { return place != places.front(); };

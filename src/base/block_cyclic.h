@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace fulmar::base {
+
+/// Which of several parts each member of a row belongs to, as nodes have ranks: a list, or, where
+/// parts take turns in blocks of the same length (by node, by slot, or both), a formula that needs
+/// no memory. Immutable.
+class BlockCyclic {
+ public:
+  /// No member.
+  BlockCyclic() noexcept = default;
+  /// The part of each member; becomes a formula where that is possible.
+  explicit BlockCyclic(std::vector<std::uint32_t> parts);
+
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// Requires member < size(), or that there is no member: then they are all in part 0.
+  [[nodiscard]] std::uint32_t operator[](std::size_t member) const noexcept {
+    if (list_.empty()) return static_cast<std::uint32_t>(member / block_ % turn_);
+    return list_[member];
+  }
+  /// Whether it needs no list.
+  [[nodiscard]] bool regular() const noexcept { return list_.empty(); }
+
+ private:
+  std::size_t size_ = 0;
+  std::size_t block_ = 1;  ///< neighbours in the same part
+  std::size_t turn_ = 1;   ///< parts, until the first one comes again
+  std::vector<std::uint32_t> list_;
+};
+
+}  // namespace fulmar::base

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "mpi/comm/routes.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+namespace fulmar::mpi {
+
+Routes::Routes(const ProcessList& processes, std::vector<std::uint32_t> contexts)
+    : size_(processes.size()) {
+  if (size_ == 0) return;
+  first_ = processes[0];
+  context_ = contexts.front();
+  const bool one_context =
+      std::adjacent_find(contexts.begin(), contexts.end(), std::not_equal_to<>()) == contexts.end();
+  if (one_context) contexts = std::vector<std::uint32_t>();  // without its memory
+  const bool is_run = processes.regular() && (size_ == 1 || processes[1] == first_ + 1);
+  if (is_run && one_context) return;
+  uneven_ = std::make_unique<const Uneven>(processes, std::move(contexts));
+}
+
+Route Routes::uneven_route(int rank) const noexcept {
+  const std::vector<std::uint32_t>& contexts = uneven_->contexts;
+  return {uneven_->processes[rank],
+          contexts.empty() ? context_ : contexts[static_cast<std::size_t>(rank)]};
+}
+
+int Routes::rank_of(ProcessId process, std::vector<int>& sorted) const {
+  if (uneven_ == nullptr) {
+    const std::uint32_t rank = process - first_;
+    return rank < static_cast<std::uint32_t>(size_) ? static_cast<int>(rank) : -1;
+  }
+  const ProcessList& processes = uneven_->processes;
+  if (processes.regular()) return processes.regular_rank_of(process);
+  if (sorted.size() != static_cast<std::size_t>(size_)) {
+    sorted.resize(static_cast<std::size_t>(size_));
+    std::iota(sorted.begin(), sorted.end(), 0);
+    std::sort(sorted.begin(), sorted.end(),
+              [&](int a, int b) { return processes[a] < processes[b]; });
+  }
+  const auto at =
+      std::lower_bound(sorted.begin(), sorted.end(), process,
+                       [&](int rank, ProcessId wanted) { return processes[rank] < wanted; });
+  return at != sorted.end() && processes[*at] == process ? *at : -1;
+}
+
+std::size_t Routes::heap_bytes() const noexcept {
+  if (uneven_ == nullptr) return 0;
+  return sizeof(Uneven) + uneven_->contexts.capacity() * sizeof(std::uint32_t);
+}
+
+}  // namespace fulmar::mpi
