@@ -72,6 +72,10 @@ function(fulmar_add_layer layer)
   if(layer MATCHES "^(mpi|api|runtime)$")
     target_include_directories(${target} ${scope} ${FULMAR_INCLUDE_DIR} ${FULMAR_GENERATED_DIR}
                                ${CMAKE_BINARY_DIR})  # "generated/options.inc"
+    if(sources)
+      # What mpi.h adds for programs is not for the library.
+      target_compile_definitions(${target} PRIVATE FULMAR_NO_FORTRAN_HANDLES FULMAR_NO_REMOVED_NAMES)
+    endif()
     if(TARGET fulmar_generated AND sources)
       add_dependencies(${target} fulmar_generated)
     endif()
@@ -107,6 +111,7 @@ if(FULMAR_LIBRARY AND TARGET fulmar_generated)
   # Not through the layers' targets: their archives must not be linked a second time.
   target_include_directories(mpi_abi PRIVATE ${CMAKE_SOURCE_DIR}/src ${FULMAR_GENERATED_DIR}
                              PUBLIC ${FULMAR_INCLUDE_DIR})
+  target_compile_definitions(mpi_abi PRIVATE FULMAR_NO_FORTRAN_HANDLES FULMAR_NO_REMOVED_NAMES)
   target_link_libraries(mpi_abi PRIVATE fulmar_options Threads::Threads ${CMAKE_DL_LIBS})
   set_target_properties(mpi_abi PROPERTIES SOVERSION 1)
   # No libstdc++ or libgcc of ours can meet the program's: both are linked in and hidden.

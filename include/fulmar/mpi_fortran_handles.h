@@ -32,7 +32,9 @@ extern "C" {
 #ifndef MPI_ABI_Fint
 #define MPI_ABI_Fint int
 #endif
+#ifndef MPI_Fint
 typedef MPI_ABI_Fint MPI_Fint;
+#endif
 
 /* What TYPE(MPI_Status) of the module mpi_f08 is in C: the layout of MPI_Status. */
 typedef struct MPI_F08_status {

@@ -7,7 +7,8 @@
  *
  * All functions are inline over those that replaced them: a program that uses them needs no name
  * outside the standard ABI, errors name the new function, and a profiler sees that one. The
- * compiler warns of each use; -Wno-deprecated-declarations silences it.
+ * compiler warns of each use; -Wno-deprecated-declarations silences it. Names that are macros
+ * already, as by -DMPI_Address=MPI_Get_address, are left as they are.
  *
  * MPI_LB and MPI_UB are entries for MPI_Type_struct only. Everywhere else, MPI_Type_create_struct
  * included, they are no datatypes (MPI_ERR_TYPE). */
@@ -33,8 +34,12 @@ extern "C" {
 #endif
 
 /* Markers of bounds. Their numbers lie where the standard ABI has no handles. */
+#ifndef MPI_LB
 #define MPI_LB ((MPI_Datatype)0x4f0)
+#endif
+#ifndef MPI_UB
 #define MPI_UB ((MPI_Datatype)0x4f1)
+#endif
 
 /* MPI_Type_get_envelope never gives these: they were for types made by Fortran functions that took
  * INTEGER for addresses. A `case` of theirs compiles, and is not reached. */
@@ -44,40 +49,53 @@ enum {
   MPI_COMBINER_STRUCT_INTEGER = -110
 };
 
+#ifndef MPI_Handler_function
 typedef MPI_Comm_errhandler_function MPI_Handler_function
     FULMAR_REMOVED_("MPI_Comm_errhandler_function");
+#endif
 
 /* ---- Error handlers ---- */
 
+#ifndef MPI_Errhandler_create
 FULMAR_REMOVED_("MPI_Comm_create_errhandler")
 FULMAR_REMOVED_INLINE_ int MPI_Errhandler_create(MPI_Comm_errhandler_function* function,
                                                  MPI_Errhandler* errhandler) {
   return MPI_Comm_create_errhandler(function, errhandler);
 }
+#endif
 
+#ifndef MPI_Errhandler_set
 FULMAR_REMOVED_("MPI_Comm_set_errhandler")
 FULMAR_REMOVED_INLINE_ int MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler) {
   return MPI_Comm_set_errhandler(comm, errhandler);
 }
+#endif
 
+#ifndef MPI_Errhandler_get
 FULMAR_REMOVED_("MPI_Comm_get_errhandler")
 FULMAR_REMOVED_INLINE_ int MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler* errhandler) {
   return MPI_Comm_get_errhandler(comm, errhandler);
 }
+#endif
 
 /* ---- Datatypes ---- */
 
+#ifndef MPI_Address
 FULMAR_REMOVED_("MPI_Get_address")
 FULMAR_REMOVED_INLINE_ int MPI_Address(const void* location, MPI_Aint* address) {
   return MPI_Get_address(location, address);
 }
+#endif
 
+#ifndef MPI_Type_hvector
 FULMAR_REMOVED_("MPI_Type_create_hvector")
 FULMAR_REMOVED_INLINE_ int MPI_Type_hvector(int count, int blocklength, MPI_Aint stride,
                                             MPI_Datatype oldtype, MPI_Datatype* newtype) {
   return MPI_Type_create_hvector(count, blocklength, stride, oldtype, newtype);
 }
+#endif
 
+#ifndef MPI_Type_hindexed
 FULMAR_REMOVED_("MPI_Type_create_hindexed")
 FULMAR_REMOVED_INLINE_ int MPI_Type_hindexed(int count, const int array_of_blocklengths[],
                                              const MPI_Aint array_of_displacements[],
@@ -85,19 +103,25 @@ FULMAR_REMOVED_INLINE_ int MPI_Type_hindexed(int count, const int array_of_block
   return MPI_Type_create_hindexed(count, array_of_blocklengths, array_of_displacements, oldtype,
                                   newtype);
 }
+#endif
 
+#ifndef MPI_Type_extent
 FULMAR_REMOVED_("MPI_Type_get_extent")
 FULMAR_REMOVED_INLINE_ int MPI_Type_extent(MPI_Datatype datatype, MPI_Aint* extent) {
   MPI_Aint lb;
   return MPI_Type_get_extent(datatype, &lb, extent);
 }
+#endif
 
+#ifndef MPI_Type_lb
 FULMAR_REMOVED_("MPI_Type_get_extent")
 FULMAR_REMOVED_INLINE_ int MPI_Type_lb(MPI_Datatype datatype, MPI_Aint* displacement) {
   MPI_Aint extent;
   return MPI_Type_get_extent(datatype, displacement, &extent);
 }
+#endif
 
+#ifndef MPI_Type_ub
 FULMAR_REMOVED_("MPI_Type_get_extent")
 FULMAR_REMOVED_INLINE_ int MPI_Type_ub(MPI_Datatype datatype, MPI_Aint* displacement) {
   MPI_Aint lb;
@@ -106,6 +130,7 @@ FULMAR_REMOVED_INLINE_ int MPI_Type_ub(MPI_Datatype datatype, MPI_Aint* displace
   if (error == MPI_SUCCESS) *displacement = lb + extent;
   return error;
 }
+#endif
 
 /* What MPI_Type_struct collects of its entries. */
 struct fulmar_bounds {
@@ -219,6 +244,7 @@ FULMAR_REMOVED_INLINE_ int fulmar_apply_bounds(const struct fulmar_bounds* bound
 
 /* With MPI_LB or MPI_UB among the types the result is a resized type
  * (MPI_COMBINER_RESIZED for MPI_Type_get_envelope). */
+#ifndef MPI_Type_struct
 FULMAR_REMOVED_("MPI_Type_create_struct and MPI_Type_create_resized")
 FULMAR_REMOVED_INLINE_ int MPI_Type_struct(int count, const int array_of_blocklengths[],
                                            const MPI_Aint array_of_displacements[],
@@ -246,6 +272,7 @@ FULMAR_REMOVED_INLINE_ int MPI_Type_struct(int count, const int array_of_blockle
   }
   return error;
 }
+#endif
 
 #ifdef __cplusplus
 }

@@ -93,6 +93,13 @@ done
 if $cc -w "-I$include" -fsyntax-only "$work/own.c" 2>/dev/null; then
   fail "the functions are missing without the macros"
 fi
+# Build scripts that already rename what other libraries lack.
+renamed='-DMPI_Address=MPI_Get_address -DMPI_Type_hvector=MPI_Type_create_hvector
+  -DMPI_Type_hindexed=MPI_Type_create_hindexed -DMPI_Type_struct=MPI_Type_create_struct
+  -DMPI_Errhandler_create=MPI_Comm_create_errhandler -DMPI_Errhandler_get=MPI_Comm_get_errhandler
+  -DMPI_Errhandler_set=MPI_Comm_set_errhandler -DMPI_Handler_function=MPI_Comm_errhandler_function
+  -DMPI_LB=MPI_DATATYPE_NULL -DMPI_UB=MPI_DATATYPE_NULL -DMPI_Fint=int'
+$cc $strict $renamed -fsyntax-only "$work/plain.c" || fail "names that are macros already"
 # Left out of mpi.h, they can be had one by one, also ahead of mpi.h.
 printf '#include "fulmar/mpi_removed.h"\n#include <mpi.h>\nint i = MPI_COMBINER_STRUCT_INTEGER;\nMPI_Fint x;\n' \
   >"$work/apart.c"
