@@ -166,7 +166,7 @@ TEST_F(Fetching, Receive_fails_when_the_peer_dies_and_its_orders_have_ended) {
   EXPECT_EQ(peer.device().transfers(), 1U);
   peer.device().progress();
   EXPECT_TRUE(receive->done());
-  EXPECT_EQ(receive->outcome().error, base::ErrorClass::other);
+  EXPECT_EQ(receive->outcome().error, base::ErrorClass::proc_failed);
   expect_clean();
 }
 
@@ -178,7 +178,7 @@ TEST_F(Fetching, Key_of_nothing_ends_the_receive_with_an_error) {
   peer.announce(body);
   peer.move_orders(1);
   while (!receive->done()) peer.device().progress();
-  EXPECT_EQ(receive->outcome().error, base::ErrorClass::other);
+  EXPECT_EQ(receive->outcome().error, base::ErrorClass::proc_failed);
   EXPECT_EQ(peer.memory().counters().bad_places, 1U);
   EXPECT_TRUE(holds(*receive, 9, 0));
   expect_clean();
@@ -193,7 +193,7 @@ TEST_F(Fetching, Length_beyond_what_is_open_ends_the_receive_with_an_error) {
     peer.move_orders(1);
     peer.device().progress();
   }
-  EXPECT_EQ(receive->outcome().error, base::ErrorClass::other);
+  EXPECT_EQ(receive->outcome().error, base::ErrorClass::proc_failed);
   expect_clean();
 }
 
@@ -356,7 +356,7 @@ TEST_F(Open, Send_fails_when_the_peer_has_died) {
   peer.cluster.network.kill(1);
   for (unsigned i = 0; i < 5000; ++i) peer.device().progress();
   EXPECT_TRUE(message->done());
-  EXPECT_EQ(message->outcome().error, base::ErrorClass::other);
+  EXPECT_EQ(message->outcome().error, base::ErrorClass::proc_failed);
   EXPECT_EQ(peer.memory().open_regions(), 0U);
 }
 

@@ -164,7 +164,7 @@ TEST_F(Filled, Receive_fails_when_the_peer_has_died) {
   peer.cluster.network.kill(1);
   for (unsigned i = 0; i < 5000; ++i) peer.device().progress();
   EXPECT_TRUE(receive->done());
-  EXPECT_EQ(receive->outcome().error, base::ErrorClass::other);
+  EXPECT_EQ(receive->outcome().error, base::ErrorClass::proc_failed);
   EXPECT_EQ(peer.memory().open_regions(), 0U);
   EXPECT_EQ(peer.device().named_operations(), 0U);
 }
@@ -360,7 +360,7 @@ TEST_F(Putting, Send_fails_when_the_peer_dies_and_its_orders_have_ended) {
   EXPECT_EQ(peer.device().transfers(), 1U);
   peer.device().progress();
   EXPECT_TRUE(message->done());
-  EXPECT_EQ(message->outcome().error, base::ErrorClass::other);
+  EXPECT_EQ(message->outcome().error, base::ErrorClass::proc_failed);
   expect_clean();
 }
 
@@ -374,7 +374,7 @@ TEST_F(Putting, Place_that_is_not_open_ends_the_send_with_an_error) {
     peer.device().progress();
   }
   EXPECT_TRUE(message->done());
-  EXPECT_EQ(message->outcome().error, base::ErrorClass::other);
+  EXPECT_EQ(message->outcome().error, base::ErrorClass::proc_failed);
   EXPECT_EQ(peer.memory().counters().bad_places, 1U);
   expect_clean();
 }
