@@ -25,6 +25,7 @@
 #include <utility>
 
 #include "api/gate.h"
+#include "api/receive_check.h"
 #include "api/scope.h"
 #include "base/engine_lock.h"
 #include "base/error.h"
@@ -131,8 +132,8 @@ template <auto implementation, Lock lock, Errors errors, class... Carriers>
   }
 }
 
-/// Calls that come before or after the time of MPI, and all calls while they are traced: a compare
-/// that is there anyway leads here, so tracing costs nothing while it is off.
+/// Calls that come before or after the time of MPI, and all calls while they are traced or checked:
+/// a compare that is there anyway leads here, so both cost nothing while they are off.
 template <auto implementation, When when, Lock lock, Errors errors, class... Carriers>
 [[gnu::cold, gnu::noinline]] int entry_aside(Call call, Carriers... carriers) {
   mpi::Library* library = traced_library();
@@ -141,6 +142,15 @@ template <auto implementation, When when, Lock lock, Errors errors, class... Car
     library = &runtime::library();
   }
   const base::TraceSpan span(library->trace.load(std::memory_order_acquire), call.name());
+  if constexpr (receives_message<Carriers...>) {
+    if (library->checks_types) {
+      const base::EngineGuard guard(library->lock);
+      ReceiveCheck check(*library);
+      (check.look_at(carriers), ...);
+      const int result = run_locked<implementation, lock, errors>(*library, call, carriers...);
+      return result == MPI_SUCCESS ? check.result(call) : result;
+    }
+  }
   return run_locked<implementation, lock, errors>(*library, call, carriers...);
 }
 

@@ -10,7 +10,9 @@ namespace fulmar::api {
 
 mpi::Library* traced_library() noexcept {
   mpi::Library& library = runtime::library();
-  return library.trace.load(std::memory_order_acquire) != nullptr ? &library : nullptr;
+  const bool goes_aside =
+      library.trace.load(std::memory_order_acquire) != nullptr || library.checks_types;
+  return goes_aside ? &library : nullptr;
 }
 
 int refuse(Call call) {

@@ -19,8 +19,9 @@ namespace fulmar::api {
   return runtime::usable_library.load(std::memory_order_relaxed);
 }
 
-/// The library while its calls are traced: then it is not found by `usable_library`, so that only
-/// the way of calls that come too early or too late looks here. nullptr otherwise.
+/// The library while its calls are traced, or the types of messages checked: then it is not found
+/// by `usable_library`, so that only calls that come too early or too late look here. nullptr
+/// otherwise.
 [[nodiscard, gnu::cold]] mpi::Library* traced_library() noexcept;
 
 /// Answers a call that needs an initialised MPI and came before or after that time (MPI 5.0 section
@@ -35,7 +36,7 @@ namespace fulmar::api {
 [[nodiscard]] mpi::Object* files_target(mpi::Library& library) noexcept;
 
 /// Answers a function that does not work yet: MPI_ERR_UNSUPPORTED_OPERATION on the error handler of
-/// the object behind `handle`, if there is one, else of MPI_COMM_SELF.
+/// the object behind `handle`, if there is one, else that for errors that belong to no object.
 [[gnu::cold]] int missing(Call call);
 [[gnu::cold]] int missing(Call call, mpi::ObjectKind kind, std::uintptr_t handle);
 

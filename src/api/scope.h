@@ -26,7 +26,8 @@ struct Scope {
         target(other.target),
         comm(other.comm),
         win(other.win),
-        root(other.root) {}
+        root(other.root),
+        count(other.count) {}
   Scope& operator=(const Scope&) = delete;
 
   mpi::Library& library;
@@ -36,6 +37,8 @@ struct Scope {
   const mpi::Comm* comm = nullptr;
   const mpi::Win* win = nullptr;
   int root = MPI_UNDEFINED;
+  /// The last number of elements that stands in an argument of its own.
+  mpi::Count count = MPI_UNDEFINED;
 };
 
 }  // namespace fulmar::api

@@ -221,8 +221,8 @@ using ConversionFunction =
 enum class Form : std::uint8_t { plain, large };
 
 /// Lets an implementation say on whose error handler its error is raised (default: the
-/// communicator, window, file, session or request among the arguments, else MPI_COMM_SELF; MPI 5.0
-/// section 9.3).
+/// communicator, window, file, session or request among the arguments, else `default_holder` of
+/// mpi/errhandler/raise.h; MPI 5.0 section 9.3).
 struct ErrorTarget {
   Object* object = nullptr;
   /// Of a call that ends with MPI_ERR_IN_STATUS: the first error in a status, which functions of

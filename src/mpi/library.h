@@ -184,6 +184,8 @@ class Library {
   /// Where calls are recorded, while MPI runs and they are. Calls that any thread may make at any
   /// time look at it beside MPI_Init and MPI_Finalize.
   std::atomic<base::Trace*> trace{nullptr};
+  /// FULMAR_CHECK=types, while MPI runs; see api/receive_check.h.
+  std::atomic<bool> checks_types{false};
 
   /// What MPI_Buffer_attach attached to the process; see mpi/p2p/buffered.h.
   SendBuffer* send_buffer = nullptr;

@@ -75,9 +75,10 @@ void complain_of_unknown_checks(std::string_view given, std::vector<std::string>
   while (!rest.empty()) {
     const std::string_view item = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(item.size() + 1, rest.size()));
-    if (item.empty() || item == "collectives") continue;
+    if (item.empty() || item == "collectives" || item == "types") continue;
     complaints.push_back("FULMAR_CHECK=" + std::string(given) + ": there is no check \"" +
-                         std::string(item) + "\", it is left out; checks are collectives");
+                         std::string(item) +
+                         "\", it is left out; checks are collectives and types");
   }
 }
 
@@ -171,6 +172,12 @@ const std::string& Options::text(std::string_view name) const noexcept {
   return std::find_if(values_.begin(), values_.end(),
                       [&](const Value& value) { return value.spec->name == name; })
       ->text;
+}
+
+bool Options::is_set(std::string_view name) const noexcept {
+  return std::find_if(values_.begin(), values_.end(), [&](const Value& value) {
+           return value.spec->name == name;
+         })->source != Source::standard;
 }
 
 std::optional<std::uint64_t> Options::size(std::string_view name) const noexcept {

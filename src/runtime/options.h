@@ -56,6 +56,8 @@ class Options {
   [[nodiscard]] const std::string& text(std::string_view name) const noexcept;
   /// A size with an optional suffix K, M or G; nothing for "auto".
   [[nodiscard]] std::optional<std::uint64_t> size(std::string_view name) const noexcept;
+  /// Whether somebody has given a value, be it the standard one: the environment, or a tool.
+  [[nodiscard]] bool is_set(std::string_view name) const noexcept;
   [[nodiscard]] bool is_on(std::string_view name) const noexcept;
   /// Whether a list option names `item`.
   [[nodiscard]] bool lists(std::string_view name, std::string_view item) const noexcept;

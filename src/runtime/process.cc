@@ -209,7 +209,9 @@ base::Error Process::enter(int thread_level) {
     start_progress_thread();
     job_.set_state(wire::RankState::initialised);
     // Traced calls go through the gate's other way, which is the one that knows of traces.
-    usable_library.store(tracing_ == nullptr ? &library_ : nullptr, std::memory_order_release);
+    library_.checks_types = options_->lists("FULMAR_CHECK", "types");
+    const bool goes_aside = tracing_ != nullptr || library_.checks_types;
+    usable_library.store(goes_aside ? nullptr : &library_, std::memory_order_release);
   } else if (thread_level > thread_level_) {
     thread_level_ = thread_level;
     set_locking();
@@ -251,6 +253,7 @@ void Process::leave() {
   {
     const base::EngineGuard guard(library_.lock);
     networks_->part(*device_, for_good ? fabric::Leaving::for_good : fabric::Leaving::may_return);
+    library_.checks_types = false;
     usable_library.store(nullptr, std::memory_order_release);
     library_.trace.store(nullptr, std::memory_order_release);
     if (tracing_ != nullptr) tracing_->write(job_.rank(), job_.size());
@@ -289,8 +292,10 @@ void Process::open_world() {
   errors_.size = static_cast<int>(job_.size());
   library_.define(world_->world, reinterpret_cast<std::uintptr_t>(MPI_COMM_WORLD));
   library_.define(world_->self, reinterpret_cast<std::uintptr_t>(MPI_COMM_SELF));
+  // MPI_ERRORS_ARE_FATAL that was asked for is set; that of the table is not (default_holder).
   for (mpi::Comm* comm : {&world_->world, &world_->self}) {
-    if (errors_.initial != &errors_.fatal) (void)set_errhandler(library_, *comm, *errors_.initial);
+    if (options().is_set("FULMAR_ERRHANDLER"))
+      (void)set_errhandler(library_, *comm, *errors_.initial);
   }
   const std::uint32_t program_size = job_.program_size();
   mpi::describe_process(info_.env, {{},

@@ -27,15 +27,18 @@ constexpr std::array<Level, 4> levels = {Level{"MPI_THREAD_SINGLE", MPI_THREAD_S
                                          {"MPI_THREAD_SERIALIZED", MPI_THREAD_SERIALIZED},
                                          {"MPI_THREAD_MULTIPLE", MPI_THREAD_MULTIPLE}};
 
-/// What the key thread_level asks for; without it, all that this library can do.
-int level_of(const mpi::Info* info) {
+/// What the key thread_level asks for (MPI 5.0 section 11.3.1); without it, all that this library
+/// can do. MPI_ERR_INFO_VALUE for what is no level.
+base::Result<int> level_of(const mpi::Info* info) {
   const std::string* asked = info == nullptr ? nullptr : info->find("thread_level");
-  if (asked != nullptr) {
-    for (const auto& [name, value] : levels) {
-      if (name == *asked) return value;
-    }
+  if (asked == nullptr) return MPI_THREAD_MULTIPLE;
+  for (const auto& [name, value] : levels) {
+    if (name == *asked) return value;
   }
-  return MPI_THREAD_MULTIPLE;
+  return base::failure(ErrorClass::info_value,
+                       "argument info: thread_level is \"%s\"; it must be MPI_THREAD_SINGLE, "
+                       "MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE",
+                       asked->c_str());
 }
 
 }  // namespace
@@ -50,12 +53,13 @@ Error session_init(mpi::Library& library, mpi::ErrorTarget& target, mpi::Info* i
     if (error.failed()) return error;
     target.object = &process.new_session;
   }
-  const int level = level_of(info);
-  if (const Error error = process.enter(level); error.failed()) return error;
+  const base::Result<int> level = level_of(info);
+  if (level.failed()) return level.error();
+  if (const Error error = process.enter(level.value()); error.failed()) return error;
   Error error;
   {
     const base::EngineGuard lock(library.lock);
-    auto* session = library.make<mpi::Session>(level);
+    auto* session = library.make<mpi::Session>(level.value());
     if (session == nullptr) {
       error = base::failure(ErrorClass::no_mem, "no memory for another session");
     } else if (error = set_errhandler(library, *session, errhandler); error.failed()) {

@@ -70,6 +70,12 @@ def _combination(spec, parameters, at):
     return None
 
 
+def _peer(function, direction):
+    """The parameter with the rank that data go to ("in") or come from ("out"), if there is one."""
+    kind = {'in': 'dest', 'out': 'source'}.get(direction)
+    return [p.name for p in function.parameters if p.kind == kind]
+
+
 def _wrapped(parameter, carrier):
     if parameter.unless_in_place:
         carrier = f'api::unless_in_place({parameter.unless_in_place}, {carrier})'
@@ -94,6 +100,7 @@ def carriers(spec, symbol):
         combination = _combination(spec, parameters, at)
         if combination is not None:
             names = [p.name for p in parameters[at:at + len(combination.kinds)]]
+            names += _peer(symbol.function, parameter.direction)
             name, header = combination.carriers[parameter.direction], 'buffer'
             at += len(combination.kinds) - 1
             first = at - len(combination.kinds) + 1
@@ -145,7 +152,8 @@ def _entry(spec, symbol):
     expressions, headers = carriers(spec, symbol)
     template = ', '.join([function.implementation, *modes])
     entry = ('collective_entry' if function.has('agree') else
-             'announced_entry' if function.has('announce') else 'entry')
+             'announced_entry' if function.has('announce') else
+             'making_entry' if function.has('makes') else 'entry')
     return f'return api::{entry}<{template}>({", ".join(["call", *expressions])});', headers
 
 
@@ -180,6 +188,8 @@ def write_shims(spec, chapter):
     includes = [f'#include "api/{"tool_entry" if chapter.style == "tool" else "entry"}.h"']
     if any(function.has('agree') or function.has('announce') for function in chapter.functions):
         includes.append('#include "api/collective.h"')
+    if any(function.has('makes') for function in chapter.functions):
+        includes.append('#include "api/making.h"')
     includes += [f'#include "api/kinds/{kind}.h"' for kind in sorted(kinds)]
     for folder in sorted(folders):
         if folder == 'runtime' and chapter.style == 'tool':

@@ -12,7 +12,8 @@ enum class InPlace : std::uint8_t { refused, allowed };
 
 /// A buffer, the number of elements and their datatype. MPI_BOTTOM is the null pointer, so null is
 /// right with a datatype of absolute addresses; it is refused only for elements of a predefined
-/// type.
+/// type. Where no data is moved, because the count is 0 or `peer`, the rank that they come from or
+/// go to, is MPI_PROC_NULL, the type may be MPI_DATATYPE_NULL.
 template <class Result, class Address, InPlace in_place>
 struct DataArgument {
   static constexpr Stage stage = Stage::other;
@@ -20,6 +21,7 @@ struct DataArgument {
   Address raw;
   Count count;
   MPI_Datatype handle;
+  int peer = MPI_ANY_SOURCE;
   const mpi::Datatype* type = nullptr;
 
   [[gnu::always_inline]] inline bool check(Scope& scope) noexcept {
@@ -30,7 +32,7 @@ struct DataArgument {
       return false;
     type = scope.library.find<mpi::Datatype>(handle);
     if (type == nullptr || !type->committed) [[unlikely]]
-      return false;
+      return is_nothing(scope);
     return !is_special(raw) || count == 0 || (raw == nullptr && !type->predefined);
   }
   base::Error explain(const Scope& scope, Argument argument) const {
@@ -51,6 +53,12 @@ struct DataArgument {
   Result value(const Scope&) const noexcept { return {raw, type == nullptr ? 0 : count, type}; }
 
  private:
+  [[gnu::cold]] bool is_nothing(const Scope& scope) noexcept {
+    if (handle != MPI_DATATYPE_NULL || (count != 0 && peer != MPI_PROC_NULL)) return false;
+    count = 0;
+    type = type_of_nothing(scope);
+    return true;
+  }
   /// MPI_BOTTOM or MPI_IN_PLACE, in one compare.
   static bool is_special(const void* address) noexcept {
     return reinterpret_cast<std::uintptr_t>(address) <=

@@ -26,7 +26,13 @@ struct LimitedCount {
   Count value(const Scope&) const noexcept { return raw; }
 };
 
-using CountIn = LimitedCount<0, base::ErrorClass::count>;
+/// A number of elements.
+struct CountIn : LimitedCount<0, base::ErrorClass::count> {
+  bool check(Scope& scope) const noexcept {
+    scope.count = raw;
+    return LimitedCount::check(scope);
+  }
+};
 using LargeCountIn = CountIn;
 using MemorySizeIn = LimitedCount<0, base::ErrorClass::size>;
 using UnitIn = LimitedCount<1, base::ErrorClass::disp>;

@@ -29,7 +29,14 @@ using DatatypeOrNullIn = ObjectIn<mpi::Datatype, Null::allowed>;
                        argument.name);
 }
 
-/// A datatype that data is moved with: committed.
+/// What stands for MPI_DATATYPE_NULL where no data is moved, which other libraries accept, too: a
+/// type for which most operations are defined.
+[[nodiscard, gnu::cold]] inline mpi::Datatype* type_of_nothing(const Scope& scope) noexcept {
+  return scope.library.find<mpi::Datatype>(MPI_INT);
+}
+
+/// A datatype that data is moved with: committed. MPI_DATATYPE_NULL where the count in front of it
+/// is 0.
 struct DatatypeIn {
   static constexpr Stage stage = Stage::other;
   int index;
@@ -38,7 +45,11 @@ struct DatatypeIn {
 
   bool check(Scope& scope) noexcept {
     object = scope.library.find<mpi::Datatype>(raw);
-    return object != nullptr && object->committed;
+    if (object == nullptr) [[unlikely]] {
+      if (raw != MPI_DATATYPE_NULL || scope.count != 0) return false;
+      object = type_of_nothing(scope);
+    }
+    return object->committed;
   }
   base::Error explain(const Scope&, Argument argument) const {
     return no_committed_datatype(argument, raw, object);

@@ -22,6 +22,7 @@ struct ObjectFacts<mpi::Message> {
 
 /// A message to receive; MPI_MESSAGE_NO_PROC has no object.
 struct MessageInOut : ObjectInOut<mpi::Message> {
+  static constexpr bool names_origin = true;
   bool check(Scope& scope) noexcept {
     return ObjectInOut<mpi::Message>::check(scope) ||
            (raw != nullptr && *raw == MPI_MESSAGE_NO_PROC);

@@ -43,6 +43,7 @@ struct DestIn {
 
 struct SourceIn {
   static constexpr Stage stage = Stage::other;
+  static constexpr bool names_origin = true;
   int index;
   int raw;
 

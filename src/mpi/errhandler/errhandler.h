@@ -48,7 +48,8 @@ struct Errhandler : Object {
 struct ErrorHolder : Object {
   using Object::Object;
 
-  /// nullptr stands for MPI_ERRORS_ARE_FATAL.
+  /// nullptr: none was set, by the program or by the option that it was started with. Stands for
+  /// MPI_ERRORS_ARE_FATAL.
   Errhandler* errhandler = nullptr;
   /// The object's name for reports; storage of the object. May be nullptr.
   const char* name = nullptr;

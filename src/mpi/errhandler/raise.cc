@@ -33,6 +33,7 @@ struct RunningFunctions {
 thread_local constinit RunningFunctions running;
 constexpr int most_running_functions = 32;
 
+constexpr auto comm_world_handle = std::uintptr_t{257};
 constexpr auto comm_self_handle = std::uintptr_t{258};
 
 bool holds_errhandler(const Object& object) {
@@ -42,7 +43,7 @@ bool holds_errhandler(const Object& object) {
 
 /// The object whose handler counts; nullptr before MPI_COMM_SELF exists.
 ErrorHolder* holder_for(Library& library, Object* on) {
-  if (on == nullptr || !holds_errhandler(*on)) on = library.predefined(comm_self_handle);
+  if (on == nullptr || !holds_errhandler(*on)) return default_holder(library);
   return static_cast<ErrorHolder*>(on);
 }
 
@@ -130,6 +131,13 @@ int raise(Library& library, const char* call, Object* on, Error error, Error cau
   library.release(handler);
   running = outside;
   return cause.failed() ? error.code() : code;
+}
+
+ErrorHolder* default_holder(const Library& library) noexcept {
+  auto* self = static_cast<ErrorHolder*>(library.predefined(comm_self_handle));
+  if (self == nullptr || self->errhandler != nullptr) return self;
+  auto* world = static_cast<ErrorHolder*>(library.predefined(comm_world_handle));
+  return world != nullptr && world->errhandler != nullptr ? world : self;
 }
 
 void end_job(Library& library, const char* what, const ErrorHolder& on, Error error) {

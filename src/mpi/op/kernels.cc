@@ -321,7 +321,10 @@ bool is_defined_for(OpCode op, TypeClass type_class) noexcept {
     case OpCode::land:
     case OpCode::lor:
     case OpCode::lxor:
-      return type_class == TypeClass::c_integer || type_class == TypeClass::logical;
+      // Multi-language types (MPI_AINT and others) are not in the standard's table (MPI 5.0 section
+      // 6.9.2), but are integers of C all the same.
+      return type_class == TypeClass::c_integer || type_class == TypeClass::logical ||
+             type_class == TypeClass::multi_language;
     case OpCode::band:
     case OpCode::bor:
     case OpCode::bxor:

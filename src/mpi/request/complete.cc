@@ -4,16 +4,18 @@
 
 #include <new>
 
+#include "mpi/errhandler/raise.h"
+
 namespace fulmar::mpi {
 namespace {
 
 /// Whose error handler counts for a request that may be about to end: its communicator, unless that
-/// was freed and ends with the request; then MPI_COMM_SELF.
+/// was freed and ends with the request; then as for errors that belong to no object.
 [[gnu::cold]] Object* lasting_target(const Request& request) {
   if (request.comm != nullptr && (request.comm->predefined || request.comm->references > 1)) {
     return request.comm;
   }
-  return request.library->predefined(reinterpret_cast<std::uintptr_t>(MPI_COMM_SELF));
+  return default_holder(*request.library);
 }
 
 }  // namespace
@@ -26,11 +28,12 @@ base::Error complete_request_slow(ErrorTarget& target, Request& request, MPI_Req
     return {};
   }
   MPI_Status ignored;
-  base::Error error = request.what->finish(request, status != nullptr ? *status : ignored);
+  base::Error error = finish_request(request, status != nullptr ? *status : ignored);
   if (error.failed()) [[unlikely]]
     target.object = lasting_target(request);
   if (request.persistent) {
     request.active = false;
+    request.told = false;
     request.operation.stage = device::Stage::idle;
     return error;
   }

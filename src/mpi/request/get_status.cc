@@ -11,7 +11,8 @@ namespace {
 
 base::Error peek(Request& request, MPI_Status* status) {
   MPI_Status ignored;
-  return request.what->finish(request, status != nullptr ? *status : ignored);
+  request.told = true;
+  return finish_request(request, status != nullptr ? *status : ignored);
 }
 
 void peek(StatusWriter& writer, ErrorTarget& target, Request& request) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
+#include "mpi/errhandler/raise.h"
 #include "mpi/request/calls.h"
 #include "mpi/request/complete.h"
 #include "mpi/request/generalized.h"
@@ -66,7 +67,7 @@ base::Error request_free(Library& library, ErrorTarget& target, Handle<Request> 
     end_done_request(library, *handle.where);
     return {};
   }
-  if (request.active && request.what->must_complete) {
+  if (request.active && request.what->must_complete && !request.told) {
     return base::failure(base::ErrorClass::request,
                          "the %s is active; a collective operation cannot be given up, complete it "
                          "with a wait or test call",
@@ -82,7 +83,7 @@ base::Error request_free(Library& library, ErrorTarget& target, Handle<Request> 
   }
   base::Error error;
   if (request.what->free != nullptr) error = request.what->free(request);
-  if (error.failed()) target.object = library.find<Comm>(MPI_COMM_SELF);
+  if (error.failed()) target.object = default_holder(library);
   destroy_request(request);
   return error;
 }

@@ -4,6 +4,8 @@
 
 #include <new>
 
+#include "mpi/request/whole_elements.h"
+
 namespace fulmar::mpi {
 namespace {
 
@@ -18,13 +20,21 @@ constexpr RequestKind done_request{"send", nullptr, finish_done, cancel_done, nu
 
 }  // namespace
 
+base::Error finish_request(Request& request, MPI_Status& status) {
+  const base::Error error = request.what->finish(request, status);
+  if (request.checked_type == nullptr || error.failed()) return error;
+  return check_whole_elements(*request.checked_type, status);
+}
+
 void destroy_request(Request& request) noexcept {
   Library& library = *request.library;
   if (request.what->release != nullptr) request.what->release(request);
   Comm* comm = request.comm;
   const Datatype* type = request.type;
+  const Datatype* checked_type = request.checked_type;
   library.retire(request);
   if (comm != nullptr) library.release(*comm);
+  if (checked_type != nullptr) library.release(const_cast<Datatype&>(*checked_type));
   if (type != nullptr) library.release(const_cast<Datatype&>(*type));
 }
 

@@ -75,9 +75,12 @@ struct Request : Object {
   Library* library;
   Comm* comm = nullptr;            ///< one reference held, if set
   const Datatype* type = nullptr;  ///< one reference held, if set and not predefined
+  /// With FULMAR_CHECK=types, of a receive; one reference held, if set.
+  const Datatype* checked_type = nullptr;
   bool persistent = false;
   bool active = true;     ///< persistent ones: between start and completion
   bool freed = false;     ///< by MPI_Request_free, while the operation is under way
+  bool told = false;      ///< MPI_Request_get_status has told the user that it is complete
   bool shared = false;    ///< the one object of all handles of sends that were complete at once
   void* extra = nullptr;  ///< the kind's own
   device::Operation operation;
@@ -109,6 +112,8 @@ struct Request : Object {
   }
   return request;
 }
+/// The result of a request that is complete, and its status.
+base::Error finish_request(Request& request, MPI_Status& status);
 /// Ends a request object: the handle becomes invalid, references are given back. The operation is
 /// done, or was never started.
 void destroy_request(Request& request) noexcept;

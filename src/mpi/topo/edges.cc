@@ -42,9 +42,9 @@ Error check_weights(const char* argument, const int* weights, std::size_t edges)
   return {};
 }
 
-/// Takes note of weights that have been checked.
+/// Takes note of weights that have been checked: null is an empty array.
 void note_weights(const int* weights, std::size_t edges, Weighting& weighting) {
-  const bool given = weights != nullptr && weights != MPI_UNWEIGHTED;
+  const bool given = weights != MPI_UNWEIGHTED;
   weighting.asked |= given;
   weighting.weighted |= given && edges > 0;
   weighting.unweighted |= !given && edges > 0;

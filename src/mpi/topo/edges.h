@@ -22,7 +22,7 @@ struct EdgeEnd {
 /// Whether the graph has weights is for all processes together to say, but those without edges
 /// often cannot tell.
 struct Weighting {
-  bool asked = false;       ///< somebody gave MPI_WEIGHTS_EMPTY or an array
+  bool asked = false;       ///< a process gave MPI_WEIGHTS_EMPTY or an array, or null for no edges
   bool weighted = false;    ///< there are edges with weights
   bool unweighted = false;  ///< there are edges without
 };

@@ -110,9 +110,27 @@ void run_session(const char* tag) {
   expect(session == MPI_SESSION_NULL, "the handle is null afterwards");
 }
 
+/// The key thread_level of the info (MPI 5.0 section 11.3.1) names one of the four levels.
+void thread_levels() {
+  MPI_Info info = MPI_INFO_NULL;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "thread_level", "MPI_THREAD_FUNNELED");
+  MPI_Session session = MPI_SESSION_NULL;
+  expect_class(MPI_Session_init(info, MPI_ERRORS_RETURN, &session), MPI_SUCCESS, "a level");
+  MPI_Session_finalize(&session);
+  for (const char* wrong : {"nonsense", "MPI_THREAD", "1"}) {
+    MPI_Info_set(info, "thread_level", wrong);
+    const int code = MPI_Session_init(info, MPI_ERRORS_RETURN, &session);
+    expect_class(code, MPI_ERR_INFO_VALUE, wrong);
+    expect(session == MPI_SESSION_NULL, wrong);
+  }
+  MPI_Info_free(&info);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  thread_levels();
   run_session("before");
   int flag = 1;
   MPI_Initialized(&flag);

@@ -58,7 +58,7 @@ TEST(Options, Set_to_nothing_is_unset) {
 }
 
 TEST(Options, A_check_that_does_not_exist_is_complained_of) {
-  ::setenv("FULMAR_CHECK", "colectives,collectives,all", 1);
+  ::setenv("FULMAR_CHECK", "colectives,collectives,types,all", 1);
   std::vector<std::string> complaints;
   const Options options(complaints);
   ::unsetenv("FULMAR_CHECK");
@@ -66,6 +66,15 @@ TEST(Options, A_check_that_does_not_exist_is_complained_of) {
   EXPECT_NE(complaints[0].find("there is no check \"colectives\""), std::string::npos);
   EXPECT_NE(complaints[1].find("there is no check \"all\""), std::string::npos);
   EXPECT_TRUE(options.lists("FULMAR_CHECK", "collectives"));
+  EXPECT_TRUE(options.lists("FULMAR_CHECK", "types"));
+}
+
+TEST(Options, A_standard_value_that_was_given_is_set) {
+  std::vector<std::string> complaints;
+  EXPECT_FALSE(Options(complaints).is_set("FULMAR_ERRHANDLER"));
+  ::setenv("FULMAR_ERRHANDLER", "mpi_errors_are_fatal", 1);
+  EXPECT_TRUE(Options(complaints).is_set("FULMAR_ERRHANDLER"));
+  ::unsetenv("FULMAR_ERRHANDLER");
 }
 
 TEST(Options, An_empty_variable_is_none) {

@@ -188,6 +188,36 @@ TEST_F(ErrhandlerTest, Raise_without_an_object_goes_to_comm_self) {
   library.undefine(self.handle);
 }
 
+TEST_F(ErrhandlerTest, Raise_without_an_object_goes_to_comm_world_where_only_that_has_a_handler) {
+  Holder self(ObjectKind::comm);
+  library.define(self, reinterpret_cast<std::uintptr_t>(MPI_COMM_SELF));
+  const MPI_Errhandler handle = make_comm_handler();
+  ASSERT_TRUE(comm_set_errhandler(library, world, errhandler(handle)).ok());
+  EXPECT_EQ(raise(library, "MPI_Type_size", nullptr, Error(ErrorClass::type)), MPI_ERR_TYPE);
+  EXPECT_EQ(last_call.handle, MPI_COMM_WORLD);
+  EXPECT_EQ(default_holder(library), &world);
+  ASSERT_TRUE(comm_set_errhandler(library, self, errhandler(handle)).ok());
+  EXPECT_EQ(raise(library, "MPI_Type_size", nullptr, Error(ErrorClass::type)), MPI_ERR_TYPE);
+  EXPECT_EQ(last_call.handle, MPI_COMM_SELF);
+  EXPECT_EQ(last_call.count, 2);
+  drop_errhandler(library, self);
+  library.undefine(self.handle);
+  free_handler(handle);
+}
+
+TEST_F(ErrhandlerTest, Errors_are_fatal_on_comm_self_counts_where_it_was_set) {
+  Holder self(ObjectKind::comm);
+  library.define(self, reinterpret_cast<std::uintptr_t>(MPI_COMM_SELF));
+  ASSERT_TRUE(comm_set_errhandler(library, world, errhandler(MPI_ERRORS_RETURN)).ok());
+  ASSERT_TRUE(comm_set_errhandler(library, self, errhandler(MPI_ERRORS_ARE_FATAL)).ok());
+  testing::internal::CaptureStderr();
+  (void)raise(library, "MPI_Type_size", nullptr, Error(ErrorClass::type));
+  testing::internal::GetCapturedStderr();
+  EXPECT_EQ(aborted_with.size(), 1U);
+  drop_errhandler(library, self);
+  library.undefine(self.handle);
+}
+
 TEST_F(ErrhandlerTest, Raise_before_initialisation_uses_the_initial_handler) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(raise(library, "MPI_Info_set", nullptr, Error(ErrorClass::info)), MPI_ERR_INFO);

@@ -167,6 +167,7 @@ TEST_F(OpTest, Located_values_prefer_the_smaller_index) {
   EXPECT_EQ(refusal(MPI_SUM, MPI_2INT), ErrorClass::op);
 }
 
+/// The standard's (MPI 5.0 section 6.9.2), with logical operations on multi-language types besides.
 TEST_F(OpTest, Table_of_the_standard) {
   struct Case {
     MPI_Datatype datatype;
@@ -174,13 +175,14 @@ TEST_F(OpTest, Table_of_the_standard) {
   };
   const Case cases[] = {
       {MPI_INT, true, true, true, true},           {MPI_INTEGER, true, true, false, true},
-      {MPI_AINT, true, true, false, true},         {MPI_DOUBLE, true, true, false, false},
+      {MPI_AINT, true, true, true, true},          {MPI_DOUBLE, true, true, false, false},
       {MPI_C_BOOL, false, false, true, false},     {MPI_LOGICAL, false, false, true, false},
       {MPI_COMPLEX, false, true, false, false},    {MPI_BYTE, false, false, false, true},
       {MPI_CHAR, true, true, true, true},          {MPI_WCHAR, false, false, false, false},
       {MPI_CHARACTER, false, false, false, false}, {MPI_PACKED, false, false, false, false},
       {MPI_REAL2, false, false, false, false},     {MPI_INTEGER16, true, true, false, true},
-      {MPI_REAL16, true, true, false, false},      {MPI_COMPLEX32, false, true, false, false}};
+      {MPI_REAL16, true, true, false, false},      {MPI_COMPLEX32, false, true, false, false},
+      {MPI_OFFSET, true, true, true, true},        {MPI_COUNT, true, true, true, true}};
   for (const Case& row : cases) {
     const auto expect = [&](std::initializer_list<MPI_Op> handles, bool legal) {
       for (const MPI_Op handle : handles) {

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <mpi.h>
+
+#include <type_traits>
+
+#include "api/call.h"
+#include "api/kinds/values.h"
+#include "mpi/library.h"
+
+/// FULMAR_CHECK=types: whether a message that is received is a whole number of the basic elements
+/// of the receiver's type. All calls then take the way aside (entry.h), so that it costs others
+/// nothing.
+namespace fulmar::api {
+
+/// A buffer to receive into, and the argument that says where the message comes from.
+template <class Carrier>
+inline constexpr bool is_room = requires(const Carrier& carrier, const Scope& scope) {
+  requires std::is_same_v<decltype(carrier.value(scope)), mpi::Data>;
+};
+template <class Carrier>
+inline constexpr bool is_origin = requires { Carrier::names_origin; };
+
+/// Whether a call with these arguments receives a message, or makes a request that does.
+template <class... Carriers>
+inline constexpr bool receives_message = (is_room<Carriers> || ...) && (is_origin<Carriers> || ...);
+
+/// The check of one call.
+class ReceiveCheck {
+ public:
+  explicit ReceiveCheck(mpi::Library& library) noexcept : library_(library) {}
+
+  /// Before the call: takes note of the argument. A status that the caller ignores is asked for.
+  template <class Carrier>
+  void look_at(Carrier& carrier) noexcept {
+    if constexpr (is_room<Carrier>) {
+      type_ = carrier.handle;
+    } else if constexpr (std::is_same_v<Carrier, Plain<MPI_Status*>>) {
+      if (carrier.raw == nullptr) carrier.raw = &own_status_;
+      status_ = carrier.raw;
+    } else if constexpr (std::is_same_v<Carrier, Out<MPI_Request>>) {
+      request_ = carrier.raw;
+    } else if constexpr (requires { requires std::is_same_v<decltype(carrier.raw), MPI_Comm>; }) {
+      comm_ = carrier.raw;
+    }
+  }
+
+  /// After it went well: the result of the call. A request is checked when it is completed.
+  [[nodiscard]] int result(Call call) const;
+
+ private:
+  mpi::Library& library_;
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  MPI_Request* request_ = nullptr;
+  MPI_Status* status_ = nullptr;
+  MPI_Status own_status_{};
+};
+
+}  // namespace fulmar::api
