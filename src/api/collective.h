@@ -2,24 +2,15 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
-#include "api/entry.h"
-#include "api/kinds/buffer.h"
-#include "api/kinds/counts.h"
-#include "api/kinds/op.h"
-#include "api/kinds/ranks.h"
-#include "api/kinds/significance.h"
+#include "api/take_part.h"
 #include "mpi/coll/agreement.h"
 #include "mpi/coll/schedules.h"
 #include "mpi/comm/world.h"
+#include "mpi/errhandler/raise.h"
 
 /// The way of collective calls: with FULMAR_CHECK=collectives all ranks first compare what they
 /// call (mpi/coll/agreement.h), from the same carriers that `entry` takes.
 namespace fulmar::api {
-
-template <class Carrier>
-inline constexpr bool gives_counts = false;
-template <class T>
-inline constexpr bool gives_counts<CountValues<T>> = true;
 
 /// Of MPI_Reduce, whose idle processes between groups may give anything.
 template <class Carrier>
@@ -64,6 +55,11 @@ class CallReader {
   mpi::CountArray counts_;
 };
 
+/// Tells the other ranks that the arguments of this one are wrong: all get an error that says so,
+/// now, or when they complete their requests. The call does not come to pass.
+void tell_refusal(const Scope& scope, Call call, int code);
+void tell_refusal_later(const Scope& scope, Call call, int code);
+
 /// Compares the call with those of the other ranks, or announces one that compares later. False
 /// where `result` is that of the call: what is wrong in itself.
 enum class Comparison : std::uint8_t { now, later };
@@ -74,7 +70,14 @@ template <Comparison comparison, class... Carriers>
   const bool good = (check_at<Stage::object>(scope, call, carriers, result) && ...) &&
                     (check_at<Stage::root>(scope, call, carriers, result) && ...) &&
                     (check_at<Stage::other>(scope, call, carriers, result) && ...);
-  if (!good) return false;
+  if (!good) {
+    if constexpr (comparison == Comparison::later) {
+      tell_refusal_later(scope, call, result);
+    } else {
+      tell_refusal(scope, call, result);
+    }
+    return false;
+  }
   if (scope.comm == nullptr || (!scope.comm->is_inter && scope.comm->size() == 1)) return true;
   mpi::CollectiveCall mine(call.name());
   CallReader reader(mine, scope);
@@ -90,6 +93,14 @@ template <Comparison comparison, class... Carriers>
   return false;
 }
 
+/// `take_part` where MPI still runs.
+template <auto implementation, class... Carriers>
+[[gnu::cold, gnu::noinline]] void take_part_after_error(Call call, Carriers... carriers) {
+  mpi::Library* library = usable_library();
+  if (library == nullptr) library = traced_library();
+  if (library != nullptr) take_part<implementation>(*library, call, carriers...);
+}
+
 /// `entry` for blocking collective calls.
 template <auto implementation, class... Carriers>
 [[gnu::always_inline]] inline int collective_entry(Call call, Carriers... carriers) {
@@ -100,7 +111,10 @@ template <auto implementation, class... Carriers>
     int result = MPI_SUCCESS;
     if (!agrees<Comparison::now>(*library, call, result, carriers...)) return result;
   }
-  return entry<implementation>(call, carriers...);
+  const int result = entry<implementation>(call, carriers...);
+  if (result != MPI_SUCCESS) [[unlikely]]
+    take_part_after_error<implementation>(call, carriers...);
+  return result;
 }
 
 /// `entry` for those that make a request, which compares when it is started.
@@ -114,10 +128,14 @@ template <auto implementation, class... Carriers>
     int result = MPI_SUCCESS;
     if (!agrees<Comparison::later>(*library, call, result, carriers...)) return result;
     result = entry<implementation>(call, carriers...);
+    if (result != MPI_SUCCESS) take_part_after_error<implementation>(call, carriers...);
     library->schedules->announced.reset();  // where the call failed
     return result;
   }
-  return entry<implementation>(call, carriers...);
+  const int result = entry<implementation>(call, carriers...);
+  if (result != MPI_SUCCESS) [[unlikely]]
+    take_part_after_error<implementation>(call, carriers...);
+  return result;
 }
 
 }  // namespace fulmar::api

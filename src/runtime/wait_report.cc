@@ -178,8 +178,33 @@ class Writer {
     }
   }
 
-  /// Messages that have come and that nobody receives.
+  /// What may explain the waits of other ranks.
   void add_hints() {
+    add_calls_left_out();
+    add_unexpected();
+  }
+
+  [[nodiscard]] const wire::WaitBody& body() {
+    copy(call_, body_.call);
+    copy(what_, body_.what);
+    copy(hint_, body_.hint);
+    return body_;
+  }
+
+ private:
+  /// Collective calls that ended with an error of their arguments before this rank gave its data.
+  void add_calls_left_out() {
+    for_each_comm(library_, [&](const Comm& comm) {
+      if (comm.left_out_of == nullptr) return;
+      const std::string line = std::string("it has taken no part in ") + comm.left_out_of + " on " +
+                               name_of(&comm, Members::left_out) +
+                               ", because its arguments were wrong\n";
+      if (hint_.size() + line.size() < body_.hint.size()) hint_ += line;
+    });
+  }
+
+  /// Messages that have come and that nobody receives.
+  void add_unexpected() {
     match::Matcher& queues = library_.device->queues();
     constexpr std::size_t room_for_more = 24;
     int left_out = 0;
@@ -205,14 +230,6 @@ class Writer {
     if (left_out > 0) hint_ += "and " + std::to_string(left_out) + " more\n";
   }
 
-  [[nodiscard]] const wire::WaitBody& body() {
-    copy(call_, body_.call);
-    copy(what_, body_.what);
-    copy(hint_, body_.hint);
-    return body_;
-  }
-
- private:
   template <std::size_t size>
   static void copy(const std::string& text, std::array<char, size>& to) {
     std::snprintf(to.data(), size, "%s", text.c_str());

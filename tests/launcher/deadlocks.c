@@ -53,6 +53,15 @@ static void different_collectives(void) {
   free(data);
 }
 
+static void wrong_arguments(void) {
+  int sum = 0;
+  MPI_Request request;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Iallreduce(&value, &sum, rank == 0 ? -1 : 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+  if (rank == 0) receive(1, 1, MPI_COMM_WORLD);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 static void wrong_communicator(void) {
   MPI_Comm other;
   MPI_Comm_dup(MPI_COMM_WORLD, &other);
@@ -162,6 +171,7 @@ static const struct {
     {"missing_in_barrier", missing_in_barrier},
     {"one_in_finalize", one_in_finalize},
     {"different_collectives", different_collectives},
+    {"wrong_arguments", wrong_arguments},
     {"wrong_communicator", wrong_communicator},
     {"wait_for_irecv", wait_for_irecv},
     {"probe", probe},

@@ -17,6 +17,7 @@ JOBS = {
     "missing_in_barrier": 3,
     "one_in_finalize": 2,
     "different_collectives": 2,
+    "wrong_arguments": 2,
     "wrong_communicator": 2,
     "wait_for_irecv": 2,
     "probe": 2,
@@ -111,6 +112,11 @@ class Deadlock(unittest.TestCase):
                   "rank 1: MPI_Gatherv on MPI_COMM_WORLD",
                   "MPI_Barrier on MPI_COMM_WORLD: rank 0 is in it, rank 1 is in MPI_Gatherv",
                   "MPI_Gatherv on MPI_COMM_WORLD: rank 1 is in it, rank 0 is in MPI_Barrier")
+
+    def test_wrong_arguments(self):
+        self.says("wrong_arguments", "rank 0: MPI_Recv from rank 1 tag 1 on MPI_COMM_WORLD",
+                  "it has taken no part in MPI_Iallreduce on MPI_COMM_WORLD, because its arguments were wrong",
+                  "rank 1: MPI_Wait for MPI_Iallreduce on MPI_COMM_WORLD")
 
     def test_wrong_communicator(self):
         self.says("wrong_communicator", "rank 1: MPI_Recv from rank 0 tag 3 on MPI_COMM_WORLD",

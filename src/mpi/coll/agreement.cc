@@ -69,6 +69,11 @@ void CollectiveCall::add_words(const std::string& words) noexcept {
   set(body_.data, before.empty() ? words : before + ", " + words);
 }
 
+void CollectiveCall::refuse(const std::string& text) noexcept {
+  set(body_.data, text);
+  body_.unfit = has_wrong_arguments;
+}
+
 void CollectiveCall::add_data(Count count, const Datatype& type) noexcept {
   const BasicType* basic = count == 0 ? nullptr : element_of(type);
   if (amounts_differ(body_.name.data())) {
@@ -156,8 +161,21 @@ ErrorClass CollectiveCall::difference_between(const Body& a, const Body& b) noex
   return a.op != b.op ? ErrorClass::op : ErrorClass::success;
 }
 
+bool CollectiveCall::judge_arguments(std::span<const Body> calls, const char* group,
+                                     Verdict& verdict) {
+  for (std::size_t rank = 0; rank < calls.size(); ++rank) {
+    if (calls[rank].unfit != has_wrong_arguments) continue;
+    verdict.refuse(ErrorClass::other, "rank " + std::to_string(rank) + group + " called " +
+                                          calls[rank].name.data() + " with a wrong argument (" +
+                                          calls[rank].data.data() + ")");
+    return true;
+  }
+  return false;
+}
+
 /// The first rank whose call does not fit that of rank 0, or does not fit in itself.
 void CollectiveCall::judge(std::span<const Body> calls, Verdict& verdict) {
+  if (judge_arguments(calls, "", verdict)) return;
   for (std::size_t rank = 1; rank < calls.size(); ++rank) {
     const ErrorClass wrong = difference(calls.front(), calls[rank]);
     if (wrong == ErrorClass::success) continue;
@@ -203,6 +221,8 @@ void CollectiveCall::check_roots(std::span<const Body> first, std::span<const Bo
 
 void CollectiveCall::judge_between(std::span<const Body> first, std::span<const Body> second,
                                    Verdict& verdict) {
+  if (judge_arguments(first, "", verdict)) return;
+  if (judge_arguments(second, " of the other group", verdict)) return;
   const Body& model = first.front();
   for (const std::span<const Body> group : {first, second}) {
     const bool own = group.data() == first.data();

@@ -36,6 +36,9 @@ class CollectiveCall {
   /// Whether this call has such parts; other counts are of one rank alone.
   [[nodiscard]] bool has_common_parts() const noexcept;
 
+  /// The arguments are wrong, as `text` says: every rank gets an error that passes it on.
+  void refuse(const std::string& text) noexcept;
+
   /// Agrees with the other ranks; before the tag of the call is taken. Every rank gets the same
   /// error, which says who called what.
   [[nodiscard]] base::Error compare(Comm& comm);
@@ -58,11 +61,14 @@ class CollectiveCall {
   static constexpr std::int32_t gives_other_than_part = 1;
   static constexpr std::int32_t gives_other_than_expected = 2;
   static constexpr std::int32_t gives_other_type = 3;
+  static constexpr std::int32_t has_wrong_arguments = 4;
   static constexpr std::int32_t no_root = INT32_MIN;
   void add_words(const std::string& words) noexcept;
   static std::string text_of(const Body& body);
   static base::ErrorClass difference(const Body& a, const Body& b) noexcept;
   static base::ErrorClass difference_between(const Body& a, const Body& b) noexcept;
+  /// Whether one of the calls has wrong arguments; then that is the verdict.
+  static bool judge_arguments(std::span<const Body> calls, const char* group, Verdict& verdict);
   static void judge(std::span<const Body> calls, Verdict& verdict);
   static void judge_between(std::span<const Body> first, std::span<const Body> second,
                             Verdict& verdict);

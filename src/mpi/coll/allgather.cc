@@ -57,6 +57,8 @@ Error Allgatherv::check(const Comm& comm) const {
     return bad;
   }
   if (const Error bad = check_displs("displs", receive.displs); bad.failed()) return bad;
+  if (const Error bad = check_blocks("recvbuf", receive, comm.remote_size); bad.failed())
+    return bad;
   return comm.is_inter ? Error{} : Allgather::check(comm);
 }
 
@@ -75,12 +77,12 @@ Algorithm Allgather::algorithm(Exchange& exchange) const {
 
 Error allgather(const ConstData& send, const Data& receive, Comm& comm) {
   const int tag = next_tag(comm);
-  const Allgather call = allgather_call(send, receive);
+  Allgather call = allgather_call(send, receive);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
-  if (const Error bad = call.check(comm); bad.failed()) return bad;
+  if (const Error bad = admit(comm, call); bad.failed()) return bad;
   const Count all = bytes_of(receive) * comm.size();
   if (device::NodeBoard* board = board_for(comm, Family::allgather, all); board != nullptr) {
-    return allgather_on(*board, send, call.receive, comm);
+    return allgather_on(*board, call.send, call.receive, comm);
   }
   return run_call(comm, tag, call);
 }
@@ -97,12 +99,12 @@ Error allgather_init(const ConstData& send, const Data& receive, Comm& comm, Inf
 Error allgatherv(const ConstData& send, void* receive, CountArray counts, CountArray displs,
                  const Datatype& type, Comm& comm) {
   const int tag = next_tag(comm);
-  const Allgatherv call = allgatherv_call(send, receive, counts, displs, type);
+  Allgatherv call = allgatherv_call(send, receive, counts, displs, type);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
-  if (const Error bad = call.check(comm); bad.failed()) return bad;
+  if (const Error bad = admit(comm, call); bad.failed()) return bad;
   if (device::NodeBoard* board = board_for(comm, Family::allgather, all_bytes(call, comm.size()));
       board != nullptr) {
-    return allgather_on(*board, send, call.receive, comm);
+    return allgather_on(*board, call.send, call.receive, comm);
   }
   return run_call(comm, tag, call);
 }

@@ -84,9 +84,9 @@ Algorithm Allreduce::algorithm(Exchange& exchange) const {
 
 Error allreduce(const void* send, const Data& receive, const Op& op, Comm& comm) {
   const int tag = next_tag(comm);
-  const Allreduce call{send, receive, &op};
+  Allreduce call{send, receive, &op};
   if (comm.is_inter) return run_inter_call(comm, tag, call);
-  if (const Error bad = call.check(comm); bad.failed()) return bad;
+  if (const Error bad = admit(comm, call); bad.failed()) return bad;
   if (device::NodeBoard* board =
           board_for(comm, Family::allreduce, bytes_of(receive), receive.type->size);
       board != nullptr) {

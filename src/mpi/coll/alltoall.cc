@@ -99,10 +99,11 @@ Error find_types(Library& library, const char* argument, const MPI_Datatype* han
   return {};
 }
 
-Error check_v(const char* counts_name, CountArray counts, const char* displs_name,
-              CountArray displs, int ranks) {
-  if (const Error bad = check_counts(counts_name, counts, ranks); bad.failed()) return bad;
-  return check_displs(displs_name, displs);
+/// The counts and displacements of the blocks of one side.
+Error check_arrays(const char* counts_name, const char* displs_name, const Blocks& blocks,
+                   int ranks) {
+  if (const Error bad = check_counts(counts_name, blocks.counts, ranks); bad.failed()) return bad;
+  return check_displs(displs_name, blocks.displs);
 }
 
 }  // namespace
@@ -116,32 +117,31 @@ Error Alltoall::check_same(int ranks) const {
 }
 
 Error Alltoallv::check(const Comm& comm) const {
-  const Error bad =
-      check_v("recvcounts", receive.counts, "rdispls", receive.displs, comm.remote_size);
+  const int n = comm.remote_size;
+  Error bad = check_arrays("recvcounts", "rdispls", receive, n);
+  if (bad.ok()) bad = check_blocks("recvbuf", receive, n);
   if (bad.failed() || send.in_place()) return bad;
-  const Error wrong = check_v("sendcounts", send.counts, "sdispls", send.displs, comm.remote_size);
-  return wrong.failed() ? wrong : check_same(comm.remote_size);
+  bad = check_arrays("sendcounts", "sdispls", send, n);
+  if (bad.ok()) bad = check_blocks("sendbuf", send, n);
+  return bad.failed() ? bad : check_same(n);
 }
 
 Error Alltoallw::check(const Comm& comm) {
   const int n = comm.remote_size;
-  if (const Error bad = check_v("recvcounts", receive.counts, "rdispls", receive.displs, n);
-      bad.failed()) {
-    return bad;
-  }
+  Library& library = *comm.library;
+  Error bad = check_arrays("recvcounts", "rdispls", receive, n);
   const bool sends = !send.in_place();
-  if (sends) {
-    const Error bad = check_v("sendcounts", send.counts, "sdispls", send.displs, n);
-    if (bad.failed()) return bad;
-    const Error wrong = find_types(*comm.library, "sendtypes", send_handles, send.counts, n, types);
-    if (wrong.failed()) return wrong;
+  if (sends && bad.ok()) bad = check_arrays("sendcounts", "sdispls", send, n);
+  if (sends && bad.ok()) {
+    bad = find_types(library, "sendtypes", send_handles, send.counts, n, types);
   }
-  const Error wrong =
-      find_types(*comm.library, "recvtypes", receive_handles, receive.counts, n, types);
-  if (wrong.failed()) return wrong;
+  if (bad.ok()) bad = find_types(library, "recvtypes", receive_handles, receive.counts, n, types);
+  if (bad.failed()) return bad;
   send.types = types.data();
   receive.types = types.data() + (sends ? n : 0);
-  return check_same(n);
+  if (sends) bad = check_blocks("sendbuf", send, n);
+  if (bad.ok()) bad = check_blocks("recvbuf", receive, n);
+  return bad.failed() ? bad : check_same(n);
 }
 
 void Alltoall::add_amounts_of_all(const Comm& comm, Amounts& amounts) const {
@@ -170,9 +170,9 @@ Alltoall alltoall_call(const ConstData& send, const Data& receive) {
 
 Error alltoall(const ConstData& send, const Data& receive, Comm& comm) {
   const int tag = next_tag(comm);
-  const Alltoall call = alltoall_call(send, receive);
+  Alltoall call = alltoall_call(send, receive);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
-  if (const Error bad = call.check(comm); bad.failed()) return bad;
+  if (const Error bad = admit(comm, call); bad.failed()) return bad;
   if (device::NodeBoard* board = board_for(comm, Family::alltoall, bytes_of(receive));
       board != nullptr) {
     return reads_memory(comm, Family::alltoall, bytes_of(receive))
@@ -195,10 +195,10 @@ Error alltoallv(const void* send, CountArray send_counts, CountArray send_displs
                 const Datatype* send_type, void* receive, CountArray receive_counts,
                 CountArray receive_displs, const Datatype& receive_type, Comm& comm) {
   const int tag = next_tag(comm);
-  const Alltoallv call{{Blocks::various(send, send_counts, send_displs, send_type),
-                        Blocks::various(receive, receive_counts, receive_displs, &receive_type)}};
+  Alltoallv call{{Blocks::various(send, send_counts, send_displs, send_type),
+                  Blocks::various(receive, receive_counts, receive_displs, &receive_type)}};
   if (comm.is_inter) return run_inter_call(comm, tag, call);
-  if (const Error bad = call.check(comm); bad.failed()) return bad;
+  if (const Error bad = admit(comm, call); bad.failed()) return bad;
   return run_call(comm, tag, call);
 }
 
@@ -241,7 +241,7 @@ Error alltoallw(const void* send, CountArray send_counts, CountArray send_displs
   Alltoallw call = alltoallw_call(send, send_counts, send_displs, send_types, receive,
                                   receive_counts, receive_displs, receive_types);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
-  if (const Error bad = call.check(comm); bad.failed()) return bad;
+  if (const Error bad = admit(comm, call); bad.failed()) return bad;
   return run_call(comm, tag, call);
 }
 

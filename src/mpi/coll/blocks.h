@@ -42,4 +42,11 @@ struct Blocks {
   [[nodiscard]] ConstData to(int rank) const noexcept { return as_const((*this)[rank]); }
 };
 
+/// Whether blocks with counts cannot be where they are said to be: MPI_IN_PLACE, or a null pointer
+/// with elements of a predefined type. In the w-form, whose displacements may be addresses, only
+/// places that no process has.
+[[nodiscard]] bool lacks_buffer(const Blocks& blocks, int number) noexcept;
+/// MPI_ERR_BUFFER for such blocks. Their counts, displacements and types have been checked.
+base::Error check_blocks(const char* argument, const Blocks& blocks, int number);
+
 }  // namespace fulmar::mpi

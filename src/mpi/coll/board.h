@@ -144,10 +144,6 @@ inline void post_nothing(device::NodeBoard& board) noexcept {
   board.post({}, [](std::byte* /*to*/) {});
 }
 
-/// The rounds of a call that this rank leaves because its arguments are wrong, as many as the
-/// others post: who expects something from it gets an error, and all agree on the next round.
-void leave_out(device::NodeBoard& board, const Pieces& pieces) noexcept;
-
 /// The error of a call in which a member gave another number of bytes than `expected`.
 [[nodiscard]] base::Error wrong_length(const device::NodeBoard& board, int member, Count expected);
 
@@ -192,6 +188,10 @@ base::Error allgather_on(device::NodeBoard& board, const ConstData& send, const 
 /// Equal blocks.
 base::Error alltoall_on(device::NodeBoard& board, const Blocks& send, const Blocks& receive,
                         const Comm& comm);
+
+/// Goes on, after the first round, with a root of a scatter that gives another length than the
+/// `expected` bytes.
+void follow_scatter(device::NodeBoard& board, int root, Count expected, const Comm& comm) noexcept;
 
 /// By reading each other's memory (board_reads.cc), or as above where that cannot be done.
 base::Error alltoall_read(device::NodeBoard& board, const Blocks& send, const Blocks& receive,

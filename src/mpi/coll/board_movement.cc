@@ -54,11 +54,6 @@ Count part_bytes(const Comm& comm, const NodeBoard& board, Count total, int part
   return std::max<Count>(text_bytes(comm, board, total * parts, flow) / parts, 1);
 }
 
-void leave_out(NodeBoard& board, const Pieces& pieces) noexcept {
-  post_nothing(board);
-  for (Count i = 1; i < pieces.count(); ++i) board.post();
-}
-
 void go_on(NodeBoard& board, int last, Count expected, Count rounds) noexcept {
   std::vector<int> others;
   for (int member = 0; member < last; ++member) {
@@ -125,15 +120,24 @@ Error gather_on(NodeBoard& board, const ConstData& send, const Blocks& receive, 
   return error;
 }
 
+void follow_scatter(NodeBoard& board, int root, Count expected, const Comm& comm) noexcept {
+  const auto bytes = static_cast<Count>(board.whole_bytes_of(root));
+  // A root that offers its memory finds out in the same round that this rank does not read it, and
+  // begins again with texts.
+  if (reads_memory(comm, Family::scatter, bytes) &&
+      !reads_memory(comm, Family::scatter, expected)) {
+    board.post();
+    board.wait_for(root);
+  }
+  follow(board, root, {bytes, part_bytes(comm, board, bytes, comm.size() - 1, Flow::one_way)});
+}
+
 Error scatter_on(NodeBoard& board, const Blocks& send, const Data& receive, int root,
                  const Comm& comm) {
   const int others = comm.size() - 1;
   const bool at_root = comm.rank == root;
   const Packed own(at_root ? send[root] : receive);
-  const auto pieces_of = [&](Count bytes) {
-    return Pieces{bytes, part_bytes(comm, board, bytes, others, Flow::one_way)};
-  };
-  const Pieces pieces = pieces_of(own.bytes());
+  const Pieces pieces{own.bytes(), part_bytes(comm, board, own.bytes(), others, Flow::one_way)};
   Error error;
   if (pieces.count() == 0) post_nothing(board);
   for (Count i = 0; i < pieces.count(); ++i) {
@@ -144,7 +148,7 @@ Error scatter_on(NodeBoard& board, const Blocks& send, const Data& receive, int 
       board.wait_for(root);
       const Error wrong = check_length(board, root, own.bytes());
       if (wrong.failed()) [[unlikely]] {
-        if (i == 0) follow(board, root, pieces_of(board.whole_bytes_of(root)));
+        if (i == 0) follow_scatter(board, root, own.bytes(), comm);
         return wrong;
       }
       own.write(pieces.begin(i), length,

@@ -142,6 +142,13 @@ Error scatter_read(NodeBoard& board, const Blocks& send, const Data& receive, in
                        read_block(board, root, own.bytes() * comm.rank, own, comm).ok());
   };
   if (!offer_and_read(board, run, own.bytes(), at_root, read)) {
+    // The notice is that of the first round where the root did not offer its memory.
+    if (!at_root && !board.tells(root, static_cast<std::uint64_t>(own.bytes())) &&
+        !reads_memory(comm, Family::scatter, board.whole_bytes_of(root))) [[unlikely]] {
+      const Error wrong = wrong_length(board, root, own.bytes());
+      follow_scatter(board, root, own.bytes(), comm);
+      return wrong;
+    }
     return scatter_on(board, send, receive, root, comm);
   }
   if (!at_root || is_in_place(receive.address)) return {};

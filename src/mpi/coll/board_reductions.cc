@@ -153,10 +153,6 @@ Error reduce_on(NodeBoard& board, const Reduce& call, const Comm& comm) {
   return at_root ? operands.error() : Error{};
 }
 
-void leave_reduce(NodeBoard& board, const Reduce& call, const Comm& comm) noexcept {
-  leave_out(board, cut(comm, board, call.count, *call.type, Flow::one_way));
-}
-
 Error reduce_scatter_on(NodeBoard& board, const ReduceScatter& call, const Comm& comm) {
   const Datatype& type = *call.type;
   const Parts parts(comm.size(), [&](int rank) { return call.count_of(rank); });

@@ -16,8 +16,6 @@ base::Error allreduce_on(device::NodeBoard& board, const Allreduce& call, const 
 /// like `halves`.
 base::Error allreduce_halves(device::NodeBoard& board, const Allreduce& call, const Pieces& halves);
 base::Error reduce_on(device::NodeBoard& board, const Reduce& call, const Comm& comm);
-/// A call whose arguments are wrong in this rank; see leave_out.
-void leave_reduce(device::NodeBoard& board, const Reduce& call, const Comm& comm) noexcept;
 base::Error reduce_scatter_on(device::NodeBoard& board, const ReduceScatter& call,
                               const Comm& comm);
 /// The operands of ranks 0 to `end` - 1.

@@ -50,6 +50,7 @@ Error Gatherv::check(const Comm& comm) const {
     return bad;
   }
   if (const Error bad = check_displs("displs", receive.displs); bad.failed()) return bad;
+  if (const Error bad = check_blocks("recvbuf", receive, comm.size()); bad.failed()) return bad;
   return Gather::check(comm);
 }
 
@@ -73,16 +74,12 @@ Algorithm Gatherv::algorithm(Exchange& exchange) const { return gather_direct(ex
 
 Error gather(const ConstData& send, const Data& receive, int root, Comm& comm) {
   const int tag = next_tag(comm);
-  const Gather call = gather_call(send, receive, root);
+  Gather call = gather_call(send, receive, root);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
+  if (const Error bad = admit(comm, call); bad.failed()) return bad;
   const bool at_root = comm.rank == root;
-  const Count bytes = at_root ? bytes_of(receive) : send.type != nullptr ? bytes_of(send) : 0;
+  const Count bytes = at_root ? bytes_of(receive) : bytes_of(send);
   device::NodeBoard* board = board_for(comm, Family::gather, bytes);
-  if (const Error bad = call.check(comm); bad.failed()) {
-    if (board != nullptr)
-      leave_out(*board, {bytes, text_bytes(comm, *board, bytes, Flow::one_way)});
-    return bad;
-  }
   if (board != nullptr) return gather_on(*board, call.send, call.receive, root, comm);
   return run_call(comm, tag, call);
 }
@@ -109,9 +106,9 @@ Gatherv gatherv_call(const ConstData& send, void* receive, CountArray counts, Co
 Error gatherv(const ConstData& send, void* receive, CountArray counts, CountArray displs,
               const Datatype* type, int root, Comm& comm) {
   const int tag = next_tag(comm);
-  const Gatherv call = gatherv_call(send, receive, counts, displs, type, root);
+  Gatherv call = gatherv_call(send, receive, counts, displs, type, root);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
-  if (const Error bad = call.check(comm); bad.failed()) return bad;
+  if (const Error bad = admit(comm, call); bad.failed()) return bad;
   return run_call(comm, tag, call);
 }
 

@@ -16,9 +16,14 @@ Error refuse_any_in_place(const char* argument, const void* address) {
   return refuse_in_place(argument, address, "on intracommunicators");
 }
 
-Error check_array(const char* counts_name, CountArray counts, CountArray displs, int ranks) {
-  if (const Error bad = check_counts(counts_name, counts, ranks); bad.failed()) return bad;
-  return check_displs("displs", displs);
+struct ArgumentNames {
+  const char* counts;
+  const char* buffer;
+};
+Error check_array(const ArgumentNames& names, const Blocks& blocks, int ranks) {
+  if (const Error bad = check_counts(names.counts, blocks.counts, ranks); bad.failed()) return bad;
+  if (const Error bad = check_displs("displs", blocks.displs); bad.failed()) return bad;
+  return check_blocks(names.buffer, blocks, ranks);
 }
 
 Error check_buffers(const void* send, const void* receive, Count count, const Datatype& type) {
@@ -41,7 +46,7 @@ Error Gather::inter_check(const Comm& /*comm*/) const {
 
 Error Gatherv::inter_check(const Comm& comm) const {
   if (root != MPI_ROOT) return Gather::inter_check(comm);
-  return check_array("recvcounts", receive.counts, receive.displs, comm.remote_size);
+  return check_array({"recvcounts", "recvbuf"}, receive, comm.remote_size);
 }
 
 Error Scatter::inter_check(const Comm& /*comm*/) const {
@@ -50,7 +55,7 @@ Error Scatter::inter_check(const Comm& /*comm*/) const {
 
 Error Scatterv::inter_check(const Comm& comm) const {
   if (root != MPI_ROOT) return Scatter::inter_check(comm);
-  return check_array("sendcounts", send.counts, send.displs, comm.remote_size);
+  return check_array({"sendcounts", "sendbuf"}, send, comm.remote_size);
 }
 
 Error Allgather::inter_check(const Comm& /*comm*/) const {

@@ -11,6 +11,8 @@
 /// mpi/coll/run.h asks for; what they mean is said in MPI 5.0 chapter 6. The algorithms take these.
 namespace fulmar::mpi {
 
+class StandIn;
+
 struct Barrier {
   static constexpr const char* nonblocking = "MPI_Ibarrier";
   static constexpr const char* persistent = "MPI_Barrier_init request";
@@ -52,6 +54,7 @@ struct Gather {
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
   void add_inter_amounts(const Comm& comm, Amounts& amounts) const;
   Algorithm inter_algorithm(Exchange& exchange) const;
+  bool substitute(const Comm& comm, StandIn& stand_in);
 };
 struct Gatherv : Gather {
   static constexpr const char* nonblocking = "MPI_Igatherv";
@@ -63,6 +66,7 @@ struct Gatherv : Gather {
   Algorithm algorithm(Exchange& exchange) const;
   [[nodiscard]] base::Error check(const Comm& comm) const;
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
+  bool substitute(const Comm& comm, StandIn& stand_in);
 };
 
 /// `send` counts at the root only.
@@ -80,6 +84,7 @@ struct Scatter {
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
   void add_inter_amounts(const Comm& comm, Amounts& amounts) const;
   Algorithm inter_algorithm(Exchange& exchange) const;
+  bool substitute(const Comm& comm, StandIn& stand_in);
 };
 struct Scatterv : Scatter {
   static constexpr const char* nonblocking = "MPI_Iscatterv";
@@ -91,6 +96,7 @@ struct Scatterv : Scatter {
   Algorithm algorithm(Exchange& exchange) const;
   [[nodiscard]] base::Error check(const Comm& comm) const;
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
+  bool substitute(const Comm& comm, StandIn& stand_in);
 };
 
 struct Allgather {
@@ -108,6 +114,7 @@ struct Allgather {
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
   void add_inter_amounts(const Comm& comm, Amounts& amounts) const;
   Algorithm inter_algorithm(Exchange& exchange) const;
+  bool substitute(const Comm& comm, StandIn& stand_in);
 };
 struct Allgatherv : Allgather {
   static constexpr const char* nonblocking = "MPI_Iallgatherv";
@@ -115,6 +122,7 @@ struct Allgatherv : Allgather {
   void keep_arrays(const Comm& comm, KeptArrays& arrays) { arrays.keep(receive, comm.remote_size); }
   [[nodiscard]] base::Error check(const Comm& comm) const;
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
+  bool substitute(const Comm& comm, StandIn& stand_in);
 };
 
 struct Alltoall {
@@ -136,6 +144,7 @@ struct Alltoall {
     add_amounts_of_all(comm, amounts);
   }
   Algorithm inter_algorithm(Exchange& exchange) const;
+  bool substitute(const Comm& comm, StandIn& stand_in);
 };
 struct Alltoallv : Alltoall {
   static constexpr const char* nonblocking = "MPI_Ialltoallv";
@@ -147,6 +156,7 @@ struct Alltoallv : Alltoall {
   void add_amounts(const Comm& comm, Amounts& amounts) const { add_amounts_of_all(comm, amounts); }
   [[nodiscard]] base::Error check(const Comm& comm) const;
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
+  bool substitute(const Comm& comm, StandIn& stand_in);
 };
 /// `check` looks the types up.
 struct Alltoallw : Alltoall {
@@ -165,6 +175,7 @@ struct Alltoallw : Alltoall {
   [[nodiscard]] base::Error check(const Comm& comm);
   [[nodiscard]] Held held() const noexcept { return {{}, nullptr, types}; }
   [[nodiscard]] base::Error inter_check(const Comm& comm);
+  bool substitute(const Comm& comm, StandIn& stand_in);
 };
 
 /// `receive` counts at the root only.
@@ -180,12 +191,12 @@ struct Reduce {
   int root;
 
   [[nodiscard]] base::Error check(const Comm& comm) const;
-  [[nodiscard]] base::Error check_buffers(const Comm& comm) const;
   Algorithm algorithm(Exchange& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{type, nullptr}, op, {}}; }
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
   void add_inter_amounts(const Comm& comm, Amounts& amounts) const;
   Algorithm inter_algorithm(Exchange& exchange) const;
+  bool substitute(const Comm& comm, StandIn& stand_in);
 };
 
 struct Allreduce {
@@ -206,6 +217,7 @@ struct Allreduce {
   void add_inter_amounts(const Comm& comm, Amounts& amounts) const;
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
   Algorithm inter_algorithm(Exchange& exchange) const;
+  bool substitute(const Comm& comm, StandIn& stand_in);
 };
 
 struct Scan : Allreduce {
@@ -248,6 +260,7 @@ struct ReduceScatter {
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
   void add_inter_amounts(const Comm& comm, Amounts& amounts) const;
   Algorithm inter_algorithm(Exchange& exchange) const;
+  bool substitute(const Comm& comm, StandIn& stand_in);
 };
 struct ReduceScatterBlock : ReduceScatter {
   static constexpr const char* nonblocking = "MPI_Ireduce_scatter_block";

@@ -44,11 +44,7 @@ Algorithm reduce_binomial(Exchange& exchange, const Reduce& call) {
 }
 
 Error Reduce::check(const Comm& comm) const {
-  const Error bad = check_reduction(*op, *type);
-  return bad.failed() ? bad : check_buffers(comm);
-}
-
-Error Reduce::check_buffers(const Comm& comm) const {
+  if (const Error bad = check_reduction(*op, *type); bad.failed()) return bad;
   return comm.rank == root ? check_operands(send, receive, count, *type)
                            : check_buffer("sendbuf", send, count, *type);
 }
@@ -70,14 +66,10 @@ Algorithm Reduce::algorithm(Exchange& exchange) const {
 Error reduce(const void* send, void* receive, Count count, const Datatype* type, const Op* op,
              int root, Comm& comm) {
   const int tag = next_tag(comm);
-  const Reduce call{send, receive, count, type, op, root};
+  Reduce call{send, receive, count, type, op, root};
   if (comm.is_inter) return run_inter_call(comm, tag, call);
-  if (const Error bad = check_reduction(*op, *type); bad.failed()) return bad;  // in every rank
+  if (const Error bad = admit(comm, call); bad.failed()) return bad;
   device::NodeBoard* board = board_for(comm, Family::reduce, count * type->size, type->size);
-  if (const Error bad = call.check_buffers(comm); bad.failed()) {
-    if (board != nullptr) leave_reduce(*board, call, comm);
-    return bad;
-  }
   if (board != nullptr) return reduce_on(*board, call, comm);
   if (count == 0) return {};
   return run_call(comm, tag, call);

@@ -44,7 +44,12 @@ Error ReduceScatterBlock::check(const Comm& /*comm*/) const {
 Error ReduceScatter::check(const Comm& comm) const {
   if (const Error bad = check_counts("recvcounts", counts, comm.size()); bad.failed()) return bad;
   if (const Error bad = check_reduction(*op, *type); bad.failed()) return bad;
-  return check_operands(send, receive, count_of(comm.rank), *type);
+  const Error bad = check_operands(send, receive, count_of(comm.rank), *type);
+  if (bad.failed()) return bad;
+  // A rank that gets nothing has an operand all the same.
+  Count total = 0;
+  for (int rank = 0; rank < comm.size(); ++rank) total += count_of(rank);
+  return check_buffer(is_in_place(send) ? "recvbuf" : "sendbuf", own(), total, *type);
 }
 
 Algorithm ReduceScatter::algorithm(Exchange& exchange) const {
@@ -82,9 +87,9 @@ ReduceScatterBlock block_call(const void* send, const Data& receive, const Op& o
 Error reduce_scatter(const void* send, void* receive, CountArray counts, const Datatype& type,
                      const Op& op, Comm& comm) {
   const int tag = next_tag(comm);
-  const ReduceScatter call{send, receive, 0, counts, &type, &op};
+  ReduceScatter call{send, receive, 0, counts, &type, &op};
   if (comm.is_inter) return run_inter_call(comm, tag, call);
-  if (const Error bad = call.check(comm); bad.failed()) return bad;
+  if (const Error bad = admit(comm, call); bad.failed()) return bad;
   if (device::NodeBoard* board = board_for(call, comm); board != nullptr) {
     return reduce_scatter_on(*board, call, comm);
   }
@@ -105,9 +110,9 @@ Error reduce_scatter_init(const void* send, void* receive, CountArray counts, co
 
 Error reduce_scatter_block(const void* send, const Data& receive, const Op& op, Comm& comm) {
   const int tag = next_tag(comm);
-  const ReduceScatterBlock call = block_call(send, receive, op);
+  ReduceScatterBlock call = block_call(send, receive, op);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
-  if (const Error bad = call.check(comm); bad.failed()) return bad;
+  if (const Error bad = admit(comm, call); bad.failed()) return bad;
   if (device::NodeBoard* board = board_for(call, comm); board != nullptr) {
     return reduce_scatter_on(*board, call, comm);
   }

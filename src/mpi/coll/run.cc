@@ -4,6 +4,7 @@
 
 #include "mpi/coll/agreement.h"
 #include "mpi/coll/schedules.h"
+#include "mpi/coll/stand_in.h"
 #include "mpi/comm/world.h"
 
 namespace fulmar::mpi {
@@ -27,6 +28,22 @@ KeptCall::KeptCall(Comm& comm, int tag) noexcept
     : comm_(comm), announced_(std::move(comm.library->schedules->announced)), tag_(tag) {}
 
 KeptCall::~KeptCall() = default;
+
+void KeptCall::keep(std::unique_ptr<StandIn> stand_in) noexcept { stand_in_ = std::move(stand_in); }
+
+void leave_call_running(Library& library, MPI_Request handle, std::unique_ptr<StandIn> stand_in) {
+  Request& request = *library.find<Request>(handle);
+  kept_call_of(request).keep(std::move(stand_in));
+  if (request.complete()) return destroy_request(request);
+  library.acquire(request);
+  library.retire(request);
+  library.device->add_unattended();
+  request.operation.on_done = [](device::Operation& operation) {
+    Request& done = Request::of(operation);
+    done.library->device->remove_unattended();
+    destroy_request(done);
+  };
+}
 
 bool compares_amounts(const Comm& comm) noexcept {
   return comm.library->world->compares_calls && (comm.is_inter || comm.size() > 1);

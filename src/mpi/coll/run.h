@@ -21,6 +21,7 @@
 ///     static constexpr const char* nonblocking = "MPI_Ibcast";       // for error texts
 ///     static constexpr const char* persistent = "MPI_Bcast_init request";
 ///     base::Error check(const Comm&);         // arguments that are wrong
+///     bool substitute(const Comm&, StandIn&); // what is wrong; see stand_in.h. False: it cannot
 ///     Algorithm algorithm(Exchange&) const;   // chooses one, and returns it, not started
 ///     Held held() const;                      // what must outlive the user's handles
 ///
@@ -61,6 +62,24 @@ base::Error check_call(const Comm& comm, Call& call) {
     if (comm.is_inter) return call.inter_check(comm);
   }
   return call.check(comm);
+}
+
+/// `check_call` of a call that messages are about to be sent for: a call that is wrong is refused,
+/// before it has taken part; where the communicator has a StandIn, it is made right with that
+/// instead.
+template <class Call>
+base::Error admit(Comm& comm, Call& call) {
+  const base::Error bad = check_call(comm, call);
+  if (bad.ok()) [[likely]]
+    return {};
+  if constexpr (requires { call.substitute(comm, *comm.stand_in); }) {
+    if (StandIn* stand_in = std::exchange(comm.stand_in, nullptr); stand_in != nullptr) {
+      return call.substitute(comm, *stand_in) ? base::Error{} : bad;
+    }
+  }
+  comm.refused = true;
+  comm.refused_at = comm.collective_calls;
+  return bad;
 }
 
 /// With FULMAR_CHECK=collectives, where each rank may give another amount.
@@ -115,7 +134,7 @@ base::Error run_call(Comm& comm, int tag, const Call& call) {
 /// Blocking, on an intercommunicator: checks the call and runs it.
 template <class Call>
 [[gnu::noinline]] base::Error run_inter_call(Comm& comm, int tag, Call call) {
-  if (const base::Error bad = check_call(comm, call); bad.failed()) return bad;
+  if (const base::Error bad = admit(comm, call); bad.failed()) return bad;
   return run_call(comm, tag, call);
 }
 
@@ -142,6 +161,8 @@ class KeptCall {
   [[nodiscard]] base::Error result() const noexcept {
     return exchange_ ? exchange_->result() : base::Error{};
   }
+  /// The call uses this memory; it lives as long.
+  void keep(std::unique_ptr<StandIn> stand_in) noexcept;
 
  protected:
   void acquire(const Held& held) noexcept;
@@ -155,6 +176,7 @@ class KeptCall {
 
   Comm& comm_;
   std::unique_ptr<CollectiveCall> announced_;  ///< null where calls are not compared
+  std::unique_ptr<StandIn> stand_in_;          ///< null where the arguments were right
   int tag_;
   bool calls_user_ = false;
   std::optional<Exchange> exchange_;
@@ -206,6 +228,10 @@ inline constexpr RequestKind persistent_kind{
     .must_complete = true,
 };
 
+/// The call of a rank whose arguments are wrong goes on by itself: the user gets no handle.
+/// MPI_Finalize waits for it. `stand_in` is what it uses.
+void leave_call_running(Library& library, MPI_Request handle, std::unique_ptr<StandIn> stand_in);
+
 /// Takes `kept`, which may be null: no memory.
 base::Error make_nonblocking_request(const RequestKind& kind, Comm& comm, KeptCall* kept,
                                      MPI_Request& out);
@@ -215,7 +241,7 @@ base::Error make_persistent_request(const RequestKind& kind, Comm& comm, KeptCal
 /// Non-blocking: checks the call and starts it.
 template <class Call>
 base::Error start_call(Comm& comm, int tag, Call call, MPI_Request& out) {
-  if (const base::Error bad = check_call(comm, call); bad.failed()) return bad;
+  if (const base::Error bad = admit(comm, call); bad.failed()) return bad;
   return make_nonblocking_request(nonblocking_kind<Call>, comm,
                                   new (std::nothrow) KeptCallOf<Call>(comm, tag, std::move(call)),
                                   out);

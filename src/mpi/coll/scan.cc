@@ -74,10 +74,10 @@ Algorithm scan_doubling(Exchange& exchange, const Allreduce& call, Own own) {
 
 /// The blocking calls.
 template <class Call>
-Error run_scan(const Call& call, Comm& comm, Own own) {
+Error run_scan(Call call, Comm& comm, Own own) {
   const int tag = next_tag(comm);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
-  if (const Error bad = call.check(comm); bad.failed()) return bad;
+  if (const Error bad = admit(comm, call); bad.failed()) return bad;
   device::NodeBoard* board =
       board_for(comm, Family::scan, bytes_of(call.receive), call.receive.type->size);
   if (board == nullptr) return call.receive.count == 0 ? Error{} : run_call(comm, tag, call);

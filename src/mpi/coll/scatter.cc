@@ -55,6 +55,7 @@ Error Scatterv::check(const Comm& comm) const {
     return bad;
   }
   if (const Error bad = check_displs("displs", send.displs); bad.failed()) return bad;
+  if (const Error bad = check_blocks("sendbuf", send, comm.size()); bad.failed()) return bad;
   return Scatter::check(comm);
 }
 
@@ -79,20 +80,16 @@ Algorithm Scatterv::algorithm(Exchange& exchange) const { return scatter_direct(
 
 Error scatter(const ConstData& send, const Data& receive, int root, Comm& comm) {
   const int tag = next_tag(comm);
-  const Scatter call = scatter_call(send, receive, root);
+  Scatter call = scatter_call(send, receive, root);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
+  if (const Error bad = admit(comm, call); bad.failed()) return bad;
   const bool at_root = comm.rank == root;
-  const Count bytes = at_root ? bytes_of(send) : receive.type != nullptr ? bytes_of(receive) : 0;
+  const Count bytes = at_root ? bytes_of(send) : bytes_of(receive);
   device::NodeBoard* board = board_for(comm, Family::scatter, bytes);
   const bool reads = reads_memory(comm, Family::scatter, bytes);
-  if (const Error bad = call.check(comm); bad.failed()) {
-    if (board != nullptr && reads) post_nothing(*board);
-    if (board != nullptr) post_nothing(*board);
-    return bad;
-  }
   if (board != nullptr) {
-    return reads ? scatter_read(*board, call.send, receive, root, comm)
-                 : scatter_on(*board, call.send, receive, root, comm);
+    return reads ? scatter_read(*board, call.send, call.receive, root, comm)
+                 : scatter_on(*board, call.send, call.receive, root, comm);
   }
   return run_call(comm, tag, call);
 }
@@ -110,9 +107,9 @@ Error scatter_init(const ConstData& send, const Data& receive, int root, Comm& c
 Error scatterv(const void* send, CountArray counts, CountArray displs, const Datatype* type,
                const Data& receive, int root, Comm& comm) {
   const int tag = next_tag(comm);
-  const Scatterv call = scatterv_call(send, counts, displs, type, receive, root);
+  Scatterv call = scatterv_call(send, counts, displs, type, receive, root);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
-  if (const Error bad = call.check(comm); bad.failed()) return bad;
+  if (const Error bad = admit(comm, call); bad.failed()) return bad;
   return run_call(comm, tag, call);
 }
 

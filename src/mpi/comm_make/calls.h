@@ -20,6 +20,8 @@ base::Error comm_idup_with_info(Library& library, Comm& comm, Info* info, MPI_Co
 base::Error comm_create(Library& library, Comm& comm, Group& group, MPI_Comm& out);
 base::Error comm_create_group(Library& library, Comm& comm, Group& group, int tag, MPI_Comm& out);
 base::Error comm_split(Library& library, Comm& comm, int color, int key, MPI_Comm& out);
+/// A split that this process cannot ask for, because of `bad`: it fails in all processes.
+base::Error refuse_split(Library& library, Comm& comm, base::Error bad, MPI_Comm& out);
 /// Hardware is told apart by the affinity masks of the processes. A process that may run on several
 /// objects of the kind in question, and one that names no known kind, gets MPI_COMM_NULL. The
 /// unguided form writes the kind that it found into `info`.

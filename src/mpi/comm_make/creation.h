@@ -64,6 +64,12 @@ class NewComm {
   return comm.is_inter ? NewComm::Shape::inter : NewComm::Shape::intra;
 }
 
+/// The error because of which a process cannot take part: `so_far`, or, while `parent.refused`,
+/// that its arguments are wrong (api/making.h).
+[[nodiscard]] inline base::Error failure_so_far(const Comm& parent, base::Error so_far) noexcept {
+  return parent.refused && so_far.ok() ? base::Error(base::ErrorClass::arg) : so_far;
+}
+
 /// The error of whoever failed.
 base::Error check_census(const Census& all);
 

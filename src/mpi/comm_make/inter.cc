@@ -35,8 +35,9 @@ Error check_peer(const Comm* peer_comm, int remote_leader) {
 /// leader, cannot meet the other one.
 Error unite(NewComm& fresh, const Line& inside, const Leader& leader, const Error& so_far) {
   Census census;
+  const Error refused = failure_so_far(inside.comm, {});
   const Error announced =
-      announce(inside, fresh.announcement({}, NewComm::Boards::none), census.local);
+      announce(inside, fresh.announcement(refused, NewComm::Boards::none), census.local);
   const Error met = meet(inside, leader, census);
   if (so_far.failed()) return so_far;
   if (announced.failed()) return announced;
@@ -142,7 +143,7 @@ Error intercomm_merge(Library& library, Comm& comm, int high, MPI_Comm& out) {
                    "argument intercomm: is an intracommunicator; there is nothing to merge");
   }
   NewComm fresh(library, NewComm::Shape::intra);
-  Announcement own = fresh.announcement({}, NewComm::Boards::offer);
+  Announcement own = fresh.announcement(failure_so_far(comm, {}), NewComm::Boards::offer);
   own.color = high != 0 ? 1 : 0;
   Census census;
   if (const Error error = take_census(comm, own, census); error.failed()) return error;

@@ -24,6 +24,7 @@ template <class Choose>
 Error make_part(Library& library, Comm& parent, Error so_far, int color, int key, Choose&& choose,
                 MPI_Comm& out) {
   out = MPI_COMM_NULL;
+  so_far = failure_so_far(parent, so_far);
   NewComm fresh(library, shape_of(parent));
   Announcement own = fresh.announcement(so_far, NewComm::Boards::offer);
   own.color = color;
@@ -74,6 +75,7 @@ Error comm_dup_with_info(Library& library, Comm& comm, Info* info, MPI_Comm& out
   if (fresh.comm() != nullptr) {
     so_far = copy_attributes(library, owner_of(comm), owner_of(*fresh.comm()));
   }
+  so_far = failure_so_far(comm, so_far);
   Census census;
   const Error exchanged =
       take_census(comm, fresh.announcement(so_far, NewComm::Boards::offer), census);
@@ -110,6 +112,10 @@ Error comm_create(Library& library, Comm& comm, Group& group, MPI_Comm& out) {
   };
   return make_part(library, comm, ranks.error(), member ? 0 : MPI_UNDEFINED, group.rank, choose,
                    out);
+}
+
+Error refuse_split(Library& library, Comm& comm, Error bad, MPI_Comm& out) {
+  return make_part(library, comm, bad, MPI_UNDEFINED, 0, [](Census&) {}, out);
 }
 
 Error comm_split(Library& library, Comm& comm, int color, int key, MPI_Comm& out) {

@@ -130,8 +130,11 @@ Error split(Library& library, Comm& comm, int type, int key, Info* info, MPI_Com
     case MPI_UNDEFINED:
       break;
     default:
-      return base::failure(ErrorClass::arg,
-                           "argument split_type: %d is none of the MPI_COMM_TYPE_ constants", type);
+      return refuse_split(
+          library, comm,
+          base::failure(ErrorClass::arg,
+                        "argument split_type: %d is none of the MPI_COMM_TYPE_ constants", type),
+          out);
   }
   return comm_split(library, comm, color, key, out);
 }

@@ -15,7 +15,8 @@ using base::failure;
 Making::Making(Library& library, Comm& parent)
     : parent_(parent), line_(next_line(parent)), fresh_(library, NewComm::Shape::intra) {}
 
-Error Making::announce(const Error& so_far, std::uint64_t word) {
+Error Making::announce(const Error& error, std::uint64_t word) {
+  const Error so_far = failure_so_far(parent_, error);
   Announcement own = fresh_.announcement(so_far, NewComm::Boards::offer);
   own.color = static_cast<std::int32_t>(word >> 32);
   own.key = static_cast<std::int32_t>(word);

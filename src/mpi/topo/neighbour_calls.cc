@@ -15,7 +15,7 @@ using Form = Neighbourhood::Form;
 template <class Call>
 Error run_checked(Comm& comm, Call call) {
   const int tag = next_tag(comm);
-  if (const Error bad = call.check(comm); bad.failed()) return bad;
+  if (const Error bad = admit(comm, call); bad.failed()) return bad;
   return run_call(comm, tag, call);
 }
 

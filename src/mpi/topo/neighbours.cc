@@ -2,6 +2,9 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/topo/neighbours.h"
 
+#include <algorithm>
+
+#include "mpi/coll/stand_in.h"
 #include "mpi/topo/making.h"
 
 /// Every process posts the receives from all its neighbours and sends to all of them: as many
@@ -52,8 +55,12 @@ Error check_side(const ArgumentNames& names, Neighbourhood::Form form, const Blo
   if (form <= Neighbourhood::Form::equal) {
     return check_buffer(names.buffer, blocks.address, blocks.count, *blocks.type);
   }
-  const Error bad = check_counts(names.counts, blocks.counts, neighbours);
-  return bad.failed() ? bad : check_displs(names.displs, blocks.displs);
+  if (const Error bad = check_counts(names.counts, blocks.counts, neighbours); bad.failed()) {
+    return bad;
+  }
+  const Error bad = check_displs(names.displs, blocks.displs);
+  if (bad.failed() || form == Neighbourhood::Form::w) return bad;
+  return check_blocks(names.buffer, blocks, neighbours);
 }
 
 /// Types of blocks that are not moved, or have no elements, may be anything.
@@ -116,7 +123,19 @@ Error Neighbourhood::check(const Comm& comm) {
     const Error bad = check_side(receive_names, receive_form, receive, sources);
     if (bad.failed()) return bad;
   }
-  return send_form == Form::w ? check_w(comm) : Error{};
+  if (send_form == Form::w) {
+    if (const Error bad = check_w(comm); bad.failed()) return bad;
+  }
+  return check_same(std::min(sources, destinations));
+}
+
+/// Block i of one side is compared with block i of the other.
+Error Neighbourhood::check_same(int neighbours) const {
+  for (int i = 0; i < neighbours; ++i) {
+    const ConstData read = send.to(send_form == Form::single ? 0 : i);
+    if (const Error bad = refuse_same(read, receive[i]); bad.failed()) return bad;
+  }
+  return {};
 }
 
 Error Neighbourhood::check_w(const Comm& comm) {
@@ -127,9 +146,32 @@ Error Neighbourhood::check_w(const Comm& comm) {
   const std::size_t outgoing = types.size();
   const Error wrong = find_types(library, receive_names, receive_handles, receive.counts,
                                  comm.topology->sources, types);
+  if (wrong.failed()) return wrong;
   send.types = types.data();
   receive.types = types.data() + outgoing;
-  return wrong;
+  const Error unsent = check_blocks(send_names.buffer, send, static_cast<int>(outgoing));
+  return unsent.failed() ? unsent
+                         : check_blocks(receive_names.buffer, receive,
+                                        static_cast<int>(comm.topology->sources.size()));
+}
+
+/// Without a topology, or in a graph without reverse edges, all ranks fail alike.
+bool Neighbourhood::substitute(const Comm& comm, StandIn& stand_in) {
+  if (check_topology(comm).failed()) return false;
+  const auto sources = static_cast<int>(comm.topology->sources.size());
+  const auto destinations = static_cast<int>(comm.topology->destinations.size());
+  if (send_form == Form::w) {
+    types.clear();
+    stand_in.find_usable(comm, send_handles, send, destinations, types);
+    stand_in.find_usable(comm, receive_handles, receive, sources, types);
+    send.types = types.data();
+    receive.types = types.data() + destinations;
+  }
+  if (send_form == Form::v) send.counts = stand_in.counts(send.counts, destinations);
+  if (receive_form == Form::v) receive.counts = stand_in.counts(receive.counts, sources);
+  stand_in.repair(send, send_form == Form::single ? 1 : destinations);
+  stand_in.replace(receive, sources);
+  return !stand_in.failed();
 }
 
 void Neighbourhood::add_amounts(const Comm& comm, Amounts& amounts) const {

@@ -31,6 +31,7 @@ struct Neighbourhood {
   /// where processes would wait for each other for ever. Arrays and buffers of a process without
   /// neighbours are not looked at.
   [[nodiscard]] base::Error check(const Comm& comm);
+  bool substitute(const Comm& comm, StandIn& stand_in);
   Algorithm algorithm(Exchange& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{send.type, receive.type}, nullptr, types}; }
   void keep_arrays(const Comm& comm, KeptArrays& arrays) {
@@ -41,6 +42,7 @@ struct Neighbourhood {
 
  private:
   [[nodiscard]] base::Error check_w(const Comm& comm);
+  [[nodiscard]] base::Error check_same(int neighbours) const;
 };
 
 struct NeighborAllgather : Neighbourhood {

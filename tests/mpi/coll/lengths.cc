@@ -167,6 +167,20 @@ void run_short() {
   MPI_Comm_free(&comm);
 }
 
+/// Ranks that share cores read long blocks from the root's memory: some would, and some would not.
+void run_across_reads() {
+  const Kind& scatter = kinds[1];
+  for (const Lengths& lengths :
+       {Lengths{300000, 100}, Lengths{100, 300000}, Lengths{300000, 200000},
+        Lengths{200000, 300000}, Lengths{300000, 400000}}) {
+    MPI_Comm comm = returning();
+    differ(scatter, lengths.even, lengths.odd, comm);
+    use(comm, "a long scatter");
+    MPI_Comm_free(&comm);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
 void run_long() {
   for (const Kind& kind : kinds) {
     for (const auto& [even, odd] : long_lengths) {
@@ -204,6 +218,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   run_short();
   run_long();
+  run_across_reads();
   run_roots();
   return test::finish();
 }

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include "api/kinds/comm.h"
+#include "api/kinds/group.h"
+#include "api/kinds/info.h"
+#include "api/kinds/ranks.h"
+#include "api/take_part.h"
+
+/// Calls that make communicators. A rank whose arguments are wrong gets its error, and then tells
+/// the others that it cannot take part: the call fails in all of them, and none waits.
+namespace fulmar::api {
+
+/// Makes the carriers pass their checks; what they say does not matter, as nothing is made.
+class MakingMender {
+ public:
+  explicit MakingMender(Scope& scope) noexcept : scope_(scope) {}
+
+  template <class Carrier>
+  void mend(Carrier& carrier) {
+    if (!carrier.check(scope_)) repair(carrier);
+    good_ = good_ && carrier.check(scope_);
+  }
+  /// After all of them: a leader without a tag does not try to meet the other one.
+  template <class Carrier>
+  void finish(Carrier& carrier) noexcept {
+    if constexpr (std::is_same_v<Carrier, Plain<MPI_Comm>>) {
+      if (lacks_tag_) carrier.raw = MPI_COMM_NULL;
+    }
+  }
+  [[nodiscard]] bool good() const noexcept { return good_; }
+
+ private:
+  void repair(NaturalIn& number) noexcept { number.raw = 0; }
+  void repair(ColorIn& color) noexcept { color.raw = MPI_UNDEFINED; }
+  void repair(GroupIn& group) noexcept { group.raw = MPI_GROUP_EMPTY; }
+  void repair(InfoOrNullIn& info) noexcept { info.raw = MPI_INFO_NULL; }
+  void repair(Out<MPI_Comm>& comm) noexcept { comm.raw = &nothing_; }
+  void repair(SendTagIn& tag) noexcept {
+    tag.raw = 0;
+    lacks_tag_ = true;
+  }
+  template <class T, class Length>
+  void repair(Span<T, Length>& values) noexcept {
+    if constexpr (!std::is_void_v<Length>) values.length = 0;
+  }
+  template <class Carrier>
+  void repair(Carrier& /*carrier*/) noexcept {}
+
+  Scope& scope_;
+  bool good_ = true;
+  bool lacks_tag_ = false;
+  MPI_Comm nothing_ = MPI_COMM_NULL;
+};
+
+/// After such a call has ended with an error. The carriers are those of the call, not checked.
+template <auto implementation, class... Carriers>
+[[gnu::cold, gnu::noinline]] void tell_failure(Call call, Carriers... carriers) {
+  mpi::Library* library = usable_library();
+  if (library == nullptr) library = traced_library();
+  if (library == nullptr) return;
+  const base::EngineGuard guard(library->lock);
+  Scope scope{*library};
+  (void)(passes<Stage::object>(scope, carriers) && ...);
+  if (scope.comm == nullptr) return;
+  if ((passes<Stage::other>(scope, carriers) && ...)) return;  // it has told the others itself
+  auto& comm = const_cast<mpi::Comm&>(*scope.comm);
+  MakingMender mender(scope);
+  (mender.mend(carriers), ...);
+  (mender.finish(carriers), ...);
+  if (!mender.good()) return mpi::skip_call(comm, call.name());
+  comm.refused = true;
+  mpi::ErrorTarget target;
+  (void)invoke<implementation>(scope, call, target, carriers.value(scope)...);
+  comm.refused = false;
+}
+
+/// `entry` for calls that make communicators of all processes of one.
+template <auto implementation, class... Carriers>
+[[gnu::always_inline]] inline int making_entry(Call call, Carriers... carriers) {
+  const int result = entry<implementation>(call, carriers...);
+  if (result != MPI_SUCCESS) [[unlikely]]
+    tell_failure<implementation>(call, carriers...);
+  return result;
+}
+
+}  // namespace fulmar::api
