@@ -8,8 +8,8 @@
 #include "api/kinds/ranks.h"
 #include "api/take_part.h"
 
-/// Calls that make communicators. A rank whose arguments are wrong gets its error, and then tells the
-/// others that it cannot take part: the call fails in all of them, and none waits.
+/// Calls that make communicators. A rank whose arguments are wrong gets its error, and then tells
+/// the others that it cannot take part: the call fails in all of them, and none waits.
 namespace fulmar::api {
 
 /// Makes the carriers pass their checks; what they say does not matter, as nothing is made.
@@ -19,9 +19,15 @@ class MakingMender {
 
   template <class Carrier>
   void mend(Carrier& carrier) {
-    if constexpr (std::is_same_v<Carrier, CommRankIn>) leader_ = carrier.raw;
     if (!carrier.check(scope_)) repair(carrier);
     good_ = good_ && carrier.check(scope_);
+  }
+  /// After all of them: a leader without a tag does not try to meet the other one.
+  template <class Carrier>
+  void finish(Carrier& carrier) noexcept {
+    if constexpr (std::is_same_v<Carrier, Plain<MPI_Comm>>) {
+      if (lacks_tag_) carrier.raw = MPI_COMM_NULL;
+    }
   }
   [[nodiscard]] bool good() const noexcept { return good_; }
 
@@ -31,9 +37,9 @@ class MakingMender {
   void repair(GroupIn& group) noexcept { group.raw = MPI_GROUP_EMPTY; }
   void repair(InfoOrNullIn& info) noexcept { info.raw = MPI_INFO_NULL; }
   void repair(Out<MPI_Comm>& comm) noexcept { comm.raw = &nothing_; }
-  /// Where leaders meet: only they use it.
   void repair(SendTagIn& tag) noexcept {
-    if (leader_ != scope_.comm->rank) tag.raw = 0;
+    tag.raw = 0;
+    lacks_tag_ = true;
   }
   template <class T, class Length>
   void repair(Span<T, Length>& values) noexcept {
@@ -44,7 +50,7 @@ class MakingMender {
 
   Scope& scope_;
   bool good_ = true;
-  int leader_ = MPI_UNDEFINED;
+  bool lacks_tag_ = false;
   MPI_Comm nothing_ = MPI_COMM_NULL;
 };
 
@@ -62,6 +68,7 @@ template <auto implementation, class... Carriers>
   auto& comm = const_cast<mpi::Comm&>(*scope.comm);
   MakingMender mender(scope);
   (mender.mend(carriers), ...);
+  (mender.finish(carriers), ...);
   if (!mender.good()) return mpi::skip_call(comm, call.name());
   comm.refused = true;
   mpi::ErrorTarget target;

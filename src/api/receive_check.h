@@ -10,8 +10,9 @@
 #include "api/kinds/values.h"
 #include "mpi/library.h"
 
-/// FULMAR_CHECK=types: whether a message that is received is a whole number of the basic elements of
-/// the receiver's type. All calls then take the way aside (entry.h), so that it costs others nothing.
+/// FULMAR_CHECK=types: whether a message that is received is a whole number of the basic elements
+/// of the receiver's type. All calls then take the way aside (entry.h), so that it costs others
+/// nothing.
 namespace fulmar::api {
 
 /// A buffer to receive into, and the argument that says where the message comes from.

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <new>
 #include <string_view>
@@ -22,8 +23,8 @@
 /// What happens after a collective call has ended with an error of its arguments: this rank takes
 /// its part all the same, so that the calls of the others end (mpi/coll/stand_in.h). Where it does
 /// not know how much data that is (a wrong count, datatype or root), it takes part without data:
-/// ranks that need some of it get an error, or wait. It says so in reports of jobs that stand still,
-/// and with FULMAR_CHECK=collectives every rank gets the error (api/collective.h).
+/// ranks that need some of it get an error, or wait. It says so in reports of jobs that stand
+/// still, and with FULMAR_CHECK=collectives every rank gets the error (api/collective.h).
 namespace fulmar::api {
 
 template <class Carrier>
@@ -36,13 +37,24 @@ inline constexpr bool may_be_in_place = false;
 template <class Result, class Address>
 inline constexpr bool may_be_in_place<DataArgument<Result, Address, InPlace::allowed>> = true;
 
+/// A buffer that counts at the root alone: it has a block for each rank.
+template <class Carrier>
+inline constexpr bool is_at_root = false;
+template <class Inner>
+inline constexpr bool is_at_root<At<Significant::root, Inner>> = true;
+
 /// Makes the carriers of a call pass their checks, in the order of the prototype.
 class Mender {
  public:
-  Mender(Scope& scope, mpi::StandIn& stand_in) noexcept : scope_(scope), stand_in_(stand_in) {}
+  Mender(Scope& scope, Call call, mpi::StandIn& stand_in) noexcept
+      : scope_(scope),
+        stand_in_(stand_in),
+        exchanges_blocks_(std::string_view(call.name()).find("lltoall") != std::string_view::npos),
+        gathers_blocks_(std::string_view(call.name()).find("llgather") != std::string_view::npos) {}
 
   template <class Carrier>
   void mend(Carrier& carrier) {
+    at_root_ = is_at_root<Carrier>;
     if constexpr (requires { carrier.inner; }) {
       if constexpr (may_be_in_place<decltype(carrier.inner)>) mend_in_place(carrier.inner);
       if (!carrier.check(scope_)) repair(carrier.inner);
@@ -98,7 +110,10 @@ class Mender {
   void repair(DataArgument<Result, Address, in_place>& data) {
     const auto* type = scope_.library.find<mpi::Datatype>(data.handle);
     if (data.count >= 0 && type != nullptr && type->committed) {
-      data.raw = stand_in_.room(*type, data.count);
+      const bool receives = std::is_same_v<Result, mpi::Data>;
+      const bool in_blocks = at_root_ || exchanges_blocks_ || (gathers_blocks_ && receives);
+      const int ranks = std::max(scope_.comm->size(), scope_.comm->remote_size);
+      data.raw = stand_in_.room(*type, in_blocks ? data.count * ranks : data.count);
       return;
     }
     knows_amounts_ = false;
@@ -127,6 +142,9 @@ class Mender {
   mpi::StandIn& stand_in_;
   bool good_ = true;
   bool knows_amounts_ = true;
+  bool exchanges_blocks_;  ///< both buffers have a block for each rank
+  bool gathers_blocks_;    ///< the receive buffer has
+  bool at_root_ = false;
   bool has_no_type_ = false;
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
@@ -150,14 +168,15 @@ template <auto implementation, class... Carriers>
   auto& comm = const_cast<mpi::Comm&>(*scope.comm);
   const bool root_is_good = (passes<Stage::root>(scope, carriers) && ...);
   const bool good = root_is_good && (passes<Stage::other>(scope, carriers) && ...);
-  const bool refused = std::exchange(comm.refused, false);
+  const bool refused =
+      std::exchange(comm.refused, false) && comm.refused_at == comm.collective_calls;
   if (good && !refused) return;  // it failed later, or takes no part before it is started
   if (mpi::is_persistent_call(call.name())) return mpi::skip_persistent_call(comm);
   if (refused) --comm.collective_calls;  // the call is made again
   auto stand_in = std::unique_ptr<mpi::StandIn>(new (std::nothrow) mpi::StandIn);
   if (!comm.is_inter && comm.size() == 1) return (void)mpi::next_tag(comm);  // nobody waits
   if (!root_is_good || stand_in == nullptr) return mpi::skip_call(comm, call.name());
-  Mender mender(scope, *stand_in);
+  Mender mender(scope, call, *stand_in);
   (mender.mend(carriers), ...);
   (mender.empty(carriers), ...);
   if (!mender.good()) return mpi::skip_call(comm, call.name());

@@ -4,8 +4,8 @@
 
 #include "mpi/comm/comm.h"
 
-/// Collective calls in which this rank cannot take its part, because their arguments do not say what
-/// that is. The ranks must go on to agree on the number of the next call.
+/// Collective calls in which this rank cannot take its part, because their arguments do not say
+/// what that is. The ranks must go on to agree on the number of the next call.
 namespace fulmar::mpi {
 
 /// Whether a function makes a persistent request: "MPI_Bcast_init".

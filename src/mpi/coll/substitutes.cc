@@ -3,8 +3,8 @@
 #include "mpi/coll/operations.h"
 #include "mpi/coll/stand_in.h"
 
-/// What each operation replaces of a call whose arguments are wrong in this process; see stand_in.h.
-/// Results always go to memory of the library, as the call fails.
+/// What each operation replaces of a call whose arguments are wrong in this process; see
+/// stand_in.h. Results always go to memory of the library, as the call fails.
 namespace fulmar::mpi {
 namespace {
 

@@ -71,9 +71,12 @@ struct Comm : ErrorHolder {
   std::uint32_t collective_calls = 0;
   /// The same for persistent ones.
   std::uint32_t persistent_calls = 0;
-  /// A collective call was refused for its arguments and has not taken part yet; see
-  /// mpi/coll/stand_in.h.
+  /// A collective call was refused for its arguments and has not taken part yet (see
+  /// mpi/coll/stand_in.h), or is told to the others as refused (api/making.h).
   bool refused = false;
+  /// `collective_calls` when that was. Where an error handler did not return it stays, and another
+  /// call has come since.
+  std::uint32_t refused_at = 0;
   /// What the call that is being made may use in place of buffers that are wrong, or nullptr.
   StandIn* stand_in = nullptr;
   /// The last collective call in which this process could not take its part because of an argument,

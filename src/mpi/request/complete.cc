@@ -33,6 +33,7 @@ base::Error complete_request_slow(ErrorTarget& target, Request& request, MPI_Req
     target.object = lasting_target(request);
   if (request.persistent) {
     request.active = false;
+    request.told = false;
     request.operation.stage = device::Stage::idle;
     return error;
   }

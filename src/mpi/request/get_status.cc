@@ -11,6 +11,7 @@ namespace {
 
 base::Error peek(Request& request, MPI_Status* status) {
   MPI_Status ignored;
+  request.told = true;
   return finish_request(request, status != nullptr ? *status : ignored);
 }
 

@@ -67,7 +67,7 @@ base::Error request_free(Library& library, ErrorTarget& target, Handle<Request> 
     end_done_request(library, *handle.where);
     return {};
   }
-  if (request.active && request.what->must_complete && !request.complete()) {
+  if (request.active && request.what->must_complete && !request.told) {
     return base::failure(base::ErrorClass::request,
                          "the %s is active; a collective operation cannot be given up, complete it "
                          "with a wait or test call",

@@ -80,6 +80,7 @@ struct Request : Object {
   bool persistent = false;
   bool active = true;     ///< persistent ones: between start and completion
   bool freed = false;     ///< by MPI_Request_free, while the operation is under way
+  bool told = false;      ///< MPI_Request_get_status has told the user that it is complete
   bool shared = false;    ///< the one object of all handles of sends that were complete at once
   void* extra = nullptr;  ///< the kind's own
   device::Operation operation;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// A collective call whose arguments are wrong in one rank: that one gets the error, the calls of the
-// others end, and the next call of the communicator finds all ranks in step.
+// A collective call whose arguments are wrong in one rank: that one gets the error, the calls of
+// the others end, and the next call of the communicator finds all ranks in step.
+//
 // ranks: 1 2 3 4
 // timeout: 120
 
@@ -57,8 +58,8 @@ void run(const test::Operation& operation, Fault fault, int count, bool blocking
   expect_in_step(MPI_COMM_WORLD, what.c_str());
 }
 
-/// MPI_IN_PLACE in a rank that is not the root. Lengths on both sides of those from which ranks read
-/// each other's memory.
+/// MPI_IN_PLACE in a rank that is not the root. Lengths on both sides of those from which ranks
+/// read each other's memory.
 void in_place(int count) {
   const MPI_Comm comm = MPI_COMM_WORLD;
   if (test::size_of(comm) == 1) return;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// Errors that belong to no object go to the error handler of MPI_COMM_SELF (MPI 5.0 section 9.3), or
-// to that of MPI_COMM_WORLD in programs that set one there only.
+// Errors that belong to no object go to the error handler of MPI_COMM_SELF (MPI 5.0 section 9.3),
+// or to that of MPI_COMM_WORLD in programs that set one there only.
+//
 // ranks: 1 2
 
 #include <mpi.h>

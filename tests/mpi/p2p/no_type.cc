@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// Messages without elements, and to and from MPI_PROC_NULL, whose datatype is MPI_DATATYPE_NULL; and
-// null arrays of no entries. The standard does not allow it, every library accepts it.
+// Messages without elements, and to and from MPI_PROC_NULL, whose datatype is MPI_DATATYPE_NULL;
+// and null arrays of no entries (docs/liberal.md).
+//
 // ranks: 1 2
 
 #include <mpi.h>

@@ -78,6 +78,7 @@ base::Error admit(Comm& comm, Call& call) {
     }
   }
   comm.refused = true;
+  comm.refused_at = comm.collective_calls;
   return bad;
 }
 
