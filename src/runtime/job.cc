@@ -280,6 +280,13 @@ bool Job::never_joined(std::uint32_t rank) const noexcept {
   return record != nullptr && wire::never_joined(*record);
 }
 
+std::string Job::why_missing() const {
+  if (view_.generation == 0) return "its process has ended without MPI_Init or MPI_Session_init";
+  const std::string before = std::to_string(view_.generation);
+  return "its process has ended after " + before + " MPI program" + (before == "1" ? "" : "s") +
+         ", without the one that this rank runs now";
+}
+
 std::span<const std::uint64_t> Job::binding_of(std::uint32_t rank) const noexcept {
   const wire::RankRecord* record = record_of(rank);
   if (record == nullptr) return {};

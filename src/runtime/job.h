@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/block_cyclic.h"
@@ -114,6 +115,8 @@ class Job {
   /// Whether a rank of this node has ended without entering MPI; see wire::never_joined. False for
   /// ranks of other nodes.
   [[nodiscard]] bool never_joined(std::uint32_t rank) const noexcept;
+  /// The same in words, behind the name of such a rank and a colon.
+  [[nodiscard]] std::string why_missing() const;
 
   /// The processors that a rank of the job is bound to, see wire/node/job.h; empty for one that is not
   /// bound, or partly to processors for which the record has no bits, or that is on another node.

@@ -88,10 +88,9 @@ base::Result<std::vector<std::byte>> Job::address_in_record(std::uint32_t rank) 
   if (length == 0) {
     if (!too_late) return std::vector<std::byte>();
     return failure(ErrorClass::other,
-                   "rank %u cannot be reached: its process has ended without MPI_Init or "
-                   "MPI_Session_init, or the job ends; a rank to which messages are sent has to "
-                   "enter MPI",
-                   rank);
+                   "rank %u cannot be reached: %s, or the job ends; a rank to which messages are "
+                   "sent has to enter MPI",
+                   rank, why_missing().c_str());
   }
   if (length - 1 > most_address_bytes) {
     return failure(ErrorClass::other, "rank %u has told an address of %u bytes, at most %zu can be",

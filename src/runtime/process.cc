@@ -199,10 +199,9 @@ void Process::end_if_missing(const device::QuietWait& wait, const wire::WaitBody
   };
   const auto missing = find_missing(wait.note, body, never_joined, &job_);
   if (!missing) return;
-  std::fprintf(stderr,
-               "fulmar: rank %u of %u: %s %s: rank %u of the job cannot take part: its process has "
-               "ended without MPI_Init or MPI_Session_init\n",
-               job_.rank(), job_.size(), body.call.data(), body.what.data(), *missing);
+  std::fprintf(stderr, "fulmar: rank %u of %u: %s %s: rank %u of the job cannot take part: %s\n",
+               job_.rank(), job_.size(), body.call.data(), body.what.data(), *missing,
+               job_.why_missing().c_str());
   abort_job(job_, 1);
 }
 
@@ -211,10 +210,8 @@ void Process::end_if_missing(const device::QuietWait& wait, const wire::WaitBody
 void Process::end_if_unreceived() noexcept {
   for (const std::uint32_t rank : job_.node_ranks()) {
     if (!device_->has_sent_to(rank) || !job_.never_joined(rank)) continue;
-    std::fprintf(stderr,
-                 "fulmar: rank %u of %u: what was sent to rank %u was never received: its process "
-                 "has ended without MPI_Init or MPI_Session_init\n",
-                 job_.rank(), job_.size(), rank);
+    std::fprintf(stderr, "fulmar: rank %u of %u: what was sent to rank %u was never received: %s\n",
+                 job_.rank(), job_.size(), rank, job_.why_missing().c_str());
     abort_job(job_, 1);
   }
 }

@@ -63,7 +63,8 @@ class Again(LauncherTest):
         result = self.run_job("--timeout", 60, "-n", 2, *self.sh(
             f"{AGAIN} 1 1; [ $FULMAR_RANK = 1 ] && exit 0; exec {AGAIN} 1 2"))
         self.assertEqual(result.returncode, 1, result.stderr)
-        self.assertIn("rank 1 of the job cannot take part", result.stderr)
+        self.assertIn("rank 1 of the job cannot take part: its process has ended after 1 MPI program, without the one "
+                      "that this rank runs now", result.stderr)
 
     def test_failure_of_the_second_program_is_the_job_s(self):
         result = self.run_job("-n", 2, *self.sh(f"{MPI_RANK} finalize; {MPI_RANK} abort 1 5; sleep 1000"))

@@ -8,6 +8,9 @@ import unittest
 from support import LauncherTest, wait_until
 
 NEEDS_ALL = os.environ["NEEDS_ALL"]
+# A rank says what it waits for when it first sleeps. Before that it yields a thousand times, each of which takes
+# milliseconds on a machine with other work.
+os.environ.setdefault("FULMAR_WAIT", "sleep")
 NETWORKS = ("shm,tcp", "tcp", "ofi")
 ENDED = "its process has ended without MPI_Init or MPI_Session_init"
 
@@ -47,14 +50,14 @@ class MissingRank(LauncherTest):
     def run_with_line(self, call, network, rank_1="exit 0"):
         """Lets rank 1 end first, then gives rank 0 the line that it reads."""
         process = self.start_job("--timeout", 60, "-n", 2, *self.sh(
-            f"[ $FULMAR_RANK = 1 ] && {rank_1}; echo > up; exec {NEEDS_ALL} {call}"), env={"FULMAR_FABRIC": network},
+            f"echo > up.$FULMAR_RANK; [ $FULMAR_RANK = 1 ] && {rank_1}; exec {NEEDS_ALL} {call}"), env={"FULMAR_FABRIC": network},
             stdin=-1)
 
         def watched():
             """Processes that mpiexec watches: its guard, and ranks whose end it has not noted."""
             fds = f"/proc/{process.pid}/fd"
             return sum(os.readlink(f"{fds}/{fd}") == "anon_inode:[pidfd]" for fd in os.listdir(fds))
-        self.wait_for_files("up")
+        self.wait_for_files("up.0", "up.1")
         wait_until(lambda: watched() == 2, "end of rank 1")
         out, said = process.communicate(b"go\n", timeout=90)
         return process.returncode, out.decode(), said.decode()

@@ -65,6 +65,7 @@ Generations::Answer Generations::admit(std::uint32_t rank, pid_t asker) {
 base::Error Generations::make(std::uint32_t generation) {
   if (segments_.contains(generation)) return {};
   wire::JobPlan plan = plan_;
+  plan.generation = generation;
   if (base::Error error = draw_identity(plan); error.failed()) return error;
   auto segment = JobSegment::create(plan);
   if (segment.failed()) return segment.error();

@@ -30,9 +30,11 @@ struct HeaderCopy {
   std::uint64_t records_offset;
   std::uint64_t areas_offset;
   std::uint64_t area_bytes;
+  std::uint32_t generation;
+  std::uint32_t spare;
 };
-static_assert(sizeof(HeaderCopy) == 112);
-static_assert(offsetof(HeaderCopy, area_bytes) == offsetof(JobHeader, area_bytes));
+static_assert(sizeof(HeaderCopy) == 120);
+static_assert(offsetof(HeaderCopy, generation) == offsetof(JobHeader, generation));
 
 Error out_of_range(const char* field, std::uint64_t value, std::uint64_t low, std::uint64_t high) {
   return failure(ErrorClass::other,
@@ -100,6 +102,7 @@ void fill_header(JobHeader& header, const JobPlan& plan) {
   header.records_offset = sizeof(JobHeader);
   header.areas_offset = areas_offset_for(plan.rank_count);
   header.area_bytes = plan.area_bytes;
+  header.generation = plan.generation;
   header.magic = job_magic;
 }
 
@@ -153,6 +156,7 @@ base::Result<JobView> attach_job(std::span<std::byte> mapping) {
   view.mpiexec_pid = copy.mpiexec_pid;
   view.areas_offset = copy.areas_offset;
   view.area_bytes = copy.area_bytes;
+  view.generation = copy.generation;
   view.areas = mapping.data() + copy.areas_offset;
   return view;
 }

@@ -90,7 +90,9 @@ struct JobHeader {
   std::uint64_t records_offset;  ///< of rank 0's record; a multiple of 128
   std::uint64_t areas_offset;    ///< of rank 0's area; a multiple of area_alignment
   std::uint64_t area_bytes;      ///< of one area; a multiple of area_granule
-  std::array<std::uint64_t, 2> spare0;
+  std::uint32_t generation;      ///< how many MPI programs each rank has run before this one
+  std::uint32_t spare0;
+  std::uint64_t spare3;
   alignas(64) std::atomic<std::uint32_t> abort;  ///< JobAbort; futex
   /// How many ranks of this node are `RankGone::failed`: raised after the rank's word. Who waits
   /// inside MPI looks at it now and then.
@@ -160,6 +162,7 @@ static_assert(offsetof(JobHeader, rank_count) == 24 && offsetof(JobHeader, core_
 static_assert(offsetof(JobHeader, job_id) == 40 && offsetof(JobHeader, job_key) == 48);
 static_assert(offsetof(JobHeader, mpiexec_pid) == 80 && offsetof(JobHeader, records_offset) == 88);
 static_assert(offsetof(JobHeader, areas_offset) == 96 && offsetof(JobHeader, area_bytes) == 104);
+static_assert(offsetof(JobHeader, generation) == 112);
 static_assert(offsetof(JobHeader, abort) == 128 && offsetof(JobHeader, barrier_arrived) == 192);
 static_assert(offsetof(JobHeader, barrier_round) == 196);
 static_assert(sizeof(RankRecord) == 1728);
@@ -209,6 +212,7 @@ struct JobPlan {
   std::array<std::uint8_t, 32> job_key{};
   std::int32_t mpiexec_pid = 0;
   std::uint64_t area_bytes = min_area_bytes;
+  std::uint32_t generation = 0;
 };
 
 /// Says that a rank has failed, to all that look at its record. True for the first who says so. Wakes
@@ -250,6 +254,7 @@ struct JobView {
   std::int32_t mpiexec_pid = 0;
   std::uint64_t areas_offset = 0;  ///< from the start of the mapping
   std::uint64_t area_bytes = 0;
+  std::uint32_t generation = 0;
   std::byte* areas = nullptr;  ///< area of rank 0
 
   /// The data area of one rank. Requires rank < rank_count.
