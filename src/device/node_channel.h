@@ -16,8 +16,8 @@ extern template class MappedChannel<fabric::Shm>;  // node_channel.cc
 
 namespace fulmar::device {
 
-/// The shared-memory channel between the ranks of one node. Everything on the way of a short message
-/// is inlined; no call is virtual.
+/// The shared-memory channel between the ranks of one node. Everything on the way of a short
+/// message is inlined; no call is virtual.
 ///
 /// Shared memory numbers the ranks of its node from 0, in the order of their ranks in the job;
 /// everything above knows ranks of the job alone. The translation is here: once when a link is

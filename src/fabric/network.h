@@ -68,9 +68,9 @@ class Network {
   /// unchanged until the sink hears `sent(token, ...)`). envelope.length is the sum, at most
   /// in_place_limit(peer). `again`: enough is under way to this peer; try again after progress.
   ///
-  /// Packets in place keep no order: not among themselves (they may take different lanes), and those
-  /// of `post` may overtake them and be overtaken. The prefix has to tell what they are. Only where
-  /// sends_in_place().
+  /// Packets in place keep no order: not among themselves (they may take different lanes), and
+  /// those of `post` may overtake them and be overtaken. The prefix has to tell what they are. Only
+  /// where sends_in_place().
   [[nodiscard]] virtual Post post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
                                            std::span<const std::byte> prefix,
                                            std::span<const iovec> pieces, std::uint64_t token) {
@@ -104,8 +104,8 @@ class Network {
   [[nodiscard]] virtual int descriptor() const noexcept = 0;
   [[nodiscard]] virtual bool arm() = 0;
   [[nodiscard]] virtual std::int64_t next_deadline_ns() const noexcept = 0;
-  /// For studies: the ends of own orders can have a descriptor of their own, so that a second thread
-  /// sleeps on nothing else. -1: they have none, and nothing below is called. After
+  /// For studies: the ends of own orders can have a descriptor of their own, so that a second
+  /// thread sleeps on nothing else. -1: they have none, and nothing below is called. After
   /// `tell_ends(apart)` `arm()` is not about them any more; `arm_ends()` is, before each sleep of
   /// the second thread: false: poll first. Both threads see what the other's look leaves behind:
   /// whatever came since a descriptor was armed makes it readable, whoever takes it.
@@ -116,40 +116,40 @@ class Network {
   // --- peers' memory, by the adapter (RDMA)
   //
   // The adapter reads and writes peers' memory where they have opened it, without help of their
-  // processors. Some need the peer's processor to look now and then all the same (libfabric's manual
-  // progress): a peer that computes is waited for.
+  // processors. Some need the peer's processor to look now and then all the same (libfabric's
+  // manual progress): a peer that computes is waited for.
 
   /// Whether memory of this peer can be read and written so. No: nothing below is called for it.
   /// Changes only when a peer is lost.
   [[nodiscard]] virtual bool moves_remotely(std::uint32_t /*peer*/) const noexcept { return false; }
   /// Makes memory known to the adapter. It stays mapped to the same pages until `close_memory`,
   /// which is called when no order of this process uses it any more. Slow (microseconds to
-  /// milliseconds: pages are pinned), so it is cached above. Fails (no_mem, other) where the adapter
-  /// has no more room, the limit on locked memory is reached, or the pages are not what the access
-  /// needs: the bytes then go another way. Both work at any time between open and destruction;
-  /// memory that is open then is closed.
+  /// milliseconds: pages are pinned), so it is cached above. Fails (no_mem, other) where the
+  /// adapter has no more room, the limit on locked memory is reached, or the pages are not what the
+  /// access needs: the bytes then go another way. Both work at any time between open and
+  /// destruction; memory that is open then is closed.
   [[nodiscard]] virtual base::Result<OpenMemory> open_memory(std::span<std::byte> /*memory*/,
                                                              Access /*access*/) {
     return not_offered("open memory to its peers");
   }
   virtual void close_memory(const OpenMemory& /*opened*/) {}
-  /// Reads `to.size()` bytes, 1 to attributes().rdma_bytes, from the peer into memory that is opened
-  /// here. They are there when the sink hears `sent(token, done)`. Nothing is ordered behind a read
-  /// but what is posted after it has ended.
+  /// Reads `to.size()` bytes, 1 to attributes().rdma_bytes, from the peer into memory that is
+  /// opened here. They are there when the sink hears `sent(token, done)`. Nothing is ordered behind
+  /// a read but what is posted after it has ended.
   ///
   /// Reads and writes answer `again` where there is no room or no connection yet, and else end with
-  /// one `sent`, from within `poll`, in no particular order. A place that the peer did not open makes
-  /// it `lost`, and this process to it where there is a connection that ends. When a peer is lost
-  /// nothing is read into or out of memory here for it once its orders have ended by `sent(token,
-  /// lost)`, which may be told after the loss.
+  /// one `sent`, from within `poll`, in no particular order. A place that the peer did not open
+  /// makes it `lost`, and this process to it where there is a connection that ends. When a peer is
+  /// lost nothing is read into or out of memory here for it once its orders have ended by
+  /// `sent(token, lost)`, which may be told after the loss.
   [[nodiscard]] virtual Post rdma_read(std::uint32_t peer, std::span<std::byte> to,
                                        std::uint32_t own_key, const RemotePlace& from,
                                        std::uint64_t token) {
     (void)peer, (void)to, (void)own_key, (void)from, (void)token;
     return Post::again;
   }
-  /// Writes bytes to the peer. They are there before any packet arrives that was posted to this peer
-  /// after it; `sent(token, done)` says that the memory here is needed no more.
+  /// Writes bytes to the peer. They are there before any packet arrives that was posted to this
+  /// peer after it; `sent(token, done)` says that the memory here is needed no more.
   [[nodiscard]] virtual Post rdma_write(std::uint32_t peer, std::span<const std::byte> from,
                                         std::uint32_t own_key, const RemotePlace& to,
                                         std::uint64_t token) {
@@ -159,8 +159,8 @@ class Network {
 
   // --- peers' memory, by the kernel
 
-  /// Whether the peer is a process of this host whose address space this one may read and write. Both
-  /// calls below move `bytes` completely or fail.
+  /// Whether the peer is a process of this host whose address space this one may read and write.
+  /// Both calls below move `bytes` completely or fail.
   [[nodiscard]] virtual bool reach(std::uint32_t /*peer*/) noexcept { return false; }
   [[nodiscard]] virtual base::Error read(std::uint32_t /*peer*/, std::span<const iovec> /*local*/,
                                          std::uint64_t /*remote*/,
@@ -206,9 +206,9 @@ class Network {
   enum class Patience : std::uint8_t { usual, brief, rest };
   static constexpr std::uint32_t brief_ms = 3000;
   virtual void set_patience(std::uint32_t /*peer*/, Patience /*patience*/) {}
-  /// Where attributes().drops_peers: ends everything that joins this process to the peer: nothing is written to memory for it any
-  /// more, nothing comes from it, and its packets in place end as `lost` with the next poll. The
-  /// network may tell its owner of the loss, or not.
+  /// Where attributes().drops_peers: ends everything that joins this process to the peer: nothing
+  /// is written to memory for it any more, nothing comes from it, and its packets in place end as
+  /// `lost` with the next poll. The network may tell its owner of the loss, or not.
   virtual void drop(std::uint32_t /*peer*/) {}
   /// After `drop`: the network connects to the peer anew when it is posted to, or when the peer
   /// does. False: it cannot.
@@ -247,20 +247,20 @@ class Network {
   NetworkAttributes attributes_;
 };
 
-/// Beyond the interface: what was written can be polled for in memory, and the peer needs no word of
-/// it: the papers' channel.
+/// Beyond the interface: what was written can be polled for in memory, and the peer needs no word
+/// of it: the papers' channel.
 ///
-/// `puts_in_order()`: the bytes of one write become visible in the order of their addresses, the last
-/// one last, and writes to one peer in the order in which they were posted. So it is on InfiniBand
-/// and RoCE while no memory is opened with relaxed ordering, though no standard promises the former
-/// within one write. It is not so over iWARP, nor where several paths carry one connection. Who polls
-/// believes nothing that is not written at both ends of a write.
+/// `puts_in_order()`: the bytes of one write become visible in the order of their addresses, the
+/// last one last, and writes to one peer in the order in which they were posted. So it is on
+/// InfiniBand and RoCE while no memory is opened with relaxed ordering, though no standard promises
+/// the former within one write. It is not so over iWARP, nor where several paths carry one
+/// connection. Who polls believes nothing that is not written at both ends of a write.
 ///
 /// `put_quietly(peer, from, own_key, to)` writes and tells nobody of the end: many such writes cost
-/// one completion. Up to `copied_put_bytes` are copied before it returns (the key may be that of any
-/// memory then); longer memory stays as it is until the peer shows that it has seen the bytes. What
-/// is posted to this peer behind it arrives behind it, too. `done` also where there is no peer any
-/// more, or none that reads. `again` as for `rdma_write`.
+/// one completion. Up to `copied_put_bytes` are copied before it returns (the key may be that of
+/// any memory then); longer memory stays as it is until the peer shows that it has seen the bytes.
+/// What is posted to this peer behind it arrives behind it, too. `done` also where there is no peer
+/// any more, or none that reads. `again` as for `rdma_write`.
 ///
 /// `give_up(peer, why)`: what comes from the peer makes no sense: it is lost. And a write, quiet or
 /// not, that fails loses the peer: what was posted behind it, or waits above, never arrives.
@@ -279,18 +279,20 @@ concept PutsForPolling =
 /// too) whose end the peer's sink hears of (LearnsOfPuts), once the bytes are there: one order
 /// instead of a write and a packet. The word is the peer's, as all that comes.
 template <class P>
-concept TellsOfPuts =
-    std::derived_from<P, Network> &&
-    requires(P& network, std::uint32_t peer, std::span<const std::byte> source,
-             std::uint32_t own_key, const RemotePlace& place, std::uint16_t word,
-             std::uint64_t token) {
-      { network.put_and_tell(peer, source, own_key, place, word, token) } -> std::same_as<Post>;
-    };
+concept TellsOfPuts = std::derived_from<P, Network> &&
+                      requires(P& network, std::uint32_t peer, std::span<const std::byte> source,
+                               std::uint32_t own_key, const RemotePlace& place, std::uint16_t word,
+                               std::uint64_t token) {
+                        {
+                          network.put_and_tell(peer, source, own_key, place, word, token)
+                        } -> std::same_as<Post>;
+                      };
 
-/// Beyond the interface: eight bytes of a peer's memory (`peers_change`, at a multiple of eight) are
-/// changed in one step, as seen by all who change them so, over whichever connection of the same
-/// adapter; not by processors. What was there before comes into `was`, eight bytes of memory that is
-/// opened here. As `rdma_read` in everything else. `changes_memory()`: whether the adapter can.
+/// Beyond the interface: eight bytes of a peer's memory (`peers_change`, at a multiple of eight)
+/// are changed in one step, as seen by all who change them so, over whichever connection of the
+/// same adapter; not by processors. What was there before comes into `was`, eight bytes of memory
+/// that is opened here. As `rdma_read` in everything else. `changes_memory()`: whether the adapter
+/// can.
 template <class P>
 concept ChangesRemotely =
     std::derived_from<P, Network> &&
@@ -299,7 +301,9 @@ concept ChangesRemotely =
              std::uint64_t token) {
       { view.changes_memory() } -> std::same_as<bool>;
       { network.fetch_add(peer, was, own_key, place, value, token) } -> std::same_as<Post>;
-      { network.compare_swap(peer, was, own_key, place, value, value, token) } -> std::same_as<Post>;
+      {
+        network.compare_swap(peer, was, own_key, place, value, value, token)
+      } -> std::same_as<Post>;
     };
 
 }  // namespace fulmar::fabric

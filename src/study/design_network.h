@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "study/design.h"
 #include "device/memory_opener.h"
 #include "fabric/network.h"
+#include "study/design.h"
 
 namespace fulmar::study {
 

@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "base/wake_socket.h"
-#include "study/design_channel.h"
 #include "fabric/shm/shm.h"
+#include "study/design_channel.h"
 #include "study/design_network.h"
 
 namespace fulmar::study {
@@ -73,8 +73,7 @@ class MappedDesign final : public DesignNetwork {
   using Channel = DesignChannel<fabric::Shm>;
   class RankSink;
 
-  MappedDesign(fabric::Shm& shm, Config config, std::uint32_t chunk_bytes,
-               base::WakeSocket socket);
+  MappedDesign(fabric::Shm& shm, Config config, std::uint32_t chunk_bytes, base::WakeSocket socket);
   [[nodiscard]] std::uint32_t number_of(std::uint32_t rank) const noexcept;
 
   Config config_;

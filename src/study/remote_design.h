@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "study/remote_channel.h"
 #include "study/design_network.h"
+#include "study/remote_channel.h"
 
 namespace fulmar::study {
 
@@ -21,14 +21,13 @@ class CachedLender final : public Lender {
   CachedLender(device::MemoryOpener& opener, fabric::Network& network) noexcept
       : opener_(opener), network_(network) {}
   [[nodiscard]] base::Result<Loan> take(std::span<std::byte> memory,
-                                                 fabric::Access access) override {
+                                        fabric::Access access) override {
     const auto taken = opener_.take(network_, memory, access, device::Holds::all);
     if (taken.failed()) return taken.error();
     return Loan{taken.value().opened, new device::TakenMemory(taken.value())};
   }
   void give_back(const Loan& loan) override {
-    const std::unique_ptr<device::TakenMemory> taken(
-        static_cast<device::TakenMemory*>(loan.owner));
+    const std::unique_ptr<device::TakenMemory> taken(static_cast<device::TakenMemory*>(loan.owner));
     opener_.give_back(*taken);
   }
 
@@ -51,8 +50,7 @@ class RemoteDesign final : public DesignNetwork {
     channel_.choose(plan);
   }
   /// The same for a network that it owns.
-  RemoteDesign(std::unique_ptr<P> network, const DesignPlan& plan)
-      : RemoteDesign(*network, plan) {
+  RemoteDesign(std::unique_ptr<P> network, const DesignPlan& plan) : RemoteDesign(*network, plan) {
     owned_ = std::move(network);
   }
 
@@ -125,9 +123,7 @@ class RemoteDesign final : public DesignNetwork {
     leaving_ = how;
     leave_if_settled();
   }
-  [[nodiscard]] bool parted() const noexcept override {
-    return !leaving_ && network_.parted();
-  }
+  [[nodiscard]] bool parted() const noexcept override { return !leaving_ && network_.parted(); }
   void end() noexcept override { network_.end(); }
   void close() noexcept override { network_.close(); }
   [[nodiscard]] base::Error resume() override {
@@ -142,8 +138,8 @@ class RemoteDesign final : public DesignNetwork {
  private:
   [[nodiscard]] static fabric::NetworkAttributes attributes_over(const P& network,
                                                                  const DesignPlan& plan) {
-    fabric::NetworkAttributes attributes = attributes_of(
-        usable_chunk(plan.chunk_bytes, RemoteGround<P>::pipe_ring_bytes));
+    fabric::NetworkAttributes attributes =
+        attributes_of(usable_chunk(plan.chunk_bytes, RemoteGround<P>::pipe_ring_bytes));
     attributes.rdma_bytes = network.attributes().rdma_bytes;
     return attributes;
   }

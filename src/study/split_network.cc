@@ -27,9 +27,8 @@ fabric::NetworkAttributes together(const fabric::NetworkAttributes& one,
 }
 
 base::Error no_descriptor(const char* call) {
-  return base::failure(base::ErrorClass::other,
-                       "%s: %s; raise the limit of open files (ulimit -n)", call,
-                       std::strerror(errno));
+  return base::failure(base::ErrorClass::other, "%s: %s; raise the limit of open files (ulimit -n)",
+                       call, std::strerror(errno));
 }
 
 }  // namespace
@@ -43,8 +42,7 @@ base::Result<std::unique_ptr<SplitNetwork>> SplitNetwork::open(
   return split;
 }
 
-SplitNetwork::SplitNetwork(std::unique_ptr<fabric::Network> first,
-                           std::vector<std::uint32_t> ranks,
+SplitNetwork::SplitNetwork(std::unique_ptr<fabric::Network> first, std::vector<std::uint32_t> ranks,
                            std::unique_ptr<fabric::Network> second, base::UniqueFd epoll)
     : Network(second->name(), together(first->attributes(), second->attributes())),
       first_(std::move(first)),

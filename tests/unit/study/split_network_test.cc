@@ -15,7 +15,8 @@
 #include "base/fd.h"
 #include "fabric/fake/fake.h"
 
-/// Rank 0 of four, to which ranks 1 and 3 are reached over one fake network and rank 2 over another.
+/// Rank 0 of four, to which ranks 1 and 3 are reached over one fake network and rank 2 over
+/// another.
 namespace fulmar::study {
 namespace {
 
