@@ -205,7 +205,7 @@ class MappedChannel {
 
   /// Whether this packet goes to the mailbox; claims a ring if one is due.
   bool use_mailbox(Link& link, std::uint32_t length) noexcept;
-  void post_mailbox(Link& link, const wire::Envelope& envelope) noexcept;
+  void post_mailbox(Link& link, wire::Envelope envelope) noexcept;
   bool claim_ring(Link& link, std::uint32_t length) noexcept;
   void want_ring(Link& link, std::uint32_t length) noexcept;
   bool wants_ring_back(std::uint32_t peer) noexcept;

@@ -62,7 +62,7 @@ bool MappedChannel<P>::use_mailbox(Link& link, std::uint32_t length) noexcept {
 }
 
 template <fabric::MapsPeers P>
-void MappedChannel<P>::post_mailbox(Link& link, const wire::Envelope& envelope) noexcept {
+void MappedChannel<P>::post_mailbox(Link& link, wire::Envelope envelope) noexcept {
   wire::Cell& cell = link.mailbox->cell;
   cell.context = envelope.context;
   cell.tag = envelope.tag;

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <type_traits>
 
 #include "base/arch/prefetch.h"
 #include "channel/held_bodies.h"
@@ -127,7 +128,9 @@ class TxRing {
                                                             Fill&& fill) noexcept {
     if (head_ - tail_ == wire::ring_cells && !refresh()) [[unlikely]]
       return fabric::Post::again;
-    if (envelope.length > wire::Cell::inline_bytes) return put_long(envelope, fill);
+    if (envelope.length > wire::Cell::inline_bytes) {
+      return put_long<std::remove_cvref_t<Fill>>(envelope, fill);
+    }
     fill(std::span(cell().body.data(), envelope.length), std::uint64_t{0});
     publish(envelope, envelope.flags);
     return fabric::Post::done;
@@ -229,8 +232,9 @@ class TxRing {
     return wire::flag_restart;
   }
 
+  /// Envelope and fill come by value, so that the short way keeps them in registers.
   template <class Fill>
-  [[gnu::noinline]] fabric::Post put_long(const wire::Envelope& envelope, Fill& fill) noexcept {
+  [[gnu::noinline]] fabric::Post put_long(wire::Envelope envelope, Fill fill) noexcept {
     if (held_ != nullptr) {
       if (const auto place = held_->lend(envelope.length)) {
         const wire::ReturnedBody returned{place->number, place->offset};

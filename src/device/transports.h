@@ -27,15 +27,17 @@ class Transports {
   Transports& operator=(const Transports&) = delete;
 
   /// Before the first `connect`. Shared memory of the node with the processes `ranks`, in ascending
-  /// order (without `ranks` those from 0 on); and the network to those that are not among them. Both
-  /// outlive this.
-  void use(fabric::Shm& shm, std::span<const std::uint32_t> ranks) { node_.emplace(shm, ranks); }
+  /// order (without `ranks` those from 0 on); and the network to those that are not among them.
+  /// Both outlive this.
+  void use(fabric::Shm& shm, std::span<const std::uint32_t> ranks) {
+    node_ = std::make_unique<NodeChannel>(shm, ranks);
+  }
   void use(fabric::Network& network) {
     network_ = &network;
     poster_.emplace(network);
   }
   /// Null: not in use.
-  [[nodiscard]] NodeChannel* node() noexcept { return node_ ? &*node_ : nullptr; }
+  [[nodiscard]] NodeChannel* node() noexcept { return node_.get(); }
   [[nodiscard]] fabric::Network* network() const noexcept { return network_; }
 
   /// Decides how the peer is reached.
@@ -89,7 +91,7 @@ class Transports {
   }
 
  private:
-  std::optional<NodeChannel> node_;
+  std::unique_ptr<NodeChannel> node_;
   fabric::Network* network_ = nullptr;
   std::optional<PacketPoster> poster_;  ///< on the network
 };
