@@ -2,16 +2,15 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/comm/failure.h"
 
-#include <algorithm>
-
 namespace fulmar::mpi {
 namespace {
 
 /// -1: not among those that messages can name.
 int rank_in_routes(const Comm& comm, std::uint32_t process) noexcept {
-  const auto at = std::find_if(comm.routes.begin(), comm.routes.end(),
-                               [&](const Route& route) { return route.peer == process; });
-  return at == comm.routes.end() ? -1 : static_cast<int>(at - comm.routes.begin());
+  for (int rank = 0; rank < comm.routes.size(); ++rank) {
+    if (comm.routes[rank].peer == process) return rank;
+  }
+  return -1;
 }
 
 }  // namespace
