@@ -43,8 +43,8 @@ Value checked(base::Result<Value> result, const char* what) {
 
 /// What one side tells the other; in memory that both map.
 struct Introduction {
-  wire::VerbsCard card;
-  fabric::RemotePlace place;
+  wire::VerbsConnectionInfo card;
+  fabric::RemoteAddress place;
 };
 
 /// One process's side of the connection, and memory that the other reads and writes.
@@ -66,7 +66,7 @@ class Side {
     own.card.mtu = traits.mtu;
     own.card.gid = traits.gid;
     own.card.reads = traits.reads;
-    own.place = {opened_.name_of(memory_), opened_.peer_key};
+    own.place = {opened_.name_of(memory_), opened_.rkey};
     meet(member);
     theirs_ = both[1 - member.rank];
     if (const base::Error error = queue_->connect(own.card, theirs_.card); error.failed()) {
@@ -108,7 +108,7 @@ class Side {
  private:
   [[nodiscard]] std::size_t rounded() const { return (bytes_ / page + 1) * page; }
   [[nodiscard]] verbs::RemoteOrder base_order() const {
-    return {opened_.own_key, theirs_.place, 1};
+    return {opened_.lkey, theirs_.place, 1};
   }
   template <class Give>
   void give(Give&& order) {
@@ -139,7 +139,7 @@ class Side {
   std::unique_ptr<verbs::Adapter> adapter_;
   std::unique_ptr<verbs::Queue> queue_;
   std::byte* memory_;
-  fabric::OpenMemory opened_;
+  fabric::MemoryRegion opened_;
   Introduction theirs_;
   std::size_t unknown_ = 0;  ///< orders whose completion has not been read
 };
