@@ -47,7 +47,7 @@
 /// earlier time can be taken for something of now. Nobody is told; the next packet in order behind
 /// a bye says it. What is sent to one that is away waits at its endpoint. A
 /// failed transfer to a peer that has not left makes it lost, and so does what the vigil finds
-/// (messages_vigil.cc).
+/// (messages_keep_alive.cc).
 ///
 /// All members are called under the lock of the engine. Between `begin` and `finish` the caller
 /// takes what came by `next`, and may post.
@@ -91,7 +91,7 @@ class Messages {
   [[nodiscard]] const Capabilities& capabilities() const noexcept { return can_; }
   [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
   [[nodiscard]] const SendPool& sends() const noexcept { return pool_; }
-  /// Connections that ask after peers (messages_vigil.cc).
+  /// Connections that ask after peers (messages_keep_alive.cc).
   [[nodiscard]] std::size_t lifelines() const noexcept { return lifelines_; }
   /// Packets held until their turn.
   [[nodiscard]] std::size_t held() const noexcept;
@@ -177,7 +177,7 @@ class Messages {
                   Taken taken);
   void end_order(OrderTicket& ticket, Event::Kind kind);
 
-  // messages_vigil.cc
+  // messages_keep_alive.cc
   void keep_vigil();
   void ask_after(std::uint32_t rank, Peer& peer, std::int64_t now_ns);
   void end_vigil(Peer& peer) noexcept;

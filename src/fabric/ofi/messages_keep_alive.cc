@@ -14,7 +14,7 @@
 /// tells nobody that a connection has ended. So once a second, while this process looks at the
 /// network at all, it asks after the peers that it has to do with:
 ///
-/// * Where endpoints listen on sockets of TCP, by a lifeline to each (lifeline.h), which the kernels
+/// * Where endpoints listen on sockets of TCP, by a lifeline to each (keep_alive.h), which the kernels
 ///   answer. A death is found within some 3 s, a host that is gone within 8 s. Only a quarter of
 ///   the descriptors that this process may have are used for that; peers beyond it are called when
 ///   they are silent, and each answer ends the call.

@@ -14,7 +14,7 @@
 #include "wire/travels.h"
 #include "wire/verbs/verbs_address.h"
 
-/// Sending, and ends. What comes is in messages_receive.cc, connections in messages_meet.cc.
+/// Sending, and ends. What comes is in messages_receive.cc, connections in messages_connect.cc.
 namespace fulmar::fabric::verbs {
 namespace {
 

@@ -28,7 +28,7 @@
 /// Packets as messages between connected queues of adapters.
 ///
 /// **Connections** are made on demand. The introducer makes one proven connection between two
-/// processes, whoever asked; over it each tells the number of its queue (greeting.h). The
+/// processes, whoever asked; over it each tells the number of its queue (qp_exchange.h). The
 /// connection stays: when it ends and the peer has not said `bye`, the peer is lost, even if nobody
 /// sends to it. So there is no race to be decided here, and no number of a queue is ever read
 /// without the key of the job behind it.
@@ -338,7 +338,7 @@ class Messages {
   /// The rank at the other end of a queue.
   [[nodiscard]] std::optional<std::uint32_t> rank_of(std::uint32_t queue);
 
-  // messages_meet.cc
+  // messages_connect.cc
   base::Error watch(int descriptor, std::uint64_t tag);
   base::Error watch_all();
   [[nodiscard]] bool read_once_more();

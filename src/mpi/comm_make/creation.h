@@ -11,7 +11,7 @@
 #include "mpi/comm/world.h"
 
 /// How communicators are made. Every process numbers its communicators itself, so what is needed is
-/// one exchange between those concerned (census.h): each tells the number that it will know the new
+/// one exchange between those concerned (member_info.h): each tells the number that it will know the new
 /// one by, and learns that of the others. The same exchange carries what a split needs to know, and
 /// whether somebody failed, so that all fail or none.
 namespace fulmar::mpi {

@@ -29,7 +29,7 @@ namespace fulmar::fabric::tcp {
 ///
 /// **Which way.** Nobody knows in advance which address of a host leads to it: bridges of
 /// containers have the same addresses everywhere, tunnels come and go, firewalls swallow packets.
-/// So all are tried side by side, the likeliest first (ways.h), each with the whole handshake; the
+/// So all are tried side by side, the likeliest first (routes.h), each with the whole handshake; the
 /// first that is proven is used, the others are closed.
 ///
 /// **Exactly one connection for a pair and lane**, although both sides may begin at once, by
@@ -163,7 +163,7 @@ class Connector {
   void fail(std::uint32_t peer, unsigned lane, base::Error error);
   [[nodiscard]] Search* search_of(std::uint32_t peer, std::uint16_t lane);
 
-  // talk.cc
+  // handshake_io.cc
   void on_event(Link& link, std::uint64_t now_ns);
   void connected(Link& link, std::uint64_t now_ns);
   void talk(Link& link, std::uint64_t now_ns);
@@ -178,7 +178,7 @@ class Connector {
   void lost(Link& link, const char* reason, std::uint64_t now_ns);
   void drop_call(Link& link, const char* reason, Search::Hope hope, std::uint64_t now_ns);
 
-  // guests.cc
+  // pending_accepts.cc
   void accept_some(std::size_t listener, std::uint64_t now_ns);
   [[nodiscard]] Link* place_for_guest(std::uint64_t now_ns);
   void admit(base::UniqueFd socket, const Listener& listener, Link& place, std::uint64_t now_ns);

@@ -4,7 +4,7 @@
 #include "mpi/coll/calls.h"
 #include "mpi/coll/shm/shm_coll.h"
 
-/// On a collective area (board_movement.cc), or, see choice.cc, directly (spread_parts.cc), by Bruck's
+/// On a collective area (shm_movement.cc), or, see choice.cc, directly (spread_parts.cc), by Bruck's
 /// algorithm (bruck.cc), or by a ring: the blocks travel round, each rank passes on what it got in
 /// the step before. n - 1 steps whatever the sizes of the blocks, every byte moves over each
 /// neighbour once.

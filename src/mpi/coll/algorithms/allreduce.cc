@@ -6,7 +6,7 @@
 #include "mpi/coll/reduction.h"
 #include "mpi/coll/shm/shm_reductions.h"
 
-/// On a collective area (board_reductions.cc), directly (reduce_direct.cc), by a ring (allreduce_ring.cc), or
+/// On a collective area (shm_reductions.cc), directly (reduce_direct.cc), by a ring (allreduce_ring.cc), or
 /// recursive doubling: in step k ranks that differ in bit k exchange what they have, and both
 /// combine the two values in the order of the ranks; so all get the same bits, and operations need
 /// not commute. Where the number of ranks is no power of two, pairs of the first ranks work as one.

@@ -7,7 +7,7 @@
 #include "mpi/coll/shm/shm_coll.h"
 #include "mpi/datatype/view.h"
 
-/// On a collective area (board_movement.cc, board_reads.cc), or every rank sends to each other one directly,
+/// On a collective area (shm_movement.cc, shm_reads.cc), or every rank sends to each other one directly,
 /// first to its next neighbour, then to the one after, so that nobody is everybody's target at
 /// once; a window of messages is under way at a time. In place the outgoing blocks are packed into
 /// memory of their own first.

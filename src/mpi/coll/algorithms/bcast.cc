@@ -4,7 +4,7 @@
 #include "mpi/coll/calls.h"
 #include "mpi/coll/shm/shm_coll.h"
 
-/// On a collective area (board_movement.cc), or a binomial tree over the ranks
+/// On a collective area (shm_movement.cc), or a binomial tree over the ranks
 /// counted from the root: whoever has the data hands them to the middle of what is left of its
 /// part. log2(n) steps; every count and type.
 namespace fulmar::mpi {

@@ -7,7 +7,7 @@
 #include "mpi/coll/operations.h"
 #include "mpi/coll/shm/shm_coll.h"
 
-/// On a collective area (board_movement.cc), or every rank sends to the root, which receives into
+/// On a collective area (shm_movement.cc), or every rank sends to the root, which receives into
 /// place: n - 1 messages, no copies between.
 namespace fulmar::mpi {
 

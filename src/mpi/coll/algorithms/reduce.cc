@@ -5,7 +5,7 @@
 #include "mpi/coll/reduction.h"
 #include "mpi/coll/shm/shm_reductions.h"
 
-/// On a collective area (board_reductions.cc), directly
+/// On a collective area (shm_reductions.cc), directly
 /// (reduce_direct.cc), or a binomial tree: each
 /// rank combines its value with those of its children, which stand for the
 /// ranks that follow it, so operands stay in the order of the ranks. For operations that do not

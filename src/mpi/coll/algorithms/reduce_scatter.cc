@@ -5,7 +5,7 @@
 #include "mpi/coll/reduction.h"
 #include "mpi/coll/shm/shm_reductions.h"
 
-/// On a collective area (board_reductions.cc), directly (reduce_direct.cc), or by a reduction to rank 0,
+/// On a collective area (shm_reductions.cc), directly (reduce_direct.cc), or by a reduction to rank 0,
 /// which then deals out the blocks. Every operation, count and type; twice the steps of either
 /// part.
 namespace fulmar::mpi {

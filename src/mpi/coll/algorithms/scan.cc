@@ -5,7 +5,7 @@
 #include "mpi/coll/reduction.h"
 #include "mpi/coll/shm/shm_reductions.h"
 
-/// On a collective area (board_reductions.cc), or by recursive doubling: after step k a rank knows the sum
+/// On a collective area (shm_reductions.cc), or by recursive doubling: after step k a rank knows the sum
 /// over its block of 2^(k+1) ranks, as far as they exist, and the sum over the ranks up to its own
 /// one in it. What it hears from a block before its own goes into both, in the order of the ranks.
 /// log2(n) steps, every count and type.

@@ -6,7 +6,7 @@
 #include "mpi/coll/calls.h"
 #include "mpi/coll/shm/shm_coll.h"
 
-/// On a collective area (board_movement.cc, board_reads.cc), or the root sends each rank its block: n - 1
+/// On a collective area (shm_movement.cc, shm_reads.cc), or the root sends each rank its block: n - 1
 /// messages, no copies between.
 namespace fulmar::mpi {
 

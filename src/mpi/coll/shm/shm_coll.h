@@ -40,7 +40,7 @@ namespace fulmar::mpi {
   return payload <= largest && (staged || bytes <= largest) ? coll_area : nullptr;
 }
 
-/// Whether the members of such a call read each other's memory (board_reads.cc).
+/// Whether the members of such a call read each other's memory (shm_reads.cc).
 [[nodiscard]] inline bool reads_memory(const Comm& comm, Family family, Count bytes) noexcept {
   return comm.library->schedules->choices().takes_reads(family, comm.size(), bytes);
 }
@@ -204,7 +204,7 @@ base::Error alltoall_on(device::ShmCollArea& coll_area, const Blocks& send, cons
 void follow_scatter(device::ShmCollArea& coll_area, int root, Count expected,
                     const Comm& comm) noexcept;
 
-/// By reading each other's memory (board_reads.cc), or as above where that cannot be done.
+/// By reading each other's memory (shm_reads.cc), or as above where that cannot be done.
 base::Error alltoall_read(device::ShmCollArea& coll_area, const Blocks& send, const Blocks& receive,
                           const Comm& comm);
 base::Error scatter_read(device::ShmCollArea& coll_area, const Blocks& send, const Data& receive,

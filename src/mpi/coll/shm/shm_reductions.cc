@@ -9,7 +9,7 @@
 /// bits.
 ///
 /// An all-reduce of few bytes is combined by every rank for itself: one round. Of more bytes the
-/// work would be done n times, so two ranks halve it (board_halves.cc) if each has a core; else it
+/// work would be done n times, so two ranks halve it (shm_pairs.cc) if each has a core; else it
 /// is shared: the elements are cut into chunks, and whoever runs
 /// once all operands are there takes the next chunk, combines it, and writes the result over its
 /// own operand of the chunk, which nobody needs any more. Where ranks share cores, the last one to

@@ -12,7 +12,7 @@
 namespace fulmar::mpi {
 
 base::Error allreduce_on(device::ShmCollArea& coll_area, const Allreduce& call, const Comm& comm);
-/// The same between two ranks that have a core each (board_halves.cc). Payloads of each rank are cut
+/// The same between two ranks that have a core each (shm_pairs.cc). Payloads of each rank are cut
 /// like `halves`.
 base::Error allreduce_halves(device::ShmCollArea& coll_area, const Allreduce& call,
                              const Pieces& halves, const Comm& comm);
