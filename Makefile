@@ -54,6 +54,7 @@ check-setup:
 
 check-style:
 	@tools/check_style
+	@tools/check_tour
 
 check-layers:
 	@tools/check_layers
