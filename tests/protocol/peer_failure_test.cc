@@ -92,7 +92,7 @@ TEST_F(Survivors, What_the_peer_had_sent_is_still_received) {
     EXPECT_TRUE(holds(*late, static_cast<std::uint32_t>(tag) + 2, short_bytes));
   }
   expect_failed(*cluster_.receive(0, failing, 6, short_bytes));
-  EXPECT_FALSE(own().has_queued_sends()) << "no answer waits for the peer";
+  EXPECT_EQ(own().backlogged_peers(), 0U) << "no answer waits for the peer";
 }
 
 TEST_F(Survivors, Announcement_whose_bytes_are_gone_never_came) {

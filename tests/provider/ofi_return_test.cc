@@ -54,7 +54,7 @@ struct Crowd {
   }
   void come_back(std::uint32_t rank) {
     looks[rank] = true;
-    net[rank].resume();
+    EXPECT_TRUE(net[rank].resume().ok());
   }
   [[nodiscard]] std::vector<int> tags(std::uint32_t rank) const {
     std::vector<int> found;
