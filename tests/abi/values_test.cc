@@ -4,6 +4,7 @@
 // The numbers that compiled programs contain, typed in a second time: sizes and offsets, the code
 // of handles (MPI 5.0 chapter 20), sentinels, and the error classes that the library uses inside.
 #include <gtest/gtest.h>
+#include <mpi-ext.h>
 #include <mpi.h>
 
 #include <cstddef>
