@@ -19,7 +19,7 @@ void device_packets(std::span<const std::uint8_t> input);
 /// A ring, a mailbox and the control words of an area, written by a hostile peer.
 void channel_area(std::span<const std::uint8_t> input);
 /// A pipe of a channel design, written by a hostile peer.
-void channel_pipe(std::span<const std::uint8_t> input);
+void study_pipe(std::span<const std::uint8_t> input);
 /// What a peer that has proven to be of the job may send on a TCP connection all the same.
 void tcp_stream(std::span<const std::uint8_t> input);
 /// Both sides of the handshake of a TCP connection with somebody who does not know the key, and the

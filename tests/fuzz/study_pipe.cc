@@ -60,7 +60,7 @@ static_assert(fabric::PlacesBodies<CheckingSink>);
 
 /// Rank 1 writes what it likes into its pipe at rank 0, which also sends to it: short packets and
 /// long ones, so that answers of all kinds find something that they may be answers to.
-void channel_pipe(std::span<const std::uint8_t> input) {
+void study_pipe(std::span<const std::uint8_t> input) {
   if (input.size() < 2) return;
   channel::PlainMemory memory(2, 1U << 20);
   StudiedPort port(memory, 0);
@@ -73,7 +73,7 @@ void channel_pipe(std::span<const std::uint8_t> input) {
   const auto layout = DesignChannel<StudiedPort>::layout_of(2, 1U << 20);
   std::byte* pipe = memory.area(0) + layout.offset(0, 1);
   const std::uint64_t slot =
-      channel::SlotSender<study::MappedLane>::slot_size(receiver.plan().chunk_bytes);
+      study::SlotSender<study::MappedLane>::slot_size(receiver.plan().chunk_bytes);
   CheckingSink sink;
   auto link = receiver.connect(1);
   std::byte text[3000] = {};
