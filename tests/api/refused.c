@@ -16,7 +16,10 @@ int main(int argc, char** argv) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     MPI_Send(&value, 1, MPI_INT, 17, 0, MPI_COMM_WORLD);
   }
-  if (strcmp(when, "self") == 0) MPI_Type_contiguous(-1, MPI_INT, NULL);
+  if (strcmp(when, "self") == 0) {
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL); /* not that of MPI_COMM_WORLD */
+    MPI_Type_contiguous(-1, MPI_INT, NULL);
+  }
   MPI_Finalize();
   if (strcmp(when, "after") == 0) MPI_Send(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
   printf("returned\n");

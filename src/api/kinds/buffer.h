@@ -53,10 +53,11 @@ struct DataArgument {
   Result value(const Scope&) const noexcept { return {raw, type == nullptr ? 0 : count, type}; }
 
  private:
-  [[gnu::cold]] bool is_nothing(const Scope& scope) noexcept {
+  /// Inlined, as the address of the carrier must not leave the C function: it lives in registers.
+  [[gnu::always_inline]] bool is_nothing(const Scope& scope) noexcept {
     if (handle != MPI_DATATYPE_NULL || (count != 0 && peer != MPI_PROC_NULL)) return false;
     count = 0;
-    type = type_of_nothing(scope);
+    type = type_of_nothing(scope.library);
     return true;
   }
   /// MPI_BOTTOM or MPI_IN_PLACE, in one compare.

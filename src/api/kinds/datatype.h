@@ -31,8 +31,9 @@ using DatatypeOrNullIn = ObjectIn<mpi::Datatype, Null::allowed>;
 
 /// What stands for MPI_DATATYPE_NULL where no data is moved, which other libraries accept, too: a
 /// type for which most operations are defined.
-[[nodiscard, gnu::cold]] inline mpi::Datatype* type_of_nothing(const Scope& scope) noexcept {
-  return scope.library.find<mpi::Datatype>(MPI_INT);
+[[nodiscard, gnu::cold, gnu::noinline]] inline mpi::Datatype* type_of_nothing(
+    mpi::Library& library) noexcept {
+  return library.find<mpi::Datatype>(MPI_INT);
 }
 
 /// A datatype that data is moved with: committed. MPI_DATATYPE_NULL where the count in front of it
@@ -47,7 +48,7 @@ struct DatatypeIn {
     object = scope.library.find<mpi::Datatype>(raw);
     if (object == nullptr) [[unlikely]] {
       if (raw != MPI_DATATYPE_NULL || scope.count != 0) return false;
-      object = type_of_nothing(scope);
+      object = type_of_nothing(scope.library);
     }
     return object->committed;
   }
