@@ -106,7 +106,9 @@ if(FULMAR_LIBRARY AND TARGET fulmar_generated)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # A short message is one piece of code from the call to the cell (tests/perf counts). These files are little
     # but such calls, and grow by half; gcc stops at 40 % and takes the pieces that come last from anywhere.
-    set_source_files_properties(${FULMAR_GENERATED_SOURCES} PROPERTIES COMPILE_OPTIONS "--param=inline-unit-growth=100")
+    # And a C function is one piece of code: reports find its name by the addresses of calls.
+    set_source_files_properties(${FULMAR_GENERATED_SOURCES} PROPERTIES COMPILE_OPTIONS
+                                "--param=inline-unit-growth=100;-fno-reorder-blocks-and-partition")
   endif()
   # Not through the layers' targets: their archives must not be linked a second time.
   target_include_directories(mpi_abi PRIVATE ${CMAKE_SOURCE_DIR}/src ${FULMAR_GENERATED_DIR}

@@ -39,8 +39,8 @@ class MissingRank(LauncherTest):
 
     def test_reason_names_call_and_rank(self):
         said = self.without_rank_1("receive", "shm,tcp").stderr
-        self.assertIn("fulmar: rank 0 of 2: MPI_Recv from rank 1 tag 7 on MPI_COMM_WORLD (4 bytes): rank 1 of the job "
-                      "cannot take part: " + ENDED, said)
+        self.assertIn("fulmar: rank 0 of 2: MPI_Recv on MPI_COMM_WORLD: MPIX_ERR_PROC_FAILED: rank 1 has failed: rank 1 "
+                      "of the job cannot take part: " + ENDED, said)
 
     def test_call_that_does_not_need_it_goes_on(self):
         for network in filter(self.has_network, NETWORKS):

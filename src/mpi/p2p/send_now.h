@@ -25,6 +25,7 @@ namespace fulmar::mpi {
 /// has to learn all the same that its receiver has failed.
 inline void look_now_and_then(device::Device& device) noexcept {
   constexpr std::uint64_t sends_for_a_look = 64;
+  if (device.network() == nullptr) return;
   if (device.counters().eager_sends % sends_for_a_look == 0) (void)device.progress();
 }
 
