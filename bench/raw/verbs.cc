@@ -107,9 +107,7 @@ class Side {
 
  private:
   [[nodiscard]] std::size_t rounded() const { return (bytes_ / page + 1) * page; }
-  [[nodiscard]] verbs::RemoteOrder base_order() const {
-    return {opened_.lkey, theirs_.place, 1};
-  }
+  [[nodiscard]] verbs::RemoteOrder base_order() const { return {opened_.lkey, theirs_.place, 1}; }
   template <class Give>
   void give(Give&& order) {
     Taken taken = order();

@@ -16,8 +16,8 @@ constexpr std::uint64_t look_interval_ns = 1'000'000'000;
 
 std::string text_of(const Job& job, const Job::Death& death) {
   if (job.never_joined(death.rank)) {
-    return "rank " + std::to_string(death.rank) + " of the job cannot take part: " +
-           job.why_missing();
+    return "rank " + std::to_string(death.rank) +
+           " of the job cannot take part: " + job.why_missing();
   }
   return "lost rank " + std::to_string(death.rank) + " on this node (process " +
          std::to_string(death.pid) + "): the process has ended, or was killed";
