@@ -26,10 +26,12 @@
 
 // Functions of the ThreadSanitizer that a program was built with; without one their addresses are
 // 0.
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming)
 extern "C" {
-[[gnu::weak]] void __tsan_acquire(void* place);  // NOLINT(bugprone-reserved-identifier)
-[[gnu::weak]] void __tsan_release(void* place);  // NOLINT(bugprone-reserved-identifier)
+[[gnu::weak]] void __tsan_acquire(void* place);
+[[gnu::weak]] void __tsan_release(void* place);
 }
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 
 namespace fulmar::base {
 

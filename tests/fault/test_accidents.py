@@ -85,5 +85,6 @@ class SecondProcess(FaultTest):
         self.assertIn("FULMAR_JOB_FD", result.stderr)
 
     def test_one_program_after_the_other(self):
+        """Once the first has finalized and gone, the place is free (tests/launcher/test_again.py has more)."""
         result = self.run_job("-n", 2, *self.sh(f"{FAULT_RANK} traffic && {FAULT_RANK} traffic"))
-        self.assert_clear_error(result, "FULMAR_JOB_FD")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
