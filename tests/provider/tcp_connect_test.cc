@@ -63,7 +63,7 @@ struct World {
         std::abort();
       }
       rank.tcp = std::move(opened.value());
-      rank.address = rank.tcp->address();
+      rank.address = *rank.tcp->address();
     }
   }
   Tcp& operator[](std::size_t rank) { return *ranks[rank]->tcp; }

@@ -288,7 +288,7 @@ class VerbsOverTcp : public ::testing::Test {
     auto opened = Verbs::open(config, "", std::move(introducer.value()));
     ASSERT_TRUE(opened.ok()) << opened.error().text();
     ranks[self].verbs = std::move(opened.value());
-    EXPECT_LE(ranks[self].verbs->address().size(), 600U);
+    EXPECT_LE(ranks[self].verbs->address()->size(), 600U);
   }
   template <class Done>
   bool poll_for(std::vector<KeepingSink>& sinks, Done done) {

@@ -71,7 +71,7 @@ struct VerbsNet {
                                      std::make_unique<Meeting>(*this, self));
       if (opened.failed()) std::abort();
       ranks.back()->verbs = std::move(*opened);
-      addresses.push_back(ranks.back()->verbs->address());
+      addresses.push_back(*ranks.back()->verbs->address());
     }
   }
   ~VerbsNet() {
