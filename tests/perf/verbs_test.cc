@@ -25,7 +25,7 @@ using namespace fabric;  // NOLINT: all of this is about one provider
 
 constexpr std::uint64_t most_instructions_to_send = 360;
 constexpr std::uint64_t most_instructions_to_receive = 490;
-constexpr std::uint64_t most_instructions_in_vain = 245;  ///< with one virtual call, decision 0016
+constexpr std::uint64_t most_instructions_in_vain = 240;
 
 class DirectAdapter;
 class DirectQueue;

@@ -16,6 +16,7 @@
 #include "base/memory/pages.h"
 #include "base/os/fd.h"
 #include "fabric/provider.h"
+#include "fabric/sink_ref.h"
 #include "fabric/verbs/adapter.h"
 #include "fabric/verbs/config.h"
 #include "fabric/verbs/oob_connector.h"
@@ -177,7 +178,10 @@ class Messages {
   /// See fabric::ChangesRemotely. The order lacks its id. Where the adapter cannot it ends as lost.
   Post change(std::uint32_t peer, std::span<std::byte> was, ChangeOrder order, std::uint64_t token);
 
-  /// One look: `begin`, then `next` and `next_ended` until they answer false, then `finish`.
+  /// One look. Returns how much moved.
+  unsigned poll(SinkRef sink);
+  /// The parts of a look: `begin`, then `next` and `next_ended` until they answer false, then
+  /// `finish`.
   void begin();
   [[nodiscard]] bool next(Arrival& arrival);
   [[nodiscard]] bool next_ended(EndedSend& ended);

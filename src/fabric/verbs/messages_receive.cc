@@ -51,6 +51,15 @@ const char* fault_in_bare(Peer& peer, std::uint64_t end, std::size_t body_bytes)
   return nullptr;
 }
 
+void give_to(const SinkRef& sink, const Arrival& arrival) {
+  if (arrival.kind == Arrival::Kind::word) return sink.put_here(arrival.peer, arrival.word);
+  if (arrival.kind == Arrival::Kind::in_place && sink.places()) {
+    return sink.part(arrival.peer, arrival.envelope, arrival.body.first(arrival.prefix_bytes), 0,
+                     arrival.body.subspan(arrival.prefix_bytes));
+  }
+  sink.packet(arrival.peer, arrival.envelope, Body(arrival.body));
+}
+
 }  // namespace
 
 void Messages::begin() {
@@ -162,6 +171,15 @@ void Messages::finish() {
   moved_ = moved_ || !lost_.empty();
   if (!lost_.empty()) [[unlikely]]
     reap();
+}
+
+unsigned Messages::poll(SinkRef sink) {
+  unsigned count = 0;
+  begin();
+  for (Arrival arrival; next(arrival); ++count) give_to(sink, arrival);
+  for (EndedSend ended; next_ended(ended); ++count) sink.sent(ended.token, ended.how);
+  finish();
+  return count == 0 && moved_ ? 1 : count;
 }
 
 void Messages::read() {

@@ -9,20 +9,6 @@
 #include "fabric/verbs/open.h"
 
 namespace fulmar::fabric {
-namespace {
-
-void hand_over(const SinkRef& sink, const verbs::Arrival& arrival) {
-  if (arrival.kind == verbs::Arrival::Kind::word) {
-    return sink.put_here(arrival.peer, arrival.word);
-  }
-  if (arrival.kind == verbs::Arrival::Kind::in_place && sink.places()) {
-    return sink.part(arrival.peer, arrival.envelope, arrival.body.first(arrival.prefix_bytes), 0,
-                     arrival.body.subspan(arrival.prefix_bytes));
-  }
-  sink.packet(arrival.peer, arrival.envelope, Body(arrival.body));
-}
-
-}  // namespace
 
 static_assert(PutsForPolling<Verbs> && TellsOfPuts<Verbs> && ChangesRemotely<Verbs>);
 
@@ -121,16 +107,7 @@ Post Verbs::compare_swap(std::uint32_t peer, std::span<std::byte> was, std::uint
   return messages_->change(peer, was, order, token);
 }
 
-unsigned Verbs::poll(SinkRef sink) {
-  unsigned count = 0;
-  messages_->begin();
-  for (verbs::Arrival arrival; messages_->next(arrival); ++count) hand_over(sink, arrival);
-  for (verbs::EndedSend ended; messages_->next_ended(ended); ++count) {
-    sink.sent(ended.token, ended.how);
-  }
-  messages_->finish();
-  return count == 0 && messages_->moved() ? 1 : count;
-}
+unsigned Verbs::poll(SinkRef sink) { return messages_->poll(sink); }
 
 int Verbs::descriptor() const noexcept { return messages_->descriptor(); }
 
