@@ -21,10 +21,9 @@
 ///
 /// When the pool is used up a sender says so (`rings_wanted`; in its claim too, if its packet is
 /// too long for the mailbox) and rings the doorbell; the receiver asks the owners of the rings that
-/// were idle longest to give them back (`revoke`), by doorbell too. Both learn of it as of a
-/// packet, `ring_revoke`, which never travels: it means that `balance` has something to do. Whoever
-/// waits for a ring is woken when one is free. Until then the peer without a ring sends one short
-/// packet at a time through its mailbox.
+/// were idle longest to give them back (`revoke`), by doorbell too. Both act on it at the end of
+/// the `get` that hears the doorbell (`balance`). Whoever waits for a ring is woken when one is
+/// free. Until then the peer without a ring sends one short packet at a time through its mailbox.
 namespace fulmar::channel {
 
 /// The sending side of one connection. The channel knows all of them, as long as they live.
@@ -86,8 +85,8 @@ class MappedChannel {
   /// `wanted` needs one.
   [[nodiscard]] std::size_t body_limit(Link& link, std::size_t wanted) noexcept;
 
-  /// Takes what arrived: at most a burst from each peer. Returns the number of packets. When
-  /// `balance` is due the sink gets `ring_revoke`, as if from this rank: no peer can send that.
+  /// Takes what arrived: at most a burst from each peer. Returns the number of packets. Then
+  /// balances the rings if a peer has asked for that.
   template <fabric::Sink S>
   unsigned get(S& sink) noexcept {
     unsigned taken = 0;
@@ -101,9 +100,9 @@ class MappedChannel {
     }
     if (!closed_.empty()) [[unlikely]]
       recycle_closed();
-    if (close_due_) [[unlikely]] {
-      close_due_ = false;
-      say_balance_is_due(sink);
+    if (balance_due_) [[unlikely]] {
+      balance_due_ = false;
+      balance();
     }
     return taken;
   }
@@ -134,9 +133,9 @@ class MappedChannel {
   }
   /// All connections that there are.
   [[nodiscard]] std::span<Link* const> links() const noexcept { return links_; }
-  /// Rare housekeeping: hands back rings that the peer wants, asks for idle ones that others need.
-  /// `links`: all connections. May be called by the sink.
-  void balance(std::span<Link* const> links) noexcept;
+  /// Hands back rings that their owners want, and asks for idle ones that other peers need. `get`
+  /// does it when a peer asks; the device does it now and then. Not from within a sink.
+  void balance() noexcept;
 
   [[nodiscard]] std::size_t rings_polled() const noexcept { return rx_.size(); }
   /// Packets sent on a link, counted from the positions that the ring keeps anyway; those are short
@@ -175,7 +174,6 @@ class MappedChannel {
   static constexpr unsigned burst = 32;
   /// So much, too, ends a burst: what waits to be sent can then follow in the memory of the bodies.
   static constexpr std::uint32_t burst_bytes = 16U << 10;
-  static constexpr std::span<const std::byte> no_body{};
 
   wire::AreaControl* control_of(std::uint32_t peer) noexcept {
     return reinterpret_cast<wire::AreaControl*>(provider_.area(peer));
@@ -209,7 +207,7 @@ class MappedChannel {
   bool claim_ring(Link& link, std::uint32_t length) noexcept;
   void want_ring(Link& link, std::uint32_t length) noexcept;
   bool wants_ring_back(std::uint32_t peer) noexcept;
-  void give_back(std::span<Link* const> links) noexcept;
+  void give_back() noexcept;
   std::uint32_t rings_missing() noexcept;
   bool revoke_idlest(std::uint32_t missing) noexcept;
   void wake_who_wants_a_ring() noexcept;
@@ -241,11 +239,6 @@ class MappedChannel {
   }
 
   template <fabric::Sink S>
-  void say_balance_is_due(S& sink) noexcept {
-    sink.packet(provider_.self(), {wire::PacketKind::ring_revoke, 0, 0, 0, 0}, no_body);
-  }
-
-  template <fabric::Sink S>
   unsigned answer_doorbell(std::uint32_t summary_word, S& sink) noexcept {
     unsigned taken = 0;
     std::uint64_t words =
@@ -259,9 +252,7 @@ class MappedChannel {
         if (peer < provider_.size() && peer != provider_.self()) taken += answer_peer(peer, sink);
       }
     }
-    if (control_->rings_wanted.load(std::memory_order_acquire) != 0) {
-      say_balance_is_due(sink);
-    }
+    if (control_->rings_wanted.load(std::memory_order_acquire) != 0) balance_due_ = true;
     return taken;
   }
 
@@ -286,9 +277,7 @@ class MappedChannel {
       wake_if_waiting(peer);
     }
     if (claim != 0) open_claimed(peer, claim);
-    if (wants_ring_back(peer)) {
-      say_balance_is_due(sink);
-    }
+    if (wants_ring_back(peer)) balance_due_ = true;
     return taken;
   }
   void open_claimed(std::uint32_t peer, std::uint32_t claim) noexcept;
@@ -307,7 +296,7 @@ class MappedChannel {
   std::vector<RxRing> rx_;
   std::vector<Link*> links_;
   std::vector<std::uint32_t> closed_;
-  bool close_due_ = false;             ///< a ring is wanted back in which there are answers
+  bool balance_due_ = false;           ///< a ring is wanted, or wanted back
   std::uint64_t received_before_ = 0;  ///< in mailboxes and in rings that were given back
   /// By ring index, as the last balance found it.
   struct RingUse {

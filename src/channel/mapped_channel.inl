@@ -191,8 +191,8 @@ bool MappedChannel<P>::wants_ring_back(std::uint32_t peer) noexcept {
 }
 
 template <fabric::MapsPeers P>
-void MappedChannel<P>::balance(std::span<Link* const> links) noexcept {
-  give_back(links);
+void MappedChannel<P>::balance() noexcept {
+  give_back();
   if (control_->rings_wanted.load(std::memory_order_relaxed) == 0) return;
   control_->rings_wanted.store(0, std::memory_order_seq_cst);
   ++round_;
@@ -210,13 +210,13 @@ void MappedChannel<P>::balance(std::span<Link* const> links) noexcept {
 /// Closes what the peers want back; not before their answers that lie in it are taken. None that
 /// they send later does (HeldBodies::lend).
 template <fabric::MapsPeers P>
-void MappedChannel<P>::give_back(std::span<Link* const> links) noexcept {
-  for (Link* link : links) {
+void MappedChannel<P>::give_back() noexcept {
+  for (Link* link : links_) {
     packets_sent(*link);
     if (!link->tx.is_open() || link->tx.ring().revoke.load(std::memory_order_acquire) == 0)
       continue;
     if (!link->tx.answers_taken()) {
-      close_due_ = true;
+      balance_due_ = true;
       continue;
     }
     const wire::Envelope close{wire::PacketKind::ring_close, 0, 0, 0, 0};

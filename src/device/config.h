@@ -5,9 +5,9 @@
 #include <cstdint>
 
 #include "base/trace.h"
-#include "device/copy_choice.h"
-#include "device/failures.h"
-#include "device/waiting.h"
+#include "device/peer/failures.h"
+#include "device/progress/waiting.h"
+#include "device/protocol/copy_choice.h"
 
 namespace fulmar::device {
 
@@ -20,7 +20,7 @@ enum class RdmaProtocol : std::uint8_t {
   off,        ///< through packets
 };
 
-/// What the paper about Open MPI on Elan4 compared, for studies: see device/remote.cc.
+/// What the paper about Open MPI on Elan4 compared, for studies: see device/protocol/remote.cc.
 struct RemoteStudy {
   /// So many bytes of the data travel with the announcement of a message that adapters may move, up
   /// to `wire::most_inlined_bytes`.
@@ -34,8 +34,9 @@ struct RemoteStudy {
 
 /// What a device is told when it is made.
 struct Config {
-  std::uint32_t self = 0;
-  std::uint32_t size = 1;
+  std::uint64_t job = 0;   ///< this process's job, for ProcessTable
+  std::uint32_t self = 0;  ///< its rank there
+  std::uint32_t size = 1;  ///< ranks of the job
   /// More runnable ranks on the node than cores: yield instead of spinning.
   bool oversubscribed = false;
   bool has_membarrier = false;
@@ -63,7 +64,7 @@ struct Config {
   WaitObserver observer = {};
   FailureObserver failures = {};
   /// Where stages of messages are recorded; null: nowhere. With it short messages leave the
-  /// straight way (`Device::send_now`), which records nothing. See device/trace.cc.
+  /// straight way (`Device::send_now`), which records nothing. See device/stats/trace.cc.
   base::Trace* trace = nullptr;
 };
 

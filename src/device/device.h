@@ -13,31 +13,33 @@
 #include "base/copy.h"
 #include "base/engine_lock.h"
 #include "base/os/wake_socket.h"
-#include "device/arrival.h"
+#include "base/slot_map.h"
+#include "device/completion.h"
 #include "device/config.h"
-#include "device/cookies.h"
-#include "device/copy_choice.h"
-#include "device/hook.h"
-#include "device/memory_opener.h"
-#include "device/observer.h"
+#include "device/flow/flow_control.h"
+#include "device/flow/outbox.h"
+#include "device/matching/arrival.h"
 #include "device/operation.h"
-#include "device/peer.h"
-#include "device/poll_watch.h"
+#include "device/packet/packet_handlers.h"
+#include "device/peer/peer_table.h"
+#include "device/peer/process_table.h"
+#include "device/progress/hook.h"
+#include "device/progress/poll_watch.h"
+#include "device/progress/waiting.h"
+#include "device/protocol/copy_choice.h"
+#include "device/protocol/protocol.h"
+#include "device/protocol/rdma_transfer.h"
+#include "device/protocol/share_pool.h"
+#include "device/regcache/memory_opener.h"
 #include "device/service.h"
-#include "device/share_pool.h"
 #include "device/shm_coll/shm_coll_area.h"
-#include "device/transfers.h"
-#include "device/transports.h"
-#include "device/waiting.h"
+#include "device/stats/stats.h"
+#include "device/transport/transports.h"
 #include "match/matcher.h"
 
-/// The device: messages between processes (the ADI3 of the papers as MPI sees it). Matching, the
-/// eager and rendezvous protocols, back-pressure, progress and waiting, over the shared memory of
-/// the node and one network to all other ranks (fabric/network.h; several networks that are used
-/// together are one, too). Peers are process numbers of the job; communicators are unknown here.
-///
-/// Files: send, receive, cancel, packets (arrivals), rendezvous, remote, flow, peer_failure,
-/// progress, wait, trace.
+/// The device: messages between processes, over the shared memory of the node and one network to
+/// all other ranks. This is the face over the parts that the folders hold (docs/adr/0019). Peers
+/// are ids of processes (device/peer/process_table.h); communicators are unknown here.
 ///
 /// Thread rule: every member needs the engine's lock. `wait` gives it up while it sleeps.
 namespace fulmar::device {
@@ -66,6 +68,15 @@ class Device {
   [[nodiscard]] RegistrationCache& memory() noexcept { return memory_opener_; }
   [[nodiscard]] Service& service() noexcept { return service_; }
   [[nodiscard]] Failures& failures() noexcept { return failures_; }
+  /// Where layers above add handlers for packets of their own kinds.
+  [[nodiscard]] PacketHandlers& handlers() noexcept { return handlers_; }
+  /// The completions of posts on the network, also of those of layers above.
+  [[nodiscard]] Completions& completions() noexcept { return completions_; }
+
+  /// The processes that can be sent to. Those of this process's job are known from the start, with
+  /// their ranks as ids; `add_job` adds those of another job: see ProcessTable::add_job.
+  [[nodiscard]] const ProcessTable& processes() const noexcept { return processes_; }
+  [[nodiscard]] std::optional<std::uint32_t> add_job(std::uint64_t job, std::uint32_t size);
 
   // --- messages
 
@@ -73,7 +84,7 @@ class Device {
   /// and the buffer may be reused. The straight way for blocking and immediate sends alike.
   [[nodiscard, gnu::always_inline]] inline bool send_now(match::Key key, const void* data,
                                                          std::uint64_t bytes) noexcept {
-    Peer* peer = peers_[key.peer];
+    Peer* peer = peers_.find(key.peer);
     if (bytes > wire::Cell::inline_bytes || peer == nullptr || !peer->clear) [[unlikely]]
       return false;
     const wire::Envelope envelope{wire::PacketKind::eager, 0, key.context, key.tag,
@@ -98,6 +109,12 @@ class Device {
   /// Tries to withdraw an operation that is not done. A receive that was not matched is done and
   /// cancelled on return; a send may be so later, or complete as if nothing had been asked.
   void cancel(Operation& operation) noexcept;
+
+  /// Ends an operation that has been announced, or whose bytes move, with this error, because its
+  /// peer does nothing more for it: at once, or as soon as no network uses its memory.
+  void abort(Operation& operation, base::ErrorClass error) noexcept;
+  /// All protocols, for reports.
+  [[nodiscard]] static std::span<const Protocol> protocols() noexcept { return protocols_; }
 
   /// Ends an operation that has no message of its own (a generalized request, a combined call): it
   /// is done, and who waits for it learns so. Any thread that holds the lock.
@@ -174,9 +191,9 @@ class Device {
   [[nodiscard]] ShmCollAreaPool& coll_areas() noexcept { return coll_areas_; }
   /// Wakes a process of the node, by its number there, that was seen to sleep.
   void wake(std::uint32_t number) noexcept;
-  void count_single_copy() noexcept { ++counters_.single_copies; }
+  void count_single_copy() noexcept { ++stats_.counters().single_copies; }
 
-  // --- figures; see also device/figures.cc
+  // --- figures; see also device/stats/figures.cc
 
   /// Calls `observer` from now on; nullptr: nobody. It stays valid until then. Costs the paths of
   /// short messages nothing while there is none: see `alarm_bytes_`.
@@ -200,18 +217,18 @@ class Device {
   /// This process has left MPI and is back: this peer does not remember that it told it to hold.
   void forget_own_hold(std::uint32_t rank) noexcept;
 
-  [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
+  [[nodiscard]] const Counters& counters() const noexcept { return stats_.counters(); }
   [[nodiscard]] std::uint64_t unexpected_bytes() const noexcept { return arrivals_.bytes_in_use(); }
   /// Operations that a peer may name.
   [[nodiscard]] std::size_t named_operations() const noexcept { return cookies_.live(); }
   /// Messages for which memory is open.
   [[nodiscard]] std::size_t transfers() const noexcept { return transfers_.live(); }
   [[nodiscard]] const match::Matcher& matcher() const noexcept { return matcher_; }
-  [[nodiscard]] std::size_t connected_peers() const noexcept { return owned_peers_.size(); }
+  [[nodiscard]] std::size_t connected_peers() const noexcept { return peers_.connected().size(); }
   /// Whether something was sent to a process, and nothing of it cancelled.
   [[nodiscard]] bool has_sent_to(std::uint32_t id) const noexcept;
-  [[nodiscard]] std::size_t held_senders() const noexcept { return held_senders_.size(); }
-  [[nodiscard]] std::size_t backlogged_peers() const noexcept { return backlog_.size(); }
+  [[nodiscard]] std::size_t held_senders() const noexcept { return flow_.held_senders(); }
+  [[nodiscard]] std::size_t backlogged_peers() const noexcept { return outbox_.backlog().size(); }
   [[nodiscard]] std::uint64_t unattended_sends() const noexcept { return unattended_; }
   [[nodiscard]] std::uint64_t progress_calls() const noexcept { return progress_calls_; }
   /// Packets that went through shared memory, control packets too.
@@ -239,21 +256,17 @@ class Device {
             std::uint64_t offset, std::span<const std::byte> payload) noexcept;
   /// The same for a short message whose body is on its way (fabric::ExpectsBodies).
   [[nodiscard]] bool expect(std::uint32_t peer, const wire::Envelope& envelope) noexcept;
-  void sent(std::uint64_t token, fabric::Sent how) noexcept;
+  /// A network is done with the memory of a post; see device/completion.h.
+  void sent(std::uint64_t token, fabric::Sent how) noexcept { completions_.end(token, how); }
 
  private:
-  // send.cc
-  Peer& connect(std::uint32_t id) noexcept;
+  // protocol/send.cc
   std::uint32_t inlined_bytes(const Operation& send, const wire::RtsBody& body) noexcept;
   void send_to_self(Operation& operation) noexcept;
-  fabric::Post post_message(Operation& operation) noexcept;
   fabric::Post post_eager(Operation& operation) noexcept;
   fabric::Post post_announcement(Operation& operation) noexcept;
   wire::RtsBody announcement_of(Operation& operation, bool early) noexcept;
-  void send_control(Peer& peer, wire::PacketKind kind, const match::Key& key,
-                    std::span<const std::byte> body) noexcept;
-  fabric::Post put(Peer& peer, const wire::Envelope& envelope,
-                   std::span<const std::byte> body) noexcept;
+  wire::RtsBody announce(Operation& operation, bool early) noexcept;
 
   // receive.cc
   void receive_arrival(Operation& operation, Arrival& arrival) noexcept;
@@ -296,19 +309,13 @@ class Device {
   void unmatched(const match::Key& key, const wire::Envelope& envelope,
                  std::span<const std::byte> body) noexcept;
   Arrival* make_arrival(std::uint64_t bytes) noexcept;
-  void on_eager_sync(const match::Key& key, const wire::Envelope& envelope,
-                     const fabric::Body& body) noexcept;
-  void on_announcement(const match::Key& key, std::span<const std::byte> body) noexcept;
-  void on_sync_ack(Peer& peer, std::span<const std::byte> body) noexcept;
-  void on_fin(Peer& peer, std::span<const std::byte> body) noexcept;
+  void add_handlers() noexcept;
+  void on_eager(const Packet& packet) noexcept;
+  void on_eager_sync(const Packet& packet) noexcept;
+  void on_announcement(const Packet& packet) noexcept;
+  void on_sync_ack(Peer& peer, const wire::CookieBody& answer) noexcept;
+  void on_fin(Peer& peer, const wire::CookieBody& answer) noexcept;
   void acknowledge(Operation& send) noexcept;
-  /// The body of a packet; counts what is too short for it.
-  template <class Body>
-  std::optional<Body> decoded(std::span<const std::byte> bytes) noexcept {
-    const auto body = wire::decode<Body>(bytes);
-    if (!body) ++counters_.malformed;
-    return body;
-  }
   Operation* named(Peer& peer, wire::Cookie cookie) noexcept;
   Operation* named(Peer& peer, wire::Cookie cookie, bool send) noexcept;
 
@@ -321,39 +328,57 @@ class Device {
   unsigned give_up_asking(Peer& peer) noexcept;
   bool has_wanted_backlog() noexcept;
   bool has_left(const Peer& peer) noexcept;
-  void on_cancel(Peer& peer, std::span<const std::byte> body) noexcept;
-  void on_cancel_reply(Peer& peer, std::span<const std::byte> body) noexcept;
+  void on_cancel(Peer& peer, const wire::CookieBody& request) noexcept;
+  void on_cancel_reply(Peer& peer, const wire::CancelBody& answer) noexcept;
+
+  // protocols.cc
+  static const std::array<Protocol, protocol_count> protocols_;
+  static const Protocol& protocol(ProtocolId id) noexcept {
+    return protocols_[static_cast<std::size_t>(id)];
+  }
+  fabric::Post post_message(Operation& operation) noexcept;
+  void start_rendezvous(Operation& receive, Peer& peer, const Announced& message) noexcept;
+  unsigned advance(Operation& operation, bool& in_place) noexcept;
+  void fail(Operation& operation, base::ErrorClass error) noexcept;
 
   // rendezvous.cc
-  void start_rendezvous(Operation& receive, Peer& peer, const Announced& message) noexcept;
   bool could_share(const Operation& receive) noexcept;
+  void choose_copy(Operation& receive) noexcept;
+  bool can_rndv_share(const Operation& receive, const Announced& message) noexcept;
+  bool start_rndv_share(Operation& receive, const Announced& message) noexcept;
+  unsigned step_rndv_share(Operation& operation, bool& in_place) noexcept;
+  void abort_rndv_share(Operation& operation, base::ErrorClass error) noexcept;
+  bool can_rndv_copy(const Operation& receive, const Announced& message) noexcept;
+  bool start_rndv_copy(Operation& receive, const Announced& message) noexcept;
+  unsigned step_rndv_copy(Operation& receive, bool& in_place) noexcept;
+  void abort_rndv_copy(Operation& operation, base::ErrorClass error) noexcept;
+  bool start_rndv_stream(Operation& receive, const Announced& message) noexcept;
+  unsigned step_rndv_stream(Operation& send, bool& in_place) noexcept;
+  void abort_rndv_stream(Operation& operation, base::ErrorClass error) noexcept;
   void note_way(const Operation& receive) noexcept;
-  bool try_share(Operation& receive) noexcept;
-  bool try_read(Operation& receive) noexcept;
   void start_stream(Operation& receive) noexcept;
   void finish_rendezvous(Operation& receive) noexcept;
-  void on_clear_to_share(Peer& peer, std::span<const std::byte> body) noexcept;
-  void on_clear_to_stream(Peer& peer, std::span<const std::byte> body) noexcept;
-  void on_data(Peer& peer, const fabric::Body& body) noexcept;
+  void on_clear_to_share(Peer& peer, const wire::SharedCopyBody& request) noexcept;
+  void on_clear_to_stream(Peer& peer, const wire::StreamBody& request) noexcept;
+  void on_data(const Packet& packet) noexcept;
   void add_streamed(Operation& receive, std::uint64_t bytes) noexcept;
   unsigned advance_active() noexcept;
-  unsigned advance(Operation& operation, bool& lies_there) noexcept;
-  unsigned advance_share(Operation& operation) noexcept;
-  unsigned advance_stream(Operation& send, bool& lies_there) noexcept;
-  unsigned advance_read(Operation& receive) noexcept;
   // remote.cc
   void offer(Operation& send, wire::RtsBody& body) noexcept;
-  bool start_remote(Operation& receive, const Announced& message) noexcept;
-  bool try_fetch(Operation& receive, const Announced& message) noexcept;
-  bool try_put(Operation& receive) noexcept;
-  void on_clear_to_put(Peer& peer, std::span<const std::byte> body) noexcept;
+  bool may_move_remotely(const Peer& peer) noexcept;
+  bool can_rndv_read(const Operation& receive, const Announced& message) noexcept;
+  bool start_rndv_read(Operation& receive, const Announced& message) noexcept;
+  bool can_rndv_write(const Operation& receive, const Announced& message) noexcept;
+  bool start_rndv_write(Operation& receive, const Announced& message) noexcept;
+  unsigned step_rdma(Operation& operation, bool& in_place) noexcept;
+  void abort_rdma(Operation& operation, base::ErrorClass error) noexcept;
+  void on_clear_to_put(Peer& peer, const wire::PutBody& request) noexcept;
   bool prepare_put(Operation& send, const wire::PutBody& request) noexcept;
-  void on_no_put(Peer& peer, std::span<const std::byte> body) noexcept;
+  void on_no_put(Peer& peer, const wire::CookieBody& answer) noexcept;
   void finish_put(Operation& receive) noexcept;
   void start_orders(Operation& operation, fabric::RemoteAddress place) noexcept;
-  unsigned give_orders(Operation& operation) noexcept;
-  fabric::Post give_order(Operation& operation, Transfer& transfer) noexcept;
-  void order_ended(Transfer& transfer, fabric::Sent how) noexcept;
+  fabric::Post give_order(Operation& operation, RdmaTransfer& transfer) noexcept;
+  void order_ended(RdmaTransfer& transfer, fabric::Sent how) noexcept;
   void end_orders(Operation& operation) noexcept;
   void end_put(const Operation& send) noexcept;
   static bool withdraw_fin(const Operation& send) noexcept;
@@ -364,15 +389,12 @@ class Device {
   void close_memory(Operation& operation) noexcept;
 
   // in_place.cc
-  struct Target {
-    Operation* receive = nullptr;
-    std::uint64_t offset = 0;  ///< in the message
-    std::uint64_t bytes = 0;   ///< that it takes
-  };
+  struct Target;
   Target target_of(std::uint32_t peer, const wire::Envelope& envelope,
                    std::span<const std::byte> prefix, std::uint64_t offset,
                    std::uint64_t bytes) noexcept;
   fabric::Post post_in_place(Operation& send) noexcept;
+  void part_sent(Operation& send, fabric::Sent how) noexcept;
   fabric::Post post_part(Operation& send, std::size_t most_bytes) noexcept;
 
   base::Error copy_piece(Operation& operation, std::uint64_t offset, std::uint64_t bytes) noexcept;
@@ -382,39 +404,14 @@ class Device {
   void stir_for_held() noexcept;
   unsigned look_at_network(Look look) noexcept;
 
-  // flow.cc
-  void enqueue(Peer& peer, Outgoing& item) noexcept;
-  unsigned flush_backlog() noexcept;
-  bool flush(Peer& peer) noexcept;
-  void keep(Operation& operation) noexcept;
-  void announce_early(Peer& peer, Operation& operation) noexcept;
-  void update_clear(Peer& peer) noexcept;
-  bool withdraw_kept(Operation& operation) noexcept;
-  static bool keeps_older(const Peer& peer, std::uint32_t context, std::uint64_t order) noexcept;
-  void settle(Peer& peer) noexcept;
-  static void add_early(Peer& peer, const EarlyMessage& message);
-  void ask_senders(const match::Key& key) noexcept;
-  void ask_for_probe(const match::Key& key) noexcept;
-  void ask(Peer& peer, const match::Key& key) noexcept;
-  void hold_sender(Peer& peer) noexcept;
-  void release_senders() noexcept;
-  void on_hold(Peer& peer) noexcept;
-  void on_release(Peer& peer) noexcept;
-  void on_ask(Peer& peer, const match::Key& key, std::span<const std::byte> body) noexcept;
-  void on_settled(Peer& peer, std::uint32_t context, std::span<const std::byte> body) noexcept;
+  // matching/early_arrivals.cc
+  void on_settled(Peer& peer, const wire::SettledBody& news, const match::Key& key) noexcept;
   void await_turn(Arrival& arrival) noexcept;
   void forget_turn(const Arrival& arrival) noexcept;
   unsigned match_early() noexcept;
 
   // figures.cc
   [[gnu::cold]] void over_alarm(const match::Key& key, std::uint64_t length) noexcept;
-  [[gnu::cold]] void tell(const Event& happening) noexcept;
-  /// Tells the observer, if there is one; for paths on which a branch is nothing.
-  void note(Event::Kind kind, const match::Key& key, std::uint64_t amount) noexcept {
-    if (observer_ != nullptr) [[unlikely]]
-      tell({kind, key, amount});
-  }
-  void count_announced(const Operation& send) noexcept;
   [[gnu::noinline]] void finish_progress() noexcept;
   void settle() noexcept;
 
@@ -423,7 +420,6 @@ class Device {
   /// Pieces of non-contiguous data that are shorter than this on average are copied.
   static constexpr std::uint64_t smallest_piece_bytes = 256;
   static constexpr int looks_before_progress = 64;
-  static constexpr int yields_before_sleep = 1000;
   template <class Finished>
   static bool holds(void* finished) noexcept {
     return bool((*static_cast<std::remove_reference_t<Finished>*>(finished))());
@@ -457,17 +453,20 @@ class Device {
   base::EngineLock& lock_;
   Transports transports_;
   match::Matcher matcher_;
-  std::vector<Peer*> peers_;  ///< by number; nullptr before the first use, and for this process
-  std::vector<std::unique_ptr<Peer>> owned_peers_;
+  Stats stats_;
+  ProcessTable processes_;
+  PeerTable peers_{transports_};
+  PacketHandlers handlers_{peers_, stats_.counters().malformed};
   ArrivalPool arrivals_;
-  CookieTable cookies_;
+  Outbox outbox_;
+  FlowControl flow_;
+  base::SlotMap<Operation> cookies_;  ///< operations that peers may name
+  Completions completions_;
   SharePool shares_;
   CopyChoice copy_choice_;
   std::array<iovec, most_pieces> pieces_;  ///< of the last answer of `place`
-  std::vector<Peer*> backlog_;             ///< peers with queued items
   Operation* active_ = nullptr;            ///< long transfers that move with progress
   Operation* next_active_ = nullptr;       ///< the next one that `advance_active` looks at
-  std::vector<Peer*> held_senders_;        ///< told to keep their messages
   Failures failures_{*this};
   EarlyArrivals early_;
   DepartureWatch departures_;
@@ -487,12 +486,10 @@ class Device {
   std::uint64_t moved_ = 0;  ///< all that progress ever moved
   PollWatch poll_watch_;
   std::uint64_t unattended_ = 0;
-  Counters counters_;
-  Observer* observer_ = nullptr;
   /// Unexpected data beyond this need a closer look: the budget, or 0 with an observer.
   std::uint64_t alarm_bytes_;
   ShmCollAreaPool coll_areas_;
-  Transfers transfers_;
+  RdmaTransfers transfers_;
   RegistrationCache memory_opener_;
 };
 

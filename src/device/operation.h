@@ -6,15 +6,20 @@
 #include <cstdint>
 
 #include "base/error_class.h"
-#include "device/copy_choice.h"
-#include "device/data.h"
+#include "device/buffer/buffer.h"
+#include "device/completion.h"
+#include "device/protocol/copy_choice.h"
 #include "match/matcher.h"
 #include "wire/packets.h"
 
 namespace fulmar::device {
 
+class Device;
 struct Peer;
 struct Arrival;
+struct Operation;
+struct Protocol;
+struct RdmaTransfer;
 
 /// What waits in a peer's queue because there was no room for it: a message or a control packet.
 struct Outgoing {
@@ -56,6 +61,20 @@ struct Outcome {
   bool cancelled = false;
 };
 
+/// A descriptor in shared memory, from which both sides of a message take pieces.
+struct ShareState {
+  std::uint32_t descriptor;
+  std::uint32_t generation;
+};
+
+/// A send whose packets a network takes from the memory of the message: the completion of each.
+struct StreamState : Completion {
+  Device* device = nullptr;
+  Operation* send = nullptr;
+  std::uint64_t token = 0;     ///< of the completion; 0: no packet was posted so
+  std::uint32_t in_place = 0;  ///< packets that need the memory
+};
+
 /// One send or receive on its way through the device. Owned by the caller, who sets key, buffer and
 /// mode, hands it to the device, and leaves it alone until `done()`.
 struct Operation : Outgoing {
@@ -65,17 +84,20 @@ struct Operation : Outgoing {
   Stage stage = Stage::idle;
   SendMode mode = SendMode::standard;
   bool is_send = false;
-  bool has_transfer = false;      ///< memory is open for the message
-  bool cancel_requested = false;  ///< the peer is to say whether it withdraws the message
-  std::uint32_t record = 0;       ///< number of the transfer, or of the share descriptor
-  std::uint32_t share_generation = 0;
-  Peer* peer = nullptr;          ///< the connection, once known
+  bool cancel_requested = false;       ///< the peer is to say whether it withdraws the message
+  Peer* peer = nullptr;                ///< the connection, once known
+  const Protocol* protocol = nullptr;  ///< by which the bytes move, once that is known
+  RdmaTransfer* transfer = nullptr;    ///< while memory is open for the message
+  /// What the way of the bytes needs besides; see `Stage`.
+  union {
+    ShareState share;         ///< while `sharing`
+    StreamState stream = {};  ///< of a send, while `streaming`
+  };
   wire::Cookie own_cookie = 0;   ///< how the peer names this operation
   wire::Cookie peer_cookie = 0;  ///< how to name the peer's one
   std::uint64_t remote = 0;      ///< address of the peer's bytes
   std::uint64_t length = 0;      ///< bytes to move; less than buffer.bytes or the message's
-  std::uint64_t moved = 0;       ///< bytes (or pieces, when sharing) taken care of
-  std::uint32_t in_place = 0;    ///< packets under way that need the memory of the send
+  std::uint64_t moved = 0;       ///< bytes taken care of; not counted while `sharing`
   std::uint32_t inlined = 0;     ///< bytes that came, or went, with the announcement
   std::uint64_t order = 0;       ///< among kept messages of the connection
   std::uint64_t started_ns = 0;  ///< when a long receive whose way is timed asked for its bytes

@@ -11,7 +11,7 @@
 
 #include "base/trace.h"
 #include "device/device.h"
-#include "device/sleep_place.h"
+#include "device/progress/sleep_place.h"
 
 /// A thread that makes progress while the program computes
 /// -------------------------------------------------------
@@ -114,7 +114,7 @@ void Service::attend() noexcept {
   lock.acquire();
   if (device_.leader_ == nullptr && !stops_) {
     attends_ = true;
-    ++device_.counters_.thread_turns;
+    ++device_.stats_.counters().thread_turns;
   }
   while (attends_ && !stops_) {
     if (lock.contended()) {
@@ -132,7 +132,7 @@ unsigned Service::look(Depth depth) noexcept {
   const unsigned moved =
       device_.progress(depth == Depth::at_all ? Device::Look::at_all : Device::Look::as_due);
   looks_ = false;
-  device_.counters_.thread_moved += moved;
+  device_.stats_.counters().thread_moved += moved;
   return moved;
 }
 
@@ -163,7 +163,7 @@ Service::Rest Service::rest() noexcept {
     device_.lock_.release();
     return Rest::called_off;
   }
-  if (most_ns != 0) ++device_.counters_.thread_wakeups;
+  if (most_ns != 0) ++device_.stats_.counters().thread_wakeups;
   wake_up(place);
   return Rest::over;
 }

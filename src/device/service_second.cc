@@ -8,8 +8,8 @@
 #include <cstring>
 
 #include "device/device.h"
+#include "device/progress/sleep_place.h"
 #include "device/service.h"
-#include "device/sleep_place.h"
 
 /// Two threads for two queues
 /// --------------------------
@@ -86,7 +86,7 @@ Service::Rest Service::rest_on_ends() noexcept {
   if (place.is_ready(0)) (void)!::read(second_bell_.get(), &rings, sizeof rings);
   if (stops_) return Rest::called_off;
   device_.lock_.acquire();
-  if (place.is_ready(1)) ++device_.counters_.second_thread_wakeups;
+  if (place.is_ready(1)) ++device_.stats_.counters().second_thread_wakeups;
   return Rest::over;
 }
 

@@ -90,27 +90,6 @@ void add_networks(std::string& text, const Options& options) {
   }
 }
 
-void add_protocols(std::string& text, const Options& options) {
-  const device::Device::Config standard;
-  const std::uint64_t eager = options.size("FULMAR_EAGER_BYTES").value_or(standard.eager_bytes);
-  const std::uint64_t share = options.size("FULMAR_SHARE_BYTES").value_or(standard.share_bytes);
-  const auto from = [](std::uint64_t bytes) { return static_cast<unsigned long long>(bytes); };
-  add_line(text, "\nprotocols of shm (bytes of a message)");
-  add_line(text, "  %-14s %10d - %-10zu one cache line of the receiver's ring", "eager/cell", 0,
-           wire::Cell::inline_bytes);
-  add_line(text, "  %-14s %10zu - %-10llu ring; both sides copy at the same time from %u bytes on",
-           "eager/ring", wire::Cell::inline_bytes + 1, from(eager), channel::cut_through_bytes);
-  add_line(text, "  %-14s %10llu - %-10s announced; the receiver copies from the sender's memory",
-           "rndv/read", from(eager + 1), "...");
-  add_line(text, "  %-14s %10llu - %-10s announced; both sides copy pieces, each single",
-           "rndv/share", from(share), "...");
-  add_line(text, "  %-14s %10llu - %-10s announced; pieces through the ring, always possible",
-           "rndv/stream", from(eager + 1), "...");
-  add_line(text,
-           "  From %llu bytes on rndv/share or rndv/stream, whichever FULMAR_LONG_COPY=%s says.",
-           from(share), options.text("FULMAR_LONG_COPY").c_str());
-}
-
 /// The networks whose adapters read and write peers' memory, of those in this build.
 std::string remote_networks() {
   std::string names;
@@ -123,24 +102,33 @@ std::string remote_networks() {
   return names.empty() ? "none in this build" : names;
 }
 
-void add_network_protocols(std::string& text, const Options& options) {
-  const device::Device::Config standard;
-  const std::uint64_t remote = options.size("FULMAR_RDMA_BYTES").value_or(standard.remote_bytes);
-  const auto from = static_cast<unsigned long long>(remote);
-  const auto eager = static_cast<unsigned long long>(
-      options.size("FULMAR_EAGER_BYTES").value_or(standard.eager_bytes));
-  add_line(text, "\nprotocols of networks (bytes of a message)");
-  add_line(text, "  %-14s %10d - %-10llu one packet; not more than a packet of the network holds",
-           "eager", 0, eager);
+/// A line for each protocol of the device, with the limits that the options set.
+void add_protocols(std::string& text, const Options& options) {
+  using Carrier = device::Protocol::Carrier;
+  device::Device::Config config;
+  config.eager_bytes = options.size("FULMAR_EAGER_BYTES").value_or(config.eager_bytes);
+  config.share_bytes = options.size("FULMAR_SHARE_BYTES").value_or(config.share_bytes);
+  config.remote_bytes = options.size("FULMAR_RDMA_BYTES").value_or(config.remote_bytes);
+  add_line(text, "\nprotocols (bytes of a message; of those that apply the first)");
+  for (const device::Protocol& protocol : device::Device::protocols()) {
+    const std::uint64_t to = protocol.to_bytes(config);
+    add_line(text, "  %-12s %8llu - %-8s %s%s%s", protocol.name,
+             static_cast<unsigned long long>(protocol.from_bytes(config)),
+             to == UINT64_MAX ? "..." : std::to_string(to).c_str(),
+             protocol.carrier == Carrier::shared_memory ? "shared memory"
+             : protocol.carrier == Carrier::network     ? "networks"
+                                                        : "any",
+             protocol.needs[0] == '\0' ? "" : "; ", protocol.needs);
+    add_line(text, "  %-12s %s", "", protocol.cost);
+    add_line(text, "  %-12s packets: %s", "", protocol.packets);
+  }
+  add_line(text, "  Packets of shared memory: up to %zu bytes in one cache line of the ring; from",
+           wire::Cell::inline_bytes);
+  add_line(text, "  %u bytes on both sides copy at the same time.", channel::cut_through_bytes);
   add_line(text,
-           "  %-14s %10llu - %-10s announced; the receiver's adapter reads the sender's memory",
-           "rndv/fetch", from, "...");
-  add_line(text,
-           "  %-14s %10llu - %-10s announced; the sender's adapter writes the receiver's memory",
-           "rndv/put", from, "...");
-  add_line(text, "  %-14s %10llu - %-10s announced; packets, always possible", "rndv/stream",
-           eager + 1, "...");
-  add_line(text, "  rndv/fetch and rndv/put as FULMAR_RDMA=%s says, on networks that can: %s.",
+           "  rndv_share or rndv_stream as FULMAR_LONG_COPY=%s says; rndv_read and rndv_write",
+           options.text("FULMAR_LONG_COPY").c_str());
+  add_line(text, "  as FULMAR_RDMA=%s says, on networks that can: %s.",
            options.text("FULMAR_RDMA").c_str(), remote_networks().c_str());
 }
 
@@ -207,7 +195,6 @@ std::string describe() {
   std::string text;
   add_networks(text, options);
   add_protocols(text, options);
-  add_network_protocols(text, options);
   complain_of_unknown_networks(options, complaints);
   (void)mpi::Choices(options.text("FULMAR_COLL"), complaints);
   add_collectives(text);

@@ -276,7 +276,8 @@ void Process::leave() {
     end_if_unreceived();
   }
   progress_thread_.stop();
-  // A program that has used sessions only may begin the world model later, see device/cancel.cc.
+  // A program that has used sessions only may begin the world model later, see
+  // device/protocol/cancel.cc.
   const bool for_good = world_state == WorldState::closed;
   {
     const base::EngineGuard guard(library_.lock);

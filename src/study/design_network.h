@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "device/memory_opener.h"
+#include "device/regcache/memory_opener.h"
 #include "fabric/network.h"
 #include "study/design.h"
 

@@ -28,11 +28,11 @@ enum class PacketKind : std::uint8_t {
   cancel = 13,        ///< CookieBody: withdraw an announced message
   cancel_reply = 14,  ///< CancelBody
   ring_close = 15,    ///< last packet of a private ring: the sender gives the ring back
-  ring_revoke = 16,   ///< never sent: the channel tells the device that rings are to be handed on
-  cts_put = 17,       ///< PutBody: the receiver's memory is open, put the bytes there
-  no_put = 18,        ///< CookieBody: the sender cannot do that, or not to the end
-  pipe_card = 19,     ///< PipeInfo: where a pipe lies; for the channel itself (wire/study/pipe.h)
-  peer_failed = 20,   ///< FailureBody: a process of the job has failed
+  // 16 is not in use.
+  cts_put = 17,      ///< PutBody: the receiver's memory is open, put the bytes there
+  no_put = 18,       ///< CookieBody: the sender cannot do that, or not to the end
+  pipe_card = 19,    ///< PipeInfo: where a pipe lies; for the channel itself (wire/study/pipe.h)
+  peer_failed = 20,  ///< FailureBody: a process of the job has failed
   last = peer_failed,
 };
 

@@ -5,15 +5,14 @@
 #include <cstdint>
 
 #include "wire/cell.h"
+#include "wire/packet_names.h"
 
 namespace fulmar::wire {
 
 /// Whether a packet of this kind can come over a network.
 constexpr bool travels(std::uint8_t kind) noexcept {
-  return kind > static_cast<std::uint8_t>(PacketKind::none) &&
-         kind <= static_cast<std::uint8_t>(PacketKind::last) &&
-         kind != static_cast<std::uint8_t>(PacketKind::ring_close) &&
-         kind != static_cast<std::uint8_t>(PacketKind::ring_revoke);
+  const auto name = static_cast<PacketKind>(kind);
+  return name_of(name) != nullptr && name != PacketKind::ring_close;
 }
 
 /// Whether a packet brings a message, or word of one, that nobody may have asked for.

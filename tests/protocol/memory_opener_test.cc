@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "device/memory_opener.h"
+#include "device/regcache/memory_opener.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>

@@ -80,7 +80,7 @@ class Info(ToolTest):
         self.assertRegex(self.fulmar("info").stdout, r"tcp +on .*authenticated by lib")
         self.assertRegex(self.fulmar("info").stdout, r"ofi +(on .*libfabric \d|lacks a library .*libfabric|not in this build)")
         self.assertRegex(self.fulmar("info").stdout, r"verbs +(if asked for .*InfiniBand|not in this build)")
-        self.assertRegex(self.fulmar("info").stdout, r"eager/cell +0 - \d+")
+        self.assertRegex(self.fulmar("info").stdout, r"eager +0 - \d+ +any; fits into one packet")
 
     def test_tells_of_rdma_devices(self):
         text = self.fulmar("info").stdout

@@ -178,6 +178,7 @@ void Device::wait_watching(bool (*finished)(void*) noexcept, void* argument,
   };
   if (config_.oversubscribed && !lock_.enabled()) {
     // Whoever is waited for needs this core: one look for messages, then it is theirs.
+    constexpr int yields_before_sleep = 1000;
     for (int turn = 0; turn < yields_before_sleep; ++turn) {
       progress();
       if (finished(argument)) return release_held();

@@ -262,7 +262,7 @@ class ShmCollArea {
     own_.slots[round_ % depth].round.store(round_, std::memory_order_release);
     wake_sleepers();
   }
-  /// As the channel does after a packet: who sleeps has told so, see device/wait.cc.
+  /// As the channel does after a packet: who sleeps has told so, see device/progress/wait.cc.
   void wake_sleepers() noexcept {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     for (const Member& member : members_) {

@@ -9,7 +9,7 @@
 #include <deque>
 #include <span>
 
-#include "device/observer.h"
+#include "device/stats/observer.h"
 #include "mpi/tool/handle_table.h"
 
 namespace fulmar::mpi {

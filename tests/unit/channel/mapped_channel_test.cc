@@ -226,11 +226,10 @@ TEST(MappedChannel, Idle_ring_changes_hands_in_order) {
   ranks.get();
   ASSERT_EQ(ranks.channels[2]->body_limit(*second, 1000), 48U);  // asks for a ring in vain
   for (unsigned i = 0; i < 3; ++i) {
-    ranks.channels[0]->balance({});
+    ranks.channels[0]->balance();
     ranks.memory.control(0).rings_wanted = 1;
   }
-  MappedLink* links[] = {first.get()};
-  ranks.channels[1]->balance(links);
+  ranks.channels[1]->balance();
   EXPECT_FALSE(first->tx.is_open());
   EXPECT_EQ(put(*ranks.channels[1], *first, 3, 8), Post::again);  // the old ring must be out first
   EXPECT_TRUE(ranks.get().empty());
@@ -246,13 +245,11 @@ TEST(MappedChannel, Idle_ring_changes_hands_in_order) {
   EXPECT_TRUE(sound(all[0]) && sound(all[1]));
 }
 
-/// What everybody does who sleeps and is woken: one look, and the housekeeping if it is due.
-void look(Ranks& ranks, std::uint32_t rank, MappedLink& link) {
+/// A rank that sleeps is woken and polls once; rings change hands within that poll.
+void poll_once(Ranks& ranks, std::uint32_t rank) {
   ranks.memory.control(rank).asleep = 0;
   Collector collector;
   ranks.channels[rank]->get(collector);
-  MappedLink* links[] = {&link};
-  if (collector.balance_due) ranks.channels[rank]->balance(links);
 }
 
 /// Everybody sleeps but who was woken, and looks once then: nobody waits for a periodic look.
@@ -276,7 +273,7 @@ TEST(MappedChannel, Ring_is_handed_on_by_who_is_woken_for_it) {
   for (int turn = 0; turn < 20; ++turn) {
     for (std::uint32_t rank = 0; rank < 4; ++rank) {
       if (!is_awake(rank)) continue;
-      look(ranks, rank, *links[rank]);
+      poll_once(ranks, rank);
       if (rank >= 2 && !sent[rank]) {
         sent[rank] = put(*ranks.channels[rank], *links[rank], 0, 1000) == Post::done;
       }

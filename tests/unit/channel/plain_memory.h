@@ -90,15 +90,10 @@ struct Collector {
     std::vector<std::byte> body;
   };
   void packet(std::uint32_t peer, const wire::Envelope& envelope, const fabric::Body& body) {
-    if (envelope.kind == wire::PacketKind::ring_revoke) {
-      balance_due = true;
-      return;
-    }
     const auto bytes = body.bytes();
     packets.push_back({peer, envelope, {bytes.begin(), bytes.end()}});
   }
   std::vector<Packet> packets;
-  bool balance_due = false;
 };
 
 /// A packet with a number in its tag and a body that follows from it.

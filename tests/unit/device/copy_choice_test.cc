@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "device/copy_choice.h"
+#include "device/protocol/copy_choice.h"
 
 #include <gtest/gtest.h>
 

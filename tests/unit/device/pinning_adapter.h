@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/os/fd.h"
-#include "device/registrations.h"
+#include "device/regcache/registrations.h"
 
 namespace fulmar::device {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "device/registrations.h"
+#include "device/regcache/registrations.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

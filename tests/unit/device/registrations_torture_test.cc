@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "device/registrations.h"
+#include "device/regcache/registrations.h"
 #include "unit/device/pinning_adapter.h"
 
 /// Threads that map, unmap, empty, move, fork and free while they send from the same memory. What

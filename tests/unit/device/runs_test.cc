@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "device/runs.h"
+#include "device/buffer/runs.h"
 
 #include <gtest/gtest.h>
 

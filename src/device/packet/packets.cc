@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <algorithm>
+#include <cstring>
+
+#include "base/copy.h"
+#include "device/device.h"
+
+/// What arrives, apart from the short way for eager messages in device.h. Nothing in a packet is
+/// believed: lengths are checked by the channel, bodies are copied before they are looked at, and a
+/// cookie counts only if it names an operation of this process with the peer that sent it. A packet
+/// that makes no sense is counted and dropped.
+namespace fulmar::device {
+
+using wire::PacketKind;
+
+void Device::add_handlers() noexcept {
+  handlers_.add<&Device::on_eager>(PacketKind::eager, *this);
+  handlers_.add<&Device::on_eager_sync>(PacketKind::eager_sync, *this);
+  handlers_.add<&Device::on_sync_ack>(PacketKind::sync_ack, *this);
+  handlers_.add<&Device::on_announcement>(PacketKind::rts, *this);
+  handlers_.add<&Device::on_clear_to_share>(PacketKind::cts_shared, *this);
+  handlers_.add<&Device::on_clear_to_stream>(PacketKind::cts_stream, *this);
+  handlers_.add<&Device::on_data>(PacketKind::data, *this);
+  handlers_.add<&Device::on_fin>(PacketKind::fin, *this);
+  handlers_.add<&Device::on_clear_to_put>(PacketKind::cts_put, *this);
+  handlers_.add<&Device::on_no_put>(PacketKind::no_put, *this);
+  handlers_.add<&Device::on_settled>(PacketKind::settled, *this);
+  handlers_.add<&Device::on_cancel>(PacketKind::cancel, *this);
+  handlers_.add<&Device::on_cancel_reply>(PacketKind::cancel_reply, *this);
+  handlers_.add<&Failures::on_report>(PacketKind::peer_failed, failures_);
+}
+
+void Device::slow_packet(std::uint32_t peer, const wire::Envelope& envelope,
+                         const fabric::Body& body) noexcept {
+  handlers_.take({peer, envelope, body});
+}
+
+/// The budget keeps memory from running out here unless the system itself has none.
+Arrival* Device::make_arrival(std::uint64_t bytes) noexcept {
+  Arrival* arrival = arrivals_.make(bytes);
+  if (arrival == nullptr) [[unlikely]] {
+    if (config_.out_of_memory != nullptr) config_.out_of_memory(config_.owner, bytes);
+    ++stats_.counters().malformed;
+  }
+  return arrival;
+}
+
+/// Keeps a message until its receive comes.
+void Device::unmatched(const match::Key& key, const wire::Envelope& envelope,
+                       std::span<const std::byte> body) noexcept {
+  wire::Cookie send = 0;
+  Arrival::Kind kind = Arrival::Kind::eager;
+  if (envelope.kind == PacketKind::eager_sync) {
+    kind = Arrival::Kind::eager_sync;
+    std::memcpy(&send, body.data(), sizeof send);
+    body = body.subspan(sizeof send);
+  }
+  Arrival* arrival = make_arrival(body.size());
+  if (arrival == nullptr) return;
+  arrival->unexpected.key = key;
+  arrival->kind = kind;
+  arrival->send = send;
+  arrival->length = body.size();
+  base::copy_bytes(arrival->bytes(), body.data(), body.size());
+  matcher_.add(arrival->unexpected);
+  ++stats_.counters().unexpected;
+  if (first_waiter_ != nullptr) waiters_stale_ = true;
+  if (arrivals_.bytes_in_use() > alarm_bytes_) [[unlikely]]
+    over_alarm(key, arrival->length);
+}
+
+/// No receive was posted (Device::take_packet).
+void Device::on_eager(const Packet& packet) noexcept {
+  const std::span<const std::byte> message = packet.body.bytes();
+  if (!packet.body.torn()) unmatched(packet.key(), packet.envelope, message);
+}
+
+void Device::on_eager_sync(const Packet& packet) noexcept {
+  const match::Key key = packet.key();
+  const fabric::Body& body = packet.body;
+  const auto prefix =
+      handlers_.decode<wire::SyncBody>(body.part(0, std::min(body.size(), sizeof(wire::SyncBody))));
+  if (!prefix) return;
+  match::Posted* posted = matcher_.take_posted(key);
+  if (posted == nullptr) {
+    const std::span<const std::byte> message = body.bytes();
+    if (!body.torn()) unmatched(key, packet.envelope, message);
+    return;
+  }
+  Operation& receive = *operation_of(posted);
+  receive_bytes(receive, key, body, sizeof *prefix);
+  const wire::CookieBody answer{prefix->send};
+  outbox_.send_control(peers_.connect(key.peer), PacketKind::sync_ack, key, wire::bytes_of(answer));
+  finish(receive);
+}
+
+namespace {
+
+/// The first bytes of the message; nothing where they cannot be.
+std::optional<std::span<const std::byte>> inlined_in(const wire::RtsBody& rts,
+                                                     std::span<const std::byte> body) noexcept {
+  if ((rts.flags & wire::rts_inlined) == 0) return std::span<const std::byte>();
+  const auto inlined = body.subspan(sizeof rts);
+  if (inlined.size() > std::min(rts.length, wire::most_inlined_bytes)) return std::nullopt;
+  return inlined;
+}
+
+}  // namespace
+
+void Device::on_announcement(const Packet& packet) noexcept {
+  const match::Key key = packet.key();
+  const std::span<const std::byte> body = packet.body.bytes();
+  const auto rts = handlers_.decode<wire::RtsBody>(body);
+  if (!rts) return;
+  const auto inlined = inlined_in(*rts, body);
+  if (!inlined) {
+    ++stats_.counters().malformed;
+    return;
+  }
+  Peer& peer = peers_.connect(key.peer);
+  if (peer.failed) return;  // its bytes cannot be had
+  std::erase_if(peer.probed, [&](const Ask& probe) { return probe.key.accepts(key); });
+  const bool early = (rts->flags & wire::rts_early) != 0;
+  if (early) match_early();  // what came before goes first
+  match::Posted* posted = early ? matcher_.take_posted_out_of_turn(key) : matcher_.take_posted(key);
+  if (posted != nullptr) {
+    Operation& receive = *operation_of(posted);
+    settle_length(receive, key, rts->length);
+    const auto count = static_cast<std::uint32_t>(inlined->size());
+    if (count != 0)
+      copy_body(receive.buffer, 0, *inlined, 0, std::min<std::uint64_t>(count, receive.length));
+    return start_rendezvous(receive, peer, {rts->send, rts->address, rts->flags, rts->key, count});
+  }
+  Arrival* arrival = make_arrival(inlined->size());
+  if (arrival == nullptr) return;
+  arrival->unexpected.key = key;
+  arrival->kind = Arrival::Kind::announced;
+  arrival->unexpected.out_of_turn = early;
+  arrival->order = rts->order;
+  arrival->send = rts->send;
+  arrival->address = rts->address;
+  arrival->flags = static_cast<std::uint8_t>(rts->flags);  // those that mean something are low
+  arrival->rkey = rts->key;
+  arrival->inlined = static_cast<std::uint16_t>(inlined->size());
+  base::copy_bytes(arrival->bytes(), inlined->data(), inlined->size());
+  arrival->length = rts->length;
+  matcher_.add(arrival->unexpected);
+  if (early) await_turn(*arrival);
+  ++stats_.counters().unexpected;
+  if (first_waiter_ != nullptr) waiters_stale_ = true;
+  if (arrivals_.bytes_in_use() > alarm_bytes_) over_alarm(key, rts->length);
+}
+
+Operation* Device::named(Peer& peer, wire::Cookie cookie) noexcept {
+  Operation* operation = cookies_.find(cookie);
+  if (operation != nullptr && operation->peer == &peer) return operation;
+  ++stats_.counters().malformed;
+  return nullptr;
+}
+
+Operation* Device::named(Peer& peer, wire::Cookie cookie, bool send) noexcept {
+  Operation* operation = named(peer, cookie);
+  if (operation == nullptr || operation->is_send == send) return operation;
+  ++stats_.counters().malformed;
+  return nullptr;
+}
+
+void Device::on_sync_ack(Peer& peer, const wire::CookieBody& answer) noexcept {
+  Operation* send = named(peer, answer.operation, true);
+  if (send != nullptr) acknowledge(*send);
+}
+
+void Device::on_fin(Peer& peer, const wire::CookieBody& answer) noexcept {
+  Operation* operation = named(peer, answer.operation);
+  if (operation == nullptr) return;
+  if (operation->is_send) return acknowledge(*operation);
+  finish_put(*operation);
+}
+
+/// The receiver matched a synchronous send, or has all bytes of a rendezvous.
+void Device::acknowledge(Operation& send) noexcept {
+  const bool active = send.stage == Stage::sharing || send.stage == Stage::streaming;
+  if (!active && send.stage != Stage::announced) {
+    ++stats_.counters().malformed;  // it still stands in a queue here, or puts
+    return;
+  }
+  if (active) deactivate(send);
+  finish_send(send);
+}
+
+}  // namespace fulmar::device

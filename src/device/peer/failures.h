@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "device/progress/hook.h"
+#include "match/key.h"
+#include "wire/packets.h"
+
+namespace fulmar::device {
+
+struct Operation;
+struct OutgoingQueue;
+
+/// How the device and the runtime tell each other about processes that have failed. Every function
+/// is called with the engine's lock and `context`, and may be null.
+struct FailureObserver {
+  /// Called now and then while a thread waits in MPI: the place to find out who has failed. Calls
+  /// `Failures::add`, and nothing else of the device.
+  void (*look)(void* context) = nullptr;
+  /// All operations that name the failed process have ended. May end others (`end_receives`,
+  /// `Device::cancel`) and complete operations.
+  void (*ended)(void* context, std::uint32_t peer) = nullptr;
+  /// A peer says that `peer` has failed; it is not known here yet.
+  void (*reported)(void* context, std::uint32_t peer, std::uint32_t reporter) = nullptr;
+  void* context = nullptr;
+};
+
+/// Which receives of a context end because a process has failed.
+enum class ReceivesEnded : std::uint8_t {
+  any_source,  ///< those that the failed process might have matched
+  all,         ///< also those that name living processes, which may have given up
+};
+
+/// The processes that have failed, and the contexts of communicators that hold one of them. Part of
+/// a device; see device/peer/peer_failure.cc.
+///
+/// A process that fails goes through two stages. From `add` on nothing is sent to it, but what it
+/// had sent before may still lie in a ring or a socket. When that has been taken, the operations
+/// that still need it end with ErrorClass::proc_failed.
+///
+/// Thread rule: the engine's lock.
+class Failures : private ProgressCallback {
+ public:
+  explicit Failures(Device& device) noexcept : device_(device) {}
+  Failures(const Failures&) = delete;
+  Failures& operator=(const Failures&) = delete;
+
+  struct Failed {
+    std::uint32_t peer = 0;
+    std::string why;
+  };
+
+  /// A process of the job has failed, or cannot be reached any more; `why` is for the user. Soon, in
+  /// progress, everything that needs it ends, and FailureObserver::ended is called. Nothing if that
+  /// is known already. Also from within a provider's poll.
+  void add(std::uint32_t peer, std::string why) noexcept;
+
+  /// In the order in which they became known.
+  [[nodiscard]] const std::vector<Failed>& list() const noexcept { return failed_; }
+  [[nodiscard]] bool none() const noexcept { return failed_.empty(); }
+  /// Why a process counts as failed, in words for the user; nullptr: it does not.
+  [[nodiscard]] const std::string* why(std::uint32_t peer) const noexcept {
+    for (const Failed& each : failed_) {
+      if (each.peer == peer) return &each.why;
+    }
+    return nullptr;
+  }
+  /// There are some whose operations have not ended yet.
+  [[nodiscard]] bool pending() const noexcept { return ended_ < failed_.size(); }
+
+  /// Ends receives of a context because `failed` has failed; with `from_now_on` also those that are
+  /// posted later, until `mend`.
+  enum class Lasting : bool { once, from_now_on };
+  void end_receives(std::uint32_t context, ReceivesEnded which, Lasting lasting,
+                    std::uint32_t failed) noexcept;
+  /// The context is that of another communicator from now on.
+  void mend(std::uint32_t context) noexcept { broken_.erase(context); }
+  /// The failed process because of which a receive or probe with this key never finds a message that
+  /// has not arrived by now.
+  [[nodiscard]] std::optional<std::uint32_t> failed_for(const match::Key& key) const noexcept;
+
+  /// Tells a peer that a process has failed.
+  void report(std::uint32_t to, std::uint32_t failed) noexcept;
+  /// Looks who has failed. True: operations are to be ended before a thread sleeps.
+  bool look() noexcept;
+  /// Receives need a closer look when they are posted: a process has failed, or senders were told to
+  /// keep their messages.
+  [[nodiscard]] bool checks_receives() const noexcept { return checks_receives_; }
+
+ private:
+  friend class Device;
+
+  /// How many looks at progress wait for what a failed process had sent, if packets of others keep
+  /// coming; else until a look finds nothing.
+  static constexpr unsigned most_looks = 64;
+
+  struct BrokenContext {
+    ReceivesEnded which = ReceivesEnded::any_source;
+    std::uint32_t peer = 0;
+  };
+
+  // For the device.
+  void fail(Operation& operation, std::uint32_t peer) noexcept;
+  void check_posted(Operation& operation) noexcept;
+  void on_report(Peer& from, const wire::FailureBody& report) noexcept;
+  void update_receive_checks() noexcept;
+
+  unsigned end_pending() noexcept;
+  void end_operations(Peer& peer) noexcept;
+  void end_queued(OutgoingQueue& queue) noexcept;
+  void end_active(const Peer& peer) noexcept;
+  void drop_announcements(std::uint32_t peer) noexcept;
+  template <class Needs>
+  void end_posted(Needs&& needs, std::uint32_t failed) noexcept;
+
+  Device& device_;
+  bool checks_receives_ = false;
+  std::vector<Failed> failed_;
+  std::size_t ended_ = 0;    ///< of these, from the front: their operations have ended
+  unsigned looks_ = 0;       ///< since the last one became known
+  std::uint64_t moved_ = 0;  ///< what progress had moved at the last look
+  std::unordered_map<std::uint32_t, BrokenContext> broken_;
+};
+
+}  // namespace fulmar::device

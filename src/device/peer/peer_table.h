@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "device/peer/peer.h"
+
+namespace fulmar::device {
+
+class Transports;
+
+/// What the device keeps about the processes it talks to, by their ids
+/// (device/peer/process_table.h). A process has a Peer from its first message on, in either
+/// direction. Before that it costs one pointer, in memory that the system provides when it is first
+/// touched: in a large job of which this process talks to few ranks, next to none of it.
+///
+/// The table grows when processes become known, and never shrinks.
+///
+/// Thread rule: the lock of the engine.
+class PeerTable {
+ public:
+  explicit PeerTable(Transports& transports) noexcept : transports_(transports) {}
+  PeerTable(const PeerTable&) = delete;
+  PeerTable& operator=(const PeerTable&) = delete;
+
+  /// Ids below `size` can be asked for. Nothing happens if they can be already. Peers stay where
+  /// they are. Ends the process where the system has no memory left.
+  void grow(std::uint32_t size);
+  /// Ids that can be asked for are less.
+  [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
+
+  /// Null before the first use. Requires id < size().
+  [[nodiscard]] Peer* find(std::uint32_t id) const noexcept { return by_id_[id]; }
+  /// Decides at the first use how the peer is reached. Grows the table if it has to. Not for this
+  /// process's own id.
+  Peer& connect(std::uint32_t id) noexcept {
+    if (id < size_ && by_id_[id] != nullptr) [[likely]]
+      return *by_id_[id];
+    return add(id);
+  }
+  /// All that were used, in the order of their first use.
+  [[nodiscard]] std::span<const std::unique_ptr<Peer>> connected() const noexcept {
+    return connected_;
+  }
+
+  /// Sends over this process's messages are recorded: none may take the way that is not.
+  void set_traced(bool traced) noexcept { traced_ = traced; }
+  /// Sets Peer::clear to what it should be after a change of what it depends on.
+  void update_clear(Peer& peer) const noexcept {
+    peer.clear = peer.mapped() && peer.queue.empty() && !peer.holds && !traced_;
+  }
+
+ private:
+  Peer& add(std::uint32_t id) noexcept;
+
+  struct Free {
+    void operator()(Peer** table) const noexcept { std::free(table); }
+  };
+
+  Transports& transports_;
+  bool traced_ = false;
+  std::uint32_t size_ = 0;
+  std::unique_ptr<Peer*[], Free> by_id_;
+  std::vector<std::unique_ptr<Peer>> connected_;
+};
+
+}  // namespace fulmar::device

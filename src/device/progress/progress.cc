@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <sched.h>
+
+#include "device/device.h"
+
+namespace fulmar::device {
+namespace {
+
+/// Every so many looks: hand rings around, which is never urgent.
+constexpr std::uint32_t balance_interval = 4096;
+/// After so many looks in vain a network is looked at with every so many calls of progress only.
+constexpr std::uint32_t looks_before_rare = 1000;
+constexpr std::uint32_t rare_look_interval = 32;
+
+}  // namespace
+
+unsigned Device::progress(Look look) noexcept {
+  if (in_progress_) [[unlikely]]
+    return 0;  // called back from a completion
+  in_progress_ = true;
+  unsigned moved = 0;
+  if (node() != nullptr) [[likely]]
+    moved += node()->get(*this);
+  if (network() != nullptr) moved += look_at_network(look);
+  if (!outbox_.empty()) [[unlikely]]
+    moved += outbox_.flush();
+  if (active_ != nullptr) [[unlikely]]
+    moved += advance_active();
+  moved += hooks_.run();
+  if (++progress_calls_ % balance_interval == 0) [[unlikely]]
+    balance();
+  in_progress_ = false;
+  if (waiters_stale_) [[unlikely]]
+    finish_progress();
+  moved_ += moved;
+  return moved;
+}
+
+unsigned Device::look_at_network(Look look) noexcept {
+  if (memory_opener_.has_news()) [[unlikely]]
+    memory_opener_.settle();
+  const bool has_others = node() != nullptr && node()->has_peers();
+  const bool due = look == Look::at_all || quiet_looks_ < looks_before_rare || !has_others ||
+                   progress_calls_ % rare_look_interval == 0 || network()->has_unsent();
+  if (!due) return 0;
+  const unsigned moved = network()->poll(*this);
+  quiet_looks_ = moved != 0 ? 0 : quiet_looks_ + (quiet_looks_ < looks_before_rare ? 1 : 0);
+  return moved;
+}
+
+/// A thread sleeps, and what the network holds back for company would stay until it wakes.
+void Device::stir_for_held() noexcept {
+  if (transports_.has_unsent()) stir();
+}
+
+void Device::balance() noexcept {
+  (void)failures_.look();
+  if (transfers_.live() != 0) fail_lost_transfers();
+  if (node() != nullptr) node()->channel().balance();
+}
+
+void Device::poll(WaitNote note) noexcept {
+  service_.step_in(Service::Stay::once);
+  if (service_.takes_all()) [[unlikely]] {
+    release_held();
+    if (settle_due_) settle();
+    if (lock_.contended()) lock_.hand_over();
+  } else if (progress() != 0) {
+    missed_polls_ = 0;
+    return;
+  }
+  if (config_.observer.quiet != nullptr && poll_watch_.in_vain(moved_)) tell_polling(note);
+  // Who calls test or probe in a loop waits. With more ranks than cores the one it waits for may
+  // need this core; with a core of its own it may keep looking for a while.
+  const std::uint32_t patience = config_.oversubscribed ? 2 : 10000;
+  if (++missed_polls_ < patience) return;
+  const std::uint32_t depth = lock_.suspend();
+  ::sched_yield();
+  lock_.resume(depth);
+}
+
+void Device::drain() noexcept {
+  ++departures_.drains;
+  wait([&]() noexcept { return !has_wanted_backlog() && unattended_ == 0; });
+  --departures_.drains;
+}
+
+void Device::add_progress_callback(ProgressCallback& hook) noexcept {
+  hooks_.add(hook);
+  if (!in_progress_) stir();
+}
+
+}  // namespace fulmar::device

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <span>
+
+#include "base/clock.h"
+#include "base/os/futex.h"
+#include "wire/node/shm_area.h"
+
+namespace fulmar::device {
+
+/// What a thread of this process sleeps on: the wake word of the node's shared memory, or
+/// descriptors. Device::prepare_sleep fills it in. Owns nothing.
+struct SleepPlace {
+  /// Nothing is meant to be missed; if it is, this bounds the damage.
+  static constexpr std::int64_t longest_ns = 1'000'000'000;
+  /// After the first sleep the observer learns what is waited for.
+  static constexpr std::int64_t first_ns = 200'000'000;
+  /// Nobody wakes this process when a peer leaves that it has asked for a message back, or for
+  /// which something is queued.
+  static constexpr std::int64_t leaving_ns = 20'000'000;
+
+  explicit SleepPlace(wire::Asleep how) noexcept : where(how) {}
+
+  wire::Asleep where;
+  std::atomic<std::uint32_t>* word = nullptr;  ///< null: no shared memory
+  bool may_sleep = true;                       ///< nothing was found that is to be done first
+  std::int64_t due_ns = INT64_MAX;             ///< when a network wants to be looked at again
+
+  /// A descriptor that ends the sleep when it is readable. The places count from 0.
+  void add(int descriptor) noexcept { ready_[count_++] = {descriptor, POLLIN, 0}; }
+  /// Whether there is anything that ends the sleep.
+  [[nodiscard]] bool can_be_left() const noexcept { return word != nullptr || count_ != 0; }
+  /// How long a sleep lasts that may last for `longest`.
+  [[nodiscard]] std::int64_t limited(std::int64_t longest) const noexcept {
+    return std::clamp<std::int64_t>(due_ns - static_cast<std::int64_t>(base::now_ns()), 0, longest);
+  }
+  /// Sleeps for `most_ns` at most. Without the lock.
+  void sleep(std::int64_t most_ns) noexcept {
+    if (count_ == 0) {
+      base::futex_wait(*word, static_cast<std::uint32_t>(where), base::FutexScope::shared, most_ns);
+      return;
+    }
+    const timespec time{static_cast<time_t>(most_ns / 1'000'000'000), most_ns % 1'000'000'000};
+    if (::ppoll(ready_.data(), count_, &time, nullptr) <= 0) {
+      for (pollfd& each : ready_) each.revents = 0;
+    }
+  }
+  /// Whether that descriptor ended the last sleep.
+  [[nodiscard]] bool is_ready(std::size_t place) const noexcept {
+    return ready_[place].revents != 0;
+  }
+
+ private:
+  /// A wake socket, the network, and what calls the progress thread.
+  std::array<pollfd, 3> ready_{};
+  std::size_t count_ = 0;
+};
+
+}  // namespace fulmar::device

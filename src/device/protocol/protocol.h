@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/error_class.h"
+#include "device/config.h"
+#include "fabric/provider.h"
+
+namespace fulmar::device {
+
+class Device;
+struct Announced;
+struct Operation;
+
+/// One way in which a message reaches its receive. There is one constant record for each
+/// (device/protocol/protocols.cc); the choice walks over them, progress and failures call what they
+/// name, and `fulmar info` prints them. An operation whose bytes are under way names its record
+/// (Operation::protocol).
+///
+/// A short message leaves in one packet: `post`. A long one is announced (`rts`), and the receiver
+/// takes the first protocol that applies and can start.
+///
+/// Thread rule of all functions: the lock of the engine.
+struct Protocol {
+  enum class Carrier : std::uint8_t { any, shared_memory, network };
+
+  const char* name;
+  Carrier carrier;      ///< what brings peers together that can use it
+  const char* needs;    ///< beside carrier and length; empty: nothing
+  const char* cost;     ///< what it costs to move the bytes
+  const char* packets;  ///< what is exchanged, in order
+  /// The shortest and the longest message, in bytes; UINT64_MAX: any.
+  std::uint64_t (*from_bytes)(const Config&);
+  std::uint64_t (*to_bytes)(const Config&);
+
+  /// The sender: posts the message. Null: it is announced.
+  fabric::Post (Device::*post)(Operation& send) noexcept = nullptr;
+  /// The receiver of an announced message: whether this protocol can carry it (null: always), and
+  /// its start. False from `start`: not now, and nothing has been done. The operation may be gone
+  /// when it returns true.
+  bool (Device::*applies)(const Operation& receive, const Announced& message) noexcept = nullptr;
+  bool (Device::*start)(Operation& receive, const Announced& message) noexcept = nullptr;
+  /// Moves a bounded number of bytes, on the side that is active (`Device::activate`). Returns how
+  /// much moved. `in_place`: set where all of a send is with the network, which still reads its
+  /// memory. The operation may be gone then.
+  unsigned (Device::*step)(Operation& operation, bool& in_place) noexcept = nullptr;
+  /// Ends the operation with this error, because its peer does nothing more for it: at once, or as
+  /// soon as no network reads or writes its memory.
+  void (Device::*abort)(Operation& operation, base::ErrorClass error) noexcept = nullptr;
+};
+
+/// The records by number, in the order of the table.
+enum class ProtocolId : std::uint8_t {
+  eager,
+  eager_sync,
+  rndv_read,
+  rndv_write,
+  rndv_share,
+  rndv_copy,
+  rndv_stream,
+  count
+};
+inline constexpr auto protocol_count = static_cast<std::size_t>(ProtocolId::count);
+
+}  // namespace fulmar::device

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <algorithm>
+
+#include "base/copy.h"
+#include "device/device.h"
+#include "device/stats/trace.h"
+
+namespace fulmar::device {
+
+using fabric::Post;
+using wire::PacketKind;
+
+Device::Device(Config config, base::EngineLock& lock) noexcept
+    : config_(config),
+      lock_(lock),
+      outbox_(transports_, peers_, config.trace,
+              {this,
+               [](void* device, Operation& send) noexcept {
+                 return static_cast<Device*>(device)->post_message(send);
+               },
+               [](void* device) noexcept { static_cast<Device*>(device)->stir(); }}),
+      flow_({config_, outbox_, peers_, matcher_, arrivals_, stats_}, handlers_,
+            {this,
+             [](void* device, Operation& send, bool early) noexcept {
+               return static_cast<Device*>(device)->announce(send, early);
+             },
+             [](void* device) noexcept {
+               static_cast<Device*>(device)->failures_.update_receive_checks();
+             }}),
+      copy_choice_(config.long_copy),
+      alarm_bytes_(config.unexpected_budget_bytes) {
+  (void)add_job(config.job, config.size);
+  peers_.set_traced(config.trace != nullptr);
+  add_handlers();
+}
+
+std::optional<std::uint32_t> Device::add_job(std::uint64_t job, std::uint32_t size) {
+  const auto first = processes_.add_job(job, size);
+  if (first) peers_.grow(processes_.size());
+  return first;
+}
+
+Device::~Device() {
+  while (match::Unexpected* left = matcher_.oldest_unexpected()) {
+    matcher_.remove(*left);
+    arrivals_.free(Arrival::of(left));
+  }
+}
+
+void Device::start_send(Operation& operation) noexcept {
+  const base::TraceSpan span(config_.trace, "start send", operation.key().peer,
+                             operation.buffer.bytes);
+  operation.is_send = true;
+  operation.stage = Stage::idle;
+  operation.order = 0;
+  operation.cancel_requested = false;
+  operation.protocol = nullptr;
+  operation.outcome = {operation.key().peer, operation.key().tag, operation.buffer.bytes,
+                       base::ErrorClass::success, false};
+  if (operation.key().peer == config_.self) {
+    operation.peer = nullptr;
+    send_to_self(operation);
+    return;
+  }
+  Peer& peer = peers_.connect(operation.key().peer);
+  operation.peer = &peer;
+  if (peer.holds) {  // or it has failed
+    peer.failed ? failures_.fail(operation, peer.id) : flow_.keep(operation);
+  } else if (!peer.queue.empty() || post_message(operation) == Post::again) {
+    operation.stage = Stage::queued;
+    operation.kind = Outgoing::Kind::message;
+    outbox_.enqueue(peer, operation);
+  }
+  if (sleeping_ || service_.rests()) [[unlikely]]
+    stir_for_held();
+}
+
+void Device::send_to_self(Operation& operation) noexcept {
+  if (match::Posted* posted = matcher_.take_posted(operation.key()); posted != nullptr) {
+    receive_local(*operation_of(posted), operation);
+    return;
+  }
+  const bool eager = operation.mode == SendMode::standard &&
+                     operation.buffer.bytes <= config_.eager_bytes &&
+                     arrivals_.bytes_in_use() < config_.unexpected_budget_bytes;
+  Arrival* arrival = arrivals_.make(eager ? operation.buffer.bytes : 0);
+  if (arrival == nullptr) {
+    operation.outcome.error = base::ErrorClass::no_mem;
+    finish(operation);
+    return;
+  }
+  arrival->unexpected.key = operation.key();
+  arrival->length = operation.buffer.bytes;
+  arrival->kind = eager ? Arrival::Kind::eager : Arrival::Kind::local;
+  if (!eager) arrival->local = &operation;
+  matcher_.add(arrival->unexpected);
+  ++stats_.counters().unexpected;
+  if (first_waiter_ != nullptr) waiters_stale_ = true;
+  stats_.note(Event::Kind::unexpected, operation.key(), operation.buffer.bytes);
+  if (eager) {
+    read_buffer(operation.buffer, 0, {arrival->bytes(), operation.buffer.bytes});
+    finish(operation);
+  } else {
+    operation.stage = Stage::announced;
+  }
+  if (waiters_stale_) notify_waiters();
+}
+
+Post Device::post_eager(Operation& operation) noexcept {
+  const bool sync = operation.mode == SendMode::synchronous;
+  if (sync && operation.own_cookie == 0) operation.own_cookie = cookies_.add(operation);
+  const Buffer& buffer = operation.buffer;
+  const wire::SyncBody head{operation.own_cookie};
+  const std::span<const std::byte> prefix =
+      sync ? wire::bytes_of(head) : std::span<const std::byte>();
+  const wire::Envelope envelope{sync ? PacketKind::eager_sync : PacketKind::eager, 0,
+                                operation.key().context, operation.key().tag,
+                                static_cast<std::uint32_t>(buffer.bytes + prefix.size())};
+  const base::TraceSpan span(config_.trace, posting(envelope.kind), operation.peer->id,
+                             envelope.length);
+  const Post post = transports_.put(*operation.peer, envelope, BodyWriter(prefix, buffer, 0));
+  if (post == Post::again) return post;
+  ++stats_.counters().eager_sends;
+  if (sync) {
+    operation.stage = Stage::announced;
+  } else {
+    finish_send(operation);
+  }
+  return post;
+}
+
+wire::RtsBody Device::announcement_of(Operation& operation, bool early) noexcept {
+  if (operation.own_cookie == 0) operation.own_cookie = cookies_.add(operation);
+  const Buffer& buffer = operation.buffer;
+  wire::RtsBody body{
+      operation.own_cookie,
+      buffer.packer == nullptr ? reinterpret_cast<std::uintptr_t>(buffer.address) : 0,
+      buffer.bytes,
+      early ? wire::rts_early : 0,
+      0,
+      operation.order};
+  operation.inlined = 0;
+  if (buffer.bytes >= config_.remote_bytes) offer(operation, body);
+  return body;
+}
+
+/// For an announcement that finds no room is not made again: it leaves as a control packet.
+wire::RtsBody Device::announce(Operation& operation, bool early) noexcept {
+  const wire::RtsBody body = announcement_of(operation, early);
+  operation.stage = Stage::announced;
+  check_read_by_peer(operation.buffer);
+  stats_.count_announced(operation.key(), operation.buffer.bytes);
+  return body;
+}
+
+/// How much of a message that adapters may move travels with its announcement.
+std::uint32_t Device::inlined_bytes(const Operation& send, const wire::RtsBody& body) noexcept {
+  const std::uint64_t wanted =
+      std::min({config_.remote_study.inlined_bytes, send.buffer.bytes, wire::most_inlined_bytes});
+  if (wanted == 0 || (body.flags & (wire::rts_open | wire::rts_puts)) == 0) return 0;
+  const std::size_t limit = transports_.body_limit(*send.peer, sizeof body + wanted);
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, limit - sizeof body));
+}
+
+Post Device::post_announcement(Operation& operation) noexcept {
+  wire::RtsBody body = announcement_of(operation, false);
+  operation.inlined = inlined_bytes(operation, body);
+  if (operation.inlined != 0) body.flags |= wire::rts_inlined;
+  const wire::Envelope envelope{PacketKind::rts, 0, operation.key().context, operation.key().tag,
+                                static_cast<std::uint32_t>(sizeof body + operation.inlined)};
+  const base::TraceSpan span(config_.trace, posting(envelope.kind), operation.peer->id,
+                             envelope.length);
+  const Post post = transports_.put(*operation.peer, envelope,
+                                    BodyWriter(wire::bytes_of(body), operation.buffer, 0));
+  if (post == Post::again) return post;
+  operation.stage = Stage::announced;
+  check_read_by_peer(operation.buffer);
+  stats_.count_announced(operation.key(), operation.buffer.bytes);
+  return post;
+}
+
+void Device::finish_send(Operation& operation) noexcept {
+  if (operation.own_cookie != 0) {
+    cookies_.remove(operation.own_cookie);
+    if (operation.transfer != nullptr) close_memory(operation);
+    if (operation.stage == Stage::streaming && operation.is_send && operation.stream.token != 0)
+      completions_.remove(operation.stream.token);
+    if (operation.cancel_requested) [[unlikely]]
+      forget_asking(operation);
+  }
+  operation.own_cookie = 0;
+  finish(operation);
+}
+
+}  // namespace fulmar::device

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstdint>
+
+#include "device/config.h"
+#include "device/stats/observer.h"
+
+namespace fulmar::device {
+
+/// What a device counts, and who hears of what happens in it. One of the parts of a device; all
+/// others count here.
+///
+/// Thread rule: the lock of the engine.
+class Stats {
+ public:
+  [[nodiscard]] Counters& counters() noexcept { return counters_; }
+  [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
+
+  /// Called from now on; null: none. It stays valid until then.
+  void observe(Observer* observer) noexcept { observer_ = observer; }
+  [[nodiscard]] Observer* observer() const noexcept { return observer_; }
+  /// Tells the observer, if there is one; for paths on which a branch is nothing.
+  void note(Event::Kind kind, const match::Key& key, std::uint64_t amount) noexcept {
+    if (observer_ != nullptr) [[unlikely]]
+      observer_->note(*observer_, {kind, key, amount});
+  }
+  /// A long message has been announced.
+  void count_announced(const match::Key& key, std::uint64_t bytes) noexcept {
+    ++counters_.rendezvous_sends;
+    counters_.rendezvous_bytes += bytes;
+    note(Event::Kind::rendezvous, key, bytes);
+  }
+
+ private:
+  Counters counters_;
+  Observer* observer_ = nullptr;
+};
+
+}  // namespace fulmar::device
