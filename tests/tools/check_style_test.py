@@ -62,10 +62,84 @@ class Limits(tree.TreeTest):
         self.assertIn("a.cc:3: blanks", text)
         self.assertIn("a.cc:4: no newline", text)
 
+    def test_class_with_too_many_functions_and_its_exception(self):
+        text = LICENCE + "#pragma once\nclass A {\n" + "".join(f"  void f{i}();\n" for i in range(46)) + "};\n"
+        self.assertIn("src/base/a.h:4: A has 46 member functions (at most 45)",
+                      self.complaints("src/base/a.h", text))
+        self.assertEqual(self.complaints("src/base/a.h", text, "src/base/a.h:A a reason\n"), "")
+
+    def test_class_with_too_many_data_members(self):
+        text = LICENCE + "#pragma once\nstruct A {\n" + "".join(f"  int d{i} = 0;\n" for i in range(31)) + "};\n"
+        self.assertIn("A has 31 data members (at most 30)", self.complaints("src/base/a.h", text))
+
+    def test_class_in_too_many_files(self):
+        for i in range(6):
+            self.write(f"src/base/part{i}.cc", LICENCE + f"void A::f{i}() {{}}\n")
+            self.write(f"src/wire/part{i}.cc", LICENCE + f"void B::f{i}() {{}}\n")
+        text = LICENCE + "#pragma once\nclass A {};\nclass B {};\n"
+        complaints = self.complaints("src/base/a.h", text)
+        self.assertIn("A has 6 files with its functions (at most 5)", complaints)
+        self.assertNotIn("B has", complaints, "the B of another layer")
+
     def test_many_complex_functions(self):
         body = " ".join(f"if (x == {i}) y();" for i in range(15))
         text = LICENCE + "".join(f"void f{i}() {{ {body} }}\n" for i in range(3))
         self.assertIn("branches", self.complaints("src/a.cc", text))
+
+
+class Classes(unittest.TestCase):
+    def found(self, text):
+        style = load()
+        return [(c.name, c.functions, c.data) for c in style.classes(style.blank(textwrap.dedent(text)))]
+
+    def test_functions_and_data_are_told_apart(self):
+        self.assertEqual(self.found("""\
+            class A final : public B<int>, private C {
+             public:
+              explicit A(int x) : x_(x), y_{x} {}
+              [[nodiscard, gnu::always_inline]] inline bool f(std::span<int (*)(void)> g) const { return x_; }
+              template <class T, class U = std::map<int, T>>
+              U h(T&& t) noexcept(noexcept(T())) requires(sizeof(T) > 1);
+              bool operator==(const A& other) const;
+              virtual void v() = 0;
+             private:
+              int x_ = f(3);
+              std::array<int, 3> y_{};
+              std::function<void(int)> z_;
+              void (*callback_)(int, void*) = nullptr;
+              bool (A::*member_)(int) noexcept = nullptr;
+              alignas(64) std::atomic<int> word_;
+              Part part_{*this, [](int x) { return x; }};
+            };
+            """), [("A", 5, 7)])
+
+    def test_what_is_no_member_does_not_count(self):
+        self.assertEqual(self.found("""\
+            struct A {
+              A() = default;
+              A(const A&) = delete;
+              ~A();
+              using X = int;
+              friend class B;
+              friend bool operator<(A, A) { return true; }
+              static_assert(sizeof(int) == 4);
+              static constexpr int most = 3;
+              enum class E : int { a, b };
+              enum class F;
+            };
+            """), [("A", 1, 0)])
+
+    def test_nested_classes_count_for_themselves(self):
+        self.assertEqual(self.found("""\
+            class A {
+              struct B {
+                int x = 0;
+                void f();
+              };
+              B b_;
+              void g() { struct L { int l; } local; }
+            };
+            """), [("A", 1, 1), ("B", 1, 1), ("L", 0, 1)])
 
 
 class Functions(unittest.TestCase):
