@@ -60,7 +60,9 @@ class Flow : public ::testing::Test {
   ArrivalPool arrivals;
   std::vector<std::int32_t> posted;  ///< tags of messages that left from the queue
   std::vector<Announcement> announced;
-  Outbox outbox{transports, peers, nullptr,
+  Outbox outbox{transports,
+                peers,
+                nullptr,
                 {this,
                  [](void* self, Operation& send) noexcept {
                    static_cast<Flow*>(self)->posted.push_back(send.key().tag);
@@ -102,7 +104,8 @@ TEST_F(FlowControlTest, Messages_that_were_queued_are_kept_too) {
   EXPECT_TRUE(posted.empty());
 }
 
-TEST_F(FlowControlTest, A_message_that_is_asked_for_overtakes_and_is_settled_when_nothing_older_is_kept) {
+TEST_F(FlowControlTest,
+       A_message_that_is_asked_for_overtakes_and_is_settled_when_nothing_older_is_kept) {
   take(1, PacketKind::hold);
   Operation& older = keep(7);
   keep(8);

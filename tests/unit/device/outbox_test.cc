@@ -41,7 +41,9 @@ class Sending : public ::testing::Test {
   PeerTable peers{transports};
   unsigned stirs = 0;
   /// Messages are posted as empty eager packets.
-  Outbox outbox{transports, peers, nullptr,
+  Outbox outbox{transports,
+                peers,
+                nullptr,
                 {this,
                  [](void* self, Operation& send) noexcept {
                    auto& test = *static_cast<Sending*>(self);
