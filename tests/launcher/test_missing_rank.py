@@ -4,6 +4,7 @@
 
 import os
 import unittest
+from pathlib import Path
 
 from support import LauncherTest, wait_until
 
@@ -47,6 +48,14 @@ class MissingRank(LauncherTest):
             result = self.without_rank_1("alone", network)
             self.assertEqual((result.returncode, result.stderr), (0, ""), network)
 
+    @staticmethod
+    def target_of(descriptor):
+        """None if it has been closed since it was listed."""
+        try:
+            return os.readlink(descriptor)
+        except FileNotFoundError:
+            return None
+
     def run_with_line(self, call, network, rank_1="exit 0"):
         """Lets rank 1 end first, then gives rank 0 the line that it reads."""
         process = self.start_job("--timeout", 60, "-n", 2, *self.sh(
@@ -55,8 +64,8 @@ class MissingRank(LauncherTest):
 
         def watched():
             """Processes that mpiexec watches: its guard, and ranks whose end it has not noted."""
-            fds = f"/proc/{process.pid}/fd"
-            return sum(os.readlink(f"{fds}/{fd}") == "anon_inode:[pidfd]" for fd in os.listdir(fds))
+            fds = Path(f"/proc/{process.pid}/fd")
+            return sum(self.target_of(fd) == "anon_inode:[pidfd]" for fd in fds.iterdir())
         self.wait_for_files("up.0", "up.1")
         wait_until(lambda: watched() == 2, "end of rank 1")
         out, said = process.communicate(b"go\n", timeout=90)

@@ -5,6 +5,7 @@
 // by another thread.
 // ranks: 1 2
 #include <atomic>
+#include <chrono>
 #include <string>
 #include <thread>
 
@@ -160,6 +161,13 @@ void errors() {
   check::ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
 }
 
+/// Lets other threads run for about this long. Bounded by time, as one yield may take milliseconds
+/// on a busy machine.
+void yield_for(std::chrono::microseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  while (std::chrono::steady_clock::now() < end) std::this_thread::yield();
+}
+
 /// Another thread completes what this one waits for, again and again, in each form of waiting.
 void by_a_thread() {
   for (int round = 0; round < 60; ++round) {
@@ -170,7 +178,7 @@ void by_a_thread() {
     std::thread worker([&] {
       while (!waiting.load()) std::this_thread::yield();
       // Sometimes before the wait begins, sometimes when it sleeps.
-      for (int i = 0; i < round % 20 * 2000; ++i) std::this_thread::yield();
+      yield_for(round % 20 * std::chrono::microseconds(500));
       check::ok(MPI_Grequest_complete(copy));
     });
     int index = 0;
@@ -212,7 +220,7 @@ void beside_a_receive() {
     check::is(value, 3, "value");
   });
   std::thread waiter([&] { check::ok(MPI_Wait(&request, MPI_STATUS_IGNORE)); });
-  for (int i = 0; i < 5000; ++i) std::this_thread::yield();
+  yield_for(std::chrono::milliseconds(2));
   check::ok(MPI_Grequest_complete(copy));
   waiter.join();
   expect(state, "qf");
