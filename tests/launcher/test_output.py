@@ -229,6 +229,14 @@ class Files(LauncherTest):
         self.assertEqual(result.returncode, 1)
         self.assertIn('cannot write "/dev/full": No space left on device', result.stderr)
 
+    def test_ranks_that_write_to_a_full_disk_are_not_to_blame(self):
+        """They get SIGPIPE; the exit code is that of what could not be written."""
+        if not os.path.exists("/dev/full"):
+            self.skipTest("needs /dev/full")
+        result = self.run_job("-outfile-pattern", "/dev/full", "-n", 2, "yes")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn('cannot write "/dev/full": No space left on device', result.stderr)
+
     def test_merged_streams(self):
         for ranks in (1, 2):
             result = self.run_job("--merge-stderr-to-stdout", "-n", ranks, *self.sh(self.SCRIPT))

@@ -80,7 +80,8 @@ class Trace(TraceTest):
         turn = "turn of the progress thread"
         tops = {name.split("/")[0] for name in counts}
         self.assertEqual({top for top in tops if not top.startswith("MPI_")}, {turn}, counts)
-        self.assertGreater(counts[f"{turn}/take eager"], 5, counts)
+        # How many of the messages it meets depends on who comes first.
+        self.assertGreater(counts[f"{turn}/take eager"], 0, counts)
 
     def test_page_and_timeline(self):
         self.bench(8)

@@ -79,7 +79,9 @@ int Supervisor::run(const Limits& limits) {
   clean_up();
   if (limits.print_exit_codes) say_exit_codes();
   drain_output();
-  if (exit_code_ == 0 && parts_.output.lost()) return 1;
+  // Ranks that write to what cannot be written get SIGPIPE: that is no failure of theirs.
+  constexpr int killed_by_pipe = 128 + SIGPIPE;
+  if (parts_.output.lost() && (exit_code_ == 0 || exit_code_ == killed_by_pipe)) return 1;
   return exit_code_;
 }
 
