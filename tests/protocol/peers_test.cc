@@ -10,7 +10,7 @@ namespace {
 
 struct End {
   End(fabric::FakeNetwork& network, std::uint32_t self, std::uint32_t size)
-      : port(network, self), device({.job = 1, .self = self, .size = size}, lock) {
+      : port(network, self), device({.self = self, .size = size}, lock) {
     lock.set_enabled(false);
     device.use(port);
   }
@@ -25,7 +25,7 @@ TEST(Peers, Processes_of_another_job_can_be_sent_to_once_they_are_known) {
   End child(network, 900, 1000);
   EXPECT_EQ(parent.device.processes().size(), 2U);
   EXPECT_EQ(parent.device.processes().id_of({1, 1}), 1U);
-  ASSERT_EQ(parent.device.add_job(2, 998), 2U);
+  ASSERT_EQ(parent.device.add_job(2, 998, {}), 2U);
   const auto id = parent.device.processes().id_of({2, 898});
   ASSERT_EQ(id, 900U);
 
@@ -59,7 +59,7 @@ TEST(Peers, A_message_from_a_process_that_is_not_known_yet_waits_for_its_receive
   send.buffer = {const_cast<std::uint64_t*>(&out), sizeof out, nullptr};
   child.device.start_send(send);
   parent.device.progress();
-  ASSERT_EQ(parent.device.add_job(2, 8), 2U);
+  ASSERT_EQ(parent.device.add_job(2, 8, {}), 2U);
   std::uint64_t in = 0;
   Operation receive;
   receive.posted.key = {0, 9, 7};
