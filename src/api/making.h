@@ -24,14 +24,23 @@ class MakingMender {
 
   template <class Carrier>
   void mend(Carrier& carrier) {
-    if (!carrier.check(scope_)) repair(carrier);
+    if constexpr (std::is_same_v<Carrier, Out<MPI_Request>>) {
+      carrier.raw = &request_;  // the user gets none
+      makes_request_ = true;
+    } else {
+      if (!carrier.check(scope_)) repair(carrier);
+    }
     good_ = good_ && carrier.check(scope_);
   }
-  /// After all of them: a leader without a tag does not try to meet the other one.
+  /// After all of them: a leader without a tag does not try to meet the other one, and what a request
+  /// makes is not the user's.
   template <class Carrier>
   void finish(Carrier& carrier) noexcept {
     if constexpr (std::is_same_v<Carrier, Plain<MPI_Comm>>) {
       if (lacks_tag_) carrier.raw = MPI_COMM_NULL;
+    }
+    if constexpr (std::is_same_v<Carrier, Out<MPI_Comm>>) {
+      if (makes_request_) carrier.raw = &nothing_;
     }
   }
   [[nodiscard]] bool good() const noexcept { return good_; }
@@ -42,7 +51,6 @@ class MakingMender {
   /// The leader that most of the others name counts (mpi/comm_make/inter.cc).
   void repair(CommRankIn& leader) noexcept { leader.raw = 0; }
   void repair(ErrhandlerIn& errhandler) noexcept { errhandler.raw = MPI_ERRORS_RETURN; }
-  void repair(Out<MPI_Request>& request) noexcept { request.raw = &request_; }
   void repair(NaturalIn& number) noexcept { number.raw = 0; }
   void repair(ColorIn& color) noexcept { color.raw = MPI_UNDEFINED; }
   void repair(GroupIn& group) noexcept {
@@ -66,6 +74,7 @@ class MakingMender {
   Partners partners_;
   bool good_ = true;
   bool lacks_tag_ = false;
+  bool makes_request_ = false;
   MPI_Comm nothing_ = MPI_COMM_NULL;
   MPI_Request request_ = MPI_REQUEST_NULL;
 };

@@ -48,7 +48,8 @@ base::Result<ProcessAddress> decode_process_address(std::span<const std::byte> b
   std::array<std::byte, 3> zero;
   in.bytes(zero);
   if (address.process.job == 0 || zero != std::array<std::byte, 3>{}) {
-    return failure(ErrorClass::other, "the address of a process is damaged: its name makes no sense");
+    return failure(ErrorClass::other,
+                   "the address of a process is damaged: its name makes no sense");
   }
   const auto network = bytes.subspan(process_address_header_bytes);
   address.network.assign(network.begin(), network.end());

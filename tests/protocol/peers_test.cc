@@ -70,6 +70,41 @@ TEST(Peers, A_message_from_a_process_that_is_not_known_yet_waits_for_its_receive
   EXPECT_EQ(in, out);
 }
 
+/// The two know each other, and the one that failed, by different ids.
+TEST(Peers, A_failure_is_reported_by_name) {
+  fabric::FakeNetwork network(5);
+  std::vector<std::uint32_t> heard;
+  Device::Config config;
+  config.failures.context = &heard;
+  config.failures.reported = [](void* to, std::uint32_t peer, std::uint32_t) {
+    static_cast<std::vector<std::uint32_t>*>(to)->push_back(peer);
+  };
+  base::EngineLock lock;
+  lock.set_enabled(false);
+  // Rank 0 of job 1, and rank 1 of job 2, whose rank 0 has failed: there its id is 0, here it is 3.
+  fabric::Fake near(network, 0);
+  fabric::Fake far(network, 4);
+  config.size = 3;
+  config.processes = std::make_shared<fabric::ProcessTable>(wire::ProcessName{1, 0}, 3U);
+  Device hears(config, lock);
+  hears.use(near);
+  ASSERT_EQ(hears.add_job(2, 2, {}), 3U);
+  config.self = 1;
+  config.size = 2;
+  config.failures = {};
+  config.processes = std::make_shared<fabric::ProcessTable>(wire::ProcessName{2, 1}, 2U);
+  Device tells(config, lock);
+  tells.use(far);
+  ASSERT_EQ(tells.add_job(1, 3, {}), 2U);
+  // The fake network numbers its ports for both: what `tells` calls 2 is port 2.
+  tells.failures().report(2, 0);
+  ASSERT_EQ(network.queue(4, 2).size(), 1U);
+  network.queue(4, 0).push_back(network.queue(4, 2).front());
+  network.queue(4, 2).clear();
+  hears.progress();
+  EXPECT_EQ(heard, std::vector<std::uint32_t>{3});
+}
+
 /// A layer above adds packets of its own: nothing in the device knows their kind.
 TEST(Peers, A_handler_of_a_layer_above_gets_the_packets_of_its_kind) {
   struct Layer {

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/os/unix_socket.h"
+#include "wire/node/job_file.h"
 #include "wire/node/node_join.h"
 
 namespace fulmar::device {
@@ -25,22 +26,16 @@ using base::failure;
 
 constexpr int size_seals = F_SEAL_SHRINK | F_SEAL_GROW;
 
-base::UniqueFd make_file() {
-  constexpr const char* name = "fulmar-segment";
-  base::UniqueFd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL));
-  if (fd.valid() || errno != EINVAL) return fd;
-  return base::UniqueFd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));  // before Linux 6.3
-}
-
 Error no_memory(std::size_t bytes, const char* step, const char* remedy) {
   return failure(ErrorClass::no_mem, "%zu bytes of memory to share on this node: %s: %s; %s", bytes,
                  step, std::strerror(errno), remedy);
 }
 
 Error socket_failure(const char* call) {
-  return failure(ErrorClass::other,
-                 "memory to share on this node: %s: %s; look at the limit of open files (ulimit -n)",
-                 call, std::strerror(errno));
+  return failure(
+      ErrorClass::other,
+      "memory to share on this node: %s: %s; look at the limit of open files (ulimit -n)", call,
+      std::strerror(errno));
 }
 
 bool same_user(int socket) noexcept {
@@ -49,7 +44,7 @@ bool same_user(int socket) noexcept {
 }
 
 template <class Message>
-bool is_ours(const Message& message) noexcept {
+bool is_segment_message(const Message& message) noexcept {
   return message.magic == wire::segment_offer_magic &&
          message.version == wire::segment_offer_version;
 }
@@ -62,7 +57,7 @@ bool draw(Bytes& bytes) noexcept {
 }  // namespace
 
 base::Result<NodeSegment> NodeSegment::make(std::size_t bytes) {
-  base::UniqueFd file = make_file();
+  base::UniqueFd file = wire::make_memory_file("fulmar-segment");
   if (!file.valid()) {
     return no_memory(bytes, "memfd_create", "look at the limit of open files (ulimit -n)");
   }
@@ -137,10 +132,9 @@ void SegmentOffer::welcome(base::UniqueFd visitor) noexcept {
   if (!same_user(visitor.get())) return;
   wire::SegmentHello hello;
   if (::recv(visitor.get(), &hello, sizeof hello, 0) != static_cast<ssize_t>(sizeof hello)) return;
-  if (!is_ours(hello) || !wire::same_secret(hello.secret, ticket_.secret)) return;
+  if (!is_segment_message(hello) || !wire::same_secret(hello.secret, ticket_.secret)) return;
   const auto engine = static_cast<std::uint8_t>(hello.engine);
-  const auto place =
-      std::ranges::find(awaited_, wire::ProcessName{hello.job, hello.rank, engine});
+  const auto place = std::ranges::find(awaited_, wire::ProcessName{hello.job, hello.rank, engine});
   if (place == awaited_.end() || engine != hello.engine) return;
   wire::SegmentGrant grant;
   grant.bytes = ticket_.bytes;
@@ -180,7 +174,7 @@ base::Result<std::optional<NodeSegment>> SegmentRequest::take() {
       socket_.get(), std::as_writable_bytes(std::span(&grant, 1)), MSG_DONTWAIT);
   if (passed.bytes < 0 && (errno == EAGAIN || errno == EINTR)) return std::optional<NodeSegment>();
   if (passed.bytes < 0) return socket_failure("recvmsg");
-  if (passed.bytes != static_cast<ssize_t>(sizeof grant) || !is_ours(grant) ||
+  if (passed.bytes != static_cast<ssize_t>(sizeof grant) || !is_segment_message(grant) ||
       grant.bytes != ticket_.bytes || !passed.descriptor.valid()) {
     return failure(ErrorClass::other,
                    "memory to share on this node: the process that made it does not hand it over; "

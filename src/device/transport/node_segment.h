@@ -57,8 +57,8 @@ class SegmentOffer {
  public:
   /// Listens for the processes `expected`, under a random name with a random secret. `segment`
   /// outlives this. Fails (other) where the system has no socket or no random bytes.
-  static base::Result<std::unique_ptr<SegmentOffer>> open(
-      const NodeSegment& segment, std::vector<wire::ProcessName> expected);
+  static base::Result<std::unique_ptr<SegmentOffer>> open(const NodeSegment& segment,
+                                                          std::vector<wire::ProcessName> expected);
   SegmentOffer(const SegmentOffer&) = delete;
   SegmentOffer& operator=(const SegmentOffer&) = delete;
   ~SegmentOffer() = default;

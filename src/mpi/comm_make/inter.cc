@@ -31,14 +31,13 @@ Error check_peer(const Comm* peer_comm, int remote_leader) {
                  remote_leader, peer_comm->remote_size - 1);
 }
 
-/// The leader that most of those members name which take part; of several the lowest. -1: none.
+/// The leader that most members name; of several the lowest. -1: none. What a member says that cannot
+/// take part, perhaps because it was given no leader, decides only between equals.
 int leader_of_most(const std::vector<MemberInfo>& members) {
-  std::vector<int> votes(members.size());
+  std::vector<std::size_t> votes(members.size());
   for (const MemberInfo& one : members) {
-    const bool counts = one.failed == 0 && one.color >= 0;
-    if (counts && static_cast<std::size_t>(one.color) < votes.size()) {
-      ++votes[static_cast<std::size_t>(one.color)];
-    }
+    if (one.color < 0 || static_cast<std::size_t>(one.color) >= votes.size()) continue;
+    votes[static_cast<std::size_t>(one.color)] += one.failed == 0 ? members.size() + 1 : 1;
   }
   const auto most = std::max_element(votes.begin(), votes.end());
   return most == votes.end() || *most == 0 ? -1 : static_cast<int>(most - votes.begin());

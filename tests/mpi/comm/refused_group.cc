@@ -4,8 +4,6 @@
 // Calls of the members of a group, and MPI_Comm_idup, with an argument that is wrong in one rank: they
 // fail in all, nobody waits, and the next call works.
 // ranks: 1 2 4
-// env: FULMAR_FABRIC=shm,tcp
-// env: FULMAR_FABRIC=tcp
 
 #include <mpi.h>
 
@@ -75,7 +73,7 @@ void create_from_group(MPI_Group group) {
   expect_failed(create(last ? freed_info() : MPI_INFO_NULL, MPI_ERRORS_RETURN, &made), MPI_ERR_INFO,
                 made, "MPI_Comm_create_from_group with no info");
   expect_failed(create(MPI_INFO_NULL, last ? MPI_ERRHANDLER_NULL : MPI_ERRORS_RETURN, &made),
-                MPI_ERR_ARG, made, "MPI_Comm_create_from_group with no error handler");
+                MPI_ERR_ERRHANDLER, made, "MPI_Comm_create_from_group with no error handler");
   expect_failed(create(MPI_INFO_NULL, MPI_ERRORS_RETURN, last ? nullptr : &made), MPI_ERR_ARG, made,
                 "MPI_Comm_create_from_group into nothing");
   expect_class(create(MPI_INFO_NULL, MPI_ERRORS_RETURN, &made), MPI_SUCCESS,
@@ -93,7 +91,7 @@ void idup() {
                              last && i == 1 ? nullptr : &request);
     if (last && i < 2) {
       expect_class(code, MPI_ERR_ARG, "MPI_Comm_idup");
-      expect(request == MPI_REQUEST_NULL, "MPI_Comm_idup");
+      expect(request == MPI_REQUEST_NULL && made == MPI_COMM_NULL, "MPI_Comm_idup");
       continue;
     }
     expect_class(code, MPI_SUCCESS, "MPI_Comm_idup");
@@ -104,8 +102,8 @@ void idup() {
   }
   MPI_Comm made = MPI_COMM_NULL;
   MPI_Request request = MPI_REQUEST_NULL;
-  const int code = MPI_Comm_idup_with_info(MPI_COMM_WORLD, last ? freed_info() : MPI_INFO_NULL,
-                                           &made, &request);
+  const int code =
+      MPI_Comm_idup_with_info(MPI_COMM_WORLD, last ? freed_info() : MPI_INFO_NULL, &made, &request);
   expect_class(code, last ? MPI_ERR_INFO : MPI_SUCCESS, "MPI_Comm_idup_with_info");
   if (!last) {
     expect_class(MPI_Wait(&request, MPI_STATUS_IGNORE), others_class,
@@ -123,8 +121,8 @@ void leaders() {
   MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? 0 : 1, 0, &half);
   MPI_Comm_set_errhandler(half, MPI_ERRORS_RETURN);
   for (const int wrong : {-1, 77, 1}) {
-    const int code = MPI_Intercomm_create(half, last ? wrong : 0, MPI_COMM_WORLD, rank == 0 ? 1 : 0,
-                                          5, &inter);
+    const int code =
+        MPI_Intercomm_create(half, last ? wrong : 0, MPI_COMM_WORLD, rank == 0 ? 1 : 0, 5, &inter);
     expect_failed(code, MPI_ERR_RANK, inter, "MPI_Intercomm_create");
   }
   MPI_Group world = MPI_GROUP_NULL;
@@ -134,8 +132,8 @@ void leaders() {
   MPI_Comm_group(half, &own);
   MPI_Group_difference(world, own, &other);
   const auto create = [&](int leader, MPI_Info info) {
-    return MPI_Intercomm_create_from_groups(own, leader, other, 0, "inter", info,
-                                            MPI_ERRORS_RETURN, &inter);
+    return MPI_Intercomm_create_from_groups(own, leader, other, 0, "inter", info, MPI_ERRORS_RETURN,
+                                            &inter);
   };
   for (const int wrong : {-1, 77, 1}) {
     expect_failed(create(last ? wrong : 0, MPI_INFO_NULL), MPI_ERR_RANK, inter,
