@@ -3,10 +3,12 @@
 #pragma once
 
 #include "api/kinds/comm.h"
+#include "api/kinds/errhandler.h"
 #include "api/kinds/group.h"
 #include "api/kinds/info.h"
 #include "api/kinds/ranks.h"
 #include "api/take_part.h"
+#include "mpi/comm_make/calls.h"
 
 /// Calls that make communicators. A rank whose arguments are wrong gets its error, and then tells
 /// the others that it cannot take part: the call fails in all of them, and none waits.
@@ -15,29 +17,49 @@ namespace fulmar::api {
 /// Makes the carriers pass their checks; what they say does not matter, as nothing is made.
 class MakingMender {
  public:
-  explicit MakingMender(Scope& scope) noexcept : scope_(scope) {}
+  /// Who takes part: all processes of a communicator, or the members of a group, who find each other
+  /// by the group and a tag. Those cannot be guessed.
+  enum class Partners : std::uint8_t { communicator, group };
+  MakingMender(Scope& scope, Partners partners) noexcept : scope_(scope), partners_(partners) {}
 
   template <class Carrier>
   void mend(Carrier& carrier) {
-    if (!carrier.check(scope_)) repair(carrier);
+    if constexpr (std::is_same_v<Carrier, Out<MPI_Request>>) {
+      carrier.raw = &request_;  // the user gets none
+      makes_request_ = true;
+    } else {
+      if (!carrier.check(scope_)) repair(carrier);
+    }
     good_ = good_ && carrier.check(scope_);
   }
-  /// After all of them: a leader without a tag does not try to meet the other one.
+  /// After all of them: a leader without a tag does not try to meet the other one, and what a request
+  /// makes is not the user's.
   template <class Carrier>
   void finish(Carrier& carrier) noexcept {
     if constexpr (std::is_same_v<Carrier, Plain<MPI_Comm>>) {
       if (lacks_tag_) carrier.raw = MPI_COMM_NULL;
     }
+    if constexpr (std::is_same_v<Carrier, Out<MPI_Comm>>) {
+      if (makes_request_) carrier.raw = &nothing_;
+    }
   }
   [[nodiscard]] bool good() const noexcept { return good_; }
+  /// The request of a call that makes one.
+  [[nodiscard]] MPI_Request request() const noexcept { return request_; }
 
  private:
+  /// The leader that most of the others name counts (mpi/comm_make/inter.cc).
+  void repair(CommRankIn& leader) noexcept { leader.raw = 0; }
+  void repair(ErrhandlerIn& errhandler) noexcept { errhandler.raw = MPI_ERRORS_RETURN; }
   void repair(NaturalIn& number) noexcept { number.raw = 0; }
   void repair(ColorIn& color) noexcept { color.raw = MPI_UNDEFINED; }
-  void repair(GroupIn& group) noexcept { group.raw = MPI_GROUP_EMPTY; }
+  void repair(GroupIn& group) noexcept {
+    if (partners_ == Partners::communicator) group.raw = MPI_GROUP_EMPTY;
+  }
   void repair(InfoOrNullIn& info) noexcept { info.raw = MPI_INFO_NULL; }
   void repair(Out<MPI_Comm>& comm) noexcept { comm.raw = &nothing_; }
   void repair(SendTagIn& tag) noexcept {
+    if (partners_ == Partners::group) return;
     tag.raw = 0;
     lacks_tag_ = true;
   }
@@ -49,9 +71,12 @@ class MakingMender {
   void repair(Carrier& /*carrier*/) noexcept {}
 
   Scope& scope_;
+  Partners partners_;
   bool good_ = true;
   bool lacks_tag_ = false;
+  bool makes_request_ = false;
   MPI_Comm nothing_ = MPI_COMM_NULL;
+  MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
 /// After such a call has ended with an error. The carriers are those of the call, not checked.
@@ -66,7 +91,7 @@ template <auto implementation, class... Carriers>
   if (scope.comm == nullptr) return;
   if ((passes<Stage::other>(scope, carriers) && ...)) return;  // it has told the others itself
   auto& comm = const_cast<mpi::Comm&>(*scope.comm);
-  MakingMender mender(scope);
+  MakingMender mender(scope, MakingMender::Partners::communicator);
   (mender.mend(carriers), ...);
   (mender.finish(carriers), ...);
   if (!mender.good()) return mpi::skip_call(comm, call.name());
@@ -74,6 +99,39 @@ template <auto implementation, class... Carriers>
   mpi::ErrorTarget target;
   (void)invoke<implementation>(scope, call, target, carriers.value(scope)...);
   comm.refused = false;
+  if (mender.request() != MPI_REQUEST_NULL) mpi::leave_idup_running(*library, mender.request());
+}
+
+/// The same for calls of the members of a group. Where what they find each other by is wrong, the
+/// others wait; reports of jobs that stand still say so.
+template <auto implementation, class... Carriers>
+[[gnu::cold, gnu::noinline]] void tell_failure_in_group(Call call, Carriers... carriers) {
+  mpi::Library* library = usable_library();
+  if (library == nullptr) library = traced_library();
+  if (library == nullptr) return;
+  const base::EngineGuard guard(library->lock);
+  Scope scope{*library};
+  const bool found = (passes<Stage::object>(scope, carriers) && ...);
+  if (found && (passes<Stage::other>(scope, carriers) && ...)) return;
+  MakingMender mender(scope, MakingMender::Partners::group);
+  (mender.mend(carriers), ...);
+  if (!mender.good()) {
+    if (scope.comm != nullptr) mpi::note_left_out(const_cast<mpi::Comm&>(*scope.comm), call.name());
+    return;
+  }
+  library->refused = true;
+  mpi::ErrorTarget target;
+  (void)invoke<implementation>(scope, call, target, carriers.value(scope)...);
+  library->refused = false;
+}
+
+/// `entry` for calls that make communicators of the members of a group.
+template <auto implementation, class... Carriers>
+[[gnu::always_inline]] inline int group_making_entry(Call call, Carriers... carriers) {
+  const int result = entry<implementation>(call, carriers...);
+  if (result != MPI_SUCCESS) [[unlikely]]
+    tell_failure_in_group<implementation>(call, carriers...);
+  return result;
 }
 
 /// `entry` for calls that make communicators of all processes of one.

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "base/trace.h"
 #include "device/peer/failures.h"
 #include "device/progress/waiting.h"
 #include "device/protocol/copy_choice.h"
+#include "fabric/process_table.h"
 
 namespace fulmar::device {
 
@@ -34,9 +36,11 @@ struct RemoteStudy {
 
 /// What a device is told when it is made.
 struct Config {
-  std::uint64_t job = 0;   ///< this process's job, for ProcessTable
-  std::uint32_t self = 0;  ///< its rank there
+  std::uint32_t self = 0;  ///< this process's rank in its job
   std::uint32_t size = 1;  ///< ranks of the job
+  /// Where processes have their ids, of which the ranks of the job are the first; shared with the
+  /// networks. Null: the device makes one with these ranks, of a job with the number 1.
+  std::shared_ptr<fabric::ProcessTable> processes = nullptr;
   /// More runnable ranks on the node than cores: yield instead of spinning.
   bool oversubscribed = false;
   bool has_membarrier = false;

@@ -22,7 +22,6 @@
 #include "device/operation.h"
 #include "device/packet/packet_handlers.h"
 #include "device/peer/peer_table.h"
-#include "device/peer/process_table.h"
 #include "device/progress/hook.h"
 #include "device/progress/poll_watch.h"
 #include "device/progress/waiting.h"
@@ -39,7 +38,7 @@
 
 /// The device: messages between processes, over the shared memory of the node and one network to
 /// all other ranks. This is the face over the parts that the folders hold (docs/adr/0019). Peers
-/// are ids of processes (device/peer/process_table.h); communicators are unknown here.
+/// are ids of processes (fabric/process_table.h); communicators are unknown here.
 ///
 /// Thread rule: every member needs the engine's lock. `wait` gives it up while it sleeps.
 namespace fulmar::device {
@@ -75,8 +74,9 @@ class Device {
 
   /// The processes that can be sent to. Those of this process's job are known from the start, with
   /// their ranks as ids; `add_job` adds those of another job: see ProcessTable::add_job.
-  [[nodiscard]] const ProcessTable& processes() const noexcept { return processes_; }
-  [[nodiscard]] std::optional<std::uint32_t> add_job(std::uint64_t job, std::uint32_t size);
+  [[nodiscard]] const fabric::ProcessTable& processes() const noexcept { return *processes_; }
+  [[nodiscard]] std::optional<std::uint32_t> add_job(std::uint32_t job, std::uint32_t size,
+                                                     const base::Key& key);
 
   // --- messages
 
@@ -454,7 +454,7 @@ class Device {
   Transports transports_;
   match::Matcher matcher_;
   Stats stats_;
-  ProcessTable processes_;
+  std::shared_ptr<fabric::ProcessTable> processes_;
   PeerTable peers_{transports_};
   PacketHandlers handlers_{peers_, stats_.counters().malformed};
   ArrivalPool arrivals_;

@@ -35,7 +35,8 @@ struct NetworkAttributes {
 /// which one it has: what a network cannot do is a query that answers no, and the members behind
 /// that query are not called then. Shared memory is no network: see channel/mapped_channel.h.
 ///
-/// Peers are numbered by their rank in the job.
+/// Peers are numbered by their ids in the table of processes (fabric/process_table.h): those of the
+/// own job by their ranks. What goes over the wire names them as every process does.
 ///
 /// Thread rule: all members are called under the lock of the engine. A sink may call all of them
 /// but `poll`, `drop` and `readmit`.
@@ -53,6 +54,10 @@ class Network {
   /// What the peers need to reach this process; at most 600 bytes. Fails (other) where there is no
   /// such address.
   [[nodiscard]] virtual base::Result<std::vector<std::byte>> address() const = 0;
+  /// Processes of another job have become known: ids below `size` are peers from now on. Called under
+  /// the same hold of the lock as ProcessTable::add_job. Never shrinks. Nothing to do for a network
+  /// that keeps no table of peers.
+  virtual void grow(std::uint32_t /*size*/) {}
 
   // --- packets
 

@@ -97,6 +97,10 @@ class Library {
     return arena(kind).handle_of_number(number - first_number);
   }
 
+  /// This process makes a call again that makes a communicator from groups, whose arguments were
+  /// wrong here, to tell the others so: see take_refusal in mpi/comm_make/bridge.h.
+  bool refused = false;
+
   /// A new object with a handle and one reference, the user's; nullptr when memory is used up.
   template <class T, class... Args>
   [[nodiscard]] T* make(Args&&... args) noexcept {

@@ -59,6 +59,13 @@ base::Error Job::join() {
   const auto launcher = bootstrap::detect(bootstrap::real_surroundings());
   if (launcher.failed()) return launcher.error();
   launcher_ = launcher.value();
+  if (const base::Error error = join_launcher(); error.failed()) return error;
+  processes_ = std::make_shared<fabric::ProcessTable>(wire::ProcessName{view_.job_id, rank_, 0},
+                                                      size_, view_.job_key);
+  return {};
+}
+
+base::Error Job::join_launcher() {
   switch (launcher_) {
     case bootstrap::Launcher::none:
       return map_own();
@@ -192,6 +199,14 @@ base::Error Job::map_segment(int descriptor) {
 /// would write into the rank's queues.
 base::Error Job::take_place(std::uint32_t rank) {
   wire::RankRecord& record = view_.records[local_index_];
+  if (record.rank != rank) {
+    const std::uint32_t found = record.rank;
+    view_ = {};
+    return base::failure(ErrorClass::other,
+                         "the place of rank %u in the job's segment is that of rank %u; start the "
+                         "job again",
+                         rank, found);
+  }
   if (wire::state_of(record) > wire::RankState::started ||
       record.taken.exchange(1, std::memory_order_acq_rel) != 0) {
     const std::int32_t holder = record.pid.load(std::memory_order_acquire);
@@ -222,7 +237,7 @@ base::Error Job::map_own() {
   }
   mapping_ = {static_cast<std::byte*>(memory), bytes};
   wire::JobPlan plan;
-  plan.job_id = random_word();
+  plan.job_id = static_cast<std::uint32_t>(random_word());  // odd
   plan.area_bytes = area_bytes;
   plan.mpiexec_pid = ::getpid();
   for (std::uint8_t& byte : plan.job_key) byte = static_cast<std::uint8_t>(random_word() >> 8);

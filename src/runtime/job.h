@@ -14,10 +14,12 @@
 
 #include "base/block_cyclic.h"
 #include "base/error.h"
+#include "fabric/process_table.h"
 #include "fabric/shm/shm.h"
 #include "runtime/bootstrap/bootstrap.h"
 #include "runtime/bootstrap/detect.h"
 #include "wire/node/job.h"
+#include "wire/process_address.h"
 
 namespace fulmar::runtime {
 
@@ -56,9 +58,13 @@ class Job {
   /// Nodes are numbered by their lowest ranks. What shares no segment is not on one node.
   [[nodiscard]] std::uint32_t node_of(std::uint32_t rank) const noexcept { return node_of_[rank]; }
   [[nodiscard]] std::uint32_t node_count() const noexcept { return node_count_; }
-  /// Random and the same in the whole job; the id is not 0, the key not known to others.
-  [[nodiscard]] std::uint64_t job_id() const noexcept { return view_.job_id; }
-  [[nodiscard]] const std::array<std::uint8_t, 32>& key() const noexcept { return view_.job_key; }
+  /// Random, the same in the whole job, and not 0: what names of its processes begin with.
+  [[nodiscard]] std::uint32_t job_id() const noexcept { return view_.job_id; }
+  /// This job's processes and its key, which is not known to others; other jobs are added by those
+  /// who learn of them. Null before `join`.
+  [[nodiscard]] const std::shared_ptr<fabric::ProcessTable>& processes() const noexcept {
+    return processes_;
+  }
   /// How this process learned about its job.
   [[nodiscard]] bootstrap::Launcher launcher() const noexcept { return launcher_; }
 
@@ -80,7 +86,7 @@ class Job {
   enum class Patience : bool { look, wait };
   [[nodiscard]] base::Result<std::vector<std::byte>> address_of(std::uint32_t rank,
                                                                 Patience patience);
-  static constexpr std::size_t most_address_bytes = 600;
+  static constexpr std::size_t most_address_bytes = wire::max_network_address_bytes;
   static constexpr std::uint32_t most_remembered = 128;
 
   /// Tells mpiexec and the other ranks of this node how far this rank is; nothing for a singleton.
@@ -132,6 +138,7 @@ class Job {
 
  private:
   [[nodiscard]] const wire::RankRecord* record_of(std::uint32_t rank) const noexcept;
+  base::Error join_launcher();
   base::Error join_own();
   base::Error join_foreign(bootstrap::Launcher launcher);
   base::Error find_segment(long descriptor, std::uint32_t rank);
@@ -142,10 +149,13 @@ class Job {
   void await_address(std::uint32_t rank) const;
   [[nodiscard]] bool never_comes(std::uint32_t rank) const noexcept;
   [[nodiscard]] base::Result<std::vector<std::byte>> address_in_record(std::uint32_t rank) const;
+  [[nodiscard]] base::Result<std::vector<std::byte>> announced(
+      std::uint32_t rank, std::span<const std::byte> bytes) const;
   void remember_addresses();
   void end_owner() const noexcept;
 
   std::span<std::byte> mapping_;
+  std::shared_ptr<fabric::ProcessTable> processes_;
   wire::JobView view_;
   std::unique_ptr<bootstrap::Bootstrap> bootstrap_;  ///< under a launcher that is not Fulmar's
   bootstrap::Launcher launcher_ = bootstrap::Launcher::none;

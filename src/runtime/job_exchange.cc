@@ -26,18 +26,17 @@ constexpr std::int64_t look_again_ns = 100'000'000;  // for the end of the job
 }  // namespace
 
 base::Error Job::publish_address(std::span<const std::byte> blob) {
-  if (blob.size() > most_address_bytes) {
-    return failure(ErrorClass::other, "an address of %zu bytes is longer than %zu", blob.size(),
-                   most_address_bytes);
-  }
+  const auto announced = wire::encode_process_address(processes_->own_name(), blob);
+  if (announced.failed()) return announced.error();
+  const std::span<const std::byte> bytes = announced.value();
   if (bootstrap_ != nullptr && !left_) {
     published_ = true;
-    const base::Error error = bootstrap::publish_bytes(*bootstrap_, key_address, blob);
+    const base::Error error = bootstrap::publish_bytes(*bootstrap_, key_address, bytes);
     return error.failed() ? error : bootstrap_->fence();
   }
   wire::AddressRecord& record = view_.records[local_index_].address;
-  std::copy(blob.begin(), blob.end(), record.bytes.begin());
-  record.length_plus_one.store(static_cast<std::uint32_t>(blob.size()) + 1,
+  std::copy(bytes.begin(), bytes.end(), record.bytes.begin());
+  record.length_plus_one.store(static_cast<std::uint32_t>(bytes.size()) + 1,
                                std::memory_order_release);
   base::futex_wake(record.length_plus_one, INT_MAX, base::FutexScope::shared);
   return {};
@@ -60,7 +59,21 @@ base::Result<std::vector<std::byte>> Job::address_of(std::uint32_t rank, Patienc
                    "it; open a session before MPI_Finalize",
                    rank, most_remembered);
   }
-  return bootstrap::lookup_bytes(*bootstrap_, rank, key_address);
+  const auto bytes = bootstrap::lookup_bytes(*bootstrap_, rank, key_address);
+  if (bytes.failed()) return bytes.error();
+  return announced(rank, bytes.value());
+}
+
+/// The network's address in what a rank has announced, if it is that rank's.
+base::Result<std::vector<std::byte>> Job::announced(std::uint32_t rank,
+                                                    std::span<const std::byte> bytes) const {
+  auto address = wire::decode_process_address(bytes);
+  if (address.failed()) return address.error();
+  if (processes_->id_of(address->process) == rank) return std::move(address->network);
+  return failure(ErrorClass::other,
+                 "what rank %u of job %08x has announced is the address of rank %u of job %08x; "
+                 "start the job again",
+                 rank, job_id(), address->process.rank, address->process.job);
 }
 
 /// Returns when the rank has come, or never will.
@@ -92,11 +105,11 @@ base::Result<std::vector<std::byte>> Job::address_in_record(std::uint32_t rank) 
                    "sent has to enter MPI",
                    rank, why_missing().c_str());
   }
-  if (length - 1 > most_address_bytes) {
+  if (length - 1 > wire::max_process_address_bytes) {
     return failure(ErrorClass::other, "rank %u has told an address of %u bytes, at most %zu can be",
-                   rank, length - 1, most_address_bytes);
+                   rank, length - 1, wire::max_process_address_bytes);
   }
-  return std::vector<std::byte>(record.bytes.begin(), record.bytes.begin() + (length - 1));
+  return announced(rank, std::span(record.bytes).first(length - 1));
 }
 
 std::optional<Job::Death> Job::find_death() const noexcept {
@@ -169,7 +182,7 @@ void Job::end_owner() const noexcept {
 void Job::remember_addresses() {
   for (std::uint32_t rank = 0; rank < size_; ++rank) {
     if (rank == rank_) continue;
-    auto address = bootstrap::lookup_bytes(*bootstrap_, rank, key_address);
+    auto address = address_of(rank, Patience::look);
     if (address.ok()) addresses_.emplace(rank, std::move(*address));
   }
 }

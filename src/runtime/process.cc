@@ -129,6 +129,7 @@ base::Error Process::start_device() {
   device::Device::Config config;
   config.self = job_.rank();
   config.size = job_.size();
+  config.processes = job_.processes();
   config.has_membarrier = register_membarrier();
   config.out_of_memory = abort_without_memory;
   config.has_left = [](const void* self, std::uint32_t peer) {

@@ -35,6 +35,7 @@ class SplitNetwork final : public fabric::Network {
                                            std::uint64_t token) override {
     return to(peer).post_in_place(peer, envelope, prefix, pieces, token);
   }
+  void grow(std::uint32_t size) override { second_->grow(size); }
   unsigned poll(fabric::SinkRef sink) override { return first_->poll(sink) + second_->poll(sink); }
   [[nodiscard]] bool has_unsent() const noexcept override {
     return first_->has_unsent() || second_->has_unsent();

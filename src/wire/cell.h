@@ -32,7 +32,7 @@ enum class PacketKind : std::uint8_t {
   cts_put = 17,      ///< PutBody: the receiver's memory is open, put the bytes there
   no_put = 18,       ///< CookieBody: the sender cannot do that, or not to the end
   pipe_card = 19,    ///< PipeInfo: where a pipe lies; for the channel itself (wire/study/pipe.h)
-  peer_failed = 20,  ///< FailureBody: a process of the job has failed
+  peer_failed = 20,  ///< FailureBody: a process has failed
   last = peer_failed,
 };
 

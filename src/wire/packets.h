@@ -98,12 +98,16 @@ struct CancelBody {
   std::uint32_t reserved;
 };
 
-/// `peer_failed`.
+/// `peer_failed`: the name of the process (wire/process_name.h), which sender and receiver know by
+/// different ids.
 struct FailureBody {
-  std::uint32_t process;
+  std::uint32_t job;
+  std::uint32_t rank;
+  std::uint32_t engine;
   std::uint32_t reserved;
 };
 
+static_assert(sizeof(FailureBody) == 16);
 static_assert(sizeof(RtsBody) == 48 && offsetof(RtsBody, key) == 32);
 static_assert(sizeof(PutBody) == 40 && offsetof(PutBody, key) == 32);
 static_assert(sizeof(RtsBody) <= Cell::inline_bytes && sizeof(PutBody) <= Cell::inline_bytes &&

@@ -16,7 +16,7 @@ import struct
 import sys
 import time
 
-HELLO = struct.Struct(">QIIIHHHHQ32s")
+HELLO = struct.Struct(">QIIIBIIBHHH32s")
 CHALLENGE_BYTES = 80
 MAGIC = b"FULMTCPH"
 ALL_PROTOCOLS = 3
@@ -73,7 +73,7 @@ class Stranger:
 
     def changed(self, **fields):
         """The recorded hello with other fields, and a nonce of its own."""
-        names = ("magic", "version", "sender", "to", "lane", "from_port", "to_port", "zero", "job_id", "nonce")
+        names = ("magic", "version", "job", "sender", "engine", "to_job", "to", "to_engine", "lane", "from_port", "to_port", "nonce")
         values = dict(zip(names, HELLO.unpack(self.hello))) | {"nonce": os.urandom(32)} | fields
         return HELLO.pack(*(values[name] for name in names))
 
@@ -128,11 +128,11 @@ class Stranger:
             self.tell(challenge)
             self.ask(connection, challenge[-32:])
         hello = HELLO.unpack(self.hello)
-        self.ask(self.call(), self.changed(sender=hello[3], to=hello[2]))
+        self.ask(self.call(), self.changed(sender=hello[6], to=hello[3]))
 
     def other_job(self):
         for _ in range(20):
-            self.ask(self.call(), self.changed(sender=2, job_id=4711))
+            self.ask(self.call(), self.changed(sender=2, job=4711))
 
     def wrong_key(self):
         """Everything is right but the key."""

@@ -19,7 +19,7 @@ using fabric::ofi::Taken;
 using fabric::ofi::Ticket;
 
 constexpr std::uint32_t ranks = 4;
-constexpr std::uint64_t job_id = 5;
+constexpr std::uint32_t job = 5;
 
 /// Brings what it is given, each message in memory of its own that ends with it, so that a
 /// sanitizer sees a byte too many. What is sent succeeds and goes nowhere; some orders fail.
@@ -129,14 +129,17 @@ base::Result<std::vector<std::byte>> find_input(void*, std::uint32_t) {
 
 /// Messages from the input: most with a header that is nearly right, some of nothing but noise.
 std::vector<std::byte> next_message(std::span<const std::uint8_t>& input,
-                                    const fabric::ofi::PairCookies& cookies) {
+                                    const base::KeyedHash& hash) {
   const auto* const noise = reinterpret_cast<const std::byte*>(input.data());
   const std::size_t body = std::min<std::size_t>(input[6] % 64, input.size() - 7);
   std::vector<std::byte> message(noise + 7, noise + 7 + body);
   if (input[0] % 16 != 0) {
     wire::OfiPacket head;
-    head.source = input[0] % 8 == 7 ? ranks + input[1] : input[0] % ranks;
-    head.cookie = cookies.of(head.source, 0) + (input[1] == 255 ? 1 : 0);
+    const std::uint32_t source = input[0] % 8 == 7 ? ranks + input[1] : input[0] % ranks;
+    const wire::ProcessName from{input[1] == 254 ? job + 1 : job, source,
+                                 static_cast<std::uint8_t>(input[1] == 253 ? 1 : 0)};
+    wire::set_sender(head, from);
+    head.cookie = fabric::ofi::pair_cookie(hash, {}, from, {job, 0}) + (input[1] == 255 ? 1 : 0);
     head.sequence = input[2] == 255 ? 0x80000000U + input[1] : input[2] % 8;
     head.ack = input[3] == 255 ? 1 : 0;
     head.kind = input[4] < 240 ? input[4] % 16 : input[4];
@@ -165,15 +168,13 @@ void ofi_messages(std::span<const std::uint8_t> input) {
   static const auto hash = base::KeyedHash::load();
   if (hash.failed()) return;
   fabric::ofi::Config config;
-  config.size = ranks;
-  config.job_id = job_id;
+  config.processes = fabric::one_job({job, 0}, ranks);
   config.find = find_input;
-  const fabric::ofi::PairCookies cookies(hash.value(), config.key, job_id);
   auto opened = fabric::ofi::Messages::open(config, std::move(endpoint));
   if (opened.failed()) std::abort();
   fabric::ofi::Messages& messages = *opened.value();
   input = input.subspan(1);
-  while (input.size() > 7) feed.input.push_back(next_message(input, cookies));
+  while (input.size() > 7) feed.input.push_back(next_message(input, hash.value()));
   unsigned looks = 0;
   std::uint64_t sum = 0;
   Orders orders;

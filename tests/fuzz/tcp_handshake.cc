@@ -37,13 +37,13 @@ void talk(Handshake handshake, std::span<const std::byte> input) {
 void tcp_handshake(std::span<const std::uint8_t> input) {
   static const auto hash = base::KeyedHash::load();
   if (hash.failed()) std::abort();
-  const Handshake::Job job{hash.value(), {1, 2, 3}, 0, 0, 2};
+  const Handshake::Identity job{hash.value(), fabric::one_job({5, 0}, 2, {1, 2, 3})};
   const auto bytes = std::as_bytes(input);
   talk(Handshake::caller(job, 1, 0, 1, 2), bytes);
   talk(Handshake::answerer(job, 2), bytes);
   // A hello that is right, with what follows it.
   std::array<std::byte, wire::tcp_hello_bytes + 600> begun{};
-  const auto hello = wire::encode_tcp_hello({wire::tcp_version, 1, 0, 0, 1, 2, 0, {}});
+  const auto hello = wire::encode_tcp_hello({wire::tcp_version, {5, 1}, {5, 0}, 0, 1, 2, {}});
   std::copy(hello.begin(), hello.end(), begun.begin());
   const std::size_t rest = std::min<std::size_t>(bytes.size(), 600);
   std::copy_n(bytes.begin(), rest, begun.begin() + hello.size());

@@ -177,7 +177,7 @@ class OneSocket final : public fabric::verbs::OobConnector {
 
 wire::VerbsConnectionInfo card() {
   wire::VerbsConnectionInfo made;
-  made.rank = 1;
+  made.from = {7, 1};
   made.queue = 3;
   made.gid[15] = std::byte{2};
   made.cookie = 4;
@@ -329,7 +329,7 @@ void verbs_messages(std::span<const std::uint8_t> input) {
   auto adapter = std::make_unique<InputAdapter>();
   InputAdapter& feed = *adapter;
   fabric::verbs::Config config;
-  config.size = 2;
+  config.processes = fabric::one_job({7, 0}, 2);
   if (input[1] % 2 == 0) config.left = [](void*, std::uint32_t) {};
   auto opened = fabric::verbs::Messages::open(config, std::move(adapter),
                                               std::make_unique<OneSocket>(ends[1]));

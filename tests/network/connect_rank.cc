@@ -115,10 +115,7 @@ int main(int argc, char** argv) {
   const auto self = static_cast<unsigned>(std::atoi(argv[1]));
   const auto lanes = static_cast<unsigned>(std::atoi(argv[2]));
   Connector::Config config;
-  config.self = self;
-  config.size = 2;
-  config.job_id = 4711;
-  config.key.fill(42);
+  config.processes = fulmar::fabric::one_job({4711, self}, 2, {42});
   config.deadline_ns = std::strtoull(argv[3], nullptr, 10) * 1'000'000;
   config.report = [](void*, const char* line) { std::fprintf(stderr, "%s\n", line); };
   if (argc > 4) config.interfaces = argv[4];

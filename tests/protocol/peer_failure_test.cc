@@ -249,10 +249,16 @@ TEST(FailureReports, Are_passed_on_once) {
   EXPECT_EQ(cluster.device(0).counters().malformed, 0U);
   cluster.device(0).failures().add(3, "known");
   cluster.device(2).failures().report(0, 3);
-  cluster.device(2).failures().report(0, 99);
+  // A rank, a job and an engine that nobody knows, and an engine that is no number of one.
+  for (const wire::FailureBody& nobody :
+       {wire::FailureBody{1, 99, 0, 0}, {2, 3, 0, 0}, {1, 3, 1, 0}, {1, 3, 256, 0}}) {
+    const auto bytes = wire::bytes_of(nobody);
+    cluster.network.queue(2, 0).push_back(
+        {{wire::PacketKind::peer_failed, 0, 0, 0, sizeof nobody}, {bytes.begin(), bytes.end()}});
+  }
   cluster.settle();
   EXPECT_EQ(heard.reports.size(), 1U);
-  EXPECT_EQ(cluster.device(0).counters().malformed, 1U);
+  EXPECT_EQ(cluster.device(0).counters().malformed, 4U);
 }
 
 /// How the bytes of long messages move.

@@ -10,7 +10,7 @@ namespace {
 
 struct End {
   End(fabric::FakeNetwork& network, std::uint32_t self, std::uint32_t size)
-      : port(network, self), device({.job = 1, .self = self, .size = size}, lock) {
+      : port(network, self), device({.self = self, .size = size}, lock) {
     lock.set_enabled(false);
     device.use(port);
   }
@@ -25,7 +25,7 @@ TEST(Peers, Processes_of_another_job_can_be_sent_to_once_they_are_known) {
   End child(network, 900, 1000);
   EXPECT_EQ(parent.device.processes().size(), 2U);
   EXPECT_EQ(parent.device.processes().id_of({1, 1}), 1U);
-  ASSERT_EQ(parent.device.add_job(2, 998), 2U);
+  ASSERT_EQ(parent.device.add_job(2, 998, {}), 2U);
   const auto id = parent.device.processes().id_of({2, 898});
   ASSERT_EQ(id, 900U);
 
@@ -59,7 +59,7 @@ TEST(Peers, A_message_from_a_process_that_is_not_known_yet_waits_for_its_receive
   send.buffer = {const_cast<std::uint64_t*>(&out), sizeof out, nullptr};
   child.device.start_send(send);
   parent.device.progress();
-  ASSERT_EQ(parent.device.add_job(2, 8), 2U);
+  ASSERT_EQ(parent.device.add_job(2, 8, {}), 2U);
   std::uint64_t in = 0;
   Operation receive;
   receive.posted.key = {0, 9, 7};
@@ -68,6 +68,41 @@ TEST(Peers, A_message_from_a_process_that_is_not_known_yet_waits_for_its_receive
   EXPECT_TRUE(receive.done());
   child.device.wait_done(send);
   EXPECT_EQ(in, out);
+}
+
+/// The two know each other, and the one that failed, by different ids.
+TEST(Peers, A_failure_is_reported_by_name) {
+  fabric::FakeNetwork network(5);
+  std::vector<std::uint32_t> heard;
+  Device::Config config;
+  config.failures.context = &heard;
+  config.failures.reported = [](void* to, std::uint32_t peer, std::uint32_t) {
+    static_cast<std::vector<std::uint32_t>*>(to)->push_back(peer);
+  };
+  base::EngineLock lock;
+  lock.set_enabled(false);
+  // Rank 0 of job 1, and rank 1 of job 2, whose rank 0 has failed: there its id is 0, here it is 3.
+  fabric::Fake near(network, 0);
+  fabric::Fake far(network, 4);
+  config.size = 3;
+  config.processes = std::make_shared<fabric::ProcessTable>(wire::ProcessName{1, 0}, 3U);
+  Device hears(config, lock);
+  hears.use(near);
+  ASSERT_EQ(hears.add_job(2, 2, {}), 3U);
+  config.self = 1;
+  config.size = 2;
+  config.failures = {};
+  config.processes = std::make_shared<fabric::ProcessTable>(wire::ProcessName{2, 1}, 2U);
+  Device tells(config, lock);
+  tells.use(far);
+  ASSERT_EQ(tells.add_job(1, 3, {}), 2U);
+  // The fake network numbers its ports for both: what `tells` calls 2 is port 2.
+  tells.failures().report(2, 0);
+  ASSERT_EQ(network.queue(4, 2).size(), 1U);
+  network.queue(4, 0).push_back(network.queue(4, 2).front());
+  network.queue(4, 2).clear();
+  hears.progress();
+  EXPECT_EQ(heard, std::vector<std::uint32_t>{3});
 }
 
 /// A layer above adds packets of its own: nothing in the device knows their kind.

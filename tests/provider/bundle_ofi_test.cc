@@ -43,8 +43,7 @@ struct Mixed {
     Rank& rank = ranks[self];
     rank.world = this;
     bundle::Config config;
-    config.self = self;
-    config.size = 2;
+    config.processes = one_job({42, self}, 2, {1});
     config.owner = &rank;
     config.find = [](void* owner, std::uint32_t peer) {
       return base::Result<std::vector<std::byte>>(
@@ -64,10 +63,7 @@ struct Mixed {
   }
   static void add_tcp(Rank& rank, std::uint32_t self) {
     Tcp::Config config;
-    config.connect.self = self;
-    config.connect.size = 2;
-    config.connect.job_id = 42;
-    config.connect.key.fill(1);
+    config.connect.processes = one_job({42, self}, 2, {1});
     config.connect.interfaces = "lo";
     config.owner = rank.seats[tcp_rail] = &rank.bundle->next_owner();
     config.find = RailOwner::find;
@@ -79,10 +75,7 @@ struct Mixed {
   }
   static void add_ofi(Rank& rank, std::uint32_t self) {
     ofi::Config config;
-    config.self = self;
-    config.size = 2;
-    config.job_id = 42;
-    config.key.fill(1);
+    config.processes = one_job({42, self}, 2, {1});
     config.owner = rank.seats[ofi_rail] = &rank.bundle->next_owner();
     config.find = RailOwner::find;
     config.lost = RailOwner::lost;

@@ -49,8 +49,7 @@ struct Town {
   static void open(Rank& rank, std::uint32_t self, std::uint32_t size, std::size_t rails,
                    std::uint64_t patience_ns) {
     bundle::Config config;
-    config.self = self;
-    config.size = size;
+    config.processes = one_job({42, self}, size, {1});
     config.owner = &rank;
     config.find = [](void* owner, std::uint32_t peer) {
       return base::Result<std::vector<std::byte>>(
@@ -73,10 +72,7 @@ struct Town {
   static void add(Rank& rank, std::uint32_t self, std::uint32_t size, std::size_t rail,
                   std::uint64_t patience_ns) {
     Tcp::Config config;
-    config.connect.self = self;
-    config.connect.size = size;
-    config.connect.job_id = 42;
-    config.connect.key.fill(1);
+    config.connect.processes = one_job({42, self}, size, {1});
     config.connect.most_addresses = 1;
     config.connect.interfaces = "lo";
     config.patience_ns = patience_ns;

@@ -37,8 +37,7 @@ struct TwoBundles {
   explicit TwoBundles(std::size_t count, tcp::Io* io = nullptr) {
     for (std::uint32_t self = 0; self < 2; ++self) {
       bundle::Config config;
-      config.self = self;
-      config.size = 2;
+      config.processes = one_job({42, self}, 2);
       config.owner = this;
       config.find = [](void* owner, std::uint32_t) {
         std::vector<wire::BundleRail> rails;

@@ -280,14 +280,11 @@ struct OfiNet {
     for (std::size_t i = 0; i < made.size(); ++i) made[i] = static_cast<std::uint8_t>(3 * i + 1);
     return made;
   }
-  static constexpr std::uint64_t job_id = 0x1234567890abcdef;
+  static constexpr std::uint32_t job = 0x12345678;
 
   ofi::Config config(std::uint32_t self, std::uint32_t size) {
     ofi::Config config;
-    config.self = self;
-    config.size = size;
-    config.job_id = job_id;
-    config.key = key();
+    config.processes = one_job({job, self}, size, key());
     config.owner = ranks[self].get();
     config.find = [](void* owner, std::uint32_t peer) -> base::Result<std::vector<std::byte>> {
       auto& rank = *static_cast<Rank*>(owner);

@@ -55,10 +55,7 @@ struct RealOfi {
   }
   ofi::Config config(std::uint32_t self) {
     ofi::Config config;
-    config.self = self;
-    config.size = static_cast<std::uint32_t>(ranks.size());
-    config.job_id = 77;
-    config.key.fill(9);
+    config.processes = one_job({77, self}, static_cast<std::uint32_t>(ranks.size()), {9});
     config.owner = &ranks[self];
     config.find = [](void* owner, std::uint32_t peer) -> base::Result<std::vector<std::byte>> {
       return static_cast<Rank*>(owner)->net->ranks[peer].address;

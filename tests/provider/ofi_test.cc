@@ -169,12 +169,16 @@ TEST(OfiPlace, What_is_under_way_in_place_is_bounded_and_leaves_room_for_short_p
 /// Forges messages for rank 0 of a net.
 struct Forger {
   OfiNet& net;
-  ofi::PairCookies cookies{base::KeyedHash::load().value(), OfiNet::key(), OfiNet::job_id};
+  base::KeyedHash hash = base::KeyedHash::load().value();
+
+  [[nodiscard]] std::uint64_t cookie(std::uint32_t from, std::uint32_t to) const {
+    return ofi::pair_cookie(hash, OfiNet::key(), {OfiNet::job, from}, {OfiNet::job, to});
+  }
 
   wire::OfiPacket genuine(std::uint32_t from, std::size_t bytes = 0) const {
     wire::OfiPacket packet = wire::ofi_packet(envelope(bytes), 0);
-    packet.source = from;
-    packet.cookie = cookies.of(from, 0);
+    wire::set_sender(packet, {OfiNet::job, from});
+    packet.cookie = cookie(from, 0);
     return packet;
   }
   void send(const wire::OfiPacket& packet, std::size_t bytes = 0) const {
@@ -187,22 +191,24 @@ struct Forger {
 TEST(OfiStrangers, Who_shows_no_valid_cookie_is_dropped_and_counted) {
   OfiNet net(3);
   const Forger forger{net};
-  std::vector<wire::OfiPacket> wrong(7, forger.genuine(1));
+  std::vector<wire::OfiPacket> wrong(8, forger.genuine(1));
   wrong[0].cookie ^= 1;
   wrong[1].cookie = 0;
-  wrong[2].cookie = forger.cookies.of(0, 1);  // the other way
-  wrong[3].source = 2;                        // another rank's
-  wrong[4].source = 0;
-  wrong[5].source = 3;
-  wrong[6].magic ^= 0x01000000;
+  wrong[2].cookie = forger.cookie(0, 1);  // the other way
+  wrong[3].rank = 2;                      // another rank's
+  wrong[4].rank = 0;
+  wrong[5].rank = 3;
+  wrong[6].job = OfiNet::job + 1;
+  wrong[7].engine = 1;
   for (const auto& packet : wrong) forger.send(packet);
   const base::KeyedHash hash = base::KeyedHash::load().value();
   wire::OfiPacket other_job = forger.genuine(1);
-  other_job.cookie = ofi::PairCookies(hash, OfiNet::key(), OfiNet::job_id + 1).of(1, 0);
+  other_job.cookie =
+      ofi::pair_cookie(hash, OfiNet::key(), {OfiNet::job + 1, 1}, {OfiNet::job + 1, 0});
   forger.send(other_job);
   base::Key other_key = OfiNet::key();
   other_key[31] ^= 1;
-  other_job.cookie = ofi::PairCookies(hash, other_key, OfiNet::job_id).of(1, 0);
+  other_job.cookie = ofi::pair_cookie(hash, other_key, {OfiNet::job, 1}, {OfiNet::job, 0});
   forger.send(other_job);
   net.wires.boxes[0].push_back({9, {}});
   net.wires.boxes[0].push_back({9, std::vector<std::byte>(39)});
@@ -210,7 +216,7 @@ TEST(OfiStrangers, Who_shows_no_valid_cookie_is_dropped_and_counted) {
   std::vector<KeepingSink> sinks(3);
   ASSERT_TRUE(poll_until(net, sinks, [&] { return net.wires.boxes[0].empty(); }));
   net[0].poll(sinks[0]);
-  EXPECT_EQ(net[0].messages().counters().strangers, 12U);
+  EXPECT_EQ(net[0].messages().counters().strangers, 13U);
   EXPECT_TRUE(sinks[0].packets.empty());
   EXPECT_TRUE(net.losses(0).empty());
   ASSERT_EQ(net.ranks[0]->lines.size(), 1U);
@@ -223,7 +229,7 @@ TEST(OfiStrangers, Who_shows_no_valid_cookie_is_dropped_and_counted) {
 TEST(OfiStrangers, Nonsense_of_a_rank_makes_it_lost_and_says_so) {
   OfiNet probe(2);
   const wire::OfiPacket good = Forger{probe}.genuine(1, 8);
-  std::vector<wire::OfiPacket> wrong(11, good);
+  std::vector<wire::OfiPacket> wrong(10, good);
   wrong[0].length = 9;
   wrong[1].kind = 0;
   wrong[2].kind = 77;
@@ -232,10 +238,9 @@ TEST(OfiStrangers, Nonsense_of_a_rank_makes_it_lost_and_says_so) {
   wrong[5].prefix_bytes = 8;
   wrong[6].prefix_bytes = 4;
   wrong[6].sequence = 1;
-  wrong[7].reserved = 1;
-  wrong[8].kind = static_cast<std::uint8_t>(wire::OfiSignal::bye);
-  wrong[9].ack = 1;
-  wrong[10].sequence = ofi::Messages::window + 1;
+  wrong[7].kind = static_cast<std::uint8_t>(wire::OfiSignal::bye);
+  wrong[8].ack = 1;
+  wrong[9].sequence = ofi::Messages::window + 1;
   for (const wire::OfiPacket& packet : wrong) {
     OfiNet net(2);
     std::vector<KeepingSink> sinks(2);

@@ -42,8 +42,7 @@ TEST(SilentPeers, Cost_tcp_a_pointer) {
   expect_small("tcp", [](std::uint32_t size) {
     const std::size_t before = heap::bytes_in_use();
     Tcp::Config config;
-    config.connect.size = size;
-    config.connect.job_id = 1;
+    config.connect.processes = one_job({1, 0}, size);
     config.connect.interfaces = "127.0.0.1";
     const auto tcp = Tcp::open(config);
     EXPECT_TRUE(tcp.ok()) << tcp.error().text();
@@ -60,13 +59,12 @@ TEST(SilentPeers, Cost_rails_a_pointer_each_and_one_more) {
       [](std::uint32_t size) {
         const std::size_t before = heap::bytes_in_use();
         bundle::Config config;
-        config.size = size;
+        config.processes = one_job({1, 0}, size);
         const auto bundle = Bundle::open(config);
         EXPECT_TRUE(bundle.ok()) << bundle.error().text();
         for (std::size_t rail = 0; rail < rails; ++rail) {
           Tcp::Config below;
-          below.connect.size = size;
-          below.connect.job_id = 1;
+          below.connect.processes = config.processes;
           below.connect.interfaces = "127.0.0.1";
           below.owner = &bundle.value()->next_owner();
           auto tcp = Tcp::open(below);

@@ -37,10 +37,8 @@ struct World {
       Rank& rank = *ranks.back();
       rank.world = this;
       Tcp::Config config;
-      config.connect.self = self;
-      config.connect.size = size;
-      config.connect.job_id = 42;
-      config.connect.key.fill(self == stranger ? 2 : 1);
+      const auto key = static_cast<std::uint8_t>(self == stranger ? 2 : 1);
+      config.connect.processes = one_job({42, self}, size, {key});
       config.connect.deadline_ns = 3'000'000'000;
       config.patience_ns = patience_ns;
       config.lanes = lanes;

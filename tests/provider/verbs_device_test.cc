@@ -268,16 +268,12 @@ class VerbsOverTcp : public ::testing::Test {
   void open(std::uint32_t self, std::uint8_t key) {
     ranks[self].test = this;
     tcp::Connector::Config connect;
-    connect.self = self;
-    connect.size = 2;
-    connect.job_id = 77;
-    connect.key.fill(key);
+    connect.processes = one_job({77, self}, 2, {key});
     connect.deadline_ns = 3'000'000'000;
     auto oob_connector = connect_over_tcp(connect);
     ASSERT_TRUE(oob_connector.ok()) << oob_connector.error().text();
     verbs::Config config;
-    config.self = self;
-    config.size = 2;
+    config.processes = connect.processes;
     config.owner = &ranks[self];
     config.find = [](void* owner, std::uint32_t peer) -> base::Result<std::vector<std::byte>> {
       return static_cast<Rank*>(owner)->test->ranks[peer].verbs->address();

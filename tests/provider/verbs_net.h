@@ -97,10 +97,11 @@ struct VerbsNet {
     ranks[rank]->verbs.reset();
   }
 
+  static constexpr std::uint32_t job = 7;
+
   verbs::Config config(std::uint32_t self, std::uint32_t size) {
     verbs::Config config;
-    config.self = self;
-    config.size = size;
+    config.processes = one_job({job, self}, size);
     config.completion_queues = wires.habits.completion_queues;
     config.rings = self == wires.habits.ringless ? 0 : wires.habits.rings;
     config.owner = ranks[self].get();

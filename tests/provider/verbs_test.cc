@@ -243,7 +243,7 @@ struct Forger {
   }
   static wire::VerbsConnectionInfo card() {
     wire::VerbsConnectionInfo made;
-    made.rank = 1;
+    made.from = {VerbsNet::job, 1};
     made.queue = 77;
     made.gid[15] = std::byte{1};
     made.cookie = 5;
@@ -262,7 +262,11 @@ TEST(VerbsConnect, Nonsense_instead_of_a_card_makes_the_peer_lost) {
     wrong.emplace_back(bytes.begin(), bytes.end());
     card = Forger::card();
   };
-  card.rank = 0;  // another one's
+  card.from.rank = 0;  // another one's
+  add();
+  card.from.job = VerbsNet::job + 1;
+  add();
+  card.from.engine = 1;
   add();
   card.link = wire::VerbsLink::infiniband;
   add();

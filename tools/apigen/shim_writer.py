@@ -73,7 +73,10 @@ def _combination(spec, parameters, at):
 def _peer(function, direction):
     """The parameter with the rank that data go to ("in") or come from ("out"), if there is one."""
     kind = {'in': 'dest', 'out': 'source'}.get(direction)
-    return [p.name for p in function.parameters if p.kind == kind]
+    names = [p.name for p in function.parameters if p.kind == kind]
+    if direction == 'out':
+        names += [f'api::origin_of({p.name})' for p in function.parameters if p.kind == 'message']
+    return names
 
 
 def _wrapped(parameter, carrier):
@@ -109,6 +112,8 @@ def carriers(spec, symbol):
             names, first = [parameter.name], at
             if parameter.is_array and parameter.length:
                 names.append(parameter.length)
+            if parameter.kind == 'datatype' and not parameter.is_array and parameter.direction == 'in':
+                names += _peer(symbol.function, 'in')
             if parameter.kind.startswith('callback:') and '/' in parameter.kind:
                 name = f'CallbackOf<{_either(parameter.kind)}>'
         headers.add(header)
@@ -153,7 +158,8 @@ def _entry(spec, symbol):
     template = ', '.join([function.implementation, *modes])
     entry = ('collective_entry' if function.has('agree') else
              'announced_entry' if function.has('announce') else
-             'making_entry' if function.has('makes') else 'entry')
+             'making_entry' if function.has('makes') else
+             'group_making_entry' if function.has('makes_in_group') else 'entry')
     return f'return api::{entry}<{template}>({", ".join(["call", *expressions])});', headers
 
 
@@ -188,7 +194,7 @@ def write_shims(spec, chapter):
     includes = [f'#include "api/{"tool_entry" if chapter.style == "tool" else "entry"}.h"']
     if any(function.has('agree') or function.has('announce') for function in chapter.functions):
         includes.append('#include "api/collective.h"')
-    if any(function.has('makes') for function in chapter.functions):
+    if any(function.has('makes') or function.has('makes_in_group') for function in chapter.functions):
         includes.append('#include "api/making.h"')
     includes += [f'#include "api/kinds/{kind}.h"' for kind in sorted(kinds)]
     for folder in sorted(folders):

@@ -26,7 +26,7 @@ base::Error draw_identity(wire::JobPlan& plan) {
           static_cast<ssize_t>(plan.job_key.size())) {
     return base::failure(base::ErrorClass::other, "getrandom: %s", std::strerror(errno));
   }
-  plan.job_id = std::max<std::uint64_t>(plan.job_id, 1);
+  plan.job_id = std::max<std::uint32_t>(plan.job_id, 1);
   return {};
 }
 

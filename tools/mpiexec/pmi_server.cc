@@ -20,7 +20,7 @@ constexpr std::size_t longest_value = 1024;
 
 }  // namespace
 
-PmiServer::PmiServer(Poller& poller, std::span<wire::RankRecord> records, std::uint64_t job_id)
+PmiServer::PmiServer(Poller& poller, std::span<wire::RankRecord> records, std::uint32_t job_id)
     : poller_(poller),
       records_(records),
       clients_(records.size()),

@@ -29,7 +29,7 @@ class PmiServer {
  public:
   /// `records` are the job's; both must outlive this. The name of the key-value space has `job_id`
   /// in it: MPICH names shared memory after it, which must not be another job's.
-  PmiServer(Poller& poller, std::span<wire::RankRecord> records, std::uint64_t job_id);
+  PmiServer(Poller& poller, std::span<wire::RankRecord> records, std::uint32_t job_id);
 
   /// Makes the sockets of a rank; gives the rank's end, to be closed once the rank has been
   /// started.

@@ -36,18 +36,20 @@ using DatatypeOrNullIn = ObjectIn<mpi::Datatype, Null::allowed>;
   return library.find<mpi::Datatype>(MPI_INT);
 }
 
-/// A datatype that data is moved with: committed. MPI_DATATYPE_NULL where the count in front of it
-/// is 0.
+/// A datatype that data is moved with: committed. MPI_DATATYPE_NULL where the count in front of it is
+/// 0, or `peer`, the rank that they come from or go to, is MPI_PROC_NULL.
 struct DatatypeIn {
   static constexpr Stage stage = Stage::other;
   int index;
   MPI_Datatype raw;
+  int peer = MPI_ANY_SOURCE;
   mpi::Datatype* object = nullptr;
 
   bool check(Scope& scope) noexcept {
     object = scope.library.find<mpi::Datatype>(raw);
     if (object == nullptr) [[unlikely]] {
-      if (raw != MPI_DATATYPE_NULL || scope.count != 0) return false;
+      const bool is_nothing = scope.count == 0 || peer == MPI_PROC_NULL;
+      if (raw != MPI_DATATYPE_NULL || !is_nothing) return false;
       object = type_of_nothing(scope.library);
     }
     return object->committed;

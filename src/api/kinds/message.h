@@ -29,4 +29,9 @@ struct MessageInOut : ObjectInOut<mpi::Message> {
   }
 };
 
+/// The rank that a message comes from, as far as it tells whether there is one.
+[[nodiscard]] inline int origin_of(const MPI_Message* message) noexcept {
+  return message != nullptr && *message == MPI_MESSAGE_NO_PROC ? MPI_PROC_NULL : MPI_ANY_SOURCE;
+}
+
 }  // namespace fulmar::api

@@ -190,19 +190,23 @@ std::optional<std::uint32_t> Failures::failed_for(const match::Key& key) const n
 }
 
 void Failures::report(std::uint32_t to, std::uint32_t failed) noexcept {
-  const wire::FailureBody body{failed, 0};
+  const auto name = device_.processes_->name_of(failed);
+  if (!name) return;
+  const wire::FailureBody body{name->job, name->rank, name->engine, 0};
   device_.outbox_.send_control(device_.peers_.connect(to), wire::PacketKind::peer_failed, {},
                                wire::bytes_of(body));
 }
 
 void Failures::on_report(Peer& from, const wire::FailureBody& report) noexcept {
-  if (report.process >= device_.peers_.size()) {
+  const auto engine = static_cast<std::uint8_t>(report.engine);
+  const auto id = device_.processes_->id_of({report.job, report.rank, engine});
+  if (!id || engine != report.engine) {
     ++device_.stats_.counters().malformed;
     return;
   }
   const FailureObserver& observer = device_.config_.failures;
-  if (report.process == device_.config_.self || observer.reported == nullptr) return;
-  if (why(report.process) == nullptr) observer.reported(observer.context, report.process, from.id);
+  if (*id == device_.processes_->self() || observer.reported == nullptr) return;
+  if (why(*id) == nullptr) observer.reported(observer.context, *id, from.id);
 }
 
 bool Failures::look() noexcept {

@@ -15,7 +15,7 @@ namespace fulmar::device {
 class Transports;
 
 /// What the device keeps about the processes it talks to, by their ids
-/// (device/peer/process_table.h). A process has a Peer from its first message on, in either
+/// (fabric/process_table.h). A process has a Peer from its first message on, in either
 /// direction. Before that it costs one pointer, in memory that the system provides when it is first
 /// touched: in a large job of which this process talks to few ranks, next to none of it.
 ///

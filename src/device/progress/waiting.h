@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "base/arch/pause.h"
+#include "base/clock.h"
 
 namespace fulmar::device {
 
@@ -63,12 +64,17 @@ enum class WaitStyle : std::uint8_t {
 /// A rank with a core of its own spins for some ten microseconds, because waking a sleeper on
 /// another core costs thirty. When ranks outnumber cores, whoever the wait is for may need this
 /// very core: then it yields after a few looks. Sleep comes after about a millisecond of yielding
-/// in vain.
-class Idle {
+/// in vain. On a host where
+/// more runs than the ranks of this job a yield takes as long as others want to run, milliseconds
+/// each: then it comes after a few, because time counts as well.
+///
+/// `now_ns` is the clock; another one in tests.
+template <std::uint64_t (*now_ns)() noexcept>
+class IdleBy {
  public:
   enum class Advice { look_again, sleep };
 
-  Idle(WaitStyle style, bool oversubscribed) noexcept
+  IdleBy(WaitStyle style, bool oversubscribed) noexcept
       : spins_(style == WaitStyle::sleep ? 0
                : oversubscribed          ? crowded_spins
                                          : lone_spins),
@@ -96,9 +102,13 @@ class Idle {
   static constexpr std::uint32_t yields = 1000;
   /// Some tens of milliseconds.
   static constexpr std::uint32_t poll_yields = 100'000;
+  static constexpr std::uint64_t yields_ns = 2'000'000;
+  static constexpr std::uint64_t poll_yields_ns = 50'000'000;
+  static constexpr std::uint32_t yields_per_clock = 4;
 
   [[gnu::noinline]] Advice yield() noexcept {
-    if (static_cast<std::uint32_t>(state_) > spins_ + yields_) {
+    const std::uint32_t yielded = static_cast<std::uint32_t>(state_) - spins_;
+    if (yielded > yields_ || is_late(yielded)) {
       state_ = (std::uint64_t{quiet_sleeps()} + 1) << 32 | spins_;
       return Advice::sleep;
     }
@@ -106,9 +116,23 @@ class Idle {
     return Advice::look_again;
   }
 
+  /// Whether the yields since the last look that moved something, or the last sleep, have taken too
+  /// long. The first one is number 0 or, after a sleep, 1.
+  [[nodiscard]] bool is_late(std::uint32_t yielded) noexcept {
+    if (yielded > 1 && yielded % yields_per_clock != 0) return false;
+    const std::uint64_t now = now_ns();
+    if (yielded <= 1) begin_ns_ = now;
+    return now - begin_ns_ > (yields_ == poll_yields ? poll_yields_ns : yields_ns);
+  }
+
   std::uint32_t spins_;
   std::uint32_t yields_;
   std::uint64_t state_ = 0;  ///< looks in vain, and in the upper half the sleeps
+  /// Of the yields. Set by the first of them, so that waits which need none do not pay for it.
+  std::uint64_t begin_ns_;
 };
+
+inline std::uint64_t idle_clock() noexcept { return base::now_ns(); }
+using Idle = IdleBy<idle_clock>;
 
 }  // namespace fulmar::device

@@ -14,6 +14,10 @@ using wire::PacketKind;
 Device::Device(Config config, base::EngineLock& lock) noexcept
     : config_(config),
       lock_(lock),
+      processes_(config.processes != nullptr
+                     ? config.processes
+                     : std::make_shared<fabric::ProcessTable>(wire::ProcessName{1, config.self, 0},
+                                                              config.size)),
       outbox_(transports_, peers_, config.trace,
               {this,
                [](void* device, Operation& send) noexcept {
@@ -30,14 +34,20 @@ Device::Device(Config config, base::EngineLock& lock) noexcept
              }}),
       copy_choice_(config.long_copy),
       alarm_bytes_(config.unexpected_budget_bytes) {
-  (void)add_job(config.job, config.size);
+  peers_.grow(processes_->size());
   peers_.set_traced(config.trace != nullptr);
   add_handlers();
 }
 
-std::optional<std::uint32_t> Device::add_job(std::uint64_t job, std::uint32_t size) {
-  const auto first = processes_.add_job(job, size);
-  if (first) peers_.grow(processes_.size());
+/// Nobody can see one of the three tables without the others: the lock is held.
+std::optional<std::uint32_t> Device::add_job(std::uint32_t job, std::uint32_t size,
+                                             const base::Key& key) {
+  const auto first = processes_->add_job(job, size, key);
+  if (!first) return first;
+  peers_.grow(processes_->size());
+  if (fabric::Network* const network = transports_.network(); network != nullptr) {
+    network->grow(processes_->size());
+  }
   return first;
 }
 

@@ -23,8 +23,7 @@ Bundle::Bundle(const bundle::Config& config, std::unique_ptr<bundle::Pairs> pair
                                      .limits_by_peer = true,
                                      .holds_packets = true}),
       pairs_(std::move(pairs)),
-      self_(config.self),
-      size_(config.size) {}
+      self_(config.processes->self()) {}
 
 Bundle::~Bundle() = default;
 
@@ -35,6 +34,9 @@ base::Error Bundle::add(std::unique_ptr<Network> rail, std::string label, double
 }
 
 base::Result<std::vector<std::byte>> Bundle::address() const { return pairs_->address(); }
+
+std::uint32_t Bundle::size() const noexcept { return pairs_->size(); }
+void Bundle::grow(std::uint32_t size) { pairs_->grow(size); }
 
 bool Bundle::alive(std::uint32_t peer) const noexcept { return pairs_->alive(peer); }
 bool Bundle::gone(std::uint32_t peer) const noexcept { return pairs_->gone(peer); }

@@ -47,8 +47,9 @@ class Bundle final : public Network {
   /// What the others need to connect to this process; at most 600 bytes. Fails (other).
   [[nodiscard]] base::Result<std::vector<std::byte>> address() const override;
 
+  void grow(std::uint32_t size) override;
   [[nodiscard]] std::uint32_t self() const noexcept { return self_; }
-  [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
+  [[nodiscard]] std::uint32_t size() const noexcept;
   [[nodiscard]] bool alive(std::uint32_t peer) const noexcept override;
   [[nodiscard]] bool gone(std::uint32_t peer) const noexcept override;
 
@@ -91,7 +92,6 @@ class Bundle final : public Network {
 
   std::unique_ptr<bundle::Pairs> pairs_;
   std::uint32_t self_;
-  std::uint32_t size_;
 };
 
 }  // namespace fulmar::fabric

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "fabric/process_table.h"
 #include "wire/bundle/bundle_packet.h"
 
 namespace fulmar::fabric::bundle {
@@ -22,8 +23,7 @@ inline constexpr std::size_t default_memory_bytes = 16U << 20;
 
 /// Who we are, and whom the provider calls.
 struct Config {
-  std::uint32_t self = 0;
-  std::uint32_t size = 1;
+  Processes processes;  ///< required
   std::size_t memory_bytes = default_memory_bytes;
   void* owner = nullptr;
   /// The address() of a peer, of a bundle or of a provider alone; may block.

@@ -52,13 +52,18 @@ base::Result<std::unique_ptr<Pairs>> Pairs::open(const Config& config) {
 }
 
 Pairs::Pairs(const Config& config, base::UniqueFd epoll)
-    : config_(config), epoll_(std::move(epoll)), peers_(config.size) {
+    : config_(config), epoll_(std::move(epoll)), peers_(config.processes->size()) {
   budget_.limit_bytes = config.memory_bytes;
   for (std::uint32_t i = 0; i < seats_.size(); ++i) seats_[i] = {this, i};
 }
 
 std::uint64_t Pairs::now() const noexcept {
   return config_.clock == nullptr ? base::now_ns() : config_.clock(config_.owner);
+}
+
+void Pairs::grow(std::uint32_t size) {
+  if (size > peers_.size()) peers_.resize(size);
+  for (const Member& member : rails_) member.rail->grow(size);
 }
 
 base::Error Pairs::watch(const Network& rail) {
@@ -105,11 +110,11 @@ base::Result<std::vector<wire::BundleRail>> Pairs::rails_of(std::uint32_t number
   return single;
 }
 
-/// Both sides count the rails that they share in the order of the one with the lower rank.
+/// Both sides count the rails that they share in the order of the one with the lower name.
 base::Error Pairs::match(std::uint32_t number, Peer& peer) {
   auto theirs = rails_of(number);
   if (theirs.failed()) return theirs.error();
-  const bool theirs_first = number < config_.self;
+  const bool theirs_first = config_.processes->name_of(number) < config_.processes->own_name();
   std::vector<std::uint8_t> shared;
   const auto add = [&](const std::string& label) {
     const auto found = std::find_if(rails_.begin(), rails_.end(),
@@ -126,8 +131,7 @@ base::Error Pairs::match(std::uint32_t number, Peer& peer) {
     return failure(ErrorClass::other,
                    "rank %u and rank %u have no network in common (%s here, %s there); set "
                    "FULMAR_FABRIC and FULMAR_RAILS to the same on all hosts",
-                   config_.self, number, rails_.front().label.c_str(),
-                   theirs->front().label.c_str());
+                   self(), number, rails_.front().label.c_str(), theirs->front().label.c_str());
   }
   peer.rail = shared.front();
   if (shared.size() == 1) return {};

@@ -102,8 +102,12 @@ class Pairs {
   /// What the others need to connect to this process; at most 600 bytes. Fails (other).
   [[nodiscard]] base::Result<std::vector<std::byte>> address() const;
 
-  [[nodiscard]] std::uint32_t self() const noexcept { return config_.self; }
-  [[nodiscard]] std::uint32_t size() const noexcept { return config_.size; }
+  [[nodiscard]] std::uint32_t self() const noexcept { return config_.processes->self(); }
+  [[nodiscard]] std::uint32_t size() const noexcept {
+    return static_cast<std::uint32_t>(peers_.size());
+  }
+  /// See Network::grow; the rails grow, too.
+  void grow(std::uint32_t size);
   [[nodiscard]] bool alive(std::uint32_t peer) const noexcept {
     return peers_[peer] == nullptr || peers_[peer]->state != Peer::State::lost;
   }

@@ -28,7 +28,7 @@ void Pairs::leave(Leaving how) {
   how_ = how;
   end_dropped();
   farewell_ends_ns_ = static_cast<std::int64_t>(now()) + farewell_ns;
-  for (std::uint32_t number = 0; number < config_.size; ++number) {
+  for (std::uint32_t number = 0; number < size(); ++number) {
     Peer* const peer = peers_[number].get();
     if (peer == nullptr || peer->state != Peer::State::several || !peer->has_talked()) continue;
     say_bye(*peer);
@@ -70,10 +70,10 @@ bool Pairs::takes_nothing(std::uint32_t number, const Peer& peer) const noexcept
 /// for.
 bool Pairs::advance_leaving() {
   is_late_ = static_cast<std::int64_t>(now()) >= farewell_ends_ns_;
-  for (std::uint32_t number = 0; number < config_.size; ++number) {
+  for (std::uint32_t number = 0; number < size(); ++number) {
     if (peers_[number] != nullptr && !is_parted(number, *peers_[number])) return false;
   }
-  for (std::uint32_t number = 0; number < config_.size; ++number) {
+  for (std::uint32_t number = 0; number < size(); ++number) {
     Peer* const peer = peers_[number].get();
     if (peer == nullptr || peer->state != Peer::State::several) continue;
     if (peer->acknowledged != peer->received) static_cast<void>(pay_news(number, *peer));

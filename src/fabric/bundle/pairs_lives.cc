@@ -171,7 +171,7 @@ base::Error Pairs::resume() {
   drops_.clear();
   readmissions_.clear();
   lost_.clear();
-  for (std::uint32_t number = 0; number < config_.size; ++number) {
+  for (std::uint32_t number = 0; number < size(); ++number) {
     if (peers_[number] != nullptr) revive(number, peers_[number]);
   }
   leaving_ = rails_left_ = ended_ = false;
@@ -201,7 +201,7 @@ void Pairs::revive(std::uint32_t number, std::unique_ptr<Peer>& place) {
 
 std::vector<std::uint32_t> Pairs::known_peers() const {
   std::vector<std::uint32_t> known;
-  for (std::uint32_t number = 0; number < config_.size; ++number) {
+  for (std::uint32_t number = 0; number < size(); ++number) {
     if (peers_[number] != nullptr) known.push_back(number);
   }
   return known;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/keyed_hash.h"
+#include "fabric/process_table.h"
 #include "fabric/provider.h"
 
 namespace fulmar::fabric::ofi {
@@ -32,10 +32,7 @@ struct EndedSend {
 
 /// Who we are, and whom the provider calls.
 struct Config {
-  std::uint32_t self = 0;
-  std::uint32_t size = 1;
-  std::uint64_t job_id = 0;
-  base::Key key{};
+  Processes processes;  ///< required
   void* owner = nullptr;
   /// The address() of a peer; called once for each that is sent to, may block. An error makes the
   /// peer lost.

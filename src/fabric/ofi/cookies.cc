@@ -7,20 +7,22 @@
 #include <span>
 
 #include "wire/network_order.h"
+#include "wire/ofi/ofi_packet.h"
 
 namespace fulmar::fabric::ofi {
 
-std::uint64_t PairCookies::of(std::uint32_t from, std::uint32_t to) const noexcept {
+std::uint64_t pair_cookie(const base::KeyedHash& hash, const base::Key& key,
+                          const wire::ProcessName& from, const wire::ProcessName& to) noexcept {
   constexpr std::array<char, 16> purpose = {'f', 'u', 'l', 'm', 'a', 'r', ' ', 'o',
                                             'f', 'i', ' ', 'p', 'a', 'i', 'r', '\0'};
-  std::array<std::byte, purpose.size() + 16> input;
+  std::array<std::byte, purpose.size() + 4 + 2 * wire::process_name_bytes> input;
   wire::NetworkWriter out(input);
   out.bytes(std::as_bytes(std::span(purpose)));
-  out.number(job_id_);
-  out.number(from);
-  out.number(to);
+  out.number(wire::ofi_version);
+  wire::put_process_name(out, from);
+  wire::put_process_name(out, to);
   base::Mac mac;
-  if (!hash_.mac(key_, input, mac)) return 0;
+  if (!hash.mac(key, input, mac)) return 0;
   wire::NetworkReader in(mac);
   return std::max<std::uint64_t>(in.number<std::uint64_t>(), 1);
 }

@@ -5,27 +5,19 @@
 #include <cstdint>
 
 #include "base/keyed_hash.h"
+#include "wire/process_name.h"
 
 namespace fulmar::fabric::ofi {
 
-/// The cookies of a job: for each ordered pair of ranks 64 bits that nobody foresees who does not
-/// know the key of the job. A message that shows the wrong one is a stranger's.
+/// The cookie of the messages from one process to another: 64 bits that nobody foresees who does
+/// not know the key that their jobs share. A message that shows the wrong one is a stranger's. Never
+/// 0, but where the library for hashes refuses: no message has cookie 0.
 ///
 /// This is no authentication of messages: who reads the traffic learns the cookie. It keeps out who
-/// does not, and the stray messages of other jobs. See docs/security.md.
-class PairCookies {
- public:
-  PairCookies(const base::KeyedHash& hash, const base::Key& key, std::uint64_t job_id) noexcept
-      : hash_(hash), key_(key), job_id_(job_id) {}
-
-  /// Of the messages from one rank to another. Never 0, but where the library for hashes refuses:
-  /// no message has cookie 0.
-  [[nodiscard]] std::uint64_t of(std::uint32_t from, std::uint32_t to) const noexcept;
-
- private:
-  base::KeyedHash hash_;
-  base::Key key_;
-  std::uint64_t job_id_;
-};
+/// does not, and the stray messages of other jobs and of other versions of the packets. See
+/// docs/security.md.
+[[nodiscard]] std::uint64_t pair_cookie(const base::KeyedHash& hash, const base::Key& key,
+                                        const wire::ProcessName& from,
+                                        const wire::ProcessName& to) noexcept;
 
 }  // namespace fulmar::fabric::ofi

@@ -48,8 +48,9 @@ base::Result<std::unique_ptr<Messages>> Messages::open(const Config& config,
 Messages::Messages(const Config& config, const base::KeyedHash& hash,
                    std::unique_ptr<Endpoint> endpoint)
     : config_(config),
-      cookies_(hash, config.key, config.job_id),
-      peers_(config.size),
+      hash_(hash),
+      own_name_(config.processes->own_name()),
+      peers_(config.processes->size()),
       pool_(wire::ofi_max_packet_bytes),
       orders_(endpoint->capabilities().send_depth),
       endpoint_(std::move(endpoint)),
@@ -90,11 +91,24 @@ std::size_t Messages::held() const noexcept {
   return packets;
 }
 
+wire::ProcessName Messages::name_of(std::uint32_t rank) const noexcept {
+  return config_.processes->name_of(rank).value_or(wire::ProcessName{});
+}
+
+/// Of the messages from one process to another, one of which is this one. 0, which no message has,
+/// where the other one's job is not known.
+std::uint64_t Messages::cookie(const wire::ProcessName& from,
+                               const wire::ProcessName& to) const noexcept {
+  const wire::ProcessName& other = from == own_name_ ? to : from;
+  const base::Key* const key = config_.processes->key_of(other.job);
+  return key == nullptr ? 0 : pair_cookie(hash_, *key, from, to);
+}
+
 Peer& Messages::make_peer(std::uint32_t rank, std::uint64_t cookie_in) {
   peers_[rank] = std::make_unique<Peer>();
   Peer& peer = *peers_[rank];
   peer.cookie_in = cookie_in;
-  peer.cookie_out = cookies_.of(config_.self, rank);
+  peer.cookie_out = cookie(own_name_, name_of(rank));
   peer.place = "an address that was not asked for";
   if (next_vigil_ns_ == 0) next_vigil_ns_ = now() + config_.vigil_ns;
   if (leaving_) {
@@ -124,7 +138,7 @@ Error Messages::insert(std::uint32_t rank, Peer& peer) {
     return failure(ErrorClass::other,
                    "rank %u uses libfabric's provider %s (address format %u), rank %u %s (%u); set "
                    "FULMAR_OFI_PROVIDER to one that all hosts have",
-                   rank, address.provider.c_str(), address.format, config_.self,
+                   rank, address.provider.c_str(), address.format, config_.processes->self(),
                    can_.provider.c_str(), can_.address_format);
   }
   const auto number = endpoint_->insert(address.name);
@@ -142,7 +156,7 @@ Peer* Messages::ready_peer(std::uint32_t rank, wire::PacketKind kind, Post& othe
   otherwise = Post::done;
   if (leaving_) return nullptr;
   Peer& peer =
-      peers_[rank] != nullptr ? *peers_[rank] : make_peer(rank, cookies_.of(rank, config_.self));
+      peers_[rank] != nullptr ? *peers_[rank] : make_peer(rank, cookie(name_of(rank), own_name_));
   if (peer.lost) return nullptr;
   if ((peer.has_left || peer.gone) && wire::is_about_flow(kind)) return nullptr;
   if (gone(rank) && wire::is_about_withdrawal(kind)) return nullptr;
@@ -190,7 +204,7 @@ Post Messages::post_in_place(std::uint32_t rank, const wire::Envelope& envelope,
 }
 
 void Messages::fill_in(Peer& peer, OfiPacket& head) const noexcept {
-  head.source = config_.self;
+  wire::set_sender(head, own_name_);
   head.cookie = peer.cookie_out;
   head.ack = peer.next_in;
 }
@@ -333,7 +347,7 @@ void Messages::lose(std::uint32_t rank, const Error& why) {
 }
 
 void Messages::drop(std::uint32_t rank) {
-  if (peers_[rank] == nullptr) make_peer(rank, cookies_.of(rank, config_.self));
+  if (peers_[rank] == nullptr) make_peer(rank, cookie(name_of(rank), own_name_));
   lose(rank, failure(ErrorClass::proc_aborted, "rank %u was given up", rank));
   if (peers_[rank]->under_way != 0) write_off(rank);
 }
@@ -367,7 +381,7 @@ void Messages::leave(Leaving how) {
   if (std::exchange(leaving_, true)) return;
   how_ = how;
   farewell_ends_ns_ = now() + longest_farewell_ns;
-  for (std::uint32_t rank = 0; rank < config_.size; ++rank) {
+  for (std::uint32_t rank = 0; rank < peers_.size(); ++rank) {
     if (peers_[rank] == nullptr || peers_[rank]->lost) continue;
     peers_[rank]->owes_bye = peers_[rank]->talked && !peers_[rank]->has_left;
     note_pending_control(rank, *peers_[rank]);
@@ -398,7 +412,7 @@ void Messages::resume() {
 
 std::vector<std::uint32_t> Messages::known_peers() const {
   std::vector<std::uint32_t> known;
-  for (std::uint32_t rank = 0; rank < config_.size; ++rank) {
+  for (std::uint32_t rank = 0; rank < peers_.size(); ++rank) {
     if (peers_[rank] != nullptr && !peers_[rank]->lost) known.push_back(rank);
   }
   return known;

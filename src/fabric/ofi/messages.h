@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -79,6 +80,13 @@ class Messages {
                                                       std::unique_ptr<Endpoint> endpoint);
 
   [[nodiscard]] base::Result<std::vector<std::byte>> address() const;
+  [[nodiscard]] std::uint32_t size() const noexcept {
+    return static_cast<std::uint32_t>(peers_.size());
+  }
+  /// See Network::grow.
+  void grow(std::uint32_t size) {
+    if (size > peers_.size()) peers_.resize(size);
+  }
   [[nodiscard]] bool alive(std::uint32_t peer) const noexcept {
     return peers_[peer] == nullptr || !peers_[peer]->lost;
   }
@@ -149,6 +157,9 @@ class Messages {
 
   // messages.cc: sending and ends
   Peer* ready_peer(std::uint32_t rank, wire::PacketKind kind, Post& otherwise);
+  [[nodiscard]] wire::ProcessName name_of(std::uint32_t rank) const noexcept;
+  [[nodiscard]] std::uint64_t cookie(const wire::ProcessName& from,
+                                     const wire::ProcessName& to) const noexcept;
   Peer& make_peer(std::uint32_t rank, std::uint64_t cookie_in);
   [[nodiscard]] bool find(std::uint32_t rank, Peer& peer);
   base::Error insert(std::uint32_t rank, Peer& peer);
@@ -187,7 +198,7 @@ class Messages {
   [[nodiscard]] bool take(const Event& event, Arrival& arrival);
   void end_send(SendTicket& ticket, Event::Kind kind);
   [[nodiscard]] bool accept(std::span<const std::byte> bytes, Arrival& arrival);
-  [[nodiscard]] Peer* sender_of(const wire::OfiPacket& packet);
+  [[nodiscard]] std::optional<std::uint32_t> sender_of(const wire::OfiPacket& packet);
   [[nodiscard]] const char* note_ack(Peer& peer, std::uint32_t ack) const noexcept;
   [[nodiscard]] bool in_order(std::uint32_t rank, Peer& peer, const wire::OfiPacket& packet,
                               std::span<const std::byte> body, Arrival& arrival);
@@ -198,7 +209,8 @@ class Messages {
   void on_stranger();
 
   Config config_;
-  PairCookies cookies_;
+  base::KeyedHash hash_;
+  wire::ProcessName own_name_;
   std::vector<std::unique_ptr<Peer>> peers_;
   SendPool pool_;
   Orders orders_;

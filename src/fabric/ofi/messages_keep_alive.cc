@@ -48,7 +48,7 @@ void Messages::keep_vigil() {
   if (now_ns < next_vigil_ns_) return;
   next_vigil_ns_ = now_ns + config_.vigil_ns;
   if (most_lifelines_ == 0) most_lifelines_ = std::max<std::size_t>(spare_descriptors(), 1);
-  for (std::uint32_t rank = 0; rank < config_.size; ++rank) {
+  for (std::uint32_t rank = 0; rank < peers_.size(); ++rank) {
     Peer* const peer = peers_[rank].get();
     if (peer == nullptr || peer->lost || peer->has_left || !peer->talked) continue;
     peer->quiet = peer->heard ? 0 : std::min<int>(peer->quiet + 1, most_quiet_looks);
@@ -88,7 +88,7 @@ void Messages::ask_after(std::uint32_t rank, Peer& peer, std::int64_t now_ns) {
 void Messages::set_dead_after(std::uint32_t rank, std::uint32_t ms) {
   if (peers_[rank] == nullptr) {
     if (ms == 0) return;
-    make_peer(rank, cookies_.of(rank, config_.self));
+    make_peer(rank, cookie(name_of(rank), own_name_));
   }
   peers_[rank]->has_other_ways = ms != 0;
   peers_[rank]->keep_alive.set_dead_after(ms);

@@ -124,15 +124,18 @@ void Messages::on_stranger() {
   config_.report(config_.owner, line);
 }
 
-/// The rank that a packet says to come from, if it shows that rank's cookie.
-Peer* Messages::sender_of(const OfiPacket& packet) {
-  if (packet.source >= config_.size || packet.source == config_.self || packet.cookie == 0) {
-    return nullptr;
+/// The process that a packet says to come from, if it shows that process's cookie.
+std::optional<std::uint32_t> Messages::sender_of(const OfiPacket& packet) {
+  const wire::ProcessName name = wire::sender_of(packet);
+  const auto id = config_.processes->id_of(name);
+  if (!id || *id >= peers_.size() || name == own_name_ || packet.cookie == 0) return std::nullopt;
+  if (const auto& known = peers_[*id]; known != nullptr) {
+    return known->cookie_in == packet.cookie ? id : std::nullopt;
   }
-  const auto& known = peers_[packet.source];
-  if (known != nullptr) return known->cookie_in == packet.cookie ? known.get() : nullptr;
-  const std::uint64_t expected = cookies_.of(packet.source, config_.self);
-  return expected == packet.cookie ? &make_peer(packet.source, expected) : nullptr;
+  const std::uint64_t expected = cookie(name, own_name_);
+  if (expected != packet.cookie) return std::nullopt;
+  make_peer(*id, expected);
+  return id;
 }
 
 /// Why the acknowledgement makes no sense; null if it does.
@@ -147,14 +150,15 @@ const char* Messages::note_ack(Peer& peer, std::uint32_t ack) const noexcept {
 
 bool Messages::accept(std::span<const std::byte> bytes, Arrival& arrival) {
   const auto packet = wire::decode_ofi_packet(bytes);
-  Peer* const peer = packet ? sender_of(*packet) : nullptr;
-  if (peer == nullptr) {
+  const std::optional<std::uint32_t> sender = packet ? sender_of(*packet) : std::nullopt;
+  if (!sender) {
     on_stranger();
     return false;
   }
+  const std::uint32_t rank = *sender;
+  Peer* const peer = peers_[rank].get();
   if (peer->lost) return false;
   peer->heard = true;
-  const std::uint32_t rank = packet->source;
   const std::span<const std::byte> body = bytes.subspan(sizeof *packet);
   const char* fault = wire::fault_of(*packet, body.size());
   if (fault == nullptr) fault = note_ack(*peer, packet->ack);

@@ -24,7 +24,7 @@ void hand_over(const SinkRef& sink, const ofi::Arrival& arrival) {
 base::Result<std::unique_ptr<Ofi>> Ofi::open(const ofi::Config& config, const std::string& wish) {
   ofi::Wish wanted;
   wanted.provider = wish;
-  wanted.peers = config.size;
+  wanted.peers = config.processes->size();
   wanted.longest_message = wire::ofi_max_packet_bytes;
   auto endpoint = ofi::open_endpoint(wanted);
   if (endpoint.failed()) return endpoint.error();
@@ -46,12 +46,14 @@ Ofi::Ofi(const ofi::Config& config, std::unique_ptr<ofi::Messages> messages)
                                    .rdma_bytes = max_remote_bytes,
                                    .drops_peers = true}),
       messages_(std::move(messages)),
-      self_(config.self),
-      size_(config.size) {}
+      self_(config.processes->self()) {}
 
 Ofi::~Ofi() = default;
 
 base::Result<std::vector<std::byte>> Ofi::address() const { return messages_->address(); }
+
+std::uint32_t Ofi::size() const noexcept { return messages_->size(); }
+void Ofi::grow(std::uint32_t size) { messages_->grow(size); }
 
 bool Ofi::alive(std::uint32_t peer) const noexcept { return messages_->alive(peer); }
 bool Ofi::gone(std::uint32_t peer) const noexcept { return messages_->gone(peer); }

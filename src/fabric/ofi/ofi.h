@@ -48,8 +48,9 @@ class Ofi final : public Network {
   /// of libfabric's provider are longer.
   [[nodiscard]] base::Result<std::vector<std::byte>> address() const override;
 
+  void grow(std::uint32_t size) override;
   [[nodiscard]] std::uint32_t self() const noexcept { return self_; }
-  [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
+  [[nodiscard]] std::uint32_t size() const noexcept;
   [[nodiscard]] bool alive(std::uint32_t peer) const noexcept override;
   [[nodiscard]] bool gone(std::uint32_t peer) const noexcept override;
 
@@ -99,7 +100,6 @@ class Ofi final : public Network {
 
   std::unique_ptr<ofi::Messages> messages_;
   std::uint32_t self_;
-  std::uint32_t size_;
 };
 
 }  // namespace fulmar::fabric

@@ -43,8 +43,8 @@ base::Error Tcp::prepare(const Config& config) {
 
 base::Error Tcp::open_streams() {
   tcp::Streams::Config below;
-  below.self = config_.connect.self;
-  below.size = config_.connect.size;
+  below.self = config_.connect.processes->self();
+  below.size = config_.connect.processes->size();
   below.memory_bytes = config_.memory_bytes;
   below.io = config_.io;
   below.patience_ns = config_.patience_ns;

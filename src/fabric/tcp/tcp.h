@@ -61,6 +61,7 @@ class Tcp final : public Network {
     return streams_->adopt(peer, lane, socket);
   }
 
+  void grow(std::uint32_t size) override { streams_->grow(size); }
   [[nodiscard]] std::uint32_t self() const noexcept { return streams_->self(); }
   [[nodiscard]] std::uint32_t size() const noexcept { return streams_->size(); }
   [[nodiscard]] bool alive(std::uint32_t peer) const noexcept override {

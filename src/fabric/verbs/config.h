@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "fabric/process_table.h"
 #include "fabric/provider.h"
 #include "fabric/vain_posts.h"
 
@@ -55,8 +56,7 @@ enum class CompletionQueues : std::uint8_t {
 
 /// Who we are, and whom the provider calls.
 struct Config {
-  std::uint32_t self = 0;
-  std::uint32_t size = 1;
+  Processes processes;  ///< required
   CompletionQueues completion_queues = CompletionQueues::one;
   std::size_t rings = usual_rings;  ///< at most most_rings; 0: all packets are messages
   void* owner = nullptr;

@@ -59,7 +59,7 @@ Messages::Messages(const Config& config, std::unique_ptr<Adapter> adapter,
       room_(traits_.completion_depth - std::min<std::size_t>(64, traits_.completion_depth / 4)),
       oob_connector_(std::move(oob_connector)),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
-      peers_(config.size) {}
+      peers_(config.processes->size()) {}
 
 Messages::~Messages() = default;
 
@@ -394,7 +394,7 @@ void Messages::leave(Leaving how) {
   farewell_ends_ns_ = now() + longest_farewell_ns;
   is_late_ = false;
   close_gates();
-  for (std::uint32_t rank = 0; rank < config_.size; ++rank) {
+  for (std::uint32_t rank = 0; rank < peers_.size(); ++rank) {
     if (peers_[rank] == nullptr || peers_[rank]->state != Peer::State::up) continue;
     peers_[rank]->owes_bye = true;
     note_pending_control(rank, *peers_[rank]);
@@ -432,7 +432,7 @@ void Messages::end() noexcept {
 
 std::vector<std::uint32_t> Messages::known_peers() const {
   std::vector<std::uint32_t> known;
-  for (std::uint32_t rank = 0; rank < config_.size; ++rank) {
+  for (std::uint32_t rank = 0; rank < peers_.size(); ++rank) {
     if (peers_[rank] != nullptr) known.push_back(rank);
   }
   return known;

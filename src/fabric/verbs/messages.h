@@ -131,6 +131,13 @@ class Messages {
   Messages& operator=(const Messages&) = delete;
 
   [[nodiscard]] std::vector<std::byte> address() const;
+  [[nodiscard]] std::uint32_t size() const noexcept {
+    return static_cast<std::uint32_t>(peers_.size());
+  }
+  /// See Network::grow.
+  void grow(std::uint32_t size) {
+    if (size > peers_.size()) peers_.resize(size);
+  }
   [[nodiscard]] bool alive(std::uint32_t peer) const noexcept {
     return peers_[peer] == nullptr || peers_[peer]->state != Peer::State::lost;
   }

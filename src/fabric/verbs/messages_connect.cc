@@ -94,8 +94,8 @@ Error Messages::ask(std::uint32_t rank) {
         ErrorClass::other,
         "rank %u uses verbs over %s, rank %u over %s (%s); choose devices of one kind by "
         "FULMAR_VERBS_DEVICE",
-        rank, wire::text_of(address.value().link), config_.self, wire::text_of(traits_.link),
-        traits_.name.c_str());
+        rank, wire::text_of(address.value().link), config_.processes->self(),
+        wire::text_of(traits_.link), traits_.name.c_str());
   }
   oob_connector_->connect(rank, address.value().meeting);
   step_due_ = true;
@@ -188,7 +188,7 @@ Error Messages::greet(std::uint32_t rank, Peer& peer) {
   }
   card.cookie = std::max<std::uint64_t>(card.cookie, 1);
   card.first &= wire::verbs_number_mask;
-  card.rank = config_.self;
+  card.from = config_.processes->own_name();
   card.queue = peer.queue->number();
   card.lid = traits_.lid;
   card.link = traits_.link;
@@ -198,7 +198,7 @@ Error Messages::greet(std::uint32_t rank, Peer& peer) {
   card.buffer_bytes = wire::verbs_max_packet_bytes;
   card.reads = traits_.reads;
   peer.cookie_in = card.cookie;
-  peer.greeting.emplace(card, rank);
+  peer.greeting.emplace(card, config_.processes->name_of(rank).value_or(wire::ProcessName{}));
   return watch(peer.socket.get(), rank);
 }
 
@@ -356,7 +356,7 @@ void Messages::on_happenings() {
     const bool all = happening.kind == Event::Kind::all_failed;
     const auto only =
         happening.kind == Event::Kind::queue_failed ? rank_of(happening.queue) : std::nullopt;
-    for (std::uint32_t rank = 0; rank < config_.size && (all || only); ++rank) {
+    for (std::uint32_t rank = 0; rank < peers_.size() && (all || only); ++rank) {
       const Peer* const peer = peers_[rank].get();
       const bool meant = peer != nullptr && peer->queue != nullptr && !peer->has_left;
       if (meant && (all || only == rank)) lose(rank, failed_error(rank, happening.text));

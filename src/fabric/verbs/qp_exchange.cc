@@ -6,7 +6,7 @@
 
 namespace fulmar::fabric::verbs {
 
-QpExchange::QpExchange(const wire::VerbsConnectionInfo& own, std::uint32_t peer) noexcept
+QpExchange::QpExchange(const wire::VerbsConnectionInfo& own, const wire::ProcessName& peer) noexcept
     : own_(own), peer_(peer) {
   const auto card = wire::encode_verbs_card(own);
   std::copy(card.begin(), card.end(), out_.begin());
@@ -30,7 +30,7 @@ void QpExchange::received(std::size_t count) noexcept {
     return;
   }
   const auto card = wire::decode_verbs_card(bytes);
-  const bool good = card && card->rank == peer_ && card->link == own_.link;
+  const bool good = card && card->from == peer_ && card->link == own_.link;
   if (good) theirs_ = *card;
   has_card_ = good;
   state_ = good ? State::met : State::nonsense;

@@ -24,7 +24,7 @@ class QpExchange {
   };
 
   /// Its own card is outgoing() at once.
-  QpExchange(const wire::VerbsConnectionInfo& own, std::uint32_t peer) noexcept;
+  QpExchange(const wire::VerbsConnectionInfo& own, const wire::ProcessName& peer) noexcept;
 
   [[nodiscard]] State state() const noexcept { return state_; }
   /// The own queue takes packets and the peer is told so: it may send some from now on.
@@ -46,7 +46,7 @@ class QpExchange {
  private:
   wire::VerbsConnectionInfo own_;
   wire::VerbsConnectionInfo theirs_;
-  std::uint32_t peer_;
+  wire::ProcessName peer_;
   State state_ = State::waiting;
   bool has_card_ = false;
   std::size_t filled_ = 0;

@@ -39,12 +39,14 @@ Verbs::Verbs(const verbs::Config& config, std::unique_ptr<verbs::Messages> messa
                                      .rdma_bytes = max_remote_bytes,
                                      .drops_peers = true}),
       messages_(std::move(messages)),
-      self_(config.self),
-      size_(config.size) {}
+      self_(config.processes->self()) {}
 
 Verbs::~Verbs() = default;
 
 base::Result<std::vector<std::byte>> Verbs::address() const { return messages_->address(); }
+
+std::uint32_t Verbs::size() const noexcept { return messages_->size(); }
+void Verbs::grow(std::uint32_t size) { messages_->grow(size); }
 
 bool Verbs::alive(std::uint32_t peer) const noexcept { return messages_->alive(peer); }
 bool Verbs::gone(std::uint32_t peer) const noexcept { return messages_->gone(peer); }

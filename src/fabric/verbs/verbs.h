@@ -54,8 +54,9 @@ class Verbs final : public Network {
   /// What the others need to connect to this process; at most 600 bytes.
   [[nodiscard]] base::Result<std::vector<std::byte>> address() const override;
 
+  void grow(std::uint32_t size) override;
   [[nodiscard]] std::uint32_t self() const noexcept { return self_; }
-  [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
+  [[nodiscard]] std::uint32_t size() const noexcept;
   [[nodiscard]] bool alive(std::uint32_t peer) const noexcept override;
   [[nodiscard]] bool gone(std::uint32_t peer) const noexcept override;
   /// It has said its last word and takes none any more; its connection has not ended.
@@ -133,7 +134,6 @@ class Verbs final : public Network {
 
   std::unique_ptr<verbs::Messages> messages_;
   std::uint32_t self_;
-  std::uint32_t size_;
 };
 
 }  // namespace fulmar::fabric

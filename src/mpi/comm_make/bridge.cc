@@ -31,6 +31,10 @@ base::Result<int> tag_of(std::string_view stringtag) {
   return static_cast<int>((hash ^ (hash >> 32)) & static_cast<std::uint64_t>(largest_tag));
 }
 
+base::Error take_refusal(Library& library) noexcept {
+  return std::exchange(library.refused, false) ? base::Error(base::ErrorClass::arg) : base::Error();
+}
+
 base::Error raise_on(Library& library, ErrorTarget& target, Errhandler& errhandler) {
   ErrorHolder& holder = library.errors->new_comms;
   const base::Error error = set_errhandler(library, holder, errhandler);

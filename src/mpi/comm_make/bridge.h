@@ -38,6 +38,11 @@ void make_leader_bridge(Comm& bridge, ProcessId peer);
 /// A tag for the stringtag of a call; MPI_ERR_ARG where it is too long.
 base::Result<int> tag_of(std::string_view stringtag);
 
+/// Why this process cannot take part in a call that makes a communicator from groups: it makes the
+/// call again, to tell the others that its arguments are wrong (Library::refused). To be asked once in
+/// a call, before anything waits.
+[[nodiscard]] base::Error take_refusal(Library& library) noexcept;
+
 /// What the errors of calls that make communicators from groups are raised on: the handler that
 /// the caller gave (MPI 5.0 section 7.4.2). MPI_ERR_ERRHANDLER where it is of the wrong kind.
 base::Error raise_on(Library& library, ErrorTarget& target, Errhandler& errhandler);

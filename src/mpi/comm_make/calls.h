@@ -14,6 +14,8 @@ namespace fulmar::mpi {
 
 base::Error comm_dup(Library& library, Comm& comm, MPI_Comm& out);
 base::Error comm_dup_with_info(Library& library, Comm& comm, Info* info, MPI_Comm& out);
+/// After a call that fails: what has begun goes on without the user, who gets no request.
+void leave_idup_running(Library& library, MPI_Request handle);
 base::Error comm_idup(Library& library, Comm& comm, MPI_Comm& out, MPI_Request& request);
 base::Error comm_idup_with_info(Library& library, Comm& comm, Info* info, MPI_Comm& out,
                                 MPI_Request& request);

@@ -48,7 +48,10 @@ NewComm::~NewComm() {
 
 MemberInfo NewComm::announcement(const Error& so_far, Boards coll_areas) noexcept {
   MemberInfo own{};
-  own.process = library_.world->self_process;
+  const wire::ProcessName& self = library_.device->processes().own_name();
+  own.job = self.job;
+  own.rank_in_job = self.rank;
+  own.engine = self.engine;
   if (comm_ == nullptr || so_far.failed()) {
     own.failed = 1;
     return own;
@@ -84,14 +87,14 @@ Error check_census(const MemberTable& all) {
 namespace {
 
 /// Gives the communicator a collective area that is free in all its members, if there is one: the first.
-void settle_board(Comm& comm, std::span<const MemberInfo> members) {
+void settle_board(Comm& comm, const ProcessList& processes, std::span<const MemberInfo> members) {
   std::uint64_t common = ~std::uint64_t{0};
   std::uint64_t newest = 0;
   std::vector<std::uint32_t> peers;
   for (const MemberInfo& one : members) {
     common &= one.free_boards;
     newest = std::max(newest, one.newest_round);
-    peers.push_back(one.process);
+    peers.push_back(processes[static_cast<int>(peers.size())]);
   }
   if (common == 0) return;
   const auto index = static_cast<std::uint32_t>(std::countr_zero(common));
@@ -101,10 +104,22 @@ void settle_board(Comm& comm, std::span<const MemberInfo> members) {
 
 using ContextField = std::uint32_t MemberInfo::*;
 
-ProcessList processes_of(std::span<const MemberInfo> members) {
+/// The ids of the members here. Their names came from them.
+base::Result<ProcessList> processes_of(const Library& library,
+                                       std::span<const MemberInfo> members) {
+  const fabric::ProcessTable& known = library.device->processes();
   std::vector<ProcessId> processes;
   processes.reserve(members.size());
-  for (const MemberInfo& one : members) processes.push_back(one.process);
+  for (const MemberInfo& one : members) {
+    const auto id = known.id_of(name_of(one));
+    if (!id) {
+      return failure(ErrorClass::other,
+                     "the communicator was not made: rank %u of job %08x is to be a member, but "
+                     "this process (of job %08x) does not know it",
+                     one.rank_in_job, one.job, known.own_name().job);
+    }
+    processes.push_back(*id);
+  }
   return ProcessList(processes);
 }
 
@@ -120,9 +135,8 @@ void set_routes(Comm& comm, const ProcessList& processes, std::span<const Member
 }
 
 void set_local(Comm& comm, std::span<const MemberInfo> members) {
-  const auto is_self = [&](const MemberInfo& one) {
-    return one.process == comm.library->world->self_process;
-  };
+  const wire::ProcessName& self = comm.library->device->processes().own_name();
+  const auto is_self = [&](const MemberInfo& one) { return name_of(one) == self; };
   const auto at = std::find_if(members.begin(), members.end(), is_self);
   comm.rank = static_cast<int>(at - members.begin());
   comm.local_size = static_cast<int>(members.size());
@@ -139,12 +153,12 @@ base::Result<Group*> make_group(Library& library, const ProcessList& processes, 
 }
 
 Error refuse_overlap(const MemberTable& members) {
-  std::vector<std::uint32_t> local;
+  std::vector<wire::ProcessName> local;
   local.reserve(members.local.size());
-  for (const MemberInfo& one : members.local) local.push_back(one.process);
+  for (const MemberInfo& one : members.local) local.push_back(name_of(one));
   std::sort(local.begin(), local.end());
   for (std::size_t rank = 0; rank < members.remote.size(); ++rank) {
-    if (!std::binary_search(local.begin(), local.end(), members.remote[rank].process)) continue;
+    if (!std::binary_search(local.begin(), local.end(), name_of(members.remote[rank]))) continue;
     return failure(ErrorClass::comm,
                    "rank %zu of the remote group is also in the local group; the groups of an "
                    "intercommunicator must have no process in common",
@@ -155,7 +169,9 @@ Error refuse_overlap(const MemberTable& members) {
 
 /// The remote side, and the communicator of the local group alone.
 Error settle_inter(Comm& comm, const MemberTable& members, const ProcessList& local) {
-  const ProcessList processes = processes_of(members.remote);
+  const auto named = processes_of(*comm.library, members.remote);
+  if (named.failed()) return named.error();
+  const ProcessList& processes = named.value();
   set_routes(comm, processes, members.remote, &MemberInfo::context);
   Comm& inner = *comm.local_comm;
   inner.session = comm.session;
@@ -177,7 +193,9 @@ Error settle(Comm& comm, std::uintptr_t session, const MemberTable& members) {
   }
   comm.session = session;
   set_local(comm, members.local);
-  const ProcessList local = processes_of(members.local);
+  const auto named = processes_of(*comm.library, members.local);
+  if (named.failed()) return named.error();
+  const ProcessList& local = named.value();
   const auto group = make_group(*comm.library, local, comm.rank, session);
   if (group.failed()) return group.error();
   comm.group = group.value();
@@ -187,7 +205,7 @@ Error settle(Comm& comm, std::uintptr_t session, const MemberTable& members) {
     return error;
   }
   set_routes(comm, local, members.local, &MemberInfo::context);
-  settle_board(comm, members.local);
+  settle_board(comm, local, members.local);
   note_failed_members(comm);
   return {};
 }

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/world.h"
+#include "wire/process_name.h"
 
 /// How communicators are made. Every process numbers its communicators itself, so what is needed is
 /// one exchange between those concerned (member_info.h): each tells the number that it will know the new
@@ -20,13 +21,23 @@ namespace fulmar::mpi {
 struct MemberInfo {
   std::uint32_t context;
   std::uint32_t local_context;  ///< of Comm::local_comm, where an intercommunicator is made
-  std::uint32_t process;
-  std::uint32_t failed;  ///< not 0: this process cannot take part
+  /// The name of the process, by which all know it: see `name_of`.
+  std::uint32_t job;
+  std::uint32_t rank_in_job;
+  std::uint16_t engine;
+  std::uint16_t failed;  ///< not 0: this process cannot take part
   std::int32_t color;    ///< of a split, else 0
   std::int32_t key;
+  std::uint32_t reserved;
   std::uint64_t free_boards;   ///< bits; see device/shm_coll/shm_coll_area.h
   std::uint64_t newest_round;  ///< on any collective area of this process
 };
+
+static_assert(sizeof(MemberInfo) == 48, "no padding: it travels as it is");
+
+[[nodiscard]] inline wire::ProcessName name_of(const MemberInfo& member) noexcept {
+  return {member.job, member.rank_in_job, static_cast<std::uint8_t>(member.engine)};
+}
 
 /// Announcements of processes by their rank: of all of a communicator, or of the members of a new
 /// one. `remote` is empty where there is no remote group.
@@ -74,7 +85,8 @@ class NewComm {
 base::Error check_census(const MemberTable& all);
 
 /// Makes `comm` the communicator of these members, of which this process is a local one. `session`:
-/// see Comm::session. MPI_ERR_COMM where a process is in both groups.
+/// see Comm::session. MPI_ERR_COMM where a process is in both groups, MPI_ERR_OTHER for one of a job
+/// that is not known here.
 base::Error settle(Comm& comm, std::uintptr_t session, const MemberTable& members);
 
 /// Gives a new communicator the error handler of an old one.

@@ -14,10 +14,12 @@ namespace {
 using base::Error;
 using base::ErrorClass;
 
-Error make_over(Comm& bridge, int tag, NewComm& fresh) {
+/// `so_far` is why this process cannot take part, which the others learn.
+Error make_over(Comm& bridge, int tag, NewComm& fresh, const Error& so_far) {
   MemberTable member_table;
-  const Error error = announce({bridge, Channel::user, tag},
-                               fresh.announcement({}, NewComm::Boards::offer), member_table.local);
+  const MemberInfo own = fresh.announcement(so_far, NewComm::Boards::offer);
+  const Error error = announce({bridge, Channel::user, tag}, own, member_table.local);
+  if (so_far.failed()) return so_far;
   if (error.failed()) return error;
   if (const Error failed = check_census(member_table); failed.failed()) return failed;
   return settle(*fresh.comm(), bridge.session, member_table);
@@ -29,6 +31,7 @@ Error comm_create_group(Library& library, Comm& comm, Group& group, int tag, MPI
   if (comm.is_inter) {
     return base::failure(ErrorClass::comm, "argument comm: must be an intracommunicator");
   }
+  const Error refused = take_refusal(library);
   out = MPI_COMM_NULL;
   if (group.rank == Group::no_rank) return {};
   const RankFinder finder(comm.group->processes, group.size());
@@ -43,7 +46,7 @@ Error comm_create_group(Library& library, Comm& comm, Group& group, int tag, MPI
   });
   bridge.session = comm.session;
   NewComm fresh(library, NewComm::Shape::intra);
-  if (const Error error = make_over(bridge, tag, fresh); error.failed()) return error;
+  if (const Error error = make_over(bridge, tag, fresh, refused); error.failed()) return error;
   inherit_errhandler(*fresh.comm(), comm);
   fresh.give(out);
   return {};
@@ -52,7 +55,8 @@ Error comm_create_group(Library& library, Comm& comm, Group& group, int tag, MPI
 Error comm_create_from_group(Library& library, ErrorTarget& target, Group& group,
                              std::string_view stringtag, Info* info, Errhandler& errhandler,
                              MPI_Comm& out) {
-  if (const Error bad = raise_on(library, target, errhandler); bad.failed()) return bad;
+  const Error refused = take_refusal(library);
+  const Error bad = raise_on(library, target, errhandler);
   const base::Result<int> tag = tag_of(stringtag);
   if (tag.failed()) return tag.error();
   out = MPI_COMM_NULL;
@@ -63,7 +67,7 @@ Error comm_create_from_group(Library& library, ErrorTarget& target, Group& group
   Comm bridge(library);
   make_bridge(bridge, group);
   NewComm fresh(library, NewComm::Shape::intra);
-  Error error = make_over(bridge, tag.value(), fresh);
+  Error error = make_over(bridge, tag.value(), fresh, bad.failed() ? bad : refused);
   if (error.failed()) return error;
   if (error = set_errhandler(library, *fresh.comm(), errhandler); error.ok()) {
     error = comm_set_info(*fresh.comm(), info);

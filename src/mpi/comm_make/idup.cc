@@ -32,7 +32,7 @@ struct Idup {
   Request* request = nullptr;
   Comm* parent = nullptr;
   Comm* made = nullptr;       ///< one reference held
-  MPI_Comm* place = nullptr;  ///< where the user has its handle
+  MPI_Comm* place = nullptr;  ///< where the user has its handle; null: the user got none
   Error error;                ///< of this process
   MemberInfo own{};
   MemberTable all;
@@ -51,7 +51,9 @@ Part& part_of(device::Operation& operation) {
 void complete(Idup& idup) {
   if (idup.error.ok()) idup.error = check_census(idup.all);
   if (idup.error.ok()) idup.error = settle(*idup.made, idup.parent->session, idup.all);
-  idup.request->operation.stage = device::Stage::done;
+  device::Operation& operation = idup.request->operation;
+  operation.stage = device::Stage::done;
+  if (operation.on_done != nullptr) operation.on_done(operation);  // ends `idup`
 }
 
 void on_done(device::Operation& operation) {
@@ -74,7 +76,9 @@ void release(Request& request) {
   Comm& made = *idup->made;
   if (idup->error.failed() && library.find<Comm>(made.handle) == &made) {
     (void)delete_attributes(library, {made.attributes, KeyvalKind::comm, made.handle});
-    if (*idup->place == handle_cast<MPI_Comm>(made)) *idup->place = MPI_COMM_NULL;
+    if (idup->place != nullptr && *idup->place == handle_cast<MPI_Comm>(made)) {
+      *idup->place = MPI_COMM_NULL;
+    }
     library.give_back(made);
   }
   library.release(made);
@@ -137,10 +141,12 @@ Error comm_idup_with_info(Library& library, Comm& comm, Info* info, MPI_Comm& ou
   idup->request = made;
   idup->parent = &comm;
   idup->made = fresh.comm();
-  idup->place = &out;
+  if (!comm.refused) idup->place = &out;
   library.acquire(*fresh.comm());
-  idup->error = copy_attributes(library, {comm.attributes, KeyvalKind::comm, comm.handle},
-                                {fresh.comm()->attributes, KeyvalKind::comm, fresh.comm()->handle});
+  const Error copied =
+      copy_attributes(library, {comm.attributes, KeyvalKind::comm, comm.handle},
+                      {fresh.comm()->attributes, KeyvalKind::comm, fresh.comm()->handle});
+  idup->error = failure_so_far(comm, copied);
   idup->own = fresh.announcement(idup->error, NewComm::Boards::none);
   idup->all.local.resize(static_cast<std::size_t>(comm.size()));
   idup->all.local[static_cast<std::size_t>(comm.rank)] = idup->own;
@@ -153,6 +159,12 @@ Error comm_idup_with_info(Library& library, Comm& comm, Info* info, MPI_Comm& ou
   fresh.give(out);
   request = handle_cast<MPI_Request>(*made);
   return error;
+}
+
+void leave_idup_running(Library& library, MPI_Request handle) {
+  Request& request = *library.find<Request>(handle);
+  if (request.complete()) return destroy_request(request);
+  abandon_request(request);
 }
 
 Error comm_idup(Library& library, Comm& comm, MPI_Comm& out, MPI_Request& request) {

@@ -31,15 +31,53 @@ Error check_peer(const Comm* peer_comm, int remote_leader) {
                  remote_leader, peer_comm->remote_size - 1);
 }
 
-/// What both ways to make an intercommunicator have in common. `so_far` is why this process, the
-/// leader, cannot meet the other one.
-Error unite(NewComm& fresh, const Line& inside, const Leader& leader, const Error& so_far) {
+/// The leader that most members name; of several the lowest. -1: none. What a member says that cannot
+/// take part, perhaps because it was given no leader, decides only between equals.
+int leader_of_most(const std::vector<MemberInfo>& members) {
+  std::vector<std::size_t> votes(members.size());
+  for (const MemberInfo& one : members) {
+    if (one.color < 0 || static_cast<std::size_t>(one.color) >= votes.size()) continue;
+    votes[static_cast<std::size_t>(one.color)] += one.failed == 0 ? members.size() + 1 : 1;
+  }
+  const auto most = std::max_element(votes.begin(), votes.end());
+  return most == votes.end() || *most == 0 ? -1 : static_cast<int>(most - votes.begin());
+}
+
+/// Those of a group who name another leader than most fail, and all know it.
+Error agree_on_leader(std::vector<MemberInfo>& members, int leader, int own_rank) {
+  Error error;
+  for (MemberInfo& one : members) {
+    if (one.failed != 0 || one.color == leader) continue;
+    one.failed = 1;
+    if (&one - members.data() != own_rank) continue;
+    error = failure(ErrorClass::rank,
+                    "argument local_leader: is rank %d, but others of the group give rank %d; all "
+                    "must give the same",
+                    one.color, leader);
+  }
+  return error;
+}
+
+/// Why a process cannot make an intercommunicator.
+struct Trouble {
+  Error refused;     ///< it cannot take part
+  Error no_meeting;  ///< it is the leader, and cannot meet the other one
+};
+
+/// What both ways to make an intercommunicator have in common. Each member says which leader it was
+/// given: one that was given a wrong one does not know who speaks for it, nor does it have to.
+Error unite(NewComm& fresh, const Line& inside, Leader leader, const Trouble& trouble) {
   MemberTable member_table;
-  const Error refused = failure_so_far(inside.comm, {});
-  const Error announced =
-      announce(inside, fresh.announcement(refused, NewComm::Boards::none), member_table.local);
-  const Error met = meet(inside, leader, member_table);
-  if (so_far.failed()) return so_far;
+  MemberInfo own = fresh.announcement(trouble.refused, NewComm::Boards::none);
+  own.color = leader.rank;
+  const Error announced = announce(inside, own, member_table.local);
+  leader.rank = leader_of_most(member_table.local);
+  const Error other_leader = agree_on_leader(member_table.local, leader.rank, inside.comm.rank);
+  Error met;
+  if (leader.rank >= 0) met = meet(inside, leader, member_table);
+  for (const Error* const own_error : {&trouble.refused, &trouble.no_meeting, &other_leader}) {
+    if (own_error->failed()) return *own_error;
+  }
   if (announced.failed()) return announced;
   if (met.failed()) return met;
   if (const Error error = check_census(member_table); error.failed()) return error;
@@ -67,7 +105,7 @@ Error line_up(MemberTable& member_table) {
   const MemberInfo& local = member_table.local.front();
   const MemberInfo& remote = member_table.remote.front();
   const bool remote_first =
-      local.color != remote.color ? remote.color < local.color : remote.process < local.process;
+      local.color != remote.color ? remote.color < local.color : name_of(remote) < name_of(local);
   if (remote_first) std::swap(member_table.local, member_table.remote);
   member_table.local.insert(member_table.local.end(), member_table.remote.begin(),
                             member_table.remote.end());
@@ -84,15 +122,14 @@ Error intercomm_create(Library& library, Comm& local_comm, int local_leader, MPI
     return failure(ErrorClass::comm, "argument local_comm: must be an intracommunicator");
   }
   Comm* peer = library.find<Comm>(peer_comm);
-  Error so_far;
-  std::optional<Line> across;
-  if (local_comm.rank == local_leader) {
-    so_far = check_peer(peer, remote_leader);
-    if (so_far.ok()) across.emplace(*peer, Channel::leaders, tag);
-  }
+  const Error unreachable = check_peer(peer, remote_leader);
+  std::optional<Line> across;  // also where others may know that this process leads
+  if (unreachable.ok()) across.emplace(*peer, Channel::leaders, tag);
+  Trouble trouble{failure_so_far(local_comm, {}), {}};
+  if (local_comm.rank == local_leader) trouble.no_meeting = unreachable;
   NewComm fresh(library, NewComm::Shape::inter);
   const Leader leader{local_leader, remote_leader, across ? &*across : nullptr};
-  const Error error = unite(fresh, next_line(local_comm), leader, so_far);
+  const Error error = unite(fresh, next_line(local_comm), leader, trouble);
   if (error.failed()) return error;
   inherit_errhandler(*fresh.comm(), local_comm);
   fresh.give(out);
@@ -103,7 +140,9 @@ Error intercomm_create_from_groups(Library& library, ErrorTarget& target, Group&
                                    int local_leader, MPI_Group remote_group, int remote_leader,
                                    std::string_view stringtag, Info* info, Errhandler& errhandler,
                                    MPI_Comm& out) {
-  if (const Error bad = raise_on(library, target, errhandler); bad.failed()) return bad;
+  Trouble trouble{take_refusal(library), {}};
+  Error bad = raise_on(library, target, errhandler);
+  if (bad.failed()) trouble.refused = bad;
   const base::Result<int> tag = tag_of(stringtag);
   if (tag.failed()) return tag.error();
   out = MPI_COMM_NULL;
@@ -111,24 +150,23 @@ Error intercomm_create_from_groups(Library& library, ErrorTarget& target, Group&
   if (local_group.rank == Group::no_rank) {
     return failure(ErrorClass::group, "argument local_group: this process is not a member");
   }
-  Error bad = check_rank("local_leader", local_leader, local_group);
-  if (bad.failed()) return bad;
+  bad = check_rank("local_leader", local_leader, local_group);
+  if (trouble.refused.ok()) trouble.refused = bad;
   Comm bridge(library);
   make_bridge(bridge, local_group);
   Comm leader_bridge(library);
   Leader leader{local_leader, 0, nullptr};
   const Line across{leader_bridge, Channel::user, tag.value()};
-  if (local_group.rank == local_leader) {
-    const Group* remote = library.find<Group>(remote_group);
-    bad = remote != nullptr ? check_rank("remote_leader", remote_leader, *remote)
-                            : failure(ErrorClass::group, "argument remote_group: no group");
-    if (bad.ok()) {
-      make_leader_bridge(leader_bridge, remote->processes[remote_leader]);
-      leader.across = &across;
-    }
+  const Group* remote = library.find<Group>(remote_group);
+  bad = remote != nullptr ? check_rank("remote_leader", remote_leader, *remote)
+                          : failure(ErrorClass::group, "argument remote_group: no group");
+  if (bad.ok()) {
+    make_leader_bridge(leader_bridge, remote->processes[remote_leader]);
+    leader.across = &across;
   }
+  if (local_group.rank == local_leader) trouble.no_meeting = bad;
   NewComm fresh(library, NewComm::Shape::inter);
-  const Error error = unite(fresh, {bridge, Channel::user, tag.value()}, leader, bad);
+  const Error error = unite(fresh, {bridge, Channel::user, tag.value()}, leader, trouble);
   if (error.failed()) return error;
   if (bad = set_errhandler(library, *fresh.comm(), errhandler); bad.ok()) {
     bad = comm_set_info(*fresh.comm(), info);

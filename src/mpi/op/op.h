@@ -59,8 +59,9 @@ class PredefinedOps {
 
 /// Whether a collective may reduce elements of this type with this operation; MPI_ERR_OP with both
 /// names where not (MPI 5.0 section 6.9.2). Operations of the user take every type, predefined ones
-/// the predefined types that they are defined for, and duplicates of those.
-base::Error check_reduction(const Op& op, const Datatype& type);
+/// the predefined types that they are defined for, and duplicates of those; MPI_MINLOC and
+/// MPI_MAXLOC of `count` 0 elements every predefined type.
+base::Error check_reduction(const Op& op, const Datatype& type, Count count = 1);
 
 /// inout[i] = in[i] op inout[i] for `count` elements, which lie one extent apart. The arguments
 /// have passed check_reduction. No MPI calls, but the user's function may make some. Buffers may be

@@ -42,7 +42,7 @@ Result<wire::JobInfo> make_job_card() {
       ::getrandom(card.key.data(), card.key.size(), 0) != static_cast<ssize_t>(card.key.size())) {
     return failure(ErrorClass::other, "getrandom: %s", std::strerror(errno));
   }
-  card.job_id = std::max<std::uint64_t>(card.job_id, 1);
+  card.job_id = std::max<std::uint32_t>(card.job_id, 1);
   return card;
 }
 
@@ -129,6 +129,7 @@ std::uint32_t count_processors(std::span<const wire::RankInfo> seats) {
 
 /// Who may run wherever any of them may is not bound.
 void fill_record(wire::RankRecord& record, const wire::RankInfo& seat, std::uint32_t processors) {
+  record.rank = seat.rank;
   record.appnum = seat.appnum;
   record.state.store(static_cast<std::uint32_t>(wire::RankState::started),
                      std::memory_order_release);
@@ -226,7 +227,7 @@ class Meeting {
   }
 
   Error open_segment_server() {
-    return door_ == nullptr ? Error{} : door_->open(self_, expected());
+    return door_ == nullptr ? Error{} : door_->open(node_.job.job_id, self_, expected());
   }
 
   Error visit() {
@@ -234,7 +235,7 @@ class Meeting {
     if (bytes.failed()) return bytes.error();
     const auto card = wire::decode_node_card(bytes.value());
     if (card.failed()) return card.error();
-    auto socket = knock(card.value(), leader(), own_seat(bootstrap_));
+    auto socket = knock(card.value(), leader(), node_.job.job_id, own_seat(bootstrap_));
     if (socket.failed()) return socket.error();
     socket_ = std::move(*socket);
     return {};

@@ -108,7 +108,9 @@ Result<std::unique_ptr<SegmentServer>> SegmentServer::make() {
 
 SegmentServer::~SegmentServer() { (void)close(); }
 
-Error SegmentServer::open(std::uint32_t self, std::span<const std::uint32_t> expected) {
+Error SegmentServer::open(std::uint32_t job, std::uint32_t self,
+                          std::span<const std::uint32_t> expected) {
+  job_ = job;
   self_ = self;
   for (const std::uint32_t rank : expected) {
     if (rank != self) awaited_.push_back(rank);
@@ -150,6 +152,7 @@ void SegmentServer::welcome(base::UniqueFd socket) {
   set_patience(socket.get(), visit_limit_s);
   wire::NodeHello hello;
   if (!read_all(socket.get(), &hello, sizeof hello) || !wire::is_ours(hello)) return;
+  if (hello.job != job_) return;
   const auto place = std::find(awaited_.begin(), awaited_.end(), hello.seat.rank);
   if (place == awaited_.end() || !wire::same_secret(hello.secret, card_.secret)) return;
   wire::NodeWelcome answer;
@@ -186,7 +189,7 @@ Error grant(int socket, int segment, std::span<const std::uint32_t> members) {
   return {};
 }
 
-Result<base::UniqueFd> knock(const wire::NodeInfo& card, std::uint32_t leader,
+Result<base::UniqueFd> knock(const wire::NodeInfo& card, std::uint32_t leader, std::uint32_t job,
                              const wire::RankInfo& seat) {
   base::UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket.valid()) return socket_failure("socket", errno);
@@ -201,6 +204,7 @@ Result<base::UniqueFd> knock(const wire::NodeInfo& card, std::uint32_t leader,
   }
   if (result != 0 || !same_user(socket.get())) return base::UniqueFd();
   wire::NodeHello hello;
+  hello.job = job;
   hello.seat = seat;
   hello.secret = card.secret;
   wire::NodeWelcome answer;

@@ -35,9 +35,9 @@ class SegmentServer {
 
   [[nodiscard]] const wire::NodeInfo& card() const noexcept { return card_; }
 
-  /// From now on ranks of `expected` (not the leader `self`) who prove themselves are welcomed,
+  /// From now on ranks of `expected` in this job (not the leader `self`) who prove themselves are welcomed,
   /// each once; the thread ends when all have come.
-  base::Error open(std::uint32_t self, std::span<const std::uint32_t> expected);
+  base::Error open(std::uint32_t job, std::uint32_t self, std::span<const std::uint32_t> expected);
   /// Ends the thread and gives those who have come, by rank. To be called when all ranks have had
   /// their answers: after a fence.
   std::vector<Visitor> close();
@@ -49,6 +49,7 @@ class SegmentServer {
   base::UniqueFd listener_;
   wire::NodeInfo card_;
   base::UniqueFd stop_;  ///< an eventfd
+  std::uint32_t job_ = 0;
   std::uint32_t self_ = 0;
   std::vector<std::uint32_t> awaited_;
   std::vector<Visitor> visitors_;
@@ -59,11 +60,11 @@ class SegmentServer {
 /// Hands the segment and the list of members to a rank that was welcomed.
 base::Error grant(int socket, int segment, std::span<const std::uint32_t> members);
 
-/// A rank's end: connects to the leader. Gives the socket when it was welcomed; none where there is
+/// A rank's end: connects to the leader, which is in the same job. Gives the socket when it was welcomed; none where there is
 /// nobody, or another user, under that name: the leader is out of reach. Fails (other) where the
 /// leader answers wrongly or not at all.
 base::Result<base::UniqueFd> knock(const wire::NodeInfo& card, std::uint32_t leader,
-                                   const wire::RankInfo& seat);
+                                   std::uint32_t job, const wire::RankInfo& seat);
 
 struct Granted {
   base::UniqueFd segment;

@@ -51,10 +51,7 @@ std::string wish_of(const Options& options, const char* name) {
 fabric::tcp::Connector::Config connector_config(const Job& job, const Options& options,
                                                 const NetworkOwner& owner) {
   fabric::tcp::Connector::Config config;
-  config.self = job.rank();
-  config.size = job.size();
-  config.job_id = job.job_id();
-  config.key = job.key();
+  config.processes = job.processes();
   config.interfaces = options.text("FULMAR_TCP_INTERFACES");
   config.ports = options.text("FULMAR_TCP_PORTS");
   config.congestion = options.text("FULMAR_TCP_CONGESTION");
@@ -68,18 +65,14 @@ fabric::verbs::Config verbs_config(const Job& job, const Options& options) {
   fabric::verbs::Config config;
   const bool two = options.text("FULMAR_VERBS_QUEUES") == "two";
   config.completion_queues = two ? CompletionQueues::two : CompletionQueues::one;
-  config.self = job.rank();
-  config.size = job.size();
+  config.processes = job.processes();
   config.rings = options.size("FULMAR_VERBS_RINGS").value_or(config.rings);
   return config;
 }
 
 fabric::ofi::Config ofi_config(const Job& job) {
   fabric::ofi::Config config;
-  config.self = job.rank();
-  config.size = job.size();
-  config.job_id = job.job_id();
-  config.key = job.key();
+  config.processes = job.processes();
   return config;
 }
 

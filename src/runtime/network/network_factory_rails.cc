@@ -150,8 +150,7 @@ base::Result<std::vector<RailPlan>> NetworkFactory::rail_plans() const {
 
 std::unique_ptr<Network> NetworkFactory::open_rails(std::span<const RailPlan> plans) {
   fabric::bundle::Config config;
-  config.self = job_.rank();
-  config.size = job_.size();
+  config.processes = job_.processes();
   config.owner = owner_.owner;
   config.find = owner_.find_any;
   config.lost = owner_.lost;

@@ -23,7 +23,8 @@ struct HeaderCopy {
   std::uint32_t app_count;
   std::uint32_t core_count;
   std::uint32_t flags;
-  std::uint64_t job_id;
+  std::uint32_t job_id;
+  std::uint32_t spare4;
   std::array<std::uint8_t, 32> job_key;
   std::int32_t mpiexec_pid;
   std::uint32_t record_bytes;
@@ -73,7 +74,7 @@ Error check_layout(const HeaderCopy& copy, std::uint64_t file_bytes) {
   if (error.ok()) error = check("rank_count", copy.rank_count, 1, max_job_ranks);
   if (error.ok()) error = check("app_count", copy.app_count, 1, copy.rank_count);
   if (error.ok()) error = check("core_count", copy.core_count, 1, UINT32_MAX);
-  if (error.ok()) error = check("job_id", copy.job_id, 1, UINT64_MAX);
+  if (error.ok()) error = check("job_id", copy.job_id, 1, UINT32_MAX);
   if (error.ok())
     error = check("records_offset", copy.records_offset, sizeof(JobHeader), sizeof(JobHeader));
   if (error.failed()) return error;
@@ -118,7 +119,7 @@ base::Result<JobControl> format_job(std::span<std::byte> control, const JobPlan&
   Error error = check("rank_count", plan.rank_count, 1, max_job_ranks);
   if (error.ok()) error = check("app_count", plan.app_count, 1, plan.rank_count);
   if (error.ok()) error = check("core_count", plan.core_count, 1, UINT32_MAX);
-  if (error.ok()) error = check("job_id", plan.job_id, 1, UINT64_MAX);
+  if (error.ok()) error = check("job_id", plan.job_id, 1, UINT32_MAX);
   if (error.ok()) error = check("area_bytes", plan.area_bytes, min_area_bytes, max_area_bytes);
   if (error.ok()) error = check("area_bytes % 4096", plan.area_bytes % area_granule, 0, 0);
   if (error.failed()) return error;
@@ -128,6 +129,7 @@ base::Result<JobControl> format_job(std::span<std::byte> control, const JobPlan&
   }
   const JobControl made = control_at(control.data(), plan.rank_count);
   fill_header(*made.header, plan);
+  for (std::uint32_t rank = 0; rank < plan.rank_count; ++rank) made.records[rank].rank = rank;
   return made;
 }
 

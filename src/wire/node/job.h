@@ -31,7 +31,7 @@ namespace fulmar::wire {
 
 inline constexpr std::array<char, 8> job_magic = {'F', 'U', 'L', 'M', 'A', 'R', 'J', '1'};
 /// Raised with every change of a layout below. mpiexec and library must agree exactly.
-inline constexpr std::uint32_t job_layout_version = 7;
+inline constexpr std::uint32_t job_layout_version = 8;
 /// The largest job of one node that the formats here are checked for.
 inline constexpr std::uint32_t max_job_ranks = 65536;
 
@@ -83,7 +83,8 @@ struct JobHeader {
   std::uint32_t app_count;     ///< programs of the command line, 1 to rank_count
   std::uint32_t core_count;    ///< processors that the ranks together may run on, at least 1
   std::uint32_t flags;         ///< job_flag_*
-  std::uint64_t job_id;        ///< random, never 0
+  std::uint32_t job_id;        ///< random, never 0: the job of all names (wire/process_name.h)
+  std::uint32_t spare4;
   std::array<std::uint8_t, 32> job_key;  ///< random; known to the ranks of this job alone
   std::int32_t mpiexec_pid;
   std::uint32_t record_bytes;    ///< sizeof(RankRecord)
@@ -111,7 +112,7 @@ struct JobHeader {
 struct AddressRecord {
   /// 0: not published yet; else 1 + the number of bytes, written last. Futex.
   std::atomic<std::uint32_t> length_plus_one;
-  std::array<std::byte, 636> bytes;
+  std::array<std::byte, 636> bytes;  ///< wire/process_address.h
 };
 
 /// Whole cache lines per rank, so that ranks never share one. A record belongs to one MPI program
@@ -135,7 +136,8 @@ struct alignas(64) RankRecord {
   /// RankGone: written by mpiexec, or under another launcher by the rank of this node that notices
   /// first. Nobody waits for a rank for which it is not 0.
   std::atomic<std::uint32_t> gone;
-  std::array<std::uint32_t, 5> spare0;
+  std::uint32_t rank;  ///< in the job; records are by the place on the node
+  std::array<std::uint32_t, 4> spare0;
   /// Bit c of word c / 64 is processor c, for the first 512 processors. All zero: not bound.
   alignas(64) std::array<std::uint64_t, 8> core_mask;
   WaitRecord wait;
@@ -171,7 +173,7 @@ static_assert(offsetof(RankRecord, appnum) == 12 && offsetof(RankRecord, first_c
 static_assert(offsetof(RankRecord, core_count) == 20 && offsetof(RankRecord, core_mask) == 64);
 static_assert(offsetof(JobHeader, failed_ranks) == 132 && offsetof(RankRecord, gone) == 40);
 static_assert(offsetof(RankRecord, pid_space) == 24 && offsetof(RankRecord, world_closed) == 32);
-static_assert(offsetof(RankRecord, taken) == 36);
+static_assert(offsetof(RankRecord, taken) == 36 && offsetof(RankRecord, rank) == 44);
 static_assert(offsetof(RankRecord, wait) == 128 && offsetof(RankRecord, address) == 1088);
 
 inline constexpr std::uint64_t area_alignment = std::uint64_t{2}
@@ -208,7 +210,7 @@ struct JobPlan {
   std::uint32_t app_count = 1;
   std::uint32_t core_count = 1;
   std::uint32_t flags = 0;
-  std::uint64_t job_id = 1;
+  std::uint32_t job_id = 1;
   std::array<std::uint8_t, 32> job_key{};
   std::int32_t mpiexec_pid = 0;
   std::uint64_t area_bytes = min_area_bytes;
@@ -249,7 +251,7 @@ struct JobView {
   std::uint32_t app_count = 0;
   std::uint32_t core_count = 0;
   std::uint32_t flags = 0;
-  std::uint64_t job_id = 0;
+  std::uint32_t job_id = 0;
   std::array<std::uint8_t, 32> job_key{};
   std::int32_t mpiexec_pid = 0;
   std::uint64_t areas_offset = 0;  ///< from the start of the mapping
@@ -263,7 +265,7 @@ struct JobView {
   }
 };
 
-/// Writes header and records into `control`, zeroed memory of at least
+/// Writes header and records (with ranks from 0 on) into `control`, zeroed memory of at least
 /// `control_bytes_for(rank_count)` bytes, aligned to a page: the start of the mapping. Fails (arg)
 /// when a number of the plan is out of its range or `control` is too small.
 base::Result<JobControl> format_job(std::span<std::byte> control, const JobPlan& plan);

@@ -24,13 +24,6 @@ namespace {
 using base::ErrorClass;
 using base::failure;
 
-base::UniqueFd make_memory_file() {
-  constexpr const char* name = "fulmar-job";
-  base::UniqueFd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL));
-  if (fd.valid() || errno != EINVAL) return fd;
-  return base::UniqueFd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));  // Linux before 6.3
-}
-
 constexpr std::uint64_t smaller(std::uint64_t area_bytes) noexcept {
   return std::max(min_area_bytes, round_up(area_bytes / 2, area_granule));
 }
@@ -61,6 +54,12 @@ base::Result<std::uint64_t> size_file(int fd, std::uint32_t ranks, std::uint64_t
 
 }  // namespace
 
+base::UniqueFd make_memory_file(const char* name) noexcept {
+  base::UniqueFd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL));
+  if (fd.valid() || errno != EINVAL) return fd;
+  return base::UniqueFd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));  // Linux before 6.3
+}
+
 std::uint64_t area_bytes_within(std::uint32_t ranks, std::uint64_t area_bytes,
                                 std::uint64_t limit_bytes) noexcept {
   while (area_bytes > min_area_bytes &&
@@ -71,7 +70,7 @@ std::uint64_t area_bytes_within(std::uint32_t ranks, std::uint64_t area_bytes,
 }
 
 base::Result<JobFile> make_job_file(std::uint32_t ranks, std::uint64_t area_bytes) {
-  base::UniqueFd fd = make_memory_file();
+  base::UniqueFd fd = make_memory_file("fulmar-job");
   if (!fd.valid()) {
     return failure(ErrorClass::no_mem,
                    "cannot make memory to share between ranks (memfd_create): %s",

@@ -16,6 +16,10 @@ struct JobFile {
   std::uint64_t area_bytes = 0;
 };
 
+/// A nameless memory file of no bytes, closed on exec, which can be sealed. Not valid, with errno,
+/// where the system has none. `name` shows in /proc only.
+[[nodiscard]] base::UniqueFd make_memory_file(const char* name) noexcept;
+
 /// Every rank maps the whole file. Where its address space is limited (RLIMIT_AS), this part of the
 /// limit is for the file; the rest is the program's.
 inline constexpr std::uint64_t address_space_fraction = 4;

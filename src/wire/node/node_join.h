@@ -21,7 +21,7 @@
 ///       ----------------------- fence -----------------------
 ///       look up both cards
 ///       connect           ------------>  same user (SO_PEERCRED)? else close
-///       NodeHello         ------------>  secret of the card, a rank of the node? else close
+///       NodeHello         ------------>  job, secret of the card, a rank of the node? else close
 ///                         <------------  NodeWelcome
 ///       ----------------------- fence -----------------------
 ///                         <------------  NodeGrant + descriptor of the segment (SCM_RIGHTS)
@@ -33,11 +33,11 @@
 namespace fulmar::wire {
 
 /// Raised with every change of what is in this file; the same in the whole job.
-inline constexpr std::uint32_t node_join_version = 1;
+inline constexpr std::uint32_t node_join_version = 2;
 
 /// Of the whole job, published by rank 0.
 struct JobInfo {
-  std::uint64_t job_id = 0;            ///< random, never 0
+  std::uint32_t job_id = 0;            ///< random, never 0
   std::array<std::uint8_t, 32> key{};  ///< random
 };
 
@@ -74,7 +74,7 @@ struct RankInfo {
 struct NodeHello {
   std::array<char, 8> magic = node_join_magic;
   std::uint32_t version = node_join_version;
-  std::uint32_t spare = 0;
+  std::uint32_t job = 0;  ///< of the rank that asks
   std::array<std::uint8_t, 32> secret{};
   RankInfo seat;
 };

@@ -12,7 +12,7 @@ namespace {
 using base::ErrorClass;
 using base::failure;
 
-constexpr std::uint32_t magic = 0x464f4131;  // "FOA1"
+constexpr std::uint32_t magic = 0x464f4132;  // "FOA2"
 
 }  // namespace
 

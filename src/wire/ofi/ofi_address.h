@@ -13,7 +13,7 @@
 /// What a process tells the others so that they can send to its endpoint of libfabric. Travels
 /// through the launcher, in network byte order:
 ///
-///     0   magic "FOA1", u32 address format (libfabric's number)
+///     0   magic "FOA2", u32 address format (libfabric's number)
 ///     8   u16 bytes of the provider's name, u16 bytes of the endpoint's name
 ///     12  both, one behind the other
 namespace fulmar::wire {

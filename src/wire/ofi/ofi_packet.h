@@ -10,20 +10,23 @@
 #include <span>
 
 #include "wire/cell.h"
+#include "wire/process_name.h"
 #include "wire/travels.h"
 
 /// What travels between two endpoints of libfabric: messages, each a header and a body. An endpoint
-/// takes messages from anybody, so each header says who speaks and shows the cookie of the pair
-/// (docs/security.md); networks may let messages overtake each other, so each has a number.
+/// takes messages from anybody, so each header names the sender and shows the cookie of the pair
+/// (docs/security.md), which depends on the version of this format as well; networks may let messages overtake each other, so each has a number.
 namespace fulmar::wire {
 
 static_assert(std::endian::native == std::endian::little, "packets are little-endian");
 
-inline constexpr std::uint32_t ofi_magic = 0x314f4c46;  ///< "FLO1"
+/// Raised with every change of what is below. It is part of what cookies are made from
+/// (fabric/ofi/cookies.h), so packets of other versions show none that is known.
+inline constexpr std::uint32_t ofi_version = 2;
 
 /// ```
-///  0  u32 magic     tells the version, too
-///  4  u32 source    rank of the sender
+///  0  u32 job       of the sender, not 0
+///  4  u32 rank      of the sender in its job
 ///  8  u64 cookie    of this direction of the pair
 /// 16  u32 sequence  among the packets to this receiver that keep order, from 0, modulo 2^32
 /// 20  u32 ack       as many packets of the receiver's have come to their turn here
@@ -31,13 +34,13 @@ inline constexpr std::uint32_t ofi_magic = 0x314f4c46;  ///< "FLO1"
 /// 28  u8  kind      a PacketKind that travels, or one of OfiSignal
 /// 29  u8  flags     the envelope's
 /// 30  u8  prefix    not 0: posted in place, outside of the order; sequence is 0
-/// 31  u8  reserved  0
+/// 31  u8  engine    of the sender
 /// 32  u32 context   of `bye`: how many packets were posted in place before it
 /// 36  i32 tag       of `bye`: 1 from a process that never comes back, else 0
 /// ```
 struct OfiPacket {
-  std::uint32_t magic = ofi_magic;
-  std::uint32_t source = 0;
+  std::uint32_t job = 0;
+  std::uint32_t rank = 0;
   std::uint64_t cookie = 0;
   std::uint32_t sequence = 0;
   std::uint32_t ack = 0;
@@ -45,7 +48,7 @@ struct OfiPacket {
   std::uint8_t kind = 0;
   std::uint8_t flags = 0;
   std::uint8_t prefix_bytes = 0;
-  std::uint8_t reserved = 0;
+  std::uint8_t engine = 0;
   std::uint32_t context = 0;
   std::int32_t tag = 0;
 };
@@ -86,16 +89,23 @@ constexpr OfiPacket ofi_packet(OfiSignal signal, std::uint32_t context) noexcept
   packet.context = context;
   return packet;
 }
+constexpr ProcessName sender_of(const OfiPacket& packet) noexcept {
+  return {packet.job, packet.rank, packet.engine};
+}
+constexpr void set_sender(OfiPacket& packet, const ProcessName& sender) noexcept {
+  packet.job = sender.job;
+  packet.rank = sender.rank;
+  packet.engine = sender.engine;
+}
 constexpr Envelope envelope_of(const OfiPacket& packet) noexcept {
   return {static_cast<PacketKind>(packet.kind), packet.flags, packet.context, packet.tag,
           packet.length};
 }
 
-/// Why a packet with `body_bytes` bytes behind its header makes no sense; null if it does. Magic,
-/// source, cookie and the numbers are the receiver's to judge.
+/// Why a packet with `body_bytes` bytes behind its header makes no sense; null if it does. Sender,
+/// cookie and the numbers are the receiver's to judge.
 constexpr const char* fault_of(const OfiPacket& packet, std::size_t body_bytes) noexcept {
   if (packet.length != body_bytes) return "a length that is not the message's";
-  if (packet.reserved != 0) return "a reserved byte that is not 0";
   if (is_ofi_signal(packet.kind)) {
     const bool seen = packet.kind == static_cast<std::uint8_t>(OfiSignal::seen);
     const bool bare = packet.length == 0 && packet.flags == 0 && packet.prefix_bytes == 0 &&
@@ -111,12 +121,11 @@ constexpr const char* fault_of(const OfiPacket& packet, std::size_t body_bytes) 
   return packet.sequence == 0 ? nullptr : "a number where there is no order";
 }
 
-/// The header at the front of a message; nothing if that is too short or has another magic.
+/// The header at the front of a message; nothing if that is too short.
 inline std::optional<OfiPacket> decode_ofi_packet(std::span<const std::byte> bytes) noexcept {
   if (bytes.size() < sizeof(OfiPacket)) return std::nullopt;
   OfiPacket packet;
   std::memcpy(&packet, bytes.data(), sizeof packet);
-  if (packet.magic != ofi_magic) return std::nullopt;
   return packet;
 }
 

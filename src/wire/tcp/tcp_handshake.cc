@@ -17,11 +17,11 @@ constexpr std::uint64_t challenge_magic = 0x46554c4d54435043;  // "FULMTCPC"
 constexpr std::string_view label_of(TcpProofOf step) {
   switch (step) {
     case TcpProofOf::challenge:
-      return "fulmar tcp 1: answerer";
+      return "fulmar tcp 2: answerer";
     case TcpProofOf::proof:
-      return "fulmar tcp 1: caller";
+      return "fulmar tcp 2: caller";
     default:
-      return "fulmar tcp 1: verdict";
+      return "fulmar tcp 2: verdict";
   }
 }
 
@@ -32,13 +32,11 @@ std::array<std::byte, tcp_hello_bytes> encode_tcp_hello(const TcpHello& hello) {
   NetworkWriter out(bytes);
   out.number(hello_magic);
   out.number(hello.version);
-  out.number(hello.from);
-  out.number(hello.to);
+  put_process_name(out, hello.from);
+  put_process_name(out, hello.to);
   out.number(hello.lane);
   out.number(hello.from_port);
   out.number(hello.to_port);
-  out.number(std::uint16_t{0});
-  out.number(hello.job_id);
   out.bytes(hello.nonce);
   return bytes;
 }
@@ -49,14 +47,14 @@ std::optional<TcpHello> decode_tcp_hello(std::span<const std::byte> bytes) {
   if (in.number<std::uint64_t>() != hello_magic) return std::nullopt;
   TcpHello hello;
   hello.version = in.number<std::uint32_t>();
-  hello.from = in.number<std::uint32_t>();
-  hello.to = in.number<std::uint32_t>();
+  hello.from = get_process_name(in);
+  hello.to = get_process_name(in);
   hello.lane = in.number<std::uint16_t>();
   hello.from_port = in.number<std::uint16_t>();
   hello.to_port = in.number<std::uint16_t>();
-  if (in.number<std::uint16_t>() != 0) return std::nullopt;
-  hello.job_id = in.number<std::uint64_t>();
   in.bytes(hello.nonce);
+  const bool named = hello.from.job != 0 && hello.to.job != 0;
+  if (hello.version == tcp_version && !named) return std::nullopt;
   return hello;
 }
 

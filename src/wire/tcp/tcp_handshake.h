@@ -8,8 +8,10 @@
 #include <optional>
 #include <span>
 
-/// The first bytes of every TCP connection: both sides prove that they know the key of the job
-/// before anything else is looked at.
+#include "wire/process_name.h"
+
+/// The first bytes of every TCP connection: both sides prove that they know the key of
+/// their jobs before anything else is looked at.
 ///
 ///     caller (who connected)              answerer (who listens)
 ///       TcpHello, 68 bytes      ------->    closes unless it is the one that is called
@@ -17,30 +19,29 @@
 ///       TcpProof, 32 bytes      ------->    the caller has proven the key
 ///                              <-------     TcpVerdict, 36 bytes, only if the answerer decides
 ///
-/// Of the two sides the one with the lower rank decides which connection is used
+/// Of the two sides the one whose name (wire/process_name.h) is the lower one decides which connection is used
 /// (fabric/tcp/connect/connector.h). If that is the caller, its proof is its decision, and it closes the
 /// connections that it does not want instead of sending one.
 ///
-/// Each proof is HMAC-SHA-256, under the key of the job, of the fixed text `tcp_transcript`: which
+/// Each proof is HMAC-SHA-256, under the key that the jobs of the two share, of the fixed text `tcp_transcript`: which
 /// step it is, the whole hello, the answerer's nonce, the answer. So no proof of one step, role,
-/// pair of ranks, lane, pair of ports, job or connection is one of another: nothing can be
+/// pair of processes, lane, pair of ports or connection is one of another: nothing can be
 /// reflected or replayed. All numbers are in network byte order, all sizes fixed.
 namespace fulmar::wire {
 
 /// Raised with every change of what is below, or of what follows on the connection.
-inline constexpr std::uint32_t tcp_version = 3;
+inline constexpr std::uint32_t tcp_version = 4;
 
 using TcpNonce = std::array<std::byte, 32>;
 using TcpMac = std::array<std::byte, 32>;
 
 struct TcpHello {
   std::uint32_t version = tcp_version;
-  std::uint32_t from = 0;
-  std::uint32_t to = 0;
+  ProcessName from;
+  ProcessName to;
   std::uint16_t lane = 0;
   std::uint16_t from_port = 0;  ///< as the caller sees it; a translator may change it on the way
   std::uint16_t to_port = 0;    ///< where the answerer listens
-  std::uint64_t job_id = 0;
   TcpNonce nonce{};
 
   bool operator==(const TcpHello&) const = default;
@@ -49,7 +50,7 @@ struct TcpHello {
 /// What the answerer says to a hello, or of a connection.
 enum class TcpAnswer : std::uint32_t {
   proceed = 0,
-  wrong_rank = 1,  ///< it is another rank than the one that was called
+  wrong_rank = 1,  ///< it is another process than the one that was called
   taken = 2,       ///< there is a connection for this lane already
   given_up = 3,    ///< it has failed to reach the caller and told its program so
 };
@@ -79,8 +80,8 @@ inline constexpr std::size_t max_tcp_step_bytes = tcp_challenge_bytes;
 [[nodiscard]] std::array<std::byte, tcp_verdict_bytes> encode_tcp_verdict(
     const TcpVerdict& verdict);
 
-/// Nothing if the bytes are none: another length, magic, a reserved field that is not 0, an answer
-/// that does not exist. Of another version's hello only `version` and `job_id` are to be used.
+/// Nothing if the bytes are none: another length, magic, a name with job 0, an answer that does
+/// not exist. Of another version's hello only `version` is to be used.
 [[nodiscard]] std::optional<TcpHello> decode_tcp_hello(std::span<const std::byte> bytes);
 [[nodiscard]] std::optional<TcpChallenge> decode_tcp_challenge(std::span<const std::byte> bytes);
 [[nodiscard]] std::optional<TcpVerdict> decode_tcp_verdict(std::span<const std::byte> bytes);

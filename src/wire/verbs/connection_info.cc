@@ -11,7 +11,7 @@
 namespace fulmar::wire {
 namespace {
 
-constexpr std::uint32_t card_magic = 0x46564333;   // "FVC3"
+constexpr std::uint32_t card_magic = 0x46564334;   // "FVC4"
 constexpr std::uint32_t ready_magic = 0x46565231;  // "FVR1"
 
 bool is_zero(std::span<const std::byte> bytes) noexcept {
@@ -19,6 +19,7 @@ bool is_zero(std::span<const std::byte> bytes) noexcept {
 }
 
 bool makes_sense(const VerbsConnectionInfo& card) noexcept {
+  if (card.from.job == 0) return false;
   if (card.queue == 0 || card.queue > verbs_number_mask || card.first > verbs_number_mask) {
     return false;
   }
@@ -34,7 +35,7 @@ std::array<std::byte, verbs_card_bytes> encode_verbs_card(const VerbsConnectionI
   std::array<std::byte, verbs_card_bytes> bytes{};
   NetworkWriter out(bytes);
   out.number(card_magic);
-  out.number(card.rank);
+  put_process_name(out, card.from);
   out.number(card.queue);
   out.number(card.first);
   out.number(card.lid);
@@ -53,7 +54,7 @@ std::optional<VerbsConnectionInfo> decode_verbs_card(std::span<const std::byte> 
   NetworkReader in(bytes);
   if (in.number<std::uint32_t>() != card_magic) return std::nullopt;
   VerbsConnectionInfo card;
-  card.rank = in.number<std::uint32_t>();
+  card.from = get_process_name(in);
   card.queue = in.number<std::uint32_t>();
   card.first = in.number<std::uint32_t>();
   card.lid = in.number<std::uint16_t>();
@@ -64,7 +65,7 @@ std::optional<VerbsConnectionInfo> decode_verbs_card(std::span<const std::byte> 
   card.window = in.number<std::uint32_t>();
   card.buffer_bytes = in.number<std::uint32_t>();
   card.reads = in.number<std::uint8_t>();
-  if (!is_zero(bytes.subspan(53)) || !makes_sense(card)) return std::nullopt;
+  if (!is_zero(bytes.subspan(58)) || !makes_sense(card)) return std::nullopt;
   return card;
 }
 

@@ -9,32 +9,33 @@
 #include <span>
 #include <string>
 
+#include "wire/process_name.h"
 #include "wire/verbs/verbs_address.h"
 
-/// What two processes tell each other over a connection that both have proven to belong to the job,
-/// so that a queue of one adapter can be connected to one of the other: first each its card; then,
+/// What two processes tell each other over a connection that both have proven to belong to jobs that know each
+/// other, so that a queue of one adapter can be connected to one of the other: first each its card; then,
 /// as soon as its own queue takes packets, the word `verbs_ready`. Who has read that word may send.
 /// After it nothing travels on the connection any more; its end tells that the process is gone.
 namespace fulmar::wire {
 
 /// All numbers in network byte order:
 /// ```
-///  0  u32 magic "FVC3"
-///  4  u32 rank      of who sends the card
-///  8  u32 queue     number of its queue pair (24 bits, not 0)
-/// 12  u32 first     number of the first network packet that it will send (24 bits)
-/// 16  u16 lid       0: none
-/// 18  u8  link      VerbsLink
-/// 19  u8  mtu       the largest it takes: 128 << mtu bytes, 1 to 5
-/// 20  16 bytes gid  all zero: none
-/// 36  u64 cookie    to be shown by every packet that goes to it; not 0
-/// 44  u32 window    packets that may be on the way to it; not 0
-/// 48  u32 buffer    bytes of the longest packet that it takes
-/// 52  u8  reads     of memory in one direction at a time that its queue begins and answers; not 0
-/// 53  11 zero bytes
+///  0  u32 magic "FVC4"
+///  4  9 bytes from  name of the process that sends the card (wire/process_name.h)
+/// 13  u32 queue     number of its queue pair (24 bits, not 0)
+/// 17  u32 first     number of the first network packet that it will send (24 bits)
+/// 21  u16 lid       0: none
+/// 23  u8  link      VerbsLink
+/// 24  u8  mtu       the largest it takes: 128 << mtu bytes, 1 to 5
+/// 25  16 bytes gid  all zero: none
+/// 41  u64 cookie    to be shown by every packet that goes to it; not 0
+/// 49  u32 window    packets that may be on the way to it; not 0
+/// 53  u32 buffer    bytes of the longest packet that it takes
+/// 57  u8  reads     of memory in one direction at a time that its queue begins and answers; not 0
+/// 58  6 zero bytes
 /// ```
 struct VerbsConnectionInfo {
-  std::uint32_t rank = 0;
+  ProcessName from;
   std::uint32_t queue = 0;
   std::uint32_t first = 0;
   std::uint16_t lid = 0;

@@ -193,6 +193,32 @@ void run_long() {
   }
 }
 
+/// Communicators after the first eight have no staging buffer: long blocks go by messages, short ones do
+/// not. Who has a long block may see the difference, too.
+void run_without_staging() {
+  std::array<MPI_Comm, 10> comms;
+  for (MPI_Comm& comm : comms) comm = returning();
+  const MPI_Comm comm = comms.back();
+  const int rank = test::rank_of(comm);
+  const bool last = rank == test::size_of(comm) - 1;
+  for (const auto& [even, odd] : {Lengths{60000, 50}, Lengths{50, 60000}, Lengths{2000, 0},
+                                  Lengths{0, 2000}, Lengths{60000, 50000}}) {
+    const int own = last ? odd : even;
+    Buffers buffers(static_cast<std::size_t>(test::size_of(comm)) * 60000);
+    const int code = kinds[2].call(buffers, own, comm);
+    const std::string what =
+        "gather of " + std::to_string(even) + " bytes and " + std::to_string(odd);
+    if (rank == 0 && own != 0) {
+      test::expect_class(code, odd > even ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT, what.c_str());
+    }
+    use(comm, "a gather without staging");
+  }
+  Buffers buffers(static_cast<std::size_t>(test::size_of(comm)) * 60000);
+  test::expect_class(kinds[2].call(buffers, 60000, comm), MPI_SUCCESS, "a gather of equal blocks");
+  for (MPI_Comm& each : comms) MPI_Comm_free(&each);
+  MPI_Barrier(MPI_COMM_WORLD);  // the next ones find collective areas with a staging buffer free
+}
+
 /// Another root: who tells nothing is seen, too.
 void run_roots() {
   MPI_Comm comm = returning();
@@ -218,6 +244,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   run_short();
   run_long();
+  run_without_staging();
   run_across_reads();
   run_roots();
   return test::finish();

@@ -34,6 +34,21 @@ void no_elements() {
   expect_class(MPI_Allreduce(nullptr, nullptr, 0, none, MPI_SUM, comm), MPI_SUCCESS,
                "MPI_Allreduce");
   expect_class(MPI_Reduce(nullptr, nullptr, 0, none, MPI_LAND, 0, comm), MPI_SUCCESS, "MPI_Reduce");
+  for (const MPI_Op op : {MPI_MINLOC, MPI_MAXLOC}) {
+    expect_class(MPI_Reduce(nullptr, nullptr, 0, none, op, 0, comm), MPI_SUCCESS, "MPI_Reduce");
+    expect_class(MPI_Allreduce(nullptr, nullptr, 0, none, op, comm), MPI_SUCCESS, "MPI_Allreduce");
+    expect_class(MPI_Scan(nullptr, nullptr, 0, none, op, comm), MPI_SUCCESS, "MPI_Scan");
+    expect_class(MPI_Reduce_scatter_block(nullptr, nullptr, 0, none, op, comm), MPI_SUCCESS,
+                 "MPI_Reduce_scatter_block");
+    MPI_Request request = MPI_REQUEST_NULL;
+    expect_class(MPI_Iallreduce(nullptr, nullptr, 0, none, op, comm, &request), MPI_SUCCESS,
+                 "MPI_Iallreduce");
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    int element = 0;
+    int result = 0;
+    expect_class(MPI_Allreduce(&element, &result, 1, MPI_INT, op, comm), MPI_ERR_OP,
+                 "a number without a place");
+  }
   expect_class(MPI_Scan(nullptr, nullptr, 0, none, MPI_BOR, comm), MPI_SUCCESS, "MPI_Scan");
   expect_class(MPI_Exscan(nullptr, nullptr, 0, none, MPI_MAX, comm), MPI_SUCCESS, "MPI_Exscan");
   expect_class(MPI_Reduce_scatter_block(nullptr, nullptr, 0, none, MPI_SUM, comm), MPI_SUCCESS,

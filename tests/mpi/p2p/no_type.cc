@@ -49,7 +49,25 @@ void no_process() {
   expect_class(MPI_Sendrecv(&word, 1, none, MPI_PROC_NULL, 0, &word, 1, none, MPI_PROC_NULL, 0,
                             comm, &status),
                MPI_SUCCESS, "MPI_Sendrecv");
+  MPI_Message message = MPI_MESSAGE_NULL;
+  MPI_Mprobe(MPI_PROC_NULL, 0, comm, &message, &status);
+  expect_class(MPI_Mrecv(nullptr, 5, none, &message, &status), MPI_SUCCESS, "MPI_Mrecv");
+  expect_equal(status.MPI_SOURCE, MPI_PROC_NULL, "source of no message");
   MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Mprobe(MPI_PROC_NULL, 0, comm, &message, &status);
+  expect_class(MPI_Imrecv(nullptr, 5, none, &message, &request), MPI_SUCCESS, "MPI_Imrecv");
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  expect_class(MPI_Psend_init(&word, 2, 5, none, MPI_PROC_NULL, 0, comm, MPI_INFO_NULL, &request),
+               MPI_SUCCESS, "MPI_Psend_init");
+  MPI_Start(&request);
+  MPI_Pready_range(0, 1, request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Request_free(&request);
+  expect_class(MPI_Precv_init(&word, 2, 5, none, MPI_PROC_NULL, 0, comm, MPI_INFO_NULL, &request),
+               MPI_SUCCESS, "MPI_Precv_init");
+  MPI_Start(&request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Request_free(&request);
   expect_class(MPI_Isend(&word, 1, none, MPI_PROC_NULL, 0, comm, &request), MPI_SUCCESS,
                "MPI_Isend");
   MPI_Wait(&request, MPI_STATUS_IGNORE);

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "device/peer/process_table.h"
 #include "device/transport/transports.h"
 
 namespace fulmar::device {
@@ -47,45 +46,6 @@ TEST(PeerTable, Only_peers_that_share_memory_are_sent_to_straight) {
   PeerTable table(transports);
   table.grow(2);
   EXPECT_FALSE(table.connect(1).clear);
-}
-
-TEST(ProcessTable, Ids_of_a_job_follow_each_other) {
-  ProcessTable table;
-  EXPECT_EQ(table.add_job(7, 4), 0U);
-  EXPECT_EQ(table.add_job(9, 3), 4U);
-  EXPECT_EQ(table.size(), 7U);
-  for (std::uint32_t id = 0; id < table.size(); ++id) {
-    const ProcessName name = id < 4 ? ProcessName{7, id} : ProcessName{9, id - 4};
-    EXPECT_EQ(table.name_of(id), name);
-    EXPECT_EQ(table.id_of(name), id);
-  }
-  EXPECT_FALSE(table.name_of(7).has_value());
-}
-
-TEST(ProcessTable, A_job_that_is_known_keeps_its_ids) {
-  ProcessTable table;
-  ASSERT_EQ(table.add_job(1, 2), 0U);
-  ASSERT_EQ(table.add_job(2, 2), 2U);
-  EXPECT_EQ(table.add_job(1, 2), 0U);
-  EXPECT_EQ(table.size(), 4U);
-}
-
-TEST(ProcessTable, What_is_not_known_is_refused) {
-  ProcessTable table;
-  ASSERT_EQ(table.add_job(1, 2), 0U);
-  EXPECT_FALSE(table.id_of({1, 2}).has_value());
-  EXPECT_FALSE(table.id_of({2, 0}).has_value());
-  EXPECT_FALSE(table.name_of(UINT32_MAX).has_value());
-  EXPECT_FALSE(table.add_job(2, UINT32_MAX).has_value());
-  EXPECT_EQ(table.size(), 2U);
-}
-
-TEST(ProcessTable, A_job_without_processes_takes_no_id) {
-  ProcessTable table;
-  ASSERT_EQ(table.add_job(1, 0), 0U);
-  ASSERT_EQ(table.add_job(2, 1), 0U);
-  EXPECT_EQ(table.name_of(0), (ProcessName{2, 0}));
-  EXPECT_FALSE(table.id_of({1, 0}).has_value());
 }
 
 }  // namespace

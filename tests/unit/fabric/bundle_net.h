@@ -348,8 +348,7 @@ struct BundlePair {
     for (std::uint32_t self = 0; self < 2; ++self) {
       BundleRank& rank = ranks[self];
       bundle::Config config;
-      config.self = self;
-      config.size = 2;
+      config.processes = one_job({7, self}, 2);
       config.memory_bytes = memory_bytes;
       config.owner = this;
       config.find = [](void* owner, std::uint32_t peer) {

@@ -16,12 +16,25 @@ using wire::TcpAnswer;
 
 constexpr std::uint16_t answerer_port = 2000;
 
-Handshake::Job job(std::uint32_t self) {
+Handshake::Identity identity(std::shared_ptr<const ProcessTable> processes) {
   auto hash = base::KeyedHash::load();
   EXPECT_TRUE(hash.ok()) << hash.error().text();
-  Handshake::Job job{*hash, {}, 99, self, 4};
-  job.key.fill(5);
-  return job;
+  return {*hash, std::move(processes)};
+}
+
+/// A rank of a job of four.
+Handshake::Identity job(std::uint32_t self, std::uint32_t number = 99, const base::Key& key = {5}) {
+  return identity(one_job({number, self}, 4, key));
+}
+
+/// A rank of one of two jobs that know each other: `own` with four ranks, `other` with two.
+Handshake::Identity pair_of_jobs(std::uint32_t own, std::uint32_t self, std::uint32_t other,
+                                 const base::Key& key_of_both) {
+  const std::uint32_t size = own < other ? 4 : 2;
+  const auto processes = std::make_shared<ProcessTable>(wire::ProcessName{own, self}, size,
+                                                        base::Key{static_cast<std::uint8_t>(own)});
+  EXPECT_TRUE(processes->add_job(other, 6 - size, key_of_both).has_value());
+  return identity(processes);
 }
 
 /// Changes messages on their way: its number (0: hello), and the bytes.
@@ -29,10 +42,13 @@ using Meddle = std::function<void(unsigned, std::vector<std::byte>&)>;
 
 /// Both sides, and what happens between them.
 struct CollContext {
-  CollContext(Handshake::Job caller_job, Handshake::Job answerer_job)
-      : caller_job_(caller_job),
-        answerer_job_(answerer_job),
-        caller(Handshake::caller(caller_job_, answerer_job_.self, 3, 1000, answerer_port)),
+  CollContext(Handshake::Identity caller_job, Handshake::Identity answerer_job)
+      : caller_job_(std::move(caller_job)),
+        answerer_job_(std::move(answerer_job)),
+        caller(Handshake::caller(
+            caller_job_,
+            caller_job_.processes->id_of(answerer_job_.processes->own_name()).value_or(1), 3, 1000,
+            answerer_port)),
         answerer(Handshake::answerer(answerer_job_, answerer_port)) {}
 
   /// Passes messages on, `piece` bytes at a time, until nobody has anything to say.
@@ -67,8 +83,8 @@ struct CollContext {
     if (side.state() == State::choosing) side.choose();
   }
 
-  Handshake::Job caller_job_;
-  Handshake::Job answerer_job_;
+  Handshake::Identity caller_job_;
+  Handshake::Identity answerer_job_;
   TcpAnswer answer = TcpAnswer::proceed;
   Handshake caller;
   Handshake answerer;
@@ -111,9 +127,7 @@ TEST(Handshake, Whose_peer_decides_knows_that_it_may_have_done_so) {
 
 TEST(Handshake, Who_does_not_know_the_key_is_refused_by_both) {
   for (const std::uint32_t caller : {0U, 3U}) {
-    Handshake::Job stranger = job(caller);
-    stranger.key[31] ^= 1;
-    CollContext exchange(stranger, job(3 - caller));
+    CollContext exchange(job(caller, 99, {5, 1}), job(3 - caller));
     exchange.run();
     EXPECT_EQ(exchange.caller.problem(), Problem::wrong_proof);
     EXPECT_EQ(exchange.answerer.state(), State::waiting);
@@ -149,26 +163,58 @@ TEST(Handshake, A_change_of_any_byte_is_noticed) {
 TEST(Handshake, A_hello_for_somebody_else_is_refused_with_a_reason) {
   struct Case {
     Problem problem;
-    std::function<void(Handshake::Job&, Handshake::Job&)> change;
+    Handshake::Identity caller;
   };
   const Case cases[] = {
-      {Problem::other_job, [](Handshake::Job& caller, Handshake::Job&) { caller.job_id = 98; }},
-      {Problem::garbage, [](Handshake::Job& caller, Handshake::Job&) { caller.self = 7; }},
+      {Problem::other_job, job(0, 98)},
+      {Problem::garbage, identity(one_job({99, 7}, 8, {5}))},
   };
   for (const Case& one : cases) {
-    Handshake::Job caller = job(0);
-    Handshake::Job answerer = job(1);
-    one.change(caller, answerer);
-    CollContext exchange(caller, answerer);
+    CollContext exchange(one.caller, job(1));
     exchange.run();
     EXPECT_EQ(exchange.answerer.problem(), one.problem);
     EXPECT_NE(exchange.caller.state(), State::done);
   }
 }
 
+TEST(Handshake, Processes_of_two_jobs_prove_the_key_of_the_two) {
+  constexpr std::uint32_t one = 7;
+  constexpr std::uint32_t two = 9;
+  const base::Key key = {1, 2, 3};
+  // Both orders of the names, both sides calling, with ids that say nothing of either.
+  for (const auto& [caller, answerer] :
+       {std::pair(pair_of_jobs(one, 3, two, key), pair_of_jobs(two, 1, one, key)),
+        std::pair(pair_of_jobs(two, 1, one, key), pair_of_jobs(one, 3, two, key))}) {
+    CollContext exchange(caller, answerer);
+    exchange.run();
+    EXPECT_EQ(exchange.caller.state(), State::done);
+    EXPECT_EQ(exchange.answerer.state(), State::done);
+    EXPECT_EQ(exchange.answerer.peer(), *answerer.processes->id_of(caller.processes->own_name()));
+    EXPECT_EQ(exchange.caller.peer(), *caller.processes->id_of(answerer.processes->own_name()));
+  }
+  // The key of one job is not that of the two.
+  CollContext own_key(pair_of_jobs(one, 3, two, {one}), pair_of_jobs(two, 1, one, key));
+  own_key.run();
+  EXPECT_EQ(own_key.caller.problem(), Problem::wrong_proof);
+  EXPECT_NE(own_key.answerer.state(), State::done);
+  // Who does not know the other's job lets nobody of it in.
+  CollContext unknown(pair_of_jobs(one, 3, two, key), identity(one_job({two, 1}, 2, key)));
+  unknown.run();
+  EXPECT_EQ(unknown.answerer.problem(), Problem::other_job);
+}
+
+TEST(Handshake, Another_engine_is_not_the_one_that_was_called) {
+  const Handshake::Identity to = job(1);
+  const auto hello =
+      wire::encode_tcp_hello({wire::tcp_version, {99, 0}, {99, 1, 1}, 0, 1000, answerer_port, {}});
+  Handshake answerer = Handshake::answerer(to, answerer_port);
+  CollContext::feed(answerer, hello, 1000);
+  EXPECT_EQ(answerer.problem(), Problem::wrong_rank);
+}
+
 TEST(Handshake, The_port_that_was_called_must_be_the_own) {
-  const Handshake::Job from = job(0);
-  const Handshake::Job to = job(1);
+  const Handshake::Identity from = job(0);
+  const Handshake::Identity to = job(1);
   Handshake caller = Handshake::caller(from, 1, 0, 1000, answerer_port + 1);
   Handshake answerer = Handshake::answerer(to, answerer_port);
   CollContext::feed(answerer, caller.outgoing(), 1000);
@@ -176,8 +222,8 @@ TEST(Handshake, The_port_that_was_called_must_be_the_own) {
 }
 
 TEST(Handshake, Another_rank_and_other_answers_reach_the_caller_proven) {
-  const Handshake::Job from = job(0);
-  const Handshake::Job to = job(2);
+  const Handshake::Identity from = job(0);
+  const Handshake::Identity to = job(2);
   Handshake caller = Handshake::caller(from, 1, 0, 1000, answerer_port);
   Handshake answerer = Handshake::answerer(to, answerer_port);
   CollContext::feed(answerer, caller.outgoing(), 1000);
@@ -195,8 +241,8 @@ TEST(Handshake, Another_rank_and_other_answers_reach_the_caller_proven) {
 }
 
 TEST(Handshake, Another_version_is_told) {
-  const Handshake::Job from = job(0);
-  const Handshake::Job to = job(1);
+  const Handshake::Identity from = job(0);
+  const Handshake::Identity to = job(1);
   Handshake caller = Handshake::caller(from, 1, 0, 1000, answerer_port);
   Handshake answerer = Handshake::answerer(to, answerer_port);
   std::vector<std::byte> hello(caller.outgoing().begin(), caller.outgoing().end());
@@ -211,7 +257,7 @@ TEST(Handshake, Another_version_is_told) {
 }
 
 TEST(Handshake, Own_messages_sent_back_prove_nothing) {
-  const Handshake::Job mine = job(0);
+  const Handshake::Identity mine = job(0);
   Handshake caller = Handshake::caller(mine, 1, 0, 1000, answerer_port);
   Handshake own_ear = Handshake::answerer(mine, answerer_port);
   CollContext::feed(own_ear, caller.outgoing(), 1000);

@@ -81,10 +81,8 @@ class Victim : public TestRank {
   [[nodiscard]] static std::uint32_t self() { return 0; }
 };
 
-Handshake::Job job_of(std::uint32_t self) {
-  Handshake::Job job{*base::KeyedHash::load(), {}, TestRank::config(0).job_id, self, 4};
-  job.key.fill(7);
-  return job;
+Handshake::Identity job_of(std::uint32_t self) {
+  return {*base::KeyedHash::load(), TestRank::config(self, 4).processes};
 }
 
 TEST(Strangers, Garbage_is_one_line_and_has_no_effect) {
@@ -211,10 +209,10 @@ TEST(Strangers, A_replayed_handshake_is_refused) {
 TEST(Strangers, The_key_of_another_job_does_not_fit) {
   Victim rank;
   Connector::Config other_job = TestRank::config(1, 4);
-  other_job.job_id ^= 1;
+  other_job.processes = one_job({TestRank::job ^ 1, 1}, 4, TestRank::key);
   TestRank other(other_job);
   Connector::Config other_key = TestRank::config(2, 4);
-  other_key.key[0] ^= 1;
+  other_key.processes = one_job({TestRank::job, 2}, 4, {1});
   TestRank liar(other_key);
   other.connector->connect(0, rank.connector->address(), 1);
   liar.connector->connect(0, rank.connector->address(), 1);

@@ -41,12 +41,12 @@ class TestRank {
     }
   }
 
+  static constexpr std::uint32_t job = 0x12345678;
+  static constexpr base::Key key = {7, 7, 7};
+
   static Connector::Config config(std::uint32_t self, std::uint32_t size = 2) {
     Connector::Config config;
-    config.self = self;
-    config.size = size;
-    config.job_id = 0x123456789abcdef0;
-    config.key.fill(7);
+    config.processes = one_job({job, self}, size, key);
     config.interfaces = "127.0.0.0/8";
     return config;
   }

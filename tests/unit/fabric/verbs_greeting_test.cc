@@ -14,7 +14,7 @@ using State = QpExchange::State;
 
 wire::VerbsConnectionInfo card_of(std::uint32_t rank) {
   wire::VerbsConnectionInfo card;
-  card.rank = rank;
+  card.from = {7, rank};
   card.queue = 100 + rank;
   card.first = 5000 + rank;
   card.gid[15] = static_cast<std::byte>(rank + 1);
@@ -37,8 +37,8 @@ std::size_t move(QpExchange& from, QpExchange& to, std::size_t most) {
 
 TEST(VerbsGreeting, Both_learn_the_other_card_and_when_it_is_ready) {
   for (const std::size_t most : {1U, 7U, 64U, 1000U}) {
-    QpExchange zero(card_of(0), 1);
-    QpExchange one(card_of(1), 0);
+    QpExchange zero(card_of(0), {7, 1});
+    QpExchange one(card_of(1), {7, 0});
     while (move(zero, one, most) + move(one, zero, most) != 0) continue;
     ASSERT_EQ(zero.state(), State::met);
     ASSERT_EQ(one.state(), State::met);
@@ -56,14 +56,16 @@ TEST(VerbsGreeting, Both_learn_the_other_card_and_when_it_is_ready) {
   }
 }
 
-TEST(VerbsGreeting, Card_of_another_rank_or_link_is_nonsense) {
-  for (int variant = 0; variant < 3; ++variant) {
+TEST(VerbsGreeting, Card_of_another_process_or_link_is_nonsense) {
+  for (int variant = 0; variant < 5; ++variant) {
     wire::VerbsConnectionInfo card = card_of(1);
-    if (variant == 0) card.rank = 2;
+    if (variant == 0) card.from.rank = 2;
+    if (variant == 3) card.from.job = 8;
+    if (variant == 4) card.from.engine = 1;
     if (variant == 1) card.link = wire::VerbsLink::infiniband;
     if (variant == 2) card.queue = 0;
-    QpExchange liar(card, 0);
-    QpExchange zero(card_of(0), 1);
+    QpExchange liar(card, {7, 0});
+    QpExchange zero(card_of(0), {7, 1});
     move(liar, zero, 64);
     EXPECT_EQ(zero.state(), State::nonsense) << variant;
     EXPECT_TRUE(zero.room().empty());
@@ -73,8 +75,8 @@ TEST(VerbsGreeting, Card_of_another_rank_or_link_is_nonsense) {
 }
 
 TEST(VerbsGreeting, Any_other_word_than_ready_is_nonsense) {
-  QpExchange zero(card_of(0), 1);
-  QpExchange one(card_of(1), 0);
+  QpExchange zero(card_of(0), {7, 1});
+  QpExchange one(card_of(1), {7, 0});
   move(one, zero, 64);
   zero.connected();
   auto room = zero.room();

@@ -99,12 +99,11 @@ TEST(TcpAddresses, A_field_that_makes_no_sense_is_named) {
 
 TcpHello some_hello() {
   TcpHello hello;
-  hello.from = 1;
-  hello.to = 2;
+  hello.from = {6, 1};
+  hello.to = {8, 2, 1};
   hello.lane = 3;
   hello.from_port = 4;
   hello.to_port = 5;
-  hello.job_id = 6;
   hello.nonce.fill(std::byte{7});
   return hello;
 }
@@ -129,9 +128,13 @@ TEST(TcpHandshake, Messages_come_back_as_they_were) {
 TEST(TcpHandshake, What_is_no_message_is_refused) {
   auto hello = encode_tcp_hello(some_hello());
   EXPECT_FALSE(decode_tcp_hello(std::span(hello).first(67)));
-  hello[26] = std::byte{1};  // reserved
-  EXPECT_FALSE(decode_tcp_hello(hello));
-  hello = encode_tcp_hello(some_hello());
+  TcpHello nameless = some_hello();
+  nameless.from.job = 0;
+  EXPECT_FALSE(decode_tcp_hello(encode_tcp_hello(nameless)));
+  nameless.version = 3;  // has no names there
+  const auto older = decode_tcp_hello(encode_tcp_hello(nameless));
+  ASSERT_TRUE(older);
+  EXPECT_EQ(older->version, 3U);
   hello[7] = std::byte{0};
   EXPECT_FALSE(decode_tcp_hello(hello));
   auto challenge = encode_tcp_challenge({});
@@ -144,15 +147,19 @@ TEST(TcpHandshake, What_is_no_message_is_refused) {
 }
 
 TEST(TcpHandshake, Every_field_changes_the_transcript) {
-  std::vector<TcpHello> hellos(9, some_hello());
-  hellos[1].from = 9;
-  hellos[2].to = 9;
+  std::vector<TcpHello> hellos(13, some_hello());
+  hellos[1].from.rank = 9;
+  hellos[2].to.rank = 9;
   hellos[3].lane = 9;
   hellos[4].from_port = 9;
   hellos[5].to_port = 9;
-  hellos[6].job_id = 9;
+  hellos[6].from.job = 9;
   hellos[7].nonce[31] = std::byte{9};
   hellos[8].version = 9;
+  hellos[9].to.job = 9;
+  hellos[10].from.engine = 9;
+  hellos[11].to.engine = 9;
+  std::swap(hellos[12].from, hellos[12].to);
   std::set<std::array<std::byte, tcp_transcript_bytes>> seen;
   const TcpNonce nonce{};
   for (const TcpHello& hello : hellos) {

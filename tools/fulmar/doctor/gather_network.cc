@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/keyed_hash.h"
+#include "fabric/process_table.h"
 #include "fabric/tcp/connect/connector.h"
 #include "fabric/tcp/connect/endpoint.h"
 #include "fabric/tcp/connect/interfaces.h"
@@ -51,8 +52,7 @@ std::size_t loops_at_a_time() {
 /// Opens tcp as a job would do it with the present settings.
 wire::TcpAddresses open_as_set(NetworkFacts& facts) {
   Connector::Config config;
-  config.size = 2;
-  config.job_id = 1;
+  config.processes = fabric::one_job({1, 0}, 2);
   config.interfaces = facts.interfaces;
   config.ports = variable("FULMAR_TCP_PORTS");
   config.congestion = variable("FULMAR_TCP_CONGESTION");

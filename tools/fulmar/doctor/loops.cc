@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/keyed_hash.h"
+#include "fabric/process_table.h"
 #include "fabric/tcp/connect/connector.h"
 #include "fabric/tcp/connect/endpoint.h"
 
@@ -22,14 +23,13 @@ using fabric::tcp::Connector;
 using fabric::tcp::LocalAddress;
 
 /// The key of a job that lives for a moment.
-bool make_secret(Connector::Config& config, std::string& problem) {
+bool make_secret(base::Key& key, std::string& problem) {
   const auto hash = base::KeyedHash::load();
   if (hash.failed()) {
     problem = hash.error().text();
     return false;
   }
-  const bool made = hash.value().random(std::as_writable_bytes(std::span(config.key))) &&
-                    hash.value().random(std::as_writable_bytes(std::span(&config.job_id, 1)));
+  const bool made = hash.value().random(std::as_writable_bytes(std::span(key)));
   problem = made ? "" : "no random bytes";
   return made;
 }
@@ -37,12 +37,11 @@ bool make_secret(Connector::Config& config, std::string& problem) {
 /// Two ranks at one address.
 class Pair {
  public:
-  Pair(const LocalAddress& local, const Connector::Config& common) {
+  Pair(const LocalAddress& local, const Connector::Config& common, const base::Key& key) {
     Connector::Config config = common;
-    config.size = 2;
     config.interfaces = fabric::tcp::text_of(local.address);
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-      config.self = static_cast<std::uint32_t>(rank);
+      config.processes = fabric::one_job({1, static_cast<std::uint32_t>(rank)}, 2, key);
       auto opened = Connector::open(config);
       if (opened.failed()) {
         end(opened.error().text());
@@ -103,13 +102,14 @@ std::vector<Loop> try_loops(std::span<const LocalAddress> addresses, std::uint64
   Connector::Config common;
   common.deadline_ns = deadline_ns;
   std::string problem;
-  if (!make_secret(common, problem)) {
+  base::Key key;
+  if (!make_secret(key, problem)) {
     return std::vector<Loop>(addresses.size(), Loop{0, problem});
   }
   const std::uint64_t end_ns = base::now_ns() + deadline_ns;
   std::vector<std::unique_ptr<Pair>> pairs;
   for (const LocalAddress& address : addresses) {
-    pairs.push_back(std::make_unique<Pair>(address, common));
+    pairs.push_back(std::make_unique<Pair>(address, common, key));
   }
   constexpr int look_ms = 10;  // timers of the connectors are due without a descriptor
   while (true) {

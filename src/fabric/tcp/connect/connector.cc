@@ -49,7 +49,7 @@ Search::Hope hope_after(int problem) {
 
 Connector::Connector(Config config, base::KeyedHash hash, Links links)
     : config_(std::move(config)),
-      job_{hash, config_.key, config_.job_id, config_.self, config_.size},
+      identity_{hash, config_.processes},
       log_(config_.report, config_.owner),
       host_(host_identity()),
       links_(std::move(links)) {}
@@ -130,10 +130,11 @@ std::int64_t Connector::next_deadline_ns() const noexcept {
 void Connector::connect(std::uint32_t peer, std::span<const std::byte> blob, unsigned lanes) {
   const std::uint64_t now = attend();
   due_ns_ = std::min(due_ns_, now);
-  if (peer == config_.self || peer >= config_.size || lanes == 0 || lanes > max_lanes) {
+  const ProcessTable& processes = *config_.processes;
+  if (peer == processes.self() || peer >= processes.size() || lanes == 0 || lanes > max_lanes) {
     return fail(peer, 0,
-                failure(ErrorClass::intern, "connecting rank %u of %u to rank %u with %u lanes",
-                        config_.self, config_.size, peer, lanes));
+                failure(ErrorClass::intern, "connecting process %u of %u to process %u by %u lanes",
+                        processes.self(), processes.size(), peer, lanes));
   }
   const auto addresses = wire::decode_tcp_addresses(blob);
   Ways ways;
@@ -293,8 +294,9 @@ void Connector::check_deadline(Search& search, std::uint64_t now_ns) {
   if (late < silence_line_ns || search.silence_reported) return;
   search.silence_reported = true;
   if (config_.report == nullptr) return;
-  const std::string line = "tcp: rank " + std::to_string(search.peer()) + " does not answer rank " +
-                           std::to_string(config_.self) + " at " + answered->way.to.text() +
+  const std::string line = "tcp: " + config_.processes->text_of(search.peer()) +
+                           " does not answer rank " + std::to_string(config_.processes->self()) +
+                           " at " + answered->way.to.text() +
                            "; it computes outside MPI, or something else listens there";
   config_.report(config_.owner, line.c_str());
 }
@@ -306,8 +308,9 @@ void Connector::give_up(Search& search) {
   // Where nobody listens at any address the process has ended.
   const bool has_ended = search.exhausted() && !search.tries().empty();
   const auto kind = has_ended ? ErrorClass::proc_aborted : ErrorClass::other;
-  const Error error = failure(kind, "rank %u cannot be reached from rank %u: %s", peer,
-                              config_.self, search.text(list_bytes).c_str());
+  const Error error = failure(kind, "%s cannot be reached from rank %u: %s",
+                              config_.processes->text_of(peer).c_str(), config_.processes->self(),
+                              search.text(list_bytes).c_str());
   const std::string all = search.text(line_bytes);
   if (all.size() > list_bytes && config_.report != nullptr) {
     // An error has no room for them.

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/keyed_hash.h"
+#include "fabric/process_table.h"
 #include "fabric/tcp/connect/congestion.h"
 #include "fabric/tcp/connect/interfaces.h"
 #include "fabric/tcp/connect/links.h"
@@ -33,7 +34,8 @@ namespace fulmar::fabric::tcp {
 /// first that is proven is used, the others are closed.
 ///
 /// **Exactly one connection for a pair and lane**, although both sides may begin at once, by
-/// several ways each. One of the two decides: the one with the lower rank. It decides for the first
+/// several ways each. One of the two decides: the one with the lower name
+/// (job, rank). It decides for the first
 /// connection that has proven the key, whoever began it, and tells the other side on that
 /// connection (in its proof if it has called, in the verdict if it was called). It decides once:
 /// from then on every other connection of this pair and lane is closed in the place of a decision.
@@ -63,10 +65,7 @@ namespace fulmar::fabric::tcp {
 class Connector {
  public:
   struct Config {
-    std::uint32_t self = 0;
-    std::uint32_t size = 1;
-    std::uint64_t job_id = 0;
-    base::Key key{};
+    Processes processes;     ///< required
     std::string interfaces;  ///< FULMAR_TCP_INTERFACES; empty: all
     std::uint64_t deadline_ns = 8'000'000'000;
     /// Gets lines for the user, at most a few a second; may be null.
@@ -188,7 +187,7 @@ class Connector {
   void pause_listening(std::uint64_t until_ns);
 
   Config config_;
-  Handshake::Job job_;
+  Handshake::Identity identity_;
   RejectedPeerLog log_;
   wire::HostIdentity host_;
   std::vector<LocalAddress> all_;

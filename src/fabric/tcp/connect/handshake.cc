@@ -26,18 +26,18 @@ Handshake::Problem problem_of(TcpAnswer answer) {
 
 }  // namespace
 
-Handshake Handshake::caller(const Job& job, std::uint32_t peer, std::uint16_t lane,
+Handshake Handshake::caller(const Identity& identity, std::uint32_t peer, std::uint16_t lane,
                             std::uint16_t from_port, std::uint16_t to_port) {
-  Handshake handshake(job);
+  Handshake handshake(identity);
   handshake.step_ = Step::challenge;
   wire::TcpHello& hello = handshake.hello_;
-  hello.from = job.self;
-  hello.to = peer;
+  handshake.peer_ = peer;
+  hello.from = identity.processes->own_name();
+  hello.to = identity.processes->name_of(peer).value_or(wire::ProcessName{});
   hello.lane = lane;
   hello.from_port = from_port;
   hello.to_port = to_port;
-  hello.job_id = job.job_id;
-  if (!job.hash.random(hello.nonce)) {
+  if (!identity.hash.random(hello.nonce)) {
     handshake.fail(Problem::internal);
     return handshake;
   }
@@ -45,15 +45,11 @@ Handshake Handshake::caller(const Job& job, std::uint32_t peer, std::uint16_t la
   return handshake;
 }
 
-Handshake Handshake::answerer(const Job& job, std::uint16_t own_port) {
-  Handshake handshake(job);
+Handshake Handshake::answerer(const Identity& identity, std::uint16_t own_port) {
+  Handshake handshake(identity);
   handshake.role_ = Role::answerer;
   handshake.own_port_ = own_port;
   return handshake;
-}
-
-std::uint32_t Handshake::peer() const noexcept {
-  return role_ == Role::caller ? hello_.to : hello_.from;
 }
 
 std::span<std::byte> Handshake::room() noexcept {
@@ -88,23 +84,29 @@ std::span<const std::byte> Handshake::outgoing() const noexcept {
 void Handshake::hello_arrived(std::span<const std::byte> bytes) noexcept {
   const auto hello = wire::decode_tcp_hello(bytes);
   if (!hello) return fail(Problem::garbage);
-  if (hello->job_id != job_->job_id) return fail(Problem::other_job);
   if (hello->version != wire::tcp_version) {
     // The caller cannot verify it, but learns which version this is.
     send(wire::encode_tcp_challenge({}));
     return fail(Problem::version);
   }
-  if (hello->to_port != own_port_ || hello->from >= job_->size) return fail(Problem::garbage);
+  const ProcessTable& processes = *identity_->processes;
+  const wire::ProcessName& own = processes.own_name();
+  if (processes.key_of(hello->from.job) == nullptr || hello->to.job != own.job) {
+    return fail(Problem::other_job);
+  }
+  const auto from = processes.id_of(hello->from);
+  if (hello->to_port != own_port_ || !from) return fail(Problem::garbage);
   hello_ = *hello;
+  peer_ = *from;
   step_ = Step::proof;
-  if (hello->to != job_->self || hello->from == job_->self) return answer(TcpAnswer::wrong_rank);
+  if (hello->to != own || hello->from == own) return answer(TcpAnswer::wrong_rank);
   state_ = State::greeted;
 }
 
 void Handshake::answer(TcpAnswer answer) noexcept {
   wire::TcpChallenge challenge;
   challenge.answer = answer;
-  if (!job_->hash.random(nonce_)) return fail(Problem::internal);
+  if (!identity_->hash.random(nonce_)) return fail(Problem::internal);
   challenge.nonce = nonce_;
   if (!mac(TcpProofOf::challenge, answer, challenge.mac)) return fail(Problem::internal);
   send(wire::encode_tcp_challenge(challenge));
@@ -164,12 +166,15 @@ void Handshake::verdict_arrived(std::span<const std::byte> bytes) noexcept {
 }
 
 bool Handshake::mac(TcpProofOf step, TcpAnswer answer, base::Mac& out) noexcept {
-  return job_->hash.mac(job_->key, wire::tcp_transcript(step, hello_, nonce_, answer), out);
+  const wire::ProcessName& other = role_ == Role::caller ? hello_.to : hello_.from;
+  const base::Key* const key = identity_->processes->key_of(other.job);
+  return key != nullptr &&
+         identity_->hash.mac(*key, wire::tcp_transcript(step, hello_, nonce_, answer), out);
 }
 
 bool Handshake::proves(TcpProofOf step, TcpAnswer answer, const base::Mac& mac) noexcept {
   base::Mac expected;
-  return this->mac(step, answer, expected) && job_->hash.equal(expected, mac);
+  return this->mac(step, answer, expected) && identity_->hash.equal(expected, mac);
 }
 
 void Handshake::fail(Problem problem) noexcept {
@@ -193,7 +198,7 @@ const char* text_of(Handshake::Problem problem) noexcept {
     case Handshake::Problem::other_job:
       return "it belongs to another job";
     case Handshake::Problem::wrong_rank:
-      return "another rank of this job listens there";
+      return "another rank listens there";
     case Handshake::Problem::wrong_proof:
       return "it does not know the key of this job";
     case Handshake::Problem::taken:

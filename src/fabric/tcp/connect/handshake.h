@@ -8,6 +8,7 @@
 #include <span>
 
 #include "base/keyed_hash.h"
+#include "fabric/process_table.h"
 #include "wire/tcp/tcp_handshake.h"
 
 namespace fulmar::fabric::tcp {
@@ -17,13 +18,11 @@ namespace fulmar::fabric::tcp {
 /// stays in the socket, and keeps nothing whose size the other side chooses.
 class Handshake {
  public:
-  /// What both sides have to know already. Outlives the handshake.
-  struct Job {
+  /// What this side knows: who it is, which processes there are, and by which keys they prove it.
+  /// Outlives the handshake.
+  struct Identity {
     base::KeyedHash hash;
-    base::Key key{};
-    std::uint64_t job_id = 0;
-    std::uint32_t self = 0;
-    std::uint32_t size = 0;
+    Processes processes;
   };
 
   enum class State : std::uint8_t {
@@ -37,8 +36,8 @@ class Handshake {
     none,
     garbage,      ///< speaks something else
     version,      ///< another version of Fulmar
-    other_job,    ///< a hello of another job
-    wrong_rank,   ///< of this job, but not the rank that was called
+    other_job,    ///< a hello of a job that is not known here, or to another one
+    wrong_rank,   ///< of a known job, but not the process that was called
     wrong_proof,  ///< does not know the key, or repeats what somebody else said
     taken,        ///< the other side has a connection for this lane already
     given_up,     ///< the other side has given up connecting
@@ -46,10 +45,10 @@ class Handshake {
   };
 
   /// The side that has connected. Its hello is outgoing() at once.
-  static Handshake caller(const Job& job, std::uint32_t peer, std::uint16_t lane,
+  static Handshake caller(const Identity& identity, std::uint32_t peer, std::uint16_t lane,
                           std::uint16_t from_port, std::uint16_t to_port);
   /// The side that has accepted, at `own_port`.
-  static Handshake answerer(const Job& job, std::uint16_t own_port);
+  static Handshake answerer(const Identity& identity, std::uint16_t own_port);
 
   [[nodiscard]] State state() const noexcept { return state_; }
   [[nodiscard]] Problem problem() const noexcept { return problem_; }
@@ -62,8 +61,9 @@ class Handshake {
   }
   /// Whether a message from the other side has begun and is not complete.
   [[nodiscard]] bool in_message() const noexcept { return filled_ != 0; }
-  /// Of the caller: whom it calls. Of the answerer, once `greeted`: who says to be calling.
-  [[nodiscard]] std::uint32_t peer() const noexcept;
+  /// The id of: the process that the caller calls; of the answerer, once `greeted`, the one that
+  /// says to be calling.
+  [[nodiscard]] std::uint32_t peer() const noexcept { return peer_; }
   [[nodiscard]] std::uint16_t lane() const noexcept { return hello_.lane; }
 
   /// Where the next bytes go; empty unless `waiting`.
@@ -82,7 +82,7 @@ class Handshake {
  private:
   enum class Step : std::uint8_t { hello, challenge, proof, verdict, end };
 
-  explicit Handshake(const Job& job) noexcept : job_(&job) {}
+  explicit Handshake(const Identity& identity) noexcept : identity_(&identity) {}
   void hello_arrived(std::span<const std::byte> bytes) noexcept;
   void challenge_arrived(std::span<const std::byte> bytes) noexcept;
   void proof_arrived(std::span<const std::byte> bytes) noexcept;
@@ -94,9 +94,12 @@ class Handshake {
   [[nodiscard]] bool proves(wire::TcpProofOf step, wire::TcpAnswer answer,
                             const base::Mac& mac) noexcept;
   /// Whether this side decides which connection is used.
-  [[nodiscard]] bool decides() const noexcept { return job_->self < peer(); }
+  [[nodiscard]] bool decides() const noexcept {
+    return role_ == Role::caller ? hello_.from < hello_.to : hello_.to < hello_.from;
+  }
 
-  const Job* job_;
+  const Identity* identity_;
+  std::uint32_t peer_ = 0;
   State state_ = State::waiting;
   Problem problem_ = Problem::none;
   Step step_ = Step::hello;  ///< what is awaited

@@ -54,7 +54,7 @@ void Connector::connected(Link& link, std::uint64_t now_ns) {
                      Search::Hope::gone, now_ns);
   }
   link.stage = Link::Stage::talking;
-  link.talk = Handshake::caller(job_, link.peer, link.lane, own->port(), other->port());
+  link.talk = Handshake::caller(identity_, link.peer, link.lane, own->port(), other->port());
   talk(link, now_ns);
 }
 

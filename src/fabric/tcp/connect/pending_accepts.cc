@@ -85,7 +85,7 @@ void Connector::admit(base::UniqueFd socket, const Listener& listener, Link& pla
                       std::uint64_t now_ns) {
   prepare_socket(socket.get(), static_cast<std::uint32_t>(handshake_ns / ms));
   if (!links_.begin(place, std::move(socket), Link::Stage::talking, now_ns)) return;
-  place.talk = Handshake::answerer(job_, listener.port);
+  place.talk = Handshake::answerer(identity_, listener.port);
   talk(place, now_ns);
 }
 

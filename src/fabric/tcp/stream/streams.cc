@@ -92,7 +92,7 @@ Peer& Streams::peer_at(std::uint32_t peer) {
 
 base::Error Streams::adopt(std::uint32_t peer, unsigned lane, int socket) {
   base::UniqueFd owned(socket);
-  if (peer >= config_.size || peer == config_.self || lane >= most_lanes) {
+  if (peer >= size() || peer == config_.self || lane >= most_lanes) {
     return base::failure(ErrorClass::intern, "lane %u to rank %u does not exist", lane, peer);
   }
   Peer& other = peer_at(peer);

@@ -59,8 +59,8 @@ class Streams {
   static constexpr std::size_t default_memory_bytes = 8U << 20;
 
   struct Config {
-    std::uint32_t self = 0;
-    std::uint32_t size = 1;
+    std::uint32_t self = 0;                           ///< the own id
+    std::uint32_t size = 1;                           ///< ids are less; see `grow`
     std::size_t memory_bytes = default_memory_bytes;  ///< for bytes under way, see Buffers
     void* owner = nullptr;
     /// Somebody posts to a peer that has no connection; asked once. Posts answer `again` until
@@ -85,6 +85,10 @@ class Streams {
   /// the peer from now on; owns it even if it fails: the lane exists already or is out of range, or
   /// the peer is leaving or is lost.
   base::Error adopt(std::uint32_t peer, unsigned lane, int socket);
+  /// Peers below `size` exist from now on.
+  void grow(std::uint32_t size) {
+    if (size > peers_.size()) peers_.resize(size);
+  }
   /// Closes all connections to the peer, and takes no further one: it is lost, without `lost` being
   /// called. Not from within `poll`.
   void drop(std::uint32_t peer);
@@ -150,7 +154,9 @@ class Streams {
   void end() noexcept;
 
   [[nodiscard]] std::uint32_t self() const noexcept { return config_.self; }
-  [[nodiscard]] std::uint32_t size() const noexcept { return config_.size; }
+  [[nodiscard]] std::uint32_t size() const noexcept {
+    return static_cast<std::uint32_t>(peers_.size());
+  }
   /// Who was ever talked to.
   [[nodiscard]] std::vector<std::uint32_t> known_peers() const;
   [[nodiscard]] std::size_t connections() const noexcept { return connections_; }

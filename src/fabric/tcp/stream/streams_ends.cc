@@ -52,7 +52,7 @@ bool Streams::quiesced() const noexcept {
 
 std::vector<std::uint32_t> Streams::known_peers() const {
   std::vector<std::uint32_t> known;
-  for (std::uint32_t peer = 0; peer < config_.size; ++peer) {
+  for (std::uint32_t peer = 0; peer < size(); ++peer) {
     if (peers_[peer] != nullptr) known.push_back(peer);
   }
   return known;

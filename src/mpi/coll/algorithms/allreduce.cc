@@ -60,7 +60,8 @@ CollTask allreduce_doubling(CollContext& exchange, const Allreduce& call) {
 }  // namespace
 
 Error Allreduce::check(const Comm& /*comm*/) const {
-  if (const Error bad = check_reduction(*op, *receive.type); bad.failed()) return bad;
+  if (const Error bad = check_reduction(*op, *receive.type, receive.count); bad.failed())
+    return bad;
   return check_operands(send, receive.address, receive.count, *receive.type);
 }
 

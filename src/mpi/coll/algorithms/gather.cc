@@ -81,6 +81,9 @@ Error gather(const ConstData& send, const Data& receive, int root, Comm& comm) {
   const Count bytes = at_root ? bytes_of(receive) : bytes_of(send);
   device::ShmCollArea* coll_area = shm_area_for(comm, Family::gather, bytes);
   if (coll_area != nullptr) return gather_on(*coll_area, call.send, call.receive, root, comm);
+  if (const Error differ = compare_long_blocks(comm, Family::gather, bytes); differ.failed()) {
+    return differ;
+  }
   return run_call(comm, tag, call);
 }
 

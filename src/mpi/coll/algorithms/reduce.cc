@@ -44,7 +44,7 @@ CollTask reduce_binomial(CollContext& exchange, const Reduce& call) {
 }
 
 Error Reduce::check(const Comm& comm) const {
-  if (const Error bad = check_reduction(*op, *type); bad.failed()) return bad;
+  if (const Error bad = check_reduction(*op, *type, count); bad.failed()) return bad;
   return comm.rank == root ? check_operands(send, receive, count, *type)
                            : check_buffer("sendbuf", send, count, *type);
 }

@@ -37,7 +37,7 @@ CollTask reduce_and_deal(CollContext& exchange, const ReduceScatter& call) {
 }  // namespace
 
 Error ReduceScatterBlock::check(const Comm& /*comm*/) const {
-  if (const Error bad = check_reduction(*op, *type); bad.failed()) return bad;
+  if (const Error bad = check_reduction(*op, *type, count); bad.failed()) return bad;
   return check_operands(send, receive, count, *type);
 }
 

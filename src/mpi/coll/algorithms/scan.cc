@@ -88,7 +88,8 @@ Error run_scan(Call call, Comm& comm, Own own) {
 
 Error Exscan::check(const Comm& comm) const {
   if (comm.rank > 0 || is_in_place(send)) return Allreduce::check(comm);
-  if (const Error bad = check_reduction(*op, *receive.type); bad.failed()) return bad;
+  if (const Error bad = check_reduction(*op, *receive.type, receive.count); bad.failed())
+    return bad;
   return check_buffer("sendbuf", send, receive.count, *receive.type);
 }
 

@@ -83,14 +83,15 @@ Error Alltoallw::inter_check(const Comm& comm) {
 
 Error Reduce::inter_check(const Comm& /*comm*/) const {
   if (root == MPI_PROC_NULL) return {};
-  if (const Error bad = check_reduction(*op, *type); bad.failed()) return bad;
+  if (const Error bad = check_reduction(*op, *type, count); bad.failed()) return bad;
   if (root == MPI_ROOT) return check_buffer("recvbuf", receive, count, *type);
   if (const Error bad = refuse_any_in_place("sendbuf", send); bad.failed()) return bad;
   return check_buffer("sendbuf", send, count, *type);
 }
 
 Error Allreduce::inter_check(const Comm& /*comm*/) const {
-  if (const Error bad = check_reduction(*op, *receive.type); bad.failed()) return bad;
+  if (const Error bad = check_reduction(*op, *receive.type, receive.count); bad.failed())
+    return bad;
   return check_buffers(send, receive.address, receive.count, *receive.type);
 }
 

@@ -187,6 +187,11 @@ inline void take_part(const device::ShmCollArea& coll_area, int member, const Pa
 // The calls. Arguments are checked; every rank of the communicator makes the same one.
 
 base::Error bcast_on(device::ShmCollArea& coll_area, const Data& data, int root, const Comm& comm);
+/// Before a gather that goes by messages because its blocks are long (for a collective area without a
+/// staging buffer, or by the table of algorithms): a rank whose block is short goes over the area all
+/// the same, and neither would hear of the other. All whose blocks are long look at what everybody has, in one round, and
+/// fail where one differs: none sends then. Success where there is nothing to compare.
+base::Error compare_long_blocks(const Comm& comm, Family family, Count bytes);
 /// Equal blocks.
 base::Error gather_on(device::ShmCollArea& coll_area, const ConstData& send, const Blocks& receive,
                       int root, const Comm& comm);

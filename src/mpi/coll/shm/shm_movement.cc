@@ -95,6 +95,14 @@ Error bcast_on(ShmCollArea& coll_area, const Data& data, int root, const Comm& c
   return result_on(coll_area, comm);
 }
 
+Error compare_long_blocks(const Comm& comm, Family family, Count bytes) {
+  ShmCollArea* const coll_area = comm.coll_area.get();
+  if (coll_area == nullptr || shm_area_for(comm, family, 0) == nullptr) return {};
+  coll_area->post(length_of(0, bytes), [](std::byte* /*to*/) {});
+  if (!coll_area->wait_all()) return failure_of(comm);
+  return check_lengths(*coll_area, coll_area->size(), bytes);
+}
+
 Error gather_on(ShmCollArea& coll_area, const ConstData& send, const Blocks& receive, int root,
                 const Comm& comm) {
   const bool at_root = comm.rank == root;

@@ -207,22 +207,22 @@ TEST(SegmentServer, Strangers_are_not_let_in) {
   auto door = SegmentServer::make();
   ASSERT_TRUE(door.ok());
   const Ranks expected = {0, 1, 2};
-  ASSERT_TRUE(door.value()->open(0, expected).ok());
+  ASSERT_TRUE(door.value()->open(7, 0, expected).ok());
   wire::RankInfo seat;
   seat.rank = 1;
   wire::NodeInfo wrong = door.value()->card();
   wrong.secret[0] ^= 1;
-  EXPECT_FALSE(knock(wrong, 0, seat).value().valid()) << "the secret";
+  EXPECT_FALSE(knock(wrong, 0, 7, seat).value().valid()) << "the secret";
   seat.rank = 5;
-  EXPECT_FALSE(knock(door.value()->card(), 0, seat).value().valid()) << "no rank of this node";
+  EXPECT_FALSE(knock(door.value()->card(), 0, 7, seat).value().valid()) << "no rank of this node";
   seat.rank = 1;
-  const auto first = knock(door.value()->card(), 0, seat);
+  const auto first = knock(door.value()->card(), 0, 7, seat);
   EXPECT_TRUE(first.value().valid());
-  EXPECT_FALSE(knock(door.value()->card(), 0, seat).value().valid()) << "a second one";
+  EXPECT_FALSE(knock(door.value()->card(), 0, 7, seat).value().valid()) << "a second one";
   const auto visitors = door.value()->close();
   ASSERT_EQ(visitors.size(), 1U);
   EXPECT_EQ(visitors[0].seat.rank, 1U);
-  EXPECT_FALSE(knock(door.value()->card(), 0, seat).value().valid()) << "after the end";
+  EXPECT_FALSE(knock(door.value()->card(), 0, 7, seat).value().valid()) << "after the end";
 }
 
 }  // namespace

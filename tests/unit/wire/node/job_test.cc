@@ -127,7 +127,7 @@ TEST(Job, Attach_rejects_each_damaged_field) {
       {offsetof(JobHeader, app_count), 0, 4},
       {offsetof(JobHeader, app_count), 4, 4},
       {offsetof(JobHeader, core_count), 0, 4},
-      {offsetof(JobHeader, job_id), 0, 8},
+      {offsetof(JobHeader, job_id), 0, 4},
       {offsetof(JobHeader, record_bytes), 64, 4},
       {offsetof(JobHeader, records_offset), 0, 8},
       {offsetof(JobHeader, records_offset), UINT64_MAX - 127, 8},
