@@ -121,9 +121,9 @@ void accumulate_data(const Op& op, const Datatype* element, std::span<const std:
 }
 
 const Op* predefined_op(const Library& library, std::uint8_t code) noexcept {
-  const std::array handles = {MPI_SUM,  MPI_MIN, MPI_MAX,  MPI_PROD,   MPI_BAND,
-                                         MPI_BOR,  MPI_BXOR, MPI_LAND, MPI_LOR,   MPI_LXOR,
-                                         MPI_MINLOC, MPI_MAXLOC, MPI_REPLACE, MPI_NO_OP};
+  const std::array handles = {MPI_SUM,    MPI_MIN,    MPI_MAX,     MPI_PROD, MPI_BAND,
+                              MPI_BOR,    MPI_BXOR,   MPI_LAND,    MPI_LOR,  MPI_LXOR,
+                              MPI_MINLOC, MPI_MAXLOC, MPI_REPLACE, MPI_NO_OP};
   for (const MPI_Op handle : handles) {
     const Op* op = library.find<Op>(handle);
     if (op != nullptr && static_cast<std::uint8_t>(op->code) == code) return op;

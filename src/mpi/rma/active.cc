@@ -39,8 +39,7 @@ Error ranks_of(Win& win, const Group& group, std::vector<int>& ranks) {
 template <class Done>
 Error await_notices(Win& win, Done&& done) {
   const Comm& comm = *win.comm;
-  win.device->wait(
-      [&]() noexcept { return done() || comm.failed_process != Comm::none_failed; });
+  win.device->wait([&]() noexcept { return done() || comm.failed_process != Comm::none_failed; });
   return done() ? Error{} : failure_of(comm);
 }
 
@@ -130,8 +129,7 @@ Error win_post(Group& group, int assertion, Win& win) {
   if (const Error bad = check_assertion(assertion, allowed); bad.failed()) return bad;
   if (win.exposed) {
     return failure(ErrorClass::rma_sync,
-                   "an exposure epoch of %s is open; end it with MPI_Win_wait first",
-                   name_of(win));
+                   "an exposure epoch of %s is open; end it with MPI_Win_wait first", name_of(win));
   }
   if (win.access == AccessEpoch::fence && win.fence_used) {
     return failure(ErrorClass::rma_sync,

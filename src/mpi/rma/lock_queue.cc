@@ -71,9 +71,7 @@ base::Error acquire_lock(Win& win, int rank, LockMode mode) {
     const Awaiting awaiting(win, rank);
     const Comm& comm = *win.comm;
     win.device->wait_for_memory(
-        [&]() noexcept {
-          return ticket.has_turn() || comm.failed_process != Comm::none_failed;
-        },
+        [&]() noexcept { return ticket.has_turn() || comm.failed_process != Comm::none_failed; },
         {});
     if (!ticket.has_turn()) return failure_of(comm);
   }

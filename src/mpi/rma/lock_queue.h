@@ -24,8 +24,7 @@ class LockTicket {
         mode_(mode) {}
 
   [[nodiscard]] bool has_turn() const noexcept {
-    const auto& turn =
-        mode_ == LockMode::shared ? control_->shared_turn : control_->exclusive_turn;
+    const auto& turn = mode_ == LockMode::shared ? control_->shared_turn : control_->exclusive_turn;
     return turn.load(std::memory_order_seq_cst) == number_;
   }
   /// The lock is granted: lets other readers in behind a reader. Requires has_turn().

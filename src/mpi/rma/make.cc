@@ -57,7 +57,8 @@ Error gather_all(Comm& comm, const T& own, std::vector<T>& all) {
 /// The error of a rank that could not make the window because another one failed.
 Error failed_elsewhere(std::size_t rank, std::uint32_t error_class) {
   return failure(static_cast<ErrorClass>(error_class),
-                 "the window was not made, because rank %zu failed to; its own error says why", rank);
+                 "the window was not made, because rank %zu failed to; its own error says why",
+                 rank);
 }
 
 /// The same in all ranks: success only where all have succeeded.
@@ -74,8 +75,9 @@ Error agree(Comm& comm, const Error& own) {
 
 Error check_wanted(const Comm& comm, const Wanted& wanted) {
   if (comm.is_inter) {
-    return failure(ErrorClass::comm,
-                   "argument comm: windows are made of intracommunicators; use MPI_Intercomm_merge");
+    return failure(
+        ErrorClass::comm,
+        "argument comm: windows are made of intracommunicators; use MPI_Intercomm_merge");
   }
   if (wanted.flavor == MPI_WIN_FLAVOR_CREATE && wanted.base == nullptr && wanted.size > 0) {
     return failure(ErrorClass::base, "argument base: null pointer to %lld bytes",
@@ -111,8 +113,8 @@ Error NewWin::join(Comm& parent, Error so_far) {
   }
   NewComm fresh(library_, NewComm::Shape::intra);
   MemberTable members;
-  const Error exchanged = gather_member_info(
-      parent, fresh.announcement(so_far, NewComm::Boards::offer), members);
+  const Error exchanged =
+      gather_member_info(parent, fresh.announcement(so_far, NewComm::Boards::offer), members);
   if (so_far.failed()) return so_far;
   if (exchanged.failed()) return exchanged;
   if (const Error bad = check_census(members); bad.failed()) return bad;
@@ -262,8 +264,8 @@ void use_node_memory(Win& win, std::span<const int> ranks, const NodePlan& plan)
     target.control = &win.memory->control(place);
   }
   // Where the ranks cannot wake each other, each target does what concerns its own lock.
-  const bool apart = std::any_of(ranks.begin(), ranks.end(),
-                                 [&](int rank) { return !win.target(rank).direct; });
+  const bool apart =
+      std::any_of(ranks.begin(), ranks.end(), [&](int rank) { return !win.target(rank).direct; });
   if (!apart) return;
   for (const int rank : ranks) {
     win.target(rank).direct = rank == win.rank();

@@ -43,7 +43,7 @@ Error no_memory(std::uint64_t bytes) {
 
 /// More than the whole machine has could be mapped, but not written.
 bool is_beyond_machine(std::uint64_t bytes) {
-  struct sysinfo machine {};
+  struct sysinfo machine{};
   if (::sysinfo(&machine) != 0) return false;
   const std::uint64_t units = std::uint64_t{machine.totalram} + machine.totalswap;
   return bytes / machine.mem_unit > units;
@@ -77,8 +77,7 @@ base::Result<DescriptorSocket> DescriptorSocket::open() {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   socklen_t size = sizeof(sa_family_t);
-  if (!socket.valid() ||
-      ::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), size) != 0) {
+  if (!socket.valid() || ::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), size) != 0) {
     return failure(ErrorClass::other, "no socket for the memory of a window: %s",
                    std::strerror(errno));
   }
@@ -94,10 +93,9 @@ Error DescriptorSocket::send(std::uint32_t name, std::uint64_t secret, int descr
   const UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const auto text = text_of(name);
   const base::AbstractAddress address(std::string_view(text.data(), name_digits));
-  const bool sent =
-      socket.valid() && ::connect(socket.get(), address.get(), address.size()) == 0 &&
-      base::send_with_descriptor(socket.get(), std::as_bytes(std::span(&secret, 1)), descriptor,
-                                 MSG_DONTWAIT) == sizeof secret;
+  const bool sent = socket.valid() && ::connect(socket.get(), address.get(), address.size()) == 0 &&
+                    base::send_with_descriptor(socket.get(), std::as_bytes(std::span(&secret, 1)),
+                                               descriptor, MSG_DONTWAIT) == sizeof secret;
   if (sent) return {};
   return failure(ErrorClass::other, "the memory of a window cannot be handed on: %s",
                  std::strerror(errno));

@@ -38,8 +38,8 @@ struct TargetData {
 
 /// Where they are, once they have been checked.
 struct Place {
-  std::int64_t bytes = 0;     ///< from the base, or the address in a dynamic window
-  void* address = nullptr;    ///< in this process; null: only the target reaches it
+  std::int64_t bytes = 0;   ///< from the base, or the address in a dynamic window
+  void* address = nullptr;  ///< in this process; null: only the target reaches it
 };
 
 std::int64_t bytes_of(const ConstData& data) noexcept { return data.count * data.type->size; }
@@ -66,12 +66,13 @@ Error out_of_range(const Win& win, const TargetData& data) {
                    "argument target_disp: memory at address 0x%llx is not attached to %s",
                    static_cast<unsigned long long>(data.displacement), name_of(win));
   }
-  return failure(ErrorClass::rma_range,
-                 "argument target_disp: %lld elements at %lld times %lld bytes leave the %lld bytes "
-                 "of rank %d in %s",
-                 static_cast<long long>(data.count), static_cast<long long>(data.displacement),
-                 static_cast<long long>(target.unit), static_cast<long long>(target.size),
-                 data.rank, name_of(win));
+  return failure(
+      ErrorClass::rma_range,
+      "argument target_disp: %lld elements at %lld times %lld bytes leave the %lld bytes "
+      "of rank %d in %s",
+      static_cast<long long>(data.count), static_cast<long long>(data.displacement),
+      static_cast<long long>(target.unit), static_cast<long long>(target.size), data.rank,
+      name_of(win));
 }
 
 /// Checks epoch and range, and finds the place. What lies in a dynamic window of another rank only
@@ -208,10 +209,11 @@ Error check_elements(const Win& win, const Accumulation& what, const TargetData&
   if (const Error bad = check_accumulate(*what.op, element); bad.failed()) return bad;
   if (what.op->code == OpCode::replace || what.op->code == OpCode::no_op) return {};
   if (element_type(*win.library, *what.origin.type) == element) return {};
-  return failure(ErrorClass::type,
-                 "arguments origin_datatype and target_datatype: %s needs the same elements on both "
-                 "sides",
-                 what.op->name);
+  return failure(
+      ErrorClass::type,
+      "arguments origin_datatype and target_datatype: %s needs the same elements on both "
+      "sides",
+      what.op->name);
 }
 
 void accumulate_here(Win& win, const Accumulation& what, const TargetData& data,

@@ -32,9 +32,9 @@ LockMode mode_of(TargetLock lock) noexcept {
 /// Takes the lock, or asks for it.
 Error lock_target(Win& win, int rank, LockMode mode) {
   if (win.has_lock_of(rank)) return acquire_lock(win, rank, mode);
-  send_notice(win, rank,
-              mode == LockMode::shared ? wire::RmaCall::lock_shared
-                                       : wire::RmaCall::lock_exclusive);
+  send_notice(
+      win, rank,
+      mode == LockMode::shared ? wire::RmaCall::lock_shared : wire::RmaCall::lock_exclusive);
   return {};
 }
 
@@ -59,9 +59,10 @@ void begin_unlock(Win& win, int rank) {
 
 Error check_passive(const Win& win, const char* call) {
   if (win.access == AccessEpoch::lock || win.access == AccessEpoch::lock_all) return {};
-  return failure(ErrorClass::rma_sync,
-                 "%s is for passive target epochs; call MPI_Win_lock or MPI_Win_lock_all on %s first",
-                 call, name_of(win));
+  return failure(
+      ErrorClass::rma_sync,
+      "%s is for passive target epochs; call MPI_Win_lock or MPI_Win_lock_all on %s first", call,
+      name_of(win));
 }
 
 /// As check_passive, for one target.
@@ -92,7 +93,8 @@ Error flush_all(Win& win, const char* call) {
 Error win_lock(int type, int rank, int assertion, Win& win) {
   if (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE) {
     return failure(ErrorClass::locktype,
-                   "argument lock_type: %d is neither MPI_LOCK_SHARED nor MPI_LOCK_EXCLUSIVE", type);
+                   "argument lock_type: %d is neither MPI_LOCK_SHARED nor MPI_LOCK_EXCLUSIVE",
+                   type);
   }
   if (const Error bad = check_assertion(assertion, MPI_MODE_NOCHECK); bad.failed()) return bad;
   if (const Error bad = check_locks(win); bad.failed()) return bad;
@@ -116,8 +118,7 @@ Error win_lock(int type, int rank, int assertion, Win& win) {
       return bad;
     }
   }
-  const TargetLock lock =
-      mode == LockMode::shared ? TargetLock::shared : TargetLock::exclusive;
+  const TargetLock lock = mode == LockMode::shared ? TargetLock::shared : TargetLock::exclusive;
   mark_open(win, rank, checked ? lock : TargetLock::unchecked);
   return {};
 }

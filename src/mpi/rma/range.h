@@ -41,8 +41,8 @@ struct ByteRange {
   const auto end = static_cast<std::uint64_t>(range.end);
   if (range.begin == range.end) return true;
   for (std::size_t looks = 0; at < end && looks <= win.attached.size(); ++looks) {
-    const auto piece = std::find_if(
-        win.attached.begin(), win.attached.end(), [at](const Win::Attached& each) {
+    const auto piece =
+        std::find_if(win.attached.begin(), win.attached.end(), [at](const Win::Attached& each) {
           return each.address <= at && at - each.address < each.bytes;
         });
     if (piece == win.attached.end()) return false;

@@ -164,8 +164,7 @@ void OriginOperation::ended(const RmaMessage& done) noexcept {
     fail(outcome.error);
   } else if (&done == &message(Part::answer)) {
     if (expects_ack_) {
-      fail(outcome.bytes == sizeof ack_ ? static_cast<ErrorClass>(ack_.error)
-                                        : ErrorClass::intern);
+      fail(outcome.bytes == sizeof ack_ ? static_cast<ErrorClass>(ack_.error) : ErrorClass::intern);
     } else if (outcome.bytes != result_bytes_) {
       fail(ErrorClass::rma_range);
     }
@@ -238,9 +237,8 @@ Error take_error(Win& win, int rank) {
     return other ? failure_of(*win.comm) : process_error(*win.comm, process);
   }
   if (error == ErrorClass::rma_range) {
-    return base::failure(error,
-                         "an operation on rank %d of %s touches memory that is not %s there", rank,
-                         name_of(win), win.dynamic() ? "attached" : "in the window");
+    return base::failure(error, "an operation on rank %d of %s touches memory that is not %s there",
+                         rank, name_of(win), win.dynamic() ? "attached" : "in the window");
   }
   return base::failure(error, "an operation on rank %d of %s failed there", rank, name_of(win));
 }

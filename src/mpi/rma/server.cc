@@ -98,8 +98,7 @@ RmaServer::Origin& RmaServer::origin_of(int rank) {
 }
 
 void RmaServer::take(Origin& origin, std::span<const std::byte> request) {
-  if (origin.waiting.empty() &&
-      origin.may_run(static_cast<RmaCall>(header_of(request).call))) {
+  if (origin.waiting.empty() && origin.may_run(static_cast<RmaCall>(header_of(request).call))) {
     return run(origin, request);
   }
   origin.waiting.emplace_back(request.begin(), request.end());

@@ -20,9 +20,9 @@ struct RmaServer::Origin {
   RmaServer* server = nullptr;
   int rank = 0;
   std::deque<std::vector<std::byte>> waiting;  ///< requests whose turn has not come
-  unsigned tasks = 0;      ///< requests whose data are under way
-  bool blocked = false;    ///< one of them must not be overtaken
-  bool advancing = false;  ///< RmaServer::advance runs
+  unsigned tasks = 0;                          ///< requests whose data are under way
+  bool blocked = false;                        ///< one of them must not be overtaken
+  bool advancing = false;                      ///< RmaServer::advance runs
   LockState lock_state = LockState::none;
   LockMode mode = LockMode::shared;
   LockTicket ticket;

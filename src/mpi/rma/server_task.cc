@@ -166,8 +166,8 @@ void RmaServer::Task::await_data() {
   message_.owner = this;
   message_.ended = [](RmaMessage& done) noexcept {
     auto& task = *static_cast<Task*>(done.owner);
-    const bool whole = done.outcome.error == ErrorClass::success &&
-                       done.outcome.bytes == task.header_.bytes;
+    const bool whole =
+        done.outcome.error == ErrorClass::success && done.outcome.bytes == task.header_.bytes;
     if (!whole) {
       task.fail(done.outcome.error == ErrorClass::success ? ErrorClass::intern
                                                           : done.outcome.error);

@@ -35,8 +35,7 @@ void describe(const Layout& layout, std::vector<std::int64_t>& words) {
                                  layout.block});
       return;
     case Layout::Shape::loop:
-      words.insert(words.end(),
-                   {head_of(layout.shape, 0), layout.at, layout.count, layout.stride});
+      words.insert(words.end(), {head_of(layout.shape, 0), layout.at, layout.count, layout.stride});
       return describe(*layout.body, words);
     case Layout::Shape::blocks:
       words.insert(words.end(), {head_of(layout.shape, layout.blocks->size()), layout.at});
@@ -96,8 +95,7 @@ class Reader {
   bool bad_ = false;
 };
 
-Result<TypeMap> Reader::repeated(std::int64_t at, Result<TypeMap> (Reader::*body)(int),
-                                 int depth) {
+Result<TypeMap> Reader::repeated(std::int64_t at, Result<TypeMap> (Reader::*body)(int), int depth) {
   const std::int64_t count = next();
   const std::int64_t stride = next();
   if (bad_ || count < 0) return malformed();

@@ -81,21 +81,21 @@ struct Win : ErrorHolder {
   bool exposed = false;     ///< between MPI_Win_post and MPI_Win_wait
   int flavor = MPI_WIN_FLAVOR_CREATE;
   int model = MPI_WIN_UNIFIED;
-  int unit_attribute = 1;         ///< what MPI_WIN_DISP_UNIT points to
-  MPI_Aint size_attribute = 0;    ///< what MPI_WIN_SIZE points to
-  void* base = nullptr;           ///< of this rank
-  std::vector<int> opened;        ///< targets that are open in an epoch of start, lock or lock_all
-  std::uint32_t null_locks = 0;   ///< of MPI_PROC_NULL
-  std::uint32_t completes = 0;    ///< origins that ended their access epoch to this exposure epoch
-  std::uint32_t exposed_to = 0;   ///< origins of the exposure epoch
-  std::uint32_t lock_waits = 0;   ///< threads that wait for locks of mapped ranks
-  std::uint32_t next_tag = 0;     ///< of messages with data and answers
+  int unit_attribute = 1;        ///< what MPI_WIN_DISP_UNIT points to
+  MPI_Aint size_attribute = 0;   ///< what MPI_WIN_SIZE points to
+  void* base = nullptr;          ///< of this rank
+  std::vector<int> opened;       ///< targets that are open in an epoch of start, lock or lock_all
+  std::uint32_t null_locks = 0;  ///< of MPI_PROC_NULL
+  std::uint32_t completes = 0;   ///< origins that ended their access epoch to this exposure epoch
+  std::uint32_t exposed_to = 0;  ///< origins of the exposure epoch
+  std::uint32_t lock_waits = 0;  ///< threads that wait for locks of mapped ranks
+  std::uint32_t next_tag = 0;    ///< of messages with data and answers
   std::uint32_t direct_flushes = 0;  ///< since the last look at progress
-  std::uint64_t busy = 0;         ///< messages of this window under way in this process
+  std::uint64_t busy = 0;            ///< messages of this window under way in this process
   AttributeSet attributes;
   std::string name_text;
   std::vector<Info::Entry> hints;
-  std::unique_ptr<NodeMemory> memory;  ///< where the ranks of the node map it
+  std::unique_ptr<NodeMemory> memory;             ///< where the ranks of the node map it
   std::unique_ptr<wire::RmaControl> own_control;  ///< of this rank, where nobody else maps it
   std::unique_ptr<RmaServer> server;
   /// Memory attached to a dynamic window, by address.

@@ -32,14 +32,15 @@ struct RmaHeader {
   std::uint8_t op;     ///< of accumulates: mpi::OpCode
   std::uint8_t flags;  ///< of those below
   std::uint8_t reserved;
-  std::uint32_t tag;       ///< of the messages with the data and with the answer
-  std::uint32_t type;      ///< of the target: the constant of a predefined datatype; 0: described
+  std::uint32_t tag;         ///< of the messages with the data and with the answer
+  std::uint32_t type;        ///< of the target: the constant of a predefined datatype; 0: described
   std::uint32_t type_words;  ///< 64-bit words of the description
-  std::uint32_t element;   ///< of accumulates: the constant of the predefined datatype
-  std::uint32_t second;    ///< of a pair without a constant: that of the index; `element` is the value's
-  std::int64_t place;      ///< bytes from the window's base, or the address in a dynamic window
-  std::int64_t count;      ///< elements of the target's datatype
-  std::uint64_t bytes;     ///< packed bytes of the data
+  std::uint32_t element;     ///< of accumulates: the constant of the predefined datatype
+  std::uint32_t
+      second;  ///< of a pair without a constant: that of the index; `element` is the value's
+  std::int64_t place;   ///< bytes from the window's base, or the address in a dynamic window
+  std::int64_t count;   ///< elements of the target's datatype
+  std::uint64_t bytes;  ///< packed bytes of the data
 };
 static_assert(sizeof(RmaHeader) == 48 && offsetof(RmaHeader, place) == 24);
 

@@ -63,18 +63,18 @@ void check_arguments(const Window& window) {
   expect_class(MPI_Put(&value, 1, MPI_DATATYPE_NULL, last, 0, 1, MPI_INT, win), MPI_ERR_TYPE,
                "datatype");
   expect_class(MPI_Put(nullptr, 1, MPI_INT, last, 0, 1, MPI_INT, win), MPI_ERR_BUFFER, "buffer");
-  expect_class(MPI_Accumulate(&value, 1, MPI_INT, last, window.at(last, 0), 1, MPI_INT, MPI_OP_NULL,
-                              win),
-               MPI_ERR_OP, "no operation");
-  expect_class(MPI_Accumulate(&value, 1, MPI_FLOAT, last, window.at(last, 0), 1, MPI_FLOAT,
-                              MPI_BXOR, win),
-               MPI_ERR_OP, "an operation that is not defined");
-  expect_class(MPI_Accumulate(&value, 1, MPI_INT, last, window.at(last, 0), 1, MPI_FLOAT, MPI_SUM,
-                              win),
-               MPI_ERR_TYPE, "different elements");
-  expect_class(MPI_Compare_and_swap(&value, &value, &result, MPI_FLOAT, last, window.at(last, 0),
-                                    win),
-               MPI_ERR_TYPE, "a type that cannot be compared");
+  expect_class(
+      MPI_Accumulate(&value, 1, MPI_INT, last, window.at(last, 0), 1, MPI_INT, MPI_OP_NULL, win),
+      MPI_ERR_OP, "no operation");
+  expect_class(
+      MPI_Accumulate(&value, 1, MPI_FLOAT, last, window.at(last, 0), 1, MPI_FLOAT, MPI_BXOR, win),
+      MPI_ERR_OP, "an operation that is not defined");
+  expect_class(
+      MPI_Accumulate(&value, 1, MPI_INT, last, window.at(last, 0), 1, MPI_FLOAT, MPI_SUM, win),
+      MPI_ERR_TYPE, "different elements");
+  expect_class(
+      MPI_Compare_and_swap(&value, &value, &result, MPI_FLOAT, last, window.at(last, 0), win),
+      MPI_ERR_TYPE, "a type that cannot be compared");
   const std::int64_t two[2] = {};
   expect_class(MPI_Put(two, 2, MPI_INT64_T, last, window.at(last, 0), 1, MPI_INT64_T, win),
                MPI_ERR_TRUNCATE, "more data than elements at the target");
@@ -90,7 +90,8 @@ void check_range(const Window& window, Kind kind, std::size_t bytes) {
   expect_class(code, MPI_ERR_RMA_RANGE, "a put that leaves the window");
   MPI_Win_lock(MPI_LOCK_SHARED, last, 0, window.get());
   std::int64_t value = 5;
-  code = MPI_Get(&value, 1, MPI_INT64_T, last, window.at(last, bytes), 1, MPI_INT64_T, window.get());
+  code =
+      MPI_Get(&value, 1, MPI_INT64_T, last, window.at(last, bytes), 1, MPI_INT64_T, window.get());
   const int flushed = MPI_Win_flush(last, window.get());
   if (kind == Kind::dynamic && code == MPI_SUCCESS) code = flushed;
   expect_class(code, MPI_ERR_RMA_RANGE, "a get from behind the window");

@@ -66,7 +66,8 @@ void check_types(const Window& window) {
     MPI_Datatype column = MPI_DATATYPE_NULL;
     MPI_Type_vector(length, 1, 3, MPI_INT, &column);
     std::vector<int> places(static_cast<std::size_t>(length));
-    for (int i = 0; i < length; ++i) places[static_cast<std::size_t>(i)] = 2 * i + (i * i) % 2 + i / 7;
+    for (int i = 0; i < length; ++i)
+      places[static_cast<std::size_t>(i)] = 2 * i + (i * i) % 2 + i / 7;
     MPI_Datatype list = MPI_DATATYPE_NULL;
     MPI_Type_create_indexed_block(length, 1, places.data(), MPI_INT, &list);
     MPI_Type_commit(&column);
@@ -124,8 +125,8 @@ void check_accumulate(const Window& window) {
         const std::vector<int> theirs = pattern(from, length, length);
         for (std::size_t i = 0; i < expected.size(); ++i) expected[i] += theirs[i];
       }
-      const bool same = std::memcmp(window.memory<void>(), expected.data(),
-                                    sizeof(int) * expected.size()) == 0;
+      const bool same =
+          std::memcmp(window.memory<void>(), expected.data(), sizeof(int) * expected.size()) == 0;
       expect(same, "sums of all ranks");
     }
     MPI_Win_fence(0, window.get());

@@ -24,7 +24,7 @@ int size = 1;
 
 /// Read and write apart, under an exclusive lock: no increment is lost.
 void check_exclusive(const Window& window, int target) {
-  constexpr int turns = 200;
+  constexpr int turns = 100;
   for (int turn = 0; turn < turns; ++turn) {
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, window.get());
     std::int64_t value = -1;
@@ -52,14 +52,16 @@ void check_readers(const Window& window) {
     if ((turn + rank) % 3 == 0) {
       pair[0] = pair[1] = 1000 * turn + rank;
       MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, window.get());
-      MPI_Put(&pair[0], 1, MPI_INT64_T, target, window.at(target, 64), 1, MPI_INT64_T, window.get());
+      MPI_Put(&pair[0], 1, MPI_INT64_T, target, window.at(target, 64), 1, MPI_INT64_T,
+              window.get());
       MPI_Win_flush(target, window.get());
       MPI_Put(&pair[1], 1, MPI_INT64_T, target, window.at(target, 128), 1, MPI_INT64_T,
               window.get());
       MPI_Win_unlock(target, window.get());
     } else {
       MPI_Win_lock(MPI_LOCK_SHARED, target, 0, window.get());
-      MPI_Get(&pair[0], 1, MPI_INT64_T, target, window.at(target, 64), 1, MPI_INT64_T, window.get());
+      MPI_Get(&pair[0], 1, MPI_INT64_T, target, window.at(target, 64), 1, MPI_INT64_T,
+              window.get());
       MPI_Win_flush_local(target, window.get());
       MPI_Get(&pair[1], 1, MPI_INT64_T, target, window.at(target, 128), 1, MPI_INT64_T,
               window.get());
@@ -124,7 +126,7 @@ int main(int argc, char** argv) {
   for (const Kind kind : test::all_kinds) {
     const Window window(kind, 4096);
     check_exclusive(window, 0);
-    check_exclusive(window, size - 1);
+    if (size > 1) check_exclusive(window, size - 1);
     check_readers(window);
     check_flushes(window);
     check_flag(window);

@@ -204,7 +204,8 @@ void check_attach() {
                "shared_query of a dynamic window");
   MPI_Win_free(&win);
   const Window fixed(Kind::allocate, 8);
-  expect_class(MPI_Win_attach(fixed.get(), memory, 8), MPI_ERR_RMA_FLAVOR, "attach to another kind");
+  expect_class(MPI_Win_attach(fixed.get(), memory, 8), MPI_ERR_RMA_FLAVOR,
+               "attach to another kind");
 }
 
 /// Windows are made and freed without end, and many live at once.
