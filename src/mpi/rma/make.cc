@@ -392,7 +392,11 @@ Error win_free(Library& library, Handle<Win> handle) {
     win.device->wait([&]() noexcept { return win.busy == 0; });
     const Error met = barrier(*win.comm);
     if (error.ok()) error = met;
-    win.server->stop();
+    if (met.ok()) {
+      win.server->stop();
+    } else {
+      library.acquire(win);  // until MPI ends: other survivors may still wait for answers
+    }
     library.retire(win);
     *handle.where = MPI_WIN_NULL;
   }
@@ -406,10 +410,13 @@ Error win_shared_query(Win& win, int rank, Count& size, CountOut unit, void*& ba
                    name_of(win));
   }
   if (rank == MPI_PROC_NULL) {
-    const auto first = std::find_if(win.targets.begin(), win.targets.end(), [](const auto& target) {
-      return target.size > 0 && target.memory != nullptr;
-    });
-    if (first == win.targets.end()) {
+    // Where nothing is shared, each rank would find another one.
+    const bool shares = win.memory != nullptr;
+    const auto first =
+        std::find_if(win.targets.begin(), win.targets.end(), [&](const auto& target) {
+          return target.size > 0 && (!shares || target.memory != nullptr);
+        });
+    if (first == win.targets.end() || first->memory == nullptr) {
       size = 0;
       base = nullptr;
       return unit.set(0);

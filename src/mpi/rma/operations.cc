@@ -233,18 +233,21 @@ void accumulate_here(Win& win, const Accumulation& what, const TargetData& data,
   Place place;
   if (const Error bad = find_place(win, data, place); bad.failed()) return bad;
   const Datatype* element = nullptr;
-  if (const Error bad = check_elements(win, what, data, element); bad.failed()) return bad;
+  if (data.bytes() != 0) {
+    if (const Error bad = check_elements(win, what, data, element); bad.failed()) return bad;
+  }
   const std::int64_t bytes = what.origin.type == nullptr ? 0 : bytes_of(what.origin);
   if (bytes > data.bytes()) return too_long(bytes, data.bytes(), "the target");
   const bool fetches = what.result.type != nullptr;
   if (fetches && data.bytes() > bytes_of(what.result)) {
     return too_long(data.bytes(), bytes_of(what.result), "the result");
   }
+  if (data.bytes() == 0) return made.done();
   if (place.address != nullptr) {
     accumulate_here(win, what, data, element, place.address);
     return made.done();
   }
-  if (data.bytes() == 0 || (!fetches && bytes == 0)) return made.done();
+  if (!fetches && bytes == 0) return made.done();
   RmaRequest request =
       request_for(fetches ? RmaCall::get_accumulate : RmaCall::accumulate, data, place);
   name_element(request.header, *what.op, element);

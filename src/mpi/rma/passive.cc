@@ -73,12 +73,18 @@ Error check_locked(Win& win, int rank, const char* call) {
                  name_of(win));
 }
 
-/// A program that flushes in a loop waits for something that others do: requests to this process are
-/// among it.
+/// A program that flushes in a loop may wait for something that others do: requests to this process,
+/// or, with more ranks than cores, what a rank does that needs this core.
 void look_after_flush(Win& win) noexcept {
-  constexpr std::uint32_t flushes_for_a_look = 64;
-  if (++win.direct_flushes % flushes_for_a_look == 0) [[unlikely]]
+  constexpr std::uint32_t flushes_for_progress = 64;
+  constexpr std::uint32_t flushes_for_poll = 4096;
+  if (++win.direct_flushes % flushes_for_progress != 0) [[likely]]
+    return;
+  if (win.direct_flushes % flushes_for_poll == 0) {
     win.device->poll();
+  } else {
+    (void)win.device->progress();
+  }
 }
 
 Error flush_all(Win& win, const char* call) {

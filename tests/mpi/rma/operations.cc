@@ -276,6 +276,10 @@ void check_nobody(const Window& window) {
   MPI_Put(&value, 1, MPI_INT, MPI_PROC_NULL, 1 << 30, 1, MPI_INT, window.get());
   MPI_Get(&value, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, window.get());
   MPI_Accumulate(&value, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, MPI_SUM, window.get());
+  // No elements: whether the operation is defined for bytes does not matter.
+  expect_equal(MPI_Get_accumulate(&value, 0, MPI_BYTE, &value, 0, MPI_BYTE, 0, window.at(0, 0), 0,
+                                  MPI_BYTE, MPI_SUM, window.get()),
+               MPI_SUCCESS, "no elements");
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Win_fence(MPI_MODE_NOSUCCEED, window.get());
   MPI_Win_lock(MPI_LOCK_SHARED, MPI_PROC_NULL, 0, window.get());

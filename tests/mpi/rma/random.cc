@@ -81,8 +81,8 @@ class Program {
       const auto sync = static_cast<Sync>(random_.below(static_cast<int>(Sync::count)));
       run_epoch(sync);
       MPI_Barrier(MPI_COMM_WORLD);
-      const bool good = std::equal(model_[own()].begin(), model_[own()].end(),
-                                   window_.memory<std::int32_t>());
+      const bool good =
+          std::equal(model_[own()].begin(), model_[own()].end(), window_.memory<std::int32_t>());
       test::expect(good, "memory after an epoch");
       for (const Expected& each : expected_) {
         test::expect(*each.got == each.values, "what was fetched");
