@@ -315,6 +315,35 @@ void swap_here(Win& win, wire::RmaControl& control, void* address, const void* o
   std::memcpy(result, old, bytes);
 }
 
+/// The straight way of accumulates: elements of one predefined type, one run of a target that is
+/// mapped, and an operation that is defined for them. `result` may be null. False: nothing was done.
+[[gnu::always_inline]] inline bool accumulate_straight(Win& win, const void* origin, void* result,
+                                                       const TargetData& data, const Op& op) {
+  const Datatype& type = *data.type;
+  const bool plain = type.basic != nullptr && type.contiguous && data.count > 0 &&
+                     type.basic->logical_values == nullptr;
+  if (data.rank == MPI_PROC_NULL || !plain) [[unlikely]]
+    return false;
+  const RmaTarget& target = win.target(data.rank);
+  std::byte* place = straight_place(target, data.displacement, data.bytes());
+  const bool computes = op.code <= OpCode::maxloc;
+  const Kernel kernel = computes ? find_kernel(op.code, *type.basic) : nullptr;
+  const bool reads = op.code != OpCode::no_op;
+  if (place == nullptr || op.code == OpCode::user || (computes && kernel == nullptr) ||
+      (reads && origin == nullptr)) [[unlikely]] {
+    return false;
+  }
+  const auto bytes = static_cast<std::size_t>(data.bytes());
+  const AccumulateGuard guard(win, *target.control);
+  if (result != nullptr) base::copy_bytes(result, place, bytes);
+  if (computes) {
+    kernel(origin, place, place, data.count);
+  } else if (reads) {
+    base::copy_bytes(place, origin, bytes);
+  }
+  return true;
+}
+
 }  // namespace
 
 Error put(const ConstData& origin, int target, MPI_Aint displacement, Count count, Datatype& type,
@@ -345,7 +374,11 @@ Error get(const Data& origin, int target, MPI_Aint displacement, Count count, Da
 
 Error accumulate(const ConstData& origin, int target, MPI_Aint displacement, Count count,
                  Datatype& type, Op& op, Win& win) {
-  return accumulate_slow(win, {origin, {}, &op}, {target, displacement, count, &type}, nullptr);
+  const TargetData data{target, displacement, count, &type};
+  if (origin.type == &type && origin.count == count) [[likely]] {
+    if (accumulate_straight(win, origin.address, nullptr, data, op)) return {};
+  }
+  return accumulate_slow(win, {origin, {}, &op}, data, nullptr);
 }
 
 Error get_accumulate(const void* origin, Count origin_count, Datatype* origin_type,
@@ -361,8 +394,9 @@ Error fetch_and_op(const void* origin, void* result, Datatype& type, int target,
     return failure(ErrorClass::type, "argument datatype: only predefined datatypes are allowed");
   }
   if (result == nullptr) return null_buffer("result_addr");
-  return get_accumulate_with(origin, 1, &type, {result, 1, &type}, {target, displacement, 1, &type},
-                             op, win, nullptr);
+  const TargetData data{target, displacement, 1, &type};
+  if (accumulate_straight(win, origin, result, data, op)) return {};
+  return get_accumulate_with(origin, 1, &type, {result, 1, &type}, data, op, win, nullptr);
 }
 
 Error compare_and_swap(const void* origin, const void* compare, void* result, Datatype& type,

@@ -37,7 +37,8 @@ class TypeDescriptionTest : public Objects {
     EXPECT_EQ(made.true_extent, original.true_extent);
     constexpr Count count = 3;
     std::vector<std::byte> memory(4096);
-    for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<std::byte>(i * 7 + i / 256);
+    for (std::size_t i = 0; i < memory.size(); ++i)
+      memory[i] = static_cast<std::byte>(i * 7 + i / 256);
     std::byte* const middle = memory.data() + 2048;
     std::vector<std::byte> first(static_cast<std::size_t>(count * original.size));
     std::vector<std::byte> second(first.size(), std::byte{1});
@@ -51,7 +52,7 @@ class TypeDescriptionTest : public Objects {
   MPI_Datatype vector(Count count, Count block, Count stride, MPI_Datatype old) {
     MPI_Datatype made = MPI_DATATYPE_NULL;
     EXPECT_TRUE(type_vector(library, Form::plain, count, block, stride, type(old), made).ok());
-  made_.push_back(made);
+    made_.push_back(made);
     return made;
   }
 };
