@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 #include <cstring>
-#include <utility>
 #include <vector>
 
 #include "base/copy.h"
@@ -128,7 +127,7 @@ class NewRequest {
     return make_done_request(*win_.library, *win_.comm, *out_);
   }
   /// It goes on as `request` says.
-  Error start(int rank, RmaRequest&& request) const {
+  Error start(int rank, RmaRequest& request) const {
     if (out_ != nullptr) {
       request.request = make_rma_request(win_, *out_);
       if (request.request == nullptr) return no_request_memory();
@@ -158,7 +157,7 @@ class NewRequest {
   RmaRequest request = request_for(RmaCall::put, data, place);
   request.header.bytes = static_cast<std::uint64_t>(bytes);
   request.data = origin;
-  return made.start(data.rank, std::move(request));
+  return made.start(data.rank, request);
 }
 
 [[gnu::noinline]] Error get_slow(Win& win, const Data& origin, const TargetData& data,
@@ -177,7 +176,7 @@ class NewRequest {
   RmaRequest request = request_for(RmaCall::get, data, place);
   request.result = origin;
   request.result_bytes = static_cast<std::uint64_t>(bytes);
-  return made.start(data.rank, std::move(request));
+  return made.start(data.rank, request);
 }
 
 /// Names the elements of an accumulate for the target.
@@ -255,7 +254,7 @@ void accumulate_here(Win& win, const Accumulation& what, const TargetData& data,
   if (bytes != 0) request.data = what.origin;
   request.result = what.result;
   request.result_bytes = fetches ? static_cast<std::uint64_t>(data.bytes()) : 0;
-  return made.start(data.rank, std::move(request));
+  return made.start(data.rank, request);
 }
 
 /// The origin's arguments of a get_accumulate, of which MPI_NO_OP uses none.
