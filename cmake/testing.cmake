@@ -119,7 +119,7 @@ endfunction()
 #   // networks: tcp ...     (also over these, each alone; as below where it is not there)
 # Chapters about messages are run over tcp, too, but for programs with options of their own; a few of
 # them over ofi, by libfabric's own tcp, and over verbs.
-set(FULMAR_NETWORK_CHAPTERS p2p coll comm datatype partitioned topo)
+set(FULMAR_NETWORK_CHAPTERS p2p coll comm datatype partitioned rma topo)
 set(FULMAR_OFI_CHAPTERS "")
 if(FULMAR_LIBFABRIC_HEADERS)
   set(FULMAR_OFI_CHAPTERS p2p partitioned)

@@ -44,6 +44,10 @@ static MPI_Info info;
 static MPI_Info new_info;
 static MPI_Errhandler errhandler;
 static MPI_Session session;
+static MPI_Win win;
+static MPI_Win new_win;
+static MPI_Win no_win;
+static MPI_Win garbage_win;
 static MPI_Status status;
 static char text[MPI_MAX_LIBRARY_VERSION_STRING];
 
@@ -68,6 +72,9 @@ static void reset(void) {
   no_message = MPI_MESSAGE_NO_PROC;
   null_message = MPI_MESSAGE_NULL;
   errhandler = MPI_ERRORS_RETURN;
+  new_win = MPI_WIN_NULL;
+  no_win = MPI_WIN_NULL;
+  garbage_win = (MPI_Win)garbage;
 }
 
 static void begin(const char* call, const char* argument, const char* wrong) {
@@ -104,6 +111,10 @@ int main(int argc, char** argv) {
 #ifdef HAVE_MPI_Info_create
   MPI_Info_create(&info);
 #endif
+#ifdef HAVE_MPI_Win_allocate
+  MPI_Win_allocate(8, 1, MPI_INFO_NULL, MPI_COMM_SELF, &address, &win);
+  MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+#endif
 #ifdef HAVE_MPI_Session_init
   MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
 #endif
@@ -112,6 +123,9 @@ int main(int argc, char** argv) {
   reset();
   fflush(stdout);
   MPI_Send(memory, 1, MPI_INT, 0, 99, MPI_COMM_SELF);
+#ifdef HAVE_MPI_Win_allocate
+  MPI_Win_free(&win);
+#endif
   MPI_Finalize();
   return failures == 0 ? 0 : 1;
 }

@@ -105,7 +105,8 @@ def main():
         lines.append(f'  begin("{name}", "{argument}", "{shown}");\n'
                      f'  end(MPI_ERR_{error_class}, {name}({", ".join(arguments)}));')
     working = {f.name for f in spec.functions() if not f.has('missing')}
-    head = [f'#define HAVE_{name} 1' for name in ('MPI_Info_create', 'MPI_Session_init') if name in working]
+    head = [f'#define HAVE_{name} 1' for name in ('MPI_Info_create', 'MPI_Session_init', 'MPI_Win_allocate')
+            if name in working]
     body = '\n'.join(lines)
     output.write_text('\n'.join(head) + '\n#define CASES ' + str(len(lines)) +
                       f'\n#define FUNCTIONS {len(functions)}\n'

@@ -8,6 +8,7 @@
 //   survivors CALL...     needs at least as many ranks as calls, and two
 //   survivors fatal       one rank dies in a barrier; the error handler is MPI_ERRORS_ARE_FATAL
 //   survivors ignore      one rank dies; the others need nothing of it and leave MPI
+//   survivors windows     one rank dies while it holds the lock of rank 0 in three windows
 #include <mpi-ext.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -363,10 +364,68 @@ int die(bool needed) {
   return test::finish();
 }
 
+/// The last rank dies with the exclusive lock of rank 0. Locks, operations on the dead and fences
+/// fail; the others still reach each other's memory where that needs no lock.
+void outlive_holder(MPI_Win win, const char* kind) {
+  const int rank = test::rank_of(MPI_COMM_WORLD);
+  const int victim = test::size_of(MPI_COMM_WORLD) - 1;
+  const auto start = Clock::now();
+  test::expect_class(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win),
+                     rank == 0 ? MPIX_ERR_PROC_FAILED : MPI_SUCCESS, kind);
+  if (rank != 0) MPI_Win_unlock(rank, win);
+  int code = MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+  if (code == MPI_SUCCESS) code = MPI_Win_unlock(0, win);
+  test::expect_class(code, MPIX_ERR_PROC_FAILED, "the lock that the dead holds");
+  const int value = 1;
+  MPI_Win_lock(MPI_LOCK_SHARED, victim, MPI_MODE_NOCHECK, win);
+  code = MPI_Put(&value, 1, MPI_INT, victim, 0, 1, MPI_INT, win);
+  const int ended = MPI_Win_unlock(victim, win);
+  if (std::strcmp(kind, "create") == 0) {
+    test::expect_class(code == MPI_SUCCESS ? ended : code, MPIX_ERR_PROC_FAILED,
+                       "a put to the dead");
+  }
+  test::expect_class(MPI_Win_fence(0, win), MPIX_ERR_PROC_FAILED, "a fence");
+  test::expect(seconds_since(start) < patience_s, "in time");
+}
+
+int outlive_windows() {
+  MPI_Init(nullptr, nullptr);
+  const int rank = test::rank_of(MPI_COMM_WORLD);
+  const int victim = test::size_of(MPI_COMM_WORLD) - 1;
+  MPI_Comm others = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank == victim ? 1 : 0, rank, &others);
+  int memory[4] = {};
+  void* base = nullptr;
+  MPI_Win wins[3] = {MPI_WIN_NULL, MPI_WIN_NULL, MPI_WIN_NULL};
+  const char* const kinds[3] = {"create", "allocate", "shared"};
+  MPI_Win_create(memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &wins[0]);
+  MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &wins[1]);
+  MPI_Win_allocate_shared(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &wins[2]);
+  for (MPI_Win win : wins) {
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    if (rank != victim) continue;
+    int value = 0;
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+    MPI_Get(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, win);
+    MPI_Win_flush(0, win);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == victim) ::raise(SIGKILL);
+  for (int i = 0; i < 3; ++i) {
+    outlive_holder(wins[i], kinds[i]);
+    test::expect_class(MPI_Win_free(&wins[i]), MPIX_ERR_PROC_FAILED, "free");
+    test::expect(wins[i] == MPI_WIN_NULL, "a window is freed all the same");
+  }
+  test::expect_equal(MPI_Barrier(others), MPI_SUCCESS, "barrier among survivors");
+  MPI_Comm_free(&others);
+  return test::finish();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string first = argc > 1 ? argv[1] : "";
   if (first == "fatal" || first == "ignore") return die(first == "fatal");
+  if (first == "windows") return outlive_windows();
   return outlive(argc, argv);
 }

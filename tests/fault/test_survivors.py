@@ -54,6 +54,15 @@ class Survivors(FaultTest):
     def test_collective_calls(self):
         self.expect(COLLECTIVES)
 
+    def test_windows(self):
+        for network in ("shm", "tcp"):
+            with self.subTest(network=network):
+                result = self.run_survivors(4, "windows", env={"FULMAR_FABRIC": network})
+                lines = result.stderr.splitlines()
+                self.assertEqual(len(lines), 1, result.stderr)
+                self.assertRegex(lines[0], r"^mpiexec: rank 3 of 4 .*SIGKILL.*; the other ranks go on$")
+                self.assertEqual(result.returncode, 137, "that of the death")
+
 
 class Policies(Survivors):
     def test_fatal_handler_ends_the_job_with_a_text(self):

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <algorithm>
+#include <atomic>
+#include <vector>
+
+#include "mpi/coll/calls.h"
+#include "mpi/comm/failure.h"
+#include "mpi/group/group.h"
+#include "mpi/rma/calls.h"
+#include "mpi/rma/epochs.h"
+#include "mpi/rma/requests.h"
+
+/// Active target synchronisation: fences, and post, start, complete and wait (MPI 5.0 sections
+/// 12.5.1 and 12.5.2). A post is a notice to each origin, the end of an access epoch one to each
+/// target, which takes it behind all operations.
+namespace fulmar::mpi {
+namespace {
+
+using base::Error;
+using base::ErrorClass;
+using base::failure;
+
+/// The ranks in the window of a group's processes.
+Error ranks_of(Win& win, const Group& group, std::vector<int>& ranks) {
+  for (int i = 0; i < group.size(); ++i) {
+    const int rank = win.comm->rank_of(group.processes[i]);
+    if (rank < 0) {
+      return failure(ErrorClass::group,
+                     "argument group: its rank %d is no process of the group of %s", i,
+                     name_of(win));
+    }
+    ranks.push_back(rank);
+  }
+  return {};
+}
+
+/// Waits for something that notices of other ranks bring about.
+template <class Done>
+Error await_notices(Win& win, Done&& done) {
+  const Comm& comm = *win.comm;
+  win.device->wait([&]() noexcept { return done() || comm.failed_process != Comm::none_failed; });
+  return done() ? Error{} : failure_of(comm);
+}
+
+/// The exposure epoch is over.
+void end_exposure(Win& win) noexcept {
+  win.completes -= win.exposed_to;
+  win.exposed_to = 0;
+  win.exposed = false;
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+Error check_exposed(const Win& win) {
+  if (win.exposed) return {};
+  return failure(ErrorClass::rma_sync,
+                 "no exposure epoch of %s is open here; call MPI_Win_post first", name_of(win));
+}
+
+}  // namespace
+
+Error win_fence(int assertion, Win& win) {
+  constexpr int allowed =
+      MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
+  if (const Error bad = check_assertion(assertion, allowed); bad.failed()) return bad;
+  const bool other = win.access != AccessEpoch::none && win.access != AccessEpoch::fence;
+  if (other || win.exposed) {
+    return failure(ErrorClass::rma_sync,
+                   "%s has an epoch of another kind open; end it before MPI_Win_fence",
+                   name_of(win));
+  }
+  Error error = complete_opened(win);
+  close_targets(win);
+  win.fence_used = false;
+  const Error met = barrier(*win.comm);
+  if (error.ok()) error = met;
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if ((assertion & MPI_MODE_NOSUCCEED) == 0) win.access = AccessEpoch::fence;
+  return error;
+}
+
+Error win_start(Group& group, int assertion, Win& win) {
+  if (const Error bad = check_assertion(assertion, MPI_MODE_NOCHECK); bad.failed()) return bad;
+  std::vector<int> ranks;
+  if (const Error bad = ranks_of(win, group, ranks); bad.failed()) return bad;
+  if (const Error bad = begin_epoch(win, AccessEpoch::start, "MPI_Win_start"); bad.failed()) {
+    return bad;
+  }
+  for (const int rank : ranks) {
+    RmaTarget& target = win.target(rank);
+    if ((assertion & MPI_MODE_NOCHECK) == 0) {
+      const Error bad = await_notices(win, [&]() noexcept { return target.posts != 0; });
+      if (bad.failed()) {
+        close_targets(win);
+        return bad;
+      }
+      --target.posts;
+    }
+    mark_open(win, rank, TargetLock::none);
+  }
+  return {};
+}
+
+Error win_complete(Win& win) {
+  if (win.access != AccessEpoch::start) {
+    return failure(ErrorClass::rma_sync, "no access epoch of MPI_Win_start is open on %s",
+                   name_of(win));
+  }
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  for (const int rank : win.opened) {
+    if (rank == win.rank()) {
+      ++win.completes;
+    } else {
+      win.target(rank).dirty = false;  // the target waits for the operations before it takes this
+      send_notice(win, rank, wire::RmaCall::complete);
+    }
+  }
+  Error error;
+  for (const int rank : win.opened) {
+    const Error each = complete_locally(win, rank);
+    if (error.ok()) error = each;
+  }
+  close_targets(win);
+  return error;
+}
+
+Error win_post(Group& group, int assertion, Win& win) {
+  constexpr int allowed = MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT;
+  if (const Error bad = check_assertion(assertion, allowed); bad.failed()) return bad;
+  if (win.exposed) {
+    return failure(ErrorClass::rma_sync,
+                   "an exposure epoch of %s is open; end it with MPI_Win_wait first", name_of(win));
+  }
+  if (win.access == AccessEpoch::fence && win.fence_used) {
+    return failure(ErrorClass::rma_sync,
+                   "operations were started on %s since MPI_Win_fence; end that epoch by another "
+                   "MPI_Win_fence first",
+                   name_of(win));
+  }
+  std::vector<int> ranks;
+  if (const Error bad = ranks_of(win, group, ranks); bad.failed()) return bad;
+  if (win.access == AccessEpoch::fence) close_targets(win);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  win.exposed = true;
+  win.exposed_to = static_cast<std::uint32_t>(ranks.size());
+  if ((assertion & MPI_MODE_NOCHECK) != 0) return {};
+  for (const int rank : ranks) {
+    if (rank == win.rank()) {
+      ++win.target(rank).posts;
+    } else {
+      send_notice(win, rank, wire::RmaCall::post);
+    }
+  }
+  return {};
+}
+
+Error win_wait(Win& win) {
+  if (const Error bad = check_exposed(win); bad.failed()) return bad;
+  const Error error =
+      await_notices(win, [&]() noexcept { return win.completes >= win.exposed_to; });
+  if (error.failed()) win.completes = win.exposed_to;  // some never come
+  end_exposure(win);
+  return error;
+}
+
+Error win_test(Win& win, int& flag) {
+  flag = 0;
+  if (const Error bad = check_exposed(win); bad.failed()) return bad;
+  if (win.completes < win.exposed_to) win.device->poll();
+  if (win.completes < win.exposed_to) return failure_of(*win.comm);
+  end_exposure(win);
+  flag = 1;
+  return {};
+}
+
+}  // namespace fulmar::mpi

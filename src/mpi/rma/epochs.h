@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include "base/error.h"
+#include "mpi/rma/win.h"
+
+/// Which calls the open epochs allow (MPI 5.0 section 12.5.4).
+namespace fulmar::mpi {
+
+/// Opens the access to a target that is not open: in an epoch of MPI_Win_fence or
+/// MPI_Win_lock_all. MPI_ERR_RMA_SYNC in any other case.
+[[nodiscard]] base::Error open_target(Win& win, int rank);
+
+/// Makes sure that an access epoch of the kind `next` may begin: none is open, but for one of
+/// MPI_Win_fence in which nothing was done, which ends.
+[[nodiscard]] base::Error begin_epoch(Win& win, AccessEpoch next, const char* what);
+
+/// All targets are closed, and no access epoch is open.
+void close_targets(Win& win) noexcept;
+
+/// Opens one target.
+void mark_open(Win& win, int rank, TargetLock lock);
+
+/// MPI_ERR_ASSERT where `assertion` has other bits than `allowed`.
+[[nodiscard]] base::Error check_assertion(int assertion, int allowed);
+
+}  // namespace fulmar::mpi

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "mpi/rma/lock_queue.h"
+
+#include "base/arch/pause.h"
+#include "base/os/futex.h"
+#include "mpi/coll/failure.h"
+#include "mpi/comm/failure.h"
+#include "mpi/rma/server.h"
+
+namespace fulmar::mpi {
+namespace {
+
+/// The word `awaits` of a process of which several threads wait.
+constexpr std::uint32_t awaits_several = UINT32_MAX;
+
+/// Wakes a rank of the node if it sleeps; see device/progress/wait.cc for why nothing is missed.
+void wake_rank(Win& win, int rank) noexcept {
+  device::NodeChannel* node = win.device->node();
+  if (node == nullptr || rank == win.rank()) return;
+  const std::uint32_t number = node->number_of(win.comm->routes[rank].peer);
+  if (number == device::NodeChannel::not_here) return;
+  const wire::AreaControl& area = node->channel().control(number);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (area.asleep.load(std::memory_order_relaxed) != 0) win.device->wake(number);
+}
+
+/// Says to those who give locks back which one this process waits for.
+class Awaiting {
+ public:
+  Awaiting(Win& win, int rank) noexcept : win_(win) {
+    const auto own = static_cast<std::uint32_t>(rank) + 1;
+    word().store(win.lock_waits++ == 0 ? own : awaits_several, std::memory_order_seq_cst);
+  }
+  ~Awaiting() {
+    if (--win_.lock_waits == 0) word().store(0, std::memory_order_relaxed);
+  }
+  Awaiting(const Awaiting&) = delete;
+  Awaiting& operator=(const Awaiting&) = delete;
+
+ private:
+  [[nodiscard]] std::atomic<std::uint32_t>& word() noexcept {
+    return win_.target(win_.rank()).control->awaits;
+  }
+  Win& win_;
+};
+
+}  // namespace
+
+void wake_lock_waiters(Win& win, int rank) noexcept {
+  const wire::RmaControl& lock = *win.target(rank).control;
+  if (lock.next.load(std::memory_order_seq_cst) ==
+      lock.shared_turn.load(std::memory_order_seq_cst)) {
+    return;  // every ticket is served
+  }
+  if (win.memory == nullptr) return;  // only this process waits for it
+  for (int other = 0; other < win.size(); ++other) {
+    const RmaTarget& target = win.target(other);
+    if (!target.direct) continue;
+    const std::uint32_t awaits = target.control->awaits.load(std::memory_order_seq_cst);
+    if (awaits == static_cast<std::uint32_t>(rank) + 1 || awaits == awaits_several) {
+      wake_rank(win, other);
+    }
+  }
+  if (lock.proxied.load(std::memory_order_seq_cst) != 0) wake_rank(win, rank);
+}
+
+base::Error acquire_lock(Win& win, int rank, LockMode mode) {
+  LockTicket ticket(*win.target(rank).control, mode);
+  if (!ticket.has_turn()) [[unlikely]] {
+    const Awaiting awaiting(win, rank);
+    const Comm& comm = *win.comm;
+    win.device->wait_for_memory(
+        [&]() noexcept { return ticket.has_turn() || comm.failed_process != Comm::none_failed; },
+        {});
+    if (!ticket.has_turn()) return failure_of(comm);
+  }
+  ticket.take_turn();
+  if (mode == LockMode::shared) wake_lock_waiters(win, rank);
+  return {};
+}
+
+void AccumulateGuard::wait(Win& win, std::uint32_t own) noexcept {
+  constexpr int spins = 200;
+  constexpr std::int64_t look_ns = 10'000'000;
+  std::atomic<std::uint32_t>& word = control_.accumulates;
+  for (int spin = 0; spin < spins; ++spin) {
+    std::uint32_t expected = 0;
+    if (word.compare_exchange_weak(expected, own, std::memory_order_acquire)) return;
+    base::arch::pause();
+  }
+  // From here on it is held as if others slept, too: one of them may.
+  const std::uint32_t held = own | wire::accumulate_waiters;
+  for (;;) {
+    std::uint32_t seen = word.load(std::memory_order_relaxed);
+    if (seen == 0) {
+      if (word.compare_exchange_weak(seen, held, std::memory_order_acquire)) return;
+      continue;
+    }
+    if ((seen & wire::accumulate_waiters) == 0 &&
+        !word.compare_exchange_weak(seen, seen | wire::accumulate_waiters,
+                                    std::memory_order_relaxed)) {
+      continue;
+    }
+    seen |= wire::accumulate_waiters;
+    base::futex_wait(word, seen, base::FutexScope::shared, look_ns);
+    // A process that has died holding it never gives it back.
+    const auto holder = static_cast<int>(seen & ~wire::accumulate_waiters) - 1;
+    device::NodeChannel* node = win.device->node();
+    if (node == nullptr || holder < 0 || holder >= win.size()) continue;
+    const std::uint32_t number = node->number_of(win.comm->routes[holder].peer);
+    if (number == device::NodeChannel::not_here || node->shm().alive(number)) continue;
+    if (word.compare_exchange_strong(seen, held, std::memory_order_acquire)) return;
+  }
+}
+
+void AccumulateGuard::wake() noexcept {
+  base::futex_wake(control_.accumulates, 1, base::FutexScope::shared);
+}
+
+}  // namespace fulmar::mpi

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/error.h"
+#include "mpi/rma/win.h"
+#include "wire/rma/rma_control.h"
+
+/// The lock of one rank of a window, as wire::RmaControl describes it, and its mutex.
+namespace fulmar::mpi {
+
+enum class LockMode : std::uint8_t { shared, exclusive };
+
+/// One ticket in the queue of a lock. Any process that maps the control line.
+class LockTicket {
+ public:
+  LockTicket() noexcept = default;
+  LockTicket(wire::RmaControl& control, LockMode mode) noexcept
+      : control_(&control),
+        number_(control.next.fetch_add(1, std::memory_order_seq_cst)),
+        mode_(mode) {}
+
+  [[nodiscard]] bool has_turn() const noexcept {
+    const auto& turn = mode_ == LockMode::shared ? control_->shared_turn : control_->exclusive_turn;
+    return turn.load(std::memory_order_seq_cst) == number_;
+  }
+  /// The lock is granted: lets other readers in behind a reader. Requires has_turn().
+  void take_turn() noexcept {
+    if (mode_ == LockMode::shared) control_->shared_turn.fetch_add(1, std::memory_order_seq_cst);
+  }
+
+ private:
+  wire::RmaControl* control_ = nullptr;
+  std::uint32_t number_ = 0;
+  LockMode mode_ = LockMode::shared;
+};
+
+/// Gives a granted lock back. `wake_lock_waiters` has to follow.
+inline void release_lock(wire::RmaControl& control, LockMode mode) noexcept {
+  if (mode == LockMode::exclusive) control.shared_turn.fetch_add(1, std::memory_order_seq_cst);
+  control.exclusive_turn.fetch_add(1, std::memory_order_seq_cst);
+}
+
+/// Wakes the processes of the node that sleep while they wait for the lock of `rank`: some other
+/// ticket may have its turn now.
+void wake_lock_waiters(Win& win, int rank) noexcept;
+
+/// Waits in the queue of the lock of `rank`, which is direct, and takes it. Makes progress
+/// meanwhile. Fails where a process of the window has failed, which may hold the lock.
+[[nodiscard]] base::Error acquire_lock(Win& win, int rank, LockMode mode);
+
+/// Holds the mutex of the accumulate operations on one rank's memory. Whoever accumulates there
+/// holds it, in whatever process, so operations are atomic whatever way they take.
+class AccumulateGuard {
+ public:
+  AccumulateGuard(Win& win, wire::RmaControl& control) noexcept : control_(control) {
+    std::uint32_t expected = 0;
+    const auto own = static_cast<std::uint32_t>(win.rank()) + 1;
+    if (!control.accumulates.compare_exchange_strong(expected, own, std::memory_order_acquire))
+        [[unlikely]] {
+      wait(win, own);
+    }
+  }
+  ~AccumulateGuard() {
+    const std::uint32_t word = control_.accumulates.exchange(0, std::memory_order_release);
+    if ((word & wire::accumulate_waiters) != 0) [[unlikely]]
+      wake();
+  }
+  AccumulateGuard(const AccumulateGuard&) = delete;
+  AccumulateGuard& operator=(const AccumulateGuard&) = delete;
+
+ private:
+  [[gnu::noinline]] void wait(Win& win, std::uint32_t own) noexcept;
+  [[gnu::noinline]] void wake() noexcept;
+
+  wire::RmaControl& control_;
+};
+
+}  // namespace fulmar::mpi

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "mpi/attr/attributes.h"
+#include "mpi/coll/calls.h"
+#include "mpi/coll/node_map.h"
+#include "mpi/comm_make/creation.h"
+#include "mpi/comm_make/member_info.h"
+#include "mpi/rma/calls.h"
+#include "mpi/rma/hints.h"
+#include "mpi/rma/node_memory.h"
+#include "mpi/rma/requests.h"
+#include "mpi/rma/server.h"
+#include "mpi/rma/win.h"
+
+/// How windows are made and freed. The processes duplicate the communicator, tell each other what
+/// each gives, and, where the library gives the memory, map that of their node.
+namespace fulmar::mpi {
+namespace {
+
+using base::Error;
+using base::ErrorClass;
+using base::failure;
+
+/// What one rank tells the others.
+struct Facts {
+  std::int64_t size = 0;
+  std::int64_t unit = 1;
+  std::uint64_t secret = 0;  ///< with which the first rank of a node hands out the memory
+  std::uint32_t socket = 0;  ///< where this rank takes it; 0: nowhere
+  std::uint32_t failed = 0;  ///< the class of its error
+};
+
+/// What the caller asks for.
+struct Wanted {
+  int flavor;
+  void* base;
+  Count size;
+  Count unit;
+  const Info* info;
+};
+
+template <class T>
+Error gather_all(Comm& comm, const T& own, std::vector<T>& all) {
+  const Datatype& byte = *comm.library->find<Datatype>(MPI_BYTE);
+  all.resize(static_cast<std::size_t>(comm.size()));
+  return allgather({&own, sizeof own, &byte}, {all.data(), sizeof own, &byte}, comm);
+}
+
+/// The error of a rank that could not make the window because another one failed.
+Error failed_elsewhere(std::size_t rank, std::uint32_t error_class) {
+  return failure(static_cast<ErrorClass>(error_class),
+                 "the window was not made, because rank %zu failed to; its own error says why",
+                 rank);
+}
+
+/// The same in all ranks: success only where all have succeeded.
+Error agree(Comm& comm, const Error& own) {
+  std::vector<std::uint32_t> failures;
+  const auto code = static_cast<std::uint32_t>(own.code());
+  if (const Error bad = gather_all(comm, code, failures); bad.failed()) return bad;
+  if (own.failed()) return own;
+  for (std::size_t rank = 0; rank < failures.size(); ++rank) {
+    if (failures[rank] != 0) return failed_elsewhere(rank, failures[rank]);
+  }
+  return {};
+}
+
+Error check_wanted(const Comm& comm, const Wanted& wanted) {
+  if (comm.is_inter) {
+    return failure(
+        ErrorClass::comm,
+        "argument comm: windows are made of intracommunicators; use MPI_Intercomm_merge");
+  }
+  if (wanted.flavor == MPI_WIN_FLAVOR_CREATE && wanted.base == nullptr && wanted.size > 0) {
+    return failure(ErrorClass::base, "argument base: null pointer to %lld bytes",
+                   static_cast<long long>(wanted.size));
+  }
+  return {};
+}
+
+/// A window whose ranks have a communicator of their own; not yet known to the user.
+class NewWin {
+ public:
+  explicit NewWin(Library& library) noexcept
+      : library_(library), win_(library.make<Win>(library)) {}
+  ~NewWin() {
+    if (win_ != nullptr) library_.retire(*win_);
+  }
+  NewWin(const NewWin&) = delete;
+  NewWin& operator=(const NewWin&) = delete;
+
+  [[nodiscard]] Win& win() const noexcept { return *win_; }
+  /// Fails in all ranks or in none.
+  Error join(Comm& parent, Error so_far);
+  void give(MPI_Win& out) noexcept { out = handle_cast<MPI_Win>(*std::exchange(win_, nullptr)); }
+
+ private:
+  Library& library_;
+  Win* win_;
+};
+
+Error NewWin::join(Comm& parent, Error so_far) {
+  if (win_ == nullptr && so_far.ok()) {
+    so_far = failure(ErrorClass::no_mem, "no memory for another window");
+  }
+  NewComm fresh(library_, NewComm::Shape::intra);
+  MemberTable members;
+  const Error exchanged =
+      gather_member_info(parent, fresh.announcement(so_far, NewComm::Boards::offer), members);
+  if (so_far.failed()) return so_far;
+  if (exchanged.failed()) return exchanged;
+  if (const Error bad = check_census(members); bad.failed()) return bad;
+  if (const Error bad = settle(*fresh.comm(), parent.session, members); bad.failed()) return bad;
+  MPI_Comm handle = MPI_COMM_NULL;
+  fresh.give(handle);
+  win_->comm = library_.find<Comm>(handle);
+  win_->device = library_.device;
+  win_->targets.resize(static_cast<std::size_t>(win_->comm->size()));
+  return {};
+}
+
+void set_own(Win& win, const Wanted& wanted) {
+  win.flavor = wanted.flavor;
+  win.base = wanted.base;
+  win.size_attribute = wanted.size;
+  win.unit_attribute =
+      static_cast<int>(std::min<Count>(wanted.unit, std::numeric_limits<int>::max()));
+  win.attributes.fixed = {{MPI_WIN_BASE, wanted.base},
+                          {MPI_WIN_SIZE, &win.size_attribute},
+                          {MPI_WIN_DISP_UNIT, &win.unit_attribute},
+                          {MPI_WIN_CREATE_FLAVOR, &win.flavor},
+                          {MPI_WIN_MODEL, &win.model}};
+}
+
+/// The memory that only this process reaches, and the words of its lock.
+void use_own_memory(Win& win) {
+  win.own_control = std::make_unique<wire::RmaControl>();
+  RmaTarget& self = win.target(win.rank());
+  self.control = win.own_control.get();
+  if (win.dynamic()) return;
+  self.memory = static_cast<std::byte*>(win.base);
+  self.direct = true;
+}
+
+/// Whether loads and stores of this process and the waking of the ranks that wait for its locks
+/// reach a rank whose memory is mapped.
+bool is_reached(const Win& win, int rank) {
+  if (rank == win.rank()) return true;
+  device::NodeChannel* node = win.device->node();
+  return node != nullptr &&
+         node->number_of(win.comm->routes[rank].peer) != device::NodeChannel::not_here;
+}
+
+/// Where the memory of each rank of a node begins in their file, and its length.
+struct NodePlan {
+  std::vector<std::uint64_t> begins;
+  std::uint64_t bytes = 0;
+};
+
+enum class Spacing : std::uint8_t { contiguous, aligned };
+
+std::uint64_t rounded(std::uint64_t value, std::uint64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+/// More than any machine has, and far enough from the end of 64 bits.
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 60;
+
+NodePlan plan_node(std::span<const int> ranks, const std::vector<Facts>& facts, Spacing spacing) {
+  constexpr std::uint64_t line_bytes = 64;
+  const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  NodePlan plan;
+  plan.bytes = ranks.size() * sizeof(wire::RmaControl);
+  if (spacing == Spacing::contiguous) plan.bytes = rounded(plan.bytes, page_bytes);
+  for (const int rank : ranks) {
+    const auto size = static_cast<std::uint64_t>(facts[static_cast<std::size_t>(rank)].size);
+    if (spacing == Spacing::aligned) {
+      plan.bytes = rounded(plan.bytes, size < page_bytes ? line_bytes : page_bytes);
+    }
+    plan.begins.push_back(plan.bytes);
+    plan.bytes = std::min(plan.bytes + std::min(size, most_bytes), most_bytes);
+  }
+  plan.bytes = rounded(plan.bytes, page_bytes);
+  return plan;
+}
+
+/// The first rank of the node makes the file and sends its descriptor to the others.
+class NodeMapping {
+ public:
+  NodeMapping(Win& win, std::span<const int> ranks) noexcept : win_(win), ranks_(ranks) {}
+
+  /// Before the facts are exchanged.
+  Error prepare(Facts& own);
+  /// After that, in all ranks of the window.
+  Error map(const std::vector<Facts>& facts, const NodePlan& plan);
+
+ private:
+  [[nodiscard]] bool alone() const noexcept { return ranks_.size() == 1; }
+  [[nodiscard]] bool leads() const noexcept { return ranks_.front() == win_.rank(); }
+  Error hand_out(const std::vector<Facts>& facts, const NodePlan& plan);
+
+  Win& win_;
+  std::span<const int> ranks_;
+  base::Result<DescriptorSocket> socket_ = Error{};
+  base::UniqueFd file_;
+};
+
+Error NodeMapping::prepare(Facts& own) {
+  if (alone()) return {};
+  if (leads()) {
+    if (::getrandom(&own.secret, sizeof own.secret, 0) == sizeof own.secret) return {};
+    return failure(ErrorClass::other, "the system has no random numbers");
+  }
+  socket_ = DescriptorSocket::open();
+  if (socket_.ok()) own.socket = socket_->name();
+  return socket_.error();
+}
+
+Error NodeMapping::hand_out(const std::vector<Facts>& facts, const NodePlan& plan) {
+  auto file = NodeMemory::make_file(plan.bytes);
+  if (file.failed()) return file.error();
+  file_ = std::move(*file);
+  const std::uint64_t secret = facts[static_cast<std::size_t>(win_.rank())].secret;
+  for (const int rank : ranks_.subspan(1)) {
+    const std::uint32_t name = facts[static_cast<std::size_t>(rank)].socket;
+    const Error bad = DescriptorSocket::send(name, secret, file_.get());
+    if (bad.failed()) return bad;
+  }
+  return {};
+}
+
+Error NodeMapping::map(const std::vector<Facts>& facts, const NodePlan& plan) {
+  Error error;
+  if (!alone() && leads()) error = hand_out(facts, plan);
+  // Behind this the descriptors lie in the sockets.
+  if (const Error bad = agree(*win_.comm, error); bad.failed()) return bad;
+  if (!alone() && !leads()) {
+    const Facts& leader = facts[static_cast<std::size_t>(ranks_.front())];
+    auto file = socket_->receive(leader.secret);
+    if (file.ok()) file_ = std::move(*file);
+    error = file.error();
+  }
+  if (error.ok()) {
+    auto memory = NodeMemory::map(file_.get(), plan.bytes);
+    if (memory.ok()) win_.memory = std::move(*memory);
+    error = memory.error();
+  }
+  return agree(*win_.comm, error);
+}
+
+void use_node_memory(Win& win, std::span<const int> ranks, const NodePlan& plan) {
+  for (std::size_t place = 0; place < ranks.size(); ++place) {
+    RmaTarget& target = win.target(ranks[place]);
+    target.memory = win.memory->at(plan.begins[place]);
+    target.direct = is_reached(win, ranks[place]);
+    target.control = &win.memory->control(place);
+  }
+  // Where the ranks cannot wake each other, each target does what concerns its own lock.
+  const bool apart =
+      std::any_of(ranks.begin(), ranks.end(), [&](int rank) { return !win.target(rank).direct; });
+  if (!apart) return;
+  for (const int rank : ranks) {
+    win.target(rank).direct = rank == win.rank();
+  }
+}
+
+void set_targets(Win& win, const std::vector<Facts>& facts) {
+  for (std::size_t rank = 0; rank < facts.size(); ++rank) {
+    win.targets[rank].size = facts[rank].size;
+    win.targets[rank].unit = facts[rank].unit;
+  }
+}
+
+Error finish(NewWin& made, const Wanted& wanted, MPI_Win& out) {
+  Win& win = made.win();
+  keep_hints(win, wanted.info);
+  win.server = std::make_unique<RmaServer>(win);
+  win.server->start();
+  made.give(out);
+  return {};
+}
+
+/// A window on memory that each process has already, or attaches later.
+Error make_on_own(Library& library, Comm& comm, const Wanted& wanted, MPI_Win& out) {
+  out = MPI_WIN_NULL;
+  const Error so_far = failure_so_far(comm, check_wanted(comm, wanted));
+  if (comm.is_inter) return so_far;
+  NewWin made(library);
+  if (const Error bad = made.join(comm, so_far); bad.failed()) return bad;
+  Win& win = made.win();
+  std::vector<Facts> facts;
+  const Error bad = gather_all(*win.comm, Facts{wanted.size, wanted.unit, 0, 0, 0}, facts);
+  if (bad.failed()) return bad;
+  set_own(win, wanted);
+  set_targets(win, facts);
+  use_own_memory(win);
+  return finish(made, wanted, out);
+}
+
+/// A window on memory that the library gives.
+Error make_with_memory(Library& library, Comm& comm, Wanted wanted, Spacing spacing, void*& base,
+                       MPI_Win& out) {
+  out = MPI_WIN_NULL;
+  const Error so_far = failure_so_far(comm, check_wanted(comm, wanted));
+  if (comm.is_inter) return so_far;
+  NewWin made(library);
+  if (const Error bad = made.join(comm, so_far); bad.failed()) return bad;
+  Win& win = made.win();
+  const std::span<const int> ranks = node_map(*win.comm).own();
+  if (wanted.flavor == MPI_WIN_FLAVOR_SHARED && static_cast<int>(ranks.size()) != win.size()) {
+    return failure(ErrorClass::rma_shared,
+                   "argument comm: its %d processes cannot share memory, because only %zu of them "
+                   "are on this node; split it with MPI_COMM_TYPE_SHARED first",
+                   win.size(), ranks.size());
+  }
+  NodeMapping mapping(win, ranks);
+  Facts own{wanted.size, wanted.unit, 0, 0, 0};
+  const Error prepared = mapping.prepare(own);
+  own.failed = static_cast<std::uint32_t>(prepared.code());
+  std::vector<Facts> facts;
+  if (const Error bad = gather_all(*win.comm, own, facts); bad.failed()) return bad;
+  if (prepared.failed()) return prepared;
+  for (std::size_t rank = 0; rank < facts.size(); ++rank) {
+    if (facts[rank].failed != 0) return failed_elsewhere(rank, facts[rank].failed);
+  }
+  const NodePlan plan = plan_node(ranks, facts, spacing);
+  if (const Error bad = mapping.map(facts, plan); bad.failed()) return bad;
+  set_targets(win, facts);
+  use_node_memory(win, ranks, plan);
+  wanted.base = base = win.target(win.rank()).memory;
+  set_own(win, wanted);
+  return finish(made, wanted, out);
+}
+
+bool is_true(const Info* info, std::string_view key) {
+  const std::string* value = info == nullptr ? nullptr : info->find(key);
+  return value != nullptr && *value == "true";
+}
+
+}  // namespace
+
+Win::Win(Library& owner) noexcept : ErrorHolder(object_kind), library(&owner) {}
+
+Win::~Win() {
+  server.reset();
+  if (comm != nullptr) library->give_back(*comm);
+  drop_errhandler(*library, *this);
+}
+
+Error win_create(Library& library, void* base, Count size, Count unit, Info* info, Comm& comm,
+                 MPI_Win& out) {
+  return make_on_own(library, comm, {MPI_WIN_FLAVOR_CREATE, base, size, unit, info}, out);
+}
+
+Error win_create_dynamic(Library& library, Info* info, Comm& comm, MPI_Win& out) {
+  return make_on_own(library, comm, {MPI_WIN_FLAVOR_DYNAMIC, nullptr, 0, 1, info}, out);
+}
+
+Error win_allocate(Library& library, Count size, Count unit, Info* info, Comm& comm, void*& base,
+                   MPI_Win& out) {
+  return make_with_memory(library, comm, {MPI_WIN_FLAVOR_ALLOCATE, nullptr, size, unit, info},
+                          Spacing::aligned, base, out);
+}
+
+Error win_allocate_shared(Library& library, Count size, Count unit, Info* info, Comm& comm,
+                          void*& base, MPI_Win& out) {
+  const Spacing spacing =
+      is_true(info, "alloc_shared_noncontig") ? Spacing::aligned : Spacing::contiguous;
+  return make_with_memory(library, comm, {MPI_WIN_FLAVOR_SHARED, nullptr, size, unit, info},
+                          spacing, base, out);
+}
+
+Error win_free(Library& library, Handle<Win> handle) {
+  Win& win = *handle.object;
+  const bool in_epoch = win.access != AccessEpoch::none && win.access != AccessEpoch::fence;
+  if (in_epoch || win.exposed) {
+    return failure(ErrorClass::rma_sync, "%s has an open epoch; end it before MPI_Win_free",
+                   name_of(win));
+  }
+  library.acquire(win);  // the functions of the attributes may use it
+  Error error = delete_attributes(library, {win.attributes, KeyvalKind::win, win.handle});
+  if (error.ok()) {
+    error = complete_opened(win);
+    win.device->wait([&]() noexcept { return win.busy == 0; });
+    const Error met = barrier(*win.comm);
+    if (error.ok()) error = met;
+    if (met.ok()) {
+      win.server->stop();
+    } else {
+      library.acquire(win);  // until MPI ends: other survivors may still wait for answers
+    }
+    library.retire(win);
+    *handle.where = MPI_WIN_NULL;
+  }
+  library.release(win);
+  return error;
+}
+
+Error win_shared_query(Win& win, int rank, Count& size, CountOut unit, void*& base) {
+  if (win.dynamic()) {
+    return failure(ErrorClass::rma_flavor, "%s is a dynamic window, which has no memory to share",
+                   name_of(win));
+  }
+  if (rank == MPI_PROC_NULL) {
+    // Where nothing is shared, each rank would find another one.
+    const bool shares = win.memory != nullptr;
+    const auto first =
+        std::find_if(win.targets.begin(), win.targets.end(), [&](const auto& target) {
+          return target.size > 0 && (!shares || target.memory != nullptr);
+        });
+    if (first == win.targets.end() || first->memory == nullptr) {
+      size = 0;
+      base = nullptr;
+      return unit.set(0);
+    }
+    rank = static_cast<int>(first - win.targets.begin());
+  }
+  const RmaTarget& target = win.target(rank);
+  base = target.memory;
+  size = target.memory != nullptr ? target.size : 0;
+  return unit.set(target.memory != nullptr ? target.unit : 0);
+}
+
+Error win_attach(Win& win, void* base, Count size) {
+  if (!win.dynamic()) {
+    return failure(ErrorClass::rma_flavor,
+                   "%s is not dynamic; memory is attached to windows of MPI_Win_create_dynamic",
+                   name_of(win));
+  }
+  const auto address = reinterpret_cast<std::uint64_t>(base);
+  const auto bytes = static_cast<std::uint64_t>(size);
+  for (const Win::Attached& each : win.attached) {
+    if (address < each.address + each.bytes && each.address < address + bytes) {
+      return failure(ErrorClass::rma_attach,
+                     "argument base: %p with %lld bytes overlaps with memory that is attached",
+                     base, static_cast<long long>(size));
+    }
+  }
+  win.attached.push_back({address, bytes});
+  return {};
+}
+
+Error win_detach(Win& win, const void* base) {
+  if (!win.dynamic()) {
+    return failure(ErrorClass::rma_flavor, "%s is not dynamic; nothing is attached to it",
+                   name_of(win));
+  }
+  const auto address = reinterpret_cast<std::uint64_t>(base);
+  if (std::erase_if(win.attached, [&](const auto& each) { return each.address == address; }) == 0) {
+    return failure(ErrorClass::base, "argument base: no memory is attached at %p", base);
+  }
+  return {};
+}
+
+}  // namespace fulmar::mpi

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <algorithm>
+#include <atomic>
+
+#include "mpi/rma/calls.h"
+#include "mpi/rma/epochs.h"
+#include "mpi/rma/lock_queue.h"
+#include "mpi/rma/requests.h"
+
+/// Passive target synchronisation: locks and flushes (MPI 5.0 sections 12.5.3 and 12.5.4). A lock of
+/// a rank whose memory is mapped is taken here; of others it is asked for and not waited for: the
+/// target carries out what follows when it has granted it. MPI_Win_lock_all takes the lock of a
+/// rank with the first operation on it.
+namespace fulmar::mpi {
+namespace {
+
+using base::Error;
+using base::ErrorClass;
+using base::failure;
+
+Error check_locks(const Win& win) {
+  if (!win.no_locks) return {};
+  return failure(ErrorClass::rma_sync,
+                 "%s was made with the info key no_locks; it cannot be locked", name_of(win));
+}
+
+LockMode mode_of(TargetLock lock) noexcept {
+  return lock == TargetLock::exclusive ? LockMode::exclusive : LockMode::shared;
+}
+
+/// Takes the lock, or asks for it.
+Error lock_target(Win& win, int rank, LockMode mode) {
+  if (win.has_lock_of(rank)) return acquire_lock(win, rank, mode);
+  send_notice(
+      win, rank,
+      mode == LockMode::shared ? wire::RmaCall::lock_shared : wire::RmaCall::lock_exclusive);
+  return {};
+}
+
+/// Everything on the way to `rank` is to be complete there, and its lock to be given back.
+void begin_unlock(Win& win, int rank) {
+  RmaTarget& target = win.target(rank);
+  if (win.has_lock_of(rank)) {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (target.lock == TargetLock::unchecked || target.lock == TargetLock::none) return;
+    release_lock(*target.control, mode_of(target.lock));
+    wake_lock_waiters(win, rank);
+    // Origins that this process grants its own lock to.
+    if (rank == win.rank()) (void)win.device->progress();
+    return;
+  }
+  if (target.lock != TargetLock::unchecked) {
+    ask_for_end(win, rank, wire::RmaCall::unlock);
+  } else if (target.dirty) {
+    ask_for_end(win, rank, wire::RmaCall::flush);
+  }
+}
+
+Error check_passive(const Win& win, const char* call) {
+  if (win.access == AccessEpoch::lock || win.access == AccessEpoch::lock_all) return {};
+  return failure(
+      ErrorClass::rma_sync,
+      "%s is for passive target epochs; call MPI_Win_lock or MPI_Win_lock_all on %s first", call,
+      name_of(win));
+}
+
+/// As check_passive, for one target.
+Error check_locked(Win& win, int rank, const char* call) {
+  if (const Error bad = check_passive(win, call); bad.failed()) return bad;
+  if (win.access == AccessEpoch::lock_all || win.target(rank).open) return {};
+  return failure(ErrorClass::rma_sync, "argument rank: rank %d of %s is not locked", rank,
+                 name_of(win));
+}
+
+/// A program that flushes in a loop may wait for something that others do: requests to this process,
+/// or, with more ranks than cores, what a rank does that needs this core.
+void look_after_flush(Win& win) noexcept {
+  constexpr std::uint32_t flushes_for_progress = 64;
+  constexpr std::uint32_t flushes_for_poll = 4096;
+  if (++win.direct_flushes % flushes_for_progress != 0) [[likely]]
+    return;
+  if (win.direct_flushes % flushes_for_poll == 0) {
+    win.device->poll();
+  } else {
+    (void)win.device->progress();
+  }
+}
+
+Error flush_all(Win& win, const char* call) {
+  if (const Error bad = check_passive(win, call); bad.failed()) return bad;
+  const Error error = complete_opened(win);
+  look_after_flush(win);
+  return error;
+}
+
+}  // namespace
+
+Error win_lock(int type, int rank, int assertion, Win& win) {
+  if (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE) {
+    return failure(ErrorClass::locktype,
+                   "argument lock_type: %d is neither MPI_LOCK_SHARED nor MPI_LOCK_EXCLUSIVE",
+                   type);
+  }
+  if (const Error bad = check_assertion(assertion, MPI_MODE_NOCHECK); bad.failed()) return bad;
+  if (const Error bad = check_locks(win); bad.failed()) return bad;
+  if (rank != MPI_PROC_NULL && win.target(rank).open && win.access == AccessEpoch::lock) {
+    return failure(ErrorClass::rma_sync, "argument rank: rank %d of %s is locked already", rank,
+                   name_of(win));
+  }
+  const AccessEpoch before = win.access;
+  if (const Error bad = begin_epoch(win, AccessEpoch::lock, "MPI_Win_lock"); bad.failed()) {
+    return bad;
+  }
+  if (rank == MPI_PROC_NULL) {
+    ++win.null_locks;
+    return {};
+  }
+  const bool checked = (assertion & MPI_MODE_NOCHECK) == 0;
+  const LockMode mode = type == MPI_LOCK_SHARED ? LockMode::shared : LockMode::exclusive;
+  if (checked) {
+    if (const Error bad = lock_target(win, rank, mode); bad.failed()) {
+      win.access = before;
+      return bad;
+    }
+  }
+  const TargetLock lock = mode == LockMode::shared ? TargetLock::shared : TargetLock::exclusive;
+  mark_open(win, rank, checked ? lock : TargetLock::unchecked);
+  return {};
+}
+
+Error win_unlock(int rank, Win& win) {
+  if (win.access != AccessEpoch::lock) {
+    return failure(ErrorClass::rma_sync, "nothing of %s is locked by MPI_Win_lock", name_of(win));
+  }
+  Error error;
+  if (rank == MPI_PROC_NULL) {
+    if (win.null_locks == 0) {
+      return failure(ErrorClass::rma_sync, "argument rank: MPI_PROC_NULL is not locked");
+    }
+    --win.null_locks;
+  } else {
+    if (const Error bad = check_locked(win, rank, "MPI_Win_unlock"); bad.failed()) return bad;
+    RmaTarget& target = win.target(rank);
+    begin_unlock(win, rank);
+    error = complete_locally(win, rank);
+    target.open = false;
+    target.lock = TargetLock::none;
+    std::erase(win.opened, rank);
+  }
+  if (win.opened.empty() && win.null_locks == 0) win.access = AccessEpoch::none;
+  return error;
+}
+
+Error win_lock_all(int assertion, Win& win) {
+  if (const Error bad = check_assertion(assertion, MPI_MODE_NOCHECK); bad.failed()) return bad;
+  if (const Error bad = check_locks(win); bad.failed()) return bad;
+  if (const Error bad = begin_epoch(win, AccessEpoch::lock_all, "MPI_Win_lock_all"); bad.failed()) {
+    return bad;
+  }
+  win.unchecked = (assertion & MPI_MODE_NOCHECK) != 0;
+  return {};
+}
+
+Error win_unlock_all(Win& win) {
+  if (win.access != AccessEpoch::lock_all) {
+    return failure(ErrorClass::rma_sync, "%s is not locked by MPI_Win_lock_all", name_of(win));
+  }
+  for (const int rank : win.opened) begin_unlock(win, rank);
+  Error error;
+  for (const int rank : win.opened) {
+    const Error each = complete_locally(win, rank);
+    if (error.ok()) error = each;
+  }
+  close_targets(win);
+  return error;
+}
+
+Error win_flush(int rank, Win& win) {
+  if (rank == MPI_PROC_NULL) return check_passive(win, "MPI_Win_flush");
+  RmaTarget& target = win.target(rank);
+  if (!target.open || target.lock == TargetLock::none) [[unlikely]] {
+    if (const Error bad = check_locked(win, rank, "MPI_Win_flush"); bad.failed()) return bad;
+  }
+  if (target.dirty) [[unlikely]]
+    ask_for_end(win, rank, wire::RmaCall::flush);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  look_after_flush(win);
+  return complete_locally(win, rank);
+}
+
+Error win_flush_all(Win& win) { return flush_all(win, "MPI_Win_flush_all"); }
+
+Error win_flush_local(int rank, Win& win) {
+  if (rank == MPI_PROC_NULL) return check_passive(win, "MPI_Win_flush_local");
+  if (const Error bad = check_locked(win, rank, "MPI_Win_flush_local"); bad.failed()) return bad;
+  look_after_flush(win);
+  return complete_locally(win, rank);
+}
+
+Error win_flush_local_all(Win& win) {
+  if (const Error bad = check_passive(win, "MPI_Win_flush_local_all"); bad.failed()) return bad;
+  Error error;
+  for (const int rank : win.opened) {
+    const Error each = complete_locally(win, rank);
+    if (error.ok()) error = each;
+  }
+  look_after_flush(win);
+  return error;
+}
+
+Error win_sync(Win& win) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  win.device->poll();
+  return {};
+}
+
+}  // namespace fulmar::mpi

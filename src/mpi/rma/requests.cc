@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "mpi/rma/requests.h"
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "mpi/comm/failure.h"
+#include "mpi/datatype/view.h"
+#include "mpi/rma/accumulate.h"
+#include "mpi/rma/message.h"
+#include "mpi/rma/type_description.h"
+
+namespace fulmar::mpi {
+namespace {
+
+using base::Error;
+using base::ErrorClass;
+using wire::RmaCall;
+
+/// An operation under way: the request, what does not fit it, and the answer. Ends itself.
+class OriginOperation {
+ public:
+  OriginOperation(Win& win, int rank, const RmaRequest& request) noexcept
+      : win_(win), rank_(rank), request_(request.request), result_bytes_(request.result_bytes) {
+    hold(request.data.type);
+    hold(request.result.type);
+  }
+
+  void start(const RmaRequest& request);
+  /// A flush or unlock: the answer says what failed at the target.
+  void expect_ack() noexcept { expects_ack_ = true; }
+
+ private:
+  enum class Part : std::uint8_t { request, description, data, answer, count };
+
+  void hold(const Datatype* type) noexcept {
+    if (type == nullptr || type->predefined) return;
+    win_.library->acquire(const_cast<Datatype&>(*type));
+    held_[held_count_++] = type;
+  }
+  void add_type(const Datatype* type);
+  bool fits(std::uint64_t data_bytes) const noexcept {
+    return rma_data_offset(header_.type_words) + data_bytes <= wire::most_rma_request_bytes;
+  }
+  void write_request(const RmaRequest& request);
+  void start_part(Part part) noexcept;
+  void ended(const RmaMessage& message) noexcept;
+  void end_part() noexcept {
+    if (--open_ == 0) finish();
+  }
+  void fail(ErrorClass error) noexcept {
+    if (error_ == ErrorClass::success) error_ = error;
+  }
+  void finish() noexcept;
+  [[nodiscard]] RmaMessage& message(Part part) noexcept {
+    return messages_[static_cast<std::size_t>(part)];
+  }
+
+  Win& win_;
+  int rank_;
+  Request* request_;
+  std::uint64_t result_bytes_;
+  wire::RmaHeader header_{};
+  wire::RmaAck ack_{};
+  bool expects_ack_ = false;
+  ErrorClass error_ = ErrorClass::success;
+  unsigned open_ = 1;  ///< parts under way, and `start` itself
+  unsigned held_count_ = 0;
+  std::array<const Datatype*, 2> held_{};
+  std::vector<std::int64_t> words_;
+  std::vector<std::byte> bytes_;   ///< the request
+  std::vector<std::byte> copied_;  ///< data that were given packed and do not fit it
+  std::array<RmaMessage, static_cast<std::size_t>(Part::count)> messages_;
+};
+
+void OriginOperation::add_type(const Datatype* type) {
+  if (type == nullptr) return;
+  if (type->predefined && type->basic->first == nullptr) {
+    header_.type = static_cast<std::uint32_t>(type->basic->handle);
+    return;
+  }
+  words_ = describe_type(*type);
+  header_.type_words = static_cast<std::uint32_t>(words_.size());
+  if (!fits(0)) header_.flags |= wire::rma_long_type;
+}
+
+void OriginOperation::write_request(const RmaRequest& request) {
+  const bool has_words = !words_.empty() && (header_.flags & wire::rma_long_type) == 0;
+  const std::uint32_t words_here = has_words ? header_.type_words : 0;
+  const std::size_t offset = rma_data_offset(words_here);
+  const bool has_data = (header_.flags & wire::rma_inline) != 0;
+  bytes_.resize(offset + (has_data ? header_.bytes : 0));
+  std::memcpy(bytes_.data(), &header_, sizeof header_);
+  if (has_words) {
+    std::memcpy(bytes_.data() + sizeof header_, words_.data(), words_.size() * sizeof words_[0]);
+  }
+  if (!has_data || header_.bytes == 0) return;
+  const std::span<std::byte> to = std::span(bytes_).subspan(offset);
+  if (!request.packed.empty()) {
+    std::memcpy(to.data(), request.packed.data(), to.size());
+  } else {
+    (void)View(*request.data.type, request.data.count).pack(request.data.address, 0, to);
+  }
+}
+
+void OriginOperation::start_part(Part part) noexcept {
+  RmaMessage& sent = message(part);
+  sent.owner = this;
+  sent.ended = [](RmaMessage& done) noexcept {
+    static_cast<OriginOperation*>(done.owner)->ended(done);
+  };
+  ++open_;
+  if (part == Part::answer) {
+    sent.start_receive(win_, rank_, header_.tag, RmaLine::answers);
+  } else if (part == Part::request) {
+    sent.start_send(win_, rank_, 0, RmaLine::requests);
+  } else {
+    sent.start_send(win_, rank_, header_.tag, RmaLine::data);
+  }
+}
+
+void OriginOperation::start(const RmaRequest& request) {
+  header_ = request.header;
+  header_.tag = win_.next_tag++ & static_cast<std::uint32_t>(largest_tag);
+  add_type(request.type);
+  const bool has_data = request.data.type != nullptr || !request.packed.empty();
+  const bool long_type = (header_.flags & wire::rma_long_type) != 0;
+  if (has_data && !long_type && fits(header_.bytes)) header_.flags |= wire::rma_inline;
+  write_request(request);
+  // The answer can only come after the request, and then it has a place to go.
+  if (expects_ack_) {
+    message(Part::answer).set_bytes(std::as_bytes(std::span(&ack_, 1)));
+    start_part(Part::answer);
+  } else if (request.result.type != nullptr) {
+    message(Part::answer)
+        .set_buffer({request.result.address, request.result.count, request.result.type});
+    start_part(Part::answer);
+  }
+  message(Part::request).set_bytes(bytes_);
+  start_part(Part::request);
+  if (long_type) {
+    message(Part::description).set_bytes(std::as_bytes(std::span(words_)));
+    start_part(Part::description);
+  }
+  if (has_data && (header_.flags & wire::rma_inline) == 0) {
+    if (!request.packed.empty()) {
+      copied_.assign(request.packed.begin(), request.packed.end());
+      message(Part::data).set_bytes(copied_);
+    } else {
+      message(Part::data).set_buffer(request.data);
+    }
+    start_part(Part::data);
+  }
+  end_part();
+}
+
+void OriginOperation::ended(const RmaMessage& done) noexcept {
+  const device::Outcome& outcome = done.outcome;
+  if (outcome.error != ErrorClass::success) {
+    fail(outcome.error);
+  } else if (&done == &message(Part::answer)) {
+    if (expects_ack_) {
+      fail(outcome.bytes == sizeof ack_ ? static_cast<ErrorClass>(ack_.error) : ErrorClass::intern);
+    } else if (outcome.bytes != result_bytes_) {
+      fail(ErrorClass::rma_range);
+    }
+  }
+  end_part();
+}
+
+void OriginOperation::finish() noexcept {
+  RmaTarget& target = win_.target(rank_);
+  --target.pending;
+  device::Device& device = *win_.device;
+  Library& library = *win_.library;
+  if (request_ != nullptr) {
+    request_->operation.outcome.error = error_;
+    request_->operation.outcome.peer = win_.comm->routes[rank_].peer;
+    device.complete(request_->operation);
+  } else if (target.error == ErrorClass::success) {
+    target.error = error_;
+  }
+  for (unsigned i = 0; i < held_count_; ++i) {
+    library.release(const_cast<Datatype&>(*held_[i]));
+  }
+  delete this;
+}
+
+OriginOperation& make_operation(Win& win, int rank, const RmaRequest& request) {
+  ++win.target(rank).pending;
+  return *new OriginOperation(win, rank, request);
+}
+
+Error finish_rma_request(Request& request, MPI_Status& status) {
+  set_status(&status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+  if (request.operation.outcome.error == ErrorClass::success) return {};
+  return operation_error(*request.comm, request.operation);
+}
+
+constexpr RequestKind rma_request{.name = "one-sided operation", .finish = finish_rma_request};
+
+}  // namespace
+
+void start_request(Win& win, int rank, const RmaRequest& request) {
+  if (static_cast<RmaCall>(request.header.call) != RmaCall::get) win.target(rank).dirty = true;
+  make_operation(win, rank, request).start(request);
+}
+
+void send_notice(Win& win, int rank, RmaCall call, std::uint8_t flags) {
+  RmaRequest request;
+  request.header.call = static_cast<std::uint8_t>(call);
+  request.header.flags = flags;
+  make_operation(win, rank, request).start(request);
+}
+
+void ask_for_end(Win& win, int rank, RmaCall call) {
+  RmaRequest request;
+  request.header.call = static_cast<std::uint8_t>(call);
+  win.target(rank).dirty = false;
+  OriginOperation& operation = make_operation(win, rank, request);
+  operation.expect_ack();
+  operation.start(request);
+}
+
+Error take_error(Win& win, int rank) {
+  RmaTarget& target = win.target(rank);
+  const ErrorClass error = std::exchange(target.error, ErrorClass::success);
+  if (error == ErrorClass::success) [[likely]]
+    return {};
+  if (error == ErrorClass::proc_failed) {
+    const std::uint32_t process = win.comm->routes[rank].peer;
+    const bool other = win.device->failures().why(process) == nullptr;
+    return other ? failure_of(*win.comm) : process_error(*win.comm, process);
+  }
+  if (error == ErrorClass::rma_range) {
+    return base::failure(error, "an operation on rank %d of %s touches memory that is not %s there",
+                         rank, name_of(win), win.dynamic() ? "attached" : "in the window");
+  }
+  return base::failure(error, "an operation on rank %d of %s failed there", rank, name_of(win));
+}
+
+Error complete_locally(Win& win, int rank) {
+  const RmaTarget& target = win.target(rank);
+  if (target.pending != 0) {
+    win.device->wait([&]() noexcept { return target.pending == 0; });
+  }
+  return take_error(win, rank);
+}
+
+Error complete_opened(Win& win) {
+  for (const int rank : win.opened) {
+    if (win.target(rank).dirty) ask_for_end(win, rank, RmaCall::flush);
+  }
+  Error error;
+  for (const int rank : win.opened) {
+    const Error each = complete_locally(win, rank);
+    if (error.ok()) error = each;
+  }
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  return error;
+}
+
+Request* make_rma_request(Win& win, MPI_Request& out) noexcept {
+  Request* request = make_request(rma_request, *win.comm, {});
+  if (request != nullptr) out = handle_cast<MPI_Request>(*request);
+  return request;
+}
+
+}  // namespace fulmar::mpi

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "mpi/rma/server.h"
+
+#include <cstring>
+#include <deque>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "mpi/rma/lock_queue.h"
+#include "mpi/rma/server_origin.h"
+#include "mpi/rma/server_task.h"
+
+namespace fulmar::mpi {
+
+using base::ErrorClass;
+using wire::RmaCall;
+using wire::RmaHeader;
+
+namespace {
+
+RmaHeader header_of(std::span<const std::byte> request) noexcept {
+  RmaHeader header;
+  std::memcpy(&header, request.data(), sizeof header);
+  return header;
+}
+
+bool ends_operations(RmaCall call) noexcept {
+  return call == RmaCall::flush || call == RmaCall::unlock || call == RmaCall::complete;
+}
+
+}  // namespace
+
+RmaServer::RmaServer(Win& win) noexcept : win_(win) {
+  step = [](device::ProgressCallback& hook) { return static_cast<RmaServer&>(hook).grant(); };
+}
+
+RmaServer::~RmaServer() { stop(); }
+
+void RmaServer::start() noexcept {
+  taking_ = true;
+  post_receive();
+  taking_ = false;
+  if (receive_.done()) request_came();
+}
+
+void RmaServer::stop() noexcept {
+  if (waiting_locks_ != 0) {
+    win_.device->remove_progress_callback(*this);
+    waiting_locks_ = 0;
+  }
+  if (!posted_) return;
+  posted_ = false;
+  win_.device->cancel(receive_);
+}
+
+void RmaServer::post_receive() noexcept {
+  receive_.~RmaMessage();
+  new (&receive_) RmaMessage;
+  receive_.owner = this;
+  receive_.set_bytes(buffer_);
+  receive_.posted.key =
+      RmaMessage::key_on(win_.comm->key_from(MPI_ANY_SOURCE, MPI_ANY_TAG), RmaLine::requests);
+  receive_.on_done = [](device::Operation& operation) {
+    auto& self = *static_cast<RmaServer*>(static_cast<RmaMessage&>(operation).owner);
+    self.request_came();
+  };
+  posted_ = true;
+  win_.device->start_receive(receive_);
+}
+
+/// One receive at a time, so that requests stay in order whatever way their bytes take. Requests
+/// that have come meanwhile complete it at once: no recursion, but another turn.
+void RmaServer::request_came() noexcept {
+  if (taking_ || !posted_) return;
+  taking_ = true;
+  do {
+    const device::Outcome outcome = receive_.outcome;
+    const int rank = win_.comm->rank_of(outcome.peer);
+    const bool whole = outcome.error == ErrorClass::success && !outcome.cancelled;
+    if (whole && rank >= 0 && outcome.bytes >= sizeof(RmaHeader)) {
+      take(origin_of(rank), std::span(buffer_).first(outcome.bytes));
+    }
+    post_receive();
+  } while (receive_.done());
+  taking_ = false;
+}
+
+RmaServer::Origin& RmaServer::origin_of(int rank) {
+  std::unique_ptr<Origin>& origin = origins_[rank];
+  if (origin == nullptr) {
+    origin = std::make_unique<Origin>();
+    origin->server = this;
+    origin->rank = rank;
+  }
+  return *origin;
+}
+
+void RmaServer::take(Origin& origin, std::span<const std::byte> request) {
+  if (origin.waiting.empty() && origin.may_run(static_cast<RmaCall>(header_of(request).call))) {
+    return run(origin, request);
+  }
+  origin.waiting.emplace_back(request.begin(), request.end());
+}
+
+bool RmaServer::Origin::may_run(RmaCall call) const noexcept {
+  if (lock_state == LockState::waiting || blocked) return false;
+  return !ends_operations(call) || tasks == 0;
+}
+
+/// Goes on with the requests that had to wait.
+void RmaServer::advance(Origin& origin) {
+  if (origin.advancing) return;
+  origin.advancing = true;
+  while (!origin.waiting.empty() &&
+         origin.may_run(static_cast<RmaCall>(header_of(origin.waiting.front()).call))) {
+    const std::vector<std::byte> request = std::move(origin.waiting.front());
+    origin.waiting.pop_front();
+    run(origin, request);
+  }
+  origin.advancing = false;
+}
+
+void RmaServer::run(Origin& origin, std::span<const std::byte> request) {
+  const RmaHeader header = header_of(request);
+  switch (static_cast<RmaCall>(header.call)) {
+    case RmaCall::put:
+    case RmaCall::get:
+    case RmaCall::accumulate:
+    case RmaCall::get_accumulate:
+    case RmaCall::compare_and_swap:
+      return Task::start(win_, origin, header, request);
+    case RmaCall::lock_shared:
+    case RmaCall::lock_exclusive:
+      return lock(origin, header);
+    case RmaCall::unlock:
+      unlock(origin, header);
+      return acknowledge(origin, header.tag);
+    case RmaCall::flush:
+      return acknowledge(origin, header.tag);
+    case RmaCall::post:
+      ++win_.target(origin.rank).posts;
+      return;
+    case RmaCall::complete:
+      ++win_.completes;
+      return;
+    case RmaCall::none:
+      break;
+  }
+  origin.fail(ErrorClass::intern);
+}
+
+void RmaServer::lock(Origin& origin, const RmaHeader& header) {
+  wire::RmaControl& control = *win_.target(win_.rank()).control;
+  if (origin.lock_state != Origin::LockState::none) return origin.fail(ErrorClass::rma_sync);
+  origin.mode = static_cast<RmaCall>(header.call) == RmaCall::lock_shared ? LockMode::shared
+                                                                          : LockMode::exclusive;
+  origin.lock_state = Origin::LockState::waiting;
+  origin.ticket = LockTicket(control, origin.mode);
+  control.proxied.fetch_add(1, std::memory_order_seq_cst);
+  if (waiting_locks_++ == 0) win_.device->add_progress_callback(*this);
+  (void)grant();
+}
+
+/// Takes the turns that have come to tickets of origins. A step of progress while there are some.
+unsigned RmaServer::grant() noexcept {
+  unsigned granted = 0;
+  wire::RmaControl& control = *win_.target(win_.rank()).control;
+  for (auto& [rank, origin] : origins_) {
+    if (origin->lock_state != Origin::LockState::waiting) continue;
+    const bool has_turn = origin->ticket.has_turn();
+    // Whoever holds the lock may be the process that has failed.
+    if (!has_turn && win_.comm->failed_process == Comm::none_failed) continue;
+    origin->lock_state = has_turn ? Origin::LockState::held : Origin::LockState::none;
+    if (has_turn) {
+      origin->ticket.take_turn();
+    } else {
+      origin->fail(ErrorClass::proc_failed);
+    }
+    control.proxied.fetch_sub(1, std::memory_order_seq_cst);
+    if (--waiting_locks_ == 0) win_.device->remove_progress_callback(*this);
+    if (origin->mode == LockMode::shared) wake_lock_waiters(win_, win_.rank());
+    ++granted;
+  }
+  if (granted == 0) return 0;
+  std::vector<Origin*> holders;  // what they run may add origins
+  for (auto& [rank, origin] : origins_) holders.push_back(origin.get());
+  for (Origin* holder : holders) advance(*holder);
+  return granted;
+}
+
+void RmaServer::unlock(Origin& origin, const RmaHeader& /*header*/) {
+  if (origin.lock_state != Origin::LockState::held) return;  // MPI_MODE_NOCHECK, or a stranger
+  origin.lock_state = Origin::LockState::none;
+  release_lock(*win_.target(win_.rank()).control, origin.mode);
+  wake_lock_waiters(win_, win_.rank());
+}
+
+void RmaServer::acknowledge(Origin& origin, std::uint32_t tag) {
+  const wire::RmaAck ack{static_cast<std::int32_t>(std::exchange(origin.error, {})), 0};
+  Task::answer(win_, origin.rank, tag, std::as_bytes(std::span(&ack, 1)));
+}
+
+}  // namespace fulmar::mpi

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <unordered_map>
+
+#include "device/progress/hook.h"
+#include "mpi/rma/message.h"
+#include "mpi/rma/win.h"
+
+namespace fulmar::mpi {
+
+/// The target's side of operations on memory that their origin does not map: carries the requests
+/// of each origin out in their order (wire::RmaHeader), in whatever call or thread makes progress.
+/// Nothing in a request is believed: what makes no sense or leaves the window changes nothing, and
+/// is told with the next answer to the origin.
+///
+/// Thread rule: the lock of the library.
+class RmaServer : private device::ProgressCallback {
+ public:
+  explicit RmaServer(Win& win) noexcept;
+  ~RmaServer();
+  RmaServer(const RmaServer&) = delete;
+  RmaServer& operator=(const RmaServer&) = delete;
+
+  /// From now on requests are taken.
+  void start() noexcept;
+  /// No origin sends any more.
+  void stop() noexcept;
+
+ private:
+  struct Origin;
+  class Task;
+
+  void request_came() noexcept;
+  void post_receive() noexcept;
+  Origin& origin_of(int rank);
+  void take(Origin& origin, std::span<const std::byte> request);
+  void run(Origin& origin, std::span<const std::byte> request);
+  void advance(Origin& origin);
+  void lock(Origin& origin, const wire::RmaHeader& header);
+  void unlock(Origin& origin, const wire::RmaHeader& header);
+  void acknowledge(Origin& origin, std::uint32_t tag);
+  unsigned grant() noexcept;
+
+  Win& win_;
+  std::unordered_map<int, std::unique_ptr<Origin>> origins_;
+  std::uint32_t waiting_locks_ = 0;
+  bool posted_ = false;  ///< the receive of requests
+  bool taking_ = false;  ///< a request is being taken
+  RmaMessage receive_;
+  alignas(16) std::byte buffer_[wire::most_rma_request_bytes];
+};
+
+}  // namespace fulmar::mpi

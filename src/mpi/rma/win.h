@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mpi/attr/attributes.h"
+#include "mpi/comm/comm.h"
+#include "mpi/errhandler/errhandler.h"
+#include "mpi/info/info.h"
+#include "wire/rma/rma_control.h"
+
+namespace fulmar::mpi {
+
+class RmaServer;
+class NodeMemory;
+
+/// What an access epoch of this process holds open at a target.
+enum class TargetLock : std::uint8_t { none, shared, exclusive, unchecked };
+
+/// One rank of a window as this process sees it. The first fields are what the straight way of an
+/// operation reads.
+struct RmaTarget {
+  /// Where its memory lies in this process; null: not mapped here, or a dynamic window.
+  std::byte* memory = nullptr;
+  std::int64_t size = 0;  ///< bytes
+  std::int64_t unit = 1;  ///< bytes of a displacement
+  /// An access epoch to it is open: operations may start.
+  bool open = false;
+  /// Operations are loads and stores of this process, and `control` is the target's.
+  bool direct = false;
+  TargetLock lock = TargetLock::none;
+  /// Requests were sent to it since it said last that all were complete.
+  bool dirty = false;
+  std::uint32_t pending = 0;  ///< operations under way that use memory of this process
+  std::uint32_t posts = 0;    ///< exposure epochs that it has begun for this process, not used yet
+  /// The first failure of an operation since the last call that completed some.
+  base::ErrorClass error = base::ErrorClass::success;
+  wire::RmaControl* control = nullptr;
+};
+static_assert(sizeof(RmaTarget) <= 64);
+
+/// Which access epoch of this process is open (MPI 5.0 section 12.5).
+enum class AccessEpoch : std::uint8_t {
+  none,
+  fence,     ///< MPI_Win_fence without MPI_MODE_NOSUCCEED; others may follow if it is not used
+  start,     ///< MPI_Win_start
+  lock,      ///< MPI_Win_lock of one or more targets
+  lock_all,  ///< MPI_Win_lock_all
+};
+
+/// A window (MPI 5.0 chapter 12). What the user's handle names; made and freed by calls in make.cc.
+///
+/// Operations take one of two ways (docs/one-sided.md). Memory that the ranks of a node map is read
+/// and written directly. For everything else the origin sends requests to the target (RmaOrigin),
+/// whose process carries them out whenever it makes progress (RmaServer).
+///
+/// Thread rule: the lock of the library. What other processes change is in wire::RmaControl.
+struct Win : ErrorHolder {
+  static constexpr ObjectKind object_kind = ObjectKind::win;
+
+  explicit Win(Library& owner) noexcept;
+  ~Win();
+
+  Library* library;
+  device::Device* device = nullptr;
+  /// A duplicate of the user's communicator that no user knows: its ranks are those of the window.
+  Comm* comm = nullptr;
+  std::vector<RmaTarget> targets;  ///< by rank
+  AccessEpoch access = AccessEpoch::none;
+  bool no_locks = false;    ///< the info key
+  bool unchecked = false;   ///< MPI_Win_lock_all with MPI_MODE_NOCHECK
+  bool fence_used = false;  ///< operations were started since the last fence
+  bool freed = false;       ///< MPI_Win_free has begun
+  bool exposed = false;     ///< between MPI_Win_post and MPI_Win_wait
+  int flavor = MPI_WIN_FLAVOR_CREATE;
+  int model = MPI_WIN_UNIFIED;
+  int unit_attribute = 1;        ///< what MPI_WIN_DISP_UNIT points to
+  MPI_Aint size_attribute = 0;   ///< what MPI_WIN_SIZE points to
+  void* base = nullptr;          ///< of this rank
+  std::vector<int> opened;       ///< targets that are open in an epoch of start, lock or lock_all
+  std::uint32_t null_locks = 0;  ///< of MPI_PROC_NULL
+  std::uint32_t completes = 0;   ///< origins that ended their access epoch to this exposure epoch
+  std::uint32_t exposed_to = 0;  ///< origins of the exposure epoch
+  std::uint32_t lock_waits = 0;  ///< threads that wait for locks of mapped ranks
+  std::uint32_t next_tag = 0;    ///< of messages with data and answers
+  std::uint32_t direct_flushes = 0;  ///< since the last look at progress
+  std::uint64_t busy = 0;            ///< messages of this window under way in this process
+  AttributeSet attributes;
+  std::string name_text;
+  std::vector<Info::Entry> hints;
+  std::unique_ptr<NodeMemory> memory;             ///< where the ranks of the node map it
+  std::unique_ptr<wire::RmaControl> own_control;  ///< of this rank, where nobody else maps it
+  std::unique_ptr<RmaServer> server;
+  /// Memory attached to a dynamic window, by address.
+  struct Attached {
+    std::uint64_t address;
+    std::uint64_t bytes;
+  };
+  std::vector<Attached> attached;
+
+  [[nodiscard]] int size() const noexcept { return static_cast<int>(targets.size()); }
+  [[nodiscard]] int rank() const noexcept { return comm->rank; }
+  [[nodiscard]] bool dynamic() const noexcept { return flavor == MPI_WIN_FLAVOR_DYNAMIC; }
+  /// Whether this process works on the lock of a rank itself; else it asks the rank for it.
+  [[nodiscard]] bool has_lock_of(int rank) const noexcept {
+    return targets[static_cast<std::size_t>(rank)].direct || rank == comm->rank;
+  }
+  [[nodiscard]] RmaTarget& target(int rank) noexcept {
+    return targets[static_cast<std::size_t>(rank)];
+  }
+};
+
+/// What error texts call a window.
+[[nodiscard]] inline const char* name_of(const Win& win) noexcept {
+  return win.name != nullptr ? win.name : "the window";
+}
+
+}  // namespace fulmar::mpi

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace fulmar::wire {
+
+/// What the origin of one-sided operations asks of a target that it cannot reach by loads and stores.
+enum class RmaCall : std::uint8_t {
+  none = 0,
+  put,
+  get,
+  accumulate,
+  get_accumulate,    ///< MPI_Fetch_and_op too
+  compare_and_swap,  ///< data: the compare value, then the new one
+  lock_shared,
+  lock_exclusive,
+  unlock,    ///< answered when the lock has been given back
+  flush,     ///< answered when everything before it is complete
+  post,      ///< to an origin: an exposure epoch has begun (MPI_Win_post)
+  complete,  ///< everything of an access epoch is complete (MPI_Win_complete)
+  last = complete
+};
+
+/// In front of every request. Behind it come, in this order, the description of the target's datatype
+/// and, with `rma_inline`, the data. Requests of one origin are carried out in their order, except
+/// that puts whose data travel apart may end later, which `flush`, `unlock` and `complete` wait for.
+struct RmaHeader {
+  std::uint8_t call;   ///< RmaCall
+  std::uint8_t op;     ///< of accumulates: mpi::OpCode
+  std::uint8_t flags;  ///< of those below
+  std::uint8_t reserved;
+  std::uint32_t tag;         ///< of the messages with the data and with the answer
+  std::uint32_t type;        ///< of the target: the constant of a predefined datatype; 0: described
+  std::uint32_t type_words;  ///< 64-bit words of the description
+  std::uint32_t element;     ///< of accumulates: the constant of the predefined datatype
+  std::uint32_t
+      second;  ///< of a pair without a constant: that of the index; `element` is the value's
+  std::int64_t place;   ///< bytes from the window's base, or the address in a dynamic window
+  std::int64_t count;   ///< elements of the target's datatype
+  std::uint64_t bytes;  ///< packed bytes of the data
+};
+static_assert(sizeof(RmaHeader) == 48 && offsetof(RmaHeader, place) == 24);
+
+/// The data stand behind the header; else they come in a message of their own.
+inline constexpr std::uint8_t rma_inline = 1;
+/// The description of the datatype comes in a message of its own.
+inline constexpr std::uint8_t rma_long_type = 2;
+/// The lock was asserted to be free (MPI_MODE_NOCHECK).
+inline constexpr std::uint8_t rma_nocheck = 4;
+
+/// The answer to `flush` and `unlock`.
+struct RmaAck {
+  std::int32_t error;  ///< the class of the first operation that failed at the target; 0: none
+  std::uint32_t reserved;
+};
+
+/// The longest request: what the receive buffer of a window holds.
+inline constexpr std::size_t most_rma_request_bytes = 2048;
+
+}  // namespace fulmar::wire

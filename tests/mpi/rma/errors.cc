@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+//
+// Every class of error that chapter 12 names, on windows of every kind; a refused call changes nothing.
+// ranks: 1 2
+
+#include <mpi.h>
+
+#include <cstdint>
+
+#include "rma/window.h"
+
+namespace {
+
+using test::expect;
+using test::expect_class;
+using test::expect_equal;
+using test::Kind;
+using test::Window;
+
+int last = 0;  ///< the highest rank
+
+int put_one(const Window& window, int target, MPI_Aint at) {
+  const std::int64_t value = 77;
+  return MPI_Put(&value, 1, MPI_INT64_T, target, at, 1, MPI_INT64_T, window.get());
+}
+
+void check_epochs(const Window& window) {
+  expect_class(put_one(window, last, window.at(last, 0)), MPI_ERR_RMA_SYNC, "put in no epoch");
+  expect_class(MPI_Win_unlock(last, window.get()), MPI_ERR_RMA_SYNC, "unlock in no epoch");
+  expect_class(MPI_Win_unlock_all(window.get()), MPI_ERR_RMA_SYNC, "unlock_all in no epoch");
+  expect_class(MPI_Win_flush(last, window.get()), MPI_ERR_RMA_SYNC, "flush in no epoch");
+  expect_class(MPI_Win_flush_all(window.get()), MPI_ERR_RMA_SYNC, "flush_all in no epoch");
+  expect_class(MPI_Win_flush_local(last, window.get()), MPI_ERR_RMA_SYNC, "flush_local likewise");
+  expect_class(MPI_Win_complete(window.get()), MPI_ERR_RMA_SYNC, "complete in no epoch");
+  expect_class(MPI_Win_wait(window.get()), MPI_ERR_RMA_SYNC, "wait in no epoch");
+  int flag = 0;
+  expect_class(MPI_Win_test(window.get(), &flag), MPI_ERR_RMA_SYNC, "test in no epoch");
+  MPI_Win_lock(MPI_LOCK_SHARED, last, 0, window.get());
+  expect_class(MPI_Win_lock(MPI_LOCK_SHARED, last, 0, window.get()), MPI_ERR_RMA_SYNC,
+               "a lock taken twice");
+  expect_class(MPI_Win_lock_all(0, window.get()), MPI_ERR_RMA_SYNC, "lock_all while locked");
+  expect_class(MPI_Win_fence(0, window.get()), MPI_ERR_RMA_SYNC, "fence while locked");
+  MPI_Win win = window.get();
+  expect_class(MPI_Win_free(&win), MPI_ERR_RMA_SYNC, "free while locked");
+  if (last != 0) {
+    expect_class(put_one(window, 0, window.at(0, 0)), MPI_ERR_RMA_SYNC, "put to who is not locked");
+  }
+  expect_equal(MPI_Win_unlock(last, window.get()), MPI_SUCCESS, "unlock");
+}
+
+void check_arguments(const Window& window) {
+  const MPI_Win win = window.get();
+  expect_class(MPI_Win_lock(12345, last, 0, win), MPI_ERR_LOCKTYPE, "type of a lock");
+  expect_class(MPI_Win_lock(MPI_LOCK_SHARED, last + 1, 0, win), MPI_ERR_RANK, "rank of a lock");
+  expect_class(MPI_Win_lock(MPI_LOCK_SHARED, last, 1 << 30, win), MPI_ERR_ASSERT, "assertion");
+  expect_class(MPI_Win_fence(1 << 30, win), MPI_ERR_ASSERT, "assertion of a fence");
+  MPI_Win_lock(MPI_LOCK_SHARED, last, 0, win);
+  expect_class(put_one(window, last + 1, 0), MPI_ERR_RANK, "rank of a put");
+  const int value = 0;
+  int result = 0;
+  expect_class(MPI_Put(&value, -1, MPI_INT, last, 0, 1, MPI_INT, win), MPI_ERR_COUNT, "count");
+  expect_class(MPI_Put(&value, 1, MPI_DATATYPE_NULL, last, 0, 1, MPI_INT, win), MPI_ERR_TYPE,
+               "datatype");
+  expect_class(MPI_Put(nullptr, 1, MPI_INT, last, 0, 1, MPI_INT, win), MPI_ERR_BUFFER, "buffer");
+  expect_class(
+      MPI_Accumulate(&value, 1, MPI_INT, last, window.at(last, 0), 1, MPI_INT, MPI_OP_NULL, win),
+      MPI_ERR_OP, "no operation");
+  expect_class(
+      MPI_Accumulate(&value, 1, MPI_FLOAT, last, window.at(last, 0), 1, MPI_FLOAT, MPI_BXOR, win),
+      MPI_ERR_OP, "an operation that is not defined");
+  expect_class(
+      MPI_Accumulate(&value, 1, MPI_INT, last, window.at(last, 0), 1, MPI_FLOAT, MPI_SUM, win),
+      MPI_ERR_TYPE, "different elements");
+  expect_class(
+      MPI_Compare_and_swap(&value, &value, &result, MPI_FLOAT, last, window.at(last, 0), win),
+      MPI_ERR_TYPE, "a type that cannot be compared");
+  const std::int64_t two[2] = {};
+  expect_class(MPI_Put(two, 2, MPI_INT64_T, last, window.at(last, 0), 1, MPI_INT64_T, win),
+               MPI_ERR_TRUNCATE, "more data than elements at the target");
+  MPI_Win_unlock(last, win);
+}
+
+/// What lies outside; in dynamic windows of others that is known when the epoch ends.
+void check_range(const Window& window, Kind kind, std::size_t bytes) {
+  MPI_Win_lock(MPI_LOCK_SHARED, last, 0, window.get());
+  int code = put_one(window, last, window.at(last, bytes - 4));
+  const int ended = MPI_Win_unlock(last, window.get());
+  if (kind == Kind::dynamic && code == MPI_SUCCESS) code = ended;
+  expect_class(code, MPI_ERR_RMA_RANGE, "a put that leaves the window");
+  MPI_Win_lock(MPI_LOCK_SHARED, last, 0, window.get());
+  std::int64_t value = 5;
+  code =
+      MPI_Get(&value, 1, MPI_INT64_T, last, window.at(last, bytes), 1, MPI_INT64_T, window.get());
+  const int flushed = MPI_Win_flush(last, window.get());
+  if (kind == Kind::dynamic && code == MPI_SUCCESS) code = flushed;
+  expect_class(code, MPI_ERR_RMA_RANGE, "a get from behind the window");
+  if (kind != Kind::dynamic) {
+    expect_class(put_one(window, last, -8), MPI_ERR_DISP, "a negative displacement");
+  }
+  // Afterwards the window works as before.
+  expect_equal(put_one(window, last, window.at(last, bytes - 8)), MPI_SUCCESS, "the last element");
+  expect_equal(MPI_Win_unlock(last, window.get()), MPI_SUCCESS, "end of the epoch");
+}
+
+void check_making() {
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Win win = MPI_WIN_NULL;
+  char memory[8];
+  expect_class(MPI_Win_create(memory, -1, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win), MPI_ERR_SIZE,
+               "size");
+  expect_class(MPI_Win_create(memory, 8, 0, MPI_INFO_NULL, MPI_COMM_WORLD, &win), MPI_ERR_DISP,
+               "unit");
+  expect_class(MPI_Win_create(nullptr, 8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win), MPI_ERR_BASE,
+               "no memory");
+  void* base = nullptr;
+  expect_class(MPI_Win_allocate(MPI_Aint{1} << 59, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win),
+               MPI_ERR_NO_MEM, "more memory than there is");
+  expect(win == MPI_WIN_NULL, "no window after an error");
+  expect_class(MPI_Win_free(&win), MPI_ERR_WIN, "the null window");
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  last = test::size_of(MPI_COMM_WORLD) - 1;
+  for (const Kind kind : test::all_kinds) {
+    constexpr std::size_t bytes = 1000;
+    const Window window(kind, bytes);
+    check_epochs(window);
+    check_arguments(window);
+    check_range(window, kind, bytes);
+  }
+  check_making();
+  return test::finish();
+}
