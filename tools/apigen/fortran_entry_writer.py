@@ -327,6 +327,8 @@ def _plain_entry(spec, table, procedure):
     names = []
     if procedure.in_mpi:
         names.append(procedure.name)
+        if any(argument.name == 'baseptr' for argument in procedure.arguments):
+            names.append(procedure.name + '_CPTR')  # the specific one for TYPE(C_PTR)
     if procedure.in_f08 and not procedure.has_choice and not (procedure.own_f08 and names):
         names.append(procedure.specific)
     if not names:
