@@ -116,9 +116,8 @@ void op_create(Procedure* function, const int* commute, int* op, int* ierror) {
   const int place = operations.place_of(function);
   if (place < 0) return give(ierror, report(Problem::too_many_operations));
   HandleResult<MPI_Op> made(op);
-  give(ierror,
-       PMPI_Op_create(operation(place, std::make_integer_sequence<int, most_operations>()),
-                      logical(*commute), made.get()));
+  give(ierror, PMPI_Op_create(operation(place, std::make_integer_sequence<int, most_operations>()),
+                              logical(*commute), made.get()));
   made.store();
 }
 

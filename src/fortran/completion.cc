@@ -160,8 +160,7 @@ void request_get_status_all(const int* count, const int* requests, int* flag, in
   Requests array(requests, *count);
   if (array.failed()) return give(ierror, report(Problem::no_memory));
   int done = 0;
-  give(ierror,
-       PMPI_Request_get_status_all(*count, array.get(), &done, statuses_address(statuses)));
+  give(ierror, PMPI_Request_get_status_all(*count, array.get(), &done, statuses_address(statuses)));
   *flag = logical(done);
 }
 

@@ -41,7 +41,10 @@ struct Datarep {
 };
 
 bool is_null_conversion(Procedure* function) {
-  for (Procedure* name : {mpi_conversion_fn_null_, mpi_conversion_fn_null__, mpi_conversion_fn_null, MPI_CONVERSION_FN_NULL, mpi_conversion_fn_null_c_, mpi_conversion_fn_null_c__, mpi_conversion_fn_null_c, MPI_CONVERSION_FN_NULL_C}) {
+  for (Procedure* name :
+       {mpi_conversion_fn_null_, mpi_conversion_fn_null__, mpi_conversion_fn_null,
+        MPI_CONVERSION_FN_NULL, mpi_conversion_fn_null_c_, mpi_conversion_fn_null_c__,
+        mpi_conversion_fn_null_c, MPI_CONVERSION_FN_NULL_C}) {
     if (function == name) return true;
   }
   return false;

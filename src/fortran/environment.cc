@@ -56,8 +56,8 @@ void init_thread(const int* required, int* provided, int* ierror) {
 void session_init(const int* info, const int* errhandler, int* session, int* ierror) {
   describe_compiler();
   HandleResult<MPI_Session> made(session);
-  give(ierror, PMPI_Session_init(handle<MPI_Info>(*info), handle<MPI_Errhandler>(*errhandler),
-                                 made.get()));
+  give(ierror,
+       PMPI_Session_init(handle<MPI_Info>(*info), handle<MPI_Errhandler>(*errhandler), made.get()));
   made.store();
 }
 
@@ -75,9 +75,8 @@ void session_get_nth_pset(const int* session, const int* info, const int* n, int
   OutString name(c_length);
   if (name.failed()) return give(ierror, report(Problem::no_memory));
   const bool wanted = c_length > 0;
-  const int result =
-      PMPI_Session_get_nth_pset(handle<MPI_Session>(*session), handle<MPI_Info>(*info), *n,
-                                &c_length, name.get());
+  const int result = PMPI_Session_get_nth_pset(handle<MPI_Session>(*session),
+                                               handle<MPI_Info>(*info), *n, &c_length, name.get());
   if (result == MPI_SUCCESS) {
     *pset_len = c_length - 1;
     if (wanted) name.store(pset_name, length);
@@ -115,8 +114,8 @@ void info_get_string(const int* info, const char* key, int* buflen, char* value,
   OutString c_value(c_length);
   if (c_key.failed() || c_value.failed()) return give(ierror, report(Problem::no_memory));
   int found = 0;
-  const int result = PMPI_Info_get_string(handle<MPI_Info>(*info), c_key.get(), &c_length,
-                                          c_value.get(), &found);
+  const int result =
+      PMPI_Info_get_string(handle<MPI_Info>(*info), c_key.get(), &c_length, c_value.get(), &found);
   if (result == MPI_SUCCESS && found != 0) {
     *buflen = c_length - 1;
     if (wanted) c_value.store(value, value_length);

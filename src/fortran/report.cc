@@ -26,7 +26,8 @@ constexpr Text texts[] = {
      "Fortran interface: the memory that this call keeps has to be contiguous; pass a whole array "
      "instead of a section with gaps"},
     {MPI_ERR_OTHER,
-     "Fortran interface: more than 256 different procedures were passed to MPI_Op_create; operations "
+     "Fortran interface: more than 256 different procedures were passed to MPI_Op_create; "
+     "operations "
      "of the same procedure share one place"},
     {MPI_ERR_OTHER,
      "Fortran interface: more than 64 different procedures were passed to a procedure that creates "

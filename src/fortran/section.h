@@ -17,7 +17,7 @@ namespace fulmar::fortran {
 struct Descriptor {
   struct Dimension {
     std::ptrdiff_t lower_bound;
-    std::ptrdiff_t extent;       ///< -1: the last one of an assumed-size array
+    std::ptrdiff_t extent;  ///< -1: the last one of an assumed-size array
     std::ptrdiff_t stride_bytes;
   };
   void* base;

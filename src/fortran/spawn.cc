@@ -67,10 +67,10 @@ void comm_spawn(const char* command, const char* argv, const int* maxprocs, cons
   StringList c_argv(argv, argv_length, argv_length, arguments ? -1 : 0);
   if (c_command.failed() || c_argv.failed()) return give(ierror, report(Problem::no_memory));
   HandleResult<MPI_Comm> made(intercomm);
-  give(ierror, PMPI_Comm_spawn(c_command.get(), arguments ? c_argv.get() : MPI_ARGV_NULL,
-                               matters ? *maxprocs : 0,
-                               matters ? handle<MPI_Info>(*info) : MPI_INFO_NULL, *root, parents,
-                               made.get(), errcodes_address(errcodes)));
+  give(ierror,
+       PMPI_Comm_spawn(c_command.get(), arguments ? c_argv.get() : MPI_ARGV_NULL,
+                       matters ? *maxprocs : 0, matters ? handle<MPI_Info>(*info) : MPI_INFO_NULL,
+                       *root, parents, made.get(), errcodes_address(errcodes)));
   made.store();
 }
 
@@ -88,10 +88,9 @@ void comm_spawn_multiple(const int* count, const char* commands, const char* arg
     return give(ierror, report(Problem::no_memory));
   }
   HandleResult<MPI_Comm> made(intercomm);
-  give(ierror,
-       PMPI_Comm_spawn_multiple(programs, c_commands.get(),
-                                arguments ? c_argvs.get() : MPI_ARGVS_NULL, maxprocs, c_infos.get(),
-                                *root, parents, made.get(), errcodes_address(errcodes)));
+  give(ierror, PMPI_Comm_spawn_multiple(
+                   programs, c_commands.get(), arguments ? c_argvs.get() : MPI_ARGVS_NULL, maxprocs,
+                   c_infos.get(), *root, parents, made.get(), errcodes_address(errcodes)));
   made.store();
 }
 

@@ -8,13 +8,13 @@
 #define HANDLE(T) type(T)
 #define STATUS type(MPI_Status)
 #define STATUS_SIZE
-#define STATUS_OF(s, part) s%part
-#define STATUS_AT(s, i, part) s(i)%part
+#define STATUS_OF(s, part) s % part
+#define STATUS_AT(s, i, part) s(i) % part
 #define STATUS_LIST(n) (n)
 #elif defined(TEST_MPI)
 #define USE_MPI use mpi
 #else
-#define USE_MPI use checks, only: finish
+#define USE_MPI use checks, only : finish
 #endif
 #if !defined(TEST_F08)
 #define HANDLE(T) integer
