@@ -4,7 +4,7 @@
 ! ranks: 1 2
 ! Chapters 7 and 9 in three bindings: attributes with copy and delete functions, error handlers, generalized
 ! requests, all written in Fortran.
-#include "binding.h"
+#include "binding.inc"
 module procedures
   implicit none
   integer :: copies = 0, deletes = 0, errors = 0, last_class = 0, queries = 0, frees = 0, cancels = 0
@@ -13,7 +13,7 @@ module procedures
 contains
   subroutine copy_comm(oldcomm, comm_keyval, extra_state, attribute_val_in, attribute_val_out, flag, ierror)
     USE_MPI
-#include "mpif.inc.h"
+#include "mpif.inc"
     HANDLE(MPI_Comm) :: oldcomm
     integer :: comm_keyval, ierror
     integer(kind=MPI_ADDRESS_KIND) :: extra_state, attribute_val_in, attribute_val_out
@@ -28,7 +28,7 @@ contains
 
   subroutine delete_comm(comm, comm_keyval, attribute_val, extra_state, ierror)
     USE_MPI
-#include "mpif.inc.h"
+#include "mpif.inc"
     HANDLE(MPI_Comm) :: comm
     integer :: comm_keyval, ierror
     integer(kind=MPI_ADDRESS_KIND) :: attribute_val, extra_state
@@ -40,7 +40,7 @@ contains
 
   subroutine handle_error(comm, error_code)
     USE_MPI
-#include "mpif.inc.h"
+#include "mpif.inc"
     HANDLE(MPI_Comm) :: comm
     integer :: error_code, ierror
     if (comm /= MPI_COMM_NULL) errors = errors + 1
@@ -49,7 +49,7 @@ contains
 
   subroutine query(extra_state, status, ierror)
     USE_MPI
-#include "mpif.inc.h"
+#include "mpif.inc"
     integer(kind=MPI_ADDRESS_KIND) :: extra_state
     STATUS :: status STATUS_SIZE
     integer :: ierror
@@ -64,7 +64,7 @@ contains
 
   subroutine free_request(extra_state, ierror)
     USE_MPI
-#include "mpif.inc.h"
+#include "mpif.inc"
     integer(kind=MPI_ADDRESS_KIND) :: extra_state
     integer :: ierror
     if (extra_state == query_extra) frees = frees + 1
@@ -73,7 +73,7 @@ contains
 
   subroutine cancel_request(extra_state, complete, ierror)
     USE_MPI
-#include "mpif.inc.h"
+#include "mpif.inc"
     integer(kind=MPI_ADDRESS_KIND) :: extra_state
     logical :: complete
     integer :: ierror
@@ -88,7 +88,7 @@ program callbacks
   use procedures
   USE_MPI
   implicit none
-#include "mpif.inc.h"
+#include "mpif.inc"
   integer :: ierror, keyval, other, code, count, rank, ranks
   integer(kind=MPI_ADDRESS_KIND) :: value, extra
   logical :: flag

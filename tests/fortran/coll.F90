@@ -3,7 +3,7 @@
 !
 ! ranks: 1 2 4
 ! Chapter 6 in three bindings: MPI_IN_PLACE, arrays of datatypes, operations written in Fortran.
-#include "binding.h"
+#include "binding.inc"
 module operations
   implicit none
   integer :: calls = 0
@@ -24,7 +24,7 @@ contains
 #else
   subroutine add_twice(in, inout, len, datatype)
     USE_MPI
-#include "mpif.inc.h"
+#include "mpif.inc"
     integer :: len, datatype, in(len), inout(len)
     if (datatype == MPI_INTEGER) calls = calls + 1
     inout = inout + 2 * in
@@ -37,7 +37,7 @@ program coll
   use operations
   USE_MPI
   implicit none
-#include "mpif.inc.h"
+#include "mpif.inc"
   integer :: rank, ranks, ierror, i
   integer, allocatable :: in(:), out(:), counts(:), displs(:)
   HANDLE(MPI_Datatype), allocatable :: types(:)

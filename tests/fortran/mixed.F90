@@ -3,7 +3,7 @@
 !
 ! ranks: 1 2
 ! C and Fortran in one program: handles, attributes, statuses (MPI 5.0 section 19.3).
-#include "binding.h"
+#include "binding.inc"
 #if defined(TEST_F08)
 #define NUMBER(handle) handle%MPI_VAL
 #else
@@ -14,7 +14,7 @@ program mixed
   use checks
   USE_MPI
   implicit none
-#include "mpif.inc.h"
+#include "mpif.inc"
   interface
     function c_rank(comm) bind(c)
       import

@@ -36,12 +36,8 @@ int64_t c_read(int comm, int keyval) {
 
 int c_is_status_ignore(const int* status) { return status == MPI_F_STATUS_IGNORE; }
 int c_is_statuses_ignore(const int* status) { return status == MPI_F_STATUSES_IGNORE; }
-int c_is_f08_status_ignore(const void* status) {
-  return status == MPI_F08_STATUS_IGNORE;
-}
-int c_is_f08_statuses_ignore(const void* statuses) {
-  return statuses == MPI_F08_STATUSES_IGNORE;
-}
+int c_is_f08_status_ignore(const void* status) { return status == MPI_F08_STATUS_IGNORE; }
+int c_is_f08_statuses_ignore(const void* statuses) { return statuses == MPI_F08_STATUSES_IGNORE; }
 
 int c_tag_of(const int* status) {
   MPI_Status c_status;

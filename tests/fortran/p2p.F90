@@ -3,12 +3,12 @@
 !
 ! ranks: 1 2 4
 ! Chapter 3 in three bindings: messages, statuses, completion with indices from 1.
-#include "binding.h"
+#include "binding.inc"
 program p2p
   use checks
   USE_MPI
   implicit none
-#include "mpif.inc.h"
+#include "mpif.inc"
   integer :: rank, ranks, ierror, right, left, count, index, found, i
   integer :: out(8), in(8), indices(4)
   logical :: flag

@@ -3,12 +3,12 @@
 !
 ! ranks: 1
 ! Strings in three bindings: trimmed on the way in, filled with blanks on the way out.
-#include "binding.h"
+#include "binding.inc"
 program text
   use checks
   USE_MPI
   implicit none
-#include "mpif.inc.h"
+#include "mpif.inc"
   integer :: ierror, length, keys
   logical :: flag
   character(len=12) :: short

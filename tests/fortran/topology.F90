@@ -3,12 +3,12 @@
 !
 ! ranks: 1 2 4
 ! Chapters 7 and 8 in three bindings: groups, LOGICALs alone and in arrays, MPI_UNWEIGHTED.
-#include "binding.h"
+#include "binding.inc"
 program topology
   use checks
   USE_MPI
   implicit none
-#include "mpif.inc.h"
+#include "mpif.inc"
   integer :: ierror, rank, ranks, dims(2), coords(2), got(2), source, dest, found, ranges(3, 1), i, indegree, outdegree
   integer :: neighbours(4), weights(4), numbers(4), sources(1), dests(1), from(1), in(2)
   logical :: periods(2), got_periods(2), remain(2), flag

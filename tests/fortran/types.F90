@@ -3,12 +3,12 @@
 !
 ! ranks: 1
 ! Chapter 5 in three bindings: addresses, MPI_BOTTOM, arrays of datatypes, packing, kinds of Fortran.
-#include "binding.h"
+#include "binding.inc"
 program types
   use checks
   USE_MPI
   implicit none
-#include "mpif.inc.h"
+#include "mpif.inc"
   integer :: ierror, numbers(4), copies(4), lengths(2), position, bytes, integers, addresses, datatypes, combiner, i
   integer :: contents(8)
   integer(kind=MPI_ADDRESS_KIND) :: places(2), origin, lower, extent, distances(8)
