@@ -16,6 +16,7 @@
 #undef MPI_CONVERSION_FN_NULL_C
 
 // Generated: MPI_CONVERSION_FN_NULL, under the names that compilers give it.
+// NOLINTBEGIN(readability-identifier-naming)
 extern "C" void mpi_conversion_fn_null_();
 extern "C" void mpi_conversion_fn_null__();
 extern "C" void mpi_conversion_fn_null();
@@ -24,6 +25,7 @@ extern "C" void mpi_conversion_fn_null_c_();
 extern "C" void mpi_conversion_fn_null_c__();
 extern "C" void mpi_conversion_fn_null_c();
 extern "C" void MPI_CONVERSION_FN_NULL_C();
+// NOLINTEND(readability-identifier-naming)
 
 namespace fulmar::fortran {
 namespace {

@@ -19,7 +19,7 @@ class SmallArray {
   explicit SmallArray(MPI_Count count, Storage storage = Storage::automatic)
       : size_(count < 0 ? 0 : count) {
     if (size_ > inline_count || (size_ > 0 && storage == Storage::heap)) {
-      values_ = static_cast<Value*>(std::malloc(static_cast<std::size_t>(size_) * sizeof(Value)));
+      values_ = static_cast<Value*>(std::malloc(static_cast<std::size_t>(size_) * value_bytes));
       if (values_ == nullptr) {
         failed_ = true;
         size_ = 0;
@@ -47,6 +47,8 @@ class SmallArray {
   }
 
  private:
+  static constexpr std::size_t value_bytes = sizeof(Value[inline_count]) / inline_count;
+
   Value inline_[inline_count];
   Value* values_ = inline_;
   MPI_Count size_;
