@@ -33,6 +33,7 @@ program sections
   call collectives()
   call reductions_later()
   call packing()
+  call dummies(line, cube(:, 2:5:3, 1))
   call refused()
 
   call MPI_Finalize()
@@ -171,6 +172,10 @@ contains
       call MPI_Wait(requests(1), MPI_STATUS_IGNORE)
       call equal(sums(1:20:2), ranks * numbers(1:20:2), 'a persistent reduction')
       call equal(sums(2:20:2), [(0, i = 1, 10)], 'nothing else')
+      ! It is inactive now: nothing is stored again.
+      sums = -5
+      call MPI_Wait(requests(1), MPI_STATUS_IGNORE)
+      call equal(sums(1), -5, 'an inactive request')
     end do
     call MPI_Request_free(requests(1))
   end subroutine persistent
@@ -218,6 +223,20 @@ contains
     call MPI_Unpack(packed, 12, position, few, 3, MPI_INTEGER, MPI_COMM_WORLD)
     call equal(few, cube(1:6:2, 4, 1), 'MPI_Pack packs the elements')
   end subroutine packing
+
+  subroutine dummies(last, shaped)
+    ! What the compiler knows less of: assumed size and assumed shape; and elements that are strings.
+    integer, intent(inout) :: last(10, *), shaped(:, :)
+    character(len=5) :: words(6), found(3)
+    wanted(1:12) = pack(shaped, .true.)
+    call MPI_Sendrecv(shaped, 12, MPI_INTEGER, right, 1, last, 12, MPI_INTEGER, left, 1, MPI_COMM_WORLD, status)
+    call equal(last(:, 1), wanted(1:10), 'assumed shape to assumed size')
+    call MPI_Sendrecv(last, 3, MPI_INTEGER, right, 1, shaped(2:6:2, 2), 3, MPI_INTEGER, left, 1, MPI_COMM_WORLD, status)
+    call equal(shaped(2:6:2, 2), wanted(1:3), 'assumed size to a section of assumed shape')
+    words = ['one  ', 'two  ', 'three', 'four ', 'five ', 'six  ']
+    call MPI_Sendrecv(words(2:6:2), 15, MPI_CHARACTER, right, 1, found, 15, MPI_CHARACTER, left, 1, MPI_COMM_WORLD, status)
+    call check(all(found == words(2:6:2)), 'strings')
+  end subroutine dummies
 
   subroutine refused()
     character(len=MPI_MAX_ERROR_STRING) :: text

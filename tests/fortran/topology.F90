@@ -61,6 +61,10 @@ program topology
   call check(flag, 'weights')
   call MPI_Comm_free(graph, ierror)
 
+  call MPI_Cart_create(MPI_COMM_WORLD, 1, [ranks], [.true.], .false., cart, ierror)
+  call exchange_both_ways()
+  call MPI_Comm_free(cart, ierror)
+
   call MPI_Comm_group(MPI_COMM_WORLD, group, ierror)
   ranges(:, 1) = [ranks - 1, 0, -1]
   call MPI_Group_range_incl(group, 1, ranges, some, ierror)
@@ -77,6 +81,20 @@ program topology
   call MPI_Finalize(ierror)
   call finish()
 contains
+  subroutine exchange_both_ways()
+    ! Two neighbours of a Cartesian communicator, with datatypes of their own.
+    integer :: counts(2), out(2), both(2)
+    integer(kind=MPI_ADDRESS_KIND) :: displs(2)
+    HANDLE(MPI_Datatype) :: types(2)
+    counts = 1
+    displs = [0, 4]
+    types = MPI_INTEGER
+    out = [10 * rank, 10 * rank + 1]
+    both = -1
+    call MPI_Neighbor_alltoallw(out, counts, displs, types, both, counts, displs, types, cart, ierror)
+    call equal(both, [10 * modulo(rank - 1, ranks) + 1, 10 * modulo(rank + 1, ranks)], 'MPI_Neighbor_alltoallw, Cartesian')
+  end subroutine exchange_both_ways
+
   subroutine exchange()
     integer :: counts(1)
     integer(kind=MPI_ADDRESS_KIND) :: displs(1)
