@@ -25,9 +25,15 @@ int PMPI_Comm_spawn(const char* command, char* argv[], int maxprocs, MPI_Info in
     const int right[] = {argv == MPI_ARGV_NULL, errcodes == MPI_ERRCODES_IGNORE};
     return first_wrong(right, 2);
   }
-  const int right[] = {is(command, "a program"), is(argv[0], "first argument"), is(argv[1], "-x"),
-                       argv[2] == NULL,          maxprocs == 3,                 info == MPI_INFO_NULL,
-                       root == 0,                comm == MPI_COMM_WORLD,        errcodes != NULL};
+  const int right[] = {is(command, "a program"),
+                       is(argv[0], "first argument"),
+                       is(argv[1], "-x"),
+                       argv[2] == NULL,
+                       maxprocs == 3,
+                       info == MPI_INFO_NULL,
+                       root == 0,
+                       comm == MPI_COMM_WORLD,
+                       errcodes != NULL};
   if (errcodes != NULL) errcodes[2] = 77;
   return first_wrong(right, 9);
 }
