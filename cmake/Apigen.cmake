@@ -16,17 +16,25 @@ foreach(chapter IN LISTS apigen_chapters)
   get_filename_component(name ${chapter} NAME_WE)
   list(APPEND FULMAR_GENERATED_SOURCES ${apigen_out}/shims_${name}.cc)
 endforeach()
+set(FULMAR_FORTRAN_ENTRIES "")  # of libmpifort_abi; see cmake/fortran.cmake
+foreach(chapter IN LISTS apigen_chapters)
+  get_filename_component(name ${chapter} NAME_WE)
+  if(NOT name STREQUAL "tool")
+    list(APPEND FULMAR_FORTRAN_ENTRIES ${apigen_out}/fortran/entries_${name}.cc)
+  endif()
+endforeach()
+list(APPEND FULMAR_FORTRAN_ENTRIES ${apigen_out}/fortran/entries_extra.cc)
 set(FULMAR_VERSION_SCRIPT ${apigen_out}/libmpi_abi.map)
 set(apigen_outputs
     ${apigen_out}/include/mpi.h ${apigen_out}/exports.txt ${apigen_out}/api_coverage.inc
-    ${apigen_out}/api_coverage.json ${apigen_out}/options.inc ${FULMAR_VERSION_SCRIPT})
+    ${apigen_out}/api_coverage.json ${apigen_out}/options.inc ${apigen_out}/include/mpif.h ${FULMAR_VERSION_SCRIPT})
 
 # What is ours beside the standard; written by hand.
 configure_file(${CMAKE_SOURCE_DIR}/include/mpi-ext.h ${apigen_out}/include/mpi-ext.h COPYONLY)
 
 add_custom_command(
   OUTPUT ${apigen_out}/apigen.stamp
-  BYPRODUCTS ${apigen_outputs} ${FULMAR_GENERATED_SOURCES}
+  BYPRODUCTS ${apigen_outputs} ${FULMAR_GENERATED_SOURCES} ${FULMAR_FORTRAN_ENTRIES}
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/apigen --spec ${CMAKE_SOURCE_DIR}/spec --out
           ${apigen_out}
   COMMAND ${CMAKE_COMMAND} -E touch ${apigen_out}/apigen.stamp
@@ -34,7 +42,7 @@ add_custom_command(
   COMMENT "Generating mpi.h and the shims"
   VERBATIM)
 add_custom_target(fulmar_generated DEPENDS ${apigen_out}/apigen.stamp)
-set_source_files_properties(${FULMAR_GENERATED_SOURCES} PROPERTIES GENERATED TRUE)
+set_source_files_properties(${FULMAR_GENERATED_SOURCES} ${FULMAR_FORTRAN_ENTRIES} PROPERTIES GENERATED TRUE)
 
 # The installed headers that are written by hand lie beside mpi.h.
 file(GLOB_RECURSE installed_headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/include

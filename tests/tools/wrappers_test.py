@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 the Fulmar authors
-"""mpicc and mpicxx hand the compiler the right words; the compiler is imitated by a script."""
+"""mpicc, mpicxx and mpifort hand the compiler the right words; the compiler is imitated by a script."""
 
 import os
 import pathlib
@@ -16,7 +16,6 @@ BUILD = pathlib.Path(os.environ["FULMAR_BUILD_DIR"])
 
 # Prints a complaint and fails, as a compiler that does not find a module.
 FAILING = "#!/bin/sh\necho no such module >&2\nexit 3\n"
-NOTE = "has no mpif.h and no modules mpi and mpi_f08 yet"
 
 
 class Wrappers(tree.TreeTest):
@@ -121,36 +120,80 @@ class Wrappers(tree.TreeTest):
         self.assertEqual(shlex.split(self.run_wrapper("-showme:link", name=wrapper).stdout), link)
         self.assertEqual(shlex.split(self.run_wrapper("-link_info", name=wrapper).stdout), ["gcc", *link])
 
-    def test_fortran_compiler_links_as_the_others(self):
-        run = self.run_wrapper("a.o", "-J", "mods", name="mpifort", FULMAR_FC=str(self.compiler))
-        self.assertEqual(run.stdout.splitlines(), ["a.o", "-J", "mods", self.include, *self.link])
+    def fortran(self, *arguments, **env):
+        """mpifort with the imitated compiler, and modules in a cache of the test."""
+        run = self.run_wrapper(*arguments, name="mpifort", FULMAR_FC=str(self.compiler), **self.cache(), **env)
+        return run.stdout.splitlines()
+
+    def cache(self):
+        return {"FULMAR_MODULE_CACHE": str(self.root / "cache")}
+
+    def make_module_sources(self):
+        folder = self.prefix / "share/fulmar/fortran"
+        folder.mkdir(parents=True)
+        for module in ("mpi_abi_constants", "mpi_f08_types", "mpi_f08_callbacks", "mpi_f08", "mpi"):
+            (folder / f"{module}.f90").write_text(module)
+
+    def test_fortran_links_its_library(self):
+        self.assertEqual(self.fortran("a.o", "-J", "mods"), ["a.o", "-J", "mods", self.include, *self.fortran_link()])
+        self.assertFalse((self.root / "cache").exists(), "linking needs no modules")
+
+    def fortran_link(self):
+        libraries = self.run_wrapper("-showme:libs", name="mpifort").stdout.split()
+        self.assertEqual(libraries[-1], "mpi_abi")
+        return [*self.link[:2], *(f"-l{name}" for name in libraries)]
+
+    def test_fortran_compiler_is_chosen_as_the_others(self):
         self.assertEqual(self.run_wrapper("-showme:command", name="mpifort").stdout, "gfortran\n")
         for variable in ("MPICH_FC", "OMPI_FC", "MPICH_F90", "OMPI_F77"):
             run = self.run_wrapper("-showme:command", name="mpifort", **{variable: "flang"})
             self.assertEqual(run.stdout, "flang\n", variable)
         self.assertEqual(self.run_wrapper("-fc=ifx", "-showme:command", name="mpifort").stdout, "ifx\n")
 
-    def fortran_errors(self, name, text, compiler=FAILING):
-        """Exit status and lines of errors of compiling this source."""
-        self.write(name, text)
-        self.write("fortran", compiler).chmod(0o755)
-        run = self.run_wrapper("-c", name, name="mpifort", FULMAR_FC=str(self.root / "fortran"))
-        return run.returncode, run.stderr.splitlines()
+    def test_modules_are_made_once_for_a_compiler(self):
+        self.make_module_sources()
+        first = self.fortran("-c", "a.f90")
+        self.assertEqual(first[:3], ["-c", "a.f90", self.include])
+        folder = pathlib.Path(first[3].removeprefix("-I"))
+        self.assertEqual(folder.parent, self.root / "cache")
+        (folder / "mark").write_text("")
+        self.assertEqual(self.fortran("-c", "a.f90"), first)
+        self.assertTrue((folder / "mark").exists(), "the folder is used again")
+        # Another version of the compiler has its own.
+        self.compiler.write_text('#!/bin/sh\n[ "$1" = --version ] && echo 2\nprintf "%s\\n" "$@"\n')
+        self.assertNotEqual(self.fortran("-c", "a.f90")[3], first[3])
+        # And so have other sources.
+        (self.prefix / "share/fulmar/fortran/mpi.f90").write_text("changed")
+        self.assertEqual(len(list((self.root / "cache").iterdir())), 2)
+        self.fortran("-c", "a.f90")
+        self.assertEqual(len(list((self.root / "cache").iterdir())), 3)
 
-    def test_fortran_that_needs_mpi_is_told_what_is_missing(self):
-        for name, text in (("a.f90", "program p\n  use mpi\nend\n"),
-                           ("a.F90", "USE, INTRINSIC :: ISO_C_BINDING\nUSE :: MPI_F08, ONLY: MPI_Send\n"),
-                           ("a.f", "      program p\n      include 'mpif.h'\n      end\n"),
-                           ("a.F", '#include "mpif.h"\n')):
-            status, errors = self.fortran_errors(name, text)
-            self.assertEqual((status, len(errors)), (3, 2), (name, errors))
-            self.assertIn(NOTE, errors[1])
+    def test_flags_of_fortran_name_the_modules(self):
+        self.make_module_sources()
+        folder = self.fortran("-c", "a.f90")[3]
+        for question in ("-showme:compile", "-compile_info"):
+            self.assertIn(folder, shlex.split("\n".join(self.fortran(question))))
+        self.assertIn(folder.removeprefix("-I"), shlex.split(self.fortran("-showme:incdirs")[0]))
+        self.assertIn(folder, shlex.split("\n".join(self.fortran("-show", "a.f90"))))
 
-    def test_other_fortran_is_left_alone(self):
-        for text in ("use mpi_tools\n", "! use mpi\n", "call use_mpi()\n"):
-            self.assertEqual(self.fortran_errors("a.f90", text), (3, ["no such module"]), text)
-        # A module of that name that the compiler finds is as good as ours.
-        self.assertEqual(self.fortran_errors("a.f90", "use mpi\n", "#!/bin/sh\n"), (0, []))
+    def test_modules_that_do_not_compile_are_reported(self):
+        self.make_module_sources()
+        self.compiler.write_text(FAILING)
+        run = self.run_wrapper("-c", "a.f90", name="mpifort", FULMAR_FC=str(self.compiler), **self.cache())
+        self.assertEqual(run.returncode, 3)
+        self.assertIn("cannot compile the modules mpi and mpi_f08:\n  no such module\n", run.stderr)
+        self.assertEqual(list((self.root / "cache").iterdir()), [])
+
+    def test_fortran_without_sources_of_modules_says_so(self):
+        run = self.run_wrapper("-c", "a.f90", name="mpifort", FULMAR_FC=str(self.compiler), **self.cache())
+        self.assertEqual(run.stdout.splitlines(), ["-c", "a.f90", self.include])
+        self.assertIn("this Fulmar was built without Fortran", run.stderr)
+
+    def test_default_integers_of_8_bytes_are_refused(self):
+        for option in ("-fdefault-integer-8", "-i8"):
+            run = self.run_wrapper(option, "a.f90", name="mpifort", FULMAR_FC=str(self.compiler))
+            self.assertEqual((run.returncode, run.stdout), (2, ""))
+            self.assertIn(f"{option}: the ABI of MPI has INTEGERs of 4 bytes", run.stderr)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import argparse
 import pathlib
 import sys
 
+import fortran_writer
 import header_writer
 import list_writer
 import prototypes
@@ -56,6 +57,8 @@ def main():
     _write(out / 'api_coverage.inc', list_writer.write_coverage_inc(spec))
     _write(out / 'api_coverage.json', list_writer.write_coverage_json(spec))
     _write(out / 'options.inc', list_writer.write_options(spec))
+    for name, text in fortran_writer.write_fortran(spec, arguments.spec / 'fortran.table'):
+        _write(out / 'fortran' / name, text)
     return 0
 
 

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "fortran/calls.h"
+#include "fortran/handles.h"
+#include "fortran/report.h"
+#include "fortran/strings.h"
+
+namespace fulmar::fortran {
+namespace {
+
+/// Tells the library the sizes of the compiler's types and its LOGICALs (MPI 5.0 section 20.4), unless the
+/// program has done so.
+void describe_compiler() {
+  MPI_Info info = MPI_INFO_NULL;
+  if (PMPI_Abi_get_fortran_info(&info) == MPI_SUCCESS && info == MPI_INFO_NULL &&
+      PMPI_Info_create(&info) == MPI_SUCCESS) {
+    PMPI_Info_set(info, "mpi_logical_size", "4");
+    PMPI_Info_set(info, "mpi_integer_size", "4");
+    PMPI_Info_set(info, "mpi_real_size", "4");
+    PMPI_Info_set(info, "mpi_double_precision_size", "8");
+    PMPI_Abi_set_fortran_info(info);
+  }
+  if (info != MPI_INFO_NULL) PMPI_Info_free(&info);
+  int yes = 1;
+  int no = 0;
+  int is_set = 0;
+  int ignored_yes = 0;
+  int ignored_no = 0;
+  if (PMPI_Abi_get_fortran_booleans(sizeof(int), &ignored_yes, &ignored_no, &is_set) ==
+          MPI_SUCCESS &&
+      is_set == 0) {
+    PMPI_Abi_set_fortran_booleans(sizeof(int), &yes, &no);
+  }
+}
+
+/// MPI_*_detach_buffer for one width of the size.
+template <class Size, class Call>
+void detach(Call call, void** buffer_addr, Size* size, int* ierror) {
+  void* address = nullptr;
+  give(ierror, call(&address, size));
+  if (buffer_addr != nullptr) *buffer_addr = address;
+}
+
+}  // namespace
+
+void init(int* ierror) {
+  describe_compiler();
+  give(ierror, PMPI_Init(nullptr, nullptr));
+}
+
+void init_thread(const int* required, int* provided, int* ierror) {
+  describe_compiler();
+  give(ierror, PMPI_Init_thread(nullptr, nullptr, *required, provided));
+}
+
+void session_init(const int* info, const int* errhandler, int* session, int* ierror) {
+  describe_compiler();
+  HandleResult<MPI_Session> made(session);
+  give(ierror,
+       PMPI_Session_init(handle<MPI_Info>(*info), handle<MPI_Errhandler>(*errhandler), made.get()));
+  made.store();
+}
+
+void pcontrol(const int* level) { PMPI_Pcontrol(*level); }
+
+void info_create_env(int* info, int* ierror) {
+  HandleResult<MPI_Info> made(info);
+  give(ierror, PMPI_Info_create_env(0, nullptr, made.get()));
+  made.store();
+}
+
+void session_get_nth_pset(const int* session, const int* info, const int* n, int* pset_len,
+                          char* pset_name, int* ierror, std::size_t length) {
+  int c_length = *pset_len > 0 ? *pset_len + 1 : 0;
+  OutString name(c_length);
+  if (name.failed()) return give(ierror, report(Problem::no_memory));
+  const bool wanted = c_length > 0;
+  const int result = PMPI_Session_get_nth_pset(handle<MPI_Session>(*session),
+                                               handle<MPI_Info>(*info), *n, &c_length, name.get());
+  if (result == MPI_SUCCESS) {
+    *pset_len = c_length - 1;
+    if (wanted) name.store(pset_name, length);
+  }
+  give(ierror, result);
+}
+
+MPI_Aint aint_add(const MPI_Aint* base, const MPI_Aint* disp) {
+  return PMPI_Aint_add(*base, *disp);
+}
+MPI_Aint aint_diff(const MPI_Aint* addr1, const MPI_Aint* addr2) {
+  return PMPI_Aint_diff(*addr1, *addr2);
+}
+double wtime() { return PMPI_Wtime(); }
+double wtick() { return PMPI_Wtick(); }
+
+void info_get(const int* info, const char* key, const int* valuelen, char* value, int* flag,
+              int* ierror, std::size_t key_length, std::size_t value_length) {
+  InString c_key(key, key_length, Trim::both);
+  OutString c_value(*valuelen + 1);
+  if (c_key.failed() || c_value.failed()) return give(ierror, report(Problem::no_memory));
+  int found = 0;
+  const int result =
+      PMPI_Info_get(handle<MPI_Info>(*info), c_key.get(), *valuelen, c_value.get(), &found);
+  if (result == MPI_SUCCESS && found != 0) c_value.store(value, value_length);
+  *flag = logical(found);
+  give(ierror, result);
+}
+
+void info_get_string(const int* info, const char* key, int* buflen, char* value, int* flag,
+                     int* ierror, std::size_t key_length, std::size_t value_length) {
+  const bool wanted = *buflen > 0;
+  int c_length = wanted ? *buflen + 1 : 0;
+  InString c_key(key, key_length, Trim::both);
+  OutString c_value(c_length);
+  if (c_key.failed() || c_value.failed()) return give(ierror, report(Problem::no_memory));
+  int found = 0;
+  const int result =
+      PMPI_Info_get_string(handle<MPI_Info>(*info), c_key.get(), &c_length, c_value.get(), &found);
+  if (result == MPI_SUCCESS && found != 0) {
+    *buflen = c_length - 1;
+    if (wanted) c_value.store(value, value_length);
+  }
+  *flag = logical(found);
+  give(ierror, result);
+}
+
+void buffer_detach(void* /*buffer_addr*/, int* size, int* ierror) {
+  detach(PMPI_Buffer_detach, nullptr, size, ierror);
+}
+void buffer_detach_f08(void** buffer_addr, int* size, int* ierror) {
+  detach(PMPI_Buffer_detach, buffer_addr, size, ierror);
+}
+void buffer_detach_c_f08(void** buffer_addr, MPI_Count* size, int* ierror) {
+  detach(PMPI_Buffer_detach_c, buffer_addr, size, ierror);
+}
+
+void comm_detach_buffer_f08(const int* comm, void** buffer_addr, int* size, int* ierror) {
+  const auto call = [comm](void* address, int* bytes) {
+    return PMPI_Comm_detach_buffer(handle<MPI_Comm>(*comm), address, bytes);
+  };
+  detach(call, buffer_addr, size, ierror);
+}
+void comm_detach_buffer_c_f08(const int* comm, void** buffer_addr, MPI_Count* size, int* ierror) {
+  const auto call = [comm](void* address, MPI_Count* bytes) {
+    return PMPI_Comm_detach_buffer_c(handle<MPI_Comm>(*comm), address, bytes);
+  };
+  detach(call, buffer_addr, size, ierror);
+}
+void comm_detach_buffer(const int* comm, void* /*buffer_addr*/, int* size, int* ierror) {
+  comm_detach_buffer_f08(comm, nullptr, size, ierror);
+}
+
+void session_detach_buffer_f08(const int* session, void** buffer_addr, int* size, int* ierror) {
+  const auto call = [session](void* address, int* bytes) {
+    return PMPI_Session_detach_buffer(handle<MPI_Session>(*session), address, bytes);
+  };
+  detach(call, buffer_addr, size, ierror);
+}
+void session_detach_buffer_c_f08(const int* session, void** buffer_addr, MPI_Count* size,
+                                 int* ierror) {
+  const auto call = [session](void* address, MPI_Count* bytes) {
+    return PMPI_Session_detach_buffer_c(handle<MPI_Session>(*session), address, bytes);
+  };
+  detach(call, buffer_addr, size, ierror);
+}
+void session_detach_buffer(const int* session, void* /*buffer_addr*/, int* size, int* ierror) {
+  session_detach_buffer_f08(session, nullptr, size, ierror);
+}
+
+void cart_sub(const int* comm, const int* remain_dims, int* newcomm, int* ierror) {
+  const auto cartesian = handle<MPI_Comm>(*comm);
+  int dimensions = 0;
+  const int known = PMPI_Cartdim_get(cartesian, &dimensions);
+  if (known != MPI_SUCCESS) return give(ierror, known);
+  SmallArray<int, 16> remain(dimensions);
+  if (remain.failed()) return give(ierror, report(Problem::no_memory));
+  for (int i = 0; i < dimensions; ++i) remain[i] = logical(remain_dims[i]);
+  HandleResult<MPI_Comm> made(newcomm);
+  give(ierror, PMPI_Cart_sub(cartesian, remain.data(), made.get()));
+  made.store();
+}
+
+int peers(MPI_Comm comm) {
+  int between_groups = 0;
+  int size = 0;
+  if (PMPI_Comm_test_inter(comm, &between_groups) != MPI_SUCCESS) return 0;
+  const int result =
+      between_groups != 0 ? PMPI_Comm_remote_size(comm, &size) : PMPI_Comm_size(comm, &size);
+  return result == MPI_SUCCESS ? size : 0;
+}
+
+Degrees degrees(MPI_Comm comm) {
+  Degrees found;
+  int topology = MPI_UNDEFINED;
+  int rank = 0;
+  int weighted = 0;
+  if (PMPI_Topo_test(comm, &topology) != MPI_SUCCESS) return found;
+  if (topology == MPI_CART) {
+    int dimensions = 0;
+    PMPI_Cartdim_get(comm, &dimensions);
+    found.in = found.out = 2 * dimensions;
+  } else if (topology == MPI_GRAPH) {
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Graph_neighbors_count(comm, rank, &found.in);
+    found.out = found.in;
+  } else if (topology == MPI_DIST_GRAPH) {
+    PMPI_Dist_graph_neighbors_count(comm, &found.in, &found.out, &weighted);
+  }
+  return found;
+}
+
+}  // namespace fulmar::fortran

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "fortran/pending.h"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+namespace fulmar::fortran {
+namespace {
+
+constexpr unsigned bucket_count = 64;
+
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+Pending* buckets[bucket_count];  // under `lock`
+std::atomic<int> pending_count = 0;
+
+class Guard {
+ public:
+  Guard() { pthread_mutex_lock(&lock); }
+  ~Guard() { pthread_mutex_unlock(&lock); }
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+};
+
+/// The link to a request's record, or to the null at the end of its list.
+Pending** find(int request) {
+  Pending** link = &buckets[static_cast<unsigned>(request) % bucket_count];
+  while (*link != nullptr && (*link)->request != request) link = &(*link)->next;
+  return link;
+}
+
+Pending* take(int request) {
+  Pending** link = find(request);
+  Pending* record = *link;
+  if (record == nullptr) return nullptr;
+  *link = record->next;
+  pending_count.fetch_sub(1, std::memory_order_relaxed);
+  return record;
+}
+
+void destroy(Pending* record) {
+  if (record == nullptr) return;
+  for (int i = 0; i < record->copies; ++i) std::free(record->copy(i).memory);
+  for (int i = 0; i < record->blocks; ++i) std::free(record->block[i]);
+  std::free(record);
+}
+
+void store_copies(Pending& record) {
+  for (int i = 0; i < record.copies; ++i) {
+    const Pending::Copy& copy = record.copy(i);
+    if (copy.access != Access::in) copy.section.copy_from(copy.memory);
+  }
+}
+
+}  // namespace
+
+PendingBuilder::~PendingBuilder() { destroy(record_); }
+
+bool PendingBuilder::reserve(bool wanted) {
+  if (!wanted) return true;
+  void* memory = std::malloc(sizeof(Pending));
+  if (memory == nullptr) return false;
+  record_ = new (memory) Pending;
+  record_->lifetime = lifetime_;
+  record_->active = lifetime_ == Lifetime::once;
+  return true;
+}
+
+void PendingBuilder::add(Choice& choice) {
+  if (record_ == nullptr || !choice.has_copy()) return;
+  void* place = &record_->copy(record_->copies++);
+  new (place) Pending::Copy{choice.section(), choice.access(), choice.release_copy()};
+}
+
+void PendingBuilder::add_block(void* block) {
+  if (record_ != nullptr) record_->block[record_->blocks++] = block;
+}
+
+void PendingBuilder::keep(int request) {
+  if (record_ == nullptr) return;
+  record_->request = request;
+  const Guard guard;
+  destroy(take(request));  // of a request that C completed, whose number is used again
+  Pending** bucket = &buckets[static_cast<unsigned>(request) % bucket_count];
+  record_->next = *bucket;
+  *bucket = record_;
+  record_ = nullptr;
+  pending_count.fetch_add(1, std::memory_order_relaxed);
+}
+
+bool anything_pending() { return pending_count.load(std::memory_order_relaxed) != 0; }
+
+void pending_start(int request) {
+  const Guard guard;
+  Pending* record = *find(request);
+  if (record == nullptr) return;
+  record->active = true;
+  for (int i = 0; i < record->copies; ++i) {
+    const Pending::Copy& copy = record->copy(i);
+    copy.section.copy_to(copy.memory);
+  }
+}
+
+void pending_complete(int request) {
+  const Guard guard;
+  Pending* record = *find(request);
+  if (record == nullptr) return;
+  if (record->active) store_copies(*record);
+  record->active = false;
+  if (record->lifetime == Lifetime::once) destroy(take(request));
+}
+
+void pending_forget(int request) {
+  const Guard guard;
+  destroy(take(request));
+}
+
+}  // namespace fulmar::fortran

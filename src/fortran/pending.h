@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <mpi.h>
+
+#include "fortran/choice.h"
+
+// What has to be done when a request of Fortran completes: store copies of sections, free arrays that the
+// call still reads. Keyed by the request's INTEGER. Where nothing is pending, completion calls pay one load.
+//
+// Only completion by Fortran is seen. A request that Fortran starts on a section with gaps that no datatype
+// describes, and that C completes, does not store what was received; docs/fortran.md says so.
+
+namespace fulmar::fortran {
+
+enum class Lifetime {
+  once,        ///< a non-blocking operation: done at its completion
+  persistent,  ///< of an MPI_*_init: done at each completion, gone when the request is freed
+};
+
+/// What one request needs.
+struct Pending {
+  struct Copy {
+    Section section;
+    Access access;
+    char* memory;
+  };
+  static constexpr int most_copies = 2;
+  static constexpr int most_blocks = 2;
+
+  Pending* next = nullptr;
+  int request = 0;
+  Lifetime lifetime = Lifetime::once;
+  bool active = true;
+  int copies = 0;
+  int blocks = 0;
+  alignas(Copy) char copy_memory[most_copies * sizeof(Copy)];
+  void* block[most_blocks];
+
+  [[nodiscard]] Copy& copy(int i) { return reinterpret_cast<Copy*>(copy_memory)[i]; }
+};
+
+/// Collects what a call leaves behind, and files it under the request when the call has succeeded.
+class PendingBuilder {
+ public:
+  explicit PendingBuilder(Lifetime lifetime) : lifetime_(lifetime) {}
+  ~PendingBuilder();
+  PendingBuilder(const PendingBuilder&) = delete;
+  PendingBuilder& operator=(const PendingBuilder&) = delete;
+
+  /// Reserves the record, ahead of the call, where `wanted`. False without memory.
+  [[nodiscard]] bool reserve(bool wanted);
+  void add(Choice& choice);
+  void add_block(void* block);
+  /// Files the record; `request` as Fortran sees it.
+  void keep(int request);
+
+ private:
+  Lifetime lifetime_;
+  Pending* record_ = nullptr;
+};
+
+/// Whether any request has something pending.
+[[nodiscard]] bool anything_pending();
+/// A persistent request is about to be started: brings what it sends up to date.
+void pending_start(int request);
+/// A request has completed.
+void pending_complete(int request);
+/// A request has been freed without completion.
+void pending_forget(int request);
+
+}  // namespace fulmar::fortran

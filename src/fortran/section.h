@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+
+// Array sections as compilers describe them to C: the descriptor of TS 29113 (Fortran 2018, section 18.5).
+
+namespace fulmar::fortran {
+
+/// The part of CFI_cdesc_t on which gfortran and flang agree: the three bytes behind `rank` are type and
+/// attribute in different orders, and nothing here needs them. Declared here and not taken from
+/// ISO_Fortran_binding.h so that one library serves all compilers.
+struct Descriptor {
+  struct Dimension {
+    std::ptrdiff_t lower_bound;
+    std::ptrdiff_t extent;  ///< -1: the last one of an assumed-size array
+    std::ptrdiff_t stride_bytes;
+  };
+  void* base;
+  std::size_t element_bytes;
+  int version;
+  std::uint8_t rank;
+  std::uint8_t unused[3];
+  Dimension dimensions[15];  ///< as many as `rank` exist
+};
+static_assert(offsetof(Descriptor, rank) == 20 && offsetof(Descriptor, dimensions) == 24);
+
+/// A section without dimensions of one element and with contiguous ones merged into the elements.
+class Section {
+ public:
+  explicit Section(const Descriptor& descriptor);
+
+  /// Whether its elements lie one behind the other, so that its first address is all that C needs.
+  [[nodiscard]] bool is_contiguous() const { return rank_ == 0; }
+  [[nodiscard]] char* base() const { return base_; }
+  /// Of the elements as Fortran counts them.
+  [[nodiscard]] std::size_t element_bytes() const { return element_bytes_; }
+  /// Elements as Fortran counts them.
+  [[nodiscard]] MPI_Count elements() const;
+  [[nodiscard]] std::size_t bytes() const {
+    return static_cast<std::size_t>(elements()) * element_bytes_;
+  }
+
+  /// Copies all elements, in the order of Fortran, to or from `bytes()` bytes of memory.
+  void copy_to(char* memory) const;
+  void copy_from(const char* memory) const;
+
+  /// A committed datatype, to be freed by the caller, that places the first `count` of `type` in the
+  /// section's elements. `per_element` of `type` fill one element; `count` fits into the section.
+  /// Gives the code of the MPI call that failed, or MPI_SUCCESS.
+  [[nodiscard]] int make_datatype(MPI_Datatype type, MPI_Count per_element, MPI_Count count,
+                                  MPI_Datatype* made) const;
+
+ private:
+  enum class Direction { to_memory, from_memory };
+  char* copy(int dimension, char* place, char* memory, Direction direction) const;
+
+  char* base_;
+  std::size_t element_bytes_;
+  std::size_t run_bytes_;  ///< contiguous bytes, a whole number of elements
+  int rank_ = 0;
+  std::ptrdiff_t extents_[15];
+  std::ptrdiff_t strides_[15];
+};
+
+}  // namespace fulmar::fortran

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 the Fulmar authors
+"""All files of the Fortran bindings: (name, text) pairs."""
+
+import fortran_constant_writer
+import fortran_entry_writer
+import fortran_module_writer
+import fortran_reader
+
+
+def write_fortran(spec, table_path):
+    table = fortran_reader.read_table(table_path)
+    procedures = list(fortran_reader.procedures(spec, table))
+    for chapter in spec.chapters:
+        if chapter.name != 'tool':
+            yield (f'entries_{chapter.name}.cc',
+                   fortran_entry_writer.write_entries(spec, table, chapter, procedures))
+    yield 'entries_extra.cc', fortran_entry_writer.write_extra_entries(fortran_reader.HANDLES)
+    yield 'modules/mpi_abi_constants.f90', fortran_constant_writer.write_constants(spec)
+    yield 'modules/mpi_f08_types.f90', fortran_constant_writer.write_f08_types()
+    yield 'modules/mpi_f08.f90', fortran_module_writer.write_f08(spec, procedures)
+    yield 'modules/mpi.f90', fortran_module_writer.write_mpi(spec, procedures)
+    yield '../include/mpif.h', fortran_constant_writer.write_mpif(spec)
