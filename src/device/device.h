@@ -174,6 +174,8 @@ class Device {
   [[nodiscard]] ShmCollAreaPool& coll_areas() noexcept { return coll_areas_; }
   /// Wakes a process of the node, by its number there, that was seen to sleep.
   void wake(std::uint32_t number) noexcept;
+  /// Ends a sleep of this process. Any thread, also without the lock.
+  void wake_self() noexcept;
   void count_single_copy() noexcept { ++counters_.single_copies; }
 
   // --- figures; see also device/figures.cc
@@ -450,7 +452,6 @@ class Device {
   void remove_waiter(Waiter& waiter) noexcept;
   void notify_waiters() noexcept;
   void signal(Waiter& waiter) noexcept;
-  void wake_self() noexcept;
   void stir() noexcept;
 
   Config config_;
