@@ -174,7 +174,7 @@ class Device {
   [[nodiscard]] ShmCollAreaPool& coll_areas() noexcept { return coll_areas_; }
   /// Wakes a process of the node, by its number there, that was seen to sleep.
   void wake(std::uint32_t number) noexcept;
-  /// Ends a sleep of this process. Any thread, also without the lock.
+  /// The same for this process. Any thread, also without the lock.
   void wake_self() noexcept;
   void count_single_copy() noexcept { ++counters_.single_copies; }
 

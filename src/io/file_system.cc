@@ -62,9 +62,8 @@ std::string_view without_prefix(std::string_view name) noexcept {
 }
 
 FileSystem file_system_of(const std::string& path) {
-  struct statfs facts {};
-  if (::statfs(path.c_str(), &facts) != 0 &&
-      ::statfs(folder_of(path).c_str(), &facts) != 0) {
+  struct statfs facts{};
+  if (::statfs(path.c_str(), &facts) != 0 && ::statfs(folder_of(path).c_str(), &facts) != 0) {
     return {};
   }
   const auto magic = static_cast<std::uint32_t>(facts.f_type);

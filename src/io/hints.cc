@@ -12,8 +12,7 @@ namespace {
 
 std::optional<std::int64_t> number(std::string_view text, int radix = 10) {
   std::int64_t value = 0;
-  const auto [end, problem] =
-      std::from_chars(text.data(), text.data() + text.size(), value, radix);
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value, radix);
   if (problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
 }

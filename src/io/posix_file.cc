@@ -43,7 +43,7 @@ int pieces_a_call(std::span<iovec> pieces) noexcept {
 }
 
 struct flock whole_lock(short type, std::int64_t offset, std::int64_t length) noexcept {
-  struct flock lock {};
+  struct flock lock{};
   lock.l_type = type;
   lock.l_whence = SEEK_SET;
   lock.l_start = offset;
@@ -133,7 +133,7 @@ Error PosixFile::write(std::int64_t offset, std::span<iovec> from) const {
 }
 
 Result<std::int64_t> PosixFile::size() const {
-  struct stat facts {};
+  struct stat facts{};
   if (::fstat(descriptor_.get(), &facts) != 0) {
     return system_error("finding the size", path_, no_offset, errno);
   }

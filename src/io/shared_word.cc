@@ -68,7 +68,7 @@ Result<SharedWord> SharedWord::open(const Place& place) {
   // Without blocking: whatever it is, if it is not what was meant.
   UniqueFd descriptor(::open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!descriptor.valid()) return no_word(path, errno);
-  struct stat facts {};
+  struct stat facts{};
   if (::fstat(descriptor.get(), &facts) != 0 || !S_ISREG(facts.st_mode) ||
       facts.st_size != static_cast<off_t>(file_bytes)) {
     return no_word(path, EINVAL);

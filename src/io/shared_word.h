@@ -19,9 +19,9 @@ class SharedWord {
  public:
   /// What another process needs to find it.
   struct Place {
-    std::int32_t process = 0;     ///< as the kernel numbers it
+    std::int32_t process = 0;  ///< as the kernel numbers it
     std::int32_t descriptor = -1;
-    std::uint64_t token = 0;      ///< stands beside the number: what was opened is the right file
+    std::uint64_t token = 0;  ///< stands beside the number: what was opened is the right file
   };
 
   SharedWord() noexcept = default;

@@ -41,8 +41,7 @@ using Callback = Plain<T>;
 
 /// Whether a null pointer is a value of its own: MPI_CONVERSION_FN_NULL.
 template <class Small>
-inline constexpr bool may_be_null_function =
-    std::is_same_v<Small, MPI_Datarep_conversion_function>;
+inline constexpr bool may_be_null_function = std::is_same_v<Small, MPI_Datarep_conversion_function>;
 
 /// A callback that has a `_c` twin; `Raw` is one of the two.
 template <class Small, class Large>

@@ -40,7 +40,7 @@ using Segments = std::array<iovec, segments_at_a_time>;
 class Buffer {
  public:
   explicit Buffer(Count bytes) noexcept
-      : bytes_(static_cast<std::size_t>(bytes)), memory_(new (std::nothrow) std::byte[bytes_]) {}
+      : bytes_(static_cast<std::size_t>(bytes)), memory_(new(std::nothrow) std::byte[bytes_]) {}
   [[nodiscard]] bool failed() const noexcept { return memory_ == nullptr; }
   [[nodiscard]] Error error() const {
     return base::failure(ErrorClass::no_mem, "no memory for a buffer of %zu bytes", bytes_);
@@ -76,8 +76,7 @@ Window window_of(std::span<const iovec> segments, Count limit) noexcept {
 bool should_sieve(io::Use use, const Window& window) noexcept {
   if (use == io::Use::never || window.segments < 2) return false;
   const Count gaps = window.end - window.first - window.data;
-  return use == io::Use::always ||
-         gaps <= largest_sieved_gap * static_cast<Count>(window.segments);
+  return use == io::Use::always || gaps <= largest_sieved_gap * static_cast<Count>(window.segments);
 }
 
 /// Reads segment after segment. Returns how many bytes, less where the file ends.
@@ -191,8 +190,9 @@ Error read_converted(const Access& access, Count& moved) {
                                  buffer.span().first(static_cast<std::size_t>(some * each)));
     if (got.failed()) return got.error();
     Count elements = 0;
-    const Error error = convert_from_file(access.view->representation(), buffer.span().data(),
-                                          got.value(), part_of(access.memory, done, some), elements);
+    const Error error =
+        convert_from_file(access.view->representation(), buffer.span().data(), got.value(),
+                          part_of(access.memory, done, some), elements);
     if (error.failed()) return error;
     done += elements;
     moved = done * access.memory.type->size;
@@ -263,8 +263,7 @@ Error read_packed(const Access& access, Count& moved) {
   const Buffer buffer(std::min(access.bytes - moved, access.hints.read_piece_bytes));
   if (buffer.failed()) return buffer.error();
   while (moved < access.bytes) {
-    const Count wanted =
-        std::min(access.bytes - moved, static_cast<Count>(buffer.span().size()));
+    const Count wanted = std::min(access.bytes - moved, static_cast<Count>(buffer.span().size()));
     const auto part = buffer.span().first(static_cast<std::size_t>(wanted));
     const auto got = read_stream(access, access.position + moved, part);
     if (got.failed()) return got.error();
@@ -325,9 +324,8 @@ Result<Count> read_stream(const Access& access, Count position, std::span<std::b
       for (const iovec& segment : some) bytes += static_cast<Count>(segment.iov_len);
       const auto room =
           sieves ? sieve_buffer(buffer, access.hints.read_piece_bytes) : std::span<std::byte>();
-      const auto got = room.empty()
-                           ? read_runs(access, some, to.data() + done)
-                           : read_sieved(access, window, some, room, to.data() + done);
+      const auto got = room.empty() ? read_runs(access, some, to.data() + done)
+                                    : read_sieved(access, window, some, room, to.data() + done);
       if (got.failed()) return got;
       done += got.value();
       if (got.value() < bytes) return done;
@@ -364,9 +362,9 @@ Error read_data(const Access& access, Count& moved) {
   if (error.failed()) return error;
   if (!access.view->representation().as_in_memory()) return read_converted(access, moved);
   if (!access.memory.type->contiguous) return read_packed(access, moved);
-  const auto got = read_stream(access, access.position,
-                               {static_cast<std::byte*>(access.memory.address),
-                                static_cast<std::size_t>(access.bytes)});
+  const auto got = read_stream(
+      access, access.position,
+      {static_cast<std::byte*>(access.memory.address), static_cast<std::size_t>(access.bytes)});
   if (got.failed()) return got.error();
   moved = got.value();
   return {};

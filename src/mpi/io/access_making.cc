@@ -22,16 +22,18 @@ Error check_mode(const File& file, const AccessArguments& arguments) {
                    path);
   }
   if (arguments.direction == Direction::write && (open.amode & MPI_MODE_RDONLY) != 0) {
-    return failure(ErrorClass::read_only,
-                   "file \"%s\" was opened with MPI_MODE_RDONLY and cannot be written; open it with "
-                   "MPI_MODE_RDWR",
-                   path);
+    return failure(
+        ErrorClass::read_only,
+        "file \"%s\" was opened with MPI_MODE_RDONLY and cannot be written; open it with "
+        "MPI_MODE_RDWR",
+        path);
   }
   if (arguments.pointer != Pointer::shared && (open.amode & MPI_MODE_SEQUENTIAL) != 0) {
-    return failure(ErrorClass::unsupported_operation,
-                   "file \"%s\" was opened with MPI_MODE_SEQUENTIAL; only calls with the shared file "
-                   "pointer are allowed",
-                   path);
+    return failure(
+        ErrorClass::unsupported_operation,
+        "file \"%s\" was opened with MPI_MODE_SEQUENTIAL; only calls with the shared file "
+        "pointer are allowed",
+        path);
   }
   return {};
 }
@@ -46,11 +48,12 @@ Result<Access> make_access(const File& file, const AccessArguments& arguments) {
       bytes_in_file(view.representation(), *arguments.memory.type, arguments.memory.count);
   if (bytes.failed()) return bytes.error();
   if (bytes.value() % view.etype_bytes() != 0) {
-    return failure(ErrorClass::type,
-                   "file \"%s\": %lld bytes are no whole number of etypes of %lld bytes; access the "
-                   "file by the etype that MPI_File_set_view was given",
-                   open.file.path().c_str(), static_cast<long long>(bytes.value()),
-                   static_cast<long long>(view.etype_bytes()));
+    return failure(
+        ErrorClass::type,
+        "file \"%s\": %lld bytes are no whole number of etypes of %lld bytes; access the "
+        "file by the etype that MPI_File_set_view was given",
+        open.file.path().c_str(), static_cast<long long>(bytes.value()),
+        static_cast<long long>(view.etype_bytes()));
   }
   Access access;
   access.file = &open.file;
@@ -66,9 +69,9 @@ Result<Access> make_access(const File& file, const AccessArguments& arguments) {
                      static_cast<long long>(arguments.offset));
     }
     if (__builtin_mul_overflow(arguments.offset, view.etype_bytes(), &access.position)) {
-      return failure(ErrorClass::arg, "argument offset: %lld etypes of %lld bytes do not fit 64 bits",
-                     static_cast<long long>(arguments.offset),
-                     static_cast<long long>(view.etype_bytes()));
+      return failure(
+          ErrorClass::arg, "argument offset: %lld etypes of %lld bytes do not fit 64 bits",
+          static_cast<long long>(arguments.offset), static_cast<long long>(view.etype_bytes()));
     }
   }
   // Sieving reads.

@@ -25,8 +25,8 @@ CollTask agree_within(CollContext& exchange, Error& error) {
   if (ranks == 1) co_return;
   const Datatype& bytes = exchange.byte_type();
   const std::int32_t own = error.code();
-  const std::unique_ptr<std::int32_t[]> codes(
-      new (std::nothrow) std::int32_t[static_cast<std::size_t>(ranks)]);
+  const std::unique_ptr<std::int32_t[]> codes(new (std::nothrow)
+                                                  std::int32_t[static_cast<std::size_t>(ranks)]);
   if (codes == nullptr) {
     exchange.note(base::failure(ErrorClass::no_mem, "no memory for %d error codes", ranks));
     co_return;
@@ -41,7 +41,8 @@ CollTask agree_within(CollContext& exchange, Error& error) {
   if (first == end || exchange.result().failed()) co_return;
   const int teller = static_cast<int>(first - begin);
   std::array<char, text_bytes> text{};
-  if (teller == exchange.rank()) std::snprintf(text.data(), text.size(), "%s", error.text().c_str());
+  if (teller == exchange.rank())
+    std::snprintf(text.data(), text.size(), "%s", error.text().c_str());
   const Bcast tell{{text.data(), text_bytes, &bytes}, teller};
   co_await tell.algorithm(exchange);
   text.back() = '\0';

@@ -67,8 +67,7 @@ struct Start {
 };
 
 /// Moves the shared pointer on by what all ranks have, and places this rank behind those before it.
-CollTask take_turn(CollContext& exchange, CollectiveAccess& call,
-                   std::span<const RankPart> parts) {
+CollTask take_turn(CollContext& exchange, CollectiveAccess& call, std::span<const RankPart> parts) {
   Start start;
   if (exchange.rank() == 0) {
     Count total = 0;

@@ -24,10 +24,11 @@ constexpr auto reading = Direction::read;
 constexpr auto writing = Direction::write;
 
 Error split_is_active(const File& file) {
-  return failure(ErrorClass::io,
-                 "file \"%s\": %s has begun and not ended; a file has one split collective operation "
-                 "at a time, and no other collective access beside it",
-                 file.open->file.path().c_str(), file.open->split_call);
+  return failure(
+      ErrorClass::io,
+      "file \"%s\": %s has begun and not ended; a file has one split collective operation "
+      "at a time, and no other collective access beside it",
+      file.open->file.path().c_str(), file.open->split_call);
 }
 
 /// Fills in what was asked for. What is wrong goes to the other ranks with the call.
@@ -43,8 +44,7 @@ void prepare(CollectiveAccess& call, File& file, const AccessArguments& argument
 }
 
 bool calls_user(const CollectiveAccess& call) noexcept {
-  return call.error.ok() &&
-         call.access.view->representation().kind == Representation::Kind::user;
+  return call.error.ok() && call.access.view->representation().kind == Representation::Kind::user;
 }
 
 Error run(File& file, const AccessArguments& arguments, MPI_Status* status) {
@@ -98,11 +98,11 @@ constexpr RequestKind write_request = kind_named("collective write of a file");
 Result<Request*> start(File& file, const AccessArguments& arguments) {
   if (file.open->split != nullptr) return split_is_active(file);
   Library& library = *file.library;
-  const RequestKind& kind =
-      arguments.direction == Direction::read ? read_request : write_request;
+  const RequestKind& kind = arguments.direction == Direction::read ? read_request : write_request;
   auto job = std::unique_ptr<CollectiveJob>(new (std::nothrow) CollectiveJob);
-  Request* request =
-      job == nullptr ? nullptr : make_request(kind, *file.comm, {nullptr, 0, arguments.memory.type});
+  Request* request = job == nullptr
+                         ? nullptr
+                         : make_request(kind, *file.comm, {nullptr, 0, arguments.memory.type});
   if (request == nullptr) return no_request_memory();
   prepare(job->call, file, arguments);
   library.acquire(file);
@@ -199,8 +199,7 @@ Error file_read_at_all_end(File& file, void* buffer, MPI_Status* status) {
   return end(file, buffer, status, read_at_all_name);
 }
 Error file_write_at_all_begin(File& file, Count offset, const ConstData& data) {
-  return begin(file, {writing, Pointer::explicit_offset, as_data(data), offset},
-               write_at_all_name);
+  return begin(file, {writing, Pointer::explicit_offset, as_data(data), offset}, write_at_all_name);
 }
 Error file_write_at_all_end(File& file, const void* buffer, MPI_Status* status) {
   return end(file, buffer, status, write_at_all_name);

@@ -18,7 +18,9 @@ using base::ErrorClass;
 using base::failure;
 using base::Result;
 
-int printed(std::string_view text) { return static_cast<int>(std::min<std::size_t>(text.size(), 128)); }
+int printed(std::string_view text) {
+  return static_cast<int>(std::min<std::size_t>(text.size(), 128));
+}
 
 Result<Count> signature_bytes(const Representation& representation, const Signature& signature) {
   Count part_bytes = 0;
@@ -50,10 +52,11 @@ Error call_user(const Representation& representation, const ConversionFunction& 
   if (function.large != nullptr) {
     code = function.large(data.address, type, data.count, in_file, 0, extra);
   } else if (data.count > INT32_MAX) {
-    return failure(ErrorClass::conversion,
-                   "%lld elements are too many for the functions of the data representation \"%s\"; "
-                   "register it with MPI_Register_datarep_c",
-                   static_cast<long long>(data.count), representation.user->name.c_str());
+    return failure(
+        ErrorClass::conversion,
+        "%lld elements are too many for the functions of the data representation \"%s\"; "
+        "register it with MPI_Register_datarep_c",
+        static_cast<long long>(data.count), representation.user->name.c_str());
   } else {
     code = function.plain(data.address, type, static_cast<int>(data.count), in_file, 0, extra);
   }
@@ -123,8 +126,7 @@ Result<Count> bytes_in_file(const Representation& representation, const Datatype
   return bytes;
 }
 
-Error convert_to_file(const Representation& representation, const ConstData& data,
-                      std::byte* to) {
+Error convert_to_file(const Representation& representation, const ConstData& data, std::byte* to) {
   if (representation.kind == Representation::Kind::external32) return pack_external32(data, to);
   const ConversionFunction& function = representation.user->write;
   if (is_none(function)) {
@@ -169,8 +171,7 @@ Error register_datarep(Library& library, std::string_view name, ConversionFuncti
                    "argument datarep: \"%.*s\" is defined already; choose another name",
                    printed(name), name.data());
   }
-  library.files->representations.push_back(
-      {std::string(name), read, write, extent, extra_state});
+  library.files->representations.push_back({std::string(name), read, write, extent, extra_state});
   return {};
 }
 

@@ -25,9 +25,9 @@ struct UserRepresentation {
 /// How data lie in a file.
 struct Representation {
   enum class Kind : std::uint8_t {
-    native,     ///< as in memory
-    internal,   ///< the same here
-    external32, ///< MPI 5.0 section 14.5.2
+    native,      ///< as in memory
+    internal,    ///< the same here
+    external32,  ///< MPI 5.0 section 14.5.2
     user
   };
   Kind kind = Kind::native;

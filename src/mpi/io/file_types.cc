@@ -170,7 +170,8 @@ Result<Datatype*> converted(Library& library, Datatype& type,
     types.push_back(in_file.value());
   }
   Result<Datatype*> made = error;
-  if (error.ok()) made = types.empty() ? Result<Datatype*>(&type) : made_again(library, recipe, types);
+  if (error.ok())
+    made = types.empty() ? Result<Datatype*>(&type) : made_again(library, recipe, types);
   if (error.ok() && types.empty()) library.acquire(type);
   for (Datatype* part : types) library.release(*part);
   return made;

@@ -39,8 +39,7 @@ RunFacts look_at_runs(const Datatype& filetype) {
   std::uint64_t position = 0;
   Count last_end = filetype.true_lb;
   while (position < view.bytes() && static_cast<std::size_t>(facts.runs) < most_runs_checked) {
-    const std::size_t found =
-        view.segments(nullptr, position, view.bytes() - position, segments);
+    const std::size_t found = view.segments(nullptr, position, view.bytes() - position, segments);
     for (std::size_t i = 0; i < found; ++i) {
       facts.ascending = facts.ascending && offset_in(segments[i]) >= last_end;
       last_end = offset_in(segments[i]) + static_cast<Count>(segments[i].iov_len);
@@ -49,7 +48,8 @@ RunFacts look_at_runs(const Datatype& filetype) {
     facts.runs += static_cast<Count>(found);
   }
   if (position < view.bytes()) {  // as it goes on, so will the rest
-    facts.runs = facts.runs * static_cast<Count>(view.bytes() / std::max<std::uint64_t>(position, 1));
+    facts.runs =
+        facts.runs * static_cast<Count>(view.bytes() / std::max<std::uint64_t>(position, 1));
   }
   return facts;
 }
@@ -66,7 +66,8 @@ Error check_types(const Datatype& etype, const Datatype& filetype) {
   }
   if (filetype.true_lb < 0) return bad_filetype("it has data at negative displacements");
   if (filetype.extent < filetype.true_extent && filetype.extent < filetype.size) {
-    return bad_filetype("its repetitions overlap; give it a larger extent (MPI_Type_create_resized)");
+    return bad_filetype(
+        "its repetitions overlap; give it a larger extent (MPI_Type_create_resized)");
   }
   return {};
 }
@@ -90,9 +91,9 @@ FileView::FileView(Library& library, Count displacement, Datatype& etype, Dataty
   for (Datatype* type : {&etype_, &filetype_, &file_etype_, &file_filetype_}) {
     library_.acquire(*type);
   }
-  mean_run_bytes_ = contiguous_ ? farthest_offset
-                                : file_filetype.size /
-                                      std::max<Count>(look_at_runs(file_filetype).runs, 1);
+  mean_run_bytes_ = contiguous_
+                        ? farthest_offset
+                        : file_filetype.size / std::max<Count>(look_at_runs(file_filetype).runs, 1);
 }
 
 FileView::~FileView() {
@@ -140,10 +141,11 @@ Count FileView::position_at(Count offset) const noexcept {
   return low;
 }
 
-Result<ViewRef> make_view(Library& library, Count displacement, Datatype& etype,
-                          Datatype& filetype, std::string_view representation) {
+Result<ViewRef> make_view(Library& library, Count displacement, Datatype& etype, Datatype& filetype,
+                          std::string_view representation) {
   if (displacement < 0 || displacement >= farthest_offset) {
-    return failure(ErrorClass::arg, "argument disp: %lld is no offset in a file; it must lie between "
+    return failure(ErrorClass::arg,
+                   "argument disp: %lld is no offset in a file; it must lie between "
                    "0 and 2^61",
                    static_cast<long long>(displacement));
   }

@@ -83,8 +83,7 @@ using ViewRef = std::shared_ptr<const FileView>;
 
 /// Checks the arguments of MPI_File_set_view. Fails with MPI_ERR_ARG (displacement), MPI_ERR_TYPE
 /// (the filetype is not made of etypes, or goes backwards) and MPI_ERR_UNSUPPORTED_DATAREP.
-[[nodiscard]] base::Result<ViewRef> make_view(Library& library, Count displacement,
-                                              Datatype& etype, Datatype& filetype,
-                                              std::string_view representation);
+[[nodiscard]] base::Result<ViewRef> make_view(Library& library, Count displacement, Datatype& etype,
+                                              Datatype& filetype, std::string_view representation);
 
 }  // namespace fulmar::mpi

@@ -103,12 +103,11 @@ Error start(File& file, const AccessArguments& arguments, MPI_Request& out) {
   Result<Access> access = take_place(file, arguments);
   if (access.failed()) return access.error();
   Library& library = *file.library;
-  const RequestKind& kind =
-      arguments.direction == Direction::read ? read_request : write_request;
+  const RequestKind& kind = arguments.direction == Direction::read ? read_request : write_request;
   auto* request = library.make<Request>(kind, library);
   if (request == nullptr) return no_request_memory();
-  auto* job = new (std::nothrow)
-      IndependentJob(file, arguments.direction, std::move(access.value()));
+  auto* job =
+      new (std::nothrow) IndependentJob(file, arguments.direction, std::move(access.value()));
   if (job == nullptr) {
     library.retire(*request);
     return no_request_memory();

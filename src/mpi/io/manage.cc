@@ -25,10 +25,10 @@ Error compare_with_first(Comm& comm, const char* argument, Count value, Error mi
   Count first = value;
   if (const Error error = tell_all(comm, &first, sizeof first); error.failed()) return error;
   if (mine.ok() && first != value) {
-    mine = failure(ErrorClass::not_same,
-                   "argument %s: rank 0 gives %lld, rank %d gives %lld; all must give the same",
-                   argument, static_cast<long long>(first), comm.rank,
-                   static_cast<long long>(value));
+    mine =
+        failure(ErrorClass::not_same,
+                "argument %s: rank 0 gives %lld, rank %d gives %lld; all must give the same",
+                argument, static_cast<long long>(first), comm.rank, static_cast<long long>(value));
   }
   return agree(comm, mine);
 }
@@ -39,7 +39,8 @@ Error check_size(const File& file, Count size, const char* call) {
                    static_cast<long long>(size));
   }
   if ((file.open->amode & MPI_MODE_RDONLY) != 0) {
-    return failure(ErrorClass::read_only, "file \"%s\" was opened with MPI_MODE_RDONLY; %s needs one "
+    return failure(ErrorClass::read_only,
+                   "file \"%s\" was opened with MPI_MODE_RDONLY; %s needs one "
                    "that can be written",
                    file.open->file.path().c_str(), call);
   }

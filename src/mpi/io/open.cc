@@ -77,8 +77,7 @@ Error compare_modes(Comm& comm, int amode, Error mine) {
 
 Result<io::PosixFile> open_here(const std::string& path, int amode, const io::Hints& hints,
                                 int rank) {
-  Result<io::PosixFile> file =
-      io::PosixFile::open(path, flags_of(amode, rank), hints.permissions);
+  Result<io::PosixFile> file = io::PosixFile::open(path, flags_of(amode, rank), hints.permissions);
   return file;
 }
 
@@ -150,9 +149,10 @@ Error file_open(Library& library, Comm& comm, std::string_view name, int amode, 
                 MPI_File& out) {
   out = MPI_FILE_NULL;
   if (comm.is_inter) {
-    return failure(ErrorClass::comm,
-                   "argument comm: files are opened by the processes of an intracommunicator; merge "
-                   "the groups first (MPI_Intercomm_merge)");
+    return failure(
+        ErrorClass::comm,
+        "argument comm: files are opened by the processes of an intracommunicator; merge "
+        "the groups first (MPI_Intercomm_merge)");
   }
   const Result<Comm*> made = own_comm(library, comm);
   if (made.failed()) return made.error();

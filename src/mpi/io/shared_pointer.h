@@ -46,7 +46,7 @@ class SharedPointer {
   bool in_memory_ = false;
   int request_tag_ = 0;
   int answer_tag_ = 0;
-  bool asking_ = false;  ///< a thread waits for an answer
+  bool asking_ = false;             ///< a thread waits for an answer
   std::unique_ptr<Keeper> keeper_;  ///< at rank 0, without memory of the node
 };
 

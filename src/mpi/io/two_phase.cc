@@ -158,9 +158,9 @@ void TwoPhase::prepare(Round& round, Count number) {
 void TwoPhase::check(Served& served, Extent window) {
   if (are_valid(served.runs, window, served.header.bytes)) return;
   end_job(*exchange_.comm().library, "a collective file operation", exchange_.comm(),
-          base::failure(ErrorClass::intern, "rank %d describes data outside the window %lld to %lld",
-                        served.rank, static_cast<long long>(window.first),
-                        static_cast<long long>(window.end)));
+          base::failure(ErrorClass::intern,
+                        "rank %d describes data outside the window %lld to %lld", served.rank,
+                        static_cast<long long>(window.first), static_cast<long long>(window.end)));
   served.runs.clear();
 }
 
@@ -186,9 +186,8 @@ CollTask TwoPhase::exchange_headers(CollContext& exchange, TwoPhase& self, Round
   }
   for (Wanted& wanted : round.wanted) {
     if (wanted.runs.size() <= header_runs) continue;
-    messages.send(
-        as_const(self.bytes(wanted.runs.data(), wanted.runs.size() * sizeof(FileRun))),
-        wanted.rank);
+    messages.send(as_const(self.bytes(wanted.runs.data(), wanted.runs.size() * sizeof(FileRun))),
+                  wanted.rank);
   }
   co_await messages.wait();
   for (Served& served : round.served) {
@@ -236,8 +235,8 @@ void TwoPhase::gather(Round& round, Served& served) {
   served.answer.bytes = 0;
   if (served.answer.failed != 0 || served.header.bytes == 0) return;
   const bool direct = is_one_piece(served.runs);
-  served.data = direct ? job.memory_at(served.runs[0].offset)
-                       : room_for(served, served.header.bytes);
+  served.data =
+      direct ? job.memory_at(served.runs[0].offset) : room_for(served, served.header.bytes);
   if (served.data == nullptr) return;
   for (const FileRun& run : served.runs) {
     for (std::int64_t i = 0; i < run.count; ++i) {
@@ -301,9 +300,8 @@ CollTask TwoPhase::deliver(CollContext& exchange, TwoPhase& self, Round& round) 
   }
   for (Served& served : round.served) {
     if (served.answer.bytes == 0) continue;
-    messages.send(
-        as_const(self.bytes(served.data, static_cast<std::size_t>(served.answer.bytes))),
-        served.rank);
+    messages.send(as_const(self.bytes(served.data, static_cast<std::size_t>(served.answer.bytes))),
+                  served.rank);
   }
   co_await messages.wait();
   for (const Wanted& wanted : round.wanted) {

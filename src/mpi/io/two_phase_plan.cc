@@ -112,8 +112,7 @@ bool is_worth_exchange(std::span<const RankPart> parts, io::Use use,
   if (use == io::Use::always) return true;
   const Count long_enough = file.system.remote ? long_remote_run_bytes : long_run_bytes;
   const bool has_short = std::any_of(parts.begin(), parts.end(), [&](const RankPart& part) {
-    return part.bytes != 0 && part.mean_run_bytes < long_enough &&
-           part.mean_run_bytes < part.bytes;
+    return part.bytes != 0 && part.mean_run_bytes < long_enough && part.mean_run_bytes < part.bytes;
   });
   return has_short && are_interleaved(parts);
 }

@@ -155,8 +155,7 @@ Error file_get_position(File& file, MPI_Offset& offset) {
 Error file_get_byte_offset(File& file, Count offset, MPI_Offset& displacement) {
   if (const Error error = refuse_sequential(file, "explicit offsets"); error.failed()) return error;
   Count position = 0;
-  if (offset < 0 ||
-      __builtin_mul_overflow(offset, file.open->view->etype_bytes(), &position)) {
+  if (offset < 0 || __builtin_mul_overflow(offset, file.open->view->etype_bytes(), &position)) {
     return failure(ErrorClass::arg, "argument offset: %lld is no offset in the view",
                    static_cast<long long>(offset));
   }
@@ -175,7 +174,8 @@ Error file_seek_shared(File& file, Count offset, int whence) {
   if (const Error error = tell_all(comm, &first, sizeof first); error.failed()) return error;
   Error error = refuse_sequential(file, "seeking");
   if (error.ok() && (first.offset != offset || first.whence != whence)) {
-    error = failure(ErrorClass::not_same, "arguments offset and whence: rank 0 gives %lld and %d; "
+    error = failure(ErrorClass::not_same,
+                    "arguments offset and whence: rank 0 gives %lld and %d; "
                     "all must give the same",
                     static_cast<long long>(first.offset), static_cast<int>(first.whence));
   }

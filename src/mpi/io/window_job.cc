@@ -54,9 +54,7 @@ bool WindowJob::place(Extent where) noexcept {
   return bytes <= room_;
 }
 
-void WindowJob::start() noexcept {
-  file_.library->files->submit(*this);
-}
+void WindowJob::start() noexcept { file_.library->files->submit(*this); }
 
 CollContext::Wait WindowJob::wait(CollContext& exchange) noexcept {
   if (under_way()) {

@@ -62,7 +62,9 @@ class WindowJob final : public FileJob {
   ~WindowJob();
   static void on_done(device::Operation& operation) noexcept;
   void let_go() noexcept;
-  [[nodiscard]] bool under_way() const noexcept { return completion_.stage == device::Stage::queued; }
+  [[nodiscard]] bool under_way() const noexcept {
+    return completion_.stage == device::Stage::queued;
+  }
   void read_all() noexcept;
   void write_all() noexcept;
   [[nodiscard]] bool read_extent(const Extent& extent) noexcept;

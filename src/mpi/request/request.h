@@ -73,7 +73,7 @@ struct Request : Object {
 
   const RequestKind* what;
   Library* library;
-  Comm* comm = nullptr;            ///< one reference held, if set
+  Comm* comm = nullptr;  ///< one reference held, if set
   /// On whose error handler errors are raised where there is no communicator, if set. Whoever sets it
   /// sees to it that it outlives the request.
   Object* target = nullptr;

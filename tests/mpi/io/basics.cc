@@ -112,14 +112,13 @@ void hints_are_in_effect(const Folder& folder) {
   hints.set("cb_buffer_size", "65536").set("romio_cb_write", "enable").set("unknown", "x");
   hints.set("file_perm", "0600").set("cb_nodes", "nonsense");
   const std::string name = folder.file("hints");
-  MPI_File file =
-      open_file(MPI_COMM_WORLD, name, create | MPI_MODE_DELETE_ON_CLOSE, hints.info());
+  MPI_File file = open_file(MPI_COMM_WORLD, name, create | MPI_MODE_DELETE_ON_CLOSE, hints.info());
   expect(test::Hints::value(file, "cb_buffer_size") == "65536", "cb_buffer_size");
   expect(test::Hints::value(file, "romio_cb_write") == "enable", "romio_cb_write");
   expect(test::Hints::value(file, "romio_cb_read") == "automatic", "romio_cb_read");
   expect(test::Hints::value(file, "unknown").empty(), "hints without effect are not returned");
   expect(test::Hints::value(file, "cb_nodes") == "1", "one aggregator on the one node");
-  struct stat facts {};
+  struct stat facts{};
   expect(::stat(name.c_str(), &facts) == 0 && (facts.st_mode & 0777) == 0600, "file_perm");
   test::Hints later;
   later.set("romio_cb_write", "disable").set("cb_nodes", "3");
@@ -140,7 +139,8 @@ void error_handlers(const Folder& folder) {
   MPI_File_create_errhandler(note_code, &handler);
   MPI_File_set_errhandler(MPI_FILE_NULL, handler);
   const std::string missing = folder.file("missing");
-  const int code = MPI_File_open(MPI_COMM_SELF, missing.c_str(), MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+  const int code =
+      MPI_File_open(MPI_COMM_SELF, missing.c_str(), MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
   expect_equal(last_code, code, "errors of open go to MPI_FILE_NULL's handler");
   std::array<char, MPI_MAX_ERROR_STRING> text{};
   int length = 0;
@@ -197,8 +197,8 @@ void append_begins_at_the_end(const Folder& folder) {
   succeeds(MPI_File_set_size(file, 100), "MPI_File_set_size");
   succeeds(MPI_File_close(&file), "MPI_File_close");
   MPI_Barrier(MPI_COMM_WORLD);
-  file = open_file(MPI_COMM_WORLD, name,
-                   MPI_MODE_RDWR | MPI_MODE_APPEND | MPI_MODE_DELETE_ON_CLOSE);
+  file =
+      open_file(MPI_COMM_WORLD, name, MPI_MODE_RDWR | MPI_MODE_APPEND | MPI_MODE_DELETE_ON_CLOSE);
   MPI_Offset position = -1;
   succeeds(MPI_File_get_position(file, &position), "MPI_File_get_position");
   expect_equal(position, 100, "the individual pointer");
