@@ -61,6 +61,10 @@ void Hints::set(std::string_view key, std::string_view value) {
   if (key == "ind_rd_buffer_size") return set_bytes(read_piece_bytes, value);
   if (key == "ind_wr_buffer_size") return set_bytes(write_piece_bytes, value);
   if (key == "striping_unit") return set_bytes(unit_bytes, value);
+  if (key == "fulmar_shared_pointer") {
+    shared_by_messages = value == "messages";
+    return;
+  }
   if (key == "cb_nodes") {
     const auto wanted = number(value);
     if (wanted && *wanted > 0 && *wanted < INT32_MAX) aggregators = static_cast<int>(*wanted);
@@ -81,6 +85,7 @@ std::vector<std::pair<std::string, std::string>> Hints::in_effect() const {
       {"ind_rd_buffer_size", std::to_string(read_piece_bytes)},
       {"ind_wr_buffer_size", std::to_string(write_piece_bytes)},
       {"striping_unit", std::to_string(unit_bytes)},
+      {"fulmar_shared_pointer", shared_by_messages ? "messages" : "memory"},
       {"file_perm", octal(permissions)},
   };
 }

@@ -11,8 +11,8 @@
 // call and picking the data out of it. A call costs about 0.7 us; in that time some 4 KiB are
 // copied from the page cache. So reads sieve where gaps are shorter than that on average. Writes
 // would have to read the gaps and write them back, which undoes what another process has written
-// there in between: they do so only if the hint romio_ds_write asks for it, under a lock that
-// others who sieve take, too.
+// there in between: they do so only if the hint romio_ds_write asks for it, and then every write
+// locks the part of the file that it lies in.
 #include "mpi/io/access.h"
 
 #include <algorithm>
@@ -118,16 +118,10 @@ Error write_runs(const Access& access, std::span<const iovec> segments, const st
   return {};
 }
 
-/// Reads what is there, puts the data into it, and writes it back, while others who do so wait.
+/// Reads what is there, puts the data into it, and writes it back. The access has a lock.
 Error write_sieved(const Access& access, const Window& window, std::span<const iovec> segments,
                    std::span<std::byte> buffer, const std::byte* from) {
-  io::RangeLock lock;
   const Count length = window.end - window.first;
-  if (!access.atomic) {  // else the whole access has a lock
-    const Error error =
-        lock.acquire(*access.file, window.first, length, io::RangeLock::Mode::exclusive);
-    if (error.failed()) return error;
-  }
   const auto stretch = buffer.first(static_cast<std::size_t>(length));
   const auto got = access.file->read(window.first, stretch);
   if (got.failed()) return got.error();
@@ -275,8 +269,11 @@ Error read_packed(const Access& access, Count& moved) {
   return {};
 }
 
+/// In atomic mode; and while anybody may sieve, who would undo what others write meanwhile.
 Error lock_whole(io::RangeLock& lock, const Access& access, io::RangeLock::Mode mode) {
-  if (!access.atomic) return {};
+  const bool sieves =
+      mode == io::RangeLock::Mode::exclusive && access.hints.sieve_write == io::Use::always;
+  if (!access.atomic && !sieves) return {};
   return lock.acquire(*access.file, access.first(), access.last() - access.first(), mode);
 }
 

@@ -129,7 +129,14 @@ Error open_file(Library& library, Comm& comm, const std::string& path, OpenFile&
   open.aggregators = open.hints.aggregators != 0
                          ? std::min(open.hints.aggregators, comm.size())
                          : static_cast<int>(node_map(comm).leaders().size());
-  error = agree(comm, open.shared.open(comm));
+  // Ranks may differ in their hints, but not in where the pointer is.
+  std::uint8_t by_messages = open.hints.shared_by_messages ? 1 : 0;
+  error = tell_all(comm, &by_messages, sizeof by_messages);
+  if (error.failed()) return error;
+  open.hints.shared_by_messages = by_messages != 0;
+  error = agree(comm, open.shared.open(comm, by_messages != 0
+                                                 ? SharedPointer::Place::messages
+                                                 : SharedPointer::Place::memory_if_possible));
   if (error.ok()) error = default_view(library, open);
   if (error.ok()) error = place_pointers(comm, open);
   return error;

@@ -101,7 +101,7 @@ Error SharedPointer::share_memory(bool& shared) {
   return failure_of(*comm_);
 }
 
-Error SharedPointer::open(Comm& comm) {
+Error SharedPointer::open(Comm& comm, Place place) {
   comm_ = &comm;
   if (comm.size() == 1) {
     Result<io::SharedWord> made = io::SharedWord::make();
@@ -110,7 +110,9 @@ Error SharedPointer::open(Comm& comm) {
     in_memory_ = true;
     return {};
   }
-  if (const Error error = share_memory(in_memory_); error.failed()) return error;
+  if (place == Place::memory_if_possible) {
+    if (const Error error = share_memory(in_memory_); error.failed()) return error;
+  }
   if (in_memory_) return {};
   request_tag_ = next_tag(comm);
   answer_tag_ = next_tag(comm);

@@ -24,8 +24,10 @@ class SharedPointer {
   SharedPointer(const SharedPointer&) = delete;
   SharedPointer& operator=(const SharedPointer&) = delete;
 
+  /// Where it may lie: in memory of the node if that can be, or at rank 0 in any case.
+  enum class Place : std::uint8_t { memory_if_possible, messages };
   /// Collective. Without memory of the node it uses messages; fails only where messages do.
-  base::Error open(Comm& comm);
+  base::Error open(Comm& comm, Place place);
   /// After all ranks are done with it.
   void close() noexcept;
 

@@ -45,7 +45,7 @@ ssize_t allowed(std::size_t bytes) {
   }
 }
 
-ssize_t moved(long call, int file, const void* memory, std::size_t bytes, off_t offset) {
+ssize_t moved(long call, int file, std::uintptr_t memory, std::size_t bytes, off_t offset) {
   const ssize_t some = allowed(bytes);
   if (some < 0) return -1;
   return ::syscall(call, file, memory, static_cast<std::size_t>(some), offset);
@@ -53,16 +53,17 @@ ssize_t moved(long call, int file, const void* memory, std::size_t bytes, off_t 
 
 /// Of a list of pieces the first one, or half of it.
 ssize_t moved(long call, int file, const iovec* pieces, off_t offset) {
-  return moved(call, file, pieces->iov_base, pieces->iov_len, offset);
+  return moved(call, file, reinterpret_cast<std::uintptr_t>(pieces->iov_base), pieces->iov_len,
+               offset);
 }
 
 }  // namespace
 
 extern "C" ssize_t pwrite(int file, const void* memory, std::size_t bytes, off_t offset) {
-  return moved(SYS_pwrite64, file, memory, bytes, offset);
+  return moved(SYS_pwrite64, file, reinterpret_cast<std::uintptr_t>(memory), bytes, offset);
 }
 extern "C" ssize_t pread(int file, void* memory, std::size_t bytes, off_t offset) {
-  return moved(SYS_pread64, file, memory, bytes, offset);
+  return moved(SYS_pread64, file, reinterpret_cast<std::uintptr_t>(memory), bytes, offset);
 }
 extern "C" ssize_t pwritev(int file, const iovec* pieces, int /*count*/, off_t offset) {
   return moved(SYS_pwrite64, file, pieces, offset);

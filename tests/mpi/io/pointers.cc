@@ -34,10 +34,13 @@ std::vector<int> integers_of(const std::string& name) {
   return values;
 }
 
-void shared_writes_never_overlap(const Folder& folder) {
+void shared_writes_never_overlap(const Folder& folder, const char* place) {
   constexpr int rounds = 50;
   const std::string name = folder.file("shared");
-  MPI_File file = open_file(MPI_COMM_WORLD, name, scratch);
+  test::Hints hints;
+  hints.set("fulmar_shared_pointer", place);
+  MPI_File file = open_file(MPI_COMM_WORLD, name, scratch, hints.info());
+  expect(test::Hints::value(file, "fulmar_shared_pointer") == place, "where the pointer is");
   succeeds(MPI_File_set_view(file, 8, MPI_INT, MPI_INT, "native", MPI_INFO_NULL), "set_view");
   for (int i = 0; i < rounds; ++i) {
     // Rank r writes r + 1 times the same number at once.
@@ -88,9 +91,11 @@ void shared_writes_never_overlap(const Folder& folder) {
   succeeds(MPI_File_close(&file), "close");
 }
 
-void ordered_calls_follow_the_ranks(const Folder& folder) {
+void ordered_calls_follow_the_ranks(const Folder& folder, const char* place) {
   const std::string name = folder.file("ordered");
-  MPI_File file = open_file(MPI_COMM_WORLD, name, scratch);
+  test::Hints hints;
+  hints.set("fulmar_shared_pointer", place);
+  MPI_File file = open_file(MPI_COMM_WORLD, name, scratch, hints.info());
   succeeds(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL), "set_view");
   std::vector<int> expected;
   for (int round = 0; round < 4; ++round) {
@@ -220,10 +225,13 @@ void collective_requests_complete(const Folder& folder) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   {
     const Folder folder;
-    shared_writes_never_overlap(folder);
-    ordered_calls_follow_the_ranks(folder);
+    for (const char* place : {"memory", "messages"}) {
+      shared_writes_never_overlap(folder, place);
+      ordered_calls_follow_the_ranks(folder, place);
+    }
     requests_complete(folder);
     collective_requests_complete(folder);
   }
