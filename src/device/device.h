@@ -191,6 +191,8 @@ class Device {
   [[nodiscard]] ShmCollAreaPool& coll_areas() noexcept { return coll_areas_; }
   /// Wakes a process of the node, by its number there, that was seen to sleep.
   void wake(std::uint32_t number) noexcept;
+  /// The same for this process. Any thread, also without the lock.
+  void wake_self() noexcept;
   void count_single_copy() noexcept { ++stats_.counters().single_copies; }
 
   // --- figures; see also device/stats/figures.cc
@@ -446,7 +448,6 @@ class Device {
   void remove_waiter(Waiter& waiter) noexcept;
   void notify_waiters() noexcept;
   void signal(Waiter& waiter) noexcept;
-  void wake_self() noexcept;
   void stir() noexcept;
 
   Config config_;
