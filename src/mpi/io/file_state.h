@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/hook.h"
+#include "device/progress/hook.h"
 #include "device/operation.h"
 #include "io/worker_threads.h"
 #include "mpi/io/datarep.h"
