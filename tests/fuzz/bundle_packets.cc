@@ -192,7 +192,7 @@ struct Fixture {
 
   Fixture() {
     fabric::bundle::Config config;
-    config.size = 2;
+    config.processes = fabric::one_job({1, 0}, 2);
     config.owner = this;
     config.find = [](void*, std::uint32_t) {
       const wire::BundleRail rails[] = {{"tcp", std::vector<std::byte>(4)},

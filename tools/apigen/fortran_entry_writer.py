@@ -131,7 +131,7 @@ class Body:
         """Whether a count or datatype belongs to a section that may change it."""
         position = self.procedure.arguments.index(argument)
         before = self.procedure.arguments[max(0, position - 2):position]
-        kinds = (('count', 'large_count'), ('datatype', 'any_datatype'))
+        kinds = (('count', 'large_count'), ('datatype', 'any_datatype', 'datatype_or_null'))
         if not self.with_descriptors:
             return False
         for distance, wanted in enumerate(kinds, 1):
