@@ -41,10 +41,6 @@ program mixed
       integer(c_int) :: c_tag_of
     end function
 #if defined(TEST_F08)
-    subroutine c_wait(request) bind(c)
-      import
-      integer(c_int), value :: request
-    end subroutine
     function c_is_f08_status_ignore(status) bind(c)
       import
       type(MPI_Status) :: status
@@ -106,28 +102,7 @@ program mixed
   call MPI_Sendrecv(rank, 1, MPI_INTEGER, rank, 77, keyval, 1, MPI_INTEGER, rank, 77, dup, status, ierror)
   call equal(c_tag_of(status), 77, 'MPI_Status_f2c')
 
-#if defined(TEST_F08)
-  call complete_in_c()
-#endif
-
   call MPI_Comm_free(dup, ierror)
   call MPI_Finalize(ierror)
   call finish()
-#if defined(TEST_F08)
-contains
-  subroutine complete_in_c()
-    ! A request that works on a copy, completed by C. When its number is used again, nothing is stored late.
-    integer :: numbers(8), sums(8), k
-    type(MPI_Request) :: request
-    numbers = 1
-    call MPI_Iallreduce(numbers(1:8:2), sums(1:8:2), 4, MPI_INTEGER, MPI_SUM, MPI_COMM_SELF, request)
-    call c_wait(request%MPI_VAL)
-    sums = -7
-    do k = 1, 4
-      call MPI_Ibarrier(MPI_COMM_SELF, request)
-      call MPI_Wait(request, MPI_STATUS_IGNORE)
-    end do
-    call equal(sums, [(-7, k = 1, 8)], 'nothing is stored late')
-  end subroutine complete_in_c
-#endif
 end program mixed

@@ -44,8 +44,3 @@ int c_tag_of(const int* status) {
   MPI_Status_f2c(status, &c_status);
   return c_status.MPI_TAG;
 }
-
-void c_wait(int request) {
-  MPI_Request c_request = MPI_Request_f2c(request);
-  MPI_Wait(&c_request, MPI_STATUS_IGNORE);
-}
