@@ -80,10 +80,10 @@ void PendingBuilder::add_block(void* block) {
 }
 
 void PendingBuilder::keep(int request) {
+  if (anything_pending()) pending_forget(request);
   if (record_ == nullptr) return;
   record_->request = request;
   const Guard guard;
-  destroy(take(request));  // of a request that C completed, whose number is used again
   Pending** bucket = &buckets[static_cast<unsigned>(request) % bucket_count];
   record_->next = *bucket;
   *bucket = record_;

@@ -10,7 +10,8 @@
 // call still reads. Keyed by the request's INTEGER. Where nothing is pending, completion calls pay one load.
 //
 // Only completion by Fortran is seen. A request that Fortran starts on a section with gaps that no datatype
-// describes, and that C completes, does not store what was received; docs/fortran.md says so.
+// describes, and that C completes, does not store what was received; docs/fortran.md says so. Its record goes when
+// its number is given to another request, so each call that gives a request forgets what was there.
 
 namespace fulmar::fortran {
 
@@ -53,7 +54,7 @@ class PendingBuilder {
   [[nodiscard]] bool reserve(bool wanted);
   void add(Choice& choice);
   void add_block(void* block);
-  /// Files the record; `request` as Fortran sees it.
+  /// Files the record, if there is one, in place of an old one; `request` as Fortran sees it.
   void keep(int request);
 
  private:
@@ -67,7 +68,7 @@ class PendingBuilder {
 void pending_start(int request);
 /// A request has completed.
 void pending_complete(int request);
-/// A request has been freed without completion.
+/// A request has been freed without completion, or its number is given to another one.
 void pending_forget(int request);
 
 }  // namespace fulmar::fortran

@@ -107,6 +107,25 @@ program arguments
 #endif
   call equal(ierror, MPI_SUCCESS, 'MPI_Win_allocate')
   call check(window == MPI_WIN_NULL, 'win')
+#if defined(TEST_F08)
+  call complete_in_c()
+#endif
   call MPI_Finalize(ierror)
   call finish()
+#if defined(TEST_F08)
+contains
+  subroutine complete_in_c()
+    ! A request that works on a copy, completed by C. When its number is used again, nothing is stored late.
+    integer :: numbers(8), sums(8), k
+    type(MPI_Request) :: request
+    numbers = [(k, k = 1, 8)]
+    call MPI_Iallreduce(numbers(1:8:2), sums(1:8:2), 4, MPI_INTEGER, MPI_SUM, MPI_COMM_SELF, request, ierror)
+    call equal(ierror, MPI_SUCCESS, 'MPI_Iallreduce of a copy')
+    sums = -7
+    call MPI_Ibarrier(MPI_COMM_SELF, request)
+    call MPI_Wait(request, MPI_STATUS_IGNORE, ierror)
+    call equal(ierror, MPI_SUCCESS, 'MPI_Wait')
+    call equal(sums, [(-7, k = 1, 8)], 'nothing is stored late')
+  end subroutine complete_in_c
+#endif
 end program arguments

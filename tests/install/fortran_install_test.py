@@ -82,6 +82,14 @@ class Fortran(unittest.TestCase):
         self.assertEqual({path.name for path in made[0].iterdir()} & {"mpi.mod", "mpi_f08.mod"},
                          {"mpi.mod", "mpi_f08.mod"})
 
+    def test_the_library_is_the_one_of_the_standard(self):
+        self.assertIn("soname: [libmpifort_abi.so.1]", run("readelf", "-d", self.prefix / "lib/libmpifort_abi.so"))
+
+    def test_the_variable_of_the_wrapper_is_no_option(self):
+        run("mpifort", "f08.f90", "-o", "quiet", cwd=self.root, env=self.environment())
+        done = subprocess.run([self.root / "quiet"], capture_output=True, text=True, check=False, env=self.environment())
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_modules_of_the_installation_come_first(self):
         run("mpifort", "-c", "f08.f90", cwd=self.root, env=self.environment())
         (self.prefix / "lib/fulmar").mkdir()

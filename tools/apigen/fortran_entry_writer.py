@@ -290,6 +290,8 @@ class Body:
                 yield f'  pending.add_block({name}_c.release());'
             yield f'  pending.keep(*{request.name});'
             yield '}'
+        elif request is not None:
+            yield f'if (code == MPI_SUCCESS && anything_pending()) pending_forget(*{request.name});'
         yield 'give(ierror, code);'
 
     def statements(self):

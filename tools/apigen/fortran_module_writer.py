@@ -63,16 +63,17 @@ class Interface:
     def _choice(self, argument):
         if not self.is_f08:
             return self._ignore_type(argument.name)
-        intent = ', intent(in)' if argument.parameter.direction == 'in' and not self._is_kept() else ''
-        asynchronous = ', asynchronous' if self.procedure.request or self._is_kept() else ''
+        # Memory that MPI keeps changes later: it has no intent.
+        kept = argument.parameter.kind == 'memory' or argument.section == 'address'
+        intent = ', intent(in)' if argument.parameter.direction == 'in' and not kept else ''
+        asynchronous = ', asynchronous' if kept or self._continues() else ''
         return [f'type(*), dimension(..){intent}{asynchronous} :: {argument.name}']
 
-    def _is_kept(self):
-        """Whether the memory is used after the call: then it must not be copied, and changes later."""
-        name = self.procedure.name
-        return (name.endswith(('_begin', '_end', '_attach', 'attach_buffer')) or
-                name.startswith('MPI_Win_create') or
-                self.procedure.function.chapter.name == 'rma')
+    def _continues(self):
+        """Whether buffers are used after the call."""
+        function = self.procedure.function
+        return (self.procedure.request is not None or function.name.endswith(('_begin', '_end')) or
+                function.chapter.name == 'rma')
 
     def _string(self, argument):
         kind, name = argument.parameter.kind, argument.name
