@@ -32,12 +32,12 @@ class MakingMender {
     }
     good_ = good_ && carrier.check(scope_);
   }
-  /// After all of them: a leader without a tag does not try to meet the other one, and what a request
-  /// makes is not the user's.
+  /// After all of them: who has no tag, or no leader, does not try to meet the other group; and what a
+  /// request makes is not the user's.
   template <class Carrier>
   void finish(Carrier& carrier) noexcept {
     if constexpr (std::is_same_v<Carrier, Plain<MPI_Comm>>) {
-      if (lacks_tag_) carrier.raw = MPI_COMM_NULL;
+      if (lacks_tag_ || lacks_leader_) carrier.raw = MPI_COMM_NULL;
     }
     if constexpr (std::is_same_v<Carrier, Out<MPI_Comm>>) {
       if (makes_request_) carrier.raw = &nothing_;
@@ -49,7 +49,10 @@ class MakingMender {
 
  private:
   /// The leader that most of the others name counts (mpi/comm_make/inter.cc).
-  void repair(CommRankIn& leader) noexcept { leader.raw = 0; }
+  void repair(CommRankIn& leader) noexcept {
+    leader.raw = 0;
+    lacks_leader_ = true;
+  }
   void repair(ErrhandlerIn& errhandler) noexcept { errhandler.raw = MPI_ERRORS_RETURN; }
   void repair(NaturalIn& number) noexcept { number.raw = 0; }
   void repair(ColorIn& color) noexcept { color.raw = MPI_UNDEFINED; }
@@ -74,6 +77,7 @@ class MakingMender {
   Partners partners_;
   bool good_ = true;
   bool lacks_tag_ = false;
+  bool lacks_leader_ = false;
   bool makes_request_ = false;
   MPI_Comm nothing_ = MPI_COMM_NULL;
   MPI_Request request_ = MPI_REQUEST_NULL;

@@ -9,6 +9,7 @@
 #include "fuzz/targets.h"
 #include "wire/launch/pmi1.h"
 #include "wire/node/node_join.h"
+#include "wire/process_address.h"
 #include "wire/value_text.h"
 
 namespace fulmar::fuzz {
@@ -77,6 +78,19 @@ void launcher_values(std::span<const std::uint8_t> input) {
   if (const auto card = wire::decode_node_card(raw); card.ok()) {
     const auto again = wire::encode(card.value());
     check(std::equal(again.begin(), again.end(), raw.begin(), raw.end()));
+  }
+  // An announced address: as it is, and behind a header that is right.
+  std::vector<std::byte> announced(raw.begin(), raw.end());
+  for (const bool is_begun : {false, true}) {
+    if (is_begun) {
+      const auto begun = wire::encode_process_address({1, 2, 3}, std::vector<std::byte>(1));
+      check(begun.ok());
+      announced.insert(announced.begin(), begun.value().begin(), begun.value().end() - 1);
+    }
+    auto address = wire::decode_process_address(announced);
+    if (address.failed()) continue;
+    check(address->process.job != 0 && !address->network.empty());
+    check(wire::encode_process_address(address->process, address->network).value() == announced);
   }
   if (const auto ranks = wire::decode_ranks(text, 1000); ranks.ok()) {
     check(!ranks.value().empty() && ranks.value().back() < 1000);

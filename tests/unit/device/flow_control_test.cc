@@ -71,11 +71,13 @@ class Flow : public ::testing::Test {
                  [](void*) noexcept {}}};
   FlowControl flow{{config, outbox, peers, matcher, arrivals, stats},
                    handlers,
-                   {this, [](void* self, Operation& send, bool early) noexcept {
+                   {this,
+                    [](void* self, Operation& send, bool early) noexcept {
                       static_cast<Flow*>(self)->announced.push_back({send.key().tag, early});
                       send.stage = Stage::announced;
                       return wire::RtsBody{1, 0, 8, 0, 0, send.order};
-                    }}};
+                    },
+                    [](void*) noexcept {}}};
   std::deque<Operation> sends;
 };
 class FlowControlTest : public Flow {};
