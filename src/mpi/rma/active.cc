@@ -107,7 +107,8 @@ Error win_complete(Win& win) {
                    name_of(win));
   }
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  for (const int rank : win.opened) {
+  for (std::size_t i = 0; i < win.opened.size(); ++i) {
+    const int rank = win.opened[i];
     if (rank == win.rank()) {
       ++win.completes;
     } else {
@@ -116,7 +117,8 @@ Error win_complete(Win& win) {
     }
   }
   Error error;
-  for (const int rank : win.opened) {
+  for (std::size_t i = 0; i < win.opened.size(); ++i) {
+    const int rank = win.opened[i];
     const Error each = complete_locally(win, rank);
     if (error.ok()) error = each;
   }

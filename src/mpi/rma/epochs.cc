@@ -44,6 +44,7 @@ Error open_lazily(Win& win, int rank) {
 void mark_open(Win& win, int rank, TargetLock lock) {
   RmaTarget& target = win.target(rank);
   target.open = true;
+  target.granted = false;
   target.lock = lock;
   win.opened.push_back(rank);
 }

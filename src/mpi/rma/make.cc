@@ -33,6 +33,7 @@ using base::failure;
 struct Facts {
   std::int64_t size = 0;
   std::int64_t unit = 1;
+  std::uint64_t base = 0;    ///< of a window of MPI_Win_create; else 0
   std::uint64_t secret = 0;  ///< with which the first rank of a node hands out the memory
   std::uint32_t socket = 0;  ///< where this rank takes it; 0: nowhere
   std::uint32_t failed = 0;  ///< the class of its error
@@ -276,6 +277,7 @@ void set_targets(Win& win, const std::vector<Facts>& facts) {
   for (std::size_t rank = 0; rank < facts.size(); ++rank) {
     win.targets[rank].size = facts[rank].size;
     win.targets[rank].unit = facts[rank].unit;
+    if (is_reached(win, static_cast<int>(rank))) win.targets[rank].remote = facts[rank].base;
   }
 }
 
@@ -297,7 +299,8 @@ Error make_on_own(Library& library, Comm& comm, const Wanted& wanted, MPI_Win& o
   if (const Error bad = made.join(comm, so_far); bad.failed()) return bad;
   Win& win = made.win();
   std::vector<Facts> facts;
-  const Error bad = gather_all(*win.comm, Facts{wanted.size, wanted.unit, 0, 0, 0}, facts);
+  const auto base = reinterpret_cast<std::uint64_t>(wanted.base);
+  const Error bad = gather_all(*win.comm, Facts{wanted.size, wanted.unit, base, 0, 0, 0}, facts);
   if (bad.failed()) return bad;
   set_own(win, wanted);
   set_targets(win, facts);
@@ -322,7 +325,7 @@ Error make_with_memory(Library& library, Comm& comm, Wanted wanted, Spacing spac
                    win.size(), ranks.size());
   }
   NodeMapping mapping(win, ranks);
-  Facts own{wanted.size, wanted.unit, 0, 0, 0};
+  Facts own{wanted.size, wanted.unit, 0, 0, 0, 0};
   const Error prepared = mapping.prepare(own);
   own.failed = static_cast<std::uint32_t>(prepared.code());
   std::vector<Facts> facts;

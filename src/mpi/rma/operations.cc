@@ -10,6 +10,7 @@
 #include "mpi/rma/accumulate.h"
 #include "mpi/rma/calls.h"
 #include "mpi/rma/epochs.h"
+#include "mpi/rma/kernel_copy.h"
 #include "mpi/rma/lock_queue.h"
 #include "mpi/rma/range.h"
 #include "mpi/rma/requests.h"
@@ -141,6 +142,13 @@ class NewRequest {
   MPI_Request* out_;
 };
 
+/// By the kernel, if the elements at the target are one run.
+Error copy_unmapped(Win& win, CopyDirection direction, const Data& origin, const TargetData& data,
+                    const TargetRun& run, bool& done) {
+  if (!data.type->contiguous) return {};
+  return copy_by_kernel(win, direction, origin, run, done);
+}
+
 [[gnu::noinline]] Error put_slow(Win& win, const ConstData& origin, const TargetData& data,
                                  MPI_Request* out) {
   const NewRequest made(win, out);
@@ -154,6 +162,12 @@ class NewRequest {
     return made.done();
   }
   if (bytes == 0) return made.done();
+  bool done = false;
+  const Data source{const_cast<void*>(origin.address), origin.count, origin.type};
+  const Error bad =
+      copy_unmapped(win, CopyDirection::put, source, data, {data.rank, place.bytes, bytes}, done);
+  if (bad.failed()) return bad;
+  if (done) return made.done();
   RmaRequest request = request_for(RmaCall::put, data, place);
   request.header.bytes = static_cast<std::uint64_t>(bytes);
   request.data = origin;
@@ -173,6 +187,11 @@ class NewRequest {
     return made.done();
   }
   if (bytes == 0) return made.done();
+  bool done = false;
+  const Error bad =
+      copy_unmapped(win, CopyDirection::get, origin, data, {data.rank, place.bytes, bytes}, done);
+  if (bad.failed()) return bad;
+  if (done) return made.done();
   RmaRequest request = request_for(RmaCall::get, data, place);
   request.result = origin;
   request.result_bytes = static_cast<std::uint64_t>(bytes);

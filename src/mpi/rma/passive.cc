@@ -166,9 +166,10 @@ Error win_unlock_all(Win& win) {
   if (win.access != AccessEpoch::lock_all) {
     return failure(ErrorClass::rma_sync, "%s is not locked by MPI_Win_lock_all", name_of(win));
   }
-  for (const int rank : win.opened) begin_unlock(win, rank);
+  for (std::size_t i = 0; i < win.opened.size(); ++i) begin_unlock(win, win.opened[i]);
   Error error;
-  for (const int rank : win.opened) {
+  for (std::size_t i = 0; i < win.opened.size(); ++i) {
+    const int rank = win.opened[i];
     const Error each = complete_locally(win, rank);
     if (error.ok()) error = each;
   }
@@ -201,7 +202,8 @@ Error win_flush_local(int rank, Win& win) {
 Error win_flush_local_all(Win& win) {
   if (const Error bad = check_passive(win, "MPI_Win_flush_local_all"); bad.failed()) return bad;
   Error error;
-  for (const int rank : win.opened) {
+  for (std::size_t i = 0; i < win.opened.size(); ++i) {
+    const int rank = win.opened[i];
     const Error each = complete_locally(win, rank);
     if (error.ok()) error = each;
   }

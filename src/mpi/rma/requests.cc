@@ -251,12 +251,15 @@ Error complete_locally(Win& win, int rank) {
   return take_error(win, rank);
 }
 
+/// By index, here and wherever there is a wait: other threads may open targets meanwhile.
 Error complete_opened(Win& win) {
-  for (const int rank : win.opened) {
+  for (std::size_t i = 0; i < win.opened.size(); ++i) {
+    const int rank = win.opened[i];
     if (win.target(rank).dirty) ask_for_end(win, rank, RmaCall::flush);
   }
   Error error;
-  for (const int rank : win.opened) {
+  for (std::size_t i = 0; i < win.opened.size(); ++i) {
+    const int rank = win.opened[i];
     const Error each = complete_locally(win, rank);
     if (error.ok()) error = each;
   }

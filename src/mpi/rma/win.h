@@ -38,11 +38,15 @@ struct RmaTarget {
   TargetLock lock = TargetLock::none;
   /// Requests were sent to it since it said last that all were complete.
   bool dirty = false;
+  /// It has told that it has granted `lock`, which was asked for by a request.
+  bool granted = false;
   std::uint32_t pending = 0;  ///< operations under way that use memory of this process
   std::uint32_t posts = 0;    ///< exposure epochs that it has begun for this process, not used yet
   /// The first failure of an operation since the last call that completed some.
   base::ErrorClass error = base::ErrorClass::success;
   wire::RmaControl* control = nullptr;
+  /// Where its memory lies in its own address space; 0: other processes cannot copy there.
+  std::uint64_t remote = 0;
 };
 static_assert(sizeof(RmaTarget) <= 64);
 
