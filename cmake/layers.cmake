@@ -18,15 +18,16 @@ file(MAKE_DIRECTORY ${FULMAR_INCLUDE_DIR})
 # The build tree can be used like an installed prefix: bin/mpicc finds include/ and lib/ beside it.
 file(CREATE_LINK ${FULMAR_INCLUDE_DIR} ${CMAKE_BINARY_DIR}/include SYMBOLIC)
 
-set(FULMAR_LAYERS base wire fabric match channel device study mpi runtime api)
+set(FULMAR_LAYERS base wire io fabric match channel device study mpi runtime api)
 set(layer_uses_base "")
 set(layer_uses_wire base)
+set(layer_uses_io base)
 set(layer_uses_fabric wire base)
 set(layer_uses_match base)
 set(layer_uses_channel fabric wire base)
 set(layer_uses_device channel match fabric wire base)
 set(layer_uses_study device channel match fabric wire base)
-set(layer_uses_mpi device match base)
+set(layer_uses_mpi device match io base)
 set(layer_uses_runtime mpi study device channel match fabric wire base)
 set(layer_uses_api mpi runtime)
 

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "io/file_system.h"
+
+#include <strings.h>
+#include <sys/vfs.h>
+
+#include <array>
+
+namespace fulmar::io {
+namespace {
+
+constexpr std::array<std::string_view, 10> prefixes = {
+    "ufs", "nfs", "xfs", "lustre", "gpfs", "pvfs2", "panfs", "beegfs", "testfs", "quobyte",
+};
+
+struct Known {
+  std::uint32_t magic;
+  FileSystem facts;
+};
+
+constexpr std::int64_t page = 4096;
+constexpr std::int64_t mebibyte = 1 << 20;
+
+constexpr std::array<Known, 16> known = {{
+    {0x0000ef53, {"ext4", false, page}},
+    {0x58465342, {"xfs", false, page}},
+    {0x9123683e, {"btrfs", false, page}},
+    {0x01021994, {"tmpfs", false, page}},
+    {0x858458f6, {"ramfs", false, page}},
+    {0x794c7630, {"overlayfs", false, page}},
+    {0x2fc12fc1, {"zfs", false, 128 * 1024}},
+    {0x65735546, {"fuse", true, mebibyte}},
+    {0x00006969, {"nfs", true, mebibyte}},
+    {0xff534d42, {"cifs", true, mebibyte}},
+    {0xfe534d42, {"smb2", true, mebibyte}},
+    {0x01021997, {"9p", true, mebibyte}},
+    {0x0bd00bd0, {"lustre", true, mebibyte}},
+    {0x47504653, {"gpfs", true, mebibyte}},
+    {0x19830326, {"beegfs", true, mebibyte}},
+    {0x00c36400, {"ceph", true, mebibyte}},
+}};
+
+/// The folder of a file name.
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+}  // namespace
+
+std::string_view without_prefix(std::string_view name) noexcept {
+  const std::size_t colon = name.find(':');
+  if (colon == std::string_view::npos) return name;
+  for (const std::string_view prefix : prefixes) {
+    if (prefix.size() == colon && ::strncasecmp(prefix.data(), name.data(), colon) == 0) {
+      return name.substr(colon + 1);
+    }
+  }
+  return name;
+}
+
+FileSystem file_system_of(const std::string& path) {
+  struct statfs facts{};
+  if (::statfs(path.c_str(), &facts) != 0 && ::statfs(folder_of(path).c_str(), &facts) != 0) {
+    return {};
+  }
+  const auto magic = static_cast<std::uint32_t>(facts.f_type);
+  for (const Known& each : known) {
+    if (each.magic == magic) return each.facts;
+  }
+  return {};
+}
+
+}  // namespace fulmar::io

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace fulmar::io {
+
+/// A file name as users give it may begin with the kind of file system, as other libraries take it:
+/// "ufs:/scratch/a" is "/scratch/a". Kinds are recognised here by themselves, so the prefix has no
+/// further effect. Letters of either case; anything else before a colon belongs to the name.
+[[nodiscard]] std::string_view without_prefix(std::string_view name) noexcept;
+
+/// What is known of a file system by its magic number (statfs).
+struct FileSystem {
+  const char* name = "unknown";
+  /// Served by other machines: a call costs a message, so few large ones are worth an exchange
+  /// between ranks.
+  bool remote = false;
+  /// How much several ranks write to at most without getting into each other's way, in bytes: file
+  /// domains of collective calls are multiples of this.
+  std::int64_t unit_bytes = 4096;
+};
+
+/// Of the file system that a file, or its folder if there is no such file, lies on.
+[[nodiscard]] FileSystem file_system_of(const std::string& path);
+
+}  // namespace fulmar::io

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "io/posix_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <ctime>
+#include <vector>
+
+#include "base/clock.h"
+#include "io/io_error.h"
+
+namespace fulmar::io {
+namespace {
+
+using base::Error;
+using base::Result;
+
+/// What Linux moves at most in one call.
+constexpr std::size_t most_bytes_a_call = 0x7ffff000;
+
+/// Takes `bytes` away from the front of a list of pieces.
+std::span<iovec> skipped(std::span<iovec> pieces, std::size_t bytes) noexcept {
+  while (!pieces.empty() && bytes >= pieces.front().iov_len) {
+    bytes -= pieces.front().iov_len;
+    pieces = pieces.subspan(1);
+  }
+  if (!pieces.empty()) {
+    pieces.front().iov_base = static_cast<std::byte*>(pieces.front().iov_base) + bytes;
+    pieces.front().iov_len -= bytes;
+  }
+  return pieces;
+}
+
+int pieces_a_call(std::span<iovec> pieces) noexcept {
+  return static_cast<int>(std::min<std::size_t>(pieces.size(), IOV_MAX));
+}
+
+struct flock whole_lock(short type, std::int64_t offset, std::int64_t length) noexcept {
+  struct flock lock{};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = offset;
+  lock.l_len = length;
+  return lock;
+}
+
+}  // namespace
+
+Result<PosixFile> PosixFile::open(const std::string& path, int flags, mode_t permissions) {
+  int descriptor = -1;
+  do {
+    descriptor = ::open(path.c_str(), flags | O_CLOEXEC, permissions);
+  } while (descriptor < 0 && errno == EINTR);
+  if (descriptor < 0) return system_error("opening", path, no_offset, errno);
+  return PosixFile(base::UniqueFd(descriptor), path);
+}
+
+Error PosixFile::close() {
+  const int descriptor = descriptor_.release();
+  if (descriptor < 0) return {};
+  // Linux has closed it also where the call was interrupted.
+  if (::close(descriptor) == 0 || errno == EINTR) return {};
+  return system_error("closing", path_, no_offset, errno);
+}
+
+Result<std::size_t> PosixFile::read(std::int64_t offset, std::span<std::byte> to) const {
+  std::size_t done = 0;
+  while (done < to.size()) {
+    const std::int64_t at = offset + static_cast<std::int64_t>(done);
+    const std::size_t bytes = std::min(to.size() - done, most_bytes_a_call);
+    const ssize_t moved = ::pread(descriptor_.get(), to.data() + done, bytes, at);
+    if (moved == 0) break;
+    if (moved > 0) {
+      done += static_cast<std::size_t>(moved);
+    } else if (errno != EINTR) {
+      return system_error("reading", path_, at, errno);
+    }
+  }
+  return done;
+}
+
+Error PosixFile::write(std::int64_t offset, std::span<const std::byte> from) const {
+  std::size_t done = 0;
+  while (done < from.size()) {
+    const std::int64_t at = offset + static_cast<std::int64_t>(done);
+    const std::size_t bytes = std::min(from.size() - done, most_bytes_a_call);
+    const ssize_t moved = ::pwrite(descriptor_.get(), from.data() + done, bytes, at);
+    if (moved > 0) {
+      done += static_cast<std::size_t>(moved);
+    } else if (moved == 0 || errno != EINTR) {
+      return system_error("writing", path_, at, moved == 0 ? EIO : errno);
+    }
+  }
+  return {};
+}
+
+Result<std::size_t> PosixFile::read(std::int64_t offset, std::span<iovec> to) const {
+  std::size_t done = 0;
+  to = skipped(to, 0);
+  while (!to.empty()) {
+    const std::int64_t at = offset + static_cast<std::int64_t>(done);
+    const ssize_t moved = ::preadv(descriptor_.get(), to.data(), pieces_a_call(to), at);
+    if (moved == 0) break;
+    if (moved > 0) {
+      done += static_cast<std::size_t>(moved);
+      to = skipped(to, static_cast<std::size_t>(moved));
+    } else if (errno != EINTR) {
+      return system_error("reading", path_, at, errno);
+    }
+  }
+  return done;
+}
+
+Error PosixFile::write(std::int64_t offset, std::span<iovec> from) const {
+  from = skipped(from, 0);
+  while (!from.empty()) {
+    const ssize_t moved = ::pwritev(descriptor_.get(), from.data(), pieces_a_call(from), offset);
+    if (moved > 0) {
+      offset += moved;
+      from = skipped(from, static_cast<std::size_t>(moved));
+    } else if (moved == 0 || errno != EINTR) {
+      return system_error("writing", path_, offset, moved == 0 ? EIO : errno);
+    }
+  }
+  return {};
+}
+
+Result<std::int64_t> PosixFile::size() const {
+  struct stat facts{};
+  if (::fstat(descriptor_.get(), &facts) != 0) {
+    return system_error("finding the size", path_, no_offset, errno);
+  }
+  return static_cast<std::int64_t>(facts.st_size);
+}
+
+Error PosixFile::set_size(std::int64_t size) const {
+  while (::ftruncate(descriptor_.get(), size) != 0) {
+    if (errno != EINTR) return system_error("setting the size", path_, size, errno);
+  }
+  return {};
+}
+
+Error PosixFile::preallocate(std::int64_t size) const {
+  if (size == 0) return {};
+  while (::fallocate(descriptor_.get(), 0, 0, size) != 0) {
+    if (errno == EINTR) continue;
+    if (errno == EOPNOTSUPP || errno == ENOSYS) return extend_with_zeros(size);
+    return system_error("preallocating", path_, size, errno);
+  }
+  return {};
+}
+
+Error PosixFile::extend_with_zeros(std::int64_t size) const {
+  const Result<std::int64_t> old = this->size();
+  if (old.failed()) return old.error();
+  const std::vector<std::byte> zeros(1 << 20);
+  for (std::int64_t at = old.value(); at < size;) {
+    const auto bytes = std::min<std::int64_t>(static_cast<std::int64_t>(zeros.size()), size - at);
+    const Error error = write(at, std::span(zeros).first(static_cast<std::size_t>(bytes)));
+    if (error.failed()) return error;
+    at += bytes;
+  }
+  return {};
+}
+
+Error PosixFile::sync() const {
+  while (::fsync(descriptor_.get()) != 0) {
+    // Pipes and some devices have nothing to store.
+    if (errno == EINVAL) return {};
+    if (errno != EINTR) return system_error("storing the data", path_, no_offset, errno);
+  }
+  return {};
+}
+
+RangeLock::~RangeLock() {
+  if (descriptor_ < 0) return;
+  struct flock lock = whole_lock(F_UNLCK, offset_, length_);
+  (void)::fcntl(descriptor_, F_OFD_SETLK, &lock);
+}
+
+Error RangeLock::acquire(const PosixFile& file, std::int64_t offset, std::int64_t length,
+                         Mode mode) {
+  constexpr long longest_nap_ns = 1'000'000;
+  const short type = mode == Mode::shared ? F_RDLCK : F_WRLCK;
+  const std::uint64_t start = base::now_ns();
+  long nap_ns = 1000;
+  for (;;) {
+    struct flock lock = whole_lock(type, offset, length);
+    if (::fcntl(file.descriptor_.get(), F_OFD_SETLK, &lock) == 0) break;
+    if (errno != EAGAIN && errno != EACCES && errno != EINTR) {
+      return system_error("locking a part", file.path(), offset, errno);
+    }
+    if (base::now_ns() - start > static_cast<std::uint64_t>(patience_ns)) {
+      return base::failure(base::ErrorClass::io,
+                           "file \"%s\": another process has held a lock on bytes %lld to %lld for "
+                           "60 s; end it, or switch atomic mode off (MPI_File_set_atomicity)",
+                           file.path().c_str(), static_cast<long long>(offset),
+                           static_cast<long long>(offset + length));
+    }
+    const timespec nap{0, nap_ns};
+    (void)::nanosleep(&nap, nullptr);
+    nap_ns = std::min(nap_ns * 2, longest_nap_ns);
+  }
+  descriptor_ = file.descriptor_.get();
+  offset_ = offset;
+  length_ = length;
+  return {};
+}
+
+}  // namespace fulmar::io

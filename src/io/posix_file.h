@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/error.h"
+#include "base/os/fd.h"
+
+namespace fulmar::io {
+
+/// An open file of the operating system. Interrupted and short system calls are continued. Offsets
+/// and lengths are in bytes. Errors: see io_error.h.
+///
+/// Thread rule: reads, writes and locks from any thread at the same time; no call may run beside
+/// `close` or an assignment.
+class PosixFile {
+ public:
+  PosixFile() noexcept = default;
+
+  /// `flags` are those of open(2); O_CLOEXEC is added.
+  [[nodiscard]] static base::Result<PosixFile> open(const std::string& path, int flags,
+                                                    mode_t permissions);
+  /// Fails where the system reports at the end that data were not stored.
+  base::Error close();
+
+  [[nodiscard]] bool is_open() const noexcept { return descriptor_.valid(); }
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+  /// Reads until `to` is full or the file ends; returns how many bytes were read.
+  [[nodiscard]] base::Result<std::size_t> read(std::int64_t offset, std::span<std::byte> to) const;
+  /// Writes all of `from`. After an error part of it may be in the file.
+  base::Error write(std::int64_t offset, std::span<const std::byte> from) const;
+  /// The same for pieces of memory that follow each other in the file. Changes the pieces.
+  [[nodiscard]] base::Result<std::size_t> read(std::int64_t offset, std::span<iovec> to) const;
+  base::Error write(std::int64_t offset, std::span<iovec> from) const;
+
+  [[nodiscard]] base::Result<std::int64_t> size() const;
+  base::Error set_size(std::int64_t size) const;
+  /// Sees to it that the first `size` bytes have space on the device; never makes the file shorter.
+  /// Where the file system cannot reserve space, zeros are written behind the end of the file.
+  base::Error preallocate(std::int64_t size) const;
+  base::Error sync() const;
+
+ private:
+  friend class RangeLock;
+
+  PosixFile(base::UniqueFd descriptor, std::string path) noexcept
+      : descriptor_(std::move(descriptor)), path_(std::move(path)) {}
+  base::Error extend_with_zeros(std::int64_t size) const;
+
+  base::UniqueFd descriptor_;
+  std::string path_;
+};
+
+/// Holds a lock of the operating system on a part of a file while it exists: against every other
+/// open file, of this process and of others. Used in atomic mode, and for read-modify-write.
+class RangeLock {
+ public:
+  enum class Mode : std::uint8_t { shared, exclusive };
+  /// How long one waits for others before that is an error.
+  static constexpr std::int64_t patience_ns = 60'000'000'000;
+
+  RangeLock() noexcept = default;
+  RangeLock(const RangeLock&) = delete;
+  RangeLock& operator=(const RangeLock&) = delete;
+  ~RangeLock();
+
+  /// Locks [offset, offset + length); waits for others. Fails (MPI_ERR_IO) where the file system
+  /// has no locks, or with a text that says what to do when nobody unlocks for `patience_ns`.
+  base::Error acquire(const PosixFile& file, std::int64_t offset, std::int64_t length, Mode mode);
+
+ private:
+  int descriptor_ = -1;
+  std::int64_t offset_ = 0;
+  std::int64_t length_ = 0;
+};
+
+}  // namespace fulmar::io

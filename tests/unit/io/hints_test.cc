@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "io/hints.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <map>
+
+#include "io/file_system.h"
+
+namespace fulmar::io {
+namespace {
+
+std::map<std::string, std::string> in_effect(const Hints& hints) {
+  const auto list = hints.in_effect();
+  return {list.begin(), list.end()};
+}
+
+TEST(Hints, Values_that_make_no_sense_change_nothing) {
+  Hints hints;
+  const auto before = in_effect(hints);
+  for (const char* value : {"", "x", "-3", "0", "12x"}) {
+    hints.set("cb_buffer_size", value);
+    hints.set("cb_nodes", value);
+    hints.set("romio_cb_read", value);
+  }
+  hints.set("file_perm", "999");
+  hints.set("nothing", "1");
+  EXPECT_EQ(in_effect(hints), before);
+}
+
+TEST(Hints, What_is_in_effect_can_be_given_again) {
+  Hints hints;
+  hints.set("cb_buffer_size", "123456");
+  hints.set("collective_buffering", "true");
+  hints.set("romio_cb_read", "disable");
+  hints.set("romio_ds_write", "enable");
+  hints.set("file_perm", "0640");
+  hints.set("cb_nodes", "5");
+  Hints again;
+  for (const auto& [key, value] : hints.in_effect()) again.set(key, value);
+  EXPECT_EQ(in_effect(again), in_effect(hints));
+  EXPECT_EQ(again.two_phase_write, Use::always);
+  EXPECT_EQ(again.two_phase_read, Use::never);
+  EXPECT_EQ(again.permissions, 0640U);
+}
+
+TEST(Hints, Sizes_have_limits) {
+  Hints hints;
+  hints.set("cb_buffer_size", "1");
+  EXPECT_EQ(hints.window_bytes, 4096);
+  hints.set("cb_buffer_size", "99999999999");
+  EXPECT_EQ(hints.window_bytes, 1 << 30);
+}
+
+TEST(Hints, A_file_has_a_pair_on_each_line) {
+  char name[] = "/tmp/fulmar-hints-XXXXXX";
+  const int descriptor = ::mkstemp(name);
+  std::FILE* file = ::fdopen(descriptor, "w");
+  std::fputs("# all\ncb_nodes 4 # four\n\n  striping_unit\t65536\nlonely\n", file);
+  std::fclose(file);
+  const auto hints = read_hints_file(name);
+  ::remove(name);
+  ASSERT_EQ(hints.size(), 2U);
+  EXPECT_EQ(hints[0].first, "cb_nodes");
+  EXPECT_EQ(hints[0].second, "4");
+  EXPECT_EQ(hints[1].second, "65536");
+  EXPECT_TRUE(read_hints_file(name).empty());
+}
+
+TEST(FileName, Known_prefixes_are_taken_away_and_others_stay) {
+  EXPECT_EQ(without_prefix("ufs:/a/b"), "/a/b");
+  EXPECT_EQ(without_prefix("NFS:x"), "x");
+  EXPECT_EQ(without_prefix("mine:x"), "mine:x");
+  EXPECT_EQ(without_prefix("/a:b"), "/a:b");
+  EXPECT_EQ(without_prefix("plain"), "plain");
+}
+
+TEST(FileSystem, Is_found_by_the_folder_where_there_is_no_file) {
+  EXPECT_STREQ(file_system_of("/proc/self/nothing").name, file_system_of("/proc").name);
+  EXPECT_STREQ(file_system_of("/dev/shm/nothing-here").name, "tmpfs");
+}
+
+}  // namespace
+}  // namespace fulmar::io

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "io/posix_file.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "io/io_error.h"
+
+namespace fulmar::io {
+namespace {
+
+using base::ErrorClass;
+
+class PosixFileTest : public testing::Test {
+ protected:
+  PosixFileTest() {
+    std::array<char, 64> name{"/tmp/fulmar-unit-XXXXXX"};
+    ::close(::mkstemp(name.data()));
+    path_ = name.data();
+  }
+  ~PosixFileTest() override { ::unlink(path_.c_str()); }
+  PosixFile open(int flags = O_RDWR) {
+    return std::move(PosixFile::open(path_, flags, 0600).value());
+  }
+
+  std::string path_;
+};
+
+std::vector<std::byte> pattern(std::size_t bytes) {
+  std::vector<std::byte> data(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) data[i] = static_cast<std::byte>(i * 7);
+  return data;
+}
+
+TEST_F(PosixFileTest, Reads_what_was_written_and_ends_with_the_file) {
+  const PosixFile file = open();
+  const auto data = pattern(1000);
+  ASSERT_TRUE(file.write(50, data).ok());
+  std::vector<std::byte> back(2000);
+  const auto got = file.read(50, back);
+  ASSERT_TRUE(got.ok());
+  EXPECT_EQ(got.value(), 1000U);
+  back.resize(1000);
+  EXPECT_EQ(back, data);
+  EXPECT_EQ(file.size().value(), 1050);
+}
+
+TEST_F(PosixFileTest, Pieces_of_memory_follow_each_other_in_the_file) {
+  const PosixFile file = open();
+  auto data = pattern(300);
+  std::array<iovec, 3> pieces{iovec{&data[200], 100}, iovec{&data[0], 0}, iovec{&data[0], 100}};
+  ASSERT_TRUE(file.write(0, std::span<iovec>(pieces)).ok());
+  std::vector<std::byte> back(200);
+  std::array<iovec, 2> places{iovec{&back[100], 100}, iovec{&back[0], 100}};
+  EXPECT_EQ(file.read(0, std::span<iovec>(places)).value(), 200U);
+  EXPECT_TRUE(std::equal(back.begin(), back.end(), data.begin() + 0, data.begin() + 100) == false);
+  EXPECT_TRUE(std::equal(back.begin(), back.begin() + 100, data.begin()));
+  EXPECT_TRUE(std::equal(back.begin() + 100, back.end(), data.begin() + 200));
+}
+
+TEST_F(PosixFileTest, Preallocation_makes_longer_and_never_shorter) {
+  const PosixFile file = open();
+  ASSERT_TRUE(file.set_size(5000).ok());
+  ASSERT_TRUE(file.preallocate(100).ok());
+  EXPECT_EQ(file.size().value(), 5000);
+  ASSERT_TRUE(file.preallocate(9000).ok());
+  EXPECT_EQ(file.size().value(), 9000);
+}
+
+TEST_F(PosixFileTest, Errors_name_file_offset_and_class) {
+  const auto missing = PosixFile::open(path_ + "/x", O_RDONLY, 0);
+  EXPECT_EQ(missing.error().error_class(), ErrorClass::bad_file);
+  EXPECT_EQ(PosixFile::open(path_ + "x", O_RDONLY, 0).error().error_class(),
+            ErrorClass::no_such_file);
+  EXPECT_EQ(PosixFile::open(path_, O_RDWR | O_CREAT | O_EXCL, 0600).error().error_class(),
+            ErrorClass::file_exists);
+  const PosixFile file = open(O_RDONLY);
+  const base::Error error = file.write(77, pattern(4));
+  EXPECT_EQ(error.error_class(), ErrorClass::io);
+  EXPECT_NE(error.text().find(path_), std::string::npos);
+  EXPECT_NE(error.text().find("77"), std::string::npos);
+}
+
+TEST_F(PosixFileTest, A_lock_keeps_other_open_files_out_while_it_exists) {
+  const PosixFile one = open();
+  const PosixFile other = open();
+  struct flock probe{};
+  probe.l_type = F_WRLCK;
+  probe.l_start = 15;
+  probe.l_len = 1;
+  const int descriptor = ::open(path_.c_str(), O_RDWR);
+  {
+    RangeLock lock;
+    ASSERT_TRUE(lock.acquire(one, 10, 10, RangeLock::Mode::exclusive).ok());
+    EXPECT_EQ(::fcntl(descriptor, F_OFD_SETLK, &probe), -1);
+    RangeLock beside;
+    EXPECT_TRUE(beside.acquire(other, 20, 10, RangeLock::Mode::exclusive).ok());
+  }
+  EXPECT_EQ(::fcntl(descriptor, F_OFD_SETLK, &probe), 0);
+  ::close(descriptor);
+}
+
+}  // namespace
+}  // namespace fulmar::io
