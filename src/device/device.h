@@ -172,8 +172,9 @@ class Device {
                                                             std::span<const std::uint32_t> peers,
                                                             int self, std::uint64_t first_round);
   [[nodiscard]] ShmCollAreaPool& coll_areas() noexcept { return coll_areas_; }
-  /// Wakes a process of the node, by its number there, that was seen to sleep.
+  /// Wake a process of the node that was seen to sleep, by its number there; this one, from any thread.
   void wake(std::uint32_t number) noexcept;
+  void wake_self() noexcept;
   void count_single_copy() noexcept { ++counters_.single_copies; }
 
   // --- figures; see also device/figures.cc
@@ -450,7 +451,6 @@ class Device {
   void remove_waiter(Waiter& waiter) noexcept;
   void notify_waiters() noexcept;
   void signal(Waiter& waiter) noexcept;
-  void wake_self() noexcept;
   void stir() noexcept;
 
   Config config_;

@@ -236,12 +236,11 @@ void Device::signal(Waiter& waiter) noexcept {
     return;
   }
   if (!sleeping_) return;  // it looks by itself
-  if (wake_socket_) return wake_socket_->ring(wake_socket_->name());
   wake_self();
 }
 
-/// Ends a sleep on the wake word of the node.
 void Device::wake_self() noexcept {
+  if (wake_socket_) return wake_socket_->ring(wake_socket_->name());
   if (node() != nullptr) node()->shm().wake(node()->shm().self());
 }
 
