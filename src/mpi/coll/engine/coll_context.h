@@ -96,6 +96,11 @@ class CollContext {
   /// Both at the same time.
   Wait send_receive(const ConstData& data, int dest, const Data& room, int source) noexcept;
 
+  /// Waits for something else than a message: `part.transfer.operation` is completed elsewhere, in any
+  /// way (Device::complete), after `expect`. The part stays until then.
+  void expect(Part& part) noexcept { prepare(part); }
+  Wait wait_for(const Part& part) noexcept { return {*this, &part}; }
+
   /// From now on the exchange is one of these ranks of the communicator alone, of which this
   /// process is number `rank`; all that is started counts in them. They outlive it. Nothing is
   /// under way.
