@@ -25,6 +25,7 @@ class Device;
 namespace fulmar::mpi {
 
 class ErrorState;
+class FileState;
 class Keyvals;
 class PredefinedDatatypes;
 class Schedules;
@@ -184,6 +185,7 @@ class Library {
   PredefinedDatatypes* datatypes = nullptr;
   device::Device* device = nullptr;
   Schedules* schedules = nullptr;
+  FileState* files = nullptr;
   World* world = nullptr;
   /// Where calls are recorded, while MPI runs and they are. Calls that any thread may make at any
   /// time look at it beside MPI_Init and MPI_Finalize.

@@ -276,6 +276,7 @@ void Process::leave() {
     end_if_unreceived();
   }
   progress_thread_.stop();
+  files_.stop();
   // A program that has used sessions only may begin the world model later, see device/cancel.cc.
   const bool for_good = world_state == WorldState::closed;
   {

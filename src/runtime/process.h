@@ -18,6 +18,7 @@
 #include "mpi/errhandler/errhandler.h"
 #include "mpi/group/group.h"
 #include "mpi/info/info.h"
+#include "mpi/io/file_state.h"
 #include "mpi/library.h"
 #include "mpi/op/op.h"
 #include "mpi/tool/tool.h"
@@ -104,6 +105,7 @@ class Process {
   mpi::PredefinedGroup group_;
   mpi::PredefinedDatatypes datatypes_;
   mpi::PredefinedOps ops_;
+  mpi::FileState files_{library_};
   Job job_;
   FailureMonitor failures_{job_, library_};
   std::unique_ptr<Options> options_;     ///< see options()

@@ -15,6 +15,7 @@
 #include "device/shm_coll/shm_coll_area.h"
 #include "mpi/comm/comm.h"
 #include "mpi/group/group.h"
+#include "mpi/io/file_state.h"
 #include "mpi/request/request.h"
 
 namespace fulmar::runtime {
@@ -345,6 +346,8 @@ wire::WaitBody WaitReporter::write(const device::QuietWait& wait) noexcept {
   writer.describe(wait.note);
   // A thread that is not here may yet do what the others wait for.
   if (wait.many_threads && thread_count() != wait.threads) return writer.body();
+  // So may the end of a file operation, which can take as long as the disk does.
+  if (library_.files != nullptr && library_.files->pending() != 0) return writer.body();
   writer.add_hints();
   wire::write_wait(record_, writer.body());
   return writer.body();

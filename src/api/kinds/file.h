@@ -4,8 +4,32 @@
 
 #include "api/kinds/object.h"
 #include "mpi/errhandler/errhandler.h"
+#include "mpi/io/file.h"
 
 namespace fulmar::api {
+
+template <>
+struct ObjectFacts<mpi::File> {
+  using Handle = MPI_File;
+  static constexpr Stage stage = Stage::object;
+  static constexpr base::ErrorClass error_class = base::ErrorClass::file;
+  static constexpr const char* what = "file";
+  static constexpr const char* null_name = "MPI_FILE_NULL";
+  static Handle null_handle() noexcept { return MPI_FILE_NULL; }
+  static void found(Scope& scope, mpi::File& file) noexcept { scope.target = &file; }
+};
+
+/// Errors of a handle that names no file are raised on MPI_FILE_NULL (MPI 5.0 section 14.7).
+template <class Carrier>
+struct FileArgument : Carrier {
+  bool check(Scope& scope) noexcept {
+    scope.target = &scope.library.errors->new_files;
+    return Carrier::check(scope);
+  }
+};
+
+struct FileIn : FileArgument<ObjectIn<mpi::File>> {};
+struct FileInOut : FileArgument<ObjectInOut<mpi::File>> {};
 
 /// A file or MPI_FILE_NULL, as the holder of an error handler; a null pointer for MPI_FILE_NULL.
 struct FileOrNullIn {
@@ -15,8 +39,7 @@ struct FileOrNullIn {
   mpi::ErrorHolder* object = nullptr;
 
   bool check(Scope& scope) noexcept {
-    object = static_cast<mpi::ErrorHolder*>(
-        scope.library.find_object(mpi::ObjectKind::file, reinterpret_cast<std::uintptr_t>(raw)));
+    object = scope.library.find<mpi::File>(raw);
     scope.target = object != nullptr ? object : &scope.library.errors->new_files;
     return object != nullptr || raw == MPI_FILE_NULL;
   }

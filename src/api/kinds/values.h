@@ -39,6 +39,10 @@ using PlainPointer = Plain<T>;
 template <class T>
 using Callback = Plain<T>;
 
+/// Whether a null pointer is a value of its own: MPI_CONVERSION_FN_NULL.
+template <class Small>
+inline constexpr bool may_be_null_function = std::is_same_v<Small, MPI_Datarep_conversion_function>;
+
 /// A callback that has a `_c` twin; `Raw` is one of the two.
 template <class Small, class Large>
 struct CallbackOf {
@@ -49,7 +53,7 @@ struct CallbackOf {
   CallbackOf(int at, Small* function) noexcept : index(at), functions{function, nullptr} {}
   CallbackOf(int at, Large* function) noexcept : index(at), functions{nullptr, function} {}
   bool check(Scope&) const noexcept {
-    return functions.plain != nullptr || functions.large != nullptr;
+    return may_be_null_function<Small> || functions.plain != nullptr || functions.large != nullptr;
   }
   base::Error explain(const Scope&, Argument argument) const {
     return null_pointer(argument, "give a function");

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "mpi/io/collective.h"
+
+#include <memory>
+#include <new>
+
+#include "mpi/coll/operations.h"
+#include "mpi/io/agreement.h"
+#include "mpi/io/file_state.h"
+#include "mpi/io/two_phase.h"
+
+namespace fulmar::mpi {
+namespace {
+
+using base::Error;
+using base::ErrorClass;
+
+/// The own part of a rank, on a thread of its own. The algorithm that waits for it is never ended
+/// before it is done, so it may lie in the algorithm's frame.
+struct OwnPart final : FileJob {
+  explicit OwnPart(CollectiveAccess& access) noexcept : call(access) {}
+  void run() noexcept override {
+    call.error = call.direction == Direction::write ? write_data(call.access, call.moved)
+                                                    : read_data(call.access, call.moved);
+  }
+  CollectiveAccess& call;
+  CollContext::Part part;
+};
+
+CollTask move_own_part(CollContext& exchange, CollectiveAccess& call) {
+  OwnPart own(call);
+  Library& library = *exchange.comm().library;
+  const bool user = call.access.view->representation().kind == Representation::Kind::user;
+  if (user || call.access.bytes == 0 || (call.in_place && !library.lock.enabled())) {
+    own.run();
+    co_return;
+  }
+  exchange.expect(own.part);
+  own.operation = &own.part.transfer.operation;
+  library.files->submit(own);
+  co_await exchange.wait_for(own.part);
+}
+
+RankPart own_part(const CollectiveAccess& call) {
+  RankPart part;
+  part.failed = call.error.failed() ? 1 : 0;
+  part.bytes = call.error.failed() ? 0 : call.access.bytes;
+  if (part.bytes == 0 || call.ordered) return part;
+  part.first = call.access.first();
+  part.end = call.access.last();
+  part.mean_run_bytes = call.access.view->mean_run_bytes();
+  return part;
+}
+
+bool any_failed(std::span<const RankPart> parts) noexcept {
+  for (const RankPart& part : parts) {
+    if (part.failed != 0) return true;
+  }
+  return false;
+}
+
+struct Start {
+  std::int64_t position = 0;
+  std::int32_t failed = 0;
+  std::int32_t unused = 0;
+};
+
+/// Moves the shared pointer on by what all ranks have, and places this rank behind those before it.
+CollTask take_turn(CollContext& exchange, CollectiveAccess& call, std::span<const RankPart> parts) {
+  Start start;
+  if (exchange.rank() == 0) {
+    Count total = 0;
+    for (const RankPart& part : parts) total += part.bytes;
+    const base::Result<Count> old = call.file->open->shared.add(total);
+    if (old.ok()) start.position = old.value();
+    call.error = old.error();
+    start.failed = old.failed() ? 1 : 0;
+  }
+  if (exchange.size() > 1) {
+    const Bcast tell{{&start, sizeof start, &exchange.byte_type()}, 0};
+    co_await tell.algorithm(exchange);
+  }
+  call.access.position = start.position;
+  for (int rank = 0; rank < exchange.rank(); ++rank) {
+    call.access.position += parts[static_cast<std::size_t>(rank)].bytes;
+  }
+  if (start.failed != 0 && call.error.ok()) {
+    call.error = Error(ErrorClass::io);
+  }
+}
+
+io::Use use_of(const CollectiveAccess& call) noexcept {
+  const io::Hints& hints = call.file->open->hints;
+  return call.direction == Direction::write ? hints.two_phase_write : hints.two_phase_read;
+}
+
+}  // namespace
+
+CollTask move_collectively(CollContext& exchange, CollectiveAccess& call) {
+  const auto ranks = static_cast<std::size_t>(exchange.size());
+  const std::unique_ptr<RankPart[]> room(new (std::nothrow) RankPart[ranks]);
+  if (room == nullptr) {
+    exchange.note(base::failure(ErrorClass::no_mem, "no memory for the parts of %zu ranks", ranks));
+    co_return;
+  }
+  const std::span<RankPart> parts(room.get(), ranks);
+  const RankPart own = own_part(call);
+  parts[static_cast<std::size_t>(exchange.rank())] = own;
+  if (ranks > 1) {
+    const Allgather gather{{&own, sizeof own, &exchange.byte_type()},
+                           Blocks::equal(Data{room.get(), sizeof own, &exchange.byte_type()})};
+    co_await gather.algorithm(exchange);
+  }
+  if (exchange.result().failed()) co_return;
+  if (any_failed(parts)) {
+    co_await agree_within(exchange, call.error);
+    co_return;
+  }
+  if (call.ordered) co_await take_turn(exchange, call, parts);
+  if (exchange.result().failed() || call.error.failed()) co_return;
+  const bool exchanges = !call.ordered && is_worth_exchange(parts, use_of(call), *call.file->open);
+  if (exchanges) {
+    co_await move_in_two_phases(exchange, call, parts);
+  } else {
+    co_await move_own_part(exchange, call);
+  }
+  if (exchange.result().failed()) co_return;
+  if (exchanges || call.direction == Direction::write) co_await agree_within(exchange, call.error);
+  if (call.error.failed()) call.moved = 0;
+}
+
+}  // namespace fulmar::mpi

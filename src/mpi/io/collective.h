@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include "mpi/coll/engine/coll_context.h"
+#include "mpi/io/access.h"
+#include "mpi/io/file.h"
+
+namespace fulmar::mpi {
+
+enum class Direction : std::uint8_t { read, write };
+
+/// A collective access of one process to a file: what it was asked for, and what came of it.
+struct CollectiveAccess {
+  File* file = nullptr;
+  Direction direction = Direction::read;
+  Access access;
+  /// The shared pointer says where: the ranks follow each other in their order.
+  bool ordered = false;
+  /// The call waits for the end, so what takes long may be done in place.
+  bool in_place = false;
+  /// Goes in: why this process cannot take part. All ranks fail then.
+  base::Error error;
+  Count moved = 0;  ///< bytes in memory
+};
+
+/// Moves the data of all ranks. Every rank of the file runs it once for a call. An error of a write
+/// is an error at every rank.
+CollTask move_collectively(CollContext& exchange, CollectiveAccess& call);
+
+}  // namespace fulmar::mpi

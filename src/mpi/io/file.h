@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "io/file_system.h"
+#include "io/hints.h"
+#include "io/posix_file.h"
+#include "mpi/comm/comm.h"
+#include "mpi/errhandler/errhandler.h"
+#include "mpi/io/file_view.h"
+#include "mpi/io/shared_pointer.h"
+
+namespace fulmar::mpi {
+
+/// What an open file consists of. Only MPI_File_set_view, set_info and set_atomicity change what
+/// operations under way look at, and each replaces it: see Access.
+struct OpenFile {
+  io::PosixFile file;
+  io::FileSystem system;
+  io::Hints hints;
+  ViewRef view;
+  Count position = 0;  ///< the individual pointer: bytes of the view's stream
+  SharedPointer shared;
+  bool atomic = false;
+  int amode = 0;
+  int aggregators = 1;  ///< of collective calls; see two_phase.h
+  /// The split collective operation that has begun and not ended, and the call that began it.
+  Request* split = nullptr;
+  const char* split_call = nullptr;
+  const void* split_buffer = nullptr;
+};
+
+/// A file (MPI 5.0 chapter 14). Requests hold references, so it lives until the last operation is
+/// done; from MPI_File_close on it is closed.
+struct File : ErrorHolder {
+  static constexpr ObjectKind object_kind = ObjectKind::file;
+
+  File(Library& owner, Comm& own_comm, std::unique_ptr<OpenFile> opened) noexcept
+      : ErrorHolder(object_kind), library(&owner), comm(&own_comm), open(std::move(opened)) {
+    name = open->file.path().c_str();
+  }
+  ~File() { drop_errhandler(*library, *this); }
+
+  Library* library;
+  Comm* comm;  ///< its own, of the processes that opened it; given back when it is closed
+  std::unique_ptr<OpenFile> open;
+};
+
+}  // namespace fulmar::mpi

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "mpi/io/file_state.h"
+
+#include <cstdlib>
+
+#include "device/device.h"
+#include "io/hints.h"
+
+namespace fulmar::mpi {
+
+FileState::FileState(Library& library) noexcept : library_(library), threads_({wake, &library}) {
+  step = complete_done;
+  library.files = this;
+}
+
+FileState::~FileState() { library_.files = nullptr; }
+
+void FileState::submit(FileJob& job) noexcept {
+  job.operation->stage = device::Stage::queued;
+  if (pending_++ == 0) library_.device->add_progress_callback(*this);
+  threads_.submit(job);
+}
+
+void FileState::stop() noexcept { threads_.stop(); }
+
+/// On a worker.
+void FileState::wake(void* library) noexcept {
+  static_cast<Library*>(library)->device->wake_self();
+}
+
+unsigned FileState::complete_done(device::ProgressCallback& hook) noexcept {
+  auto& self = static_cast<FileState&>(hook);
+  unsigned completed = 0;
+  for (io::Job* at = self.threads_.take_done(); at != nullptr;) {
+    auto& job = static_cast<FileJob&>(*at);
+    at = at->next;
+    ++completed;
+    if (--self.pending_ == 0) self.library_.device->remove_progress_callback(self);
+    self.library_.device->complete(*job.operation);  // may end the job's object
+  }
+  return completed;
+}
+
+const std::vector<std::pair<std::string, std::string>>& FileState::environment_hints() {
+  if (!hints_read_) {
+    hints_read_ = true;
+    const char* path = std::getenv("ROMIO_HINTS");
+    if (path != nullptr) environment_hints_ = io::read_hints_file(path);
+  }
+  return environment_hints_;
+}
+
+}  // namespace fulmar::mpi

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <deque>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "device/hook.h"
+#include "device/operation.h"
+#include "io/worker_threads.h"
+#include "mpi/io/datarep.h"
+#include "mpi/library.h"
+
+namespace fulmar::mpi {
+
+/// A file operation that runs on a thread of its own while the program goes on. It touches no
+/// state of the library but what it was given. When it is done `operation` is completed by the next
+/// progress.
+struct FileJob : io::Job {
+  device::Operation* operation = nullptr;
+
+ protected:
+  ~FileJob() = default;
+};
+
+/// What file operations of the process share. Made by `runtime`; known as `library.files`. Needs
+/// the lock of the library.
+class FileState : private device::ProgressCallback {
+ public:
+  explicit FileState(Library& library) noexcept;
+  ~FileState();
+  FileState(const FileState&) = delete;
+  FileState& operator=(const FileState&) = delete;
+
+  /// Runs a job; its operation is complete some time after.
+  void submit(FileJob& job) noexcept;
+  /// Jobs whose operations are not complete.
+  [[nodiscard]] std::size_t pending() const noexcept { return pending_; }
+  /// Ends the threads after the last job; MPI is left.
+  void stop() noexcept;
+
+  /// Of the file that the environment variable ROMIO_HINTS names; read once.
+  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& environment_hints();
+
+  /// Those that the program registered; they do not move.
+  std::deque<UserRepresentation> representations;
+
+ private:
+  static unsigned complete_done(device::ProgressCallback& hook) noexcept;
+  static void wake(void* library) noexcept;
+
+  Library& library_;
+  io::WorkerThreads threads_;
+  std::size_t pending_ = 0;
+  bool hints_read_ = false;
+  std::vector<std::pair<std::string, std::string>> environment_hints_;
+};
+
+}  // namespace fulmar::mpi

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <sys/uio.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/error.h"
+#include "mpi/args.h"
+#include "mpi/datatype/datatype.h"
+#include "mpi/datatype/view.h"
+#include "mpi/io/datarep.h"
+
+namespace fulmar::mpi {
+
+/// What a process sees of a file (MPI 5.0 section 14.3): a stream of data, which lies in the file
+/// where `filetype`, repeated without end from byte `displacement` on, says. Positions in the
+/// stream are in bytes of the file, gaps not counted. Immutable; operations under way share it.
+///
+/// Thread rule: all but construction and destruction from any thread, without the lock of the
+/// library.
+class FileView {
+ public:
+  /// Takes references of the types. The types must fit (see `make_view`).
+  FileView(Library& library, Count displacement, Datatype& etype, Datatype& filetype,
+           Representation representation, Datatype& file_etype, Datatype& file_filetype);
+  ~FileView();
+  FileView(const FileView&) = delete;
+  FileView& operator=(const FileView&) = delete;
+
+  [[nodiscard]] Count displacement() const noexcept { return displacement_; }
+  /// As the user gave them.
+  [[nodiscard]] Datatype& etype() const noexcept { return etype_; }
+  [[nodiscard]] Datatype& filetype() const noexcept { return filetype_; }
+  [[nodiscard]] const Representation& representation() const noexcept { return representation_; }
+
+  /// Bytes of an etype in the stream; never 0.
+  [[nodiscard]] Count etype_bytes() const noexcept { return etype_bytes_; }
+  /// The stream has no gaps: position p is byte `start() + p` of the file.
+  [[nodiscard]] bool contiguous() const noexcept { return contiguous_; }
+  [[nodiscard]] Count start() const noexcept { return start_; }
+  /// The mean length of a run of data without gaps, in bytes.
+  [[nodiscard]] Count mean_run_bytes() const noexcept { return mean_run_bytes_; }
+
+  /// Where a position of the stream lies in the file.
+  [[nodiscard]] Count offset_of(Count position) const noexcept;
+  /// The end in the file of the data before `position`, which is not 0.
+  [[nodiscard]] Count end_before(Count position) const noexcept {
+    return offset_of(position - 1) + 1;
+  }
+  /// How many bytes of the stream lie before byte `offset` of the file.
+  [[nodiscard]] Count position_at(Count offset) const noexcept;
+  /// Describes the parts of the file that hold [position, position + bytes) of the stream, with
+  /// offsets in the file as addresses, neighbours joined; at most out.size() of them. Returns how
+  /// many.
+  [[nodiscard]] std::size_t segments(Count position, Count bytes,
+                                     std::span<iovec> out) const noexcept;
+
+ private:
+  Library& library_;
+  Count displacement_;
+  Datatype& etype_;
+  Datatype& filetype_;
+  Representation representation_;
+  Datatype& file_etype_;
+  Datatype& file_filetype_;
+  Count etype_bytes_;
+  bool contiguous_;
+  Count start_;
+  Count mean_run_bytes_ = 0;
+  View runs_;
+};
+using ViewRef = std::shared_ptr<const FileView>;
+
+[[nodiscard]] inline Count offset_in(const iovec& segment) noexcept {
+  return static_cast<Count>(reinterpret_cast<std::uintptr_t>(segment.iov_base));
+}
+
+/// Checks the arguments of MPI_File_set_view. Fails with MPI_ERR_ARG (displacement), MPI_ERR_TYPE
+/// (the filetype is not made of etypes, or goes backwards) and MPI_ERR_UNSUPPORTED_DATAREP.
+[[nodiscard]] base::Result<ViewRef> make_view(Library& library, Count displacement, Datatype& etype,
+                                              Datatype& filetype, std::string_view representation);
+
+}  // namespace fulmar::mpi

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include "io/hints.h"
+#include "mpi/info/info.h"
+#include "mpi/io/file.h"
+#include "mpi/library.h"
+
+namespace fulmar::mpi {
+
+/// The hints of a new file: the defaults, then what the file named by ROMIO_HINTS says, then the
+/// program's. `info` may be null.
+[[nodiscard]] io::Hints hints_from(Library& library, const Info* info);
+/// Adds those of an info object, which may be null.
+void add_hints(io::Hints& hints, const Info* info);
+/// The same for an open file, but for hints that count when it is opened. Ranks may differ in them.
+void change_hints(File& file, const Info* info);
+
+}  // namespace fulmar::mpi

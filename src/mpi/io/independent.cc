@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+//
+// Data access of one process (MPI 5.0 sections 14.4.2 to 14.4.4): explicit offsets, the individual and
+// the shared pointer; blocking, and non-blocking on threads of the library.
+#include <memory>
+#include <new>
+
+#include "mpi/io/access_making.h"
+#include "mpi/io/calls.h"
+#include "mpi/io/file_state.h"
+#include "mpi/request/request.h"
+
+namespace fulmar::mpi {
+namespace {
+
+using base::Error;
+using base::Result;
+
+Error move(Direction direction, const Access& access, Count& moved) {
+  return direction == Direction::write ? write_data(access, moved) : read_data(access, moved);
+}
+
+/// The access that was asked for, in its place; the pointer that says where is moved on.
+Result<Access> take_place(File& file, const AccessArguments& arguments) {
+  Result<Access> access = make_access(file, arguments);
+  if (access.failed()) return access;
+  advance_individual(file, arguments, access.value());
+  if (arguments.pointer != Pointer::shared) return access;
+  const Result<Count> position = file.open->shared.add(access->bytes);
+  if (position.failed()) return position.error();
+  access->position = position.value();
+  return access;
+}
+
+Error run(File& file, const AccessArguments& arguments, MPI_Status* status) {
+  const Result<Access> access = take_place(file, arguments);
+  if (access.failed()) return access.error();
+  Library& library = *file.library;
+  library.acquire(file);
+  const std::uint32_t depth = library.lock.suspend();
+  Count moved = 0;
+  const Error error = move(arguments.direction, access.value(), moved);
+  library.lock.resume(depth);
+  library.release(file);
+  set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, moved);
+  return error;
+}
+
+/// A non-blocking access; Request::extra.
+struct IndependentJob final : FileJob {
+  IndependentJob(File& its_file, Direction its_direction, Access&& its_access) noexcept
+      : file(its_file), direction(its_direction), access(std::move(its_access)) {}
+  void run() noexcept override { error = move(direction, access, moved); }
+
+  File& file;  ///< one reference held
+  Direction direction;
+  Access access;
+  Count moved = 0;
+  Error error;
+  bool abandoned = false;
+};
+
+IndependentJob& job_of(const Request& request) {
+  return *static_cast<IndependentJob*>(request.extra);
+}
+
+Error finish(Request& request, MPI_Status& status) {
+  const IndependentJob& job = job_of(request);
+  set_status(&status, MPI_ANY_SOURCE, MPI_ANY_TAG, job.moved);
+  return job.error;
+}
+
+void release(Request& request) {
+  const std::unique_ptr<IndependentJob> job(&job_of(request));
+  Library& library = *request.library;
+  if (job->abandoned) library.device->remove_unattended();
+  library.release(job->file);
+}
+
+/// MPI_Finalize waits for it.
+Error abandon(Request& request) {
+  job_of(request).abandoned = true;
+  request.library->device->add_unattended();
+  return {};
+}
+
+constexpr RequestKind kind_named(const char* name) {
+  return {.name = name,
+          .start = nullptr,
+          .finish = finish,
+          .cancel = nullptr,
+          .release = release,
+          .free = nullptr,
+          .plain = false,
+          .must_complete = false,
+          .abandon = abandon};
+}
+constexpr RequestKind read_request = kind_named("read of a file");
+constexpr RequestKind write_request = kind_named("write of a file");
+
+Error start(File& file, const AccessArguments& arguments, MPI_Request& out) {
+  Result<Access> access = take_place(file, arguments);
+  if (access.failed()) return access.error();
+  Library& library = *file.library;
+  const RequestKind& kind = arguments.direction == Direction::read ? read_request : write_request;
+  auto* request = library.make<Request>(kind, library);
+  if (request == nullptr) return no_request_memory();
+  auto* job =
+      new (std::nothrow) IndependentJob(file, arguments.direction, std::move(access.value()));
+  if (job == nullptr) {
+    library.retire(*request);
+    return no_request_memory();
+  }
+  library.acquire(file);
+  request->target = &file;
+  request->type = arguments.memory.type;
+  library.acquire(const_cast<Datatype&>(*request->type));
+  request->extra = job;
+  out = handle_cast<MPI_Request>(*request);
+  job->operation = &request->operation;
+  if (job->access.view->representation().kind == Representation::Kind::user ||
+      job->access.bytes == 0) {
+    job->run();  // functions of the user run on its threads only
+    request->operation.stage = device::Stage::done;
+  } else {
+    library.files->submit(*job);
+  }
+  return {};
+}
+
+constexpr auto reading = Direction::read;
+constexpr auto writing = Direction::write;
+
+}  // namespace
+
+Error file_read_at(File& file, Count offset, const Data& data, MPI_Status* status) {
+  return run(file, {reading, Pointer::explicit_offset, data, offset}, status);
+}
+Error file_write_at(File& file, Count offset, const ConstData& data, MPI_Status* status) {
+  return run(file, {writing, Pointer::explicit_offset, as_data(data), offset}, status);
+}
+Error file_read(File& file, const Data& data, MPI_Status* status) {
+  return run(file, {reading, Pointer::individual, data}, status);
+}
+Error file_write(File& file, const ConstData& data, MPI_Status* status) {
+  return run(file, {writing, Pointer::individual, as_data(data)}, status);
+}
+Error file_read_shared(File& file, const Data& data, MPI_Status* status) {
+  return run(file, {reading, Pointer::shared, data}, status);
+}
+Error file_write_shared(File& file, const ConstData& data, MPI_Status* status) {
+  return run(file, {writing, Pointer::shared, as_data(data)}, status);
+}
+
+Error file_iread_at(File& file, Count offset, const Data& data, MPI_Request& request) {
+  return start(file, {reading, Pointer::explicit_offset, data, offset}, request);
+}
+Error file_iwrite_at(File& file, Count offset, const ConstData& data, MPI_Request& request) {
+  return start(file, {writing, Pointer::explicit_offset, as_data(data), offset}, request);
+}
+Error file_iread(File& file, const Data& data, MPI_Request& request) {
+  return start(file, {reading, Pointer::individual, data}, request);
+}
+Error file_iwrite(File& file, const ConstData& data, MPI_Request& request) {
+  return start(file, {writing, Pointer::individual, as_data(data)}, request);
+}
+Error file_iread_shared(File& file, const Data& data, MPI_Request& request) {
+  return start(file, {reading, Pointer::shared, data}, request);
+}
+Error file_iwrite_shared(File& file, const ConstData& data, MPI_Request& request) {
+  return start(file, {writing, Pointer::shared, as_data(data)}, request);
+}
+
+}  // namespace fulmar::mpi

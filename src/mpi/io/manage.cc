@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+//
+// What belongs to a file as a whole: size, mode, hints, atomicity (MPI 5.0 sections 14.2 and 14.6).
+#include "io/io_error.h"
+#include "mpi/coll/calls.h"
+#include "mpi/comm/calls.h"
+#include "mpi/io/agreement.h"
+#include "mpi/io/calls.h"
+#include "mpi/io/file.h"
+#include "mpi/io/file_state.h"
+#include "mpi/io/hint_making.h"
+#include "mpi/memory_kinds.h"
+
+namespace fulmar::mpi {
+namespace {
+
+using base::Error;
+using base::ErrorClass;
+using base::failure;
+using base::Result;
+
+/// All ranks must give the value of rank 0; `mine` is what is wrong with it besides.
+Error compare_with_first(Comm& comm, const char* argument, Count value, Error mine) {
+  Count first = value;
+  if (const Error error = tell_all(comm, &first, sizeof first); error.failed()) return error;
+  if (mine.ok() && first != value) {
+    mine =
+        failure(ErrorClass::not_same,
+                "argument %s: rank 0 gives %lld, rank %d gives %lld; all must give the same",
+                argument, static_cast<long long>(first), comm.rank, static_cast<long long>(value));
+  }
+  return agree(comm, mine);
+}
+
+Error check_size(const File& file, Count size, const char* call) {
+  if (size < 0) {
+    return failure(ErrorClass::arg, "argument size: %lld is negative",
+                   static_cast<long long>(size));
+  }
+  if ((file.open->amode & MPI_MODE_RDONLY) != 0) {
+    return failure(ErrorClass::read_only,
+                   "file \"%s\" was opened with MPI_MODE_RDONLY; %s needs one "
+                   "that can be written",
+                   file.open->file.path().c_str(), call);
+  }
+  return {};
+}
+
+/// One rank does it for all.
+template <class Change>
+Error change_size(File& file, Count size, const char* call, const Change& change) {
+  Comm& comm = *file.comm;
+  Error error = compare_with_first(comm, "size", size, check_size(file, size, call));
+  if (error.failed()) return error;
+  if (comm.rank == 0) error = change(file.open->file);
+  return agree(comm, error);
+}
+
+}  // namespace
+
+void add_hints(io::Hints& hints, const Info* info) {
+  if (info == nullptr) return;
+  for (const Info::Entry& entry : info->entries) hints.set(entry.key, entry.value);
+}
+
+io::Hints hints_from(Library& library, const Info* info) {
+  io::Hints hints;
+  for (const auto& [key, value] : library.files->environment_hints()) hints.set(key, value);
+  add_hints(hints, info);
+  return hints;
+}
+
+Error file_set_size(File& file, Count size) {
+  return change_size(file, size, "MPI_File_set_size",
+                     [&](const io::PosixFile& open) { return open.set_size(size); });
+}
+
+Error file_preallocate(File& file, Count size) {
+  return change_size(file, size, "MPI_File_preallocate",
+                     [&](const io::PosixFile& open) { return open.preallocate(size); });
+}
+
+Error file_get_size(File& file, MPI_Offset& size) {
+  const Result<std::int64_t> found = file.open->file.size();
+  if (found.ok()) size = found.value();
+  return found.error();
+}
+
+Error file_get_group(Library& library, File& file, MPI_Group& out) {
+  return comm_group(library, *file.comm, out);
+}
+
+Error file_get_amode(File& file, int& amode) {
+  amode = file.open->amode;
+  return {};
+}
+
+void change_hints(File& file, const Info* info) {
+  // What a file is made with does not change any more, nor do aggregators and shared pointer.
+  const io::Hints before = file.open->hints;
+  add_hints(file.open->hints, info);
+  file.open->hints.permissions = before.permissions;
+  file.open->hints.aggregators = before.aggregators;
+  file.open->hints.shared_by_messages = before.shared_by_messages;
+}
+
+Error file_set_info(File& file, Info* info) {
+  change_hints(file, info);
+  return barrier(*file.comm);
+}
+
+Error file_get_info(Library& library, File& file, MPI_Info& out) {
+  auto* info = library.make<Info>();
+  if (info == nullptr) return failure(ErrorClass::no_mem, "no memory for another info object");
+  io::Hints hints = file.open->hints;
+  hints.aggregators = file.open->aggregators;
+  if (hints.unit_bytes == 0) hints.unit_bytes = file.open->system.unit_bytes;
+  for (const auto& [key, value] : hints.in_effect()) info->set(key, value);
+  info->set(memory_kinds_key, memory_kinds);
+  out = handle_cast<MPI_Info>(*info);
+  return {};
+}
+
+Error file_set_atomicity(File& file, int flag) {
+  const Error error = compare_with_first(*file.comm, "flag", flag != 0 ? 1 : 0, {});
+  if (error.ok()) file.open->atomic = flag != 0;
+  return error;
+}
+
+Error file_get_atomicity(File& file, int& flag) {
+  flag = file.open->atomic ? 1 : 0;
+  return {};
+}
+
+Error file_sync(File& file) { return agree(*file.comm, file.open->file.sync()); }
+
+}  // namespace fulmar::mpi

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+//
+// Opening, closing and deleting files (MPI 5.0 section 14.2).
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <memory>
+#include <new>
+#include <string>
+
+#include "io/io_error.h"
+#include "mpi/coll/calls.h"
+#include "mpi/coll/node_map.h"
+#include "mpi/comm/calls.h"
+#include "mpi/comm_make/calls.h"
+#include "mpi/io/agreement.h"
+#include "mpi/io/calls.h"
+#include "mpi/io/file.h"
+#include "mpi/io/file_state.h"
+#include "mpi/io/hint_making.h"
+
+namespace fulmar::mpi {
+namespace {
+
+using base::Error;
+using base::ErrorClass;
+using base::failure;
+using base::Result;
+
+constexpr int all_modes = MPI_MODE_APPEND | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE |
+                          MPI_MODE_EXCL | MPI_MODE_RDONLY | MPI_MODE_RDWR | MPI_MODE_SEQUENTIAL |
+                          MPI_MODE_UNIQUE_OPEN | MPI_MODE_WRONLY;
+
+Error bad_mode(int amode, const char* why) {
+  return failure(ErrorClass::amode, "argument amode: %d: %s", amode, why);
+}
+
+Error check_mode(int amode) {
+  const int access = amode & (MPI_MODE_RDONLY | MPI_MODE_RDWR | MPI_MODE_WRONLY);
+  if ((amode & ~all_modes) != 0) return bad_mode(amode, "it has bits that are no file mode");
+  if (access != MPI_MODE_RDONLY && access != MPI_MODE_RDWR && access != MPI_MODE_WRONLY) {
+    return bad_mode(amode, "give exactly one of MPI_MODE_RDONLY, MPI_MODE_RDWR, MPI_MODE_WRONLY");
+  }
+  if (access == MPI_MODE_RDONLY && (amode & (MPI_MODE_CREATE | MPI_MODE_EXCL)) != 0) {
+    return bad_mode(amode, "MPI_MODE_CREATE and MPI_MODE_EXCL need a file that can be written");
+  }
+  if (access == MPI_MODE_RDWR && (amode & MPI_MODE_SEQUENTIAL) != 0) {
+    return bad_mode(amode, "MPI_MODE_SEQUENTIAL goes with reading or writing, not with both");
+  }
+  return {};
+}
+
+int flags_of(int amode, int rank) {
+  int flags = (amode & MPI_MODE_RDONLY) != 0   ? O_RDONLY
+              : (amode & MPI_MODE_WRONLY) != 0 ? O_WRONLY
+                                               : O_RDWR;
+  // The first rank makes the file, so that it can tell whether it was there.
+  if (rank == 0 && (amode & MPI_MODE_CREATE) != 0) flags |= O_CREAT;
+  if (rank == 0 && (amode & MPI_MODE_EXCL) != 0) flags |= O_EXCL;
+  return flags;
+}
+
+/// All ranks must give the same mode.
+Error compare_modes(Comm& comm, int amode, Error mine) {
+  int first = amode;
+  if (const Error error = tell_all(comm, &first, sizeof first); error.failed()) return error;
+  if (mine.ok() && first != amode) {
+    mine = failure(ErrorClass::not_same,
+                   "argument amode: rank 0 gives %d, rank %d gives %d; all must give the same",
+                   first, comm.rank, amode);
+  }
+  return agree(comm, mine);
+}
+
+Result<io::PosixFile> open_here(const std::string& path, int amode, const io::Hints& hints,
+                                int rank) {
+  Result<io::PosixFile> file = io::PosixFile::open(path, flags_of(amode, rank), hints.permissions);
+  return file;
+}
+
+/// Rank 0 first, then the others.
+Error open_everywhere(Comm& comm, OpenFile& open, const std::string& path) {
+  Error error;
+  for (const bool is_first : {true, false}) {
+    if (is_first == (comm.rank == 0)) {
+      Result<io::PosixFile> file = open_here(path, open.amode, open.hints, comm.rank);
+      error = file.error();
+      if (file.ok()) open.file = std::move(file.value());
+    }
+    if (const Error all = agree(comm, error); all.failed()) return all;
+  }
+  return {};
+}
+
+/// Both pointers stand at the end with MPI_MODE_APPEND.
+Error place_pointers(Comm& comm, OpenFile& open) {
+  if ((open.amode & MPI_MODE_APPEND) == 0) return {};
+  Count size = 0;
+  Error error;
+  if (comm.rank == 0) {
+    const Result<std::int64_t> found = open.file.size();
+    error = found.error();
+    if (found.ok()) size = found.value();
+  }
+  error = agree(comm, error);
+  if (error.ok()) error = tell_all(comm, &size, sizeof size);
+  if (error.failed()) return error;
+  open.position = size;
+  if (comm.rank == 0) open.shared.set(size);
+  return barrier(comm);
+}
+
+Error default_view(Library& library, OpenFile& open) {
+  Datatype& byte = *library.find<Datatype>(MPI_BYTE);
+  const Result<ViewRef> view = make_view(library, 0, byte, byte, "native");
+  if (view.ok()) open.view = view.value();
+  return view.error();
+}
+
+Error open_file(Library& library, Comm& comm, const std::string& path, OpenFile& open) {
+  Error error = compare_modes(comm, open.amode, check_mode(open.amode));
+  if (error.failed()) return error;
+  error = open_everywhere(comm, open, path);
+  if (error.failed()) return error;
+  open.system = io::file_system_of(path);
+  open.aggregators = open.hints.aggregators != 0
+                         ? std::min(open.hints.aggregators, comm.size())
+                         : static_cast<int>(node_map(comm).leaders().size());
+  // Ranks may differ in their hints, but not in where the pointer is.
+  std::uint8_t by_messages = open.hints.shared_by_messages ? 1 : 0;
+  error = tell_all(comm, &by_messages, sizeof by_messages);
+  if (error.failed()) return error;
+  open.hints.shared_by_messages = by_messages != 0;
+  error = agree(
+      comm, open.shared.open(comm, by_messages != 0 ? SharedPointer::Place::messages
+                                                    : SharedPointer::Place::memory_if_possible));
+  if (error.ok()) error = default_view(library, open);
+  if (error.ok()) error = place_pointers(comm, open);
+  return error;
+}
+
+/// The communicator of a file: its processes, without the attributes of the user's one.
+Result<Comm*> own_comm(Library& library, Comm& comm) {
+  MPI_Comm handle = MPI_COMM_NULL;
+  const Error error = comm_create(library, comm, *comm.group, handle);
+  if (error.failed()) return error;
+  return library.find<Comm>(handle);
+}
+
+}  // namespace
+
+Error file_open(Library& library, Comm& comm, std::string_view name, int amode, Info* info,
+                MPI_File& out) {
+  out = MPI_FILE_NULL;
+  if (comm.is_inter) {
+    return failure(
+        ErrorClass::comm,
+        "argument comm: files are opened by the processes of an intracommunicator; merge "
+        "the groups first (MPI_Intercomm_merge)");
+  }
+  const Result<Comm*> made = own_comm(library, comm);
+  if (made.failed()) return made.error();
+  Comm& own = *made.value();
+  const std::string path(io::without_prefix(name));
+  auto open = std::make_unique<OpenFile>();
+  open->amode = amode;
+  open->hints = hints_from(library, info);
+  Error error = open_file(library, own, path, *open);
+  File* file = nullptr;
+  if (error.ok()) {
+    file = library.make<File>(library, own, std::move(open));
+    if (file == nullptr) error = failure(ErrorClass::no_mem, "no memory for another file");
+    error = agree(own, error);
+  }
+  if (error.failed()) {
+    if (open != nullptr) open->shared.close();
+    if (file != nullptr) library.retire(*file);
+    library.give_back(own);
+    return error;
+  }
+  (void)set_errhandler(library, *file, errhandler_of(library, library.errors->new_files));
+  out = handle_cast<MPI_File>(*file);
+  return {};
+}
+
+Error file_close(Handle<File> handle) {
+  File& file = *handle.object;
+  OpenFile& open = *file.open;
+  Library& library = *file.library;
+  Comm& comm = *file.comm;
+  if (open.split != nullptr) {
+    return failure(ErrorClass::io, "file \"%s\": %s has begun; end it before the file is closed",
+                   open.file.path().c_str(), open.split_call);
+  }
+  FileState& state = *library.files;
+  comm.device->wait([&]() noexcept { return state.pending() == 0; });
+  const std::string path = open.file.path();
+  // All are done with it, also with the shared pointer, before any of it goes.
+  Error error = agree(comm, open.file.close());
+  open.shared.close();
+  if ((open.amode & MPI_MODE_DELETE_ON_CLOSE) != 0) {
+    Error removal;
+    if (comm.rank == 0 && ::unlink(path.c_str()) != 0 && errno != ENOENT) {
+      removal = io::system_error("deleting", path, io::no_offset, errno);
+    }
+    removal = agree(comm, removal);
+    if (error.ok()) error = removal;
+  }
+  library.give_back(comm);
+  library.retire(file);
+  *handle.where = MPI_FILE_NULL;
+  return error;
+}
+
+Error file_delete(Library& /*library*/, std::string_view name, Info* /*info*/) {
+  const std::string path(io::without_prefix(name));
+  if (::unlink(path.c_str()) == 0) return {};
+  // The kernel says that a folder is not permitted, which is no matter of permissions.
+  const int problem = errno == EPERM && ::access(path.c_str(), F_OK) == 0 ? EISDIR : errno;
+  return io::system_error("deleting", path, io::no_offset, problem);
+}
+
+}  // namespace fulmar::mpi

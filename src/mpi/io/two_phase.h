@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "mpi/io/collective.h"
+#include "mpi/io/window_job.h"
+
+// Collective access in two phases
+// -------------------------------
+// Where the data of several ranks lie between each other in the file, in short runs, each rank alone
+// would make a call of the system for each run. Instead some ranks, the *aggregators*, each take a
+// part of the file (its *domain*), of which they read or write one *window* after the other by
+// large calls, and exchange the data with the ranks that want or have them. While the file
+// operation of one window is under way the exchange of the next one goes on.
+//
+// An aggregator writes exactly the bytes that ranks have given it: gaps are neither read nor written
+// back, so nothing that others write there is undone. Where ranks give the same byte, the highest
+// rank counts, in every window.
+//
+// For each window a rank that has data in it sends a header with its *runs*: pieces of equal length
+// at equal distances, which most views are made of. Longer lists follow in a second message, and then
+// the data. Whether a rank has something to say of a window follows from the first and last byte of
+// its access, which all ranks know: no message is sent for nothing.
+
+namespace fulmar::mpi {
+
+/// The access of a rank, as the others know it.
+struct RankPart {
+  std::int64_t first = 0;  ///< in the file; as `end`, where there are bytes
+  std::int64_t end = 0;
+  std::int64_t bytes = 0;
+  std::int64_t mean_run_bytes = 0;
+  std::int32_t failed = 0;  ///< not 0: this rank cannot take part
+  std::int32_t unused = 0;
+};
+
+/// `count` pieces of `length` bytes, `stride` apart, in a file.
+struct FileRun {
+  std::int64_t offset;
+  std::int64_t length;
+  std::int64_t stride;
+  std::int64_t count;
+};
+
+/// Describes [position, position + bytes) of a view's stream by runs.
+[[nodiscard]] std::vector<FileRun> runs_of(const FileView& view, Count position, Count bytes);
+
+/// Whether runs that came in a message lie in a window, one behind the other, and have this many
+/// bytes together.
+[[nodiscard]] bool are_valid(std::span<const FileRun> runs, Extent window, Count bytes) noexcept;
+
+/// Who does what in a collective access: the same in every rank.
+struct TwoPhasePlan {
+  Extent whole{0, 0};
+  Count domain_bytes = 0;
+  Count window_bytes = 0;
+  int aggregators = 0;
+  Count rounds = 0;
+
+  TwoPhasePlan(std::span<const RankPart> parts, const OpenFile& file) noexcept;
+  /// Window number `round` of an aggregator; may be empty.
+  [[nodiscard]] Extent window(int aggregator, Count round) const noexcept;
+};
+
+/// Whether the ranks' data lie between each other in runs so short that an exchange is worth it.
+[[nodiscard]] bool is_worth_exchange(std::span<const RankPart> parts, io::Use use,
+                                     const OpenFile& file) noexcept;
+
+/// The rank that is aggregator number `index`.
+[[nodiscard]] int aggregator_rank(Comm& comm, int index, int aggregators);
+
+/// The exchange itself. `parts` has one entry a rank. Errors of file operations go to
+/// `call.error` of the aggregator; the caller has the ranks agree.
+CollTask move_in_two_phases(CollContext& exchange, CollectiveAccess& call,
+                            std::span<const RankPart> parts);
+
+}  // namespace fulmar::mpi

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <algorithm>
+#include <array>
+
+#include "mpi/coll/node_map.h"
+#include "mpi/io/two_phase.h"
+
+namespace fulmar::mpi {
+namespace {
+
+/// Runs of this length are moved by the rank itself: a call of the system costs less than the
+/// exchange of as much data.
+constexpr Count long_run_bytes = 32 << 10;
+/// The same where every call goes to a file server.
+constexpr Count long_remote_run_bytes = 1 << 20;
+
+Count rounded_up(Count value, Count unit) noexcept { return (value + unit - 1) / unit * unit; }
+
+bool has(const Extent& extent) noexcept { return extent.end > extent.first; }
+
+/// Whether some rank begins before another one that began before has ended.
+bool are_interleaved(std::span<const RankPart> parts) {
+  std::vector<Extent> extents;
+  for (const RankPart& part : parts) {
+    if (part.bytes != 0) extents.push_back({part.first, part.end});
+  }
+  std::sort(extents.begin(), extents.end(),
+            [](const Extent& a, const Extent& b) { return a.first < b.first; });
+  for (std::size_t i = 1; i < extents.size(); ++i) {
+    if (extents[i].first < extents[i - 1].end) return true;
+  }
+  return false;
+}
+
+/// Adds a piece to the runs; the last one grows if it goes on in the same way.
+void add(std::vector<FileRun>& runs, Count offset, Count length) {
+  if (!runs.empty()) {
+    FileRun& last = runs.back();
+    const bool next_of_two = last.count == 1 && last.length == length;
+    if (next_of_two) last.stride = offset - last.offset;
+    if (last.length == length && offset == last.offset + last.stride * last.count) {
+      ++last.count;
+      return;
+    }
+  }
+  runs.push_back({offset, length, length, 1});
+}
+
+}  // namespace
+
+std::vector<FileRun> runs_of(const FileView& view, Count position, Count bytes) {
+  std::vector<FileRun> runs;
+  std::array<iovec, 256> segments;
+  while (bytes > 0) {
+    const std::size_t found = view.segments(position, bytes, segments);
+    for (const iovec& segment : std::span(segments).first(found)) {
+      const auto length = static_cast<Count>(segment.iov_len);
+      add(runs, offset_in(segment), length);
+      position += length;
+      bytes -= length;
+    }
+  }
+  return runs;
+}
+
+bool are_valid(std::span<const FileRun> runs, Extent window, Count bytes) noexcept {
+  Count at = window.first;
+  Count total = 0;
+  for (const FileRun& run : runs) {
+    const Count most = window.end - window.first;
+    if (run.length <= 0 || run.length > most || run.count <= 0 || run.count > most) return false;
+    if (run.count > 1 && (run.stride < run.length || run.stride > most)) return false;
+    if (run.offset < at || run.offset > window.end) return false;
+    // All factors are below a window's length, which is at most 2^30.
+    at = run.offset + (run.count > 1 ? run.stride * (run.count - 1) : 0) + run.length;
+    if (at > window.end) return false;
+    total += run.length * run.count;
+  }
+  return total == bytes;
+}
+
+TwoPhasePlan::TwoPhasePlan(std::span<const RankPart> parts, const OpenFile& file) noexcept
+    : aggregators(std::min(file.aggregators, static_cast<int>(parts.size()))) {
+  for (const RankPart& part : parts) {
+    if (part.bytes == 0) continue;
+    if (!has(whole)) whole = {part.first, part.end};
+    whole.first = std::min(whole.first, part.first);
+    whole.end = std::max(whole.end, part.end);
+  }
+  const Count unit = file.hints.unit_bytes != 0 ? file.hints.unit_bytes : file.system.unit_bytes;
+  // Domains begin at multiples of the unit in the file.
+  whole.first = whole.first / unit * unit;
+  domain_bytes = rounded_up((whole.end - whole.first + aggregators - 1) / aggregators, unit);
+  window_bytes = std::min(file.hints.window_bytes, std::max<Count>(domain_bytes, 1));
+  rounds = (domain_bytes + window_bytes - 1) / window_bytes;
+}
+
+Extent TwoPhasePlan::window(int aggregator, Count round) const noexcept {
+  const Count domain_first = whole.first + aggregator * domain_bytes;
+  const Count domain_end = std::min(domain_first + domain_bytes, whole.end);
+  const Count first = domain_first + round * window_bytes;
+  const Count end = std::min(first + window_bytes, domain_end);
+  return {first, std::max(first, end)};
+}
+
+bool is_worth_exchange(std::span<const RankPart> parts, io::Use use,
+                       const OpenFile& file) noexcept {
+  if (use == io::Use::never || file.atomic || parts.size() == 1) return false;
+  const auto has_data = [](const RankPart& part) { return part.bytes != 0; };
+  if (std::none_of(parts.begin(), parts.end(), has_data)) return false;
+  if (use == io::Use::always) return true;
+  const Count long_enough = file.system.remote ? long_remote_run_bytes : long_run_bytes;
+  const bool has_short = std::any_of(parts.begin(), parts.end(), [&](const RankPart& part) {
+    return part.bytes != 0 && part.mean_run_bytes < long_enough && part.mean_run_bytes < part.bytes;
+  });
+  return has_short && are_interleaved(parts);
+}
+
+int aggregator_rank(Comm& comm, int index, int aggregators) {
+  const auto leaders = node_map(comm).leaders();
+  if (static_cast<std::size_t>(aggregators) <= leaders.size()) {
+    return leaders[static_cast<std::size_t>(index)];
+  }
+  return static_cast<int>(static_cast<std::int64_t>(index) * comm.size() / aggregators);
+}
+
+}  // namespace fulmar::mpi

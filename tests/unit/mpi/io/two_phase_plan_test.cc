@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "mpi/io/two_phase.h"
+
+namespace fulmar::mpi {
+namespace {
+
+TEST(Extents, Are_sorted_and_joined) {
+  std::vector<Extent> extents{{10, 20}, {0, 5}, {20, 30}, {12, 15}, {40, 50}, {5, 6}};
+  merge(extents);
+  ASSERT_EQ(extents.size(), 3U);
+  EXPECT_EQ(extents[0].first, 0);
+  EXPECT_EQ(extents[0].end, 6);
+  EXPECT_EQ(extents[1].first, 10);
+  EXPECT_EQ(extents[1].end, 30);
+  EXPECT_EQ(extents[2].end, 50);
+}
+
+TEST(Runs, Of_another_rank_are_checked) {
+  const Extent window{1000, 2000};
+  const auto valid = [&](std::initializer_list<FileRun> runs, Count bytes) {
+    return are_valid(std::span(runs.begin(), runs.size()), window, bytes);
+  };
+  EXPECT_TRUE(valid({}, 0));
+  EXPECT_TRUE(valid({{1000, 10, 20, 50}}, 500));
+  EXPECT_TRUE(valid({{1000, 10, 10, 1}, {1990, 10, 10, 1}}, 20));
+  EXPECT_FALSE(valid({{1000, 10, 20, 50}}, 501)) << "another number of bytes";
+  EXPECT_FALSE(valid({{1000, 10, 20, 51}}, 510)) << "over the end";
+  EXPECT_FALSE(valid({{999, 10, 20, 1}}, 10)) << "before the window";
+  EXPECT_FALSE(valid({{1000, 10, 5, 2}}, 20)) << "over each other";
+  EXPECT_FALSE(valid({{1000, 0, 5, 2}}, 0)) << "nothing";
+  EXPECT_FALSE(valid({{1000, 10, 10, -1}}, -10)) << "a negative count";
+  EXPECT_FALSE(valid({{1100, 10, 10, 1}, {1000, 10, 10, 1}}, 20)) << "backwards";
+  EXPECT_FALSE(valid({{1000, INT64_MAX, 10, 2}}, -2)) << "lengths that overflow";
+  EXPECT_FALSE(valid({{1000, 1, INT64_MAX, 500}}, 500)) << "strides that overflow";
+  EXPECT_FALSE(valid({{INT64_MAX, 1, 1, 1}}, 1)) << "far away";
+}
+
+RankPart part(Count first, Count end, Count bytes, Count run) {
+  RankPart made;
+  made.first = first;
+  made.end = end;
+  made.bytes = bytes;
+  made.mean_run_bytes = run;
+  return made;
+}
+
+TEST(TwoPhasePlan, Windows_cover_the_whole_once) {
+  OpenFile file;
+  file.aggregators = 3;
+  file.hints.window_bytes = 8192;
+  const std::array parts{part(5000, 90000, 100, 4), part(0, 0, 0, 0), part(70000, 99999, 50, 4)};
+  const TwoPhasePlan plan(parts, file);
+  EXPECT_EQ(plan.aggregators, 3);
+  Count at = 4096;  // where the unit begins
+  for (int aggregator = 0; aggregator < plan.aggregators; ++aggregator) {
+    for (Count round = 0; round < plan.rounds; ++round) {
+      const Extent window = plan.window(aggregator, round);
+      if (window.first == window.end) continue;
+      EXPECT_EQ(window.first, at);
+      EXPECT_LE(window.end - window.first, 8192);
+      at = window.end;
+    }
+  }
+  EXPECT_EQ(at, 99999);
+}
+
+TEST(TwoPhasePlan, Nothing_to_move_needs_no_round) {
+  OpenFile file;
+  const std::array parts{part(0, 0, 0, 0), part(0, 0, 0, 0)};
+  EXPECT_EQ(TwoPhasePlan(parts, file).rounds, 0);
+}
+
+TEST(TwoPhase, Is_worth_it_where_short_runs_lie_between_each_other) {
+  OpenFile file;
+  const auto worth = [&](const std::array<RankPart, 2>& parts) {
+    return is_worth_exchange(parts, io::Use::automatic, file);
+  };
+  const std::array between{part(0, 10000, 5000, 100), part(100, 10100, 5000, 100)};
+  EXPECT_TRUE(worth(between));
+  EXPECT_FALSE(worth({part(0, 10000, 5000, 100), part(10000, 20000, 5000, 100)})) << "apart";
+  EXPECT_FALSE(worth({part(0, 9000000, 5000000, 1 << 20), part(100, 9000000, 5000000, 1 << 20)}))
+      << "long runs";
+  EXPECT_FALSE(is_worth_exchange(between, io::Use::never, file));
+  EXPECT_TRUE(
+      is_worth_exchange(std::array{part(0, 5, 5, 5), part(5, 10, 5, 5)}, io::Use::always, file));
+  file.atomic = true;
+  EXPECT_FALSE(worth(between)) << "atomic mode has locks";
+}
+
+}  // namespace
+}  // namespace fulmar::mpi
