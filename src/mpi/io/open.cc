@@ -171,7 +171,7 @@ Error file_open(Library& library, Comm& comm, std::string_view name, int amode, 
   Error error = open_file(library, own, path, *open);
   File* file = nullptr;
   if (error.ok()) {
-    file = library.make<File>(library, own, std::move(open));
+    file = library.make<File>(library, own, open);
     if (file == nullptr) error = failure(ErrorClass::no_mem, "no memory for another file");
     error = agree(own, error);
   }
