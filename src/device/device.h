@@ -189,9 +189,8 @@ class Device {
                                                             std::span<const std::uint32_t> peers,
                                                             int self, std::uint64_t first_round);
   [[nodiscard]] ShmCollAreaPool& coll_areas() noexcept { return coll_areas_; }
-  /// Wakes a process of the node, by its number there, that was seen to sleep.
+  /// Wake a process of the node that was seen to sleep, by its number there; this one, from any thread.
   void wake(std::uint32_t number) noexcept;
-  /// The same for this process. Any thread, also without the lock.
   void wake_self() noexcept;
   void count_single_copy() noexcept { ++stats_.counters().single_copies; }
 

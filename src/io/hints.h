@@ -29,7 +29,7 @@ struct Hints {
   std::int64_t unit_bytes = 0;               ///< striping_unit; 0: what the file system likes
   /// fulmar_shared_pointer: in memory of the node where that can be, or by messages in any case.
   bool shared_by_messages = false;
-  mode_t permissions = 0666;                 ///< file_perm, before the umask
+  mode_t permissions = 0666;  ///< file_perm, before the umask
 
   /// Takes one hint. `permissions` counts only when a file is made.
   void set(std::string_view key, std::string_view value);

@@ -202,7 +202,7 @@ Error RangeLock::acquire(const PosixFile& file, std::int64_t offset, std::int64_
                            "file \"%s\": another process has held a lock on bytes %lld to %lld for "
                            "60 s; end it, or switch atomic mode off (MPI_File_set_atomicity)",
                            file.path().c_str(), static_cast<long long>(offset),
-                           static_cast<long long>(offset + length));
+                           static_cast<long long>(offset) + static_cast<long long>(length));
     }
     const timespec nap{0, nap_ns};
     (void)::nanosleep(&nap, nullptr);

@@ -347,7 +347,7 @@ wire::WaitBody WaitReporter::write(const device::QuietWait& wait) noexcept {
   // A thread that is not here may yet do what the others wait for.
   if (wait.many_threads && thread_count() != wait.threads) return writer.body();
   // So may the end of a file operation, which can take as long as the disk does.
-  if (library_.files->pending() != 0) return writer.body();
+  if (library_.files != nullptr && library_.files->pending() != 0) return writer.body();
   writer.add_hints();
   wire::write_wait(record_, writer.body());
   return writer.body();

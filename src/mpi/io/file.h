@@ -38,7 +38,8 @@ struct OpenFile {
 struct File : ErrorHolder {
   static constexpr ObjectKind object_kind = ObjectKind::file;
 
-  File(Library& owner, Comm& own_comm, std::unique_ptr<OpenFile> opened) noexcept
+  /// Takes what was opened.
+  File(Library& owner, Comm& own_comm, std::unique_ptr<OpenFile>& opened) noexcept
       : ErrorHolder(object_kind), library(&owner), comm(&own_comm), open(std::move(opened)) {
     name = open->file.path().c_str();
   }

@@ -65,7 +65,7 @@ Error check_types(const Datatype& etype, const Datatype& filetype) {
     return bad_filetype("its size is no multiple of that of the etype; build it from the etype");
   }
   if (filetype.true_lb < 0) return bad_filetype("it has data at negative displacements");
-  if (filetype.extent < filetype.true_extent && filetype.extent < filetype.size) {
+  if (filetype.extent < filetype.true_extent) {
     return bad_filetype(
         "its repetitions overlap; give it a larger extent (MPI_Type_create_resized)");
   }

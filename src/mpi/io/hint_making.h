@@ -4,6 +4,7 @@
 
 #include "io/hints.h"
 #include "mpi/info/info.h"
+#include "mpi/io/file.h"
 #include "mpi/library.h"
 
 namespace fulmar::mpi {
@@ -13,5 +14,7 @@ namespace fulmar::mpi {
 [[nodiscard]] io::Hints hints_from(Library& library, const Info* info);
 /// Adds those of an info object, which may be null.
 void add_hints(io::Hints& hints, const Info* info);
+/// The same for an open file, but for hints that count when it is opened. Ranks may differ in them.
+void change_hints(File& file, const Info* info);
 
 }  // namespace fulmar::mpi

@@ -96,13 +96,17 @@ Error file_get_amode(File& file, int& amode) {
   return {};
 }
 
-Error file_set_info(File& file, Info* info) {
+void change_hints(File& file, const Info* info) {
   // What a file is made with does not change any more, nor do aggregators and shared pointer.
   const io::Hints before = file.open->hints;
   add_hints(file.open->hints, info);
   file.open->hints.permissions = before.permissions;
   file.open->hints.aggregators = before.aggregators;
   file.open->hints.shared_by_messages = before.shared_by_messages;
+}
+
+Error file_set_info(File& file, Info* info) {
+  change_hints(file, info);
   return barrier(*file.comm);
 }
 

@@ -134,9 +134,9 @@ Error open_file(Library& library, Comm& comm, const std::string& path, OpenFile&
   error = tell_all(comm, &by_messages, sizeof by_messages);
   if (error.failed()) return error;
   open.hints.shared_by_messages = by_messages != 0;
-  error = agree(comm, open.shared.open(comm, by_messages != 0
-                                                 ? SharedPointer::Place::messages
-                                                 : SharedPointer::Place::memory_if_possible));
+  error = agree(
+      comm, open.shared.open(comm, by_messages != 0 ? SharedPointer::Place::messages
+                                                    : SharedPointer::Place::memory_if_possible));
   if (error.ok()) error = default_view(library, open);
   if (error.ok()) error = place_pointers(comm, open);
   return error;
@@ -171,7 +171,7 @@ Error file_open(Library& library, Comm& comm, std::string_view name, int amode, 
   Error error = open_file(library, own, path, *open);
   File* file = nullptr;
   if (error.ok()) {
-    file = library.make<File>(library, own, std::move(open));
+    file = library.make<File>(library, own, open);
     if (file == nullptr) error = failure(ErrorClass::no_mem, "no memory for another file");
     error = agree(own, error);
   }

@@ -113,12 +113,11 @@ Error file_set_view(Library& library, File& file, Count displacement, Datatype& 
   }
   error = compare_views(comm, etype, datarep, error);
   if (error.failed()) return error;
-  if (info != nullptr) error = file_set_info(file, info);
+  change_hints(file, info);
   file.open->view = std::move(view);
   file.open->position = 0;
   if (comm.rank == 0) file.open->shared.set(0);
-  const Error all = barrier(comm);
-  return error.failed() ? error : all;
+  return barrier(comm);
 }
 
 Error file_get_view(Library& library, File& file, MPI_Offset& displacement, MPI_Datatype& etype,

@@ -47,9 +47,9 @@ void shared_writes_never_overlap(const Folder& folder, const char* place) {
     const std::vector<int> values(static_cast<std::size_t>(world_rank() + 1),
                                   world_rank() * 1000 + i);
     if (i % 2 == 0) {
-      succeeds(MPI_File_write_shared(file, values.data(), world_rank() + 1, MPI_INT,
-                                     MPI_STATUS_IGNORE),
-               "write_shared");
+      succeeds(
+          MPI_File_write_shared(file, values.data(), world_rank() + 1, MPI_INT, MPI_STATUS_IGNORE),
+          "write_shared");
     } else {
       MPI_Request request = MPI_REQUEST_NULL;
       succeeds(MPI_File_iwrite_shared(file, values.data(), world_rank() + 1, MPI_INT, &request),
@@ -134,13 +134,14 @@ void requests_complete(const Folder& folder) {
   std::iota(values.begin(), values.end(), 100 * world_rank());
   std::vector<MPI_Request> requests(many, MPI_REQUEST_NULL);
   for (int i = 0; i < many; ++i) {
-    succeeds(MPI_File_iwrite_at(file, base + 4 * i, &values[static_cast<std::size_t>(i)], 1, MPI_INT,
-                                &requests[static_cast<std::size_t>(i)]),
+    succeeds(MPI_File_iwrite_at(file, base + 4 * i, &values[static_cast<std::size_t>(i)], 1,
+                                MPI_INT, &requests[static_cast<std::size_t>(i)]),
              "iwrite_at");
   }
   std::vector<MPI_Status> statuses(many);
   succeeds(MPI_Waitall(many, requests.data(), statuses.data()), "waitall");
-  for (const MPI_Status& status : statuses) expect_equal(test::count_of(status, MPI_INT), 1, "count");
+  for (const MPI_Status& status : statuses)
+    expect_equal(test::count_of(status, MPI_INT), 1, "count");
   succeeds(MPI_File_seek(file, base, MPI_SEEK_SET), "seek");
   std::vector<int> back(many, -1);
   for (int i = 0; i < many; ++i) {
@@ -173,7 +174,9 @@ void collective_requests_complete(const Folder& folder) {
   constexpr int count = 1000;
   const std::string name = folder.file("collective");
   test::Hints hints;
-  hints.set("romio_cb_write", "enable").set("romio_cb_read", "enable").set("cb_buffer_size", "4096");
+  hints.set("romio_cb_write", "enable")
+      .set("romio_cb_read", "enable")
+      .set("cb_buffer_size", "4096");
   MPI_File file = open_file(MPI_COMM_WORLD, name, scratch, hints.info());
   MPI_Datatype type = MPI_DATATYPE_NULL;
   MPI_Type_create_resized(MPI_INT, 0, MPI_Aint{4} * world_size(), &type);

@@ -52,7 +52,8 @@ class Pattern {
     const std::vector<int> places = places_of(rank);
     MPI_Datatype list = MPI_DATATYPE_NULL;
     MPI_Datatype type = MPI_DATATYPE_NULL;
-    MPI_Type_create_indexed_block(static_cast<int>(places.size()), 1, places.data(), MPI_INT, &list);
+    MPI_Type_create_indexed_block(static_cast<int>(places.size()), 1, places.data(), MPI_INT,
+                                  &list);
     MPI_Type_create_resized(list, 0, 4 * static_cast<MPI_Aint>(owner_.size()), &type);
     MPI_Type_commit(&type);
     MPI_Type_free(&list);
@@ -61,7 +62,8 @@ class Pattern {
   /// The integer of the file that is number `element` of a rank's view.
   [[nodiscard]] std::size_t index(const std::vector<int>& places, int element) const {
     const auto own = static_cast<int>(places.size());
-    return static_cast<std::size_t>(displacement_ + element / own * static_cast<int>(owner_.size()) +
+    return static_cast<std::size_t>(displacement_ +
+                                    element / own * static_cast<int>(owner_.size()) +
                                     places[static_cast<std::size_t>(element % own)]);
   }
   [[nodiscard]] int displacement() const { return displacement_; }
@@ -86,9 +88,9 @@ class Program {
     hints.set("romio_ds_read", uses[random.below(3)]).set("romio_ds_write", uses[random.below(2)]);
     hints.set("cb_buffer_size", sizes[random.below(3)]).set("cb_nodes", nodes[random.below(3)]);
     hints.set("ind_wr_buffer_size", sizes[random.below(3)]);
-    file_ = test::open_file(MPI_COMM_WORLD, name_,
-                            MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
-                            hints.info());
+    file_ =
+        test::open_file(MPI_COMM_WORLD, name_,
+                        MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, hints.info());
     MPI_Type_create_resized(MPI_INT, 0, 12, &gaps_);
     MPI_Type_commit(&gaps_);
   }

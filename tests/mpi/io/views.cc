@@ -149,6 +149,21 @@ void wrong_views_are_refused(const Folder& folder) {
                "MPI_DISPLACEMENT_CURRENT in a file that is not sequential");
   expect_class(view(0, MPI_INT, odd, "native"), MPI_ERR_TYPE, "not made of etypes");
   expect_class(view(0, MPI_INT, backward, "native"), MPI_ERR_TYPE, "goes backwards");
+  MPI_Datatype between = MPI_DATATYPE_NULL;
+  const int apart[] = {0, 2};
+  MPI_Datatype two = MPI_DATATYPE_NULL;
+  MPI_Type_create_indexed_block(2, 1, apart, MPI_INT, &two);
+  MPI_Type_create_resized(two, 0, 4, &between);
+  MPI_Type_commit(&between);
+  expect_class(view(0, MPI_INT, between, "native"), MPI_ERR_TYPE, "repetitions between each other");
+  MPI_Type_free(&two);
+  MPI_Type_free(&between);
+  // Ranks may differ in their hints.
+  test::Hints hints;
+  hints.set("cb_buffer_size", "8192");
+  succeeds(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native",
+                             test::rank_of(MPI_COMM_WORLD) == 0 ? hints.info() : MPI_INFO_NULL),
+           "hints at one rank");
   expect_class(view(0, MPI_INT, MPI_INT, "strange"), MPI_ERR_UNSUPPORTED_DATAREP, "representation");
   if (test::size_of(MPI_COMM_WORLD) > 1) {
     MPI_Datatype etype = test::rank_of(MPI_COMM_WORLD) == 1 ? MPI_DOUBLE : MPI_INT;
@@ -165,8 +180,8 @@ void wrong_views_are_refused(const Folder& folder) {
 
 void external32_is_big_endian(const Folder& folder) {
   const std::string name = folder.file("external32");
-  MPI_File file = open_file(MPI_COMM_SELF, name + std::to_string(test::rank_of(MPI_COMM_WORLD)),
-                            scratch);
+  MPI_File file =
+      open_file(MPI_COMM_SELF, name + std::to_string(test::rank_of(MPI_COMM_WORLD)), scratch);
   MPI_Datatype type = strided(1, 2);
   succeeds(MPI_File_set_view(file, 0, MPI_INT, type, "external32", MPI_INFO_NULL), "set_view");
   const int values[] = {1, 2, 0x01020304};
@@ -239,12 +254,13 @@ void representations_of_the_user(const Folder& folder) {
                MPI_ERR_DUP_DATAREP, "the same name again");
   expect_class(MPI_Register_datarep("native", from_doubled, to_doubled, double_extent, nullptr),
                MPI_ERR_DUP_DATAREP, "a name of the standard");
-  succeeds(MPI_Register_datarep("plain", MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL,
-                                [](MPI_Datatype type, MPI_Aint* extent, void*) {
-                                  MPI_Aint lb = 0;
-                                  return MPI_Type_get_extent(type, &lb, extent);
-                                },
-                                nullptr),
+  succeeds(MPI_Register_datarep(
+               "plain", MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL,
+               [](MPI_Datatype type, MPI_Aint* extent, void*) {
+                 MPI_Aint lb = 0;
+                 return MPI_Type_get_extent(type, &lb, extent);
+               },
+               nullptr),
            "register without conversions");
   const int rank = test::rank_of(MPI_COMM_WORLD);
   MPI_File file = open_file(MPI_COMM_WORLD, folder.file("user"), scratch);

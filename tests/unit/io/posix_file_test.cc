@@ -26,7 +26,9 @@ class PosixFileTest : public testing::Test {
     path_ = name.data();
   }
   ~PosixFileTest() override { ::unlink(path_.c_str()); }
-  PosixFile open(int flags = O_RDWR) { return std::move(PosixFile::open(path_, flags, 0600).value()); }
+  PosixFile open(int flags = O_RDWR) {
+    return std::move(PosixFile::open(path_, flags, 0600).value());
+  }
 
   std::string path_;
 };
@@ -75,7 +77,8 @@ TEST_F(PosixFileTest, Preallocation_makes_longer_and_never_shorter) {
 TEST_F(PosixFileTest, Errors_name_file_offset_and_class) {
   const auto missing = PosixFile::open(path_ + "/x", O_RDONLY, 0);
   EXPECT_EQ(missing.error().error_class(), ErrorClass::bad_file);
-  EXPECT_EQ(PosixFile::open(path_ + "x", O_RDONLY, 0).error().error_class(), ErrorClass::no_such_file);
+  EXPECT_EQ(PosixFile::open(path_ + "x", O_RDONLY, 0).error().error_class(),
+            ErrorClass::no_such_file);
   EXPECT_EQ(PosixFile::open(path_, O_RDWR | O_CREAT | O_EXCL, 0600).error().error_class(),
             ErrorClass::file_exists);
   const PosixFile file = open(O_RDONLY);
@@ -88,7 +91,7 @@ TEST_F(PosixFileTest, Errors_name_file_offset_and_class) {
 TEST_F(PosixFileTest, A_lock_keeps_other_open_files_out_while_it_exists) {
   const PosixFile one = open();
   const PosixFile other = open();
-  struct flock probe {};
+  struct flock probe{};
   probe.l_type = F_WRLCK;
   probe.l_start = 15;
   probe.l_len = 1;

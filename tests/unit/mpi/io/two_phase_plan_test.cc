@@ -86,8 +86,8 @@ TEST(TwoPhase, Is_worth_it_where_short_runs_lie_between_each_other) {
   EXPECT_FALSE(worth({part(0, 9000000, 5000000, 1 << 20), part(100, 9000000, 5000000, 1 << 20)}))
       << "long runs";
   EXPECT_FALSE(is_worth_exchange(between, io::Use::never, file));
-  EXPECT_TRUE(is_worth_exchange(std::array{part(0, 5, 5, 5), part(5, 10, 5, 5)}, io::Use::always,
-                                file));
+  EXPECT_TRUE(
+      is_worth_exchange(std::array{part(0, 5, 5, 5), part(5, 10, 5, 5)}, io::Use::always, file));
   file.atomic = true;
   EXPECT_FALSE(worth(between)) << "atomic mode has locks";
 }
