@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "device/progress/hook.h"
 #include "device/operation.h"
+#include "device/progress/hook.h"
 #include "io/worker_threads.h"
 #include "mpi/io/datarep.h"
 #include "mpi/library.h"
