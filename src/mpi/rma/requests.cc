@@ -21,6 +21,13 @@ using base::Error;
 using base::ErrorClass;
 using wire::RmaCall;
 
+/// The class that a target tells, which may be anything.
+ErrorClass told_class(const wire::RmaAck& ack) noexcept {
+  const auto told = static_cast<ErrorClass>(ack.error);
+  const bool standard = told >= ErrorClass::success && told <= ErrorClass::abi;
+  return standard || base::is_extension(told) ? told : ErrorClass::intern;
+}
+
 /// An operation under way: the request, what does not fit it, and the answer. Ends itself.
 class OriginOperation {
  public:
@@ -164,7 +171,7 @@ void OriginOperation::ended(const RmaMessage& done) noexcept {
     fail(outcome.error);
   } else if (&done == &message(Part::answer)) {
     if (expects_ack_) {
-      fail(outcome.bytes == sizeof ack_ ? static_cast<ErrorClass>(ack_.error) : ErrorClass::intern);
+      fail(outcome.bytes == sizeof ack_ ? told_class(ack_) : ErrorClass::intern);
     } else if (outcome.bytes != result_bytes_) {
       fail(ErrorClass::rma_range);
     }
@@ -233,8 +240,12 @@ Error take_error(Win& win, int rank) {
     return {};
   if (error == ErrorClass::proc_failed) {
     const std::uint32_t process = win.comm->routes[rank].peer;
-    const bool other = win.device->failures().why(process) == nullptr;
-    return other ? failure_of(*win.comm) : process_error(*win.comm, process);
+    if (win.device->failures().why(process) != nullptr) return process_error(*win.comm, process);
+    // The target has learned of it, perhaps before this process.
+    const Error known = failure_of(*win.comm);
+    if (known.failed()) return known;
+    return base::failure(error, "rank %d of %s tells that another of its processes has failed",
+                         rank, name_of(win));
   }
   if (error == ErrorClass::rma_range) {
     return base::failure(error, "an operation on rank %d of %s touches memory that is not %s there",
