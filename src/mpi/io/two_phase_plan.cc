@@ -10,8 +10,9 @@ namespace fulmar::mpi {
 namespace {
 
 /// Runs of this length are moved by the rank itself: a call of the system costs less than the
-/// exchange of as much data.
-constexpr Count long_run_bytes = 32 << 10;
+/// exchange of as much data. With 1 KiB two ranks on two cores wrote 0.73 GB/s each by themselves to
+/// tmpfs, and 0.50 with an exchange.
+constexpr Count long_run_bytes = 512;
 /// The same where every call goes to a file server.
 constexpr Count long_remote_run_bytes = 1 << 20;
 
