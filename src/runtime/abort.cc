@@ -35,4 +35,9 @@ void abort_job(Job& job, int code) {
   ::_exit(status);
 }
 
+void end_process(int status) {
+  flush_streams();
+  ::_exit(status);
+}
+
 }  // namespace fulmar::runtime

@@ -11,4 +11,7 @@ namespace fulmar::runtime {
 /// exit status.
 [[noreturn]] void abort_job(Job& job, int code);
 
+/// Ends this process with this exit status, and nothing else.
+[[noreturn]] void end_process(int status);
+
 }  // namespace fulmar::runtime

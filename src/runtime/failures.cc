@@ -13,6 +13,8 @@ namespace fulmar::runtime {
 namespace {
 
 constexpr std::uint64_t look_interval_ns = 1'000'000'000;
+/// Which the launcher has to end this process after another one has called MPI_Abort.
+constexpr std::uint64_t launcher_time_ns = 5'000'000'000;
 
 std::string text_of(const Job& job, const Job::Death& death) {
   if (job.never_joined(death.rank)) {
@@ -41,11 +43,25 @@ device::FailureObserver FailureMonitor::observer() noexcept {
 
 void FailureMonitor::look() {
   if (job_.singleton()) return;
+  if (job_.is_ending()) return leave_ending_job();
   look_at_words();
   const std::uint64_t now = base::now_ns();
   if (now < next_look_ns_) return;
   next_look_ns_ = now + look_interval_ns;
   look_at_processes();
+}
+
+/// Not every launcher ends what it has started: one that was told to go on after failures may leave
+/// the child of a wrapper alone.
+void FailureMonitor::leave_ending_job() {
+  const std::uint64_t now = base::now_ns();
+  if (leave_ns_ == 0) leave_ns_ = now + launcher_time_ns;
+  if (now < leave_ns_) return;
+  std::fprintf(stderr,
+               "fulmar: rank %u of %u: another rank has called MPI_Abort, and the launcher has not "
+               "ended this one, so it ends itself\n",
+               job_.rank(), job_.size());
+  end_process(1);
 }
 
 void FailureMonitor::look_at_words() {

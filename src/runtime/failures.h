@@ -42,6 +42,7 @@ class FailureMonitor {
 
  private:
   void look();
+  void leave_ending_job();
   void look_at_words();
   void look_at_processes();
   void ended(std::uint32_t rank);
@@ -52,6 +53,7 @@ class FailureMonitor {
   mpi::Library& library_;
   std::uint32_t seen_ = 0;          ///< how many words were set at the last look
   std::uint64_t next_look_ns_ = 0;  ///< at the processes of this node
+  std::uint64_t leave_ns_ = 0;      ///< when this process ends itself; 0: the job does not end
 };
 
 }  // namespace fulmar::runtime

@@ -106,6 +106,9 @@ class Job {
   [[nodiscard]] std::optional<Death> find_death() const noexcept;
   /// Says to all ranks of this node that one of them has failed.
   void mark_failed(std::uint32_t rank) noexcept;
+  /// A rank of this node has called MPI_Abort, and the launcher, which is not mpiexec, was asked to
+  /// end the others.
+  [[nodiscard]] bool is_ending() const noexcept;
   /// Ranks of this node that are marked as failed, by mpiexec or by `mark_failed`: how many there
   /// are, whether it is one, and all.
   [[nodiscard]] std::uint32_t failed_ranks() const noexcept;

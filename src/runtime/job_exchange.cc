@@ -126,6 +126,11 @@ void Job::mark_failed(std::uint32_t rank) noexcept {
                           view_.records[static_cast<std::size_t>(record - view_.records.data())]);
 }
 
+bool Job::is_ending() const noexcept {
+  return bootstrap_ != nullptr && view_.header != nullptr &&
+         view_.header->abort.load(std::memory_order_relaxed) != 0;
+}
+
 std::uint32_t Job::failed_ranks() const noexcept {
   return view_.header == nullptr ? 0 : view_.header->failed_ranks.load(std::memory_order_acquire);
 }

@@ -2,15 +2,26 @@
 # Copyright (c) 2026 the Fulmar authors
 """PRRTE, Open MPI's launcher: PMIx."""
 
+import contextlib
 import pathlib
 import tempfile
 
 import support
-from support import MEMBERSHIP, MPI_RANK, ORPHANS, environment, run
+from support import MEMBERSHIP, MPI_RANK, ORPHANS, environment, run, wait_until
 
 PRTERUN, SETTINGS = support.prterun()
 # It counts cores and refuses more ranks than that.
 CROWD = ("--map-by", ":OVERSUBSCRIBE")
+
+
+def processes_with(word):
+    """Processes that have this word in their command line."""
+    found = []
+    for command in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if word.encode() in command.read_bytes():
+                found.append(command.parent.name)
+    return found
 
 
 class OneHost(support.LauncherTest):
@@ -35,8 +46,10 @@ class OneHost(support.LauncherTest):
         with tempfile.TemporaryDirectory(dir=support.BUILD) as folder:
             statuses = pathlib.Path(folder) / "statuses"
             statuses.touch()
-            rank = ("sh", "-c", f'trap : TERM; "{ORPHANS}"; status=$?; echo $status >>"{statuses}"; exit $status')
+            rank = ("sh", "-c", f'trap : TERM; "{ORPHANS}" "{folder}"; status=$?; echo $status >>"{statuses}"; exit $status')
             result = self.prterun(*CROWD, "--runtime-options", "continuous", "-n", 3, *rank)
+            # It may leave a rank running, which ends itself then.
+            wait_until(lambda: not processes_with(folder), "the end of all ranks", 30)
             ended_with = sorted(statuses.read_text().split())
         self.assertNotEqual(result.returncode, 124, result.stdout)
         self.assertIn("137", ended_with, result.stdout)  # the one that dies
