@@ -17,6 +17,7 @@ import sys
 import time
 
 HELLO = struct.Struct(">QIIIBIIBHHH32s")
+FIELDS = ("magic", "version", "job", "sender", "engine", "to_job", "to", "to_engine", "lane", "from_port", "to_port", "nonce")
 CHALLENGE_BYTES = 80
 MAGIC = b"FULMTCPH"
 ALL_PROTOCOLS = 3
@@ -42,6 +43,10 @@ def record():
         elif ports in hellos and len(data) >= 32:
             print(hellos[ports].hex(), data[:32].hex(), flush=True)
             return
+
+
+def fields_of(hello):
+    return dict(zip(FIELDS, HELLO.unpack(hello)))
 
 
 class Stranger:
@@ -73,9 +78,8 @@ class Stranger:
 
     def changed(self, **fields):
         """The recorded hello with other fields, and a nonce of its own."""
-        names = ("magic", "version", "job", "sender", "engine", "to_job", "to", "to_engine", "lane", "from_port", "to_port", "nonce")
-        values = dict(zip(names, HELLO.unpack(self.hello))) | {"nonce": os.urandom(32)} | fields
-        return HELLO.pack(*(values[name] for name in names))
+        values = fields_of(self.hello) | {"nonce": os.urandom(32)} | fields
+        return HELLO.pack(*(values[name] for name in FIELDS))
 
     def scan(self):
         """All ports around, and this one many times: connects, and is gone."""
@@ -127,8 +131,8 @@ class Stranger:
             challenge = connection.recv(CHALLENGE_BYTES)
             self.tell(challenge)
             self.ask(connection, challenge[-32:])
-        hello = HELLO.unpack(self.hello)
-        self.ask(self.call(), self.changed(sender=hello[6], to=hello[3]))
+        hello = fields_of(self.hello)
+        self.ask(self.call(), self.changed(sender=hello["to"], to=hello["sender"]))
 
     def other_job(self):
         for _ in range(20):
@@ -143,7 +147,7 @@ class Stranger:
             connection.sendall(hello)
             challenge = connection.recv(CHALLENGE_BYTES)
             self.tell(challenge)
-            transcript = b"fulmar tcp 1: caller".ljust(32, b"\0") + hello + challenge[16:48] + b"\0" * 4
+            transcript = b"fulmar tcp 2: caller".ljust(32, b"\0") + hello + challenge[16:48] + b"\0" * 4
             self.ask(connection, hmac.new(key, transcript, hashlib.sha256).digest())
 
     def crowd(self):

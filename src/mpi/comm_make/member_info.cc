@@ -3,7 +3,9 @@
 #include "mpi/comm_make/member_info.h"
 
 #include <algorithm>
+#include <cstdint>
 
+#include "base/clock.h"
 #include "mpi/coll/engine/coll_context.h"
 #include "mpi/coll/shm/shm_coll.h"
 #include "mpi/comm/failure.h"
@@ -77,6 +79,29 @@ Error read_board(Comm& comm, const MemberInfo& own, std::vector<MemberInfo>& all
   return {};
 }
 
+bool is_complete(const std::vector<MemberInfo>& members) noexcept {
+  return std::ranges::all_of(members, [](const MemberInfo& one) { return one.job != 0; });
+}
+
+Error incomplete() {
+  return base::failure(ErrorClass::proc_failed,
+                       "the communicator was not made, because a process of the old one has "
+                       "failed; the others know which");
+}
+
+/// Who learned of a failure in the middle of the exchange has passed on what it had. The others of
+/// the group hear of that failure, too.
+Error check_complete(const Comm& comm, const std::vector<MemberInfo>& members) {
+  if (is_complete(members)) return {};
+  constexpr std::uint64_t patience_ns = 10'000'000'000;
+  const std::uint64_t end_ns = base::now_ns() + patience_ns;
+  comm.device->wait([&]() noexcept {
+    return comm.failed_process != Comm::none_failed || base::now_ns() > end_ns;
+  });
+  const Error known = failure_of(comm);
+  return known.failed() ? known : incomplete();
+}
+
 /// What a group hears first of the meeting of its leader.
 struct Heading {
   std::uint32_t count = 0;  ///< of announcements that follow; 0: the leaders did not meet
@@ -104,7 +129,7 @@ Error announce(const Line& line, const MemberInfo& own, std::vector<MemberInfo>&
     if (error.ok()) error = one;
   }
   std::rotate(all.begin(), all.end() - comm.rank, all.end());
-  return error;
+  return error.failed() ? error : check_complete(comm, all);
 }
 
 Error meet(const Line& inside, const Leader& leader, MemberTable& member_table) {
@@ -134,7 +159,8 @@ Error meet(const Line& inside, const Leader& leader, MemberTable& member_table) 
   const Error last = broadcast(
       inside, {member_table.remote.data(), member_table.remote.size() * sizeof(MemberInfo)},
       leader.rank);
-  return error.ok() ? last : error;
+  if (error.ok()) error = last;
+  return error.failed() || is_complete(member_table.remote) ? error : incomplete();
 }
 
 Error gather_member_info(Comm& comm, const MemberInfo& own, MemberTable& member_table) {
