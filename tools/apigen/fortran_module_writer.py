@@ -61,7 +61,7 @@ class Interface:
                 f'integer :: {name}(*)']
 
     def _choice(self, argument):
-        if not self.is_f08:
+        if not self.is_f08 or not self.procedure.has_choice:
             return self._ignore_type(argument.name)
         # Memory that MPI keeps changes later: it has no intent.
         kept = argument.parameter.kind == 'memory' or argument.section == 'address'
