@@ -127,7 +127,7 @@ def write_mpif(spec):
         lines.append(_both_forms(line))
 
     add('INTEGER MPI_NEEDS_INTEGER_OF_4_BYTES')
-    add('PARAMETER (MPI_NEEDS_INTEGER_OF_4_BYTES = 1/(8-KIND(0)))')
+    add('PARAMETER (MPI_NEEDS_INTEGER_OF_4_BYTES = 1/MAX(5-KIND(0),0))')
     for name, value, ctype in constants(spec):
         if name in ('MPI_ADDRESS_KIND', 'MPI_COUNT_KIND', 'MPI_OFFSET_KIND') or ctype != 'MPI_Offset':
             add(f'INTEGER {name}')
@@ -155,7 +155,8 @@ def write_mpif(spec):
     lines.append('! Functions, and procedures that are passed as arguments.')
     for prefix in ('', 'P'):
         for name in ('MPI_WTIME', 'MPI_WTICK'):
-            add(f'DOUBLE PRECISION {prefix}{name}')
+            # As DOUBLE PRECISION is but with -fdefault-real-8, which makes it 16 bytes.
+            add(f'REAL(KIND=SELECTED_REAL_KIND(15,307)) {prefix}{name}')
             add(f'EXTERNAL {prefix}{name}')
         for name in ('MPI_AINT_ADD', 'MPI_AINT_DIFF'):
             add(f'INTEGER(KIND=MPI_ADDRESS_KIND) {prefix}{name}')

@@ -123,7 +123,7 @@ class Interface:
         keyword, result = 'subroutine', ''
         if procedure.is_function:
             keyword, result = 'function', ' result(answer)'
-            answer = {'double': 'double precision'}.get(procedure.function.returns)
+            answer = {'double': 'real(kind=selected_real_kind(15, 307))'}.get(procedure.function.returns)
             if answer is None:
                 self.imports.add('MPI_ADDRESS_KIND')
                 answer = 'integer(kind=MPI_ADDRESS_KIND)'
