@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
+#include <limits>
+
 #include "fortran/calls.h"
 #include "fortran/handles.h"
 #include "fortran/report.h"
@@ -31,6 +33,14 @@ void describe_compiler() {
       is_set == 0) {
     PMPI_Abi_set_fortran_booleans(sizeof(int), &yes, &no);
   }
+}
+
+/// How many characters of a string the caller has room for, where it says `wanted` and the string has
+/// `length`: a larger number has no meaning, and one more than it need not be an int.
+int room(int wanted, std::size_t length) {
+  constexpr int most = std::numeric_limits<int>::max() - 1;
+  const int available = length < static_cast<std::size_t>(most) ? static_cast<int>(length) : most;
+  return wanted < available ? wanted : available;
 }
 
 /// MPI_*_detach_buffer for one width of the size.
@@ -71,7 +81,7 @@ void info_create_env(int* info, int* ierror) {
 
 void session_get_nth_pset(const int* session, const int* info, const int* n, int* pset_len,
                           char* pset_name, int* ierror, std::size_t length) {
-  int c_length = *pset_len > 0 ? *pset_len + 1 : 0;
+  int c_length = *pset_len > 0 ? room(*pset_len, length) + 1 : 0;
   OutString name(c_length);
   if (name.failed()) return give(ierror, report(Problem::no_memory));
   const bool wanted = c_length > 0;
@@ -96,11 +106,12 @@ double wtick() { return PMPI_Wtick(); }
 void info_get(const int* info, const char* key, const int* valuelen, char* value, int* flag,
               int* ierror, std::size_t key_length, std::size_t value_length) {
   InString c_key(key, key_length, Trim::both);
-  OutString c_value(*valuelen + 1);
+  const int characters = room(*valuelen, value_length);
+  OutString c_value(characters + 1);
   if (c_key.failed() || c_value.failed()) return give(ierror, report(Problem::no_memory));
   int found = 0;
   const int result =
-      PMPI_Info_get(handle<MPI_Info>(*info), c_key.get(), *valuelen, c_value.get(), &found);
+      PMPI_Info_get(handle<MPI_Info>(*info), c_key.get(), characters, c_value.get(), &found);
   if (result == MPI_SUCCESS && found != 0) c_value.store(value, value_length);
   *flag = logical(found);
   give(ierror, result);
@@ -109,7 +120,7 @@ void info_get(const int* info, const char* key, const int* valuelen, char* value
 void info_get_string(const int* info, const char* key, int* buflen, char* value, int* flag,
                      int* ierror, std::size_t key_length, std::size_t value_length) {
   const bool wanted = *buflen > 0;
-  int c_length = wanted ? *buflen + 1 : 0;
+  int c_length = wanted ? room(*buflen, value_length) + 1 : 0;
   InString c_key(key, key_length, Trim::both);
   OutString c_value(c_length);
   if (c_key.failed() || c_value.failed()) return give(ierror, report(Problem::no_memory));

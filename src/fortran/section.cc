@@ -68,6 +68,10 @@ Section::Section(const Descriptor& descriptor)
     : base_(static_cast<char*>(descriptor.base)),
       element_bytes_(descriptor.element_bytes),
       run_bytes_(descriptor.element_bytes) {
+  if (base_ == nullptr) {  // not allocated or associated: the bounds are undefined
+    run_bytes_ = 0;
+    return;
+  }
   for (int i = 0; i < descriptor.rank; ++i) {
     const auto& [lower, extent, stride] = descriptor.dimensions[i];
     if (extent == 1) continue;

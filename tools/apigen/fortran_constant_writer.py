@@ -106,22 +106,13 @@ def write_f08_handles(spec):
         '  logical, parameter :: MPI_ASYNC_PROTECTS_NONBLOCKING = .true.']
 
 
-# mpif.h: lines that are valid in fixed and in free form end in column 72.
+# mpif.h: lines that are valid in fixed and in free form start in column 7 and end in column 72. None goes on in
+# the next line: the & in column 73 that fixed form does not see is text where its lines are longer
+# (-ffixed-line-length-132).
 
 def _both_forms(line):
-    """Breaks a line after commas so that both source forms continue it."""
-    pieces, rest, first = [], line, True
-    while len(rest) > (66 if first else 64):
-        cut = rest.rfind(',', 0, 64) + 1
-        pieces.append(rest[:cut])
-        rest, first = rest[cut:], False
-    pieces.append(rest)
-    text = []
-    for index, piece in enumerate(pieces):
-        head = '      ' if index == 0 else '     & '
-        line = head + piece.strip()
-        text.append(f'{line:72}&' if index + 1 < len(pieces) else line)
-    return text
+    assert len(line) <= 66, line
+    return '      ' + line
 
 
 def write_mpif(spec):
@@ -133,10 +124,10 @@ def write_mpif(spec):
              '! A default INTEGER of 8 bytes does not fit the handles and statuses of the ABI:']
 
     def add(line):
-        lines.extend(_both_forms(line))
+        lines.append(_both_forms(line))
 
     add('INTEGER MPI_NEEDS_INTEGER_OF_4_BYTES')
-    add('PARAMETER (MPI_NEEDS_INTEGER_OF_4_BYTES = 1/(8-KIND(0)))')
+    add('PARAMETER (MPI_NEEDS_INTEGER_OF_4_BYTES = 1/MAX(5-KIND(0),0))')
     for name, value, ctype in constants(spec):
         if name in ('MPI_ADDRESS_KIND', 'MPI_COUNT_KIND', 'MPI_OFFSET_KIND') or ctype != 'MPI_Offset':
             add(f'INTEGER {name}')
@@ -152,18 +143,20 @@ def write_mpif(spec):
         add(f'INTEGER {name}{shape}')
     add('INTEGER MPI_STATUS_IGNORE(MPI_STATUS_SIZE)')
     add('INTEGER MPI_STATUSES_IGNORE(MPI_STATUS_SIZE,1)')
-    add('CHARACTER*1 MPI_ARGV_NULL(1)')
-    add('CHARACTER*1 MPI_ARGVS_NULL(1,1)')
-    add('CHARACTER*1 MPIFORT_ABI_UNUSED(2)')
+    add('CHARACTER MPI_ARGV_NULL(1)')
+    add('CHARACTER MPI_ARGVS_NULL(1,1)')
+    add('CHARACTER MPIFORT_ABI_UNUSED(2)')
     names = [name for name, _ in SENTINELS] + [
         'MPI_STATUS_IGNORE', 'MPI_STATUSES_IGNORE', 'MPI_ARGV_NULL', 'MPI_ARGVS_NULL',
         'MPIFORT_ABI_UNUSED']
-    add(f'COMMON /MPIFORT_ABI/ {", ".join(names)}')
+    for name in names:
+        add(f'COMMON /MPIFORT_ABI/ {name}')
     add('BIND(C, NAME="mpifort_abi_sentinels") :: /MPIFORT_ABI/')
     lines.append('! Functions, and procedures that are passed as arguments.')
     for prefix in ('', 'P'):
         for name in ('MPI_WTIME', 'MPI_WTICK'):
-            add(f'DOUBLE PRECISION {prefix}{name}')
+            # As DOUBLE PRECISION is but with -fdefault-real-8, which makes it 16 bytes.
+            add(f'REAL(KIND=SELECTED_REAL_KIND(15,307)) {prefix}{name}')
             add(f'EXTERNAL {prefix}{name}')
         for name in ('MPI_AINT_ADD', 'MPI_AINT_DIFF'):
             add(f'INTEGER(KIND=MPI_ADDRESS_KIND) {prefix}{name}')

@@ -61,7 +61,7 @@ class Interface:
                 f'integer :: {name}(*)']
 
     def _choice(self, argument):
-        if not self.is_f08:
+        if not self.is_f08 or not self.procedure.has_choice:
             return self._ignore_type(argument.name)
         # Memory that MPI keeps changes later: it has no intent.
         kept = argument.parameter.kind == 'memory' or argument.section == 'address'
@@ -123,7 +123,7 @@ class Interface:
         keyword, result = 'subroutine', ''
         if procedure.is_function:
             keyword, result = 'function', ' result(answer)'
-            answer = {'double': 'double precision'}.get(procedure.function.returns)
+            answer = {'double': 'real(kind=selected_real_kind(15, 307))'}.get(procedure.function.returns)
             if answer is None:
                 self.imports.add('MPI_ADDRESS_KIND')
                 answer = 'integer(kind=MPI_ADDRESS_KIND)'

@@ -73,7 +73,10 @@ class Procedure:
 
     @property
     def has_choice(self):
-        return any(argument.is_choice for argument in self.arguments)
+        """Whether choice buffers reach C as descriptors in mpi_f08. Not beside a LOGICAL: a default one in a
+        procedure with bind(c) is an extension, and gfortran's -std=f2018 then refuses the whole module."""
+        return (any(argument.is_choice for argument in self.arguments) and
+                not any(argument.parameter.kind == 'flag' for argument in self.arguments))
 
     @property
     def is_function(self):
