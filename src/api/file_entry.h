@@ -45,8 +45,7 @@ template <auto join, class First, class... Carriers>
 /// `entry`, and after an error of the arguments `join`.
 template <auto implementation, auto join, Errors errors = Errors::first_object, class... Carriers>
 [[gnu::always_inline]] inline int file_entry(Call call, Carriers... carriers) {
-  const int result =
-      entry<implementation, When::running, Lock::held, errors>(call, carriers...);
+  const int result = entry<implementation, When::running, Lock::held, errors>(call, carriers...);
   if (result != MPI_SUCCESS) [[unlikely]]
     join_file_call<join>(call, carriers...);
   return result;

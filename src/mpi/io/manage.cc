@@ -129,7 +129,7 @@ Error share_hints(Comm& comm, io::Hints& hints) {
   hints.two_phase_write = first.two_phase_write;
   hints.two_phase_read = first.two_phase_read;
   hints.shared_by_messages = first.shared_by_messages;
-  return {};
+  return barrier(comm);
 }
 
 Error file_set_info(File& file, Info* info) {

@@ -33,9 +33,8 @@ struct Case {
 void opening(const std::string& name, bool wrong) {
   MPI_Comm comm = MPI_COMM_WORLD;
   MPI_File file = MPI_FILE_NULL;
-  expect_class(
-      MPI_File_open(comm, wrong ? nullptr : name.c_str(), mode, MPI_INFO_NULL, &file),
-      MPI_ERR_ARG, "no name");
+  expect_class(MPI_File_open(comm, wrong ? nullptr : name.c_str(), mode, MPI_INFO_NULL, &file),
+               MPI_ERR_ARG, "no name");
   expect_class(MPI_File_open(comm, name.c_str(), wrong ? 0 : mode, MPI_INFO_NULL, &file),
                MPI_ERR_AMODE, "no mode");
   expect_class(MPI_File_open(comm, name.c_str(), mode, MPI_INFO_NULL, wrong ? nullptr : &file),
@@ -63,8 +62,8 @@ void blocking(Case& all) {
                "no buffer");
   expect_class(MPI_File_write_at_all(all.file, 0, all.values, all.no_count(), MPI_INT, status),
                MPI_ERR_COUNT, "a negative count");
-  expect_class(MPI_File_write_ordered(all.file, all.values, 2, all.no_type(), status),
-               MPI_ERR_TYPE, "no datatype");
+  expect_class(MPI_File_write_ordered(all.file, all.values, 2, all.no_type(), status), MPI_ERR_TYPE,
+               "no datatype");
   expect_class(MPI_File_read_all_c(all.file, all.values, all.no_count(), MPI_INT, status),
                MPI_ERR_COUNT, "a negative count");
 }
@@ -79,8 +78,7 @@ void later(const Case& all, int code, int error, const End& end) {
 void started(Case& all) {
   MPI_Request request = MPI_REQUEST_NULL;
   const auto wait = [&] { return MPI_Wait(&request, &all.status); };
-  later(all,
-        MPI_File_iread_at_all(all.file, 0, all.values, all.no_count(), MPI_INT, &request),
+  later(all, MPI_File_iread_at_all(all.file, 0, all.values, all.no_count(), MPI_INT, &request),
         MPI_ERR_COUNT, wait);
   later(all, MPI_File_iwrite_all(all.file, all.values, 2, all.no_type(), &request), MPI_ERR_TYPE,
         wait);
