@@ -155,9 +155,13 @@ def _entry(spec, symbol):
         return f'return {function.implementation}({names});', set()
     modes = _modes(function)
     expressions, headers = carriers(spec, symbol)
+    if function.has('join'):
+        modes = [f'mpi::join_{function.attributes["join"]}',
+                 *(['api::Errors::files'] if function.has('raise') else [])]
     template = ', '.join([function.implementation, *modes])
     entry = ('collective_entry' if function.has('agree') else
              'announced_entry' if function.has('announce') else
+             'file_entry' if function.has('join') else
              'making_entry' if function.has('makes') else
              'group_making_entry' if function.has('makes_in_group') else 'entry')
     return f'return api::{entry}<{template}>({", ".join(["call", *expressions])});', headers
@@ -194,6 +198,8 @@ def write_shims(spec, chapter):
     includes = [f'#include "api/{"tool_entry" if chapter.style == "tool" else "entry"}.h"']
     if any(function.has('agree') or function.has('announce') for function in chapter.functions):
         includes.append('#include "api/collective.h"')
+    if any(function.has('join') for function in chapter.functions):
+        includes.append('#include "api/file_entry.h"')
     if any(function.has('makes') or function.has('makes_in_group') for function in chapter.functions):
         includes.append('#include "api/making.h"')
     includes += [f'#include "api/kinds/{kind}.h"' for kind in sorted(kinds)]

@@ -40,6 +40,19 @@ Error check_mode(const File& file, const AccessArguments& arguments) {
 
 }  // namespace
 
+Error check_end(const Access& access) {
+  if (access.bytes == 0) return {};
+  // A shared pointer beyond all limits may have wrapped around.
+  if (access.position >= 0 && access.position <= access.view->stream_bytes() - access.bytes) {
+    return {};
+  }
+  return failure(ErrorClass::arg,
+                 "file \"%s\": %lld bytes from byte %lld of the view on lead behind its end; "
+                 "offsets of files are below 2^61",
+                 access.file->path().c_str(), static_cast<long long>(access.bytes),
+                 static_cast<long long>(access.position));
+}
+
 Result<Access> make_access(const File& file, const AccessArguments& arguments) {
   if (const Error error = check_mode(file, arguments); error.failed()) return error;
   const OpenFile& open = *file.open;
@@ -54,6 +67,13 @@ Result<Access> make_access(const File& file, const AccessArguments& arguments) {
         "file by the etype that MPI_File_set_view was given",
         open.file.path().c_str(), static_cast<long long>(bytes.value()),
         static_cast<long long>(view.etype_bytes()));
+  }
+  if (bytes.value() > 0 && view.stream_bytes() == 0) {
+    return failure(
+        ErrorClass::type,
+        "file \"%s\": the filetype of the view has no data; access the file with a count "
+        "of 0, or set another view",
+        open.file.path().c_str());
   }
   Access access;
   access.file = &open.file;
@@ -74,6 +94,7 @@ Result<Access> make_access(const File& file, const AccessArguments& arguments) {
           static_cast<long long>(arguments.offset), static_cast<long long>(view.etype_bytes()));
     }
   }
+  if (const Error error = check_end(access); error.failed()) return error;
   // Sieving reads.
   if ((open.amode & MPI_MODE_WRONLY) != 0) access.hints.sieve_write = io::Use::never;
   return access;

@@ -28,6 +28,9 @@ struct AccessArguments {
 /// the data lie; for a shared pointer the position is 0 still. Moves nothing.
 [[nodiscard]] base::Result<Access> make_access(const File& file, const AccessArguments& arguments);
 
+/// Fails with MPI_ERR_ARG where the access leads behind the largest offset of the view.
+[[nodiscard]] base::Error check_end(const Access& access);
+
 /// Moves the individual pointer on, if it is that one.
 inline void advance_individual(File& file, const AccessArguments& arguments,
                                const Access& access) noexcept {

@@ -39,6 +39,15 @@ base::Error file_set_atomicity(File& file, int flag);
 base::Error file_get_atomicity(File& file, int& flag);
 base::Error file_sync(File& file);
 
+// What a process does whose arguments of a collective call are wrong in themselves (`error`): it takes
+// its part in the exchange, so that the calls of the others end, with this error (api/file_entry.h).
+void join_open(Library& library, Comm& comm, const base::Error& error);
+void join_set_view(File& file, const base::Error& error);
+void join_set_info(File& file, const base::Error& error);
+void join_access(File& file, const base::Error& error);
+/// Returns at once; MPI_Finalize waits for the end.
+void join_access_later(File& file, const base::Error& error);
+
 // Views and pointers (sections 14.3 to 14.5).
 base::Error file_set_view(Library& library, File& file, Count displacement, Datatype& etype,
                           Datatype& filetype, std::string_view datarep, Info* info);

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "mpi/coll/operations.h"
+#include "mpi/io/access_making.h"
 #include "mpi/io/agreement.h"
 #include "mpi/io/file_state.h"
 #include "mpi/io/two_phase.h"
@@ -83,11 +84,12 @@ CollTask take_turn(CollContext& exchange, CollectiveAccess& call, std::span<cons
   }
   call.access.position = start.position;
   for (int rank = 0; rank < exchange.rank(); ++rank) {
-    call.access.position += parts[static_cast<std::size_t>(rank)].bytes;
+    const Count before = parts[static_cast<std::size_t>(rank)].bytes;
+    Count& position = call.access.position;
+    if (position < 0 || __builtin_add_overflow(position, before, &position)) position = -1;
   }
-  if (start.failed != 0 && call.error.ok()) {
-    call.error = Error(ErrorClass::io);
-  }
+  if (call.error.ok() && start.failed != 0) call.error = Error(ErrorClass::io);
+  if (call.error.ok()) call.error = check_end(call.access);
 }
 
 io::Use use_of(const CollectiveAccess& call) noexcept {
@@ -118,11 +120,11 @@ CollTask move_collectively(CollContext& exchange, CollectiveAccess& call) {
     co_return;
   }
   if (call.ordered) co_await take_turn(exchange, call, parts);
-  if (exchange.result().failed() || call.error.failed()) co_return;
+  if (exchange.result().failed()) co_return;
   const bool exchanges = !call.ordered && is_worth_exchange(parts, use_of(call), *call.file->open);
   if (exchanges) {
     co_await move_in_two_phases(exchange, call, parts);
-  } else {
+  } else if (call.error.ok()) {
     co_await move_own_part(exchange, call);
   }
   if (exchange.result().failed()) co_return;

@@ -95,16 +95,29 @@ constexpr RequestKind kind_named(const char* name) {
 constexpr RequestKind read_request = kind_named("collective read of a file");
 constexpr RequestKind write_request = kind_named("collective write of a file");
 
-Result<Request*> start(File& file, const AccessArguments& arguments) {
-  if (file.open->split != nullptr) return split_is_active(file);
+/// Nobody completes the request; MPI_Finalize waits for it.
+void leave_running(Request& request) {
+  Library& library = *request.library;
+  if (request.complete()) return destroy_request(request);
+  library.acquire(request);
+  library.retire(request);
+  library.device->add_unattended();
+  request.operation.on_done = [](device::Operation& operation) {
+    Request& done = Request::of(operation);
+    done.library->device->remove_unattended();
+    destroy_request(done);
+  };
+}
+
+/// Makes a request that moves what `prepare_call` says, as far as it is not wrong.
+template <class PrepareCall>
+Result<Request*> start_with(File& file, const RequestKind& kind, const Datatype& type,
+                            const PrepareCall& prepare_call) {
   Library& library = *file.library;
-  const RequestKind& kind = arguments.direction == Direction::read ? read_request : write_request;
   auto job = std::unique_ptr<CollectiveJob>(new (std::nothrow) CollectiveJob);
-  Request* request = job == nullptr
-                         ? nullptr
-                         : make_request(kind, *file.comm, {nullptr, 0, arguments.memory.type});
+  Request* request = job == nullptr ? nullptr : make_request(kind, *file.comm, {nullptr, 0, &type});
   if (request == nullptr) return no_request_memory();
-  prepare(job->call, file, arguments);
+  prepare_call(job->call);
   library.acquire(file);
   request->target = &file;
   request->extra = job.get();
@@ -112,6 +125,13 @@ Result<Request*> start(File& file, const AccessArguments& arguments) {
   if (calls_user(job->call)) exchange.set_calls_user();
   exchange.start(move_collectively(exchange, job.release()->call), request->operation);
   return request;
+}
+
+Result<Request*> start(File& file, const AccessArguments& arguments) {
+  if (file.open->split != nullptr) return split_is_active(file);
+  return start_with(file, arguments.direction == Direction::read ? read_request : write_request,
+                    *arguments.memory.type,
+                    [&](CollectiveAccess& call) { prepare(call, file, arguments); });
 }
 
 Error start_request(File& file, const AccessArguments& arguments, MPI_Request& out) {
@@ -159,6 +179,24 @@ constexpr const char* read_ordered_name = "MPI_File_read_ordered_begin";
 constexpr const char* write_ordered_name = "MPI_File_write_ordered_begin";
 
 }  // namespace
+
+void join_access(File& file, const Error& error) {
+  CollectiveAccess call;
+  call.file = &file;
+  call.error = error;
+  CollContext exchange(*file.comm);
+  (void)exchange.run(move_collectively(exchange, call));
+}
+
+void join_access_later(File& file, const Error& error) {
+  const Datatype& byte = *file.library->find<Datatype>(MPI_BYTE);
+  const Result<Request*> request =
+      start_with(file, read_request, byte, [&](CollectiveAccess& call) {
+        call.file = &file;
+        call.error = error;
+      });
+  if (request.ok()) leave_running(*request.value());
+}
 
 Error file_read_at_all(File& file, Count offset, const Data& data, MPI_Status* status) {
   return run(file, {reading, Pointer::explicit_offset, data, offset}, status);

@@ -60,7 +60,6 @@ Error bad_filetype(const char* why) {
 
 Error check_types(const Datatype& etype, const Datatype& filetype) {
   if (etype.size <= 0) return failure(ErrorClass::type, "argument etype: it has no data");
-  if (filetype.size <= 0) return bad_filetype("it has no data");
   if (filetype.size % etype.size != 0) {
     return bad_filetype("its size is no multiple of that of the etype; build it from the etype");
   }
@@ -84,9 +83,10 @@ FileView::FileView(Library& library, Count displacement, Datatype& etype, Dataty
       file_etype_(file_etype),
       file_filetype_(file_filetype),
       etype_bytes_(file_etype.size),
-      contiguous_(file_filetype.size == file_filetype.extent &&
+      contiguous_(file_filetype.size > 0 && file_filetype.size == file_filetype.extent &&
                   file_filetype.size == file_filetype.true_extent),
       start_(displacement + file_filetype.true_lb),
+      stream_bytes_(repetitions(file_filetype) * file_filetype.size),
       runs_(file_filetype, repetitions(file_filetype)) {
   for (Datatype* type : {&etype_, &filetype_, &file_etype_, &file_filetype_}) {
     library_.acquire(*type);

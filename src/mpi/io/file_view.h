@@ -44,10 +44,13 @@ class FileView {
   /// The stream has no gaps: position p is byte `start() + p` of the file.
   [[nodiscard]] bool contiguous() const noexcept { return contiguous_; }
   [[nodiscard]] Count start() const noexcept { return start_; }
+  /// Positions are below this: the data end before byte 2^62 of the file. 0 if the filetype has no
+  /// data.
+  [[nodiscard]] Count stream_bytes() const noexcept { return stream_bytes_; }
   /// The mean length of a run of data without gaps, in bytes.
   [[nodiscard]] Count mean_run_bytes() const noexcept { return mean_run_bytes_; }
 
-  /// Where a position of the stream lies in the file.
+  /// Where a position of the stream lies in the file. Requires position < stream_bytes().
   [[nodiscard]] Count offset_of(Count position) const noexcept;
   /// The end in the file of the data before `position`, which is not 0.
   [[nodiscard]] Count end_before(Count position) const noexcept {
@@ -72,6 +75,7 @@ class FileView {
   Count etype_bytes_;
   bool contiguous_;
   Count start_;
+  Count stream_bytes_;
   Count mean_run_bytes_ = 0;
   View runs_;
 };

@@ -14,7 +14,10 @@ namespace fulmar::mpi {
 [[nodiscard]] io::Hints hints_from(Library& library, const Info* info);
 /// Adds those of an info object, which may be null.
 void add_hints(io::Hints& hints, const Info* info);
-/// The same for an open file, but for hints that count when it is opened. Ranks may differ in them.
+/// The same for an open file, but for hints that count when it is opened.
 void change_hints(File& file, const Info* info);
+/// Collective: hints on which the course of collective calls depends become those of rank 0.
+/// No rank returns before all are here: programs count on that of MPI_File_set_view.
+[[nodiscard]] base::Error share_hints(Comm& comm, io::Hints& hints);
 
 }  // namespace fulmar::mpi

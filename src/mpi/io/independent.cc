@@ -30,6 +30,7 @@ Result<Access> take_place(File& file, const AccessArguments& arguments) {
   const Result<Count> position = file.open->shared.add(access->bytes);
   if (position.failed()) return position.error();
   access->position = position.value();
+  if (const Error error = check_end(*access); error.failed()) return error;
   return access;
 }
 

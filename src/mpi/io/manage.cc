@@ -105,9 +105,40 @@ void change_hints(File& file, const Info* info) {
   file.open->hints.shared_by_messages = before.shared_by_messages;
 }
 
+Error share_hints(Comm& comm, io::Hints& hints) {
+  struct InCommon {
+    std::int64_t window_bytes;
+    std::int64_t unit_bytes;
+    std::int32_t aggregators;
+    io::Use two_phase_write;
+    io::Use two_phase_read;
+    bool shared_by_messages;
+    std::uint8_t unused;
+  };
+  InCommon first{hints.window_bytes,
+                 hints.unit_bytes,
+                 hints.aggregators,
+                 hints.two_phase_write,
+                 hints.two_phase_read,
+                 hints.shared_by_messages,
+                 0};
+  if (const Error error = tell_all(comm, &first, sizeof first); error.failed()) return error;
+  hints.window_bytes = first.window_bytes;
+  hints.unit_bytes = first.unit_bytes;
+  hints.aggregators = first.aggregators;
+  hints.two_phase_write = first.two_phase_write;
+  hints.two_phase_read = first.two_phase_read;
+  hints.shared_by_messages = first.shared_by_messages;
+  return barrier(comm);
+}
+
 Error file_set_info(File& file, Info* info) {
   change_hints(file, info);
-  return barrier(*file.comm);
+  return share_hints(*file.comm, file.open->hints);
+}
+
+void join_set_info(File& file, const Error& /*error*/) {
+  (void)share_hints(*file.comm, file.open->hints);
 }
 
 Error file_get_info(Library& library, File& file, MPI_Info& out) {

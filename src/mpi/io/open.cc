@@ -65,9 +65,10 @@ int flags_of(int amode, int rank) {
 
 /// All ranks must give the same mode.
 Error compare_modes(Comm& comm, int amode, Error mine) {
-  int first = amode;
+  constexpr int no_mode = -1;  // rank 0 has failed
+  int first = mine.ok() ? amode : no_mode;
   if (const Error error = tell_all(comm, &first, sizeof first); error.failed()) return error;
-  if (mine.ok() && first != amode) {
+  if (mine.ok() && first != amode && first != no_mode) {
     mine = failure(ErrorClass::not_same,
                    "argument amode: rank 0 gives %d, rank %d gives %d; all must give the same",
                    first, comm.rank, amode);
@@ -124,19 +125,15 @@ Error open_file(Library& library, Comm& comm, const std::string& path, OpenFile&
   Error error = compare_modes(comm, open.amode, check_mode(open.amode));
   if (error.failed()) return error;
   error = open_everywhere(comm, open, path);
+  if (error.ok()) error = share_hints(comm, open.hints);
   if (error.failed()) return error;
   open.system = io::file_system_of(path);
   open.aggregators = open.hints.aggregators != 0
                          ? std::min(open.hints.aggregators, comm.size())
                          : static_cast<int>(node_map(comm).leaders().size());
-  // Ranks may differ in their hints, but not in where the pointer is.
-  std::uint8_t by_messages = open.hints.shared_by_messages ? 1 : 0;
-  error = tell_all(comm, &by_messages, sizeof by_messages);
-  if (error.failed()) return error;
-  open.hints.shared_by_messages = by_messages != 0;
-  error = agree(
-      comm, open.shared.open(comm, by_messages != 0 ? SharedPointer::Place::messages
-                                                    : SharedPointer::Place::memory_if_possible));
+  const auto place = open.hints.shared_by_messages ? SharedPointer::Place::messages
+                                                   : SharedPointer::Place::memory_if_possible;
+  error = agree(comm, open.shared.open(comm, place));
   if (error.ok()) error = default_view(library, open);
   if (error.ok()) error = place_pointers(comm, open);
   return error;
@@ -184,6 +181,14 @@ Error file_open(Library& library, Comm& comm, std::string_view name, int amode, 
   (void)set_errhandler(library, *file, errhandler_of(library, library.errors->new_files));
   out = handle_cast<MPI_File>(*file);
   return {};
+}
+
+void join_open(Library& library, Comm& comm, const Error& error) {
+  if (comm.is_inter) return;  // wrong at all ranks
+  const Result<Comm*> made = own_comm(library, comm);
+  if (made.failed()) return;
+  (void)compare_modes(*made.value(), 0, error);
+  library.give_back(*made.value());
 }
 
 Error file_close(Handle<File> handle) {

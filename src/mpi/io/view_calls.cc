@@ -44,6 +44,7 @@ Result<Count> displacement_of(File& file, Count wanted) {
 struct CommonView {
   std::int64_t etype_extent;
   std::uint64_t representation;
+  std::int64_t failed;  ///< the rank has none
 };
 
 std::uint64_t hash_of(std::string_view text) noexcept {
@@ -56,9 +57,10 @@ std::uint64_t hash_of(std::string_view text) noexcept {
 
 Error compare_views(Comm& comm, const Datatype& etype, std::string_view representation,
                     Error mine) {
-  const CommonView own{etype.extent, hash_of(representation)};
+  const CommonView own{etype.extent, hash_of(representation), mine.failed() ? 1 : 0};
   CommonView first = own;
   if (const Error error = tell_all(comm, &first, sizeof first); error.failed()) return error;
+  if (first.failed != 0) return agree(comm, mine);
   if (mine.ok() && first.etype_extent != own.etype_extent) {
     mine = failure(ErrorClass::not_same,
                    "argument etype: its extent is %lld, at rank 0 it is %lld; all ranks must give "
@@ -79,13 +81,14 @@ Result<Count> seek_target(const File& file, Count offset, int whence, Count curr
   Count target = 0;
   if (__builtin_mul_overflow(offset, view.etype_bytes(), &target)) target = -1;
   if (whence == MPI_SEEK_CUR) {
-    target += current;
+    if (__builtin_add_overflow(target, current, &target)) target = -1;
   } else if (whence == MPI_SEEK_END) {
     const Result<std::int64_t> size = file.open->file.size();
     if (size.failed()) return size.error();
     const Count data = view.position_at(size.value());
     // Behind the last etype of which anything is there.
-    target += (data + view.etype_bytes() - 1) / view.etype_bytes() * view.etype_bytes();
+    const Count end = (data + view.etype_bytes() - 1) / view.etype_bytes() * view.etype_bytes();
+    if (__builtin_add_overflow(target, end, &target)) target = -1;
   } else if (whence != MPI_SEEK_SET) {
     return failure(ErrorClass::arg,
                    "argument whence: %d is none of MPI_SEEK_SET, MPI_SEEK_CUR and MPI_SEEK_END",
@@ -117,7 +120,12 @@ Error file_set_view(Library& library, File& file, Count displacement, Datatype& 
   file.open->view = std::move(view);
   file.open->position = 0;
   if (comm.rank == 0) file.open->shared.set(0);
-  return barrier(comm);
+  return share_hints(comm, file.open->hints);
+}
+
+void join_set_view(File& file, const Error& error) {
+  Datatype& byte = *file.library->find<Datatype>(MPI_BYTE);
+  (void)compare_views(*file.comm, byte, "native", error);
 }
 
 Error file_get_view(Library& library, File& file, MPI_Offset& displacement, MPI_Datatype& etype,
@@ -154,11 +162,13 @@ Error file_get_position(File& file, MPI_Offset& offset) {
 Error file_get_byte_offset(File& file, Count offset, MPI_Offset& displacement) {
   if (const Error error = refuse_sequential(file, "explicit offsets"); error.failed()) return error;
   Count position = 0;
-  if (offset < 0 || __builtin_mul_overflow(offset, file.open->view->etype_bytes(), &position)) {
+  const FileView& view = *file.open->view;
+  if (offset < 0 || __builtin_mul_overflow(offset, view.etype_bytes(), &position) ||
+      position >= view.stream_bytes()) {
     return failure(ErrorClass::arg, "argument offset: %lld is no offset in the view",
                    static_cast<long long>(offset));
   }
-  displacement = file.open->view->offset_of(position);
+  displacement = view.offset_of(position);
   return {};
 }
 
