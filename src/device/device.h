@@ -48,7 +48,7 @@ class Device {
   using Config = device::Config;
   using Counters = device::Counters;
 
-  Device(Config config, base::EngineLock& lock) noexcept;
+  Device(const Config& config, base::EngineLock& lock) noexcept;
   ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
@@ -114,7 +114,7 @@ class Device {
   /// peer does nothing more for it: at once, or as soon as no network uses its memory.
   void abort(Operation& operation, base::ErrorClass error) noexcept;
   /// All protocols, for reports.
-  [[nodiscard]] static std::span<const Protocol> protocols() noexcept { return protocols_; }
+  [[nodiscard]] static std::span<const Protocol> protocols() noexcept { return protocol_table; }
 
   /// Ends an operation that has no message of its own (a generalized request, a combined call): it
   /// is done, and who waits for it learns so. Any thread that holds the lock.
@@ -333,9 +333,9 @@ class Device {
   void on_cancel_reply(Peer& peer, const wire::CancelBody& answer) noexcept;
 
   // protocols.cc
-  static const std::array<Protocol, protocol_count> protocols_;
+  static const std::array<Protocol, protocol_count> protocol_table;
   static const Protocol& protocol(ProtocolId id) noexcept {
-    return protocols_[static_cast<std::size_t>(id)];
+    return protocol_table[static_cast<std::size_t>(id)];
   }
   fabric::Post post_message(Operation& operation) noexcept;
   void start_rendezvous(Operation& receive, Peer& peer, const Announced& message) noexcept;

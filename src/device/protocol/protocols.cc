@@ -21,7 +21,7 @@ constexpr std::uint64_t to_any(const Config&) { return UINT64_MAX; }
 
 /// In the order of preference: the receiver of an announced message takes the first one that
 /// applies and can start. The last one always does.
-const std::array<Protocol, protocol_count> Device::protocols_ = {{
+const std::array<Protocol, protocol_count> Device::protocol_table = {{
     {.name = "eager",
      .carrier = Carrier::any,
      .needs = "fits into one packet",
@@ -117,7 +117,7 @@ void Device::start_rendezvous(Operation& receive, Peer& peer, const Announced& m
     return finish_rendezvous(receive);
   }
   choose_copy(receive);
-  for (const Protocol& protocol : protocols_) {
+  for (const Protocol& protocol : protocol_table) {
     if (protocol.start == nullptr) continue;
     const bool applies = protocol.applies == nullptr || (this->*protocol.applies)(receive, message);
     if (applies && (this->*protocol.start)(receive, message)) return;

@@ -11,7 +11,7 @@ namespace fulmar::device {
 using fabric::Post;
 using wire::PacketKind;
 
-Device::Device(Config config, base::EngineLock& lock) noexcept
+Device::Device(const Config& config, base::EngineLock& lock) noexcept
     : config_(config),
       lock_(lock),
       processes_(config.processes != nullptr
