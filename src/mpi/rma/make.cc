@@ -401,7 +401,8 @@ Error win_attach(Win& win, void* base, Count size) {
   const auto address = reinterpret_cast<std::uint64_t>(base);
   const auto bytes = static_cast<std::uint64_t>(size);
   for (const Win::Attached& each : win.attached) {
-    if (address < each.address + each.bytes && each.address < address + bytes) {
+    const bool overlaps = address < each.address + each.bytes && each.address < address + bytes;
+    if (overlaps && bytes != 0 && each.bytes != 0) {
       return failure(ErrorClass::rma_attach,
                      "argument base: %p with %lld bytes overlaps with memory that is attached",
                      base, static_cast<long long>(size));
@@ -417,9 +418,12 @@ Error win_detach(Win& win, const void* base) {
                    name_of(win));
   }
   const auto address = reinterpret_cast<std::uint64_t>(base);
-  if (std::erase_if(win.attached, [&](const auto& each) { return each.address == address; }) == 0) {
+  const auto found = std::find_if(win.attached.begin(), win.attached.end(),
+                                  [&](const auto& each) { return each.address == address; });
+  if (found == win.attached.end()) {
     return failure(ErrorClass::base, "argument base: no memory is attached at %p", base);
   }
+  win.attached.erase(found);
   return {};
 }
 

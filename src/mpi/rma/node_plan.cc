@@ -22,8 +22,8 @@ std::uint64_t alignment_of(const WinFacts& facts) {
 
 /// Gaps are left where all ranks allow them.
 Spacing agreed_spacing(const std::vector<WinFacts>& facts) {
-  const bool apart = std::all_of(facts.begin(), facts.end(),
-                                 [](const WinFacts& each) { return each.apart != 0; });
+  const bool apart =
+      std::all_of(facts.begin(), facts.end(), [](const WinFacts& each) { return each.apart != 0; });
   return apart ? Spacing::aligned : Spacing::contiguous;
 }
 
@@ -37,8 +37,7 @@ constexpr std::uint64_t most_bytes = std::uint64_t{1} << 60;
 }  // namespace
 
 std::uint32_t alignment_of(const Info* info) {
-  const std::string* asked =
-      info == nullptr ? nullptr : info->find("mpi_minimum_memory_alignment");
+  const std::string* asked = info == nullptr ? nullptr : info->find("mpi_minimum_memory_alignment");
   if (asked == nullptr) return 1;
   std::uint32_t bytes = 1;
   const char* const end = asked->data() + asked->size();
@@ -56,7 +55,8 @@ NodePlan plan_node(std::span<const int> ranks, const std::vector<WinFacts>& fact
   if (spacing == Spacing::contiguous) {
     // The memory of the first rank with some is the first; that of others begins where it ends.
     for (const int rank : ranks) {
-      plan.alignment = std::max(plan.alignment, alignment_of(facts[static_cast<std::size_t>(rank)]));
+      plan.alignment =
+          std::max(plan.alignment, alignment_of(facts[static_cast<std::size_t>(rank)]));
     }
     plan.bytes = rounded(plan.bytes, std::max(page_bytes, plan.alignment));
   }

@@ -44,7 +44,9 @@ class Pieces {
   Pieces& operator=(const Pieces&) = delete;
 
   [[nodiscard]] MPI_Win win() const { return win_; }
-  [[nodiscard]] std::int32_t* at(int piece) { return &memory_[static_cast<std::size_t>(piece * apart)]; }
+  [[nodiscard]] std::int32_t* at(int piece) {
+    return &memory_[static_cast<std::size_t>(piece * apart)];
+  }
   [[nodiscard]] MPI_Aint place(int rank, int piece) const {
     return all_[static_cast<std::size_t>(rank * pieces + piece)];
   }
@@ -100,7 +102,8 @@ void check_beyond_pieces(int target) {
   const int put =
       MPI_Put(data.data(), pieces * (values + 1), MPI_INT32_T, target, 0, 1, type, memory.win());
   const int ended = MPI_Win_unlock(target, memory.win());
-  expect_class(put != MPI_SUCCESS ? put : ended, MPI_ERR_RMA_RANGE, "one value too many in a piece");
+  expect_class(put != MPI_SUCCESS ? put : ended, MPI_ERR_RMA_RANGE,
+               "one value too many in a piece");
   MPI_Type_free(&type);
 }
 
@@ -110,7 +113,8 @@ void check_request(int target) {
   std::int32_t value = 0;
   MPI_Request request = MPI_REQUEST_NULL;
   const MPI_Aint outside = memory.place(target, 0) + 16 * static_cast<MPI_Aint>(sizeof value);
-  int code = MPI_Rget(&value, 1, MPI_INT32_T, target, outside, 1, MPI_INT32_T, memory.win(), &request);
+  int code =
+      MPI_Rget(&value, 1, MPI_INT32_T, target, outside, 1, MPI_INT32_T, memory.win(), &request);
   if (code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
   expect_class(code, MPI_ERR_RMA_RANGE, "the window's error handler gets what a request tells");
   MPI_Win_unlock_all(memory.win());

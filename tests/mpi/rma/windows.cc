@@ -254,6 +254,12 @@ void check_attach() {
   expect_equal(MPI_Win_attach(win, memory + 32, 32), MPI_SUCCESS, "a neighbour");
   expect_class(MPI_Win_detach(win, memory + 8), MPI_ERR_BASE, "detaching a part");
   expect_equal(MPI_Win_detach(win, memory), MPI_SUCCESS, "detach");
+  expect_equal(MPI_Win_attach(win, memory + 48, 0), MPI_SUCCESS, "nothing, within attached memory");
+  expect_equal(MPI_Win_attach(win, memory, 0), MPI_SUCCESS, "nothing, in front of memory");
+  expect_equal(MPI_Win_attach(win, memory, 32), MPI_SUCCESS, "memory that begins at nothing");
+  expect_equal(MPI_Win_detach(win, memory), MPI_SUCCESS, "detach the first of two");
+  expect_equal(MPI_Win_detach(win, memory), MPI_SUCCESS, "detach the second");
+  expect_class(MPI_Win_detach(win, memory), MPI_ERR_BASE, "detaching it again");
   void* base = nullptr;
   MPI_Aint size = 0;
   int unit = 0;
