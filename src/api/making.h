@@ -3,6 +3,7 @@
 #pragma once
 
 #include "api/kinds/comm.h"
+#include "api/kinds/counts.h"
 #include "api/kinds/errhandler.h"
 #include "api/kinds/group.h"
 #include "api/kinds/info.h"
@@ -10,7 +11,7 @@
 #include "api/take_part.h"
 #include "mpi/comm_make/calls.h"
 
-/// Calls that make communicators. A rank whose arguments are wrong gets its error, and then tells
+/// Calls that make communicators and windows. A rank whose arguments are wrong gets its error, and then tells
 /// the others that it cannot take part: the call fails in all of them, and none waits.
 namespace fulmar::api {
 
@@ -61,6 +62,10 @@ class MakingMender {
   }
   void repair(InfoOrNullIn& info) noexcept { info.raw = MPI_INFO_NULL; }
   void repair(Out<MPI_Comm>& comm) noexcept { comm.raw = &nothing_; }
+  void repair(Out<MPI_Win>& win) noexcept { win.raw = &no_window_; }
+  void repair(PointerOut& memory) noexcept { memory.raw = &no_memory_; }
+  void repair(MemorySizeIn& size) noexcept { size.raw = 0; }
+  void repair(UnitIn& unit) noexcept { unit.raw = 1; }
   void repair(SendTagIn& tag) noexcept {
     if (partners_ == Partners::group) return;
     tag.raw = 0;
@@ -80,6 +85,8 @@ class MakingMender {
   bool lacks_leader_ = false;
   bool makes_request_ = false;
   MPI_Comm nothing_ = MPI_COMM_NULL;
+  MPI_Win no_window_ = MPI_WIN_NULL;
+  void* no_memory_ = nullptr;
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
@@ -138,7 +145,7 @@ template <auto implementation, class... Carriers>
   return result;
 }
 
-/// `entry` for calls that make communicators of all processes of one.
+/// `entry` for calls that make communicators or windows of all processes of one.
 template <auto implementation, class... Carriers>
 [[gnu::always_inline]] inline int making_entry(Call call, Carriers... carriers) {
   const int result = entry<implementation>(call, carriers...);

@@ -9,10 +9,12 @@
 namespace fulmar::mpi {
 namespace {
 
-/// Whose error handler counts for a request that may be about to end: its file or communicator, unless
-/// that was freed and ends with the request; then as for errors that belong to no object.
+/// Whose error handler counts for a request that may be about to end: its file, window or communicator,
+/// unless that was freed and ends with the request; then as for errors that belong to no object.
 [[gnu::cold]] Object* lasting_target(const Request& request) {
-  if (request.target != nullptr && request.target->references > 1) return request.target;
+  if (request.target != nullptr) {
+    return request.target->references > 1 ? request.target : default_holder(*request.library);
+  }
   if (request.comm != nullptr && (request.comm->predefined || request.comm->references > 1)) {
     return request.comm;
   }

@@ -17,7 +17,9 @@ base::Error peek(Request& request, MPI_Status* status) {
 
 void peek(StatusWriter& writer, ErrorTarget& target, Request& request) {
   const base::Error error = peek(request, writer.slot());
-  if (error.failed() && target.object == nullptr) target.object = request.comm;
+  if (error.failed() && target.object == nullptr) {
+    target.object = request.target != nullptr ? request.target : request.comm;
+  }
   writer.add_result(error);
 }
 

@@ -74,8 +74,8 @@ struct Request : Object {
   const RequestKind* what;
   Library* library;
   Comm* comm = nullptr;  ///< one reference held, if set
-  /// On whose error handler errors are raised where there is no communicator, if set. Whoever sets it
-  /// sees to it that it outlives the request.
+  /// On whose error handler errors are raised instead of the communicator's, if set. Whoever sets it
+  /// holds a reference for the request.
   Object* target = nullptr;
   const Datatype* type = nullptr;  ///< one reference held, if set and not predefined
   /// With FULMAR_CHECK=types, of a receive; one reference held, if set.

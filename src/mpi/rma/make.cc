@@ -16,6 +16,7 @@
 #include "mpi/rma/calls.h"
 #include "mpi/rma/hints.h"
 #include "mpi/rma/node_memory.h"
+#include "mpi/rma/node_plan.h"
 #include "mpi/rma/requests.h"
 #include "mpi/rma/server.h"
 #include "mpi/rma/win.h"
@@ -28,16 +29,6 @@ namespace {
 using base::Error;
 using base::ErrorClass;
 using base::failure;
-
-/// What one rank tells the others.
-struct Facts {
-  std::int64_t size = 0;
-  std::int64_t unit = 1;
-  std::uint64_t base = 0;    ///< of a window of MPI_Win_create; else 0
-  std::uint64_t secret = 0;  ///< with which the first rank of a node hands out the memory
-  std::uint32_t socket = 0;  ///< where this rank takes it; 0: nowhere
-  std::uint32_t failed = 0;  ///< the class of its error
-};
 
 /// What the caller asks for.
 struct Wanted {
@@ -160,53 +151,20 @@ bool is_reached(const Win& win, int rank) {
          node->number_of(win.comm->routes[rank].peer) != device::NodeChannel::not_here;
 }
 
-/// Where the memory of each rank of a node begins in their file, and its length.
-struct NodePlan {
-  std::vector<std::uint64_t> begins;
-  std::uint64_t bytes = 0;
-};
-
-enum class Spacing : std::uint8_t { contiguous, aligned };
-
-std::uint64_t rounded(std::uint64_t value, std::uint64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
-
-/// More than any machine has, and far enough from the end of 64 bits.
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 60;
-
-NodePlan plan_node(std::span<const int> ranks, const std::vector<Facts>& facts, Spacing spacing) {
-  constexpr std::uint64_t line_bytes = 64;
-  const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  NodePlan plan;
-  plan.bytes = ranks.size() * sizeof(wire::RmaControl);
-  if (spacing == Spacing::contiguous) plan.bytes = rounded(plan.bytes, page_bytes);
-  for (const int rank : ranks) {
-    const auto size = static_cast<std::uint64_t>(facts[static_cast<std::size_t>(rank)].size);
-    if (spacing == Spacing::aligned) {
-      plan.bytes = rounded(plan.bytes, size < page_bytes ? line_bytes : page_bytes);
-    }
-    plan.begins.push_back(plan.bytes);
-    plan.bytes = std::min(plan.bytes + std::min(size, most_bytes), most_bytes);
-  }
-  plan.bytes = rounded(plan.bytes, page_bytes);
-  return plan;
-}
-
 /// The first rank of the node makes the file and sends its descriptor to the others.
 class NodeMapping {
  public:
   NodeMapping(Win& win, std::span<const int> ranks) noexcept : win_(win), ranks_(ranks) {}
 
   /// Before the facts are exchanged.
-  Error prepare(Facts& own);
+  Error prepare(WinFacts& own);
   /// After that, in all ranks of the window.
-  Error map(const std::vector<Facts>& facts, const NodePlan& plan);
+  Error map(const std::vector<WinFacts>& facts, const NodePlan& plan);
 
  private:
   [[nodiscard]] bool alone() const noexcept { return ranks_.size() == 1; }
   [[nodiscard]] bool leads() const noexcept { return ranks_.front() == win_.rank(); }
-  Error hand_out(const std::vector<Facts>& facts, const NodePlan& plan);
+  Error hand_out(const std::vector<WinFacts>& facts, const NodePlan& plan);
 
   Win& win_;
   std::span<const int> ranks_;
@@ -214,7 +172,7 @@ class NodeMapping {
   base::UniqueFd file_;
 };
 
-Error NodeMapping::prepare(Facts& own) {
+Error NodeMapping::prepare(WinFacts& own) {
   if (alone()) return {};
   if (leads()) {
     if (::getrandom(&own.secret, sizeof own.secret, 0) == sizeof own.secret) return {};
@@ -225,7 +183,7 @@ Error NodeMapping::prepare(Facts& own) {
   return socket_.error();
 }
 
-Error NodeMapping::hand_out(const std::vector<Facts>& facts, const NodePlan& plan) {
+Error NodeMapping::hand_out(const std::vector<WinFacts>& facts, const NodePlan& plan) {
   auto file = NodeMemory::make_file(plan.bytes);
   if (file.failed()) return file.error();
   file_ = std::move(*file);
@@ -238,19 +196,19 @@ Error NodeMapping::hand_out(const std::vector<Facts>& facts, const NodePlan& pla
   return {};
 }
 
-Error NodeMapping::map(const std::vector<Facts>& facts, const NodePlan& plan) {
+Error NodeMapping::map(const std::vector<WinFacts>& facts, const NodePlan& plan) {
   Error error;
   if (!alone() && leads()) error = hand_out(facts, plan);
   // Behind this the descriptors lie in the sockets.
   if (const Error bad = agree(*win_.comm, error); bad.failed()) return bad;
   if (!alone() && !leads()) {
-    const Facts& leader = facts[static_cast<std::size_t>(ranks_.front())];
+    const WinFacts& leader = facts[static_cast<std::size_t>(ranks_.front())];
     auto file = socket_->receive(leader.secret);
     if (file.ok()) file_ = std::move(*file);
     error = file.error();
   }
   if (error.ok()) {
-    auto memory = NodeMemory::map(file_.get(), plan.bytes);
+    auto memory = NodeMemory::map(file_.get(), plan.bytes, plan.alignment);
     if (memory.ok()) win_.memory = std::move(*memory);
     error = memory.error();
   }
@@ -273,7 +231,7 @@ void use_node_memory(Win& win, std::span<const int> ranks, const NodePlan& plan)
   }
 }
 
-void set_targets(Win& win, const std::vector<Facts>& facts) {
+void set_targets(Win& win, const std::vector<WinFacts>& facts) {
   for (std::size_t rank = 0; rank < facts.size(); ++rank) {
     win.targets[rank].size = facts[rank].size;
     win.targets[rank].unit = facts[rank].unit;
@@ -298,9 +256,9 @@ Error make_on_own(Library& library, Comm& comm, const Wanted& wanted, MPI_Win& o
   NewWin made(library);
   if (const Error bad = made.join(comm, so_far); bad.failed()) return bad;
   Win& win = made.win();
-  std::vector<Facts> facts;
+  std::vector<WinFacts> facts;
   const auto base = reinterpret_cast<std::uint64_t>(wanted.base);
-  const Error bad = gather_all(*win.comm, Facts{wanted.size, wanted.unit, base, 0, 0, 0}, facts);
+  const Error bad = gather_all(*win.comm, WinFacts{wanted.size, wanted.unit, base}, facts);
   if (bad.failed()) return bad;
   set_own(win, wanted);
   set_targets(win, facts);
@@ -325,16 +283,18 @@ Error make_with_memory(Library& library, Comm& comm, Wanted wanted, Spacing spac
                    win.size(), ranks.size());
   }
   NodeMapping mapping(win, ranks);
-  Facts own{wanted.size, wanted.unit, 0, 0, 0, 0};
+  WinFacts own{wanted.size, wanted.unit};
+  own.alignment = alignment_of(wanted.info);
+  own.apart = spacing == Spacing::aligned ? 1 : 0;
   const Error prepared = mapping.prepare(own);
   own.failed = static_cast<std::uint32_t>(prepared.code());
-  std::vector<Facts> facts;
+  std::vector<WinFacts> facts;
   if (const Error bad = gather_all(*win.comm, own, facts); bad.failed()) return bad;
   if (prepared.failed()) return prepared;
   for (std::size_t rank = 0; rank < facts.size(); ++rank) {
     if (facts[rank].failed != 0) return failed_elsewhere(rank, facts[rank].failed);
   }
-  const NodePlan plan = plan_node(ranks, facts, spacing);
+  const NodePlan plan = plan_node(ranks, facts);
   if (const Error bad = mapping.map(facts, plan); bad.failed()) return bad;
   set_targets(win, facts);
   use_node_memory(win, ranks, plan);
@@ -441,7 +401,8 @@ Error win_attach(Win& win, void* base, Count size) {
   const auto address = reinterpret_cast<std::uint64_t>(base);
   const auto bytes = static_cast<std::uint64_t>(size);
   for (const Win::Attached& each : win.attached) {
-    if (address < each.address + each.bytes && each.address < address + bytes) {
+    const bool overlaps = address < each.address + each.bytes && each.address < address + bytes;
+    if (overlaps && bytes != 0 && each.bytes != 0) {
       return failure(ErrorClass::rma_attach,
                      "argument base: %p with %lld bytes overlaps with memory that is attached",
                      base, static_cast<long long>(size));
@@ -457,9 +418,12 @@ Error win_detach(Win& win, const void* base) {
                    name_of(win));
   }
   const auto address = reinterpret_cast<std::uint64_t>(base);
-  if (std::erase_if(win.attached, [&](const auto& each) { return each.address == address; }) == 0) {
+  const auto found = std::find_if(win.attached.begin(), win.attached.end(),
+                                  [&](const auto& each) { return each.address == address; });
+  if (found == win.attached.end()) {
     return failure(ErrorClass::base, "argument base: no memory is attached at %p", base);
   }
+  win.attached.erase(found);
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <sys/sysinfo.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -49,6 +50,20 @@ bool is_beyond_machine(std::uint64_t bytes) {
   return bytes / machine.mem_unit > units;
 }
 
+/// Reserves `bytes` bytes of address space that begin at a multiple of `alignment`, a power of two
+/// above the size of a page; nullptr where there are none. `bytes` is whole pages.
+std::byte* aligned_place(std::uint64_t bytes, std::uint64_t alignment) {
+  void* room = ::mmap(nullptr, bytes + alignment, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) return nullptr;
+  auto* const first = static_cast<std::byte*>(room);
+  const std::uint64_t past = reinterpret_cast<std::uint64_t>(first) % alignment;
+  const std::uint64_t before = past == 0 ? 0 : alignment - past;
+  if (before != 0) (void)::munmap(first, before);
+  (void)::munmap(first + before + bytes, alignment - before);
+  return first + before;
+}
+
 }  // namespace
 
 base::Result<UniqueFd> NodeMemory::make_file(std::uint64_t bytes) {
@@ -61,11 +76,21 @@ base::Result<UniqueFd> NodeMemory::make_file(std::uint64_t bytes) {
   return file;
 }
 
-base::Result<std::unique_ptr<NodeMemory>> NodeMemory::map(int file, std::uint64_t bytes) {
+base::Result<std::unique_ptr<NodeMemory>> NodeMemory::map(int file, std::uint64_t bytes,
+                                                          std::uint64_t alignment) {
   if (is_beyond_machine(bytes)) return no_memory(bytes);
   const int flags = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
-  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, file, 0);
-  if (memory == MAP_FAILED) return no_memory(bytes);
+  std::byte* place = nullptr;
+  if (alignment > static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE))) {
+    place = aligned_place(bytes, alignment);
+    if (place == nullptr) return no_memory(bytes);
+  }
+  void* memory = ::mmap(place, bytes, PROT_READ | PROT_WRITE,
+                        place == nullptr ? flags : flags | MAP_FIXED, file, 0);
+  if (memory == MAP_FAILED) {
+    if (place != nullptr) (void)::munmap(place, bytes);
+    return no_memory(bytes);
+  }
   if (bytes >= huge_page_bytes) (void)::madvise(memory, bytes, MADV_HUGEPAGE);
   return std::make_unique<NodeMemory>(std::span(static_cast<std::byte*>(memory), bytes));
 }

@@ -19,8 +19,10 @@ namespace fulmar::mpi {
 class NodeMemory {
  public:
   /// Maps `bytes` bytes of a memory file; of none (-1): memory of this process alone. Zero at the
-  /// start. MPI_ERR_NO_MEM where there is not so much.
-  static base::Result<std::unique_ptr<NodeMemory>> map(int file, std::uint64_t bytes);
+  /// start. They begin at a multiple of `alignment`, a power of two. MPI_ERR_NO_MEM where there is
+  /// not so much.
+  static base::Result<std::unique_ptr<NodeMemory>> map(int file, std::uint64_t bytes,
+                                                       std::uint64_t alignment);
   /// A memory file of this length. MPI_ERR_NO_MEM where the machine has less memory.
   static base::Result<base::UniqueFd> make_file(std::uint64_t bytes);
 

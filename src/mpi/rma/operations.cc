@@ -91,10 +91,11 @@ Error find_place(Win& win, const TargetData& data, Place& place) {
       __builtin_mul_overflow(data.count, data.type->size, &room)) {
     return out_of_range(win, data);
   }
-  const auto range = touched_bytes(place.bytes, data.count, *data.type);
   const bool is_own = data.rank == win.rank();
   const bool known = is_own || !win.dynamic();
-  if (!range || (known && !is_in_window(win, target, range))) return out_of_range(win, data);
+  const bool good = known ? is_in_window(win, target, place.bytes, data.count, *data.type)
+                          : touched_bytes(place.bytes, data.count, *data.type).has_value();
+  if (!good) return out_of_range(win, data);
   if (win.dynamic() && is_own) {
     place.address = reinterpret_cast<void*>(place.bytes);
   } else if (target.direct) {

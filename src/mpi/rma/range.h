@@ -34,30 +34,10 @@ struct ByteRange {
   return range;
 }
 
-/// Whether all of a range lies in memory that is attached to a dynamic window here, in one piece or
-/// in pieces that touch.
-[[nodiscard]] inline bool is_attached(const Win& win, ByteRange range) noexcept {
-  auto at = static_cast<std::uint64_t>(range.begin);
-  const auto end = static_cast<std::uint64_t>(range.end);
-  if (range.begin == range.end) return true;
-  for (std::size_t looks = 0; at < end && looks <= win.attached.size(); ++looks) {
-    const auto piece =
-        std::find_if(win.attached.begin(), win.attached.end(), [at](const Win::Attached& each) {
-          return each.address <= at && at - each.address < each.bytes;
-        });
-    if (piece == win.attached.end()) return false;
-    at = piece->address + piece->bytes;
-  }
-  return at >= end;
-}
-
-/// Whether elements at `place` of this process's memory may be touched, and where they lie: bytes
-/// from the base, or an address in a dynamic window.
-[[nodiscard]] inline bool is_in_window(const Win& win, const RmaTarget& target,
-                                       const std::optional<ByteRange>& range) noexcept {
-  if (!range) return false;
-  if (win.dynamic()) return is_attached(win, *range);
-  return range->begin == range->end || (range->begin >= 0 && range->end <= target.size);
-}
+/// Whether `count` elements whose origin lies at `place` may be touched: bytes from the base of the
+/// target, or, in a dynamic window, an address of this process, where each run of the elements must
+/// lie in attached memory.
+[[nodiscard]] bool is_in_window(const Win& win, const RmaTarget& target, std::int64_t place,
+                                std::int64_t count, const Datatype& type) noexcept;
 
 }  // namespace fulmar::mpi

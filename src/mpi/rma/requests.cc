@@ -208,7 +208,15 @@ Error finish_rma_request(Request& request, MPI_Status& status) {
   return operation_error(*request.comm, request.operation);
 }
 
-constexpr RequestKind rma_request{.name = "one-sided operation", .finish = finish_rma_request};
+void release_rma_request(Request& request) {
+  request.library->release(static_cast<Win&>(*request.target));
+}
+
+constexpr RequestKind rma_request{.name = "one-sided operation",
+                                  .start = nullptr,
+                                  .finish = finish_rma_request,
+                                  .cancel = nullptr,
+                                  .release = release_rma_request};
 
 }  // namespace
 
@@ -280,7 +288,10 @@ Error complete_opened(Win& win) {
 
 Request* make_rma_request(Win& win, MPI_Request& out) noexcept {
   Request* request = make_request(rma_request, *win.comm, {});
-  if (request != nullptr) out = handle_cast<MPI_Request>(*request);
+  if (request == nullptr) return nullptr;
+  win.library->acquire(win);  // errors are raised on it
+  request->target = &win;
+  out = handle_cast<MPI_Request>(*request);
   return request;
 }
 

@@ -112,7 +112,7 @@ ErrorClass RmaServer::Task::check_place() {
   if (type_ == nullptr) return ErrorClass::type;
   if (header_.count < 0) return ErrorClass::count;
   const RmaTarget& self = win_.target(win_.rank());
-  if (!is_in_window(win_, self, touched_bytes(header_.place, header_.count, *type_))) {
+  if (!is_in_window(win_, self, header_.place, header_.count, *type_)) {
     return ErrorClass::rma_range;
   }
   std::int64_t room = 0;

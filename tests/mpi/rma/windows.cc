@@ -6,6 +6,7 @@
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <cstring>
 #include <string>
 
@@ -187,6 +188,62 @@ void check_shared(bool contiguous) {
   MPI_Win_free(&win);
 }
 
+/// Gaps that only some ranks allow are not made: all ranks agree on where the memory lies.
+void check_shared_with_different_info() {
+  const int rank = test::rank_of(MPI_COMM_WORLD);
+  MPI_Info info = MPI_INFO_NULL;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "alloc_shared_noncontig", rank % 2 == 0 ? "true" : "false");
+  unsigned char* own = nullptr;
+  MPI_Win win = MPI_WIN_NULL;
+  const auto bytes_of = [](int of) { return MPI_Aint{5000} * (of + 1) + 1; };
+  MPI_Win_allocate_shared(bytes_of(rank), 1, info, MPI_COMM_WORLD, &own, &win);
+  MPI_Info_free(&info);
+  MPI_Win_fence(0, win);
+  std::memset(own, rank + 1, static_cast<std::size_t>(bytes_of(rank)));
+  MPI_Win_fence(0, win);
+  for (int other = 0; other < test::size_of(MPI_COMM_WORLD); ++other) {
+    MPI_Aint there = 0;
+    int unit = 0;
+    unsigned char* memory = nullptr;
+    MPI_Win_shared_query(win, other, &there, &unit, &memory);
+    expect_equal(there, bytes_of(other), "size of a neighbour");
+    expect_equal(memory[0], other + 1, "the first byte of a neighbour");
+    expect_equal(memory[there - 1], other + 1, "the last byte of a neighbour");
+  }
+  MPI_Win_fence(0, win);
+  MPI_Win_free(&win);
+}
+
+/// Each rank gets what it asks for, smaller and larger than a page.
+void check_alignment() {
+  const int rank = test::rank_of(MPI_COMM_WORLD);
+  for (const MPI_Aint alignment : {MPI_Aint{256} << rank, MPI_Aint{32768} << rank}) {
+    MPI_Info info = MPI_INFO_NULL;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_minimum_memory_alignment", std::to_string(alignment).c_str());
+    unsigned char* own = nullptr;
+    MPI_Win win = MPI_WIN_NULL;
+    MPI_Win_allocate(100, 1, info, MPI_COMM_WORLD, &own, &win);
+    expect_equal(reinterpret_cast<std::uintptr_t>(own) % static_cast<std::uintptr_t>(alignment),
+                 std::uintptr_t{0}, "alignment of MPI_Win_allocate");
+    std::memset(own, rank + 1, 100);
+    MPI_Win_fence(0, win);
+    const int next = (rank + 1) % test::size_of(MPI_COMM_WORLD);
+    unsigned char value = 0;
+    MPI_Get(&value, 1, MPI_UNSIGNED_CHAR, next, 99, 1, MPI_UNSIGNED_CHAR, win);
+    MPI_Win_fence(0, win);
+    expect_equal(value, next + 1, "the memory of a neighbour");
+    MPI_Win_free(&win);
+    MPI_Info_set(info, "alloc_shared_noncontig", "true");
+    MPI_Win_allocate_shared(100, 1, info, MPI_COMM_WORLD, &own, &win);
+    expect_equal(reinterpret_cast<std::uintptr_t>(own) % static_cast<std::uintptr_t>(alignment),
+                 std::uintptr_t{0}, "alignment of MPI_Win_allocate_shared with gaps");
+    MPI_Info_free(&info);
+    MPI_Win_free(&win);
+  }
+}
+
 void check_attach() {
   MPI_Win win = MPI_WIN_NULL;
   MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
@@ -197,6 +254,12 @@ void check_attach() {
   expect_equal(MPI_Win_attach(win, memory + 32, 32), MPI_SUCCESS, "a neighbour");
   expect_class(MPI_Win_detach(win, memory + 8), MPI_ERR_BASE, "detaching a part");
   expect_equal(MPI_Win_detach(win, memory), MPI_SUCCESS, "detach");
+  expect_equal(MPI_Win_attach(win, memory + 48, 0), MPI_SUCCESS, "nothing, within attached memory");
+  expect_equal(MPI_Win_attach(win, memory, 0), MPI_SUCCESS, "nothing, in front of memory");
+  expect_equal(MPI_Win_attach(win, memory, 32), MPI_SUCCESS, "memory that begins at nothing");
+  expect_equal(MPI_Win_detach(win, memory), MPI_SUCCESS, "detach the first of two");
+  expect_equal(MPI_Win_detach(win, memory), MPI_SUCCESS, "detach the second");
+  expect_class(MPI_Win_detach(win, memory), MPI_ERR_BASE, "detaching it again");
   void* base = nullptr;
   MPI_Aint size = 0;
   int unit = 0;
@@ -234,6 +297,8 @@ int main(int argc, char** argv) {
   check_errhandler();
   check_shared(true);
   check_shared(false);
+  check_shared_with_different_info();
+  check_alignment();
   check_attach();
   check_many();
   return test::finish();
