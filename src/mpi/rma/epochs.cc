@@ -29,7 +29,9 @@ const char* text_of(AccessEpoch epoch) noexcept {
   return "";
 }
 
-Error open_lazily(Win& win, int rank) {
+}  // namespace
+
+Error open_shared(Win& win, int rank) {
   if (win.has_lock_of(rank)) {
     if (const Error bad = acquire_lock(win, rank, LockMode::shared); bad.failed()) return bad;
   } else {
@@ -39,7 +41,15 @@ Error open_lazily(Win& win, int rank) {
   return {};
 }
 
-}  // namespace
+Error await_lock(Win& win, int rank) {
+  RmaTarget& target = win.target(rank);
+  const bool asked = target.lock == TargetLock::shared || target.lock == TargetLock::exclusive;
+  if (win.has_lock_of(rank) || !asked || target.granted) return {};
+  ask_for_end(win, rank, wire::RmaCall::flush);  // answered behind the lock
+  const Error error = complete_locally(win, rank);
+  target.granted = error.ok();
+  return error;
+}
 
 void mark_open(Win& win, int rank, TargetLock lock) {
   RmaTarget& target = win.target(rank);
@@ -56,7 +66,7 @@ Error open_target(Win& win, int rank) {
       mark_open(win, rank, TargetLock::none);
       return {};
     case AccessEpoch::lock_all:
-      if (!win.unchecked) return open_lazily(win, rank);
+      if (!win.unchecked) return open_shared(win, rank);
       mark_open(win, rank, TargetLock::unchecked);
       return {};
     case AccessEpoch::start:

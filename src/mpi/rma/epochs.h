@@ -22,6 +22,12 @@ void close_targets(Win& win) noexcept;
 /// Opens one target.
 void mark_open(Win& win, int rank, TargetLock lock);
 
+/// Opens one target of MPI_Win_lock_all: takes its lock, or asks for it.
+[[nodiscard]] base::Error open_shared(Win& win, int rank);
+
+/// Waits for the lock of an open target that was asked for by a request, which may still wait there.
+[[nodiscard]] base::Error await_lock(Win& win, int rank);
+
 /// MPI_ERR_ASSERT where `assertion` has other bits than `allowed`.
 [[nodiscard]] base::Error check_assertion(int assertion, int allowed);
 

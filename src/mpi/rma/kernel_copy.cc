@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "mpi/datatype/view.h"
+#include "mpi/rma/epochs.h"
 #include "mpi/rma/requests.h"
 
 namespace fulmar::mpi {
@@ -14,17 +15,6 @@ using base::Error;
 
 /// Shorter puts are requests: several are under way at a time, and nobody waits for one.
 constexpr std::int64_t least_put_bytes = 1024;
-
-/// The lock was asked for by a request that may still wait at the target.
-Error await_lock(Win& win, int rank) {
-  RmaTarget& target = win.target(rank);
-  const bool asked = target.lock == TargetLock::shared || target.lock == TargetLock::exclusive;
-  if (!asked || target.granted) return {};
-  ask_for_end(win, rank, wire::RmaCall::flush);  // answered behind the lock
-  const Error error = complete_locally(win, rank);
-  target.granted = error.ok();
-  return error;
-}
 
 Error copy(fabric::Shm& shm, std::uint32_t number, CopyDirection direction,
            std::span<std::byte> local, std::uint64_t remote) {

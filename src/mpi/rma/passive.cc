@@ -11,7 +11,8 @@
 /// Passive target synchronisation: locks and flushes (MPI 5.0 sections 12.5.3 and 12.5.4). A lock of
 /// a rank whose memory is mapped is taken here; of others it is asked for and not waited for: the
 /// target carries out what follows when it has granted it. MPI_Win_lock_all takes the lock of a
-/// rank with the first operation on it.
+/// rank with the first operation on it. Locks that also protect loads and stores of this process are
+/// held when the call returns: of its own memory, and of all memory that MPI_Win_allocate_shared gave.
 namespace fulmar::mpi {
 namespace {
 
@@ -23,6 +24,11 @@ Error check_locks(const Win& win) {
   if (!win.no_locks) return {};
   return failure(ErrorClass::rma_sync,
                  "%s was made with the info key no_locks; it cannot be locked", name_of(win));
+}
+
+/// Whether this process may load and store the memory of a rank, not only by operations.
+bool is_loaded(const Win& win, int rank) noexcept {
+  return rank == win.rank() || win.flavor == MPI_WIN_FLAVOR_SHARED;
 }
 
 LockMode mode_of(TargetLock lock) noexcept {
@@ -126,7 +132,10 @@ Error win_lock(int type, int rank, int assertion, Win& win) {
   }
   const TargetLock lock = mode == LockMode::shared ? TargetLock::shared : TargetLock::exclusive;
   mark_open(win, rank, checked ? lock : TargetLock::unchecked);
-  return {};
+  if (win.flavor != MPI_WIN_FLAVOR_SHARED) return {};
+  const Error error = await_lock(win, rank);
+  if (error.failed()) (void)win_unlock(rank, win);
+  return error;
 }
 
 Error win_unlock(int rank, Win& win) {
@@ -159,6 +168,15 @@ Error win_lock_all(int assertion, Win& win) {
     return bad;
   }
   win.unchecked = (assertion & MPI_MODE_NOCHECK) != 0;
+  if (win.unchecked) return {};
+  for (int rank = 0; rank < win.size(); ++rank) {
+    if (!is_loaded(win, rank)) continue;
+    Error error = open_shared(win, rank);
+    if (error.ok()) error = await_lock(win, rank);
+    if (error.ok()) continue;
+    (void)win_unlock_all(win);
+    return error;
+  }
   return {};
 }
 
