@@ -148,6 +148,7 @@ void Supervisor::on_rank(std::uint32_t index) {
   rank.fd.reset();
   --running_;
   rank.end = end.way == RankEnd::Way::exited ? std::to_string(end.value) : signal_name(end.value);
+  if (end.state == wire::RankState::aborted) notice_killed();
   const Verdict verdict = judge(end);
   if (verdict.failed && !ending_) on_failure(index, verdict, ends_by(end.state));
 }
@@ -262,12 +263,26 @@ void Supervisor::on_signal(const signalfd_siginfo& info) {
   }
 }
 
+/// A rank that was killed comes before those that abort because of it, whichever is seen first.
+void Supervisor::notice_killed() {
+  for (std::uint32_t index = 0; index < ranks_.size(); ++index) {
+    const Rank& rank = ranks_[index];
+    siginfo_t info{};
+    constexpr int look = WEXITED | WNOHANG | WNOWAIT;
+    if (!rank.fd.valid() || ::waitid(P_PID, static_cast<id_t>(rank.pid), &info, look) != 0)
+      continue;
+    if (info.si_pid == rank.pid && info.si_code != CLD_EXITED) on_rank(index);
+  }
+}
+
 /// A rank that aborts sends a SIGCHLD of its own: behind a wrapper such as a shell it is no child
 /// of mpiexec, and the wrapper may live on.
 void Supervisor::notice_aborts() {
   for (std::uint32_t index = 0; index < ranks_.size() && !ending_; ++index) {
     const wire::RankRecord& record = parts_.generations.record(index);
     if (!ranks_[index].fd.valid() || wire::state_of(record) != wire::RankState::aborted) continue;
+    notice_killed();
+    if (ending_) return;
     RankEnd end;
     end.state = wire::RankState::aborted;
     end.abort_code = record.abort_code.load(std::memory_order_relaxed);

@@ -92,6 +92,7 @@ class Supervisor {
   void on_signals();
   void on_signal(const signalfd_siginfo& info);
   void notice_aborts();
+  void notice_killed();
   void notice_inner();
   void watch_inner(std::uint32_t index, pid_t pid);
   void on_inner(std::uint32_t index);
