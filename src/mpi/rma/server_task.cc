@@ -117,6 +117,11 @@ ErrorClass RmaServer::Task::check_place() {
   }
   std::int64_t room = 0;
   if (__builtin_mul_overflow(header_.count, type_->size, &room)) return ErrorClass::rma_range;
+  // Only what is read may overlap (12.3.4). Without this a header of a few bytes makes the target
+  // allocate what it likes.
+  const auto range = touched_bytes(header_.place, header_.count, *type_);
+  const bool overlaps = !range || room > range->end - range->begin;
+  if (overlaps && call() != RmaCall::get) return ErrorClass::rma_range;
   const bool swaps = call() == RmaCall::compare_and_swap;
   const auto most = static_cast<std::uint64_t>(room) * (swaps ? 2 : 1);
   if (header_.bytes > most) return ErrorClass::truncate;
