@@ -16,6 +16,7 @@
 #include <fstream>
 #include <utility>
 
+#include "base/error_class.h"
 #include "base/process_end.h"
 
 namespace fulmar::mpiexec {
@@ -32,6 +33,9 @@ constexpr std::int64_t sweep_limit_ns = 2 * ns_per_s;
 constexpr std::int64_t drain_grace_ns = 2 * ns_per_s;
 /// How often the ranks' waits are looked at.
 constexpr std::int64_t look_interval_ns = ns_per_s;
+
+/// Of an abort that answers the death of another rank (mpi-ext.h, MPIX_ERR_PROC_FAILED).
+constexpr auto class_of_death = static_cast<std::int32_t>(base::ErrorClass::proc_failed);
 
 /// Whether a process has a handler of its own for SIGTSTP. Ranks have no terminal and their groups
 /// no parent in the session, so the kernel ignores SIGTSTP for those that have not.
@@ -150,7 +154,18 @@ void Supervisor::on_rank(std::uint32_t index) {
   rank.end = end.way == RankEnd::Way::exited ? std::to_string(end.value) : signal_name(end.value);
   if (end.state == wire::RankState::aborted) notice_killed();
   const Verdict verdict = judge(end);
-  if (verdict.failed && !ending_) on_failure(index, verdict, ends_by(end.state));
+  if (verdict.failed && !ending_) {
+    const bool aborted = end.state == wire::RankState::aborted;
+    answers_death_ = aborted && exit_code_ == 0 && end.abort_code == class_of_death;
+    on_failure(index, verdict, ends_by(end.state));
+    return;
+  }
+  if (answers_death_ && !killed_ && end.way == RankEnd::Way::signalled && end.value != SIGTERM) {
+    // This is the death. The kernel closes connections before the parent can hear of it.
+    answers_death_ = false;
+    exit_code_ = 0;
+    on_failure(index, verdict, Ends::job);
+  }
 }
 
 Supervisor::Ends Supervisor::ends_by(wire::RankState state) const noexcept {
@@ -286,6 +301,7 @@ void Supervisor::notice_aborts() {
     RankEnd end;
     end.state = wire::RankState::aborted;
     end.abort_code = record.abort_code.load(std::memory_order_relaxed);
+    answers_death_ = exit_code_ == 0 && end.abort_code == class_of_death;
     on_failure(index, judge(end), Ends::job);
   }
 }

@@ -116,8 +116,10 @@ class Supervisor {
   std::uint32_t running_ = 0;
   int exit_code_ = 0;
   int interrupted_by_ = 0;  ///< the first signal that asked for the end
-  bool ending_ = false;     ///< the first failure has been reported, ranks were told to end
-  bool killed_ = false;     ///< everything was killed: further ends are our doing
+  /// The job ends by a rank that says another one has died, and no death has been seen yet.
+  bool answers_death_ = false;
+  bool ending_ = false;  ///< the first failure has been reported, ranks were told to end
+  bool killed_ = false;  ///< everything was killed: further ends are our doing
   std::int64_t timeout_ns_ = never_ns;
   std::int64_t kill_ns_ = never_ns;
   std::int64_t look_ns_ = never_ns;  ///< when the ranks' waits are looked at next
