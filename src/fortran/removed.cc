@@ -3,10 +3,9 @@
 //
 // The procedures that MPI 3.0 removed (MPI 5.0 chapter 17) for mpif.h and programs of its time. Addresses are
 // default INTEGERs there; what does not fit one is an error, never a shorter number.
-#define FULMAR_NO_REMOVED_NAMES
-#include <mpi.h>
 
-// The inline functions of C do the work, over PMPI_ names as all of this library.
+// The inline functions of C (fulmar/mpi_removed.h, which mpi.h includes) do the work, over PMPI_ names as in all
+// of this library.
 #define MPI_Type_create_struct PMPI_Type_create_struct
 #define MPI_Type_create_resized PMPI_Type_create_resized
 #define MPI_Type_create_hvector PMPI_Type_create_hvector
@@ -17,7 +16,7 @@
 #define MPI_Comm_create_errhandler PMPI_Comm_create_errhandler
 #define MPI_Comm_set_errhandler PMPI_Comm_set_errhandler
 #define MPI_Comm_get_errhandler PMPI_Comm_get_errhandler
-#include "fulmar/mpi_removed.h"
+#include <mpi.h>
 
 #include "fortran/calls.h"
 #include "fortran/handles.h"
@@ -90,8 +89,8 @@ void type_ub(const int* datatype, int* displacement, int* ierror) {
 void type_hvector(const int* count, const int* blocklength, const int* stride, const int* oldtype,
                   int* newtype, int* ierror) {
   HandleResult<MPI_Datatype> result(newtype);
-  const int error = MPI_Type_hvector(*count, *blocklength, *stride, handle<MPI_Datatype>(*oldtype),
-                                     result.get());
+  const int error =
+      MPI_Type_hvector(*count, *blocklength, *stride, handle<MPI_Datatype>(*oldtype), result.get());
   if (error == MPI_SUCCESS) result.store();
   give(ierror, error);
 }
@@ -111,8 +110,7 @@ void type_struct(const int* count, const int* blocklengths, const int* displacem
   HandleArray<MPI_Datatype> handles(types, *count);
   if (wide.failed() || handles.failed()) return give(ierror, report(Problem::no_memory));
   HandleResult<MPI_Datatype> result(newtype);
-  const int error =
-      MPI_Type_struct(*count, blocklengths, wide.get(), handles.get(), result.get());
+  const int error = MPI_Type_struct(*count, blocklengths, wide.get(), handles.get(), result.get());
   if (error == MPI_SUCCESS) result.store();
   give(ierror, error);
 }
