@@ -53,8 +53,8 @@ void ask(std::span<const std::uint8_t> input) {
   hello.rank = expected.rank;
   hello.secret = ticket.secret;
   const std::vector<std::byte> bytes = spoilt(hello, input);
-  const bool is_right = bytes.size() >= sizeof hello &&
-                        std::memcmp(bytes.data(), &hello, sizeof hello) == 0;
+  const bool is_right =
+      bytes.size() >= sizeof hello && std::memcmp(bytes.data(), &hello, sizeof hello) == 0;
   const base::UniqueFd stranger = connected_to(ticket);
   (void)::send(stranger.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
   const std::size_t left = (*offer)->serve();
@@ -100,7 +100,8 @@ void take(std::span<const std::uint8_t> input) {
   wire::SegmentGrant grant;
   grant.bytes = segment_bytes;
   const std::uint8_t kind = input.empty() ? 0 : input[0] / 32;
-  const std::vector<std::byte> bytes = spoilt(grant, input.subspan(std::min<std::size_t>(1, input.size())));
+  const std::vector<std::byte> bytes =
+      spoilt(grant, input.subspan(std::min<std::size_t>(1, input.size())));
   if ((kind & 4) != 0) {
     (void)::send(maker.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
   } else {

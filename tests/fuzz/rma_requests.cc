@@ -168,7 +168,8 @@ void put_honestly(OneProcess& process, const Window& window) {
   flush.call = static_cast<std::uint8_t>(RmaCall::flush);
   flush.tag = 3;
   constexpr std::uint32_t requests = line_of(mpi::RmaLine::requests);
-  const auto first = process.send(OneProcess::honest, requests, 0, request_of(put, {}, {&value, 1}));
+  const auto first =
+      process.send(OneProcess::honest, requests, 0, request_of(put, {}, {&value, 1}));
   const auto second = process.send(OneProcess::honest, requests, 0, request_of(flush, {}, {}));
   const auto answer =
       process.receive(OneProcess::honest, line_of(mpi::RmaLine::answers), 3, sizeof(wire::RmaAck));

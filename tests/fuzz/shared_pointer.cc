@@ -28,14 +28,14 @@ void shared_pointer(std::span<const std::uint8_t> bytes) {
   // An honest rank moves the pointer on as if nothing had been.
   const mpi::Count before = pointer.get().value();
   constexpr mpi::Count added = 1000;
-  const auto question = process.send(OneProcess::honest, line, request_tag,
-                                     std::as_bytes(std::span(&added, 1)));
+  const auto question =
+      process.send(OneProcess::honest, line, request_tag, std::as_bytes(std::span(&added, 1)));
   const auto answer = process.receive(OneProcess::honest, line, answer_tag, sizeof(mpi::Count));
   process.go_on_until([&] { return answer->done(); });
   mpi::Count told = 0;
   std::memcpy(&told, answer->memory.data(), sizeof told);
-  const auto moved = static_cast<std::uint64_t>(pointer.get().value()) -
-                     static_cast<std::uint64_t>(before);
+  const auto moved =
+      static_cast<std::uint64_t>(pointer.get().value()) - static_cast<std::uint64_t>(before);
   if (told != before || moved != static_cast<std::uint64_t>(added)) std::abort();
   process.end_hostile();
   pointer.close();

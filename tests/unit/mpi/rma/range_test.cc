@@ -61,8 +61,7 @@ TEST_F(RangeTest, Elements_over_each_other_are_looked_at_up_to_a_limit) {
   attach(8192, 100);
   const MPI_Datatype both = strided(2, 4096);
   MPI_Datatype same_place = MPI_DATATYPE_NULL;
-  ASSERT_TRUE(
-      type_create_resized(library, Form::plain, type(both), 0, 0, same_place).ok());
+  ASSERT_TRUE(type_create_resized(library, Form::plain, type(both), 0, 0, same_place).ok());
   made_.push_back(same_place);
   EXPECT_TRUE(holds(4096, 1000, same_place));
   EXPECT_FALSE(holds(4096, std::int64_t{1} << 40, same_place));
