@@ -24,9 +24,8 @@ bool LockedRanges::acquire(std::int64_t offset, std::int64_t length, std::int64_
 void LockedRanges::release(std::int64_t offset, std::int64_t length) noexcept {
   {
     const std::lock_guard lock(mutex_);
-    const auto range = std::ranges::find_if(held_, [&](const Range& each) {
-      return each.offset == offset && each.length == length;
-    });
+    const auto range = std::ranges::find_if(
+        held_, [&](const Range& each) { return each.offset == offset && each.length == length; });
     if (range != held_.end()) held_.erase(range);
   }
   released_.notify_all();

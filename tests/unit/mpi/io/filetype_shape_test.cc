@@ -42,8 +42,7 @@ class FiletypeShapeTest : public Objects {
   }
   const Datatype& resized(MPI_Datatype old, MPI_Aint extent) {
     MPI_Datatype made = MPI_DATATYPE_NULL;
-    EXPECT_TRUE(
-        type_create_resized(library, Form::plain, type(old), 0, extent, made).ok());
+    EXPECT_TRUE(type_create_resized(library, Form::plain, type(old), 0, extent, made).ok());
     made_.push_back(made);
     return type(made);
   }
