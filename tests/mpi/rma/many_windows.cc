@@ -79,7 +79,8 @@ void many_at_a_time() {
     if (windows.back() == MPI_WIN_NULL) MPI_Abort(MPI_COMM_WORLD, 1);
   }
   expect_equal(open_descriptors(), before, "windows keep no descriptors");
-  for (const int i : {0, 1, count / 2, count - 4}) put_to_neighbour(windows[static_cast<std::size_t>(i)]);
+  for (const int i : {0, 1, count / 2, count - 4})
+    put_to_neighbour(windows[static_cast<std::size_t>(i)]);
   MPI_Barrier(MPI_COMM_WORLD);
   for (MPI_Win& win : windows) expect_equal(MPI_Win_free(&win), MPI_SUCCESS, "free");
 }
