@@ -103,6 +103,23 @@ class Examples(unittest.TestCase):
             self.assertIn("3293 primes below 30500", text)
             self.assertEqual(sum(int(n) for n in re.findall(r"has done (\d+) ranges", text)), 31)
 
+    def test_work_counter_gives_out_each_range_once(self):
+        for ranks in RANKS:
+            self.assertIn("3293 primes below 30500, in 31 ranges", self.run_example(ranks, "work_counter", 30500))
+
+    def test_hash_table_counts_every_number(self):
+        for ranks in RANKS:
+            self.assertIn(f"{2000 * ranks} numbers counted on {ranks} ranks", self.run_example(ranks, "hash_table", 2000))
+        self.assertIn("0 numbers counted on 2 ranks", self.run_example(2, "hash_table", 0))
+
+    def test_stencils_compute_what_one_rank_computes_alone(self):
+        for ranks in (*RANKS, 6):
+            text = self.run_example(ranks, "stencil_post", 41, 60)
+            rows, columns = map(int, re.search(r"on (\d+) x (\d+) ranks: 0 cells are wrong", text).groups())
+            self.assertEqual(rows * columns, ranks)
+            self.assertIn(f"in the memory of {ranks} ranks: 0 cells are wrong",
+                          self.run_example(ranks, "stencil_shared", 41, 60))
+
     def test_hybrid_uses_threads_in_every_rank(self):
         for ranks in (1, 2):
             text = self.run_example(ranks, "hybrid", 1)
