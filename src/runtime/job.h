@@ -71,6 +71,8 @@ class Job {
   [[nodiscard]] bool singleton() const noexcept { return singleton_; }
   [[nodiscard]] bool oversubscribed() const noexcept;
   [[nodiscard]] int appnum() const noexcept { return appnum_; }
+  /// MPI_UNIVERSE_SIZE: what the launcher says, and at least the size of this job. Asks the launcher.
+  [[nodiscard]] std::uint32_t universe_size();
   /// How many ranks run this rank's program of the command line; 0 where ranks of other nodes may.
   [[nodiscard]] std::uint32_t program_size() const noexcept;
   /// An ancestor of all ranks of this node.

@@ -304,7 +304,7 @@ void Process::define_attributes() {
   keyvals_.define_predefined(MPI_WTIME_IS_GLOBAL, job_.node_count() == 1 ? 1 : 0);
   keyvals_.define_predefined(MPI_APPNUM, job_.appnum());
   keyvals_.follow_predefined(MPI_LASTUSEDCODE, errors_.codes.last_used_code());
-  keyvals_.define_predefined(MPI_UNIVERSE_SIZE, static_cast<int>(job_.size()));
+  keyvals_.define_predefined(MPI_UNIVERSE_SIZE, static_cast<int>(job_.universe_size()));
 }
 
 /// A program that has used sessions only may begin another one, so its launcher is told at the end.

@@ -14,6 +14,8 @@ namespace fulmar::fuzz {
 void attach_job(std::span<const std::uint8_t> input);
 /// What a launcher and other ranks put into its key-value space and its lines.
 void launcher_values(std::span<const std::uint8_t> input);
+/// What a process may send to the spawn service of mpiexec, and mpiexec to it.
+void launch_messages(std::span<const std::uint8_t> input);
 /// Packets of a hostile peer at a device that talks to an honest one too.
 void device_packets(std::span<const std::uint8_t> input);
 /// A ring, a mailbox and the control words of an area, written by a hostile peer.

@@ -31,6 +31,9 @@ class Bootstrap {
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
   /// The number of the program in the launcher's command line.
   [[nodiscard]] int appnum() const noexcept { return appnum_; }
+  /// How many processes there is room for, running ones included (MPI 5.0, 11.10.1), as the launcher
+  /// sees it; 0 when it does not tell.
+  virtual std::uint32_t universe_size() { return 0; }
   /// For messages: "PMI-1", "PMIx".
   [[nodiscard]] virtual const char* protocol() const noexcept = 0;
 

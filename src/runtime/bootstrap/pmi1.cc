@@ -216,6 +216,13 @@ Error Pmi1::publish(std::string_view key, std::string_view value) {
       .error();
 }
 
+/// Servers say -1 where they do not know.
+std::uint32_t Pmi1::universe_size() {
+  const auto answer = ask("cmd=get_universe_size", "universe_size");
+  const long size = answer.ok() ? answer.value().number("size").value_or(0) : 0;
+  return size > 0 && size <= INT_MAX ? static_cast<std::uint32_t>(size) : 0;
+}
+
 Error Pmi1::fence() { return ask("cmd=barrier_in", "barrier_out").error(); }
 
 Result<std::string> Pmi1::lookup(std::uint32_t rank, std::string_view key) {

@@ -29,6 +29,7 @@ class Pmi1 final : public Bootstrap {
   static base::Result<std::unique_ptr<Bootstrap>> open(base::UniqueFd socket, const Place& place);
 
   [[nodiscard]] const char* protocol() const noexcept override { return "PMI-1"; }
+  std::uint32_t universe_size() override;
   base::Result<std::vector<std::uint32_t>> launcher_nodes() override;
   base::Error publish(std::string_view key, std::string_view value) override;
   base::Error fence() override;

@@ -148,6 +148,10 @@ Error Pmix::begin() {
   return {};
 }
 
+std::uint32_t Pmix::universe_size() {
+  return known_number(functions_, proc_of(pmix::rank_of_job), pmix::key_universe_size).value_or(0);
+}
+
 Proc Pmix::proc_of(std::uint32_t rank) const noexcept {
   Proc proc = self_;
   proc.rank = rank;

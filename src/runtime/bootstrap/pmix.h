@@ -23,6 +23,7 @@ class Pmix final : public Bootstrap {
   static base::Result<std::unique_ptr<Bootstrap>> open(const pmix::Functions& functions);
 
   [[nodiscard]] const char* protocol() const noexcept override { return "PMIx"; }
+  std::uint32_t universe_size() override;
   base::Result<std::vector<std::uint32_t>> launcher_nodes() override;
   base::Error publish(std::string_view key, std::string_view value) override;
   base::Error fence() override;

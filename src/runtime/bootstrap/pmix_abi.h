@@ -59,6 +59,7 @@ inline constexpr const char* key_collect = "pmix.collect";    ///< of a fence: e
 inline constexpr const char* key_optional = "pmix.optional";  ///< of a get: only what is here
 inline constexpr const char* key_job_size = "pmix.job.size";
 inline constexpr const char* key_app_number = "pmix.appnum";
+inline constexpr const char* key_universe_size = "pmix.univ.size";
 
 /// The functions of the library. Strings and values that `get` gives are the caller's to free.
 struct Functions {
