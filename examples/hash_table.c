@@ -114,7 +114,8 @@ int main(int argc, char** argv) {
   MPI_Barrier(MPI_COMM_WORLD);
 
   long mine[2] = {0, wrong};
-  for (int64_t i = 0; i < table.places; ++i) mine[0] += (long)memory[i * numbers_a_place + count_at];
+  for (int64_t i = 0; i < table.places; ++i)
+    mine[0] += (long)memory[i * numbers_a_place + count_at];
   long all[2] = {0, 0};
   MPI_Allreduce(mine, all, 2, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
   const int bad = all[0] != (long)numbers * table.ranks || all[1] != 0;

@@ -39,9 +39,7 @@ static double* cell(const Block* block, int row, int column) {
 }
 
 // The temperature at the edge of the plate, and at the beginning everywhere else.
-static double border(int row, int n) {
-  return row < 0 ? 100.0 : row >= n ? 0.0 : 20.0;
-}
+static double border(int row, int n) { return row < 0 ? 100.0 : row >= n ? 0.0 : 20.0; }
 
 static void step(const Block* from, const Block* to) {
   for (int i = 1; i <= from->rows; ++i) {

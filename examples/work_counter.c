@@ -74,7 +74,8 @@ int main(int argc, char** argv) {
   int wrong = 0;
   if (rank == 0) {
     wrong = all[1] != (limit + range_length - 1) / range_length;  // each range was done once
-    printf("%ld primes below %ld, in %ld ranges%s\n", all[0], limit, all[1], wrong ? ": WRONG" : "");
+    printf("%ld primes below %ld, in %ld ranges%s\n", all[0], limit, all[1],
+           wrong ? ": WRONG" : "");
   }
   MPI_Win_free(&counter);
   MPI_Finalize();
