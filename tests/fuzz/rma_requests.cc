@@ -128,7 +128,8 @@ class HostileOrigin {
     wire::RmaHeader header{};
     header.call = static_cast<std::uint8_t>(1 + input.byte() % 12);
     header.op = input.byte() % 20;
-    header.flags = input.byte() % 16;
+    header.flags = input.byte() % 32;
+    header.slot = input.byte() % 10;
     header.tag = input.byte() % 8;
     header.element = static_cast<std::uint32_t>(input.number(1024));
     header.second = input.byte() < 32 ? input.byte() : 0;
