@@ -38,4 +38,8 @@ void trace_files(std::span<const std::uint8_t> input);
 /// addresses.
 void bundle_packets(std::span<const std::uint8_t> input);
 
+/// What strangers send to a port, both ways, names of ports that a program was given, and what the other
+/// root may say all the same.
+void port_messages(std::span<const std::uint8_t> input);
+
 }  // namespace fulmar::fuzz
