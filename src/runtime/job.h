@@ -68,6 +68,9 @@ class Job {
   /// How this process learned about its job.
   [[nodiscard]] bootstrap::Launcher launcher() const noexcept { return launcher_; }
 
+  /// The connection to a launcher that is not Fulmar's; null under mpiexec, and without a launcher.
+  [[nodiscard]] bootstrap::Bootstrap* bootstrap() const noexcept { return bootstrap_.get(); }
+
   [[nodiscard]] bool singleton() const noexcept { return singleton_; }
   [[nodiscard]] bool oversubscribed() const noexcept;
   [[nodiscard]] int appnum() const noexcept { return appnum_; }

@@ -47,5 +47,8 @@ void shared_pointer(std::span<const std::uint8_t> input);
 /// Those who ask for memory that a process offers to others of its node, and what may be given to
 /// who asks.
 void node_segment(std::span<const std::uint8_t> input);
+/// What strangers send to a port, both ways, names of ports that a program was given, and what the other
+/// root may say all the same.
+void port_messages(std::span<const std::uint8_t> input);
 
 }  // namespace fulmar::fuzz

@@ -189,7 +189,8 @@ bool LaunchServer::obey(std::uint32_t index, const LaunchFrame& frame) {
 
 /// The first frame of a stranger; an adopted process says which job it is.
 bool LaunchServer::greet(Client& client, const LaunchFrame& frame) const {
-  const auto hello = frame.kind == LaunchKind::hello ? wire::decode_hello(frame.body) : std::nullopt;
+  const auto hello =
+      frame.kind == LaunchKind::hello ? wire::decode_hello(frame.body) : std::nullopt;
   if (!hello || (!client.is_adopted && !same_secret(hello->secret, address_.secret))) return false;
   client.job = hello->job;
   return true;
@@ -230,10 +231,11 @@ void LaunchServer::spawn(std::uint32_t index, const LaunchFrame& frame) {
 Error LaunchServer::start(std::uint32_t index, std::uint32_t request, wire::LaunchSpawn spawn) {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    return failure(ErrorClass::spawn,
-                   "mpiexec cannot make a socket for another job: %s; raise its limit of open files "
-                   "(ulimit -n)",
-                   std::strerror(errno));
+    return failure(
+        ErrorClass::spawn,
+        "mpiexec cannot make a socket for another job: %s; raise its limit of open files "
+        "(ulimit -n)",
+        std::strerror(errno));
   }
   base::UniqueFd own(ends[0]);
   base::UniqueFd report(ends[1]);
@@ -248,8 +250,8 @@ Error LaunchServer::start(std::uint32_t index, std::uint32_t request, wire::Laun
   const pid_t parent = ::getpid();
   job.pid = ::fork();
   if (job.pid == 0) {
-    become_job({std::move(spawn), number, running, report_number, address_text_},
-               std::move(report), parent);
+    become_job({std::move(spawn), number, running, report_number, address_text_}, std::move(report),
+               parent);
   }
   if (job.pid < 0) {
     return failure(ErrorClass::spawn,
@@ -270,7 +272,8 @@ void LaunchServer::become_job(Order order, base::UniqueFd report, pid_t parent) 
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  if (report.get() != report_number && ::dup3(report.get(), report_number, O_CLOEXEC) < 0) ::_exit(1);
+  if (report.get() != report_number && ::dup3(report.get(), report_number, O_CLOEXEC) < 0)
+    ::_exit(1);
   ::syscall(SYS_close_range, report_number + 1, ~0U, 0U);
   if (report.get() == report_number) (void)report.release();
   const int exit_code = hooks_.run_job(order);
@@ -315,8 +318,9 @@ void LaunchServer::end_job(std::uint32_t number) {
   if (job.exit_code < 0) job.exit_code = 128 + SIGKILL;
   if (!job.answered) {
     answer(job.client, job.request,
-           answer_of(failure(ErrorClass::spawn, "the process of mpiexec that was to start the job "
-                                                "has ended; see its messages")));
+           answer_of(failure(ErrorClass::spawn,
+                             "the process of mpiexec that was to start the job "
+                             "has ended; see its messages")));
   }
   const wire::LaunchJobEnded ended{job.parent_port, job.exit_code};
   send(job.client, encode_frame(LaunchKind::job_ended, 0, encode_body(ended)));

@@ -41,8 +41,8 @@ class LaunchServer {
     wire::LaunchSpawn spawn;
     std::uint32_t number = 0;   ///< of the job: the first job is 0
     std::uint32_t running = 0;  ///< processes of other spawned jobs that have not ended
-    int report_fd = -1;        ///< frames of launch_message.h go here: `answer`, then `job_ended`
-    std::string_view address;  ///< of this server: the value of wire::env_launch_socket
+    int report_fd = -1;         ///< frames of launch_message.h go here: `answer`, then `job_ended`
+    std::string_view address;   ///< of this server: the value of wire::env_launch_socket
   };
   struct Hooks {
     /// Runs the job; called in the forked process, whose only descriptors above 2 is `report_fd`.

@@ -55,11 +55,12 @@ Error refuse_other_hosts(const Options& options) {
   const std::string self = own_host_name();
   for (const Host& host : options.hosts) {
     if (is_this_machine(host.name, self)) continue;
-    return failure(ErrorClass::spawn,
-                   "processes cannot be spawned on host \"%.200s\": this mpiexec starts them on this "
-                   "machine only; start the job on its hosts (mpiexec --host A,B), by prterun or "
-                   "Hydra, which can",
-                   host.name.c_str());
+    return failure(
+        ErrorClass::spawn,
+        "processes cannot be spawned on host \"%.200s\": this mpiexec starts them on this "
+        "machine only; start the job on its hosts (mpiexec --host A,B), by prterun or "
+        "Hydra, which can",
+        host.name.c_str());
   }
   return {};
 }

@@ -102,6 +102,10 @@ Result<pmix::Functions> load_library() {
         find(library, "PMIx_Abort", found.abort) && find(library, "PMIx_Put", found.put) &&
         find(library, "PMIx_Commit", found.commit) && find(library, "PMIx_Fence", found.fence) &&
         find(library, "PMIx_Get", found.get)) {
+      (void)find(library, "PMIx_Spawn", found.spawn);
+      (void)find(library, "PMIx_Publish", found.publish);
+      (void)find(library, "PMIx_Lookup", found.lookup);
+      (void)find(library, "PMIx_Unpublish", found.unpublish);
       return found;
     }
     tried += (tried.empty() ? "" : "; ") + name + " lacks functions of PMIx";

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,10 @@ class Pmix final : public Bootstrap {
   base::Error publish(std::string_view key, std::string_view value) override;
   base::Error fence() override;
   base::Result<std::string> lookup(std::uint32_t rank, std::string_view key) override;
+  base::Error spawn(std::span<const StartOrder> orders, std::string_view parent_port) override;
+  base::Error publish_name(std::string_view service, std::string_view port) override;
+  base::Result<std::string> lookup_name(std::string_view service) override;
+  base::Error unpublish_name(std::string_view service) override;
   void abort(int code, const char* text) noexcept override;
   base::Error finalize() override;
 

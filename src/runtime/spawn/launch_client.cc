@@ -54,8 +54,9 @@ base::Result<LaunchClient> LaunchClient::connect(std::string_view address,
                                                  const wire::LaunchHello& self) {
   const auto parsed = wire::parse_launch_address(address);
   if (!parsed) {
-    return failure(ErrorClass::other, "%s has a value that mpiexec does not give; let it reach the "
-                                      "program unchanged",
+    return failure(ErrorClass::other,
+                   "%s has a value that mpiexec does not give; let it reach the "
+                   "program unchanged",
                    wire::env_launch_socket);
   }
   base::UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -129,12 +130,12 @@ Error LaunchClient::take_frames() {
   }
 }
 
-base::Result<LaunchAnswer> LaunchClient::ask(LaunchKind kind, std::string_view body,
-                                             int limit_ms) {
+base::Result<LaunchAnswer> LaunchClient::ask(LaunchKind kind, std::string_view body, int limit_ms) {
   if (!socket_.valid()) return lost("the connection was closed after an error");
   if (body.size() > wire::launch_body_limit) {
-    return failure(ErrorClass::other, "a request of %zu bytes is longer than %zu, which mpiexec takes",
-                   body.size(), wire::launch_body_limit);
+    return failure(ErrorClass::other,
+                   "a request of %zu bytes is longer than %zu, which mpiexec takes", body.size(),
+                   wire::launch_body_limit);
   }
   const std::uint32_t request = ++last_request_;
   const std::uint64_t end = end_after(limit_ms);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/job.h"
+#include "runtime/spawn/foreign_service.h"
 #include "runtime/spawn/launch_client.h"
 #include "runtime/spawn/mpiexec_service.h"
 #include "runtime/spawn/names.h"
@@ -35,6 +36,7 @@ std::unique_ptr<mpi::LaunchService> service_of_launcher(Job& job) {
   if (job.launcher() == bootstrap::Launcher::own_mpiexec) {
     return std::make_unique<MpiexecService>([&job] { return connect_to_mpiexec(job); });
   }
+  if (job.bootstrap() != nullptr) return std::make_unique<ForeignService>(*job.bootstrap());
   return std::make_unique<MpiexecService>([&job] { return connect_to_own_server(job); });
 }
 

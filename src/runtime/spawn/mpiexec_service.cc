@@ -2,11 +2,10 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "runtime/spawn/mpiexec_service.h"
 
-#include <climits>
 #include <cstdlib>
 #include <utility>
 
-#include <unistd.h>
+#include "runtime/spawn/foreign_service.h"
 
 namespace fulmar::runtime {
 namespace {
@@ -15,13 +14,6 @@ using base::Error;
 using base::ErrorClass;
 using base::failure;
 using wire::LaunchKind;
-
-std::string working_folder() {
-  std::string folder(PATH_MAX, '\0');
-  if (::getcwd(folder.data(), folder.size()) == nullptr) return {};
-  folder.resize(folder.find('\0'));
-  return folder;
-}
 
 Error error_of(const wire::LaunchAnswer& answer) {
   if (answer.error_class == 0) return {};
@@ -51,8 +43,8 @@ base::Result<wire::LaunchAnswer> MpiexecService::ask(LaunchKind kind, std::strin
   return answer;
 }
 
-base::Result<std::vector<int>> MpiexecService::spawn(
-    const std::vector<mpi::SpawnCommand>& commands, std::string_view parent_port) {
+base::Result<std::vector<int>> MpiexecService::spawn(const std::vector<mpi::SpawnCommand>& commands,
+                                                     std::string_view parent_port) {
   wire::LaunchSpawn order{working_folder(), std::string(parent_port), {}};
   std::size_t processes = 0;
   for (const mpi::SpawnCommand& command : commands) {

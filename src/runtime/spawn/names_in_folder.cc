@@ -117,10 +117,11 @@ class NamesInFolder final : public NameStore {
     ::unlink(draft.value().c_str());
     if (made) return {};
     if (reason == EEXIST) {
-      return failure(ErrorClass::service,
-                     "the service \"%.*s\" is published already in FULMAR_NAMES=%.200s; choose another "
-                     "name, or unpublish it first",
-                     quoted(service), service.data(), folder_.c_str());
+      return failure(
+          ErrorClass::service,
+          "the service \"%.*s\" is published already in FULMAR_NAMES=%.200s; choose another "
+          "name, or unpublish it first",
+          quoted(service), service.data(), folder_.c_str());
     }
     return folder_failure(reason);
   }
@@ -165,9 +166,10 @@ class NamesInFolder final : public NameStore {
       }
     }
     if (!service.empty() && name.size() <= longest_file_name) return folder_ + "/" + name;
-    return failure(ErrorClass::service,
-                   "the service name \"%.*s\" is empty or too long for a file in FULMAR_NAMES=%.200s",
-                   quoted(service), service.data(), folder_.c_str());
+    return failure(
+        ErrorClass::service,
+        "the service name \"%.*s\" is empty or too long for a file in FULMAR_NAMES=%.200s",
+        quoted(service), service.data(), folder_.c_str());
   }
 
   /// A file of this content under a name that nobody looks for.
@@ -202,10 +204,11 @@ class NamesInFolder final : public NameStore {
     struct stat status{};
     if (::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
         status.st_uid != ::geteuid() || (status.st_mode & 077) != 0) {
-      return failure(ErrorClass::name,
-                     "the file of the service \"%.*s\" in FULMAR_NAMES=%.200s is another user's, or "
-                     "others may read it: it is not believed",
-                     quoted(service), service.data(), folder_.c_str());
+      return failure(
+          ErrorClass::name,
+          "the file of the service \"%.*s\" in FULMAR_NAMES=%.200s is another user's, or "
+          "others may read it: it is not believed",
+          quoted(service), service.data(), folder_.c_str());
     }
     auto entry = parse(read_all(fd.get(), longest_content));
     if (!entry) {

@@ -209,10 +209,11 @@ base::Result<std::optional<LaunchFrame>> LaunchReader::next() {
   frame.request = reader.number();
   const std::uint32_t bytes = reader.number();
   if (version != launch_version) {
-    return failure(ErrorClass::other,
-                   "a message of the spawn service is of version %u, this one speaks version %u; use "
-                   "mpiexec and library of one installation",
-                   version, launch_version);
+    return failure(
+        ErrorClass::other,
+        "a message of the spawn service is of version %u, this one speaks version %u; use "
+        "mpiexec and library of one installation",
+        version, launch_version);
   }
   if (kind == 0 || kind > last_launch_kind || bytes > body_limit_) {
     return failure(ErrorClass::other,

@@ -99,9 +99,9 @@ struct LaunchName {
 };
 
 struct LaunchAnswer {
-  std::int32_t error_class = 0;      ///< base::ErrorClass
-  std::string text;                  ///< of the error; else the port that was looked up
-  std::vector<std::int32_t> codes;   ///< of a spawn: an error class for each process
+  std::int32_t error_class = 0;     ///< base::ErrorClass
+  std::string text;                 ///< of the error; else the port that was looked up
+  std::vector<std::int32_t> codes;  ///< of a spawn: an error class for each process
   bool operator==(const LaunchAnswer&) const = default;
 };
 

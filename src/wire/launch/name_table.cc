@@ -15,9 +15,7 @@ int quoted(const std::string& name) {
   return static_cast<int>(std::min<std::size_t>(name.size(), 100));
 }
 
-LaunchAnswer answer_of(const base::Error& error) {
-  return {error.code(), error.text(), {}};
-}
+LaunchAnswer answer_of(const base::Error& error) { return {error.code(), error.text(), {}}; }
 
 }  // namespace
 
@@ -51,14 +49,15 @@ base::Result<std::string> NameTable::lookup(const std::string& service) const {
 base::Error NameTable::unpublish(const LaunchName& name, std::uint32_t job) {
   const auto entry = entries_.find(name.service);
   if (entry == entries_.end()) {
-    return failure(ErrorClass::service, "the service \"%.*s\" is not published", quoted(name.service),
-                   name.service.c_str());
+    return failure(ErrorClass::service, "the service \"%.*s\" is not published",
+                   quoted(name.service), name.service.c_str());
   }
   if (entry->second.publisher.job != job) {
-    return failure(ErrorClass::service,
-                   "the service \"%.*s\" was published by job %08x, and only that job can unpublish "
-                   "it",
-                   quoted(name.service), name.service.c_str(), entry->second.publisher.job);
+    return failure(
+        ErrorClass::service,
+        "the service \"%.*s\" was published by job %08x, and only that job can unpublish "
+        "it",
+        quoted(name.service), name.service.c_str(), entry->second.publisher.job);
   }
   if (!name.port.empty() && name.port != entry->second.port) {
     return failure(ErrorClass::service,

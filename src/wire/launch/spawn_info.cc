@@ -61,7 +61,8 @@ std::optional<Range> parse_range(std::string_view text) {
   const bool open = text.empty() || text.back() == ':';
   while (!text.empty() && given < numbers.size()) {
     const std::string_view part = trimmed(take_until(text, ':'));
-    const auto [end, code] = std::from_chars(part.data(), part.data() + part.size(), numbers[given]);
+    const auto [end, code] =
+        std::from_chars(part.data(), part.data() + part.size(), numbers[given]);
     const bool good = code == std::errc() && end == part.data() + part.size();
     if (!good || numbers[given] > most || numbers[given] < -most) return std::nullopt;
     ++given;

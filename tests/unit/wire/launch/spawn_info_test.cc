@@ -39,11 +39,10 @@ TEST(SpawnInfo, Own_keys_are_written_either_way) {
 }
 
 TEST(SpawnInfo, Environment_is_lines_and_the_error_handler) {
-  const auto settings = info_environment(
-      {{"env", "A=1\n\nB=x=y\n"}, {"mpi_initial_errhandler", "mpi_errors_abort"}});
+  const auto settings =
+      info_environment({{"env", "A=1\n\nB=x=y\n"}, {"mpi_initial_errhandler", "mpi_errors_abort"}});
   ASSERT_TRUE(settings.ok());
-  const SpawnInfo expected = {
-      {"A", "1"}, {"B", "x=y"}, {"FULMAR_ERRHANDLER", "mpi_errors_abort"}};
+  const SpawnInfo expected = {{"A", "1"}, {"B", "x=y"}, {"FULMAR_ERRHANDLER", "mpi_errors_abort"}};
   EXPECT_EQ(settings.value(), expected);
   EXPECT_TRUE(info_environment({{"env", "A"}}).failed());
   EXPECT_TRUE(info_environment({{"env", "=1"}}).failed());
