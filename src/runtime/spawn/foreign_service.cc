@@ -58,8 +58,8 @@ base::Result<bootstrap::StartOrder> order_of(const mpi::SpawnCommand& command,
   return order;
 }
 
-base::Result<std::vector<int>> ForeignService::spawn(
-    const std::vector<mpi::SpawnCommand>& commands, std::string_view parent_port) {
+base::Result<std::vector<int>> ForeignService::spawn(const std::vector<mpi::SpawnCommand>& commands,
+                                                     std::string_view parent_port) {
   const std::string folder = working_folder();
   std::vector<bootstrap::StartOrder> orders;
   std::vector<int> codes;

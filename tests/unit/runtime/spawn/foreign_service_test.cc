@@ -33,10 +33,11 @@ TEST(ForeignService, Without_info_processes_run_where_the_parent_does) {
 }
 
 TEST(ForeignService, Nonsense_is_an_error_of_the_spawn) {
-  for (const mpi::SpawnCommand& command :
-       {mpi::SpawnCommand{"p", {}, 1, {{"soft", "x"}}}, {"p", {}, 1, {{"env", "x"}}},
-        {"p", {}, 1, {{"file", "/no/such/file"}}}, {"p", {}, 0, {}},
-        {"p", {}, 1, {{"mpi_initial_errhandler", "x"}}}}) {
+  for (const mpi::SpawnCommand& command : {mpi::SpawnCommand{"p", {}, 1, {{"soft", "x"}}},
+                                           {"p", {}, 1, {{"env", "x"}}},
+                                           {"p", {}, 1, {{"file", "/no/such/file"}}},
+                                           {"p", {}, 0, {}},
+                                           {"p", {}, 1, {{"mpi_initial_errhandler", "x"}}}}) {
     EXPECT_EQ(order_of(command, "/").error().error_class(), base::ErrorClass::spawn);
   }
 }
