@@ -89,8 +89,8 @@ std::string unescaped(std::string_view text) {
   };
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool code = text[i] == '%' && i + 2 < text.size() && digit(text[i + 1]) >= 0 &&
-                      digit(text[i + 2]) >= 0;
+    const bool code =
+        text[i] == '%' && i + 2 < text.size() && digit(text[i + 1]) >= 0 && digit(text[i + 2]) >= 0;
     if (code) {
       result += static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2]));
       i += 2;
@@ -115,13 +115,14 @@ Error Pmi1::spawn(std::span<const StartOrder> orders, std::string_view parent_po
     const std::vector<std::string> words = words_of(orders[i]);
     const std::string block = block_of(orders[i], words, port.value());
     const auto lines = static_cast<std::size_t>(std::count(block.begin(), block.end(), '\n'));
-    const std::size_t expected = words.size() - 1 + 1 + 1 + 2 * port.value().size() + 1 +
-                                 2 * (orders[i].info.size() + 1);
+    const std::size_t expected =
+        words.size() - 1 + 1 + 1 + 2 * port.value().size() + 1 + 2 * (orders[i].info.size() + 1);
     if (lines != expected || has_newline(words[0])) {
-      return failure(ErrorClass::spawn,
-                     "an argument, variable or info value of \"%.100s\" holds a newline, which this "
-                     "launcher (PMI-1) cannot pass on",
-                     orders[i].program.c_str());
+      return failure(
+          ErrorClass::spawn,
+          "an argument, variable or info value of \"%.100s\" holds a newline, which this "
+          "launcher (PMI-1) cannot pass on",
+          orders[i].program.c_str());
     }
     request += (i == 0 ? "" : "\n") + std::string("mcmd=spawn\nnprocs=") +
                std::to_string(orders[i].processes) + "\nexecname=" + words[0] +
@@ -137,10 +138,11 @@ Error Pmi1::spawn(std::span<const StartOrder> orders, std::string_view parent_po
   const long rc = answer.value().number("rc").value_or(-1);
   if (answer.value().command() == "spawn_result" && rc == 0) return {};
   const std::string_view why = answer.value().find("msg").value_or("no reason given");
-  return failure(ErrorClass::spawn,
-                 "the launcher does not start %u processes of \"%.100s\": rc=%ld, %.*s (PMI-1); are "
-                 "there free slots, and is the program there on their host?",
-                 orders[0].processes, orders[0].program.c_str(), rc, quoted(why), why.data());
+  return failure(
+      ErrorClass::spawn,
+      "the launcher does not start %u processes of \"%.100s\": rc=%ld, %.*s (PMI-1); are "
+      "there free slots, and is the program there on their host?",
+      orders[0].processes, orders[0].program.c_str(), rc, quoted(why), why.data());
 }
 
 std::string Pmi1::parent_port() {
@@ -162,14 +164,18 @@ std::string Pmi1::parent_port() {
   return {reinterpret_cast<const char*>(bytes.value().data()), bytes.value().size()};
 }
 
+/// Slurm's would replace the port of a name that is published already.
 Error Pmi1::publish_name(std::string_view service, std::string_view port) {
+  if (lookup_name(service).ok()) {
+    return failure(ErrorClass::service,
+                   "the service \"%.*s\" is published already at this launcher", quoted(service),
+                   service.data());
+  }
   const std::lock_guard lock(in_use_);
   const auto answer = ask("cmd=publish_name service=" + escaped(service) + " port=" + escaped(port),
                           "publish_result");
   if (answer.ok()) return {};
-  return failure(ErrorClass::service,
-                 "the launcher does not publish the service \"%.*s\", which may be published already: "
-                 "%s",
+  return failure(ErrorClass::service, "the launcher does not publish the service \"%.*s\": %s",
                  quoted(service), service.data(), answer.error().text().c_str());
 }
 
@@ -184,6 +190,9 @@ base::Result<std::string> Pmi1::lookup_name(std::string_view service) {
 }
 
 Error Pmi1::unpublish_name(std::string_view service) {
+  if (const auto port = lookup_name(service); port.failed()) {
+    return failure(ErrorClass::service, "%s", port.error().text().c_str());
+  }
   const std::lock_guard lock(in_use_);
   const auto answer = ask("cmd=unpublish_name service=" + escaped(service), "unpublish_result");
   if (answer.ok()) return {};

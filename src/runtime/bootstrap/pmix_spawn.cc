@@ -99,9 +99,7 @@ pmix::App app_of(Program& program, std::uint32_t processes) {
 }
 
 /// Services are keys: a prefix keeps them apart from those of others.
-std::string key_of(std::string_view service) {
-  return "fulmar.service." + std::string(service);
-}
+std::string key_of(std::string_view service) { return "fulmar.service." + std::string(service); }
 
 int quoted(std::string_view text) {
   return static_cast<int>(std::min<std::size_t>(text.size(), 100));
@@ -129,14 +127,15 @@ Error Pmix::spawn(std::span<const StartOrder> orders, std::string_view parent_po
     info.push_back(text_info(row.name, values.back()));
   }
   pmix::Proc spawned;  // its first member is as long as the name that is given back
-  const int status = functions_.spawn(info.data(), info.size(), apps.data(), apps.size(),
-                                      spawned.space.data());
+  const int status =
+      functions_.spawn(info.data(), info.size(), apps.data(), apps.size(), spawned.space.data());
   if (status == pmix::success) return {};
-  return failure(ErrorClass::spawn,
-                 "the launcher does not start %u processes of \"%.100s\": PMIx_Spawn fails with status "
-                 "%d; are there free slots, and is the program there? srun --mpi=pmix cannot spawn: "
-                 "srun --mpi=pmi2, prterun, Hydra and Fulmar's mpiexec can",
-                 orders[0].processes, orders[0].program.c_str(), status);
+  return failure(
+      ErrorClass::spawn,
+      "the launcher does not start %u processes of \"%.100s\": PMIx_Spawn fails with status "
+      "%d; are there free slots (prterun --map-by :OVERSUBSCRIBE), and is the program there? "
+      "srun --mpi=pmix cannot spawn: use srun --mpi=pmi2",
+      orders[0].processes, orders[0].program.c_str(), status);
 }
 
 /// Not with the key alone: some servers publish one key twice.
@@ -155,10 +154,11 @@ Error Pmix::publish_name(std::string_view service, std::string_view port) {
   const Info info = text_info(key.c_str(), value);
   const int status = functions_.publish(&info, 1);
   if (status == pmix::success) return {};
-  return failure(ErrorClass::service,
-                 "PMIx_Publish of the service \"%.*s\" fails with status %d; srun --mpi=pmix keeps no "
-                 "names: set FULMAR_NAMES",
-                 quoted(service), service.data(), status);
+  return failure(
+      ErrorClass::service,
+      "PMIx_Publish of the service \"%.*s\" fails with status %d; srun --mpi=pmix keeps no "
+      "names: set FULMAR_NAMES",
+      quoted(service), service.data(), status);
 }
 
 base::Result<std::string> Pmix::lookup_name(std::string_view service) {
@@ -167,12 +167,18 @@ base::Result<std::string> Pmix::lookup_name(std::string_view service) {
   const std::string key = key_of(service);
   std::strncpy(found.key.data(), key.c_str(), found.key.size() - 1);
   const int status = functions_.lookup(&found, 1, nullptr, 0);
-  const bool is_text = status == pmix::success && found.value.kind == Kind::string &&
-                       found.value.string != nullptr;
+  const bool is_text =
+      status == pmix::success && found.value.kind == Kind::string && found.value.string != nullptr;
+  if (!is_text && status != pmix::success && status != pmix::not_found) {
+    return failure(
+        ErrorClass::service,
+        "PMIx_Lookup of the service \"%.*s\" fails with status %d; srun --mpi=pmix keeps no "
+        "names: set FULMAR_NAMES",
+        quoted(service), service.data(), status);
+  }
   if (!is_text) {
-    return failure(ErrorClass::name,
-                   "nobody has published the service \"%.*s\" at this launcher (PMIx status %d)",
-                   quoted(service), service.data(), status);
+    return failure(ErrorClass::name, "nobody has published the service \"%.*s\" at this launcher",
+                   quoted(service), service.data());
   }
   std::string port = found.value.string;
   std::free(found.value.string);

@@ -86,9 +86,13 @@ class PmixSpawn : public testing::Test {
 };
 
 TEST_F(PmixSpawn, Orders_become_applications) {
-  const StartOrder orders[] = {
-      {"./child", {"a b"}, 2, "/tmp", {{"A", "1"}}, {{"host", "n1"}, {"bind_to", "core"}, {"x", "y"}}},
-      {"other", {}, 1, "/", {}, {}}};
+  const StartOrder orders[] = {{"./child",
+                                {"a b"},
+                                2,
+                                "/tmp",
+                                {{"A", "1"}},
+                                {{"host", "n1"}, {"bind_to", "core"}, {"x", "y"}}},
+                               {"other", {}, 1, "/", {}, {}}};
   EXPECT_TRUE(pmix_.spawn(orders, "the port").ok());
   EXPECT_EQ(library_.apps, (std::vector<std::string>{
                                "./child 2 in /tmp ./child|a b env A=1|FULMAR_PARENT_PORT=the port "
