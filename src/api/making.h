@@ -8,6 +8,8 @@
 #include "api/kinds/group.h"
 #include "api/kinds/info.h"
 #include "api/kinds/ranks.h"
+#include "api/kinds/significance.h"
+#include "api/kinds/strings.h"
 #include "api/take_part.h"
 #include "mpi/comm_make/calls.h"
 
@@ -71,6 +73,11 @@ class MakingMender {
     tag.raw = 0;
     lacks_tag_ = true;
   }
+  void repair(StringIn& text) noexcept { text.raw = ""; }
+  template <Significant where, class Inner>
+  void repair(At<where, Inner>& at_root) noexcept {
+    repair(at_root.inner);
+  }
   template <class T, class Length>
   void repair(Span<T, Length>& values) noexcept {
     if constexpr (!std::is_void_v<Length>) values.length = 0;
@@ -100,6 +107,7 @@ template <auto implementation, class... Carriers>
   Scope scope{*library};
   (void)(passes<Stage::object>(scope, carriers) && ...);
   if (scope.comm == nullptr) return;
+  (void)(passes<Stage::root>(scope, carriers) && ...);         // says what counts here
   if ((passes<Stage::other>(scope, carriers) && ...)) return;  // it has told the others itself
   auto& comm = const_cast<mpi::Comm&>(*scope.comm);
   MakingMender mender(scope, MakingMender::Partners::communicator);

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+//
+// Ports within one job: its halves connect; names of services; and the errors of MPI_Comm_accept and
+// MPI_Comm_connect, which are those of all processes.
+// ranks: 2 4 5
+// timeout: 120
+
+#include <mpi.h>
+
+#include <array>
+#include <string>
+
+#include "support/check.h"
+
+namespace {
+
+using test::expect;
+using test::expect_class;
+using test::expect_equal;
+using test::rank_of;
+using test::size_of;
+
+using Name = std::array<char, MPI_MAX_PORT_NAME>;
+
+/// The odd ranks connect to the even ones, `times` at one port.
+void check_halves(MPI_Comm half, bool accepts, int times) {
+  const int root = size_of(half) - 1;
+  const int owner = (size_of(MPI_COMM_WORLD) - 1) / 2 * 2;  // the last even one
+  const bool opens = accepts && rank_of(half) == root;
+  Name own{};  // of the process that accepts
+  if (opens) MPI_Open_port(MPI_INFO_NULL, own.data());
+  MPI_Bcast(own.data(), MPI_MAX_PORT_NAME, MPI_CHAR, owner, MPI_COMM_WORLD);
+  for (int time = 0; time < times; ++time) {
+    MPI_Comm inter = MPI_COMM_NULL;
+    if (accepts) {
+      MPI_Comm_accept(own.data(), MPI_INFO_NULL, root, half, &inter);
+    } else {
+      MPI_Comm_connect(own.data(), MPI_INFO_NULL, 0, half, &inter);
+    }
+    int remote = 0;
+    MPI_Comm_remote_size(inter, &remote);
+    expect_equal(size_of(inter) + remote, size_of(MPI_COMM_WORLD), "both halves");
+    const int value = rank_of(MPI_COMM_WORLD);
+    int sum = -1;
+    MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, inter);
+    int expected = 0;
+    for (int rank = accepts ? 1 : 0; rank < size_of(MPI_COMM_WORLD); rank += 2) expected += rank;
+    expect_equal(sum, expected, "the sum over the other half");
+    MPI_Comm_disconnect(&inter);
+  }
+  if (opens) MPI_Close_port(own.data());
+}
+
+void check_info() {
+  Name name{};
+  MPI_Info info = MPI_INFO_NULL;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "ip_address", "127.0.0.1");
+  MPI_Open_port(info, name.data());
+  expect(std::string(name.data()).find("/127.0.0.1:") != std::string::npos, "ip_address");
+  expect(std::string(name.data()).find(',') == std::string::npos, "no other address");
+  MPI_Close_port(name.data());
+  MPI_Info_set(info, "ip_address", "192.0.2.254");
+  expect_class(MPI_Open_port(info, name.data()), MPI_ERR_INFO_VALUE, "an address of somebody else");
+  MPI_Info_set(info, "ip_address", "127.0.0.1");
+  MPI_Info_set(info, "ip_port", "many");
+  expect_class(MPI_Open_port(info, name.data()), MPI_ERR_INFO_VALUE, "a port that is none");
+  MPI_Info_free(&info);
+}
+
+/// What the root gives decides, the others give nothing of use.
+void check_errors() {
+  const bool is_root = rank_of(MPI_COMM_WORLD) == 1;
+  MPI_Comm inter = MPI_COMM_WORLD;
+  const char* wrong = is_root ? "not a name" : nullptr;
+  expect_class(MPI_Comm_accept(wrong, MPI_INFO_NULL, 1, MPI_COMM_WORLD, &inter), MPI_ERR_PORT,
+               "MPI_Comm_accept at no port");
+  expect(inter == MPI_COMM_NULL, "no communicator from MPI_Comm_accept");
+  expect_class(MPI_Comm_connect(wrong, MPI_INFO_NULL, 1, MPI_COMM_WORLD, &inter), MPI_ERR_PORT,
+               "MPI_Comm_connect to no port");
+  Name name{};
+  if (is_root) {
+    MPI_Open_port(MPI_INFO_NULL, name.data());
+    MPI_Close_port(name.data());
+    expect_class(MPI_Close_port(name.data()), MPI_ERR_PORT, "a port that is closed already");
+  }
+  expect_class(MPI_Comm_accept(name.data(), MPI_INFO_NULL, 1, MPI_COMM_WORLD, &inter), MPI_ERR_PORT,
+               "MPI_Comm_accept at a port that is closed");
+  expect_class(MPI_Comm_connect(name.data(), MPI_INFO_NULL, 1, MPI_COMM_WORLD, &inter),
+               MPI_ERR_PORT, "MPI_Comm_connect to a port that is closed");
+  expect_class(MPI_Comm_connect(is_root ? nullptr : "", MPI_INFO_NULL, 1, MPI_COMM_WORLD, &inter),
+               MPI_ERR_ARG, "a null pointer at the root");
+  expect_class(MPI_Comm_spawn(nullptr, MPI_ARGV_NULL, 1, MPI_INFO_NULL, 1, MPI_COMM_WORLD, &inter,
+                              MPI_ERRCODES_IGNORE),
+               MPI_ERR_ARG, "a program without a name at the root");
+  expect_class(MPI_Comm_spawn_multiple(is_root ? -1 : 7, nullptr, nullptr, nullptr, nullptr, 1,
+                                       MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE),
+               MPI_ERR_ARG, "a negative number of commands at the root");
+}
+
+/// Nobody accepts: the time that was asked for passes.
+void check_timeout() {
+  Name name{};
+  MPI_Comm inter = MPI_COMM_NULL;
+  if (rank_of(MPI_COMM_WORLD) == 0) {
+    MPI_Info info = MPI_INFO_NULL;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "timeout", "1");
+    MPI_Open_port(MPI_INFO_NULL, name.data());
+    expect_class(MPI_Comm_connect(name.data(), info, 0, MPI_COMM_SELF, &inter), MPI_ERR_PORT,
+                 "MPI_Comm_connect to a port where nobody accepts");
+    MPI_Info_set(info, "timeout", "soon");
+    expect_class(MPI_Comm_connect(name.data(), info, 0, MPI_COMM_SELF, &inter), MPI_ERR_INFO_VALUE,
+                 "a time that is no number");
+    MPI_Close_port(name.data());
+    MPI_Info_free(&info);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+void check_names() {
+  Name port{};
+  Name found{};
+  const bool publishes = rank_of(MPI_COMM_WORLD) == 0;
+  if (publishes) {
+    MPI_Open_port(MPI_INFO_NULL, port.data());
+    MPI_Publish_name("a service of the test", MPI_INFO_NULL, port.data());
+    expect_class(MPI_Publish_name("a service of the test", MPI_INFO_NULL, port.data()),
+                 MPI_ERR_SERVICE, "a name that is taken");
+  }
+  MPI_Bcast(port.data(), MPI_MAX_PORT_NAME, MPI_CHAR, 0, MPI_COMM_WORLD);
+  MPI_Lookup_name("a service of the test", MPI_INFO_NULL, found.data());
+  expect(std::string(found.data()) == port.data(), "the name that was published");
+  expect_class(MPI_Lookup_name("another one", MPI_INFO_NULL, found.data()), MPI_ERR_NAME,
+               "a name that nobody published");
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (publishes) {
+    MPI_Unpublish_name("a service of the test", MPI_INFO_NULL, port.data());
+    expect_class(MPI_Unpublish_name("a service of the test", MPI_INFO_NULL, port.data()),
+                 MPI_ERR_SERVICE, "a name that is not published any more");
+    MPI_Close_port(port.data());
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  expect_class(MPI_Lookup_name("a service of the test", MPI_INFO_NULL, found.data()), MPI_ERR_NAME,
+               "a name that is not published any more");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  const bool accepts = rank_of(MPI_COMM_WORLD) % 2 == 0;
+  MPI_Comm half = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, accepts ? 0 : 1, 0, &half);
+  check_halves(half, accepts, 5);
+  check_info();
+  check_errors();
+  check_timeout();
+  check_names();
+  MPI_Comm_free(&half);
+  return test::finish();
+}
