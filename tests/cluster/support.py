@@ -17,6 +17,7 @@ SOURCE = pathlib.Path(os.environ["FULMAR_SOURCE_DIR"]).resolve()
 MEMBERSHIP = BUILD / "tests" / "membership"
 MPI_RANK = BUILD / "tests" / "mpi_rank"
 ORPHANS = BUILD / "tests" / "orphans"
+FAMILY = BUILD / "tests" / "family"
 MPIEXEC = BUILD / "bin" / "mpiexec"
 VENVS = BUILD / "external" / "launchers"
 FAKECLUSTER = SOURCE / "tests" / "support" / "fakecluster"
@@ -121,6 +122,21 @@ class LauncherTest(unittest.TestCase):
         expected = [f"{rank} of {size}, sum {total}" for rank in range(size)]
         lines = sorted(line for line in result.stdout.splitlines() if ", sum " in line)
         self.assertEqual((result.returncode, lines), (0, expected), result.stdout)
+
+
+    def assert_tree(self, result, depth, children):
+        """What `family tree DEPTH N` prints."""
+        expected = sorted(f"depth {d} rank {rank} of {children} heard {41 + d}" for d in range(depth)
+                          for rank in range(children))
+        lines = sorted(line for line in result.stdout.splitlines() if line.startswith("depth "))
+        self.assertEqual((result.returncode, lines), (0, expected), result.stdout)
+
+    def assert_names(self, result):
+        """What `family names` prints."""
+        self.assertEqual(result.returncode, 0, result.stdout)
+        for text in ("publish: ok", "publish again: MPI_ERR_SERVICE", "lookup: ok", "accept: ok", "connect: ok",
+                     "lookup of another: MPI_ERR_NAME", "unpublish: ok", "unpublish again: MPI_ERR_SERVICE"):
+            self.assertIn(text, result.stdout)
 
 
 class HostsTest(LauncherTest):

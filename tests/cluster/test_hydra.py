@@ -3,7 +3,7 @@
 """MPICH's launchers: PMI-1."""
 
 import support
-from support import MEMBERSHIP, MPI_RANK, MPIEXEC, run
+from support import FAMILY, MEMBERSHIP, MPI_RANK, MPIEXEC, environment, run
 
 HYDRA = support.hydra()
 GFORKER = HYDRA.with_name("mpiexec.gforker")
@@ -32,6 +32,22 @@ class OneHost(support.LauncherTest):
             result = run(HYDRA, "-n", 3, MEMBERSHIP, "abort", 1, code)
             self.assertEqual(result.returncode, expected, result.stdout)
 
+    def test_ranks_spawn(self):
+        self.assert_tree(run(HYDRA, "-n", 2, FAMILY, "tree", 2, 2), 2, 2)
+        result = run(HYDRA, "-n", 1, FAMILY, "several", 2)
+        self.assertEqual(result.returncode, 0, result.stdout)
+        self.assertIn("rank 0: 4 processes", result.stdout)
+
+    def test_children_that_never_connect_are_an_error(self):
+        env = environment(FULMAR_SPAWN_TIMEOUT=1)
+        for what, text in (("missing", "there is no such program"), ("silent", "have not connected within 1 s")):
+            result = run(HYDRA, "-n", 2, FAMILY, what, env=env)
+            self.assertIn("rank 1: class MPI_ERR_SPAWN", result.stdout)
+            self.assertIn(text, result.stdout)
+
+    def test_names(self):
+        self.assert_names(run(HYDRA, "-n", 2, FAMILY, "names"))
+
     def test_inside_a_rank_of_ours(self):
         self.assert_report(run(MPIEXEC, "-n", 1, HYDRA, "-n", 3, MPI_RANK, "report"), 3)
 
@@ -45,6 +61,9 @@ class TwoHosts(support.HostsTest):
 
     def test_ranks_in_turn(self):
         self.assert_nodes(self.on("node0", HYDRA, "-hosts", "node0,node1", "-n", 5, MEMBERSHIP), "0,2,4", "1,3")
+
+    def test_ranks_spawn(self):
+        self.assert_tree(self.on("node0", HYDRA, "-hosts", "node0,node1", "-n", 2, FAMILY, "tree", 1, 3), 1, 3)
 
     def test_an_abort_reaches_the_other_host(self):
         result = self.on("node0", HYDRA, "-hosts", "node0,node1", "-n", 4, MEMBERSHIP, "abort", 1, 9)

@@ -7,7 +7,7 @@ import pathlib
 import tempfile
 
 import support
-from support import MEMBERSHIP, MPI_RANK, ORPHANS, environment, run, wait_until
+from support import FAMILY, MEMBERSHIP, MPI_RANK, ORPHANS, environment, run, wait_until
 
 PRTERUN, SETTINGS = support.prterun()
 # It counts cores and refuses more ranks than that.
@@ -40,6 +40,18 @@ class OneHost(support.LauncherTest):
             result = self.prterun(*CROWD, "-n", 3, MEMBERSHIP, "abort", 1, code)
             self.assertEqual(result.returncode, expected, result.stdout)
 
+    def test_ranks_spawn(self):
+        self.assert_tree(self.prterun(*CROWD, "-n", 2, FAMILY, "tree", 2, 2), 2, 2)
+
+    def test_names(self):
+        self.assert_names(self.prterun(*CROWD, "-n", 2, FAMILY, "names"))
+
+    def test_spawn_without_free_slots_says_so(self):
+        result = self.prterun("--host", "localhost:1", "-n", 1, FAMILY, "tree", 1, 2)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("PMIx_Spawn fails with status", result.stdout)
+        self.assertIn(":OVERSUBSCRIBE", result.stdout)
+
     def test_a_death_that_the_launcher_does_not_mind_ends_the_job(self):
         # What prterun returns then is now and then 0, so the ranks write down what they ended with. It kills some before
         # that once the first has aborted.
@@ -63,6 +75,9 @@ class TwoHosts(support.HostsTest):
 
     def test_ranks_in_blocks(self):
         self.assert_nodes(self.prterun("--host", "node0:2,node1:2", "-n", 4, MEMBERSHIP), "0-1", "2-3")
+
+    def test_ranks_spawn(self):
+        self.assert_tree(self.prterun("--host", "node0:2,node1:2", "-n", 2, FAMILY, "tree", 1, 2), 1, 2)
 
     def test_ranks_in_turn(self):
         words = ("--host", "node0:2,node1:2", "--map-by", "node", "-n", 4, MEMBERSHIP)

@@ -4,7 +4,7 @@
 
 import slurm
 import support
-from support import BUILD, MEMBERSHIP, MPI_RANK, MPIEXEC
+from support import BUILD, FAMILY, MEMBERSHIP, MPI_RANK, MPIEXEC
 
 if REASON := slurm.lacking():
     support.skip(REASON)
@@ -51,6 +51,22 @@ class Slurm(support.HostsTest):
             with self.subTest(plugin):
                 result = self.srun(f"--mpi={plugin}", "-N2", "-n4", BUILD / "tests" / f"mpi.{program}")
                 self.assertEqual(result.returncode, 0, result.stdout)
+
+    def test_spawn_by_pmi2(self):
+        # The step takes all processors of the nodes, so new ones share them.
+        self.assert_tree(self.srun("--mpi=pmi2", "-N2", "-n2", "--overlap", FAMILY, "tree", 1, 2), 1, 2)
+
+    def test_names_by_pmi2(self):
+        self.assert_names(self.srun("--mpi=pmi2", "-N2", "-n2", FAMILY, "names"))
+
+    def test_names_by_a_folder(self):
+        settings = {**self.daemons.settings, "FULMAR_NAMES": self.folder}
+        self.assert_names(self.on("node0", "srun", "--mpi=pmix", "-N2", "-n2", FAMILY, "names", env=settings))
+
+    def test_spawn_by_pmix_is_refused_with_a_remedy(self):
+        result = self.srun("--mpi=pmix", "-N1", "-n1", FAMILY, "tree", 1, 1)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("use srun --mpi=pmi2", result.stdout)
 
     def allocated(self, *words):
         return self.on("node0", "salloc", "-Q", "-N2", MPIEXEC, *words, env=self.daemons.settings)

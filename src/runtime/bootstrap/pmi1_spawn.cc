@@ -164,16 +164,19 @@ std::string Pmi1::parent_port() {
   return {reinterpret_cast<const char*>(bytes.value().data()), bytes.value().size()};
 }
 
+/// Slurm's would replace the port of a name that is published already.
 Error Pmi1::publish_name(std::string_view service, std::string_view port) {
+  if (lookup_name(service).ok()) {
+    return failure(ErrorClass::service,
+                   "the service \"%.*s\" is published already at this launcher", quoted(service),
+                   service.data());
+  }
   const std::lock_guard lock(in_use_);
   const auto answer = ask("cmd=publish_name service=" + escaped(service) + " port=" + escaped(port),
                           "publish_result");
   if (answer.ok()) return {};
-  return failure(
-      ErrorClass::service,
-      "the launcher does not publish the service \"%.*s\", which may be published already: "
-      "%s",
-      quoted(service), service.data(), answer.error().text().c_str());
+  return failure(ErrorClass::service, "the launcher does not publish the service \"%.*s\": %s",
+                 quoted(service), service.data(), answer.error().text().c_str());
 }
 
 base::Result<std::string> Pmi1::lookup_name(std::string_view service) {
@@ -187,6 +190,9 @@ base::Result<std::string> Pmi1::lookup_name(std::string_view service) {
 }
 
 Error Pmi1::unpublish_name(std::string_view service) {
+  if (const auto port = lookup_name(service); port.failed()) {
+    return failure(ErrorClass::service, "%s", port.error().text().c_str());
+  }
   const std::lock_guard lock(in_use_);
   const auto answer = ask("cmd=unpublish_name service=" + escaped(service), "unpublish_result");
   if (answer.ok()) return {};

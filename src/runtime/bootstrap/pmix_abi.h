@@ -11,6 +11,7 @@
 namespace fulmar::runtime::bootstrap::pmix {
 
 inline constexpr int success = 0;
+inline constexpr int not_found = -46;
 
 /// A process: a namespace, which is a job, and a rank in it.
 struct Proc {

@@ -133,8 +133,8 @@ Error Pmix::spawn(std::span<const StartOrder> orders, std::string_view parent_po
   return failure(
       ErrorClass::spawn,
       "the launcher does not start %u processes of \"%.100s\": PMIx_Spawn fails with status "
-      "%d; are there free slots, and is the program there? srun --mpi=pmix cannot spawn: "
-      "srun --mpi=pmi2, prterun, Hydra and Fulmar's mpiexec can",
+      "%d; are there free slots (prterun --map-by :OVERSUBSCRIBE), and is the program there? "
+      "srun --mpi=pmix cannot spawn: use srun --mpi=pmi2",
       orders[0].processes, orders[0].program.c_str(), status);
 }
 
@@ -169,10 +169,16 @@ base::Result<std::string> Pmix::lookup_name(std::string_view service) {
   const int status = functions_.lookup(&found, 1, nullptr, 0);
   const bool is_text =
       status == pmix::success && found.value.kind == Kind::string && found.value.string != nullptr;
+  if (!is_text && status != pmix::success && status != pmix::not_found) {
+    return failure(
+        ErrorClass::service,
+        "PMIx_Lookup of the service \"%.*s\" fails with status %d; srun --mpi=pmix keeps no "
+        "names: set FULMAR_NAMES",
+        quoted(service), service.data(), status);
+  }
   if (!is_text) {
-    return failure(ErrorClass::name,
-                   "nobody has published the service \"%.*s\" at this launcher (PMIx status %d)",
-                   quoted(service), service.data(), status);
+    return failure(ErrorClass::name, "nobody has published the service \"%.*s\" at this launcher",
+                   quoted(service), service.data());
   }
   std::string port = found.value.string;
   std::free(found.value.string);

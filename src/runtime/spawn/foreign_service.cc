@@ -2,12 +2,15 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "runtime/spawn/foreign_service.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <cstdlib>
 
+#include "base/clock.h"
 #include "runtime/spawn/mpiexec_service.h"
 #include "wire/launch/spawn_info.h"
 
@@ -25,7 +28,37 @@ bool is_own_key(const std::string& key) {
   return std::find(own.begin(), own.end(), key) != own.end();
 }
 
+bool is_program(const std::string& file) {
+  struct stat status{};
+  return ::stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+         ::access(file.c_str(), X_OK) == 0;
+}
+
+/// Keys that may lead to a host that has other files.
+bool names_hosts(const bootstrap::StartOrder& order) {
+  constexpr std::array<std::string_view, 5> keys = {"host", "hosts", "hostfile", "add-host",
+                                                    "add-hostfile"};
+  return std::any_of(keys.begin(), keys.end(), [&](std::string_view key) {
+    return wire::info_value(order.info, key).has_value();
+  });
+}
+
 }  // namespace
+
+bool is_there(const bootstrap::StartOrder& order) {
+  if (order.program.find('/') != std::string::npos) {
+    return is_program(wire::from_folder(order.folder, order.program));
+  }
+  const char* const path = std::getenv("PATH");
+  std::string rest = wire::info_value(order.info, "path").value_or("") + ":" +
+                     (path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path) + ":" + order.folder;
+  while (!rest.empty()) {
+    const std::string part = rest.substr(0, rest.find(':'));
+    rest.erase(0, part.size() + 1);
+    if (!part.empty() && is_program(part + "/" + order.program)) return true;
+  }
+  return false;
+}
 
 std::string working_folder() {
   std::string folder(PATH_MAX, '\0');
@@ -67,12 +100,27 @@ base::Result<std::vector<int>> ForeignService::spawn(const std::vector<mpi::Spaw
     auto order = order_of(command, folder);
     if (order.failed()) return order.error();
     const auto wanted = static_cast<std::size_t>(command.processes);
+    if (limits_.one_node && !names_hosts(*order) && !is_there(*order)) {
+      return failure(ErrorClass::spawn, "cannot start \"%.200s\": there is no such program",
+                     command.program.c_str());
+    }
     codes.insert(codes.end(), order->processes, 0);
     codes.insert(codes.end(), wanted - order->processes, static_cast<int>(ErrorClass::spawn));
     orders.push_back(std::move(*order));
   }
   if (const Error error = launcher_.spawn(orders, parent_port); error.failed()) return error;
+  spawned_ns_.insert_or_assign(std::string(parent_port), base::now_ns());
   return codes;
+}
+
+std::string ForeignService::spawned_job_ended(std::string_view parent_port) {
+  const auto spawned = spawned_ns_.find(parent_port);
+  if (spawned == spawned_ns_.end() || limits_.connect_ns == 0) return {};
+  if (base::now_ns() - spawned->second < limits_.connect_ns) return {};
+  return "the spawned processes have not connected within " +
+         std::to_string(limits_.connect_ns / 1'000'000'000) + " s (" + option_spawn_timeout +
+         "); has one ended before MPI_Init, or was the program not there? The launcher does not "
+         "tell";
 }
 
 /// A launcher may start its processes by a program that passes variables on.

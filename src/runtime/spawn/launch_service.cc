@@ -10,6 +10,7 @@
 #include "runtime/spawn/launch_client.h"
 #include "runtime/spawn/mpiexec_service.h"
 #include "runtime/spawn/names.h"
+#include "wire/launch/pmi1.h"
 
 namespace fulmar::runtime {
 namespace {
@@ -32,11 +33,25 @@ base::Result<LaunchClient> connect_to_own_server(const Job& job) {
   return LaunchClient::open(std::move(*socket), hello_of(job));
 }
 
+ForeignService::Limits limits_of(const Job& job) {
+  ForeignService::Limits limits;
+  limits.one_node = job.node_count() == 1;
+  const char* text = std::getenv(option_spawn_timeout);
+  const long seconds = text == nullptr ? -1 : wire::parse_decimal(text).value_or(-1);
+  constexpr long most_seconds = 1'000'000'000;
+  if (seconds >= 0 && seconds <= most_seconds) {
+    limits.connect_ns = static_cast<std::uint64_t>(seconds) * 1'000'000'000;
+  }
+  return limits;
+}
+
 std::unique_ptr<mpi::LaunchService> service_of_launcher(Job& job) {
   if (job.launcher() == bootstrap::Launcher::own_mpiexec) {
     return std::make_unique<MpiexecService>([&job] { return connect_to_mpiexec(job); });
   }
-  if (job.bootstrap() != nullptr) return std::make_unique<ForeignService>(*job.bootstrap());
+  if (job.bootstrap() != nullptr) {
+    return std::make_unique<ForeignService>(*job.bootstrap(), limits_of(job));
+  }
   return std::make_unique<MpiexecService>([&job] { return connect_to_own_server(job); });
 }
 

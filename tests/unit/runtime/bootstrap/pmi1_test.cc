@@ -211,12 +211,16 @@ TEST(Pmi1, Other_processes_have_no_parent) {
 
 TEST(Pmi1, Names_are_published_and_looked_up) {
   Server server(script_with(
-      {{"cmd=publish_name service=my%20ocean port=a%3Db%25\n", "cmd=publish_result rc=0\n"},
+      {{"cmd=lookup_name service=my%20ocean\n", "cmd=lookup_result rc=1\n"},
+       {"cmd=publish_name service=my%20ocean port=a%3Db%25\n", "cmd=publish_result rc=0\n"},
+       {"cmd=lookup_name service=my%20ocean\n", "cmd=lookup_result rc=0 port=a%3Db%25\n"},
        {"cmd=lookup_name service=my%20ocean\n", "cmd=lookup_result rc=0 port=a%3Db%25\n"},
        {"cmd=unpublish_name service=my%20ocean\n", "cmd=unpublish_result rc=0\n"},
-       {"cmd=publish_name service=x port=p\n", "cmd=publish_result rc=1 msg=duplicate_service_x\n"},
+       {"cmd=lookup_name service=x\n", "cmd=lookup_result rc=0 port=q\n"},
+       {"cmd=lookup_name service=z\n", "cmd=lookup_result rc=1\n"},
+       {"cmd=publish_name service=z port=p\n", "cmd=publish_result rc=1 msg=no_room\n"},
        {"cmd=lookup_name service=y\n", "cmd=lookup_result rc=1 msg=service_y_not_found\n"},
-       {"cmd=unpublish_name service=y\n", "cmd=unpublish_result rc=1 msg=service_y_not_found\n"}}));
+       {"cmd=lookup_name service=y\n", "cmd=lookup_result rc=1 msg=service_y_not_found\n"}}));
   auto opened = Pmi1::open(server.take_client(), {0, 1, -1});
   ASSERT_TRUE(opened.ok());
   Bootstrap& pmi = *opened.value();
@@ -224,6 +228,7 @@ TEST(Pmi1, Names_are_published_and_looked_up) {
   EXPECT_EQ(pmi.lookup_name("my ocean").value(), "a=b%");
   EXPECT_TRUE(pmi.unpublish_name("my ocean").ok());
   EXPECT_EQ(pmi.publish_name("x", "p").error_class(), base::ErrorClass::service);
+  EXPECT_EQ(pmi.publish_name("z", "p").error_class(), base::ErrorClass::service);
   EXPECT_EQ(pmi.lookup_name("y").error().error_class(), base::ErrorClass::name);
   EXPECT_EQ(pmi.unpublish_name("y").error_class(), base::ErrorClass::service);
 }

@@ -42,5 +42,65 @@ TEST(ForeignService, Nonsense_is_an_error_of_the_spawn) {
   }
 }
 
+TEST(ForeignService, Programs_are_looked_for_where_a_launcher_would) {
+  EXPECT_TRUE(is_there({"sh", {}, 1, "/", {}, {}}));
+  EXPECT_TRUE(is_there({"bin/sh", {}, 1, "/", {}, {}}));
+  EXPECT_TRUE(is_there({"sh", {}, 1, "/bin", {}, {}}));
+  EXPECT_FALSE(is_there({"bin/sh", {}, 1, "/tmp", {}, {}}));
+  EXPECT_FALSE(is_there({"no_such_program", {}, 1, "/", {}, {{"path", "/bin:/usr/bin"}}}));
+  EXPECT_FALSE(is_there({"/etc/passwd", {}, 1, "/", {}, {}}));
+  EXPECT_FALSE(is_there({"/bin", {}, 1, "/", {}, {}}));
+}
+
+/// A launcher that starts nothing and says that it has.
+class Silent final : public bootstrap::Bootstrap {
+ public:
+  [[nodiscard]] const char* protocol() const noexcept override { return "none"; }
+  base::Result<std::vector<std::uint32_t>> launcher_nodes() override {
+    return std::vector<std::uint32_t>{};
+  }
+  base::Error publish(std::string_view, std::string_view) override { return {}; }
+  base::Error fence() override { return {}; }
+  base::Result<std::string> lookup(std::uint32_t, std::string_view) override {
+    return std::string();
+  }
+  void abort(int, const char*) noexcept override {}
+  base::Error finalize() override { return {}; }
+  base::Error spawn(std::span<const bootstrap::StartOrder>, std::string_view) override {
+    ++spawns;
+    return {};
+  }
+  int spawns = 0;
+};
+
+TEST(ForeignService, A_job_that_does_not_connect_in_time_has_ended) {
+  Silent launcher;
+  ForeignService impatient(launcher, {1, false});
+  ForeignService patient(launcher, {0, false});
+  const std::vector<mpi::SpawnCommand> commands = {{"p", {}, 2, {{"soft", "1"}}}};
+  for (ForeignService* service : {&impatient, &patient}) {
+    EXPECT_EQ(service->spawned_job_ended("port"), "");
+    const auto codes = service->spawn(commands, "port");
+    ASSERT_TRUE(codes.ok());
+    EXPECT_EQ(codes.value(), (std::vector<int>{0, static_cast<int>(base::ErrorClass::spawn)}));
+  }
+  while (impatient.spawned_job_ended("port").empty()) {
+  }
+  EXPECT_EQ(patient.spawned_job_ended("port"), "");
+  EXPECT_EQ(impatient.spawned_job_ended("other"), "");
+}
+
+TEST(ForeignService, Missing_programs_are_refused_on_one_node_only) {
+  Silent launcher;
+  ForeignService on_one_node(launcher, {0, true});
+  ForeignService on_several(launcher, {0, false});
+  EXPECT_EQ(on_one_node.spawn({{"/no/such", {}, 1, {}}}, "p").error().error_class(),
+            base::ErrorClass::spawn);
+  EXPECT_EQ(launcher.spawns, 0);
+  EXPECT_TRUE(on_one_node.spawn({{"/no/such", {}, 1, {{"host", "far"}}}}, "p").ok());
+  EXPECT_TRUE(on_several.spawn({{"/no/such", {}, 1, {}}}, "p").ok());
+  EXPECT_EQ(launcher.spawns, 2);
+}
+
 }  // namespace
 }  // namespace fulmar::runtime
