@@ -17,7 +17,6 @@ bool is_attached(const Win& win, ByteRange range) noexcept {
   auto at = static_cast<std::uint64_t>(range.begin);
   const auto end = static_cast<std::uint64_t>(range.end);
   if (range.begin == range.end) return true;
-  if (at > end) return false;  // around the end of the address space
   for (std::size_t looks = 0; at < end && looks <= win.attached.size(); ++looks) {
     const auto piece =
         std::find_if(win.attached.begin(), win.attached.end(), [at](const Win::Attached& each) {
@@ -62,7 +61,8 @@ bool is_in_window(const Win& win, const RmaTarget& target, std::int64_t place, s
   const std::optional<ByteRange> range = touched_bytes(place, count, type);
   if (!range || __builtin_mul_overflow(count, type.size, &bytes)) return false;
   if (range->begin == range->end) return true;
-  if (!win.dynamic()) return range->begin >= 0 && range->end <= target.size;
+  if (range->begin < 0) return false;  // of a dynamic window: no address of a program is
+  if (!win.dynamic()) return range->end <= target.size;
   return is_attached(win, *range) ||
          (!type.contiguous && are_runs_attached(win, place, count, type, *range));
 }

@@ -22,10 +22,11 @@ constexpr int thread_count = 4;
 constexpr int turns = 150;
 
 void increment(const Window& window, int first, int size) {
+  const std::int64_t one = 1;
+  std::vector<std::int64_t> fetched(turns, -1);  // until the operations are complete
   for (int turn = 0; turn < turns; ++turn) {
     const int target = (first + turn) % size;
-    const std::int64_t one = 1;
-    std::int64_t old = -1;
+    std::int64_t& old = fetched[static_cast<std::size_t>(turn)];
     MPI_Fetch_and_op(&one, &old, MPI_INT64_T, target, window.at(target, 8), MPI_SUM, window.get());
     if (turn % 5 == 0) {
       MPI_Win_flush(target, window.get());
@@ -34,6 +35,7 @@ void increment(const Window& window, int first, int size) {
     if (turn % 50 == 0) MPI_Win_flush_all(window.get());
   }
   MPI_Win_flush_all(window.get());
+  for (const std::int64_t old : fetched) test::expect(old >= 0, "what was fetched");
 }
 
 }  // namespace
