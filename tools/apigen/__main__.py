@@ -9,6 +9,7 @@ import argparse
 import pathlib
 import sys
 
+import compat_writer
 import fortran_writer
 import header_writer
 import list_writer
@@ -59,6 +60,8 @@ def main():
     _write(out / 'options.inc', list_writer.write_options(spec))
     for name, text in fortran_writer.write_fortran(spec, arguments.spec / 'fortran.table'):
         _write(out / 'fortran' / name, text)
+    for name, text in compat_writer.write_compat(spec, arguments.spec):
+        _write(out / 'compat' / name, text)
     return 0
 
 
