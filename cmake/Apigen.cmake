@@ -25,6 +25,16 @@ foreach(chapter IN LISTS apigen_chapters)
   endif()
 endforeach()
 list(APPEND FULMAR_FORTRAN_ENTRIES ${apigen_out}/fortran/entries_extra.cc)
+set(FULMAR_COMPAT_ABIS mpich openmpi)  # see cmake/compat.cmake
+set(FULMAR_COMPAT_GENERATED "")
+foreach(abi IN LISTS FULMAR_COMPAT_ABIS)
+  set(FULMAR_COMPAT_ENTRIES_${abi} ${apigen_out}/compat/${abi}/entries_extra.cc ${apigen_out}/compat/${abi}/objects.cc)
+  foreach(chapter IN LISTS apigen_chapters)
+    get_filename_component(name ${chapter} NAME_WE)
+    list(APPEND FULMAR_COMPAT_ENTRIES_${abi} ${apigen_out}/compat/${abi}/entries_${name}.cc)
+  endforeach()
+  list(APPEND FULMAR_COMPAT_GENERATED ${FULMAR_COMPAT_ENTRIES_${abi}})
+endforeach()
 set(FULMAR_VERSION_SCRIPT ${apigen_out}/libmpi_abi.map)
 set(apigen_outputs
     ${apigen_out}/include/mpi.h ${apigen_out}/exports.txt ${apigen_out}/api_coverage.inc
@@ -35,7 +45,7 @@ configure_file(${CMAKE_SOURCE_DIR}/include/mpi-ext.h ${apigen_out}/include/mpi-e
 
 add_custom_command(
   OUTPUT ${apigen_out}/apigen.stamp
-  BYPRODUCTS ${apigen_outputs} ${FULMAR_GENERATED_SOURCES} ${FULMAR_FORTRAN_ENTRIES}
+  BYPRODUCTS ${apigen_outputs} ${FULMAR_GENERATED_SOURCES} ${FULMAR_FORTRAN_ENTRIES} ${FULMAR_COMPAT_GENERATED}
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/apigen --spec ${CMAKE_SOURCE_DIR}/spec --out
           ${apigen_out} --version ${PROJECT_VERSION}
   COMMAND ${CMAKE_COMMAND} -E touch ${apigen_out}/apigen.stamp
@@ -43,7 +53,8 @@ add_custom_command(
   COMMENT "Generating mpi.h and the shims"
   VERBATIM)
 add_custom_target(fulmar_generated DEPENDS ${apigen_out}/apigen.stamp)
-set_source_files_properties(${FULMAR_GENERATED_SOURCES} ${FULMAR_FORTRAN_ENTRIES} PROPERTIES GENERATED TRUE)
+set_source_files_properties(${FULMAR_GENERATED_SOURCES} ${FULMAR_FORTRAN_ENTRIES} ${FULMAR_COMPAT_GENERATED} PROPERTIES GENERATED
+                                                                                                  TRUE)
 
 # The installed headers that are written by hand lie beside mpi.h.
 file(GLOB_RECURSE installed_headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/include

@@ -28,7 +28,8 @@ if(header_sources)
   target_include_directories(
     check_headers
     PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/tools ${CMAKE_SOURCE_DIR}/tools/mpiexec
-            ${CMAKE_SOURCE_DIR}/tools/fulmar ${FULMAR_INCLUDE_DIR} ${FULMAR_GENERATED_DIR})
+            ${CMAKE_SOURCE_DIR}/tools/fulmar ${FULMAR_INCLUDE_DIR} ${FULMAR_GENERATED_DIR}
+            ${FULMAR_GENERATED_DIR}/compat ${FULMAR_GENERATED_DIR}/compat/mpich)
   target_compile_options(check_headers PRIVATE -O0 -g0)
   if(TARGET fulmar_generated)
     add_dependencies(check_headers fulmar_generated)

@@ -37,6 +37,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "mpi/status_words.h"
 
 namespace fulmar::mpi {
 
@@ -230,27 +231,6 @@ struct ErrorTarget {
   base::Error cause;
 };
 
-// The private words of MPI_Status (MPI 5.0 chapter 20 leaves them to the library): the number of
-// bytes received in the first two, bit 0 of the third says cancelled.
-
-inline constexpr int status_cancelled_bit = 1;
-
-[[nodiscard]] inline Count status_bytes(const MPI_Status& status) noexcept {
-  Count bytes = 0;
-  std::memcpy(&bytes, status.MPI_internal, sizeof bytes);
-  return bytes;
-}
-inline void set_status_bytes(MPI_Status& status, Count bytes) noexcept {
-  std::memcpy(status.MPI_internal, &bytes, sizeof bytes);
-}
-[[nodiscard]] inline bool status_cancelled(const MPI_Status& status) noexcept {
-  return (status.MPI_internal[2] & status_cancelled_bit) != 0;
-}
-enum class Cancelled : bool { no, yes };
-inline void set_status_cancelled(MPI_Status& status, Cancelled cancelled) noexcept {
-  const int others = status.MPI_internal[2] & ~status_cancelled_bit;
-  status.MPI_internal[2] = cancelled == Cancelled::yes ? others | status_cancelled_bit : others;
-}
 /// Source, tag and length of a message; leaves MPI_ERROR alone, as single-message calls must
 /// (MPI 5.0 section 3.2.5). `status` may be null.
 inline void set_status(MPI_Status* status, int source, int tag, Count bytes,

@@ -9,6 +9,7 @@ import argparse
 import pathlib
 import sys
 
+import compat_writer
 import fortran_writer
 import header_writer
 import list_writer
@@ -67,6 +68,8 @@ def main():
     except spec_reader.SpecError as error:
         print(f'apigen: {error}', file=sys.stderr)
         return 1
+    for name, text in compat_writer.write_compat(spec, arguments.spec):
+        _write(out / 'compat' / name, text)
     return 0
 
 

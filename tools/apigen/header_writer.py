@@ -101,7 +101,7 @@ def _constants(spec):
     return lines
 
 
-def _callbacks(spec):
+def write_callbacks(spec):
     lines = ['', '/* Functions of the program that MPI calls. */']
     for callback in spec.callbacks:
         if callback.alias:
@@ -166,7 +166,7 @@ def write_header(spec):
     lines = [_HEAD.rstrip(), *_types(spec), '', _STATUS.rstrip()]
     for group in enum_types:
         lines += ['', f'/* {group.title} */', *_enumerators(group)]
-    lines += _callbacks(spec)
+    lines += write_callbacks(spec)
     spec_without = type(spec)(**{**spec.__dict__, 'constants': others})
     lines += _constants(spec_without)
     lines += _functions(spec)

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "mpiexec/environment.h"
+#include "mpiexec/program_abi.h"
 #include "mpiexec/shell.h"
 
 namespace fulmar::mpiexec {
@@ -104,7 +105,10 @@ int hand_over(const Options& options, const Destination& destination) {
     }
     return report(hosts + (hosts.empty() ? "" : ": ") + manager.error().text(), 1);
   }
-  const std::vector<std::string> environment = kept_environment();
+  const auto folders = library_folders(options.abi, own_library_folder());
+  if (folders.failed()) return report(folders.error().text(), 2);
+  std::vector<std::string> environment = kept_environment();
+  offer_libraries(folders.value(), environment);
   const auto handover = translate(options, destination.shares, manager.value(), environment);
   if (handover.failed()) return report(handover.error().text(), 2);
   for (const std::string& note : handover.value().notes) report(note, 0);

@@ -26,6 +26,7 @@
 #include "mpiexec/placement.h"
 #include "mpiexec/pmi_server.h"
 #include "mpiexec/poller.h"
+#include "mpiexec/program_abi.h"
 #include "mpiexec/sessions.h"
 #include "mpiexec/spawned_job.h"
 #include "mpiexec/supervise.h"
@@ -75,12 +76,18 @@ int report(const SpawnedBy* spawned, const std::string& text, int exit_code) {
 
 /// Finds all programs before the first rank starts. On failure `exit_code` says 126 or 127.
 Error find_programs(const Options& options, std::vector<ReadyProgram>& ready, int& exit_code) {
+  const auto folders = library_folders(options.abi, own_library_folder());
+  if (folders.failed()) {
+    exit_code = 2;
+    return folders.error();
+  }
   for (const Program& program : options.programs) {
     ReadyProgram entry{program, {}, program_environment(environ, options.env, program.env)};
     if (!program.wdir.empty() && ::access(program.wdir.c_str(), X_OK) != 0) {
       return failure(base::ErrorClass::spawn, "cannot start \"%s\" in the folder \"%s\": %s",
                      program.argv[0].c_str(), program.wdir.c_str(), std::strerror(errno));
     }
+    offer_libraries(folders.value(), entry.environment);
     const char* path = find_variable(entry.environment, "PATH");
     if (path == nullptr) path = std::getenv("PATH");
     FoundProgram found = find_program(program.argv[0], program.wdir, program.path,

@@ -219,6 +219,24 @@ Error set_manager(const OptionTarget& target, Values values) {
   return failure(ErrorClass::arg, "--manager is \"%s\", expected auto, slurm, prte or hydra",
                  values[0].c_str());
 }
+Error set_abi(const OptionTarget& target, Values values) {
+  struct Name {
+    std::string_view name;
+    ProgramAbi abi;
+  };
+  constexpr std::array names = {
+      Name{"auto", ProgramAbi::automatic}, Name{"mpich", ProgramAbi::mpich},
+      Name{"openmpi", ProgramAbi::openmpi}, Name{"standard", ProgramAbi::standard},
+      Name{"none", ProgramAbi::none}};
+  for (const Name& entry : names) {
+    if (entry.name != values[0]) continue;
+    target.options.abi = entry.abi;
+    return {};
+  }
+  return failure(ErrorClass::arg,
+                 "--abi is \"%s\", expected auto, mpich, openmpi, standard or none",
+                 values[0].c_str());
+}
 Error set_remote_shell(const OptionTarget& target, Values values) {
   target.options.remote_shell = values[0];
   return {};
@@ -384,6 +402,9 @@ constexpr std::array rows = {
               "the same from a file, a host a line", set_host_file},
     OptionRow{"ppn perhost npernode N", 1, "N", "ranks on each host before the next", set_per_host},
     OptionRow{"manager", 1, "NAME", "who starts them there: auto, slurm, prte, hydra", set_manager},
+    OptionRow{"abi", 1, "NAME",
+              "libraries offered to programs of other MPIs: auto, mpich, openmpi, standard, none",
+              set_abi},
     OptionRow{"dry-run show", 0, "", "print the command line that this would become", set_show},
     OptionRow{"arch", 1, "NAME", "fail unless the machine is NAME (uname -m)", check_arch},
     OptionRow{"configfile", 1, "FILE", "read programs from FILE, one a line", reject_configfile},

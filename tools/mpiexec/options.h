@@ -51,6 +51,15 @@ enum class Manager {
   hydra,      ///< mpiexec.hydra, of MPICH and Intel MPI
 };
 
+/// The MPI that programs were built for, as far as mpiexec offers its libraries in LD_LIBRARY_PATH.
+enum class ProgramAbi {
+  automatic,  ///< MPICH's and Open MPI's: their names differ
+  mpich,      ///< libmpi.so.12
+  openmpi,    ///< libmpi.so.40
+  standard,   ///< libmpi_abi.so.1, for programs that would find another one
+  none,
+};
+
 /// Where the output of ranks goes besides, or instead of, mpiexec's own. A pattern is the name of a
 /// file with `%r` for the rank, `%R` for the rank with zeros ahead (all equally long), `%h` for the
 /// name of the host, `%g` and `%p` for 0 and `%%` for a percent sign; what several streams name is
@@ -79,6 +88,7 @@ struct Options {
   std::uint32_t per_host = 0;  ///< ranks a host takes, in place of its places; 0: not given
   Dealing dealing = Dealing::fill;
   Manager manager = Manager::automatic;
+  ProgramAbi abi = ProgramAbi::automatic;
   std::string remote_shell;        ///< for Hydra; empty: its own choice
   bool oversubscribe = false;      ///< said by the user; without effect on this machine
   bool allow_root = false;         ///< the same
