@@ -32,8 +32,8 @@ bool is_inside(std::uint64_t offset, std::uint64_t bytes, std::uint64_t block_by
 }  // namespace
 
 std::optional<std::uint64_t> FreeRanges::take(std::uint64_t bytes) {
-  const auto range = std::ranges::find_if(
-      ranges_, [&](const auto& each) { return each.second >= bytes; });
+  const auto range =
+      std::ranges::find_if(ranges_, [&](const auto& each) { return each.second >= bytes; });
   if (range == ranges_.end()) return std::nullopt;
   const std::uint64_t begin = range->first;
   const std::uint64_t rest = range->second - bytes;
@@ -103,8 +103,8 @@ std::optional<Arena::Allocated> Arena::allocate(std::size_t bytes) {
 }
 
 bool Arena::free(const void* address) {
-  const auto distance = reinterpret_cast<std::uintptr_t>(address) -
-                        reinterpret_cast<std::uintptr_t>(base_);
+  const auto distance =
+      reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(base_);
   const auto place = by_begin_.find(distance);
   if (place == by_begin_.end()) return false;
   const std::uint32_t number = place->second;

@@ -24,7 +24,8 @@ constexpr std::size_t least_arena_bytes = std::size_t{16} << 20;
 std::size_t arena_bytes() noexcept {
   const long pages = ::sysconf(_SC_PHYS_PAGES);
   const long page = ::sysconf(_SC_PAGESIZE);
-  const auto memory = static_cast<std::size_t>(std::max(pages, 1L)) * static_cast<std::size_t>(page);
+  const auto memory =
+      static_cast<std::size_t>(std::max(pages, 1L)) * static_cast<std::size_t>(page);
   return std::clamp(memory, least_arena_bytes, most_arena_bytes) + sizeof(wire::RwapiArena);
 }
 
@@ -82,8 +83,10 @@ void Node::exchange_arenas() {
       peer.is_settled = true;
     } else if (!port_->share(segment_, node, 0)) {
       // The other one waits for this arena: an offer that it cannot take ends that.
-      std::fprintf(stderr, "fulmar: rwapi_init: node %u cannot map the memory of this node; raise "
-                   "the limit of open files (ulimit -n)\n", node);
+      std::fprintf(stderr,
+                   "fulmar: rwapi_init: node %u cannot map the memory of this node; raise "
+                   "the limit of open files (ulimit -n)\n",
+                   node);
     }
   }
   (void)port_->wait(

@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "rwapi/arena.h"
 #include "interfaces/core.h"
+#include "rwapi/arena.h"
 #include "rwapi/rwapi.h"
 #include "wire/interfaces/rwapi.h"
 
@@ -89,8 +89,7 @@ class Node final : public interfaces::Client {
   [[nodiscard]] bool make_arena();
   void exchange_arenas();
   [[nodiscard]] rwapi_sid write_frame(Peer& peer, std::uint32_t to, const wire::RwapiWrite& remote,
-                                      std::uint32_t local_block,
-                                      std::span<const std::byte> bytes);
+                                      std::uint32_t local_block, std::span<const std::byte> bytes);
   void on_small(const interfaces::Frame& frame) noexcept;
   void on_received(const interfaces::Frame& frame) noexcept;
   void on_write(const interfaces::Frame& frame, Payload payload) noexcept;
@@ -103,9 +102,7 @@ class Node final : public interfaces::Client {
   void forget_if_over(Write& write) noexcept;
   void tell_received(Peer& peer, std::uint32_t node) noexcept;
   void unmap(Peer& peer) noexcept;
-  [[nodiscard]] bool knows(rwapi_node node) const noexcept {
-    return node >= 0 && node < size();
-  }
+  [[nodiscard]] bool knows(rwapi_node node) const noexcept { return node >= 0 && node < size(); }
 
   interfaces::Port* port_ = nullptr;
   interfaces::Segment* segment_ = nullptr;

@@ -57,7 +57,7 @@ typedef int64_t rwapi_sid;
 /* Joins the job, with the processes that the launcher has started as nodes. Collective: waits for
  * the nodes of this host. The arguments are those of main, and are not looked at.
  * RWAPI_ERR_STATE, RWAPI_ERR_MEMORY, RWAPI_ERR_RUNTIME. */
-int rwapi_init(int argc, char **argv);
+int rwapi_init(int argc, char** argv);
 
 /* Waits until everything that was sent has arrived, and for all nodes that have not failed.
  * Frees all blocks. RWAPI can be initialised again. RWAPI_ERR_STATE. */
@@ -71,11 +71,11 @@ int rwapi_rank(void);
 
 /* A block of `size` bytes (more than 0), zeros, aligned to 64 bytes, and in `*net` the network
  * address of its first byte. NULL: not initialised, size 0, net NULL, or no memory. */
-void *rwapi_alloc(size_t size, rwapi_net *net);
+void* rwapi_alloc(size_t size, rwapi_net* net);
 
 /* Gives a block back, by what rwapi_alloc returned. Its network addresses are refused from now on;
  * messages that are under way to it or from it do no harm. RWAPI_ERR_STATE, RWAPI_ERR_MEMORY. */
-int rwapi_free(void *block);
+int rwapi_free(void* block);
 
 /* Sends a small message, also to this node itself. It is copied. Small messages and writes to one
  * node arrive in order. RWAPI_ERR_STATE, RWAPI_ERR_NODE, RWAPI_ERR_FAILED; RWAPI_ERR_FULL while, as
@@ -86,7 +86,7 @@ int rwapi_send(rwapi_node node, rwapi_small message);
 
 /* The oldest small message that has come and was not received: 1, with its sender and content; 0
  * where there is none. RWAPI_ERR_STATE, RWAPI_ERR_ARGUMENT. */
-int rwapi_receive(rwapi_node *node, rwapi_small *message);
+int rwapi_receive(rwapi_node* node, rwapi_small* message);
 
 /* Writes `size` bytes from the own block at `local` to the block at `remote` of `node`, which may be
  * this one. Returns the SID by which rwapi_issent knows it, or an error: RWAPI_ERR_STATE,

@@ -19,6 +19,9 @@ using wire::SystemKind;
 /// Receives for frames that are always posted. Each is posted again as soon as it is done.
 constexpr std::size_t posted_receives = 8;
 
+/// How long a process that leaves alone waits for peers that take nothing.
+constexpr std::int64_t patience_ns = 2'000'000'000;
+
 /// What seals are made with: the job's key, for nothing else.
 base::SipHash::Key hash_key(const fabric::ProcessTable& processes) noexcept {
   base::SipHash::Key key{};
@@ -42,17 +45,16 @@ DevicePort::DevicePort(device::Device& device, PortId id, Client& client, std::u
       rank_(device.processes().own_name().rank),
       size_(device.config().size),
       hash_(hash_key(device.processes())),
-      segments_(device.processes().own_name(),
-                {this,
-                 [](void* self, std::uint32_t peer, SystemKind kind,
-                    std::span<const std::byte> body) noexcept {
-                   static_cast<DevicePort*>(self)->send_system(peer, kind, body);
-                 },
-                 [](void* self, std::uint32_t peer, std::uint64_t segment_id,
-                    Segment* segment) noexcept {
-                   static_cast<DevicePort*>(self)->client_.segment_mapped(peer, segment_id,
-                                                                          segment);
-                 }}),
+      segments_(
+          device.processes().own_name(),
+          {this,
+           [](void* self, std::uint32_t peer, SystemKind kind,
+              std::span<const std::byte> body) noexcept {
+             static_cast<DevicePort*>(self)->send_system(peer, kind, body);
+           },
+           [](void* self, std::uint32_t peer, std::uint64_t segment_id, Segment* segment) noexcept {
+             static_cast<DevicePort*>(self)->client_.segment_mapped(peer, segment_id, segment);
+           }}),
       peers_(size_) {}
 
 void DevicePort::start() noexcept {
@@ -68,12 +70,7 @@ void DevicePort::start() noexcept {
   }
 }
 
-DevicePort::~DevicePort() {
-  for (const std::unique_ptr<Peer>& each : peers_) {
-    if (each == nullptr) continue;
-    for (SentFrame* const frame : each->waiting) delete frame;
-  }
-}
+DevicePort::~DevicePort() = default;
 
 DevicePort::Peer& DevicePort::peer(std::uint32_t rank) {
   std::unique_ptr<Peer>& place = peers_[rank];
@@ -259,6 +256,11 @@ void DevicePort::disown(std::span<std::byte> block) noexcept {
   device_.memory().disown(block.data());
 }
 
+/// Whether no frame is on its way any more.
+bool DevicePort::is_out() const noexcept {
+  return std::ranges::all_of(frames_, [](const auto& each) { return each->parts == 0; });
+}
+
 void DevicePort::stop(Leaving leaving) noexcept {
   const base::EngineGuard guard(device_.lock());
   for (const std::unique_ptr<Peer>& each : peers_) {
@@ -276,8 +278,20 @@ void DevicePort::stop(Leaving leaving) noexcept {
       if (!each->pending[i]->complete) device_.cancel(*each->pending[i]);
     }
   }
+  // Credits are worth nothing any more, and their peer may have left. Barriers have to get out.
+  for (const std::unique_ptr<SentFrame>& each : frames_) {
+    const bool is_credits = each->header.flags == (wire::frame_system | wire::frame_unnumbered) &&
+                            each->header.kind != static_cast<std::uint8_t>(SystemKind::barrier);
+    if (each->parts != 0 && is_credits) device_.cancel(*each);
+  }
+  (void)wait([](void* self) noexcept { return static_cast<DevicePort*>(self)->is_out(); }, this,
+             leaving == Leaving::together ? for_ever : patience_ns);
+  for (const std::unique_ptr<SentFrame>& each : frames_) {
+    if (each->parts != 0) device_.cancel(*each);
+  }
   device_.wait([&]() noexcept {
-    return std::ranges::all_of(receives_, [](const auto& each) { return each->done(); }) &&
+    return is_out() &&
+           std::ranges::all_of(receives_, [](const auto& each) { return each->done(); }) &&
            std::ranges::none_of(peers_, [](const std::unique_ptr<Peer>& each) {
              return each != nullptr && (!each->pending.empty() || !each->moving.empty());
            });

@@ -86,7 +86,8 @@ class DevicePort final : public Port, private device::ProgressCallback {
   Peer& peer(std::uint32_t rank);
   // device_port_send.cc
   SentFrame* make_frame(std::uint32_t peer, const wire::FrameHeader& header,
-                       std::span<const std::byte> body, std::span<const std::byte> payload) noexcept;
+                        std::span<const std::byte> body,
+                        std::span<const std::byte> payload) noexcept;
   void dispatch(Peer& peer, SentFrame& frame) noexcept;
   void send_waiting(Peer& peer) noexcept;
   void send_system(std::uint32_t peer, wire::SystemKind kind,
@@ -108,6 +109,7 @@ class DevicePort final : public Port, private device::ProgressCallback {
   void delivered(Peer& peer) noexcept;
   void lose(Peer& peer) noexcept;
   unsigned look() noexcept;
+  [[nodiscard]] bool is_out() const noexcept;
 
   device::Device& device_;
   Client& client_;
@@ -120,7 +122,8 @@ class DevicePort final : public Port, private device::ProgressCallback {
   SegmentExchange segments_;
   std::vector<std::unique_ptr<Peer>> peers_;  ///< by rank; null: nothing to do with it so far
   std::vector<std::unique_ptr<Posted>> receives_;
-  std::vector<std::unique_ptr<SentFrame>> free_frames_;
+  std::vector<std::unique_ptr<SentFrame>> frames_;  ///< all, in use or not
+  std::vector<SentFrame*> free_frames_;
   std::size_t failures_seen_ = 0;  ///< of the device's list
   std::uint32_t barrier_epoch_ = 0;
   std::set<std::array<std::uint32_t, 3>> barrier_arrivals_;  ///< epoch, round, rank

@@ -123,8 +123,7 @@ void DevicePort::keep(Peer& source, const wire::FrameView& view) noexcept {
   };
   // Of a payload that nobody wants no byte moves.
   incoming.buffer = {place, place == nullptr ? 0 : view.header.payload_bytes, nullptr};
-  incoming.key() = {payload_context_, source.rank,
-                    wire::payload_tag(view.header.sequence)};
+  incoming.key() = {payload_context_, source.rank, wire::payload_tag(view.header.sequence)};
   device_.start_receive(incoming);
 }
 
@@ -164,8 +163,8 @@ void DevicePort::delivered(Peer& source) noexcept {
 }
 
 void DevicePort::take_system(Peer& source, const wire::FrameView& view) noexcept {
-  const auto take = [&]<class Body>(void (SegmentExchange::*member)(std::uint32_t,
-                                                                    const Body&) noexcept) noexcept {
+  const auto take = [&]<class Body>(void (SegmentExchange::*member)(
+                        std::uint32_t, const Body&) noexcept) noexcept {
     const auto body = wire::decode<Body>(view.body);
     body ? (segments_.*member)(source.rank, *body) : void(++malformed_);
   };

@@ -36,16 +36,16 @@ bool DevicePort::send(std::uint32_t to, std::uint8_t kind, std::span<const std::
 
 /// A frame, from the store or made; nullptr: no memory.
 DevicePort::SentFrame* DevicePort::make_frame(std::uint32_t to, const wire::FrameHeader& header,
-                                             std::span<const std::byte> body,
-                                             std::span<const std::byte> payload) noexcept {
-  SentFrame* frame = nullptr;
+                                              std::span<const std::byte> body,
+                                              std::span<const std::byte> payload) noexcept {
   if (free_frames_.empty()) {
-    frame = new (std::nothrow) SentFrame;
-    if (frame == nullptr) return nullptr;
-  } else {
-    frame = free_frames_.back().release();
-    free_frames_.pop_back();
+    std::unique_ptr<SentFrame> made(new (std::nothrow) SentFrame);
+    if (made == nullptr) return nullptr;
+    free_frames_.push_back(made.get());
+    frames_.push_back(std::move(made));
   }
+  SentFrame* const frame = free_frames_.back();
+  free_frames_.pop_back();
   frame->port = this;
   frame->completion = nullptr;
   frame->header = header;
@@ -73,7 +73,8 @@ void DevicePort::dispatch(Peer& target, SentFrame& frame) noexcept {
     target.next_sequence = sequence_after(target.next_sequence);
     ++target.unacknowledged;
   }
-  frame.header.credits = static_cast<std::uint16_t>(std::min<std::uint32_t>(target.credits, 0xffff));
+  frame.header.credits =
+      static_cast<std::uint16_t>(std::min<std::uint32_t>(target.credits, 0xffff));
   target.credits -= frame.header.credits;
   std::memcpy(frame.bytes.data(), &frame.header, sizeof frame.header);
   frame.buffer = {frame.bytes.data(), frame.length, nullptr};
@@ -91,8 +92,7 @@ void DevicePort::dispatch(Peer& target, SentFrame& frame) noexcept {
       sent.port->payload_sent(sent);
     };
     payload.buffer = {const_cast<std::byte*>(frame.payload.data()), frame.payload.size(), nullptr};
-    payload.key() = {payload_context_, target.rank,
-                     wire::payload_tag(frame.header.sequence)};
+    payload.key() = {payload_context_, target.rank, wire::payload_tag(frame.header.sequence)};
     target.moving.insert(&frame);
     device_.start_send(frame);
     device_.start_send(payload);
@@ -122,10 +122,7 @@ void DevicePort::payload_sent(SentFrame& frame) noexcept {
 }
 
 void DevicePort::part_sent(SentFrame& frame) noexcept {
-  constexpr std::size_t most_free_frames = 64;
-  if (--frame.parts != 0) return;
-  std::unique_ptr<SentFrame> owned(&frame);
-  if (free_frames_.size() < most_free_frames) free_frames_.push_back(std::move(owned));
+  if (--frame.parts == 0) free_frames_.push_back(&frame);
 }
 
 /// Credits, questions for them and barriers are unnumbered: they are never acknowledged.
@@ -150,8 +147,9 @@ void DevicePort::send_system(std::uint32_t to, SystemKind kind,
 /// Frames that never left, because their peer is lost, and payloads that it will not take.
 void DevicePort::fail_waiting(Peer& target) noexcept {
   while (!target.waiting.empty()) {
-    const std::unique_ptr<SentFrame> frame(target.waiting.front());
+    SentFrame* const frame = target.waiting.front();
     target.waiting.pop_front();
+    free_frames_.push_back(frame);
     // That of an inline payload has been told.
     SendCompletion* const completion = frame->payload.empty() ? nullptr : frame->completion;
     if (completion != nullptr) completion->done(*completion, Outcome::failed);

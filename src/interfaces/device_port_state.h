@@ -23,8 +23,8 @@ struct DevicePort::SentFrame : device::Operation {
   std::span<const std::byte> payload;    ///< to be sent apart; empty: none
   Payload payload_send;
   wire::FrameHeader header;
-  std::size_t length = 0;      ///< of the frame, in bytes
-  std::uint32_t parts = 0;     ///< messages that are not done
+  std::size_t length = 0;   ///< of the frame, in bytes
+  std::uint32_t parts = 0;  ///< messages that are not done
   std::array<std::byte, frame_bytes> bytes;
 };
 
@@ -43,13 +43,13 @@ struct DevicePort::Peer {
   bool lost = false;
   std::uint32_t next_sequence = 1;   ///< of the next frame to it
   std::uint32_t unacknowledged = 0;  ///< frames to it that it has not delivered
-  std::deque<SentFrame*> waiting;     ///< for credits
-  std::set<SentFrame*> moving;        ///< their payloads are on the way, apart
+  std::deque<SentFrame*> waiting;    ///< for credits
+  std::set<SentFrame*> moving;       ///< their payloads are on the way, apart
   std::uint32_t awaited = 1;         ///< number of the next frame from it
   std::map<std::uint32_t, std::vector<std::byte>> early;  ///< frames that overtook others
-  std::deque<std::unique_ptr<KeptFrame>> pending;          ///< in order
-  std::uint32_t credits = 0;            ///< frames from it that were delivered and not acknowledged
-  std::uint32_t prompt_credits = 0;     ///< of so many frames it wants to hear at once
+  std::deque<std::unique_ptr<KeptFrame>> pending;         ///< in order
+  std::uint32_t credits = 0;         ///< frames from it that were delivered and not acknowledged
+  std::uint32_t prompt_credits = 0;  ///< of so many frames it wants to hear at once
 };
 
 /// 0 is no number.

@@ -76,8 +76,8 @@ class InterfacePort : public ::testing::Test {
   explicit InterfacePort(std::uint32_t size = 3) : cluster(size) {
     for (std::uint32_t id = 0; id < size; ++id) {
       clients.push_back(std::make_unique<Keeper>());
-      ports.push_back(std::make_unique<DevicePort>(cluster.device(id), PortId::sisci,
-                                                   *clients.back()));
+      ports.push_back(
+          std::make_unique<DevicePort>(cluster.device(id), PortId::sisci, *clients.back()));
       ports.back()->start();
     }
   }
@@ -232,7 +232,8 @@ TEST_F(RawPort, Frames_that_overtake_others_wait_for_them) {
 }
 
 TEST_F(RawPort, What_makes_no_sense_is_counted_and_dropped) {
-  constexpr auto unnumbered = static_cast<std::uint8_t>(wire::frame_system | wire::frame_unnumbered);
+  constexpr auto unnumbered =
+      static_cast<std::uint8_t>(wire::frame_system | wire::frame_unnumbered);
   peer.receive(1, wire::PacketKind::eager, pattern(15, 0), 0, wire::frame_context(2, 0));
   EXPECT_EQ(port.malformed(), 1U) << "shorter than a header";
   receive({1, 0x80, 0, 1, 0});

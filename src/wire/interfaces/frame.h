@@ -36,8 +36,8 @@ constexpr std::int32_t payload_tag(std::uint32_t sequence) noexcept {
   return static_cast<std::int32_t>(sequence & 0x7fffffff);
 }
 
-inline constexpr std::uint8_t frame_inline = 1;   ///< the payload is in the frame
-inline constexpr std::uint8_t frame_system = 2;   ///< `kind` is a SystemKind
+inline constexpr std::uint8_t frame_inline = 1;      ///< the payload is in the frame
+inline constexpr std::uint8_t frame_system = 2;      ///< `kind` is a SystemKind
 inline constexpr std::uint8_t frame_unnumbered = 4;  ///< takes no number and needs no credit
 
 /// `kind` of frames between the ports themselves.
@@ -55,8 +55,8 @@ enum class SystemKind : std::uint8_t {
 struct FrameHeader {
   std::uint8_t kind = 0;
   std::uint8_t flags = 0;
-  std::uint16_t credits = 0;        ///< frames of the receiver that were delivered since
-  std::uint32_t sequence = 0;       ///< of the frames of this port to this peer, from 1; 0: unnumbered
+  std::uint16_t credits = 0;   ///< frames of the receiver that were delivered since
+  std::uint32_t sequence = 0;  ///< of the frames of this port to this peer, from 1; 0: unnumbered
   std::uint64_t payload_bytes = 0;
 };
 
@@ -99,8 +99,8 @@ inline std::optional<FrameView> decode_frame(std::span<const std::byte> bytes) n
   if (is_unnumbered != (header->sequence == 0) || (is_unnumbered && !is_system)) {
     return std::nullopt;
   }
-  if (is_system && (header->kind > static_cast<std::uint8_t>(SystemKind::last) ||
-                    header->payload_bytes != 0)) {
+  if (is_system &&
+      (header->kind > static_cast<std::uint8_t>(SystemKind::last) || header->payload_bytes != 0)) {
     return std::nullopt;
   }
   FrameView view{*header, bytes.subspan(sizeof(FrameHeader)), {}};

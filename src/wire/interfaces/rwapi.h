@@ -39,8 +39,8 @@ struct RwapiRefused {
 struct RwapiEnded {
   std::uint64_t through;  ///< the writes up to this number have ended
 };
-static_assert(sizeof(RwapiReceived) == 4 && sizeof(RwapiWrite) == 32 && sizeof(RwapiRefused) == 16 &&
-              sizeof(RwapiEnded) == 8);
+static_assert(sizeof(RwapiReceived) == 4 && sizeof(RwapiWrite) == 32 &&
+              sizeof(RwapiRefused) == 16 && sizeof(RwapiEnded) == 8);
 
 /// What a seal is made of.
 struct RwapiSealed {

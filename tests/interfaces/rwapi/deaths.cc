@@ -68,7 +68,8 @@ int main() {
     const rwapi_net good = landings[static_cast<std::size_t>(to)];
     expect_equal(test::ended(rwapi_write(to, local, good, block_bytes)), 1, "between the living");
     test::send(to, test::small_of(7));
-    expect_equal(test::receive_from<int>((rwapi_rank() + dead - 1) % dead), 7, "a message of the living");
+    expect_equal(test::receive_from<int>((rwapi_rank() + dead - 1) % dead), 7,
+                 "a message of the living");
   }
   expect_equal(rwapi_finalize(), RWAPI_OK, "finalize without the dead");
   return test::result();

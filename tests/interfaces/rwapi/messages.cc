@@ -33,8 +33,8 @@ struct Landing {
 
 /// Each node writes to a slot of its own in the block of each other, at many lengths; the small
 /// message behind it says how long it was.
-void check_writes(const std::vector<Landing>& landings, const rwapi_net& source,
-                  unsigned char* out, const unsigned char* in) {
+void check_writes(const std::vector<Landing>& landings, const rwapi_net& source, unsigned char* out,
+                  const unsigned char* in) {
   struct Note {
     std::uint64_t bytes;
     std::uint64_t offset;
