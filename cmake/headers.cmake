@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 the Fulmar authors
 #
-# Target check_headers: every header of src and tools is compiled alone, so that including it is enough
+# Target check_headers: every header of src, tools and interfaces is compiled alone, so that including it is enough
 # to use it and no header leans on the order in which others come.
 
 set(check_dir ${CMAKE_BINARY_DIR}/check_headers)
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/src/*.h
-     ${CMAKE_SOURCE_DIR}/tools/*.h)
+     ${CMAKE_SOURCE_DIR}/tools/*.h ${CMAKE_SOURCE_DIR}/interfaces/*.h)
 if(NOT FULMAR_LIBFABRIC_HEADERS)
   list(FILTER headers EXCLUDE REGEX "fabric/ofi/libfabric/")
 endif()
@@ -15,7 +15,7 @@ if(NOT FULMAR_IBVERBS_HEADERS)
 endif()
 set(header_sources "")
 foreach(header IN LISTS headers)
-  string(REGEX REPLACE "^(src|tools)/" "" included ${header})
+  string(REGEX REPLACE "^(src|tools|interfaces)/" "" included ${header})
   string(REPLACE "/" "+" name ${header})
   set(source ${check_dir}/${name}.cc)
   # Twice: also shows a forgotten #pragma once.
@@ -27,9 +27,9 @@ if(header_sources)
   add_library(check_headers OBJECT EXCLUDE_FROM_ALL ${header_sources})
   target_include_directories(
     check_headers
-    PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/tools ${CMAKE_SOURCE_DIR}/tools/mpiexec
-            ${CMAKE_SOURCE_DIR}/tools/fulmar ${FULMAR_INCLUDE_DIR} ${FULMAR_GENERATED_DIR}
-            ${FULMAR_GENERATED_DIR}/compat ${FULMAR_GENERATED_DIR}/compat/mpich)
+    PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/interfaces ${CMAKE_SOURCE_DIR}/tools
+            ${CMAKE_SOURCE_DIR}/tools/mpiexec ${CMAKE_SOURCE_DIR}/tools/fulmar ${FULMAR_INCLUDE_DIR}
+            ${FULMAR_GENERATED_DIR} ${FULMAR_GENERATED_DIR}/compat ${FULMAR_GENERATED_DIR}/compat/mpich)
   target_compile_options(check_headers PRIVATE -O0 -g0)
   if(TARGET fulmar_generated)
     add_dependencies(check_headers fulmar_generated)

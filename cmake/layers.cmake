@@ -18,7 +18,7 @@ file(MAKE_DIRECTORY ${FULMAR_INCLUDE_DIR})
 # The build tree can be used like an installed prefix: bin/mpicc finds include/ and lib/ beside it.
 file(CREATE_LINK ${FULMAR_INCLUDE_DIR} ${CMAKE_BINARY_DIR}/include SYMBOLIC)
 
-set(FULMAR_LAYERS base wire io fabric match channel device study mpi runtime api)
+set(FULMAR_LAYERS base wire io fabric match channel device study mpi runtime interfaces api)
 set(layer_uses_base "")
 set(layer_uses_wire base)
 set(layer_uses_io base)
@@ -29,6 +29,7 @@ set(layer_uses_device channel match fabric wire base)
 set(layer_uses_study device channel match fabric wire base)
 set(layer_uses_mpi device match io base)
 set(layer_uses_runtime mpi study device channel match fabric wire base)
+set(layer_uses_interfaces runtime device wire base)
 set(layer_uses_api mpi runtime)
 
 find_package(Threads REQUIRED)
@@ -70,7 +71,7 @@ function(fulmar_add_layer layer)
   foreach(lower IN LISTS layer_uses_${layer})
     target_link_libraries(${target} ${scope} fulmar_${lower})
   endforeach()
-  if(layer MATCHES "^(mpi|api|runtime)$")
+  if(layer MATCHES "^(mpi|api|runtime|interfaces)$")
     target_include_directories(${target} ${scope} ${FULMAR_INCLUDE_DIR} ${FULMAR_GENERATED_DIR}
                                ${CMAKE_BINARY_DIR})  # "generated/options.inc"
     if(sources)

@@ -129,7 +129,12 @@ set(FULMAR_VERBS_PROGRAMS_BESIDES coll.movement coll.reductions coll.nonblocking
 function(fulmar_add_mpi_chapter folder)
   get_filename_component(chapter ${folder} NAME)
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.c ${folder}/*.cc)
-  foreach(source IN LISTS sources)
+  fulmar_add_mpi_programs(${chapter} ${sources})
+endfunction()
+
+# fulmar_add_mpi_programs(CHAPTER source...): the same for these.
+function(fulmar_add_mpi_programs chapter)
+  foreach(source IN LISTS ARGN)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
     file(STRINGS ${source} head LIMIT_COUNT 10)
     set(ranks 2)

@@ -265,6 +265,13 @@ void Process::set_locking() noexcept {
   library_.lock.set_enabled(has_threads() || progress_thread_.wanted() || traced);
 }
 
+void Process::keep_progressing() {
+  if (job_.size() == 1 || progress_thread_.wanted()) return;
+  progress_thread_.want(device::ThreadDuty::absence);
+  set_locking();
+  start_progress_thread();
+}
+
 /// Without it the program makes progress itself, as it always can.
 void Process::start_progress_thread() {
   const base::Error error = progress_thread_.start(*device_);

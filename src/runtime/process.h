@@ -52,6 +52,10 @@ class Process {
   /// One more user of MPI (the world model, or a session) at this thread level. Makes what is not
   /// there yet.
   [[nodiscard]] base::Error enter(int thread_level);
+  /// From now on, while MPI is in use, messages move also while the program computes, as with
+  /// FULMAR_PROGRESS_THREAD=on: for users that serve other processes. Between `enter` and `leave`,
+  /// while no other thread is in MPI. Nothing in a job of one.
+  void keep_progressing();
   /// One user less; completes what was handed over and, with the last, closes MPI.
   void leave();
   [[nodiscard]] int users() const noexcept { return users_; }

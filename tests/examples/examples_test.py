@@ -31,7 +31,7 @@ class Examples(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         cls.folder = pathlib.Path(folder.name)
         shutil.copytree(SOURCE / "examples", cls.folder / "examples")
-        done = subprocess.run(["make", "-j2", "CFLAGS=-O1 -Wall -Wextra -Wshadow -pedantic -Werror",
+        done = subprocess.run(["make", "-j2", "all", "papers", "CFLAGS=-O1 -Wall -Wextra -Wshadow -pedantic -Werror",
                                "CXXFLAGS=-O1 -Wall -Wextra -Wshadow -pedantic -Werror"], capture_output=True, text=True,
                               cwd=cls.folder / "examples", env=environment(), check=False)
         if done.returncode != 0:
@@ -54,6 +54,11 @@ class Examples(unittest.TestCase):
     def test_ring_adds_every_rank_in_every_lap(self):
         for ranks in RANKS:
             self.assertIn(f"50 laps over {ranks} ranks: {50 * ranks * (ranks - 1) // 2},", self.run_example(ranks, "ring", 50))
+
+    def test_remote_write_sums_what_the_node_before_has_written(self):
+        for ranks in RANKS:
+            expected = 100000 * (10 * (ranks - 1) + 55)
+            self.assertIn(f"10 laps over {ranks} nodes: node 0 received a sum of {expected}", self.run_example(ranks, "remote_write"))
 
     def test_heat_draws_the_same_picture_on_any_number_of_ranks(self):
         pictures = []

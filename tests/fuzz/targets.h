@@ -31,6 +31,8 @@ void tcp_handshake(std::span<const std::uint8_t> input);
 void ofi_messages(std::span<const std::uint8_t> input);
 /// Cards and packets of a hostile rank at the network verbs, and addresses.
 void verbs_messages(std::span<const std::uint8_t> input);
+/// Frames of a hostile rank at a port of an interface beside MPI.
+void interface_frames(std::span<const std::uint8_t> input);
 /// A file that `fulmar trace` is given.
 void trace_files(std::span<const std::uint8_t> input);
 

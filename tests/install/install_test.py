@@ -5,6 +5,7 @@
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -76,7 +77,8 @@ class Install(unittest.TestCase):
         for path in ("bin/mpiexec", "bin/mpicc", "bin/mpicxx", "bin/mpifort", "include/mpi.h", "include/mpi-ext.h",
                      "include/fulmar/mpi_fortran_handles.h", "include/fulmar/mpi_removed.h",
                      "share/doc/fulmar/examples/heat.c", "share/man/man3/MPI_Send.3", "lib/pkgconfig/fulmar.pc",
-                     "lib/pkgconfig/mpi.pc", "share/doc/fulmar/README.md"):
+                     "lib/pkgconfig/mpi.pc", "lib/librwapi.so.1", "lib/pkgconfig/rwapi.pc", "include/rwapi.h",
+                     "share/doc/fulmar/interfaces/rwapi.md", "share/doc/fulmar/README.md"):
             self.assertTrue((self.prefix / path).exists(), path)
         library = self.prefix / "lib/libmpi_abi.so.1"
         self.assertTrue(library.is_file() and not library.is_symlink())
@@ -86,6 +88,16 @@ class Install(unittest.TestCase):
         for link, wrapper in (("mpic++", "mpicxx"), ("mpiCC", "mpicxx"), ("mpif77", "mpifort"),
                               ("mpif90", "mpifort")):
             self.assertEqual((self.prefix / "bin" / link).resolve(), self.prefix / "bin" / wrapper)
+
+    def test_rwapi_is_found_by_pkg_config(self):
+        if shutil.which("pkg-config") is None:
+            self.skipTest("pkg-config is not installed")
+        environment = {**os.environ, "PKG_CONFIG_PATH": str(self.prefix / "lib/pkgconfig")}
+        flags = shlex.split(run("pkg-config", "--cflags", "--libs", "rwapi", env=environment))
+        source = self.prefix / "share/doc/fulmar/examples/remote_write.c"
+        run("cc", source, "-o", self.root / "remote_write", *flags)
+        out = run(self.prefix / "bin/mpiexec", "-n", "2", self.root / "remote_write")
+        self.assertIn("10 laps over 2 nodes", out)
 
     def test_mpirun_is_mpiexec(self):
         self.assertEqual((self.prefix / "bin/mpirun").resolve(), self.prefix / "bin/mpiexec")

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 the Fulmar authors
+#
+# The interfaces of the papers: lib<name> from interfaces/<name>/*.cc, a library of its own over what
+# libmpi_abi exports for it (src/interfaces/core.h). HEADERS are those for programs.
+
+set(FULMAR_INTERFACES "")
+
+# fulmar_add_interface(NAME VERSION HEADERS header...)
+function(fulmar_add_interface name version)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "HEADERS")
+  set(folder ${CMAKE_SOURCE_DIR}/interfaces/${name})
+  file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cc)
+  add_library(${name} SHARED ${sources})
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/interfaces
+                             PUBLIC ${folder})
+  target_link_libraries(${name} PRIVATE fulmar_options mpi_abi Threads::Threads)
+  set_target_properties(${name} PROPERTIES SOVERSION ${version} BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")
+  target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL)
+  if(NOT (CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND FULMAR_SANITIZE))
+    target_link_options(${name} PRIVATE -Wl,-z,defs)
+  endif()
+  foreach(header IN LISTS arg_HEADERS)
+    # Installed with the others of that folder.
+    configure_file(${folder}/${header} ${FULMAR_INCLUDE_DIR}/${header} COPYONLY)
+  endforeach()
+  install(TARGETS ${name} LIBRARY DESTINATION lib)
+  set(FULMAR_INTERFACE_NAME ${name})
+  configure_file(${CMAKE_SOURCE_DIR}/cmake/interface.pc.in ${CMAKE_BINARY_DIR}/pkgconfig/${name}.pc @ONLY)
+  install(FILES ${CMAKE_BINARY_DIR}/pkgconfig/${name}.pc DESTINATION lib/pkgconfig)
+  set(FULMAR_INTERFACES ${FULMAR_INTERFACES} ${name} PARENT_SCOPE)
+endfunction()
+
+if(TARGET mpi_abi)
+  fulmar_add_interface(rwapi 1 HEADERS rwapi.h)
+endif()
