@@ -7,10 +7,8 @@
 option(FULMAR_PORTABLE "Need no more than glibc 2.34, and no libstdc++" OFF)
 
 if(FULMAR_PORTABLE)
-  foreach(target IN ITEMS mpi_abi mpifort_abi mpiexec fulmar fulmar-raw)
-    if(TARGET ${target})
-      target_sources(${target} PRIVATE ${CMAKE_SOURCE_DIR}/packaging/glibc_2_34.cc)
-      target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)
-    endif()
+  foreach(target IN LISTS FULMAR_PRODUCT)
+    target_sources(${target} PRIVATE ${CMAKE_SOURCE_DIR}/packaging/glibc_2_34.cc)
+    target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)
   endforeach()
 endif()
