@@ -89,8 +89,8 @@ static void child(void) {
 static void refused(const char* program) {
   MPI_Comm inter;
   int codes[2] = {-1, -1};
-  const int code = MPI_Comm_spawn(program, MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD,
-                                  &inter, codes);
+  const int code =
+      MPI_Comm_spawn(program, MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, codes);
   int error_class = 0;
   MPI_Error_class(code, &error_class);
   printf("rank %d: class %s\n", rank, error_class == MPI_ERR_SPAWN ? "MPI_ERR_SPAWN" : "other");

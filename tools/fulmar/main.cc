@@ -13,6 +13,7 @@
 #include "fulmar/info/info.h"
 #include "fulmar/info/peers.h"
 #include "fulmar/layers/layers.h"
+#include "fulmar/names/names.h"
 #include "fulmar/report/page.h"
 #include "fulmar/trace/trace.h"
 
@@ -159,6 +160,18 @@ CLI::App* add_doctor(CLI::App& app, bool& as_json) {
   return command;
 }
 
+CLI::App* add_names(CLI::App& app, fulmar::names::Options& options) {
+  auto* command = app.add_subcommand(
+      "names", "A server of MPI_Publish_name for jobs without a launcher in common (FULMAR_NAMES)");
+  command->add_option("--key", options.key_file, "file with the key; made if it is not there")
+      ->required();
+  command->add_option("--host", options.host, "address to listen on (all of this host)");
+  options.port = "0";
+  command->add_option("--port", options.port, "port to listen on (one that is free)")
+      ->check(CLI::Range(0, 65535));
+  return command;
+}
+
 CLI::App* add_info(CLI::App& app, InfoArguments& arguments) {
   auto* command = app.add_subcommand("info", "Version, options, and what of MPI 5.0 works");
   command->add_flag("--api", arguments.api,
@@ -254,6 +267,8 @@ int main(int argc, char** argv) {
   const auto* report_command = add_report(app, report_arguments);
   const auto* doctor_command = add_doctor(app, doctor_as_json);
   add_info(app, info_arguments);
+  fulmar::names::Options names_options;
+  const auto* names_command = add_names(app, names_options);
   const auto* trace_command = add_trace(app, trace_options);
   try {
     app.parse(argc, argv);
@@ -265,6 +280,9 @@ int main(int argc, char** argv) {
   }
   if (bench_command->parsed()) {
     return bench(bench_arguments, argc, argv);
+  }
+  if (names_command->parsed()) {
+    return fulmar::names::run(names_options);
   }
   if (trace_command->parsed()) {
     return fulmar::trace::run(trace_options);

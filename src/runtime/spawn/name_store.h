@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -32,5 +33,10 @@ class NameStore {
 /// counts as not published, and its file is removed. On a folder that several hosts share names of processes on
 /// other hosts stay until they are unpublished. `job` is the own job's number.
 [[nodiscard]] std::unique_ptr<NameStore> names_in_folder(std::string folder, std::uint32_t job);
+
+/// Names at a `fulmar names` server, whose HOST:PORT:KEYFILE is given (wire/launch/names_channel.h). Null for
+/// another text. Names end with this process' connection. A server that is not there, does not answer within ten
+/// seconds, or has another key: service.
+[[nodiscard]] std::unique_ptr<NameStore> names_at_server(std::string_view place, std::uint32_t job);
 
 }  // namespace fulmar::runtime

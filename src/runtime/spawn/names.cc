@@ -26,9 +26,11 @@ class NoNames final : public NameStore {
 
  private:
   [[nodiscard]] base::Error refuse() const {
-    return base::failure(base::ErrorClass::service,
-                         "FULMAR_NAMES=%.200s is no folder with its whole path (/shared/names)",
-                         place_.c_str());
+    return base::failure(
+        base::ErrorClass::service,
+        "FULMAR_NAMES=%.200s is neither a folder with its whole path (/shared/names) nor "
+        "a server (HOST:PORT:KEYFILE)",
+        place_.c_str());
   }
   std::string place_;
 };
@@ -73,7 +75,7 @@ std::unique_ptr<mpi::LaunchService> with_names(std::unique_ptr<mpi::LaunchServic
   std::unique_ptr<NameStore> names;
   if (place.starts_with('/')) {
     names = names_in_folder(std::string(place), job);
-  } else {
+  } else if (names = names_at_server(place, job); names == nullptr) {
     names = std::make_unique<NoNames>(std::string(place));
   }
   return std::make_unique<WithNames>(std::move(launcher), std::move(names));

@@ -14,7 +14,8 @@ namespace fulmar::runtime {
 inline constexpr const char* option_names = "FULMAR_NAMES";
 
 /// A service whose names are kept where the option FULMAR_NAMES says (docs/names.md), so that jobs
-/// find each other that have no launcher in common: a folder that both can read and write (`/dir`). All else goes to `launcher`. An empty `place` gives
+/// find each other that have no launcher in common: a folder that both can read and write (`/dir`), or a
+/// `fulmar names` server (HOST:PORT:KEYFILE). All else goes to `launcher`. An empty `place` gives
 /// `launcher` back; one that cannot be read gives a service whose names fail with a text that says why.
 /// `job` is the own job's number: what it has published, only it can take back.
 [[nodiscard]] std::unique_ptr<mpi::LaunchService> with_names(
