@@ -288,7 +288,7 @@ void DevicePort::stop(Leaving leaving) noexcept {
     if (each->parts != 0) device_.cancel(*each);
   }
   device_.wait([&]() noexcept {
-    return is_out() &&
+    return is_out(this) &&
            std::ranges::all_of(receives_, [](const auto& each) { return each->done(); }) &&
            std::ranges::none_of(peers_, [](const std::unique_ptr<Peer>& each) {
              return each != nullptr && (!each->pending.empty() || !each->moving.empty());
