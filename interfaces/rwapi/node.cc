@@ -18,15 +18,15 @@ using interfaces::Port;
 
 /// The arena is address space; memory is used as blocks are written to.
 constexpr std::size_t most_arena_bytes = std::size_t{64} << 30;
-constexpr std::size_t least_arena_bytes = std::size_t{16} << 20;
+constexpr std::size_t least_arena_bytes = std::size_t{1} << 20;
 
-/// Room for as many blocks as this machine has memory.
-std::size_t arena_bytes() noexcept {
+/// What the blocks of this node may take: as much memory as the machine has.
+std::size_t machine_bytes() noexcept {
   const long pages = ::sysconf(_SC_PHYS_PAGES);
   const long page = ::sysconf(_SC_PAGESIZE);
   const auto memory =
       static_cast<std::size_t>(std::max(pages, 1L)) * static_cast<std::size_t>(page);
-  return std::clamp(memory, least_arena_bytes, most_arena_bytes) + sizeof(wire::RwapiArena);
+  return std::clamp(memory, least_arena_bytes, most_arena_bytes);
 }
 
 wire::RwapiWrite address_of(const rwapi_net& net) noexcept {
@@ -36,31 +36,40 @@ wire::RwapiWrite address_of(const rwapi_net& net) noexcept {
 }  // namespace
 
 std::unique_ptr<Node> Node::open(int& error) {
-  std::unique_ptr<Node> node(new Node);
+  auto node = std::make_unique<Node>();
+  const char* why = "";
   error = RWAPI_ERR_RUNTIME;
-  if (!node->start()) return nullptr;
+  Port* const port = fulmar_interfaces_open(interfaces::core_version, interfaces::PortId::rwapi,
+                                            node.get(), interfaces::Threads::one, &why);
+  if (port == nullptr) {
+    std::fprintf(stderr, "fulmar: rwapi_init: %s\n", why);
+    return nullptr;
+  }
   error = RWAPI_ERR_MEMORY;
-  if (!node->make_arena()) {
-    node->port_->close(Port::Leaving::alone);
+  if (!node->attach(*port, machine_bytes())) {
+    port->close(Port::Leaving::alone);
     return nullptr;
   }
   error = RWAPI_OK;
-  node->exchange_arenas();
+  (void)port->wait(
+      [](void* self) noexcept {
+        return std::ranges::all_of(static_cast<Node*>(self)->peers_, &Peer::is_settled);
+      },
+      node.get(), Port::for_ever);
   return node;
 }
 
-bool Node::start() {
-  const char* why = "";
-  port_ = fulmar_interfaces_open(interfaces::core_version, interfaces::PortId::rwapi, this,
-                                 interfaces::Threads::one, &why);
-  if (port_ == nullptr) std::fprintf(stderr, "fulmar: rwapi_init: %s\n", why);
-  return port_ != nullptr;
+bool Node::attach(interfaces::Port& port, std::size_t most_bytes) {
+  port_ = &port;
+  if (!make_arena(most_bytes)) return false;
+  share_arena();
+  return true;
 }
 
-bool Node::make_arena() {
+bool Node::make_arena(std::size_t most_bytes) {
   const char* why = "";
-  for (std::size_t bytes = arena_bytes(); bytes >= least_arena_bytes; bytes /= 2) {
-    segment_ = port_->make_segment(bytes, &why);
+  for (std::size_t bytes = most_bytes; bytes >= least_arena_bytes; bytes /= 2) {
+    segment_ = port_->make_segment(bytes + sizeof(wire::RwapiArena), &why);
     if (segment_ != nullptr) break;
   }
   if (segment_ == nullptr) {
@@ -75,25 +84,25 @@ bool Node::make_arena() {
 
 /// Each process of this host maps the arenas of all others: those that it cannot map, and those of
 /// other hosts, it writes to by frames.
-void Node::exchange_arenas() {
+void Node::share_arena() {
   const std::lock_guard guard(*port_);
   for (std::uint32_t node = 0; node < port_->size(); ++node) {
     Peer& peer = peers_[node];
     if (node == port_->rank() || !port_->on_node(node) || port_->lost(node)) {
       peer.is_settled = true;
     } else if (!port_->share(segment_, node, 0)) {
-      // The other one waits for this arena: an offer that it cannot take ends that.
-      std::fprintf(stderr,
-                   "fulmar: rwapi_init: node %u cannot map the memory of this node; raise "
-                   "the limit of open files (ulimit -n)\n",
-                   node);
+      // The other one waits for it.
+      (void)port_->send(node, static_cast<std::uint8_t>(wire::RwapiKind::no_arena), {}, {},
+                        nullptr);
     }
   }
-  (void)port_->wait(
-      [](void* self) noexcept {
-        return std::ranges::all_of(static_cast<Node*>(self)->peers_, &Peer::is_settled);
-      },
-      this, Port::for_ever);
+}
+
+void Node::detach() {
+  const std::lock_guard guard(*port_);
+  for (Peer& peer : peers_) unmap(peer);
+  arena_.reset();
+  port_->release_segment(segment_);
 }
 
 void Node::close() {
@@ -104,12 +113,7 @@ void Node::close() {
   (void)port_->wait(nothing_under_way, this, Port::for_ever);
   port_->flush();
   port_->barrier();
-  {
-    const std::lock_guard guard(*port_);
-    for (Peer& peer : peers_) unmap(peer);
-    arena_.reset();
-    port_->release_segment(segment_);
-  }
+  detach();
   port_->close(Port::Leaving::together);
 }
 
@@ -249,7 +253,7 @@ void Node::write_sent(interfaces::SendCompletion& completion,
   auto& write = static_cast<Write&>(completion);
   Node& self = *write.node;
   write.is_sent = true;
-  self.arena_->end_use(write.block);
+  if (self.arena_ != nullptr) self.arena_->end_use(write.block);
   if (outcome == interfaces::Outcome::failed && write.error == RWAPI_OK) {
     write.error = RWAPI_ERR_FAILED;
   }

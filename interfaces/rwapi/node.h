@@ -30,9 +30,17 @@ class Node final : public interfaces::Client {
   /// Joins the job. Null, after a line on stderr, where that fails; `error` is RWAPI_ERR_RUNTIME or
   /// RWAPI_ERR_MEMORY then.
   [[nodiscard]] static std::unique_ptr<Node> open(int& error);
+  /// Not attached: of no use yet.
+  Node() = default;
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
+  /// Detached, or never attached.
   ~Node() = default;
+  /// Makes an arena of at most so many bytes and starts the port, whose client this is, without
+  /// waiting for other nodes; part of `open`. False, after a line on stderr, without memory.
+  [[nodiscard]] bool attach(interfaces::Port& port, std::size_t most_bytes);
+  /// Gives all memory back to the port; frames that still come are dropped. Part of `close`.
+  void detach();
   /// Collective. The node is of no use afterwards.
   void close();
 
@@ -84,10 +92,8 @@ class Node final : public interfaces::Client {
     rwapi_small content;
   };
 
-  Node() = default;
-  [[nodiscard]] bool start();
-  [[nodiscard]] bool make_arena();
-  void exchange_arenas();
+  [[nodiscard]] bool make_arena(std::size_t most_bytes);
+  void share_arena();
   [[nodiscard]] rwapi_sid write_frame(Peer& peer, std::uint32_t to, const wire::RwapiWrite& remote,
                                       std::uint32_t local_block, std::span<const std::byte> bytes);
   void on_small(const interfaces::Frame& frame) noexcept;

@@ -13,7 +13,8 @@ using wire::RwapiKind;
 
 std::byte* Node::begin(const interfaces::Frame& frame) noexcept {
   const auto address = wire::decode<wire::RwapiWrite>(frame.header);
-  if (static_cast<RwapiKind>(frame.kind) != RwapiKind::write || !address) return nullptr;
+  const bool is_write = static_cast<RwapiKind>(frame.kind) == RwapiKind::write;
+  if (!is_write || !address || arena_ == nullptr) return nullptr;
   const Arena::Place place = arena_->find(*address, frame.payload_bytes);
   if (place.error != RWAPI_OK) return nullptr;
   arena_->begin_use(address->block);
@@ -21,6 +22,7 @@ std::byte* Node::begin(const interfaces::Frame& frame) noexcept {
 }
 
 void Node::deliver(const interfaces::Frame& frame, Payload payload) noexcept {
+  if (arena_ == nullptr) return;
   switch (static_cast<RwapiKind>(frame.kind)) {
     case RwapiKind::small:
       return on_small(frame);
@@ -34,6 +36,9 @@ void Node::deliver(const interfaces::Frame& frame, Payload payload) noexcept {
       return on_ended(frame);
     case RwapiKind::ask:
       return on_ask(frame);
+    case RwapiKind::no_arena:
+      peers_[frame.peer].is_settled = true;
+      return;
   }
 }
 

@@ -256,11 +256,6 @@ void DevicePort::disown(std::span<std::byte> block) noexcept {
   device_.memory().disown(block.data());
 }
 
-/// Whether no frame is on its way any more.
-bool DevicePort::is_out() const noexcept {
-  return std::ranges::all_of(frames_, [](const auto& each) { return each->parts == 0; });
-}
-
 void DevicePort::stop(Leaving leaving) noexcept {
   const base::EngineGuard guard(device_.lock());
   for (const std::unique_ptr<Peer>& each : peers_) {
@@ -284,13 +279,16 @@ void DevicePort::stop(Leaving leaving) noexcept {
                             each->header.kind != static_cast<std::uint8_t>(SystemKind::barrier);
     if (each->parts != 0 && is_credits) device_.cancel(*each);
   }
-  (void)wait([](void* self) noexcept { return static_cast<DevicePort*>(self)->is_out(); }, this,
-             leaving == Leaving::together ? for_ever : patience_ns);
+  const auto is_out = [](void* self) noexcept {
+    return std::ranges::all_of(static_cast<DevicePort*>(self)->frames_,
+                               [](const auto& each) { return each->parts == 0; });
+  };
+  (void)wait(is_out, this, leaving == Leaving::together ? for_ever : patience_ns);
   for (const std::unique_ptr<SentFrame>& each : frames_) {
     if (each->parts != 0) device_.cancel(*each);
   }
   device_.wait([&]() noexcept {
-    return is_out() &&
+    return is_out(this) &&
            std::ranges::all_of(receives_, [](const auto& each) { return each->done(); }) &&
            std::ranges::none_of(peers_, [](const std::unique_ptr<Peer>& each) {
              return each != nullptr && (!each->pending.empty() || !each->moving.empty());

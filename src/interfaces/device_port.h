@@ -109,7 +109,6 @@ class DevicePort final : public Port, private device::ProgressCallback {
   void delivered(Peer& peer) noexcept;
   void lose(Peer& peer) noexcept;
   unsigned look() noexcept;
-  [[nodiscard]] bool is_out() const noexcept;
 
   device::Device& device_;
   Client& client_;

@@ -29,7 +29,8 @@ class Taker final : public interfaces::Client {
     if (places_.front().back() != std::byte{77}) std::abort();
     places_.pop_front();
   }
-  void segment_mapped(std::uint32_t, std::uint64_t, interfaces::Segment* segment) noexcept override {
+  void segment_mapped(std::uint32_t, std::uint64_t,
+                      interfaces::Segment* segment) noexcept override {
     if (segment != nullptr) std::abort();
   }
   void peer_lost(std::uint32_t) noexcept override {}
@@ -58,9 +59,9 @@ void interface_frames(std::span<const std::uint8_t> input) {
       std::memcpy(frame.data() + offsetof(wire::FrameHeader, sequence), &sequence, sizeof sequence);
       ++sequence;
     }
-    cluster.network.queue(1, 0).push_back(
-        {{wire::PacketKind::eager, 0, wire::frame_context(2, 0), 0, static_cast<std::uint32_t>(count)},
-         frame});
+    cluster.network.queue(1, 0).push_back({{wire::PacketKind::eager, 0, wire::frame_context(2, 0),
+                                            0, static_cast<std::uint32_t>(count)},
+                                           frame});
     cluster.device(0).progress();
     cluster.network.queue(0, 1).clear();
     input = input.subspan(2 + count);

@@ -33,6 +33,8 @@ void ofi_messages(std::span<const std::uint8_t> input);
 void verbs_messages(std::span<const std::uint8_t> input);
 /// Frames of a hostile rank at a port of an interface beside MPI.
 void interface_frames(std::span<const std::uint8_t> input);
+/// What they say of RWAPI.
+void rwapi_frames(std::span<const std::uint8_t> input);
 /// A file that `fulmar trace` is given.
 void trace_files(std::span<const std::uint8_t> input);
 

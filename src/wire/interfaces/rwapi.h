@@ -19,6 +19,7 @@ enum class RwapiKind : std::uint8_t {
   refused,   ///< RwapiRefused, ahead of the `ended` that includes the write
   ended,     ///< RwapiEnded
   ask,       ///< nothing; answered by `received`, as soon as there is something to tell
+  no_arena,  ///< nothing; the sender's arena cannot be mapped: write by frames
 };
 
 struct RwapiReceived {

@@ -65,8 +65,8 @@ class ArenaTest : public ::testing::Test {
   static constexpr std::size_t room = std::size_t{1} << 20;
   ArenaTest() {
     segment.bytes = Arena::least_bytes + room;
-    void* const memory = ::mmap(nullptr, segment.bytes, PROT_READ | PROT_WRITE,
-                                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void* const memory =
+        ::mmap(nullptr, segment.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     segment.base = static_cast<std::byte*>(memory);
     arena = std::make_unique<Arena>(port, segment);
   }
@@ -143,8 +143,8 @@ TEST_F(ArenaTest, A_table_that_names_bytes_outside_of_the_arena_is_not_followed)
   ASSERT_TRUE(block);
   auto& shared = *reinterpret_cast<wire::RwapiArena*>(segment.base);
   shared.blocks[block->block].bytes = UINT64_MAX;
-  const wire::RwapiSealed sealed{block->block, block->generation,
-                                 shared.blocks[block->block].begin, UINT64_MAX};
+  const wire::RwapiSealed sealed{block->block, block->generation, shared.blocks[block->block].begin,
+                                 UINT64_MAX};
   auto address = address_of(*block);
   address.seal = port.seal(3, wire::bytes_of(sealed));
   EXPECT_EQ(RemoteArena::of(segment)->find(port, 3, address, 1).error, RWAPI_ERR_ADDRESS);
