@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -35,8 +36,9 @@
 ///
 /// Warm memory: as long as the receiver keeps up, bodies of up to 2 KiB use only the first 64 KiB
 /// of the data part again and again, which stay in the cache, and longer ones the part that suits
-/// them (warm_part). No page beyond is touched: a new page costs as much as 64 short messages. The
-/// packet that goes back to the begin says so.
+/// them (warm_part). No page beyond is touched: a new page costs as much as 64 short messages. So
+/// long bodies, too, begin with a small part, and get twice as much after every few laps. The packet
+/// that goes back to the begin says so.
 ///
 /// Cut-through: the packet of a long body is put up before the body is there. The sender copies
 /// piece after piece and says in `filled` how far it is; the receiver, which knows by then where
@@ -51,16 +53,23 @@ inline constexpr std::uint32_t warm_bytes = 64U << 10;
 inline constexpr std::uint32_t cut_through_bytes = most_prefetched_bytes + 1;
 
 /// How much of the data part bodies of this length use while the receiver keeps up. Long ones go
-/// through more than the core's own cache holds, so that the receiver finds them in the shared one.
-constexpr std::uint32_t warm_part(std::uint32_t length) noexcept {
+/// through more than the core's own cache holds, so that the receiver finds them in the shared one;
+/// but a ring begins with a part in which four of them fit, and doubles it every few of its first `laps`.
+constexpr std::uint32_t warm_part(std::uint32_t length, std::uint64_t laps) noexcept {
   if (length <= most_prefetched_bytes) return warm_bytes;
-  return length <= (8U << 10) ? 256U << 10 : 1U << 20;
+  constexpr std::uint64_t laps_before_more = 8;
+  const std::uint32_t most = length <= (8U << 10) ? 256U << 10 : 1U << 20;
+  const std::uint32_t least = std::max(warm_bytes, std::bit_ceil(4 * length));
+  const auto doublings =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(laps / laps_before_more, 4));
+  return std::min(most, least << doublings);
 }
 
 /// How much of the data part the receiver holds for answers, if bodies of this length come: little
 /// enough that the sender still keeps to its warm part.
-constexpr std::uint32_t held_part(std::uint32_t length, std::uint32_t data_bytes) noexcept {
-  return std::min(warm_part(length) / 4, data_bytes / 8);
+constexpr std::uint32_t held_part(std::uint32_t length, std::uint32_t data_bytes,
+                                  std::uint64_t laps) noexcept {
+  return std::min(warm_part(length, laps) / 4, data_bytes / 8);
 }
 
 /// Where the piece of a long body that begins at `at` ends. Pieces are small enough that both
@@ -90,6 +99,10 @@ struct DataSpan {
   }
 };
 
+/// How often a position has gone round.
+constexpr std::uint64_t laps_of(std::uint64_t position, std::uint32_t data_bytes) noexcept {
+  return position >> std::countr_zero(data_bytes);
+}
 /// The begin of the next lap.
 constexpr std::uint64_t next_lap(std::uint64_t position, std::uint64_t data_bytes) noexcept {
   return (position + data_bytes - 1) & ~(data_bytes - 1);
@@ -207,7 +220,7 @@ class TxRing {
   /// it fits there. Asked once for each `warm_bytes`.
   [[nodiscard]] bool should_restart(std::uint32_t length) noexcept {
     const std::uint64_t offset = data_head_ & (data_bytes_ - 1);
-    const std::uint32_t part = warm_part(length);
+    const std::uint32_t part = warm_part(length, laps_of(data_head_, data_bytes_));
     if (offset < part || data_head_ < data_checked_) return false;
     data_checked_ = data_head_ + warm_bytes;
     const std::uint64_t behind = part / 4 * 3;
@@ -387,7 +400,7 @@ class RxRing {
              envelope.length},
             take);
     held_->hold(head_, before, span.begin, static_cast<std::uint32_t>(span.end - span.begin));
-    held_bytes_ = held_part(envelope.length, data_bytes_);
+    held_bytes_ = held_part(envelope.length, data_bytes_, laps_of(data_, data_bytes_));
     data_limit_ = held_bytes_ + std::min(data_bytes_ / 8, warm_bytes / 4);
   }
 

@@ -8,8 +8,8 @@
 
 namespace fulmar::device {
 
-bool ShmCollArea::wait_posted(std::size_t end, std::uint64_t round) noexcept {
-  std::size_t next = 0;
+bool ShmCollArea::wait_posted(std::size_t begin, std::size_t end, std::uint64_t round) noexcept {
+  std::size_t next = begin;
   device_.wait_for_memory(
       [&]() noexcept {
         while (next < end && posted(next, round)) ++next;
@@ -19,18 +19,14 @@ bool ShmCollArea::wait_posted(std::size_t end, std::uint64_t round) noexcept {
   return next == end;
 }
 
-bool ShmCollArea::wait_before(int last) noexcept {
-  return wait_posted(static_cast<std::size_t>(last), round_);
-}
-
 bool ShmCollArea::wait_all() noexcept {
-  if (!wait_posted(members_.size(), round_)) return false;
+  if (!wait_posted(0, members_.size(), round_)) return false;
   seen_all_ = round_;
   return true;
 }
 
 bool ShmCollArea::see(std::uint64_t round) noexcept {
-  if (failed_ || !wait_posted(members_.size(), round)) return false;
+  if (failed_ || !wait_posted(0, members_.size(), round)) return false;
   seen_all_ = std::max(seen_all_, round);
   return true;
 }
@@ -45,60 +41,50 @@ bool ShmCollArea::free_notice(std::uint64_t round) noexcept {
   return true;
 }
 
-bool ShmCollArea::wait_for(int member) noexcept {
-  bool there = false;
-  device_.wait_for_memory(
-      [&]() noexcept {
-        there = posted(static_cast<std::size_t>(member), round_);
-        return there || failed_;
-      },
-      {WaitNote::Kind::coll_area, this});
-  return there;
+bool ShmCollArea::all_arrived() noexcept {
+  for (std::size_t member = 0; member < members_.size(); ++member) {
+    if (!posted(member, round_)) return false;
+  }
+  if (!failed_) seen_all_ = round_;
+  return true;
 }
 
-int ShmCollArea::claim(int chunks) noexcept {
-  wire::CollSharedWork& shared = work();
-  std::uint64_t next = shared.next.load(std::memory_order_relaxed);
-  for (;;) {
-    const std::uint64_t taken = next >> 8 == round_ ? next & 0xff : 0;
-    if (taken >= static_cast<std::uint64_t>(chunks)) return -1;
-    if (shared.next.compare_exchange_weak(next, round_ << 8 | (taken + 1),
-                                          std::memory_order_relaxed)) {
-      return static_cast<int>(taken);
-    }
+void ShmCollArea::look_at_all() noexcept {
+  std::uint64_t all = round_;
+  for (std::size_t member = 0; member < members_.size(); ++member) {
+    while (all > seen_all_ && !posted(member, all)) --all;
   }
+  seen_all_ = std::max(seen_all_, all);
+}
+
+bool ShmCollArea::has_room(std::size_t bytes) noexcept {
+  if (failed_) return true;
+  const std::uint64_t round = round_ + 1;
+  const auto holds = [&]() noexcept {
+    if (seen_all_ + ahead_ <= round) return false;
+    if (bytes <= wire::coll_slot_bytes) return true;
+    StagingRing& ring = bytes <= wire::coll_block_bytes ? short_texts_ : long_texts_;
+    return ring.has_room(static_cast<std::uint32_t>(bytes), seen_all_);
+  };
+  if (holds()) return true;
+  look_at_all();
+  return holds();
 }
 
 void ShmCollArea::finish(int chunk) noexcept {
-  wire::CollSharedWork& shared = work();
-  shared.owners[static_cast<std::size_t>(chunk)].store(static_cast<std::uint8_t>(self_),
-                                                       std::memory_order_relaxed);
-  std::uint64_t done = shared.done.load(std::memory_order_relaxed);
-  for (;;) {
-    const std::uint64_t count = done >> 8 == round_ ? done & 0xff : 0;
-    if (shared.done.compare_exchange_weak(done, round_ << 8 | (count + 1),
-                                          std::memory_order_acq_rel)) {
-      break;
-    }
-  }
+  work().finish(chunk, self_);
   wake_sleepers();
 }
 
 bool ShmCollArea::wait_finished(int chunks) noexcept {
-  const std::uint64_t all = round_ << 8 | static_cast<std::uint64_t>(chunks);
-  bool finished = false;
+  bool all = false;
   device_.wait_for_memory(
       [&]() noexcept {
-        finished = work().done.load(std::memory_order_acquire) >= all;
-        return finished || failed_;
+        all = work().finished(chunks);
+        return all || failed_;
       },
       {WaitNote::Kind::coll_area, this});
-  return finished;
-}
-
-int ShmCollArea::owner(int chunk) const noexcept {
-  const int member = work().owners[static_cast<std::size_t>(chunk)].load(std::memory_order_relaxed);
-  return member < size() ? member : 0;
+  return all;
 }
 
 bool ShmCollArea::reaches_all() noexcept {

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "device/shm_coll/buffer_swap.h"
+#include "device/shm_coll/shared_work.h"
 #include "device/shm_coll/staging_ring.h"
 #include "wire/node/shm_area.h"
 
@@ -30,10 +31,6 @@
 /// of the old one. With several slots a member may be some rounds ahead of the others: where
 /// ranks share cores, that saves most of the switches between them, if an operation needs to hear
 /// from one member only. Who has to wait for others waits for several rounds at once.
-///
-/// Work that any member may do is shared as it comes: `claim` gives the next chunk of it to whoever
-/// asks. Where ranks share cores, those that run do it all, and nobody waits until the others had
-/// their turn.
 ///
 /// A collective area is used by one group after the other. Numbers of rounds go on from the largest that any
 /// member has used, so an old number is never taken for a new one; and a member writes to `left`
@@ -139,9 +136,33 @@ class ShmCollArea {
 
   /// Until every member has posted this round.
   [[nodiscard]] bool wait_all() noexcept;
-  /// Until members 0 to `last` - 1 have.
-  [[nodiscard]] bool wait_before(int last) noexcept;
-  [[nodiscard]] bool wait_for(int member) noexcept;
+  /// Until members `first` to `last` - 1 have.
+  [[nodiscard]] bool wait_members(int first, int last) noexcept {
+    return wait_posted(static_cast<std::size_t>(first), static_cast<std::size_t>(last), round_);
+  }
+
+  // For calls that must not wait (MPI 5.0 section 6.12).
+
+  /// Whether the next round can be posted, with a payload of `bytes` bytes (0: none), without a wait
+  /// for other members. Also true once a member has failed: then `post` does nothing.
+  [[nodiscard]] bool has_room(std::size_t bytes) noexcept;
+  /// Whether a member has posted this round.
+  [[nodiscard]] bool arrived(int member) const noexcept {
+    return posted(static_cast<std::size_t>(member), round_);
+  }
+  [[nodiscard]] bool all_arrived() noexcept;
+  /// Whether a member has posted the round after this one already.
+  [[nodiscard]] bool next_arrived(int member) const noexcept {
+    return posted(static_cast<std::size_t>(member), round_ + 1);
+  }
+  /// What that one tells there.
+  [[nodiscard]] std::uint32_t next_whole_bytes(int member) const noexcept {
+    const Member& from = members_[static_cast<std::size_t>(member)];
+    return from.coll_area->slots[(round_ + 1) % depth].whole_bytes;
+  }
+  [[nodiscard]] bool next_tells(int member, std::uint64_t whole_bytes) const noexcept {
+    return next_arrived(member) && next_whole_bytes(member) == told(whole_bytes);
+  }
 
   /// What a member posted in this round, in memory that it may still write to: never to be trusted.
   /// Aligned to 16 bytes, longer payloads to 64.
@@ -173,13 +194,10 @@ class ShmCollArea {
   // Shared work of a round, after `wait_all`: `claim` until there is none, `finish` each; then
   // `wait_finished`.
 
-  static constexpr int max_chunks = 64;
-  /// The next chunk of `chunks` that nobody has taken; -1 if there is none.
-  [[nodiscard]] int claim(int chunks) noexcept;
+  [[nodiscard]] SharedWork work() const noexcept { return {members_[0].coll_area->work, round_}; }
+  /// A chunk that this process has claimed.
   void finish(int chunk) noexcept;
   [[nodiscard]] bool wait_finished(int chunks) noexcept;
-  /// Who took a chunk that is finished.
-  [[nodiscard]] int owner(int chunk) const noexcept;
 
   /// This process is done with the group; other members may not be.
   void leave() noexcept { own_.left.store(round_, std::memory_order_release); }
@@ -257,7 +275,6 @@ class ShmCollArea {
     return members_[member].coll_area->slots[round % depth].round.load(std::memory_order_acquire) >=
            round;
   }
-  [[nodiscard]] wire::CollSharedWork& work() const noexcept { return members_[0].coll_area->work; }
   void publish() noexcept {
     own_.slots[round_ % depth].round.store(round_, std::memory_order_release);
     wake_sleepers();
@@ -278,7 +295,9 @@ class ShmCollArea {
   [[gnu::noinline]] bool see(std::uint64_t round) noexcept;
   /// Until all are done with the slot that `round` will use. False: a member has failed.
   [[gnu::noinline]] bool free_notice(std::uint64_t round) noexcept;
-  bool wait_posted(std::size_t end, std::uint64_t round) noexcept;
+  bool wait_posted(std::size_t begin, std::size_t end, std::uint64_t round) noexcept;
+  /// Brings `seen_all_` up to date.
+  void look_at_all() noexcept;
 
   Device& device_;
   std::vector<Member> members_;

@@ -3,23 +3,70 @@
 #include "mpi/coll/left_out.h"
 
 #include <array>
+#include <new>
 #include <string_view>
 
 #include "mpi/coll/engine/coll_context.h"
+#include "mpi/coll/engine/run.h"
 #include "mpi/coll/shm/shm_coll.h"
 
 namespace fulmar::mpi {
 namespace {
 
-struct BoardCall {
+/// Calls that have a root and go over a collective area: a wrong root leaves them.
+struct AreaCall {
   std::string_view name;
   Family family;
+  enum class Form : std::uint8_t { blocking, nonblocking } form;
+  /// Only blocking calls without blocks of various lengths go there with FULMAR_CHECK=collectives,
+  /// and a non-blocking gather only where the area is staged.
+  enum class Needs : std::uint8_t { nothing, no_check, no_check_and_staging } needs;
 };
-/// Calls that have a root and go over a collective area: a wrong root leaves them.
-constexpr std::array<BoardCall, 4> board_calls = {{{"MPI_Bcast", Family::bcast},
-                                                   {"MPI_Gather", Family::gather},
-                                                   {"MPI_Reduce", Family::reduce},
-                                                   {"MPI_Scatter", Family::scatter}}};
+constexpr std::array<AreaCall, 12> area_calls = {{
+    {"MPI_Bcast", Family::bcast, AreaCall::Form::blocking, AreaCall::Needs::nothing},
+    {"MPI_Gather", Family::gather, AreaCall::Form::blocking, AreaCall::Needs::nothing},
+    {"MPI_Gatherv", Family::gather, AreaCall::Form::blocking, AreaCall::Needs::no_check},
+    {"MPI_Reduce", Family::reduce, AreaCall::Form::blocking, AreaCall::Needs::nothing},
+    {"MPI_Scatter", Family::scatter, AreaCall::Form::blocking, AreaCall::Needs::nothing},
+    {"MPI_Scatterv", Family::scatter, AreaCall::Form::blocking, AreaCall::Needs::no_check},
+    {"MPI_Ibcast", Family::bcast, AreaCall::Form::nonblocking, AreaCall::Needs::no_check},
+    {"MPI_Igather", Family::gather, AreaCall::Form::nonblocking,
+     AreaCall::Needs::no_check_and_staging},
+    {"MPI_Igatherv", Family::gather, AreaCall::Form::nonblocking, AreaCall::Needs::no_check},
+    {"MPI_Ireduce", Family::reduce, AreaCall::Form::nonblocking, AreaCall::Needs::no_check},
+    {"MPI_Iscatter", Family::scatter, AreaCall::Form::nonblocking, AreaCall::Needs::no_check},
+    {"MPI_Iscatterv", Family::scatter, AreaCall::Form::nonblocking, AreaCall::Needs::no_check},
+}};
+
+/// The one round of a non-blocking call that is not made. Ends itself.
+class EmptyRound final : public AreaTask {
+ public:
+  explicit EmptyRound(Comm& comm, device::ShmCollArea& area) noexcept
+      : AreaTask(false), comm_(comm), area_(area) {
+    comm.library->acquire(comm);
+  }
+
+ private:
+  unsigned advance() override {
+    if (!area_.has_room(0)) return 0;
+    post_nothing(area_);
+    set_over();
+    return 1;
+  }
+  void end() noexcept override {
+    Comm& comm = comm_;
+    delete this;
+    comm.library->release(comm);
+  }
+
+  Comm& comm_;
+  device::ShmCollArea& area_;
+};
+
+bool takes_area(const Comm& comm, const device::ShmCollArea& area, AreaCall::Needs needs) noexcept {
+  if (needs == AreaCall::Needs::nothing) return true;
+  return !compares_amounts(comm) && (needs == AreaCall::Needs::no_check || is_staged(area));
+}
 
 std::string_view without_large(std::string_view name) noexcept {
   if (name.ends_with("_c")) name.remove_suffix(2);
@@ -36,10 +83,17 @@ bool is_persistent_call(const char* name) noexcept {
 void skip_call(Comm& comm, const char* name) noexcept {
   (void)next_tag(comm);
   note_left_out(comm, name);
-  for (const BoardCall& call : board_calls) {
+  for (const AreaCall& call : area_calls) {
     if (call.name != without_large(name)) continue;
-    device::ShmCollArea* coll_area = shm_area_for(comm, call.family, 0);
-    if (coll_area != nullptr) post_nothing(*coll_area);
+    device::ShmCollArea* area = shm_area_for(comm, call.family, 0);
+    if (area == nullptr || !takes_area(comm, *area, call.needs)) return;
+    if (call.form == AreaCall::Form::nonblocking) {
+      auto* const round = new (std::nothrow) EmptyRound(comm, *area);
+      if (round != nullptr) comm.library->schedules->area_queues().add(comm, *round);
+    } else if (idle_area(comm, area) != nullptr) {
+      post_nothing(*area);
+    }
+    return;
   }
 }
 

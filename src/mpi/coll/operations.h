@@ -106,6 +106,12 @@ struct Allgather {
   ConstData send;
   Blocks receive;
 
+  /// Of all blocks.
+  [[nodiscard]] Count all_bytes(int ranks) const noexcept {
+    Count all = 0;
+    for (int rank = 0; rank < ranks; ++rank) all += bytes_of(receive[rank]);
+    return all;
+  }
   [[nodiscard]] base::Error check(const Comm& comm) const {
     return refuse_same(send, receive[comm.rank]);
   }
@@ -259,6 +265,12 @@ struct ReduceScatter {
   CollTask algorithm(CollContext& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{type, nullptr}, op, {}}; }
   [[nodiscard]] const void* own() const noexcept { return is_in_place(send) ? receive : send; }
+  /// Of all parts.
+  [[nodiscard]] Count all_bytes(int ranks) const noexcept {
+    Count all = 0;
+    for (int rank = 0; rank < ranks; ++rank) all += count_of(rank) * type->size;
+    return all;
+  }
   /// Elements that a rank gets.
   [[nodiscard]] Count count_of(int rank) const noexcept {
     return counts.is_null() ? count : counts[static_cast<std::size_t>(rank)];

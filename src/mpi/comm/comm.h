@@ -18,6 +18,7 @@
 
 namespace fulmar::mpi {
 
+class AreaTask;
 class SendBuffer;
 class StandIn;
 struct Group;
@@ -84,6 +85,8 @@ struct Comm : ErrorHolder {
   const char* left_out_of = nullptr;
   /// For short collective operations; nullptr where the members have none.
   std::unique_ptr<device::ShmCollArea> coll_area;
+  /// The first of the non-blocking calls that are under way on it; see mpi/coll/engine/area_queue.h.
+  AreaTask* area_tasks = nullptr;
   /// The first of its processes that has failed; `none_failed` while all are well. From then on no
   /// collective call can be completed: see mpi/coll/failure.h.
   static constexpr std::int64_t none_failed = -1;

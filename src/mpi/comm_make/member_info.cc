@@ -113,7 +113,7 @@ Line next_line(Comm& comm) noexcept { return {comm, Channel::collective, next_ta
 
 Error announce(const Line& line, const MemberInfo& own, std::vector<MemberInfo>& all) {
   Comm& comm = line.comm;
-  if (comm.coll_area != nullptr) return read_board(comm, own, all);
+  if (idle_area(comm, comm.coll_area.get()) != nullptr) return read_board(comm, own, all);
   // In step k everybody passes on the 2^k announcements from its own on, so that it holds twice as
   // many afterwards. They lie in the order of the ring that starts here.
   const auto size = static_cast<std::size_t>(comm.size());

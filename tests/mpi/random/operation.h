@@ -140,7 +140,9 @@ struct Mixed {
 };
 
 /// How many items there are in a call: mostly few, sometimes many.
+/// Some are so long that they go in pieces, or by messages where short ones do not.
 inline int any_count(Dice& dice) {
+  if (dice.chance(2)) return dice.below(5000);
   if (dice.chance(8)) return dice.below(700);
   return dice.chance(10) ? 0 : dice.below(12);
 }

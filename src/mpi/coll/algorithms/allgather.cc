@@ -2,7 +2,8 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/coll/algorithms/algorithms.h"
 #include "mpi/coll/calls.h"
-#include "mpi/coll/shm/shm_coll.h"
+#include "mpi/coll/shm/shm_movement.h"
+#include "mpi/coll/shm/shm_start.h"
 
 /// On a collective area (shm_movement.cc), or, see choice.cc, directly (spread_parts.cc), by Bruck's
 /// algorithm (bruck.cc), or by a ring: the blocks travel round, each rank passes on what it got in
@@ -34,12 +35,6 @@ CollTask allgather_direct(CollContext& exchange, const Allgather& call) {
   co_await spread_parts(exchange, call.receive);
 }
 
-Count all_bytes(const Allgather& call, int ranks) noexcept {
-  Count all = 0;
-  for (int rank = 0; rank < ranks; ++rank) all += bytes_of(call.receive[rank]);
-  return all;
-}
-
 Allgather allgather_call(const ConstData& send, const Data& receive) {
   return {send, Blocks::equal(receive)};
 }
@@ -63,8 +58,7 @@ Error Allgatherv::check(const Comm& comm) const {
 }
 
 CollTask Allgather::algorithm(CollContext& exchange) const {
-  const CallFacts facts{.bytes = all_bytes(*this, exchange.size()),
-                        .equal_blocks = receive.are_equal()};
+  const CallFacts facts{.bytes = all_bytes(exchange.size()), .equal_blocks = receive.are_equal()};
   switch (exchange.choose(Family::allgather, facts)) {
     case Way::bruck:
       return allgather_bruck(exchange, *this);
@@ -81,15 +75,16 @@ Error allgather(const ConstData& send, const Data& receive, Comm& comm) {
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
   const Count all = bytes_of(receive) * comm.size();
-  if (device::ShmCollArea* coll_area = shm_area_for(comm, Family::allgather, all);
+  if (device::ShmCollArea* coll_area = idle_area(comm, shm_area_for(comm, Family::allgather, all));
       coll_area != nullptr) {
-    return allgather_on(*coll_area, call.send, call.receive, comm);
+    return allgather_on(*coll_area, call, comm);
   }
   return run_call(comm, tag, call);
 }
 
 Error iallgather(const ConstData& send, const Data& receive, Comm& comm, MPI_Request& request) {
-  return start_call(comm, next_tag(comm), allgather_call(send, receive), request);
+  return start_on_area<AllgatherRounds>(comm, next_tag(comm), allgather_call(send, receive),
+                                        request);
 }
 
 Error allgather_init(const ConstData& send, const Data& receive, Comm& comm, Info* /*info*/,
@@ -103,18 +98,17 @@ Error allgatherv(const ConstData& send, void* receive, CountArray counts, CountA
   Allgatherv call = allgatherv_call(send, receive, counts, displs, type);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
-  if (device::ShmCollArea* coll_area =
-          shm_area_for(comm, Family::allgather, all_bytes(call, comm.size()));
+  if (device::ShmCollArea* coll_area = idle_area(comm, AllgatherRounds::area_for(comm, call));
       coll_area != nullptr) {
-    return allgather_on(*coll_area, call.send, call.receive, comm);
+    return allgather_on(*coll_area, call, comm);
   }
   return run_call(comm, tag, call);
 }
 
 Error iallgatherv(const ConstData& send, void* receive, CountArray counts, CountArray displs,
                   const Datatype& type, Comm& comm, MPI_Request& request) {
-  return start_call(comm, next_tag(comm), allgatherv_call(send, receive, counts, displs, type),
-                    request);
+  return start_on_area<AllgatherRounds>(
+      comm, next_tag(comm), allgatherv_call(send, receive, counts, displs, type), request);
 }
 
 Error allgatherv_init(const ConstData& send, void* receive, CountArray counts, CountArray displs,

@@ -5,6 +5,7 @@
 #include "mpi/coll/calls.h"
 #include "mpi/coll/reduction.h"
 #include "mpi/coll/shm/shm_reductions.h"
+#include "mpi/coll/shm/shm_start.h"
 
 /// On a collective area (shm_reductions.cc), directly (reduce_direct.cc), by a ring (allreduce_ring.cc), or
 /// recursive doubling: in step k ranks that differ in bit k exchange what they have, and both
@@ -88,8 +89,7 @@ Error allreduce(const void* send, const Data& receive, const Op& op, Comm& comm)
   Allreduce call{send, receive, &op};
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
-  if (device::ShmCollArea* coll_area =
-          shm_area_for(comm, Family::allreduce, bytes_of(receive), receive.type->size);
+  if (device::ShmCollArea* coll_area = idle_area(comm, AllreduceRounds::area_for(comm, call));
       coll_area != nullptr) {
     return allreduce_on(*coll_area, call, comm);
   }
@@ -99,7 +99,8 @@ Error allreduce(const void* send, const Data& receive, const Op& op, Comm& comm)
 
 Error iallreduce(const void* send, const Data& receive, const Op& op, Comm& comm,
                  MPI_Request& request) {
-  return start_call(comm, next_tag(comm), Allreduce{send, receive, &op}, request);
+  return start_on_area<AllreduceRounds>(comm, next_tag(comm), Allreduce{send, receive, &op},
+                                        request);
 }
 
 Error allreduce_init(const void* send, const Data& receive, const Op& op, Comm& comm,

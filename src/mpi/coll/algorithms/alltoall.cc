@@ -4,7 +4,8 @@
 
 #include "mpi/coll/algorithms/algorithms.h"
 #include "mpi/coll/calls.h"
-#include "mpi/coll/shm/shm_coll.h"
+#include "mpi/coll/shm/shm_movement.h"
+#include "mpi/coll/shm/shm_start.h"
 #include "mpi/datatype/view.h"
 
 /// On a collective area (shm_movement.cc, shm_reads.cc), or every rank sends to each other one directly,
@@ -39,12 +40,12 @@ CollTask alltoall_pairwise(CollContext& exchange, const Alltoall& call) {
 }
 
 /// What is to be sent, packed, with the numbers that describe it as a v-form.
-struct Packed {
+struct PackedBlocks {
   std::vector<Count> counts;
   std::vector<Count> displs;
   Scratch memory;
 
-  Packed(CollContext& exchange, const Blocks& from)
+  PackedBlocks(CollContext& exchange, const Blocks& from)
       : memory(exchange.byte_type(), measure(exchange, from)) {
     auto* at = static_cast<std::byte*>(memory.address());
     for (int rank = 0; rank < exchange.size() && !memory.failed(); ++rank) {
@@ -68,7 +69,7 @@ struct Packed {
 };
 
 CollTask alltoall_in_place(CollContext& exchange, const Alltoall& call) {
-  const Packed packed(exchange, call.receive);
+  const PackedBlocks packed(exchange, call.receive);
   if (packed.memory.failed()) {
     exchange.note(packed.memory.error());
     co_return;
@@ -173,23 +174,37 @@ Error alltoall(const ConstData& send, const Data& receive, Comm& comm) {
   Alltoall call = alltoall_call(send, receive);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
-  if (device::ShmCollArea* coll_area = shm_area_for(comm, Family::alltoall, bytes_of(receive));
+  if (device::ShmCollArea* coll_area = idle_area(comm, AlltoallRounds::area_for(comm, call));
       coll_area != nullptr) {
     return reads_memory(comm, Family::alltoall, bytes_of(receive))
-               ? alltoall_read(*coll_area, call.send, call.receive, comm)
-               : alltoall_on(*coll_area, call.send, call.receive, comm);
+               ? alltoall_read(*coll_area, call, comm)
+               : alltoall_on(*coll_area, call, comm);
   }
   return run_call(comm, tag, call);
 }
 
 Error ialltoall(const ConstData& send, const Data& receive, Comm& comm, MPI_Request& request) {
-  return start_call(comm, next_tag(comm), alltoall_call(send, receive), request);
+  return start_on_area<AlltoallRounds>(comm, next_tag(comm), alltoall_call(send, receive), request);
 }
 
 Error alltoall_init(const ConstData& send, const Data& receive, Comm& comm, Info* /*info*/,
                     MPI_Request& request) {
   return keep_call(comm, next_persistent_tag(comm), alltoall_call(send, receive), request);
 }
+
+namespace {
+
+template <class Call>
+Error run_various_alltoall(Comm& comm, int tag, const Call& call) {
+  if (device::ShmCollArea* area = idle_area(comm, AlltoallvRounds::area_for(comm, call));
+      area != nullptr) {
+    AlltoallvRounds rounds(*area, call, comm);
+    return run_various(rounds, comm, tag);
+  }
+  return run_call(comm, tag, call);
+}
+
+}  // namespace
 
 Error alltoallv(const void* send, CountArray send_counts, CountArray send_displs,
                 const Datatype* send_type, void* receive, CountArray receive_counts,
@@ -199,7 +214,7 @@ Error alltoallv(const void* send, CountArray send_counts, CountArray send_displs
                   Blocks::various(receive, receive_counts, receive_displs, &receive_type)}};
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
-  return run_call(comm, tag, call);
+  return run_various_alltoall(comm, tag, call);
 }
 
 Error ialltoallv(const void* send, CountArray send_counts, CountArray send_displs,
@@ -208,7 +223,7 @@ Error ialltoallv(const void* send, CountArray send_counts, CountArray send_displ
                  MPI_Request& request) {
   const Alltoallv call{{Blocks::various(send, send_counts, send_displs, send_type),
                         Blocks::various(receive, receive_counts, receive_displs, &receive_type)}};
-  return start_call(comm, next_tag(comm), call, request);
+  return start_on_area<AlltoallvRounds>(comm, next_tag(comm), call, request);
 }
 
 Error alltoallv_init(const void* send, CountArray send_counts, CountArray send_displs,
@@ -242,17 +257,18 @@ Error alltoallw(const void* send, CountArray send_counts, CountArray send_displs
                                   receive_counts, receive_displs, receive_types);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
-  return run_call(comm, tag, call);
+  return run_various_alltoall(comm, tag, call);
 }
 
 Error ialltoallw(const void* send, CountArray send_counts, CountArray send_displs,
                  const MPI_Datatype* send_types, void* receive, CountArray receive_counts,
                  CountArray receive_displs, const MPI_Datatype* receive_types, Comm& comm,
                  MPI_Request& request) {
-  return start_call(comm, next_tag(comm),
-                    alltoallw_call(send, send_counts, send_displs, send_types, receive,
-                                   receive_counts, receive_displs, receive_types),
-                    request);
+  return start_on_area<AlltoallvRounds>(
+      comm, next_tag(comm),
+      alltoallw_call(send, send_counts, send_displs, send_types, receive, receive_counts,
+                     receive_displs, receive_types),
+      request);
 }
 
 Error alltoallw_init(const void* send, CountArray send_counts, CountArray send_displs,

@@ -3,7 +3,8 @@
 #include "mpi/coll/algorithms/algorithms.h"
 #include "mpi/coll/calls.h"
 #include "mpi/coll/operations.h"
-#include "mpi/coll/shm/shm_coll.h"
+#include "mpi/coll/shm/shm_movement.h"
+#include "mpi/coll/shm/shm_start.h"
 
 /// On a collective area: everybody posts and waits for all. With messages dissemination: in round k every
 /// rank tells the one 2^k places on and hears from the one 2^k places back; after log2(n) rounds
@@ -31,7 +32,7 @@ CollTask Barrier::algorithm(CollContext& exchange) const {
 }
 
 Error barrier(Comm& comm) {
-  if (device::ShmCollArea* coll_area = shm_area_for(comm, Family::barrier, 0);
+  if (device::ShmCollArea* coll_area = idle_area(comm, shm_area_for(comm, Family::barrier, 0));
       coll_area != nullptr) {
     coll_area->post();
     return coll_area->wait_all() ? Error{} : failure_of(comm);
@@ -40,7 +41,7 @@ Error barrier(Comm& comm) {
 }
 
 Error ibarrier(Comm& comm, MPI_Request& request) {
-  return start_call(comm, next_tag(comm), Barrier{}, request);
+  return start_on_area<BarrierRounds>(comm, next_tag(comm), Barrier{}, request);
 }
 
 Error barrier_init(Comm& comm, Info* /*info*/, MPI_Request& request) {

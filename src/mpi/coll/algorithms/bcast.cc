@@ -2,7 +2,8 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/coll/algorithms/algorithms.h"
 #include "mpi/coll/calls.h"
-#include "mpi/coll/shm/shm_coll.h"
+#include "mpi/coll/shm/shm_movement.h"
+#include "mpi/coll/shm/shm_start.h"
 
 /// On a collective area (shm_movement.cc), or a binomial tree over the ranks
 /// counted from the root: whoever has the data hands them to the middle of what is left of its
@@ -41,16 +42,17 @@ Error bcast(const Data& data, int root, Comm& comm) {
   const int tag = next_tag(comm);
   if (comm.is_inter) return run_inter_call(comm, tag, Bcast{data, root});
   if (comm.size() == 1) return {};
-  if (device::ShmCollArea* coll_area = shm_area_for(comm, Family::bcast, bytes_of(data));
+  const Bcast call{data, root};
+  if (device::ShmCollArea* coll_area = idle_area(comm, BcastRounds::area_for(comm, call));
       coll_area != nullptr) {
-    return bcast_on(*coll_area, data, root, comm);
+    return bcast_on(*coll_area, call, comm);
   }
   if (bytes_of(data) == 0) return {};
-  return run_call(comm, tag, Bcast{data, root});
+  return run_call(comm, tag, call);
 }
 
 Error ibcast(const Data& data, int root, Comm& comm, MPI_Request& request) {
-  return start_call(comm, next_tag(comm), Bcast{data, root}, request);
+  return start_on_area<BcastRounds>(comm, next_tag(comm), Bcast{data, root}, request);
 }
 
 Error bcast_init(const Data& data, int root, Comm& comm, Info* /*info*/, MPI_Request& request) {

@@ -5,7 +5,8 @@
 #include "mpi/coll/algorithms/algorithms.h"
 #include "mpi/coll/calls.h"
 #include "mpi/coll/operations.h"
-#include "mpi/coll/shm/shm_coll.h"
+#include "mpi/coll/shm/shm_movement.h"
+#include "mpi/coll/shm/shm_start.h"
 
 /// On a collective area (shm_movement.cc), or every rank sends to the root, which receives into
 /// place: n - 1 messages, no copies between.
@@ -79,8 +80,8 @@ Error gather(const ConstData& send, const Data& receive, int root, Comm& comm) {
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
   const bool at_root = comm.rank == root;
   const Count bytes = at_root ? bytes_of(receive) : bytes_of(send);
-  device::ShmCollArea* coll_area = shm_area_for(comm, Family::gather, bytes);
-  if (coll_area != nullptr) return gather_on(*coll_area, call.send, call.receive, root, comm);
+  device::ShmCollArea* coll_area = idle_area(comm, GatherRounds::area_for(comm, call));
+  if (coll_area != nullptr) return gather_on(*coll_area, call, comm);
   if (const Error differ = compare_long_blocks(comm, Family::gather, bytes); differ.failed()) {
     return differ;
   }
@@ -89,7 +90,14 @@ Error gather(const ConstData& send, const Data& receive, int root, Comm& comm) {
 
 Error igather(const ConstData& send, const Data& receive, int root, Comm& comm,
               MPI_Request& request) {
-  return start_call(comm, next_tag(comm), gather_call(send, receive, root), request);
+  const int tag = next_tag(comm);
+  const Gather call = gather_call(send, receive, root);
+  // Without staging long blocks go by messages, and short ones of other ranks would not: see
+  // compare_long_blocks.
+  if (comm.coll_area == nullptr || !is_staged(*comm.coll_area)) {
+    return start_call(comm, tag, call, request);
+  }
+  return start_on_area<GatherRounds>(comm, tag, call, request);
 }
 
 Error gather_init(const ConstData& send, const Data& receive, int root, Comm& comm, Info* /*info*/,
@@ -112,13 +120,18 @@ Error gatherv(const ConstData& send, void* receive, CountArray counts, CountArra
   Gatherv call = gatherv_call(send, receive, counts, displs, type, root);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
+  if (device::ShmCollArea* area = idle_area(comm, GathervRounds::area_for(comm, call));
+      area != nullptr) {
+    GathervRounds rounds(*area, call, comm);
+    return run_various(rounds, comm, tag);
+  }
   return run_call(comm, tag, call);
 }
 
 Error igatherv(const ConstData& send, void* receive, CountArray counts, CountArray displs,
                const Datatype* type, int root, Comm& comm, MPI_Request& request) {
-  return start_call(comm, next_tag(comm), gatherv_call(send, receive, counts, displs, type, root),
-                    request);
+  return start_on_area<GathervRounds>(
+      comm, next_tag(comm), gatherv_call(send, receive, counts, displs, type, root), request);
 }
 
 Error gatherv_init(const ConstData& send, void* receive, CountArray counts, CountArray displs,

@@ -4,6 +4,7 @@
 #include "mpi/coll/calls.h"
 #include "mpi/coll/reduction.h"
 #include "mpi/coll/shm/shm_reductions.h"
+#include "mpi/coll/shm/shm_start.h"
 
 /// On a collective area (shm_reductions.cc), directly
 /// (reduce_direct.cc), or a binomial tree: each
@@ -69,8 +70,7 @@ Error reduce(const void* send, void* receive, Count count, const Datatype* type,
   Reduce call{send, receive, count, type, op, root};
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
-  device::ShmCollArea* coll_area =
-      shm_area_for(comm, Family::reduce, count * type->size, type->size);
+  device::ShmCollArea* coll_area = idle_area(comm, ReduceRounds::area_for(comm, call));
   if (coll_area != nullptr) return reduce_on(*coll_area, call, comm);
   if (count == 0) return {};
   return run_call(comm, tag, call);
@@ -78,7 +78,8 @@ Error reduce(const void* send, void* receive, Count count, const Datatype* type,
 
 Error ireduce(const void* send, void* receive, Count count, const Datatype* type, const Op* op,
               int root, Comm& comm, MPI_Request& request) {
-  return start_call(comm, next_tag(comm), Reduce{send, receive, count, type, op, root}, request);
+  return start_on_area<ReduceRounds>(comm, next_tag(comm),
+                                     Reduce{send, receive, count, type, op, root}, request);
 }
 
 Error reduce_init(const void* send, void* receive, Count count, const Datatype* type, const Op* op,

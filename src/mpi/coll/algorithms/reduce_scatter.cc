@@ -4,6 +4,7 @@
 #include "mpi/coll/calls.h"
 #include "mpi/coll/reduction.h"
 #include "mpi/coll/shm/shm_reductions.h"
+#include "mpi/coll/shm/shm_start.h"
 
 /// On a collective area (shm_reductions.cc), directly (reduce_direct.cc), or by a reduction to rank 0,
 /// which then deals out the blocks. Every operation, count and type; twice the steps of either
@@ -54,7 +55,7 @@ Error ReduceScatter::check(const Comm& comm) const {
 
 CollTask ReduceScatter::algorithm(CollContext& exchange) const {
   CallFacts facts{.commutative = op->commutative, .equal_blocks = counts.is_null()};
-  for (int rank = 0; rank < exchange.size(); ++rank) facts.bytes += count_of(rank) * type->size;
+  facts.bytes = all_bytes(exchange.size());
   switch (exchange.choose(Family::reduce_scatter, facts)) {
     case Way::halving:
       return reduce_scatter_halving(exchange, *this);
@@ -66,17 +67,6 @@ CollTask ReduceScatter::algorithm(CollContext& exchange) const {
 }
 
 namespace {
-
-Count all_bytes(const ReduceScatter& call, int ranks) noexcept {
-  Count all = 0;
-  for (int rank = 0; rank < ranks; ++rank) all += call.count_of(rank) * call.type->size;
-  return all;
-}
-
-device::ShmCollArea* shm_area_for(const ReduceScatter& call, const Comm& comm) noexcept {
-  return mpi::shm_area_for(comm, Family::reduce_scatter, all_bytes(call, comm.size()),
-                           call.type->size * comm.size());
-}
 
 ReduceScatterBlock block_call(const void* send, const Data& receive, const Op& op) {
   return {{send, receive.address, receive.count, {}, receive.type, &op}};
@@ -90,7 +80,8 @@ Error reduce_scatter(const void* send, void* receive, CountArray counts, const D
   ReduceScatter call{send, receive, 0, counts, &type, &op};
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
-  if (device::ShmCollArea* coll_area = shm_area_for(call, comm); coll_area != nullptr) {
+  if (device::ShmCollArea* coll_area = idle_area(comm, ReduceScatterRounds::area_for(comm, call));
+      coll_area != nullptr) {
     return reduce_scatter_on(*coll_area, call, comm);
   }
   return run_call(comm, tag, call);
@@ -98,8 +89,8 @@ Error reduce_scatter(const void* send, void* receive, CountArray counts, const D
 
 Error ireduce_scatter(const void* send, void* receive, CountArray counts, const Datatype& type,
                       const Op& op, Comm& comm, MPI_Request& request) {
-  return start_call(comm, next_tag(comm), ReduceScatter{send, receive, 0, counts, &type, &op},
-                    request);
+  return start_on_area<ReduceScatterRounds>(
+      comm, next_tag(comm), ReduceScatter{send, receive, 0, counts, &type, &op}, request);
 }
 
 Error reduce_scatter_init(const void* send, void* receive, CountArray counts, const Datatype& type,
@@ -113,7 +104,8 @@ Error reduce_scatter_block(const void* send, const Data& receive, const Op& op, 
   ReduceScatterBlock call = block_call(send, receive, op);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
-  if (device::ShmCollArea* coll_area = shm_area_for(call, comm); coll_area != nullptr) {
+  if (device::ShmCollArea* coll_area = idle_area(comm, ReduceScatterRounds::area_for(comm, call));
+      coll_area != nullptr) {
     return reduce_scatter_on(*coll_area, call, comm);
   }
   return run_call(comm, tag, call);
@@ -121,7 +113,8 @@ Error reduce_scatter_block(const void* send, const Data& receive, const Op& op, 
 
 Error ireduce_scatter_block(const void* send, const Data& receive, const Op& op, Comm& comm,
                             MPI_Request& request) {
-  return start_call(comm, next_tag(comm), block_call(send, receive, op), request);
+  return start_on_area<ReduceScatterRounds>(comm, next_tag(comm), block_call(send, receive, op),
+                                            request);
 }
 
 Error reduce_scatter_block_init(const void* send, const Data& receive, const Op& op, Comm& comm,

@@ -4,6 +4,7 @@
 #include "mpi/coll/operations.h"
 #include "mpi/coll/reduction.h"
 #include "mpi/coll/shm/shm_reductions.h"
+#include "mpi/coll/shm/shm_start.h"
 
 /// On a collective area (shm_reductions.cc), or by recursive doubling: after step k a rank knows the sum
 /// over its block of 2^(k+1) ranks, as far as they exist, and the sum over the ranks up to its own
@@ -78,10 +79,10 @@ Error run_scan(Call call, Comm& comm, Own own) {
   const int tag = next_tag(comm);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
-  device::ShmCollArea* coll_area =
-      shm_area_for(comm, Family::scan, bytes_of(call.receive), call.receive.type->size);
+  device::ShmCollArea* coll_area = idle_area(comm, PrefixRounds::area_for(comm, call));
   if (coll_area == nullptr) return call.receive.count == 0 ? Error{} : run_call(comm, tag, call);
-  return scan_on(*coll_area, call, own == Own::included ? comm.rank + 1 : comm.rank, comm);
+  PrefixRounds rounds(*coll_area, call, comm, own == Own::included ? comm.rank + 1 : comm.rank);
+  return run_rounds(rounds);
 }
 
 }  // namespace
@@ -106,7 +107,7 @@ Error scan(const void* send, const Data& receive, const Op& op, Comm& comm) {
 }
 
 Error iscan(const void* send, const Data& receive, const Op& op, Comm& comm, MPI_Request& request) {
-  return start_call(comm, next_tag(comm), Scan{{send, receive, &op}}, request);
+  return start_on_area<ScanRounds>(comm, next_tag(comm), Scan{{send, receive, &op}}, request);
 }
 
 Error scan_init(const void* send, const Data& receive, const Op& op, Comm& comm, Info* /*info*/,
@@ -130,7 +131,8 @@ Error exscan(const void* send, void* receive, Count count, const Datatype& type,
 
 Error iexscan(const void* send, void* receive, Count count, const Datatype& type, const Op& op,
               Comm& comm, MPI_Request& request) {
-  return start_call(comm, next_tag(comm), exscan_call(send, receive, count, type, op), request);
+  return start_on_area<ExscanRounds>(comm, next_tag(comm),
+                                     exscan_call(send, receive, count, type, op), request);
 }
 
 Error exscan_init(const void* send, void* receive, Count count, const Datatype& type, const Op& op,

@@ -4,7 +4,8 @@
 
 #include "mpi/coll/algorithms/algorithms.h"
 #include "mpi/coll/calls.h"
-#include "mpi/coll/shm/shm_coll.h"
+#include "mpi/coll/shm/shm_movement.h"
+#include "mpi/coll/shm/shm_start.h"
 
 /// On a collective area (shm_movement.cc, shm_reads.cc), or the root sends each rank its block: n - 1
 /// messages, no copies between.
@@ -87,18 +88,18 @@ Error scatter(const ConstData& send, const Data& receive, int root, Comm& comm) 
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
   const bool at_root = comm.rank == root;
   const Count bytes = at_root ? bytes_of(send) : bytes_of(receive);
-  device::ShmCollArea* coll_area = shm_area_for(comm, Family::scatter, bytes);
+  device::ShmCollArea* coll_area = idle_area(comm, ScatterRounds::area_for(comm, call));
   const bool reads = reads_memory(comm, Family::scatter, bytes);
   if (coll_area != nullptr) {
-    return reads ? scatter_read(*coll_area, call.send, call.receive, root, comm)
-                 : scatter_on(*coll_area, call.send, call.receive, root, comm);
+    return reads ? scatter_read(*coll_area, call, comm) : scatter_on(*coll_area, call, comm);
   }
   return run_call(comm, tag, call);
 }
 
 Error iscatter(const ConstData& send, const Data& receive, int root, Comm& comm,
                MPI_Request& request) {
-  return start_call(comm, next_tag(comm), scatter_call(send, receive, root), request);
+  return start_on_area<ScatterRounds>(comm, next_tag(comm), scatter_call(send, receive, root),
+                                      request);
 }
 
 Error scatter_init(const ConstData& send, const Data& receive, int root, Comm& comm, Info* /*info*/,
@@ -112,13 +113,18 @@ Error scatterv(const void* send, CountArray counts, CountArray displs, const Dat
   Scatterv call = scatterv_call(send, counts, displs, type, receive, root);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
+  if (device::ShmCollArea* area = idle_area(comm, ScattervRounds::area_for(comm, call));
+      area != nullptr) {
+    ScattervRounds rounds(*area, call, comm);
+    return run_various(rounds, comm, tag);
+  }
   return run_call(comm, tag, call);
 }
 
 Error iscatterv(const void* send, CountArray counts, CountArray displs, const Datatype* type,
                 const Data& receive, int root, Comm& comm, MPI_Request& request) {
-  return start_call(comm, next_tag(comm), scatterv_call(send, counts, displs, type, receive, root),
-                    request);
+  return start_on_area<ScattervRounds>(
+      comm, next_tag(comm), scatterv_call(send, counts, displs, type, receive, root), request);
 }
 
 Error scatterv_init(const void* send, CountArray counts, CountArray displs, const Datatype* type,

@@ -101,6 +101,16 @@ base::Error make_nonblocking_request(const RequestKind& kind, Comm& comm, CollRe
   return {};
 }
 
+base::Error make_failed_request(const RequestKind& kind, Comm& comm, CollRequest* kept,
+                                const base::Error& error, MPI_Request& out) {
+  Request* request = make_call_request(kind, comm, kept);
+  if (request == nullptr) return no_request_memory();
+  kept->note(error);
+  request->operation.stage = device::Stage::done;
+  out = handle_cast<MPI_Request>(*request);
+  return {};
+}
+
 base::Error make_persistent_request(const RequestKind& kind, Comm& comm, CollRequest* kept,
                                     MPI_Request& out) {
   Request* request = make_call_request(kind, comm, kept);

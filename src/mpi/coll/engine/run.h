@@ -152,7 +152,7 @@ class CollRequest {
   virtual void keep_arrays() = 0;
 
   /// One run; `completion` tells its end.
-  void start(device::Operation& completion) noexcept {
+  virtual void start(device::Operation& completion) noexcept {
     exchange_.emplace(comm_, tag_);
     if (calls_user_) exchange_->set_calls_user();
     exchange_->start(
@@ -161,15 +161,25 @@ class CollRequest {
   }
   /// Of the last run, which is over.
   [[nodiscard]] base::Error result() const noexcept {
+    if (error_.failed()) [[unlikely]]
+      return error_;
     return exchange_ ? exchange_->result() : base::Error{};
   }
+  /// The result is this one, whatever comes.
+  void note(const base::Error& error) { error_ = error; }
   /// The call uses this memory; it lives as long.
   void keep(std::unique_ptr<StandIn> stand_in) noexcept;
 
  protected:
   void acquire(const Held& held) noexcept;
   void release(const Held& held) noexcept;
-  [[nodiscard]] const Comm& comm() const noexcept { return comm_; }
+  [[nodiscard]] Comm& comm() const noexcept { return comm_; }
+  /// A run of other messages than those of `algorithm`, made by `make(CollContext&)`.
+  template <class Make>
+  void start_messages(Make&& make, device::Operation& completion) noexcept {
+    exchange_.emplace(comm_, tag_);
+    exchange_->start(make(*exchange_), completion);
+  }
 
  private:
   virtual CollTask algorithm(CollContext& exchange) const = 0;
@@ -181,11 +191,12 @@ class CollRequest {
   std::unique_ptr<StandIn> stand_in_;          ///< null where the arguments were right
   int tag_;
   bool calls_user_ = false;
+  base::Error error_;
   std::optional<CollContext> exchange_;
 };
 
 template <class Call>
-class CollRequestOf final : public CollRequest {
+class CollRequestOf : public CollRequest {
  public:
   void keep_arrays() override {
     if constexpr (requires { call_.keep_arrays(comm(), arrays_); }) {
@@ -198,6 +209,9 @@ class CollRequestOf final : public CollRequest {
     acquire(call_.held());
   }
   ~CollRequestOf() override { release(call_.held()); }
+
+ protected:
+  [[nodiscard]] const Call& call() const noexcept { return call_; }
 
  private:
   CollTask algorithm(CollContext& exchange) const override { return algorithm_of(exchange, call_); }
@@ -239,14 +253,22 @@ base::Error make_nonblocking_request(const RequestKind& kind, Comm& comm, CollRe
                                      MPI_Request& out);
 base::Error make_persistent_request(const RequestKind& kind, Comm& comm, CollRequest* kept,
                                     MPI_Request& out);
+/// Of a call that has ended with an error, which its completion tells.
+base::Error make_failed_request(const RequestKind& kind, Comm& comm, CollRequest* kept,
+                                const base::Error& error, MPI_Request& out);
 
+/// Non-blocking: starts a call that was checked.
+template <class Call>
+base::Error start_admitted(Comm& comm, int tag, Call&& call, MPI_Request& out) {
+  return make_nonblocking_request(
+      nonblocking_kind<Call>, comm,
+      new (std::nothrow) CollRequestOf<Call>(comm, tag, std::forward<Call>(call)), out);
+}
 /// Non-blocking: checks the call and starts it.
 template <class Call>
 base::Error start_call(Comm& comm, int tag, Call call, MPI_Request& out) {
   if (const base::Error bad = admit(comm, call); bad.failed()) return bad;
-  return make_nonblocking_request(
-      nonblocking_kind<Call>, comm,
-      new (std::nothrow) CollRequestOf<Call>(comm, tag, std::move(call)), out);
+  return start_admitted<Call>(comm, tag, std::move(call), out);
 }
 
 /// Persistent: checks the call and keeps the call for MPI_Start.

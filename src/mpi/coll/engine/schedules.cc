@@ -8,7 +8,7 @@
 namespace fulmar::mpi {
 
 Schedules::Schedules(device::Device& device, const Choices& choices) noexcept
-    : device_(device), choices_(choices) {
+    : device_(device), choices_(choices), area_queues_(device) {
   step = resume_ready;
 }
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "device/device.h"
 #include "mpi/coll/choice.h"
+#include "mpi/coll/engine/area_queue.h"
 #include "mpi/coll/engine/frame_pool.h"
 
 namespace fulmar::mpi {
@@ -44,6 +45,8 @@ class Schedules : private device::Device::ProgressCallback {
   std::unique_ptr<CollectiveCall> announced;
 
   [[nodiscard]] FramePool& frames() noexcept { return frames_; }
+  /// The calls that go over collective areas instead.
+  [[nodiscard]] AreaQueues& area_queues() noexcept { return area_queues_; }
   [[nodiscard]] const Choices& choices() const noexcept { return choices_; }
 
  private:
@@ -53,6 +56,7 @@ class Schedules : private device::Device::ProgressCallback {
   device::Device& device_;
   Choices choices_;
   FramePool frames_;
+  AreaQueues area_queues_;
   CollContext* first_ = nullptr;
   CollContext** last_ = &first_;
   CollContext* all_ = nullptr;

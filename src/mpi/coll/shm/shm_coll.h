@@ -13,8 +13,9 @@
 #include "mpi/comm/failure.h"
 #include "mpi/request/request.h"
 
-/// Typed data on the collective area of a communicator (device/shm_coll/shm_coll_area.h): the way of blocking calls among
-/// the ranks of a node. Whether a call goes this way depends on numbers of bytes that are the same
+/// Typed data on the collective area of a communicator (device/shm_coll/shm_coll_area.h): the way of blocking and
+/// non-blocking calls among the ranks of a node. Persistent ones go by messages: each rank may start those of a
+/// communicator in another order (MPI 5.0 section 6.13), while rounds of an area follow each other. Whether a call goes this way depends on numbers of bytes that are the same
 /// in every rank, never on datatypes, which need not be.
 ///
 /// What is longer than a payload goes in pieces, one in each round. All ranks cut alike, if they all
@@ -28,6 +29,11 @@
 /// others may count on that, so that ranks which do fit each other can still use the communicator.
 namespace fulmar::mpi {
 
+/// Whether payloads may be longer than `uncut_bytes`.
+[[nodiscard]] inline bool is_staged(const device::ShmCollArea& coll_area) noexcept {
+  return coll_area.largest_payload() > wire::coll_block_bytes;
+}
+
 /// The collective area, if the communicator has one and a call takes it: `bytes` are those of the family's
 /// lines in the table of algorithms, `payload` those that one rank posts in one round at least.
 [[nodiscard]] inline device::ShmCollArea* shm_area_for(const Comm& comm, Family family, Count bytes,
@@ -36,8 +42,17 @@ namespace fulmar::mpi {
   if (coll_area == nullptr) return nullptr;
   if (!comm.library->schedules->choices().takes_shm(family, comm.size(), bytes)) return nullptr;
   const auto largest = static_cast<Count>(coll_area->largest_payload());
-  const bool staged = coll_area->largest_payload() > wire::coll_block_bytes;
-  return payload <= largest && (staged || bytes <= largest) ? coll_area : nullptr;
+  return payload <= largest && (is_staged(*coll_area) || bytes <= largest) ? coll_area : nullptr;
+}
+
+/// The same for a blocking call: those before it that do not block are over.
+[[nodiscard]] inline device::ShmCollArea* idle_area(const Comm& comm,
+                                                    device::ShmCollArea* area) noexcept {
+  if (comm.area_tasks != nullptr && area != nullptr) [[unlikely]] {
+    comm.library->schedules->area_queues().wait_until_empty(comm);
+    return comm.coll_area.get() == area ? area : nullptr;  // a member may have failed meanwhile
+  }
+  return area;
 }
 
 /// Whether the members of such a call read each other's memory (shm_reads.cc).
@@ -147,15 +162,14 @@ inline void post_nothing(device::ShmCollArea& coll_area) noexcept {
 }
 
 /// The error of a call in which a member gave another number of bytes than `expected`.
-[[nodiscard]] base::Error wrong_length(const device::ShmCollArea& coll_area, int member,
-                                       Count expected);
+[[nodiscard]] base::Error wrong_length(int member, Count given, Count expected);
 
 /// After waiting for a member, whose data in this call should be so long.
 [[nodiscard]] inline base::Error check_length(const device::ShmCollArea& coll_area, int member,
                                               Count expected) {
   if (coll_area.tells(member, static_cast<std::uint64_t>(expected))) [[likely]]
     return {};
-  return wrong_length(coll_area, member, expected);
+  return wrong_length(member, coll_area.whole_bytes_of(member), expected);
 }
 /// The same of members 0 to `last` - 1 but this one.
 [[nodiscard]] inline base::Error check_lengths(const device::ShmCollArea& coll_area, int last,
@@ -163,14 +177,10 @@ inline void post_nothing(device::ShmCollArea& coll_area) noexcept {
   for (int member = 0; member < last; ++member) {
     if (member == coll_area.self()) continue;
     if (!coll_area.tells(member, static_cast<std::uint64_t>(expected))) [[unlikely]]
-      return wrong_length(coll_area, member, expected);
+      return wrong_length(member, coll_area.whole_bytes_of(member), expected);
   }
   return {};
 }
-/// After an error: posts the rounds that are left of so many pieces, together with those of members
-/// 0 to `last` - 1 whose lengths are right.
-void go_on(device::ShmCollArea& coll_area, int last, Count expected, Count rounds) noexcept;
-
 /// The result of a call that ends with `error`: payloads of this rank that were left out because a member
 /// has failed make it fail, too.
 [[nodiscard]] inline base::Error result_on(const device::ShmCollArea& coll_area, const Comm& comm,
@@ -183,36 +193,5 @@ inline void take_part(const device::ShmCollArea& coll_area, int member, const Pa
                       Count from, Count count) noexcept {
   data.write(from, count, coll_area.payload(member, static_cast<std::size_t>(count)));
 }
-
-// The calls. Arguments are checked; every rank of the communicator makes the same one.
-
-base::Error bcast_on(device::ShmCollArea& coll_area, const Data& data, int root, const Comm& comm);
-/// Before a gather that goes by messages because its blocks are long (for a collective area without a
-/// staging buffer, or by the table of algorithms): a rank whose block is short goes over the area all
-/// the same, and neither would hear of the other. All whose blocks are long look at what everybody has, in one round, and
-/// fail where one differs: none sends then. Success where there is nothing to compare.
-base::Error compare_long_blocks(const Comm& comm, Family family, Count bytes);
-/// Equal blocks.
-base::Error gather_on(device::ShmCollArea& coll_area, const ConstData& send, const Blocks& receive,
-                      int root, const Comm& comm);
-base::Error scatter_on(device::ShmCollArea& coll_area, const Blocks& send, const Data& receive,
-                       int root, const Comm& comm);
-/// Blocks of any lengths.
-base::Error allgather_on(device::ShmCollArea& coll_area, const ConstData& send,
-                         const Blocks& receive, const Comm& comm);
-/// Equal blocks.
-base::Error alltoall_on(device::ShmCollArea& coll_area, const Blocks& send, const Blocks& receive,
-                        const Comm& comm);
-
-/// Goes on, after the first round, with a root of a scatter that gives another length than the
-/// `expected` bytes.
-void follow_scatter(device::ShmCollArea& coll_area, int root, Count expected,
-                    const Comm& comm) noexcept;
-
-/// By reading each other's memory (shm_reads.cc), or as above where that cannot be done.
-base::Error alltoall_read(device::ShmCollArea& coll_area, const Blocks& send, const Blocks& receive,
-                          const Comm& comm);
-base::Error scatter_read(device::ShmCollArea& coll_area, const Blocks& send, const Data& receive,
-                         int root, const Comm& comm);
 
 }  // namespace fulmar::mpi

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "mpi/coll/shm/shm_coll.h"
-
-#include <vector>
+#include "mpi/coll/shm/shm_movement.h"
 
 /// Movement of data over a collective area. Each byte is copied into the memory that all ranks map and out of
 /// it by each rank that wants it: two copies on the way of a message, n copies for n readers
@@ -20,18 +18,9 @@ namespace {
 
 constexpr Count kib = 1024;
 
-/// Goes on with a root that cuts other data than this rank expected, after its first piece.
-void follow(ShmCollArea& coll_area, int root, const Pieces& pieces) noexcept {
-  for (Count i = 1; i < pieces.count(); ++i) {
-    coll_area.post();
-    if (!coll_area.wait_for(root)) return;
-  }
-}
-
 }  // namespace
 
-Error wrong_length(const ShmCollArea& coll_area, int member, Count expected) {
-  const Count given = coll_area.whole_bytes_of(member);
+Error wrong_length(int member, Count given, Count expected) {
   return base::failure(given > expected ? ErrorClass::truncate : ErrorClass::count,
                        "rank %d gave %lld bytes where this rank expects %lld; give the same counts "
                        "and types in all ranks, or set FULMAR_CHECK=collectives to see who calls "
@@ -55,191 +44,357 @@ Count part_bytes(const Comm& comm, const ShmCollArea& coll_area, Count total, in
   return std::max<Count>(payload_bytes(comm, coll_area, total * parts, flow) / parts, 1);
 }
 
-void go_on(ShmCollArea& coll_area, int last, Count expected, Count rounds) noexcept {
-  std::vector<int> others;
-  for (int member = 0; member < last; ++member) {
-    if (member == coll_area.self()) continue;
-    if (!coll_area.wait_for(member)) return;
-    if (coll_area.tells(member, static_cast<std::uint64_t>(expected))) others.push_back(member);
-  }
-  if (others.empty()) return;
-  for (; rounds > 0; --rounds) {
-    coll_area.post();
-    for (const int member : others) {
-      if (!coll_area.wait_for(member)) return;
-    }
-  }
+BarrierRounds::BarrierRounds(ShmCollArea& area, const Barrier& /*call*/, const Comm& comm) noexcept
+    : ShmRounds(area, comm) {}
+
+ShmCollArea* BarrierRounds::area_for(const Comm& comm, const Barrier& /*call*/) noexcept {
+  return shm_area_for(comm, Family::barrier, 0);
 }
 
-Error bcast_on(ShmCollArea& coll_area, const Data& data, int root, const Comm& comm) {
-  const Packed packed(data);
-  const auto pieces_of = [&](Count bytes) {
-    return Pieces{bytes, payload_bytes(comm, coll_area, bytes, Flow::one_way)};
-  };
-  const Pieces pieces = pieces_of(packed.bytes());
-  if (pieces.count() == 0) post_nothing(coll_area);
-  for (Count i = 0; i < pieces.count(); ++i) {
-    if (comm.rank == root) {
-      post_part(coll_area, packed, pieces.begin(i), pieces.length(i));
-      continue;
-    }
-    coll_area.post();
-    if (!coll_area.wait_for(root)) return failure_of(comm);
-    if (const Error wrong = check_length(coll_area, root, packed.bytes()); wrong.failed())
-        [[unlikely]] {
-      if (i == 0) follow(coll_area, root, pieces_of(coll_area.whole_bytes_of(root)));
-      return wrong;
-    }
-    take_part(coll_area, root, packed, pieces.begin(i), pieces.length(i));
+bool BarrierRounds::ready() const noexcept {
+  for (int member = 0; member < area().size(); ++member) {
+    if (member != area().self() && !area().next_arrived(member)) return false;
   }
-  return result_on(coll_area, comm);
+  return true;
+}
+
+void BarrierRounds::post(Count /*round*/) noexcept { area().post(); }
+Awaited BarrierRounds::take(Count /*round*/) noexcept { return all_members(); }
+Error BarrierRounds::finish() const { return result(); }
+
+Pieces BcastRounds::pieces_of(Count bytes) const noexcept {
+  return {bytes, payload_bytes(comm(), area(), bytes, Flow::one_way)};
+}
+
+BcastRounds::BcastRounds(ShmCollArea& area, const Bcast& call, const Comm& comm) noexcept
+    : ShmRounds(area, comm), data_(call.data), root_(call.root), pieces_(pieces_of(data_.bytes())) {
+  set_rounds(pieces_);
+}
+
+ShmCollArea* BcastRounds::area_for(const Comm& comm, const Bcast& call) noexcept {
+  return shm_area_for(comm, Family::bcast, bytes_of(call.data));
+}
+
+std::size_t BcastRounds::room(Count round) const noexcept {
+  const bool posts = comm().rank == root_ && pieces_.total > 0;
+  return posts ? static_cast<std::size_t>(pieces_.length(round)) : 0;
+}
+
+bool BcastRounds::ready() const noexcept {
+  return comm().rank == root_ || pieces_.total == 0 ||
+         area().next_tells(root_, static_cast<std::uint64_t>(pieces_.total));
+}
+
+void BcastRounds::post(Count round) noexcept {
+  if (pieces_.total == 0) return post_nothing(area());
+  if (comm().rank != root_) return area().post();
+  post_part(area(), data_, pieces_.begin(round), pieces_.length(round));
+}
+
+Awaited BcastRounds::take(Count round) {
+  if (comm().rank == root_ || pieces_.total == 0) return {};
+  if (after_error()) [[unlikely]]
+    return take_after_error(round);
+  if (!area().arrived(root_)) return Awaited::member(root_);
+  if (const Error wrong = check_length(area(), root_, pieces_.total); wrong.failed()) [[unlikely]] {
+    note(wrong);
+    if (round > 0) return stop(round);
+    return follow(round, root_, pieces_of(area().whole_bytes_of(root_)).count() - 1);
+  }
+  take_part(area(), root_, data_, pieces_.begin(round), pieces_.length(round));
+  return {};
+}
+
+Error BcastRounds::finish() const { return result(); }
+
+Error bcast_on(ShmCollArea& coll_area, const Bcast& call, const Comm& comm) {
+  BcastRounds rounds(coll_area, call, comm);
+  return run_rounds(rounds);
 }
 
 Error compare_long_blocks(const Comm& comm, Family family, Count bytes) {
   ShmCollArea* const coll_area = comm.coll_area.get();
-  if (coll_area == nullptr || shm_area_for(comm, family, 0) == nullptr) return {};
+  if (coll_area == nullptr || idle_area(comm, shm_area_for(comm, family, 0)) == nullptr) return {};
   coll_area->post(length_of(0, bytes), [](std::byte* /*to*/) {});
   if (!coll_area->wait_all()) return failure_of(comm);
   return check_lengths(*coll_area, coll_area->size(), bytes);
 }
 
-Error gather_on(ShmCollArea& coll_area, const ConstData& send, const Blocks& receive, int root,
-                const Comm& comm) {
-  const bool at_root = comm.rank == root;
-  const Packed own(at_root ? receive.to(root) : send);
-  const Pieces pieces{own.bytes(), payload_bytes(comm, coll_area, own.bytes(), Flow::one_way)};
-  Error error;
-  if (at_root && !is_in_place(send.address)) error = copy_data(send, receive[root]);
-  if (pieces.count() == 0) post_nothing(coll_area);
-  for (Count i = 0; i < pieces.count(); ++i) {
-    if (!at_root) {
-      post_part(coll_area, own, pieces.begin(i), pieces.length(i));
-      continue;
-    }
-    coll_area.post();
-    for (int step = 1; step < comm.size(); ++step) {
-      const int member = (root + step) % comm.size();
-      if (!coll_area.wait_for(member)) return failure_of(comm);
-      const Error wrong = check_length(coll_area, member, own.bytes());
-      if (wrong.failed()) [[unlikely]] {
-        go_on(coll_area, coll_area.size(), own.bytes(), pieces.count() - 1 - i);
-        return wrong;
-      }
-      take_part(coll_area, member, Packed(receive[member]), pieces.begin(i), pieces.length(i));
-    }
-  }
-  return result_on(coll_area, comm, error);
+GatherRounds::GatherRounds(ShmCollArea& area, const Gather& call, const Comm& comm) noexcept
+    : ShmRounds(area, comm),
+      call_(call),
+      at_root_(comm.rank == call.root),
+      own_(at_root_ ? call.receive.to(call.root) : call.send),
+      pieces_{own_.bytes(), payload_bytes(comm, area, own_.bytes(), Flow::one_way)} {
+  set_rounds(pieces_);
 }
 
-void follow_scatter(ShmCollArea& coll_area, int root, Count expected, const Comm& comm) noexcept {
-  const auto bytes = static_cast<Count>(coll_area.whole_bytes_of(root));
+ShmCollArea* GatherRounds::area_for(const Comm& comm, const Gather& call) noexcept {
+  const bool at_root = comm.rank == call.root;
+  return shm_area_for(comm, Family::gather,
+                      at_root ? bytes_of(call.receive[call.root]) : bytes_of(call.send));
+}
+
+std::size_t GatherRounds::room(Count round) const noexcept {
+  return at_root_ || pieces_.total == 0 ? 0 : static_cast<std::size_t>(pieces_.length(round));
+}
+
+bool GatherRounds::ready() const noexcept {
+  return !at_root_ || pieces_.total == 0 || all_tell_next(pieces_.total, area().size());
+}
+
+void GatherRounds::post(Count round) {
+  if (pieces_.total == 0) {
+    post_nothing(area());
+  } else if (at_root_) {
+    area().post();
+  } else {
+    post_part(area(), own_, pieces_.begin(round), pieces_.length(round));
+  }
+  if (round == 0 && at_root_ && !is_in_place(call_.send.address)) {
+    note(copy_data(call_.send, call_.receive[call_.root]));
+  }
+}
+
+Awaited GatherRounds::take(Count round) {
+  if (!at_root_ || pieces_.total == 0) return {};
+  if (after_error()) [[unlikely]]
+    return take_after_error(round);
+  for (; step_ < area().size(); ++step_) {
+    const int member = (call_.root + step_) % area().size();
+    if (!area().arrived(member)) return Awaited::member(member);
+    const Error wrong = check_length(area(), member, pieces_.total);
+    if (wrong.failed()) [[unlikely]] {
+      note(wrong);
+      return go_on(round, area().size(), pieces_.total, pieces_.count() - 1 - round);
+    }
+    take_part(area(), member, Packed(call_.receive[member]), pieces_.begin(round),
+              pieces_.length(round));
+  }
+  step_ = 1;
+  return {};
+}
+
+Error GatherRounds::finish() const { return result(); }
+
+Error gather_on(ShmCollArea& coll_area, const Gather& call, const Comm& comm) {
+  GatherRounds rounds(coll_area, call, comm);
+  return run_rounds(rounds);
+}
+
+Pieces ScatterRounds::pieces_of(Count block) const noexcept {
+  return {block, part_bytes(comm(), area(), block, area().size() - 1, Flow::one_way)};
+}
+
+ScatterRounds::ScatterRounds(ShmCollArea& area, const Scatter& call, const Comm& comm,
+                             Reads reads) noexcept
+    : ShmRounds(area, comm),
+      call_(call),
+      at_root_(comm.rank == call.root),
+      reads_(reads),
+      own_(at_root_ ? call.send[call.root] : call.receive),
+      pieces_(pieces_of(own_.bytes())) {
+  set_rounds(pieces_);
+}
+
+ShmCollArea* ScatterRounds::area_for(const Comm& comm, const Scatter& call) noexcept {
+  const bool at_root = comm.rank == call.root;
+  return shm_area_for(comm, Family::scatter,
+                      bytes_of(at_root ? call.send[call.root] : call.receive));
+}
+
+std::size_t ScatterRounds::room(Count round) const noexcept {
+  if (!at_root_ || pieces_.total == 0) return 0;
+  return static_cast<std::size_t>(pieces_.length(round) * (area().size() - 1));
+}
+
+bool ScatterRounds::ready() const noexcept {
+  return at_root_ || pieces_.total == 0 ||
+         area().next_tells(call_.root, static_cast<std::uint64_t>(pieces_.total));
+}
+
+void ScatterRounds::post(Count round) noexcept {
+  if (pieces_.total == 0) return post_nothing(area());
+  if (!at_root_) return area().post();
+  const Count length = pieces_.length(round);
+  area().post({room(round), static_cast<std::uint64_t>(pieces_.total)}, [&](std::byte* to) {
+    for (int member = 0; member < area().size(); ++member) {
+      if (member == call_.root) continue;
+      Packed(call_.send[member])
+          .read(pieces_.begin(round), length, to + length * part_of(member, call_.root));
+    }
+  });
+}
+
+Count ScatterRounds::rounds_of_root() const noexcept {
+  const auto bytes = static_cast<Count>(area().whole_bytes_of(call_.root));
   // A root that offers its memory finds out in the same round that this rank does not read it, and
   // begins again with payloads.
-  if (reads_memory(comm, Family::scatter, bytes) &&
-      !reads_memory(comm, Family::scatter, expected)) {
-    coll_area.post();
-    if (!coll_area.wait_for(root)) return;
-  }
-  follow(coll_area, root,
-         {bytes, part_bytes(comm, coll_area, bytes, comm.size() - 1, Flow::one_way)});
+  const bool offers = reads_ == Reads::maybe && reads_memory(comm(), Family::scatter, bytes) &&
+                      !reads_memory(comm(), Family::scatter, pieces_.total);
+  return pieces_of(bytes).count() - 1 + (offers ? 1 : 0);
 }
 
-Error scatter_on(ShmCollArea& coll_area, const Blocks& send, const Data& receive, int root,
-                 const Comm& comm) {
-  const int others = comm.size() - 1;
-  const bool at_root = comm.rank == root;
-  const Packed own(at_root ? send[root] : receive);
-  const Pieces pieces{own.bytes(), part_bytes(comm, coll_area, own.bytes(), others, Flow::one_way)};
-  Error error;
-  if (pieces.count() == 0) post_nothing(coll_area);
-  for (Count i = 0; i < pieces.count(); ++i) {
-    const Count length = pieces.length(i);
-    const auto bytes = static_cast<std::size_t>(length * others);
-    if (!at_root) {
-      coll_area.post();
-      if (!coll_area.wait_for(root)) return failure_of(comm);
-      const Error wrong = check_length(coll_area, root, own.bytes());
-      if (wrong.failed()) [[unlikely]] {
-        if (i == 0) follow_scatter(coll_area, root, own.bytes(), comm);
-        return wrong;
-      }
-      own.write(pieces.begin(i), length,
-                coll_area.payload(root, bytes) + length * part_of(comm.rank, root));
-      continue;
-    }
-    coll_area.post({bytes, static_cast<std::uint64_t>(own.bytes())}, [&](std::byte* to) {
-      for (int member = 0; member < comm.size(); ++member) {
-        if (member == root) continue;
-        Packed(send[member]).read(pieces.begin(i), length, to + length * part_of(member, root));
-      }
-    });
-  }
-  if (at_root && !is_in_place(receive.address)) error = copy_data(send.to(root), receive);
-  return result_on(coll_area, comm, error);
+void ScatterRounds::begin_with_error(const Error& wrong) noexcept {
+  note(wrong);
+  follow(0, call_.root, rounds_of_root());
 }
 
-Error allgather_on(ShmCollArea& coll_area, const ConstData& send, const Blocks& receive,
-                   const Comm& comm) {
-  Error error;
-  if (!is_in_place(send.address)) error = copy_data(send, receive[comm.rank]);
-  Count longest = 0;
-  for (int rank = 0; rank < comm.size(); ++rank) {
-    longest = std::max(longest, bytes_of(receive[rank]));
+Awaited ScatterRounds::take(Count round) {
+  if (at_root_ || pieces_.total == 0) return {};
+  if (after_error()) [[unlikely]]
+    return take_after_error(round);
+  if (!area().arrived(call_.root)) return Awaited::member(call_.root);
+  const Error wrong = check_length(area(), call_.root, pieces_.total);
+  if (wrong.failed()) [[unlikely]] {
+    note(wrong);
+    return round > 0 ? stop(round) : follow(round, call_.root, rounds_of_root());
   }
-  const Packed own(receive[comm.rank]);
-  const Pieces all{longest, payload_bytes(comm, coll_area, longest, Flow::every_way)};
-  if (all.count() == 0) post_nothing(coll_area);
-  for (Count i = 0; i < all.count(); ++i) {
-    const auto piece_of = [&](Count bytes) {
-      return std::clamp<Count>(bytes - all.begin(i), 0, all.most);
-    };
-    exchange_part(coll_area, own, all.begin(i), piece_of(own.bytes()));
-    for (int step = 1; step < comm.size(); ++step) {
-      const int member = (comm.rank + step) % comm.size();
-      const Packed block(receive[member]);
-      if (!coll_area.wait_for(member)) return failure_of(comm);
-      const Error wrong = check_length(coll_area, member, block.bytes());
-      if (wrong.failed()) [[unlikely]]
-        return wrong;
-      take_part(coll_area, member, block, all.begin(i), piece_of(block.bytes()));
-    }
-    if (!coll_area.wait_all()) return failure_of(comm);
-  }
-  return result_on(coll_area, comm, error);
+  const Count length = pieces_.length(round);
+  const auto bytes = static_cast<std::size_t>(length * (area().size() - 1));
+  own_.write(pieces_.begin(round), length,
+             area().payload(call_.root, bytes) + length * part_of(area().self(), call_.root));
+  return {};
 }
 
-Error alltoall_on(ShmCollArea& coll_area, const Blocks& send, const Blocks& receive,
-                  const Comm& comm) {
-  const int self = comm.rank;
-  const int others = comm.size() - 1;
-  const Blocks& from = send.in_place() ? receive : send;
-  const Count block = bytes_of(receive[self]);
-  const Pieces pieces{block, part_bytes(comm, coll_area, block, others, Flow::every_way)};
-  const auto given = static_cast<std::uint64_t>(bytes_of(from[self]));
-  if (pieces.count() == 0) post_nothing(coll_area);
-  for (Count i = 0; i < pieces.count(); ++i) {
-    const Count begin = pieces.begin(i);
-    const Count length = pieces.length(i);
-    const auto bytes = static_cast<std::size_t>(length * others);
-    coll_area.post_exchange({bytes, given}, [&](std::byte* to) {
-      for (int member = 0; member < comm.size(); ++member) {
-        if (member == self) continue;
-        Packed(from[member]).read(begin, length, to + length * part_of(member, self));
-      }
-    });
-    for (int step = 1; step < comm.size(); ++step) {
-      const int member = (self + step) % comm.size();
-      if (!coll_area.wait_for(member)) return failure_of(comm);
-      const Error wrong = check_length(coll_area, member, block);
-      if (wrong.failed()) [[unlikely]]
-        return wrong;
-      const std::byte* part = coll_area.payload(member, bytes) + length * part_of(self, member);
-      Packed(receive[member]).write(begin, length, part);
-    }
-    if (!coll_area.wait_all()) return failure_of(comm);
+Error ScatterRounds::finish() const {
+  if (!at_root_ || is_in_place(call_.receive.address)) return result();
+  return result(copy_data(call_.send.to(call_.root), call_.receive));
+}
+
+Error scatter_on(ShmCollArea& coll_area, const Scatter& call, const Comm& comm) {
+  ScatterRounds rounds(coll_area, call, comm, Reads::maybe);
+  return run_rounds(rounds);
+}
+
+AllgatherRounds::AllgatherRounds(ShmCollArea& area, const Allgather& call,
+                                 const Comm& comm) noexcept
+    : ShmRounds(area, comm), call_(call), own_(call.receive[comm.rank]), all_([&] {
+        Count longest = 0;
+        for (int rank = 0; rank < comm.size(); ++rank) {
+          longest = std::max(longest, bytes_of(call.receive[rank]));
+        }
+        return Pieces{longest, payload_bytes(comm, area, longest, Flow::every_way)};
+      }()) {
+  set_rounds(all_);
+}
+
+ShmCollArea* AllgatherRounds::area_for(const Comm& comm, const Allgather& call) noexcept {
+  return shm_area_for(comm, Family::allgather, call.all_bytes(comm.size()));
+}
+
+Count AllgatherRounds::piece_of(Count block, Count round) const noexcept {
+  return std::clamp<Count>(block - all_.begin(round), 0, all_.most);
+}
+
+std::size_t AllgatherRounds::room(Count round) const noexcept {
+  return all_.total == 0 ? 0 : static_cast<std::size_t>(piece_of(own_.bytes(), round));
+}
+
+bool AllgatherRounds::ready() const noexcept {
+  for (int member = 0; member < area().size() && all_.total > 0; ++member) {
+    if (member == area().self()) continue;
+    const auto bytes = static_cast<std::uint64_t>(bytes_of(call_.receive[member]));
+    if (!area().next_tells(member, bytes)) return false;
   }
-  if (coll_area.failed()) return failure_of(comm);
-  return send.in_place() ? Error{} : copy_data(send.to(self), receive[self]);
+  return true;
+}
+
+void AllgatherRounds::post(Count round) {
+  if (round == 0 && !is_in_place(call_.send.address)) {
+    note(copy_data(call_.send, call_.receive[area().self()]));
+  }
+  if (all_.total == 0) return post_nothing(area());
+  exchange_part(area(), own_, all_.begin(round), piece_of(own_.bytes(), round));
+}
+
+Awaited AllgatherRounds::take(Count round) {
+  if (all_.total == 0 || after_error()) return {};
+  for (; step_ < area().size(); ++step_) {
+    const int member = (area().self() + step_) % area().size();
+    if (!area().arrived(member)) return Awaited::member(member);
+    const Packed block(call_.receive[member]);
+    const Error wrong = check_length(area(), member, block.bytes());
+    if (wrong.failed()) [[unlikely]] {
+      note(wrong);
+      return stop(round);
+    }
+    take_part(area(), member, block, all_.begin(round), piece_of(block.bytes(), round));
+  }
+  step_ = 1;
+  return all_members();
+}
+
+Error AllgatherRounds::finish() const { return result(); }
+
+Error allgather_on(ShmCollArea& coll_area, const Allgather& call, const Comm& comm) {
+  AllgatherRounds rounds(coll_area, call, comm);
+  return run_rounds(rounds);
+}
+
+AlltoallRounds::AlltoallRounds(ShmCollArea& area, const Alltoall& call, const Comm& comm) noexcept
+    : ShmRounds(area, comm),
+      call_(call),
+      block_(bytes_of(call.receive[comm.rank])),
+      pieces_{block_, part_bytes(comm, area, block_, comm.size() - 1, Flow::every_way)} {
+  set_rounds(pieces_);
+}
+
+ShmCollArea* AlltoallRounds::area_for(const Comm& comm, const Alltoall& call) noexcept {
+  return shm_area_for(comm, Family::alltoall, bytes_of(call.receive[0]));
+}
+
+std::size_t AlltoallRounds::room(Count round) const noexcept {
+  if (block_ == 0) return 0;
+  return static_cast<std::size_t>(pieces_.length(round) * (area().size() - 1));
+}
+
+bool AlltoallRounds::ready() const noexcept {
+  return block_ == 0 || all_tell_next(block_, area().size());
+}
+
+void AlltoallRounds::post(Count round) noexcept {
+  if (block_ == 0) return post_nothing(area());
+  const int self = area().self();
+  const Count length = pieces_.length(round);
+  const auto given = static_cast<std::uint64_t>(bytes_of(from()[self]));
+  area().post_exchange({room(round), given}, [&](std::byte* to) {
+    for (int member = 0; member < area().size(); ++member) {
+      if (member == self) continue;
+      Packed(from()[member])
+          .read(pieces_.begin(round), length, to + length * part_of(member, self));
+    }
+  });
+}
+
+Awaited AlltoallRounds::take(Count round) {
+  if (block_ == 0 || after_error()) return {};
+  const int self = area().self();
+  const Count length = pieces_.length(round);
+  for (; step_ < area().size(); ++step_) {
+    const int member = (self + step_) % area().size();
+    if (!area().arrived(member)) return Awaited::member(member);
+    const Error wrong = check_length(area(), member, block_);
+    if (wrong.failed()) [[unlikely]] {
+      note(wrong);
+      return stop(round);
+    }
+    const std::byte* part = area().payload(member, room(round)) + length * part_of(self, member);
+    Packed(call_.receive[member]).write(pieces_.begin(round), length, part);
+  }
+  step_ = 1;
+  return all_members();
+}
+
+Error AlltoallRounds::finish() const {
+  const Error so_far = result();
+  if (so_far.failed() || call_.send.in_place()) return so_far;
+  return copy_data(call_.send.to(area().self()), call_.receive[area().self()]);
+}
+
+Error alltoall_on(ShmCollArea& coll_area, const Alltoall& call, const Comm& comm) {
+  AlltoallRounds rounds(coll_area, call, comm);
+  return run_rounds(rounds);
 }
 
 }  // namespace fulmar::mpi

@@ -116,12 +116,12 @@ Error allreduce_halves(ShmCollArea& coll_area, const Allreduce& call, const Piec
     const auto mine = static_cast<std::size_t>(coll_area.self());
     const auto theirs = 1 - mine;
     work.post_operand(first[theirs], count[theirs]);
-    if (!coll_area.wait_for(other)) return failure_of(comm);
+    if (!coll_area.wait_members(other, other + 1)) return failure_of(comm);
     if (const Error wrong = check_length(coll_area, other, bytes); wrong.failed()) [[unlikely]]
       return wrong;
     work.combine(first[mine], count[mine]);
     work.post_result(first[mine], count[mine]);
-    if (!coll_area.wait_for(other)) return failure_of(comm);
+    if (!coll_area.wait_members(other, other + 1)) return failure_of(comm);
     work.take_result(first[theirs], count[theirs]);
   }
   return result_on(coll_area, comm, work.error());

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <optional>
 
-#include "mpi/coll/shm/shm_coll.h"
+#include "mpi/coll/shm/shm_movement.h"
 
 /// Movement of data that goes over a collective area in words only: each member tells where its bytes lie,
 /// and who wants them reads them there through the kernel. One copy where payloads take two. But each
@@ -109,8 +109,9 @@ Scratch packed(const Blocks& blocks, Count block, const Comm& comm) {
 
 }  // namespace
 
-Error alltoall_read(ShmCollArea& coll_area, const Blocks& send, const Blocks& receive,
-                    const Comm& comm) {
+Error alltoall_read(ShmCollArea& coll_area, const Alltoall& call, const Comm& comm) {
+  const Blocks& send = call.send;
+  const Blocks& receive = call.receive;
   const Blocks& from = send.in_place() ? receive : send;
   const Count given = bytes_of(from[0]);
   const Count block = bytes_of(receive[0]);
@@ -132,18 +133,28 @@ Error alltoall_read(ShmCollArea& coll_area, const Blocks& send, const Blocks& re
     }
     return has_read;
   };
-  if (!offer_and_read(coll_area, run, given, true, read)) {
+  const bool can_read = run != nullptr && coll_area.reaches_all();
+  bool agreed =
+      all_agree(coll_area, given, {reinterpret_cast<std::uintptr_t>(run), can_read ? 1U : 0U});
+  if (coll_area.failed()) return failure_of(comm);
+  // A rank with short blocks posts its payload in this round, and finds the difference in it, too.
+  if (const Error wrong = check_lengths(coll_area, coll_area.size(), block); wrong.failed())
+      [[unlikely]] {
+    return wrong;
+  }
+  agreed = agreed && all_agree(coll_area, given, {0, read() ? 1U : 0U});
+  if (!agreed) {
     if (coll_area.failed()) return failure_of(comm);
-    return alltoall_on(coll_area, source, receive, comm);
+    return alltoall_on(coll_area, Alltoall{source, receive}, comm);
   }
   return send.in_place() ? Error{} : copy_data(send.to(comm.rank), receive[comm.rank]);
 }
 
-Error scatter_read(ShmCollArea& coll_area, const Blocks& send, const Data& receive, int root,
-                   const Comm& comm) {
+Error scatter_read(ShmCollArea& coll_area, const Scatter& call, const Comm& comm) {
+  const int root = call.root;
   const bool at_root = comm.rank == root;
-  const Packed own(at_root ? send[root] : receive);
-  const void* run = at_root ? Packed(send[0]).run() : nullptr;
+  const Packed own(at_root ? call.send[root] : call.receive);
+  const void* run = at_root ? Packed(call.send[0]).run() : nullptr;
   const auto read = [&] {
     return at_root || (coll_area.tells(root, static_cast<std::uint64_t>(own.bytes())) &&
                        read_block(coll_area, root, own.bytes() * comm.rank, own, comm).ok());
@@ -153,14 +164,14 @@ Error scatter_read(ShmCollArea& coll_area, const Blocks& send, const Data& recei
     // The slot is that of the first round where the root did not offer its memory.
     if (!at_root && !coll_area.tells(root, static_cast<std::uint64_t>(own.bytes())) &&
         !reads_memory(comm, Family::scatter, coll_area.whole_bytes_of(root))) [[unlikely]] {
-      const Error wrong = wrong_length(coll_area, root, own.bytes());
-      follow_scatter(coll_area, root, own.bytes(), comm);
-      return wrong;
+      ScatterRounds rounds(coll_area, call, comm, Reads::maybe);
+      rounds.begin_with_error(check_length(coll_area, root, own.bytes()));
+      return run_rounds(rounds, 1);
     }
-    return scatter_on(coll_area, send, receive, root, comm);
+    return scatter_on(coll_area, call, comm);
   }
-  if (!at_root || is_in_place(receive.address)) return {};
-  return copy_data(send.to(root), receive);
+  if (!at_root || is_in_place(call.receive.address)) return {};
+  return copy_data(call.send.to(root), call.receive);
 }
 
 }  // namespace fulmar::mpi

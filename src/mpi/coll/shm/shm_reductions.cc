@@ -2,8 +2,6 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/coll/shm/shm_reductions.h"
 
-#include "mpi/coll/engine/posted_operands.h"
-
 /// Reductions over a collective area. Every rank posts its operand; whoever combines reads all of them where
 /// they are, in the order of the ranks, so operations need not commute and all ranks get the same
 /// bits.
@@ -35,186 +33,320 @@ Pieces cut(const Comm& comm, const ShmCollArea& coll_area, Count count, const Da
   return {count, std::max<Count>(part_bytes(comm, coll_area, count * size, parts, flow) / size, 1)};
 }
 
-/// The work of one piece of an all-reduce, shared: `result` gets all `count` elements. False: a member
-/// has failed.
-[[nodiscard]] bool share_work(ShmCollArea& coll_area, PostedOperands& operands, Count count,
-                              const Datatype& type, void* result) {
-  const auto payload = static_cast<std::size_t>(count * type.size);
+/// The chunks of a piece of `count` elements.
+Pieces chunks_of(Count count, const Datatype& type) noexcept {
   const Count wanted = (count * type.size + chunk_bytes - 1) / chunk_bytes;
-  const Count chunk = (count - 1) / std::clamp<Count>(wanted, 1, ShmCollArea::max_chunks) + 1;
-  const Pieces chunks{count, chunk};
-  const auto number = static_cast<int>(chunks.count());
-  const auto data_of = [&](int i) {
-    return Data{shifted(result, type.extent * chunks.begin(i)), chunks.length(i), &type};
-  };
-  if (!operands.failed()) {
-    for (int i = coll_area.claim(number); i >= 0; i = coll_area.claim(number)) {
-      const Data mine = data_of(i);
-      operands.combine(0, coll_area.size(), {count, chunks.begin(i), mine.count}, mine.address);
-      Packed(mine).read(0, bytes_of(mine),
-                        coll_area.own_text(payload) + chunks.begin(i) * type.size);
-      coll_area.finish(i);
-    }
-  }
-  if (!coll_area.wait_finished(number)) return false;
-  for (int i = 0; i < number; ++i) {
-    const int owner = coll_area.owner(i);
-    if (owner == coll_area.self()) continue;
-    const Data other = data_of(i);
-    Packed(other).write(0, bytes_of(other),
-                        coll_area.payload(owner, payload) + chunks.begin(i) * type.size);
-  }
-  return true;
+  return {count, (count - 1) / std::clamp<Count>(wanted, 1, device::SharedWork::max_chunks) + 1};
 }
 
-/// The own operand of a reduce-scatter where the result does not lie: in place, a copy.
-class OwnParts {
- public:
-  OwnParts(const ReduceScatter& call, const Datatype& type, Count most)
-      : send_(call.own()), type_(type) {
-    if (is_in_place(call.send)) copy_.emplace(type, most);
-  }
-
-  [[nodiscard]] bool failed() const noexcept { return copy_.has_value() && copy_->failed(); }
-  [[nodiscard]] Error error() const { return failed() ? copy_->error() : Error{}; }
-  /// Elements [begin, begin + count); valid until the next call.
-  [[nodiscard]] const void* at(Count begin, Count count) const noexcept {
-    const void* there = shifted(send_, type_.extent * begin);
-    if (!copy_) return there;
-    (void)copy_data({there, count, &type_}, {copy_->address(), count, &type_});
-    return copy_->address();
-  }
-
- private:
-  const void* send_;
-  const Datatype& type_;
-  std::optional<Scratch> copy_;
-};
+std::size_t payload_room(const Pieces& pieces, Count round, const Datatype& type) noexcept {
+  return pieces.total == 0 ? 0 : static_cast<std::size_t>(pieces.length(round) * type.size);
+}
 
 }  // namespace
 
+AllreduceRounds::AllreduceRounds(ShmCollArea& area, const Allreduce& call, const Comm& comm)
+    : ShmRounds(area, comm),
+      call_(call),
+      type_(*call.receive.type),
+      own_(ConstData{call.own(), call.receive.count, &type_}),
+      pieces_(cut(comm, area, call.receive.count, type_, Flow::every_way)),
+      operands_(area, *call.op, type_, pieces_.most),
+      pair_(comm.size() == 2 && !is_in_place(call.send)) {
+  set_rounds(pieces_);
+}
+
+ShmCollArea* AllreduceRounds::area_for(const Comm& comm, const Allreduce& call) noexcept {
+  return shm_area_for(comm, Family::allreduce, bytes_of(call.receive), call.receive.type->size);
+}
+
+std::size_t AllreduceRounds::room(Count round) const noexcept {
+  return payload_room(pieces_, round, type_);
+}
+
+bool AllreduceRounds::is_shared(Count round) const noexcept {
+  return area().size() > 2 &&
+         pieces_.length(round) * type_.size * area().size() > most_repeated_bytes;
+}
+
+bool AllreduceRounds::ready() const noexcept {
+  return pieces_.total == 0 || (!is_shared(0) && all_tell_next(own_.bytes(), area().size()));
+}
+
+void* AllreduceRounds::result_of(Count round) const noexcept {
+  return shifted(call_.receive.address, type_.extent * pieces_.begin(round));
+}
+
+void AllreduceRounds::post(Count round) {
+  if (pieces_.total == 0) return post_nothing(area());
+  const Count begin = pieces_.begin(round);
+  if (!pair_) {
+    return post_part(area(), own_, begin * type_.size, pieces_.length(round) * type_.size);
+  }
+  exchange_part(area(), own_, begin * type_.size, pieces_.length(round) * type_.size);
+  operands_.set_own(shifted(call_.send, type_.extent * begin));
+}
+
+/// The result of a chunk takes the place of the own operand, which nobody needs any more.
+void AllreduceRounds::combine_chunks(Count round, const Pieces& chunks) {
+  const Count count = chunks.total;
+  const auto number = static_cast<int>(chunks.count());
+  for (int i = area().work().claim(number); i >= 0; i = area().work().claim(number)) {
+    const Data mine{shifted(result_of(round), type_.extent * chunks.begin(i)), chunks.length(i),
+                    &type_};
+    operands_.combine(0, area().size(), {count, chunks.begin(i), mine.count}, mine.address);
+    Packed(mine).read(0, bytes_of(mine),
+                      area().own_text(room(round)) + chunks.begin(i) * type_.size);
+    area().finish(i);
+  }
+}
+
+void AllreduceRounds::take_chunks(Count round, const Pieces& chunks) const noexcept {
+  for (int i = 0; i < static_cast<int>(chunks.count()); ++i) {
+    const int owner = area().work().owner(i, area().size());
+    if (owner == area().self()) continue;
+    const Data other{shifted(result_of(round), type_.extent * chunks.begin(i)), chunks.length(i),
+                     &type_};
+    Packed(other).write(0, bytes_of(other),
+                        area().payload(owner, room(round)) + chunks.begin(i) * type_.size);
+  }
+}
+
+Awaited AllreduceRounds::take(Count round) {
+  if (pieces_.total == 0 || after_error()) return {};
+  const Count count = pieces_.length(round);
+  if (!combined_) {
+    if (const Awaited missing = all_members(); !missing.is_nothing()) return missing;
+    const Error wrong = check_lengths(area(), area().size(), own_.bytes());
+    if (wrong.failed()) [[unlikely]] {
+      note(wrong);
+      return stop(round);
+    }
+  }
+  if (!is_shared(round)) {
+    if (!operands_.failed())
+      operands_.combine(0, area().size(), {count, 0, count}, result_of(round));
+    return {};
+  }
+  const Pieces chunks = chunks_of(count, type_);
+  if (!combined_ && !operands_.failed()) combine_chunks(round, chunks);
+  combined_ = true;
+  const auto number = static_cast<int>(chunks.count());
+  if (!area().work().finished(number)) return Awaited::chunks(number);
+  take_chunks(round, chunks);
+  combined_ = false;
+  return {};
+}
+
+Error AllreduceRounds::finish() const { return result(operands_.error()); }
+
 Error allreduce_on(ShmCollArea& coll_area, const Allreduce& call, const Comm& comm) {
   const Datatype& type = *call.receive.type;
-  const Packed own(ConstData{call.own(), call.receive.count, &type});
-  if (comm.size() == 2 && own.bytes() * 2 > most_repeated_bytes && !crowded(comm)) {
+  if (comm.size() == 2 && bytes_of(call.receive) * 2 > most_repeated_bytes && !crowded(comm)) {
     const Count half = (call.receive.count + 1) / 2;
     return allreduce_halves(coll_area, call, cut(comm, coll_area, half, type, Flow::every_way),
                             comm);
   }
-  const Pieces pieces = cut(comm, coll_area, call.receive.count, type, Flow::every_way);
-  PostedOperands operands(coll_area, *call.op, type, pieces.most);
-  const bool pair = comm.size() == 2 && !is_in_place(call.send);
-  if (pieces.count() == 0) post_nothing(coll_area);
-  for (Count i = 0; i < pieces.count(); ++i) {
-    const Count count = pieces.length(i);
-    void* result = shifted(call.receive.address, type.extent * pieces.begin(i));
-    if (pair) {
-      exchange_part(coll_area, own, pieces.begin(i) * type.size, count * type.size);
-      operands.set_own(shifted(call.send, type.extent * pieces.begin(i)));
-    } else {
-      post_part(coll_area, own, pieces.begin(i) * type.size, count * type.size);
-    }
-    if (!coll_area.wait_all()) return failure_of(comm);
-    const Error wrong = check_lengths(coll_area, comm.size(), own.bytes());
-    if (wrong.failed()) [[unlikely]]
-      return wrong;
-    const bool each = comm.size() == 2 || count * type.size * comm.size() <= most_repeated_bytes;
-    if (!each) {
-      if (!share_work(coll_area, operands, count, type, result)) return failure_of(comm);
-    } else if (!operands.failed()) {
-      operands.combine(0, comm.size(), {count, 0, count}, result);
-    }
-  }
-  return result_on(coll_area, comm, operands.error());
+  AllreduceRounds rounds(coll_area, call, comm);
+  return run_rounds(rounds);
 }
 
-Error reduce_on(ShmCollArea& coll_area, const Reduce& call, const Comm& comm) {
-  const Datatype& type = *call.type;
-  const bool at_root = comm.rank == call.root;
-  const bool in_place = is_in_place(call.send);
-  const Packed own(ConstData{in_place ? call.receive : call.send, call.count, &type});
-  const Pieces pieces = cut(comm, coll_area, call.count, type, Flow::one_way);
-  PostedOperands operands(coll_area, *call.op, type, at_root ? pieces.most : 0);
-  if (pieces.count() == 0) post_nothing(coll_area);
-  for (Count i = 0; i < pieces.count(); ++i) {
-    const Count count = pieces.length(i);
-    if (!at_root || in_place) {
-      post_part(coll_area, own, pieces.begin(i) * type.size, count * type.size);
-    } else {
-      coll_area.post();
-      operands.set_own(shifted(call.send, type.extent * pieces.begin(i)));
-    }
-    if (!at_root) continue;
-    if (!coll_area.wait_all()) return failure_of(comm);
-    const Error wrong = check_lengths(coll_area, comm.size(), own.bytes());
-    if (wrong.failed()) [[unlikely]] {
-      go_on(coll_area, comm.size(), own.bytes(), pieces.count() - 1 - i);
-      return wrong;
-    }
-    if (operands.failed()) continue;
-    operands.combine(0, comm.size(), {count, 0, count},
-                     shifted(call.receive, type.extent * pieces.begin(i)));
+ReduceRounds::ReduceRounds(ShmCollArea& area, const Reduce& call, const Comm& comm)
+    : ShmRounds(area, comm),
+      call_(call),
+      type_(*call.type),
+      at_root_(comm.rank == call.root),
+      own_(ConstData{is_in_place(call.send) ? call.receive : call.send, call.count, &type_}),
+      pieces_(cut(comm, area, call.count, type_, Flow::one_way)),
+      operands_(area, *call.op, type_, at_root_ ? pieces_.most : 0) {
+  set_rounds(pieces_);
+}
+
+ShmCollArea* ReduceRounds::area_for(const Comm& comm, const Reduce& call) noexcept {
+  return shm_area_for(comm, Family::reduce, call.count * call.type->size, call.type->size);
+}
+
+std::size_t ReduceRounds::room(Count round) const noexcept {
+  const bool posts = !at_root_ || is_in_place(call_.send);
+  return posts ? payload_room(pieces_, round, type_) : 0;
+}
+
+bool ReduceRounds::ready() const noexcept {
+  return pieces_.total == 0 || !at_root_ || all_tell_next(own_.bytes(), area().size());
+}
+
+void ReduceRounds::post(Count round) {
+  if (pieces_.total == 0) return post_nothing(area());
+  if (!at_root_ || is_in_place(call_.send)) {
+    return post_part(area(), own_, pieces_.begin(round) * type_.size,
+                     pieces_.length(round) * type_.size);
   }
-  return result_on(coll_area, comm, at_root ? operands.error() : Error{});
+  area().post();
+  operands_.set_own(shifted(call_.send, type_.extent * pieces_.begin(round)));
+}
+
+Awaited ReduceRounds::take(Count round) {
+  if (!at_root_ || pieces_.total == 0) return {};
+  if (after_error()) [[unlikely]]
+    return take_after_error(round);
+  if (const Awaited missing = all_members(); !missing.is_nothing()) return missing;
+  const Error wrong = check_lengths(area(), area().size(), own_.bytes());
+  if (wrong.failed()) [[unlikely]] {
+    note(wrong);
+    return go_on(round, area().size(), own_.bytes(), pieces_.count() - 1 - round);
+  }
+  const Count count = pieces_.length(round);
+  if (!operands_.failed()) {
+    operands_.combine(0, area().size(), {count, 0, count},
+                      shifted(call_.receive, type_.extent * pieces_.begin(round)));
+  }
+  return {};
+}
+
+Error ReduceRounds::finish() const { return result(at_root_ ? operands_.error() : Error{}); }
+
+Error reduce_on(ShmCollArea& coll_area, const Reduce& call, const Comm& comm) {
+  ReduceRounds rounds(coll_area, call, comm);
+  return run_rounds(rounds);
+}
+
+OwnParts::OwnParts(const ReduceScatter& call, Count most) : send_(call.own()), type_(*call.type) {
+  if (is_in_place(call.send)) copy_.emplace(type_, most);
+}
+
+const void* OwnParts::at(Count begin, Count count) const noexcept {
+  const void* there = shifted(send_, type_.extent * begin);
+  if (!copy_) return there;
+  (void)copy_data({there, count, &type_}, {copy_->address(), count, &type_});
+  return copy_->address();
+}
+
+ReduceScatterRounds::ReduceScatterRounds(ShmCollArea& area, const ReduceScatter& call,
+                                         const Comm& comm)
+    : ShmRounds(area, comm),
+      call_(call),
+      type_(*call.type),
+      parts_(comm.size(), [&](int rank) { return call.count_of(rank); }),
+      own_(ConstData{call.own(), parts_.total(), &type_}),
+      pieces_([&] {
+        Count longest = 0;
+        for (int rank = 0; rank < comm.size(); ++rank) {
+          longest = std::max(longest, parts_.count(rank));
+        }
+        return cut(comm, area, longest, type_, Flow::every_way, comm.size() - 1);
+      }()),
+      operands_(area, *call.op, type_, pieces_.most),
+      own_parts_(call, pieces_.most) {
+  set_rounds(pieces_);
+}
+
+ShmCollArea* ReduceScatterRounds::area_for(const Comm& comm, const ReduceScatter& call) noexcept {
+  return shm_area_for(comm, Family::reduce_scatter, call.all_bytes(comm.size()),
+                      call.type->size * comm.size());
+}
+
+Count ReduceScatterRounds::piece_of(int rank, Count round) const noexcept {
+  return std::clamp<Count>(parts_.count(rank) - pieces_.begin(round), 0, pieces_.length(round));
+}
+
+Count ReduceScatterRounds::payload(Count round) const noexcept {
+  return pieces_.total == 0 ? 0 : pieces_.length(round) * (area().size() - 1);
+}
+
+std::size_t ReduceScatterRounds::room(Count round) const noexcept {
+  return static_cast<std::size_t>(payload(round) * type_.size);
+}
+
+bool ReduceScatterRounds::ready() const noexcept {
+  return pieces_.total == 0 || all_tell_next(own_.bytes(), area().size());
+}
+
+void ReduceScatterRounds::post(Count round) {
+  if (pieces_.total == 0) return post_nothing(area());
+  const int self = area().self();
+  const Count stride = pieces_.length(round);
+  area().post_exchange(length_of(payload(round) * type_.size, own_.bytes()), [&](std::byte* to) {
+    for (int rank = 0; rank < area().size(); ++rank) {
+      if (rank == self) continue;
+      own_.read((parts_.displ(rank) + pieces_.begin(round)) * type_.size,
+                piece_of(rank, round) * type_.size, to + stride * part_of(rank, self) * type_.size);
+    }
+  });
+}
+
+Awaited ReduceScatterRounds::take(Count round) {
+  if (pieces_.total == 0 || after_error()) return {};
+  if (const Awaited missing = all_members(); !missing.is_nothing()) return missing;
+  const Error wrong = check_lengths(area(), area().size(), own_.bytes());
+  if (wrong.failed()) [[unlikely]] {
+    note(wrong);
+    return stop(round);
+  }
+  const int self = area().self();
+  const Count count = piece_of(self, round);
+  if (operands_.failed() || own_parts_.failed() || count == 0) return {};
+  operands_.set_own(own_parts_.at(parts_.displ(self) + pieces_.begin(round), count));
+  operands_.combine(0, area().size(), {payload(round), 0, count, pieces_.length(round)},
+                    shifted(call_.receive, type_.extent * pieces_.begin(round)));
+  return {};
+}
+
+Error ReduceScatterRounds::finish() const {
+  return result(operands_.failed() ? operands_.error() : own_parts_.error());
 }
 
 Error reduce_scatter_on(ShmCollArea& coll_area, const ReduceScatter& call, const Comm& comm) {
-  const Datatype& type = *call.type;
-  const Parts parts(comm.size(), [&](int rank) { return call.count_of(rank); });
-  const Packed own(ConstData{call.own(), parts.total(), &type});
-  Count longest = 0;
-  for (int rank = 0; rank < comm.size(); ++rank) longest = std::max(longest, parts.count(rank));
-  const Pieces pieces = cut(comm, coll_area, longest, type, Flow::every_way, comm.size() - 1);
-  PostedOperands operands(coll_area, *call.op, type, pieces.most);
-  OwnParts own_parts(call, type, pieces.most);
-  if (pieces.count() == 0) post_nothing(coll_area);
-  for (Count i = 0; i < pieces.count(); ++i) {
-    const Count stride = pieces.length(i);
-    const Count begin = pieces.begin(i);
-    const auto piece_of = [&](int rank) {
-      return std::clamp<Count>(parts.count(rank) - begin, 0, stride);
-    };
-    const Count payload = stride * (comm.size() - 1);
-    coll_area.post_exchange(length_of(payload * type.size, own.bytes()), [&](std::byte* to) {
-      for (int rank = 0; rank < comm.size(); ++rank) {
-        if (rank == comm.rank) continue;
-        own.read((parts.displ(rank) + begin) * type.size, piece_of(rank) * type.size,
-                 to + stride * part_of(rank, comm.rank) * type.size);
-      }
-    });
-    if (!coll_area.wait_all()) return failure_of(comm);
-    const Error wrong = check_lengths(coll_area, comm.size(), own.bytes());
-    if (wrong.failed()) [[unlikely]]
-      return wrong;
-    const Count count = piece_of(comm.rank);
-    if (operands.failed() || own_parts.failed() || count == 0) continue;
-    operands.set_own(own_parts.at(parts.displ(comm.rank) + begin, count));
-    operands.combine(0, comm.size(), {payload, 0, count, stride},
-                     shifted(call.receive, type.extent * begin));
-  }
-  return result_on(coll_area, comm, operands.failed() ? operands.error() : own_parts.error());
+  ReduceScatterRounds rounds(coll_area, call, comm);
+  return run_rounds(rounds);
 }
 
-Error scan_on(ShmCollArea& coll_area, const Allreduce& call, int end, const Comm& comm) {
-  const Datatype& type = *call.receive.type;
-  const Packed own(ConstData{call.own(), call.receive.count, &type});
-  const Pieces pieces = cut(comm, coll_area, call.receive.count, type, Flow::one_way);
-  PostedOperands operands(coll_area, *call.op, type, pieces.most);
-  if (pieces.count() == 0) post_nothing(coll_area);
-  for (Count i = 0; i < pieces.count(); ++i) {
-    const Count count = pieces.length(i);
-    post_part(coll_area, own, pieces.begin(i) * type.size, count * type.size);
-    if (!coll_area.wait_before(end)) return failure_of(comm);
-    const Error wrong = check_lengths(coll_area, end, own.bytes());
-    if (wrong.failed()) [[unlikely]] {
-      go_on(coll_area, end, own.bytes(), pieces.count() - 1 - i);
-      return wrong;
-    }
-    if (operands.failed() || end == 0) continue;
-    operands.combine(0, end, {count, 0, count},
-                     shifted(call.receive.address, type.extent * pieces.begin(i)));
-  }
-  return result_on(coll_area, comm, operands.error());
+PrefixRounds::PrefixRounds(ShmCollArea& area, const Allreduce& call, const Comm& comm, int end)
+    : ShmRounds(area, comm),
+      call_(call),
+      type_(*call.receive.type),
+      end_(end),
+      own_(ConstData{call.own(), call.receive.count, &type_}),
+      pieces_(cut(comm, area, call.receive.count, type_, Flow::one_way)),
+      operands_(area, *call.op, type_, pieces_.most) {
+  set_rounds(pieces_);
 }
+
+ShmCollArea* PrefixRounds::area_for(const Comm& comm, const Allreduce& call) noexcept {
+  return shm_area_for(comm, Family::scan, bytes_of(call.receive), call.receive.type->size);
+}
+
+std::size_t PrefixRounds::room(Count round) const noexcept {
+  return payload_room(pieces_, round, type_);
+}
+
+bool PrefixRounds::ready() const noexcept {
+  return pieces_.total == 0 || all_tell_next(own_.bytes(), end_);
+}
+
+void PrefixRounds::post(Count round) {
+  if (pieces_.total == 0) return post_nothing(area());
+  post_part(area(), own_, pieces_.begin(round) * type_.size, pieces_.length(round) * type_.size);
+}
+
+Awaited PrefixRounds::take(Count round) {
+  if (pieces_.total == 0) return {};
+  if (after_error()) [[unlikely]]
+    return take_after_error(round);
+  for (int member = 0; member < end_; ++member) {
+    if (!area().arrived(member)) return Awaited::members(member, end_);
+  }
+  const Error wrong = check_lengths(area(), end_, own_.bytes());
+  if (wrong.failed()) [[unlikely]] {
+    note(wrong);
+    return go_on(round, end_, own_.bytes(), pieces_.count() - 1 - round);
+  }
+  const Count count = pieces_.length(round);
+  if (operands_.failed() || end_ == 0) return {};
+  operands_.combine(0, end_, {count, 0, count},
+                    shifted(call_.receive.address, type_.extent * pieces_.begin(round)));
+  return {};
+}
+
+Error PrefixRounds::finish() const { return result(operands_.error()); }
 
 }  // namespace fulmar::mpi

@@ -94,6 +94,82 @@ TEST(StagingRing, long_texts_go_round) {
   }
 }
 
+constexpr std::uint32_t first_part = 128U << 10;
+
+/// Writes payloads that are read at once; the end of the memory that they used.
+std::uint32_t used_by(StagingRing& ring, int payloads, std::uint32_t length, std::uint64_t& round) {
+  std::uint32_t end = 0;
+  for (int i = 0; i < payloads; ++i, ++round) {
+    const std::uint32_t at = ring.place(
+        length, round, round, [](std::uint64_t) { ADD_FAILURE() << "nothing to wait for"; });
+    end = std::max(end, at + length);
+  }
+  return end;
+}
+
+TEST(StagingRing, a_large_one_begins_with_a_part_and_gets_all_of_it) {
+  constexpr std::uint32_t all = 1U << 20;
+  constexpr std::uint32_t length = 4096;
+  StagingRing ring(0, all, StagingRing::Habit::go_round);
+  std::uint64_t round = 1;
+  EXPECT_EQ(used_by(ring, 100, length, round), first_part);
+  EXPECT_LE(used_by(ring, 300, length, round), 2 * first_part);
+  EXPECT_EQ(used_by(ring, 100 * 1024, length, round), all);
+}
+
+TEST(StagingRing, four_long_payloads_fit_from_the_beginning_on) {
+  constexpr std::uint32_t all = 1U << 20;
+  StagingRing ring(0, all, StagingRing::Habit::stay_warm);
+  std::uint32_t end = 0;
+  for (std::uint64_t round = 1; round <= 4; ++round) {
+    const std::uint32_t at = ring.place(
+        ring.largest(), round, 0, [](std::uint64_t) { ADD_FAILURE() << "there is room for four"; });
+    EXPECT_GE(at, end);
+    end = at + ring.largest();
+  }
+  EXPECT_EQ(end, all);
+}
+
+TEST(StagingRing, a_large_one_waits_for_readers_rather_than_touch_more_pages_in_its_first_laps) {
+  constexpr std::uint32_t all = 1U << 20;
+  StagingRing ring(0, all, StagingRing::Habit::stay_warm);
+  std::uint64_t done = 0;
+  std::uint32_t end = 0;
+  int waits = 0;
+  for (std::uint64_t round = 1; round <= 20; ++round) {
+    const std::uint32_t at = ring.place(16384, round, done, [&](std::uint64_t until) {
+      done = until;
+      ++waits;
+    });
+    end = std::max(end, at + 16384);
+  }
+  EXPECT_EQ(end, first_part);
+  EXPECT_GT(waits, 0);
+}
+
+TEST(StagingRing, has_room_where_place_does_not_wait) {
+  for (const StagingRing::Habit habit :
+       {StagingRing::Habit::stay_warm, StagingRing::Habit::go_round}) {
+    StagingRing ring(begin, bytes, habit);
+    std::mt19937 random(3);
+    std::uint64_t done = 100;
+    int full = 0;
+    for (std::uint64_t round = 101; round < 5000; ++round) {
+      if (random() % 3 == 0) done = round - 1 - random() % 3;
+      const std::uint32_t length = 1 + random() % ring.largest();
+      const bool room = ring.has_room(length, done);
+      bool waited = false;
+      (void)ring.place(length, round, done, [&](std::uint64_t until) {
+        waited = true;
+        done = until;
+      });
+      EXPECT_EQ(room, !waited) << "round " << round;
+      full += waited ? 1 : 0;
+    }
+    EXPECT_GT(full, 0);
+  }
+}
+
 TEST(StagingRing, waits_for_half_of_the_texts_at_once) {
   Writer writer(StagingRing::Habit::go_round);
   for (int i = 0; i < 8; ++i) writer.write(512);

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "mpi/coll/shm/shm_coll.h"
+
+/// Calls on a collective area, cut where they may have to wait.
+///
+/// A blocking call runs from end to end and waits in the area. A non-blocking one must leave at each
+/// place where it would wait, and go on there when the others have posted. Both run the same code: a call is an object that
+/// has some rounds, and for each round
+///
+///     std::size_t room(Count round)  bytes of the payload that it posts; 0: none
+///     void post(Count round)         begins the round; not called after an error
+///     Awaited take(Count round)      takes what has come, and says what is missing; called again
+///                                    when that is there. Nothing missing: the round is over
+///
+/// and, around them,
+///
+///     bool ready()                   whether all that `take` of the only round needs was posted
+///                                    before this rank has posted: the call can be made at once
+///     base::Error finish()           after the last round: what is left to do, and the result
+///
+/// `run_rounds` is the blocking driver, ShmTask (shm_task.h) the other one.
+///
+/// An error does not end a call where other ranks count on this one's rounds: `stop`, `follow` and
+/// `go_on` say how many it goes on to post, and with whom.
+namespace fulmar::mpi {
+
+/// What a call waits for in a round.
+struct Awaited {
+  enum class What : std::uint8_t {
+    nothing,
+    members,  ///< until members `first` to `last` - 1 have posted the round
+    chunks,   ///< until `last` chunks of shared work are finished
+  };
+  What what = What::nothing;
+  int first = 0;
+  int last = 0;
+
+  [[nodiscard]] bool is_nothing() const noexcept { return what == What::nothing; }
+  [[nodiscard]] static constexpr Awaited members(int first, int last) noexcept {
+    return {What::members, first, last};
+  }
+  [[nodiscard]] static constexpr Awaited member(int member) noexcept {
+    return members(member, member + 1);
+  }
+  [[nodiscard]] static constexpr Awaited chunks(int number) noexcept {
+    return {What::chunks, 0, number};
+  }
+};
+
+/// What all such calls have in common.
+class ShmRounds {
+ public:
+  ShmRounds(const ShmRounds&) = delete;
+  ShmRounds& operator=(const ShmRounds&) = delete;
+
+  [[nodiscard]] Count rounds() const noexcept { return rounds_; }
+  [[nodiscard]] device::ShmCollArea& area() const noexcept { return area_; }
+  [[nodiscard]] const Comm& comm() const noexcept { return comm_; }
+  /// The call posts empty rounds, for others alone.
+  [[nodiscard]] bool after_error() const noexcept { return after_ != After::no_error; }
+
+ protected:
+  ShmRounds(device::ShmCollArea& area, const Comm& comm) noexcept : area_(area), comm_(comm) {}
+
+  /// One round at least, also of a call without data.
+  void set_rounds(const Pieces& pieces) noexcept { rounds_ = std::max<Count>(pieces.count(), 1); }
+  void set_one_round() noexcept { rounds_ = 1; }
+
+  [[nodiscard]] const base::Error& error() const noexcept { return error_; }
+  /// The first one is the result.
+  void note(const base::Error& error) {
+    if (error_.ok()) error_ = error;
+  }
+  /// The result of the call so far; also when payloads were left out because a member has failed.
+  [[nodiscard]] base::Error result(const base::Error& other = {}) const {
+    return result_on(area_, comm_, error_.failed() ? error_ : other);
+  }
+
+  /// After an error: this round is the last one.
+  Awaited stop(Count round) noexcept {
+    after_ = After::following;
+    followed_ = 0;
+    rounds_ = round + 1;
+    return {};
+  }
+  /// After an error: `more` rounds are posted together with a member.
+  Awaited follow(Count round, int member, Count more) noexcept {
+    after_ = After::following;
+    followed_ = bit(member);
+    rounds_ = round + 1 + std::max<Count>(more, 0);
+    return {};
+  }
+  /// After an error: `more` rounds are posted together with those of members 0 to `last` - 1 that
+  /// have `expected` bytes; if there are none, this round is the last one.
+  Awaited go_on(Count round, int last, Count expected, Count more) noexcept {
+    after_ = After::asking;
+    followed_ = 0;
+    next_ = 0;
+    last_ = last;
+    expected_ = expected;
+    rounds_ = round + 1 + more;
+    return take_after_error(round);
+  }
+  /// The part of `take` then.
+  Awaited take_after_error(Count round) noexcept {
+    if (after_ == After::asking) {
+      for (; next_ < last_; ++next_) {
+        if (next_ == area_.self()) continue;
+        if (!area_.arrived(next_)) return Awaited::member(next_);
+        if (area_.tells(next_, static_cast<std::uint64_t>(expected_))) followed_ |= bit(next_);
+      }
+      after_ = After::following;
+      if (followed_ == 0) rounds_ = round + 1;
+      return {};
+    }
+    for (int member = 0; member < area_.size(); ++member) {
+      if ((followed_ & bit(member)) != 0 && !area_.arrived(member)) return Awaited::member(member);
+    }
+    return {};
+  }
+  /// What is missing until every member has posted.
+  [[nodiscard]] Awaited all_members() noexcept {
+    return area_.all_arrived() ? Awaited{} : Awaited::members(0, area_.size());
+  }
+  /// Whether all others have posted the next round with such a length.
+  [[nodiscard]] bool all_tell_next(Count bytes, int last) const noexcept {
+    for (int member = 0; member < last; ++member) {
+      if (member == area_.self()) continue;
+      if (!area_.next_tells(member, static_cast<std::uint64_t>(bytes))) return false;
+    }
+    return true;
+  }
+
+ private:
+  enum class After : std::uint8_t {
+    no_error,
+    asking,     ///< which members to go on with
+    following,  ///< posts rounds
+  };
+  static_assert(device::ShmCollArea::max_members <= 64);
+  [[nodiscard]] static constexpr std::uint64_t bit(int member) noexcept {
+    return std::uint64_t{1} << member;
+  }
+
+  device::ShmCollArea& area_;
+  const Comm& comm_;
+  Count rounds_ = 1;
+  After after_ = After::no_error;
+  int next_ = 0;
+  int last_ = 0;
+  Count expected_ = 0;
+  std::uint64_t followed_ = 0;
+  base::Error error_;
+};
+
+/// Blocking, from a round on.
+template <class Rounds>
+base::Error run_rounds(Rounds& call, Count first = 0) {
+  device::ShmCollArea& area = call.area();
+  for (Count round = first; round < call.rounds(); ++round) {
+    if (call.after_error()) [[unlikely]] {
+      area.post();
+    } else {
+      call.post(round);
+    }
+    for (Awaited missing = call.take(round); !missing.is_nothing(); missing = call.take(round)) {
+      const bool there = missing.what == Awaited::What::members
+                             ? area.wait_members(missing.first, missing.last)
+                             : area.wait_finished(missing.last);
+      if (!there) [[unlikely]]
+        return failure_of(call.comm());
+    }
+  }
+  return call.finish();
+}
+
+}  // namespace fulmar::mpi
