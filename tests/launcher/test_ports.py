@@ -11,6 +11,7 @@ import unittest
 from support import LauncherTest, wait_until
 
 PORTS = os.environ["PORTS"]
+MPI_RANK = os.environ["MPI_RANK"]
 
 
 class PortTest(LauncherTest):
@@ -96,6 +97,25 @@ class Ports(PortTest):
                 self.assertEqual(sorted(out.decode().splitlines()), self.lines("die", clients)[:-1])
                 self.finish(server, self.lines("survive", servers))
                 (self.folder / "port").unlink()
+
+    def needs_libfabric(self):
+        result = self.run_job("-n", 2, MPI_RANK, "finalize", env={"FULMAR_FABRIC": "ofi"})
+        if result.returncode != 0:
+            self.skipTest(f"no network ofi: {result.stderr}")
+
+    def test_jobs_over_libfabric(self):
+        self.needs_libfabric()
+        self.assert_connect(2, 2, env={"FULMAR_FABRIC": "ofi"})
+
+    def test_jobs_on_different_networks_are_told_so(self):
+        self.needs_libfabric()
+        server = self.start_job("-n", 2, PORTS, "accept", "port", env={"FULMAR_FABRIC": "tcp"})
+        self.read_name()
+        client = self.start_job("-n", 2, PORTS, "connect", "port", env={"FULMAR_FABRIC": "ofi"})
+        for job, own, other in ((client, "ofi", "tcp"), (server, "tcp", "ofi")):
+            _, said = job.communicate(timeout=60)
+            self.assertNotEqual(job.returncode, 0)
+            self.assertRegex(said.decode(), f"is reached over {other}, but this process uses {own}")
 
     def test_larger_groups(self):
         self.assert_connect(8, 8)
