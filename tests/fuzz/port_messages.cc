@@ -12,8 +12,8 @@
 
 #include "fuzz/targets.h"
 #include "runtime/spawn/port_stream.h"
+#include "wire/port/group_exchange.h"
 #include "wire/port/join_greeting.h"
-#include "wire/port/meeting.h"
 #include "wire/port/port_name.h"
 
 namespace fulmar::fuzz {
@@ -79,7 +79,7 @@ void look_at_lists(std::span<const std::byte> bytes) {
 
 /// A list that is right, with some bytes that are not.
 void look_at_changed_lists(std::span<const std::byte> input) {
-  const std::array<wire::MeetingMember, 2> members = {
+  const std::array<wire::GroupMember, 2> members = {
       {{{7, 0, 0}, 3, 24, 32, {std::byte{1}}}, {{7, 2, 0}, 3, 24, 32, {}}}};
   auto list = wire::encode_members(members);
   for (std::size_t i = 0; i + 1 < input.size(); i += 2) {

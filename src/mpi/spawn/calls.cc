@@ -9,8 +9,8 @@
 #include "mpi/comm/calls.h"
 #include "mpi/comm/world.h"
 #include "mpi/info/info.h"
+#include "mpi/spawn/group_exchange.h"
 #include "mpi/spawn/info_entries.h"
-#include "mpi/spawn/meeting.h"
 #include "mpi/spawn/unlocked.h"
 
 namespace fulmar::mpi {
@@ -29,7 +29,9 @@ Error write_name(std::string_view name, char* out) {
   return {};
 }
 
-Opening opening_of(base::Result<PortService::Met> met) { return {std::move(met), {}}; }
+Opening opening_of(base::Result<PortService::Connected> connected) {
+  return {std::move(connected), {}};
+}
 
 }  // namespace
 

@@ -53,25 +53,26 @@ class PortService {
   virtual base::Error close(std::string_view name) = 0;
 
   /// A connection, and the first message that came over it.
-  struct Met {
+  struct Connected {
     std::unique_ptr<PortConnection> connection;
     std::vector<std::byte> first;
   };
   /// Waits until a root has connected, proven the secret and sent its first message; sends `first`.
   /// Strangers are refused with a line and do not end the wait. Fails: port, where the port is not open
   /// in this process; the error of `give_up`.
-  virtual base::Result<Met> accept(std::string_view name, std::span<const std::byte> first,
-                                   const GiveUp& give_up) = 0;
+  virtual base::Result<Connected> accept(std::string_view name, std::span<const std::byte> first,
+                                         const GiveUp& give_up) = 0;
   /// Connects; waits until the other root accepts. Info key: `timeout` (seconds; 180 where it is not
   /// given). Fails: port, where the name cannot be read, nothing listens, whoever listens does not know
   /// the secret, or nobody accepts in time; info_value; the error of `give_up`.
-  virtual base::Result<Met> connect(std::string_view name, const std::vector<InfoEntry>& info,
-                                    std::span<const std::byte> first, const GiveUp& give_up) = 0;
+  virtual base::Result<Connected> connect(std::string_view name, const std::vector<InfoEntry>& info,
+                                          std::span<const std::byte> first,
+                                          const GiveUp& give_up) = 0;
   /// MPI_Comm_join: over a connected stream socket of the program, whose other end does the same, the
   /// two agree on a port and on who connects. The socket is as it was afterwards. Fails: arg, where it is
   /// no connected stream socket; port, where it ends, or something else comes than from MPI_Comm_join.
-  virtual base::Result<Met> join(int socket, std::span<const std::byte> first,
-                                 const GiveUp& give_up) = 0;
+  virtual base::Result<Connected> join(int socket, std::span<const std::byte> first,
+                                       const GiveUp& give_up) = 0;
 
   /// Where processes of other jobs reach this one; opens a network where the job has none. Fails
   /// (other) as the network does.

@@ -7,8 +7,8 @@
 
 #include "mpi/info/info.h"
 #include "mpi/spawn/calls.h"
+#include "mpi/spawn/group_exchange.h"
 #include "mpi/spawn/info_entries.h"
-#include "mpi/spawn/meeting.h"
 #include "mpi/spawn/unlocked.h"
 
 /// MPI_Comm_spawn and MPI_Comm_spawn_multiple: the root opens a port, has the launcher start the
@@ -72,9 +72,9 @@ class Spawning {
                      "called MPI_Init: %s",
                      how.c_str());
     };
-    auto met = library_.ports->accept(port, first, give_up_or_ended);
-    if (met.failed()) return {met.error(), codes_of(met.error())};
-    return {std::move(met), started.value()};
+    auto connected = library_.ports->accept(port, first, give_up_or_ended);
+    if (connected.failed()) return {connected.error(), codes_of(connected.error())};
+    return {std::move(connected), started.value()};
   }
 
   /// Of each process where none can be used.

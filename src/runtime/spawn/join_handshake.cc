@@ -75,19 +75,19 @@ Error check_socket(int socket) {
 
 }  // namespace
 
-base::Result<Ports::Met> Ports::join(int socket, std::span<const std::byte> first,
-                                     const mpi::GiveUp& give_up) {
+base::Result<Ports::Connected> Ports::join(int socket, std::span<const std::byte> first,
+                                           const mpi::GiveUp& give_up) {
   if (const Error error = check_socket(socket); error.failed()) return error;
   const auto own = open({});
   if (own.failed()) return own.error();
-  auto met = greet(socket, own.value(), first, give_up);
-  if (const Error error = close(own.value()); error.failed() && met.ok()) return error;
-  return met;
+  auto connected = greet(socket, own.value(), first, give_up);
+  if (const Error error = close(own.value()); error.failed() && connected.ok()) return error;
+  return connected;
 }
 
-base::Result<Ports::Met> Ports::greet(int socket, const std::string& own,
-                                      std::span<const std::byte> first,
-                                      const mpi::GiveUp& give_up) {
+base::Result<Ports::Connected> Ports::greet(int socket, const std::string& own,
+                                            std::span<const std::byte> first,
+                                            const mpi::GiveUp& give_up) {
   Greeting greeting(socket, around_.device, give_up);
   if (const Error error = greeting.send(wire::encode_join_greeting(own)); error.failed()) {
     return error;

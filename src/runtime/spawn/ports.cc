@@ -26,8 +26,8 @@ using base::ErrorClass;
 using base::failure;
 namespace tcp = fabric::tcp;
 
-constexpr std::size_t most_guests = 64;
-constexpr std::uint64_t guest_patience_ns = 10'000'000'000;
+constexpr std::size_t most_callers = 64;
+constexpr std::uint64_t caller_patience_ns = 10'000'000'000;
 constexpr std::uint64_t line_interval_ns = 1'000'000'000;
 constexpr std::uint64_t second_ns = 1'000'000'000;
 constexpr int default_timeout_s = 180;
@@ -182,67 +182,68 @@ void Ports::admit(Port& port) {
       if (!socket.valid()) break;
       tcp::prepare_socket(socket.get(), connect_ms);
       const auto peer = tcp::Endpoint::peer_of(socket.get());
-      if (port.guests.size() == most_guests) {
-        refuse(port, port.guests.front(), "too many connect at once");
-        port.guests.erase(port.guests.begin());
+      if (port.callers.size() == most_callers) {
+        refuse(port, port.callers.front(), "too many connect at once");
+        port.callers.erase(port.callers.begin());
       }
-      port.guests.push_back(
+      port.callers.push_back(
           {PortStream(std::move(socket), PortStream::Role::answerer, *hash_, port.secret),
            base::now_ns(), peer ? peer->text() : std::string("-")});
     }
   }
 }
 
-void Ports::refuse(Port& port, const Guest& guest, const std::string& why) const {
+void Ports::refuse(Port& port, const PendingCaller& caller, const std::string& why) const {
   const std::uint64_t now_ns = base::now_ns();
   if (now_ns < port.next_line_ns) return;
   port.next_line_ns = now_ns + line_interval_ns;
   std::fprintf(stderr, "fulmar: rank %u of %u: %s was refused at a port: %s\n", around_.job.rank(),
-               around_.job.size(), guest.address.c_str(), why.c_str());
+               around_.job.size(), caller.address.c_str(), why.c_str());
 }
 
 /// The first one that has proven the secret and said something.
-std::optional<Ports::Met> Ports::look_at_guests(Port& port, std::span<const std::byte> first) {
+std::optional<Ports::Connected> Ports::step_callers(Port& port, std::span<const std::byte> first) {
   const std::uint64_t now_ns = base::now_ns();
-  for (std::size_t i = 0; i < port.guests.size();) {
-    Guest& guest = port.guests[i];
-    const Error broken = guest.stream.step();
-    if (auto message = guest.stream.take()) {
-      auto connection = std::make_unique<OpenConnection>(std::move(guest.stream), around_.device);
-      port.guests.erase(port.guests.begin() + static_cast<std::ptrdiff_t>(i));
+  for (std::size_t i = 0; i < port.callers.size();) {
+    PendingCaller& caller = port.callers[i];
+    const Error broken = caller.stream.step();
+    if (auto message = caller.stream.take()) {
+      auto connection = std::make_unique<OpenConnection>(std::move(caller.stream), around_.device);
+      port.callers.erase(port.callers.begin() + static_cast<std::ptrdiff_t>(i));
       connection->send(first);
-      return Met{std::move(connection), std::move(*message)};
+      return Connected{std::move(connection), std::move(*message)};
     }
-    const bool late = !guest.stream.proven() && now_ns - guest.since_ns > guest_patience_ns;
+    const bool late = !caller.stream.proven() && now_ns - caller.since_ns > caller_patience_ns;
     if (broken.ok() && !late) {
       ++i;
       continue;
     }
     // A caller tries several ways to a port and closes those that it does not use.
-    if (late) refuse(port, guest, "it has said nothing for 10 seconds");
-    if (guest.stream.was_stranger()) refuse(port, guest, broken.text());
-    port.guests.erase(port.guests.begin() + static_cast<std::ptrdiff_t>(i));
+    if (late) refuse(port, caller, "it has said nothing for 10 seconds");
+    if (caller.stream.was_stranger()) refuse(port, caller, broken.text());
+    port.callers.erase(port.callers.begin() + static_cast<std::ptrdiff_t>(i));
   }
   return std::nullopt;
 }
 
-base::Result<Ports::Met> Ports::accept(std::string_view name, std::span<const std::byte> first,
-                                       const mpi::GiveUp& give_up) {
+base::Result<Ports::Connected> Ports::accept(std::string_view name,
+                                             std::span<const std::byte> first,
+                                             const mpi::GiveUp& give_up) {
   if (find(name) == nullptr) return not_open(name);
-  for (Guest& guest : find(name)->guests) guest.since_ns = base::now_ns();
+  for (PendingCaller& caller : find(name)->callers) caller.since_ns = base::now_ns();
   PortWait wait(around_.device, give_up);
   std::vector<pollfd> sockets;
   while (true) {
     Port* const port = find(name);  // another thread may close it
     if (port == nullptr) return not_open(name);
     admit(*port);
-    if (auto met = look_at_guests(*port, first)) return std::move(*met);
+    if (auto connected = step_callers(*port, first)) return std::move(*connected);
     sockets.clear();
     for (const tcp::Listener& listener : port->listening.sockets) {
       sockets.push_back({listener.socket.get(), POLLIN, 0});
     }
-    for (const Guest& guest : port->guests) {
-      sockets.push_back({guest.stream.descriptor(), guest.stream.events(), 0});
+    for (const PendingCaller& caller : port->callers) {
+      sockets.push_back({caller.stream.descriptor(), caller.stream.events(), 0});
     }
     if (const Error error = wait.pause(sockets); error.failed()) return error;
   }
@@ -263,10 +264,10 @@ std::vector<Ports::Attempt> Ports::call(const wire::PortName& port) const {
   return attempts;
 }
 
-base::Result<Ports::Met> Ports::connect(std::string_view name,
-                                        const std::vector<mpi::InfoEntry>& info,
-                                        std::span<const std::byte> first,
-                                        const mpi::GiveUp& give_up) {
+base::Result<Ports::Connected> Ports::connect(std::string_view name,
+                                              const std::vector<mpi::InfoEntry>& info,
+                                              std::span<const std::byte> first,
+                                              const mpi::GiveUp& give_up) {
   if (const Error error = load_hash(); error.failed()) return error;
   const auto port = wire::parse_port_name(name);
   if (port.failed()) return port.error();
@@ -292,7 +293,7 @@ base::Result<Ports::Met> Ports::connect(std::string_view name,
   auto connection = std::make_unique<OpenConnection>(std::move(*stream), around_.device);
   auto answer = connection->swap(first, bounded);
   if (answer.failed()) return answer.error();
-  return Met{std::move(connection), std::move(*answer)};
+  return Connected{std::move(connection), std::move(*answer)};
 }
 
 /// The first of the ways on which both sides have proven the secret.

@@ -44,12 +44,13 @@ class Ports final : public mpi::PortService {
 
   base::Result<std::string> open(const std::vector<mpi::InfoEntry>& info) override;
   base::Error close(std::string_view name) override;
-  base::Result<Met> accept(std::string_view name, std::span<const std::byte> first,
-                           const mpi::GiveUp& give_up) override;
-  base::Result<Met> connect(std::string_view name, const std::vector<mpi::InfoEntry>& info,
-                            std::span<const std::byte> first, const mpi::GiveUp& give_up) override;
-  base::Result<Met> join(int socket, std::span<const std::byte> first,
-                         const mpi::GiveUp& give_up) override;
+  base::Result<Connected> accept(std::string_view name, std::span<const std::byte> first,
+                                 const mpi::GiveUp& give_up) override;
+  base::Result<Connected> connect(std::string_view name, const std::vector<mpi::InfoEntry>& info,
+                                  std::span<const std::byte> first,
+                                  const mpi::GiveUp& give_up) override;
+  base::Result<Connected> join(int socket, std::span<const std::byte> first,
+                               const mpi::GiveUp& give_up) override;
   base::Result<std::vector<std::byte>> own_address() override {
     return around_.networks.address_for_other_jobs(around_.options, around_.device);
   }
@@ -60,7 +61,7 @@ class Ports final : public mpi::PortService {
 
  private:
   /// Somebody who has connected.
-  struct Guest {
+  struct PendingCaller {
     PortStream stream;
     std::uint64_t since_ns = 0;
     std::string address;
@@ -69,7 +70,7 @@ class Ports final : public mpi::PortService {
     std::string name;
     wire::PortSecret secret{};
     fabric::tcp::Listening listening;
-    std::vector<Guest> guests;
+    std::vector<PendingCaller> callers;
     std::uint64_t next_line_ns = 0;
   };
   /// A way to a port that is tried.
@@ -82,12 +83,12 @@ class Ports final : public mpi::PortService {
   [[nodiscard]] Port* find(std::string_view name) noexcept;
   [[nodiscard]] base::Result<std::vector<fabric::tcp::LocalAddress>> addresses_for(
       const std::string& wanted) const;
-  [[nodiscard]] base::Result<Met> greet(int socket, const std::string& own,
-                                        std::span<const std::byte> first,
-                                        const mpi::GiveUp& give_up);
+  [[nodiscard]] base::Result<Connected> greet(int socket, const std::string& own,
+                                              std::span<const std::byte> first,
+                                              const mpi::GiveUp& give_up);
   void admit(Port& port);
-  void refuse(Port& port, const Guest& guest, const std::string& why) const;
-  [[nodiscard]] std::optional<Met> look_at_guests(Port& port, std::span<const std::byte> first);
+  void refuse(Port& port, const PendingCaller& caller, const std::string& why) const;
+  [[nodiscard]] std::optional<Connected> step_callers(Port& port, std::span<const std::byte> first);
   [[nodiscard]] std::vector<Attempt> call(const wire::PortName& port) const;
   [[nodiscard]] base::Result<PortStream> prove(std::vector<Attempt> attempts,
                                                const mpi::GiveUp& give_up) const;

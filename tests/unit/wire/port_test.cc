@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "wire/port/group_exchange.h"
 #include "wire/port/join_greeting.h"
-#include "wire/port/meeting.h"
 #include "wire/port/port_handshake.h"
 #include "wire/port/port_name.h"
 
@@ -104,27 +104,27 @@ TEST(PortHandshake, No_step_proves_what_another_one_does) {
   EXPECT_NE(port_pad_text(0, 1), port_pad_text(1, 0));
 }
 
-std::vector<MeetingMember> some_members() {
+std::vector<GroupMember> some_members() {
   return {{{7, 0, 0}, 3, 24, 32, {std::byte{1}, std::byte{2}}},
           {{7, 2, 0}, 3, 40, 48, {}},
           {{9, 1, 0}, 2, 24, 32, std::vector<std::byte>(max_network_address_bytes)}};
 }
 
-TEST(Meeting, Lists_come_back_as_they_were) {
+TEST(GroupExchange, Lists_come_back_as_they_were) {
   const auto members = decode_members(encode_members(some_members()));
   ASSERT_TRUE(members.ok()) << members.error().text();
   EXPECT_EQ(members.value(), some_members());
   base::Key key{};
   key[31] = 5;
-  const std::vector<MeetingKey> some = {{1, 2, key}, {3, 4, {}}};
+  const std::vector<JobPairKey> some = {{1, 2, key}, {3, 4, {}}};
   const auto keys = decode_keys(encode_keys(some));
   ASSERT_TRUE(keys.ok()) << keys.error().text();
   EXPECT_EQ(keys.value(), some);
-  const MeetingVerdict verdict{7, "no"};
+  const ExchangeVerdict verdict{7, "no"};
   EXPECT_EQ(decode_verdict(encode_verdict(verdict)).value(), verdict);
 }
 
-TEST(Meeting, Every_shorter_or_longer_list_is_refused) {
+TEST(GroupExchange, Every_shorter_or_longer_list_is_refused) {
   const auto refuses = [](const auto& decode, std::vector<std::byte> bytes) {
     for (std::size_t i = 0; i < bytes.size(); ++i) {
       ASSERT_TRUE(decode(std::span(bytes).first(i)).failed()) << i;
@@ -134,12 +134,12 @@ TEST(Meeting, Every_shorter_or_longer_list_is_refused) {
   };
   refuses([](auto bytes) { return decode_members(bytes); }, encode_members(some_members()));
   refuses([](auto bytes) { return decode_keys(bytes); },
-          encode_keys(std::vector<MeetingKey>{{1, 2, {}}}));
+          encode_keys(std::vector<JobPairKey>{{1, 2, {}}}));
 }
 
-TEST(Meeting, Members_that_cannot_be_are_refused) {
-  const auto refused = [](void (*change)(std::vector<MeetingMember>&)) {
-    std::vector<MeetingMember> members = some_members();
+TEST(GroupExchange, Members_that_cannot_be_are_refused) {
+  const auto refused = [](void (*change)(std::vector<GroupMember>&)) {
+    std::vector<GroupMember> members = some_members();
     change(members);
     return decode_members(encode_members(members)).failed();
   };
@@ -153,13 +153,13 @@ TEST(Meeting, Members_that_cannot_be_are_refused) {
   EXPECT_TRUE(refused([](auto& all) { all[2].address.push_back({}); }));
 }
 
-TEST(Meeting, A_count_of_members_that_did_not_come_allocates_nothing) {
+TEST(GroupExchange, A_count_of_members_that_did_not_come_allocates_nothing) {
   auto bytes = encode_members(some_members());
   bytes[4] = std::byte{0xff};
   EXPECT_TRUE(decode_members(bytes).failed());
 }
 
-TEST(Meeting, A_text_moves_no_cursor) {
+TEST(GroupExchange, A_text_moves_no_cursor) {
   const auto verdict = decode_verdict(encode_verdict({1, "a\x1b[2Jb\n"}));
   ASSERT_TRUE(verdict.ok());
   EXPECT_EQ(verdict.value().text, "a[2Jb");

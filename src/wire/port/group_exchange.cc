@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "wire/port/meeting.h"
+#include "wire/port/group_exchange.h"
 
 #include <algorithm>
 #include <array>
@@ -42,7 +42,7 @@ base::Result<std::uint32_t> count_of(NetworkReader& in, std::size_t bytes, std::
   return count;
 }
 
-const char* problem_of(const MeetingMember& member) {
+const char* problem_of(const GroupMember& member) {
   if (member.name.job == 0) return "a process is of no job";
   if (member.name.engine != 0) return "a process has a second engine";
   if (member.name.rank >= member.job_size) return "a rank is not below the size of its job";
@@ -50,11 +50,11 @@ const char* problem_of(const MeetingMember& member) {
 }
 
 /// Of the list as a whole.
-base::Error check(std::span<const MeetingMember> members) {
+base::Error check(std::span<const GroupMember> members) {
   if (members.empty()) return damaged("a group is empty");
   std::set<ProcessName> names;
   std::map<std::uint32_t, std::uint32_t> sizes;
-  for (const MeetingMember& member : members) {
+  for (const GroupMember& member : members) {
     if (!names.insert(member.name).second) return damaged("a process is in its group twice");
     const auto [size, is_new] = sizes.emplace(member.name.job, member.job_size);
     if (!is_new && size->second != member.job_size) return damaged("a job has two sizes");
@@ -64,14 +64,14 @@ base::Error check(std::span<const MeetingMember> members) {
 
 }  // namespace
 
-std::vector<std::byte> encode_members(std::span<const MeetingMember> members) {
+std::vector<std::byte> encode_members(std::span<const GroupMember> members) {
   std::size_t bytes = header_bytes;
-  for (const MeetingMember& member : members) bytes += meeting_member_bytes + member.address.size();
+  for (const GroupMember& member : members) bytes += group_member_bytes + member.address.size();
   std::vector<std::byte> encoded(bytes);
   NetworkWriter out(encoded);
   out.number(members_magic);
   out.number(static_cast<std::uint32_t>(members.size()));
-  for (const MeetingMember& member : members) {
+  for (const GroupMember& member : members) {
     put_process_name(out, member.name);
     out.bytes(three_zeros);
     out.number(member.job_size);
@@ -83,17 +83,17 @@ std::vector<std::byte> encode_members(std::span<const MeetingMember> members) {
   return encoded;
 }
 
-base::Result<std::vector<MeetingMember>> decode_members(std::span<const std::byte> bytes) {
+base::Result<std::vector<GroupMember>> decode_members(std::span<const std::byte> bytes) {
   NetworkReader in(bytes);
-  const auto count = count_of(in, bytes.size(), members_magic, meeting_member_bytes);
+  const auto count = count_of(in, bytes.size(), members_magic, group_member_bytes);
   if (count.failed()) return count.error();
   std::size_t left = bytes.size() - header_bytes;
-  std::vector<MeetingMember> members;
+  std::vector<GroupMember> members;
   members.reserve(count.value());
   for (std::uint32_t i = 0; i < count.value(); ++i) {
-    if (left < meeting_member_bytes) return damaged("a list ends early");
-    left -= meeting_member_bytes;
-    MeetingMember& member = members.emplace_back();
+    if (left < group_member_bytes) return damaged("a list ends early");
+    left -= group_member_bytes;
+    GroupMember& member = members.emplace_back();
     member.name = get_process_name(in);
     std::array<std::byte, 3> zeros;
     in.bytes(zeros);
@@ -114,12 +114,12 @@ base::Result<std::vector<MeetingMember>> decode_members(std::span<const std::byt
   return members;
 }
 
-std::vector<std::byte> encode_keys(std::span<const MeetingKey> keys) {
+std::vector<std::byte> encode_keys(std::span<const JobPairKey> keys) {
   std::vector<std::byte> encoded(header_bytes + keys.size() * key_bytes);
   NetworkWriter out(encoded);
   out.number(keys_magic);
   out.number(static_cast<std::uint32_t>(keys.size()));
-  for (const MeetingKey& key : keys) {
+  for (const JobPairKey& key : keys) {
     out.number(key.job);
     out.number(key.other_job);
     out.bytes(std::as_bytes(std::span(key.key)));
@@ -127,15 +127,15 @@ std::vector<std::byte> encode_keys(std::span<const MeetingKey> keys) {
   return encoded;
 }
 
-base::Result<std::vector<MeetingKey>> decode_keys(std::span<const std::byte> bytes) {
+base::Result<std::vector<JobPairKey>> decode_keys(std::span<const std::byte> bytes) {
   NetworkReader in(bytes);
   const auto count = count_of(in, bytes.size(), keys_magic, key_bytes);
   if (count.failed()) return count.error();
   if (bytes.size() != header_bytes + count.value() * key_bytes) {
     return damaged("there is something behind a list");
   }
-  std::vector<MeetingKey> keys(count.value());
-  for (MeetingKey& key : keys) {
+  std::vector<JobPairKey> keys(count.value());
+  for (JobPairKey& key : keys) {
     key.job = in.number<std::uint32_t>();
     key.other_job = in.number<std::uint32_t>();
     in.bytes(std::as_writable_bytes(std::span(key.key)));
@@ -144,8 +144,8 @@ base::Result<std::vector<MeetingKey>> decode_keys(std::span<const std::byte> byt
   return keys;
 }
 
-std::vector<std::byte> encode_verdict(const MeetingVerdict& verdict) {
-  const std::size_t length = std::min(verdict.text.size(), max_meeting_text_bytes);
+std::vector<std::byte> encode_verdict(const ExchangeVerdict& verdict) {
+  const std::size_t length = std::min(verdict.text.size(), max_verdict_text_bytes);
   std::vector<std::byte> encoded(header_bytes + length);
   NetworkWriter out(encoded);
   out.number(verdict_magic);
@@ -154,14 +154,14 @@ std::vector<std::byte> encode_verdict(const MeetingVerdict& verdict) {
   return encoded;
 }
 
-base::Result<MeetingVerdict> decode_verdict(std::span<const std::byte> bytes) {
+base::Result<ExchangeVerdict> decode_verdict(std::span<const std::byte> bytes) {
   NetworkReader in(bytes);
   if (bytes.size() < header_bytes || in.number<std::uint32_t>() != verdict_magic) {
     return damaged("it is not the verdict that was awaited");
   }
-  MeetingVerdict verdict{in.number<std::uint32_t>(), {}};
+  ExchangeVerdict verdict{in.number<std::uint32_t>(), {}};
   const auto text = bytes.subspan(header_bytes);
-  if (text.size() > max_meeting_text_bytes) return damaged("a text is too long");
+  if (text.size() > max_verdict_text_bytes) return damaged("a text is too long");
   verdict.text.resize(text.size());
   in.bytes(std::as_writable_bytes(std::span(verdict.text)));
   // It is printed: what controls terminals is left out.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// An MPI program that meets another one through a port. Its first argument says what it does:
+// An MPI program that connects to another one through a port. Its first argument says what it does:
 //   accept FILE [TIMES]    writes the name of a port to FILE, accepts, talks, disconnects
 //   connect FILE [TIMES]   the other side
 //   refused NAME           MPI_Comm_connect to NAME fails with MPI_ERR_PORT; prints the text
@@ -22,7 +22,7 @@ static int rank;
 static int size;
 
 static void fail(const char* what) {
-  fprintf(stderr, "meet: rank %d: failed: %s\n", rank, what);
+  fprintf(stderr, "ports: rank %d: failed: %s\n", rank, what);
   fflush(stderr);
   MPI_Abort(MPI_COMM_WORLD, 3);
 }

@@ -30,47 +30,47 @@
 ///     0   magic "FMV1", u32 error class, 0 for success, then text
 namespace fulmar::wire {
 
-struct MeetingMember {
+struct GroupMember {
   ProcessName name;
   std::uint32_t job_size = 0;       ///< more than the rank
   std::uint32_t context = 0;        ///< by which it knows the new communicator
   std::uint32_t local_context = 0;  ///< and that of its local group
   std::vector<std::byte> address;   ///< of its network; empty: not told
 
-  bool operator==(const MeetingMember&) const = default;
+  bool operator==(const GroupMember&) const = default;
 };
 
 /// The key that two jobs share, in the hands of the one that is told.
-struct MeetingKey {
+struct JobPairKey {
   std::uint32_t job = 0;
   std::uint32_t other_job = 0;
   base::Key key{};
 
-  bool operator==(const MeetingKey&) const = default;
+  bool operator==(const JobPairKey&) const = default;
 };
 
-struct MeetingVerdict {
+struct ExchangeVerdict {
   std::uint32_t error_class = 0;
   std::string text;
 
-  bool operator==(const MeetingVerdict&) const = default;
+  bool operator==(const ExchangeVerdict&) const = default;
 };
 
-inline constexpr std::size_t meeting_member_bytes = 28;
-inline constexpr std::size_t max_meeting_member_bytes =
-    meeting_member_bytes + max_network_address_bytes;
-inline constexpr std::size_t max_meeting_text_bytes = 511;
+inline constexpr std::size_t group_member_bytes = 28;
+inline constexpr std::size_t max_group_member_bytes =
+    group_member_bytes + max_network_address_bytes;
+inline constexpr std::size_t max_verdict_text_bytes = 511;
 
-[[nodiscard]] std::vector<std::byte> encode_members(std::span<const MeetingMember> members);
-[[nodiscard]] std::vector<std::byte> encode_keys(std::span<const MeetingKey> keys);
-[[nodiscard]] std::vector<std::byte> encode_verdict(const MeetingVerdict& verdict);
+[[nodiscard]] std::vector<std::byte> encode_members(std::span<const GroupMember> members);
+[[nodiscard]] std::vector<std::byte> encode_keys(std::span<const JobPairKey> keys);
+[[nodiscard]] std::vector<std::byte> encode_verdict(const ExchangeVerdict& verdict);
 
 /// These fail (other) with a text that says what makes no sense, and allocate no more than a small
 /// multiple of the bytes that came. A list of members has at least one; no process comes twice; the size
 /// of a job is the same in all of its members.
-[[nodiscard]] base::Result<std::vector<MeetingMember>> decode_members(
+[[nodiscard]] base::Result<std::vector<GroupMember>> decode_members(
     std::span<const std::byte> bytes);
-[[nodiscard]] base::Result<std::vector<MeetingKey>> decode_keys(std::span<const std::byte> bytes);
-[[nodiscard]] base::Result<MeetingVerdict> decode_verdict(std::span<const std::byte> bytes);
+[[nodiscard]] base::Result<std::vector<JobPairKey>> decode_keys(std::span<const std::byte> bytes);
+[[nodiscard]] base::Result<ExchangeVerdict> decode_verdict(std::span<const std::byte> bytes);
 
 }  // namespace fulmar::wire

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "mpi/spawn/meeting.h"
+#include "mpi/spawn/group_exchange.h"
 
 #include <algorithm>
 #include <cstring>
@@ -13,7 +13,7 @@
 #include "mpi/datatype/datatype.h"
 #include "mpi/p2p/message.h"
 #include "mpi/spawn/job_keys.h"
-#include "wire/port/meeting.h"
+#include "wire/port/group_exchange.h"
 
 namespace fulmar::mpi {
 namespace {
@@ -21,15 +21,15 @@ namespace {
 using base::Error;
 using base::ErrorClass;
 using base::failure;
-using wire::MeetingKey;
-using wire::MeetingMember;
+using wire::GroupMember;
+using wire::JobPairKey;
 using Bytes = std::vector<std::byte>;
 
 /// What a member sends its root in the first step.
 struct Announcement {
   std::uint32_t failed = 0;
   std::uint32_t bytes = 0;
-  std::array<std::byte, 8 + wire::max_meeting_member_bytes> list{};  ///< of one member
+  std::array<std::byte, 8 + wire::max_group_member_bytes> list{};  ///< of one member
 };
 /// Ahead of what a root tells its group.
 struct Heading {
@@ -39,9 +39,9 @@ struct Heading {
 };
 constexpr std::size_t nonce_bytes = std::tuple_size_v<WrapNonce>;
 
-std::vector<std::uint32_t> jobs_of(std::span<const MeetingMember> members) {
+std::vector<std::uint32_t> jobs_of(std::span<const GroupMember> members) {
   std::vector<std::uint32_t> jobs;
-  for (const MeetingMember& member : members) {
+  for (const GroupMember& member : members) {
     const bool known = std::find(jobs.begin(), jobs.end(), member.name.job) != jobs.end();
     if (!known) jobs.push_back(member.name.job);
   }
@@ -49,7 +49,7 @@ std::vector<std::uint32_t> jobs_of(std::span<const MeetingMember> members) {
 }
 
 /// The class comes from another process.
-Error error_of(const wire::MeetingVerdict& verdict, const char* origin) {
+Error error_of(const wire::ExchangeVerdict& verdict, const char* origin) {
   if (verdict.error_class == 0) return {};
   const auto error_class = static_cast<ErrorClass>(verdict.error_class);
   const bool known = std::strcmp(base::error_class_name(error_class), "MPI_ERR_UNKNOWN") != 0;
@@ -65,7 +65,7 @@ std::uint32_t place_of(const std::vector<std::uint32_t>& jobs, std::uint32_t job
   return static_cast<std::uint32_t>(std::find(jobs.begin(), jobs.end(), job) - jobs.begin());
 }
 
-MemberInfo info_of(const MeetingMember& member) {
+MemberInfo info_of(const GroupMember& member) {
   MemberInfo info{};
   info.context = member.context;
   info.local_context = member.local_context;
@@ -76,9 +76,9 @@ MemberInfo info_of(const MeetingMember& member) {
 }
 
 /// One call in one process.
-class Meeting {
+class GroupExchange {
  public:
-  Meeting(Library& library, Comm& comm, int root)
+  GroupExchange(Library& library, Comm& comm, int root)
       : library_(library),
         comm_(comm),
         root_(root),
@@ -102,13 +102,13 @@ class Meeting {
 
   Error announce(NewComm& fresh, const Error& so_far);
   Error take_announcements(std::span<const Announcement> all);
-  Error meet_members(const OpenConnection& open, std::vector<int>* codes);
-  Error meet_keys();
+  Error exchange_members(const OpenConnection& open, std::vector<int>* codes);
+  Error exchange_keys();
   base::Result<Bytes> own_keys() const;
   base::Result<Bytes> collect_keys(const Bytes& all);
-  base::Result<Bytes> wrap_keys(std::span<const MeetingKey> keys) const;
+  base::Result<Bytes> wrap_keys(std::span<const JobPairKey> keys) const;
   Error install(const Bytes& payload);
-  Error install_keys(std::span<const MeetingKey> keys, const WrapNonce& nonce);
+  Error install_keys(std::span<const JobPairKey> keys, const WrapNonce& nonce);
   Error conclude(Error own);
 
   Library& library_;
@@ -119,22 +119,22 @@ class Meeting {
   std::optional<base::KeyedHash> hash_;
   Error failed_;                                ///< why this process cannot take part
   std::unique_ptr<PortConnection> connection_;  ///< at the root
-  std::vector<MeetingMember> local_;
-  std::vector<MeetingMember> remote_;
+  std::vector<GroupMember> local_;
+  std::vector<GroupMember> remote_;
 };
 
-Error Meeting::broadcast(void* address, std::size_t bytes) {
+Error GroupExchange::broadcast(void* address, std::size_t bytes) {
   return bcast({address, static_cast<Count>(bytes), &byte_}, root_, comm_);
 }
 
-Error Meeting::gather(const void* own, std::size_t bytes, void* all) {
+Error GroupExchange::gather(const void* own, std::size_t bytes, void* all) {
   const auto count = static_cast<Count>(bytes);
   return mpi::gather({own, count, &byte_}, {all, count, is_root() ? &byte_ : nullptr}, root_,
                      comm_);
 }
 
 /// From the root to all: `payload`, or why there is none.
-Error Meeting::share(const Error& outcome, Bytes& payload, std::vector<int>& codes) {
+Error GroupExchange::share(const Error& outcome, Bytes& payload, std::vector<int>& codes) {
   Heading heading;
   if (is_root()) {
     if (outcome.failed()) payload = verdict_of(outcome);
@@ -156,11 +156,13 @@ Error Meeting::share(const Error& outcome, Bytes& payload, std::vector<int>& cod
   return error_of(verdict.value(), ("at rank " + std::to_string(root_) + ", the root").c_str());
 }
 
-base::Result<Bytes> Meeting::swap(const Bytes& own) { return connection_->swap(own, give_up_); }
+base::Result<Bytes> GroupExchange::swap(const Bytes& own) {
+  return connection_->swap(own, give_up_);
+}
 
-Error Meeting::announce(NewComm& fresh, const Error& so_far) {
+Error GroupExchange::announce(NewComm& fresh, const Error& so_far) {
   failed_ = so_far;
-  MeetingMember own;
+  GroupMember own;
   const MemberInfo info = fresh.announcement(so_far, NewComm::Boards::none);
   if (fresh.comm() == nullptr && failed_.ok()) {
     failed_ = failure(ErrorClass::no_mem, "no memory for another communicator");
@@ -192,7 +194,7 @@ Error Meeting::announce(NewComm& fresh, const Error& so_far) {
   return is_root() ? take_announcements(all) : Error();
 }
 
-Error Meeting::take_announcements(std::span<const Announcement> all) {
+Error GroupExchange::take_announcements(std::span<const Announcement> all) {
   for (const Announcement& one : all) {
     if (one.failed != 0) {
       return failure(ErrorClass::other, "rank %d cannot take part; its own error says why",
@@ -207,7 +209,7 @@ Error Meeting::take_announcements(std::span<const Announcement> all) {
 }
 
 /// The first step, after the announcements: `trouble` keeps the root from asking for a connection.
-Error Meeting::meet_members(const OpenConnection& open, std::vector<int>* codes) {
+Error GroupExchange::exchange_members(const OpenConnection& open, std::vector<int>* codes) {
   Error outcome = failed_;
   Bytes payload;
   std::vector<int> shared_codes;
@@ -215,13 +217,14 @@ Error Meeting::meet_members(const OpenConnection& open, std::vector<int>* codes)
     const Bytes own = wire::encode_members(local_);
     Opening opening = open(own, give_up_);
     shared_codes = std::move(opening.codes);
-    outcome = opening.met.error();
+    outcome = opening.connected.error();
     if (outcome.ok()) {
-      connection_ = std::move(opening.met->connection);
-      const auto theirs = wire::decode_members(opening.met->first);
+      connection_ = std::move(opening.connected->connection);
+      const auto theirs = wire::decode_members(opening.connected->first);
       outcome = theirs.error();
       payload = own;
-      payload.insert(payload.end(), opening.met->first.begin(), opening.met->first.end());
+      payload.insert(payload.end(), opening.connected->first.begin(),
+                     opening.connected->first.end());
       // Where the second list begins.
       const std::uint64_t split = own.size();
       const auto* const bytes = reinterpret_cast<const std::byte*>(&split);
@@ -248,7 +251,7 @@ Error Meeting::meet_members(const OpenConnection& open, std::vector<int>* codes)
 
 /// For each job of the other group the key that this process's job makes, or zeros, for the root to
 /// uncover.
-base::Result<Bytes> Meeting::own_keys() const {
+base::Result<Bytes> GroupExchange::own_keys() const {
   const std::vector<std::uint32_t> jobs = jobs_of(remote_);
   const std::uint32_t own = processes().own_name().job;
   const base::Key own_key = *processes().key_of(own);
@@ -271,13 +274,13 @@ base::Result<Bytes> Meeting::own_keys() const {
 
 /// At the root: the keys that the jobs of this group make, one member of each job being asked; and those
 /// of the other group. Returns what the group is told.
-base::Result<Bytes> Meeting::collect_keys(const Bytes& all) {
+base::Result<Bytes> GroupExchange::collect_keys(const Bytes& all) {
   const std::vector<std::uint32_t> remote_jobs = jobs_of(remote_);
   const std::size_t record_bytes = nonce_bytes + remote_jobs.size() * sizeof(base::Key);
-  std::vector<MeetingKey> made;
+  std::vector<JobPairKey> made;
   for (const std::uint32_t job : jobs_of(local_)) {
     const auto member = std::find_if(local_.begin(), local_.end(),
-                                     [&](const MeetingMember& one) { return one.name.job == job; });
+                                     [&](const GroupMember& one) { return one.name.job == job; });
     const auto rank = static_cast<std::size_t>(member - local_.begin());
     const auto record = std::span(all).subspan(rank * record_bytes, record_bytes);
     WrapNonce nonce;
@@ -296,16 +299,16 @@ base::Result<Bytes> Meeting::collect_keys(const Bytes& all) {
   if (bytes.failed()) return bytes.error();
   auto keys = wire::decode_keys(bytes.value());
   if (keys.failed()) return keys.error();
-  for (const MeetingKey& key : made) keys->push_back({key.other_job, key.job, key.key});
+  for (const JobPairKey& key : made) keys->push_back({key.other_job, key.job, key.key});
   return wrap_keys(keys.value());
 }
 
 /// For the members: each job's keys are hidden under what that job and the root share.
-base::Result<Bytes> Meeting::wrap_keys(std::span<const MeetingKey> keys) const {
+base::Result<Bytes> GroupExchange::wrap_keys(std::span<const JobPairKey> keys) const {
   WrapNonce nonce;
   if (!hash_->random(nonce)) return failure(ErrorClass::other, "the system has no random numbers");
-  std::vector<MeetingKey> hidden;
-  for (const MeetingKey& key : keys) {
+  std::vector<JobPairKey> hidden;
+  for (const JobPairKey& key : keys) {
     const base::Key* const shared = processes().key_of(key.job);
     if (shared == nullptr) continue;  // the other root is not to be trusted with that
     const auto wrap =
@@ -320,7 +323,7 @@ base::Result<Bytes> Meeting::wrap_keys(std::span<const MeetingKey> keys) const {
   return payload;
 }
 
-Error Meeting::meet_keys() {
+Error GroupExchange::exchange_keys() {
   auto own = own_keys();
   const std::size_t bytes = nonce_bytes + jobs_of(remote_).size() * sizeof(base::Key);
   Error problem = own.error();
@@ -341,7 +344,7 @@ Error Meeting::meet_keys() {
   return conclude(problem);
 }
 
-Error Meeting::install(const Bytes& payload) {
+Error GroupExchange::install(const Bytes& payload) {
   if (payload.size() < nonce_bytes) return Error(ErrorClass::intern);
   WrapNonce nonce;
   std::copy_n(payload.begin(), nonce_bytes, nonce.begin());
@@ -349,7 +352,7 @@ Error Meeting::install(const Bytes& payload) {
   if (keys.failed()) return keys.error();
   if (const Error error = install_keys(keys.value(), nonce); error.failed()) return error;
   const std::uint32_t own = processes().own_name().job;
-  for (const MeetingMember& member : remote_) {
+  for (const GroupMember& member : remote_) {
     if (!processes().id_of(member.name)) {
       return failure(
           ErrorClass::other,
@@ -365,12 +368,12 @@ Error Meeting::install(const Bytes& payload) {
 }
 
 /// Makes the jobs of the other group known here.
-Error Meeting::install_keys(std::span<const MeetingKey> keys, const WrapNonce& nonce) {
+Error GroupExchange::install_keys(std::span<const JobPairKey> keys, const WrapNonce& nonce) {
   const std::uint32_t own = processes().own_name().job;
   const base::Key shared = *processes().key_of(local_[static_cast<std::size_t>(root_)].name.job);
   for (std::uint32_t i = 0; i < keys.size(); ++i) {
     if (keys[i].job != own || keys[i].other_job == own) continue;
-    const auto member = std::find_if(remote_.begin(), remote_.end(), [&](const MeetingMember& one) {
+    const auto member = std::find_if(remote_.begin(), remote_.end(), [&](const GroupMember& one) {
       return one.name.job == keys[i].other_job;
     });
     if (member == remote_.end()) continue;
@@ -384,7 +387,7 @@ Error Meeting::install_keys(std::span<const MeetingKey> keys, const WrapNonce& n
 }
 
 /// The third step: nobody sends before all are ready.
-Error Meeting::conclude(Error own) {
+Error GroupExchange::conclude(Error own) {
   std::uint32_t failed = own.failed() ? 1 : 0;
   std::vector<std::uint32_t> all(is_root() ? size() : 0);
   if (const Error error = gather(&failed, sizeof failed, all.data()); error.failed()) return error;
@@ -397,7 +400,7 @@ Error Meeting::conclude(Error own) {
     }
     const auto bytes = swap(verdict_of(outcome));
     const auto theirs = bytes.ok() ? wire::decode_verdict(bytes.value())
-                                   : base::Result<wire::MeetingVerdict>(bytes.error());
+                                   : base::Result<wire::ExchangeVerdict>(bytes.error());
     if (outcome.ok()) outcome = theirs.error();
     if (outcome.ok()) outcome = error_of(theirs.value(), "in the other group");
   }
@@ -407,27 +410,27 @@ Error Meeting::conclude(Error own) {
   return own.failed() ? own : shared;
 }
 
-Error Meeting::run(const OpenConnection& open, NewComm& fresh, Error so_far,
-                   std::vector<int>* codes) {
+Error GroupExchange::run(const OpenConnection& open, NewComm& fresh, Error so_far,
+                         std::vector<int>* codes) {
   const Error announced = announce(fresh, so_far);
   if (announced.failed()) {
     if (!is_root()) return announced;
     if (failed_.ok()) failed_ = announced;  // the others hear of it
   }
-  if (const Error error = meet_members(open, codes); error.failed()) return error;
-  return meet_keys();
+  if (const Error error = exchange_members(open, codes); error.failed()) return error;
+  return exchange_keys();
 }
 
-MemberTable Meeting::table() const {
+MemberTable GroupExchange::table() const {
   MemberTable table;
-  for (const MeetingMember& member : local_) table.local.push_back(info_of(member));
-  for (const MeetingMember& member : remote_) table.remote.push_back(info_of(member));
+  for (const GroupMember& member : local_) table.local.push_back(info_of(member));
+  for (const GroupMember& member : remote_) table.remote.push_back(info_of(member));
   return table;
 }
 
 /// Each process has a connection to one of the other group at least, by which it is missed if it dies:
 /// no launcher tells of it there.
-void greet_partners(Comm& comm) {
+void connect_partners(Comm& comm) {
   constexpr int tag = 0;
   const Datatype& byte = *comm.library->find<Datatype>(MPI_BYTE);
   const int own = comm.size();
@@ -450,13 +453,13 @@ Error connect_groups(Library& library, Comm& comm, int root, const OpenConnectio
     return failure(ErrorClass::comm, "argument comm: must be an intracommunicator");
   }
   NewComm fresh(library, NewComm::Shape::inter);
-  Meeting meeting(library, comm, root);
-  const Error met = meeting.run(open, fresh, failure_so_far(comm, {}), codes);
-  if (met.failed()) return met;
-  const Error error = settle(*fresh.comm(), comm.session, meeting.table());
+  GroupExchange exchange(library, comm, root);
+  const Error connected = exchange.run(open, fresh, failure_so_far(comm, {}), codes);
+  if (connected.failed()) return connected;
+  const Error error = settle(*fresh.comm(), comm.session, exchange.table());
   if (error.failed()) return error;
   inherit_errhandler(*fresh.comm(), comm);
-  greet_partners(*fresh.comm());
+  connect_partners(*fresh.comm());
   fresh.give(out);
   return {};
 }

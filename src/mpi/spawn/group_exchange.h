@@ -15,7 +15,7 @@ namespace fulmar::mpi {
 
 /// What the root knows after it has opened the connection to the other root.
 struct Opening {
-  base::Result<PortService::Met> met;
+  base::Result<PortService::Connected> connected;
   /// For all processes of the group, whether it was opened or not: error codes of MPI_Comm_spawn.
   std::vector<int> codes;
 };
@@ -32,7 +32,7 @@ using OpenConnection =
 /// Opening::codes of the root; it may be null.
 ///
 /// The key of two jobs follows from the secret key of the one with the lower number and both numbers
-/// (docs/adr/0024), so that it is the same wherever, and however often, the two meet.
+/// (docs/adr/0024), so that it is the same wherever, and however often, the two connect.
 ///
 /// Fails: comm, where `comm` is an intercommunicator or a process would be in both groups; what
 /// `open` says; proc_failed; other, where a member cannot take part, or the two cannot reach each other.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 the Fulmar authors
-"""Jobs of different mpiexecs, and processes without one, that meet through ports."""
+"""Jobs of different mpiexecs, and processes without one, that connect through ports."""
 
 import os
 import re
@@ -10,13 +10,14 @@ import unittest
 
 from support import LauncherTest, wait_until
 
-MEET = os.environ["MEET"]
+PORTS = os.environ["PORTS"]
+MPI_RANK = os.environ["MPI_RANK"]
 
 
-class Meeting(LauncherTest):
+class PortTest(LauncherTest):
     def start_alone(self, *arguments, **options):
         """Without mpiexec."""
-        process = subprocess.Popen([MEET, *map(str, arguments)], cwd=self.folder, env=self.environment(None),
+        process = subprocess.Popen([PORTS, *map(str, arguments)], cwd=self.folder, env=self.environment(None),
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    **options)
         self.running.append(process)
@@ -36,45 +37,45 @@ class Meeting(LauncherTest):
         return [f"{how}: {rank} of {ranks}" for rank in range(ranks)]
 
     def start_pair(self, servers, clients, *more, env=None):
-        server = self.start_job("-n", servers, MEET, "accept", "port", *more, env=env)
+        server = self.start_job("-n", servers, PORTS, "accept", "port", *more, env=env)
         self.read_name()
-        client = self.start_job("-n", clients, MEET, "connect", "port", *more, env=env)
+        client = self.start_job("-n", clients, PORTS, "connect", "port", *more, env=env)
         return server, client
 
-    def assert_meet(self, servers, clients, *more, env=None):
+    def assert_connect(self, servers, clients, *more, env=None):
         server, client = self.start_pair(servers, clients, *more, env=env)
         self.finish(client, self.lines("connect", clients))
         self.finish(server, self.lines("accept", servers))
 
 
-class Meet(Meeting):
+class Ports(PortTest):
     def test_jobs_on_shared_memory(self):
-        self.assert_meet(2, 3)
+        self.assert_connect(2, 3)
 
     def test_single_processes(self):
-        self.assert_meet(1, 1)
+        self.assert_connect(1, 1)
 
     def test_jobs_over_tcp(self):
-        self.assert_meet(2, 2, env={"FULMAR_FABRIC": "tcp"})
+        self.assert_connect(2, 2, env={"FULMAR_FABRIC": "tcp"})
 
     def test_jobs_that_were_to_use_shared_memory_alone(self):
-        self.assert_meet(2, 1, env={"FULMAR_FABRIC": "shm"})
+        self.assert_connect(2, 1, env={"FULMAR_FABRIC": "shm"})
 
     def test_the_same_two_jobs_again_and_again(self):
-        self.assert_meet(2, 2, 20)
+        self.assert_connect(2, 2, 20)
 
     def test_one_after_the_other_at_the_same_port(self):
-        server = self.start_job("-n", 2, MEET, "accept", "port", 3)
+        server = self.start_job("-n", 2, PORTS, "accept", "port", 3)
         self.read_name()
-        clients = [self.start_job("-n", 1, MEET, "connect", "port") for _ in range(3)]
+        clients = [self.start_job("-n", 1, PORTS, "connect", "port") for _ in range(3)]
         for client in clients:
             self.finish(client, self.lines("connect", 1))
         self.finish(server, self.lines("accept", 2))
 
     def test_merged_groups_agree_on_everything(self):
-        server = self.start_job("-n", 3, MEET, "merge", "port", "a")
+        server = self.start_job("-n", 3, PORTS, "merge", "port", "a")
         self.read_name()
-        client = self.start_job("-n", 2, MEET, "merge", "port", "c")
+        client = self.start_job("-n", 2, PORTS, "merge", "port", "c")
         self.finish(client, self.lines("merge", 2))
         self.finish(server, self.lines("merge", 3))
 
@@ -89,21 +90,40 @@ class Meet(Meeting):
     def test_a_process_that_is_killed_is_missed_by_all(self):
         for servers, clients in ((1, 1), (3, 3), (4, 2), (2, 4)):
             with self.subTest(servers=servers, clients=clients):
-                server = self.start_job("-n", servers, MEET, "survive", "port")
+                server = self.start_job("-n", servers, PORTS, "survive", "port")
                 self.read_name()
-                client = self.start_job("--on-failure", "continue", "-n", clients, MEET, "die", "port")
+                client = self.start_job("--on-failure", "continue", "-n", clients, PORTS, "die", "port")
                 out, _ = client.communicate(timeout=60)
                 self.assertEqual(sorted(out.decode().splitlines()), self.lines("die", clients)[:-1])
                 self.finish(server, self.lines("survive", servers))
                 (self.folder / "port").unlink()
 
+    def needs_libfabric(self):
+        result = self.run_job("-n", 2, MPI_RANK, "finalize", env={"FULMAR_FABRIC": "ofi"})
+        if result.returncode != 0:
+            self.skipTest(f"no network ofi: {result.stderr}")
+
+    def test_jobs_over_libfabric(self):
+        self.needs_libfabric()
+        self.assert_connect(2, 2, env={"FULMAR_FABRIC": "ofi"})
+
+    def test_jobs_on_different_networks_are_told_so(self):
+        self.needs_libfabric()
+        server = self.start_job("-n", 2, PORTS, "accept", "port", env={"FULMAR_FABRIC": "tcp"})
+        self.read_name()
+        client = self.start_job("-n", 2, PORTS, "connect", "port", env={"FULMAR_FABRIC": "ofi"})
+        for job, own, other in ((client, "ofi", "tcp"), (server, "tcp", "ofi")):
+            _, said = job.communicate(timeout=60)
+            self.assertNotEqual(job.returncode, 0)
+            self.assertRegex(said.decode(), f"is reached over {other}, but this process uses {own}")
+
     def test_larger_groups(self):
-        self.assert_meet(8, 8)
+        self.assert_connect(8, 8)
 
 
-class Strangers(Meeting):
+class Strangers(PortTest):
     def assert_refused(self, name, text):
-        result = self.run_job("-n", 2, MEET, "refused", name)
+        result = self.run_job("-n", 2, PORTS, "refused", name)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertIn(text, result.stdout)
 
@@ -118,16 +138,16 @@ class Strangers(Meeting):
         self.assert_refused(name, "no connection to the port")
 
     def test_a_wrong_secret_is_refused_and_nobody_is_disturbed(self):
-        server = self.start_job("-n", 2, MEET, "accept", "port")
+        server = self.start_job("-n", 2, PORTS, "accept", "port")
         name = self.read_name()
         digit = "0" if name[8] != "0" else "1"
         self.assert_refused(name[:8] + digit + name[9:], "has another secret")
-        client = self.start_job("-n", 1, MEET, "connect", "port")
+        client = self.start_job("-n", 1, PORTS, "connect", "port")
         self.finish(client, self.lines("connect", 1))
         self.finish(server, self.lines("accept", 2))
 
     def test_who_speaks_something_else_gets_one_line(self):
-        server = self.start_job("-n", 1, MEET, "accept", "port")
+        server = self.start_job("-n", 1, PORTS, "accept", "port")
         place = re.search(r"127\.0\.0\.1:(\d+)", self.read_name())
         if place is None:
             self.skipTest("this host has no loopback address")
@@ -135,7 +155,7 @@ class Strangers(Meeting):
             with socket.create_connection(("127.0.0.1", int(place[1])), timeout=20) as stranger:
                 stranger.sendall(b"GET / HTTP/1.1\r\n\r\n")
                 self.assertEqual(stranger.recv(1), b"")
-        client = self.start_job("-n", 1, MEET, "connect", "port")
+        client = self.start_job("-n", 1, PORTS, "connect", "port")
         self.finish(client, self.lines("connect", 1))
         out, said = server.communicate(timeout=60)
         self.assertEqual((server.returncode, out), (0, b"accept: 0 of 1\n"))
