@@ -70,8 +70,7 @@ class NamesAtServer final : public NameStore {
 
   /// A server that was started again has forgotten all names: the question is asked on a new connection then.
   base::Result<std::string> ask(LaunchKind kind, std::string_view service, std::string_view port) {
-    const std::string body =
-        encode_body(wire::LaunchName{std::string(service), std::string(port)});
+    const std::string body = encode_body(wire::LaunchName{std::string(service), std::string(port)});
     end_ns_ = base::now_ns() + limit_ns;
     const bool was_open = socket_.valid();
     auto answer = ask_once(kind, body);
@@ -123,8 +122,7 @@ class NamesAtServer final : public NameStore {
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;
     addrinfo* found = nullptr;
-    const int unknown =
-        ::getaddrinfo(place_.host.c_str(), place_.port.c_str(), &hints, &found);
+    const int unknown = ::getaddrinfo(place_.host.c_str(), place_.port.c_str(), &hints, &found);
     if (unknown != 0) return lost(::gai_strerror(unknown));
     int reason = ETIMEDOUT;
     for (const addrinfo* one = found; one != nullptr && !socket_.valid(); one = one->ai_next) {
@@ -140,8 +138,7 @@ class NamesAtServer final : public NameStore {
 
   /// Fills `socket_`, or returns an errno.
   int try_address(const addrinfo& address) {
-    base::UniqueFd fd(
-        ::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    base::UniqueFd fd(::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!fd.valid()) return errno;
     if (::connect(fd.get(), address.ai_addr, address.ai_addrlen) != 0) {
       if (errno != EINPROGRESS) return errno;
@@ -164,14 +161,14 @@ class NamesAtServer final : public NameStore {
     if (const Error error = send(wire::encode_names_hello(own)); error.failed()) return error;
     std::string challenge;
     while (challenge.size() < wire::names_challenge_bytes) {
-      const Error error =
-          receive(challenge, wire::names_challenge_bytes - challenge.size());
+      const Error error = receive(challenge, wire::names_challenge_bytes - challenge.size());
       if (error.failed()) return error;
     }
     std::memcpy(theirs.data(), challenge.data(), theirs.size());
     std::memcpy(shown.data(), challenge.data() + theirs.size(), shown.size());
     const auto expected = names_mac(hash, key, NamesStep::server_proof, own, theirs);
-    if (!expected || !hash.equal(*expected, shown)) return lost("it does not know the key of the file");
+    if (!expected || !hash.equal(*expected, shown))
+      return lost("it does not know the key of the file");
     const auto proof = names_mac(hash, key, NamesStep::client_proof, own, theirs);
     const auto session = names_mac(hash, key, NamesStep::session_key, own, theirs);
     if (!proof || !session) return lost("hashing is refused");

@@ -124,8 +124,8 @@ base::Result<std::string> NamesChannel::seal(std::string_view text) {
   base::Mac mac{};
   add_number(record, text.size(), length_bytes);
   if (text.size() > names_record_limit) {
-    return failure(ErrorClass::other, "a message of %zu bytes is longer than a server of names takes",
-                   text.size());
+    return failure(ErrorClass::other,
+                   "a message of %zu bytes is longer than a server of names takes", text.size());
   }
   if (!hide(hidden, side_, sent_)) return failure(ErrorClass::other, "hashing is refused");
   record += hidden;
@@ -139,8 +139,9 @@ base::Result<std::optional<std::string>> NamesChannel::next() {
   if (unread_.size() < length_bytes) return std::optional<std::string>();
   const std::size_t length = number_at(unread_);
   if (length > names_record_limit) {
-    return failure(ErrorClass::other, "a record of a server of names has %zu bytes, at most %zu can be",
-                   length, names_record_limit);
+    return failure(ErrorClass::other,
+                   "a record of a server of names has %zu bytes, at most %zu can be", length,
+                   names_record_limit);
   }
   const std::size_t whole = length_bytes + length + names_proof_bytes;
   if (unread_.size() < whole) return std::optional<std::string>();
@@ -163,9 +164,10 @@ base::Result<base::Key> read_key_file(const std::string& file) {
   const base::UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.valid()) return file_failure(file, std::strerror(errno));
   struct stat status{};
-  if (::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
-      status.st_uid != ::geteuid() || (status.st_mode & 077) != 0) {
-    return file_failure(file, "must belong to this user, and be readable by nobody else (chmod 600)");
+  if (::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != ::geteuid() ||
+      (status.st_mode & 077) != 0) {
+    return file_failure(file,
+                        "must belong to this user, and be readable by nobody else (chmod 600)");
   }
   std::array<char, 65> digits{};
   base::Key key{};
@@ -179,7 +181,8 @@ base::Result<base::Key> read_key_file(const std::string& file) {
   for (std::size_t i = 0; good && i < key.size(); ++i) {
     key[i] = static_cast<std::uint8_t>(value(digits[2 * i]) * 16 + value(digits[2 * i + 1]));
   }
-  return good ? base::Result<base::Key>(key) : file_failure(file, "does not hold 64 hexadecimal digits");
+  return good ? base::Result<base::Key>(key)
+              : file_failure(file, "does not hold 64 hexadecimal digits");
 }
 
 Error make_key_file(const std::string& file, const base::KeyedHash& hash) {

@@ -103,7 +103,8 @@ Error Session::answer_all(std::string& out) {
     wire::LaunchReader reader;
     reader.append(**record);
     auto frame = reader.next();
-    if (frame.failed() || !frame->has_value()) return failure(ErrorClass::other, "it sends no frame");
+    if (frame.failed() || !frame->has_value())
+      return failure(ErrorClass::other, "it sends no frame");
     if ((*frame)->kind == wire::LaunchKind::hello) {
       const auto hello = wire::decode_hello((*frame)->body);
       if (!hello) return failure(ErrorClass::other, "it sends no hello");
@@ -112,8 +113,8 @@ Error Session::answer_all(std::string& out) {
     }
     const auto answer = wire::answer_about_name(table_, **frame, publisher_);
     if (answer.failed()) return answer.error();
-    auto sealed = channel_->seal(encode_frame(wire::LaunchKind::answer, (*frame)->request,
-                                              encode_body(answer.value())));
+    auto sealed = channel_->seal(
+        encode_frame(wire::LaunchKind::answer, (*frame)->request, encode_body(answer.value())));
     if (sealed.failed()) return sealed.error();
     out += sealed.value();
   }
@@ -167,9 +168,10 @@ void Server::accept_one() {
   if (!fd.valid()) return;
   keep_alive(fd.get());
   const std::uint64_t number = next_++;
-  clients_.emplace(number,
-                   Client{std::move(fd), std::make_unique<Session>(hash_, key_, table_, number), {},
-                          base::now_ns()});
+  clients_.emplace(number, Client{std::move(fd),
+                                  std::make_unique<Session>(hash_, key_, table_, number),
+                                  {},
+                                  base::now_ns()});
 }
 
 /// False: the connection is to be closed.
@@ -193,8 +195,8 @@ bool Server::serve(Client& client, short events) const {
 void Server::run(int stop) {
   while (true) {
     const bool full = clients_.size() >= most_clients || strangers() >= most_strangers;
-    std::vector<pollfd> entries = {
-        {stop, POLLIN, 0}, {listener_.get(), static_cast<short>(full ? 0 : POLLIN), 0}};
+    std::vector<pollfd> entries = {{stop, POLLIN, 0},
+                                   {listener_.get(), static_cast<short>(full ? 0 : POLLIN), 0}};
     std::vector<std::uint64_t> numbers;
     for (const auto& [number, client] : clients_) {
       const short wanted = client.unsent.empty() ? POLLIN : POLLIN | POLLOUT;

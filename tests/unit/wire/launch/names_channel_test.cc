@@ -117,8 +117,8 @@ TEST(NamesHello, Only_a_hello_of_this_version_is_one) {
 }
 
 TEST_F(NamesChannelTest, Key_files_are_made_once_and_read_by_their_owner) {
-  const auto folder = std::filesystem::temp_directory_path() /
-                      ("fulmar-key-" + std::to_string(::getpid()));
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("fulmar-key-" + std::to_string(::getpid()));
   std::filesystem::create_directory(folder);
   const std::string file = folder / "key";
   EXPECT_TRUE(read_key_file(file).failed());
@@ -147,8 +147,8 @@ TEST(NamesPlace, Host_port_and_file_are_told_apart) {
   const auto six = parse_names_place("[fe80::1]:4000:key");
   ASSERT_TRUE(six.has_value());
   EXPECT_EQ(six->host, "fe80::1");
-  for (const char* text : {"", "a", "a:1", "a:1:", ":1:k", "a::k", "a:x:k", "a:123456:k", "[a:1:k",
-                           "[a]1:k"}) {
+  for (const char* text :
+       {"", "a", "a:1", "a:1:", ":1:k", "a::k", "a:x:k", "a:123456:k", "[a:1:k", "[a]1:k"}) {
     EXPECT_FALSE(parse_names_place(text).has_value()) << text;
   }
 }
