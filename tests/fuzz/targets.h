@@ -38,6 +38,15 @@ void trace_files(std::span<const std::uint8_t> input);
 /// addresses.
 void bundle_packets(std::span<const std::uint8_t> input);
 
+/// Requests, data and questions for answers of a hostile origin at the windows of an honest process.
+void rma_requests(std::span<const std::uint8_t> input);
+/// The description of a datatype that an origin of one-sided operations sends.
+void type_description(std::span<const std::uint8_t> input);
+/// Questions of a hostile rank at the process that keeps the shared pointer of a file.
+void shared_pointer(std::span<const std::uint8_t> input);
+/// Those who ask for memory that a process offers to others of its node, and what may be given to
+/// who asks.
+void node_segment(std::span<const std::uint8_t> input);
 /// What strangers send to a port, both ways, names of ports that a program was given, and what the other
 /// root may say all the same.
 void port_messages(std::span<const std::uint8_t> input);
