@@ -137,28 +137,41 @@ static void be_refused(const char* name) {
   if (rank == 0) printf("%s\n", text);
 }
 
-/// One side is killed; the other one learns of it by its receive.
+/// The last process of one side is killed. All others learn of it in a collective call, also those that never
+/// talked to it; a receive from it ends, too.
 static void lose(char** argv, int dies) {
   char name[MPI_MAX_PORT_NAME] = "";
   MPI_Comm inter = MPI_COMM_NULL;
+  int others = 0;
   if (dies) {
-    read_name(argv[2], name);
+    if (rank == 0) read_name(argv[2], name);
     MPI_Comm_connect(name, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter);
-    int go = 0;
-    MPI_Recv(&go, 1, MPI_INT, 0, 0, inter, MPI_STATUS_IGNORE);
-    raise(SIGKILL);
+    if (rank == size - 1) {
+      int go = 0;
+      MPI_Recv(&go, 1, MPI_INT, 0, 0, inter, MPI_STATUS_IGNORE);
+      raise(SIGKILL);
+    }
+  } else {
+    if (rank == 0) {
+      MPI_Open_port(MPI_INFO_NULL, name);
+      write_name(argv[2], name);
+    }
+    MPI_Comm_accept(name, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter);
   }
-  MPI_Open_port(MPI_INFO_NULL, name);
-  write_name(argv[2], name);
-  MPI_Comm_accept(name, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
+  MPI_Comm_remote_size(inter, &others);
   const int go = 1;
-  MPI_Send(&go, 1, MPI_INT, 0, 0, inter);
-  int never = 0;
-  const int code = MPI_Recv(&never, 1, MPI_INT, 0, 0, inter, MPI_STATUS_IGNORE);
+  if (!dies && rank == 0) MPI_Send(&go, 1, MPI_INT, others - 1, 0, inter);
   int error_class = 0;
-  MPI_Error_class(code, &error_class);
-  expect(error_class == MPIX_ERR_PROC_FAILED, "MPIX_ERR_PROC_FAILED");
+  MPI_Error_class(MPI_Barrier(inter), &error_class);
+  expect(error_class == MPIX_ERR_PROC_FAILED, "MPIX_ERR_PROC_FAILED in the collective call");
+  if (!dies) {
+    int never = 0;
+    const int code = MPI_Recv(&never, 1, MPI_INT, others - 1, 0, inter, MPI_STATUS_IGNORE);
+    MPI_Error_class(code, &error_class);
+    expect(error_class == MPIX_ERR_PROC_FAILED, "MPIX_ERR_PROC_FAILED in the receive");
+  }
   expect(MPI_Comm_disconnect(&inter) == MPI_SUCCESS, "MPI_Comm_disconnect from who has failed");
 }
 

@@ -86,13 +86,19 @@ class Meet(Meeting):
         for process in processes:
             self.finish(process, self.lines("join", 1))
 
-    def test_a_process_that_is_killed_is_missed(self):
-        server = self.start_job("-n", 1, MEET, "survive", "port")
-        self.read_name()
-        client = self.start_job("-n", 1, MEET, "die", "port")
-        client.communicate(timeout=60)
-        self.assertNotEqual(client.returncode, 0)
-        self.finish(server, self.lines("survive", 1))
+    def test_a_process_that_is_killed_is_missed_by_all(self):
+        for servers, clients in ((1, 1), (3, 3), (4, 2), (2, 4)):
+            with self.subTest(servers=servers, clients=clients):
+                server = self.start_job("-n", servers, MEET, "survive", "port")
+                self.read_name()
+                client = self.start_job("--on-failure", "continue", "-n", clients, MEET, "die", "port")
+                out, _ = client.communicate(timeout=60)
+                self.assertEqual(sorted(out.decode().splitlines()), self.lines("die", clients)[:-1])
+                self.finish(server, self.lines("survive", servers))
+                (self.folder / "port").unlink()
+
+    def test_larger_groups(self):
+        self.assert_meet(8, 8)
 
 
 class Strangers(Meeting):
