@@ -7,6 +7,7 @@
 #include "fuzz/targets.h"
 #include "wire/launch/launch_message.h"
 #include "wire/launch/name_table.h"
+#include "wire/launch/names_channel.h"
 #include "wire/launch/spawn_info.h"
 
 namespace fulmar::fuzz {
@@ -14,6 +15,23 @@ namespace {
 
 void check(bool good) {
   if (!good) std::abort();
+}
+
+/// Nobody without the key gets anything through.
+void look_at_names(std::string_view bytes) {
+  (void)wire::decode_names_hello(bytes);
+  (void)wire::decode_names_hello("FULN" + std::string("\0\0\0\1", 4) + std::string(bytes));
+  (void)wire::parse_names_place(bytes);
+  (void)wire::parse_names_place("[" + std::string(bytes) + "]:1:k");
+  static const auto hash = base::KeyedHash::load();
+  if (hash.failed()) return;
+  wire::NamesChannel server(hash.value(), {}, wire::NamesChannel::Side::server);
+  for (std::size_t at = 0; at < bytes.size(); at += 11) {
+    server.append(bytes.substr(at, 11));
+    const auto text = server.next();
+    if (text.failed()) return;
+    check(!text.value().has_value());
+  }
 }
 
 /// What was decoded is encoded to the same bytes.
@@ -60,6 +78,8 @@ void launch_messages(std::span<const std::uint8_t> input) {
   const auto count = wire::soft_count({{"soft", bytes}}, 100);
   check(count.failed() || (count.value() >= 1 && count.value() <= 100));
   (void)wire::info_environment({{"env", bytes}});
+  look_at_names(bytes);
+  look_at_names(small);
 }
 
 }  // namespace fulmar::fuzz

@@ -90,6 +90,21 @@ class Spawn(SpawnTest):
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertIn("late\n", result.stdout)
 
+    def test_a_hundred_jobs_leave_nothing_in_mpiexec(self):
+        job = self.start_job("-n", 1, *self.sh('echo $PPID > mpiexec; exec "$SPAWNER" ' + "spawn 2 true . ended " * 110 +
+                                               "pause"))
+        (mpiexec,) = map(int, self.wait_for_files("mpiexec"))
+        counts = []
+        for _ in range(110):
+            self.assertEqual(job.stdout.readline(), b"spawned: 0 0\n")
+            self.assertIn(b"exit code 0", job.stdout.readline())
+            counts.append((len(os.listdir(f"/proc/{mpiexec}/fd")), len(children_of(mpiexec))))
+        self.assertEqual(job.stdout.readline(), b"paused\n")
+        wait_until(lambda: len(os.listdir(f"/proc/{mpiexec}/fd")) <= min(counts)[0], "descriptors as at the start")
+        self.assertLessEqual(max(count[1] for count in counts), 5)  # the rank, the guard, jobs that are ending
+        job.send_signal(signal.SIGTERM)
+        job.communicate()
+
     def test_memory_of_the_first_job_is_not_kept(self):
         job = self.start_job("-n", 1, *self.sh(
             f'"{SPAWNER}" spawn 1 sh -c "echo \\$\\$ > child; sleep 1000" . ; echo $PPID > mpiexec; sleep 1000'))

@@ -267,7 +267,7 @@ Error LaunchServer::start(std::uint32_t index, std::uint32_t request, wire::Laun
 
 /// In a process group of its own: what a terminal sends to that of the first mpiexec is passed on
 /// by it, once. Nothing of the first job stays open; its memory is not inherited (job_segment.cc).
-void LaunchServer::become_job(Order order, base::UniqueFd report, pid_t parent) const {
+void LaunchServer::become_job(const Order& order, base::UniqueFd report, pid_t parent) const {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);

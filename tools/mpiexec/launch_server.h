@@ -112,7 +112,7 @@ class LaunchServer {
   void spawn(std::uint32_t index, const wire::LaunchFrame& frame);
   [[nodiscard]] base::Error start(std::uint32_t index, std::uint32_t request,
                                   wire::LaunchSpawn spawn);
-  [[noreturn]] void become_job(Order order, base::UniqueFd report, pid_t parent) const;
+  [[noreturn]] void become_job(const Order& order, base::UniqueFd report, pid_t parent) const;
   void take_report(std::uint32_t number, const wire::LaunchFrame& frame);
   void end_job(std::uint32_t number);
 

@@ -26,7 +26,6 @@ extern char** environ;
 namespace fulmar::runtime {
 namespace {
 
-using base::Error;
 using base::ErrorClass;
 using base::failure;
 
