@@ -90,7 +90,8 @@ class HandleArrayInOut {
   HandleArrayInOut(const HandleArrayInOut&) = delete;
   HandleArrayInOut& operator=(const HandleArrayInOut&) = delete;
   operator Handle*() {
-    return places_ != nullptr && !handles_.failed() && !before_.failed() ? handles_.data() : nullptr;
+    return places_ != nullptr && !handles_.failed() && !before_.failed() ? handles_.data()
+                                                                         : nullptr;
   }
 
  private:
@@ -108,7 +109,8 @@ class ValueOut {
  public:
   explicit ValueOut(Number* place) : place_(place) {}
   ~ValueOut() {
-    if (place_ != nullptr && value_ != static_cast<Number>(untouched)) *place_ = to_foreign<Set>(value_);
+    if (place_ != nullptr && value_ != static_cast<Number>(untouched))
+      *place_ = to_foreign<Set>(value_);
   }
   ValueOut(const ValueOut&) = delete;
   ValueOut& operator=(const ValueOut&) = delete;
@@ -158,7 +160,8 @@ class ValueArrayIn {
 template <class Set>
 class ValueArrayOut {
  public:
-  ValueArrayOut(int* places, MPI_Count count) : places_(places), count_(places != nullptr ? count : 0) {}
+  ValueArrayOut(int* places, MPI_Count count)
+      : places_(places), count_(places != nullptr ? count : 0) {}
   ~ValueArrayOut() {
     for (MPI_Count i = 0; i < count_; ++i) places_[i] = to_foreign<Set>(places_[i]);
   }
@@ -210,13 +213,15 @@ inline bool is_in_place(const void* buffer) {
   return reinterpret_cast<std::intptr_t>(buffer) == foreign::in_place;
 }
 inline void* buffer_in(void* buffer) { return is_in_place(buffer) ? MPI_IN_PLACE : buffer; }
-inline const void* buffer_in(const void* buffer) { return is_in_place(buffer) ? MPI_IN_PLACE : buffer; }
+inline const void* buffer_in(const void* buffer) {
+  return is_in_place(buffer) ? MPI_IN_PLACE : buffer;
+}
 
 /// MPI_BUFFER_AUTOMATIC, which MPICH alone has.
 inline constexpr std::intptr_t foreign_automatic = -2;
 inline void* memory_in(void* memory) {
-  const bool is_automatic = foreign::handles_are_numbers &&
-                            reinterpret_cast<std::intptr_t>(memory) == foreign_automatic;
+  const bool is_automatic =
+      foreign::handles_are_numbers && reinterpret_cast<std::intptr_t>(memory) == foreign_automatic;
   return is_automatic ? MPI_BUFFER_AUTOMATIC : memory;
 }
 inline void* memory_out(void* memory) {

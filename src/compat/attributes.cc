@@ -17,8 +17,8 @@ namespace fulmar::compat {
 namespace {
 
 template <class Handle>
-using CopyFunction = int(Foreign<Handle> object, int keyval, void* extra_state, void* value_in, void* value_out,
-                         int* flag);
+using CopyFunction = int(Foreign<Handle> object, int keyval, void* extra_state, void* value_in,
+                         void* value_out, int* flag);
 template <class Handle>
 using DeleteFunction = int(Foreign<Handle> object, int keyval, void* value, void* extra_state);
 
@@ -37,7 +37,8 @@ KeyvalState* states;  // under `states_lock`
 KeyvalState* state_of(Procedure* copy, Procedure* remove, void* extra) {
   pthread_mutex_lock(&states_lock);
   KeyvalState* state = states;
-  while (state != nullptr && (state->copy != copy || state->remove != remove || state->extra != extra)) {
+  while (state != nullptr &&
+         (state->copy != copy || state->remove != remove || state->extra != extra)) {
     state = state->next;
   }
   if (state == nullptr) {
@@ -49,22 +50,24 @@ KeyvalState* state_of(Procedure* copy, Procedure* remove, void* extra) {
 }
 
 template <class Handle>
-int copy_attribute(Handle object, int keyval, void* extra_state, void* value_in, void* value_out, int* flag) {
+int copy_attribute(Handle object, int keyval, void* extra_state, void* value_in, void* value_out,
+                   int* flag) {
   const auto& state = *static_cast<KeyvalState*>(extra_state);
-  return code_in(reinterpret_cast<CopyFunction<Handle>*>(state.copy)(out(object), keyval, state.extra, value_in,
-                                                                     value_out, flag));
+  return code_in(reinterpret_cast<CopyFunction<Handle>*>(state.copy)(
+      out(object), keyval, state.extra, value_in, value_out, flag));
 }
 
 template <class Handle>
 int delete_attribute(Handle object, int keyval, void* value, void* extra_state) {
   const auto& state = *static_cast<KeyvalState*>(extra_state);
-  return code_in(
-      reinterpret_cast<DeleteFunction<Handle>*>(state.remove)(out(object), keyval, value, state.extra));
+  return code_in(reinterpret_cast<DeleteFunction<Handle>*>(state.remove)(out(object), keyval, value,
+                                                                         state.extra));
 }
 
 /// A null pointer is the function that copies or deletes nothing, in MPICH as in the standard ABI.
 template <class Handle, class Create>
-int create_keyval(Create create, Procedure* copy, Procedure* remove, int* keyval, void* extra_state) {
+int create_keyval(Create create, Procedure* copy, Procedure* remove, int* keyval,
+                  void* extra_state) {
   KeyvalState* state = state_of(copy, remove, extra_state);
   if (state == nullptr) return report(Problem::no_memory);
   return code_out(create(copy != nullptr ? copy_attribute<Handle> : nullptr,
@@ -124,7 +127,8 @@ int comm_create_keyval(Procedure* copy, Procedure* remove, int* keyval, void* ex
   return create_keyval<MPI_Comm>(functions.Comm_create_keyval, copy, remove, keyval, extra_state);
 }
 int type_create_keyval(Procedure* copy, Procedure* remove, int* keyval, void* extra_state) {
-  return create_keyval<MPI_Datatype>(functions.Type_create_keyval, copy, remove, keyval, extra_state);
+  return create_keyval<MPI_Datatype>(functions.Type_create_keyval, copy, remove, keyval,
+                                     extra_state);
 }
 int win_create_keyval(Procedure* copy, Procedure* remove, int* keyval, void* extra_state) {
   return create_keyval<MPI_Win>(functions.Win_create_keyval, copy, remove, keyval, extra_state);

@@ -18,7 +18,8 @@ namespace fulmar::compat {
 namespace {
 
 /// As often the size as makes room for the smallest messages, of which nothing but the overhead counts.
-constexpr MPI_Count growth = (MPI_BSEND_OVERHEAD + foreign::bsend_overhead - 1) / foreign::bsend_overhead;
+constexpr MPI_Count growth =
+    (MPI_BSEND_OVERHEAD + foreign::bsend_overhead - 1) / foreign::bsend_overhead;
 
 struct Attached {
   void* address;  ///< the program's
@@ -96,8 +97,12 @@ int detach_buffer(void* address, Size* size, Detach detach) {
 
 // The large forms take what an int would not hold once it has grown.
 int buffer_attach(void* buffer, int size) { return buffer_attach_c(buffer, size); }
-int buffer_attach_c(void* buffer, MPI_Count size) { return attach_buffer(buffer, size, functions.Buffer_attach_c); }
-int buffer_detach(void* address, int* size) { return detach_buffer(address, size, functions.Buffer_detach_c); }
+int buffer_attach_c(void* buffer, MPI_Count size) {
+  return attach_buffer(buffer, size, functions.Buffer_attach_c);
+}
+int buffer_detach(void* address, int* size) {
+  return detach_buffer(address, size, functions.Buffer_detach_c);
+}
 int buffer_detach_c(void* address, MPI_Count* size) {
   return detach_buffer(address, size, functions.Buffer_detach_c);
 }

@@ -45,8 +45,9 @@ int create_operation(Create create, Procedure* function, int commute, Foreign<MP
   if (function == nullptr) return code_out(create(nullptr, commute, HandleOut<MPI_Op>(op)));
   const int place = operations<Count>.place_of(function);
   if (place < 0) return report(Problem::too_many_operations);
-  return code_out(create(operation<Count>(place, std::make_integer_sequence<int, most_operations>()), commute,
-                         HandleOut<MPI_Op>(op)));
+  return code_out(
+      create(operation<Count>(place, std::make_integer_sequence<int, most_operations>()), commute,
+             HandleOut<MPI_Op>(op)));
 }
 
 template <class Handle>
@@ -136,13 +137,14 @@ int win_create_errhandler(Procedure* function, Foreign<MPI_Errhandler>* errhandl
 int grequest_start(Procedure* query, Procedure* free, Procedure* cancel, void* extra_state,
                    Foreign<MPI_Request>* request) {
   if (query == nullptr || free == nullptr || cancel == nullptr) {
-    return code_out(functions.Grequest_start(nullptr, nullptr, nullptr, nullptr, HandleOut<MPI_Request>(request)));
+    return code_out(functions.Grequest_start(nullptr, nullptr, nullptr, nullptr,
+                                             HandleOut<MPI_Request>(request)));
   }
   void* memory = std::malloc(sizeof(Grequest));
   if (memory == nullptr) return report(Problem::no_memory);
-  auto* state = new (memory) Grequest{reinterpret_cast<Grequest::Query*>(query),
-                                      reinterpret_cast<Grequest::Free*>(free),
-                                      reinterpret_cast<Grequest::Cancel*>(cancel), extra_state};
+  auto* state = new (memory)
+      Grequest{reinterpret_cast<Grequest::Query*>(query), reinterpret_cast<Grequest::Free*>(free),
+               reinterpret_cast<Grequest::Cancel*>(cancel), extra_state};
   const int result = functions.Grequest_start(query_grequest, free_grequest, cancel_grequest, state,
                                               HandleOut<MPI_Request>(request));
   if (result != MPI_SUCCESS) std::free(memory);

@@ -89,14 +89,18 @@ int session_create_errhandler(Procedure* function, Foreign<MPI_Errhandler>* errh
 int win_create_errhandler(Procedure* function, Foreign<MPI_Errhandler>* errhandler);
 int grequest_start(Procedure* query, Procedure* free, Procedure* cancel, void* extra_state,
                    Foreign<MPI_Request>* request);
-int register_datarep(const char* datarep, Procedure* read, Procedure* write, Procedure* extent, void* extra_state);
-int register_datarep_c(const char* datarep, Procedure* read, Procedure* write, Procedure* extent, void* extra_state);
+int register_datarep(const char* datarep, Procedure* read, Procedure* write, Procedure* extent,
+                     void* extra_state);
+int register_datarep_c(const char* datarep, Procedure* read, Procedure* write, Procedure* extent,
+                       void* extra_state);
 
 // Datatypes (datatypes.cc).
-int type_get_contents(Foreign<MPI_Datatype> datatype, int max_integers, int max_addresses, int max_datatypes,
-                      int* integers, MPI_Aint* addresses, Foreign<MPI_Datatype>* datatypes);
-int type_get_contents_c(Foreign<MPI_Datatype> datatype, MPI_Count max_integers, MPI_Count max_addresses,
-                        MPI_Count max_large_counts, MPI_Count max_datatypes, int* integers, MPI_Aint* addresses,
+int type_get_contents(Foreign<MPI_Datatype> datatype, int max_integers, int max_addresses,
+                      int max_datatypes, int* integers, MPI_Aint* addresses,
+                      Foreign<MPI_Datatype>* datatypes);
+int type_get_contents_c(Foreign<MPI_Datatype> datatype, MPI_Count max_integers,
+                        MPI_Count max_addresses, MPI_Count max_large_counts,
+                        MPI_Count max_datatypes, int* integers, MPI_Aint* addresses,
                         MPI_Count* large_counts, Foreign<MPI_Datatype>* datatypes);
 
 // Requests with a result that comes later (late_results.cc).
@@ -127,14 +131,17 @@ int comm_spawn_multiple(int count, char** commands, char*** argvs, const int* ma
                         Foreign<MPI_Comm>* intercomm, int* errcodes);
 
 // The tool interface (tool.cc): MPI 5.0 chapter 15.
-int t_pvar_handle_alloc(MPI_T_pvar_session session, int index, void* object, MPI_T_pvar_handle* handle, int* count);
+int t_pvar_handle_alloc(MPI_T_pvar_session session, int index, void* object,
+                        MPI_T_pvar_handle* handle, int* count);
 int t_event_register_callback(MPI_T_event_registration registration, MPI_T_cb_safety safety,
                               Foreign<MPI_Info> info, void* user_data, Procedure* function);
 int t_event_set_dropped_handler(MPI_T_event_registration registration, Procedure* function);
-int t_event_handle_free(MPI_T_event_registration registration, void* user_data, Procedure* function);
-int t_event_get_info(int index, char* name, int* name_length, int* verbosity, Foreign<MPI_Datatype>* datatypes,
-                     MPI_Aint* displacements, int* elements, MPI_T_enum* enumtype, Foreign<MPI_Info>* info,
-                     char* description, int* description_length, int* bind);
+int t_event_handle_free(MPI_T_event_registration registration, void* user_data,
+                        Procedure* function);
+int t_event_get_info(int index, char* name, int* name_length, int* verbosity,
+                     Foreign<MPI_Datatype>* datatypes, MPI_Aint* displacements, int* elements,
+                     MPI_T_enum* enumtype, Foreign<MPI_Info>* info, char* description,
+                     int* description_length, int* bind);
 
 // What MPI 3.0 removed (removed.cc): MPI 5.0 chapter 17.
 int address(const void* location, MPI_Aint* address);
@@ -143,8 +150,8 @@ int type_lb(Foreign<MPI_Datatype> datatype, MPI_Aint* displacement);
 int type_ub(Foreign<MPI_Datatype> datatype, MPI_Aint* displacement);
 int type_hvector(int count, int blocklength, MPI_Aint stride, Foreign<MPI_Datatype> oldtype,
                  Foreign<MPI_Datatype>* newtype);
-int type_hindexed(int count, const int* blocklengths, const MPI_Aint* displacements, Foreign<MPI_Datatype> oldtype,
-                  Foreign<MPI_Datatype>* newtype);
+int type_hindexed(int count, const int* blocklengths, const MPI_Aint* displacements,
+                  Foreign<MPI_Datatype> oldtype, Foreign<MPI_Datatype>* newtype);
 int type_struct(int count, const int* blocklengths, const MPI_Aint* displacements,
                 const Foreign<MPI_Datatype>* types, Foreign<MPI_Datatype>* newtype);
 int errhandler_create(Procedure* function, Foreign<MPI_Errhandler>* errhandler);

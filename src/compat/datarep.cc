@@ -24,16 +24,18 @@ struct Datarep {
   void* extra_state;
 };
 
-template <class Count, Procedure* Datarep::*function>
-int convert(void* userbuf, MPI_Datatype datatype, Count count, void* filebuf, MPI_Offset position, void* state) {
+template <class Count, Procedure* Datarep::* function>
+int convert(void* userbuf, MPI_Datatype datatype, Count count, void* filebuf, MPI_Offset position,
+            void* state) {
   const auto& datarep = *static_cast<Datarep*>(state);
-  return code_in(reinterpret_cast<Conversion<Count>*>(datarep.*function)(userbuf, out(datatype), count, filebuf,
-                                                                         position, datarep.extra_state));
+  return code_in(reinterpret_cast<Conversion<Count>*>(datarep.*function)(
+      userbuf, out(datatype), count, filebuf, position, datarep.extra_state));
 }
 
 int extent_of(MPI_Datatype datatype, MPI_Aint* extent, void* state) {
   const auto& datarep = *static_cast<Datarep*>(state);
-  return code_in(reinterpret_cast<Extent*>(datarep.extent)(out(datatype), extent, datarep.extra_state));
+  return code_in(
+      reinterpret_cast<Extent*>(datarep.extent)(out(datatype), extent, datarep.extra_state));
 }
 
 /// A null conversion function means that there is nothing to convert, in all ABIs.
@@ -53,7 +55,8 @@ int register_functions(Register enter, const char* name, const Datarep& datarep)
 
 int register_datarep(const char* datarep, Procedure* read, Procedure* write, Procedure* extent,
                      void* extra_state) {
-  return register_functions<int>(functions.Register_datarep, datarep, {read, write, extent, extra_state});
+  return register_functions<int>(functions.Register_datarep, datarep,
+                                 {read, write, extent, extra_state});
 }
 int register_datarep_c(const char* datarep, Procedure* read, Procedure* write, Procedure* extent,
                        void* extra_state) {

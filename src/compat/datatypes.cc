@@ -52,32 +52,36 @@ class DatatypesOut {
 
 }  // namespace
 
-int type_get_contents(Foreign<MPI_Datatype> datatype, int max_integers, int max_addresses, int max_datatypes,
-                      int* integers, MPI_Aint* addresses, Foreign<MPI_Datatype>* datatypes) {
+int type_get_contents(Foreign<MPI_Datatype> datatype, int max_integers, int max_addresses,
+                      int max_datatypes, int* integers, MPI_Aint* addresses,
+                      Foreign<MPI_Datatype>* datatypes) {
   const MPI_Datatype standard = in<MPI_Datatype>(datatype);
-  const int result = functions.Type_get_contents(standard, max_integers, max_addresses, max_datatypes, integers,
-                                                 addresses, DatatypesOut(datatypes, max_datatypes));
+  const int result =
+      functions.Type_get_contents(standard, max_integers, max_addresses, max_datatypes, integers,
+                                  addresses, DatatypesOut(datatypes, max_datatypes));
   if (result != MPI_SUCCESS) return code_out(result);
   int counts[3];
   int combiner = 0;
-  if (functions.Type_get_envelope(standard, &counts[0], &counts[1], &counts[2], &combiner) == MPI_SUCCESS) {
+  if (functions.Type_get_envelope(standard, &counts[0], &counts[1], &counts[2], &combiner) ==
+      MPI_SUCCESS) {
     replace_constants(combiner, true, integers, counts[0]);
   }
   return MPI_SUCCESS;
 }
 
-int type_get_contents_c(Foreign<MPI_Datatype> datatype, MPI_Count max_integers, MPI_Count max_addresses,
-                        MPI_Count max_large_counts, MPI_Count max_datatypes, int* integers, MPI_Aint* addresses,
+int type_get_contents_c(Foreign<MPI_Datatype> datatype, MPI_Count max_integers,
+                        MPI_Count max_addresses, MPI_Count max_large_counts,
+                        MPI_Count max_datatypes, int* integers, MPI_Aint* addresses,
                         MPI_Count* large_counts, Foreign<MPI_Datatype>* datatypes) {
   const MPI_Datatype standard = in<MPI_Datatype>(datatype);
-  const int result = functions.Type_get_contents_c(standard, max_integers, max_addresses, max_large_counts,
-                                                   max_datatypes, integers, addresses, large_counts,
-                                                   DatatypesOut(datatypes, max_datatypes));
+  const int result = functions.Type_get_contents_c(
+      standard, max_integers, max_addresses, max_large_counts, max_datatypes, integers, addresses,
+      large_counts, DatatypesOut(datatypes, max_datatypes));
   if (result != MPI_SUCCESS) return code_out(result);
   MPI_Count counts[4];
   int combiner = 0;
-  if (functions.Type_get_envelope_c(standard, &counts[0], &counts[1], &counts[2], &counts[3], &combiner) ==
-      MPI_SUCCESS) {
+  if (functions.Type_get_envelope_c(standard, &counts[0], &counts[1], &counts[2], &counts[3],
+                                    &combiner) == MPI_SUCCESS) {
     replace_constants(combiner, counts[2] == 0, integers, counts[0]);
   }
   return MPI_SUCCESS;

@@ -28,7 +28,8 @@ int query_ze_support() { return 0; }
 
 int gpu_query_support(int gpu_type, int* is_supported) {
   constexpr int gpu_types = 3;  // CUDA, ZE, HIP
-  if (is_supported == nullptr || gpu_type < 0 || gpu_type >= gpu_types) return code_out(MPI_ERR_ARG);
+  if (is_supported == nullptr || gpu_type < 0 || gpu_type >= gpu_types)
+    return code_out(MPI_ERR_ARG);
   *is_supported = 0;
   return MPI_SUCCESS;
 }
@@ -50,9 +51,11 @@ Degrees degrees(Foreign<MPI_Comm> comm) {
   int count = 0;
   int weighted = 0;
   if (topology == MPI_DIST_GRAPH) {
-    static_cast<void>(functions.Dist_graph_neighbors_count(standard, &degrees.in, &degrees.out, &weighted));
+    static_cast<void>(
+        functions.Dist_graph_neighbors_count(standard, &degrees.in, &degrees.out, &weighted));
   } else if (topology == MPI_CART) {
-    if (functions.Cartdim_get(standard, &count) == MPI_SUCCESS) degrees.in = degrees.out = 2 * count;
+    if (functions.Cartdim_get(standard, &count) == MPI_SUCCESS)
+      degrees.in = degrees.out = 2 * count;
   } else if (topology == MPI_GRAPH) {
     int rank = 0;
     if (functions.Comm_rank(standard, &rank) == MPI_SUCCESS &&

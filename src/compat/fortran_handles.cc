@@ -75,7 +75,8 @@ Foreign<Handle> from_fortran(int number) {
 }
 
 int copy_status(const void* from, void* to) {
-  if (is_ignored(static_cast<const ForeignStatus*>(from)) || to == nullptr) return code_out(MPI_ERR_ARG);
+  if (is_ignored(static_cast<const ForeignStatus*>(from)) || to == nullptr)
+    return code_out(MPI_ERR_ARG);
   std::memcpy(to, from, sizeof(ForeignStatus));
   return MPI_SUCCESS;
 }
@@ -137,15 +138,23 @@ Foreign<MPI_Win> win_f2c(int number) { return from_fortran<MPI_Win>(number); }
 int win_toint(Foreign<MPI_Win> handle) { return win_c2f(handle); }
 Foreign<MPI_Win> win_fromint(int number) { return win_f2c(number); }
 
-int status_c2f(const ForeignStatus* c_status, int* f_status) { return copy_status(c_status, f_status); }
-int status_f2c(const int* f_status, ForeignStatus* c_status) { return copy_status(f_status, c_status); }
+int status_c2f(const ForeignStatus* c_status, int* f_status) {
+  return copy_status(c_status, f_status);
+}
+int status_f2c(const int* f_status, ForeignStatus* c_status) {
+  return copy_status(f_status, c_status);
+}
 int status_c2f08(const ForeignStatus* c_status, ForeignStatus* f08_status) {
   return copy_status(c_status, f08_status);
 }
 int status_f082c(const ForeignStatus* f08_status, ForeignStatus* c_status) {
   return copy_status(f08_status, c_status);
 }
-int status_f2f08(const int* f_status, ForeignStatus* f08_status) { return copy_status(f_status, f08_status); }
-int status_f082f(const ForeignStatus* f08_status, int* f_status) { return copy_status(f08_status, f_status); }
+int status_f2f08(const int* f_status, ForeignStatus* f08_status) {
+  return copy_status(f_status, f08_status);
+}
+int status_f082f(const ForeignStatus* f08_status, int* f_status) {
+  return copy_status(f08_status, f_status);
+}
 
 }  // namespace fulmar::compat

@@ -82,7 +82,8 @@ class Numbered {
     const std::uintptr_t value = value_of(handle);
     if (value < handle_constants) [[likely]]
       return static_cast<int>(numbers[value]);
-    return static_cast<int>(static_cast<std::uint32_t>((functions.*Facts::to_number)(handle)) | sign);
+    return static_cast<int>(static_cast<std::uint32_t>((functions.*Facts::to_number)(handle)) |
+                            sign);
   }
 };
 
@@ -110,13 +111,15 @@ struct Addressed {
     if constexpr (foreign::handles_are_numbers) {
       return nullptr;
     } else {
-      return reinterpret_cast<Foreign<Handle>>(value < handle_constants ? object_of_constant(value) : nullptr);
+      return reinterpret_cast<Foreign<Handle>>(value < handle_constants ? object_of_constant(value)
+                                                                        : nullptr);
     }
   }
 };
 
 template <class Handle>
-using Conversion = std::conditional_t<std::is_same_v<Foreign<Handle>, int>, Numbered<Handle>, Addressed<Handle>>;
+using Conversion =
+    std::conditional_t<std::is_same_v<Foreign<Handle>, int>, Numbered<Handle>, Addressed<Handle>>;
 
 /// A handle of the program, for our library. What is no handle becomes one that the library refuses.
 template <class Handle>

@@ -43,7 +43,8 @@ bool find_path(char (&path)[PATH_MAX]) {
 /// Nothing of MPI can work without the library, and a C function has no way to say so later.
 [[noreturn]] void give_up(const char* problem) {
   std::fprintf(stderr,
-               "Fulmar: the library for programs of another MPI cannot be used: %s. Keep the folder that it is in "
+               "Fulmar: the library for programs of another MPI cannot be used: %s. Keep the "
+               "folder that it is in "
                "where it was installed, lib/fulmar below the folder of %s.\n",
                problem, library_name);
   std::_Exit(127);

@@ -22,7 +22,9 @@
 
 namespace fulmar::compat {
 
-int address(const void* location, MPI_Aint* address) { return code_out(functions.Get_address(location, address)); }
+int address(const void* location, MPI_Aint* address) {
+  return code_out(functions.Get_address(location, address));
+}
 
 int type_extent(Foreign<MPI_Datatype> datatype, MPI_Aint* extent) {
   return code_out(::MPI_Type_extent(in<MPI_Datatype>(datatype), extent));
@@ -36,19 +38,21 @@ int type_ub(Foreign<MPI_Datatype> datatype, MPI_Aint* displacement) {
 
 int type_hvector(int count, int blocklength, MPI_Aint stride, Foreign<MPI_Datatype> oldtype,
                  Foreign<MPI_Datatype>* newtype) {
-  return code_out(functions.Type_create_hvector(count, blocklength, stride, in<MPI_Datatype>(oldtype),
-                                                HandleOut<MPI_Datatype>(newtype)));
+  return code_out(functions.Type_create_hvector(
+      count, blocklength, stride, in<MPI_Datatype>(oldtype), HandleOut<MPI_Datatype>(newtype)));
 }
 
-int type_hindexed(int count, const int* blocklengths, const MPI_Aint* displacements, Foreign<MPI_Datatype> oldtype,
-                  Foreign<MPI_Datatype>* newtype) {
-  return code_out(functions.Type_create_hindexed(count, blocklengths, displacements, in<MPI_Datatype>(oldtype),
+int type_hindexed(int count, const int* blocklengths, const MPI_Aint* displacements,
+                  Foreign<MPI_Datatype> oldtype, Foreign<MPI_Datatype>* newtype) {
+  return code_out(functions.Type_create_hindexed(count, blocklengths, displacements,
+                                                 in<MPI_Datatype>(oldtype),
                                                  HandleOut<MPI_Datatype>(newtype)));
 }
 
 int type_struct(int count, const int* blocklengths, const MPI_Aint* displacements,
                 const Foreign<MPI_Datatype>* types, Foreign<MPI_Datatype>* newtype) {
-  return code_out(::MPI_Type_struct(count, blocklengths, displacements, HandleArrayIn<MPI_Datatype>(types, count),
+  return code_out(::MPI_Type_struct(count, blocklengths, displacements,
+                                    HandleArrayIn<MPI_Datatype>(types, count),
                                     HandleOut<MPI_Datatype>(newtype)));
 }
 
@@ -56,10 +60,12 @@ int errhandler_create(Procedure* function, Foreign<MPI_Errhandler>* errhandler) 
   return comm_create_errhandler(function, errhandler);
 }
 int errhandler_get(Foreign<MPI_Comm> comm, Foreign<MPI_Errhandler>* errhandler) {
-  return code_out(functions.Comm_get_errhandler(in<MPI_Comm>(comm), HandleOut<MPI_Errhandler>(errhandler)));
+  return code_out(
+      functions.Comm_get_errhandler(in<MPI_Comm>(comm), HandleOut<MPI_Errhandler>(errhandler)));
 }
 int errhandler_set(Foreign<MPI_Comm> comm, Foreign<MPI_Errhandler> errhandler) {
-  return code_out(functions.Comm_set_errhandler(in<MPI_Comm>(comm), in<MPI_Errhandler>(errhandler)));
+  return code_out(
+      functions.Comm_set_errhandler(in<MPI_Comm>(comm), in<MPI_Errhandler>(errhandler)));
 }
 
 }  // namespace fulmar::compat

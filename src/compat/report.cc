@@ -17,13 +17,16 @@ struct Text {
 constexpr Text texts[] = {
     {MPI_ERR_NO_MEM, "no memory for a function of the program that MPI is to call"},
     {MPI_ERR_OTHER,
-     "more than 256 different functions were passed to MPI_Op_create, which programs of another MPI cannot do on "
+     "more than 256 different functions were passed to MPI_Op_create, which programs of another "
+     "MPI cannot do on "
      "Fulmar; operations of the same function share one place"},
     {MPI_ERR_OTHER,
-     "more than 64 different functions were passed to a function that creates error handlers, which programs of "
+     "more than 64 different functions were passed to a function that creates error handlers, "
+     "which programs of "
      "another MPI cannot do on Fulmar; handlers of the same function share one place"},
     {MPI_ERR_OTHER,
-     "more than 64 different functions were passed for events of MPI_T, which programs of another MPI cannot do on "
+     "more than 64 different functions were passed for events of MPI_T, which programs of another "
+     "MPI cannot do on "
      "Fulmar; equal functions share one place"},
 };
 constexpr int text_count = sizeof texts / sizeof texts[0];

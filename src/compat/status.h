@@ -29,7 +29,8 @@ template <class Status>
   requires requires(Status& status) { status.count_low; }
 inline MPI_Count bytes_of(const Status& status) {
   const auto high = static_cast<std::uint32_t>(status.count_high_and_cancelled) >> 1;
-  return static_cast<MPI_Count>(std::uint64_t{high} << 32 | static_cast<std::uint32_t>(status.count_low));
+  return static_cast<MPI_Count>(std::uint64_t{high} << 32 |
+                                static_cast<std::uint32_t>(status.count_low));
 }
 template <class Status>
   requires requires(Status& status) { status.count_low; }

@@ -177,7 +177,8 @@ void generalized_requests() {
   expect(flag != 0, "cancelled by the program");
   expect_equal(status.MPI_SOURCE, MPI_PROC_NULL, "the source that the program set");
   expect_equal(status.MPI_TAG, 44, "the tag that the program set");
-  expect(progress.queries == 1 && progress.frees == 1 && progress.cancels == 1, "each function was called");
+  expect(progress.queries == 1 && progress.frees == 1 && progress.cancels == 1,
+         "each function was called");
 }
 
 }  // namespace

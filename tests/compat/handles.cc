@@ -87,16 +87,16 @@ void groups_and_topologies() {
   expect(node != MPI_COMM_NULL, "the node");
   MPI_Comm_free(&node);
   MPI_Comm graph;
-  MPI_Dist_graph_create_adjacent(MPI_COMM_SELF, 0, nullptr, MPI_WEIGHTS_EMPTY, 0, nullptr, MPI_WEIGHTS_EMPTY,
-                                 MPI_INFO_NULL, 0, &graph);
+  MPI_Dist_graph_create_adjacent(MPI_COMM_SELF, 0, nullptr, MPI_WEIGHTS_EMPTY, 0, nullptr,
+                                 MPI_WEIGHTS_EMPTY, MPI_INFO_NULL, 0, &graph);
   int in = 0;
   int out = 0;
   int weighted = -1;
   MPI_Dist_graph_neighbors_count(graph, &in, &out, &weighted);
   expect_equal(weighted, 1, "empty weights are weights");
   MPI_Comm_free(&graph);
-  MPI_Dist_graph_create_adjacent(MPI_COMM_SELF, 0, nullptr, MPI_UNWEIGHTED, 0, nullptr, MPI_UNWEIGHTED,
-                                 MPI_INFO_NULL, 0, &graph);
+  MPI_Dist_graph_create_adjacent(MPI_COMM_SELF, 0, nullptr, MPI_UNWEIGHTED, 0, nullptr,
+                                 MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
   MPI_Dist_graph_neighbors_count(graph, &in, &out, &weighted);
   expect_equal(weighted, 0, "no weights");
   MPI_Comm_free(&graph);
@@ -123,7 +123,8 @@ void datatypes() {
   const int distributions[1] = {MPI_DISTRIBUTE_BLOCK};
   const int arguments[1] = {MPI_DISTRIBUTE_DFLT_DARG};
   const int grid[1] = {1};
-  MPI_Type_create_darray(1, 0, 1, sizes, distributions, arguments, grid, MPI_ORDER_C, MPI_INT, &part);
+  MPI_Type_create_darray(1, 0, 1, sizes, distributions, arguments, grid, MPI_ORDER_C, MPI_INT,
+                         &part);
   MPI_Type_get_envelope(part, &integers, &addresses, &types, &combiner);
   MPI_Type_get_contents(part, integers, addresses, types, content, nullptr, &inner);
   expect_equal(content[4], MPI_DISTRIBUTE_BLOCK, "the distribution");
@@ -159,11 +160,13 @@ void names() {
   int version = 0;
   int subversion = -1;
   MPI_Get_version(&version, &subversion);
-  expect(version == MPI_VERSION && subversion == MPI_SUBVERSION, "the version of the program's header");
+  expect(version == MPI_VERSION && subversion == MPI_SUBVERSION,
+         "the version of the program's header");
   char text[MPI_MAX_ERROR_STRING + 1];
   text[MPI_MAX_ERROR_STRING] = 'x';
   MPI_Error_string(MPI_ERR_TRUNCATE, text, &length);
-  expect(text[MPI_MAX_ERROR_STRING] == 'x' && std::strlen(text) == static_cast<unsigned>(length), "a text");
+  expect(text[MPI_MAX_ERROR_STRING] == 'x' && std::strlen(text) == static_cast<unsigned>(length),
+         "a text");
   MPI_Info info;
   MPI_Info_create(&info);
   MPI_Info_set(info, "key", "value");

@@ -75,7 +75,8 @@ void many_messages() {
   for (int i = 0; i < most; ++i) {
     expect_equal(in[i], from * 100 + i, "one of many numbers");
     expect_equal(statuses[i].MPI_TAG, i, "its tag");
-    expect(requests[i] == MPI_REQUEST_NULL && requests[most + i] == MPI_REQUEST_NULL, "requests are null");
+    expect(requests[i] == MPI_REQUEST_NULL && requests[most + i] == MPI_REQUEST_NULL,
+           "requests are null");
   }
   int index = -1;
   int flag = 0;
@@ -109,7 +110,8 @@ void buffered() {
   MPI_Buffer_attach(buffer.data(), static_cast<int>(buffer.size()));
   for (int i = 0; i < messages; ++i) {
     int out = i;
-    expect_class(MPI_Bsend(&out, 1, MPI_INT, (rank + 1) % size, 2, MPI_COMM_WORLD), MPI_SUCCESS, "MPI_Bsend");
+    expect_class(MPI_Bsend(&out, 1, MPI_INT, (rank + 1) % size, 2, MPI_COMM_WORLD), MPI_SUCCESS,
+                 "MPI_Bsend");
   }
   for (int i = 0; i < messages; ++i) {
     int in = -1;
@@ -144,9 +146,12 @@ void matched() {
 
 void errors() {
   int value = 0;
-  expect_class(MPI_Send(&value, 1, MPI_INT, size, 0, MPI_COMM_WORLD), MPI_ERR_RANK, "a rank that is none");
-  expect_class(MPI_Send(&value, -1, MPI_INT, 0, 0, MPI_COMM_WORLD), MPI_ERR_COUNT, "a count below 0");
-  expect_class(MPI_Send(&value, 1, MPI_DATATYPE_NULL, 0, 0, MPI_COMM_WORLD), MPI_ERR_TYPE, "no datatype");
+  expect_class(MPI_Send(&value, 1, MPI_INT, size, 0, MPI_COMM_WORLD), MPI_ERR_RANK,
+               "a rank that is none");
+  expect_class(MPI_Send(&value, -1, MPI_INT, 0, 0, MPI_COMM_WORLD), MPI_ERR_COUNT,
+               "a count below 0");
+  expect_class(MPI_Send(&value, 1, MPI_DATATYPE_NULL, 0, 0, MPI_COMM_WORLD), MPI_ERR_TYPE,
+               "no datatype");
   expect_class(MPI_Send(&value, 1, MPI_INT, 0, -77, MPI_COMM_WORLD), MPI_ERR_TAG, "a tag below 0");
   if (rank == 0) {
     int long_message[4] = {};

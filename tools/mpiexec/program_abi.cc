@@ -33,7 +33,8 @@ constexpr std::string_view path_variable = "LD_LIBRARY_PATH";
 
 }  // namespace
 
-base::Result<std::vector<std::string>> library_folders(ProgramAbi abi, const std::string& library_folder) {
+base::Result<std::vector<std::string>> library_folders(ProgramAbi abi,
+                                                       const std::string& library_folder) {
   std::vector<std::string> folders;
   for (const Library& library : libraries) {
     const bool offered = abi == ProgramAbi::automatic && library.abi != ProgramAbi::standard;
@@ -43,10 +44,11 @@ base::Result<std::vector<std::string>> library_folders(ProgramAbi abi, const std
     if (!library_folder.empty() && ::access(file.c_str(), R_OK) == 0) {
       folders.push_back(std::move(folder));
     } else if (!offered) {
-      return base::failure(base::ErrorClass::arg,
-                           "--abi is \"%s\", but there is no %s; install Fulmar with the libraries for programs of "
-                           "other MPIs",
-                           library.name, file.c_str());
+      return base::failure(
+          base::ErrorClass::arg,
+          "--abi is \"%s\", but there is no %s; install Fulmar with the libraries for programs of "
+          "other MPIs",
+          library.name, file.c_str());
     }
   }
   return folders;
@@ -64,7 +66,8 @@ std::string own_library_folder() {
   return folder + "/lib";
 }
 
-void offer_libraries(const std::vector<std::string>& folders, std::vector<std::string>& environment) {
+void offer_libraries(const std::vector<std::string>& folders,
+                     std::vector<std::string>& environment) {
   if (folders.empty()) return;
   std::string path;
   for (const std::string& folder : folders) path += (path.empty() ? "" : ":") + folder;

@@ -34,7 +34,8 @@ extern int* MPI_F_STATUS_IGNORE;
 extern int* MPI_F_STATUSES_IGNORE;
 extern fulmar::compat::ForeignStatus* MPI_F08_STATUS_IGNORE;
 extern fulmar::compat::ForeignStatus* MPI_F08_STATUSES_IGNORE;
-int MPIR_Dup_fn(int object, int keyval, void* extra_state, void* value_in, void* value_out, int* flag);
+int MPIR_Dup_fn(int object, int keyval, void* extra_state, void* value_in, void* value_out,
+                int* flag);
 
 int* const MPI_UNWEIGHTED = &unweighted;
 int* const MPI_WEIGHTS_EMPTY = &weights_empty;
@@ -45,8 +46,8 @@ fulmar::compat::ForeignStatus* MPI_F08_STATUS_IGNORE = &status_ignore;
 fulmar::compat::ForeignStatus* MPI_F08_STATUSES_IGNORE = &statuses_ignore;
 
 /// MPI_DUP_FN and MPI_COMM_DUP_FN, MPI_TYPE_DUP_FN, MPI_WIN_DUP_FN.
-int MPIR_Dup_fn(int /*object*/, int /*keyval*/, void* /*extra_state*/, void* value_in, void* value_out,
-                int* flag) {
+int MPIR_Dup_fn(int /*object*/, int /*keyval*/, void* /*extra_state*/, void* value_in,
+                void* value_out, int* flag) {
   *static_cast<void**>(value_out) = value_in;
   *flag = 1;
   return 0;

@@ -39,57 +39,61 @@ DeleteFunction OMPI_C_MPI_WIN_NULL_DELETE_FN;
 }
 
 extern "C" {
-int OMPI_C_MPI_DUP_FN(void* /*object*/, int /*keyval*/, void* /*extra_state*/, void* value_in, void* value_out,
-    int* flag) {
+int OMPI_C_MPI_DUP_FN(void* /*object*/, int /*keyval*/, void* /*extra_state*/, void* value_in,
+                      void* value_out, int* flag) {
   return copy_pointer(value_in, value_out, flag);
 }
-int OMPI_C_MPI_NULL_COPY_FN(void* /*object*/, int /*keyval*/, void* /*extra_state*/, void* /*value_in*/,
-    void* /*value_out*/, int* flag) {
+int OMPI_C_MPI_NULL_COPY_FN(void* /*object*/, int /*keyval*/, void* /*extra_state*/,
+                            void* /*value_in*/, void* /*value_out*/, int* flag) {
   return copy_nothing(flag);
 }
-int OMPI_C_MPI_NULL_DELETE_FN(void* /*object*/, int /*keyval*/, void* /*value*/, void* /*extra_state*/) {
+int OMPI_C_MPI_NULL_DELETE_FN(void* /*object*/, int /*keyval*/, void* /*value*/,
+                              void* /*extra_state*/) {
   return 0;
 }
 }
 
 extern "C" {
-int OMPI_C_MPI_COMM_DUP_FN(void* /*object*/, int /*keyval*/, void* /*extra_state*/, void* value_in, void* value_out,
-    int* flag) {
+int OMPI_C_MPI_COMM_DUP_FN(void* /*object*/, int /*keyval*/, void* /*extra_state*/, void* value_in,
+                           void* value_out, int* flag) {
   return copy_pointer(value_in, value_out, flag);
 }
-int OMPI_C_MPI_COMM_NULL_COPY_FN(void* /*object*/, int /*keyval*/, void* /*extra_state*/, void* /*value_in*/,
-    void* /*value_out*/, int* flag) {
+int OMPI_C_MPI_COMM_NULL_COPY_FN(void* /*object*/, int /*keyval*/, void* /*extra_state*/,
+                                 void* /*value_in*/, void* /*value_out*/, int* flag) {
   return copy_nothing(flag);
 }
-int OMPI_C_MPI_COMM_NULL_DELETE_FN(void* /*object*/, int /*keyval*/, void* /*value*/, void* /*extra_state*/) {
+int OMPI_C_MPI_COMM_NULL_DELETE_FN(void* /*object*/, int /*keyval*/, void* /*value*/,
+                                   void* /*extra_state*/) {
   return 0;
 }
 }
 
 extern "C" {
-int OMPI_C_MPI_TYPE_DUP_FN(void* /*object*/, int /*keyval*/, void* /*extra_state*/, void* value_in, void* value_out,
-    int* flag) {
+int OMPI_C_MPI_TYPE_DUP_FN(void* /*object*/, int /*keyval*/, void* /*extra_state*/, void* value_in,
+                           void* value_out, int* flag) {
   return copy_pointer(value_in, value_out, flag);
 }
-int OMPI_C_MPI_TYPE_NULL_COPY_FN(void* /*object*/, int /*keyval*/, void* /*extra_state*/, void* /*value_in*/,
-    void* /*value_out*/, int* flag) {
+int OMPI_C_MPI_TYPE_NULL_COPY_FN(void* /*object*/, int /*keyval*/, void* /*extra_state*/,
+                                 void* /*value_in*/, void* /*value_out*/, int* flag) {
   return copy_nothing(flag);
 }
-int OMPI_C_MPI_TYPE_NULL_DELETE_FN(void* /*object*/, int /*keyval*/, void* /*value*/, void* /*extra_state*/) {
+int OMPI_C_MPI_TYPE_NULL_DELETE_FN(void* /*object*/, int /*keyval*/, void* /*value*/,
+                                   void* /*extra_state*/) {
   return 0;
 }
 }
 
 extern "C" {
-int OMPI_C_MPI_WIN_DUP_FN(void* /*object*/, int /*keyval*/, void* /*extra_state*/, void* value_in, void* value_out,
-    int* flag) {
+int OMPI_C_MPI_WIN_DUP_FN(void* /*object*/, int /*keyval*/, void* /*extra_state*/, void* value_in,
+                          void* value_out, int* flag) {
   return copy_pointer(value_in, value_out, flag);
 }
-int OMPI_C_MPI_WIN_NULL_COPY_FN(void* /*object*/, int /*keyval*/, void* /*extra_state*/, void* /*value_in*/,
-    void* /*value_out*/, int* flag) {
+int OMPI_C_MPI_WIN_NULL_COPY_FN(void* /*object*/, int /*keyval*/, void* /*extra_state*/,
+                                void* /*value_in*/, void* /*value_out*/, int* flag) {
   return copy_nothing(flag);
 }
-int OMPI_C_MPI_WIN_NULL_DELETE_FN(void* /*object*/, int /*keyval*/, void* /*value*/, void* /*extra_state*/) {
+int OMPI_C_MPI_WIN_NULL_DELETE_FN(void* /*object*/, int /*keyval*/, void* /*value*/,
+                                  void* /*extra_state*/) {
   return 0;
 }
 }

@@ -31,7 +31,8 @@ void prepare_objects() {
     std::size_t place = hash(object.address);
     while (by_address[place].address != nullptr) place = (place + 1) % places;
     by_address[place] = {object.address, object.standard};
-    if (object.standard < handle_constants) by_constant[object.standard] = const_cast<void*>(object.address);
+    if (object.standard < handle_constants)
+      by_constant[object.standard] = const_cast<void*>(object.address);
   }
 }
 
