@@ -15,6 +15,8 @@ help:
 	@echo "make run       install what is missing, build, run the point-to-point benchmark"
 	@echo "make test      install what is missing, build, run all tests"
 	@echo "make install PREFIX=dir"
+	@echo "make wheel     a package for pip in build/portable/wheel; make deb: for Debian, in build/portable/deb"
+	@echo "make dist      the sources of this commit in build/dist"
 	@echo "make build | check | bench | soak | clean       BUILD=$(BUILD) JOBS=$(JOBS)"
 
 setup:
@@ -42,6 +44,30 @@ test:
 
 install: build
 	@cmake --install $(DIR) --prefix $(PREFIX)
+
+# A wheel for pip, which runs on any Linux with glibc 2.34 or newer.
+WHEEL := build/portable/wheel
+VERSION := $(word 3,$(shell grep project CMakeLists.txt))
+.PHONY: wheel
+wheel:
+	@$(MAKE) --no-print-directory build BUILD=portable
+	@rm -rf $(WHEEL) && cmake --install build/portable --prefix $(WHEEL)/tree --strip >/dev/null
+	@packaging/make_wheel $(WHEEL)/tree $(WHEEL) $(VERSION)
+
+# Debian packages, of the same tree.
+DEB := build/portable/deb
+.PHONY: deb
+deb:
+	@$(MAKE) --no-print-directory build BUILD=portable
+	@rm -rf $(DEB) && cmake --install build/portable --prefix $(DEB)/tree --strip >/dev/null
+	@packaging/make_deb $(DEB)/tree $(DEB) $(VERSION)
+
+# The sources of this commit.
+.PHONY: dist
+dist:
+	@mkdir -p build/dist
+	@git archive --prefix=fulmar-$(VERSION)/ -o build/dist/fulmar-$(VERSION).tar.gz HEAD
+	@ls build/dist/fulmar-$(VERSION).tar.gz
 
 # Everything that is checked without running the code.
 check: check-setup check-style check-layers check-format check-headers check-tidy check-clang

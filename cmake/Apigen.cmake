@@ -9,6 +9,7 @@ find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 set(apigen_out ${CMAKE_BINARY_DIR}/generated)
 file(GLOB apigen_inputs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/spec/*.api ${CMAKE_SOURCE_DIR}/spec/*.table
      ${CMAKE_SOURCE_DIR}/tools/apigen/*.py)
+list(APPEND apigen_inputs ${CMAKE_SOURCE_DIR}/docs/mpiexec.md)  # is also a manual page
 file(GLOB apigen_chapters CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/spec/*.api)
 
 set(FULMAR_GENERATED_SOURCES "")
@@ -46,7 +47,7 @@ add_custom_command(
   OUTPUT ${apigen_out}/apigen.stamp
   BYPRODUCTS ${apigen_outputs} ${FULMAR_GENERATED_SOURCES} ${FULMAR_FORTRAN_ENTRIES} ${FULMAR_COMPAT_GENERATED}
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/apigen --spec ${CMAKE_SOURCE_DIR}/spec --out
-          ${apigen_out}
+          ${apigen_out} --version ${PROJECT_VERSION}
   COMMAND ${CMAKE_COMMAND} -E touch ${apigen_out}/apigen.stamp
   DEPENDS ${apigen_inputs}
   COMMENT "Generating mpi.h and the shims"

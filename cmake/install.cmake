@@ -44,6 +44,7 @@ foreach(name IN ITEMS mpi mpi-c mpi-cxx)  # the names that other builds ask for
   list(APPEND pc_links ${CMAKE_BINARY_DIR}/pkgconfig/${name}.pc)
 endforeach()
 install(FILES ${CMAKE_BINARY_DIR}/pkgconfig/fulmar.pc ${pc_links} DESTINATION lib/pkgconfig)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/generated/man DESTINATION share OPTIONAL)
 install(FILES LICENSE README.md DESTINATION share/doc/fulmar)
 install(DIRECTORY examples DESTINATION share/doc/fulmar)
 install(DIRECTORY docs/ DESTINATION share/doc/fulmar FILES_MATCHING PATTERN "*.md")

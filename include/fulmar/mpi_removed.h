@@ -10,8 +10,8 @@
  * compiler warns of each use; -Wno-deprecated-declarations silences it. Names that are macros
  * already, as by -DMPI_Address=MPI_Get_address, are left as they are.
  *
- * MPI_LB and MPI_UB are entries for MPI_Type_struct only. Everywhere else, MPI_Type_create_struct
- * included, they are no datatypes (MPI_ERR_TYPE). */
+ * MPI_LB and MPI_UB are entries for MPI_Type_struct, and, with this library, for
+ * MPI_Type_create_struct. Everywhere else they are no datatypes (MPI_ERR_TYPE). */
 #ifndef FULMAR_MPI_REMOVED_H
 #define FULMAR_MPI_REMOVED_H
 

@@ -137,7 +137,7 @@ class Device {
   void wait(Finished&& finished, WaitNote note = {}) noexcept {
     if (finished()) return release_held();
     if (lock_.enabled()) return wait_with_threads(holds<Finished>, &finished, note);
-    Idle idle(config_.wait_style, config_.oversubscribed);
+    Idle idle(config_.wait_style, config_.oversubscribed, yield_cost_);
     while (!finished()) {
       if (progress() != 0) {
         idle.reset();
@@ -484,6 +484,7 @@ class Device {
   std::int64_t quiet_since_ns_ = 0;
   std::uint32_t missed_polls_ = 0;
   std::uint64_t moved_ = 0;  ///< all that progress ever moved
+  YieldCost yield_cost_;
   PollWatch poll_watch_;
   std::uint64_t unattended_ = 0;
   /// Unexpected data beyond this need a closer look: the budget, or 0 with an observer.

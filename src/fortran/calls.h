@@ -114,6 +114,21 @@ void old_dup_fn(const int* value_in, int* value_out, int* flag, int* ierror);
 void null_copy_fn(int* flag, int* ierror);
 void null_delete_fn(int* ierror);
 
+// What MPI 3.0 removed (removed.cc).
+void address(const void* location, int* address, int* ierror);
+void errhandler_create(Procedure* function, int* errhandler, int* ierror);
+void errhandler_set(const int* comm, const int* errhandler, int* ierror);
+void errhandler_get(const int* comm, int* errhandler, int* ierror);
+void type_extent(const int* datatype, int* extent, int* ierror);
+void type_lb(const int* datatype, int* displacement, int* ierror);
+void type_ub(const int* datatype, int* displacement, int* ierror);
+void type_hvector(const int* count, const int* blocklength, const int* stride, const int* oldtype,
+                  int* newtype, int* ierror);
+void type_hindexed(const int* count, const int* blocklengths, const int* displacements,
+                   const int* oldtype, int* newtype, int* ierror);
+void type_struct(const int* count, const int* blocklengths, const int* displacements,
+                 const int* types, int* newtype, int* ierror);
+
 // Callbacks (callbacks.cc, datarep.cc).
 void op_create(Procedure* function, const int* commute, int* op, int* ierror);
 void op_create_c(Procedure* function, const int* commute, int* op, int* ierror);

@@ -32,6 +32,9 @@ constexpr Text texts[] = {
     {MPI_ERR_OTHER,
      "Fortran interface: more than 64 different procedures were passed to a procedure that creates "
      "error handlers; handlers of the same procedure share one place"},
+    {MPI_ERR_ARG,
+     "Fortran interface: an address or an extent does not fit a default INTEGER; call "
+     "MPI_GET_ADDRESS or MPI_TYPE_GET_EXTENT with INTEGER(KIND=MPI_ADDRESS_KIND) instead"},
 };
 constexpr int text_count = sizeof(texts) / sizeof(texts[0]);
 

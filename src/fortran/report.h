@@ -12,10 +12,11 @@ enum class Problem {
   section_kept,
   too_many_operations,
   too_many_errhandlers,
+  address_too_large,
 };
 
 /// Calls the error handler of MPI_COMM_SELF with a code whose text says what is wrong and what helps, and
-/// gives the code, of class MPI_ERR_NO_MEM, _COUNT, _TYPE, _BUFFER or _OTHER.
+/// gives the code, of class MPI_ERR_NO_MEM, _COUNT, _TYPE, _BUFFER, _ARG or _OTHER.
 [[nodiscard]] int report(Problem problem);
 
 }  // namespace fulmar::fortran

@@ -51,6 +51,15 @@ struct flock whole_lock(short type, std::int64_t offset, std::int64_t length) no
   return lock;
 }
 
+Error held_too_long(const char* holder, const std::string& path, std::int64_t offset,
+                    std::int64_t length) {
+  return base::failure(base::ErrorClass::io,
+                       "file \"%s\": %s has held a lock on bytes %lld to %lld for 60 s; end it, or "
+                       "switch atomic mode off (MPI_File_set_atomicity)",
+                       path.c_str(), holder, static_cast<long long>(offset),
+                       static_cast<long long>(offset) + static_cast<long long>(length));
+}
+
 }  // namespace
 
 Result<PosixFile> PosixFile::open(const std::string& path, int flags, mode_t permissions) {
@@ -180,38 +189,45 @@ Error PosixFile::sync() const {
 }
 
 RangeLock::~RangeLock() {
-  if (descriptor_ < 0) return;
-  struct flock lock = whole_lock(F_UNLCK, offset_, length_);
-  (void)::fcntl(descriptor_, F_OFD_SETLK, &lock);
+  if (file_ == nullptr) return;
+  if (locked_in_system_) {
+    struct flock lock = whole_lock(F_UNLCK, offset_, length_);
+    (void)::fcntl(file_->descriptor_.get(), F_OFD_SETLK, &lock);
+  }
+  file_->locked_->release(offset_, length_);
 }
 
 Error RangeLock::acquire(const PosixFile& file, std::int64_t offset, std::int64_t length,
                          Mode mode) {
+  if (!file.locked_->acquire(offset, length, patience_ns)) {
+    return held_too_long("another thread of this process", file.path(), offset, length);
+  }
+  file_ = &file;
+  offset_ = offset;
+  length_ = length;
+  const Error error = lock_in_system(mode);
+  locked_in_system_ = error.ok();
+  return error;
+}
+
+Error RangeLock::lock_in_system(Mode mode) const {
   constexpr long longest_nap_ns = 1'000'000;
   const short type = mode == Mode::shared ? F_RDLCK : F_WRLCK;
   const std::uint64_t start = base::now_ns();
   long nap_ns = 1000;
   for (;;) {
-    struct flock lock = whole_lock(type, offset, length);
-    if (::fcntl(file.descriptor_.get(), F_OFD_SETLK, &lock) == 0) break;
+    struct flock lock = whole_lock(type, offset_, length_);
+    if (::fcntl(file_->descriptor_.get(), F_OFD_SETLK, &lock) == 0) return {};
     if (errno != EAGAIN && errno != EACCES && errno != EINTR) {
-      return system_error("locking a part", file.path(), offset, errno);
+      return system_error("locking a part", file_->path(), offset_, errno);
     }
     if (base::now_ns() - start > static_cast<std::uint64_t>(patience_ns)) {
-      return base::failure(base::ErrorClass::io,
-                           "file \"%s\": another process has held a lock on bytes %lld to %lld for "
-                           "60 s; end it, or switch atomic mode off (MPI_File_set_atomicity)",
-                           file.path().c_str(), static_cast<long long>(offset),
-                           static_cast<long long>(offset) + static_cast<long long>(length));
+      return held_too_long("another process", file_->path(), offset_, length_);
     }
     const timespec nap{0, nap_ns};
     (void)::nanosleep(&nap, nullptr);
     nap_ns = std::min(nap_ns * 2, longest_nap_ns);
   }
-  descriptor_ = file.descriptor_.get();
-  offset_ = offset;
-  length_ = length;
-  return {};
 }
 
 }  // namespace fulmar::io

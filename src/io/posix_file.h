@@ -7,11 +7,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
 #include "base/error.h"
 #include "base/os/fd.h"
+#include "io/locked_ranges.h"
 
 namespace fulmar::io {
 
@@ -52,15 +54,19 @@ class PosixFile {
   friend class RangeLock;
 
   PosixFile(base::UniqueFd descriptor, std::string path) noexcept
-      : descriptor_(std::move(descriptor)), path_(std::move(path)) {}
+      : descriptor_(std::move(descriptor)),
+        path_(std::move(path)),
+        locked_(std::make_unique<LockedRanges>()) {}
   base::Error extend_with_zeros(std::int64_t size) const;
 
   base::UniqueFd descriptor_;
   std::string path_;
+  std::unique_ptr<LockedRanges> locked_;  ///< by threads of this process
 };
 
-/// Holds a lock of the operating system on a part of a file while it exists: against every other
-/// open file, of this process and of others. Used in atomic mode, and for read-modify-write.
+/// Holds a part of a file while it exists: against every other open file, of this process and of
+/// others, by a lock of the operating system; and against other threads that use the same one
+/// (LockedRanges). Used in atomic mode, and for read-modify-write.
 class RangeLock {
  public:
   enum class Mode : std::uint8_t { shared, exclusive };
@@ -73,11 +79,15 @@ class RangeLock {
   ~RangeLock();
 
   /// Locks [offset, offset + length); waits for others. Fails (MPI_ERR_IO) where the file system
-  /// has no locks, or with a text that says what to do when nobody unlocks for `patience_ns`.
+  /// has no locks, or with a text that says what to do when nobody unlocks for `patience_ns`. `file`
+  /// lives longer than this.
   base::Error acquire(const PosixFile& file, std::int64_t offset, std::int64_t length, Mode mode);
 
  private:
-  int descriptor_ = -1;
+  base::Error lock_in_system(Mode mode) const;
+
+  const PosixFile* file_ = nullptr;
+  bool locked_in_system_ = false;
   std::int64_t offset_ = 0;
   std::int64_t length_ = 0;
 };

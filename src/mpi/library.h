@@ -27,7 +27,9 @@ namespace fulmar::mpi {
 class ErrorState;
 class FileState;
 class Keyvals;
+class LaunchService;
 class PredefinedDatatypes;
+class PortService;
 class Schedules;
 class SendBuffer;
 struct Comm;
@@ -191,6 +193,8 @@ class Library {
   Schedules* schedules = nullptr;
   FileState* files = nullptr;
   World* world = nullptr;
+  PortService* ports = nullptr;       ///< see mpi/spawn
+  LaunchService* launcher = nullptr;  ///< see mpi/spawn
   /// Where calls are recorded, while MPI runs and they are. Calls that any thread may make at any
   /// time look at it beside MPI_Init and MPI_Finalize.
   std::atomic<base::Trace*> trace{nullptr};

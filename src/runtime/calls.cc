@@ -18,6 +18,8 @@
 #include "base/engine_lock.h"
 #include "mpi/attr/attributes.h"
 #include "mpi/info/info.h"
+#include "mpi/spawn/calls.h"
+#include "mpi/spawn/launch_service.h"
 #include "runtime/abort.h"
 #include "runtime/init_lock.h"
 #include "runtime/options/options.h"
@@ -51,7 +53,9 @@ Error init_world(const char* call, int required, int& provided) {
   }
   process.world_thread_level = provided;
   process.open_world();
-  return {};
+  const base::EngineGuard lock(process.library().lock);
+  const std::string parent = process.library().launcher->parent_port();
+  return parent.empty() ? Error() : mpi::connect_to_parent(process.library(), parent);
 }
 
 /// Knows the blocks of MPI_Alloc_mem.

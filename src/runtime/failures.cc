@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "mpi/coll/failure.h"
+#include "mpi/comm/failure.h"
 #include "runtime/abort.h"
 
 namespace fulmar::runtime {
@@ -97,6 +98,7 @@ void FailureMonitor::ended(std::uint32_t rank) {
 
 /// Ranks of this node see the words; a job on one node needs no messages.
 void FailureMonitor::tell_others(std::uint32_t rank) {
+  if (rank >= job_.size()) return tell_partners(rank);
   if (job_.node_count() == 1) return;
   device::Failures& failures = library_.device->failures();
   const std::uint32_t size = job_.size();
@@ -110,7 +112,28 @@ void FailureMonitor::tell_others(std::uint32_t rank) {
   }
 }
 
+/// No launcher tells of processes of other jobs, and only some members of a communicator have a
+/// connection to one.
+void FailureMonitor::tell_partners(std::uint32_t process) {
+  device::Failures& failures = library_.device->failures();
+  const auto tell = [&](const mpi::Comm& group, int rank) {
+    const std::uint32_t other = group.routes[rank].peer;
+    const bool itself = other == process || rank == group.rank;
+    if (!itself && failures.why(other) == nullptr) failures.report(other, process);
+  };
+  for (const mpi::Comm* comm : library_.comms) {
+    if (!mpi::includes(*comm, process)) continue;
+    const mpi::Comm& group = comm->is_inter ? *comm->local_comm : *comm;
+    const int size = group.size();
+    for (int distance = 1; distance < size; distance *= 2) {
+      tell(group, (group.rank + distance) % size);
+      tell(group, (group.rank + size - distance) % size);
+    }
+  }
+}
+
 void FailureMonitor::lost(std::uint32_t rank, const base::Error& why) {
+  if (rank >= job_.size()) return add(rank, why.text());
   if (why.error_class() == base::ErrorClass::proc_aborted || job_.has_failed(rank)) {
     return add(rank, why.text());
   }

@@ -20,7 +20,8 @@ namespace fulmar::runtime {
 ///   notice writes the word.
 /// * Over networks: from the network (`lost`), and from other ranks. Who learns of a failure tells
 ///   the ranks at distances of 1, 2, 4 and so on, so that also those hear of it that never talked to
-///   the failed process, with O(log n) messages a rank.
+///   the failed process, with O(log n) messages a rank. Of a process of another job the members of the
+///   communicators are told that hold it.
 ///
 /// The device ends the messages, mpi/coll/failure.h the collective calls; error handlers decide what
 /// happens then.
@@ -37,7 +38,7 @@ class FailureMonitor {
 
   /// A network cannot reach a rank any more. A process that has died is a failure; anything else (it
   /// has left MPI, or cannot be reached with the networks in use) is a mistake that no other call
-  /// would report: the job ends, with the text.
+  /// would report: the job ends, with the text. A process of another job has failed, whatever it is.
   void lost(std::uint32_t rank, const base::Error& why);
 
  private:
@@ -47,6 +48,7 @@ class FailureMonitor {
   void look_at_processes();
   void ended(std::uint32_t rank);
   void tell_others(std::uint32_t rank);
+  void tell_partners(std::uint32_t process);
   void add(std::uint32_t rank, std::string why);
 
   Job& job_;

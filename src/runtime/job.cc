@@ -19,11 +19,13 @@
 #include <optional>
 #include <utility>
 
+#include "base/os/processors.h"
 #include "base/process_end.h"
 #include "runtime/bootstrap/node.h"
 #include "runtime/bootstrap/pmi1.h"
 #include "runtime/bootstrap/pmix.h"
 #include "runtime/join_socket.h"
+#include "wire/launch/launch_message.h"
 #include "wire/launch/pmi1.h"
 
 namespace fulmar::runtime {
@@ -267,6 +269,19 @@ std::uint32_t Job::program_size() const noexcept {
       std::ranges::count_if(view_.records, [this](const wire::RankRecord& record) {
         return static_cast<int>(record.appnum) == appnum_;
       }));
+}
+
+std::uint32_t Job::universe_size() {
+  std::uint32_t size = 0;
+  if (bootstrap_ != nullptr && !left_) {
+    size = bootstrap_->universe_size();
+  } else if (launcher_ == bootstrap::Launcher::own_mpiexec) {
+    const long told = number_of(wire::env_universe_size).value_or(0);
+    if (told > 0 && told <= INT_MAX) size = static_cast<std::uint32_t>(told);
+  } else if (launcher_ == bootstrap::Launcher::none) {
+    size = static_cast<std::uint32_t>(base::allowed_processors().size());
+  }
+  return std::clamp<std::uint32_t>(size, size_, INT_MAX);
 }
 
 /// Null for ranks of other nodes.

@@ -68,9 +68,14 @@ class Job {
   /// How this process learned about its job.
   [[nodiscard]] bootstrap::Launcher launcher() const noexcept { return launcher_; }
 
+  /// The connection to a launcher that is not Fulmar's; null under mpiexec, and without a launcher.
+  [[nodiscard]] bootstrap::Bootstrap* bootstrap() const noexcept { return bootstrap_.get(); }
+
   [[nodiscard]] bool singleton() const noexcept { return singleton_; }
   [[nodiscard]] bool oversubscribed() const noexcept;
   [[nodiscard]] int appnum() const noexcept { return appnum_; }
+  /// MPI_UNIVERSE_SIZE: what the launcher says, and at least the size of this job. Asks the launcher.
+  [[nodiscard]] std::uint32_t universe_size();
   /// How many ranks run this rank's program of the command line; 0 where ranks of other nodes may.
   [[nodiscard]] std::uint32_t program_size() const noexcept;
   /// An ancestor of all ranks of this node.

@@ -18,6 +18,8 @@
 #include "runtime/missing_rank.h"
 #include "runtime/options/effects.h"
 #include "runtime/options/variables.h"
+#include "runtime/spawn/launch_service.h"
+#include "runtime/spawn/ports.h"
 
 namespace fulmar::runtime {
 namespace {
@@ -121,6 +123,8 @@ base::Error Process::start() {
   world_ = std::make_unique<mpi::World>(library_, *device_, job_.rank(), job_.size());
   world_->compares_calls = options_->lists("FULMAR_CHECK", "collectives");
   world_->placement = {node_of, binding_of, &job_};
+  ports_ = std::make_unique<Ports>(Ports::Surroundings{job_, *options_, *networks_, *device_});
+  library_.ports = ports_.get();
   define_attributes();
   return {};
 }
@@ -227,6 +231,8 @@ base::Error Process::enter(int thread_level) {
     if (const base::Error error = start(); error.failed()) return error;
   }
   unlock_in_children();
+  if (launcher_ == nullptr) launcher_ = make_launch_service(job_);
+  library_.launcher = launcher_.get();
   if (users_++ == 0) {
     if (job_.launcher() == bootstrap::Launcher::pmi1) kept_signal_.ignore();
     library_.world = world_.get();
@@ -304,7 +310,7 @@ void Process::define_attributes() {
   keyvals_.define_predefined(MPI_WTIME_IS_GLOBAL, job_.node_count() == 1 ? 1 : 0);
   keyvals_.define_predefined(MPI_APPNUM, job_.appnum());
   keyvals_.follow_predefined(MPI_LASTUSEDCODE, errors_.codes.last_used_code());
-  keyvals_.define_predefined(MPI_UNIVERSE_SIZE, static_cast<int>(job_.size()));
+  keyvals_.define_predefined(MPI_UNIVERSE_SIZE, static_cast<int>(job_.universe_size()));
 }
 
 /// A program that has used sessions only may begin another one, so its launcher is told at the end.
@@ -312,6 +318,8 @@ void Process::leave_job() {
   const auto leave = [] {
     Process& self = process();
     if (self.world_state != WorldState::closed) self.networks_->close();
+    self.launcher_.reset();  // says goodbye
+    self.library_.launcher = nullptr;
     const base::Error error = self.job().leave();
     if (error.failed()) std::fprintf(stderr, "fulmar: %s\n", error.text().c_str());
   };

@@ -21,6 +21,8 @@
 #include "mpi/io/file_state.h"
 #include "mpi/library.h"
 #include "mpi/op/op.h"
+#include "mpi/spawn/launch_service.h"
+#include "mpi/spawn/port_service.h"
 #include "mpi/tool/tool.h"
 #include "runtime/failures.h"
 #include "runtime/job.h"
@@ -117,6 +119,8 @@ class Process {
   ProgressThread progress_thread_;
   std::unique_ptr<mpi::Schedules> schedules_;
   std::unique_ptr<mpi::World> world_;
+  std::unique_ptr<mpi::LaunchService> launcher_;
+  std::unique_ptr<mpi::PortService> ports_;
   mpi::Tool tool_;
   int users_ = 0;
   int thread_level_ = 0;

@@ -9,11 +9,14 @@
 #include <algorithm>
 #include <bit>
 #include <cstdio>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "device/shm_coll/shm_coll_area.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/jobs.h"
+#include "mpi/comm/world.h"
 #include "mpi/group/group.h"
 #include "mpi/io/file_state.h"
 #include "mpi/request/request.h"
@@ -193,6 +196,15 @@ class Writer {
     return body_;
   }
 
+  /// mpiexec knows the ranks of this job alone; what a process of another one will do, nobody knows.
+  void leave_out_other_jobs() {
+    const auto peers = std::span(body_.peers).first(body_.peer_count);
+    const auto is_foreign = [&](std::uint32_t peer) { return peer >= library_.world->processes; };
+    if (std::none_of(peers.begin(), peers.end(), is_foreign)) return;
+    set_kind(wire::WaitKind::other);
+    body_.peer_count = 0;
+  }
+
  private:
   /// Collective calls that ended with an error of their arguments before this rank gave its data.
   void add_calls_left_out() {
@@ -299,6 +311,7 @@ class Writer {
   void describe_collective(const Comm* comm) {
     set_kind(wire::WaitKind::collective);
     what_ = "on " + name_of(comm);
+    if (comm != nullptr && mpi::spans_jobs(*comm)) return set_kind(wire::WaitKind::other);
     if (comm == nullptr || comm->is_inter || comm->routes.empty()) return;
     // The number under which the first member knows it names it in all of them.
     const mpi::Route first = comm->routes.front();
@@ -344,6 +357,7 @@ unsigned thread_count() {
 wire::WaitBody WaitReporter::write(const device::QuietWait& wait) noexcept {
   Writer writer(library_, wait);
   writer.describe(wait.note);
+  writer.leave_out_other_jobs();
   // A thread that is not here may yet do what the others wait for.
   if (wait.many_threads && thread_count() != wait.threads) return writer.body();
   // So may the end of a file operation, which can take as long as the disk does.

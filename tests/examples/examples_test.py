@@ -15,6 +15,7 @@ import unittest
 
 BUILD = pathlib.Path(os.environ["FULMAR_BUILD_DIR"])
 SOURCE = pathlib.Path(os.environ["FULMAR_SOURCE_DIR"])
+FORTRAN = os.environ.get("FULMAR_FORTRAN_COMPILER", "")
 RANKS = (1, 2, 3, 4)
 
 
@@ -102,11 +103,44 @@ class Examples(unittest.TestCase):
             self.assertIn("3293 primes below 30500", text)
             self.assertEqual(sum(int(n) for n in re.findall(r"has done (\d+) ranges", text)), 31)
 
+    def test_work_counter_gives_out_each_range_once(self):
+        for ranks in RANKS:
+            self.assertIn("3293 primes below 30500, in 31 ranges", self.run_example(ranks, "work_counter", 30500))
+
+    def test_hash_table_counts_every_number(self):
+        for ranks in RANKS:
+            self.assertIn(f"{2000 * ranks} numbers counted on {ranks} ranks", self.run_example(ranks, "hash_table", 2000))
+        self.assertIn("0 numbers counted on 2 ranks", self.run_example(2, "hash_table", 0))
+
+    def test_stencils_compute_what_one_rank_computes_alone(self):
+        for ranks in (*RANKS, 6):
+            text = self.run_example(ranks, "stencil_post", 41, 60)
+            rows, columns = map(int, re.search(r"on (\d+) x (\d+) ranks: 0 cells are wrong", text).groups())
+            self.assertEqual(rows * columns, ranks)
+            self.assertIn(f"in the memory of {ranks} ranks: 0 cells are wrong",
+                          self.run_example(ranks, "stencil_shared", 41, 60))
+
     def test_hybrid_uses_threads_in_every_rank(self):
         for ranks in (1, 2):
             text = self.run_example(ranks, "hybrid", 1)
             self.assertRegex(text, r"pi is 3\.1415926535\d\d, ")
             self.assertIn(f"on {ranks} ranks with {2 * ranks} threads in all", text)
+
+    @unittest.skipUnless(FORTRAN, "there is no Fortran compiler")
+    def test_fortran_gives_what_c_gives(self):
+        folder = self.folder / "examples" / "fortran"
+        done = subprocess.run(["make", "FCFLAGS=-O1 -Wall -Wextra -Werror"], capture_output=True, text=True, cwd=folder,
+                              env=environment() | {"FULMAR_FC": FORTRAN, "FULMAR_MODULE_CACHE": str(self.folder / "modules")},
+                              check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.run_example(3, "heat", 60, 250, "heat_c.ppm")
+        for ranks in RANKS:
+            lines = self.run_example(ranks, "fortran/hello").splitlines()
+            self.assertEqual([line.split(" on ")[0] for line in lines], [f"hello from rank {i} of {ranks}" for i in range(ranks)])
+            self.assertIn(f"50 laps over {ranks} ranks: {50 * ranks * (ranks - 1) // 2},", self.run_example(ranks, "fortran/ring", 50))
+            self.assertRegex(self.run_example(ranks, "fortran/monte_carlo", 1), r"pi is about 3\.1[34]\d+, from " + f"{ranks}000000")
+            self.run_example(ranks, "fortran/heat", 60, 250, "heat_f.ppm")
+            self.assertEqual((self.folder / "heat_f.ppm").read_bytes(), (self.folder / "heat_c.ppm").read_bytes())
 
 
 if __name__ == "__main__":

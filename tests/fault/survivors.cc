@@ -9,6 +9,7 @@
 //   survivors fatal       one rank dies in a barrier; the error handler is MPI_ERRORS_ARE_FATAL
 //   survivors ignore      one rank dies; the others need nothing of it and leave MPI
 //   survivors windows     one rank dies while it holds the lock of rank 0 in three windows
+//   survivors accumulate  one rank dies in the middle of accumulate operations on rank 0
 #include <mpi-ext.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "support/check.h"
@@ -423,11 +425,68 @@ int outlive_windows() {
   return test::finish();
 }
 
+/// Adds to all of the memory of rank 0 again and again, until another thread, which sees the first
+/// sum, ends the process.
+[[noreturn]] void die_accumulating(MPI_Win win, int count) {
+  MPI_Aint bytes = 0;
+  int unit = 0;
+  void* memory = nullptr;
+  MPI_Win_shared_query(win, 0, &bytes, &unit, &memory);
+  std::thread killer([first = static_cast<volatile int*>(memory)] {
+    while (*first == 0) {
+    }
+    ::raise(SIGKILL);
+  });
+  const std::vector<int> ones(static_cast<std::size_t>(count), 1);
+  for (;;) MPI_Accumulate(ones.data(), count, MPI_INT, 0, 0, count, MPI_INT, MPI_SUM, win);
+}
+
+/// The survivors go on with the operations that the dead rank kept from them.
+int outlive_accumulates() {
+  MPI_Init(nullptr, nullptr);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  constexpr int count = 4'000'000;
+  constexpr int rounds = 1000;
+  const int rank = test::rank_of(MPI_COMM_WORLD);
+  const int victim = test::size_of(MPI_COMM_WORLD) - 1;
+  MPI_Comm others = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank == victim ? 1 : 0, rank, &others);
+  int* memory = nullptr;
+  MPI_Win win = MPI_WIN_NULL;
+  const MPI_Aint bytes = rank == 0 ? (count + 1) * MPI_Aint{sizeof(int)} : 0;
+  MPI_Win_allocate_shared(bytes, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+  MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+  MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == victim) die_accumulating(win, count);
+  int value = 0;
+  const int code = MPI_Recv(&value, 1, MPI_INT, victim, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  test::expect_class(code, MPIX_ERR_PROC_FAILED, "the death is known");
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < rounds; ++i) {
+    value = 1;
+    test::expect_equal(MPI_Accumulate(&value, 1, MPI_INT, 0, count, 1, MPI_INT, MPI_SUM, win),
+                       MPI_SUCCESS, "an accumulate after the death");
+  }
+  MPI_Win_flush(0, win);
+  test::expect(seconds_since(start) < patience_s, "in time");
+  test::expect_equal(MPI_Barrier(others), MPI_SUCCESS, "barrier among survivors");
+  if (rank == 0) {
+    test::expect_equal(memory[count], rounds * test::size_of(others), "sum of the survivors");
+  }
+  MPI_Barrier(others);
+  MPI_Win_unlock(0, win);
+  test::expect_class(MPI_Win_free(&win), MPIX_ERR_PROC_FAILED, "free");
+  MPI_Comm_free(&others);
+  return test::finish();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string first = argc > 1 ? argv[1] : "";
   if (first == "fatal" || first == "ignore") return die(first == "fatal");
   if (first == "windows") return outlive_windows();
+  if (first == "accumulate") return outlive_accumulates();
   return outlive(argc, argv);
 }

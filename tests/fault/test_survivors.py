@@ -63,6 +63,14 @@ class Survivors(FaultTest):
                 self.assertRegex(lines[0], r"^mpiexec: rank 3 of 4 .*SIGKILL.*; the other ranks go on$")
                 self.assertEqual(result.returncode, 137, "that of the death")
 
+    def test_accumulates(self):
+        """Who dies within one leaves the mutex of the target locked, which others take over."""
+        result = self.run_survivors(4, "accumulate")
+        lines = result.stderr.splitlines()
+        self.assertEqual(len(lines), 1, result.stderr)
+        self.assertRegex(lines[0], r"^mpiexec: rank 3 of 4 .*SIGKILL.*; the other ranks go on$")
+        self.assertEqual(result.returncode, 137, "that of the death")
+
 
 class Policies(Survivors):
     def test_fatal_handler_ends_the_job_with_a_text(self):

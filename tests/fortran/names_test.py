@@ -42,6 +42,14 @@ class Names(unittest.TestCase):
                 for name in (lower, lower + "_", lower + "__", lower.upper()):
                     self.assertIn(name, self.names)
 
+    def test_what_mpi_3_removed_can_be_called_by_old_programs(self):
+        header = (SOURCE / "include" / "fulmar" / "mpi_removed.h").read_text()
+        functions = set(re.findall(r"^#ifndef (MPI_\w*[a-z]\w*)\n.*\nFULMAR_REMOVED_INLINE_ int", header, re.MULTILINE))
+        self.assertEqual(len(functions), 10)
+        for function in functions:
+            for name in (function.lower() + "_", function.upper(), "p" + function.lower() + "__"):
+                self.assertIn(name, self.names)
+
     def test_every_function_is_in_mpi_f08(self):
         module = (BUILD / "generated" / "fortran" / "modules" / "mpi_f08.f90").read_text()
         generics = set(re.findall(r"^  interface (MPI_\w+)$", module, re.MULTILINE))

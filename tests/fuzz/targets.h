@@ -14,6 +14,8 @@ namespace fulmar::fuzz {
 void attach_job(std::span<const std::uint8_t> input);
 /// What a launcher and other ranks put into its key-value space and its lines.
 void launcher_values(std::span<const std::uint8_t> input);
+/// What a process may send to the spawn service of mpiexec, and mpiexec to it.
+void launch_messages(std::span<const std::uint8_t> input);
 /// Packets of a hostile peer at a device that talks to an honest one too.
 void device_packets(std::span<const std::uint8_t> input);
 /// A ring, a mailbox and the control words of an area, written by a hostile peer.
@@ -35,5 +37,18 @@ void trace_files(std::span<const std::uint8_t> input);
 /// Packets of a hostile rank over the rails of a bundle, the ends of rails among them, and
 /// addresses.
 void bundle_packets(std::span<const std::uint8_t> input);
+
+/// Requests, data and questions for answers of a hostile origin at the windows of an honest process.
+void rma_requests(std::span<const std::uint8_t> input);
+/// The description of a datatype that an origin of one-sided operations sends.
+void type_description(std::span<const std::uint8_t> input);
+/// Questions of a hostile rank at the process that keeps the shared pointer of a file.
+void shared_pointer(std::span<const std::uint8_t> input);
+/// Those who ask for memory that a process offers to others of its node, and what may be given to
+/// who asks.
+void node_segment(std::span<const std::uint8_t> input);
+/// What strangers send to a port, both ways, names of ports that a program was given, and what the other
+/// root may say all the same.
+void port_messages(std::span<const std::uint8_t> input);
 
 }  // namespace fulmar::fuzz

@@ -32,6 +32,10 @@ class ToolTest(tree.TreeTest):
 
 
 class Info(ToolTest):
+    def test_it_has_the_version_of_mpiexec(self):
+        version = subprocess.run([BUILD / "bin/mpiexec", "--version"], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(self.fulmar("--version").stdout.split()[-1], version.split()[-1])
+
     def test_counts_of_the_chapters_add_up_to_the_whole_interface(self):
         run = self.fulmar("info", "--api")
         rows = re.findall(r"^ *\d+  \S.*?(\d+) +(\d+) +(\d+)$", run.stdout, re.MULTILINE)

@@ -13,6 +13,7 @@ import compat_writer
 import fortran_writer
 import header_writer
 import list_writer
+import man_writer
 import prototypes
 import shim_writer
 import spec_reader
@@ -37,6 +38,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--spec', required=True, type=pathlib.Path)
     parser.add_argument('--out', type=pathlib.Path)
+    parser.add_argument('--version', default='', help='of Fulmar, for manual pages')
     parser.add_argument('--print-shims', nargs='+', metavar='NAME',
                         help='write the shims of these functions, as if none were missing, to '
                              'standard output instead')
@@ -60,6 +62,12 @@ def main():
     _write(out / 'options.inc', list_writer.write_options(spec))
     for name, text in fortran_writer.write_fortran(spec, arguments.spec / 'fortran.table'):
         _write(out / 'fortran' / name, text)
+    try:
+        for name, text in man_writer.write_pages(spec, arguments.spec, arguments.version):
+            _write(out / 'man' / name, text)
+    except spec_reader.SpecError as error:
+        print(f'apigen: {error}', file=sys.stderr)
+        return 1
     for name, text in compat_writer.write_compat(spec, arguments.spec):
         _write(out / 'compat' / name, text)
     return 0

@@ -14,6 +14,11 @@ OWN_CONSTANTS = (
     ('MPI_ADDRESS_KIND', 8), ('MPI_COUNT_KIND', 8), ('MPI_OFFSET_KIND', 8), ('MPI_INTEGER_KIND', 4),
     ('MPI_STATUS_SIZE', 8), ('MPI_SOURCE', 1), ('MPI_TAG', 2), ('MPI_ERROR', 3))
 
+# What MPI 3.0 removed: for mpif.h and the module mpi; see include/fulmar/mpi_removed.h.
+REMOVED_CONSTANTS = (
+    ('MPI_LB', 0x4f0), ('MPI_UB', 0x4f1), ('MPI_COMBINER_HVECTOR_INTEGER', -105),
+    ('MPI_COMBINER_HINDEXED_INTEGER', -107), ('MPI_COMBINER_STRUCT_INTEGER', -110))
+
 
 def _value(values, member):
     return values[member[2]] if len(member) == 3 else int(member[1], 0)
@@ -62,6 +67,7 @@ def write_mpi_handles(spec):
     """Lines of the module mpi: handles are integers there."""
     lines = [f'  integer, parameter :: {name} = {value}'
              for name, value, ctype in constants(spec) if ctype in HANDLES]
+    lines += [f'  integer, parameter :: {name} = {value}' for name, value in REMOVED_CONSTANTS]
     return lines + [
         "  integer(c_int), bind(c, name='mpifort_abi_status_ignore') :: MPI_STATUS_IGNORE(MPI_STATUS_SIZE)",
         "  integer(c_int), bind(c, name='mpifort_abi_statuses_ignore') :: "
@@ -133,6 +139,9 @@ def write_mpif(spec):
             add(f'INTEGER {name}')
         else:
             add(f'INTEGER(KIND=MPI_OFFSET_KIND) {name}')
+        add(f'PARAMETER ({name}={value})')
+    for name, value in REMOVED_CONSTANTS:
+        add(f'INTEGER {name}')
         add(f'PARAMETER ({name}={value})')
     for name, value in (('MPI_SUBARRAYS_SUPPORTED', '.FALSE.'),
                         ('MPI_ASYNC_PROTECTS_NONBLOCKING', '.FALSE.')):

@@ -391,7 +391,31 @@ _STATUS_COPY = ['for (std::size_t i = 0; i < status_ints; ++i) to[i] = from[i];'
                 'give(ierror, MPI_SUCCESS);']
 
 
+# What MPI 3.0 removed: the name of the procedure in src/fortran/removed.cc, its parameters.
+_REMOVED = (
+    ('MPI_Address', 'const void* location, int* address, int* ierror'),
+    ('MPI_Errhandler_create', 'Procedure* function, int* errhandler, int* ierror'),
+    ('MPI_Errhandler_set', 'const int* comm, const int* errhandler, int* ierror'),
+    ('MPI_Errhandler_get', 'const int* comm, int* errhandler, int* ierror'),
+    ('MPI_Type_extent', 'const int* datatype, int* extent, int* ierror'),
+    ('MPI_Type_lb', 'const int* datatype, int* displacement, int* ierror'),
+    ('MPI_Type_ub', 'const int* datatype, int* displacement, int* ierror'),
+    ('MPI_Type_hvector', 'const int* count, const int* blocklength, const int* stride, const int* oldtype, '
+                         'int* newtype, int* ierror'),
+    ('MPI_Type_hindexed', 'const int* count, const int* blocklengths, const int* displacements, '
+                          'const int* oldtype, int* newtype, int* ierror'),
+    ('MPI_Type_struct', 'const int* count, const int* blocklengths, const int* displacements, '
+                        'const int* types, int* newtype, int* ierror'))
+
+
+def _removed_procedures():
+    for name, parameters in _REMOVED:
+        arguments = ', '.join(parameter.split()[-1] for parameter in parameters.split(', '))
+        yield name, parameters, [f"fulmar::fortran::{name[len('MPI_'):].lower()}({arguments});"]
+
+
 def _extra_procedures():
+    yield from _removed_procedures()
     for kind in ('COMM', 'TYPE', 'WIN'):
         unused = _COPY.replace('value_in', '/*value_in*/').replace('value_out', '/*value_out*/')
         yield (f'MPI_{kind}_DUP_FN', _COPY,

@@ -17,9 +17,14 @@ class Symbol:
 def symbols(spec):
     """Every function of the ABI, in the order of the tables."""
     for function in spec.functions():
-        yield Symbol(function, function.name, False)
-        if function.has('large'):
-            yield Symbol(function, function.name + '_c', True)
+        yield from forms(function)
+
+
+def forms(function):
+    """The plain form of a function and its `_c` form, if it has one."""
+    yield Symbol(function, function.name, False)
+    if function.has('large'):
+        yield Symbol(function, function.name + '_c', True)
 
 
 def _callback_type(kind, is_large):

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/version.h"
 #include "fulmar/bench/bench.h"
 #include "fulmar/doctor/doctor.h"
 #include "fulmar/files.h"
@@ -240,6 +241,8 @@ int main(int argc, char** argv) {
   CLI::App app("The tool of the Fulmar MPI library", "fulmar");
   app.require_subcommand(1);
   app.set_help_flag("-h,--help", "Prints this help");
+  app.set_version_flag("--version", std::string("fulmar (Fulmar) ") + fulmar::base::version,
+                       "Prints the version");
   BenchArguments bench_arguments;
   ReportArguments report_arguments;
   InfoArguments info_arguments;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "wire/launch/launch_message.h"
 #include "wire/launch/pmi1.h"
 #include "wire/node/job.h"
 
@@ -17,7 +18,7 @@ constexpr std::array<std::string_view, 12> outer_prefixes = {
     "OMPI_MCA_ess", "OMPI_MCA_orte_",  "OMPI_MCA_pmix", "OMPI_UNIVERSE_SIZE",
     "OMPI_APP_CTX", "OMPI_FIRST_RANK", "HYDI_",         "PRTE_MCA_ess",
 };
-constexpr std::array<std::string_view, 17> outer_names = {
+constexpr std::array<std::string_view, 20> outer_names = {
     wire::env_own_pmi_fd,
     wire::env_job_fd,
     wire::env_job_socket,
@@ -27,6 +28,9 @@ constexpr std::array<std::string_view, 17> outer_names = {
     wire::env_local_size,
     wire::env_appnum,
     wire::env_program_size,
+    wire::env_launch_socket,
+    wire::env_parent_port,
+    wire::env_universe_size,
     "MPI_LOCALRANKID",
     "MPI_LOCALNRANKS",
     "OMPI_FILE_LOCATION",
@@ -90,6 +94,17 @@ std::vector<std::string> rank_environment(const RankVariables& variables) {
   };
   if (!variables.job_socket.empty()) {
     entries.push_back(std::string(wire::env_job_socket) + "=" + std::string(variables.job_socket));
+  }
+  if (!variables.launch_socket.empty()) {
+    entries.push_back(std::string(wire::env_launch_socket) + "=" +
+                      std::string(variables.launch_socket));
+  }
+  if (!variables.parent_port.empty()) {
+    entries.push_back(std::string(wire::env_parent_port) + "=" +
+                      std::string(variables.parent_port));
+  }
+  if (variables.universe_size > 0) {
+    entries.push_back(entry(wire::env_universe_size, variables.universe_size));
   }
   if (variables.pmi_fd >= 0) {
     const auto fd = static_cast<std::uint64_t>(variables.pmi_fd);

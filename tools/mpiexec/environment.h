@@ -17,9 +17,12 @@ struct RankVariables {
   std::uint32_t rank = 0;
   std::uint32_t size = 1;
   std::uint32_t appnum = 0;
-  std::string_view job_socket = {};  ///< empty: there is none
-  int pmi_fd = -1;                   ///< -1: there is none
-  std::uint32_t program_size = 1;    ///< ranks of the own program
+  std::string_view job_socket = {};     ///< empty: there is none
+  int pmi_fd = -1;                      ///< -1: there is none
+  std::uint32_t program_size = 1;       ///< ranks of the own program
+  std::string_view launch_socket = {};  ///< wire/launch/launch_message.h; empty: there is none
+  std::string_view parent_port = {};    ///< empty: nobody has spawned the job
+  std::uint32_t universe_size = 0;      ///< 0: not known
 };
 
 /// Whether a variable describes the rank of another job (the one that mpiexec itself runs in), so

@@ -3,6 +3,7 @@
 #include "mpiexec/job.h"
 
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,6 +28,7 @@
 #include "mpiexec/poller.h"
 #include "mpiexec/program_abi.h"
 #include "mpiexec/sessions.h"
+#include "mpiexec/spawned_job.h"
 #include "mpiexec/supervise.h"
 #include "mpiexec/topology.h"
 
@@ -46,7 +48,27 @@ struct ReadyProgram {
   std::vector<std::string> environment;
 };
 
-int report(const std::string& text, int exit_code) {
+/// What a spawned job has that the first one has not.
+struct SpawnedBy {
+  const LaunchServer::Order& order;
+  std::vector<std::int32_t> codes;  ///< for the answer
+  std::uint32_t universe_size = 0;
+  std::uint32_t running = 0;  ///< ranks of other jobs
+};
+
+/// Tells the server how the start of a spawned job went: once.
+void answer_spawn(const SpawnedBy& spawned, const wire::LaunchAnswer& answer) {
+  const std::string frame = encode_frame(wire::LaunchKind::answer, 0, encode_body(answer));
+  (void)!::send(spawned.order.report_fd, frame.data(), frame.size(), MSG_NOSIGNAL);
+}
+
+/// A start that failed is told the user, or the process that spawned the job.
+int report(const SpawnedBy* spawned, const std::string& text, int exit_code) {
+  if (spawned != nullptr) {
+    constexpr auto code = static_cast<std::int32_t>(base::ErrorClass::spawn);
+    answer_spawn(*spawned, {code, text, {}});
+    return exit_code;
+  }
   const std::string line = "mpiexec: " + text + "\n";
   (void)!::write(2, line.data(), line.size());
   return exit_code;
@@ -85,18 +107,22 @@ Error find_programs(const Options& options, std::vector<ReadyProgram>& ready, in
 struct Machine {
   Placement placement;
   std::uint32_t core_count = 1;
+  std::uint32_t universe_size = 1;
 };
 
-Machine place_job(const Options& options) {
+/// A spawned job is not bound of its own accord: the cores belong to those who are there already.
+Machine place_job(const Options& options, const SpawnedBy* spawned) {
+  const Place bind_to =
+      options.bind_to == Place::automatic && spawned != nullptr ? Place::none : options.bind_to;
   const auto wants = [](Place place) {
     return place == Place::l3cache || place == Place::numa || place == Place::socket;
   };
   const TopologyDetail detail =
-      wants(options.bind_to) || wants(options.map_by) ? TopologyDetail::all : TopologyDetail::cores;
+      wants(bind_to) || wants(options.map_by) ? TopologyDetail::all : TopologyDetail::cores;
   const auto processors = read_topology(allowed_processors(), sysfs, detail);
   Machine machine;
   machine.placement =
-      place_ranks(options.rank_count(), processors, options.bind_to, options.map_by,
+      place_ranks(options.rank_count(), processors, bind_to, options.map_by,
                   {options.ranks_per_object, options.units_per_rank, options.count_hwthreads});
   std::set<std::uint32_t> used;
   bool unbound = false;
@@ -108,15 +134,23 @@ Machine place_job(const Options& options) {
   machine.core_count = static_cast<std::uint32_t>(count);
   if (const auto quota = cpu_quota(sysfs))
     machine.core_count = std::min(machine.core_count, *quota);
+  const auto slots = static_cast<std::uint32_t>(processors.size());
+  machine.universe_size = spawned != nullptr           ? spawned->universe_size
+                          : options.universe_size != 0 ? options.universe_size
+                                                       : std::max(slots, options.rank_count());
   return machine;
 }
 
-base::Result<wire::JobPlan> plan_job(const Options& options, const Machine& machine) {
+base::Result<wire::JobPlan> plan_job(const Options& options, const Machine& machine,
+                                     const SpawnedBy* spawned) {
   wire::JobPlan plan;
   plan.rank_count = options.rank_count();
   plan.app_count = static_cast<std::uint32_t>(options.programs.size());
   plan.core_count = machine.core_count;
-  plan.flags = plan.rank_count > plan.core_count ? wire::job_flag_oversubscribed : 0;
+  const std::uint32_t others = spawned == nullptr ? 0 : spawned->running;
+  const bool crowded =
+      plan.rank_count > plan.core_count || others > plan.core_count - plan.rank_count;
+  plan.flags = crowded ? wire::job_flag_oversubscribed : 0;
   plan.mpiexec_pid = ::getpid();
   plan.area_bytes = wire::area_bytes_for(plan.rank_count);
   if (Error error = draw_identity(plan); error.failed()) return error;
@@ -155,9 +189,13 @@ void fill_record(wire::RankRecord& record, std::uint32_t appnum,
   }
 }
 
-Output::Wishes output_wishes(const Options& options) {
-  return {options.label ? options.label_pattern : "", options.timestamps, options.merge_stderr,
-          options.output_files, own_host_name()};
+Output::Wishes output_wishes(const Options& options, const SpawnedBy* spawned) {
+  return {options.label ? options.label_pattern : "",
+          options.timestamps,
+          options.merge_stderr,
+          options.output_files,
+          own_host_name(),
+          spawned == nullptr ? 0 : spawned->order.number};
 }
 
 /// All before the first rank starts: the ranks read each other's.
@@ -171,28 +209,40 @@ void fill_records(std::span<wire::RankRecord> records, const std::vector<ReadyPr
   }
 }
 
+/// What a job is started from.
+struct JobStart {
+  const Options& options;
+  const Inheritance& inheritance;
+  std::span<char> title;
+  const SpawnedBy* spawned;  ///< null: the first job
+};
+
 /// Everything of one job, made in the order of the members and taken down in the reverse one.
 class Job {
  public:
-  Job(const Options& options, const Inheritance& inheritance, const Machine& machine,
-      const std::vector<ReadyProgram>& programs, Generations& generations, const Roster& roster,
-      Guard& guard, Poller& poller)
-      : options_(options),
-        inheritance_(inheritance),
+  Job(const JobStart& start, const Machine& machine, const std::vector<ReadyProgram>& programs,
+      Generations& generations, const Roster& roster, Guard& guard, Poller& poller)
+      : options_(start.options),
+        start_(start),
         machine_(machine),
         programs_(programs),
         generations_(generations),
         roster_(roster),
-        output_(poller, options.rank_count(), output_wishes(options)),
-        input_(poller, options.stdin_to, options.stdin_rank),
+        output_(poller, options_.rank_count(), output_wishes(options_, start.spawned)),
+        input_(poller, options_.stdin_to, options_.stdin_rank),
         socket_(poller, output_, roster, generations),
         pmi_(poller, generations.first().records(), generations.first().header().job_id),
         signal_fd_(open_signal_fd()),
-        supervisor_(
-            {poller, output_, input_, socket_, pmi_, guard, generations, roster, signal_fd_.get()},
-            options.rank_count()) {
-    if (const Error error = socket_.open(); error.failed() && options.verbose) {
+        launch_(poller, launch_hooks()),
+        supervisor_({poller, output_, input_, socket_, pmi_, guard, generations, roster,
+                     signal_fd_.get(), start.spawned == nullptr ? &launch_ : nullptr},
+                    options_.rank_count()) {
+    if (const Error error = socket_.open(); error.failed() && options_.verbose) {
       output_.say("mpiexec: " + error.text());
+    }
+    if (start.spawned == nullptr) {
+      const Error error = launch_.open();
+      if (error.failed() && options_.verbose) output_.say("mpiexec: " + error.text());
     }
     (void)poller.add(signal_fd_.get(), EPOLLIN, {SourceKind::signals, 0});
     (void)poller.add(guard.fd(), EPOLLIN, {SourceKind::guard, 0});
@@ -213,15 +263,30 @@ class Job {
       supervisor_.give_up(start_code_);
       return start_code_;
     }
+    if (start_.spawned != nullptr) answer_spawn(*start_.spawned, {0, {}, start_.spawned->codes});
     using OnDeadlock = Supervisor::Limits::OnDeadlock;
     using OnFailure = Supervisor::Limits::OnFailure;
+    using OnSignal = Supervisor::Limits::OnSignal;
     return supervisor_.run(
         {options_.timeout_s, options_.deadlock_timeout_s, options_.polled_deadlock_timeout_s,
          options_.deadlock_abort ? OnDeadlock::end : OnDeadlock::report,
-         options_.continues ? OnFailure::go_on : OnFailure::end, options_.print_exit_codes});
+         options_.continues ? OnFailure::go_on : OnFailure::end, options_.print_exit_codes,
+         start_.spawned == nullptr ? OnSignal::report : OnSignal::silent});
   }
 
  private:
+  /// Spawned jobs run on the terms of this one.
+  LaunchServer::Hooks launch_hooks() {
+    return {[this](const LaunchServer::Order& order) {
+              return run_spawned_job(options_, start_.inheritance, start_.title, order,
+                                     machine_.universe_size, options_.rank_count() + order.running);
+            },
+            [this](std::uint32_t number, int exit_code) {
+              supervisor_.on_job_failure(number, exit_code);
+            },
+            [this](const std::string& line) { output_.say(line); }};
+  }
+
   /// What --display map and -print-rank-map ask for.
   void show_map() {
     const std::string host = own_host_name();
@@ -275,7 +340,8 @@ class Job {
     const ReadyProgram& ready = programs_[appnum];
     std::vector<std::string> own =
         rank_environment({generations_.first().fd(), rank, options_.rank_count(), appnum,
-                          socket_.name(), request.pmi_fd, ready.program.count});
+                          socket_.name(), request.pmi_fd, ready.program.count, launch_socket(),
+                          parent_port(), machine_.universe_size});
     std::vector<char*> environment = pointers_to(ready.environment, own);
     std::vector<char*> argv = pointers_to(ready.program.argv, {});
     request.file = ready.file.c_str();
@@ -288,7 +354,7 @@ class Job {
     wire::RankRecord& record = generations_.record(rank);
     record.state.store(static_cast<std::uint32_t>(wire::RankState::started),
                        std::memory_order_release);
-    Spawned spawned = spawn_rank(request, inheritance_);
+    Spawned spawned = spawn_rank(request, start_.inheritance);
     if (spawned.error != 0) return refuse_start(rank, ready, spawned);
     std::int32_t unset = 0;  // behind a wrapper the rank itself may already have written its own
     record.pid.compare_exchange_strong(unset, spawned.pid, std::memory_order_acq_rel);
@@ -306,7 +372,16 @@ class Job {
     return pointers;
   }
 
+  [[nodiscard]] std::string_view launch_socket() const {
+    return start_.spawned == nullptr ? launch_.address() : start_.spawned->order.address;
+  }
+  [[nodiscard]] std::string_view parent_port() const {
+    if (start_.spawned == nullptr) return {};
+    return start_.spawned->order.spawn.parent_port;
+  }
+
   int refuse(const std::string& text) {
+    if (start_.spawned != nullptr) return report(start_.spawned, text, exit_code_failure);
     output_.say("mpiexec: " + text);
     return exit_code_failure;
   }
@@ -336,7 +411,7 @@ class Job {
   }
 
   const Options& options_;
-  const Inheritance& inheritance_;
+  const JobStart& start_;
   const Machine& machine_;
   const std::vector<ReadyProgram>& programs_;
   Generations& generations_;
@@ -347,34 +422,55 @@ class Job {
   JobSocket socket_;
   PmiServer pmi_;
   base::UniqueFd signal_fd_;
+  LaunchServer launch_;  ///< of the first job only
   Supervisor supervisor_;
 };
+
+int run(const JobStart& start) {
+  const Options& options = start.options;
+  const auto fail = [&](const std::string& text, int exit_code = exit_code_failure) {
+    return report(start.spawned, text, exit_code);
+  };
+  std::vector<ReadyProgram> programs;
+  int exit_code = exit_code_failure;
+  if (Error error = find_programs(options, programs, exit_code); error.failed()) {
+    return fail(error.text(), exit_code);
+  }
+  auto roster = Roster::create(options.rank_count());
+  if (roster.failed()) return fail(roster.error().text());
+  Guard guard(*roster, start.title);  // before the segment: the guard shall not keep that memory
+  if (Error error = guard.start(); error.failed()) return fail(error.text());
+
+  const Machine machine = place_job(options, start.spawned);
+  const auto plan = plan_job(options, machine, start.spawned);
+  if (plan.failed()) return fail(plan.error().text());
+  auto segment = JobSegment::create(plan.value());
+  if (segment.failed()) return fail(segment.error().text());
+  auto poller = Poller::create();
+  if (poller.failed()) return fail(poller.error().text());
+  Generations generations(
+      std::move(*segment), plan.value(), *roster,
+      [&](std::span<wire::RankRecord> records) { fill_records(records, programs, machine); });
+  return Job(start, machine, programs, generations, *roster, guard, *poller).run();
+}
 
 }  // namespace
 
 int run_job(const Options& options, const Inheritance& inheritance, std::span<char> title) {
   close_outer_segment();
-  std::vector<ReadyProgram> programs;
-  int exit_code = exit_code_failure;
-  if (Error error = find_programs(options, programs, exit_code); error.failed()) {
-    return report(error.text(), exit_code);
-  }
-  auto roster = Roster::create(options.rank_count());
-  if (roster.failed()) return report(roster.error().text(), exit_code_failure);
-  Guard guard(*roster, title);  // before the segment: the guard shall not keep that memory
-  if (Error error = guard.start(); error.failed()) return report(error.text(), exit_code_failure);
+  return run({options, inheritance, title, nullptr});
+}
 
-  const Machine machine = place_job(options);
-  const auto plan = plan_job(options, machine);
-  if (plan.failed()) return report(plan.error().text(), exit_code_failure);
-  auto segment = JobSegment::create(plan.value());
-  if (segment.failed()) return report(segment.error().text(), exit_code_failure);
-  auto poller = Poller::create();
-  if (poller.failed()) return report(poller.error().text(), exit_code_failure);
-  Generations generations(
-      std::move(*segment), plan.value(), *roster,
-      [&](std::span<wire::RankRecord> records) { fill_records(records, programs, machine); });
-  return Job(options, inheritance, machine, programs, generations, *roster, guard, *poller).run();
+int run_spawned_job(const Options& first, const Inheritance& inheritance, std::span<char> title,
+                    const LaunchServer::Order& order, std::uint32_t universe_size,
+                    std::uint32_t running) {
+  SpawnedBy spawned{order, {}, universe_size, running};
+  auto plan = plan_spawn(first, order.spawn, order.number);
+  if (plan.failed()) return report(&spawned, plan.error().text(), exit_code_failure);
+  spawned.codes = std::move(plan->codes);
+  Inheritance own = inheritance;
+  own.mpiexec = ::getpid();
+  return run({plan->options, own, title, &spawned});
 }
 
 }  // namespace fulmar::mpiexec

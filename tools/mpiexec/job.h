@@ -2,9 +2,11 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 
+#include "mpiexec/launch_server.h"
 #include "mpiexec/options.h"
 #include "mpiexec/spawn.h"
 
@@ -14,5 +16,13 @@ namespace fulmar::mpiexec {
 /// Returns the exit code for mpiexec; every failure has been reported on stderr. `title` is the
 /// memory of mpiexec's own arguments, see Guard.
 int run_job(const Options& options, const Inheritance& inheritance, std::span<char> title);
+
+/// Runs a spawned job in a process that LaunchServer has forked for it. `first` are the options of
+/// the first job, `inheritance` what mpiexec found at its start, `universe_size` is MPI_UNIVERSE_SIZE
+/// and `running` counts the ranks of all other jobs that run on this machine. Tells `order.report_fd`
+/// when the ranks have been started, or why they could not be. Returns the exit code of the job.
+int run_spawned_job(const Options& first, const Inheritance& inheritance, std::span<char> title,
+                    const LaunchServer::Order& order, std::uint32_t universe_size,
+                    std::uint32_t running);
 
 }  // namespace fulmar::mpiexec

@@ -29,6 +29,8 @@ base::Result<JobSegment> JobSegment::create(wire::JobPlan plan) {
                          "cannot map %zu bytes of the job's shared memory: %s", control_bytes,
                          std::strerror(errno));
   }
+  // The process of a spawned job is forked from this one, and must not keep this job's memory.
+  (void)::madvise(start, control_bytes, MADV_DONTFORK);
   JobSegment segment(std::move(file->fd), {static_cast<std::byte*>(start), control_bytes});
   auto control = wire::format_job(segment.mapping_, plan);
   if (control.failed()) return control.error();

@@ -12,6 +12,8 @@
 #include "mpiexec/job.h"
 #include "mpiexec/options.h"
 #include "mpiexec/spawn.h"
+#include "mpiexec/spawn_server.h"
+#include "wire/launch/launch_message.h"
 
 namespace {
 
@@ -34,6 +36,10 @@ fulmar::mpiexec::Destination where_to(const fulmar::mpiexec::Options& options) {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+  if (arguments.size() == 2 && arguments[0] == fulmar::wire::spawn_server_option) {
+    return fulmar::mpiexec::run_spawn_server(std::atoi(arguments[1].c_str()),
+                                             argument_memory(argc, argv));
+  }
   const auto options = fulmar::mpiexec::parse_options(arguments);
   if (options.failed()) {
     std::fprintf(stderr, "mpiexec: %s\n", options.error().text().c_str());

@@ -130,6 +130,16 @@ Error set_deadlock_abort(const OptionTarget& target, Values /*values*/) {
   return {};
 }
 
+Error set_universe(const OptionTarget& target, Values values) {
+  if (values[0] == "SYSTEM") return {};
+  constexpr std::uint32_t unlimited = 1U << 30;
+  if (values[0] == "INFINITE") {
+    target.options.universe_size = unlimited;
+    return {};
+  }
+  return parse_number("-usize", values[0], 1, unlimited, target.options.universe_size);
+}
+
 Error set_bind_to(const OptionTarget& target, Values values) {
   return parse_bind_to(values[0], target.options);
 }
@@ -377,6 +387,9 @@ constexpr std::array rows = {
         "on-failure", 1, "WHAT",
         "when a rank fails: abort (the standard) ends the job, continue lets the others go on",
         set_on_failure},
+    OptionRow{"usize", 1, "N",
+              "MPI_UNIVERSE_SIZE: a number, INFINITE, or SYSTEM (the standard): cores, or ranks",
+              set_universe},
     OptionRow{"deadlock-timeout", 1, "SECONDS",
               "explain a job that stands still for that time (default 10, 0: never)",
               set_deadlock_timeout},

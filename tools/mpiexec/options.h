@@ -95,9 +95,10 @@ struct Options {
   double timeout_s = 0;            ///< 0: none
   double deadlock_timeout_s = 10;  ///< 0: no report
   double polled_deadlock_timeout_s =
-      60;                       ///< where a rank waits by MPI_Test or MPI_Iprobe in a loop
-  bool deadlock_abort = false;  ///< end the job after the report
-  bool continues = false;       ///< --on-failure=continue: a rank that fails does not end the job
+      60;                           ///< where a rank waits by MPI_Test or MPI_Iprobe in a loop
+  bool deadlock_abort = false;      ///< end the job after the report
+  std::uint32_t universe_size = 0;  ///< MPI_UNIVERSE_SIZE; 0: as many as there are cores, or ranks
+  bool continues = false;  ///< --on-failure=continue: a rank that fails does not end the job
   bool label = false;
   std::string label_pattern = "[%r] ";  ///< as in OutputFiles
   bool timestamps = false;              ///< begin each line of output with the time

@@ -158,7 +158,12 @@ base::Result<base::UniqueFd> Output::open_stream(std::uint32_t rank, Which which
 
 void Output::say(std::string_view line) {
   const std::uint32_t channel = error_channel();
-  channels_[channel].mux.append(ranks_, std::string(line) + "\n", now_ns());
+  constexpr std::string_view own = "mpiexec: ";
+  std::string text(line);
+  if (wishes_.job > 0 && line.starts_with(own)) {
+    text.insert(own.size(), "spawned job " + std::to_string(wishes_.job) + ": ");
+  }
+  channels_[channel].mux.append(ranks_, text + "\n", now_ns());
   flush(channel);
 }
 

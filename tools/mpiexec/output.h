@@ -28,7 +28,8 @@ class Output {
     bool timestamps = false;
     bool merge_stderr = false;  ///< stderr goes where stdout goes
     OutputFiles files;
-    std::string host;  ///< of this machine, for patterns
+    std::string host;       ///< of this machine, for patterns
+    std::uint32_t job = 0;  ///< above 0: lines of mpiexec's own name this spawned job
   };
 
   /// Writes to descriptors 1 and 2. `poller` must outlive this.

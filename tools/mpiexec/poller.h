@@ -26,6 +26,9 @@ enum class SourceKind : std::uint32_t {
   door,
   visitor,
   pmi,
+  launch_door,
+  launch_client,
+  launch_job,
 };
 struct Source {
   SourceKind kind = SourceKind::signals;

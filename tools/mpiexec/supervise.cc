@@ -73,13 +73,14 @@ int Supervisor::run(const Limits& limits) {
     return static_cast<std::int64_t>(seconds * static_cast<double>(ns_per_s));
   };
   on_failure_ = limits.on_failure;
+  on_signal_ = limits.on_signal;
   if (limits.timeout_s > 0) timeout_ns_ = now_ns() + in_ns(limits.timeout_s);
   if (limits.deadlock_s > 0) {
     deadlock_times_ = {in_ns(limits.deadlock_s), in_ns(limits.polled_deadlock_s)};
     on_deadlock_ = limits.on_deadlock;
     look_ns_ = now_ns() + look_interval_ns;
   }
-  while (running_ > 0) step();
+  while (running_ > 0 || has_jobs()) step();
   clean_up();
   if (limits.print_exit_codes) say_exit_codes();
   drain_output();
@@ -93,12 +94,14 @@ int Supervisor::run(const Limits& limits) {
 void Supervisor::step() {
   const std::int64_t deadline =
       std::min({timeout_ns_, kill_ns_, inner_ns_, look_ns_, parts_.output.deadline(),
-                parts_.input.deadline(), parts_.socket.deadline()});
+                parts_.input.deadline(), parts_.socket.deadline(),
+                parts_.launch == nullptr ? never_ns : parts_.launch->deadline()});
   for (const Source& source : parts_.poller.wait(deadline)) dispatch(source);
   const std::int64_t now = now_ns();
   parts_.output.on_time(now);
   parts_.input.on_time(now);
   parts_.socket.on_time(now);
+  if (parts_.launch != nullptr) parts_.launch->on_time(now);
   on_deadline(now);
 }
 
@@ -127,6 +130,12 @@ void Supervisor::dispatch(const Source& source) {
     case SourceKind::pmi:
       parts_.pmi.on_rank(source.index);
       return notice_aborts();
+    case SourceKind::launch_door:
+      return parts_.launch->on_door();
+    case SourceKind::launch_client:
+      return parts_.launch->on_client(source.index);
+    case SourceKind::launch_job:
+      return parts_.launch->on_job(source.index);
   }
 }
 
@@ -186,7 +195,7 @@ void Supervisor::on_failure(std::uint32_t index, const Verdict& verdict, Ends en
   std::string line = "mpiexec: rank " + std::to_string(index) + " of " + std::to_string(size_) +
                      " (" + *rank.program + ", pid " + std::to_string(rank.pid) + ") " +
                      verdict.what;
-  const bool alone = running_ == (rank.fd.valid() ? 1U : 0U);
+  const bool alone = running_ == (rank.fd.valid() ? 1U : 0U) && !has_jobs();
   if (!alone) line += ends == Ends::job ? "; ending the other ranks" : "; the other ranks go on";
   parts_.output.say(line);
   if (ends == Ends::job) end_job();
@@ -198,6 +207,8 @@ void Supervisor::end_job() {
   parts_.generations.announce_end();
   forward(SIGTERM);
   forward(SIGCONT);  // stopped ranks hear it too
+  forward_to_jobs(SIGTERM);
+  forward_to_jobs(SIGCONT);
   kill_ns_ = std::min(kill_ns_, now_ns() + failure_grace_ns);
 }
 
@@ -213,6 +224,27 @@ void Supervisor::kill_now() {
   kill_ns_ = now_ns() + sweep_limit_ns;  // again, if then something is still there
   parts_.generations.announce_end();
   sweep_sessions(parts_.roster.sessions(), sweep_limit_ns);
+  forward_to_jobs(SIGTERM);  // their second one: they kill what is left, too
+}
+
+bool Supervisor::has_jobs() const noexcept {
+  return parts_.launch != nullptr && parts_.launch->busy();
+}
+
+void Supervisor::forward_to_jobs(int signal) const {
+  if (parts_.launch != nullptr) parts_.launch->forward(signal);
+}
+
+/// Its own process has said what became of it.
+void Supervisor::on_job_failure(std::uint32_t number, int exit_code) {
+  if (exit_code_ == 0) exit_code_ = exit_code;
+  if (interrupted_by_ != 0 || ending_ || on_failure_ == Limits::OnFailure::go_on) return;
+  if (running_ > 0 || has_jobs()) {
+    parts_.output.say("mpiexec: spawned job " + std::to_string(number) +
+                      " has failed with exit code " + std::to_string(exit_code) +
+                      "; ending the others");
+  }
+  end_job();
 }
 
 void Supervisor::on_deadline(std::int64_t now) {
@@ -231,7 +263,7 @@ void Supervisor::on_deadline(std::int64_t now) {
 
 void Supervisor::look_for_deadlock(std::int64_t now) {
   look_ns_ = now + look_interval_ns;
-  if (ending_) return;
+  if (ending_ || has_jobs()) return;  // jobs may wait for each other
   std::vector<std::string> lines;
   std::map<std::uint32_t, DeadlockWatch> watches;  // without those of generations that are over
   parts_.generations.for_each([&](std::uint32_t generation, const JobSegment& segment) {
@@ -275,6 +307,7 @@ void Supervisor::on_signal(const signalfd_siginfo& info) {
       return interrupt(signal);
     default:
       forward(signal);
+      forward_to_jobs(signal);
   }
 }
 
@@ -364,7 +397,9 @@ void Supervisor::interrupt(int signal) {
   if (interrupted_by_ != 0 || ending_) return kill_now();
   interrupted_by_ = signal;
   forward(signal);
+  forward_to_jobs(signal);
   kill_ns_ = now_ns() + interrupt_grace_ns;
+  if (on_signal_ == Limits::OnSignal::silent) return;
   parts_.output.say("mpiexec: passed " + signal_name(signal) +
                     " on to the ranks; what is left after 5 s, or at the next signal, is killed");
 }
@@ -376,6 +411,7 @@ void Supervisor::stop_job() {
     ::kill(-rank.pid, SIGTSTP);
     if (!catches_terminal_stop(rank.pid)) ::kill(-rank.pid, SIGSTOP);
   }
+  forward_to_jobs(SIGTSTP);
   ::raise(SIGSTOP);
 }
 

@@ -17,6 +17,7 @@
 #include "mpiexec/guard.h"
 #include "mpiexec/input.h"
 #include "mpiexec/job_socket.h"
+#include "mpiexec/launch_server.h"
 #include "mpiexec/outcome.h"
 #include "mpiexec/output.h"
 #include "mpiexec/pmi_server.h"
@@ -49,11 +50,15 @@ class Supervisor {
     Generations& generations;
     const Roster& roster;
     int signal_fd;
+    LaunchServer* launch;  ///< null in a spawned job: the first job's serves it, too
   };
   Supervisor(const Parts& parts, std::uint32_t rank_count) : parts_(parts), size_(rank_count) {}
 
   /// Takes over a started rank; call in the order of ranks.
   void add_rank(pid_t pid, base::UniqueFd fd, const std::string& program);
+
+  /// A spawned job has ended with this exit code, which is not 0.
+  void on_job_failure(std::uint32_t number, int exit_code);
 
   /// A rank could not be started: ends those that were. The caller has said why.
   void give_up(int exit_code);
@@ -68,6 +73,7 @@ class Supervisor {
     /// the same.
     enum class OnFailure { end, go_on } on_failure = OnFailure::end;
     bool print_exit_codes = false;  ///< of all ranks, at the end
+    enum class OnSignal { report, silent } on_signal = OnSignal::report;
   };
   /// Returns the exit code of the job when everything is over.
   int run(const Limits& limits);
@@ -104,11 +110,13 @@ class Supervisor {
   void end_job();
   void forward(int signal) const;
   void kill_now();
+  void forward_to_jobs(int signal) const;
   void reap_orphans(pid_t hint) const;
   void say_exit_codes();
   void clean_up();
   void drain_output();
   void restart_guard();
+  [[nodiscard]] bool has_jobs() const noexcept;
 
   Parts parts_;
   std::uint32_t size_;
@@ -127,6 +135,7 @@ class Supervisor {
   std::map<std::uint32_t, DeadlockWatch> deadlock_watches_;  ///< by generation
   Limits::OnDeadlock on_deadlock_ = Limits::OnDeadlock::report;
   Limits::OnFailure on_failure_ = Limits::OnFailure::end;
+  Limits::OnSignal on_signal_ = Limits::OnSignal::report;
   std::int64_t inner_ns_ = never_ns;  ///< when a dead process behind a wrapper is reported
 };
 

@@ -187,7 +187,7 @@ void Device::wait_with_threads(bool (*finished)(void*) noexcept, void* argument,
 void Device::lead(Waiter& self) noexcept {
   leader_ = &self;
   service_.step_in(Service::Stay::until_step_out);
-  Idle idle(config_.wait_style, config_.oversubscribed);
+  Idle idle(config_.wait_style, config_.oversubscribed, yield_cost_);
   while (!self.finished(self.argument) && !settle_due_) {
     if (lock_.contended()) lock_.hand_over();
     if (progress() != 0) {

@@ -57,6 +57,35 @@ enum class WaitStyle : std::uint8_t {
   sleep,      ///< sleeps as soon as there is nothing to do
 };
 
+/// What a yield costs at the moment. Where other processes want this core, a yield gives it to them
+/// for a slice of theirs, some milliseconds, whatever comes in meanwhile; who sleeps is given
+/// the core back when it is woken. So after a long yield nobody yields for a while, and the
+/// while doubles each time that the yield which ends it is long, too. A rank of this job that computes on
+/// this core looks the same and is treated the same, but a yield soon finds that it is over.
+///
+/// Thread rule: the lock of the engine.
+class YieldCost {
+ public:
+  [[nodiscard]] bool is_high(std::uint64_t now_ns) const noexcept { return now_ns < until_ns_; }
+  /// A yield took so long and ended now.
+  void note(std::uint64_t took_ns, std::uint64_t now_ns) noexcept {
+    if (took_ns < long_yield_ns) {
+      pause_ns_ = shortest_pause_ns;
+      return;
+    }
+    until_ns_ = now_ns + pause_ns_;
+    if (pause_ns_ < longest_pause_ns) pause_ns_ *= 2;
+  }
+
+  static constexpr std::uint64_t long_yield_ns = 500'000;
+  static constexpr std::uint64_t shortest_pause_ns = 5'000'000;
+  static constexpr std::uint64_t longest_pause_ns = 160'000'000;
+
+ private:
+  std::uint64_t until_ns_ = 0;
+  std::uint64_t pause_ns_ = shortest_pause_ns;
+};
+
 /// How a waiting rank spends its time, step by step: look again at once, then give the processor
 /// away between looks, then sleep. Who never sleeps is told to all the same, rarely: it has to say
 /// then what it waits for.
@@ -64,9 +93,8 @@ enum class WaitStyle : std::uint8_t {
 /// A rank with a core of its own spins for some ten microseconds, because waking a sleeper on
 /// another core costs thirty. When ranks outnumber cores, whoever the wait is for may need this
 /// very core: then it yields after a few looks. Sleep comes after about a millisecond of yielding
-/// in vain. On a host where
-/// more runs than the ranks of this job a yield takes as long as others want to run, milliseconds
-/// each: then it comes after a few, because time counts as well.
+/// in vain. On a host where more runs than the ranks of this job a yield takes as long as others want
+/// to run, milliseconds each: then sleep comes without a yield (see YieldCost).
 ///
 /// `now_ns` is the clock; another one in tests.
 template <std::uint64_t (*now_ns)() noexcept>
@@ -74,8 +102,10 @@ class IdleBy {
  public:
   enum class Advice { look_again, sleep };
 
-  IdleBy(WaitStyle style, bool oversubscribed) noexcept
-      : spins_(style == WaitStyle::sleep ? 0
+  /// `cost` outlives this.
+  IdleBy(WaitStyle style, bool oversubscribed, YieldCost& cost) noexcept
+      : cost_(&cost),
+        spins_(style == WaitStyle::sleep ? 0
                : oversubscribed          ? crowded_spins
                                          : lone_spins),
         yields_(style == WaitStyle::sleep  ? 0
@@ -113,18 +143,25 @@ class IdleBy {
       return Advice::sleep;
     }
     ::sched_yield();
+    // What is waited for often arrives during the first yield: then no other look at the clock comes.
+    if (yielded <= 1) {
+      const std::uint64_t now = now_ns();
+      cost_->note(now - begin_ns_, now);
+    }
     return Advice::look_again;
   }
 
-  /// Whether the yields since the last look that moved something, or the last sleep, have taken too
-  /// long. The first one is number 0 or, after a sleep, 1.
+  /// Whether a yield is the wrong thing now: those since the last look that moved something, or since the last
+  /// sleep, have taken too long, or each one does. The first one is number 0 or, after a sleep, 1.
   [[nodiscard]] bool is_late(std::uint32_t yielded) noexcept {
     if (yielded > 1 && yielded % yields_per_clock != 0) return false;
     const std::uint64_t now = now_ns();
     if (yielded <= 1) begin_ns_ = now;
-    return now - begin_ns_ > (yields_ == poll_yields ? poll_yields_ns : yields_ns);
+    if (yields_ == poll_yields) return now - begin_ns_ > poll_yields_ns;
+    return now - begin_ns_ > yields_ns || cost_->is_high(now);
   }
 
+  YieldCost* cost_;
   std::uint32_t spins_;
   std::uint32_t yields_;
   std::uint64_t state_ = 0;  ///< looks in vain, and in the upper half the sleeps

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpi/comm/jobs.h"
 #include "mpi/comm/world.h"
 
 namespace fulmar::mpi {
@@ -14,10 +15,12 @@ namespace fulmar::mpi {
 NodeMap::NodeMap(const Comm& comm) {
   const ProcessPlacement& placement = comm.library->world->placement;
   std::unordered_map<std::uint32_t, std::uint32_t> places;
+  const bool apart = spans_jobs(comm);  // jobs share no memory
   std::vector<std::uint32_t> node_of_rank;
   node_of_rank.reserve(static_cast<std::size_t>(comm.size()));
   for (int rank = 0; rank < comm.size(); ++rank) {
-    const std::uint32_t node = placement.node_of(comm.routes[rank].peer);
+    const std::uint32_t node =
+        apart ? static_cast<std::uint32_t>(rank) : placement.node_of(comm.routes[rank].peer);
     const auto [at, fresh] = places.try_emplace(node, static_cast<std::uint32_t>(leaders_.size()));
     if (fresh) leaders_.push_back(rank);
     node_of_rank.push_back(at->second);

@@ -8,6 +8,7 @@
 
 #include "mpi/attr/attributes.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/world.h"
 #include "mpi/group/calls.h"
 #include "mpi/group/group.h"
 #include "mpi/info/info.h"
@@ -173,6 +174,7 @@ Error comm_free(Library& library, Handle<Comm> comm) {
   library.acquire(object);  // the functions of the attributes may free it too
   const Error error = delete_attributes(library, owner_of(object));
   if (error.ok()) {
+    if (object.handle == library.world->parent) library.world->parent = 0;
     library.give_back(object);
     *comm.where = MPI_COMM_NULL;
   }

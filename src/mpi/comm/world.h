@@ -77,6 +77,8 @@ struct World {
   /// Ranks compare their collective calls first (mpi/coll/check/collective_check.h).
   bool compares_calls = false;
   ProcessPlacement placement;  ///< set by `runtime`
+  /// The handle that MPI_Comm_get_parent gives; 0: none, or it was freed.
+  std::uintptr_t parent = 0;
   /// Partitioned sends made so far: their answers have tags of their own.
   std::uint32_t partitioned_sends = 0;
 };

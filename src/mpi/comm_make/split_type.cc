@@ -6,6 +6,7 @@
 #include "mpi/coll/calls.h"
 #include "mpi/comm/calls.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/jobs.h"
 #include "mpi/comm/world.h"
 #include "mpi/comm_make/calls.h"
 #include "mpi/datatype/datatype.h"
@@ -36,9 +37,19 @@ int hardware_color(std::size_t type, std::int32_t object, std::uint32_t node) {
   return color_of(type, node << 11 | (static_cast<std::uint32_t>(object) & 0x7ff));
 }
 
+/// Nodes of different jobs share no memory: there a node is numbered by its first rank.
 std::uint32_t own_node(const Comm& comm) {
   const World& world = *comm.library->world;
-  return world.placement.node_of(world.self_process);
+  const std::uint32_t node = world.placement.node_of(world.self_process);
+  const Comm& group = comm.is_inter ? *comm.local_comm : comm;
+  if (!spans_jobs(comm)) return node;
+  int rank = 0;
+  while (rank < group.rank) {
+    const std::uint32_t process = group.routes[rank].peer;
+    if (process < world.processes && world.placement.node_of(process) == node) break;
+    ++rank;
+  }
+  return static_cast<std::uint32_t>(rank);
 }
 
 /// By the type that the info names; nobody has a part where it names none that is known.

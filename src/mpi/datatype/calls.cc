@@ -57,6 +57,76 @@ Error needs_large_form(const char* form) {
                  form);
 }
 
+/// MPI_LB and MPI_UB of MPI 1 as fulmar/mpi_removed.h has them. No datatypes, but entries of a struct
+/// that set its bounds.
+constexpr std::uintptr_t lb_marker = 0x4f0;
+constexpr std::uintptr_t ub_marker = 0x4f1;
+
+bool is_marker(MPI_Datatype type) noexcept {
+  const auto handle = reinterpret_cast<std::uintptr_t>(type);
+  return handle == lb_marker || handle == ub_marker;
+}
+
+/// The bounds that markers set: the lowest MPI_LB and the highest MPI_UB.
+class MarkedBounds {
+ public:
+  void add(MPI_Datatype marker, Count at) noexcept {
+    if (reinterpret_cast<std::uintptr_t>(marker) == lb_marker) {
+      lb_ = has_lb_ ? std::min(lb_, at) : at;
+      has_lb_ = true;
+    } else {
+      ub_ = has_ub_ ? std::max(ub_, at) : at;
+      has_ub_ = true;
+    }
+  }
+  [[nodiscard]] bool any() const noexcept { return has_lb_ || has_ub_; }
+  /// `type` with these bounds; those that were set in it count like markers.
+  [[nodiscard]] NewDatatype apply(Library& library, Form form, Datatype& type) const {
+    const bool is_marked = type.map().marked;
+    Count lb = type.lb;
+    Count ub = type.lb + type.extent;
+    if (has_lb_ && !(is_marked && lb < lb_)) lb = lb_;
+    if (has_ub_ && !(is_marked && ub > ub_)) ub = ub_;
+    Count extent = 0;
+    if (__builtin_sub_overflow(ub, lb, &extent)) {
+      return failure(ErrorClass::value_too_large,
+                     "argument array_of_displacements: the bounds do not fit 64 bits");
+    }
+    return make_resized(library, form, type, lb, extent);
+  }
+
+ private:
+  bool has_lb_ = false;
+  bool has_ub_ = false;
+  Count lb_ = 0;
+  Count ub_ = 0;
+};
+
+/// A struct with markers among its entries: the data alone, resized.
+Error struct_with_markers(Library& library, Form form, CountArray lengths,
+                          std::span<const MPI_Aint> displacements, std::span<Datatype* const> types,
+                          std::span<const MPI_Datatype> handles, MPI_Datatype& out) {
+  MarkedBounds bounds;
+  std::vector<Count> data_lengths;
+  std::vector<MPI_Aint> places;
+  std::vector<Datatype*> data;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (types[i] == nullptr) {
+      if (lengths[i] > 0) bounds.add(handles[i], displacements[i]);
+      continue;
+    }
+    data_lengths.push_back(lengths[i]);
+    places.push_back(displacements[i]);
+    data.push_back(types[i]);
+  }
+  const CountArray counts(data_lengths.data(), data_lengths.size());
+  const NewDatatype plain = make_struct(library, form, counts, places, data);
+  if (plain.failed() || !bounds.any()) return assign(plain, out);
+  const NewDatatype whole = bounds.apply(library, form, *plain.value());
+  library.give_back(*plain.value());
+  return assign(whole, out);
+}
+
 }  // namespace
 
 Error type_contiguous(Library& library, Form form, Count count, Datatype& old, MPI_Datatype& out) {
@@ -93,13 +163,19 @@ Error type_create_struct(Library& library, Form form, Count, CountArray lengths,
                          std::span<const MPI_Datatype> types, MPI_Datatype& out) {
   std::vector<Datatype*> objects;
   objects.reserve(types.size());
+  bool has_markers = false;
   for (std::size_t i = 0; i < types.size(); ++i) {
     auto* object = library.find<Datatype>(types[i]);
-    if (object == nullptr) {
+    if (object == nullptr && is_marker(types[i])) {
+      has_markers = true;
+    } else if (object == nullptr) {
       return failure(ErrorClass::type, "argument array_of_types[%zu]: not a datatype%s", i,
                      types[i] == MPI_DATATYPE_NULL ? " (MPI_DATATYPE_NULL)" : "");
     }
     objects.push_back(object);
+  }
+  if (has_markers) [[unlikely]] {
+    return struct_with_markers(library, form, lengths, displacements, objects, types, out);
   }
   return assign(make_struct(library, form, lengths, displacements, objects), out);
 }

@@ -73,8 +73,8 @@ Window window_of(std::span<const iovec> segments, Count limit) noexcept {
   return window;
 }
 
-bool should_sieve(io::Use use, const Window& window) noexcept {
-  if (use == io::Use::never || window.segments < 2) return false;
+bool should_sieve(const FileView& view, io::Use use, const Window& window) noexcept {
+  if (!view.forward() || use == io::Use::never || window.segments < 2) return false;
   const Count gaps = window.end - window.first - window.data;
   return use == io::Use::always || gaps <= largest_sieved_gap * static_cast<Count>(window.segments);
 }
@@ -274,7 +274,8 @@ Error lock_whole(io::RangeLock& lock, const Access& access, io::RangeLock::Mode 
   const bool sieves =
       mode == io::RangeLock::Mode::exclusive && access.hints.sieve_write == io::Use::always;
   if (!access.atomic && !sieves) return {};
-  return lock.acquire(*access.file, access.first(), access.last() - access.first(), mode);
+  const FileView::Part part = access.part();
+  return lock.acquire(*access.file, part.first, part.end - part.first, mode);
 }
 
 }  // namespace
@@ -288,7 +289,7 @@ Error write_stream(const Access& access, Count position, std::span<const std::by
     for (std::size_t at = 0; at < found;) {
       const auto rest = std::span(segments).subspan(at, found - at);
       const Window window = window_of(rest, access.hints.write_piece_bytes);
-      const bool sieves = should_sieve(access.hints.sieve_write, window);
+      const bool sieves = should_sieve(*access.view, access.hints.sieve_write, window);
       const auto some = rest.first(std::max<std::size_t>(window.segments, 1));
       std::size_t bytes = 0;
       for (const iovec& segment : some) bytes += segment.iov_len;
@@ -315,7 +316,7 @@ Result<Count> read_stream(const Access& access, Count position, std::span<std::b
     for (std::size_t at = 0; at < found;) {
       const auto rest = std::span(segments).subspan(at, found - at);
       const Window window = window_of(rest, access.hints.read_piece_bytes);
-      const bool sieves = should_sieve(access.hints.sieve_read, window);
+      const bool sieves = should_sieve(*access.view, access.hints.sieve_read, window);
       const auto some = rest.first(std::max<std::size_t>(window.segments, 1));
       Count bytes = 0;
       for (const iovec& segment : some) bytes += static_cast<Count>(segment.iov_len);

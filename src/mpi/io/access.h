@@ -22,8 +22,7 @@ struct Access {
   bool atomic = false;  ///< nobody sees a part of it (MPI 5.0 section 14.6.1)
 
   /// The part of the file from its first to behind its last byte. Requires bytes > 0.
-  [[nodiscard]] Count first() const noexcept { return view->offset_of(position); }
-  [[nodiscard]] Count last() const noexcept { return view->end_before(position + bytes); }
+  [[nodiscard]] FileView::Part part() const noexcept { return view->part_of(position, bytes); }
   /// The data are one block of memory, as they are in the file.
   [[nodiscard]] bool in_one_block() const noexcept {
     return memory.type->contiguous && view->representation().as_in_memory();

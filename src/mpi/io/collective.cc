@@ -48,8 +48,10 @@ RankPart own_part(const CollectiveAccess& call) {
   part.failed = call.error.failed() ? 1 : 0;
   part.bytes = call.error.failed() ? 0 : call.access.bytes;
   if (part.bytes == 0 || call.ordered) return part;
-  part.first = call.access.first();
-  part.end = call.access.last();
+  const FileView::Part extent = call.access.part();
+  part.first = extent.first;
+  part.end = extent.end;
+  part.backward = call.access.view->forward() ? 0 : 1;
   part.mean_run_bytes = call.access.view->mean_run_bytes();
   return part;
 }

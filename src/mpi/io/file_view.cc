@@ -3,7 +3,6 @@
 #include "mpi/io/file_view.h"
 
 #include <algorithm>
-#include <array>
 
 #include "mpi/io/file_types.h"
 
@@ -23,37 +22,6 @@ Count repetitions(const Datatype& type) {
   return farthest_offset / std::max({type.size, type.extent, Count{1}});
 }
 
-/// How far a look at the runs of a filetype goes: what lies behind is not checked.
-constexpr std::size_t most_runs_checked = 1 << 16;
-
-struct RunFacts {
-  Count runs = 0;
-  bool ascending = true;
-};
-
-/// Looks at the runs of one filetype, in the order of its type map.
-RunFacts look_at_runs(const Datatype& filetype) {
-  const View view(filetype, 1);
-  std::array<iovec, 256> segments{};
-  RunFacts facts;
-  std::uint64_t position = 0;
-  Count last_end = filetype.true_lb;
-  while (position < view.bytes() && static_cast<std::size_t>(facts.runs) < most_runs_checked) {
-    const std::size_t found = view.segments(nullptr, position, view.bytes() - position, segments);
-    for (std::size_t i = 0; i < found; ++i) {
-      facts.ascending = facts.ascending && offset_in(segments[i]) >= last_end;
-      last_end = offset_in(segments[i]) + static_cast<Count>(segments[i].iov_len);
-      position += segments[i].iov_len;
-    }
-    facts.runs += static_cast<Count>(found);
-  }
-  if (position < view.bytes()) {  // as it goes on, so will the rest
-    facts.runs =
-        facts.runs * static_cast<Count>(view.bytes() / std::max<std::uint64_t>(position, 1));
-  }
-  return facts;
-}
-
 Error bad_filetype(const char* why) {
   return failure(ErrorClass::type, "argument filetype: %s", why);
 }
@@ -64,9 +32,22 @@ Error check_types(const Datatype& etype, const Datatype& filetype) {
     return bad_filetype("its size is no multiple of that of the etype; build it from the etype");
   }
   if (filetype.true_lb < 0) return bad_filetype("it has data at negative displacements");
-  if (filetype.extent < filetype.true_extent) {
+  if (filetype.extent < 0) {
+    return bad_filetype("its extent is negative; give it another (MPI_Type_create_resized)");
+  }
+  return {};
+}
+
+/// Displacements may be equal, and repetitions may lie between each other; that bytes are covered
+/// twice is allowed in files that are only read (MPI 5.0 section 14.3).
+Error check_shape(const FiletypeShape& shape, FileUse use) {
+  if (!shape.ordered) {
+    return bad_filetype("its displacements go backwards; order them ascending");
+  }
+  if (shape.overlaps && use == FileUse::writable) {
     return bad_filetype(
-        "its repetitions overlap; give it a larger extent (MPI_Type_create_resized)");
+        "it or its repetitions cover a byte twice, in a file that can be written; open the file "
+        "with MPI_MODE_RDONLY, or give it a larger extent (MPI_Type_create_resized)");
   }
   return {};
 }
@@ -74,7 +55,8 @@ Error check_types(const Datatype& etype, const Datatype& filetype) {
 }  // namespace
 
 FileView::FileView(Library& library, Count displacement, Datatype& etype, Datatype& filetype,
-                   Representation representation, Datatype& file_etype, Datatype& file_filetype)
+                   Representation representation, Datatype& file_etype, Datatype& file_filetype,
+                   const FiletypeShape& shape)
     : library_(library),
       displacement_(displacement),
       etype_(etype),
@@ -83,7 +65,9 @@ FileView::FileView(Library& library, Count displacement, Datatype& etype, Dataty
       file_etype_(file_etype),
       file_filetype_(file_filetype),
       etype_bytes_(file_etype.size),
-      contiguous_(file_filetype.size > 0 && file_filetype.size == file_filetype.extent &&
+      forward_(shape.forward),
+      contiguous_(forward_ && file_filetype.size > 0 &&
+                  file_filetype.size == file_filetype.extent &&
                   file_filetype.size == file_filetype.true_extent),
       start_(displacement + file_filetype.true_lb),
       stream_bytes_(repetitions(file_filetype) * file_filetype.size),
@@ -91,9 +75,8 @@ FileView::FileView(Library& library, Count displacement, Datatype& etype, Dataty
   for (Datatype* type : {&etype_, &filetype_, &file_etype_, &file_filetype_}) {
     library_.acquire(*type);
   }
-  mean_run_bytes_ = contiguous_
-                        ? farthest_offset
-                        : file_filetype.size / std::max<Count>(look_at_runs(file_filetype).runs, 1);
+  mean_run_bytes_ =
+      contiguous_ ? farthest_offset : file_filetype.size / std::max<Count>(shape.runs, 1);
 }
 
 FileView::~FileView() {
@@ -121,6 +104,25 @@ Count FileView::offset_of(Count position) const noexcept {
   return offset_in(first);
 }
 
+FileView::Part FileView::part_of(Count position, Count bytes) const noexcept {
+  const Count last = position + bytes - 1;
+  if (forward_) return {offset_of(position), offset_of(last) + 1};
+  const Count extent = file_filetype_.extent;
+  return {start_ + position / file_filetype_.size * extent,
+          start_ + last / file_filetype_.size * extent + file_filetype_.true_extent};
+}
+
+Count FileView::end_of_file(Count file_bytes) const {
+  if (stream_bytes_ == 0) return 0;
+  if (forward_) {
+    const Count data = position_at(file_bytes);
+    return (data + etype_bytes_ - 1) / etype_bytes_ * etype_bytes_;
+  }
+  const Count element =
+      first_element_from(file_filetype_, etype_bytes_, file_bytes - displacement_);
+  return element < 0 ? stream_bytes_ : element * etype_bytes_;
+}
+
 Count FileView::position_at(Count offset) const noexcept {
   if (offset <= start_) return 0;
   if (contiguous_) return offset - start_;
@@ -142,7 +144,7 @@ Count FileView::position_at(Count offset) const noexcept {
 }
 
 Result<ViewRef> make_view(Library& library, Count displacement, Datatype& etype, Datatype& filetype,
-                          std::string_view representation) {
+                          std::string_view representation, FileUse use) {
   if (displacement < 0 || displacement >= farthest_offset) {
     return failure(ErrorClass::arg,
                    "argument disp: %lld is no offset in a file; it must lie between "
@@ -157,14 +159,15 @@ Result<ViewRef> make_view(Library& library, Count displacement, Datatype& etype,
   const Result<Datatype*> file_filetype = type_in_file(library, filetype, found.value());
   Error error = file_filetype.error();
   if (error.ok()) error = check_types(*file_etype.value(), *file_filetype.value());
-  if (error.ok() && !look_at_runs(*file_filetype.value()).ascending) {
-    error = bad_filetype(
-        "its displacements go backwards, or it covers a byte twice; order them ascending");
+  FiletypeShape shape;
+  if (error.ok()) {
+    shape = shape_of(*file_filetype.value());
+    error = check_shape(shape, use);
   }
   ViewRef view;
   if (error.ok()) {
     view = std::make_shared<const FileView>(library, displacement, etype, filetype, found.value(),
-                                            *file_etype.value(), *file_filetype.value());
+                                            *file_etype.value(), *file_filetype.value(), shape);
   }
   library.release(*file_etype.value());
   if (file_filetype.ok()) library.release(*file_filetype.value());

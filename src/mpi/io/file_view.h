@@ -15,6 +15,7 @@
 #include "mpi/datatype/datatype.h"
 #include "mpi/datatype/view.h"
 #include "mpi/io/datarep.h"
+#include "mpi/io/filetype_shape.h"
 
 namespace fulmar::mpi {
 
@@ -28,7 +29,8 @@ class FileView {
  public:
   /// Takes references of the types. The types must fit (see `make_view`).
   FileView(Library& library, Count displacement, Datatype& etype, Datatype& filetype,
-           Representation representation, Datatype& file_etype, Datatype& file_filetype);
+           Representation representation, Datatype& file_etype, Datatype& file_filetype,
+           const FiletypeShape& shape);
   ~FileView();
   FileView(const FileView&) = delete;
   FileView& operator=(const FileView&) = delete;
@@ -41,6 +43,8 @@ class FileView {
 
   /// Bytes of an etype in the stream; never 0.
   [[nodiscard]] Count etype_bytes() const noexcept { return etype_bytes_; }
+  /// What lies behind a position in the stream lies behind it in the file, and no byte comes twice.
+  [[nodiscard]] bool forward() const noexcept { return forward_; }
   /// The stream has no gaps: position p is byte `start() + p` of the file.
   [[nodiscard]] bool contiguous() const noexcept { return contiguous_; }
   [[nodiscard]] Count start() const noexcept { return start_; }
@@ -52,11 +56,18 @@ class FileView {
 
   /// Where a position of the stream lies in the file. Requires position < stream_bytes().
   [[nodiscard]] Count offset_of(Count position) const noexcept;
-  /// The end in the file of the data before `position`, which is not 0.
-  [[nodiscard]] Count end_before(Count position) const noexcept {
-    return offset_of(position - 1) + 1;
-  }
-  /// How many bytes of the stream lie before byte `offset` of the file.
+  /// A part of the file, from byte `first` up to byte `end`.
+  struct Part {
+    Count first;
+    Count end;
+  };
+  /// What holds [position, position + bytes) of the stream; of a view that is not forward maybe more.
+  /// Requires bytes > 0.
+  [[nodiscard]] Part part_of(Count position, Count bytes) const noexcept;
+  /// The position of the first etype that begins behind a file of this length, to which
+  /// MPI_SEEK_END refers (section 14.1.1); `stream_bytes()` where there is none.
+  [[nodiscard]] Count end_of_file(Count file_bytes) const;
+  /// How many bytes of the stream lie before byte `offset` of the file. Requires forward().
   [[nodiscard]] Count position_at(Count offset) const noexcept;
   /// Describes the parts of the file that hold [position, position + bytes) of the stream, with
   /// offsets in the file as addresses, neighbours joined; at most out.size() of them. Returns how
@@ -73,6 +84,7 @@ class FileView {
   Datatype& file_etype_;
   Datatype& file_filetype_;
   Count etype_bytes_;
+  bool forward_;
   bool contiguous_;
   Count start_;
   Count stream_bytes_;
@@ -85,9 +97,14 @@ using ViewRef = std::shared_ptr<const FileView>;
   return static_cast<Count>(reinterpret_cast<std::uintptr_t>(segment.iov_base));
 }
 
+/// What the file of a view was opened for.
+enum class FileUse : std::uint8_t { read_only, writable };
+
 /// Checks the arguments of MPI_File_set_view. Fails with MPI_ERR_ARG (displacement), MPI_ERR_TYPE
-/// (the filetype is not made of etypes, or goes backwards) and MPI_ERR_UNSUPPORTED_DATAREP.
+/// (the filetype is not made of etypes, goes backwards, or covers a byte twice in a file that can be
+/// written) and MPI_ERR_UNSUPPORTED_DATAREP.
 [[nodiscard]] base::Result<ViewRef> make_view(Library& library, Count displacement, Datatype& etype,
-                                              Datatype& filetype, std::string_view representation);
+                                              Datatype& filetype, std::string_view representation,
+                                              FileUse use);
 
 }  // namespace fulmar::mpi

@@ -44,6 +44,11 @@ Error check_size(const File& file, Count size, const char* call) {
                    "that can be written",
                    file.open->file.path().c_str(), call);
   }
+  if ((file.open->amode & MPI_MODE_SEQUENTIAL) != 0) {
+    return failure(ErrorClass::unsupported_operation,
+                   "file \"%s\" was opened with MPI_MODE_SEQUENTIAL, which rules out %s",
+                   file.open->file.path().c_str(), call);
+  }
   return {};
 }
 

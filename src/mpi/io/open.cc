@@ -116,7 +116,7 @@ Error place_pointers(Comm& comm, OpenFile& open) {
 
 Error default_view(Library& library, OpenFile& open) {
   Datatype& byte = *library.find<Datatype>(MPI_BYTE);
-  const Result<ViewRef> view = make_view(library, 0, byte, byte, "native");
+  const Result<ViewRef> view = make_view(library, 0, byte, byte, "native", FileUse::writable);
   if (view.ok()) open.view = view.value();
   return view.error();
 }
@@ -196,9 +196,15 @@ Error file_close(Handle<File> handle) {
   OpenFile& open = *file.open;
   Library& library = *file.library;
   Comm& comm = *file.comm;
+  Error begun;
   if (open.split != nullptr) {
-    return failure(ErrorClass::io, "file \"%s\": %s has begun; end it before the file is closed",
-                   open.file.path().c_str(), open.split_call);
+    begun = failure(ErrorClass::io, "file \"%s\": %s has begun; end it before the file is closed",
+                    open.file.path().c_str(), open.split_call);
+  }
+  // Of a rank that cannot close the file the others learn before they have closed it.
+  const Error refused = agree(comm, begun);
+  if (refused.failed() && (begun.failed() || comm.failed_process == Comm::none_failed)) {
+    return refused;
   }
   FileState& state = *library.files;
   comm.device->wait([&]() noexcept { return state.pending() == 0; });

@@ -5,7 +5,6 @@
 #include <new>
 #include <optional>
 
-#include "mpi/coll/engine/coll_context.h"
 #include "mpi/coll/node_map.h"
 #include "mpi/comm/failure.h"
 #include "mpi/io/agreement.h"
@@ -17,10 +16,9 @@ namespace {
 using base::Error;
 using base::Result;
 
+/// From a rank to rank 0: by how much the pointer is to move on. The answer is its old value.
 struct Question {
   std::int64_t bytes;
-  std::int32_t rank;
-  std::int32_t unused;
 };
 
 ConstData bytes_of_value(const Comm& comm, const void* value, std::size_t bytes) {
@@ -32,45 +30,101 @@ Data room_for(const Comm& comm, void* value, std::size_t bytes) {
 
 }  // namespace
 
-/// Rank 0: answers questions, one after the other, until it is withdrawn.
+/// Rank 0: answers questions, one after the other, until it ends. Nothing in a question is believed
+/// but the number of bytes: the rank that asks is the one that the device names.
+///
+/// Thread rule: the lock of the library.
 class SharedPointer::Keeper {
  public:
   Keeper(Comm& comm, int request_tag, int answer_tag) noexcept
-      : questions_(comm, request_tag), answers_(comm, answer_tag) {
-    questions_.start(answer_all(questions_, *this), ended_);
+      : comm_(comm), request_tag_(request_tag), answer_tag_(answer_tag) {
+    receive_.keeper = this;
+    receive_questions();
   }
   Keeper(const Keeper&) = delete;
   Keeper& operator=(const Keeper&) = delete;
   ~Keeper() {
-    questions_.abandon(Error(base::ErrorClass::intern));
-    answers_.abandon(Error(base::ErrorClass::intern));
-    questions_.comm().device->wait_done(ended_);
+    ended_ = true;
+    comm_.device->cancel(receive_);
+    comm_.device->wait([this]() noexcept { return receive_.done() && answers_ == 0; });
   }
 
+  /// Wraps around where a sum leaves 64 bits; check_end refuses what comes of it.
   Count add(Count bytes) noexcept {
     const Count old = value_;
-    value_ += bytes;
+    value_ =
+        static_cast<Count>(static_cast<std::uint64_t>(old) + static_cast<std::uint64_t>(bytes));
     return old;
   }
   void set(Count bytes) noexcept { value_ = bytes; }
 
  private:
-  static CollTask answer_all(CollContext& questions, Keeper& keeper) {
-    Comm& comm = questions.comm();
-    for (;;) {
-      Question question{};
-      co_await questions.receive(room_for(comm, &question, sizeof question), MPI_ANY_SOURCE);
-      if (questions.result().failed()) co_return;
-      if (question.rank <= 0 || question.rank >= comm.size()) continue;
-      const Count answer = keeper.add(question.bytes);
-      co_await keeper.answers_.send(bytes_of_value(comm, &answer, sizeof answer), question.rank);
-    }
+  struct Message : device::Operation {
+    Keeper* keeper = nullptr;
+    Count value = 0;
+  };
+
+  /// Questions that have come meanwhile complete the receive at once: no recursion, but another turn.
+  void receive_questions() noexcept {
+    receiving_ = true;
+    do {
+      receive_.~Message();
+      new (&receive_) Message;
+      receive_.keeper = this;
+      receive_.posted.key = on_files(comm_.key_from(MPI_ANY_SOURCE, request_tag_));
+      receive_.buffer = {&question_, sizeof question_, nullptr};
+      receive_.on_done = [](device::Operation& operation) {
+        Keeper& self = *static_cast<Message&>(operation).keeper;
+        if (!self.receiving_ && self.take_question()) self.receive_questions();
+      };
+      comm_.device->start_receive(receive_);
+    } while (receive_.done() && take_question());
+    receiving_ = false;
   }
 
-  CollContext questions_;
-  CollContext answers_;
+  /// False where no more can come: this ends, or a process of the file has failed.
+  bool take_question() noexcept {
+    const device::Outcome& outcome = receive_.outcome;
+    const bool too_long = outcome.error == base::ErrorClass::truncate;
+    if (ended_ || outcome.cancelled) return false;
+    if (!too_long && outcome.error != base::ErrorClass::success) return false;
+    const int rank = comm_.rank_of(outcome.peer);
+    if (!too_long && outcome.bytes == sizeof question_ && rank > 0) answer(rank);
+    return true;
+  }
+
+  void answer(int rank) noexcept {
+    const Count value = add(question_.bytes);
+    const match::Key key = on_files(comm_.key_to(rank, answer_tag_));
+    if (comm_.device->send_now(key, &value, sizeof value)) return;
+    auto* message = new Message;
+    message->keeper = this;
+    message->value = value;
+    message->posted.key = key;
+    message->buffer = {&message->value, sizeof message->value, nullptr};
+    message->on_done = [](device::Operation& operation) {
+      auto& sent = static_cast<Message&>(operation);
+      --sent.keeper->answers_;
+      delete &sent;
+    };
+    ++answers_;
+    comm_.device->start_send(*message);
+  }
+
+  static match::Key on_files(match::Key key) noexcept {
+    key.context |= Comm::collective_bit;
+    return key;
+  }
+
+  Comm& comm_;
+  int request_tag_;
+  int answer_tag_;
   Count value_ = 0;
-  device::Operation ended_;
+  unsigned answers_ = 0;    ///< messages under way
+  bool receiving_ = false;  ///< a receive is being started
+  bool ended_ = false;
+  Question question_{};
+  Message receive_;
 };
 
 SharedPointer::SharedPointer() noexcept = default;
@@ -133,7 +187,7 @@ Result<Count> SharedPointer::ask(Count bytes) {
   // One question at a time: answers are told apart by nothing.
   comm_->device->wait([&]() noexcept { return !asking_; });
   asking_ = true;
-  const Question question{bytes, comm_->rank, 0};
+  const Question question{bytes};
   Count answer = 0;
   Error error = send_message(*comm_, bytes_of_value(*comm_, &question, sizeof question), 0,
                              request_tag_, Channel::collective);

@@ -33,8 +33,8 @@ struct RankPart {
   std::int64_t end = 0;
   std::int64_t bytes = 0;
   std::int64_t mean_run_bytes = 0;
-  std::int32_t failed = 0;  ///< not 0: this rank cannot take part
-  std::int32_t unused = 0;
+  std::int32_t failed = 0;    ///< not 0: this rank cannot take part
+  std::int32_t backward = 0;  ///< not 0: the view of this rank is not forward
 };
 
 /// `count` pieces of `length` bytes, `stride` apart, in a file.
@@ -65,7 +65,8 @@ struct TwoPhasePlan {
   [[nodiscard]] Extent window(int aggregator, Count round) const noexcept;
 };
 
-/// Whether the ranks' data lie between each other in runs so short that an exchange is worth it.
+/// Whether the ranks' data lie between each other in runs so short that an exchange is worth it. Never
+/// where the view of a rank is not forward: windows are made of data that follow each other.
 [[nodiscard]] bool is_worth_exchange(std::span<const RankPart> parts, io::Use use,
                                      const OpenFile& file) noexcept;
 

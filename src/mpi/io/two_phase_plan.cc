@@ -110,6 +110,8 @@ bool is_worth_exchange(std::span<const RankPart> parts, io::Use use,
   if (use == io::Use::never || file.atomic || parts.size() == 1) return false;
   const auto has_data = [](const RankPart& part) { return part.bytes != 0; };
   if (std::none_of(parts.begin(), parts.end(), has_data)) return false;
+  const auto goes_back = [](const RankPart& part) { return part.bytes != 0 && part.backward != 0; };
+  if (std::any_of(parts.begin(), parts.end(), goes_back)) return false;
   if (use == io::Use::always) return true;
   const Count long_enough = file.system.remote ? long_remote_run_bytes : long_run_bytes;
   const bool has_short = std::any_of(parts.begin(), parts.end(), [&](const RankPart& part) {

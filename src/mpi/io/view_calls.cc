@@ -85,10 +85,7 @@ Result<Count> seek_target(const File& file, Count offset, int whence, Count curr
   } else if (whence == MPI_SEEK_END) {
     const Result<std::int64_t> size = file.open->file.size();
     if (size.failed()) return size.error();
-    const Count data = view.position_at(size.value());
-    // Behind the last etype of which anything is there.
-    const Count end = (data + view.etype_bytes() - 1) / view.etype_bytes() * view.etype_bytes();
-    if (__builtin_add_overflow(target, end, &target)) target = -1;
+    if (__builtin_add_overflow(target, view.end_of_file(size.value()), &target)) target = -1;
   } else if (whence != MPI_SEEK_SET) {
     return failure(ErrorClass::arg,
                    "argument whence: %d is none of MPI_SEEK_SET, MPI_SEEK_CUR and MPI_SEEK_END",
@@ -110,7 +107,9 @@ Error file_set_view(Library& library, File& file, Count displacement, Datatype& 
   Error error = start.error();
   ViewRef view;
   if (error.ok()) {
-    Result<ViewRef> made = make_view(library, start.value(), etype, filetype, datarep);
+    const bool read_only = (file.open->amode & MPI_MODE_RDONLY) != 0;
+    Result<ViewRef> made = make_view(library, start.value(), etype, filetype, datarep,
+                                     read_only ? FileUse::read_only : FileUse::writable);
     error = made.error();
     if (made.ok()) view = std::move(made.value());
   }

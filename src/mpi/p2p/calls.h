@@ -72,8 +72,4 @@ base::Error comm_detach_buffer(Comm& comm, void*& buffer, CountOut size);
 base::Error comm_flush_buffer(Comm& comm);
 base::Error comm_iflush_buffer(Comm& comm, MPI_Request& request);
 
-/// MPI 5.0 section 11.10.4: waits for what is under way on the communicator, not for the user to
-/// complete requests of it.
-base::Error comm_disconnect(Library& library, Handle<Comm> comm);
-
 }  // namespace fulmar::mpi

@@ -18,6 +18,7 @@
 #include "mpi/rma/node_memory.h"
 #include "mpi/rma/node_plan.h"
 #include "mpi/rma/requests.h"
+#include "mpi/rma/sent_types.h"
 #include "mpi/rma/server.h"
 #include "mpi/rma/win.h"
 
@@ -314,6 +315,7 @@ Win::Win(Library& owner) noexcept : ErrorHolder(object_kind), library(&owner) {}
 
 Win::~Win() {
   server.reset();
+  origin.sent_types.reset();
   if (comm != nullptr) library->give_back(*comm);
   drop_errhandler(*library, *this);
 }

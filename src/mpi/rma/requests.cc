@@ -12,7 +12,7 @@
 #include "mpi/datatype/view.h"
 #include "mpi/rma/accumulate.h"
 #include "mpi/rma/message.h"
-#include "mpi/rma/type_description.h"
+#include "mpi/rma/sent_types.h"
 
 namespace fulmar::mpi {
 namespace {
@@ -78,7 +78,7 @@ class OriginOperation {
   unsigned open_ = 1;  ///< parts under way, and `start` itself
   unsigned held_count_ = 0;
   std::array<const Datatype*, 2> held_{};
-  std::vector<std::int64_t> words_;
+  SentTypes::Words words_;
   std::vector<std::byte> bytes_;   ///< the request
   std::vector<std::byte> copied_;  ///< data that were given packed and do not fit it
   std::array<RmaMessage, static_cast<std::size_t>(Part::count)> messages_;
@@ -90,20 +90,34 @@ void OriginOperation::add_type(const Datatype* type) {
     header_.type = static_cast<std::uint32_t>(type->basic->handle);
     return;
   }
-  words_ = describe_type(*type);
-  header_.type_words = static_cast<std::uint32_t>(words_.size());
+  if (win_.origin.sent_types == nullptr) win_.origin.sent_types = std::make_unique<SentTypes>(win_);
+  SentTypes::Description description = win_.origin.sent_types->describe(*type);
+  if (description.slot != SentTypes::no_slot) {
+    RmaTarget& target = win_.target(rank_);
+    const auto bit = static_cast<std::uint8_t>(1U << description.slot);
+    header_.slot = static_cast<std::uint8_t>(description.slot);
+    if ((target.kept_types & bit) != 0) {
+      header_.flags |= wire::rma_kept_type;
+      return;
+    }
+    header_.flags |= wire::rma_keep_type;
+    target.kept_types |= bit;
+  }
+  words_ = std::move(description.words);
+  header_.type_words = static_cast<std::uint32_t>(words_->size());
   if (!fits(0)) header_.flags |= wire::rma_long_type;
 }
 
 void OriginOperation::write_request(const RmaRequest& request) {
-  const bool has_words = !words_.empty() && (header_.flags & wire::rma_long_type) == 0;
+  const bool has_words = words_ != nullptr && (header_.flags & wire::rma_long_type) == 0;
   const std::uint32_t words_here = has_words ? header_.type_words : 0;
   const std::size_t offset = rma_data_offset(words_here);
   const bool has_data = (header_.flags & wire::rma_inline) != 0;
   bytes_.resize(offset + (has_data ? header_.bytes : 0));
   std::memcpy(bytes_.data(), &header_, sizeof header_);
   if (has_words) {
-    std::memcpy(bytes_.data() + sizeof header_, words_.data(), words_.size() * sizeof words_[0]);
+    std::memcpy(bytes_.data() + sizeof header_, words_->data(),
+                words_->size() * sizeof(std::int64_t));
   }
   if (!has_data || header_.bytes == 0) return;
   const std::span<std::byte> to = std::span(bytes_).subspan(offset);
@@ -132,7 +146,7 @@ void OriginOperation::start_part(Part part) noexcept {
 
 void OriginOperation::start(const RmaRequest& request) {
   header_ = request.header;
-  header_.tag = win_.next_tag++ & static_cast<std::uint32_t>(largest_tag);
+  header_.tag = win_.origin.next_tag++ & static_cast<std::uint32_t>(largest_tag);
   add_type(request.type);
   const bool has_data = request.data.type != nullptr || !request.packed.empty();
   const bool long_type = (header_.flags & wire::rma_long_type) != 0;
@@ -150,7 +164,7 @@ void OriginOperation::start(const RmaRequest& request) {
   message(Part::request).set_bytes(bytes_);
   start_part(Part::request);
   if (long_type) {
-    message(Part::description).set_bytes(std::as_bytes(std::span(words_)));
+    message(Part::description).set_bytes(std::as_bytes(std::span(*words_)));
     start_part(Part::description);
   }
   if (has_data && (header_.flags & wire::rma_inline) == 0) {

@@ -53,6 +53,8 @@ void RmaServer::stop() noexcept {
   if (!posted_) return;
   posted_ = false;
   win_.device->cancel(receive_);
+  // One that an origin should not have sent is under way, and writes here until it ends.
+  if (!receive_.done()) win_.device->wait_done(receive_);
 }
 
 void RmaServer::post_receive() noexcept {

@@ -2,9 +2,11 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <vector>
 
 #include "base/error_class.h"
@@ -27,6 +29,7 @@ struct RmaServer::Origin {
   LockMode mode = LockMode::shared;
   LockTicket ticket;
   base::ErrorClass error = base::ErrorClass::success;  ///< for the next answer
+  std::array<std::shared_ptr<const Datatype>, wire::rma_type_slots> kept_types;
 
   [[nodiscard]] bool may_run(wire::RmaCall call) const noexcept;
   void fail(base::ErrorClass what) noexcept {

@@ -49,16 +49,20 @@ void RmaServer::Task::start(Win& win, Origin& origin, const wire::RmaHeader& hea
   auto* task = new Task(win, origin, header);
   ++origin.tasks;
   task->header_.tag &= static_cast<std::uint32_t>(largest_tag);
-  if (task->has(wire::rma_long_type)) return task->await_description();
-  const std::uint64_t words_bytes = std::uint64_t{header.type_words} * sizeof(std::int64_t);
-  if (words_bytes > request.size() - sizeof header) {
+  const bool is_kept = task->has(wire::rma_kept_type);
+  if (!is_kept && task->has(wire::rma_long_type)) return task->await_description();
+  const std::uint32_t words = is_kept ? 0 : header.type_words;
+  const std::uint64_t words_bytes = std::uint64_t{words} * sizeof(std::int64_t);
+  if (is_kept) {
+    task->use_kept_type();
+  } else if (words_bytes > request.size() - sizeof header) {
     task->fail(ErrorClass::intern);
   } else {
     task->use_description(request.subspan(sizeof header, words_bytes));
   }
   task->find_place();
   if (!task->has(wire::rma_inline)) return task->go_on({});
-  const std::size_t offset = task->failed_ ? 0 : rma_data_offset(header.type_words);
+  const std::size_t offset = task->failed_ ? 0 : rma_data_offset(words);
   if (offset > request.size() || header.bytes > request.size() - offset) {
     task->fail(ErrorClass::intern);
     return task->execute({});
@@ -97,6 +101,21 @@ void RmaServer::Task::use_description(std::span<const std::byte> bytes) {
   auto type = described_type(*win_.library, words);
   if (type.failed()) return fail(type.error().error_class());
   described_ = std::move(*type);
+  type_ = described_.get();
+  if (!has(wire::rma_keep_type)) return;
+  if (header_.slot >= origin_.kept_types.size() || words.size() > wire::most_kept_type_words) {
+    return fail(ErrorClass::type);
+  }
+  origin_.kept_types[header_.slot] = described_;
+}
+
+/// The one that this origin has described before. Another one may take its slot while this request
+/// goes on.
+void RmaServer::Task::use_kept_type() {
+  if (header_.slot >= origin_.kept_types.size() || origin_.kept_types[header_.slot] == nullptr) {
+    return fail(ErrorClass::type);
+  }
+  described_ = origin_.kept_types[header_.slot];
   type_ = described_.get();
 }
 

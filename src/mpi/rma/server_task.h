@@ -38,6 +38,7 @@ class RmaServer::Task {
   }
   void await_description();
   void use_description(std::span<const std::byte> bytes);
+  void use_kept_type();
   void find_place();
   [[nodiscard]] base::ErrorClass check_place();
   [[nodiscard]] base::ErrorClass check_operation();
@@ -57,7 +58,7 @@ class RmaServer::Task {
   bool blocks_ = false;
   bool failed_ = false;
   const Datatype* type_ = nullptr;
-  std::unique_ptr<Datatype> described_;
+  std::shared_ptr<const Datatype> described_;
   const Op* op_ = nullptr;
   const Datatype* element_ = nullptr;
   void* address_ = nullptr;

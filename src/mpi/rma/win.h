@@ -20,6 +20,7 @@ namespace fulmar::mpi {
 
 class RmaServer;
 class NodeMemory;
+class SentTypes;
 
 /// What an access epoch of this process holds open at a target.
 enum class TargetLock : std::uint8_t { none, shared, exclusive, unchecked };
@@ -40,8 +41,9 @@ struct RmaTarget {
   bool dirty = false;
   /// It has told that it has granted `lock`, which was asked for by a request.
   bool granted = false;
-  std::uint32_t pending = 0;  ///< operations under way that use memory of this process
-  std::uint32_t posts = 0;    ///< exposure epochs that it has begun for this process, not used yet
+  std::uint8_t kept_types = 0;  ///< slots of SentTypes that it has; a bit each
+  std::uint32_t pending = 0;    ///< operations under way that use memory of this process
+  std::uint32_t posts = 0;  ///< exposure epochs that it has begun for this process, not used yet
   /// The first failure of an operation since the last call that completed some.
   base::ErrorClass error = base::ErrorClass::success;
   wire::RmaControl* control = nullptr;
@@ -59,10 +61,16 @@ enum class AccessEpoch : std::uint8_t {
   lock_all,  ///< MPI_Win_lock_all
 };
 
+/// What this process keeps as an origin of requests.
+struct RmaOrigin {
+  std::uint32_t next_tag = 0;             ///< of messages with data and answers
+  std::unique_ptr<SentTypes> sent_types;  ///< made with the first type that is described
+};
+
 /// A window (MPI 5.0 chapter 12). What the user's handle names; made and freed by calls in make.cc.
 ///
 /// Operations take one of two ways (docs/one-sided.md). Memory that the ranks of a node map is read
-/// and written directly. For everything else the origin sends requests to the target (RmaOrigin),
+/// and written directly. For everything else the origin sends requests to the target (requests.h),
 /// whose process carries them out whenever it makes progress (RmaServer).
 ///
 /// Thread rule: the lock of the library. What other processes change is in wire::RmaControl.
@@ -93,7 +101,6 @@ struct Win : ErrorHolder {
   std::uint32_t completes = 0;   ///< origins that ended their access epoch to this exposure epoch
   std::uint32_t exposed_to = 0;  ///< origins of the exposure epoch
   std::uint32_t lock_waits = 0;  ///< threads that wait for locks of mapped ranks
-  std::uint32_t next_tag = 0;    ///< of messages with data and answers
   std::uint32_t direct_flushes = 0;  ///< since the last look at progress
   std::uint64_t busy = 0;            ///< messages of this window under way in this process
   AttributeSet attributes;
@@ -102,6 +109,7 @@ struct Win : ErrorHolder {
   std::unique_ptr<NodeMemory> memory;             ///< where the ranks of the node map it
   std::unique_ptr<wire::RmaControl> own_control;  ///< of this rank, where nobody else maps it
   std::unique_ptr<RmaServer> server;
+  RmaOrigin origin;
   /// Memory attached to a dynamic window, by address.
   struct Attached {
     std::uint64_t address;

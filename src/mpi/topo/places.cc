@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/os/processors.h"
+#include "mpi/comm/jobs.h"
 #include "mpi/comm/world.h"
 #include "mpi/topo/reorder.h"
 
@@ -41,6 +42,7 @@ Place place_of(std::span<const std::uint64_t> mask, const Processors& processors
 }  // namespace
 
 bool on_several_nodes(const Comm& comm) {
+  if (spans_jobs(comm)) return false;  // nobody knows where those of other jobs are
   const ProcessPlacement& placement = comm.library->world->placement;
   const std::uint32_t first = placement.node_of(comm.routes.front().peer);
   return std::any_of(comm.routes.begin(), comm.routes.end(),
@@ -49,6 +51,7 @@ bool on_several_nodes(const Comm& comm) {
 
 bool placed_apart(const Comm& comm) {
   if (on_several_nodes(comm)) return true;
+  if (spans_jobs(comm)) return false;
   const ProcessPlacement& placement = comm.library->world->placement;
   const auto first = placement.binding_of(comm.routes.front().peer);
   return std::any_of(comm.routes.begin(), comm.routes.end(), [&](const Route route) {

@@ -13,6 +13,13 @@ std::string part_key(const std::string& key, std::size_t part) {
 
 }  // namespace
 
+base::Error Bootstrap::not_offered(const char* what, base::ErrorClass error_class) const {
+  return base::failure(
+      error_class,
+      "this launcher (%s) %s; Fulmar's mpiexec, Hydra, prterun and srun --mpi=pmi2 can", protocol(),
+      what);
+}
+
 base::Error publish_bytes(Bootstrap& bootstrap, const std::string& key,
                           std::span<const std::byte> bytes) {
   auto parts = wire::encode_value(bytes);

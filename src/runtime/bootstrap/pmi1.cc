@@ -197,6 +197,7 @@ Result<std::string> Pmi1::get(const std::string& key) {
 /// A launcher without the key says so, and some versions of Hydra write "(vector,(0,2,2),0)" where
 /// the last node has fewer ranks: no reason to give up, the ranks then find out among themselves.
 Result<std::vector<std::uint32_t>> Pmi1::launcher_nodes() {
+  const std::lock_guard lock(in_use_);
   const std::string request = "cmd=get kvsname=" + space_ + " key=PMI_process_mapping";
   if (const Error error = send(request); error.failed()) return error;
   const auto line = receive();
@@ -210,15 +211,28 @@ Result<std::vector<std::uint32_t>> Pmi1::launcher_nodes() {
 }
 
 Error Pmi1::publish(std::string_view key, std::string_view value) {
+  const std::lock_guard lock(in_use_);
   return ask("cmd=put kvsname=" + space_ + " key=" + space_key(rank_, key) +
                  " value=" + std::string(value),
              "put_result")
       .error();
 }
 
-Error Pmi1::fence() { return ask("cmd=barrier_in", "barrier_out").error(); }
+/// Servers say -1 where they do not know.
+std::uint32_t Pmi1::universe_size() {
+  const std::lock_guard lock(in_use_);
+  const auto answer = ask("cmd=get_universe_size", "universe_size");
+  const long size = answer.ok() ? answer.value().number("size").value_or(0) : 0;
+  return size > 0 && size <= INT_MAX ? static_cast<std::uint32_t>(size) : 0;
+}
+
+Error Pmi1::fence() {
+  const std::lock_guard lock(in_use_);
+  return ask("cmd=barrier_in", "barrier_out").error();
+}
 
 Result<std::string> Pmi1::lookup(std::uint32_t rank, std::string_view key) {
+  const std::lock_guard lock(in_use_);
   auto value = get(space_key(rank, key));
   if (value.ok() && value->empty()) {
     return failure(ErrorClass::other, "rank %u has published nothing under \"%s\" (PMI)", rank,
@@ -237,6 +251,7 @@ void Pmi1::abort(int code, const char* /*text*/) noexcept {
 }
 
 Error Pmi1::finalize() {
+  const std::lock_guard lock(in_use_);
   const Error error = ask("cmd=finalize", "finalize_ack").error();
   socket_.reset();
   return error;

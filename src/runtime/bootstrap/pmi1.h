@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,10 +31,16 @@ class Pmi1 final : public Bootstrap {
   static base::Result<std::unique_ptr<Bootstrap>> open(base::UniqueFd socket, const Place& place);
 
   [[nodiscard]] const char* protocol() const noexcept override { return "PMI-1"; }
+  std::uint32_t universe_size() override;
   base::Result<std::vector<std::uint32_t>> launcher_nodes() override;
   base::Error publish(std::string_view key, std::string_view value) override;
   base::Error fence() override;
   base::Result<std::string> lookup(std::uint32_t rank, std::string_view key) override;
+  base::Error spawn(std::span<const StartOrder> orders, std::string_view parent_port) override;
+  std::string parent_port() override;
+  base::Error publish_name(std::string_view service, std::string_view port) override;
+  base::Result<std::string> lookup_name(std::string_view service) override;
+  base::Error unpublish_name(std::string_view service) override;
   void abort(int code, const char* text) noexcept override;
   base::Error finalize() override;
 
@@ -48,6 +56,7 @@ class Pmi1 final : public Bootstrap {
   base::Result<wire::PmiLine> ask(const std::string& request, std::string_view expected);
   base::Result<std::string> get(const std::string& key);
 
+  std::mutex in_use_;  ///< held for a question and its answer
   base::UniqueFd socket_;
   std::string buffer_;  ///< read, from `taken_` on not looked at yet
   std::size_t taken_ = 0;

@@ -102,6 +102,10 @@ Result<pmix::Functions> load_library() {
         find(library, "PMIx_Abort", found.abort) && find(library, "PMIx_Put", found.put) &&
         find(library, "PMIx_Commit", found.commit) && find(library, "PMIx_Fence", found.fence) &&
         find(library, "PMIx_Get", found.get)) {
+      (void)find(library, "PMIx_Spawn", found.spawn);
+      (void)find(library, "PMIx_Publish", found.publish);
+      (void)find(library, "PMIx_Lookup", found.lookup);
+      (void)find(library, "PMIx_Unpublish", found.unpublish);
       return found;
     }
     tried += (tried.empty() ? "" : "; ") + name + " lacks functions of PMIx";
@@ -146,6 +150,10 @@ Error Pmix::begin() {
   const auto program = known_number(functions_, self_, pmix::key_app_number).value_or(0);
   appnum_ = std::max(static_cast<int>(program), 0);
   return {};
+}
+
+std::uint32_t Pmix::universe_size() {
+  return known_number(functions_, proc_of(pmix::rank_of_job), pmix::key_universe_size).value_or(0);
 }
 
 Proc Pmix::proc_of(std::uint32_t rank) const noexcept {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,10 +24,15 @@ class Pmix final : public Bootstrap {
   static base::Result<std::unique_ptr<Bootstrap>> open(const pmix::Functions& functions);
 
   [[nodiscard]] const char* protocol() const noexcept override { return "PMIx"; }
+  std::uint32_t universe_size() override;
   base::Result<std::vector<std::uint32_t>> launcher_nodes() override;
   base::Error publish(std::string_view key, std::string_view value) override;
   base::Error fence() override;
   base::Result<std::string> lookup(std::uint32_t rank, std::string_view key) override;
+  base::Error spawn(std::span<const StartOrder> orders, std::string_view parent_port) override;
+  base::Error publish_name(std::string_view service, std::string_view port) override;
+  base::Result<std::string> lookup_name(std::string_view service) override;
+  base::Error unpublish_name(std::string_view service) override;
   void abort(int code, const char* text) noexcept override;
   base::Error finalize() override;
 

@@ -53,12 +53,39 @@ static_assert(sizeof(Proc) == 260);
 static_assert(sizeof(Value) == 32 && offsetof(Value, string) == 8);
 static_assert(sizeof(Info) == 552 && offsetof(Info, value) == 520);
 
+/// A program of a spawn. Lists of texts end with a null pointer.
+struct App {
+  char* program = nullptr;
+  char** argv = nullptr;  ///< argv[0] included
+  char** environment = nullptr;
+  char* folder = nullptr;
+  int processes = 0;
+  Info* info = nullptr;
+  std::size_t info_count = 0;
+};
+
+/// What is looked up.
+struct Published {
+  Proc publisher;
+  std::array<char, 512> key{};
+  Value value{};
+};
+static_assert(sizeof(App) == 56 && offsetof(App, info) == 40);
+static_assert(sizeof(Published) == 808 && offsetof(Published, value) == 776);
+
 inline constexpr std::uint8_t scope_global = 3;  ///< for the ranks of this host and of others
 
 inline constexpr const char* key_collect = "pmix.collect";    ///< of a fence: exchange all data
 inline constexpr const char* key_optional = "pmix.optional";  ///< of a get: only what is here
 inline constexpr const char* key_job_size = "pmix.job.size";
 inline constexpr const char* key_app_number = "pmix.appnum";
+inline constexpr const char* key_host = "pmix.host";  ///< of a program to start
+inline constexpr const char* key_hostfile = "pmix.hostfile";
+inline constexpr const char* key_add_host = "pmix.addhost";
+inline constexpr const char* key_add_hostfile = "pmix.addhostfile";
+inline constexpr const char* key_bind_to = "pmix.bindto";  ///< of a job to start
+inline constexpr const char* key_map_by = "pmix.mapby";
+inline constexpr const char* key_universe_size = "pmix.univ.size";
 
 /// The functions of the library. Strings and values that `get` gives are the caller's to free.
 struct Functions {
@@ -69,6 +96,13 @@ struct Functions {
   int (*commit)() = nullptr;
   int (*fence)(const Proc* procs, std::size_t proc_count, const Info* info,
                std::size_t info_count) = nullptr;
+  // Null where the library has none.
+  int (*spawn)(const Info* info, std::size_t info_count, const App* apps, std::size_t app_count,
+               char* space) = nullptr;
+  int (*publish)(const Info* info, std::size_t count) = nullptr;
+  int (*lookup)(Published* data, std::size_t count, const Info* info,
+                std::size_t info_count) = nullptr;
+  int (*unpublish)(char** keys, const Info* info, std::size_t count) = nullptr;
   int (*get)(const Proc* proc, const char* key, const Info* info, std::size_t count,
              Value** value) = nullptr;
 };

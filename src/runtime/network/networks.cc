@@ -71,8 +71,10 @@ NetworkOwner Networks::as_owner() noexcept {
   owner.find_now = [](void* self, std::uint32_t rank) {
     return static_cast<Networks*>(self)->find(rank, Job::Patience::look);
   };
-  owner.find_any = [](void* self, std::uint32_t rank) {
-    return static_cast<Networks*>(self)->job_.address_of(rank, Job::Patience::wait);
+  owner.find_any = [](void* self, std::uint32_t peer) {
+    const Networks& networks = *static_cast<Networks*>(self);
+    return peer < networks.job_.size() ? networks.job_.address_of(peer, Job::Patience::wait)
+                                       : networks.find_foreign(peer);
   };
   owner.lost = lost;
   owner.left = left;
@@ -201,6 +203,7 @@ const char* Networks::provider_of(std::uint32_t rank) const noexcept {
 
 std::string Networks::reason_of(std::uint32_t rank) const {
   if (rank == job_.rank()) return "this process";
+  if (rank >= job_.size()) return "another job";
   if (job_.node_of(rank) != job_.node_of(job_.rank())) {
     const std::string rails = network_ == nullptr ? std::string() : network_->text_of(rank);
     return rails.empty() ? "another node" : "another node, by " + rails;
@@ -210,9 +213,50 @@ std::string Networks::reason_of(std::uint32_t rank) const {
              : "same node, but FULMAR_FABRIC leaves shared memory out";
 }
 
+base::Result<std::vector<std::byte>> Networks::address_for_other_jobs(const Options& options,
+                                                                      device::Device& device) {
+  if (network_ != nullptr) return network_->address();
+  NetworkFactory factory(job_, options, as_owner());
+  const Error failed = open_network(factory, options);
+  if (failed.failed()) {
+    auto tcp = factory.open({names::tcp, {}});
+    if (tcp.failed()) return tcp.error();
+    network_ = std::move(*tcp);
+  }
+  if (design_ != nullptr) design_->use(device.memory());
+  device.use(*network_);
+  if (const Error error = device.use_wake_socket(); error.failed()) return error;
+  return network_->address();
+}
+
+Error Networks::add_address(const wire::ProcessName& process, std::span<const std::byte> address) {
+  const std::string_view theirs = network_of(address);
+  const bool fits = theirs == network_name() || theirs == names::rails;
+  if (!fits) {
+    return base::failure(ErrorClass::other,
+                         "rank %u of job %08x is reached over %s, but this process uses %s; set "
+                         "FULMAR_FABRIC to the "
+                         "same list for both jobs, with one of the two",
+                         process.rank, process.job, network_of(address), network_name());
+  }
+  foreign_addresses_.insert_or_assign(process,
+                                      std::vector<std::byte>(address.begin(), address.end()));
+  return {};
+}
+
+base::Result<std::vector<std::byte>> Networks::find_foreign(std::uint32_t peer) const {
+  const auto name = job_.processes()->name_of(peer);
+  const auto known = name ? foreign_addresses_.find(*name) : foreign_addresses_.end();
+  if (known != foreign_addresses_.end()) return known->second;
+  return base::failure(
+      ErrorClass::other,
+      "the address of %s is not known here: this process has no communicator with it",
+      job_.processes()->text_of(peer).c_str());
+}
+
 base::Result<std::vector<std::byte>> Networks::find(std::uint32_t rank,
                                                     Job::Patience patience) const {
-  auto address = job_.address_of(rank, patience);
+  auto address = rank < job_.size() ? job_.address_of(rank, patience) : find_foreign(rank);
   if (address.failed() || address.value().empty()) return address;
   const std::string_view theirs = network_of(*address);
   if (theirs == names::rails) return single_address(rank, *address, network_name());

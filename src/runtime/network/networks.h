@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -58,6 +60,16 @@ class Networks {
   /// cannot be entered again; the text says which can.
   [[nodiscard]] base::Error resume(device::Device& device);
 
+  /// Where processes of other jobs reach this one. A job that has no network opens one: as it would
+  /// have at the start if it had needed one, tcp where FULMAR_FABRIC names none. Not collective. Fails
+  /// (other) as the network does.
+  [[nodiscard]] base::Result<std::vector<std::byte>> address_for_other_jobs(const Options& options,
+                                                                            device::Device& device);
+  /// Where a process of another job is reached. Fails (other) where the network in use does not reach
+  /// such addresses; it is open.
+  [[nodiscard]] base::Error add_address(const wire::ProcessName& process,
+                                        std::span<const std::byte> address);
+
   /// Which provider carries messages to a rank; nullptr: none is needed, it is this process.
   [[nodiscard]] const char* provider_of(std::uint32_t rank) const noexcept;
   /// Why that one, in words.
@@ -72,7 +84,8 @@ class Networks {
   [[nodiscard]] NetworkOwner as_owner() noexcept;
   /// The network that is in use between nodes; "": none.
   [[nodiscard]] const char* network_name() const noexcept;
-  base::Result<std::vector<std::byte>> find(std::uint32_t rank, Job::Patience patience) const;
+  base::Result<std::vector<std::byte>> find(std::uint32_t peer, Job::Patience patience) const;
+  base::Result<std::vector<std::byte>> find_foreign(std::uint32_t peer) const;
   static void left(void* self, std::uint32_t rank);
   static void lost(void* self, std::uint32_t rank, const base::Error& why);
   static void report(void* self, const char* line);
@@ -86,6 +99,8 @@ class Networks {
   std::optional<study::DesignPlan> shm_design_;
   study::DesignNetwork* design_ = nullptr;  ///< the network, or a part of it
   bool quiesced_ = false;
+  /// Of processes of other jobs.
+  std::map<wire::ProcessName, std::vector<std::byte>> foreign_addresses_;
 };
 
 /// Adds a text to `complaints` for each name in FULMAR_FABRIC that is no network of any build.

@@ -19,11 +19,12 @@ constexpr OptionSpec specs[] = {
 };
 
 /// Variables that mpiexec and the wrappers use; not options of the library.
-constexpr std::array<std::string_view, 14> others = {
-    "FULMAR_JOB_FD",           "FULMAR_JOB_SOCKET",  "FULMAR_RANK",   "FULMAR_SIZE",
-    "FULMAR_LOCAL_RANK",       "FULMAR_LOCAL_SIZE",  "FULMAR_APPNUM", "FULMAR_PROGRAM_SIZE",
-    "FULMAR_PMI_FD",           "FULMAR_CC",          "FULMAR_CXX",    "FULMAR_FC",
-    "FULMAR_DEADLOCK_TIMEOUT", "FULMAR_MODULE_CACHE"};
+constexpr std::array<std::string_view, 17> others = {
+    "FULMAR_JOB_FD",           "FULMAR_JOB_SOCKET",   "FULMAR_RANK",          "FULMAR_SIZE",
+    "FULMAR_LOCAL_RANK",       "FULMAR_LOCAL_SIZE",   "FULMAR_APPNUM",        "FULMAR_PROGRAM_SIZE",
+    "FULMAR_PMI_FD",           "FULMAR_CC",           "FULMAR_CXX",           "FULMAR_FC",
+    "FULMAR_DEADLOCK_TIMEOUT", "FULMAR_MODULE_CACHE", "FULMAR_LAUNCH_SOCKET", "FULMAR_PARENT_PORT",
+    "FULMAR_UNIVERSE_SIZE"};
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);

@@ -3,45 +3,48 @@
 #include "runtime/spawn/launch_service.h"
 
 #include <cstdlib>
+#include <utility>
+
+#include "runtime/job.h"
+#include "runtime/spawn/foreign_service.h"
+#include "runtime/spawn/launch_client.h"
+#include "runtime/spawn/mpiexec_service.h"
+#include "runtime/spawn/names.h"
 
 namespace fulmar::runtime {
 namespace {
 
-/// Of a process whose launcher starts nothing and keeps no names.
-class NoLaunchService final : public mpi::LaunchService {
- public:
-  base::Result<std::vector<int>> spawn(const std::vector<mpi::SpawnCommand>& /*commands*/,
-                                       std::string_view /*parent_port*/) override {
-    return base::failure(base::ErrorClass::spawn, "this launcher cannot start further processes");
-  }
-  std::string parent_port() override {
-    const char* port = std::getenv("FULMAR_PARENT_PORT");
-    return port == nullptr ? std::string() : std::string(port);
-  }
-  std::string spawned_job_ended(std::string_view /*parent_port*/) override { return {}; }
-  base::Error publish(std::string_view /*service*/, std::string_view /*port*/,
-                      const std::vector<mpi::InfoEntry>& /*info*/) override {
-    return none();
-  }
-  base::Result<std::string> lookup(std::string_view /*service*/,
-                                   const std::vector<mpi::InfoEntry>& /*info*/) override {
-    return none();
-  }
-  base::Error unpublish(std::string_view /*service*/, std::string_view /*port*/,
-                        const std::vector<mpi::InfoEntry>& /*info*/) override {
-    return none();
-  }
+wire::LaunchHello hello_of(const Job& job) { return {{}, job.job_id(), job.rank()}; }
 
- private:
-  static base::Error none() {
-    return base::failure(base::ErrorClass::service, "this launcher keeps no names of services");
+base::Result<LaunchClient> connect_to_mpiexec(const Job& job) {
+  const char* address = std::getenv(wire::env_launch_socket);
+  if (address == nullptr || *address == '\0') {
+    return base::failure(base::ErrorClass::other,
+                         "%s is not set; let it reach the program, from an mpiexec of this version",
+                         wire::env_launch_socket);
   }
-};
+  return LaunchClient::connect(address, hello_of(job));
+}
+
+base::Result<LaunchClient> connect_to_own_server(const Job& job) {
+  auto socket = start_spawn_server();
+  if (socket.failed()) return socket.error();
+  return LaunchClient::open(std::move(*socket), hello_of(job));
+}
+
+std::unique_ptr<mpi::LaunchService> service_of_launcher(Job& job) {
+  if (job.launcher() == bootstrap::Launcher::own_mpiexec) {
+    return std::make_unique<MpiexecService>([&job] { return connect_to_mpiexec(job); });
+  }
+  if (job.bootstrap() != nullptr) return std::make_unique<ForeignService>(*job.bootstrap());
+  return std::make_unique<MpiexecService>([&job] { return connect_to_own_server(job); });
+}
 
 }  // namespace
 
-std::unique_ptr<mpi::LaunchService> make_launch_service(Job& /*job*/) {
-  return std::make_unique<NoLaunchService>();
+std::unique_ptr<mpi::LaunchService> make_launch_service(Job& job) {
+  const char* names = std::getenv(option_names);
+  return with_names(service_of_launcher(job), names == nullptr ? "" : names, job.job_id());
 }
 
 }  // namespace fulmar::runtime

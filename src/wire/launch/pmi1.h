@@ -25,6 +25,14 @@
 ///     barrier_in                         barrier_out, when all ranks are in
 ///     finalize                           finalize_ack
 ///     abort exitcode                     (none)
+///     publish_name service port          publish_result rc
+///     lookup_name service                lookup_result rc port
+///     unpublish_name service             unpublish_result rc
+///     mcmd=spawn ... endcmd              spawn_result rc
+///
+/// A spawn is a block of lines `key=value` for each program, all sent before the one answer: nprocs, execname,
+/// totspawns (blocks), spawnssofar (this one's number, from 1), arg1..., argcnt, preput_num, preput_key_0,
+/// preput_val_0... (what the new processes find in their key-value space), info_num, info_key_0, info_val_0...
 ///
 /// With a port in place of a socket the rank begins with `initack pmiid`, and is sent `initack` and
 /// `set size`, `set rank`, `set debug`.
@@ -40,6 +48,8 @@ inline constexpr const char* env_pmi_size = "PMI_SIZE";
 /// another number, is from a launcher that was started by a rank.
 inline constexpr const char* env_own_pmi_fd = "FULMAR_PMI_FD";
 
+/// Tells a process that it was spawned.
+inline constexpr const char* env_pmi_spawned = "PMI_SPAWNED";
 /// The longest line that is accepted: process mappings of large jobs are the longest ones seen.
 inline constexpr std::size_t pmi_line_limit = std::size_t{1} << 16;
 /// What the values that we put keep to: some servers advertise 1024 bytes and fail near 1000.

@@ -28,10 +28,10 @@ enum class RmaCall : std::uint8_t {
 /// and, with `rma_inline`, the data. Requests of one origin are carried out in their order, except
 /// that puts whose data travel apart may end later, which `flush`, `unlock` and `complete` wait for.
 struct RmaHeader {
-  std::uint8_t call;   ///< RmaCall
-  std::uint8_t op;     ///< of accumulates: mpi::OpCode
-  std::uint8_t flags;  ///< of those below
-  std::uint8_t reserved;
+  std::uint8_t call;         ///< RmaCall
+  std::uint8_t op;           ///< of accumulates: mpi::OpCode
+  std::uint8_t flags;        ///< of those below
+  std::uint8_t slot;         ///< with rma_keep_type and rma_kept_type: number of a kept datatype
   std::uint32_t tag;         ///< of the messages with the data and with the answer
   std::uint32_t type;        ///< of the target: the constant of a predefined datatype; 0: described
   std::uint32_t type_words;  ///< 64-bit words of the description
@@ -50,6 +50,15 @@ inline constexpr std::uint8_t rma_inline = 1;
 inline constexpr std::uint8_t rma_long_type = 2;
 /// The lock was asserted to be free (MPI_MODE_NOCHECK).
 inline constexpr std::uint8_t rma_nocheck = 4;
+/// The target keeps the datatype that is described, in the place of the one that it had under `slot`.
+inline constexpr std::uint8_t rma_keep_type = 8;
+/// There is no description: the datatype is the one that the target keeps for this origin and window
+/// under `slot`.
+inline constexpr std::uint8_t rma_kept_type = 16;
+
+/// Datatypes that a target keeps for each origin of a window, and the longest description of one.
+inline constexpr std::size_t rma_type_slots = 8;
+inline constexpr std::size_t most_kept_type_words = std::size_t{1} << 20;
 
 /// The answer to `flush` and `unlock`.
 struct RmaAck {

@@ -3,7 +3,8 @@
 // ranks: 1
 //
 // The functions that MPI 3.0 removed (fulmar/mpi_removed.h) do what MPI 1.1 said of them; MPI_LB
-// and MPI_UB in MPI_Type_struct set bounds, which types that contain them keep.
+// and MPI_UB in MPI_Type_struct and MPI_Type_create_struct set bounds, which types that contain them
+// keep.
 #include <mpi.h>
 
 #include <cstddef>
@@ -25,6 +26,10 @@ struct Entry {
   MPI_Datatype type;
 };
 
+using MakeStruct = int (*)(int, const int*, const MPI_Aint*, const MPI_Datatype*, MPI_Datatype*);
+/// The call that is tested.
+MakeStruct make_struct = MPI_Type_struct;
+
 MPI_Datatype struct_of(const std::vector<Entry>& entries) {
   std::vector<int> blocklengths;
   std::vector<MPI_Aint> places;
@@ -35,9 +40,9 @@ MPI_Datatype struct_of(const std::vector<Entry>& entries) {
     types.push_back(entry.type);
   }
   MPI_Datatype made = MPI_DATATYPE_NULL;
-  const int error = MPI_Type_struct(static_cast<int>(entries.size()), blocklengths.data(),
-                                    places.data(), types.data(), &made);
-  expect_equal(error, MPI_SUCCESS, "MPI_Type_struct");
+  const int error = make_struct(static_cast<int>(entries.size()), blocklengths.data(),
+                                places.data(), types.data(), &made);
+  expect_equal(error, MPI_SUCCESS, "a struct");
   return made;
 }
 
@@ -155,18 +160,32 @@ void wrong_uses() {
   expect(made == MPI_DATATYPE_NULL, "nothing made");
   expect_class(MPI_Type_struct(3, nullptr, places, types, &made), MPI_ERR_ARG, "no lengths");
   expect_class(MPI_Type_contiguous(2, MPI_UB, &made), MPI_ERR_TYPE, "MPI_UB is no datatype");
-  expect_class(MPI_Type_create_struct(1, ones, places, types + 2, &made), MPI_ERR_TYPE,
-               "MPI_UB in MPI_Type_create_struct");
+  expect_class(MPI_Type_create_struct(3, ones, places, types, &made), MPI_ERR_COUNT,
+               "a negative length");
+  const MPI_Datatype wrong[2] = {MPI_UB, MPI_DATATYPE_NULL};
+  expect_class(MPI_Type_create_struct(2, ones, places, wrong, &made), MPI_ERR_COUNT,
+               "a negative length beside a marker");
+  const int lengths[2] = {1, 1};
+  expect_class(MPI_Type_create_struct(2, lengths, places, wrong, &made), MPI_ERR_TYPE,
+               "no datatype beside a marker");
+  const MPI_Aint far[2] = {-(MPI_Aint{1} << 62) - (MPI_Aint{1} << 61), MPI_Aint{1} << 62};
+  const MPI_Datatype ends[2] = {MPI_LB, MPI_UB};
+  expect_class(MPI_Type_create_struct(2, lengths, far, ends, &made), MPI_ERR_VALUE_TOO_LARGE,
+               "bounds too far from each other");
+  expect(made == MPI_DATATYPE_NULL, "nothing made");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  no_markers();
-  markers();
-  nested();
-  data_order();
+  for (const MakeStruct each : {MakeStruct{MPI_Type_struct}, MakeStruct{MPI_Type_create_struct}}) {
+    make_struct = each;
+    no_markers();
+    markers();
+    nested();
+    data_order();
+  }
   others();
   error_handlers();
   wrong_uses();

@@ -181,6 +181,10 @@ void access_needs_its_mode(const Folder& folder) {
                MPI_ERR_UNSUPPORTED_OPERATION, "explicit offset in a sequential file");
   expect_class(MPI_File_seek(file, 0, MPI_SEEK_SET), MPI_ERR_UNSUPPORTED_OPERATION,
                "seek in a sequential file");
+  expect_class(MPI_File_set_size(file, 100), MPI_ERR_UNSUPPORTED_OPERATION,
+               "set the size of a sequential file");
+  expect_class(MPI_File_preallocate(file, 100), MPI_ERR_UNSUPPORTED_OPERATION,
+               "preallocate a sequential file");
   succeeds(MPI_File_write_shared(file, &value, 1, MPI_INT, MPI_STATUS_IGNORE),
            "the shared pointer of a sequential file");
   MPI_Offset size = 0;

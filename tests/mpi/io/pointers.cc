@@ -221,6 +221,13 @@ void collective_requests_complete(const Folder& folder) {
   succeeds(MPI_File_read_at_all_end(file, again.data(), &status), "end");
   expect(again == values, "what was written");
   expect_class(MPI_File_read_at_all_end(file, again.data(), &status), MPI_ERR_IO, "not begun");
+  // A rank that has not ended its operation keeps the file open everywhere.
+  succeeds(MPI_File_read_at_all_begin(file, 0, again.data(), count, MPI_INT), "begin");
+  const bool is_last = world_rank() == world_size() - 1;
+  if (!is_last) succeeds(MPI_File_read_at_all_end(file, again.data(), &status), "end");
+  expect_class(MPI_File_close(&file), MPI_ERR_IO, "close while an operation is under way");
+  expect(file != MPI_FILE_NULL, "the file stays open");
+  if (is_last) succeeds(MPI_File_read_at_all_end(file, again.data(), &status), "end");
   succeeds(MPI_File_close(&file), "close");
 }
 

@@ -7,6 +7,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -149,15 +150,15 @@ void wrong_views_are_refused(const Folder& folder) {
                "MPI_DISPLACEMENT_CURRENT in a file that is not sequential");
   expect_class(view(0, MPI_INT, odd, "native"), MPI_ERR_TYPE, "not made of etypes");
   expect_class(view(0, MPI_INT, backward, "native"), MPI_ERR_TYPE, "goes backwards");
-  MPI_Datatype between = MPI_DATATYPE_NULL;
+  MPI_Datatype over = MPI_DATATYPE_NULL;
   const int apart[] = {0, 2};
   MPI_Datatype two = MPI_DATATYPE_NULL;
   MPI_Type_create_indexed_block(2, 1, apart, MPI_INT, &two);
-  MPI_Type_create_resized(two, 0, 4, &between);
-  MPI_Type_commit(&between);
-  expect_class(view(0, MPI_INT, between, "native"), MPI_ERR_TYPE, "repetitions between each other");
+  MPI_Type_create_resized(two, 0, 4, &over);
+  MPI_Type_commit(&over);
+  expect_class(view(0, MPI_INT, over, "native"), MPI_ERR_TYPE, "repetitions over each other");
   MPI_Type_free(&two);
-  MPI_Type_free(&between);
+  MPI_Type_free(&over);
   // Ranks may differ in their hints.
   test::Hints hints;
   hints.set("cb_buffer_size", "8192");
@@ -175,6 +176,102 @@ void wrong_views_are_refused(const Folder& folder) {
                "half an etype");
   MPI_Type_free(&odd);
   MPI_Type_free(&backward);
+  succeeds(MPI_File_close(&file), "close");
+}
+
+/// Integers at `places` of every `extent` bytes.
+MPI_Datatype scattered(const std::vector<int>& places, MPI_Aint extent) {
+  MPI_Datatype list = MPI_DATATYPE_NULL;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Type_create_indexed_block(static_cast<int>(places.size()), 1, places.data(), MPI_INT, &list);
+  MPI_Type_create_resized(list, 0, extent, &type);
+  MPI_Type_commit(&type);
+  MPI_Type_free(&list);
+  return type;
+}
+
+/// Repetitions of the filetype lie between each other: 0, 12, 8, 20, 16 ... Whatever hints ask for, no
+/// two phases and no sieving are possible.
+void repetitions_may_lie_between_each_other(const Folder& folder) {
+  constexpr int count = 1000;
+  const std::string name = folder.file("between");
+  const int rank = test::rank_of(MPI_COMM_WORLD);
+  test::Hints hints;
+  hints.set("romio_cb_write", "enable").set("romio_cb_read", "enable");
+  hints.set("romio_ds_write", "enable").set("romio_ds_read", "enable");
+  MPI_File file = open_file(MPI_COMM_WORLD, name, scratch, hints.info());
+  MPI_Datatype type = scattered({0, 3}, 8);
+  const MPI_Offset begin = MPI_Offset{rank} * (8 * count + 100);
+  succeeds(MPI_File_set_view(file, begin, MPI_INT, type, "native", MPI_INFO_NULL), "set_view");
+  std::vector<int> values(2 * count);
+  for (int i = 0; i < 2 * count; ++i) values[static_cast<std::size_t>(i)] = 10'000 * rank + i;
+  MPI_Status status;
+  succeeds(MPI_File_write_all(file, values.data(), count, MPI_INT, &status), "write_all");
+  succeeds(MPI_File_write(file, values.data() + count, count, MPI_INT, &status), "write");
+  MPI_Barrier(MPI_COMM_WORLD);
+  const std::vector<char> content = test::content_of(name);
+  for (int i = 0; i < 2 * count; ++i) {
+    int value = -1;
+    const MPI_Offset at = begin + i / 2 * 8 + i % 2 * 12;
+    std::memcpy(&value, content.data() + at, 4);
+    if (value != values[static_cast<std::size_t>(i)])
+      expect_equal(value, 10'000 * rank + i, "data");
+  }
+  std::vector<int> back(2 * count, -1);
+  succeeds(MPI_File_read_at_all(file, 0, back.data(), 2 * count, MPI_INT, &status), "read_at_all");
+  expect(back == values, "collective read");
+  std::fill(back.begin(), back.end(), -1);
+  succeeds(MPI_File_read_at(file, 0, back.data(), 2 * count, MPI_INT, &status), "read_at");
+  expect(back == values, "read");
+  // Behind the end of the file begins first the second integer of a repetition.
+  if (rank == test::size_of(MPI_COMM_WORLD) - 1) {
+    succeeds(MPI_File_seek(file, 0, MPI_SEEK_END), "seek");
+    MPI_Offset at = 0;
+    succeeds(MPI_File_get_position(file, &at), "get_position");
+    expect_equal(at, 2 * count + 1, "behind the last integer");
+  }
+  succeeds(MPI_File_set_atomicity(file, 1), "set_atomicity");
+  succeeds(MPI_File_write_at_all(file, 0, values.data(), 2 * count, MPI_INT, &status), "atomic");
+  MPI_Type_free(&type);
+  succeeds(MPI_File_close(&file), "close");
+}
+
+/// Files that are only read may be seen through types that cover bytes twice.
+void bytes_may_be_read_twice(const Folder& folder) {
+  const std::string name = folder.file("twice");
+  MPI_File file = open_file(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR);
+  int values[] = {0, 1, 2, 3, 4, 5, 6, 7};
+  if (test::rank_of(MPI_COMM_WORLD) == 0) {
+    succeeds(MPI_File_write_at(file, 0, values, 8, MPI_INT, MPI_STATUS_IGNORE), "write");
+  }
+  MPI_Datatype pairs = scattered({0, 1}, 4);
+  MPI_Datatype same = scattered({1, 1, 3}, 16);
+  MPI_Datatype back = scattered({3, 1}, 16);
+  for (const MPI_Datatype type : {pairs, same, back}) {
+    expect_class(MPI_File_set_view(file, 0, MPI_INT, type, "native", MPI_INFO_NULL), MPI_ERR_TYPE,
+                 "in a file that can be written");
+  }
+  succeeds(MPI_File_close(&file), "close");
+  test::Hints hints;
+  hints.set("romio_cb_read", "enable").set("romio_ds_read", "enable");
+  file = open_file(MPI_COMM_WORLD, name, MPI_MODE_RDONLY | MPI_MODE_DELETE_ON_CLOSE, hints.info());
+  const auto expect_data = [&](MPI_Datatype type, const std::vector<int>& expected) {
+    succeeds(MPI_File_set_view(file, 0, MPI_INT, type, "native", MPI_INFO_NULL), "set_view");
+    const int count = static_cast<int>(expected.size());
+    for (const auto read : {MPI_File_read_at, MPI_File_read_at_all}) {
+      std::vector<int> data(expected.size() + 4, -1);
+      MPI_Status status;
+      succeeds(read(file, 0, data.data(), count, MPI_INT, &status), "read");
+      expect_equal(test::count_of(status, MPI_INT), count, "all there");
+      data.resize(expected.size());
+      expect(data == expected, "data");
+    }
+  };
+  expect_data(pairs, {0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7});
+  expect_data(same, {1, 1, 3, 5, 5, 7});
+  expect_class(MPI_File_set_view(file, 0, MPI_INT, back, "native", MPI_INFO_NULL), MPI_ERR_TYPE,
+               "displacements that decrease");
+  for (MPI_Datatype* type : {&pairs, &same, &back}) MPI_Type_free(type);
   succeeds(MPI_File_close(&file), "close");
 }
 
@@ -297,6 +394,8 @@ int main(int argc, char** argv) {
     offsets_follow_the_view(folder);
     data_lie_where_the_view_says(folder);
     wrong_views_are_refused(folder);
+    repetitions_may_lie_between_each_other(folder);
+    bytes_may_be_read_twice(folder);
     external32_is_big_endian(folder);
     representations_of_the_user(folder);
   }

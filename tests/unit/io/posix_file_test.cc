@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdlib>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "io/io_error.h"
@@ -105,6 +106,29 @@ TEST_F(PosixFileTest, A_lock_keeps_other_open_files_out_while_it_exists) {
   }
   EXPECT_EQ(::fcntl(descriptor, F_OFD_SETLK, &probe), 0);
   ::close(descriptor);
+}
+
+/// For the operating system their locks are one.
+TEST_F(PosixFileTest, A_lock_keeps_out_threads_that_use_the_same_file) {
+  constexpr int rounds = 1000;
+  const PosixFile file = open();
+  int value = 0;
+  bool failed = false;
+  const auto count = [&] {
+    for (int round = 0; round < rounds; ++round) {
+      RangeLock lock;
+      const base::Error error = lock.acquire(file, 10, 10, RangeLock::Mode::shared);
+      failed = failed || error.failed();
+      const int before = value;
+      std::this_thread::yield();
+      value = before + 1;
+    }
+  };
+  std::thread other(count);
+  count();
+  other.join();
+  EXPECT_FALSE(failed);
+  EXPECT_EQ(value, 2 * rounds);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "mpi/coll/engine/scratch.h"
 #include "mpi/coll/node_map.h"
 #include "mpi/comm/failure.h"
+#include "mpi/comm/jobs.h"
 #include "mpi/errhandler/raise.h"
 #include "mpi/request/request.h"
 
@@ -36,6 +37,8 @@ Way CollContext::choose(Family family, CallFacts facts) const noexcept {
   facts.ranks = size();
   facts.one_level = !members_.empty() || comm_.is_inter;
   facts.shared_nodes = !facts.one_level && node_map(comm_).shared_nodes();
+  if (spans_jobs(comm_)) [[unlikely]]
+    return Choices().choose(family, facts);
   return comm_.library->schedules->choices().choose(family, facts);
 }
 

@@ -88,6 +88,10 @@ TEST(TwoPhase, Is_worth_it_where_short_runs_lie_between_each_other) {
   EXPECT_FALSE(is_worth_exchange(between, io::Use::never, file));
   EXPECT_TRUE(
       is_worth_exchange(std::array{part(0, 5, 5, 5), part(5, 10, 5, 5)}, io::Use::always, file));
+  auto backward = between;
+  backward[1].backward = 1;
+  EXPECT_FALSE(worth(backward)) << "one view is not forward";
+  EXPECT_FALSE(is_worth_exchange(backward, io::Use::always, file));
   file.atomic = true;
   EXPECT_FALSE(worth(between)) << "atomic mode has locks";
 }

@@ -7,8 +7,10 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace fulmar::runtime::bootstrap {
@@ -125,6 +127,116 @@ TEST(Pmi1, A_line_without_end_is_an_error) {
   Server server({{"cmd=init pmi_version=1 pmi_subversion=1\n", std::string(70000, 'a')}});
   auto socket = server.take_client();
   EXPECT_TRUE(Pmi1::open(std::move(socket), {0, 2, -1}).failed());
+}
+
+TEST(Pmi1, Spawn_is_a_block_for_each_program) {
+  StartOrder first{"./child", {"a b", ""}, 3, "/tmp", {{"A", "1"}}, {{"host", "node1"}}};
+  StartOrder second{"other", {}, 1, "/", {}, {}};
+  Server server(
+      script_with({{"mcmd=spawn\nnprocs=3\nexecname=/usr/bin/env\ntotspawns=2\n"
+                    "spawnssofar=1\narg1=A=1\narg2=./child\narg3=a b\narg4=\nargcnt=4\n"
+                    "preput_num=1\npreput_key_0=fulmar.parent_port\n"
+                    "preput_val_0=1.cG9ydCAx\ninfo_num=2\ninfo_key_0=wdir\n"
+                    "info_val_0=/tmp\ninfo_key_1=host\ninfo_val_1=node1\nendcmd\n"
+                    "mcmd=spawn\nnprocs=1\nexecname=other\ntotspawns=2\nspawnssofar=2\n"
+                    "argcnt=0\npreput_num=1\npreput_key_0=fulmar.parent_port\n"
+                    "preput_val_0=1.cG9ydCAx\ninfo_num=1\ninfo_key_0=wdir\ninfo_val_0=/\n"
+                    "endcmd\n",
+                    "cmd=spawn_result rc=0 jobid=x nerrs=0\n"}}));
+  auto opened = Pmi1::open(server.take_client(), {0, 1, -1});
+  ASSERT_TRUE(opened.ok());
+  const StartOrder orders[] = {first, second};
+  const base::Error error = opened.value()->spawn(orders, "port 1");
+  EXPECT_TRUE(error.ok()) << error.text();
+}
+
+TEST(Pmi1, Spawn_that_is_refused_says_why) {
+  const StartOrder order{"p", {}, 1, "/", {}, {}};
+  const std::string request =
+      "mcmd=spawn\nnprocs=1\nexecname=p\ntotspawns=1\nspawnssofar=1\nargcnt=0\npreput_num=1\n"
+      "preput_key_0=fulmar.parent_port\npreput_val_0=1.eA\ninfo_num=1\ninfo_key_0=wdir\n"
+      "info_val_0=/\nendcmd\n";
+  for (const char* answer : {"cmd=spawn_result rc=-1 msg=no_slots\n", "cmd=spawn_result\n",
+                             "cmd=get_result rc=0\n", "nonsense\n", ""}) {
+    Server server(script_with({{request, answer}}));
+    auto opened = Pmi1::open(server.take_client(), {0, 1, -1});
+    ASSERT_TRUE(opened.ok());
+    const base::Error error = opened.value()->spawn({&order, 1}, "x");
+    EXPECT_EQ(error.error_class(), base::ErrorClass::spawn) << answer;
+  }
+}
+
+TEST(Pmi1, A_newline_cannot_be_passed_on) {
+  const StartOrder orders[] = {{"p\nq", {}, 1, "/", {}, {}},
+                               {"p", {"a\nendcmd"}, 1, "/", {}, {}},
+                               {"p", {}, 1, "/", {{"A", "x\ny"}}, {}},
+                               {"p", {}, 1, "/\n", {}, {}},
+                               {"p", {}, 1, "/", {}, {{"host", "x\ny"}}}};
+  for (const StartOrder& order : orders) {
+    Server server(beginning);
+    auto opened = Pmi1::open(server.take_client(), {0, 1, -1});
+    ASSERT_TRUE(opened.ok());
+    const base::Error error = opened.value()->spawn({&order, 1}, "x");
+    EXPECT_EQ(error.error_class(), base::ErrorClass::spawn);
+    EXPECT_NE(error.text().find("newline"), std::string::npos);
+  }
+}
+
+TEST(Pmi1, Spawned_processes_find_the_port_of_their_parent) {
+  ::setenv(wire::env_pmi_spawned, "1", 1);
+  Server server(script_with({{"cmd=get kvsname=space key=fulmar.parent_port\n",
+                              "cmd=get_result rc=0 value=1.cG9ydCAx\n"}}));
+  auto opened = Pmi1::open(server.take_client(), {0, 1, -1});
+  ASSERT_TRUE(opened.ok());
+  EXPECT_EQ(opened.value()->parent_port(), "port 1");
+  ::unsetenv(wire::env_pmi_spawned);
+}
+
+TEST(Pmi1, Other_processes_have_no_parent) {
+  ::setenv(wire::env_pmi_spawned, "1", 1);
+  for (const char* answer : {"cmd=get_result rc=-1 msg=key_not_found value=unknown\n",
+                             "cmd=get_result rc=0 value=nonsense\n", "cmd=get_result rc=0\n"}) {
+    Server server(script_with({{"cmd=get kvsname=space key=fulmar.parent_port\n", answer}}));
+    auto opened = Pmi1::open(server.take_client(), {0, 1, -1});
+    ASSERT_TRUE(opened.ok());
+    EXPECT_EQ(opened.value()->parent_port(), "") << answer;
+  }
+  ::setenv(wire::env_pmi_spawned, "0", 1);
+  Server server(beginning);
+  auto opened = Pmi1::open(server.take_client(), {0, 1, -1});
+  ASSERT_TRUE(opened.ok());
+  EXPECT_EQ(opened.value()->parent_port(), "");  // without a question
+  ::unsetenv(wire::env_pmi_spawned);
+}
+
+TEST(Pmi1, Names_are_published_and_looked_up) {
+  Server server(script_with(
+      {{"cmd=publish_name service=my%20ocean port=a%3Db%25\n", "cmd=publish_result rc=0\n"},
+       {"cmd=lookup_name service=my%20ocean\n", "cmd=lookup_result rc=0 port=a%3Db%25\n"},
+       {"cmd=unpublish_name service=my%20ocean\n", "cmd=unpublish_result rc=0\n"},
+       {"cmd=publish_name service=x port=p\n", "cmd=publish_result rc=1 msg=duplicate_service_x\n"},
+       {"cmd=lookup_name service=y\n", "cmd=lookup_result rc=1 msg=service_y_not_found\n"},
+       {"cmd=unpublish_name service=y\n", "cmd=unpublish_result rc=1 msg=service_y_not_found\n"}}));
+  auto opened = Pmi1::open(server.take_client(), {0, 1, -1});
+  ASSERT_TRUE(opened.ok());
+  Bootstrap& pmi = *opened.value();
+  EXPECT_TRUE(pmi.publish_name("my ocean", "a=b%").ok());
+  EXPECT_EQ(pmi.lookup_name("my ocean").value(), "a=b%");
+  EXPECT_TRUE(pmi.unpublish_name("my ocean").ok());
+  EXPECT_EQ(pmi.publish_name("x", "p").error_class(), base::ErrorClass::service);
+  EXPECT_EQ(pmi.lookup_name("y").error().error_class(), base::ErrorClass::name);
+  EXPECT_EQ(pmi.unpublish_name("y").error_class(), base::ErrorClass::service);
+}
+
+TEST(Pmi1, Universe_is_what_the_launcher_knows) {
+  for (const auto& [answer, expected] : {std::pair{"cmd=universe_size size=12\n", 12U},
+                                         {"cmd=universe_size size=-1\n", 0U},
+                                         {"cmd=universe_size\n", 0U}}) {
+    Server server(script_with({{"cmd=get_universe_size\n", answer}}));
+    auto opened = Pmi1::open(server.take_client(), {0, 1, -1});
+    ASSERT_TRUE(opened.ok());
+    EXPECT_EQ(opened.value()->universe_size(), expected) << answer;
+  }
 }
 
 TEST(Pmi1, Impossible_places_are_refused) {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
+#include "mpi/coll/calls.h"
 #include "mpi/comm/calls.h"
+#include "mpi/comm/jobs.h"
 #include "mpi/p2p/buffered.h"
-#include "mpi/p2p/calls.h"
+#include "mpi/request/request.h"
+#include "mpi/spawn/calls.h"
 
 namespace fulmar::mpi {
 namespace {
@@ -18,9 +21,12 @@ bool under_way(const Library& library, const Comm& comm) noexcept {
 }  // namespace
 
 base::Error comm_disconnect(Library& library, Handle<Comm> comm) {
-  const Comm& object = *comm.object;
+  Comm& object = *comm.object;
   if (!object.predefined) {
     object.device->wait([&]() noexcept { return !under_way(library, object); });
+    // All that was sent to this process is here when the others have come, too. Those that have failed
+    // are not waited for: their connections are gone.
+    if (spans_jobs(object)) (void)barrier(object);
   }
   return comm_free(library, comm);
 }

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include "mpi/comm/comm.h"
+
+namespace fulmar::mpi {
+
+/// Whether a communicator has processes of several jobs, in its groups together. The same in all of its
+/// members: what each process knows of its own job alone (nodes, FULMAR_COLL, whether ranks have cores of
+/// their own) must not decide how they communicate then.
+[[nodiscard]] bool spans_jobs(const Comm& comm) noexcept;
+
+}  // namespace fulmar::mpi

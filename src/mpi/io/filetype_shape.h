@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include "mpi/args.h"
+#include "mpi/datatype/datatype.h"
+
+namespace fulmar::mpi {
+
+/// How the data of a filetype and of its repetitions lie in a file (MPI 5.0 section 14.3).
+struct FiletypeShape {
+  Count runs = 0;  ///< runs of data without gaps in one repetition, about
+  /// The stream never goes backwards and covers no byte twice: what lies behind a position lies
+  /// behind it in the file, too. Known of the whole filetype.
+  bool forward = true;
+  /// The displacements within a repetition never decrease.
+  bool ordered = true;
+  /// Some byte is covered twice, by one repetition or by two.
+  bool overlaps = false;
+};
+
+/// `ordered` and `overlaps` are those of the first 65536 runs.
+[[nodiscard]] FiletypeShape shape_of(const Datatype& filetype);
+
+/// The number of the first element of `element_bytes` bytes that begins at byte `offset` or behind it,
+/// in repetitions of `filetype` from byte 0 of the file on; -1 where there is none. `filetype.size` is a
+/// multiple of `element_bytes`, and its extent is not negative.
+[[nodiscard]] Count first_element_from(const Datatype& filetype, Count element_bytes, Count offset);
+
+}  // namespace fulmar::mpi
