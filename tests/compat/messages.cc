@@ -46,6 +46,9 @@ void one_message() {
 void to_nobody() {
   int value = 5;
   MPI_Status status;
+  status.MPI_ERROR = 333;
+  MPI_Status_set_elements(&status, MPI_INT, 2);
+  expect_equal(status.MPI_ERROR, 333, "a number that is no code");
   MPI_Recv(&value, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
   expect_equal(status.MPI_SOURCE, MPI_PROC_NULL, "source of nothing");
   expect_equal(status.MPI_TAG, MPI_ANY_TAG, "tag of nothing");

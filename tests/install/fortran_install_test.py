@@ -92,13 +92,13 @@ class Fortran(unittest.TestCase):
 
     def test_modules_of_the_installation_come_first(self):
         run("mpifort", "-c", "f08.f90", cwd=self.root, env=self.environment())
-        (self.prefix / "lib/fulmar").mkdir()
+        (self.prefix / "lib/fulmar").mkdir(exist_ok=True)
         shutil.move(self.cache, self.prefix / "lib/fulmar/modules")
         try:
             run("mpifort", "-c", "f08.f90", cwd=self.root, env=self.environment())
             self.assertFalse(self.cache.exists())
         finally:
-            shutil.rmtree(self.prefix / "lib/fulmar")
+            shutil.rmtree(self.prefix / "lib/fulmar/modules")
 
     def test_many_at_once_make_the_modules_once(self):
         processes = [subprocess.Popen(["mpifort", "-c", f"{self.root}/f08.f90", "-o", f"{self.root}/part{i}.o"],

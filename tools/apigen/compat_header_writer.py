@@ -68,7 +68,7 @@ def _constants(spec, abi):
         lines.append(f'typedef enum {group.ctype} {{ {body} }} {group.ctype};')
     known = {member[0] for group in enums for member in group.members}
     for name, value in abi.values.items():
-        kind = standard[name][1]
+        kind = standard.get(name, (0, 'int'))[1]  # MPIX_ constants are numbers
         if name in known:
             continue
         if kind in _POINTERS:

@@ -93,7 +93,7 @@ def write_values(spec, abi, rules):
     lines += _objects(spec, abi)
     lines += ['', 'struct Status {'] + [f'  {kind} {name};' for kind, name in abi.status] + ['};', '']
     for name, value in abi.values.items():
-        lines.append(f'inline constexpr long {name[4:].lower()} = {value};')
+        lines.append(f'inline constexpr long {name.partition("_")[2].lower()} = {value};')
     lines += _sets(spec, abi, rules)
     return '\n'.join(lines + ['', '}  // namespace fulmar::compat::foreign', ''])
 
