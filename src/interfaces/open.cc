@@ -51,20 +51,18 @@ base::Error check(std::uint32_t version, PortId id) {
 }  // namespace
 }  // namespace fulmar::interfaces
 
-using fulmar::interfaces::Client;
-using fulmar::interfaces::Port;
-using fulmar::interfaces::PortId;
-using fulmar::interfaces::Threads;
+namespace interfaces = fulmar::interfaces;
 
-Port* fulmar_interfaces_open(std::uint32_t version, PortId id, Client* client, Threads threads,
-                             const char** why) noexcept {
-  using namespace fulmar;
-  const std::lock_guard guard(runtime::init_lock());
+interfaces::Port* fulmar_interfaces_open(std::uint32_t version, interfaces::PortId id,
+                                         interfaces::Client* client, interfaces::Threads threads,
+                                         const char** why) noexcept {
+  const std::lock_guard guard(fulmar::runtime::init_lock());
   interfaces::Ports& ports = interfaces::ports();
-  runtime::Process& process = runtime::process();
-  base::Error error = interfaces::check(version, id);
+  fulmar::runtime::Process& process = fulmar::runtime::process();
+  fulmar::base::Error error = interfaces::check(version, id);
   if (error.ok()) {
-    error = process.enter(threads == Threads::many ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED);
+    const bool many = threads == interfaces::Threads::many;
+    error = process.enter(many ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED);
   }
   if (error.failed()) {
     ports.why = error.text();
