@@ -123,7 +123,8 @@ void two_communicators() {
     MPI_Wait(&requests[1 - first], MPI_STATUS_IGNORE);
     MPI_Wait(&requests[first], MPI_STATUS_IGNORE);
     for (const int sum : sums) {
-      expect_equal(sum, size * (size - 1) / 2 + size * round, "MPI_Iallreduce on two communicators");
+      expect_equal(sum, size * (size - 1) / 2 + size * round,
+                   "MPI_Iallreduce on two communicators");
     }
   }
   // What is freed goes when its calls are over.
@@ -136,12 +137,12 @@ void two_communicators() {
 void many_pieces() {
   const test::Shapes shapes;
   const int size = test::size_of(MPI_COMM_WORLD);
-  for (const int kind :
-       {static_cast<int>(Kind::bcast), static_cast<int>(Kind::gather), static_cast<int>(Kind::scatter),
-        static_cast<int>(Kind::allgather), static_cast<int>(Kind::allgatherv),
-        static_cast<int>(Kind::alltoall), static_cast<int>(Kind::reduce),
-        static_cast<int>(Kind::allreduce), static_cast<int>(Kind::reduce_scatter),
-        static_cast<int>(Kind::scan), static_cast<int>(Kind::exscan)}) {
+  for (const int kind : {static_cast<int>(Kind::bcast), static_cast<int>(Kind::gather),
+                         static_cast<int>(Kind::scatter), static_cast<int>(Kind::allgather),
+                         static_cast<int>(Kind::allgatherv), static_cast<int>(Kind::alltoall),
+                         static_cast<int>(Kind::reduce), static_cast<int>(Kind::allreduce),
+                         static_cast<int>(Kind::reduce_scatter), static_cast<int>(Kind::scan),
+                         static_cast<int>(Kind::exscan)}) {
     for (int shape = 0; shape < test::Shapes::count; ++shape) {
       Collective one(static_cast<Kind>(kind), MPI_COMM_WORLD, shapes.at(shape), 120000, size - 1,
                      false);

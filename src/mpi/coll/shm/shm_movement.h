@@ -13,7 +13,8 @@ namespace fulmar::mpi {
 class BarrierRounds : public ShmRounds {
  public:
   BarrierRounds(device::ShmCollArea& area, const Barrier& call, const Comm& comm) noexcept;
-  [[nodiscard]] static device::ShmCollArea* area_for(const Comm& comm, const Barrier& call) noexcept;
+  [[nodiscard]] static device::ShmCollArea* area_for(const Comm& comm,
+                                                     const Barrier& call) noexcept;
 
   [[nodiscard]] static std::size_t room(Count /*round*/) noexcept { return 0; }
   [[nodiscard]] bool ready() const noexcept;

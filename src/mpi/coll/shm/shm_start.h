@@ -110,8 +110,8 @@ base::Error start_on_area(Comm& comm, int tag, Call call, MPI_Request& out) {
     if (made_at_once<Rounds>(*area, call, comm, result)) {
       return result.ok() ? make_done_request(*comm.library, comm, out)
                          : make_failed_request(nonblocking_kind<Call>, comm,
-                                               new (std::nothrow) CollRequestOf<Call>(
-                                                   comm, tag, std::move(call)),
+                                               new (std::nothrow)
+                                                   CollRequestOf<Call>(comm, tag, std::move(call)),
                                                result, out);
     }
   }

@@ -57,7 +57,8 @@ class Copies {
     auto* at = static_cast<std::byte*>(memory_.address());
     if (memory_.failed() || !blocks.in_place) return;
     for (int rank = 0; rank < exchange.size(); ++rank) {
-      const Count length = (blocks.send_to & rank_bit(rank)) != 0 ? bytes_of(blocks.block_to(rank)) : 0;
+      const Count length =
+          (blocks.send_to & rank_bit(rank)) != 0 ? bytes_of(blocks.block_to(rank)) : 0;
       if (length > 0) Packed(blocks.block_to(rank)).read(0, length, at);
       places_.push_back(at);
       at += length;
@@ -75,7 +76,8 @@ class Copies {
  private:
   static Count total_of(const LongBlocks& blocks) noexcept {
     Count total = 0;
-    for (int rank = 0; blocks.in_place && rank < static_cast<int>(ShmCollArea::max_members); ++rank) {
+    for (int rank = 0; blocks.in_place && rank < static_cast<int>(ShmCollArea::max_members);
+         ++rank) {
       if ((blocks.send_to & rank_bit(rank)) != 0) total += bytes_of(blocks.block_to(rank));
     }
     return total;
@@ -182,7 +184,8 @@ void VariousRounds::take_part_of(int member, const Data& to) {
     const std::size_t all = there * static_cast<std::size_t>(area().size() - 1);
     return take_bytes(member, entry.bytes, area().payload(member, all) + there * part, to);
   }
-  const std::size_t table = outside_slot(sizeof entry * static_cast<std::size_t>(area().size() - 1));
+  const std::size_t table =
+      outside_slot(sizeof entry * static_cast<std::size_t>(area().size() - 1));
   std::memcpy(&entry, area().payload(member, table) + sizeof entry * part, sizeof entry);
   // The writer may be broken: what it says lies within its memory, or the start of it is taken.
   const std::size_t there = entry.bytes <= longest_ ? entry.bytes : 0;
@@ -216,10 +219,9 @@ bool GathervRounds::ready() const noexcept {
 
 void GathervRounds::post(Count round) {
   if (!at_root_) {
-    area().post(length_of(static_cast<Count>(room(round)), told(bytes_of(call_.send))),
-                [&](std::byte* to) {
-                  Packed(call_.send).read(0, static_cast<Count>(room(round)), to);
-                });
+    area().post(
+        length_of(static_cast<Count>(room(round)), told(bytes_of(call_.send))),
+        [&](std::byte* to) { Packed(call_.send).read(0, static_cast<Count>(room(round)), to); });
     return;
   }
   area().post();

@@ -29,14 +29,12 @@ struct LongBlocks {
   Data own;
   const Blocks* from = nullptr;
   Data room;
-  bool in_place = false;  ///< what is sent lies where the received blocks go
+  bool in_place = false;           ///< what is sent lies where the received blocks go
   std::uint64_t send_to = 0;       ///< bits: ranks
   std::uint64_t receive_from = 0;  ///< bits: ranks
 
   [[nodiscard]] bool none() const noexcept { return (send_to | receive_from) == 0; }
-  [[nodiscard]] Data block_to(int rank) const noexcept {
-    return to != nullptr ? (*to)[rank] : own;
-  }
+  [[nodiscard]] Data block_to(int rank) const noexcept { return to != nullptr ? (*to)[rank] : own; }
   [[nodiscard]] Data block_from(int rank) const noexcept {
     return from != nullptr ? (*from)[rank] : room;
   }
