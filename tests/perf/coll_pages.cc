@@ -64,9 +64,8 @@ constexpr std::array<Kind, 6> kinds = {{
      }},
     {"MPI_Alltoallv", true,
      [](Buffers& all, int /*bytes*/) {
-       MPI_Alltoallv(all.from.data(), all.counts.data(), all.displs.data(), MPI_CHAR,
-                     all.to.data(), all.counts.data(), all.displs.data(), MPI_CHAR,
-                     MPI_COMM_WORLD);
+       MPI_Alltoallv(all.from.data(), all.counts.data(), all.displs.data(), MPI_CHAR, all.to.data(),
+                     all.counts.data(), all.displs.data(), MPI_CHAR, MPI_COMM_WORLD);
      }},
     {"MPI_Iallreduce", false,
      [](Buffers& all, int bytes) {
