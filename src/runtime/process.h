@@ -21,6 +21,7 @@
 #include "mpi/io/file_state.h"
 #include "mpi/library.h"
 #include "mpi/op/op.h"
+#include "mpi/recovery/recovery.h"
 #include "mpi/tool/tool.h"
 #include "runtime/failures.h"
 #include "runtime/job.h"
@@ -116,6 +117,7 @@ class Process {
   std::unique_ptr<device::Device> device_;
   ProgressThread progress_thread_;
   std::unique_ptr<mpi::Schedules> schedules_;
+  std::unique_ptr<mpi::Recovery> recovery_;
   std::unique_ptr<mpi::World> world_;
   mpi::Tool tool_;
   int users_ = 0;

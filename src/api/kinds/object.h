@@ -32,6 +32,10 @@ struct PlainObjectFacts {
   static void found(Scope&, mpi::Object&) noexcept {}
 };
 
+/// Whether there is `ObjectFacts<T>::revoked_error(const T&)`: see Library::hide.
+template <class T>
+concept can_be_revoked = requires(const T& object) { ObjectFacts<T>::revoked_error(object); };
+
 template <class T>
 [[gnu::cold]] base::Error no_object(Argument argument, typename ObjectFacts<T>::Handle handle) {
   using Facts = ObjectFacts<T>;
@@ -44,8 +48,37 @@ template <class T>
                        argument.name, static_cast<const void*>(handle), Facts::what);
 }
 
+/// The same, or that the object was revoked.
+template <class T>
+[[gnu::cold]] base::Error no_usable_object([[maybe_unused]] const Scope& scope, Argument argument,
+                                           typename ObjectFacts<T>::Handle handle) {
+  if constexpr (can_be_revoked<T>) {
+    const T* hidden = scope.library.find_hidden<T>(reinterpret_cast<std::uintptr_t>(handle));
+    if (hidden != nullptr) return ObjectFacts<T>::revoked_error(*hidden);
+  }
+  return no_object<T>(argument, handle);
+}
+
+/// What becomes of a communicator that was revoked: calls that need its processes refuse it.
+enum class Revoked : std::uint8_t { refused, allowed };
+
+/// Where the handle of a kind may be hidden from `find` (Library::hide): the object, which is then
+/// what errors are raised on, if the call may use it.
+template <class T, Revoked revoked>
+[[gnu::cold, gnu::noinline]] T* find_revoked(Scope& scope, std::uintptr_t handle) noexcept {
+  T* object = scope.library.find_hidden<T>(handle);
+  if (object == nullptr) return nullptr;
+  if constexpr (revoked == Revoked::allowed) {
+    ObjectFacts<T>::found(scope, *object);
+    return object;
+  } else {
+    if (scope.target == nullptr) scope.target = object;
+    return nullptr;
+  }
+}
+
 /// An object to use.
-template <class T, Null null = Null::refused>
+template <class T, Null null = Null::refused, Revoked revoked = Revoked::refused>
 struct ObjectIn {
   using Facts = ObjectFacts<T>;
   static constexpr Stage stage = Facts::stage;
@@ -56,11 +89,20 @@ struct ObjectIn {
   bool check(Scope& scope) noexcept {
     object = scope.library.find<T>(raw);
     if (object == nullptr) [[unlikely]]
-      return null == Null::allowed && raw == Facts::null_handle();
+      return check_aside(scope);
     Facts::found(scope, *object);
     return true;
   }
-  base::Error explain(const Scope&, Argument argument) const { return no_object<T>(argument, raw); }
+  bool check_aside(Scope& scope) noexcept {
+    if constexpr (can_be_revoked<T>) {
+      object = find_revoked<T, revoked>(scope, reinterpret_cast<std::uintptr_t>(raw));
+      if (object != nullptr) return true;
+    }
+    return null == Null::allowed && raw == Facts::null_handle();
+  }
+  base::Error explain(const Scope& scope, Argument argument) const {
+    return no_usable_object<T>(scope, argument, raw);
+  }
   decltype(auto) value(const Scope&) const noexcept {
     if constexpr (null == Null::allowed) {
       return static_cast<T*>(object);
@@ -71,7 +113,7 @@ struct ObjectIn {
 };
 
 /// A handle that the call may replace: free, commit, wait.
-template <class T, Null null = Null::refused>
+template <class T, Null null = Null::refused, Revoked revoked = Revoked::refused>
 struct ObjectInOut {
   using Facts = ObjectFacts<T>;
   static constexpr Stage stage = Facts::stage;
@@ -84,13 +126,20 @@ struct ObjectInOut {
       return false;
     object = scope.library.find<T>(*raw);
     if (object == nullptr) [[unlikely]]
-      return null == Null::allowed && *raw == Facts::null_handle();
+      return check_aside(scope);
     Facts::found(scope, *object);
     return true;
   }
-  base::Error explain(const Scope&, Argument argument) const {
+  bool check_aside(Scope& scope) noexcept {
+    if constexpr (can_be_revoked<T>) {
+      object = find_revoked<T, revoked>(scope, reinterpret_cast<std::uintptr_t>(*raw));
+      if (object != nullptr) return true;
+    }
+    return null == Null::allowed && *raw == Facts::null_handle();
+  }
+  base::Error explain(const Scope& scope, Argument argument) const {
     if (raw == nullptr) return null_pointer(argument, "give the address of a handle");
-    return no_object<T>(argument, *raw);
+    return no_usable_object<T>(scope, argument, *raw);
   }
   mpi::Handle<T> value(const Scope&) const noexcept { return {raw, object}; }
 };
