@@ -78,7 +78,8 @@ TEST_F(Revocation, ends_receives_of_the_context_now_and_later) {
 }
 
 TEST_F(Revocation, leaves_a_message_that_was_matched_before) {
-  auto sent = cluster_.send(other, 0, 5, several_pieces, 3, SendMode::standard, Layout::dense, revoked);
+  auto sent =
+      cluster_.send(other, 0, 5, several_pieces, 3, SendMode::standard, Layout::dense, revoked);
   auto matched = cluster_.receive(0, other, 5, several_pieces, Layout::dense, revoked);
   own().progress();
   failures().revoke_receives(revoked);
