@@ -62,19 +62,10 @@ template <class T>
 /// What becomes of a communicator that was revoked: calls that need its processes refuse it.
 enum class Revoked : std::uint8_t { refused, allowed };
 
-/// Where the handle of a kind may be hidden from `find` (Library::hide): the object, which is then
-/// what errors are raised on, if the call may use it.
-template <class T, Revoked revoked>
-[[gnu::cold, gnu::noinline]] T* find_revoked(Scope& scope, std::uintptr_t handle) noexcept {
-  T* object = scope.library.find_hidden<T>(handle);
-  if (object == nullptr) return nullptr;
-  if constexpr (revoked == Revoked::allowed) {
-    ObjectFacts<T>::found(scope, *object);
-    return object;
-  } else {
-    if (scope.target == nullptr) scope.target = object;
-    return nullptr;
-  }
+/// The object behind a handle that `find` does not know, if it is hidden (Library::hide).
+template <class T, class Handle>
+[[gnu::cold, gnu::noinline]] T* find_hidden(const mpi::Library& library, Handle handle) noexcept {
+  return library.find_hidden<T>(reinterpret_cast<std::uintptr_t>(handle));
 }
 
 /// An object to use.
@@ -88,17 +79,18 @@ struct ObjectIn {
 
   bool check(Scope& scope) noexcept {
     object = scope.library.find<T>(raw);
+    if constexpr (revoked == Revoked::allowed) {
+      if (object == nullptr) [[unlikely]]
+        object = find_hidden<T>(scope.library, raw);
+    }
     if (object == nullptr) [[unlikely]]
-      return check_aside(scope);
+      return null == Null::allowed && raw == Facts::null_handle();
     Facts::found(scope, *object);
     return true;
   }
-  bool check_aside(Scope& scope) noexcept {
-    if constexpr (can_be_revoked<T>) {
-      object = find_revoked<T, revoked>(scope, reinterpret_cast<std::uintptr_t>(raw));
-      if (object != nullptr) return true;
-    }
-    return null == Null::allowed && raw == Facts::null_handle();
+  /// On what the error is raised where `check` has found no object.
+  [[nodiscard]] mpi::Object* refused(const Scope& scope) const noexcept {
+    return find_hidden<T>(scope.library, raw);
   }
   base::Error explain(const Scope& scope, Argument argument) const {
     return no_usable_object<T>(scope, argument, raw);
@@ -125,17 +117,14 @@ struct ObjectInOut {
     if (raw == nullptr) [[unlikely]]
       return false;
     object = scope.library.find<T>(*raw);
+    if constexpr (revoked == Revoked::allowed) {
+      if (object == nullptr) [[unlikely]]
+        object = find_hidden<T>(scope.library, *raw);
+    }
     if (object == nullptr) [[unlikely]]
-      return check_aside(scope);
+      return null == Null::allowed && *raw == Facts::null_handle();
     Facts::found(scope, *object);
     return true;
-  }
-  bool check_aside(Scope& scope) noexcept {
-    if constexpr (can_be_revoked<T>) {
-      object = find_revoked<T, revoked>(scope, reinterpret_cast<std::uintptr_t>(*raw));
-      if (object != nullptr) return true;
-    }
-    return null == Null::allowed && *raw == Facts::null_handle();
   }
   base::Error explain(const Scope& scope, Argument argument) const {
     if (raw == nullptr) return null_pointer(argument, "give the address of a handle");
