@@ -3,13 +3,25 @@
  *
  * What Fulmar adds to MPI 5.0. Include it behind, or in place of, mpi.h. Nothing in here is part of the
  * standard ABI: a program that uses it may have to be compiled again for another MPI library.
+ *
+ * User-level failure mitigation (ULFM): the interface of MPI's working group on fault tolerance, by
+ * which a program goes on after processes have failed. docs/failures.md says what fails when, and how
+ * launchers are told to let the others live.
+ *
+ * Errors of all functions: MPI_ERR_COMM where comm is no communicator, MPI_ERR_ARG for null pointers;
+ * they go to the error handler of comm. All work on communicators that were revoked, and between MPI_Init
+ * (or the first session) and MPI_Finalize. Any thread may call them, as the level of threads allows.
  */
 #ifndef FULMAR_MPI_EXT_H
 #define FULMAR_MPI_EXT_H
 
 #include <mpi.h>
 
-/* Error classes of process failures, by the names that MPI's working group on fault tolerance gave them.
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Error classes of process failures.
  *
  * MPI_Error_class gives the class of each, MPI_Error_string a text. The values lie above all classes of the
  * standard and below MPI_ERR_LASTCODE (0x3fff), so that they do not meet what MPI_Add_error_class makes.
@@ -17,12 +29,71 @@
  * MPIX_ERR_PROC_FAILED          A process that the call needs has failed. A message to or from it did not
  *                               arrive; a collective call ended without a result, and what it was to write
  *                               is undefined. Calls among other processes are not affected.
- * MPIX_ERR_PROC_FAILED_PENDING  Reserved: a receive from MPI_ANY_SOURCE is interrupted and can still be
- *                               completed. Not raised so far; such a receive ends with the class above.
- * MPIX_ERR_REVOKED              Reserved: the communicator was revoked. Not raised so far.
+ * MPIX_ERR_PROC_FAILED_PENDING  A non-blocking receive from MPI_ANY_SOURCE cannot be completed, because a
+ *                               process has failed that might have been the sender. The request stays
+ *                               active: after the failure is acknowledged it can be waited for again, and
+ *                               it can be cancelled.
+ * MPIX_ERR_REVOKED              The communicator was revoked.
  */
 #define MPIX_ERR_PROC_FAILED 0x3f01
 #define MPIX_ERR_PROC_FAILED_PENDING 0x3f02
 #define MPIX_ERR_REVOKED 0x3f03
+
+/* Key of a predefined attribute of communicators: an int that is 1, as failures are tolerated. */
+#define MPIX_FT 901
+
+/* Revokes comm for all of its processes. Local; each living process learns of it, also where this one
+ * fails right after. What is pending on comm ends with MPIX_ERR_REVOKED, apart from messages whose
+ * receives were matched; calls on it that need other processes fail at once with that class, but for
+ * MPIX_Comm_agree and MPIX_Comm_shrink and their non-blocking forms. */
+int MPIX_Comm_revoke(MPI_Comm comm);
+/* flag: 1 where comm is known to be revoked in this process, else 0. Local. */
+int MPIX_Comm_is_revoked(MPI_Comm comm, int* flag);
+
+/* Collective: makes a communicator of the processes of comm that live, in the order of their ranks (of an
+ * intercommunicator: one of the living of both groups). All get the same. Processes that fail during the
+ * call are left out, or, where they fail at its end, are failed members of newcomm. It inherits the error
+ * handler, no attributes. MPIX_ERR_PROC_FAILED where all of the remote group have failed; newcomm is
+ * MPI_COMM_NULL then. */
+int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm* newcomm);
+/* The same without waiting. newcomm is set when request completes, and has to exist until then. */
+int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request);
+
+/* Collective: all living processes of comm get the bitwise AND of what they gave in flag (of an
+ * intercommunicator: of what those of the remote group gave). Also that of a process which failed after it
+ * had contributed may count. The same result in all, also in those that fail after they had it.
+ * MPIX_ERR_PROC_FAILED, in all or in none, where a process has failed whose failure some caller had not
+ * acknowledged; flag is set all the same. */
+int MPIX_Comm_agree(MPI_Comm comm, int* flag);
+/* The same without waiting. flag is read at once, and set when request completes. */
+int MPIX_Comm_iagree(MPI_Comm comm, int* flag, MPI_Request* request);
+
+/* The processes of comm that are known here to have failed, of both groups of an intercommunicator, in the
+ * order in which they became known; the group is the caller's to free. Local. */
+int MPIX_Comm_get_failed(MPI_Comm comm, MPI_Group* failedgrp);
+/* Acknowledges the first num_to_ack of these, in so far as there are as many; none that was is taken back.
+ * num_acked: how many are acknowledged now. Once all that are known are, receives from MPI_ANY_SOURCE work
+ * again, and MPIX_Comm_agree does not complain of them. Local. */
+int MPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int* num_acked);
+
+/* The older forms: acknowledges all that are known; the group of those that are acknowledged. */
+int MPIX_Comm_failure_ack(MPI_Comm comm);
+int MPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group* failedgrp);
+
+/* Under these names for tools that take the place of those above (MPI 5.0 section 15.2). */
+int PMPIX_Comm_revoke(MPI_Comm comm);
+int PMPIX_Comm_is_revoked(MPI_Comm comm, int* flag);
+int PMPIX_Comm_shrink(MPI_Comm comm, MPI_Comm* newcomm);
+int PMPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request);
+int PMPIX_Comm_agree(MPI_Comm comm, int* flag);
+int PMPIX_Comm_iagree(MPI_Comm comm, int* flag, MPI_Request* request);
+int PMPIX_Comm_get_failed(MPI_Comm comm, MPI_Group* failedgrp);
+int PMPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int* num_acked);
+int PMPIX_Comm_failure_ack(MPI_Comm comm);
+int PMPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group* failedgrp);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

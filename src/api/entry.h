@@ -48,7 +48,11 @@ enum class Errors : std::uint8_t { first_object, files };
 template <class Carrier>
 [[gnu::cold, gnu::noinline]] int reject(const Scope& scope, Call call, const Carrier& carrier) {
   const base::Error error = carrier.explain(scope, Argument{call.argument(carrier.index)});
-  return fail(scope.library, call, scope.target, error);
+  mpi::Object* target = scope.target;
+  if constexpr (requires { carrier.refused(scope); }) {
+    if (target == nullptr) target = carrier.refused(scope);
+  }
+  return fail(scope.library, call, target, error);
 }
 
 template <Stage stage, class Carrier>

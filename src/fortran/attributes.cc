@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
+#include <mpi-ext.h>
 #include <pthread.h>
 
 #include <cstdlib>
@@ -107,7 +108,7 @@ MPI_Aint predefined_value(int keyval, void* attribute) {
 }
 
 bool is_predefined(int keyval) {
-  return (keyval >= MPI_TAG_UB && keyval <= MPI_UNIVERSE_SIZE) ||
+  return (keyval >= MPI_TAG_UB && keyval <= MPI_UNIVERSE_SIZE) || keyval == MPIX_FT ||
          (keyval >= MPI_WIN_BASE && keyval <= MPI_WIN_MODEL);
 }
 

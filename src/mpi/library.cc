@@ -34,6 +34,13 @@ void Library::define(Object& object, std::uintptr_t handle) noexcept {
   predefined_[handle] = &object;
 }
 
+Object* Library::find_hidden_object(std::uintptr_t handle) const noexcept {
+  for (Object* const object : hidden_) {
+    if (object->handle == handle) return object;
+  }
+  return nullptr;
+}
+
 std::size_t Library::object_bytes() const noexcept {
   std::size_t bytes = 0;
   for (const SlotArena& arena : arenas_) bytes += arena.used_bytes();

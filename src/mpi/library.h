@@ -32,6 +32,7 @@ class PredefinedDatatypes;
 class PortService;
 class Schedules;
 class SendBuffer;
+class Recovery;
 struct Comm;
 struct Info;
 struct World;
@@ -117,11 +118,40 @@ class Library {
 
   /// Makes a predefined object, which lives in the caller's storage, known under its constant.
   void define(Object& object, std::uintptr_t handle) noexcept;
-  void undefine(std::uintptr_t handle) noexcept { predefined_[handle] = nullptr; }
+  void undefine(std::uintptr_t handle) noexcept {
+    predefined_[handle] = nullptr;
+    if (const Object* hidden = find_hidden_object(handle)) forget_hidden(*hidden);
+  }
   /// The predefined object behind a constant below 1024 whatever its kind; nullptr if there is none
   /// (yet).
   [[nodiscard]] Object* predefined(std::uintptr_t handle) const noexcept {
-    return handle < predefined_limit ? predefined_[handle] : nullptr;
+    if (handle >= predefined_limit) return nullptr;
+    return predefined_[handle] != nullptr ? predefined_[handle] : find_hidden_object(handle);
+  }
+
+  /// From now on `find` fails for the handle, which stays the user's: a communicator that was
+  /// revoked. So calls that must not use it cost those that may nothing.
+  template <class T>
+  void hide(T& object) {
+    if (object.predefined) {
+      predefined_[object.handle] = nullptr;
+    } else {
+      arena(T::object_kind).retire(&object);
+    }
+    hidden_.push_back(&object);
+  }
+  /// The hidden object behind a handle; nullptr if there is none.
+  template <class T>
+  [[nodiscard]] T* find_hidden(std::uintptr_t handle) const noexcept {
+    Object* object = find_hidden_object(handle);
+    return object != nullptr && object->kind == T::object_kind ? static_cast<T*>(object) : nullptr;
+  }
+  /// A hidden object ends.
+  void forget_hidden(const Object& object) noexcept { std::erase(hidden_, &object); }
+  /// Whether there is a live object of its kind, with a handle, at this address, which may be any.
+  template <class T>
+  [[nodiscard]] bool holds(const T* object) const noexcept {
+    return arena(T::object_kind).holds(object);
   }
 
   /// The user gave the handle back: `find` fails from now on, and the user's reference is dropped.
@@ -192,6 +222,7 @@ class Library {
   device::Device* device = nullptr;
   Schedules* schedules = nullptr;
   FileState* files = nullptr;
+  Recovery* recovery = nullptr;
   World* world = nullptr;
   PortService* ports = nullptr;       ///< see mpi/spawn
   LaunchService* launcher = nullptr;  ///< see mpi/spawn
@@ -216,6 +247,8 @@ class Library {
   Object* done_request = nullptr;
 
  private:
+  [[nodiscard]] Object* find_hidden_object(std::uintptr_t handle) const noexcept;
+
   using SlotArena = base::SlotArena;
   static constexpr std::uintptr_t predefined_limit = 1024;
   static constexpr int first_number = 4096;
@@ -231,6 +264,7 @@ class Library {
 
   std::array<SlotArena, object_kind_count> arenas_;
   std::array<Object*, predefined_limit> predefined_{};
+  std::vector<Object*> hidden_;
 };
 
 /// Writes an object's ABI handle.

@@ -8,6 +8,8 @@
 #include "base/clock.h"
 #include "mpi/coll/failure.h"
 #include "mpi/comm/failure.h"
+#include "mpi/p2p/requests.h"
+#include "mpi/recovery/recovery.h"
 #include "runtime/abort.h"
 
 namespace fulmar::runtime {
@@ -37,6 +39,12 @@ device::FailureObserver FailureMonitor::observer() noexcept {
   observer.reported = [](void* self, std::uint32_t rank, std::uint32_t reporter) {
     static_cast<FailureMonitor*>(self)->add(
         rank, "rank " + std::to_string(reporter) + " has lost it, and told so");
+  };
+  observer.interruptible = [](void* self, const device::Operation& receive) {
+    return mpi::is_interruptible(static_cast<FailureMonitor*>(self)->library_, receive);
+  };
+  observer.departed = [](void* self, std::uint32_t rank) {
+    return static_cast<FailureMonitor*>(self)->job_.has_closed(rank);
   };
   observer.context = this;
   return observer;
@@ -93,6 +101,7 @@ void FailureMonitor::add(std::uint32_t rank, std::string why) {
 
 void FailureMonitor::ended(std::uint32_t rank) {
   mpi::process_failed(library_, rank);
+  library_.recovery->process_failed(rank);
   tell_others(rank);
 }
 

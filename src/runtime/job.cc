@@ -305,6 +305,12 @@ bool Job::has_left(std::uint32_t rank) const noexcept {
   return record->world_closed.load(std::memory_order_relaxed) != 0;
 }
 
+bool Job::has_closed(std::uint32_t rank) const noexcept {
+  const wire::RankRecord* record = record_of(rank);
+  return record != nullptr && record->world_closed.load(std::memory_order_acquire) != 0 &&
+         has_left(rank);
+}
+
 bool Job::never_joined(std::uint32_t rank) const noexcept {
   const wire::RankRecord* record = record_of(rank);
   return record != nullptr && wire::never_joined(*record);

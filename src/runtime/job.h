@@ -125,6 +125,8 @@ class Job {
   /// Whether a rank of this node has left MPI and its communicators for good, or its process has
   /// ended. What it wrote before is seen then. False for ranks of other nodes.
   [[nodiscard]] bool has_left(std::uint32_t rank) const noexcept;
+  /// A rank of this node has called MPI_Finalize, and did not die before.
+  [[nodiscard]] bool has_closed(std::uint32_t rank) const noexcept;
 
   /// Whether a rank of this node has ended without entering MPI; see wire::never_joined. False for
   /// ranks of other nodes.

@@ -119,6 +119,8 @@ base::Error Process::start() {
   library_.device = device_.get();
   schedules_ = std::make_unique<mpi::Schedules>(*device_, choices);
   library_.schedules = schedules_.get();
+  recovery_ = std::make_unique<mpi::Recovery>(library_, *device_);
+  library_.recovery = recovery_.get();
   tool_.update_watch();
   world_ = std::make_unique<mpi::World>(library_, *device_, job_.rank(), job_.size());
   world_->compares_calls = options_->lists("FULMAR_CHECK", "collectives");
@@ -318,6 +320,7 @@ void Process::define_attributes() {
   keyvals_.define_predefined(MPI_APPNUM, job_.appnum());
   keyvals_.follow_predefined(MPI_LASTUSEDCODE, errors_.codes.last_used_code());
   keyvals_.define_predefined(MPI_UNIVERSE_SIZE, static_cast<int>(job_.universe_size()));
+  keyvals_.define_predefined(mpi::Keyvals::fault_tolerance, 1);
 }
 
 /// A program that has used sessions only may begin another one, so its launcher is told at the end.

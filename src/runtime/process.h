@@ -21,6 +21,7 @@
 #include "mpi/io/file_state.h"
 #include "mpi/library.h"
 #include "mpi/op/op.h"
+#include "mpi/recovery/recovery.h"
 #include "mpi/spawn/launch_service.h"
 #include "mpi/spawn/port_service.h"
 #include "mpi/tool/tool.h"
@@ -122,6 +123,7 @@ class Process {
   std::unique_ptr<device::Device> device_;
   ProgressThread progress_thread_;
   std::unique_ptr<mpi::Schedules> schedules_;
+  std::unique_ptr<mpi::Recovery> recovery_;
   std::unique_ptr<mpi::World> world_;
   std::unique_ptr<mpi::LaunchService> launcher_;
   std::unique_ptr<mpi::PortService> ports_;

@@ -29,11 +29,14 @@ enum class PacketKind : std::uint8_t {
   cancel_reply = 14,  ///< CancelBody
   ring_close = 15,    ///< last packet of a private ring: the sender gives the ring back
   // 16 is not in use.
-  cts_put = 17,      ///< PutBody: the receiver's memory is open, put the bytes there
-  no_put = 18,       ///< CookieBody: the sender cannot do that, or not to the end
-  pipe_card = 19,    ///< PipeInfo: where a pipe lies; for the channel itself (wire/study/pipe.h)
-  peer_failed = 20,  ///< FailureBody: a process has failed
-  last = peer_failed,
+  cts_put = 17,       ///< PutBody: the receiver's memory is open, put the bytes there
+  no_put = 18,        ///< CookieBody: the sender cannot do that, or not to the end
+  pipe_card = 19,     ///< PipeInfo: where a pipe lies; for the channel itself (wire/study/pipe.h)
+  peer_failed = 20,   ///< FailureBody: a process has failed
+  comm_revoked = 21,  ///< no body: the communicator of the context was revoked
+  agreement_ranks = 22,  ///< AgreementRanksBody (wire/recovery/agreement.h)
+  agreement = 23,        ///< AgreementBody
+  last = agreement,
 };
 
 /// Envelope of a packet: what matching needs, plus kind and length. The sender's process is implied

@@ -20,11 +20,13 @@ constexpr bool brings_message(PacketKind kind) noexcept {
   return kind == PacketKind::eager || kind == PacketKind::eager_sync || kind == PacketKind::rts;
 }
 
-/// Whether a packet speaks about messages that may come or are kept, or about failures: nothing to a process that has
-/// left the job, which has neither.
+/// Whether a packet speaks about messages that may come or are kept, about failures, or about what is done after these: nothing
+/// to a process that has left the job, which has neither.
 constexpr bool is_about_flow(PacketKind kind) noexcept {
   return kind == PacketKind::hold || kind == PacketKind::release || kind == PacketKind::ask ||
-         kind == PacketKind::settled || kind == PacketKind::peer_failed;
+         kind == PacketKind::settled || kind == PacketKind::peer_failed ||
+         kind == PacketKind::comm_revoked || kind == PacketKind::agreement_ranks ||
+         kind == PacketKind::agreement;
 }
 
 /// Whether a packet asks for a message back, or answers that: nothing to a process that has left

@@ -4,7 +4,8 @@
 """usage: check_exports.py LIBRARY EXPORTS
 
 The library exports the names of EXPORTS, without a version, as a function and a weak alias of it, the
-names fulmar_* in one private version node, and nothing else; it leaves no C++ name to others.
+names fulmar_* and those of mpi-ext.h (MPIX_*, PMPIX_*) in one private version node, and nothing else;
+it leaves no C++ name to others.
 """
 
 import re
@@ -24,7 +25,7 @@ def main():
         address, kind, name = line.split()
         defined[name] = (kind, address)
     wanted = set(open(exports).read().split())
-    private = {name for name in defined if name.startswith('fulmar_')}
+    private = {name for name in defined if name.startswith(('fulmar_', 'MPIX_', 'PMPIX_'))}
     # clang and gcc sanitizers add names of their own; they are not part of a release.
     others = {name for name in defined if not name.startswith(('__asan', '__ubsan', '__tsan', '__odr'))}
     for name in sorted(wanted - set(defined)):
@@ -34,7 +35,7 @@ def main():
     for name in sorted(private):
         if not name.endswith('@@FULMAR_1'):
             errors.append(f'{name} is not in the version node FULMAR_1')
-    for name in sorted(n for n in wanted if n.startswith('MPI_') and n in defined):
+    for name in sorted(n for n in defined if n in wanted and n.startswith('MPI_') or n.startswith('MPIX_')):
         kind, address = defined[name]
         if kind != 'W' or defined.get('P' + name, ('', ''))[1] != address:
             errors.append(f'{name} is no weak alias of P{name}')

@@ -60,6 +60,21 @@ class Examples(unittest.TestCase):
             expected = 100000 * (10 * (ranks - 1) + 55)
             self.assertIn(f"10 laps over {ranks} nodes: node 0 received a sum of {expected}", self.run_example(ranks, "remote_write"))
 
+    def test_stencil_recovery_is_right_though_ranks_are_killed(self):
+        done = subprocess.run(["make", "stencil_recovery", "CFLAGS=-O1 -Wall -Wextra -Wshadow -pedantic -Werror"],
+                              capture_output=True, text=True, cwd=self.folder / "examples", env=environment(), check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        command = ["mpiexec", "-n", "5", "--timeout", "60", "--on-failure=continue",
+                   self.folder / "examples" / "stencil_recovery", "3.5"]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment(), cwd=self.folder,
+                              stdin=subprocess.DEVNULL, check=False)
+        self.assertRegex(done.stdout, r"^\d+ steps, [2-4] of the ranks are left, the result is right\n$", done.stderr)
+        deaths = done.stderr.splitlines()
+        self.assertGreaterEqual(len(deaths), 1)
+        for line in deaths:
+            self.assertRegex(line, r"SIGKILL.*; the other ranks go on$")
+        self.assertEqual(done.returncode, 137, "that of the first death")
+
     def test_heat_draws_the_same_picture_on_any_number_of_ranks(self):
         pictures = []
         for ranks in RANKS:

@@ -189,9 +189,9 @@ TEST_F(Survivors, Receives_of_a_broken_context_end_until_it_is_mended) {
   EXPECT_FALSE(elsewhere->done());
   expect_failed(*cluster_.receive(0, match::any_peer, 5, short_bytes, Layout::dense, 8));
   expect_failed(*cluster_.receive(0, 2, 5, short_bytes, Layout::dense, 9));
-  EXPECT_EQ(failures.failed_for({8, match::any_peer, 5}), failing);
-  EXPECT_EQ(failures.failed_for({8, 2, 5}), std::nullopt);
-  EXPECT_EQ(failures.failed_for({8, failing, 5}), failing);
+  EXPECT_EQ(failures.obstacle_for({8, match::any_peer, 5}).value().peer, failing);
+  EXPECT_FALSE(failures.obstacle_for({8, 2, 5}).has_value());
+  EXPECT_EQ(failures.obstacle_for({8, failing, 5}).value().peer, failing);
   // A message that has arrived is received all the same.
   auto there = cluster_.send(2, 0, 6, short_bytes, 3, SendMode::standard, Layout::dense, 8);
   own().progress();

@@ -18,6 +18,8 @@ _VERSION_SCRIPT = '''\
 FULMAR_1 {
   global:
     fulmar_*;
+    MPIX_*;
+    PMPIX_*;
   local:
     _*;
 };

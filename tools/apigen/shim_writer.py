@@ -87,10 +87,12 @@ def _wrapped(parameter, carrier):
     return carrier
 
 
-def _carrier_class(spec, parameter):
+def _carrier_class(spec, function, parameter):
     if parameter.kind.startswith('callback:'):
         return 'Callback', 'values'
     kind = spec.kinds[parameter.kind]
+    if function.has('local') and (parameter.kind, parameter.direction) == ('comm', 'in'):
+        return 'LocalCommIn', kind.header
     return kind.carriers['array' if parameter.is_array else parameter.direction], kind.header
 
 
@@ -108,7 +110,7 @@ def carriers(spec, symbol):
             at += len(combination.kinds) - 1
             first = at - len(combination.kinds) + 1
         else:
-            name, header = _carrier_class(spec, parameter)
+            name, header = _carrier_class(spec, symbol.function, parameter)
             names, first = [parameter.name], at
             if parameter.is_array and parameter.length:
                 names.append(parameter.length)

@@ -4,6 +4,7 @@
 
 #include "api/kinds/object.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/failure.h"
 
 namespace fulmar::api {
 
@@ -15,6 +16,7 @@ struct ObjectFacts<mpi::Comm> {
   static constexpr const char* what = "communicator";
   static constexpr const char* null_name = "MPI_COMM_NULL";
   static Handle null_handle() noexcept { return MPI_COMM_NULL; }
+  static base::Error revoked_error(const mpi::Comm& comm) { return mpi::revoked_error(comm); }
   static void found(Scope& scope, mpi::Comm& comm) noexcept {
     if (scope.comm == nullptr) scope.comm = &comm;
     if (scope.target == nullptr) scope.target = &comm;
@@ -22,7 +24,9 @@ struct ObjectFacts<mpi::Comm> {
 };
 
 using CommIn = ObjectIn<mpi::Comm>;
-using CommOrNullIn = ObjectIn<mpi::Comm, Null::allowed>;
-using CommInOut = ObjectInOut<mpi::Comm>;
+// Calls that look at a communicator, or end it, and need no other process.
+using LocalCommIn = ObjectIn<mpi::Comm, Null::refused, Revoked::allowed>;
+using CommOrNullIn = ObjectIn<mpi::Comm, Null::allowed, Revoked::allowed>;
+using CommInOut = ObjectInOut<mpi::Comm, Null::refused, Revoked::allowed>;
 
 }  // namespace fulmar::api

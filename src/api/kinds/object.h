@@ -32,6 +32,10 @@ struct PlainObjectFacts {
   static void found(Scope&, mpi::Object&) noexcept {}
 };
 
+/// Whether there is `ObjectFacts<T>::revoked_error(const T&)`: see Library::hide.
+template <class T>
+concept can_be_revoked = requires(const T& object) { ObjectFacts<T>::revoked_error(object); };
+
 template <class T>
 [[gnu::cold]] base::Error no_object(Argument argument, typename ObjectFacts<T>::Handle handle) {
   using Facts = ObjectFacts<T>;
@@ -44,8 +48,28 @@ template <class T>
                        argument.name, static_cast<const void*>(handle), Facts::what);
 }
 
+/// The same, or that the object was revoked.
+template <class T>
+[[gnu::cold]] base::Error no_usable_object([[maybe_unused]] const Scope& scope, Argument argument,
+                                           typename ObjectFacts<T>::Handle handle) {
+  if constexpr (can_be_revoked<T>) {
+    const T* hidden = scope.library.find_hidden<T>(reinterpret_cast<std::uintptr_t>(handle));
+    if (hidden != nullptr) return ObjectFacts<T>::revoked_error(*hidden);
+  }
+  return no_object<T>(argument, handle);
+}
+
+/// What becomes of a communicator that was revoked: calls that need its processes refuse it.
+enum class Revoked : std::uint8_t { refused, allowed };
+
+/// The object behind a handle that `find` does not know, if it is hidden (Library::hide).
+template <class T, class Handle>
+[[gnu::cold, gnu::noinline]] T* find_hidden(const mpi::Library& library, Handle handle) noexcept {
+  return library.find_hidden<T>(reinterpret_cast<std::uintptr_t>(handle));
+}
+
 /// An object to use.
-template <class T, Null null = Null::refused>
+template <class T, Null null = Null::refused, Revoked revoked = Revoked::refused>
 struct ObjectIn {
   using Facts = ObjectFacts<T>;
   static constexpr Stage stage = Facts::stage;
@@ -55,12 +79,22 @@ struct ObjectIn {
 
   bool check(Scope& scope) noexcept {
     object = scope.library.find<T>(raw);
+    if constexpr (revoked == Revoked::allowed) {
+      if (object == nullptr) [[unlikely]]
+        object = find_hidden<T>(scope.library, raw);
+    }
     if (object == nullptr) [[unlikely]]
       return null == Null::allowed && raw == Facts::null_handle();
     Facts::found(scope, *object);
     return true;
   }
-  base::Error explain(const Scope&, Argument argument) const { return no_object<T>(argument, raw); }
+  /// On what the error is raised where `check` has found no object.
+  [[nodiscard]] mpi::Object* refused(const Scope& scope) const noexcept {
+    return find_hidden<T>(scope.library, raw);
+  }
+  base::Error explain(const Scope& scope, Argument argument) const {
+    return no_usable_object<T>(scope, argument, raw);
+  }
   decltype(auto) value(const Scope&) const noexcept {
     if constexpr (null == Null::allowed) {
       return static_cast<T*>(object);
@@ -71,7 +105,7 @@ struct ObjectIn {
 };
 
 /// A handle that the call may replace: free, commit, wait.
-template <class T, Null null = Null::refused>
+template <class T, Null null = Null::refused, Revoked revoked = Revoked::refused>
 struct ObjectInOut {
   using Facts = ObjectFacts<T>;
   static constexpr Stage stage = Facts::stage;
@@ -83,14 +117,18 @@ struct ObjectInOut {
     if (raw == nullptr) [[unlikely]]
       return false;
     object = scope.library.find<T>(*raw);
+    if constexpr (revoked == Revoked::allowed) {
+      if (object == nullptr) [[unlikely]]
+        object = find_hidden<T>(scope.library, *raw);
+    }
     if (object == nullptr) [[unlikely]]
       return null == Null::allowed && *raw == Facts::null_handle();
     Facts::found(scope, *object);
     return true;
   }
-  base::Error explain(const Scope&, Argument argument) const {
+  base::Error explain(const Scope& scope, Argument argument) const {
     if (raw == nullptr) return null_pointer(argument, "give the address of a handle");
-    return no_object<T>(argument, *raw);
+    return no_usable_object<T>(scope, argument, *raw);
   }
   mpi::Handle<T> value(const Scope&) const noexcept { return {raw, object}; }
 };

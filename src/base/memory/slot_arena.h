@@ -86,6 +86,16 @@ class SlotArena {
     --live_;
   }
   [[nodiscard]] std::size_t live() const noexcept { return live_; }
+  /// Whether an object that `find` knows lies at this address, which may be any.
+  [[nodiscard]] bool holds(const void* object) const noexcept {
+    const std::uintptr_t slot = reinterpret_cast<std::uintptr_t>(object) - sizeof(Slot);
+    for (std::uint32_t i = 0; i < chunk_count(); ++i) {
+      const std::uintptr_t offset = slot - chunks_[i].base;
+      if (offset >= chunks_[i].used_bytes()) continue;
+      return offset % stride_ == 0 && reinterpret_cast<const Slot*>(slot)->live_key != dead;
+    }
+    return false;
+  }
   /// Whether `test(void* object)` is true of an object that `find` knows. Looks at every slot that
   /// was ever used.
   template <class Test>

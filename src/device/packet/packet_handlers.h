@@ -68,6 +68,9 @@ class PacketHandlers {
     return body;
   }
 
+  /// A body that makes no sense in itself.
+  void count_malformed() noexcept { ++malformed_; }
+
   [[nodiscard]] bool has(wire::PacketKind kind) const noexcept {
     const auto number = static_cast<std::size_t>(kind);
     return number < entries_.size() && entries_[number].call != nullptr;

@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "base/error_class.h"
 #include "device/progress/hook.h"
 #include "match/key.h"
 #include "wire/packets.h"
@@ -29,6 +31,12 @@ struct FailureObserver {
   void (*ended)(void* context, std::uint32_t peer) = nullptr;
   /// A peer says that `peer` has failed; it is not known here yet.
   void (*reported)(void* context, std::uint32_t peer, std::uint32_t reporter) = nullptr;
+  /// Whether a posted receive from any source may be interrupted (`Failures::resume`) instead of
+  /// ended when a process fails that it could have matched. Null: none may.
+  bool (*interruptible)(void* context, const Operation& receive) = nullptr;
+  /// Whether a process that is reached through shared memory has left MPI in good order. Null: nobody
+  /// can tell. (Config::has_left is also true of one whose death is not known yet.)
+  bool (*departed)(void* context, std::uint32_t peer) = nullptr;
   void* context = nullptr;
 };
 
@@ -80,11 +88,40 @@ class Failures : private ProgressCallback {
   enum class Lasting : bool { once, from_now_on };
   void end_receives(std::uint32_t context, ReceivesEnded which, Lasting lasting,
                     std::uint32_t failed) noexcept;
-  /// The context is that of another communicator from now on.
-  void mend(std::uint32_t context) noexcept { broken_.erase(context); }
-  /// The failed process because of which a receive or probe with this key never finds a message that
-  /// has not arrived by now.
-  [[nodiscard]] std::optional<std::uint32_t> failed_for(const match::Key& key) const noexcept;
+  /// Receives of the context are as good as any from now on: it is that of another communicator, or
+  /// the failures were acknowledged.
+  void mend(std::uint32_t context) noexcept {
+    broken_.erase(context);
+    update_receive_checks();
+  }
+  /// Why a receive or probe with a key never finds a message that has not arrived by now.
+  struct Obstacle {
+    base::ErrorClass error = base::ErrorClass::proc_failed;  ///< or `revoked`
+    std::uint32_t peer = 0;                                  ///< `proc_failed`: the process
+  };
+  [[nodiscard]] std::optional<Obstacle> obstacle_for(const match::Key& key) const noexcept;
+
+  /// Receives from any source that were interrupted are done, with ErrorClass::proc_failed_pending,
+  /// but stay where they were posted, and a message that fits is still received. This makes those of
+  /// a context wait again.
+  void resume(std::uint32_t context) noexcept;
+  /// The same for one of them; nothing for any other operation.
+  void resume(Operation& operation) noexcept;
+
+  /// The communicator behind the context was revoked: its receives end with ErrorClass::revoked,
+  /// also those that are posted later, until `mend`. Messages that were matched before go on.
+  void revoke_receives(std::uint32_t context) noexcept;
+  /// Ends sends whose keys `concerned` picks and that were not matched, with ErrorClass::revoked: at
+  /// once where they have not left this process, else as soon as the receiver has answered.
+  using Concerned = bool (*)(const void* argument, const match::Key& key);
+  void revoke_sends(Concerned concerned, const void* argument) noexcept;
+
+  /// Sends a packet of a layer above, with at most wire::Cell::inline_bytes bytes, in order with all
+  /// others to that process. None goes to one that has failed or has left MPI.
+  void send(std::uint32_t to, wire::PacketKind kind, const match::Key& key,
+            std::span<const std::byte> body) noexcept;
+  /// A process has left MPI in good order, as far as can be told; it answers nothing any more.
+  [[nodiscard]] bool has_left(std::uint32_t peer) noexcept;
 
   /// Tells a peer that a process has failed.
   void report(std::uint32_t to, std::uint32_t failed) noexcept;
@@ -103,11 +140,12 @@ class Failures : private ProgressCallback {
 
   struct BrokenContext {
     ReceivesEnded which = ReceivesEnded::any_source;
-    std::uint32_t peer = 0;
+    Obstacle obstacle;
   };
 
   // For the device.
-  void fail(Operation& operation, std::uint32_t peer) noexcept;
+  void fail(Operation& operation, const Obstacle& obstacle) noexcept;
+  [[nodiscard]] bool interrupt(Operation& receive, const Obstacle& obstacle) noexcept;
   void check_posted(Operation& operation) noexcept;
   void on_report(Peer& from, const wire::FailureBody& report) noexcept;
   void update_receive_checks() noexcept;
@@ -118,7 +156,7 @@ class Failures : private ProgressCallback {
   void end_active(const Peer& peer) noexcept;
   void drop_announcements(std::uint32_t peer) noexcept;
   template <class Needs>
-  void end_posted(Needs&& needs, std::uint32_t failed) noexcept;
+  void end_posted(Needs&& needs, const Obstacle& obstacle) noexcept;
 
   Device& device_;
   bool checks_receives_ = false;

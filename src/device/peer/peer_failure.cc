@@ -48,7 +48,7 @@ void Failures::add(std::uint32_t id, std::string why) noexcept {
 }
 
 void Failures::update_receive_checks() noexcept {
-  checks_receives_ = device_.flow_.holds_senders() || !none();
+  checks_receives_ = device_.flow_.holds_senders() || !none() || !broken_.empty();
 }
 
 /// A step of progress. It counts as movement, so nobody sleeps meanwhile.
@@ -84,21 +84,45 @@ void Failures::end_operations(Peer& peer) noexcept {
   device_.cookies_.for_each([&](Operation& operation) {
     if (operation.peer == &peer) device_.abort(operation, ErrorClass::proc_failed);
   });
-  if (peer.arriving != nullptr) fail(*std::exchange(peer.arriving, nullptr), peer.id);
+  const Obstacle failed{ErrorClass::proc_failed, peer.id};
+  if (peer.arriving != nullptr) fail(*std::exchange(peer.arriving, nullptr), failed);
   drop_announcements(peer.id);
-  end_posted([&](const match::Key& key) { return key.peer == peer.id; }, peer.id);
+  end_posted([&](const match::Key& key) { return key.peer == peer.id; }, failed);
 }
 
-/// `peer`: the process that has failed.
-void Failures::fail(Operation& operation, std::uint32_t peer) noexcept {
-  operation.outcome.error = ErrorClass::proc_failed;
+void Failures::fail(Operation& operation, const Obstacle& obstacle) noexcept {
+  operation.outcome.error = obstacle.error;
   operation.outcome.cancelled = false;
   operation.outcome.bytes = 0;
   if (!operation.is_send) {
-    operation.outcome.peer = peer;
+    operation.outcome.peer = obstacle.peer;
     operation.outcome.tag = operation.key().tag;
   }
   device_.finish_send(operation);
+}
+
+/// A receive stays posted, and is done until it is resumed or a message comes.
+bool Failures::interrupt(Operation& receive, const Obstacle& obstacle) noexcept {
+  const FailureObserver& observer = device_.config_.failures;
+  if (obstacle.error != ErrorClass::proc_failed || receive.key().peer != match::any_peer ||
+      observer.interruptible == nullptr || !observer.interruptible(observer.context, receive)) {
+    return false;
+  }
+  receive.outcome = {obstacle.peer, receive.key().tag, 0, ErrorClass::proc_failed_pending, false};
+  device_.finish(receive);
+  return true;
+}
+
+void Failures::resume(Operation& operation) noexcept {
+  if (!operation.done() || !operation.posted.queued()) return;
+  operation.outcome = {};
+  operation.stage = Stage::posted;
+}
+
+void Failures::resume(std::uint32_t context) noexcept {
+  device_.matcher_.for_each_posted([&](match::Posted& posted) {
+    if (posted.key.context == context) resume(*operation_of(&posted));
+  });
 }
 
 void Failures::end_queued(OutgoingQueue& queue) noexcept {
@@ -109,7 +133,7 @@ void Failures::end_queued(OutgoingQueue& queue) noexcept {
       delete static_cast<ControlPacket*>(item);
     } else {
       auto& operation = static_cast<Operation&>(*item);
-      fail(operation, operation.key().peer);
+      fail(operation, {ErrorClass::proc_failed, operation.key().peer});
     }
   }
 }
@@ -142,10 +166,10 @@ void Failures::drop_announcements(std::uint32_t peer) noexcept {
 
 /// All are taken out first: what is called when one is done may post and cancel others.
 template <class Needs>
-void Failures::end_posted(Needs&& needs, std::uint32_t failed) noexcept {
+void Failures::end_posted(Needs&& needs, const Obstacle& obstacle) noexcept {
   OutgoingQueue ending;
   device_.matcher_.for_each_posted([&](match::Posted& posted) {
-    if (!needs(posted.key)) return;
+    if (!needs(posted.key) || interrupt(*operation_of(&posted), obstacle)) return;
     device_.matcher_.remove(posted);
     ending.push(*operation_of(&posted));
   });
@@ -154,39 +178,98 @@ void Failures::end_posted(Needs&& needs, std::uint32_t failed) noexcept {
   while (!ending.empty()) {
     auto& operation = static_cast<Operation&>(*ending.first);
     ending.pop();
-    fail(operation, failed);
+    fail(operation, obstacle);
   }
 }
 
 void Failures::end_receives(std::uint32_t context, ReceivesEnded which, Lasting lasting,
                             std::uint32_t failed) noexcept {
-  if (lasting == Lasting::from_now_on) broken_[context] = {which, failed};
+  const Obstacle obstacle{ErrorClass::proc_failed, failed};
+  if (lasting == Lasting::from_now_on) {
+    const auto at = broken_.find(context);
+    if (at != broken_.end() && at->second.obstacle.error == ErrorClass::revoked) return;
+    broken_[context] = {which, obstacle};
+  }
   const auto needs = [&](const match::Key& key) {
     return key.context == context && (which == ReceivesEnded::all || key.peer == match::any_peer);
   };
-  end_posted(needs, failed);
+  end_posted(needs, obstacle);
+}
+
+void Failures::revoke_receives(std::uint32_t context) noexcept {
+  const Obstacle obstacle{ErrorClass::revoked, device_.config_.self};
+  broken_[context] = {ReceivesEnded::all, obstacle};
+  update_receive_checks();
+  end_posted([&](const match::Key& key) { return key.context == context; }, obstacle);
+  // Probes and collective calls wait for conditions that are no operations.
+  if (device_.first_waiter_ != nullptr) device_.waiters_stale_ = true;
+  if (!device_.in_progress_) device_.stir();
+}
+
+void Failures::revoke_sends(Concerned concerned, const void* argument) noexcept {
+  std::vector<Operation*> sends;
+  const auto look_at = [&](Operation& operation) {
+    if (operation.is_send && !operation.done() && concerned(argument, operation.key()))
+      sends.push_back(&operation);
+  };
+  const auto look_through = [&](const OutgoingQueue& queue) {
+    for (Outgoing* at = queue.first; at != nullptr; at = at->next) {
+      if (at->kind == Outgoing::Kind::message) look_at(static_cast<Operation&>(*at));
+    }
+  };
+  for (const auto& peer : device_.peers_.connected()) {
+    look_through(peer->queue);
+    look_through(peer->kept);
+  }
+  device_.cookies_.for_each([&](Operation& operation) {
+    if (operation.stage == Stage::announced) look_at(operation);
+  });
+  for (match::Unexpected* at = device_.matcher_.oldest_unexpected(); at != nullptr;
+       at = device_.matcher_.next_unexpected(*at)) {
+    if (Arrival::of(at)->kind == Arrival::Kind::local) look_at(*Arrival::of(at)->local);
+  }
+  std::sort(sends.begin(), sends.end());
+  sends.erase(std::unique(sends.begin(), sends.end()), sends.end());
+  for (Operation* const send : sends) {
+    send->outcome.error = ErrorClass::revoked;  // of whatever its end will be
+    device_.cancel(*send);
+  }
 }
 
 /// What a receive that was just posted needs beyond waiting.
 void Failures::check_posted(Operation& operation) noexcept {
-  if (const auto failed = failed_for(operation.key())) {
+  if (const auto obstacle = obstacle_for(operation.key())) {
+    if (interrupt(operation, *obstacle)) return;
     device_.matcher_.remove(operation.posted);
     if (!device_.early_.waiting.empty()) device_.match_early();
-    return fail(operation, *failed);
+    return fail(operation, *obstacle);
   }
   if (device_.flow_.holds_senders()) device_.flow_.ask_senders(operation.key());
 }
 
-std::optional<std::uint32_t> Failures::failed_for(const match::Key& key) const noexcept {
-  if (none()) return std::nullopt;
+std::optional<Failures::Obstacle> Failures::obstacle_for(const match::Key& key) const noexcept {
+  if (!checks_receives_) return std::nullopt;
   if (const auto at = broken_.find(key.context); at != broken_.end()) {
     const bool needs_it = at->second.which == ReceivesEnded::all || key.peer == match::any_peer;
-    if (needs_it) return at->second.peer;
+    if (needs_it) return at->second.obstacle;
   }
   for (std::size_t i = 0; i < ended_; ++i) {
-    if (failed_[i].peer == key.peer) return key.peer;
+    if (failed_[i].peer == key.peer) return Obstacle{ErrorClass::proc_failed, key.peer};
   }
   return std::nullopt;
+}
+
+void Failures::send(std::uint32_t to, wire::PacketKind kind, const match::Key& key,
+                    std::span<const std::byte> body) noexcept {
+  if (why(to) != nullptr || has_left(to)) return;
+  device_.outbox_.send_control(device_.peers_.connect(to), kind, key, body);
+}
+
+bool Failures::has_left(std::uint32_t id) noexcept {
+  if (id == device_.config_.self) return false;
+  if (!device_.peers_.connect(id).mapped()) return device_.network()->gone(id);
+  const FailureObserver& observer = device_.config_.failures;
+  return observer.departed != nullptr && observer.departed(observer.context, id);
 }
 
 void Failures::report(std::uint32_t to, std::uint32_t failed) noexcept {

@@ -111,7 +111,7 @@ void Device::start_rendezvous(Operation& receive, Peer& peer, const Announced& m
   receive.remote = message.address;
   receive.moved = 0;
   receive.inlined = message.inlined;
-  if (peer.failed) return failures_.fail(receive, peer.id);
+  if (peer.failed) return failures_.fail(receive, {base::ErrorClass::proc_failed, peer.id});
   if (receive.length <= message.inlined) {
     receive.way = LongCopy::automatic;
     return finish_rendezvous(receive);

@@ -76,7 +76,8 @@ void Device::start_send(Operation& operation) noexcept {
   Peer& peer = peers_.connect(operation.key().peer);
   operation.peer = &peer;
   if (peer.holds) {  // or it has failed
-    peer.failed ? failures_.fail(operation, peer.id) : flow_.keep(operation);
+    peer.failed ? failures_.fail(operation, {base::ErrorClass::proc_failed, peer.id})
+                : flow_.keep(operation);
   } else if (!peer.queue.empty() || post_message(operation) == Post::again) {
     operation.stage = Stage::queued;
     operation.kind = Outgoing::Kind::message;

@@ -64,27 +64,23 @@ Result<Keyval*> Keyvals::find(KeyvalKind kind, int number, Freed freed) {
 }
 
 void Keyvals::define_predefined(int number, int value) noexcept {
-  const auto index = static_cast<std::size_t>(number - first_predefined);
+  const std::size_t index = index_of(number);
   values_[index] = value;
   shown_[index] = &values_[index];
 }
 
 void Keyvals::follow_predefined(int number, const int& variable) noexcept {
-  shown_[static_cast<std::size_t>(number - first_predefined)] = &variable;
+  shown_[index_of(number)] = &variable;
 }
 
-void Keyvals::undefine_predefined(int number) noexcept {
-  shown_[static_cast<std::size_t>(number - first_predefined)] = nullptr;
-}
+void Keyvals::undefine_predefined(int number) noexcept { shown_[index_of(number)] = nullptr; }
 
-const int* Keyvals::predefined(int number) const noexcept {
-  return shown_[static_cast<std::size_t>(number - first_predefined)];
-}
+const int* Keyvals::predefined(int number) const noexcept { return shown_[index_of(number)]; }
 
 bool Keyvals::is_predefined(KeyvalKind kind, int number) noexcept {
   switch (kind) {
     case KeyvalKind::comm:
-      return number >= MPI_TAG_UB && number <= MPI_UNIVERSE_SIZE;
+      return (number >= MPI_TAG_UB && number <= MPI_UNIVERSE_SIZE) || number == fault_tolerance;
     case KeyvalKind::win:
       return number >= MPI_WIN_BASE && number <= MPI_WIN_MODEL;
     case KeyvalKind::type:

@@ -66,6 +66,8 @@ class Keyvals {
   static void acquire(Keyval& keyval) noexcept { ++keyval.references; }
   void release(Keyval& keyval) noexcept;
 
+  /// MPIX_FT of mpi-ext.h: between the keys of the standard and those of programs.
+  static constexpr int fault_tolerance = 901;
   /// Sets the value of MPI_TAG_UB, MPI_WTIME_IS_GLOBAL and so on; users get a pointer to it.
   void define_predefined(int number, int value) noexcept;
   /// Lets a predefined attribute follow a variable (MPI_LASTUSEDCODE), which must outlive it.
@@ -79,7 +81,13 @@ class Keyvals {
 
  private:
   static constexpr int first_predefined = MPI_TAG_UB;
-  static constexpr std::size_t predefined_count = MPI_UNIVERSE_SIZE - MPI_TAG_UB + 1;
+  /// Those of the standard, and `fault_tolerance`.
+  static constexpr std::size_t predefined_count = MPI_UNIVERSE_SIZE - MPI_TAG_UB + 2;
+
+  [[nodiscard]] static std::size_t index_of(int number) noexcept {
+    return number == fault_tolerance ? predefined_count - 1
+                                     : static_cast<std::size_t>(number - first_predefined);
+  }
   static constexpr int first_number = 1024;
 
   Library& library_;

@@ -23,16 +23,21 @@ void end_collective_calls(Comm& comm, std::uint32_t process, base::Error error) 
   comm.library->schedules->abandon(comm, error);
 }
 
+void end_area(Comm& comm) {
+  if (comm.coll_area == nullptr) return;
+  comm.coll_area->fail();
+  comm.failed_board = std::move(comm.coll_area);
+}
+
 void break_comm(Comm& comm, std::uint32_t process) {
   if (comm.failed_process == Comm::none_failed) comm.failed_process = process;
-  if (comm.coll_area != nullptr) {
-    comm.coll_area->fail();
-    comm.failed_board = std::move(comm.coll_area);
-  }
+  end_area(comm);
   const base::Error error = process_error(comm, process);
   Failures& failures = comm.device->failures();
-  failures.end_receives(comm.context, ReceivesEnded::any_source, Failures::Lasting::from_now_on,
-                        process);
+  if (!is_acknowledged(comm, process)) {
+    failures.end_receives(comm.context, ReceivesEnded::any_source, Failures::Lasting::from_now_on,
+                          process);
+  }
   // Those that make a communicator of some of its processes now may wait for one that has given up;
   // later ones need the processes that they name.
   failures.end_receives(comm.context | Comm::creation_bit, ReceivesEnded::all,
@@ -53,6 +58,13 @@ void process_failed(Library& library, std::uint32_t process) {
     if (comm->device != nullptr && includes(*comm, process)) break_comm(*comm, process);
   }
   for (Comm* comm : comms) library.release(*comm);
+}
+
+void revoke_collective_calls(Comm& comm) {
+  end_area(comm);
+  const base::Error error = revoked_error(comm);
+  comm.library->schedules->abandon(comm, error);
+  if (comm.local_comm != nullptr) comm.library->schedules->abandon(*comm.local_comm, error);
 }
 
 void note_failed_members(Comm& comm) {

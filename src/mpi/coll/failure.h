@@ -21,6 +21,9 @@ namespace fulmar::mpi {
 /// A process of the job has failed, and the messages that name it have ended.
 void process_failed(Library& library, std::uint32_t process);
 
+/// Ends the collective calls of a communicator that was revoked, whose receives have ended.
+void revoke_collective_calls(Comm& comm);
+
 /// A new communicator: takes note of those of its processes that have failed before.
 void note_failed_members(Comm& comm);
 

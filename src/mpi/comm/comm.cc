@@ -13,6 +13,8 @@ Comm::Comm(Library& owner) noexcept
 }
 
 Comm::~Comm() {
+  if (recovery != nullptr) end_recovery(*recovery);
+  if (revoked) library->forget_hidden(*this);
   library->comms.back()->place = place;
   library->comms[place] = library->comms.back();
   library->comms.pop_back();
@@ -23,8 +25,10 @@ Comm::~Comm() {
   if (send_buffer != nullptr) abandon_buffer(*send_buffer);
   if (coll_area != nullptr) device->coll_areas().give_back(*coll_area);
   if (failed_board != nullptr) device->coll_areas().give_back(*failed_board);
-  if (device != nullptr && !device->failures().none()) {
-    for (const std::uint32_t bits : {0U, collective_bit}) device->failures().mend(context | bits);
+  if (revoked || failed_process != none_failed) {
+    for (std::uint32_t bits = 0; bits < ContextIds::step; ++bits) {
+      device->failures().mend(context | bits);
+    }
   }
   if (numbered) library->world->contexts.give_back(context);
 }

@@ -24,6 +24,7 @@ class StandIn;
 struct Group;
 struct Topology;
 class NodeMap;
+class CommRecovery;
 
 /// A communicator (MPI 5.0 chapter 7). Made by `mpi/comm_make` and, for the predefined ones, by
 /// `runtime`.
@@ -46,6 +47,8 @@ struct Comm : ErrorHolder {
   static constexpr std::uint32_t partitioned_bit = 4;
   /// Messages between the leaders of two groups that become an intercommunicator.
   static constexpr std::uint32_t leader_bits = collective_bit | creation_bit;
+  /// Messages of MPIX_Comm_shrink, which no failure and no revocation ends.
+  static constexpr std::uint32_t recovery_bits = creation_bit | partitioned_bit;
 
   Library* library;
   device::Device* device = nullptr;
@@ -91,6 +94,14 @@ struct Comm : ErrorHolder {
   /// collective call can be completed: see mpi/coll/failure.h.
   static constexpr std::int64_t none_failed = -1;
   std::int64_t failed_process = none_failed;
+  /// MPIX_Comm_revoke was called, here or elsewhere: see mpi/recovery/recovery.h.
+  bool revoked = false;
+  /// How many failures the program has acknowledged: see failed_members.
+  std::size_t acknowledged = 0;
+  /// What agreements and revocation need beside the communicator, made at their first use; it is told
+  /// when the communicator ends.
+  CommRecovery* recovery = nullptr;
+  void (*end_recovery)(CommRecovery&) noexcept = nullptr;
   /// The collective area of a communicator in which a process has failed; calls may still be on their way out
   /// of it.
   std::unique_ptr<device::ShmCollArea> failed_board;

@@ -2,6 +2,9 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/comm/failure.h"
 
+#include <algorithm>
+#include <cstddef>
+
 namespace fulmar::mpi {
 namespace {
 
@@ -33,11 +36,57 @@ base::Error process_error(const Comm& comm, std::uint32_t process) {
                        reason);
 }
 
-base::Error operation_error(const Comm& comm, const device::Operation& operation) {
-  if (operation.outcome.error != base::ErrorClass::proc_failed) {
-    return base::Error(operation.outcome.error);
+base::Error revoked_error(const Comm& comm) {
+  const bool named = comm.name != nullptr && *comm.name != '\0';
+  return base::failure(base::ErrorClass::revoked,
+                       "communicator %s was revoked by one of its processes; only "
+                       "MPIX_Comm_agree, MPIX_Comm_shrink and local calls work on it",
+                       named ? comm.name : "(no name)");
+}
+
+base::Error failure_of(const Comm& comm) {
+  if (comm.revoked) return revoked_error(comm);
+  return comm.failed_process == Comm::none_failed
+             ? base::Error{}
+             : process_error(comm, static_cast<std::uint32_t>(comm.failed_process));
+}
+
+base::Error obstacle_error(const Comm& comm, const device::Failures::Obstacle& obstacle) {
+  return obstacle.error == base::ErrorClass::revoked ? revoked_error(comm)
+                                                     : process_error(comm, obstacle.peer);
+}
+
+std::vector<std::uint32_t> failed_members(const Comm& comm) {
+  std::vector<std::uint32_t> members;
+  if (comm.device == nullptr) return members;
+  for (const device::Failures::Failed& each : comm.device->failures().list()) {
+    if (includes(comm, each.peer)) members.push_back(each.peer);
   }
-  return process_error(comm, operation.outcome.peer);
+  return members;
+}
+
+bool is_acknowledged(const Comm& comm, std::uint32_t process) {
+  if (comm.acknowledged == 0) return false;
+  const std::vector<std::uint32_t> members = failed_members(comm);
+  const auto end =
+      members.begin() + static_cast<std::ptrdiff_t>(std::min(comm.acknowledged, members.size()));
+  return std::find(members.begin(), end, process) != end;
+}
+
+base::Error operation_error(const Comm& comm, const device::Operation& operation) {
+  switch (operation.outcome.error) {
+    case base::ErrorClass::proc_failed:
+      return process_error(comm, operation.outcome.peer);
+    case base::ErrorClass::revoked:
+      return revoked_error(comm);
+    case base::ErrorClass::proc_failed_pending:
+      return base::failure(base::ErrorClass::proc_failed_pending,
+                           "the receive from MPI_ANY_SOURCE waits on, but %s; acknowledge the "
+                           "failure with MPIX_Comm_ack_failed to go on, or cancel the receive",
+                           process_error(comm, operation.outcome.peer).text().c_str());
+    default:
+      return base::Error(operation.outcome.error);
+  }
 }
 
 }  // namespace fulmar::mpi

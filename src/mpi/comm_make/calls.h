@@ -33,6 +33,11 @@ base::Error comm_create_from_group(Library& library, ErrorTarget& target, Group&
                                    std::string_view tag, Info* info, Errhandler& errhandler,
                                    MPI_Comm& out);
 
+/// MPIX_Comm_shrink of mpi-ext.h: a communicator of the members that live, also where `comm` was
+/// revoked. The handle that MPIX_Comm_ishrink gives is set when the request is completed.
+base::Error comm_shrink(Library& library, Comm& comm, MPI_Comm& out);
+base::Error comm_ishrink(Library& library, Comm& comm, MPI_Comm& out, MPI_Request& request);
+
 /// `peer_comm`, which may have any shape, and `remote_leader` are looked at in the local leader
 /// only. MPI_ERR_COMM where the groups overlap.
 base::Error intercomm_create(Library& library, Comm& local_comm, int local_leader,

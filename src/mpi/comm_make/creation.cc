@@ -9,6 +9,7 @@
 #include "mpi/attr/attributes.h"
 #include "mpi/coll/failure.h"
 #include "mpi/group/group.h"
+#include "mpi/recovery/recovery.h"
 
 namespace fulmar::mpi {
 
@@ -187,6 +188,16 @@ Error settle_inter(Comm& comm, const MemberTable& members, const ProcessList& lo
 
 }  // namespace
 
+namespace {
+
+/// With what has happened to its processes, and what they have sent, before it was complete.
+void catch_up(Comm& comm) {
+  note_failed_members(comm);
+  if (comm.library->recovery != nullptr) comm.library->recovery->settled(comm);
+}
+
+}  // namespace
+
 Error settle(Comm& comm, std::uintptr_t session, const MemberTable& members) {
   if (comm.is_inter) {
     if (const Error overlap = refuse_overlap(members); overlap.failed()) return overlap;
@@ -201,12 +212,12 @@ Error settle(Comm& comm, std::uintptr_t session, const MemberTable& members) {
   comm.group = group.value();
   if (comm.is_inter) {
     const Error error = settle_inter(comm, members, local);
-    if (error.ok()) note_failed_members(comm);
+    if (error.ok()) catch_up(comm);
     return error;
   }
   set_routes(comm, local, members.local, &MemberInfo::context);
   settle_board(comm, local, members.local);
-  note_failed_members(comm);
+  catch_up(comm);
   return {};
 }
 

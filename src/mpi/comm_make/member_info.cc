@@ -95,9 +95,7 @@ Error check_complete(const Comm& comm, const std::vector<MemberInfo>& members) {
   if (is_complete(members)) return {};
   constexpr std::uint64_t patience_ns = 10'000'000'000;
   const std::uint64_t end_ns = base::now_ns() + patience_ns;
-  comm.device->wait([&]() noexcept {
-    return comm.failed_process != Comm::none_failed || base::now_ns() > end_ns;
-  });
+  comm.device->wait([&]() noexcept { return !is_whole(comm) || base::now_ns() > end_ns; });
   const Error known = failure_of(comm);
   return known.failed() ? known : incomplete();
 }

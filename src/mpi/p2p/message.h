@@ -11,14 +11,15 @@
 namespace fulmar::mpi {
 
 /// Which messages of a communicator: the user's, those of its collective calls, those that make a
-/// communicator of a part of its ranks, those of two leaders that make an intercommunicator, or
-/// those that match partitioned requests.
+/// communicator of a part of its ranks, those of two leaders that make an intercommunicator, those that match
+/// partitioned requests, or those of MPIX_Comm_shrink.
 enum class Channel : std::uint32_t {
   user = 0,
   collective = Comm::collective_bit,
   creation = Comm::creation_bit,
   leaders = Comm::leader_bits,
-  partitioned = Comm::partitioned_bit
+  partitioned = Comm::partitioned_bit,
+  recovery = Comm::recovery_bits
 };
 
 /// Sends and waits until the buffer may be reused. `dest` is a rank (of the remote group of an

@@ -72,6 +72,8 @@ Error finish_null_receive(Request& /*request*/, MPI_Status& status) {
   return {};
 }
 
+void end_send(Request& request, ErrorClass error) { send_of(request).end(error); }
+void end_receive(Request& request, ErrorClass error) { receive_of(request).end(error); }
 void release_send(Request& request) { send_of(request).release(); }
 void release_receive(Request& request) { receive_of(request).release(); }
 
@@ -82,11 +84,18 @@ constexpr RequestKind partitioned_send{
     .cancel = nullptr,
     .release = release_send,
     .abandon = abandon_send,
+    .end = end_send,
 };
 constexpr RequestKind partitioned_null_send{
     "partitioned send to MPI_PROC_NULL", start_send_to_nobody, finish_send, nullptr, release_send};
-constexpr RequestKind partitioned_receive{"partitioned receive", start_receive, finish_receive,
-                                          nullptr, release_receive};
+constexpr RequestKind partitioned_receive{
+    .name = "partitioned receive",
+    .start = start_receive,
+    .finish = finish_receive,
+    .cancel = nullptr,
+    .release = release_receive,
+    .end = end_receive,
+};
 constexpr RequestKind partitioned_null_receive{"partitioned receive from MPI_PROC_NULL",
                                                start_nothing, finish_null_receive, nullptr,
                                                release_receive};

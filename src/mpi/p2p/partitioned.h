@@ -167,6 +167,8 @@ class PartitionedSend {
   [[nodiscard]] bool connected() const noexcept { return connected_; }
   [[nodiscard]] int partitions() const noexcept { return data_.partitions; }
   [[nodiscard]] base::ErrorClass error() const noexcept { return error_; }
+  /// The communicator was revoked: nothing is sent any more.
+  void end(base::ErrorClass error) noexcept;
   /// The request ends. Destroys this, maybe later, when the device has let go of it.
   void release() noexcept;
 
@@ -232,6 +234,8 @@ class PartitionedReceive : device::Device::ProgressCallback {
   }
   [[nodiscard]] int partitions() const noexcept { return data_.partitions; }
   base::Error finish(MPI_Status& status) const noexcept;
+  /// Nothing comes any more: this round, and all others, end with an error.
+  void end(base::ErrorClass error) noexcept;
   void release() noexcept;
 
  private:

@@ -206,9 +206,20 @@ base::Error PartitionedReceive::finish(MPI_Status& status) const noexcept {
   return base::Error(error_);
 }
 
+void PartitionedReceive::end(ErrorClass error) noexcept {
+  if (!connected_) return;  // the receive of the offer ends
+  ++open_;
+  lasting_error_ = error;
+  if (error_ == ErrorClass::success) error_ = error;
+  untaken_ = 0;
+  empty_due_ = false;
+  watch(false);
+  let_go();
+}
+
 void PartitionedReceive::release() noexcept {
   watch(false);
-  if (connected_ && lasting_error_ == ErrorClass::success && request_->library->world != nullptr) {
+  if (connected_ && answer_.context != 0 && request_->library->world != nullptr) {
     request_->library->world->contexts.give_back(answer_.context);
   }
   released_ = true;

@@ -171,6 +171,8 @@ std::int32_t PartitionedSend::send_run(std::int32_t first, std::int32_t limit) n
 
 /// Sends `bytes` bytes from partition `first` on. False when there is no memory.
 bool PartitionedSend::send_part(std::int32_t first, std::uint64_t bytes) noexcept {
+  if (answer_.context == 0 || error_ == base::ErrorClass::revoked)
+    return true;  // nobody receives it
   const match::Key key{answer_.context, peer_, first};
   const std::uint64_t first_byte = data_.partition_bytes() * static_cast<std::uint64_t>(first);
   if (data_.type->contiguous &&
@@ -208,6 +210,19 @@ void PartitionedSend::let_go() noexcept {
       request_->operation.stage == device::Stage::announced) {
     device_.complete(request_->operation);
   }
+}
+
+void PartitionedSend::end(base::ErrorClass error) noexcept {
+  if (!connected_) return;  // the receive of the answer ends
+  error_ = error;
+  ++open_;
+  device_.failures().revoke_sends(
+      [](const void* self, const match::Key& key) {
+        const auto& own = *static_cast<const PartitionedSend*>(self);
+        return key.context == own.answer_.context && key.peer == own.peer_;
+      },
+      this);
+  let_go();
 }
 
 void PartitionedSend::release() noexcept {

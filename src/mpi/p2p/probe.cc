@@ -26,8 +26,8 @@ Arrival* look(Comm& comm, const match::Key& key) {
 
 /// Of a probe that found nothing: the error, if nothing can come any more.
 base::Error nothing_comes(Comm& comm, const match::Key& key) {
-  const auto failed = comm.device->failures().failed_for(key);
-  return failed ? process_error(comm, *failed) : base::Error{};
+  const auto obstacle = comm.device->failures().obstacle_for(key);
+  return obstacle ? obstacle_error(comm, *obstacle) : base::Error{};
 }
 
 /// nullptr: nothing can come any more.
@@ -36,7 +36,7 @@ Arrival* await(Comm& comm, const match::Key& key) {
   comm.device->wait(
       [&]() noexcept {
         arrival = comm.device->find_arrival(key);
-        return arrival != nullptr || comm.device->failures().failed_for(key).has_value();
+        return arrival != nullptr || comm.device->failures().obstacle_for(key).has_value();
       },
       {device::WaitNote::Kind::arrival, &key});
   return arrival;

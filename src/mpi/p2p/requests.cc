@@ -48,6 +48,12 @@ base::Error start_nothing(Request& request) {
 
 }  // namespace
 
+bool is_interruptible(const Library& library, const device::Operation& receive) noexcept {
+  const Request& request = Request::of(const_cast<device::Operation&>(receive));
+  return library.holds(&request) && &request.operation == &receive &&
+         (request.what == &receive_request || request.what == &persistent_receive_request);
+}
+
 constinit const RequestKind send_request{"send",  nullptr, finish_send, cancel_operation,
                                          nullptr, nullptr, true};
 constinit const RequestKind receive_request{

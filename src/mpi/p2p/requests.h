@@ -12,6 +12,11 @@ extern const RequestKind receive_request;
 /// A receive from MPI_PROC_NULL.
 extern const RequestKind null_receive_request;
 
+/// Whether an operation is that of a receive request which the user still has: such a receive from
+/// any source is interrupted when a process fails, and can go on.
+[[nodiscard]] bool is_interruptible(const Library& library,
+                                    const device::Operation& receive) noexcept;
+
 /// Persistent ones: key, buffer and mode of the operation are set once. Buffered sends: buffered.h.
 extern const RequestKind persistent_send_request;
 extern const RequestKind persistent_receive_request;

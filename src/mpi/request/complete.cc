@@ -34,6 +34,8 @@ base::Error complete_request_slow(ErrorTarget& target, Request& request, MPI_Req
   base::Error error = finish_request(request, status != nullptr ? *status : ignored);
   if (error.failed()) [[unlikely]]
     target.object = lasting_target(request);
+  if (is_interrupted(request)) [[unlikely]]
+    return error;
   if (request.persistent) {
     request.active = false;
     request.told = false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
+#include "mpi/comm/failure.h"
 #include "mpi/errhandler/raise.h"
 #include "mpi/request/calls.h"
 #include "mpi/request/complete.h"
@@ -27,6 +28,7 @@ base::Error check_startable(const Request& request) {
 }
 
 base::Error start_request(Request& request) {
+  if (request.comm != nullptr && request.comm->revoked) return revoked_error(*request.comm);
   request.active = true;
   const base::Error error = request.what->start(request);
   if (error.failed()) request.active = false;
@@ -67,6 +69,7 @@ base::Error request_free(Library& library, ErrorTarget& target, Handle<Request> 
     end_done_request(library, *handle.where);
     return {};
   }
+  if (is_interrupted(request)) request.comm->device->failures().resume(request.operation);
   if (request.active && request.what->must_complete && !request.told) {
     return base::failure(base::ErrorClass::request,
                          "the %s is active; a collective operation cannot be given up, complete it "
@@ -98,6 +101,7 @@ base::Error cancel(Handle<Request> handle) {
   if (request.what->cancel == nullptr) {
     return base::failure(base::ErrorClass::request, "a %s cannot be cancelled", request.what->name);
   }
+  if (is_interrupted(request)) request.comm->device->failures().resume(request.operation);
   return request.what->cancel(request);
 }
 

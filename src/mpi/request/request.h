@@ -61,6 +61,9 @@ struct RequestKind {
   /// MPI_Request_free while the operation is under way: may refuse, or see to it that the operation
   /// ends without the handle.
   base::Error (*abandon)(Request&) = nullptr;
+  /// The communicator was revoked, or the process behind the operation's key has failed: of kinds that
+  /// wait for what is no posted receive, active or not. The request completes with this class.
+  void (*end)(Request&, base::ErrorClass) = nullptr;
 };
 
 /// A request (MPI 5.0 section 3.7). All kinds tell their completion through `operation`: its stage
@@ -167,6 +170,13 @@ inline base::Error make_done_request(Library& library, Comm& comm, MPI_Request& 
     return {const_cast<void*>(data.address), bytes, nullptr};
   packer.emplace(type, data.count);
   return {const_cast<void*>(data.address), bytes, &*packer};
+}
+
+/// A receive that ends with MPIX_ERR_PROC_FAILED_PENDING until the failure is acknowledged or a
+/// message comes: it stays posted.
+[[nodiscard]] inline bool is_interrupted(const Request& request) noexcept {
+  return request.operation.outcome.error == base::ErrorClass::proc_failed_pending &&
+         request.complete();
 }
 
 /// Status of a finished receive (or cancelled send), and its error.

@@ -2,7 +2,10 @@
 # Copyright (c) 2026 the Fulmar authors
 """Builds mpi4py for the standard ABI twice, from the same source: with Fulmar's mpicc and with MPICH's mpicc_abi.
 
-usage: prepare.py       (FULMAR_BUILD_DIR names the build; default build/release)
+usage: prepare.py [--ulfm]      (FULMAR_BUILD_DIR names the build; default build/release)
+
+With --ulfm a third wheel is built, with Fulmar's mpicc and the functions of mpi-ext.h, which mpi4py would
+else replace by calls of its own: site-ulfm.
 
 Everything lies below external/mpi4py in the build folder: the source, a virtual environment with what the
 build needs, one with MPICH, and the two wheels unpacked as site-fulmar and site-mpich. What is there already
@@ -15,6 +18,7 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 import tarfile
 
@@ -29,6 +33,10 @@ TOOLS = FOLDER / "tools"
 PEER = FOLDER / "mpich"
 # 3.3 million lines of generated C: without optimization the compiler needs ten seconds instead of a hundred.
 CFLAGS = os.environ.get("FULMAR_EXTERNAL_CFLAGS", "-O0 -g0")
+# mpi4py looks for these functions in libraries that it knows by name.
+ULFM = ("ERR_REVOKED", "ERR_PROC_FAILED", "ERR_PROC_FAILED_PENDING", "Comm_revoke", "Comm_is_revoked", "Comm_get_failed",
+        "Comm_ack_failed", "Comm_agree", "Comm_iagree", "Comm_shrink", "Comm_ishrink")
+ULFM_CFLAGS = " ".join([CFLAGS, "-include mpi-ext.h", *(f"-DPyMPI_HAVE_MPIX_{name}=1" for name in ULFM)])
 UNREACHABLE = re.compile(r"Retrying \(|NewConnectionError|ConnectionError|Could not fetch URL|Temporary failure|"
                          r"No matching distribution found|ProxyError|Read timed out")
 
@@ -73,10 +81,10 @@ def fetch():
             archive.extractall(FOLDER, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
 
 
-def build(peer, compiler):
+def build(peer, compiler, cflags=CFLAGS):
     """One wheel, unpacked. The generated C stays in the source tree: it is the same for both."""
     headers = sorted(compiler.parent.parent.glob("include/mpi*.h"))
-    parts = [sys.version, CFLAGS, VERSION, *(file.read_text(errors="replace") for file in [compiler, *headers])]
+    parts = [sys.version, cflags, VERSION, *(file.read_text(errors="replace") for file in [compiler, *headers])]
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
     stamp = site(peer) / "built-from"
     if stamp.exists() and stamp.read_text() == key:
@@ -84,15 +92,28 @@ def build(peer, compiler):
     wheels = FOLDER / f"wheel-{peer}"
     for old in (SOURCE / "build", wheels, site(peer)):
         shutil.rmtree(old, ignore_errors=True)
-    changes = {"MPI4PY_BUILD_MPIABI": "1", "MPICC": compiler, "CFLAGS": CFLAGS}
+    changes = {"MPI4PY_BUILD_MPIABI": "1", "MPICC": compiler, "CFLAGS": cflags}
     pip(f"wheel with {compiler.name}", "wheel", "--no-deps", "--no-build-isolation", "-w", wheels, SOURCE, **changes)
     pip("unpacking", "install", "-q", "--no-deps", "--target", site(peer), *wheels.glob("*.whl"))
     stamp.write_text(key)
 
 
+def check_ulfm():
+    """The module calls our functions, and not what mpi4py has in their place."""
+    module = next(site("ulfm").glob("mpi4py/MPI.*.so"))
+    names = subprocess.run(["nm", "-D", "--undefined-only", module], check=True, capture_output=True, text=True).stdout
+    lacking = [name for name in ULFM if name.startswith("Comm_") and f" MPIX_{name}" not in names]
+    if lacking:
+        sys.exit(f"prepare.py: {module} does not call {' '.join(lacking)} of mpi-ext.h")
+    print(f"mpi4py {VERSION} built with ulfm: calls the functions of mpi-ext.h")
+
+
 def main():
     FOLDER.mkdir(parents=True, exist_ok=True)
     fetch()
+    if "--ulfm" in sys.argv[1:]:
+        build("ulfm", support.BIN / "mpicc", ULFM_CFLAGS)
+        return check_ulfm()
     build("fulmar", support.BIN / "mpicc")
     build("mpich", PEER / "bin" / "mpicc_abi")
     for peer in ("fulmar", "mpich"):

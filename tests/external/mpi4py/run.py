@@ -2,7 +2,7 @@
 # Copyright (c) 2026 the Fulmar authors
 """Runs mpi4py on Fulmar: its bench programs, then its own test files, as suites.txt says.
 
-usage: run.py [--ranks N] [--wheel fulmar|mpich] [--soak] [--excluded] [--bench-only] [--only FILE...]
+usage: run.py [--ranks N] [--wheel fulmar|mpich|ulfm] [--soak] [--excluded] [--bench-only] [--only FILE...]
 
 The wheels are those of prepare.py; the one built with MPICH's compiler finds Fulmar through LD_LIBRARY_PATH.
 Each test file is one job of its own, so that a crash or a hang costs one line of the table and the next file
@@ -57,7 +57,7 @@ class Runner:
         self.ranks = ranks
         self.timeout = timeout
         changes = {"PYTHONPATH": prepare.site(wheel), "PYTHONDONTWRITEBYTECODE": "1"}
-        if wheel != "fulmar":
+        if wheel == "mpich":
             changes["LD_LIBRARY_PATH"] = support.LIBRARY.parent
         self.environment = support.clean_environment(**changes)
 
@@ -139,7 +139,7 @@ def try_excluded(runner, plan):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--ranks", type=int, default=2)
-    parser.add_argument("--wheel", choices=("fulmar", "mpich"), default="fulmar")
+    parser.add_argument("--wheel", choices=("fulmar", "mpich", "ulfm"), default="fulmar")
     parser.add_argument("--timeout", type=int, default=120, help="seconds for one test file")
     parser.add_argument("--soak", action="store_true")
     parser.add_argument("--excluded", action="store_true")

@@ -62,7 +62,7 @@ void CollContext::start(CollTask algorithm, device::Operation& completion) noexc
   completion_ = &completion;
   completion.stage = device::Stage::queued;
   if (algorithm.is_null()) return comm_.device->complete(completion);
-  if (comm_.failed_process != Comm::none_failed) [[unlikely]] {
+  if (!is_whole(comm_) && channel_ != Channel::recovery) [[unlikely]] {
     algorithm.frame().destroy();
     note(failure_of(comm_));
     return comm_.device->complete(completion);
@@ -86,7 +86,7 @@ void CollContext::note_failure(base::Error error) noexcept {
 }
 
 void CollContext::abandon(base::Error error) noexcept {
-  if (!who_ && !ready_) return;
+  if ((!who_ && !ready_) || channel_ == Channel::recovery) return;
   note(error);
   abandoned_ = true;
   awaited_ = nullptr;

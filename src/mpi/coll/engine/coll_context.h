@@ -133,9 +133,9 @@ class CollContext {
   /// Runs it to its end, which is waited for. Not within an algorithm.
   base::Error run(CollTask algorithm) noexcept;
 
-  /// A process of the communicator has failed: withdraws the messages that nobody has matched, and
+  /// A process of the communicator has failed, or it was revoked: withdraws the messages that nobody has matched, and
   /// ends the algorithm with `error`, without running it further, when the others are done. Nothing
-  /// if no algorithm waits here.
+  /// if no algorithm waits here, or it is one of Channel::recovery, which outlives all that.
   void abandon(base::Error error) noexcept;
 
  private:

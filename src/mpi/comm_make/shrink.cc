@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <optional>
+#include <vector>
+
+#include "mpi/coll/engine/coll_context.h"
+#include "mpi/comm_make/calls.h"
+#include "mpi/comm_make/creation.h"
+#include "mpi/errhandler/raise.h"
+#include "mpi/recovery/recovery.h"
+#include "mpi/request/request.h"
+
+/// MPIX_Comm_shrink: a communicator of those members of another one that live.
+///
+/// They agree on who has failed, exchange their announcements as all calls that make communicators do,
+/// and agree on whether everybody has all of them. Where a process died in between, they begin again;
+/// so the call fails only where none could be made at all. The exchange takes log2(n) messages of each
+/// rank, and between groups one more each way: the table of each group goes from its members to those
+/// of the other one, round robin. Its messages are of Channel::recovery, which neither a failure nor a
+/// revocation ends; all members go through all of its steps whatever fails, so nobody waits for one that
+/// has given up.
+namespace fulmar::mpi {
+namespace {
+
+using base::Error;
+using base::ErrorClass;
+
+class Shrink {
+ public:
+  Shrink(Library& library, Comm& comm, NewComm::Boards boards)
+      : library_(library),
+        comm_(comm),
+        boards_(boards),
+        recovery_(library.recovery->of(comm)),
+        call_(recovery_.next_call()),
+        exchange_(comm, Channel::recovery, tag_of(call_)) {
+    if (comm.is_inter) inside_.emplace(*comm.local_comm, Channel::recovery, tag_of(call_));
+  }
+
+  [[nodiscard]] CollContext& exchange() noexcept { return exchange_; }
+  static CollTask run(CollContext& exchange, Shrink& self);
+  /// After the run: hands the communicator over.
+  Error give(MPI_Comm& out) {
+    if (result_.failed()) {
+      out = MPI_COMM_NULL;
+      return result_;
+    }
+    inherit_errhandler(*fresh_->comm(), comm_);
+    fresh_->give(out);
+    return {};
+  }
+
+ private:
+  static int tag_of(std::uint32_t call) noexcept {
+    return static_cast<int>(call & static_cast<std::uint32_t>(largest_tag));
+  }
+  void agree(device::Operation& done, bool flag) {
+    recovery_.agree({call_, step_}, flag ? 1 : 0, done);
+  }
+  [[nodiscard]] AgreedValue agreed() { return recovery_.take_value({call_, step_++}); }
+  void begin(const RankSet& failed);
+  static CollTask exchange_tables(CollContext& exchange, Shrink& self);
+  static CollTask gather(CollContext& exchange, std::vector<MemberInfo>& table);
+  static CollTask cross(CollContext& exchange, Shrink& self);
+  [[nodiscard]] Error check_groups() const;
+  void settle_if_complete();
+
+  Library& library_;
+  Comm& comm_;
+  NewComm::Boards boards_;
+  CommRecovery& recovery_;
+  std::uint32_t call_;
+  std::uint16_t step_ = 0;
+  CollContext exchange_;
+  std::optional<CollContext> inside_;  ///< an intercommunicator's local group
+  RankSet failed_;
+  std::vector<int> local_;   ///< ranks that live
+  std::vector<int> remote_;  ///< the same of the remote group
+  int own_place_ = 0;        ///< in `local_`
+  std::optional<NewComm> fresh_;
+  MemberInfo own_{};
+  MemberTable table_;
+  bool complete_ = false;
+  Error result_;
+};
+
+/// Another attempt, with those who are not among the failed.
+void Shrink::begin(const RankSet& failed) {
+  failed_ = failed;
+  local_.clear();
+  remote_.clear();
+  const Members& members = recovery_.members();
+  for (int rank = 0; rank < comm_.size(); ++rank) {
+    if (rank == comm_.rank) own_place_ = static_cast<int>(local_.size());
+    if (!failed.contains(members.local(rank))) local_.push_back(rank);
+  }
+  for (int rank = 0; comm_.is_inter && rank < comm_.remote_size; ++rank) {
+    if (!failed.contains(members.remote(rank))) remote_.push_back(rank);
+  }
+  fresh_.reset();
+  fresh_.emplace(library_, shape_of(comm_));
+  own_ = fresh_->announcement({}, boards_);
+  table_ = {};
+  table_.local.resize(local_.size());
+  table_.remote.resize(remote_.size());
+  complete_ = false;
+}
+
+CollTask Shrink::run(CollContext& exchange, Shrink& self) {
+  for (;;) {
+    CollContext::Part first;
+    exchange.expect(first);
+    self.agree(first.transfer.operation, true);
+    co_await exchange.wait_for(first);
+    const AgreedValue known = self.agreed();
+    self.begin(known.failed);
+    self.result_ = self.check_groups();
+    if (self.result_.failed()) co_return;
+    co_await exchange_tables(exchange, self);
+    self.settle_if_complete();
+    CollContext::Part second;
+    exchange.expect(second);
+    self.agree(second.transfer.operation, self.complete_);
+    co_await exchange.wait_for(second);
+    const AgreedValue outcome = self.agreed();
+    const bool all_complete = (outcome.flags[0] & outcome.flags[1] & 1) != 0;
+    if (all_complete && outcome.failed == self.failed_) co_return;
+  }
+}
+
+/// All of a group have failed: there is nobody to talk to.
+Error Shrink::check_groups() const {
+  if (!comm_.is_inter || !remote_.empty()) return {};
+  return base::failure(ErrorClass::proc_failed,
+                       "all %d processes of the remote group have failed; make an "
+                       "intracommunicator of the local group",
+                       comm_.remote_size);
+}
+
+CollTask Shrink::exchange_tables(CollContext& exchange, Shrink& self) {
+  self.table_.local[0] = self.own_;
+  if (!self.comm_.is_inter) {
+    exchange.confine(self.local_, self.own_place_);
+    co_await gather(exchange, self.table_.local);
+    exchange.widen();
+    co_return;
+  }
+  CollContext& inside = *self.inside_;
+  inside.confine(self.local_, self.own_place_);
+  co_await gather(inside, self.table_.local);
+  inside.widen();
+  co_await cross(exchange, self);
+}
+
+/// In step k everybody passes on the 2^k announcements from its own on, which lies in front.
+CollTask Shrink::gather(CollContext& exchange, std::vector<MemberInfo>& table) {
+  const Datatype& byte = exchange.byte_type();
+  const std::size_t size = table.size();
+  for (std::size_t held = 1; held < size; held *= 2) {
+    const auto bytes = static_cast<Count>(std::min(held, size - held) * sizeof(MemberInfo));
+    const auto distance = static_cast<int>(held);
+    co_await exchange.send_receive({table.data(), bytes, &byte}, exchange.neighbour(-distance),
+                                   {&table[held], bytes, &byte}, exchange.neighbour(distance));
+  }
+  std::rotate(table.begin(), table.end() - exchange.rank(), table.end());
+}
+
+/// The table of the other group comes from one of its members.
+CollTask Shrink::cross(CollContext& exchange, Shrink& self) {
+  const Datatype& byte = exchange.byte_type();
+  const std::size_t own = self.local_.size();
+  const std::size_t others = self.remote_.size();
+  const auto place = static_cast<std::size_t>(self.own_place_);
+  const auto sent = static_cast<Count>(own * sizeof(MemberInfo));
+  const auto received = static_cast<Count>(others * sizeof(MemberInfo));
+  Transfers transfers(exchange, 2);
+  transfers.receive({self.table_.remote.data(), received, &byte}, self.remote_[place % others]);
+  for (std::size_t other = 0; other < others; ++other) {
+    if (other % own != place) continue;
+    if (transfers.full()) co_await transfers.wait();
+    transfers.send({self.table_.local.data(), sent, &byte}, self.remote_[other]);
+  }
+  co_await transfers.wait();
+}
+
+/// A process that has died, or does not answer, has left a gap.
+void Shrink::settle_if_complete() {
+  const auto is_whole = [](const std::vector<MemberInfo>& group) {
+    return std::all_of(group.begin(), group.end(),
+                       [](const MemberInfo& one) { return one.job != 0; });
+  };
+  complete_ = is_whole(table_.local) && is_whole(table_.remote);
+  if (!complete_) return;
+  result_ = check_census(table_);
+  if (result_.ok()) result_ = settle(*fresh_->comm(), comm_.session, table_);
+}
+
+struct KeptShrink {
+  Shrink shrink;
+  MPI_Comm* out;
+  bool given = false;
+  Error result{};
+};
+
+KeptShrink& kept(const Request& request) { return *static_cast<KeptShrink*>(request.extra); }
+
+Error finish_shrink(Request& request, MPI_Status& status) {
+  set_empty_status(&status);
+  KeptShrink& call = kept(request);
+  if (!call.given) {
+    call.given = true;
+    call.result = call.shrink.give(*call.out);
+  }
+  return call.result;
+}
+
+void release_shrink(Request& request) { delete &kept(request); }
+
+constinit const RequestKind shrink_request{
+    .name = "MPIX_Comm_ishrink",
+    .start = nullptr,
+    .finish = finish_shrink,
+    .cancel = nullptr,
+    .release = release_shrink,
+    .must_complete = true,
+};
+
+}  // namespace
+
+Error comm_shrink(Library& library, Comm& comm, MPI_Comm& out) {
+  library.acquire(comm);
+  Error result;
+  {
+    Shrink shrink(library, comm, NewComm::Boards::offer);
+    (void)shrink.exchange().run(Shrink::run(shrink.exchange(), shrink));
+    result = shrink.give(out);
+  }
+  library.release(comm);
+  return result;
+}
+
+Error comm_ishrink(Library& library, Comm& comm, MPI_Comm& out, MPI_Request& request_out) {
+  Request* request = make_request(shrink_request, comm, {});
+  auto* const call = request == nullptr
+                         ? nullptr
+                         : new (std::nothrow)
+                               KeptShrink{Shrink(library, comm, NewComm::Boards::none), &out};
+  if (call == nullptr) {
+    end_job(library, "MPIX_Comm_ishrink, which other ranks wait for", comm, no_request_memory());
+    return no_request_memory();
+  }
+  request->extra = call;
+  out = MPI_COMM_NULL;
+  request_out = handle_cast<MPI_Request>(*request);
+  call->shrink.exchange().start(Shrink::run(call->shrink.exchange(), call->shrink),
+                                request->operation);
+  return {};
+}
+
+}  // namespace fulmar::mpi

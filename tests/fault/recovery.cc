@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+//
+// Ranks die, and the others recover by the functions of mpi-ext.h.
+//   recovery rounds SEED N    in each of N rounds some ranks, which the seed chooses, kill themselves at a
+//                             place that it chooses, too; the others repair their communicator, and check it
+//   recovery pending          receives from any source that wait while a rank dies
+//   recovery groups           the same as a round, on an intercommunicator
+#include <mpi-ext.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "support/check.h"
+
+namespace {
+
+using test::expect;
+using test::expect_class;
+using test::expect_equal;
+
+[[noreturn]] void die() {
+  (void)std::raise(SIGKILL);
+  std::abort();
+}
+
+bool is_failure(int code) {
+  int error_class = MPI_SUCCESS;
+  if (code != MPI_SUCCESS) MPI_Error_class(code, &error_class);
+  return error_class == MPIX_ERR_PROC_FAILED || error_class == MPIX_ERR_REVOKED;
+}
+
+/// A number that all ranks draw alike.
+struct Dice {
+  std::uint64_t state;
+  std::uint32_t draw(std::uint32_t limit) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    return static_cast<std::uint32_t>(state >> 33) % limit;
+  }
+};
+
+/// Where in a round a rank dies.
+enum class Place : std::uint32_t { before, exchange, collective, agree, shrink, count };
+
+void exchange(MPI_Comm comm, int rounds) {
+  const int rank = test::rank_of(comm);
+  const int size = test::size_of(comm);
+  std::vector<int> out(40'000, rank);
+  std::vector<int> in(40'000);
+  for (int round = 0; round < rounds; ++round) {
+    const int count = round % 2 == 0 ? 2 : 40'000;
+    const int code =
+        MPI_Sendrecv(out.data(), count, MPI_INT, (rank + 1) % size, 1, in.data(), count, MPI_INT,
+                     (rank + size - 1) % size, 1, comm, MPI_STATUS_IGNORE);
+    if (code == MPI_SUCCESS) {
+      expect_equal(in[static_cast<std::size_t>(count) - 1], (rank + size - 1) % size, "data");
+      continue;
+    }
+    expect(is_failure(code), "class of the error of an exchange");
+    MPIX_Comm_revoke(comm);
+    return;
+  }
+}
+
+void reduce(MPI_Comm comm, int rounds) {
+  for (int round = 0; round < rounds; ++round) {
+    int sum = -1;
+    const int one = 1;
+    const int code = MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+    if (code == MPI_SUCCESS) {
+      expect_equal(sum, test::size_of(comm), "sum");
+      continue;
+    }
+    expect(is_failure(code), "class of the error of a reduction");
+    MPIX_Comm_revoke(comm);
+    return;
+  }
+}
+
+/// One round; returns the communicator to go on with.
+MPI_Comm live_through(MPI_Comm comm, Dice& dice, bool last) {
+  const int rank = test::rank_of(comm);
+  const auto size = static_cast<std::uint32_t>(test::size_of(comm));
+  const std::uint32_t deaths = last || size < 3 ? 0 : 1 + dice.draw(size > 4 ? 2 : 1);
+  bool victim = false;
+  Place place = Place::before;
+  for (std::uint32_t i = 0; i < deaths; ++i) {
+    const auto who = static_cast<int>(dice.draw(size));
+    const auto where = static_cast<Place>(dice.draw(static_cast<std::uint32_t>(Place::count)));
+    if (who == rank) {
+      victim = true;
+      place = where;
+    }
+  }
+  if (victim && place == Place::before) die();
+  exchange(comm, 6);
+  if (victim && place == Place::exchange) die();
+  reduce(comm, victim && place == Place::collective ? 3 : 6);
+  if (victim && place == Place::collective) die();
+  int flag = rank == 0 ? 0x3fff : 0x7fff;
+  MPI_Request request = MPI_REQUEST_NULL;
+  int code = MPI_SUCCESS;
+  if (dice.draw(2) == 0) {
+    code = MPIX_Comm_iagree(comm, &flag, &request);
+    if (victim && place == Place::agree) die();
+    if (code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else {
+    if (victim && place == Place::agree) die();
+    code = MPIX_Comm_agree(comm, &flag);
+  }
+  expect(code == MPI_SUCCESS || is_failure(code), "class of the error of an agreement");
+  expect(flag == 0x3fff || flag == 0x7fff, "the flag");
+  MPI_Comm fresh = MPI_COMM_NULL;
+  if (dice.draw(2) == 0) {
+    code = MPIX_Comm_ishrink(comm, &fresh, &request);
+    if (victim && place == Place::shrink) die();
+    if (code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else {
+    if (victim && place == Place::shrink) die();
+    code = MPIX_Comm_shrink(comm, &fresh);
+  }
+  expect_equal(code, MPI_SUCCESS, "shrink");
+  // All have the same flag and the same new communicator.
+  int facts[4] = {flag, -flag, test::size_of(fresh), -test::size_of(fresh)};
+  const int mine[4] = {facts[0], facts[1], facts[2], facts[3]};
+  code = MPI_Allreduce(MPI_IN_PLACE, facts, 4, MPI_INT, MPI_MAX, fresh);
+  if (code == MPI_SUCCESS) expect(std::memcmp(facts, mine, sizeof mine) == 0, "all alike");
+  MPI_Comm_free(&comm);
+  return fresh;
+}
+
+int rounds(std::uint64_t seed, int count) {
+  Dice dice{seed * 2 + 1};
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Barrier(
+      MPI_COMM_WORLD);  // may fail; but all have made the communicator when the first one leaves it
+  for (int round = 0; round < count; ++round) comm = live_through(comm, dice, false);
+  comm = live_through(comm, dice, true);
+  int sum = -1;
+  const int one = 1;
+  expect_equal(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm), MPI_SUCCESS, "at the end");
+  expect_equal(sum, test::size_of(comm), "all that are left");
+  MPI_Comm_free(&comm);
+  return test::finish();
+}
+
+/// Rank 1 dies; rank 0 has receives that it might have sent to, and that rank 2 sends to afterwards.
+int pending() {
+  const int rank = test::rank_of(MPI_COMM_WORLD);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  if (rank == 1) die();
+  int go = 1;
+  if (rank == 2) {
+    expect_equal(MPI_Recv(&go, 1, MPI_INT, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE), MPI_SUCCESS,
+                 "go");
+    for (int i = 0; i < 3; ++i) MPI_Send(&i, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+    return test::finish();
+  }
+  if (rank != 0) return test::finish();
+  int values[3] = {-1, -1, -1};
+  MPI_Request requests[2];
+  MPI_Irecv(&values[0], 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &requests[0]);
+  expect_class(MPI_Wait(&requests[0], MPI_STATUS_IGNORE), MPIX_ERR_PROC_FAILED_PENDING,
+               "it waits on");
+  expect(requests[0] != MPI_REQUEST_NULL, "the request stays");
+  // One that is posted afterwards, and one that is given up.
+  MPI_Irecv(&values[1], 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &requests[1]);
+  int flag = 0;
+  expect_class(MPI_Test(&requests[1], &flag, MPI_STATUS_IGNORE), MPIX_ERR_PROC_FAILED_PENDING,
+               "as well");
+  MPI_Request given_up = MPI_REQUEST_NULL;
+  MPI_Status status;
+  MPI_Irecv(&values[2], 1, MPI_INT, MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, &given_up);
+  MPI_Cancel(&given_up);
+  expect_equal(MPI_Wait(&given_up, &status), MPI_SUCCESS, "cancelled");
+  MPI_Test_cancelled(&status, &flag);
+  expect_equal(flag, 1, "it is");
+  expect_class(
+      MPI_Recv(&values[2], 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
+      MPIX_ERR_PROC_FAILED, "one that blocks");
+  int count = 0;
+  expect_equal(MPIX_Comm_ack_failed(MPI_COMM_WORLD, 1, &count), MPI_SUCCESS, "ack");
+  expect_equal(count, 1, "acknowledged");
+  MPI_Send(&go, 1, MPI_INT, 2, 9, MPI_COMM_WORLD);
+  expect_equal(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE), MPI_SUCCESS, "they go on");
+  expect_equal(values[0], 0, "in order");
+  expect_equal(values[1], 1, "in order");
+  expect_equal(
+      MPI_Recv(&values[2], 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
+      MPI_SUCCESS, "and those that block");
+  expect_equal(values[2], 2, "the third");
+  return test::finish();
+}
+
+/// The last rank of each group dies.
+int groups() {
+  const int rank = test::rank_of(MPI_COMM_WORLD);
+  const int size = test::size_of(MPI_COMM_WORLD);
+  const int middle = size / 2;
+  const bool low = rank < middle;
+  MPI_Comm half = MPI_COMM_NULL;
+  MPI_Comm inter = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, low ? 0 : 1, rank, &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, low ? middle : 0, 3, &inter);
+  MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Barrier(MPI_COMM_WORLD);  // as above
+  if (rank == middle - 1 || rank == size - 1) die();
+  int flag = low ? 0x10ff : 0x20ff;
+  expect_class(MPIX_Comm_agree(inter, &flag), MPIX_ERR_PROC_FAILED, "nobody has acknowledged that");
+  expect_equal(flag, low ? 0x20ff : 0x10ff, "that of the other group");
+  MPIX_Comm_failure_ack(inter);
+  MPI_Group dead = MPI_GROUP_NULL;
+  int count = 0;
+  MPIX_Comm_failure_get_acked(inter, &dead);
+  MPI_Group_size(dead, &count);
+  expect(count >= 1, "what was agreed on is known");
+  MPI_Group_free(&dead);
+  if (low) MPIX_Comm_revoke(inter);
+  MPI_Comm fresh = MPI_COMM_NULL;
+  expect_equal(MPIX_Comm_shrink(inter, &fresh), MPI_SUCCESS, "shrink");
+  int remote = -1;
+  MPI_Comm_remote_size(fresh, &remote);
+  expect_equal(test::size_of(fresh), (low ? middle : size - middle) - 1, "the local group");
+  expect_equal(remote, (low ? size - middle : middle) - 1, "the remote group");
+  int sum = -1;
+  const int one = 1;
+  expect_equal(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, fresh), MPI_SUCCESS, "allreduce");
+  expect_equal(sum, remote, "of the remote group");
+  return test::finish();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(nullptr, nullptr);
+  const std::string what = argc > 1 ? argv[1] : "";
+  if (what == "pending") return pending();
+  if (what == "groups") return groups();
+  if (what == "rounds" && argc == 4) {
+    return rounds(std::strtoull(argv[2], nullptr, 10), std::atoi(argv[3]));
+  }
+  return 2;
+}

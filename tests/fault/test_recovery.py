@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 the Fulmar authors
+"""Ranks that are killed, and others that recover by mpi-ext.h: agreement, shrinking, receives that go on."""
+
+import os
+
+from fault_support import SANITIZED, FaultTest
+
+RECOVERY = os.environ["FAULT_RECOVERY"]
+SEEDS = int(os.environ.get("FAULT_RECOVERY_SEEDS", "4"))
+
+
+class Recovery(FaultTest):
+    def recover(self, ranks, *arguments, network, deaths):
+        result = self.run_job("-n", ranks, "--on-failure=continue", RECOVERY, *arguments,
+                              env={"FULMAR_FABRIC": network}, timeout=500 if SANITIZED else 100)
+        lines = result.stderr.splitlines()
+        dead = [line for line in lines if line.startswith("mpiexec: ") and "SIGKILL" in line]
+        self.assertEqual(lines, dead, result.stderr)
+        if deaths is not None:
+            self.assertEqual(len(dead), deaths, result.stderr)
+        self.assertEqual(result.returncode, 137 if dead else 0)
+
+    def test_random_deaths(self):
+        for network in ("shm", "tcp"):
+            for seed in range(SEEDS):
+                with self.subTest(network=network, seed=seed):
+                    self.recover(6, "rounds", seed, 3, network=network, deaths=None)
+
+    def test_receives_from_any_source_go_on(self):
+        for network in ("shm", "tcp"):
+            with self.subTest(network=network):
+                self.recover(3, "pending", network=network, deaths=1)
+
+    def test_two_groups(self):
+        for network in ("shm", "tcp"):
+            with self.subTest(network=network):
+                self.recover(6, "groups", network=network, deaths=2)
