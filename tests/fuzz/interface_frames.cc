@@ -52,8 +52,8 @@ void interface_frames(std::span<const std::uint8_t> input) {
   while (input.size() >= 2) {
     const std::size_t count = std::min<std::size_t>(input[0] % 120, input.size() - 2);
     const bool is_numbered = input[1] % 4 != 0;
-    std::vector<std::byte> frame(count);
-    std::memcpy(frame.data(), input.data() + 2, count);
+    const auto bytes = std::as_bytes(input.subspan(2, count));
+    std::vector<std::byte> frame(bytes.begin(), bytes.end());
     if (count >= sizeof(wire::FrameHeader) && is_numbered) {
       frame[1] &= std::byte{wire::frame_inline | wire::frame_system};
       std::memcpy(frame.data() + offsetof(wire::FrameHeader, sequence), &sequence, sizeof sequence);

@@ -2,7 +2,6 @@
 // Copyright (c) 2026 the Fulmar authors
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <vector>
 
 #include "fuzz/targets.h"
@@ -29,11 +28,11 @@ void rwapi_frames(std::span<const std::uint8_t> input) {
   const rwapi_sid sid = node.write(1, net, guard_net, 1);
   while (input.size() >= 3) {
     const std::size_t count = std::min<std::size_t>(input[2] % 100, input.size() - 3);
-    std::vector<std::byte> header(count);
-    std::memcpy(header.data(), input.data() + 3, count);
+    const auto bytes = std::as_bytes(input.subspan(3, count));
+    std::vector<std::byte> header(bytes.begin(), bytes.end());
     const wire::RwapiWrite good{1, input[1] % 220U, net.block, net.generation, net.seal};
     const std::size_t covered = std::min<std::size_t>({input[1], sizeof good, count});
-    std::memcpy(header.data(), &good, covered);
+    std::ranges::copy(wire::bytes_of(good).first(covered), header.begin());
     const std::vector<std::byte> payload(input[0] % 3 == 0 ? 0 : count * 3, std::byte{1});
     if (!other.send(0, input[0] % 9, header, payload, nullptr)) std::abort();
     cluster.step(2);
