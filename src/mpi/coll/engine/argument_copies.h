@@ -8,9 +8,10 @@
 
 namespace fulmar::mpi {
 
-/// Copies of the caller's counts and displacements for a persistent call. The standard only forbids
-/// to change the arrays before the request is freed (MPI 5.0 section 6.13), but MPICH reads them
-/// when the call is made, and programs, mpi4py among them, free them then.
+/// Copies of the caller's counts and displacements for a call that outlives its MPI call: a persistent or a
+/// non-blocking one. The standard only forbids to change the arrays before the call is complete, or the
+/// request freed (MPI 5.0 sections 6.12 and 6.13), but other libraries read them when the call is made, and
+/// programs, mpi4py among them, free them then.
 class ArgumentCopies {
  public:
   /// Lets `array` refer to a copy of its first `size` entries, which lives as long as this object.

@@ -97,6 +97,7 @@ base::Error make_nonblocking_request(const RequestKind& kind, Comm& comm, CollRe
   Request* request = make_call_request(kind, comm, kept);
   if (request == nullptr) return no_request_memory();
   out = handle_cast<MPI_Request>(*request);
+  kept->keep_arrays();
   kept->start(request->operation);
   return {};
 }

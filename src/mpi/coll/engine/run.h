@@ -29,8 +29,8 @@
 /// the place of the first two on an intercommunicator.
 ///
 /// It stays where it is until the run is over, so algorithms may refer to its members. Arrays of
-/// counts and displacements are the user's and stay valid as long (MPI 5.0 section 6.12); a call
-/// that has some says how to copy them for a persistent request:
+/// counts and displacements are the user's, and may be gone when the MPI call returns; a call
+/// that has some says how to copy them for a request:
 ///
 ///     void keep_arrays(const Comm&, ArgumentCopies&);
 ///
