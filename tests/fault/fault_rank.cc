@@ -229,8 +229,12 @@ int run_poor(const std::string& what) {
   if (own_rank() == 1) become_poor(4U << 20);
   if (what == "collective") {
     MPI_Request request;
-    MPI_Iscan(data.data(), other.data(), count, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    // By messages, which need memory for operands on a node, too.
+    MPI_Scan_init(data.data(), other.data(), count, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
+                  &request);
+    MPI_Start(&request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Request_free(&request);
   } else {
     MPI_Datatype type;
     if (own_rank() == 1) MPI_Type_indexed(count, data.data(), other.data(), MPI_INT, &type);

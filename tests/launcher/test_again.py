@@ -96,8 +96,9 @@ class Again(LauncherTest):
             self.assertEqual(process.stdout.readline(), b"done\n")
         fds = [os.readlink(f"/proc/{process.pid}/fd/{fd}") for fd in os.listdir(f"/proc/{process.pid}/fd")]
         self.assertLessEqual(sum("memfd:fulmar-job" in name for name in fds), 3, fds)
-        with open(self.folder / "go", "w", encoding="ascii") as go:
-            go.write("\n\n")
+        go = os.open(self.folder / "go", os.O_RDWR)  # stays open for a shell that comes late
+        self.addCleanup(os.close, go)
+        os.write(go, b"\n\n")
         process.communicate(timeout=60)
 
     def test_nothing_is_left_of_later_programs(self):

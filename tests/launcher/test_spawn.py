@@ -350,8 +350,13 @@ class Singleton(LauncherTest):
         self.wait_for_files("late")
 
     def test_children_end_with_one_that_dies(self):
-        self.assertEqual(self.run_quietly("spawn", 1, *self.sh("echo $$ > child; exec sleep 1000"), ".", "exit", 0), 0)
+        env = {**self.environment(None), "PATH": str(pathlib.Path(MPIEXEC).parent) + ":" + os.environ["PATH"]}
+        words = ["spawn", "1", *self.sh("echo $$ > child; exec sleep 1000"), ".", "pause"]
+        process = subprocess.Popen([SPAWNER, *words], cwd=self.folder, env=env, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        self.running.append(process)
         (child,) = self.wait_for_files("child")
+        process.kill()
         self.assert_gone(int(child))
 
     def run_quietly(self, *words):

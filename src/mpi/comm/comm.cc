@@ -25,7 +25,7 @@ Comm::~Comm() {
   if (send_buffer != nullptr) abandon_buffer(*send_buffer);
   if (coll_area != nullptr) device->coll_areas().give_back(*coll_area);
   if (failed_board != nullptr) device->coll_areas().give_back(*failed_board);
-  if (revoked || failed_process != none_failed) {
+  if (device != nullptr && (revoked || failed_process != none_failed)) {
     for (std::uint32_t bits = 0; bits < ContextIds::step; ++bits) {
       device->failures().mend(context | bits);
     }
