@@ -34,7 +34,7 @@ struct PlainObjectFacts {
 
 /// Whether there is `ObjectFacts<T>::revoked_error(const T&)`: see Library::hide.
 template <class T>
-concept can_be_revoked = requires(const T& object) { ObjectFacts<T>::revoked_error(object); };
+concept CanBeRevoked = requires(const T& object) { ObjectFacts<T>::revoked_error(object); };
 
 template <class T>
 [[gnu::cold]] base::Error no_object(Argument argument, typename ObjectFacts<T>::Handle handle) {
@@ -52,7 +52,7 @@ template <class T>
 template <class T>
 [[gnu::cold]] base::Error no_usable_object([[maybe_unused]] const Scope& scope, Argument argument,
                                            typename ObjectFacts<T>::Handle handle) {
-  if constexpr (can_be_revoked<T>) {
+  if constexpr (CanBeRevoked<T>) {
     const T* hidden = scope.library.find_hidden<T>(reinterpret_cast<std::uintptr_t>(handle));
     if (hidden != nullptr) return ObjectFacts<T>::revoked_error(*hidden);
   }

@@ -19,8 +19,8 @@ namespace {
 
 using base::Error;
 
-Error give_processes(Library& library, const Comm& comm, std::vector<std::uint32_t> processes,
-                     MPI_Group& out) {
+Error give_processes(Library& library, const Comm& comm,
+                     const std::vector<std::uint32_t>& processes, MPI_Group& out) {
   return give_group(library, ProcessList(processes), Group::no_rank, out, comm.session);
 }
 
