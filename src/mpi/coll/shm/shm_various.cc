@@ -91,13 +91,15 @@ class Copies {
 }  // namespace
 
 Count longest_block(const Comm& comm, const ShmCollArea& area, int parts) noexcept {
-  // Where every rank has a core, long blocks are faster in messages, which are read while they are
-  // written.
+  // Long blocks are faster in messages: where every rank has a core, these are read while they are
+  // written; where ranks share cores, they are copied once, which pays later where many write to one.
   constexpr Count most_with_own_cores = Count{64} << 10;
+  const Count longest_when_crowded = Count{parts == 1 ? 64 : 16} << 10;
   Count payload = static_cast<Count>(area.largest_payload());
   if (!crowded(comm)) payload = std::min(payload, most_with_own_cores);
   const Count table = static_cast<Count>(sizeof(Entry)) * parts;
-  return std::max<Count>(payload - (parts > 1 ? table : 0), 0) / parts;
+  const Count longest = std::max<Count>(payload - (parts > 1 ? table : 0), 0) / parts;
+  return crowded(comm) ? std::min(longest, longest_when_crowded) : longest;
 }
 
 CollTask move_long_blocks(CollContext& exchange, const LongBlocks& blocks) {
