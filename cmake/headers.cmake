@@ -15,7 +15,10 @@ if(NOT FULMAR_IBVERBS_HEADERS)
 endif()
 set(header_sources "")
 foreach(header IN LISTS headers)
-  string(REGEX REPLACE "^(src|tools|interfaces)/" "" included ${header})
+  # One folder only: a regular expression with ^ would take the next one, too (src/interfaces/core.h).
+  string(FIND ${header} "/" slash)
+  math(EXPR behind "${slash} + 1")
+  string(SUBSTRING ${header} ${behind} -1 included)
   string(REPLACE "/" "+" name ${header})
   set(source ${check_dir}/${name}.cc)
   # Twice: also shows a forgotten #pragma once.
