@@ -112,7 +112,7 @@ Error comm_failure_ack(Comm& comm) {
 Error comm_failure_get_acked(Library& library, Comm& comm, MPI_Group& acknowledged) {
   std::vector<std::uint32_t> processes = failed_members(comm);
   processes.resize(std::min(processes.size(), comm.acknowledged));
-  return give_processes(library, comm, std::move(processes), acknowledged);
+  return give_processes(library, comm, processes, acknowledged);
 }
 
 Error comm_agree(Library& library, Comm& comm, int& flag) {
