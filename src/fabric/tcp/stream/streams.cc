@@ -258,13 +258,20 @@ Post Streams::collect(Connection& connection, const wire::Envelope& envelope,
   return Post::done;
 }
 
+/// After a failed write it is lost when the end of the connection is known, as what was before it.
+void Streams::drop(std::uint32_t peer, std::uint64_t token) {
+  const Peer& other = peer_at(peer);
+  const bool ends = other.state == Peer::State::up && other.lanes[0]->write_error != 0;
+  (ends ? abandoned_ : finished_).push_back({token, Sent::lost});
+}
+
 Post Streams::post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
                             std::span<const std::byte> prefix, std::span<const iovec> pieces,
                             std::uint64_t token) {
   Post otherwise = Post::done;
   Peer* const other = ready_peer(peer, envelope.kind, otherwise);
   if (other == nullptr) {
-    if (otherwise == Post::done) finished_.push_back({token, Sent::lost});
+    if (otherwise == Post::done) drop(peer, token);
     return otherwise;
   }
   Connection& connection = least_loaded(*other);
@@ -296,9 +303,10 @@ void Streams::want_flush(Connection& connection) {
 
 void Streams::settle(Connection& connection, const Writing& writing) {
   if (writing.state == Writing::State::failed) {
-    // The end is noticed by reading, which may bring packets that the peer sent before.
+    // The end is noticed by reading, which may bring packets that the peer sent before. What was not sent is
+    // lost when that is known, so that who hears of it can say why.
     connection.write_error = writing.error;
-    connection.out.abandon(buffers_, finished_);
+    connection.out.abandon(buffers_, abandoned_);
     warm(connection);
     events_due_ = true;
   } else if (writing.bytes > 0) {

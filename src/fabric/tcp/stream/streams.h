@@ -181,6 +181,7 @@ class Streams {
   void want_flush(Connection& connection);
   /// Takes note of how a write went.
   void settle(Connection& connection, const Writing& writing);
+  void drop(std::uint32_t peer, std::uint64_t token);
   bool write(Connection& connection, Io::Next next);
   void note_next(Connection& connection, Io::Next next);
   void write_signals(Connection& connection);
@@ -219,6 +220,7 @@ class Streams {
   std::array<Connection*, most_hot> hot_{};
   std::size_t hot_count_ = 0;
   std::vector<FinishedSend> finished_;
+  std::vector<FinishedSend> abandoned_;  ///< told when the connection is closed
   std::vector<FinishedSend> telling_;
   std::vector<std::uint32_t> lost_;  ///< peers whose loss is not told yet
   std::vector<Connection*> ended_;   ///< connections that end in good order

@@ -90,6 +90,8 @@ bool Streams::reap() {
     if (config_.lost != nullptr) config_.lost(config_.owner, lost_[i], peer.why);
   }
   lost_.clear();
+  finished_.insert(finished_.end(), abandoned_.begin(), abandoned_.end());
+  abandoned_.clear();
   return any;
 }
 
