@@ -71,7 +71,7 @@ TEST_P(Designs, carry_generated_programs) {
     sum.fetched += more.fetched;
     sum.put += more.put;
   }
-  if (count < 40) return;  // long messages from many runs are rare
+  if (count < 10) return;
   const DesignCounters& counters = sum.design;
   EXPECT_GT(counters.packets_received, 1000U);
   EXPECT_GE(counters.writes, counters.packets_received);
@@ -81,6 +81,7 @@ TEST_P(Designs, carry_generated_programs) {
   EXPECT_EQ(counters.handshakes > 0, lends) << counters.handshakes;
   const RdmaProtocol around = GetParam().around;
   EXPECT_EQ(sum.fetched > 0, around == RdmaProtocol::automatic) << sum.fetched;
+  if (count < 40 && around != RdmaProtocol::off) return;  // messages from many long runs are rare
   EXPECT_EQ(sum.put > 0, around != RdmaProtocol::off) << sum.put;
 }
 
