@@ -59,17 +59,21 @@ Error check_exposed(const Win& win) {
 
 }  // namespace
 
+/// The barrier comes also where this process's call is wrong: the others wait in it, and their
+/// epochs are those that they asked for.
 Error win_fence(int assertion, Win& win) {
   constexpr int allowed =
       MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
-  if (const Error bad = check_assertion(assertion, allowed); bad.failed()) return bad;
+  Error error = check_assertion(assertion, allowed);
   const bool other = win.access != AccessEpoch::none && win.access != AccessEpoch::fence;
   if (other || win.exposed) {
+    (void)barrier(*win.comm);
     return failure(ErrorClass::rma_sync,
                    "%s has an epoch of another kind open; end it before MPI_Win_fence",
                    name_of(win));
   }
-  Error error = complete_opened(win);
+  const Error completed = complete_opened(win);
+  if (error.ok()) error = completed;
   close_targets(win);
   win.fence_used = false;
   const Error met = barrier(*win.comm);

@@ -242,7 +242,7 @@ void set_targets(Win& win, const std::vector<WinFacts>& facts) {
 
 Error finish(NewWin& made, const Wanted& wanted, MPI_Win& out) {
   Win& win = made.win();
-  keep_hints(win, wanted.info);
+  keep_hints(win, wanted.info, HintTime::making);
   win.server = std::make_unique<RmaServer>(win);
   win.server->start();
   made.give(out);
@@ -402,6 +402,15 @@ Error win_attach(Win& win, void* base, Count size) {
   }
   const auto address = reinterpret_cast<std::uint64_t>(base);
   const auto bytes = static_cast<std::uint64_t>(size);
+  if (base == nullptr && size > 0) {
+    return failure(ErrorClass::base, "argument base: null pointer to %lld bytes",
+                   static_cast<long long>(size));
+  }
+  if (address + bytes < address) {
+    return failure(ErrorClass::rma_attach,
+                   "argument size: %lld bytes from %p leave the address space",
+                   static_cast<long long>(size), base);
+  }
   for (const Win::Attached& each : win.attached) {
     const bool overlaps = address < each.address + each.bytes && each.address < address + bytes;
     if (overlaps && bytes != 0 && each.bytes != 0) {

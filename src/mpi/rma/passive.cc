@@ -63,14 +63,6 @@ void begin_unlock(Win& win, int rank) {
   }
 }
 
-Error check_passive(const Win& win, const char* call) {
-  if (win.access == AccessEpoch::lock || win.access == AccessEpoch::lock_all) return {};
-  return failure(
-      ErrorClass::rma_sync,
-      "%s is for passive target epochs; call MPI_Win_lock or MPI_Win_lock_all on %s first", call,
-      name_of(win));
-}
-
 /// As check_passive, for one target.
 Error check_locked(Win& win, int rank, const char* call) {
   if (const Error bad = check_passive(win, call); bad.failed()) return bad;
