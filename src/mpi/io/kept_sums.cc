@@ -91,7 +91,11 @@ std::optional<KeptSums::Conflict> KeptSums::put(std::span<RankPiece> written, st
     if (meets && same(farthest->piece, each.piece)) continue;
     if (meets) {
       const std::int64_t end = std::min(farthest->piece.end(), each.piece.end());
-      if (!conflict) conflict = {each.piece.offset, end, {farthest->rank, each.rank}};
+      // A view may cover bytes twice: what that rank wrote last is there, and is not kept.
+      const bool is_conflict = farthest->rank != each.rank;
+      if (is_conflict && !conflict) {
+        conflict = {each.piece.offset, end, {farthest->rank, each.rank}};
+      }
       forget(each.piece.offset, end);
     } else if (kept_.size() < most_pieces) {
       kept_.insert_or_assign(each.piece.offset,

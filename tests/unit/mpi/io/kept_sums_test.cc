@@ -126,6 +126,13 @@ TEST_F(KeptSumsTest, ranks_that_write_the_same_bytes_are_in_conflict) {
   EXPECT_EQ(compared_, 100U);
 }
 
+TEST_F(KeptSumsTest, a_rank_may_write_bytes_twice) {
+  std::vector<RankPiece> pieces = {piece(0, 100, 1), piece(50, 100, 1)};
+  EXPECT_FALSE(sums_.put(pieces, 1).has_value());
+  EXPECT_FALSE(compare({piece(0, 100, 0)}));
+  EXPECT_EQ(compared_, 0U);
+}
+
 TEST_F(KeptSumsTest, the_same_data_are_no_conflict) {
   std::vector<RankPiece> pieces = {piece(0, 100, 0), piece(0, 100, 1), piece(0, 100, 2)};
   EXPECT_FALSE(sums_.put(pieces, 1).has_value());
