@@ -65,9 +65,7 @@ template <Way way>
 class Small final : public Case {
  public:
   Small(const Place& place, std::size_t bytes)
-      : file_(place, PlainFile::Sharing::one_for_all, span),
-        data_(filled(bytes)),
-        place_(place) {}
+      : file_(place, PlainFile::Sharing::one_for_all, span), data_(filled(bytes)), place_(place) {}
   void run(int count) override {
     const std::size_t records = span / data_.size();
     for (int i = 0; i < count; ++i) {
@@ -308,7 +306,7 @@ bool four(int ranks) { return ranks == 4; }
 }  // namespace
 
 const std::vector<Kind>& kinds() {
-  const std::vector<std::size_t> plain{4 * kib,   16 * kib, 64 * kib, 256 * kib,
+  const std::vector<std::size_t> plain{4 * kib, 16 * kib, 64 * kib, 256 * kib,
                                        1 * mib, 4 * mib,  16 * mib};
   const std::vector<std::size_t> few{4 * kib, 64 * kib, 1 * mib, 16 * mib};
   const std::vector<std::size_t> blocks{1 * kib, 4 * kib, 16 * kib, 64 * kib, 256 * kib, 1 * mib};

@@ -81,9 +81,9 @@ void PlainFile::write_at(MPI_Offset offset, const void* from, std::size_t bytes)
                       offset + static_cast<MPI_Offset>(done));
     });
   }
-  check(MPI_File_write_at(file_, offset, from, static_cast<int>(bytes), MPI_BYTE,
-                          MPI_STATUS_IGNORE),
-        "MPI_File_write_at");
+  check(
+      MPI_File_write_at(file_, offset, from, static_cast<int>(bytes), MPI_BYTE, MPI_STATUS_IGNORE),
+      "MPI_File_write_at");
 }
 
 void PlainFile::read_at(MPI_Offset offset, void* to, std::size_t bytes) const {
