@@ -41,13 +41,6 @@ constexpr std::array<Known, 16> known = {{
     {0x00c36400, {"ceph", true, mebibyte}},
 }};
 
-/// The folder of a file name.
-std::string folder_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
 }  // namespace
 
 std::string_view without_prefix(std::string_view name) noexcept {
@@ -59,6 +52,12 @@ std::string_view without_prefix(std::string_view name) noexcept {
     }
   }
   return name;
+}
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
 }
 
 FileSystem file_system_of(const std::string& path) {

@@ -13,6 +13,9 @@ namespace fulmar::io {
 /// further effect. Letters of either case; anything else before a colon belongs to the name.
 [[nodiscard]] std::string_view without_prefix(std::string_view name) noexcept;
 
+/// The folder that a file name lies in: "." where it names none.
+[[nodiscard]] std::string folder_of(const std::string& path);
+
 /// What is known of a file system by its magic number (statfs).
 struct FileSystem {
   const char* name = "unknown";

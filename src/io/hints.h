@@ -15,6 +15,9 @@ namespace fulmar::io {
 /// Whether a method is used: the library decides by its cost, or always, or never.
 enum class Use : std::uint8_t { automatic, always, never };
 
+/// In which order a program goes through a file.
+enum class Style : std::uint8_t { unknown, sequential, random };
+
 /// What the hints of a file mean here (docs/files.md says what each does). Hints that are not
 /// known, or whose value makes no sense, are ignored, as MPI 5.0 section 10 demands.
 struct Hints {
@@ -29,7 +32,10 @@ struct Hints {
   std::int64_t unit_bytes = 0;               ///< striping_unit; 0: what the file system likes
   /// fulmar_shared_pointer: in memory of the node where that can be, or by messages in any case.
   bool shared_by_messages = false;
-  mode_t permissions = 0666;  ///< file_perm, before the umask
+  std::string aggregator_list;   ///< cb_config_list; empty: not given
+  Style style = Style::unknown;  ///< access_style
+  mode_t permissions = 0666;     ///< file_perm, before the umask
+  bool checked = false;          ///< no hint: FULMAR_CHECK=files
 
   /// Takes one hint. `permissions` counts only when a file is made.
   void set(std::string_view key, std::string_view value);

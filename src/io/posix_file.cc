@@ -84,7 +84,9 @@ Result<std::size_t> PosixFile::read(std::int64_t offset, std::span<std::byte> to
   while (done < to.size()) {
     const std::int64_t at = offset + static_cast<std::int64_t>(done);
     const std::size_t bytes = std::min(to.size() - done, most_bytes_a_call);
+    SystemCall call = begin("pread", at, bytes);
     const ssize_t moved = ::pread(descriptor_.get(), to.data() + done, bytes, at);
+    call.ended(&FileFigures::bytes_read, moved);
     if (moved == 0) break;
     if (moved > 0) {
       done += static_cast<std::size_t>(moved);
@@ -100,7 +102,9 @@ Error PosixFile::write(std::int64_t offset, std::span<const std::byte> from) con
   while (done < from.size()) {
     const std::int64_t at = offset + static_cast<std::int64_t>(done);
     const std::size_t bytes = std::min(from.size() - done, most_bytes_a_call);
+    SystemCall call = begin("pwrite", at, bytes);
     const ssize_t moved = ::pwrite(descriptor_.get(), from.data() + done, bytes, at);
+    call.ended(&FileFigures::bytes_written, moved);
     if (moved > 0) {
       done += static_cast<std::size_t>(moved);
     } else if (moved == 0 || errno != EINTR) {
@@ -115,7 +119,9 @@ Result<std::size_t> PosixFile::read(std::int64_t offset, std::span<iovec> to) co
   to = skipped(to, 0);
   while (!to.empty()) {
     const std::int64_t at = offset + static_cast<std::int64_t>(done);
+    SystemCall call = begin("preadv", at, 0);
     const ssize_t moved = ::preadv(descriptor_.get(), to.data(), pieces_a_call(to), at);
+    call.ended(&FileFigures::bytes_read, moved);
     if (moved == 0) break;
     if (moved > 0) {
       done += static_cast<std::size_t>(moved);
@@ -130,7 +136,9 @@ Result<std::size_t> PosixFile::read(std::int64_t offset, std::span<iovec> to) co
 Error PosixFile::write(std::int64_t offset, std::span<iovec> from) const {
   from = skipped(from, 0);
   while (!from.empty()) {
+    SystemCall call = begin("pwritev", offset, 0);
     const ssize_t moved = ::pwritev(descriptor_.get(), from.data(), pieces_a_call(from), offset);
+    call.ended(&FileFigures::bytes_written, moved);
     if (moved > 0) {
       offset += moved;
       from = skipped(from, static_cast<std::size_t>(moved));
@@ -180,12 +188,32 @@ Error PosixFile::extend_with_zeros(std::int64_t size) const {
 }
 
 Error PosixFile::sync() const {
-  while (::fsync(descriptor_.get()) != 0) {
+  for (;;) {
+    SystemCall call = begin("fsync", 0, 0);
+    const int result = ::fsync(descriptor_.get());
+    call.ended(nullptr, result);
     // Pipes and some devices have nothing to store.
-    if (errno == EINVAL) return {};
+    if (result == 0 || errno == EINVAL) return {};
     if (errno != EINTR) return system_error("storing the data", path_, no_offset, errno);
   }
-  return {};
+}
+
+void PosixFile::advise(Style style) const noexcept {
+  const int advice = style == Style::random       ? POSIX_FADV_RANDOM
+                     : style == Style::sequential ? POSIX_FADV_SEQUENTIAL
+                                                  : POSIX_FADV_NORMAL;
+  (void)::posix_fadvise(descriptor_.get(), 0, 0, advice);
+}
+
+void PosixFile::keep_log(FileLog& log) {
+  log_ = &log;
+  if (log.trace != nullptr) log_number_ = log.trace->number_of(path_);
+}
+
+void PosixFile::count_lock_wait(std::uint64_t ns) const noexcept {
+  if (log_ == nullptr) return;
+  FileFigures::add(log_->figures.lock_waits);
+  FileFigures::add(log_->figures.lock_wait_ns, ns);
 }
 
 RangeLock::~RangeLock() {
@@ -211,13 +239,17 @@ Error RangeLock::acquire(const PosixFile& file, std::int64_t offset, std::int64_
 }
 
 Error RangeLock::lock_in_system(Mode mode) const {
+  constexpr long first_nap_ns = 1000;
   constexpr long longest_nap_ns = 1'000'000;
   const short type = mode == Mode::shared ? F_RDLCK : F_WRLCK;
   const std::uint64_t start = base::now_ns();
-  long nap_ns = 1000;
+  long nap_ns = first_nap_ns;
   for (;;) {
     struct flock lock = whole_lock(type, offset_, length_);
-    if (::fcntl(file_->descriptor_.get(), F_OFD_SETLK, &lock) == 0) return {};
+    if (::fcntl(file_->descriptor_.get(), F_OFD_SETLK, &lock) == 0) {
+      if (nap_ns > first_nap_ns) file_->count_lock_wait(base::now_ns() - start);
+      return {};
+    }
     if (errno != EAGAIN && errno != EACCES && errno != EINTR) {
       return system_error("locking a part", file_->path(), offset_, errno);
     }

@@ -13,6 +13,8 @@
 
 #include "base/error.h"
 #include "base/os/fd.h"
+#include "io/file_log.h"
+#include "io/hints.h"
 #include "io/locked_ranges.h"
 
 namespace fulmar::io {
@@ -31,6 +33,14 @@ class PosixFile {
                                                     mode_t permissions);
   /// Fails where the system reports at the end that data were not stored.
   base::Error close();
+
+  /// Says to the system in which order the file will be read. That it does not heed it is no error.
+  void advise(Style style) const noexcept;
+  /// From now on system calls are counted, and recorded, in `log`, which lives as long as this.
+  void keep_log(FileLog& log);
+
+  /// Of this file in records of the log.
+  [[nodiscard]] std::uint32_t log_number() const noexcept { return log_number_; }
 
   [[nodiscard]] bool is_open() const noexcept { return descriptor_.valid(); }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
@@ -58,10 +68,17 @@ class PosixFile {
         path_(std::move(path)),
         locked_(std::make_unique<LockedRanges>()) {}
   base::Error extend_with_zeros(std::int64_t size) const;
+  void count_lock_wait(std::uint64_t ns) const noexcept;
+  [[nodiscard]] SystemCall begin(const char* name, std::int64_t offset,
+                                 std::size_t bytes) const noexcept {
+    return {log_, name, log_number_, offset, bytes};
+  }
 
   base::UniqueFd descriptor_;
   std::string path_;
   std::unique_ptr<LockedRanges> locked_;  ///< by threads of this process
+  FileLog* log_ = nullptr;
+  std::uint32_t log_number_ = 0;
 };
 
 /// Holds a part of a file while it exists: against every other open file, of this process and of

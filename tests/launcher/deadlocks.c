@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static int rank;
 static int size;
@@ -160,6 +161,36 @@ static void computes_and_tests(void) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static char file_name[64];
+
+static MPI_File open_file(void) {
+  MPI_File file = MPI_FILE_NULL;
+  snprintf(file_name, sizeof file_name, "/tmp/fulmar-deadlocks-XXXXXX");
+  if (rank == 0) {
+    const int descriptor = mkstemp(file_name);
+    if (descriptor < 0 || close(descriptor) != 0) MPI_Abort(MPI_COMM_WORLD, 3);
+  }
+  MPI_Bcast(file_name, sizeof file_name, MPI_CHAR, 0, MPI_COMM_WORLD);
+  MPI_File_open(MPI_COMM_WORLD, file_name, MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) unlink(file_name);
+  return file;
+}
+
+static void one_in_write_all(void) {
+  MPI_File file = open_file();
+  if (rank == 0) receive(1, 2, MPI_COMM_WORLD);
+  MPI_File_write_all(file, &value, 1, MPI_INT, MPI_STATUS_IGNORE);
+}
+
+static void one_in_iread_all(void) {
+  MPI_File file = open_file();
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (rank == 0) receive(1, 2, MPI_COMM_WORLD);
+  MPI_File_iread_all(file, &value, 1, MPI_INT, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 static const struct {
   const char* name;
   void (*run)(void);
@@ -185,6 +216,8 @@ static const struct {
     {"sleeps", sleeps},
     {"computes", computes},
     {"crawls", crawls},
+    {"one_in_write_all", one_in_write_all},
+    {"one_in_iread_all", one_in_iread_all},
 };
 
 int main(int argc, char** argv) {

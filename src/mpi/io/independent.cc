@@ -7,6 +7,7 @@
 #include <new>
 
 #include "mpi/io/access_making.h"
+#include "mpi/io/access_record.h"
 #include "mpi/io/calls.h"
 #include "mpi/io/file_state.h"
 #include "mpi/request/request.h"
@@ -21,28 +22,42 @@ Error move(Direction direction, const Access& access, Count& moved) {
   return direction == Direction::write ? write_data(access, moved) : read_data(access, moved);
 }
 
+/// With FULMAR_CHECK=files.
+void note_write(File& file, const AccessArguments& arguments, const Access& access) {
+  FileCheck* check = file.open->check.get();
+  if (check == nullptr || arguments.direction == Direction::read || access.bytes == 0) return;
+  const FileView::Part part = access.part();
+  check->forget_later(part.first, part.end);
+}
+
 /// The access that was asked for, in its place; the pointer that says where is moved on.
 Result<Access> take_place(File& file, const AccessArguments& arguments) {
   Result<Access> access = make_access(file, arguments);
   if (access.failed()) return access;
   advance_individual(file, arguments, access.value());
-  if (arguments.pointer != Pointer::shared) return access;
+  if (arguments.pointer != Pointer::shared) {
+    note_write(file, arguments, access.value());
+    return access;
+  }
   const Result<Count> position = file.open->shared.add(access->bytes);
   if (position.failed()) return position.error();
   access->position = position.value();
   if (const Error error = check_end(*access); error.failed()) return error;
+  note_write(file, arguments, access.value());
   return access;
 }
 
 Error run(File& file, const AccessArguments& arguments, MPI_Status* status) {
   const Result<Access> access = take_place(file, arguments);
   if (access.failed()) return access.error();
+  AccessRecord record(file, arguments, Coordination::independent, CallForm::blocking);
   Library& library = *file.library;
   library.acquire(file);
   const std::uint32_t depth = library.lock.suspend();
   Count moved = 0;
   const Error error = move(arguments.direction, access.value(), moved);
   library.lock.resume(depth);
+  record.end(access.value());
   library.release(file);
   set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, moved);
   return error;
@@ -52,11 +67,15 @@ Error run(File& file, const AccessArguments& arguments, MPI_Status* status) {
 struct IndependentJob final : FileJob {
   IndependentJob(File& its_file, Direction its_direction, Access&& its_access) noexcept
       : file(its_file), direction(its_direction), access(std::move(its_access)) {}
-  void run() noexcept override { error = move(direction, access, moved); }
+  void run() noexcept override {
+    error = move(direction, access, moved);
+    record.end(access);
+  }
 
   File& file;  ///< one reference held
   Direction direction;
   Access access;
+  AccessRecord record;
   Count moved = 0;
   Error error;
   bool abandoned = false;
@@ -113,6 +132,7 @@ Error start(File& file, const AccessArguments& arguments, MPI_Request& out) {
     library.retire(*request);
     return no_request_memory();
   }
+  job->record = AccessRecord(file, arguments, Coordination::independent, CallForm::nonblocking);
   library.acquire(file);
   request->target = &file;
   request->type = arguments.memory.type;

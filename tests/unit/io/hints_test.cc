@@ -46,6 +46,24 @@ TEST(Hints, What_is_in_effect_can_be_given_again) {
   EXPECT_EQ(again.permissions, 0640U);
 }
 
+TEST(Hints, What_has_no_effect_is_not_told) {
+  Hints hints;
+  for (const char* key : {"nb_proc", "striping_factor", "chunked", "filename"}) hints.set(key, "4");
+  hints.set("cb_config_list", "*:");
+  hints.set("access_style", "read_once,write_mostly");
+  auto told = in_effect(hints);
+  for (const char* key : {"nb_proc", "striping_factor", "cb_config_list", "access_style"}) {
+    EXPECT_EQ(told.count(key), 0U) << key;
+  }
+  hints.set("cb_config_list", "*:2");
+  hints.set("access_style", "read_once,random");
+  told = in_effect(hints);
+  EXPECT_EQ(told["cb_config_list"], "*:2");
+  EXPECT_EQ(told["access_style"], "random");
+  hints.set("access_style", "sequential");
+  EXPECT_EQ(in_effect(hints)["access_style"], "sequential");
+}
+
 TEST(Hints, Sizes_have_limits) {
   Hints hints;
   hints.set("cb_buffer_size", "1");
