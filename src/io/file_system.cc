@@ -23,10 +23,10 @@ constexpr std::int64_t page = 4096;
 constexpr std::int64_t mebibyte = 1 << 20;
 
 constexpr std::array<Known, 16> known = {{
-    {0x0000ef53, {"ext4", false, page}},
-    {0x58465342, {"xfs", false, page}},
+    {0x0000ef53, {"ext4", false, page, true}},
+    {0x58465342, {"xfs", false, page, true}},
     {0x9123683e, {"btrfs", false, page}},
-    {0x01021994, {"tmpfs", false, page}},
+    {0x01021994, {"tmpfs", false, page, true}},
     {0x858458f6, {"ramfs", false, page}},
     {0x794c7630, {"overlayfs", false, page}},
     {0x2fc12fc1, {"zfs", false, 128 * 1024}},

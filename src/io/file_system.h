@@ -25,6 +25,8 @@ struct FileSystem {
   /// How much several ranks write to at most without getting into each other's way, in bytes: file
   /// domains of collective calls are multiples of this.
   std::int64_t unit_bytes = 4096;
+  /// Memory that a file is mapped to is as good as calls of the system, for all processes that see it.
+  bool maps = false;
 };
 
 /// Of the file system that a file, or its folder if there is no such file, lies on.

@@ -71,6 +71,11 @@ void Hints::set(std::string_view key, std::string_view value) {
     sieve_write = use == Use::always ? Use::always : Use::never;
     return;
   }
+  if (key == "fulmar_mapped") {
+    set_use(mapped, value);
+    if (mapped == Use::always) mapped = Use::automatic;
+    return;
+  }
   if (key == "cb_buffer_size") return set_bytes(window_bytes, value);
   if (key == "ind_rd_buffer_size") return set_bytes(read_piece_bytes, value);
   if (key == "ind_wr_buffer_size") return set_bytes(write_piece_bytes, value);
@@ -104,6 +109,7 @@ std::vector<std::pair<std::string, std::string>> Hints::in_effect() const {
       {"ind_rd_buffer_size", std::to_string(read_piece_bytes)},
       {"ind_wr_buffer_size", std::to_string(write_piece_bytes)},
       {"striping_unit", std::to_string(unit_bytes)},
+      {"fulmar_mapped", name_of(mapped)},
       {"fulmar_shared_pointer", shared_by_messages ? "messages" : "memory"},
       {"file_perm", octal(permissions)},
   };

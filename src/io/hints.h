@@ -29,6 +29,7 @@ struct Hints {
   std::int64_t window_bytes = 16 << 20;      ///< cb_buffer_size
   std::int64_t read_piece_bytes = 4 << 20;   ///< ind_rd_buffer_size
   std::int64_t write_piece_bytes = 4 << 20;  ///< ind_wr_buffer_size
+  Use mapped = Use::automatic;               ///< fulmar_mapped; never `always`
   std::int64_t unit_bytes = 0;               ///< striping_unit; 0: what the file system likes
   /// fulmar_shared_pointer: in memory of the node where that can be, or by messages in any case.
   bool shared_by_messages = false;

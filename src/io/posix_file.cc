@@ -74,6 +74,7 @@ Result<PosixFile> PosixFile::open(const std::string& path, int flags, mode_t per
 Error PosixFile::close() {
   const int descriptor = descriptor_.release();
   if (descriptor < 0) return {};
+  mapped_.reset();
   // Linux has closed it also where the call was interrupted.
   if (::close(descriptor) == 0 || errno == EINTR) return {};
   return system_error("closing", path_, no_offset, errno);
@@ -95,6 +96,12 @@ Result<std::size_t> PosixFile::read(std::int64_t offset, std::span<std::byte> to
     }
   }
   return done;
+}
+
+bool PosixFile::read_from_cache(std::int64_t offset, std::span<std::byte> to) const noexcept {
+  const iovec piece{to.data(), to.size()};
+  return ::preadv2(descriptor_.get(), &piece, 1, offset, RWF_NOWAIT) ==
+         static_cast<ssize_t>(to.size());
 }
 
 Error PosixFile::write(std::int64_t offset, std::span<const std::byte> from) const {

@@ -16,6 +16,7 @@
 #include "io/file_log.h"
 #include "io/hints.h"
 #include "io/locked_ranges.h"
+#include "io/mapped_parts.h"
 
 namespace fulmar::io {
 
@@ -47,6 +48,9 @@ class PosixFile {
 
   /// Reads until `to` is full or the file ends; returns how many bytes were read.
   [[nodiscard]] base::Result<std::size_t> read(std::int64_t offset, std::span<std::byte> to) const;
+  /// Reads all of `to` if the system has it in memory and can give it without waiting; false, and `to` is
+  /// undefined, where it is not so or not known.
+  [[nodiscard]] bool read_from_cache(std::int64_t offset, std::span<std::byte> to) const noexcept;
   /// Writes all of `from`. After an error part of it may be in the file.
   base::Error write(std::int64_t offset, std::span<const std::byte> from) const;
   /// The same for pieces of memory that follow each other in the file. Changes the pieces.
@@ -60,13 +64,24 @@ class PosixFile {
   base::Error preallocate(std::int64_t size) const;
   base::Error sync() const;
 
+  /// The bytes [first, end) as memory, if that can be: see MappedParts::hold.
+  [[nodiscard]] MappedParts::Hold mapped(std::int64_t first, std::int64_t end,
+                                         MappedParts::Purpose purpose) const {
+    return mapped_->hold(descriptor_.get(), first, end, purpose);
+  }
+  /// See MappedParts::seen_before.
+  [[nodiscard]] bool seen_before(std::int64_t first, std::int64_t end) const {
+    return mapped_->seen_before(first, end);
+  }
+
  private:
   friend class RangeLock;
 
   PosixFile(base::UniqueFd descriptor, std::string path) noexcept
       : descriptor_(std::move(descriptor)),
         path_(std::move(path)),
-        locked_(std::make_unique<LockedRanges>()) {}
+        locked_(std::make_unique<LockedRanges>()),
+        mapped_(std::make_unique<MappedParts>()) {}
   base::Error extend_with_zeros(std::int64_t size) const;
   void count_lock_wait(std::uint64_t ns) const noexcept;
   [[nodiscard]] SystemCall begin(const char* name, std::int64_t offset,
@@ -79,6 +94,7 @@ class PosixFile {
   std::unique_ptr<LockedRanges> locked_;  ///< by threads of this process
   FileLog* log_ = nullptr;
   std::uint32_t log_number_ = 0;
+  std::unique_ptr<MappedParts> mapped_;
 };
 
 /// Holds a part of a file while it exists: against every other open file, of this process and of

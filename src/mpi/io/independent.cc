@@ -47,7 +47,68 @@ Result<Access> take_place(File& file, const AccessArguments& arguments) {
   return access;
 }
 
+/// One block of memory that is one block of the file: what most calls ask for.
+struct Plain {
+  Count offset;  ///< in the file
+  Count bytes;
+};
+
+/// Whether a call asks for that, by an offset or the individual pointer, and nothing is wrong with it. Of
+/// all others, and of what is wrong, `take_place` makes something.
+bool is_plain(const File& file, const AccessArguments& arguments, Plain& plain) noexcept {
+  const OpenFile& open = *file.open;
+  const FileView& view = *open.view;
+  const int wrong_mode =
+      MPI_MODE_SEQUENTIAL |
+      (arguments.direction == Direction::read ? MPI_MODE_WRONLY : MPI_MODE_RDONLY);
+  if (!view.contiguous() || !view.representation().as_in_memory() ||
+      !arguments.memory.type->contiguous || arguments.pointer == Pointer::shared || open.atomic ||
+      open.hints.sieve_write == io::Use::always || (open.amode & wrong_mode) != 0) {
+    return false;
+  }
+  if (__builtin_mul_overflow(arguments.memory.type->size, arguments.memory.count, &plain.bytes)) {
+    return false;
+  }
+  const Count etype = view.etype_bytes();
+  Count position = open.position;
+  if (arguments.pointer == Pointer::explicit_offset &&
+      (arguments.offset < 0 || __builtin_mul_overflow(arguments.offset, etype, &position))) {
+    return false;
+  }
+  plain.offset = view.start() + position;
+  return plain.bytes > 0 && (etype == 1 || plain.bytes % etype == 0) &&
+         position <= view.stream_bytes() - plain.bytes;
+}
+
+/// Returns how much was moved.
+Result<Count> move_plain(const OpenFile& open, const AccessArguments& arguments,
+                         const Plain& plain) {
+  auto* const memory = static_cast<std::byte*>(arguments.memory.address);
+  const std::span data(memory, static_cast<std::size_t>(plain.bytes));
+  if (arguments.direction == Direction::write) {
+    const Error error = open.file.write(plain.offset, std::span<const std::byte>(data));
+    return error.failed() ? Result<Count>(error) : Result<Count>(plain.bytes);
+  }
+  const Result<std::size_t> got = open.file.read(plain.offset, data);
+  return got.failed() ? Result<Count>(got.error()) : Result<Count>(static_cast<Count>(got.value()));
+}
+
+Error run_plain(File& file, const AccessArguments& arguments, const Plain& plain,
+                MPI_Status* status) {
+  Library& library = *file.library;
+  if (arguments.pointer == Pointer::individual) file.open->position += plain.bytes;
+  library.acquire(file);
+  const std::uint32_t depth = library.lock.suspend();
+  const Result<Count> moved = move_plain(*file.open, arguments, plain);
+  library.lock.resume(depth);
+  library.release(file);
+  set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, moved.ok() ? moved.value() : 0);
+  return moved.error();
+}
+
 Error run(File& file, const AccessArguments& arguments, MPI_Status* status) {
+  Plain plain{};
+  if (is_plain(file, arguments, plain)) return run_plain(file, arguments, plain, status);
   const Result<Access> access = take_place(file, arguments);
   if (access.failed()) return access.error();
   AccessRecord record(file, arguments, Coordination::independent, CallForm::blocking);
@@ -105,6 +166,26 @@ Error abandon(Request& request) {
   return {};
 }
 
+/// What is moved at once rather than by another thread: to hand it over and be woken takes as long.
+constexpr Count most_bytes_at_once = 64 << 10;
+
+/// Moves a small block in the call itself, if that takes no longer than the copy: the system takes writes
+/// of local files to memory, and reads come from there or not at all.
+bool move_at_once(IndependentJob& job) {
+  const Access& access = job.access;
+  if (access.remote || access.atomic || access.bytes > most_bytes_at_once) return false;
+  if (!access.view->contiguous() || !access.in_one_block()) return false;
+  if (job.direction == Direction::write) {
+    job.run();
+    return true;
+  }
+  const std::span to(static_cast<std::byte*>(access.memory.address),
+                     static_cast<std::size_t>(access.bytes));
+  if (!access.file->read_from_cache(access.view->start() + access.position, to)) return false;
+  job.moved = access.bytes;
+  return true;
+}
+
 constexpr RequestKind kind_named(const char* name) {
   return {.name = name,
           .start = nullptr,
@@ -143,6 +224,8 @@ Error start(File& file, const AccessArguments& arguments, MPI_Request& out) {
   if (job->access.view->representation().kind == Representation::Kind::user ||
       job->access.bytes == 0) {
     job->run();  // functions of the user run on its threads only
+    request->operation.stage = device::Stage::done;
+  } else if (move_at_once(*job)) {
     request->operation.stage = device::Stage::done;
   } else {
     library.files->submit(*job);

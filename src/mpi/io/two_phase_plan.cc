@@ -2,6 +2,8 @@
 // Copyright (c) 2026 the Fulmar authors
 #include <algorithm>
 
+#include "mpi/coll/node_map.h"
+#include "mpi/io/mapped_access.h"
 #include "mpi/io/two_phase.h"
 
 namespace fulmar::mpi {
@@ -67,8 +69,13 @@ bool is_worth_exchange(std::span<const RankPart> parts, io::Use use,
   if (std::any_of(parts.begin(), parts.end(), goes_back)) return false;
   if (use == io::Use::always) return true;
   const Count long_enough = file.system.remote ? long_remote_run_bytes : long_run_bytes;
+  const bool maps = file.system.maps && file.hints.mapped != io::Use::never;
   const bool has_short = std::any_of(parts.begin(), parts.end(), [&](const RankPart& part) {
-    return part.bytes != 0 && part.mean_run_bytes < long_enough && part.mean_run_bytes < part.bytes;
+    if (part.bytes == 0 || part.mean_run_bytes >= part.bytes) return false;
+    if (maps && are_short_and_near(part.mean_run_bytes, part.bytes, part.end - part.first)) {
+      return false;
+    }
+    return part.mean_run_bytes < long_enough;
   });
   return has_short && are_interleaved(parts);
 }
