@@ -142,11 +142,12 @@ Error PosixFile::write(std::int64_t offset, std::span<iovec> from) const {
 }
 
 Result<std::int64_t> PosixFile::size() const {
-  struct stat facts{};
-  if (::fstat(descriptor_.get(), &facts) != 0) {
+  struct statx facts{};
+  constexpr int flags = AT_EMPTY_PATH | AT_STATX_FORCE_SYNC;
+  if (::statx(descriptor_.get(), "", flags, STATX_SIZE, &facts) != 0) {
     return system_error("finding the size", path_, no_offset, errno);
   }
-  return static_cast<std::int64_t>(facts.st_size);
+  return static_cast<std::int64_t>(facts.stx_size);
 }
 
 Error PosixFile::set_size(std::int64_t size) const {
@@ -186,6 +187,17 @@ Error PosixFile::sync() const {
     if (errno != EINTR) return system_error("storing the data", path_, no_offset, errno);
   }
   return {};
+}
+
+void PosixFile::refresh() const noexcept {
+  // A client of NFS asks its server again when it gets a lock. This one lies behind all data, and all share it.
+  struct flock lock = whole_lock(F_RDLCK, std::int64_t{1} << 62, 1);
+  if (::fcntl(descriptor_.get(), F_OFD_SETLK, &lock) == 0) {
+    lock.l_type = F_UNLCK;
+    (void)::fcntl(descriptor_.get(), F_OFD_SETLK, &lock);
+  } else {
+    (void)::posix_fadvise(descriptor_.get(), 0, 0, POSIX_FADV_DONTNEED);
+  }
 }
 
 RangeLock::~RangeLock() {

@@ -43,12 +43,16 @@ class PosixFile {
   [[nodiscard]] base::Result<std::size_t> read(std::int64_t offset, std::span<iovec> to) const;
   base::Error write(std::int64_t offset, std::span<iovec> from) const;
 
+  /// Also where a server has the file: that of now, not the one that the client remembers.
   [[nodiscard]] base::Result<std::int64_t> size() const;
   base::Error set_size(std::int64_t size) const;
   /// Sees to it that the first `size` bytes have space on the device; never makes the file shorter.
   /// Where the file system cannot reserve space, zeros are written behind the end of the file.
   base::Error preallocate(std::int64_t size) const;
   base::Error sync() const;
+  /// Of a file that a server has: this machine asks the server again for what it has in its cache, and so sees
+  /// what other machines have stored there. Nothing happens where the system has no means for that.
+  void refresh() const noexcept;
 
  private:
   friend class RangeLock;

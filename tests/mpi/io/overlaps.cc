@@ -119,7 +119,8 @@ void repetitions_over_each_other(const Folder& folder) {
   for (int at = 0; at <= count; ++at) {
     int value = 0;
     std::memcpy(&value, content.data() + 4 * static_cast<std::size_t>(at), 4);
-    expect(value == 2 * at || value == 2 * at + 1, "the second of a pair, or the first of the next");
+    expect(value == 2 * at || value == 2 * at + 1,
+           "the second of a pair, or the first of the next");
   }
   std::vector<int> back(2 * count, 0);
   succeeds(MPI_File_read_at(file, 0, back.data(), 2 * count, MPI_INT, MPI_STATUS_IGNORE), "read");
