@@ -25,6 +25,10 @@ using base::Result;
 /// What Linux moves at most in one call.
 constexpr std::size_t most_bytes_a_call = 0x7ffff000;
 
+/// Behind all data: bytes that are locked only for what a client does then, by all at the same time.
+constexpr std::int64_t marker_offset = std::int64_t{1} << 62;
+constexpr std::int64_t refreshing_offset = marker_offset + 1;
+
 /// Takes `bytes` away from the front of a list of pieces.
 std::span<iovec> skipped(std::span<iovec> pieces, std::size_t bytes) noexcept {
   while (!pieces.empty() && bytes >= pieces.front().iov_len) {
@@ -189,9 +193,21 @@ Error PosixFile::sync() const {
   return {};
 }
 
+Error PosixFile::store_exactly() {
+  // Linux' client of NFS does so while it holds a lock of a part of the file (nfs_can_extend_write). All readers
+  // share this one. It cannot be had where there is no lock service, or reading is not allowed.
+  struct flock lock = whole_lock(F_RDLCK, marker_offset, 1);
+  if (::fcntl(descriptor_.get(), F_OFD_SETLK, &lock) == 0) return {};
+  // It also does so where each write waits until it is stored.
+  const int flags = ::fcntl(descriptor_.get(), F_GETFL);
+  Result<PosixFile> again = open(path_, (flags & O_ACCMODE) | O_DSYNC, 0);
+  if (again.ok()) descriptor_ = std::move(again.value().descriptor_);
+  return again.error();
+}
+
 void PosixFile::refresh() const noexcept {
-  // A client of NFS asks its server again when it gets a lock. This one lies behind all data, and all share it.
-  struct flock lock = whole_lock(F_RDLCK, std::int64_t{1} << 62, 1);
+  // A client of NFS asks its server again when it gets a lock.
+  struct flock lock = whole_lock(F_RDLCK, refreshing_offset, 1);
   if (::fcntl(descriptor_.get(), F_OFD_SETLK, &lock) == 0) {
     lock.l_type = F_UNLCK;
     (void)::fcntl(descriptor_.get(), F_OFD_SETLK, &lock);

@@ -50,6 +50,10 @@ class PosixFile {
   /// Where the file system cannot reserve space, zeros are written behind the end of the file.
   base::Error preallocate(std::int64_t size) const;
   base::Error sync() const;
+  /// Of a file that a server has and that other machines write, too: from now on exactly the bytes that are
+  /// written are stored. Clients may else store the whole pages of their cache that they lie in, and so undo
+  /// what others have written beside them. Not while other threads use the file.
+  base::Error store_exactly();
   /// Of a file that a server has: this machine asks the server again for what it has in its cache, and so sees
   /// what other machines have stored there. Nothing happens where the system has no means for that.
   void refresh() const noexcept;

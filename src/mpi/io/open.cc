@@ -128,9 +128,14 @@ Error open_file(Library& library, Comm& comm, const std::string& path, OpenFile&
   if (error.ok()) error = share_hints(comm, open.hints);
   if (error.failed()) return error;
   open.system = io::file_system_of(path);
-  open.aggregators = open.hints.aggregators != 0
-                         ? std::min(open.hints.aggregators, comm.size())
-                         : static_cast<int>(node_map(comm).leaders().size());
+  const auto nodes = static_cast<int>(node_map(comm).leaders().size());
+  open.aggregators =
+      open.hints.aggregators != 0 ? std::min(open.hints.aggregators, comm.size()) : nodes;
+  if (open.system.remote && nodes > 1) {
+    const bool is_read_only = (open.amode & MPI_MODE_RDONLY) != 0;
+    error = agree(comm, is_read_only ? Error() : open.file.store_exactly());
+    if (error.failed()) return error;
+  }
   const auto place = open.hints.shared_by_messages ? SharedPointer::Place::messages
                                                    : SharedPointer::Place::memory_if_possible;
   error = agree(comm, open.shared.open(comm, place));

@@ -48,9 +48,9 @@ std::vector<int> values_of(int rank, int round) {
 void expect_block(MPI_File file, int rank, int round, const char* what) {
   std::vector<int> found(length, -1);
   MPI_Status status;
-  succeeds(MPI_File_read_at(file, MPI_Offset{4} * length * rank, found.data(), length, MPI_INT,
-                            &status),
-           what);
+  succeeds(
+      MPI_File_read_at(file, MPI_Offset{4} * length * rank, found.data(), length, MPI_INT, &status),
+      what);
   expect_equal(test::count_of(status, MPI_INT), length, what);
   expect(found == values_of(rank, round), what);
 }
@@ -186,9 +186,9 @@ void shared_pointer_appends(const Folder& folder) {
   const int total = (records + 1) * world.size;
   std::vector<int> found(4 * static_cast<std::size_t>(total) + 1, -1);
   MPI_Status status;
-  succeeds(MPI_File_read_at(file, 0, found.data(), static_cast<int>(found.size()), MPI_INT,
-                            &status),
-           "read_at");
+  succeeds(
+      MPI_File_read_at(file, 0, found.data(), static_cast<int>(found.size()), MPI_INT, &status),
+      "read_at");
   expect_equal(test::count_of(status, MPI_INT), 4 * total, "the length of all records");
   std::vector<int> next(static_cast<std::size_t>(world.size), 0);
   for (int at = 0; at < total; ++at) {
@@ -196,7 +196,8 @@ void shared_pointer_appends(const Folder& folder) {
     const bool whole = record[0] >= 0 && record[0] < world.size && record[2] == record[0];
     expect(whole && record[3] == record[1], "a whole record");
     if (!whole) continue;
-    expect_equal(record[1], next[static_cast<std::size_t>(record[0])]++, "those of a rank in order");
+    expect_equal(record[1], next[static_cast<std::size_t>(record[0])]++,
+                 "those of a rank in order");
   }
   for (int rank = 0; rank < world.size; ++rank) {
     expect_equal(found[4 * static_cast<std::size_t>(total - world.size + rank)], rank, "ordered");
@@ -210,9 +211,8 @@ void opening_shows_names_and_data(const Folder& folder) {
   const std::string name = folder.file("name");
   for (int round = 0; round < rounds; ++round) {
     MPI_File file = MPI_FILE_NULL;
-    expect_class(
-        MPI_File_open(MPI_COMM_WORLD, name.c_str(), MPI_MODE_RDONLY, MPI_INFO_NULL, &file),
-        MPI_ERR_NO_SUCH_FILE, "open before it is made");
+    expect_class(MPI_File_open(MPI_COMM_WORLD, name.c_str(), MPI_MODE_RDONLY, MPI_INFO_NULL, &file),
+                 MPI_ERR_NO_SUCH_FILE, "open before it is made");
     const int writer = round % world.size;
     file = open_file(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_WRONLY);
     if (world.rank == writer) {
