@@ -5,6 +5,7 @@
 #include <strings.h>
 #include <sys/vfs.h>
 
+#include <algorithm>
 #include <array>
 
 namespace fulmar::io {
@@ -41,6 +42,8 @@ constexpr std::array<Known, 16> known = {{
     {0x00c36400, {"ceph", true, mebibyte}},
 }};
 
+constexpr std::array<std::string_view, 4> with_client_caches = {"nfs", "cifs", "smb2", "9p"};
+
 /// The folder of a file name.
 std::string folder_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
@@ -59,6 +62,10 @@ std::string_view without_prefix(std::string_view name) noexcept {
     }
   }
   return name;
+}
+
+bool FileSystem::has_client_caches() const noexcept {
+  return std::ranges::find(with_client_caches, std::string_view(name)) != with_client_caches.end();
 }
 
 FileSystem file_system_of(const std::string& path) {

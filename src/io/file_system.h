@@ -22,6 +22,8 @@ struct FileSystem {
   /// How much several ranks write to at most without getting into each other's way, in bytes: file
   /// domains of collective calls are multiples of this.
   std::int64_t unit_bytes = 4096;
+  /// Its clients keep data and sizes in caches of their own, which are not kept equal.
+  [[nodiscard]] bool has_client_caches() const noexcept;
 };
 
 /// Of the file system that a file, or its folder if there is no such file, lies on.

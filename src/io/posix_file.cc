@@ -205,6 +205,16 @@ Error PosixFile::store_exactly() {
   return again.error();
 }
 
+Error PosixFile::push() const {
+  constexpr unsigned all =
+      SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+  while (::sync_file_range(descriptor_.get(), 0, 0, all) != 0) {
+    if (errno == ESPIPE || errno == EINVAL) return {};
+    if (errno != EINTR) return system_error("storing the data", path_, no_offset, errno);
+  }
+  return {};
+}
+
 void PosixFile::refresh() const noexcept {
   // A client of NFS asks its server again when it gets a lock.
   struct flock lock = whole_lock(F_RDLCK, refreshing_offset, 1);

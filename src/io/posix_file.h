@@ -54,6 +54,8 @@ class PosixFile {
   /// written are stored. Clients may else store the whole pages of their cache that they lie in, and so undo
   /// what others have written beside them. Not while other threads use the file.
   base::Error store_exactly();
+  /// What was written is with the server, if one has the file; it need not be on its disk.
+  base::Error push() const;
   /// Of a file that a server has: this machine asks the server again for what it has in its cache, and so sees
   /// what other machines have stored there. Nothing happens where the system has no means for that.
   void refresh() const noexcept;

@@ -58,12 +58,12 @@ template <class Change>
 Error change_size(File& file, Count size, const char* call, const Change& change) {
   Comm& comm = *file.comm;
   Error error = compare_with_first(comm, "size", size, check_size(file, size, call));
-  const bool remote = file.open->system.remote;
-  if (error.ok() && remote) error = agree(comm, file.open->file.sync());
+  const bool cached_apart = file.open->cached_apart;
+  if (error.ok() && cached_apart) error = agree(comm, file.open->file.push());
   if (error.failed()) return error;
   if (comm.rank == 0) error = change(file.open->file);
   error = agree(comm, error);
-  if (remote) file.open->file.refresh();
+  if (cached_apart) file.open->file.refresh();
   return error;
 }
 
@@ -177,7 +177,7 @@ Error file_get_atomicity(File& file, int& flag) {
 /// What this rank has written is stored. Where a server has the file, what others have stored is seen.
 Error file_sync(File& file) {
   const Error error = file.open->file.sync();
-  if (file.open->system.remote) file.open->file.refresh();
+  if (file.open->cached_apart) file.open->file.refresh();
   return agree(*file.comm, error);
 }
 

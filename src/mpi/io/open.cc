@@ -131,7 +131,8 @@ Error open_file(Library& library, Comm& comm, const std::string& path, OpenFile&
   const auto nodes = static_cast<int>(node_map(comm).leaders().size());
   open.aggregators =
       open.hints.aggregators != 0 ? std::min(open.hints.aggregators, comm.size()) : nodes;
-  if (open.system.remote && nodes > 1) {
+  open.cached_apart = nodes > 1 && open.system.has_client_caches();
+  if (open.cached_apart) {
     const bool is_read_only = (open.amode & MPI_MODE_RDONLY) != 0;
     error = agree(comm, is_read_only ? Error() : open.file.store_exactly());
     if (error.failed()) return error;

@@ -96,6 +96,27 @@ void sync_shows_collective_data(const Folder& folder, const char* two_phases) {
   succeeds(MPI_File_close(&file), "close");
 }
 
+/// What a rank has written and reads again needs no sync, whether other nodes have stored it for the rank or read
+/// it: they exchange by two phases on one side only.
+void own_data_are_seen_without_sync(const Folder& folder, const char* write, const char* read) {
+  const World world;
+  test::Hints hints;
+  hints.set("romio_cb_write", write).set("romio_cb_read", read).set("cb_buffer_size", "4096");
+  MPI_File file = open_file(MPI_COMM_WORLD, folder.file("own"), scratch, hints.info());
+  const MPI_Offset at = MPI_Offset{4} * length * world.rank;
+  for (int round = 0; round < 2 * rounds; ++round) {
+    const std::vector<int> values = values_of(world.rank, round);
+    const auto store = round % 2 == 0 ? MPI_File_write_at_all : MPI_File_write_at;
+    succeeds(store(file, at, values.data(), length, MPI_INT, MPI_STATUS_IGNORE), "write");
+    for (const auto load : {MPI_File_read_at, MPI_File_read_at_all}) {
+      std::vector<int> found(length, -1);
+      succeeds(load(file, at, found.data(), length, MPI_INT, MPI_STATUS_IGNORE), "read");
+      expect(found == values, "what the rank itself has written");
+    }
+  }
+  succeeds(MPI_File_close(&file), "close");
+}
+
 /// Rank after rank writes; the others read with nothing but a barrier between.
 void atomic_mode_needs_no_sync(const Folder& folder) {
   const World world;
@@ -237,6 +258,8 @@ int main(int argc, char** argv) {
     const Folder folder;
     sync_shows_data(folder);
     for (const char* use : {"enable", "disable"}) sync_shows_collective_data(folder, use);
+    own_data_are_seen_without_sync(folder, "enable", "disable");
+    own_data_are_seen_without_sync(folder, "disable", "enable");
     atomic_mode_needs_no_sync(folder);
     atomic_accesses_are_whole(folder);
     sizes_are_seen(folder);
