@@ -58,7 +58,9 @@ Count move_windows(const Access& access, Count position, Count bytes, MappedPart
 }
 
 bool is_worth_mapping(const Access& access, Count position, Count bytes) noexcept {
-  if (!access.maps || !access.view->forward() || access.view->contiguous()) return false;
+  if (!access.maps || !access.view->forward(position, bytes) || access.view->contiguous()) {
+    return false;
+  }
   if (bytes < least_bytes) return false;
   const FileView::Part part = access.view->part_of(position, bytes);
   if (!are_short_and_near(access.view->mean_run_bytes(), bytes, part.end - part.first)) {
