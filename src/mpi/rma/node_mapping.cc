@@ -72,8 +72,8 @@ void use_node_controls(Win& win, std::span<const int> ranks) {
     if (apart && ranks[place] != win.rank()) continue;
     RmaTarget& target = win.target(ranks[place]);
     target.control = &win.memory->control(place);
-    target.place = place < RmaTarget::no_place ? static_cast<std::uint8_t>(place)
-                                               : RmaTarget::no_place;
+    target.place =
+        place < RmaTarget::no_place ? static_cast<std::uint8_t>(place) : RmaTarget::no_place;
   }
 }
 
