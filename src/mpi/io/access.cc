@@ -60,12 +60,12 @@ struct Window {
   Count data;
 };
 
-/// As many of the segments, from the first on, as fit a window of `limit` bytes.
+/// As many of the segments, from the first on, as go forward and fit a window of `limit` bytes.
 Window window_of(std::span<const iovec> segments, Count limit) noexcept {
   Window window{offset_in(segments[0]), offset_in(segments[0]), 0, 0};
   for (const iovec& segment : segments) {
     const Count end = offset_in(segment) + static_cast<Count>(segment.iov_len);
-    if (end - window.first > limit) break;
+    if (offset_in(segment) < window.end || end - window.first > limit) break;
     window.end = end;
     ++window.segments;
     window.data += static_cast<Count>(segment.iov_len);
@@ -73,8 +73,8 @@ Window window_of(std::span<const iovec> segments, Count limit) noexcept {
   return window;
 }
 
-bool should_sieve(const FileView& view, io::Use use, const Window& window) noexcept {
-  if (!view.forward() || use == io::Use::never || window.segments < 2) return false;
+bool should_sieve(io::Use use, const Window& window) noexcept {
+  if (use == io::Use::never || window.segments < 2) return false;
   const Count gaps = window.end - window.first - window.data;
   return use == io::Use::always || gaps <= largest_sieved_gap * static_cast<Count>(window.segments);
 }
@@ -289,7 +289,7 @@ Error write_stream(const Access& access, Count position, std::span<const std::by
     for (std::size_t at = 0; at < found;) {
       const auto rest = std::span(segments).subspan(at, found - at);
       const Window window = window_of(rest, access.hints.write_piece_bytes);
-      const bool sieves = should_sieve(*access.view, access.hints.sieve_write, window);
+      const bool sieves = should_sieve(access.hints.sieve_write, window);
       const auto some = rest.first(std::max<std::size_t>(window.segments, 1));
       std::size_t bytes = 0;
       for (const iovec& segment : some) bytes += segment.iov_len;
@@ -316,7 +316,7 @@ Result<Count> read_stream(const Access& access, Count position, std::span<std::b
     for (std::size_t at = 0; at < found;) {
       const auto rest = std::span(segments).subspan(at, found - at);
       const Window window = window_of(rest, access.hints.read_piece_bytes);
-      const bool sieves = should_sieve(*access.view, access.hints.sieve_read, window);
+      const bool sieves = should_sieve(access.hints.sieve_read, window);
       const auto some = rest.first(std::max<std::size_t>(window.segments, 1));
       Count bytes = 0;
       for (const iovec& segment : some) bytes += static_cast<Count>(segment.iov_len);

@@ -51,7 +51,7 @@ RankPart own_part(const CollectiveAccess& call) {
   const FileView::Part extent = call.access.part();
   part.first = extent.first;
   part.end = extent.end;
-  part.backward = call.access.view->forward() ? 0 : 1;
+  part.backward = call.access.view->forward(call.access.position, part.bytes) ? 0 : 1;
   part.mean_run_bytes = call.access.view->mean_run_bytes();
   return part;
 }

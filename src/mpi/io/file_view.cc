@@ -38,16 +38,16 @@ Error check_types(const Datatype& etype, const Datatype& filetype) {
   return {};
 }
 
-/// Displacements may be equal, and repetitions may lie between each other; that bytes are covered
-/// twice is allowed in files that are only read (MPI 5.0 section 14.3).
+/// Displacements may be equal, and repetitions may lie between and over each other; that a filetype
+/// covers bytes twice is allowed in files that are only read (MPI 5.0 section 14.3).
 Error check_shape(const FiletypeShape& shape, FileUse use) {
   if (!shape.ordered) {
     return bad_filetype("its displacements go backwards; order them ascending");
   }
   if (shape.overlaps && use == FileUse::writable) {
     return bad_filetype(
-        "it or its repetitions cover a byte twice, in a file that can be written; open the file "
-        "with MPI_MODE_RDONLY, or give it a larger extent (MPI_Type_create_resized)");
+        "it covers a byte twice, in a file that can be written; open the file with "
+        "MPI_MODE_RDONLY, or list each byte once");
   }
   return {};
 }
@@ -66,6 +66,7 @@ FileView::FileView(Library& library, Count displacement, Datatype& etype, Dataty
       file_filetype_(file_filetype),
       etype_bytes_(file_etype.size),
       forward_(shape.forward),
+      forward_once_(shape.forward_once),
       contiguous_(forward_ && file_filetype.size > 0 &&
                   file_filetype.size == file_filetype.extent &&
                   file_filetype.size == file_filetype.true_extent),
@@ -106,7 +107,7 @@ Count FileView::offset_of(Count position) const noexcept {
 
 FileView::Part FileView::part_of(Count position, Count bytes) const noexcept {
   const Count last = position + bytes - 1;
-  if (forward_) return {offset_of(position), offset_of(last) + 1};
+  if (forward(position, bytes)) return {offset_of(position), offset_of(last) + 1};
   const Count extent = file_filetype_.extent;
   return {start_ + position / file_filetype_.size * extent,
           start_ + last / file_filetype_.size * extent + file_filetype_.true_extent};
@@ -128,7 +129,7 @@ Count FileView::position_at(Count offset) const noexcept {
   if (contiguous_) return offset - start_;
   const Count size = file_filetype_.size;
   const Count extent = std::max<Count>(file_filetype_.extent, 1);
-  const Count repetition = (offset - start_) / extent;
+  const Count repetition = forward_ ? (offset - start_) / extent : 0;
   // Positions below the answer lie before the offset; the stream never goes backwards.
   Count low = repetition * size;
   Count high = low + size;

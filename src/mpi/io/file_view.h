@@ -43,8 +43,11 @@ class FileView {
 
   /// Bytes of an etype in the stream; never 0.
   [[nodiscard]] Count etype_bytes() const noexcept { return etype_bytes_; }
-  /// What lies behind a position in the stream lies behind it in the file, and no byte comes twice.
-  [[nodiscard]] bool forward() const noexcept { return forward_; }
+  /// Within [position, position + bytes) of the stream, what lies behind a position lies behind it in
+  /// the file, and no byte comes twice.
+  [[nodiscard]] bool forward(Count position, Count bytes) const noexcept {
+    return forward_ || (forward_once_ && position + bytes <= file_filetype_.size);
+  }
   /// The stream has no gaps: position p is byte `start() + p` of the file.
   [[nodiscard]] bool contiguous() const noexcept { return contiguous_; }
   [[nodiscard]] Count start() const noexcept { return start_; }
@@ -61,13 +64,14 @@ class FileView {
     Count first;
     Count end;
   };
-  /// What holds [position, position + bytes) of the stream; of a view that is not forward maybe more.
+  /// What holds [position, position + bytes) of the stream; where that is not forward maybe more.
   /// Requires bytes > 0.
   [[nodiscard]] Part part_of(Count position, Count bytes) const noexcept;
   /// The position of the first etype that begins behind a file of this length, to which
   /// MPI_SEEK_END refers (section 14.1.1); `stream_bytes()` where there is none.
   [[nodiscard]] Count end_of_file(Count file_bytes) const;
-  /// How many bytes of the stream lie before byte `offset` of the file. Requires forward().
+  /// How many bytes of the stream lie before byte `offset` of the file; if not all of the stream is
+  /// forward, of its first repetition, which has to be.
   [[nodiscard]] Count position_at(Count offset) const noexcept;
   /// Describes the parts of the file that hold [position, position + bytes) of the stream, with
   /// offsets in the file as addresses, neighbours joined; at most out.size() of them. Returns how
@@ -84,7 +88,8 @@ class FileView {
   Datatype& file_etype_;
   Datatype& file_filetype_;
   Count etype_bytes_;
-  bool forward_;
+  bool forward_;  ///< all of the stream
+  bool forward_once_;
   bool contiguous_;
   Count start_;
   Count stream_bytes_;
@@ -102,7 +107,7 @@ enum class FileUse : std::uint8_t { read_only, writable };
 
 /// Checks the arguments of MPI_File_set_view. Fails with MPI_ERR_ARG (displacement), MPI_ERR_TYPE
 /// (the filetype is not made of etypes, goes backwards, or covers a byte twice in a file that can be
-/// written) and MPI_ERR_UNSUPPORTED_DATAREP.
+/// written; its repetitions may) and MPI_ERR_UNSUPPORTED_DATAREP.
 [[nodiscard]] base::Result<ViewRef> make_view(Library& library, Count displacement, Datatype& etype,
                                               Datatype& filetype, std::string_view representation,
                                               FileUse use);

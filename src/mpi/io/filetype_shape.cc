@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "mpi/datatype/layout.h"
@@ -82,10 +83,12 @@ std::optional<Span> forward_span(const Layout& layout) {
   return std::nullopt;
 }
 
-bool goes_forward(const Datatype& filetype) {
-  if (filetype.size == 0) return true;
+/// Sets `forward` and `forward_once`.
+void find_direction(const Datatype& filetype, FiletypeShape& shape) {
+  if (filetype.size == 0) return;
   const std::optional<Span> span = forward_span(*filetype.layout);
-  return span && filetype.extent >= span->end - span->first;
+  shape.forward_once = span.has_value();
+  shape.forward = span && filetype.extent >= span->end - span->first;
 }
 
 /// Calls `use(span, position)` for the runs of one repetition, `position` counting its data, until that
@@ -107,42 +110,30 @@ Count for_runs(const Datatype& filetype, Use&& use) {
   return static_cast<Count>(position);
 }
 
-/// Whether some byte of the file is covered twice if these runs are repeated without end, `extent`
-/// apart: then two of them share a byte of a circle of that length.
-bool share_bytes(const std::vector<Span>& runs, Count extent) {
-  if (extent <= 0) return !runs.empty();
-  std::vector<Span> arcs;
-  for (const Span& run : runs) {
-    const Count length = run.end - run.first;
-    if (length > extent) return true;
-    const Count first = run.first % extent;
-    arcs.push_back({first, std::min(first + length, extent)});
-    if (first + length > extent) arcs.push_back({0, first + length - extent});
-  }
-  std::ranges::sort(arcs, {}, &Span::first);
-  for (std::size_t i = 1; i < arcs.size(); ++i) {
-    if (arcs[i].first < arcs[i - 1].end) return true;
-  }
-  return false;
+/// Whether two of the runs share a byte.
+bool share_bytes(std::vector<Span> runs) {
+  std::ranges::sort(runs, {}, &Span::first);
+  const auto shares = [](const Span& one, const Span& next) { return next.first < one.end; };
+  return std::ranges::adjacent_find(runs, shares) != runs.end();
 }
 
 }  // namespace
 
 FiletypeShape shape_of(const Datatype& filetype) {
   FiletypeShape shape;
-  shape.forward = goes_forward(filetype);
+  find_direction(filetype, shape);
   std::vector<Span> runs;
   Count last_first = 0;
   const Count seen = for_runs(filetype, [&](const Span& run, Count /*position*/) {
     if (shape.runs == most_runs_checked) return false;
     ++shape.runs;
-    if (shape.forward) return true;
+    if (shape.forward_once) return true;
     shape.ordered = shape.ordered && run.first >= last_first;
     last_first = run.first;
     runs.push_back(run);
     return true;
   });
-  if (!shape.forward) shape.overlaps = share_bytes(runs, filetype.extent);
+  shape.overlaps = share_bytes(std::move(runs));
   if (seen < filetype.size) shape.runs *= filetype.size / std::max<Count>(seen, 1);
   return shape;
 }

@@ -13,9 +13,12 @@ struct FiletypeShape {
   /// The stream never goes backwards and covers no byte twice: what lies behind a position lies
   /// behind it in the file, too. Known of the whole filetype.
   bool forward = true;
+  /// The same of the data of one repetition; the next may begin before it ends. Known of the whole
+  /// filetype.
+  bool forward_once = true;
   /// The displacements within a repetition never decrease.
   bool ordered = true;
-  /// Some byte is covered twice, by one repetition or by two.
+  /// Some byte is covered twice by one repetition.
   bool overlaps = false;
 };
 

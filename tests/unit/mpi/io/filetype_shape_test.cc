@@ -74,9 +74,13 @@ TEST_F(FiletypeShapeTest, Repetitions_may_lie_between_each_other) {
   EXPECT_FALSE(between.forward);
   EXPECT_TRUE(between.ordered);
   EXPECT_FALSE(between.overlaps) << "one begins at even integers, the other at odd ones";
-  EXPECT_TRUE(shape_of(list({1, 1}, {0, 2}, 8)).overlaps) << "8 is where the second one begins";
-  EXPECT_TRUE(shape_of(list({1}, {0}, 2)).overlaps);
-  EXPECT_TRUE(shape_of(list({1}, {0}, 0)).overlaps) << "all in one place";
+  EXPECT_TRUE(between.forward_once);
+  for (const Datatype* over : {&list({1, 1}, {0, 2}, 8), &list({1}, {0}, 2), &list({1}, {0}, 0)}) {
+    const FiletypeShape shape = shape_of(*over);
+    EXPECT_FALSE(shape.forward);
+    EXPECT_TRUE(shape.forward_once);
+    EXPECT_FALSE(shape.overlaps) << "by repetitions only";
+  }
 }
 
 TEST_F(FiletypeShapeTest, What_goes_backwards_is_no_order) {
@@ -85,6 +89,7 @@ TEST_F(FiletypeShapeTest, What_goes_backwards_is_no_order) {
   EXPECT_TRUE(same.ordered);
   EXPECT_TRUE(same.overlaps);
   EXPECT_FALSE(same.forward);
+  EXPECT_FALSE(same.forward_once);
 }
 
 /// Beside what one finds who looks at every byte.
@@ -105,14 +110,18 @@ TEST_F(FiletypeShapeTest, Agree_with_a_look_at_every_byte) {
     constexpr Count repetitions = 40;
     std::set<Count> bytes;
     bool forward = true;
+    bool forward_once = true;
     bool overlaps = false;
     Count last = -1;
     for (Count at = 0; at < repetitions * filetype.size; ++at) {
       const Count offset = offset_of(filetype, at);
       forward = forward && offset > last;
       last = offset;
+      if (at >= filetype.size) continue;
+      forward_once = forward;
       overlaps = !bytes.insert(offset).second || overlaps;
     }
+    EXPECT_EQ(shape.forward_once, forward_once);
     EXPECT_EQ(shape.forward, forward);
     EXPECT_EQ(shape.overlaps, overlaps);
     ++kinds[forward ? 1 : 0][overlaps ? 1 : 0];
