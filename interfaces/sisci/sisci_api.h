@@ -19,8 +19,8 @@
 #ifndef FULMAR_SISCI_API_H
 #define FULMAR_SISCI_API_H
 
-#include <sisci_types.h>
 #include <sisci_error.h>
+#include <sisci_types.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -80,7 +80,7 @@ extern "C" {
 #define SCI_FLAG_NO_ADDRESS_MAP 0x40000000U
 
 #define SCI_INFINITE_TIMEOUT 0xFFFFFFFFU
-#define SCI_LOCAL_HOST 0xFFFFFFFFU /* as a node: this one */
+#define SCI_LOCAL_HOST 0xFFFFFFFFU          /* as a node: this one */
 #define DIS_BROADCAST_NODEID_GROUP_ALL 252U /* refused: SCI_ERR_NOT_SUPPORTED */
 
 /* ---- Session ---- */

@@ -17,7 +17,7 @@ namespace fulmar::io {
 /// Thread rule: any thread.
 struct FileFigures {
   using Counter = std::atomic<std::uint64_t>;
-  Counter read_operations{0};   ///< data access calls of the program
+  Counter read_operations{0};  ///< data access calls of the program
   Counter write_operations{0};
   Counter collective_operations{0};  ///< of both
   Counter exchanges{0};              ///< collective ones that moved data in two phases

@@ -12,7 +12,8 @@ constexpr auto relaxed = std::memory_order_relaxed;
 
 }  // namespace
 
-FileTrace::FileTrace(std::size_t records) : ring_(std::bit_ceil(std::max<std::size_t>(records, 2))) {}
+FileTrace::FileTrace(std::size_t records)
+    : ring_(std::bit_ceil(std::max<std::size_t>(records, 2))) {}
 
 std::uint32_t FileTrace::number_of(const std::string& path) {
   const std::lock_guard guard(mutex_);

@@ -29,10 +29,10 @@ class FileTrace {
     std::uint64_t end_ns = 0;
     const char* name = nullptr;  ///< of the call, for ever valid
     Kind kind = Kind::access;
-    std::uint32_t file = 0;    ///< index of its path
-    std::int64_t first = 0;    ///< byte of the file
-    std::int64_t end = 0;      ///< behind the last one
-    std::uint64_t bytes = 0;   ///< of data; fewer than end - first where there are gaps
+    std::uint32_t file = 0;   ///< index of its path
+    std::int64_t first = 0;   ///< byte of the file
+    std::int64_t end = 0;     ///< behind the last one
+    std::uint64_t bytes = 0;  ///< of data; fewer than end - first where there are gaps
   };
 
   /// Keeps the last `records` records, rounded up to a power of two.

@@ -140,8 +140,7 @@ Storage find_storage(const std::string& path) {
   Storage storage;
   storage.exists = existing(path);
   if (storage.exists == Storage::Exists::no_folder) return storage;
-  const std::string place =
-      storage.exists == Storage::Exists::folder_only ? folder_of(path) : path;
+  const std::string place = storage.exists == Storage::Exists::folder_only ? folder_of(path) : path;
   struct statfs facts{};
   if (::statfs(place.c_str(), &facts) == 0) {
     storage.magic = static_cast<std::uint32_t>(facts.f_type);
@@ -151,8 +150,7 @@ Storage find_storage(const std::string& path) {
   }
   storage.system = file_system_of(path);
   std::ifstream mountinfo("/proc/self/mountinfo");
-  const Mount mount =
-      find_mount({std::istreambuf_iterator<char>(mountinfo), {}}, real_path(place));
+  const Mount mount = find_mount({std::istreambuf_iterator<char>(mountinfo), {}}, real_path(place));
   storage.mount_point = mount.point;
   storage.mounted_from = mount.source;
   storage.mount_options = mount.options;

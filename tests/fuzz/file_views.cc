@@ -85,8 +85,8 @@ void file_views(std::span<const std::uint8_t> bytes) {
   if (type.failed()) return;
   mpi::Datatype& byte = *objects.library.find<mpi::Datatype>(MPI_BYTE);
   const auto use_of = input.byte() % 2 == 0 ? mpi::FileUse::writable : mpi::FileUse::read_only;
-  const auto view =
-      mpi::make_view(objects.library, input.number(1000) & INT64_MAX, byte, **type, "native", use_of);
+  const auto view = mpi::make_view(objects.library, input.number(1000) & INT64_MAX, byte, **type,
+                                   "native", use_of);
   if (view.ok()) use(**view, input);
 }
 

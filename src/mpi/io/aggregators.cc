@@ -32,8 +32,8 @@ Result<std::vector<std::string>> host_names(Comm& comm,
   if (::gethostname(own.data(), own.size() - 1) != 0) own[0] = '\0';
   std::vector<HostName> all(static_cast<std::size_t>(comm.size()));
   const Datatype& byte = *comm.library->find<Datatype>(MPI_BYTE);
-  const Error error = allgather({own.data(), sizeof own, &byte},
-                                {all.data(), sizeof own, &byte}, comm);
+  const Error error =
+      allgather({own.data(), sizeof own, &byte}, {all.data(), sizeof own, &byte}, comm);
   if (error.failed()) return error;
   for (std::size_t node = 0; node < names.size(); ++node) {
     HostName& name = all[static_cast<std::size_t>(leaders[node])];

@@ -95,8 +95,8 @@ void FileCheck::Exchange::add(Count offset, std::span<const std::byte> bytes) {
     const auto count = std::min(static_cast<std::size_t>(room), bytes.size());
     auto& list = pieces_[static_cast<std::size_t>(keeper_of(offset, exchange_.size()))];
     if (list.size() < most_pieces_sent) {
-      list.push_back({offset, static_cast<std::int64_t>(count),
-                      file_checksum(offset, bytes.first(count))});
+      list.push_back(
+          {offset, static_cast<std::int64_t>(count), file_checksum(offset, bytes.first(count))});
     } else if (call_.direction == Direction::write) {
       check_.forget_later(offset, offset + static_cast<Count>(count));
     }
@@ -134,8 +134,8 @@ void FileCheck::Exchange::prepare() {
   constexpr Count portion_bytes = 1 << 20;
   const Access& access = call_.access;
   const bool writes = call_.direction == Direction::write;
-  const bool readable = call_.error.ok() && access.bytes > 0 &&
-                        access.view->representation().as_in_memory();
+  const bool readable =
+      call_.error.ok() && access.bytes > 0 && access.view->representation().as_in_memory();
   if (writes && !readable && access.bytes > 0 && access.view != nullptr) {
     // Of what was written as another representation, or in part, nothing is known.
     const FileView::Part part = access.part();
@@ -191,8 +191,8 @@ CollTask FileCheck::Exchange::send_lists(CollContext& exchange, Exchange& self) 
                     rank);
     }
     if (!self.ranges_.empty()) {
-      messages.send(
-          as_const(self.bytes(self.ranges_.data(), self.ranges_.size() * sizeof(Range))), rank);
+      messages.send(as_const(self.bytes(self.ranges_.data(), self.ranges_.size() * sizeof(Range))),
+                    rank);
     }
   }
   co_await messages.wait();
@@ -203,8 +203,8 @@ std::vector<RankPiece> FileCheck::Exchange::all_pieces() const {
   std::vector<RankPiece> all;
   for (std::size_t rank = 0; rank < got_pieces_.size(); ++rank) {
     for (const CheckedPiece& piece : got_pieces_[rank]) {
-      const bool is_here = piece.is_valid() &&
-                           keeper_of(piece.offset, exchange_.size()) == exchange_.rank();
+      const bool is_here =
+          piece.is_valid() && keeper_of(piece.offset, exchange_.size()) == exchange_.rank();
       if (is_here) all.push_back({piece, static_cast<int>(rank)});
     }
   }

@@ -37,7 +37,8 @@ struct CheckedPiece {
   [[nodiscard]] std::int64_t end() const noexcept { return offset + length; }
   /// Whether it can be one at all; they come from other processes.
   [[nodiscard]] bool is_valid() const noexcept {
-    return offset >= 0 && length > 0 && length <= check_block_bytes && offset < INT64_MAX - length &&
+    return offset >= 0 && length > 0 && length <= check_block_bytes &&
+           offset < INT64_MAX - length &&
            offset / check_block_bytes == (offset + length - 1) / check_block_bytes;
   }
 };

@@ -44,9 +44,8 @@ void RunList::add(const FileRun& run, Extent window) {
   if (run.count == 1) {
     words_.insert(words_.end(), {offset, static_cast<Word>(run.length)});
   } else {
-    words_.insert(words_.end(),
-                  {offset | row_bit, static_cast<Word>(run.length), static_cast<Word>(run.stride),
-                   static_cast<Word>(run.count)});
+    words_.insert(words_.end(), {offset | row_bit, static_cast<Word>(run.length),
+                                 static_cast<Word>(run.stride), static_cast<Word>(run.count)});
   }
 }
 
@@ -66,7 +65,8 @@ bool RunList::read(Extent window, std::size_t& at, FileRun& run) const noexcept 
 /// are looked at together.
 Count RunList::most_words(Extent window, Count bytes) noexcept {
   const Count length = window.end - window.first;
-  const Count pieces = std::min(bytes, length / 2 + length / static_cast<Count>(segments_at_a_time) + 2);
+  const Count pieces =
+      std::min(bytes, length / 2 + length / static_cast<Count>(segments_at_a_time) + 2);
   return 2 * std::max<Count>(pieces, 2);
 }
 

@@ -55,7 +55,8 @@ class Compared {
   Compared() {
     int index = -1;
     int objects = 0;
-    succeeds(MPI_T_pvar_get_index("file_checked_bytes", MPI_T_PVAR_CLASS_AGGREGATE, &index), "index");
+    succeeds(MPI_T_pvar_get_index("file_checked_bytes", MPI_T_PVAR_CLASS_AGGREGATE, &index),
+             "index");
     MPI_T_pvar_session_create(&session_);
     MPI_T_pvar_handle_alloc(session_, index, nullptr, &handle_, &objects);
     MPI_T_pvar_start(session_, handle_);
@@ -210,7 +211,8 @@ class Program {
     std::string text(MPI_MAX_ERROR_STRING, '\0');
     int length = 0;
     MPI_Error_string(code, text.data(), &length);
-    expect(text.find(part) != std::string::npos && text.find("FULMAR_CHECK=files") != std::string::npos,
+    expect(text.find(part) != std::string::npos &&
+               text.find("FULMAR_CHECK=files") != std::string::npos,
            part);
     if (text.find(part) == std::string::npos) std::fprintf(stderr, "  %s\n", text.c_str());
   }

@@ -89,9 +89,9 @@ class File {
     MPI_Datatype etype = MPI_DATATYPE_NULL;
     MPI_Datatype filetype = MPI_DATATYPE_NULL;
     views_.make_types(rank_, etype, filetype);
-    succeeds(MPI_File_set_view(file_, views_.displacement(), etype, filetype, "native",
-                               MPI_INFO_NULL),
-             "set_view");
+    succeeds(
+        MPI_File_set_view(file_, views_.displacement(), etype, filetype, "native", MPI_INFO_NULL),
+        "set_view");
     MPI_Type_free(&etype);
     MPI_Type_free(&filetype);
     shared_at_ = 0;
@@ -136,7 +136,8 @@ class File {
   }
 
   void finish(Fault fault) {
-    if (form_ == Form::nonblocking && takes_part() && code_ == MPI_SUCCESS) code_ = MPI_Wait(&request_, &status_);
+    if (form_ == Form::nonblocking && takes_part() && code_ == MPI_SUCCESS)
+      code_ = MPI_Wait(&request_, &status_);
     if (form_ == Form::split) end_split();
     faulty::set(Fault::none);
     MPI_Type_free(&memory_type_);
@@ -187,7 +188,8 @@ class File {
     for (std::size_t i = 0; i < std::min(content.size(), model_.size()); ++i) {
       if (static_cast<unsigned char>(content[i]) != model_[i]) {
         std::fprintf(stderr, "  byte %zu of file %d, step %d\n", i, number_, step_);
-        return expect_equal(static_cast<unsigned char>(content[i]), model_[i], "a byte of the file");
+        return expect_equal(static_cast<unsigned char>(content[i]), model_[i],
+                            "a byte of the file");
       }
     }
     MPI_Barrier(MPI_COMM_WORLD);
@@ -267,7 +269,7 @@ class File {
                         file_, own.offset, data, count, type, &request_)
               : pointer_ == Pointer::individual
                   ? (collective ? MPI_File_iwrite_all : MPI_File_iwrite)(file_, data, count, type,
-                                                                        &request_)
+                                                                         &request_)
                   : MPI_File_iwrite_shared(file_, data, count, type, &request_);
     } else {
       code_ = pointer_ == Pointer::offset
@@ -275,7 +277,7 @@ class File {
                         file_, own.offset, data, count, type, &status_)
               : pointer_ == Pointer::individual
                   ? (collective ? MPI_File_write_all : MPI_File_write)(file_, data, count, type,
-                                                                      &status_)
+                                                                       &status_)
                   : (collective ? MPI_File_write_ordered : MPI_File_write_shared)(
                         file_, data, count, type, &status_);
     }
@@ -297,17 +299,16 @@ class File {
                         file_, own.offset, data, count, type, &request_)
               : pointer_ == Pointer::individual
                   ? (collective ? MPI_File_iread_all : MPI_File_iread)(file_, data, count, type,
-                                                                      &request_)
+                                                                       &request_)
                   : MPI_File_iread_shared(file_, data, count, type, &request_);
     } else {
-      code_ = pointer_ == Pointer::offset
-                  ? (collective ? MPI_File_read_at_all : MPI_File_read_at)(
-                        file_, own.offset, data, count, type, &status_)
-              : pointer_ == Pointer::individual
-                  ? (collective ? MPI_File_read_all : MPI_File_read)(file_, data, count, type,
-                                                                    &status_)
-                  : (collective ? MPI_File_read_ordered : MPI_File_read_shared)(
-                        file_, data, count, type, &status_);
+      code_ =
+          pointer_ == Pointer::offset ? (collective ? MPI_File_read_at_all : MPI_File_read_at)(
+                                            file_, own.offset, data, count, type, &status_)
+          : pointer_ == Pointer::individual
+              ? (collective ? MPI_File_read_all : MPI_File_read)(file_, data, count, type, &status_)
+              : (collective ? MPI_File_read_ordered : MPI_File_read_shared)(file_, data, count,
+                                                                            type, &status_);
     }
   }
 
@@ -315,13 +316,15 @@ class File {
     void* const data = memory_.data();
     if (code_ != MPI_SUCCESS) return;
     if (writes_) {
-      code_ = (pointer_ == Pointer::offset       ? MPI_File_write_at_all_end
-               : pointer_ == Pointer::individual ? MPI_File_write_all_end
-                                                 : MPI_File_write_ordered_end)(file_, data, &status_);
+      code_ =
+          (pointer_ == Pointer::offset       ? MPI_File_write_at_all_end
+           : pointer_ == Pointer::individual ? MPI_File_write_all_end
+                                             : MPI_File_write_ordered_end)(file_, data, &status_);
     } else {
-      code_ = (pointer_ == Pointer::offset       ? MPI_File_read_at_all_end
-               : pointer_ == Pointer::individual ? MPI_File_read_all_end
-                                                 : MPI_File_read_ordered_end)(file_, data, &status_);
+      code_ =
+          (pointer_ == Pointer::offset       ? MPI_File_read_at_all_end
+           : pointer_ == Pointer::individual ? MPI_File_read_all_end
+                                             : MPI_File_read_ordered_end)(file_, data, &status_);
     }
   }
 
@@ -346,15 +349,17 @@ class File {
     std::vector<int> failed(static_cast<std::size_t>(ranks_), code_ != MPI_SUCCESS ? 1 : 0);
     const int mine = code_ != MPI_SUCCESS ? 1 : 0;
     MPI_Allgather(&mine, 1, MPI_INT, failed.data(), 1, MPI_INT, MPI_COMM_WORLD);
-    const std::vector<char> content = may_fail && any ? test::content_of(name_) : std::vector<char>();
+    const std::vector<char> content =
+        may_fail && any ? test::content_of(name_) : std::vector<char>();
     if (may_fail && any && content.size() > model_.size()) model_.resize(content.size(), 0);
     for (int rank = 0; rank < ranks_; ++rank) {
       const Share& share = shares_[static_cast<std::size_t>(rank)];
       const bool bad = failed[static_cast<std::size_t>(rank)] != 0;
       for (std::size_t i = 0; i < static_cast<std::size_t>(share.count) * etype(); ++i) {
-        const std::size_t at = views_.offset(rank, static_cast<std::size_t>(share.offset) * etype() + i);
-        if (bad && (at >= content.size() ||
-                    static_cast<unsigned char>(content[at]) != value(rank, i))) {
+        const std::size_t at =
+            views_.offset(rank, static_cast<std::size_t>(share.offset) * etype() + i);
+        if (bad &&
+            (at >= content.size() || static_cast<unsigned char>(content[at]) != value(rank, i))) {
           continue;  // the old one
         }
         if (model_.size() <= at) model_.resize(at + 1, 0);
@@ -449,8 +454,8 @@ void run_program(Random& random, const test::Folder& folder) {
       for (const auto& file : open) file->start(writes);
       for (const auto& file : open) file->finish(Fault::none);
     } else {
-      constexpr Fault faults[] = {Fault::none,     Fault::none,   Fault::interrupted,
-                                  Fault::halved,   Fault::no_space, Fault::damaged};
+      constexpr Fault faults[] = {Fault::none,   Fault::none,     Fault::interrupted,
+                                  Fault::halved, Fault::no_space, Fault::damaged};
       const Fault fault = faults[dice.below(6)];
       const int failing = dice.below(ranks + 1);  // or all of them
       const int before = dice.below(dice.coin() ? 3 : 40);
@@ -470,7 +475,8 @@ int main(int argc, char** argv) {
     const unsigned long first = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 1;
     const unsigned long count = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 1;
     const test::Folder folder;
-    for (unsigned long program = first; program < first + count && test::failures() == 0; ++program) {
+    for (unsigned long program = first; program < first + count && test::failures() == 0;
+         ++program) {
       const std::string seed = std::to_string(program);
       std::string name = "model";
       std::string number = seed;

@@ -37,7 +37,8 @@ class Views {
     }
     if (!blocks) {
       for (std::size_t i = owner_.size() - 1; i > 0; --i) {
-        std::swap(owner_[i], owner_[static_cast<std::size_t>(random.below(static_cast<int>(i) + 1))]);
+        std::swap(owner_[i],
+                  owner_[static_cast<std::size_t>(random.below(static_cast<int>(i) + 1))]);
       }
     }
   }

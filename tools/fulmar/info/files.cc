@@ -152,9 +152,10 @@ std::string files_text(const std::string& path, const io::Storage& storage,
   text += line("collective", collective_text(storage));
   text += line("sieving",
                "reads whose gaps are short; writes only with romio_ds_write=enable, under locks");
-  text += line("io_uring", storage.io_uring_error == 0
-                               ? "this process may use it"
-                               : fmt::format("not here ({})", std::strerror(storage.io_uring_error)));
+  text +=
+      line("io_uring", storage.io_uring_error == 0
+                           ? "this process may use it"
+                           : fmt::format("not here ({})", std::strerror(storage.io_uring_error)));
   text += "\nhints in effect before those of a program (MPI_File_open)\n";
   if (!hints_file.empty()) {
     const bool readable = std::ifstream(hints_file).good();

@@ -65,8 +65,8 @@ FileMap::Lane& lane_of(FileMap& map, std::uint32_t rank) {
 
 bool has_lane(const FileMap& map, std::uint32_t rank) {
   return map.lanes.size() < most_map_lanes ||
-         std::ranges::any_of(map.lanes,
-                             [&](const FileMap::Lane& lane) { return lane.rank == rank; });
+         std::ranges::any_of(
+             map.lanes, [&](const FileMap::Lane& lane) { return lane.rank == rank; });
 }
 
 void fill(FileMap& map, const wire::TraceFile& trace) {
@@ -127,7 +127,8 @@ void add_row(const FileMap::Bytes& bytes, const FileMap& map, double y, const ch
         "fill-opacity='{:.2f}'><title>{}: {} from byte {}</title></rect>\n",
         style, left + static_cast<double>(begin) * cell_width, y,
         static_cast<double>(cell - begin) * cell_width, row_height - 1, 0.25 + 0.75 * dark / shades,
-        what, size_text(static_cast<double>(cell - begin) * static_cast<double>(map.cell_bytes)), from);
+        what, size_text(static_cast<double>(cell - begin) * static_cast<double>(map.cell_bytes)),
+        from);
   }
 }
 
@@ -142,7 +143,8 @@ std::vector<FileMap> file_maps(const std::vector<wire::TraceFile>& traces) {
     FileMap& map = maps.emplace_back();
     map.path = path;
     map.first = limits.first;
-    map.cell_bytes = (limits.end - limits.first - 1) / static_cast<std::int64_t>(FileMap::cells) + 1;
+    map.cell_bytes =
+        (limits.end - limits.first - 1) / static_cast<std::int64_t>(FileMap::cells) + 1;
     for (const wire::TraceFile& trace : traces) {
       fill(map, trace);
     }
@@ -155,7 +157,8 @@ std::string svg(const FileMap& map) {
   const double height = top + lane_height * static_cast<double>(map.lanes.size()) + 6;
   std::string out = fmt::format(
       "<h2>{}</h2>\n<div class='legend'><span class='s5'><i></i>asked for by the program</span>"
-      "<span class='s1'><i></i>written by system calls</span><span class='s0'><i></i>read by system "
+      "<span class='s1'><i></i>written by system calls</span><span class='s0'><i></i>read by "
+      "system "
       "calls</span></div>\n<svg viewBox='0 0 {:.0f} {:.0f}' role='img'>\n",
       report::escape(map.path), left + width + 10, height);
   constexpr int ticks = 8;

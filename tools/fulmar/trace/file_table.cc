@@ -134,14 +134,16 @@ constexpr std::size_t most_html_rows = 400;
 std::string table_html(const std::vector<FileRow>& rows) {
   std::string out =
       "<h2>Accesses to files</h2>\n<p class='note'>System calls are those that the rank made while "
-      "such a call was under way, for itself and for others. The time that is not spent in them goes "
+      "such a call was under way, for itself and for others. The time that is not spent in them "
+      "goes "
       "to the exchange with other ranks, waiting for them and copying.</p>\n"
       "<div class='scroll'><table><tr><th>file</th><th>rank</th><th>call</th><th>count</th>"
       "<th>exchanged</th><th>bytes</th><th>offsets</th><th>system calls</th><th>bytes each</th>"
       "<th>µs each</th><th>disk µs</th><th>exchange µs</th></tr>\n";
   for (const FileRow& row : std::span(rows).first(std::min(rows.size(), most_html_rows))) {
     out += fmt::format(
-        "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
+        "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</"
+        "td>"
         "<td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
         escape(row.path), row.rank, escape(row.call), row.count, row.exchanged, row.bytes,
         range_of(row), row.system_calls,
@@ -174,9 +176,10 @@ std::string file_text(const std::vector<FileRow>& rows) {
   for (const FileRow& row : rows) {
     if (path == nullptr || *path != row.path) {
       path = &row.path;
-      out += fmt::format("\nfile {}\n{:>6} {:<28} {:>7} {:>9} {:>12} {:>8} {:>10} {:>10} {:>12}  {}\n",
-                         row.path, "rank", "call", "count", "exchanged", "bytes", "syscalls",
-                         "us each", "disk us", "exchange us", "offsets");
+      out +=
+          fmt::format("\nfile {}\n{:>6} {:<28} {:>7} {:>9} {:>12} {:>8} {:>10} {:>10} {:>12}  {}\n",
+                      row.path, "rank", "call", "count", "exchanged", "bytes", "syscalls",
+                      "us each", "disk us", "exchange us", "offsets");
     }
     out += fmt::format("{:>6} {:<28} {:>7} {:>9} {:>12} {:>8} {:>10} {:>10} {:>12}  {}\n", row.rank,
                        row.call, row.count, row.exchanged, row.bytes, row.system_calls,

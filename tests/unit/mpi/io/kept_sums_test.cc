@@ -65,7 +65,8 @@ TEST_F(KeptSumsTest, what_was_written_is_read_back_in_other_pieces) {
   put({piece(0, 100, 0), piece(100, 200, 1), piece(300, 50, 0), piece(4096, 4096, 2)});
   EXPECT_FALSE(compare({piece(0, 350, 1)}));
   EXPECT_EQ(compared_, 350U);
-  EXPECT_FALSE(compare({piece(4096, 10, 0), piece(4106, 4086, 1), piece(0, 40, 2), piece(40, 60, 2)}));
+  EXPECT_FALSE(
+      compare({piece(4096, 10, 0), piece(4106, 4086, 1), piece(0, 40, 2), piece(40, 60, 2)}));
   EXPECT_EQ(compared_, 4096U + 100U);
   // Nothing is said where no row of pieces ends at the same place.
   EXPECT_FALSE(compare({piece(0, 99, 0), piece(101, 100, 0)}));
