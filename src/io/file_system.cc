@@ -5,6 +5,7 @@
 #include <strings.h>
 #include <sys/vfs.h>
 
+#include <algorithm>
 #include <array>
 
 namespace fulmar::io {
@@ -41,6 +42,8 @@ constexpr std::array<Known, 16> known = {{
     {0x00c36400, {"ceph", true, mebibyte}},
 }};
 
+constexpr std::array<std::string_view, 4> with_client_caches = {"nfs", "cifs", "smb2", "9p"};
+
 }  // namespace
 
 std::string_view without_prefix(std::string_view name) noexcept {
@@ -58,6 +61,10 @@ std::string folder_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   if (slash == std::string::npos) return ".";
   return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+bool FileSystem::has_client_caches() const noexcept {
+  return std::ranges::find(with_client_caches, std::string_view(name)) != with_client_caches.end();
 }
 
 FileSystem file_system_of(const std::string& path) {

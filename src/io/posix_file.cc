@@ -25,6 +25,10 @@ using base::Result;
 /// What Linux moves at most in one call.
 constexpr std::size_t most_bytes_a_call = 0x7ffff000;
 
+/// Behind all data: bytes that are locked only for what a client does then, by all at the same time.
+constexpr std::int64_t marker_offset = std::int64_t{1} << 62;
+constexpr std::int64_t refreshing_offset = marker_offset + 1;
+
 /// Takes `bytes` away from the front of a list of pieces.
 std::span<iovec> skipped(std::span<iovec> pieces, std::size_t bytes) noexcept {
   while (!pieces.empty() && bytes >= pieces.front().iov_len) {
@@ -157,11 +161,12 @@ Error PosixFile::write(std::int64_t offset, std::span<iovec> from) const {
 }
 
 Result<std::int64_t> PosixFile::size() const {
-  struct stat facts{};
-  if (::fstat(descriptor_.get(), &facts) != 0) {
+  struct statx facts{};
+  constexpr int flags = AT_EMPTY_PATH | AT_STATX_FORCE_SYNC;
+  if (::statx(descriptor_.get(), "", flags, STATX_SIZE, &facts) != 0) {
     return system_error("finding the size", path_, no_offset, errno);
   }
-  return static_cast<std::int64_t>(facts.st_size);
+  return static_cast<std::int64_t>(facts.stx_size);
 }
 
 Error PosixFile::set_size(std::int64_t size) const {
@@ -221,6 +226,39 @@ void PosixFile::count_lock_wait(std::uint64_t ns) const noexcept {
   if (log_ == nullptr) return;
   FileFigures::add(log_->figures.lock_waits);
   FileFigures::add(log_->figures.lock_wait_ns, ns);
+}
+
+Error PosixFile::store_exactly() {
+  // Linux' client of NFS does so while it holds a lock of a part of the file (nfs_can_extend_write). All readers
+  // share this one. It cannot be had where there is no lock service, or reading is not allowed.
+  struct flock lock = whole_lock(F_RDLCK, marker_offset, 1);
+  if (::fcntl(descriptor_.get(), F_OFD_SETLK, &lock) == 0) return {};
+  // It also does so where each write waits until it is stored.
+  const int flags = ::fcntl(descriptor_.get(), F_GETFL);
+  Result<PosixFile> again = open(path_, (flags & O_ACCMODE) | O_DSYNC, 0);
+  if (again.ok()) descriptor_ = std::move(again.value().descriptor_);
+  return again.error();
+}
+
+Error PosixFile::push() const {
+  constexpr unsigned all =
+      SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+  while (::sync_file_range(descriptor_.get(), 0, 0, all) != 0) {
+    if (errno == ESPIPE || errno == EINVAL) return {};
+    if (errno != EINTR) return system_error("storing the data", path_, no_offset, errno);
+  }
+  return {};
+}
+
+void PosixFile::refresh() const noexcept {
+  // A client of NFS asks its server again when it gets a lock.
+  struct flock lock = whole_lock(F_RDLCK, refreshing_offset, 1);
+  if (::fcntl(descriptor_.get(), F_OFD_SETLK, &lock) == 0) {
+    lock.l_type = F_UNLCK;
+    (void)::fcntl(descriptor_.get(), F_OFD_SETLK, &lock);
+  } else {
+    (void)::posix_fadvise(descriptor_.get(), 0, 0, POSIX_FADV_DONTNEED);
+  }
 }
 
 RangeLock::~RangeLock() {

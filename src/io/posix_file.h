@@ -62,12 +62,22 @@ class PosixFile {
   [[nodiscard]] base::Result<std::size_t> read(std::int64_t offset, std::span<iovec> to) const;
   base::Error write(std::int64_t offset, std::span<iovec> from) const;
 
+  /// Also where a server has the file: that of now, not the one that the client remembers.
   [[nodiscard]] base::Result<std::int64_t> size() const;
   base::Error set_size(std::int64_t size) const;
   /// Sees to it that the first `size` bytes have space on the device; never makes the file shorter.
   /// Where the file system cannot reserve space, zeros are written behind the end of the file.
   base::Error preallocate(std::int64_t size) const;
   base::Error sync() const;
+  /// Of a file that a server has and that other machines write, too: from now on exactly the bytes that are
+  /// written are stored. Clients may else store the whole pages of their cache that they lie in, and so undo
+  /// what others have written beside them. Not while other threads use the file.
+  base::Error store_exactly();
+  /// What was written is with the server, if one has the file; it need not be on its disk.
+  base::Error push() const;
+  /// Of a file that a server has: this machine asks the server again for what it has in its cache, and so sees
+  /// what other machines have stored there. Nothing happens where the system has no means for that.
+  void refresh() const noexcept;
 
   /// The bytes [first, end) as memory, if that can be: see MappedParts::hold.
   [[nodiscard]] MappedParts::Hold mapped(std::int64_t first, std::int64_t end,

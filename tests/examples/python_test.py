@@ -51,6 +51,22 @@ class PythonExamples(unittest.TestCase):
             self.assertIn(f"{5000 * ranks} numbers on {ranks} ranks: sorted", run_example(ranks, "sort", 5))
         self.assertIn("0 numbers on 4 ranks: sorted", run_example(4, "sort", 0))
 
+    def test_work_counter(self):
+        for ranks in RANKS:
+            self.assertEqual(run_example(ranks, "work_counter", 30500), "3293 primes below 30500, in 31 ranges\n")
+
+    def test_hash_table(self):
+        for ranks in RANKS:
+            self.assertEqual(run_example(ranks, "hash_table", 500), f"{500 * ranks} numbers counted on {ranks} ranks\n")
+
+    def test_stencils(self):
+        for ranks in RANKS:
+            for name, where in (("stencil_post", "on "), ("stencil_shared", f"in the memory of {ranks} ranks")):
+                for cells in (5, 30):
+                    text = run_example(ranks, name, cells, 7)
+                    self.assertIn(f"7 steps of {cells} x {cells} cells {where}", text)
+                    self.assertIn(": 0 cells are wrong\n", text)
+
 
 if __name__ == "__main__":
     if not MPI4PY.exists():

@@ -29,6 +29,9 @@ struct OpenFile {
   std::unique_ptr<FileCheck> check;  ///< with FULMAR_CHECK=files
   bool atomic = false;
   int amode = 0;
+  /// The ranks are on several nodes, and a server has the file whose clients have caches of their own: what one
+  /// node has stored the others see only after PosixFile::push there and then `refresh` here.
+  bool cached_apart = false;
   int aggregators = 1;  ///< of collective calls; see two_phase.h
   std::vector<int> aggregator_ranks = {0};
   /// The split collective operation that has begun and not ended, and the call that began it.

@@ -55,14 +55,19 @@ Error check_size(const File& file, Count size, const char* call) {
   return {};
 }
 
-/// One rank does it for all.
+/// One rank does it for all. Where a server has the file, what the others have written reaches it before that, and
+/// they forget what they know of it behind that.
 template <class Change>
 Error change_size(File& file, Count size, const char* call, const Change& change) {
   Comm& comm = *file.comm;
   Error error = compare_with_first(comm, "size", size, check_size(file, size, call));
+  const bool cached_apart = file.open->cached_apart;
+  if (error.ok() && cached_apart) error = agree(comm, file.open->file.push());
   if (error.failed()) return error;
   if (comm.rank == 0) error = change(file.open->file);
-  return agree(comm, error);
+  error = agree(comm, error);
+  if (cached_apart) file.open->file.refresh();
+  return error;
 }
 
 }  // namespace
@@ -189,6 +194,11 @@ Error file_get_atomicity(File& file, int& flag) {
   return {};
 }
 
-Error file_sync(File& file) { return agree(*file.comm, file.open->file.sync()); }
+/// What this rank has written is stored. Where a server has the file, what others have stored is seen.
+Error file_sync(File& file) {
+  const Error error = file.open->file.sync();
+  if (file.open->cached_apart) file.open->file.refresh();
+  return agree(*file.comm, error);
+}
 
 }  // namespace fulmar::mpi

@@ -138,6 +138,13 @@ Error open_file(Library& library, Comm& comm, const std::string& path, OpenFile&
   open.aggregator_ranks = std::move(aggregators.value());
   open.aggregators = static_cast<int>(open.aggregator_ranks.size());
   if (open.hints.style != io::Style::unknown) open.file.advise(open.hints.style);
+  const auto nodes = static_cast<int>(node_map(comm).leaders().size());
+  open.cached_apart = nodes > 1 && open.system.has_client_caches();
+  if (open.cached_apart) {
+    const bool is_read_only = (open.amode & MPI_MODE_RDONLY) != 0;
+    error = agree(comm, is_read_only ? Error() : open.file.store_exactly());
+    if (error.failed()) return error;
+  }
   const auto place = open.hints.shared_by_messages ? SharedPointer::Place::messages
                                                    : SharedPointer::Place::memory_if_possible;
   error = agree(comm, open.shared.open(comm, place));

@@ -10,6 +10,7 @@
 #include "mpi/rma/calls.h"
 #include "mpi/rma/epochs.h"
 #include "mpi/rma/lock_queue.h"
+#include "mpi/rma/node_calls.h"
 #include "mpi/rma/requests.h"
 
 /// Active target synchronisation: fences, and post, start, complete and wait (MPI 5.0 sections
@@ -41,9 +42,42 @@ Error ranks_of(Win& win, const Group& group, std::vector<int>& ranks) {
 template <class Done>
 Error await_notices(Win& win, Done&& done) {
   const Comm& comm = *win.comm;
+  if (win.calls != nullptr) win.calls->attend();
   win.device->wait_for_memory(
-      [&]() noexcept { return done() || comm.failed_process != Comm::none_failed; }, {});
+      [&]() noexcept {
+        if (win.calls != nullptr) win.calls->serve();
+        return done() || comm.failed_process != Comm::none_failed;
+      },
+      {});
   return done() ? Error{} : failure_of(comm);
+}
+
+/// A barrier of ranks that put operations into each other's slots: who waits carries them out. Each
+/// counts in its own control line and reads those of all others.
+Error meet_on_node(Win& win) {
+  std::atomic<std::uint32_t>& own = win.target(win.rank()).control->fences;
+  const std::uint32_t fence = own.load(std::memory_order_relaxed) + 1;
+  own.store(fence, std::memory_order_seq_cst);
+  for (int rank = 0; rank < win.size(); ++rank) wake_rank(win, rank);
+  int next = 0;
+  return await_notices(win, [&]() noexcept {
+    while (next < win.size()) {
+      const std::uint32_t there = win.target(next).control->fences.load(std::memory_order_acquire);
+      if (static_cast<std::int32_t>(there - fence) < 0) return false;
+      ++next;
+    }
+    return true;
+  });
+}
+
+/// The end of a fence: every rank has come to it.
+Error meet(Win& win) {
+  constexpr int most_ranks = 16;  // each reads a line of each
+  const bool all_mapped =
+      win.calls != nullptr && win.size() <= most_ranks &&
+      std::all_of(win.targets.begin(), win.targets.end(),
+                  [](const RmaTarget& target) { return target.control != nullptr; });
+  return all_mapped ? meet_on_node(win) : barrier(*win.comm);
 }
 
 /// The bit of a rank in the words `posts` of others; 0: it has none.
@@ -137,7 +171,7 @@ Error win_fence(int assertion, Win& win) {
   if (error.ok()) error = completed;
   close_targets(win);
   win.fence_used = false;
-  const Error met = barrier(*win.comm);
+  const Error met = meet(win);
   if (error.ok()) error = met;
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if ((assertion & MPI_MODE_NOSUCCEED) == 0) win.access = AccessEpoch::fence;

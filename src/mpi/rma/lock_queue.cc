@@ -36,7 +36,8 @@ class Awaiting {
   Win& win_;
 };
 
-/// Whether a rank that is said to hold a mutex can: it is a rank of the window, and alive.
+}  // namespace
+
 bool may_hold(Win& win, int rank) noexcept {
   if (rank < 0 || rank >= win.size()) return false;
   device::NodeChannel* node = win.device->node();
@@ -44,8 +45,6 @@ bool may_hold(Win& win, int rank) noexcept {
   const std::uint32_t number = node->number_of(win.comm->routes[rank].peer);
   return number == device::NodeChannel::not_here || node->shm().alive(number);
 }
-
-}  // namespace
 
 /// See device/progress/wait.cc for why nothing is missed.
 void wake_rank(Win& win, int rank) noexcept {

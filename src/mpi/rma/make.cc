@@ -13,9 +13,11 @@
 #include "mpi/comm/failure.h"
 #include "mpi/comm_make/creation.h"
 #include "mpi/comm_make/member_info.h"
+#include "mpi/rma/attached_table.h"
 #include "mpi/rma/calls.h"
 #include "mpi/rma/exchange.h"
 #include "mpi/rma/hints.h"
+#include "mpi/rma/node_calls.h"
 #include "mpi/rma/node_mapping.h"
 #include "mpi/rma/requests.h"
 #include "mpi/rma/sent_types.h"
@@ -141,9 +143,13 @@ Error map_controls(Win& win, NodeMapping& mapping, const std::vector<WinFacts>& 
   const bool failed = std::any_of(facts.begin(), facts.end(),
                                   [](const WinFacts& each) { return each.failed != 0; });
   if (shared && !failed) {
-    const Error error = mapping.map(facts, plan_controls(ranks));
+    const NodePlan plan = plan_controls(ranks);
+    const Error error = mapping.map(facts, plan);
     if (error.ok()) {
       use_node_controls(win, ranks);
+      win.tables = {plan.tables, plan.table_lines};
+      const bool calls = ranks.size() > 1 && win.target(win.rank()).place != RmaTarget::no_place;
+      if (calls) win.calls = std::make_unique<NodeCalls>(win, plan);
       return {};
     }
     win.memory.reset();
@@ -212,6 +218,12 @@ Error make_with_memory(Library& library, Comm& comm, Wanted wanted, Spacing spac
   return finish(made, wanted, out);
 }
 
+void publish(Win& win) noexcept {
+  const std::uint8_t place = win.target(win.rank()).place;
+  if (win.tables.lines == 0 || place == RmaTarget::no_place) return;
+  publish_attached(*win.tables.of(*win.memory, place), win.tables.lines, win.attached);
+}
+
 bool is_true(const Info* info, std::string_view key) {
   const std::string* value = info == nullptr ? nullptr : info->find(key);
   return value != nullptr && *value == "true";
@@ -223,6 +235,7 @@ Win::Win(Library& owner) noexcept : ErrorHolder(object_kind), library(&owner) {}
 
 Win::~Win() {
   server.reset();
+  calls.reset();
   origin.sent_types.reset();
   if (comm != nullptr) library->give_back(*comm);
   drop_errhandler(*library, *this);
@@ -265,6 +278,7 @@ Error win_free(Library& library, Handle<Win> handle) {
     win.device->wait([&]() noexcept { return win.busy == 0; });
     const Error met = barrier(*win.comm);
     if (error.ok()) error = met;
+    win.calls.reset();
     if (met.ok()) {
       win.server->stop();
     } else {
@@ -328,6 +342,7 @@ Error win_attach(Win& win, void* base, Count size) {
     }
   }
   win.attached.push_back({address, bytes});
+  publish(win);
   return {};
 }
 
@@ -343,6 +358,7 @@ Error win_detach(Win& win, const void* base) {
     return failure(ErrorClass::base, "argument base: no memory is attached at %p", base);
   }
   win.attached.erase(found);
+  publish(win);
   return {};
 }
 

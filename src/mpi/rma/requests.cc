@@ -21,13 +21,6 @@ using base::Error;
 using base::ErrorClass;
 using wire::RmaCall;
 
-/// The class that a target tells, which may be anything.
-ErrorClass told_class(const wire::RmaAck& ack) noexcept {
-  const auto told = static_cast<ErrorClass>(ack.error);
-  const bool standard = told >= ErrorClass::success && told <= ErrorClass::abi;
-  return standard || base::is_extension(told) ? told : ErrorClass::intern;
-}
-
 /// An operation under way: the request, what does not fit it, and the answer. Ends itself.
 class OriginOperation {
  public:
@@ -185,7 +178,7 @@ void OriginOperation::ended(const RmaMessage& done) noexcept {
     fail(outcome.error);
   } else if (&done == &message(Part::answer)) {
     if (expects_ack_) {
-      fail(outcome.bytes == sizeof ack_ ? told_class(ack_) : ErrorClass::intern);
+      fail(outcome.bytes == sizeof ack_ ? told_class(ack_.error) : ErrorClass::intern);
     } else if (outcome.bytes != result_bytes_) {
       fail(ErrorClass::rma_range);
     }
@@ -233,6 +226,12 @@ constexpr RequestKind rma_request{.name = "one-sided operation",
                                   .release = release_rma_request};
 
 }  // namespace
+
+ErrorClass told_class(std::int32_t told) noexcept {
+  const auto error = static_cast<ErrorClass>(told);
+  const bool standard = error >= ErrorClass::success && error <= ErrorClass::abi;
+  return standard || base::is_extension(error) ? error : ErrorClass::intern;
+}
 
 void start_request(Win& win, int rank, const RmaRequest& request) {
   if (static_cast<RmaCall>(request.header.call) != RmaCall::get) win.target(rank).dirty = true;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mpi/rma/lock_queue.h"
+#include "mpi/rma/node_calls.h"
 #include "mpi/rma/server_origin.h"
 #include "mpi/rma/server_task.h"
 
@@ -146,6 +147,9 @@ void RmaServer::run(Origin& origin, std::span<const std::byte> request) {
       return;
     case RmaCall::complete:
       ++win_.completes;
+      return;
+    case RmaCall::attend:
+      if (win_.calls != nullptr) win_.calls->attend();
       return;
     case RmaCall::none:
       break;

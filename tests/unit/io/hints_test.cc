@@ -95,6 +95,12 @@ TEST(FileName, Known_prefixes_are_taken_away_and_others_stay) {
   EXPECT_EQ(without_prefix("plain"), "plain");
 }
 
+TEST(FileSystem, Says_whose_clients_have_caches_of_their_own) {
+  EXPECT_TRUE((FileSystem{"nfs", true}.has_client_caches()));
+  EXPECT_FALSE((FileSystem{"lustre", true}.has_client_caches())) << "its locks keep them equal";
+  EXPECT_FALSE(FileSystem().has_client_caches());
+}
+
 TEST(FileSystem, Is_found_by_the_folder_where_there_is_no_file) {
   EXPECT_STREQ(file_system_of("/proc/self/nothing").name, file_system_of("/proc").name);
   EXPECT_STREQ(file_system_of("/dev/shm/nothing-here").name, "tmpfs");
