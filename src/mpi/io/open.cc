@@ -13,6 +13,7 @@
 
 #include "io/io_error.h"
 #include "mpi/coll/calls.h"
+#include "mpi/coll/node_map.h"
 #include "mpi/comm/calls.h"
 #include "mpi/comm_make/calls.h"
 #include "mpi/io/aggregators.h"
