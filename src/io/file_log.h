@@ -22,7 +22,7 @@ struct FileFigures {
   Counter collective_operations{0};  ///< of both
   Counter exchanges{0};              ///< collective ones that moved data in two phases
   Counter system_calls{0};           ///< that move data, and fsync
-  Counter bytes_read{0};             ///< by system calls
+  Counter bytes_read{0};             ///< by system calls and through mapped memory
   Counter bytes_written{0};
   Counter lock_waits{0};  ///< locks of a part of a file that were not free at once
   Counter lock_wait_ns{0};
@@ -63,14 +63,24 @@ class SystemCall {
     if (moved > 0 && bytes != nullptr) {
       FileFigures::add(log_->figures.*bytes, static_cast<std::uint64_t>(moved));
     }
+    const std::int64_t some = moved > 0 ? moved : 0;
     if (log_->trace != nullptr) [[unlikely]]
-      record(moved > 0 ? moved : 0);
+      record(some, some);
+  }
+
+  /// For data that went through mapped memory instead: `moved` bytes up to `span` behind the offset.
+  void moved_in_memory(FileFigures::Counter FileFigures::* bytes, std::int64_t moved,
+                       std::int64_t span) noexcept {
+    if (log_ == nullptr) return;
+    FileFigures::add(log_->figures.*bytes, static_cast<std::uint64_t>(moved));
+    if (log_->trace != nullptr) [[unlikely]]
+      record(moved, span);
   }
 
  private:
-  void record(std::int64_t moved) const noexcept {
+  void record(std::int64_t moved, std::int64_t span) const noexcept {
     log_->trace->add({begin_ns_, base::now_ns(), name_, FileTrace::Kind::system_call, file_,
-                      offset_, offset_ + moved, static_cast<std::uint64_t>(moved)});
+                      offset_, offset_ + span, static_cast<std::uint64_t>(moved)});
   }
 
   FileLog* log_;

@@ -40,6 +40,11 @@ class PosixFile {
   /// From now on system calls are counted, and recorded, in `log`, which lives as long as this.
   void keep_log(FileLog& log);
 
+  /// Of a call that is about to move data, for the log; the functions below do it themselves.
+  [[nodiscard]] SystemCall begin(const char* name, std::int64_t offset,
+                                 std::size_t bytes) const noexcept {
+    return {log_, name, log_number_, offset, bytes};
+  }
   /// Of this file in records of the log.
   [[nodiscard]] std::uint32_t log_number() const noexcept { return log_number_; }
 
@@ -94,10 +99,6 @@ class PosixFile {
         mapped_(std::make_unique<MappedParts>()) {}
   base::Error extend_with_zeros(std::int64_t size) const;
   void count_lock_wait(std::uint64_t ns) const noexcept;
-  [[nodiscard]] SystemCall begin(const char* name, std::int64_t offset,
-                                 std::size_t bytes) const noexcept {
-    return {log_, name, log_number_, offset, bytes};
-  }
 
   base::UniqueFd descriptor_;
   std::string path_;

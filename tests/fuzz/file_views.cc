@@ -47,7 +47,7 @@ void use(const mpi::FileView& view, Count position, Count bytes) {
       const auto length = static_cast<Count>(segment.iov_len);
       check(length > 0 && offset >= part.first && offset + length <= part.end);
       check(offset == view.offset_of(position + done));
-      if (view.forward()) {
+      if (view.forward(position, bytes)) {
         check(offset >= behind);
         check(view.position_at(offset) == position + done);
       }
@@ -57,7 +57,8 @@ void use(const mpi::FileView& view, Count position, Count bytes) {
   }
   check(done == bytes);
   const mpi::Extent window{part.first, part.end};
-  if (!view.forward() || part.end - part.first > mpi::RunList::longest_window) return;
+  if (!view.forward(position, bytes) || part.end - part.first > mpi::RunList::longest_window)
+    return;
   const mpi::RunList runs(view, position, bytes, window);
   check(runs.is_valid(window, bytes));
   check(static_cast<Count>(runs.words().size()) <= mpi::RunList::most_words(window, bytes));

@@ -46,7 +46,12 @@ Count move_windows(const Access& access, Count position, Count bytes, MappedPart
     const Count last = view.offset_of(to - 1) + 1;
     const auto held = access.file->mapped(first, last, purpose);
     if (!held.ok()) break;
+    const bool writes = purpose == MappedParts::Purpose::writing;
+    io::SystemCall record = access.file->begin(writes ? "mapped write" : "mapped read", first,
+                                               static_cast<std::size_t>(to - at));
     move(held.address_of_zero(), at, to - at);
+    record.moved_in_memory(writes ? &io::FileFigures::bytes_written : &io::FileFigures::bytes_read,
+                           to - at, last - first);
     at = to;
     if (at == end) break;
     next = view.offset_of(at);
@@ -58,9 +63,8 @@ Count move_windows(const Access& access, Count position, Count bytes, MappedPart
 }
 
 bool is_worth_mapping(const Access& access, Count position, Count bytes) noexcept {
-  if (!access.maps || !access.view->forward(position, bytes) || access.view->contiguous()) {
-    return false;
-  }
+  if (!access.maps || access.view->contiguous()) return false;
+  if (!access.view->forward(position, bytes)) return false;
   if (bytes < least_bytes) return false;
   const FileView::Part part = access.view->part_of(position, bytes);
   if (!are_short_and_near(access.view->mean_run_bytes(), bytes, part.end - part.first)) {

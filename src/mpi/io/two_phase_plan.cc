@@ -2,7 +2,6 @@
 // Copyright (c) 2026 the Fulmar authors
 #include <algorithm>
 
-#include "mpi/coll/node_map.h"
 #include "mpi/io/mapped_access.h"
 #include "mpi/io/two_phase.h"
 
