@@ -24,6 +24,8 @@ struct FileSystem {
   std::int64_t unit_bytes = 4096;
   /// Memory that a file is mapped to is as good as calls of the system, for all processes that see it.
   bool maps = false;
+  /// Has no device: nothing is waited for.
+  bool in_memory = false;
 };
 
 /// Of the file system that a file, or its folder if there is no such file, lies on.

@@ -128,7 +128,8 @@ TEST(MappedParts, Seen_IsWhatWasAskedForBefore) {
   EXPECT_TRUE(parts.seen_before(granule, granule + 1));
   EXPECT_FALSE(parts.seen_before(granule, 2 * granule + 1));
   EXPECT_TRUE(parts.seen_before(0, 3 * granule));
-  EXPECT_FALSE(parts.seen_before(256 * MappedParts::chunk_bytes, 256 * MappedParts::chunk_bytes + 1))
+  EXPECT_FALSE(
+      parts.seen_before(256 * MappedParts::chunk_bytes, 256 * MappedParts::chunk_bytes + 1))
       << "another chunk in the same place";
 }
 
