@@ -62,7 +62,8 @@ struct Case {
   /// The runs of all ranks, and `gap` between them.
   void check_file(int round, char gap) const {
     const std::vector<char> content = test::content_of(name);
-    expect_equal(static_cast<long>(content.size()), file_bytes(), "the file ends with the last run");
+    expect_equal(static_cast<long>(content.size()), file_bytes(),
+                 "the file ends with the last run");
     for (long i = 0; i < std::min(static_cast<long>(content.size()), file_bytes()); ++i) {
       const int in_stride = static_cast<int>(i % stride);
       const int of_rank = in_stride / (run_bytes + 4);
@@ -145,7 +146,8 @@ void reads_end_with_the_file(const Folder& folder, const char* use) {
   // Of the last of 5000 whole strides and the beginning of one more, 10 bytes of each rank's run are there.
   constexpr int there = 5000 * run_bytes + 10;
   for (int round = 0; round < 3; ++round) {
-    const MPI_Offset end = MPI_Offset{5000} * all.stride + MPI_Offset{run_bytes + 4} * all.rank + 10;
+    const MPI_Offset end =
+        MPI_Offset{5000} * all.stride + MPI_Offset{run_bytes + 4} * all.rank + 10;
     for (int turn = 0; turn < all.size; ++turn) {
       MPI_Offset size = end;
       MPI_Bcast(&size, 1, MPI_OFFSET, turn, MPI_COMM_WORLD);
@@ -160,9 +162,9 @@ void reads_end_with_the_file(const Folder& folder, const char* use) {
                "nothing behind them");
       }
       MPI_Barrier(MPI_COMM_WORLD);
-      succeeds(MPI_File_write_at_all(file, 0, all.values.data(), bytes, MPI_BYTE,
-                                     MPI_STATUS_IGNORE),
-               "the file grows again");
+      succeeds(
+          MPI_File_write_at_all(file, 0, all.values.data(), bytes, MPI_BYTE, MPI_STATUS_IGNORE),
+          "the file grows again");
     }
   }
   succeeds(MPI_File_close(&file), "close");
