@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 /// Copies of bytes between places that do not overlap, for lengths that are not known before.
@@ -46,6 +47,15 @@ inline void copy_short(void* to, const void* from, std::size_t bytes) noexcept {
 }
 inline constexpr std::size_t copy_short_limit = 48;
 
+/// Which way the stores of a long copy take.
+enum class Stores : std::uint8_t {
+  through_cache,  ///< as any store does
+  past_cache,  ///< written to memory, without reading the lines first (x86-64; elsewhere as above)
+};
+
+/// A copy whose stores go past the caches, complete for other cores when it returns.
+void copy_past_cache(void* to, const void* from, std::size_t bytes) noexcept;
+
 /// Neither pointer may be null, except both where there are no bytes.
 inline void copy_bytes(void* to, const void* from, std::size_t bytes) noexcept {
   if (bytes <= copy_short_limit) {
@@ -54,6 +64,14 @@ inline void copy_bytes(void* to, const void* from, std::size_t bytes) noexcept {
     std::memcpy(to, from, bytes);
   } else {
     copy_long(to, from, bytes);
+  }
+}
+
+inline void copy_bytes(void* to, const void* from, std::size_t bytes, Stores stores) noexcept {
+  if (stores == Stores::past_cache && bytes > copy_short_limit) {
+    copy_past_cache(to, from, bytes);
+  } else {
+    copy_bytes(to, from, bytes);
   }
 }
 

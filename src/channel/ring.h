@@ -15,6 +15,7 @@
 
 #include "base/arch/prefetch.h"
 #include "channel/held_bodies.h"
+#include "channel/store_choice.h"
 #include "fabric/provider.h"
 #include "wire/node/shm_area.h"
 
@@ -113,6 +114,17 @@ constexpr std::uint16_t lap_of(std::uint32_t position) noexcept {
 }
 
 enum class CutThrough : bool { off, on };
+
+/// Calls `fill(to, at)`, and says which way its stores may go where it asks for that.
+template <class Fill>
+void fill_piece(Fill& fill, std::span<std::byte> to, std::uint64_t at,
+                base::Stores stores) noexcept {
+  if constexpr (requires { fill(to, at, stores); }) {
+    fill(to, at, stores);
+  } else {
+    fill(to, at);
+  }
+}
 
 /// The sender's side.
 class TxRing {
@@ -252,7 +264,8 @@ class TxRing {
       if (const auto place = held_->lend(envelope.length)) {
         const wire::ReturnedBody returned{place->number, place->offset};
         std::memcpy(cell().body.data(), &returned, sizeof returned);
-        put_body(envelope, wire::flag_returned, place->at, fill);
+        // What the receiver has just written is in this core's cache.
+        put_body(envelope, wire::flag_returned, place->at, fill, base::Stores::through_cache);
         return fabric::Post::done;
       }
     }
@@ -264,25 +277,32 @@ class TxRing {
     }
     data_head_ = span.end;
     answered_ = false;
-    put_body(envelope, flags | wire::flag_body_in_data,
-             reinterpret_cast<std::byte*>(ring_ + 1) + (span.begin & (data_bytes_ - 1)), fill);
+    std::byte* const to =
+        reinterpret_cast<std::byte*>(ring_ + 1) + (span.begin & (data_bytes_ - 1));
+    const auto all = static_cast<std::uint8_t>(flags | wire::flag_body_in_data);
+    if (envelope.length < StoreChoice::least_bytes) {
+      put_body(envelope, all, to, fill, base::Stores::through_cache);
+    } else {
+      store_choice_.write(envelope.length,
+                          [&](base::Stores stores) { put_body(envelope, all, to, fill, stores); });
+    }
     if (envelope.length < cut_through_from_) expect_another(envelope.length);
     return fabric::Post::done;
   }
 
   template <class Fill>
-  void put_body(const wire::Envelope& envelope, std::uint32_t flags, std::byte* to,
-                Fill& fill) noexcept {
+  void put_body(const wire::Envelope& envelope, std::uint32_t flags, std::byte* to, Fill& fill,
+                base::Stores stores) noexcept {
     const auto all = static_cast<std::uint8_t>(envelope.flags | flags);
     if (envelope.length < cut_through_from_) {
-      fill(std::span(to, envelope.length), std::uint64_t{0});
+      fill_piece(fill, std::span(to, envelope.length), 0, stores);
       publish(envelope, all);
       return;
     }
     publish(envelope, all | wire::flag_cut_through);
     for (std::uint32_t at = 0; at < envelope.length;) {
       const std::uint32_t end = cut_through_end(envelope.length, at);
-      fill(std::span(to + at, end - at), std::uint64_t{at});
+      fill_piece(fill, std::span(to + at, end - at), at, stores);
       ring_->filled.store(cut_through_sent_ + end, std::memory_order_release);
       at = end;
     }
@@ -301,6 +321,7 @@ class TxRing {
   HeldBodies* held_ = nullptr;
   std::uint32_t taken_back_ = 0;  ///< answers that lay in this ring
   bool answered_ = false;         ///< by such a one, and no body was put into this ring since
+  StoreChoice store_choice_;
   std::array<std::uint64_t, wire::ring_cells> data_end_;
 };
 

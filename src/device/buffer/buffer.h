@@ -49,12 +49,13 @@ struct Buffer {
 };
 
 /// Packed bytes [offset, offset + to.size()) of a buffer.
-inline void read_buffer(const Buffer& buffer, std::uint64_t offset,
-                        std::span<std::byte> to) noexcept {
+inline void read_buffer(const Buffer& buffer, std::uint64_t offset, std::span<std::byte> to,
+                        base::Stores stores = base::Stores::through_cache) noexcept {
   if (buffer.packer != nullptr) [[unlikely]] {
     buffer.packer->pack(buffer.address, offset, to);
   } else {
-    base::copy_bytes(to.data(), static_cast<const std::byte*>(buffer.address) + offset, to.size());
+    base::copy_bytes(to.data(), static_cast<const std::byte*>(buffer.address) + offset, to.size(),
+                     stores);
   }
 }
 inline void write_buffer(const Buffer& buffer, std::uint64_t offset,
@@ -104,7 +105,8 @@ class BodyWriter {
   BodyWriter(std::span<const std::byte> prefix, const Buffer& buffer, std::uint64_t offset) noexcept
       : prefix_(prefix), buffer_(buffer), offset_(offset) {}
 
-  void operator()(std::span<std::byte> to, std::uint64_t at) const noexcept {
+  void operator()(std::span<std::byte> to, std::uint64_t at,
+                  base::Stores stores = base::Stores::through_cache) const noexcept {
     if (at == 0 && !prefix_.empty()) {
       base::copy_bytes(to.data(), prefix_.data(), prefix_.size());
       if (to.size() <= prefix_.size()) return;
@@ -112,7 +114,7 @@ class BodyWriter {
     } else {
       at -= prefix_.size();
     }
-    read_buffer(buffer_, offset_ + at, to);
+    read_buffer(buffer_, offset_ + at, to, stores);
   }
 
   /// The body of `bytes` bytes where it lies, for channels that only read it; nothing if it is not

@@ -12,7 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/copy.h"
 #include "base/error.h"
+#include "channel/store_choice.h"
 #include "device/shm_coll/buffer_swap.h"
 #include "device/shm_coll/shared_work.h"
 #include "device/shm_coll/staging_ring.h"
@@ -112,8 +114,8 @@ class ShmCollArea {
     round_ = round;
     publish();
   }
-  /// Begins the next round with a payload of at most largest_text() bytes, which `fill(std::byte*)`
-  /// writes.
+  /// Begins the next round with a payload of at most largest_text() bytes, which `fill(std::byte*,
+  /// base::Stores)` writes.
   template <class Fill>
   void post(Length length, Fill&& fill) noexcept {
     end_swap();
@@ -230,13 +232,19 @@ class ShmCollArea {
     wire::CollSlot& notice = own_.slots[round % depth];
     if (length.bytes <= wire::coll_slot_bytes) {
       notice.place = 0;
-      fill(notice.body.data());
+      fill(notice.body.data(), base::Stores::through_cache);
     } else {
       const std::uint32_t chosen = place(round);
       if (failed_) [[unlikely]]
         return;
       notice.place = chosen;
-      fill(memory_at(self, chosen, length.bytes));
+      std::byte* const to = memory_at(self, chosen, length.bytes);
+      // What the other has just written is in this core's cache.
+      if (length.bytes < channel::StoreChoice::least_bytes || BufferSwap::is_part(chosen)) {
+        fill(to, base::Stores::through_cache);
+      } else {
+        store_choice_.write(length.bytes, [&](base::Stores stores) { fill(to, stores); });
+      }
     }
     notice.whole_bytes = told(length.whole_bytes);
     round_ = round;
@@ -312,6 +320,7 @@ class ShmCollArea {
   BufferSwap swap_;
   StagingRing short_texts_;
   StagingRing long_texts_;
+  channel::StoreChoice store_choice_;
 };
 
 /// The collective areas of this process: which are free, and until when the others may still look at one.

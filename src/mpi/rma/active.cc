@@ -9,11 +9,13 @@
 #include "mpi/group/group.h"
 #include "mpi/rma/calls.h"
 #include "mpi/rma/epochs.h"
+#include "mpi/rma/lock_queue.h"
 #include "mpi/rma/requests.h"
 
 /// Active target synchronisation: fences, and post, start, complete and wait (MPI 5.0 sections
-/// 12.5.1 and 12.5.2). A post is a notice to each origin, the end of an access epoch one to each
-/// target, which takes it behind all operations.
+/// 12.5.1 and 12.5.2). A post is a bit in the control line of each origin, the end of an access epoch
+/// a count in that of each target. Where the line is not mapped, and where operations of the epoch
+/// are requests, they are requests too: the target takes them behind all operations.
 namespace fulmar::mpi {
 namespace {
 
@@ -35,12 +37,71 @@ Error ranks_of(Win& win, const Group& group, std::vector<int>& ranks) {
   return {};
 }
 
-/// Waits for something that notices of other ranks bring about.
+/// Waits for something that notices of other ranks bring about, by requests or in the control line.
 template <class Done>
 Error await_notices(Win& win, Done&& done) {
   const Comm& comm = *win.comm;
-  win.device->wait([&]() noexcept { return done() || comm.failed_process != Comm::none_failed; });
+  win.device->wait_for_memory(
+      [&]() noexcept { return done() || comm.failed_process != Comm::none_failed; }, {});
   return done() ? Error{} : failure_of(comm);
+}
+
+/// The bit of a rank in the words `posts` of others; 0: it has none.
+std::uint64_t post_bit(Win& win, int rank) noexcept {
+  const std::uint8_t place = win.target(rank).place;
+  return place < wire::most_posting_places ? std::uint64_t{1} << place : 0;
+}
+
+/// Whether `rank` has begun an exposure epoch for this process.
+bool has_posted(Win& win, int rank) noexcept {
+  if (win.target(rank).posts != 0) return true;
+  const std::uint64_t posts = win.target(win.rank()).control->posts.load(std::memory_order_acquire);
+  return (posts & post_bit(win, rank)) != 0;
+}
+
+void take_post(Win& win, int rank) noexcept {
+  RmaTarget& target = win.target(rank);
+  if (target.posts != 0) {
+    --target.posts;
+  } else {
+    win.target(win.rank())
+        .control->posts.fetch_and(~post_bit(win, rank), std::memory_order_acq_rel);
+  }
+}
+
+void tell_post(Win& win, int rank) {
+  if (rank == win.rank()) {
+    ++win.target(rank).posts;
+    return;
+  }
+  wire::RmaControl* control = win.target(rank).control;
+  const std::uint64_t own = post_bit(win, win.rank());
+  if (control == nullptr || own == 0) return send_notice(win, rank, wire::RmaCall::post);
+  control->posts.fetch_or(own, std::memory_order_seq_cst);
+  wake_rank(win, rank);
+}
+
+/// The access epoch to `rank` is over.
+void tell_complete(Win& win, int rank) {
+  RmaTarget& target = win.target(rank);
+  if (rank == win.rank()) {
+    ++win.completes;
+  } else if (target.control != nullptr && !target.dirty && target.pending == 0) {
+    target.control->completes.fetch_add(1, std::memory_order_seq_cst);
+    wake_rank(win, rank);
+  } else {
+    target.dirty = false;  // the target waits for the operations before it takes this
+    send_notice(win, rank, wire::RmaCall::complete);
+  }
+}
+
+/// Whether all access epochs to this exposure epoch are over.
+bool all_complete(Win& win) noexcept {
+  std::atomic<std::uint32_t>& counted = win.target(win.rank()).control->completes;
+  if (counted.load(std::memory_order_acquire) != 0) {
+    win.completes += counted.exchange(0, std::memory_order_acq_rel);
+  }
+  return win.completes >= win.exposed_to;
 }
 
 /// The exposure epoch is over.
@@ -59,17 +120,21 @@ Error check_exposed(const Win& win) {
 
 }  // namespace
 
+/// The barrier comes also where this process's call is wrong: the others wait in it, and their
+/// epochs are those that they asked for.
 Error win_fence(int assertion, Win& win) {
   constexpr int allowed =
       MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
-  if (const Error bad = check_assertion(assertion, allowed); bad.failed()) return bad;
+  Error error = check_assertion(assertion, allowed);
   const bool other = win.access != AccessEpoch::none && win.access != AccessEpoch::fence;
   if (other || win.exposed) {
+    (void)barrier(*win.comm);
     return failure(ErrorClass::rma_sync,
                    "%s has an epoch of another kind open; end it before MPI_Win_fence",
                    name_of(win));
   }
-  Error error = complete_opened(win);
+  const Error completed = complete_opened(win);
+  if (error.ok()) error = completed;
   close_targets(win);
   win.fence_used = false;
   const Error met = barrier(*win.comm);
@@ -87,14 +152,13 @@ Error win_start(Group& group, int assertion, Win& win) {
     return bad;
   }
   for (const int rank : ranks) {
-    RmaTarget& target = win.target(rank);
     if ((assertion & MPI_MODE_NOCHECK) == 0) {
-      const Error bad = await_notices(win, [&]() noexcept { return target.posts != 0; });
+      const Error bad = await_notices(win, [&]() noexcept { return has_posted(win, rank); });
       if (bad.failed()) {
         close_targets(win);
         return bad;
       }
-      --target.posts;
+      take_post(win, rank);
     }
     mark_open(win, rank, TargetLock::none);
   }
@@ -107,15 +171,7 @@ Error win_complete(Win& win) {
                    name_of(win));
   }
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  for (std::size_t i = 0; i < win.opened.size(); ++i) {
-    const int rank = win.opened[i];
-    if (rank == win.rank()) {
-      ++win.completes;
-    } else {
-      win.target(rank).dirty = false;  // the target waits for the operations before it takes this
-      send_notice(win, rank, wire::RmaCall::complete);
-    }
-  }
+  for (std::size_t i = 0; i < win.opened.size(); ++i) tell_complete(win, win.opened[i]);
   Error error;
   for (std::size_t i = 0; i < win.opened.size(); ++i) {
     const int rank = win.opened[i];
@@ -146,20 +202,13 @@ Error win_post(Group& group, int assertion, Win& win) {
   win.exposed = true;
   win.exposed_to = static_cast<std::uint32_t>(ranks.size());
   if ((assertion & MPI_MODE_NOCHECK) != 0) return {};
-  for (const int rank : ranks) {
-    if (rank == win.rank()) {
-      ++win.target(rank).posts;
-    } else {
-      send_notice(win, rank, wire::RmaCall::post);
-    }
-  }
+  for (const int rank : ranks) tell_post(win, rank);
   return {};
 }
 
 Error win_wait(Win& win) {
   if (const Error bad = check_exposed(win); bad.failed()) return bad;
-  const Error error =
-      await_notices(win, [&]() noexcept { return win.completes >= win.exposed_to; });
+  const Error error = await_notices(win, [&]() noexcept { return all_complete(win); });
   if (error.failed()) win.completes = win.exposed_to;  // some never come
   end_exposure(win);
   return error;
@@ -168,8 +217,8 @@ Error win_wait(Win& win) {
 Error win_test(Win& win, int& flag) {
   flag = 0;
   if (const Error bad = check_exposed(win); bad.failed()) return bad;
-  if (win.completes < win.exposed_to) win.device->poll();
-  if (win.completes < win.exposed_to) return failure_of(*win.comm);
+  if (!all_complete(win)) win.device->poll();
+  if (!all_complete(win)) return failure_of(*win.comm);
   end_exposure(win);
   flag = 1;
   return {};

@@ -22,36 +22,87 @@ using base::failure;
 
 AttributeOwner owner_of(Win& win) { return {win.attributes, KeyvalKind::win, win.handle}; }
 
+bool is_truth(std::string_view value) { return value == "true" || value == "false"; }
+
+/// "none", or some of the four orders.
+bool is_ordering(std::string_view value) {
+  if (value == "none") return true;
+  constexpr std::array<std::string_view, 4> orders = {"rar", "raw", "war", "waw"};
+  while (!value.empty()) {
+    const std::size_t comma = std::min(value.find(','), value.size());
+    const std::string_view order = value.substr(0, comma);
+    if (std::find(orders.begin(), orders.end(), order) == orders.end()) return false;
+    if (comma + 1 == value.size()) return false;
+    value.remove_prefix(std::min(comma + 1, value.size()));
+  }
+  return true;
+}
+
+bool is_sameness(std::string_view value) { return value == "same_op" || value == "same_op_no_op"; }
+
+bool is_natural(std::string_view value) {
+  constexpr std::size_t most_digits = 18;
+  const auto is_digit = [](char each) { return each >= '0' && each <= '9'; };
+  return !value.empty() && value.size() <= most_digits &&
+         std::all_of(value.begin(), value.end(), is_digit);
+}
+
+bool is_anything(std::string_view /*value*/) { return true; }
+
 struct Hint {
   std::string_view key;
   std::string_view preset;  ///< empty: not told until it is set
-  bool truth;               ///< true and false are its values
+  bool (*is_valid)(std::string_view value);
+  unsigned flavors;  ///< that know it, a bit each
+  bool lasting;      ///< says something of the window's memory, which is there when it is made
 };
+
+constexpr unsigned bit_of(int flavor) noexcept {
+  switch (flavor) {
+    case MPI_WIN_FLAVOR_ALLOCATE:
+      return 1;
+    case MPI_WIN_FLAVOR_SHARED:
+      return 2;
+    case MPI_WIN_FLAVOR_DYNAMIC:
+      return 4;
+    default:
+      return 8;
+  }
+}
+constexpr unsigned shares = bit_of(MPI_WIN_FLAVOR_SHARED);
+constexpr unsigned gives = bit_of(MPI_WIN_FLAVOR_ALLOCATE) | shares;
+constexpr unsigned has_size = bit_of(MPI_WIN_FLAVOR_CREATE) | gives;
+constexpr unsigned all = bit_of(MPI_WIN_FLAVOR_DYNAMIC) | has_size;
+
 constexpr std::array<Hint, 9> known_hints = {{
-    {"no_locks", "false", true},
-    {"accumulate_ordering", "rar,raw,war,waw", false},
-    {"accumulate_ops", "same_op_no_op", false},
-    {"same_size", "false", true},
-    {"same_disp_unit", "false", true},
-    {"mpi_accumulate_granularity", "0", false},
-    {"alloc_shared_noncontig", "false", true},
-    {"mpi_minimum_memory_alignment", "", false},
-    {"mpi_assert_memory_alloc_kinds", "", false},
+    {"no_locks", "false", is_truth, all, false},
+    {"accumulate_ordering", "rar,raw,war,waw", is_ordering, all, false},
+    {"accumulate_ops", "same_op_no_op", is_sameness, all, false},
+    {"same_size", "false", is_truth, has_size, true},
+    {"same_disp_unit", "false", is_truth, has_size, true},
+    {"mpi_accumulate_granularity", "0", is_natural, all, false},
+    {"alloc_shared_noncontig", "false", is_truth, shares, true},
+    {"mpi_minimum_memory_alignment", "", is_natural, gives, true},
+    {"mpi_assert_memory_alloc_kinds", "", is_anything, all, false},
 }};
 
-bool is_hint(std::string_view key, std::string_view value) {
+bool applies(const Hint& hint, const Win& win) noexcept {
+  return (hint.flavors & bit_of(win.flavor)) != 0;
+}
+
+bool is_kept(const Win& win, HintTime time, std::string_view key, std::string_view value) {
   const auto known = std::find_if(known_hints.begin(), known_hints.end(),
                                   [key](const Hint& hint) { return hint.key == key; });
-  if (known == known_hints.end()) return false;
-  return !known->truth || value == "true" || value == "false";
+  if (known == known_hints.end() || !applies(*known, win)) return false;
+  return known->is_valid(value) && (time == HintTime::making || !known->lasting);
 }
 
 }  // namespace
 
-void keep_hints(Win& win, const Info* info) {
+void keep_hints(Win& win, const Info* info, HintTime time) {
   if (info == nullptr) return;
   for (const auto& [key, value] : info->entries) {
-    if (!is_hint(key, value)) continue;
+    if (!is_kept(win, time, key, value)) continue;
     const auto same_key = [&](const Info::Entry& hint) { return hint.key == key; };
     const auto old = std::find_if(win.hints.begin(), win.hints.end(), same_key);
     if (old != win.hints.end()) {
@@ -83,7 +134,7 @@ Error win_get_name(Win* win, char* name, int& length) {
 }
 
 Error win_set_info(Win& win, Info* info) {
-  keep_hints(win, info);
+  keep_hints(win, info, HintTime::later);
   return {};
 }
 
@@ -91,7 +142,7 @@ Error win_get_info(Library& library, Win& win, MPI_Info& out) {
   auto* info = library.make<Info>();
   if (info == nullptr) return failure(ErrorClass::no_mem, "no memory for another info object");
   for (const Hint& hint : known_hints) {
-    if (!hint.preset.empty()) info->set(hint.key, hint.preset);
+    if (!hint.preset.empty() && applies(hint, win)) info->set(hint.key, hint.preset);
   }
   for (const auto& [key, value] : win.hints) info->set(key, value);
   info->set(memory_kinds_key, memory_kinds);

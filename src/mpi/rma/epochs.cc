@@ -109,6 +109,14 @@ void close_targets(Win& win) noexcept {
   win.unchecked = false;
 }
 
+Error check_passive(const Win& win, const char* call) {
+  if (win.access == AccessEpoch::lock || win.access == AccessEpoch::lock_all) return {};
+  return failure(
+      ErrorClass::rma_sync,
+      "%s is for passive target epochs; call MPI_Win_lock or MPI_Win_lock_all on %s first", call,
+      name_of(win));
+}
+
 Error check_assertion(int assertion, int allowed) {
   if ((assertion & ~allowed) == 0) return {};
   return failure(ErrorClass::assert, "argument assert: %d has bits that mean nothing here",

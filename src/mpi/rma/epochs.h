@@ -28,6 +28,9 @@ void mark_open(Win& win, int rank, TargetLock lock);
 /// Waits for the lock of an open target that was asked for by a request, which may still wait there.
 [[nodiscard]] base::Error await_lock(Win& win, int rank);
 
+/// MPI_ERR_RMA_SYNC where no epoch of MPI_Win_lock or MPI_Win_lock_all is open, which `call` needs.
+[[nodiscard]] base::Error check_passive(const Win& win, const char* call);
+
 /// MPI_ERR_ASSERT where `assertion` has other bits than `allowed`.
 [[nodiscard]] base::Error check_assertion(int assertion, int allowed);
 

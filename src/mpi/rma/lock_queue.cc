@@ -11,10 +11,43 @@
 namespace fulmar::mpi {
 namespace {
 
-/// The word `awaits` of a process of which several threads wait.
-constexpr std::uint32_t awaits_several = UINT32_MAX;
+/// What a process says that it waits for: see wire::RmaControl::awaits.
+constexpr std::uint64_t awaited(int rank, std::uint32_t ticket) noexcept {
+  return std::uint64_t{ticket} << 32 | (static_cast<std::uint32_t>(rank) + 1);
+}
 
-/// Wakes a rank of the node if it sleeps; see device/progress/wait.cc for why nothing is missed.
+/// Says to those who give locks back which one this process waits for.
+class Awaiting {
+ public:
+  Awaiting(Win& win, int rank, std::uint32_t ticket) noexcept : win_(win) {
+    word().store(win.lock_waits++ == 0 ? awaited(rank, ticket) : wire::awaits_several,
+                 std::memory_order_seq_cst);
+  }
+  ~Awaiting() {
+    if (--win_.lock_waits == 0) word().store(0, std::memory_order_relaxed);
+  }
+  Awaiting(const Awaiting&) = delete;
+  Awaiting& operator=(const Awaiting&) = delete;
+
+ private:
+  [[nodiscard]] std::atomic<std::uint64_t>& word() noexcept {
+    return win_.target(win_.rank()).control->awaits;
+  }
+  Win& win_;
+};
+
+/// Whether a rank that is said to hold a mutex can: it is a rank of the window, and alive.
+bool may_hold(Win& win, int rank) noexcept {
+  if (rank < 0 || rank >= win.size()) return false;
+  device::NodeChannel* node = win.device->node();
+  if (node == nullptr) return true;
+  const std::uint32_t number = node->number_of(win.comm->routes[rank].peer);
+  return number == device::NodeChannel::not_here || node->shm().alive(number);
+}
+
+}  // namespace
+
+/// See device/progress/wait.cc for why nothing is missed.
 void wake_rank(Win& win, int rank) noexcept {
   device::NodeChannel* node = win.device->node();
   if (node == nullptr || rank == win.rank()) return;
@@ -25,40 +58,18 @@ void wake_rank(Win& win, int rank) noexcept {
   if (area.asleep.load(std::memory_order_relaxed) != 0) win.device->wake(number);
 }
 
-/// Says to those who give locks back which one this process waits for.
-class Awaiting {
- public:
-  Awaiting(Win& win, int rank) noexcept : win_(win) {
-    const auto own = static_cast<std::uint32_t>(rank) + 1;
-    word().store(win.lock_waits++ == 0 ? own : awaits_several, std::memory_order_seq_cst);
-  }
-  ~Awaiting() {
-    if (--win_.lock_waits == 0) word().store(0, std::memory_order_relaxed);
-  }
-  Awaiting(const Awaiting&) = delete;
-  Awaiting& operator=(const Awaiting&) = delete;
-
- private:
-  [[nodiscard]] std::atomic<std::uint32_t>& word() noexcept {
-    return win_.target(win_.rank()).control->awaits;
-  }
-  Win& win_;
-};
-
-}  // namespace
-
 void wake_lock_waiters(Win& win, int rank) noexcept {
   const wire::RmaControl& lock = *win.target(rank).control;
-  if (lock.next.load(std::memory_order_seq_cst) ==
-      lock.shared_turn.load(std::memory_order_seq_cst)) {
-    return;  // every ticket is served
-  }
+  const std::uint32_t shared_turn = lock.shared_turn.load(std::memory_order_seq_cst);
+  if (lock.next.load(std::memory_order_seq_cst) == shared_turn) return;  // every ticket is served
   if (win.memory == nullptr) return;  // only this process waits for it
+  const std::uint32_t exclusive_turn = lock.exclusive_turn.load(std::memory_order_seq_cst);
   for (int other = 0; other < win.size(); ++other) {
     const RmaTarget& target = win.target(other);
-    if (!target.direct) continue;
-    const std::uint32_t awaits = target.control->awaits.load(std::memory_order_seq_cst);
-    if (awaits == static_cast<std::uint32_t>(rank) + 1 || awaits == awaits_several) {
+    if (target.control == nullptr) continue;
+    const std::uint64_t awaits = target.control->awaits.load(std::memory_order_seq_cst);
+    if (awaits == awaited(rank, shared_turn) || awaits == awaited(rank, exclusive_turn) ||
+        awaits == wire::awaits_several) {
       wake_rank(win, other);
     }
   }
@@ -68,12 +79,20 @@ void wake_lock_waiters(Win& win, int rank) noexcept {
 base::Error acquire_lock(Win& win, int rank, LockMode mode) {
   LockTicket ticket(*win.target(rank).control, mode);
   if (!ticket.has_turn()) [[unlikely]] {
-    const Awaiting awaiting(win, rank);
+    const Awaiting awaiting(win, rank, ticket.number());
     const Comm& comm = *win.comm;
     win.device->wait_for_memory(
-        [&]() noexcept { return ticket.has_turn() || comm.failed_process != Comm::none_failed; },
+        [&]() noexcept {
+          return ticket.has_turn() || comm.failed_process != Comm::none_failed || ticket.is_lost();
+        },
         {});
-    if (!ticket.has_turn()) return failure_of(comm);
+    if (!ticket.has_turn()) {
+      if (comm.failed_process != Comm::none_failed) return failure_of(comm);
+      return base::failure(base::ErrorClass::intern,
+                           "the lock of rank %d of %s has been overwritten: a program that stores "
+                           "outside of its memory is the likely cause",
+                           rank, name_of(win));
+    }
   }
   ticket.take_turn();
   if (mode == LockMode::shared) wake_lock_waiters(win, rank);
@@ -105,11 +124,7 @@ void AccumulateGuard::wait(Win& win, std::uint32_t own) noexcept {
     seen |= wire::accumulate_waiters;
     base::futex_wait(word, seen, base::FutexScope::shared, look_ns);
     // A process that has died holding it never gives it back.
-    const auto holder = static_cast<int>(seen & ~wire::accumulate_waiters) - 1;
-    device::NodeChannel* node = win.device->node();
-    if (node == nullptr || holder < 0 || holder >= win.size()) continue;
-    const std::uint32_t number = node->number_of(win.comm->routes[holder].peer);
-    if (number == device::NodeChannel::not_here || node->shm().alive(number)) continue;
+    if (may_hold(win, static_cast<int>(seen & ~wire::accumulate_waiters) - 1)) continue;
     if (word.compare_exchange_strong(seen, held, std::memory_order_acquire)) return;
   }
 }

@@ -27,6 +27,15 @@ class LockTicket {
     const auto& turn = mode_ == LockMode::shared ? control_->shared_turn : control_->exclusive_turn;
     return turn.load(std::memory_order_seq_cst) == number_;
   }
+  [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
+  /// Its turn is over and it never had it: the words of the lock are not what this library writes.
+  [[nodiscard]] bool is_lost() const noexcept {
+    const auto passed = [this](const std::atomic<std::uint32_t>& turn) {
+      return static_cast<std::int32_t>(turn.load(std::memory_order_seq_cst) - number_) > 0;
+    };
+    return passed(control_->exclusive_turn) ||
+           (mode_ == LockMode::shared && passed(control_->shared_turn));
+  }
   /// The lock is granted: lets other readers in behind a reader. Requires has_turn().
   void take_turn() noexcept {
     if (mode_ == LockMode::shared) control_->shared_turn.fetch_add(1, std::memory_order_seq_cst);
@@ -44,12 +53,16 @@ inline void release_lock(wire::RmaControl& control, LockMode mode) noexcept {
   control.exclusive_turn.fetch_add(1, std::memory_order_seq_cst);
 }
 
-/// Wakes the processes of the node that sleep while they wait for the lock of `rank`: some other
-/// ticket may have its turn now.
+/// Wakes a rank whose control line is mapped if it sleeps: what it waits for there has changed.
+void wake_rank(Win& win, int rank) noexcept;
+
+/// Wakes the process of the node that sleeps and has the ticket of the lock of `rank` whose turn it
+/// is now, and nobody else.
 void wake_lock_waiters(Win& win, int rank) noexcept;
 
-/// Waits in the queue of the lock of `rank`, which is direct, and takes it. Makes progress
-/// meanwhile. Fails where a process of the window has failed, which may hold the lock.
+/// Waits in the queue of the lock of `rank`, whose control line is mapped, and takes it. Makes
+/// progress meanwhile. Fails where a process of the window has failed, which may hold the lock, and
+/// (intern) where the words of the lock make no sense.
 [[nodiscard]] base::Error acquire_lock(Win& win, int rank, LockMode mode);
 
 /// Holds the mutex of the accumulate operations on one rank's memory. Whoever accumulates there

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,12 +10,13 @@
 #include "mpi/attr/attributes.h"
 #include "mpi/coll/calls.h"
 #include "mpi/coll/node_map.h"
+#include "mpi/comm/failure.h"
 #include "mpi/comm_make/creation.h"
 #include "mpi/comm_make/member_info.h"
 #include "mpi/rma/calls.h"
+#include "mpi/rma/exchange.h"
 #include "mpi/rma/hints.h"
-#include "mpi/rma/node_memory.h"
-#include "mpi/rma/node_plan.h"
+#include "mpi/rma/node_mapping.h"
 #include "mpi/rma/requests.h"
 #include "mpi/rma/sent_types.h"
 #include "mpi/rma/server.h"
@@ -39,32 +39,6 @@ struct Wanted {
   Count unit;
   const Info* info;
 };
-
-template <class T>
-Error gather_all(Comm& comm, const T& own, std::vector<T>& all) {
-  const Datatype& byte = *comm.library->find<Datatype>(MPI_BYTE);
-  all.resize(static_cast<std::size_t>(comm.size()));
-  return allgather({&own, sizeof own, &byte}, {all.data(), sizeof own, &byte}, comm);
-}
-
-/// The error of a rank that could not make the window because another one failed.
-Error failed_elsewhere(std::size_t rank, std::uint32_t error_class) {
-  return failure(static_cast<ErrorClass>(error_class),
-                 "the window was not made, because rank %zu failed to; its own error says why",
-                 rank);
-}
-
-/// The same in all ranks: success only where all have succeeded.
-Error agree(Comm& comm, const Error& own) {
-  std::vector<std::uint32_t> failures;
-  const auto code = static_cast<std::uint32_t>(own.code());
-  if (const Error bad = gather_all(comm, code, failures); bad.failed()) return bad;
-  if (own.failed()) return own;
-  for (std::size_t rank = 0; rank < failures.size(); ++rank) {
-    if (failures[rank] != 0) return failed_elsewhere(rank, failures[rank]);
-  }
-  return {};
-}
 
 Error check_wanted(const Comm& comm, const Wanted& wanted) {
   if (comm.is_inter) {
@@ -133,103 +107,12 @@ void set_own(Win& win, const Wanted& wanted) {
                           {MPI_WIN_MODEL, &win.model}};
 }
 
-/// The memory that only this process reaches, and the words of its lock.
+/// Operations on the own memory are loads and stores.
 void use_own_memory(Win& win) {
-  win.own_control = std::make_unique<wire::RmaControl>();
   RmaTarget& self = win.target(win.rank());
-  self.control = win.own_control.get();
   if (win.dynamic()) return;
   self.memory = static_cast<std::byte*>(win.base);
   self.direct = true;
-}
-
-/// Whether loads and stores of this process and the waking of the ranks that wait for its locks
-/// reach a rank whose memory is mapped.
-bool is_reached(const Win& win, int rank) {
-  if (rank == win.rank()) return true;
-  device::NodeChannel* node = win.device->node();
-  return node != nullptr &&
-         node->number_of(win.comm->routes[rank].peer) != device::NodeChannel::not_here;
-}
-
-/// The first rank of the node makes the file and sends its descriptor to the others.
-class NodeMapping {
- public:
-  NodeMapping(Win& win, std::span<const int> ranks) noexcept : win_(win), ranks_(ranks) {}
-
-  /// Before the facts are exchanged.
-  Error prepare(WinFacts& own);
-  /// After that, in all ranks of the window.
-  Error map(const std::vector<WinFacts>& facts, const NodePlan& plan);
-
- private:
-  [[nodiscard]] bool alone() const noexcept { return ranks_.size() == 1; }
-  [[nodiscard]] bool leads() const noexcept { return ranks_.front() == win_.rank(); }
-  Error hand_out(const std::vector<WinFacts>& facts, const NodePlan& plan);
-
-  Win& win_;
-  std::span<const int> ranks_;
-  base::Result<DescriptorSocket> socket_ = Error{};
-  base::UniqueFd file_;
-};
-
-Error NodeMapping::prepare(WinFacts& own) {
-  if (alone()) return {};
-  if (leads()) {
-    if (::getrandom(&own.secret, sizeof own.secret, 0) == sizeof own.secret) return {};
-    return failure(ErrorClass::other, "the system has no random numbers");
-  }
-  socket_ = DescriptorSocket::open();
-  if (socket_.ok()) own.socket = socket_->name();
-  return socket_.error();
-}
-
-Error NodeMapping::hand_out(const std::vector<WinFacts>& facts, const NodePlan& plan) {
-  auto file = NodeMemory::make_file(plan.bytes);
-  if (file.failed()) return file.error();
-  file_ = std::move(*file);
-  const std::uint64_t secret = facts[static_cast<std::size_t>(win_.rank())].secret;
-  for (const int rank : ranks_.subspan(1)) {
-    const std::uint32_t name = facts[static_cast<std::size_t>(rank)].socket;
-    const Error bad = DescriptorSocket::send(name, secret, file_.get());
-    if (bad.failed()) return bad;
-  }
-  return {};
-}
-
-Error NodeMapping::map(const std::vector<WinFacts>& facts, const NodePlan& plan) {
-  Error error;
-  if (!alone() && leads()) error = hand_out(facts, plan);
-  // Behind this the descriptors lie in the sockets.
-  if (const Error bad = agree(*win_.comm, error); bad.failed()) return bad;
-  if (!alone() && !leads()) {
-    const WinFacts& leader = facts[static_cast<std::size_t>(ranks_.front())];
-    auto file = socket_->receive(leader.secret);
-    if (file.ok()) file_ = std::move(*file);
-    error = file.error();
-  }
-  if (error.ok()) {
-    auto memory = NodeMemory::map(file_.get(), plan.bytes, plan.alignment);
-    if (memory.ok()) win_.memory = std::move(*memory);
-    error = memory.error();
-  }
-  return agree(*win_.comm, error);
-}
-
-void use_node_memory(Win& win, std::span<const int> ranks, const NodePlan& plan) {
-  for (std::size_t place = 0; place < ranks.size(); ++place) {
-    RmaTarget& target = win.target(ranks[place]);
-    target.memory = win.memory->at(plan.begins[place]);
-    target.direct = is_reached(win, ranks[place]);
-    target.control = &win.memory->control(place);
-  }
-  // Where the ranks cannot wake each other, each target does what concerns its own lock.
-  const bool apart =
-      std::any_of(ranks.begin(), ranks.end(), [&](int rank) { return !win.target(rank).direct; });
-  if (!apart) return;
-  for (const int rank : ranks) {
-    win.target(rank).direct = rank == win.rank();
-  }
 }
 
 void set_targets(Win& win, const std::vector<WinFacts>& facts) {
@@ -242,10 +125,32 @@ void set_targets(Win& win, const std::vector<WinFacts>& facts) {
 
 Error finish(NewWin& made, const Wanted& wanted, MPI_Win& out) {
   Win& win = made.win();
-  keep_hints(win, wanted.info);
+  keep_hints(win, wanted.info, HintTime::making);
   win.server = std::make_unique<RmaServer>(win);
   win.server->start();
   made.give(out);
+  return {};
+}
+
+/// Maps the control lines of the node's ranks, if any node has several and all of them can; else
+/// each rank has its own, and the lock of another one is asked for by requests.
+Error map_controls(Win& win, NodeMapping& mapping, const std::vector<WinFacts>& facts) {
+  const std::span<const int> ranks = node_map(*win.comm).own();
+  const bool shared = std::any_of(facts.begin(), facts.end(),
+                                  [](const WinFacts& each) { return each.socket != 0; });
+  const bool failed = std::any_of(facts.begin(), facts.end(),
+                                  [](const WinFacts& each) { return each.failed != 0; });
+  if (shared && !failed) {
+    const Error error = mapping.map(facts, plan_controls(ranks));
+    if (error.ok()) {
+      use_node_controls(win, ranks);
+      return {};
+    }
+    win.memory.reset();
+    if (const Error died = failure_of(*win.comm); died.failed()) return died;
+  }
+  win.own_control = std::make_unique<wire::RmaControl>();
+  win.target(win.rank()).control = win.own_control.get();
   return {};
 }
 
@@ -257,10 +162,12 @@ Error make_on_own(Library& library, Comm& comm, const Wanted& wanted, MPI_Win& o
   NewWin made(library);
   if (const Error bad = made.join(comm, so_far); bad.failed()) return bad;
   Win& win = made.win();
+  NodeMapping mapping(win, node_map(*win.comm).own());
+  WinFacts own{wanted.size, wanted.unit, reinterpret_cast<std::uint64_t>(wanted.base)};
+  own.failed = static_cast<std::uint32_t>(mapping.prepare(own).code());
   std::vector<WinFacts> facts;
-  const auto base = reinterpret_cast<std::uint64_t>(wanted.base);
-  const Error bad = gather_all(*win.comm, WinFacts{wanted.size, wanted.unit, base}, facts);
-  if (bad.failed()) return bad;
+  if (const Error bad = gather_all(*win.comm, own, facts); bad.failed()) return bad;
+  if (const Error bad = map_controls(win, mapping, facts); bad.failed()) return bad;
   set_own(win, wanted);
   set_targets(win, facts);
   use_own_memory(win);
@@ -298,6 +205,7 @@ Error make_with_memory(Library& library, Comm& comm, Wanted wanted, Spacing spac
   const NodePlan plan = plan_node(ranks, facts);
   if (const Error bad = mapping.map(facts, plan); bad.failed()) return bad;
   set_targets(win, facts);
+  use_node_controls(win, ranks);
   use_node_memory(win, ranks, plan);
   wanted.base = base = win.target(win.rank()).memory;
   set_own(win, wanted);
@@ -402,6 +310,15 @@ Error win_attach(Win& win, void* base, Count size) {
   }
   const auto address = reinterpret_cast<std::uint64_t>(base);
   const auto bytes = static_cast<std::uint64_t>(size);
+  if (base == nullptr && size > 0) {
+    return failure(ErrorClass::base, "argument base: null pointer to %lld bytes",
+                   static_cast<long long>(size));
+  }
+  if (address + bytes < address) {
+    return failure(ErrorClass::rma_attach,
+                   "argument size: %lld bytes from %p leave the address space",
+                   static_cast<long long>(size), base);
+  }
   for (const Win::Attached& each : win.attached) {
     const bool overlaps = address < each.address + each.bytes && each.address < address + bytes;
     if (overlaps && bytes != 0 && each.bytes != 0) {

@@ -75,4 +75,11 @@ NodePlan plan_node(std::span<const int> ranks, const std::vector<WinFacts>& fact
   return plan;
 }
 
+NodePlan plan_controls(std::span<const int> ranks) {
+  NodePlan plan;
+  plan.bytes = rounded(ranks.size() * sizeof(wire::RmaControl),
+                       static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
+  return plan;
+}
+
 }  // namespace fulmar::mpi

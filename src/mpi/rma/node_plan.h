@@ -45,4 +45,7 @@ enum class Spacing : std::uint8_t {
 /// beyond 2^60 bytes count as that.
 [[nodiscard]] NodePlan plan_node(std::span<const int> ranks, const std::vector<WinFacts>& facts);
 
+/// Of a window whose memory the library does not give: control lines only.
+[[nodiscard]] NodePlan plan_controls(std::span<const int> ranks);
+
 }  // namespace fulmar::mpi

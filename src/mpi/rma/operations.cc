@@ -245,9 +245,21 @@ void accumulate_here(Win& win, const Accumulation& what, const TargetData& data,
   accumulate_data(*what.op, element, source, {address, data.count, data.type});
 }
 
+/// Whether an accumulate may have this operation at all, whatever its elements are.
+Error check_op(const Accumulation& what) {
+  const bool fetches = what.result.type != nullptr;
+  if (what.op->code == OpCode::no_op && !fetches) {
+    return failure(ErrorClass::op,
+                   "argument op: MPI_NO_OP is for calls that fetch; use MPI_Get_accumulate or "
+                   "MPI_Fetch_and_op");
+  }
+  return what.op->code == OpCode::user ? check_accumulate(*what.op, nullptr) : Error{};
+}
+
 [[gnu::noinline]] Error accumulate_slow(Win& win, const Accumulation& what, const TargetData& data,
                                         MPI_Request* out) {
   const NewRequest made(win, out);
+  if (const Error bad = check_op(what); bad.failed()) return bad;
   if (data.rank == MPI_PROC_NULL) return made.done();
   Place place;
   if (const Error bad = find_place(win, data, place); bad.failed()) return bad;
@@ -302,6 +314,11 @@ Error get_accumulate_with(const void* origin, Count origin_count, const Datatype
   return accumulate_slow(win, what, data, out);
 }
 
+/// Operations with a request are for passive target epochs (MPI 5.0 section 12.3.5).
+Error check_request(const Win& win, int target, const char* call) {
+  return target == MPI_PROC_NULL ? Error{} : check_passive(win, call);
+}
+
 /// What MPI_Compare_and_swap may compare (MPI 5.0 section 12.3.4).
 bool can_be_compared(const Datatype& type) noexcept {
   if (type.basic == nullptr || !type.contiguous) return false;
@@ -349,7 +366,7 @@ void swap_here(Win& win, wire::RmaControl& control, void* address, const void* o
   const Kernel kernel = computes ? find_kernel(op.code, *type.basic) : nullptr;
   const bool reads = op.code != OpCode::no_op;
   if (place == nullptr || op.code == OpCode::user || (computes && kernel == nullptr) ||
-      (reads && origin == nullptr)) [[unlikely]] {
+      (reads ? origin == nullptr : result == nullptr)) [[unlikely]] {
     return false;
   }
   const auto bytes = static_cast<std::size_t>(data.bytes());
@@ -454,22 +471,26 @@ Error compare_and_swap(const void* origin, const void* compare, void* result, Da
 
 Error rput(const ConstData& origin, int target, MPI_Aint displacement, Count count, Datatype& type,
            Win& win, MPI_Request& request) {
+  if (const Error bad = check_request(win, target, "MPI_Rput"); bad.failed()) return bad;
   return put_slow(win, origin, {target, displacement, count, &type}, &request);
 }
 
 Error rget(const Data& origin, int target, MPI_Aint displacement, Count count, Datatype& type,
            Win& win, MPI_Request& request) {
+  if (const Error bad = check_request(win, target, "MPI_Rget"); bad.failed()) return bad;
   return get_slow(win, origin, {target, displacement, count, &type}, &request);
 }
 
 Error raccumulate(const ConstData& origin, int target, MPI_Aint displacement, Count count,
                   Datatype& type, Op& op, Win& win, MPI_Request& request) {
+  if (const Error bad = check_request(win, target, "MPI_Raccumulate"); bad.failed()) return bad;
   return accumulate_slow(win, {origin, {}, &op}, {target, displacement, count, &type}, &request);
 }
 
 Error rget_accumulate(const void* origin, Count origin_count, Datatype* origin_type,
                       const Data& result, int target, MPI_Aint displacement, Count count,
                       Datatype& type, Op& op, Win& win, MPI_Request& request) {
+  if (const Error bad = check_request(win, target, "MPI_Rget_accumulate"); bad.failed()) return bad;
   return get_accumulate_with(origin, origin_count, origin_type, result,
                              {target, displacement, count, &type}, op, win, &request);
 }

@@ -9,7 +9,7 @@
 #include "mpi/rma/requests.h"
 
 /// Passive target synchronisation: locks and flushes (MPI 5.0 sections 12.5.3 and 12.5.4). A lock of
-/// a rank whose memory is mapped is taken here; of others it is asked for and not waited for: the
+/// a rank whose control line is mapped is taken here; of others it is asked for and not waited for: the
 /// target carries out what follows when it has granted it. MPI_Win_lock_all takes the lock of a
 /// rank with the first operation on it. Locks that also protect loads and stores of this process are
 /// held when the call returns: of its own memory, and of all memory that MPI_Win_allocate_shared gave.
@@ -44,31 +44,30 @@ Error lock_target(Win& win, int rank, LockMode mode) {
   return {};
 }
 
-/// Everything on the way to `rank` is to be complete there, and its lock to be given back.
+/// Asks that everything on the way to `rank` become complete there and, where the lock is the target's
+/// to take back, for that.
 void begin_unlock(Win& win, int rank) {
   RmaTarget& target = win.target(rank);
-  if (win.has_lock_of(rank)) {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (target.lock == TargetLock::unchecked || target.lock == TargetLock::none) return;
-    release_lock(*target.control, mode_of(target.lock));
-    wake_lock_waiters(win, rank);
-    // Origins that this process grants its own lock to.
-    if (rank == win.rank()) (void)win.device->progress();
-    return;
-  }
-  if (target.lock != TargetLock::unchecked) {
+  const bool asks_for_lock = !win.has_lock_of(rank) && target.lock != TargetLock::unchecked;
+  if (asks_for_lock) {
     ask_for_end(win, rank, wire::RmaCall::unlock);
   } else if (target.dirty) {
     ask_for_end(win, rank, wire::RmaCall::flush);
   }
 }
 
-Error check_passive(const Win& win, const char* call) {
-  if (win.access == AccessEpoch::lock || win.access == AccessEpoch::lock_all) return {};
-  return failure(
-      ErrorClass::rma_sync,
-      "%s is for passive target epochs; call MPI_Win_lock or MPI_Win_lock_all on %s first", call,
-      name_of(win));
+/// Waits for what `begin_unlock` has asked for, and gives back the lock of a mapped control line.
+Error finish_unlock(Win& win, int rank) {
+  const Error error = complete_locally(win, rank);
+  if (!win.has_lock_of(rank)) return error;
+  const RmaTarget& target = win.target(rank);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (target.lock == TargetLock::unchecked || target.lock == TargetLock::none) return error;
+  release_lock(*target.control, mode_of(target.lock));
+  wake_lock_waiters(win, rank);
+  // Origins that this process grants its own lock to.
+  if (rank == win.rank()) (void)win.device->progress();
+  return error;
 }
 
 /// As check_passive, for one target.
@@ -152,7 +151,7 @@ Error win_unlock(int rank, Win& win) {
     if (const Error bad = check_locked(win, rank, "MPI_Win_unlock"); bad.failed()) return bad;
     RmaTarget& target = win.target(rank);
     begin_unlock(win, rank);
-    error = complete_locally(win, rank);
+    error = finish_unlock(win, rank);
     target.open = false;
     target.lock = TargetLock::none;
     std::erase(win.opened, rank);
@@ -187,8 +186,7 @@ Error win_unlock_all(Win& win) {
   for (std::size_t i = 0; i < win.opened.size(); ++i) begin_unlock(win, win.opened[i]);
   Error error;
   for (std::size_t i = 0; i < win.opened.size(); ++i) {
-    const int rank = win.opened[i];
-    const Error each = complete_locally(win, rank);
+    const Error each = finish_unlock(win, win.opened[i]);
     if (error.ok()) error = each;
   }
   close_targets(win);

@@ -173,12 +173,13 @@ unsigned RmaServer::grant() noexcept {
     if (origin->lock_state != Origin::LockState::waiting) continue;
     const bool has_turn = origin->ticket.has_turn();
     // Whoever holds the lock may be the process that has failed.
-    if (!has_turn && win_.comm->failed_process == Comm::none_failed) continue;
+    const bool may_be_dead = win_.comm->failed_process != Comm::none_failed;
+    if (!has_turn && !may_be_dead && !origin->ticket.is_lost()) continue;
     origin->lock_state = has_turn ? Origin::LockState::held : Origin::LockState::none;
     if (has_turn) {
       origin->ticket.take_turn();
     } else {
-      origin->fail(ErrorClass::proc_failed);
+      origin->fail(may_be_dead ? ErrorClass::proc_failed : ErrorClass::intern);
     }
     control.proxied.fetch_sub(1, std::memory_order_seq_cst);
     if (--waiting_locks_ == 0) win_.device->remove_progress_callback(*this);

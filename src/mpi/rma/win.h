@@ -34,7 +34,7 @@ struct RmaTarget {
   std::int64_t unit = 1;  ///< bytes of a displacement
   /// An access epoch to it is open: operations may start.
   bool open = false;
-  /// Operations are loads and stores of this process, and `control` is the target's.
+  /// Operations are loads and stores of this process.
   bool direct = false;
   TargetLock lock = TargetLock::none;
   /// Requests were sent to it since it said last that all were complete.
@@ -42,11 +42,14 @@ struct RmaTarget {
   /// It has told that it has granted `lock`, which was asked for by a request.
   bool granted = false;
   std::uint8_t kept_types = 0;  ///< slots of SentTypes that it has; a bit each
-  std::uint32_t pending = 0;    ///< operations under way that use memory of this process
-  std::uint32_t posts = 0;  ///< exposure epochs that it has begun for this process, not used yet
+  static constexpr std::uint8_t no_place = 255;
+  /// Among the ranks of the node whose control lines are mapped; `no_place`: none of the first.
+  std::uint8_t place = no_place;
+  std::uint32_t pending = 0;  ///< operations under way that use memory of this process
+  std::uint32_t posts = 0;    ///< exposure epochs that it has begun for this process, not used yet
   /// The first failure of an operation since the last call that completed some.
   base::ErrorClass error = base::ErrorClass::success;
-  wire::RmaControl* control = nullptr;
+  wire::RmaControl* control = nullptr;  ///< null: not mapped here
   /// Where its memory lies in its own address space; 0: other processes cannot copy there.
   std::uint64_t remote = 0;
 };
@@ -122,7 +125,7 @@ struct Win : ErrorHolder {
   [[nodiscard]] bool dynamic() const noexcept { return flavor == MPI_WIN_FLAVOR_DYNAMIC; }
   /// Whether this process works on the lock of a rank itself; else it asks the rank for it.
   [[nodiscard]] bool has_lock_of(int rank) const noexcept {
-    return targets[static_cast<std::size_t>(rank)].direct || rank == comm->rank;
+    return targets[static_cast<std::size_t>(rank)].control != nullptr;
   }
   [[nodiscard]] RmaTarget& target(int rank) noexcept {
     return targets[static_cast<std::size_t>(rank)];

@@ -25,11 +25,21 @@ struct alignas(64) RmaControl {
   /// The mutex of accumulate operations on this rank's memory: 0 free, else the rank in the window
   /// of who holds it, plus 1; `accumulate_waiters` is set while somebody sleeps on the word.
   std::atomic<std::uint32_t> accumulates;
-  /// The rank in the window, plus 1, whose lock this rank waits for; 0: none.
-  std::atomic<std::uint32_t> awaits;
+  /// Access epochs to this rank that ended (MPI_Win_complete), since it looked last.
+  std::atomic<std::uint32_t> completes;
+  /// What this rank waits for: the rank in the window, plus 1, whose lock it is, and in the upper half
+  /// the ticket; `awaits_several` of several threads; 0: nothing.
+  std::atomic<std::uint64_t> awaits;
+  /// The ranks of the node, a bit each by their places, which began exposure epochs for this one
+  /// (MPI_Win_post) that it has not started to access.
+  std::atomic<std::uint64_t> posts;
 };
-static_assert(sizeof(RmaControl) == 64 && offsetof(RmaControl, awaits) == 20);
+static_assert(sizeof(RmaControl) == 64 && offsetof(RmaControl, posts) == 32);
 
 inline constexpr std::uint32_t accumulate_waiters = 0x80000000U;
+inline constexpr std::uint64_t awaits_several = UINT64_MAX;
+
+/// Places on the node that have a bit in `posts`; ranks behind them tell by requests.
+inline constexpr std::size_t most_posting_places = 64;
 
 }  // namespace fulmar::wire

@@ -81,6 +81,54 @@ void check_arguments(const Window& window) {
   MPI_Win_unlock(last, win);
 }
 
+void add_up(void* in, void* inout, int* count, MPI_Datatype* /*type*/) {
+  for (int i = 0; i < *count; ++i) static_cast<int*>(inout)[i] += static_cast<int*>(in)[i];
+}
+
+/// Operations that accumulates cannot have, whatever their target and count are.
+void check_ops(const Window& window) {
+  const MPI_Win win = window.get();
+  MPI_Op own = MPI_OP_NULL;
+  MPI_Op_create(add_up, 1, &own);
+  const int value = 3;
+  int result = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Win_lock(MPI_LOCK_SHARED, last, 0, win);
+  for (const int target : {last, int{MPI_PROC_NULL}}) {
+    const MPI_Aint at = target == last ? window.at(last, 0) : 0;
+    for (const int count : {0, 1}) {
+      for (MPI_Op op : {own, MPI_NO_OP}) {
+        expect_class(MPI_Accumulate(&value, count, MPI_INT, target, at, count, MPI_INT, op, win),
+                     MPI_ERR_OP, "the operation of MPI_Accumulate");
+        expect_class(
+            MPI_Raccumulate(&value, count, MPI_INT, target, at, count, MPI_INT, op, win, &request),
+            MPI_ERR_OP, "the operation of MPI_Raccumulate");
+      }
+      expect_class(MPI_Get_accumulate(&value, count, MPI_INT, &result, count, MPI_INT, target, at,
+                                      count, MPI_INT, own, win),
+                   MPI_ERR_OP, "the operation of MPI_Get_accumulate");
+    }
+    expect_class(MPI_Fetch_and_op(&value, &result, MPI_INT, target, at, own, win), MPI_ERR_OP,
+                 "the operation of MPI_Fetch_and_op");
+  }
+  MPI_Datatype pair = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(2, MPI_INT, &pair);
+  MPI_Type_commit(&pair);
+  int both[2] = {};
+  expect_class(MPI_Fetch_and_op(both, both, pair, last, window.at(last, 0), MPI_SUM, win),
+               MPI_ERR_TYPE, "MPI_Fetch_and_op of a derived type");
+  expect_class(MPI_Compare_and_swap(both, both, both, pair, last, window.at(last, 0), win),
+               MPI_ERR_TYPE, "MPI_Compare_and_swap of a derived type");
+  MPI_Type_free(&pair);
+  MPI_Op_free(&own);
+  // Reductions have none of the operations that are for windows.
+  expect_class(MPI_Reduce_local(both, both + 1, 1, MPI_INT, MPI_REPLACE), MPI_ERR_OP,
+               "MPI_REPLACE");
+  expect_class(MPI_Reduce_local(both, both + 1, 1, MPI_INT, MPI_NO_OP), MPI_ERR_OP, "MPI_NO_OP");
+  expect_equal(MPI_Win_unlock(last, win), MPI_SUCCESS, "the end of the epoch");
+  expect_equal(*window.memory<int>(), 0, "the window after refused operations");
+}
+
 /// What lies outside; in dynamic windows of others that is known when the epoch ends.
 void check_range(const Window& window, Kind kind, std::size_t bytes) {
   MPI_Win_lock(MPI_LOCK_SHARED, last, 0, window.get());
@@ -132,6 +180,7 @@ int main(int argc, char** argv) {
     const Window window(kind, bytes);
     check_epochs(window);
     check_arguments(window);
+    check_ops(window);
     check_range(window, kind, bytes);
   }
   check_making();

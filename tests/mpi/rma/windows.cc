@@ -102,6 +102,72 @@ void check_info() {
   MPI_Info_free(&info);
 }
 
+/// What a window of this kind says of a key, after it was set to `value` when it was made.
+std::string hint_of(Kind kind, const char* key, const char* value) {
+  MPI_Info info = MPI_INFO_NULL;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, key, value);
+  MPI_Win win = MPI_WIN_NULL;
+  void* memory = nullptr;
+  static char own[8];
+  if (kind == Kind::create) MPI_Win_create(own, 8, 1, info, MPI_COMM_WORLD, &win);
+  if (kind == Kind::allocate) MPI_Win_allocate(8, 1, info, MPI_COMM_WORLD, &memory, &win);
+  if (kind == Kind::shared) MPI_Win_allocate_shared(8, 1, info, MPI_COMM_WORLD, &memory, &win);
+  if (kind == Kind::dynamic) MPI_Win_create_dynamic(info, MPI_COMM_WORLD, &win);
+  MPI_Info used = MPI_INFO_NULL;
+  MPI_Win_get_info(win, &used);
+  const std::string told = value_of(used, key);
+  MPI_Info_free(&used);
+  MPI_Info_free(&info);
+  MPI_Win_free(&win);
+  return told;
+}
+
+/// Keys are told where they mean something, with values that mean something.
+void check_hints() {
+  for (const Kind kind : test::all_kinds) {
+    const bool gives = kind == Kind::allocate || kind == Kind::shared;
+    const auto said = [&](const char* key, const char* value, const std::string& expected) {
+      const std::string told = hint_of(kind, key, value);
+      const std::string what = std::string(key) + "=" + value + " gives " + told;
+      expect(told == expected, what.c_str());
+    };
+    said("no_locks", "true", "true");
+    said("no_locks", "1", "false");
+    said("accumulate_ordering", "none", "none");
+    said("accumulate_ordering", "rar,waw", "rar,waw");
+    said("accumulate_ordering", "rar,", "rar,raw,war,waw");
+    said("accumulate_ordering", "all", "rar,raw,war,waw");
+    said("accumulate_ops", "same_op", "same_op");
+    said("accumulate_ops", "any", "same_op_no_op");
+    said("mpi_accumulate_granularity", "64", "64");
+    said("mpi_accumulate_granularity", "-1", "0");
+    said("same_size", "true", kind == Kind::dynamic ? "-" : "true");
+    said("same_disp_unit", "true", kind == Kind::dynamic ? "-" : "true");
+    said("alloc_shared_noncontig", "true", kind == Kind::shared ? "true" : "-");
+    said("mpi_minimum_memory_alignment", "64", gives ? "64" : "-");
+    said("mpi_minimum_memory_alignment", "often", "-");
+  }
+}
+
+/// Hints about memory that is there already.
+void check_late_hints() {
+  const Window window(Kind::shared, 8);
+  MPI_Info info = MPI_INFO_NULL;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "alloc_shared_noncontig", "true");
+  MPI_Info_set(info, "mpi_minimum_memory_alignment", "4096");
+  MPI_Info_set(info, "accumulate_ops", "same_op");
+  MPI_Win_set_info(window.get(), info);
+  MPI_Info used = MPI_INFO_NULL;
+  MPI_Win_get_info(window.get(), &used);
+  expect(value_of(used, "alloc_shared_noncontig") == "false", "gaps after the window was made");
+  expect(value_of(used, "mpi_minimum_memory_alignment") == "-", "alignment after it was made");
+  expect(value_of(used, "accumulate_ops") == "same_op", "a hint about later calls");
+  MPI_Info_free(&used);
+  MPI_Info_free(&info);
+}
+
 int deletions = 0;
 int count_deletion(MPI_Win /*win*/, int /*key*/, void* value, void* extra) {
   expect(extra == &deletions && value == &deletions, "arguments of a delete function");
@@ -260,6 +326,11 @@ void check_attach() {
   expect_equal(MPI_Win_detach(win, memory), MPI_SUCCESS, "detach the first of two");
   expect_equal(MPI_Win_detach(win, memory), MPI_SUCCESS, "detach the second");
   expect_class(MPI_Win_detach(win, memory), MPI_ERR_BASE, "detaching it again");
+  expect_class(MPI_Win_attach(win, nullptr, 8), MPI_ERR_BASE, "attaching no memory");
+  expect_equal(MPI_Win_attach(win, nullptr, 0), MPI_SUCCESS, "attaching nothing");
+  expect_equal(MPI_Win_detach(win, nullptr), MPI_SUCCESS, "detaching nothing");
+  char* high = reinterpret_cast<char*>(UINTPTR_MAX - 15);
+  expect_class(MPI_Win_attach(win, high, 64), MPI_ERR_RMA_ATTACH, "beyond the last address");
   void* base = nullptr;
   MPI_Aint size = 0;
   int unit = 0;
@@ -293,6 +364,8 @@ int main(int argc, char** argv) {
   for (const Kind kind : test::all_kinds) check_attributes(kind);
   check_name_and_group();
   check_info();
+  check_hints();
+  check_late_hints();
   check_keys();
   check_errhandler();
   check_shared(true);

@@ -24,10 +24,11 @@ std::vector<std::byte> pattern(std::size_t bytes) {
 }
 
 /// Whether exactly `bytes` bytes are copied between places with these offsets.
-bool copies(std::size_t bytes, std::size_t from_offset, std::size_t to_offset) {
+bool copies(std::size_t bytes, std::size_t from_offset, std::size_t to_offset,
+            Stores stores = Stores::through_cache) {
   const std::vector<std::byte> from = pattern(from_offset + bytes);
   std::vector<std::byte> to(to_offset + bytes + 64, untouched);
-  copy_bytes(to.data() + to_offset, from.data() + from_offset, bytes);
+  copy_bytes(to.data() + to_offset, from.data() + from_offset, bytes, stores);
   const auto begin = to.begin() + static_cast<std::ptrdiff_t>(to_offset);
   const auto end = begin + static_cast<std::ptrdiff_t>(bytes);
   return std::equal(begin, end, from.begin() + static_cast<std::ptrdiff_t>(from_offset)) &&
@@ -54,6 +55,21 @@ TEST(Copy, Lengths_around_the_pieces) {
 TEST(Copy, More_than_the_caches_hold) {
   for (const std::size_t bytes : {(std::size_t{4} << 20) - 1, (std::size_t{4} << 20) + 3}) {
     EXPECT_TRUE(copies(bytes, 0, 16)) << bytes;
+  }
+}
+
+TEST(Copy, Past_the_cache_at_every_place_in_a_line) {
+  for (std::size_t offset = 0; offset < 64; ++offset) {
+    for (const std::size_t bytes : {49, 63, 64, 65, 127, 128, 191, 2048, 4099}) {
+      EXPECT_TRUE(copies(bytes, 0, offset, Stores::past_cache)) << bytes << ' ' << offset;
+      EXPECT_TRUE(copies(bytes, offset, 7, Stores::past_cache)) << bytes << ' ' << offset;
+    }
+  }
+}
+
+TEST(Copy, Past_the_cache_of_short_lengths) {
+  for (std::size_t bytes = 0; bytes <= 200; ++bytes) {
+    EXPECT_TRUE(copies(bytes, 1, 3, Stores::past_cache)) << bytes;
   }
 }
 

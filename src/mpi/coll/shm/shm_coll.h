@@ -118,9 +118,10 @@ class Packed {
     return buffer_.packer == nullptr ? static_cast<std::byte*>(buffer_.address) : nullptr;
   }
   /// Copies bytes [from, from + count) out; nothing beyond the end.
-  void read(Count from, Count count, std::byte* to) const noexcept {
+  void read(Count from, Count count, std::byte* to,
+            base::Stores stores = base::Stores::through_cache) const noexcept {
     const Count there = std::min(count, bytes() - from);
-    if (there > 0) device::read_buffer(buffer_, position(from), {to, size_of(there)});
+    if (there > 0) device::read_buffer(buffer_, position(from), {to, size_of(there)}, stores);
   }
   void write(Count from, Count count, const std::byte* bytes_there) const noexcept {
     const Count there = std::min(count, bytes() - from);
@@ -144,13 +145,14 @@ class Packed {
 inline void post_part(device::ShmCollArea& coll_area, const Packed& data, Count from,
                       Count count) noexcept {
   coll_area.post(length_of(count, data.bytes()),
-                 [&](std::byte* to) { data.read(from, count, to); });
+                 [&](std::byte* to, base::Stores stores) { data.read(from, count, to, stores); });
 }
 /// The same where every member posts a part and waits for all others (ShmCollArea::post_exchange).
 inline void exchange_part(device::ShmCollArea& coll_area, const Packed& data, Count from,
                           Count count) noexcept {
-  coll_area.post_exchange(length_of(count, data.bytes()),
-                          [&](std::byte* to) { data.read(from, count, to); });
+  coll_area.post_exchange(length_of(count, data.bytes()), [&](std::byte* to, base::Stores stores) {
+    data.read(from, count, to, stores);
+  });
 }
 inline void post_data(device::ShmCollArea& coll_area, const ConstData& data) noexcept {
   const Packed packed(data);
@@ -158,7 +160,7 @@ inline void post_data(device::ShmCollArea& coll_area, const ConstData& data) noe
 }
 /// The one round of a call in which this rank has no data: who expects some learns it.
 inline void post_nothing(device::ShmCollArea& coll_area) noexcept {
-  coll_area.post({}, [](std::byte* /*to*/) {});
+  coll_area.post({}, [](std::byte* /*to*/, base::Stores) {});
 }
 
 /// The error of a call in which a member gave another number of bytes than `expected`.

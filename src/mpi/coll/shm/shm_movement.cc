@@ -115,7 +115,7 @@ Error bcast_on(ShmCollArea& coll_area, const Bcast& call, const Comm& comm) {
 Error compare_long_blocks(const Comm& comm, Family family, Count bytes) {
   ShmCollArea* const coll_area = comm.coll_area.get();
   if (coll_area == nullptr || idle_area(comm, shm_area_for(comm, family, 0)) == nullptr) return {};
-  coll_area->post(length_of(0, bytes), [](std::byte* /*to*/) {});
+  coll_area->post(length_of(0, bytes), [](std::byte* /*to*/, base::Stores) {});
   if (!coll_area->wait_all()) return failure_of(comm);
   return check_lengths(*coll_area, coll_area->size(), bytes);
 }
@@ -217,11 +217,12 @@ void ScatterRounds::post(Count round) noexcept {
   if (pieces_.total == 0) return post_nothing(area());
   if (!at_root_) return area().post();
   const Count length = pieces_.length(round);
-  area().post({room(round), static_cast<std::uint64_t>(pieces_.total)}, [&](std::byte* to) {
+  area().post({room(round), static_cast<std::uint64_t>(pieces_.total)}, [&](std::byte* to,
+                                                                            base::Stores stores) {
     for (int member = 0; member < area().size(); ++member) {
       if (member == call_.root) continue;
       Packed(call_.send[member])
-          .read(pieces_.begin(round), length, to + length * part_of(member, call_.root));
+          .read(pieces_.begin(round), length, to + length * part_of(member, call_.root), stores);
     }
   });
 }
@@ -358,11 +359,11 @@ void AlltoallRounds::post(Count round) noexcept {
   const int self = area().self();
   const Count length = pieces_.length(round);
   const auto given = static_cast<std::uint64_t>(bytes_of(from()[self]));
-  area().post_exchange({room(round), given}, [&](std::byte* to) {
+  area().post_exchange({room(round), given}, [&](std::byte* to, base::Stores stores) {
     for (int member = 0; member < area().size(); ++member) {
       if (member == self) continue;
       Packed(from()[member])
-          .read(pieces_.begin(round), length, to + length * part_of(member, self));
+          .read(pieces_.begin(round), length, to + length * part_of(member, self), stores);
     }
   });
 }

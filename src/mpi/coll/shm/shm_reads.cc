@@ -50,7 +50,7 @@ Offer offer_of(const ShmCollArea& coll_area, int member) noexcept {
 /// (post_nothing) and told nothing.
 bool all_agree(ShmCollArea& coll_area, Count whole, const Offer& own) noexcept {
   coll_area.post(length_of(sizeof own, whole),
-                 [&](std::byte* to) { std::memcpy(to, &own, sizeof own); });
+                 [&](std::byte* to, base::Stores) { std::memcpy(to, &own, sizeof own); });
   if (!coll_area.wait_all()) return false;
   for (int member = 0; member < coll_area.size(); ++member) {
     if (coll_area.whole_bytes_of(member) == 0 || offer_of(coll_area, member).reads != 1)

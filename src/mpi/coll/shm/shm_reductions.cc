@@ -265,13 +265,15 @@ void ReduceScatterRounds::post(Count round) {
   if (pieces_.total == 0) return post_nothing(area());
   const int self = area().self();
   const Count stride = pieces_.length(round);
-  area().post_exchange(length_of(payload(round) * type_.size, own_.bytes()), [&](std::byte* to) {
-    for (int rank = 0; rank < area().size(); ++rank) {
-      if (rank == self) continue;
-      own_.read((parts_.displ(rank) + pieces_.begin(round)) * type_.size,
-                piece_of(rank, round) * type_.size, to + stride * part_of(rank, self) * type_.size);
-    }
-  });
+  area().post_exchange(length_of(payload(round) * type_.size, own_.bytes()),
+                       [&](std::byte* to, base::Stores stores) {
+                         for (int rank = 0; rank < area().size(); ++rank) {
+                           if (rank == self) continue;
+                           own_.read((parts_.displ(rank) + pieces_.begin(round)) * type_.size,
+                                     piece_of(rank, round) * type_.size,
+                                     to + stride * part_of(rank, self) * type_.size, stores);
+                         }
+                       });
 }
 
 Awaited ReduceScatterRounds::take(Count round) {

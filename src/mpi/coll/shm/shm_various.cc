@@ -145,7 +145,7 @@ PartsOut::PartsOut(const ShmCollArea& area, const Blocks& blocks, Count longest)
   }
 }
 
-void PartsOut::fill(std::byte* to) const noexcept {
+void PartsOut::fill(std::byte* to, base::Stores stores) const noexcept {
   const int self = area_.self();
   std::size_t at = has_table_ ? sizeof(Entry) * static_cast<std::size_t>(area_.size() - 1) : 0;
   for (int rank = 0; rank < area_.size(); ++rank) {
@@ -158,7 +158,7 @@ void PartsOut::fill(std::byte* to) const noexcept {
                   sizeof entry);
     }
     if (block.bytes() > longest_) continue;
-    block.read(0, block.bytes(), to + at);
+    block.read(0, block.bytes(), to + at, stores);
     at += static_cast<std::size_t>(block.bytes());
   }
 }
@@ -221,9 +221,10 @@ bool GathervRounds::ready() const noexcept {
 
 void GathervRounds::post(Count round) {
   if (!at_root_) {
-    area().post(
-        length_of(static_cast<Count>(room(round)), told(bytes_of(call_.send))),
-        [&](std::byte* to) { Packed(call_.send).read(0, static_cast<Count>(room(round)), to); });
+    area().post(length_of(static_cast<Count>(room(round)), told(bytes_of(call_.send))),
+                [&](std::byte* to, base::Stores stores) {
+                  Packed(call_.send).read(0, static_cast<Count>(room(round)), to, stores);
+                });
     return;
   }
   area().post();
@@ -265,7 +266,7 @@ bool ScattervRounds::ready() const noexcept {
 
 void ScattervRounds::post(Count /*round*/) noexcept {
   if (!at_root_) return area().post();
-  area().post(out_->length(), [&](std::byte* to) { out_->fill(to); });
+  area().post(out_->length(), [&](std::byte* to, base::Stores stores) { out_->fill(to, stores); });
 }
 
 Awaited ScattervRounds::take(Count /*round*/) {
@@ -300,7 +301,8 @@ bool AlltoallvRounds::ready() const noexcept {
 }
 
 void AlltoallvRounds::post(Count /*round*/) noexcept {
-  area().post_exchange(out_.length(), [&](std::byte* to) { out_.fill(to); });
+  area().post_exchange(out_.length(),
+                       [&](std::byte* to, base::Stores stores) { out_.fill(to, stores); });
 }
 
 Awaited AlltoallvRounds::take(Count /*round*/) {

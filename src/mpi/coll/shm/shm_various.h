@@ -49,7 +49,7 @@ class PartsOut {
   [[nodiscard]] device::ShmCollArea::Length length() const noexcept { return length_; }
   /// Bits: the ranks whose blocks are left to messages.
   [[nodiscard]] std::uint64_t left_out() const noexcept { return left_out_; }
-  void fill(std::byte* to) const noexcept;
+  void fill(std::byte* to, base::Stores stores) const noexcept;
 
  private:
   const device::ShmCollArea& area_;
