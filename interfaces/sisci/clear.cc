@@ -61,9 +61,8 @@ void clear(Library& library) {
   for_each(library.interrupts, [&](LocalInterrupt& each) { remove_interrupt(library, each); });
   for_each(library.data_interrupts,
            [&](LocalDataInterrupt& each) { remove_interrupt(library, each); });
-  for_each(library.local_segments, [&](LocalSegment& segment) {
-    (void)remove_segment(library, segment, Removal::forced);
-  });
+  for_each(library.local_segments,
+           [&](LocalSegment& segment) { (void)remove_segment(library, segment, Removal::forced); });
   for_each(library.descriptors,
            [&](Descriptor& descriptor) { library.descriptors.remove(descriptor); });
 }

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "sisci/grants.h"
 #include "sisci/api.h"
+#include "sisci/grants.h"
 
 namespace fulmar::sisci {
 namespace {
@@ -155,8 +155,8 @@ void on_mapped(Library& library, std::uint32_t peer, std::uint64_t request,
   }
   connection->memory = segment;
   // An owner that shares less than it says is not believed when transfers are checked, either.
-  const bool fits = segment != nullptr &&
-                    (!connection->is_answered || segment->bytes >= connection->bytes);
+  const bool fits =
+      segment != nullptr && (!connection->is_answered || segment->bytes >= connection->bytes);
   connection->base = fits ? segment->base : nullptr;
   if (!connection->awaits_memory) return;
   connection->awaits_memory = false;

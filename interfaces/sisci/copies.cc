@@ -8,8 +8,8 @@
 #include <cstring>
 #include <memory>
 
-#include "sisci/call.h"
 #include "sisci/api.h"
+#include "sisci/call.h"
 #include "sisci/transfers.h"
 
 namespace fulmar::sisci {
@@ -34,9 +34,9 @@ class InUse {
 
 /// Whether bytes of the map can be accessed now, the way that the map says.
 sci_error_t check_access(const Map& map, std::size_t offset, std::size_t size) noexcept {
-  const sci_error_t status = first_error(
-      map.remote == nullptr ? SCI_ERR_OK : check_connected(*map.remote),
-      check_range(offset, size, map.bytes));
+  const sci_error_t status =
+      first_error(map.remote == nullptr ? SCI_ERR_OK : check_connected(*map.remote),
+                  check_range(offset, size, map.bytes));
   if (status != SCI_ERR_OK || map.transfer_flags != wire::sisci_adds_one) return status;
   if (size != sizeof(std::uint32_t)) return SCI_ERR_SIZE_ALIGNMENT;
   return (map.offset + offset) % sizeof(std::uint32_t) == 0 ? SCI_ERR_OK : SCI_ERR_OFFSET_ALIGNMENT;
@@ -55,10 +55,11 @@ sci_error_t write_posted(Library& library, Map& map, std::size_t offset,
                          std::span<const std::byte> source) {
   RemoteSegment& remote = *map.remote;
   if (remote.posted.under_way >= most_posted) {
-    (void)wait(library, [&]() noexcept { return remote.posted.under_way < most_posted; }, UINT32_MAX);
+    (void)wait(
+        library, [&]() noexcept { return remote.posted.under_way < most_posted; }, UINT32_MAX);
   }
-  const std::uint64_t number = start_write(library, remote, map.offset + offset, source,
-                                           map.transfer_flags, remote.posted);
+  const std::uint64_t number =
+      start_write(library, remote, map.offset + offset, source, map.transfer_flags, remote.posted);
   if (!is_sent(library, number)) {
     (void)wait(library, [&]() noexcept { return is_sent(library, number); }, UINT32_MAX);
   }
@@ -105,8 +106,8 @@ sci_error_t copy_piece(Library& library, Map& source, std::size_t from, Map& des
   sci_error_t status =
       copy_memory(library, bounce.data(), source, from, bounce.size(), SCI_FLAG_BLOCK_READ);
   if (status == SCI_ERR_OK) {
-    status = copy_memory(library, bounce.data(), destination, to, bounce.size(),
-                         SCI_FLAG_ERROR_CHECK);
+    status =
+        copy_memory(library, bounce.data(), destination, to, bounce.size(), SCI_FLAG_ERROR_CHECK);
   }
   return status;
 }

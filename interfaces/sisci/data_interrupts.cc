@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "sisci/api.h"
 #include "sisci/call.h"
 #include "sisci/interrupts.h"
-#include "sisci/api.h"
 #include "sisci/transfers.h"
 
 namespace fulmar::sisci {
@@ -19,8 +19,8 @@ bool is_free(const Library& library, std::uint32_t number, bool shares) noexcept
   });
 }
 
-constexpr std::uint32_t data_flags = SCI_FLAG_USE_CALLBACK | SCI_FLAG_FIXED_INTNO |
-                                     SCI_FLAG_SHARED_INT | SCI_FLAG_COUNTING_INT;
+constexpr std::uint32_t data_flags =
+    SCI_FLAG_USE_CALLBACK | SCI_FLAG_FIXED_INTNO | SCI_FLAG_SHARED_INT | SCI_FLAG_COUNTING_INT;
 
 }  // namespace
 
@@ -62,9 +62,9 @@ void SCICreateDataInterrupt(sci_desc_t sd, sci_local_data_interrupt_t* interrupt
                         (callback != nullptr || !uses_callback)),
         check_adapter(localAdapterNo));
     if (status != SCI_ERR_OK) return status;
-    const auto number = fulmar::sisci::choose_number(
-        flags, *interruptNo,
-        [&](std::uint32_t each) { return fulmar::sisci::is_free(library, each, is_shared); });
+    const auto number = fulmar::sisci::choose_number(flags, *interruptNo, [&](std::uint32_t each) {
+      return fulmar::sisci::is_free(library, each, is_shared);
+    });
     if (!number) return SCI_ERR_INTNO_USED;
     LocalDataInterrupt& made = make(library.data_interrupts, *descriptor);
     made.number = *number;

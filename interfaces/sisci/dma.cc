@@ -6,16 +6,16 @@
 #include <cstdint>
 #include <utility>
 
+#include "sisci/api.h"
 #include "sisci/call.h"
 #include "sisci/copies.h"
-#include "sisci/api.h"
 #include "sisci/transfers.h"
 
 namespace fulmar::sisci {
 namespace {
 
-constexpr std::uint32_t dma_hints = SCI_FLAG_DMA_GLOBAL | SCI_FLAG_DMA_SYSDMA |
-                                    SCI_FLAG_DMA_ADAPTER | SCI_FLAG_DMA_USER_MEM;
+constexpr std::uint32_t dma_hints =
+    SCI_FLAG_DMA_GLOBAL | SCI_FLAG_DMA_SYSDMA | SCI_FLAG_DMA_ADAPTER | SCI_FLAG_DMA_USER_MEM;
 constexpr std::uint32_t start_flags =
     SCI_FLAG_DMA_READ | SCI_FLAG_DMA_WAIT | SCI_FLAG_USE_CALLBACK | dma_hints;
 
@@ -42,9 +42,8 @@ sci_error_t check_entry(const LocalSegment* local, std::size_t local_offset,
     return SCI_ERR_SEGMENT_NOT_PREPARED;
   }
   if (local != nullptr && local->base == nullptr) return SCI_ERR_ILLEGAL_OPERATION;
-  return first_error(
-      check_connected(remote), check_range(remote_offset, size, remote.bytes),
-      local == nullptr ? SCI_ERR_OK : check_range(local_offset, size, local->bytes));
+  return first_error(check_connected(remote), check_range(remote_offset, size, remote.bytes),
+                     local == nullptr ? SCI_ERR_OK : check_range(local_offset, size, local->bytes));
 }
 
 std::function<int()> take_end(DmaQueue& queue) {
@@ -53,8 +52,7 @@ std::function<int()> take_end(DmaQueue& queue) {
   const sci_error_t status =
       queue.state == SCI_DMAQUEUE_DONE ? SCI_ERR_OK : SCI_ERR_TRANSFER_FAILED;
   return [&queue, callback, argument = queue.argument, status] {
-    return static_cast<int>(
-        callback(argument, reinterpret_cast<sci_dma_queue_t>(&queue), status));
+    return static_cast<int>(callback(argument, reinterpret_cast<sci_dma_queue_t>(&queue), status));
   };
 }
 
@@ -152,10 +150,10 @@ void SCICreateDMAQueue(sci_desc_t sd, sci_dma_queue_t* dq, unsigned int localAda
                        unsigned int maxEntries, unsigned int flags, sci_error_t* error) {
   call(error, [&](Library& library) {
     Descriptor* const descriptor = library.descriptors.find(sd);
-    const sci_error_t status = first_error(
-        check_flags(flags, SCI_FLAG_DMA_PHDMA | fulmar::sisci::dma_hints),
-        check_parameter(descriptor != nullptr && dq != nullptr && maxEntries != 0),
-        check_adapter(localAdapterNo));
+    const sci_error_t status =
+        first_error(check_flags(flags, SCI_FLAG_DMA_PHDMA | fulmar::sisci::dma_hints),
+                    check_parameter(descriptor != nullptr && dq != nullptr && maxEntries != 0),
+                    check_adapter(localAdapterNo));
     if (status != SCI_ERR_OK) return status;
     if ((flags & SCI_FLAG_DMA_PHDMA) != 0) return SCI_ERR_NOT_SUPPORTED;
     DmaQueue& made = make(library.queues, *descriptor);
@@ -191,9 +189,9 @@ sci_dma_queue_state_t SCIEnqueueDMATransfer(sci_dma_queue_t dq, sci_local_segmen
     DmaQueue* const queue = library.queues.find(dq);
     LocalSegment* const local = library.local_segments.find(localSegment);
     RemoteSegment* const remote = library.remote_segments.find(remoteSegment);
-    sci_error_t status = first_error(
-        check_flags(flags, SCI_FLAG_DMA_READ | fulmar::sisci::dma_hints),
-        check_parameter(queue != nullptr && local != nullptr && remote != nullptr));
+    sci_error_t status =
+        first_error(check_flags(flags, SCI_FLAG_DMA_READ | fulmar::sisci::dma_hints),
+                    check_parameter(queue != nullptr && local != nullptr && remote != nullptr));
     if (status != SCI_ERR_OK) return status;
     state = queue->state;
     const bool reads = (flags & SCI_FLAG_DMA_READ) != 0;
@@ -218,9 +216,9 @@ void SCIPostDMAQueue(sci_dma_queue_t dq, sci_cb_dma_t callback, void* callbackAr
   call(error, [&](Library& library) {
     DmaQueue* const queue = library.queues.find(dq);
     const bool uses_callback = (flags & SCI_FLAG_USE_CALLBACK) != 0;
-    const sci_error_t status = first_error(
-        check_flags(flags, SCI_FLAG_USE_CALLBACK),
-        check_parameter(queue != nullptr && (callback != nullptr || !uses_callback)));
+    const sci_error_t status =
+        first_error(check_flags(flags, SCI_FLAG_USE_CALLBACK),
+                    check_parameter(queue != nullptr && (callback != nullptr || !uses_callback)));
     if (status != SCI_ERR_OK) return status;
     if (queue->state != SCI_DMAQUEUE_GATHER) return SCI_ERR_ILLEGAL_OPERATION;
     fulmar::sisci::post_queue(library, *queue, uses_callback ? callback : nullptr, callbackArg);
@@ -299,8 +297,8 @@ void SCIStartDmaTransfer(sci_dma_queue_t dq, sci_local_segment_t localSegment,
     if (status != SCI_ERR_OK) return status;
     status = fulmar::sisci::check_entry(local, localOffset, *remote, remoteOffset, size);
     if (status != SCI_ERR_OK) return status;
-    return fulmar::sisci::start(library, *queue, {{local, local->base + localOffset, remote, remoteOffset, size}},
-                 how);
+    return fulmar::sisci::start(
+        library, *queue, {{local, local->base + localOffset, remote, remoteOffset, size}}, how);
   });
 }
 
@@ -317,9 +315,9 @@ void SCIStartDmaTransferMem(sci_dma_queue_t dq, void* localAddress,
     if (localAddress == nullptr) return SCI_ERR_ILLEGAL_ADDRESS;
     status = fulmar::sisci::check_entry(nullptr, 0, *remote, remoteOffset, size);
     if (status != SCI_ERR_OK) return status;
-    return fulmar::sisci::start(library, *queue,
-                 {{nullptr, static_cast<std::byte*>(localAddress), remote, remoteOffset, size}},
-                 how);
+    return fulmar::sisci::start(
+        library, *queue,
+        {{nullptr, static_cast<std::byte*>(localAddress), remote, remoteOffset, size}}, how);
   });
 }
 
@@ -332,9 +330,9 @@ void SCIStartDmaTransferVec(sci_dma_queue_t dq, sci_local_segment_t localSegment
     LocalSegment* const local = library.local_segments.find(localSegment);
     RemoteSegment* const remote = library.remote_segments.find(remoteSegment);
     const fulmar::sisci::Start how{callback, callbackArg, flags};
-    sci_error_t status = first_error(
-        fulmar::sisci::check_start(queue, remote, flags, how),
-        check_parameter(local != nullptr && disDmaVec != nullptr && vecLength != 0));
+    sci_error_t status =
+        first_error(fulmar::sisci::check_start(queue, remote, flags, how),
+                    check_parameter(local != nullptr && disDmaVec != nullptr && vecLength != 0));
     if (status != SCI_ERR_OK) return status;
     if (vecLength > DIS_DMA_MAX_VECLEN) return SCI_ERR_MAX_ENTRIES;
     std::vector<DmaEntry> entries;

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "sisci/api.h"
 #include "sisci/grants.h"
 #include "sisci/landings.h"
-#include "sisci/api.h"
 
 namespace fulmar::sisci {
 namespace {
@@ -124,7 +124,8 @@ std::byte* begin_data(Library& library, const Grant& grant, Landing& landing) no
   landing.status = SCI_ERR_NOT_CONNECTED;
   if (interrupt == nullptr) return nullptr;
   landing.status = SCI_ERR_OUT_OF_RANGE;
-  if (landing.request.bytes > SCI_DATA_INTERRUPT_BYTES || landing.request.flags != 0) return nullptr;
+  if (landing.request.bytes > SCI_DATA_INTERRUPT_BYTES || landing.request.flags != 0)
+    return nullptr;
   landing.status = SCI_ERR_REMOTE_BUSY;
   if (interrupt->queue.size() >= LocalDataInterrupt::most_queued) return nullptr;
   landing.status = SCI_ERR_OK;

@@ -18,8 +18,8 @@ constexpr std::uint64_t handle_of(std::uint32_t index, std::uint32_t generation)
 }
 
 std::uint64_t seal_of(const Library& library, const Grant& grant, std::uint32_t index) noexcept {
-  const wire::SisciSealed sealed{handle_of(index, grant.generation), grant.bytes, grant.peer,
-                                 grant.object, grant.number, 0};
+  const wire::SisciSealed sealed{
+      handle_of(index, grant.generation), grant.bytes, grant.peer, grant.object, grant.number, 0};
   return library.port->seal(library.port->rank(), wire::bytes_of(sealed));
 }
 
@@ -36,9 +36,8 @@ bool has_interrupt(const Library& library, std::uint32_t number) noexcept {
 }
 
 bool has_data_interrupt(const Library& library, std::uint32_t number) noexcept {
-  return std::ranges::any_of(library.data_interrupts.all(), [&](const auto& each) {
-    return each.second->number == number;
-  });
+  return std::ranges::any_of(library.data_interrupts.all(),
+                             [&](const auto& each) { return each.second->number == number; });
 }
 
 Found find_object(const Library& library, std::uint32_t peer, const wire::SisciConnect& request) {
@@ -88,8 +87,8 @@ Grant* grant_of(Library& library, std::uint32_t peer, const wire::SisciGrant& sh
   const auto index = static_cast<std::uint32_t>(shown.handle);
   if (index >= library.grants.size()) return nullptr;
   Grant& grant = library.grants[index];
-  const bool is_own = grant.is_live && grant.peer == peer &&
-                      handle_of(index, grant.generation) == shown.handle;
+  const bool is_own =
+      grant.is_live && grant.peer == peer && handle_of(index, grant.generation) == shown.handle;
   return is_own && seal_of(library, grant, index) == shown.seal ? &grant : nullptr;
 }
 
@@ -104,8 +103,8 @@ sci_error_t check_transfer(const Grant* grant, const wire::SisciTransfer& reques
   if (grant == nullptr || grant->segment == nullptr) return SCI_ERR_SEGMENT_NOT_CONNECTED;
   const std::uint64_t bytes = grant->segment->bytes;
   if (request.offset > bytes || request.bytes > bytes - request.offset) return SCI_ERR_OUT_OF_RANGE;
-  const bool is_word = request.offset % sizeof(std::uint32_t) == 0 &&
-                       request.bytes == sizeof(std::uint32_t);
+  const bool is_word =
+      request.offset % sizeof(std::uint32_t) == 0 && request.bytes == sizeof(std::uint32_t);
   if (request.flags == wire::sisci_adds_one && !is_word) return SCI_ERR_OFFSET_ALIGNMENT;
   return SCI_ERR_OK;
 }
@@ -124,7 +123,8 @@ struct ServedRead : interfaces::SendCompletion {
 };
 
 /// The interrupts that a write to this place triggers.
-void trigger_at(Library& library, LocalSegment& segment, std::uint64_t offset, std::uint64_t bytes) {
+void trigger_at(Library& library, LocalSegment& segment, std::uint64_t offset,
+                std::uint64_t bytes) {
   for (const auto& [handle, interrupt] : library.interrupts.all()) {
     const bool is_there = interrupt->segment == &segment && !interrupt->is_conditional &&
                           interrupt->offset >= offset && interrupt->offset < offset + bytes;
@@ -164,13 +164,15 @@ void on_connect(Library& library, const interfaces::Frame& frame) noexcept {
   Peer& peer = library.peers[frame.peer];
   Found found{SCI_ERR_CONNECTION_REFUSED, nullptr};
   if (peer.grants < most_grants) found = find_object(library, frame.peer, *request);
-  wire::SisciConnected reply{request->request, 0, 0, 0, static_cast<std::uint32_t>(found.status), 0};
+  wire::SisciConnected reply{
+      request->request, 0, 0, 0, static_cast<std::uint32_t>(found.status), 0};
   if (found.status == SCI_ERR_OK) {
     const std::uint32_t index = take_grant(library);
     Grant& grant = library.grants[index];
     const std::uint64_t bytes = found.segment == nullptr ? 0 : found.segment->bytes;
-    grant = {true,           grant.generation + 1, frame.peer, request->request,
-             request->object, request->number,     bytes,      found.segment};
+    grant = {
+        true,  grant.generation + 1, frame.peer, request->request, request->object, request->number,
+        bytes, found.segment};
     ++peer.grants;
     reply.handle = handle_of(index, grant.generation);
     reply.seal = seal_of(library, grant, index);
@@ -304,9 +306,8 @@ void end_grants(Library& library, LocalSegment& segment, wire::SisciEnd end) noe
 }
 
 void end_grants(Library& library, SisciObject object, std::uint32_t number) noexcept {
-  end_some(library, wire::SisciEnd::forced, [&](const Grant& grant) {
-    return grant.object == object && grant.number == number;
-  });
+  end_some(library, wire::SisciEnd::forced,
+           [&](const Grant& grant) { return grant.object == object && grant.number == number; });
 }
 
 }  // namespace fulmar::sisci

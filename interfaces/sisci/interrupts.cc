@@ -4,15 +4,15 @@
 // SCICreateInterrupt to SCIGetConditionalInterruptTrigCounter.
 #include <cstdint>
 
+#include "sisci/api.h"
 #include "sisci/call.h"
 #include "sisci/interrupts.h"
-#include "sisci/api.h"
 
 namespace fulmar::sisci {
 namespace {
 
-constexpr std::uint32_t interrupt_flags = SCI_FLAG_USE_CALLBACK | SCI_FLAG_FIXED_INTNO |
-                                          SCI_FLAG_SHARED_INT | SCI_FLAG_COUNTING_INT;
+constexpr std::uint32_t interrupt_flags =
+    SCI_FLAG_USE_CALLBACK | SCI_FLAG_FIXED_INTNO | SCI_FLAG_SHARED_INT | SCI_FLAG_COUNTING_INT;
 
 bool is_free(const Library& library, std::uint32_t number, bool shares) noexcept {
   for (const auto& [handle, each] : library.interrupts.all()) {
@@ -32,8 +32,7 @@ bool has_flag(const Library& library, const LocalSegment& segment, std::size_t o
 
 /// Sets the word to 0, unless it changes meanwhile.
 bool clear_word(const LocalInterrupt& interrupt) noexcept {
-  auto* const word =
-      reinterpret_cast<std::uint32_t*>(interrupt.segment->base + interrupt.offset);
+  auto* const word = reinterpret_cast<std::uint32_t*>(interrupt.segment->base + interrupt.offset);
   std::uint32_t seen = __atomic_load_n(word, __ATOMIC_SEQ_CST);
   return __atomic_compare_exchange_n(word, &seen, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
@@ -80,9 +79,9 @@ void SCICreateInterrupt(sci_desc_t sd, sci_local_interrupt_t* interrupt,
                         (callback != nullptr || !uses_callback)),
         check_adapter(localAdapterNo));
     if (status != SCI_ERR_OK) return status;
-    const auto number = fulmar::sisci::choose_number(
-        flags, *interruptNo,
-        [&](std::uint32_t each) { return fulmar::sisci::is_free(library, each, is_shared); });
+    const auto number = fulmar::sisci::choose_number(flags, *interruptNo, [&](std::uint32_t each) {
+      return fulmar::sisci::is_free(library, each, is_shared);
+    });
     if (!number) return SCI_ERR_INTNO_USED;
     LocalInterrupt& made = make(library.interrupts, *descriptor);
     made.number = *number;
@@ -159,11 +158,11 @@ void SCIRegisterInterruptFlag(unsigned int localAdapterNo, sci_local_interrupt_t
   call(error, [&](Library& library) {
     LocalSegment* const found = library.local_segments.find(segment);
     const bool wants_callback = (flags & SCI_FLAG_USE_CALLBACK) != 0;
-    const sci_error_t status = first_error(
-        check_flags(flags, SCI_FLAG_USE_CALLBACK | SCI_FLAG_CONDITIONAL_INTERRUPT),
-        check_parameter(found != nullptr && interrupt != nullptr &&
-                        (callback != nullptr || !wants_callback)),
-        check_adapter(localAdapterNo));
+    const sci_error_t status =
+        first_error(check_flags(flags, SCI_FLAG_USE_CALLBACK | SCI_FLAG_CONDITIONAL_INTERRUPT),
+                    check_parameter(found != nullptr && interrupt != nullptr &&
+                                    (callback != nullptr || !wants_callback)),
+                    check_adapter(localAdapterNo));
     if (status != SCI_ERR_OK) return status;
     if (found->base == nullptr || found->attached != nullptr) return SCI_ERR_ILLEGAL_OPERATION;
     if (offset % sizeof(std::uint32_t) != 0) return SCI_ERR_OFFSET_ALIGNMENT;

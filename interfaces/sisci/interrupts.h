@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <optional>
 
+#include "sisci/api.h"
 #include "sisci/call.h"
 #include "sisci/connections.h"
 #include "sisci/grants.h"
-#include "sisci/api.h"
 
 /// What interrupts without and with data have in common.
 namespace fulmar::sisci {
@@ -41,10 +41,10 @@ template <class Remote, class Handle>
                                             Handle* handle) {
   Descriptor* const descriptor = library.descriptors.find(wanted.descriptor);
   std::uint32_t rank = 0;
-  sci_error_t status = first_error(
-      check_flags(wanted.flags, 0, SCI_FLAG_BROADCAST),
-      check_parameter(descriptor != nullptr && handle != nullptr), check_adapter(wanted.adapter),
-      find_node(library, wanted.node, rank));
+  sci_error_t status =
+      first_error(check_flags(wanted.flags, 0, SCI_FLAG_BROADCAST),
+                  check_parameter(descriptor != nullptr && handle != nullptr),
+                  check_adapter(wanted.adapter), find_node(library, wanted.node, rank));
   if (status != SCI_ERR_OK) return status;
   Remote& made = make(pool, *descriptor);
   status = SCI_ERR_NOSPC;

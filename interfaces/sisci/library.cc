@@ -43,8 +43,8 @@ void loop_back(Library& library, SisciKind kind, std::span<const std::byte> head
   auto outcome = interfaces::Client::Payload::none;
   if (!payload.empty()) {
     std::byte* const place = library.frames.begin(frame);
-    outcome = place == nullptr ? interfaces::Client::Payload::refused
-                               : interfaces::Client::Payload::here;
+    outcome =
+        place == nullptr ? interfaces::Client::Payload::refused : interfaces::Client::Payload::here;
     if (place != nullptr) std::memmove(place, payload.data(), payload.size());
   }
   if (completion != nullptr) completion->done(*completion, interfaces::Outcome::done);
@@ -55,9 +55,8 @@ void loop_back(Library& library, SisciKind kind, std::span<const std::byte> head
 
 sci_error_t join(Library& library) {
   const char* why = "";
-  Port* const port =
-      fulmar_interfaces_open(interfaces::core_version, interfaces::PortId::sisci, &library.frames,
-                             interfaces::Threads::many, &why);
+  Port* const port = fulmar_interfaces_open(interfaces::core_version, interfaces::PortId::sisci,
+                                            &library.frames, interfaces::Threads::many, &why);
   if (port == nullptr) {
     std::fprintf(stderr, "fulmar: SCIInitialize: %s\n", why);
     const bool is_version = std::strstr(why, "version") != nullptr;

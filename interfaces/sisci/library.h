@@ -49,7 +49,7 @@ struct Landing {
   wire::SisciTransfer request{};    ///< of a write
   LocalSegment* segment = nullptr;  ///< used by it
   std::uint32_t addend = 0;
-  std::vector<std::byte> data;          ///< for the data interrupts with this number
+  std::vector<std::byte> data;  ///< for the data interrupts with this number
   std::uint32_t number = 0;
   struct Transfer* transfer = nullptr;  ///< of an own read
 };
@@ -191,8 +191,8 @@ void await_callback(Library& library, Pool<T>& pool, T& object) {
   if (!object.is_called_back || library.callbacks.is_current()) return;
   const std::uint64_t serial = object.serial;
   (void)wait(
-      library,
-      [&]() noexcept { return !pool.has(&object, serial) || !object.is_called_back; }, UINT32_MAX);
+      library, [&]() noexcept { return !pool.has(&object, serial) || !object.is_called_back; },
+      UINT32_MAX);
 }
 
 /// Has the object's callback called until `take(object)` gives nothing more. It is called with the lock

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "sisci/api.h"
 #include "sisci/call.h"
 #include "sisci/connections.h"
 #include "sisci/grants.h"
 #include "sisci/segments.h"
-#include "sisci/api.h"
 
 namespace fulmar::sisci {
 namespace {
@@ -79,16 +79,16 @@ sci_error_t find_shared(Library& library, std::uint32_t id, std::unique_ptr<Conn
   return SCI_ERR_NOSPC;
 }
 
-constexpr std::uint32_t create_flags =
-    SCI_FLAG_USE_CALLBACK | SCI_FLAG_EMPTY | SCI_FLAG_PRIVATE | SCI_FLAG_AUTO_ID |
-    SCI_FLAG_DMA_GLOBAL | SCI_FLAG_DMA_SOURCE_ONLY | SCI_FLAG_ALLOW_UNICAST;
+constexpr std::uint32_t create_flags = SCI_FLAG_USE_CALLBACK | SCI_FLAG_EMPTY | SCI_FLAG_PRIVATE |
+                                       SCI_FLAG_AUTO_ID | SCI_FLAG_DMA_GLOBAL |
+                                       SCI_FLAG_DMA_SOURCE_ONLY | SCI_FLAG_ALLOW_UNICAST;
 
 }  // namespace
 
 sci_error_t remove_segment(Library& library, LocalSegment& segment, Removal removal) {
   const bool is_forced = removal == Removal::forced;
   if (segment.maps != 0 || segment.flags != 0) return SCI_ERR_BUSY;
-  if (!is_forced && (segment.uses != 0 || segment.grants != 0)) return SCI_ERR_BUSY;
+  if (!is_forced && segment.uses != 0) return SCI_ERR_BUSY;
   segment.is_available = false;
   segment.is_shared = false;
   end_grants(library, segment, wire::SisciEnd::forced);
@@ -123,11 +123,11 @@ void SCICreateSegment(sci_desc_t sd, sci_local_segment_t* segment, unsigned int 
   call(error, [&](Library& library) {
     Descriptor* const descriptor = library.descriptors.find(sd);
     const bool uses_callback = (flags & SCI_FLAG_USE_CALLBACK) != 0;
-    const sci_error_t status = first_error(
-        check_flags(flags, fulmar::sisci::create_flags, SCI_FLAG_BROADCAST),
-        check_parameter(descriptor != nullptr && segment != nullptr &&
-                        (callback != nullptr || !uses_callback)),
-        size == 0 ? SCI_ERR_SIZE_ALIGNMENT : SCI_ERR_OK);
+    const sci_error_t status =
+        first_error(check_flags(flags, fulmar::sisci::create_flags, SCI_FLAG_BROADCAST),
+                    check_parameter(descriptor != nullptr && segment != nullptr &&
+                                    (callback != nullptr || !uses_callback)),
+                    size == 0 ? SCI_ERR_SIZE_ALIGNMENT : SCI_ERR_OK);
     if (status != SCI_ERR_OK) return status;
     const bool has_number = (flags & (SCI_FLAG_PRIVATE | SCI_FLAG_AUTO_ID)) == 0;
     if (has_number && segment_of(library, segmentId) != nullptr) return SCI_ERR_SEGMENTID_USED;
@@ -156,9 +156,9 @@ void SCIPrepareSegment(sci_local_segment_t segment, unsigned int localAdapterNo,
                        sci_error_t* error) {
   call(error, [&](Library& library) {
     LocalSegment* const found = library.local_segments.find(segment);
-    const sci_error_t status = first_error(
-        check_flags(flags, SCI_FLAG_DMA_SOURCE_ONLY | SCI_FLAG_DMA_GLOBAL),
-        check_parameter(found != nullptr), check_adapter(localAdapterNo));
+    const sci_error_t status =
+        first_error(check_flags(flags, SCI_FLAG_DMA_SOURCE_ONLY | SCI_FLAG_DMA_GLOBAL),
+                    check_parameter(found != nullptr), check_adapter(localAdapterNo));
     if (status != SCI_ERR_OK) return status;
     found->is_prepared = true;
     found->is_source_only |= (flags & SCI_FLAG_DMA_SOURCE_ONLY) != 0;
@@ -170,8 +170,8 @@ void SCISetSegmentAvailable(sci_local_segment_t segment, unsigned int localAdapt
                             unsigned int flags, sci_error_t* error) {
   call(error, [&](Library& library) {
     LocalSegment* const found = library.local_segments.find(segment);
-    const sci_error_t status = first_error(
-        check_flags(flags, 0), check_parameter(found != nullptr), check_adapter(localAdapterNo));
+    const sci_error_t status = first_error(check_flags(flags, 0), check_parameter(found != nullptr),
+                                           check_adapter(localAdapterNo));
     if (status != SCI_ERR_OK) return status;
     const bool can_be = !found->is_private && !found->is_source_only && found->base != nullptr &&
                         found->attached == nullptr;
@@ -208,9 +208,9 @@ void SCIRemoveSegment(sci_local_segment_t segment, unsigned int flags, sci_error
         first_error(check_flags(flags, SCI_FLAG_FORCE_REMOVE), check_parameter(found != nullptr));
     if (status != SCI_ERR_OK) return status;
     const bool is_forced = (flags & SCI_FLAG_FORCE_REMOVE) != 0;
-    return remove_segment(library, *found,
-                          is_forced ? fulmar::sisci::Removal::forced
-                                    : fulmar::sisci::Removal::polite);
+    return remove_segment(
+        library, *found,
+        is_forced ? fulmar::sisci::Removal::forced : fulmar::sisci::Removal::polite);
   });
 }
 
@@ -231,10 +231,10 @@ void SCIAttachLocalSegment(sci_desc_t sd, sci_local_segment_t* segment, unsigned
                            unsigned int flags, sci_error_t* error) {
   call(error, [&](Library& library) {
     const bool uses_callback = (flags & SCI_FLAG_USE_CALLBACK) != 0;
-    sci_error_t status = first_error(
-        check_flags(flags, SCI_FLAG_USE_CALLBACK),
-        check_parameter(library.descriptors.find(sd) != nullptr && segment != nullptr &&
-                        (callback != nullptr || !uses_callback)));
+    sci_error_t status =
+        first_error(check_flags(flags, SCI_FLAG_USE_CALLBACK),
+                    check_parameter(library.descriptors.find(sd) != nullptr && segment != nullptr &&
+                                    (callback != nullptr || !uses_callback)));
     if (status != SCI_ERR_OK) return status;
     std::unique_ptr<fulmar::sisci::Connection> found;
     status = fulmar::sisci::find_shared(library, segmentId, found);
@@ -263,8 +263,8 @@ void SCIRegisterSegmentMemory(void* address, size_t size, sci_local_segment_t se
                               unsigned int flags, sci_error_t* error) {
   call(error, [&](Library& library) {
     LocalSegment* const found = library.local_segments.find(segment);
-    const sci_error_t status = first_error(check_flags(flags, SCI_FLAG_LOCK_USER_MEM),
-                                           check_parameter(found != nullptr));
+    const sci_error_t status =
+        first_error(check_flags(flags, SCI_FLAG_LOCK_USER_MEM), check_parameter(found != nullptr));
     if (status != SCI_ERR_OK) return status;
     if (found->base != nullptr) return SCI_ERR_ILLEGAL_OPERATION;
     if (size == 0) return SCI_ERR_SIZE_ALIGNMENT;

@@ -12,10 +12,10 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "sisci/api.h"
 #include "sisci/call.h"
 #include "sisci/grants.h"
 #include "sisci/segments.h"
-#include "sisci/api.h"
 #include "sisci/transfers.h"
 
 namespace fulmar::sisci {
@@ -42,8 +42,9 @@ struct Wanted {
 
 /// Keeps a free range at this address, or says why that cannot be.
 sci_error_t reserve(std::byte* address, std::size_t bytes) noexcept {
-  void* const got = ::mmap(address, bytes, PROT_NONE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  void* const got =
+      ::mmap(address, bytes, PROT_NONE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (got == MAP_FAILED) return errno == ENOMEM ? SCI_ERR_NOSPC : SCI_ERR_ILLEGAL_ADDRESS;
   if (got == address) return SCI_ERR_OK;
   (void)::munmap(got, bytes);  // kernels before 4.17
@@ -149,7 +150,9 @@ volatile void* SCIMapRemoteSegment(sci_remote_segment_t segment, sci_map_t* map,
     Map& made = make(library.maps, *found->descriptor);
     if (has_address) {
       status = fulmar::sisci::give_address(
-          {found->base, fulmar::sisci::is_shared_memory(library, *found), offset, size, addr, flags}, made);
+          {found->base, fulmar::sisci::is_shared_memory(library, *found), offset, size, addr,
+           flags},
+          made);
     }
     made.remote = found;
     ++found->maps;

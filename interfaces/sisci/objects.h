@@ -85,8 +85,8 @@ struct Connection {
   wire::SisciObject object = wire::SisciObject::segment;
   std::uint64_t request = 0;
   State state = State::pending;
-  bool is_answered = false;     ///< `connected` has come
-  bool awaits_memory = false;   ///< the shared segment has not come
+  bool is_answered = false;    ///< `connected` has come
+  bool awaits_memory = false;  ///< the shared segment has not come
   sci_error_t status = SCI_ERR_OK;
   wire::SisciGrant grant{};
   std::uint64_t bytes = 0;
@@ -117,9 +117,9 @@ struct LocalSegment : Object {
   bool is_available = false;
   bool is_shared = false;
   std::uint32_t maps = 0;
-  std::uint32_t uses = 0;    ///< transfers that read or write its memory
-  std::uint32_t grants = 0;  ///< to other nodes
-  std::uint32_t flags = 0;   ///< interrupt flags that are registered in it
+  std::uint32_t uses = 0;                ///< transfers that read or write its memory
+  std::uint32_t grants = 0;              ///< to other nodes
+  std::uint32_t flags = 0;               ///< interrupt flags that are registered in it
   std::unique_ptr<Connection> attached;  ///< where it is one of another process
   Events<sci_cb_local_segment_t> events;
   void cancel_callback() noexcept { events.callback = nullptr; }

@@ -9,9 +9,9 @@
 #include <optional>
 #include <string_view>
 
+#include "sisci/api.h"
 #include "sisci/call.h"
 #include "sisci/copies.h"
-#include "sisci/api.h"
 
 namespace fulmar::sisci {
 namespace {
@@ -118,8 +118,7 @@ sci_error_t query(const Library& library, unsigned int command, void* data) {
       return query_segment(library.local_segments, *static_cast<sci_query_local_segment_t*>(data),
                            SCI_Q_LOCAL_SEGMENT_IOADDR);
     case SCI_Q_REMOTE_SEGMENT:
-      return query_segment(library.remote_segments,
-                           *static_cast<sci_query_remote_segment_t*>(data),
+      return query_segment(library.remote_segments, *static_cast<sci_query_remote_segment_t*>(data),
                            SCI_Q_REMOTE_SEGMENT_IOADDR);
     case SCI_Q_MAP:
       return query_map(library, *static_cast<sci_query_map_t*>(data));
@@ -142,9 +141,8 @@ void refuse(sci_desc_t sd, unsigned int adapter, unsigned int flags, sci_error_t
 
 void SCIQuery(unsigned int command, void* data, unsigned int flags, sci_error_t* error) {
   fulmar::sisci::call(error, [&](fulmar::sisci::Library& library) {
-    const sci_error_t status =
-        fulmar::sisci::first_error(fulmar::sisci::check_flags(flags, 0),
-                                   fulmar::sisci::check_parameter(data != nullptr));
+    const sci_error_t status = fulmar::sisci::first_error(
+        fulmar::sisci::check_flags(flags, 0), fulmar::sisci::check_parameter(data != nullptr));
     return status != SCI_ERR_OK ? status : fulmar::sisci::query(library, command, data);
   });
 }

@@ -2,10 +2,10 @@
 // Copyright (c) 2026 the Fulmar authors
 //
 // SCIConnectSegment to SCIGetRemoteSegmentNodeId.
+#include "sisci/api.h"
 #include "sisci/call.h"
 #include "sisci/connections.h"
 #include "sisci/segments.h"
-#include "sisci/api.h"
 #include "sisci/transfers.h"
 
 namespace fulmar::sisci {
@@ -16,9 +16,8 @@ constexpr std::uint32_t connect_flags =
 
 /// A connection that the program waits for: how it ended. The segment is removed where it failed.
 sci_error_t await_connection(Library& library, RemoteSegment& segment, std::uint32_t timeout_ms) {
-  sci_error_t status =
-      wait_for(library, library.remote_segments, segment, timeout_ms,
-               [](const RemoteSegment& each) { return is_settled(each); });
+  sci_error_t status = wait_for(library, library.remote_segments, segment, timeout_ms,
+                                [](const RemoteSegment& each) { return is_settled(each); });
   if (status == SCI_ERR_CANCELLED) return status;
   if (status == SCI_ERR_OK) status = segment.status;
   if (status == SCI_ERR_OK) return status;
@@ -63,11 +62,11 @@ void SCIConnectSegment(sci_desc_t sd, sci_remote_segment_t* segment, unsigned in
     const bool uses_callback = (flags & SCI_FLAG_USE_CALLBACK) != 0;
     const bool is_asynchronous = (flags & SCI_FLAG_ASYNCHRONOUS_CONNECT) != 0;
     std::uint32_t rank = 0;
-    const sci_error_t status = first_error(
-        check_flags(flags, fulmar::sisci::connect_flags, SCI_FLAG_BROADCAST),
-        check_parameter(descriptor != nullptr && segment != nullptr &&
-                        (callback != nullptr || !uses_callback)),
-        check_adapter(localAdapterNo), fulmar::sisci::find_node(library, nodeId, rank));
+    const sci_error_t status =
+        first_error(check_flags(flags, fulmar::sisci::connect_flags, SCI_FLAG_BROADCAST),
+                    check_parameter(descriptor != nullptr && segment != nullptr &&
+                                    (callback != nullptr || !uses_callback)),
+                    check_adapter(localAdapterNo), fulmar::sisci::find_node(library, nodeId, rank));
     if (status != SCI_ERR_OK) return status;
     RemoteSegment& made = make(library.remote_segments, *descriptor);
     made.events.uses_callback = uses_callback;

@@ -8,9 +8,9 @@
 #include <memory>
 #include <mutex>
 
+#include "sisci/api.h"
 #include "sisci/call.h"
 #include "sisci/connections.h"
-#include "sisci/api.h"
 
 namespace fulmar::sisci {
 namespace {
@@ -110,9 +110,9 @@ int SCIProbeNode(sci_desc_t sd, unsigned int localAdapterNo, unsigned int nodeId
   int is_there = 0;
   call(error, [&](Library& library) {
     std::uint32_t rank = 0;
-    const sci_error_t status = first_error(
-        check_flags(flags, 0), check_parameter(library.descriptors.find(sd) != nullptr),
-        check_adapter(localAdapterNo), fulmar::sisci::find_node(library, nodeId, rank));
+    const sci_error_t status =
+        first_error(check_flags(flags, 0), check_parameter(library.descriptors.find(sd) != nullptr),
+                    check_adapter(localAdapterNo), fulmar::sisci::find_node(library, nodeId, rank));
     is_there = status == SCI_ERR_OK ? 1 : 0;
     return status;
   });
@@ -132,9 +132,8 @@ void SCIGetLocalNodeId(unsigned int adapterNo, unsigned int* nodeId, unsigned in
 void SCIGetNodeIdByAdapterName(char* adaptername, dis_nodeId_list_t* nodeIdlist,
                                dis_virt_adapter_t* type, unsigned int flags, sci_error_t* error) {
   call(error, [&](Library& library) {
-    const sci_error_t status =
-        first_error(check_flags(flags, 0),
-                    check_parameter(adaptername != nullptr && nodeIdlist != nullptr));
+    const sci_error_t status = first_error(
+        check_flags(flags, 0), check_parameter(adaptername != nullptr && nodeIdlist != nullptr));
     if (status != SCI_ERR_OK) return status;
     const auto ids = library.nodes.named(adaptername);
     if (ids.empty()) return SCI_ERR_NO_SUCH_NODEID;

@@ -19,8 +19,8 @@
 #ifndef FULMAR_SISCI_API_H
 #define FULMAR_SISCI_API_H
 
-#include <sisci_types.h>
 #include <sisci_error.h>
+#include <sisci_types.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -80,7 +80,7 @@ extern "C" {
 #define SCI_FLAG_NO_ADDRESS_MAP 0x40000000U
 
 #define SCI_INFINITE_TIMEOUT 0xFFFFFFFFU
-#define SCI_LOCAL_HOST 0xFFFFFFFFU /* as a node: this one */
+#define SCI_LOCAL_HOST 0xFFFFFFFFU          /* as a node: this one */
 #define DIS_BROADCAST_NODEID_GROUP_ALL 252U /* refused: SCI_ERR_NOT_SUPPORTED */
 
 /* ---- Session ---- */
@@ -127,8 +127,9 @@ void SCISetSegmentAvailable(sci_local_segment_t segment, unsigned int localAdapt
  * to disconnect (SCI_CB_DISCONNECT). SCI_ERR_ILLEGAL_OPERATION: it is not available. */
 void SCISetSegmentUnavailable(sci_local_segment_t segment, unsigned int localAdapterNo,
                               unsigned int flags, sci_error_t* error);
-/* SCI_ERR_BUSY while it is mapped here, connected or used by a transfer; SCI_FLAG_FORCE_REMOVE ends
- * connections. A wait for its events ends with SCI_ERR_CANCELLED. */
+/* Connections to it end, as with SCI_FLAG_FORCE_DISCONNECT. SCI_ERR_BUSY while it is mapped here, has an
+ * interrupt flag or is used by a transfer; SCI_FLAG_FORCE_REMOVE waits for transfers. A wait for its events ends
+ * with SCI_ERR_CANCELLED. */
 void SCIRemoveSegment(sci_local_segment_t segment, unsigned int flags, sci_error_t* error);
 /* Other processes of this host may attach the segment. SCI_ERR_ILLEGAL_OPERATION: memory of the program,
  * or attached. */

@@ -36,11 +36,11 @@ typedef struct sci_block_transfer* sci_block_transfer_t;
 
 /* What has happened to a segment. */
 typedef enum {
-  SCI_CB_CONNECT = 1,    /* local: a node has connected. remote: the connection is made */
-  SCI_CB_DISCONNECT,     /* local: a node has disconnected. remote: the owner wants it, or has done it */
+  SCI_CB_CONNECT = 1, /* local: a node has connected. remote: the connection is made */
+  SCI_CB_DISCONNECT, /* local: a node has disconnected. remote: the owner wants it, or has done it */
   SCI_CB_NOT_OPERATIONAL, /* never: Fulmar's networks repair themselves or fail for good */
-  SCI_CB_OPERATIONAL,    /* never */
-  SCI_CB_LOST            /* the other node's process has ended */
+  SCI_CB_OPERATIONAL,     /* never */
+  SCI_CB_LOST             /* the other node's process has ended */
 } sci_segment_cb_reason_t;
 #define MAX_CB_REASON SCI_CB_LOST
 
@@ -94,8 +94,7 @@ typedef sci_callback_action_t (*sci_cb_local_segment_t)(void* arg, sci_local_seg
 typedef sci_callback_action_t (*sci_cb_remote_segment_t)(void* arg, sci_remote_segment_t segment,
                                                          sci_segment_cb_reason_t reason,
                                                          sci_error_t status);
-typedef sci_callback_action_t (*sci_cb_dma_t)(void* arg, sci_dma_queue_t queue,
-                                              sci_error_t status);
+typedef sci_callback_action_t (*sci_cb_dma_t)(void* arg, sci_dma_queue_t queue, sci_error_t status);
 typedef int (*sci_cb_block_transfer_t)(void* arg, sci_block_transfer_t block, sci_error_t status);
 typedef sci_callback_action_t (*sci_cb_interrupt_t)(void* arg, sci_local_interrupt_t interrupt,
                                                     sci_error_t status);

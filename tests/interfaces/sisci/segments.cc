@@ -67,7 +67,8 @@ void check_local(sci_desc_t device) {
                "not prepared");
   expect_error(error_of(SCISetSegmentUnavailable, segment, 0U, 0U), SCI_ERR_ILLEGAL_OPERATION,
                "not available");
-  expect_error(error_of(SCIPrepareSegment, segment, 1U, 0U), SCI_ERR_NO_SUCH_ADAPTERNO, "adapter 1");
+  expect_error(error_of(SCIPrepareSegment, segment, 1U, 0U), SCI_ERR_NO_SUCH_ADAPTERNO,
+               "adapter 1");
   expect_ok(error_of(SCIPrepareSegment, segment, 0U, SCI_FLAG_DMA_SOURCE_ONLY), "a source");
   expect_error(error_of(SCISetSegmentAvailable, segment, 0U, 0U), SCI_ERR_ILLEGAL_OPERATION,
                "a source only");
@@ -111,10 +112,11 @@ void check_registered(sci_desc_t device) {
   sci_map_t map = nullptr;
   expect_ok(create(device, &segment, 1, 64, SCI_FLAG_EMPTY), "an empty one");
   expect_ok(error_of(SCIPrepareSegment, segment, 0U, 0U), "SCIPrepareSegment");
-  expect_error(error_of(SCISetSegmentAvailable, segment, 0U, 0U), SCI_ERR_ILLEGAL_OPERATION, "empty");
-  expect_error(error_of(SCIMapLocalSegment, segment, &map, std::size_t{0}, std::size_t{8},
-                        no_argument, 0U),
-               SCI_ERR_ILLEGAL_OPERATION, "empty");
+  expect_error(error_of(SCISetSegmentAvailable, segment, 0U, 0U), SCI_ERR_ILLEGAL_OPERATION,
+               "empty");
+  expect_error(
+      error_of(SCIMapLocalSegment, segment, &map, std::size_t{0}, std::size_t{8}, no_argument, 0U),
+      SCI_ERR_ILLEGAL_OPERATION, "empty");
   const auto give = [&](void* address, std::size_t size) {
     return error_of(SCIRegisterSegmentMemory, address, size, segment, SCI_FLAG_LOCK_USER_MEM);
   };
@@ -183,7 +185,8 @@ void check_maps(const Job& job, const test::Exported& own, sci_remote_segment_t 
   expect_equal(query.data, 1U, "of this host");
   expect_error(error_of(SCIDisconnectSegment, remote, 0U), SCI_ERR_BUSY, "mapped");
   sci_sequence_t sequence = nullptr;
-  expect_ok(error_of(SCICreateMapSequence, all.map, &sequence, SCI_FLAG_FAST_BARRIER), "a sequence");
+  expect_ok(error_of(SCICreateMapSequence, all.map, &sequence, SCI_FLAG_FAST_BARRIER),
+            "a sequence");
   sci_error_t error = test::untouched;
   expect_equal(SCIStartSequence(sequence, 0, &error), SCI_SEQ_OK, "SCIStartSequence");
   expect_equal(SCICheckSequence(sequence, 0, &error), SCI_SEQ_OK, "SCICheckSequence");
@@ -191,9 +194,29 @@ void check_maps(const Job& job, const test::Exported& own, sci_remote_segment_t 
   SCIFlushReadBuffers(sequence);
   expect_error(error_of(SCIUnmapSegment, all.map, 0U), SCI_ERR_BUSY, "a sequence has it");
   expect_ok(error_of(SCIRemoveSequence, sequence, 0U), "SCIRemoveSequence");
-  expect_ok(error_of(SCICacheSync, all.map, const_cast<void*>(static_cast<volatile void*>(all.memory)),
-                     bytes, SCI_FLAG_CACHE_FLUSH | SCI_FLAG_CACHE_INVALIDATE),
-            "SCICacheSync");
+  expect_ok(
+      error_of(SCICacheSync, all.map, const_cast<void*>(static_cast<volatile void*>(all.memory)),
+               bytes, SCI_FLAG_CACHE_FLUSH | SCI_FLAG_CACHE_INVALIDATE),
+      "SCICacheSync");
+}
+
+/// The end of a segment is the end of its connections.
+void check_removed(sci_desc_t device, const Job& job) {
+  sci_local_segment_t own = nullptr;
+  sci_remote_segment_t remote = nullptr;
+  expect_ok(create(device, &own, 40U + static_cast<unsigned int>(job.rank), bytes, 0), "a segment");
+  expect_ok(error_of(SCIPrepareSegment, own, 0U, 0U), "SCIPrepareSegment");
+  expect_ok(error_of(SCISetSegmentAvailable, own, 0U, 0U), "SCISetSegmentAvailable");
+  barrier();
+  expect_ok(connect(device, &remote, job.next(), 40U + job.next()), "SCIConnectSegment");
+  barrier();
+  expect_ok(error_of(SCIRemoveSegment, own, 0U), "SCIRemoveSegment of a connected segment");
+  sci_error_t error = test::untouched;
+  sci_error_t status = test::untouched;
+  expect_equal(SCIWaitForRemoteSegmentEvent(remote, &status, SCI_INFINITE_TIMEOUT, 0, &error),
+               SCI_CB_DISCONNECT, "its end");
+  expect_ok(error_of(SCIDisconnectSegment, remote, 0U), "SCIDisconnectSegment");
+  barrier();
 }
 
 /// Everybody connects to the next, which sees who came and went.
@@ -210,7 +233,7 @@ void check_connections(sci_desc_t device, const Job& job, bool shares) {
   expect_ok(error, "SCIWaitForLocalSegmentEvent");
   expect_equal(reason, SCI_CB_CONNECT, "a connection");
   expect_equal(node, job.previous(), "of the node before");
-  expect_error(error_of(SCIRemoveSegment, own.segment, 0U), SCI_ERR_BUSY, "connected");
+  expect_error(error_of(SCIRemoveSegment, own.segment, 0U), SCI_ERR_BUSY, "mapped");
   check_maps(job, own, remote, shares);
   barrier();
   for (std::size_t i = 0; shares && i < bytes; ++i) {
@@ -219,36 +242,37 @@ void check_connections(sci_desc_t device, const Job& job, bool shares) {
   }
   barrier();
   expect_ok(error_of(SCIDisconnectSegment, remote, 0U), "SCIDisconnectSegment");
-  reason = SCIWaitForLocalSegmentEvent(own.segment, &node, &adapter, SCI_INFINITE_TIMEOUT, 0, &error);
+  reason =
+      SCIWaitForLocalSegmentEvent(own.segment, &node, &adapter, SCI_INFINITE_TIMEOUT, 0, &error);
   expect_equal(reason, SCI_CB_DISCONNECT, "gone");
   barrier();
 }
 
 /// The owner ends the connection of the node before.
-void check_forced(const test::Exported& own, sci_remote_segment_t remote,
-                  bool shares) {
+void check_forced(const test::Exported& own, sci_remote_segment_t remote, bool shares) {
   const test::Mapped map(remote, 0, bytes, shares ? 0 : SCI_FLAG_NO_ADDRESS_MAP);
   sci_error_t error = test::untouched;
   sci_error_t status = test::untouched;
   sci_sequence_t sequence = nullptr;
   expect_ok(error_of(SCICreateMapSequence, map.map, &sequence, 0U), "SCICreateMapSequence");
   barrier();
-  expect_ok(error_of(SCISetSegmentUnavailable, own.segment, 0U, SCI_FLAG_FORCE_DISCONNECT), "forced");
+  expect_ok(error_of(SCISetSegmentUnavailable, own.segment, 0U, SCI_FLAG_FORCE_DISCONNECT),
+            "forced");
   expect_equal(SCIWaitForRemoteSegmentEvent(remote, &status, SCI_INFINITE_TIMEOUT, 0, &error),
                SCI_CB_DISCONNECT, "disconnected");
   unsigned char byte = 1;
-  expect_error(error_of(SCIMemCopy, static_cast<void*>(&byte), map.map, std::size_t{0},
-                        std::size_t{1}, 0U),
-               SCI_ERR_SEGMENT_NOT_CONNECTED, "a stale segment");
+  expect_error(
+      error_of(SCIMemCopy, static_cast<void*>(&byte), map.map, std::size_t{0}, std::size_t{1}, 0U),
+      SCI_ERR_SEGMENT_NOT_CONNECTED, "a stale segment");
   expect_equal(SCIStartSequence(sequence, 0, &error), SCI_SEQ_NOT_RETRIABLE, "the sequence");
   // Stores that come too late go nowhere.
   if (shares) map.memory[0] = 77;
   barrier();
   expect(own.memory[0] != 77, "no store after the end");
   sci_map_t none = nullptr;
-  expect_error(error_of(SCIMapRemoteSegment, remote, &none, std::size_t{0}, std::size_t{8},
-                        no_argument, 0U),
-               SCI_ERR_SEGMENT_NOT_CONNECTED, "a map of it");
+  expect_error(
+      error_of(SCIMapRemoteSegment, remote, &none, std::size_t{0}, std::size_t{8}, no_argument, 0U),
+      SCI_ERR_SEGMENT_NOT_CONNECTED, "a map of it");
   expect_ok(error_of(SCIRemoveSequence, sequence, 0U), "SCIRemoveSequence");
   // The map goes first.
   expect_error(error_of(SCIDisconnectSegment, remote, 0U), SCI_ERR_BUSY, "mapped");
@@ -288,8 +312,8 @@ sci_callback_action_t on_local(void* argument, sci_local_segment_t segment,
   ++(reason == SCI_CB_CONNECT ? counted.connects : counted.disconnects);
   return SCI_CALLBACK_CONTINUE;
 }
-sci_callback_action_t on_remote(void* argument, sci_remote_segment_t, sci_segment_cb_reason_t reason,
-                                sci_error_t status) {
+sci_callback_action_t on_remote(void* argument, sci_remote_segment_t,
+                                sci_segment_cb_reason_t reason, sci_error_t status) {
   auto& counted = *static_cast<Counted*>(argument);
   if (reason == SCI_CB_CONNECT) expect_ok(status, "an asynchronous connection");
   // Callbacks may call SISCI.
@@ -303,10 +327,10 @@ void check_callbacks(sci_desc_t device, const Job& job) {
   Counted remote;
   sci_local_segment_t own = nullptr;
   sci_remote_segment_t segment = nullptr;
-  expect_ok(error_of(SCICreateSegment, device, &own, 20U + static_cast<unsigned int>(job.rank),
-                     bytes, sci_cb_local_segment_t{on_local}, static_cast<void*>(&local),
-                     SCI_FLAG_USE_CALLBACK),
-            "SCICreateSegment");
+  expect_ok(
+      error_of(SCICreateSegment, device, &own, 20U + static_cast<unsigned int>(job.rank), bytes,
+               sci_cb_local_segment_t{on_local}, static_cast<void*>(&local), SCI_FLAG_USE_CALLBACK),
+      "SCICreateSegment");
   expect_ok(error_of(SCIPrepareSegment, own, 0U, 0U), "SCIPrepareSegment");
   expect_ok(error_of(SCISetSegmentAvailable, own, 0U, 0U), "SCISetSegmentAvailable");
   unsigned int node = 0;
@@ -392,6 +416,7 @@ int main() {
     check_connect_errors(device, job);
     check_connections(device, job, shares);
     check_unavailable(device, job, shares);
+    check_removed(device, job);
     check_callbacks(device, job);
     check_shared(device, job, shares);
     barrier();
