@@ -6,6 +6,12 @@
 #include <utility>
 
 namespace fulmar::sisci {
+namespace {
+
+/// Of the calling thread: whose callbacks it runs.
+thread_local const Callbacks* running = nullptr;
+
+}  // namespace
 
 void Callbacks::post(std::function<void()> call) {
   const std::lock_guard guard(mutex_);
@@ -22,10 +28,7 @@ void Callbacks::post(std::function<void()> call) {
   changed_.notify_one();
 }
 
-bool Callbacks::is_current() const noexcept {
-  const std::lock_guard guard(mutex_);
-  return thread_.get_id() == std::this_thread::get_id();
-}
+bool Callbacks::is_current() const noexcept { return running == this; }
 
 void Callbacks::stop() noexcept {
   std::thread thread;
@@ -37,12 +40,18 @@ void Callbacks::stop() noexcept {
     changed_.notify_one();
     thread.swap(thread_);
   }
+  if (is_current()) {
+    // The program has called exit in a callback: this thread runs what comes then, and never returns.
+    thread.detach();
+    return;
+  }
   thread.join();
   const std::lock_guard guard(mutex_);
   is_stopping_ = false;
 }
 
 void Callbacks::run() {
+  running = this;
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return is_stopping_ || !calls_.empty(); });

@@ -25,7 +25,7 @@ class Callbacks {
   /// Whether the caller is this thread, so in a callback.
   [[nodiscard]] bool is_current() const noexcept;
   /// Waits for the callback that is running; what was posted and has not begun is dropped. May be followed
-  /// by `post`. Not for callbacks.
+  /// by `post`, unless a callback has called this: then no other runs any more.
   void stop() noexcept;
 
  private:

@@ -88,7 +88,7 @@ constexpr std::uint32_t create_flags = SCI_FLAG_USE_CALLBACK | SCI_FLAG_EMPTY | 
 sci_error_t remove_segment(Library& library, LocalSegment& segment, Removal removal) {
   const bool is_forced = removal == Removal::forced;
   if (segment.maps != 0 || segment.flags != 0) return SCI_ERR_BUSY;
-  if (!is_forced && (segment.uses != 0 || segment.grants != 0)) return SCI_ERR_BUSY;
+  if (!is_forced && segment.uses != 0) return SCI_ERR_BUSY;
   segment.is_available = false;
   segment.is_shared = false;
   end_grants(library, segment, wire::SisciEnd::forced);

@@ -6,8 +6,8 @@
 
 namespace fulmar::sisci {
 
-/// Removes the segment. SCI_ERR_BUSY while it is used; `forced`: unless other nodes only are connected, whose
-/// connections end. Waits for its callback.
+/// Removes the segment, and ends connections to it. SCI_ERR_BUSY while it is used; `forced`: transfers are waited
+/// for. Waits for its callback.
 enum class Removal : std::uint8_t { polite, forced };
 [[nodiscard]] sci_error_t remove_segment(Library& library, LocalSegment& segment, Removal removal);
 /// The same for one of another node; posted writes are waited for.

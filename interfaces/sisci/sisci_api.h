@@ -127,8 +127,9 @@ void SCISetSegmentAvailable(sci_local_segment_t segment, unsigned int localAdapt
  * to disconnect (SCI_CB_DISCONNECT). SCI_ERR_ILLEGAL_OPERATION: it is not available. */
 void SCISetSegmentUnavailable(sci_local_segment_t segment, unsigned int localAdapterNo,
                               unsigned int flags, sci_error_t* error);
-/* SCI_ERR_BUSY while it is mapped here, connected or used by a transfer; SCI_FLAG_FORCE_REMOVE ends
- * connections. A wait for its events ends with SCI_ERR_CANCELLED. */
+/* Connections to it end, as with SCI_FLAG_FORCE_DISCONNECT. SCI_ERR_BUSY while it is mapped here, has an
+ * interrupt flag or is used by a transfer; SCI_FLAG_FORCE_REMOVE waits for transfers. A wait for its events ends
+ * with SCI_ERR_CANCELLED. */
 void SCIRemoveSegment(sci_local_segment_t segment, unsigned int flags, sci_error_t* error);
 /* Other processes of this host may attach the segment. SCI_ERR_ILLEGAL_OPERATION: memory of the program,
  * or attached. */

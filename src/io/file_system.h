@@ -27,6 +27,8 @@ struct FileSystem {
   std::int64_t unit_bytes = 4096;
   /// Memory that a file is mapped to is as good as calls of the system, for all processes that see it.
   bool maps = false;
+  /// Has no device: nothing is waited for.
+  bool in_memory = false;
   /// Its clients keep data and sizes in caches of their own, which are not kept equal.
   [[nodiscard]] bool has_client_caches() const noexcept;
 };

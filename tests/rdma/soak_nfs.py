@@ -9,6 +9,7 @@ import support
 from support import BUILD, SOURCE, Step
 
 FOLDER = "/tmp/nfs"
+ENVIRONMENT = {"FULMAR_FABRIC": "shm,tcp", "TMPDIR": FOLDER, "FULMAR_TEST_APART": "1"}
 NODE = SOURCE / "tests" / "rdma" / "node.sh"
 NFS = SOURCE / "tests" / "rdma" / "nfs_node.sh"
 RSH = SOURCE / "tests" / "support" / "rdmavm-rsh"
@@ -16,7 +17,7 @@ HYDRA = BUILD / "external" / "launchers" / "mpich" / "bin" / "mpiexec.hydra"  # 
 LACKING = "" if HYDRA.exists() else "no mpiexec.hydra; see the test cluster.prepare"
 # Not those that read by other means than MPI, without MPI_File_sync, what another rank has written; nor `atomic`, whose
 # runs of 4 bytes cost a message each.
-PROGRAMS = ("nodes", "arguments", "faults")
+PROGRAMS = ("nodes", "arguments", "random")
 LIMIT_S = 300
 
 
@@ -27,7 +28,7 @@ def steps():
         for each in (1, 2):
             command = [HYDRA, "-launcher", "ssh", "-launcher-exec", RSH, "-hosts", f"node0:{each},node1:{each}", "-n",
                        2 * each, BUILD / "tests" / f"mpi.io.{name}"]
-            made.append(Step(f"{name}.np{2 * each}", LIMIT_S, command, {"FULMAR_FABRIC": "shm,tcp", "TMPDIR": FOLDER}))
+            made.append(Step(f"{name}.np{2 * each}", LIMIT_S, command, ENVIRONMENT))
     return made
 
 

@@ -10,6 +10,7 @@
 #include "device/operation.h"
 #include "device/progress/hook.h"
 #include "io/file_log.h"
+#include "io/shared_word.h"
 #include "io/worker_threads.h"
 #include "mpi/io/datarep.h"
 #include "mpi/library.h"
@@ -55,6 +56,9 @@ class FileState : private device::ProgressCallback {
 
   /// Of the file that the environment variable ROMIO_HINTS names; read once.
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& environment_hints();
+
+  /// Of files that were closed.
+  io::SpareWords spare_words;
 
   /// Those that the program registered; they do not move.
   std::deque<UserRepresentation> representations;

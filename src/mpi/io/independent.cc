@@ -175,7 +175,7 @@ bool move_at_once(IndependentJob& job) {
   const Access& access = job.access;
   if (access.remote || access.atomic || access.bytes > most_bytes_at_once) return false;
   if (!access.view->contiguous() || !access.in_one_block()) return false;
-  if (job.direction == Direction::write) {
+  if (job.direction == Direction::write || access.in_memory) {
     job.run();
     return true;
   }

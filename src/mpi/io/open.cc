@@ -13,6 +13,7 @@
 
 #include "io/io_error.h"
 #include "mpi/coll/calls.h"
+#include "mpi/coll/node_map.h"
 #include "mpi/comm/calls.h"
 #include "mpi/comm_make/calls.h"
 #include "mpi/io/aggregators.h"
@@ -82,11 +83,13 @@ Result<io::PosixFile> open_here(const std::string& path, int amode, const io::Hi
   return file;
 }
 
-/// Rank 0 first, then the others.
+/// Rank 0 first, then the others, where it may have to make the file.
 Error open_everywhere(Comm& comm, OpenFile& open, const std::string& path) {
   Error error;
+  const bool makes = (open.amode & MPI_MODE_CREATE) != 0;
   for (const bool is_first : {true, false}) {
-    if (is_first == (comm.rank == 0)) {
+    if (is_first && !makes) continue;
+    if (!makes || is_first == (comm.rank == 0)) {
       Result<io::PosixFile> file = open_here(path, open.amode, open.hints, comm.rank);
       error = file.error();
       if (file.ok()) {
@@ -147,8 +150,9 @@ Error open_file(Library& library, Comm& comm, const std::string& path, OpenFile&
   }
   const auto place = open.hints.shared_by_messages ? SharedPointer::Place::messages
                                                    : SharedPointer::Place::memory_if_possible;
-  error = agree(comm, open.shared.open(comm, place));
+  error = open.shared.open(comm, place);
   if (error.ok()) error = default_view(library, open);
+  if ((open.amode & MPI_MODE_APPEND) != 0) error = agree(comm, error);
   if (error.ok()) error = place_pointers(comm, open);
   return error;
 }

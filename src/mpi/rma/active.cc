@@ -42,10 +42,10 @@ Error ranks_of(Win& win, const Group& group, std::vector<int>& ranks) {
 template <class Done>
 Error await_notices(Win& win, Done&& done) {
   const Comm& comm = *win.comm;
-  if (win.calls != nullptr) win.calls->attend();
+  if (win.node.calls != nullptr) win.node.calls->attend();
   win.device->wait_for_memory(
       [&]() noexcept {
-        if (win.calls != nullptr) win.calls->serve();
+        if (win.node.calls != nullptr) win.node.calls->serve();
         return done() || comm.failed_process != Comm::none_failed;
       },
       {});
@@ -74,7 +74,7 @@ Error meet_on_node(Win& win) {
 Error meet(Win& win) {
   constexpr int most_ranks = 16;  // each reads a line of each
   const bool all_mapped =
-      win.calls != nullptr && win.size() <= most_ranks &&
+      win.node.calls != nullptr && win.size() <= most_ranks &&
       std::all_of(win.targets.begin(), win.targets.end(),
                   [](const RmaTarget& target) { return target.control != nullptr; });
   return all_mapped ? meet_on_node(win) : barrier(*win.comm);

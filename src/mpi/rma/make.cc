@@ -147,16 +147,16 @@ Error map_controls(Win& win, NodeMapping& mapping, const std::vector<WinFacts>& 
     const Error error = mapping.map(facts, plan);
     if (error.ok()) {
       use_node_controls(win, ranks);
-      win.tables = {plan.tables, plan.table_lines};
+      win.node.tables = {plan.tables, plan.table_lines};
       const bool calls = ranks.size() > 1 && win.target(win.rank()).place != RmaTarget::no_place;
-      if (calls) win.calls = std::make_unique<NodeCalls>(win, plan);
+      if (calls) win.node.calls = std::make_unique<NodeCalls>(win, plan);
       return {};
     }
     win.memory.reset();
     if (const Error died = failure_of(*win.comm); died.failed()) return died;
   }
-  win.own_control = std::make_unique<wire::RmaControl>();
-  win.target(win.rank()).control = win.own_control.get();
+  win.node.own_control = std::make_unique<wire::RmaControl>();
+  win.target(win.rank()).control = win.node.own_control.get();
   return {};
 }
 
@@ -220,8 +220,8 @@ Error make_with_memory(Library& library, Comm& comm, Wanted wanted, Spacing spac
 
 void publish(Win& win) noexcept {
   const std::uint8_t place = win.target(win.rank()).place;
-  if (win.tables.lines == 0 || place == RmaTarget::no_place) return;
-  publish_attached(*win.tables.of(*win.memory, place), win.tables.lines, win.attached);
+  if (win.node.tables.lines == 0 || place == RmaTarget::no_place) return;
+  publish_attached(*win.node.tables.of(*win.memory, place), win.node.tables.lines, win.attached);
 }
 
 bool is_true(const Info* info, std::string_view key) {
@@ -235,7 +235,7 @@ Win::Win(Library& owner) noexcept : ErrorHolder(object_kind), library(&owner) {}
 
 Win::~Win() {
   server.reset();
-  calls.reset();
+  node.calls.reset();
   origin.sent_types.reset();
   if (comm != nullptr) library->give_back(*comm);
   drop_errhandler(*library, *this);
@@ -278,7 +278,7 @@ Error win_free(Library& library, Handle<Win> handle) {
     win.device->wait([&]() noexcept { return win.busy == 0; });
     const Error met = barrier(*win.comm);
     if (error.ok()) error = met;
-    win.calls.reset();
+    win.node.calls.reset();
     if (met.ok()) {
       win.server->stop();
     } else {

@@ -57,7 +57,7 @@ class KernelAccess {
       return target.remote != 0;
     }
     address_ = place;
-    const NodeTables& tables = win_.tables;
+    const NodeTables& tables = win_.node.tables;
     if (tables.lines == 0 || target.place == RmaTarget::no_place) return false;
     return is_published(*tables.of(*win_.memory, target.place), tables.lines, address_,
                         static_cast<std::uint64_t>(run.bytes));
@@ -87,8 +87,8 @@ Error refusal(Win& win, int rank, ErrorClass refused) {
 
 /// Has the target carry a call out if that is worth a try.
 bool is_called(Win& win, int rank, const NodeCall& call, ErrorClass& refused) {
-  return win.calls != nullptr && win.calls->takes(rank, call.data.size(), call.bytes) &&
-         win.calls->carry_out(rank, call, refused);
+  return win.node.calls != nullptr && win.node.calls->takes(rank, call.data.size(), call.bytes) &&
+         win.node.calls->carry_out(rank, call, refused);
 }
 
 NodeCall call_for(RmaCall what, const TargetRun& run) noexcept {
@@ -198,7 +198,7 @@ Error accumulate_on_node(Win& win, const NodeAccumulate& what, const TargetRun& 
   done = false;
   const bool plain = what.element == nullptr || what.element->contiguous;
   const wire::RmaControl* const control = win.target(run.rank).control;
-  if (!plain || control == nullptr || win.calls == nullptr) return {};
+  if (!plain || control == nullptr || win.node.calls == nullptr) return {};
   if (const Error bad = complete_requests(win, run.rank); bad.failed()) return bad;
   const auto bytes = static_cast<std::size_t>(run.bytes);
   std::vector<std::byte> packed;
@@ -242,7 +242,7 @@ Error swap_on_node(Win& win, std::span<const std::byte> both, void* result, cons
                    bool& done) {
   done = false;
   wire::RmaControl* const control = win.target(run.rank).control;
-  if (control == nullptr || win.calls == nullptr) return {};
+  if (control == nullptr || win.node.calls == nullptr) return {};
   if (const Error bad = complete_requests(win, run.rank); bad.failed()) return bad;
   NodeCall call = call_for(RmaCall::compare_and_swap, run);
   call.data = both;

@@ -149,7 +149,7 @@ void RmaServer::run(Origin& origin, std::span<const std::byte> request) {
       ++win_.completes;
       return;
     case RmaCall::attend:
-      if (win_.calls != nullptr) win_.calls->attend();
+      if (win_.node.calls != nullptr) win_.node.calls->attend();
       return;
     case RmaCall::none:
       break;

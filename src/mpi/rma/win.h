@@ -80,6 +80,13 @@ struct NodeTables {
   [[nodiscard]] wire::RmaAttachedTable* of(const NodeMemory& memory, std::size_t place) const;
 };
 
+/// Ways to memory of the node that is not mapped.
+struct NodeWays {
+  NodeTables tables;
+  std::unique_ptr<NodeCalls> calls;               ///< null: no rank of the node has slots
+  std::unique_ptr<wire::RmaControl> own_control;  ///< of this rank, where nobody else maps it
+};
+
 /// A window (MPI 5.0 chapter 12). What the user's handle names; made and freed by calls in make.cc.
 ///
 /// Operations take one of two ways (docs/one-sided.md). Memory that the ranks of a node map is read
@@ -119,9 +126,8 @@ struct Win : ErrorHolder {
   AttributeSet attributes;
   std::string name_text;
   std::vector<Info::Entry> hints;
-  std::unique_ptr<NodeMemory> memory;             ///< where the ranks of the node map it
-  std::unique_ptr<wire::RmaControl> own_control;  ///< of this rank, where nobody else maps it
-  std::unique_ptr<NodeCalls> calls;               ///< null: no rank of the node has slots
+  std::unique_ptr<NodeMemory> memory;  ///< where the ranks of the node map it
+  NodeWays node;
   std::unique_ptr<RmaServer> server;
   RmaOrigin origin;
   /// Memory attached to a dynamic window, by address.
@@ -130,7 +136,6 @@ struct Win : ErrorHolder {
     std::uint64_t bytes;
   };
   std::vector<Attached> attached;
-  NodeTables tables;
 
   [[nodiscard]] int size() const noexcept { return static_cast<int>(targets.size()); }
   [[nodiscard]] int rank() const noexcept { return comm->rank; }

@@ -200,6 +200,25 @@ void check_maps(const Job& job, const test::Exported& own, sci_remote_segment_t 
       "SCICacheSync");
 }
 
+/// The end of a segment is the end of its connections.
+void check_removed(sci_desc_t device, const Job& job) {
+  sci_local_segment_t own = nullptr;
+  sci_remote_segment_t remote = nullptr;
+  expect_ok(create(device, &own, 40U + static_cast<unsigned int>(job.rank), bytes, 0), "a segment");
+  expect_ok(error_of(SCIPrepareSegment, own, 0U, 0U), "SCIPrepareSegment");
+  expect_ok(error_of(SCISetSegmentAvailable, own, 0U, 0U), "SCISetSegmentAvailable");
+  barrier();
+  expect_ok(connect(device, &remote, job.next(), 40U + job.next()), "SCIConnectSegment");
+  barrier();
+  expect_ok(error_of(SCIRemoveSegment, own, 0U), "SCIRemoveSegment of a connected segment");
+  sci_error_t error = test::untouched;
+  sci_error_t status = test::untouched;
+  expect_equal(SCIWaitForRemoteSegmentEvent(remote, &status, SCI_INFINITE_TIMEOUT, 0, &error),
+               SCI_CB_DISCONNECT, "its end");
+  expect_ok(error_of(SCIDisconnectSegment, remote, 0U), "SCIDisconnectSegment");
+  barrier();
+}
+
 /// Everybody connects to the next, which sees who came and went.
 void check_connections(sci_desc_t device, const Job& job, bool shares) {
   const test::Exported own(device, 10U + static_cast<unsigned int>(job.rank), bytes);
@@ -214,7 +233,7 @@ void check_connections(sci_desc_t device, const Job& job, bool shares) {
   expect_ok(error, "SCIWaitForLocalSegmentEvent");
   expect_equal(reason, SCI_CB_CONNECT, "a connection");
   expect_equal(node, job.previous(), "of the node before");
-  expect_error(error_of(SCIRemoveSegment, own.segment, 0U), SCI_ERR_BUSY, "connected");
+  expect_error(error_of(SCIRemoveSegment, own.segment, 0U), SCI_ERR_BUSY, "mapped");
   check_maps(job, own, remote, shares);
   barrier();
   for (std::size_t i = 0; shares && i < bytes; ++i) {
@@ -397,6 +416,7 @@ int main() {
     check_connect_errors(device, job);
     check_connections(device, job, shares);
     check_unavailable(device, job, shares);
+    check_removed(device, job);
     check_callbacks(device, job);
     check_shared(device, job, shares);
     barrier();
