@@ -104,8 +104,10 @@ Result<std::size_t> PosixFile::read(std::int64_t offset, std::span<std::byte> to
 
 bool PosixFile::read_from_cache(std::int64_t offset, std::span<std::byte> to) const noexcept {
   const iovec piece{to.data(), to.size()};
-  return ::preadv2(descriptor_.get(), &piece, 1, offset, RWF_NOWAIT) ==
-         static_cast<ssize_t>(to.size());
+  SystemCall call = begin("preadv2", offset, to.size());
+  const ssize_t moved = ::preadv2(descriptor_.get(), &piece, 1, offset, RWF_NOWAIT);
+  call.ended(&FileFigures::bytes_read, moved);
+  return moved == static_cast<ssize_t>(to.size());
 }
 
 Error PosixFile::write(std::int64_t offset, std::span<const std::byte> from) const {

@@ -55,18 +55,20 @@ AccessRecord::AccessRecord(const File& file, const AccessArguments& arguments,
 }
 
 void AccessRecord::add(const Access& access) noexcept {
+  const bool has_part = access.bytes > 0 && check_end(access).ok();
+  add(has_part ? access.part() : FileView::Part{0, 0}, has_part ? access.bytes : 0);
+}
+
+void AccessRecord::add(FileView::Part part, Count bytes) noexcept {
   io::FileTrace::Record record;
   record.begin_ns = begin_ns_;
   record.end_ns = base::now_ns();
   record.name = call_;
   record.kind = exchanged_ ? io::FileTrace::Kind::exchanged_access : io::FileTrace::Kind::access;
   record.file = number_;
-  if (access.bytes > 0 && check_end(access).ok()) {
-    const FileView::Part part = access.part();
-    record.first = part.first;
-    record.end = part.end;
-    record.bytes = static_cast<std::uint64_t>(access.bytes);
-  }
+  record.first = part.first;
+  record.end = part.end;
+  record.bytes = static_cast<std::uint64_t>(bytes);
   trace_->add(record);
   trace_ = nullptr;
 }

@@ -33,6 +33,11 @@ class AccessRecord {
     if (trace_ != nullptr) [[unlikely]]
       add(access);
   }
+  /// The same where that is known otherwise.
+  void end(FileView::Part part, Count bytes) noexcept {
+    if (trace_ != nullptr) [[unlikely]]
+      add(part, bytes);
+  }
   /// Its data were exchanged between ranks. While it is under way.
   void set_exchanged() noexcept { exchanged_ = true; }
 
@@ -40,6 +45,7 @@ class AccessRecord {
 
  private:
   [[gnu::cold]] void add(const Access& access) noexcept;
+  [[gnu::cold]] void add(FileView::Part part, Count bytes) noexcept;
 
   io::FileTrace* trace_ = nullptr;
   const char* call_ = "";

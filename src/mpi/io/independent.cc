@@ -63,7 +63,8 @@ bool is_plain(const File& file, const AccessArguments& arguments, Plain& plain) 
       (arguments.direction == Direction::read ? MPI_MODE_WRONLY : MPI_MODE_RDONLY);
   if (!view.contiguous() || !view.representation().as_in_memory() ||
       !arguments.memory.type->contiguous || arguments.pointer == Pointer::shared || open.atomic ||
-      open.hints.sieve_write == io::Use::always || (open.amode & wrong_mode) != 0) {
+      open.hints.sieve_write == io::Use::always || (open.amode & wrong_mode) != 0 ||
+      open.check != nullptr) {
     return false;
   }
   if (__builtin_mul_overflow(arguments.memory.type->size, arguments.memory.count, &plain.bytes)) {
@@ -96,11 +97,13 @@ Result<Count> move_plain(const OpenFile& open, const AccessArguments& arguments,
 Error run_plain(File& file, const AccessArguments& arguments, const Plain& plain,
                 MPI_Status* status) {
   Library& library = *file.library;
+  AccessRecord record(file, arguments, Coordination::independent, CallForm::blocking);
   if (arguments.pointer == Pointer::individual) file.open->position += plain.bytes;
   library.acquire(file);
   const std::uint32_t depth = library.lock.suspend();
   const Result<Count> moved = move_plain(*file.open, arguments, plain);
   library.lock.resume(depth);
+  record.end({plain.offset, plain.offset + plain.bytes}, plain.bytes);
   library.release(file);
   set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, moved.ok() ? moved.value() : 0);
   return moved.error();
@@ -183,6 +186,7 @@ bool move_at_once(IndependentJob& job) {
                      static_cast<std::size_t>(access.bytes));
   if (!access.file->read_from_cache(access.view->start() + access.position, to)) return false;
   job.moved = access.bytes;
+  job.record.end(access);
   return true;
 }
 
