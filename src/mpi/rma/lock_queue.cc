@@ -36,6 +36,35 @@ class Awaiting {
   Win& win_;
 };
 
+/// Waits with other ranks for this core. Whoever holds the lock needs it, and then the one whose turn
+/// is next, which a yield does not know: so this process sleeps at once, and is woken in its turn.
+template <class Finished>
+void sleep_for_turn(device::Device& device, const Finished& finished) noexcept {
+  struct Watch : device::ProgressCallback {
+    const Finished* finished;
+  };
+  Watch watch;
+  watch.finished = &finished;
+  watch.step = [](device::ProgressCallback& hook) {
+    return (*static_cast<Watch&>(hook).finished)() ? 1U : 0U;
+  };
+  const device::WaitStyle before = device.config().wait_style;
+  device.set_wait_style(device::WaitStyle::sleep);
+  device.add_progress_callback(watch);
+  device.wait([&]() noexcept { return finished(); });
+  device.remove_progress_callback(watch);
+  device.set_wait_style(before);
+}
+
+template <class Finished>
+void wait_for_turn(device::Device& device, const Finished& finished) noexcept {
+  const device::Config& config = device.config();
+  const bool crowded = config.oversubscribed && !device.lock().enabled() &&
+                       config.wait_style == device::WaitStyle::automatic;
+  if (!crowded) return device.wait_for_memory([&]() noexcept { return finished(); }, {});
+  sleep_for_turn(device, finished);
+}
+
 }  // namespace
 
 bool may_hold(Win& win, int rank) noexcept {
@@ -80,11 +109,9 @@ base::Error acquire_lock(Win& win, int rank, LockMode mode) {
   if (!ticket.has_turn()) [[unlikely]] {
     const Awaiting awaiting(win, rank, ticket.number());
     const Comm& comm = *win.comm;
-    win.device->wait_for_memory(
-        [&]() noexcept {
-          return ticket.has_turn() || comm.failed_process != Comm::none_failed || ticket.is_lost();
-        },
-        {});
+    wait_for_turn(*win.device, [&]() noexcept {
+      return ticket.has_turn() || comm.failed_process != Comm::none_failed || ticket.is_lost();
+    });
     if (!ticket.has_turn()) {
       if (comm.failed_process != Comm::none_failed) return failure_of(comm);
       return base::failure(base::ErrorClass::intern,

@@ -202,7 +202,7 @@ bool NodeCalls::takes(int rank, std::size_t data_bytes, std::size_t bytes) {
   }
   if (slot(place).attended.load(std::memory_order_relaxed) != 0) return true;
   send_notice(win_, rank, RmaCall::attend);  // taken when the target looks at requests next
-  note_miss(place);
+  note_miss(rank);
   return false;
 }
 
@@ -241,8 +241,10 @@ NodeCalls::Wait NodeCalls::await(RmaCallSlot& slot, int rank) noexcept {
   }
 }
 
-void NodeCalls::note_miss(std::size_t place) noexcept {
-  Patience& patience = patience_[place];
+/// A target that sleeps in MPI is woken, so that later calls find it awake.
+void NodeCalls::note_miss(int rank) noexcept {
+  Patience& patience = patience_[win_.target(rank).place];
+  wake_rank(win_, rank);
   patience.misses = static_cast<std::uint16_t>(std::min(patience.misses + 1, 10));
   patience.skips =
       static_cast<std::uint16_t>(std::min<unsigned>(1U << patience.misses, most_skips));
@@ -269,7 +271,7 @@ bool NodeCalls::carry_out(int rank, const NodeCall& call, ErrorClass& refused) n
     refused = told_class(own.refused);
     patience_[place].misses = 0;
   } else {
-    note_miss(place);
+    note_miss(rank);
   }
   if (waited == Wait::dead || waited == Wait::overwritten) {
     refused = waited == Wait::dead ? ErrorClass::proc_failed : ErrorClass::intern;

@@ -69,7 +69,7 @@ class NodeCalls : private device::ProgressCallback {
   [[nodiscard]] std::byte* room(std::size_t place) const noexcept;
   [[nodiscard]] bool claim(wire::RmaCallSlot& slot) noexcept;
   [[nodiscard]] Wait await(wire::RmaCallSlot& slot, int rank) noexcept;
-  void note_miss(std::size_t place) noexcept;
+  void note_miss(int rank) noexcept;
   void give_up_idle() noexcept;
   [[nodiscard]] std::uint32_t word(wire::RmaCallState state) const noexcept;
 
