@@ -43,10 +43,11 @@ UNFINISHED = ("t_pflush1",)
 def build():
     """The folder with the test programs."""
     source = sources.folder("HDF5_SOURCE", "HDF5", "testpar/testphdf5.c")
-    configure = ["./configure", "CC=mpicc", "--enable-parallel", "--disable-hl", "--disable-fortran", "--disable-cxx",
+    configure = ["./configure", "CC=mpicc", "--enable-parallel", "--disable-fortran", "--disable-cxx",
                  "--enable-build-mode=production", f"--prefix={INSTALLED}", "CFLAGS=-O1 -w"]
-    commands = [configure, ["make", "-j2", "-C", "src"], ["make", "-C", "src", "install"],
-                ["make", "-j2", "-C", "test", "libh5test.la"], ["make", "-j2", "-C", "testpar", *ENDS]]
+    library = [["make", "-j2", "-C", part, target] for part in ("src", "hl/src") for target in ("all", "install")]
+    tests = [["make", "-j2", "-C", "test", "libh5test.la"], ["make", "-j2", "-C", "testpar", *ENDS]]
+    commands = [configure, *library, *tests]
     return sources.build("hdf5", source, commands, 3600) / "testpar"
 
 
