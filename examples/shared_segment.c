@@ -29,7 +29,8 @@ static sci_local_interrupt_t make_interrupt(sci_desc_t device, unsigned int numb
 }
 
 // Other nodes may not have made theirs yet.
-static sci_remote_interrupt_t connect_interrupt(sci_desc_t device, unsigned int node, unsigned int number) {
+static sci_remote_interrupt_t connect_interrupt(sci_desc_t device, unsigned int node,
+                                                unsigned int number) {
   sci_remote_interrupt_t interrupt;
   sci_error_t error;
   do {
@@ -43,7 +44,8 @@ static sci_remote_segment_t connect_segment(sci_desc_t device, unsigned int node
   sci_remote_segment_t segment;
   sci_error_t error;
   do {
-    SCIConnectSegment(device, &segment, node, segment_id, 0, NULL, NULL, SCI_INFINITE_TIMEOUT, 0, &error);
+    SCIConnectSegment(device, &segment, node, segment_id, 0, NULL, NULL, SCI_INFINITE_TIMEOUT, 0,
+                      &error);
   } while (error == SCI_ERR_NO_SUCH_SEGMENT);
   check("SCIConnectSegment", error);
   return segment;
@@ -62,7 +64,8 @@ static volatile double* map_remote(sci_remote_segment_t segment, sci_map_t* map)
   return memory;
 }
 
-static void write_lap(volatile double* memory, sci_map_t map, sci_sequence_t sequence, double value) {
+static void write_lap(volatile double* memory, sci_map_t map, sci_sequence_t sequence,
+                      double value) {
   static double source[numbers];
   sci_error_t error;
   for (int i = 0; i < numbers; ++i) source[i] = value;
@@ -72,7 +75,8 @@ static void write_lap(volatile double* memory, sci_map_t map, sci_sequence_t seq
     SCIMemCpy(sequence, source, map, 0, sizeof source, 0, &error);
     check("SCIMemCpy", error);
   }
-  if (SCICheckSequence(sequence, 0, &error) != SCI_SEQ_OK) check("SCICheckSequence", SCI_ERR_TRANSFER_FAILED);
+  if (SCICheckSequence(sequence, 0, &error) != SCI_SEQ_OK)
+    check("SCICheckSequence", SCI_ERR_TRANSFER_FAILED);
   check("SCICheckSequence", error);
 }
 
@@ -112,7 +116,8 @@ int main(void) {
   check("SCICreateSegment", error);
   SCIPrepareSegment(segment, 0, 0, &error);
   check("SCIPrepareSegment", error);
-  const double* landing = SCIMapLocalSegment(segment, &own_map, 0, numbers * sizeof(double), NULL, 0, &error);
+  const double* landing =
+      SCIMapLocalSegment(segment, &own_map, 0, numbers * sizeof(double), NULL, 0, &error);
   check("SCIMapLocalSegment", error);
   SCISetSegmentAvailable(segment, 0, 0, &error);
   check("SCISetSegmentAvailable", error);
@@ -135,7 +140,8 @@ int main(void) {
     wait_for(is_empty);
   }
   const double expected = (double)numbers * (laps * before + laps * (laps + 1) / 2);
-  printf(sum == expected ? "node %u: %d laps over %u nodes, a sum of %.0f\n" : "WRONG: node %u: %d laps over %u nodes, a sum of %.0f\n",
+  printf(sum == expected ? "node %u: %d laps over %u nodes, a sum of %.0f\n"
+                         : "WRONG: node %u: %d laps over %u nodes, a sum of %.0f\n",
          node, laps, count, sum);
   // Frees what is left, and waits for nobody.
   SCITerminate();

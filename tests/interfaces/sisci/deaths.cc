@@ -28,7 +28,8 @@ struct Party {
 };
 
 /// What holds while the node dies: transfers end, one way or the other, and are refused from then on.
-void check_transfers(sci_remote_segment_t remote, sci_local_segment_t source, sci_dma_queue_t queue) {
+void check_transfers(sci_remote_segment_t remote, sci_local_segment_t source,
+                     sci_dma_queue_t queue) {
   sci_error_t error = SCI_ERR_OK;
   test::await(
       [&] {
@@ -62,8 +63,9 @@ void survive(const Party& party, const test::Exported& own) {
     check_transfers(remote.segment, source.segment, queue);
     sci_error_t error = test::untouched;
     sci_error_t status = test::untouched;
-    expect_equal(SCIWaitForRemoteSegmentEvent(remote.segment, &status, SCI_INFINITE_TIMEOUT, 0, &error),
-                 SCI_CB_LOST, "the loss");
+    expect_equal(
+        SCIWaitForRemoteSegmentEvent(remote.segment, &status, SCI_INFINITE_TIMEOUT, 0, &error),
+        SCI_CB_LOST, "the loss");
     expect_equal(SCICheckSequence(sequence, 0, &error), SCI_SEQ_NOT_RETRIABLE, "the sequence");
     unsigned char byte = 0;
     expect_error(error_of(SCIMemCopy, static_cast<void*>(&byte), map.map, std::size_t{0},
@@ -109,10 +111,10 @@ void survive(const Party& party, const test::Exported& own) {
   }
   sci_local_interrupt_t start = nullptr;
   unsigned int number = 9;
-  expect_ok(error_of(SCICreateInterrupt, party.device, &start, 0U, &number,
-                     sci_cb_interrupt_t{nullptr}, no_argument,
-                     SCI_FLAG_FIXED_INTNO | SCI_FLAG_COUNTING_INT),
-            "SCICreateInterrupt");
+  expect_ok(
+      error_of(SCICreateInterrupt, party.device, &start, 0U, &number, sci_cb_interrupt_t{nullptr},
+               no_argument, SCI_FLAG_FIXED_INTNO | SCI_FLAG_COUNTING_INT),
+      "SCICreateInterrupt");
   for (unsigned int node = 0; node < party.dead; ++node) {
     expect_ok(error_of(SCIWaitForInterrupt, start, SCI_INFINITE_TIMEOUT, 0U), "the sign to die");
   }
@@ -140,7 +142,8 @@ int main() {
     // The next node has connected to this one's segment, and is done with it.
     while (party.dead > 1) {
       sci_error_t error = test::untouched;
-      const auto reason = SCIWaitForLocalSegmentEvent(own.segment, nullptr, nullptr, 30'000, 0, &error);
+      const auto reason =
+          SCIWaitForLocalSegmentEvent(own.segment, nullptr, nullptr, 30'000, 0, &error);
       if (reason == SCI_CB_DISCONNECT || error != SCI_ERR_OK) break;
     }
   }

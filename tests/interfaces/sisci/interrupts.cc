@@ -184,8 +184,8 @@ void check_data(const Ring& ring) {
   std::vector<unsigned char> got(SCI_DATA_INTERRUPT_BYTES);
   unsigned int length = 10;
   const auto take = [&](unsigned int timeout) {
-    return error_of(SCIWaitForDataInterrupt, local, static_cast<void*>(got.data()), &length, timeout,
-                    0U);
+    return error_of(SCIWaitForDataInterrupt, local, static_cast<void*>(got.data()), &length,
+                    timeout, 0U);
   };
   expect_error(take(SCI_INFINITE_TIMEOUT), SCI_ERR_OUT_OF_RANGE, "too little room");
   expect_equal(length, SCI_DATA_INTERRUPT_BYTES, "as much as is needed");
@@ -241,8 +241,8 @@ void check_words(const Ring& ring) {
   ring.barrier();
   {
     const test::Imported next(ring.device, ring.next(), 5);
-    const test::Mapped writes(
-        next.segment, 0, 4096, SCI_FLAG_NO_ADDRESS_MAP | SCI_FLAG_UNCONDITIONAL_DATA_INTERRUPT_MAP);
+    const test::Mapped writes(next.segment, 0, 4096,
+                              SCI_FLAG_NO_ADDRESS_MAP | SCI_FLAG_UNCONDITIONAL_DATA_INTERRUPT_MAP);
     const test::Mapped adds(next.segment, 0, 4096,
                             SCI_FLAG_NO_ADDRESS_MAP | SCI_FLAG_CONDITIONAL_INTERRUPT_MAP);
     std::array<unsigned int, 4> words{1, 2, 3, 4};
@@ -262,11 +262,13 @@ void check_words(const Ring& ring) {
     ring.barrier();
     unsigned int counter = 0;
     unsigned int word = 0;
-    expect_ok(error_of(SCIGetConditionalInterruptTrigCounter, conditional, &counter, 0U), "counter");
+    expect_ok(error_of(SCIGetConditionalInterruptTrigCounter, conditional, &counter, 0U),
+              "counter");
     expect_equal(counter, 3U, "three triggers");
     std::memcpy(&word, own.memory + 16, sizeof word);
     expect_equal(word, 3U, "three additions");
-    expect_error(error_of(SCIWaitForInterrupt, conditional, 0U, 0U), SCI_ERR_TIMEOUT, "one interrupt");
+    expect_error(error_of(SCIWaitForInterrupt, conditional, 0U, 0U), SCI_ERR_TIMEOUT,
+                 "one interrupt");
     ring.barrier();
     expect_ok(error_of(SCIDisableConditionalInterrupt, conditional, 0U), "disabled");
     std::memset(own.memory + 16, 0, 4);
@@ -277,7 +279,8 @@ void check_words(const Ring& ring) {
     expect_ok(error_of(SCIEnableConditionalInterrupt, conditional, 0U), "enabled");
     ring.barrier();
     expect_ok(write(adds.map, 16, 4), "an addition");
-    expect_ok(error_of(SCIWaitForInterrupt, conditional, SCI_INFINITE_TIMEOUT, 0U), "the interrupt");
+    expect_ok(error_of(SCIWaitForInterrupt, conditional, SCI_INFINITE_TIMEOUT, 0U),
+              "the interrupt");
     ring.barrier();
   }
   // A thread changes the word all the time.

@@ -143,8 +143,7 @@ void Nothing::check_interrupts() {
      "SCIWaitForDataInterrupt");
   is(error_of(SCIConnectDataInterrupt, sd, &remote_data_interrupt, 0U, 0U, 1U, 0U, 0U),
      "SCIConnectDataInterrupt");
-  is(error_of(SCIDisconnectDataInterrupt, remote_data_interrupt, 0U),
-     "SCIDisconnectDataInterrupt");
+  is(error_of(SCIDisconnectDataInterrupt, remote_data_interrupt, 0U), "SCIDisconnectDataInterrupt");
   is(error_of(SCITriggerDataInterrupt, remote_data_interrupt, static_cast<void*>(text), 1U, 0U),
      "SCITriggerDataInterrupt");
 }
@@ -242,8 +241,8 @@ void check_queries(unsigned int own) {
   string.length = 0;
   expect_error(ask(SCI_Q_API, string), SCI_ERR_ILLEGAL_PARAMETER, "no room");
   expect_error(ask(9999, string), SCI_ERR_ILLEGAL_QUERY, "no command");
-  expect_error(error_of(SCIQuery, SCI_Q_API, static_cast<void*>(&string), 1U),
-               SCI_ERR_ILLEGAL_FLAG, "a flag");
+  expect_error(error_of(SCIQuery, SCI_Q_API, static_cast<void*>(&string), 1U), SCI_ERR_ILLEGAL_FLAG,
+               "a flag");
 }
 
 void check_refused(sci_desc_t sd) {

@@ -6,8 +6,8 @@
 // networks: tcp
 #include <mpi.h>
 
-#include <atomic>
 #include <algorithm>
+#include <atomic>
 #include <vector>
 
 #include "sisci/calls.h"
@@ -78,7 +78,8 @@ void check_copies(const Ends& ends, int rank, int previous) {
   expect_ok(error_of(SCIMemCopy, static_cast<void*>(memory.data()), map.map, std::size_t{0},
                      std::size_t{0}, 0U),
             "nothing");
-  expect_error(copy(memory.data(), map.map, 1, bytes - 64, 0), SCI_ERR_OUT_OF_RANGE, "a byte beyond");
+  expect_error(copy(memory.data(), map.map, 1, bytes - 64, 0), SCI_ERR_OUT_OF_RANGE,
+               "a byte beyond");
   expect_error(copy(memory.data(), map.map, SIZE_MAX, 2, 0), SCI_ERR_OUT_OF_RANGE, "that wraps");
   expect_error(copy(nullptr, map.map, 0, 1, 0), SCI_ERR_ILLEGAL_PARAMETER, "no memory");
   expect_error(copy(memory.data(), map.map, 0, 1, 0x80U), SCI_ERR_ILLEGAL_FLAG, "no flag");
@@ -107,11 +108,11 @@ void check_blocks(const Ends& ends, int rank, int previous) {
             "SCICreateSegment");
   sci_map_t local = nullptr;
   sci_error_t error = test::untouched;
-  auto* const memory = static_cast<unsigned char*>(
-      SCIMapLocalSegment(source, &local, 0, bytes, nullptr, 0, &error));
+  auto* const memory =
+      static_cast<unsigned char*>(SCIMapLocalSegment(source, &local, 0, bytes, nullptr, 0, &error));
   const test::Mapped remote(ends.next, 0, bytes, SCI_FLAG_NO_ADDRESS_MAP);
-  const auto block = [](sci_map_t from, std::size_t from_offset, sci_map_t to, std::size_t to_offset,
-                        std::size_t size) {
+  const auto block = [](sci_map_t from, std::size_t from_offset, sci_map_t to,
+                        std::size_t to_offset, std::size_t size) {
     return error_of(SCITransferBlock, from, from_offset, to, to_offset, size, 0U);
   };
   fill(memory, bytes, rank + 50);
@@ -136,7 +137,8 @@ void check_blocks(const Ends& ends, int rank, int previous) {
   };
   expect_ok(start(nullptr, 0), "SCITransferBlockAsync");
   expect_ok(error_of(SCIWaitForBlockTransfer, handle, SCI_INFINITE_TIMEOUT, 0U), "its end");
-  expect_error(error_of(SCIWaitForBlockTransfer, handle, 0U, 0U), SCI_ERR_ILLEGAL_PARAMETER, "gone");
+  expect_error(error_of(SCIWaitForBlockTransfer, handle, 0U, 0U), SCI_ERR_ILLEGAL_PARAMETER,
+               "gone");
   expect_ok(start(on_block, SCI_FLAG_USE_CALLBACK), "with a callback");
   test::await([] { return ended_blocks == 1; }, "the callback");
   expect_error(start(nullptr, SCI_FLAG_USE_CALLBACK), SCI_ERR_ILLEGAL_PARAMETER, "no callback");
@@ -179,7 +181,8 @@ void check_queue(const Ends& ends, sci_local_segment_t source, unsigned char* me
   };
   expect_equal(SCIDMAQueueState(queue), SCI_DMAQUEUE_IDLE, "idle");
   expect_error(post(nullptr, 0), SCI_ERR_ILLEGAL_OPERATION, "nothing gathered");
-  expect_error(error_of(SCIWaitForDMAQueue, queue, 0U, 0U), SCI_ERR_ILLEGAL_OPERATION, "not posted");
+  expect_error(error_of(SCIWaitForDMAQueue, queue, 0U, 0U), SCI_ERR_ILLEGAL_OPERATION,
+               "not posted");
   expect_error(error_of(SCIAbortDMAQueue, queue, 0U), SCI_ERR_ILLEGAL_OPERATION, "not posted");
   expect_error(enqueue(0, 8, 0), SCI_ERR_SEGMENT_NOT_PREPARED, "not prepared");
   expect_ok(error_of(SCIPrepareSegment, source, 0U, SCI_FLAG_DMA_SOURCE_ONLY), "SCIPrepareSegment");
@@ -279,8 +282,8 @@ void check_dma(const Ends& ends, int rank, int previous) {
             "SCICreateSegment");
   sci_map_t local = nullptr;
   sci_error_t error = test::untouched;
-  auto* const memory = static_cast<unsigned char*>(
-      SCIMapLocalSegment(source, &local, 0, bytes, nullptr, 0, &error));
+  auto* const memory =
+      static_cast<unsigned char*>(SCIMapLocalSegment(source, &local, 0, bytes, nullptr, 0, &error));
   check_queue(ends, source, memory, rank, previous);
   check_start(ends, source, memory, rank, previous);
   expect_ok(error_of(SCIUnmapSegment, local, 0U), "SCIUnmapSegment");
