@@ -83,7 +83,7 @@ void move(Library& library, DmaQueue& queue, const DmaEntry& entry) {
 /// Starts what has been gathered. The queue may have ended on return.
 void post_queue(Library& library, DmaQueue& queue, sci_cb_dma_t callback, void* argument) {
   // Copies need no progress, but a program that does nothing else is to learn that a node has died.
-  library.port->progress();
+  progress_now_and_then(library);
   queue.state = SCI_DMAQUEUE_POSTED;
   queue.callback = callback;
   queue.argument = argument;

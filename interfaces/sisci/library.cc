@@ -106,6 +106,14 @@ bool post(Library& library, std::uint32_t rank, SisciKind kind, std::span<const 
   return library.port->send(rank, static_cast<std::uint8_t>(kind), header, payload, completion);
 }
 
+void progress_now_and_then(Library& library) noexcept {
+  constexpr std::chrono::milliseconds interval(1);
+  const auto now = std::chrono::steady_clock::now();
+  if (now - library.last_progress < interval) return;
+  library.last_progress = now;
+  library.port->progress();
+}
+
 std::byte* Frames::begin(const interfaces::Frame& frame) noexcept {
   Landing& landing = library_.peers[frame.peer].landings.emplace_back();
   switch (static_cast<SisciKind>(frame.kind)) {

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -123,6 +124,7 @@ struct Library {
   std::uint64_t last_request = 0;
   std::unordered_map<std::uint64_t, std::unique_ptr<Transfer>> transfers;
   std::uint64_t last_transfer = 0;
+  std::chrono::steady_clock::time_point last_progress;  ///< of progress_now_and_then
 };
 
 /// Joins the job; the library is of use afterwards. SCI_ERR_OK, or after a line on stderr
@@ -179,6 +181,10 @@ template <class Holds>
 [[nodiscard]] bool post(Library& library, std::uint32_t rank, wire::SisciKind kind,
                         std::span<const std::byte> header, std::span<const std::byte> payload = {},
                         interfaces::SendCompletion* completion = nullptr) noexcept;
+
+/// Makes progress, if this was not called within the last ms: for calls that need none themselves (a look at a
+/// network costs tens of us).
+void progress_now_and_then(Library& library) noexcept;
 
 /// A node's number for the program. Requires a rank of the job.
 [[nodiscard]] inline std::uint32_t node_of(const Library& library, std::uint32_t rank) noexcept {

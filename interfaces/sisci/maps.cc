@@ -96,7 +96,7 @@ void flush(Library& library, const Sequence* sequence) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (sequence == nullptr || sequence->map->remote == nullptr) return;
   // Stores need no progress, but a program that does nothing else is to learn that the node has died.
-  library.port->progress();
+  progress_now_and_then(library);
   (void)await_group(library, sequence->map->remote->posted, UINT32_MAX);
 }
 

@@ -35,6 +35,8 @@ void verbs_messages(std::span<const std::uint8_t> input);
 void interface_frames(std::span<const std::uint8_t> input);
 /// What they say of RWAPI.
 void rwapi_frames(std::span<const std::uint8_t> input);
+/// What they say of SISCI.
+void sisci_frames(std::span<const std::uint8_t> input);
 /// A file that `fulmar trace` is given.
 void trace_files(std::span<const std::uint8_t> input);
 
