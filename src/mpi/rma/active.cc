@@ -162,7 +162,7 @@ Error win_fence(int assertion, Win& win) {
   Error error = check_assertion(assertion, allowed);
   const bool other = win.access != AccessEpoch::none && win.access != AccessEpoch::fence;
   if (other || win.exposed) {
-    (void)barrier(*win.comm);
+    (void)meet(win);
     return failure(ErrorClass::rma_sync,
                    "%s has an epoch of another kind open; end it before MPI_Win_fence",
                    name_of(win));
