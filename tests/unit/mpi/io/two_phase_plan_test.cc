@@ -76,5 +76,18 @@ TEST(TwoPhase, Is_worth_it_where_short_runs_lie_between_each_other) {
   EXPECT_FALSE(worth(between)) << "atomic mode has locks";
 }
 
+TEST(TwoPhase, Is_not_worth_it_where_short_runs_go_through_mapped_memory) {
+  OpenFile file;
+  file.system.maps = true;
+  const std::array near{part(0, 10000, 5000, 100), part(100, 10100, 5000, 100)};
+  EXPECT_FALSE(is_worth_exchange(near, io::Use::automatic, file));
+  EXPECT_TRUE(is_worth_exchange(near, io::Use::always, file));
+  // A run of 100 bytes in 16 KiB of the file: too many pages for what is in them.
+  const std::array far{part(0, 50 << 14, 5000, 100), part(100, 50 << 14, 5000, 100)};
+  EXPECT_TRUE(is_worth_exchange(far, io::Use::automatic, file));
+  file.hints.mapped = io::Use::never;
+  EXPECT_TRUE(is_worth_exchange(near, io::Use::automatic, file));
+}
+
 }  // namespace
 }  // namespace fulmar::mpi
