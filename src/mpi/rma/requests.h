@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "mpi/args.h"
+#include "mpi/op/op.h"
 #include "mpi/request/request.h"
 #include "mpi/rma/win.h"
 #include "wire/rma/rma_message.h"
@@ -26,6 +27,9 @@ struct RmaRequest {
   std::uint64_t result_bytes = 0;     ///< of the answer
   Request* request = nullptr;         ///< completed with the operation; null: there is none
 };
+
+/// Names the elements of an accumulate (null: they differ) for the target.
+void name_element(wire::RmaHeader& header, const Op& op, const Datatype* element);
 
 /// Sends a request to `rank`. Buffers are used, and RmaTarget::pending counts it, until it is done;
 /// its failure goes to the request, or else to RmaTarget::error.
