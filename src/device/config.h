@@ -37,8 +37,14 @@ struct RemoteStudy {
 /// How one-sided operations on memory of other hosts become orders of the adapter (paper 002; see
 /// device/rma/remote_access.h). Each can be switched off for studies.
 struct RemoteSchedule {
-  /// Adapters write and read the memory of windows; else all operations are requests to the target.
-  bool direct = true;
+  /// When adapters write and read the memory of windows; else all operations are requests to the
+  /// target.
+  enum class Direct : std::uint8_t {
+    automatic,  ///< where they need nothing of the target's processor
+    always,     ///< wherever they can
+    never,
+  };
+  Direct direct = Direct::automatic;
   /// Short puts that continue each other travel in one write, or in one message of requests, while
   /// earlier ones to that target are under way.
   bool merges = true;

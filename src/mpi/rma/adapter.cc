@@ -144,10 +144,15 @@ bool is_reached_by_adapter(const Win& win, int rank) noexcept {
 
 bool has_adapter_targets(const Win& win) noexcept {
   const device::Config& config = win.device->config();
-  if (win.device->network() == nullptr || !config.remote_schedule.direct || win.dynamic() ||
+  using Direct = device::RemoteSchedule::Direct;
+  const Direct direct = config.remote_schedule.direct;
+  if (win.device->network() == nullptr || direct == Direct::never || win.dynamic() ||
       config.rdma_protocol == device::RdmaProtocol::off) {
     return false;
   }
+  // Software of the target that has to be woken is not faster than the library's own.
+  const bool by_peer = win.device->network()->changes_memory() == fabric::Network::Changes::by_peer;
+  if (by_peer && direct != Direct::always) return false;
   for (int rank = 0; rank < win.size(); ++rank) {
     if (is_reached_by_adapter(win, rank)) return true;
   }

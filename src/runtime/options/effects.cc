@@ -66,8 +66,12 @@ void remote_study(Options& options, const Surroundings& /*surroundings*/, Device
 
 void remote_schedule(Options& options, const Surroundings& /*surroundings*/, Device& device) {
   using Atomics = device::RemoteSchedule::Atomics;
+  using Direct = device::RemoteSchedule::Direct;
+  const std::string& when = options.text("FULMAR_RMA_DIRECT");
   const std::string& agent = options.text("FULMAR_RMA_ATOMICS");
-  device.set_remote_schedule({.direct = options.is_on("FULMAR_RMA_DIRECT"),
+  device.set_remote_schedule({.direct = when == "always"  ? Direct::always
+                                        : when == "never" ? Direct::never
+                                                          : Direct::automatic,
                               .merges = options.is_on("FULMAR_RMA_MERGE"),
                               .interleaves = options.is_on("FULMAR_RMA_INTERLEAVE"),
                               .atomics = agent == "adapter"  ? Atomics::adapter
