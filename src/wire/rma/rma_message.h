@@ -57,6 +57,11 @@ inline constexpr std::uint8_t rma_keep_type = 8;
 /// under `slot`.
 inline constexpr std::uint8_t rma_kept_type = 16;
 
+/// Another request follows in the same message, at the next multiple of `rma_record_alignment` bytes.
+/// Only with `rma_inline`, and without `rma_long_type`.
+inline constexpr std::uint8_t rma_more = 32;
+inline constexpr std::size_t rma_record_alignment = 16;
+
 /// Datatypes that a target keeps for each origin of a window, and the longest description of one.
 inline constexpr std::size_t rma_type_slots = 8;
 inline constexpr std::size_t most_kept_type_words = std::size_t{1} << 20;
