@@ -29,8 +29,8 @@ constexpr std::size_t segment_bytes = 100'000;
 struct Node {
   Node() : memory(segment_bytes + 64) {}
   void attach(device::Device& device) {
-    port = std::make_unique<interfaces::DevicePort>(device, interfaces::PortId::sisci,
-                                                    library.frames);
+    port =
+        std::make_unique<interfaces::DevicePort>(device, interfaces::PortId::sisci, library.frames);
     sisci::attach(library, *port);
     port->start();
     descriptor = &library.descriptors.make(nullptr);
@@ -75,7 +75,8 @@ class Nodes3 : public ::testing::Test {
     hostile(wire::SisciKind::write, wire::bytes_of(request), payload);
   }
   [[nodiscard]] bool is_untouched(std::uint32_t id) const {
-    return std::ranges::all_of(nodes[id].memory, [](std::byte each) { return each == std::byte{}; });
+    return std::ranges::all_of(nodes[id].memory,
+                               [](std::byte each) { return each == std::byte{}; });
   }
 
   device::Cluster cluster;
@@ -248,8 +249,8 @@ TEST_F(Nodes3, What_a_hostile_node_says_does_no_harm) {
   EXPECT_EQ(group.status, SCI_ERR_OK);
   hostile(wire::SisciKind::done, wire::bytes_of(wire::SisciDone{UINT64_MAX, 0, 0}));
   hostile(wire::SisciKind::done, {});
-  hostile(wire::SisciKind::connect, wire::bytes_of(wire::SisciConnect{
-                                        1, static_cast<wire::SisciObject>(77), 1}));
+  hostile(wire::SisciKind::connect,
+          wire::bytes_of(wire::SisciConnect{1, static_cast<wire::SisciObject>(77), 1}));
   hostile(wire::SisciKind::connect, {}, payload);
   hostile(wire::SisciKind::connected,
           wire::bytes_of(wire::SisciConnected{remote.request, 1, 1, UINT64_MAX, 0, 1}));

@@ -19,7 +19,9 @@ TEST(Nodes, Ranks_are_the_numbers_without_a_file) {
 
 TEST(Nodes, A_file_gives_numbers_and_names) {
   Nodes nodes(3);
-  EXPECT_EQ(nodes.take("# numbers of the old machine\n\n0 4 host-a\n\t1 8 host-a # the second\r\n2 68"), "");
+  EXPECT_EQ(
+      nodes.take("# numbers of the old machine\n\n0 4 host-a\n\t1 8 host-a # the second\r\n2 68"),
+      "");
   EXPECT_EQ(nodes.id_of(1), 8U);
   EXPECT_EQ(nodes.rank_of(68), 2U);
   EXPECT_EQ(nodes.rank_of(0), std::nullopt);
