@@ -25,8 +25,8 @@
 ///     MPI_ERR_COUNT      it gave less
 ///
 /// in the first round, as ranks would otherwise wait for different numbers of rounds. It posts as
-/// many rounds as the root of a broadcast or scatter, or as it would have by its own length where
-/// others may count on that, so that ranks which do fit each other can still use the communicator.
+/// many rounds as the root of a broadcast or scatter; in all other calls none goes on to a second
+/// round, so that the communicator can still be used.
 namespace fulmar::mpi {
 
 /// Whether payloads may be longer than `uncut_bytes`.

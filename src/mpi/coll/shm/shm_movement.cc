@@ -94,7 +94,7 @@ void BcastRounds::post(Count round) noexcept {
 Awaited BcastRounds::take(Count round) {
   if (comm().rank == root_ || pieces_.total == 0) return {};
   if (after_error()) [[unlikely]]
-    return take_after_error(round);
+    return take_after_error();
   if (!area().arrived(root_)) return Awaited::member(root_);
   if (const Error wrong = check_length(area(), root_, pieces_.total); wrong.failed()) [[unlikely]] {
     note(wrong);
@@ -120,12 +120,16 @@ Error compare_long_blocks(const Comm& comm, Family family, Count bytes) {
   return check_lengths(*coll_area, coll_area->size(), bytes);
 }
 
+Pieces GatherRounds::pieces_of(Count bytes) const noexcept {
+  return {bytes, payload_bytes(comm(), area(), bytes, Flow::one_way)};
+}
+
 GatherRounds::GatherRounds(ShmCollArea& area, const Gather& call, const Comm& comm) noexcept
     : ShmRounds(area, comm),
       call_(call),
       at_root_(comm.rank == call.root),
       own_(at_root_ ? call.receive.to(call.root) : call.send),
-      pieces_{own_.bytes(), payload_bytes(comm, area, own_.bytes(), Flow::one_way)} {
+      pieces_(pieces_of(own_.bytes())) {
   set_rounds(pieces_);
 }
 
@@ -156,17 +160,21 @@ void GatherRounds::post(Count round) {
   }
 }
 
+Awaited GatherRounds::follow_members() noexcept {
+  return follow_longest([&](std::uint32_t bytes) { return pieces_of(bytes).count(); });
+}
+
 Awaited GatherRounds::take(Count round) {
   if (!at_root_ || pieces_.total == 0) return {};
   if (after_error()) [[unlikely]]
-    return take_after_error(round);
+    return round == 0 ? follow_members() : take_after_error();
   for (; step_ < area().size(); ++step_) {
     const int member = (call_.root + step_) % area().size();
     if (!area().arrived(member)) return Awaited::member(member);
     const Error wrong = check_length(area(), member, pieces_.total);
     if (wrong.failed()) [[unlikely]] {
       note(wrong);
-      return go_on(round, area().size(), pieces_.total, pieces_.count() - 1 - round);
+      return follow_members();
     }
     take_part(area(), member, Packed(call_.receive[member]), pieces_.begin(round),
               pieces_.length(round));
@@ -244,7 +252,7 @@ void ScatterRounds::begin_with_error(const Error& wrong) noexcept {
 Awaited ScatterRounds::take(Count round) {
   if (at_root_ || pieces_.total == 0) return {};
   if (after_error()) [[unlikely]]
-    return take_after_error(round);
+    return take_after_error();
   if (!area().arrived(call_.root)) return Awaited::member(call_.root);
   const Error wrong = check_length(area(), call_.root, pieces_.total);
   if (wrong.failed()) [[unlikely]] {

@@ -54,6 +54,9 @@ class GatherRounds : public ShmRounds {
   [[nodiscard]] base::Error finish() const;
 
  private:
+  [[nodiscard]] Pieces pieces_of(Count bytes) const noexcept;
+  Awaited follow_members() noexcept;
+
   const Gather& call_;
   const bool at_root_;
   const Packed own_;

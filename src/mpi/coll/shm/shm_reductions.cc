@@ -33,6 +33,13 @@ Pieces cut(const Comm& comm, const ShmCollArea& coll_area, Count count, const Da
   return {count, std::max<Count>(part_bytes(comm, coll_area, count * size, parts, flow) / size, 1)};
 }
 
+/// The rounds of a member that gives so many bytes in one direction.
+Count rounds_of(const Comm& comm, const ShmCollArea& coll_area, std::uint32_t bytes,
+                const Datatype& type) noexcept {
+  const Count count = static_cast<Count>(bytes) / std::max<Count>(type.size, 1);
+  return cut(comm, coll_area, count, type, Flow::one_way).count();
+}
+
 /// The chunks of a piece of `count` elements.
 Pieces chunks_of(Count count, const Datatype& type) noexcept {
   const Count wanted = (count * type.size + chunk_bytes - 1) / chunk_bytes;
@@ -187,13 +194,14 @@ void ReduceRounds::post(Count round) {
 
 Awaited ReduceRounds::take(Count round) {
   if (!at_root_ || pieces_.total == 0) return {};
-  if (after_error()) [[unlikely]]
-    return take_after_error(round);
+  if (after_error() && round > 0) [[unlikely]]
+    return take_after_error();
   if (const Awaited missing = all_members(); !missing.is_nothing()) return missing;
   const Error wrong = check_lengths(area(), area().size(), own_.bytes());
   if (wrong.failed()) [[unlikely]] {
     note(wrong);
-    return go_on(round, area().size(), own_.bytes(), pieces_.count() - 1 - round);
+    return follow_longest(
+        [&](std::uint32_t bytes) { return rounds_of(comm(), area(), bytes, type_); });
   }
   const Count count = pieces_.length(round);
   if (!operands_.failed()) {
@@ -333,14 +341,15 @@ void PrefixRounds::post(Count round) {
 Awaited PrefixRounds::take(Count round) {
   if (pieces_.total == 0) return {};
   if (after_error()) [[unlikely]]
-    return take_after_error(round);
+    return take_after_error();
   for (int member = 0; member < end_; ++member) {
     if (!area().arrived(member)) return Awaited::members(member, end_);
   }
   const Error wrong = check_lengths(area(), end_, own_.bytes());
   if (wrong.failed()) [[unlikely]] {
+    // Every rank looks at the first one, or has its length.
     note(wrong);
-    return go_on(round, end_, own_.bytes(), pieces_.count() - 1 - round);
+    return follow(round, 0, rounds_of(comm(), area(), area().whole_bytes_of(0), type_) - 1);
   }
   const Count count = pieces_.length(round);
   if (operands_.failed() || end_ == 0) return {};
