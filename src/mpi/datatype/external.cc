@@ -148,28 +148,41 @@ Error pack_external32(ConstData data, std::byte* to) {
   return for_each_run(*data.type->signature, data.count, run);
 }
 
-Error unpack_external32(const std::byte* from, Data data) {
+Error unpack_external32_part(std::span<const std::byte> from, Data data, Count& moved) {
+  moved = 0;
   PackedWriter writer(data);
   const auto run = [&](const BasicType& basic, Count count) -> Error {
     const Conversion conversion = conversion_of(basic);
+    const Count complete = static_cast<Count>(from.size()) / basic.external;
+    const bool ends_here = complete < count;
+    count = std::min(count, complete);
     while (count > 0) {
       const auto portion = writer.elements(basic.size, count);
       const Count elements = static_cast<Count>(portion.size()) / basic.size;
       const Count numbers = elements * conversion.numbers;
-      if (conversion.unpack(from, portion.data(), numbers) != numbers) {
+      if (conversion.unpack(from.data(), portion.data(), numbers) != numbers) {
         return no_fit(basic, "its size in memory");
       }
       if (const LogicalValues* values = basic.logical_values; values != nullptr) {
         values->from_plain(portion.data(), portion.data(), elements);
       }
-      from += elements * basic.external;
+      from = from.subspan(static_cast<std::size_t>(elements * basic.external));
+      moved += elements * basic.size;
       count -= elements;
     }
+    if (ends_here) from = {};
     return {};
   };
   const Error bad = for_each_run(*data.type->signature, data.count, run);
   if (bad.ok()) writer.flush();
   return bad;
+}
+
+Error unpack_external32(const std::byte* from, Data data) {
+  const auto bytes = external_bytes(*data.type, data.count);
+  if (bytes.failed()) return bytes.error();
+  Count moved = 0;
+  return unpack_external32_part({from, static_cast<std::size_t>(bytes.value())}, data, moved);
 }
 
 Error pack_external(Library&, std::string_view datarep, ConstData in, void* out, Count out_bytes,

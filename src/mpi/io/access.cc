@@ -192,14 +192,14 @@ Error read_converted(const Access& access, Count& moved) {
     const auto got = read_stream(access, access.position + done * each,
                                  buffer.span().first(static_cast<std::size_t>(some * each)));
     if (got.failed()) return got.error();
-    Count elements = 0;
+    Count converted = 0;
     const Error error =
         convert_from_file(access.view->representation(), buffer.span().data(), got.value(),
-                          part_of(access.memory, done, some), elements);
+                          part_of(access.memory, done, some), converted);
     if (error.failed()) return error;
-    done += elements;
-    moved = done * access.memory.type->size;
-    if (elements < some) break;
+    done += some;
+    moved += converted;
+    if (converted < some * access.memory.type->size) break;
   }
   return {};
 }

@@ -55,8 +55,9 @@ struct Representation {
 /// `as_in_memory`. May call the user's function.
 base::Error convert_to_file(const Representation& representation, const ConstData& data,
                             std::byte* to);
-/// Takes as many whole elements of the data as `bytes` of the file have; sets `elements`.
+/// Takes the basic elements that `bytes` of the file hold completely; `moved` becomes their size in
+/// memory.
 base::Error convert_from_file(const Representation& representation, const std::byte* from,
-                              Count bytes, const Data& data, Count& elements);
+                              Count bytes, const Data& data, Count& moved);
 
 }  // namespace fulmar::mpi
