@@ -143,6 +143,7 @@ Rank::Rank(fulmar::fabric::FakeNetwork& network, const Setup& setup, std::uint32
   library_.schedules = &schedules_;
   library_.world = &world_;
   world_.compares_calls = setup.compares_calls;
+  world_.checks_windows = setup.checks_windows;
   world_.placement = {node_of, nullptr, &nodes_};
   errors_.rank = static_cast<int>(self);
   errors_.size = setup.ranks;

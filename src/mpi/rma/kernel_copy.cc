@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "mpi/comm/world.h"
 #include "mpi/datatype/view.h"
 #include "mpi/rma/epochs.h"
 #include "mpi/rma/requests.h"
@@ -52,7 +53,9 @@ Error copy_by_kernel(Win& win, CopyDirection direction, const Data& origin, cons
   }
   // What the kernel refuses the target may do: it knows its memory.
   done = error.ok();
-  if (done) win.device->count_single_copy();
+  if (!done) return {};
+  win.device->count_single_copy();
+  ++win.library->world->rma.kernel_copies;
   return {};
 }
 

@@ -6,7 +6,9 @@
 #include "base/os/futex.h"
 #include "mpi/coll/failure.h"
 #include "mpi/comm/failure.h"
+#include "mpi/comm/world.h"
 #include "mpi/rma/server.h"
+#include "mpi/rma/wait_note.h"
 
 namespace fulmar::mpi {
 namespace {
@@ -80,12 +82,14 @@ base::Error acquire_lock(Win& win, int rank, LockMode mode) {
   LockTicket ticket(*win.target(rank).control, mode);
   if (!ticket.has_turn()) [[unlikely]] {
     const Awaiting awaiting(win, rank, ticket.number());
+    ++win.library->world->rma.lock_waits;
     const Comm& comm = *win.comm;
+    const WindowWait wait(win, WindowWait::For::lock, rank, mode);
     win.device->wait_for_memory(
         [&]() noexcept {
           return ticket.has_turn() || comm.failed_process != Comm::none_failed || ticket.is_lost();
         },
-        {});
+        wait.note());
     if (!ticket.has_turn()) {
       if (comm.failed_process != Comm::none_failed) return failure_of(comm);
       return base::failure(base::ErrorClass::intern,

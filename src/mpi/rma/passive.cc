@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "mpi/rma/access_record.h"
 #include "mpi/rma/calls.h"
 #include "mpi/rma/epochs.h"
 #include "mpi/rma/lock_queue.h"
@@ -48,6 +49,7 @@ Error lock_target(Win& win, int rank, LockMode mode) {
 /// to take back, for that.
 void begin_unlock(Win& win, int rank) {
   RmaTarget& target = win.target(rank);
+  order_own_accesses(win, rank, AccessRecord::Which::all);
   const bool asks_for_lock = !win.has_lock_of(rank) && target.lock != TargetLock::unchecked;
   if (asks_for_lock) {
     ask_for_end(win, rank, wire::RmaCall::unlock);
@@ -90,6 +92,16 @@ void look_after_flush(Win& win) noexcept {
   } else {
     (void)win.device->progress();
   }
+}
+
+/// With FULMAR_CHECK=rma: what has been read is complete.
+void order_reads(Win& win, int rank) {
+  if (win.watch.check == nullptr) [[likely]]
+    return;
+  order_own_accesses(win, rank, AccessRecord::Which::reads);
+  if (!win.target(rank).dirty) return;
+  ask_for_end(win, rank, wire::RmaCall::flush, wire::rma_flush_reads);
+  win.target(rank).dirty = true;  // by what was put
 }
 
 Error flush_all(Win& win, const char* call) {
@@ -202,6 +214,7 @@ Error win_flush(int rank, Win& win) {
   if (target.dirty) [[unlikely]]
     ask_for_end(win, rank, wire::RmaCall::flush);
   std::atomic_thread_fence(std::memory_order_seq_cst);
+  order_own_accesses(win, rank, AccessRecord::Which::all);
   look_after_flush(win);
   return complete_locally(win, rank);
 }
@@ -211,6 +224,7 @@ Error win_flush_all(Win& win) { return flush_all(win, "MPI_Win_flush_all"); }
 Error win_flush_local(int rank, Win& win) {
   if (rank == MPI_PROC_NULL) return check_passive(win, "MPI_Win_flush_local");
   if (const Error bad = check_locked(win, rank, "MPI_Win_flush_local"); bad.failed()) return bad;
+  order_reads(win, rank);
   look_after_flush(win);
   return complete_locally(win, rank);
 }
@@ -220,6 +234,7 @@ Error win_flush_local_all(Win& win) {
   Error error;
   for (std::size_t i = 0; i < win.opened.size(); ++i) {
     const int rank = win.opened[i];
+    order_reads(win, rank);
     const Error each = complete_locally(win, rank);
     if (error.ok()) error = each;
   }

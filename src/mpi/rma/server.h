@@ -7,8 +7,10 @@
 #include <memory>
 #include <span>
 #include <unordered_map>
+#include <vector>
 
 #include "device/progress/hook.h"
+#include "mpi/rma/lock_queue.h"
 #include "mpi/rma/message.h"
 #include "mpi/rma/win.h"
 
@@ -32,6 +34,13 @@ class RmaServer : private device::ProgressCallback {
   /// No origin sends any more.
   void stop() noexcept;
 
+  /// The origins that have been granted the lock of this process's memory by a request.
+  struct Holder {
+    int rank;
+    LockMode mode;
+  };
+  [[nodiscard]] std::vector<Holder> holders() const;
+
  private:
   struct Origin;
   class Task;
@@ -44,6 +53,7 @@ class RmaServer : private device::ProgressCallback {
   void advance(Origin& origin);
   void lock(Origin& origin, const wire::RmaHeader& header);
   void unlock(Origin& origin, const wire::RmaHeader& header);
+  void order_accesses(Origin& origin, std::uint8_t flags) noexcept;
   void acknowledge(Origin& origin, std::uint32_t tag);
   unsigned grant() noexcept;
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "device/device.h"
+#include "mpi/comm/world.h"
 
 namespace fulmar::mpi {
 namespace {
@@ -43,6 +44,12 @@ constexpr const char* design_copies = "design_copies";
 constexpr const char* design_copied_bytes = "design_copied_bytes";
 constexpr const char* design_handshakes = "design_handshakes";
 constexpr const char* design_moved_bytes = "design_moved_bytes";
+/// Reads one of the counters of windows.
+template <std::uint64_t RmaCounters::* counter>
+std::uint64_t of_windows(const Figures& figures, const Comm* /*comm*/) {
+  const World* world = figures.library.world;
+  return world == nullptr ? 0 : world->rma.*counter;
+}
 /// Asks the queues something.
 template <auto ask>
 std::uint64_t matched(const Figures& figures, const Comm* /*comm*/) {
@@ -242,6 +249,24 @@ constexpr PerformanceVariable variables[] = {
     {"channel_design_moved_bytes", aggregate, Form::number, Way::growth, tuner, free_standing,
      "With FULMAR_CHANNEL: bytes read from or written to another program's buffer directly.",
      designed<design_moved_bytes>},
+
+    {"rma_requests", counter, Form::number, Way::growth, user, free_standing,
+     "Messages of this process that asked the target of one-sided communication for something; "
+     "there are none for memory that is mapped here.",
+     of_windows<&RmaCounters::requests>},
+    {"rma_request_bytes", aggregate, Form::number, Way::growth, user, free_standing,
+     "Bytes of data that went with those messages, or that they asked for.",
+     of_windows<&RmaCounters::request_bytes>},
+    {"rma_type_descriptions", counter, Form::number, Way::growth, tuner, free_standing,
+     "Those of them that described a datatype.", of_windows<&RmaCounters::type_descriptions>},
+    {"rma_served_requests", counter, Form::number, Way::growth, user, free_standing,
+     "Requests of other processes that this one has carried out.",
+     of_windows<&RmaCounters::served>},
+    {"rma_kernel_copies", counter, Form::number, Way::growth, tuner, free_standing,
+     "Puts and gets that the kernel copied between address spaces.",
+     of_windows<&RmaCounters::kernel_copies>},
+    {"rma_lock_waits", counter, Form::number, Way::growth, user, free_standing,
+     "Locks of mapped memory that were not free at once.", of_windows<&RmaCounters::lock_waits>},
 
     {"objects_memory", level, Form::number, Way::live, detail, free_standing,
      "Bytes that hold MPI objects.", object_memory},

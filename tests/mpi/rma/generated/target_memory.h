@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "random/dice.h"
-#include "random/report.h"
-#include "random/types.h"
+#include "../../random/dice.h"
+#include "../../random/report.h"
+#include "../../random/types.h"
 
 // The windows of generated one-sided programs, and what their memory must hold.
 namespace generated {
@@ -220,7 +220,7 @@ class Buffer {
 // --- reductions
 
 inline std::array<MPI_Op, 11> all_ops() {
-  return {MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX, MPI_BAND, MPI_BOR,
+  return {MPI_SUM,  MPI_PROD, MPI_MIN, MPI_MAX,  MPI_BAND,   MPI_BOR,
           MPI_BXOR, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_REPLACE};
 }
 constexpr int commuting_ops = 7;  ///< the first of them, in any order and number

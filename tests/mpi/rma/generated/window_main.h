@@ -9,12 +9,13 @@
 #include <thread>
 #include <vector>
 
-#include "rma/generated/window_program.h"
+#include "window_program.h"
 
 namespace generated {
 
 /// Programs `first` to `first + count - 1`, of one thread.
-inline void run_window_programs(std::uint64_t first, std::uint64_t count, int thread, MPI_Comm comm) {
+inline void run_window_programs(std::uint64_t first, std::uint64_t count, int thread,
+                                MPI_Comm comm) {
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     current_seed() = seed;
     latest_seed() = seed;

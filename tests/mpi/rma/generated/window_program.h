@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "rma/generated/epoch_plan.h"
-#include "rma/generated/target_memory.h"
+#include "epoch_plan.h"
+#include "target_memory.h"
 
 // Generated one-sided programs with a sequential model as their oracle. Every rank draws the same program. In each
 // epoch the memory of each target is cut into pieces, and each piece has a chain of operations that MPI orders: those
@@ -191,13 +191,6 @@ class WindowProgram {
     }
   }
 
-  struct Piece {
-    int window;
-    int target;
-    int begin;
-    int room;
-  };
-
   int any_origin(int window) {
     const std::vector<int>& origins = plans_[at(window)].origins;
     return origins[at(dice_.below(length(origins)))];
@@ -248,7 +241,8 @@ class WindowProgram {
   Chosen choose(const Piece& piece) {
     TargetMemory& memory = *windows_[at(piece.window)];
     const std::int64_t room = std::int64_t{piece.room} * memory.kind.bytes;
-    Chosen chosen{any_elements(dice_, types(), memory.kind, dice_.between(1, piece.room), room), {}, 0};
+    Chosen chosen{
+        any_elements(dice_, types(), memory.kind, dice_.between(1, piece.room), room), {}, 0};
     const std::int64_t start = std::int64_t{piece.begin} * memory.kind.bytes;
     for (const std::int64_t place : chosen.elements.places()) {
       chosen.indices.push_back(static_cast<int>((start + place) / memory.kind.bytes));
@@ -311,32 +305,34 @@ class WindowProgram {
     Buffer& from = buffer_of(windows_[at(piece.window)]->kind, values);
     apply(piece, MPI_REPLACE, to.indices, values);
     const bool requests = with_request(piece);
-    chain.push_back({piece.window, origin, piece.target, [=, this, &from] {
-      const MPI_Win win = windows_[at(piece.window)]->win;
-      if (requests) {
-        good(MPI_Rput(from.address(), from.items(), from.type(), piece.target, to.displacement,
-                      to.elements.items, to.elements.type->handle, win, new_request()));
-      } else {
-        good(MPI_Put(from.address(), from.items(), from.type(), piece.target, to.displacement,
-                     to.elements.items, to.elements.type->handle, win));
-      }
-    }});
+    chain.push_back(
+        {piece.window, origin, piece.target, [=, this, &from] {
+           const MPI_Win win = windows_[at(piece.window)]->win;
+           if (requests) {
+             good(MPI_Rput(from.address(), from.items(), from.type(), piece.target, to.displacement,
+                           to.elements.items, to.elements.type->handle, win, new_request()));
+           } else {
+             good(MPI_Put(from.address(), from.items(), from.type(), piece.target, to.displacement,
+                          to.elements.items, to.elements.type->handle, win));
+           }
+         }});
   }
 
   void add_get(Chain& chain, const Piece& piece, int origin) {
     const Chosen from = choose(piece);
     Buffer& to = buffer_for(piece, origin, from.indices);
     const bool requests = with_request(piece);
-    chain.push_back({piece.window, origin, piece.target, [=, this, &to] {
-      const MPI_Win win = windows_[at(piece.window)]->win;
-      if (requests) {
-        good(MPI_Rget(to.address(), to.items(), to.type(), piece.target, from.displacement,
-                      from.elements.items, from.elements.type->handle, win, new_request()));
-      } else {
-        good(MPI_Get(to.address(), to.items(), to.type(), piece.target, from.displacement,
-                     from.elements.items, from.elements.type->handle, win));
-      }
-    }});
+    chain.push_back(
+        {piece.window, origin, piece.target, [=, this, &to] {
+           const MPI_Win win = windows_[at(piece.window)]->win;
+           if (requests) {
+             good(MPI_Rget(to.address(), to.items(), to.type(), piece.target, from.displacement,
+                           from.elements.items, from.elements.type->handle, win, new_request()));
+           } else {
+             good(MPI_Get(to.address(), to.items(), to.type(), piece.target, from.displacement,
+                          from.elements.items, from.elements.type->handle, win));
+           }
+         }});
   }
 
   void add_accumulate(Chain& chain, const Piece& piece, int origin) {
@@ -352,16 +348,17 @@ class WindowProgram {
     apply(piece, op, to.indices, values);
     const bool requests = with_request(piece);
     chain.push_back({piece.window, origin, piece.target, [=, this, &from] {
-      const MPI_Win win = windows_[at(piece.window)]->win;
-      if (requests) {
-        good(MPI_Raccumulate(from.address(), from.items(), from.type(), piece.target,
-                             to.displacement, to.elements.items, to.elements.type->handle, op, win,
-                             new_request()));
-      } else {
-        good(MPI_Accumulate(from.address(), from.items(), from.type(), piece.target,
-                            to.displacement, to.elements.items, to.elements.type->handle, op, win));
-      }
-    }});
+                       const MPI_Win win = windows_[at(piece.window)]->win;
+                       if (requests) {
+                         good(MPI_Raccumulate(from.address(), from.items(), from.type(),
+                                              piece.target, to.displacement, to.elements.items,
+                                              to.elements.type->handle, op, win, new_request()));
+                       } else {
+                         good(MPI_Accumulate(from.address(), from.items(), from.type(),
+                                             piece.target, to.displacement, to.elements.items,
+                                             to.elements.type->handle, op, win));
+                       }
+                     }});
   }
 
   void add_fetch(Chain& chain, const Piece& piece, int origin, MPI_Op op) {
@@ -373,21 +370,22 @@ class WindowProgram {
     apply(piece, op, place.indices, values);
     const bool requests = with_request(piece);
     const bool nothing = op == MPI_NO_OP && dice_.chance(50);  // no origin at all
-    chain.push_back({piece.window, origin, piece.target, [=, this, &from, &to] {
-      const MPI_Win win = windows_[at(piece.window)]->win;
-      const void* address = nothing ? nullptr : from.address();
-      const int items = nothing ? 0 : from.items();
-      const MPI_Datatype type = nothing ? MPI_DATATYPE_NULL : from.type();
-      if (requests) {
-        good(MPI_Rget_accumulate(address, items, type, to.address(), to.items(), to.type(),
-                                 piece.target, place.displacement, place.elements.items,
-                                 place.elements.type->handle, op, win, new_request()));
-      } else {
-        good(MPI_Get_accumulate(address, items, type, to.address(), to.items(), to.type(),
-                                piece.target, place.displacement, place.elements.items,
-                                place.elements.type->handle, op, win));
-      }
-    }});
+    chain.push_back(
+        {piece.window, origin, piece.target, [=, this, &from, &to] {
+           const MPI_Win win = windows_[at(piece.window)]->win;
+           const void* address = nothing ? nullptr : from.address();
+           const int items = nothing ? 0 : from.items();
+           const MPI_Datatype type = nothing ? MPI_DATATYPE_NULL : from.type();
+           if (requests) {
+             good(MPI_Rget_accumulate(address, items, type, to.address(), to.items(), to.type(),
+                                      piece.target, place.displacement, place.elements.items,
+                                      place.elements.type->handle, op, win, new_request()));
+           } else {
+             good(MPI_Get_accumulate(address, items, type, to.address(), to.items(), to.type(),
+                                     piece.target, place.displacement, place.elements.items,
+                                     place.elements.type->handle, op, win));
+           }
+         }});
   }
 
   /// The same operation of all origins, some of them more than once, on different elements.
@@ -413,9 +411,10 @@ class WindowProgram {
         Buffer& old = buffer_of(memory.kind, {0});
         if (origin == rank_) found->push_back(&old);
         chain.push_back({piece.window, origin, piece.target, [=, this, &one, &old] {
-          good(MPI_Fetch_and_op(one.first(), old.first(), windows_[at(piece.window)]->kind.type,
-                                piece.target, place, MPI_SUM, windows_[at(piece.window)]->win));
-        }});
+                           good(MPI_Fetch_and_op(
+                               one.first(), old.first(), windows_[at(piece.window)]->kind.type,
+                               piece.target, place, MPI_SUM, windows_[at(piece.window)]->win));
+                         }});
       }
     }
     counter = (base + at(all)) & mask_of(memory.kind);
@@ -423,7 +422,8 @@ class WindowProgram {
   }
 
   /// In all ranks.
-  void check_tickets(const std::vector<Buffer*>& found, std::uint64_t base, int all, Kind kind) const {
+  void check_tickets(const std::vector<Buffer*>& found, std::uint64_t base, int all,
+                     Kind kind) const {
     std::vector<int> seen(at(all), 0);
     for (const Buffer* each : found) {
       const std::uint64_t ticket = (each->values().front() - base) & mask_of(kind);
@@ -450,20 +450,21 @@ class WindowProgram {
       Buffer& old = buffer_for(piece, origin, {piece.begin});
       if (succeeds) element = value;
       chain.push_back({piece.window, origin, piece.target, [=, this, &new_value, &expected, &old] {
-        good(MPI_Compare_and_swap(new_value.first(), expected.first(), old.first(),
-                                  windows_[at(piece.window)]->kind.type, piece.target, place,
-                                  windows_[at(piece.window)]->win));
-      }});
+                         good(MPI_Compare_and_swap(new_value.first(), expected.first(), old.first(),
+                                                   windows_[at(piece.window)]->kind.type,
+                                                   piece.target, place,
+                                                   windows_[at(piece.window)]->win));
+                       }});
     }
   }
 
   void add_flush(Chain& chain, const Piece& piece, int origin) {
     const int how = dice_.below(2);
     chain.push_back({piece.window, origin, piece.target, [=, this] {
-      const MPI_Win win = windows_[at(piece.window)]->win;
-      finish_requests();
-      good(how == 0 ? MPI_Win_flush(piece.target, win) : MPI_Win_flush_all(win));
-    }});
+                       const MPI_Win win = windows_[at(piece.window)]->win;
+                       finish_requests();
+                       good(how == 0 ? MPI_Win_flush(piece.target, win) : MPI_Win_flush_all(win));
+                     }});
   }
 
   void add_null_target(Chain& chain, int window) {
@@ -471,12 +472,12 @@ class WindowProgram {
     Buffer& data = buffer_of(windows_[at(window)]->kind, {1, 2, 3});
     if (plans_[at(window)].sync == Sync::exclusive) return;
     chain.push_back({window, origin, MPI_PROC_NULL, [=, this, &data] {
-      const MPI_Win win = windows_[at(window)]->win;
-      good(MPI_Put(data.address(), data.items(), data.type(), MPI_PROC_NULL, 0, data.items(),
-                   data.type(), win));
-      good(MPI_Get(data.address(), data.items(), data.type(), MPI_PROC_NULL, 0, data.items(),
-                   data.type(), win));
-    }});
+                       const MPI_Win win = windows_[at(window)]->win;
+                       good(MPI_Put(data.address(), data.items(), data.type(), MPI_PROC_NULL, 0,
+                                    data.items(), data.type(), win));
+                       good(MPI_Get(data.address(), data.items(), data.type(), MPI_PROC_NULL, 0,
+                                    data.items(), data.type(), win));
+                     }});
   }
 
   Dice dice_;
