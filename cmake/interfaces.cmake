@@ -33,4 +33,5 @@ endfunction()
 
 if(TARGET mpi_abi)
   fulmar_add_interface(rwapi 1 HEADERS rwapi.h)
+  fulmar_add_interface(sisci 1 HEADERS sisci_api.h sisci_error.h sisci_types.h)
 endif()

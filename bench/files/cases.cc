@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::size_t kib = 1024;
 constexpr std::size_t mib = 1024 * kib;
-constexpr std::size_t region = 32 * mib;  ///< of a rank
+constexpr std::size_t region = 32 * mib;        ///< of a rank
+constexpr std::size_t viewed_region = 8 * mib;  ///< the same of views with gaps
 
 enum class Way { write, read };
 enum class Together { independent, collective };
@@ -55,7 +56,7 @@ class Contiguous final : public Case {
 
  private:
   PlainFile file_;
-  std::vector<char> data_;
+  Memory data_;
   MPI_Offset start_;
   std::size_t next_ = 0;
 };
@@ -84,7 +85,7 @@ class Small final : public Case {
  private:
   static constexpr std::size_t span = 4 * mib;
   PlainFile file_;
-  std::vector<char> data_;
+  Memory data_;
   Place place_;
   std::size_t next_ = 0;
 };
@@ -95,7 +96,7 @@ class Viewed final : public Case {
  public:
   Viewed(const Place& place, std::size_t bytes)
       : view_(view_of(place, bytes)),
-        steps_(std::max<std::size_t>(region / std::max<std::size_t>(view_.bytes, 1), 1)),
+        steps_(std::max<std::size_t>(viewed_region / std::max<std::size_t>(view_.bytes, 1), 1)),
         file_(place, PlainFile::Sharing::one_for_all, steps_ * view_.bytes),
         data_(filled(view_.memory_bytes)) {
     check(MPI_File_set_view(file_.mpi(), view_.displacement, MPI_BYTE, view_.filetype, "native",
@@ -130,7 +131,7 @@ class Viewed final : public Case {
   FileView view_;
   std::size_t steps_;
   PlainFile file_;
-  std::vector<char> data_;
+  Memory data_;
   std::size_t next_ = 0;
 };
 
@@ -156,27 +157,72 @@ class Appended final : public Case {
 
  private:
   PlainFile file_;
-  std::vector<char> data_;
+  Memory data_;
 };
 
-/// A file that is empty before each operation, so that the system must find room for the data.
-class Fresh final : public Case {
+/// A new file for each operation: made, written by all ranks, closed and deleted; through a view of blocks
+/// in turns, or contiguous.
+class NewFile {
  public:
-  Fresh(const Place& place, std::size_t bytes)
-      : file_(place, PlainFile::Sharing::one_for_all, 0), data_(filled(bytes)), place_(place) {}
-  void run(int count) override {
+  explicit NewFile(const Place& place) : place_(place), path_(place.folder + "/filebench.new") {}
+  template <class Write>
+  void run(int count, const Write& write) {
     for (int i = 0; i < count; ++i) {
-      check(MPI_File_set_size(file_.mpi(), 0), "MPI_File_set_size");
-      file_.write_at(static_cast<MPI_Offset>(data_.size()) * place_.rank, data_.data(),
-                     data_.size());
-      file_.finish_group();
+      MPI_File file = MPI_FILE_NULL;
+      check(MPI_File_open(place_.comm, path_.c_str(),
+                          MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                          &file),
+            "MPI_File_open");
+      write(file);
+      check(MPI_File_close(&file), "MPI_File_close");
     }
   }
 
  private:
-  PlainFile file_;
-  std::vector<char> data_;
   Place place_;
+  std::string path_;
+};
+
+class Fresh final : public Case {
+ public:
+  Fresh(const Place& place, std::size_t bytes)
+      : file_(place), data_(filled(bytes)), start_(static_cast<MPI_Offset>(bytes) * place.rank) {}
+  void run(int count) override {
+    file_.run(count, [&](MPI_File file) {
+      check(MPI_File_write_at(file, start_, data_.data(), static_cast<int>(data_.size()), MPI_BYTE,
+                              MPI_STATUS_IGNORE),
+            "MPI_File_write_at");
+    });
+  }
+
+ private:
+  NewFile file_;
+  Memory data_;
+  MPI_Offset start_;
+};
+
+class FreshStrided final : public Case {
+ public:
+  FreshStrided(const Place& place, std::size_t bytes)
+      : view_(interleaved(place, bytes)), file_(place), data_(filled(view_.bytes)) {}
+  ~FreshStrided() override {
+    MPI_Type_free(&view_.filetype);
+    MPI_Type_free(&view_.memory);
+  }
+  void run(int count) override {
+    file_.run(count, [&](MPI_File file) {
+      check(MPI_File_set_view(file, view_.displacement, MPI_BYTE, view_.filetype, "native",
+                              MPI_INFO_NULL),
+            "MPI_File_set_view");
+      check(MPI_File_write_at(file, 0, data_.data(), 1, view_.memory, MPI_STATUS_IGNORE),
+            "MPI_File_write_at");
+    });
+  }
+
+ private:
+  FileView view_;
+  NewFile file_;
+  Memory data_;
 };
 
 /// A window of non-blocking accesses that ends together.
@@ -206,7 +252,7 @@ class Window final : public Case {
  private:
   static constexpr std::size_t window = 8;
   PlainFile file_;
-  std::vector<char> data_;
+  Memory data_;
 };
 
 double seconds() {
@@ -244,7 +290,7 @@ class Overlap final : public Case {
 
  private:
   PlainFile file_;
-  std::vector<char> data_;
+  Memory data_;
   double compute_;
 };
 
@@ -325,6 +371,7 @@ const std::vector<Kind>& kinds() {
       {"shared-write-all", few, false, many, make<Contiguous<shared, write, all>>},
       {"shared-read-all", few, false, many, make<Contiguous<shared, read, all>>},
       {"fresh-write", few, false, many, make<Fresh>},
+      {"fresh-strided", {1 * kib, 16 * kib}, false, many, make<FreshStrided>},
       {"strided-write", blocks, false, many, make<Viewed<interleaved, write, alone>>},
       {"strided-read", blocks, false, many, make<Viewed<interleaved, read, alone>>},
       {"strided-write-all", blocks, false, many, make<Viewed<interleaved, write, all>>},

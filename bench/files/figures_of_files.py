@@ -5,7 +5,7 @@
 import json
 import statistics
 
-DECIDED = 0.03  # a lead or lag below this is undecided, unless all rounds agree
+AGREED = 0.75  # of the rounds must agree, or it is undecided who is ahead
 PEERS = ("mpich", "openmpi", "intel")
 
 
@@ -71,7 +71,7 @@ class Figures:
         _, name = self.best_peer(key)
         pairs = list(zip(self.rounds["fulmar"][key], self.rounds[name][key]))
         wins = sum(ours < theirs for ours, theirs in pairs)
-        if abs(lead - 1) < DECIDED and 0 < wins < len(pairs):
+        if max(wins, len(pairs) - wins) < AGREED * len(pairs):
             return "undecided"
         return "ahead" if lead > 1 else "behind"
 

@@ -55,7 +55,7 @@ PlainFile::PlainFile(const Place& place, Sharing sharing, std::size_t bytes_of_r
           "MPI_File_open");
   }
   const std::size_t piece = std::min<std::size_t>(bytes_of_rank, 1 << 20);
-  const std::vector<char> data = filled(piece);
+  const Memory data = filled(piece);
   const MPI_Offset start =
       is_own_ ? 0 : static_cast<MPI_Offset>(bytes_of_rank) * static_cast<MPI_Offset>(place.rank);
   for (std::size_t at = 0; piece > 0 && at + piece <= bytes_of_rank; at += piece) {

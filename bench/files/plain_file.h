@@ -2,6 +2,10 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <new>
 #include <vector>
 
 #include "cases.h"
@@ -32,7 +36,24 @@ class PlainFile {
   int descriptor_ = -1;
 };
 
+/// Gives memory in large pages, so that it is as fast in every run.
+template <class T>
+struct LargePages {
+  using value_type = T;
+  T* allocate(std::size_t count) {
+    constexpr std::size_t page = std::size_t{2} << 20;
+    const std::size_t bytes = (count * sizeof(T) + page - 1) / page * page;
+    void* const memory = std::aligned_alloc(page, bytes);
+    if (memory == nullptr) throw std::bad_alloc();
+    ::madvise(memory, bytes, MADV_HUGEPAGE);
+    return static_cast<T*>(memory);
+  }
+  void deallocate(T* memory, std::size_t /*count*/) noexcept { std::free(memory); }
+  bool operator==(const LargePages& /*other*/) const noexcept { return true; }
+};
+using Memory = std::vector<char, LargePages<char>>;
+
 /// Memory of a rank that has been touched.
-inline std::vector<char> filled(std::size_t bytes) { return std::vector<char>(bytes, 'f'); }
+inline Memory filled(std::size_t bytes) { return Memory(bytes, 'f'); }
 
 }  // namespace fulmar::files

@@ -143,6 +143,26 @@ def more_tables(samples, names):
             yield f"{test}, {ranks} ranks, us", head, rows
 
 
+ONE_SIDED = ["put", "get", "accumulate", "put-own", "get-own", "accumulate-own"]
+ONE_SIDED_BANDWIDTH = ["put-bw", "get-bw", "put-bibw"]
+ONE_SIDED_8 = ["fetch-and-op", "compare-and-swap", "fetch-and-op-own", "put-busy", "lock"]
+
+
+def one_sided_tables(samples, names):
+    """Operations on windows: a table for each test that has sizes, and one for those of 8 bytes."""
+    head = ["size", *[samples[n].label for n in names], "ahead of best"]
+    for test in [*ONE_SIDED, *ONE_SIDED_BANDWIDTH]:
+        unit, convert = "us", lambda ns, _: ns / 1000
+        if test in ONE_SIDED_BANDWIDTH:
+            unit, convert = "MB/s", lambda ns, size: size * 1000 / ns
+        rows = [[size_text(size), *row(samples, names, (test, 2, size), convert)] for size in sizes_of(samples, test, 2)]
+        yield f"{test}, {unit}", head, rows
+    known = sorted({key for s in samples.values() for key in s.points if key[0] in ONE_SIDED_8},
+                   key=lambda key: (ONE_SIDED_8.index(key[0]), key))
+    rows = [[f"{key[0]}, {key[1]} ranks", *row(samples, names, key, lambda ns, _: ns / 1000)] for key in known]
+    yield "one-sided, 8 bytes, us", ["operation", *head[1:]], rows
+
+
 def init_table(samples, names):
     rows = []
     for count in sorted({r for n in names for r in samples[n].init}):
@@ -163,6 +183,7 @@ def raw_table(samples):
 def tables(samples, names):
     """All tables as (title, head, rows); those without rows are left out."""
     found = [*point_tables(samples, names), collective_table(samples, names), *more_tables(samples, names),
+             *one_sided_tables(samples, names),
              init_table(samples, names),
              raw_table(samples)]
     return [table for table in found if table[2]]

@@ -67,8 +67,11 @@ inline void copy_bytes(void* to, const void* from, std::size_t bytes) noexcept {
   }
 }
 
+/// Shorter ones go through the cache in any case: lines that are written in part are slow past it.
+inline constexpr std::size_t least_past_cache_bytes = 512;
+
 inline void copy_bytes(void* to, const void* from, std::size_t bytes, Stores stores) noexcept {
-  if (stores == Stores::past_cache && bytes > copy_short_limit) {
+  if (stores == Stores::past_cache && bytes >= least_past_cache_bytes) {
     copy_past_cache(to, from, bytes);
   } else {
     copy_bytes(to, from, bytes);

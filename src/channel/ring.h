@@ -282,11 +282,14 @@ class TxRing {
     const auto all = static_cast<std::uint8_t>(flags | wire::flag_body_in_data);
     if (envelope.length < StoreChoice::least_bytes) {
       put_body(envelope, all, to, fill, base::Stores::through_cache);
-    } else {
-      store_choice_.write(envelope.length,
-                          [&](base::Stores stores) { put_body(envelope, all, to, fill, stores); });
+      expect_another(envelope.length);
+      return fabric::Post::done;
     }
-    if (envelope.length < cut_through_from_) expect_another(envelope.length);
+    store_choice_.write(envelope.length,
+                        [&](base::Stores stores) { put_body(envelope, all, to, fill, stores); });
+    if (envelope.length < cut_through_from_ &&
+        store_choice_.stores() == base::Stores::through_cache)
+      expect_another(envelope.length);
     return fabric::Post::done;
   }
 

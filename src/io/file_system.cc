@@ -5,6 +5,7 @@
 #include <strings.h>
 #include <sys/vfs.h>
 
+#include <algorithm>
 #include <array>
 
 namespace fulmar::io {
@@ -23,11 +24,11 @@ constexpr std::int64_t page = 4096;
 constexpr std::int64_t mebibyte = 1 << 20;
 
 constexpr std::array<Known, 16> known = {{
-    {0x0000ef53, {"ext4", false, page}},
-    {0x58465342, {"xfs", false, page}},
+    {0x0000ef53, {"ext4", false, page, true}},
+    {0x58465342, {"xfs", false, page, true}},
     {0x9123683e, {"btrfs", false, page}},
-    {0x01021994, {"tmpfs", false, page}},
-    {0x858458f6, {"ramfs", false, page}},
+    {0x01021994, {"tmpfs", false, page, true, true}},
+    {0x858458f6, {"ramfs", false, page, false, true}},
     {0x794c7630, {"overlayfs", false, page}},
     {0x2fc12fc1, {"zfs", false, 128 * 1024}},
     {0x65735546, {"fuse", true, mebibyte}},
@@ -41,12 +42,7 @@ constexpr std::array<Known, 16> known = {{
     {0x00c36400, {"ceph", true, mebibyte}},
 }};
 
-/// The folder of a file name.
-std::string folder_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
+constexpr std::array<std::string_view, 4> with_client_caches = {"nfs", "cifs", "smb2", "9p"};
 
 }  // namespace
 
@@ -59,6 +55,16 @@ std::string_view without_prefix(std::string_view name) noexcept {
     }
   }
   return name;
+}
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+bool FileSystem::has_client_caches() const noexcept {
+  return std::ranges::find(with_client_caches, std::string_view(name)) != with_client_caches.end();
 }
 
 FileSystem file_system_of(const std::string& path) {

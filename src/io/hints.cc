@@ -2,10 +2,13 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "io/hints.h"
 
+#include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <optional>
 #include <sstream>
+
+#include "io/aggregator_list.h"
 
 namespace fulmar::io {
 namespace {
@@ -29,6 +32,17 @@ void set_bytes(std::int64_t& bytes, std::string_view value) {
   constexpr std::int64_t most = std::int64_t{1} << 30;
   const auto wanted = number(value);
   if (wanted && *wanted > 0) bytes = *wanted < least ? least : *wanted > most ? most : *wanted;
+}
+
+/// Of the values that MPI reserves for access_style (MPI 5.0 section 14.2.8) those which mean something
+/// to the operating system.
+void set_style(Style& style, std::string_view values) {
+  while (!values.empty()) {
+    const std::string_view value = values.substr(0, values.find(','));
+    values.remove_prefix(std::min(value.size() + 1, values.size()));
+    if (value == "sequential") style = Style::sequential;
+    if (value == "random") style = Style::random;
+  }
 }
 
 const char* name_of(Use use) {
@@ -57,10 +71,20 @@ void Hints::set(std::string_view key, std::string_view value) {
     sieve_write = use == Use::always ? Use::always : Use::never;
     return;
   }
+  if (key == "fulmar_mapped") {
+    set_use(mapped, value);
+    if (mapped == Use::always) mapped = Use::automatic;
+    return;
+  }
   if (key == "cb_buffer_size") return set_bytes(window_bytes, value);
   if (key == "ind_rd_buffer_size") return set_bytes(read_piece_bytes, value);
   if (key == "ind_wr_buffer_size") return set_bytes(write_piece_bytes, value);
   if (key == "striping_unit") return set_bytes(unit_bytes, value);
+  if (key == "access_style") return set_style(style, value);
+  if (key == "cb_config_list") {
+    if (parse_aggregator_list(value)) aggregator_list = value;
+    return;
+  }
   if (key == "fulmar_shared_pointer") {
     shared_by_messages = value == "messages";
     return;
@@ -75,7 +99,7 @@ void Hints::set(std::string_view key, std::string_view value) {
 }
 
 std::vector<std::pair<std::string, std::string>> Hints::in_effect() const {
-  return {
+  std::vector<std::pair<std::string, std::string>> hints = {
       {"cb_buffer_size", std::to_string(window_bytes)},
       {"cb_nodes", std::to_string(aggregators)},
       {"romio_cb_read", name_of(two_phase_read)},
@@ -85,9 +109,15 @@ std::vector<std::pair<std::string, std::string>> Hints::in_effect() const {
       {"ind_rd_buffer_size", std::to_string(read_piece_bytes)},
       {"ind_wr_buffer_size", std::to_string(write_piece_bytes)},
       {"striping_unit", std::to_string(unit_bytes)},
+      {"fulmar_mapped", name_of(mapped)},
       {"fulmar_shared_pointer", shared_by_messages ? "messages" : "memory"},
       {"file_perm", octal(permissions)},
   };
+  if (!aggregator_list.empty()) hints.emplace_back("cb_config_list", aggregator_list);
+  if (style != Style::unknown) {
+    hints.emplace_back("access_style", style == Style::random ? "random" : "sequential");
+  }
+  return hints;
 }
 
 std::vector<std::pair<std::string, std::string>> read_hints_file(const std::string& path) {

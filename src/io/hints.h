@@ -15,21 +15,28 @@ namespace fulmar::io {
 /// Whether a method is used: the library decides by its cost, or always, or never.
 enum class Use : std::uint8_t { automatic, always, never };
 
+/// In which order a program goes through a file.
+enum class Style : std::uint8_t { unknown, sequential, random };
+
 /// What the hints of a file mean here (docs/files.md says what each does). Hints that are not
 /// known, or whose value makes no sense, are ignored, as MPI 5.0 section 10 demands.
 struct Hints {
-  Use two_phase_write = Use::automatic;      ///< romio_cb_write, collective_buffering
-  Use two_phase_read = Use::automatic;       ///< romio_cb_read, collective_buffering
-  Use sieve_read = Use::automatic;           ///< romio_ds_read
-  Use sieve_write = Use::never;              ///< romio_ds_write
-  int aggregators = 0;                       ///< cb_nodes; 0: one on each node
-  std::int64_t window_bytes = 16 << 20;      ///< cb_buffer_size
-  std::int64_t read_piece_bytes = 4 << 20;   ///< ind_rd_buffer_size
-  std::int64_t write_piece_bytes = 4 << 20;  ///< ind_wr_buffer_size
-  std::int64_t unit_bytes = 0;               ///< striping_unit; 0: what the file system likes
+  Use two_phase_write = Use::automatic;        ///< romio_cb_write, collective_buffering
+  Use two_phase_read = Use::automatic;         ///< romio_cb_read, collective_buffering
+  Use sieve_read = Use::automatic;             ///< romio_ds_read
+  Use sieve_write = Use::never;                ///< romio_ds_write
+  int aggregators = 0;                         ///< cb_nodes; 0: one on each node
+  std::int64_t window_bytes = 16 << 20;        ///< cb_buffer_size
+  std::int64_t read_piece_bytes = 512 << 10;   ///< ind_rd_buffer_size
+  std::int64_t write_piece_bytes = 512 << 10;  ///< ind_wr_buffer_size
+  Use mapped = Use::automatic;                 ///< fulmar_mapped; never `always`
+  std::int64_t unit_bytes = 0;                 ///< striping_unit; 0: what the file system likes
   /// fulmar_shared_pointer: in memory of the node where that can be, or by messages in any case.
   bool shared_by_messages = false;
-  mode_t permissions = 0666;  ///< file_perm, before the umask
+  std::string aggregator_list;   ///< cb_config_list; empty: not given
+  Style style = Style::unknown;  ///< access_style
+  mode_t permissions = 0666;     ///< file_perm, before the umask
+  bool checked = false;          ///< no hint: FULMAR_CHECK=files
 
   /// Takes one hint. `permissions` counts only when a file is made.
   void set(std::string_view key, std::string_view value);

@@ -25,6 +25,10 @@ using base::Result;
 /// What Linux moves at most in one call.
 constexpr std::size_t most_bytes_a_call = 0x7ffff000;
 
+/// Behind all data: bytes that are locked only for what a client does then, by all at the same time.
+constexpr std::int64_t marker_offset = std::int64_t{1} << 62;
+constexpr std::int64_t refreshing_offset = marker_offset + 1;
+
 /// Takes `bytes` away from the front of a list of pieces.
 std::span<iovec> skipped(std::span<iovec> pieces, std::size_t bytes) noexcept {
   while (!pieces.empty() && bytes >= pieces.front().iov_len) {
@@ -74,6 +78,7 @@ Result<PosixFile> PosixFile::open(const std::string& path, int flags, mode_t per
 Error PosixFile::close() {
   const int descriptor = descriptor_.release();
   if (descriptor < 0) return {};
+  mapped_.reset();
   // Linux has closed it also where the call was interrupted.
   if (::close(descriptor) == 0 || errno == EINTR) return {};
   return system_error("closing", path_, no_offset, errno);
@@ -84,7 +89,9 @@ Result<std::size_t> PosixFile::read(std::int64_t offset, std::span<std::byte> to
   while (done < to.size()) {
     const std::int64_t at = offset + static_cast<std::int64_t>(done);
     const std::size_t bytes = std::min(to.size() - done, most_bytes_a_call);
+    SystemCall call = begin("pread", at, bytes);
     const ssize_t moved = ::pread(descriptor_.get(), to.data() + done, bytes, at);
+    call.ended(&FileFigures::bytes_read, moved);
     if (moved == 0) break;
     if (moved > 0) {
       done += static_cast<std::size_t>(moved);
@@ -95,12 +102,22 @@ Result<std::size_t> PosixFile::read(std::int64_t offset, std::span<std::byte> to
   return done;
 }
 
+bool PosixFile::read_from_cache(std::int64_t offset, std::span<std::byte> to) const noexcept {
+  const iovec piece{to.data(), to.size()};
+  SystemCall call = begin("preadv2", offset, to.size());
+  const ssize_t moved = ::preadv2(descriptor_.get(), &piece, 1, offset, RWF_NOWAIT);
+  call.ended(&FileFigures::bytes_read, moved);
+  return moved == static_cast<ssize_t>(to.size());
+}
+
 Error PosixFile::write(std::int64_t offset, std::span<const std::byte> from) const {
   std::size_t done = 0;
   while (done < from.size()) {
     const std::int64_t at = offset + static_cast<std::int64_t>(done);
     const std::size_t bytes = std::min(from.size() - done, most_bytes_a_call);
+    SystemCall call = begin("pwrite", at, bytes);
     const ssize_t moved = ::pwrite(descriptor_.get(), from.data() + done, bytes, at);
+    call.ended(&FileFigures::bytes_written, moved);
     if (moved > 0) {
       done += static_cast<std::size_t>(moved);
     } else if (moved == 0 || errno != EINTR) {
@@ -115,7 +132,9 @@ Result<std::size_t> PosixFile::read(std::int64_t offset, std::span<iovec> to) co
   to = skipped(to, 0);
   while (!to.empty()) {
     const std::int64_t at = offset + static_cast<std::int64_t>(done);
+    SystemCall call = begin("preadv", at, 0);
     const ssize_t moved = ::preadv(descriptor_.get(), to.data(), pieces_a_call(to), at);
+    call.ended(&FileFigures::bytes_read, moved);
     if (moved == 0) break;
     if (moved > 0) {
       done += static_cast<std::size_t>(moved);
@@ -130,7 +149,9 @@ Result<std::size_t> PosixFile::read(std::int64_t offset, std::span<iovec> to) co
 Error PosixFile::write(std::int64_t offset, std::span<iovec> from) const {
   from = skipped(from, 0);
   while (!from.empty()) {
+    SystemCall call = begin("pwritev", offset, 0);
     const ssize_t moved = ::pwritev(descriptor_.get(), from.data(), pieces_a_call(from), offset);
+    call.ended(&FileFigures::bytes_written, moved);
     if (moved > 0) {
       offset += moved;
       from = skipped(from, static_cast<std::size_t>(moved));
@@ -142,11 +163,12 @@ Error PosixFile::write(std::int64_t offset, std::span<iovec> from) const {
 }
 
 Result<std::int64_t> PosixFile::size() const {
-  struct stat facts{};
-  if (::fstat(descriptor_.get(), &facts) != 0) {
+  struct statx facts{};
+  constexpr int flags = AT_EMPTY_PATH | AT_STATX_FORCE_SYNC;
+  if (::statx(descriptor_.get(), "", flags, STATX_SIZE, &facts) != 0) {
     return system_error("finding the size", path_, no_offset, errno);
   }
-  return static_cast<std::int64_t>(facts.st_size);
+  return static_cast<std::int64_t>(facts.stx_size);
 }
 
 Error PosixFile::set_size(std::int64_t size) const {
@@ -180,12 +202,65 @@ Error PosixFile::extend_with_zeros(std::int64_t size) const {
 }
 
 Error PosixFile::sync() const {
-  while (::fsync(descriptor_.get()) != 0) {
+  for (;;) {
+    SystemCall call = begin("fsync", 0, 0);
+    const int result = ::fsync(descriptor_.get());
+    call.ended(nullptr, result);
     // Pipes and some devices have nothing to store.
-    if (errno == EINVAL) return {};
+    if (result == 0 || errno == EINVAL) return {};
+    if (errno != EINTR) return system_error("storing the data", path_, no_offset, errno);
+  }
+}
+
+void PosixFile::advise(Style style) const noexcept {
+  const int advice = style == Style::random       ? POSIX_FADV_RANDOM
+                     : style == Style::sequential ? POSIX_FADV_SEQUENTIAL
+                                                  : POSIX_FADV_NORMAL;
+  (void)::posix_fadvise(descriptor_.get(), 0, 0, advice);
+}
+
+void PosixFile::keep_log(FileLog& log) {
+  log_ = &log;
+  if (log.trace != nullptr) log_number_ = log.trace->number_of(path_);
+}
+
+void PosixFile::count_lock_wait(std::uint64_t ns) const noexcept {
+  if (log_ == nullptr) return;
+  FileFigures::add(log_->figures.lock_waits);
+  FileFigures::add(log_->figures.lock_wait_ns, ns);
+}
+
+Error PosixFile::store_exactly() {
+  // Linux' client of NFS does so while it holds a lock of a part of the file (nfs_can_extend_write). All readers
+  // share this one. It cannot be had where there is no lock service, or reading is not allowed.
+  struct flock lock = whole_lock(F_RDLCK, marker_offset, 1);
+  if (::fcntl(descriptor_.get(), F_OFD_SETLK, &lock) == 0) return {};
+  // It also does so where each write waits until it is stored.
+  const int flags = ::fcntl(descriptor_.get(), F_GETFL);
+  Result<PosixFile> again = open(path_, (flags & O_ACCMODE) | O_DSYNC, 0);
+  if (again.ok()) descriptor_ = std::move(again.value().descriptor_);
+  return again.error();
+}
+
+Error PosixFile::push() const {
+  constexpr unsigned all =
+      SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+  while (::sync_file_range(descriptor_.get(), 0, 0, all) != 0) {
+    if (errno == ESPIPE || errno == EINVAL) return {};
     if (errno != EINTR) return system_error("storing the data", path_, no_offset, errno);
   }
   return {};
+}
+
+void PosixFile::refresh() const noexcept {
+  // A client of NFS asks its server again when it gets a lock.
+  struct flock lock = whole_lock(F_RDLCK, refreshing_offset, 1);
+  if (::fcntl(descriptor_.get(), F_OFD_SETLK, &lock) == 0) {
+    lock.l_type = F_UNLCK;
+    (void)::fcntl(descriptor_.get(), F_OFD_SETLK, &lock);
+  } else {
+    (void)::posix_fadvise(descriptor_.get(), 0, 0, POSIX_FADV_DONTNEED);
+  }
 }
 
 RangeLock::~RangeLock() {
@@ -211,13 +286,17 @@ Error RangeLock::acquire(const PosixFile& file, std::int64_t offset, std::int64_
 }
 
 Error RangeLock::lock_in_system(Mode mode) const {
+  constexpr long first_nap_ns = 1000;
   constexpr long longest_nap_ns = 1'000'000;
   const short type = mode == Mode::shared ? F_RDLCK : F_WRLCK;
   const std::uint64_t start = base::now_ns();
-  long nap_ns = 1000;
+  long nap_ns = first_nap_ns;
   for (;;) {
     struct flock lock = whole_lock(type, offset_, length_);
-    if (::fcntl(file_->descriptor_.get(), F_OFD_SETLK, &lock) == 0) return {};
+    if (::fcntl(file_->descriptor_.get(), F_OFD_SETLK, &lock) == 0) {
+      if (nap_ns > first_nap_ns) file_->count_lock_wait(base::now_ns() - start);
+      return {};
+    }
     if (errno != EAGAIN && errno != EACCES && errno != EINTR) {
       return system_error("locking a part", file_->path(), offset_, errno);
     }

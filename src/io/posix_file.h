@@ -13,7 +13,10 @@
 
 #include "base/error.h"
 #include "base/os/fd.h"
+#include "io/file_log.h"
+#include "io/hints.h"
 #include "io/locked_ranges.h"
+#include "io/mapped_parts.h"
 
 namespace fulmar::io {
 
@@ -32,23 +35,59 @@ class PosixFile {
   /// Fails where the system reports at the end that data were not stored.
   base::Error close();
 
+  /// Says to the system in which order the file will be read. That it does not heed it is no error.
+  void advise(Style style) const noexcept;
+  /// From now on system calls are counted, and recorded, in `log`, which lives as long as this.
+  void keep_log(FileLog& log);
+
+  /// Of a call that is about to move data, for the log; the functions below do it themselves.
+  [[nodiscard]] SystemCall begin(const char* name, std::int64_t offset,
+                                 std::size_t bytes) const noexcept {
+    return {log_, name, log_number_, offset, bytes};
+  }
+  /// Of this file in records of the log.
+  [[nodiscard]] std::uint32_t log_number() const noexcept { return log_number_; }
+
   [[nodiscard]] bool is_open() const noexcept { return descriptor_.valid(); }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
   /// Reads until `to` is full or the file ends; returns how many bytes were read.
   [[nodiscard]] base::Result<std::size_t> read(std::int64_t offset, std::span<std::byte> to) const;
+  /// Reads all of `to` if the system has it in memory and can give it without waiting; false, and `to` is
+  /// undefined, where it is not so or not known.
+  [[nodiscard]] bool read_from_cache(std::int64_t offset, std::span<std::byte> to) const noexcept;
   /// Writes all of `from`. After an error part of it may be in the file.
   base::Error write(std::int64_t offset, std::span<const std::byte> from) const;
   /// The same for pieces of memory that follow each other in the file. Changes the pieces.
   [[nodiscard]] base::Result<std::size_t> read(std::int64_t offset, std::span<iovec> to) const;
   base::Error write(std::int64_t offset, std::span<iovec> from) const;
 
+  /// Also where a server has the file: that of now, not the one that the client remembers.
   [[nodiscard]] base::Result<std::int64_t> size() const;
   base::Error set_size(std::int64_t size) const;
   /// Sees to it that the first `size` bytes have space on the device; never makes the file shorter.
   /// Where the file system cannot reserve space, zeros are written behind the end of the file.
   base::Error preallocate(std::int64_t size) const;
   base::Error sync() const;
+  /// Of a file that a server has and that other machines write, too: from now on exactly the bytes that are
+  /// written are stored. Clients may else store the whole pages of their cache that they lie in, and so undo
+  /// what others have written beside them. Not while other threads use the file.
+  base::Error store_exactly();
+  /// What was written is with the server, if one has the file; it need not be on its disk.
+  base::Error push() const;
+  /// Of a file that a server has: this machine asks the server again for what it has in its cache, and so sees
+  /// what other machines have stored there. Nothing happens where the system has no means for that.
+  void refresh() const noexcept;
+
+  /// The bytes [first, end) as memory, if that can be: see MappedParts::hold.
+  [[nodiscard]] MappedParts::Hold mapped(std::int64_t first, std::int64_t end,
+                                         MappedParts::Purpose purpose) const {
+    return mapped_->hold(descriptor_.get(), first, end, purpose);
+  }
+  /// See MappedParts::seen_before.
+  [[nodiscard]] bool seen_before(std::int64_t first, std::int64_t end) const {
+    return mapped_->seen_before(first, end);
+  }
 
  private:
   friend class RangeLock;
@@ -56,12 +95,17 @@ class PosixFile {
   PosixFile(base::UniqueFd descriptor, std::string path) noexcept
       : descriptor_(std::move(descriptor)),
         path_(std::move(path)),
-        locked_(std::make_unique<LockedRanges>()) {}
+        locked_(std::make_unique<LockedRanges>()),
+        mapped_(std::make_unique<MappedParts>()) {}
   base::Error extend_with_zeros(std::int64_t size) const;
+  void count_lock_wait(std::uint64_t ns) const noexcept;
 
   base::UniqueFd descriptor_;
   std::string path_;
   std::unique_ptr<LockedRanges> locked_;  ///< by threads of this process
+  FileLog* log_ = nullptr;
+  std::uint32_t log_number_ = 0;
+  std::unique_ptr<MappedParts> mapped_;
 };
 
 /// Holds a part of a file while it exists: against every other open file, of this process and of

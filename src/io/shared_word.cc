@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -35,11 +36,14 @@ SharedWord::~SharedWord() {
 }
 
 SharedWord::SharedWord(SharedWord&& other) noexcept
-    : descriptor_(std::move(other.descriptor_)), content_(std::exchange(other.content_, nullptr)) {}
+    : descriptor_(std::move(other.descriptor_)),
+      content_(std::exchange(other.content_, nullptr)),
+      place_(other.place_) {}
 
 SharedWord& SharedWord::operator=(SharedWord&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
   std::swap(content_, other.content_);
+  std::swap(place_, other.place_);
   return *this;
 }
 
@@ -59,6 +63,7 @@ Result<SharedWord> SharedWord::make() {
   std::uint64_t token = 0;
   if (::getrandom(&token, sizeof token, 0) != sizeof token) return no_word("getrandom", errno);
   made->content_->token = token;
+  made->place_ = {::getpid(), made->descriptor_.get(), token};
   return made;
 }
 
@@ -75,11 +80,37 @@ Result<SharedWord> SharedWord::open(const Place& place) {
   }
   Result<SharedWord> found = map(std::move(descriptor));
   if (found.ok() && found->content_->token != place.token) return no_word(path, ESTALE);
+  if (found.ok()) found->place_ = place;
   return found;
 }
 
-SharedWord::Place SharedWord::place() const noexcept {
-  return {::getpid(), descriptor_.get(), content_->token};
+void SpareWords::keep(SharedWord&& word) {
+  if (!word.is_open()) return;
+  if (words_.size() == most) words_.erase(words_.begin());
+  words_.push_back(std::move(word));
+}
+
+template <class Fits>
+SharedWord SpareWords::take_if(const Fits& fits) {
+  const auto found = std::find_if(words_.begin(), words_.end(), fits);
+  if (found == words_.end()) return {};
+  SharedWord word = std::move(*found);
+  words_.erase(found);
+  return word;
+}
+
+SharedWord SpareWords::take_own() {
+  const std::int32_t self = ::getpid();
+  SharedWord word = take_if([&](const SharedWord& one) { return one.place().process == self; });
+  if (word.is_open()) word.word().store(0);
+  return word;
+}
+
+SharedWord SpareWords::take(const SharedWord::Place& place) {
+  return take_if([&](const SharedWord& one) {
+    return one.place().process == place.process && one.place().descriptor == place.descriptor &&
+           one.place().token == place.token;
+  });
 }
 
 }  // namespace fulmar::io

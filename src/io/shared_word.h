@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <vector>
 
 #include "base/error.h"
 #include "base/os/fd.h"
@@ -36,7 +37,7 @@ class SharedWord {
   [[nodiscard]] static base::Result<SharedWord> open(const Place& place);
 
   [[nodiscard]] bool is_open() const noexcept { return content_ != nullptr; }
-  [[nodiscard]] Place place() const noexcept;
+  [[nodiscard]] const Place& place() const noexcept { return place_; }
   [[nodiscard]] std::atomic<std::int64_t>& word() const noexcept { return content_->word; }
 
  private:
@@ -52,6 +53,26 @@ class SharedWord {
 
   base::UniqueFd descriptor_;
   Content* content_ = nullptr;
+  Place place_;
+};
+
+/// Numbers that are not in use any more, for the files that are opened next: to make or to open one takes
+/// some 10 us. All processes of a file keep its number when it is closed, so they have the same ones.
+class SpareWords {
+ public:
+  static constexpr std::size_t most = 8;
+
+  /// Ends the oldest where there are too many.
+  void keep(SharedWord&& word);
+  /// One that this process has made, set to 0; not open if there is none.
+  [[nodiscard]] SharedWord take_own();
+  /// The one at that place; not open if it is not there.
+  [[nodiscard]] SharedWord take(const SharedWord::Place& place);
+
+ private:
+  template <class Fits>
+  [[nodiscard]] SharedWord take_if(const Fits& fits);
+  std::vector<SharedWord> words_;
 };
 
 }  // namespace fulmar::io

@@ -2,12 +2,15 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "io/worker_threads.h"
 
+#include <sched.h>
+
 #include <csignal>
 
 namespace fulmar::io {
 
 void WorkerThreads::submit(Job& job) noexcept {
   job.next = nullptr;
+  bool handed_over = false;
   {
     const std::lock_guard guard(mutex_);
     if (queued_ < idle_ || threads_ == most_threads || start_thread() || threads_ > 0) {
@@ -15,8 +18,13 @@ void WorkerThreads::submit(Job& job) noexcept {
       last_ = &job.next;
       ++queued_;
       work_there_.notify_one();
-      return;
+      handed_over = true;
     }
+  }
+  if (handed_over) {
+    // Where no processor is free the thread waits behind this one, for the length of a time slice.
+    (void)::sched_yield();
+    return;
   }
   job.run();
   finish(job);

@@ -113,6 +113,7 @@ base::Error Process::start() {
   }
   complaints_.clear();
   tracing_ = Tracing::from(options);
+  if (tracing_ != nullptr) files_.record_into(tracing_->trace(), tracing_->records());
   networks_ = std::make_unique<Networks>(job_, failures_);
   if (const base::Error error = networks_->open(options); error.failed()) return error;
   if (const base::Error error = start_device(); error.failed()) return error;
@@ -125,6 +126,7 @@ base::Error Process::start() {
   world_ = std::make_unique<mpi::World>(library_, *device_, job_.rank(), job_.size());
   world_->compares_calls = options_->lists("FULMAR_CHECK", "collectives");
   world_->checks_windows = options_->lists("FULMAR_CHECK", "rma");
+  files_.set_checks(options_->lists("FULMAR_CHECK", "files"));
   world_->placement = {node_of, binding_of, &job_};
   ports_ = std::make_unique<Ports>(Ports::Surroundings{job_, *options_, *networks_, *device_});
   library_.ports = ports_.get();
@@ -303,7 +305,7 @@ void Process::leave() {
     library_.checks_types = false;
     usable_library.store(nullptr, std::memory_order_release);
     library_.trace.store(nullptr, std::memory_order_release);
-    if (tracing_ != nullptr) tracing_->write(job_.rank(), job_.size());
+    if (tracing_ != nullptr) tracing_->write(job_.rank(), job_.size(), *files_.log().trace);
     if (world_state == WorldState::closed) job_.close_world();
     job_.set_state(wire::RankState::finalized);
     leave_job();

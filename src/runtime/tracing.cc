@@ -84,6 +84,27 @@ wire::TraceFile trace_file_of(const base::Trace& trace) {
   return file;
 }
 
+void add_files(wire::TraceFile& file, const io::FileTrace& files) {
+  const io::FileTrace::Taken taken = files.take();
+  file.lost += taken.lost;
+  for (const std::string& path : taken.paths) file.paths.push_back(wire::plain_path(path));
+  Numbers<std::string> names;
+  for (const std::string& name : file.names) (void)names.of(name);
+  for (const io::FileTrace::Record& record : taken.records) {
+    wire::TraceFileAccess access;
+    access.begin_ns = record.begin_ns;
+    access.end_ns = record.end_ns;
+    access.kind = static_cast<wire::TraceFileAccess::Kind>(record.kind);
+    access.name = names.of(record.name);
+    if (access.name == file.names.size()) file.names.emplace_back(record.name);
+    access.file = record.file;
+    access.first = record.first;
+    access.end = record.end;
+    access.bytes = record.bytes;
+    file.accesses.push_back(access);
+  }
+}
+
 std::unique_ptr<Tracing> Tracing::from(const Options& options) {
   const std::string& folder = options.text("FULMAR_TRACE");
   if (folder.empty()) return nullptr;
@@ -92,8 +113,9 @@ std::unique_ptr<Tracing> Tracing::from(const Options& options) {
                                    std::clamp<std::uint64_t>(records, least_records, most_records));
 }
 
-void Tracing::write(std::uint32_t rank, std::uint32_t size) const {
+void Tracing::write(std::uint32_t rank, std::uint32_t size, const io::FileTrace& files) const {
   wire::TraceFile file = trace_file_of(trace_);
+  add_files(file, files);
   file.rank = rank;
   file.size = size;
   file.host = host_name();

@@ -289,6 +289,9 @@ class Writer {
   void describe_call_on(const Comm* comm) {
     const mpi::Win* win = comm == nullptr ? nullptr : window_of(*comm);
     if (win == nullptr || win->watch.waits.empty()) return describe_collective(comm);
+    if (win->watch.waits.back()->what == mpi::WindowWait::For::fence) {
+      return describe_collective(comm);
+    }
     const WindowWaitText text = explain(*win->watch.waits.back());
     what_ = text.what;
     set_kind(text.kind);

@@ -121,12 +121,14 @@ WindowWaitText explain(const WindowWait& wait) {
     case WindowWait::For::completes: {
       std::vector<int> all;
       for (int rank = 0; rank < static_cast<int>(win.targets.size()); ++rank) all.push_back(rank);
-      WindowWaitText text = notice_wait(win, all, "MPI_Win_complete",
-                                        [&](int rank) { return win.targets[static_cast<std::size_t>(rank)].awaited; });
+      WindowWaitText text = notice_wait(win, all, "MPI_Win_complete", [&](int rank) {
+        return win.targets[static_cast<std::size_t>(rank)].awaited;
+      });
       text.kind = wire::WaitKind::exposure;
       text.comm = common_number(*win.comm);
       return text;
     }
+    case WindowWait::For::fence:
     case WindowWait::For::own:
       break;
   }

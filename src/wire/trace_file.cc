@@ -14,8 +14,8 @@ namespace {
 using base::ErrorClass;
 using base::failure;
 
-constexpr std::string_view first_line = "fulmar-trace 1";
-constexpr std::size_t most_words = 6;
+constexpr std::string_view first_line = "fulmar-trace 2";
+constexpr std::size_t most_words = 9;
 
 /// The words of a line. One that has more than any line may has none.
 struct Words {
@@ -41,9 +41,25 @@ bool read(std::string_view text, Number& out) {
 }
 
 /// Nothing that would not be fit for a page or a terminal.
-bool is_plain(std::string_view text) {
-  return !text.empty() && text.size() <= longest_trace_name &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+bool is_printable(char c) { return c >= ' ' && c <= '~'; }
+bool is_plain(std::string_view text, std::size_t longest = longest_trace_name) {
+  return !text.empty() && text.size() <= longest &&
+         std::all_of(text.begin(), text.end(), is_printable);
+}
+
+constexpr std::string_view kinds = "axs";  // in the order of TraceFileAccess::Kind
+
+bool read_access(const Words& words, const TraceFile& file, TraceFileAccess& access) {
+  if (words.count != 9 || words.at[1].size() != 1) return false;
+  const std::size_t kind = kinds.find(words.at[1].front());
+  if (kind == std::string_view::npos) return false;
+  access.kind = static_cast<TraceFileAccess::Kind>(kind);
+  return read(words.at[2], access.begin_ns) && read(words.at[3], access.end_ns) &&
+         read(words.at[4], access.name) && read(words.at[5], access.file) &&
+         read(words.at[6], access.first) && read(words.at[7], access.end) &&
+         read(words.at[8], access.bytes) && access.end_ns >= access.begin_ns && access.first >= 0 &&
+         access.end >= access.first && access.name < file.names.size() &&
+         access.file < file.paths.size();
 }
 
 bool read_begin(const Words& words, const TraceFile& file, TraceEvent& event) {
@@ -79,6 +95,11 @@ bool read_line(std::string_view line, TraceFile& file) {
     file.host = line.substr(host_word.size());
     return is_plain(file.host);
   }
+  constexpr std::string_view path_word = "path ";
+  if (line.starts_with(path_word)) {
+    file.paths.emplace_back(line.substr(path_word.size()));
+    return is_plain(file.paths.back(), longest_trace_path) && file.paths.size() <= most_trace_paths;
+  }
   const Words words = words_of(line);
   if (words.count == 0) return false;
   const std::string_view what = words.at[0];
@@ -87,6 +108,7 @@ bool read_line(std::string_view line, TraceFile& file) {
     return what == "b" ? read_begin(words, file, file.events.back())
                        : read_end(words, file.events.back());
   }
+  if (what == "f") return read_access(words, file, file.accesses.emplace_back());
   if (what == "rank") return read_rank(words, file);
   if (words.count != 2) return false;
   if (what == "lost") return read(words.at[1], file.lost);
@@ -113,7 +135,24 @@ std::string to_text(const TraceFile& trace) {
     out += "b " + when + " " + std::to_string(event.name) + " " + peer + " " +
            std::to_string(event.bytes) + "\n";
   }
+  for (const std::string& path : trace.paths) out += "path " + path + "\n";
+  for (const TraceFileAccess& access : trace.accesses) {
+    out += std::string("f ") + kinds[static_cast<std::size_t>(access.kind)];
+    for (const std::uint64_t word :
+         {access.begin_ns, access.end_ns, std::uint64_t{access.name}, std::uint64_t{access.file},
+          static_cast<std::uint64_t>(access.first), static_cast<std::uint64_t>(access.end),
+          access.bytes}) {
+      out += " " + std::to_string(word);
+    }
+    out += "\n";
+  }
   return out;
+}
+
+std::string plain_path(std::string_view path) {
+  std::string plain(path.substr(0, longest_trace_path));
+  std::ranges::replace_if(plain, [](char c) { return !is_printable(c); }, '?');
+  return plain.empty() ? "?" : plain;
 }
 
 base::Result<TraceFile> parse_trace(std::string_view text) {

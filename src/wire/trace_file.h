@@ -12,7 +12,7 @@
 /// The file in which a rank leaves its trace (base/trace.h), for `fulmar trace`: lines of text.
 ///
 /// ```
-/// fulmar-trace 1
+/// fulmar-trace 2
 /// rank RANK of SIZE
 /// host NAME
 /// lost COUNT             records that the ring did not hold any more
@@ -21,6 +21,10 @@
 /// name TEXT              once for each name; they are numbered from 0
 /// b NS THREAD NAME PEER BYTES
 /// e NS THREAD            the newest span of the thread ends
+/// path TEXT              of a file; they are numbered from 0
+/// f KIND NS NS NAME FILE FIRST END BYTES   a file operation and its begin and end: bytes FIRST to
+///                        END of the file, of which it moved BYTES. KIND: a an access of the
+///                        program, x one whose data were exchanged, s a system call
 /// ```
 /// NS are nanoseconds of the host's clock; PEER is a rank, or - .
 namespace fulmar::wire {
@@ -38,6 +42,20 @@ struct TraceEvent {
   [[nodiscard]] bool begins() const noexcept { return name != ends; }
 };
 
+/// A file operation.
+struct TraceFileAccess {
+  enum class Kind : std::uint8_t { access, exchanged_access, system_call };
+
+  std::uint64_t begin_ns = 0;
+  std::uint64_t end_ns = 0;
+  Kind kind = Kind::access;
+  std::uint32_t name = 0;  ///< index of that of the call
+  std::uint32_t file = 0;  ///< index of its path
+  std::int64_t first = 0;
+  std::int64_t end = 0;  ///< behind the last byte; not below `first`
+  std::uint64_t bytes = 0;
+};
+
 struct TraceFile {
   std::uint32_t rank = 0;
   std::uint32_t size = 1;
@@ -47,10 +65,17 @@ struct TraceFile {
   std::int64_t clock_ns = 0;
   std::vector<std::string> names;
   std::vector<TraceEvent> events;  ///< in the order in which they were recorded
+  std::vector<std::string> paths;
+  std::vector<TraceFileAccess> accesses;
 };
 
 inline constexpr std::size_t most_trace_names = 4096;
 inline constexpr std::size_t longest_trace_name = 80;
+inline constexpr std::size_t most_trace_paths = 4096;
+inline constexpr std::size_t longest_trace_path = 4096;
+
+/// A path as it may stand in the file: what is no printable character of ASCII becomes ?.
+std::string plain_path(std::string_view path);
 
 std::string to_text(const TraceFile& trace);
 

@@ -60,6 +60,13 @@ class Examples(unittest.TestCase):
             expected = 100000 * (10 * (ranks - 1) + 55)
             self.assertIn(f"10 laps over {ranks} nodes: node 0 received a sum of {expected}", self.run_example(ranks, "remote_write"))
 
+    def test_shared_segment_sums_what_the_node_before_has_written(self):
+        for ranks in RANKS:
+            lines = sorted(self.run_example(ranks, "shared_segment").splitlines())
+            expected = [f"node {node}: 10 laps over {ranks} nodes, a sum of {100000 * (10 * ((node - 1) % ranks) + 55)}"
+                        for node in range(ranks)]
+            self.assertEqual(lines, expected)
+
     def test_stencil_recovery_is_right_though_ranks_are_killed(self):
         done = subprocess.run(["make", "stencil_recovery", "CFLAGS=-O1 -Wall -Wextra -Wshadow -pedantic -Werror"],
                               capture_output=True, text=True, cwd=self.folder / "examples", env=environment(), check=False)

@@ -29,9 +29,9 @@ class Window {
     win_.device = &process.cluster.device(0);
     win_.targets.resize(3);
     win_.flavor = dynamic ? MPI_WIN_FLAVOR_DYNAMIC : MPI_WIN_FLAVOR_CREATE;
-    win_.own_control = std::make_unique<wire::RmaControl>();
+    win_.node.own_control = std::make_unique<wire::RmaControl>();
     mpi::RmaTarget& self = win_.target(0);
-    self.control = win_.own_control.get();
+    self.control = win_.node.own_control.get();
     if (dynamic) {
       const auto first = reinterpret_cast<std::uint64_t>(memory_.data());
       win_.attached = {{first, bytes / 4}, {first + bytes / 2, bytes / 2}};

@@ -35,6 +35,8 @@ void verbs_messages(std::span<const std::uint8_t> input);
 void interface_frames(std::span<const std::uint8_t> input);
 /// What they say of RWAPI.
 void rwapi_frames(std::span<const std::uint8_t> input);
+/// What they say of SISCI.
+void sisci_frames(std::span<const std::uint8_t> input);
 /// A file that `fulmar trace` is given.
 void trace_files(std::span<const std::uint8_t> input);
 
@@ -48,6 +50,10 @@ void rma_requests(std::span<const std::uint8_t> input);
 void type_description(std::span<const std::uint8_t> input);
 /// Questions of a hostile rank at the process that keeps the shared pointer of a file.
 void shared_pointer(std::span<const std::uint8_t> input);
+/// Filetypes of any form: where their data lie in a file, in all ways in which that is asked.
+void file_views(std::span<const std::uint8_t> input);
+/// The list of runs that a rank sends to an aggregator: what is accepted lies in the window.
+void file_runs(std::span<const std::uint8_t> input);
 /// Those who ask for memory that a process offers to others of its node, and what may be given to
 /// who asks.
 void node_segment(std::span<const std::uint8_t> input);

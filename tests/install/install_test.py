@@ -78,7 +78,9 @@ class Install(unittest.TestCase):
                      "include/fulmar/mpi_fortran_handles.h", "include/fulmar/mpi_removed.h",
                      "share/doc/fulmar/examples/heat.c", "share/man/man3/MPI_Send.3", "lib/pkgconfig/fulmar.pc",
                      "lib/pkgconfig/mpi.pc", "lib/librwapi.so.1", "lib/pkgconfig/rwapi.pc", "include/rwapi.h",
-                     "share/doc/fulmar/interfaces/rwapi.md", "share/doc/fulmar/README.md"):
+                     "share/doc/fulmar/interfaces/rwapi.md", "lib/libsisci.so.1", "lib/pkgconfig/sisci.pc",
+                     "include/sisci_api.h", "include/sisci_types.h", "include/sisci_error.h", "share/doc/fulmar/interfaces/sisci.md",
+                     "share/doc/fulmar/README.md"):
             self.assertTrue((self.prefix / path).exists(), path)
         library = self.prefix / "lib/libmpi_abi.so.1"
         self.assertTrue(library.is_file() and not library.is_symlink())
@@ -98,6 +100,16 @@ class Install(unittest.TestCase):
         run("cc", source, "-o", self.root / "remote_write", *flags)
         out = run(self.prefix / "bin/mpiexec", "-n", "2", self.root / "remote_write")
         self.assertIn("10 laps over 2 nodes", out)
+
+    def test_sisci_is_found_by_pkg_config(self):
+        if shutil.which("pkg-config") is None:
+            self.skipTest("pkg-config is not installed")
+        environment = {**os.environ, "PKG_CONFIG_PATH": str(self.prefix / "lib/pkgconfig")}
+        flags = shlex.split(run("pkg-config", "--cflags", "--libs", "sisci", env=environment))
+        source = self.prefix / "share/doc/fulmar/examples/shared_segment.c"
+        run("cc", source, "-o", self.root / "shared_segment", *flags)
+        out = run(self.prefix / "bin/mpiexec", "-n", "2", self.root / "shared_segment")
+        self.assertIn("node 0: 10 laps over 2 nodes", out)
 
     def test_mpirun_is_mpiexec(self):
         self.assertEqual((self.prefix / "bin/mpirun").resolve(), self.prefix / "bin/mpiexec")

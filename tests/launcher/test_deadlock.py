@@ -39,6 +39,8 @@ JOBS = {
     "sleeps": 3,
     "computes": 2,
     "crawls": 2,
+    "one_in_write_all": 2,
+    "one_in_iread_all": 2,
 }
 
 
@@ -132,6 +134,13 @@ class Deadlock(unittest.TestCase):
                   "MPI_Barrier on MPI_COMM_WORLD: rank 0 is in it, rank 1 has left MPI",
                   "rank 1 has left MPI (MPI_Finalize)")
         self.assertNotIn("cycle", self.text["one_in_finalize"])
+
+    def test_collective_calls_on_files(self):
+        self.says("one_in_write_all", "a cycle", "rank 0: MPI_Recv from rank 1 tag 2",
+                  'rank 1: MPI_File_write_all on file "/tmp/fulmar-deadlocks-',
+                  'MPI_File_write_all on file "/tmp/fulmar-deadlocks-', "rank 1 is in it, rank 0 is in MPI_Recv")
+        self.says("one_in_iread_all", "rank 0: MPI_Recv from rank 1 tag 2",
+                  'rank 1: MPI_Wait for a collective read on file "/tmp/fulmar-deadlocks-')
 
     def test_different_collectives(self):
         self.says("different_collectives", "a cycle", "rank 0: MPI_Barrier on MPI_COMM_WORLD",

@@ -36,7 +36,7 @@ class Refusals(unittest.TestCase):
 
     def test_help_names_every_option(self):
         text = rdmavm("--help").stdout
-        for option in ("--nodes", "--rails", "--cpus", "--mem", "--mtu", "--no-device", "--rw", "--timeout", "--grace",
+        for option in ("--nodes", "--rails", "--cpus", "--mem", "--mtu", "--no-device", "--nfs", "--rw", "--timeout", "--grace",
                        "--accel", "--label", "--verbose", "--prepare"):
             self.assertIn(option, text)
 
@@ -73,6 +73,11 @@ class Images(unittest.TestCase):
         modules = {"rdma_rxe": module("ib-core", "udp_tunnel"), "ib_core": module(), "udp_tunnel": module(),
                    "ib_uverbs": module("ib_core"), "unwanted": module("ib_core")}
         self.assertEqual(images.load_order(modules), ["ib_core", "ib_uverbs", "udp_tunnel", "rdma_rxe"])
+
+    def test_more_modules_come_without_those_that_are_loaded(self):
+        modules = {"nfsd": module("grace", "sunrpc", "exportfs"), "sunrpc": module("crc"), "grace": module(),
+                   "crc": module()}
+        self.assertEqual(images.load_order(modules, ["crc"], ["nfs", "nfsd"]), ["grace", "sunrpc", "nfsd"])
 
     def test_the_kernel_is_unpacked_where_that_is_possible(self):
         elf = b"\x7fELF" + bytes(1000)

@@ -86,6 +86,21 @@ class Info(ToolTest):
         self.assertRegex(self.fulmar("info").stdout, r"verbs +(if asked for .*InfiniBand|not in this build)")
         self.assertRegex(self.fulmar("info").stdout, r"eager +0 - \d+ +any; fits into one packet")
 
+    def test_files_of_a_folder(self):
+        text = self.fulmar("info", "--files", f"ufs:{self.root}/new").stdout
+        self.assertRegex(text, r"(?m)^file +/.*/new \(does not exist yet\)$")
+        self.assertRegex(text, r"(?m)^file system +\w+ \(magic 0x[0-9a-f]{8}.*\), \S+ on /")
+        self.assertRegex(text, r"(?m)^space +\S+ \w+ free of ")
+        self.assertRegex(text, r"(?m)^locks +granted by ")
+        self.assertRegex(text, r"(?m)^  cb_buffer_size +16777216 +default$")
+        self.assertEqual(list(self.root.iterdir()), [])
+        self.write("hints", "cb_buffer_size 65536\n")
+        text = self.fulmar("info", "--files", self.root, ROMIO_HINTS=str(self.root / "hints")).stdout
+        self.assertRegex(text, r"(?m)^  cb_buffer_size +65536 +ROMIO_HINTS$")
+        nowhere = self.fulmar("info", "--files", self.root / "none" / "file")
+        self.assertEqual(nowhere.returncode, 1)
+        self.assertIn("neither such a file nor its folder", nowhere.stderr)
+
     def test_tells_of_rdma_devices(self):
         text = self.fulmar("info").stdout
         devices = sorted(os.listdir("/sys/class/infiniband")) if os.path.isdir("/sys/class/infiniband") else []

@@ -85,6 +85,21 @@ class Trace(TraceTest):
         self.assertEqual(taken, counts["MPI_Recv"], counts)
         self.assertGreater(counts[f"{turn}/take eager"], 0, counts)
 
+    def test_accesses_to_files(self):
+        run = self.run_clean(BUILD / "bin/mpiexec", "-n", 2, BUILD / "tests/mpi.io.basics", FULMAR_TRACE="t")
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        text = self.shown("--html", "o/t.html")
+        rows = re.findall(r"(?m)^ +([01]) (MPI_File_\w+) +(\d+) +(\d+) +(\d+) +(\d+) ", text)
+        calls = {call for _, call, *_ in rows}
+        self.assertTrue({"MPI_File_write", "MPI_File_read_at", "MPI_File_write_ordered"} <= calls, text)
+        self.assertEqual({rank for rank, *_ in rows}, {"0", "1"}, text)
+        self.assertTrue(any(int(system_calls) > 0 for *_, system_calls in rows), text)
+        self.assertRegex(text, r"(?m)^ +p(read|write)v? +\d+ ")  # in the tree
+        page = (self.root / "o/t.html").read_text()
+        ElementTree.fromstring(re.sub("<meta[^>]*>", "", page.removeprefix("<!doctype html>\n")))
+        self.assertIn("written by system calls", page)
+        self.assertIn("<title>written: ", page)
+
     def test_page_and_timeline(self):
         self.bench(8)
         self.shown("--html", "o/t.html", "--chrome", "o/t.json")
@@ -124,11 +139,11 @@ class Trace(TraceTest):
         self.assertIn("none: ", run.stderr)
         (self.root / "empty").mkdir()
         self.assertIn("run the program with FULMAR_TRACE=empty", self.fulmar("trace", "empty").stderr)
-        self.write("bad/rank-0.trace", "fulmar-trace 1\nrank 0 of 1\nhost h\nb 1 0 0 - 0\n")
+        self.write("bad/rank-0.trace", "fulmar-trace 2\nrank 0 of 1\nhost h\nb 1 0 0 - 0\n")
         self.assertIn("bad/rank-0.trace: line 4 ", self.fulmar("trace", "bad").stderr)
 
     def test_traces_of_two_jobs_are_not_mixed(self):
-        head = "fulmar-trace 1\nrank {} of {}\nhost h\n"
+        head = "fulmar-trace 2\nrank {} of {}\nhost h\n"
         self.write("t/rank-0.trace", head.format(0, 2))
         self.write("t/rank-1.trace", head.format(1, 3))
         run = self.fulmar("trace", "t")

@@ -10,6 +10,7 @@
 #include "fulmar/bench/bench.h"
 #include "fulmar/doctor/doctor.h"
 #include "fulmar/files.h"
+#include "fulmar/info/files.h"
 #include "fulmar/info/info.h"
 #include "fulmar/info/peers.h"
 #include "fulmar/layers/layers.h"
@@ -44,6 +45,7 @@ struct InfoArguments {
   bool names = false;
   bool variables = false;
   bool peers = false;
+  std::string files;
 };
 
 CLI::App* add_bench(CLI::App& app, BenchArguments& arguments) {
@@ -180,6 +182,9 @@ CLI::App* add_info(CLI::App& app, InfoArguments& arguments) {
                     "only the variables and events that MPI_T tells of");
   command->add_flag("--peers", arguments.peers,
                     "in a job (mpiexec -n 4 fulmar info --peers): what carries messages to whom");
+  command->add_option("--files", arguments.files,
+                      "only what file functions make of this file or folder: its file system and "
+                      "what follows from it, and the hints in effect");
   command->add_flag("--names", arguments.names, "with --api: name every function that is missing");
   return command;
 }
@@ -223,6 +228,9 @@ int report(const ReportArguments& arguments) {
 
 int info(const InfoArguments& arguments) {
   using fulmar::info::Part;
+  if (!arguments.files.empty()) {
+    return fulmar::info::show_files(arguments.files);
+  }
   if (arguments.peers) {
     return fulmar::info::show_peers();
   }

@@ -19,7 +19,10 @@ struct Access {
   Count position = 0;  ///< in the view's stream
   Count bytes = 0;     ///< in the file
   Data memory;
-  bool atomic = false;  ///< nobody sees a part of it (MPI 5.0 section 14.6.1)
+  bool maps = false;       ///< short runs may go through mapped memory (mapped_access.h)
+  bool in_memory = false;  ///< the file system has no device
+  bool remote = false;     ///< a call of the system is a message to a server
+  bool atomic = false;     ///< nobody sees a part of it (MPI 5.0 section 14.6.1)
 
   /// The part of the file from its first to behind its last byte. Requires bytes > 0.
   [[nodiscard]] FileView::Part part() const noexcept { return view->part_of(position, bytes); }

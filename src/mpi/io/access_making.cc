@@ -81,6 +81,9 @@ Result<Access> make_access(const File& file, const AccessArguments& arguments) {
   access.view = open.view;
   access.bytes = bytes.value();
   access.memory = arguments.memory;
+  access.maps = open.system.maps && open.hints.mapped != io::Use::never;
+  access.remote = open.system.remote;
+  access.in_memory = open.system.in_memory;
   access.atomic = open.atomic;
   if (arguments.pointer == Pointer::individual) access.position = open.position;
   if (arguments.pointer == Pointer::explicit_offset) {

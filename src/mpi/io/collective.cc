@@ -94,6 +94,18 @@ CollTask take_turn(CollContext& exchange, CollectiveAccess& call, std::span<cons
   if (call.error.ok()) call.error = check_end(call.access);
 }
 
+/// The end of an access, however its algorithm ends.
+class EndOfAccess {
+ public:
+  explicit EndOfAccess(CollectiveAccess& call) noexcept : call_(call) {}
+  EndOfAccess(const EndOfAccess&) = delete;
+  EndOfAccess& operator=(const EndOfAccess&) = delete;
+  ~EndOfAccess() { call_.record.end(call_.access); }
+
+ private:
+  CollectiveAccess& call_;
+};
+
 io::Use use_of(const CollectiveAccess& call) noexcept {
   const io::Hints& hints = call.file->open->hints;
   return call.direction == Direction::write ? hints.two_phase_write : hints.two_phase_read;
@@ -102,6 +114,7 @@ io::Use use_of(const CollectiveAccess& call) noexcept {
 }  // namespace
 
 CollTask move_collectively(CollContext& exchange, CollectiveAccess& call) {
+  const EndOfAccess end(call);
   const auto ranks = static_cast<std::size_t>(exchange.size());
   const std::unique_ptr<RankPart[]> room(new (std::nothrow) RankPart[ranks]);
   if (room == nullptr) {
@@ -109,6 +122,9 @@ CollTask move_collectively(CollContext& exchange, CollectiveAccess& call) {
     co_return;
   }
   const std::span<RankPart> parts(room.get(), ranks);
+  const OpenFile& open = *call.file->open;
+  // What this rank has written must be seen, or replaced, by the node that its part is exchanged with.
+  if (open.cached_apart && call.error.ok()) call.error = open.file.push();
   const RankPart own = own_part(call);
   parts[static_cast<std::size_t>(exchange.rank())] = own;
   if (ranks > 1) {
@@ -123,14 +139,22 @@ CollTask move_collectively(CollContext& exchange, CollectiveAccess& call) {
   }
   if (call.ordered) co_await take_turn(exchange, call, parts);
   if (exchange.result().failed()) co_return;
-  const bool exchanges = !call.ordered && is_worth_exchange(parts, use_of(call), *call.file->open);
+  const bool exchanges = !call.ordered && is_worth_exchange(parts, use_of(call), open);
   if (exchanges) {
+    call.record.set_exchanged();
+    io::FileFigures::add(exchange.comm().library->files->log().figures.exchanges);
+    if (open.cached_apart) open.file.refresh();
     co_await move_in_two_phases(exchange, call, parts);
+    if (open.cached_apart && call.error.ok()) call.error = open.file.push();
   } else if (call.error.ok()) {
     co_await move_own_part(exchange, call);
   }
   if (exchange.result().failed()) co_return;
   if (exchanges || call.direction == Direction::write) co_await agree_within(exchange, call.error);
+  // The part of this rank is now what other nodes have stored.
+  if (open.cached_apart && exchanges && call.direction == Direction::write) open.file.refresh();
+  if (call.file->open->check != nullptr) [[unlikely]]
+    co_await FileCheck::run(exchange, call);
   if (call.error.failed()) call.moved = 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include "mpi/coll/engine/coll_context.h"
 #include "mpi/io/access.h"
+#include "mpi/io/access_record.h"
 #include "mpi/io/file.h"
 
 namespace fulmar::mpi {
@@ -15,6 +16,7 @@ struct CollectiveAccess {
   File* file = nullptr;
   Direction direction = Direction::read;
   Access access;
+  AccessRecord record;
   /// The shared pointer says where: the ranks follow each other in their order.
   bool ordered = false;
   /// The call waits for the end, so what takes long may be done in place.

@@ -32,7 +32,7 @@ Error split_is_active(const File& file) {
 }
 
 /// Fills in what was asked for. What is wrong goes to the other ranks with the call.
-void prepare(CollectiveAccess& call, File& file, const AccessArguments& arguments) {
+void prepare(CollectiveAccess& call, File& file, const AccessArguments& arguments, CallForm form) {
   call.file = &file;
   call.direction = arguments.direction;
   call.ordered = arguments.pointer == Pointer::shared;
@@ -40,6 +40,7 @@ void prepare(CollectiveAccess& call, File& file, const AccessArguments& argument
   call.error = access.error();
   if (access.failed()) return;
   call.access = std::move(access.value());
+  call.record = AccessRecord(file, arguments, Coordination::collective, form);
   advance_individual(file, arguments, call.access);
 }
 
@@ -50,7 +51,7 @@ bool calls_user(const CollectiveAccess& call) noexcept {
 Error run(File& file, const AccessArguments& arguments, MPI_Status* status) {
   if (file.open->split != nullptr) return split_is_active(file);
   CollectiveAccess call;
-  prepare(call, file, arguments);
+  prepare(call, file, arguments, CallForm::blocking);
   call.in_place = true;
   CollContext exchange(*file.comm);
   if (calls_user(call)) exchange.set_calls_user();
@@ -92,8 +93,8 @@ constexpr RequestKind kind_named(const char* name) {
           .plain = false,
           .must_complete = true};
 }
-constexpr RequestKind read_request = kind_named("collective read of a file");
-constexpr RequestKind write_request = kind_named("collective write of a file");
+constexpr RequestKind read_request = kind_named("a collective read");
+constexpr RequestKind write_request = kind_named("a collective write");
 
 /// Nobody completes the request; MPI_Finalize waits for it.
 void leave_running(Request& request) {
@@ -127,22 +128,22 @@ Result<Request*> start_with(File& file, const RequestKind& kind, const Datatype&
   return request;
 }
 
-Result<Request*> start(File& file, const AccessArguments& arguments) {
+Result<Request*> start(File& file, const AccessArguments& arguments, CallForm form) {
   if (file.open->split != nullptr) return split_is_active(file);
   return start_with(file, arguments.direction == Direction::read ? read_request : write_request,
                     *arguments.memory.type,
-                    [&](CollectiveAccess& call) { prepare(call, file, arguments); });
+                    [&](CollectiveAccess& call) { prepare(call, file, arguments, form); });
 }
 
 Error start_request(File& file, const AccessArguments& arguments, MPI_Request& out) {
-  const Result<Request*> request = start(file, arguments);
+  const Result<Request*> request = start(file, arguments, CallForm::nonblocking);
   if (request.ok()) out = handle_cast<MPI_Request>(*request.value());
   return request.error();
 }
 
 /// `name`: the kind of the operation, as in the name of the call.
 Error begin(File& file, const AccessArguments& arguments, const char* name) {
-  const Result<Request*> request = start(file, arguments);
+  const Result<Request*> request = start(file, arguments, CallForm::split);
   if (request.failed()) return request.error();
   file.open->split = request.value();
   file.open->split_call = name;

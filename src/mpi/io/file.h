@@ -4,12 +4,14 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "io/file_system.h"
 #include "io/hints.h"
 #include "io/posix_file.h"
 #include "mpi/comm/comm.h"
 #include "mpi/errhandler/errhandler.h"
+#include "mpi/io/file_check.h"
 #include "mpi/io/file_view.h"
 #include "mpi/io/shared_pointer.h"
 
@@ -24,9 +26,14 @@ struct OpenFile {
   ViewRef view;
   Count position = 0;  ///< the individual pointer: bytes of the view's stream
   SharedPointer shared;
+  std::unique_ptr<FileCheck> check;  ///< with FULMAR_CHECK=files
   bool atomic = false;
   int amode = 0;
+  /// The ranks are on several nodes, and a server has the file whose clients have caches of their own: what one
+  /// node has stored the others see only after PosixFile::push there and then `refresh` here.
+  bool cached_apart = false;
   int aggregators = 1;  ///< of collective calls; see two_phase.h
+  std::vector<int> aggregator_ranks = {0};
   /// The split collective operation that has begun and not ended, and the call that began it.
   Request* split = nullptr;
   const char* split_call = nullptr;

@@ -22,6 +22,11 @@ void FileState::submit(FileJob& job) noexcept {
   threads_.submit(job);
 }
 
+void FileState::record_into(base::Trace& spans, std::size_t records) {
+  log_.trace = std::make_unique<io::FileTrace>(records);
+  log_.spans = &spans;
+}
+
 void FileState::stop() noexcept { threads_.stop(); }
 
 /// On a worker.

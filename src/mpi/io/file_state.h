@@ -9,6 +9,8 @@
 
 #include "device/operation.h"
 #include "device/progress/hook.h"
+#include "io/file_log.h"
+#include "io/shared_word.h"
 #include "io/worker_threads.h"
 #include "mpi/io/datarep.h"
 #include "mpi/library.h"
@@ -41,8 +43,22 @@ class FileState : private device::ProgressCallback {
   /// Ends the threads after the last job; MPI is left.
   void stop() noexcept;
 
+  /// Where file operations are counted, and recorded after `record_into`.
+  [[nodiscard]] io::FileLog& log() noexcept { return log_; }
+  [[nodiscard]] const io::FileLog& log() const noexcept { return log_; }
+  /// The last `records` file operations are kept, and system calls are spans of `spans`. Before any
+  /// file is opened.
+  void record_into(base::Trace& spans, std::size_t records);
+
+  /// FULMAR_CHECK=files, of files that are opened from now on.
+  void set_checks(bool checks) noexcept { checks_ = checks; }
+  [[nodiscard]] bool checks() const noexcept { return checks_; }
+
   /// Of the file that the environment variable ROMIO_HINTS names; read once.
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& environment_hints();
+
+  /// Of files that were closed.
+  io::SpareWords spare_words;
 
   /// Those that the program registered; they do not move.
   std::deque<UserRepresentation> representations;
@@ -52,8 +68,10 @@ class FileState : private device::ProgressCallback {
   static void wake(void* library) noexcept;
 
   Library& library_;
+  io::FileLog log_;
   io::WorkerThreads threads_;
   std::size_t pending_ = 0;
+  bool checks_ = false;
   bool hints_read_ = false;
   std::vector<std::pair<std::string, std::string>> environment_hints_;
 };

@@ -79,7 +79,21 @@ class FileView {
   [[nodiscard]] std::size_t segments(Count position, Count bytes,
                                      std::span<iovec> out) const noexcept;
 
+  // Data from a position of the stream on, in a file that is mapped to memory; `zero` is the address that
+  // byte 0 of the file would have. Requires !contiguous().
+  void gather(std::uintptr_t zero, Count position, std::span<std::byte> to) const noexcept {
+    (void)runs_.pack(displaced(zero), static_cast<std::uint64_t>(position), to);
+  }
+  void scatter(std::uintptr_t zero, Count position,
+               std::span<const std::byte> from) const noexcept {
+    (void)runs_.unpack(displaced(zero), static_cast<std::uint64_t>(position), from);
+  }
+
  private:
+  [[nodiscard]] void* displaced(std::uintptr_t zero) const noexcept {
+    return reinterpret_cast<void*>(zero + static_cast<std::uintptr_t>(displacement_));
+  }
+
   Library& library_;
   Count displacement_;
   Datatype& etype_;

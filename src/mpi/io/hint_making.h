@@ -20,4 +20,7 @@ void change_hints(File& file, const Info* info);
 /// No rank returns before all are here: programs count on that of MPI_File_set_view.
 [[nodiscard]] base::Error share_hints(Comm& comm, io::Hints& hints);
 
+/// The same for cb_config_list, when a file is opened; after `share_hints`.
+[[nodiscard]] base::Error share_aggregator_list(Comm& comm, io::Hints& hints);
+
 }  // namespace fulmar::mpi

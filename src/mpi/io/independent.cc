@@ -7,6 +7,7 @@
 #include <new>
 
 #include "mpi/io/access_making.h"
+#include "mpi/io/access_record.h"
 #include "mpi/io/calls.h"
 #include "mpi/io/file_state.h"
 #include "mpi/request/request.h"
@@ -21,28 +22,106 @@ Error move(Direction direction, const Access& access, Count& moved) {
   return direction == Direction::write ? write_data(access, moved) : read_data(access, moved);
 }
 
+/// With FULMAR_CHECK=files.
+void note_write(File& file, const AccessArguments& arguments, const Access& access) {
+  FileCheck* check = file.open->check.get();
+  if (check == nullptr || arguments.direction == Direction::read || access.bytes == 0) return;
+  const FileView::Part part = access.part();
+  check->forget_later(part.first, part.end);
+}
+
 /// The access that was asked for, in its place; the pointer that says where is moved on.
 Result<Access> take_place(File& file, const AccessArguments& arguments) {
   Result<Access> access = make_access(file, arguments);
   if (access.failed()) return access;
   advance_individual(file, arguments, access.value());
-  if (arguments.pointer != Pointer::shared) return access;
+  if (arguments.pointer != Pointer::shared) {
+    note_write(file, arguments, access.value());
+    return access;
+  }
   const Result<Count> position = file.open->shared.add(access->bytes);
   if (position.failed()) return position.error();
   access->position = position.value();
   if (const Error error = check_end(*access); error.failed()) return error;
+  note_write(file, arguments, access.value());
   return access;
 }
 
+/// One block of memory that is one block of the file: what most calls ask for.
+struct Plain {
+  Count offset;  ///< in the file
+  Count bytes;
+};
+
+/// Whether a call asks for that, by an offset or the individual pointer, and nothing is wrong with it. Of
+/// all others, and of what is wrong, `take_place` makes something.
+bool is_plain(const File& file, const AccessArguments& arguments, Plain& plain) noexcept {
+  const OpenFile& open = *file.open;
+  const FileView& view = *open.view;
+  const int wrong_mode =
+      MPI_MODE_SEQUENTIAL |
+      (arguments.direction == Direction::read ? MPI_MODE_WRONLY : MPI_MODE_RDONLY);
+  if (!view.contiguous() || !view.representation().as_in_memory() ||
+      !arguments.memory.type->contiguous || arguments.pointer == Pointer::shared || open.atomic ||
+      open.hints.sieve_write == io::Use::always || (open.amode & wrong_mode) != 0 ||
+      open.check != nullptr) {
+    return false;
+  }
+  if (__builtin_mul_overflow(arguments.memory.type->size, arguments.memory.count, &plain.bytes)) {
+    return false;
+  }
+  const Count etype = view.etype_bytes();
+  Count position = open.position;
+  if (arguments.pointer == Pointer::explicit_offset &&
+      (arguments.offset < 0 || __builtin_mul_overflow(arguments.offset, etype, &position))) {
+    return false;
+  }
+  plain.offset = view.start() + position;
+  return plain.bytes > 0 && (etype == 1 || plain.bytes % etype == 0) &&
+         position <= view.stream_bytes() - plain.bytes;
+}
+
+/// Returns how much was moved.
+Result<Count> move_plain(const OpenFile& open, const AccessArguments& arguments,
+                         const Plain& plain) {
+  auto* const memory = static_cast<std::byte*>(arguments.memory.address);
+  const std::span data(memory, static_cast<std::size_t>(plain.bytes));
+  if (arguments.direction == Direction::write) {
+    const Error error = open.file.write(plain.offset, std::span<const std::byte>(data));
+    return error.failed() ? Result<Count>(error) : Result<Count>(plain.bytes);
+  }
+  const Result<std::size_t> got = open.file.read(plain.offset, data);
+  return got.failed() ? Result<Count>(got.error()) : Result<Count>(static_cast<Count>(got.value()));
+}
+
+Error run_plain(File& file, const AccessArguments& arguments, const Plain& plain,
+                MPI_Status* status) {
+  Library& library = *file.library;
+  AccessRecord record(file, arguments, Coordination::independent, CallForm::blocking);
+  if (arguments.pointer == Pointer::individual) file.open->position += plain.bytes;
+  library.acquire(file);
+  const std::uint32_t depth = library.lock.suspend();
+  const Result<Count> moved = move_plain(*file.open, arguments, plain);
+  library.lock.resume(depth);
+  record.end({plain.offset, plain.offset + plain.bytes}, plain.bytes);
+  library.release(file);
+  set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, moved.ok() ? moved.value() : 0);
+  return moved.error();
+}
+
 Error run(File& file, const AccessArguments& arguments, MPI_Status* status) {
+  Plain plain{};
+  if (is_plain(file, arguments, plain)) return run_plain(file, arguments, plain, status);
   const Result<Access> access = take_place(file, arguments);
   if (access.failed()) return access.error();
+  AccessRecord record(file, arguments, Coordination::independent, CallForm::blocking);
   Library& library = *file.library;
   library.acquire(file);
   const std::uint32_t depth = library.lock.suspend();
   Count moved = 0;
   const Error error = move(arguments.direction, access.value(), moved);
   library.lock.resume(depth);
+  record.end(access.value());
   library.release(file);
   set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, moved);
   return error;
@@ -52,11 +131,15 @@ Error run(File& file, const AccessArguments& arguments, MPI_Status* status) {
 struct IndependentJob final : FileJob {
   IndependentJob(File& its_file, Direction its_direction, Access&& its_access) noexcept
       : file(its_file), direction(its_direction), access(std::move(its_access)) {}
-  void run() noexcept override { error = move(direction, access, moved); }
+  void run() noexcept override {
+    error = move(direction, access, moved);
+    record.end(access);
+  }
 
   File& file;  ///< one reference held
   Direction direction;
   Access access;
+  AccessRecord record;
   Count moved = 0;
   Error error;
   bool abandoned = false;
@@ -86,6 +169,27 @@ Error abandon(Request& request) {
   return {};
 }
 
+/// What is moved at once rather than by another thread: to hand it over and be woken takes as long.
+constexpr Count most_bytes_at_once = 64 << 10;
+
+/// Moves a small block in the call itself, if that takes no longer than the copy: the system takes writes
+/// of local files to memory, and reads come from there or not at all.
+bool move_at_once(IndependentJob& job) {
+  const Access& access = job.access;
+  if (access.remote || access.atomic || access.bytes > most_bytes_at_once) return false;
+  if (!access.view->contiguous() || !access.in_one_block()) return false;
+  if (job.direction == Direction::write || access.in_memory) {
+    job.run();
+    return true;
+  }
+  const std::span to(static_cast<std::byte*>(access.memory.address),
+                     static_cast<std::size_t>(access.bytes));
+  if (!access.file->read_from_cache(access.view->start() + access.position, to)) return false;
+  job.moved = access.bytes;
+  job.record.end(access);
+  return true;
+}
+
 constexpr RequestKind kind_named(const char* name) {
   return {.name = name,
           .start = nullptr,
@@ -113,6 +217,7 @@ Error start(File& file, const AccessArguments& arguments, MPI_Request& out) {
     library.retire(*request);
     return no_request_memory();
   }
+  job->record = AccessRecord(file, arguments, Coordination::independent, CallForm::nonblocking);
   library.acquire(file);
   request->target = &file;
   request->type = arguments.memory.type;
@@ -123,6 +228,8 @@ Error start(File& file, const AccessArguments& arguments, MPI_Request& out) {
   if (job->access.view->representation().kind == Representation::Kind::user ||
       job->access.bytes == 0) {
     job->run();  // functions of the user run on its threads only
+    request->operation.stage = device::Stage::done;
+  } else if (move_at_once(*job)) {
     request->operation.stage = device::Stage::done;
   } else {
     library.files->submit(*job);

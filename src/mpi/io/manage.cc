@@ -2,6 +2,9 @@
 // Copyright (c) 2026 the Fulmar authors
 //
 // What belongs to a file as a whole: size, mode, hints, atomicity (MPI 5.0 sections 14.2 and 14.6).
+#include <array>
+
+#include "io/aggregator_list.h"
 #include "io/io_error.h"
 #include "mpi/coll/calls.h"
 #include "mpi/comm/calls.h"
@@ -52,14 +55,19 @@ Error check_size(const File& file, Count size, const char* call) {
   return {};
 }
 
-/// One rank does it for all.
+/// One rank does it for all. Where a server has the file, what the others have written reaches it before that, and
+/// they forget what they know of it behind that.
 template <class Change>
 Error change_size(File& file, Count size, const char* call, const Change& change) {
   Comm& comm = *file.comm;
   Error error = compare_with_first(comm, "size", size, check_size(file, size, call));
+  const bool cached_apart = file.open->cached_apart;
+  if (error.ok() && cached_apart) error = agree(comm, file.open->file.push());
   if (error.failed()) return error;
   if (comm.rank == 0) error = change(file.open->file);
-  return agree(comm, error);
+  error = agree(comm, error);
+  if (cached_apart) file.open->file.refresh();
+  return error;
 }
 
 }  // namespace
@@ -71,14 +79,17 @@ void add_hints(io::Hints& hints, const Info* info) {
 
 io::Hints hints_from(Library& library, const Info* info) {
   io::Hints hints;
+  hints.checked = library.files->checks();
   for (const auto& [key, value] : library.files->environment_hints()) hints.set(key, value);
   add_hints(hints, info);
   return hints;
 }
 
 Error file_set_size(File& file, Count size) {
-  return change_size(file, size, "MPI_File_set_size",
-                     [&](const io::PosixFile& open) { return open.set_size(size); });
+  const Error error = change_size(file, size, "MPI_File_set_size",
+                                  [&](const io::PosixFile& open) { return open.set_size(size); });
+  if (error.ok() && file.open->check != nullptr) file.open->check->cut(size);
+  return error;
 }
 
 Error file_preallocate(File& file, Count size) {
@@ -108,6 +119,8 @@ void change_hints(File& file, const Info* info) {
   file.open->hints.permissions = before.permissions;
   file.open->hints.aggregators = before.aggregators;
   file.open->hints.shared_by_messages = before.shared_by_messages;
+  file.open->hints.aggregator_list = before.aggregator_list;
+  if (before.style != file.open->hints.style) file.open->file.advise(file.open->hints.style);
 }
 
 Error share_hints(Comm& comm, io::Hints& hints) {
@@ -118,15 +131,13 @@ Error share_hints(Comm& comm, io::Hints& hints) {
     io::Use two_phase_write;
     io::Use two_phase_read;
     bool shared_by_messages;
-    std::uint8_t unused;
+    bool checked;
+    bool has_list;
   };
-  InCommon first{hints.window_bytes,
-                 hints.unit_bytes,
-                 hints.aggregators,
-                 hints.two_phase_write,
-                 hints.two_phase_read,
-                 hints.shared_by_messages,
-                 0};
+  InCommon first{hints.window_bytes,   hints.unit_bytes,
+                 hints.aggregators,    hints.two_phase_write,
+                 hints.two_phase_read, hints.shared_by_messages,
+                 hints.checked,        !hints.aggregator_list.empty()};
   if (const Error error = tell_all(comm, &first, sizeof first); error.failed()) return error;
   hints.window_bytes = first.window_bytes;
   hints.unit_bytes = first.unit_bytes;
@@ -134,7 +145,21 @@ Error share_hints(Comm& comm, io::Hints& hints) {
   hints.two_phase_write = first.two_phase_write;
   hints.two_phase_read = first.two_phase_read;
   hints.shared_by_messages = first.shared_by_messages;
+  hints.checked = first.checked;
+  if (!first.has_list) hints.aggregator_list.clear();
+  if (first.has_list && hints.aggregator_list.empty())
+    hints.aggregator_list = "*";  // until it is known
   return barrier(comm);
+}
+
+Error share_aggregator_list(Comm& comm, io::Hints& hints) {
+  if (hints.aggregator_list.empty()) return {};
+  std::array<char, io::longest_aggregator_list + 1> list{};
+  hints.aggregator_list.copy(list.data(), io::longest_aggregator_list);
+  const Error error = tell_all(comm, list.data(), list.size());
+  list.back() = '\0';
+  hints.aggregator_list = list.data();
+  return error;
 }
 
 Error file_set_info(File& file, Info* info) {
@@ -169,6 +194,11 @@ Error file_get_atomicity(File& file, int& flag) {
   return {};
 }
 
-Error file_sync(File& file) { return agree(*file.comm, file.open->file.sync()); }
+/// What this rank has written is stored. Where a server has the file, what others have stored is seen.
+Error file_sync(File& file) {
+  const Error error = file.open->file.sync();
+  if (file.open->cached_apart) file.open->file.refresh();
+  return agree(*file.comm, error);
+}
 
 }  // namespace fulmar::mpi

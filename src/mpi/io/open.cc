@@ -16,6 +16,7 @@
 #include "mpi/coll/node_map.h"
 #include "mpi/comm/calls.h"
 #include "mpi/comm_make/calls.h"
+#include "mpi/io/aggregators.h"
 #include "mpi/io/agreement.h"
 #include "mpi/io/calls.h"
 #include "mpi/io/file.h"
@@ -82,14 +83,19 @@ Result<io::PosixFile> open_here(const std::string& path, int amode, const io::Hi
   return file;
 }
 
-/// Rank 0 first, then the others.
+/// Rank 0 first, then the others, where it may have to make the file.
 Error open_everywhere(Comm& comm, OpenFile& open, const std::string& path) {
   Error error;
+  const bool makes = (open.amode & MPI_MODE_CREATE) != 0;
   for (const bool is_first : {true, false}) {
-    if (is_first == (comm.rank == 0)) {
+    if (is_first && !makes) continue;
+    if (!makes || is_first == (comm.rank == 0)) {
       Result<io::PosixFile> file = open_here(path, open.amode, open.hints, comm.rank);
       error = file.error();
-      if (file.ok()) open.file = std::move(file.value());
+      if (file.ok()) {
+        open.file = std::move(file.value());
+        open.file.keep_log(comm.library->files->log());
+      }
     }
     if (const Error all = agree(comm, error); all.failed()) return all;
   }
@@ -126,15 +132,27 @@ Error open_file(Library& library, Comm& comm, const std::string& path, OpenFile&
   if (error.failed()) return error;
   error = open_everywhere(comm, open, path);
   if (error.ok()) error = share_hints(comm, open.hints);
+  if (error.ok()) error = share_aggregator_list(comm, open.hints);
   if (error.failed()) return error;
   open.system = io::file_system_of(path);
-  open.aggregators = open.hints.aggregators != 0
-                         ? std::min(open.hints.aggregators, comm.size())
-                         : static_cast<int>(node_map(comm).leaders().size());
+  if (open.hints.checked) open.check = std::make_unique<FileCheck>();
+  Result<std::vector<int>> aggregators = choose_aggregators(comm, open.hints);
+  if (aggregators.failed()) return aggregators.error();
+  open.aggregator_ranks = std::move(aggregators.value());
+  open.aggregators = static_cast<int>(open.aggregator_ranks.size());
+  if (open.hints.style != io::Style::unknown) open.file.advise(open.hints.style);
+  const auto nodes = static_cast<int>(node_map(comm).leaders().size());
+  open.cached_apart = nodes > 1 && open.system.has_client_caches();
+  if (open.cached_apart) {
+    const bool is_read_only = (open.amode & MPI_MODE_RDONLY) != 0;
+    error = agree(comm, is_read_only ? Error() : open.file.store_exactly());
+    if (error.failed()) return error;
+  }
   const auto place = open.hints.shared_by_messages ? SharedPointer::Place::messages
                                                    : SharedPointer::Place::memory_if_possible;
-  error = agree(comm, open.shared.open(comm, place));
+  error = open.shared.open(comm, place);
   if (error.ok()) error = default_view(library, open);
+  if ((open.amode & MPI_MODE_APPEND) != 0) error = agree(comm, error);
   if (error.ok()) error = place_pointers(comm, open);
   return error;
 }
@@ -162,6 +180,7 @@ Error file_open(Library& library, Comm& comm, std::string_view name, int amode, 
   if (made.failed()) return made.error();
   Comm& own = *made.value();
   const std::string path(io::without_prefix(name));
+  own.name_text = "file \"" + path + "\"";  // for reports of waits; no program can ask for it
   auto open = std::make_unique<OpenFile>();
   open->amode = amode;
   open->hints = hints_from(library, info);

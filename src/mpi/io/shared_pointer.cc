@@ -8,6 +8,7 @@
 #include "mpi/coll/node_map.h"
 #include "mpi/comm/failure.h"
 #include "mpi/io/agreement.h"
+#include "mpi/io/file_state.h"
 #include "mpi/p2p/message.h"
 
 namespace fulmar::mpi {
@@ -130,13 +131,26 @@ class SharedPointer::Keeper {
 SharedPointer::SharedPointer() noexcept = default;
 SharedPointer::~SharedPointer() = default;
 
+/// Of this process, at 0.
+Result<io::SharedWord> SharedPointer::own_word() {
+  io::SharedWord spare = comm_->library->files->spare_words.take_own();
+  if (spare.is_open()) return spare;
+  return io::SharedWord::make();
+}
+
+Result<io::SharedWord> SharedPointer::word_at(const io::SharedWord::Place& place) {
+  io::SharedWord spare = comm_->library->files->spare_words.take(place);
+  if (spare.is_open()) return spare;
+  return io::SharedWord::open(place);
+}
+
 /// Whether all ranks can look into memory of rank 0.
 Error SharedPointer::share_memory(bool& shared) {
   shared = false;
   if (node_map(*comm_).leaders().size() != 1) return {};
   io::SharedWord::Place place;
   if (comm_->rank == 0) {
-    Result<io::SharedWord> made = io::SharedWord::make();
+    Result<io::SharedWord> made = own_word();
     if (made.ok()) {
       word_ = std::move(made.value());
       place = word_.place();
@@ -145,7 +159,7 @@ Error SharedPointer::share_memory(bool& shared) {
   if (const Error error = tell_all(*comm_, &place, sizeof place); error.failed()) return error;
   Error mine;
   if (comm_->rank != 0) {
-    Result<io::SharedWord> found = io::SharedWord::open(place);
+    Result<io::SharedWord> found = word_at(place);
     mine = found.error();
     if (found.ok()) word_ = std::move(found.value());
   } else if (!word_.is_open()) {
@@ -158,7 +172,7 @@ Error SharedPointer::share_memory(bool& shared) {
 Error SharedPointer::open(Comm& comm, Place place) {
   comm_ = &comm;
   if (comm.size() == 1) {
-    Result<io::SharedWord> made = io::SharedWord::make();
+    Result<io::SharedWord> made = own_word();
     if (made.failed()) return made.error();
     word_ = std::move(made.value());
     in_memory_ = true;
@@ -176,7 +190,13 @@ Error SharedPointer::open(Comm& comm, Place place) {
   return base::failure(base::ErrorClass::no_mem, "no memory for the shared file pointer");
 }
 
-void SharedPointer::close() noexcept { keeper_.reset(); }
+void SharedPointer::close() noexcept {
+  keeper_.reset();
+  // Where a process has failed, others may not be done with it.
+  if (in_memory_ && comm_->failed_process == Comm::none_failed) {
+    comm_->library->files->spare_words.keep(std::move(word_));
+  }
+}
 
 Result<Count> SharedPointer::add(Count bytes) {
   if (in_memory_) return Count{word_.word().fetch_add(bytes)};

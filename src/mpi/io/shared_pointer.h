@@ -40,6 +40,8 @@ class SharedPointer {
  private:
   class Keeper;
 
+  [[nodiscard]] base::Result<io::SharedWord> own_word();
+  [[nodiscard]] base::Result<io::SharedWord> word_at(const io::SharedWord::Place& place);
   base::Error share_memory(bool& shared);
   [[nodiscard]] base::Result<Count> ask(Count bytes);
 

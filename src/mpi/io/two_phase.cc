@@ -19,13 +19,13 @@ namespace {
 using base::Error;
 using base::ErrorClass;
 
-constexpr std::size_t header_runs = 7;
+constexpr std::size_t header_words = 56;
 
-/// What a rank has, or wants, in a window. A longer list of runs follows whole.
+/// What a rank has, or wants, in a window, and its runs (RunList). A longer list follows whole.
 struct Header {
   std::int64_t bytes = 0;
-  std::int64_t run_count = 0;
-  std::array<FileRun, header_runs> runs{};
+  std::int64_t word_count = 0;
+  std::array<RunList::Word, header_words> words{};
 };
 
 /// What an aggregator has read for a rank; then the bytes follow.
@@ -41,7 +41,7 @@ struct Wanted {
   Count position;
   Count bytes;
   Header header;
-  std::vector<FileRun> runs;
+  RunList runs;
   Answer answer;
   MovedBytes memory;
 };
@@ -50,7 +50,8 @@ struct Wanted {
 struct Served {
   int rank;
   Header header;
-  std::vector<FileRun> runs;
+  std::vector<RunList::Word> words;  ///< that come in a message of their own
+  RunList runs;
   Answer answer;
   std::unique_ptr<std::byte[]> copy;
   std::byte* data = nullptr;  ///< of all runs, one behind the other
@@ -73,7 +74,7 @@ class TwoPhase {
         plan_(parts, *call.file->open),
         memory_(call.access, call.direction == Direction::write) {
     for (int i = 0; i < plan_.aggregators; ++i) {
-      aggregators_.push_back(aggregator_rank(exchange.comm(), i, plan_.aggregators));
+      aggregators_.push_back(call.file->open->aggregator_ranks[static_cast<std::size_t>(i)]);
       if (aggregators_.back() == exchange.rank()) own_index_ = i;
     }
     if (memory_.failed()) no_memory(call.access.bytes);
@@ -97,7 +98,9 @@ class TwoPhase {
     return part.bytes != 0 && part.first < window.end && part.end > window.first;
   }
   void want(Round& round, int aggregator, Extent window);
-  void check(Served& served, Extent window);
+  [[nodiscard]] bool is_right(const Served& served, Extent window) const noexcept;
+  void refuse(const Served& served, Extent window);
+  void add_extents(Round& round, const RunList& runs);
   void gather(Round& round, Served& served);
   void scatter(Round& round, const Served& served) noexcept;
   [[nodiscard]] std::byte* room_for(Served& served, Count bytes);
@@ -128,11 +131,11 @@ void TwoPhase::want(Round& round, int aggregator, Extent window) {
   wanted.rank = aggregators_[static_cast<std::size_t>(aggregator)];
   wanted.position = from;
   wanted.bytes = to - from;
-  wanted.runs = runs_of(*access.view, from, to - from);
+  wanted.runs = RunList(*access.view, from, to - from, window);
   wanted.header.bytes = wanted.bytes;
-  wanted.header.run_count = static_cast<std::int64_t>(wanted.runs.size());
-  std::copy_n(wanted.runs.begin(), std::min(wanted.runs.size(), header_runs),
-              wanted.header.runs.begin());
+  const auto words = wanted.runs.words();
+  wanted.header.word_count = static_cast<std::int64_t>(words.size());
+  std::copy_n(words.begin(), std::min(words.size(), header_words), wanted.header.words.begin());
 }
 
 void TwoPhase::prepare(Round& round, Count number) {
@@ -154,14 +157,19 @@ void TwoPhase::prepare(Round& round, Count number) {
   }
 }
 
+/// Before any memory is taken for a list.
+bool TwoPhase::is_right(const Served& served, Extent window) const noexcept {
+  const Header& header = served.header;
+  return header.bytes >= 0 && header.bytes <= window.end - window.first && header.word_count >= 0 &&
+         header.word_count <= RunList::most_words(window, header.bytes);
+}
+
 /// What another rank says of itself is not believed. Without it nothing can go on.
-void TwoPhase::check(Served& served, Extent window) {
-  if (are_valid(served.runs, window, served.header.bytes)) return;
+void TwoPhase::refuse(const Served& served, Extent window) {
   end_job(*exchange_.comm().library, "a collective file operation", exchange_.comm(),
           base::failure(ErrorClass::intern,
                         "rank %d describes data outside the window %lld to %lld", served.rank,
                         static_cast<long long>(window.first), static_cast<long long>(window.end)));
-  served.runs.clear();
 }
 
 CollTask TwoPhase::exchange_headers(CollContext& exchange, TwoPhase& self, Round& round) {
@@ -175,34 +183,51 @@ CollTask TwoPhase::exchange_headers(CollContext& exchange, TwoPhase& self, Round
   co_await messages.wait();
   if (exchange.result().failed()) co_return;
   for (Served& served : round.served) {
-    const auto most = static_cast<std::int64_t>(round.window.end - round.window.first);
-    const std::int64_t count = std::clamp<std::int64_t>(served.header.run_count, 0, most);
-    served.runs.resize(static_cast<std::size_t>(count));
-    std::copy_n(served.header.runs.begin(), std::min(served.runs.size(), header_runs),
-                served.runs.begin());
-    if (served.runs.size() <= header_runs) continue;
-    messages.receive(self.bytes(served.runs.data(), served.runs.size() * sizeof(FileRun)),
-                     served.rank);
-  }
-  for (Wanted& wanted : round.wanted) {
-    if (wanted.runs.size() <= header_runs) continue;
-    messages.send(as_const(self.bytes(wanted.runs.data(), wanted.runs.size() * sizeof(FileRun))),
-                  wanted.rank);
-  }
-  co_await messages.wait();
-  for (Served& served : round.served) {
-    self.check(served, round.window);
-    for (const FileRun& run : served.runs) {
-      const bool solid = run.stride == run.length;
-      const std::int64_t pieces = solid ? 1 : run.count;
-      const std::int64_t length = solid ? run.length * run.count : run.length;
-      for (std::int64_t i = 0; i < pieces; ++i) {
-        const Count first = run.offset + i * run.stride;
-        round.job->extents.push_back({first, first + length});
-      }
+    if (!self.is_right(served, round.window)) {
+      self.refuse(served, round.window);
+      co_return;
+    }
+    served.words.resize(static_cast<std::size_t>(served.header.word_count));
+    if (served.words.size() <= header_words) {
+      std::copy_n(served.header.words.begin(), served.words.size(), served.words.begin());
+    } else {
+      messages.receive(self.bytes(served.words.data(), served.words.size() * sizeof(RunList::Word)),
+                       served.rank);
     }
   }
+  for (Wanted& wanted : round.wanted) {
+    const auto words = wanted.runs.words();
+    if (words.size() <= header_words) continue;
+    void* list = const_cast<RunList::Word*>(words.data());
+    messages.send(as_const(self.bytes(list, words.size_bytes())), wanted.rank);
+  }
+  co_await messages.wait();
+  if (exchange.result().failed()) co_return;
+  for (Served& served : round.served) {
+    served.runs = RunList(std::move(served.words));
+    if (!served.runs.is_valid(round.window, served.header.bytes)) {
+      self.refuse(served, round.window);
+      co_return;
+    }
+    self.add_extents(round, served.runs);
+  }
   if (round.job != nullptr) merge(round.job->extents);
+}
+
+void TwoPhase::add_extents(Round& round, const RunList& runs) {
+  runs.for_each(round.window, [&](const FileRun& run) {
+    const bool solid = run.stride == run.length;
+    const std::int64_t pieces = solid ? 1 : run.count;
+    const std::int64_t length = solid ? run.length * run.count : run.length;
+    for (std::int64_t i = 0; i < pieces; ++i) {
+      const Count first = run.offset + i * run.stride;
+      round.job->extents.push_back({first, first + length});
+    }
+    return true;
+  });
+  // Pieces of ranks that lie between each other become few before those of the next rank come.
+  constexpr std::size_t many = 65536;
+  if (round.job->extents.size() > many) merge(round.job->extents);
 }
 
 /// Memory for the data of a rank: the window itself where they lie in one piece there.
@@ -212,20 +237,17 @@ std::byte* TwoPhase::room_for(Served& served, Count bytes) {
   return served.copy.get();
 }
 
-bool is_one_piece(const std::vector<FileRun>& runs) noexcept {
-  return runs.size() == 1 && (runs[0].count == 1 || runs[0].stride == runs[0].length);
-}
-
 /// Puts the data of a rank into the window.
 void TwoPhase::scatter(Round& round, const Served& served) noexcept {
   const std::byte* from = served.data;
-  for (const FileRun& run : served.runs) {
+  served.runs.for_each(round.window, [&](const FileRun& run) {
     for (std::int64_t i = 0; i < run.count; ++i) {
       std::memcpy(round.job->memory_at(run.offset + i * run.stride), from,
                   static_cast<std::size_t>(run.length));
       from += run.length;
     }
-  }
+    return true;
+  });
 }
 
 /// Takes the data of a rank from the window, as far as the file goes.
@@ -234,11 +256,11 @@ void TwoPhase::gather(Round& round, Served& served) {
   served.answer.failed = job.error().failed() ? 1 : 0;
   served.answer.bytes = 0;
   if (served.answer.failed != 0 || served.header.bytes == 0) return;
-  const bool direct = is_one_piece(served.runs);
-  served.data =
-      direct ? job.memory_at(served.runs[0].offset) : room_for(served, served.header.bytes);
+  const bool direct = served.runs.is_one_piece();
+  served.data = direct ? job.memory_at(served.runs.first(round.window))
+                       : room_for(served, served.header.bytes);
   if (served.data == nullptr) return;
-  for (const FileRun& run : served.runs) {
+  served.runs.for_each(round.window, [&](const FileRun& run) {
     for (std::int64_t i = 0; i < run.count; ++i) {
       const Count first = run.offset + i * run.stride;
       const Count there = std::clamp<Count>(job.valid_end() - first, 0, run.length);
@@ -247,9 +269,10 @@ void TwoPhase::gather(Round& round, Served& served) {
                     static_cast<std::size_t>(there));
       }
       served.answer.bytes += there;
-      if (there < run.length) return;
+      if (there < run.length) return false;
     }
-  }
+    return true;
+  });
 }
 
 /// A write: the data of the ranks come into the windows.
@@ -257,8 +280,8 @@ CollTask TwoPhase::collect(CollContext& exchange, TwoPhase& self, Round& round) 
   Transfers messages(exchange, static_cast<int>(round.wanted.size() + round.served.size()));
   for (Served& served : round.served) {
     if (served.header.bytes == 0) continue;
-    served.data = is_one_piece(served.runs) && round.served.size() == 1
-                      ? round.job->memory_at(served.runs[0].offset)
+    served.data = served.runs.is_one_piece() && round.served.size() == 1
+                      ? round.job->memory_at(served.runs.first(round.window))
                       : self.room_for(served, served.header.bytes);
     messages.receive(self.bytes(served.data, static_cast<std::size_t>(served.header.bytes)),
                      served.rank);

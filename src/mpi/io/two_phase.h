@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "mpi/io/collective.h"
+#include "mpi/io/run_list.h"
 #include "mpi/io/window_job.h"
 
 // Collective access in two phases
@@ -37,21 +38,6 @@ struct RankPart {
   std::int32_t backward = 0;  ///< not 0: the view of this rank is not forward
 };
 
-/// `count` pieces of `length` bytes, `stride` apart, in a file.
-struct FileRun {
-  std::int64_t offset;
-  std::int64_t length;
-  std::int64_t stride;
-  std::int64_t count;
-};
-
-/// Describes [position, position + bytes) of a view's stream by runs.
-[[nodiscard]] std::vector<FileRun> runs_of(const FileView& view, Count position, Count bytes);
-
-/// Whether runs that came in a message lie in a window, one behind the other, and have this many
-/// bytes together.
-[[nodiscard]] bool are_valid(std::span<const FileRun> runs, Extent window, Count bytes) noexcept;
-
 /// Who does what in a collective access: the same in every rank.
 struct TwoPhasePlan {
   Extent whole{0, 0};
@@ -69,9 +55,6 @@ struct TwoPhasePlan {
 /// where the view of a rank is not forward: windows are made of data that follow each other.
 [[nodiscard]] bool is_worth_exchange(std::span<const RankPart> parts, io::Use use,
                                      const OpenFile& file) noexcept;
-
-/// The rank that is aggregator number `index`.
-[[nodiscard]] int aggregator_rank(Comm& comm, int index, int aggregators);
 
 /// The exchange itself. `parts` has one entry a rank. Errors of file operations go to
 /// `call.error` of the aggregator; the caller has the ranks agree.

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 #include <algorithm>
-#include <array>
 
-#include "mpi/coll/node_map.h"
+#include "mpi/io/mapped_access.h"
 #include "mpi/io/two_phase.h"
 
 namespace fulmar::mpi {
@@ -34,52 +33,7 @@ bool are_interleaved(std::span<const RankPart> parts) {
   return false;
 }
 
-/// Adds a piece to the runs; the last one grows if it goes on in the same way.
-void add(std::vector<FileRun>& runs, Count offset, Count length) {
-  if (!runs.empty()) {
-    FileRun& last = runs.back();
-    const bool next_of_two = last.count == 1 && last.length == length;
-    if (next_of_two) last.stride = offset - last.offset;
-    if (last.length == length && offset == last.offset + last.stride * last.count) {
-      ++last.count;
-      return;
-    }
-  }
-  runs.push_back({offset, length, length, 1});
-}
-
 }  // namespace
-
-std::vector<FileRun> runs_of(const FileView& view, Count position, Count bytes) {
-  std::vector<FileRun> runs;
-  std::array<iovec, 256> segments;
-  while (bytes > 0) {
-    const std::size_t found = view.segments(position, bytes, segments);
-    for (const iovec& segment : std::span(segments).first(found)) {
-      const auto length = static_cast<Count>(segment.iov_len);
-      add(runs, offset_in(segment), length);
-      position += length;
-      bytes -= length;
-    }
-  }
-  return runs;
-}
-
-bool are_valid(std::span<const FileRun> runs, Extent window, Count bytes) noexcept {
-  Count at = window.first;
-  Count total = 0;
-  for (const FileRun& run : runs) {
-    const Count most = window.end - window.first;
-    if (run.length <= 0 || run.length > most || run.count <= 0 || run.count > most) return false;
-    if (run.count > 1 && (run.stride < run.length || run.stride > most)) return false;
-    if (run.offset < at || run.offset > window.end) return false;
-    // All factors are below a window's length, which is at most 2^30.
-    at = run.offset + (run.count > 1 ? run.stride * (run.count - 1) : 0) + run.length;
-    if (at > window.end) return false;
-    total += run.length * run.count;
-  }
-  return total == bytes;
-}
 
 TwoPhasePlan::TwoPhasePlan(std::span<const RankPart> parts, const OpenFile& file) noexcept
     : aggregators(std::min(file.aggregators, static_cast<int>(parts.size()))) {
@@ -114,18 +68,15 @@ bool is_worth_exchange(std::span<const RankPart> parts, io::Use use,
   if (std::any_of(parts.begin(), parts.end(), goes_back)) return false;
   if (use == io::Use::always) return true;
   const Count long_enough = file.system.remote ? long_remote_run_bytes : long_run_bytes;
+  const bool maps = file.system.maps && file.hints.mapped != io::Use::never;
   const bool has_short = std::any_of(parts.begin(), parts.end(), [&](const RankPart& part) {
-    return part.bytes != 0 && part.mean_run_bytes < long_enough && part.mean_run_bytes < part.bytes;
+    if (part.bytes == 0 || part.mean_run_bytes >= part.bytes) return false;
+    if (maps && are_short_and_near(part.mean_run_bytes, part.bytes, part.end - part.first)) {
+      return false;
+    }
+    return part.mean_run_bytes < long_enough;
   });
   return has_short && are_interleaved(parts);
-}
-
-int aggregator_rank(Comm& comm, int index, int aggregators) {
-  const auto leaders = node_map(comm).leaders();
-  if (static_cast<std::size_t>(aggregators) <= leaders.size()) {
-    return leaders[static_cast<std::size_t>(index)];
-  }
-  return static_cast<int>(static_cast<std::int64_t>(index) * comm.size() / aggregators);
 }
 
 }  // namespace fulmar::mpi

@@ -102,8 +102,8 @@ std::string text_of(const Win& win, int target, const RmaAccess& access) {
   text += " by rank " + std::to_string(access.origin) + " (its operation " +
           std::to_string(access.number) + " on rank " + std::to_string(target) + ") on ";
   std::array<char, 80> range;
-  std::snprintf(range.data(), range.size(), win.dynamic() ? "addresses 0x%llx to 0x%llx"
-                                                          : "bytes %lld to %lld",
+  std::snprintf(range.data(), range.size(),
+                win.dynamic() ? "addresses 0x%llx to 0x%llx" : "bytes %lld to %lld",
                 static_cast<long long>(access.begin), static_cast<long long>(access.end));
   return text + range.data();
 }
@@ -174,13 +174,15 @@ RmaAccess access_of(const wire::RmaHeader& header, int origin) noexcept {
   access.origin = static_cast<std::uint32_t>(origin);
   access.call = header.call;
   access.op = header.op;
-  access.flags = header.flags & (wire::rma_odd_fence | wire::rma_with_request | wire::rma_one_element);
+  access.flags =
+      header.flags & (wire::rma_odd_fence | wire::rma_with_request | wire::rma_one_element);
   access.element = header.element != 0 ? header.element : header.type;
   return access;
 }
 
 Error check_own_access(Win& win, const wire::RmaHeader& header, const Datatype& type) {
-  const auto found = win.watch.check->record.add(access_of(header, win.rank()), header.place, header.count, type);
+  const auto found =
+      win.watch.check->record.add(access_of(header, win.rank()), header.place, header.count, type);
   if (!found) return {};
   return conflict_error(win, win.rank(), ErrorClass::rma_conflict, *found);
 }
@@ -201,7 +203,8 @@ Error conflict_error(const Win& win, int target, ErrorClass error_class,
 }
 
 void order_own_accesses(Win& win, int target, AccessRecord::Which which) noexcept {
-  if (win.watch.check != nullptr && target == win.rank()) win.watch.check->record.forget(target, which);
+  if (win.watch.check != nullptr && target == win.rank())
+    win.watch.check->record.forget(target, which);
 }
 
 }  // namespace fulmar::mpi

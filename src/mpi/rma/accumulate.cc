@@ -120,6 +120,23 @@ void accumulate_data(const Op& op, const Datatype* element, std::span<const std:
   (void)view.unpack(target.address, 0, old);
 }
 
+const Datatype* predefined_type(const Library& library, std::uint32_t handle) noexcept {
+  auto* type = library.find<Datatype>(std::uintptr_t{handle});
+  return type != nullptr && type->predefined && type->basic != nullptr && !type->unsupported()
+             ? type
+             : nullptr;
+}
+
+const Datatype* named_element(const Library& library, std::uint32_t element, std::uint32_t second) {
+  if (element == 0) return nullptr;
+  const Datatype* first = predefined_type(library, element);
+  const Datatype* index = predefined_type(library, second);
+  if (first == nullptr || index == nullptr) return first;
+  const auto pair =
+      library.datatypes->value_index(const_cast<Datatype&>(*first), const_cast<Datatype&>(*index));
+  return pair.ok() ? pair.value() : nullptr;
+}
+
 const Op* predefined_op(const Library& library, std::uint8_t code) noexcept {
   const std::array handles = {MPI_SUM,    MPI_MIN,    MPI_MAX,     MPI_PROD, MPI_BAND,
                               MPI_BOR,    MPI_BXOR,   MPI_LAND,    MPI_LOR,  MPI_LXOR,

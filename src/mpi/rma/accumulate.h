@@ -39,6 +39,16 @@ void move_elements(const ConstData& from, const Data& to) noexcept;
 void accumulate_data(const Op& op, const Datatype* element, std::span<const std::byte> source,
                      const Data& target);
 
+/// The predefined datatype with this constant, which may come from another process; nullptr where
+/// there is none.
+[[nodiscard]] const Datatype* predefined_type(const Library& library,
+                                              std::uint32_t handle) noexcept;
+
+/// The elements that a request or call names by `element` and `second` (wire::RmaHeader); nullptr:
+/// none, or they make no sense.
+[[nodiscard]] const Datatype* named_element(const Library& library, std::uint32_t element,
+                                            std::uint32_t second);
+
 /// The predefined operation with this code, which may come from another process; nullptr where there
 /// is none.
 [[nodiscard]] const Op* predefined_op(const Library& library, std::uint8_t code) noexcept;

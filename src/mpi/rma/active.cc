@@ -11,6 +11,7 @@
 #include "mpi/rma/calls.h"
 #include "mpi/rma/epochs.h"
 #include "mpi/rma/lock_queue.h"
+#include "mpi/rma/node_calls.h"
 #include "mpi/rma/requests.h"
 #include "mpi/rma/wait_note.h"
 
@@ -80,10 +81,44 @@ void forget_origins(Win& win) noexcept {
 template <class Done, class Lost>
 Error await_notices(Win& win, const WindowWait& wait, Done&& done, Lost&& lost) {
   const Comm& comm = *win.comm;
+  if (win.node.calls != nullptr) win.node.calls->attend();
   win.device->wait_for_memory(
-      [&]() noexcept { return done() || (comm.failed_process != Comm::none_failed && lost()); },
+      [&]() noexcept {
+        if (win.node.calls != nullptr) win.node.calls->serve();
+        return done() || (comm.failed_process != Comm::none_failed && lost());
+      },
       wait.note());
   return done() ? Error{} : failure_of(comm);
+}
+
+/// A barrier of ranks that put operations into each other's slots: who waits carries them out. Each
+/// counts in its own control line and reads those of all others.
+Error meet_on_node(Win& win) {
+  std::atomic<std::uint32_t>& own = win.target(win.rank()).control->fences;
+  const std::uint32_t fence = own.load(std::memory_order_relaxed) + 1;
+  own.store(fence, std::memory_order_seq_cst);
+  for (int rank = 0; rank < win.size(); ++rank) wake_rank(win, rank);
+  int next = 0;
+  const WindowWait wait(win, WindowWait::For::fence);
+  const auto all_here = [&]() noexcept {
+    while (next < win.size()) {
+      const std::uint32_t there = win.target(next).control->fences.load(std::memory_order_acquire);
+      if (static_cast<std::int32_t>(there - fence) < 0) return false;
+      ++next;
+    }
+    return true;
+  };
+  return await_notices(win, wait, all_here, []() noexcept { return true; });
+}
+
+/// The end of a fence: every rank has come to it.
+Error meet(Win& win) {
+  constexpr int most_ranks = 16;  // each reads a line of each
+  const bool all_mapped =
+      win.node.calls != nullptr && win.size() <= most_ranks &&
+      std::all_of(win.targets.begin(), win.targets.end(),
+                  [](const RmaTarget& target) { return target.control != nullptr; });
+  return all_mapped ? meet_on_node(win) : barrier(*win.comm);
 }
 
 void take_post(Win& win, int rank) noexcept {
@@ -157,7 +192,7 @@ Error win_fence(int assertion, Win& win) {
   Error error = check_assertion(assertion, allowed);
   const bool other = win.access != AccessEpoch::none && win.access != AccessEpoch::fence;
   if (other || win.exposed) {
-    (void)barrier(*win.comm);
+    (void)meet(win);
     if (win.watch.check != nullptr) win.watch.check->next_fence();
     return failure(ErrorClass::rma_sync,
                    "%s has an epoch of another kind open; end it before MPI_Win_fence",
@@ -167,7 +202,7 @@ Error win_fence(int assertion, Win& win) {
   if (error.ok()) error = completed;
   close_targets(win);
   win.fence_used = false;
-  const Error met = barrier(*win.comm);
+  const Error met = meet(win);
   if (error.ok()) error = met;
   if (win.watch.check != nullptr) win.watch.check->next_fence();
   std::atomic_thread_fence(std::memory_order_seq_cst);

@@ -38,7 +38,39 @@ class Awaiting {
   Win& win_;
 };
 
-/// Whether a rank that is said to hold a mutex can: it is a rank of the window, and alive.
+/// Waits with other ranks for this core. Whoever holds the lock needs it, and then the one whose turn
+/// is next, which a yield does not know: so this process sleeps at once, and is woken in its turn.
+template <class Finished>
+void sleep_for_turn(device::Device& device, const Finished& finished,
+                    device::WaitNote note) noexcept {
+  struct Watch : device::ProgressCallback {
+    const Finished* finished;
+  };
+  Watch watch;
+  watch.finished = &finished;
+  watch.step = [](device::ProgressCallback& hook) {
+    return (*static_cast<Watch&>(hook).finished)() ? 1U : 0U;
+  };
+  const device::WaitStyle before = device.config().wait_style;
+  device.set_wait_style(device::WaitStyle::sleep);
+  device.add_progress_callback(watch);
+  device.wait([&]() noexcept { return finished(); }, note);
+  device.remove_progress_callback(watch);
+  device.set_wait_style(before);
+}
+
+template <class Finished>
+void wait_for_turn(device::Device& device, const Finished& finished,
+                   device::WaitNote note) noexcept {
+  const device::Config& config = device.config();
+  const bool crowded = config.oversubscribed && !device.lock().enabled() &&
+                       config.wait_style == device::WaitStyle::automatic;
+  if (!crowded) return device.wait_for_memory([&]() noexcept { return finished(); }, note);
+  sleep_for_turn(device, finished, note);
+}
+
+}  // namespace
+
 bool may_hold(Win& win, int rank) noexcept {
   if (rank < 0 || rank >= win.size()) return false;
   device::NodeChannel* node = win.device->node();
@@ -46,8 +78,6 @@ bool may_hold(Win& win, int rank) noexcept {
   const std::uint32_t number = node->number_of(win.comm->routes[rank].peer);
   return number == device::NodeChannel::not_here || node->shm().alive(number);
 }
-
-}  // namespace
 
 /// See device/progress/wait.cc for why nothing is missed.
 void wake_rank(Win& win, int rank) noexcept {
@@ -85,11 +115,10 @@ base::Error acquire_lock(Win& win, int rank, LockMode mode) {
     ++win.library->world->rma.lock_waits;
     const Comm& comm = *win.comm;
     const WindowWait wait(win, WindowWait::For::lock, rank, mode);
-    win.device->wait_for_memory(
-        [&]() noexcept {
-          return ticket.has_turn() || comm.failed_process != Comm::none_failed || ticket.is_lost();
-        },
-        wait.note());
+    const auto ended = [&]() noexcept {
+      return ticket.has_turn() || comm.failed_process != Comm::none_failed || ticket.is_lost();
+    };
+    wait_for_turn(*win.device, ended, wait.note());
     if (!ticket.has_turn()) {
       if (comm.failed_process != Comm::none_failed) return failure_of(comm);
       return base::failure(base::ErrorClass::intern,

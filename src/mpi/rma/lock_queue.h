@@ -53,6 +53,10 @@ inline void release_lock(wire::RmaControl& control, LockMode mode) noexcept {
   control.exclusive_turn.fetch_add(1, std::memory_order_seq_cst);
 }
 
+/// Whether a rank that is said to hold something in the memory of a node can: it is a rank of the
+/// window, and alive.
+[[nodiscard]] bool may_hold(Win& win, int rank) noexcept;
+
 /// Wakes a rank whose control line is mapped if it sleeps: what it waits for there has changed.
 void wake_rank(Win& win, int rank) noexcept;
 

@@ -16,9 +16,11 @@
 #include "mpi/comm_make/creation.h"
 #include "mpi/comm_make/member_info.h"
 #include "mpi/rma/access_record.h"
+#include "mpi/rma/attached_table.h"
 #include "mpi/rma/calls.h"
 #include "mpi/rma/exchange.h"
 #include "mpi/rma/hints.h"
+#include "mpi/rma/node_calls.h"
 #include "mpi/rma/node_mapping.h"
 #include "mpi/rma/requests.h"
 #include "mpi/rma/sent_types.h"
@@ -133,6 +135,8 @@ void start_checking(Win& win, const std::vector<WinFacts>& facts) {
                                [](const WinFacts& each) { return each.checked != 0; });
   if (!all) return;
   win.watch.check = std::make_unique<WindowCheck>();
+  win.node.calls.reset();
+  win.node.tables = {};
   for (int rank = 0; rank < win.size(); ++rank) {
     RmaTarget& target = win.target(rank);
     target.remote = 0;
@@ -158,16 +162,20 @@ Error map_controls(Win& win, NodeMapping& mapping, const std::vector<WinFacts>& 
   const bool failed = std::any_of(facts.begin(), facts.end(),
                                   [](const WinFacts& each) { return each.failed != 0; });
   if (shared && !failed) {
-    const Error error = mapping.map(facts, plan_controls(ranks));
+    const NodePlan plan = plan_controls(ranks);
+    const Error error = mapping.map(facts, plan);
     if (error.ok()) {
       use_node_controls(win, ranks);
+      win.node.tables = {plan.tables, plan.table_lines};
+      const bool calls = ranks.size() > 1 && win.target(win.rank()).place != RmaTarget::no_place;
+      if (calls) win.node.calls = std::make_unique<NodeCalls>(win, plan);
       return {};
     }
     win.memory.reset();
     if (const Error died = failure_of(*win.comm); died.failed()) return died;
   }
-  win.own_control = std::make_unique<wire::RmaControl>();
-  win.target(win.rank()).control = win.own_control.get();
+  win.node.own_control = std::make_unique<wire::RmaControl>();
+  win.target(win.rank()).control = win.node.own_control.get();
   return {};
 }
 
@@ -233,6 +241,12 @@ Error make_with_memory(Library& library, Comm& comm, Wanted wanted, Spacing spac
   return finish(made, wanted, out);
 }
 
+void publish(Win& win) noexcept {
+  const std::uint8_t place = win.target(win.rank()).place;
+  if (win.node.tables.lines == 0 || place == RmaTarget::no_place) return;
+  publish_attached(*win.node.tables.of(*win.memory, place), win.node.tables.lines, win.attached);
+}
+
 bool is_true(const Info* info, std::string_view key) {
   const std::string* value = info == nullptr ? nullptr : info->find(key);
   return value != nullptr && *value == "true";
@@ -244,6 +258,7 @@ Win::Win(Library& owner) noexcept : ErrorHolder(object_kind), library(&owner) {}
 
 Win::~Win() {
   server.reset();
+  node.calls.reset();
   origin.sent_types.reset();
   if (comm != nullptr) library->give_back(*comm);
   drop_errhandler(*library, *this);
@@ -295,6 +310,7 @@ Error win_free(Library& library, Handle<Win> handle) {
           static_cast<unsigned long long>(win.watch.check->record.left_out()), win.rank(),
           name_of(win), AccessRecord::most_accesses);
     }
+    win.node.calls.reset();
     if (met.ok()) {
       win.server->stop();
     } else {
@@ -358,6 +374,7 @@ Error win_attach(Win& win, void* base, Count size) {
     }
   }
   win.attached.push_back({address, bytes});
+  publish(win);
   return {};
 }
 
@@ -373,6 +390,7 @@ Error win_detach(Win& win, const void* base) {
     return failure(ErrorClass::base, "argument base: no memory is attached at %p", base);
   }
   win.attached.erase(found);
+  publish(win);
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include <bit>
 #include <charconv>
 
+#include "wire/rma/rma_call_slot.h"
 #include "wire/rma/rma_control.h"
 
 namespace fulmar::mpi {
@@ -76,9 +77,27 @@ NodePlan plan_node(std::span<const int> ranks, const std::vector<WinFacts>& fact
 }
 
 NodePlan plan_controls(std::span<const int> ranks) {
+  constexpr std::size_t line_bytes = 64;
+  constexpr std::size_t most_lines = 8;
+  const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   NodePlan plan;
-  plan.bytes = rounded(ranks.size() * sizeof(wire::RmaControl),
-                       static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
+  plan.ranks = ranks.size();
+  plan.slots = ranks.size() * sizeof(wire::RmaControl);
+  plan.bytes = plan.slots + ranks.size() * sizeof(wire::RmaCallSlot);
+  const std::uint64_t allowed = page_bytes + ranks.size() * line_bytes;
+  if (plan.bytes < allowed) {
+    const std::uint64_t lines = (allowed - plan.bytes) / line_bytes / ranks.size();
+    plan.table_lines = std::min<std::size_t>(lines, most_lines);
+  }
+  if (plan.table_lines != 0) {
+    plan.tables = plan.bytes;
+    plan.bytes += ranks.size() * plan.table_lines * line_bytes;
+  }
+  plan.bytes = rounded(plan.bytes, page_bytes);
+  if (ranks.size() <= wire::most_ranks_with_rooms) {
+    plan.rooms = plan.bytes;
+    plan.bytes = rounded(plan.bytes + ranks.size() * wire::rma_call_room_bytes, page_bytes);
+  }
   return plan;
 }
 

@@ -31,6 +31,12 @@ struct NodePlan {
   std::vector<std::uint64_t> begins;
   std::uint64_t bytes = 0;
   std::uint64_t alignment = 1;  ///< of the whole: a power of two
+  std::size_t ranks = 0;
+  // Where parts of plan_controls begin; 0: there are none.
+  std::uint64_t slots = 0;   ///< wire::RmaCallSlot, one for each rank
+  std::uint64_t rooms = 0;   ///< for longer data of calls
+  std::uint64_t tables = 0;  ///< wire::RmaAttachedTable, of `table_lines` cache lines each
+  std::size_t table_lines = 0;
 };
 
 enum class Spacing : std::uint8_t {
@@ -47,7 +53,9 @@ enum class Spacing : std::uint8_t {
 /// beyond 2^60 bytes count as that.
 [[nodiscard]] NodePlan plan_node(std::span<const int> ranks, const std::vector<WinFacts>& facts);
 
-/// Of a window whose memory the library does not give: control lines only.
+/// Of a window whose memory the library does not give: control lines, slots for calls and, for dynamic
+/// windows, tables of attached memory within a page and 64 bytes a rank; and rooms for the data of
+/// calls, whose pages cost nothing until they are used.
 [[nodiscard]] NodePlan plan_controls(std::span<const int> ranks);
 
 }  // namespace fulmar::mpi

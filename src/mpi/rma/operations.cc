@@ -10,9 +10,9 @@
 #include "mpi/rma/accumulate.h"
 #include "mpi/rma/calls.h"
 #include "mpi/rma/epochs.h"
-#include "mpi/rma/kernel_copy.h"
 #include "mpi/rma/lock_queue.h"
 #include "mpi/rma/new_request.h"
+#include "mpi/rma/node_access.h"
 #include "mpi/rma/range.h"
 #include "mpi/rma/requests.h"
 
@@ -120,13 +120,6 @@ RmaRequest request_for(RmaCall call, const TargetData& data, const Place& place)
   return request;
 }
 
-/// By the kernel, if the elements at the target are one run.
-Error copy_unmapped(Win& win, CopyDirection direction, const Data& origin, const TargetData& data,
-                    const TargetRun& run, bool& done) {
-  if (!data.type->contiguous) return {};
-  return copy_by_kernel(win, direction, origin, run, done);
-}
-
 [[gnu::noinline]] Error put_slow(Win& win, const ConstData& origin, const TargetData& data,
                                  MPI_Request* out) {
   const NewRequest made(win, out);
@@ -140,12 +133,12 @@ Error copy_unmapped(Win& win, CopyDirection direction, const Data& origin, const
     return made.done(request_for(RmaCall::put, data, place));
   }
   if (bytes == 0) return made.done();
-  bool done = false;
-  const Data source{const_cast<void*>(origin.address), origin.count, origin.type};
-  const Error bad =
-      copy_unmapped(win, CopyDirection::put, source, data, {data.rank, place.bytes, bytes}, done);
-  if (bad.failed()) return bad;
-  if (done) return made.done();
+  if (data.type->contiguous) {
+    bool done = false;
+    const Error bad = put_on_node(win, origin, {data.rank, place.bytes, bytes}, done);
+    if (bad.failed()) return bad;
+    if (done) return made.done();
+  }
   RmaRequest request = request_for(RmaCall::put, data, place);
   request.header.bytes = static_cast<std::uint64_t>(bytes);
   request.data = origin;
@@ -165,11 +158,12 @@ Error copy_unmapped(Win& win, CopyDirection direction, const Data& origin, const
     return made.done(request_for(RmaCall::get, data, place));
   }
   if (bytes == 0) return made.done();
-  bool done = false;
-  const Error bad =
-      copy_unmapped(win, CopyDirection::get, origin, data, {data.rank, place.bytes, bytes}, done);
-  if (bad.failed()) return bad;
-  if (done) return made.done();
+  if (data.type->contiguous) {
+    bool done = false;
+    const Error bad = get_on_node(win, origin, {data.rank, place.bytes, bytes}, done);
+    if (bad.failed()) return bad;
+    if (done) return made.done();
+  }
   RmaRequest request = request_for(RmaCall::get, data, place);
   request.result = origin;
   request.result_bytes = static_cast<std::uint64_t>(bytes);
@@ -266,6 +260,15 @@ Error check_op(const Accumulation& what) {
   if (bytes != 0) request.data = what.origin;
   request.result = what.result;
   request.result_bytes = fetches ? static_cast<std::uint64_t>(data.bytes()) : 0;
+  if (data.type->contiguous) {
+    bool done = false;
+    const NodeAccumulate node{
+        what.op, element, request.header.element, request.header.second, what.origin, what.result};
+    const TargetRun run{data.rank, place.bytes, fetches ? data.bytes() : bytes};
+    const Error bad = accumulate_on_node(win, node, run, done);
+    if (bad.failed()) return bad;
+    if (done) return made.done();
+  }
   return made.start(data.rank, request);
 }
 
@@ -441,6 +444,10 @@ Error compare_and_swap(const void* origin, const void* compare, void* result, Da
   std::byte both[2 * most_swap_bytes];
   std::memcpy(both, compare, bytes);
   std::memcpy(both + bytes, origin, bytes);
+  bool done = false;
+  const TargetRun run{target, place.bytes, type.size};
+  const Error bad = swap_on_node(win, std::span(both).first(2 * bytes), result, run, done);
+  if (done || bad.failed()) return bad;
   RmaRequest request = request_for(RmaCall::compare_and_swap, data, place);
   request.header.bytes = 2 * bytes;
   request.packed = std::span(both).first(2 * bytes);

@@ -24,13 +24,6 @@ using base::Error;
 using base::ErrorClass;
 using wire::RmaCall;
 
-/// The class that a target tells, which may be anything.
-ErrorClass told_class(const wire::RmaAck& ack) noexcept {
-  const auto told = static_cast<ErrorClass>(ack.error);
-  const bool standard = told >= ErrorClass::success && told <= ErrorClass::abi;
-  return standard || base::is_extension(told) ? told : ErrorClass::intern;
-}
-
 /// An operation under way: the request, what does not fit it, and the answer. Ends itself.
 class OriginOperation {
  public:
@@ -194,7 +187,7 @@ void OriginOperation::ended(const RmaMessage& done) noexcept {
     fail(outcome.error);
   } else if (&done == &message(Part::answer)) {
     if (expects_ack_) {
-      fail(outcome.bytes >= sizeof ack_.ack ? told_class(ack_.ack) : ErrorClass::intern);
+      fail(outcome.bytes >= sizeof ack_.ack ? told_class(ack_.ack.error) : ErrorClass::intern);
       if (win_.watch.check != nullptr && outcome.bytes == sizeof ack_)
         win_.watch.check->told = ack_.conflict;
     } else if (outcome.bytes != result_bytes_) {
@@ -244,6 +237,12 @@ constexpr RequestKind rma_request{.name = "one-sided operation",
                                   .release = release_rma_request};
 
 }  // namespace
+
+ErrorClass told_class(std::int32_t told) noexcept {
+  const auto error = static_cast<ErrorClass>(told);
+  const bool standard = error >= ErrorClass::success && error <= ErrorClass::abi;
+  return standard || base::is_extension(error) ? error : ErrorClass::intern;
+}
 
 void start_request(Win& win, int rank, const RmaRequest& request) {
   const bool changes = static_cast<RmaCall>(request.header.call) != RmaCall::get;

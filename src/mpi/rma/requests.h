@@ -27,6 +27,9 @@ struct RmaRequest {
   Request* request = nullptr;         ///< completed with the operation; null: there is none
 };
 
+/// The class of an error that another process tells, which may be anything.
+[[nodiscard]] base::ErrorClass told_class(std::int32_t told) noexcept;
+
 /// Sends a request to `rank`. Buffers are used, and RmaTarget::pending counts it, until it is done;
 /// its failure goes to the request, or else to RmaTarget::error.
 void start_request(Win& win, int rank, const RmaRequest& request);

@@ -11,6 +11,7 @@
 #include "mpi/comm/world.h"
 #include "mpi/rma/access_record.h"
 #include "mpi/rma/lock_queue.h"
+#include "mpi/rma/node_calls.h"
 #include "mpi/rma/server_origin.h"
 #include "mpi/rma/server_task.h"
 
@@ -152,6 +153,9 @@ void RmaServer::run(Origin& origin, std::span<const std::byte> request) {
     case RmaCall::complete:
       ++win_.completes;
       win_.target(origin.rank).awaited = false;
+      return;
+    case RmaCall::attend:
+      if (win_.node.calls != nullptr) win_.node.calls->attend();
       return;
     case RmaCall::none:
       break;

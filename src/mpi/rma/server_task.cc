@@ -21,14 +21,6 @@ namespace {
 /// Longer descriptions of datatypes are refused.
 constexpr std::uint32_t most_type_words = 1U << 24;
 
-/// The predefined datatype with this constant, from another process; nullptr where there is none.
-Datatype* predefined_type(const Library& library, std::uint32_t handle) noexcept {
-  auto* type = library.find<Datatype>(std::uintptr_t{handle});
-  return type != nullptr && type->predefined && type->basic != nullptr && !type->unsupported()
-             ? type
-             : nullptr;
-}
-
 /// A message that carries a copy of its bytes and ends itself.
 struct Answer : RmaMessage {
   std::vector<std::byte> bytes;
@@ -177,15 +169,9 @@ ErrorClass RmaServer::Task::check_operation() {
   op_ = predefined_op(library, header_.op);
   if (op_ == nullptr) return ErrorClass::op;
   if (header_.element != 0) {
-    Datatype* element = predefined_type(library, header_.element);
-    Datatype* second = predefined_type(library, header_.second);
-    if (element != nullptr && second != nullptr) {
-      const auto pair = library.datatypes->value_index(*element, *second);
-      element = pair.ok() ? pair.value() : nullptr;
-    }
-    element_ = element;
-    if (element == nullptr) return ErrorClass::type;
-    if (header_.bytes % static_cast<std::uint64_t>(element->size) != 0) return ErrorClass::type;
+    element_ = named_element(library, header_.element, header_.second);
+    if (element_ == nullptr) return ErrorClass::type;
+    if (header_.bytes % static_cast<std::uint64_t>(element_->size) != 0) return ErrorClass::type;
   }
   return check_accumulate(*op_, element_).error_class();
 }

@@ -23,6 +23,7 @@ class WindowWait {
     operations,  ///< operations on `rank`, which may still wait for the lock of it
     posts,       ///< MPI_Win_post of those of `group` that have not called it
     completes,   ///< MPI_Win_complete of the origins of the exposure epoch
+    fence,       ///< the other ranks, in MPI_Win_fence
     own,         ///< what this process carries out for others
   };
 

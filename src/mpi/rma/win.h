@@ -14,11 +14,13 @@
 #include "mpi/comm/comm.h"
 #include "mpi/errhandler/errhandler.h"
 #include "mpi/info/info.h"
+#include "wire/rma/rma_call_slot.h"
 #include "wire/rma/rma_control.h"
 
 namespace fulmar::mpi {
 
 class RmaServer;
+class NodeCalls;
 class NodeMemory;
 class SentTypes;
 class WindowWait;
@@ -82,6 +84,21 @@ struct RmaWatch {
   std::unique_ptr<WindowCheck> check;    ///< with FULMAR_CHECK=rma, else null
 };
 
+/// Where the ranks of a node read what each has attached to a dynamic window.
+struct NodeTables {
+  std::uint64_t begin = 0;  ///< in NodeMemory
+  std::size_t lines = 0;    ///< cache lines of each; 0: there are none
+
+  [[nodiscard]] wire::RmaAttachedTable* of(const NodeMemory& memory, std::size_t place) const;
+};
+
+/// Ways to memory of the node that is not mapped.
+struct NodeWays {
+  NodeTables tables;
+  std::unique_ptr<NodeCalls> calls;               ///< null: no rank of the node has slots
+  std::unique_ptr<wire::RmaControl> own_control;  ///< of this rank, where nobody else maps it
+};
+
 /// A window (MPI 5.0 chapter 12). What the user's handle names; made and freed by calls in make.cc.
 ///
 /// Operations take one of two ways (docs/one-sided.md). Memory that the ranks of a node map is read
@@ -124,8 +141,8 @@ struct Win : ErrorHolder {
   AttributeSet attributes;
   std::string name_text;
   std::vector<Info::Entry> hints;
-  std::unique_ptr<NodeMemory> memory;             ///< where the ranks of the node map it
-  std::unique_ptr<wire::RmaControl> own_control;  ///< of this rank, where nobody else maps it
+  std::unique_ptr<NodeMemory> memory;  ///< where the ranks of the node map it
+  NodeWays node;
   std::unique_ptr<RmaServer> server;
   RmaOrigin origin;
   RmaWatch watch;

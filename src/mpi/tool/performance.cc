@@ -6,6 +6,7 @@
 
 #include "device/device.h"
 #include "mpi/comm/world.h"
+#include "mpi/io/file_state.h"
 
 namespace fulmar::mpi {
 namespace {
@@ -67,6 +68,13 @@ std::uint64_t alive(const Figures& figures, const Comm* /*comm*/) {
   return figures.library.live(kind);
 }
 
+/// Reads one of the figures about files.
+template <io::FileFigures::Counter io::FileFigures::* counter>
+std::uint64_t filed(const Figures& figures, const Comm* /*comm*/) {
+  const FileState* files = figures.library.files;
+  return files == nullptr ? 0 : (files->log().figures.*counter).load(std::memory_order_relaxed);
+}
+
 std::uint64_t budget(const Figures& figures, const Comm* /*comm*/) {
   return figures.device == nullptr ? 0 : figures.device->config().unexpected_budget_bytes;
 }
@@ -107,6 +115,7 @@ constexpr int high = MPI_T_PVAR_CLASS_HIGHWATERMARK;
 constexpr int aggregate = MPI_T_PVAR_CLASS_AGGREGATE;
 constexpr int percentage = MPI_T_PVAR_CLASS_PERCENTAGE;
 using Counters = Device::Counters;
+using Files = io::FileFigures;
 
 constexpr PerformanceVariable variables[] = {
     {"library_state", MPI_T_PVAR_CLASS_STATE, Form::state, Way::live, user, free_standing,
@@ -267,6 +276,31 @@ constexpr PerformanceVariable variables[] = {
      of_windows<&RmaCounters::kernel_copies>},
     {"rma_lock_waits", counter, Form::number, Way::growth, user, free_standing,
      "Locks of mapped memory that were not free at once.", of_windows<&RmaCounters::lock_waits>},
+    {"file_read_operations", counter, Form::number, Way::growth, user, free_standing,
+     "Calls of the program that read files.", filed<&Files::read_operations>},
+    {"file_write_operations", counter, Form::number, Way::growth, user, free_standing,
+     "Calls of the program that write files.", filed<&Files::write_operations>},
+    {"file_collective_operations", counter, Form::number, Way::growth, user, free_standing,
+     "Those of both that are collective.", filed<&Files::collective_operations>},
+    {"file_exchanges", counter, Form::number, Way::growth, user, free_standing,
+     "Collective calls whose data were exchanged between ranks (two phases).",
+     filed<&Files::exchanges>},
+    {"file_bytes_read", aggregate, Form::number, Way::growth, user, free_standing,
+     "Bytes that this process has read from files, for itself and as an aggregator.",
+     filed<&Files::bytes_read>},
+    {"file_bytes_written", aggregate, Form::number, Way::growth, user, free_standing,
+     "Bytes that this process has written to files, for itself and as an aggregator.",
+     filed<&Files::bytes_written>},
+    {"file_system_calls", counter, Form::number, Way::growth, tuner, free_standing,
+     "System calls that read, wrote or stored data of files.", filed<&Files::system_calls>},
+    {"file_lock_waits", counter, Form::number, Way::growth, tuner, free_standing,
+     "Times that a part of a file was locked by another process (atomic mode, sieving writes).",
+     filed<&Files::lock_waits>},
+    {"file_lock_wait_time", MPI_T_PVAR_CLASS_TIMER, Form::billionth, Way::growth, tuner,
+     free_standing, "Seconds that accesses waited for such locks.", filed<&Files::lock_wait_ns>},
+    {"file_checked_bytes", aggregate, Form::number, Way::growth, detail, free_standing,
+     "Bytes that were compared with the checksums of their writers (FULMAR_CHECK=files).",
+     filed<&Files::checked_bytes>},
 
     {"objects_memory", level, Form::number, Way::live, detail, free_standing,
      "Bytes that hold MPI objects.", object_memory},

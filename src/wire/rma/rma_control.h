@@ -33,6 +33,8 @@ struct alignas(64) RmaControl {
   /// The ranks of the node, a bit each by their places, which began exposure epochs for this one
   /// (MPI_Win_post) that it has not started to access.
   std::atomic<std::uint64_t> posts;
+  /// Fences that this rank has come to. Of windows whose ranks look for calls in fences.
+  std::atomic<std::uint32_t> fences;
 };
 static_assert(sizeof(RmaControl) == 64 && offsetof(RmaControl, posts) == 32);
 

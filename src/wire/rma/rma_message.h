@@ -21,7 +21,8 @@ enum class RmaCall : std::uint8_t {
   flush,     ///< answered when everything before it is complete
   post,      ///< to an origin: an exposure epoch has begun (MPI_Win_post)
   complete,  ///< everything of an access epoch is complete (MPI_Win_complete)
-  last = complete
+  attend,    ///< the origin would like the target to look at its RmaCallSlot
+  last = attend
 };
 
 /// In front of every request. Behind it come, in this order, the description of the target's datatype

@@ -190,7 +190,8 @@ void check_pair(const Window& window, const Pair& pair, Epoch epoch, int first, 
   if (rank == first) note(make(window, pair.first));
   if (rank == second) note(make(window, pair.second));
   note(end(epoch, window));
-  expect_equal(take_conflicts(), pair.conflict ? 1 : 0, name_of(pair, epoch, first, second).c_str());
+  expect_equal(take_conflicts(), pair.conflict ? 1 : 0,
+               name_of(pair, epoch, first, second).c_str());
 }
 
 /// The epochs between two accesses order them.
@@ -274,10 +275,12 @@ void check_text(const Window& window, bool is_dynamic) {
   if (rank == 1) note(make(window, {What::sum, 4}));
   note(MPI_Win_fence(MPI_MODE_NOSUCCEED, window.get()));
   if (!last_text.empty()) {
-    const std::vector<std::string> parts = {
-        "MPI_ERR_RMA_CONFLICT", "MPI_Win_fence: ",
-        "MPI_Put by rank 0 (its operation ", "MPI_Accumulate with MPI_SUM of MPI_INT64_T by rank 1",
-        "of rank 2 in halo conflicts with ", "on rank 2) on "};
+    const std::vector<std::string> parts = {"MPI_ERR_RMA_CONFLICT",
+                                            "MPI_Win_fence: ",
+                                            "MPI_Put by rank 0 (its operation ",
+                                            "MPI_Accumulate with MPI_SUM of MPI_INT64_T by rank 1",
+                                            "of rank 2 in halo conflicts with ",
+                                            "on rank 2) on "};
     for (const std::string& part : parts) {
       expect(last_text.find(part) != std::string::npos, (part + " is not in " + last_text).c_str());
     }

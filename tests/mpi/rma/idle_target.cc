@@ -77,6 +77,44 @@ void check(const Window& window, int lock, int assertion) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/// All but rank 0 change its memory by accumulates of all kinds and look at it by MPI_Fetch_and_op,
+/// while it waits without MPI.
+void check_accumulates(const Window& window) {
+  constexpr int rounds = 50;
+  const std::int64_t goal = std::int64_t{rounds} * (size - 1);
+  auto* here = window.memory<std::atomic<std::int64_t>>();
+  if (rank == 0) {
+    const auto count = [here](int word) { return here[word].load(std::memory_order_acquire); };
+    while (count(0) != goal || count(1) != goal || count(2) != goal || count(words - 1) != goal) {
+      ::sched_yield();
+    }
+  } else {
+    const std::int64_t one = 1;
+    std::array<std::int64_t, words> ones;
+    ones.fill(1);
+    std::int64_t old = 0;
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, window.get());
+    for (int round = 0; round < rounds; ++round) {
+      MPI_Fetch_and_op(&one, &old, MPI_INT64_T, 0, window.at(0, 0), MPI_SUM, window.get());
+      test::expect(old >= round && old < goal, "what MPI_Fetch_and_op finds");
+      // Word 1 by compare and swap.
+      std::int64_t seen = 0;
+      std::int64_t expected = -1;
+      while (seen != expected) {
+        expected = seen;
+        const std::int64_t next = expected + 1;
+        MPI_Compare_and_swap(&next, &expected, &seen, MPI_INT64_T, 0, window.at(0, 8),
+                             window.get());
+        MPI_Win_flush(0, window.get());
+      }
+      MPI_Accumulate(ones.data(), words - 2, MPI_INT64_T, 0, window.at(0, 16), words - 2,
+                     MPI_INT64_T, MPI_SUM, window.get());
+    }
+    MPI_Win_unlock(0, window.get());
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -89,10 +127,15 @@ int main(int argc, char** argv) {
     check(window, MPI_LOCK_SHARED, 0);
   }
   if (reads_peers()) {
-    const Window window(Kind::create, bytes);
-    check(window, MPI_LOCK_SHARED, 0);
+    for (const Kind kind : {Kind::create, Kind::dynamic}) {
+      const Window window(kind, bytes);
+      check(window, MPI_LOCK_SHARED, 0);
+      const Window counters(kind, bytes);
+      check_accumulates(counters);
+    }
   } else if (rank == 0) {
-    std::puts("skipped for MPI_Win_create: the kernel does not let processes read each other");
+    std::puts(
+        "skipped for memory that is not mapped: the kernel does not let processes read each other");
   }
   return test::finish();
 }

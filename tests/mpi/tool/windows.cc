@@ -61,7 +61,8 @@ void requests_are_counted() {
     }
     MPI_Win_unlock(1, window.get());
     // The lock is asked for unless the target's words for it are mapped here.
-    expect(sent.read() >= 1 && sent.read() <= puts + 2, "requests, of which some may travel together");
+    expect(sent.read() >= 1 && sent.read() <= puts + 2,
+           "requests, of which some may travel together");
     expect_equal(bytes.read(), puts * sizeof(int), "data of the puts");
   }
   MPI_Barrier(MPI_COMM_WORLD);

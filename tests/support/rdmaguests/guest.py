@@ -26,6 +26,7 @@ class Shape:
     mem_mib: int
     mtu: int
     device: bool
+    nfs: bool
     writable: list  # folders shared with this machine
 
 

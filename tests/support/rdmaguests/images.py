@@ -3,7 +3,7 @@
 """The kernel of the guests: Debian's, downloaded and unpacked but never installed, and what they start from.
 
 The cache has one folder per kernel package and choice of modules: `kernel`, the modules, and `order`, in which
-they are loaded.
+they are loaded; `order.nfs` lists those that --nfs adds.
 """
 
 import dataclasses
@@ -23,9 +23,12 @@ META_PACKAGE = "linux-image-amd64"  # the -cloud kernels have no rdma_rxe
 # Those that a kernel has built in, or lacks, are passed over. What they depend on comes along.
 MODULES = """virtio_pci virtio_net virtio_console virtio_rng 9p 9pnet_virtio overlay af_packet ipv6 dummy
     crc32_generic crc32_pclmul crc32c_generic libcrc32c ib_uverbs rdma_rxe rdma_ucm sch_netem""".split()
+# With --nfs behind them: both sides of NFS 4.
+NFS_MODULES = "nfs nfsv4 nfsd".split()
 NEEDED = ("9p", "9pnet_virtio", "overlay", "ib_uverbs", "rdma_rxe")  # never built in
 # Where those modules lie: of 4000, a few hundred are looked at.
 FOLDERS = ("arch/", "crypto/", "lib/", "fs/9p/", "fs/netfs/", "fs/fscache/", "fs/overlayfs/", "fs/configfs/", "net/",
+           "fs/lockd/", "fs/nfs/", "fs/nfs_common/", "fs/nfsd/",
            "drivers/infiniband/core/", "drivers/infiniband/sw/", "drivers/net/", "drivers/virtio/", "drivers/char/")
 MODULE_PATH = re.compile(r"(?:\./)?(?:usr/)?lib/modules/([^/]+)/kernel/(.+/)([^/]+)\.ko(\.\w+)?")
 KERNEL_PATH = re.compile(r"(?:\./)?boot/vmlinuz-.*")
@@ -51,9 +54,9 @@ class Image:
     def kernel(self):
         return self.folder / "kernel"
 
-    def write_initramfs(self, path):
+    def write_initramfs(self, path, nfs=False):
         """What the kernel starts from: init.sh as process 1, busybox, the modules."""
-        order = (self.folder / "order").read_text()
+        order = "".join((self.folder / name).read_text() for name in ("order", "order.nfs")[:1 + nfs])
         entries = [(name, 0o40755, b"") for name in ("bin", "dev", "proc", "sys", "mod")]
         entries += [("init", 0o100755, INIT.read_bytes()), ("mod/order", 0o100644, order.encode()),
                     ("bin/busybox", 0o100755, pathlib.Path(find("busybox")).read_bytes())]
@@ -109,7 +112,7 @@ def prepare():
 
 
 def _cached_kernel(cache):
-    choice = hashlib.sha256(" ".join((*MODULES, *FOLDERS)).encode()).hexdigest()[:8]
+    choice = hashlib.sha256(" ".join((*MODULES, *NFS_MODULES, *FOLDERS)).encode()).hexdigest()[:8]
     given = os.environ.get("RDMAVM_KERNEL_DEB")
     newest = cache / f"newest.{choice}"  # the kernel that is kept until somebody deletes the cache
     if given:
@@ -158,6 +161,7 @@ def unpack(package, folder):
     """Leaves in `folder` what a guest needs of a kernel package."""
     kernel, version, modules = read_package(package)
     order = load_order(modules)
+    behind = load_order(modules, order, NFS_MODULES)
     missing = [name for name in NEEDED if name not in order]
     if not kernel or missing:
         raise Unavailable(f"{package.name} is no kernel for this: it lacks {' '.join(missing) or 'vmlinuz'}")
@@ -166,8 +170,9 @@ def unpack(package, folder):
     fresh.mkdir()
     (fresh / "kernel").write_bytes(unpack_kernel(kernel))
     (fresh / "version").write_text(version)
-    (fresh / "order").write_text("".join(f"{name}.ko\n" for name in order))
-    for name in order:
+    for file, names in (("order", order), ("order.nfs", behind)):
+        (fresh / file).write_text("".join(f"{name}.ko\n" for name in names))
+    for name in order + behind:
         (fresh / f"{name}.ko").write_bytes(modules[name])
     shutil.rmtree(folder, ignore_errors=True)
     fresh.rename(folder)
@@ -201,19 +206,19 @@ def expand(content, suffix, name):
     raise Unavailable(f"{name}: modules packed like this cannot be read; RDMAVM_KERNEL_DEB names another package")
 
 
-def load_order(modules):
-    """MODULES as far as they are there, each behind those that it says it depends on."""
+def load_order(modules, loaded=(), wanted=MODULES):
+    """`wanted` as far as they are there, each behind those that it says it depends on, without those `loaded`."""
     order = []
 
     def put(name):
-        if name in order or name not in modules:
+        if name in order or name in loaded or name not in modules:
             return
         depends = re.search(rb"\bdepends=([\w,-]*)\0", modules[name])
         for other in depends[1].decode().split(",") if depends else []:
             put(other.replace("-", "_"))
         order.append(name)
 
-    for name in MODULES:
+    for name in wanted:
         put(name)
     return order
 

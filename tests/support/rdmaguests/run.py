@@ -46,7 +46,7 @@ class Run:
         (self.folder / "shared").mkdir()
         os.chmod(self.folder / "shared", 0o1777)
         initramfs = self.folder / "initramfs"
-        image.write_initramfs(initramfs)
+        image.write_initramfs(initramfs, shape.nfs)
         boot = guests.boot_words(image, initramfs, shape, accel)
         for number in range(shape.nodes):
             guest = guests.Guest(number, shape, boot, self.folder, command)

@@ -60,7 +60,7 @@ TEST(Copy, More_than_the_caches_hold) {
 
 TEST(Copy, Past_the_cache_at_every_place_in_a_line) {
   for (std::size_t offset = 0; offset < 64; ++offset) {
-    for (const std::size_t bytes : {49, 63, 64, 65, 127, 128, 191, 2048, 4099}) {
+    for (const std::size_t bytes : {512, 513, 575, 576, 639, 2048, 4099}) {
       EXPECT_TRUE(copies(bytes, 0, offset, Stores::past_cache)) << bytes << ' ' << offset;
       EXPECT_TRUE(copies(bytes, offset, 7, Stores::past_cache)) << bytes << ' ' << offset;
     }
@@ -68,7 +68,7 @@ TEST(Copy, Past_the_cache_at_every_place_in_a_line) {
 }
 
 TEST(Copy, Past_the_cache_of_short_lengths) {
-  for (std::size_t bytes = 0; bytes <= 200; ++bytes) {
+  for (std::size_t bytes = 0; bytes <= 600; ++bytes) {
     EXPECT_TRUE(copies(bytes, 1, 3, Stores::past_cache)) << bytes;
   }
 }

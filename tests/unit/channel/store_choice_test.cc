@@ -82,10 +82,11 @@ TEST(StoreChoice, One_slow_body_says_nothing) {
   }
 }
 
-/// The first 2 KiB wait in the core's own buffers, whatever they cost.
 TEST(StoreChoice, What_is_slow) {
-  EXPECT_FALSE(StoreChoice::is_slow(4096, 400));
-  EXPECT_TRUE(StoreChoice::is_slow(4096, 1000));
+  EXPECT_FALSE(StoreChoice::is_slow(1024, 250));
+  EXPECT_TRUE(StoreChoice::is_slow(1024, 1000));
+  EXPECT_FALSE(StoreChoice::is_slow(4096, 500));
+  EXPECT_TRUE(StoreChoice::is_slow(4096, 1500));
   EXPECT_FALSE(StoreChoice::is_slow(65536, 10000));
   EXPECT_TRUE(StoreChoice::is_slow(65536, 30000));
 }

@@ -46,6 +46,24 @@ TEST(Hints, What_is_in_effect_can_be_given_again) {
   EXPECT_EQ(again.permissions, 0640U);
 }
 
+TEST(Hints, What_has_no_effect_is_not_told) {
+  Hints hints;
+  for (const char* key : {"nb_proc", "striping_factor", "chunked", "filename"}) hints.set(key, "4");
+  hints.set("cb_config_list", "*:");
+  hints.set("access_style", "read_once,write_mostly");
+  auto told = in_effect(hints);
+  for (const char* key : {"nb_proc", "striping_factor", "cb_config_list", "access_style"}) {
+    EXPECT_EQ(told.count(key), 0U) << key;
+  }
+  hints.set("cb_config_list", "*:2");
+  hints.set("access_style", "read_once,random");
+  told = in_effect(hints);
+  EXPECT_EQ(told["cb_config_list"], "*:2");
+  EXPECT_EQ(told["access_style"], "random");
+  hints.set("access_style", "sequential");
+  EXPECT_EQ(in_effect(hints)["access_style"], "sequential");
+}
+
 TEST(Hints, Sizes_have_limits) {
   Hints hints;
   hints.set("cb_buffer_size", "1");
@@ -75,6 +93,12 @@ TEST(FileName, Known_prefixes_are_taken_away_and_others_stay) {
   EXPECT_EQ(without_prefix("mine:x"), "mine:x");
   EXPECT_EQ(without_prefix("/a:b"), "/a:b");
   EXPECT_EQ(without_prefix("plain"), "plain");
+}
+
+TEST(FileSystem, Says_whose_clients_have_caches_of_their_own) {
+  EXPECT_TRUE((FileSystem{"nfs", true}.has_client_caches()));
+  EXPECT_FALSE((FileSystem{"lustre", true}.has_client_caches())) << "its locks keep them equal";
+  EXPECT_FALSE(FileSystem().has_client_caches());
 }
 
 TEST(FileSystem, Is_found_by_the_folder_where_there_is_no_file) {

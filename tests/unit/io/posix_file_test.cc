@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -129,6 +130,61 @@ TEST_F(PosixFileTest, A_lock_keeps_out_threads_that_use_the_same_file) {
   other.join();
   EXPECT_FALSE(failed);
   EXPECT_EQ(value, 2 * rounds);
+}
+
+/// Whether another open file could lock one byte for writing.
+bool is_free(const std::string& path, std::int64_t offset) {
+  const int other = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  struct flock lock{};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = offset;
+  lock.l_len = 1;
+  EXPECT_EQ(::fcntl(other, F_OFD_GETLK, &lock), 0);
+  ::close(other);
+  return lock.l_type == F_UNLCK;
+}
+
+/// A lock of a part makes clients of NFS store no more than what is written.
+TEST_F(PosixFileTest, A_file_that_is_stored_exactly_has_a_lock_behind_all_data) {
+  constexpr std::int64_t behind = std::int64_t{1} << 62;
+  {
+    PosixFile one = open();
+    PosixFile other = open();
+    ASSERT_TRUE(is_free(path_, behind));
+    ASSERT_TRUE(one.store_exactly().ok());
+    ASSERT_TRUE(other.store_exactly().ok()) << "all share it";
+    EXPECT_FALSE(is_free(path_, behind));
+    one.refresh();
+    EXPECT_FALSE(is_free(path_, behind)) << "refreshing leaves it";
+    EXPECT_TRUE(is_free(path_, 0)) << "the data are not locked";
+  }
+  EXPECT_TRUE(is_free(path_, behind)) << "it goes with the file";
+}
+
+/// How many descriptors of this process are open for a file so that each write waits until it is stored.
+int synchronous_descriptors(const std::string& path) {
+  int found = 0;
+  for (int fd = 0; fd < 256; ++fd) {
+    std::array<char, 256> name{};
+    const std::string link = "/proc/self/fd/" + std::to_string(fd);
+    const ssize_t length = ::readlink(link.c_str(), name.data(), name.size());
+    if (length <= 0 || path != std::string_view(name.data(), static_cast<std::size_t>(length)))
+      continue;
+    if ((::fcntl(fd, F_GETFL) & O_DSYNC) != 0) ++found;
+  }
+  return found;
+}
+
+TEST_F(PosixFileTest, Where_no_lock_can_be_had_each_write_waits_until_it_is_stored) {
+  PosixFile file = open(O_WRONLY);
+  EXPECT_EQ(synchronous_descriptors(path_), 0);
+  ASSERT_TRUE(file.store_exactly().ok());
+  EXPECT_EQ(synchronous_descriptors(path_), 1);
+  ASSERT_TRUE(file.write(10, pattern(100)).ok());
+  EXPECT_TRUE(file.push().ok());
+  file.refresh();
+  EXPECT_EQ(file.size().value(), 110);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ std::string text_in(const std::string& path) {
 
 std::string stderr_of_write(const Tracing& tracing) {
   ::testing::internal::CaptureStderr();
-  tracing.write(2, 4);
+  tracing.write(2, 4, io::FileTrace(2));
   return ::testing::internal::GetCapturedStderr();
 }
 

@@ -22,6 +22,9 @@ TraceFile sample() {
                  {120, 0, 1, 3, 4096},
                  {150, 0, TraceEvent::ends, TraceEvent::no_peer, 0},
                  {170, 0, TraceEvent::ends, TraceEvent::no_peer, 0}};
+  file.paths = {"/scratch/a b", plain_path("/\xc3\xa4\n")};
+  file.accesses = {{110, 160, TraceFileAccess::Kind::exchanged_access, 0, 1, 64, 4096, 100},
+                   {120, 130, TraceFileAccess::Kind::system_call, 1, 1, 0, 8, 8}};
   return file;
 }
 
@@ -34,6 +37,11 @@ TEST(TraceFile, survives_a_round_trip) {
   EXPECT_EQ(back.value().events[1].bytes, 4096U);
   EXPECT_EQ(back.value().clock_ns, -17);
   EXPECT_FALSE(back.value().events[2].begins());
+  EXPECT_EQ(back.value().paths, (std::vector<std::string>{"/scratch/a b", "/???"}));
+  ASSERT_EQ(back.value().accesses.size(), 2U);
+  EXPECT_EQ(back.value().accesses[0].kind, TraceFileAccess::Kind::exchanged_access);
+  EXPECT_EQ(back.value().accesses[0].end, 4096);
+  EXPECT_EQ(back.value().accesses[1].bytes, 8U);
 }
 
 TEST(TraceFile, that_is_cut_off_is_refused) {
@@ -45,7 +53,7 @@ TEST(TraceFile, that_is_cut_off_is_refused) {
 }
 
 TEST(TraceFile, says_which_line_is_wrong) {
-  const std::string head = "fulmar-trace 1\nrank 0 of 2\nhost h\nname x\n";
+  const std::string head = "fulmar-trace 2\nrank 0 of 2\nhost h\nname x\npath /f\n";
   ASSERT_TRUE(parse_trace(head).ok());
   for (const char* line : {"b 1 0 1 - 0",
                            "b 1 0 0 2 0",
@@ -68,21 +76,32 @@ TEST(TraceFile, says_which_line_is_wrong) {
                            "nothing 1",
                            "",
                            "b",
+                           "path ",
+                           "path \x1b[1m",
+                           "f a 1 2 0 0 0 8",
+                           "f a 1 2 0 0 0 8 8 8",
+                           "f y 1 2 0 0 0 8 8",
+                           "f a 2 1 0 0 0 8 8",
+                           "f a 1 2 1 0 0 8 8",
+                           "f a 1 2 0 1 0 8 8",
+                           "f a 1 2 0 0 8 0 8",
+                           "f a 1 2 0 0 -1 0 8",
+                           "f a 1 2 0 0 0 9223372036854775808 8",
                            "b 99999999999999999999999 0 0 - 0"}) {
     const auto parsed = parse_trace(head + line + "\n");
     ASSERT_TRUE(parsed.failed()) << line;
-    EXPECT_NE(parsed.error().text().find("line 5"), std::string::npos) << parsed.error().text();
+    EXPECT_NE(parsed.error().text().find("line 6"), std::string::npos) << parsed.error().text();
   }
 }
 
 TEST(TraceFile, of_another_version_is_refused) {
   EXPECT_TRUE(parse_trace("").failed());
-  EXPECT_TRUE(parse_trace("fulmar-trace 1\n").failed());
-  EXPECT_TRUE(parse_trace("fulmar-trace 2\nrank 0 of 1\nhost h\n").failed());
+  EXPECT_TRUE(parse_trace("fulmar-trace 2\n").failed());
+  EXPECT_TRUE(parse_trace("fulmar-trace 1\nrank 0 of 1\nhost h\n").failed());
 }
 
 TEST(TraceFile, names_are_bounded) {
-  std::string text = "fulmar-trace 1\nrank 0 of 1\nhost h\n";
+  std::string text = "fulmar-trace 2\nrank 0 of 1\nhost h\n";
   EXPECT_TRUE(
       parse_trace(text + "name " + std::string(longest_trace_name + 1, 'a') + "\n").failed());
   for (std::size_t i = 0; i < most_trace_names; ++i) text += "name a\n";

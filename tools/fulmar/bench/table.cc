@@ -48,6 +48,34 @@ Heading heading(Kind test) {
       return {"ring", "us"};
     case Kind::random_ring:
       return {"random ring", "us"};
+    case Kind::put:
+      return {"put", "us"};
+    case Kind::get:
+      return {"get", "us"};
+    case Kind::accumulate:
+      return {"accumulate", "us"};
+    case Kind::fetch_and_op:
+      return {"fetch and op", "us"};
+    case Kind::compare_and_swap:
+      return {"swap", "us"};
+    case Kind::put_own:
+      return {"put (own)", "us"};
+    case Kind::get_own:
+      return {"get (own)", "us"};
+    case Kind::accumulate_own:
+      return {"acc. (own)", "us"};
+    case Kind::fetch_and_op_own:
+      return {"fetch (own)", "us"};
+    case Kind::put_bw:
+      return {"put", "MB/s"};
+    case Kind::get_bw:
+      return {"get", "MB/s"};
+    case Kind::put_bibw:
+      return {"put both", "MB/s"};
+    case Kind::put_busy:
+      return {"put, busy", "us"};
+    case Kind::lock:
+      return {"lock", "us"};
     default:
       return {"", ""};
   }
@@ -59,6 +87,9 @@ std::string figure(Kind test, const Point& point) {
     case Kind::bibw:
     case Kind::exchange:
     case Kind::burst:
+    case Kind::put_bw:
+    case Kind::get_bw:
+    case Kind::put_bibw:
       return report::short_number(measure::megabytes_per_second(point));
     case Kind::rate:
       return report::short_number(measure::million_per_second(point));

@@ -9,6 +9,7 @@
 #include <new>
 
 #include "fulmar/measure/collectives.h"
+#include "fulmar/measure/one_sided.h"
 #include "fulmar/measure/pairs.h"
 #include "fulmar/measure/rings.h"
 #include "fulmar/measure/strided.h"
@@ -26,7 +27,7 @@ struct Named {
   Kind test;
   std::string_view name;
 };
-constexpr std::array<Named, 23> names{{{Kind::latency, "latency"},
+constexpr std::array<Named, 37> names{{{Kind::latency, "latency"},
                                        {Kind::bandwidth, "bandwidth"},
                                        {Kind::bibw, "bibw"},
                                        {Kind::rate, "rate"},
@@ -40,6 +41,20 @@ constexpr std::array<Named, 23> names{{{Kind::latency, "latency"},
                                        {Kind::pairs, "pairs"},
                                        {Kind::ring, "ring"},
                                        {Kind::random_ring, "random-ring"},
+                                       {Kind::put, "put"},
+                                       {Kind::get, "get"},
+                                       {Kind::accumulate, "accumulate"},
+                                       {Kind::fetch_and_op, "fetch-and-op"},
+                                       {Kind::compare_and_swap, "compare-and-swap"},
+                                       {Kind::put_own, "put-own"},
+                                       {Kind::get_own, "get-own"},
+                                       {Kind::accumulate_own, "accumulate-own"},
+                                       {Kind::fetch_and_op_own, "fetch-and-op-own"},
+                                       {Kind::put_bw, "put-bw"},
+                                       {Kind::get_bw, "get-bw"},
+                                       {Kind::put_bibw, "put-bibw"},
+                                       {Kind::put_busy, "put-busy"},
+                                       {Kind::lock, "lock"},
                                        {Kind::barrier, "barrier"},
                                        {Kind::bcast, "bcast"},
                                        {Kind::reduce, "reduce"},
@@ -161,7 +176,9 @@ void one_way(const Team& team, int bytes, const Buffers& buffers, int count) {
 }
 
 /// Of point-to-point tests: all ranks take part.
-bool is_of_all(Kind test) { return test >= Kind::pairs && test <= Kind::random_ring; }
+bool is_of_all(Kind test) {
+  return (test >= Kind::pairs && test <= Kind::random_ring) || test == Kind::lock;
+}
 
 bool is_strided(Kind test) { return test >= Kind::strided && test <= Kind::face_z; }
 
@@ -229,14 +246,17 @@ std::vector<std::size_t> default_sizes(Kind test) {
   if (!point_to_point(test)) {
     return {8, 64, 512, 4096, 32768, 262144};
   }
+  if (has_one_size(test)) {
+    return {8};
+  }
   if (is_of_all(test)) {
     return {8, 1024, 65536};
   }
   if (test == Kind::latency || test == Kind::rate) {
     sizes.push_back(0);
   }
-  for (std::size_t bytes = 1; bytes <= (test == Kind::rate ? largest_for_rate : largest);
-       bytes *= 2) {
+  for (std::size_t bytes = is_one_sided(test) ? 8 : 1;
+       bytes <= (test == Kind::rate ? largest_for_rate : largest); bytes *= 2) {
     sizes.push_back(bytes);
   }
   return sizes;
@@ -247,6 +267,9 @@ Point run(Kind test, const Team& team, std::size_t bytes, const Buffers& buffers
   const int length = static_cast<int>(bytes);
   const Agree told = [&team](int value) { return agree(team, value); };
   const Budget longer = patient(budget, team);
+  if (is_one_sided(test)) {
+    return run_one_sided(test, team, bytes, buffers, test == Kind::lock ? longer : budget, told);
+  }
   switch (test) {
     case Kind::latency:
       return measure(told, bytes, 2, budget,

@@ -19,7 +19,7 @@ namespace fulmar::measure {
 /// once. rate: as bandwidth, by all pairs (r, r + size/2) at once. exchange: both ranks send each
 /// other one message at a time (MPI_Sendrecv). burst: windows as of bandwidth, without an answer in
 /// between. strided, typed and the faces: see strided.h. pairs: see pairs.h. ring, random_ring: see
-/// rings.h. From barrier on collectives: see collectives.h.
+/// rings.h. put to lock: see one_sided.h. From barrier on collectives: see collectives.h.
 enum class Kind {
   latency,
   bandwidth,
@@ -35,6 +35,20 @@ enum class Kind {
   pairs,
   ring,
   random_ring,
+  put,
+  get,
+  accumulate,
+  fetch_and_op,
+  compare_and_swap,
+  put_own,
+  get_own,
+  accumulate_own,
+  fetch_and_op_own,
+  put_bw,
+  get_bw,
+  put_bibw,
+  put_busy,
+  lock,
   barrier,
   bcast,
   reduce,

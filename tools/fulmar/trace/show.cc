@@ -10,6 +10,7 @@
 #include "fulmar/measure/results.h"
 #include "fulmar/report/chart.h"
 #include "fulmar/report/style_sheet.h"
+#include "fulmar/trace/file_table.h"
 
 namespace fulmar::trace {
 
@@ -199,7 +200,8 @@ std::string page(const std::vector<wire::TraceFile>& traces) {
       report::style_sheet, escape(summary_text(traces, tree)));
   out += "<section class='card tables'><h2>All ranks together</h2>\n" + tree_html(tree);
   out += "</section>\n<section class='card tables'>" + matrix_html(matrix_of(traces));
-  return out + "</section>\n</main></body></html>\n";
+  out += "</section>\n" + file_html(traces);
+  return out + "</main></body></html>\n";
 }
 
 std::string chrome_json(const std::vector<wire::TraceFile>& traces) {

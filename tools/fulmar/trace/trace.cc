@@ -11,6 +11,7 @@
 #include <iterator>
 
 #include "fulmar/files.h"
+#include "fulmar/trace/file_table.h"
 #include "fulmar/trace/show.h"
 #include "fulmar/trace/tree.h"
 
@@ -87,7 +88,8 @@ int run(const Options& options) {
     for (const wire::TraceFile& trace : *traces) {
       merge(tree, tree_of(trace));
     }
-    fmt::print("{}\n{}", summary_text(*traces, tree), tree_text(tree));
+    fmt::print("{}\n{}{}", summary_text(*traces, tree), tree_text(tree),
+               file_text(file_rows(*traces)));
     if (!options.html.empty()) {
       problem = write_file(options.html, page(*traces));
     }

@@ -20,26 +20,6 @@ TEST(Extents, Are_sorted_and_joined) {
   EXPECT_EQ(extents[2].end, 50);
 }
 
-TEST(Runs, Of_another_rank_are_checked) {
-  const Extent window{1000, 2000};
-  const auto valid = [&](std::initializer_list<FileRun> runs, Count bytes) {
-    return are_valid(std::span(runs.begin(), runs.size()), window, bytes);
-  };
-  EXPECT_TRUE(valid({}, 0));
-  EXPECT_TRUE(valid({{1000, 10, 20, 50}}, 500));
-  EXPECT_TRUE(valid({{1000, 10, 10, 1}, {1990, 10, 10, 1}}, 20));
-  EXPECT_FALSE(valid({{1000, 10, 20, 50}}, 501)) << "another number of bytes";
-  EXPECT_FALSE(valid({{1000, 10, 20, 51}}, 510)) << "over the end";
-  EXPECT_FALSE(valid({{999, 10, 20, 1}}, 10)) << "before the window";
-  EXPECT_FALSE(valid({{1000, 10, 5, 2}}, 20)) << "over each other";
-  EXPECT_FALSE(valid({{1000, 0, 5, 2}}, 0)) << "nothing";
-  EXPECT_FALSE(valid({{1000, 10, 10, -1}}, -10)) << "a negative count";
-  EXPECT_FALSE(valid({{1100, 10, 10, 1}, {1000, 10, 10, 1}}, 20)) << "backwards";
-  EXPECT_FALSE(valid({{1000, INT64_MAX, 10, 2}}, -2)) << "lengths that overflow";
-  EXPECT_FALSE(valid({{1000, 1, INT64_MAX, 500}}, 500)) << "strides that overflow";
-  EXPECT_FALSE(valid({{INT64_MAX, 1, 1, 1}}, 1)) << "far away";
-}
-
 RankPart part(Count first, Count end, Count bytes, Count run) {
   RankPart made;
   made.first = first;
@@ -94,6 +74,19 @@ TEST(TwoPhase, Is_worth_it_where_short_runs_lie_between_each_other) {
   EXPECT_FALSE(is_worth_exchange(backward, io::Use::always, file));
   file.atomic = true;
   EXPECT_FALSE(worth(between)) << "atomic mode has locks";
+}
+
+TEST(TwoPhase, Is_not_worth_it_where_short_runs_go_through_mapped_memory) {
+  OpenFile file;
+  file.system.maps = true;
+  const std::array near{part(0, 10000, 5000, 100), part(100, 10100, 5000, 100)};
+  EXPECT_FALSE(is_worth_exchange(near, io::Use::automatic, file));
+  EXPECT_TRUE(is_worth_exchange(near, io::Use::always, file));
+  // A run of 100 bytes in 16 KiB of the file: too many pages for what is in them.
+  const std::array far{part(0, 50 << 14, 5000, 100), part(100, 50 << 14, 5000, 100)};
+  EXPECT_TRUE(is_worth_exchange(far, io::Use::automatic, file));
+  file.hints.mapped = io::Use::never;
+  EXPECT_TRUE(is_worth_exchange(near, io::Use::automatic, file));
 }
 
 }  // namespace

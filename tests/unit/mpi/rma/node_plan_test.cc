@@ -73,5 +73,26 @@ TEST(NodePlan, Alignments_are_powers_of_two) {
   EXPECT_EQ(with("2000000000"), 1U << 30);
 }
 
+TEST(NodePlan, Control_lines_slots_and_tables_take_a_page_and_64_bytes_a_rank) {
+  for (const std::size_t count : {1U, 2U, 3U, 8U, 31U, 32U, 33U, 64U, 65U, 1000U}) {
+    const NodePlan plan = plan_controls(std::vector<int>(count));
+    const std::size_t tables = count * plan.table_lines * 64;
+    EXPECT_EQ(plan.slots, count * 64);
+    if (plan.table_lines != 0) {
+      EXPECT_EQ(plan.tables, count * 128) << count;
+      EXPECT_LE(count * 128 + tables, 4096 + count * 64) << count;
+    }
+    EXPECT_EQ(plan.table_lines != 0, count <= 32) << count;
+    if (count <= 64) {
+      EXPECT_GE(plan.rooms, count * 128 + tables) << count;
+      EXPECT_EQ(plan.rooms % 4096, 0U);
+      EXPECT_EQ(plan.bytes, plan.rooms + count * 8192) << count;
+    } else {
+      EXPECT_EQ(plan.rooms, 0U);
+      EXPECT_GE(plan.bytes, count * 128) << count;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace fulmar::mpi

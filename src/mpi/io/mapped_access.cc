@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+//
+// Short runs through mapped memory
+// --------------------------------
+// Two ranks that write 1 MiB each in runs of 1 KiB in turns take 1.9 ms with a call for each run (tmpfs; 8 ms
+// on ext4), and 0.6 ms through memory when its pages are touched for the first time, 0.15 ms later. With
+// runs of 64 bytes it is 20 ms against 0.7. From 4 KiB on calls are faster than pages that are new, and slower
+// than those that are not: then only parts of the file go through memory that were accessed before. So do
+// all reads.
+//
+// The pages of a window of the file are made usable at once, windows grow while the data lie near each
+// other, so that pages of large gaps are not touched.
+#include "mpi/io/mapped_access.h"
+
+#include <algorithm>
+
+namespace fulmar::mpi {
+namespace {
+
+using io::MappedParts;
+
+/// Runs from this length on are moved by calls.
+constexpr Count long_run_bytes = 32 << 10;
+/// Runs from this length on are so where the file was not accessed before.
+constexpr Count long_new_run_bytes = 4096;
+/// Two pages for each run at most; or four bytes for each byte.
+constexpr Count farthest_run_bytes = 8192;
+constexpr Count most_bytes_for_one = 4;
+constexpr Count least_window_bytes = 64 << 10;
+constexpr Count least_bytes = 1024;
+
+/// Moves windows of [position, position + bytes) of the stream until one cannot be mapped.
+template <class Move>
+Count move_windows(const Access& access, Count position, Count bytes, MappedParts::Purpose purpose,
+                   const Move& move) {
+  const FileView& view = *access.view;
+  const Count end = position + bytes;
+  Count at = position;
+  Count window_bytes = least_window_bytes;
+  Count next = view.offset_of(at);
+  while (at < end) {
+    const Count first = next;
+    const Count chunk_end = (first / MappedParts::chunk_bytes + 1) * MappedParts::chunk_bytes;
+    const Count window_end = std::min(first + window_bytes, chunk_end);
+    const Count to = std::min(view.position_at(window_end), end);
+    const Count last = view.offset_of(to - 1) + 1;
+    const auto held = access.file->mapped(first, last, purpose);
+    if (!held.ok()) break;
+    const bool writes = purpose == MappedParts::Purpose::writing;
+    io::SystemCall record = access.file->begin(writes ? "mapped write" : "mapped read", first,
+                                               static_cast<std::size_t>(to - at));
+    move(held.address_of_zero(), at, to - at);
+    record.moved_in_memory(writes ? &io::FileFigures::bytes_written : &io::FileFigures::bytes_read,
+                           to - at, last - first);
+    at = to;
+    if (at == end) break;
+    next = view.offset_of(at);
+    window_bytes = next - last < least_window_bytes
+                       ? std::min(2 * window_bytes, MappedParts::chunk_bytes)
+                       : least_window_bytes;
+  }
+  return at - position;
+}
+
+bool is_worth_mapping(const Access& access, Count position, Count bytes,
+                      MappedParts::Purpose purpose) {
+  if (!access.maps || access.view->contiguous()) return false;
+  if (!access.view->forward(position, bytes)) return false;
+  if (bytes < least_bytes) return false;
+  const FileView::Part part = access.view->part_of(position, bytes);
+  if (!are_short_and_near(access.view->mean_run_bytes(), bytes, part.end - part.first)) {
+    return false;
+  }
+  // Reads have sieving, which takes as long as pages that are new.
+  const bool may_be_new = purpose == MappedParts::Purpose::writing &&
+                          access.view->mean_run_bytes() < long_new_run_bytes;
+  return access.file->seen_before(part.first, part.end) || may_be_new;
+}
+
+}  // namespace
+
+bool are_short_and_near(Count mean_run_bytes, Count bytes, Count span) noexcept {
+  if (mean_run_bytes >= long_run_bytes || mean_run_bytes >= bytes) return false;
+  const Count runs = bytes / std::max<Count>(mean_run_bytes, 1);
+  return span <= std::max(farthest_run_bytes * runs, most_bytes_for_one * bytes);
+}
+
+Count write_mapped(const Access& access, Count position, std::span<const std::byte> from) {
+  const auto bytes = static_cast<Count>(from.size());
+  if (!is_worth_mapping(access, position, bytes, MappedParts::Purpose::writing)) return 0;
+  // Memory makes no file longer.
+  const FileView::Part part = access.view->part_of(position, bytes);
+  const base::Result<std::int64_t> size = access.file->size();
+  if (size.failed()) return 0;
+  if (size.value() < part.end && access.file->write(part.end - 1, from.last(1)).failed()) return 0;
+  return move_windows(access, position, bytes, MappedParts::Purpose::writing,
+                      [&](std::uintptr_t zero, Count at, Count some) {
+                        access.view->scatter(zero, at,
+                                             from.subspan(static_cast<std::size_t>(at - position),
+                                                          static_cast<std::size_t>(some)));
+                      });
+}
+
+Count read_mapped(const Access& access, Count position, std::span<std::byte> to) {
+  const auto bytes = static_cast<Count>(to.size());
+  if (!is_worth_mapping(access, position, bytes, MappedParts::Purpose::reading)) return 0;
+  const base::Result<std::int64_t> size = access.file->size();
+  if (size.failed()) return 0;
+  const Count there = std::min(access.view->position_at(size.value()) - position, bytes);
+  if (there <= 0) return 0;
+  return move_windows(access, position, there, MappedParts::Purpose::reading,
+                      [&](std::uintptr_t zero, Count at, Count some) {
+                        access.view->gather(zero, at,
+                                            to.subspan(static_cast<std::size_t>(at - position),
+                                                       static_cast<std::size_t>(some)));
+                      });
+}
+
+}  // namespace fulmar::mpi

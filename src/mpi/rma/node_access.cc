@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "mpi/rma/node_access.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "mpi/comm/world.h"
+#include "mpi/datatype/view.h"
+#include "mpi/rma/accumulate.h"
+#include "mpi/rma/attached_table.h"
+#include "mpi/rma/epochs.h"
+#include "mpi/rma/lock_queue.h"
+#include "mpi/rma/node_calls.h"
+#include "mpi/rma/node_memory.h"
+#include "mpi/rma/requests.h"
+
+namespace fulmar::mpi {
+namespace {
+
+using base::Error;
+using base::ErrorClass;
+using wire::RmaCall;
+
+enum class CopyDirection : std::uint8_t { put, get };
+
+/// The memory of a target as the kernel reaches it.
+class KernelAccess {
+ public:
+  KernelAccess(Win& win, const TargetRun& run) noexcept : win_(win) {
+    const RmaTarget& target = win.target(run.rank);
+    device::NodeChannel* node = win.device->node();
+    if (node == nullptr || !find_address(target, run)) return;
+    number_ = node->number_of(win.comm->routes[run.rank].peer);
+    reached_ = number_ != device::NodeChannel::not_here && node->shm().reach(number_);
+  }
+
+  [[nodiscard]] bool reached() const noexcept { return reached_; }
+  [[nodiscard]] bool copy(CopyDirection direction, std::span<std::byte> local,
+                          std::uint64_t offset = 0) noexcept {
+    fabric::Shm& shm = win_.device->node()->shm();
+    const iovec piece{local.data(), local.size()};
+    const std::uint64_t at = address_ + offset;
+    const Error error = direction == CopyDirection::put
+                            ? shm.write(number_, {&piece, 1}, at, local.size())
+                            : shm.read(number_, {&piece, 1}, at, local.size());
+    if (error.ok()) {
+      win_.device->count_single_copy();
+      ++win_.library->world->rma.kernel_copies;
+    }
+    return error.ok();
+  }
+
+ private:
+  bool find_address(const RmaTarget& target, const TargetRun& run) noexcept {
+    const auto place = static_cast<std::uint64_t>(run.place);
+    if (!win_.dynamic()) {
+      address_ = target.remote + place;
+      return target.remote != 0;
+    }
+    address_ = place;
+    const NodeTables& tables = win_.node.tables;
+    if (tables.lines == 0 || target.place == RmaTarget::no_place) return false;
+    return is_published(*tables.of(*win_.memory, target.place), tables.lines, address_,
+                        static_cast<std::uint64_t>(run.bytes));
+  }
+
+  Win& win_;
+  std::uint64_t address_ = 0;
+  std::uint32_t number_ = 0;
+  bool reached_ = false;
+};
+
+/// Whether this process may reach the memory of a target at all. A lock that was asked for by a
+/// request is awaited then.
+Error prepare(Win& win, int rank, bool& reached) {
+  const RmaTarget& target = win.target(rank);
+  reached = target.control != nullptr || target.remote != 0;
+  return reached ? await_lock(win, rank) : Error{};
+}
+
+/// What a target has refused.
+Error refusal(Win& win, int rank, ErrorClass refused) {
+  if (refused == ErrorClass::success) return {};
+  RmaTarget& target = win.target(rank);
+  if (target.error == ErrorClass::success) target.error = refused;
+  return take_error(win, rank);
+}
+
+/// Has the target carry a call out if that is worth a try.
+bool is_called(Win& win, int rank, const NodeCall& call, ErrorClass& refused) {
+  return win.node.calls != nullptr && win.node.calls->takes(rank, call.data.size(), call.bytes) &&
+         win.node.calls->carry_out(rank, call, refused);
+}
+
+NodeCall call_for(RmaCall what, const TargetRun& run) noexcept {
+  NodeCall call;
+  call.call = what;
+  call.place = run.place;
+  call.bytes = static_cast<std::size_t>(run.bytes);
+  return call;
+}
+
+/// Longer puts and gets the kernel copies faster than both processes through memory that they map; an
+/// accumulate would be two copies of the kernel.
+constexpr std::int64_t most_copy_call_bytes = 4096;
+constexpr std::int64_t most_call_bytes = wire::rma_call_room_bytes;
+
+/// Accumulates of one origin keep their order: those that went as requests are to be over.
+Error complete_requests(Win& win, int rank) {
+  if (!win.target(rank).dirty) return {};
+  ask_for_end(win, rank, RmaCall::flush);
+  return complete_locally(win, rank);
+}
+
+/// The elements of an accumulate in memory of this process, where the kernel has copied them.
+void apply(const NodeAccumulate& what, std::span<const std::byte> source,
+           std::span<std::byte> elements) {
+  const Datatype& unit = *what.element;
+  accumulate_data(*what.op, &unit, source,
+                  {elements.data(), static_cast<Count>(elements.size()) / unit.size, &unit});
+}
+
+enum class Modified : std::uint8_t { all, nothing, in_part };
+
+/// Reads, computes and writes in pieces, as far as the kernel lets it.
+Modified modify(KernelAccess& memory, const NodeAccumulate& what, std::span<const std::byte> source,
+                std::span<std::byte> old, std::size_t bytes) {
+  constexpr std::size_t piece_bytes = std::size_t{256} << 10;
+  const bool reads = what.op->code != OpCode::replace;
+  const bool writes = what.op->code != OpCode::no_op && !source.empty();
+  const std::size_t unit =
+      what.element == nullptr ? 1 : static_cast<std::size_t>(what.element->size);
+  std::vector<std::byte> room(std::min(bytes, piece_bytes / unit * unit));
+  for (std::size_t at = 0; at < bytes; at += room.size()) {
+    const std::size_t part = std::min(bytes - at, room.size());
+    const std::span<std::byte> piece = std::span(room).first(part);
+    const Modified so_far = at == 0 ? Modified::nothing : Modified::in_part;
+    if ((reads || !old.empty()) && !memory.copy(CopyDirection::get, piece, at)) return so_far;
+    if (!old.empty()) std::memcpy(old.data() + at, piece.data(), part);
+    if (!writes) continue;
+    if (reads) {
+      apply(what, source.subspan(at, part), piece);
+    } else {
+      std::memcpy(piece.data(), source.data() + at, part);
+    }
+    if (!memory.copy(CopyDirection::put, piece, at)) return so_far;
+  }
+  return Modified::all;
+}
+
+}  // namespace
+
+Error put_on_node(Win& win, const ConstData& origin, const TargetRun& run, bool& done) {
+  if (const Error bad = prepare(win, run.rank, done); bad.failed() || !done) return bad;
+  done = false;
+  std::vector<std::byte> room;
+  const auto bytes = static_cast<std::size_t>(run.bytes);
+  const std::span<const std::byte> data = packed_bytes(origin, room).first(bytes);
+  if (run.bytes <= most_copy_call_bytes) {
+    NodeCall call = call_for(RmaCall::put, run);
+    call.data = data;
+    ErrorClass refused{};
+    done = is_called(win, run.rank, call, refused);
+    if (done) return refusal(win, run.rank, refused);
+  }
+  KernelAccess memory(win, run);
+  done = memory.reached() &&
+         memory.copy(CopyDirection::put, {const_cast<std::byte*>(data.data()), bytes});
+  return {};
+}
+
+Error get_on_node(Win& win, const Data& origin, const TargetRun& run, bool& done) {
+  if (const Error bad = prepare(win, run.rank, done); bad.failed() || !done) return bad;
+  done = false;
+  std::vector<std::byte> room;
+  const auto bytes = static_cast<std::size_t>(run.bytes);
+  std::span<std::byte> to(static_cast<std::byte*>(origin.address), bytes);
+  if (!origin.type->contiguous) {
+    room.resize(bytes);
+    to = room;
+  }
+  ErrorClass refused{};
+  if (run.bytes <= most_copy_call_bytes) {
+    NodeCall call = call_for(RmaCall::get, run);
+    call.result = to;
+    done = is_called(win, run.rank, call, refused);
+  }
+  if (!done) {
+    KernelAccess memory(win, run);
+    done = memory.reached() && memory.copy(CopyDirection::get, to);
+  }
+  if (done && !origin.type->contiguous) {
+    (void)View(*origin.type, origin.count).unpack(origin.address, 0, to);
+  }
+  return refusal(win, run.rank, refused);
+}
+
+Error accumulate_on_node(Win& win, const NodeAccumulate& what, const TargetRun& run, bool& done) {
+  done = false;
+  const bool plain = what.element == nullptr || what.element->contiguous;
+  const wire::RmaControl* const control = win.target(run.rank).control;
+  if (!plain || control == nullptr || win.node.calls == nullptr) return {};
+  if (const Error bad = complete_requests(win, run.rank); bad.failed()) return bad;
+  const auto bytes = static_cast<std::size_t>(run.bytes);
+  std::vector<std::byte> packed;
+  std::span<const std::byte> source;
+  if (what.origin.type != nullptr) source = packed_bytes(what.origin, packed);
+  if (!source.empty() && source.size() != bytes) return {};
+  const bool fetches = what.result.type != nullptr;
+  std::vector<std::byte> room;
+  std::span<std::byte> old;
+  if (fetches && what.result.type->contiguous) {
+    old = {static_cast<std::byte*>(what.result.address), bytes};
+  } else if (fetches) {
+    room.resize(bytes);
+    old = room;
+  }
+  ErrorClass refused{};
+  if (run.bytes <= most_call_bytes) {
+    NodeCall call = call_for(fetches ? RmaCall::get_accumulate : RmaCall::accumulate, run);
+    call.op = static_cast<std::uint8_t>(what.op->code);
+    call.element = what.element_number;
+    call.second = what.second;
+    call.data = source;
+    call.result = old;
+    done = is_called(win, run.rank, call, refused);
+  }
+  if (!done) {
+    KernelAccess memory(win, run);
+    if (!memory.reached()) return {};
+    const AccumulateGuard guard(win, *win.target(run.rank).control);
+    const Modified modified = modify(memory, what, source, old, bytes);
+    done = modified != Modified::nothing;
+    if (modified == Modified::in_part) refused = ErrorClass::rma_range;  // it has gone meanwhile
+  }
+  if (done && fetches && !what.result.type->contiguous) {
+    (void)View(*what.result.type, what.result.count).unpack(what.result.address, 0, old);
+  }
+  return refusal(win, run.rank, refused);
+}
+
+Error swap_on_node(Win& win, std::span<const std::byte> both, void* result, const TargetRun& run,
+                   bool& done) {
+  done = false;
+  wire::RmaControl* const control = win.target(run.rank).control;
+  if (control == nullptr || win.node.calls == nullptr) return {};
+  if (const Error bad = complete_requests(win, run.rank); bad.failed()) return bad;
+  NodeCall call = call_for(RmaCall::compare_and_swap, run);
+  call.data = both;
+  call.result = {static_cast<std::byte*>(result), call.bytes};
+  ErrorClass refused{};
+  done = is_called(win, run.rank, call, refused);
+  if (done) return refusal(win, run.rank, refused);
+  KernelAccess memory(win, run);
+  if (!memory.reached()) return {};
+  constexpr std::size_t most_bytes = 16;
+  std::array<std::byte, most_bytes> old;
+  const std::span<std::byte> there = std::span(old).first(call.bytes);
+  const AccumulateGuard guard(win, *control);
+  if (!memory.copy(CopyDirection::get, there)) return {};
+  if (std::memcmp(there.data(), both.data(), call.bytes) == 0) {
+    const std::span<const std::byte> fresh = both.subspan(call.bytes);
+    const std::span<std::byte> from(const_cast<std::byte*>(fresh.data()), fresh.size());
+    if (!memory.copy(CopyDirection::put, from)) return {};
+  }
+  std::memcpy(result, there.data(), call.bytes);
+  done = true;
+  return {};
+}
+
+}  // namespace fulmar::mpi

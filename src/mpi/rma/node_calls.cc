@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "mpi/rma/node_calls.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "base/arch/pause.h"
+#include "base/clock.h"
+#include "mpi/rma/accumulate.h"
+#include "mpi/rma/lock_queue.h"
+#include "mpi/rma/node_memory.h"
+#include "mpi/rma/range.h"
+#include "mpi/rma/requests.h"
+
+namespace fulmar::mpi {
+namespace {
+
+using base::ErrorClass;
+using wire::RmaCall;
+using wire::RmaCallSlot;
+using wire::RmaCallState;
+
+/// A target that waits in MPI answers within two transfers of a cache line, 0.2 to 0.6 us; one that
+/// has just begun to wait for a collective operation looks after a microsecond.
+constexpr std::uint64_t patience_ns = 4000;
+/// Calls after a miss that are not tried double with each miss in a row, up to this.
+constexpr std::uint16_t most_skips = 1024;
+/// Looks in vain after which a window that is not among the first of the process gives up.
+constexpr std::uint32_t most_idle_looks = 4096;
+constexpr int windows_that_stay = 8;
+
+RmaCallState state_of(std::uint32_t word) noexcept {
+  return static_cast<RmaCallState>(word & 0xff);
+}
+
+/// What the target copies out of a slot before it looks at it: others may write there at any time.
+struct Copied {
+  RmaCall call;
+  std::uint8_t op;
+  std::uint32_t element;
+  std::uint32_t second;
+  std::uint32_t bytes;
+  std::int64_t place;
+  std::uint32_t data_bytes;
+};
+
+Copied copy_of(const RmaCallSlot& slot) noexcept {
+  return {static_cast<RmaCall>(slot.call),
+          slot.op,
+          slot.element,
+          slot.second,
+          slot.bytes,
+          slot.place,
+          slot.data_bytes};
+}
+
+/// Carries out a call on the memory of this process. `data` holds what the origin gave and gets the
+/// result.
+class Execution {
+ public:
+  Execution(Win& win, const Copied& call, std::span<std::byte> data) noexcept
+      : win_(win), call_(call), data_(data) {}
+
+  [[nodiscard]] ErrorClass run() {
+    if (const ErrorClass bad = check(); bad != ErrorClass::success) return bad;
+    switch (call_.call) {
+      case RmaCall::put:
+        std::memcpy(at_, data_.data(), call_.bytes);
+        return {};
+      case RmaCall::get:
+        std::memcpy(data_.data(), at_, call_.bytes);
+        return {};
+      case RmaCall::accumulate:
+      case RmaCall::get_accumulate:
+        return accumulate();
+      case RmaCall::compare_and_swap:
+        return swap();
+      default:
+        return ErrorClass::intern;
+    }
+  }
+
+ private:
+  ErrorClass check() {
+    const std::size_t most = std::max(call_.bytes, call_.data_bytes);
+    if (call_.bytes == 0 || most > data_.size()) return ErrorClass::intern;
+    const Datatype& byte = *win_.library->find<Datatype>(MPI_BYTE);
+    if (!is_in_window(win_, win_.target(win_.rank()), call_.place, call_.bytes, byte)) {
+      return ErrorClass::rma_range;
+    }
+    if (call_.call == RmaCall::put && call_.data_bytes != call_.bytes) return ErrorClass::truncate;
+    const std::uint64_t base = win_.dynamic() ? 0 : reinterpret_cast<std::uint64_t>(win_.base);
+    at_ = reinterpret_cast<std::byte*>(base + static_cast<std::uint64_t>(call_.place));
+    return {};
+  }
+
+  ErrorClass accumulate() {
+    const Library& library = *win_.library;
+    const Op* op = predefined_op(library, call_.op);
+    if (op == nullptr) return ErrorClass::op;
+    const Datatype* element = named_element(library, call_.element, call_.second);
+    if (call_.element != 0 && (element == nullptr || !element->contiguous)) return ErrorClass::type;
+    if (const base::Error bad = check_accumulate(*op, element); bad.failed()) {
+      return bad.error_class();
+    }
+    const Datatype& unit = element != nullptr ? *element : *library.find<Datatype>(MPI_BYTE);
+    const bool whole = call_.bytes % static_cast<std::uint64_t>(unit.size) == 0 &&
+                       (call_.data_bytes == 0 || call_.data_bytes == call_.bytes);
+    if (!whole) return ErrorClass::truncate;
+    const Data target{at_, static_cast<Count>(call_.bytes) / unit.size, &unit};
+    std::array<std::byte, wire::rma_call_room_bytes> old;
+    {
+      const AccumulateGuard guard(win_, *win_.target(win_.rank()).control);
+      if (call_.call == RmaCall::get_accumulate) std::memcpy(old.data(), at_, call_.bytes);
+      accumulate_data(*op, element, data_.first(call_.data_bytes), target);
+    }
+    if (call_.call == RmaCall::get_accumulate) std::memcpy(data_.data(), old.data(), call_.bytes);
+    return {};
+  }
+
+  ErrorClass swap() {
+    constexpr std::size_t most_bytes = 16;
+    if (call_.bytes > most_bytes || call_.data_bytes != 2 * call_.bytes) return ErrorClass::type;
+    std::array<std::byte, 2 * most_bytes> both;
+    std::memcpy(both.data(), data_.data(), call_.data_bytes);
+    const AccumulateGuard guard(win_, *win_.target(win_.rank()).control);
+    std::memcpy(data_.data(), at_, call_.bytes);
+    if (std::memcmp(data_.data(), both.data(), call_.bytes) == 0) {
+      std::memcpy(at_, both.data() + call_.bytes, call_.bytes);
+    }
+    return {};
+  }
+
+  Win& win_;
+  const Copied& call_;
+  std::span<std::byte> data_;
+  std::byte* at_ = nullptr;
+};
+
+}  // namespace
+
+NodeCalls::NodeCalls(Win& win, const NodePlan& plan) noexcept
+    : win_(win),
+      slots_(plan.slots),
+      rooms_(plan.rooms),
+      patience_(plan.ranks),
+      own_place_(win.target(win.rank()).place) {
+  step = [](device::ProgressCallback& hook) { return static_cast<NodeCalls&>(hook).serve(); };
+  attend();
+}
+
+NodeCalls::~NodeCalls() {
+  if (attending_) win_.device->remove_progress_callback(*this);
+}
+
+RmaCallSlot& NodeCalls::slot(std::size_t place) const noexcept {
+  return reinterpret_cast<RmaCallSlot*>(win_.memory->at(slots_))[place];
+}
+
+std::byte* NodeCalls::room(std::size_t place) const noexcept {
+  return win_.memory->at(rooms_ + place * wire::rma_call_room_bytes);
+}
+
+std::uint32_t NodeCalls::word(RmaCallState state) const noexcept {
+  return (static_cast<std::uint32_t>(win_.rank()) + 1) << 8 | static_cast<std::uint32_t>(state);
+}
+
+void NodeCalls::attend() noexcept {
+  idle_ = 0;
+  if (attending_) return;
+  attending_ = true;
+  slot(own_place_).attended.store(1, std::memory_order_relaxed);
+  win_.device->add_progress_callback(*this);
+}
+
+/// The hooks of older windows are behind this one: the first ones of a process keep theirs.
+void NodeCalls::give_up_idle() noexcept {
+  idle_ = 0;
+  int behind = 0;
+  for (const device::ProgressCallback* hook = next; hook != nullptr; hook = hook->next) {
+    if (++behind == windows_that_stay) break;
+  }
+  if (behind < windows_that_stay) return;
+  attending_ = false;
+  slot(own_place_).attended.store(0, std::memory_order_relaxed);
+  win_.device->remove_progress_callback(*this);
+}
+
+bool NodeCalls::takes(int rank, std::size_t data_bytes, std::size_t bytes) {
+  const std::uint8_t place = win_.target(rank).place;
+  if (place == RmaTarget::no_place || rank == win_.rank()) return false;
+  const std::size_t most = rooms_ != 0 ? wire::rma_call_room_bytes : wire::rma_call_line_bytes;
+  if (std::max(data_bytes, bytes) > most) return false;
+  Patience& patience = patience_[place];
+  if (patience.skips != 0) {
+    --patience.skips;
+    return false;
+  }
+  if (slot(place).attended.load(std::memory_order_relaxed) != 0) return true;
+  send_notice(win_, rank, RmaCall::attend);  // taken when the target looks at requests next
+  note_miss(rank);
+  return false;
+}
+
+/// Takes the slot if it is free, or its owner has died.
+bool NodeCalls::claim(RmaCallSlot& slot) noexcept {
+  std::uint32_t seen = slot.word.load(std::memory_order_relaxed);
+  const bool free = state_of(seen) == RmaCallState::free;
+  if (!free && may_hold(win_, static_cast<int>(seen >> 8) - 1)) return false;
+  return slot.word.compare_exchange_strong(seen, word(RmaCallState::claimed),
+                                           std::memory_order_acquire);
+}
+
+/// Carries out calls of others meanwhile: they may wait for this process.
+NodeCalls::Wait NodeCalls::await(RmaCallSlot& slot, int rank) noexcept {
+  constexpr unsigned looks_per_clock = 16;
+  const std::uint32_t done = word(RmaCallState::done);
+  std::uint64_t begin_ns = 0;
+  for (unsigned look = 1;; ++look) {
+    if (slot.word.load(std::memory_order_acquire) == done) return Wait::done;
+    base::arch::pause();
+    (void)serve();
+    if (look % looks_per_clock != 0) continue;
+    const std::uint64_t now = base::now_ns();
+    if (begin_ns == 0) begin_ns = now;
+    if (now - begin_ns < patience_ns) continue;
+    std::uint32_t posted = word(RmaCallState::posted);
+    if (slot.word.compare_exchange_strong(posted, word(RmaCallState::claimed),
+                                          std::memory_order_acquire)) {
+      return Wait::taken_back;
+    }
+    // The target is at it, perhaps without a processor.
+    const bool taken = posted == word(RmaCallState::taken) || posted == done;
+    if (!taken) return Wait::overwritten;
+    if (!may_hold(win_, rank)) return Wait::dead;
+    ::sched_yield();
+  }
+}
+
+/// A target that sleeps in MPI is woken, so that later calls find it awake.
+void NodeCalls::note_miss(int rank) noexcept {
+  Patience& patience = patience_[win_.target(rank).place];
+  wake_rank(win_, rank);
+  patience.misses = static_cast<std::uint16_t>(std::min(patience.misses + 1, 10));
+  patience.skips =
+      static_cast<std::uint16_t>(std::min<unsigned>(1U << patience.misses, most_skips));
+}
+
+bool NodeCalls::carry_out(int rank, const NodeCall& call, ErrorClass& refused) noexcept {
+  const std::size_t place = win_.target(rank).place;
+  RmaCallSlot& own = slot(place);
+  if (!claim(own)) return false;
+  own.call = static_cast<std::uint8_t>(call.call);
+  own.op = call.op;
+  own.element = call.element;
+  own.second = call.second;
+  own.bytes = static_cast<std::uint32_t>(call.bytes);
+  own.place = call.place;
+  own.data_bytes = static_cast<std::uint32_t>(call.data.size());
+  const bool in_line = std::max(call.data.size(), call.bytes) <= wire::rma_call_line_bytes;
+  std::byte* const data = in_line ? own.line.data() : room(place);
+  if (!call.data.empty()) std::memcpy(data, call.data.data(), call.data.size());
+  own.word.store(word(RmaCallState::posted), std::memory_order_release);
+  const Wait waited = await(own, rank);
+  if (waited == Wait::done) {
+    if (!call.result.empty()) std::memcpy(call.result.data(), data, call.result.size());
+    refused = told_class(own.refused);
+    patience_[place].misses = 0;
+  } else {
+    note_miss(rank);
+  }
+  if (waited == Wait::dead || waited == Wait::overwritten) {
+    refused = waited == Wait::dead ? ErrorClass::proc_failed : ErrorClass::intern;
+    return true;
+  }
+  own.word.store(0, std::memory_order_release);
+  return waited == Wait::done;
+}
+
+unsigned NodeCalls::serve() noexcept {
+  RmaCallSlot& own = slot(own_place_);
+  std::uint32_t posted = own.word.load(std::memory_order_relaxed);
+  if (state_of(posted) != RmaCallState::posted) [[likely]] {
+    if (++idle_ >= most_idle_looks && attending_) [[unlikely]]
+      give_up_idle();
+    return 0;
+  }
+  idle_ = 0;
+  const std::uint32_t caller = posted & ~std::uint32_t{0xff};
+  const std::uint32_t taken = caller | static_cast<std::uint32_t>(RmaCallState::taken);
+  if (!own.word.compare_exchange_strong(posted, taken, std::memory_order_acquire)) return 0;
+  const Copied call = copy_of(own);
+  const std::size_t most = std::max(call.bytes, call.data_bytes);
+  const bool in_line = most <= wire::rma_call_line_bytes;
+  std::span<std::byte> data(own.line);
+  if (!in_line && rooms_ != 0) data = {room(own_place_), wire::rma_call_room_bytes};
+  own.refused = static_cast<std::uint16_t>(Execution(win_, call, data).run());
+  own.word.store(caller | static_cast<std::uint32_t>(RmaCallState::done),
+                 std::memory_order_release);
+  return 1;
+}
+
+}  // namespace fulmar::mpi
