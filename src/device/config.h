@@ -34,6 +34,28 @@ struct RemoteStudy {
   EndOfPut end_of_put = EndOfPut::chained;
 };
 
+/// How one-sided operations on memory of other hosts become orders of the adapter (paper 002; see
+/// device/rma/remote_access.h). Each can be switched off for studies.
+struct RemoteSchedule {
+  /// When adapters write and read the memory of windows; else all operations are requests to the
+  /// target.
+  enum class Direct : std::uint8_t {
+    automatic,  ///< where they need nothing of the target's processor
+    always,     ///< wherever they can
+    never,
+  };
+  Direct direct = Direct::automatic;
+  /// Short puts that continue each other travel in one write, or in one message of requests, while
+  /// earlier ones to that target are under way.
+  bool merges = true;
+  /// Reads and writes that wait are given to the adapter in turn, so that both directions are busy;
+  /// else in the order of the calls.
+  bool interleaves = true;
+  /// Who does the accumulate operations of a window whose adapters could: see mpi/rma/agent.h.
+  enum class Atomics : std::uint8_t { automatic, adapter, target };
+  Atomics atomics = Atomics::automatic;
+};
+
 /// What a device is told when it is made.
 struct Config {
   std::uint32_t self = 0;  ///< this process's rank in its job
@@ -51,6 +73,7 @@ struct Config {
   /// Messages from this length on are copied by sender and receiver together.
   std::uint64_t share_bytes = (std::uint64_t{64} << 10) + 1;
   RdmaProtocol rdma_protocol = RdmaProtocol::automatic;
+  RemoteSchedule remote_schedule = {};
   /// Messages from this length on are worth to open the memory of both sides. To copy 64 KiB twice
   /// takes about as long as to pin its pages twice.
   std::uint64_t remote_bytes = 64U << 10;

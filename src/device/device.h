@@ -195,10 +195,11 @@ class Device {
   void count_single_copy() noexcept { ++stats_.counters().single_copies; }
 
   // --- figures; see also device/stats/figures.cc
-
   /// Calls `observer` from now on; nullptr: nobody. It stays valid until then. Costs the paths of
   /// short messages nothing while there is none: see `alarm_bytes_`.
   void observe(Observer* observer) noexcept;
+  /// What threads may wait for has changed in progress, and no operation is done that would say so.
+  void wake_waiters() noexcept { waiters_stale_ = waiters_stale_ || first_waiter_ != nullptr; }
   /// Lets the observer's `settle` be called soon, where that may call MPI.
   void defer() noexcept { settle_due_ = waiters_stale_ = true; }
 
@@ -209,6 +210,7 @@ class Device {
   void set_remote_way(RdmaProtocol way) noexcept { config_.rdma_protocol = way; }
   void set_remote_bytes(std::uint64_t bytes) noexcept { config_.remote_bytes = bytes; }
   void set_remote_study(const RemoteStudy& study) noexcept { config_.remote_study = study; }
+  void set_remote_schedule(const RemoteSchedule& s) noexcept { config_.remote_schedule = s; }
   enum class Yield : bool { late, soon };
   void set_yield(Yield yield) noexcept { config_.oversubscribed = yield == Yield::soon; }
   void set_wait_style(WaitStyle style) noexcept { config_.wait_style = style; }

@@ -248,6 +248,36 @@ class Network {
     return attributes_.in_place_bytes;
   }
 
+ public:
+  // --- atomic operations on peers' memory, by the adapter
+
+  /// Whether eight bytes of peers' memory can be changed in one step, and by whom.
+  enum class Changes : std::uint8_t {
+    none,
+    by_peer,     ///< by software of the peer, when its processor looks at the network
+    by_adapter,  ///< by its adapter alone
+  };
+  [[nodiscard]] virtual Changes changes_memory() const noexcept { return Changes::none; }
+  /// Eight bytes of a peer's memory (`peers_change`, at a multiple of eight) are changed in one step,
+  /// as seen by all who change them so, over whichever connection of the same adapter; not by
+  /// processors. `value` is added, or put there if `expected` is found. What was there before comes
+  /// into `was`, eight bytes of memory that is opened here. As `rdma_read` in everything else. Only
+  /// where changes_memory().
+  [[nodiscard]] virtual Post fetch_add(std::uint32_t peer, std::span<std::byte> was,
+                                       std::uint32_t lkey, const RemoteAddress& place,
+                                       std::uint64_t value, std::uint64_t token) {
+    (void)peer, (void)was, (void)lkey, (void)place, (void)value, (void)token;
+    return Post::again;
+  }
+  [[nodiscard]] virtual Post compare_swap(std::uint32_t peer, std::span<std::byte> was,
+                                          std::uint32_t lkey, const RemoteAddress& place,
+                                          std::uint64_t expected, std::uint64_t value,
+                                          std::uint64_t token) {
+    (void)peer, (void)was, (void)lkey, (void)place, (void)expected, (void)value, (void)token;
+    return Post::again;
+  }
+
+ private:
   const char* name_;
   NetworkAttributes attributes_;
 };
@@ -289,21 +319,6 @@ concept TellsOfPuts =
     requires(P& network, std::uint32_t peer, std::span<const std::byte> source, std::uint32_t lkey,
              const RemoteAddress& place, std::uint16_t word, std::uint64_t token) {
       { network.put_and_tell(peer, source, lkey, place, word, token) } -> std::same_as<Post>;
-    };
-
-/// Beyond the interface: eight bytes of a peer's memory (`peers_change`, at a multiple of eight) are
-/// changed in one step, as seen by all who change them so, over whichever connection of the same
-/// adapter; not by processors. What was there before comes into `was`, eight bytes of memory that is
-/// opened here. As `rdma_read` in everything else. `changes_memory()`: whether the adapter can.
-template <class P>
-concept ChangesRemotely =
-    std::derived_from<P, Network> &&
-    requires(P& network, const P& view, std::uint32_t peer, std::span<std::byte> was,
-             std::uint32_t lkey, const RemoteAddress& place, std::uint64_t value,
-             std::uint64_t token) {
-      { view.changes_memory() } -> std::same_as<bool>;
-      { network.fetch_add(peer, was, lkey, place, value, token) } -> std::same_as<Post>;
-      { network.compare_swap(peer, was, lkey, place, value, value, token) } -> std::same_as<Post>;
     };
 
 }  // namespace fulmar::fabric

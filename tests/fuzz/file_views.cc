@@ -73,7 +73,7 @@ void use(const mpi::FileView& view, Input& input) {
     if (view.stream_bytes() < bytes) return;
     use(view, far % (view.stream_bytes() - bytes + 1), bytes);
   }
-  const Count end = view.end_of_file(input.number(100'000) & ((Count{1} << 60) - 1));
+  const Count end = view.end_of_file(input.number(100'000) & ((Count{1} << 50) - 1));
   check(end >= 0 && end <= view.stream_bytes());
 }
 
@@ -86,8 +86,8 @@ void file_views(std::span<const std::uint8_t> bytes) {
   if (type.failed()) return;
   mpi::Datatype& byte = *objects.library.find<mpi::Datatype>(MPI_BYTE);
   const auto use_of = input.byte() % 2 == 0 ? mpi::FileUse::writable : mpi::FileUse::read_only;
-  const auto view = mpi::make_view(objects.library, input.number(1000) & INT64_MAX, byte, **type,
-                                   "native", use_of);
+  auto view = mpi::make_view(objects.library, input.number(1000) & INT64_MAX, byte, **type,
+                             "native", use_of);
   if (view.ok()) use(**view, input);
 }
 

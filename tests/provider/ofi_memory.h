@@ -40,6 +40,7 @@ class OfiMemory {
     RemoteAddress place;
     std::uint32_t lkey;
     ofi::Ticket* ticket;
+    std::optional<ofi::ChangeOrder> change = std::nullopt;
   };
   struct Ended {
     ofi::Ticket* ticket;
@@ -131,22 +132,38 @@ class OfiMemory {
   }
   /// False: the place is not open for that.
   bool carry_out(const Order& order) {
-    const Access needed = order.is_put ? Access::peers_write : Access::peers_read;
+    const Access needed = order.change   ? Access::peers_change
+                          : order.is_put ? Access::peers_write
+                                         : Access::peers_read;
     for (const auto& [number, region] : regions_) {
       const std::uint64_t begin =
           reinterpret_cast<std::uintptr_t>(region.memory.data()) - region.opened.peer_base;
-      if (region.rank != order.to || region.access != needed ||
-          region.opened.rkey != order.place.key || order.place.address < begin ||
-          order.bytes > region.memory.size() ||
+      const bool serves = region.access == needed || region.access == Access::peers_change;
+      if (region.rank != order.to || !serves || region.opened.rkey != order.place.key ||
+          order.place.address < begin || order.bytes > region.memory.size() ||
           order.place.address - begin > region.memory.size() - order.bytes) {
         continue;
       }
       std::byte* const there = region.memory.data() + (order.place.address - begin);
+      if (order.change) {
+        change(order, there);
+        return true;
+      }
       std::memcpy(order.is_put ? there : order.local, order.is_put ? order.local : there,
                   order.bytes);
       return true;
     }
     return false;
+  }
+  static void change(const Order& order, std::byte* there) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, there, sizeof value);
+    std::memcpy(order.local, &value, sizeof value);
+    const std::uint64_t* const operands = order.change->operands;
+    const bool adds = order.change->kind == ofi::ChangeOrder::Kind::add;
+    if (adds) value += operands[0];
+    if (!adds && value == operands[1]) value = operands[0];
+    std::memcpy(there, &value, sizeof value);
   }
   void end(std::size_t at, bool failed) {
     ended_[orders_[at].from].push_back({orders_[at].ticket, failed});

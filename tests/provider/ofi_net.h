@@ -78,6 +78,7 @@ class OfiStandIn final : public ofi::Endpoint {
     can_.shares_buffers = wires.habits.shares_buffers;
     can_.registers_memory = wires.habits.registers_memory;
     can_.moves_remotely = wires.habits.memory.is_there;
+    if (can_.moves_remotely) can_.changes = Network::Changes::by_peer;
     can_.send_depth = 64;
   }
   ~OfiStandIn() override {
@@ -149,6 +150,11 @@ class OfiStandIn final : public ofi::Endpoint {
     const std::span local(const_cast<std::byte*>(from.data()), from.size());
     return order(peer, true, local, lkey, to, ticket);
   }
+  ofi::Taken change(std::uint64_t peer, std::span<std::byte> was, const ofi::ChangeOrder& how,
+                    ofi::Ticket& ticket) override {
+    if (was.size() != sizeof(std::uint64_t)) std::abort();
+    return order(peer, false, was, how.lkey, how.place, ticket, how);
+  }
 
   std::size_t read(std::span<ofi::Event> events) override {
     if (wires_.refuses()) return 0;
@@ -187,10 +193,12 @@ class OfiStandIn final : public ofi::Endpoint {
   };
 
   ofi::Taken order(std::uint64_t peer, bool is_put, std::span<std::byte> local, std::uint32_t lkey,
-                   const RemoteAddress& place, ofi::Ticket& ticket) {
+                   const RemoteAddress& place, ofi::Ticket& ticket,
+                   const std::optional<ofi::ChangeOrder>& change = std::nullopt) {
     if (wires_.refuses()) return ofi::Taken::later;
     const auto to = static_cast<std::uint32_t>(peer - 100);
-    wires_.memory.give({self_, to, is_put, local.data(), local.size(), place, lkey, &ticket});
+    wires_.memory.give(
+        {self_, to, is_put, local.data(), local.size(), place, lkey, &ticket, change});
     if (!wires_.open[to]) wires_.memory.abandon(to);
     return ofi::Taken::yes;
   }

@@ -369,5 +369,63 @@ TYPED_TEST(Remote, Orders_for_a_peer_that_is_lost_end_at_once) {
   EXPECT_TRUE(holds(mine, 0, {}));
 }
 
+TYPED_TEST(Remote, Changes_of_both_ranks_are_none_lost) {
+  typename TestFixture::Pair two;
+  if (two.maker.at(0)->changes_memory() == Network::Changes::none)
+    GTEST_SKIP() << "this adapter has no atomic operations";
+  alignas(8) std::uint64_t counter = 5;
+  std::uint64_t was[2] = {};
+  const auto bytes = [](std::uint64_t& word) {
+    return std::as_writable_bytes(std::span(&word, 1));
+  };
+  typename TestFixture::Memory target(two, 1, Access::peers_change, bytes(counter));
+  typename TestFixture::Memory first(two, 0, Access::local, bytes(was[0]));
+  constexpr std::uint64_t rounds = 30;
+  std::uint64_t expected = 5;
+  for (std::uint64_t token = 0; token < rounds; ++token) {
+    ASSERT_TRUE(two.until([&] {
+      return two.maker.at(0)->fetch_add(1, first.part(0, 8), first.lkey(), target.place(),
+                                        token + 1, token) == Post::done;
+    }));
+    ASSERT_TRUE(two.until_ended(0, token + 1));
+    EXPECT_EQ(was[0], expected);
+    expected += token + 1;
+    EXPECT_EQ(counter, expected);
+  }
+  const auto swap = [&](std::uint64_t if_it_is, std::uint64_t value, std::uint64_t token) {
+    ASSERT_TRUE(two.until([&] {
+      return two.maker.at(0)->compare_swap(1, first.part(0, 8), first.lkey(), target.place(),
+                                           if_it_is, value, token) == Post::done;
+    }));
+    ASSERT_TRUE(two.until_ended(0, token + 1));
+    EXPECT_EQ(was[0], expected);
+  };
+  swap(expected + 1, 7, rounds);
+  EXPECT_EQ(counter, expected);
+  swap(expected, 7, rounds + 1);
+  EXPECT_EQ(counter, 7U);
+  EXPECT_EQ(two.sinks[0].count(Sent::done), rounds + 2);
+}
+
+TYPED_TEST(Remote, Change_of_memory_that_is_open_for_less_ends_the_connection) {
+  typename TestFixture::Pair two;
+  if (two.maker.at(0)->changes_memory() == Network::Changes::none)
+    GTEST_SKIP() << "this adapter has no atomic operations";
+  alignas(8) std::uint64_t counter = 5;
+  std::uint64_t was = 3;
+  typename TestFixture::Memory target(two, 1, Access::peers_write,
+                                      std::as_writable_bytes(std::span(&counter, 1)));
+  typename TestFixture::Memory source(two, 0, Access::local,
+                                      std::as_writable_bytes(std::span(&was, 1)));
+  ASSERT_TRUE(two.until([&] {
+    return two.maker.at(0)->fetch_add(1, source.part(0, 8), source.lkey(), target.place(), 1, 9) ==
+           Post::done;
+  }));
+  ASSERT_TRUE(two.until_ended(0, 1));
+  EXPECT_EQ(two.sinks[0].ended[9], Sent::lost);
+  EXPECT_EQ(counter, 5U);
+  EXPECT_TRUE(two.until([&] { return two.maker.has_lost(0); }));
+}
+
 }  // namespace
 }  // namespace fulmar::fabric

@@ -136,7 +136,7 @@ TEST(VerbsPolled, Words_that_somebody_slips_in_end_the_connection_and_reach_nobo
 
 TEST(VerbsPolled, Adapter_without_atomic_operations_says_so) {
   Two two({.changes = false});
-  EXPECT_FALSE(two.net[0].changes_memory());
+  EXPECT_EQ(two.net[0].changes_memory(), Network::Changes::none);
   ASSERT_EQ(
       two.net[0].fetch_add(1, std::span(two.mine).first(8), two.source.lkey, two.place(), 1, 4),
       Post::done);

@@ -6,7 +6,7 @@
 
 namespace fulmar::fabric {
 
-static_assert(PutsForPolling<Fake> && TellsOfPuts<Fake> && ChangesRemotely<Fake>);
+static_assert(PutsForPolling<Fake> && TellsOfPuts<Fake>);
 
 bool FakeNetwork::refuses() noexcept {
   if (refusals_ > 0) {

@@ -171,7 +171,7 @@ class Fake : public Network {
                                 std::uint32_t lkey, const RemoteAddress& to,
                                 std::uint64_t token) override;
 
-  /// See PutsForPolling, TellsOfPuts and ChangesRemotely.
+  /// See PutsForPolling and TellsOfPuts.
   [[nodiscard]] static bool puts_in_order() noexcept { return true; }
   [[nodiscard]] Post put_quietly(std::uint32_t peer, std::span<const std::byte> from,
                                  std::uint32_t lkey, const RemoteAddress& to);
@@ -181,13 +181,13 @@ class Fake : public Network {
   [[nodiscard]] Post put_and_tell(std::uint32_t peer, std::span<const std::byte> from,
                                   std::uint32_t lkey, const RemoteAddress& to, std::uint16_t word,
                                   std::uint64_t token);
-  [[nodiscard]] static bool changes_memory() noexcept { return true; }
+  [[nodiscard]] Changes changes_memory() const noexcept override { return Changes::by_adapter; }
   [[nodiscard]] Post fetch_add(std::uint32_t peer, std::span<std::byte> was, std::uint32_t lkey,
                                const RemoteAddress& place, std::uint64_t value,
-                               std::uint64_t token);
+                               std::uint64_t token) override;
   [[nodiscard]] Post compare_swap(std::uint32_t peer, std::span<std::byte> was, std::uint32_t lkey,
                                   const RemoteAddress& place, std::uint64_t expected,
-                                  std::uint64_t value, std::uint64_t token);
+                                  std::uint64_t value, std::uint64_t token) override;
 
   [[nodiscard]] bool reach(std::uint32_t peer) noexcept override {
     return network_.reach() && network_.alive(peer);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "fabric/network.h"
 #include "fabric/provider.h"
 
 /// A reliable, connectionless endpoint of libfabric, as far as this provider uses it. The seam
@@ -37,6 +38,8 @@ struct Capabilities {
   bool sleeps = false;            ///< there is a descriptor to sleep on
   /// Reads and writes memory of peers, and a write ends when its bytes are where they belong.
   bool moves_remotely = false;
+  /// Changes eight bytes of peers' memory in one step.
+  Network::Changes changes = Network::Changes::none;
   std::size_t send_depth = 1;  ///< transfers that may be under way, about
 };
 
@@ -67,6 +70,18 @@ struct Event {
   bool frees = false;
   Ticket* ticket = nullptr;  ///< null: of a failure that libfabric cannot lay to anything
   std::span<const std::byte> bytes;
+};
+
+/// A change of eight bytes of a peer's memory.
+struct ChangeOrder {
+  enum class Kind : std::uint8_t { add, swap };
+  Kind kind = Kind::add;
+  /// What is added, or put there if the second is found. In memory that is open here, and stays until
+  /// the event.
+  const std::uint64_t* operands = nullptr;
+  std::uint32_t operands_lkey = 0;
+  std::uint32_t lkey = 0;  ///< of where the eight bytes go that were found
+  RemoteAddress place;
 };
 
 /// Thread rule: the lock of the engine.
@@ -106,6 +121,9 @@ class Endpoint {
                       const RemoteAddress& from, Ticket& ticket) = 0;
   virtual Taken put(std::uint64_t peer, std::span<const std::byte> from, std::uint32_t lkey,
                     const RemoteAddress& to, Ticket& ticket) = 0;
+  /// Only where can.changes. An event follows when what was found is in `was`, eight bytes.
+  virtual Taken change(std::uint64_t peer, std::span<std::byte> was, const ChangeOrder& order,
+                       Ticket& ticket) = 0;
 
   /// What has happened: fills `events` from the front, returns how many. A failure comes alone.
   /// What they name stays until the next call.

@@ -383,6 +383,8 @@ void Messages::leave(Leaving how) {
   farewell_ends_ns_ = now() + longest_farewell_ns;
   for (std::uint32_t rank = 0; rank < peers_.size(); ++rank) {
     if (peers_[rank] == nullptr || peers_[rank]->lost) continue;
+    // This process gives orders for its own memory, and says nothing to itself.
+    if (rank == config_.processes->self()) peers_[rank]->talked = false;
     peers_[rank]->owes_bye = peers_[rank]->talked && !peers_[rank]->has_left;
     note_pending_control(rank, *peers_[rank]);
   }
@@ -413,7 +415,8 @@ void Messages::resume() {
 std::vector<std::uint32_t> Messages::known_peers() const {
   std::vector<std::uint32_t> known;
   for (std::uint32_t rank = 0; rank < peers_.size(); ++rank) {
-    if (peers_[rank] != nullptr && !peers_[rank]->lost) known.push_back(rank);
+    const bool is_self = rank == config_.processes->self();
+    if (peers_[rank] != nullptr && !peers_[rank]->lost && !is_self) known.push_back(rank);
   }
   return known;
 }

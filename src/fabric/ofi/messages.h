@@ -72,6 +72,7 @@ class Messages {
     std::uint64_t openings = 0;    ///< of memory
     std::uint64_t fetches = 0;     ///< given
     std::uint64_t puts = 0;        ///< given
+    std::uint64_t changes = 0;     ///< given
   };
 
   /// Fails (other, no_mem) where buffers cannot be posted, hashes not be computed, or messages of
@@ -116,6 +117,10 @@ class Messages {
              const RemoteAddress& from, std::uint64_t token);
   Post put(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t lkey,
            const RemoteAddress& to, std::uint64_t token);
+  /// See Network::fetch_add and compare_swap; `order` lacks its operands. Where the endpoint cannot it
+  /// ends as lost.
+  Post change(std::uint32_t peer, std::span<std::byte> was, ChangeOrder order,
+              const std::array<std::uint64_t, 2>& operands, std::uint64_t token);
   /// The peer is lost from now on. Where `set_dead_after` was told that other ways lead there, what
   /// is under way in place ends, too, at once. Not between `begin` and `finish`.
   void drop(std::uint32_t peer);
@@ -214,6 +219,8 @@ class Messages {
   std::vector<std::unique_ptr<Peer>> peers_;
   SendPool pool_;
   Orders orders_;
+  std::optional<std::uint32_t>
+      operands_lkey_;  ///< of the memory of `orders_`, with the first change
   std::unique_ptr<std::byte[]> receive_memory_;
   std::vector<ReceiveTicket> buffers_;
   void* receive_descriptor_ = nullptr;

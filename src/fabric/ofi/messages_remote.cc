@@ -90,6 +90,39 @@ Post Messages::put(std::uint32_t rank, std::span<const std::byte> from, std::uin
                     endpoint_->put(peer->address, from, lkey, to, *ticket));
 }
 
+/// The operands of changes lie in their tickets, whose memory is opened with the first one.
+Post Messages::change(std::uint32_t rank, std::span<std::byte> was, ChangeOrder order,
+                      const std::array<std::uint64_t, 2>& operands, std::uint64_t token) {
+  if (can_.changes == Network::Changes::none) {
+    ended_.push_back({token, Sent::lost});
+    return Post::done;
+  }
+  Post otherwise = Post::done;
+  Peer* const peer = peer_for_order(rank, token, otherwise);
+  if (peer == nullptr) return refuse(otherwise);
+  OrderTicket* const ticket = orders_.take();
+  if (ticket == nullptr) return refuse(Post::again);
+  if (!operands_lkey_) {
+    auto opened = endpoint_->open_memory(orders_.memory(), Access::local);
+    if (opened.failed()) {
+      orders_.give_back(*ticket);
+      ended_.push_back({token, Sent::lost});
+      return Post::done;
+    }
+    operands_lkey_ = opened->lkey;
+  }
+  ticket->kind = OrderTicket::Kind::fetch;
+  ticket->operands = operands;
+  order.operands = ticket->operands.data();
+  order.operands_lkey = *operands_lkey_;
+  const Taken taken = endpoint_->change(peer->address, was, order, *ticket);
+  if (taken == Taken::yes) {
+    ++counters_.changes;
+    --counters_.fetches;  // note_order counts it as one
+  }
+  return note_order(rank, *peer, token, *ticket, taken);
+}
+
 /// Whoever is refused looks again soon.
 Post Messages::refuse(Post answer) noexcept {
   if (answer == Post::again) refused_ = true;

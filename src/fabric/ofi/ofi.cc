@@ -69,6 +69,26 @@ Post Ofi::post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
   return messages_->post_in_place(peer, envelope, prefix, pieces, token);
 }
 
+Network::Changes Ofi::changes_memory() const noexcept { return messages_->capabilities().changes; }
+
+Post Ofi::fetch_add(std::uint32_t peer, std::span<std::byte> was, std::uint32_t lkey,
+                    const RemoteAddress& place, std::uint64_t value, std::uint64_t token) {
+  ofi::ChangeOrder order;
+  order.lkey = lkey;
+  order.place = place;
+  return messages_->change(peer, was, order, {value, 0}, token);
+}
+
+Post Ofi::compare_swap(std::uint32_t peer, std::span<std::byte> was, std::uint32_t lkey,
+                       const RemoteAddress& place, std::uint64_t expected, std::uint64_t value,
+                       std::uint64_t token) {
+  ofi::ChangeOrder order;
+  order.kind = ofi::ChangeOrder::Kind::swap;
+  order.lkey = lkey;
+  order.place = place;
+  return messages_->change(peer, was, order, {value, expected}, token);
+}
+
 bool Ofi::moves_remotely(std::uint32_t peer) const noexcept {
   return messages_->capabilities().moves_remotely && alive(peer);
 }

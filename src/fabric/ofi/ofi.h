@@ -71,6 +71,14 @@ class Ofi final : public Network {
   [[nodiscard]] Post rdma_write(std::uint32_t peer, std::span<const std::byte> from,
                                 std::uint32_t lkey, const RemoteAddress& to,
                                 std::uint64_t token) override;
+  /// By the peer's software where libfabric's provider has no hardware for it.
+  [[nodiscard]] Changes changes_memory() const noexcept override;
+  [[nodiscard]] Post fetch_add(std::uint32_t peer, std::span<std::byte> was, std::uint32_t lkey,
+                               const RemoteAddress& place, std::uint64_t value,
+                               std::uint64_t token) override;
+  [[nodiscard]] Post compare_swap(std::uint32_t peer, std::span<std::byte> was, std::uint32_t lkey,
+                                  const RemoteAddress& place, std::uint64_t expected,
+                                  std::uint64_t value, std::uint64_t token) override;
 
   /// Takes nothing from the peer and sends nothing to it any more; `lost` is told by the next poll.
   /// Not from within `poll`.

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "fabric/ofi/endpoint.h"
@@ -16,7 +18,8 @@ struct OrderTicket : Ticket {
   enum class Kind : std::uint8_t { fetch, put };
   std::uint64_t token = 0;
   std::uint32_t peer = 0;
-  Kind kind = Kind::fetch;
+  Kind kind = Kind::fetch;                  ///< a change is a fetch
+  std::array<std::uint64_t, 2> operands{};  ///< of a change
   OrderTicket* next = nullptr;
 };
 
@@ -43,6 +46,10 @@ class Orders {
     ticket.next = free_;
     free_ = &ticket;
     --under_way_;
+  }
+  /// Where all tickets lie, for good once the first was taken.
+  [[nodiscard]] std::span<std::byte> memory() noexcept {
+    return std::as_writable_bytes(std::span(tickets_));
   }
   [[nodiscard]] std::size_t under_way() const noexcept { return under_way_; }
 

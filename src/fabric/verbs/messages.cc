@@ -394,6 +394,7 @@ void Messages::leave(Leaving how) {
   farewell_ends_ns_ = now() + longest_farewell_ns;
   is_late_ = false;
   close_gates();
+  disconnect_from_self();
   for (std::uint32_t rank = 0; rank < peers_.size(); ++rank) {
     if (peers_[rank] == nullptr || peers_[rank]->state != Peer::State::up) continue;
     peers_[rank]->owes_bye = true;
@@ -433,7 +434,7 @@ void Messages::end() noexcept {
 std::vector<std::uint32_t> Messages::known_peers() const {
   std::vector<std::uint32_t> known;
   for (std::uint32_t rank = 0; rank < peers_.size(); ++rank) {
-    if (peers_[rank] != nullptr) known.push_back(rank);
+    if (peers_[rank] != nullptr && rank != config_.processes->self()) known.push_back(rank);
   }
   return known;
 }

@@ -182,7 +182,7 @@ class Messages {
   /// See fabric::TellsOfPuts.
   Post put_and_tell(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t lkey,
                     const RemoteAddress& to, std::uint16_t word, std::uint64_t token);
-  /// See fabric::ChangesRemotely. The order lacks its id. Where the adapter cannot it ends as lost.
+  /// See Network::fetch_add. The order lacks its id. Where the adapter cannot it ends as lost.
   Post change(std::uint32_t peer, std::span<std::byte> was, ChangeOrder order, std::uint64_t token);
 
   /// One look. Returns how much moved.
@@ -360,6 +360,10 @@ class Messages {
   void give_up_way(std::uint32_t rank, Peer& peer, const base::Error& why);
   void begin_anew(std::uint32_t rank);
   void meet(std::uint32_t rank, int socket);
+  void connect_to_self(std::uint32_t rank, Peer& peer);
+  void disconnect_from_self();
+  base::Error open_queue(std::uint32_t rank, Peer& peer, wire::VerbsConnectionInfo& card);
+  static void adopt(Peer& peer, const wire::VerbsConnectionInfo& card);
   base::Error greet(std::uint32_t rank, Peer& peer);
   void on_socket(std::uint32_t rank);
   void talk(std::uint32_t rank, Peer& peer);

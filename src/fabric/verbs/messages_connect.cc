@@ -80,6 +80,7 @@ void Messages::set_meets(Peer& peer, Meets meets) noexcept {
 }
 
 void Messages::want(std::uint32_t rank, Peer& peer) {
+  if (rank == config_.processes->self()) return connect_to_self(rank, peer);
   set_meets(peer, Meets::yes);
   if (const Error error = ask(rank); error.failed()) give_up_way(rank, peer, error);
 }
@@ -177,12 +178,39 @@ void Messages::meet(std::uint32_t rank, int socket) {
   talk(rank, peer);
 }
 
+/// A queue that is connected to itself, for orders on this process's own memory: where adapters
+/// change it for others, they change it for this process. Packets of this process to itself are none
+/// of the network's business, and nobody says goodbye.
+void Messages::connect_to_self(std::uint32_t rank, Peer& peer) {
+  wire::VerbsConnectionInfo card;
+  Error error = open_queue(rank, peer, card);
+  if (error.ok()) error = peer.queue->connect(card, card);
+  if (error.failed()) return lose(rank, failed_error(rank, error.text()));
+  peer.place = wire::text_of_port(card.gid, card.lid, card.link);
+  adopt(peer, card);
+  peer.state = Peer::State::up;
+}
+
+void Messages::disconnect_from_self() {
+  std::unique_ptr<Peer>& self = peers_[config_.processes->self()];
+  if (self == nullptr) return;
+  drop_connection(*self);
+  self.reset();
+}
+
 Error Messages::greet(std::uint32_t rank, Peer& peer) {
+  wire::VerbsConnectionInfo card;
+  if (const Error error = open_queue(rank, peer, card); error.failed()) return error;
+  peer.greeting.emplace(card, config_.processes->name_of(rank).value_or(wire::ProcessName{}));
+  return watch(peer.socket.get(), rank);
+}
+
+/// The queue to a peer, and the card that says how to connect to it.
+Error Messages::open_queue(std::uint32_t rank, Peer& peer, wire::VerbsConnectionInfo& card) {
   auto queue = adapter_->open_queue();
   if (queue.failed()) return queue.error();
   peer.queue = std::move(queue.value());
   ranks_[peer.queue->number()] = rank;
-  wire::VerbsConnectionInfo card;
   if (!draw(card.cookie) || !draw(card.first)) {
     return failure(ErrorClass::other, "getrandom: %s", std::strerror(errno));
   }
@@ -198,8 +226,16 @@ Error Messages::greet(std::uint32_t rank, Peer& peer) {
   card.buffer_bytes = wire::verbs_max_packet_bytes;
   card.reads = traits_.reads;
   peer.cookie_in = card.cookie;
-  peer.greeting.emplace(card, config_.processes->name_of(rank).value_or(wire::ProcessName{}));
-  return watch(peer.socket.get(), rank);
+  return {};
+}
+
+/// The queue is connected to that of this card.
+void Messages::adopt(Peer& peer, const wire::VerbsConnectionInfo& card) {
+  peer.cookie_out = card.cookie;
+  peer.window = std::min(card.window, window);
+  peer.inline_bytes = peer.queue->inline_bytes();
+  peer.depth = static_cast<std::uint32_t>(peer.queue->depth());
+  peer.room = peer.depth - std::min<std::uint32_t>(8, peer.depth / 4);
 }
 
 /// Something is to be read, or can be written.
@@ -294,11 +330,7 @@ bool Messages::connect(std::uint32_t rank, Peer& peer) {
     lose(rank, failed_error(rank, error.text()));
     return false;
   }
-  peer.cookie_out = card.cookie;
-  peer.window = std::min(card.window, window);
-  peer.inline_bytes = peer.queue->inline_bytes();
-  peer.depth = static_cast<std::uint32_t>(peer.queue->depth());
-  peer.room = peer.depth - std::min<std::uint32_t>(8, peer.depth / 4);
+  adopt(peer, card);
   peer.greeting->connected();
   return true;
 }

@@ -71,6 +71,7 @@ Post Messages::put(std::uint32_t rank, std::span<const std::byte> from, std::uin
   Peer* const peer = peer_for_order(rank, token, otherwise);
   if (peer == nullptr) return otherwise;
   PutOrder order{{lkey, to, next_id(rank, *peer)}};
+  order.is_inline = from.size() <= peer->inline_bytes;
   const Taken taken = peer->queue->put(from, order);
   if (taken == Taken::yes) {
     ++counters_.puts;

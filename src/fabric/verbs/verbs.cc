@@ -10,7 +10,7 @@
 
 namespace fulmar::fabric {
 
-static_assert(PutsForPolling<Verbs> && TellsOfPuts<Verbs> && ChangesRemotely<Verbs>);
+static_assert(PutsForPolling<Verbs> && TellsOfPuts<Verbs>);
 
 base::Result<std::unique_ptr<Verbs>> Verbs::open(
     const verbs::Config& config, const std::string& device,
@@ -93,7 +93,9 @@ Post Verbs::put_and_tell(std::uint32_t peer, std::span<const std::byte> from, st
   return messages_->put_and_tell(peer, from, lkey, to, word, token);
 }
 
-bool Verbs::changes_memory() const noexcept { return messages_->traits().changes; }
+Network::Changes Verbs::changes_memory() const noexcept {
+  return messages_->traits().changes ? Changes::by_adapter : Changes::none;
+}
 
 Post Verbs::fetch_add(std::uint32_t peer, std::span<std::byte> was, std::uint32_t lkey,
                       const RemoteAddress& place, std::uint64_t value, std::uint64_t token) {

@@ -88,7 +88,7 @@ class Verbs final : public Network {
   /// `poll`.
   void drop(std::uint32_t peer) override;
 
-  /// See PutsForPolling, TellsOfPuts and ChangesRemotely.
+  /// See PutsForPolling and TellsOfPuts.
   [[nodiscard]] bool puts_in_order() const noexcept;
   [[nodiscard]] Post put_quietly(std::uint32_t peer, std::span<const std::byte> from,
                                  std::uint32_t lkey, const RemoteAddress& to);
@@ -96,13 +96,13 @@ class Verbs final : public Network {
   [[nodiscard]] Post put_and_tell(std::uint32_t peer, std::span<const std::byte> from,
                                   std::uint32_t lkey, const RemoteAddress& to, std::uint16_t word,
                                   std::uint64_t token);
-  [[nodiscard]] bool changes_memory() const noexcept;
+  [[nodiscard]] Changes changes_memory() const noexcept override;
   [[nodiscard]] Post fetch_add(std::uint32_t peer, std::span<std::byte> was, std::uint32_t lkey,
                                const RemoteAddress& place, std::uint64_t value,
-                               std::uint64_t token);
+                               std::uint64_t token) override;
   [[nodiscard]] Post compare_swap(std::uint32_t peer, std::span<std::byte> was, std::uint32_t lkey,
                                   const RemoteAddress& place, std::uint64_t expected,
-                                  std::uint64_t value, std::uint64_t token);
+                                  std::uint64_t value, std::uint64_t token) override;
 
   unsigned poll(SinkRef sink) override;
 

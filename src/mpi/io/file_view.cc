@@ -32,6 +32,10 @@ Error check_types(const Datatype& etype, const Datatype& filetype) {
     return bad_filetype("its size is no multiple of that of the etype; build it from the etype");
   }
   if (filetype.true_lb < 0) return bad_filetype("it has data at negative displacements");
+  if (filetype.true_lb >= farthest_offset || filetype.extent > farthest_offset ||
+      filetype.true_extent > farthest_offset - filetype.true_lb) {
+    return bad_filetype("it reaches behind byte 2^61");
+  }
   if (filetype.extent < 0) {
     return bad_filetype("its extent is negative; give it another (MPI_Type_create_resized)");
   }
@@ -121,7 +125,8 @@ Count FileView::end_of_file(Count file_bytes) const {
   }
   const Count element =
       first_element_from(file_filetype_, etype_bytes_, file_bytes - displacement_);
-  return element < 0 ? stream_bytes_ : element * etype_bytes_;
+  const bool is_behind = element < 0 || element > stream_bytes_ / etype_bytes_;
+  return is_behind ? stream_bytes_ : element * etype_bytes_;
 }
 
 Count FileView::position_at(Count offset) const noexcept {

@@ -43,6 +43,20 @@ std::vector<std::byte> spread(const Datatype& element, std::span<const std::byte
 
 }  // namespace
 
+bool can_be_compared(const Datatype& type) noexcept {
+  if (type.basic == nullptr || !type.contiguous) return false;
+  switch (type.basic->type_class) {
+    case TypeClass::c_integer:
+    case TypeClass::fortran_integer:
+    case TypeClass::logical:
+    case TypeClass::multi_language:
+    case TypeClass::byte:
+      return true;
+    default:
+      return false;
+  }
+}
+
 void move_elements(const ConstData& from, const Data& to) noexcept {
   const std::uint64_t bytes = bytes_of(from.count, *from.type);
   if (bytes == 0) return;

@@ -33,6 +33,9 @@ void move_elements(const ConstData& from, const Data& to) noexcept;
 /// where the elements differ; MPI_REPLACE and MPI_NO_OP take any type.
 [[nodiscard]] base::Error check_accumulate(const Op& op, const Datatype* element);
 
+/// What MPI_Compare_and_swap may compare (MPI 5.0 section 12.3.4).
+[[nodiscard]] bool can_be_compared(const Datatype& type) noexcept;
+
 /// target[i] = target[i] op source[i]. `source`: packed elements of the type `element` (null: bytes,
 /// for MPI_REPLACE and MPI_NO_OP), no more than `target` describes. The caller holds the target's
 /// mutex for accumulates. The arguments have passed check_accumulate.

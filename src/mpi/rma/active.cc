@@ -8,6 +8,7 @@
 #include "mpi/comm/failure.h"
 #include "mpi/group/group.h"
 #include "mpi/rma/access_record.h"
+#include "mpi/rma/adapter.h"
 #include "mpi/rma/calls.h"
 #include "mpi/rma/epochs.h"
 #include "mpi/rma/lock_queue.h"
@@ -153,6 +154,7 @@ void tell_complete(Win& win, int rank) {
     target.control->completes.fetch_add(1, std::memory_order_seq_cst);
     wake_rank(win, rank);
   } else {
+    drain_adapter(win, rank);
     target.dirty = false;  // the target waits for the operations before it takes this
     send_notice(win, rank, wire::RmaCall::complete);
   }

@@ -8,6 +8,7 @@
 #include "mpi/group/calls.h"
 #include "mpi/group/group.h"
 #include "mpi/memory_kinds.h"
+#include "mpi/rma/agent.h"
 #include "mpi/rma/calls.h"
 #include "mpi/rma/hints.h"
 #include "mpi/rma/win.h"
@@ -146,6 +147,10 @@ Error win_get_info(Library& library, Win& win, MPI_Info& out) {
   }
   for (const auto& [key, value] : win.hints) info->set(key, value);
   info->set(memory_kinds_key, memory_kinds);
+  const AgentChoice choice = agent_of(win);
+  info->set("fulmar_accumulate_agent",
+            choice.agent == AccumulateAgent::adapter ? "adapter" : "target");
+  info->set("fulmar_accumulate_agent_reason", choice.why);
   out = handle_cast<MPI_Info>(*info);
   return {};
 }

@@ -16,12 +16,14 @@
 #include "mpi/comm_make/creation.h"
 #include "mpi/comm_make/member_info.h"
 #include "mpi/rma/access_record.h"
+#include "mpi/rma/adapter.h"
 #include "mpi/rma/attached_table.h"
 #include "mpi/rma/calls.h"
 #include "mpi/rma/exchange.h"
 #include "mpi/rma/hints.h"
 #include "mpi/rma/node_calls.h"
 #include "mpi/rma/node_mapping.h"
+#include "mpi/rma/request_batch.h"
 #include "mpi/rma/requests.h"
 #include "mpi/rma/sent_types.h"
 #include "mpi/rma/server.h"
@@ -144,9 +146,14 @@ void start_checking(Win& win, const std::vector<WinFacts>& facts) {
   }
 }
 
-Error finish(NewWin& made, const Wanted& wanted, MPI_Win& out) {
+Error finish(NewWin& made, const Wanted& wanted, const std::vector<WinFacts>& facts, MPI_Win& out) {
   Win& win = made.win();
   keep_hints(win, wanted.info, HintTime::making);
+  const bool adapters = std::any_of(facts.begin(), facts.end(),
+                                    [](const WinFacts& each) { return each.adapters != 0; });
+  if (adapters) {
+    if (const Error bad = open_to_adapters(win); bad.failed()) return bad;
+  }
   win.server = std::make_unique<RmaServer>(win);
   win.server->start();
   made.give(out);
@@ -190,15 +197,16 @@ Error make_on_own(Library& library, Comm& comm, const Wanted& wanted, MPI_Win& o
   NodeMapping mapping(win, node_map(*win.comm).own());
   WinFacts own{wanted.size, wanted.unit, reinterpret_cast<std::uint64_t>(wanted.base)};
   own.failed = static_cast<std::uint32_t>(mapping.prepare(own).code());
+  set_own(win, wanted);
+  own.adapters = has_adapter_targets(win) ? 1 : 0;
   std::vector<WinFacts> facts;
   own.checked = library.world->checks_windows ? 1 : 0;
   if (const Error bad = gather_all(*win.comm, own, facts); bad.failed()) return bad;
   if (const Error bad = map_controls(win, mapping, facts); bad.failed()) return bad;
-  set_own(win, wanted);
   set_targets(win, facts);
   use_own_memory(win);
   start_checking(win, facts);
-  return finish(made, wanted, out);
+  return finish(made, wanted, facts, out);
 }
 
 /// A window on memory that the library gives.
@@ -222,6 +230,7 @@ Error make_with_memory(Library& library, Comm& comm, Wanted wanted, Spacing spac
   own.alignment = alignment_of(wanted.info);
   own.apart = spacing == Spacing::aligned ? 1 : 0;
   own.checked = library.world->checks_windows ? 1 : 0;
+  own.adapters = has_adapter_targets(win) ? 1 : 0;
   const Error prepared = mapping.prepare(own);
   own.failed = static_cast<std::uint32_t>(prepared.code());
   std::vector<WinFacts> facts;
@@ -238,7 +247,7 @@ Error make_with_memory(Library& library, Comm& comm, Wanted wanted, Spacing spac
   start_checking(win, facts);
   wanted.base = base = win.target(win.rank()).memory;
   set_own(win, wanted);
-  return finish(made, wanted, out);
+  return finish(made, wanted, facts, out);
 }
 
 void publish(Win& win) noexcept {
@@ -259,6 +268,9 @@ Win::Win(Library& owner) noexcept : ErrorHolder(object_kind), library(&owner) {}
 Win::~Win() {
   server.reset();
   node.calls.reset();
+  origin.adapter.reset();
+  if (device != nullptr) close_to_adapters(*this);
+  origin.batches.reset();
   origin.sent_types.reset();
   if (comm != nullptr) library->give_back(*comm);
   drop_errhandler(*library, *this);

@@ -70,4 +70,11 @@ struct RmaMessage : device::Operation {
   return (front + alignment - 1) / alignment * alignment;
 }
 
+/// Bytes of a request whose data stand in it, up to where another one may follow.
+[[nodiscard]] constexpr std::uint64_t rma_record_bytes(std::uint32_t type_words,
+                                                       std::uint64_t data_bytes) noexcept {
+  constexpr std::uint64_t alignment = wire::rma_record_alignment;
+  return (rma_data_offset(type_words) + data_bytes + alignment - 1) / alignment * alignment;
+}
+
 }  // namespace fulmar::mpi

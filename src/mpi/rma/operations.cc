@@ -8,6 +8,8 @@
 #include "mpi/op/op.h"
 #include "mpi/request/request.h"
 #include "mpi/rma/accumulate.h"
+#include "mpi/rma/adapter.h"
+#include "mpi/rma/agent.h"
 #include "mpi/rma/calls.h"
 #include "mpi/rma/epochs.h"
 #include "mpi/rma/lock_queue.h"
@@ -133,12 +135,17 @@ RmaRequest request_for(RmaCall call, const TargetData& data, const Place& place)
     return made.done(request_for(RmaCall::put, data, place));
   }
   if (bytes == 0) return made.done();
+  bool done = false;
   if (data.type->contiguous) {
-    bool done = false;
     const Error bad = put_on_node(win, origin, {data.rank, place.bytes, bytes}, done);
     if (bad.failed()) return bad;
     if (done) return made.done();
   }
+  const AdapterPlace remote{data.rank, place.bytes, data.count, data.type};
+  if (const Error failed = put_by_adapter(win, origin, bytes, remote, out, done); failed.failed()) {
+    return failed;
+  }
+  if (done) return {};
   RmaRequest request = request_for(RmaCall::put, data, place);
   request.header.bytes = static_cast<std::uint64_t>(bytes);
   request.data = origin;
@@ -158,31 +165,21 @@ RmaRequest request_for(RmaCall call, const TargetData& data, const Place& place)
     return made.done(request_for(RmaCall::get, data, place));
   }
   if (bytes == 0) return made.done();
+  bool done = false;
   if (data.type->contiguous) {
-    bool done = false;
     const Error bad = get_on_node(win, origin, {data.rank, place.bytes, bytes}, done);
     if (bad.failed()) return bad;
     if (done) return made.done();
   }
+  const AdapterPlace remote{data.rank, place.bytes, data.count, data.type};
+  if (const Error failed = get_by_adapter(win, origin, bytes, remote, out, done); failed.failed()) {
+    return failed;
+  }
+  if (done) return {};
   RmaRequest request = request_for(RmaCall::get, data, place);
   request.result = origin;
   request.result_bytes = static_cast<std::uint64_t>(bytes);
   return made.start(data.rank, request);
-}
-
-/// Names the elements of an accumulate for the target.
-void name_element(wire::RmaHeader& header, const Op& op, const Datatype* element) {
-  header.op = static_cast<std::uint8_t>(op.code);
-  const bool by_bytes = op.code == OpCode::replace || op.code == OpCode::no_op;
-  if (element == nullptr || by_bytes) return;
-  constexpr std::uintptr_t constants = 1024;
-  const BasicType& basic = *element->basic;
-  if (basic.handle < constants) {
-    header.element = static_cast<std::uint32_t>(basic.handle);
-  } else {
-    header.element = static_cast<std::uint32_t>(basic.first->handle);
-    header.second = static_cast<std::uint32_t>(basic.second->handle);
-  }
 }
 
 /// What accumulates read and where they leave what was there before.
@@ -246,6 +243,11 @@ Error check_op(const Accumulation& what) {
     return too_long(data.bytes(), bytes_of(what.result), "the result");
   }
   if (data.bytes() == 0) return made.done();
+  bool taken = false;
+  const AdapterPlace remote{data.rank, place.bytes, data.count, data.type};
+  const Error bad =
+      accumulate_by_adapter(win, {what.op, element, what.origin, what.result}, remote, out, taken);
+  if (taken || bad.failed()) return bad;
   RmaRequest request =
       request_for(fetches ? RmaCall::get_accumulate : RmaCall::accumulate, data, place);
   name_element(request.header, *what.op, element);
@@ -265,8 +267,8 @@ Error check_op(const Accumulation& what) {
     const NodeAccumulate node{
         what.op, element, request.header.element, request.header.second, what.origin, what.result};
     const TargetRun run{data.rank, place.bytes, fetches ? data.bytes() : bytes};
-    const Error bad = accumulate_on_node(win, node, run, done);
-    if (bad.failed()) return bad;
+    const Error failed = accumulate_on_node(win, node, run, done);
+    if (failed.failed()) return failed;
     if (done) return made.done();
   }
   return made.start(data.rank, request);
@@ -298,21 +300,6 @@ Error get_accumulate_with(const void* origin, Count origin_count, const Datatype
 /// Operations with a request are for passive target epochs (MPI 5.0 section 12.3.5).
 Error check_request(const Win& win, int target, const char* call) {
   return target == MPI_PROC_NULL ? Error{} : check_passive(win, call);
-}
-
-/// What MPI_Compare_and_swap may compare (MPI 5.0 section 12.3.4).
-bool can_be_compared(const Datatype& type) noexcept {
-  if (type.basic == nullptr || !type.contiguous) return false;
-  switch (type.basic->type_class) {
-    case TypeClass::c_integer:
-    case TypeClass::fortran_integer:
-    case TypeClass::logical:
-    case TypeClass::multi_language:
-    case TypeClass::byte:
-      return true;
-    default:
-      return false;
-  }
 }
 
 Error null_buffer(const char* argument) {
@@ -434,6 +421,11 @@ Error compare_and_swap(const void* origin, const void* compare, void* result, Da
   Place place{0, straight};
   if (straight == nullptr) {
     if (const Error bad = find_place(win, data, place); bad.failed()) return bad;
+    bool taken = false;
+    const Error bad = accumulate_by_adapter(
+        win, {nullptr, &type, {origin, 1, &type}, {result, 1, &type}, compare},
+        {target, place.bytes, 1, &type}, nullptr, taken);
+    if (taken || bad.failed()) return bad;
   }
   if (place.address != nullptr) {
     swap_here(win, *win.target(target).control, place.address, origin, compare, result, bytes);

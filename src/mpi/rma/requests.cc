@@ -13,7 +13,9 @@
 #include "mpi/datatype/view.h"
 #include "mpi/rma/access_record.h"
 #include "mpi/rma/accumulate.h"
+#include "mpi/rma/adapter.h"
 #include "mpi/rma/message.h"
+#include "mpi/rma/request_batch.h"
 #include "mpi/rma/sent_types.h"
 #include "mpi/rma/wait_note.h"
 
@@ -216,6 +218,7 @@ void OriginOperation::finish() noexcept {
 }
 
 OriginOperation& make_operation(Win& win, int rank, const RmaRequest& request) {
+  if (win.origin.batches != nullptr) win.origin.batches->send(rank);  // came before
   ++win.target(rank).pending;
   return *new OriginOperation(win, rank, request);
 }
@@ -244,9 +247,28 @@ ErrorClass told_class(std::int32_t told) noexcept {
   return standard || base::is_extension(error) ? error : ErrorClass::intern;
 }
 
+void name_element(wire::RmaHeader& header, const Op& op, const Datatype* element) {
+  header.op = static_cast<std::uint8_t>(op.code);
+  const bool by_bytes = op.code == OpCode::replace || op.code == OpCode::no_op;
+  if (element == nullptr || by_bytes) return;
+  constexpr std::uintptr_t constants = 1024;
+  const BasicType& basic = *element->basic;
+  if (basic.handle < constants) {
+    header.element = static_cast<std::uint32_t>(basic.handle);
+  } else {
+    header.element = static_cast<std::uint32_t>(basic.first->handle);
+    header.second = static_cast<std::uint32_t>(basic.second->handle);
+  }
+}
+
 void start_request(Win& win, int rank, const RmaRequest& request) {
+  const bool checked = win.watch.check != nullptr;
+  if (!checked && win.device->config().remote_schedule.merges && win.target(rank).dirty) {
+    if (win.origin.batches == nullptr) win.origin.batches = std::make_unique<RequestBatches>(win);
+    if (win.origin.batches->add(rank, request)) return;
+  }
   const bool changes = static_cast<RmaCall>(request.header.call) != RmaCall::get;
-  if (changes || win.watch.check != nullptr) win.target(rank).dirty = true;
+  if (changes || checked) win.target(rank).dirty = true;
   make_operation(win, rank, request).start(request);
 }
 
@@ -261,6 +283,7 @@ void ask_for_end(Win& win, int rank, RmaCall call, std::uint8_t flags) {
   RmaRequest request;
   request.header.call = static_cast<std::uint8_t>(call);
   request.header.flags = flags;
+  drain_adapter(win, rank);  // what the answer stands for is done there
   win.target(rank).dirty = false;
   OriginOperation& operation = make_operation(win, rank, request);
   operation.expect_ack();

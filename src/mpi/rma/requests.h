@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "mpi/args.h"
+#include "mpi/op/op.h"
 #include "mpi/request/request.h"
 #include "mpi/rma/win.h"
 #include "wire/rma/rma_message.h"
@@ -29,6 +30,9 @@ struct RmaRequest {
 
 /// The class of an error that another process tells, which may be anything.
 [[nodiscard]] base::ErrorClass told_class(std::int32_t told) noexcept;
+
+/// Names the elements of an accumulate (null: they differ) for the target.
+void name_element(wire::RmaHeader& header, const Op& op, const Datatype* element);
 
 /// Sends a request to `rank`. Buffers are used, and RmaTarget::pending counts it, until it is done;
 /// its failure goes to the request, or else to RmaTarget::error.

@@ -85,7 +85,7 @@ void RmaServer::request_came() noexcept {
     const int rank = win_.comm->rank_of(outcome.peer);
     const bool whole = outcome.error == ErrorClass::success && !outcome.cancelled;
     if (whole && rank >= 0 && outcome.bytes >= sizeof(RmaHeader)) {
-      take(origin_of(rank), std::span(buffer_).first(outcome.bytes));
+      take_all(origin_of(rank), std::span(buffer_).first(outcome.bytes));
     }
     post_receive();
   } while (receive_.done());
@@ -100,6 +100,22 @@ RmaServer::Origin& RmaServer::origin_of(int rank) {
     origin->rank = rank;
   }
   return *origin;
+}
+
+/// The requests of one message.
+void RmaServer::take_all(Origin& origin, std::span<const std::byte> requests) {
+  for (;;) {
+    const RmaHeader header = header_of(requests);
+    if ((header.flags & wire::rma_more) == 0) return take(origin, requests);
+    const bool is_plain = (header.flags & wire::rma_inline) != 0 &&
+                          (header.flags & wire::rma_long_type) == 0 &&
+                          header.type_words < requests.size() && header.bytes < requests.size();
+    const std::uint64_t record =
+        is_plain ? rma_record_bytes(header.type_words, header.bytes) : requests.size();
+    if (record + sizeof(RmaHeader) > requests.size()) return origin.fail(ErrorClass::intern);
+    take(origin, requests.first(record));
+    requests = requests.subspan(record);
+  }
 }
 
 void RmaServer::take(Origin& origin, std::span<const std::byte> request) {

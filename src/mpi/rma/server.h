@@ -48,6 +48,7 @@ class RmaServer : private device::ProgressCallback {
   void request_came() noexcept;
   void post_receive() noexcept;
   Origin& origin_of(int rank);
+  void take_all(Origin& origin, std::span<const std::byte> requests);
   void take(Origin& origin, std::span<const std::byte> request);
   void run(Origin& origin, std::span<const std::byte> request);
   void advance(Origin& origin);

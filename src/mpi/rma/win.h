@@ -7,9 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "device/device.h"
 #include "mpi/attr/attributes.h"
 #include "mpi/comm/comm.h"
 #include "mpi/errhandler/errhandler.h"
@@ -19,9 +21,11 @@
 
 namespace fulmar::mpi {
 
+class RequestBatches;
 class RmaServer;
 class NodeCalls;
 class NodeMemory;
+class WinAdapter;
 class SentTypes;
 class WindowWait;
 struct WindowCheck;
@@ -70,10 +74,14 @@ enum class AccessEpoch : std::uint8_t {
   lock_all,  ///< MPI_Win_lock_all
 };
 
-/// What this process keeps as an origin of requests.
+/// What this process keeps as an origin of requests, and for adapters.
 struct RmaOrigin {
-  std::uint32_t next_tag = 0;             ///< of messages with data and answers
-  std::unique_ptr<SentTypes> sent_types;  ///< made with the first type that is described
+  std::uint32_t next_tag = 0;               ///< of messages with data and answers
+  std::unique_ptr<SentTypes> sent_types;    ///< made with the first type that is described
+  std::unique_ptr<RequestBatches> batches;  ///< made with the first put that could wait
+  std::unique_ptr<WinAdapter> adapter;      ///< null: no memory is reached by adapters
+  /// That of this rank, to adapters of the others.
+  std::optional<fabric::MemoryRegion> opened_memory;
 };
 
 /// What this process keeps to explain what goes wrong.

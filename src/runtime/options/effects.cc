@@ -64,6 +64,21 @@ void remote_study(Options& options, const Surroundings& /*surroundings*/, Device
                            apart ? EndOfPut::apart : EndOfPut::chained});
 }
 
+void remote_schedule(Options& options, const Surroundings& /*surroundings*/, Device& device) {
+  using Atomics = device::RemoteSchedule::Atomics;
+  using Direct = device::RemoteSchedule::Direct;
+  const std::string& when = options.text("FULMAR_RMA_DIRECT");
+  const std::string& agent = options.text("FULMAR_RMA_ATOMICS");
+  device.set_remote_schedule({.direct = when == "always"  ? Direct::always
+                                        : when == "never" ? Direct::never
+                                                          : Direct::automatic,
+                              .merges = options.is_on("FULMAR_RMA_MERGE"),
+                              .interleaves = options.is_on("FULMAR_RMA_INTERLEAVE"),
+                              .atomics = agent == "adapter"  ? Atomics::adapter
+                                         : agent == "target" ? Atomics::target
+                                                             : Atomics::automatic});
+}
+
 void kept_memory(Options& options, const Surroundings& /*surroundings*/, Device& device) {
   device.memory().keep(options.size("FULMAR_KEPT_MEMORY").value_or(0));
 }
@@ -94,12 +109,21 @@ struct Effect {
   void (*apply)(Options&, const Surroundings&, Device&);
 };
 constexpr Effect effects[] = {
-    {"FULMAR_EAGER_BYTES", eager_bytes}, {"FULMAR_LONG_COPY", long_copy},
-    {"FULMAR_SHARE_BYTES", share_bytes}, {"FULMAR_RDMA", rdma},
-    {"FULMAR_RDMA_BYTES", rdma_bytes},   {"FULMAR_KEPT_MEMORY", kept_memory},
-    {"FULMAR_MEMORY", memory},           {"FULMAR_YIELD", yield},
-    {"FULMAR_WAIT", wait_style},         {"FULMAR_RDMA_INLINE", remote_study},
+    {"FULMAR_EAGER_BYTES", eager_bytes},
+    {"FULMAR_LONG_COPY", long_copy},
+    {"FULMAR_SHARE_BYTES", share_bytes},
+    {"FULMAR_RDMA", rdma},
+    {"FULMAR_RDMA_BYTES", rdma_bytes},
+    {"FULMAR_KEPT_MEMORY", kept_memory},
+    {"FULMAR_MEMORY", memory},
+    {"FULMAR_YIELD", yield},
+    {"FULMAR_WAIT", wait_style},
+    {"FULMAR_RDMA_INLINE", remote_study},
     {"FULMAR_RDMA_FIN", remote_study},
+    {"FULMAR_RMA_DIRECT", remote_schedule},
+    {"FULMAR_RMA_MERGE", remote_schedule},
+    {"FULMAR_RMA_ATOMICS", remote_schedule},
+    {"FULMAR_RMA_INTERLEAVE", remote_schedule},
 };
 
 }  // namespace

@@ -63,6 +63,10 @@ inline constexpr std::uint8_t rma_one_element = 4;  ///< MPI_Fetch_and_op
 /// Of `flush`, likewise: only what reads is complete, or an epoch that other origins share goes on.
 inline constexpr std::uint8_t rma_flush_reads = 64;
 inline constexpr std::uint8_t rma_flush_shared = 128;
+/// Another request follows in the same message, at the next multiple of `rma_record_alignment` bytes.
+/// Only with `rma_inline`, and without `rma_long_type`.
+inline constexpr std::uint8_t rma_more = 32;
+inline constexpr std::size_t rma_record_alignment = 16;
 
 /// Datatypes that a target keeps for each origin of a window, and the longest description of one.
 inline constexpr std::size_t rma_type_slots = 8;

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "fabric/ofi/libfabric/fabric_endpoint.h"
 
+#include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
@@ -125,9 +126,26 @@ Error FabricEndpoint::start(const Wish& wish) {
   if (const int r = ::fi_getname(&endpoint_->fid, name.data(), &bytes); r != 0) {
     return failed("fi_getname", r);
   }
+  learn_changes();
   opened_.use(library_, info_, domain_.get(), endpoint_.get());
   name_.assign(name.begin(), name.begin() + static_cast<std::ptrdiff_t>(bytes));
   return {};
+}
+
+/// What the endpoint can is known when it is enabled. Where one provider lies on another that moves
+/// messages alone (ofi_rxm), the peer's software changes its memory.
+void FabricEndpoint::learn_changes() {
+  const fi_info& info = *info_.first();
+  std::size_t sums = 0;
+  std::size_t swaps = 0;
+  const bool can =
+      can_.moves_remotely && (info.caps & FI_ATOMIC) != 0 &&
+      ::fi_fetch_atomicvalid(endpoint_.get(), FI_UINT64, FI_SUM, &sums) == 0 && sums != 0 &&
+      ::fi_compare_atomicvalid(endpoint_.get(), FI_UINT64, FI_CSWAP, &swaps) == 0 && swaps != 0;
+  if (!can) return;
+  const bool layered = can_.provider.find(';') != std::string::npos;
+  can_.changes = needs_hardware(can_.provider.c_str()) && !layered ? Network::Changes::by_adapter
+                                                                   : Network::Changes::by_peer;
 }
 
 base::Result<std::uint64_t> FabricEndpoint::insert(std::span<const std::byte> name) {
@@ -231,6 +249,23 @@ Taken FabricEndpoint::put(std::uint64_t peer, std::span<const std::byte> from, s
   message.rma_iov_count = 1;
   message.context = &ticket;
   return outcome(::fi_writemsg(endpoint_.get(), &message, FI_DELIVERY_COMPLETE), "fi_writemsg");
+}
+
+Taken FabricEndpoint::change(std::uint64_t peer, std::span<std::byte> was, const ChangeOrder& order,
+                             Ticket& ticket) {
+  void* const result = opened_.descriptor(order.lkey);
+  void* const operands = opened_.descriptor(order.operands_lkey);
+  if (order.kind == ChangeOrder::Kind::add) {
+    return outcome(
+        ::fi_fetch_atomic(endpoint_.get(), order.operands, 1, operands, was.data(), result, peer,
+                          order.place.address, order.place.key, FI_UINT64, FI_SUM, &ticket),
+        "fi_fetch_atomic");
+  }
+  return outcome(
+      ::fi_compare_atomic(endpoint_.get(), order.operands, 1, operands, order.operands + 1,
+                          operands, was.data(), result, peer, order.place.address, order.place.key,
+                          FI_UINT64, FI_CSWAP, &ticket),
+      "fi_compare_atomic");
 }
 
 std::size_t FabricEndpoint::read(std::span<Event> events) {

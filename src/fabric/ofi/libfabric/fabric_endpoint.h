@@ -47,6 +47,8 @@ class FabricEndpoint final : public Endpoint {
               const RemoteAddress& from, Ticket& ticket) override;
   Taken put(std::uint64_t peer, std::span<const std::byte> from, std::uint32_t lkey,
             const RemoteAddress& to, Ticket& ticket) override;
+  Taken change(std::uint64_t peer, std::span<std::byte> was, const ChangeOrder& order,
+               Ticket& ticket) override;
   std::size_t read(std::span<Event> events) override;
   [[nodiscard]] std::string last_error() const override { return last_error_; }
   [[nodiscard]] int descriptor() const noexcept override { return descriptor_; }
@@ -60,6 +62,7 @@ class FabricEndpoint final : public Endpoint {
   base::Error start(const Wish& wish);
   [[nodiscard]] base::Error failed(const char* call, int result) const;
   void learn();
+  void learn_changes();
   Taken outcome(ssize_t result, const char* call);
   std::size_t read_failure(Event& event);
 

@@ -53,7 +53,8 @@ struct Demand {
   std::string domain;    ///< empty: any
   bool shared_buffers = false;
   bool ordered = false;
-  bool remote = false;  ///< reads and writes of peers' memory, of which the delivery is told
+  bool remote = false;   ///< reads and writes of peers' memory, of which the delivery is told
+  bool changes = false;  ///< with `remote`: atomic operations on it
 };
 
 /// All that fits, in libfabric's order. Fails (other).

@@ -72,16 +72,18 @@ base::Result<Demand> choose(const Library& library, const Demand& wanted) {
 }
 
 /// A description of the chosen one that can as much as possible: reads and writes of peers' memory
-/// save a copy, order waiting, shared buffers memory.
+/// save a copy, order waiting, shared buffers memory; atomic operations are the first to do without.
 base::Result<InfoList> most_able(const Library& library, Demand demand) {
-  for (unsigned lacks = 0; lacks < 7; ++lacks) {
-    demand.remote = (lacks & 4) == 0;
-    demand.ordered = (lacks & 2) == 0;
-    demand.shared_buffers = (lacks & 1) == 0;
+  constexpr unsigned everything = 15;
+  for (unsigned lacks = 0; lacks < everything; ++lacks) {
+    demand.remote = (lacks & 8) == 0;
+    demand.ordered = (lacks & 4) == 0;
+    demand.shared_buffers = (lacks & 2) == 0;
+    demand.changes = demand.remote && (lacks & 1) == 0;
     auto list = list_providers(library, demand);
     if (list.ok()) return list;
   }
-  demand.remote = demand.shared_buffers = demand.ordered = false;
+  demand.remote = demand.changes = demand.shared_buffers = demand.ordered = false;
   return list_providers(library, demand);
 }
 

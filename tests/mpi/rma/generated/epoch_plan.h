@@ -13,6 +13,10 @@
 // What happens in an epoch of a generated one-sided program.
 namespace generated {
 
+[[nodiscard]] inline bool has(const std::vector<int>& ranks, int rank) {
+  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+}
+
 enum class Sync { fence, pscw, lock_all, locks, exclusive, count };
 
 /// One operation of one origin.

@@ -44,9 +44,6 @@ class WindowProgram {
   [[nodiscard]] bool is_passive(int window) const {
     return plans_[at(window)].sync != Sync::fence && plans_[at(window)].sync != Sync::pscw;
   }
-  [[nodiscard]] static bool has(const std::vector<int>& ranks, int rank) {
-    return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
-  }
 
   std::vector<int> some_ranks() {
     std::vector<int> ranks = dice_.order(size_);

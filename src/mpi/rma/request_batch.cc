@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "mpi/rma/request_batch.h"
+
+#include <array>
+#include <cstring>
+#include <new>
+
+#include "mpi/datatype/view.h"
+
+namespace fulmar::mpi {
+namespace {
+
+using base::ErrorClass;
+
+/// Longer puts gain little from company.
+constexpr std::size_t most_record_bytes = wire::most_rma_request_bytes / 4;
+
+}  // namespace
+
+struct RequestBatches::Batch : RmaMessage {
+  int rank = 0;
+  std::size_t used = 0;
+  std::size_t last = 0;  ///< where the last request begins
+  alignas(16) std::array<std::byte, wire::most_rma_request_bytes> bytes;
+};
+
+RequestBatches::RequestBatches(Win& win)
+    : win_(win),
+      open_(static_cast<std::size_t>(win.size()), nullptr),
+      listed_(static_cast<std::size_t>(win.size())) {
+  step = [](device::ProgressCallback& hook) {
+    return static_cast<RequestBatches&>(hook).send_all();
+  };
+}
+
+RequestBatches::~RequestBatches() {
+  if (!waiting_.empty()) win_.device->remove_progress_callback(*this);
+}
+
+bool RequestBatches::add(int rank, const RmaRequest& request) {
+  const Datatype* const type = request.type;
+  const bool is_put = static_cast<wire::RmaCall>(request.header.call) == wire::RmaCall::put;
+  if (!is_put || request.request != nullptr || !win_.target(rank).dirty) return false;
+  if (!type->predefined || type->basic->first != nullptr) return false;
+  const std::size_t record = rma_record_bytes(0, request.header.bytes);
+  if (record > most_record_bytes) return false;
+  Batch* batch = open_[static_cast<std::size_t>(rank)];
+  if (batch != nullptr && batch->used + record > batch->bytes.size()) {
+    send(rank);
+    batch = nullptr;
+  }
+  if (batch == nullptr) {
+    batch = &open(rank);
+  } else {
+    wire::RmaHeader last;
+    std::memcpy(&last, batch->bytes.data() + batch->last, sizeof last);
+    last.flags |= wire::rma_more;
+    std::memcpy(batch->bytes.data() + batch->last, &last, sizeof last);
+  }
+  wire::RmaHeader header = request.header;
+  header.type = static_cast<std::uint32_t>(type->basic->handle);
+  header.flags |= wire::rma_inline;
+  const auto to = std::span(batch->bytes).subspan(batch->used, record);
+  std::memcpy(to.data(), &header, sizeof header);
+  (void)View(*request.data.type, request.data.count)
+      .pack(request.data.address, 0, to.subspan(rma_data_offset(0), header.bytes));
+  batch->last = batch->used;
+  batch->used += record;
+  return true;
+}
+
+RequestBatches::Batch& RequestBatches::open(int rank) {
+  if (free_.empty()) {
+    batches_.push_back(std::make_unique<Batch>());
+    free_.push_back(batches_.back().get());
+  }
+  Batch& batch = *free_.back();
+  free_.pop_back();
+  batch.rank = rank;
+  batch.used = 0;
+  open_[static_cast<std::size_t>(rank)] = &batch;
+  if (waiting_.empty()) win_.device->add_progress_callback(*this);
+  if (!listed_[static_cast<std::size_t>(rank)]) waiting_.push_back(rank);
+  listed_[static_cast<std::size_t>(rank)] = true;
+  ++win_.target(rank).pending;
+  return batch;
+}
+
+void RequestBatches::send(int rank) noexcept {
+  Batch* const batch = std::exchange(open_[static_cast<std::size_t>(rank)], nullptr);
+  if (batch == nullptr) return;
+  batch->owner = this;
+  batch->ended = [](RmaMessage& done) noexcept {
+    auto& sent = static_cast<Batch&>(done);
+    static_cast<RequestBatches*>(sent.owner)->ended(sent);
+  };
+  batch->set_bytes(std::span(batch->bytes).first(batch->used));
+  batch->start_send(win_, rank, 0, RmaLine::requests);
+}
+
+void RequestBatches::ended(Batch& batch) noexcept {
+  RmaTarget& target = win_.target(batch.rank);
+  if (target.error == ErrorClass::success) target.error = batch.outcome.error;
+  free_.push_back(&batch);
+  --target.pending;
+}
+
+unsigned RequestBatches::send_all() noexcept {
+  unsigned sent = 0;
+  for (std::size_t i = 0; i < waiting_.size(); ++i) {
+    sent += open_[static_cast<std::size_t>(waiting_[i])] != nullptr ? 1 : 0;
+    listed_[static_cast<std::size_t>(waiting_[i])] = false;
+    send(waiting_[i]);
+  }
+  waiting_.clear();
+  win_.device->remove_progress_callback(*this);
+  return sent;
+}
+
+}  // namespace fulmar::mpi
