@@ -230,81 +230,83 @@ static void missing_in_fence(void) {
   MPI_Win win = make_window();
   if (rank == 1) receive(0, 33, MPI_COMM_WORLD);
   MPI_Win_fence(0, win);
-  static char file_name[64];
+}
 
-  static MPI_File open_file(void) {
-    MPI_File file = MPI_FILE_NULL;
-    snprintf(file_name, sizeof file_name, "/tmp/fulmar-deadlocks-XXXXXX");
-    if (rank == 0) {
-      const int descriptor = mkstemp(file_name);
-      if (descriptor < 0 || close(descriptor) != 0) MPI_Abort(MPI_COMM_WORLD, 3);
+static char file_name[64];
+
+static MPI_File open_file(void) {
+  MPI_File file = MPI_FILE_NULL;
+  snprintf(file_name, sizeof file_name, "/tmp/fulmar-deadlocks-XXXXXX");
+  if (rank == 0) {
+    const int descriptor = mkstemp(file_name);
+    if (descriptor < 0 || close(descriptor) != 0) MPI_Abort(MPI_COMM_WORLD, 3);
+  }
+  MPI_Bcast(file_name, sizeof file_name, MPI_CHAR, 0, MPI_COMM_WORLD);
+  MPI_File_open(MPI_COMM_WORLD, file_name, MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) unlink(file_name);
+  return file;
+}
+
+static void one_in_write_all(void) {
+  MPI_File file = open_file();
+  if (rank == 0) receive(1, 2, MPI_COMM_WORLD);
+  MPI_File_write_all(file, &value, 1, MPI_INT, MPI_STATUS_IGNORE);
+}
+
+static void one_in_iread_all(void) {
+  MPI_File file = open_file();
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (rank == 0) receive(1, 2, MPI_COMM_WORLD);
+  MPI_File_iread_all(file, &value, 1, MPI_INT, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static const struct {
+  const char* name;
+  void (*run)(void);
+} programs[] = {
+    {"head_to_head", head_to_head},
+    {"ssend_ring", ssend_ring},
+    {"wrong_tag", wrong_tag},
+    {"wrong_source", wrong_source},
+    {"missing_in_barrier", missing_in_barrier},
+    {"one_in_finalize", one_in_finalize},
+    {"different_collectives", different_collectives},
+    {"wrong_arguments", wrong_arguments},
+    {"wrong_communicator", wrong_communicator},
+    {"wait_for_irecv", wait_for_irecv},
+    {"probe", probe},
+    {"from_itself", from_itself},
+    {"part_of_the_ranks", part_of_the_ranks},
+    {"two_duplicates", two_duplicates},
+    {"many_unreceived", many_unreceived},
+    {"test_loop", test_loop},
+    {"probe_loop", probe_loop},
+    {"computes_and_tests", computes_and_tests},
+    {"crossed_locks", crossed_locks},
+    {"lock_kept", lock_kept},
+    {"start_without_post", start_without_post},
+    {"wait_without_complete", wait_without_complete},
+    {"missing_in_fence", missing_in_fence},
+    {"sleeps", sleeps},
+    {"computes", computes},
+    {"crawls", crawls},
+    {"one_in_write_all", one_in_write_all},
+    {"one_in_iread_all", one_in_iread_all},
+};
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (size_t i = 0; i < sizeof programs / sizeof programs[0]; ++i) {
+    if (argc > 1 && strcmp(argv[1], programs[i].name) == 0) {
+      programs[i].run();
+      MPI_Finalize();
+      return 0;
     }
-    MPI_Bcast(file_name, sizeof file_name, MPI_CHAR, 0, MPI_COMM_WORLD);
-    MPI_File_open(MPI_COMM_WORLD, file_name, MPI_MODE_RDWR, MPI_INFO_NULL, &file);
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 0) unlink(file_name);
-    return file;
   }
-
-  static void one_in_write_all(void) {
-    MPI_File file = open_file();
-    if (rank == 0) receive(1, 2, MPI_COMM_WORLD);
-    MPI_File_write_all(file, &value, 1, MPI_INT, MPI_STATUS_IGNORE);
-  }
-
-  static void one_in_iread_all(void) {
-    MPI_File file = open_file();
-    MPI_Request request = MPI_REQUEST_NULL;
-    if (rank == 0) receive(1, 2, MPI_COMM_WORLD);
-    MPI_File_iread_all(file, &value, 1, MPI_INT, &request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-  }
-
-  static const struct {
-    const char* name;
-    void (*run)(void);
-  } programs[] = {
-      {"head_to_head", head_to_head},
-      {"ssend_ring", ssend_ring},
-      {"wrong_tag", wrong_tag},
-      {"wrong_source", wrong_source},
-      {"missing_in_barrier", missing_in_barrier},
-      {"one_in_finalize", one_in_finalize},
-      {"different_collectives", different_collectives},
-      {"wrong_arguments", wrong_arguments},
-      {"wrong_communicator", wrong_communicator},
-      {"wait_for_irecv", wait_for_irecv},
-      {"probe", probe},
-      {"from_itself", from_itself},
-      {"part_of_the_ranks", part_of_the_ranks},
-      {"two_duplicates", two_duplicates},
-      {"many_unreceived", many_unreceived},
-      {"test_loop", test_loop},
-      {"probe_loop", probe_loop},
-      {"computes_and_tests", computes_and_tests},
-      {"crossed_locks", crossed_locks},
-      {"lock_kept", lock_kept},
-      {"start_without_post", start_without_post},
-      {"wait_without_complete", wait_without_complete},
-      {"missing_in_fence", missing_in_fence},
-      {"sleeps", sleeps},
-      {"computes", computes},
-      {"crawls", crawls},
-      {"one_in_write_all", one_in_write_all},
-      {"one_in_iread_all", one_in_iread_all},
-  };
-
-  int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    for (size_t i = 0; i < sizeof programs / sizeof programs[0]; ++i) {
-      if (argc > 1 && strcmp(argv[1], programs[i].name) == 0) {
-        programs[i].run();
-        MPI_Finalize();
-        return 0;
-      }
-    }
-    fprintf(stderr, "deadlocks: no such program\n");
-    return 2;
-  }
+  fprintf(stderr, "deadlocks: no such program\n");
+  return 2;
+}

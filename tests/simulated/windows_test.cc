@@ -22,7 +22,7 @@ class WindowPrograms : public ::testing::Test {
   /// The digest of the whole run.
   static std::uint64_t run(std::uint64_t seed, Checks checks = Checks::off) {
     begin_program(seed);
-    Setup setup(seed);
+    ::simulated::Setup setup(seed);
     setup.checks_windows = checks == Checks::on;
     Job job(setup, seed);
     const std::string left = job.run([&](int /*rank*/) { run_window_program(seed); });
