@@ -160,14 +160,14 @@ bool WordOperation::find_places(const AgentOperation& what, const AdapterPlace& 
 
 Error WordOperation::prepare(const AgentOperation& what, MPI_Request* out) {
   if (what.compare != nullptr) std::memcpy(&compare_, what.compare, sizeof compare_);
+  if (out != nullptr) {
+    request_ = make_rma_request(win_, *out);
+    if (request_ == nullptr) return base::failure(ErrorClass::no_mem, "no memory for a request");
+  }
   result_ = what.result;
   if (result_.type != nullptr) {
     found_.resize(places_.size());
     if (!result_.type->predefined) win_.library->acquire(const_cast<Datatype&>(*result_.type));
-  }
-  if (out != nullptr) {
-    request_ = make_rma_request(win_, *out);
-    if (request_ == nullptr) return base::failure(ErrorClass::no_mem, "no memory for a request");
   }
   block_ = &win_.origin.adapter->access().take_block();
   ++win_.target(rank_).pending;

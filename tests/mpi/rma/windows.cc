@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "rma/window.h"
 
@@ -281,6 +282,22 @@ void check_shared_with_different_info() {
   MPI_Win_free(&win);
 }
 
+/// Memory of the user is not shared: no rank may take its own for that of the first one.
+void check_query_of_user_memory() {
+  const int rank = test::rank_of(MPI_COMM_WORLD);
+  std::vector<unsigned char> own(static_cast<std::size_t>(rank) + 10);
+  MPI_Win win = MPI_WIN_NULL;
+  MPI_Win_create(own.data(), static_cast<MPI_Aint>(own.size()), 1, MPI_INFO_NULL, MPI_COMM_WORLD,
+                 &win);
+  MPI_Aint size = -1;
+  int unit = 0;
+  void* memory = nullptr;
+  MPI_Win_shared_query(win, MPI_PROC_NULL, &size, &unit, &memory);
+  if (size != 0) expect_equal(size, MPI_Aint{10}, "size of the first rank");
+  if (size != 0 && rank == 0) test::expect(memory == own.data(), "its memory");
+  MPI_Win_free(&win);
+}
+
 /// Each rank gets what it asks for, smaller and larger than a page.
 void check_alignment() {
   const int rank = test::rank_of(MPI_COMM_WORLD);
@@ -371,6 +388,7 @@ int main(int argc, char** argv) {
   check_shared(true);
   check_shared(false);
   check_shared_with_different_info();
+  check_query_of_user_memory();
   check_alignment();
   check_attach();
   check_many();
