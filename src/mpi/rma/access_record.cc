@@ -202,9 +202,11 @@ Error conflict_error(const Win& win, int target, ErrorClass error_class,
       later.c_str(), target, name_of(win), earlier.c_str());
 }
 
-void order_own_accesses(Win& win, int target, AccessRecord::Which which) noexcept {
-  if (win.watch.check != nullptr && target == win.rank())
-    win.watch.check->record.forget(target, which);
+void order_accesses(Win& win, int origin, std::uint8_t flags) noexcept {
+  if (win.watch.check == nullptr || (flags & wire::rma_flush_shared) != 0) return;
+  const bool reads = (flags & wire::rma_flush_reads) != 0;
+  win.watch.check->record.forget(origin,
+                                 reads ? AccessRecord::Which::reads : AccessRecord::Which::all);
 }
 
 }  // namespace fulmar::mpi

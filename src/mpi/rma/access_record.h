@@ -80,7 +80,8 @@ struct WindowCheck {
 [[nodiscard]] base::Error conflict_error(const Win& win, int target, base::ErrorClass error_class,
                                          const wire::RmaConflict& conflict);
 
-/// The operations of this process on its own memory are complete: all of them, or those that read.
-void order_own_accesses(Win& win, int target, AccessRecord::Which which) noexcept;
+/// What `origin` does to the memory of this process from now on comes behind what it has done.
+/// `flags` are those of wire::RmaCall::flush. Nothing where the window is not checked.
+void order_accesses(Win& win, int origin, std::uint8_t flags) noexcept;
 
 }  // namespace fulmar::mpi

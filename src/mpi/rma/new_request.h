@@ -23,6 +23,7 @@ class NewRequest {
   [[nodiscard]] base::Error done(RmaRequest request) const {
     if (win_.watch.check != nullptr) {
       add_flags(request.header);
+      win_.target(win_.rank()).dirty = true;  // the next flush orders it before what comes
       const base::Error bad = check_own_access(win_, request.header, *request.type);
       if (bad.failed()) return bad;
     }

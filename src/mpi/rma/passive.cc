@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 
-#include "mpi/rma/access_record.h"
 #include "mpi/rma/calls.h"
 #include "mpi/rma/epochs.h"
 #include "mpi/rma/lock_queue.h"
@@ -49,7 +48,6 @@ Error lock_target(Win& win, int rank, LockMode mode) {
 /// to take back, for that.
 void begin_unlock(Win& win, int rank) {
   RmaTarget& target = win.target(rank);
-  order_own_accesses(win, rank, AccessRecord::Which::all);
   const bool asks_for_lock = !win.has_lock_of(rank) && target.lock != TargetLock::unchecked;
   if (asks_for_lock) {
     ask_for_end(win, rank, wire::RmaCall::unlock);
@@ -96,10 +94,8 @@ void look_after_flush(Win& win) noexcept {
 
 /// With FULMAR_CHECK=rma: what has been read is complete.
 void order_reads(Win& win, int rank) {
-  if (win.watch.check == nullptr) [[likely]]
+  if (win.watch.check == nullptr || !win.target(rank).dirty) [[likely]]
     return;
-  order_own_accesses(win, rank, AccessRecord::Which::reads);
-  if (!win.target(rank).dirty) return;
   ask_for_end(win, rank, wire::RmaCall::flush, wire::rma_flush_reads);
   win.target(rank).dirty = true;  // by what was put
 }
@@ -214,7 +210,6 @@ Error win_flush(int rank, Win& win) {
   if (target.dirty) [[unlikely]]
     ask_for_end(win, rank, wire::RmaCall::flush);
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  order_own_accesses(win, rank, AccessRecord::Which::all);
   look_after_flush(win);
   return complete_locally(win, rank);
 }

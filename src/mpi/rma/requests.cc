@@ -280,6 +280,10 @@ void send_notice(Win& win, int rank, RmaCall call, std::uint8_t flags) {
 }
 
 void ask_for_end(Win& win, int rank, RmaCall call, std::uint8_t flags) {
+  if (rank == win.rank()) {
+    win.target(rank).dirty = false;
+    return order_accesses(win, rank, flags);
+  }
   RmaRequest request;
   request.header.call = static_cast<std::uint8_t>(call);
   request.header.flags = flags;
@@ -328,7 +332,6 @@ Error complete_opened(Win& win, std::uint8_t flags) {
   for (std::size_t i = 0; i < win.opened.size(); ++i) {
     const int rank = win.opened[i];
     if (win.target(rank).dirty) ask_for_end(win, rank, RmaCall::flush, flags);
-    if (flags == 0) order_own_accesses(win, rank, AccessRecord::Which::all);
   }
   Error error;
   for (std::size_t i = 0; i < win.opened.size(); ++i) {

@@ -158,10 +158,10 @@ void RmaServer::run(Origin& origin, std::span<const std::byte> request) {
       return lock(origin, header);
     case RmaCall::unlock:
       unlock(origin, header);
-      order_accesses(origin, 0);
+      order_accesses(win_, origin.rank, 0);
       return acknowledge(origin, header.tag);
     case RmaCall::flush:
-      order_accesses(origin, header.flags);
+      order_accesses(win_, origin.rank, header.flags);
       return acknowledge(origin, header.tag);
     case RmaCall::post:
       ++win_.target(origin.rank).posts;
@@ -232,14 +232,6 @@ void RmaServer::unlock(Origin& origin, const RmaHeader& /*header*/) {
   origin.lock_state = Origin::LockState::none;
   release_lock(*win_.target(win_.rank()).control, origin.mode);
   wake_lock_waiters(win_, win_.rank());
-}
-
-/// What the origin does from now on comes behind what it has done.
-void RmaServer::order_accesses(Origin& origin, std::uint8_t flags) noexcept {
-  if (win_.watch.check == nullptr || (flags & wire::rma_flush_shared) != 0) return;
-  const bool reads = (flags & wire::rma_flush_reads) != 0;
-  win_.watch.check->record.forget(origin.rank,
-                                  reads ? AccessRecord::Which::reads : AccessRecord::Which::all);
 }
 
 void RmaServer::acknowledge(Origin& origin, std::uint32_t tag) {

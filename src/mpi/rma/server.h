@@ -54,7 +54,6 @@ class RmaServer : private device::ProgressCallback {
   void advance(Origin& origin);
   void lock(Origin& origin, const wire::RmaHeader& header);
   void unlock(Origin& origin, const wire::RmaHeader& header);
-  void order_accesses(Origin& origin, std::uint8_t flags) noexcept;
   void acknowledge(Origin& origin, std::uint32_t tag);
   unsigned grant() noexcept;
 
