@@ -129,7 +129,8 @@ Error no_memory() { return base::failure(ErrorClass::no_mem, "no memory for anot
 WinAdapter::WinAdapter(Win& win, std::vector<AdapterFacts> facts)
     : choice_(choose_agent(facts)),
       facts_(std::move(facts)),
-      access_(*win.device, targets_of(win), win.device->config().remote_schedule, counters_) {
+      access_(*win.device, targets_of(win), win.device->config().remote_schedule,
+              win.library->world->rma.adapters) {
   words_.by_rank.resize(facts_.size());
   const bool copies = access_.probe().ok();
   for (int rank = 0; rank < win.size(); ++rank) {
