@@ -256,7 +256,7 @@ class Library {
   static constexpr int first_done_number = 1 << 30;
   /// Room for one object of each kind, in the order of ObjectKind; `make` checks it.
   static constexpr std::array<std::size_t, object_kind_count> slot_bytes = {
-      192, 960, 192, 448, 192, 448, 192, 192, 192, 448, 448};
+      192, 960, 192, 576, 192, 448, 192, 192, 192, 448, 448};
 
   [[nodiscard]] SlotArena& arena(ObjectKind kind) const noexcept {
     return const_cast<SlotArena&>(arenas_[static_cast<std::size_t>(kind)]);

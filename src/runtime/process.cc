@@ -125,6 +125,7 @@ base::Error Process::start() {
   tool_.update_watch();
   world_ = std::make_unique<mpi::World>(library_, *device_, job_.rank(), job_.size());
   world_->compares_calls = options_->lists("FULMAR_CHECK", "collectives");
+  world_->checks_windows = options_->lists("FULMAR_CHECK", "rma");
   files_.set_checks(options_->lists("FULMAR_CHECK", "files"));
   world_->placement = {node_of, binding_of, &job_};
   ports_ = std::make_unique<Ports>(Ports::Surroundings{job_, *options_, *networks_, *device_});

@@ -7,7 +7,6 @@
 #include <unwind.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdio>
 #include <span>
 #include <string>
@@ -20,6 +19,8 @@
 #include "mpi/group/group.h"
 #include "mpi/io/file_state.h"
 #include "mpi/request/request.h"
+#include "runtime/report_names.h"
+#include "runtime/window_report.h"
 
 namespace fulmar::runtime {
 namespace {
@@ -102,44 +103,6 @@ Comm* comm_of(const mpi::Library& library, const match::Key& key, bool is_send) 
   });
 }
 
-/// "ranks 0 2 4 of the job"; of many the first.
-std::string members_text(const Comm& comm) {
-  constexpr int most = 6;
-  std::string text = comm.routes.size() == 1 ? "rank" : "ranks";
-  for (int i = 0; i < std::min(comm.routes.size(), most); ++i) {
-    text += " " + std::to_string(comm.routes[i].peer);
-  }
-  return text + (comm.routes.size() > most ? " ... of the job" : " of the job");
-}
-
-enum class Members : bool { left_out, told };
-
-/// One without a name is known by its members and, among those of the same ones, by the number
-/// under which the first of them knows it: the same in the reports of all.
-std::string name_of(const Comm* comm, Members members = Members::told) {
-  if (comm == nullptr) return "a communicator";
-  if (!comm->name_text.empty()) return comm->name_text;
-  const std::string size = std::to_string(comm->local_size);
-  if (comm->routes.empty()) return "a communicator of " + size + " ranks";
-  const bool told = members == Members::told;
-  if (comm->is_inter) {
-    return "an intercommunicator of " + size + " ranks" +
-           (told ? " with " + members_text(*comm) : "");
-  }
-  const std::uint32_t number = comm->routes.front().context >> std::bit_width(kind_mask);
-  return "a communicator of " + size + " ranks (" + (told ? members_text(*comm) + ", " : "") +
-         "number " + std::to_string(number) + ")";
-}
-
-/// "rank 1", and which one of the job where that is another number.
-std::string rank_text(Comm* comm, std::uint32_t peer) {
-  if (peer == match::any_peer) return "any source";
-  const int rank = comm != nullptr ? comm->rank_of(peer) : static_cast<int>(peer);
-  std::string text = "rank " + std::to_string(rank);
-  if (rank != static_cast<int>(peer)) text += " (" + std::to_string(peer) + " of the job)";
-  return text;
-}
-
 std::string message_text(Comm* comm, const match::Key& key, Members members = Members::told) {
   std::string text = rank_text(comm, key.peer);
   if ((key.context & kind_mask) == 0 || (key.context & kind_mask) == Comm::partitioned_bit) {
@@ -176,7 +139,7 @@ class Writer {
         return describe_collective(find_comm(
             library_, [&](const Comm& comm) { return comm.coll_area.get() == note.subject; }));
       case WaitNote::Kind::collective:
-        return describe_collective(
+        return describe_call_on(
             find_comm(library_, [&](const Comm& comm) { return &comm == note.subject; }));
       case WaitNote::Kind::nothing:
         return describe_any();
@@ -185,6 +148,7 @@ class Writer {
 
   /// What may explain the waits of other ranks.
   void add_hints() {
+    add_held_locks(library_, body_);
     add_calls_left_out();
     add_unexpected();
   }
@@ -313,14 +277,26 @@ class Writer {
     what_ = "on " + name_of(comm);
     if (comm != nullptr && mpi::spans_jobs(*comm)) return set_kind(wire::WaitKind::other);
     if (comm == nullptr || comm->is_inter || comm->routes.empty()) return;
-    // The number under which the first member knows it names it in all of them.
-    const mpi::Route first = comm->routes.front();
-    body_.comm = (std::uint64_t{first.peer} << 32 | first.context) + 1;
+    body_.comm = common_number(*comm);
     body_.member_count = static_cast<std::uint32_t>(comm->routes.size());
     for (const mpi::Route route : comm->routes) {
       if (route.peer / 64 >= body_.members.size()) continue;
       body_.members[route.peer / 64] |= std::uint64_t{1} << route.peer % 64;
     }
+  }
+
+  /// A collective call, or one on a window that waits for something else.
+  void describe_call_on(const Comm* comm) {
+    const mpi::Win* win = comm == nullptr ? nullptr : window_of(*comm);
+    if (win == nullptr || win->watch.waits.empty()) return describe_collective(comm);
+    if (win->watch.waits.back()->what == mpi::WindowWait::For::fence) {
+      return describe_collective(comm);
+    }
+    const WindowWaitText text = explain(*win->watch.waits.back());
+    what_ = text.what;
+    set_kind(text.kind);
+    body_.comm = text.comm;
+    for (const std::uint32_t peer : text.peers) add_peer(peer);
   }
 
   /// One of several requests, or something that says nothing of itself.

@@ -16,21 +16,12 @@
 #include "device/progress/hook.h"
 #include "device/regcache/memory_opener.h"
 #include "device/rma/bounce_pool.h"
+#include "device/rma/remote_counters.h"
 #include "fabric/network.h"
 
 namespace fulmar::device {
 
 class Device;
-
-/// What adapters were made to do. Orders are counted when the network takes them.
-struct RemoteCounters {
-  std::uint64_t writes = 0;
-  std::uint64_t reads = 0;
-  std::uint64_t changes = 0;
-  std::uint64_t merged = 0;  ///< puts that travelled in the write of another
-  std::uint64_t written_bytes = 0;
-  std::uint64_t read_bytes = 0;
-};
 
 /// An operation whose bytes are moved from or to where they lie in the user's memory, or that
 /// somebody wants to hear the end of. Owned by the caller until `ended`.

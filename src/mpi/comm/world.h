@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mpi/comm/comm.h"
+#include "mpi/comm/rma_counters.h"
 
 namespace fulmar::mpi {
 
@@ -76,6 +77,9 @@ struct World {
   ContextIds contexts;
   /// Ranks compare their collective calls first (mpi/coll/check/collective_check.h).
   bool compares_calls = false;
+  /// FULMAR_CHECK=rma: windows that are made from now on are checked (mpi/rma/access_record.h).
+  bool checks_windows = false;
+  RmaCounters rma;             ///< of all windows of this process
   ProcessPlacement placement;  ///< set by `runtime`
   /// The handle that MPI_Comm_get_parent gives; 0: none, or it was freed.
   std::uintptr_t parent = 0;

@@ -7,18 +7,37 @@
 #include "mpi/coll/calls.h"
 #include "mpi/comm/failure.h"
 #include "mpi/group/group.h"
+#include "mpi/rma/access_record.h"
 #include "mpi/rma/adapter.h"
 #include "mpi/rma/calls.h"
 #include "mpi/rma/epochs.h"
 #include "mpi/rma/lock_queue.h"
 #include "mpi/rma/node_calls.h"
 #include "mpi/rma/requests.h"
+#include "mpi/rma/wait_note.h"
 
 /// Active target synchronisation: fences, and post, start, complete and wait (MPI 5.0 sections
 /// 12.5.1 and 12.5.2). A post is a bit in the control line of each origin, the end of an access epoch
 /// a count in that of each target. Where the line is not mapped, and where operations of the epoch
 /// are requests, they are requests too: the target takes them behind all operations.
 namespace fulmar::mpi {
+namespace {
+
+/// The bit of a rank in the words `posts` of others; 0: it has none.
+std::uint64_t post_bit(const Win& win, int rank) noexcept {
+  const std::uint8_t place = win.targets[static_cast<std::size_t>(rank)].place;
+  return place < wire::most_posting_places ? std::uint64_t{1} << place : 0;
+}
+
+}  // namespace
+
+bool has_posted(const Win& win, int rank) noexcept {
+  if (win.targets[static_cast<std::size_t>(rank)].posts != 0) return true;
+  const std::uint64_t posts = win.targets[static_cast<std::size_t>(win.rank())].control->posts.load(
+      std::memory_order_acquire);
+  return (posts & post_bit(win, rank)) != 0;
+}
+
 namespace {
 
 using base::Error;
@@ -39,17 +58,37 @@ Error ranks_of(Win& win, const Group& group, std::vector<int>& ranks) {
   return {};
 }
 
-/// Waits for something that notices of other ranks bring about, by requests or in the control line.
-template <class Done>
-Error await_notices(Win& win, Done&& done) {
+bool is_lost(const Win& win, int rank) noexcept {
+  return win.device->failures().why(win.comm->routes[rank].peer) != nullptr;
+}
+
+/// Whether an origin has failed whose access epoch this exposure epoch may still wait for.
+bool has_lost_origin(const Win& win) noexcept {
+  if (win.comm->failed_process == Comm::none_failed) return false;
+  for (int rank = 0; rank < win.size(); ++rank) {
+    if (win.targets[static_cast<std::size_t>(rank)].awaited && is_lost(win, rank)) return true;
+  }
+  return false;
+}
+
+/// Some never complete their epochs.
+void forget_origins(Win& win) noexcept {
+  win.completes = win.exposed_to;
+  for (RmaTarget& target : win.targets) target.awaited = false;
+}
+
+/// Waits for something that notices of other ranks bring about, by requests or in the control line,
+/// or until those that should bring it are `lost`.
+template <class Done, class Lost>
+Error await_notices(Win& win, const WindowWait& wait, Done&& done, Lost&& lost) {
   const Comm& comm = *win.comm;
   if (win.node.calls != nullptr) win.node.calls->attend();
   win.device->wait_for_memory(
       [&]() noexcept {
         if (win.node.calls != nullptr) win.node.calls->serve();
-        return done() || comm.failed_process != Comm::none_failed;
+        return done() || (comm.failed_process != Comm::none_failed && lost());
       },
-      {});
+      wait.note());
   return done() ? Error{} : failure_of(comm);
 }
 
@@ -61,14 +100,16 @@ Error meet_on_node(Win& win) {
   own.store(fence, std::memory_order_seq_cst);
   for (int rank = 0; rank < win.size(); ++rank) wake_rank(win, rank);
   int next = 0;
-  return await_notices(win, [&]() noexcept {
+  const WindowWait wait(win, WindowWait::For::fence);
+  const auto all_here = [&]() noexcept {
     while (next < win.size()) {
       const std::uint32_t there = win.target(next).control->fences.load(std::memory_order_acquire);
       if (static_cast<std::int32_t>(there - fence) < 0) return false;
       ++next;
     }
     return true;
-  });
+  };
+  return await_notices(win, wait, all_here, []() noexcept { return true; });
 }
 
 /// The end of a fence: every rank has come to it.
@@ -79,19 +120,6 @@ Error meet(Win& win) {
       std::all_of(win.targets.begin(), win.targets.end(),
                   [](const RmaTarget& target) { return target.control != nullptr; });
   return all_mapped ? meet_on_node(win) : barrier(*win.comm);
-}
-
-/// The bit of a rank in the words `posts` of others; 0: it has none.
-std::uint64_t post_bit(Win& win, int rank) noexcept {
-  const std::uint8_t place = win.target(rank).place;
-  return place < wire::most_posting_places ? std::uint64_t{1} << place : 0;
-}
-
-/// Whether `rank` has begun an exposure epoch for this process.
-bool has_posted(Win& win, int rank) noexcept {
-  if (win.target(rank).posts != 0) return true;
-  const std::uint64_t posts = win.target(win.rank()).control->posts.load(std::memory_order_acquire);
-  return (posts & post_bit(win, rank)) != 0;
 }
 
 void take_post(Win& win, int rank) noexcept {
@@ -121,6 +149,7 @@ void tell_complete(Win& win, int rank) {
   RmaTarget& target = win.target(rank);
   if (rank == win.rank()) {
     ++win.completes;
+    target.awaited = false;
   } else if (target.control != nullptr && !target.dirty && target.pending == 0) {
     target.control->completes.fetch_add(1, std::memory_order_seq_cst);
     wake_rank(win, rank);
@@ -142,6 +171,7 @@ bool all_complete(Win& win) noexcept {
 
 /// The exposure epoch is over.
 void end_exposure(Win& win) noexcept {
+  if (win.watch.check != nullptr) win.watch.check->record.forget_all();
   win.completes -= win.exposed_to;
   win.exposed_to = 0;
   win.exposed = false;
@@ -165,16 +195,18 @@ Error win_fence(int assertion, Win& win) {
   const bool other = win.access != AccessEpoch::none && win.access != AccessEpoch::fence;
   if (other || win.exposed) {
     (void)meet(win);
+    if (win.watch.check != nullptr) win.watch.check->next_fence();
     return failure(ErrorClass::rma_sync,
                    "%s has an epoch of another kind open; end it before MPI_Win_fence",
                    name_of(win));
   }
-  const Error completed = complete_opened(win);
+  const Error completed = complete_opened(win, wire::rma_flush_shared);
   if (error.ok()) error = completed;
   close_targets(win);
   win.fence_used = false;
   const Error met = meet(win);
   if (error.ok()) error = met;
+  if (win.watch.check != nullptr) win.watch.check->next_fence();
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if ((assertion & MPI_MODE_NOSUCCEED) == 0) win.access = AccessEpoch::fence;
   return error;
@@ -187,9 +219,14 @@ Error win_start(Group& group, int assertion, Win& win) {
   if (const Error bad = begin_epoch(win, AccessEpoch::start, "MPI_Win_start"); bad.failed()) {
     return bad;
   }
-  for (const int rank : ranks) {
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const int rank = ranks[i];
     if ((assertion & MPI_MODE_NOCHECK) == 0) {
-      const Error bad = await_notices(win, [&]() noexcept { return has_posted(win, rank); });
+      const WindowWait wait(win, WindowWait::For::posts, rank, LockMode::shared,
+                            std::span(ranks).subspan(i));
+      const Error bad = await_notices(
+          win, wait, [&]() noexcept { return has_posted(win, rank); },
+          [&]() noexcept { return is_lost(win, rank); });
       if (bad.failed()) {
         close_targets(win);
         return bad;
@@ -206,9 +243,10 @@ Error win_complete(Win& win) {
     return failure(ErrorClass::rma_sync, "no access epoch of MPI_Win_start is open on %s",
                    name_of(win));
   }
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  for (std::size_t i = 0; i < win.opened.size(); ++i) tell_complete(win, win.opened[i]);
   Error error;
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (win.watch.check != nullptr) error = complete_opened(win, wire::rma_flush_shared);
+  for (std::size_t i = 0; i < win.opened.size(); ++i) tell_complete(win, win.opened[i]);
   for (std::size_t i = 0; i < win.opened.size(); ++i) {
     const int rank = win.opened[i];
     const Error each = complete_locally(win, rank);
@@ -237,6 +275,8 @@ Error win_post(Group& group, int assertion, Win& win) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   win.exposed = true;
   win.exposed_to = static_cast<std::uint32_t>(ranks.size());
+  for (RmaTarget& target : win.targets) target.awaited = false;
+  for (const int rank : ranks) win.target(rank).awaited = true;
   if ((assertion & MPI_MODE_NOCHECK) != 0) return {};
   for (const int rank : ranks) tell_post(win, rank);
   return {};
@@ -244,8 +284,11 @@ Error win_post(Group& group, int assertion, Win& win) {
 
 Error win_wait(Win& win) {
   if (const Error bad = check_exposed(win); bad.failed()) return bad;
-  const Error error = await_notices(win, [&]() noexcept { return all_complete(win); });
-  if (error.failed()) win.completes = win.exposed_to;  // some never come
+  const WindowWait wait(win, WindowWait::For::completes);
+  const Error error = await_notices(
+      win, wait, [&]() noexcept { return all_complete(win); },
+      [&]() noexcept { return has_lost_origin(win); });
+  if (error.failed()) forget_origins(win);
   end_exposure(win);
   return error;
 }
@@ -253,8 +296,14 @@ Error win_wait(Win& win) {
 Error win_test(Win& win, int& flag) {
   flag = 0;
   if (const Error bad = check_exposed(win); bad.failed()) return bad;
-  if (!all_complete(win)) win.device->poll();
-  if (!all_complete(win)) return failure_of(*win.comm);
+  const WindowWait wait(win, WindowWait::For::completes);
+  if (!all_complete(win)) win.device->poll(wait.note());
+  if (!all_complete(win)) {
+    if (!has_lost_origin(win)) return {};
+    forget_origins(win);
+    end_exposure(win);
+    return failure_of(*win.comm);
+  }
   end_exposure(win);
   flag = 1;
   return {};

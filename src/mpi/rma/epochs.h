@@ -19,6 +19,10 @@ namespace fulmar::mpi {
 /// All targets are closed, and no access epoch is open.
 void close_targets(Win& win) noexcept;
 
+/// Whether `rank` has begun an exposure epoch (MPI_Win_post) for this process that it has not started
+/// to access.
+[[nodiscard]] bool has_posted(const Win& win, int rank) noexcept;
+
 /// Opens one target.
 void mark_open(Win& win, int rank, TargetLock lock);
 

@@ -6,7 +6,9 @@
 #include "base/os/futex.h"
 #include "mpi/coll/failure.h"
 #include "mpi/comm/failure.h"
+#include "mpi/comm/world.h"
 #include "mpi/rma/server.h"
+#include "mpi/rma/wait_note.h"
 
 namespace fulmar::mpi {
 namespace {
@@ -39,7 +41,8 @@ class Awaiting {
 /// Waits with other ranks for this core. Whoever holds the lock needs it, and then the one whose turn
 /// is next, which a yield does not know: so this process sleeps at once, and is woken in its turn.
 template <class Finished>
-void sleep_for_turn(device::Device& device, const Finished& finished) noexcept {
+void sleep_for_turn(device::Device& device, const Finished& finished,
+                    device::WaitNote note) noexcept {
   struct Watch : device::ProgressCallback {
     const Finished* finished;
   };
@@ -51,18 +54,19 @@ void sleep_for_turn(device::Device& device, const Finished& finished) noexcept {
   const device::WaitStyle before = device.config().wait_style;
   device.set_wait_style(device::WaitStyle::sleep);
   device.add_progress_callback(watch);
-  device.wait([&]() noexcept { return finished(); });
+  device.wait([&]() noexcept { return finished(); }, note);
   device.remove_progress_callback(watch);
   device.set_wait_style(before);
 }
 
 template <class Finished>
-void wait_for_turn(device::Device& device, const Finished& finished) noexcept {
+void wait_for_turn(device::Device& device, const Finished& finished,
+                   device::WaitNote note) noexcept {
   const device::Config& config = device.config();
   const bool crowded = config.oversubscribed && !device.lock().enabled() &&
                        config.wait_style == device::WaitStyle::automatic;
-  if (!crowded) return device.wait_for_memory([&]() noexcept { return finished(); }, {});
-  sleep_for_turn(device, finished);
+  if (!crowded) return device.wait_for_memory([&]() noexcept { return finished(); }, note);
+  sleep_for_turn(device, finished, note);
 }
 
 }  // namespace
@@ -108,10 +112,13 @@ base::Error acquire_lock(Win& win, int rank, LockMode mode) {
   LockTicket ticket(*win.target(rank).control, mode);
   if (!ticket.has_turn()) [[unlikely]] {
     const Awaiting awaiting(win, rank, ticket.number());
+    ++win.library->world->rma.lock_waits;
     const Comm& comm = *win.comm;
-    wait_for_turn(*win.device, [&]() noexcept {
+    const WindowWait wait(win, WindowWait::For::lock, rank, mode);
+    const auto ended = [&]() noexcept {
       return ticket.has_turn() || comm.failed_process != Comm::none_failed || ticket.is_lost();
-    });
+    };
+    wait_for_turn(*win.device, ended, wait.note());
     if (!ticket.has_turn()) {
       if (comm.failed_process != Comm::none_failed) return failure_of(comm);
       return base::failure(base::ErrorClass::intern,

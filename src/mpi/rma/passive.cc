@@ -92,6 +92,14 @@ void look_after_flush(Win& win) noexcept {
   }
 }
 
+/// With FULMAR_CHECK=rma: what has been read is complete.
+void order_reads(Win& win, int rank) {
+  if (win.watch.check == nullptr || !win.target(rank).dirty) [[likely]]
+    return;
+  ask_for_end(win, rank, wire::RmaCall::flush, wire::rma_flush_reads);
+  win.target(rank).dirty = true;  // by what was put
+}
+
 Error flush_all(Win& win, const char* call) {
   if (const Error bad = check_passive(win, call); bad.failed()) return bad;
   const Error error = complete_opened(win);
@@ -211,6 +219,7 @@ Error win_flush_all(Win& win) { return flush_all(win, "MPI_Win_flush_all"); }
 Error win_flush_local(int rank, Win& win) {
   if (rank == MPI_PROC_NULL) return check_passive(win, "MPI_Win_flush_local");
   if (const Error bad = check_locked(win, rank, "MPI_Win_flush_local"); bad.failed()) return bad;
+  order_reads(win, rank);
   look_after_flush(win);
   return complete_locally(win, rank);
 }
@@ -220,6 +229,7 @@ Error win_flush_local_all(Win& win) {
   Error error;
   for (std::size_t i = 0; i < win.opened.size(); ++i) {
     const int rank = win.opened[i];
+    order_reads(win, rank);
     const Error each = complete_locally(win, rank);
     if (error.ok()) error = each;
   }

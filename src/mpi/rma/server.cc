@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "mpi/comm/world.h"
+#include "mpi/rma/access_record.h"
 #include "mpi/rma/lock_queue.h"
 #include "mpi/rma/node_calls.h"
 #include "mpi/rma/server_origin.h"
@@ -143,6 +145,7 @@ void RmaServer::advance(Origin& origin) {
 
 void RmaServer::run(Origin& origin, std::span<const std::byte> request) {
   const RmaHeader header = header_of(request);
+  ++win_.library->world->rma.served;
   switch (static_cast<RmaCall>(header.call)) {
     case RmaCall::put:
     case RmaCall::get:
@@ -155,14 +158,17 @@ void RmaServer::run(Origin& origin, std::span<const std::byte> request) {
       return lock(origin, header);
     case RmaCall::unlock:
       unlock(origin, header);
+      order_accesses(win_, origin.rank, 0);
       return acknowledge(origin, header.tag);
     case RmaCall::flush:
+      order_accesses(win_, origin.rank, header.flags);
       return acknowledge(origin, header.tag);
     case RmaCall::post:
       ++win_.target(origin.rank).posts;
       return;
     case RmaCall::complete:
       ++win_.completes;
+      win_.target(origin.rank).awaited = false;
       return;
     case RmaCall::attend:
       if (win_.node.calls != nullptr) win_.node.calls->attend();
@@ -213,6 +219,14 @@ unsigned RmaServer::grant() noexcept {
   return granted;
 }
 
+std::vector<RmaServer::Holder> RmaServer::holders() const {
+  std::vector<Holder> found;
+  for (const auto& [rank, origin] : origins_) {
+    if (origin->lock_state == Origin::LockState::held) found.push_back({rank, origin->mode});
+  }
+  return found;
+}
+
 void RmaServer::unlock(Origin& origin, const RmaHeader& /*header*/) {
   if (origin.lock_state != Origin::LockState::held) return;  // MPI_MODE_NOCHECK, or a stranger
   origin.lock_state = Origin::LockState::none;
@@ -221,8 +235,14 @@ void RmaServer::unlock(Origin& origin, const RmaHeader& /*header*/) {
 }
 
 void RmaServer::acknowledge(Origin& origin, std::uint32_t tag) {
-  const wire::RmaAck ack{static_cast<std::int32_t>(std::exchange(origin.error, {})), 0};
-  Task::answer(win_, origin.rank, tag, std::as_bytes(std::span(&ack, 1)));
+  wire::RmaLongAck answer{};
+  answer.ack.error = static_cast<std::int32_t>(std::exchange(origin.error, {}));
+  const auto bytes = std::as_bytes(std::span(&answer, 1));
+  if (!origin.conflict) {
+    return Task::answer(win_, origin.rank, tag, bytes.first(sizeof answer.ack));
+  }
+  answer.conflict = *std::exchange(origin.conflict, std::nullopt);
+  Task::answer(win_, origin.rank, tag, bytes);
 }
 
 }  // namespace fulmar::mpi

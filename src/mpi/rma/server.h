@@ -7,8 +7,10 @@
 #include <memory>
 #include <span>
 #include <unordered_map>
+#include <vector>
 
 #include "device/progress/hook.h"
+#include "mpi/rma/lock_queue.h"
 #include "mpi/rma/message.h"
 #include "mpi/rma/win.h"
 
@@ -31,6 +33,13 @@ class RmaServer : private device::ProgressCallback {
   void start() noexcept;
   /// No origin sends any more.
   void stop() noexcept;
+
+  /// The origins that have been granted the lock of this process's memory by a request.
+  struct Holder {
+    int rank;
+    LockMode mode;
+  };
+  [[nodiscard]] std::vector<Holder> holders() const;
 
  private:
   struct Origin;

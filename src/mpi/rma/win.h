@@ -27,6 +27,8 @@ class NodeCalls;
 class NodeMemory;
 class WinAdapter;
 class SentTypes;
+class WindowWait;
+struct WindowCheck;
 
 /// What an access epoch of this process holds open at a target.
 enum class TargetLock : std::uint8_t { none, shared, exclusive, unchecked };
@@ -47,6 +49,8 @@ struct RmaTarget {
   bool dirty = false;
   /// It has told that it has granted `lock`, which was asked for by a request.
   bool granted = false;
+  /// This process has exposed its memory to it and waits for its MPI_Win_complete.
+  bool awaited = false;
   std::uint8_t kept_types = 0;  ///< slots of SentTypes that it has; a bit each
   static constexpr std::uint8_t no_place = 255;
   /// Among the ranks of the node whose control lines are mapped; `no_place`: none of the first.
@@ -78,6 +82,14 @@ struct RmaOrigin {
   std::unique_ptr<WinAdapter> adapter;      ///< null: no memory is reached by adapters
   /// That of this rank, to adapters of the others.
   std::optional<fabric::MemoryRegion> opened_memory;
+};
+
+/// What this process keeps to explain what goes wrong.
+struct RmaWatch {
+  RmaWatch();
+  ~RmaWatch();
+  std::vector<const WindowWait*> waits;  ///< of its threads; the last one began last
+  std::unique_ptr<WindowCheck> check;    ///< with FULMAR_CHECK=rma, else null
 };
 
 /// Where the ranks of a node read what each has attached to a dynamic window.
@@ -121,8 +133,11 @@ struct Win : ErrorHolder {
   bool exposed = false;     ///< between MPI_Win_post and MPI_Win_wait
   int flavor = MPI_WIN_FLAVOR_CREATE;
   int model = MPI_WIN_UNIFIED;
-  int unit_attribute = 1;        ///< what MPI_WIN_DISP_UNIT points to
-  MPI_Aint size_attribute = 0;   ///< what MPI_WIN_SIZE points to
+  /// What the attributes point to.
+  struct {
+    int unit = 1;       ///< MPI_WIN_DISP_UNIT
+    MPI_Aint size = 0;  ///< MPI_WIN_SIZE
+  } shown;
   void* base = nullptr;          ///< of this rank
   std::vector<int> opened;       ///< targets that are open in an epoch of start, lock or lock_all
   std::uint32_t null_locks = 0;  ///< of MPI_PROC_NULL
@@ -138,6 +153,7 @@ struct Win : ErrorHolder {
   NodeWays node;
   std::unique_ptr<RmaServer> server;
   RmaOrigin origin;
+  RmaWatch watch;
   /// Memory attached to a dynamic window, by address.
   struct Attached {
     std::uint64_t address;

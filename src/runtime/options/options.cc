@@ -78,10 +78,12 @@ void complain_of_unknown_checks(std::string_view given, std::vector<std::string>
   while (!rest.empty()) {
     const std::string_view item = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(item.size() + 1, rest.size()));
-    if (item.empty() || item == "collectives" || item == "types" || item == "files") continue;
+    if (item.empty() || item == "collectives" || item == "types" || item == "files" ||
+        item == "rma")
+      continue;
     complaints.push_back("FULMAR_CHECK=" + std::string(given) + ": there is no check \"" +
                          std::string(item) +
-                         "\", it is left out; checks are collectives, types and files");
+                         "\", it is left out; checks are collectives, types, files and rma");
   }
 }
 

@@ -31,7 +31,7 @@ namespace fulmar::wire {
 
 inline constexpr std::array<char, 8> job_magic = {'F', 'U', 'L', 'M', 'A', 'R', 'J', '1'};
 /// Raised with every change of a layout below. mpiexec and library must agree exactly.
-inline constexpr std::uint32_t job_layout_version = 8;
+inline constexpr std::uint32_t job_layout_version = 9;
 /// The largest job of one node that the formats here are checked for.
 inline constexpr std::uint32_t max_job_ranks = 65536;
 
@@ -167,14 +167,14 @@ static_assert(offsetof(JobHeader, areas_offset) == 96 && offsetof(JobHeader, are
 static_assert(offsetof(JobHeader, generation) == 112);
 static_assert(offsetof(JobHeader, abort) == 128 && offsetof(JobHeader, barrier_arrived) == 192);
 static_assert(offsetof(JobHeader, barrier_round) == 196);
-static_assert(sizeof(RankRecord) == 1728);
+static_assert(sizeof(RankRecord) == 1920);
 static_assert(offsetof(RankRecord, state) == 4 && offsetof(RankRecord, abort_code) == 8);
 static_assert(offsetof(RankRecord, appnum) == 12 && offsetof(RankRecord, first_core) == 16);
 static_assert(offsetof(RankRecord, core_count) == 20 && offsetof(RankRecord, core_mask) == 64);
 static_assert(offsetof(JobHeader, failed_ranks) == 132 && offsetof(RankRecord, gone) == 40);
 static_assert(offsetof(RankRecord, pid_space) == 24 && offsetof(RankRecord, world_closed) == 32);
 static_assert(offsetof(RankRecord, taken) == 36 && offsetof(RankRecord, rank) == 44);
-static_assert(offsetof(RankRecord, wait) == 128 && offsetof(RankRecord, address) == 1088);
+static_assert(offsetof(RankRecord, wait) == 128 && offsetof(RankRecord, address) == 1280);
 
 inline constexpr std::uint64_t area_alignment = std::uint64_t{2}
                                                 << 20;  ///< where areas begin: a huge page
