@@ -16,6 +16,8 @@ class SendSequence {
   [[nodiscard]] std::uint32_t acknowledged() const noexcept { return acknowledged_; }
   [[nodiscard]] std::uint32_t in_flight() const noexcept { return next_ - acknowledged_; }
   void advance(std::uint32_t count = 1) noexcept { next_ += count; }
+  /// The last one is not sent after all.
+  void retract() noexcept { --next_; }
 
   /// The peer says that it has all before `number`. False, and nothing changes: there was no such
   /// packet, or, as the connection keeps order, the peer has said more before.
