@@ -17,6 +17,7 @@
 #include "fabric/bundle/config.h"
 #include "fabric/bundle/peer.h"
 #include "fabric/bundle/pending_operations.h"
+#include "fabric/connection/leave_timeout.h"
 #include "fabric/network.h"
 #include "fabric/provider.h"
 #include "wire/bundle/bundle_address.h"
@@ -109,7 +110,7 @@ class Pairs {
   /// See Network::grow; the rails grow, too.
   void grow(std::uint32_t size);
   [[nodiscard]] bool alive(std::uint32_t peer) const noexcept {
-    return peers_[peer] == nullptr || peers_[peer]->state != Peer::State::lost;
+    return peers_[peer] == nullptr || !peers_[peer]->is_lost();
   }
 
   /// The longest body of `post`, and of a packet in place with its prefix, to this peer.
@@ -202,7 +203,7 @@ class Pairs {
   [[nodiscard]] base::Result<std::vector<wire::BundleRail>> rails_of(std::uint32_t number) const;
   void stir(std::uint32_t number, Peer& peer);
   /// What to answer to a post for a peer that takes nothing for now, or ever; nothing for others.
-  [[nodiscard]] std::optional<Post> other_answer(std::uint32_t number, const Peer& peer,
+  [[nodiscard]] std::optional<Post> other_answer(std::uint32_t number, Peer& peer,
                                                  wire::PacketKind kind) const;
   [[nodiscard]] bool send_unsent(std::uint32_t number, Peer& peer);
   [[nodiscard]] Post transmit(std::uint32_t number, Peer& peer, const wire::Envelope& envelope,
@@ -306,8 +307,7 @@ class Pairs {
   std::vector<Told> telling_;
   std::uint64_t polls_ = 0;
   std::int64_t deadline_ns_ = -1;
-  std::int64_t farewell_ends_ns_ = 0;
-  bool is_late_ = false;  ///< the farewell had ended at the last look
+  LeaveTimeout leave_timeout_;
   Counters counters_;
   bool look_at_all_ = true;
   std::uint16_t life_ = 1;

@@ -75,7 +75,7 @@ bool Pairs::attend_all() {
   for (const std::uint32_t number : attended_) {
     Peer& peer = *peers_[number];
     peer.stirred = false;
-    if (peer.state == Peer::State::several) moved = attend(number, peer) || moved;
+    if (peer.has_several()) moved = attend(number, peer) || moved;
   }
   attended_.clear();
   if (moved) flush();  // the program may compute next
@@ -87,7 +87,7 @@ bool Pairs::attend_all() {
 bool Pairs::attend(std::uint32_t number, Peer& peer) {
   // Who has left is told when it comes back: else there would be something that it has to hear
   // before this process may leave, too.
-  if (!peer.has_left) announce_ends(peer);
+  if (!peer.is_away()) announce_ends(peer);
   if (std::exchange(peer.asks_ways, false)) ask_ways(number, peer);
   for (std::uint8_t i = 0; i < peer.way_count; ++i) {
     if (peer.ways[i].ended_here && peer.ways[i].ended_there) finish_end(number, peer, i);
@@ -97,7 +97,7 @@ bool Pairs::attend(std::uint32_t number, Peer& peer) {
   bool moved = peer.kept.unsent_count() != waiting;
   if (peer.has_pieces()) moved = send_stranded(number, peer) || moved;
   // Who has said its last word is not to go before it has been sent all.
-  if (peer.owes_news && (!peer.has_bye || !peer.kept.has_unsent())) {
+  if (peer.owes_news && (!peer.fin.fin_received() || !peer.kept.has_unsent())) {
     if (pay_news(number, peer)) {
       moved = true;
     } else {
@@ -127,9 +127,9 @@ bool Pairs::post_news(std::uint32_t number, Peer& peer, std::uint8_t way, wire::
   const wire::Envelope envelope{kind, 0, 0, 0, static_cast<std::uint32_t>(bytes.size())};
   if (rails_[peer.ways[way].rail].rail->post(number, envelope, bytes) == Post::again) return false;
   ++counters_.news;
-  peer.acknowledged = head.ack;
+  peer.received.note_acknowledged(head.ack);
   peer.silent_bytes = 0;
-  peer.owes_news = peer.owes_news && head.ack != peer.received;
+  peer.owes_news = peer.owes_news && peer.received.unacknowledged() != 0;
   return true;
 }
 
@@ -152,20 +152,17 @@ bool Pairs::arm() {
   for (const Member& member : rails_) quiet = member.rail->arm() && quiet;
   for (const std::uint32_t number : stirred_) {
     const Peer& peer = *peers_[number];
-    if (peer.state != Peer::State::several || peer.primary != no_way) continue;
+    if (!peer.has_several() || peer.primary != no_way) continue;
     deadline_ns_ = time + seek_interval_ns;
   }
-  if (leaving_ && !rails_left_ && !is_late_) {
-    deadline_ns_ = deadline_ns_ < 0 ? farewell_ends_ns_ : std::min(deadline_ns_, farewell_ends_ns_);
-  }
+  if (!rails_left_) deadline_ns_ = earlier_wake(deadline_ns_, leave_timeout_.wake_ns());
   return quiet;
 }
 
 std::int64_t Pairs::next_deadline_ns() const noexcept {
   std::int64_t next = deadline_ns_;
   for (const Member& member : rails_) {
-    const std::int64_t due = member.rail->next_deadline_ns();
-    if (due >= 0) next = next < 0 ? due : std::min(next, due);
+    next = earlier_wake(next, member.rail->next_deadline_ns());
   }
   return next;
 }

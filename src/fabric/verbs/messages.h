@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/memory/pages.h"
 #include "base/os/fd.h"
+#include "fabric/connection/leave_timeout.h"
 #include "fabric/provider.h"
 #include "fabric/sink_ref.h"
 #include "fabric/verbs/adapter.h"
@@ -139,16 +140,15 @@ class Messages {
     if (size > peers_.size()) peers_.resize(size);
   }
   [[nodiscard]] bool alive(std::uint32_t peer) const noexcept {
-    return peers_[peer] == nullptr || peers_[peer]->state != Peer::State::lost;
+    return peers_[peer] == nullptr || !peers_[peer]->life.is_lost();
   }
   /// It has said its last word and takes none any more; its connection has not ended.
   [[nodiscard]] bool closing(std::uint32_t peer) const noexcept {
-    return peers_[peer] != nullptr && peers_[peer]->state == Peer::State::up &&
-           peers_[peer]->has_left;
+    return peers_[peer] != nullptr && peers_[peer]->life.is_closing();
   }
   /// See Network::gone.
   [[nodiscard]] bool gone(std::uint32_t peer) const noexcept {
-    return peers_[peer] != nullptr && peers_[peer]->gone;
+    return peers_[peer] != nullptr && peers_[peer]->life.gone();
   }
   /// Those that were sent to or have come, since the last `resume`.
   [[nodiscard]] std::vector<std::uint32_t> known_peers() const;
@@ -233,7 +233,8 @@ class Messages {
 
   // messages.cc: sending and ends
   Peer* ready_peer(std::uint32_t rank, wire::PacketKind kind, Post& otherwise);
-  Post post_to_absent(std::uint32_t rank, Peer& peer, wire::PacketKind kind);
+  [[nodiscard]] LifeRules rules() const noexcept { return {config_.left != nullptr, leaving_}; }
+  Post post_to_absent(std::uint32_t rank, Peer& peer, Admission admission);
   Peer& peer_at(std::uint32_t rank);
   /// What a packet consists of, behind its header.
   struct Load {
@@ -247,8 +248,7 @@ class Messages {
   [[nodiscard]] bool has_room(const Peer& peer, const wire::VerbsPacket& head) const noexcept;
   /// For packets that are not posted in place.
   [[nodiscard]] bool has_room_for_packet(const Peer& peer) const noexcept {
-    return peer.next_out - peer.taken_out < peer.window && peer.under_way() < peer.room &&
-           under_way_ < room_;
+    return peer.out.in_flight() < peer.window && peer.under_way() < peer.room && under_way_ < room_;
   }
   [[nodiscard]] bool is_to_be_told(const Peer& peer, const SendBuffer* buffer) const noexcept;
   void count_posted(Peer& peer) noexcept {
@@ -257,10 +257,10 @@ class Messages {
   }
   /// The adapter has taken a packet with this header.
   static void note_packet(Peer& peer, const wire::VerbsPacket& head) noexcept {
-    peer.told_in = head.taken;
+    peer.in.note_acknowledged(head.taken);
     if (peer.outbound_ring != nullptr) peer.outbound_ring->told = head.heard;
     peer.owes_heard = false;
-    ++peer.next_out;
+    peer.out.advance();
   }
   enum class Told : std::uint8_t { no, yes };
   void note_posted(Peer& peer, Told told, SendBuffer* buffer) noexcept;
@@ -288,8 +288,7 @@ class Messages {
   /// Whether a packet with such a body can be written into the peer's ring now.
   [[nodiscard]] bool takes_in_ring(Peer& peer, std::size_t body_bytes) const noexcept {
     return peer.outbound_ring != nullptr && body_bytes <= most_ringed_body &&
-           peer.outbound_ring->look(peer.cookie_in) && peer.state == Peer::State::up &&
-           !peer.has_left && !leaving_;
+           peer.outbound_ring->look(peer.cookie_in) && peer.life.is_open() && !leaving_;
   }
   Taken write_to_ring(std::uint32_t rank, Peer& peer, const wire::Envelope& envelope,
                       std::span<const std::byte> body);
@@ -306,14 +305,12 @@ class Messages {
   void hear_gates();
   void close_gates();
   void doze();
-  void wake_by(std::int64_t due_ns) noexcept {
-    deadline_ns_ = deadline_ns_ < 0 ? due_ns : std::min(deadline_ns_, due_ns);
-  }
+  void wake_by(std::int64_t due_ns) noexcept { deadline_ns_ = earlier_wake(deadline_ns_, due_ns); }
   [[nodiscard]] bool rings_have_news() const noexcept;
   /// Whether the peer's next packet is in its ring, or a part of it.
   [[nodiscard]] static bool ring_holds_more(const Peer& peer) noexcept {
     return peer.inbound_ring != nullptr && peer.inbound_ring->is_looked_at() &&
-           peer.inbound_ring->ring->is_full(peer.next_in);
+           peer.inbound_ring->ring->is_full(peer.in.next());
   }
   void look_away(const Ring& ring) noexcept;
   void forget_rings(Peer& peer) noexcept;
@@ -375,8 +372,7 @@ class Messages {
   void judge_ended();
   void judge(std::uint32_t rank, Peer& peer);
   void on_happenings();
-  enum class Meets : std::uint8_t { no, yes };
-  void set_meets(Peer& peer, Meets meets) noexcept;
+  void count_meeting(Peer& peer) noexcept;
 
   Config config_;
   base::Pages send_memory_;
@@ -433,8 +429,7 @@ class Messages {
   std::uint32_t looks_ = 0;
   std::uint32_t meetings_ = 0;  ///< that have begun and are not over
   std::int64_t deadline_ns_ = -1;
-  std::int64_t farewell_ends_ns_ = 0;
-  bool is_late_ = false;  ///< the farewell had ended at the last look
+  LeaveTimeout leave_timeout_;
   EndsTold ends_ = EndsTold::together;
   bool step_due_ = true;  ///< of the introducer
   bool armed_ = false;    ///< since the last look

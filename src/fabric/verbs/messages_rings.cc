@@ -24,7 +24,7 @@ std::int64_t now() { return static_cast<std::int64_t>(base::now_ns()); }
 /// Writes what ends a slot.
 inline Taken Messages::write_slot(std::uint32_t rank, Peer& peer,
                                   std::span<const std::byte> written) {
-  PutOrder order{{send_key_, peer.outbound_ring->slot_end(peer.next_out, written.size()),
+  PutOrder order{{send_key_, peer.outbound_ring->slot_end(peer.out.next(), written.size()),
                   next_id(rank, peer)}};
   order.is_inline = written.size() <= peer.inline_bytes;
   SendBuffer* buffer = nullptr;
@@ -47,8 +47,8 @@ Taken Messages::write_to_ring(std::uint32_t rank, Peer& peer, const wire::Envelo
   if (!has_room_for_packet(peer)) return Taken::later;
   wire::VerbsPacket head = wire::verbs_packet(envelope, 0);
   head.cookie = peer.cookie_out;
-  head.sequence = peer.next_out;
-  head.taken = peer.next_in;
+  head.sequence = peer.out.next();
+  head.taken = peer.in.next();
   head.heard = peer.outbound_ring->heard;
   const bool is_bare = peer.outbound_ring->is_repeated(envelope);
   const std::size_t head_bytes = is_bare ? 0 : sizeof head;
@@ -72,7 +72,7 @@ Taken Messages::write_to_ring(std::uint32_t rank, Peer& peer, const wire::Envelo
 
 /// A peer lends a ring, again perhaps: it had been taken back with its gate closed.
 void Messages::on_lend(std::uint32_t rank, Peer& peer, const wire::VerbsPlace& place) {
-  if (peer.bye_sent) return;
+  if (peer.fin.fin_sent()) return;
   if (peer.outbound_ring == nullptr) {
     peer.outbound_ring = std::make_unique<OutboundRing>();
     gated_.push_back(rank);
@@ -110,7 +110,7 @@ void Messages::count_short(std::uint32_t rank, Peer& peer, std::size_t bytes) {
   if (peer.shorts == 0) peer.shorts_began = shorts_clock_;
   if (++peer.shorts < shorts_until_ring) return;
   peer.shorts = 0;
-  if (leaving_ || peer.declines_rings || peer.has_left) return;
+  if (leaving_ || peer.declines_rings || peer.life.has_left()) return;
   if (peer.inbound_ring == nullptr) {
     lend(rank, peer);
   } else if (peer.inbound_ring->state == State::closed) {
@@ -190,7 +190,7 @@ void Messages::on_gate(std::uint32_t rank, Peer& peer, const wire::VerbsPlace& p
 
 /// False: there is no room for the order now, and all is as before.
 bool Messages::turn_gate(std::uint32_t rank, Peer& peer, Gate to) {
-  if (peer.state != Peer::State::up || peer.under_way() >= peer.room || under_way_ >= room_) {
+  if (!peer.life.is_connected() || peer.under_way() >= peer.room || under_way_ >= room_) {
     return false;
   }
   InboundRing& inbound_ring = *peer.inbound_ring;
@@ -247,7 +247,7 @@ void Messages::doze() {
 bool Messages::rings_have_news() const noexcept {
   return std::any_of(looked_at_.begin(), looked_at_.end(), [](const LookedAt& at) {
     SlotCopy copy;
-    return copy.copy(*at.ring, at.peer->next_in, at.peer->cookie_in);
+    return copy.copy(*at.ring, at.peer->in.next(), at.peer->cookie_in);
   });
 }
 
