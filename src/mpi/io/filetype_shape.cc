@@ -154,7 +154,12 @@ Count first_element_from(const Datatype& filetype, Count element_bytes, Count of
     }
     const Count wanted = offset - run.first - repetition * filetype.extent - from;
     const Count skipped = std::max<Count>(wanted + element_bytes - 1, 0) / element_bytes;
-    const Count element = (repetition * filetype.size + position + from) / element_bytes + skipped;
+    Count before = 0;  // bytes of the stream; no stream has so many that they do not fit
+    if (__builtin_mul_overflow(repetition, filetype.size, &before) ||
+        __builtin_add_overflow(before, position + from, &before)) {
+      return true;
+    }
+    const Count element = before / element_bytes + skipped;
     if (best < 0 || element < best) best = element;
     return true;
   });

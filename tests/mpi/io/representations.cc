@@ -149,14 +149,12 @@ void sizes_without_functions_must_agree(const Folder& folder) {
   MPI_File file = open_file(MPI_COMM_WORLD, folder.file("shorter"), scratch);
   succeeds(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "shorter", MPI_INFO_NULL), "set_view");
   std::array<double, 64> values{};
-  expect_class(
-      MPI_File_write_at(file, 0, values.data(), 64, MPI_DOUBLE, MPI_STATUS_IGNORE),
-      MPI_ERR_CONVERSION, "doubles of one byte are not written");
+  expect_class(MPI_File_write_at(file, 0, values.data(), 64, MPI_DOUBLE, MPI_STATUS_IGNORE),
+               MPI_ERR_CONVERSION, "doubles of one byte are not written");
   MPI_Barrier(MPI_COMM_WORLD);
   succeeds(MPI_File_set_size(file, 64), "set_size");
-  expect_class(
-      MPI_File_read_at(file, 0, values.data(), 64, MPI_DOUBLE, MPI_STATUS_IGNORE),
-      MPI_ERR_CONVERSION, "doubles of one byte are not read");
+  expect_class(MPI_File_read_at(file, 0, values.data(), 64, MPI_DOUBLE, MPI_STATUS_IGNORE),
+               MPI_ERR_CONVERSION, "doubles of one byte are not read");
   succeeds(MPI_File_close(&file), "close");
 }
 
