@@ -170,6 +170,9 @@ class Messages {
   /// Not between `begin` and `finish`.
   void drop(std::uint32_t peer);
 
+  /// After `drop`: as if there never was anything with this peer. False after `end`.
+  bool readmit(std::uint32_t peer);
+
   /// See fabric::Network.
   base::Result<MemoryRegion> open_memory(std::span<std::byte> memory, Access access);
   void close_memory(const MemoryRegion& opened);

@@ -158,6 +158,17 @@ void Messages::begin_anew(std::uint32_t rank) {
   oob_connector_->forget(rank);
 }
 
+bool Messages::readmit(std::uint32_t rank) {
+  if (over_) return false;
+  Peer& peer = peer_at(rank);
+  if (!peer.life.is_lost()) return true;
+  drop_connection(peer);
+  for (auto* const ranks : {&pending_control_, &lost_, &ending_}) std::erase(*ranks, rank);
+  peers_[rank] = nullptr;
+  oob_connector_->forget(rank);
+  return true;
+}
+
 /// There is a connection to a process of the job.
 void Messages::meet(std::uint32_t rank, int socket) {
   base::UniqueFd owned(socket);
