@@ -81,14 +81,14 @@ void Pairs::say_up(std::uint32_t number, Peer& peer, std::uint8_t way) {
   const std::span<const std::byte> body(reinterpret_cast<const std::byte*>(&news), sizeof news);
   const wire::Envelope envelope{wire::bundle_signal_kind, 0, 0, 0, sizeof news};
   // The bundle's own have always room.
-  static_cast<void>(
-      peer.kept.add(envelope, wire::BundleWhat::up, body, KeptPackets::Rank::own));
+  static_cast<void>(peer.kept.add(envelope, wire::BundleWhat::up, body, KeptPackets::Rank::own));
   if (offers(number)) peer.ways[way].back = Way::Return::offered;
   stir(number, peer);
 }
 
 void Pairs::on_up(std::uint32_t number, Peer& peer, const wire::BundleNews& news) {
-  if (news.rail >= peer.way_count) return fault(number, "it speaks of a network that is not shared");
+  if (news.rail >= peer.way_count)
+    return fault(number, "it speaks of a network that is not shared");
   note_news(number, peer, news);
   if (peer.is_lost()) return;
   Way& way = peer.ways[news.rail];

@@ -142,7 +142,7 @@ void Messages::step_introducer() {
 
 /// Nothing leads to the peer. One that may have left MPI is missed only by who sends to it.
 void Messages::give_up_way(std::uint32_t rank, Peer& peer, const Error& why) {
-  if (!peer.life.give_up(why)) return lose(rank, why);
+  if (!peer.life.give_up(why, rules())) return lose(rank, why);
   count_meeting(peer);
 }
 
