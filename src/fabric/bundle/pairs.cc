@@ -266,7 +266,7 @@ Post Pairs::transmit(std::uint32_t number, Peer& peer, const wire::Envelope& env
   std::uint64_t wait_ns = 0;
   for (std::uint8_t i = 0; i < peer.way_count; ++i) {
     Way& way = peer.ways[i];
-    if (way.ended_here) continue;
+    if (!peer.may_use(way)) continue;
     if (!way.is_connected) {
       const bool early = time - peer.since_ns < wait_ns;
       wait_ns += stagger_ns;
@@ -332,7 +332,7 @@ void Pairs::poke(std::uint32_t number, Peer& peer) {
   if (std::exchange(peer.poked_at, polls_ + 1) == polls_ + 1) return;
   for (std::uint8_t i = 0; i < peer.way_count; ++i) {
     Way& way = peer.ways[i];
-    if (way.is_connected || way.ended_here) continue;
+    if (way.is_connected || !peer.may_use(way)) continue;
     way.is_connected = knock(number, peer, i);
   }
 }

@@ -149,6 +149,7 @@ void Pairs::clear_session(Peer& peer) {
   set_primary(peer, no_way);
   for (Way& way : peer.ways) {
     way.is_connected = way.ended_there = way.told = false;
+    forget_return(way);
     way.speed.forget_under_way();
   }
 }
@@ -171,6 +172,8 @@ base::Error Pairs::resume() {
   stirred_.clear();
   drops_.clear();
   readmissions_.clear();
+  returns_.clear();
+  retries_.clear();
   lost_.clear();
   for (std::uint32_t number = 0; number < size(); ++number) {
     if (peers_[number] != nullptr) revive(number, peers_[number]);

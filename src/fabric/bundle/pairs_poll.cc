@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "fabric/bundle/pairs.h"
 #include "fabric/bundle/rail_sink.h"
@@ -13,6 +14,8 @@ namespace {
 /// A rail that brought nothing with so many looks is looked at with every so many polls.
 constexpr std::uint32_t looks_before_rare = 512;
 constexpr std::uint64_t rare_look_interval = 32;
+/// How often the clock is looked at for rails that are to be tried again.
+constexpr std::uint64_t offer_interval = 256;
 /// When to look whether another rail is to be tried for a first packet.
 constexpr std::int64_t seek_interval_ns = 50'000'000;
 
@@ -37,9 +40,12 @@ unsigned Pairs::poll(SinkRef sink) {
     member.quiet_looks = moved != 0 ? 0 : std::min(member.quiet_looks + 1, looks_before_rare);
     count += moved;
   }
-  look_at_all_ = false;
   bool moved = false;
-  if (!drops_.empty() || !readmissions_.empty()) moved = end_dropped();
+  if (!retries_.empty() && (look_at_all_ || polls_ % offer_interval == 0)) moved = offer_returns();
+  look_at_all_ = false;
+  if (!drops_.empty() || !readmissions_.empty() || !returns_.empty()) {
+    moved = end_dropped() || moved;
+  }
   if (!stirred_.empty()) moved = attend_all() || moved;
   if (leaving_ && !rails_left_) moved = advance_leaving() || moved;
   if (!lost_.empty()) moved = reap() || moved;
@@ -66,6 +72,7 @@ bool Pairs::end_dropped() {
   drops_.clear();
   for (const Drop& side : readmissions_) readmit(side);
   readmissions_.clear();
+  for (const Drop& side : std::exchange(returns_, {})) take_back(side);
   return true;
 }
 
@@ -92,6 +99,7 @@ bool Pairs::attend(std::uint32_t number, Peer& peer) {
   for (std::uint8_t i = 0; i < peer.way_count; ++i) {
     if (peer.ways[i].ended_here && peer.ways[i].ended_there) finish_end(number, peer, i);
   }
+  try_returned(number, peer);
   const std::uint32_t waiting = peer.kept.unsent_count();
   if (waiting != 0 && !send_unsent(number, peer)) stir(number, peer);
   bool moved = peer.kept.unsent_count() != waiting;
@@ -148,13 +156,15 @@ bool Pairs::arm() {
   deadline_ns_ = -1;
   if (ended_) return true;
   const auto time = static_cast<std::int64_t>(now());
-  bool quiet = told_.empty() && drops_.empty() && readmissions_.empty() && lost_.empty();
+  bool quiet =
+      told_.empty() && drops_.empty() && readmissions_.empty() && returns_.empty() && lost_.empty();
   for (const Member& member : rails_) quiet = member.rail->arm() && quiet;
   for (const std::uint32_t number : stirred_) {
     const Peer& peer = *peers_[number];
     if (!peer.has_several() || peer.primary != no_way) continue;
     deadline_ns_ = time + seek_interval_ns;
   }
+  if (!leaving_) deadline_ns_ = earlier_wake(deadline_ns_, next_offer_ns());
   if (!rails_left_) deadline_ns_ = earlier_wake(deadline_ns_, leave_timeout_.wake_ns());
   return quiet;
 }

@@ -69,6 +69,7 @@ void Pairs::end_way(std::uint32_t number, Peer& peer, std::uint8_t way_number,
   if (way.ended_here) return;
   way.ended_here = true;
   way.is_connected = false;
+  forget_return(way);
   way.why = why;
   way.ended_ns = now();
   drops_.push_back({number, way.rail});
@@ -121,6 +122,12 @@ void Pairs::on_down(std::uint32_t number, Peer& peer, const wire::BundleNews& ne
   if (peer.is_lost()) return;
   Way& way = peer.ways[news.rail];
   way.ended_there = true;
+  if (way.back == Way::Return::agreed) {
+    // It has taken the rail back, and lost it again, before this side has: each says the end once more.
+    forget_return(way);
+    way.told = false;
+    plan_return(number, way);
+  }
   end_way(number, peer, static_cast<std::uint8_t>(news.rail),
           failure(ErrorClass::other, "rank %u has given it up", number));
   if (peer.has_several()) stir(number, peer);
@@ -145,6 +152,7 @@ void Pairs::finish_end(std::uint32_t number, Peer& peer, std::uint8_t way_number
   report_end(number, peer, way);
   way.speed.forget_under_way();
   if (peer.out != nullptr) strand_pieces(peer, way_number);
+  plan_return(number, way);
 }
 
 /// What is under way there never arrives.

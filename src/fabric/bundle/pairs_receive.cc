@@ -100,6 +100,8 @@ bool Pairs::accept(std::uint32_t rail, std::uint32_t number, Peer& peer,
   if (peer.is_doubted) [[unlikely]]
     end_doubt(number, peer);
   peer.ways[*way].is_connected = true;
+  if (peer.ways[*way].back == Way::Return::tried) [[unlikely]]
+    note_return(number, peer, *way);
   note_acknowledgement(number, peer, head.ack);
   return peer.has_several();
 }
@@ -143,6 +145,8 @@ void Pairs::take_in_order(std::uint32_t number, Peer& peer, const wire::BundlePa
   switch (what) {
     case wire::BundleWhat::down:
       return on_down(number, peer, read_as<wire::BundleNews>(rest));
+    case wire::BundleWhat::up:
+      return on_up(number, peer, read_as<wire::BundleNews>(rest));
     case wire::BundleWhat::bye:
       peer.presence.on_fin(Leaving::may_return, {});  // how, the rails tell
       peer.fin.on_fin(head.number);

@@ -28,6 +28,18 @@ struct Way {
   bool ended_there = false;  ///< the peer has said the same
   bool told = false;         ///< we have said so
   bool is_over = false;      ///< both have said so, and what was under way has been looked after
+  /// How it comes back (pairs_returns.cc).
+  enum class Return : std::uint8_t {
+    none,
+    offered,    ///< this side has said `up` first, and waits for the answer
+    agreed,     ///< both want it: the rail is readmitted when no rail is being polled
+    tried,      ///< the rail is readmitted, and nothing has come over it
+    answering,  ///< the first packet over it has come, and is to be answered over it
+  };
+  Return back = Return::none;
+  bool has_knocked = false;         ///< while `tried`: the rail has taken something
+  std::uint64_t retry_ns = 0;       ///< when to offer it
+  std::uint64_t retry_wait_ns = 0;  ///< how long it was waited before it was offered last
   Speed speed;
   std::uint64_t sent_bytes = 0;  ///< of pieces that the peer acknowledged
   base::Error why;               ///< of the end
@@ -91,6 +103,13 @@ struct Peer {
   /// It had left, and nothing came from it since.
   [[nodiscard]] bool is_away() const noexcept {
     return presence.has_left() && !presence.is_closing();
+  }
+  /// Whether packets may go there: one that is tried is used only where there is no other.
+  [[nodiscard]] bool may_use(const Way& way) const noexcept {
+    if (way.ended_here || way.back != Way::Return::tried) return !way.ended_here;
+    return std::none_of(ways.begin(), ways.begin() + way_count, [](const Way& each) {
+      return !each.ended_here && each.back != Way::Return::tried;
+    });
   }
   [[nodiscard]] bool is_connected() const noexcept {
     return std::any_of(ways.begin(), ways.end(), [](const Way& way) { return way.is_connected; });

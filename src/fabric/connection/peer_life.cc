@@ -41,9 +41,10 @@ bool PeerLife::close() noexcept {
   return true;
 }
 
-bool PeerLife::give_up(const base::Error& why) {
+bool PeerLife::give_up(const base::Error& why, const LifeRules& rules) {
   if (state_ != State::absent && state_ != State::asked) return true;
-  if (!has_left_ && why.error_class() != base::ErrorClass::proc_aborted) return false;
+  const bool has_ended = has_left_ || why.error_class() == base::ErrorClass::proc_aborted;
+  if (!has_ended || !rules.peers_return) return false;
   state_ = State::absent;
   gone_ = true;
   unreachable_ = why.text();

@@ -116,8 +116,9 @@ class PeerLife {
 
   /// No way leads to the peer. False: it is to be lost for that. True: it has left, or whoever
   /// answers at its address says that it has ended (proc_aborted), which matters only to a sender: it
-  /// is `unreachable` now. Nothing, and true, for a peer that is being met, or was.
-  [[nodiscard]] bool give_up(const base::Error& why);
+  /// is `unreachable` now. Where peers do not return it is lost. Nothing, and true, for a peer that is
+  /// being met, or was.
+  [[nodiscard]] bool give_up(const base::Error& why, const LifeRules& rules);
   /// False: it was lost before.
   bool lose(const base::Error& why);
 

@@ -53,7 +53,7 @@ base::Result<std::unique_ptr<Messages>> Messages::open(
 Messages::Messages(const Config& config, std::unique_ptr<Adapter> adapter,
                    std::unique_ptr<OobConnector> oob_connector)
     : config_(config),
-      rings_(adapter->traits().puts_in_order ? std::min(config.rings, most_rings) : 0),
+      rings_(adapter->traits().places_in_order ? std::min(config.rings, most_rings) : 0),
       adapter_(std::move(adapter)),
       traits_(adapter_->traits()),
       room_(traits_.completion_depth - std::min<std::size_t>(64, traits_.completion_depth / 4)),
@@ -275,7 +275,7 @@ void Messages::note_posted(Peer& peer, Told told, SendBuffer* buffer) noexcept {
 }
 
 void Messages::note_pending_control(std::uint32_t rank, Peer& peer) {
-  if (std::exchange(peer.is_owed, true)) return;
+  if (std::exchange(peer.due.is_listed, true)) return;
   pending_control_.push_back(rank);
 }
 
@@ -287,7 +287,7 @@ void Messages::send_pending_control() {
       ++i;
       continue;
     }
-    peer.is_owed = false;
+    peer.due.is_listed = false;
     pending_control_[i] = pending_control_.back();
     pending_control_.pop_back();
   }
@@ -308,25 +308,24 @@ bool Messages::send_pending_control(std::uint32_t rank, Peer& peer) {
           peer.inbound_ring != nullptr && peer.inbound_ring->state == InboundRing::State::open;
       if (is_open && !turn_gate(rank, peer, Gate::closed)) break;
       if (!signal(last_word_)) break;
-      peer.owes_lend = peer.owes_gate = false;
+      peer.due.lend = peer.due.gate = false;
       peer.fin.note_fin_sent();
     } else if (peer.fin.ack_due() && is_quiet) {
       if (!signal(VerbsSignal::seen)) break;
       peer.fin.note_ack_sent();
-    } else if (peer.owes_lend) {
+    } else if (peer.due.lend) {
       const wire::VerbsPlace place = peer.inbound_ring->ring->place();
       if (!signal(VerbsSignal::lend, std::as_bytes(std::span(&place, 1)))) break;
-      peer.owes_lend = false;
-    } else if (peer.owes_gate) {
+      peer.due.lend = false;
+    } else if (peer.due.gate) {
       const wire::VerbsPlace place = gates_.place_of(peer.outbound_ring->gate);
       if (!signal(VerbsSignal::gate, std::as_bytes(std::span(&place, 1)))) break;
-      peer.owes_gate = false;
-    } else if (peer.owes_heard ||
-               (peer.owes_credit && peer.in.unacknowledged() >= silent_packets)) {
+      peer.due.gate = false;
+    } else if (peer.due.heard || (peer.due.credit && peer.in.unacknowledged() >= silent_packets)) {
       if (!signal(VerbsSignal::credit)) break;
       ++counters_.credits;
     } else {
-      peer.owes_credit = false;
+      peer.due.credit = false;
       return !peer.fin.owes_anything();
     }
   }
@@ -401,7 +400,7 @@ bool Messages::quiesced() const noexcept {
              return !may_speak && leave_timeout_.expired();
            }
            if (!peer->life.is_connected()) return true;
-           return peer->fin.complete() && !peer->is_owed && peer->under_way() == 0;
+           return peer->fin.complete() && !peer->due.is_listed && peer->under_way() == 0;
          });
 }
 

@@ -93,8 +93,10 @@ class Messages {
   static constexpr std::uint32_t ring_looks = 4;
   static constexpr std::uint32_t full_ring_looks = 16;
   static constexpr std::uint32_t packets_per_look = 4;  ///< from rings count as one look more
-  static constexpr std::size_t most_ringed_body =
-      wire::verbs_max_slot_packet_bytes - sizeof(wire::VerbsPacket);
+  /// With its marks a bare packet fits into an order of 220 bytes; an adapter fetches longer ones, and
+  /// a ring saves less.
+  static constexpr std::size_t most_ringed_body = 204;
+  static_assert(most_ringed_body + sizeof(wire::VerbsPacket) <= wire::verbs_max_slot_packet_bytes);
   static constexpr std::int64_t first_doze_ns = 100'000;
   static constexpr std::int64_t longest_doze_ns = 250'000'000;
   static_assert(window == wire::verbs_ring_slots);
@@ -167,6 +169,9 @@ class Messages {
   /// Ends the queue to the peer, which is lost from now on: nothing of it touches memory any more.
   /// Not between `begin` and `finish`.
   void drop(std::uint32_t peer);
+
+  /// After `drop`: as if there never was anything with this peer. False after `end`.
+  bool readmit(std::uint32_t peer);
 
   /// See fabric::Network.
   base::Result<MemoryRegion> open_memory(std::span<std::byte> memory, Access access);
@@ -259,7 +264,7 @@ class Messages {
   static void note_packet(Peer& peer, const wire::VerbsPacket& head) noexcept {
     peer.in.note_acknowledged(head.taken);
     if (peer.outbound_ring != nullptr) peer.outbound_ring->told = head.heard;
-    peer.owes_heard = false;
+    peer.due.heard = false;
     peer.out.advance();
   }
   enum class Told : std::uint8_t { no, yes };

@@ -142,7 +142,7 @@ void Messages::step_introducer() {
 
 /// Nothing leads to the peer. One that may have left MPI is missed only by who sends to it.
 void Messages::give_up_way(std::uint32_t rank, Peer& peer, const Error& why) {
-  if (!peer.life.give_up(why)) return lose(rank, why);
+  if (!peer.life.give_up(why, rules())) return lose(rank, why);
   count_meeting(peer);
 }
 
@@ -156,6 +156,17 @@ void Messages::begin_anew(std::uint32_t rank) {
   std::erase(pending_control_, rank);
   peers_[rank] = std::move(fresh);
   oob_connector_->forget(rank);
+}
+
+bool Messages::readmit(std::uint32_t rank) {
+  if (over_) return false;
+  Peer& peer = peer_at(rank);
+  if (!peer.life.is_lost()) return true;
+  drop_connection(peer);
+  for (auto* const ranks : {&pending_control_, &lost_, &ending_}) std::erase(*ranks, rank);
+  peers_[rank] = nullptr;
+  oob_connector_->forget(rank);
+  return true;
 }
 
 /// There is a connection to a process of the job.

@@ -333,7 +333,7 @@ bool Messages::accept_word(std::uint32_t rank, std::uint32_t told, Arrival& arri
 void Messages::count_taken(std::uint32_t rank, Peer& peer) {
   peer.in.advance();
   if (peer.in.unacknowledged() < silent_packets) return;
-  peer.owes_credit = true;
+  peer.due.credit = true;
   note_pending_control(rank, peer);
 }
 

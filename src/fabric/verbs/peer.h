@@ -47,18 +47,26 @@ struct Peer {
 
   std::unique_ptr<InboundRing> inbound_ring;    ///< null: no ring is lent to it
   std::unique_ptr<OutboundRing> outbound_ring;  ///< null: it has lent none
-  std::uint32_t shorts = 0;        ///< messages from it that would have fitted into a ring
-  std::uint32_t shorts_since = 0;  ///< since which sleep; see Messages::sleeps_
-  std::uint64_t shorts_began = 0;  ///< when the first of them came, by the clock of count_short
-  bool declines_rings = false;
+  /// What speaks for lending it a ring, and against.
+  struct RingDemand {
+    std::uint32_t shorts = 0;  ///< messages from it that would have fitted into a ring
+    std::uint32_t since = 0;   ///< since which sleep; see Messages::sleeps_
+    std::uint64_t began = 0;   ///< when the first of them came, by the clock of count_short
+    bool is_declined = false;  ///< by the peer
+  };
+  RingDemand ring_demand;
   std::uint32_t last_looks = 0;  ///< at its ring, since it has ended
 
-  bool is_owed = false;  ///< listed in Messages::owed_
-  bool owes_credit = false;
-  bool owes_lend = false;   ///< to tell where the ring lies
-  bool owes_gate = false;   ///< to tell where the gate lies
-  bool owes_heard = false;  ///< a gate was seen closed, or is to be seen
-  base::Error end_cause;    ///< of the connection
+  /// Signals to it that are due, besides those of `fin`.
+  struct Due {
+    bool is_listed = false;  ///< in Messages::pending_control_
+    bool credit = false;
+    bool lend = false;   ///< to tell where the ring lies
+    bool gate = false;   ///< to tell where the gate lies
+    bool heard = false;  ///< a gate was seen closed, or is to be seen
+  };
+  Due due;
+  base::Error end_cause;  ///< of the connection
 
   [[nodiscard]] std::uint32_t under_way() const noexcept { return posted - completed; }
 };

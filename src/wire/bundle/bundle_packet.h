@@ -24,6 +24,9 @@ enum class BundleWhat : std::uint8_t {
   news = 3,    ///< BundleNews; not in order, may get lost
   down = 4,    ///< BundleNews, in order: the sender has ended its side of a rail
   bye = 5,     ///< nothing, in order: the sender leaves MPI, and posts nothing behind this
+  /// BundleNews, in order: a rail that both have ended may be used again. The process with the lower
+  /// name offers that, the other one answers by the same when it takes connections there.
+  up = 6,
 };
 
 /// ```
@@ -65,7 +68,7 @@ inline constexpr std::uint8_t bundle_answer_soon = 1;
 /// Which pieces have come completely: all before `base`, and `base` + i where bit i is set.
 struct BundleNews {
   std::uint32_t base = 0;
-  std::uint32_t rail = 0;  ///< of `down`: which of those that the two share; of `news`: 0
+  std::uint32_t rail = 0;  ///< of `down` and `up`: which of those that the two share; of `news`: 0
   std::uint64_t map = 0;
 };
 static_assert(sizeof(BundleNews) == 16 && offsetof(BundleNews, map) == 8);
@@ -102,6 +105,7 @@ constexpr const char* fault_of(const BundlePacket& packet, BundlePlace place,
       if (packet.number != 0) return "a number where there is no order";
       return rest == sizeof(BundleNews) ? nullptr : "a signal of a wrong length";
     case BundleWhat::down:
+    case BundleWhat::up:
       return rest == sizeof(BundleNews) ? nullptr : "a signal of a wrong length";
     case BundleWhat::bye:
       return rest == 0 ? nullptr : "a signal of a wrong length";

@@ -165,7 +165,7 @@ TEST(PeerLife, Connection_that_fails_before_it_is_open_brings_back_what_was_know
 TEST(PeerLife, No_way_to_a_peer_that_was_there_is_a_loss_at_once) {
   PeerLife life;
   life.ask();
-  EXPECT_FALSE(life.give_up(no_route()));
+  EXPECT_FALSE(life.give_up(no_route(), usual));
   EXPECT_FALSE(life.gone());
 }
 
@@ -173,7 +173,7 @@ TEST(PeerLife, No_way_to_a_peer_that_has_left_is_an_error_after_a_while) {
   constexpr std::uint64_t second = 1'000'000'000;
   PeerLife life = left(Leaving::may_return);
   life.ask();
-  EXPECT_TRUE(life.give_up(no_route()));
+  EXPECT_TRUE(life.give_up(no_route(), usual));
   EXPECT_TRUE(life.gone());
   EXPECT_EQ(life.admit(message, usual), Admission::unreachable);
   EXPECT_EQ(life.admit(flow, usual), Admission::drop);
@@ -193,10 +193,13 @@ TEST(PeerLife, No_way_to_a_peer_that_has_left_is_an_error_after_a_while) {
 TEST(PeerLife, Peer_that_was_never_met_and_has_ended_is_gone_and_not_lost) {
   PeerLife life;
   life.ask();
-  EXPECT_TRUE(life.give_up(ended()));
+  EXPECT_TRUE(life.give_up(ended(), usual));
   EXPECT_TRUE(life.gone());
   EXPECT_EQ(life.admit(message, usual), Admission::unreachable);
   EXPECT_NE(life.absence_error(1).text().find("it may have left MPI"), std::string::npos);
+  PeerLife never;
+  never.ask();
+  EXPECT_FALSE(never.give_up(ended(), nobody_returns));
   life.open();  // it comes by itself
   EXPECT_FALSE(life.gone());
   EXPECT_TRUE(life.unreachable().empty());
@@ -204,11 +207,11 @@ TEST(PeerLife, Peer_that_was_never_met_and_has_ended_is_gone_and_not_lost) {
 
 TEST(PeerLife, Failed_search_says_nothing_about_a_peer_that_has_come_meanwhile) {
   PeerLife life = opened();
-  EXPECT_TRUE(life.give_up(no_route()));
+  EXPECT_TRUE(life.give_up(no_route(), usual));
   EXPECT_TRUE(life.is_open());
   PeerLife meeting;
   meeting.meet();
-  EXPECT_TRUE(meeting.give_up(no_route()));
+  EXPECT_TRUE(meeting.give_up(no_route(), usual));
   EXPECT_EQ(meeting.state(), State::connecting);
 }
 

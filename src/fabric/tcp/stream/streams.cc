@@ -125,7 +125,7 @@ base::Error Streams::adopt(std::uint32_t peer, unsigned lane, int socket) {
 }
 
 void Streams::give_up(std::uint32_t peer, const base::Error& why) {
-  if (!peer_at(peer).life.give_up(why)) lose(peer, why);
+  if (!peer_at(peer).life.give_up(why, rules())) lose(peer, why);
 }
 
 Post Streams::post_to_absent(std::uint32_t peer, Admission admission) {
