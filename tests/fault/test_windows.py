@@ -33,5 +33,8 @@ class Windows(FaultTest):
     def test_test(self):
         self.expect_survival("test")
 
+    def test_lock(self):
+        self.expect_survival("lock")
+
     def test_accumulate(self):
         self.expect_survival("accumulate")

@@ -7,6 +7,7 @@
 //   windows start       rank 0 waits in MPI_Win_start for its MPI_Win_post
 //   windows wait        rank 0 waits in MPI_Win_wait for its MPI_Win_complete
 //   windows test        the same with MPI_Win_test
+//   windows lock        it dies while it holds the lock of rank 0
 //   windows accumulate  it dies while it sends long accumulates to rank 0, which makes no other call
 #include <mpi-ext.h>
 #include <mpi.h>
@@ -54,6 +55,10 @@ MPI_Group group_of(const std::vector<int>& ranks) {
   return group;
 }
 
+/// Empty messages, to wait for each other.
+void tell(int to) { MPI_Send(nullptr, 0, MPI_INT, to, 2, MPI_COMM_WORLD); }
+void hear(int from) { MPI_Recv(nullptr, 0, MPI_INT, from, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
+
 int put(MPI_Win win, int target, int value) {
   return MPI_Put(&value, 1, MPI_INT, target, 0, 1, MPI_INT, win);
 }
@@ -64,6 +69,28 @@ void go_on_with_locks(MPI_Win win) {
   expect_equal(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, win), MPI_SUCCESS, "a lock of a survivor");
   expect_equal(put(win, next, 10 + rank), MPI_SUCCESS, "a put to a survivor");
   expect_equal(MPI_Win_unlock(next, win), MPI_SUCCESS, "its unlock");
+}
+
+/// The survivors count in the memory of one of them, under a lock that they have to wait for.
+void count_under_lock(MPI_Win win, MPI_Comm others, int target, const int* memory) {
+  constexpr int rounds = 200;
+  MPI_Barrier(others);
+  const int before = memory[1];
+  MPI_Barrier(others);
+  for (int i = 0; i < rounds; ++i) {
+    int value = 0;
+    expect_equal(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win), MPI_SUCCESS, "a contended lock");
+    MPI_Get(&value, 1, MPI_INT, target, 1, 1, MPI_INT, win);
+    expect_equal(MPI_Win_flush(target, win), MPI_SUCCESS, "a get under it");
+    ++value;
+    MPI_Put(&value, 1, MPI_INT, target, 1, 1, MPI_INT, win);
+    expect_equal(MPI_Win_unlock(target, win), MPI_SUCCESS, "its unlock");
+  }
+  MPI_Barrier(others);
+  if (rank != target) return;
+  MPI_Win_lock(MPI_LOCK_SHARED, target, 0, win);
+  expect_equal(memory[1] - before, rounds * victim, "what all have counted");
+  MPI_Win_unlock(target, win);
 }
 
 void go_on_with_posts(MPI_Win win, MPI_Comm others, const int* memory) {
@@ -101,29 +128,61 @@ void die_without_post(MPI_Win win) {
   MPI_Group_free(&target);
 }
 
-/// Rank 1 completes its epoch, the last rank never does.
-void die_without_complete(MPI_Win win, bool tests) {
-  if (rank == 0) {
-    MPI_Group origins = group_of({1, victim});
-    MPI_Win_post(origins, 0, win);
-    // What rank 1 has completed would count for the next epoch if it came after the failure.
-    MPI_Recv(nullptr, 0, MPI_INT, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    int code = MPI_SUCCESS;
-    int flag = 0;
-    while (tests && code == MPI_SUCCESS && flag == 0) code = MPI_Win_test(win, &flag);
-    if (!tests) code = MPI_Win_wait(win);
-    expect_class(code, MPIX_ERR_PROC_FAILED, "the end of the exposure epoch");
-    MPI_Group_free(&origins);
+/// The last rank never completes its epoch. Rank 1 does so when the exposure epoch has failed and the
+/// next one has begun, for which that does not count.
+void die_without_complete(MPI_Win win, bool tests, const int* memory) {
+  if (rank != 0 && rank != 1 && rank != victim) return;
+  if (rank != 0) {
+    MPI_Group target = group_of({0});
+    MPI_Win_start(target, 0, win);
+    if (rank == victim) ::raise(SIGKILL);
+    tell(0);
+    hear(0);
+    expect_equal(put(win, 0, 5), MPI_SUCCESS, "a put beside the dead");
+    expect_equal(MPI_Win_complete(win), MPI_SUCCESS, "MPI_Win_complete beside the dead");
+    tell(0);
+    hear(0);
+    expect_equal(MPI_Win_start(target, 0, win), MPI_SUCCESS, "the next epoch");
+    expect_equal(put(win, 0, 7), MPI_SUCCESS, "a put in it");
+    expect_equal(MPI_Win_complete(win), MPI_SUCCESS, "its end");
+    MPI_Group_free(&target);
     return;
   }
-  if (rank != 1 && rank != victim) return;
-  MPI_Group target = group_of({0});
-  MPI_Win_start(target, 0, win);
-  if (rank == victim) ::raise(SIGKILL);
-  expect_equal(put(win, 0, 5), MPI_SUCCESS, "a put beside the dead");
-  expect_equal(MPI_Win_complete(win), MPI_SUCCESS, "MPI_Win_complete beside the dead");
-  MPI_Send(nullptr, 0, MPI_INT, 0, 2, MPI_COMM_WORLD);
-  MPI_Group_free(&target);
+  MPI_Group origins = group_of({1, victim});
+  MPI_Group origin = group_of({1});
+  MPI_Win_post(origins, 0, win);
+  hear(1);
+  int code = MPI_SUCCESS;
+  int flag = 0;
+  while (tests && code == MPI_SUCCESS && flag == 0) code = MPI_Win_test(win, &flag);
+  if (!tests) code = MPI_Win_wait(win);
+  expect_class(code, MPIX_ERR_PROC_FAILED, "the end of the exposure epoch");
+  expect_equal(MPI_Win_post(origin, 0, win), MPI_SUCCESS, "the next exposure epoch");
+  tell(1);
+  hear(1);
+  expect_equal(MPI_Win_test(win, &flag), MPI_SUCCESS, "a test of it");
+  expect_equal(flag, 0, "which the MPI_Win_complete of the last epoch does not end");
+  tell(1);
+  if (flag == 0) expect_equal(MPI_Win_wait(win), MPI_SUCCESS, "the end of the next epoch");
+  expect_equal(*memory, 7, "what was put in it");
+  MPI_Group_free(&origins);
+  MPI_Group_free(&origin);
+}
+
+/// The lock that the dead holds is lost, and no other.
+void die_with_lock(MPI_Win win, MPI_Comm others, const int* memory) {
+  if (rank == victim) {
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+    MPI_Win_flush(0, win);
+    MPI_Ssend(nullptr, 0, MPI_INT, 0, 2, MPI_COMM_WORLD);
+    ::raise(SIGKILL);
+  }
+  if (rank == 0) hear(victim);
+  MPI_Barrier(others);
+  int code = MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+  if (code == MPI_SUCCESS) code = MPI_Win_unlock(0, win);
+  expect_class(code, MPIX_ERR_PROC_FAILED, "the lock that the dead holds");
+  count_under_lock(win, others, 1, memory);
 }
 
 /// Data of which some never come: whole elements are added or none, and the others can add more.
@@ -163,12 +222,13 @@ void outlive(const std::string& what, MPI_Win win, MPI_Comm others, int* memory,
   const InTime in_time;
   if (what == "fence") die_in_fence(win);
   if (what == "start") die_without_post(win);
-  if (what == "wait") die_without_complete(win, false);
-  if (what == "test") die_without_complete(win, true);
+  if (what == "wait") die_without_complete(win, false, memory);
+  if (what == "test") die_without_complete(win, true, memory);
+  if (what == "lock") return die_with_lock(win, others, memory);
   if (what == "accumulate") die_accumulating(win, others, memory, count);
   MPI_Barrier(others);
   go_on_with_locks(win);
-  MPI_Barrier(others);
+  count_under_lock(win, others, 0, memory);
   go_on_with_posts(win, others, memory);
   expect_class(MPI_Win_fence(0, win), MPIX_ERR_PROC_FAILED, "a fence at the end");
 }

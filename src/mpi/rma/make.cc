@@ -154,6 +154,7 @@ Error finish(NewWin& made, const Wanted& wanted, const std::vector<WinFacts>& fa
   if (adapters) {
     if (const Error bad = open_to_adapters(win); bad.failed()) return bad;
   }
+  win.origin.control = win.target(win.rank()).control;
   win.server = std::make_unique<RmaServer>(win);
   win.server->start();
   made.give(out);
@@ -302,7 +303,7 @@ Error win_allocate_shared(Library& library, Count size, Count unit, Info* info, 
 Error win_free(Library& library, Handle<Win> handle) {
   Win& win = *handle.object;
   const bool in_epoch = win.access != AccessEpoch::none && win.access != AccessEpoch::fence;
-  if (in_epoch || win.exposed) {
+  if (in_epoch || win.exposure.open) {
     return failure(ErrorClass::rma_sync, "%s has an open epoch; end it before MPI_Win_free",
                    name_of(win));
   }

@@ -70,12 +70,16 @@ Error finish_unlock(Win& win, int rank) {
   return error;
 }
 
-/// As check_passive, for one target.
-Error check_locked(Win& win, int rank, const char* call) {
-  if (const Error bad = check_passive(win, call); bad.failed()) return bad;
-  if (win.access == AccessEpoch::lock_all || win.target(rank).open) return {};
+[[gnu::cold]] Error not_locked(const Win& win, int rank) {
   return failure(ErrorClass::rma_sync, "argument rank: rank %d of %s is not locked", rank,
                  name_of(win));
+}
+
+/// As check_passive, for one target.
+[[gnu::noinline]] Error check_locked(Win& win, int rank, const char* call) {
+  if (const Error bad = check_passive(win, call); bad.failed()) return bad;
+  if (win.access == AccessEpoch::lock_all || win.target(rank).open) return {};
+  return not_locked(win, rank);
 }
 
 /// A program that flushes in a loop may wait for something that others do: requests to this process,
@@ -156,15 +160,18 @@ Error win_unlock(int rank, Win& win) {
     }
     --win.null_locks;
   } else {
-    if (const Error bad = check_locked(win, rank, "MPI_Win_unlock"); bad.failed()) return bad;
     RmaTarget& target = win.target(rank);
+    if (!target.open) return not_locked(win, rank);
     begin_unlock(win, rank);
     error = finish_unlock(win, rank);
     target.open = false;
     target.lock = TargetLock::none;
     std::erase(win.opened, rank);
   }
-  if (win.opened.empty() && win.null_locks == 0) win.access = AccessEpoch::none;
+  if (win.opened.empty() && win.null_locks == 0) {
+    win.access = AccessEpoch::none;
+    forget_tickets(win);
+  }
   return error;
 }
 
@@ -198,6 +205,7 @@ Error win_unlock_all(Win& win) {
     if (error.ok()) error = each;
   }
   close_targets(win);
+  forget_tickets(win);
   return error;
 }
 

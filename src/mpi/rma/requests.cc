@@ -272,10 +272,10 @@ void start_request(Win& win, int rank, const RmaRequest& request) {
   make_operation(win, rank, request).start(request);
 }
 
-void send_notice(Win& win, int rank, RmaCall call, std::uint8_t flags) {
+void send_notice(Win& win, int rank, RmaCall call, std::uint32_t number) {
   RmaRequest request;
   request.header.call = static_cast<std::uint8_t>(call);
-  request.header.flags = flags;
+  request.header.place = number;
   make_operation(win, rank, request).start(request);
 }
 

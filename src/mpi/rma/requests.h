@@ -39,7 +39,7 @@ void name_element(wire::RmaHeader& header, const Op& op, const Datatype* element
 void start_request(Win& win, int rank, const RmaRequest& request);
 
 /// A request without data: lock, post, complete.
-void send_notice(Win& win, int rank, wire::RmaCall call, std::uint8_t flags = 0);
+void send_notice(Win& win, int rank, wire::RmaCall call, std::uint32_t number = 0);
 
 /// Waits until buffers of all operations to `rank` may be reused and what they fetch is there.
 base::Error complete_locally(Win& win, int rank);

@@ -40,6 +40,9 @@ class RmaServer : private device::ProgressCallback {
     LockMode mode;
   };
   [[nodiscard]] std::vector<Holder> holders() const;
+  /// Whether an origin that has failed has been granted the lock. What it has done with it nobody
+  /// knows, so it is not given back.
+  [[nodiscard]] bool has_failed_holder() const noexcept;
 
  private:
   struct Origin;
@@ -53,6 +56,7 @@ class RmaServer : private device::ProgressCallback {
   void run(Origin& origin, std::span<const std::byte> request);
   void advance(Origin& origin);
   void lock(Origin& origin, const wire::RmaHeader& header);
+  void hold(Origin& origin) noexcept;
   void unlock(Origin& origin, const wire::RmaHeader& header);
   void acknowledge(Origin& origin, std::uint32_t tag);
   unsigned grant() noexcept;

@@ -17,10 +17,12 @@ enum class RmaCall : std::uint8_t {
   compare_and_swap,  ///< data: the compare value, then the new one
   lock_shared,
   lock_exclusive,
-  unlock,    ///< answered when the lock has been given back
-  flush,     ///< answered when everything before it is complete
-  post,      ///< to an origin: an exposure epoch has begun (MPI_Win_post)
-  complete,  ///< everything of an access epoch is complete (MPI_Win_complete)
+  unlock,  ///< answered when the lock has been given back
+  flush,   ///< answered when everything before it is complete
+  post,    ///< to an origin: an exposure epoch has begun (MPI_Win_post); `place` is its number, 0:
+           ///< it is over, and forget it
+  complete,  ///< everything of an access epoch is complete (MPI_Win_complete); `place` is the number
+             ///< of the exposure epoch, 0 where its post had none
   attend,    ///< the origin would like the target to look at its RmaCallSlot
   last = attend
 };
