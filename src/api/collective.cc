@@ -20,13 +20,13 @@ mpi::CollectiveCall refusal(Call call, int code) {
 
 }  // namespace
 
-void tell_refusal(const Scope& scope, Call call, int code) {
+void send_refusal(const Scope& scope, Call call, int code) {
   if (!has_others(scope)) return;
   (void)refusal(call, code).compare(const_cast<mpi::Comm&>(*scope.comm));
 }
 
 /// By a call of which nothing is done but the comparison.
-void tell_refusal_later(const Scope& scope, Call call, int code) {
+void send_refusal_later(const Scope& scope, Call call, int code) {
   if (!has_others(scope)) return;
   auto& comm = const_cast<mpi::Comm&>(*scope.comm);
   if (mpi::is_persistent_call(call.name())) return mpi::skip_persistent_call(comm);

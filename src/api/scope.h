@@ -9,7 +9,7 @@
 
 namespace fulmar::api {
 
-/// When a carrier is checked; see entry.h.
+/// When a wrapper is checked; see entry.h.
 enum class Stage : std::uint8_t { object, root, other };
 
 /// The name of an argument, for error texts.

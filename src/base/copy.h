@@ -48,13 +48,13 @@ inline void copy_short(void* to, const void* from, std::size_t bytes) noexcept {
 inline constexpr std::size_t copy_short_limit = 48;
 
 /// Which way the stores of a long copy take.
-enum class Stores : std::uint8_t {
-  through_cache,  ///< as any store does
-  past_cache,  ///< written to memory, without reading the lines first (x86-64; elsewhere as above)
+enum class StoreKind : std::uint8_t {
+  cached,        ///< as any store does
+  non_temporal,  ///< written to memory, without reading the lines first (x86-64; elsewhere as above)
 };
 
 /// A copy whose stores go past the caches, complete for other cores when it returns.
-void copy_past_cache(void* to, const void* from, std::size_t bytes) noexcept;
+void copy_non_temporal(void* to, const void* from, std::size_t bytes) noexcept;
 
 /// Neither pointer may be null, except both where there are no bytes.
 inline void copy_bytes(void* to, const void* from, std::size_t bytes) noexcept {
@@ -68,11 +68,11 @@ inline void copy_bytes(void* to, const void* from, std::size_t bytes) noexcept {
 }
 
 /// Shorter ones go through the cache in any case: lines that are written in part are slow past it.
-inline constexpr std::size_t least_past_cache_bytes = 512;
+inline constexpr std::size_t min_non_temporal_bytes = 512;
 
-inline void copy_bytes(void* to, const void* from, std::size_t bytes, Stores stores) noexcept {
-  if (stores == Stores::past_cache && bytes >= least_past_cache_bytes) {
-    copy_past_cache(to, from, bytes);
+inline void copy_bytes(void* to, const void* from, std::size_t bytes, StoreKind stores) noexcept {
+  if (stores == StoreKind::non_temporal && bytes >= min_non_temporal_bytes) {
+    copy_non_temporal(to, from, bytes);
   } else {
     copy_bytes(to, from, bytes);
   }

@@ -162,8 +162,8 @@ class MappedChannel {
   /// Where the longer texts of such a collective area are.
   [[nodiscard]] std::span<std::byte> staging_of(std::uint32_t peer, std::uint32_t index) noexcept {
     if (index >= wire::staging_buffers_per_area) return coll_area(peer, index).body;
-    std::byte* stages = provider_.area(peer) + layout_.stages;
-    return {stages + std::uint64_t{index} * layout_.stage_bytes, layout_.stage_bytes};
+    std::byte* staging = provider_.area(peer) + layout_.staging;
+    return {staging + std::uint64_t{index} * layout_.staging_bytes, layout_.staging_bytes};
   }
   [[nodiscard]] const wire::AreaControl& control(std::uint32_t peer) noexcept {
     return *control_of(peer);
@@ -233,7 +233,7 @@ class MappedChannel {
         return taken;
       }
       ++taken;
-      if (rx.should_publish()) tell_sender(rx);
+      if (rx.should_publish()) notify_sender(rx);
     } while (taken < burst && bytes < burst_bytes && closed_.empty() && rx.ready());
     return taken;
   }
@@ -284,7 +284,7 @@ class MappedChannel {
   [[nodiscard]] RxRing* rx_of(std::uint32_t peer) noexcept;
   /// Both directions between two ranks learn of each other, or one that the other has ended.
   void pair(std::uint32_t peer) noexcept;
-  void tell_sender(RxRing& rx) noexcept;
+  void notify_sender(RxRing& rx) noexcept;
   void wake_if_waiting(std::uint32_t peer) noexcept;
   void recycle_closed() noexcept;
 

@@ -140,7 +140,7 @@ void MappedChannel<P>::open_claimed(std::uint32_t peer, std::uint32_t claim) noe
 /// Announces room. A sender that went to sleep for want of it made this processor pass a barrier,
 /// or has everyone fence: one of the two sides sees what the other wrote.
 template <fabric::MapsPeers P>
-void MappedChannel<P>::tell_sender(RxRing& rx) noexcept {
+void MappedChannel<P>::notify_sender(RxRing& rx) noexcept {
   rx.publish();
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if (control_of(rx.peer())->senders_fence.load(std::memory_order_relaxed) != 0) {

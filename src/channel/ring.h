@@ -38,8 +38,8 @@
 /// Warm memory: as long as the receiver keeps up, bodies of up to 2 KiB use only the first 64 KiB
 /// of the data part again and again, which stay in the cache, and longer ones the part that suits
 /// them (warm_part). No page beyond is touched: a new page costs as much as 64 short messages. So
-/// long bodies, too, begin with a small part, and get twice as much after every few laps. The packet
-/// that goes back to the begin says so.
+/// long bodies, too, begin with a small part, and get twice as much after every few laps. The
+/// packet that goes back to the begin says so.
 ///
 /// Cut-through: the packet of a long body is put up before the body is there. The sender copies
 /// piece after piece and says in `filled` how far it is; the receiver, which knows by then where
@@ -55,7 +55,8 @@ inline constexpr std::uint32_t cut_through_bytes = most_prefetched_bytes + 1;
 
 /// How much of the data part bodies of this length use while the receiver keeps up. Long ones go
 /// through more than the core's own cache holds, so that the receiver finds them in the shared one;
-/// but a ring begins with a part in which four of them fit, and doubles it every few of its first `laps`.
+/// but a ring begins with a part in which four of them fit, and doubles it every few of its first
+/// `laps`.
 constexpr std::uint32_t warm_part(std::uint32_t length, std::uint64_t laps) noexcept {
   if (length <= most_prefetched_bytes) return warm_bytes;
   constexpr std::uint64_t laps_before_more = 8;
@@ -118,7 +119,7 @@ enum class CutThrough : bool { off, on };
 /// Calls `fill(to, at)`, and says which way its stores may go where it asks for that.
 template <class Fill>
 void fill_piece(Fill& fill, std::span<std::byte> to, std::uint64_t at,
-                base::Stores stores) noexcept {
+                base::StoreKind stores) noexcept {
   if constexpr (requires { fill(to, at, stores); }) {
     fill(to, at, stores);
   } else {
@@ -265,7 +266,7 @@ class TxRing {
         const wire::ReturnedBody returned{place->number, place->offset};
         std::memcpy(cell().body.data(), &returned, sizeof returned);
         // What the receiver has just written is in this core's cache.
-        put_body(envelope, wire::flag_returned, place->at, fill, base::Stores::through_cache);
+        put_body(envelope, wire::flag_returned, place->at, fill, base::StoreKind::cached);
         return fabric::Post::done;
       }
     }
@@ -281,21 +282,20 @@ class TxRing {
         reinterpret_cast<std::byte*>(ring_ + 1) + (span.begin & (data_bytes_ - 1));
     const auto all = static_cast<std::uint8_t>(flags | wire::flag_body_in_data);
     if (envelope.length < StoreChoice::least_bytes) {
-      put_body(envelope, all, to, fill, base::Stores::through_cache);
+      put_body(envelope, all, to, fill, base::StoreKind::cached);
       expect_another(envelope.length);
       return fabric::Post::done;
     }
     store_choice_.write(envelope.length,
-                        [&](base::Stores stores) { put_body(envelope, all, to, fill, stores); });
-    if (envelope.length < cut_through_from_ &&
-        store_choice_.stores() == base::Stores::through_cache)
+                        [&](base::StoreKind stores) { put_body(envelope, all, to, fill, stores); });
+    if (envelope.length < cut_through_from_ && store_choice_.stores() == base::StoreKind::cached)
       expect_another(envelope.length);
     return fabric::Post::done;
   }
 
   template <class Fill>
   void put_body(const wire::Envelope& envelope, std::uint32_t flags, std::byte* to, Fill& fill,
-                base::Stores stores) noexcept {
+                base::StoreKind stores) noexcept {
     const auto all = static_cast<std::uint8_t>(envelope.flags | flags);
     if (envelope.length < cut_through_from_) {
       fill_piece(fill, std::span(to, envelope.length), 0, stores);

@@ -104,7 +104,7 @@ std::string remote_networks() {
 
 /// A line for each protocol of the device, with the limits that the options set.
 void add_protocols(std::string& text, const Options& options) {
-  using Carrier = device::Protocol::Carrier;
+  using Transport = device::Protocol::Transport;
   device::Device::Config config;
   config.eager_bytes = options.size("FULMAR_EAGER_BYTES").value_or(config.eager_bytes);
   config.share_bytes = options.size("FULMAR_SHARE_BYTES").value_or(config.share_bytes);
@@ -115,9 +115,9 @@ void add_protocols(std::string& text, const Options& options) {
     add_line(text, "  %-12s %8llu - %-8s %s%s%s", protocol.name,
              static_cast<unsigned long long>(protocol.from_bytes(config)),
              to == UINT64_MAX ? "..." : std::to_string(to).c_str(),
-             protocol.carrier == Carrier::shared_memory ? "shared memory"
-             : protocol.carrier == Carrier::network     ? "networks"
-                                                        : "any",
+             protocol.transport == Transport::shared_memory ? "shared memory"
+             : protocol.transport == Transport::network     ? "networks"
+                                                            : "any",
              protocol.needs[0] == '\0' ? "" : "; ", protocol.needs);
     add_line(text, "  %-12s %s", "", protocol.cost);
     add_line(text, "  %-12s packets: %s", "", protocol.packets);

@@ -21,7 +21,7 @@ using base::ErrorClass;
 using base::failure;
 
 constexpr const char* key_address = "address";
-constexpr std::int64_t look_again_ns = 100'000'000;  // for the end of the job
+constexpr std::int64_t recheck_interval_ns = 100'000'000;  // for the end of the job
 
 }  // namespace
 
@@ -80,7 +80,7 @@ base::Result<std::vector<std::byte>> Job::announced(std::uint32_t rank,
 void Job::await_address(std::uint32_t rank) const {
   const wire::AddressRecord& record = view_.records[rank].address;
   while (record.length_plus_one.load(std::memory_order_acquire) == 0 && !never_comes(rank)) {
-    base::futex_wait(record.length_plus_one, 0, base::FutexScope::shared, look_again_ns);
+    base::futex_wait(record.length_plus_one, 0, base::FutexScope::shared, recheck_interval_ns);
   }
 }
 

@@ -77,12 +77,12 @@ Process::Process()
 }
 
 void Process::set_program_size(std::uint32_t ranks) {
-  if (ranks != 0) info_.env.facts.max_processes = std::to_string(ranks);
+  if (ranks != 0) info_.env.launch.max_processes = std::to_string(ranks);
 }
 
 void Process::choose_errhandler() {
   const std::string& name = options().text("FULMAR_ERRHANDLER");
-  info_.env.facts.errhandler = name;
+  info_.env.launch.errhandler = name;
   errors_.initial = name == "mpi_errors_return"  ? &errors_.returning
                     : name == "mpi_errors_abort" ? &errors_.aborting
                                                  : &errors_.fatal;
@@ -350,7 +350,7 @@ void Process::open_world() {
       (void)set_errhandler(library_, *comm, *errors_.initial);
   }
   set_program_size(job_.program_size());
-  mpi::describe_process(info_.env, info_.env.facts);
+  mpi::describe_process(info_.env, info_.env.launch);
   main_thread = ::pthread_self();
   world_state = WorldState::open;
 }

@@ -39,7 +39,7 @@ struct Search {
 
 /// Each MPI function is an exported symbol of this library, so the outermost frame that has such a
 /// symbol is the call that the program made.
-_Unwind_Reason_Code look_at(_Unwind_Context* frame, void* argument) {
+_Unwind_Reason_Code examine(_Unwind_Context* frame, void* argument) {
   auto& search = *static_cast<Search*>(argument);
   auto* address = reinterpret_cast<void*>(_Unwind_GetIP(frame) - 1);
   Dl_info info{};
@@ -56,7 +56,7 @@ std::string call_name() {
   Dl_info own{};
   static const char anchor = 0;
   if (::dladdr(&anchor, &own) != 0) search.library = own.dli_fbase;
-  _Unwind_Backtrace(look_at, &search);
+  _Unwind_Backtrace(examine, &search);
   std::string name(search.name);
   if (name.ends_with("_c")) name.resize(name.size() - 2);
   return name.empty() ? "an MPI call" : name;
@@ -196,7 +196,8 @@ class Writer {
     return body_;
   }
 
-  /// mpiexec knows the ranks of this job alone; what a process of another one will do, nobody knows.
+  /// mpiexec knows the ranks of this job alone; what a process of another one will do, nobody
+  /// knows.
   void leave_out_other_jobs() {
     const auto peers = std::span(body_.peers).first(body_.peer_count);
     const auto is_foreign = [&](std::uint32_t peer) { return peer >= library_.world->processes; };

@@ -53,7 +53,7 @@ struct DataArgument {
   Result value(const Scope&) const noexcept { return {raw, type == nullptr ? 0 : count, type}; }
 
  private:
-  /// Inlined, as the address of the carrier must not leave the C function: it lives in registers.
+  /// Inlined, as the address of the wrapper must not leave the C function: it lives in registers.
   [[gnu::always_inline]] bool is_nothing(const Scope& scope) noexcept {
     if (handle != MPI_DATATYPE_NULL || (count != 0 && peer != MPI_PROC_NULL)) return false;
     count = 0;

@@ -9,7 +9,7 @@
 namespace fulmar::api {
 
 template <>
-struct ObjectFacts<mpi::Comm> {
+struct ObjectTraits<mpi::Comm> {
   using Handle = MPI_Comm;
   static constexpr Stage stage = Stage::object;
   static constexpr base::ErrorClass error_class = base::ErrorClass::comm;

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
-// Carriers of counts, sizes and displacements. The plain and the `_c` form of a function meet here:
+// Wrappers of counts, sizes and displacements. The plain and the `_c` form of a function meet here:
 // both reach the implementation as Count, CountOut or CountArray.
 
 #include "api/kinds/values.h"

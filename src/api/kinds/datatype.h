@@ -8,7 +8,7 @@
 namespace fulmar::api {
 
 template <>
-struct ObjectFacts<mpi::Datatype> : PlainObjectFacts<MPI_Datatype> {
+struct ObjectTraits<mpi::Datatype> : PlainObjectTraits<MPI_Datatype> {
   static constexpr base::ErrorClass error_class = base::ErrorClass::type;
   static constexpr const char* what = "datatype";
   static constexpr const char* null_name = "MPI_DATATYPE_NULL";
@@ -36,8 +36,8 @@ using DatatypeOrNullIn = ObjectIn<mpi::Datatype, Null::allowed>;
   return library.find<mpi::Datatype>(MPI_INT);
 }
 
-/// A datatype that data is moved with: committed. MPI_DATATYPE_NULL where the count in front of it is
-/// 0, or `peer`, the rank that they come from or go to, is MPI_PROC_NULL.
+/// A datatype that data is moved with: committed. MPI_DATATYPE_NULL where the count in front of it
+/// is 0, or `peer`, the rank that they come from or go to, is MPI_PROC_NULL.
 struct DatatypeIn {
   static constexpr Stage stage = Stage::other;
   int index;

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
-// Carriers of ranks, roots and tags. They are checked after the communicator was found.
+// Wrappers of ranks, roots and tags. They are checked after the communicator was found.
 
 #include "api/kinds/comm.h"
 

@@ -44,16 +44,16 @@ struct StringOutOf {
   char* raw;
   Length length;
 
-  bool check(Scope&) const noexcept { return raw != nullptr || room() == 0; }
+  bool check(Scope&) const noexcept { return raw != nullptr || capacity() == 0; }
   base::Error explain(const Scope&, Argument argument) const {
     return base::failure(base::ErrorClass::arg, "argument %s: null pointer to %d bytes",
-                         argument.name, room());
+                         argument.name, capacity());
   }
   char* value(const Scope&) const noexcept { return raw; }
 
  private:
   /// The length goes in and out through a pointer, which was checked before.
-  [[nodiscard]] int room() const noexcept {
+  [[nodiscard]] int capacity() const noexcept {
     if constexpr (std::is_pointer_v<Length>) {
       return *length;
     } else {

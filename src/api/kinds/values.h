@@ -2,7 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
-// Carriers of plain values, results and arrays. For what a carrier is see api/entry.h.
+// Wrappers of plain values, results and arrays. For what a wrapper is see api/entry.h.
 
 #include <span>
 #include <type_traits>

@@ -78,7 +78,7 @@ constexpr std::uint64_t last_patience_ns = 1'000'000'000;
 constexpr std::size_t reader_stack_bytes = 65536;
 /// The reader looks this often without being woken: nothing wakes it when it is to end and the
 /// program has closed its descriptors.
-constexpr int look_again_ms = 1000;
+constexpr int recheck_interval_ms = 1000;
 constexpr AddressRange everything{0, ~std::uintptr_t{0}};
 
 /// Starts a thread with all signals blocked; with a small stack, unless thread-local variables of
@@ -179,7 +179,7 @@ MemoryWatch::Settled MemoryWatch::settle() noexcept {
     {
       const std::lock_guard guard(queue_lock_);
       if (activity == MemoryEvents::Activity::changing) take_in();
-      news = has_news();
+      news = has_events();
     }
     if (news) tell();
     if (activity == MemoryEvents::Activity::quiet) return Settled::yes;
@@ -194,7 +194,7 @@ void MemoryWatch::take_in() noexcept {
   std::array<MemoryEvent, 16> fresh;
   const std::size_t count = events_->read(fresh);
   for (std::size_t i = 0; i < count; ++i) {
-    has_news_.store(true, std::memory_order_relaxed);
+    has_events_.store(true, std::memory_order_relaxed);
     if (fresh[i].kind == MemoryEvent::Kind::moved) events_->unwatch(fresh[i].moved_to);
     if (queued_ == queue_length) {
       overflowed_ = true;
@@ -213,7 +213,7 @@ void MemoryWatch::take_in() noexcept {
     const std::lock_guard guard(queue_lock_);
     count = std::exchange(queued_, 0);
     all = std::exchange(overflowed_, false);
-    has_news_.store(false, std::memory_order_relaxed);
+    has_events_.store(false, std::memory_order_relaxed);
     std::copy_n(queue_.begin(), count, events.begin());
   }
   for (std::size_t i = 0; i < count; ++i) {
@@ -287,7 +287,7 @@ void MemoryWatch::abandon() noexcept {
 void MemoryWatch::run_reader() noexcept {
   for (;;) {
     std::array<pollfd, 2> ready = {{{events_->descriptor(), POLLIN, 0}, {stop_.get(), POLLIN, 0}}};
-    if (::poll(ready.data(), ready.size(), look_again_ms) < 0) continue;
+    if (::poll(ready.data(), ready.size(), recheck_interval_ms) < 0) continue;
     if (stops_.load() || events_->activity() == MemoryEvents::Activity::lost) return;
     const std::lock_guard guard(queue_lock_);
     take_in();

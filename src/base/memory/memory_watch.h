@@ -95,7 +95,9 @@ class MemoryWatch {
   /// Whether there is something to be told. Who makes progress looks here now and then, and calls
   /// `settle` if so: otherwise memory that the program has freed stays pinned until the next
   /// transfer. One load; any thread.
-  [[nodiscard]] bool has_news() const noexcept { return has_news_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool has_events() const noexcept {
+    return has_events_.load(std::memory_order_relaxed);
+  }
 
   /// Why nothing can be watched in this process; empty while nothing is known to be in the way.
   [[nodiscard]] const std::string& refusal() const noexcept { return refusal_; }
@@ -129,7 +131,7 @@ class MemoryWatch {
   std::array<MemoryEvent, queue_length> queue_;
   std::size_t queued_ = 0;
   bool overflowed_ = false;
-  std::atomic<bool> has_news_{false};  ///< written under the lock
+  std::atomic<bool> has_events_{false};  ///< written under the lock
 };
 
 }  // namespace fulmar::base

@@ -88,8 +88,8 @@ const char* family_name(Family family) noexcept;
 const char* bytes_of_family(Family family) noexcept;
 const char* way_name(Way way) noexcept;
 
-/// What is known of a call.
-struct CallFacts {
+/// The properties of a call by which its algorithm is chosen.
+struct CallShape {
   int ranks = 1;
   Count bytes = 0;
   bool commutative = true;
@@ -100,7 +100,7 @@ struct CallFacts {
 
 class Choices {
  public:
-  Choices() noexcept { set_boards(); }
+  Choices() noexcept { set_shm_limits(); }
   /// `wanted` is the option: "auto", or "allreduce:ring,bcast:binomial". What names no algorithm is
   /// left out, with a text in `complaints`.
   Choices(std::string_view wanted, std::vector<std::string>& complaints);
@@ -108,7 +108,7 @@ class Choices {
   /// More ranks than cores on the node; the same in all ranks of a job.
   void set_crowded() noexcept {
     crowded_ = true;
-    set_boards();
+    set_shm_limits();
   }
   [[nodiscard]] bool crowded() const noexcept { return crowded_; }
 
@@ -122,7 +122,7 @@ class Choices {
   }
 
   /// For a call that goes by messages.
-  [[nodiscard]] Way choose(Family family, const CallFacts& facts) const noexcept;
+  [[nodiscard]] Way choose(Family family, const CallShape& shape) const noexcept;
 
  private:
   /// Of a family's calls; none where another algorithm is wanted.
@@ -141,7 +141,7 @@ class Choices {
   static constexpr Range everything = {0, std::numeric_limits<Count>::max(), 1,
                                        std::numeric_limits<int>::max()};
 
-  void set_boards() noexcept;
+  void set_shm_limits() noexcept;
 
   std::array<Range, family_count> coll_areas_;
   std::array<Range, family_count> reads_;

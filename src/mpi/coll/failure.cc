@@ -26,7 +26,7 @@ void end_collective_calls(Comm& comm, std::uint32_t process, base::Error error) 
 void end_area(Comm& comm) {
   if (comm.coll_area == nullptr) return;
   comm.coll_area->fail();
-  comm.failed_board = std::move(comm.coll_area);
+  comm.failed_coll_area = std::move(comm.coll_area);
 }
 
 void break_comm(Comm& comm, std::uint32_t process) {

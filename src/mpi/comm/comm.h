@@ -88,7 +88,8 @@ struct Comm : ErrorHolder {
   const char* left_out_of = nullptr;
   /// For short collective operations; nullptr where the members have none.
   std::unique_ptr<device::ShmCollArea> coll_area;
-  /// The first of the non-blocking calls that are under way on it; see mpi/coll/engine/area_queue.h.
+  /// The first of the non-blocking calls that are under way on it; see
+  /// mpi/coll/engine/area_queue.h.
   AreaTask* area_tasks = nullptr;
   /// The first of its processes that has failed; `none_failed` while all are well. From then on no
   /// collective call can be completed: see mpi/coll/failure.h.
@@ -98,13 +99,13 @@ struct Comm : ErrorHolder {
   bool revoked = false;
   /// How many failures the program has acknowledged: see failed_members.
   std::size_t acknowledged = 0;
-  /// What agreements and revocation need beside the communicator, made at their first use; it is told
-  /// when the communicator ends.
+  /// State of agreements and revocation, made at their first use; `end_recovery` is called when the
+  /// communicator ends.
   CommRecovery* recovery = nullptr;
   void (*end_recovery)(CommRecovery&) noexcept = nullptr;
-  /// The collective area of a communicator in which a process has failed; calls may still be on their way out
-  /// of it.
-  std::unique_ptr<device::ShmCollArea> failed_board;
+  /// The collective area of a communicator in which a process has failed; calls may still be on
+  /// their way out of it.
+  std::unique_ptr<device::ShmCollArea> failed_coll_area;
   std::size_t place = 0;  ///< in Library::comms
   /// The ranks by node, made when first asked for; see mpi/coll/node_map.h.
   std::shared_ptr<const NodeMap> nodes;
@@ -116,7 +117,7 @@ struct Comm : ErrorHolder {
   /// The buffer attached by MPI_Comm_attach_buffer; see mpi/p2p/buffered.h, which also says what
   /// to do with it when the communicator ends.
   SendBuffer* send_buffer = nullptr;
-  /// Nobody will send through that buffer any more: it ends, with its last message if there is one.
+  /// No more sends use that buffer: frees it, after its last message if there is one.
   void (*abandon_buffer)(SendBuffer&) noexcept = nullptr;
   /// See mpi/comm/topology.h; nullptr where it has none. Duplicates share it.
   std::shared_ptr<const Topology> topology;

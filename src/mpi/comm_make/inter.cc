@@ -31,8 +31,8 @@ Error check_peer(const Comm* peer_comm, int remote_leader) {
                  remote_leader, peer_comm->remote_size - 1);
 }
 
-/// The leader that most members name; of several the lowest. -1: none. What a member says that cannot
-/// take part, perhaps because it was given no leader, decides only between equals.
+/// The leader that most members name; of several the lowest. -1: none. What a member says that
+/// cannot take part, perhaps because it was given no leader, decides only between equals.
 int leader_of_most(const std::vector<MemberInfo>& members) {
   std::vector<std::size_t> votes(members.size());
   for (const MemberInfo& one : members) {
@@ -60,8 +60,8 @@ Error agree_on_leader(std::vector<MemberInfo>& members, int leader, int own_rank
 
 /// Why a process cannot make an intercommunicator.
 struct Trouble {
-  Error refused;     ///< it cannot take part
-  Error no_meeting;  ///< it is the leader, and cannot meet the other one
+  Error refused;             ///< it cannot take part
+  Error unreachable_leader;  ///< it is the leader, and cannot meet the other one
 };
 
 /// What both ways to make an intercommunicator have in common. Each member says which leader it was
@@ -75,7 +75,8 @@ Error unite(NewComm& fresh, const Line& inside, Leader leader, const Trouble& tr
   const Error other_leader = agree_on_leader(member_table.local, leader.rank, inside.comm.rank);
   Error met;
   if (leader.rank >= 0) met = meet(inside, leader, member_table);
-  for (const Error* const own_error : {&trouble.refused, &trouble.no_meeting, &other_leader}) {
+  for (const Error* const own_error :
+       {&trouble.refused, &trouble.unreachable_leader, &other_leader}) {
     if (own_error->failed()) return *own_error;
   }
   if (announced.failed()) return announced;
@@ -126,7 +127,7 @@ Error intercomm_create(Library& library, Comm& local_comm, int local_leader, MPI
   std::optional<Line> across;  // also where others may know that this process leads
   if (unreachable.ok()) across.emplace(*peer, Channel::leaders, tag);
   Trouble trouble{failure_so_far(local_comm, {}), {}};
-  if (local_comm.rank == local_leader) trouble.no_meeting = unreachable;
+  if (local_comm.rank == local_leader) trouble.unreachable_leader = unreachable;
   NewComm fresh(library, NewComm::Shape::inter);
   const Leader leader{local_leader, remote_leader, across ? &*across : nullptr};
   const Error error = unite(fresh, next_line(local_comm), leader, trouble);
@@ -164,7 +165,7 @@ Error intercomm_create_from_groups(Library& library, ErrorTarget& target, Group&
     make_leader_bridge(leader_bridge, remote->processes[remote_leader]);
     leader.across = &across;
   }
-  if (local_group.rank == local_leader) trouble.no_meeting = bad;
+  if (local_group.rank == local_leader) trouble.unreachable_leader = bad;
   NewComm fresh(library, NewComm::Shape::inter);
   const Error error = unite(fresh, {bridge, Channel::user, tag.value()}, leader, trouble);
   if (error.failed()) return error;

@@ -73,8 +73,8 @@ Error read_board(Comm& comm, const MemberInfo& own, std::vector<MemberInfo>& all
   post_data(coll_area, {&own, sizeof own, &byte});
   if (!coll_area.wait_all()) return failure_of(comm);
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    const Packed room(Data{&all[rank], sizeof own, &byte});
-    take_part(coll_area, static_cast<int>(rank), room, 0, sizeof own);
+    const Packed packed(Data{&all[rank], sizeof own, &byte});
+    take_part(coll_area, static_cast<int>(rank), packed, 0, sizeof own);
   }
   return {};
 }

@@ -77,7 +77,7 @@ struct BasicType {
 
 /// What is known of the Fortran compiler: bytes of its default types, and which types of a fixed
 /// size it has. The defaults are those of gfortran without options.
-struct FortranFacts {
+struct FortranTypeInfo {
   int logical_bytes = 4;
   int integer_bytes = 4;
   int real_bytes = 4;
@@ -93,7 +93,7 @@ struct FortranFacts {
 /// All predefined datatypes of the standard ABI, pairs last. Datatypes refer to the entries.
 class BasicTypes {
  public:
-  explicit BasicTypes(const FortranFacts& fortran);
+  explicit BasicTypes(const FortranTypeInfo& fortran);
   BasicTypes(const BasicTypes&) = delete;
   BasicTypes& operator=(const BasicTypes&) = delete;
 

@@ -56,7 +56,7 @@ Error finish_receive(Request& request, MPI_Status& status) {
 }
 
 /// With MPI_PROC_NULL there is nobody, but the calls must be as right as with somebody.
-Error start_send_to_nobody(Request& request) {
+Error start_send_to_proc_null(Request& request) {
   send_of(request).start();
   request.operation.stage = device::Stage::done;
   return {};
@@ -86,8 +86,9 @@ constexpr RequestKind partitioned_send{
     .abandon = abandon_send,
     .end = end_send,
 };
-constexpr RequestKind partitioned_null_send{
-    "partitioned send to MPI_PROC_NULL", start_send_to_nobody, finish_send, nullptr, release_send};
+constexpr RequestKind partitioned_null_send{"partitioned send to MPI_PROC_NULL",
+                                            start_send_to_proc_null, finish_send, nullptr,
+                                            release_send};
 constexpr RequestKind partitioned_receive{
     .name = "partitioned receive",
     .start = start_receive,
@@ -193,32 +194,32 @@ Error mark(Library& library, Request& request, int low, int high) {
 
 Error psend_init(Library& /*library*/, const void* buffer, int partitions, Count count,
                  Datatype& type, int dest, int tag, Comm& comm, Info* /*info*/, MPI_Request& out) {
-  const bool to_nobody = dest == MPI_PROC_NULL;
+  const bool to_proc_null = dest == MPI_PROC_NULL;
   const PartitionedData data{const_cast<void*>(buffer), partitions, count, &type};
   Request* request = nullptr;
   if (const Error error = make_side<PartitionedSend>(
-          to_nobody ? partitioned_null_send : partitioned_send, comm, data, request);
+          to_proc_null ? partitioned_null_send : partitioned_send, comm, data, request);
       error.failed()) {
     return error;
   }
   request->operation.is_send = true;
   out = handle_cast<MPI_Request>(*request);
-  if (!to_nobody) send_of(*request).open(dest, tag);
+  if (!to_proc_null) send_of(*request).open(dest, tag);
   return {};
 }
 
 Error precv_init(Library& /*library*/, void* buffer, int partitions, Count count, Datatype& type,
                  int source, int tag, Comm& comm, Info* /*info*/, MPI_Request& out) {
-  const bool from_nobody = source == MPI_PROC_NULL;
+  const bool from_proc_null = source == MPI_PROC_NULL;
   const PartitionedData data{buffer, partitions, count, &type};
   Request* request = nullptr;
   if (const Error error = make_side<PartitionedReceive>(
-          from_nobody ? partitioned_null_receive : partitioned_receive, comm, data, request);
+          from_proc_null ? partitioned_null_receive : partitioned_receive, comm, data, request);
       error.failed()) {
     return error;
   }
   out = handle_cast<MPI_Request>(*request);
-  if (!from_nobody) receive_of(*request).open(source, tag);
+  if (!from_proc_null) receive_of(*request).open(source, tag);
   return {};
 }
 
@@ -267,8 +268,8 @@ Error parrived(Library& library, Request* handle, int partition, int& flag) {
   flag = 1;
   if (handle == nullptr) return {};
   const Request& request = *handle;
-  const bool from_nobody = request.what == &partitioned_null_receive;
-  if (request.what != &partitioned_receive && !from_nobody) {
+  const bool from_proc_null = request.what == &partitioned_null_receive;
+  if (request.what != &partitioned_receive && !from_proc_null) {
     return base::failure(ErrorClass::request,
                          "argument request: it is a %s; only partitions of a partitioned receive "
                          "can arrive",
@@ -277,7 +278,7 @@ Error parrived(Library& library, Request* handle, int partition, int& flag) {
   const PartitionedReceive& receive = receive_of(request);
   const Error error = check_partition("partition", partition, receive.partitions());
   if (error.failed()) return error;
-  if (from_nobody || !request.active || receive.arrived(partition)) return {};
+  if (from_proc_null || !request.active || receive.arrived(partition)) return {};
   if (library.lock.try_acquire()) {
     library.device->poll();
     library.lock.release();

@@ -133,7 +133,7 @@ void CommRecovery::on_agreement(std::uint32_t process, AgreementNumber number,
   forget_decided();
 }
 
-void CommRecovery::look_at_members() {
+void CommRecovery::poll_members() {
   for (auto& [number, one] : instances_) {
     if (one.agreement.decided() && !one.agreement.busy()) continue;
     one.agreement.member_out();

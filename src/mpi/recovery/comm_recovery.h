@@ -56,7 +56,7 @@ class CommRecovery {
   /// A packet of another member.
   void on_agreement(std::uint32_t process, AgreementNumber number, const AgreementMessage& message);
   /// A process has failed, or perhaps left MPI.
-  void look_at_members();
+  void poll_members();
 
   /// Tells the members that the communicator is revoked: those at distances of 1, 2, 4 and so on,
   /// leaving out those that have failed.

@@ -115,7 +115,7 @@ class Events {
 
   void deliver(EventRegistration& registration, std::size_t level, EventInstance& instance,
                int cb_safety);
-  void tell_dropped(EventRegistration& registration);
+  void report_dropped(EventRegistration& registration);
   void destroy(EventRegistration& registration) noexcept;
 
   std::deque<Waiting> waiting_;

@@ -89,7 +89,7 @@ std::size_t receive_place(const Topology& topology, std::size_t i) {
   return std::holds_alternative<CartTopology>(topology.shape) ? i ^ 1 : i;
 }
 
-CollTask meet_neighbours(CollContext& exchange, const Neighbourhood& call) {
+CollTask exchange_with_neighbours(CollContext& exchange, const Neighbourhood& call) {
   const Topology& topology = *exchange.comm().topology;
   const std::vector<int>& sources = topology.sources;
   const std::vector<int>& destinations = topology.destinations;
@@ -174,7 +174,7 @@ bool Neighbourhood::substitute(const Comm& comm, StandIn& stand_in) {
   return !stand_in.failed();
 }
 
-void Neighbourhood::add_amounts(const Comm& comm, CountCheck& count_check) const {
+void Neighbourhood::add_counts(const Comm& comm, CountCheck& count_check) const {
   const Topology& topology = *comm.topology;
   for (std::size_t i = 0; i < topology.destinations.size(); ++i) {
     const int dest = topology.destinations[i];
@@ -189,7 +189,7 @@ void Neighbourhood::add_amounts(const Comm& comm, CountCheck& count_check) const
 }
 
 CollTask Neighbourhood::algorithm(CollContext& exchange) const {
-  return meet_neighbours(exchange, *this);
+  return exchange_with_neighbours(exchange, *this);
 }
 
 }  // namespace fulmar::mpi

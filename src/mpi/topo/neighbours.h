@@ -9,7 +9,8 @@
 #include "mpi/comm/topology.h"
 
 /// Neighbourhood collective operations (MPI 5.0 section 8.6): the arguments, in the form that
-/// mpi/coll/engine/run.h asks for. Block i belongs to entry i of Topology::sources or ::destinations.
+/// mpi/coll/engine/run.h asks for. Block i belongs to entry i of Topology::sources or
+/// ::destinations.
 namespace fulmar::mpi {
 
 /// What the five operations have in common.
@@ -38,7 +39,7 @@ struct Neighbourhood {
     arrays.keep(send, static_cast<int>(comm.topology->destinations.size()));
     arrays.keep(receive, static_cast<int>(comm.topology->sources.size()));
   }
-  void add_amounts(const Comm& comm, CountCheck& count_check) const;
+  void add_counts(const Comm& comm, CountCheck& count_check) const;
 
  private:
   [[nodiscard]] base::Error check_w(const Comm& comm);

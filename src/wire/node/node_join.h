@@ -76,7 +76,7 @@ struct NodeHello {
   std::uint32_t version = node_join_version;
   std::uint32_t job = 0;  ///< of the rank that asks
   std::array<std::uint8_t, 32> secret{};
-  RankInfo seat;
+  RankInfo info;
 };
 struct NodeWelcome {
   std::array<char, 8> magic = node_join_magic;
@@ -89,7 +89,7 @@ struct NodeGrant {
   std::uint32_t member_count = 0;
 };
 static_assert(sizeof(RankInfo) == 80 && sizeof(NodeHello) == 128 &&
-              offsetof(NodeHello, seat) == 48);
+              offsetof(NodeHello, info) == 48);
 static_assert(sizeof(NodeWelcome) == 16 && offsetof(NodeWelcome, rank) == 12);
 static_assert(sizeof(NodeGrant) == 16 && offsetof(NodeGrant, member_count) == 12);
 

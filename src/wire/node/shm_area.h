@@ -76,16 +76,16 @@ inline constexpr std::uint32_t coll_slot_bytes = 48;
 inline constexpr std::uint32_t coll_block_bytes = 1024;
 /// The collective areas with numbers below this have a stage.
 inline constexpr std::uint32_t staging_buffers_per_area = 8;
-/// Halved until it fits. With less than a megabyte for payloads to go round in they would stay in the
-/// writer's own cache, from which others read slowly.
+/// Halved until it fits. With less than a megabyte for payloads to go round in they would stay in
+/// the writer's own cache, from which others read slowly.
 inline constexpr std::uint32_t largest_staging_bytes = 1280U << 10;
 inline constexpr std::uint32_t smallest_staging_bytes = 20U << 10;
 /// The place of a payload in the part of a room that two members swap; the last bit: in whose room.
 inline constexpr std::uint32_t swapped_place = 1U << 31;
 static_assert(largest_staging_bytes < swapped_place);
 
-/// One round of a collective area. A payload of up to `coll_slot_bytes` bytes is in the same cache line as the
-/// number that says it is there.
+/// One round of a collective area. A payload of up to `coll_slot_bytes` bytes is in the same cache
+/// line as the number that says it is there.
 struct alignas(64) CollSlot {
   std::atomic<std::uint64_t> round;  ///< written last
   /// Of a longer payload: from the start of the collective area's room, or a swapped one. Else 0.
@@ -146,12 +146,12 @@ struct AreaLayout {
   std::uint64_t mailboxes = 0;
   std::uint64_t claims = 0;  ///< u32 per rank: 1 + index of the ring that this rank claimed
   std::uint64_t coll_blocks = 0;
-  std::uint64_t stages = 0;
+  std::uint64_t staging = 0;
   std::uint64_t rings = 0;
   std::uint64_t bytes = 0;
   std::uint32_t ring_count = 0;
   std::uint32_t ring_data_bytes = 0;
-  std::uint32_t stage_bytes = 0;  ///< of each
+  std::uint32_t staging_bytes = 0;  ///< of each
 
   [[nodiscard]] constexpr std::uint64_t ring_bytes() const noexcept {
     return sizeof(Ring) + ring_data_bytes;
@@ -167,13 +167,13 @@ struct AreaLayout {
     layout.mailboxes = align(sizeof(AreaControl), 64);
     layout.claims = layout.mailboxes + std::uint64_t{ranks} * sizeof(Mailbox);
     layout.coll_blocks = align(layout.claims + std::uint64_t{ranks} * sizeof(std::uint32_t), 64);
-    layout.stages = align(layout.coll_blocks + coll_blocks_per_area * sizeof(CollBlock), 4096);
-    layout.stage_bytes = largest_staging_bytes;
-    while (layout.stage_bytes > smallest_staging_bytes &&
-           std::uint64_t{layout.stage_bytes} * staging_buffers_per_area * 4 > area_bytes) {
-      layout.stage_bytes /= 2;
+    layout.staging = align(layout.coll_blocks + coll_blocks_per_area * sizeof(CollBlock), 4096);
+    layout.staging_bytes = largest_staging_bytes;
+    while (layout.staging_bytes > smallest_staging_bytes &&
+           std::uint64_t{layout.staging_bytes} * staging_buffers_per_area * 4 > area_bytes) {
+      layout.staging_bytes /= 2;
     }
-    layout.rings = layout.stages + std::uint64_t{staging_buffers_per_area} * layout.stage_bytes;
+    layout.rings = layout.staging + std::uint64_t{staging_buffers_per_area} * layout.staging_bytes;
     if (layout.rings > area_bytes) return {};
     const std::uint64_t room = area_bytes - layout.rings;
     const std::uint32_t peers = ranks > 1 ? ranks - 1 : 1;

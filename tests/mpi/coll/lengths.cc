@@ -317,8 +317,7 @@ void run_long() {
       MPI_Comm comm = returning();
       differ(kind, even, odd, comm);
       // Where only the root looks, the others have posted different numbers of pieces.
-      const bool in_step =
-          kind.various || kind.seen != Seen::by_root || test::size_of(comm) == 2;
+      const bool in_step = kind.various || kind.seen != Seen::by_root || test::size_of(comm) == 2;
       if (in_step) use(comm, kind.name);
       MPI_Comm_free(&comm);
       MPI_Barrier(MPI_COMM_WORLD);  // the next one finds the same collective area free

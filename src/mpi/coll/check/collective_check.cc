@@ -32,7 +32,7 @@ bool among_neighbours(std::string_view name) {
 }
 
 /// Each rank may give another amount of data.
-bool amounts_differ(std::string_view name) {
+bool counts_differ(std::string_view name) {
   const std::string_view call = without_init(name);
   return call.ends_with('v') || call.ends_with('w') || call.ends_with("educe_scatter") ||
          among_neighbours(call);
@@ -76,7 +76,7 @@ void CollectiveCall::refuse(const std::string& text) noexcept {
 
 void CollectiveCall::add_data(Count count, const Datatype& type) noexcept {
   const BasicType* basic = count == 0 ? nullptr : element_of(type);
-  if (amounts_differ(body_.name.data())) {
+  if (counts_differ(body_.name.data())) {
     // mpi/coll/check/count_check.h looks at them.
   } else if (body_.bytes < 0) {
     body_.bytes = count * type.size;

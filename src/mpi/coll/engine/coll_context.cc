@@ -33,13 +33,13 @@ CollContext::CollContext(Comm& comm, Channel channel, int tag) noexcept
 
 CollContext::~CollContext() { comm_.library->schedules->remove(*this); }
 
-Way CollContext::choose(Family family, CallFacts facts) const noexcept {
-  facts.ranks = size();
-  facts.one_level = !members_.empty() || comm_.is_inter;
-  facts.shared_nodes = !facts.one_level && node_map(comm_).shared_nodes();
+Way CollContext::choose(Family family, CallShape shape) const noexcept {
+  shape.ranks = size();
+  shape.one_level = !members_.empty() || comm_.is_inter;
+  shape.shared_nodes = !shape.one_level && node_map(comm_).shared_nodes();
   if (spans_jobs(comm_)) [[unlikely]]
-    return Choices().choose(family, facts);
-  return comm_.library->schedules->choices().choose(family, facts);
+    return Choices().choose(family, shape);
+  return comm_.library->schedules->choices().choose(family, shape);
 }
 
 void* CollTask::Promise::allocate(std::size_t bytes, CollContext& exchange) noexcept {
@@ -187,9 +187,9 @@ CollContext::Wait CollContext::receive(const Data& data, int source) noexcept {
   return {*this, nullptr};
 }
 
-CollContext::Wait CollContext::send_receive(const ConstData& data, int dest, const Data& room,
+CollContext::Wait CollContext::send_receive(const ConstData& data, int dest, const Data& receive,
                                             int source) noexcept {
-  start_receive(incoming_, room, source);
+  start_receive(incoming_, receive, source);
   start_send(outgoing_, data, dest);
   return {*this, nullptr};
 }

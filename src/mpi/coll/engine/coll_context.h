@@ -82,8 +82,8 @@ class CollContext {
     const int n = size();
     return ((rank() + by) % n + n) % n;
   }
-  /// The algorithm to take; `facts.ranks` is filled in.
-  [[nodiscard]] Way choose(Family family, CallFacts facts) const noexcept;
+  /// The algorithm to take; `shape.ranks` is filled in.
+  [[nodiscard]] Way choose(Family family, CallShape shape) const noexcept;
   /// The type of bytes without a meaning.
   [[nodiscard]] const Datatype& byte_type() const noexcept {
     return *comm_.library->find<Datatype>(MPI_BYTE);
@@ -94,10 +94,10 @@ class CollContext {
   Wait send(const ConstData& data, int dest) noexcept;
   Wait receive(const Data& data, int source) noexcept;
   /// Both at the same time.
-  Wait send_receive(const ConstData& data, int dest, const Data& room, int source) noexcept;
+  Wait send_receive(const ConstData& data, int dest, const Data& receive, int source) noexcept;
 
-  /// Waits for something else than a message: `part.transfer.operation` is completed elsewhere, in any
-  /// way (Device::complete), after `expect`. The part stays until then.
+  /// Waits for something else than a message: `part.transfer.operation` is completed elsewhere, in
+  /// any way (Device::complete), after `expect`. The part stays until then.
   void expect(Part& part) noexcept { prepare(part); }
   Wait wait_for(const Part& part) noexcept { return {*this, &part}; }
 
@@ -133,9 +133,10 @@ class CollContext {
   /// Runs it to its end, which is waited for. Not within an algorithm.
   base::Error run(CollTask algorithm) noexcept;
 
-  /// A process of the communicator has failed, or it was revoked: withdraws the messages that nobody has matched, and
-  /// ends the algorithm with `error`, without running it further, when the others are done. Nothing
-  /// if no algorithm waits here, or it is one of Channel::recovery, which outlives all that.
+  /// A process of the communicator has failed, or it was revoked: withdraws the messages that
+  /// nobody has matched, and ends the algorithm with `error`, without running it further, when the
+  /// others are done. Nothing if no algorithm waits here, or it is one of Channel::recovery, which
+  /// outlives all that.
   void abandon(base::Error error) noexcept;
 
  private:
@@ -175,25 +176,25 @@ class CollContext {
   Part incoming_;
 };
 
-/// Several messages of an CollContext that are under way together.
+/// Several messages of a CollContext that are in flight together.
 class Transfers {
  public:
-  /// Room for `capacity` messages at a time. Where memory is used up the exchange fails, and there
-  /// is room for two.
+  /// For `capacity` messages at a time. Where memory is used up the exchange fails, and the
+  /// capacity is two.
   Transfers(CollContext& exchange, int capacity) noexcept;
   Transfers(const Transfers&) = delete;
   Transfers& operator=(const Transfers&) = delete;
   ~Transfers() { exchange_.transfers_ = outer_; }
 
-  /// Waits for all messages; then there is room for as many again.
+  /// Waits for all messages; then `capacity` more can be started.
   [[nodiscard]] CollContext::Wait wait() noexcept {
     started_ = 0;
     return {exchange_, nullptr};
   }
   /// Before a message when `full()`: co_await transfers.wait().
   [[nodiscard]] bool full() const noexcept { return started_ == capacity_; }
-  /// How many more messages there is room for.
-  [[nodiscard]] int room() const noexcept { return capacity_ - started_; }
+  /// How many more messages can be started.
+  [[nodiscard]] int free_places() const noexcept { return capacity_ - started_; }
   [[nodiscard]] int capacity() const noexcept { return capacity_; }
   /// Requires !full().
   void send(const ConstData& data, int dest) noexcept {

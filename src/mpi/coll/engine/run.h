@@ -37,8 +37,8 @@
 /// One that gives each rank another amount says which, for those that look for mistakes; and so
 /// does every one that moves data between groups:
 ///
-///     void add_amounts(const Comm&, CountCheck&) const;
-///     void add_inter_amounts(const Comm&, CountCheck&) const;
+///     void add_counts(const Comm&, CountCheck&) const;
+///     void add_inter_counts(const Comm&, CountCheck&) const;
 namespace fulmar::mpi {
 
 class CollectiveCall;
@@ -84,30 +84,30 @@ base::Error admit(Comm& comm, Call& call) {
 
 /// With FULMAR_CHECK=collectives, where each rank may give another amount.
 template <class Call>
-CollTask compare_amounts_and_run(CollContext& exchange, const Call& call) {
+CollTask compare_counts_and_run(CollContext& exchange, const Call& call) {
   CountCheck count_check(*exchange.comm().library);
-  call.add_amounts(exchange.comm(), count_check);
+  call.add_counts(exchange.comm(), count_check);
   co_await CountCheck::compare(exchange, count_check);
   if (exchange.result().failed()) co_return;
   co_await call.algorithm(exchange);
 }
 template <class Call>
-CollTask compare_inter_amounts_and_run(CollContext& exchange, const Call& call) {
+CollTask compare_inter_counts_and_run(CollContext& exchange, const Call& call) {
   CountCheck count_check(*exchange.comm().library);
-  call.add_inter_amounts(exchange.comm(), count_check);
+  call.add_inter_counts(exchange.comm(), count_check);
   co_await CountCheck::compare(exchange, count_check);
   if (exchange.result().failed()) co_return;
   co_await call.inter_algorithm(exchange);
 }
-[[nodiscard]] bool compares_amounts(const Comm& comm) noexcept;
+[[nodiscard]] bool compares_counts(const Comm& comm) noexcept;
 
 template <class Call>
 CollTask inter_algorithm_of(CollContext& exchange, const Call& call) {
   if constexpr (requires(CountCheck& count_check) {
-                  call.add_inter_amounts(exchange.comm(), count_check);
+                  call.add_inter_counts(exchange.comm(), count_check);
                 }) {
-    if (compares_amounts(exchange.comm())) [[unlikely]]
-      return compare_inter_amounts_and_run(exchange, call);
+    if (compares_counts(exchange.comm())) [[unlikely]]
+      return compare_inter_counts_and_run(exchange, call);
   }
   return call.inter_algorithm(exchange);
 }
@@ -118,9 +118,9 @@ CollTask algorithm_of(CollContext& exchange, const Call& call) {
   if constexpr (requires { call.inter_algorithm(exchange); }) {
     if (comm.is_inter) return inter_algorithm_of(exchange, call);
   }
-  if constexpr (requires(CountCheck& count_check) { call.add_amounts(comm, count_check); }) {
-    if (compares_amounts(comm)) [[unlikely]]
-      return compare_amounts_and_run(exchange, call);
+  if constexpr (requires(CountCheck& count_check) { call.add_counts(comm, count_check); }) {
+    if (compares_counts(comm)) [[unlikely]]
+      return compare_counts_and_run(exchange, call);
   }
   return call.algorithm(exchange);
 }

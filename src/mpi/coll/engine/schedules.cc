@@ -41,7 +41,7 @@ void Schedules::abandon(const Comm& comm, base::Error error) noexcept {
 
 /// The first one that may go on, out of the list; nullptr if there is none.
 CollContext* Schedules::take_ready() noexcept {
-  const bool all = !device_.service().looks();
+  const bool all = !device_.service().polling();
   CollContext** at = &first_;
   while (*at != nullptr && (*at)->calls_user_ && !all) at = &(*at)->next_ready_;
   CollContext* found = *at;

@@ -19,8 +19,8 @@ Scratch::Scratch(const Datatype& type, Count count) noexcept {
   const Count steps = count > 0 ? count - 1 : 0;
   const Count lowest = type.true_lb + std::min<Count>(steps * type.extent, 0);
   bytes_ = static_cast<std::size_t>(type.true_extent + std::abs(steps * type.extent));
-  const std::size_t room = (bytes_ + alignment) / alignment * alignment;
-  memory_.reset(std::aligned_alloc(alignment, room));
+  const std::size_t padded_bytes = (bytes_ + alignment) / alignment * alignment;
+  memory_.reset(std::aligned_alloc(alignment, padded_bytes));
   if (memory_ != nullptr) address_ = shifted(memory_.get(), -lowest);
 }
 
@@ -50,9 +50,10 @@ Error copy_data(const ConstData& from, const Data& to) noexcept {
     }
   }
   if (moved == bytes) return {};
-  return failure(ErrorClass::truncate,
-                 "the own contribution of %lld bytes is longer than the %lld bytes of room for it",
-                 static_cast<long long>(bytes), static_cast<long long>(moved));
+  return failure(
+      ErrorClass::truncate,
+      "the own contribution of %lld bytes is longer than the %lld bytes of padded_bytes for it",
+      static_cast<long long>(bytes), static_cast<long long>(moved));
 }
 
 Error check_counts(const char* argument, CountArray counts, int ranks) {

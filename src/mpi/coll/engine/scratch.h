@@ -50,7 +50,7 @@ class Scratch {
 }
 
 /// Copies data within this process, as a message to itself would; MPI_ERR_TRUNCATE where there is
-/// too little room. Buffers must not overlap.
+/// too little space. Buffers must not overlap.
 base::Error copy_data(const ConstData& from, const Data& to) noexcept;
 
 /// MPI_ERR_COUNT where one of `ranks` counts is negative, MPI_ERR_ARG where an array is missing.

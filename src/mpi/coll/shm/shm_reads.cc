@@ -6,11 +6,11 @@
 
 #include "mpi/coll/shm/shm_movement.h"
 
-/// Movement of data that goes over a collective area in words only: each member tells where its bytes lie,
-/// and who wants them reads them there through the kernel. One copy where payloads take two. But each
-/// call of the kernel costs a microsecond or two and every page is looked up, so it is for long
-/// data, and only where ranks share cores: where each has its own, one copies in while the other
-/// copies out, and two copies take the time of one.
+/// Movement of data that goes over a collective area in words only: each member tells where its
+/// bytes lie, and who wants them reads them there through the kernel. One copy where payloads take
+/// two. But each call of the kernel costs a microsecond or two and every page is looked up, so it
+/// is for long data, and only where ranks share cores: where each has its own, one copies in while
+/// the other copies out, and two copies take the time of one.
 ///
 /// Two rounds. In the first a member offers its bytes and says whether it can read those of all
 /// others; in the second it says that it has. Nobody touches what it offered in between. Where one
@@ -50,7 +50,7 @@ Offer offer_of(const ShmCollArea& coll_area, int member) noexcept {
 /// (post_nothing) and told nothing.
 bool all_agree(ShmCollArea& coll_area, Count whole, const Offer& own) noexcept {
   coll_area.post(length_of(sizeof own, whole),
-                 [&](std::byte* to, base::Stores) { std::memcpy(to, &own, sizeof own); });
+                 [&](std::byte* to, base::StoreKind) { std::memcpy(to, &own, sizeof own); });
   if (!coll_area.wait_all()) return false;
   for (int member = 0; member < coll_area.size(); ++member) {
     if (coll_area.whole_bytes_of(member) == 0 || offer_of(coll_area, member).reads != 1)
@@ -85,13 +85,13 @@ Error read_block(ShmCollArea& coll_area, int member, Count from, const Packed& t
   }
   const Scratch landing(byte_type(comm), std::min(to.bytes(), landing_bytes));
   if (landing.failed()) return landing.error();
-  auto* const room = static_cast<std::byte*>(landing.address());
+  auto* const bytes = static_cast<std::byte*>(landing.address());
   for (Count at = 0; at < to.bytes(); at += landing_bytes) {
     const Count count = std::min(landing_bytes, to.bytes() - at);
     const Error error = coll_area.read(member, address + static_cast<std::uint64_t>(at),
-                                       {room, static_cast<std::size_t>(count)});
+                                       {bytes, static_cast<std::size_t>(count)});
     if (error.failed()) return error;
-    to.write(at, count, room);
+    to.write(at, count, bytes);
   }
   return {};
 }
@@ -128,7 +128,7 @@ Error alltoall_read(ShmCollArea& coll_area, const Alltoall& call, const Comm& co
     for (int step = 1; has_read && step < coll_area.size(); ++step) {
       const int member = (coll_area.self() + step) % coll_area.size();
       has_read =
-          coll_area.tells(member, static_cast<std::uint64_t>(block)) &&
+          coll_area.has_length(member, static_cast<std::uint64_t>(block)) &&
           read_block(coll_area, member, block * comm.rank, Packed(receive[member]), comm).ok();
     }
     return has_read;
@@ -156,13 +156,13 @@ Error scatter_read(ShmCollArea& coll_area, const Scatter& call, const Comm& comm
   const Packed own(at_root ? call.send[root] : call.receive);
   const void* run = at_root ? Packed(call.send[0]).run() : nullptr;
   const auto read = [&] {
-    return at_root || (coll_area.tells(root, static_cast<std::uint64_t>(own.bytes())) &&
+    return at_root || (coll_area.has_length(root, static_cast<std::uint64_t>(own.bytes())) &&
                        read_block(coll_area, root, own.bytes() * comm.rank, own, comm).ok());
   };
   if (!offer_and_read(coll_area, run, own.bytes(), at_root, read)) {
     if (coll_area.failed()) return failure_of(comm);
     // The slot is that of the first round where the root did not offer its memory.
-    if (!at_root && !coll_area.tells(root, static_cast<std::uint64_t>(own.bytes())) &&
+    if (!at_root && !coll_area.has_length(root, static_cast<std::uint64_t>(own.bytes())) &&
         !reads_memory(comm, Family::scatter, coll_area.whole_bytes_of(root))) [[unlikely]] {
       ScatterRounds rounds(coll_area, call, comm, Reads::maybe);
       rounds.begin_with_error(check_length(coll_area, root, own.bytes()));

@@ -2,9 +2,9 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/coll/shm/shm_reductions.h"
 
-/// Reductions over a collective area. Every rank posts its operand; whoever combines reads all of them where
-/// they are, in the order of the ranks, so operations need not commute and all ranks get the same
-/// bits.
+/// Reductions over a collective area. Every rank posts its operand; whoever combines reads all of
+/// them where they are, in the order of the ranks, so operations need not commute and all ranks get
+/// the same bits.
 ///
 /// An all-reduce of few bytes is combined by every rank for itself: one round. Of more bytes the
 /// work would be done n times, so two ranks halve it (shm_pairs.cc) if each has a core; else it
@@ -67,7 +67,7 @@ ShmCollArea* AllreduceRounds::area_for(const Comm& comm, const Allreduce& call) 
   return shm_area_for(comm, Family::allreduce, bytes_of(call.receive), call.receive.type->size);
 }
 
-std::size_t AllreduceRounds::room(Count round) const noexcept {
+std::size_t AllreduceRounds::posted_bytes(Count round) const noexcept {
   return payload_room(pieces_, round, type_);
 }
 
@@ -77,7 +77,7 @@ bool AllreduceRounds::is_shared(Count round) const noexcept {
 }
 
 bool AllreduceRounds::ready() const noexcept {
-  return pieces_.total == 0 || (!is_shared(0) && all_tell_next(own_.bytes(), area().size()));
+  return pieces_.total == 0 || (!is_shared(0) && all_next_have_length(own_.bytes(), area().size()));
 }
 
 void* AllreduceRounds::result_of(Count round) const noexcept {
@@ -103,7 +103,7 @@ void AllreduceRounds::combine_chunks(Count round, const Pieces& chunks) {
                     &type_};
     operands_.combine(0, area().size(), {count, chunks.begin(i), mine.count}, mine.address);
     Packed(mine).read(0, bytes_of(mine),
-                      area().own_text(room(round)) + chunks.begin(i) * type_.size);
+                      area().own_payload(posted_bytes(round)) + chunks.begin(i) * type_.size);
     area().finish(i);
   }
 }
@@ -115,7 +115,7 @@ void AllreduceRounds::take_chunks(Count round, const Pieces& chunks) const noexc
     const Data other{shifted(result_of(round), type_.extent * chunks.begin(i)), chunks.length(i),
                      &type_};
     Packed(other).write(0, bytes_of(other),
-                        area().payload(owner, room(round)) + chunks.begin(i) * type_.size);
+                        area().payload(owner, posted_bytes(round)) + chunks.begin(i) * type_.size);
   }
 }
 
@@ -173,13 +173,13 @@ ShmCollArea* ReduceRounds::area_for(const Comm& comm, const Reduce& call) noexce
   return shm_area_for(comm, Family::reduce, call.count * call.type->size, call.type->size);
 }
 
-std::size_t ReduceRounds::room(Count round) const noexcept {
+std::size_t ReduceRounds::posted_bytes(Count round) const noexcept {
   const bool posts = !at_root_ || is_in_place(call_.send);
   return posts ? payload_room(pieces_, round, type_) : 0;
 }
 
 bool ReduceRounds::ready() const noexcept {
-  return pieces_.total == 0 || !at_root_ || all_tell_next(own_.bytes(), area().size());
+  return pieces_.total == 0 || !at_root_ || all_next_have_length(own_.bytes(), area().size());
 }
 
 void ReduceRounds::post(Count round) {
@@ -261,12 +261,12 @@ Count ReduceScatterRounds::payload(Count round) const noexcept {
   return pieces_.total == 0 ? 0 : pieces_.length(round) * (area().size() - 1);
 }
 
-std::size_t ReduceScatterRounds::room(Count round) const noexcept {
+std::size_t ReduceScatterRounds::posted_bytes(Count round) const noexcept {
   return static_cast<std::size_t>(payload(round) * type_.size);
 }
 
 bool ReduceScatterRounds::ready() const noexcept {
-  return pieces_.total == 0 || all_tell_next(own_.bytes(), area().size());
+  return pieces_.total == 0 || all_next_have_length(own_.bytes(), area().size());
 }
 
 void ReduceScatterRounds::post(Count round) {
@@ -274,7 +274,7 @@ void ReduceScatterRounds::post(Count round) {
   const int self = area().self();
   const Count stride = pieces_.length(round);
   area().post_exchange(length_of(payload(round) * type_.size, own_.bytes()),
-                       [&](std::byte* to, base::Stores stores) {
+                       [&](std::byte* to, base::StoreKind stores) {
                          for (int rank = 0; rank < area().size(); ++rank) {
                            if (rank == self) continue;
                            own_.read((parts_.displ(rank) + pieces_.begin(round)) * type_.size,
@@ -325,12 +325,12 @@ ShmCollArea* PrefixRounds::area_for(const Comm& comm, const Allreduce& call) noe
   return shm_area_for(comm, Family::scan, bytes_of(call.receive), call.receive.type->size);
 }
 
-std::size_t PrefixRounds::room(Count round) const noexcept {
+std::size_t PrefixRounds::posted_bytes(Count round) const noexcept {
   return payload_room(pieces_, round, type_);
 }
 
 bool PrefixRounds::ready() const noexcept {
-  return pieces_.total == 0 || all_tell_next(own_.bytes(), end_);
+  return pieces_.total == 0 || all_next_have_length(own_.bytes(), end_);
 }
 
 void PrefixRounds::post(Count round) {

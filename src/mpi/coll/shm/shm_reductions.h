@@ -8,8 +8,8 @@
 #include "mpi/coll/shm/shm_rounds.h"
 
 /// Reductions on a collective area, in rounds (shm_rounds.h). An element must fit into a payload.
-/// Errors: no memory for a copy of operands that cannot be combined where they are; the call is over
-/// for the other ranks all the same.
+/// Errors: no memory for a copy of operands that cannot be combined where they are; the call is
+/// over for the other ranks all the same.
 namespace fulmar::mpi {
 
 class AllreduceRounds : public ShmRounds {
@@ -18,7 +18,7 @@ class AllreduceRounds : public ShmRounds {
   [[nodiscard]] static device::ShmCollArea* area_for(const Comm& comm,
                                                      const Allreduce& call) noexcept;
 
-  [[nodiscard]] std::size_t room(Count round) const noexcept;
+  [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
   [[nodiscard]] bool ready() const noexcept;
   void post(Count round);
   Awaited take(Count round);
@@ -45,7 +45,7 @@ class ReduceRounds : public ShmRounds {
   ReduceRounds(device::ShmCollArea& area, const Reduce& call, const Comm& comm);
   [[nodiscard]] static device::ShmCollArea* area_for(const Comm& comm, const Reduce& call) noexcept;
 
-  [[nodiscard]] std::size_t room(Count round) const noexcept;
+  [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
   [[nodiscard]] bool ready() const noexcept;
   void post(Count round);
   Awaited take(Count round);
@@ -82,7 +82,7 @@ class ReduceScatterRounds : public ShmRounds {
   [[nodiscard]] static device::ShmCollArea* area_for(const Comm& comm,
                                                      const ReduceScatter& call) noexcept;
 
-  [[nodiscard]] std::size_t room(Count round) const noexcept;
+  [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
   [[nodiscard]] bool ready() const noexcept;
   void post(Count round);
   Awaited take(Count round);
@@ -108,7 +108,7 @@ class PrefixRounds : public ShmRounds {
   [[nodiscard]] static device::ShmCollArea* area_for(const Comm& comm,
                                                      const Allreduce& call) noexcept;
 
-  [[nodiscard]] std::size_t room(Count round) const noexcept;
+  [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
   [[nodiscard]] bool ready() const noexcept;
   void post(Count round);
   Awaited take(Count round);

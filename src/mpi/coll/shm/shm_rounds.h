@@ -9,11 +9,11 @@
 
 /// Calls on a collective area, cut where they may have to wait.
 ///
-/// A blocking call runs from end to end and waits in the area. A non-blocking one must leave at each
-/// place where it would wait, and go on there when the others have posted. Both run the same code: a call is an object that
-/// has some rounds, and for each round
+/// A blocking call runs from end to end and waits in the area. A non-blocking one must leave at
+/// each place where it would wait, and go on there when the others have posted. Both run the same
+/// code: a call is an object that has some rounds, and for each round
 ///
-///     std::size_t room(Count round)  bytes of the payload that it posts; 0: none
+///     std::size_t posted_bytes(Count round)  bytes of the payload that it posts; 0: none
 ///     void post(Count round)         begins the round; not called after an error
 ///     Awaited take(Count round)      takes what has come, and says what is missing; called again
 ///                                    when that is there. Nothing missing: the round is over
@@ -27,10 +27,11 @@
 /// `run_rounds` is the blocking driver, ShmTask (shm_task.h) the other one.
 ///
 /// An error does not end a call where other ranks count on this one's rounds: `stop`, `follow` and
-/// `follow_longest` say how many it goes on to post, and with whom. Ranks whose lengths differ have different
-/// numbers of rounds; those that wait for others take over the number of a rank that does not wait. So
-/// all are in step afterwards, but for gather and reduce where the lengths of two ranks differ that are not
-/// the root: neither looks at the other (FULMAR_CHECK=collectives finds it).
+/// `follow_longest` say how many it goes on to post, and with whom. Ranks whose lengths differ have
+/// different numbers of rounds; those that wait for others take over the number of a rank that does
+/// not wait. So all are in step afterwards, but for gather and reduce where the lengths of two
+/// ranks differ that are not the root: neither looks at the other (FULMAR_CHECK=collectives finds
+/// it).
 namespace fulmar::mpi {
 
 /// What a call waits for in a round.
@@ -99,9 +100,9 @@ class ShmRounds {
     rounds_ = round + 1 + std::max<Count>(more, 0);
     return {};
   }
-  /// After an error in the first round of the one rank that waits for all others: as many rounds as the longest of
-  /// theirs are posted. `rounds_of(std::uint32_t bytes)` are those of a member that has so much. To be called again
-  /// when what is missing is there.
+  /// After an error in the first round of the one rank that waits for all others: as many rounds as
+  /// the longest of theirs are posted. `rounds_of(std::uint32_t bytes)` are those of a member that
+  /// has so much. To be called again when what is missing is there.
   template <class RoundsOf>
   Awaited follow_longest(const RoundsOf& rounds_of) noexcept {
     after_error_ = true;
@@ -129,10 +130,10 @@ class ShmRounds {
     return area_.all_arrived() ? Awaited{} : Awaited::members(0, area_.size());
   }
   /// Whether all others have posted the next round with such a length.
-  [[nodiscard]] bool all_tell_next(Count bytes, int last) const noexcept {
+  [[nodiscard]] bool all_next_have_length(Count bytes, int last) const noexcept {
     for (int member = 0; member < last; ++member) {
       if (member == area_.self()) continue;
-      if (!area_.next_tells(member, static_cast<std::uint64_t>(bytes))) return false;
+      if (!area_.next_has_length(member, static_cast<std::uint64_t>(bytes))) return false;
     }
     return true;
   }
