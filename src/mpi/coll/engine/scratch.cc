@@ -52,7 +52,7 @@ Error copy_data(const ConstData& from, const Data& to) noexcept {
   if (moved == bytes) return {};
   return failure(
       ErrorClass::truncate,
-      "the own contribution of %lld bytes is longer than the %lld bytes of padded_bytes for it",
+      "the own contribution of %lld bytes is longer than the %lld bytes of room for it",
       static_cast<long long>(bytes), static_cast<long long>(moved));
 }
 
