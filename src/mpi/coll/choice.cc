@@ -12,8 +12,8 @@ constexpr Count kib = 1024;
 constexpr Count no_end = std::numeric_limits<Count>::max();
 constexpr int any = std::numeric_limits<int>::max();
 
-/// With shared memory a message costs its bytes, copied once, and waking its receiver, which costs
-/// most where ranks share cores. So: few rounds that wait for each other, then few bytes.
+/// With shared memory a message costs a copy of its bytes and the wake-up of its receiver, which
+/// costs most where ranks share cores. So: few dependent rounds first, then few bytes.
 constexpr std::array<ChoiceRow, 41> rows = {{
     {Family::barrier, Way::shm, Needs::coll_area, 0, no_end, 1, 64, Cores::any,
      "everybody tells all others; one round"},

@@ -13,7 +13,7 @@
 namespace fulmar::mpi {
 namespace {
 
-/// Calls that have a root and go over a collective area: a wrong root leaves them.
+/// Rooted calls that use a collective area: with a wrong root they are skipped.
 struct AreaCall {
   std::string_view name;
   Family family;
@@ -38,7 +38,7 @@ constexpr std::array<AreaCall, 12> area_calls = {{
     {"MPI_Iscatterv", Family::scatter, AreaCall::Form::nonblocking, AreaCall::Needs::no_check},
 }};
 
-/// The one round of a non-blocking call that is not made. Ends itself.
+/// The only round of a non-blocking call that is not made. Deletes itself.
 class EmptyRound final : public AreaTask {
  public:
   explicit EmptyRound(Comm& comm, device::ShmCollArea& area) noexcept

@@ -7,8 +7,8 @@
 #include "mpi/coll/blocks.h"
 #include "mpi/coll/engine/run.h"
 
-/// The arguments of each collective operation, in the form that mpi/coll/engine/run.h asks for;
-/// what they mean is said in MPI 5.0 chapter 6. The algorithms take these.
+/// The arguments of each collective operation, in the form that mpi/coll/engine/run.h requires;
+/// MPI 5.0 chapter 6 defines their meaning. The algorithms take these.
 namespace fulmar::mpi {
 
 class StandIn;
@@ -141,9 +141,9 @@ struct Alltoall {
   Blocks receive;
 
   [[nodiscard]] base::Error check(const Comm& /*comm*/) const { return check_same(1); }
-  /// Looks at the blocks of the first `ranks` ranks.
+  /// Checks the blocks of the first `ranks` ranks.
   [[nodiscard]] base::Error check_same(int ranks) const;
-  /// For the forms in which each rank may give another amount.
+  /// For the forms in which the amounts may differ from rank to rank.
   void add_counts_of_all(const Comm& comm, CountCheck& count_check) const;
   CollTask algorithm(CollContext& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{send.type, receive.type}, nullptr, {}}; }
@@ -222,7 +222,7 @@ struct Allreduce {
   [[nodiscard]] base::Error check(const Comm& comm) const;
   CollTask algorithm(CollContext& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{receive.type, nullptr}, op, {}}; }
-  /// The own operand.
+  /// This rank's operand.
   [[nodiscard]] const void* own() const noexcept {
     return is_in_place(send) ? receive.address : send;
   }
@@ -242,7 +242,7 @@ struct Exscan : Allreduce {
   static constexpr const char* nonblocking = "MPI_Iexscan";
   static constexpr const char* persistent = "MPI_Exscan_init request";
 
-  /// Rank 0 gets nothing, so its receive buffer counts only where it is the input.
+  /// Rank 0 receives nothing, so its receive buffer is significant only where it is the input.
   [[nodiscard]] base::Error check(const Comm& comm) const;
   CollTask algorithm(CollContext& exchange) const;
   [[nodiscard]] static base::Error inter_check(const Comm& comm);

@@ -10,7 +10,7 @@
 
 namespace fulmar::mpi {
 
-/// What a reduction works with: `count` elements of one type and one operation.
+/// The elements of a reduction: `count` elements of one type, and one operation.
 struct Reduction {
   const Op& op;
   const Datatype& type;

@@ -11,7 +11,7 @@ namespace {
 
 void leave_right_operand(void* /*in*/, void* /*inout*/, int* /*count*/, MPI_Datatype* /*type*/) {}
 
-/// Bytes that `count` elements reach over, and how far below the first they begin.
+/// The extent of `count` elements in bytes, and how far below the first they begin.
 struct Reach {
   Count lowest;
   Count bytes;
@@ -75,8 +75,8 @@ void StandIn::replace(Blocks& blocks, int number) {
   blocks.address = buffer(*blocks.type, total);
 }
 
-/// Displacements are in bytes, and each block has a type of its own: addresses take the place of
-/// displacements.
+/// Displacements are in bytes, and each block has a type of its own: the displacements become
+/// addresses.
 void StandIn::replace_typed(Blocks& blocks, int number) {
   blocks.counts = counts(blocks.counts, number);
   auto& displs = *arrays_.emplace_back(std::make_unique<std::vector<Count>>());

@@ -3,17 +3,17 @@
 #include "mpi/coll/operations.h"
 #include "mpi/coll/stand_in.h"
 
-/// What each operation replaces of a call whose arguments are wrong in this process; see
+/// How each operation replaces wrong arguments of this process; see
 /// stand_in.h. Results always go to memory of the library, as the call fails.
 namespace fulmar::mpi {
 namespace {
 
-/// The type of an argument that had no meaning where it was checked.
+/// The type of an argument that was not significant where it was checked.
 void give_type(Blocks& blocks, const Comm& comm) noexcept {
   if (blocks.type == nullptr) blocks.type = comm.library->find<Datatype>(MPI_INT);
 }
 
-/// An operand that cannot be read: MPI_IN_PLACE where it has no meaning, or a null pointer.
+/// An operand that cannot be read: MPI_IN_PLACE where it is not allowed, or a null pointer.
 const void* operand(const void* given, const Datatype& type, Count count, StandIn& stand_in) {
   const bool lacks = is_in_place(given) || (given == nullptr && type.predefined);
   return lacks && count > 0 ? stand_in.buffer(type, count) : given;

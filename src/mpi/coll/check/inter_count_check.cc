@@ -2,9 +2,9 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/coll/operations.h"
 
-/// What goes between groups, for FULMAR_CHECK=collectives (mpi/coll/check/count_check.h). Ranks are
-/// those of the other group. Within a group all ranks reduce as much as their first one, which was
-/// compared before (mpi/coll/check/collective_check.h): it speaks for its group.
+/// Amounts of data between groups, for FULMAR_CHECK=collectives (mpi/coll/check/count_check.h).
+/// Ranks are those of the other group. Within a group all ranks reduce as much as their first one,
+/// which was compared before (mpi/coll/check/collective_check.h): it represents its group.
 namespace fulmar::mpi {
 
 void Bcast::add_inter_counts(const Comm& comm, CountCheck& count_check) const {

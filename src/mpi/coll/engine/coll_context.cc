@@ -54,7 +54,7 @@ void* CollTask::Promise::allocate(std::size_t bytes, CollContext& exchange) noex
 void CollTask::Promise::operator delete(void* frame) noexcept { FramePool::free(frame); }
 
 void CollTask::Promise::end_run(CollContext& exchange) noexcept {
-  // Who waits may end the CollContext as soon as it learns of this.
+  // The waiting thread may destroy the CollContext as soon as this is done.
   exchange.comm_.device->complete(*exchange.completion_);
 }
 
@@ -93,7 +93,8 @@ void CollContext::abandon(base::Error error) noexcept {
   withdraw_messages();
 }
 
-/// Those that are not matched. The others end by themselves: no process gives them up.
+/// Withdraws the messages that are not matched. The others end by themselves: no process gives them
+/// up.
 void CollContext::withdraw_messages() noexcept {
   const auto withdraw = [&](Part& part) {
     if (part.under_way()) comm_.device->cancel(part.transfer.operation);
@@ -105,8 +106,8 @@ void CollContext::withdraw_messages() noexcept {
   }
 }
 
-/// The frames of an algorithm that waits go one by one, from the part that waits to the whole. They
-/// hold what messages use, of any CollContext of the call: all have to be done before.
+/// Destroys the frames of a waiting algorithm one by one, from the innermost to the outermost. They
+/// own memory that messages of any CollContext of the call use: all have to be done before.
 void CollContext::end_abandoned() noexcept {
   using Frame = CollTask::Frame;
   const auto part_at = [](std::coroutine_handle<> handle) {

@@ -50,10 +50,9 @@ Error copy_data(const ConstData& from, const Data& to) noexcept {
     }
   }
   if (moved == bytes) return {};
-  return failure(
-      ErrorClass::truncate,
-      "the own contribution of %lld bytes is longer than the %lld bytes of room for it",
-      static_cast<long long>(bytes), static_cast<long long>(moved));
+  return failure(ErrorClass::truncate,
+                 "the own contribution of %lld bytes is longer than the %lld bytes of room for it",
+                 static_cast<long long>(bytes), static_cast<long long>(moved));
 }
 
 Error check_counts(const char* argument, CountArray counts, int ranks) {

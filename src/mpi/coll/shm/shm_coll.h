@@ -19,8 +19,8 @@
 /// rounds of an area follow each other. Whether a call goes this way depends on numbers of bytes
 /// that are the same in every rank, never on datatypes, which need not be.
 ///
-/// What is longer than a payload goes in pieces, one in each round. All ranks cut alike, if they
-/// all have as much: each says how much that is, and who finds a difference returns
+/// Data longer than a payload are cut into pieces, one for each round. All ranks cut alike if they
+/// all have the same length: each posts its length, and a rank that finds a difference returns
 ///
 ///     MPI_ERR_TRUNCATE   a rank gave more than this one expects
 ///     MPI_ERR_COUNT      it gave less
@@ -47,7 +47,7 @@ namespace fulmar::mpi {
   return payload <= largest && (is_staged(*coll_area) || bytes <= largest) ? coll_area : nullptr;
 }
 
-/// The same for a blocking call: those before it that do not block are over.
+/// The same for a blocking call: waits until earlier non-blocking calls are over.
 [[nodiscard]] inline device::ShmCollArea* idle_area(const Comm& comm,
                                                     device::ShmCollArea* area) noexcept {
   if (comm.area_tasks != nullptr && area != nullptr) [[unlikely]] {
@@ -78,10 +78,10 @@ struct Pieces {
   }
 };
 
-/// Data of up to so many bytes are one payload on any collective area.
+/// Data of up to this many bytes are one payload on any collective area.
 inline constexpr Count uncut_bytes = wire::coll_block_bytes;
 
-/// Who writes while others read.
+/// Which ranks write while others read.
 enum class Flow : std::uint8_t {
   one_way,    ///< from one rank to the others, or from them to one
   every_way,  ///< between all: each writes its payload, then reads those of the others
@@ -101,7 +101,7 @@ enum class Flow : std::uint8_t {
   return comm.library->schedules->choices().crowded();
 }
 
-/// The place of a member's part in a payload that has a part for everybody but the writer.
+/// The index of a member's part in a payload that has a part for each member but the writer.
 [[nodiscard]] constexpr int part_of(int member, int writer) noexcept {
   return member < writer ? member : member - 1;
 }
@@ -115,7 +115,7 @@ class Packed {
   Packed& operator=(const Packed&) = delete;
 
   [[nodiscard]] Count bytes() const noexcept { return static_cast<Count>(buffer_.bytes); }
-  /// Where the bytes lie if they are one run, else null.
+  /// The address of the bytes if they are one run, else null.
   [[nodiscard]] std::byte* run() const noexcept {
     return buffer_.packer == nullptr ? static_cast<std::byte*>(buffer_.address) : nullptr;
   }
@@ -161,7 +161,7 @@ inline void post_data(device::ShmCollArea& coll_area, const ConstData& data) noe
   const Packed packed(data);
   post_part(coll_area, packed, 0, packed.bytes());
 }
-/// The one round of a call in which this rank has no data: who expects some learns it.
+/// The only round of a call in which this rank has no data: ranks that expect some find out.
 inline void post_nothing(device::ShmCollArea& coll_area) noexcept {
   coll_area.post({}, [](std::byte* /*to*/, base::StoreKind) {});
 }
@@ -169,7 +169,7 @@ inline void post_nothing(device::ShmCollArea& coll_area) noexcept {
 /// The error of a call in which a member gave another number of bytes than `expected`.
 [[nodiscard]] base::Error wrong_length(int member, Count given, Count expected);
 
-/// After waiting for a member, whose data in this call should be so long.
+/// After waiting for a member, whose data in this call should have `expected` bytes.
 [[nodiscard]] inline base::Error check_length(const device::ShmCollArea& coll_area, int member,
                                               Count expected) {
   if (coll_area.has_length(member, static_cast<std::uint64_t>(expected))) [[likely]]

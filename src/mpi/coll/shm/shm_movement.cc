@@ -3,9 +3,9 @@
 #include "mpi/coll/shm/shm_movement.h"
 
 /// Movement of data over a collective area. Each byte is copied into the memory that all ranks map
-/// and out of it by each rank that wants it: two copies on the way of a message, n copies for n
-/// readers instead of 2(n - 1) of a tree of messages. One rank waits for another only where it
-/// needs its data or its own staging buffer.
+/// and out of it by each rank that needs it: two copies for a point-to-point transfer, n copies for
+/// n readers instead of 2(n - 1) of a tree of messages. A rank waits for another only where it
+/// needs its data, or space in its own staging buffer.
 ///
 /// Restrictions: ranks of one node, at most ShmCollArea::max_members; lengths that all ranks know.
 namespace fulmar::mpi {
@@ -239,7 +239,7 @@ void ScatterRounds::post(Count round) noexcept {
 Count ScatterRounds::rounds_of_root() const noexcept {
   const auto bytes = static_cast<Count>(area().whole_bytes_of(call_.root));
   // A root that offers its memory finds out in the same round that this rank does not read it, and
-  // begins again with payloads.
+  // starts again with payloads.
   const bool offers = reads_ == Reads::maybe && reads_memory(comm(), Family::scatter, bytes) &&
                       !reads_memory(comm(), Family::scatter, pieces_.total);
   return pieces_of(bytes).count() - 1 + (offers ? 1 : 0);

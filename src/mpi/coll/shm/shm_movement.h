@@ -6,8 +6,8 @@
 #include "mpi/coll/shm/shm_rounds.h"
 
 /// Movement of equal blocks, and allgather of any blocks, in rounds (shm_rounds.h). `area_for`
-/// gives the collective area that a call takes, or null: messages. It looks only at what all ranks
-/// know alike. The objects refer to the call, which stays.
+/// gives the collective area that a call uses, or null: messages. It depends only on values that
+/// are the same in all ranks. The objects refer to the call, which outlives them.
 namespace fulmar::mpi {
 
 class BarrierRounds : public ShmRounds {
@@ -145,11 +145,11 @@ class AlltoallRounds : public ShmRounds {
 // The blocking calls. Arguments are checked; every rank of the communicator makes the same one.
 
 base::Error bcast_on(device::ShmCollArea& coll_area, const Bcast& call, const Comm& comm);
-/// Before a gather that goes by messages because its blocks are long (for a collective area without
-/// a staging buffer, or by the table of algorithms): a rank whose block is short goes over the area
-/// all the same, and neither would hear of the other. All whose blocks are long look at what
-/// everybody has, in one round, and fail where one differs: none sends then. Success where there is
-/// nothing to compare.
+/// Before a gather that uses messages because its blocks are long (for a collective area without a
+/// staging buffer, or by the table of algorithms): a rank whose block is short uses the area
+/// nevertheless, and the two would wait for each other. So all ranks with long blocks compare the
+/// lengths of all ranks in one round, and fail without sending where one differs. Success where
+/// there is nothing to compare.
 base::Error compare_long_blocks(const Comm& comm, Family family, Count bytes);
 /// Equal blocks.
 base::Error gather_on(device::ShmCollArea& coll_area, const Gather& call, const Comm& comm);

@@ -84,7 +84,7 @@ class AreaRequest final : public CollRequestOf<Call>, private AreaTask {
   device::Operation* completion_ = nullptr;
 };
 
-/// Makes a call that nobody has to wait for, and says whether it was one.
+/// Completes a call at once if it need not wait for any member; false if it must.
 template <class Rounds, class Call>
 [[nodiscard]] bool made_at_once(device::ShmCollArea& area, const Call& call, const Comm& comm,
                                 base::Error& result) {
@@ -97,7 +97,7 @@ template <class Rounds, class Call>
   return true;
 }
 
-/// Checks the call and starts it, on the area where it takes it.
+/// Checks the call and starts it, on the area if the call uses it.
 template <class Rounds, class Call>
 base::Error start_on_area(Comm& comm, int tag, Call call, MPI_Request& out) {
   // A call that stands in for one with wrong arguments needs its request (leave_call_running).

@@ -14,11 +14,11 @@ using device::ShmCollArea;
 
 namespace {
 
-/// The length in the slot of a payload with a table. Lengths of blocks stay below.
+/// The length in the slot of a payload with a table. Lengths of blocks are smaller.
 constexpr std::uint64_t table_mark = UINT32_MAX;
 constexpr Count largest_length = UINT32_MAX - 1;
 
-/// What the table says about a rank's block.
+/// An entry of the table, for a rank's block.
 struct Entry {
   std::uint32_t bytes;   ///< `largest_length`: so many or more
   std::uint32_t offset;  ///< from the start of the payload
@@ -28,7 +28,7 @@ constexpr std::uint64_t rank_bit(int rank) noexcept { return std::uint64_t{1} <<
 
 Count clamped(Count bytes) noexcept { return std::min(bytes, largest_length); }
 
-/// A payload with a table is never so short that it lies in the slot itself, so that who reads it
+/// A payload with a table is always too long for the slot itself, so that a reader
 /// needs no length to find it.
 std::size_t outside_slot(std::size_t bytes) noexcept {
   return std::max<std::size_t>(bytes, wire::coll_slot_bytes + 1);
@@ -49,7 +49,7 @@ bool all_posted_next(const ShmCollArea& area, Count longest) noexcept {
   return true;
 }
 
-/// The long blocks that are sent in place, packed: what is received takes their place.
+/// The long blocks that are sent in place, packed: received blocks overwrite them.
 class Copies {
  public:
   Copies(const CollContext& exchange, const LongBlocks& blocks)
@@ -190,7 +190,7 @@ void VariousRounds::take_part_of(int member, const Data& to) {
   const std::size_t table =
       outside_slot(sizeof entry * static_cast<std::size_t>(area().size() - 1));
   std::memcpy(&entry, area().payload(member, table) + sizeof entry * part, sizeof entry);
-  // The writer may be broken: what it says lies within its memory, or the start of it is taken.
+  // The writer is not trusted: an offset outside its memory is replaced by the start.
   const std::size_t there = entry.bytes <= longest_ ? entry.bytes : 0;
   const std::size_t end = outside_slot(entry.offset + there);
   const bool fits = end <= area().largest_payload();

@@ -9,18 +9,18 @@
 /// The v- and w-forms in which no rank knows the lengths of all blocks: gatherv, scatterv,
 /// alltoallv and alltoallw, in one round on a collective area (shm_rounds.h).
 ///
-/// All ranks have to take the same way, and the only lengths that two ranks both know are those of
-/// the blocks between them. So every call is one round on the area, whatever the lengths, and a
-/// block longer than `longest_block` follows in a message. Both sides know that from the length
-/// that its writer posts: the writer decides, and a reader that expected another length still
-/// receives the message.
+/// All ranks have to use the same algorithm, and the only lengths that two ranks both know are
+/// those of the blocks between them. So every call is one round on the area, whatever the lengths,
+/// and a block longer than `longest_block` follows in a message. Both sides derive that from the
+/// length that its writer posts: the writer decides, and a reader that expected another length
+/// still receives the message.
 ///
 /// A payload for several ranks (PartsOut) has its blocks one after the other. Where all have the
 /// same length, that is the length in the slot, as in the plain forms; else the payload begins with
 /// a table.
 namespace fulmar::mpi {
 
-/// The longest block that a payload holds, of `parts` in it. The same in every rank of `comm`.
+/// The longest block that fits into a payload of `parts` blocks. The same in every rank of `comm`.
 [[nodiscard]] Count longest_block(const Comm& comm, const device::ShmCollArea& area,
                                   int parts) noexcept;
 
@@ -30,7 +30,7 @@ struct LongBlocks {
   Data own;
   const Blocks* from = nullptr;
   Data receive;
-  bool in_place = false;           ///< what is sent lies where the received blocks go
+  bool in_place = false;           ///< the send blocks are where the received blocks go
   std::uint64_t send_to = 0;       ///< bits: ranks
   std::uint64_t receive_from = 0;  ///< bits: ranks
 
@@ -42,7 +42,7 @@ struct LongBlocks {
 };
 CollTask move_long_blocks(CollContext& exchange, const LongBlocks& blocks);
 
-/// What one rank posts for all others.
+/// The payload that one rank posts for all others.
 class PartsOut {
  public:
   PartsOut(const device::ShmCollArea& area, const Blocks& blocks, Count longest) noexcept;
