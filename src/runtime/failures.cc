@@ -16,7 +16,7 @@ namespace fulmar::runtime {
 namespace {
 
 constexpr std::uint64_t poll_interval_ns = 1'000'000'000;
-/// Which the launcher has to end this process after another one has called MPI_Abort.
+/// How long the launcher has to end this process after another one has called MPI_Abort.
 constexpr std::uint64_t launcher_time_ns = 5'000'000'000;
 
 std::string text_of(const Job& job, const Job::Death& death) {
@@ -60,8 +60,8 @@ void FailureMonitor::look() {
   poll_processes();
 }
 
-/// Not every launcher ends what it has started: one that was told to go on after failures may leave
-/// the child of a wrapper alone.
+/// Not every launcher ends all processes: one that continues after failures may not end
+/// the child of a wrapper.
 void FailureMonitor::leave_ending_job() {
   const std::uint64_t now = base::now_ns();
   if (leave_ns_ == 0) leave_ns_ = now + launcher_time_ns;
@@ -80,7 +80,7 @@ void FailureMonitor::poll_death_words() {
   for (const Job::Death& death : job_.deaths()) add(death.rank, text_of(job_, death));
 }
 
-/// Not every launcher says that a rank has died.
+/// Not every launcher reports the death of a rank.
 void FailureMonitor::poll_processes() {
   bool found = false;
   for (auto death = job_.find_death(); death; death = job_.find_death()) {
@@ -105,7 +105,7 @@ void FailureMonitor::ended(std::uint32_t rank) {
   notify_others(rank);
 }
 
-/// Ranks of this node see the words; a job on one node needs no messages.
+/// Ranks of this node see the death words; a job on one node needs no messages.
 void FailureMonitor::notify_others(std::uint32_t rank) {
   if (rank >= job_.size()) return notify_partners(rank);
   if (job_.node_count() == 1) return;
@@ -121,7 +121,7 @@ void FailureMonitor::notify_others(std::uint32_t rank) {
   }
 }
 
-/// No launcher tells of processes of other jobs, and only some members of a communicator have a
+/// No launcher reports processes of other jobs, and only some members of a communicator have a
 /// connection to one.
 void FailureMonitor::notify_partners(std::uint32_t process) {
   device::Failures& failures = library_.device->failures();

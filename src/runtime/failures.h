@@ -13,15 +13,16 @@
 
 namespace fulmar::runtime {
 
-/// Learns which processes of the job have failed, and passes that on (docs/failures.md):
+/// Detects failed processes of the job, and propagates failures (docs/failures.md):
 ///
-/// * On this node: from the words in the job's segment, which mpiexec writes. Under another
-///   launcher the ranks look once a second, while they wait, whether the others still exist, and
+/// * On this node: from the death words in the job's segment, which mpiexec writes. Under another
+///   launcher the waiting ranks check once a second whether the others still exist, and
 ///   the first to notice writes the word.
-/// * Over networks: from the network (`lost`), and from other ranks. Who learns of a failure
-///   tells the ranks at distances of 1, 2, 4 and so on, so that also those hear of it that never
-///   talked to the failed process, with O(log n) messages a rank. Of a process of another job the
-///   members of the communicators are told that hold it.
+/// * Over networks: from the network (`lost`), and from other ranks. A rank that is notified of a
+///   failure reports it to the ranks at distances of 1, 2, 4 and so on, so that ranks which never
+///   communicated with the failed process are notified, too, with O(log n) messages a rank. The
+///   failure of a process of another job is reported to the members of the communicators that
+///   contain it.
 ///
 /// The device ends the messages, mpi/coll/failure.h the collective calls; error handlers decide
 /// what happens then.
@@ -36,10 +37,10 @@ class FailureMonitor {
   /// For Device::Config.
   [[nodiscard]] device::FailureObserver observer() noexcept;
 
-  /// A network cannot reach a rank any more. A process that has died is a failure; anything else
+  /// A network cannot reach a rank any more. A process that has died is a failure; any other cause
   /// (it has left MPI, or cannot be reached with the networks in use) is a mistake that no other
-  /// call would report: the job ends, with the text. A process of another job has failed, whatever
-  /// it is.
+  /// call would report: the job ends, with the text. A process of another job counts as failed,
+  /// whatever the cause.
   void lost(std::uint32_t rank, const base::Error& why);
 
  private:

@@ -64,7 +64,7 @@ std::string call_name() {
 
 // --- communicators
 
-/// Calls visit(Comm&) for every one that the program knows.
+/// Calls visit(Comm&) for every communicator of the program.
 template <class Visit>
 void for_each_comm(const mpi::Library& library, Visit visit) {
   constexpr int first_made = 4096;
@@ -92,7 +92,7 @@ Comm* find_comm(const mpi::Library& library, Fits fits) {
   return found;
 }
 
-/// Whose messages have this key. A send carries the number that the receiver knows it by.
+/// The communicator whose messages have this key. A send carries the receiver's number of it.
 Comm* comm_of(const mpi::Library& library, const match::Key& key, bool is_send) {
   const std::uint32_t context = key.context & ~kind_mask;
   return find_comm(library, [&](Comm& comm) {
@@ -114,8 +114,8 @@ std::string members_text(const Comm& comm) {
 
 enum class Members : bool { left_out, told };
 
-/// One without a name is known by its members and, among those of the same ones, by the number
-/// under which the first of them knows it: the same in the reports of all.
+/// A communicator without a name is identified by its members and, if several have the same, by the
+/// number that the first member uses for it: the same in the reports of all.
 std::string name_of(const Comm* comm, Members members = Members::told) {
   if (comm == nullptr) return "a communicator";
   if (!comm->name_text.empty()) return comm->name_text;
@@ -183,7 +183,7 @@ class Writer {
     }
   }
 
-  /// What may explain the waits of other ranks.
+  /// Facts that may explain the waits of other ranks.
   void add_hints() {
     add_calls_left_out();
     add_unexpected();
@@ -196,8 +196,8 @@ class Writer {
     return body_;
   }
 
-  /// mpiexec knows the ranks of this job alone; what a process of another one will do, nobody
-  /// knows.
+  /// mpiexec knows only the ranks of this job; the state of processes of other jobs is
+  /// unknown.
   void leave_out_other_jobs() {
     const auto peers = std::span(body_.peers).first(body_.peer_count);
     const auto is_foreign = [&](std::uint32_t peer) { return peer >= library_.world->processes; };
@@ -218,7 +218,7 @@ class Writer {
     });
   }
 
-  /// Messages that have come and that nobody receives.
+  /// Messages that have arrived without a matching receive.
   void add_unexpected() {
     match::Matcher& queues = library_.device->queues();
     constexpr std::size_t room_for_more = 24;
@@ -259,7 +259,7 @@ class Writer {
     if ((key.context & Comm::collective_bit) != 0) {
       return describe_collective(comm_of(library_, key, operation.is_send));
     }
-    // MPI_Recv says itself that it receives; MPI_Sendrecv and MPI_Wait do not.
+    // The name MPI_Recv implies a receive; MPI_Sendrecv and MPI_Wait do not.
     const bool plain = prefix.empty() && call_.find("Sendrecv") == std::string::npos;
     if (!operation.is_send) {
       describe_receive(key, plain ? "from " : prefix + "receive from ");
@@ -297,7 +297,7 @@ class Writer {
     add_posted(request.comm);
   }
 
-  /// What the rank itself has asked for in collective calls of a communicator.
+  /// The collective calls that the rank itself has started on a communicator.
   void add_posted(const Comm* comm) {
     if (comm == nullptr) return;
     library_.device->queues().for_each_posted([&](const match::Posted& posted) {
@@ -314,7 +314,7 @@ class Writer {
     what_ = "on " + name_of(comm);
     if (comm != nullptr && mpi::spans_jobs(*comm)) return set_kind(wire::WaitKind::other);
     if (comm == nullptr || comm->is_inter || comm->routes.empty()) return;
-    // The number under which the first member knows it names it in all of them.
+    // The number that the first member uses identifies it in all of them.
     const mpi::Route first = comm->routes.front();
     body_.comm = (std::uint64_t{first.peer} << 32 | first.context) + 1;
     body_.member_count = static_cast<std::uint32_t>(comm->routes.size());
@@ -324,7 +324,7 @@ class Writer {
     }
   }
 
-  /// One of several requests, or something that says nothing of itself.
+  /// One of several requests, or a wait without a description.
   void describe_any() {
     set_kind(wire::WaitKind::any);
     library_.device->queues().for_each_posted([&](const match::Posted& posted) {
@@ -345,7 +345,7 @@ class Writer {
   std::string hint_;
 };
 
-/// Threads of this process; 0 where that cannot be seen.
+/// The number of threads of this process; 0 where it is unknown.
 unsigned thread_count() {
   struct stat status{};
   return ::stat("/proc/self/task", &status) == 0 && status.st_nlink > 2
@@ -359,7 +359,7 @@ wire::WaitBody WaitReporter::write(const device::QuietWait& wait) noexcept {
   Writer writer(library_, wait);
   writer.describe(wait.note);
   writer.leave_out_other_jobs();
-  // A thread that is not here may yet do what the others wait for.
+  // A thread that is not waiting may do what the others wait for.
   if (wait.many_threads && thread_count() != wait.threads) return writer.body();
   // So may the end of a file operation, which can take as long as the disk does.
   if (library_.files != nullptr && library_.files->pending() != 0) return writer.body();

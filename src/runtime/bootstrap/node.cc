@@ -46,8 +46,8 @@ Result<wire::JobInfo> make_job_card() {
   return card;
 }
 
-/// Equal for processes that can meet on an abstract socket: of one boot of one kernel, in one
-/// network name space, of one user.
+/// Equal for processes that can connect through an abstract socket: of one boot of one kernel, in
+/// one network name space, of one user.
 std::string machine_name() {
   std::string boot = base::read_small_file("/proc/sys/kernel/random/boot_id");
   std::erase_if(boot, [](char letter) { return letter <= ' '; });
@@ -61,7 +61,7 @@ std::string machine_name() {
   return "m." + boot + "." + std::to_string(net.st_ino) + "." + std::to_string(::geteuid());
 }
 
-/// Where the launcher does not say which ranks are on one node, the ranks do.
+/// Where the launcher does not report which ranks are on one node, the ranks find out.
 Result<std::vector<std::uint32_t>> nodes_by_machine(Bootstrap& bootstrap) {
   Error error = bootstrap.publish(key_machine, machine_name());
   if (error.ok()) error = bootstrap.fence();
@@ -109,7 +109,7 @@ wire::RankInfo own_info(const Bootstrap& bootstrap) {
   return info;
 }
 
-/// Processors that the ranks together may run on; those beyond the masks are taken as shared.
+/// Processors that the ranks together may run on; those beyond the masks count as shared.
 std::uint32_t count_processors(std::span<const wire::RankInfo> infos) {
   decltype(wire::RankInfo::processor_mask) together{};
   std::uint32_t beyond = 0;
@@ -127,7 +127,7 @@ std::uint32_t count_processors(std::span<const wire::RankInfo> infos) {
   return std::max(count, 1U);
 }
 
-/// Who may run wherever any of them may is not bound.
+/// A rank whose mask covers all usable processors counts as unbound.
 void fill_record(wire::RankRecord& record, const wire::RankInfo& info, std::uint32_t processors) {
   record.rank = info.rank;
   record.appnum = info.appnum;
@@ -171,7 +171,7 @@ Result<base::UniqueFd> make_segment(const wire::JobInfo& job,
   return std::move(file->fd);
 }
 
-/// One rank's way to its node; the steps in their order.
+/// How a rank joins its node; the steps in order.
 class Meeting {
  public:
   explicit Meeting(Bootstrap& bootstrap) : bootstrap_(bootstrap), self_(bootstrap.rank()) {}
@@ -283,7 +283,7 @@ class Meeting {
     return {};
   }
 
-  /// Nothing to ask where there is but one node, and all of it met: everybody in it knows that.
+  /// Not needed where there is only one node with all ranks, which all its ranks know.
   Error agree_on_nodes() {
     node_.node_of.assign(bootstrap_.size(), 0);
     if (groups_.size() == 1 && node_.members.size() == expected().size()) return {};

@@ -27,9 +27,9 @@ using base::ErrorClass;
 using base::failure;
 using base::Result;
 
-/// For an honest client's hello, which it sends with its connect.
+/// How long to wait for a client's hello, which it sends with its connect.
 constexpr int visit_limit_s = 2;
-/// For the leader's answers: it may be a slow start of another rank that it waits for.
+/// How long to wait for the leader's answers: it may wait for the slow start of another rank.
 constexpr int leader_limit_s = 120;
 
 Error socket_failure(const char* step, int reason) {
@@ -118,7 +118,7 @@ Error SegmentServer::open(std::uint32_t job, std::uint32_t self,
   if (awaited_.empty()) return {};
   stop_.reset(::eventfd(0, EFD_CLOEXEC));
   if (!stop_.valid()) return socket_failure("eventfd", errno);
-  // The program's signals are not for this thread.
+  // This thread must not handle the program's signals.
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);
@@ -137,7 +137,8 @@ void SegmentServer::serve() {
   while (!awaited_.empty()) {
     std::array<pollfd, 2> ready = {{{listener_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}}};
     if (::poll(ready.data(), ready.size(), -1) < 0 && errno != EINTR) return;
-    // Who came before the stop is let in: it is already welcome where the fence has ended.
+    // Clients that connected before the stop are still accepted: they count where the fence has
+    // ended.
     base::UniqueFd client(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (client.valid()) {
       accept_client(std::move(client));
@@ -211,7 +212,7 @@ Result<base::UniqueFd> request_segment(const wire::NodeInfo& card, std::uint32_t
   errno = 0;
   if (!write_all(socket.get(), &hello, sizeof hello) ||
       !read_all(socket.get(), &answer, sizeof answer)) {
-    // A user as the leader sees it: in another user name space it may be another number.
+    // The user as the leader's user name space numbers it: elsewhere it may be another number.
     if (errno == 0 || errno == EPIPE || errno == ECONNRESET) return base::UniqueFd();
     return leader_failure(leader, "does not answer");
   }
