@@ -10,13 +10,13 @@
 
 #include "wire/verbs/verbs_packet.h"
 
-/// Short packets that are written into memory which their receiver looks at (fabric/verbs/rings.h):
+/// Short packets that are written into memory which their receiver polls (fabric/verbs/rings.h):
 /// slots of a ring that it lends to one sender, and the gate, a word in the memory of that sender,
-/// by which it says whether it looks.
+/// in which it publishes whether it polls.
 ///
-/// A packet lies at the end of the slot that its number chooses, right ahead of the slot's end:
+/// A packet is at the end of the slot that its number selects, right ahead of the slot's trailer:
 /// ```
-/// 248  u8  bytes  that lie ahead of the end
+/// 248  u8  bytes  ahead of the trailer
 /// 249  u8  heard  }
 /// 250  u8  taken  } of a bare packet, else 0
 /// 251  u32 proof
@@ -25,14 +25,14 @@
 /// A *bare* packet has no header: its envelope is that of the last packet in the ring (the papers'
 /// header caching). `heard` and the lower byte of `taken` are as in a header.
 ///
-/// **Half a packet.** Nothing says in which order the bytes of a write come into memory: soft-RoCE
-/// copies as it likes, and a reader may see any of them before any other. So the proof is a hash of
-/// cookie and number, of all else in the end and of every byte ahead of it. While it does not fit,
-/// something is still missing, and what lies there is not believed in any part; of 2^32 halves that
-/// are looked at, one is taken for whole. The proof shows as well that the peer has written it.
+/// **Torn packets.** The order in which the bytes of a write reach memory is not defined: soft-RoCE
+/// copies in any order, and a reader may see any byte before any other. So the proof is a hash of
+/// cookie and number, of the rest of the trailer and of every byte ahead of it. While it does not
+/// match, the packet is incomplete, and no part of it is used; one of 2^32 incomplete packets that
+/// are examined is mistaken for complete. The proof also authenticates the writer.
 ///
-/// The receiver clears the end when it has taken the packet, so that one word tells whether it is
-/// worth while to look at the rest.
+/// The receiver clears the trailer when it has taken the packet, so that one word shows whether the
+/// rest has to be examined.
 namespace fulmar::wire {
 
 inline constexpr std::uint32_t verbs_ring_slots = 64;
@@ -92,13 +92,13 @@ inline std::uint64_t verbs_proven_end(std::uint64_t cookie, std::uint32_t sequen
                                       std::span<const std::byte> packet) noexcept {
   return end | std::uint64_t{verbs_slot_proof(cookie, sequence, end, packet)} << 24;
 }
-/// Behind a packet, which begins with its header `head`.
+/// The trailer of a packet, which begins with its header `head`.
 inline std::uint64_t verbs_slot_end(const VerbsPacket& head,
                                     std::span<const std::byte> packet) noexcept {
   const std::uint64_t end = verbs_slot_packet << verbs_slot_kind_shift | packet.size();
   return verbs_proven_end(head.cookie, head.sequence, end, packet);
 }
-/// Behind a bare packet. Of `head` its cookie, sequence, taken and heard.
+/// The trailer of a bare packet. Uses cookie, sequence, taken and heard of `head`.
 inline std::uint64_t verbs_bare_end(const VerbsPacket& head,
                                     std::span<const std::byte> body) noexcept {
   const std::uint64_t end = verbs_slot_bare << verbs_slot_kind_shift |
@@ -107,7 +107,7 @@ inline std::uint64_t verbs_bare_end(const VerbsPacket& head,
   return verbs_proven_end(head.cookie, head.sequence, end, body);
 }
 
-/// Whether something was written there, all of it perhaps.
+/// Whether something was written there, complete or not.
 constexpr bool is_verbs_slot_full(std::uint64_t end) noexcept {
   return end >> (verbs_slot_kind_shift + 1) == verbs_slot_bare >> 1;
 }
@@ -148,8 +148,8 @@ constexpr std::optional<std::uint16_t> verbs_gate_turn(std::uint64_t word,
   return turn;
 }
 
-/// Where memory lies that a peer may write to: the body of VerbsSignal::lend and VerbsSignal::gate.
-/// Address 0: none.
+/// The address of memory that a peer may write to: the body of VerbsSignal::lend and
+/// VerbsSignal::gate. Address 0: none.
 struct VerbsPlace {
   std::uint64_t address = 0;
   std::uint64_t key = 0;
