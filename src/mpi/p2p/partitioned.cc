@@ -33,7 +33,7 @@ Error finish_send(Request& request, MPI_Status& status) {
   return Error(send_of(request).error());
 }
 
-/// Nobody can mark partitions without the handle, and the request would never end.
+/// Without the handle no partition can be marked, and the request would never end.
 Error abandon_send(Request& request) {
   const int partition = send_of(request).unmarked();
   if (partition >= 0) {
@@ -55,7 +55,7 @@ Error finish_receive(Request& request, MPI_Status& status) {
   return receive_of(request).finish(status);
 }
 
-/// With MPI_PROC_NULL there is nobody, but the calls must be as right as with somebody.
+/// With MPI_PROC_NULL there is no peer, but the arguments of the calls are checked as usual.
 Error start_send_to_proc_null(Request& request) {
   send_of(request).start();
   request.operation.stage = device::Stage::done;
@@ -101,7 +101,7 @@ constexpr RequestKind partitioned_null_receive{"partitioned receive from MPI_PRO
                                                start_nothing, finish_null_receive, nullptr,
                                                release_receive};
 
-/// What no memory was left for.
+/// The error where memory is used up.
 constexpr RequestKind unfinished{"partitioned request", nullptr, nullptr, nullptr, nullptr};
 
 Error check_data(const PartitionedData& data) {
@@ -169,7 +169,8 @@ Error check_partition(const char* argument, int partition, int partitions) {
                        argument, partition, partitions);
 }
 
-/// Sends what has been marked, unless the request ended meanwhile because another thread did it.
+/// Sends the marked partitions, unless the request ended meanwhile because another thread sent
+/// them.
 void flush_marked(Library& library, std::uintptr_t handle) {
   const base::EngineGuard guard(library.lock);
   auto* request = library.find<Request>(handle);

@@ -24,13 +24,13 @@ Arrival* look(Comm& comm, const match::Key& key) {
   return comm.device->find_arrival(key);
 }
 
-/// Of a probe that found nothing: the error, if nothing can come any more.
+/// The error of a probe that found nothing, if no message can arrive any more.
 base::Error nothing_comes(Comm& comm, const match::Key& key) {
   const auto obstacle = comm.device->failures().obstacle_for(key);
   return obstacle ? obstacle_error(comm, *obstacle) : base::Error{};
 }
 
-/// nullptr: nothing can come any more.
+/// nullptr: no message can arrive any more.
 Arrival* await(Comm& comm, const match::Key& key) {
   Arrival* arrival = nullptr;
   comm.device->wait(

@@ -81,7 +81,7 @@ CommRecovery& Recovery::of(Comm& comm) {
   return *comm.recovery;
 }
 
-/// Others may still have questions about its agreements.
+/// Others may still ask for results of its agreements.
 void Recovery::comm_ended(CommRecovery& recovery) noexcept {
   const auto at = std::find_if(live_.begin(), live_.end(),
                                [&](const auto& one) { return one.get() == &recovery; });
@@ -240,7 +240,7 @@ void Recovery::take(const device::Peer& peer, const match::Key& key,
                          decode(body, runs, recovery->members().size()));
 }
 
-/// Members that leave MPI in good order answer nothing any more; nobody says so.
+/// Members that finalize MPI do not answer any more, and their departure is not announced.
 unsigned Recovery::look() {
   const std::uint64_t now = base::now_ns();
   if (now < next_poll_ns_) return 0;
