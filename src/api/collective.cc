@@ -7,7 +7,7 @@
 namespace fulmar::api {
 namespace {
 
-/// Whether there are others to tell.
+/// Whether there are other ranks to notify.
 bool has_others(const Scope& scope) noexcept {
   return scope.comm != nullptr && (scope.comm->is_inter || scope.comm->size() > 1);
 }
@@ -25,7 +25,7 @@ void send_refusal(const Scope& scope, Call call, int code) {
   (void)refusal(call, code).compare(const_cast<mpi::Comm&>(*scope.comm));
 }
 
-/// By a call of which nothing is done but the comparison.
+/// By a call that consists only of the comparison.
 void send_refusal_later(const Scope& scope, Call call, int code) {
   if (!has_others(scope)) return;
   auto& comm = const_cast<mpi::Comm&>(*scope.comm);

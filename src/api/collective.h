@@ -8,18 +8,18 @@
 #include "mpi/comm/world.h"
 #include "mpi/errhandler/raise.h"
 
-/// The way of collective calls: with FULMAR_CHECK=collectives all ranks first compare what they
-/// call (mpi/coll/check/collective_check.h), from the same wrappers that `entry` takes.
+/// The entry of collective calls: with FULMAR_CHECK=collectives all ranks first compare their
+/// calls (mpi/coll/check/collective_check.h), from the same wrappers that `entry` takes.
 namespace fulmar::api {
 
-/// Of MPI_Reduce, whose idle processes between groups may give anything.
+/// For MPI_Reduce, where arguments of idle processes between groups are not significant.
 template <class Wrapper>
 inline constexpr bool is_plain_at_members =
     std::is_same_v<Wrapper, At<Significant::member, OpIn>> ||
     std::is_same_v<Wrapper, At<Significant::member, CountIn>> ||
     std::is_same_v<Wrapper, At<Significant::member, DatatypeIn>>;
 
-/// What the wrappers of a call say, as far as it is compared.
+/// Reads from the wrappers of a call the values that are compared.
 class CallReader {
  public:
   CallReader(mpi::CollectiveCall& call, Scope& scope) noexcept : call_(call), scope_(scope) {}
@@ -55,13 +55,13 @@ class CallReader {
   mpi::CountArray counts_;
 };
 
-/// Tells the other ranks that the arguments of this one are wrong: all get an error that says so,
-/// now, or when they complete their requests. The call does not come to pass.
+/// Notifies the other ranks that the arguments of this one are wrong: all get an error that says
+/// so, now, or when they complete their requests. The call itself is not made.
 void send_refusal(const Scope& scope, Call call, int code);
 void send_refusal_later(const Scope& scope, Call call, int code);
 
 /// Compares the call with those of the other ranks, or announces one that compares later. False
-/// where `result` is that of the call: what is wrong in itself.
+/// where the call has failed with `result`.
 enum class Comparison : std::uint8_t { now, later };
 template <Comparison comparison, class... Wrappers>
 [[gnu::noinline]] bool agrees(mpi::Library& library, Call call, int& result, Wrappers... wrappers) {

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
-// The one way from a C function of MPI to its implementation.
+// The path from a C function of MPI to its implementation.
 //
 // A shim puts each argument into a wrapper, the class that src/api/kinds defines for the argument's
 // kind, and passes them all to `entry`. There they are checked, in stages: first the objects (a
@@ -14,10 +14,10 @@
 //
 //   static constexpr Stage stage                    when it is checked
 //   bool check(Scope&)                              hot and inline: looks up objects, compares ranges
-//   base::Error explain(const Scope&, Argument)     cold: what was wrong, in words
+//   base::Error explain(const Scope&, Argument)     cold: the error, as text
 //   T value(const Scope&)                           what the implementation gets
 //
-// Everything on the way of a correct call is inlined into the shim; the compiler then drops the
+// Everything on the path of a correct call is inlined into the shim; the compiler then drops the
 // indices and names, which only `explain` uses.
 
 #include <cstdint>
@@ -43,7 +43,7 @@ enum class Lock : std::uint8_t { held, checks, none };
 /// MPI_FILE_NULL, for calls that make files (MPI 5.0 section 14.7).
 enum class Errors : std::uint8_t { first_object, files };
 
-/// Explains and raises what a wrapper found. Its arguments are copies of the caller's variables,
+/// Explains and raises the error of a wrapper. Its arguments are copies of the caller's variables,
 /// whose address is thus never taken: they stay in registers.
 template <class Wrapper>
 [[gnu::cold, gnu::noinline]] int reject(const Scope& scope, Call call, const Wrapper& wrapper) {
@@ -70,7 +70,7 @@ template <Stage stage, class Wrapper>
 }
 
 /// Calls the implementation, with the library and the error target or the form of the call in front
-/// where it asks for them.
+/// where it takes them.
 template <auto implementation, class... Values>
 [[gnu::always_inline]] inline base::Error invoke(Scope& scope, [[maybe_unused]] Call call,
                                                  mpi::ErrorTarget& target, Values&&... values) {
@@ -100,7 +100,7 @@ template <class... Wrappers>
          (check_at<Stage::other>(scope, call, wrappers, result) && ...);
 }
 
-/// The part of `entry` behind the gate and the lock.
+/// The part of `entry` after the state check and with the lock.
 template <auto implementation, Errors errors, Lock lock, class... Wrappers>
 [[gnu::always_inline]] inline int run(mpi::Library& library, Call call, Wrappers... wrappers) {
   Scope scope{library};
@@ -124,7 +124,7 @@ template <auto implementation, Errors errors, Lock lock, class... Wrappers>
   return MPI_SUCCESS;
 }
 
-/// `run` with the lock held as the call wants it.
+/// `run` with the lock held as the call requires.
 template <auto implementation, Lock lock, Errors errors, class... Wrappers>
 [[gnu::always_inline]] inline int run_locked(mpi::Library& library, Call call,
                                              Wrappers... wrappers) {
@@ -136,8 +136,9 @@ template <auto implementation, Lock lock, Errors errors, class... Wrappers>
   }
 }
 
-/// Calls that come before or after the time of MPI, and all calls while they are traced or checked:
-/// a compare that is there anyway leads here, so both cost nothing while they are off.
+/// The slow path: calls before initialisation or after finalization, and all calls while they are
+/// traced or checked: the state check, which is needed anyway, leads here, so tracing costs nothing
+/// while it is off.
 template <auto implementation, When when, Lock lock, Errors errors, class... Wrappers>
 [[gnu::cold, gnu::noinline]] int entry_aside(Call call, Wrappers... wrappers) {
   mpi::Library* library = traced_library();

@@ -5,12 +5,12 @@
 #include "api/entry.h"
 #include "mpi/io/calls.h"
 
-/// The way of collective calls on files. A process whose arguments are wrong in themselves (a null
-/// pointer, a negative count, an unknown datatype) gets its error, and takes its part in the call
-/// all the same: all processes end with an error that says why.
+/// The entry of collective calls on files. A process with invalid arguments (a null
+/// pointer, a negative count, an unknown datatype) gets its error, and takes part in the call
+/// nevertheless: all processes get an error that names the cause.
 namespace fulmar::api {
 
-/// Whether the wrappers of a stage are right; `error` is what is wrong with the first that is not.
+/// Whether the wrappers of a stage are valid; `error` is that of the first that is not.
 template <Stage stage, class Wrapper>
 [[nodiscard]] bool is_right(Scope& scope, Call call, Wrapper& wrapper, base::Error& error) {
   if constexpr (Wrapper::stage == stage) {
@@ -22,8 +22,8 @@ template <Stage stage, class Wrapper>
 }
 
 /// After a call has failed. `first` is the file, or the communicator of MPI_File_open; without one
-/// there is nothing to take part in. Where all arguments are right the implementation has failed,
-/// which has taken its part.
+/// there is nothing to take part in. Where all arguments are valid the implementation has failed,
+/// which has taken part already.
 template <auto join, class First, class... Wrappers>
 [[gnu::cold, gnu::noinline]] void join_file_call(Call call, First first, Wrappers... wrappers) {
   mpi::Library* library = usable_library();

@@ -14,14 +14,15 @@
 #include "mpi/comm_make/calls.h"
 
 /// Calls that make communicators and windows. A rank whose arguments are wrong gets its error, and
-/// then tells the others that it cannot take part: the call fails in all of them, and none waits.
+/// then notifies the others that it cannot take part: the call fails in all of them, and none
+/// waits.
 namespace fulmar::api {
 
-/// Makes the wrappers pass their checks; what they say does not matter, as nothing is made.
+/// Makes the wrappers pass their checks; their values do not matter, as nothing is made.
 class MakingMender {
  public:
-  /// Who takes part: all processes of a communicator, or the members of a group, who find each
-  /// other by the group and a tag. Those cannot be guessed.
+  /// The participants: all processes of a communicator, or the members of a group, which match
+  /// by the group and a tag. Those cannot be guessed.
   enum class Partners : std::uint8_t { communicator, group };
   MakingMender(Scope& scope, Partners partners) noexcept : scope_(scope), partners_(partners) {}
 
@@ -35,8 +36,8 @@ class MakingMender {
     }
     good_ = good_ && wrapper.check(scope_);
   }
-  /// After all of them: who has no tag, or no leader, does not try to meet the other group; and
-  /// what a request makes is not the user's.
+  /// After all of them: without a tag or leader this rank does not exchange with the other group;
+  /// and the object that a request makes is not returned to the user.
   template <class Wrapper>
   void finish(Wrapper& wrapper) noexcept {
     if constexpr (std::is_same_v<Wrapper, Plain<MPI_Comm>>) {
@@ -121,8 +122,8 @@ template <auto implementation, class... Wrappers>
   if (mender.request() != MPI_REQUEST_NULL) mpi::leave_idup_running(*library, mender.request());
 }
 
-/// The same for calls of the members of a group. Where what they find each other by is wrong, the
-/// others wait; reports of jobs that stand still say so.
+/// The same for calls of the members of a group. Where the group or the tag is wrong, the
+/// others wait; deadlock reports say so.
 template <auto implementation, class... Wrappers>
 [[gnu::cold, gnu::noinline]] void take_part_in_group_creation(Call call, Wrappers... wrappers) {
   mpi::Library* library = usable_library();

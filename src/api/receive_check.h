@@ -10,12 +10,12 @@
 #include "api/kinds/values.h"
 #include "mpi/library.h"
 
-/// FULMAR_CHECK=types: whether a message that is received is a whole number of the basic elements
-/// of the receiver's type. All calls then take the way aside (entry.h), so that it costs others
-/// nothing.
+/// FULMAR_CHECK=types: whether a received message is a whole number of the basic elements
+/// of the receiver's type. All calls then take the slow path (entry.h), so that it costs nothing
+/// otherwise.
 namespace fulmar::api {
 
-/// A buffer to receive into, and the argument that says where the message comes from.
+/// A receive buffer, and the argument with the source of the message.
 template <class Wrapper>
 inline constexpr bool is_room = requires(const Wrapper& wrapper, const Scope& scope) {
   requires std::is_same_v<decltype(wrapper.value(scope)), mpi::Data>;
@@ -32,7 +32,7 @@ class ReceiveCheck {
  public:
   explicit ReceiveCheck(mpi::Library& library) noexcept : library_(library) {}
 
-  /// Before the call: takes note of the argument. A status that the caller ignores is asked for.
+  /// Before the call: records the argument. Replaces an ignored status by its own.
   template <class Wrapper>
   void examine(Wrapper& wrapper) noexcept {
     if constexpr (is_room<Wrapper>) {
@@ -47,7 +47,7 @@ class ReceiveCheck {
     }
   }
 
-  /// After it went well: the result of the call. A request is checked when it is completed.
+  /// After success: the result of the call. A request is checked when it is completed.
   [[nodiscard]] int result(Call call) const;
 
  private:

@@ -20,11 +20,11 @@
 #include "mpi/coll/left_out.h"
 #include "mpi/coll/stand_in.h"
 
-/// What happens after a collective call has ended with an error of its arguments: this rank takes
-/// its part all the same, so that the calls of the others end (mpi/coll/stand_in.h). Where it does
-/// not know how much data that is (a wrong count, datatype or root), it takes part without data:
-/// ranks that need some of it get an error, or wait. It says so in reports of jobs that stand
-/// still, and with FULMAR_CHECK=collectives every rank gets the error (api/collective.h).
+/// After a collective call has ended with an error of its arguments this rank takes
+/// part nevertheless, so that the calls of the others end (mpi/coll/stand_in.h). Where the
+/// amount of its data is unknown (a wrong count, datatype or root), it takes part without data:
+/// ranks that need some of it get an error, or wait. Deadlock reports mention
+/// that, and with FULMAR_CHECK=collectives every rank gets the error (api/collective.h).
 namespace fulmar::api {
 
 template <class Wrapper>
@@ -37,7 +37,7 @@ inline constexpr bool may_be_in_place = false;
 template <class Result, class Address>
 inline constexpr bool may_be_in_place<DataArgument<Result, Address, InPlace::allowed>> = true;
 
-/// A buffer that counts at the root alone: it has a block for each rank.
+/// A buffer that is significant only at the root: it has a block for each rank.
 template <class Wrapper>
 inline constexpr bool is_at_root = false;
 template <class Inner>
@@ -67,7 +67,7 @@ class Mender {
     good_ = good_ && wrapper.check(scope_);
   }
 
-  /// After all of them: where their type was wrong, counts that stand apart from it are 0.
+  /// After all of them: where their type was wrong, counts in separate arguments become 0.
   template <class Wrapper>
   void empty(Wrapper& wrapper) noexcept {
     if (!has_no_type_) return;
@@ -82,7 +82,7 @@ class Mender {
 
   /// The call can be made.
   [[nodiscard]] bool good() const noexcept { return good_ && !stand_in_.failed(); }
-  /// It says of this rank's data what the user meant.
+  /// Whether the counts of this rank's data are the user's.
   [[nodiscard]] bool knows_counts() const noexcept { return knows_counts_; }
   /// The request of a call that makes one.
   [[nodiscard]] MPI_Request request() const noexcept { return request_; }
@@ -97,7 +97,7 @@ class Mender {
     }
   }
 
-  /// MPI_IN_PLACE in a process that has nothing in place: not at the root, or between groups.
+  /// Replaces MPI_IN_PLACE where it is not allowed: not at the root, or between groups.
   template <class Result, class Address>
   void mend_in_place(DataArgument<Result, Address, InPlace::allowed>& data) {
     if (!mpi::is_in_place(data.raw)) return;
@@ -132,7 +132,7 @@ class Mender {
   }
   void repair(OpIn& op) noexcept { op.raw = MPI_SUM; }
   void repair(InfoOrNullIn& info) noexcept { info.raw = MPI_INFO_NULL; }
-  /// A root, or what belongs to no collective call: cannot be guessed.
+  /// A root, or an argument of other calls: cannot be guessed.
   template <class Wrapper>
   void repair(Wrapper& /*wrapper*/) noexcept {
     good_ = false;
@@ -149,14 +149,14 @@ class Mender {
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
-/// Whether a wrapper of this stage, if it is one, is right. Says nothing of what is wrong.
+/// Whether a wrapper, if it is of this stage, is valid. Reports no error.
 template <Stage stage, class Wrapper>
 [[nodiscard]] bool passes(Scope& scope, Wrapper& wrapper) {
   if constexpr (Wrapper::stage == stage) return wrapper.check(scope);
   return true;
 }
 
-/// After a call has ended with an error: takes the part of this rank if it has not taken it. The
+/// After a call has ended with an error: takes part for this rank if the call has not done so. The
 /// wrappers are those of the call, not checked.
 template <auto implementation, class... Wrappers>
 [[gnu::cold, gnu::noinline]] void take_part(mpi::Library& library, Call call,

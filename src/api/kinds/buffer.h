@@ -11,7 +11,7 @@ namespace fulmar::api {
 enum class InPlace : std::uint8_t { refused, allowed };
 
 /// A buffer, the number of elements and their datatype. MPI_BOTTOM is the null pointer, so null is
-/// right with a datatype of absolute addresses; it is refused only for elements of a predefined
+/// valid with a datatype of absolute addresses; it is refused only for elements of a predefined
 /// type. Where no data is moved, because the count is 0 or `peer`, the rank that they come from or
 /// go to, is MPI_PROC_NULL, the type may be MPI_DATATYPE_NULL.
 template <class Result, class Address, InPlace in_place>

@@ -13,7 +13,7 @@ namespace fulmar::api {
 /// Whether the null handle is allowed.
 enum class Null : std::uint8_t { refused, allowed };
 
-/// What error texts and checks need to know of a kind of object:
+/// The properties of a kind of object for error texts and checks:
 ///
 ///   Handle, null_handle()
 ///   error_class
@@ -88,7 +88,7 @@ struct ObjectIn {
     Traits::found(scope, *object);
     return true;
   }
-  /// On what the error is raised where `check` has found no object.
+  /// The object on which the error is raised where `check` has found none.
   [[nodiscard]] mpi::Object* refused(const Scope& scope) const noexcept {
     return find_hidden<T>(scope.library, raw);
   }

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
-// Wrappers around wrappers, for arguments that have a meaning only in some processes or calls.
+// Wrappers around wrappers, for arguments that are significant only in some processes or calls.
 // Elsewhere they are not checked, and the implementation gets nothing: a null pointer
 // in place of an object, else a value-initialised value.
 
@@ -41,7 +41,7 @@ struct Conditional {
   }
 };
 
-/// Where in a collective call with a root an argument counts (MPI 5.0 section 6.2).
+/// Where in a collective call with a root an argument is significant (MPI 5.0 section 6.2).
 enum class Significant : std::uint8_t {
   root,    ///< at the root only
   leaf,    ///< everywhere but at the root of another group and its idle companions
@@ -69,7 +69,7 @@ At<where, Inner> at(Inner wrapper) noexcept {
   return At<where, Inner>(wrapper);
 }
 
-/// Counts unless another buffer of the call is MPI_IN_PLACE.
+/// Significant unless another buffer of the call is MPI_IN_PLACE.
 template <class Inner>
 struct UnlessInPlace : Conditional<Inner> {
   const void* other;

@@ -9,7 +9,7 @@
 
 namespace fulmar::api {
 
-/// A text that goes in.
+/// An input string.
 struct StringIn {
   static constexpr Stage stage = Stage::other;
   int index;
@@ -22,7 +22,7 @@ struct StringIn {
   std::string_view value(const Scope&) const noexcept { return raw; }
 };
 
-/// Room for a text that comes out.
+/// A buffer for an output string.
 struct StringOut {
   static constexpr Stage stage = Stage::other;
   int index;
@@ -35,8 +35,8 @@ struct StringOut {
   char* value(const Scope&) const noexcept { return raw; }
 };
 
-/// Room of a given length, or nothing where the length is 0 (the caller only asks how much is
-/// needed).
+/// A buffer of a given length; may be null where the length is 0 (the caller only queries the
+/// needed length).
 template <class Length>
 struct StringOutOf {
   static constexpr Stage stage = Stage::other;
