@@ -10,7 +10,7 @@ namespace fulmar::base {
 
 namespace {
 
-/// From here on the C library's own way is better: past all caches.
+/// From this length on the C library's copy is better: it uses non-temporal stores.
 constexpr std::size_t past_caches_bytes = std::size_t{4} << 20;
 
 bool string_copies_are_slow() noexcept {
