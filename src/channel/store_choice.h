@@ -11,18 +11,18 @@
 #include "base/clock.h"
 #include "base/copy.h"
 
-/// Whether long bodies are written through the cache, measured.
+/// Chooses by measurement between cached and non-temporal stores for long bodies.
 ///
-/// A body goes into memory that the receiver has read before, so its cache still has the lines. A
-/// store through the cache first takes each line away from there, and a core has only some ten such
-/// stores under way. Where the cores are near each other (50 to 60 ns a line) that makes 10 GB/s
-/// and more; where they are far (200 to 350 ns: other dies, other sockets, and a virtual machine's
-/// host moves cores at any time) it makes 2 GB/s, however long the message. Stores past the cache
-/// wait for nobody: 6 to 12 GB/s, near or far, but the receiver then reads from memory.
+/// A body is written to memory that the receiver has read before, so its cache still has the lines.
+/// A cached store first takes each line away from there, and a core has only some ten such stores
+/// in flight. Where the cores are near each other (50 to 60 ns a line) that makes 10 GB/s and more;
+/// where they are far (200 to 350 ns: other dies, other sockets, and a virtual machine's host moves
+/// cores at any time) it makes 2 GB/s, however long the message. Non-temporal stores do not wait
+/// for the other core: 6 to 12 GB/s, near or far, but the receiver then reads from memory.
 ///
-/// So the writer times a body now and then. Three slow ones in a row (4 GB/s), and it writes past
-/// the cache; after a while a few bodies go through the cache again, as a trial. Near, writing past
-/// the cache costs little, so trials may be rare; far, each costs as much as four bodies.
+/// So the writer times a body now and then. After three slow ones in a row (4 GB/s) it uses
+/// non-temporal stores; after a while a few bodies use cached stores again, as a trial. Near,
+/// non-temporal stores cost little, so trials may be rare; far, each costs as much as four bodies.
 namespace fulmar::channel {
 
 /// Of one writer and the memory that it fills. Not for threads at the same time.

@@ -11,7 +11,7 @@ namespace {
 static_assert(std::is_standard_layout_v<Posted> && offsetof(Posted, in_order) == 0);
 static_assert(std::is_standard_layout_v<Unexpected> && offsetof(Unexpected, in_order) == 0);
 
-/// How many elements of a list are looked at before it moves into the index. More neighbours than a
+/// How many elements of a list are compared before it moves into the index. More neighbours than a
 /// grid of three dimensions has.
 constexpr int checks_before_index = 8;
 
