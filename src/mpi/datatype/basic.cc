@@ -109,7 +109,7 @@ constexpr FortranKind complexes{complex, complex16, 2, 4};
 BasicType fortran_type(MPI_Datatype handle, const char* name, const FortranKind& kind, int bytes,
                        int external) {
   int step = std::countr_zero(static_cast<unsigned>(bytes / kind.smallest_bytes));
-  // C's long double stands between float64 and float128, likewise for complex numbers.
+  // C's long double ranks between float64 and float128, likewise for complex numbers.
   const bool with_long = kind.type_class == floating || kind.type_class == complex;
   if (with_long && step == 3) step = 4;
   const auto element = static_cast<Element>(static_cast<int>(kind.smallest) + step);

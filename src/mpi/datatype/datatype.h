@@ -41,7 +41,7 @@ struct Datatype : Object {
   std::int64_t true_extent = 0;
   /// The predefined type that this is, or is a duplicate of; nullptr for other derived types.
   const BasicType* basic = nullptr;
-  /// What moves the data; see View.
+  /// How the data are moved; see View.
   LayoutRef layout;
 
   std::int64_t ub = 0;

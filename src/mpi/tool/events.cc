@@ -146,7 +146,7 @@ bool Events::raise(const Event& happening, Where where) {
 bool Events::settle() {
   if (settling_) return false;
   settling_ = true;
-  // What the callbacks bring about waits for the next time.
+  // Events caused by the callbacks are delivered next time.
   for (std::size_t left = waiting_.size(); left > 0 && !waiting_.empty(); --left) {
     Waiting next = waiting_.front();
     waiting_.pop_front();

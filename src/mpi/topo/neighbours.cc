@@ -8,11 +8,11 @@
 #include "mpi/topo/making.h"
 
 /// Every process posts the receives from all its neighbours and sends to all of them: as many
-/// messages as there are edges, all under way at once, because neighbours may have each other in
-/// any order, and whoever waits in the middle may wait for one that waits, too.
+/// messages as there are edges, all in flight at once, because neighbours may have each other in
+/// any order, and a process that waits in between could deadlock with another that does.
 ///
 /// The same rank may be a neighbour several times. Messages between two ranks arrive in the order
-/// in which they were sent, so the k-th edge to a rank meets the k-th edge from there. On a grid
+/// in which they were sent, so the k-th edge to a rank matches the k-th edge from there. On a grid
 /// that would be wrong: what goes down a dimension comes from above, and with one or two places in
 /// a periodic dimension both are the same rank. There each pair of receives is posted in reverse.
 namespace fulmar::mpi {
