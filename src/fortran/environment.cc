@@ -10,8 +10,8 @@
 namespace fulmar::fortran {
 namespace {
 
-/// Tells the library the sizes of the compiler's types and its LOGICALs (MPI 5.0 section 20.4),
-/// unless the program has done so.
+/// Registers with the library the sizes of the compiler's types and its LOGICALs (MPI 5.0 section
+/// 20.4), unless the program has done so.
 void describe_compiler() {
   MPI_Info info = MPI_INFO_NULL;
   if (PMPI_Abi_get_fortran_info(&info) == MPI_SUCCESS && info == MPI_INFO_NULL &&

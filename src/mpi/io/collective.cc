@@ -18,7 +18,7 @@ using base::Error;
 using base::ErrorClass;
 
 /// The own part of a rank, on a thread of its own. The algorithm that waits for it is never ended
-/// before it is done, so it may lie in the algorithm's frame.
+/// before it is done, so it may be in the algorithm's frame.
 struct OwnPart final : FileJob {
   explicit OwnPart(CollectiveAccess& access) noexcept : call(access) {}
   void run() noexcept override {
