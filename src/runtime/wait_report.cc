@@ -40,7 +40,7 @@ struct Search {
 
 /// Each MPI function is an exported symbol of this library, so the outermost frame that has such a
 /// symbol is the call that the program made.
-_Unwind_Reason_Code look_at(_Unwind_Context* frame, void* argument) {
+_Unwind_Reason_Code examine(_Unwind_Context* frame, void* argument) {
   auto& search = *static_cast<Search*>(argument);
   auto* address = reinterpret_cast<void*>(_Unwind_GetIP(frame) - 1);
   Dl_info info{};
@@ -57,7 +57,7 @@ std::string call_name() {
   Dl_info own{};
   static const char anchor = 0;
   if (::dladdr(&anchor, &own) != 0) search.library = own.dli_fbase;
-  _Unwind_Backtrace(look_at, &search);
+  _Unwind_Backtrace(examine, &search);
   std::string name(search.name);
   if (name.ends_with("_c")) name.resize(name.size() - 2);
   return name.empty() ? "an MPI call" : name;
@@ -65,7 +65,7 @@ std::string call_name() {
 
 // --- communicators
 
-/// Calls visit(Comm&) for every one that the program knows.
+/// Calls visit(Comm&) for every communicator of the program.
 template <class Visit>
 void for_each_comm(const mpi::Library& library, Visit visit) {
   constexpr int first_made = 4096;
@@ -93,7 +93,7 @@ Comm* find_comm(const mpi::Library& library, Fits fits) {
   return found;
 }
 
-/// Whose messages have this key. A send carries the number that the receiver knows it by.
+/// The communicator whose messages have this key. A send carries the receiver's number of it.
 Comm* comm_of(const mpi::Library& library, const match::Key& key, bool is_send) {
   const std::uint32_t context = key.context & ~kind_mask;
   return find_comm(library, [&](Comm& comm) {
@@ -146,7 +146,7 @@ class Writer {
     }
   }
 
-  /// What may explain the waits of other ranks.
+  /// Facts that may explain the waits of other ranks.
   void add_hints() {
     add_held_locks(library_, body_);
     add_calls_left_out();
@@ -160,7 +160,8 @@ class Writer {
     return body_;
   }
 
-  /// mpiexec knows the ranks of this job alone; what a process of another one will do, nobody knows.
+  /// mpiexec knows only the ranks of this job; the state of processes of other jobs is
+  /// unknown.
   void leave_out_other_jobs() {
     const auto peers = std::span(body_.peers).first(body_.peer_count);
     const auto is_foreign = [&](std::uint32_t peer) { return peer >= library_.world->processes; };
@@ -181,7 +182,7 @@ class Writer {
     });
   }
 
-  /// Messages that have come and that nobody receives.
+  /// Messages that have arrived without a matching receive.
   void add_unexpected() {
     match::Matcher& queues = library_.device->queues();
     constexpr std::size_t room_for_more = 24;
@@ -222,7 +223,7 @@ class Writer {
     if ((key.context & Comm::collective_bit) != 0) {
       return describe_collective(comm_of(library_, key, operation.is_send));
     }
-    // MPI_Recv says itself that it receives; MPI_Sendrecv and MPI_Wait do not.
+    // The name MPI_Recv implies a receive; MPI_Sendrecv and MPI_Wait do not.
     const bool plain = prefix.empty() && call_.find("Sendrecv") == std::string::npos;
     if (!operation.is_send) {
       describe_receive(key, plain ? "from " : prefix + "receive from ");
@@ -260,7 +261,7 @@ class Writer {
     add_posted(request.comm);
   }
 
-  /// What the rank itself has asked for in collective calls of a communicator.
+  /// The collective calls that the rank itself has started on a communicator.
   void add_posted(const Comm* comm) {
     if (comm == nullptr) return;
     library_.device->queues().for_each_posted([&](const match::Posted& posted) {
@@ -320,7 +321,7 @@ class Writer {
   std::string hint_;
 };
 
-/// Threads of this process; 0 where that cannot be seen.
+/// The number of threads of this process; 0 where it is unknown.
 unsigned thread_count() {
   struct stat status{};
   return ::stat("/proc/self/task", &status) == 0 && status.st_nlink > 2
@@ -334,7 +335,7 @@ wire::WaitBody WaitReporter::write(const device::QuietWait& wait) noexcept {
   Writer writer(library_, wait);
   writer.describe(wait.note);
   writer.leave_out_other_jobs();
-  // A thread that is not here may yet do what the others wait for.
+  // A thread that is not waiting may do what the others wait for.
   if (wait.many_threads && thread_count() != wait.threads) return writer.body();
   // So may the end of a file operation, which can take as long as the disk does.
   if (library_.files != nullptr && library_.files->pending() != 0) return writer.body();

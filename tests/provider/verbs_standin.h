@@ -291,7 +291,7 @@ class VerbsStandIn final : public verbs::Adapter {
   }
   [[nodiscard]] const std::set<QueueStandIn*>& queues() const { return own_; }
   /// Whether a completion waits to be read: it would have ended a sleep.
-  [[nodiscard]] bool has_news() const { return !came_.empty() || !ended_.empty(); }
+  [[nodiscard]] bool has_events() const { return !came_.empty() || !ended_.empty(); }
   /// Whether one has come since `arm`: no other need end a sleep.
   [[nodiscard]] bool has_rung() const { return has_rung_; }
   [[nodiscard]] std::size_t regions() const { return regions_.size(); }

@@ -12,9 +12,9 @@ namespace fulmar::fabric::bundle {
 namespace {
 
 /// A rail that brought nothing with so many looks is looked at with every so many polls.
-constexpr std::uint32_t looks_before_rare = 512;
-constexpr std::uint64_t rare_look_interval = 32;
-/// How often the clock is looked at for rails that are to be tried again.
+constexpr std::uint32_t polls_before_rare = 512;
+constexpr std::uint64_t rare_poll_interval = 32;
+/// How often the clock is read for rails that are to be tried again, in polls.
 constexpr std::uint64_t offer_interval = 256;
 /// When to look whether another rail is to be tried for a first packet.
 constexpr std::int64_t seek_interval_ns = 50'000'000;
@@ -23,7 +23,7 @@ constexpr std::int64_t seek_interval_ns = 50'000'000;
 
 bool Pairs::is_due(const Member& member) const noexcept {
   return look_at_all_ || member.primaries != 0 || member.under_way != 0 ||
-         member.quiet_looks < looks_before_rare || polls_ % rare_look_interval == 0 ||
+         member.quiet_looks < polls_before_rare || polls_ % rare_poll_interval == 0 ||
          member.rail->has_unsent();
 }
 
@@ -37,7 +37,7 @@ unsigned Pairs::poll(SinkRef sink) {
     if (!is_due(member)) continue;
     RailSink rail_sink(*this, i, sink);
     const unsigned moved = member.rail->poll(SinkRef(rail_sink));
-    member.quiet_looks = moved != 0 ? 0 : std::min(member.quiet_looks + 1, looks_before_rare);
+    member.quiet_looks = moved != 0 ? 0 : std::min(member.quiet_looks + 1, polls_before_rare);
     count += moved;
   }
   bool moved = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// The basic elements of a datatype follow from its signature, where they lie from its layout. The
+// The basic elements of a datatype follow from its signature, their addresses from its layout. The
 // two meet in a stretch of packed bytes: a piece of it is gathered from the user's memory into a
 // small buffer, converted element by element, and so on; unpacking goes the other way round.
 #include "mpi/datatype/external.h"
@@ -64,7 +64,7 @@ class PackedWriter {
  public:
   explicit PackedWriter(Data data) : view_(*data.type, data.count), base_(data.address) {}
 
-  /// Room for the next elements, as PackedReader::elements. The caller fills it.
+  /// Space for the next elements, as PackedReader::elements. The caller fills it.
   std::span<std::byte> elements(std::int64_t size, std::int64_t wanted) {
     const auto step = static_cast<std::size_t>(size);
     if (buffer_.size() - used_ < step) flush();

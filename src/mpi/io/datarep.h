@@ -22,7 +22,7 @@ struct UserRepresentation {
   void* extra_state = nullptr;
 };
 
-/// How data lie in a file.
+/// The representation of data in a file.
 struct Representation {
   enum class Kind : std::uint8_t {
     native,      ///< as in memory

@@ -16,7 +16,7 @@
 namespace fulmar::mpi {
 namespace {
 
-/// How far a look at the runs of a filetype goes: what lies behind is not checked.
+/// How many runs of a filetype are examined: later ones are not checked.
 constexpr Count most_runs_checked = 1 << 16;
 
 struct Span {
@@ -24,8 +24,8 @@ struct Span {
   Count end;
 };
 
-/// The part of the file from the first to behind the last byte of a layout with data that goes forward;
-/// nothing of one that does not.
+/// The part of the file from the first to behind the last byte of a layout with data that goes
+/// forward; nothing of one that does not.
 std::optional<Span> forward_span(const Layout& layout);
 
 /// Parts one after the other.
@@ -91,8 +91,8 @@ void find_direction(const Datatype& filetype, FiletypeShape& shape) {
   shape.forward = span && filetype.extent >= span->end - span->first;
 }
 
-/// Calls `use(span, position)` for the runs of one repetition, `position` counting its data, until that
-/// returns false. Returns how many bytes of data were seen.
+/// Calls `use(span, position)` for the runs of one repetition, `position` counting its data, until
+/// that returns false. Returns how many bytes of data were seen.
 template <class Use>
 Count for_runs(const Datatype& filetype, Use&& use) {
   const View view(filetype, 1);

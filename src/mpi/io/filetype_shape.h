@@ -7,7 +7,7 @@
 
 namespace fulmar::mpi {
 
-/// How the data of a filetype and of its repetitions lie in a file (MPI 5.0 section 14.3).
+/// How the data of a filetype and of its repetitions are placed in a file (MPI 5.0 section 14.3).
 struct FiletypeShape {
   Count runs = 0;  ///< runs of data without gaps in one repetition, about
   /// The stream never goes backwards and covers no byte twice: what lies behind a position lies

@@ -91,8 +91,8 @@ void complain_of_unknown_checks(std::string_view given, std::vector<std::string>
 
 std::span<const OptionSpec> option_specs() noexcept { return specs; }
 
-/// The choices stand in the text behind a colon, separated by commas, each perhaps followed by what
-/// it means in parentheses.
+/// The choices follow a colon in the text, separated by commas, each optionally followed by its
+/// meaning in parentheses.
 std::vector<std::string_view> choices_of(const OptionSpec& spec) {
   std::vector<std::string_view> choices;
   const std::string_view text = spec.text;

@@ -9,12 +9,12 @@
 #include <cstring>
 #include <optional>
 
-/// What a rank waits for, written by the rank when a wait has gone on for a while, and read by
-/// mpiexec, which explains a job that stands still.
+/// What a rank waits for, written by the rank when a wait has lasted for a while, and read by
+/// mpiexec for its deadlock report.
 ///
 /// The rank writes anew each time before it sleeps, about once a second. So a rank whose `beats`
-/// grow while `since_ns` stays has looked at its queues again, found nothing, and is in the same
-/// wait as before. When the wait ends nothing is written: the beats stop.
+/// grow while `since_ns` stays has polled its queues again, found nothing, and is in the same
+/// wait as before. The end of the wait is not recorded: the beats stop.
 namespace fulmar::wire {
 
 enum class WaitKind : std::uint32_t {
@@ -77,8 +77,8 @@ inline void write_wait(WaitRecord& record, const WaitBody& body) noexcept {
   record.sequence.store(sequence + 2, std::memory_order_release);
 }
 
-/// What a record says, with every number in range and every text ended. Nothing while it is being
-/// written, or if nothing was written.
+/// The contents of a record, with every number in range and every text terminated. Nothing while it
+/// is being written, or before the first write.
 struct WaitReport {
   WaitBody body;
   std::uint32_t beats = 0;

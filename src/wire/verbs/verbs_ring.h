@@ -10,9 +10,9 @@
 
 #include "wire/verbs/verbs_packet.h"
 
-/// Short packets that are written into memory which their receiver looks at (fabric/verbs/rings.h):
+/// Short packets that are written into memory which their receiver polls (fabric/verbs/rings.h):
 /// slots of a ring that it lends to one sender, and the gate, a word in the memory of that sender,
-/// by which it says whether it looks.
+/// in which it publishes whether it polls.
 ///
 /// What is written lies at the end of the slot that the packet's number chooses:
 /// ```
@@ -34,8 +34,8 @@
 /// written it. It says nothing about the bytes in between; nothing that could be computed from them
 /// would prove that they have come.
 ///
-/// The receiver clears the end when it has taken the packet, so that one word tells whether it is
-/// worth while to look at the rest.
+/// The receiver clears the trailer when it has taken the packet, so that one word shows whether the
+/// rest has to be examined.
 namespace fulmar::wire {
 
 inline constexpr std::uint32_t verbs_ring_slots = 64;
@@ -71,7 +71,7 @@ constexpr std::uint64_t verbs_bare_end(std::uint64_t mark, const VerbsPacket& he
          std::uint64_t{head.heard} << 8 | bytes;
 }
 
-/// Whether something was written there, all of it perhaps.
+/// Whether something was written there, complete or not.
 constexpr bool is_verbs_slot_full(std::uint64_t end) noexcept {
   return end >> (verbs_slot_kind_shift + 1) == verbs_slot_bare >> 1;
 }
@@ -111,8 +111,8 @@ constexpr std::optional<std::uint16_t> verbs_gate_turn(std::uint64_t word,
   return turn;
 }
 
-/// Where memory lies that a peer may write to: the body of VerbsSignal::lend and VerbsSignal::gate.
-/// Address 0: none.
+/// The address of memory that a peer may write to: the body of VerbsSignal::lend and
+/// VerbsSignal::gate. Address 0: none.
 struct VerbsPlace {
   std::uint64_t address = 0;
   std::uint64_t key = 0;

@@ -9,14 +9,14 @@
 
 /// Calls on a collective area, cut where they may have to wait.
 ///
-/// A blocking call runs from end to end and waits in the area. A non-blocking one must leave at each
-/// place where it would wait, and go on there when the others have posted. Both run the same code: a call is an object that
-/// has some rounds, and for each round
+/// A blocking call runs from end to end and waits in the area. A non-blocking one must leave at
+/// each place where it would wait, and go on there when the others have posted. Both run the same
+/// code: a call is an object that has some rounds, and for each round
 ///
-///     std::size_t room(Count round)  bytes of the payload that it posts; 0: none
+///     std::size_t posted_bytes(Count round)  bytes of the payload that it posts; 0: none
 ///     void post(Count round)         begins the round; not called after an error
-///     Awaited take(Count round)      takes what has come, and says what is missing; called again
-///                                    when that is there. Nothing missing: the round is over
+///     Awaited take(Count round)      takes what has arrived, and returns what is missing; called
+///                                    again when that is there. Nothing missing: the round is over
 ///
 /// and, around them,
 ///
@@ -26,11 +26,12 @@
 ///
 /// `run_rounds` is the blocking driver, ShmTask (shm_task.h) the other one.
 ///
-/// An error does not end a call where other ranks count on this one's rounds: `stop`, `follow` and
-/// `follow_longest` say how many it goes on to post, and with whom. Ranks whose lengths differ have different
-/// numbers of rounds; those that wait for others take over the number of a rank that does not wait. So
-/// all are in step afterwards, but for gather and reduce where the lengths of two ranks differ that are not
-/// the root: neither looks at the other (FULMAR_CHECK=collectives finds it).
+/// An error does not end a call where other ranks depend on this one's rounds: `stop`, `follow` and
+/// `follow_longest` determine how many it still posts, and together with which member. Ranks whose
+/// lengths differ have different numbers of rounds; those that wait for others adopt the number of
+/// a rank that does not wait. So all are in step afterwards, except in gather and reduce where the
+/// lengths of two ranks differ that are not the root: neither reads the other's length
+/// (FULMAR_CHECK=collectives detects it).
 namespace fulmar::mpi {
 
 /// What a call waits for in a round.
@@ -65,7 +66,7 @@ class ShmRounds {
   [[nodiscard]] Count rounds() const noexcept { return rounds_; }
   [[nodiscard]] device::ShmCollArea& area() const noexcept { return area_; }
   [[nodiscard]] const Comm& comm() const noexcept { return comm_; }
-  /// The call posts empty rounds, for others alone.
+  /// The call posts empty rounds, only for the other ranks.
   [[nodiscard]] bool after_error() const noexcept { return after_error_; }
 
  protected:
@@ -99,9 +100,9 @@ class ShmRounds {
     rounds_ = round + 1 + std::max<Count>(more, 0);
     return {};
   }
-  /// After an error in the first round of the one rank that waits for all others: as many rounds as the longest of
-  /// theirs are posted. `rounds_of(std::uint32_t bytes)` are those of a member that has so much. To be called again
-  /// when what is missing is there.
+  /// After an error in the first round of the one rank that waits for all others: as many rounds as
+  /// the longest of theirs are posted. `rounds_of(std::uint32_t bytes)` are the rounds of a member
+  /// with that many bytes. To be called again when what is missing is there.
   template <class RoundsOf>
   Awaited follow_longest(const RoundsOf& rounds_of) noexcept {
     after_error_ = true;
@@ -128,11 +129,11 @@ class ShmRounds {
   [[nodiscard]] Awaited all_members() noexcept {
     return area_.all_arrived() ? Awaited{} : Awaited::members(0, area_.size());
   }
-  /// Whether all others have posted the next round with such a length.
-  [[nodiscard]] bool all_tell_next(Count bytes, int last) const noexcept {
+  /// Whether all others below `last` have posted the next round, with `bytes` as their length.
+  [[nodiscard]] bool all_next_have_length(Count bytes, int last) const noexcept {
     for (int member = 0; member < last; ++member) {
       if (member == area_.self()) continue;
-      if (!area_.next_tells(member, static_cast<std::uint64_t>(bytes))) return false;
+      if (!area_.next_has_length(member, static_cast<std::uint64_t>(bytes))) return false;
     }
     return true;
   }
