@@ -35,6 +35,7 @@ class SendBuffer;
 class Recovery;
 struct Comm;
 struct Info;
+struct Win;
 struct World;
 
 /// The state behind the MPI API of one process: the table of handles and pointers to what the
@@ -240,6 +241,14 @@ class Library {
     SendBuffer* buffer;
   };
   std::vector<SessionBuffer> session_buffers;
+
+  /// The lock that MPI_Win_lock asked a target for last, while it may not be granted yet (mpi/rma).
+  struct AskedLock {
+    Win* win = nullptr;
+    int rank = 0;
+    bool operator==(const AskedLock&) const = default;
+  };
+  AskedLock asked_lock;
 
   /// Handles of sends that were complete at once, and the request that all of them name; made with
   /// the first of them (mpi/request).

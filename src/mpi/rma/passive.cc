@@ -13,6 +13,10 @@
 /// target carries out what follows when it has granted it. MPI_Win_lock_all takes the lock of a
 /// rank with the first operation on it. Locks that also protect loads and stores of this process are
 /// held when the call returns: of its own memory, and of all memory that MPI_Win_allocate_shared gave.
+///
+/// Locks of MPI_Win_lock are acquired in the order of the calls, also those of different windows: one
+/// that was asked for is waited for before the next is. So programs that take several locks in the
+/// same order in all processes cannot block each other.
 namespace fulmar::mpi {
 namespace {
 
@@ -35,9 +39,24 @@ LockMode mode_of(TargetLock lock) noexcept {
   return lock == TargetLock::exclusive ? LockMode::exclusive : LockMode::shared;
 }
 
+/// Waits until the lock that was asked for last is granted. Errors stay with its target.
+void await_asked_lock(Library& library) {
+  while (library.asked_lock.win != nullptr) {
+    const Library::AskedLock asked = library.asked_lock;
+    library.acquire(*asked.win);  // another thread may unlock and free it meanwhile
+    ask_for_end(*asked.win, asked.rank, wire::RmaCall::flush);  // answered behind the lock
+    const RmaTarget& target = asked.win->target(asked.rank);
+    asked.win->device->wait([&]() noexcept { return target.pending == 0; });
+    if (library.asked_lock == asked) library.asked_lock = {};
+    library.release(*asked.win);
+  }
+}
+
 /// Takes the lock, or asks for it.
 Error lock_target(Win& win, int rank, LockMode mode) {
+  await_asked_lock(*win.library);
   if (win.has_lock_of(rank)) return acquire_lock(win, rank, mode);
+  win.library->asked_lock = {&win, rank};
   send_notice(
       win, rank,
       mode == LockMode::shared ? wire::RmaCall::lock_shared : wire::RmaCall::lock_exclusive);
@@ -163,6 +182,7 @@ Error win_unlock(int rank, Win& win) {
     RmaTarget& target = win.target(rank);
     if (!target.open) return not_locked(win, rank);
     begin_unlock(win, rank);
+    if (win.library->asked_lock == Library::AskedLock{&win, rank}) win.library->asked_lock = {};
     error = finish_unlock(win, rank);
     target.open = false;
     target.lock = TargetLock::none;
