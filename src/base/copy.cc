@@ -10,9 +10,6 @@ namespace fulmar::base {
 
 namespace {
 
-/// From this length on the C library's copy is better: it uses non-temporal stores.
-constexpr std::size_t past_caches_bytes = std::size_t{4} << 20;
-
 bool string_copies_are_slow() noexcept {
 #if defined(__x86_64__)
   return __builtin_cpu_is("amd") != 0;

@@ -18,6 +18,10 @@ namespace fulmar::base {
 /// Up to this length glibc copies without the string instruction, unless it is tuned otherwise.
 inline constexpr std::size_t plain_copy_bytes = 2048;
 
+/// Data of this length do not stay in the caches that processors have; the C library's copy of them
+/// uses non-temporal stores.
+inline constexpr std::size_t past_caches_bytes = std::size_t{4} << 20;
+
 /// The slow path of copy_bytes.
 [[gnu::noinline]] void copy_long(void* to, const void* from, std::size_t bytes) noexcept;
 

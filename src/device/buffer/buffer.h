@@ -59,11 +59,13 @@ inline void read_buffer(const Buffer& buffer, std::uint64_t offset, std::span<st
   }
 }
 inline void write_buffer(const Buffer& buffer, std::uint64_t offset,
-                         std::span<const std::byte> from) noexcept {
+                         std::span<const std::byte> from,
+                         base::StoreKind stores = base::StoreKind::cached) noexcept {
   if (buffer.packer != nullptr) [[unlikely]] {
     buffer.packer->unpack(buffer.address, offset, from);
   } else {
-    base::copy_bytes(static_cast<std::byte*>(buffer.address) + offset, from.data(), from.size());
+    base::copy_bytes(static_cast<std::byte*>(buffer.address) + offset, from.data(), from.size(),
+                     stores);
   }
 }
 
@@ -133,9 +135,10 @@ class BodyWriter {
 /// Copies bytes [from, from + count) of a packet's body to `offset` of a buffer, each piece as soon
 /// as it is there.
 inline void copy_body(const Buffer& buffer, std::uint64_t offset, const fabric::Body& body,
-                      std::uint64_t from, std::uint64_t count) noexcept {
+                      std::uint64_t from, std::uint64_t count,
+                      base::StoreKind stores = base::StoreKind::cached) noexcept {
   if (body.complete()) [[likely]] {
-    write_buffer(buffer, offset, body.part(from, count));
+    write_buffer(buffer, offset, body.part(from, count), stores);
     return;
   }
   const auto length = static_cast<std::uint32_t>(body.size());
@@ -143,7 +146,8 @@ inline void copy_body(const Buffer& buffer, std::uint64_t offset, const fabric::
     const std::uint32_t end = channel::cut_through_end(length, at);
     const std::uint64_t first = std::max<std::uint64_t>(at, from);
     const std::uint64_t last = std::min<std::uint64_t>(end, from + count);
-    if (first < last) write_buffer(buffer, offset + first - from, body.part(first, last - first));
+    if (first < last)
+      write_buffer(buffer, offset + first - from, body.part(first, last - first), stores);
     at = end;
   }
 }
