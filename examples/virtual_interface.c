@@ -40,7 +40,8 @@ static endpoint endpoint_of(VIP_NIC_HANDLE nic, unsigned at, unsigned from, unsi
   check("VipNSGetHostByName", VipNSGetHostByName(nic, name, &made.address, 0));
   unsigned discriminator[2] = {from, end};
   made.address.DiscriminatorLen = sizeof discriminator;
-  memcpy(made.address.HostAddress + made.address.HostAddressLen, discriminator, sizeof discriminator);
+  memcpy(made.address.HostAddress + made.address.HostAddressLen, discriminator,
+         sizeof discriminator);
   return made;
 }
 
@@ -54,8 +55,8 @@ static void set(VIP_DESCRIPTOR* descriptor, VIP_MEM_HANDLE memory, void* data, u
 }
 
 static VIP_VI_HANDLE make_vi(VIP_NIC_HANDLE nic, VIP_PROTECTION_HANDLE tag) {
-  VIP_VI_ATTRIBUTES attributes = {VIP_SERVICE_RELIABLE_RECEPTION, sizeof(double) * numbers, NULL, tag, VIP_FALSE,
-                                  VIP_FALSE};
+  VIP_VI_ATTRIBUTES attributes = {
+      VIP_SERVICE_RELIABLE_RECEPTION, sizeof(double) * numbers, NULL, tag, VIP_FALSE, VIP_FALSE};
   VIP_VI_HANDLE vi;
   check("VipCreateVi", VipCreateVi(nic, &attributes, NULL, NULL, &vi));
   return vi;
@@ -74,20 +75,24 @@ static void receive_from(VIP_VI_HANDLE vi) {
 
 static unsigned size_of_job(VIP_NIC_HANDLE nic) {
   VIP_AUTODISCOVERY_LIST list = {1, NULL, 0};
-  check("VipQuerySystemManagementInfo", VipQuerySystemManagementInfo(nic, VIP_SMI_AUTODISCOVERY, &list));
+  check("VipQuerySystemManagementInfo",
+        VipQuerySystemManagementInfo(nic, VIP_SMI_AUTODISCOVERY, &list));
   return (unsigned)list.NumAdAddrs;
 }
 
 // Asks for both connections before it waits for either: the neighbours do the same.
-static void connect_ring(VIP_NIC_HANDLE nic, VIP_VI_HANDLE next, VIP_VI_HANDLE before, unsigned rank, unsigned size) {
+static void connect_ring(VIP_NIC_HANDLE nic, VIP_VI_HANDLE next, VIP_VI_HANDLE before,
+                         unsigned rank, unsigned size) {
   const unsigned after = (rank + 1) % size;
   const unsigned ahead = (rank + size - 1) % size;
   endpoint local = endpoint_of(nic, rank, rank, 0);
   endpoint remote = endpoint_of(nic, after, rank, 1);
-  check("VipConnectPeerRequest", VipConnectPeerRequest(next, &local.address, &remote.address, VIP_INFINITE));
+  check("VipConnectPeerRequest",
+        VipConnectPeerRequest(next, &local.address, &remote.address, VIP_INFINITE));
   local = endpoint_of(nic, rank, ahead, 1);
   remote = endpoint_of(nic, ahead, ahead, 0);
-  check("VipConnectPeerRequest", VipConnectPeerRequest(before, &local.address, &remote.address, VIP_INFINITE));
+  check("VipConnectPeerRequest",
+        VipConnectPeerRequest(before, &local.address, &remote.address, VIP_INFINITE));
   check("VipConnectPeerWait", VipConnectPeerWait(next, NULL));
   check("VipConnectPeerWait", VipConnectPeerWait(before, NULL));
 }

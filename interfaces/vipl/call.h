@@ -26,7 +26,8 @@ VIP_RETURN call(const void* handle, Body&& body) {
 
 /// Waits until `holds(object)`, or the object is gone: VIP_SUCCESS, VIP_TIMEOUT, VIP_INVALID_PARAMETER.
 template <class T, class Holds>
-[[nodiscard]] VIP_RETURN wait_for(Provider& provider, Lock& lock, T& object, VIP_ULONG timeout, Holds&& holds) {
+[[nodiscard]] VIP_RETURN wait_for(Provider& provider, Lock& lock, T& object, VIP_ULONG timeout,
+                                  Holds&& holds) {
   const std::uint32_t handle = object.handle;
   bool is_gone = false;
   const bool is_over = wait(provider, lock, Deadline(timeout), [&] {
@@ -38,7 +39,8 @@ template <class T, class Holds>
 }
 
 /// The tag of this NIC; nullptr: it is none.
-[[nodiscard]] inline Ptag* find_ptag(Provider& provider, const Nic& nic, const void* handle) noexcept {
+[[nodiscard]] inline Ptag* find_ptag(Provider& provider, const Nic& nic,
+                                     const void* handle) noexcept {
   Ptag* const ptag = provider.ptags.find(handle);
   return ptag != nullptr && ptag->nic == nic.handle ? ptag : nullptr;
 }

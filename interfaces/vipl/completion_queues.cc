@@ -40,7 +40,8 @@ using fulmar::vipl::Provider;
 VIP_RETURN VipCreateCQ(VIP_NIC_HANDLE NicHandle, VIP_ULONG EntryCount, VIP_CQ_HANDLE* CQHandle) {
   return call<Nic>(NicHandle, [&](Provider& provider, const Lock&, const Nic& nic) {
     if (CQHandle == nullptr) return VIP_INVALID_PARAMETER;
-    if (const VIP_RETURN status = fulmar::vipl::check_entries(EntryCount); status != VIP_SUCCESS) return status;
+    if (const VIP_RETURN status = fulmar::vipl::check_entries(EntryCount); status != VIP_SUCCESS)
+      return status;
     Cq* const cq = provider.cqs.add(std::make_unique<Cq>());
     if (cq == nullptr) return VIP_ERROR_RESOURCE;
     cq->nic = nic.handle;
@@ -61,7 +62,8 @@ VIP_RETURN VipDestroyCQ(VIP_CQ_HANDLE CQHandle) {
 
 VIP_RETURN VipResizeCQ(VIP_CQ_HANDLE CQHandle, VIP_ULONG EntryCount) {
   return call<Cq>(CQHandle, [&](const Provider&, const Lock&, Cq& cq) {
-    if (const VIP_RETURN status = fulmar::vipl::check_entries(EntryCount); status != VIP_SUCCESS) return status;
+    if (const VIP_RETURN status = fulmar::vipl::check_entries(EntryCount); status != VIP_SUCCESS)
+      return status;
     if (cq.done.size() > EntryCount) return VIP_ERROR_RESOURCE;
     cq.entries = EntryCount;
     return VIP_SUCCESS;
@@ -78,12 +80,14 @@ VIP_RETURN VipCQDone(VIP_CQ_HANDLE CQHandle, VIP_VI_HANDLE* ViHandle, VIP_BOOLEA
   });
 }
 
-VIP_RETURN VipCQWait(VIP_CQ_HANDLE CQHandle, VIP_ULONG Timeout, VIP_VI_HANDLE* ViHandle, VIP_BOOLEAN* RecvQueue) {
+VIP_RETURN VipCQWait(VIP_CQ_HANDLE CQHandle, VIP_ULONG Timeout, VIP_VI_HANDLE* ViHandle,
+                     VIP_BOOLEAN* RecvQueue) {
   return call<Cq>(CQHandle, [&](Provider& provider, Lock& lock, Cq& cq) {
     if (ViHandle == nullptr || RecvQueue == nullptr) return VIP_INVALID_PARAMETER;
     Cq::Entry entry{};
-    const VIP_RETURN status = wait_for(provider, lock, cq, Timeout,
-                                       [&](Cq& each) { return fulmar::vipl::take(provider, each, entry); });
+    const VIP_RETURN status = wait_for(provider, lock, cq, Timeout, [&](Cq& each) {
+      return fulmar::vipl::take(provider, each, entry);
+    });
     if (status == VIP_SUCCESS) fulmar::vipl::give(entry, *ViHandle, *RecvQueue);
     return status;
   });

@@ -17,7 +17,8 @@ bool read_address(const VIP_NET_ADDRESS* address, Address& result) {
     return false;
   }
   const VIP_UINT8* const bytes = &address->HostAddress[0];
-  result.node = std::uint32_t{bytes[2]} << 24 | std::uint32_t{bytes[3]} << 16 | std::uint32_t{bytes[4]} << 8 | bytes[5];
+  result.node = std::uint32_t{bytes[2]} << 24 | std::uint32_t{bytes[3]} << 16 |
+                std::uint32_t{bytes[4]} << 8 | bytes[5];
   const auto* const begin = reinterpret_cast<const std::byte*>(bytes + VIP_HOST_ADDRESS_BYTES);
   result.discriminator.assign(begin, begin + address->DiscriminatorLen);
   return bytes[0] == 0x02 && bytes[1] == 0x46;
@@ -27,12 +28,13 @@ void write_address(const Address& address, VIP_NET_ADDRESS& result) noexcept {
   result.HostAddressLen = VIP_HOST_ADDRESS_BYTES;
   result.DiscriminatorLen = static_cast<VIP_UINT16>(address.discriminator.size());
   VIP_UINT8* const bytes = &result.HostAddress[0];
-  const std::array<VIP_UINT8, VIP_HOST_ADDRESS_BYTES> host = {0x02,
-                                                             0x46,
-                                                             static_cast<VIP_UINT8>(address.node >> 24),
-                                                             static_cast<VIP_UINT8>(address.node >> 16),
-                                                             static_cast<VIP_UINT8>(address.node >> 8),
-                                                             static_cast<VIP_UINT8>(address.node)};
+  const std::array<VIP_UINT8, VIP_HOST_ADDRESS_BYTES> host = {
+      0x02,
+      0x46,
+      static_cast<VIP_UINT8>(address.node >> 24),
+      static_cast<VIP_UINT8>(address.node >> 16),
+      static_cast<VIP_UINT8>(address.node >> 8),
+      static_cast<VIP_UINT8>(address.node)};
   std::memcpy(bytes, host.data(), host.size());
   std::memcpy(bytes + host.size(), address.discriminator.data(), address.discriminator.size());
 }
@@ -42,7 +44,8 @@ namespace {
 /// Takes the oldest request to this discriminator.
 Arrived* take_request(Provider& provider, const Nic& nic, const Address& local) {
   const auto place = std::ranges::find_if(provider.arrived, [&](const wire::ViplMessage& each) {
-    return each.kind == wire::ViplKind::request && receiver_of(provider, each).discriminator == local.discriminator;
+    return each.kind == wire::ViplKind::request &&
+           receiver_of(provider, each).discriminator == local.discriminator;
   });
   if (place == provider.arrived.end()) return nullptr;
   auto made = std::make_unique<Arrived>();
@@ -82,13 +85,14 @@ VIP_RETURN accept(Provider& provider, Lock& lock, Arrived& taken, Vi& vi) {
   const VIP_RETURN end = taken.end;
   provider.connections.remove(taken);
   if (end != VIP_SUCCESS) return end;
-  Attempt attempt = attempt_of(Attempt::Kind::server, receiver_of(provider, request), sender_of(request), VIP_INFINITE);
+  Attempt attempt = attempt_of(Attempt::Kind::server, receiver_of(provider, request),
+                               sender_of(request), VIP_INFINITE);
   if (!begin(provider, vi, std::move(attempt))) return VIP_ERROR_RESOURCE;
   vi.other = request.from;
   ask(provider, vi, wire::ViplKind::accept);
   link_to(provider, vi, request);
-  const VIP_RETURN status =
-      wait_for(provider, lock, vi, VIP_INFINITE, [](const Vi& each) { return each.attempt.is_over; });
+  const VIP_RETURN status = wait_for(provider, lock, vi, VIP_INFINITE,
+                                     [](const Vi& each) { return each.attempt.is_over; });
   return status == VIP_SUCCESS ? vi.attempt.result : status;
 }
 
@@ -96,7 +100,8 @@ VIP_RETURN request(Provider& provider, Lock& lock, Vi& vi, Attempt attempt, VIP_
   if (vi.state != VIP_STATE_IDLE) return VIP_INVALID_STATE;
   if (!begin(provider, vi, std::move(attempt))) return VIP_ERROR_RESOURCE;
   ask(provider, vi, wire::ViplKind::request);
-  const VIP_RETURN status = wait_for(provider, lock, vi, timeout, [](const Vi& each) { return each.attempt.is_over; });
+  const VIP_RETURN status =
+      wait_for(provider, lock, vi, timeout, [](const Vi& each) { return each.attempt.is_over; });
   if (status == VIP_INVALID_PARAMETER) return status;
   if (status == VIP_TIMEOUT) (void)expire(provider, vi);
   return vi.attempt.result;
@@ -127,7 +132,8 @@ VIP_RETURN VipConnectWait(VIP_NIC_HANDLE NicHandle, VIP_NET_ADDRESS* LocalAddr, 
                           VIP_CONN_HANDLE* ConnHandle) {
   return call<Nic>(NicHandle, [&](Provider& provider, Lock& lock, Nic& nic) {
     Address local;
-    if (ConnHandle == nullptr || !fulmar::vipl::read_address(LocalAddr, local)) return VIP_INVALID_PARAMETER;
+    if (ConnHandle == nullptr || !fulmar::vipl::read_address(LocalAddr, local))
+      return VIP_INVALID_PARAMETER;
     const Arrived* taken = nullptr;
     const VIP_RETURN status = wait_for(provider, lock, nic, Timeout, [&](const Nic& each) {
       taken = fulmar::vipl::take_request(provider, each, local);
@@ -135,7 +141,8 @@ VIP_RETURN VipConnectWait(VIP_NIC_HANDLE NicHandle, VIP_NET_ADDRESS* LocalAddr, 
     });
     if (status != VIP_SUCCESS) return status;
     fulmar::vipl::answer(provider, taken->message, fulmar::wire::ViplKind::matched);
-    if (RemoteAddr != nullptr) fulmar::vipl::write_address(fulmar::vipl::sender_of(taken->message), *RemoteAddr);
+    if (RemoteAddr != nullptr)
+      fulmar::vipl::write_address(fulmar::vipl::sender_of(taken->message), *RemoteAddr);
     if (RemoteViAttribs != nullptr) *RemoteViAttribs = fulmar::vipl::attributes_of(taken->message);
     *ConnHandle = fulmar::vipl::pointer_of(taken->handle);
     return VIP_SUCCESS;
@@ -152,14 +159,16 @@ VIP_RETURN VipConnectAccept(VIP_CONN_HANDLE ConnHandle, VIP_VI_HANDLE ViHandle) 
 
 VIP_RETURN VipConnectReject(VIP_CONN_HANDLE ConnHandle) {
   return call<Arrived>(ConnHandle, [&](Provider& provider, const Lock&, Arrived& taken) {
-    if (taken.end == VIP_SUCCESS) fulmar::vipl::answer(provider, taken.message, fulmar::wire::ViplKind::reject);
+    if (taken.end == VIP_SUCCESS)
+      fulmar::vipl::answer(provider, taken.message, fulmar::wire::ViplKind::reject);
     provider.connections.remove(taken);
     return VIP_SUCCESS;
   });
 }
 
-VIP_RETURN VipConnectRequest(VIP_VI_HANDLE ViHandle, VIP_NET_ADDRESS* LocalAddr, VIP_NET_ADDRESS* RemoteAddr,
-                             VIP_ULONG Timeout, VIP_VI_ATTRIBUTES* RemoteViAttribs) {
+VIP_RETURN VipConnectRequest(VIP_VI_HANDLE ViHandle, VIP_NET_ADDRESS* LocalAddr,
+                             VIP_NET_ADDRESS* RemoteAddr, VIP_ULONG Timeout,
+                             VIP_VI_ATTRIBUTES* RemoteViAttribs) {
   return call<Vi>(ViHandle, [&](Provider& provider, Lock& lock, Vi& vi) {
     Address local;
     Address remote;
@@ -167,8 +176,10 @@ VIP_RETURN VipConnectRequest(VIP_VI_HANDLE ViHandle, VIP_NET_ADDRESS* LocalAddr,
     if (!fulmar::vipl::read_address(LocalAddr, local)) return VIP_INVALID_PARAMETER;
     if (!fulmar::vipl::read_address(RemoteAddr, remote)) return VIP_NOT_REACHABLE;
     Attempt attempt = fulmar::vipl::attempt_of(Attempt::Kind::client, local, remote, Timeout);
-    const VIP_RETURN status = fulmar::vipl::request(provider, lock, vi, std::move(attempt), Timeout);
-    if (status == VIP_SUCCESS && RemoteViAttribs != nullptr) *RemoteViAttribs = vi.remote_attributes;
+    const VIP_RETURN status =
+        fulmar::vipl::request(provider, lock, vi, std::move(attempt), Timeout);
+    if (status == VIP_SUCCESS && RemoteViAttribs != nullptr)
+      *RemoteViAttribs = vi.remote_attributes;
     return status;
   });
 }
@@ -181,8 +192,8 @@ VIP_RETURN VipDisconnect(VIP_VI_HANDLE ViHandle) {
   });
 }
 
-VIP_RETURN VipConnectPeerRequest(VIP_VI_HANDLE ViHandle, VIP_NET_ADDRESS* LocalAddr, VIP_NET_ADDRESS* RemoteAddr,
-                                 VIP_ULONG Timeout) {
+VIP_RETURN VipConnectPeerRequest(VIP_VI_HANDLE ViHandle, VIP_NET_ADDRESS* LocalAddr,
+                                 VIP_NET_ADDRESS* RemoteAddr, VIP_ULONG Timeout) {
   return call<Vi>(ViHandle, [&](Provider& provider, const Lock&, Vi& vi) {
     Address local;
     Address remote;

@@ -57,7 +57,8 @@ void fail(Provider& provider, Vi& vi, VIP_RETURN result) {
   if (vi.attempt.is_over) return;
   vi.attempt.is_over = true;
   vi.attempt.result = result;
-  const bool is_known = vi.other != 0 || result == VIP_TIMEOUT || result == VIP_NO_MATCH || result == VIP_ERROR_RESOURCE;
+  const bool is_known = vi.other != 0 || result == VIP_TIMEOUT || result == VIP_NO_MATCH ||
+                        result == VIP_ERROR_RESOURCE;
   if (is_known && result != VIP_NOT_REACHABLE) send_to_other(provider, vi, ViplKind::cancel);
   take_apart(provider, vi, VIP_STATE_IDLE);
 }
@@ -78,7 +79,8 @@ void lose(Provider& provider, Vi& vi, VIP_RETURN result) {
 }
 
 void connect_if_ready(Provider& provider, Vi& vi) {
-  if (vi.attempt.is_over || vi.link == nullptr || vi.link->state != RemoteSegment::State::ready) return;
+  if (vi.attempt.is_over || vi.link == nullptr || vi.link->state != RemoteSegment::State::ready)
+    return;
   if (vi.attempt.kind != Step::client && !vi.attempt.other_is_ready) return;
   vi.state = VIP_STATE_CONNECTED;
   vi.attempt.is_over = true;
@@ -162,8 +164,8 @@ void on_link(Provider& provider, Vi& vi) {
     return connect_if_ready(provider, vi);
   }
   if (state == RemoteSegment::State::connecting) return;
-  // Its owner has a reason, and a message with it is on its way.
-  if (state == RemoteSegment::State::ended && vi.state == VIP_STATE_CONNECT_PENDING) return;
+  // Its owner has a reason, and a message with it is on its way, or the node is lost.
+  if (state == RemoteSegment::State::ended) return;
   lose(provider, vi, VIP_ERROR_RESOURCE);
 }
 
@@ -202,8 +204,8 @@ bool expire(Provider& provider, Vi& vi) {
 
 void match_peer(Provider& provider, Vi& vi) {
   const auto is_match = [&](const ViplMessage& each) {
-    return each.kind == ViplKind::peer_request && each.from != vi.token && sender_of(each) == vi.attempt.remote &&
-           receiver_of(provider, each) == vi.attempt.local;
+    return each.kind == ViplKind::peer_request && each.from != vi.token &&
+           sender_of(each) == vi.attempt.remote && receiver_of(provider, each) == vi.attempt.local;
   };
   const auto place = std::ranges::find_if(provider.arrived, is_match);
   if (place == provider.arrived.end()) return;
@@ -225,17 +227,20 @@ void on_peer_request(Provider& provider, const ViplMessage& message) {
   Vi* found = nullptr;
   provider.vis.for_each([&](Vi& vi) {
     const bool waits = vi.attempt.kind == Step::peer && !vi.attempt.is_over && vi.link == nullptr;
-    const bool is_match = waits && vi.token != message.from && vi.attempt.local == local && vi.attempt.remote == remote;
+    const bool is_match = waits && vi.token != message.from && vi.attempt.local == local &&
+                          vi.attempt.remote == remote;
     if (is_match && found == nullptr) found = &vi;
   });
   if (found != nullptr) match_peer(provider, *found);
 }
 
 void on_cancel(Provider& provider, const ViplMessage& message) {
-  provider.arrived.remove_if(
-      [&](const ViplMessage& each) { return each.node == message.node && each.from == message.from; });
+  provider.arrived.remove_if([&](const ViplMessage& each) {
+    return each.node == message.node && each.from == message.from;
+  });
   provider.connections.for_each([&](Arrived& each) {
-    if (each.message.node == message.node && each.message.from == message.from) each.end = VIP_TIMEOUT;
+    if (each.message.node == message.node && each.message.from == message.from)
+      each.end = VIP_TIMEOUT;
   });
   provider.vis.for_each([&](Vi& vi) {
     if (vi.token == 0 || vi.node != message.node || vi.other != message.from) return;

@@ -13,18 +13,20 @@ namespace {
 /// Whether the bytes lie in the region.
 bool contains(const Region& region, std::uintptr_t address, std::uint64_t bytes) noexcept {
   const auto begin = reinterpret_cast<std::uintptr_t>(region.base);
-  return address >= begin && address - begin <= region.bytes && bytes <= region.bytes - (address - begin);
+  return address >= begin && address - begin <= region.bytes &&
+         bytes <= region.bytes - (address - begin);
 }
 
 const VIP_DATA_SEGMENT& segment_of(const VIP_DESCRIPTOR& descriptor, std::size_t index) noexcept {
   // More than two lie behind the structure.
-  const auto* const first = reinterpret_cast<const std::byte*>(&descriptor) + sizeof(VIP_CONTROL_SEGMENT);
+  const auto* const first =
+      reinterpret_cast<const std::byte*>(&descriptor) + sizeof(VIP_CONTROL_SEGMENT);
   return *reinterpret_cast<const VIP_DATA_SEGMENT*>(first + index * sizeof(VIP_DATA_SEGMENT));
 }
 
 /// The data segments from `first` on. Error bits.
-std::uint32_t read_pieces(const Provider& provider, const Vi& vi, const VIP_DESCRIPTOR& descriptor, std::size_t first,
-                          std::vector<Piece>& pieces, std::uint64_t& total) {
+std::uint32_t read_pieces(const Provider& provider, const Vi& vi, const VIP_DESCRIPTOR& descriptor,
+                          std::size_t first, std::vector<Piece>& pieces, std::uint64_t& total) {
   pieces.clear();
   total = 0;
   for (std::size_t i = first; i < descriptor.CS.SegCount; ++i) {
@@ -32,7 +34,8 @@ std::uint32_t read_pieces(const Provider& provider, const Vi& vi, const VIP_DESC
     if (segment.Length == 0) continue;
     Region* const region = provider.regions.find(segment.Handle);
     const auto address = static_cast<std::uintptr_t>(segment.Data.AddressBits);
-    if (region == nullptr || region->ptag != vi.ptag || !contains(*region, address, segment.Length)) {
+    if (region == nullptr || region->ptag != vi.ptag ||
+        !contains(*region, address, segment.Length)) {
       return VIP_STATUS_PROTECTION_ERROR;
     }
     const auto begin = reinterpret_cast<std::uintptr_t>(region->base);
@@ -85,8 +88,10 @@ std::uint32_t read(const Provider& provider, const Vi& vi, SendWork& work) {
   if (reads && (vi.attributes.ReliabilityLevel == VIP_SERVICE_UNRELIABLE || work.has_immediate)) {
     return VIP_STATUS_FORMAT_ERROR;
   }
-  std::uint32_t errors = read_pieces(provider, vi, descriptor, is_rdma ? 1 : 0, work.pieces, work.bytes);
-  if (errors == 0 && vi.state == VIP_STATE_CONNECTED && work.bytes > vi.remote_attributes.MaxTransferSize) {
+  std::uint32_t errors =
+      read_pieces(provider, vi, descriptor, is_rdma ? 1 : 0, work.pieces, work.bytes);
+  if (errors == 0 && vi.state == VIP_STATE_CONNECTED &&
+      work.bytes > vi.remote_attributes.MaxTransferSize) {
     errors = VIP_STATUS_LENGTH_ERROR;
   }
   if (errors == 0) use(work.pieces);
@@ -109,7 +114,9 @@ void release(std::vector<Piece>& pieces) noexcept {
   pieces.clear();
 }
 
-void clear_status(VIP_DESCRIPTOR& descriptor) noexcept { __atomic_store_n(&descriptor.CS.Status, 0, __ATOMIC_RELAXED); }
+void clear_status(VIP_DESCRIPTOR& descriptor) noexcept {
+  __atomic_store_n(&descriptor.CS.Status, 0, __ATOMIC_RELAXED);
+}
 
 void set_done(VIP_DESCRIPTOR& descriptor, std::uint32_t status, std::uint64_t bytes) noexcept {
   descriptor.CS.Length = static_cast<VIP_UINT32>(bytes);
@@ -129,7 +136,8 @@ void copy_from_shadows(Provider& provider, const std::vector<Piece>& pieces, std
   for (const Piece& piece : pieces) {
     const std::uint64_t here = std::min(bytes, piece.bytes);
     if (here == 0) return;
-    if (!piece.region->is_allocated) copy(provider, {piece.region, piece.offset, here}, Copy::from_shadow);
+    if (!piece.region->is_allocated)
+      copy(provider, {piece.region, piece.offset, here}, Copy::from_shadow);
     bytes -= here;
   }
 }

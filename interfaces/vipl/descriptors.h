@@ -11,8 +11,8 @@
 namespace fulmar::vipl {
 
 /// Whether the descriptor lies in memory of this handle that the VI may use.
-[[nodiscard]] bool is_registered(const Provider& provider, const Vi& vi, const VIP_DESCRIPTOR* descriptor,
-                                 VIP_MEM_HANDLE memory) noexcept;
+[[nodiscard]] bool is_registered(const Provider& provider, const Vi& vi,
+                                 const VIP_DESCRIPTOR* descriptor, VIP_MEM_HANDLE memory) noexcept;
 
 /// Reads the descriptor; the pieces are in use from then on, unless there is an error: its status bits.
 [[nodiscard]] std::uint32_t read(const Provider& provider, const Vi& vi, SendWork& work);

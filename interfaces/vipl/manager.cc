@@ -58,7 +58,8 @@ Clock::time_point expire_attempts(Provider& provider) {
 
 std::int64_t ns_until(Clock::time_point time) noexcept {
   if (time == Clock::time_point::max()) return -1;
-  const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(time - Clock::now()).count();
+  const auto left =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(time - Clock::now()).count();
   return left < 0 ? 0 : left;
 }
 

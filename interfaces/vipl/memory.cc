@@ -13,7 +13,8 @@ namespace fulmar::vipl {
 namespace {
 
 /// Memory of the NIC in which the address lies; nullptr: none.
-Region* find_region(Provider& provider, const Nic& nic, const void* address, VIP_MEM_HANDLE handle) noexcept {
+Region* find_region(Provider& provider, const Nic& nic, const void* address,
+                    VIP_MEM_HANDLE handle) noexcept {
   Region* const region = provider.regions.find(handle);
   if (region == nullptr || region->nic != nic.handle) return nullptr;
   const auto begin = reinterpret_cast<std::uintptr_t>(region->base);
@@ -21,7 +22,8 @@ Region* find_region(Provider& provider, const Nic& nic, const void* address, VIP
   return place >= begin && place - begin < region->bytes ? region : nullptr;
 }
 
-void set_attributes(Provider& provider, Region& region, const VIP_MEM_ATTRIBUTES& attributes) noexcept {
+void set_attributes(Provider& provider, Region& region,
+                    const VIP_MEM_ATTRIBUTES& attributes) noexcept {
   if (Ptag* const before = provider.ptags.find(region.ptag); before != nullptr) --before->uses;
   Ptag* const ptag = provider.ptags.find(attributes.Ptag);
   ++ptag->uses;
@@ -37,14 +39,16 @@ bool give_parts(Provider& provider, Region& region) {
     region.base = region.shared.base;
     return is_made;
   }
-  if (provider.registration == Registration::shadow) return make_part(provider, region.shared, region.bytes);
+  if (provider.registration == Registration::shadow)
+    return make_part(provider, region.shared, region.bytes);
   return make_part(provider, region.direct, region.bytes, region.base);
 }
 
 VIP_RETURN make(Provider& provider, const Nic& nic, std::byte* memory, VIP_ULONG bytes,
                 const VIP_MEM_ATTRIBUTES* attributes, Region*& region) {
   const auto begin = reinterpret_cast<std::uintptr_t>(memory);
-  if (bytes == 0 || bytes > UINTPTR_MAX - begin || attributes == nullptr) return VIP_INVALID_PARAMETER;
+  if (bytes == 0 || bytes > UINTPTR_MAX - begin || attributes == nullptr)
+    return VIP_INVALID_PARAMETER;
   if (find_ptag(provider, nic, attributes->Ptag) == nullptr) return VIP_INVALID_PTAG;
   region = provider.regions.add(std::make_unique<Region>());
   if (region == nullptr) return VIP_ERROR_RESOURCE;
@@ -60,10 +64,12 @@ VIP_RETURN make(Provider& provider, const Nic& nic, std::byte* memory, VIP_ULONG
   return VIP_SUCCESS;
 }
 
-VIP_RETURN remove_memory(VIP_NIC_HANDLE nic_handle, void* address, VIP_MEM_HANDLE handle, bool is_allocated) {
+VIP_RETURN remove_memory(VIP_NIC_HANDLE nic_handle, void* address, VIP_MEM_HANDLE handle,
+                         bool is_allocated) {
   return call<Nic>(nic_handle, [&](Provider& provider, const Lock&, const Nic& nic) {
     Region* const region = find_region(provider, nic, address, handle);
-    const bool is_it = region != nullptr && region->base == address && region->is_allocated == is_allocated;
+    const bool is_it =
+        region != nullptr && region->base == address && region->is_allocated == is_allocated;
     if (!is_it) return VIP_INVALID_PARAMETER;
     if (region->uses != 0) return VIP_ERROR_RESOURCE;
     remove(provider, *region);
@@ -93,14 +99,15 @@ VIP_RETURN VipRegisterMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID VirtualAddress, VI
   return call<Nic>(NicHandle, [&](Provider& provider, const Lock&, const Nic& nic) {
     if (VirtualAddress == nullptr || MemoryHandle == nullptr) return VIP_INVALID_PARAMETER;
     Region* region = nullptr;
-    const VIP_RETURN status = fulmar::vipl::make(provider, nic, static_cast<std::byte*>(VirtualAddress), Length,
-                                                 MemAttribs, region);
+    const VIP_RETURN status = fulmar::vipl::make(
+        provider, nic, static_cast<std::byte*>(VirtualAddress), Length, MemAttribs, region);
     if (status == VIP_SUCCESS) *MemoryHandle = region->handle;
     return status;
   });
 }
 
-VIP_RETURN VipDeregisterMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID VirtualAddress, VIP_MEM_HANDLE MemoryHandle) {
+VIP_RETURN VipDeregisterMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID VirtualAddress,
+                            VIP_MEM_HANDLE MemoryHandle) {
   return fulmar::vipl::remove_memory(NicHandle, VirtualAddress, MemoryHandle, false);
 }
 
@@ -109,7 +116,8 @@ VIP_RETURN VipAllocMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID* VirtualAddress, VIP_
   return call<Nic>(NicHandle, [&](Provider& provider, const Lock&, const Nic& nic) {
     if (VirtualAddress == nullptr || MemoryHandle == nullptr) return VIP_INVALID_PARAMETER;
     Region* region = nullptr;
-    const VIP_RETURN status = fulmar::vipl::make(provider, nic, nullptr, Length, MemAttribs, region);
+    const VIP_RETURN status =
+        fulmar::vipl::make(provider, nic, nullptr, Length, MemAttribs, region);
     if (status != VIP_SUCCESS) return status;
     *MemoryHandle = region->handle;
     *VirtualAddress = region->base;
@@ -117,7 +125,8 @@ VIP_RETURN VipAllocMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID* VirtualAddress, VIP_
   });
 }
 
-VIP_RETURN VipFreeMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID VirtualAddress, VIP_MEM_HANDLE MemoryHandle) {
+VIP_RETURN VipFreeMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID VirtualAddress,
+                      VIP_MEM_HANDLE MemoryHandle) {
   return fulmar::vipl::remove_memory(NicHandle, VirtualAddress, MemoryHandle, true);
 }
 
@@ -133,8 +142,8 @@ VIP_RETURN VipQueryMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID Address, VIP_MEM_HAND
   });
 }
 
-VIP_RETURN VipSetMemAttributes(VIP_NIC_HANDLE NicHandle, VIP_PVOID Address, VIP_MEM_HANDLE MemHandle,
-                               VIP_MEM_ATTRIBUTES* MemAttribs) {
+VIP_RETURN VipSetMemAttributes(VIP_NIC_HANDLE NicHandle, VIP_PVOID Address,
+                               VIP_MEM_HANDLE MemHandle, VIP_MEM_ATTRIBUTES* MemAttribs) {
   return call<Nic>(NicHandle, [&](Provider& provider, Lock& lock, const Nic& nic) {
     Region* const region = fulmar::vipl::find_region(provider, nic, Address, MemHandle);
     if (region == nullptr || MemAttribs == nullptr) return VIP_INVALID_PARAMETER;

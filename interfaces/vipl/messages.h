@@ -15,7 +15,8 @@ namespace fulmar::vipl {
 /// Has the manager send the message, as soon as the process has a NIC that is open. In order.
 void post(Provider& provider, std::uint32_t node, const wire::ViplMessage& message);
 /// A message of this VI to its other end.
-[[nodiscard]] wire::ViplMessage message_of(const Provider& provider, const Vi& vi, wire::ViplKind kind);
+[[nodiscard]] wire::ViplMessage message_of(const Provider& provider, const Vi& vi,
+                                           wire::ViplKind kind);
 /// Something for the process was written to one of its segments; `is_urgent`: it sleeps, if it is on another host.
 enum class Urgency : std::uint8_t { can_wait, wakes };
 void ring(const Peer& peer, Urgency urgency) noexcept;

@@ -97,7 +97,8 @@ void on_name(Provider& provider, const wire::ViplMessage& message) {
   wire::ViplMessage reply{};
   reply.kind = wire::ViplKind::named;
   const std::string name = own_name();
-  reply.from_bytes = static_cast<std::uint16_t>(std::min<std::size_t>(name.size(), wire::vipl_most_name_bytes));
+  reply.from_bytes =
+      static_cast<std::uint16_t>(std::min<std::size_t>(name.size(), wire::vipl_most_name_bytes));
   std::memcpy(reply.text.data(), name.data(), reply.from_bytes);
   post(provider, message.node, reply);
 }
@@ -105,7 +106,8 @@ void on_name(Provider& provider, const wire::ViplMessage& message) {
 void on_named(Provider& provider, const wire::ViplMessage& message) {
   const auto place = provider.peers.find(message.node);
   if (place == provider.peers.end() || !place->second->was_asked_name) return;
-  place->second->name.assign(reinterpret_cast<const char*>(message.text.data()), message.from_bytes);
+  place->second->name.assign(reinterpret_cast<const char*>(message.text.data()),
+                             message.from_bytes);
 }
 
 }  // namespace fulmar::vipl
@@ -127,7 +129,8 @@ VIP_RETURN VipNSGetHostByName(VIP_NIC_HANDLE NicHandle, VIP_CHAR* Name, VIP_NET_
   return call<Nic>(NicHandle, [&](Provider& provider, Lock& lock, const Nic& nic) {
     if (Name == nullptr || Address == nullptr) return VIP_INVALID_PARAMETER;
     std::uint32_t node = 0;
-    const bool is_found = nic.has_names && fulmar::vipl::find_process(provider, lock, nic, Name, NameIndex, node);
+    const bool is_found =
+        nic.has_names && fulmar::vipl::find_process(provider, lock, nic, Name, NameIndex, node);
     if (!is_found) return VIP_ERROR_NAMESERVICE;
     fulmar::vipl::write_address({node, {}}, *Address);
     return VIP_SUCCESS;
@@ -138,7 +141,8 @@ VIP_RETURN VipNSGetHostByAddr(VIP_NIC_HANDLE NicHandle, VIP_NET_ADDRESS* Address
                               VIP_ULONG* NameLen) {
   return call<Nic>(NicHandle, [&](Provider& provider, Lock& lock, const Nic& nic) {
     fulmar::vipl::Address address;
-    if (NameLen == nullptr || !fulmar::vipl::read_address(Address, address)) return VIP_INVALID_PARAMETER;
+    if (NameLen == nullptr || !fulmar::vipl::read_address(Address, address))
+      return VIP_INVALID_PARAMETER;
     const auto nodes = fulmar::vipl::nodes_of_job();
     const bool is_node = std::ranges::find(nodes, address.node) != nodes.end();
     if (!nic.has_names || !is_node) return VIP_ERROR_NAMESERVICE;

@@ -25,7 +25,9 @@ std::mutex& session_mutex() {
 bool is_device(const char* name) noexcept {
   const std::size_t length = std::strlen(name);
   std::size_t digits = 0;
-  while (digits < length && std::isdigit(static_cast<unsigned char>(name[length - 1 - digits])) != 0) ++digits;
+  while (digits < length &&
+         std::isdigit(static_cast<unsigned char>(name[length - 1 - digits])) != 0)
+    ++digits;
   return digits == 0 || std::strspn(name + (length - digits), "0") == digits;
 }
 
@@ -53,7 +55,9 @@ void end_work(Provider& provider, Lock& lock, std::uint32_t nic) {
   });
   (void)wait(provider, lock, Deadline(VIP_INFINITE), [&] {
     bool is_idle = provider.running != nic;
-    provider.vis.for_each([&](const Vi& vi) { is_idle = is_idle && (vi.nic != nic || vi.sends_done == vi.sends.size()); });
+    provider.vis.for_each([&](const Vi& vi) {
+      is_idle = is_idle && (vi.nic != nic || vi.sends_done == vi.sends.size());
+    });
     return is_idle;
   });
 }
@@ -126,7 +130,8 @@ void discover(const Provider& provider, VIP_AUTODISCOVERY_LIST& list) {
   const VIP_ULONG places = list.ADAddrArray == nullptr ? 0 : list.NumAdAddrs;
   VIP_ULONG count = 0;
   const auto add = [&](std::uint32_t node) {
-    if (count < places && list.ADAddrArray[count] != nullptr) write_address({node, {}}, *list.ADAddrArray[count]);
+    if (count < places && list.ADAddrArray[count] != nullptr)
+      write_address({node, {}}, *list.ADAddrArray[count]);
     ++count;
   };
   if (list.NumberOfHops == 0) {
@@ -146,7 +151,8 @@ using fulmar::vipl::Nic;
 using fulmar::vipl::Provider;
 
 VIP_RETURN VipOpenNic(const VIP_CHAR* DeviceName, VIP_NIC_HANDLE* NicHandle) {
-  if (DeviceName == nullptr || *DeviceName == '\0' || NicHandle == nullptr) return VIP_INVALID_PARAMETER;
+  if (DeviceName == nullptr || *DeviceName == '\0' || NicHandle == nullptr)
+    return VIP_INVALID_PARAMETER;
   if (!fulmar::vipl::is_device(DeviceName)) return VIP_ERROR_RESOURCE;
   return fulmar::vipl::open_nic(DeviceName, *NicHandle);
 }
@@ -161,7 +167,8 @@ VIP_RETURN VipQueryNic(VIP_NIC_HANDLE NicHandle, VIP_NIC_ATTRIBUTES* NicAttribs)
   });
 }
 
-VIP_RETURN VipErrorCallback(VIP_NIC_HANDLE NicHandle, VIP_PVOID Context, VIP_ERROR_HANDLER Handler) {
+VIP_RETURN VipErrorCallback(VIP_NIC_HANDLE NicHandle, VIP_PVOID Context,
+                            VIP_ERROR_HANDLER Handler) {
   return call<Nic>(NicHandle, [&](const Provider&, const Lock&, Nic& nic) {
     nic.error_handler = Handler;
     nic.error_context = Context;
@@ -169,9 +176,11 @@ VIP_RETURN VipErrorCallback(VIP_NIC_HANDLE NicHandle, VIP_PVOID Context, VIP_ERR
   });
 }
 
-VIP_RETURN VipQuerySystemManagementInfo(VIP_NIC_HANDLE NicHandle, VIP_ULONG InfoType, VIP_PVOID SysManInfo) {
+VIP_RETURN VipQuerySystemManagementInfo(VIP_NIC_HANDLE NicHandle, VIP_ULONG InfoType,
+                                        VIP_PVOID SysManInfo) {
   return call<Nic>(NicHandle, [&](const Provider& provider, const Lock&, const Nic&) {
-    if (InfoType != VIP_SMI_AUTODISCOVERY && InfoType != VIP_SMI_COUNTERS) return VIP_ERROR_NOT_SUPPORTED;
+    if (InfoType != VIP_SMI_AUTODISCOVERY && InfoType != VIP_SMI_COUNTERS)
+      return VIP_ERROR_NOT_SUPPORTED;
     if (SysManInfo == nullptr) return VIP_INVALID_PARAMETER;
     if (InfoType == VIP_SMI_COUNTERS) {
       *static_cast<VIP_COUNTERS*>(SysManInfo) = provider.counters;

@@ -54,8 +54,9 @@ sci_callback_action_t on_bell(void* argument, sci_remote_segment_t, sci_segment_
 void ask_for_bell(Provider& provider, Peer& peer) {
   sci_error_t error = SCI_ERR_OK;
   peer.state = State::asked;
-  SCIConnectSegment(provider.device, &peer.bell_segment, peer.node, wire::vipl_bell_segment, 0, on_bell, &peer,
-                    SCI_INFINITE_TIMEOUT, SCI_FLAG_USE_CALLBACK | SCI_FLAG_ASYNCHRONOUS_CONNECT, &error);
+  SCIConnectSegment(provider.device, &peer.bell_segment, peer.node, wire::vipl_bell_segment, 0,
+                    on_bell, &peer, SCI_INFINITE_TIMEOUT,
+                    SCI_FLAG_USE_CALLBACK | SCI_FLAG_ASYNCHRONOUS_CONNECT, &error);
   if (error == SCI_ERR_OK) return;
   peer.bell_segment = nullptr;
   peer.state = State::unknown;
@@ -70,22 +71,22 @@ void ask_for_bell(Provider& provider, Peer& peer) {
 /// Of a process that is there. Without the lock.
 bool connect(const Provider& provider, Peer& peer) {
   sci_error_t error = SCI_ERR_OK;
-  SCIConnectDataInterrupt(provider.device, &peer.control, peer.node, 0, wire::vipl_control_interrupt, answer_ms, 0,
-                          &error);
+  SCIConnectDataInterrupt(provider.device, &peer.control, peer.node, 0,
+                          wire::vipl_control_interrupt, answer_ms, 0, &error);
   if (error != SCI_ERR_OK) {
     peer.control = nullptr;
     return false;
   }
-  void* const bell = const_cast<void*>(SCIMapRemoteSegment(peer.bell_segment, &peer.bell_map, 0,
-                                                           sizeof(wire::ViplBell), nullptr, 0, &error));
+  void* const bell = const_cast<void*>(SCIMapRemoteSegment(
+      peer.bell_segment, &peer.bell_map, 0, sizeof(wire::ViplBell), nullptr, 0, &error));
   if (error == SCI_ERR_OK) {
     peer.bell = static_cast<wire::ViplBell*>(bell);
     return true;
   }
   peer.bell_map = nullptr;
   if (error != SCI_ERR_NOT_SUPPORTED) return false;
-  SCIConnectInterrupt(provider.device, &peer.bell_interrupt, peer.node, 0, wire::vipl_bell_interrupt, answer_ms, 0,
-                      &error);
+  SCIConnectInterrupt(provider.device, &peer.bell_interrupt, peer.node, 0,
+                      wire::vipl_bell_interrupt, answer_ms, 0, &error);
   if (error != SCI_ERR_OK) peer.bell_interrupt = nullptr;
   return error == SCI_ERR_OK;
 }

@@ -25,7 +25,8 @@ void call_handlers(Provider& provider) {
   runs_handlers = true;
   Lock lock = locked(provider);
   for (;;) {
-    provider.has_calls.wait(lock, [&] { return provider.is_stopping || !provider.jobs.calls.empty(); });
+    provider.has_calls.wait(lock,
+                            [&] { return provider.is_stopping || !provider.jobs.calls.empty(); });
     if (provider.is_stopping) return;
     const Jobs::Call call = std::move(provider.jobs.calls.front());
     provider.jobs.calls.pop_front();
@@ -45,8 +46,8 @@ sci_callback_action_t on_bell(void* argument, sci_local_interrupt_t, sci_error_t
   return SCI_CALLBACK_CONTINUE;
 }
 
-sci_callback_action_t on_control(void* argument, sci_local_data_interrupt_t, void* data, unsigned int length,
-                                 sci_error_t) {
+sci_callback_action_t on_control(void* argument, sci_local_data_interrupt_t, void* data,
+                                 unsigned int length, sci_error_t) {
   Provider& provider = *static_cast<Provider*>(argument);
   const Lock lock = locked(provider);
   if (provider.bell != nullptr) on_message(provider, {static_cast<const std::byte*>(data), length});
@@ -92,7 +93,8 @@ bool make_objects(Provider& provider) {
                          SCI_FLAG_USE_CALLBACK | SCI_FLAG_FIXED_INTNO, &error);
   if (error != SCI_ERR_OK) return false;
   const Lock lock = locked(provider);
-  if (!make_part(provider, provider.bell_part, sizeof(wire::ViplBell), nullptr, wire::vipl_bell_segment)) {
+  if (!make_part(provider, provider.bell_part, sizeof(wire::ViplBell), nullptr,
+                 wire::vipl_bell_segment)) {
     return false;
   }
   provider.bell = reinterpret_cast<wire::ViplBell*>(provider.bell_part.base);
@@ -120,7 +122,8 @@ void stop_threads(Provider& provider) {
     wake_manager(provider);
   }
   if (provider.manager.joinable()) provider.manager.join();
-  if (is_in_handler() && provider.caller.joinable()) provider.caller.detach();  // it has called exit, and never returns
+  if (is_in_handler() && provider.caller.joinable())
+    provider.caller.detach();  // it has called exit, and never returns
   if (provider.caller.joinable()) provider.caller.join();
 }
 
@@ -145,7 +148,8 @@ bool is_in_handler() noexcept { return runs_handlers; }
 
 void call_later(Provider& provider, std::uint32_t nic, std::function<void()> handler) {
   provider.jobs.calls.push_back({nic, std::move(handler)});
-  if (!provider.caller.joinable()) provider.caller = std::thread([&provider] { call_handlers(provider); });
+  if (!provider.caller.joinable())
+    provider.caller = std::thread([&provider] { call_handlers(provider); });
   provider.has_calls.notify_one();
 }
 
@@ -203,13 +207,17 @@ void close(Provider& provider) {
 Deadline::Deadline(VIP_ULONG timeout_ms) noexcept
     : is_infinite_(timeout_ms == VIP_INFINITE || timeout_ms > UINT32_MAX),
       is_now_(timeout_ms == 0),
-      end_(is_infinite_ || is_now_ ? Clock::time_point() : Clock::now() + std::chrono::milliseconds(timeout_ms)) {}
+      end_(is_infinite_ || is_now_ ? Clock::time_point()
+                                   : Clock::now() + std::chrono::milliseconds(timeout_ms)) {}
 
-bool Deadline::is_over() const noexcept { return !is_infinite_ && (is_now_ || Clock::now() >= end_); }
+bool Deadline::is_over() const noexcept {
+  return !is_infinite_ && (is_now_ || Clock::now() >= end_);
+}
 
 std::int64_t Deadline::left_ns() const noexcept {
   if (is_infinite_) return -1;
-  const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(end_ - Clock::now()).count();
+  const auto left =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(end_ - Clock::now()).count();
   return left < 0 ? 0 : left;
 }
 
@@ -234,7 +242,9 @@ Listening::~Listening() {
   provider_.bell->sleepers.fetch_sub(1, std::memory_order_relaxed);
   --provider_.waiters;
 }
-std::uint32_t Listening::rings() const noexcept { return provider_.bell->rings.load(std::memory_order_seq_cst); }
+std::uint32_t Listening::rings() const noexcept {
+  return provider_.bell->rings.load(std::memory_order_seq_cst);
+}
 
 namespace {
 

@@ -84,7 +84,7 @@ struct Provider {
 
   std::map<std::uint32_t, std::unique_ptr<Peer>> peers;  ///< by node
   std::unordered_map<std::uint64_t, std::unique_ptr<RemoteSegment>> remote_segments;
-  std::list<wire::ViplMessage> arrived;            ///< requests that nobody has taken
+  std::list<wire::ViplMessage> arrived;             ///< requests that nobody has taken
   std::unordered_map<std::uint64_t, Vi*> by_token;  ///< VIs that are connecting or connected
   std::uint32_t last_segment = 0;
   VIP_COUNTERS counters{};

@@ -28,11 +28,13 @@ std::uint64_t key_of(std::uint32_t handle, std::uint32_t access) noexcept {
   return std::uint64_t{handle} << 2 | access;
 }
 
-bool contains(std::uint64_t begin, std::uint64_t size, std::uint64_t address, std::uint64_t bytes) noexcept {
+bool contains(std::uint64_t begin, std::uint64_t size, std::uint64_t address,
+              std::uint64_t bytes) noexcept {
   return address >= begin && address - begin <= size && bytes <= size - (address - begin);
 }
 
-ViplMessage question_of(const Provider& provider, const Vi& vi, const SendWork& work, ViplKind kind) {
+ViplMessage question_of(const Provider& provider, const Vi& vi, const SendWork& work,
+                        ViplKind kind) {
   ViplMessage message = message_of(provider, vi, kind);
   message.handle = work.remote_handle;
   message.address = work.remote_address;
@@ -94,10 +96,12 @@ Region* find_allowed(Provider& provider, const Vi& vi, const ViplMessage& messag
   Region* const region = provider.regions.find(message.handle);
   const bool writes = message.status == access_write;
   if (region == nullptr || region->nic != vi.nic || region->ptag != vi.ptag) return nullptr;
-  const bool vi_allows = (writes ? vi.attributes.EnableRdmaWrite : vi.attributes.EnableRdmaRead) != VIP_FALSE;
+  const bool vi_allows =
+      (writes ? vi.attributes.EnableRdmaWrite : vi.attributes.EnableRdmaRead) != VIP_FALSE;
   const bool is_allowed = vi_allows && (writes ? region->allows_write : region->allows_read);
   const auto begin = reinterpret_cast<std::uintptr_t>(region->base);
-  return is_allowed && contains(begin, region->bytes, message.address, message.length) ? region : nullptr;
+  return is_allowed && contains(begin, region->bytes, message.address, message.length) ? region
+                                                                                       : nullptr;
 }
 
 /// Of this end, when the other one wanted what it may not.
@@ -116,6 +120,7 @@ bool is_from_other_end(const Vi& vi, const ViplMessage& message) noexcept {
 Start start_rdma(Provider& provider, Vi& vi, SendWork& work) {
   RemoteRegion memory;
   if (const Start found = find_memory(provider, vi, work, memory); found != Start::on) return found;
+  if (has_left(vi)) return Start::later;
   if (work.has_immediate) {
     if (const Start push = take_push(provider, vi, work); push != Start::on) return push;
   }
@@ -181,7 +186,8 @@ void revoke_access(Provider& provider, Lock& lock, const Region& region) {
   (void)wait(provider, lock, Deadline(VIP_INFINITE), [&] {
     bool has_answered = true;
     provider.vis.for_each([&](const Vi& vi) {
-      const bool waits = vi.state == VIP_STATE_CONNECTED && vi.revoke_asked >= question && vi.revoke_answered < question;
+      const bool waits = vi.state == VIP_STATE_CONNECTED && vi.revoke_asked >= question &&
+                         vi.revoke_answered < question;
       has_answered = has_answered && !waits;
     });
     return has_answered;
@@ -228,7 +234,8 @@ void on_resolved(Provider& provider, Vi& vi, const ViplMessage& message) {
   const auto place = vi.remote_regions.find(key_of(message.handle, access));
   if (place == vi.remote_regions.end() || place->second.state != RemoteRegion::State::asked) return;
   RemoteRegion& memory = place->second;
-  memory.state = message.status == access ? RemoteRegion::State::allowed : RemoteRegion::State::refused;
+  memory.state =
+      message.status == access ? RemoteRegion::State::allowed : RemoteRegion::State::refused;
   memory.base = message.address;
   memory.bytes = message.length;
   memory.shared = message.shared;
@@ -247,7 +254,8 @@ void on_copy(Provider& provider, Vi& vi, const ViplMessage& message) {
   Region* const region = find_allowed(provider, vi, access);
   if (region != nullptr && region->shared.base != nullptr) {
     const std::uint64_t offset = message.address - reinterpret_cast<std::uintptr_t>(region->base);
-    copy(provider, {region, offset, message.length}, comes_in ? Copy::from_shadow : Copy::to_shadow);
+    copy(provider, {region, offset, message.length},
+         comes_in ? Copy::from_shadow : Copy::to_shadow);
     reply.status = 1;
   }
   post(provider, vi.node, reply);

@@ -20,14 +20,15 @@ wire::ViplTarget target_of(Provider& provider, const Vi& vi, const Piece& piece)
   if (is_near && provider.registration == Registration::automatic && !region.is_allocated) {
     (void)share(provider, region);
   }
-  return {region.shared.number, region.direct.number, piece.offset, static_cast<std::uint32_t>(piece.bytes),
-          region.is_allocated ? wire::vipl_allocated : 0};
+  return {region.shared.number, region.direct.number, piece.offset,
+          static_cast<std::uint32_t>(piece.bytes), region.is_allocated ? wire::vipl_allocated : 0};
 }
 
 void give(Provider& provider, Vi& vi, const ReceiveWork& work) {
   wire::ViplPush& entry = provider.scratch;
   entry.head = {++vi.given, 0, static_cast<std::uint32_t>(work.pieces.size()), 0};
-  for (std::size_t i = 0; i < work.pieces.size(); ++i) entry.targets[i] = target_of(provider, vi, work.pieces[i]);
+  for (std::size_t i = 0; i < work.pieces.size(); ++i)
+    entry.targets[i] = target_of(provider, vi, work.pieces[i]);
   entry.head.check = vipl_check_of(entry);
   const std::size_t index = (vi.given - 1) % wire::vipl_window;
   put(vi, offsetof(wire::ViplArea, pushes) + index * sizeof entry, &entry,
@@ -37,7 +38,8 @@ void give(Provider& provider, Vi& vi, const ReceiveWork& work) {
 }
 
 /// A receive descriptor is done.
-void finish(Provider& provider, Vi& vi, ReceiveWork& work, std::uint32_t status, std::uint64_t bytes) {
+void finish(Provider& provider, Vi& vi, ReceiveWork& work, std::uint32_t status,
+            std::uint64_t bytes) {
   release(work.pieces);
   ++vi.receives_done;
   set_done(*work.descriptor, status, bytes);
@@ -52,7 +54,8 @@ void take(Provider& provider, Vi& vi, const wire::ViplCompletion& entry) {
   std::uint32_t status = entry.status;
   if (!is_write && entry.length > work.bytes) status |= VIP_STATUS_LENGTH_ERROR;
   const bool has_data = status == 0 && !is_write;
-  if (has_data && (entry.flags & wire::vipl_in_shadow) != 0) copy_from_shadows(provider, work.pieces, entry.length);
+  if (has_data && (entry.flags & wire::vipl_in_shadow) != 0)
+    copy_from_shadows(provider, work.pieces, entry.length);
   const std::uint32_t errors = status;
   status |= is_write ? VIP_STATUS_OP_REMOTE_RDMA_WRITE : VIP_STATUS_OP_RECEIVE;
   if ((entry.flags & wire::vipl_has_immediate) != 0) {

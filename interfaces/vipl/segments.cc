@@ -27,7 +27,8 @@ bool map(RemoteSegment& segment) noexcept {
       SCIMapRemoteSegment(segment.segment, &segment.map, 0, segment.bytes, nullptr, 0, &error)));
   if (error == SCI_ERR_NOT_SUPPORTED) {
     segment.base = nullptr;
-    SCIMapRemoteSegment(segment.segment, &segment.map, 0, segment.bytes, nullptr, SCI_FLAG_NO_ADDRESS_MAP, &error);
+    SCIMapRemoteSegment(segment.segment, &segment.map, 0, segment.bytes, nullptr,
+                        SCI_FLAG_NO_ADDRESS_MAP, &error);
   }
   if (error != SCI_ERR_OK) return false;
   SCICreateMapSequence(segment.map, &segment.sequence, 0, &error);
@@ -90,7 +91,8 @@ bool make_part(Provider& provider, LocalPart& part, std::size_t bytes, std::byte
   if (memory != nullptr) SCIRegisterSegmentMemory(memory, bytes, part.segment, 0, &error);
   if (error == SCI_ERR_OK) SCIPrepareSegment(part.segment, 0, 0, &error);
   if (error == SCI_ERR_OK) {
-    part.base = static_cast<std::byte*>(SCIMapLocalSegment(part.segment, &part.map, 0, bytes, nullptr, 0, &error));
+    part.base = static_cast<std::byte*>(
+        SCIMapLocalSegment(part.segment, &part.map, 0, bytes, nullptr, 0, &error));
   }
   if (error == SCI_ERR_OK) SCISetSegmentAvailable(part.segment, 0, 0, &error);
   if (error == SCI_ERR_OK) {
@@ -117,20 +119,23 @@ void revoke(const LocalPart& part) noexcept {
 
 RemoteSegment& reach(Provider& provider, std::uint32_t node, std::uint32_t number) {
   const std::uint64_t key = key_of(node, number);
-  if (const auto place = provider.remote_segments.find(key); place != provider.remote_segments.end()) {
+  if (const auto place = provider.remote_segments.find(key);
+      place != provider.remote_segments.end()) {
     RemoteSegment& known = *place->second;
     if (known.state != State::ended && known.state != State::failed) return known;
     const bool has_failed = known.state == State::failed;
     discard(provider, known);
     if (has_failed) return *provider.jobs.segments.back();
   }
-  auto& segment = *provider.remote_segments.emplace(key, std::make_unique<RemoteSegment>()).first->second;
+  auto& segment =
+      *provider.remote_segments.emplace(key, std::make_unique<RemoteSegment>()).first->second;
   segment.provider = &provider;
   segment.node = node;
   segment.number = number;
   sci_error_t error = SCI_ERR_OK;
-  SCIConnectSegment(provider.device, &segment.segment, node, number, 0, on_event, &segment, SCI_INFINITE_TIMEOUT,
-                    SCI_FLAG_USE_CALLBACK | SCI_FLAG_ASYNCHRONOUS_CONNECT, &error);
+  SCIConnectSegment(provider.device, &segment.segment, node, number, 0, on_event, &segment,
+                    SCI_INFINITE_TIMEOUT, SCI_FLAG_USE_CALLBACK | SCI_FLAG_ASYNCHRONOUS_CONNECT,
+                    &error);
   if (error != SCI_ERR_OK) {
     segment.segment = nullptr;
     segment.state = State::failed;
@@ -138,7 +143,8 @@ RemoteSegment& reach(Provider& provider, std::uint32_t node, std::uint32_t numbe
   return segment;
 }
 
-RemoteSegment* find_reached(const Provider& provider, std::uint32_t node, std::uint32_t number) noexcept {
+RemoteSegment* find_reached(const Provider& provider, std::uint32_t node,
+                            std::uint32_t number) noexcept {
   const auto place = provider.remote_segments.find(key_of(node, number));
   return place == provider.remote_segments.end() ? nullptr : place->second.get();
 }

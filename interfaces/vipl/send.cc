@@ -40,8 +40,8 @@ int on_transfer(void* argument, sci_block_transfer_t, sci_error_t status) {
   return 0;
 }
 
-void transfer(Provider& provider, SendWork& work, sci_map_t from, std::uint64_t from_offset, sci_map_t to,
-              std::uint64_t to_offset, std::uint64_t bytes) {
+void transfer(Provider& provider, SendWork& work, sci_map_t from, std::uint64_t from_offset,
+              sci_map_t to, std::uint64_t to_offset, std::uint64_t bytes) {
   sci_block_transfer_t block = nullptr;
   sci_error_t error = SCI_ERR_OK;
   auto made = std::make_unique<Transfer>(Transfer{&provider, &work});
@@ -62,15 +62,20 @@ sci_map_t map_of(const Region& region) noexcept {
   return region.direct.map != nullptr ? region.direct.map : region.shared.map;
 }
 /// Whether such transfers go by way of the shadow.
-bool has_shadow_only(const Region& region) noexcept { return !region.is_allocated && region.direct.map == nullptr; }
+bool has_shadow_only(const Region& region) noexcept {
+  return !region.is_allocated && region.direct.map == nullptr;
+}
 
-bool is_reliable(const Vi& vi) noexcept { return vi.attributes.ReliabilityLevel != VIP_SERVICE_UNRELIABLE; }
+bool is_reliable(const Vi& vi) noexcept {
+  return vi.attributes.ReliabilityLevel != VIP_SERVICE_UNRELIABLE;
+}
 
 /// What the sender's descriptor has when the receiver's is the fault.
 std::uint32_t remote_error(const Vi& vi) noexcept {
   if (!is_reliable(vi)) return 0;
-  return vi.attributes.ReliabilityLevel == VIP_SERVICE_RELIABLE_RECEPTION ? VIP_STATUS_REMOTE_DESC_ERROR
-                                                                           : VIP_STATUS_TRANSPORT_ERROR;
+  return vi.attributes.ReliabilityLevel == VIP_SERVICE_RELIABLE_RECEPTION
+             ? VIP_STATUS_REMOTE_DESC_ERROR
+             : VIP_STATUS_TRANSPORT_ERROR;
 }
 
 /// By which segments of the receiver a message goes: all its shadows, or all of its memory directly.
@@ -105,8 +110,9 @@ Start reach_targets(Provider& provider, const Vi& vi, const SendWork& work, Way 
     const RemoteSegment& segment = reach(provider, vi.node, number_of(target, way));
     if (segment.state == RemoteSegment::State::failed) return Start::over;
     if (segment.state == RemoteSegment::State::connecting) start = Start::later;
-    const bool is_inside = segment.state != RemoteSegment::State::ready ||
-                           (target.offset <= segment.bytes && target.length <= segment.bytes - target.offset);
+    const bool is_inside =
+        segment.state != RemoteSegment::State::ready ||
+        (target.offset <= segment.bytes && target.length <= segment.bytes - target.offset);
     if (!is_inside) return Start::over;
     left -= std::min<std::uint64_t>(left, target.length);
   }
@@ -124,7 +130,8 @@ void move_to_targets(Provider& provider, const Vi& vi, SendWork& work, Way way) 
       const std::uint64_t bytes = std::min(piece.bytes - moved, target.length - done);
       if (bytes != 0) {
         RemoteSegment& segment = reach(provider, vi.node, number_of(target, way));
-        move_out(provider, work, {piece.region, piece.offset + moved, bytes}, segment, target.offset + done);
+        move_out(provider, work, {piece.region, piece.offset + moved, bytes}, segment,
+                 target.offset + done);
       }
       moved += bytes;
       done += bytes;
@@ -144,6 +151,7 @@ std::uint64_t bytes_of(const wire::ViplPush& push) noexcept {
 
 Start start_message(Provider& provider, Vi& vi, SendWork& work) {
   if (const Start push = take_push(provider, vi, work); push != Start::on) return push;
+  if (has_left(vi)) return Start::later;
   const Way way = way_to(vi, work.bytes);
   const bool fits = work.bytes <= bytes_of(vi.push);
   Start start = Start::over;
@@ -178,7 +186,8 @@ bool start_next(Provider& provider, Vi& vi) {
   }
   if (work.has_fence && has_read(vi)) return false;
   const bool is_message = work.operation == VIP_CONTROL_OP_SENDRECV;
-  const Start start = is_message ? start_message(provider, vi, work) : start_rdma(provider, vi, work);
+  const Start start =
+      is_message ? start_message(provider, vi, work) : start_rdma(provider, vi, work);
   if (start == Start::later) return false;
   work.state = start == Start::on ? State::moving : State::ended;
   return true;
@@ -187,14 +196,18 @@ bool start_next(Provider& provider, Vi& vi) {
 /// Tells the receiver of the descriptor that was consumed.
 void publish(const Vi& vi, const SendWork& work) {
   const bool is_write = work.operation == VIP_CONTROL_OP_RDMAWRITE;
-  wire::ViplCompletion entry{work.number, 0, work.remote_status, static_cast<std::uint32_t>(work.bytes),
-                             work.immediate, 0};
-  if (work.status != 0 && work.remote_status == 0) entry.status = work.status & (VIP_STATUS_TRANSPORT_ERROR | VIP_STATUS_PARTIAL_ERROR);
-  entry.flags = (work.is_in_shadow ? wire::vipl_in_shadow : 0) | (is_write ? wire::vipl_remote_write : 0) |
+  wire::ViplCompletion entry{work.number,        0,
+                             work.remote_status, static_cast<std::uint32_t>(work.bytes),
+                             work.immediate,     0};
+  if (work.status != 0 && work.remote_status == 0)
+    entry.status = work.status & (VIP_STATUS_TRANSPORT_ERROR | VIP_STATUS_PARTIAL_ERROR);
+  entry.flags = (work.is_in_shadow ? wire::vipl_in_shadow : 0) |
+                (is_write ? wire::vipl_remote_write : 0) |
                 (work.has_immediate ? wire::vipl_has_immediate : 0);
   entry.check = vipl_check_of(entry);
-  put(vi, offsetof(wire::ViplArea, completions) + (work.number - 1) % wire::vipl_window * sizeof entry, &entry,
-      sizeof entry);
+  put(vi,
+      offsetof(wire::ViplArea, completions) + (work.number - 1) % wire::vipl_window * sizeof entry,
+      &entry, sizeof entry);
   ring(*vi.peer, Urgency::wakes);
 }
 
@@ -241,10 +254,13 @@ void finish_all(Provider& provider, Vi& vi) {
 
 }  // namespace
 
+bool has_left(const Vi& vi) noexcept { return vi.link->state != RemoteSegment::State::ready; }
+
 Start take_push(Provider& provider, Vi& vi, SendWork& work) {
   const std::uint64_t number = vi.sent + 1;
-  const bool has_push = vi.push.head.number == number ||
-                        wire::read_vipl_push(vi.area->pushes[(number - 1) % wire::vipl_window], number, vi.push);
+  const bool has_push =
+      vi.push.head.number == number ||
+      wire::read_vipl_push(vi.area->pushes[(number - 1) % wire::vipl_window], number, vi.push);
   if (has_push) {
     vi.awaits_receive = vi.found_empty = false;
     return Start::on;
@@ -265,19 +281,23 @@ Start take_push(Provider& provider, Vi& vi, SendWork& work) {
   return Start::later;
 }
 
-void move_out(Provider& provider, SendWork& work, const Piece& piece, RemoteSegment& segment, std::uint64_t offset) {
+void move_out(Provider& provider, SendWork& work, const Piece& piece, RemoteSegment& segment,
+              std::uint64_t offset) {
   const Region& region = *piece.region;
-  const bool copies = !region.is_allocated && (provider.registration == Registration::shadow ||
-                                               (segment.base == nullptr && has_shadow_only(region)));
+  const bool copies =
+      !region.is_allocated && (provider.registration == Registration::shadow ||
+                               (segment.base == nullptr && has_shadow_only(region)));
   if (copies) copy(provider, piece, Copy::to_shadow);
   if (segment.base == nullptr) {
     return transfer(provider, work, map_of(region), piece.offset, segment.map, offset, piece.bytes);
   }
-  std::memcpy(segment.base + offset, (copies ? region.shared.base : region.base) + piece.offset, piece.bytes);
+  std::memcpy(segment.base + offset, (copies ? region.shared.base : region.base) + piece.offset,
+              piece.bytes);
   ++provider.counters.Stored;
 }
 
-void move_in(Provider& provider, SendWork& work, const Piece& piece, RemoteSegment& segment, std::uint64_t offset) {
+void move_in(Provider& provider, SendWork& work, const Piece& piece, RemoteSegment& segment,
+             std::uint64_t offset) {
   const Region& region = *piece.region;
   if (segment.base == nullptr) {
     if (has_shadow_only(region)) work.after = SendWork::Step::copy_home;

@@ -15,12 +15,16 @@ void flush_sends(Provider& provider, Vi& vi);
 /// Why a descriptor cannot start: it can (on), it has to wait, or it has ended (`status`).
 enum class Start : std::uint8_t { on, later, over };
 
+/// Whether the other end has left, and its message, which says why, is on its way.
+[[nodiscard]] bool has_left(const Vi& vi) noexcept;
 /// Finds the receive descriptor for the work, which is in `vi.push` then.
 [[nodiscard]] Start take_push(Provider& provider, Vi& vi, SendWork& work);
 /// Moves bytes to the segment. What cannot be stored goes by itself, and `work.pending` counts it.
-void move_out(Provider& provider, SendWork& work, const Piece& piece, RemoteSegment& segment, std::uint64_t offset);
+void move_out(Provider& provider, SendWork& work, const Piece& piece, RemoteSegment& segment,
+              std::uint64_t offset);
 /// The other way.
-void move_in(Provider& provider, SendWork& work, const Piece& piece, RemoteSegment& segment, std::uint64_t offset);
+void move_in(Provider& provider, SendWork& work, const Piece& piece, RemoteSegment& segment,
+             std::uint64_t offset);
 
 // Messages of the other end.
 void on_empty(Provider& provider, Vi& vi, const wire::ViplMessage& message);

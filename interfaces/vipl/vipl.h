@@ -97,19 +97,19 @@ typedef struct {
   VIP_CHAR Name[64];
   VIP_ULONG HardwareVersion;
   VIP_ULONG ProviderVersion;
-  VIP_UINT16 NicAddressLen;          /* of LocalNicAddress, in bytes */
-  const VIP_UINT8* LocalNicAddress;  /* stays until VipCloseNic */
+  VIP_UINT16 NicAddressLen;         /* of LocalNicAddress, in bytes */
+  const VIP_UINT8* LocalNicAddress; /* stays until VipCloseNic */
   VIP_BOOLEAN ThreadSafe;
-  VIP_UINT16 MaxDiscriminatorLen;    /* bytes */
+  VIP_UINT16 MaxDiscriminatorLen; /* bytes */
   VIP_ULONG MaxRegisterBytes;
   VIP_ULONG MaxRegisterRegions;
   VIP_ULONG MaxRegisterBlockBytes;
   VIP_ULONG MaxVI;
   VIP_ULONG MaxDescriptorsPerQueue;
-  VIP_ULONG MaxSegmentsPerDesc;      /* the address segment of RDMA is one of them */
+  VIP_ULONG MaxSegmentsPerDesc; /* the address segment of RDMA is one of them */
   VIP_ULONG MaxCQ;
   VIP_ULONG MaxCQEntries;
-  VIP_ULONG MaxTransferSize;         /* bytes of one descriptor */
+  VIP_ULONG MaxTransferSize; /* bytes of one descriptor */
   VIP_ULONG NativeMTU;
   VIP_ULONG MaxPtags;
   VIP_RELIABILITY_LEVEL ReliabilityLevelSupport; /* those that VIs may have, or-ed */
@@ -120,8 +120,8 @@ typedef struct {
   VIP_RELIABILITY_LEVEL ReliabilityLevel; /* one of them */
   VIP_ULONG MaxTransferSize;              /* bytes; the smaller one of both ends counts */
   VIP_QOS QoS;
-  VIP_PROTECTION_HANDLE Ptag;             /* NULL in what is told of the other end */
-  VIP_BOOLEAN EnableRdmaWrite;            /* of the other end, into memory of this one */
+  VIP_PROTECTION_HANDLE Ptag;  /* NULL in what is told of the other end */
+  VIP_BOOLEAN EnableRdmaWrite; /* of the other end, into memory of this one */
   VIP_BOOLEAN EnableRdmaRead;
 } VIP_VI_ATTRIBUTES;
 
@@ -148,14 +148,14 @@ typedef union {
 } VIP_PVOID64;
 
 typedef struct {
-  VIP_PVOID64 Next;         /* not looked at: the program's */
+  VIP_PVOID64 Next; /* not looked at: the program's */
   VIP_MEM_HANDLE NextHandle;
-  VIP_UINT16 SegCount;      /* segments that follow */
+  VIP_UINT16 SegCount; /* segments that follow */
   VIP_UINT16 Control;
-  VIP_UINT32 Reserved;      /* 0 */
+  VIP_UINT32 Reserved; /* 0 */
   VIP_UINT32 ImmediateData;
-  VIP_UINT32 Length;        /* set when it is done: bytes that moved */
-  VIP_UINT32 Status;        /* set by the post (0) and when it is done */
+  VIP_UINT32 Length; /* set when it is done: bytes that moved */
+  VIP_UINT32 Status; /* set by the post (0) and when it is done */
 } VIP_CONTROL_SEGMENT;
 
 /* The first segment of an RDMA descriptor: where at the other end. */
@@ -221,15 +221,15 @@ __extension__ typedef struct _VIP_DESCRIPTOR {
 /* ---- Errors that no call returns ---- */
 
 typedef enum _VIP_ERROR_CODE {
-  VIP_ERROR_POST_DESC,      /* a posted descriptor does not lie in memory of its handle and its VI's tag */
-  VIP_ERROR_CONN_LOST,      /* the other end has disconnected, failed or ended */
-  VIP_ERROR_RECVQ_EMPTY,    /* a message found no receive descriptor, on a reliable connection */
-  VIP_ERROR_VI_OVERRUN,     /* never: a full queue is VIP_ERROR_RESOURCE of the post */
-  VIP_ERROR_RDMAW_PROT,     /* the other end wanted to write where it may not */
-  VIP_ERROR_RDMAW_DATA,     /* never: networks check what they carry */
-  VIP_ERROR_RDMAW_ABORT,    /* a write of the other end stopped half-way, as far as this end knows */
-  VIP_ERROR_RDMAR_PROT,     /* the other end wanted to read where it may not */
-  VIP_ERROR_COMP_PROT,      /* a message did not fit its receive descriptor, on a reliable connection */
+  VIP_ERROR_POST_DESC, /* a posted descriptor does not lie in memory of its handle and its VI's tag */
+  VIP_ERROR_CONN_LOST,   /* the other end has disconnected, failed or ended */
+  VIP_ERROR_RECVQ_EMPTY, /* a message found no receive descriptor, on a reliable connection */
+  VIP_ERROR_VI_OVERRUN,  /* never: a full queue is VIP_ERROR_RESOURCE of the post */
+  VIP_ERROR_RDMAW_PROT,  /* the other end wanted to write where it may not */
+  VIP_ERROR_RDMAW_DATA,  /* never: networks check what they carry */
+  VIP_ERROR_RDMAW_ABORT, /* a write of the other end stopped half-way, as far as this end knows */
+  VIP_ERROR_RDMAR_PROT,  /* the other end wanted to read where it may not */
+  VIP_ERROR_COMP_PROT, /* a message did not fit its receive descriptor, on a reliable connection */
   VIP_ERROR_RDMA_TRANSPORT, /* an RDMA operation of this end was lost by the network */
   VIP_ERROR_CATASTROPHIC    /* the provider cannot go on */
 } VIP_ERROR_CODE;
@@ -269,20 +269,23 @@ VIP_RETURN VipOpenNic(IN const VIP_CHAR* DeviceName, OUT VIP_NIC_HANDLE* NicHand
 VIP_RETURN VipCloseNic(IN VIP_NIC_HANDLE NicHandle);
 VIP_RETURN VipQueryNic(IN VIP_NIC_HANDLE NicHandle, OUT VIP_NIC_ATTRIBUTES* NicAttribs);
 /* The handler of the NIC's asynchronous errors from now on; NULL: they are dropped, as at first. */
-VIP_RETURN VipErrorCallback(IN VIP_NIC_HANDLE NicHandle, IN VIP_PVOID Context, IN VIP_ERROR_HANDLER Handler);
+VIP_RETURN VipErrorCallback(IN VIP_NIC_HANDLE NicHandle, IN VIP_PVOID Context,
+                            IN VIP_ERROR_HANDLER Handler);
 
 /* ---- VIs ---- */
 
 /* A VI in VIP_STATE_IDLE. A queue with a completion queue has no VipSendWait, VipRecvWait and notification of its own.
  * VIP_INVALID_RELIABILITY_LEVEL, VIP_INVALID_MTU (0, or more than the NIC has), VIP_INVALID_QOS (not NULL),
  * VIP_INVALID_PTAG, VIP_INVALID_RDMAREAD (not with VIP_SERVICE_UNRELIABLE), VIP_ERROR_RESOURCE. */
-VIP_RETURN VipCreateVi(IN VIP_NIC_HANDLE NicHandle, IN VIP_VI_ATTRIBUTES* ViAttribs, IN VIP_CQ_HANDLE SendCQHandle,
-                       IN VIP_CQ_HANDLE RecvCQHandle, OUT VIP_VI_HANDLE* ViHandle);
+VIP_RETURN VipCreateVi(IN VIP_NIC_HANDLE NicHandle, IN VIP_VI_ATTRIBUTES* ViAttribs,
+                       IN VIP_CQ_HANDLE SendCQHandle, IN VIP_CQ_HANDLE RecvCQHandle,
+                       OUT VIP_VI_HANDLE* ViHandle);
 /* VIP_INVALID_STATE: not idle; VIP_ERROR_RESOURCE: descriptors were not taken back. */
 VIP_RETURN VipDestroyVi(IN VIP_VI_HANDLE ViHandle);
 /* Any of the pointers may be NULL. A queue is empty when no descriptor waits to be taken back. */
-VIP_RETURN VipQueryVi(IN VIP_VI_HANDLE ViHandle, OUT VIP_VI_STATE* State, OUT VIP_VI_ATTRIBUTES* ViAttribs,
-                      OUT VIP_BOOLEAN* ViSendQEmpty, OUT VIP_BOOLEAN* ViRecvQEmpty);
+VIP_RETURN VipQueryVi(IN VIP_VI_HANDLE ViHandle, OUT VIP_VI_STATE* State,
+                      OUT VIP_VI_ATTRIBUTES* ViAttribs, OUT VIP_BOOLEAN* ViSendQEmpty,
+                      OUT VIP_BOOLEAN* ViRecvQEmpty);
 /* Idle VIs alone: VIP_INVALID_STATE. Others as of VipCreateVi. */
 VIP_RETURN VipSetViAttributes(IN VIP_VI_HANDLE ViHandle, IN VIP_VI_ATTRIBUTES* ViAttribs);
 
@@ -291,9 +294,9 @@ VIP_RETURN VipSetViAttributes(IN VIP_VI_HANDLE ViHandle, IN VIP_VI_ATTRIBUTES* V
 /* Waits for a request to LocalAddr's discriminator, also one that came before. RemoteAddr and RemoteViAttribs may be
  * NULL; RemoteAddr must have room for the NIC's address and MaxDiscriminatorLen bytes, or what the clients use.
  * VIP_TIMEOUT. */
-VIP_RETURN VipConnectWait(IN VIP_NIC_HANDLE NicHandle, IN VIP_NET_ADDRESS* LocalAddr, IN VIP_ULONG Timeout,
-                          OUT VIP_NET_ADDRESS* RemoteAddr, OUT VIP_VI_ATTRIBUTES* RemoteViAttribs,
-                          OUT VIP_CONN_HANDLE* ConnHandle);
+VIP_RETURN VipConnectWait(IN VIP_NIC_HANDLE NicHandle, IN VIP_NET_ADDRESS* LocalAddr,
+                          IN VIP_ULONG Timeout, OUT VIP_NET_ADDRESS* RemoteAddr,
+                          OUT VIP_VI_ATTRIBUTES* RemoteViAttribs, OUT VIP_CONN_HANDLE* ConnHandle);
 /* Connects the idle VI to who asked. ConnHandle is gone on return, but for VIP_INVALID_STATE (the VI is not idle) and
  * VIP_INVALID_RELIABILITY_LEVEL (that of the other end is another). VIP_TIMEOUT: the client's time is over;
  * VIP_NOT_REACHABLE: it has ended; VIP_ERROR_RESOURCE. */
@@ -302,8 +305,9 @@ VIP_RETURN VipConnectReject(IN VIP_CONN_HANDLE ConnHandle);
 /* Asks for a connection, and waits. RemoteViAttribs may be NULL. VIP_REJECT; VIP_NO_MATCH: in all this time no
  * VipConnectWait took the request; VIP_TIMEOUT: one has, and did not answer; VIP_INVALID_STATE: the VI is not idle;
  * VIP_NOT_REACHABLE: no process of the job has the address, or it has ended; VIP_ERROR_RESOURCE. */
-VIP_RETURN VipConnectRequest(IN VIP_VI_HANDLE ViHandle, IN VIP_NET_ADDRESS* LocalAddr, IN VIP_NET_ADDRESS* RemoteAddr,
-                             IN VIP_ULONG Timeout, OUT VIP_VI_ATTRIBUTES* RemoteViAttribs);
+VIP_RETURN VipConnectRequest(IN VIP_VI_HANDLE ViHandle, IN VIP_NET_ADDRESS* LocalAddr,
+                             IN VIP_NET_ADDRESS* RemoteAddr, IN VIP_ULONG Timeout,
+                             OUT VIP_VI_ATTRIBUTES* RemoteViAttribs);
 /* Ends a connection, or a request, and makes the VI idle: descriptors are flushed. The other end gets
  * VIP_ERROR_CONN_LOST and VIP_STATE_ERROR, from which VipDisconnect leads to idle. VIP_INVALID_STATE: it is idle. */
 VIP_RETURN VipDisconnect(IN VIP_VI_HANDLE ViHandle);
@@ -326,57 +330,69 @@ VIP_RETURN VipCreatePtag(IN VIP_NIC_HANDLE NicHandle, OUT VIP_PROTECTION_HANDLE*
 /* VIP_INVALID_PTAG: it is none of this NIC; VIP_ERROR_RESOURCE: a VI or memory has it. */
 VIP_RETURN VipDestroyPtag(IN VIP_NIC_HANDLE NicHandle, IN VIP_PROTECTION_HANDLE Ptag);
 /* Memory of the program for descriptors and data. VIP_INVALID_PTAG, VIP_ERROR_RESOURCE. */
-VIP_RETURN VipRegisterMem(IN VIP_NIC_HANDLE NicHandle, IN VIP_PVOID VirtualAddress, IN VIP_ULONG Length,
-                          IN VIP_MEM_ATTRIBUTES* MemAttribs, OUT VIP_MEM_HANDLE* MemoryHandle);
+VIP_RETURN VipRegisterMem(IN VIP_NIC_HANDLE NicHandle, IN VIP_PVOID VirtualAddress,
+                          IN VIP_ULONG Length, IN VIP_MEM_ATTRIBUTES* MemAttribs,
+                          OUT VIP_MEM_HANDLE* MemoryHandle);
 /* VirtualAddress is that of the registration. Nothing is written to the memory any more after it.
  * VIP_ERROR_RESOURCE: posted descriptors use it. */
-VIP_RETURN VipDeregisterMem(IN VIP_NIC_HANDLE NicHandle, IN VIP_PVOID VirtualAddress, IN VIP_MEM_HANDLE MemoryHandle);
+VIP_RETURN VipDeregisterMem(IN VIP_NIC_HANDLE NicHandle, IN VIP_PVOID VirtualAddress,
+                            IN VIP_MEM_HANDLE MemoryHandle);
 /* Fulmar's, the new calls of VIA2SISCI: the library allocates the memory (zeros, page-aligned), so that data need not
  * be copied where processes share a host. Otherwise as VipRegisterMem. */
-VIP_RETURN VipAllocMem(IN VIP_NIC_HANDLE NicHandle, OUT VIP_PVOID* VirtualAddress, IN VIP_ULONG Length,
-                       IN VIP_MEM_ATTRIBUTES* MemAttribs, OUT VIP_MEM_HANDLE* MemoryHandle);
+VIP_RETURN VipAllocMem(IN VIP_NIC_HANDLE NicHandle, OUT VIP_PVOID* VirtualAddress,
+                       IN VIP_ULONG Length, IN VIP_MEM_ATTRIBUTES* MemAttribs,
+                       OUT VIP_MEM_HANDLE* MemoryHandle);
 /* As VipDeregisterMem; the memory is gone. */
-VIP_RETURN VipFreeMem(IN VIP_NIC_HANDLE NicHandle, IN VIP_PVOID VirtualAddress, IN VIP_MEM_HANDLE MemoryHandle);
+VIP_RETURN VipFreeMem(IN VIP_NIC_HANDLE NicHandle, IN VIP_PVOID VirtualAddress,
+                      IN VIP_MEM_HANDLE MemoryHandle);
 /* Address: any in the memory. */
-VIP_RETURN VipQueryMem(IN VIP_NIC_HANDLE NicHandle, IN VIP_PVOID Address, IN VIP_MEM_HANDLE MemHandle,
-                       OUT VIP_MEM_ATTRIBUTES* MemAttribs);
+VIP_RETURN VipQueryMem(IN VIP_NIC_HANDLE NicHandle, IN VIP_PVOID Address,
+                       IN VIP_MEM_HANDLE MemHandle, OUT VIP_MEM_ATTRIBUTES* MemAttribs);
 /* Address: any in the memory. VIP_INVALID_PTAG; VIP_ERROR_RESOURCE: posted descriptors use the memory. */
-VIP_RETURN VipSetMemAttributes(IN VIP_NIC_HANDLE NicHandle, IN VIP_PVOID Address, IN VIP_MEM_HANDLE MemHandle,
-                               IN VIP_MEM_ATTRIBUTES* MemAttribs);
+VIP_RETURN VipSetMemAttributes(IN VIP_NIC_HANDLE NicHandle, IN VIP_PVOID Address,
+                               IN VIP_MEM_HANDLE MemHandle, IN VIP_MEM_ATTRIBUTES* MemAttribs);
 
 /* ---- Work queues ---- */
 
 /* MemoryHandle: that of the descriptor's memory, which has the VI's tag; else VIP_INVALID_PARAMETER and the error
  * VIP_ERROR_POST_DESC. Also VIP_INVALID_PARAMETER: not aligned. VIP_ERROR_RESOURCE: the queue is full. All other errors
  * are in the status of the descriptor. On a VI that is not connected it is flushed. */
-VIP_RETURN VipPostSend(IN VIP_VI_HANDLE ViHandle, IN VIP_DESCRIPTOR* DescriptorPtr, IN VIP_MEM_HANDLE MemoryHandle);
+VIP_RETURN VipPostSend(IN VIP_VI_HANDLE ViHandle, IN VIP_DESCRIPTOR* DescriptorPtr,
+                       IN VIP_MEM_HANDLE MemoryHandle);
 /* The oldest descriptor if it is done, with VIP_DESCRIPTOR_ERROR where its status has an error, else NULL with
  * VIP_NOT_DONE. */
 VIP_RETURN VipSendDone(IN VIP_VI_HANDLE ViHandle, OUT VIP_DESCRIPTOR** DescriptorPtr);
 /* The same, but waits until there is one that is done. VIP_TIMEOUT; VIP_INVALID_PARAMETER: the queue has a completion
  * queue. */
-VIP_RETURN VipSendWait(IN VIP_VI_HANDLE ViHandle, IN VIP_ULONG Timeout, OUT VIP_DESCRIPTOR** DescriptorPtr);
+VIP_RETURN VipSendWait(IN VIP_VI_HANDLE ViHandle, IN VIP_ULONG Timeout,
+                       OUT VIP_DESCRIPTOR** DescriptorPtr);
 /* Has the handler called once, with the next descriptor that is done, which it gets as from VipSendDone. Several wait
  * in turn. VIP_INVALID_PARAMETER: as of VipSendWait, or no handler. */
-VIP_RETURN VipSendNotify(IN VIP_VI_HANDLE ViHandle, IN VIP_PVOID Context, IN VIP_VI_CALLBACK Handler);
+VIP_RETURN VipSendNotify(IN VIP_VI_HANDLE ViHandle, IN VIP_PVOID Context,
+                         IN VIP_VI_CALLBACK Handler);
 /* The same for receive queues. Descriptors may be posted to idle VIs; on one in VIP_STATE_ERROR they are flushed. */
-VIP_RETURN VipPostRecv(IN VIP_VI_HANDLE ViHandle, IN VIP_DESCRIPTOR* DescriptorPtr, IN VIP_MEM_HANDLE MemoryHandle);
+VIP_RETURN VipPostRecv(IN VIP_VI_HANDLE ViHandle, IN VIP_DESCRIPTOR* DescriptorPtr,
+                       IN VIP_MEM_HANDLE MemoryHandle);
 VIP_RETURN VipRecvDone(IN VIP_VI_HANDLE ViHandle, OUT VIP_DESCRIPTOR** DescriptorPtr);
-VIP_RETURN VipRecvWait(IN VIP_VI_HANDLE ViHandle, IN VIP_ULONG Timeout, OUT VIP_DESCRIPTOR** DescriptorPtr);
-VIP_RETURN VipRecvNotify(IN VIP_VI_HANDLE ViHandle, IN VIP_PVOID Context, IN VIP_VI_CALLBACK Handler);
+VIP_RETURN VipRecvWait(IN VIP_VI_HANDLE ViHandle, IN VIP_ULONG Timeout,
+                       OUT VIP_DESCRIPTOR** DescriptorPtr);
+VIP_RETURN VipRecvNotify(IN VIP_VI_HANDLE ViHandle, IN VIP_PVOID Context,
+                         IN VIP_VI_CALLBACK Handler);
 
 /* ---- Completion queues ---- */
 
 /* Room for EntryCount completions: VIP_INVALID_PARAMETER (0), VIP_ERROR_RESOURCE (more than the NIC has). What comes
  * beyond is kept, too. */
-VIP_RETURN VipCreateCQ(IN VIP_NIC_HANDLE NicHandle, IN VIP_ULONG EntryCount, OUT VIP_CQ_HANDLE* CQHandle);
+VIP_RETURN VipCreateCQ(IN VIP_NIC_HANDLE NicHandle, IN VIP_ULONG EntryCount,
+                       OUT VIP_CQ_HANDLE* CQHandle);
 /* VIP_ERROR_RESOURCE: a VI has it. */
 VIP_RETURN VipDestroyCQ(IN VIP_CQ_HANDLE CQHandle);
 /* VIP_ERROR_RESOURCE: also where more are in it. */
 VIP_RETURN VipResizeCQ(IN VIP_CQ_HANDLE CQHandle, IN VIP_ULONG EntryCount);
 /* Takes the oldest completion: the descriptor is that of the next VipSendDone or VipRecvDone of the VI.
  * VIP_NOT_DONE. */
-VIP_RETURN VipCQDone(IN VIP_CQ_HANDLE CQHandle, OUT VIP_VI_HANDLE* ViHandle, OUT VIP_BOOLEAN* RecvQueue);
+VIP_RETURN VipCQDone(IN VIP_CQ_HANDLE CQHandle, OUT VIP_VI_HANDLE* ViHandle,
+                     OUT VIP_BOOLEAN* RecvQueue);
 /* The same, but waits. VIP_TIMEOUT. */
 VIP_RETURN VipCQWait(IN VIP_CQ_HANDLE CQHandle, IN VIP_ULONG Timeout, OUT VIP_VI_HANDLE* ViHandle,
                      OUT VIP_BOOLEAN* RecvQueue);
@@ -391,12 +407,12 @@ VIP_RETURN VipNSInit(IN VIP_NIC_HANDLE NicHandle, IN VIP_PVOID NSInitInfo);
  * its name in the file of FULMAR_SISCI_NODES; or its rank, in digits. Host name and file: asks the processes, which
  * answer once they have opened a NIC. Address: room for the NIC's address; the discriminator's length is set to 0.
  * VIP_ERROR_NAMESERVICE: no VipNSInit, no such name, or no further one. */
-VIP_RETURN VipNSGetHostByName(IN VIP_NIC_HANDLE NicHandle, IN VIP_CHAR* Name, OUT VIP_NET_ADDRESS* Address,
-                              IN VIP_ULONG NameIndex);
+VIP_RETURN VipNSGetHostByName(IN VIP_NIC_HANDLE NicHandle, IN VIP_CHAR* Name,
+                              OUT VIP_NET_ADDRESS* Address, IN VIP_ULONG NameIndex);
 /* The host name of the process. NameLen: the room in bytes, then the length with the 0 at the end.
  * VIP_ERROR_RESOURCE: too little room, NameLen says how much is needed; VIP_ERROR_NAMESERVICE. */
-VIP_RETURN VipNSGetHostByAddr(IN VIP_NIC_HANDLE NicHandle, IN VIP_NET_ADDRESS* Address, OUT VIP_CHAR* Name,
-                              IN OUT VIP_ULONG* NameLen);
+VIP_RETURN VipNSGetHostByAddr(IN VIP_NIC_HANDLE NicHandle, IN VIP_NET_ADDRESS* Address,
+                              OUT VIP_CHAR* Name, IN OUT VIP_ULONG* NameLen);
 /* VIP_ERROR_NAMESERVICE: no VipNSInit. */
 VIP_RETURN VipNSShutdown(IN VIP_NIC_HANDLE NicHandle);
 
@@ -405,26 +421,28 @@ VIP_RETURN VipNSShutdown(IN VIP_NIC_HANDLE NicHandle);
 #define VIP_SMI_AUTODISCOVERY ((VIP_ULONG)1)
 /* Addresses of the processes of the job, without discriminators, this one included. */
 typedef struct {
-  VIP_ULONG NumberOfHops;        /* in: how far to look; 0: this host alone */
-  VIP_NET_ADDRESS** ADAddrArray; /* in: NumAdAddrs places for addresses, each with room for the NIC's address */
-  VIP_ULONG NumAdAddrs;          /* in: the places; out: how many addresses there are, which may be more */
+  VIP_ULONG NumberOfHops; /* in: how far to look; 0: this host alone */
+  VIP_NET_ADDRESS**
+      ADAddrArray; /* in: NumAdAddrs places for addresses, each with room for the NIC's address */
+  VIP_ULONG NumAdAddrs; /* in: the places; out: how many addresses there are, which may be more */
 } VIP_AUTODISCOVERY_LIST;
 
 #define VIP_SMI_COUNTERS ((VIP_ULONG)0x46000001) /* Fulmar's */
 /* Of this process since it opened its first NIC. Fulmar's. */
 typedef struct {
-  VIP_UINT64 Sends;        /* messages and RDMA operations that ended well */
-  VIP_UINT64 Receives;     /* receive descriptors that were filled */
-  VIP_UINT64 Bytes;        /* that they moved, both ways */
-  VIP_UINT64 Copies;       /* to and from shadow segments, in blocks; the transfer itself is none */
+  VIP_UINT64 Sends;    /* messages and RDMA operations that ended well */
+  VIP_UINT64 Receives; /* receive descriptors that were filled */
+  VIP_UINT64 Bytes;    /* that they moved, both ways */
+  VIP_UINT64 Copies;   /* to and from shadow segments, in blocks; the transfer itself is none */
   VIP_UINT64 CopiedBytes;
-  VIP_UINT64 Stored;       /* blocks that were stored into memory of another process by this one */
-  VIP_UINT64 Transfers;    /* blocks that went by the network, or by the kernel on a host */
-  VIP_UINT64 Pushed;       /* receive descriptors that were given to senders ahead of their messages */
-  VIP_UINT64 Asked;        /* times that a sender had none left and asked */
+  VIP_UINT64 Stored;    /* blocks that were stored into memory of another process by this one */
+  VIP_UINT64 Transfers; /* blocks that went by the network, or by the kernel on a host */
+  VIP_UINT64 Pushed;    /* receive descriptors that were given to senders ahead of their messages */
+  VIP_UINT64 Asked;     /* times that a sender had none left and asked */
 } VIP_COUNTERS;
 /* InfoType: one of the above; SysManInfo: the structure. VIP_ERROR_NOT_SUPPORTED: no such type. */
-VIP_RETURN VipQuerySystemManagementInfo(IN VIP_NIC_HANDLE NicHandle, IN VIP_ULONG InfoType, OUT VIP_PVOID SysManInfo);
+VIP_RETURN VipQuerySystemManagementInfo(IN VIP_NIC_HANDLE NicHandle, IN VIP_ULONG InfoType,
+                                        OUT VIP_PVOID SysManInfo);
 
 #ifdef __cplusplus
 }

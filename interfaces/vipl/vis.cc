@@ -10,12 +10,14 @@
 namespace fulmar::vipl {
 namespace {
 
-VIP_RETURN check_attributes(Provider& provider, const Nic& nic, const VIP_VI_ATTRIBUTES& attributes) noexcept {
+VIP_RETURN check_attributes(Provider& provider, const Nic& nic,
+                            const VIP_VI_ATTRIBUTES& attributes) noexcept {
   const VIP_RELIABILITY_LEVEL level = attributes.ReliabilityLevel;
   const bool is_level = level == VIP_SERVICE_UNRELIABLE || level == VIP_SERVICE_RELIABLE_DELIVERY ||
                         level == VIP_SERVICE_RELIABLE_RECEPTION;
   if (!is_level) return VIP_INVALID_RELIABILITY_LEVEL;
-  if (attributes.MaxTransferSize == 0 || attributes.MaxTransferSize > most_transfer_bytes) return VIP_INVALID_MTU;
+  if (attributes.MaxTransferSize == 0 || attributes.MaxTransferSize > most_transfer_bytes)
+    return VIP_INVALID_MTU;
   if (attributes.QoS != nullptr) return VIP_INVALID_QOS;
   if (find_ptag(provider, nic, attributes.Ptag) == nullptr) return VIP_INVALID_PTAG;
   const bool reads = attributes.EnableRdmaRead != VIP_FALSE;
@@ -36,8 +38,8 @@ bool find_cq(Provider& provider, const Nic& nic, VIP_CQ_HANDLE handle, Cq*& cq) 
   return handle == nullptr || (cq != nullptr && cq->nic == nic.handle);
 }
 
-VIP_RETURN create(Provider& provider, const Nic& nic, const VIP_VI_ATTRIBUTES& attributes, Cq* send_cq,
-                  Cq* receive_cq, VIP_VI_HANDLE& handle) {
+VIP_RETURN create(Provider& provider, const Nic& nic, const VIP_VI_ATTRIBUTES& attributes,
+                  Cq* send_cq, Cq* receive_cq, VIP_VI_HANDLE& handle) {
   Vi* const vi = provider.vis.add(std::make_unique<Vi>());
   if (vi == nullptr) return VIP_ERROR_RESOURCE;
   vi->nic = nic.handle;
@@ -71,8 +73,9 @@ using fulmar::vipl::Provider;
 using fulmar::vipl::Ptag;
 using fulmar::vipl::Vi;
 
-VIP_RETURN VipCreateVi(VIP_NIC_HANDLE NicHandle, VIP_VI_ATTRIBUTES* ViAttribs, VIP_CQ_HANDLE SendCQHandle,
-                       VIP_CQ_HANDLE RecvCQHandle, VIP_VI_HANDLE* ViHandle) {
+VIP_RETURN VipCreateVi(VIP_NIC_HANDLE NicHandle, VIP_VI_ATTRIBUTES* ViAttribs,
+                       VIP_CQ_HANDLE SendCQHandle, VIP_CQ_HANDLE RecvCQHandle,
+                       VIP_VI_HANDLE* ViHandle) {
   return call<Nic>(NicHandle, [&](Provider& provider, const Lock&, const Nic& nic) {
     fulmar::vipl::Cq* send_cq = nullptr;
     fulmar::vipl::Cq* receive_cq = nullptr;

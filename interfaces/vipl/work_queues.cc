@@ -17,9 +17,10 @@ namespace fulmar::vipl {
 namespace {
 
 /// Whether the descriptor may be posted: VIP_SUCCESS, or what is wrong.
-VIP_RETURN check_post(Provider& provider, const Vi& vi, const VIP_DESCRIPTOR* descriptor, VIP_MEM_HANDLE memory,
-                      std::size_t posted) {
-  if (descriptor == nullptr || reinterpret_cast<std::uintptr_t>(descriptor) % VIP_DESCRIPTOR_ALIGNMENT != 0) {
+VIP_RETURN check_post(Provider& provider, const Vi& vi, const VIP_DESCRIPTOR* descriptor,
+                      VIP_MEM_HANDLE memory, std::size_t posted) {
+  if (descriptor == nullptr ||
+      reinterpret_cast<std::uintptr_t>(descriptor) % VIP_DESCRIPTOR_ALIGNMENT != 0) {
     return VIP_INVALID_PARAMETER;
   }
   if (!is_registered(provider, vi, descriptor, memory)) {
@@ -40,7 +41,8 @@ std::unique_ptr<SendWork> take_work(Vi& vi) {
   return work;
 }
 
-VIP_RETURN post_send(Provider& provider, Vi& vi, VIP_DESCRIPTOR* descriptor, VIP_MEM_HANDLE memory) {
+VIP_RETURN post_send(Provider& provider, Vi& vi, VIP_DESCRIPTOR* descriptor,
+                     VIP_MEM_HANDLE memory) {
   const VIP_RETURN status = check_post(provider, vi, descriptor, memory, vi.sends.size());
   if (status != VIP_SUCCESS) return status;
   std::unique_ptr<SendWork> work = take_work(vi);
@@ -55,7 +57,8 @@ VIP_RETURN post_send(Provider& provider, Vi& vi, VIP_DESCRIPTOR* descriptor, VIP
   return VIP_SUCCESS;
 }
 
-VIP_RETURN post_receive(Provider& provider, Vi& vi, VIP_DESCRIPTOR* descriptor, VIP_MEM_HANDLE memory) {
+VIP_RETURN post_receive(Provider& provider, Vi& vi, VIP_DESCRIPTOR* descriptor,
+                        VIP_MEM_HANDLE memory) {
   const VIP_RETURN status = check_post(provider, vi, descriptor, memory, vi.receives.size());
   if (status != VIP_SUCCESS) return status;
   ReceiveWork& work = vi.receives.emplace_back();
@@ -72,7 +75,8 @@ VIP_RETURN post_receive(Provider& provider, Vi& vi, VIP_DESCRIPTOR* descriptor, 
 
 /// VipSendWait and VipRecvWait.
 template <class Take>
-VIP_RETURN await_descriptor(Provider& provider, Lock& lock, Vi& vi, VIP_ULONG timeout, Take&& take) {
+VIP_RETURN await_descriptor(Provider& provider, Lock& lock, Vi& vi, VIP_ULONG timeout,
+                            Take&& take) {
   VIP_RETURN result = VIP_NOT_DONE;
   const VIP_RETURN status = wait_for(provider, lock, vi, timeout, [&](Vi& each) {
     poll(provider, each);
@@ -90,7 +94,8 @@ using fulmar::vipl::Lock;
 using fulmar::vipl::Provider;
 using fulmar::vipl::Vi;
 
-VIP_RETURN VipPostSend(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR* DescriptorPtr, VIP_MEM_HANDLE MemoryHandle) {
+VIP_RETURN VipPostSend(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR* DescriptorPtr,
+                       VIP_MEM_HANDLE MemoryHandle) {
   return call<Vi>(ViHandle, [&](Provider& provider, const Lock&, Vi& vi) {
     return fulmar::vipl::post_send(provider, vi, DescriptorPtr, MemoryHandle);
   });
@@ -108,8 +113,8 @@ VIP_RETURN VipSendWait(VIP_VI_HANDLE ViHandle, VIP_ULONG Timeout, VIP_DESCRIPTOR
   return call<Vi>(ViHandle, [&](Provider& provider, Lock& lock, Vi& vi) {
     if (DescriptorPtr == nullptr || vi.send_cq != nullptr) return VIP_INVALID_PARAMETER;
     *DescriptorPtr = nullptr;
-    return fulmar::vipl::await_descriptor(provider, lock, vi, Timeout,
-                                          [&](Vi& each) { return take_send(each, *DescriptorPtr); });
+    return fulmar::vipl::await_descriptor(
+        provider, lock, vi, Timeout, [&](Vi& each) { return take_send(each, *DescriptorPtr); });
   });
 }
 
@@ -124,7 +129,8 @@ VIP_RETURN VipSendNotify(VIP_VI_HANDLE ViHandle, VIP_PVOID Context, VIP_VI_CALLB
   });
 }
 
-VIP_RETURN VipPostRecv(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR* DescriptorPtr, VIP_MEM_HANDLE MemoryHandle) {
+VIP_RETURN VipPostRecv(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR* DescriptorPtr,
+                       VIP_MEM_HANDLE MemoryHandle) {
   return call<Vi>(ViHandle, [&](Provider& provider, const Lock&, Vi& vi) {
     return fulmar::vipl::post_receive(provider, vi, DescriptorPtr, MemoryHandle);
   });
@@ -142,8 +148,8 @@ VIP_RETURN VipRecvWait(VIP_VI_HANDLE ViHandle, VIP_ULONG Timeout, VIP_DESCRIPTOR
   return call<Vi>(ViHandle, [&](Provider& provider, Lock& lock, Vi& vi) {
     if (DescriptorPtr == nullptr || vi.receive_cq != nullptr) return VIP_INVALID_PARAMETER;
     *DescriptorPtr = nullptr;
-    return fulmar::vipl::await_descriptor(provider, lock, vi, Timeout,
-                                          [&](Vi& each) { return take_receive(each, *DescriptorPtr); });
+    return fulmar::vipl::await_descriptor(
+        provider, lock, vi, Timeout, [&](Vi& each) { return take_receive(each, *DescriptorPtr); });
   });
 }
 

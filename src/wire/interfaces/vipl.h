@@ -41,7 +41,8 @@ struct ViplBell {
 };
 static_assert(sizeof(ViplBell) == 8 && std::atomic<std::uint32_t>::is_always_lock_free);
 
-inline constexpr std::uint32_t vipl_allocated = 1;  ///< `shared` is the memory itself, no shadow of it
+inline constexpr std::uint32_t vipl_allocated =
+    1;  ///< `shared` is the memory itself, no shadow of it
 
 /// A piece of a receive descriptor, as its owner's segments.
 struct ViplTarget {
@@ -63,7 +64,8 @@ struct ViplPush {
 };
 
 inline constexpr std::uint32_t vipl_in_shadow = 1;  ///< the data are in the shadow segments
-inline constexpr std::uint32_t vipl_remote_write = 2;  ///< of an RDMA write: no data for the descriptor
+inline constexpr std::uint32_t vipl_remote_write =
+    2;  ///< of an RDMA write: no data for the descriptor
 inline constexpr std::uint32_t vipl_has_immediate = 4;
 
 /// How a receive descriptor ended.
@@ -78,10 +80,12 @@ struct ViplCompletion {
 /// Of one end of a connection, written by the other one. Entry n of each ring is for numbers n + 1, n + 1 +
 /// vipl_window, ...; numbers begin with 1.
 struct ViplArea {
-  std::array<ViplCompletion, vipl_window> completions;  ///< of the receive descriptors of the area's owner
-  std::array<ViplPush, vipl_window> pushes;             ///< the receive descriptors of the other end
+  std::array<ViplCompletion, vipl_window>
+      completions;                           ///< of the receive descriptors of the area's owner
+  std::array<ViplPush, vipl_window> pushes;  ///< the receive descriptors of the other end
 };
-static_assert(sizeof(ViplTarget) == 24 && sizeof(ViplPushHead) == 24 && sizeof(ViplCompletion) == 32);
+static_assert(sizeof(ViplTarget) == 24 && sizeof(ViplPushHead) == 24 &&
+              sizeof(ViplCompletion) == 32);
 static_assert(offsetof(ViplArea, pushes) == 1024 && sizeof(ViplPush) == 6072);
 
 /// Of the words of an entry, without `check`.
@@ -103,15 +107,15 @@ inline std::uint64_t vipl_check_of(const ViplCompletion& entry) noexcept {
   return vipl_check(entry.number, std::as_bytes(std::span(&entry, 1)).subspan(16));
 }
 inline std::uint64_t vipl_check_of(const ViplPush& entry) noexcept {
-  const std::size_t bytes =
-      sizeof(ViplPushHead) + entry.head.targets * sizeof(ViplTarget);
+  const std::size_t bytes = sizeof(ViplPushHead) + entry.head.targets * sizeof(ViplTarget);
   return vipl_check(entry.head.number, std::as_bytes(std::span(&entry, 1)).subspan(16, bytes - 16));
 }
 
 /// The entry's number, to be looked at before the entry is.
 template <class Entry>
 bool vipl_is_for(const Entry& entry, std::uint64_t number) noexcept {
-  return __atomic_load_n(reinterpret_cast<const std::uint64_t*>(&entry), __ATOMIC_ACQUIRE) == number;
+  return __atomic_load_n(reinterpret_cast<const std::uint64_t*>(&entry), __ATOMIC_ACQUIRE) ==
+         number;
 }
 /// The completion with this number, if it is there and whole. Only error bits and known flags are let through.
 inline std::optional<ViplCompletion> read_vipl_completion(const ViplCompletion& shared,
@@ -135,9 +139,9 @@ inline bool read_vipl_push(const ViplPush& shared, std::uint64_t number, ViplPus
 }
 
 enum class ViplKind : std::uint32_t {
-  request = 1,   ///< of a client: area, attributes, addresses
-  matched,       ///< a server has taken the request
-  accept,        ///< area, attributes
+  request = 1,  ///< of a client: area, attributes, addresses
+  matched,      ///< a server has taken the request
+  accept,       ///< area, attributes
   reject,
   peer_request,  ///< as `request`
   established,   ///< the sender can reach the receiver's area
@@ -146,15 +150,15 @@ enum class ViplKind : std::uint32_t {
   broken,        ///< the connection has failed at the sender: `status` is a VIP_ERROR_CODE
   ask,           ///< is there a receive descriptor of this number?
   empty,         ///< there is none
-  resolve,       ///< may I access `length` bytes at `address` of memory `handle`? `status`: 1 write, 2 read
-  resolved,      ///< `status`: as asked, 0: no; `address`, `length`, `shared`, `direct`, `flags`: of the memory
-  copy_in,       ///< take `length` bytes at `address` from the shadow of memory `handle`
-  copy_out,      ///< bring them there
-  copied,        ///< `status`: 0 where that was refused
-  name,          ///< what is your host name?
-  named,         ///< `text`
-  revoke,        ///< forget what was said of memory `handle`
-  revoked,       ///< it is not accessed any more as was said
+  resolve,  ///< may I access `length` bytes at `address` of memory `handle`? `status`: 1 write, 2 read
+  resolved,  ///< `status`: as asked, 0: no; `address`, `length`, `shared`, `direct`, `flags`: of the memory
+  copy_in,   ///< take `length` bytes at `address` from the shadow of memory `handle`
+  copy_out,  ///< bring them there
+  copied,    ///< `status`: 0 where that was refused
+  name,      ///< what is your host name?
+  named,     ///< `text`
+  revoke,    ///< forget what was said of memory `handle`
+  revoked,   ///< it is not accessed any more as was said
   last = revoked,
 };
 

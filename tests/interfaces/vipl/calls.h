@@ -21,7 +21,8 @@ namespace test {
 inline void expect_return(VIP_RETURN actual, VIP_RETURN expected, const char* what,
                           std::source_location where = std::source_location::current()) {
   if (expect(actual == expected, what, where)) return;
-  std::fprintf(stderr, "  got %d, expected %d\n", static_cast<int>(actual), static_cast<int>(expected));
+  std::fprintf(stderr, "  got %d, expected %d\n", static_cast<int>(actual),
+               static_cast<int>(expected));
 }
 inline void expect_ok(VIP_RETURN actual, const char* what,
                       std::source_location where = std::source_location::current()) {
@@ -39,7 +40,8 @@ class Device {
     expect_ok(VipQueryNic(nic, &attributes), "VipQueryNic");
     expect_ok(VipCreatePtag(nic, &ptag), "VipCreatePtag");
     VIP_AUTODISCOVERY_LIST list{1, nullptr, 0};
-    expect_ok(VipQuerySystemManagementInfo(nic, VIP_SMI_AUTODISCOVERY, &list), "the number of processes");
+    expect_ok(VipQuerySystemManagementInfo(nic, VIP_SMI_AUTODISCOVERY, &list),
+              "the number of processes");
     size = static_cast<unsigned>(list.NumAdAddrs);
     rank = attributes.LocalNicAddress[5];
     own_rank() = static_cast<int>(rank);
@@ -65,14 +67,17 @@ class Device {
 /// An address of a process, with a discriminator.
 class Endpoint {
  public:
-  Endpoint(unsigned rank, std::uint32_t discriminator) : Endpoint(rank, &discriminator, sizeof discriminator) {}
+  Endpoint(unsigned rank, std::uint32_t discriminator)
+      : Endpoint(rank, &discriminator, sizeof discriminator) {}
   Endpoint(unsigned rank, const void* discriminator, std::size_t bytes) {
-    const std::uint8_t host[VIP_HOST_ADDRESS_BYTES] = {0x02, 0x46, 0, 0, 0, static_cast<std::uint8_t>(rank)};
+    const std::uint8_t host[VIP_HOST_ADDRESS_BYTES] = {0x02, 0x46, 0,
+                                                       0,    0,    static_cast<std::uint8_t>(rank)};
     address().HostAddressLen = sizeof host;
     address().DiscriminatorLen = static_cast<VIP_UINT16>(bytes);
     std::memcpy(storage_ + offsetof(VIP_NET_ADDRESS, HostAddress), host, sizeof host);
     if (bytes != 0) {
-      std::memcpy(storage_ + offsetof(VIP_NET_ADDRESS, HostAddress) + sizeof host, discriminator, bytes);
+      std::memcpy(storage_ + offsetof(VIP_NET_ADDRESS, HostAddress) + sizeof host, discriminator,
+                  bytes);
     }
   }
   Endpoint() : Endpoint(0, nullptr, 0) {}
@@ -80,7 +85,8 @@ class Endpoint {
   operator VIP_NET_ADDRESS*() { return &address(); }
   [[nodiscard]] std::uint32_t discriminator() const {
     std::uint32_t value = 0;
-    std::memcpy(&value, storage_ + offsetof(VIP_NET_ADDRESS, HostAddress) + VIP_HOST_ADDRESS_BYTES, sizeof value);
+    std::memcpy(&value, storage_ + offsetof(VIP_NET_ADDRESS, HostAddress) + VIP_HOST_ADDRESS_BYTES,
+                sizeof value);
     return value;
   }
 
@@ -92,10 +98,11 @@ class Endpoint {
 enum class Origin : std::uint8_t { registered, allocated };
 class Memory {
  public:
-  Memory(const Device& device, std::size_t bytes, Origin origin = Origin::registered, bool writes = true,
-         bool reads = true, VIP_PROTECTION_HANDLE ptag = nullptr)
+  Memory(const Device& device, std::size_t bytes, Origin origin = Origin::registered,
+         bool writes = true, bool reads = true, VIP_PROTECTION_HANDLE ptag = nullptr)
       : device_(device), origin_(origin), bytes_(bytes) {
-    VIP_MEM_ATTRIBUTES attributes{ptag == nullptr ? device.ptag : ptag, writes ? 1 : 0, reads ? 1 : 0};
+    VIP_MEM_ATTRIBUTES attributes{ptag == nullptr ? device.ptag : ptag, writes ? 1 : 0,
+                                  reads ? 1 : 0};
     if (origin == Origin::allocated) {
       VIP_PVOID base = nullptr;
       expect_ok(VipAllocMem(device.nic, &base, bytes, &attributes, &handle), "VipAllocMem");
@@ -117,7 +124,8 @@ class Memory {
     }
   }
   /// A descriptor in it, at a multiple of 64, of no segments.
-  [[nodiscard]] VIP_DESCRIPTOR& descriptor(std::size_t offset, unsigned control = VIP_CONTROL_OP_SENDRECV) const {
+  [[nodiscard]] VIP_DESCRIPTOR& descriptor(std::size_t offset,
+                                           unsigned control = VIP_CONTROL_OP_SENDRECV) const {
     auto& made = *reinterpret_cast<VIP_DESCRIPTOR*>(data + offset);
     std::memset(&made, 0, sizeof made);
     made.CS.Control = static_cast<VIP_UINT16>(control);
@@ -134,9 +142,10 @@ class Memory {
 };
 
 /// Adds a data segment.
-inline void add(VIP_DESCRIPTOR& descriptor, const Memory& memory, std::size_t offset, std::size_t bytes) {
-  auto* const segments = reinterpret_cast<VIP_DATA_SEGMENT*>(reinterpret_cast<unsigned char*>(&descriptor) +
-                                                             sizeof(VIP_CONTROL_SEGMENT));
+inline void add(VIP_DESCRIPTOR& descriptor, const Memory& memory, std::size_t offset,
+                std::size_t bytes) {
+  auto* const segments = reinterpret_cast<VIP_DATA_SEGMENT*>(
+      reinterpret_cast<unsigned char*>(&descriptor) + sizeof(VIP_CONTROL_SEGMENT));
   VIP_DATA_SEGMENT& segment = segments[descriptor.CS.SegCount++];
   segment.Data.Address = memory.data + offset;
   segment.Handle = memory.handle;
@@ -152,7 +161,8 @@ inline void set_remote(VIP_DESCRIPTOR& descriptor, std::uint64_t address, VIP_ME
 
 inline constexpr VIP_RELIABILITY_LEVEL reception = VIP_SERVICE_RELIABLE_RECEPTION;
 
-inline VIP_VI_ATTRIBUTES vi_attributes(const Device& device, VIP_RELIABILITY_LEVEL level = reception) {
+inline VIP_VI_ATTRIBUTES vi_attributes(const Device& device,
+                                       VIP_RELIABILITY_LEVEL level = reception) {
   VIP_VI_ATTRIBUTES attributes{};
   attributes.ReliabilityLevel = level;
   attributes.MaxTransferSize = device.attributes.MaxTransferSize;
@@ -165,8 +175,8 @@ inline VIP_VI_ATTRIBUTES vi_attributes(const Device& device, VIP_RELIABILITY_LEV
 /// A VI for the life of a test; at the end it is disconnected, and its descriptors are taken back.
 class Interface {
  public:
-  explicit Interface(const Device& device, VIP_RELIABILITY_LEVEL level = reception, VIP_CQ_HANDLE send_cq = nullptr,
-                     VIP_CQ_HANDLE receive_cq = nullptr) {
+  explicit Interface(const Device& device, VIP_RELIABILITY_LEVEL level = reception,
+                     VIP_CQ_HANDLE send_cq = nullptr, VIP_CQ_HANDLE receive_cq = nullptr) {
     VIP_VI_ATTRIBUTES attributes = vi_attributes(device, level);
     expect_ok(VipCreateVi(device.nic, &attributes, send_cq, receive_cq, &handle), "VipCreateVi");
   }
@@ -188,7 +198,8 @@ class Interface {
           }
           while (VipRecvDone(handle, &done) != VIP_NOT_DONE) {
           }
-          expect_ok(VipQueryVi(handle, nullptr, nullptr, &sends_empty, &receives_empty), "VipQueryVi");
+          expect_ok(VipQueryVi(handle, nullptr, nullptr, &sends_empty, &receives_empty),
+                    "VipQueryVi");
           return sends_empty == VIP_TRUE && receives_empty == VIP_TRUE;
         },
         "descriptors are done");
@@ -203,12 +214,14 @@ class Interface {
 };
 
 /// Connects the VI to the one of the other process, as peers.
-inline void connect(const Device& device, VIP_VI_HANDLE vi, unsigned other, std::uint32_t number = 7,
+inline void connect(const Device& device, VIP_VI_HANDLE vi, unsigned other,
+                    std::uint32_t number = 7,
                     std::source_location where = std::source_location::current()) {
   // Both ends make the same pair of discriminators.
   Endpoint local(device.rank, number + device.rank * 1000);
   Endpoint remote(other, number + other * 1000);
-  expect_return(VipConnectPeerRequest(vi, local, remote, patience), VIP_SUCCESS, "VipConnectPeerRequest", where);
+  expect_return(VipConnectPeerRequest(vi, local, remote, patience), VIP_SUCCESS,
+                "VipConnectPeerRequest", where);
   expect_return(VipConnectPeerWait(vi, nullptr), VIP_SUCCESS, "VipConnectPeerWait", where);
 }
 
@@ -219,22 +232,27 @@ inline void meet(const Device& device, unsigned other, std::uint32_t number) {
 }
 
 /// The next descriptor of a queue, which has to be this one.
-inline void expect_sent(VIP_VI_HANDLE vi, const VIP_DESCRIPTOR& descriptor, std::uint32_t status = 0,
+inline void expect_sent(VIP_VI_HANDLE vi, const VIP_DESCRIPTOR& descriptor,
+                        std::uint32_t status = 0,
                         std::source_location where = std::source_location::current()) {
   VIP_DESCRIPTOR* done = nullptr;
-  const VIP_RETURN expected = (status & VIP_STATUS_ERROR_MASK) == 0 ? VIP_SUCCESS : VIP_DESCRIPTOR_ERROR;
+  const VIP_RETURN expected =
+      (status & VIP_STATUS_ERROR_MASK) == 0 ? VIP_SUCCESS : VIP_DESCRIPTOR_ERROR;
   expect_return(VipSendWait(vi, patience, &done), expected, "VipSendWait", where);
   expect(done == &descriptor, "the descriptor that was sent", where);
   expect_equal(descriptor.CS.Status, status | VIP_STATUS_DONE, "status of the send", where);
 }
 inline void expect_received(VIP_VI_HANDLE vi, const VIP_DESCRIPTOR& descriptor, std::size_t bytes,
-                            std::uint32_t status = 0, std::source_location where = std::source_location::current()) {
+                            std::uint32_t status = 0,
+                            std::source_location where = std::source_location::current()) {
   VIP_DESCRIPTOR* done = nullptr;
-  const VIP_RETURN expected = (status & VIP_STATUS_ERROR_MASK) == 0 ? VIP_SUCCESS : VIP_DESCRIPTOR_ERROR;
+  const VIP_RETURN expected =
+      (status & VIP_STATUS_ERROR_MASK) == 0 ? VIP_SUCCESS : VIP_DESCRIPTOR_ERROR;
   expect_return(VipRecvWait(vi, patience, &done), expected, "VipRecvWait", where);
   expect(done == &descriptor, "the descriptor that was posted", where);
   const std::uint32_t operation = (status & VIP_STATUS_OP_MASK) == 0 ? VIP_STATUS_OP_RECEIVE : 0U;
-  expect_equal(descriptor.CS.Status, status | operation | VIP_STATUS_DONE, "status of the receive", where);
+  expect_equal(descriptor.CS.Status, status | operation | VIP_STATUS_DONE, "status of the receive",
+               where);
   expect_equal(descriptor.CS.Length, bytes, "length of what came", where);
 }
 

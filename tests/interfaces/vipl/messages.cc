@@ -21,8 +21,8 @@ constexpr std::size_t descriptor_bytes = 4096;
 
 /// Sends `bytes` from one process to the other in pieces, and back.
 void exchange(const Device& device, unsigned other, Origin origin, std::size_t bytes) {
-  const Interface vi(device);
   const Memory memory(device, 2 * descriptor_bytes + 2 * bytes + 64, origin);
+  const Interface vi(device);
   const std::size_t out = 2 * descriptor_bytes;
   const std::size_t in = out + bytes;
   VIP_DESCRIPTOR& receive = memory.descriptor(0);
@@ -40,7 +40,8 @@ void exchange(const Device& device, unsigned other, Origin origin, std::size_t b
   test::expect_sent(vi, send);
   test::expect_received(vi, receive, bytes);
   std::size_t wrong = 0;
-  for (std::size_t i = 0; i < bytes; ++i) wrong += memory.data[in + i] != test::pattern(other, i) ? 1 : 0;
+  for (std::size_t i = 0; i < bytes; ++i)
+    wrong += memory.data[in + i] != test::pattern(other, i) ? 1 : 0;
   expect_equal(wrong, 0, "bytes that are wrong");
 }
 
@@ -48,8 +49,8 @@ void exchange(const Device& device, unsigned other, Origin origin, std::size_t b
 void fill_window(const Device& device, unsigned other, bool sends) {
   constexpr unsigned count = 100;
   constexpr std::size_t each = 256;
-  const Interface vi(device);
   const Memory memory(device, count * each);
+  const Interface vi(device);
   for (unsigned i = 0; i < count && !sends; ++i) {
     VIP_DESCRIPTOR& receive = memory.descriptor(i * each);
     add(receive, memory, i * each + 64, 64);
@@ -57,7 +58,8 @@ void fill_window(const Device& device, unsigned other, bool sends) {
   }
   test::connect(device, vi, other);
   for (unsigned i = 0; i < count && sends; ++i) {
-    VIP_DESCRIPTOR& send = memory.descriptor(i * each, VIP_CONTROL_OP_SENDRECV | VIP_CONTROL_IMMEDIATE);
+    VIP_DESCRIPTOR& send =
+        memory.descriptor(i * each, VIP_CONTROL_OP_SENDRECV | VIP_CONTROL_IMMEDIATE);
     std::memset(memory.data + i * each + 64, static_cast<int>(i), 64);
     add(send, memory, i * each + 64, i % 64);
     send.Control.ImmediateData = i * 3;
@@ -77,8 +79,8 @@ void fill_window(const Device& device, unsigned other, bool sends) {
 
 /// A message that finds no descriptor, and one that finds a small one, without reliability: nothing breaks.
 void drop(const Device& device, unsigned other, bool sends) {
-  const Interface vi(device, VIP_SERVICE_UNRELIABLE);
   const Memory memory(device, 4096);
+  const Interface vi(device, VIP_SERVICE_UNRELIABLE);
   VIP_DESCRIPTOR& first = memory.descriptor(0);
   VIP_DESCRIPTOR& second = memory.descriptor(64);
   add(first, memory, 1024, 16);
@@ -111,8 +113,8 @@ void drop(const Device& device, unsigned other, bool sends) {
 void fill_all_levels(const Device& device, unsigned other) {
   for (const VIP_RELIABILITY_LEVEL level :
        {VIP_SERVICE_UNRELIABLE, VIP_SERVICE_RELIABLE_DELIVERY, VIP_SERVICE_RELIABLE_RECEPTION}) {
-    const Interface vi(device, level);
     const Memory memory(device, 4096);
+    const Interface vi(device, level);
     VIP_DESCRIPTOR& receive = memory.descriptor(0);
     VIP_DESCRIPTOR& send = memory.descriptor(64);
     add(receive, memory, 1024, 4);
@@ -134,8 +136,9 @@ int main() {
     const Device device;
     const unsigned other = device.rank ^ 1U;
     for (const Origin origin : {Origin::registered, Origin::allocated}) {
-      for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{1000}, std::size_t{16384},
-                                      std::size_t{16385}, std::size_t{300'000}}) {
+      for (const std::size_t bytes :
+           {std::size_t{0}, std::size_t{1}, std::size_t{1000}, std::size_t{16384},
+            std::size_t{16385}, std::size_t{300'000}}) {
         exchange(device, other, origin, bytes);
       }
     }

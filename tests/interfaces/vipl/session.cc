@@ -32,7 +32,9 @@ struct Nothing {
   alignas(64) VIP_DESCRIPTOR descriptors[2] = {};
   test::Endpoint address{0, 1};
 
-  static void is(VIP_RETURN actual, const char* what) { expect_return(actual, VIP_INVALID_PARAMETER, what); }
+  static void is(VIP_RETURN actual, const char* what) {
+    expect_return(actual, VIP_INVALID_PARAMETER, what);
+  }
   void check_nics();
   void check_vis();
   void check_memory();
@@ -45,7 +47,8 @@ void Nothing::check_nics() {
   is(VipCloseNic(handle), "VipCloseNic");
   is(VipQueryNic(handle, &nic), "VipQueryNic");
   is(VipErrorCallback(handle, nullptr, nullptr), "VipErrorCallback");
-  is(VipQuerySystemManagementInfo(handle, VIP_SMI_COUNTERS, &counters), "VipQuerySystemManagementInfo");
+  is(VipQuerySystemManagementInfo(handle, VIP_SMI_COUNTERS, &counters),
+     "VipQuerySystemManagementInfo");
   is(VipCreatePtag(handle, &result), "VipCreatePtag");
   is(VipDestroyPtag(handle, nullptr), "VipDestroyPtag");
 }
@@ -153,23 +156,29 @@ void check_registration(const Device& device) {
   };
   expect_return(enroll(nullptr, 64, &attributes), VIP_INVALID_PARAMETER, "memory at NULL");
   expect_return(enroll(bytes, 0, &attributes), VIP_INVALID_PARAMETER, "no bytes");
-  expect_return(enroll(bytes, ~VIP_ULONG{0}, &attributes), VIP_INVALID_PARAMETER, "more than there is");
+  expect_return(enroll(bytes, ~VIP_ULONG{0}, &attributes), VIP_INVALID_PARAMETER,
+                "more than there is");
   expect_return(enroll(bytes, 64, nullptr), VIP_INVALID_PARAMETER, "no attributes");
   VIP_MEM_ATTRIBUTES without{nullptr, VIP_FALSE, VIP_FALSE};
   expect_return(enroll(bytes, 64, &without), VIP_INVALID_PTAG, "no tag");
   expect_ok(enroll(bytes, sizeof bytes, &attributes), "VipRegisterMem");
   VIP_MEM_ATTRIBUTES told{};
   expect_ok(VipQueryMem(device.nic, bytes + 100, handle, &told), "VipQueryMem");
-  expect(told.Ptag == device.ptag && told.EnableRdmaWrite == VIP_TRUE && told.EnableRdmaRead == VIP_FALSE,
+  expect(told.Ptag == device.ptag && told.EnableRdmaWrite == VIP_TRUE &&
+             told.EnableRdmaRead == VIP_FALSE,
          "the attributes of memory");
-  expect_return(VipQueryMem(device.nic, bytes + sizeof bytes, handle, &told), VIP_INVALID_PARAMETER, "beyond it");
+  expect_return(VipQueryMem(device.nic, bytes + sizeof bytes, handle, &told), VIP_INVALID_PARAMETER,
+                "beyond it");
   attributes.EnableRdmaRead = VIP_TRUE;
-  expect_return(VipSetMemAttributes(device.nic, bytes, handle, &without), VIP_INVALID_PTAG, "no tag");
+  expect_return(VipSetMemAttributes(device.nic, bytes, handle, &without), VIP_INVALID_PTAG,
+                "no tag");
   expect_ok(VipSetMemAttributes(device.nic, bytes, handle, &attributes), "VipSetMemAttributes");
   expect_ok(VipQueryMem(device.nic, bytes, handle, &told), "VipQueryMem");
   expect(told.EnableRdmaRead == VIP_TRUE, "a new attribute");
-  expect_return(VipDeregisterMem(device.nic, bytes + 1, handle), VIP_INVALID_PARAMETER, "another address");
-  expect_return(VipFreeMem(device.nic, bytes, handle), VIP_INVALID_PARAMETER, "memory of the program");
+  expect_return(VipDeregisterMem(device.nic, bytes + 1, handle), VIP_INVALID_PARAMETER,
+                "another address");
+  expect_return(VipFreeMem(device.nic, bytes, handle), VIP_INVALID_PARAMETER,
+                "memory of the program");
   expect_ok(VipDeregisterMem(device.nic, bytes, handle), "VipDeregisterMem");
   expect_return(VipDeregisterMem(device.nic, bytes, handle), VIP_INVALID_PARAMETER, "twice");
 }
@@ -178,14 +187,17 @@ void check_allocation(const Device& device) {
   VIP_MEM_ATTRIBUTES attributes{device.ptag, VIP_TRUE, VIP_FALSE};
   VIP_PVOID base = nullptr;
   VIP_MEM_HANDLE handle = 0;
-  expect_return(VipAllocMem(device.nic, nullptr, 64, &attributes, &handle), VIP_INVALID_PARAMETER, "no pointer");
-  expect_return(VipAllocMem(device.nic, &base, 0, &attributes, &handle), VIP_INVALID_PARAMETER, "no bytes");
+  expect_return(VipAllocMem(device.nic, nullptr, 64, &attributes, &handle), VIP_INVALID_PARAMETER,
+                "no pointer");
+  expect_return(VipAllocMem(device.nic, &base, 0, &attributes, &handle), VIP_INVALID_PARAMETER,
+                "no bytes");
   expect_ok(VipAllocMem(device.nic, &base, 100'000, &attributes, &handle), "VipAllocMem");
   auto* const bytes = static_cast<char*>(base);
   expect(bytes[0] == 0 && bytes[99'999] == 0, "zeros");
   expect_equal(reinterpret_cast<std::uintptr_t>(base) % 4096, 0, "page-aligned");
   bytes[99'999] = 1;
-  expect_return(VipDeregisterMem(device.nic, base, handle), VIP_INVALID_PARAMETER, "memory of the library");
+  expect_return(VipDeregisterMem(device.nic, base, handle), VIP_INVALID_PARAMETER,
+                "memory of the library");
   expect_ok(VipFreeMem(device.nic, base, handle), "VipFreeMem");
 }
 
@@ -213,7 +225,8 @@ void check_creation(const Device& device) {
   expect_return(create(), VIP_INVALID_RDMAREAD, "reads without reliability");
   attributes = test::vi_attributes(device);
   expect_return(create(device.nic), VIP_INVALID_PARAMETER, "a completion queue that is a NIC");
-  expect_return(VipCreateVi(device.nic, nullptr, nullptr, nullptr, &vi), VIP_INVALID_PARAMETER, "no attributes");
+  expect_return(VipCreateVi(device.nic, nullptr, nullptr, nullptr, &vi), VIP_INVALID_PARAMETER,
+                "no attributes");
   expect_ok(create(), "VipCreateVi");
   attributes.MaxTransferSize = 1000;
   expect_ok(VipSetViAttributes(vi, &attributes), "VipSetViAttributes");
@@ -222,7 +235,8 @@ void check_creation(const Device& device) {
   VIP_BOOLEAN sends_empty = VIP_FALSE;
   VIP_BOOLEAN receives_empty = VIP_FALSE;
   expect_ok(VipQueryVi(vi, &state, &told, &sends_empty, &receives_empty), "VipQueryVi");
-  expect(state == VIP_STATE_IDLE && told.MaxTransferSize == 1000 && told.Ptag == device.ptag, "what a VI is");
+  expect(state == VIP_STATE_IDLE && told.MaxTransferSize == 1000 && told.Ptag == device.ptag,
+         "what a VI is");
   expect(sends_empty == VIP_TRUE && receives_empty == VIP_TRUE, "empty queues");
   attributes.ReliabilityLevel = 0;
   expect_return(VipSetViAttributes(vi, &attributes), VIP_INVALID_RELIABILITY_LEVEL, "no level");
@@ -241,18 +255,21 @@ void check_queries(const Device& device) {
   expect_equal(told.ThreadSafe, VIP_TRUE, "threads");
   expect_equal(told.ReliabilityLevelSupport, 7, "levels");
   expect_equal(told.RDMAReadSupport, 6, "levels of reads");
-  expect(told.MaxSegmentsPerDesc >= 252 && told.MaxDescriptorsPerQueue >= 1024 && told.MaxVI >= 1024 &&
-             told.MaxCQEntries >= 1024 && told.MaxTransferSize >= 32 << 10,
+  expect(told.MaxSegmentsPerDesc >= 252 && told.MaxDescriptorsPerQueue >= 1024 &&
+             told.MaxVI >= 1024 && told.MaxCQEntries >= 1024 && told.MaxTransferSize >= 32 << 10,
          "what the architecture asks for at least");
   expect_return(VipQueryNic(device.nic, nullptr), VIP_INVALID_PARAMETER, "no place");
   VIP_COUNTERS counters{};
-  expect_return(VipQuerySystemManagementInfo(device.nic, 77, &counters), VIP_ERROR_NOT_SUPPORTED, "no such type");
-  expect_return(VipQuerySystemManagementInfo(device.nic, VIP_SMI_COUNTERS, nullptr), VIP_INVALID_PARAMETER, "no place");
+  expect_return(VipQuerySystemManagementInfo(device.nic, 77, &counters), VIP_ERROR_NOT_SUPPORTED,
+                "no such type");
+  expect_return(VipQuerySystemManagementInfo(device.nic, VIP_SMI_COUNTERS, nullptr),
+                VIP_INVALID_PARAMETER, "no place");
   test::Endpoint first;
   test::Endpoint second;
   VIP_NET_ADDRESS* places[2] = {first, second};
   VIP_AUTODISCOVERY_LIST list{1, places, 2};
-  expect_ok(VipQuerySystemManagementInfo(device.nic, VIP_SMI_AUTODISCOVERY, &list), "the processes");
+  expect_ok(VipQuerySystemManagementInfo(device.nic, VIP_SMI_AUTODISCOVERY, &list),
+            "the processes");
   expect_equal(first.address().HostAddress[5], 0, "the first process");
   expect_equal(second.address().HostAddress[5], list.NumAdAddrs > 1 ? 1 : 0, "the second process");
   list = {0, places, 1};
