@@ -25,11 +25,13 @@ using test::Origin;
 void use_queue(const Device& device, unsigned other) {
   VIP_CQ_HANDLE cq = nullptr;
   expect_return(VipCreateCQ(device.nic, 0, &cq), VIP_INVALID_PARAMETER, "no entries");
-  expect_return(VipCreateCQ(device.nic, device.attributes.MaxCQEntries + 1, &cq), VIP_ERROR_RESOURCE, "too many");
+  expect_return(VipCreateCQ(device.nic, device.attributes.MaxCQEntries + 1, &cq),
+                VIP_ERROR_RESOURCE, "too many");
   expect_return(VipCreateCQ(device.nic, 1, nullptr), VIP_INVALID_PARAMETER, "no place");
   expect_ok(VipCreateCQ(device.nic, 4, &cq), "VipCreateCQ");
   expect_return(VipResizeCQ(cq, 0), VIP_INVALID_PARAMETER, "no entries");
-  expect_return(VipResizeCQ(cq, device.attributes.MaxCQEntries + 1), VIP_ERROR_RESOURCE, "too many");
+  expect_return(VipResizeCQ(cq, device.attributes.MaxCQEntries + 1), VIP_ERROR_RESOURCE,
+                "too many");
   expect_ok(VipResizeCQ(cq, 8), "VipResizeCQ");
   VIP_VI_HANDLE done = nullptr;
   VIP_BOOLEAN is_receive = VIP_FALSE;
@@ -52,8 +54,10 @@ void use_queue(const Device& device, unsigned other) {
       test::connect(device, *vis[i], other, 20 + i);
     }
     VIP_DESCRIPTOR* descriptor = nullptr;
-    expect_return(VipSendWait(one, 0, &descriptor), VIP_INVALID_PARAMETER, "it has a completion queue");
-    expect_return(VipRecvWait(one, 0, &descriptor), VIP_INVALID_PARAMETER, "it has a completion queue");
+    expect_return(VipSendWait(one, 0, &descriptor), VIP_INVALID_PARAMETER,
+                  "it has a completion queue");
+    expect_return(VipRecvWait(one, 0, &descriptor), VIP_INVALID_PARAMETER,
+                  "it has a completion queue");
     for (unsigned i = 0; i < 2; ++i) {
       VIP_DESCRIPTOR& send = memory.descriptor(i * 128 + 64);
       add(send, memory, 2048, 8);
@@ -65,7 +69,9 @@ void use_queue(const Device& device, unsigned other) {
       expect_ok(VipCQWait(cq, test::patience, &done, &is_receive), "VipCQWait");
       expect(done == one.handle || done == two.handle, "a VI of the queue");
       const unsigned bit = done == one.handle ? 1 : 2;
-      expect_ok(is_receive == VIP_TRUE ? VipRecvDone(done, &descriptor) : VipSendDone(done, &descriptor), "its descriptor");
+      expect_ok(
+          is_receive == VIP_TRUE ? VipRecvDone(done, &descriptor) : VipSendDone(done, &descriptor),
+          "its descriptor");
       (is_receive == VIP_TRUE ? received : sent) |= bit;
     }
     expect(sent == 3 && received == 3, "each completion came once");
@@ -87,12 +93,14 @@ void on_send(VIP_PVOID context, VIP_NIC_HANDLE, VIP_VI_HANDLE vi, VIP_DESCRIPTOR
   auto& told = *static_cast<Told*>(context);
   if (vi == told.vi && descriptor->CS.Status == VIP_STATUS_DONE) ++told.sends;
 }
-void on_receive(VIP_PVOID context, VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi, VIP_DESCRIPTOR* descriptor) {
+void on_receive(VIP_PVOID context, VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi,
+                VIP_DESCRIPTOR* descriptor) {
   auto& told = *static_cast<Told*>(context);
   expect_return(VipCloseNic(nic), VIP_ERROR_RESOURCE, "VipCloseNic in a handler");
   const bool is_right = vi == told.vi && descriptor->CS.Length == 8;
   // Handlers may ask for the next one.
-  if (is_right && ++told.receives < 3) expect_ok(VipRecvNotify(vi, context, on_receive), "VipRecvNotify in a handler");
+  if (is_right && ++told.receives < 3)
+    expect_ok(VipRecvNotify(vi, context, on_receive), "VipRecvNotify in a handler");
 }
 void on_completion(VIP_PVOID context, VIP_NIC_HANDLE, VIP_VI_HANDLE vi, VIP_BOOLEAN is_receive) {
   auto& told = *static_cast<Told*>(context);
@@ -113,7 +121,8 @@ void be_notified(const Device& device, unsigned other) {
     told.vi = vi;
     expect_return(VipSendNotify(vi, &told, nullptr), VIP_INVALID_PARAMETER, "no handler");
     expect_return(VipRecvNotify(vi, &told, nullptr), VIP_INVALID_PARAMETER, "no handler");
-    expect_return(VipRecvNotify(queued, &told, on_receive), VIP_INVALID_PARAMETER, "it has a completion queue");
+    expect_return(VipRecvNotify(queued, &told, on_receive), VIP_INVALID_PARAMETER,
+                  "it has a completion queue");
     for (unsigned i = 0; i < 4; ++i) {
       VIP_DESCRIPTOR& receive = memory.descriptor(i * 64);
       add(receive, memory, 4096, 8);
@@ -129,7 +138,8 @@ void be_notified(const Device& device, unsigned other) {
       add(send, memory, 5000, 8);
       expect_ok(VipPostSend(i == 3 ? queued : vi, &send, memory.handle), "VipPostSend");
     }
-    test::await([&] { return told.sends == 3 && told.receives == 3 && told.completions == 1; }, "handlers");
+    test::await([&] { return told.sends == 3 && told.receives == 3 && told.completions == 1; },
+                "handlers");
     test::meet(device, other, 32);
   }
   expect_ok(VipDestroyCQ(cq), "VipDestroyCQ");
@@ -161,10 +171,13 @@ std::atomic<unsigned>& reported() {
 }
 
 /// A message that finds no receive descriptor (`bytes` 0), or a small one, with reliability.
-void overrun(const Device& device, unsigned other, bool sends, VIP_RELIABILITY_LEVEL level, std::size_t bytes) {
+void overrun(const Device& device, unsigned other, bool sends, VIP_RELIABILITY_LEVEL level,
+             std::size_t bytes) {
   reported() = 0;
   expect_ok(VipErrorCallback(device.nic, nullptr,
-                             [](VIP_PVOID, VIP_ERROR_DESCRIPTOR* error) { reported() |= 1U << error->ErrorCode; }),
+                             [](VIP_PVOID, VIP_ERROR_DESCRIPTOR* error) {
+                               reported() |= 1U << error->ErrorCode;
+                             }),
             "VipErrorCallback");
   const Memory memory(device, 4096);
   const Interface vi(device, level);
@@ -179,7 +192,9 @@ void overrun(const Device& device, unsigned other, bool sends, VIP_RELIABILITY_L
     add(second, memory, 2048, 1);
     expect_ok(VipPostSend(vi, &send, memory.handle), "VipPostSend");
     expect_ok(VipPostSend(vi, &second, memory.handle), "VipPostSend");
-    test::expect_sent(vi, send, level == test::reception ? VIP_STATUS_REMOTE_DESC_ERROR : VIP_STATUS_TRANSPORT_ERROR);
+    test::expect_sent(
+        vi, send,
+        level == test::reception ? VIP_STATUS_REMOTE_DESC_ERROR : VIP_STATUS_TRANSPORT_ERROR);
     test::expect_sent(vi, second, VIP_STATUS_DESC_FLUSHED_ERROR);
   } else {
     if (bytes != 0) test::expect_received(vi, receive, 0, VIP_STATUS_LENGTH_ERROR);
@@ -203,7 +218,8 @@ void check_posts(const Device& device, unsigned other) {
   expect_return(VipPostRecv(vi, crooked, memory.handle), VIP_INVALID_PARAMETER, "not aligned");
   expect_return(VipPostRecv(vi, &good, memory.handle ^ 1), VIP_INVALID_PARAMETER, "another handle");
   alignas(64) VIP_DESCRIPTOR elsewhere{};
-  expect_return(VipPostSend(vi, &elsewhere, memory.handle), VIP_INVALID_PARAMETER, "not in the memory");
+  expect_return(VipPostSend(vi, &elsewhere, memory.handle), VIP_INVALID_PARAMETER,
+                "not in the memory");
   expect_return(VipSendDone(vi, nullptr), VIP_INVALID_PARAMETER, "no place");
   expect_return(VipRecvDone(vi, nullptr), VIP_INVALID_PARAMETER, "no place");
   expect_return(VipSendWait(vi, 0, nullptr), VIP_INVALID_PARAMETER, "no place");
@@ -259,7 +275,8 @@ void count_copies(const Device& device, unsigned other, Origin origin, std::size
   expect_equal(after.CopiedBytes - before.CopiedBytes, copies * bytes, "bytes that were copied");
   expect_equal(after.Sends - before.Sends, 1, "messages sent");
   expect_equal(after.Receives - before.Receives, 1, "messages received");
-  expect_equal(after.Stored - before.Stored + after.Transfers - before.Transfers, 1, "blocks that were moved");
+  expect_equal(after.Stored - before.Stored + after.Transfers - before.Transfers, 1,
+               "blocks that were moved");
   test::meet(device, other, 47);
 }
 
@@ -273,7 +290,8 @@ int main() {
     be_notified(device, other);
     wait_in_thread(device, other);
     for (const bool sends : {device.rank % 2 == 0, device.rank % 2 == 1}) {
-      for (const VIP_RELIABILITY_LEVEL level : {VIP_SERVICE_RELIABLE_DELIVERY, VIP_SERVICE_RELIABLE_RECEPTION}) {
+      for (const VIP_RELIABILITY_LEVEL level :
+           {VIP_SERVICE_RELIABLE_DELIVERY, VIP_SERVICE_RELIABLE_RECEPTION}) {
         overrun(device, other, sends, level, 0);
         overrun(device, other, sends, level, 99);
       }

@@ -28,22 +28,27 @@ void ask(const Device& device, unsigned other) {
   Endpoint local(device.rank, 1);
   Endpoint remote(other, 100);
   VIP_VI_ATTRIBUTES told{};
-  expect_ok(VipConnectRequest(vi, local, remote, test::patience, &told), "a request that is accepted");
+  expect_ok(VipConnectRequest(vi, local, remote, test::patience, &told),
+            "a request that is accepted");
   expect_equal(told.ReliabilityLevel, VIP_SERVICE_RELIABLE_RECEPTION, "the server's level");
   expect(told.Ptag == nullptr && told.EnableRdmaWrite == VIP_TRUE, "the server's other attributes");
   expect(vi.state() == VIP_STATE_CONNECTED, "a client is connected");
-  expect_return(VipConnectRequest(vi, local, remote, 0, nullptr), VIP_INVALID_STATE, "it is connected");
+  expect_return(VipConnectRequest(vi, local, remote, 0, nullptr), VIP_INVALID_STATE,
+                "it is connected");
   expect_return(VipConnectPeerRequest(vi, local, remote, 0), VIP_INVALID_STATE, "it is connected");
   VIP_VI_ATTRIBUTES attributes = test::vi_attributes(device);
   expect_return(VipSetViAttributes(vi, &attributes), VIP_INVALID_STATE, "it is connected");
   expect_return(VipDestroyVi(vi), VIP_INVALID_STATE, "it is connected");
   expect_ok(VipDisconnect(vi), "VipDisconnect");
   expect(vi.state() == VIP_STATE_IDLE, "a VI that has disconnected");
-  expect_return(VipConnectRequest(vi, local, remote, test::patience, nullptr), VIP_REJECT, "a request that is refused");
+  expect_return(VipConnectRequest(vi, local, remote, test::patience, nullptr), VIP_REJECT,
+                "a request that is refused");
   expect(vi.state() == VIP_STATE_IDLE, "a VI that was refused");
   Endpoint nobody(other, 999);
-  expect_return(VipConnectRequest(vi, local, nobody, moment, nullptr), VIP_NO_MATCH, "nobody waits");
-  expect_return(VipConnectRequest(vi, local, nobody, 0, nullptr), VIP_NO_MATCH, "nobody waits, and no time");
+  expect_return(VipConnectRequest(vi, local, nobody, moment, nullptr), VIP_NO_MATCH,
+                "nobody waits");
+  expect_return(VipConnectRequest(vi, local, nobody, 0, nullptr), VIP_NO_MATCH,
+                "nobody waits, and no time");
   Endpoint silent(other, 101);
   VIP_RETURN result = VIP_NO_MATCH;
   test::await(
@@ -54,12 +59,16 @@ void ask(const Device& device, unsigned other) {
       "a server that takes the request");
   expect_return(result, VIP_TIMEOUT, "a server that does not answer");
   Endpoint far(200, 1);
-  expect_return(VipConnectRequest(vi, local, far, test::patience, nullptr), VIP_NOT_REACHABLE, "no such process");
+  expect_return(VipConnectRequest(vi, local, far, test::patience, nullptr), VIP_NOT_REACHABLE,
+                "no such process");
   far.address().HostAddress[0] = 1;
-  expect_return(VipConnectRequest(vi, local, far, 0, nullptr), VIP_NOT_REACHABLE, "an address that is none of Fulmar");
+  expect_return(VipConnectRequest(vi, local, far, 0, nullptr), VIP_NOT_REACHABLE,
+                "an address that is none of Fulmar");
   far.address().HostAddressLen = 3;
-  expect_return(VipConnectRequest(vi, far, remote, 0, nullptr), VIP_INVALID_PARAMETER, "a local address that is none");
-  expect_return(VipConnectRequest(vi, local, nullptr, 0, nullptr), VIP_INVALID_PARAMETER, "no address");
+  expect_return(VipConnectRequest(vi, far, remote, 0, nullptr), VIP_INVALID_PARAMETER,
+                "a local address that is none");
+  expect_return(VipConnectRequest(vi, local, nullptr, 0, nullptr), VIP_INVALID_PARAMETER,
+                "no address");
 }
 
 /// The other side of `ask`.
@@ -70,12 +79,15 @@ void serve(const Device& device, unsigned other) {
   Endpoint from;
   VIP_VI_ATTRIBUTES told{};
   VIP_CONN_HANDLE request = nullptr;
-  const auto wait = [&](VIP_ULONG timeout) { return VipConnectWait(device.nic, local, timeout, from, &told, &request); };
+  const auto wait = [&](VIP_ULONG timeout) {
+    return VipConnectWait(device.nic, local, timeout, from, &told, &request);
+  };
   expect_ok(wait(test::patience), "VipConnectWait");
   expect_equal(from.discriminator(), 1, "the client's discriminator");
   expect_equal(from.address().HostAddress[5], other, "the client's address");
   expect_equal(told.MaxTransferSize, device.attributes.MaxTransferSize, "the client's attributes");
-  expect_return(VipConnectAccept(request, unreliable), VIP_INVALID_RELIABILITY_LEVEL, "another level");
+  expect_return(VipConnectAccept(request, unreliable), VIP_INVALID_RELIABILITY_LEVEL,
+                "another level");
   expect_return(VipConnectAccept(request, device.nic), VIP_INVALID_PARAMETER, "no VI");
   expect_ok(VipConnectAccept(request, vi), "VipConnectAccept");
   expect_return(VipConnectAccept(request, vi), VIP_INVALID_PARAMETER, "a request that is gone");
@@ -88,7 +100,8 @@ void serve(const Device& device, unsigned other) {
   expect_return(wait(moment), VIP_TIMEOUT, "no request");
   expect_return(wait(0), VIP_TIMEOUT, "no request, and no time");
   Endpoint silent(device.rank, 101);
-  expect_ok(VipConnectWait(device.nic, silent, test::patience, nullptr, nullptr, &request), "VipConnectWait");
+  expect_ok(VipConnectWait(device.nic, silent, test::patience, nullptr, nullptr, &request),
+            "VipConnectWait");
   VIP_RETURN late = VIP_INVALID_STATE;
   const Interface spare(device, VIP_SERVICE_UNRELIABLE);
   test::await(
@@ -110,9 +123,11 @@ void pair(const Device& device, unsigned other) {
   Endpoint remote(other, 999);
   expect_ok(VipConnectPeerRequest(vi, local, remote, moment), "VipConnectPeerRequest");
   expect(vi.state() == VIP_STATE_CONNECT_PENDING, "a request is pending");
-  expect_return(VipConnectPeerRequest(vi, local, remote, moment), VIP_INVALID_STATE, "a request is pending");
+  expect_return(VipConnectPeerRequest(vi, local, remote, moment), VIP_INVALID_STATE,
+                "a request is pending");
   VIP_RETURN result = VIP_NOT_DONE;
-  test::await([&] { return (result = VipConnectPeerDone(vi, nullptr)) != VIP_NOT_DONE; }, "the end of the time");
+  test::await([&] { return (result = VipConnectPeerDone(vi, nullptr)) != VIP_NOT_DONE; },
+              "the end of the time");
   expect_return(result, VIP_TIMEOUT, "a peer that does not ask");
   expect_return(VipConnectPeerDone(vi, nullptr), VIP_INVALID_STATE, "the end is told once");
   expect_ok(VipConnectPeerRequest(vi, local, remote, moment), "VipConnectPeerRequest");
@@ -120,11 +135,13 @@ void pair(const Device& device, unsigned other) {
   expect_ok(VipConnectPeerRequest(vi, local, remote, VIP_INFINITE), "VipConnectPeerRequest");
   expect_ok(VipDisconnect(vi), "VipDisconnect of a request");
   expect(vi.state() == VIP_STATE_IDLE, "a request that was taken back");
-  const Interface odd(device, device.rank % 2 == 0 ? VIP_SERVICE_RELIABLE_DELIVERY : VIP_SERVICE_UNRELIABLE);
+  const Interface odd(
+      device, device.rank % 2 == 0 ? VIP_SERVICE_RELIABLE_DELIVERY : VIP_SERVICE_UNRELIABLE);
   Endpoint here(device.rank, 400 + device.rank);
   Endpoint there(other, 400 + other);
   expect_ok(VipConnectPeerRequest(odd, here, there, test::patience), "VipConnectPeerRequest");
-  expect_return(VipConnectPeerWait(odd, nullptr), VIP_INVALID_RELIABILITY_LEVEL, "peers of two levels");
+  expect_return(VipConnectPeerWait(odd, nullptr), VIP_INVALID_RELIABILITY_LEVEL,
+                "peers of two levels");
   Endpoint nowhere(200, 1);
   expect_ok(VipConnectPeerRequest(vi, local, nowhere, test::patience), "VipConnectPeerRequest");
   expect_return(VipConnectPeerWait(vi, nullptr), VIP_NOT_REACHABLE, "no such process");
@@ -196,7 +213,8 @@ void lose(const Device& device, unsigned other, bool leaves) {
     expect_return(VipRecvDone(vi, &done), VIP_NOT_DONE, "a descriptor that waits for a connection");
     expect(done == nullptr, "no descriptor");
     expect_return(VipDestroyVi(vi), VIP_ERROR_RESOURCE, "a descriptor is posted");
-    expect_return(VipDeregisterMem(device.nic, memory.data, memory.handle), VIP_ERROR_RESOURCE, "memory in use");
+    expect_return(VipDeregisterMem(device.nic, memory.data, memory.handle), VIP_ERROR_RESOURCE,
+                  "memory in use");
   }
   test::connect(device, vi, other, 601);
   test::meet(device, other, 602);
@@ -207,28 +225,35 @@ void check_names(const Device& device) {
   Endpoint found;
   char name[256] = "0";
   VIP_ULONG length = sizeof name;
-  expect_return(VipNSGetHostByName(device.nic, name, found, 0), VIP_ERROR_NAMESERVICE, "before VipNSInit");
+  expect_return(VipNSGetHostByName(device.nic, name, found, 0), VIP_ERROR_NAMESERVICE,
+                "before VipNSInit");
   expect_return(VipNSShutdown(device.nic), VIP_ERROR_NAMESERVICE, "before VipNSInit");
   expect_ok(VipNSInit(device.nic, nullptr), "VipNSInit");
   expect_ok(VipNSGetHostByName(device.nic, name, found, 0), "rank 0");
   expect_equal(found.address().HostAddress[5], 0, "the address of rank 0");
   expect_equal(found.address().DiscriminatorLen, 0, "no discriminator");
-  expect_return(VipNSGetHostByName(device.nic, name, found, 1), VIP_ERROR_NAMESERVICE, "a second rank 0");
+  expect_return(VipNSGetHostByName(device.nic, name, found, 1), VIP_ERROR_NAMESERVICE,
+                "a second rank 0");
   Endpoint last(device.size - 1, nullptr, 0);
   expect_ok(VipNSGetHostByAddr(device.nic, last, name, &length), "VipNSGetHostByAddr");
   expect_equal(length, std::strlen(name) + 1, "the length of a name");
   VIP_ULONG small = 1;
   char letter = 'x';
-  expect_return(VipNSGetHostByAddr(device.nic, last, &letter, &small), VIP_ERROR_RESOURCE, "no room");
+  expect_return(VipNSGetHostByAddr(device.nic, last, &letter, &small), VIP_ERROR_RESOURCE,
+                "no room");
   expect_equal(small, length, "how much is needed");
   // All are on this host.
-  expect_ok(VipNSGetHostByName(device.nic, name, found, device.size - 1), "the last process of the host");
+  expect_ok(VipNSGetHostByName(device.nic, name, found, device.size - 1),
+            "the last process of the host");
   expect_equal(found.address().HostAddress[5], device.size - 1, "its address");
-  expect_return(VipNSGetHostByName(device.nic, name, found, device.size), VIP_ERROR_NAMESERVICE, "no further one");
+  expect_return(VipNSGetHostByName(device.nic, name, found, device.size), VIP_ERROR_NAMESERVICE,
+                "no further one");
   char unknown[] = "no-such-host";
-  expect_return(VipNSGetHostByName(device.nic, unknown, found, 0), VIP_ERROR_NAMESERVICE, "no such name");
+  expect_return(VipNSGetHostByName(device.nic, unknown, found, 0), VIP_ERROR_NAMESERVICE,
+                "no such name");
   Endpoint far(200, nullptr, 0);
-  expect_return(VipNSGetHostByAddr(device.nic, far, name, &length), VIP_ERROR_NAMESERVICE, "no such process");
+  expect_return(VipNSGetHostByAddr(device.nic, far, name, &length), VIP_ERROR_NAMESERVICE,
+                "no such process");
   expect_ok(VipNSShutdown(device.nic), "VipNSShutdown");
 }
 

@@ -33,7 +33,10 @@ class Pair {
  public:
   Pair(const Device& device, unsigned other, Origin origin, std::size_t bytes,
        VIP_RELIABILITY_LEVEL level = test::reception)
-      : memory(device, 8192 + bytes, origin), vi(device, level), cards_(device, 4096), talk_(device) {
+      : memory(device, 8192 + bytes, origin),
+        vi(device, level),
+        cards_(device, 4096),
+        talk_(device) {
     VIP_DESCRIPTOR& receive = cards_.descriptor(0);
     add(receive, cards_, 1024, sizeof(Card));
     expect_ok(VipPostRecv(talk_, &receive, cards_.handle), "VipPostRecv");
@@ -58,8 +61,8 @@ class Pair {
 };
 
 /// A descriptor for the bytes from `offset` on, at the other end's memory.
-VIP_DESCRIPTOR& make(const Pair& pair, std::size_t place, unsigned control, std::size_t remote, std::size_t offset,
-                     std::size_t bytes) {
+VIP_DESCRIPTOR& make(const Pair& pair, std::size_t place, unsigned control, std::size_t remote,
+                     std::size_t offset, std::size_t bytes) {
   VIP_DESCRIPTOR& made = pair.memory.descriptor(place, control);
   set_remote(made, pair.remote.address + remote, pair.remote.handle);
   if (bytes != 0) add(made, pair.memory, offset, bytes / 2);
@@ -82,7 +85,8 @@ void exchange(const Device& device, unsigned other, Origin origin, std::size_t b
   for (std::size_t i = 0; i < bytes; ++i) pair.memory.data[out + i] = test::pattern(device.rank, i);
   VIP_DESCRIPTOR& write = make(pair, 1024, write_op, in, out, bytes);
   VIP_DESCRIPTOR& read = make(pair, 2048, read_op, in, back, bytes);
-  VIP_DESCRIPTOR& tell = make(pair, 3072, write_op | VIP_CONTROL_IMMEDIATE | VIP_CONTROL_QFENCE, in, out, 0);
+  VIP_DESCRIPTOR& tell =
+      make(pair, 3072, write_op | VIP_CONTROL_IMMEDIATE | VIP_CONTROL_QFENCE, in, out, 0);
   tell.CS.ImmediateData = 77 + device.rank;
   expect_ok(VipPostSend(pair.vi, &write, pair.memory.handle), "VipPostSend of a write");
   expect_ok(VipPostSend(pair.vi, &read, pair.memory.handle), "VipPostSend of a read");
@@ -91,7 +95,8 @@ void exchange(const Device& device, unsigned other, Origin origin, std::size_t b
   test::expect_sent(pair.vi, read, VIP_STATUS_OP_RDMA_READ);
   test::expect_sent(pair.vi, tell, VIP_STATUS_OP_RDMA_WRITE);
   expect_equal(write.CS.Length, bytes, "the length of a write");
-  test::expect_received(pair.vi, receive, 0, VIP_STATUS_OP_REMOTE_RDMA_WRITE | VIP_STATUS_IMMEDIATE);
+  test::expect_received(pair.vi, receive, 0,
+                        VIP_STATUS_OP_REMOTE_RDMA_WRITE | VIP_STATUS_IMMEDIATE);
   expect_equal(receive.CS.ImmediateData, 77 + other, "immediate data");
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < bytes; ++i) {
@@ -108,11 +113,14 @@ std::atomic<unsigned>& reported() {
 }
 
 /// An operation that the owner refuses: the one who asks has `status`, both ends break, and the owner hears `code`.
-void refuse(const Device& device, unsigned other, bool asks, unsigned operation, VIP_ERROR_CODE code,
-            void (*prepare)(const Device&, const Pair&), std::size_t remote_offset, VIP_MEM_HANDLE handle_change) {
+void refuse(const Device& device, unsigned other, bool asks, unsigned operation,
+            VIP_ERROR_CODE code, void (*prepare)(const Device&, const Pair&),
+            std::size_t remote_offset, VIP_MEM_HANDLE handle_change) {
   reported() = 0;
   expect_ok(VipErrorCallback(device.nic, nullptr,
-                             [](VIP_PVOID, VIP_ERROR_DESCRIPTOR* error) { reported() |= 1U << error->ErrorCode; }),
+                             [](VIP_PVOID, VIP_ERROR_DESCRIPTOR* error) {
+                               reported() |= 1U << error->ErrorCode;
+                             }),
             "VipErrorCallback");
   Pair pair(device, other, Origin::registered, 4096);
   std::memset(pair.memory.data + 8192, 3, 4096);
@@ -122,9 +130,10 @@ void refuse(const Device& device, unsigned other, bool asks, unsigned operation,
     VIP_DESCRIPTOR& refused = make(pair, 0, operation, 8192 + remote_offset, 8192, 16);
     refused.DS[0].Remote.Handle ^= handle_change;
     expect_ok(VipPostSend(pair.vi, &refused, pair.memory.handle), "VipPostSend");
-    test::expect_sent(pair.vi, refused,
-                      VIP_STATUS_RDMA_PROT_ERROR |
-                          (operation == write_op ? VIP_STATUS_OP_RDMA_WRITE : VIP_STATUS_OP_RDMA_READ));
+    test::expect_sent(
+        pair.vi, refused,
+        VIP_STATUS_RDMA_PROT_ERROR |
+            (operation == write_op ? VIP_STATUS_OP_RDMA_WRITE : VIP_STATUS_OP_RDMA_READ));
   } else {
     test::await([&] { return (reported() & 1U << code) != 0; }, "the error is told");
   }
@@ -138,20 +147,24 @@ void refuse(const Device& device, unsigned other, bool asks, unsigned operation,
 
 void forbid_writes(const Device& device, const Pair& pair) {
   VIP_MEM_ATTRIBUTES attributes{device.ptag, VIP_FALSE, VIP_TRUE};
-  expect_ok(VipSetMemAttributes(device.nic, pair.memory.data, pair.memory.handle, &attributes), "VipSetMemAttributes");
+  expect_ok(VipSetMemAttributes(device.nic, pair.memory.data, pair.memory.handle, &attributes),
+            "VipSetMemAttributes");
 }
 void forbid_reads(const Device& device, const Pair& pair) {
   VIP_MEM_ATTRIBUTES attributes{device.ptag, VIP_TRUE, VIP_FALSE};
-  expect_ok(VipSetMemAttributes(device.nic, pair.memory.data, pair.memory.handle, &attributes), "VipSetMemAttributes");
+  expect_ok(VipSetMemAttributes(device.nic, pair.memory.data, pair.memory.handle, &attributes),
+            "VipSetMemAttributes");
 }
 
 void refuse_all(const Device& device, unsigned other) {
   for (const bool asks : {device.rank % 2 == 0, device.rank % 2 == 1}) {
     refuse(device, other, asks, write_op, VIP_ERROR_RDMAW_PROT, forbid_writes, 0, 0);
     refuse(device, other, asks, read_op, VIP_ERROR_RDMAR_PROT, forbid_reads, 0, 0);
-    refuse(device, other, asks, write_op, VIP_ERROR_RDMAW_PROT, nullptr, 4096 - 15, 0);  // 1 byte beyond the end
+    refuse(device, other, asks, write_op, VIP_ERROR_RDMAW_PROT, nullptr, 4096 - 15,
+           0);  // 1 byte beyond the end
     refuse(device, other, asks, read_op, VIP_ERROR_RDMAR_PROT, nullptr, 4096 - 15, 0);
-    refuse(device, other, asks, write_op, VIP_ERROR_RDMAW_PROT, nullptr, 0, 1U << 18);  // a stale handle
+    refuse(device, other, asks, write_op, VIP_ERROR_RDMAW_PROT, nullptr, 0,
+           1U << 18);  // a stale handle
   }
 }
 
@@ -170,7 +183,8 @@ void change_access(const Device& device, unsigned other, bool owns, Origin origi
       pair.memory.data[8192] = static_cast<unsigned char>(i + 1);
       VIP_DESCRIPTOR& write = make(pair, 0, write_op, 8192, 8192, 2);
       expect_ok(VipPostSend(pair.vi, &write, pair.memory.handle), "VipPostSend");
-      test::expect_sent(pair.vi, write, VIP_STATUS_OP_RDMA_WRITE | (is_allowed ? 0U : VIP_STATUS_RDMA_PROT_ERROR));
+      test::expect_sent(pair.vi, write,
+                        VIP_STATUS_OP_RDMA_WRITE | (is_allowed ? 0U : VIP_STATUS_RDMA_PROT_ERROR));
     }
     test::meet(device, other, 65);
     if (owns) expect_equal(pair.memory.data[8192], is_allowed ? i + 1 : i, "what was written");
@@ -185,27 +199,36 @@ void check_descriptors(const Device& device, unsigned other) {
   expect_ok(VipCreatePtag(device.nic, &tag), "VipCreatePtag");
   {
     const Memory foreign(device, 4096, Origin::registered, true, true, tag);
-    const auto check = [&](auto&& spoil, std::uint32_t status, std::uint32_t operation = VIP_STATUS_OP_RDMA_WRITE) {
+    const auto check = [&](auto&& spoil, std::uint32_t status,
+                           std::uint32_t operation = VIP_STATUS_OP_RDMA_WRITE) {
       Pair pair(device, other, Origin::registered, 4096);
       VIP_DESCRIPTOR& descriptor = make(pair, 0, write_op, 8192, 8192, 16);
       spoil(descriptor, pair);
       expect_ok(VipPostSend(pair.vi, &descriptor, pair.memory.handle), "VipPostSend");
       test::expect_sent(pair.vi, descriptor, status | operation);
       test::await([&] { return pair.vi.state() == VIP_STATE_ERROR; }, "the connection is broken");
-      expect_return(VipPostSend(pair.vi, &foreign.descriptor(0), foreign.handle), VIP_INVALID_PARAMETER,
-                    "a descriptor in memory of another tag");
+      expect_return(VipPostSend(pair.vi, &foreign.descriptor(0), foreign.handle),
+                    VIP_INVALID_PARAMETER, "a descriptor in memory of another tag");
       test::meet(device, other, 67);
     };
-    check([&](VIP_DESCRIPTOR& d, const Pair&) { d.DS[1].Local.Data.Address = foreign.data; d.DS[1].Local.Handle = foreign.handle; },
-          VIP_STATUS_PROTECTION_ERROR);
-    check([](VIP_DESCRIPTOR& d, const Pair& pair) { d.DS[1].Local.Length = static_cast<VIP_UINT32>(pair.memory.bytes()); },
-          VIP_STATUS_PROTECTION_ERROR);
+    check(
+        [&](VIP_DESCRIPTOR& d, const Pair&) {
+          d.DS[1].Local.Data.Address = foreign.data;
+          d.DS[1].Local.Handle = foreign.handle;
+        },
+        VIP_STATUS_PROTECTION_ERROR);
+    check(
+        [](VIP_DESCRIPTOR& d, const Pair& pair) {
+          d.DS[1].Local.Length = static_cast<VIP_UINT32>(pair.memory.bytes());
+        },
+        VIP_STATUS_PROTECTION_ERROR);
     check([](VIP_DESCRIPTOR& d, const Pair&) { d.CS.Control |= 0x10; }, VIP_STATUS_FORMAT_ERROR);
     check([](VIP_DESCRIPTOR& d, const Pair&) { d.CS.Reserved = 1; }, VIP_STATUS_FORMAT_ERROR);
-    check([](VIP_DESCRIPTOR& d, const Pair&) { d.DS[0].Remote.Reserved = 1; }, VIP_STATUS_FORMAT_ERROR);
+    check([](VIP_DESCRIPTOR& d, const Pair&) { d.DS[0].Remote.Reserved = 1; },
+          VIP_STATUS_FORMAT_ERROR);
     check([](VIP_DESCRIPTOR& d, const Pair&) { d.CS.SegCount = 0; }, VIP_STATUS_FORMAT_ERROR);
-    check([](VIP_DESCRIPTOR& d, const Pair&) { d.CS.Control = VIP_CONTROL_OP_RESERVED; }, VIP_STATUS_FORMAT_ERROR,
-          VIP_STATUS_OP_SEND);
+    check([](VIP_DESCRIPTOR& d, const Pair&) { d.CS.Control = VIP_CONTROL_OP_RESERVED; },
+          VIP_STATUS_FORMAT_ERROR, VIP_STATUS_OP_SEND);
   }
   expect_ok(VipDestroyPtag(device.nic, tag), "VipDestroyPtag");
 }
