@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 the Fulmar authors
 #
-# A thin front for CMake. BUILD is a preset of CMakePresets.json: release debug asan ubsan tsan clang.
+# A thin front for CMake. BUILD is a preset of CMakePresets.json: release debug asan tsan clang.
 
 BUILD ?= release
 JOBS ?= $(shell nproc)

@@ -4,8 +4,8 @@
 // The measurements of `fulmar bench` as a plain MPI program that any MPI's compiler wrapper
 // compiles:
 //   mpicxx -std=c++20 -O2 -I tools bench/p2p/main.cc tools/fulmar/measure/*.cc -o mpibench
-// Usage: mpiexec -n N mpibench [--tests a,b] [--sizes 8,1024] [--milliseconds N] [--offset N]
-// [--label NAME] [--json FILE] Without --json the result file goes to standard output.
+// Usage: mpiexec -n N mpibench [--tests a,b] [--sizes 8,1024] [--milliseconds N] [--first CALLS]
+// [--offset N] [--label NAME] [--json FILE] Without --json the result file goes to standard output.
 #include <mpi.h>
 
 #include <cstdio>
@@ -70,6 +70,8 @@ Options parse(int argc, char** argv) {
       });
     } else if (option == "--milliseconds") {
       options.plan.budget.point_ns = std::strtod(value.c_str(), nullptr) * 1e6;
+    } else if (option == "--first") {
+      options.plan.budget.first_calls = std::atoi(value.c_str());
     } else if (option == "--offset") {
       options.plan.offset = std::strtoull(value.c_str(), nullptr, 10);
     } else if (option == "--label") {

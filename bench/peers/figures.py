@@ -8,8 +8,38 @@ COLLECTIVE_RANKS = [2, 4, 8]
 INIT_RANKS = 4
 
 
+NEAR, FAR, MOVED, ONE_CORE, UNKNOWN = "near", "far", "moved", "one core", "unknown"
+# What stands above the tables of runs that were made so; the others are counted only.
+PHASES = {NEAR: "cores near each other", FAR: "cores far from each other", UNKNOWN: "distance of the cores not known"}
+LIKE = 1.6  # times as slow or as fast as usual: the same distance
+NEAR_MOST_NS = 160  # no machine's cores take longer for a cache line while they share a cache
+
+
+class Distances:
+    """Tells runs with cores near each other from those with cores far from each other, by probes of a cache line (ns).
+
+    A virtual machine's host moves its cores: for seconds a cache line takes four times as long as before; or both are
+    threads of one core for a while.
+    """
+
+    def __init__(self, lines):
+        near = sorted(line for line in lines if 0 < line <= NEAR_MOST_NS)
+        self.usual = near[len(near) // 2] if near else 0  # nearest of all where two threads of a core are rare
+
+    def of_line(self, line):
+        if not line:
+            return UNKNOWN
+        if not self.usual or line > self.usual * LIKE:
+            return FAR
+        return NEAR if line >= self.usual / LIKE else ONE_CORE
+
+    def of_run(self, lines):
+        before, after = (self.of_line(line) for line in lines)
+        return before if before == after else MOVED
+
+
 class Samples:
-    """The figures of one library over all rounds."""
+    """The figures of one library over all rounds, of all runs or of those at one distance of the cores."""
 
     def __init__(self, label):
         self.label = label
@@ -18,17 +48,13 @@ class Samples:
         self.points = {}
         self.init = {}
 
-    def settle(self, low, high):
-        """Takes the runs with cache lines of `low` to `high` ns, of a job without such all; returns how many are left out."""
-        left_out = 0
-        for job in sorted({job for job, _, _ in self.runs}):
-            of_job = [(lines, result) for name, lines, result in self.runs if name == job]
-            good = [result for lines, result in of_job if low <= min(lines) and max(lines) <= high]
-            good = good or [result for _, result in of_job]
-            left_out += len(of_job) - len(good)
-            for result in good:
-                self.add(result)
-        return left_out
+    def at(self, distances, phase):
+        """The same library with the runs of that phase only."""
+        found = Samples(self.label)
+        found.runs = [run for run in self.runs if distances.of_run(run[1]) == phase]
+        for _, _, result in found.runs:
+            found.add(result)
+        return found
 
     def add(self, result):
         self.about = {key: result[key] for key in ("library", "processor", "kernel", "cores", "time")}
@@ -57,9 +83,12 @@ class Samples:
             "series": [{"test": t, "ranks": r, "points": p} for (t, r), p in series.items()],
         }
 
+    def values(self, key):
+        return [p["median_ns"] for p in self.points.get(key, [])]
+
     def value(self, key):
-        points = self.points.get(key)
-        return statistics.median(p["median_ns"] for p in points) if points else None
+        values = self.values(key)
+        return statistics.median(values) if values else None
 
 
 def size_text(size):
@@ -128,16 +157,24 @@ def collective_table(samples, names):
 
 
 OTHER_COLLECTIVES = ["bcast", "reduce", "allreduce", "allgather", "alltoall", "gather", "scatter", "reduce_scatter"]
+COLLECTIVE_FORMS = [
+    "scan", "exscan", "gatherv", "scatterv", "allgatherv", "alltoallv", "alltoallw", "reduce_scatterv",
+    "ibarrier", "ibcast", "ireduce", "iallreduce", "iallgather", "ialltoall", "igather", "iscatter", "ireduce_scatter",
+    "iscan", "igatherv", "iscatterv", "iallgatherv", "ialltoallv",
+    "barrier_init", "bcast_init", "reduce_init", "allreduce_init", "allgather_init", "alltoall_init", "gather_init",
+    "scatter_init", "neighbor_allgather", "neighbor_alltoall", "ineighbor_alltoall",
+    "reduce_in_place", "allreduce_in_place", "allgather_in_place", "alltoall_in_place",
+    "inter_bcast", "inter_allreduce", "inter_allgather", "inter_alltoall"]
 
 
 def more_tables(samples, names):
     """Of collectives at several sizes and of messages that are not one run: a table for each test and number of ranks."""
     points = sorted({key for sample in samples.values() for key in sample.points})
     head = ["size", *[samples[n].label for n in names], "ahead of best"]
-    for test in [*OTHER_COLLECTIVES, "strided", "face-x", "face-y", "face-z"]:
+    for test in [*OTHER_COLLECTIVES, *COLLECTIVE_FORMS, "strided", "face-x", "face-y", "face-z"]:
         for ranks in sorted({r for t, r, _ in points if t == test}):
             sizes = sizes_of(samples, test, ranks)
-            if sizes == [8]:
+            if test == "allreduce" and sizes == [8]:
                 continue  # in the short table
             rows = [[size_text(size), *row(samples, names, (test, ranks, size), lambda ns, _: ns / 1000)] for size in sizes]
             yield f"{test}, {ranks} ranks, us", head, rows
@@ -200,16 +237,42 @@ def markdown_table(title, head, rows):
     return "\n".join([f"**{title}**", "", *["| " + " | ".join(map(str, line)) + " |" for line in lines]])
 
 
-def behind(samples):
-    """Lines for every point at which Fulmar is slower than the best peer."""
-    lines = []
+AGREED = 0.75  # of the runs of both must agree, or it is undecided who is ahead
+
+
+def is_faster(one, other):
+    """Whether most runs of one library took less time than the usual run of the other, and the other way round."""
+    middle, other_middle = statistics.median(one), statistics.median(other)
+    wins = sum(ns < other_middle for ns in one) / len(one)
+    losses = sum(ns > middle for ns in other) / len(other)
+    return wins >= AGREED and losses >= AGREED
+
+
+def standing(samples):
+    """Points at which Fulmar is ahead of the best peer, behind it, and those at which runs differ too much to say."""
+    ahead, behind, undecided = [], [], []
     ours = samples["fulmar"]
     for key in sorted(ours.points):
+        peer, label = best_peer(samples, key)
+        if not peer:
+            continue
+        theirs = next(s for s in samples.values() if s.label == label).values(key)
+        if is_faster(ours.values(key), theirs):
+            ahead.append(key)
+        elif is_faster(theirs, ours.values(key)):
+            behind.append(key)
+        else:
+            undecided.append(key)
+    return ahead, behind, undecided
+
+
+def lines_of(samples, what, keys):
+    lines = []
+    for key in keys:
         test, ranks, size = key
         peer, label = best_peer(samples, key)
-        if peer and ours.value(key) > peer:
-            ratio = ours.value(key) / peer
-            lines.append(f"not ahead: {test} at {ranks} ranks, {size_text(size)}: {ratio:.2f} times the time of {label}")
+        ratio = samples["fulmar"].value(key) / peer
+        lines.append(f"{what}: {test} at {ranks} ranks, {size_text(size)}: {ratio:.2f} times the time of {label}")
     return lines
 
 
@@ -291,27 +354,68 @@ def aims(samples):
 
 
 def verdict(samples):
-    """Closing lines: where Fulmar is ahead, every point where it is not, and the further aims."""
+    """Closing lines: how many points are ahead, behind and undecided, those that are not ahead, and the further aims."""
     if "fulmar" not in samples or not samples["fulmar"].points:
         return ["Fulmar was not measured."]
-    lines = behind(samples)
-    total = sum(1 for key in samples["fulmar"].points if best_peer(samples, key)[0])
-    return [f"Fulmar is ahead of the best peer at {total - len(lines)} of {total} points.", *lines, *aims(samples)]
+    ahead, behind, undecided = standing(samples)
+    total = len(ahead) + len(behind) + len(undecided)
+    return [f"Fulmar is ahead of the best peer at {len(ahead)} of {total} points, behind at {len(behind)}; undecided: "
+            f"{len(undecided)}.", *lines_of(samples, "not ahead", behind), *lines_of(samples, "undecided", undecided),
+            *aims(samples)]
+
+
+def measured(samples):
+    """Whether Fulmar was."""
+    return "fulmar" in samples and bool(samples["fulmar"].runs)
+
+
+def by_phase(samples):
+    """(phase, samples of its runs) where Fulmar has some, or, if it was not measured at all, another library."""
+    lines = [line for s in samples.values() for _, ends, _ in s.runs for line in ends]
+    distances = Distances(lines)
+    for phase in PHASES:
+        found = {name: sample.at(distances, phase) for name, sample in samples.items()}
+        if any(sample.points for name, sample in found.items() if name == "fulmar" or (name != "raw" and not measured(samples))):
+            yield phase, found
+
+
+def runs_text(samples):
+    """How many runs of each library were made in which phase."""
+    distances = Distances([line for s in samples.values() for _, ends, _ in s.runs for line in ends])
+    parts = []
+    for sample in samples.values():
+        counts = {}
+        for _, ends, _ in sample.runs:
+            phase = distances.of_run(ends)
+            counts[phase] = counts.get(phase, 0) + 1
+        if counts:
+            parts.append(f"{sample.label} " + ", ".join(f"{count} {phase}" for phase, count in counts.items()))
+    usual = f"; near: a cache line takes about {distances.usual:.0f} ns" if distances.usual else ""
+    return "Runs: " + "; ".join(parts) + usual
 
 
 def print_all(samples, names):
-    for table in tables(samples, names):
-        print("\n" + text_table(*table))
-    print("\n" + "\n".join(verdict(samples)))
+    print("\n" + runs_text(samples))
+    for phase, found in by_phase(samples):
+        print(f"\n== {PHASES[phase]}")
+        for table in tables(found, names):
+            print("\n" + text_table(*table))
+        print("\n" + "\n".join(verdict(found)))
 
 
 def markdown(samples, names, commit):
-    """The tables for docs/measured.md."""
-    about = next(s.about for s in samples.values() if s.about)
-    rounds = max(len(s.runs) for s in samples.values())
-    lines = [f"Commit {commit}; {about['processor']}, {about['cores']} cores, {about['kernel']}; {about['time']}; "
-             f"{rounds} runs a library.", ""]
-    lines += [f"* {samples[name].label}: {samples[name].about.get('library', 'not measured')}" for name in names]
-    for table in tables(samples, names):
-        lines += ["", markdown_table(*table)]
-    return "\n".join([*lines, "", *[f"* {line}" for line in verdict(samples)]]) + "\n"
+    """The tables for docs/measured.md; how many points are ahead, behind and undecided comes first."""
+    about = next(s.about for _, found in by_phase(samples) for s in found.values() if s.about)
+    lines = [f"Commit {commit}; {about['processor']}, {about['cores']} cores, {about['kernel']}; {about['time']}. "
+             f"{runs_text(samples)}.", ""]
+    phases = list(by_phase(samples))
+    lines += [f"* {PHASES[phase]}: {verdict(found)[0]}" for phase, found in phases] + [""]
+    label_of = {name: next((f[name].about["library"] for _, f in phases if f[name].about), "not measured")
+                for name in names}
+    lines += [f"* {samples[name].label}: {label_of[name]}" for name in names]
+    for phase, found in phases:
+        lines += ["", f"### {PHASES[phase].capitalize()}"]
+        for table in tables(found, names):
+            lines += ["", markdown_table(*table)]
+        lines += ["", *[f"* {line}" for line in verdict(found)]]
+    return "\n".join(lines) + "\n"

@@ -18,7 +18,7 @@ class Call {
   [[nodiscard]] constexpr bool is_large() const noexcept {
     return std::string_view(text_).ends_with("_c");
   }
-  /// The name of parameter `index`, counted from 0; there must be one.
+  /// The name of parameter `index`, counted from 0, which must exist.
   [[nodiscard]] constexpr const char* argument(int index) const noexcept {
     const char* at = text_;
     for (int i = 0; i <= index; ++i) {

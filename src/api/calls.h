@@ -6,8 +6,8 @@
 
 namespace fulmar::api {
 
-// The functions of MPI that need no state: what the library is, clocks, address arithmetic, handles
-// as integers, the fields of a status. For how parameters come see mpi/args.h.
+// The functions of MPI that need no state: versions, clocks, address arithmetic, handles
+// as integers, the fields of a status. For the form of the parameters see mpi/args.h.
 
 base::Error get_version(int& version, int& subversion);
 base::Error get_library_version(char* version, int& length);
@@ -15,7 +15,7 @@ base::Error abi_get_version(int& major, int& minor);
 
 /// A new info object with the sizes of MPI_Aint, MPI_Count and MPI_Offset.
 base::Error abi_get_info(mpi::Library& library, MPI_Info& info);
-/// A copy of what was set, MPI_INFO_NULL before.
+/// A copy of the info that was set; MPI_INFO_NULL before that.
 base::Error abi_get_fortran_info(mpi::Library& library, MPI_Info& info);
 /// MPI_ERR_ABI when it was set before; the first call counts.
 base::Error abi_set_fortran_info(mpi::Library& library, mpi::Info& info);
@@ -45,8 +45,8 @@ base::Error status_set_cancelled(MPI_Status& status, int flag);
 base::Error test_cancelled(const MPI_Status& status, int& flag);
 
 // Handles as integers (MPI 5.0 chapter 20): predefined handles keep their value, others get a
-// number from 4096 on that stays while the object lives. What is no handle becomes -1; a number
-// that no handle has becomes the null handle. Any thread, any time.
+// number from 4096 on that stays while the object lives. An invalid handle becomes -1; an
+// unused number becomes the null handle. Any thread, any time.
 
 int comm_toint(MPI_Comm handle);
 int errhandler_toint(MPI_Errhandler handle);

@@ -7,7 +7,7 @@
 namespace fulmar::api {
 namespace {
 
-/// Whether there are others to tell.
+/// Whether there are other ranks to notify.
 bool has_others(const Scope& scope) noexcept {
   return scope.comm != nullptr && (scope.comm->is_inter || scope.comm->size() > 1);
 }
@@ -20,13 +20,13 @@ mpi::CollectiveCall refusal(Call call, int code) {
 
 }  // namespace
 
-void tell_refusal(const Scope& scope, Call call, int code) {
+void send_refusal(const Scope& scope, Call call, int code) {
   if (!has_others(scope)) return;
   (void)refusal(call, code).compare(const_cast<mpi::Comm&>(*scope.comm));
 }
 
-/// By a call of which nothing is done but the comparison.
-void tell_refusal_later(const Scope& scope, Call call, int code) {
+/// By a call that consists only of the comparison.
+void send_refusal_later(const Scope& scope, Call call, int code) {
   if (!has_others(scope)) return;
   auto& comm = const_cast<mpi::Comm&>(*scope.comm);
   if (mpi::is_persistent_call(call.name())) return mpi::skip_persistent_call(comm);

@@ -8,42 +8,42 @@
 #include "mpi/comm/world.h"
 #include "mpi/errhandler/raise.h"
 
-/// The way of collective calls: with FULMAR_CHECK=collectives all ranks first compare what they
-/// call (mpi/coll/check/collective_check.h), from the same carriers that `entry` takes.
+/// The entry of collective calls: with FULMAR_CHECK=collectives all ranks first compare their
+/// calls (mpi/coll/check/collective_check.h), from the same wrappers that `entry` takes.
 namespace fulmar::api {
 
-/// Of MPI_Reduce, whose idle processes between groups may give anything.
-template <class Carrier>
+/// For MPI_Reduce, where arguments of idle processes between groups are not significant.
+template <class Wrapper>
 inline constexpr bool is_plain_at_members =
-    std::is_same_v<Carrier, At<Significant::member, OpIn>> ||
-    std::is_same_v<Carrier, At<Significant::member, CountIn>> ||
-    std::is_same_v<Carrier, At<Significant::member, DatatypeIn>>;
+    std::is_same_v<Wrapper, At<Significant::member, OpIn>> ||
+    std::is_same_v<Wrapper, At<Significant::member, CountIn>> ||
+    std::is_same_v<Wrapper, At<Significant::member, DatatypeIn>>;
 
-/// What the carriers of a call say, as far as it is compared.
+/// Reads from the wrappers of a call the values that are compared.
 class CallReader {
  public:
   CallReader(mpi::CollectiveCall& call, Scope& scope) noexcept : call_(call), scope_(scope) {}
 
-  template <class Carrier>
-  void read(const Carrier& carrier) {
-    if constexpr (is_plain_at_members<Carrier>) {
-      if (carrier.significant) read(carrier.inner);
-    } else if constexpr (std::is_same_v<Carrier, RootIn>) {
-      call_.add_root(carrier.raw);
-    } else if constexpr (std::is_same_v<Carrier, OpIn>) {
-      call_.add_op(*carrier.object);
-    } else if constexpr (std::is_same_v<Carrier, CountIn>) {
-      count_ = carrier.value(scope_);
-    } else if constexpr (gives_counts<Carrier>) {
-      counts_ = carrier.value(scope_);
-    } else if constexpr (std::is_same_v<Carrier, DatatypeIn>) {
+  template <class Wrapper>
+  void read(const Wrapper& wrapper) {
+    if constexpr (is_plain_at_members<Wrapper>) {
+      if (wrapper.significant) read(wrapper.inner);
+    } else if constexpr (std::is_same_v<Wrapper, RootIn>) {
+      call_.add_root(wrapper.raw);
+    } else if constexpr (std::is_same_v<Wrapper, OpIn>) {
+      call_.add_op(*wrapper.object);
+    } else if constexpr (std::is_same_v<Wrapper, CountIn>) {
+      count_ = wrapper.value(scope_);
+    } else if constexpr (gives_counts<Wrapper>) {
+      counts_ = wrapper.value(scope_);
+    } else if constexpr (std::is_same_v<Wrapper, DatatypeIn>) {
       if (!counts_.is_null() && call_.has_common_parts()) {
-        call_.add_parts(counts_, *carrier.object, *scope_.comm);
+        call_.add_parts(counts_, *wrapper.object, *scope_.comm);
       } else {
-        call_.add_data(count_, *carrier.object);
+        call_.add_data(count_, *wrapper.object);
       }
-    } else if constexpr (requires { carrier.value(scope_).address; }) {
-      const auto data = carrier.value(scope_);
+    } else if constexpr (requires { wrapper.value(scope_).address; }) {
+      const auto data = wrapper.value(scope_);
       if (data.type != nullptr) call_.add_data(data.count, *data.type);
     }
   }
@@ -55,33 +55,33 @@ class CallReader {
   mpi::CountArray counts_;
 };
 
-/// Tells the other ranks that the arguments of this one are wrong: all get an error that says so,
-/// now, or when they complete their requests. The call does not come to pass.
-void tell_refusal(const Scope& scope, Call call, int code);
-void tell_refusal_later(const Scope& scope, Call call, int code);
+/// Notifies the other ranks that the arguments of this one are wrong: all get an error that says
+/// so, now, or when they complete their requests. The call itself is not made.
+void send_refusal(const Scope& scope, Call call, int code);
+void send_refusal_later(const Scope& scope, Call call, int code);
 
 /// Compares the call with those of the other ranks, or announces one that compares later. False
-/// where `result` is that of the call: what is wrong in itself.
+/// where the call has failed with `result`.
 enum class Comparison : std::uint8_t { now, later };
-template <Comparison comparison, class... Carriers>
-[[gnu::noinline]] bool agrees(mpi::Library& library, Call call, int& result, Carriers... carriers) {
+template <Comparison comparison, class... Wrappers>
+[[gnu::noinline]] bool agrees(mpi::Library& library, Call call, int& result, Wrappers... wrappers) {
   const base::EngineGuard guard(library.lock);
   Scope scope{library};
-  const bool good = (check_at<Stage::object>(scope, call, carriers, result) && ...) &&
-                    (check_at<Stage::root>(scope, call, carriers, result) && ...) &&
-                    (check_at<Stage::other>(scope, call, carriers, result) && ...);
+  const bool good = (check_at<Stage::object>(scope, call, wrappers, result) && ...) &&
+                    (check_at<Stage::root>(scope, call, wrappers, result) && ...) &&
+                    (check_at<Stage::other>(scope, call, wrappers, result) && ...);
   if (!good) {
     if constexpr (comparison == Comparison::later) {
-      tell_refusal_later(scope, call, result);
+      send_refusal_later(scope, call, result);
     } else {
-      tell_refusal(scope, call, result);
+      send_refusal(scope, call, result);
     }
     return false;
   }
   if (scope.comm == nullptr || (!scope.comm->is_inter && scope.comm->size() == 1)) return true;
   mpi::CollectiveCall mine(call.name());
   CallReader reader(mine, scope);
-  (reader.read(carriers), ...);
+  (reader.read(wrappers), ...);
   if constexpr (comparison == Comparison::later) {
     library.schedules->announced.reset(new (std::nothrow) mpi::CollectiveCall(mine));
     return true;
@@ -94,47 +94,47 @@ template <Comparison comparison, class... Carriers>
 }
 
 /// `take_part` where MPI still runs.
-template <auto implementation, class... Carriers>
-[[gnu::cold, gnu::noinline]] void take_part_after_error(Call call, Carriers... carriers) {
+template <auto implementation, class... Wrappers>
+[[gnu::cold, gnu::noinline]] void take_part_after_error(Call call, Wrappers... wrappers) {
   mpi::Library* library = usable_library();
   if (library == nullptr) library = traced_library();
-  if (library != nullptr) take_part<implementation>(*library, call, carriers...);
+  if (library != nullptr) take_part<implementation>(*library, call, wrappers...);
 }
 
 /// `entry` for blocking collective calls.
-template <auto implementation, class... Carriers>
-[[gnu::always_inline]] inline int collective_entry(Call call, Carriers... carriers) {
+template <auto implementation, class... Wrappers>
+[[gnu::always_inline]] inline int collective_entry(Call call, Wrappers... wrappers) {
   mpi::Library* library = usable_library();
   if (library == nullptr) [[unlikely]]
     library = traced_library();
   if (library != nullptr && library->world->compares_calls) [[unlikely]] {
     int result = MPI_SUCCESS;
-    if (!agrees<Comparison::now>(*library, call, result, carriers...)) return result;
+    if (!agrees<Comparison::now>(*library, call, result, wrappers...)) return result;
   }
-  const int result = entry<implementation>(call, carriers...);
+  const int result = entry<implementation>(call, wrappers...);
   if (result != MPI_SUCCESS) [[unlikely]]
-    take_part_after_error<implementation>(call, carriers...);
+    take_part_after_error<implementation>(call, wrappers...);
   return result;
 }
 
 /// `entry` for those that make a request, which compares when it is started.
-template <auto implementation, class... Carriers>
-[[gnu::always_inline]] inline int announced_entry(Call call, Carriers... carriers) {
+template <auto implementation, class... Wrappers>
+[[gnu::always_inline]] inline int announced_entry(Call call, Wrappers... wrappers) {
   mpi::Library* library = usable_library();
   if (library == nullptr) [[unlikely]]
     library = traced_library();
   if (library != nullptr && library->world->compares_calls) [[unlikely]] {
     const base::EngineGuard guard(library->lock);
     int result = MPI_SUCCESS;
-    if (!agrees<Comparison::later>(*library, call, result, carriers...)) return result;
-    result = entry<implementation>(call, carriers...);
-    if (result != MPI_SUCCESS) take_part_after_error<implementation>(call, carriers...);
+    if (!agrees<Comparison::later>(*library, call, result, wrappers...)) return result;
+    result = entry<implementation>(call, wrappers...);
+    if (result != MPI_SUCCESS) take_part_after_error<implementation>(call, wrappers...);
     library->schedules->announced.reset();  // where the call failed
     return result;
   }
-  const int result = entry<implementation>(call, carriers...);
+  const int result = entry<implementation>(call, wrappers...);
   if (result != MPI_SUCCESS) [[unlikely]]
-    take_part_after_error<implementation>(call, carriers...);
+    take_part_after_error<implementation>(call, wrappers...);
   return result;
 }
 

@@ -2,22 +2,22 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
-// The one way from a C function of MPI to its implementation.
+// The path from a C function of MPI to its implementation.
 //
-// A shim wraps each argument in a carrier, the class that src/api/kinds defines for the argument's
+// A shim puts each argument into a wrapper, the class that src/api/kinds defines for the argument's
 // kind, and passes them all to `entry`. There they are checked, in stages: first the objects (a
 // communicator decides whose error handler is used and which ranks exist), then the root, then all
 // others in the order of the prototype. The first that is wrong ends the call. Then the
 // implementation gets their values.
 //
-// A carrier is an aggregate { int index; the raw arguments } with
+// A wrapper is an aggregate { int index; the raw arguments } with
 //
 //   static constexpr Stage stage                    when it is checked
 //   bool check(Scope&)                              hot and inline: looks up objects, compares ranges
-//   base::Error explain(const Scope&, Argument)     cold: what was wrong, in words
+//   base::Error explain(const Scope&, Argument)     cold: the error, as text
 //   T value(const Scope&)                           what the implementation gets
 //
-// Everything on the way of a correct call is inlined into the shim; the compiler then drops the
+// Everything on the path of a correct call is inlined into the shim; the compiler then drops the
 // indices and names, which only `explain` uses.
 
 #include <cstdint>
@@ -43,26 +43,26 @@ enum class Lock : std::uint8_t { held, checks, none };
 /// MPI_FILE_NULL, for calls that make files (MPI 5.0 section 14.7).
 enum class Errors : std::uint8_t { first_object, files };
 
-/// Explains and raises what a carrier found. Its arguments are copies of the caller's variables,
+/// Explains and raises the error of a wrapper. Its arguments are copies of the caller's variables,
 /// whose address is thus never taken: they stay in registers.
-template <class Carrier>
-[[gnu::cold, gnu::noinline]] int reject(const Scope& scope, Call call, const Carrier& carrier) {
-  const base::Error error = carrier.explain(scope, Argument{call.argument(carrier.index)});
+template <class Wrapper>
+[[gnu::cold, gnu::noinline]] int reject(const Scope& scope, Call call, const Wrapper& wrapper) {
+  const base::Error error = wrapper.explain(scope, Argument{call.argument(wrapper.index)});
   mpi::Object* target = scope.target;
-  if constexpr (requires { carrier.refused(scope); }) {
-    if (target == nullptr) target = carrier.refused(scope);
+  if constexpr (requires { wrapper.refused(scope); }) {
+    if (target == nullptr) target = wrapper.refused(scope);
   }
   return fail(scope.library, call, target, error);
 }
 
-template <Stage stage, class Carrier>
-[[gnu::always_inline]] inline bool check_at(Scope& scope, Call call, Carrier& carrier,
+template <Stage stage, class Wrapper>
+[[gnu::always_inline]] inline bool check_at(Scope& scope, Call call, Wrapper& wrapper,
                                             int& result) {
-  if constexpr (Carrier::stage == stage) {
-    if (!carrier.check(scope)) [[unlikely]] {
+  if constexpr (Wrapper::stage == stage) {
+    if (!wrapper.check(scope)) [[unlikely]] {
       const Scope scope_now = scope;  // NOLINT(performance-unnecessary-copy-initialization)
-      const Carrier carrier_now = carrier;
-      result = reject(scope_now, call, carrier_now);
+      const Wrapper wrapper_now = wrapper;
+      result = reject(scope_now, call, wrapper_now);
       return false;
     }
   }
@@ -70,7 +70,7 @@ template <Stage stage, class Carrier>
 }
 
 /// Calls the implementation, with the library and the error target or the form of the call in front
-/// where it asks for them.
+/// where it takes them.
 template <auto implementation, class... Values>
 [[gnu::always_inline]] inline base::Error invoke(Scope& scope, [[maybe_unused]] Call call,
                                                  mpi::ErrorTarget& target, Values&&... values) {
@@ -91,32 +91,32 @@ template <auto implementation, class... Values>
 }
 
 /// All checks of a call; where one fails, `result` is that of the call.
-template <class... Carriers>
+template <class... Wrappers>
 [[gnu::always_inline]] inline bool check_all([[maybe_unused]] Scope& scope,
                                              [[maybe_unused]] Call call,
-                                             [[maybe_unused]] int& result, Carriers&... carriers) {
-  return (check_at<Stage::object>(scope, call, carriers, result) && ...) &&
-         (check_at<Stage::root>(scope, call, carriers, result) && ...) &&
-         (check_at<Stage::other>(scope, call, carriers, result) && ...);
+                                             [[maybe_unused]] int& result, Wrappers&... wrappers) {
+  return (check_at<Stage::object>(scope, call, wrappers, result) && ...) &&
+         (check_at<Stage::root>(scope, call, wrappers, result) && ...) &&
+         (check_at<Stage::other>(scope, call, wrappers, result) && ...);
 }
 
-/// The part of `entry` behind the gate and the lock.
-template <auto implementation, Errors errors, Lock lock, class... Carriers>
-[[gnu::always_inline]] inline int run(mpi::Library& library, Call call, Carriers... carriers) {
+/// The part of `entry` after the state check and with the lock.
+template <auto implementation, Errors errors, Lock lock, class... Wrappers>
+[[gnu::always_inline]] inline int run(mpi::Library& library, Call call, Wrappers... wrappers) {
   Scope scope{library};
   if constexpr (errors == Errors::files) scope.target = files_target(library);
   int result = MPI_SUCCESS;
   bool good = false;
   if constexpr (lock == Lock::checks) {
     const base::EngineGuard guard(library.lock);
-    good = check_all(scope, call, result, carriers...);
+    good = check_all(scope, call, result, wrappers...);
   } else {
-    good = check_all(scope, call, result, carriers...);
+    good = check_all(scope, call, result, wrappers...);
   }
   if (!good) [[unlikely]]
     return result;
   mpi::ErrorTarget target;
-  const base::Error error = invoke<implementation>(scope, call, target, carriers.value(scope)...);
+  const base::Error error = invoke<implementation>(scope, call, target, wrappers.value(scope)...);
   if (error.failed()) [[unlikely]] {
     return fail(library, call, target.object != nullptr ? target.object : scope.target, error,
                 target.cause);
@@ -124,48 +124,49 @@ template <auto implementation, Errors errors, Lock lock, class... Carriers>
   return MPI_SUCCESS;
 }
 
-/// `run` with the lock held as the call wants it.
-template <auto implementation, Lock lock, Errors errors, class... Carriers>
+/// `run` with the lock held as the call requires.
+template <auto implementation, Lock lock, Errors errors, class... Wrappers>
 [[gnu::always_inline]] inline int run_locked(mpi::Library& library, Call call,
-                                             Carriers... carriers) {
+                                             Wrappers... wrappers) {
   if constexpr (lock != Lock::held) {
-    return run<implementation, errors, lock>(library, call, carriers...);
+    return run<implementation, errors, lock>(library, call, wrappers...);
   } else {
     const base::EngineGuard guard(library.lock);
-    return run<implementation, errors, lock>(library, call, carriers...);
+    return run<implementation, errors, lock>(library, call, wrappers...);
   }
 }
 
-/// Calls that come before or after the time of MPI, and all calls while they are traced or checked:
-/// a compare that is there anyway leads here, so both cost nothing while they are off.
-template <auto implementation, When when, Lock lock, Errors errors, class... Carriers>
-[[gnu::cold, gnu::noinline]] int entry_aside(Call call, Carriers... carriers) {
+/// The slow path: calls before initialisation or after finalization, and all calls while they are
+/// traced or checked: the state check, which is needed anyway, leads here, so tracing costs nothing
+/// while it is off.
+template <auto implementation, When when, Lock lock, Errors errors, class... Wrappers>
+[[gnu::cold, gnu::noinline]] int entry_aside(Call call, Wrappers... wrappers) {
   mpi::Library* library = traced_library();
   if (library == nullptr) {
     if constexpr (when == When::running) return refuse(call);
     library = &runtime::library();
   }
   const base::TraceSpan span(library->trace.load(std::memory_order_acquire), call.name());
-  if constexpr (receives_message<Carriers...>) {
+  if constexpr (receives_message<Wrappers...>) {
     if (library->checks_types) {
       const base::EngineGuard guard(library->lock);
       ReceiveCheck check(*library);
-      (check.look_at(carriers), ...);
-      const int result = run_locked<implementation, lock, errors>(*library, call, carriers...);
+      (check.examine(wrappers), ...);
+      const int result = run_locked<implementation, lock, errors>(*library, call, wrappers...);
       return result == MPI_SUCCESS ? check.result(call) : result;
     }
   }
-  return run_locked<implementation, lock, errors>(*library, call, carriers...);
+  return run_locked<implementation, lock, errors>(*library, call, wrappers...);
 }
 
 /// Runs one call. The result is what the C function returns.
 template <auto implementation, When when = When::running, Lock lock = Lock::held,
-          Errors errors = Errors::first_object, class... Carriers>
-[[gnu::always_inline]] inline int entry(Call call, Carriers... carriers) {
+          Errors errors = Errors::first_object, class... Wrappers>
+[[gnu::always_inline]] inline int entry(Call call, Wrappers... wrappers) {
   mpi::Library* library = usable_library();
   if (library == nullptr) [[unlikely]]
-    return entry_aside<implementation, when, lock, errors>(call, carriers...);
-  return run_locked<implementation, lock, errors>(*library, call, carriers...);
+    return entry_aside<implementation, when, lock, errors>(call, wrappers...);
+  return run_locked<implementation, lock, errors>(*library, call, wrappers...);
 }
 
 }  // namespace fulmar::api

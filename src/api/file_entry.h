@@ -5,27 +5,27 @@
 #include "api/entry.h"
 #include "mpi/io/calls.h"
 
-/// The way of collective calls on files. A process whose arguments are wrong in themselves (a null
-/// pointer, a negative count, an unknown datatype) gets its error, and takes its part in the call all
-/// the same: all processes end with an error that says why.
+/// The entry of collective calls on files. A process with invalid arguments (a null
+/// pointer, a negative count, an unknown datatype) gets its error, and takes part in the call
+/// nevertheless: all processes get an error that names the cause.
 namespace fulmar::api {
 
-/// Whether the carriers of a stage are right; `error` is what is wrong with the first that is not.
-template <Stage stage, class Carrier>
-[[nodiscard]] bool is_right(Scope& scope, Call call, Carrier& carrier, base::Error& error) {
-  if constexpr (Carrier::stage == stage) {
-    if (carrier.check(scope)) return true;
-    error = carrier.explain(scope, Argument{call.argument(carrier.index)});
+/// Whether the wrappers of a stage are valid; `error` is that of the first that is not.
+template <Stage stage, class Wrapper>
+[[nodiscard]] bool is_right(Scope& scope, Call call, Wrapper& wrapper, base::Error& error) {
+  if constexpr (Wrapper::stage == stage) {
+    if (wrapper.check(scope)) return true;
+    error = wrapper.explain(scope, Argument{call.argument(wrapper.index)});
     return false;
   }
   return true;
 }
 
 /// After a call has failed. `first` is the file, or the communicator of MPI_File_open; without one
-/// there is nothing to take part in. Where all arguments are right the implementation has failed,
-/// which has taken its part.
-template <auto join, class First, class... Carriers>
-[[gnu::cold, gnu::noinline]] void join_file_call(Call call, First first, Carriers... carriers) {
+/// there is nothing to take part in. Where all arguments are valid the implementation has failed,
+/// which has taken part already.
+template <auto join, class First, class... Wrappers>
+[[gnu::cold, gnu::noinline]] void join_file_call(Call call, First first, Wrappers... wrappers) {
   mpi::Library* library = usable_library();
   if (library == nullptr) library = traced_library();
   if (library == nullptr) return;
@@ -33,7 +33,7 @@ template <auto join, class First, class... Carriers>
   Scope scope{*library};
   base::Error error;
   if (!first.check(scope)) return;
-  if ((is_right<Stage::other>(scope, call, carriers, error) && ...)) return;
+  if ((is_right<Stage::other>(scope, call, wrappers, error) && ...)) return;
   if constexpr (std::is_invocable_v<decltype(join), mpi::Library&, decltype(first.value(scope)),
                                     const base::Error&>) {
     join(*library, first.value(scope), error);
@@ -43,11 +43,11 @@ template <auto join, class First, class... Carriers>
 }
 
 /// `entry`, and after an error of the arguments `join`.
-template <auto implementation, auto join, Errors errors = Errors::first_object, class... Carriers>
-[[gnu::always_inline]] inline int file_entry(Call call, Carriers... carriers) {
-  const int result = entry<implementation, When::running, Lock::held, errors>(call, carriers...);
+template <auto implementation, auto join, Errors errors = Errors::first_object, class... Wrappers>
+[[gnu::always_inline]] inline int file_entry(Call call, Wrappers... wrappers) {
+  const int result = entry<implementation, When::running, Lock::held, errors>(call, wrappers...);
   if (result != MPI_SUCCESS) [[unlikely]]
-    join_file_call<join>(call, carriers...);
+    join_file_call<join>(call, wrappers...);
   return result;
 }
 

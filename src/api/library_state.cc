@@ -13,7 +13,7 @@
 namespace fulmar::api {
 namespace {
 
-/// Programs often ignore what a call returns, and go on with what it did not do.
+/// Programs often ignore the result of a call, and continue as if it had succeeded.
 void report_missing(mpi::Library& library, const char* call) {
   mpi::ErrorState& state = *library.errors;
   std::vector<const char*>& reported = state.reported_calls;

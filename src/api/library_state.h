@@ -19,26 +19,26 @@ namespace fulmar::api {
   return runtime::usable_library.load(std::memory_order_relaxed);
 }
 
-/// The library while its calls are traced, or the types of messages checked: then it is not found
-/// by `usable_library`, so that only calls that come too early or too late look here. nullptr
+/// The library while its calls are traced, or the types of messages checked: then `usable_library`
+/// returns nullptr, so that only the slow path checks this. nullptr
 /// otherwise.
 [[nodiscard, gnu::cold]] mpi::Library* traced_library() noexcept;
 
-/// Answers a call that needs an initialised MPI and came before or after that time (MPI 5.0 section
+/// Ends a call that needs an initialised MPI and was made before or after that (MPI 5.0 section
 /// 9.3: the initial error handler).
 [[gnu::cold]] int refuse(Call call);
 
-/// Raises an error that a call ends with, and gives the call's result. `cause`: see mpi::raise.
+/// Raises the error of a call, and returns the call's result. `cause`: see mpi::raise.
 [[gnu::cold]] int fail(mpi::Library& library, Call call, mpi::Object* on, base::Error error,
                        base::Error cause = {});
 
-/// What holds the error handler of MPI_FILE_NULL: for errors of calls that have no file yet.
+/// The object with the error handler of MPI_FILE_NULL: for errors of calls that have no file yet.
 [[nodiscard]] mpi::Object* files_target(mpi::Library& library) noexcept;
 
-/// Answers a function that does not work yet: MPI_ERR_UNSUPPORTED_OPERATION on the error handler of
-/// the object behind `handle`, if there is one, else that for errors that belong to no object. Where
-/// the handler returns, as that of files does by default, one line on stderr says so, the first time
-/// in a process.
+/// Ends a call of an unsupported function: MPI_ERR_UNSUPPORTED_OPERATION on the error handler of
+/// the object behind `handle`, if there is one, else that for errors that belong to no object.
+/// Where the handler returns, as that of files does by default, one line on stderr says so, the
+/// first time in a process.
 [[gnu::cold]] int missing(Call call);
 [[gnu::cold]] int missing(Call call, mpi::ObjectKind kind, std::uintptr_t handle);
 

@@ -13,37 +13,38 @@
 #include "api/take_part.h"
 #include "mpi/comm_make/calls.h"
 
-/// Calls that make communicators and windows. A rank whose arguments are wrong gets its error, and then tells
-/// the others that it cannot take part: the call fails in all of them, and none waits.
+/// Calls that make communicators and windows. A rank whose arguments are wrong gets its error, and
+/// then notifies the others that it cannot take part: the call fails in all of them, and none
+/// waits.
 namespace fulmar::api {
 
-/// Makes the carriers pass their checks; what they say does not matter, as nothing is made.
+/// Makes the wrappers pass their checks; their values do not matter, as nothing is made.
 class MakingMender {
  public:
-  /// Who takes part: all processes of a communicator, or the members of a group, who find each other
+  /// The participants: all processes of a communicator, or the members of a group, which match
   /// by the group and a tag. Those cannot be guessed.
   enum class Partners : std::uint8_t { communicator, group };
   MakingMender(Scope& scope, Partners partners) noexcept : scope_(scope), partners_(partners) {}
 
-  template <class Carrier>
-  void mend(Carrier& carrier) {
-    if constexpr (std::is_same_v<Carrier, Out<MPI_Request>>) {
-      carrier.raw = &request_;  // the user gets none
+  template <class Wrapper>
+  void mend(Wrapper& wrapper) {
+    if constexpr (std::is_same_v<Wrapper, Out<MPI_Request>>) {
+      wrapper.raw = &request_;  // the user gets none
       makes_request_ = true;
     } else {
-      if (!carrier.check(scope_)) repair(carrier);
+      if (!wrapper.check(scope_)) repair(wrapper);
     }
-    good_ = good_ && carrier.check(scope_);
+    good_ = good_ && wrapper.check(scope_);
   }
-  /// After all of them: who has no tag, or no leader, does not try to meet the other group; and what a
-  /// request makes is not the user's.
-  template <class Carrier>
-  void finish(Carrier& carrier) noexcept {
-    if constexpr (std::is_same_v<Carrier, Plain<MPI_Comm>>) {
-      if (lacks_tag_ || lacks_leader_) carrier.raw = MPI_COMM_NULL;
+  /// After all of them: without a tag or leader this rank does not exchange with the other group;
+  /// and the object that a request makes is not returned to the user.
+  template <class Wrapper>
+  void finish(Wrapper& wrapper) noexcept {
+    if constexpr (std::is_same_v<Wrapper, Plain<MPI_Comm>>) {
+      if (lacks_tag_ || lacks_leader_) wrapper.raw = MPI_COMM_NULL;
     }
-    if constexpr (std::is_same_v<Carrier, Out<MPI_Comm>>) {
-      if (makes_request_) carrier.raw = &nothing_;
+    if constexpr (std::is_same_v<Wrapper, Out<MPI_Comm>>) {
+      if (makes_request_) wrapper.raw = &nothing_;
     }
   }
   [[nodiscard]] bool good() const noexcept { return good_; }
@@ -82,8 +83,8 @@ class MakingMender {
   void repair(Span<T, Length>& values) noexcept {
     if constexpr (!std::is_void_v<Length>) values.length = 0;
   }
-  template <class Carrier>
-  void repair(Carrier& /*carrier*/) noexcept {}
+  template <class Wrapper>
+  void repair(Wrapper& /*wrapper*/) noexcept {}
 
   Scope& scope_;
   Partners partners_;
@@ -97,68 +98,68 @@ class MakingMender {
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
-/// After such a call has ended with an error. The carriers are those of the call, not checked.
-template <auto implementation, class... Carriers>
-[[gnu::cold, gnu::noinline]] void tell_failure(Call call, Carriers... carriers) {
+/// After such a call has ended with an error. The wrappers are those of the call, not checked.
+template <auto implementation, class... Wrappers>
+[[gnu::cold, gnu::noinline]] void take_part_in_creation(Call call, Wrappers... wrappers) {
   mpi::Library* library = usable_library();
   if (library == nullptr) library = traced_library();
   if (library == nullptr) return;
   const base::EngineGuard guard(library->lock);
   Scope scope{*library};
-  (void)(passes<Stage::object>(scope, carriers) && ...);
+  (void)(passes<Stage::object>(scope, wrappers) && ...);
   if (scope.comm == nullptr) return;
-  (void)(passes<Stage::root>(scope, carriers) && ...);         // says what counts here
-  if ((passes<Stage::other>(scope, carriers) && ...)) return;  // it has told the others itself
+  (void)(passes<Stage::root>(scope, wrappers) && ...);         // says what counts here
+  if ((passes<Stage::other>(scope, wrappers) && ...)) return;  // it has told the others itself
   auto& comm = const_cast<mpi::Comm&>(*scope.comm);
   MakingMender mender(scope, MakingMender::Partners::communicator);
-  (mender.mend(carriers), ...);
-  (mender.finish(carriers), ...);
+  (mender.mend(wrappers), ...);
+  (mender.finish(wrappers), ...);
   if (!mender.good()) return mpi::skip_call(comm, call.name());
   comm.refused = true;
   mpi::ErrorTarget target;
-  (void)invoke<implementation>(scope, call, target, carriers.value(scope)...);
+  (void)invoke<implementation>(scope, call, target, wrappers.value(scope)...);
   comm.refused = false;
   if (mender.request() != MPI_REQUEST_NULL) mpi::leave_idup_running(*library, mender.request());
 }
 
-/// The same for calls of the members of a group. Where what they find each other by is wrong, the
-/// others wait; reports of jobs that stand still say so.
-template <auto implementation, class... Carriers>
-[[gnu::cold, gnu::noinline]] void tell_failure_in_group(Call call, Carriers... carriers) {
+/// The same for calls of the members of a group. Where the group or the tag is wrong, the
+/// others wait; deadlock reports say so.
+template <auto implementation, class... Wrappers>
+[[gnu::cold, gnu::noinline]] void take_part_in_group_creation(Call call, Wrappers... wrappers) {
   mpi::Library* library = usable_library();
   if (library == nullptr) library = traced_library();
   if (library == nullptr) return;
   const base::EngineGuard guard(library->lock);
   Scope scope{*library};
-  const bool found = (passes<Stage::object>(scope, carriers) && ...);
-  if (found && (passes<Stage::other>(scope, carriers) && ...)) return;
+  const bool found = (passes<Stage::object>(scope, wrappers) && ...);
+  if (found && (passes<Stage::other>(scope, wrappers) && ...)) return;
   MakingMender mender(scope, MakingMender::Partners::group);
-  (mender.mend(carriers), ...);
+  (mender.mend(wrappers), ...);
   if (!mender.good()) {
     if (scope.comm != nullptr) mpi::note_left_out(const_cast<mpi::Comm&>(*scope.comm), call.name());
     return;
   }
   library->refused = true;
   mpi::ErrorTarget target;
-  (void)invoke<implementation>(scope, call, target, carriers.value(scope)...);
+  (void)invoke<implementation>(scope, call, target, wrappers.value(scope)...);
   library->refused = false;
 }
 
 /// `entry` for calls that make communicators of the members of a group.
-template <auto implementation, class... Carriers>
-[[gnu::always_inline]] inline int group_making_entry(Call call, Carriers... carriers) {
-  const int result = entry<implementation>(call, carriers...);
+template <auto implementation, class... Wrappers>
+[[gnu::always_inline]] inline int group_making_entry(Call call, Wrappers... wrappers) {
+  const int result = entry<implementation>(call, wrappers...);
   if (result != MPI_SUCCESS) [[unlikely]]
-    tell_failure_in_group<implementation>(call, carriers...);
+    take_part_in_group_creation<implementation>(call, wrappers...);
   return result;
 }
 
 /// `entry` for calls that make communicators or windows of all processes of one.
-template <auto implementation, class... Carriers>
-[[gnu::always_inline]] inline int making_entry(Call call, Carriers... carriers) {
-  const int result = entry<implementation>(call, carriers...);
+template <auto implementation, class... Wrappers>
+[[gnu::always_inline]] inline int making_entry(Call call, Wrappers... wrappers) {
+  const int result = entry<implementation>(call, wrappers...);
   if (result != MPI_SUCCESS) [[unlikely]]
-    tell_failure<implementation>(call, carriers...);
+    take_part_in_creation<implementation>(call, wrappers...);
   return result;
 }
 

@@ -10,44 +10,44 @@
 #include "api/kinds/values.h"
 #include "mpi/library.h"
 
-/// FULMAR_CHECK=types: whether a message that is received is a whole number of the basic elements
-/// of the receiver's type. All calls then take the way aside (entry.h), so that it costs others
-/// nothing.
+/// FULMAR_CHECK=types: whether a received message is a whole number of the basic elements
+/// of the receiver's type. All calls then take the slow path (entry.h), so that it costs nothing
+/// otherwise.
 namespace fulmar::api {
 
-/// A buffer to receive into, and the argument that says where the message comes from.
-template <class Carrier>
-inline constexpr bool is_room = requires(const Carrier& carrier, const Scope& scope) {
-  requires std::is_same_v<decltype(carrier.value(scope)), mpi::Data>;
+/// A receive buffer, and the argument with the source of the message.
+template <class Wrapper>
+inline constexpr bool is_room = requires(const Wrapper& wrapper, const Scope& scope) {
+  requires std::is_same_v<decltype(wrapper.value(scope)), mpi::Data>;
 };
-template <class Carrier>
-inline constexpr bool is_origin = requires { Carrier::names_origin; };
+template <class Wrapper>
+inline constexpr bool is_origin = requires { Wrapper::names_origin; };
 
 /// Whether a call with these arguments receives a message, or makes a request that does.
-template <class... Carriers>
-inline constexpr bool receives_message = (is_room<Carriers> || ...) && (is_origin<Carriers> || ...);
+template <class... Wrappers>
+inline constexpr bool receives_message = (is_room<Wrappers> || ...) && (is_origin<Wrappers> || ...);
 
 /// The check of one call.
 class ReceiveCheck {
  public:
   explicit ReceiveCheck(mpi::Library& library) noexcept : library_(library) {}
 
-  /// Before the call: takes note of the argument. A status that the caller ignores is asked for.
-  template <class Carrier>
-  void look_at(Carrier& carrier) noexcept {
-    if constexpr (is_room<Carrier>) {
-      type_ = carrier.handle;
-    } else if constexpr (std::is_same_v<Carrier, Plain<MPI_Status*>>) {
-      if (carrier.raw == nullptr) carrier.raw = &own_status_;
-      status_ = carrier.raw;
-    } else if constexpr (std::is_same_v<Carrier, Out<MPI_Request>>) {
-      request_ = carrier.raw;
-    } else if constexpr (requires { requires std::is_same_v<decltype(carrier.raw), MPI_Comm>; }) {
-      comm_ = carrier.raw;
+  /// Before the call: records the argument. Replaces an ignored status by its own.
+  template <class Wrapper>
+  void examine(Wrapper& wrapper) noexcept {
+    if constexpr (is_room<Wrapper>) {
+      type_ = wrapper.handle;
+    } else if constexpr (std::is_same_v<Wrapper, Plain<MPI_Status*>>) {
+      if (wrapper.raw == nullptr) wrapper.raw = &own_status_;
+      status_ = wrapper.raw;
+    } else if constexpr (std::is_same_v<Wrapper, Out<MPI_Request>>) {
+      request_ = wrapper.raw;
+    } else if constexpr (requires { requires std::is_same_v<decltype(wrapper.raw), MPI_Comm>; }) {
+      comm_ = wrapper.raw;
     }
   }
 
-  /// After it went well: the result of the call. A request is checked when it is completed.
+  /// After success: the result of the call. A request is checked when it is completed.
   [[nodiscard]] int result(Call call) const;
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// The functions of mpi-ext.h. They are not of the standard, so they stand in no table of spec/: their
-// names are exported in the private version node of the library, with profiling twins.
+// The functions of mpi-ext.h. They are not in the standard, and so not in the tables of spec/:
+// their names are exported in the private version node of the library, with profiling twins.
 #pragma GCC visibility push(default)
 #include <mpi-ext.h>
 #pragma GCC visibility pop

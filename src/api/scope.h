@@ -9,7 +9,7 @@
 
 namespace fulmar::api {
 
-/// When a carrier is checked; see entry.h.
+/// When a wrapper is checked; see entry.h.
 enum class Stage : std::uint8_t { object, root, other };
 
 /// The name of an argument, for error texts.
@@ -17,7 +17,7 @@ struct Argument {
   const char* name;
 };
 
-/// What the arguments of one call have in common: what was found so far.
+/// The state shared by the arguments of one call: the objects found so far.
 struct Scope {
   explicit Scope(mpi::Library& its_library) noexcept : library(its_library) {}
   /// Member by member: a copy of the whole would keep the original in memory instead of registers.
@@ -31,9 +31,9 @@ struct Scope {
   Scope& operator=(const Scope&) = delete;
 
   mpi::Library& library;
-  /// On whose error handler errors are raised: the first communicator, window, file or session.
+  /// The object on which errors are raised: the first communicator, window, file or session.
   mpi::Object* target = nullptr;
-  /// The first communicator or window, whose ranks the call speaks of.
+  /// The first communicator or window, to which ranks in the call refer.
   const mpi::Comm* comm = nullptr;
   const mpi::Win* win = nullptr;
   int root = MPI_UNDEFINED;

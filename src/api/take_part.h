@@ -20,30 +20,30 @@
 #include "mpi/coll/left_out.h"
 #include "mpi/coll/stand_in.h"
 
-/// What happens after a collective call has ended with an error of its arguments: this rank takes
-/// its part all the same, so that the calls of the others end (mpi/coll/stand_in.h). Where it does
-/// not know how much data that is (a wrong count, datatype or root), it takes part without data:
-/// ranks that need some of it get an error, or wait. It says so in reports of jobs that stand
-/// still, and with FULMAR_CHECK=collectives every rank gets the error (api/collective.h).
+/// After a collective call has ended with an error of its arguments this rank takes
+/// part nevertheless, so that the calls of the others end (mpi/coll/stand_in.h). Where the
+/// amount of its data is unknown (a wrong count, datatype or root), it takes part without data:
+/// ranks that need some of it get an error, or wait. Deadlock reports mention
+/// that, and with FULMAR_CHECK=collectives every rank gets the error (api/collective.h).
 namespace fulmar::api {
 
-template <class Carrier>
+template <class Wrapper>
 inline constexpr bool gives_counts = false;
 template <class T>
 inline constexpr bool gives_counts<CountValues<T>> = true;
 
-template <class Carrier>
+template <class Wrapper>
 inline constexpr bool may_be_in_place = false;
 template <class Result, class Address>
 inline constexpr bool may_be_in_place<DataArgument<Result, Address, InPlace::allowed>> = true;
 
-/// A buffer that counts at the root alone: it has a block for each rank.
-template <class Carrier>
+/// A buffer that is significant only at the root: it has a block for each rank.
+template <class Wrapper>
 inline constexpr bool is_at_root = false;
 template <class Inner>
 inline constexpr bool is_at_root<At<Significant::root, Inner>> = true;
 
-/// Makes the carriers of a call pass their checks, in the order of the prototype.
+/// Makes the wrappers of a call pass their checks, in the order of the prototype.
 class Mender {
  public:
   Mender(Scope& scope, Call call, mpi::StandIn& stand_in) noexcept
@@ -52,52 +52,52 @@ class Mender {
         exchanges_blocks_(std::string_view(call.name()).find("lltoall") != std::string_view::npos),
         gathers_blocks_(std::string_view(call.name()).find("llgather") != std::string_view::npos) {}
 
-  template <class Carrier>
-  void mend(Carrier& carrier) {
-    at_root_ = is_at_root<Carrier>;
-    if constexpr (requires { carrier.inner; }) {
-      if constexpr (may_be_in_place<decltype(carrier.inner)>) mend_in_place(carrier.inner);
-      if (!carrier.check(scope_)) repair(carrier.inner);
+  template <class Wrapper>
+  void mend(Wrapper& wrapper) {
+    at_root_ = is_at_root<Wrapper>;
+    if constexpr (requires { wrapper.inner; }) {
+      if constexpr (may_be_in_place<decltype(wrapper.inner)>) mend_in_place(wrapper.inner);
+      if (!wrapper.check(scope_)) repair(wrapper.inner);
     } else {
-      if constexpr (may_be_in_place<Carrier>) {
-        if (scope_.comm->is_inter) mend_in_place(carrier);
+      if constexpr (may_be_in_place<Wrapper>) {
+        if (scope_.comm->is_inter) mend_in_place(wrapper);
       }
-      repair_if_wrong(carrier);
+      repair_if_wrong(wrapper);
     }
-    good_ = good_ && carrier.check(scope_);
+    good_ = good_ && wrapper.check(scope_);
   }
 
-  /// After all of them: where their type was wrong, counts that stand apart from it are 0.
-  template <class Carrier>
-  void empty(Carrier& carrier) noexcept {
+  /// After all of them: where their type was wrong, counts in separate arguments become 0.
+  template <class Wrapper>
+  void empty(Wrapper& wrapper) noexcept {
     if (!has_no_type_) return;
-    if constexpr (requires { carrier.inner; }) {
-      empty(carrier.inner);
-    } else if constexpr (std::is_same_v<Carrier, CountIn>) {
-      carrier.raw = 0;
-    } else if constexpr (gives_counts<Carrier>) {
+    if constexpr (requires { wrapper.inner; }) {
+      empty(wrapper.inner);
+    } else if constexpr (std::is_same_v<Wrapper, CountIn>) {
+      wrapper.raw = 0;
+    } else if constexpr (gives_counts<Wrapper>) {
       good_ = false;  // nobody knows how many there are
     }
   }
 
   /// The call can be made.
   [[nodiscard]] bool good() const noexcept { return good_ && !stand_in_.failed(); }
-  /// It says of this rank's data what the user meant.
-  [[nodiscard]] bool knows_amounts() const noexcept { return knows_amounts_; }
+  /// Whether the counts of this rank's data are the user's.
+  [[nodiscard]] bool knows_counts() const noexcept { return knows_counts_; }
   /// The request of a call that makes one.
   [[nodiscard]] MPI_Request request() const noexcept { return request_; }
 
  private:
-  template <class Carrier>
-  void repair_if_wrong(Carrier& carrier) {
-    if constexpr (std::is_same_v<Carrier, Out<MPI_Request>>) {
-      carrier.raw = &request_;  // the user gets none
+  template <class Wrapper>
+  void repair_if_wrong(Wrapper& wrapper) {
+    if constexpr (std::is_same_v<Wrapper, Out<MPI_Request>>) {
+      wrapper.raw = &request_;  // the user gets none
     } else {
-      if (!carrier.check(scope_)) repair(carrier);
+      if (!wrapper.check(scope_)) repair(wrapper);
     }
   }
 
-  /// MPI_IN_PLACE in a process that has nothing in place: not at the root, or between groups.
+  /// Replaces MPI_IN_PLACE where it is not allowed: not at the root, or between groups.
   template <class Result, class Address>
   void mend_in_place(DataArgument<Result, Address, InPlace::allowed>& data) {
     if (!mpi::is_in_place(data.raw)) return;
@@ -113,35 +113,35 @@ class Mender {
       const bool receives = std::is_same_v<Result, mpi::Data>;
       const bool in_blocks = at_root_ || exchanges_blocks_ || (gathers_blocks_ && receives);
       const int ranks = std::max(scope_.comm->size(), scope_.comm->remote_size);
-      data.raw = stand_in_.room(*type, in_blocks ? data.count * ranks : data.count);
+      data.raw = stand_in_.buffer(*type, in_blocks ? data.count * ranks : data.count);
       return;
     }
-    knows_amounts_ = false;
+    knows_counts_ = false;
     data.raw = nullptr;
     data.count = 0;
     data.handle = MPI_INT;
   }
   void repair(CountIn& count) noexcept {
-    knows_amounts_ = false;
+    knows_counts_ = false;
     count.raw = 0;
   }
   void repair(DatatypeIn& type) noexcept {
-    knows_amounts_ = false;
+    knows_counts_ = false;
     has_no_type_ = true;
     type.raw = MPI_INT;
   }
   void repair(OpIn& op) noexcept { op.raw = MPI_SUM; }
   void repair(InfoOrNullIn& info) noexcept { info.raw = MPI_INFO_NULL; }
-  /// A root, or what belongs to no collective call: cannot be guessed.
-  template <class Carrier>
-  void repair(Carrier& /*carrier*/) noexcept {
+  /// A root, or an argument of other calls: cannot be guessed.
+  template <class Wrapper>
+  void repair(Wrapper& /*wrapper*/) noexcept {
     good_ = false;
   }
 
   Scope& scope_;
   mpi::StandIn& stand_in_;
   bool good_ = true;
-  bool knows_amounts_ = true;
+  bool knows_counts_ = true;
   bool exchanges_blocks_;  ///< both buffers have a block for each rank
   bool gathers_blocks_;    ///< the receive buffer has
   bool at_root_ = false;
@@ -149,25 +149,25 @@ class Mender {
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
-/// Whether a carrier of this stage, if it is one, is right. Says nothing of what is wrong.
-template <Stage stage, class Carrier>
-[[nodiscard]] bool passes(Scope& scope, Carrier& carrier) {
-  if constexpr (Carrier::stage == stage) return carrier.check(scope);
+/// Whether a wrapper, if it is of this stage, is valid. Reports no error.
+template <Stage stage, class Wrapper>
+[[nodiscard]] bool passes(Scope& scope, Wrapper& wrapper) {
+  if constexpr (Wrapper::stage == stage) return wrapper.check(scope);
   return true;
 }
 
-/// After a call has ended with an error: takes the part of this rank if it has not taken it. The
-/// carriers are those of the call, not checked.
-template <auto implementation, class... Carriers>
+/// After a call has ended with an error: takes part for this rank if the call has not done so. The
+/// wrappers are those of the call, not checked.
+template <auto implementation, class... Wrappers>
 [[gnu::cold, gnu::noinline]] void take_part(mpi::Library& library, Call call,
-                                            Carriers... carriers) {
+                                            Wrappers... wrappers) {
   const base::EngineGuard guard(library.lock);
   Scope scope{library};
-  (void)(passes<Stage::object>(scope, carriers) && ...);
+  (void)(passes<Stage::object>(scope, wrappers) && ...);
   if (scope.comm == nullptr) return;
   auto& comm = const_cast<mpi::Comm&>(*scope.comm);
-  const bool root_is_good = (passes<Stage::root>(scope, carriers) && ...);
-  const bool good = root_is_good && (passes<Stage::other>(scope, carriers) && ...);
+  const bool root_is_good = (passes<Stage::root>(scope, wrappers) && ...);
+  const bool good = root_is_good && (passes<Stage::other>(scope, wrappers) && ...);
   const bool refused =
       std::exchange(comm.refused, false) && comm.refused_at == comm.collective_calls;
   if (good && !refused) return;  // it failed later, or takes no part before it is started
@@ -177,13 +177,13 @@ template <auto implementation, class... Carriers>
   if (!comm.is_inter && comm.size() == 1) return (void)mpi::next_tag(comm);  // nobody waits
   if (!root_is_good || stand_in == nullptr) return mpi::skip_call(comm, call.name());
   Mender mender(scope, call, *stand_in);
-  (mender.mend(carriers), ...);
-  (mender.empty(carriers), ...);
+  (mender.mend(wrappers), ...);
+  (mender.empty(wrappers), ...);
   if (!mender.good()) return mpi::skip_call(comm, call.name());
-  if (!mender.knows_amounts()) mpi::note_left_out(comm, call.name());
+  if (!mender.knows_counts()) mpi::note_left_out(comm, call.name());
   comm.stand_in = stand_in.get();
   mpi::ErrorTarget target;
-  (void)invoke<implementation>(scope, call, target, carriers.value(scope)...);
+  (void)invoke<implementation>(scope, call, target, wrappers.value(scope)...);
   comm.stand_in = nullptr;
   comm.refused = false;
   if (mender.request() != MPI_REQUEST_NULL) {

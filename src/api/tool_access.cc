@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// What our own tools ask of the library beyond MPI: exported under the private version node
+// Functions for Fulmar's own tools beyond MPI: exported under the private version node
 // FULMAR_1.
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 extern "C" [[gnu::visibility("default")]] std::size_t fulmar_describe(char* text,
                                                                       std::size_t bytes);
 /// The same about a rank of MPI_COMM_WORLD: the provider that serves it, a tab, and why. Empty
-/// while MPI is not initialised, and for what is no rank.
+/// while MPI is not initialised, and for an invalid rank.
 extern "C" [[gnu::visibility("default")]] std::size_t fulmar_describe_peer(int rank, char* text,
                                                                            std::size_t bytes);
 

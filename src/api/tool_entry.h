@@ -13,7 +13,7 @@
 
 namespace fulmar::api {
 
-/// The way of the functions of MPI_T to their implementation: no checks of arguments, no error
+/// The path of the functions of MPI_T to their implementation: no checks of arguments, no error
 /// handler. They may be called before MPI_Init and after MPI_Finalize, from threads that do not use
 /// MPI otherwise (MPI 5.0 section 15.3.4), and from callbacks of events, in which the thread holds
 /// the lock of the library. Where that lock may be switched on or off, `init_lock` keeps it as it

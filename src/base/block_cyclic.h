@@ -8,8 +8,8 @@
 
 namespace fulmar::base {
 
-/// Which of several parts each member of a row belongs to, as nodes have ranks: a list, or, where
-/// parts take turns in blocks of the same length (by node, by slot, or both), a formula that needs
+/// A mapping of members to parts, such as of ranks to nodes: a list, or, for block-cyclic
+/// distributions (by node, by slot, or both), a formula that needs
 /// no memory. Immutable.
 class BlockCyclic {
  public:

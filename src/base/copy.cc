@@ -10,7 +10,7 @@ namespace fulmar::base {
 
 namespace {
 
-/// From here on the C library's own way is better: past all caches.
+/// From this length on the C library's copy is better: it uses non-temporal stores.
 constexpr std::size_t past_caches_bytes = std::size_t{4} << 20;
 
 bool string_copies_are_slow() noexcept {
@@ -38,7 +38,7 @@ void copy_long(void* to, const void* from, std::size_t bytes) noexcept {
 
 #if defined(__SSE2__)
 
-void copy_past_cache(void* to, const void* from, std::size_t bytes) noexcept {
+void copy_non_temporal(void* to, const void* from, std::size_t bytes) noexcept {
   constexpr std::size_t line = 64;
   auto* target = static_cast<std::byte*>(to);
   const auto* source = static_cast<const std::byte*>(from);
@@ -63,7 +63,7 @@ void copy_past_cache(void* to, const void* from, std::size_t bytes) noexcept {
 
 #else
 
-void copy_past_cache(void* to, const void* from, std::size_t bytes) noexcept {
+void copy_non_temporal(void* to, const void* from, std::size_t bytes) noexcept {
   copy_bytes(to, from, bytes);
 }
 

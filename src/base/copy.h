@@ -8,17 +8,17 @@
 
 /// Copies of bytes between places that do not overlap, for lengths that are not known before.
 ///
-/// For more than some two kilobytes the C library takes the processor's string instruction. On
-/// processors of AMD that one falls from 45 to 2.5 GB/s where the target lies a few bytes later in
+/// For more than some two kilobytes the C library uses the processor's string instruction. On
+/// processors of AMD that falls from 45 to 2.5 GB/s where the target is a few bytes later in
 /// its page than the source in its own (seen with glibc 2.36). That happens to every long array of
 /// `malloc`, which begins 16 bytes after the start of a page. So there long copies are made of
 /// short ones, for which the library has plain loops.
 namespace fulmar::base {
 
-/// So many bytes glibc copies without the string instruction, unless it is tuned otherwise.
+/// Up to this length glibc copies without the string instruction, unless it is tuned otherwise.
 inline constexpr std::size_t plain_copy_bytes = 2048;
 
-/// As copy_bytes, which it is the rest of.
+/// The slow path of copy_bytes.
 [[gnu::noinline]] void copy_long(void* to, const void* from, std::size_t bytes) noexcept;
 
 /// Copies up to 48 bytes without a call: short messages are copied twice, and a call costs as much
@@ -47,14 +47,14 @@ inline void copy_short(void* to, const void* from, std::size_t bytes) noexcept {
 }
 inline constexpr std::size_t copy_short_limit = 48;
 
-/// Which way the stores of a long copy take.
-enum class Stores : std::uint8_t {
-  through_cache,  ///< as any store does
-  past_cache,  ///< written to memory, without reading the lines first (x86-64; elsewhere as above)
+/// Which kind of stores a long copy uses.
+enum class StoreKind : std::uint8_t {
+  cached,        ///< ordinary stores
+  non_temporal,  ///< written to memory, without reading the lines first (x86-64; elsewhere as above)
 };
 
-/// A copy whose stores go past the caches, complete for other cores when it returns.
-void copy_past_cache(void* to, const void* from, std::size_t bytes) noexcept;
+/// A copy with non-temporal stores, visible to other cores when it returns.
+void copy_non_temporal(void* to, const void* from, std::size_t bytes) noexcept;
 
 /// Neither pointer may be null, except both where there are no bytes.
 inline void copy_bytes(void* to, const void* from, std::size_t bytes) noexcept {
@@ -67,12 +67,12 @@ inline void copy_bytes(void* to, const void* from, std::size_t bytes) noexcept {
   }
 }
 
-/// Shorter ones go through the cache in any case: lines that are written in part are slow past it.
-inline constexpr std::size_t least_past_cache_bytes = 512;
+/// Shorter copies use cached stores in any case: non-temporal stores of partial lines are slow.
+inline constexpr std::size_t min_non_temporal_bytes = 512;
 
-inline void copy_bytes(void* to, const void* from, std::size_t bytes, Stores stores) noexcept {
-  if (stores == Stores::past_cache && bytes >= least_past_cache_bytes) {
-    copy_past_cache(to, from, bytes);
+inline void copy_bytes(void* to, const void* from, std::size_t bytes, StoreKind stores) noexcept {
+  if (stores == StoreKind::non_temporal && bytes >= min_non_temporal_bytes) {
+    copy_non_temporal(to, from, bytes);
   } else {
     copy_bytes(to, from, bytes);
   }

@@ -13,8 +13,8 @@ namespace {
 
 constexpr int spins_before_sleep = 100;
 /// How long hand_over waits for the woken thread to arrive: a wake across cores takes some 30 us.
-/// The time counts where processes share the core: there a single yield can take milliseconds, and
-/// there may be nobody to wait for, as the word says "contended" until the next release.
+/// The time matters where processes share the core: there a single yield can take milliseconds, and
+/// no thread may be waiting any more, as the word stays "contended" until the next release.
 constexpr int most_yields = 100;
 constexpr std::uint64_t most_ns = 100'000;
 

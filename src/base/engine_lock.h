@@ -12,8 +12,8 @@ namespace fulmar::base {
 /// The one lock of an engine (all MPI state of a process today). Recursive, because callbacks of
 /// the user (attribute copies, reductions, error handlers) may call MPI again. Switched off while
 /// the process promised to have one thread (MPI_THREAD_SINGLE): then taking it is one predictable
-/// branch and no locked instruction. ThreadSanitizer in a program that uses this library is told of
-/// it, as it does not see the library's own instructions.
+/// branch and no locked instruction. It is annotated for ThreadSanitizer in programs that use this
+/// library, which does not see the library's own instructions.
 class EngineLock {
  public:
   void acquire() noexcept {
@@ -63,7 +63,7 @@ class EngineLock {
   [[nodiscard]] bool contended() const noexcept {
     return enabled_ && word_.load(std::memory_order_relaxed) == contended_word;
   }
-  /// Lets a thread that waits have the lock for once, and takes it again. Requires held().
+  /// Hands the lock to a waiting thread once, and takes it again. Requires held().
   void hand_over() noexcept;
 
   /// Gives the lock up completely, whatever the depth, and returns the depth for `resume`.
@@ -88,8 +88,8 @@ class EngineLock {
   /// Never in `word_`.
   static constexpr std::uint32_t no_word = 3;
 
-  // With a ThreadSanitizer to be told, neither of the short ways above is ever gone: no free lock
-  // looks like one, and the outermost depth is 2.
+  // With a ThreadSanitizer to notify, neither of the fast paths above is ever taken: no free lock
+  // looks free, and the outermost depth is 2.
   [[nodiscard]] bool annotated() const noexcept { return free_value_ == no_word; }
   [[nodiscard]] std::uint32_t first_depth() const noexcept { return annotated() ? 2 : 1; }
   void hold() noexcept;

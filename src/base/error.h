@@ -15,9 +15,10 @@ namespace fulmar::base {
 /// The outcome of an operation that can fail: success, or an error class with a text.
 ///
 /// Eight bytes, returned in a register, and zero on success, so the hot path pays one compare. The
-/// text lives in a ring of recent notes shared by all threads (`error.cc`): an Error is meant to be
-/// handled soon, by the layer that raises it to the user. After `note_capacity` further errors its
-/// text may be gone, then `text()` gives the name of the class instead; the class is never lost.
+/// text is stored in a ring of recent texts shared by all threads (`error.cc`): an Error is meant
+/// to be handled soon, by the layer that raises it to the user. After `note_capacity` further
+/// errors its text may be overwritten, then `text()` returns the name of the class instead; the
+/// class is never lost.
 class [[nodiscard]] Error {
  public:
   constexpr Error() noexcept = default;
@@ -33,7 +34,7 @@ class [[nodiscard]] Error {
   [[nodiscard]] constexpr ErrorClass error_class() const noexcept { return class_; }
   /// The value that an MPI call returns for this error.
   [[nodiscard]] constexpr int code() const noexcept { return static_cast<int>(class_); }
-  /// What happened, in words. Empty for success.
+  /// The error as text. Empty for success.
   [[nodiscard]] std::string text() const;
 
   friend Error failure(ErrorClass error_class, const char* format, ...);

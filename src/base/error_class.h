@@ -7,8 +7,8 @@
 namespace fulmar::base {
 
 /// The error classes of MPI 5.0 section 9.4 with the values of the standard ABI, so that every
-/// layer can say what went wrong without knowing `mpi.h`. `tests/abi` holds the two lists against
-/// each other for those; mpi-ext.h has the rest.
+/// layer can report them without knowing `mpi.h`. `tests/abi` compares the two lists
+/// for those; mpi-ext.h has the rest.
 enum class ErrorClass : std::int32_t {
   success = 0,
   buffer = 1,
@@ -74,8 +74,9 @@ enum class ErrorClass : std::int32_t {
   errhandler = 61,
   abi = 62,
 
-  // Ours, of mpi-ext.h: above all classes that the standard may add, below MPI_ERR_LASTCODE (16383).
-  // The low bytes differ from 0, so that an exit status made of one is never that of success.
+  // Ours, of mpi-ext.h: above all classes that the standard may add, below MPI_ERR_LASTCODE
+  // (16383). The low bytes differ from 0, so that an exit status made of one is never that of
+  // success.
   proc_failed = 0x3f01,
   proc_failed_pending = 0x3f02,
   revoked = 0x3f03,

@@ -14,13 +14,13 @@ namespace fulmar::base {
 
 /// A secret that a whole job shares.
 using Key = std::array<std::uint8_t, 32>;
-/// What proves that somebody who knows the key has seen some bytes.
+/// A message authentication code: proves that a holder of the key has made it for some bytes.
 using Mac = std::array<std::byte, 32>;
 
-/// HMAC-SHA-256, random bytes and a comparison in constant time, all from a library that others
-/// look after: libsodium, or libcrypto of OpenSSL where that is missing. Both give the same values,
-/// so the processes of a job may differ in it. It is opened at run time, by the first who needs it,
-/// and stays: a program that never leaves its machine needs neither.
+/// HMAC-SHA-256, random bytes and a comparison in constant time, all from a maintained
+/// library: libsodium, or libcrypto of OpenSSL where that is missing. Both compute the same values,
+/// so the processes of a job may differ in it. It is opened at run time, at the first use,
+/// and never closed: a program on a single machine needs neither.
 ///
 /// Copies are cheap and mean the same library. Thread-safe.
 class KeyedHash {
@@ -34,15 +34,15 @@ class KeyedHash {
   /// What load() tries, in this order.
   [[nodiscard]] static std::span<const Source> standard_sources() noexcept;
 
-  /// Opens the first library that is there and computes a known value right. Fails (other) with a
-  /// text that says what was tried and which package to install.
+  /// Opens the first library that exists and computes a known value correctly. Fails (other) with a
+  /// text that lists what was tried and which package to install.
   static Result<KeyedHash> load(std::span<const Source> sources = standard_sources());
 
   /// False: the library refuses (a policy of the system); `out` is then all zero.
   [[nodiscard]] bool mac(const Key& key, std::span<const std::byte> bytes, Mac& out) const noexcept;
-  /// Takes the same time wherever they differ.
+  /// Compares in constant time.
   [[nodiscard]] bool equal(const Mac& one, const Mac& other) const noexcept;
-  /// Fills with bytes that nobody can foresee. False: the library has none.
+  /// Fills with cryptographically random bytes. False: the library has none.
   [[nodiscard]] bool random(std::span<std::byte> out) const noexcept;
   /// The name of the library that is used.
   [[nodiscard]] const char* library() const noexcept { return file_; }

@@ -9,8 +9,8 @@
 
 namespace fulmar::base {
 
-/// What valgrind's memcheck has to be told of memory, because it sees only what its own process
-/// does. Without valgrind each of these is some ten instructions; they are for long messages.
+/// Annotations of memory for valgrind's memcheck, which sees only accesses of its own process.
+/// Without valgrind each of these is some ten instructions; they are for long messages.
 
 /// The codes of memcheck's requests begin with the letters M and C.
 inline constexpr std::uintptr_t memcheck_requests = 0x4d430000;

@@ -12,8 +12,8 @@ namespace fulmar::base {
 /// zombie) counts as ended. Where pidfd_open() is not available only a process that is gone does.
 [[nodiscard]] bool process_has_ended(pid_t pid) noexcept;
 
-/// A number of the pid name space that this process is in: numbers of processes can be compared
-/// where it is the same. 0 where it cannot be found out.
+/// The number of this process's pid name space: process numbers can be compared
+/// where it is the same. 0 where it is unknown.
 [[nodiscard]] std::uint64_t pid_space() noexcept;
 
 }  // namespace fulmar::base

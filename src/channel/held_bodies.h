@@ -9,33 +9,35 @@
 
 #include "wire/node/shm_area.h"
 
-/// Answers go back in the memory that the message came in.
+/// Replies are written to the memory of the message that they answer.
 ///
-/// A cache line that another core has written moves to whoever reads it; on some processors (AMD's)
-/// reading takes it away from the writer, in the expectation that the reader is going to write,
-/// too. A sender that writes to memory which its peer has read last therefore fetches every line
-/// back first, so a body crosses twice. A sender that writes to memory which it has itself read
-/// last finds it in its own cache, so a body crosses once. Decision 0010 has the figures.
+/// A cache line that another core has written moves to the core that reads it; on some processors
+/// (AMD's) reading takes it away from the writer, in the expectation that the reader is going to
+/// write, too. A sender that writes to memory which its peer has read last therefore fetches every
+/// line back first, so a body crosses twice. A sender that writes to memory which it has itself
+/// read last finds it in its own cache, so a body crosses once. Decision 0010 has the figures.
 ///
-/// So a body changes hands with its memory. A receiver that has taken a body out of a ring holds
-/// the place: it announces the last ones late (`trim`), and writes the next body that it sends to
-/// that peer there instead of into its own ring. The packet itself goes through its own ring as
-/// always, says whose body it gives back (`lend`), and is the announcement: who takes it knows that
-/// this packet of his and all before it have been taken, and has its memory back when he has read
-/// the answer. When that was all there was, he begins again at the begin of his data part
-/// (wire::flag_rewind), so two ranks that talk use the same few pages both ways.
+/// So ownership of the memory passes with a body. A receiver that has taken a body out of a ring
+/// holds the place: it announces the last ones late (`trim`), and writes the next body that it
+/// sends to that peer there instead of into its own ring. The packet itself goes through its own
+/// ring as always, names the body that it returns (`lend`), and is the announcement: its receiver
+/// knows that this packet of its own and all before it have been taken, and owns the memory again
+/// when it has read the reply. When no other body is outstanding, it starts again at the begin of
+/// its data part (wire::flag_rewind), so two ranks that exchange messages use the same few pages in
+/// both directions.
 ///
-/// What keeps an answer from being overwritten before it is read: the word that announces room
-/// counts the bodies given back, too. As long as the owner has not read as many answers he takes no
-/// room from that word, and he can always go on to read; nor does he give the ring back to the pool
-/// (MappedChannel::give_back): whoever wants it announces everything, and lends no more of it.
+/// How a reply is protected from being overwritten before it is read: the word that announces free
+/// space counts the returned bodies, too. Until the owner has read as many replies it takes no
+/// space from that word, and it can always continue to read; nor does it return the ring to the
+/// pool (MappedChannel::give_back): a receiver that revokes it announces everything, and lends no
+/// more of it.
 namespace fulmar::channel {
 
 /// The bodies of one ring that its receiver has taken and not announced, oldest first. Belongs to
 /// the receiver, whose sends to the same peer use it.
 class HeldBodies {
  public:
-  /// Whoever holds more has forgotten the oldest.
+  /// With more than this the oldest are dropped.
   static constexpr std::uint32_t most = 32;
 
   struct Place {
@@ -76,7 +78,7 @@ class HeldBodies {
 
   /// Memory for an answer of `length` bytes: the oldest body that was as long. It and all older
   /// ones are given back with the packet that the caller sends now. None while the ring is wanted
-  /// for somebody else.
+  /// for another use.
   [[nodiscard]] std::optional<Place> lend(std::uint32_t length) noexcept {
     if (first_ == last_ || ring_->revoke.load(std::memory_order_relaxed) != 0) return std::nullopt;
     for (std::uint32_t i = first_; i != last_; ++i) {

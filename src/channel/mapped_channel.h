@@ -17,13 +17,14 @@
 /// and announces it with the doorbell; the receiver polls the doorbell summary and the rings in
 /// use: the polling set grows with use and not with the job. Nothing here is shared by two senders
 /// but the owner words of the pool and the doorbell bits, each changed by a single atomic
-/// operation, so a sender that dies blocks nobody.
+/// operation, so a sender that dies does not block others.
 ///
-/// When the pool is used up a sender says so (`rings_wanted`; in its claim too, if its packet is
+/// When the pool is used up a sender sets `rings_wanted` (and a mark in its claim, if its packet is
 /// too long for the mailbox) and rings the doorbell; the receiver asks the owners of the rings that
 /// were idle longest to give them back (`revoke`), by doorbell too. Both act on it at the end of
-/// the `get` that hears the doorbell (`balance`). Whoever waits for a ring is woken when one is
-/// free. Until then the peer without a ring sends one short packet at a time through its mailbox.
+/// the `get` that finds the doorbell set (`balance`). A sender that waits for a ring is woken when
+/// one is free. Until then the peer without a ring sends one short packet at a time through its
+/// mailbox.
 namespace fulmar::channel {
 
 /// The sending side of one connection. The channel knows all of them, as long as they live.
@@ -61,7 +62,7 @@ class MappedChannel {
   /// the own number.
   [[nodiscard]] std::unique_ptr<Link> connect(std::uint32_t peer);
 
-  /// Sends a packet whose body `fill(to, at)` writes, as TxRing::put says. `again`: no room
+  /// Sends a packet whose body `fill(to, at)` writes, as TxRing::put. `again`: no space
   /// now.
   template <class Fill>
   [[nodiscard, gnu::always_inline]] inline fabric::Post put(Link& link,
@@ -81,7 +82,7 @@ class MappedChannel {
     return fabric::Post::done;
   }
 
-  /// The longest body that can be sent now or as soon as there is room; tries to get a ring if
+  /// The longest body that can be sent now or as soon as there is space; tries to get a ring if
   /// `wanted` needs one.
   [[nodiscard]] std::size_t body_limit(Link& link, std::size_t wanted) noexcept;
 
@@ -113,21 +114,21 @@ class MappedChannel {
     if (link.control->asleep.load(std::memory_order_relaxed) != 0) provider_.wake(link.peer);
   }
   /// Before sleep: from now on every sender that puts something wakes this rank. The caller then
-  /// makes all processors see it (membarrier or a full fence everywhere), looks again, and sleeps
+  /// makes all processors see it (membarrier or a full fence everywhere), polls again, and sleeps
   /// on `sleep_word`, or on its wake socket.
   void announce_sleep(wire::Asleep where = wire::Asleep::on_word) noexcept {
     control_->asleep.store(static_cast<std::uint32_t>(where), std::memory_order_seq_cst);
   }
   void announce_awake() noexcept { control_->asleep.store(0, std::memory_order_relaxed); }
   [[nodiscard]] std::atomic<std::uint32_t>& sleep_word() noexcept { return control_->asleep; }
-  /// Without membarrier every sender has to order its packet before its look at the wake word. That
-  /// goes for both ways: nobody's barrier reaches this process either.
+  /// Without membarrier every sender has to order its packet before its read of the wake word. That
+  /// holds in both directions: barriers of other processes do not reach this one either.
   void require_sender_fence() noexcept {
     for (std::uint32_t peer = 0; peer < provider_.size(); ++peer) {
       control_of(peer)->senders_fence.store(1);
     }
   }
-  /// Before sleep with packets that found no room on this link.
+  /// Before sleep with packets that wait for space on this link.
   void want_credit(Link& link) noexcept {
     if (link.tx.is_open()) link.tx.ring().want_credit.store(1, std::memory_order_seq_cst);
   }
@@ -139,7 +140,7 @@ class MappedChannel {
 
   [[nodiscard]] std::size_t rings_polled() const noexcept { return rx_.size(); }
   /// Packets sent on a link, counted from the positions that the ring keeps anyway; those are short
-  /// numbers, so `balance` looks too.
+  /// numbers, so `balance` polls, too.
   std::uint64_t packets_sent(Link& link) noexcept {
     link.counted_before += link.tx.sent() - link.counted;
     link.counted = link.tx.sent();
@@ -154,7 +155,7 @@ class MappedChannel {
   [[nodiscard]] wire::ShareDescriptor& share(std::uint32_t peer, std::uint32_t index) noexcept {
     return control_of(peer)->shares[index];
   }
-  /// What a rank (also this one) tells in collective operations. Requires index <
+  /// The collective block of a rank (also this one). Requires index <
   /// wire::coll_blocks_per_area.
   [[nodiscard]] wire::CollBlock& coll_area(std::uint32_t peer, std::uint32_t index) noexcept {
     return reinterpret_cast<wire::CollBlock*>(provider_.area(peer) + layout_.coll_blocks)[index];
@@ -162,8 +163,8 @@ class MappedChannel {
   /// Where the longer texts of such a collective area are.
   [[nodiscard]] std::span<std::byte> staging_of(std::uint32_t peer, std::uint32_t index) noexcept {
     if (index >= wire::staging_buffers_per_area) return coll_area(peer, index).body;
-    std::byte* stages = provider_.area(peer) + layout_.stages;
-    return {stages + std::uint64_t{index} * layout_.stage_bytes, layout_.stage_bytes};
+    std::byte* staging = provider_.area(peer) + layout_.staging;
+    return {staging + std::uint64_t{index} * layout_.staging_bytes, layout_.staging_bytes};
   }
   [[nodiscard]] const wire::AreaControl& control(std::uint32_t peer) noexcept {
     return *control_of(peer);
@@ -191,7 +192,7 @@ class MappedChannel {
   }
 
   void wake_sleeper(const Link& link) noexcept {
-    // The compiler must not look at the wake word before the packet is written either.
+    // The compiler must not move the read of the wake word before the packet's write either.
     std::atomic_signal_fence(std::memory_order_seq_cst);
     if (link.control->senders_fence.load(std::memory_order_relaxed) != 0) [[unlikely]] {
       std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -233,7 +234,7 @@ class MappedChannel {
         return taken;
       }
       ++taken;
-      if (rx.should_publish()) tell_sender(rx);
+      if (rx.should_publish()) notify_sender(rx);
     } while (taken < burst && bytes < burst_bytes && closed_.empty() && rx.ready());
     return taken;
   }
@@ -282,9 +283,9 @@ class MappedChannel {
   }
   void open_claimed(std::uint32_t peer, std::uint32_t claim) noexcept;
   [[nodiscard]] RxRing* rx_of(std::uint32_t peer) noexcept;
-  /// Both directions between two ranks learn of each other, or one that the other has ended.
+  /// Connects the two directions between two ranks, or notes the end of one in the other.
   void pair(std::uint32_t peer) noexcept;
-  void tell_sender(RxRing& rx) noexcept;
+  void notify_sender(RxRing& rx) noexcept;
   void wake_if_waiting(std::uint32_t peer) noexcept;
   void recycle_closed() noexcept;
 

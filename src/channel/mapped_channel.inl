@@ -109,8 +109,8 @@ bool MappedChannel<P>::claim_ring(Link& link, std::uint32_t length) noexcept {
   return false;
 }
 
-/// Says that the pool is used up. The claim first: the receiver looks at claims after it took the
-/// word back.
+/// Reports that the pool is used up. The claim first: the receiver reads claims after it has
+/// cleared the word.
 template <fabric::MapsPeers P>
 void MappedChannel<P>::want_ring(Link& link, std::uint32_t length) noexcept {
   if (length > short_body_bytes && link.claim->load(std::memory_order_relaxed) == 0) {
@@ -137,10 +137,10 @@ void MappedChannel<P>::open_claimed(std::uint32_t peer, std::uint32_t claim) noe
   pair(peer);
 }
 
-/// Announces room. A sender that went to sleep for want of it made this processor pass a barrier,
-/// or has everyone fence: one of the two sides sees what the other wrote.
+/// Announces free space. A sender that sleeps until there is space has made this processor pass a
+/// barrier, or all fence: one of the two sides sees what the other wrote.
 template <fabric::MapsPeers P>
-void MappedChannel<P>::tell_sender(RxRing& rx) noexcept {
+void MappedChannel<P>::notify_sender(RxRing& rx) noexcept {
   rx.publish();
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if (control_of(rx.peer())->senders_fence.load(std::memory_order_relaxed) != 0) {
@@ -207,8 +207,8 @@ void MappedChannel<P>::balance() noexcept {
   } while (++revoked < missing);
 }
 
-/// Closes what the peers want back; not before their answers that lie in it are taken. None that
-/// they send later does (HeldBodies::lend).
+/// Closes rings that the peers revoke; not before the replies in them are taken. Later replies
+/// are not written there (HeldBodies::lend).
 template <fabric::MapsPeers P>
 void MappedChannel<P>::give_back() noexcept {
   for (Link* link : links_) {
@@ -227,8 +227,9 @@ void MappedChannel<P>::give_back() noexcept {
   }
 }
 
-/// How many more rings than are free or on their way back senders wait for, who cannot go on
-/// without. Owners that are asked already hear of it again: their ring may have been full.
+/// How many rings are missing for senders that cannot proceed without one, beyond those that are
+/// free or being returned. Owners that were asked already are notified again: their ring may have
+/// been full.
 template <fabric::MapsPeers P>
 std::uint32_t MappedChannel<P>::rings_missing() noexcept {
   std::uint32_t wanted = 0;

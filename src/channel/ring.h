@@ -38,14 +38,14 @@
 /// Warm memory: as long as the receiver keeps up, bodies of up to 2 KiB use only the first 64 KiB
 /// of the data part again and again, which stay in the cache, and longer ones the part that suits
 /// them (warm_part). No page beyond is touched: a new page costs as much as 64 short messages. So
-/// long bodies, too, begin with a small part, and get twice as much after every few laps. The packet
-/// that goes back to the begin says so.
+/// long bodies, too, begin with a small part, and get twice as much after every few laps. The
+/// packet that goes back to the begin says so.
 ///
-/// Cut-through: the packet of a long body is put up before the body is there. The sender copies
-/// piece after piece and says in `filled` how far it is; the receiver, which knows by then where
-/// the message goes, copies each piece on while the sender copies the next. A message of 16 KiB
-/// takes little more than one copy instead of two. Off when ranks share cores: then there is nobody
-/// at the other end meanwhile.
+/// Cut-through: the packet of a long body is published before the body is complete. The sender
+/// copies piece after piece and publishes its progress in `filled`; the receiver, which has matched
+/// the message by then, copies each piece while the sender copies the next. A message of 16 KiB
+/// takes little more than one copy instead of two. Off when ranks share cores: then the receiver
+/// does not run meanwhile.
 namespace fulmar::channel {
 
 inline constexpr std::uint32_t data_align = 64;
@@ -55,7 +55,8 @@ inline constexpr std::uint32_t cut_through_bytes = most_prefetched_bytes + 1;
 
 /// How much of the data part bodies of this length use while the receiver keeps up. Long ones go
 /// through more than the core's own cache holds, so that the receiver finds them in the shared one;
-/// but a ring begins with a part in which four of them fit, and doubles it every few of its first `laps`.
+/// but a ring begins with a part in which four of them fit, and doubles it every few of its first
+/// `laps`.
 constexpr std::uint32_t warm_part(std::uint32_t length, std::uint64_t laps) noexcept {
   if (length <= most_prefetched_bytes) return warm_bytes;
   constexpr std::uint64_t laps_before_more = 8;
@@ -86,7 +87,7 @@ constexpr std::uint32_t cut_through_end(std::uint32_t length, std::uint32_t at) 
   return at + std::min(rest, std::clamp(half, 2048U, most));
 }
 
-/// Where the next body of `length` bytes lies, given the position that both sides count.
+/// The offset of the next body of `length` bytes, given the position that both sides count.
 struct DataSpan {
   std::uint64_t begin;
   std::uint64_t end;  ///< the next position
@@ -118,7 +119,7 @@ enum class CutThrough : bool { off, on };
 /// Calls `fill(to, at)`, and says which way its stores may go where it asks for that.
 template <class Fill>
 void fill_piece(Fill& fill, std::span<std::byte> to, std::uint64_t at,
-                base::Stores stores) noexcept {
+                base::StoreKind stores) noexcept {
   if constexpr (requires { fill(to, at, stores); }) {
     fill(to, at, stores);
   } else {
@@ -147,7 +148,8 @@ class TxRing {
   [[nodiscard]] wire::Ring& ring() noexcept { return *ring_; }
 
   /// Sends one packet whose body `fill(to, at)` writes, piece by piece in order: bytes [at, at +
-  /// to.size()) of the body. `again` if there is no room. Requires envelope.length <= body_limit().
+  /// to.size()) of the body. `again` if there is no space. Requires envelope.length <=
+  /// body_limit().
   template <class Fill>
   [[nodiscard, gnu::always_inline]] inline fabric::Post put(const wire::Envelope& envelope,
                                                             Fill&& fill) noexcept {
@@ -165,8 +167,8 @@ class TxRing {
     return data_bytes_ / wire::ring_body_fraction;
   }
 
-  /// Reads how far the receiver is. False if nothing became free, or if answers that lie in this
-  /// ring have not been taken: then there will be room when they are.
+  /// Reads the receiver's announcement. False if nothing became free, or if replies in this
+  /// ring have not been taken: then there will be space when they are.
   [[gnu::noinline]] bool refresh() noexcept {
     const std::uint64_t word = ring_->consumed.load(std::memory_order_acquire);
     if (!is_taken_back(word)) return false;
@@ -217,7 +219,7 @@ class TxRing {
   }
 
   /// The next body will often be as long as this one: its lines, last read by the peer, are asked
-  /// for now, while nobody waits for them.
+  /// for now, while no process waits for them.
   void expect_another(std::uint32_t length) noexcept {
     const DataSpan next = DataSpan::after(data_head_, length, data_bytes_);
     const std::byte* at =
@@ -228,7 +230,7 @@ class TxRing {
     }
   }
 
-  /// Whether a body goes to the begin of the data part although there may be room here: only where
+  /// Whether a body goes to the begin of the data part although there may be space here: only where
   /// it fits there. Asked once for each `warm_bytes`.
   [[nodiscard]] bool should_restart(std::uint32_t length) noexcept {
     const std::uint64_t offset = data_head_ & (data_bytes_ - 1);
@@ -265,7 +267,7 @@ class TxRing {
         const wire::ReturnedBody returned{place->number, place->offset};
         std::memcpy(cell().body.data(), &returned, sizeof returned);
         // What the receiver has just written is in this core's cache.
-        put_body(envelope, wire::flag_returned, place->at, fill, base::Stores::through_cache);
+        put_body(envelope, wire::flag_returned, place->at, fill, base::StoreKind::cached);
         return fabric::Post::done;
       }
     }
@@ -281,21 +283,20 @@ class TxRing {
         reinterpret_cast<std::byte*>(ring_ + 1) + (span.begin & (data_bytes_ - 1));
     const auto all = static_cast<std::uint8_t>(flags | wire::flag_body_in_data);
     if (envelope.length < StoreChoice::least_bytes) {
-      put_body(envelope, all, to, fill, base::Stores::through_cache);
+      put_body(envelope, all, to, fill, base::StoreKind::cached);
       expect_another(envelope.length);
       return fabric::Post::done;
     }
     store_choice_.write(envelope.length,
-                        [&](base::Stores stores) { put_body(envelope, all, to, fill, stores); });
-    if (envelope.length < cut_through_from_ &&
-        store_choice_.stores() == base::Stores::through_cache)
+                        [&](base::StoreKind stores) { put_body(envelope, all, to, fill, stores); });
+    if (envelope.length < cut_through_from_ && store_choice_.stores() == base::StoreKind::cached)
       expect_another(envelope.length);
     return fabric::Post::done;
   }
 
   template <class Fill>
   void put_body(const wire::Envelope& envelope, std::uint32_t flags, std::byte* to, Fill& fill,
-                base::Stores stores) noexcept {
+                base::StoreKind stores) noexcept {
     const auto all = static_cast<std::uint8_t>(envelope.flags | flags);
     if (envelope.length < cut_through_from_) {
       fill_piece(fill, std::span(to, envelope.length), 0, stores);
@@ -319,7 +320,7 @@ class TxRing {
   std::uint32_t tail_ = 0;  ///< packets known to be taken
   std::uint64_t data_head_ = 0;
   std::uint64_t data_tail_ = 0;
-  std::uint64_t data_checked_ = 0;      ///< where `should_restart` looks again
+  std::uint64_t data_checked_ = 0;      ///< where `should_restart` checks again
   std::uint64_t cut_through_sent_ = 0;  ///< bytes, see wire::Ring::filled
   HeldBodies* held_ = nullptr;
   std::uint32_t taken_back_ = 0;  ///< answers that lay in this ring
@@ -341,7 +342,7 @@ class RxRing {
         gone_(gone),
         held_(std::make_unique<HeldBodies>(ring, data_bytes)) {}
 
-  /// This rank's own ring at the peer, where answers can lie; null while there is none.
+  /// This rank's own ring at the peer, which can contain replies; null while there is none.
   void set_back(TxRing* back) noexcept { back_ = back; }
   [[nodiscard]] HeldBodies* held() noexcept { return held_.get(); }
 
@@ -370,11 +371,11 @@ class RxRing {
     return true;
   }
 
-  /// Whether enough was taken to tell the sender.
+  /// Whether enough was taken for an announcement to the sender.
   [[nodiscard]] bool should_publish() const noexcept {
     return head_ - published_ >= wire::ring_cells / 4 || data_ - data_published_ >= data_limit_;
   }
-  /// Tells the sender, but for the bodies that are held for answers.
+  /// Announces the consumed packets to the sender, except the bodies that are held for replies.
   void publish() noexcept {
     held_->trim(head_, data_, held_bytes_);
     published_ = held_->first_number(head_);
@@ -382,8 +383,8 @@ class RxRing {
     ring_->consumed.store(published_ | std::uint64_t{held_->lent()} << 32,
                           std::memory_order_release);
   }
-  /// Whether the sender sleeps until it hears of room; asked after `publish` and the fence that the
-  /// sender's way to sleep needs. True once for each sleep.
+  /// Whether the sender sleeps until space is announced; read after `publish` and the fence that
+  /// the sender's way to sleep needs. True once for each sleep.
   [[nodiscard]] bool take_want_credit() noexcept {
     if (ring_->want_credit.load(std::memory_order_relaxed) == 0) return false;
     ring_->want_credit.store(0, std::memory_order_relaxed);

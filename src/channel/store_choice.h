@@ -11,18 +11,18 @@
 #include "base/clock.h"
 #include "base/copy.h"
 
-/// Whether long bodies are written through the cache, measured.
+/// Chooses by measurement between cached and non-temporal stores for long bodies.
 ///
-/// A body goes into memory that the receiver has read before, so its cache still has the lines. A
-/// store through the cache first takes each line away from there, and a core has only some ten such stores under way.
-/// Where the cores are near each other (50 to 60 ns a line) that makes 10 GB/s and more; where
-/// they are far (200 to 350 ns: other dies, other sockets, and a virtual machine's host moves cores at any time) it makes 2 GB/s,
-/// however long the message. Stores past the cache wait for nobody: 6 to 12 GB/s, near or far, but the
-/// receiver then reads from memory.
+/// A body is written to memory that the receiver has read before, so its cache still has the lines.
+/// A cached store first takes each line away from there, and a core has only some ten such stores
+/// in flight. Where the cores are near each other (50 to 60 ns a line) that makes 10 GB/s and more;
+/// where they are far (200 to 350 ns: other dies, other sockets, and a virtual machine's host moves
+/// cores at any time) it makes 2 GB/s, however long the message. Non-temporal stores do not wait
+/// for the other core: 6 to 12 GB/s, near or far, but the receiver then reads from memory.
 ///
-/// So the writer times a body now and then. Three slow ones in a row (4 GB/s), and it writes past the cache;
-/// after a while a few bodies go through the cache again, as a trial. Near, writing past the cache costs little, so
-/// trials may be rare; far, each costs as much as four bodies.
+/// So the writer times a body now and then. After three slow ones in a row (4 GB/s) it uses
+/// non-temporal stores; after a while a few bodies use cached stores again, as a trial. Near,
+/// non-temporal stores cost little, so trials may be rare; far, each costs as much as four bodies.
 namespace fulmar::channel {
 
 /// Of one writer and the memory that it fills. Not for threads at the same time.
@@ -31,7 +31,7 @@ class StoreChoice {
   /// Shorter bodies go through the cache: a write past it takes at least as long as 16 lines.
   static constexpr std::size_t least_bytes = 1024;
 
-  /// For a body of `bytes` bytes, at least `least_bytes`: `copy(Stores)` writes it.
+  /// For a body of `bytes` bytes, at least `least_bytes`: `copy(StoreKind)` writes it.
   template <class Copy>
   void write(std::size_t bytes, Copy&& copy) noexcept {
     write(bytes, std::forward<Copy>(copy), base::now_ns);
@@ -42,13 +42,13 @@ class StoreChoice {
     if (--until_timed_ != 0) [[likely]]
       return copy(stores_);
     const std::uint64_t begin = clock();
-    copy(base::Stores::through_cache);
+    copy(base::StoreKind::cached);
     // The core's own buffers hold 2 KiB of stores that are not done yet.
     std::atomic_thread_fence(std::memory_order_seq_cst);
     note(is_slow(bytes, clock() - begin));
   }
 
-  [[nodiscard]] base::Stores stores() const noexcept { return stores_; }
+  [[nodiscard]] base::StoreKind stores() const noexcept { return stores_; }
   /// Whether a copy through the cache that took so long would have been faster past it.
   static constexpr bool is_slow(std::size_t bytes, std::uint64_t ns) noexcept {
     return ns > 200 + bytes / 4;  // less than 4 GB/s
@@ -61,19 +61,19 @@ class StoreChoice {
   static constexpr std::uint32_t last_trial = 512;
 
   void note(bool slow) noexcept {
-    if (slow != (stores_ == base::Stores::past_cache)) {
+    if (slow != (stores_ == base::StoreKind::non_temporal)) {
       until_timed_ = 1;  // is it so of the next ones, too?
       if (++against_ < in_a_row) return;
-      stores_ = slow ? base::Stores::past_cache : base::Stores::through_cache;
+      stores_ = slow ? base::StoreKind::non_temporal : base::StoreKind::cached;
       trial_after_ = first_trial;
     } else if (slow) {
       trial_after_ = std::min(2 * trial_after_, last_trial);
     }
     against_ = 0;
-    until_timed_ = stores_ == base::Stores::past_cache ? trial_after_ : between_times;
+    until_timed_ = stores_ == base::StoreKind::non_temporal ? trial_after_ : between_times;
   }
 
-  base::Stores stores_ = base::Stores::through_cache;
+  base::StoreKind stores_ = base::StoreKind::cached;
   std::uint32_t until_timed_ = 4;
   std::uint32_t against_ = 0;  ///< timed bodies in a row that speak against `stores_`
   std::uint32_t trial_after_ = first_trial;

@@ -10,8 +10,9 @@
 #include "compat/calls.h"
 #include "compat/report.h"
 
-// Attributes (MPI 5.0 section 7.7). The functions of a key get the extra state, so ours find there what they are
-// to call. Predefined attributes whose values are constants point to those of the other ABI.
+// Attributes (MPI 5.0 section 7.7). The functions of a key get the extra state, so ours find there
+// what they are to call. Predefined attributes whose values are constants point to those of the
+// other ABI.
 
 namespace fulmar::compat {
 namespace {
@@ -22,7 +23,8 @@ using CopyFunction = int(Foreign<Handle> object, int keyval, void* extra_state, 
 template <class Handle>
 using DeleteFunction = int(Foreign<Handle> object, int keyval, void* value, void* extra_state);
 
-/// What our functions of a key need. Attributes may outlive the key, so it stays; equal keys share one.
+/// What our functions of a key need. Attributes may outlive the key, so it stays; equal keys share
+/// one.
 struct KeyvalState {
   Procedure* copy;
   Procedure* remove;
@@ -74,7 +76,7 @@ int create_keyval(Create create, Procedure* copy, Procedure* remove, int* keyval
                          remove != nullptr ? delete_attribute<Handle> : nullptr, keyval, state));
 }
 
-/// Where the value of MPI_LASTUSEDCODE lies if the program's number is not ours.
+/// The address of the value of MPI_LASTUSEDCODE if the program's number is not ours.
 std::atomic<int> last_used_code;
 
 template <class Set>
@@ -92,7 +94,8 @@ const int* last_code_in(const int* value) {
   return reinterpret_cast<const int*>(&last_used_code);
 }
 
-/// The value of a predefined attribute, which is the address of an integer; `value` itself where it is no constant.
+/// The value of a predefined attribute, which is the address of an integer; `value` itself where it
+/// is no constant.
 const void* predefined_value(int keyval, const void* value) {
   const auto* number = static_cast<const int*>(value);
   switch (keyval) {

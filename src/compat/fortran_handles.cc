@@ -4,8 +4,8 @@
 
 #include "compat/calls.h"
 
-// MPICH's handles are the numbers that its Fortran has; Open MPI's predefined objects have small numbers there. All
-// others have the numbers of our library, which begin at 4096.
+// MPICH's handles are the numbers that its Fortran has; Open MPI's predefined objects have small
+// numbers there. All others have the numbers of our library, which begin at 4096.
 
 namespace fulmar::compat {
 namespace {
@@ -19,7 +19,7 @@ Handle predefined_of(int number) {
     if (number == 0) return standard_handle<Handle>(value_of(MPI_FILE_NULL));
   } else {
     for (const PredefinedObject& object : foreign::predefined_objects) {
-      if (object.kind == foreign::Facts<Handle>::kind && object.fortran == number) {
+      if (object.kind == foreign::Traits<Handle>::kind && object.fortran == number) {
         return standard_handle<Handle>(object.standard);
       }
     }
@@ -44,7 +44,7 @@ int number_of_object(Handle handle) {
     const int number = predefined_number(handle);
     if (number >= 0) return number;
   }
-  return (functions.*foreign::Facts<Handle>::to_number)(handle);
+  return (functions.*foreign::Traits<Handle>::to_number)(handle);
 }
 
 template <class Handle>
@@ -53,7 +53,7 @@ Handle object_of_number(int number) {
     const Handle handle = predefined_of<Handle>(number);
     if (handle != Handle{}) return handle;
   }
-  return (functions.*foreign::Facts<Handle>::from_number)(number);
+  return (functions.*foreign::Traits<Handle>::from_number)(number);
 }
 
 template <class Handle>

@@ -6,16 +6,17 @@
 
 // Handles of the other ABI and of the standard ABI.
 //
-// MPICH's handles are numbers: predefined ones are found in a small table by their low bits; others are the
-// number that our library has for the handle (MPI_Comm_toint), with the sign bit set, which no predefined handle
-// has but five pairs of datatypes. Open MPI's handles are addresses: of objects that programs know by name, and
-// for others the very handle of the standard ABI. MPI_File is an address in both.
+// MPICH's handles are numbers: predefined ones are found in a small table by their low bits; others
+// are the number that our library has for the handle (MPI_Comm_toint), with the sign bit set, which
+// no predefined handle has but five pairs of datatypes. Open MPI's handles are addresses: of
+// objects that programs know by name, and for others the very handle of the standard ABI. MPI_File
+// is an address in both.
 
 namespace fulmar::compat {
 
 /// The type of a handle in the other ABI.
 template <class Handle>
-using Foreign = typename foreign::Facts<Handle>::Type;
+using Foreign = typename foreign::Traits<Handle>::Type;
 
 /// Predefined handles of the standard ABI have smaller values, others larger ones.
 inline constexpr std::uintptr_t predefined_handles = 4096;
@@ -33,7 +34,7 @@ template <class Handle>
 /// Handles that are numbers.
 template <class Handle>
 class Numbered {
-  using Facts = foreign::Facts<Handle>;
+  using Traits = foreign::Traits<Handle>;
   static constexpr std::uint32_t sign = 0x80000000U;
 
   static constexpr std::uint32_t place_of(std::uint32_t foreign) {
@@ -42,7 +43,7 @@ class Numbered {
   /// The predefined handles by `place_of`; those with the sign bit are left out.
   static consteval std::array<HandlePair, 256> make_places() {
     std::array<HandlePair, 256> places{};
-    for (const HandlePair& pair : Facts::handles) {
+    for (const HandlePair& pair : Traits::handles) {
       if ((pair.foreign & sign) == 0) places[place_of(pair.foreign)] = pair;
     }
     return places;
@@ -50,7 +51,7 @@ class Numbered {
   /// The numbers of the predefined handles by their constant, 0 where there is none.
   static consteval std::array<std::uint32_t, handle_constants> make_numbers() {
     std::array<std::uint32_t, handle_constants> numbers{};
-    for (const HandlePair& pair : Facts::handles) {
+    for (const HandlePair& pair : Traits::handles) {
       if (pair.standard < handle_constants) numbers[pair.standard] = pair.foreign;
     }
     return numbers;
@@ -58,7 +59,7 @@ class Numbered {
   static constexpr std::array<HandlePair, 256> places = make_places();
   static constexpr std::array<std::uint32_t, handle_constants> numbers = make_numbers();
   static constexpr bool has_signed = [] {
-    for (const HandlePair& pair : Facts::handles) {
+    for (const HandlePair& pair : Traits::handles) {
       if ((pair.foreign & sign) != 0) return true;
     }
     return false;
@@ -72,17 +73,17 @@ class Numbered {
       return standard_handle<Handle>(pair.foreign == number ? pair.standard : 0);
     }
     if constexpr (has_signed) {
-      for (const HandlePair& pair : Facts::handles) {
+      for (const HandlePair& pair : Traits::handles) {
         if (pair.foreign == number) return standard_handle<Handle>(pair.standard);
       }
     }
-    return (functions.*Facts::from_number)(static_cast<int>(number & ~sign));
+    return (functions.*Traits::from_number)(static_cast<int>(number & ~sign));
   }
   [[nodiscard]] static int out(Handle handle) {
     const std::uintptr_t value = value_of(handle);
     if (value < handle_constants) [[likely]]
       return static_cast<int>(numbers[value]);
-    return static_cast<int>(static_cast<std::uint32_t>((functions.*Facts::to_number)(handle)) |
+    return static_cast<int>(static_cast<std::uint32_t>((functions.*Traits::to_number)(handle)) |
                             sign);
   }
 };
@@ -121,7 +122,8 @@ template <class Handle>
 using Conversion =
     std::conditional_t<std::is_same_v<Foreign<Handle>, int>, Numbered<Handle>, Addressed<Handle>>;
 
-/// A handle of the program, for our library. What is no handle becomes one that the library refuses.
+/// A handle of the program, for our library. What is no handle becomes one that the library
+/// refuses.
 template <class Handle>
 [[nodiscard]] inline Handle in(Foreign<Handle> foreign) {
   return Conversion<Handle>::in(foreign);

@@ -10,10 +10,10 @@
 
 namespace fulmar::device {
 
-/// What is called when a network is done with a post that uses memory of this process:
+/// The callback for the end of a post that uses memory of this process:
 /// `post_in_place`, `rdma_read`, `rdma_write`. A part of the device, or a layer above it, derives
 /// its own record of the operation from this, sets `ended`, adds it to the device's Completions and
-/// posts with the token that it gets. One completion may stand for several posts: it is called once
+/// posts with the token that it gets. One completion may serve several posts: it is called once
 /// for each.
 struct Completion {
   /// From within a poll of the network, with the engine's lock. `how`: see fabric::Sent. May remove
@@ -21,8 +21,8 @@ struct Completion {
   void (*ended)(Completion&, fabric::Sent how) noexcept = nullptr;
 };
 
-/// The completions that are in use, by token. Networks carry tokens, not addresses: a network that
-/// reports a post twice, or after its record is gone, finds nothing here.
+/// The completions that are in use, by token. Networks get tokens, not addresses: a post that is
+/// reported twice, or after its record is gone, is ignored.
 ///
 /// Thread rule: the lock of the engine.
 class Completions {

@@ -14,7 +14,7 @@
 namespace fulmar::device {
 
 /// How the bytes of a long message move where adapters read and write peers' memory. Each side
-/// decides for itself, and a way is taken if both would.
+/// decides for itself, and a protocol is used if both allow it.
 enum class RdmaProtocol : std::uint8_t {
   automatic,  ///< fetch; put where the sender's data are several long runs of memory
   fetch,      ///< the receiver reads
@@ -22,14 +22,15 @@ enum class RdmaProtocol : std::uint8_t {
   off,        ///< through packets
 };
 
-/// What the paper about Open MPI on Elan4 compared, for studies: see device/protocol/remote.cc.
+/// Variants that the paper about Open MPI on Elan4 compared, for studies: see
+/// device/protocol/remote.cc.
 struct RemoteStudy {
-  /// So many bytes of the data travel with the announcement of a message that adapters may move, up
+  /// Bytes of the data that travel with the announcement of a message that adapters may move, up
   /// to `wire::most_inlined_bytes`.
   std::uint64_t inlined_bytes = 0;
   enum class EndOfPut : std::uint8_t {
     chained,  ///< posted behind the last write
-    apart,    ///< posted when the adapter says that the last write has ended
+    apart,    ///< posted when the adapter has reported the end of the last write
   };
   EndOfPut end_of_put = EndOfPut::chained;
 };
@@ -51,12 +52,13 @@ struct RemoteSchedule {
   /// Reads and writes that wait are given to the adapter in turn, so that both directions are busy;
   /// else in the order of the calls.
   bool interleaves = true;
-  /// Who does the accumulate operations of a window whose adapters could: see mpi/rma/agent.h.
+  /// Where accumulate operations run on windows whose adapters could execute them: see
+  /// mpi/rma/agent.h.
   enum class Atomics : std::uint8_t { automatic, adapter, target };
   Atomics atomics = Atomics::automatic;
 };
 
-/// What a device is told when it is made.
+/// The configuration of a device.
 struct Config {
   std::uint32_t self = 0;  ///< this process's rank in its job
   std::uint32_t size = 1;  ///< ranks of the job
@@ -74,28 +76,28 @@ struct Config {
   std::uint64_t share_bytes = (std::uint64_t{64} << 10) + 1;
   RdmaProtocol rdma_protocol = RdmaProtocol::automatic;
   RemoteSchedule remote_schedule = {};
-  /// Messages from this length on are worth to open the memory of both sides. To copy 64 KiB twice
-  /// takes about as long as to pin its pages twice.
+  /// From this length on, registering the memory of both sides is worth it. Copying 64 KiB twice
+  /// takes about as long as pinning its pages twice.
   std::uint64_t remote_bytes = 64U << 10;
   RemoteStudy remote_study = {};
-  /// Unexpected data beyond this make the senders keep theirs.
+  /// Senders are held while there are more unexpected data than this.
   std::uint64_t unexpected_budget_bytes = std::uint64_t{16} << 20;
   /// Called with `owner` when the system has no memory for a message of `bytes` bytes that
-  /// arrived before its receive: whoever waits for it would wait for ever. Does not return.
+  /// arrived before its receive, which would wait for ever. Does not return.
   void (*out_of_memory)(void* owner, std::uint64_t bytes) = nullptr;
-  /// Called with `owner`: whether a process that is reached through shared memory has left MPI in
-  /// good order, and receives nothing any more of what was sent to it before. What it had sent can
-  /// be read then. Null: nobody can tell.
+  /// Called with `owner`: whether a process that is reached through shared memory has finalized
+  /// MPI, and receives no more of what was sent to it. Everything that it has sent can
+  /// be read then. Null: not known.
   bool (*has_left)(const void* owner, std::uint32_t peer) = nullptr;
   void* owner = nullptr;
   WaitObserver observer = {};
   FailureObserver failures = {};
-  /// Where stages of messages are recorded; null: nowhere. With it short messages leave the
-  /// straight way (`Device::send_now`), which records nothing. See device/stats/trace.cc.
+  /// Where stages of messages are recorded; null: nowhere. With it short messages do not take the
+  /// fast path (`Device::send_now`), which records nothing. See device/stats/trace.cc.
   base::Trace* trace = nullptr;
 };
 
-/// What a device has done so far.
+/// Counts since the device was made.
 struct Counters {
   std::uint64_t eager_sends = 0;
   std::uint64_t rendezvous_sends = 0;
@@ -105,17 +107,18 @@ struct Counters {
   std::uint64_t streamed = 0;         ///< messages that fell back to the copy through the ring
   std::uint64_t fetched = 0;          ///< messages whose bytes this process read from its peers
   std::uint64_t put = 0;              ///< messages whose bytes it wrote to its peers
-  std::uint64_t remote_bytes = 0;     ///< that its adapters were told to read and write
-  std::uint64_t refused = 0;          ///< times that memory could not be opened
+  std::uint64_t remote_bytes = 0;     ///< posted to its adapters as reads and writes
+  std::uint64_t refused = 0;          ///< times that memory could not be registered
   std::uint64_t remote_retreats = 0;  ///< messages that went on as a stream
-  std::uint64_t holds = 0;            ///< times a sender was told to keep its messages
+  std::uint64_t holds = 0;            ///< `hold` packets sent
   std::uint64_t sleeps = 0;
   std::uint64_t sleep_ns = 0;
-  std::uint64_t thread_turns = 0;    ///< times that the library's own thread took progress over
+  std::uint64_t thread_turns = 0;    ///< turns of the library's own progress thread
   std::uint64_t thread_wakeups = 0;  ///< times that it was woken while it was its turn
-  std::uint64_t second_thread_wakeups = 0;  ///< times that an own order woke the second thread
-  std::uint64_t thread_moved = 0;           ///< what its looks at progress moved
-  std::uint64_t malformed = 0;              ///< packets that made no sense and were dropped
+  std::uint64_t second_thread_wakeups =
+      0;                           ///< times that a local completion woke the second thread
+  std::uint64_t thread_moved = 0;  ///< what the progress calls of the thread moved
+  std::uint64_t malformed = 0;     ///< malformed packets, which were dropped
 };
 
 }  // namespace fulmar::device

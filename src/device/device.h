@@ -99,25 +99,25 @@ class Device {
   void start_send(Operation& operation) noexcept;
   void start_receive(Operation& operation) noexcept;
 
-  /// The first message that a receive with this key would get; left where it is. nullptr if none
-  /// arrived; senders that hold theirs back are asked then.
+  /// The first message that a receive with this key would match; it stays queued. nullptr if none
+  /// has arrived; senders that hold messages back are asked then.
   [[nodiscard]] Arrival* find_arrival(const match::Key& key) noexcept;
   /// Takes a found message out of the queue, for `receive_taken` alone (matched probe).
   void take_arrival(Arrival& arrival) noexcept;
   void receive_taken(Operation& operation, Arrival& arrival) noexcept;
 
   /// Tries to withdraw an operation that is not done. A receive that was not matched is done and
-  /// cancelled on return; a send may be so later, or complete as if nothing had been asked.
+  /// cancelled on return; a send may be so later, or complete normally.
   void cancel(Operation& operation) noexcept;
 
   /// Ends an operation that has been announced, or whose bytes move, with this error, because its
-  /// peer does nothing more for it: at once, or as soon as no network uses its memory.
+  /// peer will not take part any more: at once, or as soon as no network uses its memory.
   void abort(Operation& operation, base::ErrorClass error) noexcept;
   /// All protocols, for reports.
   [[nodiscard]] static std::span<const Protocol> protocols() noexcept { return protocol_table; }
 
   /// Ends an operation that has no message of its own (a generalized request, a combined call): it
-  /// is done, and who waits for it learns so. Any thread that holds the lock.
+  /// is done, and waiting threads are notified. Any thread that holds the lock.
   void complete(Operation& operation) noexcept {
     finish(operation);
     if (waiters_stale_ && !in_progress_) [[unlikely]]
@@ -126,9 +126,9 @@ class Device {
 
   // --- progress and waiting
 
-  /// One look at everything that can move. Returns how much did. A look at a network is a system
-  /// call: one from which nothing has come for a while is looked at now and then only, if there is
-  /// shared memory to look at, or `at_all`.
+  /// Polls everything that can move, once. Returns how much moved. Polling a network is a system
+  /// call: one from which nothing has arrived for a while is polled only now and then, if there is
+  /// shared memory, too; `at_all` polls it in any case.
   enum class Look : bool { as_due, at_all };
   unsigned progress(Look look = Look::as_due) noexcept;
 
@@ -153,7 +153,7 @@ class Device {
   void wait_for_memory(Finished&& finished, WaitNote note) noexcept {
     if (finished()) return release_held();
     if (!config_.oversubscribed && !lock_.enabled()) {
-      for (int look = 0; look < looks_before_progress; ++look) {
+      for (int look = 0; look < polls_before_progress; ++look) {
         base::arch::pause();
         if (finished()) return release_held();
       }
@@ -165,17 +165,17 @@ class Device {
     wait([&]() noexcept { return operation.done(); }, {kind, &operation});
   }
 
-  /// Sends what the network holds back for company: the caller may not look again for long.
+  /// Sends packets that the network batches: the caller may not poll again for a while.
   void release_held() noexcept { transports_.flush(); }
 
-  /// For calls that look once and return, for what `note` says: makes progress, and gives the
-  /// processor away where calls in a row find none. Who does nothing else waits (PollWatch).
+  /// For calls that test once and return, for what `note` says: makes progress, and yields the
+  /// processor where calls in a row move nothing. Polling alone counts as waiting (PollWatch).
   void poll(WaitNote note = {}) noexcept;
 
-  /// Sends that nobody waits for (of freed requests, from buffers): `drain` waits for them.
+  /// Sends without a waiting request (freed requests, buffered sends): `drain` waits for them.
   void add_unattended() noexcept { ++unattended_; }
   void remove_unattended() noexcept { --unattended_; }
-  /// What finalization waits for: all is out but what is queued for who has left for good.
+  /// For finalization: returns when all is sent but what is queued for peers that have left.
   void drain() noexcept;
   using ProgressCallback = device::ProgressCallback;
   void add_progress_callback(ProgressCallback& hook) noexcept;
@@ -183,22 +183,22 @@ class Device {
 
   // --- short collective operations; see device/shm_coll/shm_coll_area.h
 
-  /// The collective areas with this index of these processes, of which this one is number `self`; nullptr
-  /// where they cannot all be read, which is the same in each of them.
+  /// The collective areas with this index of these processes, of which this one is number `self`;
+  /// nullptr where they cannot all be read, which is the same in each of them.
   [[nodiscard]] std::unique_ptr<ShmCollArea> make_coll_area(std::uint32_t index,
                                                             std::span<const std::uint32_t> peers,
                                                             int self, std::uint64_t first_round);
   [[nodiscard]] ShmCollAreaPool& coll_areas() noexcept { return coll_areas_; }
-  /// Wake a process of the node that was seen to sleep, by its number there; this one, from any thread.
+  /// Wake a sleeping process of the node, by its number there; this one, from any thread.
   void wake(std::uint32_t number) noexcept;
   void wake_self() noexcept;
   void count_single_copy() noexcept { ++stats_.counters().single_copies; }
 
   // --- figures; see also device/stats/figures.cc
-  /// Calls `observer` from now on; nullptr: nobody. It stays valid until then. Costs the paths of
-  /// short messages nothing while there is none: see `alarm_bytes_`.
+  /// Calls `observer` from now on, which stays valid until the next call; nullptr: none. Costs the
+  /// paths of short messages nothing while there is none: see `alarm_bytes_`.
   void observe(Observer* observer) noexcept;
-  /// What threads may wait for has changed in progress, and no operation is done that would say so.
+  /// A condition that threads may wait for has changed in progress, without an operation's end.
   void wake_waiters() noexcept { waiters_stale_ = waiters_stale_ || first_waiter_ != nullptr; }
   /// Lets the observer's `settle` be called soon, where that may call MPI.
   void defer() noexcept { settle_due_ = waiters_stale_ = true; }
@@ -215,9 +215,9 @@ class Device {
   void set_yield(Yield yield) noexcept { config_.oversubscribed = yield == Yield::soon; }
   void set_wait_style(WaitStyle style) noexcept { config_.wait_style = style; }
   void set_unexpected_budget(std::uint64_t bytes) noexcept;
-  /// A process has left MPI: it answers nothing of before, nor knows that it was told to hold.
+  /// A process has left MPI: it answers no earlier request, and its hold is gone.
   void forget_hold(std::uint32_t rank) noexcept;
-  /// This process has left MPI and is back: this peer does not remember that it told it to hold.
+  /// This process has left MPI and is back: this peer does not remember its hold.
   void forget_own_hold(std::uint32_t rank) noexcept;
 
   [[nodiscard]] const Counters& counters() const noexcept { return stats_.counters(); }
@@ -239,7 +239,7 @@ class Device {
   [[nodiscard]] std::uint64_t packets_received() noexcept;
   /// Private rings that peers hold here.
   [[nodiscard]] std::size_t rings_polled() noexcept;
-  /// For reports, which look and change nothing.
+  /// For reports, which change nothing.
   [[nodiscard]] match::Matcher& queues() noexcept { return matcher_; }
 
   /// What a channel calls with each packet (fabric::Sink).
@@ -326,8 +326,8 @@ class Device {
   void finish_cancelled(Operation& operation) noexcept;
   bool withdraw_local(Operation& send) noexcept;
   void send_cancel_request(Operation& send) noexcept;
-  void forget_asking(Operation& send) noexcept;
-  unsigned look_for_leavers() noexcept;
+  void drop_cancel_request(Operation& send) noexcept;
+  unsigned poll_departures() noexcept;
   unsigned give_up_asking(Peer& peer) noexcept;
   bool has_wanted_backlog() noexcept;
   bool has_left(const Peer& peer) noexcept;
@@ -404,8 +404,8 @@ class Device {
   void activate(Operation& operation) noexcept;
   void deactivate(const Operation& operation) noexcept;
   // progress.cc
-  void stir_for_held() noexcept;
-  unsigned look_at_network(Look look) noexcept;
+  void wake_for_held() noexcept;
+  unsigned poll_network(Look look) noexcept;
 
   // matching/early_arrivals.cc
   void on_settled(Peer& peer, const wire::SettledBody& news, const match::Key& key) noexcept;
@@ -422,7 +422,7 @@ class Device {
   static constexpr std::size_t most_pieces = 64;
   /// Pieces of non-contiguous data that are shorter than this on average are copied.
   static constexpr std::uint64_t smallest_piece_bytes = 256;
-  static constexpr int looks_before_progress = 64;
+  static constexpr int polls_before_progress = 64;
   template <class Finished>
   static bool holds(void* finished) noexcept {
     return bool((*static_cast<std::remove_reference_t<Finished>*>(finished))());
@@ -438,8 +438,8 @@ class Device {
   void fence_senders() noexcept;
   void count_sleep(std::uint64_t slept_ns) noexcept;
   [[gnu::noinline]] bool sleep(WaitNote what, std::uint32_t quiet_sleeps) noexcept;
-  void tell_quiet(WaitNote note, std::uint32_t quiet_sleeps) noexcept;
-  [[gnu::cold]] void tell_polling(WaitNote note) noexcept;
+  void report_quiet(WaitNote note, std::uint32_t quiet_sleeps) noexcept;
+  [[gnu::cold]] void report_polling(WaitNote note) noexcept;
   void give_up_membarrier() noexcept;
   void wait_with_threads(bool (*finished)(void*) noexcept, void* argument, WaitNote note) noexcept;
   void lead(Waiter& self) noexcept;
@@ -449,7 +449,7 @@ class Device {
   void remove_waiter(Waiter& waiter) noexcept;
   void notify_waiters() noexcept;
   void signal(Waiter& waiter) noexcept;
-  void stir() noexcept;
+  void wake_service() noexcept;
 
   Config config_;
   base::EngineLock& lock_;
@@ -468,7 +468,7 @@ class Device {
   CopyChoice copy_choice_;
   std::array<iovec, most_pieces> pieces_;  ///< of the last answer of `place`
   Operation* active_ = nullptr;            ///< long transfers that move with progress
-  Operation* next_active_ = nullptr;       ///< the next one that `advance_active` looks at
+  Operation* next_active_ = nullptr;       ///< the next one for `advance_active`
   Failures failures_{*this};
   EarlyArrivals early_;
   DepartureWatch departures_;
@@ -477,11 +477,11 @@ class Device {
   Waiter* leader_ = nullptr;
   Service service_{*this};
   bool waiters_stale_ = false;
-  bool settle_due_ = false;  ///< with waiters_stale_, which is what progress looks at
+  bool settle_due_ = false;  ///< set together with waiters_stale_, which progress checks
   bool in_progress_ = false;
   bool sleeping_ = false;
   std::uint64_t progress_calls_ = 0;
-  std::uint32_t quiet_looks_ = 0;  ///< at the network, since something came from it
+  std::uint32_t idle_polls_ = 0;  ///< of the network, since something arrived from it
   std::optional<base::WakeSocket> wake_socket_;
   std::int64_t quiet_since_ns_ = 0;
   std::uint32_t missed_polls_ = 0;

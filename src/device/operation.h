@@ -21,7 +21,8 @@ struct Operation;
 struct Protocol;
 struct RdmaTransfer;
 
-/// What waits in a peer's queue because there was no room for it: a message or a control packet.
+/// An entry in a peer's send queue, which waits for space in the ring or network: a message or a
+/// control packet.
 struct Outgoing {
   enum class Kind : std::uint8_t { message, control };
   Outgoing* next = nullptr;
@@ -33,7 +34,7 @@ enum class SendMode : std::uint8_t {
   synchronous,  ///< complete only after the receive was matched
 };
 
-/// How far an operation is. Sends: idle, then queued (no room), kept (the receiver is over its
+/// How far an operation is. Sends: idle, then queued (no space), kept (the receiver is over its
 /// budget), announced (rts or eager_sync is out), sharing, streaming or putting (bytes move), done.
 /// Receives: posted, arriving (a network reads the body of a short message to its place), reading,
 /// fetching, sharing, streaming or putting (the peer puts), done.
@@ -52,7 +53,7 @@ enum class Stage : std::uint8_t {
   done
 };
 
-/// What a finished operation tells.
+/// The result of a finished operation.
 struct Outcome {
   std::uint32_t peer = 0;
   std::int32_t tag = 0;
@@ -75,8 +76,8 @@ struct StreamState : Completion {
   std::uint32_t in_place = 0;  ///< packets that need the memory
 };
 
-/// One send or receive on its way through the device. Owned by the caller, who sets key, buffer and
-/// mode, hands it to the device, and leaves it alone until `done()`.
+/// One send or receive in the device. Owned by the caller, which sets key, buffer and
+/// mode, hands it to the device, and does not touch it until `done()`.
 struct Operation : Outgoing {
   match::Posted posted;  ///< key.peer: destination of a send, source (or any_peer) of a receive
   Buffer buffer;
@@ -84,11 +85,11 @@ struct Operation : Outgoing {
   Stage stage = Stage::idle;
   SendMode mode = SendMode::standard;
   bool is_send = false;
-  bool cancel_requested = false;       ///< the peer is to say whether it withdraws the message
+  bool cancel_requested = false;       ///< the peer has been asked to withdraw the message
   Peer* peer = nullptr;                ///< the connection, once known
   const Protocol* protocol = nullptr;  ///< by which the bytes move, once that is known
   RdmaTransfer* transfer = nullptr;    ///< while memory is open for the message
-  /// What the way of the bytes needs besides; see `Stage`.
+  /// State of the protocol that moves the bytes; see `Stage`.
   union {
     ShareState share;         ///< while `sharing`
     StreamState stream = {};  ///< of a send, while `streaming`
@@ -97,12 +98,12 @@ struct Operation : Outgoing {
   wire::Cookie peer_cookie = 0;  ///< how to name the peer's one
   std::uint64_t remote = 0;      ///< address of the peer's bytes
   std::uint64_t length = 0;      ///< bytes to move; less than buffer.bytes or the message's
-  std::uint64_t moved = 0;       ///< bytes taken care of; not counted while `sharing`
+  std::uint64_t moved = 0;       ///< bytes moved or posted; not counted while `sharing`
   std::uint32_t inlined = 0;     ///< bytes that came, or went, with the announcement
   std::uint64_t order = 0;       ///< among kept messages of the connection
-  std::uint64_t started_ns = 0;  ///< when a long receive whose way is timed asked for its bytes
+  std::uint64_t started_ns = 0;  ///< when a long receive that is timed requested its bytes
   LongCopy way = LongCopy::automatic;
-  bool way_counts = false;  ///< CopyChoice wants to know how long it takes
+  bool way_counts = false;  ///< CopyChoice is timing it
   Operation* next_active = nullptr;
   /// Called when the operation is done, under the lock, if set. May start other operations and may
   /// free this one: the device does not touch it any more.
@@ -113,7 +114,7 @@ struct Operation : Outgoing {
   [[nodiscard]] const match::Key& key() const noexcept { return posted.key; }
 };
 
-/// Whose entry in the queue of receives this is.
+/// The operation that contains this entry of the queue of posted receives.
 inline Operation* operation_of(match::Posted* posted) noexcept {
   // Operation is not of standard layout (it derives from Outgoing), but the offset of a member of a
   // class without virtual bases is fixed; gcc and clang define it.

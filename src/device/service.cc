@@ -16,17 +16,17 @@
 /// A thread that makes progress while the program computes
 /// -------------------------------------------------------
 /// One thread serves all networks and the node's shared memory: it sleeps on all of them in one
-/// system call, makes progress when something has come, and sleeps again. That is easy. The
-/// question is how it gets out of the way of a program that is in MPI: if it handled every message
-/// of a ping-pong, each would cost two switches of threads (in the paper about Open MPI on Elan4 9
+/// system call, makes progress when something has arrived, and sleeps again. The difficulty is
+/// to keep it out of the way of a program that is in MPI: if it handled every message
+/// of a ping-pong, each would cost two thread switches (in the paper about Open MPI on Elan4 9
 /// of the 19 us that its thread adds; the other 10 are those of the interrupt).
 ///
-/// So it serves in *turns*. While it is its turn it sleeps with the node's wake word set. A thread
-/// of the program that begins to look for itself (it waits, or tests) *steps in*: that ends the
-/// turn, takes the word back, so that no sender rings for nothing, and calls the thread off what it
-/// sleeps on. From then on the thread *stands by*: it sleeps on a word of its own and looks after a
+/// So it serves in *turns*. During its turn it sleeps with the node's wake word set. A thread
+/// of the program that starts to poll (it waits, or tests) *steps in*: that ends the
+/// turn, clears the word, so that no sender sends a useless wake-up, and wakes the thread from its
+/// sleep. From then on the thread *stands by*: it sleeps on a word of its own and checks after a
 /// while, without the lock, whether the program has stepped in again meanwhile.
-///   * It has: then it is busy with MPI, and the thread looks again after twice as long (100 us at
+///   * It has: then it is busy with MPI, and the thread checks again after twice as long (100 us at
 ///     first, 2 ms at most).
 ///   * A thread of the program has been waiting all the time: it needs no help, however long that
 ///     takes. The thread *parks*, and is woken when that wait is over.
@@ -34,18 +34,18 @@
 /// A wait thus costs the program a load and a store, and the first one after a turn one more system
 /// call. The turn begins after the program has been away for about as long as it had been there.
 ///
-/// Nothing falls between two stools: when the thread stands by, it looks again soon, or somebody
-/// waits who wakes it. What a thread of the program leaves behind during a turn (a message that
-/// found no room, packets that a network holds back for company) calls the thread (`stir`).
+/// No work is left unattended: while the thread stands by, it checks again soon, or a waiting
+/// thread will wake it. Work that a thread of the program leaves behind during a turn (a message
+/// that waits for ring space, packets that a network batches) wakes the thread (`wake`).
 ///
-/// Who may look at the same time: nobody; progress needs the lock, as always. A thread that is
-/// called off does not take it any more. That is why it reads `attends_` after its sleep: the
-/// program looks in a loop with the lock held, and would have to give it away.
+/// Only one thread makes progress at a time: progress needs the lock. A thread that is
+/// called off does not acquire it. That is why it reads `attends_` after its sleep: the
+/// program polls in a loop with the lock held, and would have to release it.
 ///
-/// Code of the program never runs on this thread: it may belong to a program of one thread, or want
-/// a lock (of an interpreter, say) that somebody holds who waits for the engine's. Functions of
-/// reductions wait until the program looks (mpi/coll/engine/schedules.cc), and so do callbacks of tools
-/// that need not be safe for threads (mpi/tool/events.h).
+/// Code of the program never runs on this thread: the program may be single-threaded, or need a
+/// lock (of an interpreter, say) whose holder waits for the engine's. User-defined reduction
+/// functions are deferred to the program's next progress call (mpi/coll/engine/schedules.cc), and
+/// so are callbacks of tools that need not be thread-safe (mpi/tool/events.h).
 ///
 /// The duty `all` is for studies: threads of the program that wait sleep, and the thread wakes them
 /// when their condition holds. That is the thread of the paper. The paper's two threads are the
@@ -89,7 +89,7 @@ void Service::run() noexcept {
   }
 }
 
-/// Lets some time pass, and says what the program did meanwhile.
+/// Waits for `patience_ns`, and returns whether the program has stepped in meanwhile.
 Service::Program Service::stand_by(std::int64_t patience_ns) noexcept {
   const std::uint32_t seen = steps_.load(std::memory_order_relaxed);
   base::futex_wait(word_, 0, base::FutexScope::process, patience_ns);
@@ -97,7 +97,7 @@ Service::Program Service::stand_by(std::int64_t patience_ns) noexcept {
   return steps_.load(std::memory_order_relaxed) != seen ? Program::busy : Program::steady;
 }
 
-/// Returns when nobody waits any more.
+/// Returns when no thread of the program waits any more.
 void Service::park() noexcept {
   parked_ = true;
   while (program_leads_ && !stops_) {
@@ -107,7 +107,7 @@ void Service::park() noexcept {
   parked_ = false;
 }
 
-/// One turn. In a trace it is what the stages of messages lie in that no call of the program makes.
+/// One turn. In a trace it encloses the stages of messages that no call of the program encloses.
 void Service::attend() noexcept {
   const base::TraceSpan span(device_.config_.trace, "turn of the progress thread");
   base::EngineLock& lock = device_.lock_;
@@ -128,10 +128,10 @@ void Service::attend() noexcept {
 }
 
 unsigned Service::look(Depth depth) noexcept {
-  looks_ = true;
+  polling_ = true;
   const unsigned moved =
       device_.progress(depth == Depth::at_all ? Device::Look::at_all : Device::Look::as_due);
-  looks_ = false;
+  polling_ = false;
   device_.stats_.counters().thread_moved += moved;
   return moved;
 }
@@ -148,7 +148,7 @@ Service::Rest Service::rest() noexcept {
     device_.finish_sleep();
     return Rest::over;
   }
-  // No time at all where a network is to be polled: that is no sleep.
+  // 0 where a network has to be polled: that is no sleep.
   const std::int64_t most_ns =
       place.limited(device_.departures_.needed() ? SleepPlace::leaving_ns : SleepPlace::longest_ns);
   rests_ = true;
@@ -194,7 +194,7 @@ void Service::hand_back() noexcept {
   base::futex_wake(word_, 1, base::FutexScope::process);
 }
 
-/// Ends the thread's sleep on what happens.
+/// Ends the thread's sleep on event sources.
 void Service::call() noexcept {
   called_ = true;
   if (bell_.valid()) {

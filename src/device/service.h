@@ -18,12 +18,12 @@ enum class ThreadDuty : std::uint8_t {
   none,     ///< there is no such thread
   absence,  ///< makes progress while no thread of the program does
   all,      ///< makes all progress; threads of the program that wait sleep (for studies)
-  shared,   ///< `all`, and a second thread sleeps on the ends of own orders alone (for studies)
+  shared,   ///< `all`, and a second thread sleeps on local completions alone (for studies)
 };
 
 /// Progress while the program is not in MPI: what a thread of the library does, and how it and the
-/// threads of the program make room for each other. service.cc explains it. The thread itself is
-/// the runtime's.
+/// threads of the program take turns. service.cc explains it. The thread itself belongs to
+/// the runtime.
 ///
 /// Thread rule: `run` is what that one thread calls, without the lock, and `run_second` what a
 /// second one does (service_second.cc). All other members need the lock of the engine.
@@ -44,7 +44,7 @@ class Service {
   void run_second() noexcept;
   void stop() noexcept;
 
-  /// A thread of the program is about to look for itself, and does so until `step_out`, or once.
+  /// A thread of the program is about to make progress itself, once or until `step_out`.
   enum class Stay : std::uint8_t { once, until_step_out };
   void step_in(Stay stay) noexcept {
     if (duty() != ThreadDuty::none) [[unlikely]]
@@ -55,17 +55,17 @@ class Service {
       hand_back();
   }
   /// Something was queued that moves only with progress: ends a rest.
-  void stir() noexcept {
+  void wake() noexcept {
     if (rests_ && !called_) [[unlikely]]
       call();
   }
-  /// Somebody lies down who sleeps for everything, until then at most.
+  /// A thread is about to sleep on all event sources, until `due_ns` at most.
   void note_sleep(std::int64_t due_ns) noexcept { due_ns_ = due_ns; }
-  /// Whether the thread is there for what the program leaves to it, and asleep.
+  /// Whether it is the thread's turn, and the thread is asleep.
   [[nodiscard]] bool rests() const noexcept { return rests_; }
-  /// Whether the progress that is being made now is made by the thread, which must not run code of
-  /// the program: such code is left to the program's next look, which `need_program` hurries.
-  [[nodiscard]] bool looks() const noexcept { return looks_; }
+  /// Whether the thread is making progress now. It must not run code of the program, which is
+  /// deferred to the program's next progress call; `need_program` requests one soon.
+  [[nodiscard]] bool polling() const noexcept { return polling_; }
   void need_program() noexcept;
   /// Whether threads of the program are to leave all progress to the thread now.
   [[nodiscard]] bool takes_all() const noexcept {
@@ -90,7 +90,7 @@ class Service {
   [[nodiscard]] base::Error open_second();
   void stop_second() noexcept;
   Rest rest_on_ends() noexcept;
-  void lie_down_again() noexcept;
+  void sleep_again() noexcept;
 
   [[nodiscard]] ThreadDuty duty() const noexcept { return duty_.load(std::memory_order_relaxed); }
 
@@ -98,19 +98,19 @@ class Service {
   base::UniqueFd bell_;         ///< an eventfd that ends a sleep on descriptors
   base::UniqueFd second_bell_;  ///< the same for the second thread; none: there is none
   std::int64_t due_ns_ = 0;     ///< see note_sleep
-  bool looks_ = false;
+  bool polling_ = false;
   bool rests_ = false;          ///< asleep for everything that can happen, or about to be
-  bool called_ = false;         ///< since it lay down
+  bool called_ = false;         ///< called off since it went to sleep
   bool needs_program_ = false;  ///< code of the program is due
 
-  // What the thread looks at without the lock.
+  // What the thread reads without the lock.
   std::atomic<ThreadDuty> duty_{ThreadDuty::none};
-  std::atomic<bool> attends_{false};  ///< it is its turn; begun by the thread, ended by anybody
+  std::atomic<bool> attends_{false};  ///< it is its turn; set by the thread, cleared by any thread
   std::atomic<bool> stops_{false};
   std::atomic<bool> program_leads_{false};
   std::atomic<bool> parked_{false};
   std::atomic<std::uint32_t> steps_{0};  ///< how often a thread of the program has stepped in
-  std::atomic<std::uint32_t> word_{0};   ///< what it stands by on; 1: look again
+  std::atomic<std::uint32_t> word_{0};   ///< futex word while it stands by; 1: wake up
 };
 
 }  // namespace fulmar::device

@@ -14,21 +14,22 @@
 /// Two threads for two queues
 /// --------------------------
 /// In the paper about Open MPI on Elan4 one thread waits for messages, and where local completions
-/// have a queue of their own a second one waits for that. So it is here with the duty `shared`, for
-/// studies: the second thread sleeps on nothing but the ends of own orders, the first one on
-/// everything else. Whoever wakes takes the lock and makes progress, as each look does, with
-/// everything: no order of which one takes what is promised, nor needed.
+/// have a queue of their own a second one waits for that. The duty `shared` does the same, for
+/// studies: the second thread sleeps on local completions only, the first one on
+/// everything else. A thread that wakes takes the lock and makes progress on
+/// everything: which thread handles an event is not specified.
 ///
-/// The second thread does not step aside: it is there with the duty `all` only, when threads of the
-/// program that wait sleep. Should one of them lead for a while all the same (code of the program
-/// is due), it is one more thread that comes and goes.
+/// The second thread does not step aside: it exists with the duty `all` only, when waiting threads
+/// of the program sleep. Should one of them lead for a while all the same (code of the program is
+/// due), the second thread just competes for the lock.
 ///
-/// No wake-up is lost between the two. Own orders: the second thread arms, looks once more, and
-/// sleeps; what the first one has taken meanwhile wakes it for nothing. All else: whoever sleeps on
-/// it has armed it, asked the peers for room, and told them that it sleeps, each for what was there
-/// then. A look of the second thread may change that: it may open rings to a peer, or queue
-/// what has to wait for room. So after a look that has moved something it does for the sleeper what
-/// that one did before its sleep, and wakes it if it is to sleep less long now.
+/// No wake-up is lost between the two. Local completions: the second thread arms, polls once more,
+/// and sleeps; completions that the first one has handled meanwhile cause a spurious wake-up. All
+/// else: the sleeping thread has armed the networks, requested ring space from the peers, and
+/// announced its sleep, each for the state at that time. Progress by the second thread may change
+/// that state: it may open rings to a peer, or queue packets that wait for ring space. So after
+/// progress that has moved something it repeats for the sleeper the preparations of its sleep, and
+/// wakes it if its sleep has to end earlier now.
 namespace fulmar::device {
 
 bool Service::can_share() noexcept {
@@ -67,7 +68,7 @@ void Service::run_second() noexcept {
       if (stops_) break;
     }
     if (look(Depth::at_all) != 0) {
-      lie_down_again();
+      sleep_again();
     } else if (device_.network()->arm_ends() && rest_on_ends() == Rest::called_off) {
       return;
     }
@@ -75,7 +76,7 @@ void Service::run_second() noexcept {
   lock.release();
 }
 
-/// As `rest` does, for own orders alone.
+/// As `rest`, for local completions alone.
 Service::Rest Service::rest_on_ends() noexcept {
   SleepPlace place(wire::Asleep::on_socket);
   place.add(second_bell_.get());
@@ -90,13 +91,13 @@ Service::Rest Service::rest_on_ends() noexcept {
   return Rest::over;
 }
 
-/// For who sleeps on everything else, if somebody does.
-void Service::lie_down_again() noexcept {
+/// Repeats the preparations of the thread that sleeps on everything else, if one does.
+void Service::sleep_again() noexcept {
   if (!device_.sleeping_ && (!rests_ || called_)) return;
   const std::int64_t due_ns = due_ns_;
   SleepPlace place(wire::Asleep::on_socket);
   device_.prepare_sleep(place);
-  if (place.due_ns < due_ns || device_.departures_.needed()) device_.stir();
+  if (place.due_ns < due_ns || device_.departures_.needed()) device_.wake_service();
   note_sleep(std::min(place.due_ns, due_ns));
 }
 

@@ -19,7 +19,7 @@ class TcpOobConnector final : public verbs::OobConnector {
   void connect(std::uint32_t peer, std::span<const std::byte> address) override {
     connector_->connect(peer, address, 1);
   }
-  void forget(std::uint32_t peer) noexcept override { connector_->forget(peer); }
+  void forget(std::uint32_t peer) noexcept override { connector_->readmit(peer); }
   void forget_all() noexcept override { connector_->forget_all(); }
   void step(std::vector<Event>& events) override {
     connector_->step(events_);

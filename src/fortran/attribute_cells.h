@@ -4,10 +4,10 @@
 
 #include <mpi.h>
 
-// Attribute values between the languages (MPI 5.0 section 19.3.7). Fortran attaches an integer; C that reads
-// it gets the address of the integer. So what Fortran attaches lies in a cell, whose address is the value in
-// C. What C attaches is a pointer, which Fortran reads as an integer. Which of both a value is, tells the
-// set of cells.
+// Attribute values between the languages (MPI 5.0 section 19.3.7). Fortran attaches an integer; C
+// that reads it gets the address of the integer. So a value that Fortran attaches is in a cell,
+// whose address is the value in C. What C attaches is a pointer, which Fortran reads as an integer.
+// Which of both a value is, tells the set of cells.
 
 namespace fulmar::fortran {
 

@@ -10,8 +10,8 @@
 namespace fulmar::fortran {
 namespace {
 
-/// Tells the library the sizes of the compiler's types and its LOGICALs (MPI 5.0 section 20.4), unless the
-/// program has done so.
+/// Registers with the library the sizes of the compiler's types and its LOGICALs (MPI 5.0 section
+/// 20.4), unless the program has done so.
 void describe_compiler() {
   MPI_Info info = MPI_INFO_NULL;
   if (PMPI_Abi_get_fortran_info(&info) == MPI_SUCCESS && info == MPI_INFO_NULL &&
@@ -35,9 +35,9 @@ void describe_compiler() {
   }
 }
 
-/// How many characters of a string the caller has room for, where it says `wanted` and the string has
+/// How many characters of a string the caller can take, where it says `wanted` and the string has
 /// `length`: a larger number has no meaning, and one more than it need not be an int.
-int room(int wanted, std::size_t length) {
+int capacity_of(int wanted, std::size_t length) {
   constexpr int most = std::numeric_limits<int>::max() - 1;
   const int available = length < static_cast<std::size_t>(most) ? static_cast<int>(length) : most;
   return wanted < available ? wanted : available;
@@ -81,7 +81,7 @@ void info_create_env(int* info, int* ierror) {
 
 void session_get_nth_pset(const int* session, const int* info, const int* n, int* pset_len,
                           char* pset_name, int* ierror, std::size_t length) {
-  int c_length = *pset_len > 0 ? room(*pset_len, length) + 1 : 0;
+  int c_length = *pset_len > 0 ? capacity_of(*pset_len, length) + 1 : 0;
   OutString name(c_length);
   if (name.failed()) return give(ierror, report(Problem::no_memory));
   const bool wanted = c_length > 0;
@@ -106,7 +106,7 @@ double wtick() { return PMPI_Wtick(); }
 void info_get(const int* info, const char* key, const int* valuelen, char* value, int* flag,
               int* ierror, std::size_t key_length, std::size_t value_length) {
   InString c_key(key, key_length, Trim::both);
-  const int characters = room(*valuelen, value_length);
+  const int characters = capacity_of(*valuelen, value_length);
   OutString c_value(characters + 1);
   if (c_key.failed() || c_value.failed()) return give(ierror, report(Problem::no_memory));
   int found = 0;
@@ -120,7 +120,7 @@ void info_get(const int* info, const char* key, const int* valuelen, char* value
 void info_get_string(const int* info, const char* key, int* buflen, char* value, int* flag,
                      int* ierror, std::size_t key_length, std::size_t value_length) {
   const bool wanted = *buflen > 0;
-  int c_length = wanted ? room(*buflen, value_length) + 1 : 0;
+  int c_length = wanted ? capacity_of(*buflen, value_length) + 1 : 0;
   InString c_key(key, key_length, Trim::both);
   OutString c_value(c_length);
   if (c_key.failed() || c_value.failed()) return give(ierror, report(Problem::no_memory));

@@ -7,13 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 
-// Array sections as compilers describe them to C: the descriptor of TS 29113 (Fortran 2018, section 18.5).
+// Array sections as compilers describe them to C: the descriptor of TS 29113 (Fortran 2018, section
+// 18.5).
 
 namespace fulmar::fortran {
 
-/// The part of CFI_cdesc_t on which gfortran and flang agree: the three bytes behind `rank` are type and
-/// attribute in different orders, and nothing here needs them. Declared here and not taken from
-/// ISO_Fortran_binding.h so that one library serves all compilers.
+/// The part of CFI_cdesc_t on which gfortran and flang agree: the three bytes behind `rank` are
+/// type and attribute in different orders, and nothing here needs them. Declared here and not taken
+/// from ISO_Fortran_binding.h so that one library serves all compilers.
 struct Descriptor {
   struct Dimension {
     std::ptrdiff_t lower_bound;
@@ -34,7 +35,7 @@ class Section {
  public:
   explicit Section(const Descriptor& descriptor);
 
-  /// Whether its elements lie one behind the other, so that its first address is all that C needs.
+  /// Whether its elements are contiguous, so that its first address is all that C needs.
   [[nodiscard]] bool is_contiguous() const { return rank_ == 0; }
   [[nodiscard]] char* base() const { return base_; }
   /// Of the elements as Fortran counts them.
@@ -49,9 +50,9 @@ class Section {
   void copy_to(char* memory) const;
   void copy_from(const char* memory) const;
 
-  /// A committed datatype, to be freed by the caller, that places the first `count` of `type` in the
-  /// section's elements. `per_element` of `type` fill one element; `count` fits into the section.
-  /// Gives the code of the MPI call that failed, or MPI_SUCCESS.
+  /// A committed datatype, to be freed by the caller, that places the first `count` of `type` in
+  /// the section's elements. `per_element` of `type` fill one element; `count` fits into the
+  /// section. Gives the code of the MPI call that failed, or MPI_SUCCESS.
   [[nodiscard]] int make_datatype(MPI_Datatype type, MPI_Count per_element, MPI_Count count,
                                   MPI_Datatype* made) const;
 

@@ -20,7 +20,7 @@ MPI_F08_status mpifort_abi_f08_statuses_ignore[1];
 char mpifort_abi_argv_null[1];
 char mpifort_abi_argvs_null[1];
 
-// For C (MPI 5.0 section 19.3.5): where the constants of mpif.h and of mpi_f08 lie.
+// For C (MPI 5.0 section 19.3.5): the addresses of the constants of mpif.h and of mpi_f08.
 MPI_Fint* MPI_F_STATUS_IGNORE = mpifort_abi_sentinels.status_ignore;
 MPI_Fint* MPI_F_STATUSES_IGNORE = mpifort_abi_sentinels.statuses_ignore;
 MPI_F08_status* MPI_F08_STATUS_IGNORE = &mpifort_abi_f08_status_ignore;

@@ -8,11 +8,11 @@
 
 namespace fulmar::fortran {
 
-/// Where an array lies. `heap`: also a short one, as it will outlive the call (`release`).
+/// The storage of an array. `heap`: also a short one, as it will outlive the call (`release`).
 enum class Storage { automatic, heap };
 
-/// An array of plain values for the duration of a call: in the object itself where it is short, from
-/// malloc where it is long. Not initialised.
+/// An array of plain values for the duration of a call: in the object itself where it is short,
+/// from malloc where it is long. Not initialised.
 template <class Value, int inline_count>
 class SmallArray {
  public:

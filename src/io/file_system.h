@@ -13,7 +13,7 @@ namespace fulmar::io {
 /// further effect. Letters of either case; anything else before a colon belongs to the name.
 [[nodiscard]] std::string_view without_prefix(std::string_view name) noexcept;
 
-/// The folder that a file name lies in: "." where it names none.
+/// The folder of a file name: "." where it names none.
 [[nodiscard]] std::string folder_of(const std::string& path);
 
 /// What is known of a file system by its magic number (statfs).
@@ -25,7 +25,8 @@ struct FileSystem {
   /// How much several ranks write to at most without getting into each other's way, in bytes: file
   /// domains of collective calls are multiples of this.
   std::int64_t unit_bytes = 4096;
-  /// Memory that a file is mapped to is as good as calls of the system, for all processes that see it.
+  /// Memory that a file is mapped to is as good as calls of the system, for all processes that see
+  /// it.
   bool maps = false;
   /// Has no device: nothing is waited for.
   bool in_memory = false;

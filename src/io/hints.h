@@ -19,7 +19,7 @@ enum class Use : std::uint8_t { automatic, always, never };
 enum class Style : std::uint8_t { unknown, sequential, random };
 
 /// What the hints of a file mean here (docs/files.md says what each does). Hints that are not
-/// known, or whose value makes no sense, are ignored, as MPI 5.0 section 10 demands.
+/// known, or whose value is invalid, are ignored, as MPI 5.0 section 10 requires.
 struct Hints {
   Use two_phase_write = Use::automatic;        ///< romio_cb_write, collective_buffering
   Use two_phase_read = Use::automatic;         ///< romio_cb_read, collective_buffering

@@ -11,21 +11,20 @@
 
 #include "base/os/fd.h"
 
-// Files as memory
-// ---------------
-// Data in short runs between gaps cost a call of the system for each run, which takes 0.4 to 8 us; or
-// reading a stretch and, for a write, writing it back, which undoes what others write into the gaps.
-// A file that is mapped takes exactly the bytes that are stored, and a page costs 0.2 to 0.5 us when it is
-// touched first and nothing later. So parts of a file stay mapped.
+// Files as memory --------------- Data in short runs between gaps cost a call of the system for
+// each run, which takes 0.4 to 8 us; or reading a stretch and, for a write, writing it back, which
+// undoes what others write into the gaps. A file that is mapped takes exactly the bytes that are
+// stored, and a page costs 0.2 to 0.5 us when it is touched first and nothing later. So parts of a
+// file stay mapped.
 //
-// What is new costs more than calls for runs from some KiB on: so these come by calls the first time and from
-// memory later (`seen_before`).
+// What is new costs more than calls for runs from some KiB on: so these come by calls the first
+// time and from memory later (`seen_before`).
 //
-// What memory must not do is end the program by a signal where a call would return an error. So no part is
-// handed out that the file does not reach, and the kernel is asked to make its pages usable beforehand
-// (MADV_POPULATE_WRITE, Linux 5.14), which fails where the file system has no space or the device an error;
-// of pages that were made usable earlier it is asked whether they are still there. What remains is a file
-// that somebody else makes shorter during the copy itself.
+// What memory must not do is end the program by a signal where a call would return an error. So no
+// part is handed out that the file does not reach, and the kernel is asked to make its pages usable
+// beforehand (MADV_POPULATE_WRITE, Linux 5.14), which fails where the file system has no space or
+// the device an error; of pages that were made usable earlier it is asked whether they are still
+// there. What remains is a file that another process truncates during the copy itself.
 
 namespace fulmar::io {
 
@@ -34,7 +33,7 @@ namespace fulmar::io {
 /// Thread rule: any thread.
 class MappedParts {
  public:
-  /// Parts that are held lie between two multiples of this.
+  /// Held parts are between two multiples of this.
   static constexpr std::int64_t chunk_bytes = 16 << 20;
   static constexpr std::size_t most_chunks = 32;
   /// Pages are made usable in groups of this many bytes.
@@ -70,9 +69,9 @@ class MappedParts {
   MappedParts(const MappedParts&) = delete;
   MappedParts& operator=(const MappedParts&) = delete;
 
-  /// The bytes [first, end) of the file open as `descriptor`, between two multiples of `chunk_bytes`;
-  /// not ok() where the file ends before, or where it or the system does not allow it: then calls of the
-  /// system do, and say why not.
+  /// The bytes [first, end) of the file open as `descriptor`, between two multiples of
+  /// `chunk_bytes`; not ok() where the file ends before, or where it or the system does not allow
+  /// it: then calls of the system do, and say why not.
   [[nodiscard]] Hold hold(int descriptor, std::int64_t first, std::int64_t end, Purpose purpose);
 
   /// Whether this was asked of all granules of [first, end) before, not too long ago. Remembers it.

@@ -53,8 +53,8 @@ class PosixFile {
 
   /// Reads until `to` is full or the file ends; returns how many bytes were read.
   [[nodiscard]] base::Result<std::size_t> read(std::int64_t offset, std::span<std::byte> to) const;
-  /// Reads all of `to` if the system has it in memory and can give it without waiting; false, and `to` is
-  /// undefined, where it is not so or not known.
+  /// Reads all of `to` if the system has it in memory and can give it without waiting; false, and
+  /// `to` is undefined, where it is not so or not known.
   [[nodiscard]] bool read_from_cache(std::int64_t offset, std::span<std::byte> to) const noexcept;
   /// Writes all of `from`. After an error part of it may be in the file.
   base::Error write(std::int64_t offset, std::span<const std::byte> from) const;
@@ -69,14 +69,16 @@ class PosixFile {
   /// Where the file system cannot reserve space, zeros are written behind the end of the file.
   base::Error preallocate(std::int64_t size) const;
   base::Error sync() const;
-  /// Of a file that a server has and that other machines write, too: from now on exactly the bytes that are
-  /// written are stored. Clients may else store the whole pages of their cache that they lie in, and so undo
-  /// what others have written beside them. Not while other threads use the file.
+  /// Of a file that a server has and that other machines write, too: from now on exactly the bytes
+  /// that are written are stored. Clients may else store the whole pages of their cache that they
+  /// lie in, and so undo what others have written beside them. Not while other threads use the
+  /// file.
   base::Error store_exactly();
   /// What was written is with the server, if one has the file; it need not be on its disk.
   base::Error push() const;
-  /// Of a file that a server has: this machine asks the server again for what it has in its cache, and so sees
-  /// what other machines have stored there. Nothing happens where the system has no means for that.
+  /// Of a file that a server has: this machine asks the server again for what it has in its cache,
+  /// and so sees what other machines have stored there. Nothing happens where the system has no
+  /// means for that.
   void refresh() const noexcept;
 
   /// The bytes [first, end) as memory, if that can be: see MappedParts::hold.
@@ -123,8 +125,8 @@ class RangeLock {
   ~RangeLock();
 
   /// Locks [offset, offset + length); waits for others. Fails (MPI_ERR_IO) where the file system
-  /// has no locks, or with a text that says what to do when nobody unlocks for `patience_ns`. `file`
-  /// lives longer than this.
+  /// has no locks, or with a text with a remedy when the lock is not released for `patience_ns`.
+  /// `file` lives longer than this.
   base::Error acquire(const PosixFile& file, std::int64_t offset, std::int64_t length, Mode mode);
 
  private:

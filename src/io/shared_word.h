@@ -12,7 +12,7 @@
 namespace fulmar::io {
 
 /// A 64-bit number in memory that processes of one node share: the shared pointer of a file. It
-/// lies in an anonymous memory file, which others open through /proc while its maker has it open;
+/// is in an anonymous memory file, which others open through /proc while its maker has it open;
 /// no name is made anywhere.
 ///
 /// Thread rule: `word` from any thread of any process.
@@ -22,7 +22,7 @@ class SharedWord {
   struct Place {
     std::int32_t process = 0;  ///< as the kernel numbers it
     std::int32_t descriptor = -1;
-    std::uint64_t token = 0;  ///< stands beside the number: what was opened is the right file
+    std::uint64_t token = 0;  ///< stored beside the number: identifies the right file
   };
 
   SharedWord() noexcept = default;
@@ -33,7 +33,7 @@ class SharedWord {
   /// Fails (other) where the system gives no memory file.
   [[nodiscard]] static base::Result<SharedWord> make();
   /// Fails (other) where the file cannot be opened or is not the one that was meant: processes in
-  /// other containers, or without the right to look at each other.
+  /// other containers, or without the permission to access each other.
   [[nodiscard]] static base::Result<SharedWord> open(const Place& place);
 
   [[nodiscard]] bool is_open() const noexcept { return content_ != nullptr; }
@@ -56,8 +56,9 @@ class SharedWord {
   Place place_;
 };
 
-/// Numbers that are not in use any more, for the files that are opened next: to make or to open one takes
-/// some 10 us. All processes of a file keep its number when it is closed, so they have the same ones.
+/// Numbers that are not in use any more, for the files that are opened next: to make or to open one
+/// takes some 10 us. All processes of a file keep its number when it is closed, so they have the
+/// same ones.
 class SpareWords {
  public:
   static constexpr std::size_t most = 8;

@@ -40,7 +40,7 @@ std::string real_path(const std::string& path) {
   return ::realpath(path.c_str(), resolved.data()) != nullptr ? resolved.data() : path;
 }
 
-/// Blanks and the like stand in the text as three octal digits behind a backslash.
+/// Blanks and the like are encoded as three octal digits behind a backslash.
 std::string unescaped(std::string_view text) {
   std::string plain;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -62,7 +62,7 @@ bool lies_in(const std::string& path, const std::string& folder) {
   return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
 }
 
-/// Lustre tells how a file, or new files in a folder, are spread over its servers.
+/// How Lustre stripes a file, or new files in a folder, over its servers.
 Storage::Stripes lustre_stripes(const std::string& path) {
   struct Layout {
     std::uint32_t magic;

@@ -71,7 +71,7 @@ void WorkerThreads::finish(Job& job) noexcept {
   while (!done_.compare_exchange_weak(job.next, &job, std::memory_order_release,
                                       std::memory_order_relaxed)) {
   }
-  // The sleeper that is to be woken announces its sleep before it looks for the last time.
+  // The sleeper that is to be woken announces its sleep before its last check.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   notifier_.notify(notifier_.context);
 }

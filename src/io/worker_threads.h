@@ -11,7 +11,7 @@
 
 namespace fulmar::io {
 
-/// Work for a thread. Whoever submits it keeps it where it is until it comes back.
+/// Work for a thread. The submitter must not move it until it is returned.
 struct Job {
   virtual void run() noexcept = 0;
   Job* next = nullptr;

@@ -12,9 +12,10 @@
 
 namespace fulmar::match {
 
-/// A hash table of queue elements by what `project` leaves of their key. Elements of one list stand
-/// in the order in which they were added. Grows with what it holds; where there is no memory for
-/// that it stays as large as it is. `offset` is that of the hook in the element. Owns no element.
+/// A hash table of queue elements by the part of their key that `project` keeps. Elements of one
+/// list are in the order in which they were added. Grows with its contents; where there is no
+/// memory for that its size stays. `offset` is that of the list node in the element. Owns no
+/// element.
 template <class Element, std::size_t offset, Key (*project)(const Key&) noexcept>
 class KeyIndex {
  public:

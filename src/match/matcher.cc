@@ -11,9 +11,9 @@ namespace {
 static_assert(std::is_standard_layout_v<Posted> && offsetof(Posted, in_order) == 0);
 static_assert(std::is_standard_layout_v<Unexpected> && offsetof(Unexpected, in_order) == 0);
 
-/// How many elements of a list are looked at before it moves into the index. More neighbours than a
+/// How many elements of a list are compared before it moves into the index. More neighbours than a
 /// grid of three dimensions has.
-constexpr int looks_before_index = 8;
+constexpr int checks_before_index = 8;
 
 constexpr unsigned kind_any_peer = 1;
 constexpr unsigned kind_any_tag = 2;
@@ -59,9 +59,9 @@ Posted* Matcher::find_posted(const Key& message) noexcept {
     Posted* found = find_indexed_posted(message);
     if (found != nullptr) return found;
   }
-  int looks = 0;
+  int checks = 0;
   for (ListNode* node = recent_posted_.first(); node != recent_posted_.end(); node = node->next) {
-    if (++looks > looks_before_index) {
+    if (++checks > checks_before_index) {
       index_posted();
       return find_indexed_posted(message);
     }
@@ -109,10 +109,10 @@ Unexpected* Matcher::find_unexpected_slow(const Key& receive) noexcept {
     Unexpected* found = find_indexed_unexpected(receive);
     if (found != nullptr) return found;
   }
-  int looks = 0;
+  int checks = 0;
   for (ListNode* node = recent_unexpected_.first(); node != recent_unexpected_.end();
        node = node->next) {
-    if (++looks > looks_before_index) {
+    if (++checks > checks_before_index) {
       index_unexpected();
       return find_indexed_unexpected(receive);
     }

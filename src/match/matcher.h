@@ -12,13 +12,13 @@
 
 /// The two queues of MPI matching (MPI 5.0, 3.5: non-overtaking).
 ///
-/// Most of the time a queue is short, or the first that is looked at fits: then a list in order is
-/// the fastest of all, since what fits first in order is the answer whatever wildcards there are.
-/// So both queues are plain lists at first, and who would have to look at more than a few elements
-/// moves all of them into an index by key; each moves at most once. A queue thus has two parts:
-/// `indexed`, whose elements are older, and `recent`. Finding costs the same however many receives
-/// or messages of other tags and peers wait; only a receive of any source and any tag may pass over
-/// those of other communicators one by one.
+/// Most of the time a queue is short, or its first element matches: then an ordered list is
+/// fastest, since the first match in order is the result whatever wildcards there are. So both
+/// queues are plain lists at first, and a search that would compare more than a few elements moves
+/// all of them into an index by key; each moves at most once. A queue thus has two parts:
+/// `indexed`, whose elements are older, and `recent`. The cost of a search does not depend on the
+/// number of receives or messages of other tags and peers; only a receive of any source and any tag
+/// may skip those of other communicators one by one.
 namespace fulmar::match {
 
 /// A receive that waits for its message. Lives inside the operation of its owner.
@@ -92,7 +92,7 @@ class Matcher {
 
   [[nodiscard]] std::size_t posted_count() const noexcept { return posted_count_; }
   [[nodiscard]] std::size_t unexpected_count() const noexcept { return unexpected_count_; }
-  /// Receives that stand in the index, and how many ever did.
+  /// Receives that are in the index, and how many ever were.
   [[nodiscard]] std::size_t posted_indexed() const noexcept;
   [[nodiscard]] std::uint64_t posted_indexed_ever() const noexcept { return next_order_; }
   /// How many elements of the queues belong to one context. Walks the queues.

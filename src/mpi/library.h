@@ -35,6 +35,7 @@ class SendBuffer;
 class Recovery;
 struct Comm;
 struct Info;
+struct Win;
 struct World;
 
 /// The state behind the MPI API of one process: the table of handles and pointers to what the
@@ -241,6 +242,14 @@ class Library {
   };
   std::vector<SessionBuffer> session_buffers;
 
+  /// The lock that MPI_Win_lock asked a target for last, while it may not be granted yet (mpi/rma).
+  struct AskedLock {
+    Win* win = nullptr;
+    int rank = 0;
+    bool operator==(const AskedLock&) const = default;
+  };
+  AskedLock asked_lock;
+
   /// Handles of sends that were complete at once, and the request that all of them name; made with
   /// the first of them (mpi/request).
   DoneHandles done_handles;
@@ -256,7 +265,7 @@ class Library {
   static constexpr int first_done_number = 1 << 30;
   /// Room for one object of each kind, in the order of ObjectKind; `make` checks it.
   static constexpr std::array<std::size_t, object_kind_count> slot_bytes = {
-      192, 960, 192, 448, 192, 448, 192, 192, 192, 448, 448};
+      192, 960, 192, 576, 192, 448, 192, 192, 192, 448, 448};
 
   [[nodiscard]] SlotArena& arena(ObjectKind kind) const noexcept {
     return const_cast<SlotArena&>(arenas_[static_cast<std::size_t>(kind)]);

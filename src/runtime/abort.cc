@@ -12,8 +12,8 @@ namespace fulmar::runtime {
 
 namespace {
 
-/// What the program has printed, as far as it can be had. On the library's own thread nothing is
-/// waited for: a thread of the program may hold a stream for long (it reads the terminal, say).
+/// Flushes the program's output where possible. The library's own thread does not wait for
+/// stream locks: a thread of the program may hold one for long (it reads the terminal, say).
 void flush_streams() {
   if (!process().progress_thread().is_this_thread()) {
     std::fflush(nullptr);

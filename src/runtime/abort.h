@@ -6,8 +6,8 @@
 
 namespace fulmar::runtime {
 
-/// Ends this process with `code`, and with it the job: mpiexec sees the state of the rank, another
-/// launcher is told, and ends the others. A code of 0 would look like success and becomes 1 for the
+/// Ends this process with `code`, and with it the job: mpiexec sees the state of the rank; another
+/// launcher is asked to end the others. A code of 0 would look like success and becomes 1 for the
 /// exit status.
 [[noreturn]] void abort_job(Job& job, int code);
 

@@ -48,7 +48,7 @@ Error init_world(const char* call, int required, int& provided) {
              : required > MPI_THREAD_SINGLE   ? MPI_THREAD_FUNNELED
                                               : MPI_THREAD_SINGLE;
   if (const Error error = process.enter(provided); error.failed()) {
-    // Nobody can go on without it: say why before the error handler ends the program.
+    // The program cannot continue without it: report the cause before the error handler ends it.
     return error;
   }
   process.world_thread_level = provided;
@@ -58,7 +58,7 @@ Error init_world(const char* call, int required, int& provided) {
   return parent.empty() ? Error() : mpi::connect_to_parent(process.library(), parent);
 }
 
-/// Knows the blocks of MPI_Alloc_mem.
+/// The blocks of MPI_Alloc_mem.
 device::RegistrationCache& opener() { return process().library().device->memory(); }
 
 /// At least cache lines, so that neither a copy nor a network adapter splits one; the key

@@ -6,8 +6,8 @@
 
 namespace fulmar::runtime {
 
-// Start and end of MPI in a process (MPI 5.0 chapter 11), and what else asks the environment. For
-// how parameters come see mpi/args.h.
+// Start and end of MPI in a process, and environmental inquiry (MPI 5.0 chapters 9 and 11). For
+// the form of the parameters see mpi/args.h.
 
 base::Error init(int* argc, char*** argv);
 base::Error init_thread(int* argc, char*** argv, int required, int& provided);

@@ -39,7 +39,7 @@ struct Network {
   std::string text;
 };
 
-/// Whether nobody has said which networks to use.
+/// Whether FULMAR_FABRIC is not set.
 bool is_free_choice(const Options& options) {
   const std::span<const Options::Value> values = options.values();
   return std::any_of(values.begin(), values.end(), [](const Options::Value& value) {
@@ -48,7 +48,7 @@ bool is_free_choice(const Options& options) {
   });
 }
 
-/// What tcp is authenticated by, without which it is not used.
+/// How tcp is authenticated; without that it is not used.
 Network describe_tcp() {
   auto hash = base::KeyedHash::load();
   if (hash.failed()) return {fabric::network_names::tcp, "lacks a library", hash.error().text()};
@@ -76,7 +76,7 @@ void add_networks(std::string& text, const Options& options) {
                                      : "it was built without libibverbs-dev")},
       describe_ofi(),
   };
-  // The default names all there are, but verbs is not taken without being asked for yet.
+  // The default names all networks, but verbs is not used unless requested.
   const bool standard = is_free_choice(options);
   add_line(text, "networks");
   for (const Network& network : networks) {
@@ -104,7 +104,7 @@ std::string remote_networks() {
 
 /// A line for each protocol of the device, with the limits that the options set.
 void add_protocols(std::string& text, const Options& options) {
-  using Carrier = device::Protocol::Carrier;
+  using Transport = device::Protocol::Transport;
   device::Device::Config config;
   config.eager_bytes = options.size("FULMAR_EAGER_BYTES").value_or(config.eager_bytes);
   config.share_bytes = options.size("FULMAR_SHARE_BYTES").value_or(config.share_bytes);
@@ -115,9 +115,9 @@ void add_protocols(std::string& text, const Options& options) {
     add_line(text, "  %-12s %8llu - %-8s %s%s%s", protocol.name,
              static_cast<unsigned long long>(protocol.from_bytes(config)),
              to == UINT64_MAX ? "..." : std::to_string(to).c_str(),
-             protocol.carrier == Carrier::shared_memory ? "shared memory"
-             : protocol.carrier == Carrier::network     ? "networks"
-                                                        : "any",
+             protocol.transport == Transport::shared_memory ? "shared memory"
+             : protocol.transport == Transport::network     ? "networks"
+                                                            : "any",
              protocol.needs[0] == '\0' ? "" : "; ", protocol.needs);
     add_line(text, "  %-12s %s", "", protocol.cost);
     add_line(text, "  %-12s packets: %s", "", protocol.packets);
@@ -181,7 +181,7 @@ void add_options(std::string& text, const Options& options,
   }
 }
 
-/// Why it is this one that leads to other nodes.
+/// Why this network is used between nodes.
 std::string reason_of_network(const Options& options, std::string_view network) {
   if (!is_free_choice(options)) return "FULMAR_FABRIC=" + options.text("FULMAR_FABRIC");
   return network == fabric::network_names::ofi ? "hardware that libfabric reaches"

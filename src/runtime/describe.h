@@ -13,7 +13,7 @@ namespace fulmar::runtime {
 std::string describe();
 
 /// Which provider serves a rank of the job, and why: "tcp\tanother node (tcp by default)". Empty
-/// while there is no job yet or its networks are closed, and for what is no rank. Under the lock of
+/// while there is no job yet or its networks are closed, and for an invalid rank. Under the lock of
 /// the library.
 std::string describe_peer(std::int64_t rank);
 

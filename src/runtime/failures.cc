@@ -15,8 +15,8 @@
 namespace fulmar::runtime {
 namespace {
 
-constexpr std::uint64_t look_interval_ns = 1'000'000'000;
-/// Which the launcher has to end this process after another one has called MPI_Abort.
+constexpr std::uint64_t poll_interval_ns = 1'000'000'000;
+/// How long the launcher has to end this process after another one has called MPI_Abort.
 constexpr std::uint64_t launcher_time_ns = 5'000'000'000;
 
 std::string text_of(const Job& job, const Job::Death& death) {
@@ -53,15 +53,15 @@ device::FailureObserver FailureMonitor::observer() noexcept {
 void FailureMonitor::look() {
   if (job_.singleton()) return;
   if (job_.is_ending()) return leave_ending_job();
-  look_at_words();
+  poll_death_words();
   const std::uint64_t now = base::now_ns();
-  if (now < next_look_ns_) return;
-  next_look_ns_ = now + look_interval_ns;
-  look_at_processes();
+  if (now < next_poll_ns_) return;
+  next_poll_ns_ = now + poll_interval_ns;
+  poll_processes();
 }
 
-/// Not every launcher ends what it has started: one that was told to go on after failures may leave
-/// the child of a wrapper alone.
+/// Not every launcher ends all processes: one that continues after failures may not end
+/// the child of a wrapper.
 void FailureMonitor::leave_ending_job() {
   const std::uint64_t now = base::now_ns();
   if (leave_ns_ == 0) leave_ns_ = now + launcher_time_ns;
@@ -73,22 +73,22 @@ void FailureMonitor::leave_ending_job() {
   end_process(1);
 }
 
-void FailureMonitor::look_at_words() {
+void FailureMonitor::poll_death_words() {
   const std::uint32_t count = job_.failed_ranks();
   if (count == seen_) return;
   seen_ = count;
   for (const Job::Death& death : job_.deaths()) add(death.rank, text_of(job_, death));
 }
 
-/// Not every launcher says that a rank has died.
-void FailureMonitor::look_at_processes() {
+/// Not every launcher reports the death of a rank.
+void FailureMonitor::poll_processes() {
   bool found = false;
   for (auto death = job_.find_death(); death; death = job_.find_death()) {
     job_.mark_failed(death->rank);
     found = true;
   }
   if (!found) return;
-  look_at_words();
+  poll_death_words();
   const auto here = static_cast<std::uint32_t>(job_.node_ranks().size());
   for (std::uint32_t index = 0; index < here; ++index) {
     if (index != job_.local_index()) library_.device->wake(index);
@@ -102,12 +102,12 @@ void FailureMonitor::add(std::uint32_t rank, std::string why) {
 void FailureMonitor::ended(std::uint32_t rank) {
   mpi::process_failed(library_, rank);
   library_.recovery->process_failed(rank);
-  tell_others(rank);
+  notify_others(rank);
 }
 
-/// Ranks of this node see the words; a job on one node needs no messages.
-void FailureMonitor::tell_others(std::uint32_t rank) {
-  if (rank >= job_.size()) return tell_partners(rank);
+/// Ranks of this node see the death words; a job on one node needs no messages.
+void FailureMonitor::notify_others(std::uint32_t rank) {
+  if (rank >= job_.size()) return notify_partners(rank);
   if (job_.node_count() == 1) return;
   device::Failures& failures = library_.device->failures();
   const std::uint32_t size = job_.size();
@@ -121,9 +121,9 @@ void FailureMonitor::tell_others(std::uint32_t rank) {
   }
 }
 
-/// No launcher tells of processes of other jobs, and only some members of a communicator have a
+/// No launcher reports processes of other jobs, and only some members of a communicator have a
 /// connection to one.
-void FailureMonitor::tell_partners(std::uint32_t process) {
+void FailureMonitor::notify_partners(std::uint32_t process) {
   device::Failures& failures = library_.device->failures();
   const auto tell = [&](const mpi::Comm& group, int rank) {
     const std::uint32_t other = group.routes[rank].peer;

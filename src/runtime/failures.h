@@ -13,18 +13,19 @@
 
 namespace fulmar::runtime {
 
-/// Learns which processes of the job have failed, and passes that on (docs/failures.md):
+/// Detects failed processes of the job, and propagates failures (docs/failures.md):
 ///
-/// * On this node: from the words in the job's segment, which mpiexec writes. Under another launcher
-///   the ranks look once a second, while they wait, whether the others still exist, and the first to
-///   notice writes the word.
-/// * Over networks: from the network (`lost`), and from other ranks. Who learns of a failure tells
-///   the ranks at distances of 1, 2, 4 and so on, so that also those hear of it that never talked to
-///   the failed process, with O(log n) messages a rank. Of a process of another job the members of the
-///   communicators are told that hold it.
+/// * On this node: from the death words in the job's segment, which mpiexec writes. Under another
+///   launcher the waiting ranks check once a second whether the others still exist, and
+///   the first to notice writes the word.
+/// * Over networks: from the network (`lost`), and from other ranks. A rank that is notified of a
+///   failure reports it to the ranks at distances of 1, 2, 4 and so on, so that ranks which never
+///   communicated with the failed process are notified, too, with O(log n) messages a rank. The
+///   failure of a process of another job is reported to the members of the communicators that
+///   contain it.
 ///
-/// The device ends the messages, mpi/coll/failure.h the collective calls; error handlers decide what
-/// happens then.
+/// The device ends the messages, mpi/coll/failure.h the collective calls; error handlers decide
+/// what happens then.
 ///
 /// Thread rule: the lock of the library.
 class FailureMonitor {
@@ -36,25 +37,26 @@ class FailureMonitor {
   /// For Device::Config.
   [[nodiscard]] device::FailureObserver observer() noexcept;
 
-  /// A network cannot reach a rank any more. A process that has died is a failure; anything else (it
-  /// has left MPI, or cannot be reached with the networks in use) is a mistake that no other call
-  /// would report: the job ends, with the text. A process of another job has failed, whatever it is.
+  /// A network cannot reach a rank any more. A process that has died is a failure; any other cause
+  /// (it has left MPI, or cannot be reached with the networks in use) is a mistake that no other
+  /// call would report: the job ends, with the text. A process of another job counts as failed,
+  /// whatever the cause.
   void lost(std::uint32_t rank, const base::Error& why);
 
  private:
   void look();
   void leave_ending_job();
-  void look_at_words();
-  void look_at_processes();
+  void poll_death_words();
+  void poll_processes();
   void ended(std::uint32_t rank);
-  void tell_others(std::uint32_t rank);
-  void tell_partners(std::uint32_t process);
+  void notify_others(std::uint32_t rank);
+  void notify_partners(std::uint32_t process);
   void add(std::uint32_t rank, std::string why);
 
   Job& job_;
   mpi::Library& library_;
   std::uint32_t seen_ = 0;          ///< how many words were set at the last look
-  std::uint64_t next_look_ns_ = 0;  ///< at the processes of this node
+  std::uint64_t next_poll_ns_ = 0;  ///< at the processes of this node
   std::uint64_t leave_ns_ = 0;      ///< when this process ends itself; 0: the job does not end
 };
 

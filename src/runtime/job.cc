@@ -79,7 +79,7 @@ base::Error Job::join_launcher() {
 }
 
 base::Error Job::join_own() {
-  // mpiexec's PMI is for programs of other libraries, so nothing that a rank starts shall find it.
+  // mpiexec's PMI is for programs of other libraries; children of a rank must not find it.
   if (const auto pmi = number_of(wire::env_own_pmi_fd); pmi && *pmi > 2 && *pmi <= INT_MAX) {
     ::fcntl(static_cast<int>(*pmi), F_SETFD, FD_CLOEXEC);
   }
@@ -103,7 +103,7 @@ base::Error Job::join_own() {
   node_ranks_.resize(size_);
   std::iota(node_ranks_.begin(), node_ranks_.end(), 0U);
   if (const base::Error error = take_place(local_index_); error.failed()) return error;
-  // Behind a wrapper mpiexec has another process as its child: it looks at the records then.
+  // Behind a wrapper mpiexec has another process as its child: it reads the records then.
   if (::getppid() != view_.mpiexec_pid) ::kill(view_.mpiexec_pid, SIGCHLD);
   return {};
 }
@@ -134,7 +134,7 @@ base::Error Job::join_foreign(bootstrap::Launcher launcher) {
   return take_place(bootstrap_->rank());
 }
 
-/// Whether the mapped segment's place of a rank has been used, so that its queues are not empty.
+/// Whether a rank's area of the mapped segment has been used, so that its queues are not empty.
 bool Job::is_taken(std::uint32_t index) const noexcept {
   if (index >= view_.records.size()) return false;
   const wire::RankRecord& record = view_.records[index];
@@ -142,8 +142,8 @@ bool Job::is_taken(std::uint32_t index) const noexcept {
          wire::state_of(record) > wire::RankState::started;
 }
 
-/// The number of a descriptor that was closed may be another file's by now: what is no segment is
-/// passed over. Without a socket to ask, the errors speak of the descriptor.
+/// The number of a descriptor that was closed may belong to another file by now: a file that is no
+/// segment is ignored. Without a socket to ask, the errors mention the descriptor.
 base::Error Job::find_segment(long descriptor, std::uint32_t rank) {
   const int inherited = descriptor < 0 || descriptor > INT_MAX ? -1 : static_cast<int>(descriptor);
   const char* name = std::getenv(wire::env_job_socket);

@@ -23,11 +23,11 @@
 
 namespace fulmar::runtime {
 
-/// The job that this process belongs to: who started it and how many there are, the segment that
-/// the ranks of this node share, mapped, and the own place in it. A process that no launcher
-/// started is a job of one, with a segment of its own.
+/// The job that this process belongs to: its launcher and size, the mapped segment that the ranks
+/// of this node share, and this rank's record in it. A process that was started without a launcher
+/// is a job of one, with a segment of its own.
 ///
-/// Ranks are those of the whole job, but where an *index* is spoken of: the place among the ranks
+/// Ranks are those of the whole job. An *index* is the position among the ranks
 /// of this node, which is that of records and areas in the segment.
 ///
 /// Thread rule: the lock of the library, but for `abort`.
@@ -38,16 +38,16 @@ class Job {
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
-  /// Finds the launcher by the environment (docs/launchers.md) and comes to share the node's
-  /// segment: under Fulmar's mpiexec from the inherited descriptor, or from mpiexec's socket
-  /// (wire/node/join.h) when a wrapper has closed that, or an earlier program of this rank has used the
-  /// rank's place in it; under others by meeting the other ranks, which is collective
-  /// (wire/node/node_join.h). MPI_ERR_OTHER with a text where the environment speaks of a job that
+  /// Finds the launcher by the environment (docs/launchers.md) and maps the node's segment: under
+  /// Fulmar's mpiexec from the inherited descriptor, or from mpiexec's socket (wire/node/join.h)
+  /// when a wrapper has closed that, or an earlier program of this rank has used the rank's record
+  /// in it; under others from the lowest rank of the node, which is collective
+  /// (wire/node/node_join.h). MPI_ERR_OTHER with a text where the environment describes a job that
   /// cannot be joined, or where another process is this rank already.
   [[nodiscard]] base::Error join();
-  /// Tells a launcher that is not Fulmar's that this rank is done: collective, once. It cannot be
-  /// asked for addresses any more then; those of up to `most_remembered` ranks are asked for
-  /// before, for sessions that follow. Nothing under mpiexec, or a second time.
+  /// Finalizes the connection to a launcher that is not Fulmar's: collective, once. Addresses
+  /// cannot be looked up any more then; those of up to `most_remembered` ranks are looked up
+  /// before, for sessions that follow. No effect under mpiexec, or a second time.
   [[nodiscard]] base::Error leave();
 
   [[nodiscard]] std::uint32_t rank() const noexcept { return rank_; }
@@ -55,17 +55,17 @@ class Job {
   /// The ranks that share this node's segment, ascending; this one is at `local_index`.
   [[nodiscard]] std::span<const std::uint32_t> node_ranks() const noexcept { return node_ranks_; }
   [[nodiscard]] std::uint32_t local_index() const noexcept { return local_index_; }
-  /// Nodes are numbered by their lowest ranks. What shares no segment is not on one node.
+  /// Nodes are numbered by their lowest ranks. Ranks that share no segment are not on one node.
   [[nodiscard]] std::uint32_t node_of(std::uint32_t rank) const noexcept { return node_of_[rank]; }
   [[nodiscard]] std::uint32_t node_count() const noexcept { return node_count_; }
-  /// Random, the same in the whole job, and not 0: what names of its processes begin with.
+  /// Random, the same in the whole job, and not 0: the prefix of the names of its processes.
   [[nodiscard]] std::uint32_t job_id() const noexcept { return view_.job_id; }
-  /// This job's processes and its key, which is not known to others; other jobs are added by those
-  /// who learn of them. Null before `join`.
+  /// This job's processes and its secret key; the layers that connect to other jobs add
+  /// those. Null before `join`.
   [[nodiscard]] const std::shared_ptr<fabric::ProcessTable>& processes() const noexcept {
     return processes_;
   }
-  /// How this process learned about its job.
+  /// The launcher through which this process joined its job.
   [[nodiscard]] bootstrap::Launcher launcher() const noexcept { return launcher_; }
 
   /// The connection to a launcher that is not Fulmar's; null under mpiexec, and without a launcher.
@@ -74,32 +74,35 @@ class Job {
   [[nodiscard]] bool singleton() const noexcept { return singleton_; }
   [[nodiscard]] bool oversubscribed() const noexcept;
   [[nodiscard]] int appnum() const noexcept { return appnum_; }
-  /// MPI_UNIVERSE_SIZE: what the launcher says, and at least the size of this job. Asks the launcher.
+  /// MPI_UNIVERSE_SIZE: the launcher's value, and at least the size of this job. Queries the
+  /// launcher.
   [[nodiscard]] std::uint32_t universe_size();
   /// How many ranks run this rank's program of the command line; 0 where ranks of other nodes may.
   [[nodiscard]] std::uint32_t program_size() const noexcept;
   /// An ancestor of all ranks of this node.
   [[nodiscard]] std::int32_t mpiexec_pid() const noexcept { return view_.mpiexec_pid; }
 
-  /// Makes known where the networks of this process are reached. Collective; each process calls it
+  /// Publishes the network addresses of this process. Collective; each process calls it
   /// once. Fails (other) when the launcher does not answer, or `blob` has more than
   /// `most_address_bytes`.
   [[nodiscard]] base::Error publish_address(std::span<const std::byte> blob);
-  /// What `rank` made known; may block for a round trip to the launcher. Under mpiexec a rank may
-  /// not have come into MPI yet: the caller looks (and gets nothing, which no address is) or waits
-  /// for it. Fails (other), also for a rank whose process has ended without coming.
+  /// The addresses that `rank` has published; may block for a round trip to the launcher. Under
+  /// mpiexec a rank may not have initialised MPI yet: the caller polls (and gets an empty value,
+  /// which no address is) or waits for it. Fails (other), also for a rank whose process has ended
+  /// without initialising MPI.
   enum class Patience : bool { look, wait };
   [[nodiscard]] base::Result<std::vector<std::byte>> address_of(std::uint32_t rank,
                                                                 Patience patience);
   static constexpr std::size_t most_address_bytes = wire::max_network_address_bytes;
   static constexpr std::uint32_t most_remembered = 128;
 
-  /// Tells mpiexec and the other ranks of this node how far this rank is; nothing for a singleton.
+  /// Publishes the state of this rank to mpiexec and the other ranks of this node; no effect for a
+  /// singleton.
   void set_state(wire::RankState state) noexcept;
-  /// Has the launcher end the whole job, with `status` if it has no better idea; `code` is what the
-  /// user gave MPI_Abort. The caller ends this process then. In a process that was forked by the
-  /// one that joined, and that no mpiexec of Fulmar watches, also sends that one SIGTERM: its end
-  /// is what a launcher sees, and a job of one has no other process.
+  /// Has the launcher end the whole job, with `status` unless the launcher chooses another; `code`
+  /// is the argument of MPI_Abort. The caller ends this process then. In a process that was forked
+  /// by the one that joined, and that no mpiexec of Fulmar watches, also sends that one SIGTERM: a
+  /// launcher sees its end, and a job of one has no other process.
   void abort(int code, int status, const char* text) noexcept;
 
   /// A rank of this node that has died inside MPI and is not marked as failed, and its process
@@ -109,13 +112,13 @@ class Job {
     std::int32_t pid = 0;
   };
   [[nodiscard]] std::optional<Death> find_death() const noexcept;
-  /// Says to all ranks of this node that one of them has failed.
+  /// Marks a rank of this node as failed, for all ranks of the node.
   void mark_failed(std::uint32_t rank) noexcept;
   /// A rank of this node has called MPI_Abort, and the launcher, which is not mpiexec, was asked to
   /// end the others.
   [[nodiscard]] bool is_ending() const noexcept;
-  /// Ranks of this node that are marked as failed, by mpiexec or by `mark_failed`: how many there
-  /// are, whether it is one, and all.
+  /// Ranks of this node that are marked as failed, by mpiexec or by `mark_failed`: their number,
+  /// whether a rank is one of them, and all of them.
   [[nodiscard]] std::uint32_t failed_ranks() const noexcept;
   [[nodiscard]] bool has_failed(std::uint32_t rank) const noexcept;
   [[nodiscard]] std::vector<Death> deaths() const;
@@ -123,7 +126,7 @@ class Job {
   /// MPI_Finalize is over: before the state `finalized`.
   void close_world() noexcept;
   /// Whether a rank of this node has left MPI and its communicators for good, or its process has
-  /// ended. What it wrote before is seen then. False for ranks of other nodes.
+  /// ended. Its earlier writes are visible then. False for ranks of other nodes.
   [[nodiscard]] bool has_left(std::uint32_t rank) const noexcept;
   /// A rank of this node has called MPI_Finalize, and did not die before.
   [[nodiscard]] bool has_closed(std::uint32_t rank) const noexcept;
@@ -131,19 +134,20 @@ class Job {
   /// Whether a rank of this node has ended without entering MPI; see wire::never_joined. False for
   /// ranks of other nodes.
   [[nodiscard]] bool never_joined(std::uint32_t rank) const noexcept;
-  /// The same in words, behind the name of such a rank and a colon.
+  /// The same as text, to be printed behind the name of such a rank and a colon.
   [[nodiscard]] std::string why_missing() const;
 
-  /// The processors that a rank of the job is bound to, see wire/node/job.h; empty for one that is not
-  /// bound, or partly to processors for which the record has no bits, or that is on another node.
+  /// The processors that a rank of the job is bound to, see wire/node/job.h; empty for one that is
+  /// not bound, or partly to processors for which the record has no bits, or that is on another
+  /// node.
   [[nodiscard]] std::span<const std::uint64_t> binding_of(std::uint32_t rank) const noexcept;
 
-  /// Where this rank writes what it waits for. Requires a joined job.
+  /// The record in which this rank describes its wait. Requires a joined job.
   [[nodiscard]] wire::WaitRecord& wait_record() noexcept {
     return view_.records[local_index_].wait;
   }
 
-  /// What the shared-memory provider needs of the segment.
+  /// The configuration of the shared-memory provider in the segment.
   [[nodiscard]] fabric::Shm::Config shm_config();
 
  private:

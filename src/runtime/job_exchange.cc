@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// What a job tells its launcher and its ranks after it was joined.
+// The exchange of a job with its launcher and its ranks after it was joined.
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using base::ErrorClass;
 using base::failure;
 
 constexpr const char* key_address = "address";
-constexpr std::int64_t look_again_ns = 100'000'000;  // for the end of the job
+constexpr std::int64_t recheck_interval_ns = 100'000'000;  // for the end of the job
 
 }  // namespace
 
@@ -64,7 +64,7 @@ base::Result<std::vector<std::byte>> Job::address_of(std::uint32_t rank, Patienc
   return announced(rank, bytes.value());
 }
 
-/// The network's address in what a rank has announced, if it is that rank's.
+/// The network's address in a rank's announcement, if the announcement is that rank's.
 base::Result<std::vector<std::byte>> Job::announced(std::uint32_t rank,
                                                     std::span<const std::byte> bytes) const {
   auto address = wire::decode_process_address(bytes);
@@ -76,15 +76,15 @@ base::Result<std::vector<std::byte>> Job::announced(std::uint32_t rank,
                  rank, job_id(), address->process.rank, address->process.job);
 }
 
-/// Returns when the rank has come, or never will.
+/// Returns when the rank has announced itself, or never will.
 void Job::await_address(std::uint32_t rank) const {
   const wire::AddressRecord& record = view_.records[rank].address;
   while (record.length_plus_one.load(std::memory_order_acquire) == 0 && !never_comes(rank)) {
-    base::futex_wait(record.length_plus_one, 0, base::FutexScope::shared, look_again_ns);
+    base::futex_wait(record.length_plus_one, 0, base::FutexScope::shared, recheck_interval_ns);
   }
 }
 
-/// Whether a rank that has told no address so far will tell none any more. mpiexec notes the end of
+/// Whether a rank that has not announced its address never will. mpiexec records the end of
 /// a process after all that the process has written.
 bool Job::never_comes(std::uint32_t rank) const noexcept {
   const auto state =
@@ -93,7 +93,7 @@ bool Job::never_comes(std::uint32_t rank) const noexcept {
          view_.header->abort.load(std::memory_order_relaxed) != 0;
 }
 
-/// Empty: the rank has not come so far.
+/// Empty: the rank has not announced itself so far.
 base::Result<std::vector<std::byte>> Job::address_in_record(std::uint32_t rank) const {
   const wire::AddressRecord& record = view_.records[rank].address;
   const bool too_late = never_comes(rank);  // first: it may come, and end, between the two looks
@@ -165,7 +165,7 @@ void Job::abort(int code, int status, const char* text) noexcept {
     return end_owner();
   }
   if (singleton_) return end_owner();
-  // Behind a wrapper such as a shell, mpiexec does not see this process end; everybody else ignores
+  // Behind a wrapper such as a shell, mpiexec does not see this process end; other parents ignore
   // SIGCHLD.
   if (mpiexec_pid() > 0) ::kill(mpiexec_pid(), SIGCHLD);
 }
@@ -183,7 +183,7 @@ void Job::end_owner() const noexcept {
                ::getpid(), owner_pid_, rank_, size_);
 }
 
-/// A launcher takes no questions after its finalize, but MPI may be entered again by a session.
+/// A launcher answers no requests after its finalize, but a session may initialise MPI again.
 void Job::remember_addresses() {
   for (std::uint32_t rank = 0; rank < size_; ++rank) {
     if (rank == rank_) continue;

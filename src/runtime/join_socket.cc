@@ -74,7 +74,7 @@ base::Result<pid_t> listener_of(int fd) {
   return peer->pid;
 }
 
-/// What an answer without a descriptor means.
+/// The error for an answer without a descriptor.
 Error refusal(const wire::JoinMessage& answer, std::uint32_t rank) {
   switch (static_cast<wire::JoinStep>(answer.step)) {
     case wire::JoinStep::in_use:
@@ -148,7 +148,7 @@ base::Result<JoinTicket> ask_for_segment(std::string_view name, std::uint32_t ra
   const wire::JoinMessage hello = wire::join_message(wire::JoinStep::hello, rank);
   const ssize_t sent =
       without_interruption([&] { return ::send(fd->get(), &hello, sizeof hello, MSG_NOSIGNAL); });
-  // A listener that refuses closes at once; the answer, or its absence, says so better than EPIPE.
+  // A listener that refuses closes at once; the answer, or its absence, explains more than EPIPE.
   if (sent < 0 && errno != EPIPE && errno != ECONNRESET) return socket_failure("send");
   auto segment = receive_segment(fd->get(), rank);
   if (segment.failed()) return segment.error();

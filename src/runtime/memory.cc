@@ -13,11 +13,11 @@
 #include "runtime/process.h"
 
 /// The library's own `new`. It is compiled without exceptions, so the one of the C++ library would
-/// end the process without a word when memory is used up, in a place that nobody expects: a vector
-/// that grows. This one says what happened and ends the job, so that no rank waits for one that is
-/// gone. Large allocations, which do fail, ask for MPI_ERR_NO_MEM by `new (std::nothrow)` instead.
+/// end the process without a message when memory is used up, for example in a vector
+/// that grows. This one prints the cause and ends the job, so that no rank waits for one that has
+/// ended. Large allocations, which may fail, use `new (std::nothrow)` and return MPI_ERR_NO_MEM.
 ///
-/// No program sees these: the library exports the functions of MPI only.
+/// Not visible to programs: the library exports the functions of MPI only.
 namespace fulmar::runtime {
 namespace {
 

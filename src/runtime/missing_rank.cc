@@ -37,6 +37,8 @@ std::optional<std::uint32_t> find_missing(const device::WaitNote& note, const wi
         }
       }
       return std::nullopt;
+    case wire::WaitKind::lock:  // whoever holds it
+    case wire::WaitKind::exposure:
     case wire::WaitKind::other:
       break;
   }

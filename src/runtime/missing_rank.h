@@ -12,8 +12,8 @@ namespace fulmar::runtime {
 
 /// A rank without which a wait cannot end, of those for which `never_joined(context, rank)` is true
 /// (their processes have ended without entering MPI); nothing if there is none. `body` describes
-/// the wait `note`: one for several messages of which any will do needs all its ranks, and the
-/// members of a communicator beyond rank 1023 are not looked at.
+/// the wait `note`: a wait for any of several messages is stuck only if all its ranks are missing;
+/// the members of a communicator beyond rank 1023 are not checked.
 [[nodiscard]] std::optional<std::uint32_t> find_missing(
     const device::WaitNote& note, const wire::WaitBody& body,
     bool (*never_joined)(const void* context, std::uint32_t rank), const void* context) noexcept;

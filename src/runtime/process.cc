@@ -50,7 +50,7 @@ void abort_without_memory(void* context, std::uint64_t bytes) {
   abort_job(job, 1);
 }
 
-/// As Job::program_size before the job is joined, as far as the environment tells: else 0.
+/// As Job::program_size before the job is joined, from the environment; 0 if unknown.
 std::uint32_t program_size_at_start() {
   const auto launcher = bootstrap::detect(bootstrap::real_surroundings());
   if (launcher.failed()) return 0;
@@ -77,12 +77,12 @@ Process::Process()
 }
 
 void Process::set_program_size(std::uint32_t ranks) {
-  if (ranks != 0) info_.env.facts.max_processes = std::to_string(ranks);
+  if (ranks != 0) info_.env.launch.max_processes = std::to_string(ranks);
 }
 
 void Process::choose_errhandler() {
   const std::string& name = options().text("FULMAR_ERRHANDLER");
-  info_.env.facts.errhandler = name;
+  info_.env.launch.errhandler = name;
   errors_.initial = name == "mpi_errors_return"  ? &errors_.returning
                     : name == "mpi_errors_abort" ? &errors_.aborting
                                                  : &errors_.fatal;
@@ -106,7 +106,7 @@ base::Error Process::start() {
   const Options& options = this->options();
   complain_of_unknown_networks(options, complaints_);
   mpi::Choices choices(options.text("FULMAR_COLL"), complaints_);
-  // All ranks must choose alike, and a rank knows its own node alone.
+  // All ranks must choose alike, and a rank knows only its own node.
   if (job_.oversubscribed() && job_.node_count() == 1) choices.set_crowded();
   if (job_.rank() == 0) {
     for (const std::string& text : complaints_) std::fprintf(stderr, "fulmar: %s\n", text.c_str());
@@ -125,6 +125,7 @@ base::Error Process::start() {
   tool_.update_watch();
   world_ = std::make_unique<mpi::World>(library_, *device_, job_.rank(), job_.size());
   world_->compares_calls = options_->lists("FULMAR_CHECK", "collectives");
+  world_->checks_windows = options_->lists("FULMAR_CHECK", "rma");
   files_.set_checks(options_->lists("FULMAR_CHECK", "files"));
   world_->placement = {node_of, binding_of, &job_};
   ports_ = std::make_unique<Ports>(Ports::Surroundings{job_, *options_, *networks_, *device_});
@@ -167,7 +168,7 @@ base::Error Process::start_device() {
   return {};
 }
 
-/// What the progress thread is for. Fails (other) where two have to share what nothing shares.
+/// The duty of the progress thread. Fails (other) where two threads cannot share it.
 base::Error Process::choose_duty() {
   const std::string& duty = options().text("FULMAR_PROGRESS_THREAD");
   if (job_.size() == 1 || duty == "off") return {};
@@ -200,7 +201,7 @@ void Process::unlock_in_children() noexcept {
   });
 }
 
-/// What this rank waits for needs a rank whose process has ended without entering MPI: it would
+/// This rank waits for a rank whose process has ended without initialising MPI: it would
 /// wait for ever.
 void Process::end_if_missing(const device::QuietWait& wait, const wire::WaitBody& body) noexcept {
   const auto never_joined = [](const void* job, std::uint32_t rank) {
@@ -214,8 +215,8 @@ void Process::end_if_missing(const device::QuietWait& wait, const wire::WaitBody
   abort_job(job_, 1);
 }
 
-/// Over networks the messages could not have left; in shared memory they lie in a mailbox that is
-/// never read.
+/// Over networks the messages could not have been sent; in shared memory they are in a mailbox that
+/// is never read.
 void Process::end_if_unreceived() noexcept {
   for (const std::uint32_t rank : job_.node_ranks()) {
     if (!device_->has_sent_to(rank) || !job_.never_joined(rank)) continue;
@@ -246,7 +247,7 @@ base::Error Process::enter(int thread_level) {
     set_locking();
     start_progress_thread();
     job_.set_state(wire::RankState::initialised);
-    // Traced calls go through the gate's other way, which is the one that knows of traces.
+    // Traced calls take the slow path of entry, which records them.
     library_.checks_types = options_->lists("FULMAR_CHECK", "types");
     const bool goes_aside = tracing_ != nullptr || library_.checks_types;
     usable_library.store(goes_aside ? nullptr : &library_, std::memory_order_release);
@@ -258,7 +259,7 @@ base::Error Process::enter(int thread_level) {
 }
 
 /// Whether threads of the program may be in MPI at the same time. Some functions may be called by
-/// any thread at any time, also beside the only one that promised to use MPI (MPI 5.0 section
+/// any thread at any time, also with MPI_THREAD_SINGLE or FUNNELED (MPI 5.0 section
 /// 11.4.1).
 bool Process::has_threads() const noexcept {
   return thread_level_ > MPI_THREAD_SINGLE || tool_.threads;
@@ -276,7 +277,7 @@ void Process::keep_progressing() {
   start_progress_thread();
 }
 
-/// Without it the program makes progress itself, as it always can.
+/// If it cannot be started, the program makes progress itself, as without the option.
 void Process::start_progress_thread() {
   const base::Error error = progress_thread_.start(*device_);
   if (error.ok()) return;
@@ -313,7 +314,7 @@ void Process::leave() {
   library_.lock.set_enabled(true);
 }
 
-/// What every communicator has, also those of sessions.
+/// Attributes of every communicator, also those of sessions.
 void Process::define_attributes() {
   keyvals_.define_predefined(MPI_TAG_UB, mpi::largest_tag);
   keyvals_.define_predefined(MPI_HOST, MPI_PROC_NULL);
@@ -325,7 +326,8 @@ void Process::define_attributes() {
   keyvals_.define_predefined(mpi::Keyvals::fault_tolerance, 1);
 }
 
-/// A program that has used sessions only may begin another one, so its launcher is told at the end.
+/// A program that has used sessions only may begin another one, so its launcher is notified at the
+/// end.
 void Process::leave_job() {
   const auto leave = [] {
     Process& self = process();
@@ -344,13 +346,14 @@ void Process::open_world() {
   errors_.size = static_cast<int>(job_.size());
   library_.define(world_->world, reinterpret_cast<std::uintptr_t>(MPI_COMM_WORLD));
   library_.define(world_->self, reinterpret_cast<std::uintptr_t>(MPI_COMM_SELF));
-  // MPI_ERRORS_ARE_FATAL that was asked for is set; that of the table is not (default_holder).
+  // MPI_ERRORS_ARE_FATAL counts as set where it was requested, not where it is the default
+  // (default_holder).
   for (mpi::Comm* comm : {&world_->world, &world_->self}) {
     if (options().is_set("FULMAR_ERRHANDLER"))
       (void)set_errhandler(library_, *comm, *errors_.initial);
   }
   set_program_size(job_.program_size());
-  mpi::describe_process(info_.env, info_.env.facts);
+  mpi::describe_process(info_.env, info_.env.launch);
   main_thread = ::pthread_self();
   world_state = WorldState::open;
 }

@@ -36,8 +36,8 @@
 
 namespace fulmar::runtime {
 
-/// Everything that MPI is in one process: the composition root. What exists before initialisation
-/// is made with it, at the first MPI call; the job, the device and the world are made by the first
+/// All MPI state of one process: the composition root. Objects that exist before initialisation
+/// are made with it, at the first MPI call; the job, the device and the world are made by the first
 /// initialisation, of the world model or of a session, and stay until the process ends, so that MPI
 /// can be left and entered again.
 ///
@@ -50,14 +50,14 @@ class Process {
 
   [[nodiscard]] mpi::Library& library() noexcept { return library_; }
 
-  /// One more user of MPI (the world model, or a session) at this thread level. Makes what is not
-  /// there yet.
+  /// Adds a user of MPI (the world model, or a session) at this thread level. Initialises what is
+  /// not initialised yet.
   [[nodiscard]] base::Error enter(int thread_level);
   /// From now on, while MPI is in use, messages move also while the program computes, as with
   /// FULMAR_PROGRESS_THREAD=on: for users that serve other processes. Between `enter` and `leave`,
-  /// while no other thread is in MPI. Nothing in a job of one.
+  /// while no other thread is in MPI. No effect in a job of one.
   void keep_progressing();
-  /// One user less; completes what was handed over and, with the last, closes MPI.
+  /// Removes a user; completes pending operations and, with the last one, closes MPI.
   void leave();
   [[nodiscard]] int users() const noexcept { return users_; }
 

@@ -83,7 +83,7 @@ void ProgressThread::stop() noexcept {
   if (inside) lock.resume(depth);
 }
 
-/// Those that were started.
+/// Joins the threads that were started.
 void ProgressThread::join() noexcept {
   timespec deadline{};
   ::clock_gettime(CLOCK_REALTIME, &deadline);

@@ -14,12 +14,12 @@
 namespace fulmar::runtime {
 
 /// The thread "fulmar-progress", which makes progress for a device (device/service.h) between
-/// `start` and `stop`. It has all signals blocked, runs where the thread runs that has started it,
-/// and never runs code of the program. It ends before the functions that the program and other
-/// libraries have registered before `start` for the end of the process. A child of fork has none.
-/// Where the duty is shared there are two, and the other one is "fulmar-second".
+/// `start` and `stop`. It has all signals blocked, inherits the CPU mask of the thread that starts
+/// it, and never runs code of the program. It ends before the atexit functions that the program and
+/// other libraries have registered before `start`. A child of fork has none. Where the duty is
+/// shared there are two, and the other one is "fulmar-second".
 ///
-/// While it is there the engine's lock has to be on, whatever thread level the program asked for.
+/// While it runs the engine's lock has to be on, whatever thread level the program requested.
 ///
 /// Thread rule: `want`, `start` and `stop` as Process::enter and leave; the others any thread.
 class ProgressThread {
@@ -28,13 +28,13 @@ class ProgressThread {
   ProgressThread(const ProgressThread&) = delete;
   ProgressThread& operator=(const ProgressThread&) = delete;
 
-  /// What `start` is to start; nothing without this.
+  /// Sets the duty for `start`; without it `start` does nothing.
   void want(device::ThreadDuty duty) noexcept { duty_ = duty; }
   [[nodiscard]] bool wanted() const noexcept { return duty_ != device::ThreadDuty::none; }
 
-  /// Nothing if none is wanted. Fails (other) where the system has no thread or descriptor left.
+  /// No effect if no duty is set. Fails (other) where the system has no thread or descriptor left.
   [[nodiscard]] base::Error start(device::Device& device);
-  /// Returns when it has ended. Nothing if there is none. Without the lock of the engine, or, at
+  /// Returns when it has ended. No effect if there is none. Without the lock of the engine, or, at
   /// the end of the process, with it.
   void stop() noexcept;
   /// Whether the calling thread is one of the library's own.
@@ -48,7 +48,7 @@ class ProgressThread {
   static void* run(void* self);
   static void* run_second(void* self);
   static void stop_at_exit();
-  /// 0, or the number of what went wrong.
+  /// 0, or an errno value.
   [[nodiscard]] int launch() noexcept;
   void join() noexcept;
 

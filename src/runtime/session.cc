@@ -11,7 +11,7 @@
 #include "runtime/init_lock.h"
 #include "runtime/process.h"
 
-/// Sessions begin and end here, because they bring MPI up and down.
+/// Sessions begin and end here, because they initialise and finalize MPI.
 namespace fulmar::runtime {
 namespace {
 
@@ -27,8 +27,8 @@ constexpr std::array<Level, 4> levels = {Level{"MPI_THREAD_SINGLE", MPI_THREAD_S
                                          {"MPI_THREAD_SERIALIZED", MPI_THREAD_SERIALIZED},
                                          {"MPI_THREAD_MULTIPLE", MPI_THREAD_MULTIPLE}};
 
-/// What the key thread_level asks for (MPI 5.0 section 11.3.1); without it, all that this library
-/// can do. MPI_ERR_INFO_VALUE for what is no level.
+/// The value of the key thread_level (MPI 5.0 section 11.3.1); without it, the highest level of
+/// this library. MPI_ERR_INFO_VALUE for an unknown level.
 base::Result<int> level_of(const mpi::Info* info) {
   const std::string* asked = info == nullptr ? nullptr : info->find("thread_level");
   if (asked == nullptr) return MPI_THREAD_MULTIPLE;

@@ -12,10 +12,10 @@ namespace fulmar::runtime {
 /// The stacks that the papers compare (docs/adr/0009-stacks-and-designs.md).
 enum class Stack : std::uint8_t { channel, ch3, adi3 };
 
-/// What FULMAR_STACK and FULMAR_CHANNEL come to.
+/// The meaning of FULMAR_STACK and FULMAR_CHANNEL.
 [[nodiscard]] Stack stack_of(const Options& options) noexcept;
 
-/// The channel design that shared memory is given to; nothing: the channel for every day.
+/// The channel design that uses the shared memory; nothing: the normal channel.
 [[nodiscard]] std::optional<study::DesignPlan> design_of(const Options& options) noexcept;
 
 }  // namespace fulmar::runtime

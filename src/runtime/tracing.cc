@@ -42,7 +42,7 @@ std::string host_name() {
   return known ? host.data() : "localhost";
 }
 
-/// Numbers for values, in the order in which they come.
+/// Numbers values in the order of their first use.
 template <class Value>
 class Numbers {
  public:

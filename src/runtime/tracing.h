@@ -14,7 +14,7 @@
 
 namespace fulmar::runtime {
 
-/// The trace of a process (FULMAR_TRACE), and the file that it becomes.
+/// The trace of a process (FULMAR_TRACE), and the file that it is written to.
 class Tracing {
  public:
   Tracing(std::string folder, std::size_t records)
@@ -27,8 +27,8 @@ class Tracing {
   /// How many are kept.
   [[nodiscard]] std::size_t records() const noexcept { return records_; }
 
-  /// Writes rank-RANK.trace into the folder, which is made if it is not there; a file of an earlier
-  /// run is replaced. Says on stderr if that fails. No other thread is in MPI.
+  /// Writes rank-RANK.trace into the folder, which is made if it does not exist; a file of an
+  /// earlier run is replaced. Reports a failure on stderr. Requires that no other thread is in MPI.
   void write(std::uint32_t rank, std::uint32_t size, const io::FileTrace& files) const;
 
  private:
@@ -39,8 +39,8 @@ class Tracing {
   base::Trace trace_;
 };
 
-/// What a trace says, with names and threads numbered. A span whose begin the ring has lost is left
-/// out.
+/// The contents of a trace, with names and threads numbered. A span whose begin the ring has
+/// overwritten is left out.
 [[nodiscard]] wire::TraceFile trace_file_of(const base::Trace& trace);
 /// Adds the file operations. Paths are made fit for a line: other characters become ?.
 void add_files(wire::TraceFile& file, const io::FileTrace& files);

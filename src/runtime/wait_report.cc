@@ -7,7 +7,6 @@
 #include <unwind.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdio>
 #include <span>
 #include <string>
@@ -20,6 +19,8 @@
 #include "mpi/group/group.h"
 #include "mpi/io/file_state.h"
 #include "mpi/request/request.h"
+#include "runtime/report_names.h"
+#include "runtime/window_report.h"
 
 namespace fulmar::runtime {
 namespace {
@@ -39,7 +40,7 @@ struct Search {
 
 /// Each MPI function is an exported symbol of this library, so the outermost frame that has such a
 /// symbol is the call that the program made.
-_Unwind_Reason_Code look_at(_Unwind_Context* frame, void* argument) {
+_Unwind_Reason_Code examine(_Unwind_Context* frame, void* argument) {
   auto& search = *static_cast<Search*>(argument);
   auto* address = reinterpret_cast<void*>(_Unwind_GetIP(frame) - 1);
   Dl_info info{};
@@ -56,7 +57,7 @@ std::string call_name() {
   Dl_info own{};
   static const char anchor = 0;
   if (::dladdr(&anchor, &own) != 0) search.library = own.dli_fbase;
-  _Unwind_Backtrace(look_at, &search);
+  _Unwind_Backtrace(examine, &search);
   std::string name(search.name);
   if (name.ends_with("_c")) name.resize(name.size() - 2);
   return name.empty() ? "an MPI call" : name;
@@ -64,7 +65,7 @@ std::string call_name() {
 
 // --- communicators
 
-/// Calls visit(Comm&) for every one that the program knows.
+/// Calls visit(Comm&) for every communicator of the program.
 template <class Visit>
 void for_each_comm(const mpi::Library& library, Visit visit) {
   constexpr int first_made = 4096;
@@ -92,7 +93,7 @@ Comm* find_comm(const mpi::Library& library, Fits fits) {
   return found;
 }
 
-/// Whose messages have this key. A send carries the number that the receiver knows it by.
+/// The communicator whose messages have this key. A send carries the receiver's number of it.
 Comm* comm_of(const mpi::Library& library, const match::Key& key, bool is_send) {
   const std::uint32_t context = key.context & ~kind_mask;
   return find_comm(library, [&](Comm& comm) {
@@ -100,44 +101,6 @@ Comm* comm_of(const mpi::Library& library, const match::Key& key, bool is_send) 
     const int rank = comm.rank_of(key.peer);
     return rank >= 0 && comm.routes[rank].context == context;
   });
-}
-
-/// "ranks 0 2 4 of the job"; of many the first.
-std::string members_text(const Comm& comm) {
-  constexpr int most = 6;
-  std::string text = comm.routes.size() == 1 ? "rank" : "ranks";
-  for (int i = 0; i < std::min(comm.routes.size(), most); ++i) {
-    text += " " + std::to_string(comm.routes[i].peer);
-  }
-  return text + (comm.routes.size() > most ? " ... of the job" : " of the job");
-}
-
-enum class Members : bool { left_out, told };
-
-/// One without a name is known by its members and, among those of the same ones, by the number
-/// under which the first of them knows it: the same in the reports of all.
-std::string name_of(const Comm* comm, Members members = Members::told) {
-  if (comm == nullptr) return "a communicator";
-  if (!comm->name_text.empty()) return comm->name_text;
-  const std::string size = std::to_string(comm->local_size);
-  if (comm->routes.empty()) return "a communicator of " + size + " ranks";
-  const bool told = members == Members::told;
-  if (comm->is_inter) {
-    return "an intercommunicator of " + size + " ranks" +
-           (told ? " with " + members_text(*comm) : "");
-  }
-  const std::uint32_t number = comm->routes.front().context >> std::bit_width(kind_mask);
-  return "a communicator of " + size + " ranks (" + (told ? members_text(*comm) + ", " : "") +
-         "number " + std::to_string(number) + ")";
-}
-
-/// "rank 1", and which one of the job where that is another number.
-std::string rank_text(Comm* comm, std::uint32_t peer) {
-  if (peer == match::any_peer) return "any source";
-  const int rank = comm != nullptr ? comm->rank_of(peer) : static_cast<int>(peer);
-  std::string text = "rank " + std::to_string(rank);
-  if (rank != static_cast<int>(peer)) text += " (" + std::to_string(peer) + " of the job)";
-  return text;
 }
 
 std::string message_text(Comm* comm, const match::Key& key, Members members = Members::told) {
@@ -176,15 +139,16 @@ class Writer {
         return describe_collective(find_comm(
             library_, [&](const Comm& comm) { return comm.coll_area.get() == note.subject; }));
       case WaitNote::Kind::collective:
-        return describe_collective(
+        return describe_call_on(
             find_comm(library_, [&](const Comm& comm) { return &comm == note.subject; }));
       case WaitNote::Kind::nothing:
         return describe_any();
     }
   }
 
-  /// What may explain the waits of other ranks.
+  /// Facts that may explain the waits of other ranks.
   void add_hints() {
+    add_held_locks(library_, body_);
     add_calls_left_out();
     add_unexpected();
   }
@@ -196,7 +160,8 @@ class Writer {
     return body_;
   }
 
-  /// mpiexec knows the ranks of this job alone; what a process of another one will do, nobody knows.
+  /// mpiexec knows only the ranks of this job; the state of processes of other jobs is
+  /// unknown.
   void leave_out_other_jobs() {
     const auto peers = std::span(body_.peers).first(body_.peer_count);
     const auto is_foreign = [&](std::uint32_t peer) { return peer >= library_.world->processes; };
@@ -217,7 +182,7 @@ class Writer {
     });
   }
 
-  /// Messages that have come and that nobody receives.
+  /// Messages that have arrived without a matching receive.
   void add_unexpected() {
     match::Matcher& queues = library_.device->queues();
     constexpr std::size_t room_for_more = 24;
@@ -258,7 +223,7 @@ class Writer {
     if ((key.context & Comm::collective_bit) != 0) {
       return describe_collective(comm_of(library_, key, operation.is_send));
     }
-    // MPI_Recv says itself that it receives; MPI_Sendrecv and MPI_Wait do not.
+    // The name MPI_Recv implies a receive; MPI_Sendrecv and MPI_Wait do not.
     const bool plain = prefix.empty() && call_.find("Sendrecv") == std::string::npos;
     if (!operation.is_send) {
       describe_receive(key, plain ? "from " : prefix + "receive from ");
@@ -296,7 +261,7 @@ class Writer {
     add_posted(request.comm);
   }
 
-  /// What the rank itself has asked for in collective calls of a communicator.
+  /// The collective calls that the rank itself has started on a communicator.
   void add_posted(const Comm* comm) {
     if (comm == nullptr) return;
     library_.device->queues().for_each_posted([&](const match::Posted& posted) {
@@ -313,14 +278,26 @@ class Writer {
     what_ = "on " + name_of(comm);
     if (comm != nullptr && mpi::spans_jobs(*comm)) return set_kind(wire::WaitKind::other);
     if (comm == nullptr || comm->is_inter || comm->routes.empty()) return;
-    // The number under which the first member knows it names it in all of them.
-    const mpi::Route first = comm->routes.front();
-    body_.comm = (std::uint64_t{first.peer} << 32 | first.context) + 1;
+    body_.comm = common_number(*comm);
     body_.member_count = static_cast<std::uint32_t>(comm->routes.size());
     for (const mpi::Route route : comm->routes) {
       if (route.peer / 64 >= body_.members.size()) continue;
       body_.members[route.peer / 64] |= std::uint64_t{1} << route.peer % 64;
     }
+  }
+
+  /// A collective call, or one on a window that waits for something else.
+  void describe_call_on(const Comm* comm) {
+    const mpi::Win* win = comm == nullptr ? nullptr : window_of(*comm);
+    if (win == nullptr || win->watch.waits.empty()) return describe_collective(comm);
+    if (win->watch.waits.back()->what == mpi::WindowWait::For::fence) {
+      return describe_collective(comm);
+    }
+    const WindowWaitText text = explain(*win->watch.waits.back());
+    what_ = text.what;
+    set_kind(text.kind);
+    body_.comm = text.comm;
+    for (const std::uint32_t peer : text.peers) add_peer(peer);
   }
 
   /// One of several requests, or something that says nothing of itself.
@@ -344,7 +321,7 @@ class Writer {
   std::string hint_;
 };
 
-/// Threads of this process; 0 where that cannot be seen.
+/// The number of threads of this process; 0 where it is unknown.
 unsigned thread_count() {
   struct stat status{};
   return ::stat("/proc/self/task", &status) == 0 && status.st_nlink > 2
@@ -358,7 +335,7 @@ wire::WaitBody WaitReporter::write(const device::QuietWait& wait) noexcept {
   Writer writer(library_, wait);
   writer.describe(wait.note);
   writer.leave_out_other_jobs();
-  // A thread that is not here may yet do what the others wait for.
+  // A thread that is not waiting may do what the others wait for.
   if (wait.many_threads && thread_count() != wait.threads) return writer.body();
   // So may the end of a file operation, which can take as long as the disk does.
   if (library_.files != nullptr && library_.files->pending() != 0) return writer.body();

@@ -8,9 +8,9 @@
 
 namespace fulmar::runtime {
 
-/// Writes what this rank waits for into its record of the job, for mpiexec's report of a job that
-/// stands still. Called only in waits that last, so it may take its time: it finds the name of the
-/// MPI call on the stack and the communicator by its number, and nothing is kept for it elsewhere.
+/// Writes what this rank waits for into its record of the job, for mpiexec's deadlock report.
+/// Called only in long waits, so it may be slow: it finds the name of the
+/// MPI call on the stack and the communicator by its number, and no other code keeps state for it.
 ///
 /// Thread rule: the lock of the library.
 class WaitReporter {
@@ -18,8 +18,8 @@ class WaitReporter {
   WaitReporter(mpi::Library& library, wire::WaitRecord& record) noexcept
       : library_(library), record_(record) {}
 
-  /// Returns what it is: the ranks that it waits for are named as in the record, also where nothing
-  /// is written because another thread of this process may yet do what is waited for.
+  /// Returns the ranks that this one waits for, as in the record, also where nothing
+  /// is written because another thread of this process may end the wait.
   wire::WaitBody write(const device::QuietWait& wait) noexcept;
 
  private:

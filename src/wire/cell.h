@@ -22,16 +22,16 @@ enum class PacketKind : std::uint8_t {
   data = 7,           ///< DataBody and a piece of a message
   fin = 8,            ///< CookieBody: the receiver has all bytes, the operation is complete
   hold = 9,           ///< receiver is over its memory budget: keep further messages
-  release = 10,       ///< receiver has room again: send what was kept
+  release = 10,       ///< receiver has space again: send the kept messages
   ask = 11,           ///< AskBody: announce your first kept message that matches
   settled = 12,       ///< SettledBody: nothing older than a message announced early is kept
   cancel = 13,        ///< CookieBody: withdraw an announced message
   cancel_reply = 14,  ///< CancelBody
   ring_close = 15,    ///< last packet of a private ring: the sender gives the ring back
   // 16 is not in use.
-  cts_put = 17,       ///< PutBody: the receiver's memory is open, put the bytes there
-  no_put = 18,        ///< CookieBody: the sender cannot do that, or not to the end
-  pipe_card = 19,     ///< PipeInfo: where a pipe lies; for the channel itself (wire/study/pipe.h)
+  cts_put = 17,       ///< PutBody: the receiver's memory is exposed, put the bytes there
+  no_put = 18,        ///< CookieBody: the sender cannot put, or has failed to complete it
+  pipe_card = 19,     ///< PipeInfo: address of a pipe; for the channel itself (wire/study/pipe.h)
   peer_failed = 20,   ///< FailureBody: a process has failed
   comm_revoked = 21,  ///< no body: the communicator of the context was revoked
   agreement_ranks = 22,  ///< AgreementRanksBody (wire/recovery/agreement.h)
@@ -55,9 +55,9 @@ struct Envelope {
 ///  0  u64 word     bits 0-15 lap, 16-23 kind, 24-31 flags, 32-63 body length; written last
 ///  8  u32 context
 /// 12  i32 tag
-/// 16  48 bytes     the body if it is that short; nothing, or a ReturnedBody, if it lies elsewhere
+/// 16  48 bytes     the body if it is that short; nothing, or a ReturnedBody, if it is elsewhere
 /// ```
-/// The lap number tells a new word from the one written a round earlier, so a slot is never
+/// The lap number distinguishes a new word from the one written a lap earlier, so a slot is never
 /// cleared.
 struct alignas(64) Cell {
   static constexpr std::size_t inline_bytes = 48;
@@ -70,20 +70,20 @@ struct alignas(64) Cell {
 static_assert(sizeof(Cell) == 64 && offsetof(Cell, context) == 8 && offsetof(Cell, body) == 16);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-/// The flag of a cell whose body lies in the data part.
+/// The flag of a cell whose body is in the data part.
 inline constexpr std::uint8_t flag_body_in_data = 1;
-/// The body is still being written; Ring::filled tells how far.
+/// The body is still being written; Ring::filled counts the bytes written.
 inline constexpr std::uint8_t flag_cut_through = 2;
-/// The body lies at the begin of the data part: the rest of this lap is left out.
+/// The body is at the begin of the data part: the rest of this lap is skipped.
 inline constexpr std::uint8_t flag_restart = 4;
-/// The body lies in the data part of the ring that leads the other way, in the place of a body that
-/// came from there; a ReturnedBody says which.
+/// The body is in the data part of the ring of the opposite direction, in the place of a body that
+/// was received through that; a ReturnedBody says which.
 inline constexpr std::uint8_t flag_returned = 8;
 /// With flag_body_in_data: both sides count positions from the begin of this lap again; everything
 /// before was given back.
 inline constexpr std::uint8_t flag_rewind = 16;
 
-/// In a cell with flag_returned. The receiver's own packet and memory, so it checks both.
+/// In a cell with flag_returned. Both refer to the receiver's own memory, so it checks them.
 struct ReturnedBody {
   std::uint32_t number;  ///< this packet of the receiver, and all before, were taken
   std::uint32_t offset;  ///< of the body, in the data part

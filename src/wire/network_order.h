@@ -10,8 +10,8 @@
 
 namespace fulmar::wire {
 
-/// Writes numbers in network byte order, one after the other. The caller has made the room; what
-/// does not fit is left out.
+/// Writes numbers in network byte order, one after the other, into the caller's buffer; numbers
+/// that do not fit are omitted.
 class NetworkWriter {
  public:
   explicit NetworkWriter(std::span<std::byte> out) noexcept : out_(out) {}
@@ -29,14 +29,14 @@ class NetworkWriter {
     std::copy(from.begin(), from.end(), out_.begin());
     out_ = out_.subspan(from.size());
   }
-  /// Room that is left.
+  /// Bytes left in the buffer.
   [[nodiscard]] std::size_t left() const noexcept { return out_.size(); }
 
  private:
   std::span<std::byte> out_;
 };
 
-/// Reads what NetworkWriter wrote. Behind the end of the input everything reads as zero.
+/// Reads what NetworkWriter wrote. Numbers beyond the end of the input read as zero.
 class NetworkReader {
  public:
   explicit NetworkReader(std::span<const std::byte> in) noexcept : in_(in) {}

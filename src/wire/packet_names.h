@@ -12,7 +12,7 @@ namespace fulmar::wire {
 /// One more than the largest number of a packet kind.
 inline constexpr std::size_t packet_kinds = static_cast<std::size_t>(PacketKind::last) + 1;
 
-/// What reports and traces call the packet kinds; null: a number that is not in use.
+/// The names of packet kinds in reports and traces; null: a number that is not in use.
 inline constexpr std::array<const char*, packet_kinds> packet_names = {
     nullptr,       "eager",        "eager_sync",      "sync_ack",
     "rts",         "cts_shared",   "cts_stream",      "data",
@@ -21,7 +21,7 @@ inline constexpr std::array<const char*, packet_kinds> packet_names = {
     nullptr,       "cts_put",      "no_put",          "pipe_card",
     "peer_failed", "comm_revoked", "agreement_ranks", "agreement"};
 
-/// Null for what is no packet kind: the byte may come from another process.
+/// Null for an unknown kind: the byte may come from another process.
 constexpr const char* name_of(PacketKind kind) noexcept {
   const auto number = static_cast<std::size_t>(kind);
   return number < packet_names.size() ? packet_names[number] : nullptr;

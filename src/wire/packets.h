@@ -31,16 +31,16 @@ struct CookieBody {
 struct RtsBody {
   Cookie send;
   /// Of the first byte at the sender; 0 if the data are not one run there. With rts_open it is the
-  /// name of the byte for whoever shows `key`, which may be another number.
+  /// remote address to be used with `key`, which may be another number.
   std::uint64_t address;
   std::uint64_t length;  ///< bytes of the message
   std::uint64_t flags;   ///< of those below
-  std::uint64_t key;     ///< with rts_open: what has to be shown to fetch from `address`
+  std::uint64_t key;     ///< with rts_open: the rkey for fetching from `address`
   std::uint64_t order;   ///< number of the message among those of this connection, from 1
 };
-/// Announced because it was asked for: older messages may still be kept.
+/// Announced in reply to `ask`: older messages may still be kept.
 inline constexpr std::uint64_t rts_early = 1;
-/// The bytes lie in memory that is open: the receiver may fetch them, until its `fin` or `cts`.
+/// The memory of the bytes is registered: the receiver may fetch them, until its `fin` or `cts`.
 inline constexpr std::uint64_t rts_open = 2;
 /// The sender would put the bytes, if it got a `cts_put`.
 inline constexpr std::uint64_t rts_puts = 4;
@@ -64,11 +64,11 @@ struct StreamBody {
   std::uint64_t length;  ///< bytes wanted, at most the message's
 };
 
-/// `cts_put`: the receiver's memory, which is open until `fin` or `no_put`.
+/// `cts_put`: the receiver's memory, which is registered until `fin` or `no_put`.
 struct PutBody {
   Cookie send;
   Cookie receive;
-  std::uint64_t address;  ///< the name of the first byte for whoever shows `key`
+  std::uint64_t address;  ///< the remote address of the first byte, to be used with `key`
   std::uint64_t length;   ///< bytes wanted, at most the message's
   std::uint64_t key;
 };
@@ -114,7 +114,7 @@ static_assert(sizeof(RtsBody) <= Cell::inline_bytes && sizeof(PutBody) <= Cell::
               sizeof(SharedCopyBody) <= Cell::inline_bytes &&
               sizeof(StreamBody) <= Cell::inline_bytes);
 
-/// Whether `length` bytes from `address` on end before addresses do.
+/// Whether `length` bytes from `address` on fit into the address space.
 constexpr bool is_range(std::uint64_t address, std::uint64_t length) noexcept {
   return length <= ~std::uint64_t{0} - address;
 }

@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "wire/process_name.h"
 
-/// How a process announces where its network is reached. It goes through the launcher, a node's
-/// segment, or later another job, and says itself whose it is, whatever it went through. In network
+/// The announcement of a process's network address. It is published through the launcher, a node's
+/// segment, or later another job, and contains the name of the process. In network
 /// byte order:
 ///
 ///     0   magic "FPA1"
@@ -34,7 +34,7 @@ inline constexpr std::size_t max_process_address_bytes =
 /// Fails (other) where the network's address is empty or has more than max_network_address_bytes.
 base::Result<std::vector<std::byte>> encode_process_address(const ProcessName& process,
                                                             std::span<const std::byte> network);
-/// Fails (other) with a text that says what makes no sense.
+/// Fails (other) with a text that names the invalid field.
 base::Result<ProcessAddress> decode_process_address(std::span<const std::byte> bytes);
 
 }  // namespace fulmar::wire

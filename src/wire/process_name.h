@@ -10,11 +10,11 @@
 
 namespace fulmar::wire {
 
-/// How one process names another, or itself, to a third: the same in every process. Everything that
-/// crosses a process boundary and means a process says it so (docs/adr/0023); the short numbers by
-/// which a process counts the ones it knows (fabric/process_table.h) never leave it.
+/// The global name of a process: the same in every process. All data that
+/// cross a process boundary identify processes by it (docs/adr/0023); the short local ids
+/// (fabric/process_table.h) never leave the process.
 struct ProcessName {
-  /// Drawn at random by whoever starts the job, together with its key. Never 0.
+  /// Drawn at random by the launcher of the job, together with its key. Never 0.
   std::uint32_t job = 0;
   std::uint32_t rank = 0;   ///< in the job's world
   std::uint8_t engine = 0;  ///< which of the process's engines; one has them all so far, 0
@@ -30,7 +30,7 @@ inline void put_process_name(NetworkWriter& out, const ProcessName& name) noexce
   out.number(name.rank);
   out.number(name.engine);
 }
-/// Whatever stands there; a name with job 0 is none.
+/// Any bytes decode; a name with job 0 is invalid.
 [[nodiscard]] inline ProcessName get_process_name(NetworkReader& in) noexcept {
   ProcessName name;
   name.job = in.number<std::uint32_t>();

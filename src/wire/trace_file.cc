@@ -17,7 +17,7 @@ using base::failure;
 constexpr std::string_view first_line = "fulmar-trace 2";
 constexpr std::size_t most_words = 9;
 
-/// The words of a line. One that has more than any line may has none.
+/// The words of a line; none if it has more than any line may have.
 struct Words {
   std::array<std::string_view, most_words> at;
   std::size_t count = 0;
@@ -40,7 +40,7 @@ bool read(std::string_view text, Number& out) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-/// Nothing that would not be fit for a page or a terminal.
+/// Rejects characters that are not printable.
 bool is_printable(char c) { return c >= ' ' && c <= '~'; }
 bool is_plain(std::string_view text, std::size_t longest = longest_trace_name) {
   return !text.empty() && text.size() <= longest &&
@@ -83,7 +83,7 @@ bool read_rank(const Words& words, TraceFile& file) {
          read(words.at[3], file.size) && file.rank < file.size;
 }
 
-/// One line behind the first; false if it makes no sense.
+/// One line behind the first; false if it is invalid.
 bool read_line(std::string_view line, TraceFile& file) {
   constexpr std::string_view name_word = "name ";
   constexpr std::string_view host_word = "host ";

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-/// The file in which a rank leaves its trace (base/trace.h), for `fulmar trace`: lines of text.
+/// The file to which a rank writes its trace (base/trace.h), for `fulmar trace`: lines of text.
 ///
 /// ```
 /// fulmar-trace 2
@@ -74,13 +74,13 @@ inline constexpr std::size_t longest_trace_name = 80;
 inline constexpr std::size_t most_trace_paths = 4096;
 inline constexpr std::size_t longest_trace_path = 4096;
 
-/// A path as it may stand in the file: what is no printable character of ASCII becomes ?.
+/// A path for the file: characters that are not printable ASCII become ?.
 std::string plain_path(std::string_view path);
 
 std::string to_text(const TraceFile& trace);
 
-/// Reads a file of anybody. Fails (other) with the line and what is wrong with it; every name and
-/// every rank that events speak of exists then.
+/// Reads an untrusted file. Fails (other) with the line and the error; otherwise every name and
+/// every rank that events refer to exists.
 base::Result<TraceFile> parse_trace(std::string_view text);
 
 }  // namespace fulmar::wire

@@ -31,7 +31,7 @@ std::string to_letters(std::span<const std::byte> bytes) {
   return text;
 }
 
-/// Accepts only what `to_letters` writes: no letter too many, and zeros in the bits that are left.
+/// Accepts only what `to_letters` writes: no extra letters, and zeros in the unused bits.
 std::optional<std::vector<std::byte>> from_letters(std::string_view text) {
   std::vector<std::byte> bytes;
   bytes.reserve(text.size() * 3 / 4);

@@ -20,10 +20,10 @@ inline constexpr std::size_t most_value_parts = 64;
 /// Fails (arg) when `bytes` would need more parts than that: some 28 KB.
 base::Result<std::vector<std::string>> encode_value(std::span<const std::byte> bytes);
 
-/// How many parts the first one speaks of: 1 to `most_value_parts`, or an error (other).
+/// The number of parts according to the first one: 1 to `most_value_parts`, or an error (other).
 base::Result<std::size_t> value_parts(std::string_view first);
 
-/// The bytes again, from all parts in their order. Fails (other) when anything does not fit.
+/// Decodes all parts in order. Fails (other) when any is invalid.
 base::Result<std::vector<std::byte>> decode_value(std::span<const std::string> parts);
 
 }  // namespace fulmar::wire

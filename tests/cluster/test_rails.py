@@ -145,6 +145,23 @@ class Rails(support.HostsTest):
     def test_link_of_the_first_rail_down(self):
         self.cut_in_mid_message(0, "unplug", "node1", "0")
 
+    def test_link_that_is_back_carries_messages_again(self):
+        """Its rail is offered again 5 s after its end, and used as soon as it works."""
+        self.rate("200mbit")
+        before = self.carried()
+        job = self.start(TRAFFIC, 80, 4 * MB, "both", FULMAR_RAILS="auto")
+        support.wait_until(lambda: self.carried()[1] - before[1] > 5 * MB, "traffic on the rail")
+        subprocess.run([FAKECLUSTER, "unplug", "node1", "1"], check=True)
+        silent = self.carried()
+        support.wait_until(lambda: self.carried()[0] > silent[0] + 20 * MB, "traffic on the other")
+        subprocess.run([FAKECLUSTER, "plug", "node1", "1"], check=True)
+        plugged = self.carried()[1]
+        support.wait_until(lambda: self.carried()[1] > plugged + 5 * MB or job.poll() is not None, "traffic on it again")
+        text = self.finish(job)
+        self.assertIn("160 messages arrived", text)
+        self.assertIn("carries messages again", text)
+        self.assertGreater(self.carried()[1], plugged + 5 * MB)
+
     def test_all_links_down(self):
         """Nothing leads to the other host any more: a clear end, within 10 s."""
         self.rate("200mbit")

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 the Fulmar authors
 // ranks: 2 4
 //
-// Messages of programs that were built for another MPI: statuses, special ranks and tags, arrays of requests,
-// buffered sends with that ABI's overhead, error codes.
+// Messages of programs that were built for another MPI: statuses, special ranks and tags, arrays of
+// requests, buffered sends with that ABI's overhead, error codes.
 #include <vector>
 
 #include "support/check.h"
@@ -43,7 +43,7 @@ void one_message() {
   expect(flag == 0, "it was not cancelled");
 }
 
-void to_nobody() {
+void to_proc_null() {
   int value = 5;
   MPI_Status status;
   status.MPI_ERROR = 333;
@@ -192,7 +192,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   one_message();
-  to_nobody();
+  to_proc_null();
   many_messages();
   persistent();
   buffered();

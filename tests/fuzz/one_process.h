@@ -12,6 +12,7 @@
 
 #include "mpi/coll/engine/schedules.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/world.h"
 #include "mpi/datatype/datatype.h"
 #include "mpi/errhandler/errhandler.h"
 #include "mpi/group/group.h"
@@ -44,6 +45,7 @@ class OneProcess {
   OneProcess() {
     library().device = &cluster.device(0);
     library().schedules = &schedules;
+    library().world = &world;
     comm = library().make<mpi::Comm>(library());
     comm->device = &cluster.device(0);
     comm->remote_size = comm->local_size = 3;
@@ -94,6 +96,7 @@ class OneProcess {
   device::Cluster cluster{3};
   PredefinedObjects objects;
   mpi::Schedules schedules{cluster.device(0), mpi::Choices{}};
+  mpi::World world{library(), cluster.device(0), 0, 3};
   mpi::Comm* comm = nullptr;
 };
 

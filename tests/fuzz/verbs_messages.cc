@@ -73,7 +73,7 @@ class InputAdapter final : public fabric::verbs::Adapter {
     traits_.completion_depth = 200;
     traits_.longest_order = fabric::verbs::max_remote_bytes;
     traits_.changes = true;
-    traits_.puts_in_order = true;
+    traits_.puts_in_order = traits_.places_in_order = true;
   }
   /// A packet, what comes with a put that tells of itself, or what is written into a slot of the
   /// ring that was lent, or into the first gate.
@@ -238,18 +238,8 @@ std::vector<std::byte> bytes_of(const void* from, std::size_t count) {
 
 using Where = InputAdapter::Message::Where;
 
-/// One that the peer has proven all the same, or not.
-std::uint64_t spoilt_end(std::uint64_t whole, const wire::VerbsPacket& head,
-                         const std::vector<std::byte>& packet, std::uint64_t spoilt) {
-  const std::uint64_t end = whole ^ spoilt;
-  const std::uint64_t rest = end & ~wire::verbs_slot_proof_mask;
-  const std::size_t bytes = wire::verbs_slot_bytes_of(rest);
-  if (std::popcount(spoilt) % 2 != 0 || bytes > packet.size()) return end;
-  const auto ahead = std::span(packet).last(bytes);
-  return wire::verbs_proven_end(head.cookie, head.sequence, rest, ahead);
-}
-
-/// Puts a packet where `where` says: a slot has an end behind it. Without a header it is bare.
+/// Puts a packet where `where` says: in a slot it has a mark ahead of it and an end behind it, one of
+/// which may be spoilt. Without a header it is bare.
 InputAdapter::Message placed(Where where, const wire::VerbsPacket& head, bool has_head,
                              std::vector<std::byte> packet, std::uint64_t spoilt) {
   if (has_head) {
@@ -257,11 +247,14 @@ InputAdapter::Message placed(Where where, const wire::VerbsPacket& head, bool ha
     packet.insert(packet.begin(), bytes.begin(), bytes.end());
   }
   if (where == Where::slot) {
-    const std::uint64_t whole =
-        has_head ? wire::verbs_slot_end(head, packet) : wire::verbs_bare_end(head, packet);
-    const std::uint64_t end = spoilt == 0 ? whole : spoilt_end(whole, head, packet, spoilt);
+    std::uint64_t mark = wire::verbs_slot_mark(head.cookie, head.sequence);
+    std::uint64_t end = has_head ? wire::verbs_slot_end(mark, packet.size())
+                                 : wire::verbs_bare_end(mark, head, packet.size());
+    (std::popcount(spoilt) % 2 == 0 ? end : mark) ^= spoilt;
     const auto bytes = bytes_of(&end, sizeof end);
     packet.insert(packet.end(), bytes.begin(), bytes.end());
+    const auto front = bytes_of(&mark, sizeof mark);
+    packet.insert(packet.begin(), front.begin(), front.end());
   }
   return {std::move(packet), std::nullopt, where, head.sequence};
 }

@@ -161,6 +161,77 @@ static void computes_and_tests(void) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* --- windows */
+
+static int* memory;
+static MPI_Win make_window(void) {
+  MPI_Win win;
+  MPI_Win_allocate(sizeof(int), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+  MPI_Win_set_name(win, "halo");
+  return win;
+}
+static MPI_Group group_of(int member) {
+  MPI_Group world, group;
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  MPI_Group_incl(world, 1, &member, &group);
+  return group;
+}
+
+/* Each holds its own lock and wants that of the other. */
+static void crossed_locks(void) {
+  MPI_Win win = make_window();
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_lock(MPI_LOCK_SHARED, 1 - rank, 0, win);
+  MPI_Get(&value, 1, MPI_INT, 1 - rank, 0, 1, MPI_INT, win);
+  MPI_Win_unlock(1 - rank, win);
+}
+
+/* Rank 1 waits for the barrier with a lock that the others want. */
+static void lock_kept(void) {
+  MPI_Win win = make_window();
+  if (rank == 1) {
+    MPI_Win_lock_all(0, win);
+    MPI_Get(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, win);
+    MPI_Win_flush(0, win);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 2) {
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+    MPI_Put(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, win);
+    MPI_Win_unlock(0, win);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void start_without_post(void) {
+  MPI_Win win = make_window();
+  if (rank == 0) MPI_Win_start(group_of(1), 0, win);
+  if (rank == 1) receive(0, 31, MPI_COMM_WORLD);
+}
+
+static void wait_without_complete(void) {
+  MPI_Win win = make_window();
+  MPI_Group world;
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  if (rank == 0) {
+    MPI_Win_post(world, 0, win);
+    MPI_Win_start(group_of(0), 0, win);
+    MPI_Win_complete(win);
+    MPI_Win_wait(win);
+  } else {
+    MPI_Win_start(group_of(0), 0, win);
+    if (rank == 1) MPI_Win_complete(win);
+    receive(0, 32, MPI_COMM_WORLD);
+  }
+}
+
+static void missing_in_fence(void) {
+  MPI_Win win = make_window();
+  if (rank == 1) receive(0, 33, MPI_COMM_WORLD);
+  MPI_Win_fence(0, win);
+}
+
 static char file_name[64];
 
 static MPI_File open_file(void) {
@@ -213,6 +284,11 @@ static const struct {
     {"test_loop", test_loop},
     {"probe_loop", probe_loop},
     {"computes_and_tests", computes_and_tests},
+    {"crossed_locks", crossed_locks},
+    {"lock_kept", lock_kept},
+    {"start_without_post", start_without_post},
+    {"wait_without_complete", wait_without_complete},
+    {"missing_in_fence", missing_in_fence},
     {"sleeps", sleeps},
     {"computes", computes},
     {"crawls", crawls},

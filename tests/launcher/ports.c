@@ -50,11 +50,12 @@ static void talk(MPI_Comm inter) {
   MPI_Comm_test_inter(inter, &is_inter);
   expect(is_inter, "an intercommunicator");
   MPI_Comm_remote_size(inter, &others);
-  const int count = 100000;
-  int* out = malloc(sizeof(int) * (size_t)count);
-  int* in = malloc(sizeof(int) * (size_t)count);
+  const int lengths[] = {1, 100000};
+  int* out = malloc(sizeof(int) * (size_t)lengths[1]);
+  int* in = malloc(sizeof(int) * (size_t)lengths[1]);
   for (int peer = 0; peer < others; ++peer) {
-    for (int length = 1; length <= count; length *= 100000) {
+    for (int which = 0; which < 2; ++which) {
+      const int length = lengths[which];
       for (int i = 0; i < length; ++i) out[i] = rank * 1000 + i;
       MPI_Status status;
       MPI_Request request;

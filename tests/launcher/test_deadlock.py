@@ -31,6 +31,11 @@ JOBS = {
     "test_loop": 2,
     "probe_loop": 2,
     "computes_and_tests": 2,
+    "crossed_locks": 2,
+    "lock_kept": 3,
+    "start_without_post": 2,
+    "wait_without_complete": 3,
+    "missing_in_fence": 2,
     "sleeps": 3,
     "computes": 2,
     "crawls": 2,
@@ -58,6 +63,11 @@ class Deadlock(unittest.TestCase):
         reporting = subprocess.Popen(
             [MPIEXEC, "--deadlock-timeout", "1", "--timeout", "100", "-n", "2", DEADLOCKS, "head_to_head"],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for name in ("crossed_locks", "lock_kept"):
+            running[name + " over tcp"] = subprocess.Popen(
+                [MPIEXEC, "--deadlock-timeout", "1.5", "--deadlock-abort", "-n", str(JOBS[name]), DEADLOCKS, name],
+                env=os.environ | {"FULMAR_FABRIC": "tcp"},
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         running["off"] = subprocess.Popen(
             [MPIEXEC, "--deadlock-timeout", "0", "--timeout", "6", "-n", "2", DEADLOCKS, "head_to_head"],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -185,6 +195,45 @@ class Deadlock(unittest.TestCase):
         more = re.search(r"and (\d+) more\n", text)
         self.assertEqual(text.count("it has not received"), len(whole), text)
         self.assertEqual(len(whole) + int(more[1]), 9, text)
+
+    def test_locks_in_a_circle(self):
+        self.says("crossed_locks", "a cycle: rank 0 waits for rank 1, and that for rank 0",
+                  "rank 0: MPI_Win_lock for the shared lock of rank 1 of window halo\n",
+                  "  rank 1 holds it (exclusive) since MPI_Win_lock\n",
+                  "rank 1: MPI_Win_lock for the shared lock of rank 0 of window halo\n",
+                  "  rank 0 holds it (exclusive) since MPI_Win_lock\n")
+
+    def test_locks_in_a_circle_over_a_network(self):
+        self.says("crossed_locks over tcp", "a cycle: rank 0 waits for rank 1, and that for rank 0",
+                  "rank 0: MPI_Win_unlock for operations behind the shared lock of rank 1 of window halo\n",
+                  "  rank 1 holds it (exclusive) since MPI_Win_lock\n",
+                  "rank 1: MPI_Win_unlock for operations behind the shared lock of rank 0 of window halo\n")
+
+    def test_lock_that_is_not_given_back(self):
+        self.says("lock_kept", "a cycle: ", "rank 1: MPI_Barrier on MPI_COMM_WORLD\n",
+                  "rank 2: MPI_Win_lock for the exclusive lock of rank 0 of window halo\n",
+                  "  rank 1 holds it (shared) since MPI_Win_lock_all\n",
+                  "MPI_Barrier on MPI_COMM_WORLD: ranks 0 1 are in it, rank 2 is in MPI_Win_lock")
+
+    def test_lock_that_the_target_has_granted(self):
+        self.says("lock_kept over tcp", "rank 1: MPI_Barrier on MPI_COMM_WORLD\n",
+                  "rank 2: MPI_Win_unlock for operations behind the exclusive lock of rank 0 of window halo\n",
+                  "  rank 1 holds it (shared) since MPI_Win_lock or MPI_Win_lock_all\n")
+
+    def test_start_without_post(self):
+        self.says("start_without_post", "a cycle: rank 0 waits for rank 1, and that for rank 0",
+                  "rank 0: MPI_Win_start for MPI_Win_post of rank 1 on window halo\n",
+                  "rank 1: MPI_Recv from rank 0 tag 31")
+
+    def test_wait_without_complete(self):
+        self.says("wait_without_complete", "a cycle: rank 0 waits for rank 2, and that for rank 0",
+                  "rank 0: MPI_Win_wait for MPI_Win_complete of rank", " 2 on window halo\n",
+                  "  rank 2 has not called it since MPI_Win_start\n")
+        self.assertNotIn("rank 1 has not called it", self.text["wait_without_complete"])
+
+    def test_a_rank_is_missing_in_a_fence(self):
+        self.says("missing_in_fence", "a cycle", "rank 0: MPI_Win_fence on window halo\n",
+                  "MPI_Win_fence on window halo: rank 0 is in it, rank 1 is in MPI_Recv")
 
     def test_slow_programs_are_no_deadlocks(self):
         for name in ("sleeps", "computes", "crawls", "computes_and_tests"):

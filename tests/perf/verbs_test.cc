@@ -23,7 +23,7 @@ namespace {
 
 using namespace fabric;  // NOLINT: all of this is about one provider
 
-constexpr std::uint64_t most_instructions_to_send = 360;
+constexpr std::uint64_t most_instructions_to_send = 330;
 constexpr std::uint64_t most_instructions_to_receive = 490;
 constexpr std::uint64_t most_instructions_in_vain = 240;
 
@@ -40,7 +40,7 @@ class DirectAdapter final : public verbs::Adapter {
     traits_.completion_depth = 1024;
     traits_.reads = 1;
     traits_.longest_order = verbs::max_remote_bytes;
-    traits_.puts_in_order = true;
+    traits_.puts_in_order = traits_.places_in_order = true;
   }
   [[nodiscard]] const verbs::Traits& traits() const noexcept override { return traits_; }
   [[nodiscard]] base::Result<MemoryRegion> open_memory(std::span<std::byte>, Access) override {

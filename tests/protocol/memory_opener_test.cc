@@ -55,8 +55,8 @@ class Opening : public ::testing::Test {
   /// The program goes on as soon as the reader of events has read, a moment before it says so.
   [[nodiscard]] bool hears_news() const {
     const std::uint64_t deadline = base::now_ns() + 10'000'000'000;
-    while (!opener.has_news() && base::now_ns() < deadline) ::sched_yield();
-    return opener.has_news();
+    while (!opener.has_events() && base::now_ns() < deadline) ::sched_yield();
+    return opener.has_events();
   }
   [[nodiscard]] std::uint64_t opened() { return network.memory().counters().opened; }
   [[nodiscard]] std::size_t open_now() { return network.memory().open_regions(); }
@@ -175,11 +175,11 @@ TEST_F(Opening, Memory_of_the_program_is_kept_until_it_is_unmapped) {
   if (opener.figures().not_kept != 0) GTEST_SKIP() << "memory cannot be watched here";
   EXPECT_TRUE(opens(block.all()));
   EXPECT_EQ(opened(), 1U);
-  EXPECT_FALSE(opener.has_news());
+  EXPECT_FALSE(opener.has_events());
   block.unmap();
   ASSERT_TRUE(hears_news());
   opener.settle();
-  EXPECT_FALSE(opener.has_news());
+  EXPECT_FALSE(opener.has_events());
   EXPECT_EQ(open_now(), 0U);
   EXPECT_EQ(opener.figures().unlisted, 1U);
 }

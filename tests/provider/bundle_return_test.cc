@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "fabric/bundle/bundle.h"
 #include "fabric/bundle/pairs.h"
 #include "fabric/tcp/tcp.h"
@@ -32,11 +33,13 @@ struct Town {
     KeepingSink sink;
     std::vector<std::string> losses;
     std::vector<std::string> lines;
+    std::vector<Tcp*> rails;
     bool leaving = false;
     bool away = false;
     unsigned lives = 1;
   };
   std::vector<std::unique_ptr<Rank>> ranks;
+  std::uint64_t later_ns = 0;  ///< than it is, to the bundles
 
   /// `patience_ns`: of the rails, with messages for those who have left and ended.
   Town(std::uint32_t size, std::size_t rails, std::uint64_t patience_ns = 50'000'000) {
@@ -60,6 +63,9 @@ struct Town {
     };
     config.report = [](void* owner, const char* line) {
       static_cast<Rank*>(owner)->lines.emplace_back(line);
+    };
+    config.clock = [](void* owner) {
+      return base::now_ns() + static_cast<Rank*>(owner)->town->later_ns;
     };
     auto opened = Bundle::open(config);
     if (opened.failed()) std::abort();
@@ -85,6 +91,7 @@ struct Town {
       ADD_FAILURE() << tcp.error().text();
       std::abort();
     }
+    rank.rails.push_back(tcp->get());
     const std::string label = rail == 0 ? "tcp" : "tcp:" + std::to_string(rail);
     if (rank.bundle->add(std::move(*tcp), label, 1e9).failed()) std::abort();
   }
@@ -131,6 +138,45 @@ struct Town {
     }
   }
 };
+
+/// Its connections are made anew, and packets go there once one has come over it each way.
+TEST(BundleTcpReturn, Rail_that_was_given_up_is_connected_again) {
+  constexpr std::uint64_t step_ns = 10'000'000;  // of the clock, with each poll
+  for (const std::uint32_t who : {0U, 1U}) {
+    Town town(2, 2);
+    ASSERT_TRUE(town.send_at_last(0, 1, 0));
+    ASSERT_TRUE(town.send_at_last(1, 0, 0));
+    std::int32_t tag = 1;
+    for (unsigned failures = 0; failures < 3; ++failures) {
+      // The one that carries packets in order, which is the first or has taken its place.
+      const std::size_t rail = failures % 2;
+      town.ranks[who]->rails[rail]->drop(1 - who);
+      const auto is_up = [&](std::uint32_t rank) {
+        return town[rank].pairs().figures_of(1 - rank)[rail].is_up;
+      };
+      for (const std::uint32_t from : {0U, 1U}) ASSERT_TRUE(town.send_at_last(from, 1 - from, tag));
+      ++tag;
+      ASSERT_TRUE(town.poll_until([&] { return !is_up(0) && !is_up(1); }));
+      const auto returned = [&](std::uint32_t rank) {
+        return town[rank].pairs().counters().returned_rails == failures + 1;
+      };
+      ASSERT_TRUE(town.poll_until([&] {
+        town.later_ns += step_ns;
+        return returned(0) && returned(1);
+      }));
+      for (const std::uint32_t from : {0U, 1U}) ASSERT_TRUE(town.send_at_last(from, 1 - from, tag));
+      ++tag;
+    }
+    const auto all = static_cast<std::size_t>(tag);
+    ASSERT_TRUE(town.poll_until(
+        [&] { return town.tags(0, 1).size() == all && town.tags(1, 0).size() == all; }));
+    for (std::int32_t i = 0; i < tag; ++i) {
+      EXPECT_EQ(town.tags(0, 1)[static_cast<std::size_t>(i)], i);
+      EXPECT_EQ(town.tags(1, 0)[static_cast<std::size_t>(i)], i);
+    }
+    for (const auto& rank : town.ranks) EXPECT_TRUE(rank->losses.empty()) << rank->losses.front();
+  }
+}
 
 TEST(BundleTcpReturn, Who_has_left_is_waited_for) {
   Town town(2, 2);

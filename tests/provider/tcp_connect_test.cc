@@ -324,6 +324,35 @@ TEST(TcpReturn, Message_that_is_taken_back_in_time_is_no_error) {
   expect_no_loss(world);
 }
 
+/// A rank that leaves while it waits for a peer that may be using its connection already. As the
+/// engine waits: nothing that moves, then a sleep that has to end in time. It never sleeps here, so it
+/// lies down at every moment, also in the last one.
+TEST(TcpReturn, Rank_that_leaves_is_woken_when_a_silent_peer_has_had_its_time) {
+  constexpr std::uint64_t longest_ns = 500'000'000;
+  for (unsigned steps = 1; steps < 64; ++steps) {
+    World world(2);
+    ASSERT_EQ(world[1].post(0, envelope(0), {}), Post::again);
+    for (unsigned i = 0; i < steps; ++i) {
+      world.poll();
+      world[1].poll(world.ranks[1]->sink);
+    }
+    ASSERT_EQ(world[1].streams().connections(), 0U) << "it never waited for the decision";
+    world[1].leave(Leaving::may_return);
+    if (world[1].quiesced()) continue;
+    const std::uint64_t latest = base::now_ns() + longest_ns;
+    while (!world[1].quiesced()) {
+      if (world[1].poll(world.ranks[1]->sink) != 0) continue;
+      ASSERT_FALSE(world[1].quiesced()) << "or it would sleep now";
+      if (!world[1].arm()) continue;
+      ASSERT_GE(world[1].next_deadline_ns(), 0);
+      ASSERT_LE(std::uint64_t(world[1].next_deadline_ns()), latest);
+    }
+    EXPECT_GE(base::now_ns(), latest - 1'000'000);
+    return;
+  }
+  FAIL() << "it never waited for the decision";
+}
+
 TEST(TcpConnect, Sleeper_is_woken_by_a_caller) {
   World world(2);
   KeepingSink ignored;

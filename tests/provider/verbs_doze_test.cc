@@ -45,14 +45,14 @@ struct Pair {
     return net[1].poll(sinks[1]) == 0 && may_sleep;
   }
   /// The same once what moves now has moved.
-  bool lie_down_soon() {
+  bool sleep_soon() {
     for (int i = 0; i < 100; ++i) {
       if (prepare_sleep()) return true;
     }
     return false;
   }
   /// Whether the sleep ends by itself.
-  [[nodiscard]] bool is_called() { return net.ranks[1]->adapter->has_news(); }
+  [[nodiscard]] bool is_called() { return net.ranks[1]->adapter->has_events(); }
   [[nodiscard]] bool has_deadline() { return net[1].next_deadline_ns() >= 0; }
   void settle() {
     for (int i = 0; i < 10; ++i) net.wires.turn();
@@ -66,7 +66,7 @@ struct Pair {
 TEST(VerbsDoze, Sender_that_has_not_looked_since_sends_a_message_to_a_sleeper) {
   Pair pair;
   ASSERT_TRUE(pair.warm_up());
-  ASSERT_TRUE(pair.lie_down_soon());
+  ASSERT_TRUE(pair.sleep_soon());
   EXPECT_TRUE(pair.has_deadline());  // until the sender is known to have heard
   pair.settle();
   const std::uint64_t ringed = pair.counters(0).ring_sends;
@@ -77,7 +77,7 @@ TEST(VerbsDoze, Sender_that_has_not_looked_since_sends_a_message_to_a_sleeper) {
   EXPECT_EQ(pair.net[1].poll(pair.sinks[1]), 1U);
   EXPECT_EQ(pair.received(), pair.sent);
   // That packet has told that the sender has heard.
-  ASSERT_TRUE(pair.lie_down_soon());
+  ASSERT_TRUE(pair.sleep_soon());
   EXPECT_FALSE(pair.has_deadline());
 }
 
@@ -96,7 +96,7 @@ TEST(VerbsDoze, Packet_that_crosses_the_closing_ends_the_lying_down_or_is_found_
   EXPECT_EQ(pair.counters(0).ring_sends, ringed + 1);
   auto& mail = (*pair.net.ranks[1]->adapter->queues().begin())->mail;
   const auto late = std::exchange(mail, {});
-  ASSERT_TRUE(pair.lie_down_soon());
+  ASSERT_TRUE(pair.sleep_soon());
   const auto now = static_cast<std::int64_t>(base::now_ns());
   ASSERT_TRUE(pair.has_deadline());
   EXPECT_LE(pair.net[1].next_deadline_ns(), now + Messages::longest_doze_ns);
@@ -111,7 +111,7 @@ TEST(VerbsDoze, Sender_that_has_nothing_to_send_tells_that_it_has_heard) {
   for (const bool sleeps : {false, true}) {
     Pair pair;
     ASSERT_TRUE(pair.warm_up());
-    ASSERT_TRUE(pair.lie_down_soon());
+    ASSERT_TRUE(pair.sleep_soon());
     ASSERT_TRUE(pair.has_deadline());
     pair.settle();
     if (sleeps) {
@@ -122,7 +122,7 @@ TEST(VerbsDoze, Sender_that_has_nothing_to_send_tells_that_it_has_heard) {
     pair.settle();
     ASSERT_TRUE(pair.is_called());
     pair.net[1].poll(pair.sinks[1]);
-    ASSERT_TRUE(pair.lie_down_soon());
+    ASSERT_TRUE(pair.sleep_soon());
     EXPECT_FALSE(pair.has_deadline()) << sleeps;
     // It tells so once.
     const std::uint64_t sends = pair.net.wires.sends;
@@ -134,12 +134,12 @@ TEST(VerbsDoze, Sender_that_has_nothing_to_send_tells_that_it_has_heard) {
 TEST(VerbsDoze, Pair_that_sleeps_between_few_packets_turns_no_gate) {
   Pair pair;
   ASSERT_TRUE(pair.warm_up());
-  ASSERT_TRUE(pair.lie_down_soon());
+  ASSERT_TRUE(pair.sleep_soon());
   ASSERT_TRUE(pair.say());
   ASSERT_TRUE(poll_until(pair.net, pair.sinks, [&] { return pair.received() == pair.sent; }));
   const std::uint64_t turned = pair.counters(1).gates_turned;
   for (int i = 0; i < 100; ++i) {
-    ASSERT_TRUE(pair.lie_down_soon());
+    ASSERT_TRUE(pair.sleep_soon());
     for (unsigned j = 0; j + 1 < Messages::shorts_until_ring; ++j) ASSERT_TRUE(pair.say());
     ASSERT_TRUE(poll_until(pair.net, pair.sinks, [&] { return pair.received() == pair.sent; }));
   }
@@ -159,7 +159,7 @@ TEST(VerbsDoze, Gate_that_cannot_be_closed_now_makes_sleeps_short) {
   EXPECT_LE(pair.net[1].next_deadline_ns(),
             static_cast<std::int64_t>(base::now_ns()) + Messages::first_doze_ns);
   pair.net.wires.habits.reluctance = 0;
-  ASSERT_TRUE(pair.lie_down_soon());
+  ASSERT_TRUE(pair.sleep_soon());
   pair.settle();
   ASSERT_TRUE(pair.say());
   pair.settle();
@@ -185,7 +185,7 @@ TEST(VerbsDoze, Word_of_a_gate_that_is_not_whole_is_not_believed) {
   pair.settle();
   EXPECT_TRUE(pair.is_called());
   EXPECT_EQ(pair.net[1].poll(pair.sinks[1]), 1U);
-  ASSERT_TRUE(pair.lie_down_soon());
+  ASSERT_TRUE(pair.sleep_soon());
   EXPECT_TRUE(pair.has_deadline());  // it has not heard the true word
   EXPECT_TRUE(pair.net[0].alive(1));
 }

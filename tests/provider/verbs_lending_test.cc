@@ -53,7 +53,7 @@ TEST(VerbsLending, Borrower_that_sleeps_is_woken_to_hear_that_its_gate_is_closed
   Talk talk(3, {.rings = 1});
   ASSERT_TRUE(talk.warm_up(1, 0));
   Verbs& sleeper = talk.net[1];
-  const auto is_called = [&] { return talk.net.ranks[1]->adapter->has_news(); };
+  const auto is_called = [&] { return talk.net.ranks[1]->adapter->has_events(); };
   ASSERT_TRUE(talk.until([&] { return sleeper.arm() && !is_called(); }));
   talk.net.ranks[1]->computes = true;
   for (unsigned i = 0; i < Messages::shorts_until_ring; ++i) ASSERT_TRUE(talk.say(2, 0, 8));

@@ -75,6 +75,7 @@ TEST(VerbsRings, Order_holds_between_writes_messages_and_puts_that_tell) {
     VerbsHabits habits{
         .reluctance = trouble, .lag = trouble, .receive_depth = 16, .tears = trouble != 0};
     for (habits.inline_bytes = 0; habits.inline_bytes <= 220; habits.inline_bytes += 110) {
+      habits.descends = !habits.descends;
       Talk talk(2, habits);
       for (unsigned i = 0; i < 1500; ++i) {
         const std::size_t bytes = i % 7 == 3 ? 1000 : i % 11 == 5 ? 5000 : i * 13 % 217;
@@ -160,12 +161,15 @@ TEST(VerbsRings, Numbers_pass_the_end_of_the_ring_with_messages_in_between) {
   talk.check();
 }
 
-TEST(VerbsRings, None_where_writes_keep_no_order_or_none_are_wanted) {
-  for (const VerbsHabits& habits : {VerbsHabits{.puts_in_order = false}, VerbsHabits{.rings = 0}}) {
+/// Then nothing is ever written that the receiver looks at.
+TEST(VerbsRings, None_where_the_order_of_bytes_is_not_known_or_none_are_wanted) {
+  for (const VerbsHabits& habits :
+       {VerbsHabits{.places_in_order = false}, VerbsHabits{.rings = 0}}) {
     Talk talk(2, habits);
     for (int i = 0; i < 100; ++i) ASSERT_TRUE(talk.say_and_wait(0, 1));
     EXPECT_EQ(talk.counters(1).rings_lent, 0U);
     EXPECT_EQ(talk.counters(0).ring_sends, 0U);
+    EXPECT_EQ(talk.net.wires.puts, 0U);
     talk.check();
   }
 }

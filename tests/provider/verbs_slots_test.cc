@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "fabric/verbs/messages.h"
 #include "provider/verbs_net.h"
 #include "provider/verbs_talk.h"
 #include "wire/verbs/verbs_packet.h"
@@ -19,6 +20,8 @@
 /// nonsense.
 namespace fulmar::fabric {
 namespace {
+
+using verbs::Messages;
 
 /// The packet that is under way in the ring of rank 1, changed; what rank 1 says of it.
 std::string loss_after(const std::function<void(std::vector<std::byte>&)>& change) {
@@ -38,19 +41,20 @@ std::string loss_after(const std::function<void(std::vector<std::byte>&)>& chang
 
 wire::VerbsPacket head_of(const std::vector<std::byte>& written) {
   wire::VerbsPacket head;
-  std::memcpy(&head, written.data(), sizeof head);
+  std::memcpy(&head, written.data() + wire::verbs_slot_mark_bytes, sizeof head);
   return head;
 }
 
-/// Replaces the end of what is written by one that its peer has proven, whatever it says.
-void prove(std::vector<std::byte>& written, const wire::VerbsPacket& sender, std::uint64_t end) {
-  const std::uint64_t rest = end & ~wire::verbs_slot_proof_mask;
-  const std::size_t bytes = wire::verbs_slot_bytes_of(rest);
-  ASSERT_LE(bytes + sizeof end, written.size());
+/// Replaces the ends of what is written by such as its peer has marked, whatever they say.
+void mark(std::vector<std::byte>& written, const wire::VerbsPacket& sender, std::uint64_t end) {
+  const std::size_t bytes = wire::verbs_slot_bytes_of(end);
+  const std::uint64_t mark = wire::verbs_slot_mark(sender.cookie, sender.sequence);
+  ASSERT_LE(sizeof mark + bytes + sizeof end, written.size());
   std::byte* const at = written.data() + written.size() - sizeof end;
-  const std::uint64_t proven =
-      wire::verbs_proven_end(sender.cookie, sender.sequence, rest, {at - bytes, bytes});
-  std::memcpy(at, &proven, sizeof proven);
+  constexpr std::uint64_t mark_in_end = std::uint64_t{0xffffffff} << 24;
+  const std::uint64_t marked = (end & ~mark_in_end) | mark >> 32 << 24;
+  std::memcpy(at, &marked, sizeof marked);
+  std::memcpy(at - bytes - sizeof mark, &mark, sizeof mark);
 }
 
 std::uint64_t end_of(const std::vector<std::byte>& written) {
@@ -69,12 +73,12 @@ TEST(VerbsSlots, Nonsense_in_a_slot_ends_the_connection_with_a_reason) {
       const wire::VerbsPacket sender = head_of(bytes);
       wire::VerbsPacket head = sender;
       change(head);
-      std::memcpy(bytes.data(), &head, sizeof head);
-      prove(bytes, sender, end_of(bytes));
+      std::memcpy(bytes.data() + wire::verbs_slot_mark_bytes, &head, sizeof head);
+      mark(bytes, sender, end_of(bytes));
     });
   };
   const auto with_end = [](std::uint64_t end) {
-    return loss_after([&](std::vector<std::byte>& bytes) { prove(bytes, head_of(bytes), end); });
+    return loss_after([&](std::vector<std::byte>& bytes) { mark(bytes, head_of(bytes), end); });
   };
   const auto expect = [](const std::string& text, const char* part) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
@@ -128,20 +132,23 @@ struct Repeats {
 TEST(VerbsSlots, Repeated_envelope_goes_without_a_header) {
   Repeats repeats({.inline_bytes = 4096});
   ASSERT_TRUE(repeats.warm);
-  for (const std::size_t bytes : {8U, 0U, 216U}) {
+  for (const std::size_t bytes : {std::size_t{8}, std::size_t{0}, Messages::most_ringed_body}) {
     ASSERT_EQ(repeats.post(bytes, 5), Post::done);
-    EXPECT_EQ(repeats.written().size(), sizeof(wire::VerbsPacket) + bytes + 8);
+    EXPECT_EQ(repeats.written().size(), sizeof(wire::VerbsPacket) + bytes + 16);
     ASSERT_EQ(repeats.post(bytes, 5), Post::done);
-    EXPECT_EQ(repeats.written().size(), bytes + 8);
+    EXPECT_EQ(repeats.written().size(), bytes + 16);
     ASSERT_TRUE(repeats.all_came());
   }
   EXPECT_EQ(repeats.talk.counters(0).bare_sends, 3U);
 }
 
 TEST(VerbsSlots, Envelopes_are_right_whatever_comes_in_between) {
-  for (const double trouble : {0.0, 0.3}) {
-    Repeats repeats(
-        {.reluctance = trouble, .lag = trouble, .inline_bytes = 64, .tears = trouble != 0});
+  for (const double trouble : {0.0, 0.2, 0.3}) {
+    Repeats repeats({.reluctance = trouble,
+                     .lag = trouble,
+                     .inline_bytes = 64,
+                     .tears = trouble != 0,
+                     .descends = trouble > 0.2});
     ASSERT_TRUE(repeats.warm);
     std::vector<std::pair<std::size_t, int>> said;
     for (unsigned i = 0; i < 3000; ++i) {
@@ -174,11 +181,11 @@ struct SecondPacket {
     EXPECT_EQ(repeats.post(8, 5), Post::done);
     ++sender.sequence;
     auto& bytes = repeats.written();
-    EXPECT_EQ(bytes.size(), 16U);
+    EXPECT_EQ(bytes.size(), 24U);
     std::array<std::uint8_t, 8> end{};
-    std::memcpy(end.data(), bytes.data() + 8, 8);
+    std::memcpy(end.data(), bytes.data() + 16, 8);
     change(end);
-    std::memcpy(bytes.data() + 8, end.data(), 8);
+    std::memcpy(bytes.data() + 16, end.data(), 8);
   }
   /// What rank 1 says of rank 0 in the end.
   std::string loss() {
@@ -196,7 +203,7 @@ TEST(VerbsSlots, Nonsense_without_a_header_ends_the_connection_with_a_reason) {
   const auto expect = [](std::size_t byte, std::uint8_t value, const char* part) {
     SecondPacket second([&](auto& end) { end[byte] = value; });
     auto& written = second.repeats.written();
-    prove(written, second.sender, end_of(written));
+    mark(written, second.sender, end_of(written));
     const std::string text = second.loss();
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
@@ -208,9 +215,11 @@ TEST(VerbsSlots, Nonsense_without_a_header_ends_the_connection_with_a_reason) {
 }
 
 /// It may be half of one. The peer's own order of packets shows that it is none.
-TEST(VerbsSlots, What_is_not_proven_is_no_packet_and_a_message_behind_it_ends_the_connection) {
-  for (std::size_t byte = 0; byte < 8; ++byte) {
-    SecondPacket second([&](auto& end) { end[byte] ^= 0x01; });
+TEST(VerbsSlots, What_lacks_a_mark_is_no_packet_and_a_message_behind_it_ends_the_connection) {
+  // The mark ahead, and of the end the number of bytes and the mark.
+  for (const std::size_t byte : {0, 1, 2, 3, 4, 5, 6, 7, 16, 19, 20, 21, 22}) {
+    SecondPacket second([](auto&) {});
+    second.repeats.written()[byte] ^= std::byte{1};
     Talk& talk = second.repeats.talk;
     for (int i = 0; i < 300; ++i) talk.poll_all();
     EXPECT_EQ(talk.sinks[1].packets.size(), 1U);
@@ -224,17 +233,19 @@ TEST(VerbsSlots, What_is_not_proven_is_no_packet_and_a_message_behind_it_ends_th
   }
 }
 
-/// Bytes of a write come into memory in any order. All but one are there.
-TEST(VerbsSlots, Packet_waits_for_each_of_its_bytes) {
-  Repeats repeats;
+/// Bytes of a write come in the order of their addresses, up or down: so many are there.
+enum class Bytes : bool { ascend, descend };
+void expect_wait_for_both_ends(Bytes order) {
+  const bool descends = order == Bytes::descend;
+  Repeats repeats({.tears = true, .descends = descends});
   ASSERT_TRUE(repeats.warm);
   for (const std::size_t bytes : {8U, 0U, 5U, 21U, 100U}) {
     for (const bool is_bare : {false, true}) {
-      const std::size_t written = bytes + 8 + (is_bare ? 0 : sizeof(wire::VerbsPacket));
-      for (std::size_t missing = 0; missing < written; ++missing) {
+      const std::size_t written = bytes + 16 + (is_bare ? 0 : sizeof(wire::VerbsPacket));
+      for (std::size_t missing = 1; missing <= written; ++missing) {
         const int tag = static_cast<int>(missing % 2);
-        if (is_bare && missing == 0) {
-          ASSERT_EQ(repeats.post(bytes, tag), Post::done);
+        if (is_bare && missing == 1) {
+          ASSERT_EQ(repeats.post(bytes, 0), Post::done);
           ASSERT_TRUE(repeats.all_came());
         }
         ASSERT_EQ(repeats.post(bytes, is_bare ? 0 : tag), Post::done);
@@ -242,8 +253,10 @@ TEST(VerbsSlots, Packet_waits_for_each_of_its_bytes) {
         ASSERT_EQ(mail.size(), 1U);
         ASSERT_EQ(mail.front().bytes.size(), written);
         auto* const to = reinterpret_cast<std::byte*>(mail.front().order.place.address);
-        std::memcpy(to, mail.front().bytes.data(), written);
-        to[missing] = ~to[missing];
+        for (std::size_t i = 0; i < written; ++i) {
+          const bool is_missing = descends ? i < missing : i >= written - missing;
+          to[i] = is_missing ? ~mail.front().bytes[i] : mail.front().bytes[i];
+        }
         const auto late = std::exchange(mail, {});
         const std::size_t came = repeats.talk.sinks[1].packets.size();
         for (int i = 0; i < 3; ++i) repeats.talk.poll_all();
@@ -257,18 +270,23 @@ TEST(VerbsSlots, Packet_waits_for_each_of_its_bytes) {
   EXPECT_TRUE(repeats.talk.net.losses(1).empty());
 }
 
+TEST(VerbsSlots, Packet_waits_for_both_of_its_ends) {
+  expect_wait_for_both_ends(Bytes::ascend);
+  expect_wait_for_both_ends(Bytes::descend);
+}
+
 TEST(VerbsSlots, Signal_in_a_ring_ends_the_connection) {
   const std::string text = loss_after([&](std::vector<std::byte>& bytes) {
     wire::VerbsPacket head;
-    std::memcpy(&head, bytes.data(), sizeof head);
+    std::memcpy(&head, bytes.data() + 8, sizeof head);
     head.length = 0;
     head.flags = 0;
     head.context = 0;
     head.tag = 0;
     head.kind = static_cast<std::uint8_t>(wire::VerbsSignal::credit);
     // It lies right ahead of the end.
-    std::memcpy(bytes.data() + 8, &head, sizeof head);
-    prove(bytes, head, plain_end(wire::verbs_slot_packet, sizeof head));
+    std::memcpy(bytes.data() + 16, &head, sizeof head);
+    mark(bytes, head, plain_end(wire::verbs_slot_packet, sizeof head));
   });
   EXPECT_NE(text.find("a signal in a ring"), std::string::npos) << text;
 }

@@ -45,7 +45,9 @@ struct VerbsHabits {
   std::size_t longest_order = SIZE_MAX;
   bool changes = true;
   bool puts_in_order = true;
-  bool tears = false;  ///< the bytes of a put come in any order, with looks in between
+  bool places_in_order = true;
+  bool tears = false;     ///< the bytes of a put come one after the other, with looks in between
+  bool descends = false;  ///< then: the last byte comes first
   std::size_t rings = verbs::usual_rings;  ///< that each rank lends
   std::uint32_t ringless = UINT32_MAX;     ///< a rank that wants none
   verbs::CompletionQueues completion_queues = verbs::CompletionQueues::one;
@@ -93,8 +95,8 @@ class QueueStandIn final : public verbs::Queue {
     verbs::RemoteOrder order;
     verbs::ChangeOrder change;
     std::optional<std::uint32_t> word;
-    bool is_half_done = false;      ///< of a put: its front is there
-    std::vector<bool> are_written;  ///< of a put that is torn: which bytes
+    bool is_half_done = false;  ///< of a put: its front is there
+    std::size_t written = 0;    ///< bytes, of a put that is torn
 
     /// Takes the bytes of a message out of the sender's memory.
     void settle() {
@@ -200,6 +202,7 @@ class VerbsStandIn final : public verbs::Adapter {
     traits_.reads = wires.habits.reads;
     traits_.longest_order = wires.habits.longest_order;
     traits_.puts_in_order = wires.habits.puts_in_order;
+    traits_.places_in_order = wires.habits.places_in_order;
     traits_.changes = wires.habits.changes;
     traits_.place = "10.0.0." + std::to_string(self + 1);
   }
@@ -288,7 +291,7 @@ class VerbsStandIn final : public verbs::Adapter {
   }
   [[nodiscard]] const std::set<QueueStandIn*>& queues() const { return own_; }
   /// Whether a completion waits to be read: it would have ended a sleep.
-  [[nodiscard]] bool has_news() const { return !came_.empty() || !ended_.empty(); }
+  [[nodiscard]] bool has_events() const { return !came_.empty() || !ended_.empty(); }
   /// Whether one has come since `arm`: no other need end a sleep.
   [[nodiscard]] bool has_rung() const { return has_rung_; }
   [[nodiscard]] std::size_t regions() const { return regions_.size(); }

@@ -172,23 +172,20 @@ inline QueueStandIn::Step QueueStandIn::write(Mail& order, std::byte* to) {
   return Step::whole;
 }
 
-/// Writes some of the bytes that are missing, each of them once; all but one, or one, now and then.
+/// Writes some of the bytes that are missing, in the order of their addresses, up or down; all but one,
+/// or one, now and then.
 inline QueueStandIn::Step QueueStandIn::write_torn(Mail& order, std::byte* to) {
   const std::span<const std::byte> from = order.source();
-  order.are_written.resize(from.size());
-  const bool is_last = wires_.happens(0.4);
+  const std::size_t left = from.size() - order.written;
   const double share = std::array{0.5, 0.05, 0.95}[wires_.random() % 3];
-  bool is_whole = true;
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    if (order.are_written[i]) continue;
-    if (is_last || wires_.happens(share)) {
-      to[i] = from[i];
-      order.are_written[i] = true;
-    } else {
-      is_whole = false;
-    }
+  const bool is_last = left == 0 || wires_.happens(0.4);
+  const auto some = static_cast<std::size_t>(share * static_cast<double>(left));
+  for (std::size_t count = is_last ? left : std::max<std::size_t>(some, 1); count > 0; --count) {
+    const std::size_t at = order.written++;
+    const std::size_t place = wires_.habits.descends ? from.size() - 1 - at : at;
+    to[place] = from[place];
   }
-  return is_whole ? Step::whole : Step::half;
+  return order.written == from.size() ? Step::whole : Step::half;
 }
 
 inline int QueueStandIn::carry_out(Mail& order, std::vector<std::byte>& answer, Step& step) {

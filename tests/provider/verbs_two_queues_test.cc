@@ -137,7 +137,7 @@ TEST(VerbsTwoQueues, Flood_of_messages_does_not_hide_the_end_of_a_fetch) {
       const std::size_t before = sink.tags.size();
       talk.net[0].poll(sink);
       ASSERT_GT(sink.tags.size() - before, 30U);
-      ASSERT_TRUE(talk.net.ranks[0]->adapter->has_news());
+      ASSERT_TRUE(talk.net.ranks[0]->adapter->has_events());
     }
     EXPECT_LE(looks, 1U) << token;
   }

@@ -41,6 +41,7 @@ THREADS = {"basic": "on", "zerocopy": "on", "ch3": "on", "zerocopy_put": "only"}
 THREAD_PROGRAMS = {"on": ("progress.away", ["helped"]), "only": ("p2p.order", [])}
 # Two threads, one for each queue, and what runs over them in packets, by reads and by writes.
 TWO_THREADS = {"FULMAR_PROGRESS_THREAD": "two", "FULMAR_VERBS_QUEUES": "two"}
+TWO_THREADS_PROGRAMS_IN_SHORT = {"off": ["p2p.modes"], "put": ["coll.nonblocking"], "fetch": ["p2p.order", "p2p.remapped"]}
 TWO_THREADS_PROGRAMS = {"off": ["p2p.modes"], "put": ["p2p.modes", "coll.nonblocking"],
                         "fetch": ["p2p.modes", "p2p.order", "p2p.threads", "p2p.remapped", "coll.nonblocking"]}
 
@@ -105,6 +106,7 @@ def design_steps():
 
 
 def study_steps():
+    two_threads = TWO_THREADS_PROGRAMS if os.environ.get("FULMAR_TEST_EVERY_PATH") else TWO_THREADS_PROGRAMS_IN_SHORT
     short = {"FULMAR_RDMA_BYTES": "1000", "FULMAR_EAGER_BYTES": "1000"}
     steps = [Step(f"p2p.modes.{name}", 240, [MPIEXEC, "-n", 2, BUILD / "tests" / "mpi.p2p.modes"],
                   {"FULMAR_FABRIC": "verbs", **short, **settings}) for name, settings in STUDIES.items()]
@@ -115,7 +117,7 @@ def study_steps():
                           {"FULMAR_FABRIC": "verbs", "FULMAR_PROGRESS_THREAD": thread, **DESIGNS[design]}))
     steps += [Step(f"{program}.{way}.two_threads", 240, [MPIEXEC, "-n", 2, BUILD / "tests" / f"mpi.{program}"],
                    {"FULMAR_FABRIC": "verbs", "FULMAR_RDMA": way, **short, **TWO_THREADS})
-              for way, programs in TWO_THREADS_PROGRAMS.items() for program in programs]
+              for way, programs in two_threads.items() for program in programs]
     return [step for step in steps if step.command[3].exists()]
 
 

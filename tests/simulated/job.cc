@@ -143,6 +143,7 @@ Rank::Rank(fulmar::fabric::FakeNetwork& network, const Setup& setup, std::uint32
   library_.schedules = &schedules_;
   library_.world = &world_;
   world_.compares_calls = setup.compares_calls;
+  world_.checks_windows = setup.checks_windows;
   world_.placement = {node_of, nullptr, &nodes_};
   errors_.rank = static_cast<int>(self);
   errors_.size = setup.ranks;
@@ -270,7 +271,7 @@ void Job::disturb_memory() {
   fulmar::fabric::FakeMemory& memory = network_.memory();
   if (dice_.chance(setup_.refuse_percent)) memory.refuse_to_open(1);
   using Victims = fulmar::fabric::FakeMemory::Victims;
-  if (dice_.below(2000) == 0) {
+  if (dice_.below(2000) == 0 && setup_.loses_orders) {
     memory.fail_orders(1, setup_.design ? Victims::fetches : Victims::all);
   }
   if (dice_.chance(1)) memory.hold_orders();

@@ -43,6 +43,8 @@ struct Setup {
   std::string algorithms;            ///< as FULMAR_COLL
   std::vector<std::uint32_t> nodes;  ///< of the ranks
   bool compares_calls;               ///< as FULMAR_CHECK=collectives
+  bool checks_windows = false;       ///< as FULMAR_CHECK=rma
+  bool loses_orders = true;          ///< orders of adapters end as lost now and then
   bool crowded;
   bool reaches;                                    ///< ranks read each other's memory
   bool opens;                                      ///< and open it to each other's adapters

@@ -7,6 +7,7 @@
 
 #include "mpi/random/program.h"
 #include "mpi/random/report.h"
+#include "mpi/rma/generated/window_program.h"
 
 namespace simulated {
 
@@ -36,6 +37,12 @@ void run_program(std::uint64_t seed, int rank) {
   void* buffer = nullptr;
   int bytes = 0;
   generated::good(MPI_Buffer_detach(&buffer, &bytes));
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+
+void run_window_program(std::uint64_t seed) {
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  generated::WindowProgram(seed, MPI_COMM_WORLD).run();
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 

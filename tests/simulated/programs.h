@@ -15,5 +15,7 @@ void prepare_programs();
 void begin_program(std::uint64_t seed);
 /// One rank of it.
 void run_program(std::uint64_t seed, int rank);
+/// One rank of a one-sided program (tests/mpi/rma/generated).
+void run_window_program(std::uint64_t seed);
 
 }  // namespace simulated

@@ -128,16 +128,65 @@ class Compare(tree.TreeTest):
         self.assertEqual(run.stdout.count("timed out after 1 s"), 1)
         self.assertEqual(run.returncode, 0, run.stderr)
 
-    def test_runs_while_the_cores_were_far_apart_or_one_are_left_out(self):
-        self.library("fulmar", [1] * JOBS + [0.1] + [9] * (JOBS - 1))
-        probes = [50] * 2 * JOBS + [20, 50]  # before and after each run; then, in the rest of the second round, 200
-        self.program("build/bin/fulmar-raw", RAW.format(python=sys.executable, probes=probes,
+    def probes(self, lines):
+        """Probes of the cache line, two for each run; 200 ns when they are used up."""
+        self.program("build/bin/fulmar-raw", RAW.format(python=sys.executable, probes=lines,
                                                         log=str(self.root / "probes.log")))
+
+    def median(self, name):
+        return self.result(name)["series"][0]["points"][0]["median_ns"]
+
+    def test_near_and_far_cores_are_tables_of_their_own(self):
+        self.library("fulmar", [1] * JOBS + [9] * JOBS)
+        self.library("mpich", [2] * JOBS + [3] * JOBS)
+        self.probes([50] * 4 * JOBS)  # the first round; then, in the second one, 200
         run = self.compare("--rounds", "2")
-        self.assertIn(f"Fulmar: {JOBS} of {2 * JOBS} runs left out", run.stdout)
-        self.assertIn("the usual 50 ns", run.stdout)
-        for series in self.result("fulmar")["series"]:
-            self.assertEqual(series["points"][0]["median_ns"], 100)
+        self.assertIn(f"Fulmar {JOBS} near, {JOBS} far; MPICH {JOBS} near, {JOBS} far", run.stdout)
+        self.assertEqual([self.median(name) for name in ("fulmar-near", "fulmar-far", "mpich-near", "mpich-far")],
+                         [100, 900, 200, 300])
+        page = (self.root / "out/compare.md").read_text()
+        self.assertIn("* cores near each other: Fulmar is ahead of the best peer at 9 of 9 points, behind at 0", page)
+        self.assertIn("* cores far from each other: Fulmar is ahead of the best peer at 0 of 9 points, behind at 9", page)
+
+    def test_a_run_during_which_the_cores_were_moved_or_one_is_kept_but_in_no_table(self):
+        self.library("fulmar", [1] * JOBS + [0.1, 9] + [1] * (JOBS - 2))
+        self.probes([50] * (2 * JOBS + 1) + [20, 20, 50, 250] + [50] * 2 * (JOBS - 2))
+        run = self.compare("--rounds", "2")
+        self.assertIn(f"Fulmar {2 * JOBS - 2} near, 1 one core, 1 moved", run.stdout)
+        self.assertEqual(self.median("fulmar-near"), 100)
+        runs = json.loads((self.root / "out/compare-runs.json").read_text())["fulmar"]
+        self.assertEqual(len(runs), 2 * JOBS)
+        self.assertIn([50, 250], [ends for _, ends, _ in runs])
+
+    def test_runs_are_added_to_those_of_an_earlier_call(self):
+        self.library("fulmar", [1] * JOBS + [3] * JOBS)
+        self.compare("--rounds", "1")
+        self.compare("--rounds", "1", "--add")
+        self.assertEqual(self.median("fulmar"), 200)
+        self.compare("--rounds", "1")
+        self.assertEqual(self.median("fulmar"), 300)
+
+    def test_a_run_waits_until_the_cores_are_as_they_are_wanted(self):
+        self.library("fulmar", [1])
+        self.probes([50, 50] + [50, 50, 250, 250] * (JOBS - 1) + [50, 250, 250])
+        run = self.compare("--rounds", "1", "--cores", "far")
+        self.assertIn(f"Fulmar {JOBS} far", run.stdout)
+
+    def test_first_calls_are_asked_for_and_reported_apart(self):
+        self.library("fulmar", [1])
+        text = (self.root / "build/bin/mpibench").read_text()
+        self.program("build/bin/mpibench", text.replace("tests = ", "assert '--first 100' in ' '.join(sys.argv)\ntests = ", 1))
+        run = self.compare("--rounds", "1", "--set", "forms", "--ranks", "2", "--tests", "ibcast", "--first", "100")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(self.result("fulmar-forms-first")["series"][0]["test"], "ibcast")
+        self.assertIn("ibcast, 2 ranks", (self.root / "out/compare-forms-first.md").read_text())
+
+    def test_points_at_which_runs_disagree_are_undecided(self):
+        self.library("fulmar", [1] * JOBS + [3] * JOBS)
+        self.library("mpich", [2])
+        run = self.compare("--rounds", "2")
+        self.assertIn("ahead of the best peer at 0 of 9 points, behind at 0; undecided: 9", run.stdout)
+        self.assertIn("undecided: latency at 2 ranks, 8 B: 1.00 times the time of MPICH", run.stdout)
 
     def test_nothing_to_measure_is_an_error(self):
         run = self.compare()

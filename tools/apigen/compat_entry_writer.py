@@ -26,12 +26,12 @@ def _declaration(spec, parameter, is_large):
 def _handle_argument(parameter, kind, length):
     name = parameter.name
     if not parameter.is_array:
-        carrier = {'in': 'in', 'out': 'HandleOut', 'inout': 'HandleInOut'}[parameter.direction]
-        return f'{carrier}<{kind}>({name})'
-    carrier = {'in': 'HandleArrayIn', 'inout': 'HandleArrayInOut'}[parameter.direction]
+        wrapper = {'in': 'in', 'out': 'HandleOut', 'inout': 'HandleInOut'}[parameter.direction]
+        return f'{wrapper}<{kind}>({name})'
+    wrapper = {'in': 'HandleArrayIn', 'inout': 'HandleArrayInOut'}[parameter.direction]
     if parameter.unless_in_place:
         length = f'is_in_place({parameter.unless_in_place}) ? 0 : {length}'
-    return f'{carrier}<{kind}>({name}, {length})'
+    return f'{wrapper}<{kind}>({name}, {length})'
 
 
 def _set_argument(parameter, name_of_set, length):
@@ -40,8 +40,8 @@ def _set_argument(parameter, name_of_set, length):
         return f'weights_in({name})'
     full = f'set::{name_of_set}'
     if parameter.is_array:
-        carrier = 'ValueArrayIn' if parameter.direction == 'in' else 'ValueArrayOut'
-        return f'{carrier}<{full}>({name}, {length})'
+        wrapper = 'ValueArrayIn' if parameter.direction == 'in' else 'ValueArrayOut'
+        return f'{wrapper}<{full}>({name}, {length})'
     if parameter.direction == 'in':
         return f'to_standard<{full}>({name})'
     number = f', {parameter.kind}' if parameter.kind.startswith('MPI_T_') else ''

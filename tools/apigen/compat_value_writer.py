@@ -31,10 +31,10 @@ def _types(spec, abi):
     structs = sorted({kind[:-1] for kind in abi.types.values() if kind not in ('int', 'void*')})
     lines = [f'struct {name};' for name in structs]
     lines += ['', '/// What a handle of the standard ABI is here.', 'template <class Handle>',
-              'struct Facts;']
+              'struct Traits;']
     for handle in compat_reader.HANDLES:
         kind = f'MPI_{handle}'
-        lines += ['template <>', f'struct Facts<{kind}> {{', f'  using Type = {abi.types[kind]};',
+        lines += ['template <>', f'struct Traits<{kind}> {{', f'  using Type = {abi.types[kind]};',
                   f'  static constexpr std::uint32_t kind = {compat_reader.HANDLES.index(handle)};',
                   f'  static constexpr auto to_number = &Functions::{_number_type(handle)}_toint;',
                   f'  static constexpr auto from_number = &Functions::{_number_type(handle)}_fromint;']

@@ -79,24 +79,24 @@ def _peer(function, direction):
     return names
 
 
-def _wrapped(parameter, carrier):
+def _wrapped(parameter, wrapper):
     if parameter.unless_in_place:
-        carrier = f'api::unless_in_place({parameter.unless_in_place}, {carrier})'
+        wrapper = f'api::unless_in_place({parameter.unless_in_place}, {wrapper})'
     if parameter.at:
-        carrier = f'api::at<api::Significant::{parameter.at}>({carrier})'
-    return carrier
+        wrapper = f'api::at<api::Significant::{parameter.at}>({wrapper})'
+    return wrapper
 
 
-def _carrier_class(spec, function, parameter):
+def _wrapper_class(spec, function, parameter):
     if parameter.kind.startswith('callback:'):
         return 'Callback', 'values'
     kind = spec.kinds[parameter.kind]
     if function.has('local') and (parameter.kind, parameter.direction) == ('comm', 'in'):
         return 'LocalCommIn', kind.header
-    return kind.carriers['array' if parameter.is_array else parameter.direction], kind.header
+    return kind.wrappers['array' if parameter.is_array else parameter.direction], kind.header
 
 
-def carriers(spec, symbol):
+def wrappers(spec, symbol):
     """(C++ expressions that carry the arguments, headers they need)."""
     parameters, expressions, headers = symbol.function.parameters, [], set()
     at = 0
@@ -106,11 +106,11 @@ def carriers(spec, symbol):
         if combination is not None:
             names = [p.name for p in parameters[at:at + len(combination.kinds)]]
             names += _peer(symbol.function, parameter.direction)
-            name, header = combination.carriers[parameter.direction], 'buffer'
+            name, header = combination.wrappers[parameter.direction], 'buffer'
             at += len(combination.kinds) - 1
             first = at - len(combination.kinds) + 1
         else:
-            name, header = _carrier_class(spec, symbol.function, parameter)
+            name, header = _wrapper_class(spec, symbol.function, parameter)
             names, first = [parameter.name], at
             if parameter.is_array and parameter.length:
                 names.append(parameter.length)
@@ -156,7 +156,7 @@ def _entry(spec, symbol):
     if function.has('direct') or function.chapter.style == 'tool':
         return f'return {function.implementation}({names});', set()
     modes = _modes(function)
-    expressions, headers = carriers(spec, symbol)
+    expressions, headers = wrappers(spec, symbol)
     if function.has('join'):
         modes = [f'mpi::join_{function.attributes["join"]}',
                  *(['api::Errors::files'] if function.has('raise') else [])]

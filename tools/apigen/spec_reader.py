@@ -17,7 +17,7 @@ class Kind:
     name: str
     plain: str
     large: str
-    carriers: dict  # 'in', 'out', 'inout', 'array' -> class name
+    wrappers: dict  # 'in', 'out', 'inout', 'array' -> class name
     header: str
     meaning: str
 
@@ -25,7 +25,7 @@ class Kind:
 @dataclasses.dataclass
 class Combination:
     kinds: tuple
-    carriers: dict
+    wrappers: dict
 
 
 @dataclasses.dataclass
@@ -135,9 +135,9 @@ def _read_kinds(path):
             continue
         if len(words) != 9:
             raise SpecError(f'{where}: a kind needs 9 columns, found {len(words)}')
-        name, plain, large, *carriers, header, meaning = words
+        name, plain, large, *wrappers, header, meaning = words
         kinds[name] = Kind(name, plain, plain if large == '-' else large,
-                           dict(zip(('in', 'out', 'inout', 'array'), carriers)), header, meaning)
+                           dict(zip(('in', 'out', 'inout', 'array'), wrappers)), header, meaning)
     return kinds, combinations
 
 

@@ -74,6 +74,10 @@ CLI::App* add_bench(CLI::App& app, BenchArguments& arguments) {
       ->add_option("--milliseconds", arguments.milliseconds,
                    "time for one figure (150; 20 with --quick)")
       ->check(CLI::Range(1.0, 60e3));
+  command
+      ->add_option("--first", options.plan.budget.first_calls,
+                   "time so many calls of each size after 10 others, once, instead of many batches")
+      ->check(CLI::Range(1, 1000000));
   command->add_flag("--quick", arguments.quick, "less time, less certainty");
   command->add_option("--json", options.json, "write the figures to this file");
   command->add_option("--html", options.html, "draw a report into this file");

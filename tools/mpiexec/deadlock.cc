@@ -34,6 +34,28 @@ bool is_collective(const wire::WaitBody& body) {
   return body.kind == static_cast<std::uint32_t>(wire::WaitKind::collective) && body.comm != 0;
 }
 
+bool is_exposure(const wire::WaitBody& body) {
+  return body.kind == static_cast<std::uint32_t>(wire::WaitKind::exposure);
+}
+
+bool is_lock(const wire::WaitBody& body) {
+  return body.kind == static_cast<std::uint32_t>(wire::WaitKind::lock) && body.peer_count == 1;
+}
+
+const char* text_of(wire::LockCall call) {
+  switch (call) {
+    case wire::LockCall::lock:
+      return "MPI_Win_lock";
+    case wire::LockCall::lock_all:
+      return "MPI_Win_lock_all";
+    case wire::LockCall::start:
+      return "MPI_Win_start";
+    case wire::LockCall::unknown:
+      break;
+  }
+  return "MPI_Win_lock or MPI_Win_lock_all";
+}
+
 bool in_same_call(const wire::WaitBody& a, const wire::WaitBody& b) {
   return is_collective(a) && is_collective(b) && a.comm == b.comm && a.call == b.call;
 }
@@ -80,11 +102,35 @@ class Explanation {
     if (lines_.size() == most_lines) lines_.push_back("mpiexec:   and more of the same");
   }
 
+  /// Those who hold the lock that a rank waits for, or whose access epochs to it are open. None where
+  /// it holds the lock itself: then what it waits for is the target.
+  [[nodiscard]] std::vector<wire::HeldLock> holders_of(std::uint32_t rank) const {
+    std::vector<wire::HeldLock> holders;
+    const wire::WaitBody* body = waits_[rank];
+    if (body == nullptr || (!is_lock(*body) && !is_exposure(*body))) return holders;
+    const std::uint32_t target = is_lock(*body) ? body->peers[0] : rank;
+    for (const Standstill::Wait& wait : standstill_.waits) {
+      for (std::uint32_t i = 0; i < wait.body.lock_count; ++i) {
+        const wire::HeldLock& lock = wait.body.locks[i];
+        if (lock.comm != body->comm || lock.target != target) continue;
+        const bool is_start = lock.call == static_cast<std::uint32_t>(wire::LockCall::start);
+        if (is_start != is_exposure(*body)) continue;
+        if (lock.holder == rank && is_lock(*body)) return {};
+        holders.push_back(lock);
+      }
+    }
+    return holders;
+  }
+
   /// Whom a rank waits for.
   [[nodiscard]] std::vector<std::uint32_t> peers_of(std::uint32_t rank) const {
     const wire::WaitBody* body = waits_[rank];
     if (body == nullptr) return {};
     std::vector<std::uint32_t> peers(body->peers.begin(), body->peers.begin() + body->peer_count);
+    if (const std::vector<wire::HeldLock> holders = holders_of(rank); !holders.empty()) {
+      peers.clear();
+      for (const wire::HeldLock& lock : holders) peers.push_back(lock.holder);
+    }
     if (!is_collective(*body) || !peers.empty()) return peers;
     for (std::uint32_t other = 0; other < waits_.size(); ++other) {
       if (other == rank || !is_member(*body, other)) continue;
@@ -144,6 +190,15 @@ class Explanation {
     const std::string call = body.call.data();
     const std::string what = body.what.data();
     add("mpiexec:   rank " + std::to_string(rank) + ": " + call + (what.empty() ? "" : " ") + what);
+    for (const wire::HeldLock& lock : holders_of(rank)) {
+      const std::string holder = "mpiexec:     rank " + std::to_string(lock.holder);
+      if (is_exposure(body)) {
+        add(holder + " has not called it since MPI_Win_start");
+      } else {
+        add(holder + " holds it (" + (lock.exclusive != 0 ? "exclusive" : "shared") + ") since " +
+            text_of(static_cast<wire::LockCall>(lock.call)));
+      }
+    }
     std::string hints = body.hint.data();
     while (!hints.empty()) {
       const std::size_t end = std::min(hints.find('\n'), hints.size());

@@ -32,7 +32,7 @@ constexpr std::int64_t sweep_limit_ns = 2 * ns_per_s;
 /// How long a killed job's last output waits for a reader that does not read.
 constexpr std::int64_t drain_grace_ns = 2 * ns_per_s;
 /// How often the ranks' waits are looked at.
-constexpr std::int64_t look_interval_ns = ns_per_s;
+constexpr std::int64_t poll_interval_ns = ns_per_s;
 
 /// Of an abort that answers the death of another rank (mpi-ext.h, MPIX_ERR_PROC_FAILED).
 constexpr auto class_of_death = static_cast<std::int32_t>(base::ErrorClass::proc_failed);
@@ -78,7 +78,7 @@ int Supervisor::run(const Limits& limits) {
   if (limits.deadlock_s > 0) {
     deadlock_times_ = {in_ns(limits.deadlock_s), in_ns(limits.polled_deadlock_s)};
     on_deadlock_ = limits.on_deadlock;
-    look_ns_ = now_ns() + look_interval_ns;
+    look_ns_ = now_ns() + poll_interval_ns;
   }
   while (running_ > 0 || has_jobs()) step();
   clean_up();
@@ -262,7 +262,7 @@ void Supervisor::on_deadline(std::int64_t now) {
 }
 
 void Supervisor::look_for_deadlock(std::int64_t now) {
-  look_ns_ = now + look_interval_ns;
+  look_ns_ = now + poll_interval_ns;
   if (ending_ || has_jobs()) return;  // jobs may wait for each other
   std::vector<std::string> lines;
   std::map<std::uint32_t, DeadlockWatch> watches;  // without those of generations that are over

@@ -11,7 +11,7 @@ namespace fulmar::api {
 enum class InPlace : std::uint8_t { refused, allowed };
 
 /// A buffer, the number of elements and their datatype. MPI_BOTTOM is the null pointer, so null is
-/// right with a datatype of absolute addresses; it is refused only for elements of a predefined
+/// valid with a datatype of absolute addresses; it is refused only for elements of a predefined
 /// type. Where no data is moved, because the count is 0 or `peer`, the rank that they come from or
 /// go to, is MPI_PROC_NULL, the type may be MPI_DATATYPE_NULL.
 template <class Result, class Address, InPlace in_place>
@@ -53,7 +53,7 @@ struct DataArgument {
   Result value(const Scope&) const noexcept { return {raw, type == nullptr ? 0 : count, type}; }
 
  private:
-  /// Inlined, as the address of the carrier must not leave the C function: it lives in registers.
+  /// Inlined, as the address of the wrapper must not leave the C function: it lives in registers.
   [[gnu::always_inline]] bool is_nothing(const Scope& scope) noexcept {
     if (handle != MPI_DATATYPE_NULL || (count != 0 && peer != MPI_PROC_NULL)) return false;
     count = 0;

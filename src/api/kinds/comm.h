@@ -9,7 +9,7 @@
 namespace fulmar::api {
 
 template <>
-struct ObjectFacts<mpi::Comm> {
+struct ObjectTraits<mpi::Comm> {
   using Handle = MPI_Comm;
   static constexpr Stage stage = Stage::object;
   static constexpr base::ErrorClass error_class = base::ErrorClass::comm;
@@ -24,7 +24,7 @@ struct ObjectFacts<mpi::Comm> {
 };
 
 using CommIn = ObjectIn<mpi::Comm>;
-// Calls that look at a communicator, or end it, and need no other process.
+// Calls that query or free a communicator and need no other process.
 using LocalCommIn = ObjectIn<mpi::Comm, Null::refused, Revoked::allowed>;
 using CommOrNullIn = ObjectIn<mpi::Comm, Null::allowed, Revoked::allowed>;
 using CommInOut = ObjectInOut<mpi::Comm, Null::refused, Revoked::allowed>;

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
-// Carriers of counts, sizes and displacements. The plain and the `_c` form of a function meet here:
-// both reach the implementation as Count, CountOut or CountArray.
+// Wrappers of counts, sizes and displacements. The plain and the `_c` form of a function are
+// unified here: both pass Count, CountOut or CountArray to the implementation.
 
 #include "api/kinds/values.h"
 
@@ -73,7 +73,7 @@ struct PositionInOut : CountResultOf<T, mpi::CountOut::Overflow::fail> {};
 template <class T>
 PositionInOut(int, T*) -> PositionInOut<T>;
 
-/// An array of displacements, or of counts whose number the prototype does not say.
+/// An array of displacements, or of counts whose number is not a parameter.
 template <class T>
 struct ArrayOfCounts {
   static constexpr Stage stage = Stage::other;

@@ -8,7 +8,7 @@
 namespace fulmar::api {
 
 template <>
-struct ObjectFacts<mpi::Datatype> : PlainObjectFacts<MPI_Datatype> {
+struct ObjectTraits<mpi::Datatype> : PlainObjectTraits<MPI_Datatype> {
   static constexpr base::ErrorClass error_class = base::ErrorClass::type;
   static constexpr const char* what = "datatype";
   static constexpr const char* null_name = "MPI_DATATYPE_NULL";
@@ -19,7 +19,7 @@ using AnyDatatypeIn = ObjectIn<mpi::Datatype>;
 using AnyDatatypeInOut = ObjectInOut<mpi::Datatype>;
 using DatatypeOrNullIn = ObjectIn<mpi::Datatype, Null::allowed>;
 
-/// Says why a handle is no datatype that data can be moved with.
+/// The error for a handle that is no datatype for communication.
 [[nodiscard, gnu::cold]] inline base::Error no_committed_datatype(Argument argument,
                                                                   MPI_Datatype handle,
                                                                   const mpi::Datatype* type) {
@@ -29,15 +29,15 @@ using DatatypeOrNullIn = ObjectIn<mpi::Datatype, Null::allowed>;
                        argument.name);
 }
 
-/// What stands for MPI_DATATYPE_NULL where no data is moved, which other libraries accept, too: a
-/// type for which most operations are defined.
+/// The replacement of MPI_DATATYPE_NULL where no data is moved, which other libraries accept, too:
+/// a type for which most operations are defined.
 [[nodiscard, gnu::cold, gnu::noinline]] inline mpi::Datatype* type_of_nothing(
     mpi::Library& library) noexcept {
   return library.find<mpi::Datatype>(MPI_INT);
 }
 
-/// A datatype that data is moved with: committed. MPI_DATATYPE_NULL where the count in front of it is
-/// 0, or `peer`, the rank that they come from or go to, is MPI_PROC_NULL.
+/// A datatype for communication: committed. MPI_DATATYPE_NULL is accepted where the count in front
+/// of it is 0, or `peer`, the source or destination, is MPI_PROC_NULL.
 struct DatatypeIn {
   static constexpr Stage stage = Stage::other;
   int index;

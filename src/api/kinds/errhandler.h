@@ -8,7 +8,7 @@
 namespace fulmar::api {
 
 template <>
-struct ObjectFacts<mpi::Errhandler> : PlainObjectFacts<MPI_Errhandler> {
+struct ObjectTraits<mpi::Errhandler> : PlainObjectTraits<MPI_Errhandler> {
   static constexpr base::ErrorClass error_class = base::ErrorClass::errhandler;
   static constexpr const char* what = "error handler";
   static constexpr const char* null_name = "MPI_ERRHANDLER_NULL";

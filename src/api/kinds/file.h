@@ -9,7 +9,7 @@
 namespace fulmar::api {
 
 template <>
-struct ObjectFacts<mpi::File> {
+struct ObjectTraits<mpi::File> {
   using Handle = MPI_File;
   static constexpr Stage stage = Stage::object;
   static constexpr base::ErrorClass error_class = base::ErrorClass::file;
@@ -20,11 +20,11 @@ struct ObjectFacts<mpi::File> {
 };
 
 /// Errors of a handle that names no file are raised on MPI_FILE_NULL (MPI 5.0 section 14.7).
-template <class Carrier>
-struct FileArgument : Carrier {
+template <class Wrapper>
+struct FileArgument : Wrapper {
   bool check(Scope& scope) noexcept {
     scope.target = &scope.library.errors->new_files;
-    return Carrier::check(scope);
+    return Wrapper::check(scope);
   }
 };
 

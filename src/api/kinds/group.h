@@ -8,7 +8,7 @@
 namespace fulmar::api {
 
 template <>
-struct ObjectFacts<mpi::Group> : PlainObjectFacts<MPI_Group> {
+struct ObjectTraits<mpi::Group> : PlainObjectTraits<MPI_Group> {
   static constexpr base::ErrorClass error_class = base::ErrorClass::group;
   static constexpr const char* what = "group";
   static constexpr const char* null_name = "MPI_GROUP_NULL";

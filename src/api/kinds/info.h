@@ -8,7 +8,7 @@
 namespace fulmar::api {
 
 template <>
-struct ObjectFacts<mpi::Info> : PlainObjectFacts<MPI_Info> {
+struct ObjectTraits<mpi::Info> : PlainObjectTraits<MPI_Info> {
   static constexpr base::ErrorClass error_class = base::ErrorClass::info;
   static constexpr const char* what = "info object";
   static constexpr const char* null_name = "MPI_INFO_NULL";

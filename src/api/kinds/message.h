@@ -8,7 +8,7 @@
 namespace fulmar::api {
 
 template <>
-struct ObjectFacts<mpi::Message> {
+struct ObjectTraits<mpi::Message> {
   using Handle = MPI_Message;
   static constexpr Stage stage = Stage::object;
   static constexpr base::ErrorClass error_class = base::ErrorClass::request;
@@ -29,7 +29,7 @@ struct MessageInOut : ObjectInOut<mpi::Message> {
   }
 };
 
-/// The rank that a message comes from, as far as it tells whether there is one.
+/// The source of a message; only MPI_PROC_NULL matters.
 [[nodiscard]] inline int origin_of(const MPI_Message* message) noexcept {
   return message != nullptr && *message == MPI_MESSAGE_NO_PROC ? MPI_PROC_NULL : MPI_ANY_SOURCE;
 }

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
-// Carriers of handles. kinds/comm.h, kinds/group.h, ... name them for one kind of object each and
-// say in ObjectFacts what there is to know of it.
+// Wrappers of handles. kinds/comm.h, kinds/group.h, ... name them for one kind of object each and
+// specialise ObjectTraits for it.
 
 #include "api/kinds/values.h"
 #include "mpi/library.h"
@@ -13,53 +13,53 @@ namespace fulmar::api {
 /// Whether the null handle is allowed.
 enum class Null : std::uint8_t { refused, allowed };
 
-/// What error texts and checks need to know of a kind of object:
+/// The properties of a kind of object for error texts and checks:
 ///
 ///   Handle, null_handle()
 ///   error_class
 ///   what          "communicator"
 ///   null_name     "MPI_COMM_NULL"
 ///   stage         object, where other arguments depend on it
-///   found         tells the scope
+///   found         notes the object in the scope
 template <class T>
-struct ObjectFacts;
+struct ObjectTraits;
 
-/// Facts of objects that matter to no other argument.
+/// Traits of objects on which no other argument depends.
 template <class H>
-struct PlainObjectFacts {
+struct PlainObjectTraits {
   using Handle = H;
   static constexpr Stage stage = Stage::other;
   static void found(Scope&, mpi::Object&) noexcept {}
 };
 
-/// Whether there is `ObjectFacts<T>::revoked_error(const T&)`: see Library::hide.
+/// Whether there is `ObjectTraits<T>::revoked_error(const T&)`: see Library::hide.
 template <class T>
-concept CanBeRevoked = requires(const T& object) { ObjectFacts<T>::revoked_error(object); };
+concept CanBeRevoked = requires(const T& object) { ObjectTraits<T>::revoked_error(object); };
 
 template <class T>
-[[gnu::cold]] base::Error no_object(Argument argument, typename ObjectFacts<T>::Handle handle) {
-  using Facts = ObjectFacts<T>;
-  if (handle == Facts::null_handle()) {
-    return base::failure(Facts::error_class, "argument %s: %s is no %s", argument.name,
-                         Facts::null_name, Facts::what);
+[[gnu::cold]] base::Error no_object(Argument argument, typename ObjectTraits<T>::Handle handle) {
+  using Traits = ObjectTraits<T>;
+  if (handle == Traits::null_handle()) {
+    return base::failure(Traits::error_class, "argument %s: %s is no %s", argument.name,
+                         Traits::null_name, Traits::what);
   }
-  return base::failure(Facts::error_class,
+  return base::failure(Traits::error_class,
                        "argument %s: %p is the handle of no %s; it was freed, or never made",
-                       argument.name, static_cast<const void*>(handle), Facts::what);
+                       argument.name, static_cast<const void*>(handle), Traits::what);
 }
 
 /// The same, or that the object was revoked.
 template <class T>
 [[gnu::cold]] base::Error no_usable_object([[maybe_unused]] const Scope& scope, Argument argument,
-                                           typename ObjectFacts<T>::Handle handle) {
+                                           typename ObjectTraits<T>::Handle handle) {
   if constexpr (CanBeRevoked<T>) {
     const T* hidden = scope.library.find_hidden<T>(reinterpret_cast<std::uintptr_t>(handle));
-    if (hidden != nullptr) return ObjectFacts<T>::revoked_error(*hidden);
+    if (hidden != nullptr) return ObjectTraits<T>::revoked_error(*hidden);
   }
   return no_object<T>(argument, handle);
 }
 
-/// What becomes of a communicator that was revoked: calls that need its processes refuse it.
+/// Whether a revoked communicator is accepted: calls that need its processes refuse it.
 enum class Revoked : std::uint8_t { refused, allowed };
 
 /// The object behind a handle that `find` does not know, if it is hidden (Library::hide).
@@ -71,10 +71,10 @@ template <class T, class Handle>
 /// An object to use.
 template <class T, Null null = Null::refused, Revoked revoked = Revoked::refused>
 struct ObjectIn {
-  using Facts = ObjectFacts<T>;
-  static constexpr Stage stage = Facts::stage;
+  using Traits = ObjectTraits<T>;
+  static constexpr Stage stage = Traits::stage;
   int index;
-  typename Facts::Handle raw;
+  typename Traits::Handle raw;
   T* object = nullptr;
 
   bool check(Scope& scope) noexcept {
@@ -84,11 +84,11 @@ struct ObjectIn {
         object = find_hidden<T>(scope.library, raw);
     }
     if (object == nullptr) [[unlikely]]
-      return null == Null::allowed && raw == Facts::null_handle();
-    Facts::found(scope, *object);
+      return null == Null::allowed && raw == Traits::null_handle();
+    Traits::found(scope, *object);
     return true;
   }
-  /// On what the error is raised where `check` has found no object.
+  /// The object on which the error is raised where `check` has found none.
   [[nodiscard]] mpi::Object* refused(const Scope& scope) const noexcept {
     return find_hidden<T>(scope.library, raw);
   }
@@ -107,10 +107,10 @@ struct ObjectIn {
 /// A handle that the call may replace: free, commit, wait.
 template <class T, Null null = Null::refused, Revoked revoked = Revoked::refused>
 struct ObjectInOut {
-  using Facts = ObjectFacts<T>;
-  static constexpr Stage stage = Facts::stage;
+  using Traits = ObjectTraits<T>;
+  static constexpr Stage stage = Traits::stage;
   int index;
-  typename Facts::Handle* raw;
+  typename Traits::Handle* raw;
   T* object = nullptr;
 
   bool check(Scope& scope) noexcept {
@@ -122,8 +122,8 @@ struct ObjectInOut {
         object = find_hidden<T>(scope.library, *raw);
     }
     if (object == nullptr) [[unlikely]]
-      return null == Null::allowed && *raw == Facts::null_handle();
-    Facts::found(scope, *object);
+      return null == Null::allowed && *raw == Traits::null_handle();
+    Traits::found(scope, *object);
     return true;
   }
   base::Error explain(const Scope& scope, Argument argument) const {

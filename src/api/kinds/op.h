@@ -8,7 +8,7 @@
 namespace fulmar::api {
 
 template <>
-struct ObjectFacts<mpi::Op> : PlainObjectFacts<MPI_Op> {
+struct ObjectTraits<mpi::Op> : PlainObjectTraits<MPI_Op> {
   static constexpr base::ErrorClass error_class = base::ErrorClass::op;
   static constexpr const char* what = "reduction operation";
   static constexpr const char* null_name = "MPI_OP_NULL";

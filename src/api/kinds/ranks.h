@@ -2,7 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
-// Carriers of ranks, roots and tags. They are checked after the communicator was found.
+// Wrappers of ranks, roots and tags. They are checked after the communicator was found.
 
 #include "api/kinds/comm.h"
 
@@ -20,7 +20,7 @@ namespace fulmar::api {
   return comm.is_inter ? root == MPI_ROOT : root == comm.rank;
 }
 
-/// Says that a rank is not one of the communicator's `ranks`. `others` says what else is allowed.
+/// The error for a rank outside the communicator's `ranks`. `others` lists further allowed values.
 [[gnu::cold]] base::Error wrong_rank(base::ErrorClass error_class, Argument argument, int rank,
                                      const mpi::Comm& comm, int ranks, const char* others);
 /// `others` follows the range of tags.

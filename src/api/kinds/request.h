@@ -8,7 +8,7 @@
 namespace fulmar::api {
 
 template <>
-struct ObjectFacts<mpi::Request> {
+struct ObjectTraits<mpi::Request> {
   using Handle = MPI_Request;
   static constexpr Stage stage = Stage::object;
   static constexpr base::ErrorClass error_class = base::ErrorClass::request;

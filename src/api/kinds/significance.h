@@ -2,8 +2,8 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
-// Carriers around carriers, for arguments that have a meaning only in some processes or calls.
-// Where they have none they are not looked at, and the implementation gets nothing: a null pointer
+// Wrappers around wrappers, for arguments that are significant only in some processes or calls.
+// Elsewhere they are not checked, and the implementation gets nothing: a null pointer
 // in place of an object, else a value-initialised value.
 
 #include <type_traits>
@@ -20,7 +20,7 @@ struct Conditional {
   Inner inner;
   bool significant = false;
 
-  explicit Conditional(Inner carrier) noexcept : index(carrier.index), inner(carrier) {}
+  explicit Conditional(Inner wrapper) noexcept : index(wrapper.index), inner(wrapper) {}
 
   base::Error explain(const Scope& scope, Argument argument) const {
     return inner.explain(scope, argument);
@@ -41,7 +41,7 @@ struct Conditional {
   }
 };
 
-/// Where in a collective call with a root an argument counts (MPI 5.0 section 6.2).
+/// Where in a collective call with a root an argument is significant (MPI 5.0 section 6.2).
 enum class Significant : std::uint8_t {
   root,    ///< at the root only
   leaf,    ///< everywhere but at the root of another group and its idle companions
@@ -50,7 +50,7 @@ enum class Significant : std::uint8_t {
 
 template <Significant where, class Inner>
 struct At : Conditional<Inner> {
-  explicit At(Inner carrier) noexcept : Conditional<Inner>(carrier) {}
+  explicit At(Inner wrapper) noexcept : Conditional<Inner>(wrapper) {}
 
   bool check(Scope& scope) noexcept {
     const int root = scope.root;
@@ -65,24 +65,24 @@ struct At : Conditional<Inner> {
 };
 
 template <Significant where, class Inner>
-At<where, Inner> at(Inner carrier) noexcept {
-  return At<where, Inner>(carrier);
+At<where, Inner> at(Inner wrapper) noexcept {
+  return At<where, Inner>(wrapper);
 }
 
-/// Counts unless another buffer of the call is MPI_IN_PLACE.
+/// Significant unless another buffer of the call is MPI_IN_PLACE.
 template <class Inner>
 struct UnlessInPlace : Conditional<Inner> {
   const void* other;
 
-  UnlessInPlace(const void* buffer, Inner carrier) noexcept
-      : Conditional<Inner>(carrier), other(buffer) {}
+  UnlessInPlace(const void* buffer, Inner wrapper) noexcept
+      : Conditional<Inner>(wrapper), other(buffer) {}
 
   bool check(Scope& scope) noexcept { return this->check_if(scope, !mpi::is_in_place(other)); }
 };
 
 template <class Inner>
-UnlessInPlace<Inner> unless_in_place(const void* buffer, Inner carrier) noexcept {
-  return UnlessInPlace<Inner>(buffer, carrier);
+UnlessInPlace<Inner> unless_in_place(const void* buffer, Inner wrapper) noexcept {
+  return UnlessInPlace<Inner>(buffer, wrapper);
 }
 
 }  // namespace fulmar::api

@@ -9,7 +9,7 @@
 
 namespace fulmar::api {
 
-/// A text that goes in.
+/// An input string.
 struct StringIn {
   static constexpr Stage stage = Stage::other;
   int index;
@@ -22,7 +22,7 @@ struct StringIn {
   std::string_view value(const Scope&) const noexcept { return raw; }
 };
 
-/// Room for a text that comes out.
+/// A buffer for an output string.
 struct StringOut {
   static constexpr Stage stage = Stage::other;
   int index;
@@ -35,8 +35,8 @@ struct StringOut {
   char* value(const Scope&) const noexcept { return raw; }
 };
 
-/// Room of a given length, or nothing where the length is 0 (the caller only asks how much is
-/// needed).
+/// A buffer of a given length; may be null where the length is 0 (the caller only queries the
+/// needed length).
 template <class Length>
 struct StringOutOf {
   static constexpr Stage stage = Stage::other;
@@ -44,16 +44,16 @@ struct StringOutOf {
   char* raw;
   Length length;
 
-  bool check(Scope&) const noexcept { return raw != nullptr || room() == 0; }
+  bool check(Scope&) const noexcept { return raw != nullptr || capacity() == 0; }
   base::Error explain(const Scope&, Argument argument) const {
     return base::failure(base::ErrorClass::arg, "argument %s: null pointer to %d bytes",
-                         argument.name, room());
+                         argument.name, capacity());
   }
   char* value(const Scope&) const noexcept { return raw; }
 
  private:
   /// The length goes in and out through a pointer, which was checked before.
-  [[nodiscard]] int room() const noexcept {
+  [[nodiscard]] int capacity() const noexcept {
     if constexpr (std::is_pointer_v<Length>) {
       return *length;
     } else {

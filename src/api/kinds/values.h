@@ -2,7 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
-// Carriers of plain values, results and arrays. For what a carrier is see api/entry.h.
+// Wrappers of plain values, results and arrays. For what a wrapper is see api/entry.h.
 
 #include <span>
 #include <type_traits>
@@ -12,7 +12,7 @@
 
 namespace fulmar::api {
 
-/// Says that a pointer argument is null that must not be.
+/// The error for a pointer argument that must not be null.
 [[nodiscard, gnu::cold]] inline base::Error null_pointer(Argument argument, const char* remedy) {
   return base::failure(base::ErrorClass::arg, "argument %s: null pointer; %s", argument.name,
                        remedy);
@@ -61,7 +61,7 @@ struct CallbackOf {
   mpi::EitherFunction<Small, Large> value(const Scope&) const noexcept { return functions; }
 };
 
-/// Where one result goes, or a value that goes in and out.
+/// A pointer to one output, or to a value that is input and output.
 template <class T>
 struct Out {
   static constexpr Stage stage = Stage::other;
@@ -77,7 +77,7 @@ struct Out {
 template <class T>
 Out(int, T*) -> Out<T>;
 
-/// Where an address goes that the prototype declares as void* (MPI_Alloc_mem).
+/// A pointer to an output address that the prototype declares as void* (MPI_Alloc_mem).
 struct PointerOut {
   static constexpr Stage stage = Stage::other;
   int index;

@@ -8,7 +8,7 @@
 namespace fulmar::api {
 
 template <>
-struct ObjectFacts<mpi::Win> {
+struct ObjectTraits<mpi::Win> {
   using Handle = MPI_Win;
   static constexpr Stage stage = Stage::object;
   static constexpr base::ErrorClass error_class = base::ErrorClass::win;

@@ -4,7 +4,7 @@
 
 namespace fulmar::base::arch {
 
-/// Tells the processor that this is a polling loop.
+/// A hint to the processor that this is a polling loop.
 inline void pause() noexcept {
 #if defined(__x86_64__)
   __builtin_ia32_pause();

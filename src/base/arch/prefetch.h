@@ -8,7 +8,7 @@ namespace fulmar::base::arch {
 
 inline constexpr std::size_t cache_line = 64;
 
-/// Asks for the line at `address` in a state that can be written to.
+/// Prefetches the line at `address` for writing.
 inline void prefetch_to_write(const void* address) noexcept {
 #if defined(__x86_64__)
   // Not the builtin: without a processor option it asks for a line to read.

@@ -13,24 +13,24 @@
 
 namespace fulmar::base {
 
-/// Pages that mean something else now, or are about to.
+/// A change of the mapping of some pages, which has happened or is about to.
 struct MemoryEvent {
   enum class Kind : std::uint8_t {
     unmapped,  ///< munmap, mmap over it, brk, mremap that shrinks: has happened
     emptied,   ///< madvise (MADV_DONTNEED, MADV_FREE): is about to happen
-    moved,     ///< mremap: has happened; what is left behind is told by an event of its own
+    moved,     ///< mremap: has happened; the old addresses are reported by an event of their own
   };
   Kind kind = Kind::unmapped;
   AddressRange range;
   AddressRange moved_to;  ///< watched too, from then on
 };
 
-/// What the kernel tells about mappings of this process: a userfaultfd for write protection that
-/// protects nothing, so that no access is ever held up, with the events for changes of mappings.
+/// Kernel events about mappings of this process: a userfaultfd for write protection that
+/// protects nothing, so that no access is ever delayed, with the events for changes of mappings.
 ///
 /// A thread that changes watched memory sleeps inside the kernel until its event has been read; if
-/// nobody reads, for ever. Without a fork, destroying this wakes all; but a child of fork has a
-/// copy of the descriptor, and then only what was given back by `unwatch` is free. Children are not
+/// it is not read, for ever. Without a fork, destroying this wakes all; but a child of fork has a
+/// copy of the descriptor, and then only ranges released by `unwatch` are free. Children are not
 /// watched. Works without privileges (Linux 5.11, "user mode only").
 ///
 /// Thread rule: all members may be called by several threads at once; not after fork in the child.
@@ -44,19 +44,20 @@ class MemoryEvents {
   /// Watches whole pages, again or anew. Fails (other) where nothing is mapped, what is mapped
   /// cannot be watched, somebody else's userfaultfd has it, or the process has too many mappings.
   [[nodiscard]] Error watch(const AddressRange& pages) const;
-  /// No harm is done where nothing is watched.
+  /// No effect where nothing is watched.
   void unwatch(const AddressRange& pages) const noexcept;
   enum class Activity : std::uint8_t {
-    quiet,     ///< the events of all changes that anybody can have seen have been read
+    quiet,     ///< the events of all changes that any thread can have seen have been read
     changing,  ///< a thread is between the beginning of a change of watched memory and its return
-    lost,      ///< the program has closed the descriptor: nothing is told any more
+    lost,      ///< the program has closed the descriptor: there are no more events
   };
   [[nodiscard]] Activity activity() const noexcept { return activity_of(fd_.get()); }
-  /// Whether a descriptor is one of these, and not another's that got its number.
+  /// Whether a descriptor is still a userfaultfd of this kind, and not another file with the same
+  /// number.
   [[nodiscard]] static bool is_open(int descriptor) noexcept {
     return activity_of(descriptor) != Activity::lost;
   }
-  /// Lets go of a descriptor that is not ours any more.
+  /// Forgets a descriptor that is not ours any more, without closing it.
   void abandon() noexcept { (void)fd_.release(); }
   [[nodiscard]] bool changing() const noexcept { return activity() == Activity::changing; }
   /// As many events as there are and `events` takes; never waits.
@@ -69,9 +70,9 @@ class MemoryEvents {
   UniqueFd fd_;
 };
 
-/// Tries out what `MemoryEvents` promises on two pages of its own and with two threads that end
-/// before it returns (0.2 ms): that changes are told, and that `changing` counts them, which
-/// kernels before 5.15 get wrong. Fails (other) if they do not.
+/// Tests the guarantees of `MemoryEvents` on two pages of its own and with two threads that end
+/// before it returns (0.2 ms): that changes are reported, and that `changing` counts them, which
+/// kernels before 5.15 get wrong. Fails (other) if they are not met.
 [[nodiscard]] Error prove_memory_events();
 
 }  // namespace fulmar::base

@@ -13,17 +13,17 @@
 #include "base/clock.h"
 #include "base/memory/memory_events.h"
 
-/// A change that is under way is told from one that is over by an answer of the kernel that no
-/// manual mentions (MemoryEvents::activity), and kernels before 5.15 remember only that there is a
-/// change, not how many, so the end of one hides another. Distributors port such repairs back, so
-/// the version tells little. The kernel is asked instead: two threads unmap a page each, the first
-/// is let go on, and the second must still be seen.
+/// A change in progress is distinguished from a finished one by an undocumented error code of the
+/// kernel (MemoryEvents::activity), and kernels before 5.15 remember only that there is a change,
+/// not how many, so the end of one hides another. Distributors backport such fixes, so the version
+/// is no evidence. The kernel is tested instead: two threads unmap a page each, the first is
+/// released, and the second must still be reported.
 namespace fulmar::base {
 namespace {
 
 constexpr std::uint64_t patience_ns = 5'000'000'000;
 
-/// Looks until `condition()`, or for a few seconds.
+/// Polls until `condition()`, or for a few seconds.
 template <class F>
 bool await(F&& condition) {
   const std::uint64_t deadline = now_ns() + patience_ns;
@@ -34,7 +34,7 @@ bool await(F&& condition) {
   return true;
 }
 
-/// A page, and a thread that unmaps it, which takes until somebody reads the event.
+/// A page, and a thread that unmaps it, which blocks until the event is read.
 class Unmapper {
  public:
   Unmapper() = default;

@@ -16,60 +16,59 @@
 #include "base/clock.h"
 #include "base/memory/mapping_kind.h"
 
-/// How nobody believes in a page that is gone
-/// ------------------------------------------
-/// An adapter knows memory by its pages. When the program unmaps a buffer and gets the same
-/// addresses again with other pages, an adapter that was not told moves the old ones: wrong data,
-/// no error. Others find out by replacing malloc and munmap with functions of their own, which
-/// misses system calls, static libraries and languages with allocators of their own, and fights
-/// with everybody who has the same idea. The kernel knows every change, so it is asked.
+/// How stale registrations are avoided ----------------------------------- An adapter identifies
+/// memory by its physical pages. When the program unmaps a buffer and gets the same addresses again
+/// with other pages, an adapter with a stale registration moves the old ones: wrong data, no error.
+/// Other libraries intercept malloc and munmap, which misses system calls, static libraries and
+/// languages with allocators of their own, and conflicts with other interceptors. The kernel sees
+/// every change, so its events are used here.
 ///
-/// A userfaultfd that watches memory holds up each thread that unmaps, empties or moves a part of
-/// it until somebody has read the event. That somebody is a thread of ours, the *reader*: if the
+/// A userfaultfd that watches memory blocks each thread that unmaps, empties or moves a part of
+/// it until the event has been read. That is done by a thread of the library, the *reader*: if the
 /// thread of the program read its events itself, at its next MPI call, its munmap would never
-/// return. The reader puts events into a queue and does nothing else. `settle` hands them to the
+/// return. The reader puts events into a queue and does nothing else. `settle` passes them to the
 /// listeners.
 ///
-/// Why the reader touches nothing but the queue: whoever holds a lock may free memory, and `free`
-/// may unmap, and waits for the reader then. If the reader wanted that lock (the engine's, that of
-/// the cache, malloc's), both would wait for ever. It takes `queue_lock_` alone, under which nobody
-/// allocates, frees, or takes a lock. Nor does the dynamic linker at its first calls: everything is
-/// compiled with -fno-plt, so symbols are looked up when the library is loaded.
+/// Why the reader touches only the queue: a thread that holds a lock may free memory, and `free`
+/// may unmap, which then waits for the reader. If the reader needed that lock (the engine's, that
+/// of the cache, malloc's), both would deadlock. It takes only `queue_lock_`, under which no thread
+/// allocates, frees, or takes a lock. Nor does the dynamic linker at first calls: everything is
+/// compiled with -fno-plt, so symbols are resolved when the library is loaded.
 ///
-/// Why `settle` misses nothing. The kernel keeps a count of changes under way: a thread goes in
-/// before the mapping changes, while it holds the lock of the address space, and goes out when its
-/// event has been read. Say that a thread B uses addresses which A unmapped. B cannot hold them
-/// before A has changed the mapping and let the lock go; so when B calls `settle`,
+/// Why `settle` misses no event. The kernel counts changes in progress: a thread is counted
+/// before the mapping changes, while it holds the lock of the address space, until its
+/// event has been read. Suppose a thread B uses addresses which A unmapped. B cannot get them
+/// before A has changed the mapping and released the lock; so when B calls `settle`,
 ///   1. A is still counted, although its event may not even be queued: `activity` is not `quiet`,
-///      the answer is `no`, and B believes nothing; or
-///   2. A is counted no more. Then its event was read, under `queue_lock_`, which `settle` takes
-///      *after* it has asked for the count: it finds the event in the queue, or somebody has told
+///      the result is `no`, and B does not trust any registration; or
+///   2. A is not counted any more. Then its event was read, under `queue_lock_`, which `settle`
+///      takes *after* it has read the count: the event is in the queue, or has been passed to
 ///      the listeners before.
-/// The order matters: looking into the queue first would miss an event between the two looks. One
-/// system call is thus the price of certainty: 0.26 us where an empty one takes 0.19. If a program
-/// has closed all descriptors, ours too, the call fails in another way, and nothing is believed.
+/// The order matters: reading the queue first would miss an event between the two steps. The cost
+/// is one system call: 0.26 us where an empty one takes 0.19. If a program has closed all
+/// descriptors, ours too, the call fails in another way, and no registration is trusted.
 ///
-/// MADV_DONTNEED and MADV_FREE are told, and counted out, before the pages go. Between the two a
-/// listener may learn of pages that are about to go, and believes in them for ever. For that a
+/// MADV_DONTNEED and MADV_FREE are reported, and not counted any more, before the pages go. Between
+/// the two a listener may register pages that are about to go, and keep them for ever. For that a
 /// program must empty memory in one thread while a message is sent from it or received into it by
-/// another, which MPI forbids (5.0 section 3.7.2), and no allocator does it: it empties what it has
-/// got back and not given away yet.
+/// another, which MPI forbids (5.0 section 3.7.2), and no allocator does it: it empties only memory
+/// that was freed and is not in use.
 ///
-/// Listeners must not extend what they are asked for to other pages, for the same reason: the
-/// program holds the pages of a message, but whether it holds the next one nobody knows.
+/// Listeners must not extend requested ranges to other pages, for the same reason: the
+/// program owns the pages of a message, but the next page may be unmapped at any time.
 ///
 /// fork: the child's memory is not watched, and pages that an adapter has pinned stay the parent's
-/// since Linux 5.12 (the child gets copies). Its copy of the descriptor means the parent's memory,
-/// and would keep the kernel's side alive after the parent has closed its own: the parent's next
-/// munmap would wait for a reader that is no more. So the child closes it at once (ForkGuard), and
-/// no member does anything there. A child that was made by a bare system call keeps its copy; for
-/// that the destructor gives all ranges back one by one before the reader ends, also those that
-/// mremap has carried elsewhere (they are given back as soon as that is told), but not what mremap
-/// has added to them, of which nothing is told.
+/// since Linux 5.12 (the child gets copies). Its copy of the descriptor refers to the parent's
+/// memory, and would keep the kernel's object alive after the parent has closed its own: the
+/// parent's next munmap would wait for a reader that has ended. So the child closes it at once
+/// (ForkGuard), and all members are without effect there. A child that was made by a bare system
+/// call keeps its copy; for that the destructor releases all ranges one by one before the reader
+/// ends, also those that mremap has moved (they are released as soon as that is reported), but not
+/// pages that mremap has added to them, which are not reported.
 ///
-/// Programs that close all descriptors, as daemons do, may get our numbers for others of their own.
-/// So the reader asks whether the descriptor is still ours before it reads, and whoever finds that
-/// it is not lets go of both, without closing anything.
+/// Programs that close all descriptors, as daemons do, may reuse our numbers for other files.
+/// So the reader checks whether the descriptor is still ours before it reads; if
+/// not, both are forgotten without being closed.
 namespace fulmar::base {
 namespace {
 
@@ -78,7 +77,7 @@ constexpr std::uint64_t last_patience_ns = 1'000'000'000;
 constexpr std::size_t reader_stack_bytes = 65536;
 /// The reader looks this often without being woken: nothing wakes it when it is to end and the
 /// program has closed its descriptors.
-constexpr int look_again_ms = 1000;
+constexpr int recheck_interval_ms = 1000;
 constexpr AddressRange everything{0, ~std::uintptr_t{0}};
 
 /// Starts a thread with all signals blocked; with a small stack, unless thread-local variables of
@@ -179,7 +178,7 @@ MemoryWatch::Settled MemoryWatch::settle() noexcept {
     {
       const std::lock_guard guard(queue_lock_);
       if (activity == MemoryEvents::Activity::changing) take_in();
-      news = has_news();
+      news = has_events();
     }
     if (news) tell();
     if (activity == MemoryEvents::Activity::quiet) return Settled::yes;
@@ -194,7 +193,7 @@ void MemoryWatch::take_in() noexcept {
   std::array<MemoryEvent, 16> fresh;
   const std::size_t count = events_->read(fresh);
   for (std::size_t i = 0; i < count; ++i) {
-    has_news_.store(true, std::memory_order_relaxed);
+    has_events_.store(true, std::memory_order_relaxed);
     if (fresh[i].kind == MemoryEvent::Kind::moved) events_->unwatch(fresh[i].moved_to);
     if (queued_ == queue_length) {
       overflowed_ = true;
@@ -204,7 +203,7 @@ void MemoryWatch::take_in() noexcept {
   }
 }
 
-/// Hands the queue to the listeners, outside of the lock.
+/// Passes the queued events to the listeners, outside of the lock.
 [[gnu::noinline]] void MemoryWatch::tell() noexcept {
   std::array<MemoryEvent, queue_length> events;
   std::size_t count = 0;
@@ -213,7 +212,7 @@ void MemoryWatch::take_in() noexcept {
     const std::lock_guard guard(queue_lock_);
     count = std::exchange(queued_, 0);
     all = std::exchange(overflowed_, false);
-    has_news_.store(false, std::memory_order_relaxed);
+    has_events_.store(false, std::memory_order_relaxed);
     std::copy_n(queue_.begin(), count, events.begin());
   }
   for (std::size_t i = 0; i < count; ++i) {
@@ -287,7 +286,7 @@ void MemoryWatch::abandon() noexcept {
 void MemoryWatch::run_reader() noexcept {
   for (;;) {
     std::array<pollfd, 2> ready = {{{events_->descriptor(), POLLIN, 0}, {stop_.get(), POLLIN, 0}}};
-    if (::poll(ready.data(), ready.size(), look_again_ms) < 0) continue;
+    if (::poll(ready.data(), ready.size(), recheck_interval_ms) < 0) continue;
     if (stops_.load() || events_->activity() == MemoryEvents::Activity::lost) return;
     const std::lock_guard guard(queue_lock_);
     take_in();

@@ -22,26 +22,26 @@
 
 namespace fulmar::base {
 
-/// Tells whoever remembers something about memory of the program (that an adapter knows its pages)
-/// when that memory is unmapped, emptied or moved, whoever does it and however; memory_watch.cc
-/// says how, and proves that nobody believes in a page that is gone.
+/// Notifies listeners that keep state about memory of the program (such as registrations)
+/// when that memory is unmapped, emptied or moved, by any thread and in any way; memory_watch.cc
+/// explains how, and why no stale page is ever used.
 ///
-/// The rule for users: call `settle`, which tells all listeners what has happened; if it answers
-/// `yes`, what they remember about memory that the program holds is true. Before something is
-/// remembered the memory is watched: `watch`, then look (pin the pages), then remember.
+/// The rule for users: call `settle`, which notifies all listeners of changes; if it returns
+/// `yes`, their state about memory that the program owns is valid. Memory must be watched before
+/// state about it is kept: `watch`, then pin the pages, then keep the registration.
 ///
 /// What can be watched: private memory without a file, of ordinary or transparent huge pages (heap,
 /// mmap, zero-initialised variables, stacks of threads). Everything else is refused, with the
-/// reason: shared memory and files (others can empty them without a word to us), huge pages of
+/// reason: shared memory and files (other processes can empty them unnoticed), huge pages of
 /// hugetlbfs, the first thread's stack (a watched part looks like its end in /proc/self/maps, where
-/// the C library looks for that), memory that somebody else watches.
+/// the C library searches for that), memory that another userfaultfd watches.
 ///
-/// What is not seen, because Linux tells nobody: `shmat` with SHM_REMAP over watched memory, and
+/// Not detected, because Linux reports no event: `shmat` with SHM_REMAP over watched memory, and
 /// madvise(MADV_GUARD_INSTALL) on it. A program that does the one or the other to memory which it
 /// had used for messages, and then uses the same addresses again, must not have it watched. And
 /// watched memory cannot be registered with a userfaultfd of the program (EBUSY).
 ///
-/// What it costs the program: nothing for accesses; some 10 us for each change of watched memory
+/// Cost for the program: none for accesses; some 10 us for each change of watched memory
 /// (the thread sleeps until the reader has run); up to two more mappings for each watched range, so
 /// mremap of memory of which a part is watched answers EFAULT, as it does for several mappings (the
 /// C library's realloc copies then).
@@ -53,10 +53,10 @@ namespace fulmar::base {
 /// Thread rule: one thread at a time (the engine's lock), but where said.
 class MemoryWatch {
  public:
-  /// Who remembers something about memory.
+  /// A component that keeps state about memory.
   class Listener {
    public:
-    /// Forget what you know about these addresses. From within `settle`; may allocate, free and
+    /// Drops the state about these addresses. Called from within `settle`; may allocate, free and
     /// call `unwatch`, not `settle` or `watch`.
     virtual void memory_changed(const AddressRange& range) noexcept = 0;
 
@@ -65,15 +65,15 @@ class MemoryWatch {
   };
 
   enum class Settled : std::uint8_t {
-    yes,  ///< listeners know of every change that any thread can have seen
+    yes,  ///< listeners have been notified of every change that any thread can have seen
     no,   ///< some thread is in the middle of a change, or the program has closed all descriptors,
-          ///< ours too: believe nothing this time
+          ///< ours too: trust no kept state this time
   };
 
-  /// Who reads the events.
+  /// Which thread reads the events.
   enum class Reader : std::uint8_t {
     thread,
-    nobody,  ///< only `settle` does: for tests, which see changes stand still in their middle
+    nobody,  ///< only `settle`: for tests, in which changes block in the middle
   };
 
   /// Opens nothing yet.
@@ -88,16 +88,18 @@ class MemoryWatch {
   /// Watches whole pages from now on. Fails (other) where that is not possible; the text says why.
   /// Ranges may overlap, each is given back on its own.
   [[nodiscard]] Error watch(const AddressRange& pages);
-  /// Takes one `watch` of the same range back, whatever has become of the memory.
+  /// Undoes one `watch` of the same range, even if the memory was unmapped meanwhile.
   void unwatch(const AddressRange& pages);
   /// One cheap system call, and none before the first `watch`.
   [[nodiscard]] Settled settle() noexcept;
-  /// Whether there is something to be told. Who makes progress looks here now and then, and calls
+  /// Whether events are queued. The progress engine polls this now and then, and calls
   /// `settle` if so: otherwise memory that the program has freed stays pinned until the next
   /// transfer. One load; any thread.
-  [[nodiscard]] bool has_news() const noexcept { return has_news_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool has_events() const noexcept {
+    return has_events_.load(std::memory_order_relaxed);
+  }
 
-  /// Why nothing can be watched in this process; empty while nothing is known to be in the way.
+  /// Why nothing can be watched in this process; empty while no obstacle is known.
   [[nodiscard]] const std::string& refusal() const noexcept { return refusal_; }
   /// Whether memory has been watched.
   [[nodiscard]] bool is_running() const noexcept { return events_.has_value(); }
@@ -129,7 +131,7 @@ class MemoryWatch {
   std::array<MemoryEvent, queue_length> queue_;
   std::size_t queued_ = 0;
   bool overflowed_ = false;
-  std::atomic<bool> has_news_{false};  ///< written under the lock
+  std::atomic<bool> has_events_{false};  ///< written under the lock
 };
 
 }  // namespace fulmar::base

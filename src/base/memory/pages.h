@@ -10,7 +10,7 @@
 
 namespace fulmar::base {
 
-/// Whole pages, so that what an adapter pins is nobody else's.
+/// Whole pages, so that pinned pages contain no other data.
 class Pages {
  public:
   Pages() = default;

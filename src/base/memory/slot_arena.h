@@ -9,10 +9,10 @@
 
 namespace fulmar::base {
 
-/// Memory for objects of one kind that users name by handles, with a check that finds stale
+/// Memory for objects of one kind that users refer to by handles, with detection of stale
 /// handles.
 ///
-/// Slots lie in chunks of address space. The first one is small and, in most programs, the only
+/// Slots are in chunks of address space. The first one is small and, in most programs, the only
 /// one; a handle in it is tested with a subtraction and two compares. Each further chunk is as
 /// large as all before it together, so there are few, and at most half of the address space of an
 /// arena is unused. Where the process is not allowed that much (RLIMIT_AS), a chunk is made
@@ -71,11 +71,11 @@ class SlotArena {
   /// anything else. And back: 0 for a number that no handle has.
   [[nodiscard]] std::int64_t number_of(std::uintptr_t handle) const noexcept;
   [[nodiscard]] std::uintptr_t handle_of_number(std::int64_t number) const noexcept;
-  /// From now on `find` does not know the object any more; it stays usable until `free`.
+  /// From now on `find` does not return the object any more; it stays usable until `free`.
   void retire(void* object) noexcept { slot_of(object)->live_key = dead; }
   /// Undoes `retire`: the same handle finds the object again. Not after `free`.
   void revive(void* object) noexcept { slot_of(object)->live_key = slot_of(object)->generation; }
-  /// Gives the storage back; the object's destructor has run.
+  /// Releases the storage; the object's destructor has run.
   void free(void* object) noexcept {
     Slot* slot = slot_of(object);
     slot->live_key = dead;
@@ -86,7 +86,7 @@ class SlotArena {
     --live_;
   }
   [[nodiscard]] std::size_t live() const noexcept { return live_; }
-  /// Whether an object that `find` knows lies at this address, which may be any.
+  /// Whether there is an object that `find` returns at this address, which may be any.
   [[nodiscard]] bool holds(const void* object) const noexcept {
     const std::uintptr_t slot = reinterpret_cast<std::uintptr_t>(object) - sizeof(Slot);
     for (std::uint32_t i = 0; i < chunk_count(); ++i) {
@@ -96,7 +96,7 @@ class SlotArena {
     }
     return false;
   }
-  /// Whether `test(void* object)` is true of an object that `find` knows. Looks at every slot that
+  /// Whether `test(void* object)` is true for any live object. Visits every slot that
   /// was ever used.
   template <class Test>
   [[nodiscard]] bool any(Test&& test) const noexcept {

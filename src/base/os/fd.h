@@ -22,7 +22,7 @@ class UniqueFd {
 
   [[nodiscard]] int get() const noexcept { return fd_; }
   [[nodiscard]] bool valid() const noexcept { return fd_ >= 0; }
-  /// Gives the descriptor away: the caller closes it.
+  /// Releases the descriptor: the caller closes it.
   [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
   /// Closes the present descriptor, if any, and owns `fd` from now on.
   void reset(int fd = -1) noexcept {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-/// Where the processors of this machine lie, as the kernel tells it below /sys. Read there and not
+/// The topology of the processors of this machine, from the kernel's files below /sys. Not
 /// through hwloc, so that a program that uses MPI needs no further library for it.
 namespace fulmar::base {
 
@@ -31,14 +31,14 @@ enum class TopologyDetail { cores, all };
 /// The processors of this thread's affinity mask (so of its cpuset). At least one.
 std::vector<std::uint32_t> allowed_processors();
 
-/// Looks up where processors lie, below `sysfs` ("/sys"). What cannot be read is taken as one core
-/// per processor, with caches of its own, and one socket, which shares a third-level cache. The
-/// result is sorted so that neighbours in the list are near each other: by socket, NUMA node,
+/// Reads the topology of processors below `sysfs` ("/sys"). What cannot be read is taken as one
+/// core per processor, with caches of its own, and one socket, which shares a third-level cache.
+/// The result is sorted so that neighbours in the list are near each other: by socket, NUMA node,
 /// third-level cache, core.
 std::vector<Processor> read_topology(const std::vector<std::uint32_t>& allowed,
                                      const std::string& sysfs, TopologyDetail detail);
 
-/// "0-3,8" as numbers; stops at the first thing that is no list.
+/// "0-3,8" as numbers; stops at the first character that does not fit.
 std::vector<std::uint32_t> parse_processor_list(std::string_view text);
 /// The reverse: "0-3,8".
 std::string format_processor_list(std::vector<std::uint32_t> ids);

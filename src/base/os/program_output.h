@@ -8,7 +8,7 @@
 
 namespace fulmar::base {
 
-/// What came of a program that was asked for its version and the like.
+/// The output and status of a program that was run for its version and the like.
 struct ProgramOutput {
   enum class End : std::uint8_t { exited, killed, late, not_started };
   End end = End::not_started;

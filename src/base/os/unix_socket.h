@@ -13,8 +13,8 @@
 
 #include "base/os/fd.h"
 
-/// Unix sockets by which processes of one node find each other and hand over memory: no files, and
-/// the kernel says who is at the other end.
+/// Unix sockets by which processes of one node find each other and pass memory files: no socket
+/// files, and the kernel identifies the peer.
 namespace fulmar::base {
 
 /// A name in the abstract name space: it belongs to a network name space, lies in no file system,
@@ -23,7 +23,7 @@ class AbstractAddress {
  public:
   static constexpr std::size_t most_bytes = sizeof(sockaddr_un::sun_path) - 1;
 
-  /// What is beyond `most_bytes` is left out.
+  /// Bytes beyond `most_bytes` are dropped.
   explicit AbstractAddress(std::string_view name) noexcept;
 
   [[nodiscard]] const sockaddr* get() const noexcept {
@@ -36,8 +36,8 @@ class AbstractAddress {
   socklen_t size_;
 };
 
-/// Who is at the other end: who called connect() or listen(). Nothing, and errno, if the kernel
-/// does not tell.
+/// The credentials of the peer, which called connect() or listen(). Nothing, and errno, if the
+/// kernel does not report them.
 [[nodiscard]] std::optional<ucred> peer_of(int socket) noexcept;
 
 /// Of a message and one descriptor. `bytes` is the answer of the system call, with errno.

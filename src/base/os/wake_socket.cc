@@ -21,8 +21,8 @@ constexpr socklen_t name_bytes = offsetof(sockaddr_un, sun_path) + 1 + digits;
 /// In a name, so that none is 0.
 constexpr std::uint32_t valid = 1U << 31;
 
-/// The queue of a datagram socket is about ten long; who fills it faster than this wants to
-/// disturb.
+/// The queue of a datagram socket has about ten entries; only a hostile sender fills it faster than
+/// this.
 constexpr int most_drained = 16;
 
 sockaddr_un address_of(std::uint32_t name) noexcept {
@@ -59,7 +59,7 @@ void WakeSocket::ring(std::uint32_t name) const noexcept {
   if (name == 0) return;
   const sockaddr_un address = address_of(name);
   const char byte = 0;
-  // A full queue means that the sleeper has been rung often enough.
+  // A full queue means that wake-ups are pending already.
   static_cast<void>(::sendto(socket_.get(), &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL,
                              reinterpret_cast<const sockaddr*>(&address), name_bytes));
 }

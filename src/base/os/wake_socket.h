@@ -13,8 +13,8 @@ namespace fulmar::base {
 /// same network name space can ring by a number.
 ///
 /// It is a Unix datagram socket with a name that the kernel picks in the abstract name space, so
-/// there is no file and nothing has to be passed around. What arrives is thrown away unread: a
-/// stranger who guesses the number can end a sleep early, and that is all.
+/// there is no file and nothing has to be exchanged. Datagrams are dropped unread: another
+/// process that guesses the number can only end a sleep early.
 ///
 /// Thread rule: `ring` from any thread; the others from one at a time.
 class WakeSocket {
@@ -24,9 +24,9 @@ class WakeSocket {
 
   /// Readable after a ring.
   [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
-  /// How others name it; never 0.
+  /// The number by which others ring it; never 0.
   [[nodiscard]] std::uint32_t name() const noexcept { return name_; }
-  /// Rings the socket with this name; nothing happens if there is none, or if it was rung already.
+  /// Rings the socket with this number; no effect if there is none, or if it was rung already.
   void ring(std::uint32_t name) const noexcept;
   /// Makes the descriptor unreadable until the next ring.
   void drain() const noexcept;

@@ -50,7 +50,7 @@ struct Buffer {
 
 /// Packed bytes [offset, offset + to.size()) of a buffer.
 inline void read_buffer(const Buffer& buffer, std::uint64_t offset, std::span<std::byte> to,
-                        base::Stores stores = base::Stores::through_cache) noexcept {
+                        base::StoreKind stores = base::StoreKind::cached) noexcept {
   if (buffer.packer != nullptr) [[unlikely]] {
     buffer.packer->pack(buffer.address, offset, to);
   } else {
@@ -106,7 +106,7 @@ class BodyWriter {
       : prefix_(prefix), buffer_(buffer), offset_(offset) {}
 
   void operator()(std::span<std::byte> to, std::uint64_t at,
-                  base::Stores stores = base::Stores::through_cache) const noexcept {
+                  base::StoreKind stores = base::StoreKind::cached) const noexcept {
     if (at == 0 && !prefix_.empty()) {
       base::copy_bytes(to.data(), prefix_.data(), prefix_.size());
       if (to.size() <= prefix_.size()) return;

@@ -7,22 +7,22 @@
 /// Back-pressure.
 ///
 /// The memory for unexpected messages is bounded by a budget. A peer whose message comes when the
-/// budget is used up is told to `hold`: from then on it keeps its messages, data and envelopes
+/// budget is used up gets a `hold` packet: from then on it keeps its messages, data and envelopes
 /// both. What it had sent before is still taken; that is bounded by its ring. For every receive
 /// that finds no message, and for those that were waiting when the hold was sent, the receiver asks
 /// the senders it holds; a sender announces the first kept message that fits (an rts, marked early
-/// if older ones stay behind) or remembers the question. So a later tag that is received first
+/// if older ones stay behind) or remembers the request. So a later tag that is received first
 /// still completes, whatever else is kept. When half of the budget is free again, held senders are
 /// released and send what they kept, in order.
 ///
-/// Order: what was sent before the hold is older than all that is kept, and matching looks there
-/// first. A sender answers questions in the order they came, and they come in the order in which
-/// the receives were posted. An early message is out of turn: older ones of other tags are to come,
-/// and how many is unknown here. A receive of any tag passes over it, and it passes over a receive
-/// of its tag behind one of any tag, which an older message may leave to it; so whenever a receive
-/// of any tag is gone, the early ones are matched again. The sender says `settled` as soon as
-/// nothing older of that context is kept; this packet comes behind all that is older, so the
-/// message takes its place at the end of the queue and can be given to anyone.
+/// Order: what was sent before the hold is older than all that is kept, and is matched first. A
+/// sender serves requests in the order of their arrival, which is the order in which the receives
+/// were posted. An early message is out of order: older ones of other tags will follow, and the
+/// receiver does not know how many. A receive of any tag skips it, and it skips a receive of its
+/// tag behind one of any tag, which an older message may leave to it; so whenever a receive of any
+/// tag is gone, the early ones are matched again. The sender sends `settled` as soon as no older
+/// message of that context is kept; this packet arrives behind all older messages, so the early
+/// message takes its place at the end of the queue and may match any receive.
 namespace fulmar::device {
 
 using wire::PacketKind;
@@ -70,7 +70,7 @@ bool FlowControl::keeps_older(const Peer& peer, std::uint32_t context,
   return false;
 }
 
-/// Tells the peer which of the early messages are no longer out of turn.
+/// Sends `settled` for the early messages that are in order now.
 void FlowControl::settle(Peer& peer) noexcept {
   std::erase_if(peer.early, [&](const EarlyMessage& message) {
     if (keeps_older(peer, message.context, message.order)) return false;
@@ -88,7 +88,7 @@ void FlowControl::add_early(Peer& peer, const EarlyMessage& message) {
   peer.early.insert(after, message);
 }
 
-/// Announces a message out of turn; with the control packets, which do not wait for kept messages.
+/// Announces a message out of order, as a control packet: those do not wait for kept messages.
 void FlowControl::announce_early(Peer& peer, Operation& operation) noexcept {
   const std::uint32_t context = operation.key().context;
   const bool early = keeps_older(peer, context, operation.order);
@@ -103,8 +103,8 @@ void FlowControl::on_hold(Peer& peer) noexcept {
   peer.clear = false;
   peer.asks.clear();
   parts_.stats.note(Event::Kind::must_hold, {0, peer.id, 0}, 0);
-  // Messages that found no room go to the kept ones; control packets go on, but not the news that
-  // something older has been sent which now stays.
+  // Queued messages join the kept ones; control packets are still sent, except `settled` packets
+  // for older messages that are kept now.
   OutgoingQueue rest;
   while (!peer.queue.empty()) {
     Outgoing* item = peer.queue.first;
@@ -168,9 +168,9 @@ void FlowControl::hold_sender(Peer& peer) noexcept {
   held_senders_.push_back(&peer);
   owner_.holds_changed(owner_.context);
   ++parts_.stats.counters().holds;
-  parts_.stats.note(Event::Kind::told_to_hold, {0, peer.id, 0}, parts_.arrivals.bytes_in_use());
+  parts_.stats.note(Event::Kind::sender_held, {0, peer.id, 0}, parts_.arrivals.bytes_in_use());
   parts_.outbox.send_control(peer, PacketKind::hold, {}, {});
-  // In the order in which they were posted, or a question is answered with what another needs.
+  // In the order in which they were posted: else one request could get the message of another.
   parts_.matcher.for_each_posted([&](match::Posted& posted) {
     if (posted.key.peer == peer.id || posted.key.peer == match::any_peer) ask(peer, posted.key);
   });
@@ -189,7 +189,8 @@ void FlowControl::release_senders() noexcept {
   for (Peer* peer : held_senders_) {
     peer->kept_by_peer = false;
     peer->probed.clear();
-    parts_.stats.note(Event::Kind::told_to_go, {0, peer->id, 0}, parts_.arrivals.bytes_in_use());
+    parts_.stats.note(Event::Kind::sender_released, {0, peer->id, 0},
+                      parts_.arrivals.bytes_in_use());
     parts_.outbox.send_control(*peer, PacketKind::release, {}, {});
   }
   held_senders_.clear();
@@ -202,7 +203,7 @@ void FlowControl::ask_senders(const match::Key& key) noexcept {
   }
 }
 
-/// A probe asks too, but only once until something is announced that it would find.
+/// A probe asks too, but only once until a message is announced that it would match.
 void FlowControl::ask_for_probe(const match::Key& key) noexcept {
   for (Peer* peer : held_senders_) {
     if (key.peer != peer->id && key.peer != match::any_peer) continue;

@@ -21,13 +21,13 @@ namespace fulmar::device {
 /// Thread rule: the lock of the engine.
 class FlowControl {
  public:
-  /// What is above: called with `context`.
+  /// Callbacks into the layer above, called with `context`.
   struct Owner {
     void* context = nullptr;
-    /// What an `rts` for this send says. The send is announced with it. `early`: older messages
+    /// Makes the `rts` of this send and marks it as announced. `early`: older messages
     /// stay behind.
     wire::RtsBody (*announce)(void* context, Operation& send, bool early) noexcept = nullptr;
-    /// `holds_senders` may answer otherwise than before.
+    /// The result of `holds_senders` may have changed.
     void (*holds_changed)(void* context) noexcept = nullptr;
   };
   /// The parts that it uses; all outlive it.
@@ -46,28 +46,28 @@ class FlowControl {
 
   // --- the sender's side
 
-  /// A send to a peer that has told this process to hold: keeps it, or announces it if the peer has
+  /// A send to a peer that holds this process's messages: keeps it, or announces it if the peer has
   /// asked for it.
   void keep(Operation& send) noexcept;
   /// Takes a kept send back. False if it is not there.
   bool withdraw(Operation& send) noexcept;
-  /// This process has left MPI and is back: the peer does not remember that it told it to hold.
+  /// This process has left MPI and is back: the peer does not remember its hold.
   void forget_own_hold(Peer& peer) noexcept { on_release(peer); }
 
   // --- the receiver's side
 
-  /// Whether senders were told to hold.
+  /// Whether any sender is held.
   [[nodiscard]] bool holds_senders() const noexcept { return !held_senders_.empty(); }
   [[nodiscard]] std::size_t held_senders() const noexcept { return held_senders_.size(); }
-  /// Tells the sender to hold, if it was not told yet.
+  /// Sends `hold` to the sender, unless it is held already.
   void hold_sender(Peer& peer) noexcept;
-  /// Lets all senders go if half of the budget is free again. Where holds_senders().
+  /// Releases all senders if half of the budget is free again. Requires holds_senders().
   void release_senders() noexcept;
-  /// A receive with this key found nothing: asks the senders for a message. Where holds_senders().
+  /// A receive with this key found no message: asks the senders for one. Requires holds_senders().
   void ask_senders(const match::Key& key) noexcept;
-  /// The same for a probe: once, until something is announced that it would find.
+  /// The same for a probe: only once until a message is announced that the probe would match.
   void ask_for_probe(const match::Key& key) noexcept;
-  /// The peer has left MPI: it knows nothing of the hold.
+  /// The peer has left MPI: it is held no more.
   void forget_hold(Peer& peer) noexcept;
 
  private:

@@ -46,7 +46,7 @@ void Outbox::enqueue(Peer& peer, Outgoing& item) noexcept {
   if (!peer.in_backlog) {
     peer.in_backlog = true;
     backlog_.push_back(&peer);
-    owner_.stir(owner_.context);
+    owner_.wake(owner_.context);
   }
 }
 
@@ -74,7 +74,7 @@ unsigned Outbox::flush() noexcept {
   return moved;
 }
 
-/// Sends from the queue while there is room. True if nothing is left.
+/// Sends from the queue while there is space. True if the queue is empty.
 bool Outbox::flush(Peer& peer) noexcept {
   if (peer.failed) return false;
   while (!peer.queue.empty()) {

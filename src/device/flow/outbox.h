@@ -14,20 +14,20 @@
 
 namespace fulmar::device {
 
-/// What leaves this process for its peers, in order: a message or control packet that finds no room
-/// on the way to its peer waits in the peer's queue, and everything after it behind it.
+/// Outgoing packets of this process, in order: a message or control packet that finds no space in
+/// the ring or network waits in its peer's queue, and everything after it queues behind it.
 ///
 /// Thread rule: the lock of the engine.
 class Outbox {
  public:
-  /// What is above: called with `context`.
+  /// Callbacks into the layer above, called with `context`.
   struct Owner {
     void* context = nullptr;
-    /// Posts a queued message, or its announcement. `again`: still no room. It may be done, and
-    /// gone, on return.
+    /// Posts a queued message, or its announcement. `again`: still no space. The send may be done,
+    /// and destroyed, on return.
     fabric::Post (*post)(void* context, Operation& send) noexcept = nullptr;
-    /// Something waits now that moves only with progress.
-    void (*stir)(void* context) noexcept = nullptr;
+    /// A queue is not empty any more: it moves only with progress.
+    void (*wake)(void* context) noexcept = nullptr;
   };
 
   /// `trace` may be null. All outlive this.
@@ -38,15 +38,15 @@ class Outbox {
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
 
-  /// Sends a control packet, as soon as there is room; none to a peer that has failed. The body, at most wire::Cell::inline_bytes
-  /// bytes, is copied.
+  /// Sends a control packet, as soon as there is space; none to a peer that has failed. The body,
+  /// at most wire::Cell::inline_bytes bytes, is copied.
   void send_control(Peer& peer, wire::PacketKind kind, const match::Key& key,
                     std::span<const std::byte> body) noexcept;
   /// Puts a message or control packet at the end of its peer's queue.
   void enqueue(Peer& peer, Outgoing& item) noexcept;
   /// A peer's queue is empty, because the peer has failed.
   void forget(Peer& peer) noexcept;
-  /// Sends what finds room now. Returns how much moved.
+  /// Sends as much as there is space for. Returns how much moved.
   unsigned flush() noexcept;
 
   [[nodiscard]] bool empty() const noexcept { return backlog_.empty(); }

@@ -16,7 +16,7 @@ namespace fulmar::device {
 class Device;
 struct Operation;
 
-/// What an `rts` tells of where the bytes are.
+/// Where an `rts` says that the bytes are.
 struct Announced {
   wire::Cookie send = 0;
   std::uint64_t address = 0;
@@ -25,11 +25,11 @@ struct Announced {
   std::uint32_t inlined = 0;  ///< bytes that came with it and are in place
 };
 
-/// A message without a receive: its bytes, or where they wait.
+/// An unexpected message: its bytes, or where the sender keeps them.
 struct Arrival {
   enum class Kind : std::uint8_t {
     eager,       ///< the bytes follow this record
-    eager_sync,  ///< the same, and the sender wants to hear of the match
+    eager_sync,  ///< the same, and the sender waits for an acknowledgement of the match
     announced,   ///< an rts: the bytes are at the sender
     local,       ///< a send of this process to itself that has not been matched
   };
@@ -59,7 +59,7 @@ struct Arrival {
   }
 };
 
-/// Messages out of turn that wait. Hooked in while there are any.
+/// Early messages that wait for a receive. The callback is registered while there are any.
 struct EarlyArrivals : ProgressCallback {
   Device* device = nullptr;
   std::vector<Arrival*> waiting;
@@ -73,7 +73,7 @@ class ArrivalPool {
   ArrivalPool(const ArrivalPool&) = delete;
   ArrivalPool& operator=(const ArrivalPool&) = delete;
 
-  /// A record with room for `bytes` bytes behind it; nullptr when memory is used up.
+  /// A record followed by space for `bytes` bytes; nullptr when memory is used up.
   [[nodiscard]] Arrival* make(std::uint64_t bytes) noexcept;
   void free(Arrival* arrival) noexcept;
   /// Bytes of live records.

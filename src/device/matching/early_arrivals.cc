@@ -4,11 +4,11 @@
 
 #include "device/device.h"
 
-/// Messages that were announced out of turn: see device/flow/flow_control.cc.
+/// Messages that were announced out of order: see device/flow/flow_control.cc.
 namespace fulmar::device {
 
-/// All that is older than an early message has arrived: it goes behind that, and what is still out
-/// of turn goes behind it.
+/// All messages that are older than an early one have arrived: it is queued behind them, and early
+/// ones that are still out of order behind it.
 void Device::on_settled(Peer& peer, const wire::SettledBody& news, const match::Key& key) noexcept {
   const auto is_of_context = [&](const Arrival* arrival) {
     return arrival->key().peer == peer.id && arrival->key().context == key.context;
@@ -48,8 +48,8 @@ void Device::forget_turn(const Arrival& arrival) noexcept {
   if (early_.waiting.empty()) remove_progress_callback(early_);
 }
 
-/// Gives messages out of turn to receives that no receive of any tag precedes any more. In the
-/// order in which they came: two of one tag stay in order.
+/// Matches early messages with receives that no receive of any tag precedes any more. In the
+/// order of their arrival: two of one tag stay in order.
 unsigned Device::match_early() noexcept {
   unsigned matched = 0;
   for (std::size_t i = 0; i < early_.waiting.size();) {

@@ -15,7 +15,7 @@ namespace fulmar::device {
 struct Packet {
   std::uint32_t peer = 0;  ///< the process that sent it
   const wire::Envelope& envelope;
-  const fabric::Body& body;  ///< of a long one the end may still be on its way
+  const fabric::Body& body;  ///< the end of a long one may not have arrived yet
 
   [[nodiscard]] match::Key key() const noexcept { return {envelope.context, peer, envelope.tag}; }
 };

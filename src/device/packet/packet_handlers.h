@@ -16,14 +16,14 @@
 
 namespace fulmar::device {
 
-/// Who takes the packets of each kind: the table of active-message handlers. Each part of the
+/// The table of active-message handlers, one for each kind of packet. Each part of the
 /// device, and each layer above it that has packets of its own, adds handlers for its kinds when it
-/// is made; nothing else in the device knows the kind then. (A new kind needs a number in
+/// is made; nothing else in the device needs to know the kind. (A new kind needs a number in
 /// wire/cell.h and a name in wire/packet_names.h.)
 ///
-/// Nothing in a packet is believed. A packet of a kind without a handler, or too short for the body
-/// that its handler wants, is counted as malformed and dropped here; what a well-formed body says
-/// is for the handler to check.
+/// Packets are not trusted. A packet of a kind without a handler, or too short for the body
+/// of its handler, is counted as malformed and dropped here; the handler validates the contents of
+/// a well-formed body.
 ///
 /// Thread rule: the lock of the engine.
 class PacketHandlers {
@@ -38,8 +38,8 @@ class PacketHandlers {
   /// has one of these shapes, all noexcept; Body is a struct of wire/packets.h, and the peer is
   /// connected:
   ///
-  ///     void (const Packet&)                               as it came; the body may be incomplete
-  ///     void (Peer&)                                       the kind says everything
+  ///     void (const Packet&)                               as received; the body may be incomplete
+  ///     void (Peer&)                                       packets without a body
   ///     void (Peer&, const Body&)
   ///     void (Peer&, const Body&, const match::Key&)       with context and tag
   ///
@@ -59,8 +59,8 @@ class PacketHandlers {
     entries_[kind].call(*this, entries_[kind].part, packet);
   }
 
-  /// The body at the front of `bytes`, for handlers that decode themselves. What is too short for
-  /// it is counted.
+  /// The body at the front of `bytes`, for handlers that decode themselves. One that is too short
+  /// is counted as malformed.
   template <class Body>
   [[nodiscard]] std::optional<Body> decode(std::span<const std::byte> bytes) noexcept {
     const auto body = wire::decode<Body>(bytes);
@@ -68,7 +68,7 @@ class PacketHandlers {
     return body;
   }
 
-  /// A body that makes no sense in itself.
+  /// For a body that a handler has found invalid.
   void count_malformed() noexcept { ++malformed_; }
 
   [[nodiscard]] bool has(wire::PacketKind kind) const noexcept {

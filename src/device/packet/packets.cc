@@ -6,10 +6,10 @@
 #include "base/copy.h"
 #include "device/device.h"
 
-/// What arrives, apart from the short way for eager messages in device.h. Nothing in a packet is
-/// believed: lengths are checked by the channel, bodies are copied before they are looked at, and a
-/// cookie counts only if it names an operation of this process with the peer that sent it. A packet
-/// that makes no sense is counted and dropped.
+/// Handlers of incoming packets, apart from the fast path for eager messages in device.h. Packets
+/// are not trusted: lengths are checked by the channel, bodies are copied before they are read, and
+/// a cookie is valid only if it names an operation of this process with the peer that sent it. A
+/// malformed packet is counted and dropped.
 namespace fulmar::device {
 
 using wire::PacketKind;
@@ -97,7 +97,7 @@ void Device::on_eager_sync(const Packet& packet) noexcept {
 
 namespace {
 
-/// The first bytes of the message; nothing where they cannot be.
+/// The first bytes of the message that came with the rts; nullopt where the rts is invalid.
 std::optional<std::span<const std::byte>> inlined_in(const wire::RtsBody& rts,
                                                      std::span<const std::byte> body) noexcept {
   if ((rts.flags & wire::rts_inlined) == 0) return std::span<const std::byte>();
@@ -119,10 +119,10 @@ void Device::on_announcement(const Packet& packet) noexcept {
     return;
   }
   Peer& peer = peers_.connect(key.peer);
-  if (peer.failed) return;  // its bytes cannot be had
+  if (peer.failed) return;  // its bytes cannot be fetched
   std::erase_if(peer.probed, [&](const Ask& probe) { return probe.key.accepts(key); });
   const bool early = (rts->flags & wire::rts_early) != 0;
-  if (early) match_early();  // what came before goes first
+  if (early) match_early();  // earlier ones go first
   match::Posted* posted = early ? matcher_.take_posted_out_of_turn(key) : matcher_.take_posted(key);
   if (posted != nullptr) {
     Operation& receive = *operation_of(posted);
@@ -140,7 +140,7 @@ void Device::on_announcement(const Packet& packet) noexcept {
   arrival->order = rts->order;
   arrival->send = rts->send;
   arrival->address = rts->address;
-  arrival->flags = static_cast<std::uint8_t>(rts->flags);  // those that mean something are low
+  arrival->flags = static_cast<std::uint8_t>(rts->flags);  // all that are defined are low bits
   arrival->rkey = rts->key;
   arrival->inlined = static_cast<std::uint16_t>(inlined->size());
   base::copy_bytes(arrival->bytes(), inlined->data(), inlined->size());
@@ -182,7 +182,7 @@ void Device::on_fin(Peer& peer, const wire::CookieBody& answer) noexcept {
 void Device::acknowledge(Operation& send) noexcept {
   const bool active = send.stage == Stage::sharing || send.stage == Stage::streaming;
   if (!active && send.stage != Stage::announced) {
-    ++stats_.counters().malformed;  // it still stands in a queue here, or puts
+    ++stats_.counters().malformed;  // it is still queued here, or its bytes are being put
     return;
   }
   if (active) deactivate(send);

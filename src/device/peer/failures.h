@@ -20,22 +20,22 @@ namespace fulmar::device {
 struct Operation;
 struct OutgoingQueue;
 
-/// How the device and the runtime tell each other about processes that have failed. Every function
+/// How the device and the runtime report failed processes to each other. Every function
 /// is called with the engine's lock and `context`, and may be null.
 struct FailureObserver {
-  /// Called now and then while a thread waits in MPI: the place to find out who has failed. Calls
+  /// Called now and then while a thread waits in MPI, to check for failed processes. Calls
   /// `Failures::add`, and nothing else of the device.
   void (*look)(void* context) = nullptr;
   /// All operations that name the failed process have ended. May end others (`end_receives`,
   /// `Device::cancel`) and complete operations.
   void (*ended)(void* context, std::uint32_t peer) = nullptr;
-  /// A peer says that `peer` has failed; it is not known here yet.
+  /// A peer reports that `peer` has failed, which is not known here yet.
   void (*reported)(void* context, std::uint32_t peer, std::uint32_t reporter) = nullptr;
   /// Whether a posted receive from any source may be interrupted (`Failures::resume`) instead of
   /// ended when a process fails that it could have matched. Null: none may.
   bool (*interruptible)(void* context, const Operation& receive) = nullptr;
-  /// Whether a process that is reached through shared memory has left MPI in good order. Null: nobody
-  /// can tell. (Config::has_left is also true of one whose death is not known yet.)
+  /// Whether a process that is reached through shared memory has finalized MPI. Null: not
+  /// known. (Config::has_left is also true of one whose death is not known yet.)
   bool (*departed)(void* context, std::uint32_t peer) = nullptr;
   void* context = nullptr;
 };
@@ -49,9 +49,9 @@ enum class ReceivesEnded : std::uint8_t {
 /// The processes that have failed, and the contexts of communicators that hold one of them. Part of
 /// a device; see device/peer/peer_failure.cc.
 ///
-/// A process that fails goes through two stages. From `add` on nothing is sent to it, but what it
-/// had sent before may still lie in a ring or a socket. When that has been taken, the operations
-/// that still need it end with ErrorClass::proc_failed.
+/// A process that fails goes through two stages. From `add` on nothing is sent to it, but packets
+/// that it has sent before may still be in a ring or a socket. When those have been taken, the
+/// operations that still need it end with ErrorClass::proc_failed.
 ///
 /// Thread rule: the engine's lock.
 class Failures : private ProgressCallback {
@@ -65,9 +65,9 @@ class Failures : private ProgressCallback {
     std::string why;
   };
 
-  /// A process of the job has failed, or cannot be reached any more; `why` is for the user. Soon, in
-  /// progress, everything that needs it ends, and FailureObserver::ended is called. Nothing if that
-  /// is known already. Also from within a provider's poll.
+  /// A process of the job has failed, or cannot be reached any more; `why` is for the user. Soon,
+  /// in progress, everything that needs it ends, and FailureObserver::ended is called. Nothing if
+  /// that is known already. Also from within a provider's poll.
   void add(std::uint32_t peer, std::string why) noexcept;
 
   /// In the order in which they became known.
@@ -88,8 +88,8 @@ class Failures : private ProgressCallback {
   enum class Lasting : bool { once, from_now_on };
   void end_receives(std::uint32_t context, ReceivesEnded which, Lasting lasting,
                     std::uint32_t failed) noexcept;
-  /// Receives of the context are as good as any from now on: it is that of another communicator, or
-  /// the failures were acknowledged.
+  /// Undoes `end_receives` for later receives of the context: it belongs to another communicator
+  /// now, or the failures were acknowledged.
   void mend(std::uint32_t context) noexcept {
     broken_.erase(context);
     update_receive_checks();
@@ -102,8 +102,8 @@ class Failures : private ProgressCallback {
   [[nodiscard]] std::optional<Obstacle> obstacle_for(const match::Key& key) const noexcept;
 
   /// Receives from any source that were interrupted are done, with ErrorClass::proc_failed_pending,
-  /// but stay where they were posted, and a message that fits is still received. This makes those of
-  /// a context wait again.
+  /// but stay where they were posted, and a message that fits is still received. This makes those
+  /// of a context wait again.
   void resume(std::uint32_t context) noexcept;
   /// The same for one of them; nothing for any other operation.
   void resume(Operation& operation) noexcept;
@@ -111,31 +111,31 @@ class Failures : private ProgressCallback {
   /// The communicator behind the context was revoked: its receives end with ErrorClass::revoked,
   /// also those that are posted later, until `mend`. Messages that were matched before go on.
   void revoke_receives(std::uint32_t context) noexcept;
-  /// Ends sends whose keys `concerned` picks and that were not matched, with ErrorClass::revoked: at
-  /// once where they have not left this process, else as soon as the receiver has answered.
+  /// Ends sends whose keys `concerned` picks and that were not matched, with ErrorClass::revoked:
+  /// at once where they have not left this process, else as soon as the receiver has answered.
   using Concerned = bool (*)(const void* argument, const match::Key& key);
   void revoke_sends(Concerned concerned, const void* argument) noexcept;
 
-  /// Sends a packet of a layer above, with at most wire::Cell::inline_bytes bytes, in order with all
-  /// others to that process. None goes to one that has failed or has left MPI.
+  /// Sends a packet of a layer above, with at most wire::Cell::inline_bytes bytes, in order with
+  /// all others to that process. None goes to one that has failed or has left MPI.
   void send(std::uint32_t to, wire::PacketKind kind, const match::Key& key,
             std::span<const std::byte> body) noexcept;
-  /// A process has left MPI in good order, as far as can be told; it answers nothing any more.
+  /// A process has finalized MPI, as far as is known; it answers no more packets.
   [[nodiscard]] bool has_left(std::uint32_t peer) noexcept;
 
-  /// Tells a peer that a process has failed.
+  /// Reports a failed process to a peer.
   void report(std::uint32_t to, std::uint32_t failed) noexcept;
-  /// Looks who has failed. True: operations are to be ended before a thread sleeps.
+  /// Checks for failed processes. True: operations are to be ended before a thread sleeps.
   bool look() noexcept;
-  /// Receives need a closer look when they are posted: a process has failed, or senders were told to
-  /// keep their messages.
+  /// Receives need further checks when they are posted: a process has failed, or senders are
+  /// held.
   [[nodiscard]] bool checks_receives() const noexcept { return checks_receives_; }
 
  private:
   friend class Device;
 
-  /// How many looks at progress wait for what a failed process had sent, if packets of others keep
-  /// coming; else until a look finds nothing.
+  /// How many progress calls wait for packets of a failed process while packets of others keep
+  /// arriving; otherwise until one moves nothing.
   static constexpr unsigned most_looks = 64;
 
   struct BrokenContext {
@@ -162,8 +162,8 @@ class Failures : private ProgressCallback {
   bool checks_receives_ = false;
   std::vector<Failed> failed_;
   std::size_t ended_ = 0;    ///< of these, from the front: their operations have ended
-  unsigned looks_ = 0;       ///< since the last one became known
-  std::uint64_t moved_ = 0;  ///< what progress had moved at the last look
+  unsigned polls_ = 0;       ///< since the last one became known
+  std::uint64_t moved_ = 0;  ///< Device::moved_ at the last call
   std::unordered_map<std::uint32_t, BrokenContext> broken_;
 };
 

@@ -14,7 +14,7 @@
 
 namespace fulmar::device {
 
-/// A control packet that found no room.
+/// A control packet that waits for space.
 struct ControlPacket : Outgoing {
   wire::Envelope envelope;
   std::array<std::byte, wire::Cell::inline_bytes> body;
@@ -45,7 +45,7 @@ struct OutgoingQueue {
   }
 };
 
-/// A request of the receiver to announce kept messages, remembered until one is there.
+/// A request of the receiver to announce a kept message, remembered until there is a matching one.
 struct Ask {
   match::Key key;  ///< peer is not used
 };
@@ -56,15 +56,15 @@ struct EarlyMessage {
   std::uint32_t context = 0;
 };
 
-/// Sends to a peer that their owners want back, and of which the peer has not told yet whether they
-/// came in time; see device/protocol/cancel.cc.
+/// Sends to a peer that are being cancelled, and for which the peer has not replied yet; see
+/// device/protocol/cancel.cc.
 struct CancelRequests {
   std::vector<wire::Cookie> sends;  ///< also some that were answered meanwhile
   std::size_t unanswered = 0;
-  std::uint32_t looks = 0;  ///< since the peer was seen to have left
+  std::uint32_t looks = 0;  ///< progress calls since the peer was seen to have left
 };
 
-/// What the device keeps about one process it talks to. Made at first use.
+/// What the device keeps about one process it communicates with. Made at first use.
 struct Peer {
   std::uint32_t id = 0;
   std::uint32_t node_number = 0;              ///< in shared memory, where there is a link
@@ -72,20 +72,20 @@ struct Peer {
   /// A short send may go straight to the link: nothing is queued or kept, and no network may
   /// hold it back after a blocking call.
   bool clear = true;
-  bool kept_by_peer = false;  ///< we told it to hold its messages
-  /// It told us to keep our messages, or it has failed: no message goes straight to the channel.
+  bool kept_by_peer = false;  ///< we have sent it a hold
+  /// It has sent us a hold, or it has failed: no message goes straight to the channel.
   bool holds = false;
   bool failed = false;         ///< see device/peer/peer_failure.cc
   bool in_backlog = false;     ///< listed in Outbox::backlog
   bool has_cancelled = false;  ///< a send to it was cancelled
-  OutgoingQueue queue;         ///< no room on the way to it
+  OutgoingQueue queue;         ///< waits for space in the ring or network
   OutgoingQueue kept;          ///< messages that stay here until asked for or released
   std::uint64_t next_order = 1;
   Operation* arriving = nullptr;  ///< the receive into which a network reads a short message
-  Occupied occupied;              ///< by long messages from there whose way is timed
+  Occupied occupied;              ///< by long messages from it that are timed
   std::vector<Ask> asks;
-  std::vector<EarlyMessage> early;  ///< by order; those that the peer still takes for out of turn
-  std::vector<Ask> probed;          ///< what probes asked this peer for since they were answered
+  std::vector<EarlyMessage> early;  ///< by order; announced early and not settled yet
+  std::vector<Ask> probed;          ///< requests of probes to this peer that are not answered yet
   CancelRequests cancel_requested;
 
   /// Whether it is reached through shared memory.

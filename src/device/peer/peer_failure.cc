@@ -9,23 +9,23 @@
 /// What happens when a peer has failed. Operations that need it end with
 /// base::ErrorClass::proc_failed; all others go on.
 ///
-/// From the moment it is known (`Failures::add`) a message to the peer fails, nothing that is queued
-/// for it leaves, and what it asks for is not answered. What it had sent before is still delivered:
-/// eager messages that lie in a ring or a socket are whole. Progress looks until nothing comes any
-/// more; then everything that names the peer ends, stage by stage:
+/// From the moment it is known (`Failures::add`) a message to the peer fails, nothing that is
+/// queued for it is sent, and its requests are not answered. What it had sent before is still
+/// delivered: eager messages in a ring or a socket are complete. Progress polls until no more
+/// arrive; then everything that depends on the peer ends, stage by stage:
 ///
 ///     queued, kept                 taken out of their queues
-///     announced, cancel requested  the peer's answer never comes
-///     sharing, reading             pieces that the peer had taken are never copied
-///     streaming, arriving          the other packets never come
-///     fetching, putting            when the last order of this process has ended (Sent::lost)
-///     posted                       named the peer
-///     unexpected announcements     their bytes are gone: as if they had never come
+///     announced, cancel requested  the peer will not answer
+///     sharing, reading             pieces that the peer had taken will not be copied
+///     streaming, arriving          the remaining packets will not arrive
+///     fetching, putting            when the last work request of this process has ended (Sent::lost)
+///     posted                       with the peer as source
+///     unexpected announcements     dropped, as their bytes are gone
 ///
-/// Memory that a network still reads or writes on behalf of an operation keeps it alive until the
-/// network says that it does so no more; providers promise that for lost peers.
+/// An operation whose memory a network still reads or writes stays active until the
+/// network reports that it is done; providers guarantee that for lost peers.
 ///
-/// Which receives from any source could have been matched by the peer only the layer above knows,
+/// Only the layer above knows which receives from any source the peer could have matched,
 /// and that a collective operation cannot be completed: it names the contexts (`end_receives`).
 namespace fulmar::device {
 
@@ -42,24 +42,24 @@ void Failures::add(std::uint32_t id, std::string why) noexcept {
     device_.hooks_.add(*this);
   }
   failed_.push_back({id, std::move(why)});
-  looks_ = 0;
+  polls_ = 0;
   update_receive_checks();
-  if (!device_.in_progress_) device_.stir();
+  if (!device_.in_progress_) device_.wake_service();
 }
 
 void Failures::update_receive_checks() noexcept {
   checks_receives_ = device_.flow_.holds_senders() || !none() || !broken_.empty();
 }
 
-/// A step of progress. It counts as movement, so nobody sleeps meanwhile.
+/// A progress callback. It counts as movement, so no thread sleeps meanwhile.
 unsigned Failures::end_pending() noexcept {
   constexpr unsigned own_movement = 1;
   const bool quiet = device_.moved_ == moved_ + own_movement;
   moved_ = device_.moved_;
-  ++looks_;
-  // The look before this one began after the failure was known if this is at least the third.
-  const bool drained = looks_ >= 3 && quiet;
-  if (!drained && looks_ < most_looks) return own_movement;
+  ++polls_;
+  // If this is at least the third call, the previous one began after the failure was known.
+  const bool drained = polls_ >= 3 && quiet;
+  if (!drained && polls_ < most_looks) return own_movement;
   const FailureObserver& observer = device_.config_.failures;
   while (pending()) {
     const std::uint32_t id = failed_[ended_].peer;
@@ -68,7 +68,7 @@ unsigned Failures::end_pending() noexcept {
     if (observer.ended != nullptr) observer.ended(observer.context, id);
   }
   device_.hooks_.remove(*this);
-  // Conditions of waits may depend on it that are no operations.
+  // Threads may wait for conditions other than operations.
   if (device_.first_waiter_ != nullptr) device_.waiters_stale_ = true;
   return own_movement;
 }
@@ -101,7 +101,7 @@ void Failures::fail(Operation& operation, const Obstacle& obstacle) noexcept {
   device_.finish_send(operation);
 }
 
-/// A receive stays posted, and is done until it is resumed or a message comes.
+/// A receive stays posted, and counts as done until it is resumed or a message arrives.
 bool Failures::interrupt(Operation& receive, const Obstacle& obstacle) noexcept {
   const FailureObserver& observer = device_.config_.failures;
   if (obstacle.error != ErrorClass::proc_failed || receive.key().peer != match::any_peer ||
@@ -138,8 +138,8 @@ void Failures::end_queued(OutgoingQueue& queue) noexcept {
   }
 }
 
-/// Long transfers that move with progress. What is called when one ends may start others, so the
-/// list is looked at again from its front.
+/// Long transfers that move with progress. The callback of one that ends may start others, so the
+/// list is scanned again from its front.
 void Failures::end_active(const Peer& peer) noexcept {
   for (Operation* at = device_.active_; at != nullptr;) {
     if (at->peer != &peer) {
@@ -151,7 +151,7 @@ void Failures::end_active(const Peer& peer) noexcept {
   }
 }
 
-/// Messages that wait for a receive, but whose bytes have not come.
+/// Announced messages that no receive has matched: their bytes cannot be fetched.
 void Failures::drop_announcements(std::uint32_t peer) noexcept {
   match::Unexpected* next = nullptr;
   for (match::Unexpected* at = device_.matcher_.oldest_unexpected(); at != nullptr; at = next) {
@@ -164,7 +164,7 @@ void Failures::drop_announcements(std::uint32_t peer) noexcept {
   if (device_.flow_.holds_senders()) device_.flow_.release_senders();
 }
 
-/// All are taken out first: what is called when one is done may post and cancel others.
+/// All are taken out first: the callback of one that is done may post and cancel others.
 template <class Needs>
 void Failures::end_posted(Needs&& needs, const Obstacle& obstacle) noexcept {
   OutgoingQueue ending;
@@ -201,42 +201,42 @@ void Failures::revoke_receives(std::uint32_t context) noexcept {
   broken_[context] = {ReceivesEnded::all, obstacle};
   update_receive_checks();
   end_posted([&](const match::Key& key) { return key.context == context; }, obstacle);
-  // Probes and collective calls wait for conditions that are no operations.
+  // Probes and collective calls wait for conditions other than operations.
   if (device_.first_waiter_ != nullptr) device_.waiters_stale_ = true;
-  if (!device_.in_progress_) device_.stir();
+  if (!device_.in_progress_) device_.wake_service();
 }
 
 void Failures::revoke_sends(Concerned concerned, const void* argument) noexcept {
   std::vector<Operation*> sends;
-  const auto look_at = [&](Operation& operation) {
+  const auto visit = [&](Operation& operation) {
     if (operation.is_send && !operation.done() && concerned(argument, operation.key()))
       sends.push_back(&operation);
   };
-  const auto look_through = [&](const OutgoingQueue& queue) {
+  const auto visit_queue = [&](const OutgoingQueue& queue) {
     for (Outgoing* at = queue.first; at != nullptr; at = at->next) {
-      if (at->kind == Outgoing::Kind::message) look_at(static_cast<Operation&>(*at));
+      if (at->kind == Outgoing::Kind::message) visit(static_cast<Operation&>(*at));
     }
   };
   for (const auto& peer : device_.peers_.connected()) {
-    look_through(peer->queue);
-    look_through(peer->kept);
+    visit_queue(peer->queue);
+    visit_queue(peer->kept);
   }
   device_.cookies_.for_each([&](Operation& operation) {
-    if (operation.stage == Stage::announced) look_at(operation);
+    if (operation.stage == Stage::announced) visit(operation);
   });
   for (match::Unexpected* at = device_.matcher_.oldest_unexpected(); at != nullptr;
        at = device_.matcher_.next_unexpected(*at)) {
-    if (Arrival::of(at)->kind == Arrival::Kind::local) look_at(*Arrival::of(at)->local);
+    if (Arrival::of(at)->kind == Arrival::Kind::local) visit(*Arrival::of(at)->local);
   }
   std::sort(sends.begin(), sends.end());
   sends.erase(std::unique(sends.begin(), sends.end()), sends.end());
   for (Operation* const send : sends) {
-    send->outcome.error = ErrorClass::revoked;  // of whatever its end will be
+    send->outcome.error = ErrorClass::revoked;  // however it ends
     device_.cancel(*send);
   }
 }
 
-/// What a receive that was just posted needs beyond waiting.
+/// Checks a receive that was just posted: a process has failed, or senders are held.
 void Failures::check_posted(Operation& operation) noexcept {
   if (const auto obstacle = obstacle_for(operation.key())) {
     if (interrupt(operation, *obstacle)) return;

@@ -14,10 +14,10 @@ namespace fulmar::device {
 
 class Transports;
 
-/// What the device keeps about the processes it talks to, by their ids
+/// What the device keeps about the processes it communicates with, by their ids
 /// (fabric/process_table.h). A process has a Peer from its first message on, in either
 /// direction. Before that it costs one pointer, in memory that the system provides when it is first
-/// touched: in a large job of which this process talks to few ranks, next to none of it.
+/// touched: in a large job in which this process communicates with few ranks, almost none.
 ///
 /// The table grows when processes become known, and never shrinks.
 ///
@@ -28,10 +28,10 @@ class PeerTable {
   PeerTable(const PeerTable&) = delete;
   PeerTable& operator=(const PeerTable&) = delete;
 
-  /// Ids below `size` can be asked for. Nothing happens if they can be already. Peers stay where
-  /// they are. Ends the process where the system has no memory left.
+  /// Makes ids below `size` valid; does nothing if they are. Peers keep their
+  /// addresses. Ends the process where the system has no memory left.
   void grow(std::uint32_t size);
-  /// Ids that can be asked for are less.
+  /// Valid ids are less.
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
 
   /// Null before the first use. Requires id < size().
@@ -48,9 +48,9 @@ class PeerTable {
     return connected_;
   }
 
-  /// Sends over this process's messages are recorded: none may take the way that is not.
+  /// While traced, no send takes the fast path, which records nothing.
   void set_traced(bool traced) noexcept { traced_ = traced; }
-  /// Sets Peer::clear to what it should be after a change of what it depends on.
+  /// Recomputes Peer::clear after a change of what it depends on.
   void update_clear(Peer& peer) const noexcept {
     peer.clear = peer.mapped() && peer.queue.empty() && !peer.holds && !traced_;
   }

@@ -7,7 +7,7 @@
 
 namespace fulmar::device {
 
-/// A step of another engine (a schedule of a collective operation) that wants to run with progress.
+/// A step of another engine (a schedule of a collective operation) that runs with progress.
 /// Must stay valid until removed.
 struct ProgressCallback {
   unsigned (*step)(ProgressCallback&) = nullptr;  ///< returns how much it moved
@@ -17,18 +17,18 @@ struct ProgressCallback {
 class Device;
 struct Peer;
 
-/// What waits for peers to leave. Hooked in while `peers` has any: those that have been asked for
-/// messages back and have not answered.
+/// Watches for peers that leave with cancel requests unanswered. Registered while `peers` has any:
+/// those with unanswered requests.
 struct DepartureWatch : ProgressCallback {
   Device* device = nullptr;
   std::vector<Peer*> peers;
-  std::uint64_t moved = 0;   ///< all that progress had moved when it began the last look
+  std::uint64_t moved = 0;   ///< Device::moved_ at the last call
   std::uint32_t drains = 0;  ///< calls of Device::drain that have not returned
 
   [[nodiscard]] bool needed() const noexcept { return !peers.empty() || drains != 0; }
 };
 
-/// The hooks of a device. A step may remove itself and others, and add some.
+/// The progress callbacks of a device. A step may remove itself and others, and add some.
 class ProgressCallbacks {
  public:
   void add(ProgressCallback& hook) noexcept {
@@ -44,7 +44,7 @@ class ProgressCallbacks {
       }
     }
   }
-  /// Calls every step once; what they moved.
+  /// Calls every step once. Returns how much they moved.
   unsigned run() noexcept {
     unsigned moved = 0;
     for (ProgressCallback* hook = first_; hook != nullptr; hook = next_) {

@@ -9,21 +9,21 @@
 
 namespace fulmar::device {
 
-/// Tells a rank that waits by test or probe calls in a loop from one that computes and now and then
-/// looks whether something has come.
+/// Distinguishes a rank that waits by calling test or probe in a loop from one that computes and
+/// tests now and then.
 ///
-/// Who waits spends next to nothing between two calls, or sleeps there. So what counts is the time
-/// on a processor for each call in vain, of all threads of the process: a loop of calls needs less
-/// than a microsecond, one that also computes a tile of a matrix needs hundreds. The clocks are
-/// read at every 64th call only.
+/// A waiting rank computes next to nothing between two calls, or sleeps there. So the criterion is
+/// the processor time per unsuccessful call, of all threads of the process: a polling loop needs
+/// less than a microsecond, a loop that also computes a tile of a matrix needs hundreds. The clocks
+/// are read at every 64th call only.
 class PollWatch {
  public:
-  /// A call found nothing. `moved` is a number that grows whenever anything moves. True if such
-  /// calls have lasted, and it is time to say so (again).
+  /// A call was unsuccessful. `moved` is a number that grows whenever anything moves. True if such
+  /// calls have lasted for a while and a report is due.
   [[nodiscard]] bool in_vain(std::uint64_t moved) noexcept {
     return ++polls_ % polls_per_look == 0 && look(moved);
   }
-  /// When the first of them was.
+  /// When the first of those calls was made.
   [[nodiscard]] std::int64_t since_ns() const noexcept { return since_ns_; }
 
  private:
@@ -40,11 +40,11 @@ class PollWatch {
     work_ns_ = work_ns;
     if (worked || moved != moved_ || since_ns_ == 0) {
       moved_ = moved;
-      since_ns_ = told_ns_ = now_ns;
+      since_ns_ = reported_ns_ = now_ns;
       return false;
     }
-    if (now_ns - told_ns_ < report_interval_ns) return false;
-    told_ns_ = now_ns;
+    if (now_ns - reported_ns_ < report_interval_ns) return false;
+    reported_ns_ = now_ns;
     return true;
   }
 
@@ -52,7 +52,7 @@ class PollWatch {
   std::uint64_t moved_ = 0;
   std::int64_t work_ns_ = 0;
   std::int64_t since_ns_ = 0;
-  std::int64_t told_ns_ = 0;
+  std::int64_t reported_ns_ = 0;
 };
 
 }  // namespace fulmar::device

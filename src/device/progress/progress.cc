@@ -7,11 +7,12 @@
 namespace fulmar::device {
 namespace {
 
-/// Every so many looks: hand rings around, which is never urgent.
+/// Progress calls between two redistributions of rings, which are never urgent.
 constexpr std::uint32_t balance_interval = 4096;
-/// After so many looks in vain a network is looked at with every so many calls of progress only.
-constexpr std::uint32_t looks_before_rare = 1000;
-constexpr std::uint32_t rare_look_interval = 32;
+/// After so many polls without an event a network is polled at every `rare_poll_interval`th
+/// progress call only.
+constexpr std::uint32_t polls_before_rare = 1000;
+constexpr std::uint32_t rare_poll_interval = 32;
 
 }  // namespace
 
@@ -22,7 +23,7 @@ unsigned Device::progress(Look look) noexcept {
   unsigned moved = 0;
   if (node() != nullptr) [[likely]]
     moved += node()->get(*this);
-  if (network() != nullptr) moved += look_at_network(look);
+  if (network() != nullptr) moved += poll_network(look);
   if (!outbox_.empty()) [[unlikely]]
     moved += outbox_.flush();
   if (active_ != nullptr) [[unlikely]]
@@ -37,21 +38,21 @@ unsigned Device::progress(Look look) noexcept {
   return moved;
 }
 
-unsigned Device::look_at_network(Look look) noexcept {
-  if (memory_opener_.has_news()) [[unlikely]]
+unsigned Device::poll_network(Look look) noexcept {
+  if (memory_opener_.has_events()) [[unlikely]]
     memory_opener_.settle();
   const bool has_others = node() != nullptr && node()->has_peers();
-  const bool due = look == Look::at_all || quiet_looks_ < looks_before_rare || !has_others ||
-                   progress_calls_ % rare_look_interval == 0 || network()->has_unsent();
+  const bool due = look == Look::at_all || idle_polls_ < polls_before_rare || !has_others ||
+                   progress_calls_ % rare_poll_interval == 0 || network()->has_unsent();
   if (!due) return 0;
   const unsigned moved = network()->poll(*this);
-  quiet_looks_ = moved != 0 ? 0 : quiet_looks_ + (quiet_looks_ < looks_before_rare ? 1 : 0);
+  idle_polls_ = moved != 0 ? 0 : idle_polls_ + (idle_polls_ < polls_before_rare ? 1 : 0);
   return moved;
 }
 
-/// A thread sleeps, and what the network holds back for company would stay until it wakes.
-void Device::stir_for_held() noexcept {
-  if (transports_.has_unsent()) stir();
+/// Wakes a sleeping thread for packets that the network batches: they would stay until it wakes.
+void Device::wake_for_held() noexcept {
+  if (transports_.has_unsent()) wake_service();
 }
 
 void Device::balance() noexcept {
@@ -70,9 +71,9 @@ void Device::poll(WaitNote note) noexcept {
     missed_polls_ = 0;
     return;
   }
-  if (config_.observer.quiet != nullptr && poll_watch_.in_vain(moved_)) tell_polling(note);
-  // Who calls test or probe in a loop waits. With more ranks than cores the one it waits for may
-  // need this core; with a core of its own it may keep looking for a while.
+  if (config_.observer.quiet != nullptr && poll_watch_.in_vain(moved_)) report_polling(note);
+  // A rank that calls test or probe in a loop waits. With more ranks than cores its peer may
+  // need this core; with a core of its own it may keep polling for a while.
   const std::uint32_t patience = config_.oversubscribed ? 2 : 10000;
   if (++missed_polls_ < patience) return;
   const std::uint32_t depth = lock_.suspend();
@@ -88,7 +89,7 @@ void Device::drain() noexcept {
 
 void Device::add_progress_callback(ProgressCallback& hook) noexcept {
   hooks_.add(hook);
-  if (!in_progress_) stir();
+  if (!in_progress_) wake_service();
 }
 
 }  // namespace fulmar::device

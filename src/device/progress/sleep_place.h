@@ -21,26 +21,26 @@ namespace fulmar::device {
 /// What a thread of this process sleeps on: the wake word of the node's shared memory, or
 /// descriptors. Device::prepare_sleep fills it in. Owns nothing.
 struct SleepPlace {
-  /// Nothing is meant to be missed; if it is, this bounds the damage.
+  /// No wake-up should be lost; if one is, this bounds the delay.
   static constexpr std::int64_t longest_ns = 1'000'000'000;
-  /// After the first sleep the observer learns what is waited for.
+  /// After the first sleep the observer gets a report of the wait.
   static constexpr std::int64_t first_ns = 200'000'000;
-  /// Nobody wakes this process when a peer leaves that it has asked for a message back, or for
-  /// which something is queued.
+  /// While cancel requests or queued packets wait for a peer that may leave: its departure wakes
+  /// no other process.
   static constexpr std::int64_t leaving_ns = 20'000'000;
 
   explicit SleepPlace(wire::Asleep how) noexcept : where(how) {}
 
   wire::Asleep where;
   std::atomic<std::uint32_t>* word = nullptr;  ///< null: no shared memory
-  bool may_sleep = true;                       ///< nothing was found that is to be done first
-  std::int64_t due_ns = INT64_MAX;             ///< when a network wants to be looked at again
+  bool may_sleep = true;                       ///< no event was pending
+  std::int64_t due_ns = INT64_MAX;             ///< when a network has to be polled again
 
-  /// A descriptor that ends the sleep when it is readable. The places count from 0.
+  /// Adds a descriptor that ends the sleep when it is readable. They are numbered from 0.
   void add(int descriptor) noexcept { ready_[count_++] = {descriptor, POLLIN, 0}; }
   /// Whether there is anything that ends the sleep.
   [[nodiscard]] bool can_be_left() const noexcept { return word != nullptr || count_ != 0; }
-  /// How long a sleep lasts that may last for `longest`.
+  /// The limit `longest`, shortened to the next deadline of a network.
   [[nodiscard]] std::int64_t limited(std::int64_t longest) const noexcept {
     return std::clamp<std::int64_t>(due_ns - static_cast<std::int64_t>(base::now_ns()), 0, longest);
   }
@@ -61,7 +61,7 @@ struct SleepPlace {
   }
 
  private:
-  /// A wake socket, the network, and what calls the progress thread.
+  /// A wake socket, the network, and the eventfd of the progress thread.
   std::array<pollfd, 3> ready_{};
   std::size_t count_ = 0;
 };

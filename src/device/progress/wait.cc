@@ -15,18 +15,19 @@
 ///
 /// Sleep without a lost wake-up and without a fence in the sender: the sleeper sets its wake word,
 /// makes every processor that runs a rank pass a barrier (membarrier, which costs the sleeper some
-/// microseconds and the senders nothing), and looks once more. A sender that had put its packet
-/// before the barrier is seen by this look; one that puts it later sees the wake word. Where
-/// membarrier is denied, the senders fence.
+/// microseconds and the senders nothing), and polls once more. That poll finds every packet that
+/// was put before the barrier; a sender that puts one later sees the wake word. Where membarrier is
+/// denied, the senders fence.
 ///
 /// Where networks are in use too, the sleeper waits in one ppoll for their descriptors and for a
-/// socket that senders on the node ring instead of the word.
+/// socket to which senders on the node write instead of the word.
 ///
 /// With several threads in MPI one of them, the leader, makes progress for all; the others sleep on
-/// a word of their own. Whoever completes something lets the waiters' conditions be checked, under
-/// the lock, and wakes exactly those whose condition became true. Who leaves while
-/// nobody leads wakes one of the others, who leads then. The leader gives the lock away as soon as
-/// a thread stands at it. The library's own thread, if there is one, never leads: see service.cc.
+/// a word of their own. A thread that completes something causes the waiters' conditions to be
+/// checked, under the lock, and wakes exactly those whose condition became true. A thread that
+/// leaves while there is no leader wakes one of the others, which becomes the leader. The leader
+/// releases the lock as soon as another thread waits for it. The library's own thread, if there is
+/// one, never leads: see service.cc.
 namespace fulmar::device {
 
 base::Error Device::use_wake_socket() {
@@ -37,7 +38,7 @@ base::Error Device::use_wake_socket() {
   return {};
 }
 
-/// Fills in what can end the sleep, and lets everybody know who it is that sleeps.
+/// Fills in what can end the sleep, and announces the sleep to the other ranks of the node.
 void Device::prepare_sleep(SleepPlace& place) noexcept {
   if (node() != nullptr) {
     NodeChannel::Channel& channel = node()->channel();
@@ -57,7 +58,7 @@ void Device::prepare_sleep(SleepPlace& place) noexcept {
   service_.note_sleep(place.due_ns);
 }
 
-/// Nobody needs to wake this process any more.
+/// Clears the wake word: this process is awake.
 void Device::finish_sleep() noexcept {
   if (node() != nullptr) node()->channel().announce_awake();
 }
@@ -66,7 +67,7 @@ void Device::finish_sleep() noexcept {
 bool Device::sleep(WaitNote what, std::uint32_t quiet_sleeps) noexcept {
   if (failures_.look()) return true;
   if (config_.wait_style == WaitStyle::poll) {
-    if (config_.observer.quiet != nullptr) tell_quiet(what, quiet_sleeps);
+    if (config_.observer.quiet != nullptr) report_quiet(what, quiet_sleeps);
     return false;
   }
   SleepPlace place(wake_socket_ ? wire::Asleep::on_socket : wire::Asleep::on_word);
@@ -79,7 +80,7 @@ bool Device::sleep(WaitNote what, std::uint32_t quiet_sleeps) noexcept {
   sleeping_ = true;
   const bool moved = progress(Look::at_all) != 0;
   if (!moved && place.may_sleep && !leader_ready()) {
-    if (config_.observer.quiet != nullptr) tell_quiet(what, quiet_sleeps);
+    if (config_.observer.quiet != nullptr) report_quiet(what, quiet_sleeps);
     const base::TraceSpan span(config_.trace, "sleep");
     const std::uint64_t start = base::now_ns();
     const std::int64_t most_ns = place.limited(departures_.needed() ? SleepPlace::leaving_ns
@@ -96,7 +97,7 @@ bool Device::sleep(WaitNote what, std::uint32_t quiet_sleeps) noexcept {
   return moved;
 }
 
-/// What senders put before this is seen by the look that follows; later ones see the wake word.
+/// Packets put before this are found by the poll that follows; later senders see the wake word.
 void Device::fence_senders() noexcept {
   if (config_.has_membarrier &&
       ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) != 0) {
@@ -111,8 +112,8 @@ void Device::count_sleep(std::uint64_t slept_ns) noexcept {
   stats_.note(Event::Kind::slept, {0, config_.self, 0}, slept_ns);
 }
 
-/// Tells what is waited for, once it is more than a short wait.
-void Device::tell_quiet(WaitNote note, std::uint32_t quiet_sleeps) noexcept {
+/// Reports what is waited for, once the wait is not short any more.
+void Device::report_quiet(WaitNote note, std::uint32_t quiet_sleeps) noexcept {
   if (quiet_sleeps <= 1) {
     quiet_since_ns_ = static_cast<std::int64_t>(base::now_ns());
     return;
@@ -127,14 +128,14 @@ void Device::tell_quiet(WaitNote note, std::uint32_t quiet_sleeps) noexcept {
   config_.observer.quiet(config_.observer.context, wait);
 }
 
-void Device::tell_polling(WaitNote note) noexcept {
+void Device::report_polling(WaitNote note) noexcept {
   QuietWait wait{note, poll_watch_.since_ns(), 1, lock_.enabled(), true};
   for (const Waiter* at = first_waiter_; at != nullptr; at = at->next) ++wait.threads;
   config_.observer.quiet(config_.observer.context, wait);
 }
 
-/// A sandbox took it away after the start. What a sender does before it sees the new word can be
-/// missed once; `longest_sleep_ns` bounds that.
+/// A sandbox has denied it after the start. A packet that a sender puts before it sees the new word
+/// can be missed once; SleepPlace::longest_ns bounds the delay.
 void Device::give_up_membarrier() noexcept {
   config_.has_membarrier = false;
   if (node() != nullptr) node()->channel().require_sender_fence();
@@ -159,7 +160,7 @@ void Device::wait_with_threads(bool (*finished)(void*) noexcept, void* argument,
       if (settle_due_) settle();
       continue;
     }
-    // Without a leader it is the library's own thread that looks, and nobody else says what for.
+    // Without a leader the library's own thread makes progress, and does not report this wait.
     const bool is_served = leader_ == nullptr;
     if (is_served) release_held();
     if (is_served && settle_due_) {
@@ -171,19 +172,19 @@ void Device::wait_with_threads(bool (*finished)(void*) noexcept, void* argument,
                      is_served ? SleepPlace::first_ns : -1);
     lock_.resume(depth);
     if (is_served && self.signal.load(std::memory_order_relaxed) == 0) {
-      if (config_.observer.quiet != nullptr) tell_quiet(note, ++quiet_sleeps);
+      if (config_.observer.quiet != nullptr) report_quiet(note, ++quiet_sleeps);
       (void)failures_.look();
     }
     self.signal.store(0, std::memory_order_relaxed);
   }
   remove_waiter(self);
   release_held();
-  // Whoever leaves makes sure that somebody leads: a successor that was woken may find its own
-  // condition true and leave without ever having led.
+  // A thread that leaves makes sure that there is a leader: a successor that was woken may find its
+  // own condition true and leave without ever having led.
   if (leader_ == nullptr && first_waiter_ != nullptr) signal(*first_waiter_);
 }
 
-/// Makes progress until the own condition holds or something waits for a thread that does not lead.
+/// Makes progress until this thread's condition holds or work is due that a leader must not do.
 void Device::lead(Waiter& self) noexcept {
   leader_ = &self;
   service_.step_in(Service::Stay::until_step_out);
@@ -222,11 +223,11 @@ void Device::notify_waiters() noexcept {
   }
 }
 
-/// Something was queued that moves only with progress, maybe while the leader sleeps: then it was
-/// not there when the leader asked the peers to wake it for the room that this needs.
-void Device::stir() noexcept {
+/// Something was queued that moves only with progress, maybe while the leader sleeps: then the
+/// leader has not asked the peers to wake it when there is space for it.
+void Device::wake_service() noexcept {
   if (sleeping_ && leader_ != nullptr) signal(*leader_);
-  service_.stir();
+  service_.wake();
 }
 
 void Device::signal(Waiter& waiter) noexcept {
@@ -235,7 +236,7 @@ void Device::signal(Waiter& waiter) noexcept {
     base::futex_wake(waiter.signal, 1, base::FutexScope::process);
     return;
   }
-  if (!sleeping_) return;  // it looks by itself
+  if (!sleeping_) return;  // the leader polls anyway
   wake_self();
 }
 

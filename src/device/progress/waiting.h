@@ -12,13 +12,13 @@
 
 namespace fulmar::device {
 
-/// What a wait is for, as far as the one who waits can say; for reports of waits that last.
+/// What a wait is for, as far as the caller knows; for reports of long waits.
 struct WaitNote {
   enum class Kind : std::uint8_t {
     nothing,
     message,     ///< a device::Operation
     request,     ///< the device::Operation of a request
-    arrival,     ///< a match::Key: a message that fits
+    arrival,     ///< a match::Key: a matching message
     coll_area,   ///< a device::ShmCollArea
     collective,  ///< a communicator; the layer above knows it
   };
@@ -35,13 +35,13 @@ struct QuietWait {
   bool polled = false;        ///< calls that test or probe in a loop, not one that blocks
 };
 
-/// Is told about quiet waits, again before each sleep. Called with the lock held.
+/// Receives reports of quiet waits, again before each sleep. Called with the lock held.
 struct WaitObserver {
   void (*quiet)(void* context, const QuietWait& wait) = nullptr;
   void* context = nullptr;
 };
 
-/// A thread that waits while several may.
+/// A waiting thread, where several may wait.
 struct Waiter {
   bool (*finished)(void*) noexcept = nullptr;
   void* argument = nullptr;
@@ -52,16 +52,16 @@ struct Waiter {
 
 /// How a thread that waits spends its time (FULMAR_WAIT).
 enum class WaitStyle : std::uint8_t {
-  automatic,  ///< looks for a while, gives the processor away between looks, then sleeps
+  automatic,  ///< polls for a while, then yields the processor between polls, then sleeps
   poll,       ///< never sleeps
   sleep,      ///< sleeps as soon as there is nothing to do
 };
 
-/// What a yield costs at the moment. Where other processes want this core, a yield gives it to them
-/// for a slice of theirs, some milliseconds, whatever comes in meanwhile; who sleeps is given
-/// the core back when it is woken. So after a long yield nobody yields for a while, and the
-/// while doubles each time that the yield which ends it is long, too. A rank of this job that computes on
-/// this core looks the same and is treated the same, but a yield soon finds that it is over.
+/// The current cost of a yield. Where other processes compete for this core, a yield gives it to
+/// them for a time slice, some milliseconds, whatever arrives meanwhile; a sleeping thread gets the
+/// core back when it is woken. So after a long yield this process does not yield for a while, and
+/// that period doubles each time the next yield is long, too. A rank of this job that computes on
+/// this core has the same effect and is treated the same, but a later yield soon detects its end.
 ///
 /// Thread rule: the lock of the engine.
 class YieldCost {
@@ -86,15 +86,15 @@ class YieldCost {
   std::uint64_t pause_ns_ = shortest_pause_ns;
 };
 
-/// How a waiting rank spends its time, step by step: look again at once, then give the processor
-/// away between looks, then sleep. Who never sleeps is told to all the same, rarely: it has to say
-/// then what it waits for.
+/// How a waiting rank spends its time, step by step: it polls in a loop, then yields the processor
+/// between polls, then sleeps. A rank that never sleeps gets the advice to sleep, too, but rarely:
+/// it then reports what it waits for.
 ///
 /// A rank with a core of its own spins for some ten microseconds, because waking a sleeper on
-/// another core costs thirty. When ranks outnumber cores, whoever the wait is for may need this
-/// very core: then it yields after a few looks. Sleep comes after about a millisecond of yielding
-/// in vain. On a host where more runs than the ranks of this job a yield takes as long as others want
-/// to run, milliseconds each: then sleep comes without a yield (see YieldCost).
+/// another core costs thirty. When ranks outnumber cores, the rank that is waited for may need this
+/// core: then it yields after a few polls. It sleeps after about a millisecond of yields without
+/// an event. On a host that also runs other programs a yield takes as long as their time
+/// slices, milliseconds each: then it sleeps without a yield (see YieldCost).
 ///
 /// `now_ns` is the clock; another one in tests.
 template <std::uint64_t (*now_ns)() noexcept>
@@ -143,7 +143,7 @@ class IdleBy {
       return Advice::sleep;
     }
     ::sched_yield();
-    // What is waited for often arrives during the first yield: then no other look at the clock comes.
+    // The event often arrives during the first yield: then the clock is not read again.
     if (yielded <= 1) {
       const std::uint64_t now = now_ns();
       cost_->note(now - begin_ns_, now);
@@ -151,8 +151,9 @@ class IdleBy {
     return Advice::look_again;
   }
 
-  /// Whether a yield is the wrong thing now: those since the last look that moved something, or since the last
-  /// sleep, have taken too long, or each one does. The first one is number 0 or, after a sleep, 1.
+  /// Whether it is time to sleep instead of yielding: the yields since the last poll that moved
+  /// something, or since the last sleep, have taken too long, or each one does. The first one is
+  /// number 0 or, after a sleep, 1.
   [[nodiscard]] bool is_late(std::uint32_t yielded) noexcept {
     if (yielded > 1 && yielded % yields_per_clock != 0) return false;
     const std::uint64_t now = now_ns();
@@ -164,8 +165,8 @@ class IdleBy {
   YieldCost* cost_;
   std::uint32_t spins_;
   std::uint32_t yields_;
-  std::uint64_t state_ = 0;  ///< looks in vain, and in the upper half the sleeps
-  /// Of the yields. Set by the first of them, so that waits which need none do not pay for it.
+  std::uint64_t state_ = 0;  ///< polls that moved nothing, and in the upper half the sleeps
+  /// Begin of the yields. Set by the first of them, so that waits without yields do not pay for it.
   std::uint64_t begin_ns_;
 };
 

@@ -6,31 +6,31 @@
 
 #include "device/device.h"
 
-/// Cancelling. What has not left this process is withdrawn at once. A message that was announced is
-/// asked back: the receiver withdraws it, or says that it was matched, and then it completes as if
-/// nothing had been asked. So MPI_Wait for a cancelled send is local only as far as the receiver
-/// answers, and one that has left MPI answers nobody; yet the send must complete (MPI 5.0, section
-/// 11.2.2, where the receiver may be in MPI_Finalize).
+/// Cancelling. A send that has not left this process is withdrawn at once. For a message that was
+/// announced a cancel request is sent: the receiver withdraws it, or replies that it was matched,
+/// and then it completes normally. So MPI_Wait for a cancelled send is local only as far as the
+/// receiver replies, and one that has left MPI does not; yet the send must complete (MPI 5.0,
+/// section 11.2.2, where the receiver may be in MPI_Finalize).
 ///
-/// Who has left the world model, and the last session too, is never in a communicator again to
-/// which a message can still be under way. So once that is known, and all that the process had sent
-/// was looked at, no answer will come, and none is needed: the message was not received. A process
-/// that has used sessions only may begin the world model and receive what waits for it there: its
-/// silence means nothing before its end; but a question that has reached it before it left has
-/// withdrawn the message, or was answered before.
+/// A process that has left the world model, and its last session too, is never again in a
+/// communicator to which a message can still be in flight. So once that is known, and all packets
+/// of the process have been handled, no reply will arrive, and none is needed: the message was not
+/// received. A process that has used sessions only may start the world model and receive messages
+/// that wait for it there: its silence means nothing before its end; but a request that has reached
+/// it before it left has withdrawn the message, or has been answered.
 ///
 /// Over shared memory the state of each process is in the job's segment, written after its last
-/// packet; a whole look after it was seen has to find nothing. Over networks the last packet itself
-/// says so (`gone` of fabric::Network), or a connection to a process that had left
-/// cannot be made any more; and tcp tells when a connection has ended in good order, on which all
-/// that was sent had been looked at before (`forget_hold`).
+/// packet; a complete progress call after it was seen has to find nothing. Over networks the last
+/// packet itself says so (`gone` of fabric::Network), or a connection to a process that has left
+/// cannot be made any more; and tcp reports when a connection has ended in an orderly way, with all
+/// packets handled before (`forget_hold`).
 namespace fulmar::device {
 
 using wire::PacketKind;
 
 namespace {
 
-/// The sends that are asked back by packets which stand in a queue.
+/// The sends whose cancel requests are still in a queue.
 std::vector<wire::Cookie> queued_questions(const OutgoingQueue& queue) {
   std::vector<wire::Cookie> sends;
   for (const Outgoing* at = queue.first; at != nullptr; at = at->next) {
@@ -76,7 +76,7 @@ void Device::finish_cancelled(Operation& operation) noexcept {
   if (waiters_stale_ && !in_progress_) notify_waiters();
 }
 
-/// Takes back the record of an unmatched send of this process to itself.
+/// Withdraws an unmatched send of this process to itself.
 bool Device::withdraw_local(Operation& send) noexcept {
   for (match::Unexpected* at = matcher_.oldest_unexpected(); at != nullptr;
        at = matcher_.next_unexpected(*at)) {
@@ -89,7 +89,7 @@ bool Device::withdraw_local(Operation& send) noexcept {
   return false;
 }
 
-/// What was cancelled may have been all.
+/// Sends that were cancelled may have been the only ones.
 bool Device::has_sent_to(std::uint32_t id) const noexcept {
   const Peer* const peer = peers_.find(id);
   return peer != nullptr && !peer->has_cancelled;
@@ -109,13 +109,13 @@ void Device::send_cancel_request(Operation& send) noexcept {
   if (departures_.peers.size() != 1) return;
   departures_.device = this;
   departures_.step = [](ProgressCallback& hook) {
-    return static_cast<DepartureWatch&>(hook).device->look_for_leavers();
+    return static_cast<DepartureWatch&>(hook).device->poll_departures();
   };
   add_progress_callback(departures_);
 }
 
-/// A send that was asked back is done.
-void Device::forget_asking(Operation& send) noexcept {
+/// A send with a cancel request is done.
+void Device::drop_cancel_request(Operation& send) noexcept {
   send.cancel_requested = false;
   CancelRequests& asked = send.peer->cancel_requested;
   if (--asked.unanswered == 0) {
@@ -134,9 +134,9 @@ bool Device::has_left(const Peer& peer) noexcept {
   return config_.has_left != nullptr && config_.has_left(config_.owner, peer.id);
 }
 
-/// A step of progress. Quiet was the look before this one; it began after a peer had been seen to
-/// have left if this is at least the third since then.
-unsigned Device::look_for_leavers() noexcept {
+/// A progress callback. `quiet`: the previous progress call moved nothing; if this is at least the
+/// third since a peer was seen to have left, that call began after the departure.
+unsigned Device::poll_departures() noexcept {
   const bool quiet = moved_ == departures_.moved;
   departures_.moved = moved_;
   unsigned given_up = 0;
@@ -145,14 +145,14 @@ unsigned Device::look_for_leavers() noexcept {
     CancelRequests& asked = peer.cancel_requested;
     asked.looks = has_left(peer) ? asked.looks + 1 : 0;
     if (asked.looks >= 3 && quiet) given_up += give_up_asking(peer);
-    // That may have taken the peer out, and put it in again at the end.
+    // That may have removed the peer, and added it again at the end.
     if (i < departures_.peers.size() && departures_.peers[i] == &peer) ++i;
   }
   return given_up;
 }
 
-/// Those questions that a peer has got before it left, or all if it has left for good. What is
-/// called when a send is done may cancel others.
+/// Ends the cancel requests that a peer has received before it left, or all if it has left for
+/// good. The callback of a send that is done may cancel others.
 unsigned Device::give_up_asking(Peer& peer) noexcept {
   const std::vector<wire::Cookie> unasked =
       has_left(peer) ? std::vector<wire::Cookie>() : queued_questions(peer.queue);
@@ -168,9 +168,9 @@ unsigned Device::give_up_asking(Peer& peer) noexcept {
   return count;
 }
 
-/// Whether something is queued for a process that may still take it: neither words nor messages to
-/// one which has left for good reach anybody, and no room is made for them. They are not thrown
-/// away: what makes communicators of a later session may be among them.
+/// Whether something is queued for a process that may still take it: packets for
+/// one which has left for good are not delivered, and wait for ever. They are not dropped, because
+/// messages that make communicators of a later session may be among them.
 bool Device::has_wanted_backlog() noexcept {
   const std::span<Peer* const> waiting = outbox_.backlog();
   return std::any_of(waiting.begin(), waiting.end(),

@@ -10,14 +10,14 @@
 
 namespace fulmar::device {
 
-/// How the bytes of a long message come, where there is a choice.
+/// How the bytes of a long message are copied, where there is a choice.
 enum class LongCopy : std::uint8_t {
   automatic,
   share,   ///< single copies through the kernel, by both sides
   stream,  ///< two copies through the ring, at the same time
 };
 
-/// Finds out which way is faster on this machine, at this time.
+/// Measures which way is faster on this machine, at this time.
 ///
 /// A single copy through the kernel moves each byte once but pays for every page that it pins; a
 /// copy through shared memory moves it twice, on two cores at a time, out of caches. Which wins
@@ -26,18 +26,18 @@ enum class LongCopy : std::uint8_t {
 /// whether messages come one by one or in queues. So the receiver times its transfers, and those of
 /// a size class mostly go the way that is faster.
 ///
-/// One transfer says little: a sender may have run ahead through the ring while the receiver was
-/// busy with messages before, and memory that is touched for the first time is slow. So messages go
-/// the same way in spells, and the first half of one that changes the way does not count. Those
-/// that do are taken together: messages of a queue end in bursts, so neither the best nor the
-/// middle one would do. Now and then a spell takes the other way, soon at first and then more
-/// rarely.
+/// A single transfer is a poor sample: a sender may have run ahead through the ring while the
+/// receiver was busy with earlier messages, and memory that is touched for the first time is slow.
+/// So messages use the same way in spells, and the first half of a spell that changes the way does
+/// not count. The counted ones are summed up: messages of a queue end in bursts, so neither the
+/// best nor the median is representative. Now and then a spell tries the other way, soon at first
+/// and then more rarely.
 ///
-/// Where both sides send, two of these decide, and what one measures depends on what the other has
-/// chosen: beside kernel copies of the other direction the ring looks slow even where it would be
-/// twice as fast for both. So both try at the same count of messages, which in programs of that
-/// kind is the same time; and the cost of the way in use rises slowly, so that who has seen it fast
-/// waits for the other to see it, too.
+/// Where both sides send, two of these decide, and the measurements of one depend on the choice of
+/// the other: beside kernel copies of the other direction the ring seems slow even where it would
+/// be twice as fast for both. So both try at the same count of messages, which in programs of that
+/// kind is the same time; and the cost of the way in use rises slowly, so that a receiver that has
+/// measured a fast way keeps it until the other has measured it, too.
 class CopyChoice {
  public:
   explicit CopyChoice(LongCopy fixed) noexcept : fixed_(fixed) {}
@@ -45,13 +45,13 @@ class CopyChoice {
   /// Changes the way; what was measured stays.
   void fix(LongCopy way) noexcept { fixed_ = way; }
 
-  /// What is to happen to a message.
+  /// The choice for one message.
   struct Pick {
     LongCopy way = LongCopy::automatic;
-    bool counts = false;  ///< `record` is to be called when it has come
+    bool counts = false;  ///< `record` is to be called when it is complete
   };
 
-  /// The way of the next message of so many bytes.
+  /// The way of the next message of `length` bytes.
   [[nodiscard]] Pick pick(std::uint64_t length) noexcept {
     if (fixed_ != LongCopy::automatic) return {fixed_, false};
     Class& one = classes_[index(length)];
@@ -66,7 +66,7 @@ class CopyChoice {
     return {one.way, false};
   }
 
-  /// A message that counts has come; for so long no other one from its sender could.
+  /// A message that counts is complete; it occupied the path from its sender for `ns`.
   void record(LongCopy way, std::uint64_t length, std::uint64_t ns) noexcept {
     Class& one = classes_[index(length)];
     Sum& sum = way == LongCopy::share ? one.shared : one.streamed;
@@ -81,8 +81,8 @@ class CopyChoice {
     return way == LongCopy::share ? one.share : one.stream;
   }
 
-  /// How many messages of so many bytes go the same way before another may be chosen. Half of them
-  /// are as much as a ring holds.
+  /// How many messages of `length` bytes use the same way before another may be chosen. Half of
+  /// them are as much as a ring holds.
   static constexpr std::uint32_t spell(std::uint64_t length) noexcept {
     const std::uint64_t wanted = spell_bytes >> (index(length) - 1);
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(wanted, 8, 32));
@@ -93,7 +93,7 @@ class CopyChoice {
   /// From this spell on every so many go the other way, before it those of a power of two do.
   static constexpr std::uint32_t trial_spells = 128;
   static constexpr float most_rise = 1.15F;
-  static constexpr float least_cost = 1e-6F;  ///< 0 says that nothing is known
+  static constexpr float least_cost = 1e-6F;  ///< 0 means unknown
 
   /// Of the messages that count since the cost of their way was settled.
   struct Sum {
@@ -144,11 +144,11 @@ class CopyChoice {
   std::array<Class, 32> classes_{};
 };
 
-/// The messages of one sender, for which CopyChoice wants to know how long each kept others from
-/// coming: in a queue from the end of the one before.
+/// The timed messages of one sender: how long each occupied the path from the sender. In a
+/// queue that is counted from the end of the previous one.
 class Occupied {
  public:
-  /// A message that was asked for then is complete now. Times of one clock.
+  /// A message that was requested at `asked_ns` is complete at `now_ns`, of the same clock.
   std::uint64_t end(std::uint64_t asked_ns, std::uint64_t now_ns) noexcept {
     return now_ns - std::max(asked_ns, std::exchange(end_ns_, now_ns));
   }

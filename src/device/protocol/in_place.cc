@@ -5,18 +5,19 @@
 
 #include "device/device.h"
 
-/// Packets that a network takes from the sender's memory. On the receiving side it asks where the
-/// bytes of each belong, and puts them there itself. The prefix is the peer's word: it counts only
-/// if it names a receive of this process from that peer, and a part of its message.
+/// Packets that a network takes from the sender's memory. On the receiving side the network asks
+/// where the bytes of each go, and puts them there itself. The prefix is not trusted: it is
+/// accepted only if it names a receive of this process from that peer, and a part of its message.
 ///
-/// A short message of which only the front has come is treated the same way, if its receive is
-/// posted: it is matched at that moment, which is its turn, and the rest is read to where it
-/// belongs. It has no prefix; the peer's record says which receive it is, as only one packet of a
-/// peer is on its way like this. What is too long for the receive is read and dropped.
+/// A short message of which only the front has arrived is treated the same way, if its receive is
+/// posted: it is matched at that moment, in order, and the rest is read directly into the receive
+/// buffer. It has no prefix; the peer's record says which receive it is, as at most one packet of a
+/// peer arrives like this. Bytes beyond the receive buffer are read and dropped.
 namespace fulmar::device {
 
-/// Posts the next part of a streaming send on a network that takes it from where it lies. Data that
-/// are not one run go as pieces; those of a few bytes each are cheaper to copy than to describe.
+/// Posts the next part of a streaming send on a network that takes it from the user's memory. Data
+/// that are not one run go as an iovec; pieces of a few bytes each are cheaper to copy than to
+/// describe.
 fabric::Post Device::post_in_place(Operation& send) noexcept {
   const std::uint32_t peer = send.peer->id;
   const wire::DataBody head{send.peer_cookie, send.moved};
@@ -56,7 +57,7 @@ fabric::Post Device::post_in_place(Operation& send) noexcept {
   return post;
 }
 
-/// The part of a message that a packet brings.
+/// The part of a message that a packet carries.
 struct Device::Target {
   Operation* receive = nullptr;
   std::uint64_t offset = 0;  ///< in the message
@@ -137,8 +138,8 @@ void Device::part(std::uint32_t peer, const wire::Envelope& envelope,
   add_streamed(*target.receive, target.bytes);
 }
 
-/// The network is done with the memory of one packet. Without its peer a send cannot complete as if
-/// nothing had happened.
+/// The network is done with the memory of one packet. If the peer is lost, the send ends with an
+/// error.
 void Device::part_sent(Operation& send, fabric::Sent how) noexcept {
   if (send.stream.in_place == 0) return;
   --send.stream.in_place;

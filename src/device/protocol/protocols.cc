@@ -8,7 +8,7 @@ namespace fulmar::device {
 
 namespace {
 
-using Carrier = Protocol::Carrier;
+using Transport = Protocol::Transport;
 
 constexpr std::uint64_t from_first(const Config&) { return 0; }
 constexpr std::uint64_t to_eager(const Config& config) { return config.eager_bytes; }
@@ -23,7 +23,7 @@ constexpr std::uint64_t to_any(const Config&) { return UINT64_MAX; }
 /// applies and can start. The last one always does.
 const std::array<Protocol, protocol_count> Device::protocol_table = {{
     {.name = "eager",
-     .carrier = Carrier::any,
+     .transport = Transport::any,
      .needs = "fits into one packet",
      .cost = "copied on both sides; the send is done at once",
      .packets = "eager",
@@ -31,7 +31,7 @@ const std::array<Protocol, protocol_count> Device::protocol_table = {{
      .to_bytes = to_eager,
      .post = &Device::post_eager},
     {.name = "eager_sync",
-     .carrier = Carrier::any,
+     .transport = Transport::any,
      .needs = "a synchronous send; fits into one packet",
      .cost = "copied on both sides; the send is done when it is matched",
      .packets = "eager_sync, sync_ack",
@@ -39,7 +39,7 @@ const std::array<Protocol, protocol_count> Device::protocol_table = {{
      .to_bytes = to_eager,
      .post = &Device::post_eager},
     {.name = "rndv_read",
-     .carrier = Carrier::network,
+     .transport = Transport::network,
      .needs = "an adapter that reads peers' memory; one run of memory at the sender",
      .cost = "no copy; memory is registered on both sides",
      .packets = "rts, the receiver's adapter reads, fin",
@@ -50,7 +50,7 @@ const std::array<Protocol, protocol_count> Device::protocol_table = {{
      .step = &Device::step_rdma,
      .abort = &Device::abort_rdma},
     {.name = "rndv_write",
-     .carrier = Carrier::network,
+     .transport = Transport::network,
      .needs = "an adapter that writes peers' memory; one run of memory at the receiver",
      .cost = "no copy; memory is registered on both sides",
      .packets = "rts, cts_put, the sender's adapter writes, fin",
@@ -61,7 +61,7 @@ const std::array<Protocol, protocol_count> Device::protocol_table = {{
      .step = &Device::step_rdma,
      .abort = &Device::abort_rdma},
     {.name = "rndv_share",
-     .carrier = Carrier::shared_memory,
+     .transport = Transport::shared_memory,
      .needs = "one run of memory on both sides; where measured faster than rndv_stream",
      .cost = "one copy through the kernel, by both sides at the same time",
      .packets = "rts, cts_shared, both copy pieces, fin",
@@ -72,7 +72,7 @@ const std::array<Protocol, protocol_count> Device::protocol_table = {{
      .step = &Device::step_rndv_share,
      .abort = &Device::abort_rndv_share},
     {.name = "rndv_copy",
-     .carrier = Carrier::any,
+     .transport = Transport::any,
      .needs = "both processes on one host; one run of memory at the sender",
      .cost = "one copy through the kernel, by the receiver",
      .packets = "rts, the receiver copies, fin",
@@ -83,7 +83,7 @@ const std::array<Protocol, protocol_count> Device::protocol_table = {{
      .step = &Device::step_rndv_copy,
      .abort = &Device::abort_rndv_copy},
     {.name = "rndv_stream",
-     .carrier = Carrier::any,
+     .transport = Transport::any,
      .needs = "",
      .cost = "copied on both sides at the same time; without a copy by networks that can",
      .packets = "rts, cts_stream, data ...",

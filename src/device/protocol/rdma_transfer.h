@@ -16,7 +16,7 @@ class Device;
 struct Operation;
 
 /// One side's record of a long message whose bytes an adapter moves. An operation has one exactly
-/// while memory is open for its message here. The completion of all its reads or writes.
+/// while memory is registered for its message here. The completion of all its reads or writes.
 struct RdmaTransfer : Completion {
   Device* device = nullptr;
   Operation* operation = nullptr;  ///< null: not in use
@@ -26,7 +26,8 @@ struct RdmaTransfer : Completion {
   std::uint32_t orders = 0;        ///< reads or writes that have not ended
   bool lost = false;               ///< one of those has failed, or none can be posted any more
   bool aborted = false;            ///< Operation::outcome has the error with which it ends
-  bool fin_is_due = false;  ///< when they have ended: of a put that is not chained to its end
+  bool fin_is_due =
+      false;  ///< when they have ended: of a put whose fin is not chained to the last write
   RdmaTransfer* next_free = nullptr;
 };
 

@@ -45,7 +45,7 @@ void Device::receive_taken(Operation& operation, Arrival& arrival) noexcept {
   receive_arrival(operation, arrival);
 }
 
-/// Gives a message that was waiting to its receive, and frees the record.
+/// Delivers an unexpected message to its receive, and frees the record.
 void Device::receive_arrival(Operation& operation, Arrival& arrival) noexcept {
   const match::Key key = arrival.key();
   const wire::Cookie send = arrival.send;
@@ -80,7 +80,7 @@ void Device::receive_arrival(Operation& operation, Arrival& arrival) noexcept {
   if (flow_.holds_senders()) [[unlikely]]
     flow_.release_senders();
   if (sleeping_ || service_.rests()) [[unlikely]]
-    stir_for_held();
+    wake_for_held();
 }
 
 /// A send of this process to itself: both buffers are here.
@@ -105,7 +105,7 @@ void Device::receive_local(Operation& operation, Operation& send) noexcept {
   if (waiters_stale_) notify_waiters();
 }
 
-/// Gives the bytes of a packet, without the first `skip`, to a receive.
+/// Delivers the bytes of a packet, without the first `skip`, to a receive.
 void Device::receive_bytes(Operation& operation, const match::Key& key, const fabric::Body& body,
                            std::uint64_t skip) noexcept {
   settle_length(operation, key, body.size() - skip);
@@ -114,7 +114,7 @@ void Device::receive_bytes(Operation& operation, const match::Key& key, const fa
     operation.outcome.error = base::ErrorClass::proc_failed;
 }
 
-/// Fills in what the receive will tell of a message of `length` bytes; truncation is an error of
+/// Fills in the outcome of the receive for a message of `length` bytes; truncation is an error of
 /// the receive (MPI 5.0, 3.2.4), the part that fits is delivered.
 void Device::settle_length(Operation& operation, const match::Key& key,
                            std::uint64_t length) noexcept {

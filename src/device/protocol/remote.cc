@@ -5,64 +5,64 @@
 #include "device/buffer/runs.h"
 #include "device/device.h"
 
-/// Long messages whose bytes adapters move, from where they lie to where they belong, without a
+/// Long messages whose bytes adapters move from user memory to user memory, without a
 /// copy and without the other processor's help (`rdma_read` and `rdma_write` of fabric::Network).
 ///
-/// **One handshake.** A rendezvous needs two things: the sender has to learn that the receiver is
-/// ready, and one of them where the other's memory is. Each way has one exchange for both:
+/// **One handshake.** A rendezvous has two tasks: to tell the sender that the receiver is
+/// ready, and one of them where the other's memory is. Each protocol does both in one exchange:
 ///
-/// * *fetch*: the `rts` carries address and key of the sender's memory. The receiver opens its own
-///   for itself alone, reads, and answers `fin` when all is there.
-/// * *put*: the receiver opens its memory for the sender and answers `cts_put` with address and
+/// * *fetch*: the `rts` carries address and key of the sender's memory. The receiver registers
+///   its own for local access, reads, and answers `fin` when all bytes have arrived.
+/// * *put*: the receiver registers its memory for the sender and answers `cts_put` with address and
 ///   key. The sender writes, and posts `fin` behind the last write.
 ///
-/// **Fences.** An adapter gives its orders to the peer in order, but a read has happened only when
-/// the answer is back: a `fin` behind an order to read would overtake the bytes, and the sender
-/// would change them. So the `fin` of a fetch waits until every order has ended. Writes and packets
-/// of one connection do arrive in order, which is what `rdma_write` promises: the `fin` of
-/// a put follows the last order at once, chained as in the design for Quadrics, and nobody waits
-/// for the network a second time. The send is done when its orders have ended, which is later. This
+/// **Fences.** An adapter processes work requests in order, but a read is complete only when
+/// its response has arrived: a `fin` posted behind a read would overtake the bytes, and the sender
+/// would change them. So the `fin` of a fetch waits until every read has ended. Writes and packets
+/// of one connection do arrive in order, which `rdma_write` guarantees: the `fin` of
+/// a put follows the last write at once, chained as in the design for Quadrics, without a second
+/// wait for the network. The send is done when its writes have ended, which is later. This
 /// also means that a put that fails when its `fin` is out cannot be repeated: whether the receiver
-/// has the message is not known here, and the send ends with an error. A `fin` that still waits for
-/// room when an order fails is taken back.
+/// has the message is not known here, and the send ends with an error. A `fin` that is still
+/// queued when a write fails is withdrawn.
 ///
 /// **What the papers found.** The device of Chemnitz for MPICH2 had two exchanges, the rendezvous
-/// itself and then one about addresses, and that was what they wanted to mend. Open MPI over
-/// Quadrics was faster with reads, because a write needs a packet more before the data move; to
-/// chain the `fin` gained little time there, but spares the processor. The zero-copy channel of
-/// MPICH2 over InfiniBand reads, because its sender always knows first; the device that wrote
-/// instead was ahead from 32 to 256 KiB, since that adapter wrote faster than it read. So `fetch`
-/// is the standard here, and FULMAR_RDMA=put is there for adapters that read slowly: many allow
-/// only 16 reads on the way.
+/// itself and then one about addresses, which its authors wanted to avoid. Open MPI over Quadrics
+/// was faster with reads, because a write needs one more packet before the data move; chaining the
+/// `fin` gained little time there, but relieves the processor. The zero-copy channel of MPICH2 over
+/// InfiniBand reads, because its sender always knows first; the device that wrote instead was
+/// faster from 32 to 256 KiB, since that adapter wrote faster than it read. So `fetch` is the
+/// default here, and FULMAR_RDMA=put is for adapters that read slowly: many allow only 16
+/// outstanding reads.
 ///
-/// **What can be studied.** `RemoteStudy` brings back two habits of the paper about Open MPI on
+/// **What can be studied.** `RemoteStudy` enables two variants of the paper about Open MPI on
 /// Elan4. Of a message that adapters may move the first bytes may be *inlined*, behind the `rts`: a
-/// copy on each side, and what moves remotely begins behind them. That a way was refused, or
+/// copy on each side, and the remote transfer begins behind them. A protocol that was refused, or
 /// failed, changes nothing: a stream begins with the first byte again. And the `fin` of a put may
-/// stand *apart*: it waits for the end of the last order, as it would have to if nothing could be
+/// be sent *apart*: it waits for the end of the last write, as it would have to if it could not be
 /// chained.
 ///
-/// **Data in several runs.** Memory is opened to peers only where it is the message's own, so the
-/// side that opens for the other must have one run. The side that gives the orders may have
-/// several: it opens what lies between its first and its last byte for itself alone, and gives an
-/// order for each run. That is worth it where runs are long (`bounding_range`). So a sender of one run
-/// lets the receiver fetch, and a sender of several puts. Packing into memory of our own would be
-/// a copy, and as much memory as the message has; what fits neither way goes as a stream, which
-/// packs straight into packets.
+/// **Data in several runs.** Only memory of the message itself is exposed to peers, so the side
+/// that exposes its memory must have one run. The side that posts the work requests may have
+/// several: it registers the range from its first to its last byte for local access, and posts one
+/// work request for each run. That is worth it where runs are long (`bounding_range`). So a sender
+/// of one run lets the receiver fetch, and a sender of several puts. Packing into a buffer of the
+/// library would be a copy, and need as much memory as the message; messages that fit neither
+/// protocol go as a stream, which packs straight into packets.
 ///
-/// **Retreat.** Opening memory fails where the limit on locked memory is low; then the message goes
-/// as a stream. A receiver that cannot fetch asks for one. A sender that cannot put answers
-/// `no_put`, and the receiver asks for one. That works in the middle, too, when orders fail
-/// although the peer can be reached: the side that gave them waits until all have ended, closes its
-/// memory and starts again from the first byte. If the peer is lost, the operation ends with an
+/// **Retreat.** Registering memory fails where the limit on locked memory is low; then the message
+/// goes as a stream. A receiver that cannot fetch requests one. A sender that cannot put answers
+/// `no_put`, and the receiver requests one. That works in the middle, too, when work requests fail
+/// although the peer can be reached: the side that posted them waits until all have ended, closes
+/// its memory and starts again from the first byte. If the peer is lost, the operation ends with an
 /// error.
 ///
-/// **Whose memory is open when.** At a sender at least from the announcement to the end of the
-/// message (the peer's `fin`, or its choice of another way); at a receiver from its `cts_put` to
-/// `fin` or `no_put`. Behind that it may be kept open for the next message
-/// (device/regcache/memory_opener.h). A key or an address in a packet is the peer's word: it is
-/// passed to the adapter, and what the peer has not opened is refused at its side. While an order
-/// of this process is under way nothing that a packet says ends its operation or closes its memory.
+/// **Lifetime of registrations.** At a sender at least from the announcement to the end of the
+/// message (the peer's `fin`, or its choice of another protocol); at a receiver from its `cts_put`
+/// to `fin` or `no_put`. After that they may be kept for the next message
+/// (device/regcache/memory_opener.h). A key or an address in a packet is not trusted: it is passed
+/// to the adapter, and the peer's adapter refuses access to memory that is not exposed. While a
+/// work request of this process is in flight no packet can end its operation or close its memory.
 namespace fulmar::device {
 
 using fabric::Access;
@@ -71,12 +71,12 @@ using wire::PacketKind;
 
 namespace {
 
-/// Bytes of one order: so many that giving it costs nothing beside moving them, so few that other
+/// Bytes of one work request: enough to make the cost of posting negligible, few enough that other
 /// messages get their turn at the adapter.
 constexpr std::uint64_t order_bytes = 1U << 20;
-/// Orders of one message on the way.
+/// Work requests of one message in flight.
 constexpr std::uint32_t most_orders = 16;
-/// So much of the data shows whether their runs are long.
+/// How much of the data is examined to find out whether their runs are long.
 constexpr std::uint64_t sample_bytes = 256U << 10;
 
 }  // namespace
@@ -110,8 +110,8 @@ void Device::close_memory(Operation& operation) noexcept {
   operation.transfer = nullptr;
 }
 
-/// Says in an announcement how adapters could move the message. An announcement that found no room
-/// is made again: what was opened for it stays open.
+/// Adds to an announcement how adapters could move the message. An announcement that could not be
+/// posted is made again: memory that was registered for it stays registered.
 void Device::offer(Operation& send, wire::RtsBody& body) noexcept {
   const RdmaProtocol way = config_.rdma_protocol;
   if (way == RdmaProtocol::off || send.buffer.bytes == 0 || !transports_.moves_remotely(*send.peer))
@@ -189,7 +189,7 @@ void Device::on_clear_to_put(Peer& peer, const wire::PutBody& request) noexcept 
   outbox_.send_control(peer, PacketKind::no_put, send->key(), wire::bytes_of(answer));
 }
 
-/// The memory may be open since the announcement.
+/// The memory may be registered since the announcement.
 bool Device::prepare_put(Operation& send, const wire::PutBody& request) noexcept {
   if (send.transfer == nullptr) {
     if (!may_move_remotely(*send.peer)) return false;
@@ -230,7 +230,7 @@ void Device::finish_put(Operation& receive) noexcept {
   finish(receive);
 }
 
-/// An operation with orders to give stands among the active ones.
+/// An operation with work requests to post is among the active ones.
 void Device::start_orders(Operation& operation, fabric::RemoteAddress place) noexcept {
   operation.transfer->place = place;
   operation.moved = operation.inlined;
@@ -239,8 +239,8 @@ void Device::start_orders(Operation& operation, fabric::RemoteAddress place) noe
   step_rdma(operation, in_place);
 }
 
-/// Gives orders until enough are under way, there is no room, or none is left to give. The
-/// operation may be gone then.
+/// Posts work requests until enough are in flight, there is no space, or none is left to post. The
+/// operation may be destroyed then.
 unsigned Device::step_rdma(Operation& operation, bool& /*in_place*/) noexcept {
   RdmaTransfer& transfer = *operation.transfer;
   unsigned given = 0;
@@ -259,7 +259,7 @@ unsigned Device::step_rdma(Operation& operation, bool& /*in_place*/) noexcept {
   return given;
 }
 
-/// Gives the next order. `moved` counts the bytes of those that were given.
+/// Posts the next work request. `moved` counts the bytes of those posted.
 Post Device::give_order(Operation& operation, RdmaTransfer& transfer) noexcept {
   const base::TraceSpan span(config_.trace, operation.is_send ? "order put" : "order fetch",
                              operation.peer->id);
@@ -267,7 +267,7 @@ Post Device::give_order(Operation& operation, RdmaTransfer& transfer) noexcept {
   const std::uint64_t most = std::min<std::uint64_t>(
       {order_bytes, network()->attributes().rdma_bytes, operation.length - operation.moved});
   const std::span<std::byte> run = run_at(operation.buffer, operation.moved, most);
-  if (run.empty()) {  // the description of the data contradicts itself
+  if (run.empty()) {  // the description of the data is inconsistent
     transfer.lost = true;
     return Post::again;
   }
@@ -285,7 +285,7 @@ Post Device::give_order(Operation& operation, RdmaTransfer& transfer) noexcept {
   return post;
 }
 
-/// An order has ended: the memory is no more needed for it.
+/// A work request has ended: it does not need the memory any more.
 void Device::order_ended(RdmaTransfer& transfer, fabric::Sent how) noexcept {
   if (transfer.orders == 0) return;
   --transfer.orders;
@@ -293,14 +293,14 @@ void Device::order_ended(RdmaTransfer& transfer, fabric::Sent how) noexcept {
   if (how == fabric::Sent::lost) {
     transfer.lost = true;
     deactivate(operation);
-    // At once: it would find room while the other orders are still under way.
+    // At once: it could be sent while the other work requests are still in flight.
     const bool has_fin = operation.is_send && operation.moved == operation.length;
     if (has_fin && (transfer.fin_is_due || withdraw_fin(operation))) operation.moved = 0;
   }
   if (transfer.orders == 0) end_orders(operation);
 }
 
-/// None of an operation's orders is under way.
+/// None of an operation's work requests is in flight.
 void Device::end_orders(Operation& operation) noexcept {
   if (operation.transfer->lost) return retreat(operation);
   if (operation.moved < operation.length) return;
@@ -317,13 +317,13 @@ void Device::end_orders(Operation& operation) noexcept {
   finish(operation);
 }
 
-/// Tells the peer that all that it asked for has been put.
+/// Sends `fin`: all requested bytes have been put.
 void Device::end_put(const Operation& send) noexcept {
   const wire::CookieBody body{send.peer_cookie};
   outbox_.send_control(*send.peer, PacketKind::fin, send.key(), wire::bytes_of(body));
 }
 
-/// Takes back the fin of a put that waits for room. False if there is none.
+/// Withdraws the queued fin of a put. False if there is none.
 bool Device::withdraw_fin(const Operation& send) noexcept {
   OutgoingQueue& queue = send.peer->queue;
   for (Outgoing* at = queue.first; at != nullptr; at = at->next) {
@@ -347,7 +347,7 @@ void Device::abort_rdma(Operation& operation, base::ErrorClass error) noexcept {
   operation.outcome.error = error;
 }
 
-/// Orders have failed: the message starts again as a stream, or ends.
+/// Work requests have failed: the message starts again as a stream, or ends.
 void Device::retreat(Operation& operation) noexcept {
   const bool fin_is_out = operation.is_send && operation.moved == operation.length;
   if (operation.transfer->aborted) return fail(operation, operation.outcome.error);
@@ -366,8 +366,8 @@ void Device::retreat(Operation& operation) noexcept {
   outbox_.send_control(*operation.peer, PacketKind::no_put, operation.key(), wire::bytes_of(body));
 }
 
-/// Ends messages for which memory is open to a peer that is lost: it gives no sign, and has no
-/// order of this process under way that would. Orders of this process end by themselves.
+/// Ends messages whose memory is exposed to a peer that is lost: no packet and no completion
+/// would end them. Transfers with work requests in flight end with those.
 void Device::fail_lost_transfers() noexcept {
   transfers_.for_each([&](RdmaTransfer& transfer) {
     Operation& operation = *transfer.operation;

@@ -10,23 +10,23 @@
 #include "device/stats/trace.h"
 
 /// Long messages. The sender announces address and length (`rts`); once the receive is known the
-/// receiver chooses how the bytes come:
+/// receiver chooses how the bytes move:
 ///
 /// * share: sender and receiver copy together. The receiver names a descriptor in its memory from
 ///   which both take the next piece until none is left, and each moves its pieces by a single copy
 ///   between the two address spaces, the receiver reading, the sender writing. Two cores copy twice
-///   as fast as one. A sender that is busy elsewhere takes no pieces, and the receiver does not wait
-///   for it.
+///   as fast as one. A sender that is busy elsewhere takes no pieces, and the receiver does not
+///   wait for it.
 /// * read: the receiver reads everything; for what is too short to share.
-/// * stream: the sender copies pieces into the ring and the receiver out of it, both at once. This
-///   always works. It is used for data that are not one run at the sender, and is what the others
-///   fall back to, also in the middle of a message, when the kernel refuses a copy. Networks take
-///   the bytes from the sender's memory and put them into the receiver's; see
+/// * stream: the sender copies pieces into the ring and the receiver out of it, both at once.
+///   This always works. It is used for data that are not one run at the sender, and the others fall
+///   back to it, also in the middle of a message, when the kernel refuses a copy. Networks take the
+///   bytes from the sender's memory and put them into the receiver's; see
 ///   device/protocol/in_place.cc.
 /// * fetch, put: adapters read or write the peer's memory; see device/protocol/remote.cc.
 ///
 /// One handshake in each case: rts, and `fin` when the receiver has all (stream needs none).
-/// The bytes move inside progress, a bounded amount with each look, so that a test call returns
+/// The bytes move inside progress, a bounded amount in each call, so that a test call returns
 /// soon.
 namespace fulmar::device {
 
@@ -36,7 +36,7 @@ using wire::PacketKind;
 namespace {
 
 constexpr std::uint64_t piece_bytes = 64U << 10;
-/// How many pieces one look at progress moves of one transfer.
+/// How many pieces one progress call moves of one transfer.
 constexpr unsigned pieces_per_step = 4;
 constexpr std::size_t most_segments = 256;
 /// Bytes of one packet of a stream.
@@ -55,7 +55,7 @@ bool Device::could_share(const Operation& receive) noexcept {
   return receive.peer->mapped() && transports_.can_reach(*receive.peer);
 }
 
-/// Where there is a choice: the way that is measured to be faster, and when it began.
+/// Where there is a choice: takes the way that was measured to be faster, and starts the timing.
 void Device::choose_copy(Operation& receive) noexcept {
   receive.way = LongCopy::automatic;
   if (!could_share(receive)) return;
@@ -72,7 +72,7 @@ bool Device::can_rndv_share(const Operation& receive, const Announced& /*message
 bool Device::start_rndv_share(Operation& receive, const Announced& /*message*/) noexcept {
   const std::uint32_t descriptor = shares_.take();
   if (descriptor == SharePool::none) {
-    receive.way_counts = false;  // too many are under way: another way, about which nobody asked
+    receive.way_counts = false;  // too many are in flight: another protocol, which is not timed
     return false;
   }
   receive.share = {descriptor, shares_.generation(descriptor)};
@@ -99,7 +99,7 @@ bool Device::start_rndv_copy(Operation& receive, const Announced& /*message*/) n
   receive.stage = Stage::reading;
   receive.protocol = &protocol(ProtocolId::rndv_copy);
   activate(receive);
-  // A message of a few pieces is read on the spot; the operation may be gone then.
+  // A message of a few pieces is read at once; the operation may be destroyed then.
   bool in_place = false;
   if (receive.length <= piece_bytes * pieces_per_step) step_rndv_copy(receive, in_place);
   return true;
@@ -180,7 +180,7 @@ void Device::on_data(const Packet& packet) noexcept {
   Operation* receive = data ? named(peer, data->receive, false) : nullptr;
   if (receive == nullptr) return;
   const std::uint64_t bytes = body.size() - sizeof *data;
-  // Through shared memory the packets of a message come in order; lanes of a network overtake.
+  // Through shared memory the packets of a message arrive in order; those of several rails may not.
   const bool in_turn = !peer.mapped() || data->offset == receive->moved;
   if (receive->stage != Stage::streaming || !in_turn || data->offset > receive->length ||
       bytes > receive->length - data->offset) {
@@ -192,7 +192,8 @@ void Device::on_data(const Packet& packet) noexcept {
   add_streamed(*receive, bytes);
 }
 
-/// So many more bytes are in place, wherever: networks may carry parts of a message side by side.
+/// Counts bytes that are in place, at any offset: networks may carry parts of a message in
+/// parallel.
 void Device::add_streamed(Operation& receive, std::uint64_t bytes) noexcept {
   receive.moved += std::min(bytes, receive.length - receive.moved);
   if (receive.moved < receive.length) return;
@@ -206,11 +207,11 @@ void Device::add_streamed(Operation& receive, std::uint64_t bytes) noexcept {
   finish(receive);
 }
 
-/// One step of the transfers under way: of each direction to each peer the oldest, and the next
-/// only where that one has nothing to do, so that buffers stay in the cache and times mean
-/// something. A network that takes bytes from where they lie is given the next as well when it has
-/// all of one, so that they leave in one call. What completes may start, end or free other
-/// transfers: the next one is kept where `deactivate` moves it on.
+/// One step of the active transfers: of each direction to each peer the oldest, and the next only
+/// where that one has nothing to do, so that buffers stay in the cache and measured times are
+/// meaningful. A network that takes bytes from the user's memory is given the next as well when it
+/// has all of one, so that they leave in one call. A completion may start, end or free other
+/// transfers: `deactivate` advances `next_active_`.
 unsigned Device::advance_active() noexcept {
   unsigned moved = 0;
   const Peer* busy[2] = {nullptr, nullptr};
@@ -232,7 +233,7 @@ unsigned Device::advance_active() noexcept {
   return moved;
 }
 
-/// Takes pieces from the descriptor and copies them. The receiver's side also sees when all are
+/// Takes pieces from the descriptor and copies them. The receiver also checks whether all are
 /// done.
 unsigned Device::step_rndv_share(Operation& operation, bool& /*in_place*/) noexcept {
   if (!operation.peer->mapped()) return 0;
@@ -252,7 +253,7 @@ unsigned Device::step_rndv_share(Operation& operation, bool& /*in_place*/) noexc
     ++moved;
   }
   if (operation.is_send) {
-    if (moved < pieces_per_step) {  // none left: what remains is the receiver's answer
+    if (moved < pieces_per_step) {  // none left: the sender waits for the receiver's fin
       deactivate(operation);
       node()->channel().nudge(*operation.peer->link);
     }
@@ -374,7 +375,7 @@ void Device::activate(Operation& operation) noexcept {
   Operation** end = &active_;
   while (*end != nullptr) end = &(*end)->next_active;
   *end = &operation;
-  stir();
+  wake_service();
 }
 
 void Device::deactivate(const Operation& operation) noexcept {

@@ -23,7 +23,7 @@ Device::Device(const Config& config, base::EngineLock& lock) noexcept
                [](void* device, Operation& send) noexcept {
                  return static_cast<Device*>(device)->post_message(send);
                },
-               [](void* device) noexcept { static_cast<Device*>(device)->stir(); }}),
+               [](void* device) noexcept { static_cast<Device*>(device)->wake_service(); }}),
       flow_({config_, outbox_, peers_, matcher_, arrivals_, stats_}, handlers_,
             {this,
              [](void* device, Operation& send, bool early) noexcept {
@@ -39,7 +39,7 @@ Device::Device(const Config& config, base::EngineLock& lock) noexcept
   add_handlers();
 }
 
-/// Nobody can see one of the three tables without the others: the lock is held.
+/// The three tables change together: the lock is held.
 std::optional<std::uint32_t> Device::add_job(std::uint32_t job, std::uint32_t size,
                                              const base::Key& key) {
   const auto first = processes_->add_job(job, size, key);
@@ -84,7 +84,7 @@ void Device::start_send(Operation& operation) noexcept {
     outbox_.enqueue(peer, operation);
   }
   if (sleeping_ || service_.rests()) [[unlikely]]
-    stir_for_held();
+    wake_for_held();
 }
 
 void Device::send_to_self(Operation& operation) noexcept {
@@ -156,7 +156,7 @@ wire::RtsBody Device::announcement_of(Operation& operation, bool early) noexcept
   return body;
 }
 
-/// For an announcement that finds no room is not made again: it leaves as a control packet.
+/// For an announcement that is queued as a control packet: it is not made again.
 wire::RtsBody Device::announce(Operation& operation, bool early) noexcept {
   const wire::RtsBody body = announcement_of(operation, early);
   operation.stage = Stage::announced;
@@ -165,7 +165,7 @@ wire::RtsBody Device::announce(Operation& operation, bool early) noexcept {
   return body;
 }
 
-/// How much of a message that adapters may move travels with its announcement.
+/// Bytes of a message that adapters may move that travel with its announcement.
 std::uint32_t Device::inlined_bytes(const Operation& send, const wire::RtsBody& body) noexcept {
   const std::uint64_t wanted =
       std::min({config_.remote_study.inlined_bytes, send.buffer.bytes, wire::most_inlined_bytes});
@@ -198,7 +198,7 @@ void Device::finish_send(Operation& operation) noexcept {
     if (operation.stage == Stage::streaming && operation.is_send && operation.stream.token != 0)
       completions_.remove(operation.stream.token);
     if (operation.cancel_requested) [[unlikely]]
-      forget_asking(operation);
+      drop_cancel_request(operation);
   }
   operation.own_cookie = 0;
   finish(operation);

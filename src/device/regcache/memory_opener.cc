@@ -9,7 +9,7 @@ namespace fulmar::device {
 namespace {
 
 constexpr std::uint32_t longest_pause = 255;
-/// Blocks of MPI that are shorter are not worth an adapter's attention.
+/// Shorter blocks of MPI_Alloc_mem are not registered as a whole.
 constexpr std::size_t shortest_owned_bytes = 4096;
 
 TakenMemory taken(Registrations& cache, Registration& registration) noexcept {
@@ -53,7 +53,7 @@ base::Result<TakenMemory> RegistrationCache::take_from(Cache& cache, std::span<s
   }
   auto opened = registrations.take(memory, access, holds);
   if (opened.failed()) {
-    // Memory that no adapter can use says nothing about other memory.
+    // Memory that no adapter can register says nothing about other memory.
     if (opened.error().error_class() != base::ErrorClass::no_mem) return opened.error();
     cache.refused_bytes = memory.size();
     cache.next_pause = std::min(2 * cache.next_pause + 1, longest_pause);

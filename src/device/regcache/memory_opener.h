@@ -23,24 +23,25 @@ struct TakenMemory {
   Registration* registration = nullptr;
 };
 
-/// Opens memory for the transfers of a device. What can be kept open for the next transfer is,
-/// within a budget, in a cache of each network (device/regcache/registrations.h); the rest is
-/// closed behind its transfer. The one place that knows how long memory stays open.
+/// Registers memory for the transfers of a device. Registrations that can be kept for the next
+/// transfer stay, within a budget, in a cache for each network (device/regcache/registrations.h);
+/// others are closed after their transfer. The only place that decides how long memory stays
+/// registered.
 ///
-/// A network that had no room (no_mem) is not asked again at once for as much: where the limit on
-/// locked memory is low, every long message would pay for a system call that fails, and for what
-/// the cache closes to make room.
+/// After a failure for lack of resources (no_mem) a network is not asked for as much again at once:
+/// where the limit on locked memory is low, every long message would pay for a failing system call,
+/// and for the registrations that the cache evicts.
 ///
 /// Thread rule: under the lock of the engine.
 class RegistrationCache {
  public:
-  /// Keeps nothing until `keep` says how much.
+  /// Keeps nothing until `keep` sets a budget.
   RegistrationCache() = default;
   RegistrationCache(const RegistrationCache&) = delete;
   RegistrationCache& operator=(const RegistrationCache&) = delete;
   ~RegistrationCache() { close(); }
 
-  /// Keeps up to so many bytes of each network open between transfers; 0: nothing.
+  /// Keeps up to `bytes` bytes of each network registered between transfers; 0: none.
   void keep(std::uint64_t bytes);
 
   /// Opens `memory` (not empty) or finds it open. Fails as `open_memory` of the network does, or
@@ -48,17 +49,18 @@ class RegistrationCache {
   [[nodiscard]] base::Result<TakenMemory> take(fabric::Network& network,
                                                std::span<std::byte> memory, fabric::Access access,
                                                Holds holds);
-  /// No order of this process uses the memory any more.
+  /// No work request of this process uses the memory any more.
   void give_back(const TakenMemory& memory);
 
-  /// A block of MPI_Alloc_mem, until `disown`: opened once, as a whole. Short ones are never worth
-  /// that and not remembered.
+  /// A block of MPI_Alloc_mem, until `disown`: registered once, as a whole. Short blocks are not
+  /// worth that and are ignored.
   void own(std::span<std::byte> block);
-  /// The block that begins here is about to be freed; nothing happens if it is not known.
+  /// The block that begins here is about to be freed; no effect if it is unknown.
   void disown(const std::byte* begin);
 
-  /// Whether memory that is kept open has gone, which `settle` lets it be closed for.
-  [[nodiscard]] bool has_news() const noexcept { return watch_ && watch_->has_news(); }
+  /// Whether registered memory has been unmapped or changed; `settle` then closes its
+  /// registrations.
+  [[nodiscard]] bool has_events() const noexcept { return watch_ && watch_->has_events(); }
   void settle();
 
   /// Closes everything; nothing is in use. Networks may go then.
@@ -75,8 +77,8 @@ class RegistrationCache {
     const fabric::Network* network;
     NetworkRegistrar registrar;
     Registrations registrations;
-    std::size_t refused_bytes = 0;  ///< last time
-    std::uint32_t pause = 0;        ///< times that so much is not asked for
+    std::size_t refused_bytes = 0;  ///< size of the last registration that failed
+    std::uint32_t pause = 0;        ///< registrations of that size to skip
     std::uint32_t next_pause = 0;
   };
 

@@ -17,7 +17,7 @@ std::span<std::byte> memory_of(const AddressRange& range) noexcept {
   return {reinterpret_cast<std::byte*>(range.begin), range.bytes()};
 }
 
-/// What the adapter pins for it.
+/// How many bytes the adapter pins for it.
 std::size_t pinned_bytes(const AddressRange& range) noexcept {
   return base::whole_pages(range).bytes();
 }
@@ -119,7 +119,7 @@ Registration* Registrations::find_in(const Index& index, const AddressRange& wan
   return last->range_.end >= wanted.end ? last : nullptr;
 }
 
-/// What to open, and whether it can be kept; if it is to be `watched`, it is from now on.
+/// The range to register, and whether it can be kept; a `watched` one is watched from now on.
 Registrations::Plan Registrations::plan(const AddressRange& wanted, Access access, Holds holds,
                                         MemoryWatch::Settled settled) {
   const Plan for_once{wanted, Registration::Kept::not_kept};
@@ -141,7 +141,7 @@ Registrations::Plan Registrations::plan(const AddressRange& wanted, Access acces
 
 base::Result<Registration*> Registrations::open(const AddressRange& wanted, Access access,
                                                 Plan plan) {
-  // A larger region that nobody believes in just now: it stays, since no region lies in another.
+  // A larger region that cannot be used just now: it stays, since no region is inside another.
   if (plan.kept == Registration::Kept::owned && find_in(index(access), plan.range) != nullptr) {
     plan.kept = Registration::Kept::not_kept;
   }
@@ -183,7 +183,7 @@ base::Result<fabric::MemoryRegion> Registrations::open_evicting(const AddressRan
   }
 }
 
-/// Puts it into its index, from which what lies inside it goes first.
+/// Adds it to its index, after removing the regions inside it.
 void Registrations::list(Registration& registration) {
   const AddressRange& range = registration.range_;
   const auto replace = [&](Index& index, const auto& may_go) {
@@ -217,7 +217,7 @@ void Registrations::unlist(Index& index, const AddressRange& range, Choose&& cho
   }
 }
 
-/// Whether there is room for as much more when all that is unused is closed.
+/// Whether `bytes` more bytes fit when all unused regions are closed.
 bool Registrations::may_fit(std::size_t bytes) const noexcept {
   return figures_.bytes - unused_bytes_ + bytes <= budget_.bytes && used_.size() < budget_.regions;
 }

@@ -40,18 +40,18 @@ class NetworkRegistrar final : public Registrar {
   fabric::Network& network_;
 };
 
-/// Memory that is open. It belongs to the cache; who has taken it may use it until it is given
+/// A memory region. Owned by the cache; a caller that has taken it may use it until it gives it
 /// back.
 class Registration {
  public:
   [[nodiscard]] const fabric::MemoryRegion& opened() const noexcept { return opened_; }
-  /// What is open; it holds what was asked for.
+  /// The registered range, which contains the requested one.
   [[nodiscard]] const base::AddressRange& range() const noexcept { return range_; }
 
  private:
   friend class Registrations;
 
-  /// Why it can be believed in after it was given back.
+  /// Why it stays valid after it was given back.
   enum class Kept : std::uint8_t { not_kept, owned, watched };
 
   fabric::MemoryRegion opened_;
@@ -63,36 +63,38 @@ class Registration {
   std::list<Registration>::iterator place_;
 };
 
-/// Whether what is asked for belongs to the program's message as a whole, or there is something
-/// else between its parts, which may go unseen while it is opened: see memory_watch.cc.
+/// Whether the requested range belongs to the message as a whole, or there is other memory
+/// between its parts, which may be unmapped unnoticed during registration: see memory_watch.cc.
 enum class Holds : std::uint8_t { all, parts };
 
-/// Memory that stays open between transfers (the pin-down cache; the DME of the first MPI for
-/// InfiniBand): opening costs as much as moving some 100 KiB.
+/// A registration cache (pin-down cache; the DME of the first MPI for
+/// InfiniBand): registering memory costs as much as moving some 100 KiB.
 ///
-/// * `take` answers with memory that is open for what is asked for. Part of what is open is a hit:
-///   a lookup, one cheap system call, no allocation (0.5 us). Otherwise it is opened now.
-/// * `give_back` keeps it open if nothing can happen to it unseen, and closes it otherwise.
+/// * `take` returns a region for the requested range. A range inside a kept region is a hit:
+///   a lookup, one cheap system call, no allocation (0.5 us). Otherwise it is registered now.
+/// * `give_back` keeps the region if every change of its memory is noticed, and closes it
+///   otherwise.
 ///
-/// **Never stale.** Only two kinds of memory are kept: what MPI owns (`own`, from MPI_Alloc_mem),
-/// and what `base::MemoryWatch` watches. All other memory is opened for each transfer. While
-/// another thread of the program is in the middle of unmapping something, nothing watched is
-/// believed, and what is opened then is not kept.
+/// **Never stale.** Only two kinds of memory are kept: blocks that MPI owns (`own`, from
+/// MPI_Alloc_mem), and memory that `base::MemoryWatch` watches. All other memory is registered for
+/// each transfer. While another thread of the program is in the middle of unmapping something,
+/// watched regions are not used, and regions registered then are not kept.
 ///
-/// **What is open to whom.** Memory of the program is opened for peers byte by byte as it was asked
-/// for, never more, although the adapter pins whole pages. It stays so while it is kept: a peer
-/// that was told its key can reach it after the transfer too. Memory that is open to nobody
-/// (`local`) is rounded to whole pages. A block that MPI owns is opened as a whole, for it is made
-/// for communication; so it is opened once for each use. Memory open for reading is not made open
-/// for writing behind the program's back, nor for own orders to write: a region of each kind is
-/// kept. What peers may write serves `local`, too.
+/// **Access.** Memory of the program is exposed to peers byte by byte as requested, never more,
+/// although the adapter pins whole pages. It stays exposed while it is kept: a peer that knows its
+/// key can access it after the transfer too. Memory that is not exposed to peers (`local`) is
+/// rounded to whole pages. A block that MPI owns is registered as a whole, because it is meant for
+/// communication; so it is registered once for each kind of access. A region for reading is never
+/// extended to writing, by peers or by this process's own work requests: a region of each kind is
+/// kept. A region that peers may write serves `local`, too.
 ///
-/// **How much.** `Budget` bounds what is kept, in bytes and in regions; the longest unused goes
-/// first. What is in use counts and is never closed; what is taken beyond the budget is not kept.
-/// When the registrar has no room (no_mem: the limit on locked memory, the adapter's own), unused
-/// regions are closed, more each time, until it succeeds or none is left. Regions are not merged:
-/// neighbours of a message are not this message's (memory_watch.cc), and growing regions would be
-/// opened again and again; but one that lies inside a new one is closed when it is unused.
+/// **How much.** `Budget` bounds the kept regions, in bytes and in number; the least recently used
+/// is evicted first. Regions in use count and are never closed; those taken beyond the budget are
+/// not kept. When the registrar is out of resources (no_mem: the limit on locked memory, the
+/// adapter's own), unused regions are closed, more each time, until it succeeds or none is left.
+/// Regions are not merged: the memory beside a message is not part of it (memory_watch.cc), and
+/// growing regions would be registered again and again; but an unused region inside a new one is
+/// closed.
 ///
 /// Thread rule: under the lock of the engine. `open` and `close` may allocate and free memory.
 class Registrations final : private base::MemoryWatch::Listener {
@@ -106,44 +108,44 @@ class Registrations final : private base::MemoryWatch::Listener {
     std::uint64_t hits = 0;
     std::uint64_t opened = 0;    ///< successful calls of the registrar
     std::uint64_t not_kept = 0;  ///< of these, opened for one transfer alone
-    std::uint64_t evicted = 0;   ///< closed for want of room
+    std::uint64_t evicted = 0;   ///< closed to make space for others
     std::uint64_t unlisted = 0;  ///< the memory has changed or was disowned, or a larger one came
     std::uint64_t regions = 0;   ///< open now
     std::uint64_t bytes = 0;     ///< open now
   };
 
-  /// `registrar` and `watch` outlive it. Without `watch` only what MPI owns is kept. A watch can
-  /// serve several caches; all are used under one lock.
+  /// `registrar` and `watch` outlive it. Without `watch` only memory that MPI owns is kept. A watch
+  /// can serve several caches; all are used under one lock.
   Registrations(Registrar& registrar, base::MemoryWatch* watch, const Budget& budget);
   Registrations(const Registrations&) = delete;
   Registrations& operator=(const Registrations&) = delete;
-  /// Closes everything, also what was not given back; no order uses it any more.
+  /// Closes all regions, also those not given back; no work request uses them any more.
   ~Registrations();
 
-  /// Opens `memory` (not empty), or finds it open. The answer stays until it is given back, as
-  /// often as it was taken. Fails with the registrar's error (no_mem, other): the bytes go another
-  /// way.
+  /// Registers `memory` (not empty), or finds a region that contains it. The region is valid until
+  /// it has been given back as often as it was taken. Fails with the registrar's error (no_mem,
+  /// other): then the bytes need another protocol.
   [[nodiscard]] base::Result<Registration*> take(std::span<std::byte> memory, fabric::Access access,
                                                  Holds holds = Holds::all);
-  /// The same for memory that is open already; nullptr where it is not.
+  /// The same for memory that is registered already; nullptr where it is not.
   [[nodiscard]] Registration* take_kept(std::span<std::byte> memory, fabric::Access access);
   void give_back(Registration& registration);
 
   /// MPI owns this block from now on: it stays mapped to the same pages until `disown`. Blocks do
   /// not overlap.
   void own(std::span<std::byte> block);
-  /// The block that begins here is about to be freed: closes what is open of it. Nothing of it is
-  /// in use; where that is wrong all the same, it is closed when it is given back.
+  /// The block that begins here is about to be freed: closes its regions. None should be
+  /// in use; one that is gets closed when it is given back.
   void disown(const std::byte* begin);
 
-  /// From now on. What is open beyond it is closed, as far as it is unused.
+  /// Sets the budget. Unused regions beyond it are closed.
   void set_budget(const Budget& budget);
 
   [[nodiscard]] const Figures& figures() const noexcept { return figures_; }
 
  private:
-  /// Regions open for the same. None lies inside another, so they end in the order in which they
-  /// begin: whatever holds an address range, the last that begins not behind it does.
+  /// Regions of one kind of access, by begin. None is inside another, so their ends are in the same
+  /// order: if any region contains an address range, the last one that begins at or before it does.
   using Index = std::map<std::uintptr_t, Registration*>;
   using List = std::list<Registration>;
 

@@ -12,16 +12,16 @@
 
 namespace fulmar::device {
 
-/// A piece of memory that the adapter knows, for bytes that are copied on their way.
+/// A registered block of memory for bytes that are copied on their way.
 struct BounceBlock {
   std::span<std::byte> memory;
   std::uint32_t lkey = 0;
   BounceBlock* next_free = nullptr;
 };
 
-/// Blocks of one length, open for own orders (`Access::local`). Nothing is allocated or opened
-/// before the first is taken; then a few, and as many again each time that they are used up, up to
-/// `most_blocks`.
+/// Bounce buffers of one length, registered for local work requests (`Access::local`). Nothing is
+/// allocated or registered before the first is taken; then a few, doubled each time that they are
+/// used up, up to `most_blocks`.
 ///
 /// Thread rule: the lock of the engine.
 class BouncePool {
@@ -44,7 +44,7 @@ class BouncePool {
     --used_;
   }
   [[nodiscard]] std::size_t used() const noexcept { return used_; }
-  /// Why the adapter would not open memory for more of them (no_mem, other); it is not asked again.
+  /// Why registering more of them has failed (no_mem, other); it is not tried again.
   [[nodiscard]] const base::Error& error() const noexcept { return error_; }
 
  private:

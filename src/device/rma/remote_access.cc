@@ -10,17 +10,16 @@
 #include "device/buffer/runs.h"
 #include "device/device.h"
 
-/// **When orders are given.** At once, as a rule: the network says `again` where enough is under way,
-/// and then they wait in the queues of their target until progress finds room. One kind of order
-/// waits although there is room: a short put that begins where the last one ended, while a write to
-/// this target is under way. More of its kind are likely to come, and each that does travels in the
+/// **When orders are posted.** At once, as a rule: the network returns `again` where enough is in
+/// flight, and then they wait in the queues of their target until progress finds space. One kind of
+/// order waits although there is space: a short put that begins where the last one ended, while a
+/// write to this target is in flight. More such puts are likely to follow, and each travels in the
 /// same write, until a block is full or the program makes progress, as every call does that waits
-/// for the end of something. So a put that stands alone is not held back, and a flush holds nothing
-/// back.
+/// for a completion. So a single put is not delayed, and a flush delays nothing.
 ///
-/// **Which is given first.** With writes and reads in the queues they take turns. The adapter works
-/// at the orders of a connection in their order; reads behind many long writes would leave the other
-/// direction idle until the writes are out. Neither may take all of the room while the other waits.
+/// **Which is posted first.** Queued writes and reads take turns. The adapter processes
+/// the work requests of a connection in order; reads behind many long writes would leave the other
+/// direction idle until the writes are out. Neither may take all the space while the other waits.
 namespace fulmar::device {
 
 using fabric::Post;
@@ -30,7 +29,7 @@ namespace {
 
 /// Bytes of one order of a long operation, as for long messages (protocol/remote.cc).
 constexpr std::uint64_t order_bytes = 1U << 20;
-/// Orders that may wait; then who gives more waits for the network.
+/// Orders that may be queued; beyond that the caller waits for the network.
 constexpr std::size_t most_queued = 4096;
 
 }  // namespace
@@ -105,7 +104,7 @@ BounceBlock& RemoteAccess::take_block() {
   return *block;
 }
 
-/// Adds a short put to the last one that waits, if it continues that.
+/// Merges a short put into the last queued one, if it continues that.
 bool RemoteAccess::merge(Target& target, const fabric::RemoteAddress& to,
                          std::span<const std::byte> bytes) {
   if (target.writes.empty()) return false;
@@ -166,8 +165,8 @@ void RemoteAccess::begin(RemoteOperation& operation, std::uint64_t bytes) {
   if (taken.ok()) operation.memory = *taken;
 }
 
-/// Calls `give(offset, run, bytes)` for each order: `run` where its bytes lie if the memory of the
-/// operation is open, else empty.
+/// Calls `give(offset, run, bytes)` for each order: `run` is its memory if that of the
+/// operation is registered, else empty.
 template <class Give>
 void RemoteAccess::cut(RemoteOperation& operation, std::uint64_t offset, std::uint64_t bytes,
                        Give&& give) {
@@ -179,7 +178,7 @@ void RemoteAccess::cut(RemoteOperation& operation, std::uint64_t offset, std::ui
     if (operation.memory) {
       run = run_at(operation.local, offset, std::min(most, end - offset));
       length = run.size();
-      if (run.empty()) return;  // the description of the data contradicts itself
+      if (run.empty()) return;  // the description of the data is inconsistent
     }
     give(offset, run, length);
     offset += length;
@@ -247,7 +246,7 @@ void RemoteAccess::enqueue(Order& order) {
   post_or_keep(target);
 }
 
-/// Gives what waits for the target, as far as there is room.
+/// Posts the queued orders of the target, as far as there is space.
 void RemoteAccess::post_or_keep(Target& target) {
   while (!target.writes.empty() || !target.reads.empty()) {
     if (!post_next(target)) return keep(target);
@@ -261,7 +260,7 @@ RemoteAccess::Queue& RemoteAccess::next_queue(Target& target) noexcept {
   return target.writes.first->number < target.reads.first->number ? target.writes : target.reads;
 }
 
-/// False: there is no room.
+/// False: there is no space.
 bool RemoteAccess::post_next(Target& target) {
   Queue& queue = next_queue(target);
   Order& order = *queue.first;
@@ -309,7 +308,7 @@ void RemoteAccess::count(const Order& order) noexcept {
   }
 }
 
-/// Progress goes on with the target.
+/// Leaves the target to progress.
 void RemoteAccess::keep(Target& target) {
   if (target.in_backlog) return;
   target.in_backlog = true;
@@ -324,7 +323,7 @@ bool RemoteAccess::is_lost(const Target& target) const {
   return !failures.none() && failures.why(target.peer) != nullptr;
 }
 
-/// Orders for a process that has failed end without having been given.
+/// Orders for a process that has failed end without having been posted.
 void RemoteAccess::lose(Target& target) {
   while (!target.writes.empty() || !target.reads.empty()) {
     Queue& queue = target.writes.empty() ? target.reads : target.writes;
@@ -335,7 +334,7 @@ void RemoteAccess::lose(Target& target) {
   }
 }
 
-/// A step of progress while orders wait.
+/// A progress callback while orders wait.
 unsigned RemoteAccess::push_kept() {
   unsigned moved = 0;
   std::vector<std::uint32_t> backlog;

@@ -16,28 +16,19 @@
 #include "device/progress/hook.h"
 #include "device/regcache/memory_opener.h"
 #include "device/rma/bounce_pool.h"
+#include "device/rma/remote_counters.h"
 #include "fabric/network.h"
 
 namespace fulmar::device {
 
 class Device;
 
-/// What adapters were made to do. Orders are counted when the network takes them.
-struct RemoteCounters {
-  std::uint64_t writes = 0;
-  std::uint64_t reads = 0;
-  std::uint64_t changes = 0;
-  std::uint64_t merged = 0;  ///< puts that travelled in the write of another
-  std::uint64_t written_bytes = 0;
-  std::uint64_t read_bytes = 0;
-};
-
-/// An operation whose bytes are moved from or to where they lie in the user's memory, or that
-/// somebody wants to hear the end of. Owned by the caller until `ended`.
+/// An operation whose bytes are moved directly from or to the user's memory, or whose completion
+/// the caller waits for. Owned by the caller until `ended`.
 struct RemoteOperation {
   Buffer local;                       ///< the origin's bytes; a packer lives as long as this
-  std::optional<TakenMemory> memory;  ///< open for its orders; nothing: they are copied
-  std::uint32_t orders = 1;           ///< that have not ended, and one for who gives them
+  std::optional<TakenMemory> memory;  ///< registered for its orders; nothing: bytes are copied
+  std::uint32_t orders = 1;           ///< that have not ended, plus one until `finish`
   bool lost = false;
   /// Its last order has ended. May free it.
   void (*ended)(RemoteOperation&) noexcept = nullptr;
@@ -51,7 +42,7 @@ struct RemoteChange {
   std::uint64_t expected = 0;
   std::uint64_t was = 0;  ///< what was found
   bool lost = false;
-  /// Eight bytes of a block that is taken, for the adapter to leave there what it found.
+  /// Eight bytes of a bounce block, in which the adapter stores the old value.
   std::span<std::byte> room;
   std::uint32_t lkey = 0;
   /// May free it, and give another order.
@@ -69,28 +60,28 @@ struct RemoteTarget {
 
 /// The one-sided operations of a window whose targets opened their memory to this network
 /// (`Network::rdma_write`, `rdma_read`, `fetch_add`, `compare_swap`): cut into orders, merged,
-/// ordered, and given to the network as it has room. An order that ends has taken effect at the
-/// target. Short data are copied to and from blocks that are open anyway, so that nothing has to be
-/// opened for them.
+/// ordered, and posted to the network as it has space. An order that has ended has taken effect at
+/// the target. Short data are copied through bounce blocks, which are registered anyway, so that
+/// their own memory need not be.
 ///
-/// Orders of one target keep no order, not even those for the same place: MPI does not define what
-/// conflicting operations of an epoch leave there (MPI 5.0 section 12.7), and whoever needs an order
-/// waits for the end. Puts that are copied write in the order of the calls all the same where they
-/// were merged.
+/// Orders of one target are not ordered among each other, not even those for the same address: MPI
+/// does not define the result of conflicting operations of an epoch (MPI 5.0 section 12.7), and a
+/// caller that needs an order waits for completion. Copied puts that were merged nevertheless write
+/// in the order of the calls.
 ///
-/// Members may wait for room and make progress meanwhile. Thread rule: the lock of the engine.
+/// Members may wait for space and make progress meanwhile. Thread rule: the lock of the engine.
 class RemoteAccess : private ProgressCallback {
  public:
-  /// Longer data of operations are not copied, where the memory of the origin can be opened.
+  /// Longer data of operations are not copied where the memory of the origin can be registered.
   static constexpr std::uint64_t most_copied_bytes = BouncePool::block_bytes;
 
-  /// `device` has a network, which moves memory of all targets that are used. `counters` may be shared
-  /// with others, and outlives this.
+  /// `device` has a network, which moves memory of all targets that are used. `counters` may be
+  /// shared with others, and outlives this.
   RemoteAccess(Device& device, std::span<const RemoteTarget> targets,
                const RemoteSchedule& schedule, RemoteCounters& counters);
   RemoteAccess(const RemoteAccess&) = delete;
   RemoteAccess& operator=(const RemoteAccess&) = delete;
-  /// No order is under way.
+  /// Requires that no order is in flight.
   ~RemoteAccess();
 
   /// Writes up to `most_copied_bytes` bytes, which are copied.
@@ -98,21 +89,21 @@ class RemoteAccess : private ProgressCallback {
   /// Reads up to `most_copied_bytes` bytes.
   void get(std::uint32_t target, const fabric::RemoteAddress& from, std::span<std::byte> to);
 
-  /// Begins an operation on the first `bytes` packed bytes of `operation.local`, which is set: opens
-  /// their memory if that is worth it.
+  /// Begins an operation on the first `bytes` packed bytes of `operation.local`, which is set:
+  /// registers their memory if that is worth it.
   void begin(RemoteOperation& operation, std::uint64_t bytes);
   /// Packed bytes [offset, offset + bytes) of its data from, or to, one run of the target's memory.
   void put(std::uint32_t target, const fabric::RemoteAddress& to, RemoteOperation& operation,
            std::uint64_t offset, std::uint64_t bytes);
   void get(std::uint32_t target, const fabric::RemoteAddress& from, RemoteOperation& operation,
            std::uint64_t offset, std::uint64_t bytes);
-  /// All of it has been given: `ended` is called as soon as the orders have ended, perhaps now.
+  /// All of its orders have been made: `ended` is called as soon as they have ended, perhaps now.
   void finish(RemoteOperation& operation);
 
-  /// A block for the room of changes; waits for one.
+  /// A block for RemoteChange::room; waits for one.
   [[nodiscard]] BounceBlock& take_block();
   void give_back(BounceBlock& block) noexcept { pool_.give_back(block); }
-  /// Gives the order to change eight bytes, of memory at a multiple of eight. Never waits.
+  /// Changes eight bytes of memory at a multiple of eight. Never waits.
   void change(std::uint32_t target, const fabric::RemoteAddress& place, RemoteChange& change);
 
   /// Why data cannot be copied through blocks: then put, get and change must not be called.
@@ -136,7 +127,7 @@ class RemoteAccess : private ProgressCallback {
     std::uint32_t lkey = 0;
     BounceBlock* block = nullptr;
     RemoteOperation* operation = nullptr;
-    std::uint64_t offset = 0;      ///< of a read for an operation: where its bytes belong
+    std::uint64_t offset = 0;      ///< of a read for an operation: where its bytes go
     std::byte* copy_to = nullptr;  ///< of a read without one
     RemoteChange* change = nullptr;
   };

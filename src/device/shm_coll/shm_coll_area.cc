@@ -21,23 +21,23 @@ bool ShmCollArea::wait_posted(std::size_t begin, std::size_t end, std::uint64_t 
 
 bool ShmCollArea::wait_all() noexcept {
   if (!wait_posted(0, members_.size(), round_)) return false;
-  seen_all_ = round_;
+  all_posted_ = round_;
   return true;
 }
 
-bool ShmCollArea::see(std::uint64_t round) noexcept {
+bool ShmCollArea::wait_all_posted(std::uint64_t round) noexcept {
   if (failed_ || !wait_posted(0, members_.size(), round)) return false;
-  seen_all_ = std::max(seen_all_, round);
+  all_posted_ = std::max(all_posted_, round);
   return true;
 }
 
-bool ShmCollArea::free_notice(std::uint64_t round) noexcept {
+bool ShmCollArea::free_slot(std::uint64_t round) noexcept {
   if (failed_) return false;
-  const std::uint64_t middle = round - ahead_ / 2;
+  const std::uint64_t middle = round - max_ahead_ / 2;
   for (std::size_t member = 0; member < members_.size(); ++member) {
-    if (!posted(member, middle)) return see(round - ahead_ + 1);
+    if (!posted(member, middle)) return wait_all_posted(round - max_ahead_ + 1);
   }
-  seen_all_ = std::max(seen_all_, middle);  // several rounds need not ask again
+  all_posted_ = std::max(all_posted_, middle);  // several rounds need not ask again
   return true;
 }
 
@@ -45,29 +45,29 @@ bool ShmCollArea::all_arrived() noexcept {
   for (std::size_t member = 0; member < members_.size(); ++member) {
     if (!posted(member, round_)) return false;
   }
-  if (!failed_) seen_all_ = round_;
+  if (!failed_) all_posted_ = round_;
   return true;
 }
 
-void ShmCollArea::look_at_all() noexcept {
+void ShmCollArea::update_all_posted() noexcept {
   std::uint64_t all = round_;
   for (std::size_t member = 0; member < members_.size(); ++member) {
-    while (all > seen_all_ && !posted(member, all)) --all;
+    while (all > all_posted_ && !posted(member, all)) --all;
   }
-  seen_all_ = std::max(seen_all_, all);
+  all_posted_ = std::max(all_posted_, all);
 }
 
-bool ShmCollArea::has_room(std::size_t bytes) noexcept {
+bool ShmCollArea::can_post(std::size_t bytes) noexcept {
   if (failed_) return true;
   const std::uint64_t round = round_ + 1;
   const auto holds = [&]() noexcept {
-    if (seen_all_ + ahead_ <= round) return false;
+    if (all_posted_ + max_ahead_ <= round) return false;
     if (bytes <= wire::coll_slot_bytes) return true;
-    StagingRing& ring = bytes <= wire::coll_block_bytes ? short_texts_ : long_texts_;
-    return ring.has_room(static_cast<std::uint32_t>(bytes), seen_all_);
+    StagingRing& ring = bytes <= wire::coll_block_bytes ? short_payloads_ : long_payloads_;
+    return ring.can_place(static_cast<std::uint32_t>(bytes), all_posted_);
   };
   if (holds()) return true;
-  look_at_all();
+  update_all_posted();
   return holds();
 }
 

@@ -2,10 +2,10 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "device/device.h"
 
-/// Who looks at the device from outside, and what that costs: nothing where short messages pass.
-/// Counts are taken from numbers that the rings and queues keep for themselves. An observer hears
-/// of unexpected messages through the compare that guards the memory budget: it lowers the limit of
-/// that compare to 0, and what is behind it sorts out who wanted to know.
+/// Statistics and observers, which cost the paths of short messages nothing.
+/// Counts are taken from numbers that the rings and queues keep anyway. An observer gets
+/// unexpected messages through the compare that guards the memory budget: it lowers the limit of
+/// that compare to 0, and the slow path behind it distinguishes the two.
 namespace fulmar::device {
 
 void Device::observe(Observer* observer) noexcept {
@@ -26,13 +26,13 @@ void Device::over_alarm(const match::Key& key, std::uint64_t length) noexcept {
     flow_.hold_sender(peers_.connect(key.peer));
 }
 
-/// The rare end of a look at progress. A leader, on whom other threads wait, must not let the
+/// The rare end of a progress call. A leader, on which other threads depend, must not let the
 /// observer call MPI before it has resigned (`wait_with_threads`), nor may a sleeper, nor a thread
-/// that is not the program's.
+/// that does not belong to the program.
 void Device::finish_progress() noexcept {
   notify_waiters();
   if (!settle_due_ || leader_ != nullptr || sleeping_) return;
-  if (service_.looks()) return service_.need_program();
+  if (service_.polling()) return service_.need_program();
   settle();
 }
 

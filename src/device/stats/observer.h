@@ -8,17 +8,17 @@
 
 namespace fulmar::device {
 
-/// Something that a tool may want to hear of at the moment it happens.
+/// An event that a tool may observe when it happens.
 struct Event {
   enum class Kind : std::uint8_t {
-    unexpected,    ///< a message came before its receive; `amount` is its length
-    rendezvous,    ///< a long send was announced; `amount` is its length
-    streamed,      ///< a long receive is copied through the ring; `amount` is its length
-    told_to_hold,  ///< a sender was told to keep its messages; `amount` is the memory in use
-    told_to_go,    ///< and that it may send them now
-    must_hold,     ///< a receiver told this process to keep its messages
-    may_go,        ///< and that it may send them now
-    slept,         ///< this process slept; `amount` is how long, in nanoseconds
+    unexpected,       ///< a message came before its receive; `amount` is its length
+    rendezvous,       ///< a long send was announced; `amount` is its length
+    streamed,         ///< a long receive is copied through the ring; `amount` is its length
+    sender_held,      ///< `hold` was sent to a sender; `amount` is the memory in use
+    sender_released,  ///< `release` was sent to it
+    must_hold,        ///< a receiver has sent `hold` to this process
+    may_go,           ///< and `release`
+    slept,            ///< this process slept; `amount` is how long, in nanoseconds
   };
 
   Kind kind;
@@ -26,12 +26,12 @@ struct Event {
   std::uint64_t amount = 0;
 };
 
-/// Hears of happenings. Both functions are called with the engine's lock.
+/// Receives events. Both functions are called with the engine's lock.
 struct Observer {
-  /// In the middle of whatever the device does: may ask for figures, must not start or complete
-  /// anything.
+  /// Called in the middle of any action of the device: may read statistics, must not start or
+  /// complete operations.
   void (*note)(Observer&, const Event&) noexcept = nullptr;
-  /// Between two looks at progress, after Device::defer: may do all that a caller of MPI may.
+  /// Called between two progress calls, after Device::defer: may do all that a caller of MPI may.
   void (*settle)(Observer&) noexcept = nullptr;
 };
 

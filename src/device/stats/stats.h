@@ -9,7 +9,7 @@
 
 namespace fulmar::device {
 
-/// What a device counts, and who hears of what happens in it. One of the parts of a device; all
+/// Counters and the observer of a device. One of the parts of a device; all
 /// others count here.
 ///
 /// Thread rule: the lock of the engine.
@@ -18,10 +18,10 @@ class Stats {
   [[nodiscard]] Counters& counters() noexcept { return counters_; }
   [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
 
-  /// Called from now on; null: none. It stays valid until then.
+  /// Sets the observer, which stays valid until the next call; null: none.
   void observe(Observer* observer) noexcept { observer_ = observer; }
   [[nodiscard]] Observer* observer() const noexcept { return observer_; }
-  /// Tells the observer, if there is one; for paths on which a branch is nothing.
+  /// Notifies the observer, if there is one; for paths on which a branch does not matter.
   void note(Event::Kind kind, const match::Key& key, std::uint64_t amount) noexcept {
     if (observer_ != nullptr) [[unlikely]]
       observer_->note(*observer_, {kind, key, amount});

@@ -12,14 +12,14 @@
 /// Stages of messages for a trace (base/trace.h, FULMAR_TRACE).
 ///
 /// Stages that are functions of their own hold a `base::TraceSpan`: a compare while nothing is
-/// traced. The straight ways of short messages have none, so that they cost what they did. A traced
-/// process does not take them: no peer is `clear`, which sends everything through `start_send`; the
+/// traced. The fast paths of short messages have none, so that they cost nothing. A traced
+/// process does not use them: no peer is `clear`, which sends everything through `start_send`; the
 /// lock is on, which sends every wait through `wait_with_threads`; and `packet` comes here. So a
 /// trace shows all stages of a short message, each a little slower than without.
 namespace fulmar::device {
 namespace {
 
-/// "take rts" and the like, for ever valid.
+/// "take rts" and the like, valid for ever.
 using Label = std::array<char, 24>;
 using Labels = std::array<Label, wire::packet_kinds>;
 

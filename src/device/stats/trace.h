@@ -6,7 +6,7 @@
 
 namespace fulmar::device {
 
-/// What the trace calls the posting of a packet of this kind: "post rts".
+/// The label in the trace for posting a packet of this kind: "post rts".
 [[nodiscard]] const char* posting(wire::PacketKind kind) noexcept;
 
 }  // namespace fulmar::device

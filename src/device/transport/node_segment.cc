@@ -118,28 +118,28 @@ base::Result<std::unique_ptr<SegmentOffer>> SegmentOffer::open(
 
 std::size_t SegmentOffer::serve() noexcept {
   while (!awaited_.empty()) {
-    base::UniqueFd visitor(
+    base::UniqueFd client(
         ::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!visitor.valid() && errno == EINTR) continue;
-    if (!visitor.valid()) break;
-    welcome(std::move(visitor));
+    if (!client.valid() && errno == EINTR) continue;
+    if (!client.valid()) break;
+    accept_client(std::move(client));
   }
   return awaited_.size();
 }
 
-/// Who asks has said all that it has to say before this process heard of it: nothing waits here.
-void SegmentOffer::welcome(base::UniqueFd visitor) noexcept {
-  if (!same_user(visitor.get())) return;
+/// A client sends its hello together with its connect, so that this does not block.
+void SegmentOffer::accept_client(base::UniqueFd client) noexcept {
+  if (!same_user(client.get())) return;
   wire::SegmentHello hello;
-  if (::recv(visitor.get(), &hello, sizeof hello, 0) != static_cast<ssize_t>(sizeof hello)) return;
+  if (::recv(client.get(), &hello, sizeof hello, 0) != static_cast<ssize_t>(sizeof hello)) return;
   if (!is_segment_message(hello) || !wire::same_secret(hello.secret, ticket_.secret)) return;
   const auto engine = static_cast<std::uint8_t>(hello.engine);
   const auto place = std::ranges::find(awaited_, wire::ProcessName{hello.job, hello.rank, engine});
   if (place == awaited_.end() || engine != hello.engine) return;
   wire::SegmentGrant grant;
   grant.bytes = ticket_.bytes;
-  const ssize_t sent = base::send_with_descriptor(
-      visitor.get(), std::as_bytes(std::span(&grant, 1)), file_, MSG_DONTWAIT);
+  const ssize_t sent = base::send_with_descriptor(client.get(), std::as_bytes(std::span(&grant, 1)),
+                                                  file_, MSG_DONTWAIT);
   if (sent == static_cast<ssize_t>(sizeof grant)) awaited_.erase(place);
 }
 

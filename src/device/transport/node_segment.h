@@ -14,15 +14,15 @@
 #include "wire/node/segment_offer.h"
 #include "wire/process_name.h"
 
-/// Memory that processes of a node share beyond the segment of their job: made when it is needed, by
-/// one of them, and gone with the last mapping. See wire/node/segment_offer.h for how the others
-/// get it.
+/// Memory that processes of a node share beyond the segment of their job: made when it is needed,
+/// by one of them, and freed with the last mapping. See wire/node/segment_offer.h for how the
+/// others get it.
 namespace fulmar::device {
 
-/// A mapped memory file, zeros when it is made, of a size that nobody can change (sealed): no access
-/// to it faults for want of a page of the file. Unmaps and closes at its end.
+/// A mapped memory file, initially zeros, whose size is sealed: no access
+/// to it faults for lack of a page of the file. Unmaps and closes at its end.
 ///
-/// Thread rule: none of its own; what lies in it is shared with other processes.
+/// Thread rule: none of its own; its contents are shared with other processes.
 class NodeSegment {
  public:
   /// Fails (no_mem) with the limit or the cause: no memory file, a limit on file sizes (ulimit -f),
@@ -50,7 +50,7 @@ class NodeSegment {
   std::span<std::byte> memory_;
 };
 
-/// The maker's end. Nothing waits: the caller paces both sides by messages.
+/// The creator's end. Never blocks: the caller paces both sides by messages.
 ///
 /// Thread rule: one call at a time.
 class SegmentOffer {
@@ -63,10 +63,10 @@ class SegmentOffer {
   SegmentOffer& operator=(const SegmentOffer&) = delete;
   ~SegmentOffer() = default;
 
-  /// For those who are expected, and nobody else.
+  /// To be sent to the expected processes, and to no others.
   [[nodiscard]] const wire::SegmentTicket& ticket() const noexcept { return ticket_; }
-  /// Hands the file to those who have asked by now; strangers are closed. How many of the expected
-  /// have not got it.
+  /// Sends the file to the processes that have asked by now; other connections are closed. Returns
+  /// how many of the expected processes have not got it.
   std::size_t serve() noexcept;
 
  private:
@@ -76,7 +76,7 @@ class SegmentOffer {
         ticket_(ticket),
         file_(file),
         awaited_(std::move(expected)) {}
-  void welcome(base::UniqueFd visitor) noexcept;
+  void accept_client(base::UniqueFd client) noexcept;
 
   base::UniqueFd listener_;
   wire::SegmentTicket ticket_;
@@ -84,7 +84,7 @@ class SegmentOffer {
   std::vector<wire::ProcessName> awaited_;
 };
 
-/// The end of one who asks.
+/// The end of a process that requests the segment.
 ///
 /// Thread rule: one call at a time.
 class SegmentRequest {
@@ -92,11 +92,11 @@ class SegmentRequest {
   SegmentRequest(const wire::SegmentTicket& ticket, const wire::ProcessName& self) noexcept
       : ticket_(ticket), self_(self) {}
 
-  /// Asks. False: the maker has too many waiting; again, after it has served. Fails (other) where
-  /// nobody, or another user, listens there.
+  /// Sends the request. False: the creator's backlog is full; call again after it has served. Fails
+  /// (other) where no process, or one of another user, listens there.
   [[nodiscard]] base::Result<bool> ask();
-  /// After `ask`: the segment, mapped; nothing while the maker has not handed it over. Fails (other)
-  /// where it never will, or gives something else.
+  /// After `ask`: the segment, mapped; nothing while the creator has not sent it. Fails (other)
+  /// where it never will, or sends something else.
   [[nodiscard]] base::Result<std::optional<NodeSegment>> take();
 
  private:

@@ -11,9 +11,9 @@
 
 namespace fulmar::device {
 
-/// Posts packets on a network whose bodies somebody writes: `fill(to, at)` writes the bytes of the
-/// body from `at` on. A body that is known to be one run of memory (`fill.run(bytes)`) is posted
-/// from there, any other is put together in a buffer first.
+/// Posts packets on a network whose bodies a callback writes: `fill(to, at)` writes the bytes of
+/// the body from `at` on. A body that is one run of memory (`fill.run(bytes)`) is posted from
+/// there, any other is assembled in a buffer first.
 ///
 /// Thread rule: the lock of the engine.
 class PacketPoster {

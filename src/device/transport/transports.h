@@ -16,7 +16,7 @@
 
 namespace fulmar::device {
 
-/// What carries packets and bytes to peers: shared memory to those of this node, one network to all
+/// The transports of packets and bytes: shared memory to peers of this node, one network to all
 /// others. Each peer is reached by one of the two, which is known from its first use (`connect`).
 ///
 /// Thread rule: the lock of the engine.
@@ -49,13 +49,13 @@ class Transports {
   }
 
   /// Sends a packet whose body `fill` writes; see TxRing::put and PacketPoster::put. `again`: no
-  /// room now.
+  /// space now.
   template <class Fill>
   fabric::Post put(Peer& peer, const wire::Envelope& envelope, Fill&& fill) noexcept {
     if (peer.mapped()) return node_->channel().put(*peer.link, envelope, fill);
     return poster_->put(peer.id, envelope, fill);
   }
-  /// The longest body that can be sent to the peer, now or as soon as there is room.
+  /// The longest body that can be sent to the peer, now or as soon as there is space.
   [[nodiscard]] std::size_t body_limit(Peer& peer, std::size_t wanted) noexcept {
     return peer.mapped() ? node_->channel().body_limit(*peer.link, wanted)
                          : network_->body_limit(peer.id);
@@ -81,7 +81,7 @@ class Transports {
                          : network_->write(peer.id, local, remote, bytes);
   }
 
-  /// Whether short packets wait for others; sends them.
+  /// Whether short packets wait to be batched; sends them.
   [[nodiscard]] bool has_unsent() const noexcept {
     return network_ != nullptr && network_->has_unsent();
   }

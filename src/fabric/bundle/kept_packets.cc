@@ -66,7 +66,8 @@ bool KeptPackets::add(const wire::Envelope& envelope, wire::BundleWhat what,
   record.bytes = static_cast<std::uint32_t>(header_bytes + body.size());
   if (!reserve(step_of(record), rank)) return false;
   wire::BundlePacket head;
-  head.number = next_++;
+  head.number = numbers_.next();
+  numbers_.advance();
   head.what = static_cast<std::uint8_t>(what);
   last_begin_ = end_;
   std::byte* at = memory_.get() + end_;
@@ -79,7 +80,7 @@ bool KeptPackets::add(const wire::Envelope& envelope, wire::BundleWhat what,
 }
 
 void KeptPackets::take_back() noexcept {
-  --next_;
+  numbers_.retract();
   end_ = last_begin_;
 }
 
@@ -94,7 +95,7 @@ void KeptPackets::note_sent() noexcept {
 }
 
 void KeptPackets::rewind() noexcept {
-  cursor_ = first_;
+  cursor_ = numbers_.acknowledged();
   unsent_begin_ = begin_;
 }
 
@@ -119,27 +120,26 @@ void KeptPackets::begin_again(bool (*needed)(wire::PacketKind kind) noexcept) {
   unsent_begin_ = again.unsent_begin_;
   last_begin_ = again.last_begin_;
   end_ = again.end_;
-  first_ = cursor_ = 0;
-  next_ = again.next_;
+  numbers_ = again.numbers_;
+  cursor_ = 0;
 }
 
 bool KeptPackets::acknowledge(std::uint32_t number) noexcept {
-  // An older acknowledgement may come later, over another rail.
-  const auto ahead = static_cast<std::int32_t>(number - first_);
-  if (ahead <= 0) return true;
-  if (static_cast<std::uint32_t>(ahead) > count()) return false;
-  for (; first_ != number; ++first_) {
+  std::uint32_t first = numbers_.acknowledged();
+  if (!numbers_.acknowledge(number)) return false;
+  for (; first != numbers_.acknowledged(); ++first) {
     begin_ += step_of(record_at(begin_));
     // Sent before a rewind.
-    if (cursor_ == first_) {
+    if (cursor_ == first) {
       ++cursor_;
       unsent_begin_ = begin_;
     }
   }
   if (empty() && budget_->is_scarce()) {
-    const std::uint32_t next = next_;
+    const SendSequence numbers = numbers_;
     clear();
-    first_ = cursor_ = next_ = next;
+    numbers_ = numbers;
+    cursor_ = numbers.next();
   }
   return true;
 }
@@ -148,7 +148,8 @@ void KeptPackets::clear() noexcept {
   budget_->used_bytes -= capacity_;
   memory_.reset();
   capacity_ = begin_ = unsent_begin_ = last_begin_ = end_ = 0;
-  first_ = cursor_ = next_ = 0;
+  numbers_ = {};
+  cursor_ = 0;
 }
 
 }  // namespace fulmar::fabric::bundle

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 
+#include "fabric/connection/sequence.h"
 #include "wire/bundle/bundle_packet.h"
 #include "wire/cell.h"
 
@@ -43,12 +44,14 @@ class KeptPackets {
   KeptPackets(const KeptPackets&) = delete;
   KeptPackets& operator=(const KeptPackets&) = delete;
 
-  [[nodiscard]] bool empty() const noexcept { return first_ == next_; }
-  [[nodiscard]] std::uint32_t count() const noexcept { return next_ - first_; }
-  [[nodiscard]] std::uint32_t next_number() const noexcept { return next_; }
-  [[nodiscard]] bool has_unsent() const noexcept { return cursor_ != next_; }
-  [[nodiscard]] std::uint32_t unsent_count() const noexcept { return next_ - cursor_; }
-  [[nodiscard]] std::uint32_t sent_count() const noexcept { return cursor_ - first_; }
+  [[nodiscard]] bool empty() const noexcept { return numbers_.in_flight() == 0; }
+  [[nodiscard]] std::uint32_t count() const noexcept { return numbers_.in_flight(); }
+  [[nodiscard]] std::uint32_t next_number() const noexcept { return numbers_.next(); }
+  [[nodiscard]] bool has_unsent() const noexcept { return cursor_ != numbers_.next(); }
+  [[nodiscard]] std::uint32_t unsent_count() const noexcept { return numbers_.next() - cursor_; }
+  [[nodiscard]] std::uint32_t sent_count() const noexcept {
+    return cursor_ - numbers_.acknowledged();
+  }
 
   /// Whose packets they are: the device's wait when there are enough of them; the bundle's own are
   /// few, and have always room.
@@ -91,9 +94,8 @@ class KeptPackets {
   std::size_t unsent_begin_ = 0;  ///< of packet `cursor_`
   std::size_t last_begin_ = 0;    ///< of the last packet
   std::size_t end_ = 0;
-  std::uint32_t first_ = 0;
-  std::uint32_t cursor_ = 0;
-  std::uint32_t next_ = 0;
+  SendSequence numbers_;
+  std::uint32_t cursor_ = 0;  ///< of the first packet that was not sent
 };
 
 }  // namespace fulmar::fabric::bundle

@@ -135,7 +135,7 @@ base::Error Pairs::match(std::uint32_t number, Peer& peer) {
   }
   peer.rail = shared.front();
   if (shared.size() == 1) return {};
-  peer.state = Peer::State::several;
+  peer.rails = Peer::Rails::several;
   for (const std::uint8_t rail : shared) {
     Way& way = peer.ways[peer.way_count++];
     way.rail = rail;
@@ -156,7 +156,7 @@ Peer& Pairs::peer_at(std::uint32_t number) {
 
 std::size_t Pairs::body_limit(std::uint32_t number) {
   const Peer& peer = peer_at(number);
-  if (peer.state != Peer::State::several) {
+  if (!peer.has_several()) {
     return std::min(max_body_bytes, rails_[peer.rail].rail->body_limit(number));
   }
   std::size_t limit = max_body_bytes;
@@ -168,7 +168,7 @@ std::size_t Pairs::body_limit(std::uint32_t number) {
 
 std::size_t Pairs::in_place_limit(std::uint32_t number) {
   const Peer& peer = peer_at(number);
-  if (peer.state != Peer::State::several) {
+  if (!peer.has_several()) {
     return std::min(max_in_place_bytes, rails_[peer.rail].rail->in_place_limit(number));
   }
   std::size_t limit = max_in_place_bytes;
@@ -183,26 +183,27 @@ void Pairs::stir(std::uint32_t number, Peer& peer) {
   stirred_.push_back(number);
 }
 
-/// Who has said `bye` takes nothing until it is back. Words about flow are dropped, as is a
-/// question to one that never comes back; all else waits until its rails have ended, which then say
-/// what becomes of it. A process that leaves sends nothing.
-std::optional<Post> Pairs::other_answer(std::uint32_t number, const Peer& peer,
+/// What waits, waits until the rails have ended: they then say what becomes of it, also where the peer
+/// never returns.
+std::optional<Post> Pairs::other_answer(std::uint32_t number, Peer& peer,
                                         wire::PacketKind kind) const {
-  if (peer.state == Peer::State::lost || leaving_) return Post::done;
-  if (peer.is_heard && !peer.has_bye) [[likely]]
-    return std::nullopt;
-  if (wire::is_about_withdrawal(kind) && gone(number)) return Post::done;
-  if (!peer.has_bye && !peer.has_left) return std::nullopt;
-  if (wire::is_about_flow(kind)) return Post::done;
-  if (peer.has_bye) return Post::again;
-  return std::nullopt;
+  if (!peer.presence.is_open()) [[unlikely]]
+    peer.presence.set_gone(gone(number));
+  switch (peer.presence.admit(kind, {.peers_return = true, .leaving = leaving_})) {
+    case Admission::send:
+    case Admission::connect:
+      return std::nullopt;
+    case Admission::drop:
+      return Post::done;
+    default:
+      return Post::again;
+  }
 }
 
 Post Pairs::post(std::uint32_t number, const wire::Envelope& envelope,
                  std::span<const std::byte> body) {
   Peer& peer = peer_at(number);
-  if (peer.state == Peer::State::single)
-    return rails_[peer.rail].rail->post(number, envelope, body);
+  if (peer.has_single()) return rails_[peer.rail].rail->post(number, envelope, body);
   if (const auto answer = other_answer(number, peer, envelope.kind)) return *answer;
   if (peer.kept.has_unsent() && !send_unsent(number, peer)) return Post::again;
   if (!peer.kept.add(envelope, wire::BundleWhat::packet, body, KeptPackets::Rank::ordinary)) {
@@ -221,14 +222,14 @@ bool Pairs::send_unsent(std::uint32_t number, Peer& peer) {
     const std::uint32_t packet_number = head.number;
     head = head_for(peer, static_cast<wire::BundleWhat>(head.what), peer.kept.unsent_count() - 1);
     head.number = packet_number;
-    head.flags = budget_.is_scarce() || peer.said_bye ? wire::bundle_answer_soon : 0;
+    head.flags = budget_.is_scarce() || peer.fin.fin_sent() ? wire::bundle_answer_soon : 0;
     std::memcpy(packet.bytes.data(), &head, sizeof head);
     if (transmit(number, peer, packet.envelope, packet.bytes) == Post::again) {
       stir(number, peer);
       return false;
     }
     peer.kept.note_sent();
-    peer.acknowledged = head.ack;
+    peer.received.note_acknowledged(head.ack);
     peer.silent_bytes = 0;
   }
   return true;
@@ -239,7 +240,8 @@ bool Pairs::send_unsent(std::uint32_t number, Peer& peer) {
 wire::BundlePacket Pairs::head_for(const Peer& peer, wire::BundleWhat what,
                                    std::uint32_t unsent) const noexcept {
   wire::BundlePacket head;
-  head.ack = peer.has_bye && unsent != 0 ? peer.bye_number : peer.received;
+  const bool holds_back = peer.fin.fin_received() && unsent != 0;
+  head.ack = holds_back ? peer.fin.peer_fin_number() : peer.received.next();
   head.what = static_cast<std::uint8_t>(what);
   head.life = life_;
   head.to_life = peer.life;
@@ -264,7 +266,7 @@ Post Pairs::transmit(std::uint32_t number, Peer& peer, const wire::Envelope& env
   std::uint64_t wait_ns = 0;
   for (std::uint8_t i = 0; i < peer.way_count; ++i) {
     Way& way = peer.ways[i];
-    if (way.ended_here) continue;
+    if (!peer.may_use(way)) continue;
     if (!way.is_connected) {
       const bool early = time - peer.since_ns < wait_ns;
       wait_ns += stagger_ns;
@@ -301,7 +303,7 @@ Post Pairs::post_in_place(std::uint32_t number, const wire::Envelope& envelope,
                           std::span<const std::byte> prefix, std::span<const iovec> pieces,
                           std::uint64_t token) {
   Peer& peer = peer_at(number);
-  if (peer.state == Peer::State::single) {
+  if (peer.has_single()) {
     return post_unchanged(number, peer, envelope, prefix, pieces, token);
   }
   if (const auto answer = other_answer(number, peer, envelope.kind)) {
@@ -330,7 +332,7 @@ void Pairs::poke(std::uint32_t number, Peer& peer) {
   if (std::exchange(peer.poked_at, polls_ + 1) == polls_ + 1) return;
   for (std::uint8_t i = 0; i < peer.way_count; ++i) {
     Way& way = peer.ways[i];
-    if (way.is_connected || way.ended_here) continue;
+    if (way.is_connected || !peer.may_use(way)) continue;
     way.is_connected = knock(number, peer, i);
   }
 }

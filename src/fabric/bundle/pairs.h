@@ -17,6 +17,7 @@
 #include "fabric/bundle/config.h"
 #include "fabric/bundle/peer.h"
 #include "fabric/bundle/pending_operations.h"
+#include "fabric/connection/leave_timeout.h"
 #include "fabric/network.h"
 #include "fabric/provider.h"
 #include "wire/bundle/bundle_address.h"
@@ -47,7 +48,8 @@
 /// back. So each side ends its side of the rail, then tells the other (`down`, in order, with what
 /// has come so far), and sends the pieces again when it has heard the same. `down` is kept and sent
 /// again like any packet, so it survives the end of another rail. A peer is lost with its last
-/// rail.
+/// rail. What was given up is tried again after 5 s, then twice as long and so on, and used once it has
+/// carried a packet each way (pairs_returns.cc).
 ///
 /// **Leaving.** A process says `bye` to each peer, in order and last; it leaves its rails when each
 /// has acknowledged that, or says the same and has acknowledged all before. A rail that fails
@@ -109,7 +111,7 @@ class Pairs {
   /// See Network::grow; the rails grow, too.
   void grow(std::uint32_t size);
   [[nodiscard]] bool alive(std::uint32_t peer) const noexcept {
-    return peers_[peer] == nullptr || peers_[peer]->state != Peer::State::lost;
+    return peers_[peer] == nullptr || !peers_[peer]->is_lost();
   }
 
   /// The longest body of `post`, and of a packet in place with its prefix, to this peer.
@@ -164,6 +166,7 @@ class Pairs {
     std::uint64_t resent_pieces = 0;
     std::uint64_t news = 0;  ///< packets that told nothing but how far we have come
     std::uint64_t dropped_rails = 0;
+    std::uint64_t returned_rails = 0;
     std::uint64_t outdated = 0;  ///< packets of an earlier life
   };
   [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
@@ -202,7 +205,7 @@ class Pairs {
   [[nodiscard]] base::Result<std::vector<wire::BundleRail>> rails_of(std::uint32_t number) const;
   void stir(std::uint32_t number, Peer& peer);
   /// What to answer to a post for a peer that takes nothing for now, or ever; nothing for others.
-  [[nodiscard]] std::optional<Post> other_answer(std::uint32_t number, const Peer& peer,
+  [[nodiscard]] std::optional<Post> other_answer(std::uint32_t number, Peer& peer,
                                                  wire::PacketKind kind) const;
   [[nodiscard]] bool send_unsent(std::uint32_t number, Peer& peer);
   [[nodiscard]] Post transmit(std::uint32_t number, Peer& peer, const wire::Envelope& envelope,
@@ -276,6 +279,18 @@ class Pairs {
   [[nodiscard]] base::Error last_words(const Peer& peer) const;
   bool reap();
 
+  // pairs_returns.cc: rails that are back
+  [[nodiscard]] bool offers(std::uint32_t number) const;
+  void plan_return(std::uint32_t number, Way& way);
+  bool offer_returns();
+  [[nodiscard]] std::int64_t next_offer_ns() const noexcept;
+  void say_up(std::uint32_t number, Peer& peer, std::uint8_t way);
+  void on_up(std::uint32_t number, Peer& peer, const wire::BundleNews& news);
+  void take_back(const Drop& side);
+  void try_returned(std::uint32_t number, Peer& peer);
+  void note_return(std::uint32_t number, Peer& peer, std::uint8_t way);
+  static void forget_return(Way& way) noexcept;
+
   // pairs_ends.cc: leaving
   void say_bye(Peer& peer);
   bool advance_leaving();
@@ -301,13 +316,14 @@ class Pairs {
   std::vector<std::uint32_t> attended_;
   std::vector<Drop> drops_;          ///< sides of rails to be ended, outside of any poll of them
   std::vector<Drop> readmissions_;   ///< and then to be had again
+  std::vector<Drop> returns_;        ///< the same within a session
+  std::vector<Drop> retries_;        ///< those that are to be offered to the peer some time
   std::vector<std::uint32_t> lost_;  ///< peers whose loss is not told yet
   std::vector<Told> told_;           ///< of which the sink is not told yet
   std::vector<Told> telling_;
   std::uint64_t polls_ = 0;
   std::int64_t deadline_ns_ = -1;
-  std::int64_t farewell_ends_ns_ = 0;
-  bool is_late_ = false;  ///< the farewell had ended at the last look
+  LeaveTimeout leave_timeout_;
   Counters counters_;
   bool look_at_all_ = true;
   std::uint16_t life_ = 1;

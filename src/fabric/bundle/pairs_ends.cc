@@ -11,7 +11,7 @@ namespace {
 
 /// How long a process that leaves waits for the acknowledgements of peers that have said goodbye:
 /// they have what it sent, and may be gone already.
-constexpr std::int64_t farewell_ns = 2'000'000'000;
+constexpr std::int64_t leave_timeout_ns = 2'000'000'000;
 
 std::string text_of_bytes(double bytes) {
   char text[32];
@@ -27,10 +27,10 @@ void Pairs::leave(Leaving how) {
   leaving_ = true;
   how_ = how;
   end_dropped();
-  farewell_ends_ns_ = static_cast<std::int64_t>(now()) + farewell_ns;
+  leave_timeout_.start(static_cast<std::int64_t>(now()), leave_timeout_ns);
   for (std::uint32_t number = 0; number < size(); ++number) {
     Peer* const peer = peers_[number].get();
-    if (peer == nullptr || peer->state != Peer::State::several || !peer->has_talked()) continue;
+    if (peer == nullptr || !peer->has_several() || !peer->has_talked()) continue;
     say_bye(*peer);
     stir(number, *peer);
   }
@@ -41,21 +41,24 @@ void Pairs::leave(Leaving how) {
 void Pairs::say_bye(Peer& peer) {
   announce_ends(peer);
   const wire::Envelope envelope{wire::bundle_signal_kind, 0, 0, 0, 0};
-  peer.said_bye = peer.kept.add(envelope, wire::BundleWhat::bye, {}, KeptPackets::Rank::own);
+  const std::uint32_t number = peer.kept.next_number();
+  const bool said = peer.kept.add(envelope, wire::BundleWhat::bye, {}, KeptPackets::Rank::own);
+  if (said) peer.fin.note_fin_sent(number);
 }
 
 /// The peer has all that was sent to it, and has been told all that it waits for; or nothing has
 /// come from it since it was away, and it never comes back.
 bool Pairs::is_parted(std::uint32_t number, const Peer& peer) const noexcept {
-  if (peer.state != Peer::State::several || !peer.has_talked()) return true;
+  if (!peer.has_several() || !peer.has_talked()) return true;
   if (peer.life == 0 && gone(number)) return true;
-  if (peer.has_bye && (is_late_ || takes_nothing(number, peer))) return true;
+  const bool has_fin = peer.fin.fin_received();
+  if (has_fin && (leave_timeout_.expired() || takes_nothing(number, peer))) return true;
   if (peer.owes_news || peer.has_pieces()) return false;
   if (peer.kept.empty()) return true;
   // Who has said goodbye itself may be gone before it acknowledges ours; but ours has to be on its
   // way ahead of the rails' own, or it looks as if this process had died.
-  const bool only_bye = peer.said_bye && peer.kept.count() == 1;
-  return peer.has_bye && only_bye && !peer.kept.has_unsent();
+  const bool only_fin = peer.fin.fin_sent() && peer.kept.count() == 1;
+  return has_fin && only_fin && !peer.kept.has_unsent();
 }
 
 /// The rails of the peer are closing: it waits for nothing of this process any more.
@@ -69,14 +72,14 @@ bool Pairs::takes_nothing(std::uint32_t number, const Peer& peer) const noexcept
 /// True when the rails leave from now on: a movement, as it may be all that `parted` has waited
 /// for.
 bool Pairs::advance_leaving() {
-  is_late_ = static_cast<std::int64_t>(now()) >= farewell_ends_ns_;
+  const bool expires = leave_timeout_.expire(static_cast<std::int64_t>(now()));
   for (std::uint32_t number = 0; number < size(); ++number) {
-    if (peers_[number] != nullptr && !is_parted(number, *peers_[number])) return false;
+    if (peers_[number] != nullptr && !is_parted(number, *peers_[number])) return expires;
   }
   for (std::uint32_t number = 0; number < size(); ++number) {
     Peer* const peer = peers_[number].get();
-    if (peer == nullptr || peer->state != Peer::State::several) continue;
-    if (peer->acknowledged != peer->received) static_cast<void>(pay_news(number, *peer));
+    if (peer == nullptr || !peer->has_several()) continue;
+    if (peer->received.unacknowledged() != 0) static_cast<void>(pay_news(number, *peer));
   }
   rails_left_ = true;
   for (const Member& member : rails_) member.rail->leave(how_);
@@ -101,11 +104,11 @@ void Pairs::close() noexcept {
 /// that was never met is gone where no rail finds anybody.
 bool Pairs::gone(std::uint32_t number) const noexcept {
   const Peer* const peer = peers_[number].get();
-  if (peer == nullptr || peer->state == Peer::State::lost) return false;
-  if (peer->state == Peer::State::single) return rails_[peer->rail].rail->gone(number);
+  if (peer == nullptr || peer->is_lost()) return false;
+  if (peer->has_single()) return rails_[peer->rail].rail->gone(number);
   const std::span<const Way> ways(peer->ways.data(), peer->way_count);
   const auto gone_there = [&](const Way& way) { return rails_[way.rail].rail->gone(number); };
-  if (peer->has_bye || peer->has_left) return std::any_of(ways.begin(), ways.end(), gone_there);
+  if (peer->presence.has_left()) return std::any_of(ways.begin(), ways.end(), gone_there);
   return peer->life == 0 && std::all_of(ways.begin(), ways.end(), [&](const Way& way) {
            return way.ended_here || gone_there(way);
          });
@@ -114,7 +117,7 @@ bool Pairs::gone(std::uint32_t number) const noexcept {
 std::vector<Pairs::WayFigures> Pairs::figures_of(std::uint32_t number) const {
   std::vector<WayFigures> figures;
   const Peer* const peer = peers_[number].get();
-  if (peer == nullptr || peer->state == Peer::State::single) return figures;
+  if (peer == nullptr || peer->has_single()) return figures;
   for (std::uint8_t i = 0; i < peer->way_count; ++i) {
     const Way& way = peer->ways[i];
     figures.push_back({rails_[way.rail].label, !way.ended_here, way.sent_bytes,
@@ -125,14 +128,14 @@ std::vector<Pairs::WayFigures> Pairs::figures_of(std::uint32_t number) const {
 
 const char* Pairs::name_of(std::uint32_t number) const noexcept {
   const Peer* const peer = peers_[number].get();
-  const bool single = peer != nullptr && peer->state == Peer::State::single;
+  const bool single = peer != nullptr && peer->has_single();
   return single ? rails_[peer->rail].rail->name() : "rails";
 }
 
 std::string Pairs::text_of(std::uint32_t number) const {
   const Peer* const peer = peers_[number].get();
   if (peer == nullptr) return {};
-  if (peer->state == Peer::State::single) return rails_[peer->rail].label;
+  if (peer->has_single()) return rails_[peer->rail].label;
   std::string text;
   for (const WayFigures& way : figures_of(number)) {
     text += (text.empty() ? "" : ", ") + way.label + " ";

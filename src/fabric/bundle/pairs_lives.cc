@@ -44,14 +44,14 @@ bool Pairs::is_current(std::uint32_t number, Peer& peer, const wire::BundlePacke
     return false;
   }
   if (peer.life != 0) {
-    if (!peer.has_bye && !peer.said_bye) {
+    if (!peer.fin.fin_received() && !peer.fin.fin_sent()) {
       fault(number, "of a further session, without the end of the one before");
       return false;
     }
     forget(number, peer);
   }
   peer.life = head.life;
-  if (leaving_ && !peer.said_bye) {
+  if (leaving_ && !peer.fin.fin_sent()) {
     say_bye(peer);
     stir(number, peer);
   }
@@ -61,7 +61,7 @@ bool Pairs::is_current(std::uint32_t number, Peer& peer, const wire::BundlePacke
 /// The connections of a rail have ended in good order.
 void Pairs::rail_left(std::uint32_t rail, std::uint32_t number) {
   Peer* const peer = peers_[number].get();
-  const bool several = peer != nullptr && peer->state == Peer::State::several;
+  const bool several = peer != nullptr && peer->has_several();
   if (!several || !peer->has_talked()) {
     if (config_.left != nullptr) config_.left(config_.owner, number);
     return;
@@ -74,7 +74,7 @@ void Pairs::rail_left(std::uint32_t rail, std::uint32_t number) {
   if (peer->life == 0) return knock_again(number, *peer, *found);
   // Who said goodbye here need not wait for the goodbye of the peer, which may have been on a rail
   // that failed.
-  if (!peer->has_bye && !peer->said_bye) {
+  if (!peer->fin.fin_received() && !peer->fin.fin_sent()) {
     return end_way(number, *peer, *found,
                    base::failure(base::ErrorClass::other,
                                  "rank %u has closed its connection before its last word", number));
@@ -95,7 +95,7 @@ void Pairs::knock_again(std::uint32_t number, Peer& peer, std::uint8_t way_numbe
     peer.kept.rewind();
   }
   if (!peer.is_connected()) {
-    peer.has_left = true;
+    peer.presence.set_left();
     peer.kept.begin_again([](wire::PacketKind kind) noexcept {
       return !wire::is_about_flow(kind) && !wire::is_about_withdrawal(kind);
     });
@@ -108,7 +108,7 @@ void Pairs::knock_again(std::uint32_t number, Peer& peer, std::uint8_t way_numbe
 void Pairs::forget(std::uint32_t number, Peer& peer) {
   if (peer.life != 0) peer.least_life = wire::bundle_life_after(peer.life);
   clear_session(peer);
-  peer.has_left = true;
+  peer.presence.set_left();
   for (std::uint8_t i = 0; i < peer.way_count; ++i) {
     if (peer.ways[i].ended_here) readmissions_.push_back({number, peer.ways[i].rail});
   }
@@ -119,7 +119,7 @@ void Pairs::forget(std::uint32_t number, Peer& peer) {
 void Pairs::readmit(const Drop& side) {
   Peer& peer = *peers_[side.peer];
   const auto found = peer.way_of(side.rail);
-  if (peer.state != Peer::State::several || !found) return;
+  if (!peer.has_several() || !found) return;
   Way& way = peer.ways[*found];
   if (!way.ended_here || way.told || way.ended_there) return;
   Network& rail = *rails_[side.rail].rail;
@@ -138,16 +138,18 @@ void Pairs::clear_session(Peer& peer) {
   }
   ++peer.epoch;
   peer.life = 0;
-  peer.has_left = peer.has_bye = peer.said_bye = peer.owes_news = false;
-  peer.is_heard = peer.is_knocked = peer.asks_ways = peer.is_doubted = false;
+  peer.presence = {};
+  peer.fin = {};
+  peer.owes_news = peer.is_knocked = peer.asks_ways = peer.is_doubted = false;
   peer.kept.clear();
-  peer.received = peer.acknowledged = 0;
+  peer.received = {};
   peer.silent_bytes = peer.since_ns = 0;
   peer.out.reset();
   peer.in.reset();
   set_primary(peer, no_way);
   for (Way& way : peer.ways) {
     way.is_connected = way.ended_there = way.told = false;
+    forget_return(way);
     way.speed.forget_under_way();
   }
 }
@@ -170,11 +172,14 @@ base::Error Pairs::resume() {
   stirred_.clear();
   drops_.clear();
   readmissions_.clear();
+  returns_.clear();
+  retries_.clear();
   lost_.clear();
   for (std::uint32_t number = 0; number < size(); ++number) {
     if (peers_[number] != nullptr) revive(number, peers_[number]);
   }
   leaving_ = rails_left_ = ended_ = false;
+  leave_timeout_.reset();
   look_at_all_ = true;
   return {};
 }
@@ -183,15 +188,16 @@ base::Error Pairs::resume() {
 void Pairs::revive(std::uint32_t number, std::unique_ptr<Peer>& place) {
   Peer& peer = *place;
   const std::uint16_t least = peer.life != 0 ? peer.life : peer.least_life;
+  const bool was_lost = peer.is_lost();
   clear_session(peer);
   peer.least_life = least;
   peer.stirred = false;
   if (peer.way_count == 0) {
     // Those of one that was lost are looked for anew.
-    if (peer.state == Peer::State::lost) place = nullptr;
+    if (was_lost) place = nullptr;
     return;
   }
-  peer.state = Peer::State::several;
+  peer.rails = Peer::Rails::several;
   for (std::uint8_t i = 0; i < peer.way_count; ++i) {
     Way& way = peer.ways[i];
     way.ended_here = way.is_over = false;

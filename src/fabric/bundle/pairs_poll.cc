@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "fabric/bundle/pairs.h"
 #include "fabric/bundle/rail_sink.h"
@@ -11,8 +12,10 @@ namespace fulmar::fabric::bundle {
 namespace {
 
 /// A rail that brought nothing with so many looks is looked at with every so many polls.
-constexpr std::uint32_t looks_before_rare = 512;
-constexpr std::uint64_t rare_look_interval = 32;
+constexpr std::uint32_t polls_before_rare = 512;
+constexpr std::uint64_t rare_poll_interval = 32;
+/// How often the clock is read for rails that are to be tried again, in polls.
+constexpr std::uint64_t offer_interval = 256;
 /// When to look whether another rail is to be tried for a first packet.
 constexpr std::int64_t seek_interval_ns = 50'000'000;
 
@@ -20,7 +23,7 @@ constexpr std::int64_t seek_interval_ns = 50'000'000;
 
 bool Pairs::is_due(const Member& member) const noexcept {
   return look_at_all_ || member.primaries != 0 || member.under_way != 0 ||
-         member.quiet_looks < looks_before_rare || polls_ % rare_look_interval == 0 ||
+         member.quiet_looks < polls_before_rare || polls_ % rare_poll_interval == 0 ||
          member.rail->has_unsent();
 }
 
@@ -34,12 +37,15 @@ unsigned Pairs::poll(SinkRef sink) {
     if (!is_due(member)) continue;
     RailSink rail_sink(*this, i, sink);
     const unsigned moved = member.rail->poll(SinkRef(rail_sink));
-    member.quiet_looks = moved != 0 ? 0 : std::min(member.quiet_looks + 1, looks_before_rare);
+    member.quiet_looks = moved != 0 ? 0 : std::min(member.quiet_looks + 1, polls_before_rare);
     count += moved;
   }
-  look_at_all_ = false;
   bool moved = false;
-  if (!drops_.empty() || !readmissions_.empty()) moved = end_dropped();
+  if (!retries_.empty() && (look_at_all_ || polls_ % offer_interval == 0)) moved = offer_returns();
+  look_at_all_ = false;
+  if (!drops_.empty() || !readmissions_.empty() || !returns_.empty()) {
+    moved = end_dropped() || moved;
+  }
   if (!stirred_.empty()) moved = attend_all() || moved;
   if (leaving_ && !rails_left_) moved = advance_leaving() || moved;
   if (!lost_.empty()) moved = reap() || moved;
@@ -66,6 +72,7 @@ bool Pairs::end_dropped() {
   drops_.clear();
   for (const Drop& side : readmissions_) readmit(side);
   readmissions_.clear();
+  for (const Drop& side : std::exchange(returns_, {})) take_back(side);
   return true;
 }
 
@@ -75,7 +82,7 @@ bool Pairs::attend_all() {
   for (const std::uint32_t number : attended_) {
     Peer& peer = *peers_[number];
     peer.stirred = false;
-    if (peer.state == Peer::State::several) moved = attend(number, peer) || moved;
+    if (peer.has_several()) moved = attend(number, peer) || moved;
   }
   attended_.clear();
   if (moved) flush();  // the program may compute next
@@ -87,17 +94,18 @@ bool Pairs::attend_all() {
 bool Pairs::attend(std::uint32_t number, Peer& peer) {
   // Who has left is told when it comes back: else there would be something that it has to hear
   // before this process may leave, too.
-  if (!peer.has_left) announce_ends(peer);
+  if (!peer.is_away()) announce_ends(peer);
   if (std::exchange(peer.asks_ways, false)) ask_ways(number, peer);
   for (std::uint8_t i = 0; i < peer.way_count; ++i) {
     if (peer.ways[i].ended_here && peer.ways[i].ended_there) finish_end(number, peer, i);
   }
+  try_returned(number, peer);
   const std::uint32_t waiting = peer.kept.unsent_count();
   if (waiting != 0 && !send_unsent(number, peer)) stir(number, peer);
   bool moved = peer.kept.unsent_count() != waiting;
   if (peer.has_pieces()) moved = send_stranded(number, peer) || moved;
   // Who has said its last word is not to go before it has been sent all.
-  if (peer.owes_news && (!peer.has_bye || !peer.kept.has_unsent())) {
+  if (peer.owes_news && (!peer.fin.fin_received() || !peer.kept.has_unsent())) {
     if (pay_news(number, peer)) {
       moved = true;
     } else {
@@ -127,9 +135,9 @@ bool Pairs::post_news(std::uint32_t number, Peer& peer, std::uint8_t way, wire::
   const wire::Envelope envelope{kind, 0, 0, 0, static_cast<std::uint32_t>(bytes.size())};
   if (rails_[peer.ways[way].rail].rail->post(number, envelope, bytes) == Post::again) return false;
   ++counters_.news;
-  peer.acknowledged = head.ack;
+  peer.received.note_acknowledged(head.ack);
   peer.silent_bytes = 0;
-  peer.owes_news = peer.owes_news && head.ack != peer.received;
+  peer.owes_news = peer.owes_news && peer.received.unacknowledged() != 0;
   return true;
 }
 
@@ -148,24 +156,23 @@ bool Pairs::arm() {
   deadline_ns_ = -1;
   if (ended_) return true;
   const auto time = static_cast<std::int64_t>(now());
-  bool quiet = told_.empty() && drops_.empty() && readmissions_.empty() && lost_.empty();
+  bool quiet =
+      told_.empty() && drops_.empty() && readmissions_.empty() && returns_.empty() && lost_.empty();
   for (const Member& member : rails_) quiet = member.rail->arm() && quiet;
   for (const std::uint32_t number : stirred_) {
     const Peer& peer = *peers_[number];
-    if (peer.state != Peer::State::several || peer.primary != no_way) continue;
+    if (!peer.has_several() || peer.primary != no_way) continue;
     deadline_ns_ = time + seek_interval_ns;
   }
-  if (leaving_ && !rails_left_ && !is_late_) {
-    deadline_ns_ = deadline_ns_ < 0 ? farewell_ends_ns_ : std::min(deadline_ns_, farewell_ends_ns_);
-  }
+  if (!leaving_) deadline_ns_ = earlier_wake(deadline_ns_, next_offer_ns());
+  if (!rails_left_) deadline_ns_ = earlier_wake(deadline_ns_, leave_timeout_.wake_ns());
   return quiet;
 }
 
 std::int64_t Pairs::next_deadline_ns() const noexcept {
   std::int64_t next = deadline_ns_;
   for (const Member& member : rails_) {
-    const std::int64_t due = member.rail->next_deadline_ns();
-    if (due >= 0) next = next < 0 ? due : std::min(next, due);
+    next = earlier_wake(next, member.rail->next_deadline_ns());
   }
   return next;
 }

@@ -54,8 +54,8 @@ base::Result<std::vector<std::byte>> Pairs::find_on(std::uint32_t rail,
 void Pairs::rail_lost(std::uint32_t rail, std::uint32_t number, const base::Error& why) {
   if (rails_left_) return;
   Peer& peer = peer_at(number);
-  if (peer.state == Peer::State::lost) return;
-  if (peer.state == Peer::State::single) {
+  if (peer.is_lost()) return;
+  if (peer.has_single()) {
     if (peer.rail == rail) lose(number, why);
     return;
   }
@@ -69,13 +69,14 @@ void Pairs::end_way(std::uint32_t number, Peer& peer, std::uint8_t way_number,
   if (way.ended_here) return;
   way.ended_here = true;
   way.is_connected = false;
+  forget_return(way);
   way.why = why;
   way.ended_ns = now();
   drops_.push_back({number, way.rail});
   if (peer.ways_up() == 0) {
     // Who has said goodbye and closes its connections has left, whatever becomes of the last of
     // them.
-    if (peer.has_bye) return forget(number, peer);
+    if (peer.fin.fin_received()) return forget(number, peer);
     return lose(number, last_words(peer));
   }
   peer.asks_ways = peer.is_doubted = true;
@@ -105,7 +106,7 @@ void Pairs::end_doubt(std::uint32_t number, Peer& peer) {
 /// Silence counts from when there is something to answer. If a way that has been idle were not
 /// asked now, its end would be known that much later, when it is needed.
 void Pairs::ask_ways(std::uint32_t number, Peer& peer) {
-  if (peer.has_bye || peer.has_left || rails_left_) return;
+  if (peer.presence.has_left() || rails_left_) return;
   for (std::uint8_t i = 0; i < peer.way_count; ++i) {
     if (!peer.ways[i].is_connected || peer.ways[i].ended_here) continue;
     // One that takes nothing now has something to answer.
@@ -118,12 +119,18 @@ void Pairs::on_down(std::uint32_t number, Peer& peer, const wire::BundleNews& ne
   if (news.rail >= peer.way_count)
     return fault(number, "it speaks of a network that is not shared");
   note_news(number, peer, news);
-  if (peer.state == Peer::State::lost) return;
+  if (peer.is_lost()) return;
   Way& way = peer.ways[news.rail];
   way.ended_there = true;
+  if (way.back == Way::Return::agreed) {
+    // It has taken the rail back, and lost it again, before this side has: each says the end once more.
+    forget_return(way);
+    way.told = false;
+    plan_return(number, way);
+  }
   end_way(number, peer, static_cast<std::uint8_t>(news.rail),
           failure(ErrorClass::other, "rank %u has given it up", number));
-  if (peer.state == Peer::State::several) stir(number, peer);
+  if (peer.has_several()) stir(number, peer);
 }
 
 void Pairs::announce_ends(Peer& peer) {
@@ -145,6 +152,7 @@ void Pairs::finish_end(std::uint32_t number, Peer& peer, std::uint8_t way_number
   report_end(number, peer, way);
   way.speed.forget_under_way();
   if (peer.out != nullptr) strand_pieces(peer, way_number);
+  plan_return(number, way);
 }
 
 /// What is under way there never arrives.
@@ -209,9 +217,7 @@ base::Error Pairs::last_words(const Peer& peer) const {
 
 void Pairs::lose(std::uint32_t number, const base::Error& why) {
   Peer& peer = *peers_[number];
-  if (peer.state == Peer::State::lost) return;
-  peer.state = Peer::State::lost;
-  peer.why = why;
+  if (!peer.presence.lose(why)) return;
   set_primary(peer, no_way);
   for (std::uint8_t i = 0; i < peer.way_count; ++i) {
     if (!peer.ways[i].ended_here) drops_.push_back({number, peer.ways[i].rail});
@@ -231,7 +237,8 @@ void Pairs::lose(std::uint32_t number, const base::Error& why) {
 
 bool Pairs::reap() {
   for (std::size_t i = 0; i < lost_.size(); ++i) {
-    if (config_.lost != nullptr) config_.lost(config_.owner, lost_[i], peers_[lost_[i]]->why);
+    if (config_.lost != nullptr)
+      config_.lost(config_.owner, lost_[i], peers_[lost_[i]]->presence.why());
   }
   lost_.clear();
   return true;

@@ -28,7 +28,7 @@ T read_as(std::span<const std::byte> bytes) noexcept {
 
 bool Pairs::RailSink::is_unchanged(std::uint32_t peer) const {
   const Peer& other = pairs_.peer_at(peer);
-  return other.state == Peer::State::single && other.rail == rail_;
+  return other.has_single() && other.rail == rail_;
 }
 
 void Pairs::RailSink::packet(std::uint32_t peer, const wire::Envelope& envelope, const Body& body) {
@@ -84,9 +84,9 @@ void Pairs::fault(std::uint32_t number, const char* what) {
 /// Whether a packet is to be taken; if not, it was said why, or its rail is given up.
 bool Pairs::accept(std::uint32_t rail, std::uint32_t number, Peer& peer,
                    const wire::BundlePacket& head, wire::BundlePlace place, std::size_t rest) {
-  if (peer.state == Peer::State::lost) return false;
+  if (peer.is_lost()) return false;
   const auto way = peer.way_of(rail);
-  if (peer.state != Peer::State::several || !way) {
+  if (!peer.has_several() || !way) {
     fault(number, "over a network that the two do not share");
     return false;
   }
@@ -96,13 +96,14 @@ bool Pairs::accept(std::uint32_t rail, std::uint32_t number, Peer& peer,
     return false;
   }
   if (!is_current(number, peer, head)) return false;
-  peer.is_heard = true;
-  peer.has_left = false;
+  if (!peer.presence.is_connected()) peer.presence.open();
   if (peer.is_doubted) [[unlikely]]
     end_doubt(number, peer);
   peer.ways[*way].is_connected = true;
+  if (peer.ways[*way].back == Way::Return::tried) [[unlikely]]
+    note_return(number, peer, *way);
   note_acknowledgement(number, peer, head.ack);
-  return peer.state == Peer::State::several;
+  return peer.has_several();
 }
 
 void Pairs::take_packet(std::uint32_t rail, std::uint32_t number, const wire::Envelope& envelope,
@@ -111,7 +112,7 @@ void Pairs::take_packet(std::uint32_t rail, std::uint32_t number, const wire::En
   const std::span<const std::byte> bytes = body.bytes();
   const auto head = wire::decode_bundle_packet(bytes);
   if (!head) {
-    if (peer.state != Peer::State::lost) fault(number, "too short");
+    if (!peer.is_lost()) fault(number, "too short");
     return;
   }
   const std::span<const std::byte> rest = bytes.subspan(header_bytes);
@@ -125,28 +126,30 @@ void Pairs::take_packet(std::uint32_t rail, std::uint32_t number, const wire::En
 void Pairs::take_in_order(std::uint32_t number, Peer& peer, const wire::BundlePacket& head,
                           const wire::Envelope& envelope, std::span<const std::byte> rest,
                           SinkRef sink) {
-  const auto ahead = static_cast<std::int32_t>(head.number - peer.received);
+  const std::int32_t ahead = peer.received.ahead(head.number);
   if (ahead < 0) {
     ++counters_.duplicates;
     return owe_news(number, peer);
   }
   if (ahead > 0) return fault(number, "a packet before it is missing");
   const auto what = static_cast<wire::BundleWhat>(head.what);
-  if (peer.has_bye && what == wire::BundleWhat::packet) {
+  if (peer.fin.fin_received() && what == wire::BundleWhat::packet) {
     return fault(number, "a packet behind its last");
   }
-  ++peer.received;
+  peer.received.advance();
   peer.silent_bytes += rest.size();
-  if (head.flags != 0 || leaving_ || peer.received - peer.acknowledged >= silent_packets ||
+  if (head.flags != 0 || leaving_ || peer.received.unacknowledged() >= silent_packets ||
       peer.silent_bytes >= most_silent_bytes) {
     owe_news(number, peer);
   }
   switch (what) {
     case wire::BundleWhat::down:
       return on_down(number, peer, read_as<wire::BundleNews>(rest));
+    case wire::BundleWhat::up:
+      return on_up(number, peer, read_as<wire::BundleNews>(rest));
     case wire::BundleWhat::bye:
-      peer.has_bye = true;
-      peer.bye_number = head.number;
+      peer.presence.on_fin(Leaving::may_return, {});  // how, the rails tell
+      peer.fin.on_fin(head.number);
       return owe_news(number, peer);
     default:
       break;
@@ -217,7 +220,7 @@ void Pairs::note_sent(std::uint64_t token, Sent how) {
   piece.held = false;
   if (piece.state == OutPiece::State::arrived) {
     conclude(piece, Sent::done);
-  } else if (peer.state == Peer::State::lost && piece.state != OutPiece::State::none) {
+  } else if (peer.is_lost() && piece.state != OutPiece::State::none) {
     conclude(piece, Sent::lost);
   } else if (piece.state == OutPiece::State::stranded) {
     stir(order->peer, peer);
@@ -230,7 +233,7 @@ Pairs::InPlace Pairs::piece_of(std::uint32_t rail, std::uint32_t number,
   Peer& peer = peer_at(number);
   const auto head = wire::decode_bundle_packet(prefix);
   if (!head) {
-    if (peer.state != Peer::State::lost) fault(number, "too short");
+    if (!peer.is_lost()) fault(number, "too short");
     return {};
   }
   const std::span<const std::byte> rest = prefix.subspan(header_bytes);

@@ -112,7 +112,7 @@ Peer& Messages::make_peer(std::uint32_t rank, std::uint64_t cookie_in) {
   peer.place = "an address that was not asked for";
   if (next_vigil_ns_ == 0) next_vigil_ns_ = now() + config_.vigil_ns;
   if (leaving_) {
-    peer.owes_bye = true;
+    peer.fin.leave();
     note_pending_control(rank, peer);
   }
   return peer;
@@ -149,31 +149,27 @@ Error Messages::insert(std::uint32_t rank, Peer& peer) {
   return {};
 }
 
-/// The peer if packets can go to it now; else null, and what to answer. What goes to a peer that is
-/// lost is dropped, and so are words about flow to one that has left, and withdrawals to one that
-/// does not come back: any other may, and answers then.
+/// The peer if packets can go to it now; else null, and what to answer. One that may return answers
+/// then, so whoever sends to it expects it back.
 Peer* Messages::ready_peer(std::uint32_t rank, wire::PacketKind kind, Post& otherwise) {
   otherwise = Post::done;
   if (leaving_) return nullptr;
   Peer& peer =
       peers_[rank] != nullptr ? *peers_[rank] : make_peer(rank, cookie(name_of(rank), own_name_));
-  if (peer.lost) return nullptr;
-  if ((peer.has_left || peer.gone) && wire::is_about_flow(kind)) return nullptr;
-  if (gone(rank) && wire::is_about_withdrawal(kind)) return nullptr;
-  if (peer.has_left && config_.left == nullptr) {
-    lose(rank, failure(ErrorClass::proc_aborted,
-                       "rank %u has left the job (MPI_Finalize or the end of its last session), "
-                       "but a message is sent to it",
-                       rank));
+  const Admission admission = peer.life.admit(kind, rules());
+  if (admission == Admission::never_returns) lose(rank, peer.life.absence_error(rank));
+  if (admission == Admission::connect) {
+    peer.life.expect_return();
+  } else if (admission != Admission::send) {
     return nullptr;
   }
-  peer.has_left = peer.bye_heard = false;  // whoever sends to it expects it back
+  peer.fin_heard = false;
   peer.talked = true;
   return find(rank, peer) ? &peer : nullptr;
 }
 
 bool Messages::window_is_full(const Peer& peer) const noexcept {
-  return !can_.ordered && peer.next_out - peer.acked >= window;
+  return !can_.ordered && peer.out.in_flight() >= window;
 }
 
 Post Messages::post(std::uint32_t rank, const wire::Envelope& envelope,
@@ -182,7 +178,7 @@ Post Messages::post(std::uint32_t rank, const wire::Envelope& envelope,
   Peer* const peer = ready_peer(rank, envelope.kind, otherwise);
   if (peer == nullptr) return otherwise;
   OfiPacket head = wire::ofi_packet(envelope, 0);
-  head.sequence = peer->next_out;
+  head.sequence = peer->out.next();
   if (waits_for_puts(*peer) || window_is_full(*peer)) return refuse(Post::again);
   return refuse(transmit(rank, *peer, head, body) == Taken::later ? Post::again : Post::done);
 }
@@ -206,18 +202,18 @@ Post Messages::post_in_place(std::uint32_t rank, const wire::Envelope& envelope,
 void Messages::fill_in(Peer& peer, OfiPacket& head) const noexcept {
   wire::set_sender(head, own_name_);
   head.cookie = peer.cookie_out;
-  head.ack = peer.next_in;
+  head.ack = peer.in.next();
 }
 
 Taken Messages::settle(std::uint32_t rank, Peer& peer, const OfiPacket& head, Taken taken) {
   if (taken == Taken::failed) lose_over_network(rank, endpoint_->last_error());
   if (taken != Taken::yes) return taken;
-  peer.told_in = head.ack;
+  peer.in.note_acknowledged(head.ack);
   if (head.prefix_bytes != 0) {
     ++peer.in_place_out;
   } else if (head.kind != static_cast<std::uint8_t>(OfiSignal::seen) &&
-             head.sequence == peer.next_out) {
-    ++peer.next_out;
+             head.sequence == peer.out.next()) {
+    peer.out.advance();
   }
   return taken;
 }
@@ -296,7 +292,7 @@ Taken Messages::transmit_pieces(std::uint32_t rank, Peer& peer, OfiPacket head,
 Taken Messages::signal(std::uint32_t rank, Peer& peer, OfiSignal kind) {
   OfiPacket head = wire::ofi_packet(kind, kind == OfiSignal::bye ? peer.in_place_out : 0);
   if (kind == OfiSignal::bye) {
-    head.sequence = peer.bye_sent ? peer.bye_number : peer.next_out;
+    head.sequence = peer.fin.fin_sent() ? peer.fin.fin_number() : peer.out.next();
     head.tag = how_ == Leaving::for_good ? 1 : 0;
   }
   return transmit(rank, peer, head, {});
@@ -313,19 +309,22 @@ void Messages::send_pending_control() {
   for (std::size_t i = 0; i < pending_control_.size();) {
     const std::uint32_t rank = pending_control_[i];
     Peer& peer = *peers_[rank];
-    if (peer.has_left && !peer.owes_seen) peer.owes_bye = false;
-    bool paid = peer.lost || (!peer.owes_bye && !peer.owes_seen) || !find(rank, peer);
-    const bool may = peer.orders == 0 || !peer.owes_bye;  // a bye follows the own orders
+    FinHandshake& fin = peer.fin;
+    if (peer.life.has_left() && !peer.owes_any_ack()) fin.waive_fin();
+    const bool owes = fin.fin_due() || peer.owes_any_ack();
+    bool paid = peer.life.is_lost() || !owes || !find(rank, peer);
+    const bool may = peer.orders == 0 || !fin.fin_due();  // a FIN follows the own orders
     if (!paid && may) {
-      const bool bye = peer.owes_bye || peer.bye_sent;
-      const std::uint32_t number = peer.bye_sent ? peer.bye_number : peer.next_out;
-      const Taken taken = signal(rank, peer, bye ? OfiSignal::bye : OfiSignal::seen);
+      const bool is_fin = fin.fin_due() || fin.fin_sent();
+      const std::uint32_t number = fin.fin_sent() ? fin.fin_number() : peer.out.next();
+      const Taken taken = signal(rank, peer, is_fin ? OfiSignal::bye : OfiSignal::seen);
       paid = taken != Taken::later;
-      if (taken == Taken::yes && bye) {
-        peer.bye_sent = true;
-        peer.bye_number = number;
+      if (taken == Taken::yes && is_fin) fin.note_fin_sent(number);
+      if (paid) {
+        fin.waive_fin();
+        fin.note_ack_sent();
+        peer.owes_ack = false;
       }
-      if (paid) peer.owes_bye = peer.owes_seen = false;
     }
     if (!paid) {
       ++i;
@@ -339,8 +338,7 @@ void Messages::send_pending_control() {
 
 void Messages::lose(std::uint32_t rank, const Error& why) {
   Peer& peer = *peers_[rank];
-  if (std::exchange(peer.lost, true)) return;
-  peer.why = why;
+  if (!peer.life.lose(why)) return;
   end_vigil(peer);
   peer.held.clear();
   lost_.push_back(rank);
@@ -380,35 +378,37 @@ void Messages::lose_over_network(std::uint32_t rank, const std::string& what) {
 void Messages::leave(Leaving how) {
   if (std::exchange(leaving_, true)) return;
   how_ = how;
-  farewell_ends_ns_ = now() + longest_farewell_ns;
+  leave_timeout_.start(now(), longest_farewell_ns);
   for (std::uint32_t rank = 0; rank < peers_.size(); ++rank) {
-    if (peers_[rank] == nullptr || peers_[rank]->lost) continue;
+    if (peers_[rank] == nullptr || peers_[rank]->life.is_lost()) continue;
+    Peer& peer = *peers_[rank];
     // This process gives orders for its own memory, and says nothing to itself.
-    if (rank == config_.processes->self()) peers_[rank]->talked = false;
-    peers_[rank]->owes_bye = peers_[rank]->talked && !peers_[rank]->has_left;
-    note_pending_control(rank, *peers_[rank]);
+    if (rank == config_.processes->self()) peer.talked = false;
+    if (peer.talked && !peer.life.has_left()) peer.fin.leave();
+    note_pending_control(rank, peer);
   }
   send_pending_control();
 }
 
 bool Messages::quiesced() const noexcept {
-  const bool patient = now() < farewell_ends_ns_;
   return leaving_ && std::all_of(peers_.begin(), peers_.end(), [&](const auto& peer) {
-           if (peer == nullptr || peer->lost) return true;
-           if (!peer->talked && !peer->owes_seen) return true;
-           if (peer->has_left && !patient) return true;
-           if (peer->owes_bye || peer->owes_seen) return false;
+           if (peer == nullptr || peer->life.is_lost()) return true;
+           if (!peer->talked && !peer->owes_any_ack()) return true;
+           if (peer->life.has_left() && leave_timeout_.expired()) return true;
+           if (peer->fin.fin_due() || peer->owes_any_ack()) return false;
            if (peer->under_way != 0 || peer->orders != 0) return false;
-           if (peer->has_left) return !peer->bye_sent || peer->bye_acked();
-           return peer->bye_acked() && !peer->bye_heard;
+           if (peer->life.has_left() && !peer->fin.fin_sent()) return true;
+           return peer->fin.fin_acknowledged() && (peer->life.has_left() || !peer->fin_heard);
          });
 }
 
 void Messages::resume() {
   leaving_ = false;
+  leave_timeout_.reset();
   for (const auto& peer : peers_) {
     if (peer == nullptr) continue;
-    peer->talked = peer->bye_sent = peer->owes_bye = false;
+    peer->talked = false;
+    peer->fin.restart();
   }
 }
 
@@ -416,7 +416,7 @@ std::vector<std::uint32_t> Messages::known_peers() const {
   std::vector<std::uint32_t> known;
   for (std::uint32_t rank = 0; rank < peers_.size(); ++rank) {
     const bool is_self = rank == config_.processes->self();
-    if (peers_[rank] != nullptr && !peers_[rank]->lost && !is_self) known.push_back(rank);
+    if (peers_[rank] != nullptr && !peers_[rank]->life.is_lost() && !is_self) known.push_back(rank);
   }
   return known;
 }
@@ -431,12 +431,9 @@ bool Messages::arm() {
     deadline_ns_ = now() + blind_interval_ns;
   } else if (refused_ || !pending_control_.empty() || !unposted_.empty()) {
     deadline_ns_ = now() + refused_interval_ns;
-  } else if (leaving_) {
-    deadline_ns_ = std::max(farewell_ends_ns_, now() + refused_interval_ns);
   }
-  if (next_vigil_ns_ != 0 && (deadline_ns_ < 0 || next_vigil_ns_ < deadline_ns_)) {
-    deadline_ns_ = next_vigil_ns_;
-  }
+  deadline_ns_ = earlier_wake(deadline_ns_, leave_timeout_.wake_ns());
+  if (next_vigil_ns_ != 0) deadline_ns_ = earlier_wake(deadline_ns_, next_vigil_ns_);
   has_slept_ = true;
   return endpoint_->arm();
 }

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/keyed_hash.h"
+#include "fabric/connection/leave_timeout.h"
 #include "fabric/ofi/arrival.h"
 #include "fabric/ofi/cookies.h"
 #include "fabric/ofi/endpoint.h"
@@ -89,12 +90,11 @@ class Messages {
     if (size > peers_.size()) peers_.resize(size);
   }
   [[nodiscard]] bool alive(std::uint32_t peer) const noexcept {
-    return peers_[peer] == nullptr || !peers_[peer]->lost;
+    return peers_[peer] == nullptr || !peers_[peer]->life.is_lost();
   }
   /// See Network::gone.
   [[nodiscard]] bool gone(std::uint32_t peer) const noexcept {
-    if (peers_[peer] == nullptr) return false;
-    return peers_[peer]->gone || (peers_[peer]->has_left && config_.left == nullptr);
+    return peers_[peer] != nullptr && peers_[peer]->life.gone();
   }
   [[nodiscard]] const Config& config() const noexcept { return config_; }
   [[nodiscard]] const Capabilities& capabilities() const noexcept { return can_; }
@@ -161,6 +161,7 @@ class Messages {
   base::Error prepare();
 
   // messages.cc: sending and ends
+  [[nodiscard]] LifeRules rules() const noexcept { return {config_.left != nullptr, leaving_}; }
   Peer* ready_peer(std::uint32_t rank, wire::PacketKind kind, Post& otherwise);
   [[nodiscard]] wire::ProcessName name_of(std::uint32_t rank) const noexcept;
   [[nodiscard]] std::uint64_t cookie(const wire::ProcessName& from,
@@ -204,7 +205,6 @@ class Messages {
   void end_send(SendTicket& ticket, Event::Kind kind);
   [[nodiscard]] bool accept(std::span<const std::byte> bytes, Arrival& arrival);
   [[nodiscard]] std::optional<std::uint32_t> sender_of(const wire::OfiPacket& packet);
-  [[nodiscard]] const char* note_ack(Peer& peer, std::uint32_t ack) const noexcept;
   [[nodiscard]] bool in_order(std::uint32_t rank, Peer& peer, const wire::OfiPacket& packet,
                               std::span<const std::byte> body, Arrival& arrival);
   [[nodiscard]] bool next_held(Arrival& arrival);
@@ -248,7 +248,7 @@ class Messages {
   std::uint64_t strangers_told_ = 0;
   std::int64_t next_line_ns_ = 0;
   std::int64_t deadline_ns_ = -1;
-  std::int64_t farewell_ends_ns_ = 0;
+  LeaveTimeout leave_timeout_;
   bool moved_ = false;
   bool refused_ = false;  ///< a post since the last look was answered `again`
   bool leaving_ = false;

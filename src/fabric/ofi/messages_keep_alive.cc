@@ -50,7 +50,7 @@ void Messages::keep_vigil() {
   if (most_lifelines_ == 0) most_lifelines_ = std::max<std::size_t>(spare_descriptors(), 1);
   for (std::uint32_t rank = 0; rank < peers_.size(); ++rank) {
     Peer* const peer = peers_[rank].get();
-    if (peer == nullptr || peer->lost || peer->has_left || !peer->talked) continue;
+    if (peer == nullptr || peer->life.is_lost() || peer->life.has_left() || !peer->talked) continue;
     peer->quiet = peer->heard ? 0 : std::min<int>(peer->quiet + 1, most_quiet_looks);
     if (std::exchange(peer->heard, false)) peer->keep_alive.note_heard();
     // One whose address cannot be told is not dead.
@@ -81,7 +81,7 @@ void Messages::ask_after(std::uint32_t rank, Peer& peer, std::int64_t now_ns) {
       break;
   }
   if (!is_quiet || peer.under_way != 0) return;
-  peer.owes_seen = true;
+  peer.owes_ack = true;
   note_pending_control(rank, peer);
 }
 

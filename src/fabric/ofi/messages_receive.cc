@@ -27,6 +27,8 @@ void Messages::begin() {
   refused_ = moved_ = false;
   ++looks_;
   reads_left_ = reads_per_look;
+  if (leave_timeout_.running()) [[unlikely]]
+    moved_ = leave_timeout_.expire(static_cast<std::int64_t>(base::now_ns()));
   if (!pending_control_.empty()) send_pending_control();
   // The clock is not worth a look at the network.
   if (has_slept_ || looks_ % looks_per_vigil == 0) [[unlikely]]
@@ -62,7 +64,8 @@ void Messages::finish() {
   if (!pending_control_.empty()) send_pending_control();
   moved_ = moved_ || !lost_.empty();
   for (std::size_t i = 0; i < lost_.size(); ++i) {
-    if (config_.lost != nullptr) config_.lost(config_.owner, lost_[i], peers_[lost_[i]]->why);
+    if (config_.lost != nullptr)
+      config_.lost(config_.owner, lost_[i], peers_[lost_[i]]->life.why());
   }
   lost_.clear();
 }
@@ -99,10 +102,10 @@ void Messages::end_send(SendTicket& ticket, Event::Kind kind) {
   --peer.under_way;
   const bool failed = kind == Event::Kind::failed;
   // One that has left may have closed its endpoint before it said that the last word had come.
-  const bool matters = failed && !peer.has_left;
+  const bool matters = failed && !peer.life.has_left();
   if (ticket.token) {
     --in_place_under_way_;
-    ended_.push_back({*ticket.token, matters || peer.lost ? Sent::lost : Sent::done});
+    ended_.push_back({*ticket.token, matters || peer.life.is_lost() ? Sent::lost : Sent::done});
   }
   pool_.give_back(ticket);
   if (matters) lose_over_network(ticket.peer, endpoint_->last_error());
@@ -138,16 +141,6 @@ std::optional<std::uint32_t> Messages::sender_of(const OfiPacket& packet) {
   return id;
 }
 
-/// Why the acknowledgement makes no sense; null if it does.
-const char* Messages::note_ack(Peer& peer, std::uint32_t ack) const noexcept {
-  if (static_cast<std::int32_t>(peer.next_out - ack) < 0) {
-    return "it acknowledges what was not sent";
-  }
-  // Where packets overtake each other, older words come later.
-  if (static_cast<std::int32_t>(ack - peer.acked) > 0) peer.acked = ack;
-  return nullptr;
-}
-
 bool Messages::accept(std::span<const std::byte> bytes, Arrival& arrival) {
   const auto packet = wire::decode_ofi_packet(bytes);
   const std::optional<std::uint32_t> sender = packet ? sender_of(*packet) : std::nullopt;
@@ -157,14 +150,17 @@ bool Messages::accept(std::span<const std::byte> bytes, Arrival& arrival) {
   }
   const std::uint32_t rank = *sender;
   Peer* const peer = peers_[rank].get();
-  if (peer->lost) return false;
+  if (peer->life.is_lost()) return false;
   peer->heard = true;
   const std::span<const std::byte> body = bytes.subspan(sizeof *packet);
   const char* fault = wire::fault_of(*packet, body.size());
-  if (fault == nullptr) fault = note_ack(*peer, packet->ack);
+  if (fault == nullptr && !peer->out.acknowledge(packet->ack)) {
+    fault = "it acknowledges what was not sent";
+  }
+  peer->fin.on_acknowledgement(peer->out);
   const bool numbered =
       packet->prefix_bytes == 0 && packet->kind != static_cast<std::uint8_t>(OfiSignal::seen);
-  const auto ahead = static_cast<std::int32_t>(packet->sequence - peer->next_in);
+  const std::int32_t ahead = peer->in.ahead(packet->sequence);
   // With the bye, which needs no room in the window.
   if (fault == nullptr && numbered && ahead > static_cast<std::int32_t>(window)) {
     fault = "a number far ahead of its turn";
@@ -186,9 +182,9 @@ bool Messages::accept(std::span<const std::byte> bytes, Arrival& arrival) {
 /// True if it is this packet's turn; it is held if its turn will come.
 bool Messages::in_order(std::uint32_t rank, Peer& peer, const OfiPacket& packet,
                         std::span<const std::byte> body, Arrival& arrival) {
-  const auto ahead = static_cast<std::int32_t>(packet.sequence - peer.next_in);
+  const std::int32_t ahead = peer.in.ahead(packet.sequence);
   const bool bye = packet.kind == static_cast<std::uint8_t>(OfiSignal::bye);
-  if (bye && ahead >= 0) peer.bye_heard = true;
+  if (bye && ahead >= 0) peer.fin_heard = true;
   if (ahead < 0) {
     ++counters_.duplicates;
     return false;
@@ -211,10 +207,10 @@ bool Messages::in_order(std::uint32_t rank, Peer& peer, const OfiPacket& packet,
 
 /// One more packet of the peer has come to its turn.
 void Messages::advance(std::uint32_t rank, Peer& peer) {
-  ++peer.next_in;
+  peer.in.advance();
   if (!peer.held.empty()) turns_.push_back(rank);
-  if (can_.ordered || peer.next_in - peer.told_in < silent_packets) return;
-  peer.owes_seen = true;
+  if (can_.ordered || peer.in.unacknowledged() < silent_packets) return;
+  peer.owes_ack = true;
   note_pending_control(rank, peer);
 }
 
@@ -223,7 +219,7 @@ bool Messages::next_held(Arrival& arrival) {
   const std::uint32_t rank = turns_.back();
   turns_.pop_back();
   Peer& peer = *peers_[rank];
-  const auto found = peer.held.find(peer.next_in);
+  const auto found = peer.held.find(peer.in.next());
   if (found == peer.held.end()) return false;
   const OfiPacket& head = found->second.head;
   const bool bye = head.kind == static_cast<std::uint8_t>(OfiSignal::bye);
@@ -242,21 +238,23 @@ bool Messages::next_held(Arrival& arrival) {
 
 /// A packet of the program came: whoever sends it has not left, or is back.
 void Messages::note_talk(std::uint32_t rank, Peer& peer) {
-  const bool is_news = !peer.talked || peer.has_left;
+  const bool is_news = !peer.talked || peer.life.has_left();
   peer.talked = true;
-  if (peer.has_left) peer.has_left = peer.bye_heard = false;
-  peer.gone = false;
-  if (!is_news || !leaving_ || peer.bye_sent) return;
-  peer.owes_bye = true;
+  if (peer.life.has_left()) peer.fin_heard = false;
+  if (!peer.life.is_open()) peer.life.open();
+  if (!is_news || !leaving_ || peer.fin.fin_sent()) return;
+  peer.fin.leave();
   note_pending_control(rank, peer);
 }
 
 void Messages::on_bye(std::uint32_t rank, Peer& peer, const OfiPacket& bye) {
-  peer.has_left = true;
-  peer.gone = bye.tag == 1;
+  peer.life.on_fin(bye.tag == 1 ? Leaving::for_good : Leaving::may_return, rules());
+  static_cast<void>(peer.life.close());
+  peer.life.await_return(rules());
   end_vigil(peer);
   if (config_.left != nullptr) config_.left(config_.owner, rank);
-  peer.owes_seen = true;
+  peer.fin.peer_restarts();  // each FIN has a number of its own and comes in its turn
+  peer.fin.on_fin();
   note_pending_control(rank, peer);
 }
 

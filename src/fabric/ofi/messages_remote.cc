@@ -156,7 +156,7 @@ void Messages::end_order(OrderTicket& ticket, Event::Kind kind) {
   if (!failed) peer.heard = true;
   ended_.push_back({ticket.token, failed ? Sent::lost : Sent::done});
   orders_.give_back(ticket);
-  if (failed && !peer.has_left) lose_over_network(rank, endpoint_->last_error());
+  if (failed && !peer.life.has_left()) lose_over_network(rank, endpoint_->last_error());
 }
 
 }  // namespace fulmar::fabric::ofi

@@ -8,6 +8,9 @@
 #include <vector>
 
 #include "base/error.h"
+#include "fabric/connection/fin_handshake.h"
+#include "fabric/connection/peer_life.h"
+#include "fabric/connection/sequence.h"
 #include "fabric/ofi/keep_alive.h"
 #include "wire/ofi/ofi_packet.h"
 
@@ -27,38 +30,30 @@ struct Peer {
   KeepAlive keep_alive;
   std::uint64_t cookie_out = 0;
   std::uint64_t cookie_in = 0;
-  std::uint32_t next_out = 0;      ///< number of the next packet to it that keeps order
-  std::uint32_t acked = 0;         ///< so many of those it has said to have
-  std::uint32_t next_in = 0;       ///< number of the next packet from it
-  std::uint32_t told_in = 0;       ///< so many it knows that we have
+  /// Open: a packet came from it or was posted to it. There is no connection: with its FIN it is
+  /// absent.
+  PeerLife life;
+  FinHandshake fin;
+  SendSequence out;                ///< packets to it that keep order
+  ReceiveSequence in;              ///< packets from it that keep order
   std::uint32_t in_place_out = 0;  ///< packets posted in place, to and from it
   std::uint32_t in_place_in = 0;
   std::uint32_t under_way = 0;      ///< sends that have not ended
   std::uint32_t orders = 0;         ///< reads and writes of its memory that have not ended
   std::uint32_t puts = 0;           ///< the writes among them
   std::uint32_t last_put_look = 0;  ///< of Messages::looks_, when the last write ended
-  std::uint32_t bye_number = 0;
   bool found = false;
   bool has_other_ways = false;  ///< over other networks: what goes in place is copied, see `drop`
   bool packet_waits = false;    ///< was refused for the sake of writes: see messages_remote.cc
-  bool lost = false;
-  bool talked = false;     ///< there was a packet to or from it since this process entered MPI
-  bool heard = false;      ///< something came since the last look of the vigil
-  std::uint8_t quiet = 0;  ///< so many of those before found nothing; at most 255
-  bool is_owed = false;    ///< listed in Messages::owed_
-  bool owes_bye = false;   ///< we have to say it
-  bool owes_seen = false;
-  bool bye_sent = false;
-  bool bye_heard = false;  ///< its bye has come, maybe ahead of other packets
-  /// Its bye has come, and with it everything before, and nothing has come or was posted since.
-  bool has_left = false;
-  bool gone = false;  ///< it has said that it never comes back
-  base::Error why;    ///< of the loss
+  bool talked = false;          ///< there was a packet to or from it since this process entered MPI
+  bool heard = false;           ///< something came since the last look of the vigil
+  std::uint8_t quiet = 0;       ///< so many of those before found nothing; at most 255
+  bool is_owed = false;         ///< listed in Messages::owed_
+  bool owes_ack = false;   ///< a packet that only acknowledges, or asks whether the peer is there
+  bool fin_heard = false;  ///< its FIN has come, maybe ahead of other packets
   std::map<std::uint32_t, HeldPacket> held;
 
-  [[nodiscard]] bool bye_acked() const noexcept {
-    return bye_sent && static_cast<std::int32_t>(acked - bye_number) > 0;
-  }
+  [[nodiscard]] bool owes_any_ack() const noexcept { return owes_ack || fin.ack_due(); }
 };
 
 }  // namespace fulmar::fabric::ofi

@@ -67,20 +67,21 @@ base::Error Tcp::open_streams() {
 
 void Tcp::leave(Leaving how) {
   // For a connection that a peer may be using already; a stranger can make one look like that.
-  constexpr std::uint64_t patience_ns = 500'000'000;
-  await_until_ns_ = base::now_ns() + patience_ns;
+  constexpr std::int64_t timeout_ns = 500'000'000;
+  leave_timeout_.start(static_cast<std::int64_t>(base::now_ns()), timeout_ns);
   streams_->leave(how);
 }
 
 bool Tcp::quiesced() const noexcept {
   if (!streams_->quiesced()) return false;
   const bool awaits = connector_ != nullptr && connector_->awaits_decision();
-  return !awaits || base::now_ns() >= await_until_ns_;
+  return !awaits || leave_timeout_.expired();
 }
 
 base::Error Tcp::resume() {
   connector_->forget_all();
   if (const base::Error error = open_streams(); error.failed()) return error;
+  leave_timeout_.reset();
   ended_ = false;
   step_due_ = true;
   return {};
@@ -116,7 +117,9 @@ void Tcp::find_again() {
 unsigned Tcp::poll(SinkRef sink) {
   if (ended_) [[unlikely]]
     return 0;
-  const unsigned count = streams_->poll(sink);
+  unsigned count = streams_->poll(sink);
+  if (leave_timeout_.running()) [[unlikely]]
+    count += leave_timeout_.expire(static_cast<std::int64_t>(base::now_ns())) ? 1 : 0;
   if (connector_ != nullptr && connector_due()) [[unlikely]]
     step();
   return count;
@@ -156,13 +159,9 @@ bool Tcp::arm() {
 }
 
 std::int64_t Tcp::next_deadline_ns() const noexcept {
-  std::int64_t next = -1;
-  for (const std::int64_t deadline :
-       {streams_->next_deadline_ns(), ask_again_ns_,
-        connector_ == nullptr ? -1 : connector_->next_deadline_ns()}) {
-    if (deadline >= 0 && (next < 0 || deadline < next)) next = deadline;
-  }
-  return next;
+  const std::int64_t connecting_ns = connector_ == nullptr ? -1 : connector_->next_deadline_ns();
+  return earlier_wake(earlier_wake(streams_->next_deadline_ns(), ask_again_ns_),
+                      earlier_wake(connecting_ns, leave_timeout_.wake_ns()));
 }
 
 }  // namespace fulmar::fabric

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "fabric/connection/leave_timeout.h"
 #include "fabric/network.h"
 #include "fabric/tcp/connect/connector.h"
 #include "fabric/tcp/stream/streams.h"
@@ -143,7 +144,7 @@ class Tcp final : public Network {
   std::vector<tcp::Connector::Event> events_;
   std::vector<std::uint32_t> unfound_;  ///< peers whose address is not known yet
   std::int64_t ask_again_ns_ = -1;      ///< for those, after a sleep; -1: never
-  std::uint64_t await_until_ns_ = 0;    ///< when leaving: what peers decide on, by base::now_ns
+  LeaveTimeout leave_timeout_;          ///< for what peers decide on
   std::uint32_t polls_ = 0;
   bool step_due_ = true;
   bool ended_ = false;

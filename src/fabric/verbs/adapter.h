@@ -47,7 +47,8 @@ struct Traits {
   std::size_t completion_depth = 1;  ///< orders of all queues that may be on the way
   std::uint8_t reads = 1;  ///< fetches of a queue that it works at, each way; others wait in it
   std::size_t longest_order = 1;  ///< bytes of a fetch or put
-  bool puts_in_order = false;     ///< see fabric::PutsForPolling
+  bool puts_in_order = false;     ///< taken for granted of connected queues; for the study
+  bool places_in_order = false;   ///< known of this adapter: see placement.h
   bool changes = false;           ///< knows `Queue::change`
 };
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/error.h"
+#include "fabric/connection/vain_posts.h"
 #include "fabric/process_table.h"
 #include "fabric/provider.h"
-#include "fabric/vain_posts.h"
 
 namespace fulmar::fabric::verbs {
 

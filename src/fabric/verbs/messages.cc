@@ -53,7 +53,7 @@ base::Result<std::unique_ptr<Messages>> Messages::open(
 Messages::Messages(const Config& config, std::unique_ptr<Adapter> adapter,
                    std::unique_ptr<OobConnector> oob_connector)
     : config_(config),
-      rings_(adapter->traits().puts_in_order ? std::min(config.rings, most_rings) : 0),
+      rings_(adapter->traits().places_in_order ? std::min(config.rings, most_rings) : 0),
       adapter_(std::move(adapter)),
       traits_(adapter_->traits()),
       room_(traits_.completion_depth - std::min<std::size_t>(64, traits_.completion_depth / 4)),
@@ -140,34 +140,26 @@ Peer& Messages::peer_at(std::uint32_t rank) {
   return *peers_[rank];
 }
 
-/// The peer if packets can go to it now; else null, and what to answer. What goes to a peer that is
-/// lost is dropped, and so are words about flow and withdrawals to one that has left.
+/// The peer if packets can go to it now; else null, and what to answer.
 Peer* Messages::ready_peer(std::uint32_t rank, wire::PacketKind kind, Post& otherwise) {
   otherwise = Post::done;
   if (leaving_) return nullptr;
   Peer& peer = peer_at(rank);
-  if (peer.state == Peer::State::lost) return nullptr;
-  if (peer.state == Peer::State::up && !peer.has_left) return &peer;
-  otherwise = post_to_absent(rank, peer, kind);
+  Admission admission = peer.life.admit(kind, rules());
+  if (admission == Admission::connect) {
+    want(rank, peer);
+    admission = peer.life.admit(kind, rules());
+  }
+  if (admission == Admission::send) return &peer;
+  otherwise = post_to_absent(rank, peer, admission);
   return nullptr;
 }
 
-/// There is no connection, or the peer says nothing any more on it. Words about flow are for who is
-/// there.
-Post Messages::post_to_absent(std::uint32_t rank, Peer& peer, wire::PacketKind kind) {
-  if (peer.has_left && wire::is_about_flow(kind)) return Post::done;
-  if (peer.gone && wire::is_about_withdrawal(kind)) return Post::done;
-  if (peer.state == Peer::State::up && config_.left != nullptr) return Post::again;  // it ends soon
-  if (peer.has_left && config_.left == nullptr) {
-    lose(rank, left_error(rank, "it does not come back"));
-  } else if (!peer.no_way.empty()) {
-    if (!peer.vain_posts.exhaust(base::now_ns(), config_.patience_ns)) return Post::again;
-    const char* const why = peer.no_way.c_str();
-    lose(rank, peer.has_left ? left_error(rank, why) : unmet_error(why));
-  } else if (!peer.meets) {
-    want(rank, peer);
-  }
-  return peer.state == Peer::State::lost ? Post::done : Post::again;
+Post Messages::post_to_absent(std::uint32_t rank, Peer& peer, Admission admission) {
+  const bool in_vain =
+      admission == Admission::unreachable && peer.life.exhaust(base::now_ns(), config_.patience_ns);
+  if (in_vain || admission == Admission::never_returns) lose(rank, peer.life.absence_error(rank));
+  return admission == Admission::drop || peer.life.is_lost() ? Post::done : Post::again;
 }
 
 Post Messages::post(std::uint32_t rank, const wire::Envelope& envelope,
@@ -206,7 +198,7 @@ bool Messages::has_room(const Peer& peer, const VerbsPacket& head) const noexcep
     return peer.under_way() < peer.depth && under_way_ < traits_.completion_depth;
   }
   if (!has_room_for_packet(peer)) return false;
-  return head.prefix_bytes == 0 || peer.next_out - peer.taken_out < window_in_place;
+  return head.prefix_bytes == 0 || peer.out.in_flight() < window_in_place;
 }
 
 /// Nothing that others may wait for is left without: room in the queues, buffers. (Nor is the last
@@ -220,8 +212,8 @@ bool Messages::is_to_be_told(const Peer& peer, const SendBuffer* buffer) const n
 Taken Messages::transmit(std::uint32_t rank, Peer& peer, VerbsPacket head, const Load& load) {
   if (!has_room(peer, head)) return Taken::later;
   head.cookie = peer.cookie_out;
-  head.sequence = peer.next_out;
-  head.taken = peer.next_in;
+  head.sequence = peer.out.next();
+  head.taken = peer.in.next();
   if (peer.outbound_ring != nullptr) head.heard = peer.outbound_ring->hear(peer.cookie_in);
   const std::size_t bytes = sizeof head + load.prefix.size() + bytes_of(load.pieces);
   const auto write = [&](std::byte* to) {
@@ -283,7 +275,7 @@ void Messages::note_posted(Peer& peer, Told told, SendBuffer* buffer) noexcept {
 }
 
 void Messages::note_pending_control(std::uint32_t rank, Peer& peer) {
-  if (std::exchange(peer.is_owed, true)) return;
+  if (std::exchange(peer.due.is_listed, true)) return;
   pending_control_.push_back(rank);
 }
 
@@ -295,7 +287,7 @@ void Messages::send_pending_control() {
       ++i;
       continue;
     }
-    peer.is_owed = false;
+    peer.due.is_listed = false;
     pending_control_[i] = pending_control_.back();
     pending_control_.pop_back();
   }
@@ -303,50 +295,47 @@ void Messages::send_pending_control() {
 
 /// False: not all could be sent.
 bool Messages::send_pending_control(std::uint32_t rank, Peer& peer) {
-  if (peer.state == Peer::State::wanted || peer.state == Peer::State::greeting) return false;
+  if (peer.life.state() == PeerLife::State::absent || peer.life.is_meeting()) return false;
   const auto signal = [&](VerbsSignal kind, std::span<const std::byte> body = {}) {
     return transmit(rank, peer, wire::verbs_packet(kind), Load{.prefix = body, .pieces = {}}) ==
            Taken::yes;
   };
-  while (peer.state == Peer::State::up) {
+  while (peer.life.is_connected()) {
     const bool is_quiet = peer.orders.empty();
-    if (peer.owes_bye && is_quiet) {
+    if (peer.fin.fin_due() && is_quiet) {
       // What is sent to who has left comes as messages, which wake it.
       const bool is_open =
           peer.inbound_ring != nullptr && peer.inbound_ring->state == InboundRing::State::open;
       if (is_open && !turn_gate(rank, peer, Gate::closed)) break;
       if (!signal(last_word_)) break;
-      peer.owes_bye = peer.owes_lend = peer.owes_gate = false;
-      peer.bye_sent = true;
-    } else if (peer.owes_seen && is_quiet) {
+      peer.due.lend = peer.due.gate = false;
+      peer.fin.note_fin_sent();
+    } else if (peer.fin.ack_due() && is_quiet) {
       if (!signal(VerbsSignal::seen)) break;
-      peer.owes_seen = false;
-    } else if (peer.owes_lend) {
+      peer.fin.note_ack_sent();
+    } else if (peer.due.lend) {
       const wire::VerbsPlace place = peer.inbound_ring->ring->place();
       if (!signal(VerbsSignal::lend, std::as_bytes(std::span(&place, 1)))) break;
-      peer.owes_lend = false;
-    } else if (peer.owes_gate) {
+      peer.due.lend = false;
+    } else if (peer.due.gate) {
       const wire::VerbsPlace place = gates_.place_of(peer.outbound_ring->gate);
       if (!signal(VerbsSignal::gate, std::as_bytes(std::span(&place, 1)))) break;
-      peer.owes_gate = false;
-    } else if (peer.owes_heard ||
-               (peer.owes_credit && peer.next_in - peer.told_in >= silent_packets)) {
+      peer.due.gate = false;
+    } else if (peer.due.heard || (peer.due.credit && peer.in.unacknowledged() >= silent_packets)) {
       if (!signal(VerbsSignal::credit)) break;
       ++counters_.credits;
     } else {
-      peer.owes_credit = false;
-      return !peer.owes_bye && !peer.owes_seen;
+      peer.due.credit = false;
+      return !peer.fin.owes_anything();
     }
   }
-  return peer.state != Peer::State::up;
+  return !peer.life.is_connected();
 }
 
 void Messages::lose(std::uint32_t rank, const Error& why) {
   Peer& peer = peer_at(rank);
-  if (peer.state == Peer::State::lost) return;
-  peer.state = Peer::State::lost;
-  peer.why = why;
-  set_meets(peer, Meets::no);
+  if (!peer.life.lose(why)) return;
+  count_meeting(peer);
   lost_.push_back(rank);
 }
 
@@ -360,7 +349,7 @@ void Messages::reap() {
   for (std::size_t i = 0; i < lost_.size(); ++i) {
     Peer& peer = *peers_[lost_[i]];
     drop_connection(peer);
-    if (config_.lost != nullptr) config_.lost(config_.owner, lost_[i], peer.why);
+    if (config_.lost != nullptr) config_.lost(config_.owner, lost_[i], peer.life.why());
   }
   lost_.clear();
 }
@@ -391,13 +380,12 @@ void Messages::close_socket(Peer& peer) noexcept {
 void Messages::leave(Leaving how) {
   if (std::exchange(leaving_, true)) return;
   last_word_ = how == Leaving::for_good ? VerbsSignal::farewell : VerbsSignal::bye;
-  farewell_ends_ns_ = now() + longest_farewell_ns;
-  is_late_ = false;
+  leave_timeout_.start(now(), longest_farewell_ns);
   close_gates();
   disconnect_from_self();
   for (std::uint32_t rank = 0; rank < peers_.size(); ++rank) {
-    if (peers_[rank] == nullptr || peers_[rank]->state != Peer::State::up) continue;
-    peers_[rank]->owes_bye = true;
+    if (peers_[rank] == nullptr || !peers_[rank]->life.is_connected()) continue;
+    peers_[rank]->fin.leave();
     note_pending_control(rank, *peers_[rank]);
   }
   send_pending_control();
@@ -407,12 +395,12 @@ bool Messages::quiesced() const noexcept {
   return leaving_ && ended_.empty() &&
          std::all_of(peers_.begin(), peers_.end(), [&](const auto& peer) {
            if (peer == nullptr) return true;
-           if (peer->state == Peer::State::greeting) {
+           if (peer->life.state() == PeerLife::State::connecting) {
              const bool may_speak = config_.left != nullptr && peer->greeting->has_promised();
-             return !may_speak && is_late_;
+             return !may_speak && leave_timeout_.expired();
            }
-           if (peer->state != Peer::State::up) return true;
-           return peer->bye_sent && peer->bye_seen && !peer->is_owed && peer->under_way() == 0;
+           if (!peer->life.is_connected()) return true;
+           return peer->fin.complete() && !peer->due.is_listed && peer->under_way() == 0;
          });
 }
 
@@ -423,7 +411,7 @@ void Messages::end() noexcept {
   for (const auto& peer : peers_) {
     if (peer == nullptr) continue;
     drop_connection(*peer);
-    if (peer->state == Peer::State::up) peer->state = Peer::State::gone;
+    peer->life.end();
   }
   for (const int unwatched : {oob_connector_->descriptor(), adapter_->descriptor(),
                               adapter_->ends_descriptor(), adapter_->happening_descriptor()}) {
@@ -451,6 +439,7 @@ Error Messages::resume() {
   for (auto* const ranks : {&pending_control_, &lost_, &ending_, &gated_}) ranks->clear();
   meetings_ = 0;
   leaving_ = over_ = false;
+  leave_timeout_.reset();
   step_due_ = true;
   oob_connector_->forget_all();
   const Error error = watch_all();
@@ -473,7 +462,7 @@ bool Messages::arm() {
   if (read_once_more() || !ended_.empty() || !lost_.empty()) return false;
   if (!ending_.empty() || rings_have_news()) return false;
   if (was_refused_ || !unposted_.empty()) wake_by(now() + refused_interval_ns);
-  if (leaving_ && meetings_ != 0 && !is_late_) wake_by(farewell_ends_ns_);
+  if (meetings_ != 0) deadline_ns_ = earlier_wake(deadline_ns_, leave_timeout_.wake_ns());
   doze();
   return true;
 }
@@ -491,9 +480,7 @@ bool Messages::arm_ends() {
 }
 
 std::int64_t Messages::next_deadline_ns() const noexcept {
-  const std::int64_t other = over_ ? -1 : oob_connector_->next_deadline_ns();
-  if (deadline_ns_ < 0 || other < 0) return std::max(deadline_ns_, other);
-  return std::min(deadline_ns_, other);
+  return earlier_wake(deadline_ns_, over_ ? -1 : oob_connector_->next_deadline_ns());
 }
 
 }  // namespace fulmar::fabric::verbs

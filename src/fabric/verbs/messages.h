@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/memory/pages.h"
 #include "base/os/fd.h"
+#include "fabric/connection/leave_timeout.h"
 #include "fabric/provider.h"
 #include "fabric/sink_ref.h"
 #include "fabric/verbs/adapter.h"
@@ -92,8 +93,10 @@ class Messages {
   static constexpr std::uint32_t ring_looks = 4;
   static constexpr std::uint32_t full_ring_looks = 16;
   static constexpr std::uint32_t packets_per_look = 4;  ///< from rings count as one look more
-  static constexpr std::size_t most_ringed_body =
-      wire::verbs_max_slot_packet_bytes - sizeof(wire::VerbsPacket);
+  /// With its marks a bare packet fits into an order of 220 bytes; an adapter fetches longer ones, and
+  /// a ring saves less.
+  static constexpr std::size_t most_ringed_body = 204;
+  static_assert(most_ringed_body + sizeof(wire::VerbsPacket) <= wire::verbs_max_slot_packet_bytes);
   static constexpr std::int64_t first_doze_ns = 100'000;
   static constexpr std::int64_t longest_doze_ns = 250'000'000;
   static_assert(window == wire::verbs_ring_slots);
@@ -139,16 +142,15 @@ class Messages {
     if (size > peers_.size()) peers_.resize(size);
   }
   [[nodiscard]] bool alive(std::uint32_t peer) const noexcept {
-    return peers_[peer] == nullptr || peers_[peer]->state != Peer::State::lost;
+    return peers_[peer] == nullptr || !peers_[peer]->life.is_lost();
   }
   /// It has said its last word and takes none any more; its connection has not ended.
   [[nodiscard]] bool closing(std::uint32_t peer) const noexcept {
-    return peers_[peer] != nullptr && peers_[peer]->state == Peer::State::up &&
-           peers_[peer]->has_left;
+    return peers_[peer] != nullptr && peers_[peer]->life.is_closing();
   }
   /// See Network::gone.
   [[nodiscard]] bool gone(std::uint32_t peer) const noexcept {
-    return peers_[peer] != nullptr && peers_[peer]->gone;
+    return peers_[peer] != nullptr && peers_[peer]->life.gone();
   }
   /// Those that were sent to or have come, since the last `resume`.
   [[nodiscard]] std::vector<std::uint32_t> known_peers() const;
@@ -167,6 +169,9 @@ class Messages {
   /// Ends the queue to the peer, which is lost from now on: nothing of it touches memory any more.
   /// Not between `begin` and `finish`.
   void drop(std::uint32_t peer);
+
+  /// After `drop`: as if there never was anything with this peer. False after `end`.
+  bool readmit(std::uint32_t peer);
 
   /// See fabric::Network.
   base::Result<MemoryRegion> open_memory(std::span<std::byte> memory, Access access);
@@ -233,7 +238,8 @@ class Messages {
 
   // messages.cc: sending and ends
   Peer* ready_peer(std::uint32_t rank, wire::PacketKind kind, Post& otherwise);
-  Post post_to_absent(std::uint32_t rank, Peer& peer, wire::PacketKind kind);
+  [[nodiscard]] LifeRules rules() const noexcept { return {config_.left != nullptr, leaving_}; }
+  Post post_to_absent(std::uint32_t rank, Peer& peer, Admission admission);
   Peer& peer_at(std::uint32_t rank);
   /// What a packet consists of, behind its header.
   struct Load {
@@ -247,8 +253,7 @@ class Messages {
   [[nodiscard]] bool has_room(const Peer& peer, const wire::VerbsPacket& head) const noexcept;
   /// For packets that are not posted in place.
   [[nodiscard]] bool has_room_for_packet(const Peer& peer) const noexcept {
-    return peer.next_out - peer.taken_out < peer.window && peer.under_way() < peer.room &&
-           under_way_ < room_;
+    return peer.out.in_flight() < peer.window && peer.under_way() < peer.room && under_way_ < room_;
   }
   [[nodiscard]] bool is_to_be_told(const Peer& peer, const SendBuffer* buffer) const noexcept;
   void count_posted(Peer& peer) noexcept {
@@ -257,10 +262,10 @@ class Messages {
   }
   /// The adapter has taken a packet with this header.
   static void note_packet(Peer& peer, const wire::VerbsPacket& head) noexcept {
-    peer.told_in = head.taken;
+    peer.in.note_acknowledged(head.taken);
     if (peer.outbound_ring != nullptr) peer.outbound_ring->told = head.heard;
-    peer.owes_heard = false;
-    ++peer.next_out;
+    peer.due.heard = false;
+    peer.out.advance();
   }
   enum class Told : std::uint8_t { no, yes };
   void note_posted(Peer& peer, Told told, SendBuffer* buffer) noexcept;
@@ -288,8 +293,7 @@ class Messages {
   /// Whether a packet with such a body can be written into the peer's ring now.
   [[nodiscard]] bool takes_in_ring(Peer& peer, std::size_t body_bytes) const noexcept {
     return peer.outbound_ring != nullptr && body_bytes <= most_ringed_body &&
-           peer.outbound_ring->look(peer.cookie_in) && peer.state == Peer::State::up &&
-           !peer.has_left && !leaving_;
+           peer.outbound_ring->look(peer.cookie_in) && peer.life.is_open() && !leaving_;
   }
   Taken write_to_ring(std::uint32_t rank, Peer& peer, const wire::Envelope& envelope,
                       std::span<const std::byte> body);
@@ -306,14 +310,12 @@ class Messages {
   void hear_gates();
   void close_gates();
   void doze();
-  void wake_by(std::int64_t due_ns) noexcept {
-    deadline_ns_ = deadline_ns_ < 0 ? due_ns : std::min(deadline_ns_, due_ns);
-  }
+  void wake_by(std::int64_t due_ns) noexcept { deadline_ns_ = earlier_wake(deadline_ns_, due_ns); }
   [[nodiscard]] bool rings_have_news() const noexcept;
   /// Whether the peer's next packet is in its ring, or a part of it.
   [[nodiscard]] static bool ring_holds_more(const Peer& peer) noexcept {
     return peer.inbound_ring != nullptr && peer.inbound_ring->is_looked_at() &&
-           peer.inbound_ring->ring->is_full(peer.next_in);
+           peer.inbound_ring->ring->is_full(peer.in.next());
   }
   void look_away(const Ring& ring) noexcept;
   void forget_rings(Peer& peer) noexcept;
@@ -375,8 +377,7 @@ class Messages {
   void judge_ended();
   void judge(std::uint32_t rank, Peer& peer);
   void on_happenings();
-  enum class Meets : std::uint8_t { no, yes };
-  void set_meets(Peer& peer, Meets meets) noexcept;
+  void count_meeting(Peer& peer) noexcept;
 
   Config config_;
   base::Pages send_memory_;
@@ -433,8 +434,7 @@ class Messages {
   std::uint32_t looks_ = 0;
   std::uint32_t meetings_ = 0;  ///< that have begun and are not over
   std::int64_t deadline_ns_ = -1;
-  std::int64_t farewell_ends_ns_ = 0;
-  bool is_late_ = false;  ///< the farewell had ended at the last look
+  LeaveTimeout leave_timeout_;
   EndsTold ends_ = EndsTold::together;
   bool step_due_ = true;  ///< of the introducer
   bool armed_ = false;    ///< since the last look

@@ -73,15 +73,17 @@ void Messages::tell_ends(EndsTold how) noexcept {
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, ends_descriptor(), &event);
 }
 
-void Messages::set_meets(Peer& peer, Meets meets) noexcept {
-  const bool now = meets == Meets::yes;
-  if (std::exchange(peer.meets, now) == now) return;
+/// After each change of a peer's life that may begin or end a meeting.
+void Messages::count_meeting(Peer& peer) noexcept {
+  const bool now = peer.life.is_meeting();
+  if (std::exchange(peer.is_met, now) == now) return;
   meetings_ += now ? 1U : UINT32_MAX;
 }
 
 void Messages::want(std::uint32_t rank, Peer& peer) {
   if (rank == config_.processes->self()) return connect_to_self(rank, peer);
-  set_meets(peer, Meets::yes);
+  peer.life.ask();
+  count_meeting(peer);
   if (const Error error = ask(rank); error.failed()) give_up_way(rank, peer, error);
 }
 
@@ -120,8 +122,7 @@ void Messages::look_around() {
   }
   const std::int64_t deadline = oob_connector_->next_deadline_ns();
   const auto now = static_cast<std::int64_t>(base::now_ns());
-  // A movement, as it may be all that `parted` has waited for.
-  if (leaving_ && !is_late_ && now >= farewell_ends_ns_) is_late_ = moved_ = true;
+  if (leave_timeout_.expire(now)) moved_ = true;
   const bool late = deadline >= 0 && deadline <= now;
   if (std::exchange(step_due_, false) || late) step_introducer();
 }
@@ -141,40 +142,43 @@ void Messages::step_introducer() {
 
 /// Nothing leads to the peer. One that may have left MPI is missed only by who sends to it.
 void Messages::give_up_way(std::uint32_t rank, Peer& peer, const Error& why) {
-  if (peer.state != Peer::State::wanted) return;
-  const bool has_ended = peer.has_left || why.error_class() == ErrorClass::proc_aborted;
-  if (config_.left == nullptr || !has_ended) return lose(rank, why);
-  set_meets(peer, Meets::no);
-  peer.gone = true;
-  peer.no_way = why.text();
+  if (!peer.life.give_up(why, rules())) return lose(rank, why);
+  count_meeting(peer);
 }
 
 /// Its connection has ended, which says nothing against another one.
 void Messages::begin_anew(std::uint32_t rank) {
   Peer& old = *peers_[rank];
-  set_meets(old, Meets::no);
+  count_meeting(old);
   drop_connection(old);
   auto fresh = std::make_unique<Peer>();
-  fresh->has_left = old.has_left || old.was_away;
-  fresh->gone = old.gone;
-  fresh->false_starts = old.false_starts;
+  fresh->life = old.life;
   std::erase(pending_control_, rank);
   peers_[rank] = std::move(fresh);
   oob_connector_->forget(rank);
+}
+
+bool Messages::readmit(std::uint32_t rank) {
+  if (over_) return false;
+  Peer& peer = peer_at(rank);
+  if (!peer.life.is_lost()) return true;
+  drop_connection(peer);
+  for (auto* const ranks : {&pending_control_, &lost_, &ending_}) std::erase(*ranks, rank);
+  peers_[rank] = nullptr;
+  oob_connector_->forget(rank);
+  return true;
 }
 
 /// There is a connection to a process of the job.
 void Messages::meet(std::uint32_t rank, int socket) {
   base::UniqueFd owned(socket);
   Peer& peer = peer_at(rank);
-  if (peer.state != Peer::State::wanted) return;
-  set_meets(peer, Meets::yes);
-  peer.was_away = peer.has_left;
-  peer.has_left = peer.gone = false;
-  peer.no_way.clear();
+  const PeerLife::State state = peer.life.state();
+  if (state != PeerLife::State::absent && state != PeerLife::State::asked) return;
+  peer.life.meet();
+  count_meeting(peer);
   peer.socket = std::move(owned);
   if (const Error error = greet(rank, peer); error.failed()) return lose(rank, error);
-  peer.state = Peer::State::greeting;
   talk(rank, peer);
 }
 
@@ -188,7 +192,7 @@ void Messages::connect_to_self(std::uint32_t rank, Peer& peer) {
   if (error.failed()) return lose(rank, failed_error(rank, error.text()));
   peer.place = wire::text_of_port(card.gid, card.lid, card.link);
   adopt(peer, card);
-  peer.state = Peer::State::up;
+  peer.life.open();
 }
 
 void Messages::disconnect_from_self() {
@@ -243,8 +247,8 @@ void Messages::on_socket(std::uint32_t rank) {
   Peer& peer = *peers_[rank];
   if (!peer.socket.valid()) return;
   moved_ = true;
-  if (peer.state == Peer::State::greeting) return talk(rank, peer);
-  if (peer.state != Peer::State::up) return;
+  if (peer.life.state() == PeerLife::State::connecting) return talk(rank, peer);
+  if (!peer.life.is_connected()) return;
   std::byte nothing{};
   const ssize_t got = ::recv(peer.socket.get(), &nothing, 1, 0);
   if (got > 0) {
@@ -257,7 +261,7 @@ void Messages::on_socket(std::uint32_t rank) {
 }
 
 void Messages::talk(std::uint32_t rank, Peer& peer) {
-  while (peer.state == Peer::State::greeting) {
+  while (peer.life.state() == PeerLife::State::connecting) {
     if (!push(rank, peer)) return;
     switch (peer.greeting->state()) {
       case QpExchange::State::waiting:
@@ -337,24 +341,23 @@ bool Messages::connect(std::uint32_t rank, Peer& peer) {
 
 /// Packets can go to it.
 void Messages::rise(std::uint32_t rank, Peer& peer) {
-  peer.state = Peer::State::up;
-  peer.false_starts = 0;
-  peer.was_away = false;
+  peer.life.open();
   peer.greeting.reset();
-  set_meets(peer, Meets::no);
+  count_meeting(peer);
   if (!leaving_) return;
-  peer.owes_bye = true;
+  peer.fin.leave();
   note_pending_control(rank, peer);
 }
 
 /// `peer` may be no more afterwards.
 void Messages::on_end_of(std::uint32_t rank, Peer& peer, const char* cause) {
   close_socket(peer);
-  if (peer.state != Peer::State::up) {
-    if (config_.left != nullptr && peer.false_starts++ < most_false_starts) return begin_anew(rank);
+  if (!peer.life.is_connected()) {
+    const bool may_try_again = peer.life.fail_start() <= most_false_starts;
+    if (config_.left != nullptr && may_try_again) return begin_anew(rank);
     return lose(rank, lost_error(rank, std::string("before the queues were connected: ") + cause));
   }
-  peer.why = lost_error(rank, cause);
+  peer.end_cause = lost_error(rank, cause);
   ending_.push_back(rank);
 }
 
@@ -362,7 +365,7 @@ void Messages::on_end_of(std::uint32_t rank, Peer& peer, const char* cause) {
 void Messages::judge_ended() {
   std::erase_if(ending_, [&](std::uint32_t rank) {
     Peer& peer = *peers_[rank];
-    if (peer.state != Peer::State::up) return true;
+    if (!peer.life.is_connected()) return true;
     if (ring_holds_more(peer) && ++peer.last_looks < most_last_looks) return false;
     judge(rank, peer);
     return true;
@@ -371,14 +374,11 @@ void Messages::judge_ended() {
 
 /// What had come from it has been taken: it is lost if it has not said goodbye.
 void Messages::judge(std::uint32_t rank, Peer& peer) {
-  if (!peer.has_left) return lose(rank, peer.why);
-  if (config_.left != nullptr) {
-    begin_anew(rank);
-    return config_.left(config_.owner, rank);
-  }
-  peer.state = Peer::State::gone;
-  peer.owes_bye = peer.owes_seen = peer.owes_credit = false;
-  drop_connection(peer);
+  if (!peer.life.close()) return lose(rank, peer.end_cause);
+  if (config_.left == nullptr) return drop_connection(peer);
+  peer.life.await_return(rules());
+  begin_anew(rank);
+  config_.left(config_.owner, rank);
 }
 
 void Messages::on_happenings() {
@@ -390,7 +390,7 @@ void Messages::on_happenings() {
         happening.kind == Event::Kind::queue_failed ? rank_of(happening.queue) : std::nullopt;
     for (std::uint32_t rank = 0; rank < peers_.size() && (all || only); ++rank) {
       const Peer* const peer = peers_[rank].get();
-      const bool meant = peer != nullptr && peer->queue != nullptr && !peer->has_left;
+      const bool meant = peer != nullptr && peer->queue != nullptr && !peer->life.has_left();
       if (meant && (all || only == rank)) lose(rank, failed_error(rank, happening.text));
     }
     const bool down = happening.kind == Event::Kind::port_down;

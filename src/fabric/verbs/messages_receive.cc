@@ -26,29 +26,24 @@ constexpr std::uint32_t ringed_per_look = 64;
 const char* fault_in(Peer& peer, const VerbsPacket& packet, std::size_t body_bytes,
                      Way way) noexcept {
   if (packet.cookie != peer.cookie_in) return "a wrong cookie: somebody else has sent it";
-  if (packet.sequence != peer.next_in) return "a wrong number: somebody else has sent one";
+  if (packet.sequence != peer.in.next()) return "a wrong number: somebody else has sent one";
   if (const char* const fault = wire::fault_of(packet, body_bytes); fault != nullptr) return fault;
   if (way == Way::ring && wire::is_verbs_signal(packet.kind)) return "a signal in a ring";
-  if (peer.next_out - packet.taken > peer.next_out - peer.taken_out) {
-    return "it has taken what was not sent";
-  }
   const bool may_follow = packet.kind == static_cast<std::uint8_t>(VerbsSignal::seen) ||
                           packet.kind == static_cast<std::uint8_t>(VerbsSignal::credit);
-  if (peer.has_left && !may_follow) return "a packet behind its last";
-  peer.taken_out = packet.taken;
-  return nullptr;
+  if (peer.life.has_left() && !may_follow) return "a packet behind its last";
+  return peer.out.acknowledge_in_order(packet.taken) ? nullptr : "it has taken what was not sent";
 }
 
 /// The same for one without a header, behind which `end` lies. It is proven.
 const char* fault_in_bare(Peer& peer, std::uint64_t end, std::size_t body_bytes) noexcept {
   const auto& last = peer.inbound_ring->last;
   if (!last || last->length != body_bytes) return "a body that is not like the last one";
+  if (peer.life.has_left()) return "a packet behind its last";
   const std::uint32_t not_taken =
-      static_cast<std::uint8_t>(peer.next_out - wire::verbs_slot_taken(end));
-  if (not_taken > peer.next_out - peer.taken_out) return "it has taken what was not sent";
-  if (peer.has_left) return "a packet behind its last";
-  peer.taken_out = peer.next_out - not_taken;
-  return nullptr;
+      static_cast<std::uint8_t>(peer.out.next() - wire::verbs_slot_taken(end));
+  const bool sent = peer.out.acknowledge_in_order(peer.out.next() - not_taken);
+  return sent ? nullptr : "it has taken what was not sent";
 }
 
 void give_to(const SinkRef& sink, const Arrival& arrival) {
@@ -121,10 +116,10 @@ bool Messages::next_in_rings(Arrival& arrival) {
     if (next_ring_ >= looked_at_.size()) next_ring_ = 0;
     if (looked_at_.empty()) break;  // since the look has begun
     const LookedAt at = looked_at_[next_ring_];
-    const bool found = at.ring->is_full(at.peer->next_in);
+    const bool found = at.ring->is_full(at.peer->in.next());
     const bool taken = found && take_slot(at.rank, *at.peer, *at.ring, arrival);
     // Most often nothing follows, and then nobody asks again.
-    if (!taken || ringed_ == ringed_per_look || !at.ring->is_full(at.peer->next_in)) {
+    if (!taken || ringed_ == ringed_per_look || !at.ring->is_full(at.peer->in.next())) {
       ++next_ring_;
       --rings_left_;
     }
@@ -141,14 +136,14 @@ bool Messages::take_from_ring(std::uint32_t rank, Peer& peer, Arrival& arrival) 
 
 /// False as well if not all of the packet has come.
 bool Messages::take_slot(std::uint32_t rank, Peer& peer, const Ring& ring, Arrival& arrival) {
-  if (!slot_copy_.take(ring, peer.next_in, peer.cookie_in)) [[unlikely]] {
+  if (!slot_copy_.take(ring, peer.in.next(), peer.cookie_in)) [[unlikely]] {
     ++counters_.half_packets;
     return false;
   }
   const auto bytes = slot_copy_.packet;
   ++ringed_;
   moved_ = true;
-  if (peer.state == Peer::State::lost) [[unlikely]] {
+  if (peer.life.is_lost()) [[unlikely]] {
     ++counters_.strays;
     return false;
   }
@@ -229,12 +224,12 @@ bool Messages::take(Arrival& arrival) {
   const std::size_t buffer = completion.id & ~receive_mark;
   spent_ = buffer;
   if (completion.kind == Completion::Kind::failed) {
-    if (rank && !peers_[*rank]->has_left) {
+    if (rank && !peers_[*rank]->life.has_left()) {
       lose(*rank, failed_error(*rank, adapter_->text_of(completion.status)));
     }
     return false;
   }
-  if (!rank || peers_[*rank]->state == Peer::State::lost) {
+  if (!rank || peers_[*rank]->life.is_lost()) {
     ++counters_.strays;
     return false;
   }
@@ -255,7 +250,7 @@ void Messages::end_order(const Completion& completion) {
   complete(peer, number);
   if (completion.kind == Completion::Kind::sent) return finish_orders(peer, number);
   // One that has left may have gone before it acknowledged the last word.
-  if (peer.has_left && peer.orders.empty()) return;
+  if (peer.life.has_left() && peer.orders.empty()) return;
   lose(*rank, failed_error(*rank, adapter_->text_of(completion.status)));
 }
 
@@ -323,8 +318,8 @@ void Messages::lose_for(std::uint32_t rank, const char* fault) {
 bool Messages::accept_word(std::uint32_t rank, std::uint32_t told, Arrival& arrival) {
   Peer& peer = *peers_[rank];
   const auto word = static_cast<std::uint16_t>(told);
-  const bool genuine = wire::verbs_word(peer.cookie_in, peer.next_in, word) == told;
-  if (!genuine || peer.has_left) [[unlikely]] {
+  const bool genuine = wire::verbs_word(peer.cookie_in, peer.in.next(), word) == told;
+  if (!genuine || peer.life.has_left()) [[unlikely]] {
     lose_for(rank, genuine ? "a put behind its last"
                            : "a wrong proof with a put: somebody else has sent it");
     return false;
@@ -336,9 +331,9 @@ bool Messages::accept_word(std::uint32_t rank, std::uint32_t told, Arrival& arri
 
 /// A buffer was used up, which is told when a quarter of the window was not.
 void Messages::count_taken(std::uint32_t rank, Peer& peer) {
-  ++peer.next_in;
-  if (peer.next_in - peer.told_in < silent_packets) return;
-  peer.owes_credit = true;
+  peer.in.advance();
+  if (peer.in.unacknowledged() < silent_packets) return;
+  peer.due.credit = true;
   note_pending_control(rank, peer);
 }
 
@@ -347,13 +342,13 @@ void Messages::on_signal(std::uint32_t rank, Peer& peer, VerbsSignal signal,
   switch (signal) {
     case VerbsSignal::farewell:
     case VerbsSignal::bye:
-      peer.has_left = true;
-      peer.gone = signal == VerbsSignal::farewell || config_.left == nullptr;
-      peer.owes_seen = true;
+      peer.life.on_fin(signal == VerbsSignal::farewell ? Leaving::for_good : Leaving::may_return,
+                       rules());
+      peer.fin.on_fin();
       take_back(peer);
       return note_pending_control(rank, peer);
     case VerbsSignal::seen:
-      peer.bye_seen = peer.bye_sent;
+      peer.fin.on_fin_ack();
       return;
     case VerbsSignal::credit:
       return;

@@ -85,10 +85,10 @@ Post Messages::put(std::uint32_t rank, std::span<const std::byte> from, std::uin
 Post Messages::put_quietly(std::uint32_t rank, std::span<const std::byte> from, std::uint32_t lkey,
                            const RemoteAddress& to) {
   Peer& peer = peer_at(rank);
-  if (leaving_ || peer.has_left || peer.state == Peer::State::lost) return Post::done;
-  if (peer.state != Peer::State::up) {
-    if (!peer.meets) want(rank, peer);
-    return peer.state == Peer::State::lost ? Post::done : Post::again;
+  if (leaving_ || peer.life.has_left() || peer.life.is_lost()) return Post::done;
+  if (!peer.life.is_open()) {
+    if (!peer.life.is_meeting()) want(rank, peer);
+    return peer.life.is_lost() ? Post::done : Post::again;
   }
   if (peer.under_way() >= peer.room || under_way_ >= room_) return Post::again;
   const PutOrder order{{lkey, to, next_id(rank, peer)}};
@@ -129,14 +129,14 @@ Post Messages::put_and_tell(std::uint32_t rank, std::span<const std::byte> from,
   Post otherwise = Post::done;
   Peer* const peer = peer_for_order(rank, token, otherwise);
   if (peer == nullptr) return otherwise;
-  if (peer->next_out - peer->taken_out >= std::min(peer->window, window_in_place)) {
+  if (peer->out.in_flight() >= std::min(peer->window, window_in_place)) {
     return Post::again;
   }
   PutOrder order{{lkey, to, next_id(rank, *peer)}};
-  order.word = wire::verbs_word(peer->cookie_out, peer->next_out, word);
+  order.word = wire::verbs_word(peer->cookie_out, peer->out.next(), word);
   const Taken taken = peer->queue->put(from, order);
   if (taken == Taken::yes) {
-    ++peer->next_out;
+    peer->out.advance();
     ++counters_.puts;
     counters_.put_bytes += from.size();
   }

@@ -24,7 +24,7 @@ std::int64_t now() { return static_cast<std::int64_t>(base::now_ns()); }
 /// Writes what ends a slot.
 inline Taken Messages::write_slot(std::uint32_t rank, Peer& peer,
                                   std::span<const std::byte> written) {
-  PutOrder order{{send_key_, peer.outbound_ring->slot_end(peer.next_out, written.size()),
+  PutOrder order{{send_key_, peer.outbound_ring->slot_end(peer.out.next(), written.size()),
                   next_id(rank, peer)}};
   order.is_inline = written.size() <= peer.inline_bytes;
   SendBuffer* buffer = nullptr;
@@ -47,21 +47,24 @@ Taken Messages::write_to_ring(std::uint32_t rank, Peer& peer, const wire::Envelo
   if (!has_room_for_packet(peer)) return Taken::later;
   wire::VerbsPacket head = wire::verbs_packet(envelope, 0);
   head.cookie = peer.cookie_out;
-  head.sequence = peer.next_out;
-  head.taken = peer.next_in;
+  head.sequence = peer.out.next();
+  head.taken = peer.in.next();
   head.heard = peer.outbound_ring->heard;
   const bool is_bare = peer.outbound_ring->is_repeated(envelope);
   const std::size_t head_bytes = is_bare ? 0 : sizeof head;
   const std::size_t bytes = head_bytes + body.size();
+  const std::uint64_t mark = wire::verbs_slot_mark(head.cookie, head.sequence);
+  const std::uint64_t end =
+      is_bare ? wire::verbs_bare_end(mark, head, bytes) : wire::verbs_slot_end(mark, bytes);
   std::array<std::byte, wire::verbs_slot_bytes> slot;
-  std::byte* const at = slot.data() + wire::verbs_max_slot_packet_bytes - bytes;
+  std::byte* at = slot.data();
+  std::memcpy(at, &mark, sizeof mark);
+  at += sizeof mark;
   if (!is_bare) std::memcpy(at, &head, sizeof head);
   base::copy_bytes(at + head_bytes, body.data(), body.size());
-  const std::span<const std::byte> packet(at, bytes);
-  const std::uint64_t end =
-      is_bare ? wire::verbs_bare_end(head, packet) : wire::verbs_slot_end(head, packet);
   std::memcpy(at + bytes, &end, sizeof end);
-  const Taken taken = write_slot(rank, peer, {at, bytes + sizeof end});
+  const std::size_t written = sizeof mark + bytes + sizeof end;
+  const Taken taken = write_slot(rank, peer, std::span(slot).first(written));
   if (taken != Taken::yes) return taken;
   if (!is_bare) peer.outbound_ring->last = envelope;
   ++counters_.ring_sends;
@@ -72,7 +75,7 @@ Taken Messages::write_to_ring(std::uint32_t rank, Peer& peer, const wire::Envelo
 
 /// A peer lends a ring, again perhaps: it had been taken back with its gate closed.
 void Messages::on_lend(std::uint32_t rank, Peer& peer, const wire::VerbsPlace& place) {
-  if (peer.bye_sent) return;
+  if (peer.fin.fin_sent()) return;
   if (peer.outbound_ring == nullptr) {
     peer.outbound_ring = std::make_unique<OutboundRing>();
     gated_.push_back(rank);
@@ -81,10 +84,10 @@ void Messages::on_lend(std::uint32_t rank, Peer& peer, const wire::VerbsPlace& p
   if (outbound_ring.gate != nullptr) gates_.give_back(outbound_ring.gate);
   outbound_ring = {};
   outbound_ring.place = {place.address, place.key};
-  const bool is_wanted = config_.rings != 0 && traits_.puts_in_order;
+  const bool is_wanted = config_.rings != 0 && traits_.places_in_order;
   if (is_wanted && place.address != 0) outbound_ring.gate = gates_.take(*adapter_);
-  peer.owes_heard = false;
-  peer.owes_gate = true;
+  peer.due.heard = false;
+  peer.due.gate = true;
   note_pending_control(rank, peer);
 }
 
@@ -94,7 +97,7 @@ void Messages::hear_gates() {
     Peer& peer = *peers_[rank];
     OutboundRing& outbound_ring = *peer.outbound_ring;
     if (outbound_ring.look(peer.cookie_in) || outbound_ring.heard == outbound_ring.told) continue;
-    peer.owes_heard = true;
+    peer.due.heard = true;
     note_pending_control(rank, peer);
   }
 }
@@ -104,13 +107,13 @@ void Messages::hear_gates() {
 /// A message came that would have fitted into a ring if it has few enough bytes. The clock by which
 /// rings are old counts such messages, from whomever.
 void Messages::count_short(std::uint32_t rank, Peer& peer, std::size_t bytes) {
-  if (bytes > wire::verbs_max_slot_packet_bytes) return;
+  if (bytes > sizeof(wire::VerbsPacket) + most_ringed_body) return;
   ++shorts_clock_;
-  if (std::exchange(peer.shorts_since, sleeps_) != sleeps_) peer.shorts = 0;
-  if (peer.shorts == 0) peer.shorts_began = shorts_clock_;
-  if (++peer.shorts < shorts_until_ring) return;
-  peer.shorts = 0;
-  if (leaving_ || peer.declines_rings || peer.has_left) return;
+  if (std::exchange(peer.ring_demand.since, sleeps_) != sleeps_) peer.ring_demand.shorts = 0;
+  if (peer.ring_demand.shorts == 0) peer.ring_demand.began = shorts_clock_;
+  if (++peer.ring_demand.shorts < shorts_until_ring) return;
+  peer.ring_demand.shorts = 0;
+  if (leaving_ || peer.ring_demand.is_declined || peer.life.has_left()) return;
   if (peer.inbound_ring == nullptr) {
     lend(rank, peer);
   } else if (peer.inbound_ring->state == State::closed) {
@@ -119,13 +122,13 @@ void Messages::count_short(std::uint32_t rank, Peer& peer, std::size_t bytes) {
 }
 
 void Messages::lend(std::uint32_t rank, Peer& peer) {
-  Ring* const ring = free_ring(peer.shorts_began);
+  Ring* const ring = free_ring(peer.ring_demand.began);
   if (ring == nullptr) return;
   ring->borrower = rank;
   ring->used_at = shorts_clock_;
   peer.inbound_ring = std::make_unique<InboundRing>();
   peer.inbound_ring->ring = ring;
-  peer.owes_lend = true;
+  peer.due.lend = true;
   ++counters_.rings_lent;
   note_pending_control(rank, peer);
 }
@@ -147,7 +150,7 @@ Ring* Messages::free_ring(std::uint64_t time) {
     Peer& borrower = *peers_[idle->borrower];
     if (turn_gate(idle->borrower, borrower, Gate::closed)) {
       // A word wakes nobody, and who sleeps answers nothing: a message goes behind it.
-      borrower.owes_heard = true;
+      borrower.due.heard = true;
       note_pending_control(idle->borrower, borrower);
     }
   }
@@ -160,7 +163,7 @@ void Messages::take_back(Peer& peer) noexcept {
   look_away(*peer.inbound_ring->ring);
   rings_.give_back(*peer.inbound_ring->ring);
   peer.inbound_ring.reset();
-  peer.owes_lend = false;
+  peer.due.lend = false;
 }
 
 /// Requires that the queue is destroyed.
@@ -169,18 +172,17 @@ void Messages::forget_rings(Peer& peer) noexcept {
   if (peer.outbound_ring == nullptr) return;
   if (peer.outbound_ring->gate != nullptr) gates_.give_back(peer.outbound_ring->gate);
   peer.outbound_ring.reset();
-  peer.owes_gate = peer.owes_heard = false;
+  peer.due.gate = peer.due.heard = false;
   std::erase_if(gated_, [&](std::uint32_t rank) { return peers_[rank].get() == &peer; });
 }
 
 /// The peer has answered.
 void Messages::on_gate(std::uint32_t rank, Peer& peer, const wire::VerbsPlace& place) {
-  if (peer.inbound_ring == nullptr || peer.inbound_ring->state != State::lending ||
-      peer.owes_lend) {
+  if (peer.inbound_ring == nullptr || peer.inbound_ring->state != State::lending || peer.due.lend) {
     return lose(rank, lost_error(rank, "it tells of a gate, and no ring was lent to it"));
   }
   if (place.address == 0) {
-    peer.declines_rings = true;
+    peer.ring_demand.is_declined = true;
     return take_back(peer);
   }
   peer.inbound_ring->gate = {place.address, place.key};
@@ -190,7 +192,7 @@ void Messages::on_gate(std::uint32_t rank, Peer& peer, const wire::VerbsPlace& p
 
 /// False: there is no room for the order now, and all is as before.
 bool Messages::turn_gate(std::uint32_t rank, Peer& peer, Gate to) {
-  if (peer.state != Peer::State::up || peer.under_way() >= peer.room || under_way_ >= room_) {
+  if (!peer.life.is_connected() || peer.under_way() >= peer.room || under_way_ >= room_) {
     return false;
   }
   InboundRing& inbound_ring = *peer.inbound_ring;
@@ -247,7 +249,7 @@ void Messages::doze() {
 bool Messages::rings_have_news() const noexcept {
   return std::any_of(looked_at_.begin(), looked_at_.end(), [](const LookedAt& at) {
     SlotCopy copy;
-    return copy.copy(*at.ring, at.peer->next_in, at.peer->cookie_in);
+    return copy.copy(*at.ring, at.peer->in.next(), at.peer->cookie_in);
   });
 }
 

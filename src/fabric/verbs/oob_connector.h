@@ -36,8 +36,8 @@ class OobConnector {
   /// Ends with one event, also if it is the peer who comes. Failure is final; its error is
   /// proc_aborted where nothing answers any more, so that the process has ended.
   virtual void connect(std::uint32_t peer, std::span<const std::byte> address) = 0;
-  /// The connection to that peer has ended in good order: there may be another, which either side
-  /// asks for.
+  /// The connection to that peer has ended in good order, or was dropped, or could not be made: there
+  /// may be another, which either side asks for.
   virtual void forget(std::uint32_t peer) noexcept = 0;
   virtual void forget_all() noexcept = 0;
   /// Does what can be done now; appends what came of it, also connections that others began.

@@ -61,12 +61,14 @@
 /// packets between sleeps goes on with messages, and turns no gates.
 ///
 /// **Headers.** A packet whose envelope is that of the one before it in the ring goes without, and
-/// eight bytes take sixteen: checksums of soft-RoCE, and messages on real wires, cost by the byte.
+/// eight bytes take 24: messages cost by the byte.
 ///
-/// **Half a packet** is one whose bytes have not all come; they come in any order. The end of a
-/// slot proves all of them (wire/verbs/verbs_ring.h). What does not fit is looked at once with each look
-/// of the process, until it fits; no time is spent on waiting, and all else goes on. What is told
-/// of behind it stands for it, too: if it does not fit by then, that has a wrong number.
+/// **Half a packet** is one whose bytes have not all come. Rings are lent and used only by processes
+/// whose adapter is known to place bytes in order (placement.h), and both ends of a packet are marked
+/// (wire/verbs/verbs_ring.h). One that lacks an end is looked at once with each look of the process,
+/// until it is whole; no time is spent on waiting, and all else goes on. What is told of behind it
+/// stands for it, too: if it is not whole by then, that has a wrong number. Other adapters send
+/// messages.
 ///
 /// **Who lies.** A slot is copied before it is looked at. What somebody without the cookie writes
 /// there never becomes a packet, and is written over by the peer's, or stays in its way. A gate
@@ -105,9 +107,9 @@ struct Ring {
 
 /// What was copied out of a slot: what lay ahead of its end lies at the end of `bytes`.
 struct SlotCopy {
-  /// So much is copied at once: a packet with up to 24 bytes of body.
+  /// So much is copied at once: a packet with up to 16 bytes of body, in one line of the cache.
   static constexpr std::size_t few_bytes = 56;
-  std::array<std::byte, wire::verbs_max_slot_packet_bytes> bytes;
+  std::array<std::byte, wire::verbs_slot_mark_bytes + wire::verbs_max_slot_packet_bytes> bytes;
   std::span<const std::byte> packet;
   std::uint64_t end = 0;
 
@@ -115,15 +117,18 @@ struct SlotCopy {
   [[nodiscard]] bool copy(const Ring& ring, std::uint32_t number, std::uint64_t cookie) noexcept {
     std::byte* const from = ring.end_of(number);
     end = word_at(from).load(std::memory_order_acquire);
-    const std::size_t length = wire::verbs_slot_bytes_of(end);
+    const std::size_t length = wire::verbs_slot_mark_bytes + wire::verbs_slot_bytes_of(end);
     std::byte* const to = bytes.data() + bytes.size();
     if (length <= few_bytes) {
       std::memcpy(to - few_bytes, from - few_bytes, few_bytes);
     } else {
       std::memcpy(to - length, from - length, length);
     }
-    packet = {to - length, length};
-    return wire::is_verbs_slot_full(end) && wire::is_verbs_slot_whole(end, cookie, number, packet);
+    std::uint64_t front = 0;
+    std::memcpy(&front, to - length, sizeof front);
+    packet = {to - length + sizeof front, length - sizeof front};
+    return wire::is_verbs_slot_full(end) &&
+           wire::is_verbs_slot_whole(front, end, wire::verbs_slot_mark(cookie, number));
   }
   /// Copies it and frees the slot.
   [[nodiscard]] bool take(const Ring& ring, std::uint32_t number, std::uint64_t cookie) noexcept {

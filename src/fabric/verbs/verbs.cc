@@ -124,6 +124,7 @@ void Verbs::tell_ends(EndsTold how) { messages_->tell_ends(how); }
 bool Verbs::arm_ends() { return messages_->arm_ends(); }
 
 void Verbs::drop(std::uint32_t peer) { messages_->drop(peer); }
+bool Verbs::readmit(std::uint32_t peer) { return messages_->readmit(peer); }
 
 void Verbs::leave(Leaving how) { messages_->leave(how); }
 

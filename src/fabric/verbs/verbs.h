@@ -87,6 +87,7 @@ class Verbs final : public Network {
   /// Ends the connection to the peer for good; `lost` is told by the next poll. Not from within
   /// `poll`.
   void drop(std::uint32_t peer) override;
+  [[nodiscard]] bool readmit(std::uint32_t peer) override;
 
   /// See PutsForPolling and TellsOfPuts.
   [[nodiscard]] bool puts_in_order() const noexcept;

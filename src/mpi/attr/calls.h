@@ -8,7 +8,7 @@
 namespace fulmar::mpi {
 
 // Making and freeing keys (MPI 5.0 section 7.7 and, the old names, 16.1). What sets and gets
-// attributes stands with the objects that have them.
+// attributes is with the objects that have them.
 
 base::Error comm_create_keyval(Library& library, MPI_Comm_copy_attr_function* copy,
                                MPI_Comm_delete_attr_function* remove, int& out, void* extra_state);

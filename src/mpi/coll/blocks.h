@@ -6,8 +6,8 @@
 
 namespace fulmar::mpi {
 
-/// A buffer that has a block for each rank, in any of the ways that the collective calls have to
-/// say so: equal blocks side by side, the v-forms (a count and a displacement in elements for
+/// A buffer with a block for each rank, in any form that collective calls
+/// describe: equal blocks side by side, the v-forms (a count and a displacement in elements for
 /// each), the w-forms (a count, a displacement in bytes and a type for each).
 struct Blocks {
   void* address = nullptr;
@@ -42,9 +42,9 @@ struct Blocks {
   [[nodiscard]] ConstData to(int rank) const noexcept { return as_const((*this)[rank]); }
 };
 
-/// Whether blocks with counts cannot be where they are said to be: MPI_IN_PLACE, or a null pointer
+/// Whether the address of blocks with counts is invalid: MPI_IN_PLACE, or a null pointer
 /// with elements of a predefined type. In the w-form, whose displacements may be addresses, only
-/// places that no process has.
+/// addresses that no process has.
 [[nodiscard]] bool lacks_buffer(const Blocks& blocks, int number) noexcept;
 /// MPI_ERR_BUFFER for such blocks. Their counts, displacements and types have been checked.
 base::Error check_blocks(const char* argument, const Blocks& blocks, int number);

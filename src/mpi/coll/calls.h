@@ -7,7 +7,7 @@
 namespace fulmar::mpi {
 
 // Collective operations (MPI 5.0 chapter 6) on intracommunicators, blocking, non-blocking (i...)
-// and persistent (..._init); see mpi/args.h for how parameters come.
+// and persistent (..._init); see mpi/args.h for the form of the parameters.
 
 base::Error barrier(Comm& comm);
 base::Error ibarrier(Comm& comm, MPI_Request& request);

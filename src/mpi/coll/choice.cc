@@ -12,8 +12,8 @@ constexpr Count kib = 1024;
 constexpr Count no_end = std::numeric_limits<Count>::max();
 constexpr int any = std::numeric_limits<int>::max();
 
-/// With shared memory a message costs its bytes, copied once, and waking its receiver, which costs
-/// most where ranks share cores. So: few rounds that wait for each other, then few bytes.
+/// With shared memory a message costs a copy of its bytes and the wake-up of its receiver, which
+/// costs most where ranks share cores. So: few dependent rounds first, then few bytes.
 constexpr std::array<ChoiceRow, 41> rows = {{
     {Family::barrier, Way::shm, Needs::coll_area, 0, no_end, 1, 64, Cores::any,
      "everybody tells all others; one round"},
@@ -105,13 +105,13 @@ constexpr std::array<const char*, way_count> way_names = {
     "shm",      "read",     "dissemination", "binomial", "chain",  "direct", "ring",  "bruck",
     "pairwise", "doubling", "halving",       "segments", "spread", "deal",   "levels"};
 
-bool allowed(const ChoiceRow& row, const CallFacts& facts) noexcept {
-  if (row.way == Way::levels && facts.one_level) return false;
+bool allowed(const ChoiceRow& row, const CallShape& shape) noexcept {
+  if (row.way == Way::levels && shape.one_level) return false;
   switch (row.needs) {
     case Needs::commutative:
-      return facts.commutative;
+      return shape.commutative;
     case Needs::equal_blocks:
-      return facts.equal_blocks;
+      return shape.equal_blocks;
     case Needs::coll_area:
       return false;
     default:
@@ -123,10 +123,10 @@ bool fits_cores(const ChoiceRow& row, bool crowded) noexcept {
   return row.cores == Cores::any || (row.cores == Cores::shared) == crowded;
 }
 
-bool fits(const ChoiceRow& row, const CallFacts& facts) noexcept {
-  if (row.way == Way::levels && !facts.shared_nodes) return false;
-  return facts.bytes >= row.from_bytes && facts.bytes < row.to_bytes &&
-         facts.ranks >= row.from_ranks && facts.ranks <= row.to_ranks;
+bool fits(const ChoiceRow& row, const CallShape& shape) noexcept {
+  if (row.way == Way::levels && !shape.shared_nodes) return false;
+  return shape.bytes >= row.from_bytes && shape.bytes < row.to_bytes &&
+         shape.ranks >= row.from_ranks && shape.ranks <= row.to_ranks;
 }
 
 const ChoiceRow* find_row(std::string_view family, std::string_view way) noexcept {
@@ -192,7 +192,7 @@ Choices::Choices(std::string_view wanted, std::vector<std::string>& complaints) 
       wanted_[static_cast<std::size_t>(row->family)] = row->way;
     }
   }
-  set_boards();
+  set_shm_limits();
 }
 
 void Choices::Range::add(const ChoiceRow& row) noexcept {
@@ -203,7 +203,7 @@ void Choices::Range::add(const ChoiceRow& row) noexcept {
            std::max(to_ranks, row.to_ranks)};
 }
 
-void Choices::set_boards() noexcept {
+void Choices::set_shm_limits() noexcept {
   coll_areas_ = {};
   reads_ = {};
   for (const ChoiceRow& row : rows) {
@@ -219,13 +219,13 @@ void Choices::set_boards() noexcept {
   }
 }
 
-Way Choices::choose(Family family, const CallFacts& facts) const noexcept {
+Way Choices::choose(Family family, const CallShape& shape) const noexcept {
   const std::optional<Way> wanted = wanted_[static_cast<std::size_t>(family)];
   Way found{};
   for (const ChoiceRow& row : rows) {
-    if (row.family != family || !allowed(row, facts)) continue;
+    if (row.family != family || !allowed(row, shape)) continue;
     found = row.way;
-    if (wanted ? row.way == *wanted : fits(row, facts) && fits_cores(row, crowded_)) break;
+    if (wanted ? row.way == *wanted : fits(row, shape) && fits_cores(row, crowded_)) break;
   }
   return found;
 }

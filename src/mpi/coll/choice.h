@@ -13,11 +13,12 @@
 
 #include "mpi/args.h"
 
-/// Which algorithm a collective call takes. One table (choice.cc),
-/// printed by `fulmar info`; the option FULMAR_COLL names algorithms that are to be taken instead.
+/// The choice of the algorithm of a collective call. One table (choice.cc),
+/// printed by `fulmar info`; the option FULMAR_COLL names algorithms to use instead.
 ///
-/// All ranks of a call must choose alike, so only what is the same in all of them counts: the
-/// number of ranks, bytes, the operation; never datatypes, addresses or the state of a process.
+/// All ranks of a call must choose alike, so the choice depends only on values that are the same in
+/// all of them: the number of ranks, bytes, the operation; never datatypes, addresses or the state
+/// of a process.
 namespace fulmar::mpi {
 
 enum class Family : std::uint8_t {
@@ -53,7 +54,7 @@ enum class Way : std::uint8_t {
 };
 inline constexpr std::size_t way_count = 15;
 
-/// What cannot be overridden.
+/// Requirements that the option cannot override.
 enum class Needs : std::uint8_t {
   nothing,
   commutative,   ///< an operation that commutes
@@ -81,15 +82,15 @@ struct ChoiceRow {
   const char* text;
 };
 
-/// Of each family the first line that fits is taken; the last one always does.
+/// Of each family the first matching line is used; the last one always matches.
 std::span<const ChoiceRow> choice_rows() noexcept;
 const char* family_name(Family family) noexcept;
-/// What the bytes of a family's lines are.
+/// What the bytes in a family's lines count.
 const char* bytes_of_family(Family family) noexcept;
 const char* way_name(Way way) noexcept;
 
-/// What is known of a call.
-struct CallFacts {
+/// The properties of a call by which its algorithm is chosen.
+struct CallShape {
   int ranks = 1;
   Count bytes = 0;
   bool commutative = true;
@@ -100,15 +101,15 @@ struct CallFacts {
 
 class Choices {
  public:
-  Choices() noexcept { set_boards(); }
-  /// `wanted` is the option: "auto", or "allreduce:ring,bcast:binomial". What names no algorithm is
-  /// left out, with a text in `complaints`.
+  Choices() noexcept { set_shm_limits(); }
+  /// `wanted` is the option: "auto", or "allreduce:ring,bcast:binomial". Unknown names are
+  /// ignored, with a text in `complaints`.
   Choices(std::string_view wanted, std::vector<std::string>& complaints);
 
   /// More ranks than cores on the node; the same in all ranks of a job.
   void set_crowded() noexcept {
     crowded_ = true;
-    set_boards();
+    set_shm_limits();
   }
   [[nodiscard]] bool crowded() const noexcept { return crowded_; }
 
@@ -122,7 +123,7 @@ class Choices {
   }
 
   /// For a call that goes by messages.
-  [[nodiscard]] Way choose(Family family, const CallFacts& facts) const noexcept;
+  [[nodiscard]] Way choose(Family family, const CallShape& shape) const noexcept;
 
  private:
   /// Of a family's calls; none where another algorithm is wanted.
@@ -141,7 +142,7 @@ class Choices {
   static constexpr Range everything = {0, std::numeric_limits<Count>::max(), 1,
                                        std::numeric_limits<int>::max()};
 
-  void set_boards() noexcept;
+  void set_shm_limits() noexcept;
 
   std::array<Range, family_count> coll_areas_;
   std::array<Range, family_count> reads_;

@@ -26,7 +26,7 @@ void end_collective_calls(Comm& comm, std::uint32_t process, base::Error error) 
 void end_area(Comm& comm) {
   if (comm.coll_area == nullptr) return;
   comm.coll_area->fail();
-  comm.failed_board = std::move(comm.coll_area);
+  comm.failed_coll_area = std::move(comm.coll_area);
 }
 
 void break_comm(Comm& comm, std::uint32_t process) {
@@ -38,8 +38,8 @@ void break_comm(Comm& comm, std::uint32_t process) {
     failures.end_receives(comm.context, ReceivesEnded::any_source, Failures::Lasting::from_now_on,
                           process);
   }
-  // Those that make a communicator of some of its processes now may wait for one that has given up;
-  // later ones need the processes that they name.
+  // Calls that are making a communicator of some of its processes now may wait for one that has
+  // given up; later calls need only the processes that they name.
   failures.end_receives(comm.context | Comm::creation_bit, ReceivesEnded::all,
                         Failures::Lasting::once, process);
   end_collective_calls(comm, process, error);
@@ -51,7 +51,7 @@ void break_comm(Comm& comm, std::uint32_t process) {
 void process_failed(Library& library, std::uint32_t process) {
   library.device->failures().end_receives(ContextIds::group_creation | Comm::creation_bit,
                                           ReceivesEnded::all, Failures::Lasting::once, process);
-  // What ends here may free communicators and make others.
+  // Calls that end here may free communicators and make others.
   const std::vector<Comm*> comms = library.comms;
   for (Comm* comm : comms) library.acquire(*comm);
   for (Comm* comm : comms) {

@@ -6,14 +6,14 @@
 
 #include "mpi/comm/comm.h"
 
-/// What a failed process means for communicators.
+/// The effect of a failed process on communicators.
 ///
 /// Messages between two living processes of a communicator go on. A receive from MPI_ANY_SOURCE
-/// ends with MPIX_ERR_PROC_FAILED, as the failed process could have been the sender, and so does one
-/// that is posted later, unless its message is there already. Collective calls need every process:
-/// those that are under way end, on collective areas and with messages, and later ones fail at once. Each
-/// process ends its own calls when it learns of the failure, so it does not matter which of them has
-/// left a call before.
+/// ends with MPIX_ERR_PROC_FAILED, as the failed process could have been the sender, and so does
+/// one that is posted later, unless its message is there already. Collective calls need every
+/// process: active ones end, on collective areas and with messages, and later ones fail at once.
+/// Each process ends its own calls when it is notified of the failure, so it does not matter which
+/// of them has completed a call before.
 ///
 /// Thread rule: the lock of the library.
 namespace fulmar::mpi {
@@ -24,7 +24,7 @@ void process_failed(Library& library, std::uint32_t process);
 /// Ends the collective calls of a communicator that was revoked, whose receives have ended.
 void revoke_collective_calls(Comm& comm);
 
-/// A new communicator: takes note of those of its processes that have failed before.
+/// For a new communicator: records which of its processes have failed before.
 void note_failed_members(Comm& comm);
 
 }  // namespace fulmar::mpi

@@ -13,7 +13,7 @@
 namespace fulmar::mpi {
 namespace {
 
-/// Calls that have a root and go over a collective area: a wrong root leaves them.
+/// Rooted calls that use a collective area: with a wrong root they are skipped.
 struct AreaCall {
   std::string_view name;
   Family family;
@@ -38,7 +38,7 @@ constexpr std::array<AreaCall, 12> area_calls = {{
     {"MPI_Iscatterv", Family::scatter, AreaCall::Form::nonblocking, AreaCall::Needs::no_check},
 }};
 
-/// The one round of a non-blocking call that is not made. Ends itself.
+/// The only round of a non-blocking call that is not made. Deletes itself.
 class EmptyRound final : public AreaTask {
  public:
   explicit EmptyRound(Comm& comm, device::ShmCollArea& area) noexcept
@@ -48,7 +48,7 @@ class EmptyRound final : public AreaTask {
 
  private:
   unsigned advance() override {
-    if (!area_.has_room(0)) return 0;
+    if (!area_.can_post(0)) return 0;
     post_nothing(area_);
     set_over();
     return 1;
@@ -65,7 +65,7 @@ class EmptyRound final : public AreaTask {
 
 bool takes_area(const Comm& comm, const device::ShmCollArea& area, AreaCall::Needs needs) noexcept {
   if (needs == AreaCall::Needs::nothing) return true;
-  return !compares_amounts(comm) && (needs == AreaCall::Needs::no_check || is_staged(area));
+  return !compares_counts(comm) && (needs == AreaCall::Needs::no_check || is_staged(area));
 }
 
 std::string_view without_large(std::string_view name) noexcept {
@@ -79,7 +79,8 @@ bool is_persistent_call(const char* name) noexcept {
   return without_large(name).ends_with("_init");
 }
 
-/// Short data are one round on a collective area. Of longer ones the number of rounds is not known here.
+/// Short data are one round on a collective area. Of longer ones the number of rounds is not known
+/// here.
 void skip_call(Comm& comm, const char* name) noexcept {
   (void)next_tag(comm);
   note_left_out(comm, name);

@@ -7,8 +7,8 @@
 #include "mpi/coll/blocks.h"
 #include "mpi/coll/engine/run.h"
 
-/// The arguments of each collective operation, in the form that
-/// mpi/coll/engine/run.h asks for; what they mean is said in MPI 5.0 chapter 6. The algorithms take these.
+/// The arguments of each collective operation, in the form that mpi/coll/engine/run.h requires;
+/// MPI 5.0 chapter 6 defines their meaning. The algorithms take these.
 namespace fulmar::mpi {
 
 class StandIn;
@@ -35,7 +35,7 @@ struct Bcast {
   CollTask algorithm(CollContext& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{data.type, nullptr}, nullptr, {}}; }
   [[nodiscard]] static base::Error inter_check(const Comm& /*comm*/) { return {}; }
-  void add_inter_amounts(const Comm& comm, CountCheck& count_check) const;
+  void add_inter_counts(const Comm& comm, CountCheck& count_check) const;
   CollTask inter_algorithm(CollContext& exchange) const;
 };
 
@@ -52,7 +52,7 @@ struct Gather {
   CollTask algorithm(CollContext& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{send.type, receive.type}, nullptr, {}}; }
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
-  void add_inter_amounts(const Comm& comm, CountCheck& count_check) const;
+  void add_inter_counts(const Comm& comm, CountCheck& count_check) const;
   CollTask inter_algorithm(CollContext& exchange) const;
   bool substitute(const Comm& comm, StandIn& stand_in);
 };
@@ -62,7 +62,7 @@ struct Gatherv : Gather {
   void keep_arrays(const Comm& comm, ArgumentCopies& arrays) {
     if (receive.type != nullptr) arrays.keep(receive, comm.remote_size);
   }
-  void add_amounts(const Comm& comm, CountCheck& count_check) const;
+  void add_counts(const Comm& comm, CountCheck& count_check) const;
   CollTask algorithm(CollContext& exchange) const;
   [[nodiscard]] base::Error check(const Comm& comm) const;
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
@@ -82,7 +82,7 @@ struct Scatter {
   CollTask algorithm(CollContext& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{send.type, receive.type}, nullptr, {}}; }
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
-  void add_inter_amounts(const Comm& comm, CountCheck& count_check) const;
+  void add_inter_counts(const Comm& comm, CountCheck& count_check) const;
   CollTask inter_algorithm(CollContext& exchange) const;
   bool substitute(const Comm& comm, StandIn& stand_in);
 };
@@ -92,7 +92,7 @@ struct Scatterv : Scatter {
   void keep_arrays(const Comm& comm, ArgumentCopies& arrays) {
     if (send.type != nullptr) arrays.keep(send, comm.remote_size);
   }
-  void add_amounts(const Comm& comm, CountCheck& count_check) const;
+  void add_counts(const Comm& comm, CountCheck& count_check) const;
   CollTask algorithm(CollContext& exchange) const;
   [[nodiscard]] base::Error check(const Comm& comm) const;
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
@@ -118,7 +118,7 @@ struct Allgather {
   CollTask algorithm(CollContext& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{send.type, receive.type}, nullptr, {}}; }
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
-  void add_inter_amounts(const Comm& comm, CountCheck& count_check) const;
+  void add_inter_counts(const Comm& comm, CountCheck& count_check) const;
   CollTask inter_algorithm(CollContext& exchange) const;
   bool substitute(const Comm& comm, StandIn& stand_in);
 };
@@ -141,15 +141,15 @@ struct Alltoall {
   Blocks receive;
 
   [[nodiscard]] base::Error check(const Comm& /*comm*/) const { return check_same(1); }
-  /// Looks at the blocks of the first `ranks` ranks.
+  /// Checks the blocks of the first `ranks` ranks.
   [[nodiscard]] base::Error check_same(int ranks) const;
-  /// For the forms in which each rank may give another amount.
-  void add_amounts_of_all(const Comm& comm, CountCheck& count_check) const;
+  /// For the forms in which the amounts may differ from rank to rank.
+  void add_counts_of_all(const Comm& comm, CountCheck& count_check) const;
   CollTask algorithm(CollContext& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{send.type, receive.type}, nullptr, {}}; }
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
-  void add_inter_amounts(const Comm& comm, CountCheck& count_check) const {
-    add_amounts_of_all(comm, count_check);
+  void add_inter_counts(const Comm& comm, CountCheck& count_check) const {
+    add_counts_of_all(comm, count_check);
   }
   CollTask inter_algorithm(CollContext& exchange) const;
   bool substitute(const Comm& comm, StandIn& stand_in);
@@ -161,8 +161,8 @@ struct Alltoallv : Alltoall {
     arrays.keep(send, comm.remote_size);
     arrays.keep(receive, comm.remote_size);
   }
-  void add_amounts(const Comm& comm, CountCheck& count_check) const {
-    add_amounts_of_all(comm, count_check);
+  void add_counts(const Comm& comm, CountCheck& count_check) const {
+    add_counts_of_all(comm, count_check);
   }
   [[nodiscard]] base::Error check(const Comm& comm) const;
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
@@ -176,8 +176,8 @@ struct Alltoallw : Alltoall {
     arrays.keep(send, comm.remote_size);
     arrays.keep(receive, comm.remote_size);
   }
-  void add_amounts(const Comm& comm, CountCheck& count_check) const {
-    add_amounts_of_all(comm, count_check);
+  void add_counts(const Comm& comm, CountCheck& count_check) const {
+    add_counts_of_all(comm, count_check);
   }
 
   const MPI_Datatype* send_handles;
@@ -206,7 +206,7 @@ struct Reduce {
   CollTask algorithm(CollContext& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{type, nullptr}, op, {}}; }
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
-  void add_inter_amounts(const Comm& comm, CountCheck& count_check) const;
+  void add_inter_counts(const Comm& comm, CountCheck& count_check) const;
   CollTask inter_algorithm(CollContext& exchange) const;
   bool substitute(const Comm& comm, StandIn& stand_in);
 };
@@ -222,11 +222,11 @@ struct Allreduce {
   [[nodiscard]] base::Error check(const Comm& comm) const;
   CollTask algorithm(CollContext& exchange) const;
   [[nodiscard]] Held held() const noexcept { return {{receive.type, nullptr}, op, {}}; }
-  /// The own operand.
+  /// This rank's operand.
   [[nodiscard]] const void* own() const noexcept {
     return is_in_place(send) ? receive.address : send;
   }
-  void add_inter_amounts(const Comm& comm, CountCheck& count_check) const;
+  void add_inter_counts(const Comm& comm, CountCheck& count_check) const;
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
   CollTask inter_algorithm(CollContext& exchange) const;
   bool substitute(const Comm& comm, StandIn& stand_in);
@@ -242,7 +242,7 @@ struct Exscan : Allreduce {
   static constexpr const char* nonblocking = "MPI_Iexscan";
   static constexpr const char* persistent = "MPI_Exscan_init request";
 
-  /// Rank 0 gets nothing, so its receive buffer counts only where it is the input.
+  /// Rank 0 receives nothing, so its receive buffer is significant only where it is the input.
   [[nodiscard]] base::Error check(const Comm& comm) const;
   CollTask algorithm(CollContext& exchange) const;
   [[nodiscard]] static base::Error inter_check(const Comm& comm);
@@ -276,7 +276,7 @@ struct ReduceScatter {
     return counts.is_null() ? count : counts[static_cast<std::size_t>(rank)];
   }
   [[nodiscard]] base::Error inter_check(const Comm& comm) const;
-  void add_inter_amounts(const Comm& comm, CountCheck& count_check) const;
+  void add_inter_counts(const Comm& comm, CountCheck& count_check) const;
   CollTask inter_algorithm(CollContext& exchange) const;
   bool substitute(const Comm& comm, StandIn& stand_in);
 };

@@ -10,7 +10,7 @@
 
 namespace fulmar::mpi {
 
-/// What a reduction works with: `count` elements of one type and one operation.
+/// The elements of a reduction: `count` elements of one type, and one operation.
 struct Reduction {
   const Op& op;
   const Datatype& type;
@@ -23,11 +23,11 @@ struct Reduction {
   void copy(const void* from, void* to) const { (void)copy_data(at(from), at(to)); }
 };
 
-/// A value that is being reduced, and room for the next operand.
+/// A value that is being reduced, and a buffer for the next operand.
 ///
-/// An operation leaves its result where its right operand was. So a value that takes a right
-/// operand moves there, and the memory of the value becomes the room for the next one: nothing is
-/// copied. The first value is the caller's own and is only read.
+/// An operation leaves its result in the buffer of its right operand. So a value that takes a right
+/// operand moves there, and the memory of the old value becomes the buffer of the next operand:
+/// nothing is copied. The first value is the caller's own and is only read.
 class Accumulator {
  public:
   Accumulator(const Reduction& reduction, const void* first) noexcept
@@ -35,30 +35,30 @@ class Accumulator {
         one_(reduction.type, reduction.count),
         two_(reduction.type, reduction.count),
         value_(first),
-        room_(one_.address()) {}
+        operand_(one_.address()) {}
 
   [[nodiscard]] bool failed() const noexcept { return one_.failed() || two_.failed(); }
   [[nodiscard]] base::Error error() const { return one_.error(); }
 
   [[nodiscard]] const void* value() const noexcept { return value_; }
   /// Where the next operand is to be received.
-  [[nodiscard]] void* room() const noexcept { return room_; }
+  [[nodiscard]] void* operand() const noexcept { return operand_; }
 
-  /// value = value op room
+  /// value = value op operand
   void take_right() {
-    reduction_.apply(value_, room_);
-    value_ = room_;
-    room_ = room_ == one_.address() ? two_.address() : one_.address();
+    reduction_.apply(value_, operand_);
+    value_ = operand_;
+    operand_ = operand_ == one_.address() ? two_.address() : one_.address();
   }
-  /// value = room op value
+  /// value = operand op value
   void take_left() {
     void* own = own_value();
-    reduction_.apply(room_, own);
+    reduction_.apply(operand_, own);
   }
   /// The value in memory that may be written.
   void* own_value() {
     if (value_ != one_.address() && value_ != two_.address()) {
-      void* other = room_ == one_.address() ? two_.address() : one_.address();
+      void* other = operand_ == one_.address() ? two_.address() : one_.address();
       reduction_.copy(value_, other);
       value_ = other;
     }
@@ -70,7 +70,7 @@ class Accumulator {
   Scratch one_;
   Scratch two_;
   const void* value_;
-  void* room_;
+  void* operand_;
 };
 
 }  // namespace fulmar::mpi

@@ -11,7 +11,7 @@ namespace {
 
 void leave_right_operand(void* /*in*/, void* /*inout*/, int* /*count*/, MPI_Datatype* /*type*/) {}
 
-/// Bytes that `count` elements reach over, and how far below the first they begin.
+/// The extent of `count` elements in bytes, and how far below the first they begin.
 struct Reach {
   Count lowest;
   Count bytes;
@@ -27,7 +27,7 @@ StandIn::StandIn() noexcept : any_op_({leave_right_operand, nullptr}, Commutes::
   any_op_.predefined = true;  // it ends with this object, not with its last reference
 }
 
-void* StandIn::room(const Datatype& type, Count count) noexcept {
+void* StandIn::buffer(const Datatype& type, Count count) noexcept {
   const Scratch& made = memory_.emplace_back(type, count);
   if (made.failed()) {
     failed_ = true;
@@ -61,7 +61,7 @@ void StandIn::find_usable(const Comm& comm, const MPI_Datatype* handles, Blocks&
 void StandIn::replace(Blocks& blocks, int number) {
   if (blocks.types != nullptr) return replace_typed(blocks, number);
   if (blocks.are_equal()) {
-    blocks.address = room(*blocks.type, blocks.count * number);
+    blocks.address = buffer(*blocks.type, blocks.count * number);
     return;
   }
   blocks.counts = counts(blocks.counts, number);
@@ -72,16 +72,16 @@ void StandIn::replace(Blocks& blocks, int number) {
     total += blocks.counts[i];
   }
   blocks.displs = CountArray(displs.data(), displs.size());
-  blocks.address = room(*blocks.type, total);
+  blocks.address = buffer(*blocks.type, total);
 }
 
-/// Displacements are in bytes, and each block has a type of its own: addresses take the place of
-/// displacements.
+/// Displacements are in bytes, and each block has a type of its own: the displacements become
+/// addresses.
 void StandIn::replace_typed(Blocks& blocks, int number) {
   blocks.counts = counts(blocks.counts, number);
   auto& displs = *arrays_.emplace_back(std::make_unique<std::vector<Count>>());
   for (std::size_t i = 0; i < static_cast<std::size_t>(number); ++i) {
-    displs.push_back(reinterpret_cast<Count>(room(*blocks.types[i], blocks.counts[i])));
+    displs.push_back(reinterpret_cast<Count>(buffer(*blocks.types[i], blocks.counts[i])));
   }
   blocks.displs = CountArray(displs.data(), displs.size());
   blocks.address = nullptr;

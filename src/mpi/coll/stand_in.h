@@ -10,13 +10,14 @@
 #include "mpi/comm/comm.h"
 #include "mpi/op/op.h"
 
-/// What a rank does whose arguments of a collective call are wrong. The call ends with the error,
-/// but the other ranks wait for this one's part: so it takes part all the same, with memory of the
-/// library in place of the buffers that cannot be used, and the other ranks end. What it was to
-/// give and cannot be read becomes bytes of all ones (NaN where they are numbers).
+/// How a rank with wrong arguments takes part in a collective call. Its call returns the error, but
+/// the other ranks wait for its contribution: so it exchanges the same messages, with buffers of
+/// the library in place of those that cannot be used, and the other ranks return. Data that it
+/// should send and cannot read become bytes of all ones (NaN in floating-point types).
 ///
-/// `admit` in mpi/coll/engine/run.h refuses such a call; api/take_part.h makes it again with a StandIn in
-/// Schedules::stand_in, and each operation then replaces what its `check` refuses (`substitute`).
+/// `admit` in mpi/coll/engine/run.h refuses such a call; api/take_part.h makes it again with a
+/// StandIn in Schedules::stand_in, and each operation then replaces what its `check` refuses
+/// (`substitute`).
 namespace fulmar::mpi {
 
 /// Buffers and arrays in place of the user's. Lives until the call is over.
@@ -26,8 +27,8 @@ class StandIn {
   StandIn(const StandIn&) = delete;
   StandIn& operator=(const StandIn&) = delete;
 
-  /// Room for `count` elements, at least 0; nullptr where memory is used up (see `failed`).
-  [[nodiscard]] void* room(const Datatype& type, Count count) noexcept;
+  /// A buffer of `count` elements, at least 0; nullptr where memory is used up (see `failed`).
+  [[nodiscard]] void* buffer(const Datatype& type, Count count) noexcept;
   /// One entry for each of `number` blocks: those of `given`, or 0 where they are negative or
   /// missing.
   [[nodiscard]] CountArray counts(CountArray given, int number);
@@ -36,14 +37,14 @@ class StandIn {
   void find_usable(const Comm& comm, const MPI_Datatype* handles, Blocks& blocks, int number,
                    std::vector<const Datatype*>& types);
 
-  /// Gives every one of `number` blocks room of its own; negative and missing counts become 0.
+  /// Gives each of `number` blocks a buffer of its own; negative and missing counts become 0.
   void replace(Blocks& blocks, int number);
-  /// The same for blocks to send, but leaves those alone that can be read.
+  /// The same for send blocks, but keeps those that can be read.
   void repair(Blocks& blocks, int number);
 
   /// An operation that is defined for every type and leaves its right operand as it is.
   [[nodiscard]] const Op& any_op() const noexcept { return any_op_; }
-  /// Not all memory was there.
+  /// Not all memory could be allocated.
   [[nodiscard]] bool failed() const noexcept { return failed_; }
 
  private:

@@ -3,20 +3,20 @@
 #include "mpi/coll/operations.h"
 #include "mpi/coll/stand_in.h"
 
-/// What each operation replaces of a call whose arguments are wrong in this process; see
+/// How each operation replaces wrong arguments of this process; see
 /// stand_in.h. Results always go to memory of the library, as the call fails.
 namespace fulmar::mpi {
 namespace {
 
-/// The type of an argument that had no meaning where it was checked.
+/// The type of an argument that was not significant where it was checked.
 void give_type(Blocks& blocks, const Comm& comm) noexcept {
   if (blocks.type == nullptr) blocks.type = comm.library->find<Datatype>(MPI_INT);
 }
 
-/// An operand that cannot be read: MPI_IN_PLACE where it has no meaning, or a null pointer.
+/// An operand that cannot be read: MPI_IN_PLACE where it is not allowed, or a null pointer.
 const void* operand(const void* given, const Datatype& type, Count count, StandIn& stand_in) {
   const bool lacks = is_in_place(given) || (given == nullptr && type.predefined);
-  return lacks && count > 0 ? stand_in.room(type, count) : given;
+  return lacks && count > 0 ? stand_in.buffer(type, count) : given;
 }
 
 /// The buffers of a reduction, of which this process gives `given` elements and gets `got`.
@@ -29,7 +29,7 @@ Operands operands(const Comm& comm, Operands now, const Datatype& type, Count gi
   if (is_in_place(now.send) && !comm.is_inter) {
     return {now.send, const_cast<void*>(operand(now.receive, type, given, stand_in))};
   }
-  return {operand(now.send, type, given, stand_in), stand_in.room(type, got)};
+  return {operand(now.send, type, given, stand_in), stand_in.buffer(type, got)};
 }
 
 const Op* fitting(const Op& op, const Datatype& type, const StandIn& stand_in) {
@@ -60,7 +60,7 @@ bool Scatter::substitute(const Comm& comm, StandIn& stand_in) {
     stand_in.repair(send, comm.remote_size);
   }
   if (!is_in_place(receive.address) && receive.type != nullptr) {
-    receive.address = stand_in.room(*receive.type, receive.count);
+    receive.address = stand_in.buffer(*receive.type, receive.count);
   }
   return !stand_in.failed();
 }
@@ -117,7 +117,7 @@ bool Reduce::substitute(const Comm& comm, StandIn& stand_in) {
   if (!at_root) {
     send = operand(send, *type, count, stand_in);
   } else if (comm.is_inter) {
-    receive = stand_in.room(*type, count);
+    receive = stand_in.buffer(*type, count);
   } else {
     const Operands good = operands(comm, {send, receive}, *type, count, count, stand_in);
     send = good.send;

@@ -8,8 +8,8 @@
 
 namespace fulmar::mpi {
 
-// What a communicator tells of itself, its name, hints and attributes, and its end (MPI 5.0
-// sections 7.4, 7.6 to 7.8); see mpi/args.h for how parameters come. The calls that make
+// Inquiry, name, hints, attributes and freeing of communicators (MPI 5.0
+// sections 7.4, 7.6 to 7.8); see mpi/args.h for the form of the parameters. The calls that make
 // communicators are in mpi/comm_make.
 
 base::Error comm_rank(Comm& comm, int& rank);
@@ -26,7 +26,7 @@ base::Error comm_get_name(Comm* comm, char* name, int& length);
 
 /// Keeps the hints that MPI 5.0 section 7.4.4 defines; none of them changes anything today.
 base::Error comm_set_info(Comm& comm, Info* info);
-/// The same for what a call has made: nothing where that is MPI_COMM_NULL.
+/// The same for a communicator that a call has made; no effect where that is MPI_COMM_NULL.
 base::Error set_new_info(Library& library, MPI_Comm made, Info* info);
 /// The hints, those that were not set with their defaults, and the kinds of memory
 /// (mpi/memory_kinds.h).
@@ -39,9 +39,9 @@ base::Error attr_put(Library& library, Comm& comm, int keyval, void* value);
 base::Error attr_get(Library& library, Comm& comm, int keyval, void*& value, int& found);
 base::Error attr_delete(Library& library, Comm& comm, int keyval);
 
-/// Predefined communicators cannot be freed (MPI_ERR_COMM). Where a function of an attribute fails
-/// the communicator stays. Operations that are under way end in their own time.
+/// Predefined communicators cannot be freed (MPI_ERR_COMM). Where an attribute's delete function
+/// fails the communicator stays. Pending operations complete normally.
 base::Error comm_free(Library& library, Handle<Comm> comm);
-/// As comm_free, but waits for the operations that are under way here.
+/// As comm_free, but waits for the pending operations of this process.
 
 }  // namespace fulmar::mpi

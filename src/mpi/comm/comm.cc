@@ -24,7 +24,7 @@ Comm::~Comm() {
   drop_errhandler(*library, *this);
   if (send_buffer != nullptr) abandon_buffer(*send_buffer);
   if (coll_area != nullptr) device->coll_areas().give_back(*coll_area);
-  if (failed_board != nullptr) device->coll_areas().give_back(*failed_board);
+  if (failed_coll_area != nullptr) device->coll_areas().give_back(*failed_coll_area);
   if (device != nullptr && (revoked || failed_process != none_failed)) {
     for (std::uint32_t bits = 0; bits < ContextIds::step; ++bits) {
       device->failures().mend(context | bits);

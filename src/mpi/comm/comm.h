@@ -31,13 +31,13 @@ class CommRecovery;
 ///
 /// `group` is the local group; ranks in messages are those of `routes`, which is the local group of
 /// an intracommunicator and the remote group of an intercommunicator. Pending operations hold
-/// references, so what a freed communicator names lives until they are done.
+/// references, so the objects of a freed communicator live until they are done.
 struct Comm : ErrorHolder {
   static constexpr ObjectKind object_kind = ObjectKind::comm;
 
   explicit Comm(Library& owner) noexcept;
-  /// Gives back what it holds: groups, the error handler, and, where it is `numbered`, its context.
-  /// Attributes are gone by then (MPI_Comm_free calls their functions).
+  /// Releases groups, the error handler, and, where it is `numbered`, its context.
+  /// Attributes have been deleted before (MPI_Comm_free calls their functions).
   ~Comm();
 
   /// Added to the context: messages of collective calls, and those that make communicators of a
@@ -54,21 +54,21 @@ struct Comm : ErrorHolder {
   device::Device* device = nullptr;
   int rank = 0;               ///< in the local group
   int remote_size = 0;        ///< how many ranks messages can name: size of `routes`
-  std::uint32_t context = 0;  ///< what messages to this process carry; see ContextIds
-  bool numbered = false;      ///< `context` is the communicator's own and goes back at its end
+  std::uint32_t context = 0;  ///< context id of messages to this process; see ContextIds
+  bool numbered = false;      ///< `context` is the communicator's own and is released at its end
   bool is_inter = false;
   bool identity = false;  ///< rank r is process r: the world and its duplicates
   Routes routes;
   Group* group = nullptr;         ///< one reference held
   Group* remote_group = nullptr;  ///< of an intercommunicator; one reference held
-  /// The local group of an intercommunicator as a communicator of its own, for what the group does
-  /// by itself in a collective call. No user knows it. One reference held.
+  /// The local group of an intercommunicator as a communicator of its own, for the part of
+  /// collective calls within the group. Never visible to users. One reference held.
   Comm* local_comm = nullptr;
   AttributeSet attributes;
   std::string name_text;
   std::vector<Info::Entry> hints;
   std::uint32_t user_handles = 1;
-  /// Operations under way whose requests the user has freed.
+  /// Pending operations whose requests the user has freed.
   std::uint32_t abandoned_requests = 0;
   /// Number of the next collective call, which makes its tag: calls of one communicator may be
   /// under way at the same time.
@@ -76,21 +76,22 @@ struct Comm : ErrorHolder {
   /// The same for persistent ones.
   std::uint32_t persistent_calls = 0;
   /// A collective call was refused for its arguments and has not taken part yet (see
-  /// mpi/coll/stand_in.h), or is told to the others as refused (api/making.h).
+  /// mpi/coll/stand_in.h), or takes part in the making of a communicator as refused (api/making.h).
   bool refused = false;
-  /// `collective_calls` when that was. Where an error handler did not return it stays, and another
-  /// call has come since.
+  /// `collective_calls` at that time. Where an error handler did not return, `refused` stays set,
+  /// and another call has been made since.
   std::uint32_t refused_at = 0;
-  /// What the call that is being made may use in place of buffers that are wrong, or nullptr.
+  /// The replacement of wrong buffers for the current call, or nullptr.
   StandIn* stand_in = nullptr;
-  /// The last collective call in which this process could not take its part because of an argument,
-  /// by its name; nullptr if there was none. For reports of jobs that stand still.
+  /// The name of the last collective call in which this process could not take part because of an
+  /// argument; nullptr if there was none. For deadlock reports.
   const char* left_out_of = nullptr;
   /// For short collective operations; nullptr where the members have none.
   std::unique_ptr<device::ShmCollArea> coll_area;
-  /// The first of the non-blocking calls that are under way on it; see mpi/coll/engine/area_queue.h.
+  /// The first of the active non-blocking calls on it; see
+  /// mpi/coll/engine/area_queue.h.
   AreaTask* area_tasks = nullptr;
-  /// The first of its processes that has failed; `none_failed` while all are well. From then on no
+  /// The first of its processes that has failed; `none_failed` while none has. After that no
   /// collective call can be completed: see mpi/coll/failure.h.
   static constexpr std::int64_t none_failed = -1;
   std::int64_t failed_process = none_failed;
@@ -98,17 +99,17 @@ struct Comm : ErrorHolder {
   bool revoked = false;
   /// How many failures the program has acknowledged: see failed_members.
   std::size_t acknowledged = 0;
-  /// What agreements and revocation need beside the communicator, made at their first use; it is told
-  /// when the communicator ends.
+  /// State of agreements and revocation, made at their first use; `end_recovery` is called when the
+  /// communicator ends.
   CommRecovery* recovery = nullptr;
   void (*end_recovery)(CommRecovery&) noexcept = nullptr;
-  /// The collective area of a communicator in which a process has failed; calls may still be on their way out
-  /// of it.
-  std::unique_ptr<device::ShmCollArea> failed_board;
+  /// The collective area of a communicator in which a process has failed; calls may still be
+  /// returning from it.
+  std::unique_ptr<device::ShmCollArea> failed_coll_area;
   std::size_t place = 0;  ///< in Library::comms
-  /// The ranks by node, made when first asked for; see mpi/coll/node_map.h.
+  /// The ranks by node, made at first use; see mpi/coll/node_map.h.
   std::shared_ptr<const NodeMap> nodes;
-  /// What Routes::rank_of sorts when first asked.
+  /// The sorted table of Routes::rank_of, made at first use.
   std::vector<int> ranks_by_process;
   /// Handle of the session that it comes from, also through other communicators; 0: the world
   /// model.
@@ -116,7 +117,7 @@ struct Comm : ErrorHolder {
   /// The buffer attached by MPI_Comm_attach_buffer; see mpi/p2p/buffered.h, which also says what
   /// to do with it when the communicator ends.
   SendBuffer* send_buffer = nullptr;
-  /// Nobody will send through that buffer any more: it ends, with its last message if there is one.
+  /// No more sends use that buffer: frees it, after its last message if there is one.
   void (*abandon_buffer)(SendBuffer&) noexcept = nullptr;
   /// See mpi/comm/topology.h; nullptr where it has none. Duplicates share it.
   std::shared_ptr<const Topology> topology;

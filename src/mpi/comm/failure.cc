@@ -8,7 +8,7 @@
 namespace fulmar::mpi {
 namespace {
 
-/// -1: not among those that messages can name.
+/// -1: not among the ranks of `routes`.
 int rank_in_routes(const Comm& comm, std::uint32_t process) noexcept {
   for (int rank = 0; rank < comm.routes.size(); ++rank) {
     if (comm.routes[rank].peer == process) return rank;

@@ -14,8 +14,8 @@ namespace fulmar::mpi {
 /// Whether a process is in the local or the remote group.
 [[nodiscard]] bool includes(const Comm& comm, std::uint32_t process) noexcept;
 
-/// The error of a call that needs this process of the communicator: names its rank, and says why it
-/// counts as failed.
+/// The error of a call that needs this process of the communicator: names its rank, and the cause
+/// of the failure.
 [[nodiscard]] base::Error process_error(const Comm& comm, std::uint32_t process);
 
 /// MPIX_ERR_REVOKED: of calls that need a communicator which was revoked.

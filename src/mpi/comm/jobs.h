@@ -6,9 +6,9 @@
 
 namespace fulmar::mpi {
 
-/// Whether a communicator has processes of several jobs, in its groups together. The same in all of its
-/// members: what each process knows of its own job alone (nodes, FULMAR_COLL, whether ranks have cores of
-/// their own) must not decide how they communicate then.
+/// Whether a communicator has processes of several jobs, in its groups together. The same in all of
+/// its members: the properties of a single job (nodes, FULMAR_COLL, whether ranks have cores of
+/// their own) must not determine how they communicate then.
 [[nodiscard]] bool spans_jobs(const Comm& comm) noexcept;
 
 }  // namespace fulmar::mpi

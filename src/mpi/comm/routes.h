@@ -12,18 +12,18 @@
 
 namespace fulmar::mpi {
 
-/// Where messages to one rank of a communicator go: the process, and the context id under which
-/// that process knows the communicator (each process numbers its communicators itself).
+/// Where messages to one rank of a communicator go: the process, and its context id
+/// of the communicator (each process numbers its communicators itself).
 struct Route {
   std::uint32_t peer = 0;
   std::uint32_t context = 0;
 };
 
-/// The routes to all ranks of a communicator, by rank. In the world, its duplicates and most of what
-/// is cut out of it the processes are a run of numbers and all know the communicator under the same
-/// one: that needs no memory. Processes at even distances need none for the processes. What is left
-/// takes 4 bytes a rank for the contexts, and for the processes the list of the group, which is
-/// shared with it. Immutable.
+/// The routes to all ranks of a communicator, by rank. In the world, its duplicates and most of
+/// their subsets the processes are a run of numbers and all have the same context id: that needs no
+/// memory. Processes at even distances need none for the processes. Other communicators take 4
+/// bytes a rank for the contexts, and for the processes the list of the group, which is shared with
+/// it. Immutable.
 class Routes {
  public:
   Routes() noexcept = default;
@@ -45,7 +45,7 @@ class Routes {
   /// The rank of a process; -1 if it is none. Without a list: by a formula; else by a search in
   /// `sorted`, which is made with the first one: the ranks in the order of their processes.
   [[nodiscard]] int rank_of(ProcessId process, std::vector<int>& sorted) const;
-  /// Memory behind the routes, beside that of the group's list.
+  /// Bytes of memory of the routes, without the group's list.
   [[nodiscard]] std::size_t heap_bytes() const noexcept;
 
   class Iterator {

@@ -11,7 +11,7 @@
 
 #include "mpi/comm/comm.h"
 
-/// What a communicator knows of its virtual topology (MPI 5.0 chapter 8). Immutable once made, and
+/// The virtual topology of a communicator (MPI 5.0 chapter 8). Immutable once made, and
 /// shared by a communicator and its duplicates.
 namespace fulmar::mpi {
 
@@ -40,7 +40,8 @@ class CartTopology {
   std::vector<int> periods_;
 };
 
-/// A graph that every process knows whole. `index[i]` is the number of edges of the nodes 0 to i.
+/// A graph that every process has completely. `index[i]` is the number of edges of the nodes 0 to
+/// i.
 struct GraphTopology {
   std::vector<int> index;
   std::vector<int> edges;
@@ -53,7 +54,7 @@ struct GraphTopology {
   [[nodiscard]] bool is_symmetric() const;
 };
 
-/// A graph of which every process knows its own edges: those of `Topology`.
+/// A graph of which every process has only its own edges: those of `Topology`.
 struct DistGraphTopology {
   bool weighted = false;
   std::vector<int> source_weights;       ///< empty where not weighted
@@ -63,7 +64,7 @@ struct DistGraphTopology {
 struct Topology {
   std::variant<CartTopology, GraphTopology, DistGraphTopology> shape;
   /// Ranks that this process receives from and sends to in neighbourhood collectives, in the order
-  /// of the blocks in the buffers; MPI_PROC_NULL beyond the edge of a grid. The same rank may come
+  /// of the blocks in the buffers; MPI_PROC_NULL beyond the edge of a grid. The same rank may occur
   /// several times.
   std::vector<int> sources;
   std::vector<int> destinations;

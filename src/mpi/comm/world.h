@@ -8,27 +8,28 @@
 #include <vector>
 
 #include "mpi/comm/comm.h"
+#include "mpi/comm/rma_counters.h"
 
 namespace fulmar::mpi {
 
-/// The numbers under which this process knows its communicators: multiples of 8, so that three
-/// bits are left to tell kinds of messages apart (Comm::collective_bit and its neighbours).
+/// This process's context ids: multiples of 8, so that three
+/// bits are left for the kind of message (Comm::collective_bit and its neighbours).
 class ContextIds {
  public:
   static constexpr std::uint32_t world = 0;
   static constexpr std::uint32_t self = 8;
-  /// Messages that make communicators from groups, where there is no parent to talk on.
+  /// Messages that make communicators from groups, where there is no parent communicator.
   static constexpr std::uint32_t group_creation = 16;
   static constexpr std::uint32_t step = 8;
   static constexpr std::uint32_t first = group_creation + step;
 
-  /// Numbers lie below `limit`, a multiple of `step`. The default leaves room for 268 million
+  /// Ids are below `limit`, a multiple of `step`. The default allows 268 million
   /// communicators at a time.
   explicit ContextIds(std::uint32_t limit = 0x80000000) noexcept : limit_(limit) {}
 
-  /// The next number that is not in use, after the last one taken: a freed number comes again only
-  /// when all others had their turn, so that no message which still carries it can be under way.
-  /// There must be one.
+  /// The next id that is not in use, after the last one taken: a freed id is reused only
+  /// after all others, so that no message which still carries it can be in flight.
+  /// Requires that there is one.
   [[nodiscard]] std::uint32_t take() {
     do {
       if (next_ >= limit_) next_ = first;
@@ -44,13 +45,13 @@ class ContextIds {
   std::unordered_set<std::uint32_t> in_use_;
 };
 
-/// Where the processes of the job run, known without asking them.
+/// Where the processes of the job run, known without communication.
 struct ProcessPlacement {
   /// The number of the node; the same in every process. Null: all are on one.
   std::uint32_t (*node)(const void* context, std::uint32_t process) = nullptr;
   /// Which processors a process was bound to when it was started: bit c of word c / 64 is processor
-  /// c. Empty or without bits where it is not bound or nobody knows; the same in every process of
-  /// its node, empty in those of others.
+  /// c. Empty or without bits where it is not bound or unknown; the same in every process of
+  /// its node, empty on other nodes.
   std::span<const std::uint64_t> (*binding)(const void* context, std::uint32_t process) = nullptr;
   const void* context = nullptr;
 
@@ -62,8 +63,8 @@ struct ProcessPlacement {
   }
 };
 
-/// The processes of the job as MPI sees them. Made by `runtime` at the first initialisation; stays
-/// until the process ends. The predefined communicators exist (are known to the library) between
+/// The world of MPI: the processes of the job. Made by `runtime` at the first initialisation; stays
+/// until the process ends. The predefined communicators exist (have handles) between
 /// MPI_Init and MPI_Finalize.
 struct World {
   World(Library& library, device::Device& process_device, std::uint32_t own_process,
@@ -76,6 +77,9 @@ struct World {
   ContextIds contexts;
   /// Ranks compare their collective calls first (mpi/coll/check/collective_check.h).
   bool compares_calls = false;
+  /// FULMAR_CHECK=rma: windows that are made from now on are checked (mpi/rma/access_record.h).
+  bool checks_windows = false;
+  RmaCounters rma;             ///< of all windows of this process
   ProcessPlacement placement;  ///< set by `runtime`
   /// The handle that MPI_Comm_get_parent gives; 0: none, or it was freed.
   std::uintptr_t parent = 0;

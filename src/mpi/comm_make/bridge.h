@@ -9,12 +9,12 @@
 #include "mpi/comm_make/member_info.h"
 #include "mpi/group/group.h"
 
-/// Communicators that exist only while another one is made, where there is no parent that all
-/// concerned could talk on.
+/// Communicators that exist only while another one is made, where the participants have no common
+/// parent communicator.
 namespace fulmar::mpi {
 
-/// The members of the group as ranks that can talk. `context_of(i)` is where messages to member i
-/// go; those to this process carry `own_context`. This process is a member.
+/// A communicator of the members of the group. `context_of(i)` is the context of messages to member
+/// i; those to this process carry `own_context`. This process is a member.
 template <class ContextOf>
 void make_bridge(Comm& bridge, const Group& group, std::uint32_t own_context,
                  ContextOf&& context_of) {
@@ -28,7 +28,7 @@ void make_bridge(Comm& bridge, const Group& group, std::uint32_t own_context,
   for (int i = 0; i < group.size(); ++i) contexts.push_back(context_of(i));
   bridge.routes = Routes(group.processes, std::move(contexts));
 }
-/// The same on the context of all processes that is meant for this; tags tell the calls apart.
+/// The same on the common context of all processes for this purpose; tags distinguish the calls.
 void make_bridge(Comm& bridge, const Group& group);
 
 /// Makes one to a single process, rank 0 of a remote group, on the context of all processes for
@@ -39,12 +39,12 @@ void make_leader_bridge(Comm& bridge, ProcessId peer);
 base::Result<int> tag_of(std::string_view stringtag);
 
 /// Why this process cannot take part in a call that makes a communicator from groups: it makes the
-/// call again, to tell the others that its arguments are wrong (Library::refused). To be asked once in
-/// a call, before anything waits.
+/// call again, to notify the others that its arguments are wrong (Library::refused). To be called
+/// once in a call, before the first wait.
 [[nodiscard]] base::Error take_refusal(Library& library) noexcept;
 
-/// What the errors of calls that make communicators from groups are raised on: the handler that
-/// the caller gave (MPI 5.0 section 7.4.2). MPI_ERR_ERRHANDLER where it is of the wrong kind.
+/// Sets the error handler of calls that make communicators from groups: the caller's argument
+/// (MPI 5.0 section 7.4.2). MPI_ERR_ERRHANDLER where it is of the wrong kind.
 base::Error raise_on(Library& library, ErrorTarget& target, Errhandler& errhandler);
 
 }  // namespace fulmar::mpi

@@ -14,7 +14,7 @@ namespace fulmar::mpi {
 
 base::Error comm_dup(Library& library, Comm& comm, MPI_Comm& out);
 base::Error comm_dup_with_info(Library& library, Comm& comm, Info* info, MPI_Comm& out);
-/// After a call that fails: what has begun goes on without the user, who gets no request.
+/// After a call that fails: the exchange that has begun goes on without a request for the user.
 void leave_idup_running(Library& library, MPI_Request handle);
 base::Error comm_idup(Library& library, Comm& comm, MPI_Comm& out, MPI_Request& request);
 base::Error comm_idup_with_info(Library& library, Comm& comm, Info* info, MPI_Comm& out,
@@ -22,11 +22,11 @@ base::Error comm_idup_with_info(Library& library, Comm& comm, Info* info, MPI_Co
 base::Error comm_create(Library& library, Comm& comm, Group& group, MPI_Comm& out);
 base::Error comm_create_group(Library& library, Comm& comm, Group& group, int tag, MPI_Comm& out);
 base::Error comm_split(Library& library, Comm& comm, int color, int key, MPI_Comm& out);
-/// A split that this process cannot ask for, because of `bad`: it fails in all processes.
+/// A split with wrong arguments in this process (`bad`): it fails in all processes.
 base::Error refuse_split(Library& library, Comm& comm, base::Error bad, MPI_Comm& out);
-/// Hardware is told apart by the affinity masks of the processes. A process that may run on several
-/// objects of the kind in question, and one that names no known kind, gets MPI_COMM_NULL. The
-/// unguided form writes the kind that it found into `info`.
+/// Hardware objects are derived from the affinity masks of the processes. A process that may run on
+/// several objects of the kind in question, and one that names no known kind, gets MPI_COMM_NULL.
+/// The unguided form writes the kind that it has chosen into `info`.
 base::Error comm_split_type(Library& library, Comm& comm, int type, int key, Info* info,
                             MPI_Comm& out);
 base::Error comm_create_from_group(Library& library, ErrorTarget& target, Group& group,
@@ -38,11 +38,11 @@ base::Error comm_create_from_group(Library& library, ErrorTarget& target, Group&
 base::Error comm_shrink(Library& library, Comm& comm, MPI_Comm& out);
 base::Error comm_ishrink(Library& library, Comm& comm, MPI_Comm& out, MPI_Request& request);
 
-/// `peer_comm`, which may have any shape, and `remote_leader` are looked at in the local leader
+/// `peer_comm`, which may have any shape, and `remote_leader` are significant at the local leader
 /// only. MPI_ERR_COMM where the groups overlap.
 base::Error intercomm_create(Library& library, Comm& local_comm, int local_leader,
                              MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm& out);
-/// `remote_group` and `remote_leader` are looked at in the local leader only.
+/// `remote_group` and `remote_leader` are significant at the local leader only.
 base::Error intercomm_create_from_groups(Library& library, ErrorTarget& target, Group& local_group,
                                          int local_leader, MPI_Group remote_group,
                                          int remote_leader, std::string_view stringtag, Info* info,

@@ -87,7 +87,8 @@ Error check_census(const MemberTable& all) {
 
 namespace {
 
-/// Gives the communicator a collective area that is free in all its members, if there is one: the first.
+/// Gives the communicator a collective area that is free in all its members, if there is one: the
+/// first.
 void settle_board(Comm& comm, const ProcessList& processes, std::span<const MemberInfo> members) {
   std::uint64_t common = ~std::uint64_t{0};
   std::uint64_t newest = 0;
@@ -105,7 +106,7 @@ void settle_board(Comm& comm, const ProcessList& processes, std::span<const Memb
 
 using ContextField = std::uint32_t MemberInfo::*;
 
-/// The ids of the members here. Their names came from them.
+/// The local ids of the members, from the names that they sent.
 base::Result<ProcessList> processes_of(const Library& library,
                                        std::span<const MemberInfo> members) {
   const fabric::ProcessTable& known = library.device->processes();
@@ -190,7 +191,7 @@ Error settle_inter(Comm& comm, const MemberTable& members, const ProcessList& lo
 
 namespace {
 
-/// With what has happened to its processes, and what they have sent, before it was complete.
+/// Applies failures of its processes, and messages from them, that preceded its completion.
 void catch_up(Comm& comm) {
   note_failed_members(comm);
   if (comm.library->recovery != nullptr) comm.library->recovery->settled(comm);

@@ -11,17 +11,17 @@
 #include "mpi/comm/world.h"
 #include "wire/process_name.h"
 
-/// How communicators are made. Every process numbers its communicators itself, so what is needed is
-/// one exchange between those concerned (member_info.h): each tells the number that it will know the new
-/// one by, and learns that of the others. The same exchange carries what a split needs to know, and
-/// whether somebody failed, so that all fail or none.
+/// How communicators are made. Every process numbers its communicators itself, so making one takes
+/// a single exchange between the members (member_info.h): each sends its context id of the new
+/// one, and receives those of the others. The same exchange carries the arguments of a split, and
+/// the errors of members, so that all fail or none.
 namespace fulmar::mpi {
 
-/// What one process tells the others.
+/// The contribution of one process to the exchange.
 struct MemberInfo {
   std::uint32_t context;
   std::uint32_t local_context;  ///< of Comm::local_comm, where an intercommunicator is made
-  /// The name of the process, by which all know it: see `name_of`.
+  /// The global name of the process: see `name_of`.
   std::uint32_t job;
   std::uint32_t rank_in_job;
   std::uint16_t engine;
@@ -61,7 +61,7 @@ class NewComm {
   enum class Boards : std::uint8_t { none, offer };
   /// `offer` from those who settle before they return to the user. Intercommunicators have none.
   [[nodiscard]] MemberInfo announcement(const base::Error& so_far, Boards coll_areas) noexcept;
-  /// Hands the object over to the user.
+  /// Returns the communicator to the user.
   void give(MPI_Comm& out) noexcept;
 
  private:
@@ -70,7 +70,7 @@ class NewComm {
   bool offered_ = false;
 };
 
-/// The shape of a communicator that is made from this one alone.
+/// The shape of a communicator that is made from only this one.
 [[nodiscard]] inline NewComm::Shape shape_of(const Comm& comm) noexcept {
   return comm.is_inter ? NewComm::Shape::inter : NewComm::Shape::intra;
 }
@@ -81,12 +81,12 @@ class NewComm {
   return parent.refused && so_far.ok() ? base::Error(base::ErrorClass::arg) : so_far;
 }
 
-/// The error of whoever failed.
+/// The error of the member that failed.
 base::Error check_census(const MemberTable& all);
 
 /// Makes `comm` the communicator of these members, of which this process is a local one. `session`:
-/// see Comm::session. MPI_ERR_COMM where a process is in both groups, MPI_ERR_OTHER for one of a job
-/// that is not known here.
+/// see Comm::session. MPI_ERR_COMM where a process is in both groups, MPI_ERR_OTHER for one of a
+/// job that is not known here.
 base::Error settle(Comm& comm, std::uintptr_t session, const MemberTable& members);
 
 /// Gives a new communicator the error handler of an old one.

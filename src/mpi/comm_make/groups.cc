@@ -5,16 +5,16 @@
 #include "mpi/comm_make/calls.h"
 #include "mpi/group/group.h"
 
-/// Communicators made by the members of a group alone: the others are somewhere else in the
-/// program. They talk over a communicator that exists only for this, with a tag that tells
-/// simultaneous calls apart.
+/// Communicators made by only the members of a group, while the other processes do something
+/// else. They use a temporary communicator, with a tag that distinguishes
+/// simultaneous calls.
 namespace fulmar::mpi {
 namespace {
 
 using base::Error;
 using base::ErrorClass;
 
-/// `so_far` is why this process cannot take part, which the others learn.
+/// `so_far` is why this process cannot take part; it is sent to the others.
 Error make_over(Comm& bridge, int tag, NewComm& fresh, const Error& so_far) {
   MemberTable member_table;
   const MemberInfo own = fresh.announcement(so_far, NewComm::Boards::offer);

@@ -11,10 +11,10 @@
 #include "mpi/request/request.h"
 
 /// MPI_Comm_idup: the announcements go directly between all processes, and with the last of them
-/// the new communicator is complete, in whatever call makes progress then. The handle exists from
-/// the start, as the standard allows, but is not to be used before the request is complete. Where
-/// some process failed the communicator ends with the request, and the handle becomes
-/// MPI_COMM_NULL where the user still has it: the place is the call's until then (MPI 5.0
+/// the new communicator is complete, in any call that makes progress. The handle exists from
+/// the start, as the standard allows, but must not be used before the request is complete. Where
+/// some process failed the communicator ends with the request, and the user's handle becomes
+/// MPI_COMM_NULL: the variable belongs to the operation until then (MPI 5.0
 /// section 2.4).
 namespace fulmar::mpi {
 namespace {
@@ -32,12 +32,12 @@ struct Idup {
   Request* request = nullptr;
   Comm* parent = nullptr;
   Comm* made = nullptr;       ///< one reference held
-  MPI_Comm* place = nullptr;  ///< where the user has its handle; null: the user got none
+  MPI_Comm* place = nullptr;  ///< the user's variable for the handle; null: the user got none
   Error error;                ///< of this process
   MemberInfo own{};
   MemberTable all;
   std::unique_ptr<Part[]> parts;
-  int open = 0;  ///< messages under way
+  int open = 0;  ///< messages in flight
 };
 
 Part& part_of(device::Operation& operation) {
@@ -93,8 +93,8 @@ constinit const RequestKind idup_request{
     .must_complete = true,
 };
 
-/// Messages to and from all but `self` of a group; `next` are parts for them. Returns what is left
-/// of these.
+/// Starts messages to and from all but `self` of a group, using the parts from `next` on. Returns
+/// the unused parts.
 Part* exchange_with(Idup& idup, const Line& line, std::vector<MemberInfo>& group, int self,
                     Part* next) {
   const Datatype& byte = *line.comm.library->find<Datatype>(MPI_BYTE);

@@ -7,9 +7,9 @@
 #include "mpi/comm_make/calls.h"
 
 /// Intercommunicators from two groups, and one group from an intercommunicator (MPI 5.0 sections
-/// 7.6.2 and 7.4.2). The groups need not know each other: each collects its announcements, the
-/// leaders exchange them, and each tells its group what it heard. Whoever fails before says so in
-/// its announcement, so that the call ends everywhere.
+/// 7.6.2 and 7.4.2). The groups need not know each other: each gathers its announcements, the
+/// leaders exchange them, and each broadcasts the other group's to its own. A member that fails
+/// before includes the error in its announcement, so that the call ends everywhere.
 namespace fulmar::mpi {
 namespace {
 
@@ -17,7 +17,7 @@ using base::Error;
 using base::ErrorClass;
 using base::failure;
 
-/// What a leader was given to find the other one.
+/// How a leader reaches the other one.
 Error check_peer(const Comm* peer_comm, int remote_leader) {
   if (peer_comm == nullptr) {
     return failure(ErrorClass::comm,
@@ -31,8 +31,8 @@ Error check_peer(const Comm* peer_comm, int remote_leader) {
                  remote_leader, peer_comm->remote_size - 1);
 }
 
-/// The leader that most members name; of several the lowest. -1: none. What a member says that cannot
-/// take part, perhaps because it was given no leader, decides only between equals.
+/// The leader that most members name; of several the lowest. -1: none. The value of a member that
+/// cannot take part, perhaps because its argument is wrong, counts only to break ties.
 int leader_of_most(const std::vector<MemberInfo>& members) {
   std::vector<std::size_t> votes(members.size());
   for (const MemberInfo& one : members) {
@@ -43,7 +43,7 @@ int leader_of_most(const std::vector<MemberInfo>& members) {
   return most == votes.end() || *most == 0 ? -1 : static_cast<int>(most - votes.begin());
 }
 
-/// Those of a group who name another leader than most fail, and all know it.
+/// Members that name another leader than most fail, with the same result in all members.
 Error agree_on_leader(std::vector<MemberInfo>& members, int leader, int own_rank) {
   Error error;
   for (MemberInfo& one : members) {
@@ -60,12 +60,12 @@ Error agree_on_leader(std::vector<MemberInfo>& members, int leader, int own_rank
 
 /// Why a process cannot make an intercommunicator.
 struct Trouble {
-  Error refused;     ///< it cannot take part
-  Error no_meeting;  ///< it is the leader, and cannot meet the other one
+  Error refused;             ///< it cannot take part
+  Error unreachable_leader;  ///< it is the leader, and cannot reach the other one
 };
 
-/// What both ways to make an intercommunicator have in common. Each member says which leader it was
-/// given: one that was given a wrong one does not know who speaks for it, nor does it have to.
+/// The common part of both calls that make an intercommunicator. Each member announces its leader
+/// argument: a member with a wrong one does not know the actual leader, and does not need to.
 Error unite(NewComm& fresh, const Line& inside, Leader leader, const Trouble& trouble) {
   MemberTable member_table;
   MemberInfo own = fresh.announcement(trouble.refused, NewComm::Boards::none);
@@ -75,7 +75,8 @@ Error unite(NewComm& fresh, const Line& inside, Leader leader, const Trouble& tr
   const Error other_leader = agree_on_leader(member_table.local, leader.rank, inside.comm.rank);
   Error met;
   if (leader.rank >= 0) met = meet(inside, leader, member_table);
-  for (const Error* const own_error : {&trouble.refused, &trouble.no_meeting, &other_leader}) {
+  for (const Error* const own_error :
+       {&trouble.refused, &trouble.unreachable_leader, &other_leader}) {
     if (own_error->failed()) return *own_error;
   }
   if (announced.failed()) return announced;
@@ -90,7 +91,7 @@ Error check_rank(const char* argument, int rank, const Group& group) {
                  rank, group.size());
 }
 
-/// Members of both groups, the one with the lower claim first.
+/// Concatenates the members of both groups, the one with the lower `high` first.
 Error line_up(MemberTable& member_table) {
   for (const std::vector<MemberInfo>* group : {&member_table.local, &member_table.remote}) {
     const auto differs = [&](const MemberInfo& one) { return one.color != group->front().color; };
@@ -126,7 +127,7 @@ Error intercomm_create(Library& library, Comm& local_comm, int local_leader, MPI
   std::optional<Line> across;  // also where others may know that this process leads
   if (unreachable.ok()) across.emplace(*peer, Channel::leaders, tag);
   Trouble trouble{failure_so_far(local_comm, {}), {}};
-  if (local_comm.rank == local_leader) trouble.no_meeting = unreachable;
+  if (local_comm.rank == local_leader) trouble.unreachable_leader = unreachable;
   NewComm fresh(library, NewComm::Shape::inter);
   const Leader leader{local_leader, remote_leader, across ? &*across : nullptr};
   const Error error = unite(fresh, next_line(local_comm), leader, trouble);
@@ -164,7 +165,7 @@ Error intercomm_create_from_groups(Library& library, ErrorTarget& target, Group&
     make_leader_bridge(leader_bridge, remote->processes[remote_leader]);
     leader.across = &across;
   }
-  if (local_group.rank == local_leader) trouble.no_meeting = bad;
+  if (local_group.rank == local_leader) trouble.unreachable_leader = bad;
   NewComm fresh(library, NewComm::Shape::inter);
   const Error error = unite(fresh, {bridge, Channel::user, tag.value()}, leader, trouble);
   if (error.failed()) return error;

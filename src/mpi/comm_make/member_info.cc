@@ -73,8 +73,8 @@ Error read_board(Comm& comm, const MemberInfo& own, std::vector<MemberInfo>& all
   post_data(coll_area, {&own, sizeof own, &byte});
   if (!coll_area.wait_all()) return failure_of(comm);
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    const Packed room(Data{&all[rank], sizeof own, &byte});
-    take_part(coll_area, static_cast<int>(rank), room, 0, sizeof own);
+    const Packed packed(Data{&all[rank], sizeof own, &byte});
+    take_part(coll_area, static_cast<int>(rank), packed, 0, sizeof own);
   }
   return {};
 }
@@ -89,8 +89,8 @@ Error incomplete() {
                        "failed; the others know which");
 }
 
-/// Who learned of a failure in the middle of the exchange has passed on what it had. The others of
-/// the group hear of that failure, too.
+/// A member that detects a failure in the middle of the exchange still forwards what it has. The
+/// others of the group are notified of that failure, too.
 Error check_complete(const Comm& comm, const std::vector<MemberInfo>& members) {
   if (is_complete(members)) return {};
   constexpr std::uint64_t patience_ns = 10'000'000'000;
@@ -100,9 +100,9 @@ Error check_complete(const Comm& comm, const std::vector<MemberInfo>& members) {
   return known.failed() ? known : incomplete();
 }
 
-/// What a group hears first of the meeting of its leader.
+/// The first part of the leader's broadcast to its group.
 struct Heading {
-  std::uint32_t count = 0;  ///< of announcements that follow; 0: the leaders did not meet
+  std::uint32_t count = 0;  ///< of announcements that follow; 0: the leaders' exchange has failed
 };
 
 }  // namespace
@@ -112,8 +112,8 @@ Line next_line(Comm& comm) noexcept { return {comm, Channel::collective, next_ta
 Error announce(const Line& line, const MemberInfo& own, std::vector<MemberInfo>& all) {
   Comm& comm = line.comm;
   if (idle_area(comm, comm.coll_area.get()) != nullptr) return read_board(comm, own, all);
-  // In step k everybody passes on the 2^k announcements from its own on, so that it holds twice as
-  // many afterwards. They lie in the order of the ring that starts here.
+  // In step k every rank forwards the 2^k announcements from its own on, so that it has twice as
+  // many afterwards. They are stored in the order of the ring that starts at this rank.
   const auto size = static_cast<std::size_t>(comm.size());
   all.resize(size);
   all[0] = own;

@@ -5,12 +5,12 @@
 #include "mpi/comm_make/creation.h"
 #include "mpi/p2p/message.h"
 
-/// The exchange of announcements among those who make a communicator. It costs a collective area round, or
-/// log2(n) messages of each process; between groups also one message each way of the leaders and
-/// a broadcast.
+/// The exchange of announcements among the makers of a communicator. It costs a collective area
+/// round, or log2(n) messages of each process; between groups also one message each way of the
+/// leaders and a broadcast.
 namespace fulmar::mpi {
 
-/// What keeps the messages of one exchange apart from all others.
+/// Communicator, channel and tag of one exchange, which distinguish its messages from all others.
 struct Line {
   Comm& comm;
   Channel channel;
@@ -23,17 +23,18 @@ struct Line {
 /// The announcements of all ranks of the line's intracommunicator, by rank.
 base::Error announce(const Line& line, const MemberInfo& own, std::vector<MemberInfo>& all);
 
-/// Who speaks for a group to the other one.
+/// The leader of a group, which communicates with that of the other group.
 struct Leader {
   int rank;         ///< of the leader, in the group
   int remote_rank;  ///< of the other leader on `across`; significant at the leader
-  /// Where the leaders meet; significant at the leader. Without it the meeting fails.
+  /// Communicator and tag between the leaders; significant at the leader. Null makes the exchange
+  /// fail.
   const Line* across;
 };
 
-/// The other group's announcements, for all of a group whose own are in `census`. Without a line
-/// between the leaders all but the leader get an error, and the leader, who has one already,
-/// success.
+/// Gets the other group's announcements for all of a group, whose own are in `member_table`.
+/// Without a line between the leaders all but the leader get an error, and the leader, which has
+/// one already, success.
 base::Error meet(const Line& inside, const Leader& leader, MemberTable& member_table);
 
 /// The announcements of all processes of a communicator of either shape.

@@ -18,7 +18,7 @@ using base::ErrorClass;
 
 AttributeOwner owner_of(Comm& comm) { return {comm.attributes, KeyvalKind::comm, comm.handle}; }
 
-/// Announces, and makes the communicator of the members that `choose(Census&)` leaves. Where a
+/// Announces, and makes the communicator of the members that `choose(MemberTable&)` keeps. Where a
 /// group has none there is no communicator.
 template <class Choose>
 Error make_part(Library& library, Comm& parent, Error so_far, int color, int key, Choose&& choose,
@@ -43,7 +43,7 @@ Error make_part(Library& library, Comm& parent, Error so_far, int color, int key
   return {};
 }
 
-/// Leaves those of one color, in the order of their keys.
+/// Keeps the members of one color, in the order of their keys.
 void keep_color(std::vector<MemberInfo>& all, int color) {
   std::erase_if(all, [&](const MemberInfo& one) { return one.color != color; });
   std::stable_sort(all.begin(), all.end(),
@@ -96,8 +96,8 @@ Error comm_dup(Library& library, Comm& comm, MPI_Comm& out) {
 }
 
 Error comm_create(Library& library, Comm& comm, Group& group, MPI_Comm& out) {
-  // The own group is known here in full. Of the remote one each member tells that it is one, and
-  // its rank.
+  // The local group is known here completely. Members of the remote group announce their
+  // rank.
   const base::Result<std::vector<int>> ranks = ranks_of(comm, group);
   const bool member = group.rank != Group::no_rank;
   const auto choose = [&](MemberTable& member_table) {

@@ -15,13 +15,13 @@
 
 /// MPIX_Comm_shrink: a communicator of those members of another one that live.
 ///
-/// They agree on who has failed, exchange their announcements as all calls that make communicators do,
-/// and agree on whether everybody has all of them. Where a process died in between, they begin again;
-/// so the call fails only where none could be made at all. The exchange takes log2(n) messages of each
-/// rank, and between groups one more each way: the table of each group goes from its members to those
-/// of the other one, round robin. Its messages are of Channel::recovery, which neither a failure nor a
-/// revocation ends; all members go through all of its steps whatever fails, so nobody waits for one that
-/// has given up.
+/// They agree on the set of failed members, exchange their announcements as all calls that make
+/// communicators do, and agree on whether all members have all of them. Where a process died in
+/// between, they start again; so the call fails only where no communicator could be made at all.
+/// The exchange takes log2(n) messages of each rank, and between groups one more each way: the
+/// table of each group is sent from its members to those of the other one, round robin. Its
+/// messages are of Channel::recovery, which neither a failure nor a revocation ends; all members
+/// execute all of its steps whatever fails, so no member waits for one that has given up.
 namespace fulmar::mpi {
 namespace {
 
@@ -42,7 +42,7 @@ class Shrink {
 
   [[nodiscard]] CollContext& exchange() noexcept { return exchange_; }
   static CollTask run(CollContext& exchange, Shrink& self);
-  /// After the run: hands the communicator over.
+  /// After the run: returns the communicator.
   Error give(MPI_Comm& out) {
     if (result_.failed()) {
       out = MPI_COMM_NULL;
@@ -87,7 +87,7 @@ class Shrink {
   Error result_;
 };
 
-/// Another attempt, with those who are not among the failed.
+/// Another attempt, with the members that have not failed.
 void Shrink::begin(const RankSet& failed) {
   failed_ = failed;
   local_.clear();
@@ -131,7 +131,7 @@ CollTask Shrink::run(CollContext& exchange, Shrink& self) {
   }
 }
 
-/// All of a group have failed: there is nobody to talk to.
+/// All of a group have failed: no member is left to exchange with.
 Error Shrink::check_groups() const {
   if (!comm_.is_inter || !remote_.empty()) return {};
   return base::failure(ErrorClass::proc_failed,
@@ -155,7 +155,7 @@ CollTask Shrink::exchange_tables(CollContext& exchange, Shrink& self) {
   co_await cross(exchange, self);
 }
 
-/// In step k everybody passes on the 2^k announcements from its own on, which lies in front.
+/// In step k every rank forwards the 2^k announcements from its own on, which is the first.
 CollTask Shrink::gather(CollContext& exchange, std::vector<MemberInfo>& table) {
   const Datatype& byte = exchange.byte_type();
   const std::size_t size = table.size();
@@ -168,7 +168,7 @@ CollTask Shrink::gather(CollContext& exchange, std::vector<MemberInfo>& table) {
   std::rotate(table.begin(), table.end() - exchange.rank(), table.end());
 }
 
-/// The table of the other group comes from one of its members.
+/// Receives the table of the other group from one of its members.
 CollTask Shrink::cross(CollContext& exchange, Shrink& self) {
   const Datatype& byte = exchange.byte_type();
   const std::size_t own = self.local_.size();

@@ -13,9 +13,9 @@
 #include "mpi/hardware.h"
 #include "mpi/info/info.h"
 
-/// MPI_Comm_split_type: a split by what the processes run on, so by a color that each of them finds
-/// for itself. Only the unguided form must know of all processes what they run on, to find the
-/// widest kind of hardware that divides them.
+/// MPI_Comm_split_type: a split by hardware, so by a color that each process determines
+/// itself. Only the unguided form needs the hardware of all processes, to find the
+/// widest kind that divides them.
 namespace fulmar::mpi {
 namespace {
 
@@ -26,12 +26,12 @@ constexpr std::string_view resource_key = "mpi_hw_resource_type";
 constexpr std::string_view set_key = "mpi_pset_name";
 
 /// Objects of different types never have the same color, so that processes which name different
-/// ones do not meet. There are 16 types, and 2^27 objects of each.
+/// ones get different communicators. There are 16 types, and 2^27 objects of each.
 int color_of(std::size_t type, std::uint32_t object) {
   return static_cast<int>(type << 27 | (object & 0x7ffffff));
 }
 
-/// Nor have objects of different nodes: 65536 nodes of 2048 processors are told apart.
+/// Nor have objects of different nodes: 65536 nodes of 2048 processors are distinguished.
 int hardware_color(std::size_t type, std::int32_t object, std::uint32_t node) {
   if (object == HardwareUse::several) return MPI_UNDEFINED;
   return color_of(type, node << 11 | (static_cast<std::uint32_t>(object) & 0x7ff));
@@ -52,7 +52,7 @@ std::uint32_t own_node(const Comm& comm) {
   return static_cast<std::uint32_t>(rank);
 }
 
-/// By the type that the info names; nobody has a part where it names none that is known.
+/// By the type that the info names; all get MPI_COMM_NULL where it names no known type.
 int guided_color(const Info* info, std::uint32_t node) {
   const std::string* name = info == nullptr ? nullptr : info->find(resource_key);
   const auto type = name == nullptr ? std::nullopt : hardware_type_of(*name);
@@ -109,8 +109,8 @@ Error widest_color(Comm& comm, Info* info, int& color) {
   return {};
 }
 
-/// A process that gives MPI_UNDEFINED takes part in one split and knows nothing of what the others
-/// want, so they go on among themselves. An intercommunicator is not divided.
+/// A process that passes MPI_UNDEFINED takes part in one split and does not know the arguments of
+/// the others, so they continue among themselves. An intercommunicator is not divided.
 Error split_unguided(Library& library, Comm& comm, int key, Info* info, MPI_Comm& out) {
   const int takes_part = comm.is_inter ? MPI_UNDEFINED : 0;
   const Error alone = comm_split(library, comm, takes_part, 0, out);

@@ -109,7 +109,7 @@ constexpr FortranKind complexes{complex, complex16, 2, 4};
 BasicType fortran_type(MPI_Datatype handle, const char* name, const FortranKind& kind, int bytes,
                        int external) {
   int step = std::countr_zero(static_cast<unsigned>(bytes / kind.smallest_bytes));
-  // C's long double stands between float64 and float128, likewise for complex numbers.
+  // C's long double ranks between float64 and float128, likewise for complex numbers.
   const bool with_long = kind.type_class == floating || kind.type_class == complex;
   if (with_long && step == 3) step = 4;
   const auto element = static_cast<Element>(static_cast<int>(kind.smallest) + step);
@@ -127,7 +127,7 @@ BasicType unsupported_type(MPI_Datatype handle, const char* name) {
   return {number(handle), name, none, unsupported, 1, 0, 0};
 }
 
-void add_default_fortran_types(std::vector<BasicType>& to, const FortranFacts& fortran) {
+void add_default_fortran_types(std::vector<BasicType>& to, const FortranTypeInfo& fortran) {
   const int real = fortran.real_bytes;
   const int twice = fortran.double_bytes;
   to.insert(
@@ -146,7 +146,7 @@ void add_default_fortran_types(std::vector<BasicType>& to, const FortranFacts& f
 }
 
 /// The optional types: MPI_INTEGER4 and the like.
-void add_sized_fortran_types(std::vector<BasicType>& to, const FortranFacts& fortran) {
+void add_sized_fortran_types(std::vector<BasicType>& to, const FortranTypeInfo& fortran) {
   struct Sized {
     MPI_Datatype handle;
     const char* name;
@@ -204,7 +204,7 @@ std::span<const NamedPair> named_pairs() {
 
 }  // namespace
 
-BasicTypes::BasicTypes(const FortranFacts& fortran) {
+BasicTypes::BasicTypes(const FortranTypeInfo& fortran) {
   add_c_types(types_);
   add_c_complex_types(types_);
   add_default_fortran_types(types_, fortran);

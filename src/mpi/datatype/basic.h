@@ -11,7 +11,7 @@
 
 namespace fulmar::mpi {
 
-/// How one basic element is represented in memory: what arithmetic and conversion need to know.
+/// How one basic element is represented in memory: for arithmetic and conversion.
 enum class Element : std::uint8_t {
   none,  ///< bytes without a meaning of their own, or a mix
   int8,
@@ -71,13 +71,13 @@ struct BasicType {
   std::uint8_t second_offset = 0;
   const BasicType* first = nullptr;
   const BasicType* second = nullptr;
-  /// Fortran's logicals whose compiler has told how it writes them; nullptr: 1 and 0.
+  /// The registered values of Fortran's .TRUE. and .FALSE.; nullptr: 1 and 0.
   const LogicalValues* logical_values = nullptr;
 };
 
 /// What is known of the Fortran compiler: bytes of its default types, and which types of a fixed
 /// size it has. The defaults are those of gfortran without options.
-struct FortranFacts {
+struct FortranTypeInfo {
   int logical_bytes = 4;
   int integer_bytes = 4;
   int real_bytes = 4;
@@ -93,7 +93,7 @@ struct FortranFacts {
 /// All predefined datatypes of the standard ABI, pairs last. Datatypes refer to the entries.
 class BasicTypes {
  public:
-  explicit BasicTypes(const FortranFacts& fortran);
+  explicit BasicTypes(const FortranTypeInfo& fortran);
   BasicTypes(const BasicTypes&) = delete;
   BasicTypes& operator=(const BasicTypes&) = delete;
 
@@ -107,7 +107,7 @@ class BasicTypes {
   std::vector<BasicType> types_;
 };
 
-/// The pair of two basic types, as a C struct of both lies in memory.
+/// The pair of two basic types, with the memory layout of a C struct of both.
 [[nodiscard]] BasicType pair_of(std::uintptr_t handle, const char* name, const BasicType& first,
                                 const BasicType& second) noexcept;
 

@@ -8,7 +8,7 @@
 
 namespace fulmar::mpi {
 
-/// MPI_ERR_BUFFER where `count` elements cannot lie at an address: MPI_IN_PLACE, or a null pointer
+/// MPI_ERR_BUFFER where `count` elements cannot be at an address: MPI_IN_PLACE, or a null pointer
 /// with a predefined type (MPI_BOTTOM needs absolute addresses).
 [[nodiscard]] base::Error check_buffer(const char* argument, const void* address, Count count,
                                        const Datatype& type);
@@ -20,7 +20,7 @@ struct PackedBuffer {
   const void* address;
   Count bytes;
 };
-/// Fails unless [position, position + needed) lies in the buffer: MPI_ERR_ARG for the position,
+/// Fails unless [position, position + needed) is inside the buffer: MPI_ERR_ARG for the position,
 /// MPI_ERR_TRUNCATE where the buffer is too short, MPI_ERR_BUFFER where there is none.
 [[nodiscard]] base::Error check_packed(const PackedBuffer& buffer, Count position, Count needed);
 

@@ -71,8 +71,8 @@ Error check_grid(int processes, int rank, std::span<const Distribution> dimensio
                  static_cast<long long>(grid), processes);
 }
 
-/// Where a process stands in the grid, whose last dimension varies fastest whatever the array's
-/// order.
+/// The coordinates of a process in the grid, whose last dimension varies fastest whatever the
+/// array's order.
 std::vector<int> coordinates(int rank, std::span<const Distribution> dimensions) {
   std::vector<int> place(dimensions.size());
   for (std::size_t i = dimensions.size(); i-- > 0;) {
@@ -83,7 +83,7 @@ std::vector<int> coordinates(int rank, std::span<const Distribution> dimensions)
 }
 
 /// The elements of one dimension that belong to the process at `place`: `part` at each of their
-/// indices, which lie `step` bytes apart.
+/// indices, which are `step` bytes apart.
 Result<TypeMap> spread(const TypeMap& part, Count step, const Distribution& dimension, int place) {
   const Count block = block_length(dimension);
   const Count start = std::min(block * place, dimension.size);

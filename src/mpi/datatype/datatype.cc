@@ -91,7 +91,7 @@ TypeMap Datatype::map() const {
 }
 
 PredefinedDatatypes::PredefinedDatatypes(Library& library) : library_(library) {
-  tables_.emplace_back(FortranFacts{});
+  tables_.emplace_back(FortranTypeInfo{});
   for (const BasicType& basic : basic_types()) {
     Datatype& type = types_.emplace_back(std::move(map_of(basic).value()), &basic);
     type.name = basic.name;
@@ -112,7 +112,7 @@ PredefinedDatatypes::~PredefinedDatatypes() {
   library_.datatypes = nullptr;
 }
 
-void PredefinedDatatypes::set_fortran(const FortranFacts& fortran) {
+void PredefinedDatatypes::set_fortran(const FortranTypeInfo& fortran) {
   BasicTypes& table = tables_.emplace_back(fortran);
   table.set_logical_values(logical_values_);
   for (Datatype& type : types_) {

@@ -41,7 +41,7 @@ struct Datatype : Object {
   std::int64_t true_extent = 0;
   /// The predefined type that this is, or is a duplicate of; nullptr for other derived types.
   const BasicType* basic = nullptr;
-  /// What moves the data; see View.
+  /// How the data are moved; see View.
   LayoutRef layout;
 
   std::int64_t ub = 0;
@@ -82,7 +82,7 @@ class PredefinedDatatypes {
 
   /// Gives Fortran's types the sizes of another compiler (MPI 5.0 section 20.4). Types that were
   /// derived before keep the old ones.
-  void set_fortran(const FortranFacts& fortran);
+  void set_fortran(const FortranTypeInfo& fortran);
   /// What reductions and external32 read and write as Fortran's logicals of `values.bytes`, in all
   /// types from now on. Once only.
   void set_logical_values(const LogicalValues& values) noexcept;

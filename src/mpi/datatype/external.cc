@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// The basic elements of a datatype follow from its signature, where they lie from its layout. The
+// The basic elements of a datatype follow from its signature, their addresses from its layout. The
 // two meet in a stretch of packed bytes: a piece of it is gathered from the user's memory into a
 // small buffer, converted element by element, and so on; unpacking goes the other way round.
 #include "mpi/datatype/external.h"
@@ -64,7 +64,7 @@ class PackedWriter {
  public:
   explicit PackedWriter(Data data) : view_(*data.type, data.count), base_(data.address) {}
 
-  /// Room for the next elements, as PackedReader::elements. The caller fills it.
+  /// Space for the next elements, as PackedReader::elements. The caller fills it.
   std::span<std::byte> elements(std::int64_t size, std::int64_t wanted) {
     const auto step = static_cast<std::size_t>(size);
     if (buffer_.size() - used_ < step) flush();
@@ -148,28 +148,41 @@ Error pack_external32(ConstData data, std::byte* to) {
   return for_each_run(*data.type->signature, data.count, run);
 }
 
-Error unpack_external32(const std::byte* from, Data data) {
+Error unpack_external32_part(std::span<const std::byte> from, Data data, Count& moved) {
+  moved = 0;
   PackedWriter writer(data);
   const auto run = [&](const BasicType& basic, Count count) -> Error {
     const Conversion conversion = conversion_of(basic);
+    const Count complete = static_cast<Count>(from.size()) / basic.external;
+    const bool ends_here = complete < count;
+    count = std::min(count, complete);
     while (count > 0) {
       const auto portion = writer.elements(basic.size, count);
       const Count elements = static_cast<Count>(portion.size()) / basic.size;
       const Count numbers = elements * conversion.numbers;
-      if (conversion.unpack(from, portion.data(), numbers) != numbers) {
+      if (conversion.unpack(from.data(), portion.data(), numbers) != numbers) {
         return no_fit(basic, "its size in memory");
       }
       if (const LogicalValues* values = basic.logical_values; values != nullptr) {
         values->from_plain(portion.data(), portion.data(), elements);
       }
-      from += elements * basic.external;
+      from = from.subspan(static_cast<std::size_t>(elements * basic.external));
+      moved += elements * basic.size;
       count -= elements;
     }
+    if (ends_here) from = {};
     return {};
   };
   const Error bad = for_each_run(*data.type->signature, data.count, run);
   if (bad.ok()) writer.flush();
   return bad;
+}
+
+Error unpack_external32(const std::byte* from, Data data) {
+  const auto bytes = external_bytes(*data.type, data.count);
+  if (bytes.failed()) return bytes.error();
+  Count moved = 0;
+  return unpack_external32_part({from, static_cast<std::size_t>(bytes.value())}, data, moved);
 }
 
 Error pack_external(Library&, std::string_view datarep, ConstData in, void* out, Count out_bytes,

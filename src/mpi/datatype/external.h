@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 #include "base/error.h"
 #include "mpi/args.h"
@@ -24,5 +25,9 @@ namespace fulmar::mpi {
 [[nodiscard]] base::Error pack_external32(ConstData data, std::byte* to);
 /// Reads as many from `from`. After an error the buffer is partly written.
 [[nodiscard]] base::Error unpack_external32(const std::byte* from, Data data);
+/// Reads the basic elements that `from` holds completely, all of the data at most; `moved` becomes
+/// their size in memory. After an error the buffer is partly written.
+[[nodiscard]] base::Error unpack_external32_part(std::span<const std::byte> from, Data data,
+                                                 Count& moved);
 
 }  // namespace fulmar::mpi

@@ -54,8 +54,8 @@ Error read_support(const Info& info, const char* kind, unsigned sizes, unsigned&
 
 }  // namespace
 
-base::Result<FortranFacts> read_fortran_facts(const Info& info) {
-  FortranFacts facts;
+base::Result<FortranTypeInfo> read_fortran_facts(const Info& info) {
+  FortranTypeInfo facts;
   for (const Error& bad :
        {read_size(info, "mpi_logical_size", 1 | 2 | 4 | 8 | 16, facts.logical_bytes),
         read_size(info, "mpi_integer_size", 1 | 2 | 4 | 8 | 16, facts.integer_bytes),

@@ -8,8 +8,9 @@
 
 namespace fulmar::mpi {
 
-/// What the keys of MPI_Abi_set_fortran_info (MPI 5.0 section 20.4) say of the compiler; keys that
-/// are not set leave the defaults. MPI_ERR_INFO_VALUE for sizes that no Fortran type has.
-[[nodiscard]] base::Result<FortranFacts> read_fortran_facts(const Info& info);
+/// The properties of the Fortran compiler from the keys of MPI_Abi_set_fortran_info (MPI 5.0
+/// section 20.4); keys that are not set leave the defaults. MPI_ERR_INFO_VALUE for sizes that no
+/// Fortran type has.
+[[nodiscard]] base::Result<FortranTypeInfo> read_fortran_facts(const Info& info);
 
 }  // namespace fulmar::mpi

@@ -12,9 +12,9 @@ namespace fulmar::mpi {
 struct Layout;
 using LayoutRef = std::shared_ptr<const Layout>;
 
-/// The compact program of a datatype: where its bytes lie, in the order of the type map, merged as
-/// far as possible. An immutable tree whose subtrees are shared with the datatypes it was built
-/// from, so a constructor costs what its own arguments cost, whatever lies below.
+/// The compact program of a datatype: the places of its bytes, in the order of the type map, merged
+/// as far as possible. An immutable tree whose subtrees are shared with the datatypes it was built
+/// from, so a constructor costs what its own arguments cost, whatever they consist of.
 ///
 ///   run       `block` bytes at `at`
 ///   strided   `count` runs of `block` bytes, `stride` apart, the first at `at`
@@ -55,7 +55,7 @@ struct Layout {
   static constexpr std::uint16_t max_depth = 500;
 };
 
-/// What a sequence is made from: `layout`, its displacements counted from `at`.
+/// An element of a sequence: `layout`, its displacements counted from `at`.
 struct PlacedLayout {
   std::int64_t at;
   LayoutRef layout;

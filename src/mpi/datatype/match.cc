@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// Types found by what they can hold: MPI_Type_match_size, MPI_Type_create_f90_*, and
+// Types found by their properties: MPI_Type_match_size, MPI_Type_create_f90_*, and
 // MPI_Type_get_value_index.
 
 #include <limits>

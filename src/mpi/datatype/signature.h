@@ -15,7 +15,7 @@ struct Signature;
 using SignatureRef = std::shared_ptr<const Signature>;
 
 /// The type signature of a datatype (MPI 5.0 section 5.1): which basic elements, in which order,
-/// without where they lie. Either `count` times one basic type, or `count` times a list of parts.
+/// without their addresses. Either `count` times one basic type, or `count` times a list of parts.
 /// Immutable and shared like Layout.
 struct Signature {
   const BasicType* basic = nullptr;  ///< set: no parts

@@ -11,10 +11,10 @@
 
 namespace fulmar::mpi {
 
-/// What a type map (MPI 5.0 section 5.1) amounts to: sizes, bounds, layout and signature. Datatypes
-/// are built by building these; nothing here knows handles.
+/// The properties of a type map (MPI 5.0 section 5.1): sizes, bounds, layout and signature.
+/// Datatypes are built by building these; nothing here knows handles.
 ///
-/// Bounds follow section 5.1.7: `marked` says that lower and upper bound were set by
+/// Bounds follow section 5.1.7: `marked` means that lower and upper bound were set by
 /// MPI_Type_create_resized in the map or a part of it. Unmarked maps begin and end with their data,
 /// and their extent is rounded up to the strictest alignment of their elements.
 struct TypeMap {

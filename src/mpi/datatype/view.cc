@@ -19,7 +19,7 @@ Byte* address(Byte* base, std::int64_t at) {
                                  static_cast<std::uintptr_t>(at));
 }
 
-/// Copies a run whose length is known to the compiler (`least` == `bytes`), or lies between `least`
+/// Copies a run whose length is known to the compiler (`least` == `bytes`), or is between `least`
 /// and twice that, by two moves that overlap.
 template <std::int64_t least>
 void copy_between(std::byte* to, const std::byte* from, std::int64_t bytes) {
@@ -64,7 +64,7 @@ void copy_near(std::byte* to, std::int64_t to_step, const std::byte* from, std::
   }
 }
 
-/// `count` runs of `block` bytes. The size is looked at once, not for each of them.
+/// `count` runs of `block` bytes. The size is tested once, not for each of them.
 void copy_runs(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64_t from_step,
                std::int64_t count, std::int64_t block) {
   switch (block) {

@@ -32,7 +32,7 @@ Error get(Library& library, Errhandler& handler, MPI_Errhandler& out) {
   return {};
 }
 
-/// The code is the user's choice, so its text says who called.
+/// The code is chosen by the user, so its text names the caller.
 Error call(Library& library, const char* name, Object* on, int code) {
   (void)raise(library, name, on, Error::from_code(code));
   return {};

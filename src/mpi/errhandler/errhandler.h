@@ -62,9 +62,9 @@ struct JobAborter {
   void* context = nullptr;
 };
 
-/// The state of error handling in one process: predefined handlers, codes made by the user, and who
-/// we are in reports. Made by `runtime` before the first MPI call does anything; known as
-/// `library.errors`.
+/// The state of error handling in one process: predefined handlers, codes made by the user, and
+/// which object we are in reports. Made by `runtime` before the first MPI call does anything; known
+/// as `library.errors`.
 class ErrorState {
  public:
   /// Defines the predefined handlers in `library` and registers there. Both must outlive their use.
@@ -88,7 +88,8 @@ class ErrorState {
 
   ErrorCodes codes;
   JobAborter aborter;
-  /// Names of calls that do not work yet and were reported on stderr, each once (api/library_state.h).
+  /// Names of calls that do not work yet and were reported on stderr, each once
+  /// (api/library_state.h).
   std::vector<const char*> reported_calls;
   /// Rank and size in MPI_COMM_WORLD, or -1 and 0 while there is none.
   int rank = -1;

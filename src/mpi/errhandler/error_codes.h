@@ -41,7 +41,7 @@ class ErrorCodes {
   /// text.
   [[nodiscard]] base::Result<std::string> text_of(int code) const;
 
-  /// The value of the attribute MPI_LASTUSEDCODE; it lies still in memory.
+  /// The value of the attribute MPI_LASTUSEDCODE; at a fixed address.
   [[nodiscard]] const int& last_used_code() const noexcept { return last_used_code_; }
 
  private:

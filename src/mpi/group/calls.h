@@ -13,7 +13,7 @@ namespace fulmar::mpi {
 // MPI_GROUP_EMPTY, which may be freed like any other. Ranks that are not in a group or come twice
 // give MPI_ERR_RANK, bad strides MPI_ERR_ARG.
 
-/// Gives the user a new group of these processes; MPI_ERR_NO_MEM where there is no room for it.
+/// Returns a new group of these processes; MPI_ERR_NO_MEM where memory is used up.
 base::Error give_group(Library& library, ProcessList processes, int own_rank, MPI_Group& out,
                        std::uintptr_t session = 0);
 

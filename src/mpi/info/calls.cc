@@ -67,11 +67,11 @@ Error info_create_env(Library& library, int argc, char** argv, MPI_Info& out) {
     made->entries = env->entries;
     return {};
   }
-  ProcessFacts facts = env != nullptr ? env->facts : ProcessFacts{};
+  LaunchInfo launch = env != nullptr ? env->launch : LaunchInfo{};
   for (int i = 0; argv != nullptr && i < argc && argv[i] != nullptr; ++i) {
-    facts.command_line.emplace_back(argv[i]);
+    launch.command_line.emplace_back(argv[i]);
   }
-  describe_process(*made, facts);
+  describe_process(*made, launch);
   return {};
 }
 

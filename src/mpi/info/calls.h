@@ -25,7 +25,7 @@ base::Error info_set(Library& library, Info& info, std::string_view key, std::st
 /// MPI_ERR_INFO_NOKEY where the key is not set.
 base::Error info_delete(Library& library, Info& info, std::string_view key);
 
-/// Gives at most `room` bytes and a null byte.
+/// Returns at most `room` bytes and a null byte.
 base::Error info_get(Library& library, Info& info, std::string_view key, int room, char* value,
                      int& found);
 /// `size` goes in as the room at `value`, null byte included, and comes out as what the value

@@ -73,12 +73,12 @@ bool Info::erase(std::string_view key) {
   return true;
 }
 
-void describe_process(Info& info, const ProcessFacts& facts) {
-  const auto words = facts.command_line.empty() ? own_command_line() : facts.command_line;
+void describe_process(Info& info, const LaunchInfo& launch) {
+  const auto words = launch.command_line.empty() ? own_command_line() : launch.command_line;
   if (!words.empty()) set_if_known(info, "command", words[0]);
   set_if_known(info, "argv", joined(words, 1));
-  set_if_known(info, "maxprocs", facts.max_processes);
-  set_if_known(info, "soft", facts.max_processes);
+  set_if_known(info, "maxprocs", launch.max_processes);
+  set_if_known(info, "soft", launch.max_processes);
   utsname system{};
   if (::uname(&system) == 0) {
     set_if_known(info, "host", system.nodename);
@@ -86,7 +86,7 @@ void describe_process(Info& info, const ProcessFacts& facts) {
   }
   std::array<char, PATH_MAX> folder{};
   if (::getcwd(folder.data(), folder.size()) != nullptr) set_if_known(info, "wdir", folder.data());
-  set_if_known(info, "mpi_initial_errhandler", facts.errhandler);
+  set_if_known(info, "mpi_initial_errhandler", launch.errhandler);
 }
 
 PredefinedInfo::PredefinedInfo(Library& library) noexcept : library_(library) {

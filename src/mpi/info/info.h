@@ -33,24 +33,24 @@ struct Info : Object {
 
 /// What the keys of MPI_INFO_ENV say about how the process was started (MPI 5.0 section 11.2.2).
 /// Unknown things stay empty; then the key is not set.
-struct ProcessFacts {
+struct LaunchInfo {
   std::vector<std::string>
       command_line;           ///< program and arguments; read from the system when empty
   std::string max_processes;  ///< number of processes of this program that were asked for
   std::string errhandler;     ///< the initial one: "mpi_errors_are_fatal" and so on
 };
 
-/// MPI_INFO_ENV, and what is known of the start of the process already before initialisation.
+/// MPI_INFO_ENV, and what is known about the launch of the process before initialisation.
 struct EnvInfo : Info {
-  ProcessFacts facts;
+  LaunchInfo launch;
 };
 
 /// Adds command, argv, maxprocs, soft, host, arch, wdir and mpi_initial_errhandler. There is no
 /// thread_level: it is the one requested before the program began, and no launcher has a way to.
-void describe_process(Info& info, const ProcessFacts& facts);
+void describe_process(Info& info, const LaunchInfo& launch);
 
 /// MPI_INFO_ENV. Made by `runtime` before the first MPI call does anything, which also
-/// fills in `env.facts`; described by init.
+/// fills in `env.launch`; described by init.
 class PredefinedInfo {
  public:
   explicit PredefinedInfo(Library& library) noexcept;

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// How the data of one process move
-// --------------------------------
-// A view without gaps: one call of the system for as much as there is. Memory in pieces that are
-// large goes into vectored calls as it lies; small pieces are gathered in a buffer first, because a
-// piece costs the kernel some 50 ns, as much as copying 500 bytes.
+// How the data of one process move -------------------------------- A view without gaps: one call
+// of the system for as much as there is. Memory in pieces that are large is passed to vectored
+// calls directly; small pieces are gathered in a buffer first, because a piece costs the kernel
+// some 50 ns, as much as copying 500 bytes.
 //
-// A view with gaps: short runs are copied to or from mapped memory where the file system is known to take
-// that well (mapped_access.h). Otherwise a call for each run of data, or *sieving*: reading a stretch with
-// its gaps in one call and picking the data out of it. A call costs about 0.5 us; in that time some 2 KiB
-// are copied from the page cache, or 4 KiB from memory that was just read. Writes would have to read the
-// gaps and write them back, which undoes what another process has written there in between: they do so
-// only if the hint romio_ds_write asks for it, and then every write locks the part of the file that it
-// lies in.
+// A view with gaps: short runs are copied to or from mapped memory where the file system is known
+// to take that well (mapped_access.h). Otherwise a call for each run of data, or *sieving*: reading
+// a stretch with its gaps in one call and picking the data out of it. A call costs about 0.5 us; in
+// that time some 2 KiB are copied from the page cache, or 4 KiB from memory that was just read.
+// Writes would have to read the gaps and write them back, which undoes what another process has
+// written there in between: they do so only if the hint romio_ds_write requests it, and then every
+// write locks its part of the file.
 #include "mpi/io/access.h"
 
 #include <algorithm>
@@ -57,7 +56,7 @@ class Buffer {
   std::unique_ptr<std::byte[]> memory_;
 };
 
-/// A part of the file that some segments of a view lie in.
+/// A part of the file that contains some segments of a view.
 struct Window {
   Count first;
   Count end;
@@ -147,7 +146,7 @@ std::span<std::byte> sieve_buffer(std::unique_ptr<Buffer>& buffer, Count bytes) 
   return buffer == nullptr || buffer->failed() ? std::span<std::byte>() : buffer->span();
 }
 
-/// The elements that are converted at a time have about so many bytes.
+/// About how many bytes of elements are converted at a time.
 constexpr Count converted_bytes = 4 << 20;
 
 Count elements_at_a_time(const Access& access) {
@@ -192,20 +191,20 @@ Error read_converted(const Access& access, Count& moved) {
     const auto got = read_stream(access, access.position + done * each,
                                  buffer.span().first(static_cast<std::size_t>(some * each)));
     if (got.failed()) return got.error();
-    Count elements = 0;
+    Count converted = 0;
     const Error error =
         convert_from_file(access.view->representation(), buffer.span().data(), got.value(),
-                          part_of(access.memory, done, some), elements);
+                          part_of(access.memory, done, some), converted);
     if (error.failed()) return error;
-    done += elements;
-    moved = done * access.memory.type->size;
-    if (elements < some) break;
+    done += some;
+    moved += converted;
+    if (converted < some * access.memory.type->size) break;
   }
   return {};
 }
 
-/// Memory in pieces, and a file without gaps: vectored calls while the pieces are large. Returns how
-/// far that went.
+/// Memory in pieces, and a file without gaps: vectored calls while the pieces are large. Returns
+/// how far that went.
 template <class Move>
 Count move_pieces(const Access& access, const View& pieces, Error& error, const Move& move) {
   if (!access.view->contiguous()) return 0;

@@ -9,9 +9,9 @@
 
 namespace fulmar::mpi {
 
-/// Data on their way between memory and a file: where they lie in either. Everything that is looked
-/// at is named here, so the functions below run on any thread without the lock of the library; the
-/// objects named live as long.
+/// A transfer between memory and a file: the places of the data in either. All objects that it uses
+/// are referred to here, so the functions below run on any thread without the lock of the library;
+/// the objects outlive it.
 struct Access {
   const io::PosixFile* file = nullptr;
   io::Hints hints;
@@ -22,7 +22,7 @@ struct Access {
   bool maps = false;       ///< short runs may go through mapped memory (mapped_access.h)
   bool in_memory = false;  ///< the file system has no device
   bool remote = false;     ///< a call of the system is a message to a server
-  bool atomic = false;     ///< nobody sees a part of it (MPI 5.0 section 14.6.1)
+  bool atomic = false;     ///< never visible in part (MPI 5.0 section 14.6.1)
 
   /// The part of the file from its first to behind its last byte. Requires bytes > 0.
   [[nodiscard]] FileView::Part part() const noexcept { return view->part_of(position, bytes); }

@@ -28,7 +28,7 @@ class AccessRecord {
   AccessRecord(const File& file, const AccessArguments& arguments, Coordination coordination,
                CallForm form) noexcept;
 
-  /// The call has ended, on any thread. `access` says where its data lie by now.
+  /// The call has ended, on any thread. `access` contains the places of its data by now.
   void end(const Access& access) noexcept {
     if (trace_ != nullptr) [[unlikely]]
       add(access);

@@ -8,11 +8,11 @@
 
 namespace fulmar::mpi {
 
-// The functions of MPI 5.0 chapter 14; see mpi/args.h for how parameters come. Offsets of the user are
-// in etypes of the view, but for sizes and displacements, which are in bytes. Errors of the system
-// have the classes of section 14.7 (io/io_error.h). Besides:
+// The functions of MPI 5.0 chapter 14; see mpi/args.h for how parameters come. Offsets of the user
+// are in etypes of the view, but for sizes and displacements, which are in bytes. Errors of the
+// system have the classes of section 14.7 (io/io_error.h). Besides:
 //
-//   MPI_ERR_AMODE                   a mode that makes no sense
+//   MPI_ERR_AMODE                   an invalid mode
 //   MPI_ERR_NOT_SAME                ranks differ in what they must agree on
 //   MPI_ERR_ACCESS, _READ_ONLY      a read of a file opened for writing only, and the other way
 //   MPI_ERR_UNSUPPORTED_OPERATION   a call that the mode MPI_MODE_SEQUENTIAL rules out
@@ -39,8 +39,9 @@ base::Error file_set_atomicity(File& file, int flag);
 base::Error file_get_atomicity(File& file, int& flag);
 base::Error file_sync(File& file);
 
-// What a process does whose arguments of a collective call are wrong in themselves (`error`): it takes
-// its part in the exchange, so that the calls of the others end, with this error (api/file_entry.h).
+// What a process does whose arguments of a collective call are wrong in themselves (`error`): it
+// takes its part in the exchange, so that the calls of the others end, with this error
+// (api/file_entry.h).
 void join_open(Library& library, Comm& comm, const base::Error& error);
 void join_set_view(File& file, const base::Error& error);
 void join_set_info(File& file, const base::Error& error);

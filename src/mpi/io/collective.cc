@@ -18,7 +18,7 @@ using base::Error;
 using base::ErrorClass;
 
 /// The own part of a rank, on a thread of its own. The algorithm that waits for it is never ended
-/// before it is done, so it may lie in the algorithm's frame.
+/// before it is done, so it may be in the algorithm's frame.
 struct OwnPart final : FileJob {
   explicit OwnPart(CollectiveAccess& access) noexcept : call(access) {}
   void run() noexcept override {
@@ -116,20 +116,21 @@ io::Use use_of(const CollectiveAccess& call) noexcept {
 CollTask move_collectively(CollContext& exchange, CollectiveAccess& call) {
   const EndOfAccess end(call);
   const auto ranks = static_cast<std::size_t>(exchange.size());
-  const std::unique_ptr<RankPart[]> room(new (std::nothrow) RankPart[ranks]);
-  if (room == nullptr) {
+  const std::unique_ptr<RankPart[]> memory(new (std::nothrow) RankPart[ranks]);
+  if (memory == nullptr) {
     exchange.note(base::failure(ErrorClass::no_mem, "no memory for the parts of %zu ranks", ranks));
     co_return;
   }
-  const std::span<RankPart> parts(room.get(), ranks);
+  const std::span<RankPart> parts(memory.get(), ranks);
   const OpenFile& open = *call.file->open;
-  // What this rank has written must be seen, or replaced, by the node that its part is exchanged with.
+  // What this rank has written must be seen, or replaced, by the node that its part is exchanged
+  // with.
   if (open.cached_apart && call.error.ok()) call.error = open.file.push();
   const RankPart own = own_part(call);
   parts[static_cast<std::size_t>(exchange.rank())] = own;
   if (ranks > 1) {
     const Allgather gather{{&own, sizeof own, &exchange.byte_type()},
-                           Blocks::equal(Data{room.get(), sizeof own, &exchange.byte_type()})};
+                           Blocks::equal(Data{memory.get(), sizeof own, &exchange.byte_type()})};
     co_await gather.algorithm(exchange);
   }
   if (exchange.result().failed()) co_return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// Collective data access (MPI 5.0 sections 14.4.2 to 14.4.5): blocking, non-blocking, and split into a
-// begin and an end.
+// Collective data access (MPI 5.0 sections 14.4.2 to 14.4.5): blocking, non-blocking, and split
+// into a begin and an end.
 #include <memory>
 #include <new>
 #include <optional>
@@ -60,7 +60,7 @@ Error run(File& file, const AccessArguments& arguments, MPI_Status* status) {
   return error.failed() ? error : call.error;
 }
 
-/// A collective access under way; Request::extra.
+/// An active collective access; Request::extra.
 struct CollectiveJob {
   CollectiveAccess call;
   std::optional<CollContext> exchange;
@@ -96,7 +96,7 @@ constexpr RequestKind kind_named(const char* name) {
 constexpr RequestKind read_request = kind_named("a collective read");
 constexpr RequestKind write_request = kind_named("a collective write");
 
-/// Nobody completes the request; MPI_Finalize waits for it.
+/// The user cannot complete the request; MPI_Finalize waits for it.
 void leave_running(Request& request) {
   Library& library = *request.library;
   if (request.complete()) return destroy_request(request);

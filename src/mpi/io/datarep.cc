@@ -43,22 +43,58 @@ Error no_conversion(const Representation& representation, int code) {
                  representation.user->name.c_str(), code);
 }
 
-/// Calls a conversion function of the user on all data at once: it gets the position 0.
+/// Basic elements, and their size in memory.
+struct Items {
+  Count count = 0;
+  Count memory_bytes = 0;
+
+  void add(const Items& more, Count times) noexcept {
+    count += times * more.count;
+    memory_bytes += times * more.memory_bytes;
+  }
+};
+
+/// The items of a signature that `bytes` of a file hold completely. Takes those off `bytes`; one
+/// that is cut off by their end makes `bytes` 0.
+Result<Items> items_in(const Representation& representation, const Signature& signature,
+                       Count repeat, Count& bytes) {
+  Items found;
+  const Count repetitions = repeat * signature.count;
+  const Result<Count> all = signature_bytes(representation, signature);
+  if (all.failed()) return all.error();
+  if (all.value() == 0) return found;
+  const Count one = all.value() / signature.count;
+  const Count whole = std::min(repetitions, bytes / one);
+  found.add({signature.part_elements, signature.part_bytes}, whole);
+  bytes -= whole * one;
+  if (whole == repetitions) return found;
+  for (const auto& part : signature.parts) {
+    const Result<Items> more = items_in(representation, *part, 1, bytes);
+    if (more.failed()) return more;
+    found.add(more.value(), 1);
+    if (bytes == 0) break;
+  }
+  bytes = 0;
+  return found;
+}
+
+/// Calls a conversion function of the user on `items` basic elements of the data (MPI 5.0 section
+/// 14.5.3 counts these, not elements of the datatype), from the first one on.
 Error call_user(const Representation& representation, const ConversionFunction& function,
-                const Data& data, std::byte* in_file) {
+                const Data& data, Count items, std::byte* in_file) {
   auto* type = reinterpret_cast<MPI_Datatype>(data.type->handle);
   void* extra = representation.user->extra_state;
   int code = MPI_SUCCESS;
   if (function.large != nullptr) {
-    code = function.large(data.address, type, data.count, in_file, 0, extra);
-  } else if (data.count > INT32_MAX) {
+    code = function.large(data.address, type, items, in_file, 0, extra);
+  } else if (items > INT32_MAX) {
     return failure(
         ErrorClass::conversion,
         "%lld elements are too many for the functions of the data representation \"%s\"; "
         "register it with MPI_Register_datarep_c",
-        static_cast<long long>(data.count), representation.user->name.c_str());
+        static_cast<long long>(items), representation.user->name.c_str());
   } else {
-    code = function.plain(data.address, type, static_cast<int>(data.count), in_file, 0, extra);
+    code = function.plain(data.address, type, static_cast<int>(items), in_file, 0, extra);
   }
   return code == MPI_SUCCESS ? Error{} : no_conversion(representation, code);
 }
@@ -126,34 +162,60 @@ Result<Count> bytes_in_file(const Representation& representation, const Datatype
   return bytes;
 }
 
+namespace {
+
+/// MPI_ERR_CONVERSION where data that are not converted would not have the size that they have in
+/// memory.
+Error check_same_size(const Representation& representation, const Datatype& type) {
+  const Result<Count> bytes = bytes_in_file(representation, type, 1);
+  if (bytes.failed()) return bytes.error();
+  if (bytes.value() == type.size) return {};
+  return failure(ErrorClass::conversion,
+                 "the data representation \"%s\" has no conversion function here, but its extents "
+                 "make %lld bytes of %lld in memory; give the extents of the types in memory",
+                 representation.user->name.c_str(), static_cast<long long>(bytes.value()),
+                 static_cast<long long>(type.size));
+}
+
+}  // namespace
+
 Error convert_to_file(const Representation& representation, const ConstData& data, std::byte* to) {
   if (representation.kind == Representation::Kind::external32) return pack_external32(data, to);
   const ConversionFunction& function = representation.user->write;
   if (is_none(function)) {
+    const Error bad = check_same_size(representation, *data.type);
+    if (bad.failed()) return bad;
     const View view(*data.type, data.count);
     (void)view.pack(data.address, 0, {to, static_cast<std::size_t>(view.bytes())});
     return {};
   }
   return call_user(representation, function,
-                   {const_cast<void*>(data.address), data.count, data.type}, to);
+                   {const_cast<void*>(data.address), data.count, data.type},
+                   data.count * data.type->signature->elements(), to);
 }
 
 Error convert_from_file(const Representation& representation, const std::byte* from, Count bytes,
-                        const Data& data, Count& elements) {
-  const Result<Count> one = bytes_in_file(representation, *data.type, 1);
-  if (one.failed()) return one.error();
-  elements = one.value() == 0 ? 0 : std::min(bytes / one.value(), data.count);
-  const Data whole{data.address, elements, data.type};
+                        const Data& data, Count& moved) {
   if (representation.kind == Representation::Kind::external32) {
-    return unpack_external32(from, whole);
+    return unpack_external32_part({from, static_cast<std::size_t>(bytes)}, data, moved);
   }
+  moved = 0;
+  const Count there = bytes;
+  const auto items = items_in(representation, *data.type->signature, data.count, bytes);
+  if (items.failed()) return items.error();
   const ConversionFunction& function = representation.user->read;
   if (is_none(function)) {
-    const View view(*data.type, elements);
-    (void)view.unpack(data.address, 0, {from, static_cast<std::size_t>(view.bytes())});
+    const Error bad = check_same_size(representation, *data.type);
+    if (bad.failed()) return bad;
+    moved = std::min(items.value().memory_bytes, there);
+    const View view(*data.type, data.count);
+    (void)view.unpack(data.address, 0, {from, static_cast<std::size_t>(moved)});
     return {};
   }
-  return call_user(representation, function, whole, const_cast<std::byte*>(from));
+  moved = items.value().memory_bytes;
+  if (moved == 0) return {};
+  return call_user(representation, function, data, items.value().count,
+                   const_cast<std::byte*>(from));
 }
 
 Error register_datarep(Library& library, std::string_view name, ConversionFunction read,

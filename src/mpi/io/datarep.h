@@ -22,7 +22,7 @@ struct UserRepresentation {
   void* extra_state = nullptr;
 };
 
-/// How data lie in a file.
+/// The representation of data in a file.
 struct Representation {
   enum class Kind : std::uint8_t {
     native,      ///< as in memory
@@ -55,8 +55,9 @@ struct Representation {
 /// `as_in_memory`. May call the user's function.
 base::Error convert_to_file(const Representation& representation, const ConstData& data,
                             std::byte* to);
-/// Takes as many whole elements of the data as `bytes` of the file have; sets `elements`.
+/// Takes the basic elements that `bytes` of the file hold completely; `moved` becomes their size in
+/// memory.
 base::Error convert_from_file(const Representation& representation, const std::byte* from,
-                              Count bytes, const Data& data, Count& elements);
+                              Count bytes, const Data& data, Count& moved);
 
 }  // namespace fulmar::mpi

@@ -198,7 +198,7 @@ CollTask FileCheck::Exchange::send_lists(CollContext& exchange, Exchange& self) 
   co_await messages.wait();
 }
 
-/// What another rank says of itself is not believed: pieces that cannot be any are left out.
+/// Data from other ranks are not trusted: invalid pieces are ignored.
 std::vector<RankPiece> FileCheck::Exchange::all_pieces() const {
   std::vector<RankPiece> all;
   for (std::size_t rank = 0; rank < got_pieces_.size(); ++rank) {

@@ -8,7 +8,7 @@
 
 namespace fulmar::mpi {
 
-/// A datatype as it lies in a file with this representation (MPI 5.0 section 14.5.1): its basic
+/// The layout of a datatype in a file with this representation (MPI 5.0 section 14.5.1): its basic
 /// elements have the sizes that they have there, and displacements that were given in elements are
 /// counted in these. Displacements in bytes stay as they are. The caller gets a reference; where
 /// nothing differs it is `type` itself.

@@ -17,7 +17,7 @@ using base::Result;
 /// Offsets stay below this, so that sums of two do not overflow.
 constexpr Count farthest_offset = Count{1} << 61;
 
-/// So many repetitions of a filetype as offsets and positions allow.
+/// As many repetitions of a filetype as offsets and positions allow.
 Count repetitions(const Datatype& type) {
   return farthest_offset / std::max({type.size, type.extent, Count{1}});
 }
@@ -42,7 +42,7 @@ Error check_types(const Datatype& etype, const Datatype& filetype) {
   return {};
 }
 
-/// Displacements may be equal, and repetitions may lie between and over each other; that a filetype
+/// Displacements may be equal, and repetitions may interleave and overlap; that a filetype
 /// covers bytes twice is allowed in files that are only read (MPI 5.0 section 14.3).
 Error check_shape(const FiletypeShape& shape, FileUse use) {
   if (!shape.ordered) {
@@ -135,7 +135,7 @@ Count FileView::position_at(Count offset) const noexcept {
   const Count size = file_filetype_.size;
   const Count extent = std::max<Count>(file_filetype_.extent, 1);
   const Count repetition = forward_ ? (offset - start_) / extent : 0;
-  // Positions below the answer lie before the offset; the stream never goes backwards.
+  // Positions below the answer are before the offset; the stream never goes backwards.
   Count low = repetition * size;
   Count high = low + size;
   while (low < high) {

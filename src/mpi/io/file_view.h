@@ -19,7 +19,7 @@
 
 namespace fulmar::mpi {
 
-/// What a process sees of a file (MPI 5.0 section 14.3): a stream of data, which lies in the file
+/// The view of a process (MPI 5.0 section 14.3): a stream of data, which is stored in the file
 /// where `filetype`, repeated without end from byte `displacement` on, says. Positions in the
 /// stream are in bytes of the file, gaps not counted. Immutable; operations under way share it.
 ///
@@ -43,8 +43,8 @@ class FileView {
 
   /// Bytes of an etype in the stream; never 0.
   [[nodiscard]] Count etype_bytes() const noexcept { return etype_bytes_; }
-  /// Within [position, position + bytes) of the stream, what lies behind a position lies behind it in
-  /// the file, and no byte comes twice.
+  /// Within [position, position + bytes) of the stream, what lies behind a position lies behind it
+  /// in the file, and no byte comes twice.
   [[nodiscard]] bool forward(Count position, Count bytes) const noexcept {
     return forward_ || (forward_once_ && position + bytes <= file_filetype_.size);
   }
@@ -57,7 +57,7 @@ class FileView {
   /// The mean length of a run of data without gaps, in bytes.
   [[nodiscard]] Count mean_run_bytes() const noexcept { return mean_run_bytes_; }
 
-  /// Where a position of the stream lies in the file. Requires position < stream_bytes().
+  /// The file offset of a position of the stream. Requires position < stream_bytes().
   [[nodiscard]] Count offset_of(Count position) const noexcept;
   /// A part of the file, from byte `first` up to byte `end`.
   struct Part {
@@ -70,7 +70,7 @@ class FileView {
   /// The position of the first etype that begins behind a file of this length, to which
   /// MPI_SEEK_END refers (section 14.1.1); `stream_bytes()` where there is none.
   [[nodiscard]] Count end_of_file(Count file_bytes) const;
-  /// How many bytes of the stream lie before byte `offset` of the file; if not all of the stream is
+  /// How many bytes of the stream are before byte `offset` of the file; if not all of the stream is
   /// forward, of its first repetition, which has to be.
   [[nodiscard]] Count position_at(Count offset) const noexcept;
   /// Describes the parts of the file that hold [position, position + bytes) of the stream, with
@@ -79,8 +79,8 @@ class FileView {
   [[nodiscard]] std::size_t segments(Count position, Count bytes,
                                      std::span<iovec> out) const noexcept;
 
-  // Data from a position of the stream on, in a file that is mapped to memory; `zero` is the address that
-  // byte 0 of the file would have. Requires !contiguous().
+  // Data from a position of the stream on, in a file that is mapped to memory; `zero` is the
+  // address that byte 0 of the file would have. Requires !contiguous().
   void gather(std::uintptr_t zero, Count position, std::span<std::byte> to) const noexcept {
     (void)runs_.pack(displaced(zero), static_cast<std::uint64_t>(position), to);
   }
@@ -120,8 +120,8 @@ using ViewRef = std::shared_ptr<const FileView>;
 enum class FileUse : std::uint8_t { read_only, writable };
 
 /// Checks the arguments of MPI_File_set_view. Fails with MPI_ERR_ARG (displacement), MPI_ERR_TYPE
-/// (the filetype is not made of etypes, goes backwards, or covers a byte twice in a file that can be
-/// written; its repetitions may) and MPI_ERR_UNSUPPORTED_DATAREP.
+/// (the filetype is not made of etypes, goes backwards, or covers a byte twice in a file that can
+/// be written; its repetitions may) and MPI_ERR_UNSUPPORTED_DATAREP.
 [[nodiscard]] base::Result<ViewRef> make_view(Library& library, Count displacement, Datatype& etype,
                                               Datatype& filetype, std::string_view representation,
                                               FileUse use);

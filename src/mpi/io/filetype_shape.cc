@@ -16,7 +16,7 @@
 namespace fulmar::mpi {
 namespace {
 
-/// How far a look at the runs of a filetype goes: what lies behind is not checked.
+/// How many runs of a filetype are examined: later ones are not checked.
 constexpr Count most_runs_checked = 1 << 16;
 
 struct Span {
@@ -24,8 +24,8 @@ struct Span {
   Count end;
 };
 
-/// The part of the file from the first to behind the last byte of a layout with data that goes forward;
-/// nothing of one that does not.
+/// The part of the file from the first to behind the last byte of a layout with data that goes
+/// forward; nothing of one that does not.
 std::optional<Span> forward_span(const Layout& layout);
 
 /// Parts one after the other.
@@ -91,8 +91,8 @@ void find_direction(const Datatype& filetype, FiletypeShape& shape) {
   shape.forward = span && filetype.extent >= span->end - span->first;
 }
 
-/// Calls `use(span, position)` for the runs of one repetition, `position` counting its data, until that
-/// returns false. Returns how many bytes of data were seen.
+/// Calls `use(span, position)` for the runs of one repetition, `position` counting its data, until
+/// that returns false. Returns how many bytes of data were seen.
 template <class Use>
 Count for_runs(const Datatype& filetype, Use&& use) {
   const View view(filetype, 1);
@@ -154,7 +154,12 @@ Count first_element_from(const Datatype& filetype, Count element_bytes, Count of
     }
     const Count wanted = offset - run.first - repetition * filetype.extent - from;
     const Count skipped = std::max<Count>(wanted + element_bytes - 1, 0) / element_bytes;
-    const Count element = (repetition * filetype.size + position + from) / element_bytes + skipped;
+    Count before = 0;  // bytes of the stream; no stream has so many that they do not fit
+    if (__builtin_mul_overflow(repetition, filetype.size, &before) ||
+        __builtin_add_overflow(before, position + from, &before)) {
+      return true;
+    }
+    const Count element = before / element_bytes + skipped;
     if (best < 0 || element < best) best = element;
     return true;
   });

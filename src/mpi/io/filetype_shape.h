@@ -7,7 +7,7 @@
 
 namespace fulmar::mpi {
 
-/// How the data of a filetype and of its repetitions lie in a file (MPI 5.0 section 14.3).
+/// How the data of a filetype and of its repetitions are placed in a file (MPI 5.0 section 14.3).
 struct FiletypeShape {
   Count runs = 0;  ///< runs of data without gaps in one repetition, about
   /// The stream never goes backwards and covers no byte twice: what lies behind a position lies
@@ -26,8 +26,8 @@ struct FiletypeShape {
 [[nodiscard]] FiletypeShape shape_of(const Datatype& filetype);
 
 /// The number of the first element of `element_bytes` bytes that begins at byte `offset` or behind it,
-/// in repetitions of `filetype` from byte 0 of the file on; -1 where there is none. `filetype.size` is a
-/// multiple of `element_bytes`, and its extent is not negative.
+/// in repetitions of `filetype` from byte 0 of the file on; -1 where there is none, or none whose place in
+/// the stream fits 64 bits. `filetype.size` is a multiple of `element_bytes`, and its extent is not negative.
 [[nodiscard]] Count first_element_from(const Datatype& filetype, Count element_bytes, Count offset);
 
 }  // namespace fulmar::mpi

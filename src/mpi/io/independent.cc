@@ -76,9 +76,12 @@ bool is_plain(const File& file, const AccessArguments& arguments, Plain& plain) 
       (arguments.offset < 0 || __builtin_mul_overflow(arguments.offset, etype, &position))) {
     return false;
   }
-  plain.offset = view.start() + position;
-  return plain.bytes > 0 && (etype == 1 || plain.bytes % etype == 0) &&
-         position <= view.stream_bytes() - plain.bytes;
+  if (plain.bytes <= 0 || (etype != 1 && plain.bytes % etype != 0) ||
+      position > view.stream_bytes() - plain.bytes) {
+    return false;
+  }
+  plain.offset = view.start() + position;  // both are below 2^62 now
+  return true;
 }
 
 /// Returns how much was moved.

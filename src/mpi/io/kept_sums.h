@@ -10,21 +10,21 @@
 #include "mpi/args.h"
 
 // Checksums of collective writes (FULMAR_CHECK=files)
-// ---------------------------------------------------
-// A rank cuts what it has written into pieces: at the gaps of its view, and where a block of
-// `check_block_bytes` of the file ends. Of each piece it sends offset, length and checksum to the rank
-// that keeps those of this part of the file. Of a collective read the same is made of what has come
-// into memory, and compared.
+// --------------------------------------------------- A rank cuts what it has written into pieces:
+// at the gaps of its view, and where a block of `check_block_bytes` of the file ends. Of each piece
+// it sends offset, length and checksum to the rank that keeps those of this part of the file. Of a
+// collective read the same is made of what has come into memory, and compared.
 //
-// Ranks that read cut the file in other places than those that wrote. So the checksum of a piece is a
-// sum over its bytes, each weighted by its place in the file: checksums of neighbours add up to that
-// of both, and are compared where a row of pieces written begins and ends with a row of pieces read.
+// Ranks that read cut the file in other places than those that wrote. So the checksum of a piece is
+// a sum over its bytes, each weighted by its place in the file: checksums of neighbours add up to
+// that of both, and are compared where a row of pieces written begins and ends with a row of pieces
+// read.
 
 namespace fulmar::mpi {
 
 inline constexpr Count check_block_bytes = 4096;
 
-/// Of bytes that lie from `offset` on in a file. That of two parts which follow each other is the sum
+/// Of bytes from `offset` on in a file. That of two parts which follow each other is the sum
 /// of both checksums; bytes of value 0 add nothing.
 [[nodiscard]] std::uint64_t file_checksum(Count offset, std::span<const std::byte> bytes) noexcept;
 
@@ -75,8 +75,8 @@ class KeptSums {
   std::optional<Conflict> put(std::span<RankPiece> written, std::uint64_t call);
   /// Nothing is known of these bytes any more.
   void forget(std::int64_t first, std::int64_t end) noexcept;
-  /// Compares what all ranks have read; reorders the pieces. Adds to `compared` how many bytes could
-  /// be compared.
+  /// Compares what all ranks have read; reorders the pieces. Adds to `compared` how many bytes
+  /// could be compared.
   [[nodiscard]] std::optional<Mismatch> compare(std::span<RankPiece> read,
                                                 std::uint64_t& compared) const;
 

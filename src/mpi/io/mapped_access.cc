@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// Short runs through mapped memory
-// --------------------------------
-// Two ranks that write 1 MiB each in runs of 1 KiB in turns take 1.9 ms with a call for each run (tmpfs; 8 ms
-// on ext4), and 0.6 ms through memory when its pages are touched for the first time, 0.15 ms later. With
-// runs of 64 bytes it is 20 ms against 0.7. From 4 KiB on calls are faster than pages that are new, and slower
-// than those that are not: then only parts of the file go through memory that were accessed before. So do
-// all reads.
+// Short runs through mapped memory -------------------------------- Two ranks that write 1 MiB each
+// in runs of 1 KiB in turns take 1.9 ms with a call for each run (tmpfs; 8 ms on ext4), and 0.6 ms
+// through memory when its pages are touched for the first time, 0.15 ms later. With runs of 64
+// bytes it is 20 ms against 0.7. From 4 KiB on calls are faster than pages that are new, and slower
+// than those that are not: then only parts of the file go through memory that were accessed before.
+// So do all reads.
 //
-// The pages of a window of the file are made usable at once, windows grow while the data lie near each
-// other, so that pages of large gaps are not touched.
+// The pages of a window of the file are made usable at once, windows grow while the data are near
+// each other, so that pages of large gaps are not touched.
 #include "mpi/io/mapped_access.h"
 
 #include <algorithm>

@@ -58,11 +58,8 @@ void MemorySide::received(Count position, Count bytes, const MovedBytes& from) c
 base::Error MemorySide::finish(Count bytes, Count& moved) const noexcept {
   moved = bytes;
   if (converted_ == nullptr) return {};
-  Count elements = 0;
-  const base::Error error = convert_from_file(access_.view->representation(), converted_.get(),
-                                              bytes, access_.memory, elements);
-  moved = elements * access_.memory.type->size;
-  return error;
+  return convert_from_file(access_.view->representation(), converted_.get(), bytes, access_.memory,
+                           moved);
 }
 
 }  // namespace fulmar::mpi

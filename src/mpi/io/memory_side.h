@@ -10,7 +10,7 @@
 
 namespace fulmar::mpi {
 
-/// Some bytes of an access on their way: where they lie, and the memory if it is a copy.
+/// Some bytes of an access during the transfer: their places, and the memory if it is a copy.
 class MovedBytes {
  public:
   MovedBytes() noexcept = default;
@@ -42,10 +42,11 @@ class MemorySide {
 
   /// The bytes at a position of the view's stream, to be written to the file.
   [[nodiscard]] MovedBytes to_send(Count position, Count bytes) const noexcept;
-  /// Room for them; `received` follows.
+  /// A buffer for them; `received` follows.
   [[nodiscard]] MovedBytes to_receive(Count position, Count bytes) const noexcept;
   void received(Count position, Count bytes, const MovedBytes& from) const noexcept;
-  /// After all was received: `bytes` of the file are there. Sets how many bytes in memory that makes.
+  /// After all was received: `bytes` of the file are there. Sets how many bytes in memory that
+  /// makes.
   base::Error finish(Count bytes, Count& moved) const noexcept;
 
  private:

@@ -58,7 +58,7 @@ int flags_of(int amode, int rank) {
   int flags = (amode & MPI_MODE_RDONLY) != 0   ? O_RDONLY
               : (amode & MPI_MODE_WRONLY) != 0 ? O_WRONLY
                                                : O_RDWR;
-  // The first rank makes the file, so that it can tell whether it was there.
+  // The first rank makes the file, so that it knows whether it existed.
   if (rank == 0 && (amode & MPI_MODE_CREATE) != 0) flags |= O_CREAT;
   if (rank == 0 && (amode & MPI_MODE_EXCL) != 0) flags |= O_EXCL;
   return flags;
@@ -102,7 +102,7 @@ Error open_everywhere(Comm& comm, OpenFile& open, const std::string& path) {
   return {};
 }
 
-/// Both pointers stand at the end with MPI_MODE_APPEND.
+/// Both pointers are at the end with MPI_MODE_APPEND.
 Error place_pointers(Comm& comm, OpenFile& open) {
   if ((open.amode & MPI_MODE_APPEND) == 0) return {};
   Count size = 0;
@@ -220,7 +220,7 @@ Error file_close(Handle<File> handle) {
     begun = failure(ErrorClass::io, "file \"%s\": %s has begun; end it before the file is closed",
                     open.file.path().c_str(), open.split_call);
   }
-  // Of a rank that cannot close the file the others learn before they have closed it.
+  // If a rank cannot close the file the others are notified before they have closed it.
   const Error refused = agree(comm, begun);
   if (refused.failed() && (begun.failed() || comm.failed_process == Comm::none_failed)) {
     return refused;

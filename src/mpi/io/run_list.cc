@@ -61,8 +61,8 @@ bool RunList::read(Extent window, std::size_t& at, FileRun& run) const noexcept 
   return true;
 }
 
-/// Of two words a piece, which has a gap behind it, unless it is the last of `segments_at_a_time` that
-/// are looked at together.
+/// Of two words a piece, which has a gap behind it, unless it is the last of `segments_at_a_time`
+/// that are handled together.
 Count RunList::most_words(Extent window, Count bytes) noexcept {
   const Count length = window.end - window.first;
   const Count pieces =

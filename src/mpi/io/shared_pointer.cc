@@ -31,8 +31,8 @@ Data room_for(const Comm& comm, void* value, std::size_t bytes) {
 
 }  // namespace
 
-/// Rank 0: answers questions, one after the other, until it ends. Nothing in a question is believed
-/// but the number of bytes: the rank that asks is the one that the device names.
+/// Rank 0: answers requests, one after the other, until it ends. The contents of a request are not
+/// trusted but the number of bytes: the rank that asks is the one that the device names.
 ///
 /// Thread rule: the lock of the library.
 class SharedPointer::Keeper {
@@ -65,7 +65,8 @@ class SharedPointer::Keeper {
     Count value = 0;
   };
 
-  /// Questions that have come meanwhile complete the receive at once: no recursion, but another turn.
+  /// Questions that have come meanwhile complete the receive at once: no recursion, but another
+  /// turn.
   void receive_questions() noexcept {
     receiving_ = true;
     do {
@@ -144,7 +145,7 @@ Result<io::SharedWord> SharedPointer::word_at(const io::SharedWord::Place& place
   return io::SharedWord::open(place);
 }
 
-/// Whether all ranks can look into memory of rank 0.
+/// Whether all ranks can map memory of rank 0.
 Error SharedPointer::share_memory(bool& shared) {
   shared = false;
   if (node_map(*comm_).leaders().size() != 1) return {};
@@ -204,7 +205,7 @@ Result<Count> SharedPointer::add(Count bytes) {
 }
 
 Result<Count> SharedPointer::ask(Count bytes) {
-  // One question at a time: answers are told apart by nothing.
+  // One request at a time: answers carry no number.
   comm_->device->wait([&]() noexcept { return !asking_; });
   asking_ = true;
   const Question question{bytes};

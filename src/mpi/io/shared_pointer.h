@@ -14,7 +14,7 @@ namespace fulmar::mpi {
 /// The file pointer that the processes of a file share (MPI 5.0 section 14.4.4): a number of bytes
 /// of the stream of their views.
 ///
-/// Where all of them run on one node it lies in memory that they share, and an atomic addition
+/// Where all of them run on one node it is in memory that they share, and an atomic addition
 /// moves it. Otherwise rank 0 keeps it and the others send messages, which rank 0 answers whenever
 /// it makes progress: while it waits in MPI, or by its progress thread (FULMAR_PROGRESS_THREAD).
 class SharedPointer {
@@ -24,7 +24,7 @@ class SharedPointer {
   SharedPointer(const SharedPointer&) = delete;
   SharedPointer& operator=(const SharedPointer&) = delete;
 
-  /// Where it may lie: in memory of the node if that can be, or at rank 0 in any case.
+  /// Where it is stored: in memory of the node if possible, or at rank 0 in any case.
   enum class Place : std::uint8_t { memory_if_possible, messages };
   /// Collective. Without memory of the node it uses messages; fails only where messages do.
   base::Error open(Comm& comm, Place place);

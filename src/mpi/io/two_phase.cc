@@ -164,7 +164,7 @@ bool TwoPhase::is_right(const Served& served, Extent window) const noexcept {
          header.word_count <= RunList::most_words(window, header.bytes);
 }
 
-/// What another rank says of itself is not believed. Without it nothing can go on.
+/// Data from other ranks are not trusted. Invalid ones end the call.
 void TwoPhase::refuse(const Served& served, Extent window) {
   end_job(*exchange_.comm().library, "a collective file operation", exchange_.comm(),
           base::failure(ErrorClass::intern,
@@ -225,12 +225,12 @@ void TwoPhase::add_extents(Round& round, const RunList& runs) {
     }
     return true;
   });
-  // Pieces of ranks that lie between each other become few before those of the next rank come.
+  // Interleaved pieces of ranks are joined before those of the next rank are added.
   constexpr std::size_t many = 65536;
   if (round.job->extents.size() > many) merge(round.job->extents);
 }
 
-/// Memory for the data of a rank: the window itself where they lie in one piece there.
+/// Memory for the data of a rank: the window itself where they are one piece there.
 std::byte* TwoPhase::room_for(Served& served, Count bytes) {
   served.copy.reset(new (std::nothrow) std::byte[static_cast<std::size_t>(bytes)]);
   if (served.copy == nullptr) no_memory(bytes);

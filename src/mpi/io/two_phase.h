@@ -11,20 +11,20 @@
 
 // Collective access in two phases
 // -------------------------------
-// Where the data of several ranks lie between each other in the file, in short runs, each rank alone
-// would make a call of the system for each run. Instead some ranks, the *aggregators*, each take a
+// Where the data of several ranks are interleaved in the file, in short runs, each rank alone
+// would make a system call for each run. Instead some ranks, the *aggregators*, each take a
 // part of the file (its *domain*), of which they read or write one *window* after the other by
-// large calls, and exchange the data with the ranks that want or have them. While the file
-// operation of one window is under way the exchange of the next one goes on.
+// large calls, and exchange the data with the ranks that want or have them. The file
+// operation of one window overlaps with the exchange of the next one.
 //
-// An aggregator writes exactly the bytes that ranks have given it: gaps are neither read nor written
-// back, so nothing that others write there is undone. Where ranks give the same byte, the highest
-// rank counts, in every window.
+// An aggregator writes exactly the bytes that ranks have given it: gaps are neither read nor
+// written back, so concurrent writes of others there are not undone. Where ranks give the same
+// byte, the highest rank counts, in every window.
 //
 // For each window a rank that has data in it sends a header with its *runs*: pieces of equal length
-// at equal distances, which most views are made of. Longer lists follow in a second message, and then
-// the data. Whether a rank has something to say of a window follows from the first and last byte of
-// its access, which all ranks know: no message is sent for nothing.
+// at equal distances, which most views are made of. Longer lists follow in a second message, and
+// then the data. Whether a rank has something to say of a window follows from the first and last
+// byte of its access, which all ranks know: no message is sent for nothing.
 
 namespace fulmar::mpi {
 
@@ -38,7 +38,7 @@ struct RankPart {
   std::int32_t backward = 0;  ///< not 0: the view of this rank is not forward
 };
 
-/// Who does what in a collective access: the same in every rank.
+/// The roles of the ranks in a collective access: the same in every rank.
 struct TwoPhasePlan {
   Extent whole{0, 0};
   Count domain_bytes = 0;
@@ -51,7 +51,7 @@ struct TwoPhasePlan {
   [[nodiscard]] Extent window(int aggregator, Count round) const noexcept;
 };
 
-/// Whether the ranks' data lie between each other in runs so short that an exchange is worth it. Never
+/// Whether the ranks' data interleave in runs so short that an exchange is worth it. Never
 /// where the view of a rank is not forward: windows are made of data that follow each other.
 [[nodiscard]] bool is_worth_exchange(std::span<const RankPart> parts, io::Use use,
                                      const OpenFile& file) noexcept;

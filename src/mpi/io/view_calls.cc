@@ -178,7 +178,7 @@ Error file_seek_shared(File& file, Count offset, int whence) {
     std::int64_t whence;
   };
   Wanted first{offset, whence};
-  // Nobody uses the pointer any more that was there before this call.
+  // The pointer from before this call is not used any more.
   if (const Error error = tell_all(comm, &first, sizeof first); error.failed()) return error;
   Error error = refuse_sequential(file, "seeking");
   if (error.ok() && (first.offset != offset || first.whence != whence)) {

@@ -35,10 +35,10 @@ class WindowJob final : public FileJob {
   [[nodiscard]] static Ref make(File& file, Direction direction) noexcept;
 
   /// Gives the window another place in the file, and makes its memory large enough; false without
-  /// memory. Requires that nothing is under way.
+  /// memory. Requires that no operation is active.
   [[nodiscard]] bool place(Extent where) noexcept;
   [[nodiscard]] Extent where() const noexcept { return where_; }
-  /// The memory of byte `offset` of the file, which lies in the window.
+  /// The memory of byte `offset` of the file, which is in the window.
   [[nodiscard]] std::byte* memory_at(Count offset) const noexcept {
     return memory_.get() + (offset - where_.first);
   }

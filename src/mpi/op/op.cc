@@ -15,7 +15,7 @@ using base::Error;
 using base::ErrorClass;
 
 /// The handle of a type for as long as the user's function runs: it finds the type even where the
-/// user has freed it, as he may while the call is under way.
+/// user has freed it, which is allowed while the call is active.
 class LentHandle {
  public:
   explicit LentHandle(const Datatype& type) noexcept
@@ -56,7 +56,7 @@ void call_user(const Op& op, const Datatype& type, const void* in, void* inout, 
   }
 }
 
-/// Logical operations where Fortran's compiler has told how it writes its logicals.
+/// Logical operations with the registered values of Fortran's .TRUE. and .FALSE.
 void apply_to_logicals(Kernel kernel, const LogicalValues& values, const void* left,
                        const void* right, void* result, Count count) {
   constexpr Count most = 64;
@@ -112,7 +112,7 @@ Error check_reduction(const Op& op, const Datatype& type, Count count) {
                          op.name);
   }
   if (find_kernel(op.code, *type.basic) != nullptr) return {};
-  // Where MPI_DATATYPE_NULL stands for no data, nobody knows which pairs they would be.
+  // Where MPI_DATATYPE_NULL is given with no data, the kind of pairs is unknown.
   if (count == 0 && (op.code == OpCode::minloc || op.code == OpCode::maxloc)) return {};
   return base::failure(ErrorClass::op, "argument op: %s is not defined for %s", op.name,
                        type.basic->name);

@@ -63,7 +63,7 @@ class PredefinedOps {
 /// MPI_MAXLOC of `count` 0 elements every predefined type.
 base::Error check_reduction(const Op& op, const Datatype& type, Count count = 1);
 
-/// inout[i] = in[i] op inout[i] for `count` elements, which lie one extent apart. The arguments
+/// inout[i] = in[i] op inout[i] for `count` elements, which are one extent apart. The arguments
 /// have passed check_reduction. No MPI calls, but the user's function may make some. Buffers may be
 /// misaligned no more than the type allows and must not overlap.
 void apply_op(const Op& op, const Datatype& type, const void* in, void* inout, Count count);

@@ -7,11 +7,11 @@
 
 #include "mpi/comm/failure.h"
 
-/// Room in the buffer is given out as in the model of MPI 5.0 section 3.6: behind the message that
-/// came last, or at the start of the buffer if the rest is too short. So every program that the
-/// model can run, runs. What the model would refuse may still find a gap between two messages. A
-/// message takes its data and one Segment, which holds its operation too; that is less than
-/// MPI_BSEND_OVERHEAD, and the difference covers the alignment.
+/// Space in the buffer is allocated as in the model of MPI 5.0 section 3.6: behind the last
+/// message, or at the start of the buffer if the rest is too short. So every program that is
+/// correct under the model works. A message that the model would refuse may still fit into a gap
+/// between two messages. A message takes its data and one Segment, which includes its operation;
+/// that is less than MPI_BSEND_OVERHEAD, and the difference covers the alignment.
 namespace fulmar::mpi {
 
 struct SendBuffer::Segment : device::Operation {
@@ -102,7 +102,7 @@ SendBuffer::Segment* SendBuffer::allocate(std::uint64_t data_bytes) noexcept {
   return segment;
 }
 
-/// A message has left: its room is free again. Called by the device.
+/// A message has been sent: its space is free again. Called by the device.
 void SendBuffer::leave(Segment& segment) noexcept {
   (segment.older != nullptr ? segment.older->newer : oldest_) = segment.newer;
   (segment.newer != nullptr ? segment.newer->older : newest_) = segment.older;

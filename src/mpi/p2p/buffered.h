@@ -8,8 +8,8 @@
 namespace fulmar::mpi {
 
 /// A buffer for buffered sends (MPI 5.0 section 3.6), attached to the process, a communicator or a
-/// session. The memory is the user's and is used for nothing but messages and their operations, or,
-/// for MPI_BUFFER_AUTOMATIC, comes from the allocator message by message.
+/// session. The memory belongs to the user and holds only messages and their operations; for
+/// MPI_BUFFER_AUTOMATIC it is allocated for each message.
 ///
 /// Thread rule: the lock of the library.
 class SendBuffer {
@@ -20,7 +20,7 @@ class SendBuffer {
   SendBuffer(const SendBuffer&) = delete;
   SendBuffer& operator=(const SendBuffer&) = delete;
 
-  /// Copies a message and starts its send. MPI_ERR_BUFFER if there is no room.
+  /// Copies a message and starts its send. MPI_ERR_BUFFER if there is no space.
   base::Error send(const match::Key& key, const device::Buffer& data);
 
   /// Whether no message is left in it.
@@ -60,7 +60,7 @@ class SendBuffer {
 /// Which buffer a send on `comm` uses: the communicator's, else that of the session it comes from,
 /// else the process's; nullptr if none.
 [[nodiscard]] SendBuffer* send_buffer_of(const Comm& comm) noexcept;
-/// Where the buffer of a session is kept; makes the place. Good until the next call.
+/// The entry for the buffer of a session, made if it does not exist. Valid until the next call.
 [[nodiscard]] SendBuffer*& session_buffer(Library& library, std::uintptr_t session);
 
 /// MPI_Bsend, below the C interface.
@@ -69,7 +69,7 @@ base::Error send_buffered(Comm& comm, const match::Key& key, const device::Buffe
 /// A buffer's owner ends: waits until the buffer is empty, and forgets it.
 void drop_send_buffer(SendBuffer*& buffer) noexcept;
 
-// The bodies of the calls that attach and detach, for any owner. `place` is where the owner keeps
+// The bodies of the calls that attach and detach, for any owner. `place` is the owner's pointer to
 // the buffer.
 base::Error attach_buffer(device::Device& device, SendBuffer*& place, void* memory, Count bytes);
 base::Error detach_buffer(SendBuffer*& place, void*& memory, const CountOut& bytes);

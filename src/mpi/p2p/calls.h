@@ -7,8 +7,8 @@
 
 namespace fulmar::mpi {
 
-// The functions of MPI 5.0 chapter 3; see mpi/args.h for how parameters come. Those on requests and
-// statuses: mpi/request/calls.h.
+// The functions of MPI 5.0 chapter 3; see mpi/args.h for the form of the parameters. Those on
+// requests and statuses: mpi/request/calls.h.
 
 [[gnu::always_inline]] inline base::Error send(const ConstData& data, int dest, int tag,
                                                Comm& comm) {
@@ -41,7 +41,7 @@ base::Error isendrecv(const ConstData& send, int dest, int send_tag, const Data&
 base::Error isendrecv_replace(const Data& data, int dest, int send_tag, int source, int receive_tag,
                               Comm& comm, MPI_Request& request);
 
-// Chapter 4. The marks and the look are called without the lock of the library.
+// Chapter 4. MPI_Pready and MPI_Parrived are called without the lock of the library.
 base::Error psend_init(Library& library, const void* buffer, int partitions, Count count,
                        Datatype& type, int dest, int tag, Comm& comm, Info* info,
                        MPI_Request& request);

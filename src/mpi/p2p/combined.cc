@@ -45,7 +45,7 @@ class SavedData {
   std::byte short_copy_[short_copy_bytes];  // not initialised
 };
 
-/// Where the halves of a combined call go, and what they carry.
+/// Ranks, tags and buffers of the halves of a combined call.
 struct Exchange {
   device::Buffer send;
   device::Buffer receive;
@@ -84,7 +84,8 @@ base::Error exchange(Comm& comm, const Exchange& wanted, MPI_Status* status) {
   return received.failed() ? received : operation_error(comm, send);
 }
 
-/// The state behind the request of an MPI_Isendrecv: two operations, whose end is the request's.
+/// The state behind the request of an MPI_Isendrecv: two operations, with which the request
+/// completes.
 struct Pair {
   struct Half : device::Operation {
     Pair* pair = nullptr;
@@ -93,7 +94,7 @@ struct Pair {
 
   Request* request = nullptr;
   Datatype* receive_type = nullptr;  ///< one reference held, if set
-  unsigned open = 1;                 ///< halves under way, and the call that starts them
+  unsigned open = 1;                 ///< active halves, plus one until both are started
   bool receives = false;
   Half send;
   Half receive;

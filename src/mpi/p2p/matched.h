@@ -7,8 +7,8 @@
 
 namespace fulmar::mpi {
 
-/// A message that MPI_Mprobe took out of the queue: only the receive that names it gets it (MPI 5.0
-/// section 3.8.2). MPI_MESSAGE_NO_PROC has no object.
+/// A message that MPI_Mprobe took out of the queue: only a matched receive of it can get it (MPI
+/// 5.0 section 3.8.2). MPI_MESSAGE_NO_PROC has no object.
 struct Message : Object {
   static constexpr ObjectKind object_kind = ObjectKind::message;
 

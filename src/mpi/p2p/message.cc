@@ -42,7 +42,7 @@ base::Error send_message(Comm& comm, const ConstData& data, int dest, int tag, C
   Transfer transfer;
   transfer.start_send(comm, data, dest, tag, channel, mode);
   comm.device->wait_done(transfer.operation);
-  look_now_and_then(*comm.device);
+  poll_sometimes(*comm.device);
   if (transfer.operation.outcome.error == base::ErrorClass::success) [[likely]]
     return {};
   return operation_error(comm, transfer.operation);

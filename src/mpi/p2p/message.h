@@ -6,13 +6,13 @@
 #include "mpi/comm/comm.h"
 #include "mpi/request/request.h"
 
-/// Messages as the other chapters of the library use them: what MPI_Send and its relatives do,
+/// Messages for the other parts of the library: the function of MPI_Send and its relatives,
 /// below the C interface, and for the collective context too.
 namespace fulmar::mpi {
 
 /// Which messages of a communicator: the user's, those of its collective calls, those that make a
-/// communicator of a part of its ranks, those of two leaders that make an intercommunicator, those that match
-/// partitioned requests, or those of MPIX_Comm_shrink.
+/// communicator of a part of its ranks, those of two leaders that make an intercommunicator, those
+/// that match partitioned requests, or those of MPIX_Comm_shrink.
 enum class Channel : std::uint32_t {
   user = 0,
   collective = Comm::collective_bit,
@@ -30,8 +30,8 @@ base::Error send_message(Comm& comm, const ConstData& data, int dest, int tag, C
 base::Error receive_message(Comm& comm, const Data& data, int source, int tag, Channel channel,
                             MPI_Status* status = nullptr);
 
-/// A message under way that has no request object: for schedules and combined calls. Start it, wait
-/// with `comm.device->wait_done(transfer.operation)`, then `report`. Must stay where it is until
+/// A message without a request object: for schedules and combined calls. Start it, wait
+/// with `comm.device->wait_done(transfer.operation)`, then `report`. Must not move until
 /// done.
 struct Transfer {
   device::Operation operation;

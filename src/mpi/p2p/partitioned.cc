@@ -33,7 +33,7 @@ Error finish_send(Request& request, MPI_Status& status) {
   return Error(send_of(request).error());
 }
 
-/// Nobody can mark partitions without the handle, and the request would never end.
+/// Without the handle no partition can be marked, and the request would never end.
 Error abandon_send(Request& request) {
   const int partition = send_of(request).unmarked();
   if (partition >= 0) {
@@ -55,8 +55,8 @@ Error finish_receive(Request& request, MPI_Status& status) {
   return receive_of(request).finish(status);
 }
 
-/// With MPI_PROC_NULL there is nobody, but the calls must be as right as with somebody.
-Error start_send_to_nobody(Request& request) {
+/// With MPI_PROC_NULL there is no peer, but the arguments of the calls are checked as usual.
+Error start_send_to_proc_null(Request& request) {
   send_of(request).start();
   request.operation.stage = device::Stage::done;
   return {};
@@ -86,8 +86,9 @@ constexpr RequestKind partitioned_send{
     .abandon = abandon_send,
     .end = end_send,
 };
-constexpr RequestKind partitioned_null_send{
-    "partitioned send to MPI_PROC_NULL", start_send_to_nobody, finish_send, nullptr, release_send};
+constexpr RequestKind partitioned_null_send{"partitioned send to MPI_PROC_NULL",
+                                            start_send_to_proc_null, finish_send, nullptr,
+                                            release_send};
 constexpr RequestKind partitioned_receive{
     .name = "partitioned receive",
     .start = start_receive,
@@ -100,7 +101,7 @@ constexpr RequestKind partitioned_null_receive{"partitioned receive from MPI_PRO
                                                start_nothing, finish_null_receive, nullptr,
                                                release_receive};
 
-/// What no memory was left for.
+/// The error where memory is used up.
 constexpr RequestKind unfinished{"partitioned request", nullptr, nullptr, nullptr, nullptr};
 
 Error check_data(const PartitionedData& data) {
@@ -168,7 +169,8 @@ Error check_partition(const char* argument, int partition, int partitions) {
                        argument, partition, partitions);
 }
 
-/// Sends what has been marked, unless the request ended meanwhile because another thread did it.
+/// Sends the marked partitions, unless the request ended meanwhile because another thread sent
+/// them.
 void flush_marked(Library& library, std::uintptr_t handle) {
   const base::EngineGuard guard(library.lock);
   auto* request = library.find<Request>(handle);
@@ -193,32 +195,32 @@ Error mark(Library& library, Request& request, int low, int high) {
 
 Error psend_init(Library& /*library*/, const void* buffer, int partitions, Count count,
                  Datatype& type, int dest, int tag, Comm& comm, Info* /*info*/, MPI_Request& out) {
-  const bool to_nobody = dest == MPI_PROC_NULL;
+  const bool to_proc_null = dest == MPI_PROC_NULL;
   const PartitionedData data{const_cast<void*>(buffer), partitions, count, &type};
   Request* request = nullptr;
   if (const Error error = make_side<PartitionedSend>(
-          to_nobody ? partitioned_null_send : partitioned_send, comm, data, request);
+          to_proc_null ? partitioned_null_send : partitioned_send, comm, data, request);
       error.failed()) {
     return error;
   }
   request->operation.is_send = true;
   out = handle_cast<MPI_Request>(*request);
-  if (!to_nobody) send_of(*request).open(dest, tag);
+  if (!to_proc_null) send_of(*request).open(dest, tag);
   return {};
 }
 
 Error precv_init(Library& /*library*/, void* buffer, int partitions, Count count, Datatype& type,
                  int source, int tag, Comm& comm, Info* /*info*/, MPI_Request& out) {
-  const bool from_nobody = source == MPI_PROC_NULL;
+  const bool from_proc_null = source == MPI_PROC_NULL;
   const PartitionedData data{buffer, partitions, count, &type};
   Request* request = nullptr;
   if (const Error error = make_side<PartitionedReceive>(
-          from_nobody ? partitioned_null_receive : partitioned_receive, comm, data, request);
+          from_proc_null ? partitioned_null_receive : partitioned_receive, comm, data, request);
       error.failed()) {
     return error;
   }
   out = handle_cast<MPI_Request>(*request);
-  if (!from_nobody) receive_of(*request).open(source, tag);
+  if (!from_proc_null) receive_of(*request).open(source, tag);
   return {};
 }
 
@@ -267,8 +269,8 @@ Error parrived(Library& library, Request* handle, int partition, int& flag) {
   flag = 1;
   if (handle == nullptr) return {};
   const Request& request = *handle;
-  const bool from_nobody = request.what == &partitioned_null_receive;
-  if (request.what != &partitioned_receive && !from_nobody) {
+  const bool from_proc_null = request.what == &partitioned_null_receive;
+  if (request.what != &partitioned_receive && !from_proc_null) {
     return base::failure(ErrorClass::request,
                          "argument request: it is a %s; only partitions of a partitioned receive "
                          "can arrive",
@@ -277,7 +279,7 @@ Error parrived(Library& library, Request* handle, int partition, int& flag) {
   const PartitionedReceive& receive = receive_of(request);
   const Error error = check_partition("partition", partition, receive.partitions());
   if (error.failed()) return error;
-  if (from_nobody || !request.active || receive.arrived(partition)) return {};
+  if (from_proc_null || !request.active || receive.arrived(partition)) return {};
   if (library.lock.try_acquire()) {
     library.device->poll();
     library.lock.release();

@@ -14,22 +14,22 @@
 ///
 /// **Matching.** MPI_Psend_init sends an offer with the user's tag, in a context of the
 /// communicator that nothing else uses (Channel::partitioned); MPI_Precv_init posts a receive for
-/// it there. So offers and receives find each other in the order of the init calls, by the rules
-/// that all messages have. The receiver answers with a context id that it takes for this pair
-/// alone. Until the answer is there, partitions that are ready wait at the sender.
+/// it there. So offers and receives match in the order of the init calls, by the rules
+/// of all messages. The receiver answers with a context id that it allocates for this
+/// pair. Until the answer is there, partitions that are ready wait at the sender.
 ///
 /// **Data.** A message of the pair's context carries one partition of the sender, or several
 /// neighbours that were ready together, as long as they make a short message. Its tag is the number
-/// of the first. The receiver needs no posted receives: a hook of the progress engine takes what
-/// has arrived and gives it the place in the buffer that the tag and the size of the sender's
-/// partitions say, so the two sides may cut the data differently. Messages of one round are all
+/// of the first. The receiver needs no posted receives: a progress callback takes messages that
+/// have arrived and determines their place in the buffer from the tag and the size of the sender's
+/// partitions, so the two sides may cut the data differently. Messages of one round are all
 /// ahead of those of the next. Where there are no bytes at all, one empty message stands for the
 /// round.
 ///
 /// **Threads.** MPI_Pready takes the lock of the library only if it must. Partitions that are ready
-/// are pushed to a stack without a lock. Who finds it empty takes the lock and sends everything
-/// that is on it by then; who finds something there leaves its own to that thread. MPI_Parrived
-/// reads one counter.
+/// are pushed to a stack without a lock. A thread that finds it empty takes the lock and sends all
+/// partitions that are on it by then; a thread that finds it non-empty leaves its own to that
+/// thread. MPI_Parrived reads one counter.
 namespace fulmar::mpi {
 
 /// The data of one side: `partitions` times `count` elements.
@@ -70,7 +70,7 @@ class PartPacker final : public device::Packer {
   std::uint64_t first_byte_;
 };
 
-/// A message of partitions on its way.
+/// A message of partitions in flight.
 template <class Owner>
 struct PartMessage : device::Operation {
   Owner* owner = nullptr;
@@ -90,7 +90,7 @@ struct PartMessage : device::Operation {
   }
 };
 
-/// Messages that are not under way. One is always there, so that each side can go on, piece by
+/// Unused message objects. There is always one, so that each side can continue, piece by
 /// piece, when memory is used up.
 template <class Owner>
 class PartMessages {
@@ -127,13 +127,13 @@ class PartMessages {
   PartMessage<Owner> last_resort_;
 };
 
-/// What the sender tells when it is made. From another process: checked by who gets it.
+/// The sender's offer. From another process: checked by the receiver.
 struct PartitionedOffer {
   std::uint64_t partition_bytes;
   std::int32_t partitions;
   std::int32_t answer_tag;
 };
-/// What the receiver answers.
+/// The receiver's answer.
 struct PartitionedAnswer {
   std::uint32_t context;  ///< of the messages with data, at the receiver
   std::uint32_t reserved;
@@ -146,30 +146,31 @@ class PartitionedSend {
   PartitionedSend(const PartitionedSend&) = delete;
   PartitionedSend& operator=(const PartitionedSend&) = delete;
 
-  /// Room for the marks; false when memory is used up.
+  /// Allocates the marks; false when memory is used up.
   [[nodiscard]] bool allocate();
   /// Sends the offer. `dest` is a rank.
   void open(int dest, int tag) noexcept;
   void start() noexcept;
-  /// What mark says: nothing to do, `flush` must be called, or which partition was marked before.
+  /// The result of `mark`: nothing to do, `flush` must be called, or which partition was marked
+  /// before.
   struct Marked {
     bool must_flush = false;
     int twice = -1;
   };
   /// The partitions `first` to `last` are ready. Any thread, without the lock. Once a partition has
-  /// been marked the request may complete and end, in another thread: what follows must find it
-  /// anew.
+  /// been marked the request may complete and end, in another thread: the caller must look it up
+  /// again.
   [[nodiscard]] Marked mark(int first, int last) noexcept;
-  /// Sends what has been marked.
+  /// Sends the marked partitions.
   void flush() noexcept;
   /// A partition that has not been marked; -1 if there is none.
   [[nodiscard]] int unmarked() const noexcept;
   [[nodiscard]] bool connected() const noexcept { return connected_; }
   [[nodiscard]] int partitions() const noexcept { return data_.partitions; }
   [[nodiscard]] base::ErrorClass error() const noexcept { return error_; }
-  /// The communicator was revoked: nothing is sent any more.
+  /// The communicator was revoked: sends nothing more.
   void end(base::ErrorClass error) noexcept;
-  /// The request ends. Destroys this, maybe later, when the device has let go of it.
+  /// The request ends. Destroys this, maybe later, when the device does not use it any more.
   void release() noexcept;
 
  private:
@@ -178,7 +179,7 @@ class PartitionedSend {
     PartitionedSend* owner = nullptr;
   };
 
-  /// What stands for a partition in `links_`, besides the number of the one pushed before it.
+  /// Values of `links_` other than the number of the partition pushed before.
   static constexpr std::int32_t not_ready = -1;
   static constexpr std::int32_t nothing = -2;
 
@@ -234,7 +235,7 @@ class PartitionedReceive : device::Device::ProgressCallback {
   }
   [[nodiscard]] int partitions() const noexcept { return data_.partitions; }
   base::Error finish(MPI_Status& status) const noexcept;
-  /// Nothing comes any more: this round, and all others, end with an error.
+  /// No more messages will arrive: this round, and all others, end with an error.
   void end(base::ErrorClass error) noexcept;
   void release() noexcept;
 

@@ -45,7 +45,7 @@ void PartitionedReceive::open(int source, int tag) noexcept {
   device_.start_receive(offering_);
 }
 
-/// The first offer that fits is for this, whether or not somebody still wants it: the next one
+/// The first matching offer is for this, even if the request has been freed: the next one
 /// belongs to the next MPI_Precv_init.
 void PartitionedReceive::on_offer() noexcept {
   --handshake_;
@@ -88,7 +88,7 @@ void PartitionedReceive::answer() noexcept {
 }
 
 void PartitionedReceive::start() noexcept {
-  // Where a partition has no bytes, the end of the round tells that it arrived.
+  // A partition without bytes has arrived at the end of the round.
   const std::uint64_t each = std::max<std::uint64_t>(data_.partition_bytes(), 1);
   for (int i = 0; i < data_.partitions; ++i) {
     missing_[static_cast<std::size_t>(i)].store(each, std::memory_order_relaxed);
@@ -116,7 +116,7 @@ void PartitionedReceive::watch(bool wanted) noexcept {
   }
 }
 
-/// Gives messages with data their places.
+/// Receives messages with data at their places in the buffer.
 unsigned PartitionedReceive::take_arrivals() noexcept {
   ++open_;
   unsigned taken = 0;
@@ -186,7 +186,7 @@ void PartitionedReceive::let_go() noexcept {
     return;
   }
   if (base::thread_sanitizer_present()) base::note_released(missing_.get());
-  // The sender may have less than there is room for.
+  // The sender may have less data than the receive buffer.
   for (int i = 0; i < data_.partitions; ++i) {
     missing_[static_cast<std::size_t>(i)].store(0, std::memory_order_release);
   }

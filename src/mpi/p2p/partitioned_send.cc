@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t answer_tags = 0x40000000;
 
-/// Answers have tags below those of offers, which are the users'.
+/// Answers have tags below those of offers, which have the users' tags.
 std::int32_t next_answer_tag(World& world) noexcept {
   return -1 - static_cast<std::int32_t>(world.partitioned_sends++ % answer_tags);
 }
@@ -79,7 +79,7 @@ void PartitionedSend::start() noexcept {
   if (unsent_ == 0) flush();
 }
 
-/// Puts a run that is linked in itself on the stack.
+/// Pushes a linked run of partitions on the stack.
 void PartitionedSend::push(std::int32_t first, std::int32_t last, bool& was_empty) noexcept {
   std::atomic<std::int32_t>& link = links_[static_cast<std::size_t>(last)];
   std::int32_t top = top_.load(std::memory_order_relaxed);
@@ -130,7 +130,7 @@ void PartitionedSend::flush() noexcept {
   if (to_self) device.progress();
 }
 
-/// Takes what is on the stack, in the order of the numbers.
+/// Takes all partitions from the stack, in the order of their numbers.
 void PartitionedSend::collect_marked() noexcept {
   batch_.clear();
   for (std::int32_t at = top_.exchange(nothing, std::memory_order_acquire); at != nothing;
@@ -199,7 +199,7 @@ void PartitionedSend::on_sent(Message& message) noexcept {
   let_go();
 }
 
-/// Something that kept the round, or this, from ending is over.
+/// A condition that kept the round, or this, from ending has ended.
 void PartitionedSend::let_go() noexcept {
   if (--open_ != 0) return;
   if (released_) {

@@ -22,12 +22,12 @@ Request* make_persistent(const RequestKind& kind, Comm& comm, const ConstData& d
 
 base::Error init_send(const RequestKind& kind, const ConstData& data, int dest, int tag, Comm& comm,
                       SendMode mode, MPI_Request& out) {
-  const bool to_nobody = dest == MPI_PROC_NULL;
+  const bool to_proc_null = dest == MPI_PROC_NULL;
   Request* request =
-      make_persistent(to_nobody ? persistent_null_send_request : kind, comm, data, out);
+      make_persistent(to_proc_null ? persistent_null_send_request : kind, comm, data, out);
   if (request == nullptr) return no_request_memory();
   request->operation.mode = mode;
-  if (!to_nobody) request->operation.posted.key = comm.key_to(dest, tag);
+  if (!to_proc_null) request->operation.posted.key = comm.key_to(dest, tag);
   return {};
 }
 
@@ -50,12 +50,12 @@ base::Error bsend_init(const ConstData& data, int dest, int tag, Comm& comm, MPI
 }
 
 base::Error recv_init(const Data& data, int source, int tag, Comm& comm, MPI_Request& out) {
-  const bool from_nobody = source == MPI_PROC_NULL;
+  const bool from_proc_null = source == MPI_PROC_NULL;
   Request* request =
-      make_persistent(from_nobody ? persistent_null_receive_request : persistent_receive_request,
+      make_persistent(from_proc_null ? persistent_null_receive_request : persistent_receive_request,
                       comm, {data.address, data.count, data.type}, out);
   if (request == nullptr) return no_request_memory();
-  if (!from_nobody) request->operation.posted.key = comm.key_from(source, tag);
+  if (!from_proc_null) request->operation.posted.key = comm.key_from(source, tag);
   return {};
 }
 

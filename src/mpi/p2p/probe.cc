@@ -24,13 +24,13 @@ Arrival* look(Comm& comm, const match::Key& key) {
   return comm.device->find_arrival(key);
 }
 
-/// Of a probe that found nothing: the error, if nothing can come any more.
+/// The error of a probe that found nothing, if no message can arrive any more.
 base::Error nothing_comes(Comm& comm, const match::Key& key) {
   const auto obstacle = comm.device->failures().obstacle_for(key);
   return obstacle ? obstacle_error(comm, *obstacle) : base::Error{};
 }
 
-/// nullptr: nothing can come any more.
+/// nullptr: no message can arrive any more.
 Arrival* await(Comm& comm, const match::Key& key) {
   Arrival* arrival = nullptr;
   comm.device->wait(
@@ -138,13 +138,13 @@ base::Error mrecv(const Data& data, Handle<Message> message, MPI_Status* status)
 
 base::Error imrecv(Library& library, const Data& data, Handle<Message> message, MPI_Request& out) {
   const ConstData buffer{data.address, data.count, data.type};
-  const bool from_nobody = message.object == nullptr;
-  Comm& comm = from_nobody ? *library.find<Comm>(MPI_COMM_SELF) : *message.object->comm;
+  const bool from_proc_null = message.object == nullptr;
+  Comm& comm = from_proc_null ? *library.find<Comm>(MPI_COMM_SELF) : *message.object->comm;
   Request* request =
-      make_request(from_nobody ? null_receive_request : receive_request, comm, buffer);
+      make_request(from_proc_null ? null_receive_request : receive_request, comm, buffer);
   if (request == nullptr) return no_request_memory();
   out = handle_cast<MPI_Request>(*request);
-  if (from_nobody) {
+  if (from_proc_null) {
     *message.where = MPI_MESSAGE_NULL;
     request->operation.stage = device::Stage::done;
     return {};

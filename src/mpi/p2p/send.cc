@@ -21,7 +21,7 @@ using device::SendMode;
   operation.buffer = buffer_of(data, request->packer);
   operation.mode = mode;
   comm.device->start_send(operation);
-  look_now_and_then(*comm.device);
+  poll_sometimes(*comm.device);
   return {};
 }
 

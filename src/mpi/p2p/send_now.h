@@ -8,7 +8,7 @@
 
 namespace fulmar::mpi {
 
-/// The straight way of a send: a short run of bytes whose peer has room. True if it is on its way.
+/// The fast path of a send: a short run of bytes to a peer with ring space. True if it was sent.
 /// Inlined into the C function, so that a short message is one piece of code from the call to the
 /// cell.
 [[nodiscard, gnu::always_inline]] inline bool send_at_once(const ConstData& data, int dest, int tag,
@@ -21,9 +21,9 @@ namespace fulmar::mpi {
       static_cast<std::uint64_t>(data.count) * static_cast<std::uint64_t>(type.size));
 }
 
-/// Over a network short sends are done without a look at what arrives. A program that does nothing else
-/// has to learn all the same that its receiver has failed.
-inline void look_now_and_then(device::Device& device) noexcept {
+/// Over a network short sends complete without progress. A program that only sends
+/// must detect nevertheless that its receiver has failed.
+inline void poll_sometimes(device::Device& device) noexcept {
   constexpr std::uint64_t sends_for_a_look = 64;
   if (device.network() == nullptr) return;
   if (device.counters().eager_sends % sends_for_a_look == 0) (void)device.progress();

@@ -146,8 +146,8 @@ void Agreement::begin(Task& task, Sent sent) {
   }
 }
 
-/// Gives a range to its first rank that is not out, if there is one; `by_itself`: that rank takes it
-/// without a message if it is the first of all.
+/// Gives a range to its first rank that is not out, if there is one; `by_itself`: that rank takes
+/// it without a message if it is the first of all.
 void Agreement::hand_on(Task& task, Child& child, Sent sent) {
   const std::uint32_t first = child.rank;
   while (child.rank < child.end && port_.is_out(child.rank)) ++child.rank;
@@ -193,7 +193,8 @@ void Agreement::on_ask(std::uint32_t from, std::uint32_t end) {
   port_.send(from, message);
 }
 
-/// Ends what every child has answered. That may start another wave, which may end at once.
+/// Ends the tasks that every child has answered. That may start another wave, which may end at
+/// once.
 void Agreement::finish_tasks() {
   if (std::exchange(finishing_, true)) return;
   const auto is_done = [](const Task& task) {
@@ -221,7 +222,7 @@ void Agreement::finish(Task task) {
   port_.send(task.parent, answer);
 }
 
-/// The coordinator has heard of everybody.
+/// The coordinator has the answers of all members.
 void Agreement::end_wave(const Task& task) {
   if (task.message.phase == AgreementPhase::collect) {
     AgreementReport next = task.report;
@@ -265,7 +266,7 @@ void Agreement::member_out() {
   finish_tasks();
 }
 
-/// Waves whose coordinator is out. Those that decide go on: the value stays right.
+/// Ends waves whose coordinator is out. Those that decide continue: the value stays valid.
 void Agreement::drop_tasks() {
   std::erase_if(tasks_, [this](const Task& task) {
     if (task.message.phase == AgreementPhase::decide) return false;
@@ -274,7 +275,7 @@ void Agreement::drop_tasks() {
   });
 }
 
-/// Once rank 0 is out, the others may have decided and be gone.
+/// Once rank 0 is out, the others may have decided and left.
 void Agreement::ask_parent() {
   const std::uint32_t root = lowest();
   if (root == 0) return;

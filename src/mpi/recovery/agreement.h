@@ -11,45 +11,48 @@
 
 /// Uniform agreement among processes that may die at any time.
 ///
-/// The problem: all members contribute flags; all that live get the bitwise AND of the contributions
-/// and the same set of failed members, also if members die meanwhile, and also if some of those who
-/// die had the result already and have acted on it (uniformity). A rank sends O(log n) messages.
+/// The problem: all members contribute flags; all that live get the bitwise AND of the
+/// contributions and the same set of failed members, also if members die meanwhile, and also if
+/// some of those who die had the result already and have acted on it (uniformity). A rank sends
+/// O(log n) messages.
 ///
-/// The idea: one member, the coordinator, runs three waves over all. A wave goes down a tree and its
-/// answers come back up, combined on the way:
+/// The idea: one member, the coordinator, runs three waves over all. A wave goes down a tree and
+/// its answers come back up, combined on the way:
 ///
 ///     collect   each member answers with its contribution
 ///     lock      each notes the value that the coordinator made of them
 ///     decide    each takes the value as the result
 ///
-/// Nobody decides before every living member has noted the value. So when the coordinator dies, the
-/// next one, which is the lowest living member, runs the waves again: whatever it collects holds the
-/// value that somebody may have decided, and of several the newest counts. The rank of the
-/// coordinator is the ballot number of these rounds: who has answered a higher one ignores a lower.
+/// No member decides before every living member has noted the value. So when the coordinator dies,
+/// the next one, which is the lowest living member, runs the waves again: its collection includes
+/// any value that some member may have decided, and of several the newest counts. The rank of the
+/// coordinator is the ballot number of these rounds: a member that has answered a higher one
+/// ignores a lower.
 ///
-/// The tree: a packet down carries the end of a range of ranks [receiver, end). The receiver gives the
-/// upper half of what is left to the first living rank in it, then the upper half of the rest, and so
-/// on; depth and degree are at most log2 n. Where a child dies before it has answered, its parent
-/// gives the range to the next living rank. Nobody has to agree on who is dead for that: a range is
-/// done when its owner has answered, and to answer twice is harmless.
+/// The tree: a packet down carries the end of a range of ranks [receiver, end). The receiver gives
+/// the upper half of what is left to the first living rank in it, then the upper half of the rest,
+/// and so on; depth and degree are at most log2 n. Where a child dies before it has answered, its
+/// parent gives the range to the next living rank. That needs no agreement on the failed members: a
+/// range is done when its owner has answered, and answering twice is harmless.
 ///
-/// The first coordinator, rank 0, need not send the first wave: each member that enters takes it as
-/// come from its parent in the tree of all ranks.
+/// The first coordinator, rank 0, need not send the first wave: each member that enters treats it
+/// as received from its parent in the tree of all ranks.
 ///
-/// Who decided may be far away when a coordinator dies: it answers, but starts nothing. So a member
-/// that has not decided asks its parent in the tree of the next coordinator; who has the result
-/// answers with a `decide` wave over the range of the one who asks.
+/// A member that has decided may be elsewhere in the program when a coordinator dies: it answers,
+/// but starts nothing. So a member that has not decided asks its parent in the tree of the next
+/// coordinator; a member with the result answers with a `decide` wave over the range of the asking
+/// member.
 ///
-/// What it needs: a member that is said to have failed sends nothing any more; what a connection
-/// carries keeps its order. Where live members take each other for dead (a divided network), each side
-/// goes on without the other.
+/// Assumptions: a member that is reported as failed sends no more packets; a connection preserves
+/// order. Where live members consider each other failed (a partitioned network), each side
+/// continues without the other.
 ///
-/// Members here are numbers from 0 to size - 1, the same in all processes. Nothing in here talks to the
-/// device: AgreementPort does. Thread rule: the lock of the library.
+/// Members here are numbers from 0 to size - 1, the same in all processes. This code does not call
+/// the device: AgreementPort does. Thread rule: the lock of the library.
 namespace fulmar::mpi {
 
 enum class AgreementPhase : std::uint8_t { collect, lock, decide, ask };
-/// What is known of the value; the later ones win.
+/// What is known of the value; later states supersede earlier ones.
 enum class AgreementState : std::uint8_t { votes, locked, decided };
 
 /// The value that is agreed on.
@@ -62,7 +65,7 @@ struct AgreedValue {
   bool unacknowledged = false;
 };
 
-/// What a member, or a part of the tree, tells.
+/// The report of a member, or of a subtree.
 struct AgreementReport {
   AgreementState state = AgreementState::votes;
   std::uint32_t ballot = 0;        ///< of a value that is locked
@@ -83,11 +86,11 @@ struct AgreementMessage {
   AgreementReport report;  ///< down: the value to lock or to decide
 };
 
-/// What an agreement needs of the world.
+/// The services that an agreement uses.
 class AgreementPort {
  public:
   virtual void send(std::uint32_t to, const AgreementMessage& message) = 0;
-  /// A member that answers nothing any more: it has failed, or left MPI in good order.
+  /// Whether a member does not answer any more: it has failed, or finalized MPI.
   [[nodiscard]] virtual bool is_out(std::uint32_t member) const = 0;
   /// Those that have failed, as far as is known here.
   [[nodiscard]] virtual RankSet failed() const = 0;
@@ -108,7 +111,7 @@ class Agreement {
 
   /// This member takes part with these flags, and has acknowledged these failures. Once.
   void enter(const std::array<std::int32_t, 2>& flags, const RankSet& acknowledged);
-  /// A message of another member. What makes no sense is ignored.
+  /// A message of another member. Invalid ones are ignored.
   void receive(std::uint32_t from, const AgreementMessage& message);
   /// `is_out` has become true of a member.
   void member_out();
@@ -180,7 +183,7 @@ class Agreement {
   bool finishing_ = false;
 };
 
-/// Where a rank stands in the tree of the ranks [root, size).
+/// The position of a rank in the tree of the ranks [root, size).
 struct TreePlace {
   std::uint32_t parent = 0;
   std::uint32_t end = 0;

@@ -61,7 +61,7 @@ struct KeptCall {
 
 KeptCall& kept(const Request& request) { return *static_cast<KeptCall*>(request.extra); }
 
-/// The result is the same whenever it is asked for.
+/// The result is the same whenever it is requested.
 Error finish_agree(Request& request, MPI_Status& status) {
   set_empty_status(&status);
   KeptCall& call = kept(request);

@@ -133,7 +133,7 @@ void CommRecovery::on_agreement(std::uint32_t process, AgreementNumber number,
   forget_decided();
 }
 
-void CommRecovery::look_at_members() {
+void CommRecovery::poll_members() {
   for (auto& [number, one] : instances_) {
     if (one.agreement.decided() && !one.agreement.busy()) continue;
     one.agreement.member_out();
@@ -161,7 +161,7 @@ void CommRecovery::settle(Instance& one) {
   owner_.watch();
 }
 
-/// Everybody knows of what all have agreed on.
+/// All members know the failures that all have agreed on.
 void CommRecovery::note_failed(const AgreedValue& value) {
   device::Failures& failures = owner_.device().failures();
   for (const std::uint32_t member : value.failed.ranks()) {
@@ -171,7 +171,7 @@ void CommRecovery::note_failed(const AgreedValue& value) {
   }
 }
 
-/// Results that no member will ask for.
+/// Drops results that no member will ask for.
 void CommRecovery::forget_decided() {
   std::erase_if(instances_, [this](const auto& entry) {
     const Instance& one = entry.second;

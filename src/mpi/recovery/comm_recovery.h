@@ -25,8 +25,8 @@ struct AgreementNumber {
   friend auto operator<=>(const AgreementNumber&, const AgreementNumber&) = default;
 };
 
-/// The agreements of a communicator, and how news of its revocation spread. Lives on after the
-/// communicator for as long as another member may ask for a result.
+/// The agreements of a communicator, and the propagation of its revocation. Outlives the
+/// communicator as long as another member may ask for a result.
 ///
 /// Thread rule: the lock of the library.
 class CommRecovery {
@@ -56,15 +56,15 @@ class CommRecovery {
   /// A packet of another member.
   void on_agreement(std::uint32_t process, AgreementNumber number, const AgreementMessage& message);
   /// A process has failed, or perhaps left MPI.
-  void look_at_members();
+  void poll_members();
 
-  /// Tells the members that the communicator is revoked: those at distances of 1, 2, 4 and so on,
-  /// leaving out those that have failed.
+  /// Notifies members of the revocation: those at distances of 1, 2, 4 and so on,
+  /// skipping those that have failed.
   void spread_revocation();
   /// The nearest one of these, which may be another now.
   void spread_revocation_to_next();
 
-  /// Some agreement needs this process, or the other way round.
+  /// Some agreement needs this process, or this process needs one.
   [[nodiscard]] bool active() const noexcept;
   /// Others may still ask for results.
   [[nodiscard]] bool has_results() const noexcept { return !instances_.empty(); }

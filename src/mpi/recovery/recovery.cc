@@ -81,7 +81,7 @@ CommRecovery& Recovery::of(Comm& comm) {
   return *comm.recovery;
 }
 
-/// Others may still have questions about its agreements.
+/// Others may still ask for results of its agreements.
 void Recovery::comm_ended(CommRecovery& recovery) noexcept {
   const auto at = std::find_if(live_.begin(), live_.end(),
                                [&](const auto& one) { return one.get() == &recovery; });
@@ -162,10 +162,10 @@ void Recovery::process_failed(std::uint32_t process) {
     CommRecovery& one = *live_[i];
     if (!one.members().find(process)) continue;
     if (one.comm()->revoked) one.spread_revocation_to_next();
-    one.look_at_members();
+    one.poll_members();
   }
   for (const auto& one : ended_) {
-    if (one->members().find(process)) one->look_at_members();
+    if (one->members().find(process)) one->poll_members();
   }
   (void)library_.any<Request>([&](const Request& request) {
     if (request.what->end != nullptr && request.operation.key().peer == process) {
@@ -240,13 +240,13 @@ void Recovery::take(const device::Peer& peer, const match::Key& key,
                          decode(body, runs, recovery->members().size()));
 }
 
-/// Members that leave MPI in good order answer nothing any more; nobody says so.
+/// Members that finalize MPI do not answer any more, and their departure is not announced.
 unsigned Recovery::look() {
   const std::uint64_t now = base::now_ns();
-  if (now < next_look_ns_) return 0;
-  next_look_ns_ = now + look_interval_ns;
-  for (std::size_t i = 0; i < live_.size(); ++i) live_[i]->look_at_members();
-  for (const auto& one : ended_) one->look_at_members();
+  if (now < next_poll_ns_) return 0;
+  next_poll_ns_ = now + poll_interval_ns;
+  for (std::size_t i = 0; i < live_.size(); ++i) live_[i]->poll_members();
+  for (const auto& one : ended_) one->poll_members();
   watch();
   return 0;
 }
@@ -258,7 +258,7 @@ void Recovery::watch() {
   if (wanted == watching_) return;
   watching_ = wanted;
   if (wanted) {
-    next_look_ns_ = base::now_ns() + look_interval_ns;
+    next_poll_ns_ = base::now_ns() + poll_interval_ns;
     device_.add_progress_callback(*this);
   } else {
     device_.remove_progress_callback(*this);

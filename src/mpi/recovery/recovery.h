@@ -14,16 +14,17 @@
 #include "mpi/comm/comm.h"
 #include "mpi/recovery/comm_recovery.h"
 
-/// User-level failure mitigation (mpi-ext.h): what lets a program go on after processes have failed.
+/// User-level failure mitigation (mpi-ext.h), with which a program continues after processes have
+/// failed.
 ///
-/// **Revocation** interrupts everybody: a process that is told passes that on at once, so that all
-/// living members learn of it, also when the one that began dies meanwhile; each sends O(log n)
-/// packets. Messages that were matched still end in order; everything else on the communicator ends
-/// with MPIX_ERR_REVOKED. The handle is hidden from calls that need other processes (Library::hide), so
-/// no check is on the way of a message.
+/// **Revocation** interrupts all members: a process that is notified forwards that at once, so that
+/// all living members are notified, also when the one that began dies meanwhile; each sends O(log
+/// n) packets. Messages that were matched still end in order; everything else on the communicator
+/// ends with MPIX_ERR_REVOKED. The handle is hidden from calls that need other processes
+/// (Library::hide), so the message path needs no check.
 ///
-/// **Agreement** is in agreement.h. Its packets are not messages: neither failures nor revocation end
-/// them.
+/// **Agreement** is in agreement.h. Its packets are not messages: neither failures nor revocation
+/// end them.
 ///
 /// **Shrinking** is in mpi/comm_make/shrink.cc.
 namespace fulmar::mpi {
@@ -41,14 +42,14 @@ class Recovery : private device::Device::ProgressCallback {
   [[nodiscard]] device::Device& device() noexcept { return device_; }
   [[nodiscard]] Library& library() noexcept { return library_; }
 
-  /// What a communicator, which is complete, has of this; made at first use.
+  /// The recovery state of a complete communicator; made at first use.
   CommRecovery& of(Comm& comm);
 
-  /// Revokes a communicator here, and lets all others know. Nothing if that is so already.
+  /// Revokes a communicator here, and notifies all members. No effect if it is revoked already.
   void revoke(Comm& comm);
-  /// A process has failed, and what names it has ended.
+  /// A process has failed, and the operations that need it have ended.
   void process_failed(std::uint32_t process);
-  /// A communicator is complete: takes what came for it before.
+  /// A communicator is complete: handles packets that arrived for it before.
   void settled(Comm& comm);
   /// All failures that the program has acknowledged are those that are known: receives from any
   /// source work again. Else nothing.
@@ -68,12 +69,12 @@ class Recovery : private device::Device::ProgressCallback {
     std::vector<wire::RankRun> runs;
   };
 
-  /// Of what other processes can make this one keep.
+  /// The limit on packets that other processes can make this one keep.
   static constexpr std::size_t most_early = 4096;
   static constexpr std::size_t most_runs = std::size_t{1} << 20;
   /// Communicators that have ended and whose results are kept.
   static constexpr std::size_t most_ended = 64;
-  static constexpr std::uint64_t look_interval_ns = 20'000'000;
+  static constexpr std::uint64_t poll_interval_ns = 20'000'000;
 
   void on_revoked(const device::Packet& packet) noexcept;
   void on_ranks(device::Peer& peer, const wire::AgreementRanksBody& body,
@@ -97,7 +98,7 @@ class Recovery : private device::Device::ProgressCallback {
   std::vector<Early> early_;
   std::vector<std::uint32_t> early_revocations_;  ///< contexts
   bool watching_ = false;
-  std::uint64_t next_look_ns_ = 0;
+  std::uint64_t next_poll_ns_ = 0;
 };
 
 }  // namespace fulmar::mpi

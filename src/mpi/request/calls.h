@@ -10,8 +10,8 @@
 
 namespace fulmar::mpi {
 
-// The functions of MPI 5.0 chapter 3 (and 13.2) on requests and statuses; see mpi/args.h for how
-// parameters come. Statuses may be null.
+// The functions of MPI 5.0 chapter 3 (and 13.2) on requests and statuses; see mpi/args.h for the
+// form of the parameters. Statuses may be null.
 
 base::Error wait(Library& library, ErrorTarget& target, Handle<Request> request,
                  MPI_Status* status);

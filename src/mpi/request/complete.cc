@@ -9,8 +9,9 @@
 namespace fulmar::mpi {
 namespace {
 
-/// Whose error handler counts for a request that may be about to end: its file, window or communicator,
-/// unless that was freed and ends with the request; then as for errors that belong to no object.
+/// The object whose error handler is used for a request that may be about to end: its file, window
+/// or communicator, unless that was freed and ends with the request; then as for errors that belong
+/// to no object.
 [[gnu::cold]] Object* lasting_target(const Request& request) {
   if (request.target != nullptr) {
     return request.target->references > 1 ? request.target : default_holder(*request.library);

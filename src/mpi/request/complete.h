@@ -8,12 +8,12 @@
 
 namespace fulmar::mpi {
 
-/// Tells the user of an active request that is complete (MPI 5.0 section 3.7.3): fills `status`
-/// (may be null) and gives the result. A persistent request becomes inactive; any other ends, and
-/// `handle` becomes MPI_REQUEST_NULL. On failure `target` names an object to raise the error on.
+/// Completes an active request that is done (MPI 5.0 section 3.7.3): fills `status`
+/// (may be null) and returns the result. A persistent request becomes inactive; any other ends, and
+/// `handle` becomes MPI_REQUEST_NULL. On failure `target` is the object to raise the error on.
 inline base::Error complete_request(ErrorTarget& target, Request& request, MPI_Request& handle,
                                     MPI_Status* status);
-/// What is not a plain message that went well.
+/// For requests other than plain messages that succeeded.
 base::Error complete_request_slow(ErrorTarget& target, Request& request, MPI_Request& handle,
                                   MPI_Status* status);
 
@@ -38,7 +38,7 @@ inline base::Error complete_request(ErrorTarget& target, Request& request, MPI_R
 [[nodiscard]] Request* request_at(const Library& library, std::span<const MPI_Request> handles,
                                   std::size_t index, base::Error& wrong);
 
-/// The active requests of an array, looked up once for calls that look at them many times.
+/// The active requests of an array, looked up once for calls that test them many times.
 class RequestList {
  public:
   RequestList() noexcept = default;
@@ -102,7 +102,7 @@ class StatusWriter {
       add_failure(error);
     ++count_;
   }
-  /// Where the next status goes; may be null.
+  /// The next entry for a status; may be null.
   [[nodiscard]] MPI_Status* slot() const noexcept {
     return statuses_ == nullptr ? nullptr : statuses_ + count_;
   }

@@ -39,35 +39,36 @@ class TypePacker final : public device::Packer {
   View view_;
 };
 
-/// What differs between kinds of requests. One constant of this per kind; nullptr: nothing to do.
+/// The operations of a kind of requests. One constant of this per kind; nullptr: nothing to do.
 struct RequestKind {
   const char* name;
   /// Starts a persistent request that is not active.
   base::Error (*start)(Request&) = nullptr;
-  /// The request is complete: fills `status` (never null) and gives the result of the operation.
-  /// Changes nothing: MPI_Request_get_status may have asked before.
+  /// The request is complete: fills `status` (never null) and returns the result of the operation.
+  /// Does not change the request: MPI_Request_get_status calls it, too.
   base::Error (*finish)(Request&, MPI_Status& status) = nullptr;
   /// nullptr: the kind cannot be cancelled, which is an error of the caller.
   base::Error (*cancel)(Request&) = nullptr;
-  /// The request object ends: gives back what the kind holds.
+  /// The request object ends: releases the resources of the kind.
   void (*release)(Request&) = nullptr;
-  /// As release, for what the user gave and may fail; before it, and only after completion.
+  /// As release, for user functions, which may fail; called before it, and only after completion.
   base::Error (*free)(Request&) = nullptr;
-  /// A message whose result is the outcome of the operation, and whose object holds nothing but
-  /// references: the short way to complete it.
+  /// A message whose result is the outcome of the operation, and whose object holds only
+  /// references: completed by the fast path.
   bool plain = false;
   /// MPI_Request_free of an active one is an error (collective calls; MPI 5.0 sections 6.12, 6.13).
   bool must_complete = false;
-  /// MPI_Request_free while the operation is under way: may refuse, or see to it that the operation
+  /// MPI_Request_free while the operation is active: may refuse, or arrange that the operation
   /// ends without the handle.
   base::Error (*abandon)(Request&) = nullptr;
-  /// The communicator was revoked, or the process behind the operation's key has failed: of kinds that
-  /// wait for what is no posted receive, active or not. The request completes with this class.
+  /// The communicator was revoked, or the process of the operation's key has failed: for kinds that
+  /// wait for something other than a posted receive, active or not. The request completes with this
+  /// class.
   void (*end)(Request&, base::ErrorClass) = nullptr;
 };
 
-/// A request (MPI 5.0 section 3.7). All kinds tell their completion through `operation`: its stage
-/// is `done`, also where no message is behind it (generalized requests, schedules).
+/// A request (MPI 5.0 section 3.7). All kinds report completion through `operation`: its stage
+/// is `done`, also where there is no message (generalized requests, schedules).
 struct Request : Object {
   static constexpr ObjectKind object_kind = ObjectKind::request;
 
@@ -77,7 +78,7 @@ struct Request : Object {
   const RequestKind* what;
   Library* library;
   Comm* comm = nullptr;  ///< one reference held, if set
-  /// On whose error handler errors are raised instead of the communicator's, if set. Whoever sets it
+  /// The object on which errors are raised instead of the communicator, if set. The setter
   /// holds a reference for the request.
   Object* target = nullptr;
   const Datatype* type = nullptr;  ///< one reference held, if set and not predefined
@@ -85,8 +86,8 @@ struct Request : Object {
   const Datatype* checked_type = nullptr;
   bool persistent = false;
   bool active = true;     ///< persistent ones: between start and completion
-  bool freed = false;     ///< by MPI_Request_free, while the operation is under way
-  bool told = false;      ///< MPI_Request_get_status has told the user that it is complete
+  bool freed = false;     ///< by MPI_Request_free, while the operation is active
+  bool told = false;      ///< MPI_Request_get_status has reported that it is complete
   bool shared = false;    ///< the one object of all handles of sends that were complete at once
   void* extra = nullptr;  ///< the kind's own
   device::Operation operation;
@@ -132,8 +133,8 @@ inline void destroy_plain_request(Request& request) noexcept {
   library.release(comm);
   if (type != nullptr) library.release(const_cast<Datatype&>(*type));
 }
-/// The user gave up a request whose operation is under way (MPI_Request_free): it goes on, and the
-/// object ends with it. The handle is gone at once, except where completing the operation needs it
+/// MPI_Request_free of a request whose operation is active: it continues, and the
+/// object ends with it. The handle is freed at once, except where completing the operation needs it
 /// (generalized requests).
 void abandon_request(Request& request) noexcept;
 
@@ -145,10 +146,10 @@ inline void end_done_request(Library& library, MPI_Request& handle) noexcept {
   handle = MPI_REQUEST_NULL;
 }
 
-/// The error for requests that no memory is left for.
+/// The error where there is no memory for a request.
 [[nodiscard]] base::Error no_request_memory();
 
-/// The way for the first of them, and where no handle is free.
+/// The slow path, for the first of them, and where no handle is free.
 [[gnu::cold]] base::Error make_done_request_slow(Library& library, Comm& comm, MPI_Request& out);
 
 inline base::Error make_done_request(Library& library, Comm& comm, MPI_Request& out) {
@@ -173,7 +174,7 @@ inline base::Error make_done_request(Library& library, Comm& comm, MPI_Request& 
 }
 
 /// A receive that ends with MPIX_ERR_PROC_FAILED_PENDING until the failure is acknowledged or a
-/// message comes: it stays posted.
+/// message arrives: it stays posted.
 [[nodiscard]] inline bool is_interrupted(const Request& request) noexcept {
   return request.operation.outcome.error == base::ErrorClass::proc_failed_pending &&
          request.complete();

@@ -33,7 +33,7 @@ base::Error waitany(Library& library, ErrorTarget& target, int /*count*/,
   return complete_request(target, *list[found], requests[found], status);
 }
 
-/// Completes all that can be; used by the test form too.
+/// Completes all requests that are done; used by the test form too.
 static base::Error complete_some(ErrorTarget& target, const RequestList& list,
                                  std::span<MPI_Request> requests, int& completed,
                                  std::span<int> indices, MPI_Status* statuses) {

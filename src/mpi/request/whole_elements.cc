@@ -7,7 +7,7 @@
 namespace fulmar::mpi {
 namespace {
 
-/// The short way to complete a request does not look at types.
+/// The fast path of completion does not check types.
 constexpr RequestKind slow_kind(RequestKind kind) {
   kind.plain = false;
   return kind;

@@ -8,7 +8,7 @@
 /// with another type, which MPI 5.0 section 3.3.1 does not allow.
 namespace fulmar::mpi {
 
-/// MPI_ERR_TYPE where the message that `status` tells of is no whole number of basic elements.
+/// MPI_ERR_TYPE where the message of `status` is no whole number of basic elements.
 base::Error check_whole_elements(const Datatype& type, const MPI_Status& status);
 
 /// Lets a receive request end with that error.

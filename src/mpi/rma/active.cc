@@ -2,23 +2,52 @@
 // Copyright (c) 2026 the Fulmar authors
 #include <algorithm>
 #include <atomic>
+#include <bit>
+#include <utility>
 #include <vector>
 
 #include "mpi/coll/calls.h"
+#include "mpi/coll/node_map.h"
 #include "mpi/comm/failure.h"
 #include "mpi/group/group.h"
+#include "mpi/rma/access_record.h"
 #include "mpi/rma/adapter.h"
 #include "mpi/rma/calls.h"
 #include "mpi/rma/epochs.h"
 #include "mpi/rma/lock_queue.h"
 #include "mpi/rma/node_calls.h"
 #include "mpi/rma/requests.h"
+#include "mpi/rma/wait_note.h"
 
 /// Active target synchronisation: fences, and post, start, complete and wait (MPI 5.0 sections
 /// 12.5.1 and 12.5.2). A post is a bit in the control line of each origin, the end of an access epoch
-/// a count in that of each target. Where the line is not mapped, and where operations of the epoch
+/// one in that of each target. Where the line is not mapped, and where operations of the epoch
 /// are requests, they are requests too: the target takes them behind all operations.
+///
+/// An exposure epoch that fails, because an origin has, leaves others behind that have not completed
+/// their access epochs. What they complete later must not count for the next exposure epoch: requests
+/// tell the number of theirs, and of those who tell by a bit the target knows that one is to come.
 namespace fulmar::mpi {
+
+bool has_posted(const Win& win, int rank) noexcept {
+  if (win.targets[static_cast<std::size_t>(rank)].post != 0) return true;
+  const std::uint64_t posts = win.targets[static_cast<std::size_t>(win.rank())].control->posts.load(
+      std::memory_order_acquire);
+  return (posts & place_bit(win.targets[static_cast<std::size_t>(rank)])) != 0;
+}
+
+void note_post(Win& win, int rank, std::uint32_t number) noexcept {
+  win.target(rank).post = number;
+}
+
+void note_complete(Win& win, int rank, std::uint32_t number) noexcept {
+  RmaTarget& target = win.target(rank);
+  if (number != 0 && number != win.exposure.number) return;
+  if (number == 0 && std::exchange(target.late, false)) return;
+  if (!std::exchange(target.awaited, false)) return;
+  --win.exposure.awaited;
+}
+
 namespace {
 
 using base::Error;
@@ -39,17 +68,51 @@ Error ranks_of(Win& win, const Group& group, std::vector<int>& ranks) {
   return {};
 }
 
-/// Waits for something that notices of other ranks bring about, by requests or in the control line.
-template <class Done>
-Error await_notices(Win& win, Done&& done) {
+/// Whether an origin has failed whose access epoch this exposure epoch may still wait for.
+bool has_lost_origin(const Win& win) noexcept {
+  if (win.comm->failed_process == Comm::none_failed) return false;
+  for (int rank = 0; rank < win.size(); ++rank) {
+    if (win.targets[static_cast<std::size_t>(rank)].awaited && has_failed(win, rank)) return true;
+  }
+  return false;
+}
+
+/// Whether `rank` is told of exposure epochs by its bit.
+bool posts_by_bit(const Win& win, int rank) noexcept {
+  const auto own = static_cast<std::size_t>(win.rank());
+  return rank != win.rank() && place_bit(win.targets[own]) != 0 &&
+         win.targets[static_cast<std::size_t>(rank)].control != nullptr;
+}
+
+/// Some never complete their epochs. Those who have not begun one find no post any more.
+void forget_origins(Win& win) {
+  const std::uint64_t own = place_bit(win.target(win.rank()));
+  for (int rank = 0; rank < win.size(); ++rank) {
+    RmaTarget& target = win.target(rank);
+    if (!std::exchange(target.awaited, false) || has_failed(win, rank)) continue;
+    if (win.exposure.unchecked) {
+      target.late = true;
+    } else if (posts_by_bit(win, rank)) {
+      target.late = (target.control->posts.fetch_and(~own, std::memory_order_acq_rel) & own) == 0;
+    } else {
+      send_notice(win, rank, wire::RmaCall::post, 0);
+    }
+  }
+  win.exposure.awaited = 0;
+}
+
+/// Waits for something that notices of other ranks bring about, by requests or in the control line,
+/// or until those that should bring it are `lost`.
+template <class Done, class Lost>
+Error await_notices(Win& win, const WindowWait& wait, Done&& done, Lost&& lost) {
   const Comm& comm = *win.comm;
   if (win.node.calls != nullptr) win.node.calls->attend();
   win.device->wait_for_memory(
       [&]() noexcept {
         if (win.node.calls != nullptr) win.node.calls->serve();
-        return done() || comm.failed_process != Comm::none_failed;
+        return done() || (comm.failed_process != Comm::none_failed && lost());
       },
-      {});
+      wait.note());
   return done() ? Error{} : failure_of(comm);
 }
 
@@ -61,14 +124,16 @@ Error meet_on_node(Win& win) {
   own.store(fence, std::memory_order_seq_cst);
   for (int rank = 0; rank < win.size(); ++rank) wake_rank(win, rank);
   int next = 0;
-  return await_notices(win, [&]() noexcept {
+  const WindowWait wait(win, WindowWait::For::fence);
+  const auto all_here = [&]() noexcept {
     while (next < win.size()) {
       const std::uint32_t there = win.target(next).control->fences.load(std::memory_order_acquire);
       if (static_cast<std::int32_t>(there - fence) < 0) return false;
       ++next;
     }
     return true;
-  });
+  };
+  return await_notices(win, wait, all_here, []() noexcept { return true; });
 }
 
 /// The end of a fence: every rank has come to it.
@@ -81,75 +146,68 @@ Error meet(Win& win) {
   return all_mapped ? meet_on_node(win) : barrier(*win.comm);
 }
 
-/// The bit of a rank in the words `posts` of others; 0: it has none.
-std::uint64_t post_bit(Win& win, int rank) noexcept {
-  const std::uint8_t place = win.target(rank).place;
-  return place < wire::most_posting_places ? std::uint64_t{1} << place : 0;
-}
-
-/// Whether `rank` has begun an exposure epoch for this process.
-bool has_posted(Win& win, int rank) noexcept {
-  if (win.target(rank).posts != 0) return true;
-  const std::uint64_t posts = win.target(win.rank()).control->posts.load(std::memory_order_acquire);
-  return (posts & post_bit(win, rank)) != 0;
-}
-
-void take_post(Win& win, int rank) noexcept {
-  RmaTarget& target = win.target(rank);
-  if (target.posts != 0) {
-    --target.posts;
-  } else {
+/// The number of the exposure epoch, 0: it was told by a bit.
+std::uint32_t take_post(Win& win, int rank) noexcept {
+  const std::uint32_t number = std::exchange(win.target(rank).post, 0);
+  if (number == 0) {
     win.target(win.rank())
-        .control->posts.fetch_and(~post_bit(win, rank), std::memory_order_acq_rel);
+        .control->posts.fetch_and(~place_bit(win.target(rank)), std::memory_order_acq_rel);
   }
+  return number;
 }
 
 void tell_post(Win& win, int rank) {
-  if (rank == win.rank()) {
-    ++win.target(rank).posts;
-    return;
-  }
-  wire::RmaControl* control = win.target(rank).control;
-  const std::uint64_t own = post_bit(win, win.rank());
-  if (control == nullptr || own == 0) return send_notice(win, rank, wire::RmaCall::post);
-  control->posts.fetch_or(own, std::memory_order_seq_cst);
+  const std::uint32_t number = win.exposure.number;
+  if (rank == win.rank()) return note_post(win, rank, number);
+  if (!posts_by_bit(win, rank)) return send_notice(win, rank, wire::RmaCall::post, number);
+  win.target(rank).control->posts.fetch_or(place_bit(win.target(win.rank())),
+                                           std::memory_order_seq_cst);
   wake_rank(win, rank);
 }
 
-/// The access epoch to `rank` is over.
-void tell_complete(Win& win, int rank) {
+/// Tells by the bit of this rank, unless its last one has not been seen.
+bool completes_by_bit(Win& win, int rank) noexcept {
   RmaTarget& target = win.target(rank);
-  if (rank == win.rank()) {
-    ++win.completes;
-  } else if (target.control != nullptr && !target.dirty && target.pending == 0) {
-    target.control->completes.fetch_add(1, std::memory_order_seq_cst);
-    wake_rank(win, rank);
-  } else {
-    drain_adapter(win, rank);
-    target.dirty = false;  // the target waits for the operations before it takes this
-    send_notice(win, rank, wire::RmaCall::complete);
-  }
+  const std::uint64_t own = place_bit(win.target(win.rank()));
+  if (target.control == nullptr || own == 0 || target.dirty || target.pending != 0) return false;
+  const std::uint64_t before = target.control->completes.fetch_or(own, std::memory_order_seq_cst);
+  if ((before & own) != 0) return false;
+  wake_rank(win, rank);
+  return true;
+}
+
+/// The access epoch to `rank` is over. `number`: of its exposure epoch, or 0.
+void tell_complete(Win& win, int rank, std::uint32_t number) {
+  if (rank == win.rank()) return note_complete(win, rank, number);
+  if (number == 0 && completes_by_bit(win, rank)) return;
+  drain_adapter(win, rank);
+  win.target(rank).dirty = false;  // the target waits for the operations before it takes this
+  send_notice(win, rank, wire::RmaCall::complete, number);
 }
 
 /// Whether all access epochs to this exposure epoch are over.
 bool all_complete(Win& win) noexcept {
-  std::atomic<std::uint32_t>& counted = win.target(win.rank()).control->completes;
-  if (counted.load(std::memory_order_acquire) != 0) {
-    win.completes += counted.exchange(0, std::memory_order_acq_rel);
+  std::atomic<std::uint64_t>& told = win.target(win.rank()).control->completes;
+  if (told.load(std::memory_order_acquire) != 0) {
+    const std::span<const int> ranks = node_map(*win.comm).own();
+    for (std::uint64_t bits = told.exchange(0, std::memory_order_acq_rel); bits != 0;
+         bits &= bits - 1) {
+      const auto place = static_cast<std::size_t>(std::countr_zero(bits));
+      if (place < ranks.size()) note_complete(win, ranks[place], 0);
+    }
   }
-  return win.completes >= win.exposed_to;
+  return win.exposure.awaited == 0;
 }
 
 /// The exposure epoch is over.
 void end_exposure(Win& win) noexcept {
-  win.completes -= win.exposed_to;
-  win.exposed_to = 0;
-  win.exposed = false;
+  if (win.watch.check != nullptr) win.watch.check->record.forget_all();
+  win.exposure.open = false;
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
 Error check_exposed(const Win& win) {
-  if (win.exposed) return {};
+  if (win.exposure.open) return {};
   return failure(ErrorClass::rma_sync,
                  "no exposure epoch of %s is open here; call MPI_Win_post first", name_of(win));
 }
@@ -163,18 +221,20 @@ Error win_fence(int assertion, Win& win) {
       MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
   Error error = check_assertion(assertion, allowed);
   const bool other = win.access != AccessEpoch::none && win.access != AccessEpoch::fence;
-  if (other || win.exposed) {
+  if (other || win.exposure.open) {
     (void)meet(win);
+    if (win.watch.check != nullptr) win.watch.check->next_fence();
     return failure(ErrorClass::rma_sync,
                    "%s has an epoch of another kind open; end it before MPI_Win_fence",
                    name_of(win));
   }
-  const Error completed = complete_opened(win);
+  const Error completed = complete_opened(win, wire::rma_flush_shared);
   if (error.ok()) error = completed;
   close_targets(win);
   win.fence_used = false;
   const Error met = meet(win);
   if (error.ok()) error = met;
+  if (win.watch.check != nullptr) win.watch.check->next_fence();
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if ((assertion & MPI_MODE_NOSUCCEED) == 0) win.access = AccessEpoch::fence;
   return error;
@@ -187,14 +247,20 @@ Error win_start(Group& group, int assertion, Win& win) {
   if (const Error bad = begin_epoch(win, AccessEpoch::start, "MPI_Win_start"); bad.failed()) {
     return bad;
   }
-  for (const int rank : ranks) {
+  win.origin.started.assign(ranks.size(), 0);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const int rank = ranks[i];
     if ((assertion & MPI_MODE_NOCHECK) == 0) {
-      const Error bad = await_notices(win, [&]() noexcept { return has_posted(win, rank); });
+      const WindowWait wait(win, WindowWait::For::posts, rank, LockMode::shared,
+                            std::span(ranks).subspan(i));
+      const Error bad = await_notices(
+          win, wait, [&]() noexcept { return has_posted(win, rank); },
+          [&]() noexcept { return has_failed(win, rank); });
       if (bad.failed()) {
         close_targets(win);
         return bad;
       }
-      take_post(win, rank);
+      win.origin.started[i] = take_post(win, rank);
     }
     mark_open(win, rank, TargetLock::none);
   }
@@ -206,9 +272,12 @@ Error win_complete(Win& win) {
     return failure(ErrorClass::rma_sync, "no access epoch of MPI_Win_start is open on %s",
                    name_of(win));
   }
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  for (std::size_t i = 0; i < win.opened.size(); ++i) tell_complete(win, win.opened[i]);
   Error error;
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (win.watch.check != nullptr) error = complete_opened(win, wire::rma_flush_shared);
+  for (std::size_t i = 0; i < win.opened.size(); ++i) {
+    tell_complete(win, win.opened[i], win.origin.started[i]);
+  }
   for (std::size_t i = 0; i < win.opened.size(); ++i) {
     const int rank = win.opened[i];
     const Error each = complete_locally(win, rank);
@@ -221,7 +290,7 @@ Error win_complete(Win& win) {
 Error win_post(Group& group, int assertion, Win& win) {
   constexpr int allowed = MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT;
   if (const Error bad = check_assertion(assertion, allowed); bad.failed()) return bad;
-  if (win.exposed) {
+  if (win.exposure.open) {
     return failure(ErrorClass::rma_sync,
                    "an exposure epoch of %s is open; end it with MPI_Win_wait first", name_of(win));
   }
@@ -235,17 +304,25 @@ Error win_post(Group& group, int assertion, Win& win) {
   if (const Error bad = ranks_of(win, group, ranks); bad.failed()) return bad;
   if (win.access == AccessEpoch::fence) close_targets(win);
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  win.exposed = true;
-  win.exposed_to = static_cast<std::uint32_t>(ranks.size());
-  if ((assertion & MPI_MODE_NOCHECK) != 0) return {};
+  (void)all_complete(win);  // what came late for the last epoch
+  win.exposure.open = true;
+  win.exposure.unchecked = (assertion & MPI_MODE_NOCHECK) != 0;
+  if (++win.exposure.number == 0) win.exposure.number = 1;
+  win.exposure.awaited = static_cast<std::uint32_t>(ranks.size());
+  for (RmaTarget& target : win.targets) target.awaited = false;
+  for (const int rank : ranks) win.target(rank).awaited = true;
+  if (win.exposure.unchecked) return {};
   for (const int rank : ranks) tell_post(win, rank);
   return {};
 }
 
 Error win_wait(Win& win) {
   if (const Error bad = check_exposed(win); bad.failed()) return bad;
-  const Error error = await_notices(win, [&]() noexcept { return all_complete(win); });
-  if (error.failed()) win.completes = win.exposed_to;  // some never come
+  const WindowWait wait(win, WindowWait::For::completes);
+  const Error error = await_notices(
+      win, wait, [&]() noexcept { return all_complete(win); },
+      [&]() noexcept { return has_lost_origin(win); });
+  if (error.failed()) forget_origins(win);
   end_exposure(win);
   return error;
 }
@@ -253,8 +330,14 @@ Error win_wait(Win& win) {
 Error win_test(Win& win, int& flag) {
   flag = 0;
   if (const Error bad = check_exposed(win); bad.failed()) return bad;
-  if (!all_complete(win)) win.device->poll();
-  if (!all_complete(win)) return failure_of(*win.comm);
+  const WindowWait wait(win, WindowWait::For::completes);
+  if (!all_complete(win)) win.device->poll(wait.note());
+  if (!all_complete(win)) {
+    if (!has_lost_origin(win)) return {};
+    forget_origins(win);
+    end_exposure(win);
+    return failure_of(*win.comm);
+  }
   end_exposure(win);
   flag = 1;
   return {};

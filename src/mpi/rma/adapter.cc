@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "mpi/coll/calls.h"
+#include "mpi/comm/world.h"
 #include "mpi/datatype/view.h"
 #include "mpi/rma/agent.h"
 #include "mpi/rma/epochs.h"
@@ -128,7 +129,8 @@ Error no_memory() { return base::failure(ErrorClass::no_mem, "no memory for anot
 WinAdapter::WinAdapter(Win& win, std::vector<AdapterFacts> facts)
     : choice_(choose_agent(facts)),
       facts_(std::move(facts)),
-      access_(*win.device, targets_of(win), win.device->config().remote_schedule, counters_) {
+      access_(*win.device, targets_of(win), win.device->config().remote_schedule,
+              win.library->world->rma.adapters) {
   words_.by_rank.resize(facts_.size());
   const bool copies = access_.probe().ok();
   for (int rank = 0; rank < win.size(); ++rank) {
@@ -146,6 +148,8 @@ bool has_adapter_targets(const Win& win) noexcept {
   const device::Config& config = win.device->config();
   using Direct = device::RemoteSchedule::Direct;
   const Direct direct = config.remote_schedule.direct;
+  // What is checked goes by requests: the target records it.
+  if (win.library->world->checks_windows) return false;
   if (win.device->network() == nullptr || direct == Direct::never || win.dynamic() ||
       config.rdma_protocol == device::RdmaProtocol::off) {
     return false;
@@ -161,17 +165,17 @@ bool has_adapter_targets(const Win& win) noexcept {
 
 Error open_to_adapters(Win& win) {
   AdapterFacts own;
-  const bool opens = has_adapter_targets(win) && win.size_attribute > 0;
+  const bool opens = has_adapter_targets(win) && win.shown.size > 0;
   if (opens) {
     auto* const begin = static_cast<std::byte*>(win.base);
-    const std::span memory(begin, static_cast<std::size_t>(win.size_attribute));
+    const std::span memory(begin, static_cast<std::size_t>(win.shown.size));
     auto opened = win.device->network()->open_memory(memory, fabric::Access::peers_change);
     if (opened.ok()) {
       win.origin.opened_memory = *opened;
       own = {opened->name_of(begin), opened->rkey, 0, 1, 0};
     }
   }
-  own.size = win.size_attribute;
+  own.size = win.shown.size;
   if (has_adapter_targets(win)) own.agent = own_agent_bits(win);
   const Datatype& byte = *win.library->find<Datatype>(MPI_BYTE);
   std::vector<AdapterFacts> facts(static_cast<std::size_t>(win.size()));

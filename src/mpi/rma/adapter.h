@@ -66,7 +66,6 @@ class WinAdapter {
  private:
   AgentChoice choice_;
   WordOperations words_;
-  device::RemoteCounters counters_;
   std::vector<AdapterFacts> facts_;
   std::vector<bool> reached_;
   device::RemoteAccess access_;

@@ -19,6 +19,17 @@ namespace fulmar::mpi {
 /// All targets are closed, and no access epoch is open.
 void close_targets(Win& win) noexcept;
 
+/// Whether `rank` has begun an exposure epoch (MPI_Win_post) for this process that it has not started
+/// to access.
+[[nodiscard]] bool has_posted(const Win& win, int rank) noexcept;
+
+/// `rank` has ended an access epoch (MPI_Win_complete). `number`: of the exposure epoch that it was
+/// for; 0: not told.
+void note_complete(Win& win, int rank, std::uint32_t number) noexcept;
+/// `rank` tells by a request that it has begun the exposure epoch with this number for this process; 0:
+/// it is no longer open.
+void note_post(Win& win, int rank, std::uint32_t number) noexcept;
+
 /// Opens one target.
 void mark_open(Win& win, int rank, TargetLock lock);
 

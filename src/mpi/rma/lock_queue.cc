@@ -6,7 +6,9 @@
 #include "base/os/futex.h"
 #include "mpi/coll/failure.h"
 #include "mpi/comm/failure.h"
+#include "mpi/comm/world.h"
 #include "mpi/rma/server.h"
+#include "mpi/rma/wait_note.h"
 
 namespace fulmar::mpi {
 namespace {
@@ -39,7 +41,8 @@ class Awaiting {
 /// Waits with other ranks for this core. Whoever holds the lock needs it, and then the one whose turn
 /// is next, which a yield does not know: so this process sleeps at once, and is woken in its turn.
 template <class Finished>
-void sleep_for_turn(device::Device& device, const Finished& finished) noexcept {
+void sleep_for_turn(device::Device& device, const Finished& finished,
+                    device::WaitNote note) noexcept {
   struct Watch : device::ProgressCallback {
     const Finished* finished;
   };
@@ -51,21 +54,66 @@ void sleep_for_turn(device::Device& device, const Finished& finished) noexcept {
   const device::WaitStyle before = device.config().wait_style;
   device.set_wait_style(device::WaitStyle::sleep);
   device.add_progress_callback(watch);
-  device.wait([&]() noexcept { return finished(); });
+  device.wait([&]() noexcept { return finished(); }, note);
   device.remove_progress_callback(watch);
   device.set_wait_style(before);
 }
 
 template <class Finished>
-void wait_for_turn(device::Device& device, const Finished& finished) noexcept {
+void wait_for_turn(device::Device& device, const Finished& finished,
+                   device::WaitNote note) noexcept {
   const device::Config& config = device.config();
   const bool crowded = config.oversubscribed && !device.lock().enabled() &&
                        config.wait_style == device::WaitStyle::automatic;
-  if (!crowded) return device.wait_for_memory([&]() noexcept { return finished(); }, {});
-  sleep_for_turn(device, finished);
+  if (!crowded) return device.wait_for_memory([&]() noexcept { return finished(); }, note);
+  sleep_for_turn(device, finished, note);
 }
 
 }  // namespace
+
+bool has_failed(const Win& win, int rank) noexcept {
+  return win.device->failures().why(win.comm->routes[rank].peer) != nullptr;
+}
+
+namespace {
+
+/// Whether a process that has failed has no ticket of the lock of `rank` which is served before
+/// `ticket`. Its control line is mapped.
+bool is_behind(const RmaTarget& failed, const RmaTarget& target, int rank,
+               std::uint32_t ticket) noexcept {
+  const std::uint64_t bit = wire::lock_bit(target.place);
+  if ((failed.control->locks.load(std::memory_order_acquire) & bit) == 0) return true;
+  const std::uint64_t awaits = failed.control->awaits.load(std::memory_order_acquire);
+  const auto number = static_cast<std::uint32_t>(awaits >> 32);
+  return awaits == awaited(rank, number) && static_cast<std::int32_t>(number - ticket) > 0;
+}
+
+}  // namespace
+
+bool may_be_stuck(const Win& win, int rank, std::uint32_t ticket) noexcept {
+  if (win.comm->failed_process == Comm::none_failed) [[likely]]
+    return false;
+  const RmaTarget& target = win.targets[static_cast<std::size_t>(rank)];
+  const std::uint32_t proxy_held = target.control->proxy_held.load(std::memory_order_acquire);
+  const bool has_proxied =
+      proxy_held != 0 || target.control->proxied.load(std::memory_order_acquire) != 0;
+  if ((proxy_held & wire::lock_given_up) != 0 || has_failed(win, rank)) return true;
+  for (int other = 0; other < win.size(); ++other) {
+    if (!has_failed(win, other)) continue;
+    const RmaTarget& failed = win.targets[static_cast<std::size_t>(other)];
+    if (failed.control == nullptr) {
+      // This rank's server knows better.
+      if (has_proxied && rank != win.rank()) return true;
+    } else if (!is_behind(failed, target, rank, ticket)) {
+      return true;
+    }
+  }
+  return rank == win.rank() && win.server != nullptr && win.server->has_failed_holder();
+}
+
+void give_up_lock(Win& win, int rank) noexcept {
+  win.target(rank).control->proxy_held.fetch_or(wire::lock_given_up, std::memory_order_seq_cst);
+}
 
 bool may_hold(Win& win, int rank) noexcept {
   if (rank < 0 || rank >= win.size()) return false;
@@ -105,15 +153,22 @@ void wake_lock_waiters(Win& win, int rank) noexcept {
 }
 
 base::Error acquire_lock(Win& win, int rank, LockMode mode) {
+  note_ticket(win, rank);
   LockTicket ticket(*win.target(rank).control, mode);
   if (!ticket.has_turn()) [[unlikely]] {
     const Awaiting awaiting(win, rank, ticket.number());
-    const Comm& comm = *win.comm;
-    wait_for_turn(*win.device, [&]() noexcept {
-      return ticket.has_turn() || comm.failed_process != Comm::none_failed || ticket.is_lost();
-    });
+    ++win.library->world->rma.lock_waits;
+    const WindowWait wait(win, WindowWait::For::lock, rank, mode);
+    const auto ended = [&]() noexcept {
+      return ticket.has_turn() || ticket.is_lost() || may_be_stuck(win, rank, ticket.number());
+    };
+    wait_for_turn(*win.device, ended, wait.note());
     if (!ticket.has_turn()) {
-      if (comm.failed_process != Comm::none_failed) return failure_of(comm);
+      if (!ticket.is_lost()) {
+        give_up_lock(win, rank);
+        wake_lock_waiters(win, rank);
+        return failure_of(*win.comm);
+      }
       return base::failure(base::ErrorClass::intern,
                            "the lock of rank %d of %s has been overwritten: a program that stores "
                            "outside of its memory is the likely cause",

@@ -47,11 +47,38 @@ class LockTicket {
   LockMode mode_ = LockMode::shared;
 };
 
+/// The bit of a rank in the words of wire::RmaControl that have one for each rank of the node; 0: it
+/// has none.
+[[nodiscard]] inline std::uint64_t place_bit(const RmaTarget& target) noexcept {
+  return target.place < wire::most_posting_places ? std::uint64_t{1} << target.place : 0;
+}
+
+/// Writes down that this process has a ticket of the lock of `rank`, for those who outlive it; and
+/// that it has none of any lock.
+inline void note_ticket(Win& win, int rank) noexcept {
+  std::atomic<std::uint64_t>& locks = win.origin.control->locks;
+  locks.store(locks.load(std::memory_order_relaxed) | wire::lock_bit(win.target(rank).place),
+              std::memory_order_relaxed);
+}
+inline void forget_tickets(Win& win) noexcept {
+  win.origin.control->locks.store(0, std::memory_order_relaxed);
+}
+
 /// Gives a granted lock back. `wake_lock_waiters` has to follow.
 inline void release_lock(wire::RmaControl& control, LockMode mode) noexcept {
   if (mode == LockMode::exclusive) control.shared_turn.fetch_add(1, std::memory_order_seq_cst);
   control.exclusive_turn.fetch_add(1, std::memory_order_seq_cst);
 }
+
+/// Whether this process knows that a rank of the window has failed.
+[[nodiscard]] bool has_failed(const Win& win, int rank) noexcept;
+
+/// Whether the turn of a ticket of the lock of `rank` may never come, because a process that has
+/// failed holds the lock or stands before it in the queue. True, too, where that cannot be excluded:
+/// of origins that ask the target for locks only the target knows which they are.
+[[nodiscard]] bool may_be_stuck(const Win& win, int rank, std::uint32_t ticket) noexcept;
+/// The turn of a ticket of the lock of `rank` will never end.
+void give_up_lock(Win& win, int rank) noexcept;
 
 /// Whether a rank that is said to hold something in the memory of a node can: it is a rank of the
 /// window, and alive.
@@ -65,8 +92,8 @@ void wake_rank(Win& win, int rank) noexcept;
 void wake_lock_waiters(Win& win, int rank) noexcept;
 
 /// Waits in the queue of the lock of `rank`, whose control line is mapped, and takes it. Makes
-/// progress meanwhile. Fails where a process of the window has failed, which may hold the lock, and
-/// (intern) where the words of the lock make no sense.
+/// progress meanwhile. Fails where a process has failed that may hold the lock, and (intern) where
+/// the words of the lock make no sense.
 [[nodiscard]] base::Error acquire_lock(Win& win, int rank, LockMode mode);
 
 /// Holds the mutex of the accumulate operations on one rank's memory. Whoever accumulates there

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -11,8 +12,10 @@
 #include "mpi/coll/calls.h"
 #include "mpi/coll/node_map.h"
 #include "mpi/comm/failure.h"
+#include "mpi/comm/world.h"
 #include "mpi/comm_make/creation.h"
 #include "mpi/comm_make/member_info.h"
+#include "mpi/rma/access_record.h"
 #include "mpi/rma/adapter.h"
 #include "mpi/rma/attached_table.h"
 #include "mpi/rma/calls.h"
@@ -24,6 +27,7 @@
 #include "mpi/rma/requests.h"
 #include "mpi/rma/sent_types.h"
 #include "mpi/rma/server.h"
+#include "mpi/rma/wait_note.h"
 #include "mpi/rma/win.h"
 
 /// How windows are made and freed. The processes duplicate the communicator, tell each other what
@@ -101,12 +105,11 @@ Error NewWin::join(Comm& parent, Error so_far) {
 void set_own(Win& win, const Wanted& wanted) {
   win.flavor = wanted.flavor;
   win.base = wanted.base;
-  win.size_attribute = wanted.size;
-  win.unit_attribute =
-      static_cast<int>(std::min<Count>(wanted.unit, std::numeric_limits<int>::max()));
+  win.shown.size = wanted.size;
+  win.shown.unit = static_cast<int>(std::min<Count>(wanted.unit, std::numeric_limits<int>::max()));
   win.attributes.fixed = {{MPI_WIN_BASE, wanted.base},
-                          {MPI_WIN_SIZE, &win.size_attribute},
-                          {MPI_WIN_DISP_UNIT, &win.unit_attribute},
+                          {MPI_WIN_SIZE, &win.shown.size},
+                          {MPI_WIN_DISP_UNIT, &win.shown.unit},
                           {MPI_WIN_CREATE_FLAVOR, &win.flavor},
                           {MPI_WIN_MODEL, &win.model}};
 }
@@ -127,6 +130,22 @@ void set_targets(Win& win, const std::vector<WinFacts>& facts) {
   }
 }
 
+/// Where all ranks want it. Other ranks are then reached by requests, so that each sees what is done
+/// to its own memory, and none of its own operations takes the straight way.
+void start_checking(Win& win, const std::vector<WinFacts>& facts) {
+  const bool all = std::all_of(facts.begin(), facts.end(),
+                               [](const WinFacts& each) { return each.checked != 0; });
+  if (!all) return;
+  win.watch.check = std::make_unique<WindowCheck>();
+  win.node.calls.reset();
+  win.node.tables = {};
+  for (int rank = 0; rank < win.size(); ++rank) {
+    RmaTarget& target = win.target(rank);
+    target.remote = 0;
+    target.direct = false;
+  }
+}
+
 Error finish(NewWin& made, const Wanted& wanted, const std::vector<WinFacts>& facts, MPI_Win& out) {
   Win& win = made.win();
   keep_hints(win, wanted.info, HintTime::making);
@@ -135,6 +154,7 @@ Error finish(NewWin& made, const Wanted& wanted, const std::vector<WinFacts>& fa
   if (adapters) {
     if (const Error bad = open_to_adapters(win); bad.failed()) return bad;
   }
+  win.origin.control = win.target(win.rank()).control;
   win.server = std::make_unique<RmaServer>(win);
   win.server->start();
   made.give(out);
@@ -181,10 +201,12 @@ Error make_on_own(Library& library, Comm& comm, const Wanted& wanted, MPI_Win& o
   set_own(win, wanted);
   own.adapters = has_adapter_targets(win) ? 1 : 0;
   std::vector<WinFacts> facts;
+  own.checked = library.world->checks_windows ? 1 : 0;
   if (const Error bad = gather_all(*win.comm, own, facts); bad.failed()) return bad;
   if (const Error bad = map_controls(win, mapping, facts); bad.failed()) return bad;
   set_targets(win, facts);
   use_own_memory(win);
+  start_checking(win, facts);
   return finish(made, wanted, facts, out);
 }
 
@@ -208,6 +230,7 @@ Error make_with_memory(Library& library, Comm& comm, Wanted wanted, Spacing spac
   WinFacts own{wanted.size, wanted.unit};
   own.alignment = alignment_of(wanted.info);
   own.apart = spacing == Spacing::aligned ? 1 : 0;
+  own.checked = library.world->checks_windows ? 1 : 0;
   own.adapters = has_adapter_targets(win) ? 1 : 0;
   const Error prepared = mapping.prepare(own);
   own.failed = static_cast<std::uint32_t>(prepared.code());
@@ -222,6 +245,7 @@ Error make_with_memory(Library& library, Comm& comm, Wanted wanted, Spacing spac
   set_targets(win, facts);
   use_node_controls(win, ranks);
   use_node_memory(win, ranks, plan);
+  start_checking(win, facts);
   wanted.base = base = win.target(win.rank()).memory;
   set_own(win, wanted);
   return finish(made, wanted, facts, out);
@@ -279,7 +303,7 @@ Error win_allocate_shared(Library& library, Count size, Count unit, Info* info, 
 Error win_free(Library& library, Handle<Win> handle) {
   Win& win = *handle.object;
   const bool in_epoch = win.access != AccessEpoch::none && win.access != AccessEpoch::fence;
-  if (in_epoch || win.exposed) {
+  if (in_epoch || win.exposure.open) {
     return failure(ErrorClass::rma_sync, "%s has an open epoch; end it before MPI_Win_free",
                    name_of(win));
   }
@@ -287,9 +311,18 @@ Error win_free(Library& library, Handle<Win> handle) {
   Error error = delete_attributes(library, {win.attributes, KeyvalKind::win, win.handle});
   if (error.ok()) {
     error = complete_opened(win);
-    win.device->wait([&]() noexcept { return win.busy == 0; });
+    const WindowWait wait(win, WindowWait::For::own);
+    win.device->wait([&]() noexcept { return win.busy == 0; }, wait.note());
     const Error met = barrier(*win.comm);
     if (error.ok()) error = met;
+    if (win.watch.check != nullptr && win.watch.check->record.left_out() != 0) {
+      std::fprintf(
+          stderr,
+          "fulmar: FULMAR_CHECK=rma: %llu accesses to the memory of rank %d in %s were not "
+          "recorded, because there were more than %zu in one epoch\n",
+          static_cast<unsigned long long>(win.watch.check->record.left_out()), win.rank(),
+          name_of(win), AccessRecord::most_accesses);
+    }
     win.node.calls.reset();
     if (met.ok()) {
       win.server->stop();

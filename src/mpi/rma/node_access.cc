@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "mpi/comm/world.h"
 #include "mpi/datatype/view.h"
 #include "mpi/rma/accumulate.h"
 #include "mpi/rma/attached_table.h"
@@ -45,7 +46,10 @@ class KernelAccess {
     const Error error = direction == CopyDirection::put
                             ? shm.write(number_, {&piece, 1}, at, local.size())
                             : shm.read(number_, {&piece, 1}, at, local.size());
-    if (error.ok()) win_.device->count_single_copy();
+    if (error.ok()) {
+      win_.device->count_single_copy();
+      ++win_.library->world->rma.kernel_copies;
+    }
     return error.ok();
   }
 

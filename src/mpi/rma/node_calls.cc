@@ -10,6 +10,7 @@
 
 #include "base/arch/pause.h"
 #include "base/clock.h"
+#include "mpi/comm/world.h"
 #include "mpi/rma/accumulate.h"
 #include "mpi/rma/lock_queue.h"
 #include "mpi/rma/node_memory.h"
@@ -270,6 +271,7 @@ bool NodeCalls::carry_out(int rank, const NodeCall& call, ErrorClass& refused) n
     if (!call.result.empty()) std::memcpy(call.result.data(), data, call.result.size());
     refused = told_class(own.refused);
     patience_[place].misses = 0;
+    ++win_.library->world->rma.calls;
   } else {
     note_miss(rank);
   }

@@ -22,8 +22,8 @@ struct WinFacts {
   std::uint32_t failed = 0;     ///< the class of its error
   std::uint32_t alignment = 1;  ///< bytes that it asks for, a power of two
   std::uint32_t apart = 0;      ///< it allows gaps between the memory of ranks
+  std::uint32_t checked = 0;    ///< it wants its operations to be checked (FULMAR_CHECK=rma)
   std::uint32_t adapters = 0;   ///< its network reaches the memory of some rank (mpi/rma/adapter.h)
-  std::uint32_t reserved = 0;
 };
 
 /// Where the memory of each rank of a node begins in their file, and its length.

@@ -13,6 +13,7 @@
 #include "mpi/rma/calls.h"
 #include "mpi/rma/epochs.h"
 #include "mpi/rma/lock_queue.h"
+#include "mpi/rma/new_request.h"
 #include "mpi/rma/node_access.h"
 #include "mpi/rma/range.h"
 #include "mpi/rma/requests.h"
@@ -98,9 +99,10 @@ Error find_place(Win& win, const TargetData& data, Place& place) {
   const bool good = known ? is_in_window(win, target, place.bytes, data.count, *data.type)
                           : touched_bytes(place.bytes, data.count, *data.type).has_value();
   if (!good) return out_of_range(win, data);
-  if (win.dynamic() && is_own) {
-    place.address = reinterpret_cast<void*>(place.bytes);
-  } else if (target.direct || is_own) {
+  if (is_own) {
+    place.address = win.dynamic() ? reinterpret_cast<void*>(place.bytes)
+                                  : static_cast<std::byte*>(win.base) + place.bytes;
+  } else if (target.direct) {
     place.address = target.memory + place.bytes;
   }
   return {};
@@ -120,31 +122,6 @@ RmaRequest request_for(RmaCall call, const TargetData& data, const Place& place)
   return request;
 }
 
-/// The MPI_Request of an operation; nothing where the call makes none.
-class NewRequest {
- public:
-  NewRequest(Win& win, MPI_Request* out) noexcept : win_(win), out_(out) {}
-
-  /// The operation is complete.
-  Error done() const {
-    if (out_ == nullptr) return {};
-    return make_done_request(*win_.library, *win_.comm, *out_);
-  }
-  /// It goes on as `request` says.
-  Error start(int rank, RmaRequest& request) const {
-    if (out_ != nullptr) {
-      request.request = make_rma_request(win_, *out_);
-      if (request.request == nullptr) return no_request_memory();
-    }
-    start_request(win_, rank, request);
-    return {};
-  }
-
- private:
-  Win& win_;
-  MPI_Request* out_;
-};
-
 [[gnu::noinline]] Error put_slow(Win& win, const ConstData& origin, const TargetData& data,
                                  MPI_Request* out) {
   const NewRequest made(win, out);
@@ -155,7 +132,7 @@ class NewRequest {
   if (bytes > data.bytes()) return too_long(bytes, data.bytes(), "the target");
   if (place.address != nullptr) {
     move_elements(origin, {place.address, data.count, data.type});
-    return made.done();
+    return made.done(request_for(RmaCall::put, data, place));
   }
   if (bytes == 0) return made.done();
   bool done = false;
@@ -185,7 +162,7 @@ class NewRequest {
   if (bytes > bytes_of(origin)) return too_long(bytes, bytes_of(origin), "the origin");
   if (place.address != nullptr) {
     move_elements({place.address, data.count, data.type}, origin);
-    return made.done();
+    return made.done(request_for(RmaCall::get, data, place));
   }
   if (bytes == 0) return made.done();
   bool done = false;
@@ -210,6 +187,7 @@ struct Accumulation {
   ConstData origin;  ///< type null: nothing is read
   Data result;       ///< type null: not wanted
   const Op* op;
+  bool is_fetch_and_op = false;
 };
 
 /// The elements of both sides, if they agree.
@@ -270,14 +248,16 @@ Error check_op(const Accumulation& what) {
   const Error bad =
       accumulate_by_adapter(win, {what.op, element, what.origin, what.result}, remote, out, taken);
   if (taken || bad.failed()) return bad;
-  if (place.address != nullptr) {
-    accumulate_here(win, what, data, element, place.address);
-    return made.done();
-  }
-  if (!fetches && bytes == 0) return made.done();
   RmaRequest request =
       request_for(fetches ? RmaCall::get_accumulate : RmaCall::accumulate, data, place);
   name_element(request.header, *what.op, element);
+  if (win.watch.check != nullptr && what.is_fetch_and_op)
+    request.header.flags = wire::rma_one_element;
+  if (place.address != nullptr) {
+    accumulate_here(win, what, data, element, place.address);
+    return made.done(request);
+  }
+  if (!fetches && bytes == 0) return made.done();
   request.header.bytes = static_cast<std::uint64_t>(bytes);
   if (bytes != 0) request.data = what.origin;
   request.result = what.result;
@@ -311,10 +291,8 @@ Error check_origin(const void* address, Count count, const Datatype* type, const
 }
 
 Error get_accumulate_with(const void* origin, Count origin_count, const Datatype* origin_type,
-                          const Data& result, const TargetData& data, const Op& op, Win& win,
-                          MPI_Request* out) {
-  Accumulation what{{}, result, &op};
-  const Error bad = check_origin(origin, origin_count, origin_type, op, what.origin);
+                          Accumulation what, const TargetData& data, Win& win, MPI_Request* out) {
+  const Error bad = check_origin(origin, origin_count, origin_type, *what.op, what.origin);
   if (bad.failed()) return bad;
   return accumulate_slow(win, what, data, out);
 }
@@ -410,8 +388,8 @@ Error accumulate(const ConstData& origin, int target, MPI_Aint displacement, Cou
 Error get_accumulate(const void* origin, Count origin_count, Datatype* origin_type,
                      const Data& result, int target, MPI_Aint displacement, Count count,
                      Datatype& type, Op& op, Win& win) {
-  return get_accumulate_with(origin, origin_count, origin_type, result,
-                             {target, displacement, count, &type}, op, win, nullptr);
+  return get_accumulate_with(origin, origin_count, origin_type, {{}, result, &op},
+                             {target, displacement, count, &type}, win, nullptr);
 }
 
 Error fetch_and_op(const void* origin, void* result, Datatype& type, int target,
@@ -422,7 +400,8 @@ Error fetch_and_op(const void* origin, void* result, Datatype& type, int target,
   if (result == nullptr) return null_buffer("result_addr");
   const TargetData data{target, displacement, 1, &type};
   if (accumulate_straight(win, origin, result, data, op)) return {};
-  return get_accumulate_with(origin, 1, &type, {result, 1, &type}, data, op, win, nullptr);
+  return get_accumulate_with(origin, 1, &type, {{}, {result, 1, &type}, &op, true}, data, win,
+                             nullptr);
 }
 
 Error compare_and_swap(const void* origin, const void* compare, void* result, Datatype& type,
@@ -450,7 +429,9 @@ Error compare_and_swap(const void* origin, const void* compare, void* result, Da
   }
   if (place.address != nullptr) {
     swap_here(win, *win.target(target).control, place.address, origin, compare, result, bytes);
-    return {};
+    if (straight != nullptr) [[likely]]
+      return {};
+    return NewRequest(win, nullptr).done(request_for(RmaCall::compare_and_swap, data, place));
   }
   std::byte both[2 * most_swap_bytes];
   std::memcpy(both, compare, bytes);
@@ -464,8 +445,7 @@ Error compare_and_swap(const void* origin, const void* compare, void* result, Da
   request.packed = std::span(both).first(2 * bytes);
   request.result = {result, 1, &type};
   request.result_bytes = bytes;
-  start_request(win, target, request);
-  return {};
+  return NewRequest(win, nullptr).start(target, request);
 }
 
 Error rput(const ConstData& origin, int target, MPI_Aint displacement, Count count, Datatype& type,
@@ -490,8 +470,8 @@ Error rget_accumulate(const void* origin, Count origin_count, Datatype* origin_t
                       const Data& result, int target, MPI_Aint displacement, Count count,
                       Datatype& type, Op& op, Win& win, MPI_Request& request) {
   if (const Error bad = check_request(win, target, "MPI_Rget_accumulate"); bad.failed()) return bad;
-  return get_accumulate_with(origin, origin_count, origin_type, result,
-                             {target, displacement, count, &type}, op, win, &request);
+  return get_accumulate_with(origin, origin_count, origin_type, {{}, result, &op},
+                             {target, displacement, count, &type}, win, &request);
 }
 
 }  // namespace fulmar::mpi

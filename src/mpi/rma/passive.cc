@@ -13,6 +13,10 @@
 /// target carries out what follows when it has granted it. MPI_Win_lock_all takes the lock of a
 /// rank with the first operation on it. Locks that also protect loads and stores of this process are
 /// held when the call returns: of its own memory, and of all memory that MPI_Win_allocate_shared gave.
+///
+/// Locks of MPI_Win_lock are acquired in the order of the calls, also those of different windows: one
+/// that was asked for is waited for before the next is. So programs that take several locks in the
+/// same order in all processes cannot block each other.
 namespace fulmar::mpi {
 namespace {
 
@@ -35,9 +39,24 @@ LockMode mode_of(TargetLock lock) noexcept {
   return lock == TargetLock::exclusive ? LockMode::exclusive : LockMode::shared;
 }
 
+/// Waits until the lock that was asked for last is granted. Errors stay with its target.
+void await_asked_lock(Library& library) {
+  while (library.asked_lock.win != nullptr) {
+    const Library::AskedLock asked = library.asked_lock;
+    library.acquire(*asked.win);  // another thread may unlock and free it meanwhile
+    ask_for_end(*asked.win, asked.rank, wire::RmaCall::flush);  // answered behind the lock
+    const RmaTarget& target = asked.win->target(asked.rank);
+    asked.win->device->wait([&]() noexcept { return target.pending == 0; });
+    if (library.asked_lock == asked) library.asked_lock = {};
+    library.release(*asked.win);
+  }
+}
+
 /// Takes the lock, or asks for it.
 Error lock_target(Win& win, int rank, LockMode mode) {
+  await_asked_lock(*win.library);
   if (win.has_lock_of(rank)) return acquire_lock(win, rank, mode);
+  win.library->asked_lock = {&win, rank};
   send_notice(
       win, rank,
       mode == LockMode::shared ? wire::RmaCall::lock_shared : wire::RmaCall::lock_exclusive);
@@ -70,12 +89,16 @@ Error finish_unlock(Win& win, int rank) {
   return error;
 }
 
-/// As check_passive, for one target.
-Error check_locked(Win& win, int rank, const char* call) {
-  if (const Error bad = check_passive(win, call); bad.failed()) return bad;
-  if (win.access == AccessEpoch::lock_all || win.target(rank).open) return {};
+[[gnu::cold]] Error not_locked(const Win& win, int rank) {
   return failure(ErrorClass::rma_sync, "argument rank: rank %d of %s is not locked", rank,
                  name_of(win));
+}
+
+/// As check_passive, for one target.
+[[gnu::noinline]] Error check_locked(Win& win, int rank, const char* call) {
+  if (const Error bad = check_passive(win, call); bad.failed()) return bad;
+  if (win.access == AccessEpoch::lock_all || win.target(rank).open) return {};
+  return not_locked(win, rank);
 }
 
 /// A program that flushes in a loop may wait for something that others do: requests to this process,
@@ -90,6 +113,14 @@ void look_after_flush(Win& win) noexcept {
   } else {
     (void)win.device->progress();
   }
+}
+
+/// With FULMAR_CHECK=rma: what has been read is complete.
+void order_reads(Win& win, int rank) {
+  if (win.watch.check == nullptr || !win.target(rank).dirty) [[likely]]
+    return;
+  ask_for_end(win, rank, wire::RmaCall::flush, wire::rma_flush_reads);
+  win.target(rank).dirty = true;  // by what was put
 }
 
 Error flush_all(Win& win, const char* call) {
@@ -148,15 +179,19 @@ Error win_unlock(int rank, Win& win) {
     }
     --win.null_locks;
   } else {
-    if (const Error bad = check_locked(win, rank, "MPI_Win_unlock"); bad.failed()) return bad;
     RmaTarget& target = win.target(rank);
+    if (!target.open) return not_locked(win, rank);
     begin_unlock(win, rank);
+    if (win.library->asked_lock == Library::AskedLock{&win, rank}) win.library->asked_lock = {};
     error = finish_unlock(win, rank);
     target.open = false;
     target.lock = TargetLock::none;
     std::erase(win.opened, rank);
   }
-  if (win.opened.empty() && win.null_locks == 0) win.access = AccessEpoch::none;
+  if (win.opened.empty() && win.null_locks == 0) {
+    win.access = AccessEpoch::none;
+    forget_tickets(win);
+  }
   return error;
 }
 
@@ -190,6 +225,7 @@ Error win_unlock_all(Win& win) {
     if (error.ok()) error = each;
   }
   close_targets(win);
+  forget_tickets(win);
   return error;
 }
 
@@ -211,6 +247,7 @@ Error win_flush_all(Win& win) { return flush_all(win, "MPI_Win_flush_all"); }
 Error win_flush_local(int rank, Win& win) {
   if (rank == MPI_PROC_NULL) return check_passive(win, "MPI_Win_flush_local");
   if (const Error bad = check_locked(win, rank, "MPI_Win_flush_local"); bad.failed()) return bad;
+  order_reads(win, rank);
   look_after_flush(win);
   return complete_locally(win, rank);
 }
@@ -220,6 +257,7 @@ Error win_flush_local_all(Win& win) {
   Error error;
   for (std::size_t i = 0; i < win.opened.size(); ++i) {
     const int rank = win.opened[i];
+    order_reads(win, rank);
     const Error each = complete_locally(win, rank);
     if (error.ok()) error = each;
   }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 
+#include "mpi/comm/world.h"
 #include "mpi/datatype/view.h"
 
 namespace fulmar::mpi {
@@ -53,6 +54,7 @@ bool RequestBatches::add(int rank, const RmaRequest& request) {
   if (batch == nullptr) {
     batch = &open(rank);
   } else {
+    ++win_.library->world->rma.merged;
     wire::RmaHeader last;
     std::memcpy(&last, batch->bytes.data() + batch->last, sizeof last);
     last.flags |= wire::rma_more;
@@ -65,6 +67,7 @@ bool RequestBatches::add(int rank, const RmaRequest& request) {
   std::memcpy(to.data(), &header, sizeof header);
   (void)View(*request.data.type, request.data.count)
       .pack(request.data.address, 0, to.subspan(rma_data_offset(0), header.bytes));
+  win_.library->world->rma.request_bytes += header.bytes;
   batch->last = batch->used;
   batch->used += record;
   return true;
@@ -95,6 +98,7 @@ void RequestBatches::send(int rank) noexcept {
     auto& sent = static_cast<Batch&>(done);
     static_cast<RequestBatches*>(sent.owner)->ended(sent);
   };
+  ++win_.library->world->rma.requests;
   batch->set_bytes(std::span(batch->bytes).first(batch->used));
   batch->start_send(win_, rank, 0, RmaLine::requests);
 }

@@ -9,12 +9,15 @@
 #include <vector>
 
 #include "mpi/comm/failure.h"
+#include "mpi/comm/world.h"
 #include "mpi/datatype/view.h"
+#include "mpi/rma/access_record.h"
 #include "mpi/rma/accumulate.h"
 #include "mpi/rma/adapter.h"
 #include "mpi/rma/message.h"
 #include "mpi/rma/request_batch.h"
 #include "mpi/rma/sent_types.h"
+#include "mpi/rma/wait_note.h"
 
 namespace fulmar::mpi {
 namespace {
@@ -67,7 +70,7 @@ class OriginOperation {
   Request* request_;
   std::uint64_t result_bytes_;
   wire::RmaHeader header_{};
-  wire::RmaAck ack_{};
+  wire::RmaLongAck ack_{};
   bool expects_ack_ = false;
   ErrorClass error_ = ErrorClass::success;
   unsigned open_ = 1;  ///< parts under way, and `start` itself
@@ -143,13 +146,19 @@ void OriginOperation::start(const RmaRequest& request) {
   header_ = request.header;
   header_.tag = win_.origin.next_tag++ & static_cast<std::uint32_t>(largest_tag);
   add_type(request.type);
+  RmaCounters& counters = win_.library->world->rma;
+  ++counters.requests;
+  counters.request_bytes += header_.bytes + result_bytes_;
+  if (words_ != nullptr) ++counters.type_descriptions;
   const bool has_data = request.data.type != nullptr || !request.packed.empty();
   const bool long_type = (header_.flags & wire::rma_long_type) != 0;
   if (has_data && !long_type && fits(header_.bytes)) header_.flags |= wire::rma_inline;
   write_request(request);
   // The answer can only come after the request, and then it has a place to go.
   if (expects_ack_) {
-    message(Part::answer).set_bytes(std::as_bytes(std::span(&ack_, 1)));
+    message(Part::answer)
+        .set_bytes(std::as_bytes(std::span(&ack_, 1))
+                       .first(win_.watch.check == nullptr ? sizeof ack_.ack : sizeof ack_));
     start_part(Part::answer);
   } else if (request.result.type != nullptr) {
     message(Part::answer)
@@ -180,7 +189,9 @@ void OriginOperation::ended(const RmaMessage& done) noexcept {
     fail(outcome.error);
   } else if (&done == &message(Part::answer)) {
     if (expects_ack_) {
-      fail(outcome.bytes == sizeof ack_ ? told_class(ack_.error) : ErrorClass::intern);
+      fail(outcome.bytes >= sizeof ack_.ack ? told_class(ack_.ack.error) : ErrorClass::intern);
+      if (win_.watch.check != nullptr && outcome.bytes == sizeof ack_)
+        win_.watch.check->told = ack_.conflict;
     } else if (outcome.bytes != result_bytes_) {
       fail(ErrorClass::rma_range);
     }
@@ -251,24 +262,31 @@ void name_element(wire::RmaHeader& header, const Op& op, const Datatype* element
 }
 
 void start_request(Win& win, int rank, const RmaRequest& request) {
-  if (win.device->config().remote_schedule.merges && win.target(rank).dirty) {
+  const bool checked = win.watch.check != nullptr;
+  if (!checked && win.device->config().remote_schedule.merges && win.target(rank).dirty) {
     if (win.origin.batches == nullptr) win.origin.batches = std::make_unique<RequestBatches>(win);
     if (win.origin.batches->add(rank, request)) return;
   }
-  if (static_cast<RmaCall>(request.header.call) != RmaCall::get) win.target(rank).dirty = true;
+  const bool changes = static_cast<RmaCall>(request.header.call) != RmaCall::get;
+  if (changes || checked) win.target(rank).dirty = true;
   make_operation(win, rank, request).start(request);
 }
 
-void send_notice(Win& win, int rank, RmaCall call, std::uint8_t flags) {
+void send_notice(Win& win, int rank, RmaCall call, std::uint32_t number) {
+  RmaRequest request;
+  request.header.call = static_cast<std::uint8_t>(call);
+  request.header.place = number;
+  make_operation(win, rank, request).start(request);
+}
+
+void ask_for_end(Win& win, int rank, RmaCall call, std::uint8_t flags) {
+  if (rank == win.rank()) {
+    win.target(rank).dirty = false;
+    return order_accesses(win, rank, flags);
+  }
   RmaRequest request;
   request.header.call = static_cast<std::uint8_t>(call);
   request.header.flags = flags;
-  make_operation(win, rank, request).start(request);
-}
-
-void ask_for_end(Win& win, int rank, RmaCall call) {
-  RmaRequest request;
-  request.header.call = static_cast<std::uint8_t>(call);
   drain_adapter(win, rank);  // what the answer stands for is done there
   win.target(rank).dirty = false;
   OriginOperation& operation = make_operation(win, rank, request);
@@ -290,6 +308,9 @@ Error take_error(Win& win, int rank) {
     return base::failure(error, "rank %d of %s tells that another of its processes has failed",
                          rank, name_of(win));
   }
+  if (win.watch.check != nullptr && win.watch.check->told) {
+    return conflict_error(win, rank, error, *std::exchange(win.watch.check->told, std::nullopt));
+  }
   if (error == ErrorClass::rma_range) {
     return base::failure(error, "an operation on rank %d of %s touches memory that is not %s there",
                          rank, name_of(win), win.dynamic() ? "attached" : "in the window");
@@ -300,16 +321,17 @@ Error take_error(Win& win, int rank) {
 Error complete_locally(Win& win, int rank) {
   const RmaTarget& target = win.target(rank);
   if (target.pending != 0) {
-    win.device->wait([&]() noexcept { return target.pending == 0; });
+    const WindowWait wait(win, WindowWait::For::operations, rank);
+    win.device->wait([&]() noexcept { return target.pending == 0; }, wait.note());
   }
   return take_error(win, rank);
 }
 
 /// By index, here and wherever there is a wait: other threads may open targets meanwhile.
-Error complete_opened(Win& win) {
+Error complete_opened(Win& win, std::uint8_t flags) {
   for (std::size_t i = 0; i < win.opened.size(); ++i) {
     const int rank = win.opened[i];
-    if (win.target(rank).dirty) ask_for_end(win, rank, RmaCall::flush);
+    if (win.target(rank).dirty) ask_for_end(win, rank, RmaCall::flush, flags);
   }
   Error error;
   for (std::size_t i = 0; i < win.opened.size(); ++i) {

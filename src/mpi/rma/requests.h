@@ -39,15 +39,15 @@ void name_element(wire::RmaHeader& header, const Op& op, const Datatype* element
 void start_request(Win& win, int rank, const RmaRequest& request);
 
 /// A request without data: lock, post, complete.
-void send_notice(Win& win, int rank, wire::RmaCall call, std::uint8_t flags = 0);
+void send_notice(Win& win, int rank, wire::RmaCall call, std::uint32_t number = 0);
 
 /// Waits until buffers of all operations to `rank` may be reused and what they fetch is there.
 base::Error complete_locally(Win& win, int rank);
 /// Sends what makes the target tell that all operations to `rank` are complete, `flush` or `unlock`.
-/// `complete_locally` waits for the answer.
-void ask_for_end(Win& win, int rank, wire::RmaCall call);
+/// `complete_locally` waits for the answer. `flags` are those of a checked window's `flush`.
+void ask_for_end(Win& win, int rank, wire::RmaCall call, std::uint8_t flags = 0);
 /// Waits until the operations to all targets that are open are complete at their targets.
-base::Error complete_opened(Win& win);
+base::Error complete_opened(Win& win, std::uint8_t flags = 0);
 /// The first failure of operations to a target since the last call, which is forgotten with it.
 base::Error take_error(Win& win, int rank);
 

@@ -2,12 +2,16 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/rma/server.h"
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <new>
 #include <utility>
 #include <vector>
 
+#include "mpi/comm/world.h"
+#include "mpi/rma/access_record.h"
+#include "mpi/rma/epochs.h"
 #include "mpi/rma/lock_queue.h"
 #include "mpi/rma/node_calls.h"
 #include "mpi/rma/server_origin.h"
@@ -143,6 +147,7 @@ void RmaServer::advance(Origin& origin) {
 
 void RmaServer::run(Origin& origin, std::span<const std::byte> request) {
   const RmaHeader header = header_of(request);
+  ++win_.library->world->rma.served;
   switch (static_cast<RmaCall>(header.call)) {
     case RmaCall::put:
     case RmaCall::get:
@@ -155,15 +160,15 @@ void RmaServer::run(Origin& origin, std::span<const std::byte> request) {
       return lock(origin, header);
     case RmaCall::unlock:
       unlock(origin, header);
+      order_accesses(win_, origin.rank, 0);
       return acknowledge(origin, header.tag);
     case RmaCall::flush:
+      order_accesses(win_, origin.rank, header.flags);
       return acknowledge(origin, header.tag);
     case RmaCall::post:
-      ++win_.target(origin.rank).posts;
-      return;
+      return note_post(win_, origin.rank, static_cast<std::uint32_t>(header.place));
     case RmaCall::complete:
-      ++win_.completes;
-      return;
+      return note_complete(win_, origin.rank, static_cast<std::uint32_t>(header.place));
     case RmaCall::attend:
       if (win_.node.calls != nullptr) win_.node.calls->attend();
       return;
@@ -192,14 +197,15 @@ unsigned RmaServer::grant() noexcept {
   for (auto& [rank, origin] : origins_) {
     if (origin->lock_state != Origin::LockState::waiting) continue;
     const bool has_turn = origin->ticket.has_turn();
-    // Whoever holds the lock may be the process that has failed.
-    const bool may_be_dead = win_.comm->failed_process != Comm::none_failed;
-    if (!has_turn && !may_be_dead && !origin->ticket.is_lost()) continue;
-    origin->lock_state = has_turn ? Origin::LockState::held : Origin::LockState::none;
+    const bool is_stuck = may_be_stuck(win_, win_.rank(), origin->ticket.number());
+    if (!has_turn && !is_stuck && !origin->ticket.is_lost()) continue;
+    origin->lock_state = Origin::LockState::none;
     if (has_turn) {
       origin->ticket.take_turn();
+      hold(*origin);
     } else {
-      origin->fail(may_be_dead ? ErrorClass::proc_failed : ErrorClass::intern);
+      origin->fail(is_stuck ? ErrorClass::proc_failed : ErrorClass::intern);
+      if (is_stuck) give_up_lock(win_, win_.rank());
     }
     control.proxied.fetch_sub(1, std::memory_order_seq_cst);
     if (--waiting_locks_ == 0) win_.device->remove_progress_callback(*this);
@@ -213,16 +219,49 @@ unsigned RmaServer::grant() noexcept {
   return granted;
 }
 
+/// The lock is that of an origin now; of one that has failed before it could use it, of the next.
+void RmaServer::hold(Origin& origin) noexcept {
+  wire::RmaControl& control = *win_.target(win_.rank()).control;
+  if (has_failed(win_, origin.rank)) {
+    release_lock(control, origin.mode);
+    return wake_lock_waiters(win_, win_.rank());
+  }
+  origin.lock_state = Origin::LockState::held;
+  control.proxy_held.fetch_add(1, std::memory_order_seq_cst);
+}
+
+bool RmaServer::has_failed_holder() const noexcept {
+  return std::any_of(origins_.begin(), origins_.end(), [&](const auto& each) {
+    return each.second->lock_state == Origin::LockState::held && has_failed(win_, each.first);
+  });
+}
+
+std::vector<RmaServer::Holder> RmaServer::holders() const {
+  std::vector<Holder> found;
+  for (const auto& [rank, origin] : origins_) {
+    if (origin->lock_state == Origin::LockState::held) found.push_back({rank, origin->mode});
+  }
+  return found;
+}
+
 void RmaServer::unlock(Origin& origin, const RmaHeader& /*header*/) {
   if (origin.lock_state != Origin::LockState::held) return;  // MPI_MODE_NOCHECK, or a stranger
   origin.lock_state = Origin::LockState::none;
-  release_lock(*win_.target(win_.rank()).control, origin.mode);
+  wire::RmaControl& control = *win_.target(win_.rank()).control;
+  control.proxy_held.fetch_sub(1, std::memory_order_seq_cst);
+  release_lock(control, origin.mode);
   wake_lock_waiters(win_, win_.rank());
 }
 
 void RmaServer::acknowledge(Origin& origin, std::uint32_t tag) {
-  const wire::RmaAck ack{static_cast<std::int32_t>(std::exchange(origin.error, {})), 0};
-  Task::answer(win_, origin.rank, tag, std::as_bytes(std::span(&ack, 1)));
+  wire::RmaLongAck answer{};
+  answer.ack.error = static_cast<std::int32_t>(std::exchange(origin.error, {}));
+  const auto bytes = std::as_bytes(std::span(&answer, 1));
+  if (!origin.conflict) {
+    return Task::answer(win_, origin.rank, tag, bytes.first(sizeof answer.ack));
+  }
+  answer.conflict = *std::exchange(origin.conflict, std::nullopt);
+  Task::answer(win_, origin.rank, tag, bytes);
 }
 
 }  // namespace fulmar::mpi

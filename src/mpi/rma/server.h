@@ -7,8 +7,10 @@
 #include <memory>
 #include <span>
 #include <unordered_map>
+#include <vector>
 
 #include "device/progress/hook.h"
+#include "mpi/rma/lock_queue.h"
 #include "mpi/rma/message.h"
 #include "mpi/rma/win.h"
 
@@ -32,6 +34,16 @@ class RmaServer : private device::ProgressCallback {
   /// No origin sends any more.
   void stop() noexcept;
 
+  /// The origins that have been granted the lock of this process's memory by a request.
+  struct Holder {
+    int rank;
+    LockMode mode;
+  };
+  [[nodiscard]] std::vector<Holder> holders() const;
+  /// Whether an origin that has failed has been granted the lock. What it has done with it nobody
+  /// knows, so it is not given back.
+  [[nodiscard]] bool has_failed_holder() const noexcept;
+
  private:
   struct Origin;
   class Task;
@@ -44,6 +56,7 @@ class RmaServer : private device::ProgressCallback {
   void run(Origin& origin, std::span<const std::byte> request);
   void advance(Origin& origin);
   void lock(Origin& origin, const wire::RmaHeader& header);
+  void hold(Origin& origin) noexcept;
   void unlock(Origin& origin, const wire::RmaHeader& header);
   void acknowledge(Origin& origin, std::uint32_t tag);
   unsigned grant() noexcept;

@@ -7,11 +7,13 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/error_class.h"
 #include "mpi/rma/lock_queue.h"
 #include "mpi/rma/server.h"
+#include "wire/rma/rma_access.h"
 
 namespace fulmar::mpi {
 
@@ -29,6 +31,7 @@ struct RmaServer::Origin {
   LockMode mode = LockMode::shared;
   LockTicket ticket;
   base::ErrorClass error = base::ErrorClass::success;  ///< for the next answer
+  std::optional<wire::RmaConflict> conflict;           ///< with it, where the window is checked
   std::array<std::shared_ptr<const Datatype>, wire::rma_type_slots> kept_types;
 
   [[nodiscard]] bool may_run(wire::RmaCall call) const noexcept;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "mpi/datatype/view.h"
+#include "mpi/rma/access_record.h"
 #include "mpi/rma/accumulate.h"
 #include "mpi/rma/range.h"
 #include "mpi/rma/type_description.h"
@@ -116,7 +117,27 @@ void RmaServer::Task::find_place() {
   if (type_ == nullptr) type_ = predefined_type(*win_.library, header_.type);
   ErrorClass error = check_place();
   if (error == ErrorClass::success) error = check_operation();
+  if (win_.watch.check != nullptr) record_access(error);
   if (error != ErrorClass::success) fail(error);
+}
+
+/// With FULMAR_CHECK=rma: an operation that conflicts is carried out, and told with the next answer;
+/// of one that is refused the answer says which one it was.
+void RmaServer::Task::record_access(ErrorClass error) {
+  const wire::RmaAccess access = access_of(header_, origin_.rank);
+  if (error == ErrorClass::success) {
+    const auto found = win_.watch.check->record.add(access, header_.place, header_.count, *type_);
+    if (!found || origin_.error != ErrorClass::success) return;
+    origin_.fail(ErrorClass::rma_conflict);
+    origin_.conflict = *found;
+  } else if (type_ != nullptr && origin_.error == ErrorClass::success) {
+    wire::RmaConflict refused{access, {}};
+    const auto range = touched_bytes(header_.place, header_.count, *type_);
+    if (range) refused.later.begin = range->begin;
+    if (range) refused.later.end = range->end;
+    origin_.conflict = refused;
+    origin_.fail(error);
+  }
 }
 
 ErrorClass RmaServer::Task::check_place() {

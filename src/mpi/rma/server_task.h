@@ -40,6 +40,7 @@ class RmaServer::Task {
   void use_description(std::span<const std::byte> bytes);
   void use_kept_type();
   void find_place();
+  void record_access(base::ErrorClass error);
   [[nodiscard]] base::ErrorClass check_place();
   [[nodiscard]] base::ErrorClass check_operation();
   void go_on(std::span<const std::byte> data);

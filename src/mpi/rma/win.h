@@ -27,6 +27,8 @@ class NodeCalls;
 class NodeMemory;
 class WinAdapter;
 class SentTypes;
+class WindowWait;
+struct WindowCheck;
 
 /// What an access epoch of this process holds open at a target.
 enum class TargetLock : std::uint8_t { none, shared, exclusive, unchecked };
@@ -47,14 +49,20 @@ struct RmaTarget {
   bool dirty = false;
   /// It has told that it has granted `lock`, which was asked for by a request.
   bool granted = false;
+  /// This process has exposed its memory to it and waits for its MPI_Win_complete.
+  bool awaited = false;
   std::uint8_t kept_types = 0;  ///< slots of SentTypes that it has; a bit each
   static constexpr std::uint8_t no_place = 255;
   /// Among the ranks of the node whose control lines are mapped; `no_place`: none of the first.
   std::uint8_t place = no_place;
   std::uint32_t pending = 0;  ///< operations under way that use memory of this process
-  std::uint32_t posts = 0;    ///< exposure epochs that it has begun for this process, not used yet
+  /// The number of the exposure epoch that it has begun for this process and told by a request; 0:
+  /// none, or this process has begun to access it.
+  std::uint32_t post = 0;
   /// The first failure of an operation since the last call that completed some.
   base::ErrorClass error = base::ErrorClass::success;
+  /// An exposure epoch for it has failed, and its MPI_Win_complete of that is still to come.
+  bool late = false;
   wire::RmaControl* control = nullptr;  ///< null: not mapped here
   /// Where its memory lies in its own address space; 0: other processes cannot copy there.
   std::uint64_t remote = 0;
@@ -70,14 +78,33 @@ enum class AccessEpoch : std::uint8_t {
   lock_all,  ///< MPI_Win_lock_all
 };
 
+/// The exposure epoch of this process.
+struct RmaExposure {
+  bool open = false;          ///< between MPI_Win_post and MPI_Win_wait
+  bool unchecked = false;     ///< with MPI_MODE_NOCHECK: nobody is told of it
+  std::uint32_t number = 0;   ///< of the last one, from 1 on
+  std::uint32_t awaited = 0;  ///< origins whose MPI_Win_complete has not come
+};
+
 /// What this process keeps as an origin of requests, and for adapters.
 struct RmaOrigin {
-  std::uint32_t next_tag = 0;               ///< of messages with data and answers
+  wire::RmaControl* control = nullptr;  ///< of this rank
+  std::uint32_t next_tag = 0;           ///< of messages with data and answers
+  /// In an epoch of MPI_Win_start: the number of the exposure epoch of each of Win::opened; 0: not told.
+  std::vector<std::uint32_t> started;
   std::unique_ptr<SentTypes> sent_types;    ///< made with the first type that is described
   std::unique_ptr<RequestBatches> batches;  ///< made with the first put that could wait
   std::unique_ptr<WinAdapter> adapter;      ///< null: no memory is reached by adapters
   /// That of this rank, to adapters of the others.
   std::optional<fabric::MemoryRegion> opened_memory;
+};
+
+/// What this process keeps to explain what goes wrong.
+struct RmaWatch {
+  RmaWatch();
+  ~RmaWatch();
+  std::vector<const WindowWait*> waits;  ///< of its threads; the last one began last
+  std::unique_ptr<WindowCheck> check;    ///< with FULMAR_CHECK=rma, else null
 };
 
 /// Where the ranks of a node read what each has attached to a dynamic window.
@@ -118,17 +145,18 @@ struct Win : ErrorHolder {
   bool unchecked = false;   ///< MPI_Win_lock_all with MPI_MODE_NOCHECK
   bool fence_used = false;  ///< operations were started since the last fence
   bool freed = false;       ///< MPI_Win_free has begun
-  bool exposed = false;     ///< between MPI_Win_post and MPI_Win_wait
   int flavor = MPI_WIN_FLAVOR_CREATE;
   int model = MPI_WIN_UNIFIED;
-  int unit_attribute = 1;        ///< what MPI_WIN_DISP_UNIT points to
-  MPI_Aint size_attribute = 0;   ///< what MPI_WIN_SIZE points to
+  /// What the attributes point to.
+  struct {
+    int unit = 1;       ///< MPI_WIN_DISP_UNIT
+    MPI_Aint size = 0;  ///< MPI_WIN_SIZE
+  } shown;
   void* base = nullptr;          ///< of this rank
   std::vector<int> opened;       ///< targets that are open in an epoch of start, lock or lock_all
   std::uint32_t null_locks = 0;  ///< of MPI_PROC_NULL
-  std::uint32_t completes = 0;   ///< origins that ended their access epoch to this exposure epoch
-  std::uint32_t exposed_to = 0;  ///< origins of the exposure epoch
-  std::uint32_t lock_waits = 0;  ///< threads that wait for locks of mapped ranks
+  RmaExposure exposure;
+  std::uint32_t lock_waits = 0;      ///< threads that wait for locks of mapped ranks
   std::uint32_t direct_flushes = 0;  ///< since the last look at progress
   std::uint64_t busy = 0;            ///< messages of this window under way in this process
   AttributeSet attributes;
@@ -138,6 +166,7 @@ struct Win : ErrorHolder {
   NodeWays node;
   std::unique_ptr<RmaServer> server;
   RmaOrigin origin;
+  RmaWatch watch;
   /// Memory attached to a dynamic window, by address.
   struct Attached {
     std::uint64_t address;

@@ -8,7 +8,7 @@
 
 namespace fulmar::mpi {
 
-// What a session tells of the processes (MPI 5.0 section 11.3.2); see mpi/args.h. There are two
+// Inquiry of a session about processes (MPI 5.0 section 11.3.2); see mpi/args.h. There are two
 // process sets: mpi://WORLD and mpi://SELF.
 
 base::Error session_get_num_psets(Session& session, Info* info, int& count);

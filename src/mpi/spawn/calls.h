@@ -8,17 +8,19 @@
 
 namespace fulmar::mpi {
 
-// The functions of MPI 5.0 sections 11.8 to 11.10; see mpi/args.h. Those that make an intercommunicator
-// are collective over `comm`; it gets the error handler of `comm`. Their arguments before `root` count at
-// the root only, their errors are those of all processes: see connect_groups.
+// The functions of MPI 5.0 sections 11.8 to 11.10; see mpi/args.h. Those that make an
+// intercommunicator are collective over `comm`; it gets the error handler of `comm`. Their
+// arguments before `root` count at the root only, their errors are those of all processes: see
+// connect_groups.
 
-/// The value is that of the world model alone: the intercommunicator with the group of the processes
-/// that called MPI_Comm_spawn, until it is freed; MPI_COMM_NULL where nobody did.
+/// The value is that of the world model alone: the intercommunicator with the group of the
+/// processes that called MPI_Comm_spawn, until it is freed; MPI_COMM_NULL where the job was not
+/// spawned.
 base::Error comm_get_parent(Library& library, MPI_Comm& parent);
 /// What MPI_Init does in a process that was spawned: connects to those that spawned it.
 base::Error connect_to_parent(Library& library, std::string_view port);
-/// Info keys are the launcher's (docs/processes.md). `codes` may be MPI_ERRCODES_IGNORE. Fails: spawn, where
-/// nothing was started, or what was started has ended before it called MPI_Init; arg.
+/// Info keys are the launcher's (docs/processes.md). `codes` may be MPI_ERRCODES_IGNORE. Fails:
+/// spawn, where nothing was started, or what was started has ended before it called MPI_Init; arg.
 base::Error comm_spawn(Library& library, std::string_view command, char** arguments, int processes,
                        Info* info, int root, Comm& comm, MPI_Comm& out, int* codes);
 base::Error comm_spawn_multiple(Library& library, int count, char** commands, char*** arguments,
@@ -35,8 +37,9 @@ base::Error comm_connect(Library& library, std::string_view name, Info* info, in
 /// Not collective: between this process and the one at the other end of the socket.
 base::Error comm_join(Library& library, int socket, MPI_Comm& out);
 
-/// Waits for what is under way on the communicator, not for the user to complete requests of it; and, where
-/// it has processes of several jobs, for all of them to call it, but those that have failed.
+/// Waits for the pending operations of the communicator, not for the user to complete requests of
+/// it; and, where it has processes of several jobs, for all of them to call it, but those that have
+/// failed.
 base::Error comm_disconnect(Library& library, Handle<Comm> comm);
 
 base::Error publish_name(Library& library, std::string_view service, Info* info,

@@ -25,13 +25,13 @@ using wire::GroupMember;
 using wire::JobPairKey;
 using Bytes = std::vector<std::byte>;
 
-/// What a member sends its root in the first step.
+/// A member's message to its root in the first step.
 struct Announcement {
   std::uint32_t failed = 0;
   std::uint32_t bytes = 0;
   std::array<std::byte, 8 + wire::max_group_member_bytes> list{};  ///< of one member
 };
-/// Ahead of what a root tells its group.
+/// The header of a root's broadcast to its group.
 struct Heading {
   std::uint64_t bytes = 0;
   std::uint32_t codes = 0;
@@ -272,8 +272,8 @@ base::Result<Bytes> GroupExchange::own_keys() const {
   return record;
 }
 
-/// At the root: the keys that the jobs of this group make, one member of each job being asked; and those
-/// of the other group. Returns what the group is told.
+/// At the root: the keys that the jobs of this group make, one member of each job being asked; and
+/// those of the other group. Returns the broadcast to the group.
 base::Result<Bytes> GroupExchange::collect_keys(const Bytes& all) {
   const std::vector<std::uint32_t> remote_jobs = jobs_of(remote_);
   const std::size_t record_bytes = nonce_bytes + remote_jobs.size() * sizeof(base::Key);
@@ -386,7 +386,7 @@ Error GroupExchange::install_keys(std::span<const JobPairKey> keys, const WrapNo
   return {};
 }
 
-/// The third step: nobody sends before all are ready.
+/// The third step: no process sends before all are ready.
 Error GroupExchange::conclude(Error own) {
   std::uint32_t failed = own.failed() ? 1 : 0;
   std::vector<std::uint32_t> all(is_root() ? size() : 0);
@@ -428,8 +428,8 @@ MemberTable GroupExchange::table() const {
   return table;
 }
 
-/// Each process has a connection to one of the other group at least, by which it is missed if it dies:
-/// no launcher tells of it there.
+/// Each process has a connection to one of the other group at least, by which it is missed if it
+/// dies: no launcher reports it there.
 void connect_partners(Comm& comm) {
   constexpr int tag = 0;
   const Datatype& byte = *comm.library->find<Datatype>(MPI_BYTE);

@@ -22,7 +22,7 @@ struct SpawnCommand {
   std::vector<InfoEntry> info;
 };
 
-/// What the launcher of this process can do for it after the start: start more processes, and keep
+/// The services of the launcher after the start: start more processes, and keep
 /// names of ports (MPI 5.0, 11.8.2 and 11.9.4). Implemented by `runtime` for each launcher.
 ///
 /// Thread rule: without the lock of the library: a call may take as long as a launcher does. One
@@ -34,13 +34,13 @@ class LaunchService {
   LaunchService& operator=(const LaunchService&) = delete;
   virtual ~LaunchService() = default;
 
-  /// Starts the commands as one job whose processes find `parent_port` by their own `parent_port()`.
-  /// Returns one error class for each process asked for, in order, MPI_SUCCESS for those that were
-  /// started. Fails (spawn, with the launcher's text) where none was.
+  /// Starts the commands as one job whose processes find `parent_port` by their own
+  /// `parent_port()`. Returns one error class for each process asked for, in order, MPI_SUCCESS for
+  /// those that were started. Fails (spawn, with the launcher's text) where none was.
   virtual base::Result<std::vector<int>> spawn(const std::vector<SpawnCommand>& commands,
                                                std::string_view parent_port) = 0;
 
-  /// The port of the process that spawned this job; empty for a job that nobody spawned.
+  /// The port of the process that spawned this job; empty for a job that was not spawned.
   [[nodiscard]] virtual std::string parent_port() = 0;
 
   /// Whether a job that this process spawned has ended before it connected: what an accept of
@@ -51,7 +51,7 @@ class LaunchService {
   /// MPI_Publish_name. Fails: service (the name is taken, or the server is dead), with a text.
   virtual base::Error publish(std::string_view service, std::string_view port,
                               const std::vector<InfoEntry>& info) = 0;
-  /// MPI_Lookup_name. Fails: name (nobody published it), service.
+  /// MPI_Lookup_name. Fails: name (it is not published), service.
   virtual base::Result<std::string> lookup(std::string_view service,
                                            const std::vector<InfoEntry>& info) = 0;
   /// MPI_Unpublish_name. Fails: service (it was not published by this job).

@@ -8,8 +8,8 @@
 
 namespace fulmar::mpi {
 
-/// What `call` returns, made without the lock of the library: for what a launcher is asked, which may take
-/// long. `call` uses nothing that the lock guards.
+/// What `call` returns, made without the lock of the library: for requests to a launcher, which may
+/// take long. `call` uses nothing that the lock guards.
 template <class Call>
 auto unlocked(Library& library, Call&& call) {
   const std::uint32_t depth = library.lock.suspend();

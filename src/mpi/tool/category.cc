@@ -14,6 +14,7 @@ constexpr Category table[] = {
     {"device", "Protocols, memory and waiting.", 0},
     {"match", "The queues of receives and of messages without a receive.", 4},
     {"channel", "Packets between processes, and the rings that carry them.", 4},
+    {"rma", "One-sided communication, and who carries it out.", 0},
     {"file", "Access to files.", 0},
 };
 

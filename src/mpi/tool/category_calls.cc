@@ -42,7 +42,7 @@ std::vector<int> events_in(int category) {
   return members(all.size(), [=](std::size_t i) { return category_of(all[i].name) == category; });
 }
 
-/// Gives as many as there is room for.
+/// Returns as many as fit into the array.
 int give_indices(int category, const std::vector<int>& found, int len, int* indices) {
   if (!is_category(category)) return MPI_T_ERR_INVALID_INDEX;
   if (len < 0 || (indices == nullptr && len > 0)) return MPI_T_ERR_INVALID;

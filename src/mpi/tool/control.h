@@ -11,7 +11,7 @@
 
 namespace fulmar::mpi {
 
-/// A control variable (MPI 5.0 section 15.3.6). What holds the value keeps it as a text.
+/// A control variable (MPI 5.0 section 15.3.6). The owner of the value stores it as text.
 struct ControlVariable {
   enum class Form : std::uint8_t {
     number,   ///< MPI_UNSIGNED_LONG_LONG, digits only; the largest stands for the text "auto"
@@ -33,7 +33,7 @@ struct ControlVariable {
 /// How many bytes the value of a text variable takes, null byte included.
 inline constexpr int control_text_bytes = 512;
 
-/// Who keeps the control variables: runtime, which has the options. Functions instead of an
+/// The owner of the control variables: runtime, which has the options. Functions instead of an
 /// interface class, because there is one and it lives longer than everything here.
 struct VariableStore {
   enum class Written : std::uint8_t { done, no_such_value, not_now };

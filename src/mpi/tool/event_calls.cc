@@ -25,7 +25,7 @@ EventRegistration* find_registration(Tool& tool, MPI_T_event_registration handle
   return found == nullptr || found->freed ? nullptr : found;
 }
 
-/// The place of a safety level; `no_level` for what is none.
+/// The index of a safety level; `no_level` for an invalid one.
 int level_of(MPI_T_cb_safety cb_safety) {
   int at = 0;
   for (const int level : EventRegistration::levels) {
@@ -39,7 +39,7 @@ bool is_info(Tool& tool, MPI_Info info) {
   return info == MPI_INFO_NULL || tool.library().find<Info>(info) != nullptr;
 }
 
-/// No hints are known: what the tool gets is an empty object, which it frees.
+/// There are no hints: the tool gets an empty object, which it frees.
 int give_info(Tool& tool, MPI_Info* info) {
   if (info == nullptr) return MPI_SUCCESS;
   const Info* made = tool.library().make<Info>();
@@ -67,7 +67,7 @@ int t_source_get_info(Tool& tool, int index, char* name, int* name_len, char* de
   give_text("fulmar", name, name_len);
   give_text("What happens in the library. Time is that of CLOCK_MONOTONIC, in nanoseconds.", desc,
             desc_len);
-  // Callbacks that may call all of MPI hear of events later than others do.
+  // Callbacks that may call all of MPI get events later than others do.
   if (ordering != nullptr) *ordering = MPI_T_SOURCE_UNORDERED;
   give(ticks, ticks_per_second);
   give(max_ticks, std::numeric_limits<MPI_Count>::max());

@@ -38,11 +38,11 @@ constexpr EventType types[] = {
      "A long message that was matched comes through the ring. Elements as those of "
      "match_unexpected_message.",
      message_elements},
-    {Kind::told_to_hold, "device_sender_held", MPI_T_VERBOSITY_USER_DETAIL,
+    {Kind::sender_held, "device_sender_held", MPI_T_VERBOSITY_USER_DETAIL,
      "The memory for unexpected messages is used up and a sender was told to keep its messages. "
      "Elements: its rank in the job, bytes in use.",
      memory_elements},
-    {Kind::told_to_go, "device_sender_released", MPI_T_VERBOSITY_USER_DETAIL,
+    {Kind::sender_released, "device_sender_released", MPI_T_VERBOSITY_USER_DETAIL,
      "There is memory again and a sender may send what it kept. Elements: its rank in the job, "
      "bytes in use.",
      memory_elements},
@@ -146,14 +146,14 @@ bool Events::raise(const Event& happening, Where where) {
 bool Events::settle() {
   if (settling_) return false;
   settling_ = true;
-  // What the callbacks bring about waits for the next time.
+  // Events caused by the callbacks are delivered next time.
   for (std::size_t left = waiting_.size(); left > 0 && !waiting_.empty(); --left) {
     Waiting next = waiting_.front();
     waiting_.pop_front();
     deliver(*next.registration, next.level, next.instance, EventRegistration::levels[next.level]);
   }
   const std::vector<EventRegistration*> all = registrations.live();
-  for (EventRegistration* each : all) tell_dropped(*each);
+  for (EventRegistration* each : all) report_dropped(*each);
   settling_ = false;
   return !waiting_.empty();
 }
@@ -173,7 +173,7 @@ void Events::deliver(EventRegistration& registration, std::size_t level, EventIn
   if (registration.freed && registration.running == 0) destroy(registration);
 }
 
-void Events::tell_dropped(EventRegistration& registration) {
+void Events::report_dropped(EventRegistration& registration) {
   if (registration.dropped == 0 || registration.on_dropped == nullptr || registration.freed) return;
   const MPI_Count count = registration.dropped;
   registration.dropped = 0;

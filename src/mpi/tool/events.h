@@ -14,7 +14,8 @@
 
 namespace fulmar::mpi {
 
-/// What an element of an event is; `amount` is an MPI_UNSIGNED_LONG_LONG, all others are MPI_INT.
+/// The kinds of elements of an event; `amount` is an MPI_UNSIGNED_LONG_LONG, all others are
+/// MPI_INT.
 enum class EventField : std::uint8_t { process, tag, traffic, amount };
 
 struct EventElement {
@@ -22,7 +23,7 @@ struct EventElement {
   const char* name;
 };
 
-/// An event type (MPI 5.0 section 15.3.8). The elements lie one behind the other in the event's
+/// An event type (MPI 5.0 section 15.3.8). The elements are one behind the other in the event's
 /// data, each at a multiple of its size.
 struct EventType {
   device::Event::Kind kind;
@@ -34,10 +35,10 @@ struct EventType {
 
 /// All event types.
 [[nodiscard]] std::span<const EventType> event_types() noexcept;
-/// Where element `index` lies in the data of an event.
+/// The offset of element `index` in the data of an event.
 [[nodiscard]] std::size_t displacement_of(const EventType& type, std::size_t index) noexcept;
 
-/// An event that a callback is told of. Lives as long as the callback runs.
+/// An event during its callback. Lives as long as the callback runs.
 struct EventInstance {
   const EventType* type = nullptr;
   device::Event happening{};
@@ -79,8 +80,8 @@ struct EventRegistration {
 /// registered for MPI_T_CB_REQUIRE_MPI_RESTRICTED or more is called there and then. One registered
 /// for MPI_T_CB_REQUIRE_NONE alone may call all of MPI; its events wait in a queue until the
 /// library is at rest, and are dropped, and counted, when that is full. What happens on the
-/// library's own thread is told there and then only to callbacks that are registered as safe for
-/// threads; for all others it waits until a thread of the program looks.
+/// library's own thread is delivered at once only to callbacks that are registered as safe for
+/// threads; to all others by the next progress call of the program.
 ///
 /// Thread rule: the lock of the library.
 class Events {
@@ -90,9 +91,10 @@ class Events {
   Table registrations;
 
   enum class Where : std::uint8_t { program_thread, own_thread };
-  /// Tells those who listen; what must wait is queued. Returns whether `settle` has work.
+  /// Calls the registered callbacks; events that must wait are queued. Returns whether `settle` has
+  /// work.
   bool raise(const device::Event& happening, Where where);
-  /// Delivers what waits. Callbacks may call everything. Returns whether there is more by now.
+  /// Delivers queued events. Callbacks may call everything. Returns whether there are more by now.
   bool settle();
   /// Ends a registration; a callback of its own that runs is let finish first.
   void free(EventRegistration& registration) noexcept;
@@ -115,7 +117,7 @@ class Events {
 
   void deliver(EventRegistration& registration, std::size_t level, EventInstance& instance,
                int cb_safety);
-  void tell_dropped(EventRegistration& registration);
+  void report_dropped(EventRegistration& registration);
   void destroy(EventRegistration& registration) noexcept;
 
   std::deque<Waiting> waiting_;

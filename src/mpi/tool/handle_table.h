@@ -33,7 +33,7 @@ class HandleTable {
   [[nodiscard]] Handle handle_of(const T& object) const noexcept {
     return reinterpret_cast<Handle>(arena_.handle_of(&object));
   }
-  /// nullptr for what is no live handle.
+  /// nullptr for an invalid handle.
   [[nodiscard]] T* find(Handle handle) const noexcept {
     return static_cast<T*>(arena_.find(reinterpret_cast<std::uintptr_t>(handle)));
   }

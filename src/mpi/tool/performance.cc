@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "device/device.h"
+#include "mpi/comm/world.h"
 #include "mpi/io/file_state.h"
 
 namespace fulmar::mpi {
@@ -44,6 +45,18 @@ constexpr const char* design_copies = "design_copies";
 constexpr const char* design_copied_bytes = "design_copied_bytes";
 constexpr const char* design_handshakes = "design_handshakes";
 constexpr const char* design_moved_bytes = "design_moved_bytes";
+/// Reads one of the counters of windows.
+template <std::uint64_t RmaCounters::* counter>
+std::uint64_t of_windows(const Figures& figures, const Comm* /*comm*/) {
+  const World* world = figures.library.world;
+  return world == nullptr ? 0 : world->rma.*counter;
+}
+/// Reads one of the counters of adapters that windows use.
+template <std::uint64_t device::RemoteCounters::* counter>
+std::uint64_t of_adapters(const Figures& figures, const Comm* /*comm*/) {
+  const World* world = figures.library.world;
+  return world == nullptr ? 0 : world->rma.adapters.*counter;
+}
 /// Asks the queues something.
 template <auto ask>
 std::uint64_t matched(const Figures& figures, const Comm* /*comm*/) {
@@ -109,6 +122,7 @@ constexpr int aggregate = MPI_T_PVAR_CLASS_AGGREGATE;
 constexpr int percentage = MPI_T_PVAR_CLASS_PERCENTAGE;
 using Counters = Device::Counters;
 using Files = io::FileFigures;
+using Remote = device::RemoteCounters;
 
 constexpr PerformanceVariable variables[] = {
     {"library_state", MPI_T_PVAR_CLASS_STATE, Form::state, Way::live, user, free_standing,
@@ -252,6 +266,38 @@ constexpr PerformanceVariable variables[] = {
      "With FULMAR_CHANNEL: bytes read from or written to another program's buffer directly.",
      designed<design_moved_bytes>},
 
+    {"rma_requests", counter, Form::number, Way::growth, user, free_standing,
+     "Messages of this process that asked the target of one-sided communication for something; "
+     "there are none for memory that is mapped here.",
+     of_windows<&RmaCounters::requests>},
+    {"rma_request_bytes", aggregate, Form::number, Way::growth, user, free_standing,
+     "Bytes of data that went with those messages, or that they asked for.",
+     of_windows<&RmaCounters::request_bytes>},
+    {"rma_type_descriptions", counter, Form::number, Way::growth, tuner, free_standing,
+     "Those of them that described a datatype.", of_windows<&RmaCounters::type_descriptions>},
+    {"rma_served_requests", counter, Form::number, Way::growth, user, free_standing,
+     "Requests of other processes that this one has carried out.",
+     of_windows<&RmaCounters::served>},
+    {"rma_merged_requests", counter, Form::number, Way::growth, tuner, free_standing,
+     "Short puts that travelled in the message of another one (FULMAR_RMA_MERGE).",
+     of_windows<&RmaCounters::merged>},
+    {"rma_adapter_writes", counter, Form::number, Way::growth, user, free_standing,
+     "Orders to adapters to write memory of a window.", of_adapters<&Remote::writes>},
+    {"rma_adapter_reads", counter, Form::number, Way::growth, user, free_standing,
+     "Orders to adapters to read memory of a window.", of_adapters<&Remote::reads>},
+    {"rma_adapter_changes", counter, Form::number, Way::growth, user, free_standing,
+     "Atomic operations of adapters on memory of a window.", of_adapters<&Remote::changes>},
+    {"rma_adapter_merged", counter, Form::number, Way::growth, tuner, free_standing,
+     "Short puts that travelled in the write of another one (FULMAR_RMA_MERGE).",
+     of_adapters<&Remote::merged>},
+    {"rma_calls", counter, Form::number, Way::growth, tuner, free_standing,
+     "Short operations that targets on this node carried out while they waited in MPI.",
+     of_windows<&RmaCounters::calls>},
+    {"rma_kernel_copies", counter, Form::number, Way::growth, tuner, free_standing,
+     "Puts and gets that the kernel copied between address spaces.",
+     of_windows<&RmaCounters::kernel_copies>},
+    {"rma_lock_waits", counter, Form::number, Way::growth, user, free_standing,
+     "Locks of mapped memory that were not free at once.", of_windows<&RmaCounters::lock_waits>},
     {"file_read_operations", counter, Form::number, Way::growth, user, free_standing,
      "Calls of the program that read files.", filed<&Files::read_operations>},
     {"file_write_operations", counter, Form::number, Way::growth, user, free_standing,

@@ -13,7 +13,7 @@ namespace fulmar::mpi {
 
 struct PerformanceSession {};
 
-/// What a performance variable reads. `device` is null until MPI was initialised for the first
+/// The source of a performance variable. `device` is null until MPI was initialised for the first
 /// time.
 struct Figures {
   const Library& library;
@@ -27,7 +27,7 @@ struct PerformanceVariable {
     billionth,  ///< MPI_DOUBLE, in units of 1e-9: seconds from nanoseconds, shares
     state,      ///< MPI_INT with an enumeration
   };
-  /// How a handle makes its value from what `read` says.
+  /// How a handle computes its value from the result of `read`.
   enum class Way : std::uint8_t {
     live,     ///< as it is: continuous and read-only
     growth,   ///< what was added while the handle was started
@@ -47,7 +47,7 @@ struct PerformanceVariable {
 
 /// All performance variables.
 [[nodiscard]] std::span<const PerformanceVariable> performance_variables() noexcept;
-/// What the values of the variable library_state mean.
+/// The values of the variable library_state.
 [[nodiscard]] std::span<const char* const> library_states() noexcept;
 
 /// An MPI_T_pvar_handle.
@@ -65,7 +65,7 @@ struct PerformanceHandle {
   /// To 0, or to the present value for a highest.
   void reset(const Figures& figures) noexcept;
   [[nodiscard]] std::uint64_t current(const Figures& figures) noexcept;
-  /// Looks whether there is a new highest value.
+  /// Updates the highest value.
   void follow(const Figures& figures) noexcept;
 };
 

@@ -27,7 +27,7 @@ void store(Form form, std::uint64_t value, void* buffer) {
   if (form == Form::state) std::memcpy(buffer, &state, sizeof state);
 }
 
-/// What a tool writes: the variables that can be written are numbers and times.
+/// A value written by a tool: the variables that can be written are numbers and times.
 std::uint64_t load(Form form, const void* buffer) {
   if (form == Form::billionth) {
     double real = 0;

@@ -9,8 +9,8 @@
 namespace fulmar::mpi {
 
 /// Returns a string as MPI 5.0 section 15.3.3 says: at most *length - 1 bytes and a null byte, and
-/// in *length what the whole string needs. Without a buffer or room, only that; without a length,
-/// nothing.
+/// in *length the bytes that the whole string needs. Without a buffer or space, only that; without
+/// a length, nothing.
 inline void give_text(std::string_view text, char* buffer, int* length) noexcept {
   if (length == nullptr) return;
   if (buffer != nullptr && *length > 0) {

@@ -76,8 +76,8 @@ void Tool::happened(const device::Event& happening) {
   if (happening.kind == device::Event::Kind::unexpected) {
     for (PerformanceHandle* handle : watermarks_) handle->follow(figures());
   }
-  const auto where = library_.device->service().looks() ? Events::Where::own_thread
-                                                        : Events::Where::program_thread;
+  const auto where = library_.device->service().polling() ? Events::Where::own_thread
+                                                          : Events::Where::program_thread;
   if (events().raise(happening, where)) library_.device->defer();
 }
 

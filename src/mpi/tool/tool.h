@@ -23,7 +23,7 @@ struct ControlHandle {
   std::size_t index;
 };
 
-/// The state behind MPI_T (MPI 5.0 chapter 15) of one process: what there is to see, and the
+/// The state behind MPI_T (MPI 5.0 chapter 15) of one process: the variables, events and
 /// handles that tools hold. Made by `runtime` with the library; holds nothing before the first
 /// MPI_T_init_thread.
 ///
@@ -35,7 +35,7 @@ class Tool {
   Tool(const Tool&) = delete;
   Tool& operator=(const Tool&) = delete;
 
-  /// What exists between the first MPI_T_init_thread and the last MPI_T_finalize.
+  /// The state between the first MPI_T_init_thread and the last MPI_T_finalize.
   struct Tables {
     std::vector<ControlVariable> controls;
     std::deque<Enumeration> enumerations;  ///< their addresses are handles

@@ -25,7 +25,7 @@ base::Error topo_test(Comm& comm, int& status);
 /// (docs/liberal.md).
 base::Error cart_create(Library& library, Comm& comm, int ndims, std::span<const int> dims,
                         std::span<const int> periods, int reorder, MPI_Comm& out);
-/// The rank that the calling process gets from cart_create with `reorder`; asks nobody else.
+/// The rank that the calling process gets from cart_create with `reorder`; needs no communication.
 base::Error cart_map(Comm& comm, int ndims, std::span<const int> dims, std::span<const int> periods,
                      int& rank);
 base::Error cart_sub(Library& library, Comm& comm, const int* remain_dims, MPI_Comm& out);
@@ -59,13 +59,13 @@ base::Error dist_graph_create_adjacent(Library& library, Comm& comm, int indegre
                                        const int* destination_weights, Info* info, int reorder,
                                        MPI_Comm& out);
 base::Error dist_graph_neighbors_count(Comm& comm, int& indegree, int& outdegree, int& weighted);
-/// Gives the first of the neighbours where there is room for fewer, as the standard says.
+/// Returns the first of the neighbours where the arrays are shorter, as the standard says.
 base::Error dist_graph_neighbors(Comm& comm, int maxindegree, std::span<int> sources,
                                  int* source_weights, int maxoutdegree, std::span<int> destinations,
                                  int* destination_weights);
 
 // Neighbourhood collective operations, blocking, non-blocking and persistent. Where a process has
-// no neighbours its buffers and arrays are not looked at. MPI_ERR_BUFFER for MPI_IN_PLACE.
+// no neighbours its buffers and arrays are not checked. MPI_ERR_BUFFER for MPI_IN_PLACE.
 
 base::Error neighbor_allgather(const void* send, Count send_count, const Datatype& send_type,
                                void* receive, Count receive_count, const Datatype& receive_type,

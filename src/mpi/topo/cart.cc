@@ -3,7 +3,7 @@
 #include "mpi/topo/calls.h"
 #include "mpi/topo/making.h"
 
-/// What a Cartesian communicator tells of its grid.
+/// Inquiry functions of Cartesian communicators.
 namespace fulmar::mpi {
 namespace {
 

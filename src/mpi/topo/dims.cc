@@ -25,8 +25,8 @@ std::vector<int> divisors(int number) {
   return found;
 }
 
-// Looks for `left` factors of `number`, none above `limit`, in descending order, whose largest is
-// as small and, among those, whose next ones are as small as possible: as close as they get. The
+// Searches for `left` factors of `number`, none above `limit`, in descending order, whose largest
+// is as small and, among those, whose next ones are as small as possible: as close as they get. The
 // candidates are the divisors of the whole, tried from the smallest on that can do it.
 bool divide(int number, std::size_t left, int limit, std::span<const int> candidates,
             std::vector<int>& factors) {

@@ -17,7 +17,7 @@ using base::failure;
 
 constexpr const char* dist_graph_wanted = "a distributed graph (MPI_Dist_graph_create)";
 
-/// Gives as many as there is room for.
+/// Returns as many as fit into the array.
 void copy_part(const std::vector<int>& from, std::span<int> to) {
   std::copy_n(from.begin(), std::min(from.size(), to.size()), to.begin());
 }

@@ -54,7 +54,7 @@ bool has_weights(const int* weights) {
   return weights != nullptr && weights != MPI_UNWEIGHTED && weights != MPI_WEIGHTS_EMPTY;
 }
 
-/// What goes to each process: the edges that start there, then those that end there.
+/// The data for each process: the edges that start there, then those that end there.
 struct Parcel {
   std::vector<EdgeEnd> outgoing;
   std::vector<EdgeEnd> incoming;
@@ -108,7 +108,7 @@ Lengths lengths_of(const OwnEdges& own) {
   return {static_cast<Count>(own.destinations.size()), static_cast<Count>(own.sources.size())};
 }
 
-/// Everybody's edges, by rank.
+/// The edges of all processes, by rank.
 Error gather_edges(Comm& comm, const OwnEdges& own, std::vector<OwnEdges>& all) {
   const Datatype& byte = *comm.library->find<Datatype>(MPI_BYTE);
   const Lengths mine = lengths_of(own);

@@ -9,8 +9,8 @@
 #include "mpi/args.h"
 #include "mpi/topo/making.h"
 
-/// The edges of distributed graphs, on their way from who names them to the processes at their
-/// ends.
+/// The edges of distributed graphs, sent from the processes that specify them to the processes at
+/// their ends.
 namespace fulmar::mpi {
 
 /// One edge as the process at one end knows it.
@@ -62,13 +62,13 @@ struct Renumbering {
   std::vector<int> order;  ///< which rank of the old communicator each node gets
   OwnEdges moved;          ///< the edges of the node that this process becomes
 };
-/// Looks for a better order where the processes run in different places; collective. Without gain
-/// the order is that of the ranks.
+/// Searches for a better order where the processes run in different places; collective. Without
+/// gain the order is that of the ranks.
 base::Error renumber(Comm& comm, const OwnEdges& own, Renumbering& found);
 
 /// The word that a process announces (see Making), besides the order: three bits of its upper half
-/// tell the weighting. Nobody checks that an edge is given at both its ends: MPICH and Open MPI do
-/// not either, and programs make graphs of which they use one direction only.
+/// tell the weighting. There is no check that an edge is given at both its ends: MPICH and Open MPI
+/// do not either, and programs make graphs of which they use one direction only.
 [[nodiscard]] std::uint64_t weighting_word(const Weighting& weighting) noexcept;
 
 /// Makes the communicator once all is announced.

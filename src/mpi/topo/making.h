@@ -15,7 +15,7 @@
 /// whether they agree on what is to be made.
 namespace fulmar::mpi {
 
-/// Where a rank stands in a list; MPI_UNDEFINED if it does not.
+/// The index of a rank in a list; MPI_UNDEFINED if it is not in it.
 [[nodiscard]] int place_in(std::span<const int> ranks, int rank) noexcept;
 
 /// One communicator on its way.
@@ -32,11 +32,12 @@ class Making {
   /// were made of.
   [[nodiscard]] base::Error check_same(const char* argument) const;
   /// `order` where all announced its digest in the lower half; else the first ranks as they are.
-  /// The order depends on what each process reads of the machine, which may fail in one of them.
+  /// The order depends on the hardware information that each process reads, which may fail in one
+  /// of them.
   [[nodiscard]] std::vector<int> agreed(std::vector<int> order) const;
 
   /// Makes the communicator of these ranks of the old one, in this order, and hands it out; `out`
-  /// stays as it is for who is not among them. `topology_for` gives the topology for the own rank
+  /// stays as it is for processes outside. `topology_for` gives the topology for the own rank
   /// in the new communicator.
   template <class TopologyFor>
   base::Error finish(std::span<const int> ranks, TopologyFor&& topology_for, MPI_Comm& out) {

@@ -8,11 +8,11 @@
 #include "mpi/topo/making.h"
 
 /// Every process posts the receives from all its neighbours and sends to all of them: as many
-/// messages as there are edges, all under way at once, because neighbours may have each other in
-/// any order, and whoever waits in the middle may wait for one that waits, too.
+/// messages as there are edges, all in flight at once, because neighbours may have each other in
+/// any order, and a process that waits in between could deadlock with another that does.
 ///
 /// The same rank may be a neighbour several times. Messages between two ranks arrive in the order
-/// in which they were sent, so the k-th edge to a rank meets the k-th edge from there. On a grid
+/// in which they were sent, so the k-th edge to a rank matches the k-th edge from there. On a grid
 /// that would be wrong: what goes down a dimension comes from above, and with one or two places in
 /// a periodic dimension both are the same rank. There each pair of receives is posted in reverse.
 namespace fulmar::mpi {
@@ -89,7 +89,7 @@ std::size_t receive_place(const Topology& topology, std::size_t i) {
   return std::holds_alternative<CartTopology>(topology.shape) ? i ^ 1 : i;
 }
 
-CollTask meet_neighbours(CollContext& exchange, const Neighbourhood& call) {
+CollTask exchange_with_neighbours(CollContext& exchange, const Neighbourhood& call) {
   const Topology& topology = *exchange.comm().topology;
   const std::vector<int>& sources = topology.sources;
   const std::vector<int>& destinations = topology.destinations;
@@ -174,7 +174,7 @@ bool Neighbourhood::substitute(const Comm& comm, StandIn& stand_in) {
   return !stand_in.failed();
 }
 
-void Neighbourhood::add_amounts(const Comm& comm, CountCheck& count_check) const {
+void Neighbourhood::add_counts(const Comm& comm, CountCheck& count_check) const {
   const Topology& topology = *comm.topology;
   for (std::size_t i = 0; i < topology.destinations.size(); ++i) {
     const int dest = topology.destinations[i];
@@ -189,7 +189,7 @@ void Neighbourhood::add_amounts(const Comm& comm, CountCheck& count_check) const
 }
 
 CollTask Neighbourhood::algorithm(CollContext& exchange) const {
-  return meet_neighbours(exchange, *this);
+  return exchange_with_neighbours(exchange, *this);
 }
 
 }  // namespace fulmar::mpi

@@ -9,12 +9,13 @@
 #include "mpi/comm/topology.h"
 
 /// Neighbourhood collective operations (MPI 5.0 section 8.6): the arguments, in the form that
-/// mpi/coll/engine/run.h asks for. Block i belongs to entry i of Topology::sources or ::destinations.
+/// mpi/coll/engine/run.h asks for. Block i belongs to entry i of Topology::sources or
+/// ::destinations.
 namespace fulmar::mpi {
 
-/// What the five operations have in common.
+/// The common part of the five operations.
 struct Neighbourhood {
-  /// How the blocks of a side are described: one that goes to everybody, equal ones, with counts
+  /// How the blocks of a side are described: one block for all, equal ones, with counts
   /// and displacements, or with types as well.
   enum class Form : std::uint8_t { single, equal, v, w };
 
@@ -29,7 +30,7 @@ struct Neighbourhood {
 
   /// MPI_ERR_TOPOLOGY without a topology, and for a graph that has an edge but not its reverse,
   /// where processes would wait for each other for ever. Arrays and buffers of a process without
-  /// neighbours are not looked at.
+  /// neighbours are not checked.
   [[nodiscard]] base::Error check(const Comm& comm);
   bool substitute(const Comm& comm, StandIn& stand_in);
   CollTask algorithm(CollContext& exchange) const;
@@ -38,7 +39,7 @@ struct Neighbourhood {
     arrays.keep(send, static_cast<int>(comm.topology->destinations.size()));
     arrays.keep(receive, static_cast<int>(comm.topology->sources.size()));
   }
-  void add_amounts(const Comm& comm, CountCheck& count_check) const;
+  void add_counts(const Comm& comm, CountCheck& count_check) const;
 
  private:
   [[nodiscard]] base::Error check_w(const Comm& comm);

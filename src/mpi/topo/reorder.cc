@@ -8,10 +8,10 @@
 namespace fulmar::mpi {
 namespace {
 
-/// What it costs to leave an object of each level: nearly what a cache line from there costs,
+/// The cost of leaving an object of each level: nearly what a cache line from there costs,
 /// relative to each other.
 constexpr std::array<long, Place::levels> level_costs = {32, 8, 4, 2, 1};
-/// Orders of larger topologies take too long to look for.
+/// The search takes too long for larger topologies.
 constexpr std::size_t most_nodes = 4096;
 
 long distance(const Place& a, const Place& b) {

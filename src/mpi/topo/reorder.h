@@ -23,7 +23,7 @@
 namespace fulmar::mpi {
 
 /// Where a process runs, from the widest to the narrowest: node, socket, NUMA node, third-level
-/// cache, core. Numbers of objects; `spread` where it runs on several or nobody knows.
+/// cache, core. Numbers of objects; `spread` where it runs on several or that is unknown.
 struct Place {
   static constexpr std::size_t levels = 5;
   static constexpr std::uint32_t spread = UINT32_MAX;
@@ -47,7 +47,7 @@ struct Links {
 [[nodiscard]] Links links_of(const GraphTopology& graph);
 
 /// Which rank of the old communicator each node gets; only ranks below the number of nodes, of
-/// which `places` has at least as many, take part. Says the same wherever it is called with the
+/// which `places` has at least as many, take part. Returns the same in every process with the
 /// same arguments.
 [[nodiscard]] std::vector<int> best_order(std::span<const Place> places, const Links& links);
 
@@ -56,7 +56,7 @@ struct Links {
                            std::span<const int> order);
 
 /// Whether the processes of a communicator are on different nodes, or mpiexec bound them to
-/// different places, so that it is worth while to look; the same in all of them.
+/// different places, so that a search is worthwhile; the same in all of them.
 [[nodiscard]] bool placed_apart(const Comm& comm);
 [[nodiscard]] bool on_several_nodes(const Comm& comm);
 /// Where the processes of a communicator run, known without asking them: on several nodes no more

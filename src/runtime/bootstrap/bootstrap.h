@@ -12,12 +12,13 @@
 #include "base/error.h"
 #include "wire/launch/spawn_info.h"
 
-/// How a rank learns from a launcher that is not Fulmar's who it is, and exchanges a few values
-/// with the other ranks before they can talk to each other.
+/// How a rank gets its rank from a launcher that is not Fulmar's, and exchanges a few values
+/// with the other ranks before they can communicate.
 namespace fulmar::runtime::bootstrap {
 
-/// Processes that a launcher is to start, see mpi::SpawnCommand. The info is what is left for the launcher: the
-/// keys host, add-host, hostfile, add-hostfile, path, bind-to, map-by, arch, and those of its own.
+/// Processes that a launcher is to start, see mpi::SpawnCommand. The info has the keys for the
+/// launcher: host, add-host, hostfile, add-hostfile, path, bind-to, map-by, arch, and those of its
+/// own.
 struct StartOrder {
   std::string program;
   std::vector<std::string> arguments;  ///< without the program's name
@@ -29,9 +30,9 @@ struct StartOrder {
 
 /// The connection of this process to its launcher.
 ///
-/// Thread rule: calls of several threads come one after the other, but `abort`, which goes ahead, and
-/// `finalize`, which is the last one. All calls may block. Errors are of the class other; after one of `publish`, `fence` or `lookup` the
-/// connection may be of no more use but for `abort`.
+/// Thread rule: one call at a time, except `abort`, which may be called at any time before
+/// `finalize`, which is the last one. All calls may block. Errors are of the class other; after one
+/// of `publish`, `fence` or `lookup` the connection may be usable for `abort` only.
 class Bootstrap {
  public:
   Bootstrap() = default;
@@ -43,34 +44,34 @@ class Bootstrap {
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
   /// The number of the program in the launcher's command line.
   [[nodiscard]] int appnum() const noexcept { return appnum_; }
-  /// How many processes there is room for, running ones included (MPI 5.0, 11.10.1), as the launcher
-  /// sees it; 0 when it does not tell.
+  /// How many processes the launcher has slots for, including running ones (MPI 5.0, 11.10.1);
+  /// 0 if unknown.
   virtual std::uint32_t universe_size() { return 0; }
   /// For messages: "PMI-1", "PMIx".
   [[nodiscard]] virtual const char* protocol() const noexcept = 0;
 
-  /// For each rank the number of its node, as the launcher sees it; empty when it does not tell.
-  /// Numbers have no meaning but that equal ones are the same node.
+  /// For each rank the number of its node according to the launcher; empty if unknown.
+  /// Equal numbers are the same node; they have no other meaning.
   virtual base::Result<std::vector<std::uint32_t>> launcher_nodes() = 0;
 
-  /// Makes `value` (1 to wire::pmi_value_limit printable letters) known under `key` of this rank,
+  /// Publishes `value` (1 to wire::pmi_value_limit printable letters) under `key` of this rank,
   /// from the next fence on. A key is used once.
   virtual base::Error publish(std::string_view key, std::string_view value) = 0;
   /// Collective: returns when all ranks are in it; what they published before can be looked up
   /// then.
   virtual base::Error fence() = 0;
-  /// What `rank` published under `key` before a fence. Requires that it did.
+  /// The value that `rank` published under `key` before a fence. Requires that it did.
   virtual base::Result<std::string> lookup(std::uint32_t rank, std::string_view key) = 0;
 
-  /// Starts the orders as one job that finds `parent_port` by its own `parent_port()`. Returns when the
-  /// launcher says that they have been started. Fails (spawn) with the launcher's text.
+  /// Starts the programs as one job that gets `parent_port` from its own `parent_port()`. Returns
+  /// when the launcher confirms the start. Fails (spawn) with the launcher's text.
   virtual base::Error spawn(std::span<const StartOrder> /*orders*/,
                             std::string_view /*parent_port*/) {
     return not_offered("cannot start further processes", base::ErrorClass::spawn);
   }
   /// The port of the process that spawned this job; empty for another job.
   virtual std::string parent_port() { return {}; }
-  /// The launcher's service of names. Fail as mpi::LaunchService does.
+  /// The launcher's name service. Fail as mpi::LaunchService does.
   virtual base::Error publish_name(std::string_view /*service*/, std::string_view /*port*/) {
     return not_offered("keeps no names of services", base::ErrorClass::service);
   }
@@ -83,12 +84,12 @@ class Bootstrap {
 
   /// Asks the launcher to end the job with this exit code, which is not 0. Does not wait.
   virtual void abort(int code, const char* text) noexcept = 0;
-  /// Tells the launcher that this rank will end soon and in the proper way. Collective. Nothing but
+  /// Notifies the launcher that this rank will end normally soon. Collective. Only
   /// `abort` may be called afterwards.
   virtual base::Error finalize() = 0;
 
  protected:
-  /// An error that says which launchers can.
+  /// An error that lists the launchers that support it.
   [[nodiscard]] base::Error not_offered(const char* what, base::ErrorClass error_class) const;
 
   std::uint32_t rank_ = 0;

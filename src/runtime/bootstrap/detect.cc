@@ -19,7 +19,7 @@ namespace {
 using base::ErrorClass;
 using base::failure;
 
-/// A launcher that sets a number of processes, and what makes it offer a protocol that we speak.
+/// A launcher that sets a number of processes, and how to make it offer a supported protocol.
 struct ForeignSign {
   const char* variable;
   long harmless;  ///< up to this value the process may as well be alone

@@ -13,7 +13,7 @@ enum class Launcher {
   pmix,         ///< pmix_abi.h
 };
 
-/// Where `detect` looks: the real environment, or a test's.
+/// The environment that `detect` reads: the real one, or a test's.
 struct Surroundings {
   /// The value of a variable; null when it is not set.
   const char* (*variable)(const char* name);
@@ -22,10 +22,11 @@ struct Surroundings {
 };
 [[nodiscard]] Surroundings real_surroundings() noexcept;
 
-/// Who started this process, by its environment. What is nearest wins: a launcher that runs inside
-/// of a job of another one leaves that one's variables in place, but Fulmar's mpiexec removes those
-/// of all others. Fails (other) where a launcher has started several processes, but in a way that
-/// gives them nothing to find each other by: else each of them would be rank 0 of a job of its own.
+/// The launcher of this process, according to its environment. The innermost one counts: a launcher
+/// that runs inside a job of another one leaves that one's variables in place, but Fulmar's mpiexec
+/// removes those of all others. Fails (other) where a launcher has started several processes
+/// without a protocol by which they can find each other: else each of them would be rank 0 of a job
+/// of its own.
 base::Result<Launcher> detect(const Surroundings& surroundings);
 
 }  // namespace fulmar::runtime::bootstrap

@@ -46,8 +46,8 @@ Result<wire::JobInfo> make_job_card() {
   return card;
 }
 
-/// Equal for processes that can meet on an abstract socket: of one boot of one kernel, in one
-/// network name space, of one user.
+/// Equal for processes that can connect through an abstract socket: of one boot of one kernel, in
+/// one network name space, of one user.
 std::string machine_name() {
   std::string boot = base::read_small_file("/proc/sys/kernel/random/boot_id");
   std::erase_if(boot, [](char letter) { return letter <= ' '; });
@@ -61,7 +61,7 @@ std::string machine_name() {
   return "m." + boot + "." + std::to_string(net.st_ino) + "." + std::to_string(::geteuid());
 }
 
-/// Where the launcher does not say which ranks are on one node, the ranks do.
+/// Where the launcher does not report which ranks are on one node, the ranks find out.
 Result<std::vector<std::uint32_t>> nodes_by_machine(Bootstrap& bootstrap) {
   Error error = bootstrap.publish(key_machine, machine_name());
   if (error.ok()) error = bootstrap.fence();
@@ -95,31 +95,31 @@ std::vector<std::vector<std::uint32_t>> group(const std::vector<std::uint32_t>& 
   return nodes;
 }
 
-wire::RankInfo own_seat(const Bootstrap& bootstrap) {
-  wire::RankInfo seat;
-  seat.rank = bootstrap.rank();
-  seat.appnum = static_cast<std::uint32_t>(bootstrap.appnum());
+wire::RankInfo own_info(const Bootstrap& bootstrap) {
+  wire::RankInfo info;
+  info.rank = bootstrap.rank();
+  info.appnum = static_cast<std::uint32_t>(bootstrap.appnum());
   const auto processors = base::allowed_processors();
-  seat.processor_count = static_cast<std::uint32_t>(processors.size());
+  info.processor_count = static_cast<std::uint32_t>(processors.size());
   for (const std::uint32_t id : processors) {
-    if (id / 64 < seat.processor_mask.size()) {
-      seat.processor_mask[id / 64] |= std::uint64_t{1} << id % 64;
+    if (id / 64 < info.processor_mask.size()) {
+      info.processor_mask[id / 64] |= std::uint64_t{1} << id % 64;
     }
   }
-  return seat;
+  return info;
 }
 
-/// Processors that the ranks together may run on; those beyond the masks are taken as shared.
-std::uint32_t count_processors(std::span<const wire::RankInfo> seats) {
+/// Processors that the ranks together may run on; those beyond the masks count as shared.
+std::uint32_t count_processors(std::span<const wire::RankInfo> infos) {
   decltype(wire::RankInfo::processor_mask) together{};
   std::uint32_t beyond = 0;
-  for (const wire::RankInfo& seat : seats) {
+  for (const wire::RankInfo& info : infos) {
     std::uint32_t inside = 0;
     for (std::size_t i = 0; i < together.size(); ++i) {
-      inside += static_cast<std::uint32_t>(std::popcount(seat.processor_mask[i]));
-      together[i] |= seat.processor_mask[i];
+      inside += static_cast<std::uint32_t>(std::popcount(info.processor_mask[i]));
+      together[i] |= info.processor_mask[i];
     }
-    if (seat.processor_count > inside) beyond = std::max(beyond, seat.processor_count - inside);
+    if (info.processor_count > inside) beyond = std::max(beyond, info.processor_count - inside);
   }
   std::uint32_t count = beyond;
   for (const std::uint64_t word : together)
@@ -127,15 +127,15 @@ std::uint32_t count_processors(std::span<const wire::RankInfo> seats) {
   return std::max(count, 1U);
 }
 
-/// Who may run wherever any of them may is not bound.
-void fill_record(wire::RankRecord& record, const wire::RankInfo& seat, std::uint32_t processors) {
-  record.rank = seat.rank;
-  record.appnum = seat.appnum;
+/// A rank whose mask covers all usable processors counts as unbound.
+void fill_record(wire::RankRecord& record, const wire::RankInfo& info, std::uint32_t processors) {
+  record.rank = info.rank;
+  record.appnum = info.appnum;
   record.state.store(static_cast<std::uint32_t>(wire::RankState::started),
                      std::memory_order_release);
-  if (seat.processor_count >= processors) return;
-  record.core_count = seat.processor_count;
-  record.core_mask = seat.processor_mask;
+  if (info.processor_count >= processors) return;
+  record.core_count = info.processor_count;
+  record.core_mask = info.processor_mask;
   for (std::uint32_t i = 0; i < record.core_mask.size(); ++i) {
     if (record.core_mask[i] == 0) continue;
     record.first_core = i * 64 + static_cast<std::uint32_t>(std::countr_zero(record.core_mask[i]));
@@ -144,13 +144,13 @@ void fill_record(wire::RankRecord& record, const wire::RankInfo& seat, std::uint
 }
 
 Result<base::UniqueFd> make_segment(const wire::JobInfo& job,
-                                    std::span<const wire::RankInfo> seats) {
-  const auto ranks = static_cast<std::uint32_t>(seats.size());
+                                    std::span<const wire::RankInfo> infos) {
+  const auto ranks = static_cast<std::uint32_t>(infos.size());
   auto file = wire::make_job_file(ranks, wire::area_bytes_for(ranks));
   if (file.failed()) return file.error();
   wire::JobPlan plan;
   plan.rank_count = ranks;
-  plan.core_count = count_processors(seats);
+  plan.core_count = count_processors(infos);
   plan.flags = ranks > plan.core_count ? wire::job_flag_oversubscribed : 0;
   plan.job_id = job.job_id;
   plan.job_key = job.key;
@@ -164,14 +164,14 @@ Result<base::UniqueFd> make_segment(const wire::JobInfo& job,
   }
   const auto made = wire::format_job({static_cast<std::byte*>(start), bytes}, plan);
   for (std::uint32_t i = 0; made.ok() && i < ranks; ++i) {
-    fill_record(made.value().records[i], seats[i], plan.core_count);
+    fill_record(made.value().records[i], infos[i], plan.core_count);
   }
   ::munmap(start, bytes);
   if (made.failed()) return made.error();
   return std::move(file->fd);
 }
 
-/// One rank's way to its node; the steps in their order.
+/// How a rank joins its node; the steps in order.
 class Meeting {
  public:
   explicit Meeting(Bootstrap& bootstrap) : bootstrap_(bootstrap), self_(bootstrap.rank()) {}
@@ -211,10 +211,10 @@ class Meeting {
       if (error.failed()) return error;
     }
     if (!leads() || expected().size() == 1) return {};
-    auto door = SegmentServer::make();
-    if (door.failed()) return door.error();
-    door_ = std::move(*door);
-    return publish_bytes(bootstrap_, key_card, wire::encode(door_->card()));
+    auto server = SegmentServer::make();
+    if (server.failed()) return server.error();
+    server_ = std::move(*server);
+    return publish_bytes(bootstrap_, key_card, wire::encode(server_->card()));
   }
 
   Error read_job_card() {
@@ -227,7 +227,7 @@ class Meeting {
   }
 
   Error open_segment_server() {
-    return door_ == nullptr ? Error{} : door_->open(node_.job.job_id, self_, expected());
+    return server_ == nullptr ? Error{} : server_->open(node_.job.job_id, self_, expected());
   }
 
   Error visit() {
@@ -235,21 +235,21 @@ class Meeting {
     if (bytes.failed()) return bytes.error();
     const auto card = wire::decode_node_card(bytes.value());
     if (card.failed()) return card.error();
-    auto socket = knock(card.value(), leader(), node_.job.job_id, own_seat(bootstrap_));
+    auto socket = request_segment(card.value(), leader(), node_.job.job_id, own_info(bootstrap_));
     if (socket.failed()) return socket.error();
     socket_ = std::move(*socket);
     return {};
   }
 
   Error share() {
-    std::vector<SegmentServer::Visitor> visitors;
-    if (door_ != nullptr) visitors = door_->close();
-    door_.reset();
-    std::vector<wire::RankInfo> seats = {own_seat(bootstrap_)};  // the lowest
-    for (const SegmentServer::Visitor& visitor : visitors) seats.push_back(visitor.seat);
-    if (const Error error = make_own_segment(seats); error.failed()) return error;
-    for (const SegmentServer::Visitor& visitor : visitors) {
-      const Error error = grant(visitor.socket.get(), node_.segment.get(), node_.members);
+    std::vector<SegmentServer::Client> clients;
+    if (server_ != nullptr) clients = server_->close();
+    server_.reset();
+    std::vector<wire::RankInfo> infos = {own_info(bootstrap_)};  // the lowest
+    for (const SegmentServer::Client& client : clients) infos.push_back(client.info);
+    if (const Error error = make_own_segment(infos); error.failed()) return error;
+    for (const SegmentServer::Client& client : clients) {
+      const Error error = send_segment(client.socket.get(), node_.segment.get(), node_.members);
       if (error.failed()) return error;
     }
     return {};
@@ -257,7 +257,7 @@ class Meeting {
 
   Error take_share() {
     if (!socket_.valid()) {  // out of the leader's reach
-      return make_own_segment({{own_seat(bootstrap_)}});
+      return make_own_segment({{own_info(bootstrap_)}});
     }
     auto granted = receive_grant(socket_.get(), leader(), bootstrap_.size());
     if (granted.failed()) return granted.error();
@@ -275,15 +275,15 @@ class Meeting {
     return other_ranks(leader());
   }
 
-  Error make_own_segment(const std::vector<wire::RankInfo>& seats) {
-    for (const wire::RankInfo& seat : seats) node_.members.push_back(seat.rank);
-    auto segment = make_segment(node_.job, seats);
+  Error make_own_segment(const std::vector<wire::RankInfo>& infos) {
+    for (const wire::RankInfo& info : infos) node_.members.push_back(info.rank);
+    auto segment = make_segment(node_.job, infos);
     if (segment.failed()) return segment.error();
     node_.segment = std::move(*segment);
     return {};
   }
 
-  /// Nothing to ask where there is but one node, and all of it met: everybody in it knows that.
+  /// Not needed where there is only one node with all ranks, which all its ranks know.
   Error agree_on_nodes() {
     node_.node_of.assign(bootstrap_.size(), 0);
     if (groups_.size() == 1 && node_.members.size() == expected().size()) return {};
@@ -320,8 +320,8 @@ class Meeting {
   std::uint32_t self_;
   std::vector<std::vector<std::uint32_t>> groups_;  ///< of ranks, as the launcher sees them
   std::size_t own_group_ = 0;
-  std::unique_ptr<SegmentServer> door_;  ///< of a leader of several
-  base::UniqueFd socket_;                ///< of a rank that was welcomed
+  std::unique_ptr<SegmentServer> server_;  ///< of a leader of several
+  base::UniqueFd socket_;                  ///< of a rank that was welcomed
   Node node_;
 };
 

@@ -22,9 +22,9 @@ struct Node {
   std::uint32_t node_count = 1;
 };
 
-/// Finds the ranks of this node and comes to share a segment with them, see wire/node/node_join.h.
-/// Collective over the job; takes two fences, three where there are several nodes. Leaves no
-/// thread, socket or name behind. Fails (other, no_mem) with a text.
+/// Finds the ranks of this node and maps a segment together with them, see wire/node/node_join.h.
+/// Collective over the job; takes two fences, three where there are several nodes. No
+/// thread, socket or name remains. Fails (other, no_mem) with a text.
 base::Result<Node> form_node(Bootstrap& bootstrap);
 
 }  // namespace fulmar::runtime::bootstrap

@@ -27,7 +27,7 @@ using wire::PmiLine;
 
 constexpr long most_ranks = 1L << 24;
 
-/// Keys are of one space for all ranks.
+/// All ranks share one key space.
 std::string space_key(std::uint32_t rank, std::string_view key) {
   return "fulmar." + std::to_string(rank) + "." + std::string(key);
 }
@@ -42,7 +42,7 @@ Result<base::UniqueFd> connect_to(const std::string& host, const std::string& po
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
   int unknown = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
-  // Containers and laptops often cannot resolve their own name, which launchers use all the same.
+  // Containers and laptops often cannot resolve their own name, which launchers use nevertheless.
   if (unknown != 0 && is_own_name(host)) {
     unknown = ::getaddrinfo("127.0.0.1", port.c_str(), &hints, &found);
   }
@@ -75,7 +75,7 @@ long number_in_environment(const char* name) {
 Result<std::unique_ptr<Bootstrap>> Pmi1::open_from_environment() {
   const long descriptor = number_in_environment(wire::env_pmi_fd);
   if (descriptor >= 0 && descriptor <= INT_MAX) {
-    // Programs that a rank starts are not the rank.
+    // Child processes of a rank must not use its connection.
     ::fcntl(static_cast<int>(descriptor), F_SETFD, FD_CLOEXEC);
     return open(
         base::UniqueFd(static_cast<int>(descriptor)),
@@ -107,7 +107,7 @@ Error Pmi1::begin(const Place& place) {
     if (const Error error = send("cmd=initack pmiid=" + std::to_string(place.id)); error.failed()) {
       return error;
     }
-    // Then come the answer and the settings, in any number.
+    // The answer and any number of settings follow.
     for (bool acknowledged = false; !acknowledged || rank < 0 || size < 0;) {
       const auto line = receive();
       if (line.failed()) return line.error();
@@ -128,7 +128,7 @@ Error Pmi1::begin(const Place& place) {
   if (hello.failed()) return hello.error();
   const auto program = ask("cmd=get_appnum", "appnum");
   if (program.failed()) return program.error();
-  // Slurm says -1 where there is but one program.
+  // Slurm returns -1 where there is only one program.
   appnum_ = static_cast<int>(std::max(program.value().number("appnum").value_or(0), 0L));
   const auto space = ask("cmd=get_my_kvsname", "my_kvsname");
   if (space.failed()) return space.error();
@@ -176,7 +176,7 @@ Result<PmiLine> Pmi1::receive() {
 Result<PmiLine> Pmi1::ask(const std::string& request, std::string_view expected) {
   if (const Error error = send(request); error.failed()) return error;
   auto line = receive();
-  // A server on a port sends settings that it likes to.
+  // A server on a port sends additional settings.
   while (line.ok() && line->command() == "set") line = receive();
   if (line.failed()) return line;
   const long rc = line->number("rc").value_or(0);
@@ -194,8 +194,8 @@ Result<std::string> Pmi1::get(const std::string& key) {
   return std::string(line.value().find("value").value_or(""));
 }
 
-/// A launcher without the key says so, and some versions of Hydra write "(vector,(0,2,2),0)" where
-/// the last node has fewer ranks: no reason to give up, the ranks then find out among themselves.
+/// A launcher may not have the key, and some versions of Hydra write "(vector,(0,2,2),0)" where
+/// the last node has fewer ranks: that is no error, the ranks then find out among themselves.
 Result<std::vector<std::uint32_t>> Pmi1::launcher_nodes() {
   const std::lock_guard lock(in_use_);
   const std::string request = "cmd=get kvsname=" + space_ + " key=PMI_process_mapping";
@@ -218,7 +218,7 @@ Error Pmi1::publish(std::string_view key, std::string_view value) {
       .error();
 }
 
-/// Servers say -1 where they do not know.
+/// Servers return -1 where it is unknown.
 std::uint32_t Pmi1::universe_size() {
   const std::lock_guard lock(in_use_);
   const auto answer = ask("cmd=get_universe_size", "universe_size");

@@ -16,13 +16,14 @@
 
 namespace fulmar::runtime::bootstrap {
 
-/// PMI-1 (wire/launch/pmi1.h): Hydra, Intel MPI's Hydra, Slurm's pmi2 plugin, gforker, Fulmar's mpiexec.
+/// PMI-1 (wire/launch/pmi1.h): Hydra, Intel MPI's Hydra, Slurm's pmi2 plugin, gforker, Fulmar's
+/// mpiexec.
 class Pmi1 final : public Bootstrap {
  public:
   /// Over the socket that PMI_FD names, or connecting to PMI_PORT.
   static base::Result<std::unique_ptr<Bootstrap>> open_from_environment();
-  /// Over a socket, for the rank that is known already; or, for `rank` -1, the one of the process
-  /// that the server calls `id` (PMI_PORT).
+  /// Over a socket, for a known rank; or, for `rank` -1, for the process
+  /// with the server's identifier `id` (PMI_PORT).
   struct Place {
     long rank = -1;
     long size = -1;
@@ -50,7 +51,7 @@ class Pmi1 final : public Bootstrap {
   base::Error begin(const Place& place);
   base::Error identify(long id);
   base::Error send(std::string_view line);
-  /// The next line; borrowed until the next call.
+  /// The next line; valid until the next call.
   base::Result<wire::PmiLine> receive();
   /// One request and its answer, which must be `expected` and have no `rc` but 0.
   base::Result<wire::PmiLine> ask(const std::string& request, std::string_view expected);

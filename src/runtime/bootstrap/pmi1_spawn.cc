@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// What PMI-1 offers after the start: more processes, and names of services.
+// PMI-1 after the start: spawning processes, and the name service.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -32,7 +32,7 @@ std::string numbered(const char* name, std::size_t number, const std::string& va
 
 bool has_newline(const std::string& text) { return text.find('\n') != std::string::npos; }
 
-/// The launcher has no notion of variables: `env` sets them.
+/// The launcher does not support environment variables: `env` sets them.
 std::vector<std::string> words_of(const StartOrder& order) {
   std::vector<std::string> words;
   if (!order.environment.empty()) {

@@ -51,7 +51,7 @@ Error call_failure(const char* call, int status) {
                  call, status, library_option);
 }
 
-/// What is known without asking the launcher; null where nothing is.
+/// A value that is known without asking the launcher; null if there is none.
 OwnedValue known_value(const pmix::Functions& functions, const Proc& proc, const char* key) {
   const Info optional = flag(pmix::key_optional);
   Value* value = nullptr;
@@ -162,8 +162,8 @@ Proc Pmix::proc_of(std::uint32_t rank) const noexcept {
   return proc;
 }
 
-/// Servers tell some ranks of other hosts' nodes and others not (seen: Slurm's), and the ranks must
-/// agree on where they look. What the ranks publish themselves is here after one more fence.
+/// Servers may give other hosts' nodes to some ranks only (seen: Slurm's), and all ranks must
+/// use the same source. Values that the ranks publish themselves are here after one more fence.
 Result<std::vector<std::uint32_t>> Pmix::launcher_nodes() { return std::vector<std::uint32_t>{}; }
 
 Error Pmix::publish(std::string_view key, std::string_view value) {
@@ -176,7 +176,7 @@ Error Pmix::publish(std::string_view key, std::string_view value) {
   return status == pmix::success ? Error{} : call_failure("PMIx_Put", status);
 }
 
-/// Always with all data: a fence without leaves other hosts' values to be asked for one by one,
+/// Always with all data: after a fence without data, other hosts' values are requested one by one,
 /// which some servers answer with an error.
 Error Pmix::fence() {
   if (const int status = functions_.commit(); status != pmix::success) {
@@ -208,7 +208,7 @@ Result<std::string> Pmix::lookup(std::uint32_t rank, std::string_view key) {
 
 void Pmix::abort(int code, const char* text) noexcept { functions_.abort(code, text, nullptr, 0); }
 
-/// The fence keeps a launcher from taking the first to leave for one that died.
+/// Without the fence a launcher could mistake the first rank to leave for one that died.
 Error Pmix::finalize() {
   int status = functions_.fence(nullptr, 0, nullptr, 0);
   if (status != pmix::success) return call_failure("PMIx_Fence", status);

@@ -16,9 +16,9 @@ namespace fulmar::runtime::bootstrap {
 /// PMIx through libpmix, which is opened at run time: PRRTE (prterun), Slurm's pmix plugin.
 class Pmix final : public Bootstrap {
  public:
-  /// Opens the library that FULMAR_PMIX_LIBRARY names, else the launcher's own where it tells its
-  /// folder, else the system's; and becomes a client of the launcher. All ranks must get the same
-  /// version. Fails with what was tried and why it failed.
+  /// Opens the library that FULMAR_PMIX_LIBRARY names, else the launcher's own where its folder is
+  /// known, else the system's; and becomes a client of the launcher. All ranks must get the same
+  /// version. Fails with a text that lists what was tried and why it failed.
   static base::Result<std::unique_ptr<Bootstrap>> open_from_environment();
   /// With these functions in place of a library's.
   static base::Result<std::unique_ptr<Bootstrap>> open(const pmix::Functions& functions);

@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
-/// The few things of the PMIx standard's C interface (versions 3 to 5, whose binary form is one)
-/// that a rank needs, so that neither its headers nor its library are needed to build Fulmar.
+/// The parts of the PMIx standard's C interface that a rank needs (versions 3 to 5 have the same
+/// ABI), so that neither its headers nor its library are needed to build Fulmar.
 namespace fulmar::runtime::bootstrap::pmix {
 
 inline constexpr int success = 0;
@@ -65,7 +65,7 @@ struct App {
   std::size_t info_count = 0;
 };
 
-/// What is looked up.
+/// The argument and result of a lookup.
 struct Published {
   Proc publisher;
   std::array<char, 512> key{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// What PMIx offers after the start: more processes, and names of services.
+// PMIx after the start: spawning processes, and the name service.
 #include <algorithm>
 #include <array>
 #include <cstdlib>

@@ -27,9 +27,9 @@ using base::ErrorClass;
 using base::failure;
 using base::Result;
 
-/// For an honest visitor's hello, which it sends with its connect.
+/// How long to wait for a client's hello, which it sends with its connect.
 constexpr int visit_limit_s = 2;
-/// For the leader's answers: it may be a slow start of another rank that it waits for.
+/// How long to wait for the leader's answers: it may wait for the slow start of another rank.
 constexpr int leader_limit_s = 120;
 
 Error socket_failure(const char* step, int reason) {
@@ -118,13 +118,13 @@ Error SegmentServer::open(std::uint32_t job, std::uint32_t self,
   if (awaited_.empty()) return {};
   stop_.reset(::eventfd(0, EFD_CLOEXEC));
   if (!stop_.valid()) return socket_failure("eventfd", errno);
-  // The program's signals are not for this thread.
+  // This thread must not handle the program's signals.
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  const auto main = [](void* door) -> void* {
-    static_cast<SegmentServer*>(door)->serve();
+  const auto main = [](void* server) -> void* {
+    static_cast<SegmentServer*>(server)->serve();
     return nullptr;
   };
   const int error = ::pthread_create(&thread_, nullptr, main, this);
@@ -137,45 +137,46 @@ void SegmentServer::serve() {
   while (!awaited_.empty()) {
     std::array<pollfd, 2> ready = {{{listener_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}}};
     if (::poll(ready.data(), ready.size(), -1) < 0 && errno != EINTR) return;
-    // Who came before the stop is let in: it is already welcome where the fence has ended.
-    base::UniqueFd visitor(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (visitor.valid()) {
-      welcome(std::move(visitor));
+    // Clients that connected before the stop are still accepted: they count where the fence has
+    // ended.
+    base::UniqueFd client(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (client.valid()) {
+      accept_client(std::move(client));
     } else if (ready[1].revents != 0) {
       return;
     }
   }
 }
 
-void SegmentServer::welcome(base::UniqueFd socket) {
+void SegmentServer::accept_client(base::UniqueFd socket) {
   if (!same_user(socket.get())) return;
   set_patience(socket.get(), visit_limit_s);
   wire::NodeHello hello;
   if (!read_all(socket.get(), &hello, sizeof hello) || !wire::is_ours(hello)) return;
   if (hello.job != job_) return;
-  const auto place = std::find(awaited_.begin(), awaited_.end(), hello.seat.rank);
+  const auto place = std::find(awaited_.begin(), awaited_.end(), hello.info.rank);
   if (place == awaited_.end() || !wire::same_secret(hello.secret, card_.secret)) return;
   wire::NodeWelcome answer;
   answer.rank = self_;
   if (!write_all(socket.get(), &answer, sizeof answer)) return;
   awaited_.erase(place);
   set_patience(socket.get(), leader_limit_s);
-  visitors_.push_back({hello.seat, std::move(socket)});
+  clients_.push_back({hello.info, std::move(socket)});
 }
 
-std::vector<SegmentServer::Visitor> SegmentServer::close() {
+std::vector<SegmentServer::Client> SegmentServer::close() {
   if (std::exchange(running_, false)) {
     const std::uint64_t one = 1;
     (void)!::write(stop_.get(), &one, sizeof one);
     ::pthread_join(thread_, nullptr);
   }
   listener_.reset();
-  std::sort(visitors_.begin(), visitors_.end(),
-            [](const Visitor& a, const Visitor& b) { return a.seat.rank < b.seat.rank; });
-  return std::move(visitors_);
+  std::sort(clients_.begin(), clients_.end(),
+            [](const Client& a, const Client& b) { return a.info.rank < b.info.rank; });
+  return std::move(clients_);
 }
 
-Error grant(int socket, int segment, std::span<const std::uint32_t> members) {
+Error send_segment(int socket, int segment, std::span<const std::uint32_t> members) {
   wire::NodeGrant message;
   message.member_count = static_cast<std::uint32_t>(members.size());
   ssize_t sent = 0;
@@ -189,8 +190,8 @@ Error grant(int socket, int segment, std::span<const std::uint32_t> members) {
   return {};
 }
 
-Result<base::UniqueFd> knock(const wire::NodeInfo& card, std::uint32_t leader, std::uint32_t job,
-                             const wire::RankInfo& seat) {
+Result<base::UniqueFd> request_segment(const wire::NodeInfo& card, std::uint32_t leader,
+                                       std::uint32_t job, const wire::RankInfo& info) {
   base::UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket.valid()) return socket_failure("socket", errno);
   set_patience(socket.get(), leader_limit_s);
@@ -205,13 +206,13 @@ Result<base::UniqueFd> knock(const wire::NodeInfo& card, std::uint32_t leader, s
   if (result != 0 || !same_user(socket.get())) return base::UniqueFd();
   wire::NodeHello hello;
   hello.job = job;
-  hello.seat = seat;
+  hello.info = info;
   hello.secret = card.secret;
   wire::NodeWelcome answer;
   errno = 0;
   if (!write_all(socket.get(), &hello, sizeof hello) ||
       !read_all(socket.get(), &answer, sizeof answer)) {
-    // A user as the leader sees it: in another user name space it may be another number.
+    // The user as the leader's user name space numbers it: elsewhere it may be another number.
     if (errno == 0 || errno == EPIPE || errno == ECONNRESET) return base::UniqueFd();
     return leader_failure(leader, "does not answer");
   }

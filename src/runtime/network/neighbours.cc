@@ -25,7 +25,7 @@ std::optional<std::size_t> find_dead(std::span<const wire::RankRecord> records,
     const pid_t pid = record.pid.load(std::memory_order_acquire);
     if (i == self || pid <= 0 || space == 0) continue;
     if (record.pid_space.load(std::memory_order_acquire) != space) continue;
-    // What it wrote last is seen once it has ended.
+    // Its last writes are visible once it has ended.
     if (is_inside(record) && base::process_has_ended(pid) && is_inside(record)) return i;
   }
   return std::nullopt;

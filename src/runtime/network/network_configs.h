@@ -11,7 +11,7 @@
 #include "runtime/network/network_factory.h"
 #include "runtime/options/options.h"
 
-/// What the networks are told of the job and the options, whoever owns them.
+/// The configuration of the networks from the job and the options.
 namespace fulmar::runtime {
 
 [[nodiscard]] fabric::tcp::Connector::Config connector_config(const Job& job,

@@ -26,7 +26,7 @@ namespace names = fabric::network_names;
 
 namespace {
 
-/// Names whom a network calls.
+/// Sets the callbacks of a network.
 template <class Config>
 void set_owner(Config& config, const NetworkOwner& owner) {
   config.owner = owner.owner;
@@ -76,7 +76,7 @@ fabric::ofi::Config ofi_config(const Job& job) {
   return config;
 }
 
-/// Where nothing was said: tcp, but ofi on a host with hardware that libfabric reaches.
+/// The default: tcp, but ofi on a host with hardware that libfabric supports.
 std::vector<NetworkPlan> NetworkFactory::plans() const {
   const std::span<const Options::Value> values = options_.values();
   const auto asked = std::find_if(values.begin(), values.end(), [](const Options::Value& value) {
@@ -106,7 +106,7 @@ base::Result<std::unique_ptr<Network>> NetworkFactory::open(const NetworkPlan& p
   return plan.name == names::verbs ? open_verbs() : open_tcp();
 }
 
-/// tcp goes on while an address is not known yet, and asks again.
+/// tcp retries the lookup of an address that is not known yet.
 base::Result<std::unique_ptr<Network>> NetworkFactory::open_tcp() {
   fabric::Tcp::Config config;
   config.connect = connector_config(job_, options_, owner_);

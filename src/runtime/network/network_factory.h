@@ -22,46 +22,46 @@ class DesignNetwork;
 
 namespace fulmar::runtime {
 
-/// Who opens a network, and what it is called back for. All calls come from within members of the
+/// The owner of a network, with its callbacks. All are called from within members of the
 /// network, under the lock of the library.
 struct NetworkOwner {
   void* owner = nullptr;
-  /// The address of a peer; waits until the peer has made it known. Fails (other).
+  /// The address of a peer; waits until the peer has published it. Fails (other).
   base::Result<std::vector<std::byte>> (*find)(void* owner, std::uint32_t peer) = nullptr;
   /// The same without waiting: empty where it is not known yet.
   base::Result<std::vector<std::byte>> (*find_now)(void* owner, std::uint32_t peer) = nullptr;
-  /// The same for networks that are used together: whatever the peer uses.
+  /// The same for networks that are used together: of any network that the peer uses.
   base::Result<std::vector<std::byte>> (*find_any)(void* owner, std::uint32_t peer) = nullptr;
   /// A peer cannot be reached any more, or ever; the text names it, its address and the cause.
   void (*lost)(void* owner, std::uint32_t peer, const base::Error& why) = nullptr;
-  /// A peer has left MPI in good order.
+  /// A peer has finalized MPI.
   void (*left)(void* owner, std::uint32_t peer) = nullptr;
-  /// A line for people.
+  /// A line for the user.
   void (*report)(void* owner, const char* line) = nullptr;
 };
 
-/// A network between hosts to be tried: its name, and for ofi what to use of libfabric.
+/// A network between hosts to be tried: its name, and for ofi the provider of libfabric.
 struct NetworkPlan {
   std::string_view name;
   std::string wish;
 };
 
-/// Opens networks as the options say. The one place that knows which there are.
+/// Opens networks according to the options. The only place that knows all networks.
 class NetworkFactory {
  public:
   /// All of it outlives what is opened.
   NetworkFactory(const Job& job, const Options& options, const NetworkOwner& owner) noexcept
       : job_(job), options_(options), owner_(owner) {}
 
-  /// What is to be tried, in this order. Empty: FULMAR_FABRIC names none.
+  /// The networks to try, in this order. Empty: FULMAR_FABRIC names none.
   [[nodiscard]] std::vector<NetworkPlan> plans() const;
-  /// Fails as the networks do (other, arg, no_mem), with a text for people.
+  /// Fails as the networks do (other, arg, no_mem), with a text for the user.
   [[nodiscard]] base::Result<std::unique_ptr<fabric::Network>> open(const NetworkPlan& plan);
   /// The design of the study that the network opened last carries (FULMAR_CHANNEL); null: none.
   [[nodiscard]] study::DesignNetwork* design() const noexcept { return design_; }
 
-  /// Which networks are to be used together; fewer than two: none are. Fails (arg) where
-  /// FULMAR_RAILS makes no sense.
+  /// The networks to be used together; fewer than two: no rails. Fails (arg) where
+  /// FULMAR_RAILS is invalid.
   [[nodiscard]] base::Result<std::vector<RailPlan>> rail_plans() const;
   /// Opens what can be opened of them as one network. Null if that is no more than one.
   [[nodiscard]] std::unique_ptr<fabric::Network> open_rails(std::span<const RailPlan> plans);
@@ -77,7 +77,7 @@ class NetworkFactory {
   study::DesignNetwork* design_ = nullptr;
 };
 
-/// Whose address this is, by its name; for an address of several networks "rails".
+/// The name of the network of an address; for an address of several networks "rails".
 [[nodiscard]] const char* network_of(std::span<const std::byte> address);
 
 }  // namespace fulmar::runtime

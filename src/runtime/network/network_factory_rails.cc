@@ -28,10 +28,10 @@ using Opened = base::Result<std::unique_ptr<Network>>;
 
 /// How long a further rail may take to be connected. The first one has the usual time.
 constexpr std::uint64_t rail_deadline_ns = 4'000'000'000;
-/// Of a rail beside the first one that is told: IPv4 and IPv6.
+/// Addresses that a further rail announces: IPv4 and IPv6.
 constexpr std::size_t addresses_of_further = 2;
 
-/// How many addresses a rail with all of them may tell, so that those of all rails fit.
+/// How many addresses the first rail may announce, so that those of all rails fit.
 std::size_t addresses_of_first(std::span<const RailPlan> plans) {
   std::size_t further = 0;
   std::size_t first = 0;
@@ -52,7 +52,7 @@ std::size_t addresses_of_first(std::span<const RailPlan> plans) {
   return std::clamp<std::size_t>(each, 1, wire::max_tcp_addresses);
 }
 
-/// Names the bundle as the owner of a network that becomes a rail of it.
+/// Makes the bundle the owner of a network that becomes one of its rails.
 template <class Config>
 void set_owner(Config& config, RailOwner& seat) {
   config.owner = &seat;
@@ -80,8 +80,8 @@ class RailOpener {
   }
 
  private:
-  /// The first one of tcp keeps all addresses of the host: what cannot be reached over the further
-  /// ones is reached over it.
+  /// The first rail of tcp keeps all addresses of the host: peers that cannot be reached over the
+  /// further ones are reached over it.
   [[nodiscard]] Opened open_tcp(const RailPlan& plan) {
     fabric::Tcp::Config config;
     config.connect = connector_config(job_, options_, owner_);
@@ -116,7 +116,7 @@ class RailOpener {
     return std::unique_ptr<Network>(std::move(*verbs));
   }
 
-  /// What is sent to an endpoint of libfabric that is away waits there: nobody comes back to it.
+  /// Packets to an endpoint of libfabric that has gone wait for ever: it does not come back.
   [[nodiscard]] Opened open_ofi(const RailPlan& plan) {
     fabric::ofi::Config config = ofi_config(job_);
     set_owner(config, bundle_.next_owner());
@@ -143,7 +143,7 @@ base::Result<std::vector<RailPlan>> NetworkFactory::rail_plans() const {
   const std::vector<NetworkPlan> list = plans();
   if (list.empty() || list.front().name != names::tcp) return none;
   auto nics = own_nics(options_.text("FULMAR_TCP_INTERFACES"));
-  // The network that is opened next says what is wrong.
+  // Opening the next network reports the error.
   if (nics.failed()) return none;
   return rails_over(*nics);
 }

@@ -19,7 +19,7 @@ namespace names = fabric::network_names;
 
 namespace {
 
-/// What a rank with several networks says about the one that this process uses.
+/// How a rank with several networks describes the one that this process uses.
 base::Result<std::vector<std::byte>> single_address(std::uint32_t rank,
                                                     std::span<const std::byte> address,
                                                     const char* network) {
@@ -171,7 +171,7 @@ void Networks::part(device::Device& device, fabric::Leaving how) {
   network_->leave(how);
   device.wait([&]() noexcept { return network_->quiesced(); });
   device.memory().close();
-  // This process may wait for the others in the launcher's library, where it answers nobody.
+  // This process may wait for the others in the launcher's library, where it makes no progress.
   network_->end();
   quiesced_ = true;
 }

@@ -27,8 +27,8 @@ namespace fulmar::runtime {
 /// it.
 ///
 /// Of tcp, verbs and ofi one is used, which has to be the same in the whole job: the first that
-/// FULMAR_FABRIC names and that can be opened. Where nothing was said it is tcp, but ofi on a host
-/// with a network that libfabric reaches; verbs has to be asked for so far (decision 0013).
+/// FULMAR_FABRIC names and that can be opened. The default is tcp, but ofi on a host
+/// with a network that libfabric supports; verbs has to be requested so far (decision 0013).
 ///
 /// Several of them, or several adapters under tcp, are used at once where FULMAR_RAILS says so, or
 /// where the host has adapters for it (rail_choice.h). Ranks with and without rails find each
@@ -42,16 +42,16 @@ class Networks {
   Networks(const Networks&) = delete;
   Networks& operator=(const Networks&) = delete;
 
-  /// Opens what the job needs, and makes the addresses known: collective over the job. Fails
-  /// (other) with a text where FULMAR_FABRIC leaves no way to some ranks, or a network cannot be
-  /// opened.
+  /// Opens the networks that the job needs, and publishes the addresses: collective over the job.
+  /// Fails (other) with a text where no network of FULMAR_FABRIC reaches some ranks, or a network
+  /// cannot be opened.
   [[nodiscard]] base::Error open(const Options& options);
   /// Lets the device use them.
   [[nodiscard]] base::Error serve(device::Device& device);
-  /// Waits until every peer has what was sent to it, or is gone; closes the networks. `how` is what
-  /// the peers are told.
+  /// Waits until every peer has received all packets, or is gone; closes the networks. `how` is
+  /// announced to the peers.
   void part(device::Device& device, fabric::Leaving how);
-  /// After `part`, by a process that never resumes: who waits for it to come back learns so.
+  /// After `part`, by a process that never resumes: notifies peers that wait for it to come back.
   void close() noexcept;
   /// Networks were in use and have been closed: no message reaches the other nodes.
   [[nodiscard]] bool quiesced() const noexcept { return quiesced_; }
@@ -60,19 +60,19 @@ class Networks {
   /// cannot be entered again; the text says which can.
   [[nodiscard]] base::Error resume(device::Device& device);
 
-  /// Where processes of other jobs reach this one. A job that has no network opens one: as it would
-  /// have at the start if it had needed one, tcp where FULMAR_FABRIC names none. Not collective. Fails
+  /// The address of this process for other jobs. A job that has no network opens one, chosen as
+  /// at the start, tcp where FULMAR_FABRIC names none. Not collective. Fails
   /// (other) as the network does.
   [[nodiscard]] base::Result<std::vector<std::byte>> address_for_other_jobs(const Options& options,
                                                                             device::Device& device);
-  /// Where a process of another job is reached. Fails (other) where the network in use does not reach
-  /// such addresses; it is open.
+  /// Adds the address of a process of another job. Requires an open network. Fails (other) where
+  /// that does not support such addresses.
   [[nodiscard]] base::Error add_address(const wire::ProcessName& process,
                                         std::span<const std::byte> address);
 
   /// Which provider carries messages to a rank; nullptr: none is needed, it is this process.
   [[nodiscard]] const char* provider_of(std::uint32_t rank) const noexcept;
-  /// Why that one, in words.
+  /// Why that one, as text.
   [[nodiscard]] std::string reason_of(std::uint32_t rank) const;
 
  private:
@@ -95,7 +95,7 @@ class Networks {
   device::Device* device_ = nullptr;  ///< that is served
   std::unique_ptr<fabric::Shm> shm_;
   std::unique_ptr<fabric::Network> network_;
-  /// What shared memory is given to instead of the channel of the device.
+  /// The design that uses the shared memory instead of the channel of the device.
   std::optional<study::DesignPlan> shm_design_;
   study::DesignNetwork* design_ = nullptr;  ///< the network, or a part of it
   bool quiesced_ = false;

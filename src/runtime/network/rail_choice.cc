@@ -23,11 +23,11 @@ using base::failure;
 using wire::AddressKind;
 using wire::TcpAddress;
 
-/// An adapter that is so much slower than the fastest carries too little to be worth its trouble.
+/// An adapter that is slower than the fastest by this factor is not worth using.
 constexpr std::uint32_t slowest_share = 4;
 constexpr double bytes_in_megabit = 125'000;
 
-/// What the system says about an interface, in megabits a second; 0 where it does not know.
+/// The speed of an interface according to the system, in megabits a second; 0 if unknown.
 std::uint32_t speed_of(const std::string& interface) {
   const std::string path = "/sys/class/net/" + interface + "/speed";
   const base::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));

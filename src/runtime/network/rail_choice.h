@@ -14,7 +14,7 @@
 /// Which networks between hosts are used at once (FULMAR_RAILS).
 namespace fulmar::runtime {
 
-/// A rail that is to be opened.
+/// A rail to open.
 struct RailPlan {
   std::string network;               ///< tcp, verbs or ofi
   std::string place;                 ///< an interface or subnet, an adapter, a provider; empty: any
@@ -34,7 +34,7 @@ struct Nic {
 inline constexpr std::size_t most_automatic_rails = 4;
 
 /// Reads a list like "tcp:eth0+tcp:eth1"; of each network the first rail has its name as its label.
-/// Fails (arg) naming what cannot be read.
+/// Fails (arg) with a text that names the invalid item.
 base::Result<std::vector<RailPlan>> parse_rails(std::string_view text);
 
 /// Rails over all adapters that are worth it: at least a quarter as fast as the fastest one, each

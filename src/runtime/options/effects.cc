@@ -41,7 +41,7 @@ void share_bytes(Options& options, const Surroundings& /*surroundings*/, Device&
 
 void rdma(Options& options, const Surroundings& /*surroundings*/, Device& device) {
   const std::string& way = options.text("FULMAR_RDMA");
-  // A stack that is a stream moves nothing around it; the papers' CH3 lets the sender write.
+  // A stream stack has no other path for bytes; in the papers' CH3 the sender writes.
   const Stack stack = stack_of(options);
   const RdmaProtocol standard = stack == Stack::ch3 ? RdmaProtocol::put : RdmaProtocol::automatic;
   device.set_remote_way(way == "off" || stack == Stack::channel ? RdmaProtocol::off

@@ -9,16 +9,16 @@
 
 namespace fulmar::runtime {
 
-/// What the effect of an option depends on besides its value.
+/// Conditions other than its value on which the effect of an option depends.
 struct Surroundings {
   bool more_ranks_than_cores = false;
 };
 
-/// Sets `device` up as the options say, as far as that may also change while messages are under
-/// way, and says in `options` what "auto" came to. Needs the lock of the engine.
+/// Applies the options to `device`, as far as they may also change while messages are in
+/// flight, and records in `options` the resolved values of "auto". Needs the lock of the engine.
 void apply_options(Options& options, const Surroundings& surroundings, device::Device& device);
 
-/// Whether an option may change at any time; the others count only when the device is made.
+/// Whether an option may change at any time; the others are read only when the device is made.
 [[nodiscard]] bool may_change(std::string_view option) noexcept;
 
 }  // namespace fulmar::runtime

@@ -78,10 +78,12 @@ void complain_of_unknown_checks(std::string_view given, std::vector<std::string>
   while (!rest.empty()) {
     const std::string_view item = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(item.size() + 1, rest.size()));
-    if (item.empty() || item == "collectives" || item == "types" || item == "files") continue;
+    if (item.empty() || item == "collectives" || item == "types" || item == "files" ||
+        item == "rma")
+      continue;
     complaints.push_back("FULMAR_CHECK=" + std::string(given) + ": there is no check \"" +
                          std::string(item) +
-                         "\", it is left out; checks are collectives, types and files");
+                         "\", it is left out; checks are collectives, types, files and rma");
   }
 }
 
@@ -89,8 +91,8 @@ void complain_of_unknown_checks(std::string_view given, std::vector<std::string>
 
 std::span<const OptionSpec> option_specs() noexcept { return specs; }
 
-/// The choices stand in the text behind a colon, separated by commas, each perhaps followed by what
-/// it means in parentheses.
+/// The choices follow a colon in the text, separated by commas, each optionally followed by its
+/// meaning in parentheses.
 std::vector<std::string_view> choices_of(const OptionSpec& spec) {
   std::vector<std::string_view> choices;
   const std::string_view text = spec.text;

@@ -31,7 +31,7 @@ struct OptionSpec {
 /// All options of this version.
 std::span<const OptionSpec> option_specs() noexcept;
 
-/// The options of a process: what the environment says, else what the table says. Read once.
+/// The options of a process: from the environment, else the defaults of the table. Read once.
 class Options {
  public:
   /// Reads the environment. `complaints` gets one text for each FULMAR_ variable that is unknown
@@ -49,14 +49,14 @@ class Options {
   /// Sets an option by its place in `values()`; an empty text unsets it, as in the environment.
   /// False, and nothing is changed, where the option cannot have this value.
   [[nodiscard]] bool set(std::size_t index, std::string_view text);
-  /// Says what "auto" has come to; nothing where the option has another value.
+  /// Records the resolved value of "auto"; no effect where the option has another value.
   void resolve(std::string_view name, std::uint64_t value);
 
   /// The value of an option by its name, which must exist.
   [[nodiscard]] const std::string& text(std::string_view name) const noexcept;
   /// A size with an optional suffix K, M or G; nothing for "auto".
   [[nodiscard]] std::optional<std::uint64_t> size(std::string_view name) const noexcept;
-  /// Whether somebody has given a value, be it the standard one: the environment, or a tool.
+  /// Whether the environment or a tool has set a value, even if it is the default.
   [[nodiscard]] bool is_set(std::string_view name) const noexcept;
   [[nodiscard]] bool is_on(std::string_view name) const noexcept;
   /// Whether a list option names `item`.
@@ -66,7 +66,7 @@ class Options {
   std::vector<Value> values_;
 };
 
-/// What an option of type `choice` may be.
+/// The values that an option of type `choice` may have.
 std::vector<std::string_view> choices_of(const OptionSpec& spec);
 /// Reads "-3" and the like; nothing if it is no int.
 std::optional<int> parse_integer(std::string_view text) noexcept;

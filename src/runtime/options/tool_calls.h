@@ -12,8 +12,8 @@ namespace fulmar::runtime {
 // Start and end of MPI_T (MPI 5.0 section 15.3.4), which are counted. They return what the C
 // functions return.
 
-/// MPI_THREAD_MULTIPLE keeps the lock of the library on. It is given only where that is on already:
-/// before MPI_Init, after MPI_Finalize, or when MPI has that level too.
+/// MPI_THREAD_MULTIPLE keeps the lock of the library on. It is provided only where the lock can be
+/// on: before MPI_Init, after MPI_Finalize, or when MPI has that level too.
 int t_init_thread(int required, int* provided);
 int t_finalize();
 

@@ -57,6 +57,11 @@ short PortStream::events() const noexcept {
 }
 
 Error PortStream::step() {
+  if (failure_.ok()) failure_ = advance();
+  return failure_;
+}
+
+Error PortStream::advance() {
   if (stage_ == Stage::connecting) {
     if (const Error error = connected(); error.failed()) return error;
     if (stage_ == Stage::connecting) return {};

@@ -33,7 +33,8 @@ class PortStream {
   PortStream& operator=(PortStream&&) noexcept = default;
 
   /// Reads and writes what can be read and written now. Fails (port) with what is wrong: the connection
-  /// has ended or was refused, or the other side does not know the secret. It is of no use then.
+  /// has ended or was refused, or the other side does not know the secret. It is of no use then: each
+  /// further step fails in the same way, and nothing more is read.
   [[nodiscard]] base::Error step();
 
   /// Both sides have proven that they know the secret.
@@ -57,6 +58,7 @@ class PortStream {
  private:
   enum class Stage : std::uint8_t { connecting, hello, challenge, proof, frames };
 
+  [[nodiscard]] base::Error advance();
   void queue(std::span<const std::byte> bytes);
   [[nodiscard]] bool queue_frame(std::span<const std::byte> message);
   [[nodiscard]] base::Error connected();
@@ -88,6 +90,7 @@ class PortStream {
   wire::PortNonce caller_nonce_{};
   wire::PortNonce answerer_nonce_{};
   bool stranger_ = false;
+  base::Error failure_;  ///< of the step that failed
   bool hash_refuses_ = false;
   std::uint64_t sent_frames_ = 0;
   std::uint64_t received_frames_ = 0;

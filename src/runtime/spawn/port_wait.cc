@@ -8,8 +8,8 @@
 namespace fulmar::runtime {
 namespace {
 
-constexpr std::uint32_t looks_without_sleep = 20;
-constexpr std::uint32_t looks_with_short_sleeps = 500;
+constexpr std::uint32_t polls_without_sleep = 20;
+constexpr std::uint32_t polls_with_short_sleeps = 500;
 constexpr int short_sleep_ms = 1;
 constexpr int long_sleep_ms = 5;
 constexpr std::uint64_t question_interval_ns = 5'000'000;
@@ -17,9 +17,9 @@ constexpr std::uint64_t question_interval_ns = 5'000'000;
 }  // namespace
 
 base::Error PortWait::pause(std::span<pollfd> sockets) {
-  ++looks_;
+  ++polls_;
   if (!device_.service().takes_all() && device_.progress(device::Device::Look::at_all) != 0) {
-    looks_ = 0;
+    polls_ = 0;
   }
   (void)device_.failures().look();
   device_.release_held();
@@ -28,8 +28,8 @@ base::Error PortWait::pause(std::span<pollfd> sockets) {
     next_question_ns_ = now_ns + question_interval_ns;
     if (const base::Error error = give_up_(); error.failed()) return error;
   }
-  const int sleep_ms = looks_ < looks_without_sleep       ? 0
-                       : looks_ < looks_with_short_sleeps ? short_sleep_ms
+  const int sleep_ms = polls_ < polls_without_sleep       ? 0
+                       : polls_ < polls_with_short_sleeps ? short_sleep_ms
                                                           : long_sleep_ms;
   const std::uint32_t depth = device_.lock().suspend();
   if (sleep_ms == 0) ::sched_yield();

@@ -13,8 +13,8 @@
 
 namespace fulmar::runtime {
 
-/// How a call waits for sockets that the device does not know: it looks at them, makes progress for the
-/// program's messages, and sleeps for at most some milliseconds on the sockets.
+/// How a call waits for sockets that the device does not know: it looks at them, makes progress for
+/// the program's messages, and sleeps for at most some milliseconds on the sockets.
 ///
 /// Thread rule: the lock of the library, which `pause` gives up while it sleeps.
 class PortWait {
@@ -29,7 +29,7 @@ class PortWait {
  private:
   device::Device& device_;
   const mpi::GiveUp& give_up_;
-  std::uint32_t looks_ = 0;
+  std::uint32_t polls_ = 0;
   std::uint64_t next_question_ns_ = 0;
 };
 

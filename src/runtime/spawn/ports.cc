@@ -48,9 +48,9 @@ Error not_open(std::string_view name) {
       "process that is the root of MPI_Comm_accept");
 }
 
-/// What others are told: not what means something on one link only, unless there is nothing else, nor the
-/// number of an interface of this host.
-std::vector<wire::TcpAddress> told_places(std::vector<wire::TcpAddress> places) {
+/// What others are told: not what means something on one link only, unless there is nothing else,
+/// nor the number of an interface of this host.
+std::vector<wire::TcpAddress> announced_addresses(std::vector<wire::TcpAddress> places) {
   const auto is_local = [](const wire::TcpAddress& place) {
     return place.kind == wire::AddressKind::link_local;
   };
@@ -160,7 +160,8 @@ base::Result<std::string> Ports::open(const std::vector<mpi::InfoEntry>& info) {
   if (!hash_->random(std::as_writable_bytes(std::span(port->secret)))) {
     return failure(ErrorClass::other, "no port can be opened: the system has no random numbers");
   }
-  port->name = wire::text_of(wire::PortName{port->secret, told_places(port->listening.places)});
+  port->name =
+      wire::text_of(wire::PortName{port->secret, announced_addresses(port->listening.places)});
   ports_.push_back(std::move(port));
   return ports_.back()->name;
 }

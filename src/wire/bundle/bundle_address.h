@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 
-/// What a process with several networks tells the others: the addresses on each of them. Goes
+/// The address of a process with several networks: its addresses on each of them. Published
 /// through the launcher, in network byte order:
 ///
 ///     0   magic "FBU1", u8 number of rails, 3 zero bytes
@@ -19,7 +19,7 @@ namespace fulmar::wire {
 
 struct BundleRail {
   /// Two processes share the rails whose labels both have. Begins with the name of the network, and
-  /// is nothing but that for the one rail that a process with a single network would have, too.
+  /// equals it for the rail that a process with a single network would have, too.
   std::string label;
   std::vector<std::byte> address;  ///< of that network
 
@@ -34,9 +34,9 @@ inline constexpr std::size_t max_bundle_address_bytes = 600;  ///< a value of PM
 /// Whether these are the bytes of such an address, of this or another version.
 [[nodiscard]] bool is_bundle_address(std::span<const std::byte> bytes) noexcept;
 /// Fails (other) where it would have more than max_bundle_address_bytes, there are more rails than
-/// bundle_most_rails, or a label makes no sense.
+/// bundle_most_rails, or a label is invalid.
 base::Result<std::vector<std::byte>> encode_bundle_address(std::span<const BundleRail> rails);
-/// Fails (other) with a text that says what makes no sense.
+/// Fails (other) with a text that names the invalid field.
 base::Result<std::vector<BundleRail>> decode_bundle_address(std::span<const std::byte> bytes);
 
 }  // namespace fulmar::wire

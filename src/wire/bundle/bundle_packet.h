@@ -11,8 +11,9 @@
 
 #include "wire/cell.h"
 
-/// What two processes that share several networks (rails) put ahead of each packet, so that what
-/// was under way on a rail that dies can be sent again over another (fabric/bundle/bundle.h).
+/// The header that two processes with several common networks (rails) put ahead of each packet, so
+/// that packets in flight on a rail that fails can be sent again over another
+/// (fabric/bundle/bundle.h).
 namespace fulmar::wire {
 
 static_assert(std::endian::native == std::endian::little, "packets are little-endian");
@@ -24,6 +25,9 @@ enum class BundleWhat : std::uint8_t {
   news = 3,    ///< BundleNews; not in order, may get lost
   down = 4,    ///< BundleNews, in order: the sender has ended its side of a rail
   bye = 5,     ///< nothing, in order: the sender leaves MPI, and posts nothing behind this
+  /// BundleNews, in order: a rail that both have ended may be used again. The process with the lower
+  /// name offers that, the other one answers by the same when it takes connections there.
+  up = 6,
 };
 
 /// ```
@@ -37,8 +41,8 @@ enum class BundleWhat : std::uint8_t {
 /// ```
 ///
 /// A process that leaves MPI and enters it again begins another life; both count anew then. Lives
-/// are counted from 1, and 1 comes behind 65535. So a packet tells whether it belongs to what the
-/// two have in common now, or is a late one of an earlier time.
+/// are counted from 1, and 1 follows 65535. So a late packet of an earlier connection of the two is
+/// recognised.
 struct BundlePacket {
   std::uint32_t number = 0;
   std::uint32_t ack = 0;
@@ -59,33 +63,33 @@ constexpr bool is_later_bundle_life(std::uint16_t life, std::uint16_t other) noe
   return static_cast<std::int16_t>(static_cast<std::uint16_t>(life - other)) > 0;
 }
 
-/// The receiver is to tell soon how far it has come.
+/// The receiver should acknowledge soon.
 inline constexpr std::uint8_t bundle_answer_soon = 1;
 
-/// Which pieces have come completely: all before `base`, and `base` + i where bit i is set.
+/// Which pieces have arrived completely: all before `base`, and `base` + i where bit i is set.
 struct BundleNews {
   std::uint32_t base = 0;
-  std::uint32_t rail = 0;  ///< of `down`: which of those that the two share; of `news`: 0
+  std::uint32_t rail = 0;  ///< of `down` and `up`: which of those that the two share; of `news`: 0
   std::uint64_t map = 0;
 };
 static_assert(sizeof(BundleNews) == 16 && offsetof(BundleNews, map) == 8);
 
-/// So many pieces of a pair are under way at most, and so many rails a pair has.
+/// The most pieces of a pair in flight, and the most rails of a pair.
 inline constexpr std::uint32_t bundle_pieces = 64;
 inline constexpr std::uint32_t bundle_most_rails = 8;
 
 inline constexpr std::size_t bundle_max_prefix_bytes = 16;
 
-/// What kind of packet a rail carries signals as: news are nothing to a process that has left, and
-/// rails drop them then; what is in order waits for it.
+/// The packet kind as which a rail carries signals: rails drop news to a process that has left;
+/// signals in order wait for it.
 inline constexpr PacketKind bundle_news_kind = PacketKind::settled;
 inline constexpr PacketKind bundle_signal_kind = PacketKind::data;
 
-/// Where a packet came: in the middle of others, or with a prefix.
+/// How a packet arrived: in order, or with a prefix.
 enum class BundlePlace : std::uint8_t { packet, in_place };
 
-/// Why a header with `rest` bytes of body, or of prefix, behind it makes no sense; null if it does.
-/// Numbers and rail are the receiver's to judge.
+/// Why a header with `rest` bytes of body, or of prefix, behind it is invalid; null if it is valid.
+/// The receiver checks numbers and rail.
 constexpr const char* fault_of(const BundlePacket& packet, BundlePlace place,
                                std::size_t rest) noexcept {
   if (packet.reserved != 0 || packet.flags > bundle_answer_soon)
@@ -102,6 +106,7 @@ constexpr const char* fault_of(const BundlePacket& packet, BundlePlace place,
       if (packet.number != 0) return "a number where there is no order";
       return rest == sizeof(BundleNews) ? nullptr : "a signal of a wrong length";
     case BundleWhat::down:
+    case BundleWhat::up:
       return rest == sizeof(BundleNews) ? nullptr : "a signal of a wrong length";
     case BundleWhat::bye:
       return rest == 0 ? nullptr : "a signal of a wrong length";

@@ -10,8 +10,8 @@
 #include "wire/node/segment_offer.h"
 #include "wire/packets.h"
 
-/// What the ports of src/interfaces send each other, as messages of the device. A frame is a header,
-/// then the client's header, then, in an inline frame, the payload:
+/// The frames that ports of src/interfaces exchange, as messages of the device. A frame is a
+/// header, then the client's header, then, in an inline frame, the payload:
 ///
 ///     bytes  0..16            FrameHeader
 ///     bytes 16..              the client's header, or the body of a system frame
@@ -24,8 +24,8 @@ namespace fulmar::wire {
 /// Above all numbers that communicators get.
 inline constexpr std::uint32_t interface_contexts = 0xf0000000;
 
-/// `life`: how often the port was open before in each process, so that a frame for the next one does
-/// not come to this one. Comes again after 2^20 lives.
+/// `life`: how often the port was open before in each process, so that a frame for the next one
+/// does not come to this one. Comes again after 2^20 lives.
 constexpr std::uint32_t frame_context(std::uint8_t port, std::uint32_t life) noexcept {
   return interface_contexts + (port & 0x7fU) * (1U << 21) + life % (1U << 20) * 2;
 }
@@ -48,7 +48,7 @@ enum class SystemKind : std::uint8_t {
   ticket,        ///< SegmentTicketBody: a segment is offered
   asked,         ///< SegmentIdBody: the asker has connected
   granted,       ///< SegmentIdBody: the file is in the socket
-  closed,        ///< the port takes nothing any more
+  closed,        ///< the port accepts no more frames
   last = closed,
 };
 
@@ -83,9 +83,9 @@ struct FrameView {
   std::span<const std::byte> payload;  ///< of an inline frame
 };
 
-/// Nothing for bytes that are no frame: too short, unknown flags, an inline payload longer than what
-/// is there, a number where there is none or none where there is one, a system kind that is not
-/// known, a payload that no address space has room for.
+/// Nothing for bytes that are no frame: too short, unknown flags, an inline payload longer than the
+/// rest, a number in an unnumbered frame or none in a numbered one, an unknown system kind,
+/// a payload longer than any address space.
 inline std::optional<FrameView> decode_frame(std::span<const std::byte> bytes) noexcept {
   const auto header = decode<FrameHeader>(bytes);
   if (!header) return std::nullopt;

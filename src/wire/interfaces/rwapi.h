@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What librwapi of one process and that of another see of each other: the headers of frames, and
-/// the front of a node's arena, the memory from which its blocks come and which the other processes
+/// The formats that the librwapi of different processes share: the headers of frames, and the front
+/// of a node's arena, the memory from which its blocks are allocated and which the other processes
 /// of its host map. In the byte order of the hosts.
 namespace fulmar::wire {
 
@@ -18,7 +18,7 @@ enum class RwapiKind : std::uint8_t {
   write,     ///< RwapiWrite, and the payload
   refused,   ///< RwapiRefused, ahead of the `ended` that includes the write
   ended,     ///< RwapiEnded
-  ask,       ///< nothing; answered by `received`, as soon as there is something to tell
+  ask,       ///< nothing; answered by `received`, as soon as there is something to acknowledge
   no_arena,  ///< nothing; the sender's arena cannot be mapped: write by frames
 };
 
@@ -43,7 +43,7 @@ struct RwapiEnded {
 static_assert(sizeof(RwapiReceived) == 4 && sizeof(RwapiWrite) == 32 &&
               sizeof(RwapiRefused) == 16 && sizeof(RwapiEnded) == 8);
 
-/// What a seal is made of.
+/// The input of a seal.
 struct RwapiSealed {
   std::uint32_t block;
   std::uint32_t generation;
@@ -56,7 +56,7 @@ inline constexpr std::uint64_t rwapi_arena_magic = 0x314152414c4d5546;
 inline constexpr std::uint32_t rwapi_blocks = 65536;
 
 /// One block of an arena. Written by its owner alone. `begin` and `bytes` are as they were when
-/// `generation` was written, until it is 0 again and nobody writes to the block any more.
+/// `generation` was written, until it is 0 again and no process writes to the block any more.
 struct RwapiBlock {
   std::atomic<std::uint32_t> generation;  ///< 0: there is none
   std::uint32_t reserved;
@@ -64,12 +64,12 @@ struct RwapiBlock {
   std::uint64_t bytes;
 };
 
-/// The front of an arena. The blocks lie behind it.
+/// The front of an arena. The blocks follow it.
 struct RwapiArena {
   std::uint64_t magic;
   std::uint64_t bytes;
-  /// The block to which the owner of this arena is writing in another one: see rwapi_target. It does
-  /// so between two stores here, and looks at the generation after the first: a block whose
+  /// The block to which the owner of this arena is writing in another one: see rwapi_target. It
+  /// does so between two stores here, and looks at the generation after the first: a block whose
   /// generation was taken back before is not written to, and one that is named here is not used
   /// again.
   std::atomic<std::uint64_t> target;

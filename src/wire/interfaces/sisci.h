@@ -89,7 +89,7 @@ static_assert(sizeof(SisciGrant) == 16 && sizeof(SisciEnded) == 16);
 static_assert(sizeof(SisciTransfer) == 48 && offsetof(SisciTransfer, flags) == 40);
 static_assert(sizeof(SisciDone) == 16);
 
-/// What the seal of a grant is made of.
+/// The input of the seal of a grant.
 struct SisciSealed {
   std::uint64_t handle;
   std::uint64_t bytes;
@@ -100,7 +100,7 @@ struct SisciSealed {
 };
 static_assert(sizeof(SisciSealed) == 32);
 
-/// Nothing for a header of another length or with values that nothing has.
+/// Nothing for a header of another length or with undefined values.
 inline std::optional<SisciConnect> decode_sisci_connect(std::span<const std::byte> bytes) noexcept {
   const auto body = decode<SisciConnect>(bytes);
   if (!body || bytes.size() != sizeof *body) return std::nullopt;

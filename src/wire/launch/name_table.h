@@ -11,10 +11,10 @@
 
 namespace fulmar::wire {
 
-/// The names of services that a server keeps (MPI 5.0, 11.9.4), each with the port that is published
-/// under it and with who published it: a *publisher* is a number of the server's for one connection,
-/// and belongs to a job. A name ends with the connection of its publisher, so that nobody is
-/// sent to a port of the dead.
+/// The service names that a server keeps (MPI 5.0, 11.9.4), each with the port that is published
+/// under it and with its publisher: a *publisher* is the server's number of one connection, and
+/// belongs to a job. A name is removed when the connection of its publisher ends, so that lookups
+/// do not return ports of ended processes.
 class NameTable {
  public:
   struct Publisher {
@@ -27,7 +27,7 @@ class NameTable {
 
   /// Fails: service, where the name is taken, or empty or too long, or there are too many.
   [[nodiscard]] base::Error publish(const LaunchName& name, Publisher publisher);
-  /// Fails: name, where nobody has published it.
+  /// Fails: name, where it is not published.
   [[nodiscard]] base::Result<std::string> lookup(const std::string& service) const;
   /// By any process of the job that published it. An empty port means whichever it is. Fails:
   /// service, where the name is not published, by another job, or with another port.
@@ -45,8 +45,8 @@ class NameTable {
   std::map<std::string, Entry> entries_;
 };
 
-/// What a server that keeps `table` answers to a frame of kind publish, lookup or unpublish. Fails
-/// (other) for another kind, or a body that is none.
+/// The answer of a server that keeps `table` to a frame of kind publish, lookup or unpublish. Fails
+/// (other) for another kind, or an invalid body.
 [[nodiscard]] base::Result<LaunchAnswer> answer_about_name(NameTable& table,
                                                            const LaunchFrame& frame,
                                                            NameTable::Publisher publisher);

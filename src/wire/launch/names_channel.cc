@@ -46,7 +46,7 @@ std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text));
 }
 
-/// What each hash of a session begins with, so that none stands for another.
+/// The prefixes of the hashes of a session, so that none is valid in place of another.
 std::string session_text(char what, NamesChannel::Side from, std::uint64_t number) {
   std::string text(1, what);
   text += static_cast<char>(from);
@@ -96,7 +96,7 @@ NamesChannel::NamesChannel(const base::KeyedHash& hash, const base::Mac& session
   std::memcpy(key_.data(), session.data(), key_.size());
 }
 
-/// Both ways: the text xor a stream that no other record has.
+/// Encrypts and decrypts: the text xor a stream that is unique to the record.
 bool NamesChannel::hide(std::string& text, Side from, std::uint64_t number) const {
   base::Mac block{};
   for (std::size_t at = 0; at < text.size(); at += block.size()) {

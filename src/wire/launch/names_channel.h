@@ -13,7 +13,7 @@
 #include "base/keyed_hash.h"
 
 /// The TCP connection between a process and `fulmar names`, a server of names for jobs that have no
-/// launcher in common. Both know the key of a file. A port name is a secret, so what goes over the
+/// launcher in common. Both know the key of a file. A port name is a secret, so the
 /// connection is encrypted as well as authenticated.
 ///
 ///     client                              server
@@ -22,10 +22,11 @@
 ///       proof of the client    ------->   32 bytes
 ///       records of frames (launch_message.h: publish, lookup, unpublish; answer) in both directions
 ///
-/// A proof is HMAC-SHA-256 under the key of the file, of a text that says which step it is and of both nonces;
-/// so is the key of the session. A record is the length of its text (4 bytes, network byte order), the text
-/// xor a stream of HMACs of a counter, and an HMAC of all that with the number of the record and its direction:
-/// records cannot be changed, left out, repeated, reordered or sent back without being noticed.
+/// A proof is HMAC-SHA-256 under the key of the file, of a text that names the step and of both
+/// nonces; so is the key of the session. A record is the length of its text (4 bytes, network byte
+/// order), the text xor a stream of HMACs of a counter, and an HMAC of all that with the number of
+/// the record and its direction: changed, missing, repeated, reordered or reflected records are
+/// detected.
 namespace fulmar::wire {
 
 inline constexpr std::array<char, 4> names_magic = {'F', 'U', 'L', 'N'};
@@ -43,7 +44,7 @@ inline constexpr std::size_t names_record_limit = 16384;
 [[nodiscard]] std::optional<NamesNonce> decode_names_hello(std::string_view bytes);
 
 enum class NamesStep : std::uint8_t { server_proof = 1, client_proof = 2, session_key = 3 };
-/// Nothing where the library that hashes refuses.
+/// Nothing where the hash library fails.
 [[nodiscard]] std::optional<base::Mac> names_mac(const base::KeyedHash& hash, const base::Key& key,
                                                  NamesStep step, const NamesNonce& client,
                                                  const NamesNonce& server);
@@ -54,11 +55,11 @@ class NamesChannel {
   enum class Side : std::uint8_t { client = 1, server = 2 };
   NamesChannel(const base::KeyedHash& hash, const base::Mac& session, Side side) noexcept;
 
-  /// A text as the next record. Fails (other) when it is too long, or the library refuses to hash.
+  /// A text as the next record. Fails (other) when it is too long, or the hash library fails.
   base::Result<std::string> seal(std::string_view text);
   void append(std::string_view bytes) { unread_.append(bytes); }
-  /// The text of the next record that has come as a whole; nothing: there is none yet. Fails (other) where it
-  /// is none of the other side's: the connection is of no more use then.
+  /// The text of the next record that has arrived completely; nothing: there is none yet. Fails
+  /// (other) where it is not authentic: the connection is unusable then.
   base::Result<std::optional<std::string>> next();
 
  private:
@@ -74,8 +75,8 @@ class NamesChannel {
   std::string unread_;
 };
 
-/// The key in a file of 64 hexadecimal digits. Fails (other) unless the file belongs to this user and nobody else
-/// may read it (mode 600).
+/// The key in a file of 64 hexadecimal digits. Fails (other) unless the file belongs to this user
+/// and only this user may read it (mode 600).
 base::Result<base::Key> read_key_file(const std::string& file);
 /// Makes such a file with a new key, if there is none. Fails (other).
 base::Error make_key_file(const std::string& file, const base::KeyedHash& hash);

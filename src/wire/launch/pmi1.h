@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-/// The PMI-1 wire protocol, which launchers and ranks have spoken for twenty years: lines of text
+/// The PMI-1 wire protocol between launchers and ranks: lines of text
 /// of the form `cmd=NAME key=value key=value\n` on a socket that the rank inherits. Each request of
 /// a rank has one answer. What is used here:
 ///
@@ -30,9 +30,10 @@
 ///     unpublish_name service             unpublish_result rc
 ///     mcmd=spawn ... endcmd              spawn_result rc
 ///
-/// A spawn is a block of lines `key=value` for each program, all sent before the one answer: nprocs, execname,
-/// totspawns (blocks), spawnssofar (this one's number, from 1), arg1..., argcnt, preput_num, preput_key_0,
-/// preput_val_0... (what the new processes find in their key-value space), info_num, info_key_0, info_val_0...
+/// A spawn is a block of lines `key=value` for each program, all sent before the one answer:
+/// nprocs, execname, totspawns (blocks), spawnssofar (this one's number, from 1), arg1..., argcnt,
+/// preput_num, preput_key_0, preput_val_0... (what the new processes find in their key-value
+/// space), info_num, info_key_0, info_val_0...
 ///
 /// With a port in place of a socket the rank begins with `initack pmiid`, and is sent `initack` and
 /// `set size`, `set rank`, `set debug`.
@@ -48,14 +49,14 @@ inline constexpr const char* env_pmi_size = "PMI_SIZE";
 /// another number, is from a launcher that was started by a rank.
 inline constexpr const char* env_own_pmi_fd = "FULMAR_PMI_FD";
 
-/// Tells a process that it was spawned.
+/// Set in a process that was spawned.
 inline constexpr const char* env_pmi_spawned = "PMI_SPAWNED";
 /// The longest line that is accepted: process mappings of large jobs are the longest ones seen.
 inline constexpr std::size_t pmi_line_limit = std::size_t{1} << 16;
-/// What the values that we put keep to: some servers advertise 1024 bytes and fail near 1000.
+/// The limit of the values that we put: some servers advertise 1024 bytes and fail near 1000.
 inline constexpr std::size_t pmi_value_limit = 600;
 
-/// A line in its parts; borrows from the text that was parsed.
+/// The parts of a line; refers to the text that was parsed.
 class PmiLine {
  public:
   /// `line` is without its newline. Fails (other) when it is too long, holds a zero byte or control

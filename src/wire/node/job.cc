@@ -12,7 +12,7 @@ using base::Error;
 using base::ErrorClass;
 using base::failure;
 
-/// The constants of a header, read once so that a later change of the memory cannot pass by the
+/// The constants of a header, read once so that a later change of the memory cannot bypass the
 /// checks.
 struct HeaderCopy {
   std::array<char, 8> magic;

@@ -15,8 +15,8 @@
 /// every rank as the descriptor that `FULMAR_JOB_FD` names. When a rank runs a second MPI program
 /// after the first one has finalized and ended, that program and its peers use another segment, of
 /// the next *generation*, which mpiexec makes when the first rank asks for it (wire/node/join.h).
-/// Nothing of it is visible in a file system, so nothing is left when the last process has gone. It
-/// is sealed against growing and shrinking: a mapping of it can never fault for want of a file
+/// It is not visible in any file system, and is freed when the last process has ended. It
+/// is sealed against growing and shrinking: a mapping of it can never fault for lack of a file
 /// page.
 ///
 ///     0                          JobHeader, 256 bytes
@@ -31,11 +31,11 @@ namespace fulmar::wire {
 
 inline constexpr std::array<char, 8> job_magic = {'F', 'U', 'L', 'M', 'A', 'R', 'J', '1'};
 /// Raised with every change of a layout below. mpiexec and library must agree exactly.
-inline constexpr std::uint32_t job_layout_version = 8;
+inline constexpr std::uint32_t job_layout_version = 9;
 /// The largest job of one node that the formats here are checked for.
 inline constexpr std::uint32_t max_job_ranks = 65536;
 
-/// What a rank finds in its environment before MPI_Init.
+/// The environment of a rank before MPI_Init.
 inline constexpr const char* env_job_fd = "FULMAR_JOB_FD";
 inline constexpr const char* env_job_socket = "FULMAR_JOB_SOCKET";  ///< wire/node/join.h
 inline constexpr const char* env_rank = "FULMAR_RANK";
@@ -45,13 +45,13 @@ inline constexpr const char* env_local_size = "FULMAR_LOCAL_SIZE";
 inline constexpr const char* env_appnum = "FULMAR_APPNUM";
 inline constexpr const char* env_program_size = "FULMAR_PROGRAM_SIZE";  ///< ranks of that program
 
-/// How far a rank has come. `started` and `exited` are written by mpiexec, the others by the
+/// The state of a rank. `started` and `exited` are written by mpiexec, the others by the
 /// library.
 enum class RankState : std::uint32_t {
   empty = 0,        ///< not started yet
   started = 1,      ///< the process exists
   initialised = 2,  ///< inside MPI: between initialization and finalization
-  finalized = 3,    ///< left MPI in the proper way; a session may make it `initialised` again
+  finalized = 3,    ///< has finalized MPI; a session may make it `initialised` again
   aborted = 4,      ///< called MPI_Abort; `abort_code` is valid; mpiexec has got a SIGCHLD
   failed = 5,       ///< the library gave up; it wrote its reason to stderr
   exited = 6,       ///< the process has ended
@@ -60,7 +60,7 @@ enum class RankState : std::uint32_t {
 /// Values of JobHeader::abort, a futex word.
 enum class JobAbort : std::uint32_t {
   running = 0,
-  ending = 1,  ///< mpiexec is tearing the job down: whoever waits inside MPI should leave
+  ending = 1,  ///< mpiexec is ending the job: ranks that wait inside MPI should leave
 };
 
 /// RankRecord::gone.
@@ -85,7 +85,7 @@ struct JobHeader {
   std::uint32_t flags;         ///< job_flag_*
   std::uint32_t job_id;        ///< random, never 0: the job of all names (wire/process_name.h)
   std::uint32_t spare4;
-  std::array<std::uint8_t, 32> job_key;  ///< random; known to the ranks of this job alone
+  std::array<std::uint8_t, 32> job_key;  ///< random; known only to the ranks of this job
   std::int32_t mpiexec_pid;
   std::uint32_t record_bytes;    ///< sizeof(RankRecord)
   std::uint64_t records_offset;  ///< of rank 0's record; a multiple of 128
@@ -95,19 +95,19 @@ struct JobHeader {
   std::uint32_t spare0;
   std::uint64_t spare3;
   alignas(64) std::atomic<std::uint32_t> abort;  ///< JobAbort; futex
-  /// How many ranks of this node are `RankGone::failed`: raised after the rank's word. Who waits
-  /// inside MPI looks at it now and then.
+  /// How many ranks of this node are `RankGone::failed`: raised after the rank's word. Ranks that
+  /// wait inside MPI read it now and then.
   std::atomic<std::uint32_t> failed_ranks;
   std::array<std::uint32_t, 14> spare1;
   /// The start barrier: ranks count up `barrier_arrived`; the last one puts it back to 0, adds 1 to
-  /// `barrier_round` and wakes those who wait on that word. Who waits also looks at `abort`:
+  /// `barrier_round` and wakes the ranks that wait on that word. Waiting ranks also check `abort`:
   /// mpiexec wakes both words when the job ends.
   alignas(64) std::atomic<std::uint32_t> barrier_arrived;
   std::atomic<std::uint32_t> barrier_round;
   std::array<std::uint32_t, 14> spare2;
 };
 
-/// Where the networks of a rank are reached: what it gave to `publish_address`, for the other ranks
+/// The network addresses of a rank, from `publish_address`, for the other ranks
 /// of a job that has no launcher's key-value space.
 struct AddressRecord {
   /// 0: not published yet; else 1 + the number of bytes, written last. Futex.
@@ -124,13 +124,13 @@ struct alignas(64) RankRecord {
   std::uint32_t appnum;                  ///< index of the program in the command line
   std::uint32_t first_core;              ///< first processor that the rank is bound to
   std::uint32_t core_count;              ///< processors it is bound to; 0: not bound
-  /// The number of the pid name space (of /proc/self/ns/pid) in which `pid` means something,
+  /// The number of the pid name space (of /proc/self/ns/pid) in which `pid` is valid,
   /// written by the rank before its pid; 0: not written.
   std::atomic<std::uint64_t> pid_space;
   /// 1: MPI_Finalize is over. A rank that is `finalized` without it has used sessions only, and may
   /// yet receive on MPI_COMM_WORLD what was sent to it before.
   std::atomic<std::uint32_t> world_closed;
-  /// 1: a process has taken this place, by MPI_Init or MPI_Session_init. Set once, by an atomic
+  /// 1: a process uses this record, by MPI_Init or MPI_Session_init. Set once, by an atomic
   /// exchange, so of two processes that try at the same time one is refused.
   std::atomic<std::uint32_t> taken;
   /// RankGone: written by mpiexec, or under another launcher by the rank of this node that notices
@@ -144,14 +144,14 @@ struct alignas(64) RankRecord {
   AddressRecord address;
 };
 
-/// The state of a rank, whatever stands there; unknown numbers count as `started`.
+/// The state of a rank; unknown numbers count as `started`.
 [[nodiscard]] inline RankState state_of(const RankRecord& record) noexcept {
   const std::uint32_t value = record.state.load(std::memory_order_acquire);
   return value <= static_cast<std::uint32_t>(RankState::exited) ? static_cast<RankState>(value)
                                                                 : RankState::started;
 }
 /// Whether the rank has ended without ever calling MPI_Init or MPI_Session_init (in this
-/// generation): nothing that others sent to it is received, and nothing comes from it. mpiexec
+/// generation): it receives and sends no messages. mpiexec
 /// writes `exited` after all that the process itself has written.
 [[nodiscard]] inline bool never_joined(const RankRecord& record) noexcept {
   return state_of(record) == RankState::exited && record.taken.load(std::memory_order_relaxed) == 0;
@@ -167,14 +167,14 @@ static_assert(offsetof(JobHeader, areas_offset) == 96 && offsetof(JobHeader, are
 static_assert(offsetof(JobHeader, generation) == 112);
 static_assert(offsetof(JobHeader, abort) == 128 && offsetof(JobHeader, barrier_arrived) == 192);
 static_assert(offsetof(JobHeader, barrier_round) == 196);
-static_assert(sizeof(RankRecord) == 1728);
+static_assert(sizeof(RankRecord) == 1920);
 static_assert(offsetof(RankRecord, state) == 4 && offsetof(RankRecord, abort_code) == 8);
 static_assert(offsetof(RankRecord, appnum) == 12 && offsetof(RankRecord, first_core) == 16);
 static_assert(offsetof(RankRecord, core_count) == 20 && offsetof(RankRecord, core_mask) == 64);
 static_assert(offsetof(JobHeader, failed_ranks) == 132 && offsetof(RankRecord, gone) == 40);
 static_assert(offsetof(RankRecord, pid_space) == 24 && offsetof(RankRecord, world_closed) == 32);
 static_assert(offsetof(RankRecord, taken) == 36 && offsetof(RankRecord, rank) == 44);
-static_assert(offsetof(RankRecord, wait) == 128 && offsetof(RankRecord, address) == 1088);
+static_assert(offsetof(RankRecord, wait) == 128 && offsetof(RankRecord, address) == 1280);
 
 inline constexpr std::uint64_t area_alignment = std::uint64_t{2}
                                                 << 20;  ///< where areas begin: a huge page
@@ -186,8 +186,8 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-/// The size of one rank's data area in a job of `ranks` ranks: what mpiexec asks for first. Pages
-/// that nobody touches cost nothing.
+/// The size of one rank's data area in a job of `ranks` ranks that mpiexec tries first. Untouched
+/// pages cost nothing.
 constexpr std::uint64_t area_bytes_for(std::uint32_t ranks) {
   return round_up((std::uint64_t{40} << 20) + std::uint64_t{ranks} * 64, area_alignment);
 }
@@ -204,7 +204,7 @@ constexpr std::uint64_t control_bytes_for(std::uint32_t ranks) {
   return round_up(sizeof(JobHeader) + std::uint64_t{ranks} * sizeof(RankRecord), area_granule);
 }
 
-/// What mpiexec decides about a job before it writes the segment.
+/// The parameters of a job that mpiexec chooses before it writes the segment.
 struct JobPlan {
   std::uint32_t rank_count = 1;
   std::uint32_t app_count = 1;
@@ -217,8 +217,8 @@ struct JobPlan {
   std::uint32_t generation = 0;
 };
 
-/// Says that a rank has failed, to all that look at its record. True for the first who says so. Wakes
-/// nobody.
+/// Marks a rank as failed in its record. True for the first caller. Does not wake waiting
+/// ranks.
 inline bool mark_failed(JobHeader& header, RankRecord& record) noexcept {
   auto expected = static_cast<std::uint32_t>(RankGone::no);
   if (!record.gone.compare_exchange_strong(expected, static_cast<std::uint32_t>(RankGone::failed),
@@ -228,7 +228,7 @@ inline bool mark_failed(JobHeader& header, RankRecord& record) noexcept {
   header.failed_ranks.fetch_add(1, std::memory_order_release);
   return true;
 }
-/// Says that the job ends.
+/// Announces the end of the job.
 inline void mark_end(JobHeader& header, std::span<RankRecord> records) noexcept {
   header.abort.store(static_cast<std::uint32_t>(JobAbort::ending), std::memory_order_release);
   for (RankRecord& record : records) {
@@ -236,14 +236,14 @@ inline void mark_end(JobHeader& header, std::span<RankRecord> records) noexcept 
   }
 }
 
-/// The header and records at the start of a segment, checked. Borrowed from the mapping.
+/// The validated header and records at the start of a segment. Refers to the mapping.
 struct JobControl {
   JobHeader* header = nullptr;
   std::span<RankRecord> records;
 };
 
-/// A checked segment: constants are copies that nobody can change any more, the pointers reach into
-/// the mapping given to `attach_job` and live as long as that.
+/// A validated segment: constants are copies that other processes cannot change, the pointers refer
+/// to the mapping given to `attach_job` and are valid as long as that.
 struct JobView {
   JobHeader* header = nullptr;
   std::span<RankRecord> records;
@@ -271,9 +271,9 @@ struct JobView {
 base::Result<JobControl> format_job(std::span<std::byte> control, const JobPlan& plan);
 
 /// Checks a whole segment, mapped from its first byte to its last (`mapping.size()` is the size of
-/// the file, from fstat), and gives a view of it. Fails (other) with a text that names the field
-/// and its value when anything does not fit: a foreign or damaged file, or an mpiexec of another
-/// version. Writes nothing.
+/// the file, from fstat), and returns a view of it. Fails (other) with a text that names the field
+/// and its value when anything is inconsistent: a foreign or damaged file, or an mpiexec of another
+/// version. Does not write to the mapping.
 base::Result<JobView> attach_job(std::span<std::byte> mapping);
 
 }  // namespace fulmar::wire

@@ -9,8 +9,8 @@
 
 namespace fulmar::wire {
 
-/// The memory file of a job segment, of its final size and sealed against any change of that;
-/// zeros.
+/// The memory file of a job segment, of its final size, which is sealed;
+/// initially zeros.
 struct JobFile {
   base::UniqueFd fd;  ///< closed on exec
   std::uint64_t area_bytes = 0;
@@ -20,16 +20,16 @@ struct JobFile {
 /// where the system has none. `name` shows in /proc only.
 [[nodiscard]] base::UniqueFd make_memory_file(const char* name) noexcept;
 
-/// Every rank maps the whole file. Where its address space is limited (RLIMIT_AS), this part of the
-/// limit is for the file; the rest is the program's.
+/// Every rank maps the whole file. Where its address space is limited (RLIMIT_AS), this fraction of
+/// the limit is for the file; the rest is for the program.
 inline constexpr std::uint64_t address_space_fraction = 4;
-/// `area_bytes`, or as much less, down to min_area_bytes, as a limit on address space asks for.
+/// `area_bytes`, reduced to fit a limit on address space, down to min_area_bytes.
 std::uint64_t area_bytes_within(std::uint32_t ranks, std::uint64_t area_bytes,
                                 std::uint64_t limit_bytes) noexcept;
 
-/// Makes the file for `ranks` ranks: nameless, so nothing is left when the last process has gone.
+/// Makes the file for `ranks` ranks: nameless, so it is freed when the last process has ended.
 /// When this process' limit on file sizes (RLIMIT_FSIZE) or on address space (RLIMIT_AS), which the
-/// ranks are taken to have, too, forbids areas of `area_bytes`, smaller ones are made, down to
+/// ranks are assumed to have, too, forbids areas of `area_bytes`, smaller ones are made, down to
 /// min_area_bytes. Fails (no_mem) with the limit's name and value.
 base::Result<JobFile> make_job_file(std::uint32_t ranks, std::uint64_t area_bytes);
 

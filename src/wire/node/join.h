@@ -7,12 +7,12 @@
 #include <cstdint>
 #include <string_view>
 
-/// How a rank asks mpiexec for a job segment: when the inherited descriptor was closed on the way
-/// (by a wrapper, by Python's `subprocess`), and when another MPI program has used the rank's place
-/// in the inherited segment, so that this one needs the segment of the next generation. mpiexec
+/// How a rank requests a job segment from mpiexec: when the inherited descriptor was closed (by a
+/// wrapper, by Python's `subprocess`), and when another MPI program has used the rank's record in
+/// the inherited segment, so that this one needs the segment of the next generation. mpiexec
 /// listens on a Unix socket of type SOCK_SEQPACKET in the abstract name space, so there is no file,
 /// under the name that `FULMAR_JOB_SOCKET` gives. Each side identifies the other by SO_PEERCRED
-/// alone; the job key is never sent.
+/// only; the job key is never sent.
 ///
 ///     rank                                     mpiexec
 ///       connect          ------------------->  uid, and the process descends from a rank? else
@@ -21,9 +21,9 @@
 ///                        <------------------   JoinMessage answer + descriptor (SCM_RIGHTS)
 ///       uid, pid, seals, attach_job            close
 ///
-/// The segment is that of the rank's present generation. If a process has taken the rank's place
-/// there, has finalized MPI and has ended (or is the asking process itself, after execve), the rank
-/// moves on to the next generation. A process whose place is in use is refused.
+/// The segment is that of the rank's current generation. If a process has used the rank's record
+/// there, has finalized MPI and has ended (or is the requesting process itself, after execve), the
+/// rank advances to the next generation. A process whose record is in use is refused.
 namespace fulmar::wire {
 
 /// 128 random bits follow the prefix as hexadecimal digits. No zero byte at the end belongs to it.
@@ -38,7 +38,7 @@ enum class JoinStep : std::uint32_t {
   hello = 0,        ///< from the rank
   granted = 1,      ///< from mpiexec, with exactly one descriptor
   refused = 2,      ///< from mpiexec: the version of the hello is not its own; `version` is its own
-  in_use = 3,       ///< process `holder` has the rank's place and has not finalized MPI
+  in_use = 3,       ///< process `holder` uses the rank's record and has not finalized MPI
   still_alive = 4,  ///< process `holder` has finalized MPI, but has not ended
   no_segment = 5,   ///< mpiexec could not make the segment; it has reported why
 };
@@ -48,7 +48,7 @@ struct JoinMessage {
   std::array<char, 8> magic = join_magic;
   std::uint32_t version = join_version;
   std::uint32_t step = 0;   ///< JoinStep
-  std::uint32_t rank = 0;   ///< of the rank that asks
+  std::uint32_t rank = 0;   ///< of the requesting process
   std::int32_t holder = 0;  ///< a process number, with `in_use` and `still_alive`
 };
 static_assert(sizeof(JoinMessage) == 24);

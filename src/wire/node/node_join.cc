@@ -16,7 +16,7 @@ using base::failure;
 constexpr std::array<char, 4> job_card_magic = {'F', 'U', 'J', '0' + node_join_version};
 constexpr std::array<char, 4> node_card_magic = {'F', 'U', 'N', '0' + node_join_version};
 
-/// What stands in a card: magic, then the fields one after the other.
+/// The format of a card: magic, then the fields one after the other.
 class Writer {
  public:
   template <class T>
@@ -34,7 +34,7 @@ class Writer {
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
-  /// Nothing is read once anything was missing.
+  /// Reads nothing more after a field was incomplete.
   template <class T>
   Reader& get(T& value) {
     good_ = good_ && rest_.size() >= sizeof value;

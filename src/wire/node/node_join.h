@@ -12,9 +12,10 @@
 
 #include "base/error.h"
 
-/// How the ranks of a node come to share a segment under a launcher that knows nothing of it. The
-/// lowest rank of those that the launcher says are on one node is the node's leader. It listens on
-/// a Unix stream socket in the abstract name space, under a random name; so there is no file.
+/// How the ranks of a node map a common segment under a launcher that does not provide one. The
+/// lowest of the ranks that are on one node according to the launcher is the node's leader. It
+/// listens on a Unix stream socket in the abstract name space, under a random name; so there is no
+/// file.
 ///
 ///     all ranks of the node            leader
 ///       publish                          NodeInfo; rank 0 also the JobInfo
@@ -27,12 +28,12 @@
 ///                         <------------  NodeGrant + descriptor of the segment (SCM_RIGHTS)
 ///                         <------------  u32[member_count], the members' ranks
 ///
-/// Who was not welcomed before the second fence (another network name space, another user) shares
-/// nothing with the leader and is a node of its own. The numbers are in the byte order of the
-/// hosts, which is one in the whole job.
+/// A rank that was not accepted before the second fence (another network name space, another user)
+/// shares no memory with the leader and is a node of its own. The numbers are in the byte order of
+/// the hosts, which is the same in the whole job.
 namespace fulmar::wire {
 
-/// Raised with every change of what is in this file; the same in the whole job.
+/// Raised with every change of the formats in this file; the same in the whole job.
 inline constexpr std::uint32_t node_join_version = 2;
 
 /// Of the whole job, published by rank 0.
@@ -44,7 +45,7 @@ struct JobInfo {
 /// Of one node, published by its leader.
 struct NodeInfo {
   std::array<std::uint8_t, 16> name{};    ///< of the socket, see `node_socket_name`
-  std::array<std::uint8_t, 32> secret{};  ///< who knows it has read the card
+  std::array<std::uint8_t, 32> secret{};  ///< known only to ranks that have read the card
 };
 
 std::vector<std::byte> encode(const JobInfo& card);
@@ -63,7 +64,7 @@ base::Result<std::vector<std::uint32_t>> decode_ranks(std::string_view text, std
 
 inline constexpr std::array<char, 8> node_join_magic = {'F', 'U', 'L', 'M', 'N', 'O', 'D', 'E'};
 
-/// What the leader writes into the record of a rank.
+/// Sent by each rank; the leader writes it into the record of the rank.
 struct RankInfo {
   std::uint32_t rank = 0;
   std::uint32_t appnum = 0;
@@ -74,9 +75,9 @@ struct RankInfo {
 struct NodeHello {
   std::array<char, 8> magic = node_join_magic;
   std::uint32_t version = node_join_version;
-  std::uint32_t job = 0;  ///< of the rank that asks
+  std::uint32_t job = 0;  ///< of the requesting rank
   std::array<std::uint8_t, 32> secret{};
-  RankInfo seat;
+  RankInfo info;
 };
 struct NodeWelcome {
   std::array<char, 8> magic = node_join_magic;
@@ -89,7 +90,7 @@ struct NodeGrant {
   std::uint32_t member_count = 0;
 };
 static_assert(sizeof(RankInfo) == 80 && sizeof(NodeHello) == 128 &&
-              offsetof(NodeHello, seat) == 48);
+              offsetof(NodeHello, info) == 48);
 static_assert(sizeof(NodeWelcome) == 16 && offsetof(NodeWelcome, rank) == 12);
 static_assert(sizeof(NodeGrant) == 16 && offsetof(NodeGrant, member_count) == 12);
 
@@ -99,7 +100,7 @@ bool is_ours(const Message& message) noexcept {
   return message.magic == node_join_magic && message.version == node_join_version;
 }
 
-/// Compares without telling by its time how much was right.
+/// Compares in constant time.
 bool same_secret(std::span<const std::uint8_t, 32> a, std::span<const std::uint8_t, 32> b) noexcept;
 
 }  // namespace fulmar::wire

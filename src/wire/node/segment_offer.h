@@ -8,10 +8,10 @@
 #include <span>
 #include <string>
 
-/// How processes of a node come to share memory beyond the segment of their job, made when it is needed
-/// (for a window, by a job that joins): one makes a memory file and offers it, the others ask for it.
-/// The ticket goes to them as a message, and so do the words that pace the two sides; only the file
-/// itself needs a Unix socket, in the abstract name space, where nobody ever waits:
+/// How processes of a node share memory beyond the segment of their job, made when it is needed
+/// (for a window, by a job that joins): one makes a memory file and offers it, the others request
+/// it. The ticket and the notifications of the steps are sent as messages; only the file itself
+/// needs a Unix socket, in the abstract name space, which never blocks:
 ///
 ///     maker                                     others
 ///       SegmentTicket     ---- message ---->
@@ -25,12 +25,12 @@
 namespace fulmar::wire {
 
 inline constexpr std::array<char, 8> segment_offer_magic = {'F', 'U', 'L', 'M', 'S', 'E', 'G', 'M'};
-/// Raised with every change of what is in this file.
+/// Raised with every change of the formats in this file.
 inline constexpr std::uint32_t segment_offer_version = 1;
 
 struct SegmentTicket {
   std::array<std::uint8_t, 16> name{};    ///< of the socket, see `segment_socket_name`
-  std::array<std::uint8_t, 32> secret{};  ///< who knows it has got the ticket
+  std::array<std::uint8_t, 32> secret{};  ///< known only to processes that have got the ticket
   std::uint64_t bytes = 0;                ///< of the segment
 };
 

@@ -9,12 +9,12 @@
 #include <cstring>
 #include <optional>
 
-/// What a rank waits for, written by the rank when a wait has gone on for a while, and read by
-/// mpiexec, which explains a job that stands still.
+/// What a rank waits for, written by the rank when a wait has lasted for a while, and read by
+/// mpiexec for its deadlock report.
 ///
 /// The rank writes anew each time before it sleeps, about once a second. So a rank whose `beats`
-/// grow while `since_ns` stays has looked at its queues again, found nothing, and is in the same
-/// wait as before. When the wait ends nothing is written: the beats stop.
+/// grow while `since_ns` stays has polled its queues again, found nothing, and is in the same
+/// wait as before. The end of the wait is not recorded: the beats stop.
 namespace fulmar::wire {
 
 enum class WaitKind : std::uint32_t {
@@ -22,7 +22,20 @@ enum class WaitKind : std::uint32_t {
   message = 1,     ///< from or to the peers, all of them
   any = 2,         ///< one of several
   collective = 3,  ///< of the communicator `comm`
+  lock = 4,        ///< of the one peer, in the window whose communicator is `comm`
+  exposure = 5,    ///< MPI_Win_complete of some of the peers, in that window
 };
+
+/// An access epoch to a rank of a window: a passive-target lock that a process holds, or one of
+/// MPI_Win_start.
+struct HeldLock {
+  std::uint64_t comm;    ///< of the window, as WaitBody::comm
+  std::uint32_t target;  ///< whose lock it is
+  std::uint32_t holder;
+  std::uint32_t exclusive;  ///< 1: it is
+  std::uint32_t call;       ///< LockCall
+};
+enum class LockCall : std::uint32_t { unknown = 0, lock = 1, lock_all = 2, start = 3 };
 
 /// Numbers of ranks are those of the job; texts end with a NUL.
 struct WaitBody {
@@ -37,8 +50,13 @@ struct WaitBody {
   std::array<char, 40> call;              ///< "MPI_Recv"
   std::array<char, 240> what;             ///< "from rank 1 tag 7 on MPI_COMM_WORLD (4 bytes)"
   std::array<char, 384> hint;             ///< what may explain it; lines
+  /// Of this rank, and locks of it that others hold and it has granted by requests; the first ones.
+  std::array<HeldLock, 8> locks;
+  std::uint32_t lock_count;
+  std::uint32_t spare;
 };
-static_assert(sizeof(WaitBody) == 920);
+static_assert(sizeof(HeldLock) == 24 && offsetof(HeldLock, target) == 8);
+static_assert(sizeof(WaitBody) == 1120 && offsetof(WaitBody, locks) == 920);
 static_assert(offsetof(WaitBody, peers) == 24 && offsetof(WaitBody, members) == 128);
 static_assert(offsetof(WaitBody, call) == 256);
 
@@ -48,7 +66,7 @@ struct alignas(64) WaitRecord {
   std::array<std::uint32_t, 6> spare;
   WaitBody body;
 };
-static_assert(sizeof(WaitRecord) == 960 && offsetof(WaitRecord, body) == 32);
+static_assert(sizeof(WaitRecord) == 1152 && offsetof(WaitRecord, body) == 32);
 
 inline void write_wait(WaitRecord& record, const WaitBody& body) noexcept {
   const std::uint32_t sequence = record.sequence.load(std::memory_order_relaxed) & ~1U;
@@ -59,8 +77,8 @@ inline void write_wait(WaitRecord& record, const WaitBody& body) noexcept {
   record.sequence.store(sequence + 2, std::memory_order_release);
 }
 
-/// What a record says, with every number in range and every text ended. Nothing while it is being
-/// written, or if nothing was written.
+/// The contents of a record, with every number in range and every text terminated. Nothing while it
+/// is being written, or before the first write.
 struct WaitReport {
   WaitBody body;
   std::uint32_t beats = 0;
@@ -75,10 +93,14 @@ inline std::optional<WaitReport> read_wait(const WaitRecord& record,
   const std::uint32_t after = record.sequence.load(std::memory_order_relaxed);
   if (before != after || before % 2 != 0 || report.beats == 0) return std::nullopt;
   WaitBody& body = report.body;
-  if (body.kind > static_cast<std::uint32_t>(WaitKind::collective)) body.kind = 0;
+  if (body.kind > static_cast<std::uint32_t>(WaitKind::exposure)) body.kind = 0;
   if (body.peer_count > body.peers.size()) body.peer_count = 0;
   for (std::uint32_t i = 0; i < body.peer_count; ++i) {
     if (body.peers[i] >= rank_count) body.peer_count = 0;
+  }
+  if (body.lock_count > body.locks.size()) body.lock_count = 0;
+  for (std::uint32_t i = 0; i < body.lock_count; ++i) {
+    if (body.locks[i].holder >= rank_count) body.lock_count = 0;
   }
   const auto clean = [](auto& text) {
     text.back() = '\0';

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 
-/// What a process tells the others so that they can send to its endpoint of libfabric. Travels
+/// The address of a process's endpoint of libfabric. Published
 /// through the launcher, in network byte order:
 ///
 ///     0   magic "FOA2", u32 address format (libfabric's number)
@@ -20,8 +20,8 @@ namespace fulmar::wire {
 
 struct OfiAddress {
   std::string provider;         ///< libfabric's, like "tcp;ofi_rxm"
-  std::uint32_t format = 0;     ///< of the name; names of one format are as long as each other
-  std::vector<std::byte> name;  ///< of the endpoint, as only its provider understands it
+  std::uint32_t format = 0;     ///< of the name; names of one format have the same length
+  std::vector<std::byte> name;  ///< of the endpoint, opaque
 
   bool operator==(const OfiAddress&) const = default;
 };
@@ -36,7 +36,7 @@ static_assert(ofi_address_header_bytes + max_ofi_provider_bytes + max_ofi_name_b
 [[nodiscard]] bool is_ofi_address(std::span<const std::byte> bytes) noexcept;
 /// Fails (other) where a name is longer than the above.
 base::Result<std::vector<std::byte>> encode_ofi_address(const OfiAddress& address);
-/// Fails (other) with a text that says what makes no sense.
+/// Fails (other) with a text that names the invalid field.
 base::Result<OfiAddress> decode_ofi_address(std::span<const std::byte> bytes);
 
 }  // namespace fulmar::wire

@@ -13,15 +13,16 @@
 #include "wire/process_name.h"
 #include "wire/travels.h"
 
-/// What travels between two endpoints of libfabric: messages, each a header and a body. An endpoint
-/// takes messages from anybody, so each header names the sender and shows the cookie of the pair
-/// (docs/security.md), which depends on the version of this format as well; networks may let messages overtake each other, so each has a number.
+/// The packets between two endpoints of libfabric: messages, each a header and a body. An endpoint
+/// receives messages from any sender, so each header names the sender and has the cookie of the
+/// pair (docs/security.md), which depends on the version of this format as well; networks may
+/// reorder messages, so each has a number.
 namespace fulmar::wire {
 
 static_assert(std::endian::native == std::endian::little, "packets are little-endian");
 
-/// Raised with every change of what is below. It is part of what cookies are made from
-/// (fabric/ofi/cookies.h), so packets of other versions show none that is known.
+/// Raised with every change of the format below. Cookies depend on it
+/// (fabric/ofi/cookies.h), so packets of other versions have no valid cookie.
 inline constexpr std::uint32_t ofi_version = 2;
 
 /// ```
@@ -57,7 +58,7 @@ static_assert(offsetof(OfiPacket, kind) == 28 && offsetof(OfiPacket, context) ==
 
 /// Packets of the provider itself. They have no body or flags.
 enum class OfiSignal : std::uint8_t {
-  /// The last packet in order of a sender that leaves the job in good order; may be said again.
+  /// The last packet in order of a sender that finalizes MPI; may be repeated.
   bye = 0xf0,
   seen = 0xf1,  ///< says nothing but its `ack`; has no number itself
 };
@@ -72,7 +73,7 @@ constexpr bool is_ofi_signal(std::uint8_t kind) noexcept {
          kind == static_cast<std::uint8_t>(OfiSignal::seen);
 }
 
-/// What the header of a packet says besides who sends it and which one it is.
+/// The header of a packet without sender and sequence number.
 constexpr OfiPacket ofi_packet(const Envelope& envelope, std::size_t prefix_bytes) noexcept {
   OfiPacket packet;
   packet.length = envelope.length;
@@ -102,8 +103,8 @@ constexpr Envelope envelope_of(const OfiPacket& packet) noexcept {
           packet.length};
 }
 
-/// Why a packet with `body_bytes` bytes behind its header makes no sense; null if it does. Sender,
-/// cookie and the numbers are the receiver's to judge.
+/// Why a packet with `body_bytes` bytes behind its header is invalid; null if it is valid. The
+/// receiver checks sender, cookie and numbers.
 constexpr const char* fault_of(const OfiPacket& packet, std::size_t body_bytes) noexcept {
   if (packet.length != body_bytes) return "a length that is not the message's";
   if (is_ofi_signal(packet.kind)) {

@@ -164,7 +164,7 @@ base::Result<ExchangeVerdict> decode_verdict(std::span<const std::byte> bytes) {
   if (text.size() > max_verdict_text_bytes) return damaged("a text is too long");
   verdict.text.resize(text.size());
   in.bytes(std::as_writable_bytes(std::span(verdict.text)));
-  // It is printed: what controls terminals is left out.
+  // It is printed: control characters are omitted.
   std::erase_if(verdict.text,
                 [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
   return verdict;

@@ -13,8 +13,9 @@
 #include "wire/process_address.h"
 #include "wire/process_name.h"
 
-/// What two groups of processes that connect tell each other, between their roots in the frames of
-/// port_handshake.h, and within a group from and to its root. In network byte order. A list of members is
+/// The exchange of two groups of processes that connect, between their roots in the frames of
+/// port_handshake.h, and within a group from and to its root. In network byte order. A list of
+/// members is
 ///
 ///     0   magic "FMM1", u32 number of members
 ///     8   per member: name (job, rank, engine, 3 zero bytes: 12), size of its job (4), context (4),
@@ -33,14 +34,14 @@ namespace fulmar::wire {
 struct GroupMember {
   ProcessName name;
   std::uint32_t job_size = 0;       ///< more than the rank
-  std::uint32_t context = 0;        ///< by which it knows the new communicator
+  std::uint32_t context = 0;        ///< its context id of the new communicator
   std::uint32_t local_context = 0;  ///< and that of its local group
-  std::vector<std::byte> address;   ///< of its network; empty: not told
+  std::vector<std::byte> address;   ///< of its network; empty: not sent
 
   bool operator==(const GroupMember&) const = default;
 };
 
-/// The key that two jobs share, in the hands of the one that is told.
+/// The key that two jobs share, as sent to one of them.
 struct JobPairKey {
   std::uint32_t job = 0;
   std::uint32_t other_job = 0;
@@ -65,9 +66,9 @@ inline constexpr std::size_t max_verdict_text_bytes = 511;
 [[nodiscard]] std::vector<std::byte> encode_keys(std::span<const JobPairKey> keys);
 [[nodiscard]] std::vector<std::byte> encode_verdict(const ExchangeVerdict& verdict);
 
-/// These fail (other) with a text that says what makes no sense, and allocate no more than a small
-/// multiple of the bytes that came. A list of members has at least one; no process comes twice; the size
-/// of a job is the same in all of its members.
+/// These fail (other) with a text that names the invalid field, and allocate no more than a small
+/// multiple of the received bytes. A list of members has at least one; no process occurs twice; the
+/// size of a job is the same in all of its members.
 [[nodiscard]] base::Result<std::vector<GroupMember>> decode_members(
     std::span<const std::byte> bytes);
 [[nodiscard]] base::Result<std::vector<JobPairKey>> decode_keys(std::span<const std::byte> bytes);

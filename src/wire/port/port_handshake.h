@@ -8,8 +8,8 @@
 #include <optional>
 #include <span>
 
-/// What goes over a connection to a port (MPI 5.0 section 11.9): first both sides prove that they know the
-/// port's secret, without showing it; then the roots of the two groups talk in frames.
+/// The protocol of a connection to a port (MPI 5.0 section 11.9): first both sides prove that they
+/// know the port's secret, without sending it; then the roots of the two groups exchange frames.
 ///
 ///     caller (MPI_Comm_connect)            answerer (MPI_Comm_accept)
 ///       PortHello, 40 bytes       ------->
@@ -18,8 +18,8 @@
 ///       frames                   <------>  frames
 ///
 /// Proofs are HMAC-SHA-256 under the secret (filled up with zeros to 32 bytes) of the fixed text
-/// `port_transcript`: the step and both nonces. The nonces are random, so nothing that was recorded is
-/// of use. The keys of the frames, one for each direction, are the HMACs of two further steps.
+/// `port_transcript`: the step and both nonces. The nonces are random, so recorded proofs cannot be
+/// replayed. The keys of the frames, one for each direction, are the HMACs of two further steps.
 ///
 /// A frame is
 ///
@@ -57,7 +57,8 @@ inline constexpr std::size_t port_proof_bytes = 32;
 [[nodiscard]] std::array<std::byte, port_hello_bytes> encode_port_hello(const PortHello& hello);
 [[nodiscard]] std::array<std::byte, port_challenge_bytes> encode_port_challenge(
     const PortChallenge& challenge);
-/// Nothing for other bytes: another length or magic. Of another version's only `version` is to be used.
+/// Nothing for other bytes: another length or magic. Of another version's only `version` is to be
+/// used.
 [[nodiscard]] std::optional<PortHello> decode_port_hello(std::span<const std::byte> bytes);
 [[nodiscard]] bool begins_port_hello(std::span<const std::byte> bytes);  ///< of at least 4 bytes
 [[nodiscard]] std::optional<PortChallenge> decode_port_challenge(std::span<const std::byte> bytes);

@@ -75,7 +75,7 @@ std::optional<PortSecret> parse_secret(std::string_view text) {
   return secret;
 }
 
-/// The secret is not for logs.
+/// Hides the secret, which must not appear in logs.
 base::Error no_port(std::string_view text, const char* what) {
   const std::size_t shown = std::min<std::size_t>(text.size(), prefix.size());
   return failure(

@@ -17,13 +17,13 @@ struct RankRun {
 };
 
 /// `agreement_ranks`: a part of the list of ranks that the next `agreement` packet on the same
-/// connection and with the same context and tag belongs to. Runs with a count of 0 mean nothing.
+/// connection and with the same context and tag belongs to. Runs with a count of 0 are ignored.
 struct AgreementRanksBody {
   std::array<RankRun, 6> runs;
 };
 
-/// `agreement`: one step of an agreement; see mpi/recovery/agreement.h. The tag of the packet is the
-/// number of the call, its context that of the communicator at the receiver.
+/// `agreement`: one step of an agreement; see mpi/recovery/agreement.h. The tag of the packet is
+/// the number of the call, its context that of the communicator at the receiver.
 struct AgreementBody {
   std::uint16_t step;           ///< which agreement of the call
   std::uint8_t phase;           ///< mpi::AgreementPhase

@@ -25,8 +25,9 @@ struct alignas(64) RmaControl {
   /// The mutex of accumulate operations on this rank's memory: 0 free, else the rank in the window
   /// of who holds it, plus 1; `accumulate_waiters` is set while somebody sleeps on the word.
   std::atomic<std::uint32_t> accumulates;
-  /// Access epochs to this rank that ended (MPI_Win_complete), since it looked last.
-  std::atomic<std::uint32_t> completes;
+  /// Locks that the target holds for such origins; with `lock_given_up`, a ticket was left in the
+  /// queue after a failure, and its turn never ends.
+  std::atomic<std::uint32_t> proxy_held;
   /// What this rank waits for: the rank in the window, plus 1, whose lock it is, and in the upper half
   /// the ticket; `awaits_several` of several threads; 0: nothing.
   std::atomic<std::uint64_t> awaits;
@@ -35,13 +36,25 @@ struct alignas(64) RmaControl {
   std::atomic<std::uint64_t> posts;
   /// Fences that this rank has come to. Of windows whose ranks look for calls in fences.
   std::atomic<std::uint32_t> fences;
+  /// The ranks of the node, a bit each as in `posts`, whose access epochs to this one ended
+  /// (MPI_Win_complete), since it looked last.
+  std::atomic<std::uint64_t> completes;
+  /// The ranks of the node, by `lock_bit`, whose locks this rank holds or has tickets for, or had since
+  /// it had none. Written by this rank alone: others read it when it has failed.
+  std::atomic<std::uint64_t> locks;
 };
-static_assert(sizeof(RmaControl) == 64 && offsetof(RmaControl, posts) == 32);
+static_assert(sizeof(RmaControl) == 64 && offsetof(RmaControl, completes) == 48);
 
 inline constexpr std::uint32_t accumulate_waiters = 0x80000000U;
+inline constexpr std::uint32_t lock_given_up = 0x80000000U;
 inline constexpr std::uint64_t awaits_several = UINT64_MAX;
 
-/// Places on the node that have a bit in `posts`; ranks behind them tell by requests.
+/// The bit in `locks` of a place on the node, which it shares with others on large nodes.
+[[nodiscard]] constexpr std::uint64_t lock_bit(std::uint8_t place) noexcept {
+  return std::uint64_t{1} << (place % 64U);
+}
+
+/// Places on the node that have a bit in `posts` and its like; ranks behind them tell by requests.
 inline constexpr std::size_t most_posting_places = 64;
 
 }  // namespace fulmar::wire

@@ -17,10 +17,12 @@ enum class RmaCall : std::uint8_t {
   compare_and_swap,  ///< data: the compare value, then the new one
   lock_shared,
   lock_exclusive,
-  unlock,    ///< answered when the lock has been given back
-  flush,     ///< answered when everything before it is complete
-  post,      ///< to an origin: an exposure epoch has begun (MPI_Win_post)
-  complete,  ///< everything of an access epoch is complete (MPI_Win_complete)
+  unlock,  ///< answered when the lock has been given back
+  flush,   ///< answered when everything before it is complete
+  post,    ///< to an origin: an exposure epoch has begun (MPI_Win_post); `place` is its number, 0:
+           ///< it is over, and forget it
+  complete,  ///< everything of an access epoch is complete (MPI_Win_complete); `place` is the number
+             ///< of the exposure epoch, 0 where its post had none
   attend,    ///< the origin would like the target to look at its RmaCallSlot
   last = attend
 };
@@ -49,14 +51,20 @@ static_assert(sizeof(RmaHeader) == 48 && offsetof(RmaHeader, place) == 24);
 inline constexpr std::uint8_t rma_inline = 1;
 /// The description of the datatype comes in a message of its own.
 inline constexpr std::uint8_t rma_long_type = 2;
-/// The lock was asserted to be free (MPI_MODE_NOCHECK).
-inline constexpr std::uint8_t rma_nocheck = 4;
 /// The target keeps the datatype that is described, in the place of the one that it had under `slot`.
 inline constexpr std::uint8_t rma_keep_type = 8;
 /// There is no description: the datatype is the one that the target keeps for this origin and window
 /// under `slot`.
 inline constexpr std::uint8_t rma_kept_type = 16;
 
+/// Of operations, told with FULMAR_CHECK=rma only: their place between the origin's calls of
+/// MPI_Win_fence, and how they were called.
+inline constexpr std::uint8_t rma_odd_fence = 64;
+inline constexpr std::uint8_t rma_with_request = 128;
+inline constexpr std::uint8_t rma_one_element = 4;  ///< MPI_Fetch_and_op
+/// Of `flush`, likewise: only what reads is complete, or an epoch that other origins share goes on.
+inline constexpr std::uint8_t rma_flush_reads = 64;
+inline constexpr std::uint8_t rma_flush_shared = 128;
 /// Another request follows in the same message, at the next multiple of `rma_record_alignment` bytes.
 /// Only with `rma_inline`, and without `rma_long_type`.
 inline constexpr std::uint8_t rma_more = 32;

@@ -6,13 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What the channel designs of the study (study/design.h) write into each other's memory. A
-/// *pipe* lies in the receiver's memory, one for each sender, and only that sender writes to it:
-/// two control words and a ring. The ring holds *units*: records in a stream of bytes (basic
+/// The format in which the channel designs of the study (study/design.h) write into each other's
+/// memory. A *pipe* is in the receiver's memory, one for each sender, and only that sender writes
+/// to it: two control words and a ring. The ring holds *units*: records in a stream of bytes (basic
 /// design) or slots of fixed size (the others). All of it starts as zeros.
 namespace fulmar::wire {
 
-/// What a unit is. The numbers are part of the wire format.
+/// The kinds of units. The numbers are part of the wire format.
 enum class PipePart : std::uint8_t {
   packet = 0,    ///< a whole packet
   begin = 1,     ///< BeginBody, prefix and the first bytes of a long packet
@@ -89,8 +89,8 @@ struct OfferBody {
   std::uint32_t reserved;
 };
 /// The body of the packet `pipe_card`, by which two processes whose adapters write into each
-/// other's memory tell where their pipes lie, before anything is written. Both have to say the same
-/// of the design.
+/// other's memory exchange the addresses of their pipes, before anything is written. Both have to
+/// use the same design.
 struct PipeInfo {
   static constexpr std::uint32_t genuine = 0x31504946;  ///< "FIP1"
   std::uint32_t magic;

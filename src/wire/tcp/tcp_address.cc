@@ -24,7 +24,7 @@ void put(NetworkWriter& out, const TcpAddress& address) {
   out.bytes(std::array<std::byte, 3>{});
 }
 
-/// The name of the field that makes no sense, or nullptr.
+/// The name of the invalid field, or nullptr.
 const char* get(NetworkReader& in, TcpAddress& address) {
   in.bytes(std::as_writable_bytes(std::span(address.bytes)));
   address.scope = in.number<std::uint32_t>();

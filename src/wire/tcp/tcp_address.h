@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 
-/// What a process tells the others so that they can connect to it: the places where it listens, and
-/// which host it is. Travels through the launcher, in network byte order:
+/// The tcp address of a process: the addresses at which it listens, and
+/// the identity of its host. Published through the launcher, in network byte order:
 ///
 ///     0   magic "FTA1", u32 number of addresses
 ///     8   HostIdentity: boot id (16), network name space (8)
@@ -20,13 +20,13 @@
 ///         prefix length (1), kind (1), 3 zero bytes
 namespace fulmar::wire {
 
-/// Tells whether two processes see the same addresses: whether "127.0.0.1" of one is that of the
+/// Identifies processes that share addresses: whether "127.0.0.1" of one is that of the
 /// other.
 struct HostIdentity {
   std::array<std::uint8_t, 16> boot{};  ///< of the running kernel, made when it booted
   std::uint64_t network = 0;            ///< inode of the network name space
 
-  /// False where the system does not tell; then nothing follows from comparing.
+  /// False where it could not be determined; then comparisons are meaningless.
   [[nodiscard]] bool known() const noexcept {
     return network != 0 && boot != std::array<std::uint8_t, 16>{};
   }
@@ -35,14 +35,14 @@ struct HostIdentity {
 
 enum class AddressFamily : std::uint8_t { v4 = 4, v6 = 6 };
 
-/// What its owner knows about an address, from the likeliest way to the unlikeliest.
+/// What kind of address it is, from the one most likely to work to the least likely.
 enum class AddressKind : std::uint8_t {
   ordinary = 0,
   tunnel = 1,      ///< point to point: a VPN
   bridge = 2,      ///< inside the host, of containers or virtual machines
   idle = 3,        ///< its interface has no carrier
-  link_local = 4,  ///< means something on one link only
-  loopback = 5,    ///< means something on its host only
+  link_local = 4,  ///< valid on one link only
+  loopback = 5,    ///< valid on its host only
 };
 
 struct TcpAddress {
@@ -54,7 +54,7 @@ struct TcpAddress {
   AddressKind kind = AddressKind::ordinary;
 
   bool operator==(const TcpAddress&) const = default;
-  /// Whether the bytes are the same, wherever somebody listens.
+  /// Whether the address bytes are the same, whatever the port.
   [[nodiscard]] bool same_place(const TcpAddress& other) const noexcept {
     return family == other.family && bytes == other.bytes;
   }
@@ -74,8 +74,8 @@ static_assert(max_tcp_addresses_bytes <= 600, "it has to fit into a value of PMI
 
 /// At most max_tcp_addresses are kept.
 [[nodiscard]] std::vector<std::byte> encode_tcp_addresses(const TcpAddresses& addresses);
-/// Fails (other) with a text that says which field makes no sense. Allocates for at most
-/// max_tcp_addresses, whatever the bytes say.
+/// Fails (other) with a text that names the invalid field. Allocates for at most
+/// max_tcp_addresses, whatever the input.
 base::Result<TcpAddresses> decode_tcp_addresses(std::span<const std::byte> bytes);
 
 }  // namespace fulmar::wire

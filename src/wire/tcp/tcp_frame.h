@@ -12,7 +12,7 @@
 #include "wire/cell.h"
 #include "wire/travels.h"
 
-/// What travels on a TCP connection once both sides have proven who they are: frames, one behind
+/// The frames on a TCP connection after the handshake, one behind
 /// the other, each a header and a body.
 namespace fulmar::wire {
 
@@ -22,8 +22,9 @@ static_assert(std::endian::native == std::endian::little, "frames are little-end
 ///  0  u32 length    bytes of the body, prefix included
 ///  4  u8  kind      a PacketKind that travels, or one of TcpSignal
 ///  5  u8  flags     the envelope's
-///  6  u8  prefix    not 0: posted in place; the body begins with so many bytes that tell what it
-///  is 7  u8  reserved  0 8  u32 context
+///  6  u8  prefix    not 0: posted in place; the body begins with a prefix of so many bytes
+///  7  u8  reserved  0
+///  8  u32 context
 /// 12  i32 tag
 /// 16  u32 sequence  of the frame on its connection, from 0, modulo 2^32
 /// ```
@@ -42,17 +43,17 @@ static_assert(offsetof(TcpFrame, context) == 8 && offsetof(TcpFrame, sequence) =
 
 /// Frames of the connection itself. They have no body, flags, context or tag.
 enum class TcpSignal : std::uint8_t {
-  bye = 0xf0,   ///< the last frame of a sender, but for `seen`; it leaves the job in good order
+  bye = 0xf0,   ///< the last frame of a sender except `seen`: it finalizes MPI
   seen = 0xf1,  ///< answers `bye`: everything before it was read
   /// `tcp_taken_step` more units of packets have been taken, see `tcp_units`.
   taken = 0xf2,
-  /// As `bye`, for good: what was sent to the process before and not received never will be.
+  /// As `bye`, for good: messages that the process has not received yet never will be.
   farewell = 0xf3,
 };
 
-/// Packets that were posted with a copy are counted in units, and a sender brings no further
-/// message while `tcp_window` of them are on their way: a process that does not read soon, or keeps
-/// what nobody has asked for, gets no more than that before it can say so (`PacketKind::hold`).
+/// Packets that were posted with a copy are counted in units, and a sender posts no further message
+/// while `tcp_window` of them are in flight: a process that does not read soon, or gets many
+/// unexpected messages, receives no more than that before it can send `PacketKind::hold`.
 inline constexpr std::uint32_t tcp_window = 2048;
 inline constexpr std::uint32_t tcp_taken_step = tcp_window / 4;
 constexpr std::uint32_t tcp_units(std::uint32_t body_bytes) noexcept {
@@ -93,7 +94,7 @@ constexpr Envelope envelope_of(const TcpFrame& frame) noexcept {
   return {static_cast<PacketKind>(frame.kind), frame.flags, frame.context, frame.tag, frame.length};
 }
 
-/// Why a frame makes no sense where number `sequence` is expected; null if it does.
+/// Why a frame is invalid where number `sequence` is expected; null if it is valid.
 constexpr const char* fault_of(const TcpFrame& frame, std::uint32_t sequence) noexcept {
   if (frame.sequence != sequence) return "a wrong sequence number";
   if (frame.reserved != 0) return "a reserved byte that is not 0";

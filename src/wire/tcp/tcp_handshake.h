@@ -11,7 +11,7 @@
 #include "wire/process_name.h"
 
 /// The first bytes of every TCP connection: both sides prove that they know the key of
-/// their jobs before anything else is looked at.
+/// their jobs before any other data are processed.
 ///
 ///     caller (who connected)              answerer (who listens)
 ///       TcpHello, 68 bytes      ------->    closes unless it is the one that is called
@@ -19,17 +19,17 @@
 ///       TcpProof, 32 bytes      ------->    the caller has proven the key
 ///                              <-------     TcpVerdict, 36 bytes, only if the answerer decides
 ///
-/// Of the two sides the one whose name (wire/process_name.h) is the lower one decides which connection is used
-/// (fabric/tcp/connect/connector.h). If that is the caller, its proof is its decision, and it closes the
-/// connections that it does not want instead of sending one.
+/// Of the two sides the one whose name (wire/process_name.h) is the lower one decides which
+/// connection is used (fabric/tcp/connect/connector.h). If that is the caller, its proof is its
+/// decision, and it closes the connections that it rejects instead of sending one.
 ///
-/// Each proof is HMAC-SHA-256, under the key that the jobs of the two share, of the fixed text `tcp_transcript`: which
-/// step it is, the whole hello, the answerer's nonce, the answer. So no proof of one step, role,
-/// pair of processes, lane, pair of ports or connection is one of another: nothing can be
-/// reflected or replayed. All numbers are in network byte order, all sizes fixed.
+/// Each proof is HMAC-SHA-256, under the key that the jobs of the two share, of the fixed text
+/// `tcp_transcript`: which step it is, the whole hello, the answerer's nonce, the answer. So no
+/// proof of one step, role, pair of processes, lane, pair of ports or connection is one of another:
+/// nothing can be reflected or replayed. All numbers are in network byte order, all sizes fixed.
 namespace fulmar::wire {
 
-/// Raised with every change of what is below, or of what follows on the connection.
+/// Raised with every change of the formats below, or of what follows on the connection.
 inline constexpr std::uint32_t tcp_version = 4;
 
 using TcpNonce = std::array<std::byte, 32>;
@@ -47,12 +47,12 @@ struct TcpHello {
   bool operator==(const TcpHello&) const = default;
 };
 
-/// What the answerer says to a hello, or of a connection.
+/// The answerer's reply to a hello, or its decision about a connection.
 enum class TcpAnswer : std::uint32_t {
   proceed = 0,
   wrong_rank = 1,  ///< it is another process than the one that was called
   taken = 2,       ///< there is a connection for this lane already
-  given_up = 3,    ///< it has failed to reach the caller and told its program so
+  given_up = 3,    ///< it has failed to reach the caller and reported that to its program
 };
 inline constexpr std::uint32_t tcp_answer_count = 4;
 
@@ -80,8 +80,8 @@ inline constexpr std::size_t max_tcp_step_bytes = tcp_challenge_bytes;
 [[nodiscard]] std::array<std::byte, tcp_verdict_bytes> encode_tcp_verdict(
     const TcpVerdict& verdict);
 
-/// Nothing if the bytes are none: another length, magic, a name with job 0, an answer that does
-/// not exist. Of another version's hello only `version` is to be used.
+/// Nothing if the bytes are invalid: another length, magic, a name with job 0, an unknown
+/// answer. Of another version's hello only `version` is valid.
 [[nodiscard]] std::optional<TcpHello> decode_tcp_hello(std::span<const std::byte> bytes);
 [[nodiscard]] std::optional<TcpChallenge> decode_tcp_challenge(std::span<const std::byte> bytes);
 [[nodiscard]] std::optional<TcpVerdict> decode_tcp_verdict(std::span<const std::byte> bytes);

@@ -12,10 +12,10 @@
 #include "wire/process_name.h"
 #include "wire/verbs/verbs_address.h"
 
-/// What two processes tell each other over a connection that both have proven to belong to jobs that know each
-/// other, so that a queue of one adapter can be connected to one of the other: first each its card; then,
-/// as soon as its own queue takes packets, the word `verbs_ready`. Who has read that word may send.
-/// After it nothing travels on the connection any more; its end tells that the process is gone.
+/// The queue-pair exchange of two processes over an authenticated connection: first each sends its
+/// card; then, as soon as its own queue pair can receive packets, the word `verbs_ready`. A process
+/// that has read that word may send. Nothing more is sent on the connection; its end means that the
+/// process has ended.
 namespace fulmar::wire {
 
 /// All numbers in network byte order:
@@ -28,8 +28,8 @@ namespace fulmar::wire {
 /// 23  u8  link      VerbsLink
 /// 24  u8  mtu       the largest it takes: 128 << mtu bytes, 1 to 5
 /// 25  16 bytes gid  all zero: none
-/// 41  u64 cookie    to be shown by every packet that goes to it; not 0
-/// 49  u32 window    packets that may be on the way to it; not 0
+/// 41  u64 cookie    required in every packet to it; not 0
+/// 49  u32 window    packets that may be in flight to it; not 0
 /// 53  u32 buffer    bytes of the longest packet that it takes
 /// 57  u8  reads     of memory in one direction at a time that its queue begins and answers; not 0
 /// 58  6 zero bytes
@@ -57,13 +57,13 @@ inline constexpr std::uint32_t verbs_number_mask = 0xffffff;
 
 [[nodiscard]] std::array<std::byte, verbs_card_bytes> encode_verbs_card(
     const VerbsConnectionInfo& card);
-/// Nothing if the bytes are no card, or one with a field that makes no sense.
+/// Nothing if the bytes are no card, or one with an invalid field.
 [[nodiscard]] std::optional<VerbsConnectionInfo> decode_verbs_card(
     std::span<const std::byte> bytes);
 [[nodiscard]] std::array<std::byte, verbs_ready_bytes> verbs_ready();
 [[nodiscard]] bool is_verbs_ready(std::span<const std::byte> bytes) noexcept;
 
-/// How people write the port of a card: "10.1.2.3", "fe80::2", "lid 17".
+/// The port of a card as text: "10.1.2.3", "fe80::2", "lid 17".
 [[nodiscard]] std::string text_of_port(const std::array<std::byte, 16>& gid, std::uint16_t lid,
                                        VerbsLink link);
 

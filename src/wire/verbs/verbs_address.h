@@ -9,12 +9,12 @@
 
 #include "base/error.h"
 
-/// What a process tells the others so that they can meet it to connect queues of their adapters.
-/// Nothing of the adapter itself is in it but what kind of link it has: numbers of queues travel
-/// over a connection that has been proven (wire/verbs/connection_info.h). Goes through the launcher:
+/// The address at which other processes connect to exchange queue pairs with this one.
+/// Of the adapter itself it contains only the kind of link: queue numbers are sent
+/// over an authenticated connection (wire/verbs/connection_info.h). Published through the launcher:
 ///
 ///     0   magic "FVA1", u8 link, 3 zero bytes
-///     8   where the process is to be met; only who arranges the meeting understands it
+///     8   the address of the out-of-band connection, opaque here
 namespace fulmar::wire {
 
 enum class VerbsLink : std::uint8_t { infiniband = 1, ethernet = 2 };
@@ -33,9 +33,9 @@ static_assert(verbs_address_header_bytes + max_verbs_meeting_bytes <= 600,
 
 /// Whether these are the bytes of such an address, of this or another version.
 [[nodiscard]] bool is_verbs_address(std::span<const std::byte> bytes) noexcept;
-/// Requires a meeting of 1 to max_verbs_meeting_bytes bytes.
+/// Requires a `meeting` of 1 to max_verbs_meeting_bytes bytes.
 [[nodiscard]] std::vector<std::byte> encode_verbs_address(const VerbsAddress& address);
-/// Fails (other) with a text that says what makes no sense.
+/// Fails (other) with a text that names the invalid field.
 base::Result<VerbsAddress> decode_verbs_address(std::span<const std::byte> bytes);
 /// "InfiniBand" or "Ethernet".
 [[nodiscard]] const char* text_of(VerbsLink link) noexcept;

@@ -12,22 +12,22 @@
 #include "wire/cell.h"
 #include "wire/travels.h"
 
-/// What travels between two connected queues of adapters: messages, each a header and a body. The
-/// queue tells who speaks, and the network keeps their order. The cookie and the number are there
-/// for what somebody else slips in (docs/security.md).
+/// The packets between two connected queue pairs: messages, each a header and a body. The
+/// queue pair identifies the sender, and the network keeps their order. The cookie and the number
+/// protect against injected packets (docs/security.md).
 namespace fulmar::wire {
 
 static_assert(std::endian::native == std::endian::little, "packets are little-endian");
 
 /// ```
-///  0  u64 cookie    what the receiver's card demands
+///  0  u64 cookie    from the receiver's card
 ///  8  u32 sequence  of the packet on its connection, from 0, modulo 2^32
 /// 12  u32 taken     as many packets of the receiver's have been taken here
 /// 16  u32 length    bytes of the body, prefix included
 /// 20  u8  kind      a PacketKind that travels, or one of VerbsSignal
 /// 21  u8  flags     the envelope's
-/// 22  u8  prefix    not 0: posted in place; so many bytes at the front of the body tell what it is
-/// 23  u8  heard     the lower byte of what the gate of the receiver's ring said last
+/// 22  u8  prefix    not 0: posted in place; the body begins with a prefix of so many bytes
+/// 23  u8  heard     the lower byte of the last value of the gate of the receiver's ring
 /// 24  u32 context
 /// 28  i32 tag
 /// ```
@@ -48,16 +48,16 @@ static_assert(offsetof(VerbsPacket, kind) == 20 && offsetof(VerbsPacket, context
 
 /// Packets of the provider itself. They have no flags, context or tag.
 enum class VerbsSignal : std::uint8_t {
-  bye = 0xf0,     ///< a sender leaves the job in good order: behind it come only the next two
+  bye = 0xf0,     ///< a sender finalizes MPI: only the next two kinds follow it
   seen = 0xf1,    ///< answers `bye`: everything before it was read
-  credit = 0xf2,  ///< says nothing but its `taken` and `heard`
-  lend = 0xf3,    ///< lends a ring (wire/verbs/verbs_ring.h); the body is where it lies
-  gate = 0xf4,    ///< answers `lend`; the body is where the gate lies
-  /// As `bye`, for good: what was sent to the process before and not received never will be.
+  credit = 0xf2,  ///< carries only `taken` and `heard`
+  lend = 0xf3,    ///< lends a ring (wire/verbs/verbs_ring.h); the body is its address
+  gate = 0xf4,    ///< answers `lend`; the body is the address of the gate
+  /// As `bye`, for good: messages that the process has not received yet never will be.
   farewell = 0xf5,
 };
 
-/// The longest packet, header included: what the buffers of a receiver take.
+/// The longest packet, header included: the size of a receive buffer.
 inline constexpr std::size_t verbs_max_packet_bytes = 16U << 10;
 inline constexpr std::uint32_t verbs_max_body_bytes =
     static_cast<std::uint32_t>(verbs_max_packet_bytes - sizeof(VerbsPacket));
@@ -73,7 +73,7 @@ constexpr std::uint32_t verbs_signal_bytes(VerbsSignal signal) noexcept {
   return signal == VerbsSignal::lend || signal == VerbsSignal::gate ? verbs_place_bytes : 0;
 }
 
-/// What the header of a packet says besides which one it is.
+/// The header of a packet without its number.
 constexpr VerbsPacket verbs_packet(const Envelope& envelope, std::size_t prefix_bytes) noexcept {
   VerbsPacket packet;
   packet.length = envelope.length;
@@ -95,9 +95,9 @@ constexpr Envelope envelope_of(const VerbsPacket& packet) noexcept {
           packet.length};
 }
 
-/// What comes with a put that tells of itself (immediate data): a word in the lower half; above it
-/// what shows that the peer has sent it, made of the receiver's cookie and the number that it has
-/// among the packets. Sixteen bits stop nobody who may guess for ever, but the first wrong guess
+/// The immediate data of a put: a word in the lower half; above it
+/// an authenticator, made of the receiver's cookie and the number that the put has
+/// among the packets. Sixteen bits can be guessed with enough tries, but the first wrong guess
 /// ends the connection.
 constexpr std::uint32_t verbs_word(std::uint64_t cookie, std::uint32_t sequence,
                                    std::uint16_t word) noexcept {
@@ -105,8 +105,8 @@ constexpr std::uint32_t verbs_word(std::uint64_t cookie, std::uint32_t sequence,
   return static_cast<std::uint32_t>(mixed >> 48) << 16 | word;
 }
 
-/// Why a packet with `body_bytes` bytes behind its header makes no sense; null if it does. Cookie
-/// and numbers are the receiver's to judge.
+/// Why a packet with `body_bytes` bytes behind its header is invalid; null if it is valid. The
+/// receiver checks cookie and numbers.
 constexpr const char* fault_of(const VerbsPacket& packet, std::size_t body_bytes) noexcept {
   if (packet.length != body_bytes) return "a length that is not the message's";
   if (is_verbs_signal(packet.kind)) {

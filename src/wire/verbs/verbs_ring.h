@@ -10,104 +10,68 @@
 
 #include "wire/verbs/verbs_packet.h"
 
-/// Short packets that are written into memory which their receiver looks at (fabric/verbs/rings.h):
+/// Short packets that are written into memory which their receiver polls (fabric/verbs/rings.h):
 /// slots of a ring that it lends to one sender, and the gate, a word in the memory of that sender,
-/// by which it says whether it looks.
+/// in which it publishes whether it polls.
 ///
-/// A packet lies at the end of the slot that its number chooses, right ahead of the slot's end:
+/// What is written lies at the end of the slot that the packet's number chooses:
 /// ```
-/// 248  u8  bytes  that lie ahead of the end
+///   u64 mark      ahead of the packet
+///   the packet
+/// 248  u8  bytes  of the packet
 /// 249  u8  heard  }
 /// 250  u8  taken  } of a bare packet, else 0
-/// 251  u32 proof
+/// 251  u32 mark   its upper half
 /// 255  u8  kind   0xa6 a packet; 0xa7 a bare one; never 0
 /// ```
 /// A *bare* packet has no header: its envelope is that of the last packet in the ring (the papers'
 /// header caching). `heard` and the lower byte of `taken` are as in a header.
 ///
-/// **Half a packet.** Nothing says in which order the bytes of a write come into memory: soft-RoCE
-/// copies as it likes, and a reader may see any of them before any other. So the proof is a hash of
-/// cookie and number, of all else in the end and of every byte ahead of it. While it does not fit,
-/// something is still missing, and what lies there is not believed in any part; of 2^32 halves that
-/// are looked at, one is taken for whole. The proof shows as well that the peer has written it.
+/// **Half a packet.** Rings are used only where the adapter is known to place the bytes of one write
+/// in the order of their addresses (fabric/verbs/placement.h), up or down: then all of a packet is
+/// there once both of its ends are. So there is a mark at each, which no earlier packet in the slot had:
+/// it is made of the number, and of the receiver's cookie, so it shows as well that the peer has
+/// written it. It says nothing about the bytes in between; nothing that could be computed from them
+/// would prove that they have come.
 ///
-/// The receiver clears the end when it has taken the packet, so that one word tells whether it is
-/// worth while to look at the rest.
+/// The receiver clears the trailer when it has taken the packet, so that one word shows whether the
+/// rest has to be examined.
 namespace fulmar::wire {
 
 inline constexpr std::uint32_t verbs_ring_slots = 64;
 inline constexpr std::size_t verbs_slot_bytes = 256;
 inline constexpr std::size_t verbs_slot_end_bytes = sizeof(std::uint64_t);
 inline constexpr std::size_t verbs_ring_bytes = verbs_ring_slots * verbs_slot_bytes;
-/// Of a packet in a slot, header included.
-inline constexpr std::size_t verbs_max_slot_packet_bytes = verbs_slot_bytes - verbs_slot_end_bytes;
+inline constexpr std::size_t verbs_slot_mark_bytes = sizeof(std::uint64_t);
+/// Of a packet in a slot, header included, marks not.
+inline constexpr std::size_t verbs_max_slot_packet_bytes =
+    verbs_slot_bytes - verbs_slot_mark_bytes - verbs_slot_end_bytes;
 
 inline constexpr unsigned verbs_slot_kind_shift = 56;
 inline constexpr std::uint64_t verbs_slot_packet = 0xa6;
 inline constexpr std::uint64_t verbs_slot_bare = 0xa7;
 
-constexpr std::uint64_t verbs_slot_mix(std::uint64_t state, std::uint64_t word) noexcept {
-  const std::uint64_t mixed = (state ^ word) * 0x9e3779b97f4a7c15U;
-  return mixed ^ mixed >> 32;
+/// The mark of the packet with this number. Of 2^32 packets of a connection no two have the same.
+constexpr std::uint64_t verbs_slot_mark(std::uint64_t cookie, std::uint32_t sequence) noexcept {
+  return (cookie + sequence) * 0x9e3779b97f4a7c15U;
+}
+/// What ends a slot, without what it says of the packet.
+constexpr std::uint64_t verbs_marked_end(std::uint64_t mark, std::uint64_t kind) noexcept {
+  return kind << verbs_slot_kind_shift | mark >> 32 << 24;
+}
+/// Behind a packet of so many bytes.
+constexpr std::uint64_t verbs_slot_end(std::uint64_t mark, std::size_t bytes) noexcept {
+  return verbs_marked_end(mark, verbs_slot_packet) | bytes;
+}
+/// Behind a bare packet. Of `head` its taken and heard.
+constexpr std::uint64_t verbs_bare_end(std::uint64_t mark, const VerbsPacket& head,
+                                       std::size_t bytes) noexcept {
+  return verbs_marked_end(mark, verbs_slot_bare) |
+         std::uint64_t{static_cast<std::uint8_t>(head.taken)} << 16 |
+         std::uint64_t{head.heard} << 8 | bytes;
 }
 
-/// Of fewer than 8 bytes, whose number is known elsewhere: each of them counts.
-inline std::uint64_t verbs_slot_rest(const std::byte* bytes, std::size_t count) noexcept {
-  if (count >= sizeof(std::uint32_t)) {
-    std::uint32_t front = 0;
-    std::uint32_t back = 0;
-    std::memcpy(&front, bytes, sizeof front);
-    std::memcpy(&back, bytes + count - sizeof back, sizeof back);
-    return std::uint64_t{back} << 32 | front;
-  }
-  if (count == 0) return 0;
-  return std::to_integer<std::uint64_t>(bytes[0]) |
-         std::to_integer<std::uint64_t>(bytes[count / 2]) << 8 |
-         std::to_integer<std::uint64_t>(bytes[count - 1]) << 16;
-}
-
-inline constexpr std::uint64_t verbs_slot_proof_mask = std::uint64_t{0xffffffff} << 24;
-
-/// What shows that all of a packet is there and the peer's. `end`: the rest of the slot's end, its
-/// proof is 0; `packet`: what lies ahead of it.
-inline std::uint32_t verbs_slot_proof(std::uint64_t cookie, std::uint32_t sequence,
-                                      std::uint64_t end,
-                                      std::span<const std::byte> packet) noexcept {
-  std::uint64_t state = verbs_slot_mix(cookie, end ^ std::uint64_t{sequence} << 24);
-  const std::byte* at = packet.data();
-  std::size_t left = packet.size();
-  for (; left >= sizeof(std::uint64_t); left -= sizeof(std::uint64_t)) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, at, sizeof word);
-    state = verbs_slot_mix(state, word);
-    at += sizeof word;
-  }
-  if (left != 0) state = verbs_slot_mix(state, verbs_slot_rest(at, left));
-  return static_cast<std::uint32_t>(state);
-}
-
-/// `end` with the proof.
-inline std::uint64_t verbs_proven_end(std::uint64_t cookie, std::uint32_t sequence,
-                                      std::uint64_t end,
-                                      std::span<const std::byte> packet) noexcept {
-  return end | std::uint64_t{verbs_slot_proof(cookie, sequence, end, packet)} << 24;
-}
-/// Behind a packet, which begins with its header `head`.
-inline std::uint64_t verbs_slot_end(const VerbsPacket& head,
-                                    std::span<const std::byte> packet) noexcept {
-  const std::uint64_t end = verbs_slot_packet << verbs_slot_kind_shift | packet.size();
-  return verbs_proven_end(head.cookie, head.sequence, end, packet);
-}
-/// Behind a bare packet. Of `head` its cookie, sequence, taken and heard.
-inline std::uint64_t verbs_bare_end(const VerbsPacket& head,
-                                    std::span<const std::byte> body) noexcept {
-  const std::uint64_t end = verbs_slot_bare << verbs_slot_kind_shift |
-                            std::uint64_t{static_cast<std::uint8_t>(head.taken)} << 16 |
-                            std::uint64_t{head.heard} << 8 | body.size();
-  return verbs_proven_end(head.cookie, head.sequence, end, body);
-}
-
-/// Whether something was written there, all of it perhaps.
+/// Whether something was written there, complete or not.
 constexpr bool is_verbs_slot_full(std::uint64_t end) noexcept {
   return end >> (verbs_slot_kind_shift + 1) == verbs_slot_bare >> 1;
 }
@@ -126,12 +90,11 @@ constexpr std::uint8_t verbs_slot_heard(std::uint64_t end) noexcept {
 constexpr std::uint8_t verbs_slot_taken(std::uint64_t end) noexcept {
   return static_cast<std::uint8_t>(end >> 16);
 }
-/// Whether all of the packet with this number is there: `packet` is what lies ahead of the end of a
-/// full slot.
-inline bool is_verbs_slot_whole(std::uint64_t end, std::uint64_t cookie, std::uint32_t sequence,
-                                std::span<const std::byte> packet) noexcept {
-  const auto shown = static_cast<std::uint32_t>(end >> 24);
-  return verbs_slot_proof(cookie, sequence, end & ~verbs_slot_proof_mask, packet) == shown;
+/// Whether all of a packet is there, if `front` lies ahead of it, `end` behind it, and `mark` is that
+/// of the number whose turn it is.
+constexpr bool is_verbs_slot_whole(std::uint64_t front, std::uint64_t end,
+                                   std::uint64_t mark) noexcept {
+  return front == mark && static_cast<std::uint32_t>(end >> 24) == mark >> 32;
 }
 
 /// The word of a gate: the upper 48 bits show that the ring's owner has written it, and all of it;
@@ -148,8 +111,8 @@ constexpr std::optional<std::uint16_t> verbs_gate_turn(std::uint64_t word,
   return turn;
 }
 
-/// Where memory lies that a peer may write to: the body of VerbsSignal::lend and VerbsSignal::gate.
-/// Address 0: none.
+/// The address of memory that a peer may write to: the body of VerbsSignal::lend and
+/// VerbsSignal::gate. Address 0: none.
 struct VerbsPlace {
   std::uint64_t address = 0;
   std::uint64_t key = 0;

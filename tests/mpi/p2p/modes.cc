@@ -82,7 +82,7 @@ void unexpected(std::size_t bytes) {
   check::ok(MPI_Waitall(4, sends_open, MPI_STATUSES_IGNORE));
 }
 
-void to_nobody() {
+void to_proc_null() {
   int value = 5;
   MPI_Status status = check::marked_status();
   for (const Send send : sends) {
@@ -116,7 +116,7 @@ int main(int argc, char** argv) {
     }
     unexpected(bytes);
   }
-  to_nobody();
+  to_proc_null();
   void* address = nullptr;
   int size = -1;
   check::ok(MPI_Buffer_detach(&address, &size));

@@ -31,10 +31,10 @@ class Ranks : public testing::Test {
     comm_.local_size = 3;
   }
 
-  template <class Carrier>
-  ErrorClass verdict(Carrier carrier) {
-    if (carrier.check(scope_)) return ErrorClass::success;
-    const base::Error error = carrier.explain(scope_, Argument{arguments_});
+  template <class Wrapper>
+  ErrorClass verdict(Wrapper wrapper) {
+    if (wrapper.check(scope_)) return ErrorClass::success;
+    const base::Error error = wrapper.explain(scope_, Argument{arguments_});
     text_ = error.text();
     return error.error_class();
   }

@@ -16,11 +16,11 @@ using base::ErrorClass;
 
 class Kinds : public testing::Test {
  protected:
-  /// What the carrier says about itself, as argument "x" of a call.
-  template <class Carrier>
-  ErrorClass verdict(Carrier carrier) {
-    if (carrier.check(scope_)) return ErrorClass::success;
-    const base::Error error = carrier.explain(scope_, Argument{"x"});
+  /// What the wrapper says about itself, as argument "x" of a call.
+  template <class Wrapper>
+  ErrorClass verdict(Wrapper wrapper) {
+    if (wrapper.check(scope_)) return ErrorClass::success;
+    const base::Error error = wrapper.explain(scope_, Argument{"x"});
     EXPECT_NE(error.text().find("argument x"), std::string::npos) << error.text();
     text_ = error.text();
     return error.error_class();
@@ -46,9 +46,9 @@ TEST_F(Kinds, count_below_zero_is_an_error) {
 
 TEST_F(Kinds, count_of_the_large_form_reaches_the_implementation) {
   const MPI_Count large = MPI_Count{1} << 33;
-  CountIn carrier{0, large};
-  EXPECT_TRUE(carrier.check(scope_));
-  EXPECT_EQ(carrier.value(scope_), large);
+  CountIn wrapper{0, large};
+  EXPECT_TRUE(wrapper.check(scope_));
+  EXPECT_EQ(wrapper.value(scope_), large);
 }
 
 TEST_F(Kinds, sizes_and_units_have_their_own_class) {
@@ -59,18 +59,18 @@ TEST_F(Kinds, sizes_and_units_have_their_own_class) {
 
 TEST_F(Kinds, result_that_does_not_fit_becomes_undefined) {
   int result = 0;
-  CountResult carrier{0, &result};
-  ASSERT_TRUE(carrier.check(scope_));
-  EXPECT_TRUE(carrier.value(scope_).set(Count{1} << 31).ok());
+  CountResult wrapper{0, &result};
+  ASSERT_TRUE(wrapper.check(scope_));
+  EXPECT_TRUE(wrapper.value(scope_).set(Count{1} << 31).ok());
   EXPECT_EQ(result, MPI_UNDEFINED);
-  EXPECT_TRUE(carrier.value(scope_).set(std::numeric_limits<int>::max()).ok());
+  EXPECT_TRUE(wrapper.value(scope_).set(std::numeric_limits<int>::max()).ok());
   EXPECT_EQ(result, std::numeric_limits<int>::max());
 }
 
 TEST_F(Kinds, position_that_does_not_fit_fails) {
   int result = 7;
-  PositionInOut carrier{0, &result};
-  EXPECT_EQ(carrier.value(scope_).set(Count{1} << 31).error_class(), ErrorClass::value_too_large);
+  PositionInOut wrapper{0, &result};
+  EXPECT_EQ(wrapper.value(scope_).set(Count{1} << 31).error_class(), ErrorClass::value_too_large);
   EXPECT_EQ(result, 7);
   MPI_Count large = 0;
   EXPECT_TRUE((PositionInOut{0, &large}.value(scope_).set(Count{1} << 31).ok()));
@@ -133,13 +133,13 @@ TEST_F(Kinds, string_of_no_length_may_be_null) {
 }
 
 TEST_F(Kinds, callback_keeps_its_form) {
-  using Carrier = CallbackOf<MPI_User_function, MPI_User_function_c>;
+  using Wrapper = CallbackOf<MPI_User_function, MPI_User_function_c>;
   MPI_User_function* plain = [](void*, void*, int*, MPI_Datatype*) {};
   MPI_User_function_c* large = [](void*, void*, MPI_Count*, MPI_Datatype*) {};
-  EXPECT_EQ(Carrier(0, plain).value(scope_).plain, plain);
-  EXPECT_EQ(Carrier(0, plain).value(scope_).large, nullptr);
-  EXPECT_EQ(Carrier(0, large).value(scope_).large, large);
-  EXPECT_EQ(verdict(Carrier{0, static_cast<MPI_User_function*>(nullptr)}), ErrorClass::arg);
+  EXPECT_EQ(Wrapper(0, plain).value(scope_).plain, plain);
+  EXPECT_EQ(Wrapper(0, plain).value(scope_).large, nullptr);
+  EXPECT_EQ(Wrapper(0, large).value(scope_).large, large);
+  EXPECT_EQ(verdict(Wrapper{0, static_cast<MPI_User_function*>(nullptr)}), ErrorClass::arg);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ std::vector<std::byte> pattern(std::size_t bytes) {
 
 /// Whether exactly `bytes` bytes are copied between places with these offsets.
 bool copies(std::size_t bytes, std::size_t from_offset, std::size_t to_offset,
-            Stores stores = Stores::through_cache) {
+            StoreKind stores = StoreKind::cached) {
   const std::vector<std::byte> from = pattern(from_offset + bytes);
   std::vector<std::byte> to(to_offset + bytes + 64, untouched);
   copy_bytes(to.data() + to_offset, from.data() + from_offset, bytes, stores);
@@ -61,15 +61,15 @@ TEST(Copy, More_than_the_caches_hold) {
 TEST(Copy, Past_the_cache_at_every_place_in_a_line) {
   for (std::size_t offset = 0; offset < 64; ++offset) {
     for (const std::size_t bytes : {512, 513, 575, 576, 639, 2048, 4099}) {
-      EXPECT_TRUE(copies(bytes, 0, offset, Stores::past_cache)) << bytes << ' ' << offset;
-      EXPECT_TRUE(copies(bytes, offset, 7, Stores::past_cache)) << bytes << ' ' << offset;
+      EXPECT_TRUE(copies(bytes, 0, offset, StoreKind::non_temporal)) << bytes << ' ' << offset;
+      EXPECT_TRUE(copies(bytes, offset, 7, StoreKind::non_temporal)) << bytes << ' ' << offset;
     }
   }
 }
 
 TEST(Copy, Past_the_cache_of_short_lengths) {
   for (std::size_t bytes = 0; bytes <= 600; ++bytes) {
-    EXPECT_TRUE(copies(bytes, 1, 3, Stores::past_cache)) << bytes;
+    EXPECT_TRUE(copies(bytes, 1, 3, StoreKind::non_temporal)) << bytes;
   }
 }
 

@@ -7,7 +7,7 @@
 namespace fulmar::channel {
 namespace {
 
-using base::Stores;
+using base::StoreKind;
 
 constexpr std::size_t body_bytes = 16U << 10;
 
@@ -23,10 +23,10 @@ class Cores {
     for (int i = 0; i < bodies; ++i) {
       choice.write(
           body_bytes,
-          [&](Stores stores) {
-            const bool past_cache = stores == Stores::past_cache;
-            past += past_cache ? 1 : 0;
-            now_ += body_bytes * (past_cache ? 100 : ps_per_byte_) / 1000;
+          [&](StoreKind stores) {
+            const bool non_temporal = stores == StoreKind::non_temporal;
+            past += non_temporal ? 1 : 0;
+            now_ += body_bytes * (non_temporal ? 100 : ps_per_byte_) / 1000;
           },
           [&] { return now_; });
     }
@@ -52,7 +52,7 @@ TEST(StoreChoice, Far_ones_are_noticed_within_twenty_bodies) {
   cores.write(choice, 1000);
   cores.move(far);
   cores.write(choice, 20);
-  EXPECT_EQ(choice.stores(), Stores::past_cache);
+  EXPECT_EQ(choice.stores(), StoreKind::non_temporal);
 }
 
 TEST(StoreChoice, Trials_become_rare) {
@@ -68,7 +68,7 @@ TEST(StoreChoice, Cores_that_are_near_again_are_noticed) {
   cores.write(choice, 5000);
   cores.move(near);
   cores.write(choice, 600);
-  EXPECT_EQ(choice.stores(), Stores::through_cache);
+  EXPECT_EQ(choice.stores(), StoreKind::cached);
   EXPECT_EQ(cores.write(choice, 5000), 0);
 }
 
@@ -78,7 +78,7 @@ TEST(StoreChoice, One_slow_body_says_nothing) {
   for (int i = 0; i < 100; ++i) {
     cores.move(i % 3 == 0 ? far : near);
     cores.write(choice, i % 3 == 0 ? 2 : 16);
-    EXPECT_EQ(choice.stores(), Stores::through_cache) << i;
+    EXPECT_EQ(choice.stores(), StoreKind::cached) << i;
   }
 }
 

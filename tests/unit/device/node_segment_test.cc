@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <string>
 
 namespace fulmar::device {
@@ -60,10 +61,12 @@ TEST(NodeSegment, Reaches_another_process_and_outlives_its_maker) {
   auto offer = SegmentOffer::open(*segment, {one});
   ASSERT_TRUE(offer.ok());
   SegmentRequest request((*offer)->ticket(), one);
+  std::array<int, 2> asked{};
+  ASSERT_EQ(::pipe(asked.data()), 0);
   const pid_t child = ::fork();
   if (child == 0) {
     // The answer comes from the parent, which the child waits for.
-    if (request.ask().failed()) ::_exit(1);
+    if (request.ask().failed() || ::write(asked[1], "", 1) != 1) ::_exit(1);
     while (true) {
       auto mapped = request.take();
       if (mapped.failed()) ::_exit(2);
@@ -72,7 +75,11 @@ TEST(NodeSegment, Reaches_another_process_and_outlives_its_maker) {
       ::_exit(0);
     }
   }
-  while ((*offer)->serve() != 0) continue;
+  // An offer is served once its process has heard that the other one has asked.
+  char heard = 0;
+  ASSERT_EQ(::read(asked[0], &heard, 1), 1);
+  EXPECT_EQ((*offer)->serve(), 0U);
+  for (const int end : asked) ::close(end);
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);

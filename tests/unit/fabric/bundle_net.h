@@ -48,6 +48,8 @@ struct TestLine {
   unsigned drops[2] = {0, 0};
   bool gone[2] = {false, false};       ///< by process: it has left for good
   bool is_open = true;                 ///< there is a connection, perhaps with one end
+  bool unplugged = false;              ///< connections are made, and carry nothing
+  unsigned connections = 0;            ///< that were made anew
   const char* why = "";                ///< it ends for who notices
   bool leaving[2] = {false, false};    ///< by process
   bool away[2] = {false, false};       ///< by process: it has left
@@ -85,6 +87,8 @@ struct TestLine {
   void connect() {
     if (away[0] || away[1] || lost[0] || lost[1]) return;
     is_open = true;
+    ++connections;
+    broken[0] = broken[1] = unplugged;
     for (std::uint32_t who = 0; who < 2; ++who) {
       if (leaving[who]) say_bye(who);
     }
@@ -173,6 +177,7 @@ class TestRail final : public Network {
   [[nodiscard]] std::int64_t next_deadline_ns() const noexcept override { return -1; }
   Patience patience = Patience::usual;
   void set_patience(std::uint32_t, Patience wanted) override { patience = wanted; }
+  bool can_readmit = true;
   void drop(std::uint32_t) override {
     if (line_.lost[self_]) return;
     ++line_.drops[self_];
@@ -180,6 +185,7 @@ class TestRail final : public Network {
     line_.to_notice[1 - self_] = true;
   }
   [[nodiscard]] bool readmit(std::uint32_t) override {
+    if (!can_readmit) return false;
     line_.lost[self_] = line_.to_notice[self_] = false;
     line_.close();
     return true;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fabric/verbs/open.h"
+#include "fabric/verbs/placement.h"
 #include "fabric/verbs/ports.h"
 
 namespace fulmar::fabric::verbs {
@@ -45,6 +46,16 @@ unsigned index_of(const PortFacts& port) {
   const auto choice = choose_port({&port, 1}, "");
   if (choice.failed() || !choice.value().gid) return 99;
   return choice.value().gid->index;
+}
+
+/// Rings are for adapters whose order of bytes is known; soft-RoCE and soft-iWARP copy in any order.
+TEST(VerbsPorts, Order_of_bytes_is_known_of_adapters_that_are_listed) {
+  constexpr std::uint32_t mlx5 = 0x02c9;
+  constexpr std::uint32_t soft_roce = 0xffffff;
+  constexpr std::uint32_t soft_iwarp = 0x626d74;
+  EXPECT_TRUE(places_in_order(mlx5));
+  for (const std::uint32_t other : {0U, soft_roce, soft_iwarp})
+    EXPECT_FALSE(places_in_order(other));
 }
 
 TEST(VerbsPorts, Address_of_ipv4_is_liked_best_on_ethernet) {

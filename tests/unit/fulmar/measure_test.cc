@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fulmar/measure/batches.h"
+#include "fulmar/measure/collectives.h"
 #include "fulmar/measure/json.h"
 #include "fulmar/measure/pairs.h"
 #include "fulmar/measure/plan.h"
@@ -115,6 +116,26 @@ TEST(Measure, batches_grow_until_they_last_long_enough) {
   EXPECT_EQ(point.operations, 31U * 32 * 2);
 }
 
+TEST(Measure, first_calls_are_timed_once_after_few_others) {
+  double now = 0;
+  std::vector<int> counts;
+  const auto cooling = [&](int count) {
+    now += (counts.empty() ? 9000.0 : 1000.0) * count;
+    counts.push_back(count);
+  };
+  const auto never = [](int value) -> int {
+    ADD_FAILURE() << "nothing is to be agreed on";
+    return value;
+  };
+  Budget budget = brief();
+  budget.first_calls = 100;
+  const Point point = measure(never, 64, 2, budget, cooling, [&] { return now; });
+  EXPECT_EQ(counts, (std::vector<int>{Budget::warm_up, 100}));
+  EXPECT_DOUBLE_EQ(point.median_ns, 500);
+  EXPECT_EQ(point.operations, 200U);
+  EXPECT_EQ(point.batches, 1U);
+}
+
 TEST(Measure, disturbed_batches_and_the_clock_itself_do_not_count) {
   double now = 0;
   int batches = 0;
@@ -164,6 +185,28 @@ TEST(Measure, all_processes_run_the_same_rounds) {
           [&](int count) { follower.push_back(count); });
   EXPECT_EQ(leader, follower);
   EXPECT_EQ(next, handed_out.size());
+}
+
+TEST(Collectives, have_a_name_a_layout_and_sizes_that_fit) {
+  Plan plan;
+  plan.sizes = {0, 8, 20};
+  std::set<std::string> names;
+  for (const std::string& text : test_names()) {
+    EXPECT_TRUE(names.insert(text).second) << text;
+    const Kind test = *test_from(text);
+    if (point_to_point(test)) continue;
+    EXPECT_EQ(name(test), text);
+    plan.tests = {test};
+    std::vector<std::size_t> sizes;
+    for (const Step& step : steps_of(plan)) sizes.push_back(step.bytes);
+    const std::vector<std::size_t> expected = is_barrier(test)      ? std::vector<std::size_t>{0}
+                                              : is_of_doubles(test) ? std::vector<std::size_t>{8}
+                                                                    : plan.sizes;
+    EXPECT_EQ(sizes, expected) << text;
+  }
+  EXPECT_EQ(blocks_of(Kind::ialltoallv, 5), 5U);
+  EXPECT_EQ(blocks_of(Kind::reduce_scatterv, 5), 5U);
+  EXPECT_EQ(blocks_of(Kind::iallreduce, 5), 1U);
 }
 
 TEST(Rings, random_orders_hold_every_rank_once) {

@@ -64,6 +64,50 @@ TEST_F(Deadlock, Report_comes_once_after_two_more_looks_of_every_rank) {
   EXPECT_TRUE(look(14).empty()) << "again";
 }
 
+/// Rank 2 waits for the lock of rank 0, which rank 1 holds and waits for rank 2.
+TEST_F(Deadlock, Holder_of_a_lock_is_who_is_waited_for) {
+  const auto wait_for_locks = [&](bool held) {
+    wait(0, 100, 1);
+    wire::WaitBody body{};
+    body.since_ns = 200;
+    body.kind = static_cast<std::uint32_t>(wire::WaitKind::message);
+    body.peer_count = 1;
+    body.peers[0] = 2;
+    std::snprintf(body.call.data(), body.call.size(), "MPI_Recv");
+    const auto lock_all = static_cast<std::uint32_t>(wire::LockCall::lock_all);
+    body.locks[0] = {77, held ? 0U : 2U, 1, 0, lock_all};
+    body.lock_count = 1;
+    set_state(1, wire::RankState::initialised);
+    wire::write_wait(records[1].wait, body);
+    body = {};
+    body.since_ns = 300;
+    body.comm = 77;
+    body.kind = static_cast<std::uint32_t>(wire::WaitKind::lock);
+    body.peer_count = 1;
+    body.peers[0] = 0;
+    std::snprintf(body.call.data(), body.call.size(), "MPI_Win_lock");
+    std::snprintf(body.what.data(), body.what.size(), "for the exclusive lock of rank 0");
+    set_state(2, wire::RankState::initialised);
+    wire::write_wait(records[2].wait, body);
+  };
+  const auto report = [&](bool held, double at_s) {
+    wait_for_locks(held);
+    EXPECT_TRUE(look(at_s).empty());
+    wait_for_locks(held);
+    wait_for_locks(held);
+    return look(at_s + 1);
+  };
+  const auto lines = report(true, 20);
+  EXPECT_TRUE(has(lines, "a cycle: rank 1 waits for rank 2, and that for rank 1"));
+  EXPECT_TRUE(has(lines, "rank 2: MPI_Win_lock for the exclusive lock of rank 0"));
+  EXPECT_TRUE(has(lines, "rank 1 holds it (shared) since MPI_Win_lock_all"));
+  set_state(0, wire::RankState::started);
+  EXPECT_TRUE(look(22).empty()) << "another standstill from here on";
+  const auto others = report(false, 40);
+  EXPECT_TRUE(has(others, "rank 2: MPI_Win_lock for the exclusive lock of rank 0"));
+  EXPECT_FALSE(has(others, "holds it")) << "the lock of another rank";
+}
+
 TEST_F(Deadlock, Rank_that_looks_no_more_is_elsewhere) {
   all_wait();
   EXPECT_TRUE(look(20).empty());

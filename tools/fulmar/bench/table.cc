@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "fulmar/measure/collectives.h"
 #include "fulmar/report/chart.h"
 
 namespace fulmar::bench {
@@ -165,7 +166,7 @@ void Table::print_collective(const measure::Progress& progress, int ranks) {
     collectives_started_ = true;
   }
   const std::string size =
-      progress.test == Kind::barrier ? "" : measure::size_text(progress.point->bytes);
+      measure::is_barrier(progress.test) ? "" : measure::size_text(progress.point->bytes);
   fmt::print(out_, "{:>{}} {:>9} {:>{}}\n", measure::name(progress.test), size_width + 2, size,
              cell({progress.test, progress.test}, *progress.point, ranks), cell_width);
   std::fflush(out_);

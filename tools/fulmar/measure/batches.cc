@@ -65,6 +65,12 @@ double now_ns() {
 
 Point measure(const Agree& agree, std::size_t bytes, double operations_per_round,
               const Budget& budget, const Batch& batch, const Clock& clock) {
+  if (budget.first_calls > 0) {
+    batch(Budget::warm_up);
+    const double operations = operations_per_round * budget.first_calls;
+    std::vector<double> once{timed(batch, budget.first_calls, clock) / operations};
+    return summarise(bytes, once, operations);
+  }
   const int count = rounds_per_batch(agree, budget, batch, clock);
   const double probe = std::max(timed(batch, count, clock), 1.0);
   const double overhead = overhead_of(clock);

@@ -16,11 +16,16 @@ namespace fulmar::measure {
 /// of operations in a batch doubles until a batch lasts `batch_ns`; then batches are run until
 /// three quarters of `point_ns` are used up, or a few more. The median over batches is the result:
 /// a batch that the machine disturbed is one outlier among many.
+///
+/// With `first_calls` that many operations are timed as one batch instead, after `warm_up` others: what a
+/// program meets that makes few calls of each kind.
 struct Budget {
+  static constexpr int warm_up = 10;
   double batch_ns = 50e3;
   double point_ns = 150e6;
   int least_batches = 9;
   int most_batches = 4001;
+  int first_calls = 0;
 };
 
 /// Gives every process of a test the first one's value.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "fulmar/measure/collectives.h"
 #include "fulmar/measure/one_sided.h"
 
 namespace fulmar::measure {
@@ -15,12 +16,11 @@ constexpr int report_tag = 7002;
 
 std::vector<std::size_t> sizes_for(const Plan& plan, Kind test) {
   std::vector<std::size_t> sizes = default_sizes(test);
-  if (!plan.sizes.empty() && test != Kind::barrier && !has_one_size(test)) {
+  if (!plan.sizes.empty() && !is_barrier(test) && !has_one_size(test)) {
     sizes = plan.sizes;
   }
   std::erase_if(sizes, [&](std::size_t bytes) { return bytes > plan.largest; });
-  const bool of_doubles = test == Kind::allreduce || test == Kind::reduce ||
-                          test == Kind::reduce_scatter || test == Kind::strided ||
+  const bool of_doubles = is_of_doubles(test) || test == Kind::strided ||
                           test == Kind::accumulate || test == Kind::accumulate_own;
   if (of_doubles) {
     std::erase_if(sizes,

@@ -27,7 +27,7 @@ struct Named {
   Kind test;
   std::string_view name;
 };
-constexpr std::array<Named, 37> names{{{Kind::latency, "latency"},
+constexpr std::array<Named, 78> names{{{Kind::latency, "latency"},
                                        {Kind::bandwidth, "bandwidth"},
                                        {Kind::bibw, "bibw"},
                                        {Kind::rate, "rate"},
@@ -63,7 +63,48 @@ constexpr std::array<Named, 37> names{{{Kind::latency, "latency"},
                                        {Kind::alltoall, "alltoall"},
                                        {Kind::gather, "gather"},
                                        {Kind::scatter, "scatter"},
-                                       {Kind::reduce_scatter, "reduce_scatter"}}};
+                                       {Kind::reduce_scatter, "reduce_scatter"},
+                                       {Kind::scan, "scan"},
+                                       {Kind::exscan, "exscan"},
+                                       {Kind::gatherv, "gatherv"},
+                                       {Kind::scatterv, "scatterv"},
+                                       {Kind::allgatherv, "allgatherv"},
+                                       {Kind::alltoallv, "alltoallv"},
+                                       {Kind::alltoallw, "alltoallw"},
+                                       {Kind::reduce_scatterv, "reduce_scatterv"},
+                                       {Kind::ibarrier, "ibarrier"},
+                                       {Kind::ibcast, "ibcast"},
+                                       {Kind::ireduce, "ireduce"},
+                                       {Kind::iallreduce, "iallreduce"},
+                                       {Kind::iallgather, "iallgather"},
+                                       {Kind::ialltoall, "ialltoall"},
+                                       {Kind::igather, "igather"},
+                                       {Kind::iscatter, "iscatter"},
+                                       {Kind::ireduce_scatter, "ireduce_scatter"},
+                                       {Kind::iscan, "iscan"},
+                                       {Kind::igatherv, "igatherv"},
+                                       {Kind::iscatterv, "iscatterv"},
+                                       {Kind::iallgatherv, "iallgatherv"},
+                                       {Kind::ialltoallv, "ialltoallv"},
+                                       {Kind::barrier_init, "barrier_init"},
+                                       {Kind::bcast_init, "bcast_init"},
+                                       {Kind::reduce_init, "reduce_init"},
+                                       {Kind::allreduce_init, "allreduce_init"},
+                                       {Kind::allgather_init, "allgather_init"},
+                                       {Kind::alltoall_init, "alltoall_init"},
+                                       {Kind::gather_init, "gather_init"},
+                                       {Kind::scatter_init, "scatter_init"},
+                                       {Kind::neighbor_allgather, "neighbor_allgather"},
+                                       {Kind::neighbor_alltoall, "neighbor_alltoall"},
+                                       {Kind::ineighbor_alltoall, "ineighbor_alltoall"},
+                                       {Kind::reduce_in_place, "reduce_in_place"},
+                                       {Kind::allreduce_in_place, "allreduce_in_place"},
+                                       {Kind::allgather_in_place, "allgather_in_place"},
+                                       {Kind::alltoall_in_place, "alltoall_in_place"},
+                                       {Kind::inter_bcast, "inter_bcast"},
+                                       {Kind::inter_allreduce, "inter_allreduce"},
+                                       {Kind::inter_allgather, "inter_allgather"},
+                                       {Kind::inter_alltoall, "inter_alltoall"}}};
 
 std::byte* pages(std::size_t bytes, int fill) {
   const std::size_t rounded = (bytes / page + 1) * page;
@@ -237,7 +278,7 @@ std::vector<std::size_t> default_sizes(Kind test) {
   constexpr std::size_t largest = 4 << 20;
   constexpr std::size_t largest_for_rate = 4096;
   std::vector<std::size_t> sizes;
-  if (test == Kind::barrier) {
+  if (is_barrier(test)) {
     return {0};
   }
   if (is_strided(test)) {
@@ -302,9 +343,10 @@ Point run(Kind test, const Team& team, std::size_t bytes, const Buffers& buffers
     case Kind::face_z:
       return measure(told, bytes, 2, budget,
                      [&](int count) { run_strided(test, team, bytes, buffers, count); });
-    default:
-      return measure(told, bytes, 1, longer,
-                     [&](int count) { run_collective(test, team, bytes, buffers, count); });
+    default: {
+      CollectiveRun calls(test, team, bytes, buffers);
+      return measure(told, bytes, 1, longer, [&](int count) { calls.calls(count); });
+    }
   }
 }
 

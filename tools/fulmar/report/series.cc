@@ -8,6 +8,7 @@
 #include <set>
 #include <span>
 
+#include "fulmar/measure/collectives.h"
 #include "fulmar/measure/tests.h"
 
 namespace fulmar::report {
@@ -177,7 +178,8 @@ std::vector<DotRow> collective_rows(const Subjects& subjects) {
       continue;
     }
     for (const int count : ranks) {
-      DotRow row = row_of(subjects, test, count, test == "barrier" ? 0 : sizeof(double));
+      DotRow row = row_of(subjects, test, count,
+                          measure::is_barrier(*measure::test_from(test)) ? 0 : sizeof(double));
       if (!row.dots.empty()) {
         rows.push_back(std::move(row));
       }

@@ -9,11 +9,13 @@
 
 #include "base/error.h"
 #include "base/os/fd.h"
+#include "fabric/connection/fin_handshake.h"
+#include "fabric/connection/peer_life.h"
+#include "fabric/connection/sequence.h"
 #include "fabric/tcp/connect/socket_options.h"
 #include "fabric/tcp/stream/acked.h"
 #include "fabric/tcp/stream/inbox.h"
 #include "fabric/tcp/stream/outbox.h"
-#include "fabric/vain_posts.h"
 
 namespace fulmar::fabric::tcp {
 
@@ -30,7 +32,8 @@ struct Connection {
   std::uint64_t posted_at = 0;  ///< number of the poll before the last post
   std::uint64_t read_at = 0;    ///< number of the poll that read last
   std::uint32_t idle_reads = 0;
-  std::uint32_t untaken = 0;  ///< units of packets on their way, see wire::tcp_window
+  SendSequence units;  ///< of packets that were posted with a copy, see wire::tcp_window
+  FinHandshake fin;
   int write_error = 0;        ///< what arrived before is read all the same
   bool hot = false;           ///< read by every poll
   bool unsent = false;        ///< something waits, and the socket may have room: listed
@@ -42,35 +45,15 @@ struct Connection {
   Acked acked;                ///< while that is so
   std::uint64_t unanswered_since_ns = 0;
   bool doomed = false;  ///< ends with this poll
-  bool bye_owed = false;
-  bool bye_sent = false;
-  bool seen_owed = false;
-  bool seen_sent = false;
 
-  /// The peer has everything and says so, and it knows that we have what it sent.
-  [[nodiscard]] bool quiesced() const noexcept {
-    return bye_sent && in.seen_received() && !seen_owed && out.empty();
-  }
+  [[nodiscard]] bool quiesced() const noexcept { return fin.complete() && out.empty(); }
 };
 
 /// What there is of a peer that was ever talked to.
 struct Peer {
-  enum class State : std::uint8_t {
-    wanted,  ///< a connection is to be asked for, or was
-    up,      ///< lane 0 is there
-    left,    ///< the peer has left the job in good order; its last lanes are being closed
-    lost,
-  };
-  State state = State::wanted;
-  bool asked = false;     ///< by us, for a connection
-  bool has_left = false;  ///< once; it may have come back since
-  /// It has left and does not receive any more what was sent to it before.
-  bool gone = false;
-  std::string no_way;    ///< `gone`, and there is no way to it any more: why; empty: there may be
-  VainPosts vain_posts;  ///< of one that is gone
+  PeerLife life;  ///< open and closing: what lane 0 is; closed: the other lanes are being closed
   std::uint32_t dead_after_ms = tcp::dead_after_ms;
   std::uint64_t silent_since_ns = UINT64_MAX;  ///< on other networks; UINT64_MAX: it is not
-  base::Error why;                             ///< of `lost`
   std::array<std::unique_ptr<Connection>, most_lanes> lanes;
 };
 

@@ -244,7 +244,7 @@ void Inbox::finish_frame() noexcept {
   stage_ = Stage::header;
   have_ = 0;
   ++packets_;
-  if (frame_.prefix_bytes == 0) untold_units_ += wire::tcp_units(frame_.length);
+  if (frame_.prefix_bytes == 0) units_.advance(wire::tcp_units(frame_.length));
 }
 
 void Inbox::abandon(Buffers& buffers) {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "fabric/connection/sequence.h"
 #include "fabric/sink_ref.h"
 #include "fabric/tcp/stream/buffers.h"
 #include "fabric/tcp/stream/io.h"
@@ -61,8 +62,8 @@ class Inbox {
   [[nodiscard]] bool seen_received() const noexcept { return seen_; }
   /// Units of packets that were taken and not told of; `tell` is called when the peer is told of
   /// another wire::tcp_taken_step of them.
-  [[nodiscard]] std::uint32_t untold_units() const noexcept { return untold_units_; }
-  void tell() noexcept { untold_units_ -= wire::tcp_taken_step; }
+  [[nodiscard]] std::uint32_t untold_units() const noexcept { return units_.unacknowledged(); }
+  void tell() noexcept { units_.note_acknowledged_more(wire::tcp_taken_step); }
   /// Units that the peer has told of since the last call.
   [[nodiscard]] std::uint32_t fetch_acknowledged() noexcept {
     return std::exchange(acknowledged_, 0U);
@@ -130,7 +131,7 @@ class Inbox {
   std::size_t places_left_ = 0;   ///< bytes that they still take
   bool asked_ = false;            ///< the sink has said where the payload from have_ on belongs
   unsigned packets_ = 0;          ///< handed over
-  std::uint32_t untold_units_ = 0;
+  ReceiveSequence units_;         ///< of packets that were posted with a copy
   std::uint32_t acknowledged_ = 0;
 };
 

@@ -96,7 +96,7 @@ base::Error Streams::adopt(std::uint32_t peer, unsigned lane, int socket) {
     return base::failure(ErrorClass::intern, "lane %u to rank %u does not exist", lane, peer);
   }
   Peer& other = peer_at(peer);
-  if (other.state == Peer::State::left || other.state == Peer::State::lost) {
+  if (other.life.state() == PeerLife::State::closed || other.life.is_lost()) {
     return base::failure(ErrorClass::proc_aborted,
                          "rank %u has ended; its new connection is closed", peer);
   }
@@ -116,40 +116,31 @@ base::Error Streams::adopt(std::uint32_t peer, unsigned lane, int socket) {
   connection->peer = peer;
   connection->lane = lane;
   connection->address = name_of_end(socket);
-  connection->bye_owed = leaving_;
+  if (leaving_) connection->fin.leave();
   other.lanes[lane] = std::move(connection);
-  if (lane == 0) {
-    other.state = Peer::State::up;
-    other.gone = false;
-  }
+  if (lane == 0) other.life.open();
   ++connections_;
   events_due_ = true;
   return {};
 }
 
 void Streams::give_up(std::uint32_t peer, const base::Error& why) {
-  Peer& other = peer_at(peer);
-  if (other.state != Peer::State::wanted) return;
-  const bool has_ended = other.has_left || why.error_class() == ErrorClass::proc_aborted;
-  if (!has_ended) return lose(peer, why);
-  other.gone = true;
-  other.no_way = why.text();
+  if (!peer_at(peer).life.give_up(why, rules())) lose(peer, why);
 }
 
-/// Of a peer that has left and ended.
-Post Streams::post_without_way(std::uint32_t peer, wire::PacketKind kind) {
-  if (wire::is_about_withdrawal(kind)) return Post::done;
-  Peer& other = *peers_[peer];
-  if (!other.vain_posts.exhaust(base::now_ns(), config_.patience_ns)) return Post::again;
-  const char* const why = other.no_way.c_str();
-  lose(peer, other.has_left ? left_error(peer, why) : unmet_error(why));
-  return Post::done;
+Post Streams::post_to_absent(std::uint32_t peer, Admission admission) {
+  PeerLife& life = peers_[peer]->life;
+  const bool in_vain =
+      admission == Admission::unreachable && life.exhaust(base::now_ns(), config_.patience_ns);
+  if (in_vain || admission == Admission::never_returns) lose(peer, life.absence_error(peer));
+  return admission == Admission::drop || life.is_lost() ? Post::done : Post::again;
 }
 
 void Streams::drop(std::uint32_t peer) {
   Peer& other = peer_at(peer);
-  if (other.state == Peer::State::lost) return;
-  other.state = Peer::State::lost;
+  const bool is_new = other.life.lose(
+      base::failure(ErrorClass::proc_aborted, "the connections to rank %u were given up", peer));
+  if (!is_new) return;
   for (const auto& connection : other.lanes) {
     if (connection != nullptr) close(*connection);
   }
@@ -174,39 +165,17 @@ base::Error Streams::watch(int descriptor) {
 
 Peer* Streams::ready_peer(std::uint32_t peer, wire::PacketKind kind, Post& otherwise) {
   Peer& other = peer_at(peer);
-  otherwise = Post::done;
-  const bool returns = config_.left != nullptr;
-  const bool is_gone =
-      other.state == Peer::State::left || (other.state == Peer::State::wanted && other.has_left);
-  if (is_gone && (leaving_ || wire::is_about_flow(kind))) return nullptr;
-  if (!other.no_way.empty() && other.state == Peer::State::wanted) {
-    otherwise = post_without_way(peer, kind);
-    return nullptr;
-  }
-  if (other.state == Peer::State::wanted && !other.asked) {
-    other.asked = true;
+  Admission admission = other.life.admit(kind, rules());
+  if (admission == Admission::connect) {
+    other.life.ask();
     if (config_.wanted != nullptr) config_.wanted(config_.owner, peer);
+    admission = other.life.admit(kind, rules());
   }
-  switch (other.state) {
-    case Peer::State::up:
-      // After a `bye` of ours, or a failed write, nothing goes out any more.
-      if (other.lanes[0]->bye_sent || other.lanes[0]->write_error != 0) return nullptr;
-      if (!returns || !other.lanes[0]->in.bye_received()) return &other;
-      if (!wire::is_about_flow(kind)) otherwise = Post::again;
-      return nullptr;
-    case Peer::State::wanted:
-      otherwise = Post::again;
-      return nullptr;
-    case Peer::State::left:
-      if (returns) {
-        otherwise = Post::again;
-      } else if (!wire::is_about_withdrawal(kind)) {
-        lose(peer, left_error(peer, "it does not come back"));
-      }
-      return nullptr;
-    case Peer::State::lost:
-      return nullptr;
+  if (admission == Admission::send) {
+    otherwise = Post::done;  // after a failed write
+    return other.lanes[0]->write_error == 0 ? &other : nullptr;
   }
+  otherwise = post_to_absent(peer, admission);
   return nullptr;
 }
 
@@ -216,11 +185,11 @@ Post Streams::post(std::uint32_t peer, const wire::Envelope& envelope,
   Peer* const other = ready_peer(peer, envelope.kind, otherwise);
   if (other == nullptr) return otherwise;
   Connection& connection = *other->lanes[0];
-  if (connection.untaken >= wire::tcp_window && wire::brings_message(envelope.kind)) {
+  if (connection.units.in_flight() >= wire::tcp_window && wire::brings_message(envelope.kind)) {
     return Post::again;
   }
   const Post posted = send(connection, envelope, body);
-  if (posted == Post::done) connection.untaken += wire::tcp_units(envelope.length);
+  if (posted == Post::done) connection.units.advance(wire::tcp_units(envelope.length));
   return posted;
 }
 
@@ -261,7 +230,7 @@ Post Streams::collect(Connection& connection, const wire::Envelope& envelope,
 /// After a failed write it is lost when the end of the connection is known, as what was before it.
 void Streams::drop(std::uint32_t peer, std::uint64_t token) {
   const Peer& other = peer_at(peer);
-  const bool ends = other.state == Peer::State::up && other.lanes[0]->write_error != 0;
+  const bool ends = other.life.is_connected() && other.lanes[0]->write_error != 0;
   (ends ? abandoned_ : finished_).push_back({token, Sent::lost});
 }
 
@@ -289,7 +258,7 @@ Connection& Streams::least_loaded(Peer& peer) noexcept {
   Connection* best = nullptr;
   for (unsigned lane = most_lanes; lane-- > 0;) {
     Connection* const each = peer.lanes[lane].get();
-    if (each == nullptr || each->bye_sent || each->write_error != 0) continue;
+    if (each == nullptr || each->fin.fin_sent() || each->write_error != 0) continue;
     if (best == nullptr || each->out.bytes_in_place() < best->out.bytes_in_place()) best = each;
   }
   return *best;
@@ -358,7 +327,7 @@ bool Streams::retry_blocked() {
     if (next_blocked_ >= blocked_.size()) next_blocked_ = 0;
     Connection& connection = *blocked_[next_blocked_];
     if (write(connection, Io::Next::unknown)) moved = true;
-    if (connection.seen_owed || connection.bye_owed) write_signals(connection);
+    if (connection.fin.owes_anything()) write_signals(connection);
     if (connection.blocked) {
       ++next_blocked_;
     } else {
@@ -380,13 +349,14 @@ void Streams::watch_room(Connection& connection, Interest interest) {
 
 void Streams::write_signals(Connection& connection) {
   if (connection.write_error != 0) return;
-  if (connection.seen_owed && connection.out.reserve(buffers_, 0)) {
+  FinHandshake& fin = connection.fin;
+  if (fin.ack_due() && connection.out.reserve(buffers_, 0)) {
     connection.out.append(wire::TcpSignal::seen);
-    connection.seen_owed = false;
+    fin.note_ack_sent();
     want_flush(connection);
   }
-  if (connection.seen_owed) signals_owed_ = true;
-  while (connection.in.untold_units() >= wire::tcp_taken_step && !connection.bye_sent) {
+  if (fin.ack_due()) signals_owed_ = true;
+  while (connection.in.untold_units() >= wire::tcp_taken_step && !fin.fin_sent()) {
     if (!connection.out.reserve(buffers_, 0)) {
       signals_owed_ = true;
       break;
@@ -397,10 +367,9 @@ void Streams::write_signals(Connection& connection) {
   }
   // Packets in place that have not begun come after everything that is copied, `bye` comes last.
   const bool last = connection.out.bytes_in_place() == 0;
-  if (connection.bye_owed && last && connection.out.reserve(buffers_, 0)) {
+  if (fin.fin_due() && last && connection.out.reserve(buffers_, 0)) {
     connection.out.append(last_word_);
-    connection.bye_owed = false;
-    connection.bye_sent = true;
+    fin.note_fin_sent();
     want_flush(connection);
   }
 }

@@ -130,19 +130,18 @@ class Streams {
 
   /// False once the peer is known to be dead. One that has left in good order is not.
   [[nodiscard]] bool alive(std::uint32_t peer) const noexcept {
-    return peers_[peer] == nullptr || peers_[peer]->state != Peer::State::lost;
+    return peers_[peer] == nullptr || !peers_[peer]->life.is_lost();
   }
 
   /// True once the peer has left, all that it had sent has been handed over, and it receives
   /// nothing any more of what was sent to it; until it is back, if it ever is.
   [[nodiscard]] bool gone(std::uint32_t peer) const noexcept {
-    return peers_[peer] != nullptr && peers_[peer]->gone;
+    return peers_[peer] != nullptr && peers_[peer]->life.gone();
   }
 
   /// The peer has said its last word on its connection, and takes nothing more over it.
   [[nodiscard]] bool closing(std::uint32_t peer) const noexcept {
-    return peers_[peer] != nullptr && peers_[peer]->lanes[0] != nullptr &&
-           peers_[peer]->lanes[0]->in.bye_received();
+    return peers_[peer] != nullptr && peers_[peer]->life.is_closing();
   }
 
   /// Begins the orderly end: what is posted from now on is not sent. Poll until `parted`: then
@@ -172,7 +171,9 @@ class Streams {
   /// that is lost is dropped: `done`. So is one about flow for a peer that has left.
   Peer* ready_peer(std::uint32_t peer, wire::PacketKind kind, Post& otherwise);
   Peer& peer_at(std::uint32_t peer);
-  Post post_without_way(std::uint32_t peer, wire::PacketKind kind);
+  [[nodiscard]] LifeRules rules() const noexcept { return {config_.left != nullptr, leaving_}; }
+  /// An answer for a packet that is not sent; may lose the peer.
+  Post post_to_absent(std::uint32_t peer, Admission admission);
   static Connection& least_loaded(Peer& peer) noexcept;
   Post send(Connection& connection, const wire::Envelope& envelope,
             std::span<const std::byte> body);

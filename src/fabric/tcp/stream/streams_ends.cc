@@ -24,7 +24,7 @@ void Streams::leave(Leaving how) {
   for (const auto& peer : peers_) {
     if (peer == nullptr) continue;
     for (const auto& connection : peer->lanes) {
-      if (connection != nullptr) connection->bye_owed = !connection->bye_sent;
+      if (connection != nullptr) connection->fin.leave();
     }
   }
   part_from_all();
@@ -69,9 +69,7 @@ void Streams::end() noexcept {
 
 void Streams::lose(std::uint32_t peer, const base::Error& why) {
   Peer& other = peer_at(peer);
-  if (other.state == Peer::State::lost) return;
-  other.state = Peer::State::lost;
-  other.why = why;
+  if (!other.life.lose(why)) return;
   lost_.push_back(peer);
   for (const auto& connection : other.lanes) {
     if (connection != nullptr) connection->doomed = true;
@@ -87,7 +85,7 @@ bool Streams::reap() {
     for (const auto& connection : peer.lanes) {
       if (connection != nullptr) close(*connection);
     }
-    if (config_.lost != nullptr) config_.lost(config_.owner, lost_[i], peer.why);
+    if (config_.lost != nullptr) config_.lost(config_.owner, lost_[i], peer.life.why());
   }
   lost_.clear();
   finished_.insert(finished_.end(), abandoned_.begin(), abandoned_.end());
@@ -109,10 +107,11 @@ void Streams::close(Connection& connection) {
   --connections_;
   const std::uint32_t number = connection.peer;
   Peer& peer = *peers_[number];
-  if (connection.lane == 0 && peer.state == Peer::State::up) peer.state = Peer::State::left;
-  if (peer.state == Peer::State::lost) reset_at_close(connection.socket.get());
+  // Closed in good order: it has said FIN.
+  if (connection.lane == 0) static_cast<void>(peer.life.close());
+  if (peer.life.is_lost()) reset_at_close(connection.socket.get());
   peer.lanes[connection.lane].reset();
-  if (peer.state == Peer::State::left && config_.left != nullptr) forget_if_gone(number);
+  if (peer.life.state() == PeerLife::State::closed) forget_if_gone(number);
 }
 
 /// The last connection of a peer that has left is closed: it may come back.
@@ -120,10 +119,8 @@ void Streams::forget_if_gone(std::uint32_t peer) {
   Peer& other = *peers_[peer];
   const bool gone = std::all_of(other.lanes.begin(), other.lanes.end(),
                                 [](const auto& connection) { return connection == nullptr; });
-  if (!gone) return;
-  other.state = Peer::State::wanted;
-  other.asked = false;
-  other.has_left = true;
+  if (!gone || config_.left == nullptr) return;
+  other.life.await_return(rules());
   config_.left(config_.owner, peer);
 }
 

@@ -119,25 +119,22 @@ bool Streams::read(Connection& connection, SinkRef sink, unsigned& packets) {
 /// What the peer has taken, and what was taken from it.
 void Streams::count_taken(Connection& connection) {
   const std::uint32_t taken = connection.in.fetch_acknowledged();
-  if (taken > connection.untaken) {
+  if (!connection.units.acknowledge_more(taken)) {
     return lose(connection.peer,
                 base::failure(base::ErrorClass::proc_aborted,
                               "rank %u at %s sends what is no packet (it acknowledges what was not "
                               "sent); its connection is closed",
                               connection.peer, connection.address.c_str()));
   }
-  connection.untaken -= taken;
   if (connection.in.untold_units() >= wire::tcp_taken_step) write_signals(connection);
 }
 
 void Streams::after_reading(Connection& connection, const Reading& reading) {
   if (connection.doomed) return;
-  if (connection.in.bye_received() && !connection.seen_sent) {
-    connection.seen_sent = true;
-    connection.seen_owed = true;
-    if (connection.lane == 0 && connection.in.farewell_received()) {
-      peers_[connection.peer]->gone = true;
-    }
+  if (connection.in.seen_received()) connection.fin.on_fin_ack();
+  if (connection.in.bye_received() && connection.fin.on_fin()) {
+    const Leaving how = connection.in.farewell_received() ? Leaving::for_good : Leaving::may_return;
+    if (connection.lane == 0) peers_[connection.peer]->life.on_fin(how, rules());
     write_signals(connection);
   }
   const char* why = nullptr;
@@ -161,7 +158,7 @@ void Streams::after_reading(Connection& connection, const Reading& reading) {
                          connection.peer, connection.address.c_str(), reading.fault));
       return;
   }
-  if (connection.in.bye_received() && !connection.in.in_frame()) {
+  if (connection.fin.fin_received() && !connection.in.in_frame()) {
     connection.doomed = true;
     ended_.push_back(&connection);
     return;

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "fabric/verbs/ibverbs/ib_queue.h"
+#include "fabric/verbs/placement.h"
 
 namespace fulmar::fabric::verbs {
 namespace {
@@ -137,6 +138,7 @@ Error IbAdapter::learn(const Wish& wish, const ibv_device_attr& device) {
   traits_.reads = static_cast<std::uint8_t>(std::clamp(reads, 0, most_reads));
   traits_.longest_order = port.max_msg_sz;
   traits_.puts_in_order = port_.facts.transport.empty();
+  traits_.places_in_order = traits_.puts_in_order && places_in_order(device.vendor_id);
   traits_.changes = device.atomic_cap != IBV_ATOMIC_NONE;
   return {};
 }

@@ -5,9 +5,9 @@
 #include "mpi/coll/shm/shm_movement.h"
 #include "mpi/coll/shm/shm_start.h"
 
-/// On a collective area (shm_movement.cc), or, see choice.cc, directly (spread_parts.cc), by Bruck's
-/// algorithm (bruck.cc), or by a ring: the blocks travel round, each rank passes on what it got in
-/// the step before. n - 1 steps whatever the sizes of the blocks, every byte moves over each
+/// On a collective area (shm_movement.cc), or, see choice.cc, directly (spread_parts.cc), by
+/// Bruck's algorithm (bruck.cc), or by a ring: the blocks travel round, each rank passes on what it
+/// got in the step before. n - 1 steps whatever the sizes of the blocks, every byte moves over each
 /// neighbour once.
 namespace fulmar::mpi {
 
@@ -58,8 +58,8 @@ Error Allgatherv::check(const Comm& comm) const {
 }
 
 CollTask Allgather::algorithm(CollContext& exchange) const {
-  const CallFacts facts{.bytes = all_bytes(exchange.size()), .equal_blocks = receive.are_equal()};
-  switch (exchange.choose(Family::allgather, facts)) {
+  const CallShape shape{.bytes = all_bytes(exchange.size()), .equal_blocks = receive.are_equal()};
+  switch (exchange.choose(Family::allgather, shape)) {
     case Way::bruck:
       return allgather_bruck(exchange, *this);
     case Way::direct:

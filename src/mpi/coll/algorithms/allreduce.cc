@@ -7,11 +7,11 @@
 #include "mpi/coll/shm/shm_reductions.h"
 #include "mpi/coll/shm/shm_start.h"
 
-/// On a collective area (shm_reductions.cc), directly (reduce_direct.cc), by a ring (allreduce_ring.cc), or
-/// recursive doubling: in step k ranks that differ in bit k exchange what they have, and both
-/// combine the two values in the order of the ranks; so all get the same bits, and operations need
-/// not commute. Where the number of ranks is no power of two, pairs of the first ranks work as one.
-/// log2(n) steps, every byte moves log2(n) times.
+/// On a collective area (shm_reductions.cc), directly (reduce_direct.cc), by a ring
+/// (allreduce_ring.cc), or recursive doubling: in step k ranks that differ in bit k exchange what
+/// they have, and both combine the two values in the order of the ranks; so all get the same bits,
+/// and operations need not commute. Where the number of ranks is no power of two, pairs of the
+/// first ranks work as one. log2(n) steps, every byte moves log2(n) times.
 namespace fulmar::mpi {
 
 using base::Error;
@@ -24,7 +24,7 @@ CollTask double_up(CollContext& exchange, const Reduction& reduction, Accumulato
   for (int distance = 1; distance < places.count; distance *= 2) {
     const int other = places.worker(place ^ distance);
     const ConstData out = reduction.at(sum.value());
-    const Data in = reduction.at(sum.room());
+    const Data in = reduction.at(sum.operand());
     co_await exchange.send_receive(out, other, in, other);
     if (other > exchange.rank()) {
       sum.take_right();
@@ -50,7 +50,7 @@ CollTask allreduce_doubling(CollContext& exchange, const Allreduce& call) {
     co_return;
   }
   if (places.paired(rank)) {
-    co_await exchange.receive(reduction.at(sum.room()), rank + 1);
+    co_await exchange.receive(reduction.at(sum.operand()), rank + 1);
     sum.take_right();
   }
   co_await double_up(exchange, reduction, sum, places);
@@ -67,8 +67,8 @@ Error Allreduce::check(const Comm& /*comm*/) const {
 }
 
 CollTask Allreduce::algorithm(CollContext& exchange) const {
-  const CallFacts facts{.bytes = bytes_of(receive), .commutative = op->commutative};
-  switch (exchange.choose(Family::allreduce, facts)) {
+  const CallShape shape{.bytes = bytes_of(receive), .commutative = op->commutative};
+  switch (exchange.choose(Family::allreduce, shape)) {
     case Way::levels:
       return allreduce_levels(exchange, *this);
     case Way::direct:

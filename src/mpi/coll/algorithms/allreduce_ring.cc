@@ -17,9 +17,9 @@ CollTask add_round(CollContext& exchange, const Blocks& own, const Blocks& resul
   const int previous = exchange.neighbour(-1);
   const bool in_place = own.address == result.address;
   const Datatype& type = *result.type;
-  const Scratch room(type, in_place ? result[0].count : 0);
-  if (room.failed()) {
-    exchange.note(room.error());
+  const Scratch incoming(type, in_place ? result[0].count : 0);
+  if (incoming.failed()) {
+    exchange.note(incoming.error());
     co_return;
   }
   for (int step = 1; step < exchange.size(); ++step) {
@@ -27,10 +27,10 @@ CollTask add_round(CollContext& exchange, const Blocks& own, const Blocks& resul
     const int coming = exchange.neighbour(-step);
     const Data sum = result[coming];
     const ConstData out = step == 1 ? own.to(leaving) : result.to(leaving);
-    const Data in{in_place ? room.address() : sum.address, sum.count, &type};
+    const Data in{in_place ? incoming.address() : sum.address, sum.count, &type};
     co_await exchange.send_receive(out, next, in, previous);
     const Reduction reduction{op, type, sum.count};
-    reduction.apply(in_place ? room.address() : own[coming].address, sum.address);
+    reduction.apply(in_place ? incoming.address() : own[coming].address, sum.address);
   }
 }
 

@@ -54,7 +54,7 @@ struct Adding {
   Trip trip;
   Blocks own;
   Blocks result;
-  Scratch rooms;  ///< in place there is no other room for what comes
+  Scratch staging;  ///< in place nothing else can hold incoming segments
   At asked;
   At taken;
   At sent;
@@ -66,18 +66,18 @@ struct Adding {
       : trip(of),
         own(operands),
         result(sums),
-        rooms(*sums.type, own.address == sums.address ? of.most * at_once : 0),
+        staging(*sums.type, own.address == sums.address ? of.most * at_once : 0),
         asked(of.settled({1, 0})),
         taken(asked),
         sent(of.settled({0, 0})) {}
 
   [[nodiscard]] bool in_place() const noexcept { return own.address == result.address; }
   /// Where the operands of others come.
-  [[nodiscard]] Data room(const At& at, int number) const noexcept {
+  [[nodiscard]] Data incoming_at(const At& at, int number) const noexcept {
     Data there = trip.in(result, at);
     if (in_place()) {
       const Count offset = result.type->extent * trip.most * (number % at_once);
-      there.address = shifted(rooms.address(), offset);
+      there.address = shifted(staging.address(), offset);
     }
     return there;
   }
@@ -93,7 +93,7 @@ struct Adding {
     const Data sum = trip.in(result, taken);
     const Reduction reduction{op, *sum.type, sum.count};
     if (in_place()) {
-      reduction.apply(room(taken, taken_count).address, sum.address);
+      reduction.apply(incoming_at(taken, taken_count).address, sum.address);
     } else {
       reduction.apply(trip.in(own, taken).address, sum.address);
     }
@@ -106,8 +106,8 @@ CollTask add_trip(CollContext& exchange, Adding& work, const Op& op) {
   Transfers outgoing(exchange, at_once);
   for (;;) {
     for (; work.may_ask(); ++work.asked_count, work.asked = work.trip.after(work.asked)) {
-      incoming.receive_at(work.asked_count % at_once, work.room(work.asked, work.asked_count),
-                          exchange.neighbour(-1));
+      incoming.receive_at(work.asked_count % at_once,
+                          work.incoming_at(work.asked, work.asked_count), exchange.neighbour(-1));
     }
     for (; work.may_send(); ++work.sent_count, work.sent = work.trip.after(work.sent)) {
       const int place = work.sent_count % at_once;
@@ -125,7 +125,7 @@ CollTask add_trip(CollContext& exchange, Adding& work, const Op& op) {
 }
 
 /// The results go round; rank r begins with that of part r + 1.
-CollTask tell_trip(CollContext& exchange, const Blocks& result) {
+CollTask circulate_results(CollContext& exchange, const Blocks& result) {
   for (int step = 1; step < exchange.size(); ++step) {
     const ConstData out = result.to(exchange.neighbour(2 - step));
     const Data in = result[exchange.neighbour(1 - step)];
@@ -147,12 +147,12 @@ CollTask allreduce_segments(CollContext& exchange, const Allreduce& call) {
                   exchange.size()};
   const Blocks result = parts.of(receive.address, *receive.type);
   Adding work(trip, parts.of(call.own(), *receive.type), result);
-  if (work.rooms.failed()) {
-    exchange.note(work.rooms.error());
+  if (work.staging.failed()) {
+    exchange.note(work.staging.error());
     co_return;
   }
   co_await add_trip(exchange, work, *call.op);
-  co_await tell_trip(exchange, result);
+  co_await circulate_results(exchange, result);
 }
 
 }  // namespace fulmar::mpi

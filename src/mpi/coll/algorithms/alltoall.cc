@@ -8,10 +8,10 @@
 #include "mpi/coll/shm/shm_start.h"
 #include "mpi/datatype/view.h"
 
-/// On a collective area (shm_movement.cc, shm_reads.cc), or every rank sends to each other one directly,
-/// first to its next neighbour, then to the one after, so that nobody is everybody's target at
-/// once; a window of messages is under way at a time. In place the outgoing blocks are packed into
-/// memory of their own first.
+/// On a collective area (shm_movement.cc, shm_reads.cc), or every rank sends to each other one
+/// directly, first to its next neighbour, then to the one after, so that nobody is everybody's
+/// target at once; a window of messages is under way at a time. In place the outgoing blocks are
+/// packed into memory of their own first.
 namespace fulmar::mpi {
 
 using base::Error;
@@ -51,8 +51,8 @@ struct PackedBlocks {
     for (int rank = 0; rank < exchange.size() && !memory.failed(); ++rank) {
       const auto i = static_cast<std::size_t>(rank);
       const Data block = from[rank];
-      const std::span<std::byte> room(at + displs[i], static_cast<std::size_t>(counts[i]));
-      View(*block.type, block.count).pack(block.address, 0, room);
+      const std::span<std::byte> packed(at + displs[i], static_cast<std::size_t>(counts[i]));
+      View(*block.type, block.count).pack(block.address, 0, packed);
     }
   }
 
@@ -145,7 +145,7 @@ Error Alltoallw::check(const Comm& comm) {
   return bad.failed() ? bad : check_same(n);
 }
 
-void Alltoall::add_amounts_of_all(const Comm& comm, CountCheck& count_check) const {
+void Alltoall::add_counts_of_all(const Comm& comm, CountCheck& count_check) const {
   const Blocks& given = send.in_place() ? receive : send;
   for (int rank = 0; rank < comm.remote_size; ++rank) {
     count_check.give(rank, given.to(rank));

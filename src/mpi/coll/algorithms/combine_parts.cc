@@ -17,7 +17,7 @@ constexpr int at_once = 8;
 
 /// Operands of others, received in the order in which they are combined.
 struct Incoming {
-  Scratch room;
+  Scratch memory;
   Transfers transfers;
   Reduction reduction;
   int next;  ///< whose operand is asked for next
@@ -26,7 +26,7 @@ struct Incoming {
   int used = 0;
 
   Incoming(CollContext& exchange, const Reduction& what)
-      : room(what.type, what.count * std::min(at_once, exchange.size())),
+      : memory(what.type, what.count * std::min(at_once, exchange.size())),
         transfers(exchange, std::min(at_once, exchange.size())),
         reduction(what),
         next(exchange.size() - 1),
@@ -34,7 +34,7 @@ struct Incoming {
 
   [[nodiscard]] int place(int number) const noexcept { return number % transfers.capacity(); }
   [[nodiscard]] void* operand(int number) const noexcept {
-    return shifted(room.address(), reduction.type.extent * reduction.count * place(number));
+    return shifted(memory.address(), reduction.type.extent * reduction.count * place(number));
   }
   void ask() noexcept {
     while (next >= 0 && asked - used < std::min(at_once, transfers.capacity())) {
@@ -55,8 +55,8 @@ CollTask combine_parts(CollContext& exchange, const Blocks& own, const Op& op, v
   const Reduction reduction{op, *own_block.type, own_block.count};
   Scratch sum(reduction.type, reduction.count);
   Incoming incoming(exchange, reduction);
-  if (sum.failed() || incoming.room.failed()) {
-    exchange.note(sum.failed() ? sum.error() : incoming.room.error());
+  if (sum.failed() || incoming.memory.failed()) {
+    exchange.note(sum.failed() ? sum.error() : incoming.memory.error());
     co_return;
   }
   Transfers outgoing(exchange, exchange.size());

@@ -55,7 +55,7 @@ Error Gatherv::check(const Comm& comm) const {
   return Gather::check(comm);
 }
 
-void Gatherv::add_amounts(const Comm& comm, CountCheck& count_check) const {
+void Gatherv::add_counts(const Comm& comm, CountCheck& count_check) const {
   const bool in_place = is_in_place(send.address);
   if (!in_place) count_check.give(root, send);
   if (comm.rank != root) return;
@@ -66,8 +66,8 @@ void Gatherv::add_amounts(const Comm& comm, CountCheck& count_check) const {
 
 CollTask Gather::algorithm(CollContext& exchange) const {
   const bool at_root = exchange.rank() == root;
-  const CallFacts facts{.bytes = at_root ? bytes_of(receive[root]) : bytes_of(send)};
-  return exchange.choose(Family::gather, facts) == Way::binomial ? gather_binomial(exchange, *this)
+  const CallShape shape{.bytes = at_root ? bytes_of(receive[root]) : bytes_of(send)};
+  return exchange.choose(Family::gather, shape) == Way::binomial ? gather_binomial(exchange, *this)
                                                                  : gather_direct(exchange, *this);
 }
 

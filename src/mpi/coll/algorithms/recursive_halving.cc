@@ -25,16 +25,16 @@ struct Halves {
   /// Where the elements of each place begin, and the end.
   std::vector<Count> bounds;
   Scratch sum;
-  Scratch room;
+  Scratch incoming;
 
   Halves(CollContext& exchange, const Op& op_used, const Datatype& of_type, Count total)
       : op(op_used),
         type(of_type),
         places(exchange.size()),
         sum(of_type, total),
-        room(of_type, total) {}
+        incoming(of_type, total) {}
 
-  [[nodiscard]] bool failed() const noexcept { return sum.failed() || room.failed(); }
+  [[nodiscard]] bool failed() const noexcept { return sum.failed() || incoming.failed(); }
   [[nodiscard]] Count count(int first, int last) const noexcept {
     return bounds[static_cast<std::size_t>(last)] - bounds[static_cast<std::size_t>(first)];
   }
@@ -52,8 +52,8 @@ CollTask join_pair(CollContext& exchange, Halves& halves, const void* own) {
   const Reduction whole{halves.op, halves.type, total};
   whole.copy(own, halves.sum.address());
   if (!halves.places.paired(exchange.rank())) co_return;
-  co_await exchange.receive(whole.at(halves.room.address()), exchange.rank() + 1);
-  whole.apply(halves.room.address(), halves.sum.address());
+  co_await exchange.receive(whole.at(halves.incoming.address()), exchange.rank() + 1);
+  whole.apply(halves.incoming.address(), halves.sum.address());
 }
 
 /// After this each place has the sum of its part.
@@ -67,7 +67,7 @@ CollTask halve(CollContext& exchange, Halves& halves) {
     const bool low = place < middle;
     const Data leaving = halves.at(halves.sum, low ? middle : first, low ? last : middle);
     (low ? last : first) = middle;
-    const Data coming = halves.at(halves.room, first, last);
+    const Data coming = halves.at(halves.incoming, first, last);
     co_await exchange.send_receive(as_const(leaving), other, coming, other);
     const Reduction part{halves.op, halves.type, coming.count};
     part.apply(coming.address, halves.at(halves.sum, first, last).address);
@@ -100,7 +100,7 @@ CollTask reduce_scatter_halving(CollContext& exchange, const ReduceScatter& call
   }
   Halves halves(exchange, *call.op, *call.type, parts.total());
   if (halves.failed()) {
-    exchange.note(halves.sum.failed() ? halves.sum.error() : halves.room.error());
+    exchange.note(halves.sum.failed() ? halves.sum.error() : halves.incoming.error());
     co_return;
   }
   for (int place = 0; place < halves.places.count; ++place) {
@@ -124,7 +124,7 @@ CollTask allreduce_halving(CollContext& exchange, const Allreduce& call) {
   }
   Halves halves(exchange, *call.op, type, call.receive.count);
   if (halves.failed()) {
-    exchange.note(halves.sum.failed() ? halves.sum.error() : halves.room.error());
+    exchange.note(halves.sum.failed() ? halves.sum.error() : halves.incoming.error());
     co_return;
   }
   const Parts parts(call.receive.count, halves.places.count);

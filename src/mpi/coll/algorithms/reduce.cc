@@ -30,7 +30,7 @@ CollTask reduce_binomial(CollContext& exchange, const Reduce& call) {
   int distance = 1;
   for (; distance < n && (place & distance) == 0; distance *= 2) {
     if (place + distance >= n) continue;
-    co_await exchange.receive(reduction.at(sum.room()), (place + distance + top) % n);
+    co_await exchange.receive(reduction.at(sum.operand()), (place + distance + top) % n);
     sum.take_right();
   }
   const bool at_root = exchange.rank() == call.root;
@@ -51,8 +51,8 @@ Error Reduce::check(const Comm& comm) const {
 }
 
 CollTask Reduce::algorithm(CollContext& exchange) const {
-  const CallFacts facts{.bytes = count * type->size, .commutative = op->commutative};
-  switch (exchange.choose(Family::reduce, facts)) {
+  const CallShape shape{.bytes = count * type->size, .commutative = op->commutative};
+  switch (exchange.choose(Family::reduce, shape)) {
     case Way::levels:
       return reduce_levels(exchange, *this);
     case Way::direct:

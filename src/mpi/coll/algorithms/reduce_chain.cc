@@ -45,31 +45,31 @@ CollTask begin_chain(CollContext& exchange, const Chain& chain) {
 }
 
 CollTask pass_on(CollContext& exchange, const Chain& chain) {
-  const Scratch room(chain.whole.type, std::min(chain.most, chain.whole.count) * (at_once + 1));
-  if (room.failed()) {
-    exchange.note(room.error());
+  const Scratch staging(chain.whole.type, std::min(chain.most, chain.whole.count) * (at_once + 1));
+  if (staging.failed()) {
+    exchange.note(staging.error());
     co_return;
   }
-  const auto room_of = [&](Count i) { return shifted(room.address(), chain.offset(i % 3)); };
+  const auto piece_at = [&](Count i) { return shifted(staging.address(), chain.offset(i % 3)); };
   Transfers incoming(exchange, at_once);
   Transfers outgoing(exchange, at_once);
-  incoming.receive_at(0, chain.part(0).at(room_of(0)), chain.previous);
+  incoming.receive_at(0, chain.part(0).at(piece_at(0)), chain.previous);
   for (Count i = 0; i < chain.pieces(); ++i) {
     const int place = static_cast<int>(i % at_once);
     const int other = static_cast<int>((i + 1) % at_once);
-    // The room of piece i + 1 was that of piece i - 2, which has left.
+    // Piece i + 1 takes the buffer of piece i - 2, which has been sent.
     if (i + 1 < chain.pieces()) {
       co_await outgoing.wait_for(place);
-      incoming.receive_at(other, chain.part(i + 1).at(room_of(i + 1)), chain.previous);
+      incoming.receive_at(other, chain.part(i + 1).at(piece_at(i + 1)), chain.previous);
     }
     co_await incoming.wait_for(place);
     const Reduction part = chain.part(i);
-    part.apply(shifted(chain.own, chain.offset(i)), room_of(i));
+    part.apply(shifted(chain.own, chain.offset(i)), piece_at(i));
     if (chain.next < 0) {
-      part.copy(room_of(i), shifted(chain.result, chain.offset(i)));
+      part.copy(piece_at(i), shifted(chain.result, chain.offset(i)));
     } else {
       co_await outgoing.wait_for(place);
-      outgoing.send_at(place, part.at(static_cast<const void*>(room_of(i))), chain.next);
+      outgoing.send_at(place, part.at(static_cast<const void*>(piece_at(i))), chain.next);
     }
   }
   co_await outgoing.wait();

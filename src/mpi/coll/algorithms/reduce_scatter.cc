@@ -6,8 +6,8 @@
 #include "mpi/coll/shm/shm_reductions.h"
 #include "mpi/coll/shm/shm_start.h"
 
-/// On a collective area (shm_reductions.cc), directly (reduce_direct.cc), or by a reduction to rank 0,
-/// which then deals out the blocks. Every operation, count and type; twice the steps of either
+/// On a collective area (shm_reductions.cc), directly (reduce_direct.cc), or by a reduction to rank
+/// 0, which then deals out the blocks. Every operation, count and type; twice the steps of either
 /// part.
 namespace fulmar::mpi {
 
@@ -54,9 +54,9 @@ Error ReduceScatter::check(const Comm& comm) const {
 }
 
 CollTask ReduceScatter::algorithm(CollContext& exchange) const {
-  CallFacts facts{.commutative = op->commutative, .equal_blocks = counts.is_null()};
-  facts.bytes = all_bytes(exchange.size());
-  switch (exchange.choose(Family::reduce_scatter, facts)) {
+  CallShape shape{.commutative = op->commutative, .equal_blocks = counts.is_null()};
+  shape.bytes = all_bytes(exchange.size());
+  switch (exchange.choose(Family::reduce_scatter, shape)) {
     case Way::halving:
       return reduce_scatter_halving(exchange, *this);
     case Way::deal:

@@ -6,10 +6,10 @@
 #include "mpi/coll/shm/shm_reductions.h"
 #include "mpi/coll/shm/shm_start.h"
 
-/// On a collective area (shm_reductions.cc), or by recursive doubling: after step k a rank knows the sum
-/// over its block of 2^(k+1) ranks, as far as they exist, and the sum over the ranks up to its own
-/// one in it. What it hears from a block before its own goes into both, in the order of the ranks.
-/// log2(n) steps, every count and type.
+/// On a collective area (shm_reductions.cc), or by recursive doubling: after step k a rank knows
+/// the sum over its block of 2^(k+1) ranks, as far as they exist, and the sum over the ranks up to
+/// its own one in it. What it hears from a block before its own goes into both, in the order of the
+/// ranks. log2(n) steps, every count and type.
 namespace fulmar::mpi {
 
 using base::Error;
@@ -41,12 +41,12 @@ CollTask sweep(CollContext& exchange, const Reduction& reduction, Accumulator& b
     const int other = exchange.rank() ^ distance;
     if (other >= exchange.size()) continue;
     const ConstData out = reduction.at(block.value());
-    const Data in = reduction.at(block.room());
+    const Data in = reduction.at(block.operand());
     co_await exchange.send_receive(out, other, in, other);
     if (other > exchange.rank()) {
       block.take_right();
     } else {
-      before.add(reduction, block.room());
+      before.add(reduction, block.operand());
       block.take_left();
     }
   }

@@ -7,8 +7,8 @@
 #include "mpi/coll/shm/shm_movement.h"
 #include "mpi/coll/shm/shm_start.h"
 
-/// On a collective area (shm_movement.cc, shm_reads.cc), or the root sends each rank its block: n - 1
-/// messages, no copies between.
+/// On a collective area (shm_movement.cc, shm_reads.cc), or the root sends each rank its block: n -
+/// 1 messages, no copies between.
 namespace fulmar::mpi {
 
 using base::Error;
@@ -60,7 +60,7 @@ Error Scatterv::check(const Comm& comm) const {
   return Scatter::check(comm);
 }
 
-void Scatterv::add_amounts(const Comm& comm, CountCheck& count_check) const {
+void Scatterv::add_counts(const Comm& comm, CountCheck& count_check) const {
   const bool in_place = is_in_place(receive.address);
   if (!in_place) count_check.expect(root, receive);
   if (comm.rank != root) return;
@@ -71,8 +71,8 @@ void Scatterv::add_amounts(const Comm& comm, CountCheck& count_check) const {
 
 CollTask Scatter::algorithm(CollContext& exchange) const {
   const bool at_root = exchange.rank() == root;
-  const CallFacts facts{.bytes = bytes_of(at_root ? send[root] : receive)};
-  return exchange.choose(Family::scatter, facts) == Way::binomial
+  const CallShape shape{.bytes = bytes_of(at_root ? send[root] : receive)};
+  return exchange.choose(Family::scatter, shape) == Way::binomial
              ? scatter_binomial(exchange, *this)
              : scatter_direct(exchange, *this);
 }

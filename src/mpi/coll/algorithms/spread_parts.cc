@@ -15,7 +15,7 @@ CollTask spread_parts(CollContext& exchange, const Blocks& blocks) {
   for (int step = 1; step < exchange.size(); ++step) {
     const int source = exchange.neighbour(-step);
     const Data block = blocks[source];
-    if (transfers.room() < 2) co_await transfers.wait();
+    if (transfers.free_places() < 2) co_await transfers.wait();
     if (bytes_of(block) > 0) transfers.receive(block, source);
     if (bytes_of(own) > 0) transfers.send(own, exchange.neighbour(step));
   }

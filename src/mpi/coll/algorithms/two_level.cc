@@ -96,20 +96,20 @@ CollTask reduce_levels(CollContext& exchange, const Reduce& call) {
   const Comm& comm = exchange.comm();
   const Levels levels(exchange.comm(), call.root);
   const bool at_root = comm.rank == call.root;
-  Scratch room(*call.type, levels.leads(comm) && !at_root ? call.count : 0);
-  if (room.failed()) {
-    exchange.note(room.error());
+  Scratch partial(*call.type, levels.leads(comm) && !at_root ? call.count : 0);
+  if (partial.failed()) {
+    exchange.note(partial.error());
     co_return;
   }
   Reduce within = call;
   within.root = levels.leader_place(comm);
-  if (!at_root) within.receive = room.address();
+  if (!at_root) within.receive = partial.address();
   levels.enter_node(exchange);
   co_await within.algorithm(exchange);
   if (levels.leads(comm)) {
     Reduce between = within;
     between.root = levels.nodes.node_of(call.root);
-    between.send = at_root ? MPI_IN_PLACE : room.address();
+    between.send = at_root ? MPI_IN_PLACE : partial.address();
     levels.enter_leaders(exchange);
     co_await between.algorithm(exchange);
   }

@@ -10,7 +10,8 @@
 
 namespace fulmar::mpi {
 
-/// For what ranks compare under FULMAR_CHECK=collectives: apart from the messages of the calls.
+/// The context of the comparisons of FULMAR_CHECK=collectives, separate from the messages of the
+/// calls.
 inline constexpr auto comparing_channel =
     static_cast<Channel>(Comm::collective_bit | Comm::partitioned_bit);
 
@@ -19,14 +20,14 @@ inline constexpr auto comparing_channel =
 /// data, which may have any type at the other side (section 5.2).
 [[nodiscard]] const BasicType* element_of(const Datatype& type) noexcept;
 
-/// What the first rank tells all of a communicator about their calls: nothing, or what is wrong.
-/// Goes to other processes of the same job and library.
+/// The result that the first rank sends to all of a communicator: success, or the error found.
+/// Exchanged between processes of the same job and library only.
 class CheckResult {
  public:
   [[nodiscard]] bool is_good() const noexcept {
     return error_class_ == static_cast<std::int32_t>(base::ErrorClass::success);
   }
-  /// The first thing that is found wrong stays.
+  /// Keeps the first error that is found.
   void refuse(base::ErrorClass wrong, const std::string& text) noexcept;
   /// With the rule that was broken.
   [[nodiscard]] base::Error error(const char* rule) const noexcept;

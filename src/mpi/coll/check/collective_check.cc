@@ -31,8 +31,8 @@ bool among_neighbours(std::string_view name) {
   return name.find("eighbor") != std::string_view::npos;
 }
 
-/// Each rank may give another amount of data.
-bool amounts_differ(std::string_view name) {
+/// Whether the amounts of data may differ from rank to rank.
+bool counts_differ(std::string_view name) {
   const std::string_view call = without_init(name);
   return call.ends_with('v') || call.ends_with('w') || call.ends_with("educe_scatter") ||
          among_neighbours(call);
@@ -44,7 +44,7 @@ std::string words_for(const Datatype& type) {
   return "of a type of " + std::to_string(type.size) + " bytes";
 }
 
-/// The first of them; more do not fit into a line.
+/// How many are printed; more do not fit into a line.
 std::string words_for(const CountArray& counts, std::size_t number) {
   constexpr std::size_t most = 8;
   std::string words;
@@ -76,8 +76,8 @@ void CollectiveCall::refuse(const std::string& text) noexcept {
 
 void CollectiveCall::add_data(Count count, const Datatype& type) noexcept {
   const BasicType* basic = count == 0 ? nullptr : element_of(type);
-  if (amounts_differ(body_.name.data())) {
-    // mpi/coll/check/count_check.h looks at them.
+  if (counts_differ(body_.name.data())) {
+    // mpi/coll/check/count_check.h compares them.
   } else if (body_.bytes < 0) {
     body_.bytes = count * type.size;
     if (basic != nullptr) set(body_.type, basic->name);
@@ -104,7 +104,7 @@ void CollectiveCall::add_parts(const CountArray& counts, const Datatype& type,
   if (counts.is_null()) return;
   constexpr std::uint64_t fnv_prime = 0x100000001b3;
   const bool reduces = without_init(body_.name.data()).ends_with("educe_scatter");
-  // A gathering names the parts of those that send to this group.
+  // A gather call lists the parts of the ranks that send to this group.
   const auto number = static_cast<std::size_t>(reduces ? comm.size() : comm.remote_size);
   Count total = 0;
   body_.parts = 0xcbf29ce484222325;
@@ -153,8 +153,8 @@ ErrorClass CollectiveCall::difference(const Body& a, const Body& b) noexcept {
   return ErrorClass::success;
 }
 
-/// Of ranks of different groups: each group has its own amount of data and its own view of the
-/// root, and what has no part in a rooted call may give anything.
+/// For ranks of different groups: each group has its own amount of data and its own view of the
+/// root, and arguments of ranks without a part in a rooted call are not compared.
 ErrorClass CollectiveCall::difference_between(const Body& a, const Body& b) noexcept {
   if (a.name != b.name) return ErrorClass::other;
   if (a.root == MPI_PROC_NULL || b.root == MPI_PROC_NULL) return ErrorClass::success;
@@ -196,8 +196,8 @@ void CollectiveCall::judge(std::span<const Body> calls, CheckResult& check_resul
   }
 }
 
-/// Exactly one process is the root; the others of its group say MPI_PROC_NULL, and the other group
-/// its rank.
+/// Exactly one process passes MPI_ROOT; the others of its group pass MPI_PROC_NULL, and the other
+/// group its rank.
 void CollectiveCall::check_roots(std::span<const Body> first, std::span<const Body> second,
                                  CheckResult& check_result) {
   int roots = 0;
@@ -230,7 +230,7 @@ void CollectiveCall::judge_between(std::span<const Body> first, std::span<const 
     const bool own = group.data() == first.data();
     for (std::size_t rank = 0; rank < group.size(); ++rank) {
       ErrorClass wrong = difference_between(model, group[rank]);
-      // Within a group all give as much, but for the one that is the root.
+      // Within a group all send as much, except the root.
       const bool alike =
           group[rank].root == group.front().root && group[rank].root != MPI_PROC_NULL;
       if (wrong == ErrorClass::success && alike) wrong = difference(group.front(), group[rank]);
@@ -282,7 +282,7 @@ CollTask CollectiveCall::compare_between(CollContext& exchange, const Collective
     const ConstData told{ours.data(), static_cast<Count>(ours.size() * sizeof(Body)), &byte};
     const Data heard{theirs.data(), static_cast<Count>(theirs.size() * sizeof(Body)), &byte};
     co_await exchange.send_receive(told, 0, heard, 0);
-    // Both leaders say the same: the group of the process with the lower number comes first.
+    // Both leaders must find the same: the group of the process with the lower number comes first.
     if (comm.device->config().self < comm.routes.front().peer) {
       judge_between(ours, theirs, check_result);
     } else {
@@ -300,7 +300,7 @@ Error CollectiveCall::compare(Comm& comm) {
   CollContext exchange(comm, comparing_channel, tag);
   const Error error = exchange.run(comm.is_inter ? compare_between(exchange, *this)
                                                  : compare_within(exchange, *this));
-  // The call does not come to that; where the others' call is a non-blocking one, it has.
+  // The call itself is not made; where the others' call is non-blocking, they have taken a tag.
   if (error.failed()) ++comm.collective_calls;
   return error;
 }

@@ -13,34 +13,36 @@
 #include "mpi/datatype/datatype.h"
 #include "mpi/op/op.h"
 
-/// Whether all ranks of a communicator make the same collective call: FULMAR_CHECK=collectives. The
-/// first rank gets what each of the others calls, in words and in numbers, and tells all of them
-/// whether that fits; between two groups the first ranks of both tell each other what they got.
+/// Collective argument agreement: whether all ranks of a communicator make the same collective call
+/// (FULMAR_CHECK=collectives). The first rank gathers a description of each rank's call, as text
+/// and as numbers, and sends all of them the result; between two groups the first ranks of both
+/// exchange what they gathered.
 ///
 /// A blocking call compares before it begins. A non-blocking or persistent one must not wait: its
 /// algorithm compares first, and its request ends with the error.
 namespace fulmar::mpi {
 
-/// What one rank calls. Goes to another process of the same job and library.
+/// The description of one rank's call. Exchanged between processes of the same job and library
+/// only.
 class CollectiveCall {
  public:
   explicit CollectiveCall(const char* name) noexcept;
 
   void add_root(int root) noexcept { body_.root = root; }
   void add_op(const Op& op) noexcept;
-  /// Elements that every rank must give alike, or must expect of each: within one rank both are as
-  /// many bytes, and the first of them are compared between ranks.
+  /// Elements of which every rank must send, or expect from each, the same number: within one rank
+  /// both are as many bytes, and the first of them are compared between ranks.
   void add_data(Count count, const Datatype& type) noexcept;
-  /// Elements in parts, of which every rank must name all: as many as `comm` has ranks.
+  /// Elements in parts, one for each rank of `comm`; every rank must give the counts of all.
   void add_parts(const CountArray& counts, const Datatype& type, const Comm& comm) noexcept;
   /// Whether this call has such parts; other counts are of one rank alone.
   [[nodiscard]] bool has_common_parts() const noexcept;
 
-  /// The arguments are wrong, as `text` says: every rank gets an error that passes it on.
+  /// The arguments are wrong, as `text` explains: every rank gets an error that contains it.
   void refuse(const std::string& text) noexcept;
 
-  /// Agrees with the other ranks; before the tag of the call is taken. Every rank gets the same
-  /// error, which says who called what.
+  /// Compares with the other ranks; before the tag of the call is taken. Every rank gets the same
+  /// error, which says which rank called what.
   [[nodiscard]] base::Error compare(Comm& comm);
 
   /// The same as the first part of a call with this tag, for a non-blocking or persistent call. The
@@ -56,7 +58,7 @@ class CollectiveCall {
     Count bytes;                 ///< -1: not compared
     std::uint64_t parts;         ///< a hash of the bytes of each part; 0: not compared
     std::int32_t root;           ///< no_root: has none
-    std::int32_t unfit;          ///< 0, or what is wrong with the call in itself
+    std::int32_t unfit;          ///< 0, or an error in the call of this rank alone
   };
   static constexpr std::int32_t gives_other_than_part = 1;
   static constexpr std::int32_t gives_other_than_expected = 2;
@@ -67,7 +69,7 @@ class CollectiveCall {
   static std::string text_of(const Body& body);
   static base::ErrorClass difference(const Body& a, const Body& b) noexcept;
   static base::ErrorClass difference_between(const Body& a, const Body& b) noexcept;
-  /// Whether one of the calls has wrong arguments; then that is the verdict.
+  /// Whether one of the calls has wrong arguments; then that is the result.
   static bool judge_arguments(std::span<const Body> calls, const char* group,
                               CheckResult& check_result);
   static void judge(std::span<const Body> calls, CheckResult& check_result);

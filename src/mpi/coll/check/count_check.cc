@@ -32,7 +32,7 @@ std::string CountCheck::words_for(const Flow& flow) const {
   return type == nullptr || type->basic == nullptr ? words : words + " of " + type->basic->name;
 }
 
-/// All that goes between two ranks.
+/// All data between two ranks.
 void CountCheck::judge_pair(std::span<const Flow> given, std::span<const Flow> expected,
                             const Sides& sides, CheckResult& check_result) const {
   const Flow& any = given.empty() ? expected.front() : given.front();
@@ -99,7 +99,7 @@ CollTask CountCheck::tell(CollContext& exchange, const CountCheck& mine) {
   co_await exchange.send(told, 0);
 }
 
-/// What rank `rank` told: `head.given` that it gives, then what it expects.
+/// The amounts of rank `rank`: `head.given` that it sends, then those it expects.
 void CountCheck::add_flows(int rank, const Head& head, std::span<const Amount> all, Told& told) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Amount& one = all[i];
@@ -111,7 +111,7 @@ void CountCheck::add_flows(int rank, const Head& head, std::span<const Amount> a
   }
 }
 
-/// A rank, and a group, has far fewer blocks and neighbours.
+/// A limit far above the number of blocks and neighbours of a rank, or group.
 bool CountCheck::is_sane(const Head& head) noexcept {
   constexpr std::int64_t most = 1 << 28;
   return head.given >= 0 && head.given <= most && head.expected >= 0 && head.expected <= most;
@@ -157,7 +157,8 @@ CollTask CountCheck::compare_between(CollContext& exchange, const CountCheck& mi
   co_await exchange.send_receive({ours.expected.data(), bytes_of_all(ours.expected), &byte}, 0,
                                  {theirs.expected.data(), bytes_of_all(theirs.expected), &byte}, 0);
   const char* const other = " of the other group";
-  // The same is found first in both groups: the one of the process with the lower number is first.
+  // Both groups must find the same error: that of the process with the lower number is compared
+  // first.
   const Comm& comm = exchange.comm();
   const bool first = comm.device->config().self < comm.routes.front().peer;
   if (first) mine.judge(ours.given, theirs.expected, {"", other}, check_result);

@@ -14,12 +14,12 @@
 
 namespace fulmar::mpi {
 
-/// What this process gives each rank in a collective call in which that is another amount for each,
-/// and what it expects of each: with FULMAR_CHECK=collectives the first rank gets all of it and
-/// looks whether it fits (MPI 5.0 section 6.2: the amount of data that is sent is the one that is
-/// expected, between each pair of ranks). That the ranks make the same call is known by then
-/// (mpi/coll/check/collective_check.h). Between two groups the first ranks of both tell each other what they
-/// got, and both judge in the same order.
+/// The amounts of data that this process sends to and expects from each rank, in a collective call
+/// in which they differ: with FULMAR_CHECK=collectives the first rank gathers those of all ranks
+/// and compares them (MPI 5.0 section 6.2: the amount of data sent must equal the amount specified
+/// by the receiver, between each pair of ranks). The ranks have verified before that they make the
+/// same call (mpi/coll/check/collective_check.h). Between two groups the first ranks of both
+/// exchange what they gathered, and both compare in the same order.
 class CountCheck {
  public:
   explicit CountCheck(const Library& library) noexcept : library_(library) {}
@@ -32,7 +32,7 @@ class CountCheck {
   static CollTask compare(CollContext& exchange, const CountCheck& mine);
 
  private:
-  /// Of one rank, as it travels.
+  /// The amount for one rank, in the message.
   struct Amount {
     std::int32_t other;
     std::uint32_t type;  ///< handle of the one basic type of all elements; 0: not known
@@ -48,7 +48,7 @@ class CountCheck {
     int to;
     Count bytes;
     std::uint32_t type;
-    std::size_t order;  ///< neighbours may be so several times: then this is as it was
+    std::size_t order;  ///< original index: a rank may be a neighbour several times
 
     [[nodiscard]] bool joins_same(const Flow& other) const noexcept {
       return from == other.from && to == other.to;
@@ -56,12 +56,12 @@ class CountCheck {
     [[nodiscard]] bool comes_before(const Flow& other) const noexcept;
   };
   using Flows = std::vector<Flow>;
-  /// What the ranks of a group give, and what they expect.
+  /// What the ranks of a group send, and what they expect.
   struct Told {
     Flows given;
     Flows expected;
   };
-  /// Words behind the ranks that give and that get, in the eyes of who judges.
+  /// Text behind the sending and the receiving ranks, from the view of the comparing rank.
   struct Sides {
     const char* from = "";
     const char* to = "";

@@ -3,7 +3,7 @@
 #include "mpi/coll/operations.h"
 #include "mpi/op/op.h"
 
-/// What may be wrong with arguments between groups: MPI_IN_PLACE has no meaning there, and arrays
+/// Argument checks between groups: MPI_IN_PLACE is not allowed there, and arrays
 /// have an entry for each process of the other group.
 namespace fulmar::mpi {
 

@@ -38,7 +38,7 @@ void AreaQueues::wait_until_empty(const Comm& comm) noexcept {
 unsigned AreaQueues::advance(Comm& comm) noexcept {
   unsigned moved = 0;
   while (AreaTask* const task = comm.area_tasks) {
-    if (task->calls_user() && device_.service().looks()) {
+    if (task->calls_user() && device_.service().polling()) {
       device_.service().need_program();
       break;
     }

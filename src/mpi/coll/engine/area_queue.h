@@ -18,7 +18,7 @@ class AreaTask {
   AreaTask& operator=(const AreaTask&) = delete;
   virtual ~AreaTask() = default;
 
-  /// Goes on as far as it can without waiting; how many steps that were. Not after `over`.
+  /// Goes on as far as it can without waiting. Returns the number of steps. Not after `over`.
   virtual unsigned advance() = 0;
   [[nodiscard]] bool over() const noexcept { return over_; }
   /// It is over and has left the queue. May end the object.
@@ -37,14 +37,14 @@ class AreaTask {
   bool over_ = false;
 };
 
-/// The non-blocking calls of a process that are under way on collective areas: a queue for each
-/// communicator, as rounds of an area follow each other. All ranks make the collective calls of a
-/// communicator in the same order (MPI 5.0 section 6.1), so they have the same queues, and the first
-/// one of a queue never waits for a later one in another rank.
+/// The active non-blocking calls of a process on collective areas: a queue for each communicator,
+/// as rounds of an area follow each other. All ranks make the collective calls of a communicator in
+/// the same order (MPI 5.0 section 6.1), so they have the same queues, and the first one of a queue
+/// never waits for a later one in another rank.
 ///
-/// The first calls of all queues are advanced with every progress of the device; there is a hook in
-/// it only while there are some. A blocking call on the area waits until the queue of its
-/// communicator is empty (`wait_until_empty`).
+/// The first calls of all queues are advanced with every progress of the device; the progress
+/// callback is registered only while there are some. A blocking call on the area waits until the
+/// queue of its communicator is empty (`wait_until_empty`).
 ///
 /// Thread rule: the lock of the library.
 class AreaQueues : private device::Device::ProgressCallback {
@@ -63,7 +63,7 @@ class AreaQueues : private device::Device::ProgressCallback {
   unsigned advance(Comm& comm) noexcept;
 
   device::Device& device_;
-  std::vector<Comm*> busy_;  ///< have calls
+  std::vector<Comm*> busy_;  ///< communicators with queued calls
   bool stepping_ = false;    ///< `step_all` goes through `busy_`
 };
 

@@ -33,13 +33,13 @@ CollContext::CollContext(Comm& comm, Channel channel, int tag) noexcept
 
 CollContext::~CollContext() { comm_.library->schedules->remove(*this); }
 
-Way CollContext::choose(Family family, CallFacts facts) const noexcept {
-  facts.ranks = size();
-  facts.one_level = !members_.empty() || comm_.is_inter;
-  facts.shared_nodes = !facts.one_level && node_map(comm_).shared_nodes();
+Way CollContext::choose(Family family, CallShape shape) const noexcept {
+  shape.ranks = size();
+  shape.one_level = !members_.empty() || comm_.is_inter;
+  shape.shared_nodes = !shape.one_level && node_map(comm_).shared_nodes();
   if (spans_jobs(comm_)) [[unlikely]]
-    return Choices().choose(family, facts);
-  return comm_.library->schedules->choices().choose(family, facts);
+    return Choices().choose(family, shape);
+  return comm_.library->schedules->choices().choose(family, shape);
 }
 
 void* CollTask::Promise::allocate(std::size_t bytes, CollContext& exchange) noexcept {
@@ -54,7 +54,7 @@ void* CollTask::Promise::allocate(std::size_t bytes, CollContext& exchange) noex
 void CollTask::Promise::operator delete(void* frame) noexcept { FramePool::free(frame); }
 
 void CollTask::Promise::end_run(CollContext& exchange) noexcept {
-  // Who waits may end the CollContext as soon as it learns of this.
+  // The waiting thread may destroy the CollContext as soon as this is done.
   exchange.comm_.device->complete(*exchange.completion_);
 }
 
@@ -93,7 +93,8 @@ void CollContext::abandon(base::Error error) noexcept {
   withdraw_messages();
 }
 
-/// Those that are not matched. The others end by themselves: no process gives them up.
+/// Withdraws the messages that are not matched. The others end by themselves: no process gives them
+/// up.
 void CollContext::withdraw_messages() noexcept {
   const auto withdraw = [&](Part& part) {
     if (part.under_way()) comm_.device->cancel(part.transfer.operation);
@@ -105,8 +106,8 @@ void CollContext::withdraw_messages() noexcept {
   }
 }
 
-/// The frames of an algorithm that waits go one by one, from the part that waits to the whole. They
-/// hold what messages use, of any CollContext of the call: all have to be done before.
+/// Destroys the frames of a waiting algorithm one by one, from the innermost to the outermost. They
+/// own memory that messages of any CollContext of the call use: all have to be done before.
 void CollContext::end_abandoned() noexcept {
   using Frame = CollTask::Frame;
   const auto part_at = [](std::coroutine_handle<> handle) {
@@ -187,9 +188,9 @@ CollContext::Wait CollContext::receive(const Data& data, int source) noexcept {
   return {*this, nullptr};
 }
 
-CollContext::Wait CollContext::send_receive(const ConstData& data, int dest, const Data& room,
+CollContext::Wait CollContext::send_receive(const ConstData& data, int dest, const Data& receive,
                                             int source) noexcept {
-  start_receive(incoming_, room, source);
+  start_receive(incoming_, receive, source);
   start_send(outgoing_, data, dest);
   return {*this, nullptr};
 }

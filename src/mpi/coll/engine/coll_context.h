@@ -20,24 +20,24 @@ namespace fulmar::mpi {
 class Transfers;
 
 /// The tag of the next collective call of `comm`. Every rank takes exactly one in every call of a
-/// kind that may send messages, also where it finds its arguments wrong, so that they agree. Calls
-/// that are under way at the same time differ in their tags.
+/// kind that may send messages, also where its arguments are wrong, so that they agree. Calls
+/// that are active at the same time differ in their tags.
 [[nodiscard]] inline int next_tag(Comm& comm) noexcept {
   return static_cast<int>(comm.collective_calls++ & (largest_tag >> 1));
 }
 /// The tag of a persistent call, taken when it is made: it is started again and again, in any order
 /// with others, so it must differ from those of all other calls for as long as it exists. Two
-/// rounds of one call are told apart by the order of the messages.
+/// rounds of one call are distinguished by the order of the messages.
 [[nodiscard]] inline int next_persistent_tag(Comm& comm) noexcept {
   const std::uint32_t number = comm.persistent_calls++ & (largest_tag >> 1);
   return static_cast<int>(number | ((largest_tag >> 1) + 1U));
 }
 
-/// One run of a collective algorithm: its messages, and its first error. Stays where it is until
-/// the run is over. The communicator and the types of the data live as long.
+/// One run of a collective algorithm: its messages, and its first error. Must not move before
+/// the run is over. The communicator and the types of the data outlive it.
 class CollContext {
  public:
-  /// A message on its way, which tells the CollContext when it is done.
+  /// A message in flight, which notifies the CollContext when it is done.
   struct Part {
     Transfer transfer;
     CollContext* owner = nullptr;
@@ -77,45 +77,45 @@ class CollContext {
   [[nodiscard]] int size() const noexcept {
     return members_.empty() ? comm_.size() : static_cast<int>(members_.size());
   }
-  /// A rank `by` places on (or back), in the ring of all ranks.
+  /// The rank `by` places after this one (before it if negative), in the ring of all ranks.
   [[nodiscard]] int neighbour(int by) const noexcept {
     const int n = size();
     return ((rank() + by) % n + n) % n;
   }
-  /// The algorithm to take; `facts.ranks` is filled in.
-  [[nodiscard]] Way choose(Family family, CallFacts facts) const noexcept;
-  /// The type of bytes without a meaning.
+  /// The algorithm to take; `shape.ranks` is filled in.
+  [[nodiscard]] Way choose(Family family, CallShape shape) const noexcept;
+  /// The type of uninterpreted bytes.
   [[nodiscard]] const Datatype& byte_type() const noexcept {
     return *comm_.library->find<Datatype>(MPI_BYTE);
   }
 
-  // For algorithms. Each of these starts at once; the awaited value waits for everything that is
-  // under way.
+  // For algorithms. Each of these starts at once; the awaited value waits for all messages in
+  // flight.
   Wait send(const ConstData& data, int dest) noexcept;
   Wait receive(const Data& data, int source) noexcept;
   /// Both at the same time.
-  Wait send_receive(const ConstData& data, int dest, const Data& room, int source) noexcept;
+  Wait send_receive(const ConstData& data, int dest, const Data& receive, int source) noexcept;
 
-  /// Waits for something else than a message: `part.transfer.operation` is completed elsewhere, in any
-  /// way (Device::complete), after `expect`. The part stays until then.
+  /// Waits for something else than a message: `part.transfer.operation` is completed elsewhere, in
+  /// any way (Device::complete), after `expect`. The part must live until then.
   void expect(Part& part) noexcept { prepare(part); }
   Wait wait_for(const Part& part) noexcept { return {*this, &part}; }
 
-  /// From now on the exchange is one of these ranks of the communicator alone, of which this
-  /// process is number `rank`; all that is started counts in them. They outlive it. Nothing is
-  /// under way.
+  /// Confines the exchange to these ranks of the communicator, among which this process is number
+  /// `rank`; ranks of later messages are indexes of `members`, which outlive it. Requires that no
+  /// message is in flight.
   void confine(std::span<const int> members, int rank) noexcept {
     members_ = members;
     rank_ = rank;
   }
-  /// Back to all ranks.
+  /// Ends `confine`: the exchange is among all ranks again.
   void widen() noexcept { members_ = {}; }
-  /// The rank in the communicator of one of those that count now.
+  /// The rank in the communicator of one of the current members.
   [[nodiscard]] int rank_in_comm(int rank) const noexcept {
     return members_.empty() ? rank : members_[static_cast<std::size_t>(rank)];
   }
 
-  /// The algorithm calls a function of the user: it goes on in threads of the program only.
+  /// The algorithm calls a function of the user: it is resumed by threads of the program only.
   void set_calls_user() noexcept { calls_user_ = true; }
 
   /// The error of the call, unless there was one before. Without memory this rank cannot send what
@@ -126,16 +126,17 @@ class CollContext {
   }
   [[nodiscard]] base::Error result() const noexcept { return result_; }
 
-  // For who runs an algorithm.
+  // For callers that run an algorithm.
 
-  /// Starts it. `completion` becomes done with its end, maybe before this returns.
+  /// Starts it. `completion` becomes done when it ends, maybe before this returns.
   void start(CollTask algorithm, device::Operation& completion) noexcept;
-  /// Runs it to its end, which is waited for. Not within an algorithm.
+  /// Runs it and waits for its end. Not within an algorithm.
   base::Error run(CollTask algorithm) noexcept;
 
-  /// A process of the communicator has failed, or it was revoked: withdraws the messages that nobody has matched, and
-  /// ends the algorithm with `error`, without running it further, when the others are done. Nothing
-  /// if no algorithm waits here, or it is one of Channel::recovery, which outlives all that.
+  /// A process of the communicator has failed, or it was revoked: withdraws the unmatched messages,
+  /// and ends the algorithm with `error`, without running it further, when the others are done. No
+  /// effect if no algorithm waits here, or it is one of Channel::recovery, which works with failed
+  /// processes.
   void abandon(base::Error error) noexcept;
 
  private:
@@ -160,7 +161,7 @@ class CollContext {
   int rank_ = 0;
   std::span<const int> members_;  ///< empty: all
   bool calls_user_ = false;
-  int open_ = 0;  ///< messages under way
+  int open_ = 0;  ///< messages in flight
   base::Error result_;
   std::coroutine_handle<> who_;        ///< waits
   const Part* awaited_ = nullptr;      ///< for this message, or all
@@ -175,25 +176,25 @@ class CollContext {
   Part incoming_;
 };
 
-/// Several messages of an CollContext that are under way together.
+/// Several messages of a CollContext that are in flight together.
 class Transfers {
  public:
-  /// Room for `capacity` messages at a time. Where memory is used up the exchange fails, and there
-  /// is room for two.
+  /// For `capacity` messages at a time. Where memory is used up the exchange fails, and the
+  /// capacity is two.
   Transfers(CollContext& exchange, int capacity) noexcept;
   Transfers(const Transfers&) = delete;
   Transfers& operator=(const Transfers&) = delete;
   ~Transfers() { exchange_.transfers_ = outer_; }
 
-  /// Waits for all messages; then there is room for as many again.
+  /// Waits for all messages; then `capacity` more can be started.
   [[nodiscard]] CollContext::Wait wait() noexcept {
     started_ = 0;
     return {exchange_, nullptr};
   }
   /// Before a message when `full()`: co_await transfers.wait().
   [[nodiscard]] bool full() const noexcept { return started_ == capacity_; }
-  /// How many more messages there is room for.
-  [[nodiscard]] int room() const noexcept { return capacity_ - started_; }
+  /// How many more messages can be started.
+  [[nodiscard]] int free_places() const noexcept { return capacity_ - started_; }
   [[nodiscard]] int capacity() const noexcept { return capacity_; }
   /// Requires !full().
   void send(const ConstData& data, int dest) noexcept {

@@ -9,8 +9,8 @@
 /// How collective algorithms are written.
 ///
 /// A collective algorithm is a sequence of steps that each wait for messages. A blocking call could
-/// run it as it stands; a non-blocking one has to leave it at each wait, and take it up where it
-/// was once the messages are there, in whatever call of the user makes progress then. So an
+/// run it as it stands; a non-blocking one has to leave it at each wait, and resume it there
+/// once the messages are complete, in any call of the user that makes progress. So an
 /// algorithm is a C++20 coroutine, written once:
 ///
 ///     CollTask pass_on(CollContext& exchange, Data data, int root) {
@@ -21,40 +21,40 @@
 ///       }
 ///     }
 ///
-/// and three kinds of calls run it (see calls of mpi/coll/engine/run.h): blocking ones start it and wait
-/// for its end, non-blocking ones start it and give the user a request that is complete with its
-/// end, persistent ones keep the arguments and start it again and again.
+/// and three kinds of calls run it (see calls of mpi/coll/engine/run.h): blocking ones start it and
+/// wait for its end, non-blocking ones start it and give the user a request that is complete with
+/// its end, persistent ones keep the arguments and start it again and again.
 ///
 /// Rules:
 ///
-/// * It is a free function (or a static one) whose first parameter is the CollContext; that is where
-///   its messages, its memory and its errors go. Other parameters are trivial types by value, or
-///   references to what lives until the end of the call: the arguments of the call (Run keeps
-///   them), variables of the algorithm that awaits this one. No lambda is a coroutine.
-/// * `co_await exchange.send(...)`, `.receive(...)`, `.send_receive(...)` start messages and go on
-///   when they are done. Of many messages: put them into a `Transfers` and `co_await
-///   transfers.wait()`. What is done at once does not leave the function.
+/// * It is a free function (or a static one) whose first parameter is the CollContext; that is
+///   where its messages, its memory and its errors go. Other parameters are trivial types by value,
+///   or references to objects that live until the end of the call: the arguments of the call (Run
+///   keeps them), variables of the algorithm that awaits this one. No lambda is a coroutine.
+/// * `co_await exchange.send(...)`, `.receive(...)`, `.send_receive(...)` start messages and
+///   continue when they are done. For many messages: put them into a `Transfers` and `co_await
+///   transfers.wait()`. A message that is done at once does not suspend the function.
 /// * `co_await other(exchange, ...)` runs another algorithm as a part of this one, once. Parts run
 ///   one after the other, not at the same time.
-/// * Every message of a call has the same tag, so two ranks must send and receive what is between
-///   them in the same order.
-/// * An error does not end an algorithm early: other ranks would wait for its messages for ever. It
-///   goes to `exchange.note`, the first one noted is told at the end. Only before its first message
-///   may a rank return because of arguments that are wrong in every rank.
-/// * Between two waits it runs under the lock, and everybody else waits for it.
+/// * Every message of a call has the same tag, so two ranks must send and receive the messages
+///   between them in the same order.
+/// * An error does not end an algorithm early: other ranks would wait for its messages for ever.
+///   It is passed to `exchange.note`, and the first one noted is returned at the end. Only before
+///   its first message may a rank return because of arguments that are wrong in every rank.
+/// * Between two waits it runs under the lock, which all other threads wait for.
 /// * gcc 12: no objects with destructors as temporaries in an expression with co_await, no co_await
 ///   within ?: or an initializer list. Results of co_await are void.
 ///
-/// How it works: a message that is done puts the CollContext that waits for it into the list of ready
-/// ones (mpi/coll/engine/schedules.h); the next progress resumes what is there. So no algorithm is ever
-/// resumed inside the device. Frames come from a pool: a call that is made again costs no malloc.
+/// Implementation: a message that is done puts the CollContext that waits for it into the list of
+/// ready ones (mpi/coll/engine/schedules.h); the next progress call resumes those. So no algorithm
+/// is ever resumed inside the device. Frames come from a pool: a repeated call costs no malloc.
 namespace fulmar::mpi {
 
 class CollContext;
 
-/// What an algorithm returns: the right to run it, to be used exactly once, by `co_await` or
-/// CollContext::start. Null when there was no memory for its frame; the CollContext knows of that error
-/// then. A plain value (nothing happens when it goes), so that gcc 12 can have it as a temporary.
+/// What an algorithm returns: a handle with which it is run exactly once, by `co_await` or
+/// CollContext::start. Null when there was no memory for its frame; then the error has been noted
+/// in the CollContext. Has no destructor, so that gcc 12 can have it as a temporary.
 class [[nodiscard]] CollTask {
  public:
   class Promise;
@@ -76,7 +76,7 @@ class [[nodiscard]] CollTask {
   Frame frame_;
 };
 
-/// The part of a frame that the compiler asks for.
+/// The promise type that the compiler requires.
 class CollTask::Promise {
  public:
   template <class... Arguments>
@@ -94,7 +94,8 @@ class CollTask::Promise {
   CollTask get_return_object() noexcept { return CollTask(Frame::from_promise(*this)); }
   [[nodiscard]] std::suspend_always initial_suspend() const noexcept { return {}; }
 
-  /// At the end: the frame goes; who awaited it goes on, or the run of the CollContext is over.
+  /// At the end the frame is freed; the awaiting coroutine goes on, or the run of the CollContext
+  /// is over.
   struct End {
     [[nodiscard]] bool await_ready() const noexcept { return false; }
     [[nodiscard]] std::coroutine_handle<> await_suspend(Frame frame) const noexcept {
@@ -120,7 +121,7 @@ class CollTask::Promise {
   static void end_run(CollContext& exchange) noexcept;
 
   CollContext& exchange_;
-  std::coroutine_handle<> whole_;  ///< who awaits this part; null for the whole
+  std::coroutine_handle<> whole_;  ///< the coroutine that awaits this one; null for the outermost
 };
 
 inline CollTask::Frame CollTask::await_suspend(std::coroutine_handle<> whole) const noexcept {

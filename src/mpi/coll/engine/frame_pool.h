@@ -8,8 +8,8 @@
 
 namespace fulmar::mpi {
 
-/// Memory for the frames of algorithms: a few blocks of each size are kept for the next call.
-/// Needs the lock of the library.
+/// Memory for coroutine frames: a few blocks of each size are kept for the next call.
+/// Thread rule: the lock of the library.
 class FramePool {
  public:
   FramePool() noexcept = default;
@@ -22,7 +22,7 @@ class FramePool {
   /// Gives a block back to the pool that it came from, which must still exist.
   static void free(void* memory) noexcept;
 
-  /// Blocks that wait for the next call.
+  /// Blocks that are kept for the next call.
   [[nodiscard]] std::size_t kept() const noexcept;
 
  private:

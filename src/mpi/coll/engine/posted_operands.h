@@ -15,8 +15,8 @@ struct PayloadPart {
   Count payload;  ///< elements of a whole payload
   Count from;
   Count count;
-  /// Not 0: a payload has a part of so many elements for each member but its writer, and the run is in
-  /// that of this process.
+  /// Not 0: a payload has a part of this many elements for each member but its writer, and the run
+  /// is in that of this process.
   Count stride = 0;
 };
 
@@ -29,7 +29,7 @@ class PostedOperands {
       : coll_area_(coll_area),
         op_(op),
         type_(type),
-        // Functions of the user get memory of this process; so do types with gaps.
+        // User functions, and types with gaps, get copies in private memory.
         direct_(type.contiguous && op.code != OpCode::user) {
     if (!direct_) copy_.emplace(type, most);
   }
@@ -38,7 +38,8 @@ class PostedOperands {
   [[nodiscard]] bool failed() const noexcept { return copy_.has_value() && copy_->failed(); }
   [[nodiscard]] base::Error error() const { return failed() ? copy_->error() : base::Error{}; }
 
-  /// Where the own operand of this round lies if it was not posted; it is not the result.
+  /// Sets the address of this rank's operand in this round if it was not posted; it is not the
+  /// result.
   void set_own(const void* address) noexcept { own_ = address; }
 
   /// result = operand(first) op ... op operand(last - 1), of a part; `result` is where its elements

@@ -49,7 +49,7 @@ void leave_call_running(Library& library, MPI_Request handle, std::unique_ptr<St
   };
 }
 
-bool compares_amounts(const Comm& comm) noexcept {
+bool compares_counts(const Comm& comm) noexcept {
   return comm.library->world->compares_calls && (comm.is_inter || comm.size() > 1);
 }
 

@@ -21,24 +21,24 @@
 ///     static constexpr const char* nonblocking = "MPI_Ibcast";       // for error texts
 ///     static constexpr const char* persistent = "MPI_Bcast_init request";
 ///     base::Error check(const Comm&);         // arguments that are wrong
-///     bool substitute(const Comm&, StandIn&); // what is wrong; see stand_in.h. False: it cannot
+///     bool substitute(const Comm&, StandIn&); // wrong arguments; see stand_in.h. False: impossible
 ///     CollTask algorithm(CollContext&) const;   // chooses one, and returns it, not started
-///     Held held() const;                      // what must outlive the user's handles
+///     Held held() const;                      // objects that must outlive the user's handles
 ///
 /// and, where the operation exists between groups, `inter_check` and `inter_algorithm`, which take
 /// the place of the first two on an intercommunicator.
 ///
-/// It stays where it is until the run is over, so algorithms may refer to its members. Arrays of
-/// counts and displacements are the user's, and may be gone when the MPI call returns; a call
-/// that has some says how to copy them for a request:
+/// It does not move before the run is over, so algorithms may refer to its members. Arrays of
+/// counts and displacements belong to the user, and may be gone when the MPI call returns; a call
+/// that has some copies them for a request by
 ///
 ///     void keep_arrays(const Comm&, ArgumentCopies&);
 ///
-/// One that gives each rank another amount says which, for those that look for mistakes; and so
-/// does every one that moves data between groups:
+/// A call whose amount of data differs from rank to rank lists the counts, for
+/// FULMAR_CHECK=collectives; so does every call that moves data between groups:
 ///
-///     void add_amounts(const Comm&, CountCheck&) const;
-///     void add_inter_amounts(const Comm&, CountCheck&) const;
+///     void add_counts(const Comm&, CountCheck&) const;
+///     void add_inter_counts(const Comm&, CountCheck&) const;
 namespace fulmar::mpi {
 
 class CollectiveCall;
@@ -64,8 +64,8 @@ base::Error check_call(const Comm& comm, Call& call) {
   return call.check(comm);
 }
 
-/// `check_call` of a call that messages are about to be sent for: a call that is wrong is refused,
-/// before it has taken part; where the communicator has a StandIn, it is made right with that
+/// `check_call` before the first message of a call: a call with wrong arguments is refused;
+/// where the communicator has a StandIn, the wrong arguments are replaced
 /// instead.
 template <class Call>
 base::Error admit(Comm& comm, Call& call) {
@@ -82,32 +82,32 @@ base::Error admit(Comm& comm, Call& call) {
   return bad;
 }
 
-/// With FULMAR_CHECK=collectives, where each rank may give another amount.
+/// With FULMAR_CHECK=collectives, where the amounts of data may differ from rank to rank.
 template <class Call>
-CollTask compare_amounts_and_run(CollContext& exchange, const Call& call) {
+CollTask compare_counts_and_run(CollContext& exchange, const Call& call) {
   CountCheck count_check(*exchange.comm().library);
-  call.add_amounts(exchange.comm(), count_check);
+  call.add_counts(exchange.comm(), count_check);
   co_await CountCheck::compare(exchange, count_check);
   if (exchange.result().failed()) co_return;
   co_await call.algorithm(exchange);
 }
 template <class Call>
-CollTask compare_inter_amounts_and_run(CollContext& exchange, const Call& call) {
+CollTask compare_inter_counts_and_run(CollContext& exchange, const Call& call) {
   CountCheck count_check(*exchange.comm().library);
-  call.add_inter_amounts(exchange.comm(), count_check);
+  call.add_inter_counts(exchange.comm(), count_check);
   co_await CountCheck::compare(exchange, count_check);
   if (exchange.result().failed()) co_return;
   co_await call.inter_algorithm(exchange);
 }
-[[nodiscard]] bool compares_amounts(const Comm& comm) noexcept;
+[[nodiscard]] bool compares_counts(const Comm& comm) noexcept;
 
 template <class Call>
 CollTask inter_algorithm_of(CollContext& exchange, const Call& call) {
   if constexpr (requires(CountCheck& count_check) {
-                  call.add_inter_amounts(exchange.comm(), count_check);
+                  call.add_inter_counts(exchange.comm(), count_check);
                 }) {
-    if (compares_amounts(exchange.comm())) [[unlikely]]
-      return compare_inter_amounts_and_run(exchange, call);
+    if (compares_counts(exchange.comm())) [[unlikely]]
+      return compare_inter_counts_and_run(exchange, call);
   }
   return call.inter_algorithm(exchange);
 }
@@ -118,9 +118,9 @@ CollTask algorithm_of(CollContext& exchange, const Call& call) {
   if constexpr (requires { call.inter_algorithm(exchange); }) {
     if (comm.is_inter) return inter_algorithm_of(exchange, call);
   }
-  if constexpr (requires(CountCheck& count_check) { call.add_amounts(comm, count_check); }) {
-    if (compares_amounts(comm)) [[unlikely]]
-      return compare_amounts_and_run(exchange, call);
+  if constexpr (requires(CountCheck& count_check) { call.add_counts(comm, count_check); }) {
+    if (compares_counts(comm)) [[unlikely]]
+      return compare_counts_and_run(exchange, call);
   }
   return call.algorithm(exchange);
 }
@@ -151,7 +151,7 @@ class CollRequest {
   /// Copies the caller's arrays.
   virtual void keep_arrays() = 0;
 
-  /// One run; `completion` tells its end.
+  /// Starts one run; `completion` becomes done when it ends.
   virtual void start(device::Operation& completion) noexcept {
     exchange_.emplace(comm_, tag_);
     if (calls_user_) exchange_->set_calls_user();
@@ -165,7 +165,7 @@ class CollRequest {
       return error_;
     return exchange_ ? exchange_->result() : base::Error{};
   }
-  /// The result is this one, whatever comes.
+  /// Sets the result, whatever happens later.
   void note(const base::Error& error) { error_ = error; }
   /// The call uses this memory; it lives as long.
   void keep(std::unique_ptr<StandIn> stand_in) noexcept;
@@ -244,8 +244,8 @@ inline constexpr RequestKind persistent_kind{
     .must_complete = true,
 };
 
-/// The call of a rank whose arguments are wrong goes on by itself: the user gets no handle.
-/// MPI_Finalize waits for it. `stand_in` is what it uses.
+/// Leaves the call of a rank with wrong arguments running without a handle for the user.
+/// MPI_Finalize waits for it. `stand_in` has its buffers.
 void leave_call_running(Library& library, MPI_Request handle, std::unique_ptr<StandIn> stand_in);
 
 /// Takes `kept`, which may be null: no memory.
@@ -253,7 +253,7 @@ base::Error make_nonblocking_request(const RequestKind& kind, Comm& comm, CollRe
                                      MPI_Request& out);
 base::Error make_persistent_request(const RequestKind& kind, Comm& comm, CollRequest* kept,
                                     MPI_Request& out);
-/// Of a call that has ended with an error, which its completion tells.
+/// The request of a call that has ended with an error, which completion returns.
 base::Error make_failed_request(const RequestKind& kind, Comm& comm, CollRequest* kept,
                                 const base::Error& error, MPI_Request& out);
 

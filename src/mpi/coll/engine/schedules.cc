@@ -32,7 +32,7 @@ void Schedules::remove(CollContext& exchange) noexcept {
   if (exchange.following_ != nullptr) exchange.following_->previous_ = exchange.previous_;
 }
 
-/// Nothing ends before progress resumes what is ready, so the list stays as it is.
+/// No algorithm ends before progress resumes the ready ones, so the list does not change.
 void Schedules::abandon(const Comm& comm, base::Error error) noexcept {
   for (CollContext* at = all_; at != nullptr; at = at->following_) {
     if (&at->comm_ == &comm) at->abandon(error);
@@ -41,7 +41,7 @@ void Schedules::abandon(const Comm& comm, base::Error error) noexcept {
 
 /// The first one that may go on, out of the list; nullptr if there is none.
 CollContext* Schedules::take_ready() noexcept {
-  const bool all = !device_.service().looks();
+  const bool all = !device_.service().polling();
   CollContext** at = &first_;
   while (*at != nullptr && (*at)->calls_user_ && !all) at = &(*at)->next_ready_;
   CollContext* found = *at;
@@ -55,7 +55,8 @@ CollContext* Schedules::take_ready() noexcept {
 unsigned Schedules::resume_ready(device::Device::ProgressCallback& hook) noexcept {
   auto& self = static_cast<Schedules&>(hook);
   unsigned resumed = 0;
-  // What becomes ready meanwhile is appended; the hook stays until the list is empty.
+  // Algorithms that become ready meanwhile are appended; the callback stays until the list is
+  // empty.
   while (CollContext* exchange = self.take_ready()) {
     if (exchange->abandoned_) [[unlikely]] {
       exchange->end_abandoned();

@@ -16,13 +16,13 @@ class CollectiveCall;
 class CollContext;
 struct Comm;
 
-/// The collective algorithms of a process that are under way: those whose messages are done and
-/// that go on with the next progress, and the memory of all. Made by `runtime` with the device.
+/// The active collective algorithms of a process: the list of those whose messages are done, which
+/// the next progress call resumes, and the memory of all. Made by `runtime` with the device.
 ///
-/// Nothing is looked at while algorithms wait: the hook in the device's progress is there only
-/// while one is ready. Algorithms that call functions of the user are never resumed by the
-/// library's own thread (device/service.h): they wait until the program looks. Needs the lock of
-/// the library.
+/// Waiting algorithms cost nothing: the progress callback of the device is registered only while
+/// one is ready. Algorithms that call functions of the user are never resumed by the library's own
+/// thread (device/service.h), but by the program's next progress call. Thread rule: the lock of the
+/// library.
 class Schedules : private device::Device::ProgressCallback {
  public:
   Schedules(device::Device& device, const Choices& choices) noexcept;
@@ -30,18 +30,18 @@ class Schedules : private device::Device::ProgressCallback {
   Schedules(const Schedules&) = delete;
   Schedules& operator=(const Schedules&) = delete;
 
-  /// What `exchange` waits for is done: it is resumed by the next progress. Any place that holds
-  /// the lock, also inside the device.
+  /// The messages that `exchange` waits for are done: the next progress call resumes it. May be
+  /// called wherever the lock is held, also inside the device.
   void make_ready(CollContext& exchange) noexcept;
 
   /// Every CollContext of the process, from its beginning to its end.
   void add(CollContext& exchange) noexcept;
   void remove(CollContext& exchange) noexcept;
-  /// Ends the algorithms that are under way on `comm`; see CollContext::abandon.
+  /// Ends the algorithms that are active on `comm`; see CollContext::abandon.
   void abandon(const Comm& comm, base::Error error) noexcept;
 
-  /// What the non-blocking or persistent call that is being made says of itself, if calls are
-  /// compared; who makes the request takes it.
+  /// The description of the non-blocking or persistent call that is being made, if calls are
+  /// compared; the function that makes the request takes it.
   std::unique_ptr<CollectiveCall> announced;
 
   [[nodiscard]] FramePool& frames() noexcept { return frames_; }

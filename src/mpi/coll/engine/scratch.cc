@@ -19,8 +19,8 @@ Scratch::Scratch(const Datatype& type, Count count) noexcept {
   const Count steps = count > 0 ? count - 1 : 0;
   const Count lowest = type.true_lb + std::min<Count>(steps * type.extent, 0);
   bytes_ = static_cast<std::size_t>(type.true_extent + std::abs(steps * type.extent));
-  const std::size_t room = (bytes_ + alignment) / alignment * alignment;
-  memory_.reset(std::aligned_alloc(alignment, room));
+  const std::size_t padded_bytes = (bytes_ + alignment) / alignment * alignment;
+  memory_.reset(std::aligned_alloc(alignment, padded_bytes));
   if (memory_ != nullptr) address_ = shifted(memory_.get(), -lowest);
 }
 

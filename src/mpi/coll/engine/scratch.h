@@ -19,12 +19,12 @@ namespace fulmar::mpi {
   return reinterpret_cast<const void*>(reinterpret_cast<std::intptr_t>(address) + bytes);
 }
 
-/// Room for `count` elements of a type beside the user's buffers.
+/// A temporary buffer for `count` elements of a type.
 class Scratch {
  public:
   Scratch(const Datatype& type, Count count) noexcept;
 
-  /// Where the buffer begins as an MPI call would name it; nullptr where memory is used up.
+  /// The address of the buffer as for an MPI call; nullptr where memory is used up.
   [[nodiscard]] void* address() const noexcept { return address_; }
   [[nodiscard]] bool failed() const noexcept { return memory_ == nullptr; }
   [[nodiscard]] base::Error error() const;
@@ -50,16 +50,16 @@ class Scratch {
 }
 
 /// Copies data within this process, as a message to itself would; MPI_ERR_TRUNCATE where there is
-/// too little room. Buffers must not overlap.
+/// too little space. Buffers must not overlap.
 base::Error copy_data(const ConstData& from, const Data& to) noexcept;
 
 /// MPI_ERR_COUNT where one of `ranks` counts is negative, MPI_ERR_ARG where an array is missing.
 base::Error check_counts(const char* argument, CountArray counts, int ranks);
 base::Error check_displs(const char* argument, CountArray displs);
-/// MPI_ERR_BUFFER for MPI_IN_PLACE where it has no meaning.
+/// MPI_ERR_BUFFER for MPI_IN_PLACE where it is not allowed.
 base::Error refuse_in_place(const char* argument, const void* address, const char* where);
-/// MPI_ERR_BUFFER where what a call reads is what it writes; MPI_IN_PLACE is for that. Layouts that
-/// only touch each other are not looked for.
+/// MPI_ERR_BUFFER where a call reads and writes the same buffer; MPI_IN_PLACE is for that. Layouts
+/// that overlap only in part are not detected.
 [[gnu::cold]] base::Error same_buffer(const void* address);
 [[nodiscard]] inline base::Error refuse_same(const ConstData& read, const Data& written) {
   const bool same = read.address == written.address && read.type == written.type &&

@@ -82,9 +82,9 @@ CollTask reduce_scatter_between(CollContext& exchange, const ReduceScatter& call
   const Reduce here{call.send, ours.address(), shares.total, call.type, call.op, 0};
   co_await here.algorithm(inside);
   const void* result = ours.address();
-  void* room = theirs.address();
-  if (leads) co_await exchange.send_receive(reduction.at(result), 0, reduction.at(room), 0);
-  const Scatter deal{Blocks::various(room, {shares.counts.data(), shares.counts.size()},
+  void* received = theirs.address();
+  if (leads) co_await exchange.send_receive(reduction.at(result), 0, reduction.at(received), 0);
+  const Scatter deal{Blocks::various(received, {shares.counts.data(), shares.counts.size()},
                                      {shares.displs.data(), shares.displs.size()}, call.type),
                      {call.receive, call.count_of(exchange.rank()), call.type},
                      0};

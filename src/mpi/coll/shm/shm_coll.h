@@ -13,20 +13,21 @@
 #include "mpi/comm/failure.h"
 #include "mpi/request/request.h"
 
-/// Typed data on the collective area of a communicator (device/shm_coll/shm_coll_area.h): the way of blocking and
-/// non-blocking calls among the ranks of a node. Persistent ones go by messages: each rank may start those of a
-/// communicator in another order (MPI 5.0 section 6.13), while rounds of an area follow each other. Whether a call goes this way depends on numbers of bytes that are the same
-/// in every rank, never on datatypes, which need not be.
+/// Typed data on the collective area of a communicator (device/shm_coll/shm_coll_area.h): the way
+/// of blocking and non-blocking calls among the ranks of a node. Persistent ones go by messages:
+/// each rank may start those of a communicator in another order (MPI 5.0 section 6.13), while
+/// rounds of an area follow each other. Whether a call goes this way depends on numbers of bytes
+/// that are the same in every rank, never on datatypes, which need not be.
 ///
-/// What is longer than a payload goes in pieces, one in each round. All ranks cut alike, if they all
-/// have as much: each says how much that is, and who finds a difference returns
+/// Data longer than a payload are cut into pieces, one for each round. All ranks cut alike if they
+/// all have the same length: each posts its length, and a rank that finds a difference returns
 ///
 ///     MPI_ERR_TRUNCATE   a rank gave more than this one expects
 ///     MPI_ERR_COUNT      it gave less
 ///
 /// in the first round, as ranks would otherwise wait for different numbers of rounds. It posts as
-/// many rounds as the root of a broadcast or scatter, or as it would have by its own length where
-/// others may count on that, so that ranks which do fit each other can still use the communicator.
+/// many rounds as the root of a broadcast or scatter; in all other calls none goes on to a second
+/// round, so that the communicator can still be used.
 namespace fulmar::mpi {
 
 /// Whether payloads may be longer than `uncut_bytes`.
@@ -34,8 +35,9 @@ namespace fulmar::mpi {
   return coll_area.largest_payload() > wire::coll_block_bytes;
 }
 
-/// The collective area, if the communicator has one and a call takes it: `bytes` are those of the family's
-/// lines in the table of algorithms, `payload` those that one rank posts in one round at least.
+/// The collective area, if the communicator has one and a call takes it: `bytes` are those of the
+/// family's lines in the table of algorithms, `payload` those that one rank posts in one round at
+/// least.
 [[nodiscard]] inline device::ShmCollArea* shm_area_for(const Comm& comm, Family family, Count bytes,
                                                        Count payload = 0) noexcept {
   device::ShmCollArea* coll_area = comm.coll_area.get();
@@ -45,7 +47,7 @@ namespace fulmar::mpi {
   return payload <= largest && (is_staged(*coll_area) || bytes <= largest) ? coll_area : nullptr;
 }
 
-/// The same for a blocking call: those before it that do not block are over.
+/// The same for a blocking call: waits until earlier non-blocking calls are over.
 [[nodiscard]] inline device::ShmCollArea* idle_area(const Comm& comm,
                                                     device::ShmCollArea* area) noexcept {
   if (comm.area_tasks != nullptr && area != nullptr) [[unlikely]] {
@@ -76,10 +78,10 @@ struct Pieces {
   }
 };
 
-/// Data of up to so many bytes are one payload on any collective area.
+/// Data of up to this many bytes are one payload on any collective area.
 inline constexpr Count uncut_bytes = wire::coll_block_bytes;
 
-/// Who writes while others read.
+/// Which ranks write while others read.
 enum class Flow : std::uint8_t {
   one_way,    ///< from one rank to the others, or from them to one
   every_way,  ///< between all: each writes its payload, then reads those of the others
@@ -99,7 +101,7 @@ enum class Flow : std::uint8_t {
   return comm.library->schedules->choices().crowded();
 }
 
-/// The place of a member's part in a payload that has a part for everybody but the writer.
+/// The index of a member's part in a payload that has a part for each member but the writer.
 [[nodiscard]] constexpr int part_of(int member, int writer) noexcept {
   return member < writer ? member : member - 1;
 }
@@ -113,13 +115,13 @@ class Packed {
   Packed& operator=(const Packed&) = delete;
 
   [[nodiscard]] Count bytes() const noexcept { return static_cast<Count>(buffer_.bytes); }
-  /// Where the bytes lie if they are one run, else null.
+  /// The address of the bytes if they are one run, else null.
   [[nodiscard]] std::byte* run() const noexcept {
     return buffer_.packer == nullptr ? static_cast<std::byte*>(buffer_.address) : nullptr;
   }
   /// Copies bytes [from, from + count) out; nothing beyond the end.
   void read(Count from, Count count, std::byte* to,
-            base::Stores stores = base::Stores::through_cache) const noexcept {
+            base::StoreKind stores = base::StoreKind::cached) const noexcept {
     const Count there = std::min(count, bytes() - from);
     if (there > 0) device::read_buffer(buffer_, position(from), {to, size_of(there)}, stores);
   }
@@ -144,32 +146,33 @@ class Packed {
 /// Begins a round with bytes [from, from + count) of the data.
 inline void post_part(device::ShmCollArea& coll_area, const Packed& data, Count from,
                       Count count) noexcept {
-  coll_area.post(length_of(count, data.bytes()),
-                 [&](std::byte* to, base::Stores stores) { data.read(from, count, to, stores); });
+  coll_area.post(length_of(count, data.bytes()), [&](std::byte* to, base::StoreKind stores) {
+    data.read(from, count, to, stores);
+  });
 }
 /// The same where every member posts a part and waits for all others (ShmCollArea::post_exchange).
 inline void exchange_part(device::ShmCollArea& coll_area, const Packed& data, Count from,
                           Count count) noexcept {
-  coll_area.post_exchange(length_of(count, data.bytes()), [&](std::byte* to, base::Stores stores) {
-    data.read(from, count, to, stores);
-  });
+  coll_area.post_exchange(
+      length_of(count, data.bytes()),
+      [&](std::byte* to, base::StoreKind stores) { data.read(from, count, to, stores); });
 }
 inline void post_data(device::ShmCollArea& coll_area, const ConstData& data) noexcept {
   const Packed packed(data);
   post_part(coll_area, packed, 0, packed.bytes());
 }
-/// The one round of a call in which this rank has no data: who expects some learns it.
+/// The only round of a call in which this rank has no data: ranks that expect some find out.
 inline void post_nothing(device::ShmCollArea& coll_area) noexcept {
-  coll_area.post({}, [](std::byte* /*to*/, base::Stores) {});
+  coll_area.post({}, [](std::byte* /*to*/, base::StoreKind) {});
 }
 
 /// The error of a call in which a member gave another number of bytes than `expected`.
 [[nodiscard]] base::Error wrong_length(int member, Count given, Count expected);
 
-/// After waiting for a member, whose data in this call should be so long.
+/// After waiting for a member, whose data in this call should have `expected` bytes.
 [[nodiscard]] inline base::Error check_length(const device::ShmCollArea& coll_area, int member,
                                               Count expected) {
-  if (coll_area.tells(member, static_cast<std::uint64_t>(expected))) [[likely]]
+  if (coll_area.has_length(member, static_cast<std::uint64_t>(expected))) [[likely]]
     return {};
   return wrong_length(member, coll_area.whole_bytes_of(member), expected);
 }
@@ -178,13 +181,13 @@ inline void post_nothing(device::ShmCollArea& coll_area) noexcept {
                                                Count expected) {
   for (int member = 0; member < last; ++member) {
     if (member == coll_area.self()) continue;
-    if (!coll_area.tells(member, static_cast<std::uint64_t>(expected))) [[unlikely]]
+    if (!coll_area.has_length(member, static_cast<std::uint64_t>(expected))) [[unlikely]]
       return wrong_length(member, coll_area.whole_bytes_of(member), expected);
   }
   return {};
 }
-/// The result of a call that ends with `error`: payloads of this rank that were left out because a member
-/// has failed make it fail, too.
+/// The result of a call that ends with `error`: payloads of this rank that were left out because a
+/// member has failed make it fail, too.
 [[nodiscard]] inline base::Error result_on(const device::ShmCollArea& coll_area, const Comm& comm,
                                            base::Error error = {}) {
   return coll_area.failed() ? failure_of(comm) : error;

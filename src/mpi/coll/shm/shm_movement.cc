@@ -2,10 +2,10 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/coll/shm/shm_movement.h"
 
-/// Movement of data over a collective area. Each byte is copied into the memory that all ranks map and out of
-/// it by each rank that wants it: two copies on the way of a message, n copies for n readers
-/// instead of 2(n - 1) of a tree of messages. One rank waits for another only where it needs its
-/// data or the room of its own payloads.
+/// Movement of data over a collective area. Each byte is copied into the memory that all ranks map
+/// and out of it by each rank that needs it: two copies for a point-to-point transfer, n copies for
+/// n readers instead of 2(n - 1) of a tree of messages. A rank waits for another only where it
+/// needs its data, or space in its own staging buffer.
 ///
 /// Restrictions: ranks of one node, at most ShmCollArea::max_members; lengths that all ranks know.
 namespace fulmar::mpi {
@@ -75,14 +75,14 @@ ShmCollArea* BcastRounds::area_for(const Comm& comm, const Bcast& call) noexcept
   return shm_area_for(comm, Family::bcast, bytes_of(call.data));
 }
 
-std::size_t BcastRounds::room(Count round) const noexcept {
+std::size_t BcastRounds::posted_bytes(Count round) const noexcept {
   const bool posts = comm().rank == root_ && pieces_.total > 0;
   return posts ? static_cast<std::size_t>(pieces_.length(round)) : 0;
 }
 
 bool BcastRounds::ready() const noexcept {
   return comm().rank == root_ || pieces_.total == 0 ||
-         area().next_tells(root_, static_cast<std::uint64_t>(pieces_.total));
+         area().next_has_length(root_, static_cast<std::uint64_t>(pieces_.total));
 }
 
 void BcastRounds::post(Count round) noexcept {
@@ -94,7 +94,7 @@ void BcastRounds::post(Count round) noexcept {
 Awaited BcastRounds::take(Count round) {
   if (comm().rank == root_ || pieces_.total == 0) return {};
   if (after_error()) [[unlikely]]
-    return take_after_error(round);
+    return take_after_error();
   if (!area().arrived(root_)) return Awaited::member(root_);
   if (const Error wrong = check_length(area(), root_, pieces_.total); wrong.failed()) [[unlikely]] {
     note(wrong);
@@ -115,9 +115,13 @@ Error bcast_on(ShmCollArea& coll_area, const Bcast& call, const Comm& comm) {
 Error compare_long_blocks(const Comm& comm, Family family, Count bytes) {
   ShmCollArea* const coll_area = comm.coll_area.get();
   if (coll_area == nullptr || idle_area(comm, shm_area_for(comm, family, 0)) == nullptr) return {};
-  coll_area->post(length_of(0, bytes), [](std::byte* /*to*/, base::Stores) {});
+  coll_area->post(length_of(0, bytes), [](std::byte* /*to*/, base::StoreKind) {});
   if (!coll_area->wait_all()) return failure_of(comm);
   return check_lengths(*coll_area, coll_area->size(), bytes);
+}
+
+Pieces GatherRounds::pieces_of(Count bytes) const noexcept {
+  return {bytes, payload_bytes(comm(), area(), bytes, Flow::one_way)};
 }
 
 GatherRounds::GatherRounds(ShmCollArea& area, const Gather& call, const Comm& comm) noexcept
@@ -125,7 +129,7 @@ GatherRounds::GatherRounds(ShmCollArea& area, const Gather& call, const Comm& co
       call_(call),
       at_root_(comm.rank == call.root),
       own_(at_root_ ? call.receive.to(call.root) : call.send),
-      pieces_{own_.bytes(), payload_bytes(comm, area, own_.bytes(), Flow::one_way)} {
+      pieces_(pieces_of(own_.bytes())) {
   set_rounds(pieces_);
 }
 
@@ -135,12 +139,12 @@ ShmCollArea* GatherRounds::area_for(const Comm& comm, const Gather& call) noexce
                       at_root ? bytes_of(call.receive[call.root]) : bytes_of(call.send));
 }
 
-std::size_t GatherRounds::room(Count round) const noexcept {
+std::size_t GatherRounds::posted_bytes(Count round) const noexcept {
   return at_root_ || pieces_.total == 0 ? 0 : static_cast<std::size_t>(pieces_.length(round));
 }
 
 bool GatherRounds::ready() const noexcept {
-  return !at_root_ || pieces_.total == 0 || all_tell_next(pieces_.total, area().size());
+  return !at_root_ || pieces_.total == 0 || all_next_have_length(pieces_.total, area().size());
 }
 
 void GatherRounds::post(Count round) {
@@ -156,17 +160,21 @@ void GatherRounds::post(Count round) {
   }
 }
 
+Awaited GatherRounds::follow_members() noexcept {
+  return follow_longest([&](std::uint32_t bytes) { return pieces_of(bytes).count(); });
+}
+
 Awaited GatherRounds::take(Count round) {
   if (!at_root_ || pieces_.total == 0) return {};
   if (after_error()) [[unlikely]]
-    return take_after_error(round);
+    return round == 0 ? follow_members() : take_after_error();
   for (; step_ < area().size(); ++step_) {
     const int member = (call_.root + step_) % area().size();
     if (!area().arrived(member)) return Awaited::member(member);
     const Error wrong = check_length(area(), member, pieces_.total);
     if (wrong.failed()) [[unlikely]] {
       note(wrong);
-      return go_on(round, area().size(), pieces_.total, pieces_.count() - 1 - round);
+      return follow_members();
     }
     take_part(area(), member, Packed(call_.receive[member]), pieces_.begin(round),
               pieces_.length(round));
@@ -203,34 +211,35 @@ ShmCollArea* ScatterRounds::area_for(const Comm& comm, const Scatter& call) noex
                       bytes_of(at_root ? call.send[call.root] : call.receive));
 }
 
-std::size_t ScatterRounds::room(Count round) const noexcept {
+std::size_t ScatterRounds::posted_bytes(Count round) const noexcept {
   if (!at_root_ || pieces_.total == 0) return 0;
   return static_cast<std::size_t>(pieces_.length(round) * (area().size() - 1));
 }
 
 bool ScatterRounds::ready() const noexcept {
   return at_root_ || pieces_.total == 0 ||
-         area().next_tells(call_.root, static_cast<std::uint64_t>(pieces_.total));
+         area().next_has_length(call_.root, static_cast<std::uint64_t>(pieces_.total));
 }
 
 void ScatterRounds::post(Count round) noexcept {
   if (pieces_.total == 0) return post_nothing(area());
   if (!at_root_) return area().post();
   const Count length = pieces_.length(round);
-  area().post({room(round), static_cast<std::uint64_t>(pieces_.total)}, [&](std::byte* to,
-                                                                            base::Stores stores) {
-    for (int member = 0; member < area().size(); ++member) {
-      if (member == call_.root) continue;
-      Packed(call_.send[member])
-          .read(pieces_.begin(round), length, to + length * part_of(member, call_.root), stores);
-    }
-  });
+  area().post({posted_bytes(round), static_cast<std::uint64_t>(pieces_.total)},
+              [&](std::byte* to, base::StoreKind stores) {
+                for (int member = 0; member < area().size(); ++member) {
+                  if (member == call_.root) continue;
+                  Packed(call_.send[member])
+                      .read(pieces_.begin(round), length, to + length * part_of(member, call_.root),
+                            stores);
+                }
+              });
 }
 
 Count ScatterRounds::rounds_of_root() const noexcept {
   const auto bytes = static_cast<Count>(area().whole_bytes_of(call_.root));
   // A root that offers its memory finds out in the same round that this rank does not read it, and
-  // begins again with payloads.
+  // starts again with payloads.
   const bool offers = reads_ == Reads::maybe && reads_memory(comm(), Family::scatter, bytes) &&
                       !reads_memory(comm(), Family::scatter, pieces_.total);
   return pieces_of(bytes).count() - 1 + (offers ? 1 : 0);
@@ -244,7 +253,7 @@ void ScatterRounds::begin_with_error(const Error& wrong) noexcept {
 Awaited ScatterRounds::take(Count round) {
   if (at_root_ || pieces_.total == 0) return {};
   if (after_error()) [[unlikely]]
-    return take_after_error(round);
+    return take_after_error();
   if (!area().arrived(call_.root)) return Awaited::member(call_.root);
   const Error wrong = check_length(area(), call_.root, pieces_.total);
   if (wrong.failed()) [[unlikely]] {
@@ -288,7 +297,7 @@ Count AllgatherRounds::piece_of(Count block, Count round) const noexcept {
   return std::clamp<Count>(block - all_.begin(round), 0, all_.most);
 }
 
-std::size_t AllgatherRounds::room(Count round) const noexcept {
+std::size_t AllgatherRounds::posted_bytes(Count round) const noexcept {
   return all_.total == 0 ? 0 : static_cast<std::size_t>(piece_of(own_.bytes(), round));
 }
 
@@ -296,7 +305,7 @@ bool AllgatherRounds::ready() const noexcept {
   for (int member = 0; member < area().size() && all_.total > 0; ++member) {
     if (member == area().self()) continue;
     const auto bytes = static_cast<std::uint64_t>(bytes_of(call_.receive[member]));
-    if (!area().next_tells(member, bytes)) return false;
+    if (!area().next_has_length(member, bytes)) return false;
   }
   return true;
 }
@@ -345,13 +354,13 @@ ShmCollArea* AlltoallRounds::area_for(const Comm& comm, const Alltoall& call) no
   return shm_area_for(comm, Family::alltoall, bytes_of(call.receive[0]));
 }
 
-std::size_t AlltoallRounds::room(Count round) const noexcept {
+std::size_t AlltoallRounds::posted_bytes(Count round) const noexcept {
   if (block_ == 0) return 0;
   return static_cast<std::size_t>(pieces_.length(round) * (area().size() - 1));
 }
 
 bool AlltoallRounds::ready() const noexcept {
-  return block_ == 0 || all_tell_next(block_, area().size());
+  return block_ == 0 || all_next_have_length(block_, area().size());
 }
 
 void AlltoallRounds::post(Count round) noexcept {
@@ -359,7 +368,7 @@ void AlltoallRounds::post(Count round) noexcept {
   const int self = area().self();
   const Count length = pieces_.length(round);
   const auto given = static_cast<std::uint64_t>(bytes_of(from()[self]));
-  area().post_exchange({room(round), given}, [&](std::byte* to, base::Stores stores) {
+  area().post_exchange({posted_bytes(round), given}, [&](std::byte* to, base::StoreKind stores) {
     for (int member = 0; member < area().size(); ++member) {
       if (member == self) continue;
       Packed(from()[member])
@@ -380,7 +389,8 @@ Awaited AlltoallRounds::take(Count round) {
       note(wrong);
       return stop(round);
     }
-    const std::byte* part = area().payload(member, room(round)) + length * part_of(self, member);
+    const std::byte* part =
+        area().payload(member, posted_bytes(round)) + length * part_of(self, member);
     Packed(call_.receive[member]).write(pieces_.begin(round), length, part);
   }
   step_ = 1;

@@ -5,9 +5,9 @@
 #include "mpi/coll/operations.h"
 #include "mpi/coll/shm/shm_rounds.h"
 
-/// Movement of equal blocks, and allgather of any blocks, in rounds (shm_rounds.h). `area_for` gives the collective area that a
-/// call takes, or null: messages. It looks only at what all ranks know alike. The objects refer to
-/// the call, which stays.
+/// Movement of equal blocks, and allgather of any blocks, in rounds (shm_rounds.h). `area_for`
+/// gives the collective area that a call uses, or null: messages. It depends only on values that
+/// are the same in all ranks. The objects refer to the call, which outlives them.
 namespace fulmar::mpi {
 
 class BarrierRounds : public ShmRounds {
@@ -16,7 +16,7 @@ class BarrierRounds : public ShmRounds {
   [[nodiscard]] static device::ShmCollArea* area_for(const Comm& comm,
                                                      const Barrier& call) noexcept;
 
-  [[nodiscard]] static std::size_t room(Count /*round*/) noexcept { return 0; }
+  [[nodiscard]] static std::size_t posted_bytes(Count /*round*/) noexcept { return 0; }
   [[nodiscard]] bool ready() const noexcept;
   void post(Count round) noexcept;
   Awaited take(Count round) noexcept;
@@ -28,7 +28,7 @@ class BcastRounds : public ShmRounds {
   BcastRounds(device::ShmCollArea& area, const Bcast& call, const Comm& comm) noexcept;
   [[nodiscard]] static device::ShmCollArea* area_for(const Comm& comm, const Bcast& call) noexcept;
 
-  [[nodiscard]] std::size_t room(Count round) const noexcept;
+  [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
   [[nodiscard]] bool ready() const noexcept;
   void post(Count round) noexcept;
   Awaited take(Count round);
@@ -47,13 +47,16 @@ class GatherRounds : public ShmRounds {
   GatherRounds(device::ShmCollArea& area, const Gather& call, const Comm& comm) noexcept;
   [[nodiscard]] static device::ShmCollArea* area_for(const Comm& comm, const Gather& call) noexcept;
 
-  [[nodiscard]] std::size_t room(Count round) const noexcept;
+  [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
   [[nodiscard]] bool ready() const noexcept;
   void post(Count round);
   Awaited take(Count round);
   [[nodiscard]] base::Error finish() const;
 
  private:
+  [[nodiscard]] Pieces pieces_of(Count bytes) const noexcept;
+  Awaited follow_members() noexcept;
+
   const Gather& call_;
   const bool at_root_;
   const Packed own_;
@@ -72,7 +75,7 @@ class ScatterRounds : public ShmRounds {
   [[nodiscard]] static device::ShmCollArea* area_for(const Comm& comm,
                                                      const Scatter& call) noexcept;
 
-  [[nodiscard]] std::size_t room(Count round) const noexcept;
+  [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
   [[nodiscard]] bool ready() const noexcept;
   void post(Count round) noexcept;
   Awaited take(Count round);
@@ -101,7 +104,7 @@ class AllgatherRounds : public ShmRounds {
   [[nodiscard]] static device::ShmCollArea* area_for(const Comm& comm,
                                                      const Allgather& call) noexcept;
 
-  [[nodiscard]] std::size_t room(Count round) const noexcept;
+  [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
   [[nodiscard]] bool ready() const noexcept;
   void post(Count round);
   Awaited take(Count round);
@@ -122,7 +125,7 @@ class AlltoallRounds : public ShmRounds {
   [[nodiscard]] static device::ShmCollArea* area_for(const Comm& comm,
                                                      const Alltoall& call) noexcept;
 
-  [[nodiscard]] std::size_t room(Count round) const noexcept;
+  [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
   [[nodiscard]] bool ready() const noexcept;
   void post(Count round) noexcept;
   Awaited take(Count round);
@@ -142,10 +145,11 @@ class AlltoallRounds : public ShmRounds {
 // The blocking calls. Arguments are checked; every rank of the communicator makes the same one.
 
 base::Error bcast_on(device::ShmCollArea& coll_area, const Bcast& call, const Comm& comm);
-/// Before a gather that goes by messages because its blocks are long (for a collective area without a
-/// staging buffer, or by the table of algorithms): a rank whose block is short goes over the area all
-/// the same, and neither would hear of the other. All whose blocks are long look at what everybody has, in one round, and
-/// fail where one differs: none sends then. Success where there is nothing to compare.
+/// Before a gather that uses messages because its blocks are long (for a collective area without a
+/// staging buffer, or by the table of algorithms): a rank whose block is short uses the area
+/// nevertheless, and the two would wait for each other. So all ranks with long blocks compare the
+/// lengths of all ranks in one round, and fail without sending where one differs. Success where
+/// there is nothing to compare.
 base::Error compare_long_blocks(const Comm& comm, Family family, Count bytes);
 /// Equal blocks.
 base::Error gather_on(device::ShmCollArea& coll_area, const Gather& call, const Comm& comm);

@@ -6,13 +6,13 @@
 #include "mpi/coll/shm/shm_reductions.h"
 
 /// The long all-reduce of two ranks that have a core each. Every rank posts the half that the other
-/// one combines, combines its own half with what it finds there, and posts the result:
+/// one combines, combines its own half with the other's operand, and posts the result:
 ///
 ///     rank 0   post b0   a0 + a1   post a   take b
 ///     rank 1   post a1   b0 + b1   post b   take a
 ///
-/// As many bytes cross as if both combined everything for themselves, but each combines half as
-/// much and reads its own operand where the user has it. Both get the same bits, as every element
+/// As many bytes cross as if both combined everything themselves, but each combines half as
+/// much and reads its own operand from the user's buffer. Both get the same bits, as every element
 /// is combined once.
 ///
 /// Restrictions: two ranks; two rounds for each piece, so for short data one round is better.
@@ -23,7 +23,7 @@ using device::ShmCollArea;
 
 namespace {
 
-/// The call as one of the two ranks sees it.
+/// The call from the view of one of the two ranks.
 class Halves {
  public:
   Halves(ShmCollArea& coll_area, const Allreduce& call, const Pieces& halves)

@@ -6,20 +6,21 @@
 
 #include "mpi/coll/shm/shm_movement.h"
 
-/// Movement of data that goes over a collective area in words only: each member tells where its bytes lie,
-/// and who wants them reads them there through the kernel. One copy where payloads take two. But each
-/// call of the kernel costs a microsecond or two and every page is looked up, so it is for long
+/// Single-copy movement of data: each member posts the address of its bytes on the collective area,
+/// and the members that need them read them through the kernel. One copy where payloads take two.
+/// But each system call costs a microsecond or two and every page is looked up, so it is for long
 /// data, and only where ranks share cores: where each has its own, one copies in while the other
 /// copies out, and two copies take the time of one.
 ///
-/// Two rounds. In the first a member offers its bytes and says whether it can read those of all
-/// others; in the second it says that it has. Nobody touches what it offered in between. Where one
-/// of them cannot (another user, a refused call), at first or in the middle, all take payloads
-/// instead: they know it from the same slots.
+/// Two rounds. In the first a member offers its bytes and posts whether it can read those of all
+/// others; in the second it posts that it has read them. No member changes its offered bytes in
+/// between. Where one of them cannot read (another user, a refused call), at first or in the
+/// middle, all use payloads instead: they all see the same slots.
 ///
-/// What is no run of bytes, and what is in place, where others' blocks will lie, is packed first.
+/// Data that are not one run of bytes, and MPI_IN_PLACE blocks that received ones will overwrite,
+/// are packed first.
 ///
-/// An all-to-all and a scatter go this way. Where all read the same bytes, as in an allgather, two
+/// All-to-all and scatter use this. Where all read the same bytes, as in an allgather, two
 /// copies through memory that stays in the caches were faster at every length that was tried; and
 /// so they were in a gather, where one rank would make all the copies.
 namespace fulmar::mpi {
@@ -29,14 +30,14 @@ using device::ShmCollArea;
 
 namespace {
 
-/// What a member tells in each of the two rounds. Its word: an address that is wrong is an error of
-/// the kernel's.
+/// What a member posts in each of the two rounds. Not trusted: the kernel refuses a wrong
+/// address.
 struct Offer {
   std::uint64_t address;
   std::uint64_t reads;  ///< 1: can read, or has read, the others' memory
 };
 
-/// Room for data that do not lie in the memory they go to in one run; small, so that it stays in
+/// Bytes of the buffer for data whose destination is not one run; small, so that it stays in
 /// the caches.
 constexpr Count landing_bytes = Count{64} << 10;
 
@@ -46,11 +47,11 @@ Offer offer_of(const ShmCollArea& coll_area, int member) noexcept {
   return offer;
 }
 
-/// One round; whether all say that they can, or have. Who has no bytes may have left the call out
-/// (post_nothing) and told nothing.
+/// One round; whether all post that they can read, or have read. A member without bytes may have
+/// skipped the call (post_nothing) and posted no offer.
 bool all_agree(ShmCollArea& coll_area, Count whole, const Offer& own) noexcept {
   coll_area.post(length_of(sizeof own, whole),
-                 [&](std::byte* to, base::Stores) { std::memcpy(to, &own, sizeof own); });
+                 [&](std::byte* to, base::StoreKind) { std::memcpy(to, &own, sizeof own); });
   if (!coll_area.wait_all()) return false;
   for (int member = 0; member < coll_area.size(); ++member) {
     if (coll_area.whole_bytes_of(member) == 0 || offer_of(coll_area, member).reads != 1)
@@ -59,8 +60,8 @@ bool all_agree(ShmCollArea& coll_area, Count whole, const Offer& own) noexcept {
   return true;
 }
 
-/// Both rounds; null is no offer. `read()` reads what this member wants and says whether it could.
-/// False: all of them take payloads.
+/// Both rounds; null is no offer. `read()` reads what this member needs and returns whether it
+/// could. False: all of them use payloads.
 template <class Read>
 bool offer_and_read(ShmCollArea& coll_area, const void* own, Count whole, bool offers,
                     Read&& read) {
@@ -75,7 +76,7 @@ const Datatype& byte_type(const Comm& comm) noexcept {
   return *comm.library->find<Datatype>(MPI_BYTE);
 }
 
-/// Fills `to` with what lies `from` bytes behind the address that a member offers.
+/// Fills `to` from `from` bytes behind the address that a member offers.
 Error read_block(ShmCollArea& coll_area, int member, Count from, const Packed& to,
                  const Comm& comm) {
   const std::uint64_t address =
@@ -85,13 +86,13 @@ Error read_block(ShmCollArea& coll_area, int member, Count from, const Packed& t
   }
   const Scratch landing(byte_type(comm), std::min(to.bytes(), landing_bytes));
   if (landing.failed()) return landing.error();
-  auto* const room = static_cast<std::byte*>(landing.address());
+  auto* const bytes = static_cast<std::byte*>(landing.address());
   for (Count at = 0; at < to.bytes(); at += landing_bytes) {
     const Count count = std::min(landing_bytes, to.bytes() - at);
     const Error error = coll_area.read(member, address + static_cast<std::uint64_t>(at),
-                                       {room, static_cast<std::size_t>(count)});
+                                       {bytes, static_cast<std::size_t>(count)});
     if (error.failed()) return error;
-    to.write(at, count, room);
+    to.write(at, count, bytes);
   }
   return {};
 }
@@ -128,7 +129,7 @@ Error alltoall_read(ShmCollArea& coll_area, const Alltoall& call, const Comm& co
     for (int step = 1; has_read && step < coll_area.size(); ++step) {
       const int member = (coll_area.self() + step) % coll_area.size();
       has_read =
-          coll_area.tells(member, static_cast<std::uint64_t>(block)) &&
+          coll_area.has_length(member, static_cast<std::uint64_t>(block)) &&
           read_block(coll_area, member, block * comm.rank, Packed(receive[member]), comm).ok();
     }
     return has_read;
@@ -156,13 +157,13 @@ Error scatter_read(ShmCollArea& coll_area, const Scatter& call, const Comm& comm
   const Packed own(at_root ? call.send[root] : call.receive);
   const void* run = at_root ? Packed(call.send[0]).run() : nullptr;
   const auto read = [&] {
-    return at_root || (coll_area.tells(root, static_cast<std::uint64_t>(own.bytes())) &&
+    return at_root || (coll_area.has_length(root, static_cast<std::uint64_t>(own.bytes())) &&
                        read_block(coll_area, root, own.bytes() * comm.rank, own, comm).ok());
   };
   if (!offer_and_read(coll_area, run, own.bytes(), at_root, read)) {
     if (coll_area.failed()) return failure_of(comm);
     // The slot is that of the first round where the root did not offer its memory.
-    if (!at_root && !coll_area.tells(root, static_cast<std::uint64_t>(own.bytes())) &&
+    if (!at_root && !coll_area.has_length(root, static_cast<std::uint64_t>(own.bytes())) &&
         !reads_memory(comm, Family::scatter, coll_area.whole_bytes_of(root))) [[unlikely]] {
       ScatterRounds rounds(coll_area, call, comm, Reads::maybe);
       rounds.begin_with_error(check_length(coll_area, root, own.bytes()));

@@ -2,18 +2,17 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/coll/shm/shm_reductions.h"
 
-/// Reductions over a collective area. Every rank posts its operand; whoever combines reads all of them where
-/// they are, in the order of the ranks, so operations need not commute and all ranks get the same
-/// bits.
+/// Reductions over a collective area. Every rank posts its operand; a rank that combines reads all
+/// of them in place, in rank order, so operations need not commute and all ranks get the same bits.
 ///
-/// An all-reduce of few bytes is combined by every rank for itself: one round. Of more bytes the
-/// work would be done n times, so two ranks halve it (shm_pairs.cc) if each has a core; else it
-/// is shared: the elements are cut into chunks, and whoever runs
-/// once all operands are there takes the next chunk, combines it, and writes the result over its
-/// own operand of the chunk, which nobody needs any more. Where ranks share cores, the last one to
-/// post finds all operands there and does all the work; the others find the results when it is
-/// their turn. No more switches than a barrier has, where dividing the elements among all ranks
-/// would take as many again.
+/// An all-reduce of few bytes is combined by every rank itself: one round. With more bytes the work
+/// would be done n times, so two ranks halve it (shm_pairs.cc) if each has a core; else it is
+/// shared: the elements are cut into chunks, and each rank that runs once all operands are there
+/// claims the next chunk, combines it, and writes the result over its own operand of the chunk,
+/// which no other rank needs any more. Where ranks share cores, the last one to post finds all
+/// operands there and does all the work; the others find the results when they are scheduled. That
+/// takes no more context switches than a barrier, while dividing the elements among all ranks would
+/// take twice as many.
 namespace fulmar::mpi {
 
 using base::Error;
@@ -21,7 +20,7 @@ using device::ShmCollArea;
 
 namespace {
 
-/// Up to so many bytes of all operands together every rank combines for itself.
+/// Up to this many bytes of all operands together, every rank combines them itself.
 constexpr Count most_repeated_bytes = 8192;
 constexpr Count chunk_bytes = 4096;
 
@@ -31,6 +30,13 @@ Pieces cut(const Comm& comm, const ShmCollArea& coll_area, Count count, const Da
   const Count size = std::max<Count>(type.size, 1);
   if (count * size * parts <= uncut_bytes) return {count, std::max<Count>(count, 1)};
   return {count, std::max<Count>(part_bytes(comm, coll_area, count * size, parts, flow) / size, 1)};
+}
+
+/// The rounds of a member that sends `bytes` bytes in one direction.
+Count rounds_of(const Comm& comm, const ShmCollArea& coll_area, std::uint32_t bytes,
+                const Datatype& type) noexcept {
+  const Count count = static_cast<Count>(bytes) / std::max<Count>(type.size, 1);
+  return cut(comm, coll_area, count, type, Flow::one_way).count();
 }
 
 /// The chunks of a piece of `count` elements.
@@ -60,7 +66,7 @@ ShmCollArea* AllreduceRounds::area_for(const Comm& comm, const Allreduce& call) 
   return shm_area_for(comm, Family::allreduce, bytes_of(call.receive), call.receive.type->size);
 }
 
-std::size_t AllreduceRounds::room(Count round) const noexcept {
+std::size_t AllreduceRounds::posted_bytes(Count round) const noexcept {
   return payload_room(pieces_, round, type_);
 }
 
@@ -70,7 +76,7 @@ bool AllreduceRounds::is_shared(Count round) const noexcept {
 }
 
 bool AllreduceRounds::ready() const noexcept {
-  return pieces_.total == 0 || (!is_shared(0) && all_tell_next(own_.bytes(), area().size()));
+  return pieces_.total == 0 || (!is_shared(0) && all_next_have_length(own_.bytes(), area().size()));
 }
 
 void* AllreduceRounds::result_of(Count round) const noexcept {
@@ -87,7 +93,7 @@ void AllreduceRounds::post(Count round) {
   operands_.set_own(shifted(call_.send, type_.extent * begin));
 }
 
-/// The result of a chunk takes the place of the own operand, which nobody needs any more.
+/// The result of a chunk overwrites this rank's operand, which no rank needs any more.
 void AllreduceRounds::combine_chunks(Count round, const Pieces& chunks) {
   const Count count = chunks.total;
   const auto number = static_cast<int>(chunks.count());
@@ -96,7 +102,7 @@ void AllreduceRounds::combine_chunks(Count round, const Pieces& chunks) {
                     &type_};
     operands_.combine(0, area().size(), {count, chunks.begin(i), mine.count}, mine.address);
     Packed(mine).read(0, bytes_of(mine),
-                      area().own_text(room(round)) + chunks.begin(i) * type_.size);
+                      area().own_payload(posted_bytes(round)) + chunks.begin(i) * type_.size);
     area().finish(i);
   }
 }
@@ -108,7 +114,7 @@ void AllreduceRounds::take_chunks(Count round, const Pieces& chunks) const noexc
     const Data other{shifted(result_of(round), type_.extent * chunks.begin(i)), chunks.length(i),
                      &type_};
     Packed(other).write(0, bytes_of(other),
-                        area().payload(owner, room(round)) + chunks.begin(i) * type_.size);
+                        area().payload(owner, posted_bytes(round)) + chunks.begin(i) * type_.size);
   }
 }
 
@@ -166,13 +172,13 @@ ShmCollArea* ReduceRounds::area_for(const Comm& comm, const Reduce& call) noexce
   return shm_area_for(comm, Family::reduce, call.count * call.type->size, call.type->size);
 }
 
-std::size_t ReduceRounds::room(Count round) const noexcept {
+std::size_t ReduceRounds::posted_bytes(Count round) const noexcept {
   const bool posts = !at_root_ || is_in_place(call_.send);
   return posts ? payload_room(pieces_, round, type_) : 0;
 }
 
 bool ReduceRounds::ready() const noexcept {
-  return pieces_.total == 0 || !at_root_ || all_tell_next(own_.bytes(), area().size());
+  return pieces_.total == 0 || !at_root_ || all_next_have_length(own_.bytes(), area().size());
 }
 
 void ReduceRounds::post(Count round) {
@@ -187,13 +193,14 @@ void ReduceRounds::post(Count round) {
 
 Awaited ReduceRounds::take(Count round) {
   if (!at_root_ || pieces_.total == 0) return {};
-  if (after_error()) [[unlikely]]
-    return take_after_error(round);
+  if (after_error() && round > 0) [[unlikely]]
+    return take_after_error();
   if (const Awaited missing = all_members(); !missing.is_nothing()) return missing;
   const Error wrong = check_lengths(area(), area().size(), own_.bytes());
   if (wrong.failed()) [[unlikely]] {
     note(wrong);
-    return go_on(round, area().size(), own_.bytes(), pieces_.count() - 1 - round);
+    return follow_longest(
+        [&](std::uint32_t bytes) { return rounds_of(comm(), area(), bytes, type_); });
   }
   const Count count = pieces_.length(round);
   if (!operands_.failed()) {
@@ -253,12 +260,12 @@ Count ReduceScatterRounds::payload(Count round) const noexcept {
   return pieces_.total == 0 ? 0 : pieces_.length(round) * (area().size() - 1);
 }
 
-std::size_t ReduceScatterRounds::room(Count round) const noexcept {
+std::size_t ReduceScatterRounds::posted_bytes(Count round) const noexcept {
   return static_cast<std::size_t>(payload(round) * type_.size);
 }
 
 bool ReduceScatterRounds::ready() const noexcept {
-  return pieces_.total == 0 || all_tell_next(own_.bytes(), area().size());
+  return pieces_.total == 0 || all_next_have_length(own_.bytes(), area().size());
 }
 
 void ReduceScatterRounds::post(Count round) {
@@ -266,7 +273,7 @@ void ReduceScatterRounds::post(Count round) {
   const int self = area().self();
   const Count stride = pieces_.length(round);
   area().post_exchange(length_of(payload(round) * type_.size, own_.bytes()),
-                       [&](std::byte* to, base::Stores stores) {
+                       [&](std::byte* to, base::StoreKind stores) {
                          for (int rank = 0; rank < area().size(); ++rank) {
                            if (rank == self) continue;
                            own_.read((parts_.displ(rank) + pieces_.begin(round)) * type_.size,
@@ -317,12 +324,12 @@ ShmCollArea* PrefixRounds::area_for(const Comm& comm, const Allreduce& call) noe
   return shm_area_for(comm, Family::scan, bytes_of(call.receive), call.receive.type->size);
 }
 
-std::size_t PrefixRounds::room(Count round) const noexcept {
+std::size_t PrefixRounds::posted_bytes(Count round) const noexcept {
   return payload_room(pieces_, round, type_);
 }
 
 bool PrefixRounds::ready() const noexcept {
-  return pieces_.total == 0 || all_tell_next(own_.bytes(), end_);
+  return pieces_.total == 0 || all_next_have_length(own_.bytes(), end_);
 }
 
 void PrefixRounds::post(Count round) {
@@ -333,14 +340,15 @@ void PrefixRounds::post(Count round) {
 Awaited PrefixRounds::take(Count round) {
   if (pieces_.total == 0) return {};
   if (after_error()) [[unlikely]]
-    return take_after_error(round);
+    return take_after_error();
   for (int member = 0; member < end_; ++member) {
     if (!area().arrived(member)) return Awaited::members(member, end_);
   }
   const Error wrong = check_lengths(area(), end_, own_.bytes());
   if (wrong.failed()) [[unlikely]] {
+    // Every rank reads the length of the first one, or has the same.
     note(wrong);
-    return go_on(round, end_, own_.bytes(), pieces_.count() - 1 - round);
+    return follow(round, 0, rounds_of(comm(), area(), area().whole_bytes_of(0), type_) - 1);
   }
   const Count count = pieces_.length(round);
   if (operands_.failed() || end_ == 0) return {};

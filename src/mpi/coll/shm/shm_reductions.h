@@ -8,8 +8,8 @@
 #include "mpi/coll/shm/shm_rounds.h"
 
 /// Reductions on a collective area, in rounds (shm_rounds.h). An element must fit into a payload.
-/// Errors: no memory for a copy of operands that cannot be combined where they are; the call is over
-/// for the other ranks all the same.
+/// Errors: no memory for a copy of operands that cannot be combined in place; the other ranks
+/// complete the call nevertheless.
 namespace fulmar::mpi {
 
 class AllreduceRounds : public ShmRounds {
@@ -18,7 +18,7 @@ class AllreduceRounds : public ShmRounds {
   [[nodiscard]] static device::ShmCollArea* area_for(const Comm& comm,
                                                      const Allreduce& call) noexcept;
 
-  [[nodiscard]] std::size_t room(Count round) const noexcept;
+  [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
   [[nodiscard]] bool ready() const noexcept;
   void post(Count round);
   Awaited take(Count round);
@@ -27,7 +27,7 @@ class AllreduceRounds : public ShmRounds {
  private:
   [[nodiscard]] void* result_of(Count round) const noexcept;
   [[nodiscard]] bool is_shared(Count round) const noexcept;
-  /// Combines chunks while there are some that nobody has taken.
+  /// Combines chunks until all have been claimed.
   void combine_chunks(Count round, const Pieces& chunks);
   void take_chunks(Count round, const Pieces& chunks) const noexcept;
 
@@ -45,7 +45,7 @@ class ReduceRounds : public ShmRounds {
   ReduceRounds(device::ShmCollArea& area, const Reduce& call, const Comm& comm);
   [[nodiscard]] static device::ShmCollArea* area_for(const Comm& comm, const Reduce& call) noexcept;
 
-  [[nodiscard]] std::size_t room(Count round) const noexcept;
+  [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
   [[nodiscard]] bool ready() const noexcept;
   void post(Count round);
   Awaited take(Count round);
@@ -60,7 +60,8 @@ class ReduceRounds : public ShmRounds {
   PostedOperands operands_;
 };
 
-/// The own operand of a reduce-scatter where the result does not lie: in place, a copy.
+/// This rank's operand of a reduce-scatter, kept outside the result buffer: a copy for
+/// MPI_IN_PLACE.
 class OwnParts {
  public:
   OwnParts(const ReduceScatter& call, Count most);
@@ -82,7 +83,7 @@ class ReduceScatterRounds : public ShmRounds {
   [[nodiscard]] static device::ShmCollArea* area_for(const Comm& comm,
                                                      const ReduceScatter& call) noexcept;
 
-  [[nodiscard]] std::size_t room(Count round) const noexcept;
+  [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
   [[nodiscard]] bool ready() const noexcept;
   void post(Count round);
   Awaited take(Count round);
@@ -108,7 +109,7 @@ class PrefixRounds : public ShmRounds {
   [[nodiscard]] static device::ShmCollArea* area_for(const Comm& comm,
                                                      const Allreduce& call) noexcept;
 
-  [[nodiscard]] std::size_t room(Count round) const noexcept;
+  [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
   [[nodiscard]] bool ready() const noexcept;
   void post(Count round);
   Awaited take(Count round);

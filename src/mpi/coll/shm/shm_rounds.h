@@ -9,14 +9,14 @@
 
 /// Calls on a collective area, cut where they may have to wait.
 ///
-/// A blocking call runs from end to end and waits in the area. A non-blocking one must leave at each
-/// place where it would wait, and go on there when the others have posted. Both run the same code: a call is an object that
-/// has some rounds, and for each round
+/// A blocking call runs from end to end and waits in the area. A non-blocking one must leave at
+/// each place where it would wait, and go on there when the others have posted. Both run the same
+/// code: a call is an object that has some rounds, and for each round
 ///
-///     std::size_t room(Count round)  bytes of the payload that it posts; 0: none
+///     std::size_t posted_bytes(Count round)  bytes of the payload that it posts; 0: none
 ///     void post(Count round)         begins the round; not called after an error
-///     Awaited take(Count round)      takes what has come, and says what is missing; called again
-///                                    when that is there. Nothing missing: the round is over
+///     Awaited take(Count round)      takes what has arrived, and returns what is missing; called
+///                                    again when that is there. Nothing missing: the round is over
 ///
 /// and, around them,
 ///
@@ -26,8 +26,12 @@
 ///
 /// `run_rounds` is the blocking driver, ShmTask (shm_task.h) the other one.
 ///
-/// An error does not end a call where other ranks count on this one's rounds: `stop`, `follow` and
-/// `go_on` say how many it goes on to post, and with whom.
+/// An error does not end a call where other ranks depend on this one's rounds: `stop`, `follow` and
+/// `follow_longest` determine how many it still posts, and together with which member. Ranks whose
+/// lengths differ have different numbers of rounds; those that wait for others adopt the number of
+/// a rank that does not wait. So all are in step afterwards, except in gather and reduce where the
+/// lengths of two ranks differ that are not the root: neither reads the other's length
+/// (FULMAR_CHECK=collectives detects it).
 namespace fulmar::mpi {
 
 /// What a call waits for in a round.
@@ -62,8 +66,8 @@ class ShmRounds {
   [[nodiscard]] Count rounds() const noexcept { return rounds_; }
   [[nodiscard]] device::ShmCollArea& area() const noexcept { return area_; }
   [[nodiscard]] const Comm& comm() const noexcept { return comm_; }
-  /// The call posts empty rounds, for others alone.
-  [[nodiscard]] bool after_error() const noexcept { return after_ != After::no_error; }
+  /// The call posts empty rounds, only for the other ranks.
+  [[nodiscard]] bool after_error() const noexcept { return after_error_; }
 
  protected:
   ShmRounds(device::ShmCollArea& area, const Comm& comm) noexcept : area_(area), comm_(comm) {}
@@ -84,41 +88,38 @@ class ShmRounds {
 
   /// After an error: this round is the last one.
   Awaited stop(Count round) noexcept {
-    after_ = After::following;
+    after_error_ = true;
     followed_ = 0;
     rounds_ = round + 1;
     return {};
   }
   /// After an error: `more` rounds are posted together with a member.
   Awaited follow(Count round, int member, Count more) noexcept {
-    after_ = After::following;
+    after_error_ = true;
     followed_ = bit(member);
     rounds_ = round + 1 + std::max<Count>(more, 0);
     return {};
   }
-  /// After an error: `more` rounds are posted together with those of members 0 to `last` - 1 that
-  /// have `expected` bytes; if there are none, this round is the last one.
-  Awaited go_on(Count round, int last, Count expected, Count more) noexcept {
-    after_ = After::asking;
-    followed_ = 0;
-    next_ = 0;
-    last_ = last;
-    expected_ = expected;
-    rounds_ = round + 1 + more;
-    return take_after_error(round);
-  }
-  /// The part of `take` then.
-  Awaited take_after_error(Count round) noexcept {
-    if (after_ == After::asking) {
-      for (; next_ < last_; ++next_) {
-        if (next_ == area_.self()) continue;
-        if (!area_.arrived(next_)) return Awaited::member(next_);
-        if (area_.tells(next_, static_cast<std::uint64_t>(expected_))) followed_ |= bit(next_);
-      }
-      after_ = After::following;
-      if (followed_ == 0) rounds_ = round + 1;
-      return {};
+  /// After an error in the first round of the one rank that waits for all others: as many rounds as
+  /// the longest of theirs are posted. `rounds_of(std::uint32_t bytes)` are the rounds of a member
+  /// with that many bytes. To be called again when what is missing is there.
+  template <class RoundsOf>
+  Awaited follow_longest(const RoundsOf& rounds_of) noexcept {
+    after_error_ = true;
+    if (!is_staged(area_)) return stop(0);  // there is one round at most
+    if (const Awaited missing = all_members(); !missing.is_nothing()) return missing;
+    int longest = 0;
+    Count rounds = 0;
+    for (int member = 0; member < area_.size(); ++member) {
+      const Count own = rounds_of(area_.whole_bytes_of(member));
+      if (member == area_.self() || own <= rounds) continue;
+      longest = member;
+      rounds = own;
     }
+    return follow(0, longest, rounds - 1);
+  }
+  /// The part of `take` after an error, in later rounds.
+  Awaited take_after_error() noexcept {
     for (int member = 0; member < area_.size(); ++member) {
       if ((followed_ & bit(member)) != 0 && !area_.arrived(member)) return Awaited::member(member);
     }
@@ -128,21 +129,16 @@ class ShmRounds {
   [[nodiscard]] Awaited all_members() noexcept {
     return area_.all_arrived() ? Awaited{} : Awaited::members(0, area_.size());
   }
-  /// Whether all others have posted the next round with such a length.
-  [[nodiscard]] bool all_tell_next(Count bytes, int last) const noexcept {
+  /// Whether all others below `last` have posted the next round, with `bytes` as their length.
+  [[nodiscard]] bool all_next_have_length(Count bytes, int last) const noexcept {
     for (int member = 0; member < last; ++member) {
       if (member == area_.self()) continue;
-      if (!area_.next_tells(member, static_cast<std::uint64_t>(bytes))) return false;
+      if (!area_.next_has_length(member, static_cast<std::uint64_t>(bytes))) return false;
     }
     return true;
   }
 
  private:
-  enum class After : std::uint8_t {
-    no_error,
-    asking,     ///< which members to go on with
-    following,  ///< posts rounds
-  };
   static_assert(device::ShmCollArea::max_members <= 64);
   [[nodiscard]] static constexpr std::uint64_t bit(int member) noexcept {
     return std::uint64_t{1} << member;
@@ -151,11 +147,8 @@ class ShmRounds {
   device::ShmCollArea& area_;
   const Comm& comm_;
   Count rounds_ = 1;
-  After after_ = After::no_error;
-  int next_ = 0;
-  int last_ = 0;
-  Count expected_ = 0;
-  std::uint64_t followed_ = 0;
+  bool after_error_ = false;    ///< empty rounds are posted for others
+  std::uint64_t followed_ = 0;  ///< bits: members
   base::Error error_;
 };
 

@@ -8,8 +8,8 @@
 #include "mpi/coll/engine/run.h"
 #include "mpi/coll/shm/shm_various.h"
 
-/// Non-blocking calls on a collective area: made at once where all that they wait for is there, else
-/// by the queue of the communicator (mpi/coll/engine/area_queue.h).
+/// Non-blocking calls on a collective area: made at once where all that they wait for is there,
+/// else by the queue of the communicator (mpi/coll/engine/area_queue.h).
 namespace fulmar::mpi {
 
 /// The request of a call that is under way.
@@ -55,7 +55,7 @@ class AreaRequest final : public CollRequestOf<Call>, private AreaTask {
   bool post() {
     device::ShmCollArea& area = rounds_.area();
     const bool empty = rounds_.after_error();
-    if (!area.has_room(empty ? 0 : rounds_.room(round_))) return false;
+    if (!area.can_post(empty ? 0 : rounds_.posted_bytes(round_))) return false;
     if (empty) [[unlikely]] {
       area.post();
     } else {
@@ -84,25 +84,26 @@ class AreaRequest final : public CollRequestOf<Call>, private AreaTask {
   device::Operation* completion_ = nullptr;
 };
 
-/// Makes a call that nobody has to wait for, and says whether it was one.
+/// Completes a call at once if it need not wait for any member; false if it must.
 template <class Rounds, class Call>
 [[nodiscard]] bool made_at_once(device::ShmCollArea& area, const Call& call, const Comm& comm,
                                 base::Error& result) {
   Rounds rounds(area, call, comm);
-  if (rounds.rounds() != 1 || !rounds.ready() || !area.has_room(rounds.room(0))) return false;
+  if (rounds.rounds() != 1 || !rounds.ready() || !area.can_post(rounds.posted_bytes(0)))
+    return false;
   rounds.post(0);
   (void)rounds.take(0);
   result = rounds.finish();
   return true;
 }
 
-/// Checks the call and starts it, on the area where it takes it.
+/// Checks the call and starts it, on the area if the call uses it.
 template <class Rounds, class Call>
 base::Error start_on_area(Comm& comm, int tag, Call call, MPI_Request& out) {
   // A call that stands in for one with wrong arguments needs its request (leave_call_running).
   const bool stands_in = comm.stand_in != nullptr;
   if (const base::Error bad = admit(comm, call); bad.failed()) return bad;
-  const bool may = comm.coll_area != nullptr && !comm.is_inter && !compares_amounts(comm);
+  const bool may = comm.coll_area != nullptr && !comm.is_inter && !compares_counts(comm);
   device::ShmCollArea* const area = may ? Rounds::area_for(comm, call) : nullptr;
   if (area == nullptr) return start_admitted<Call>(comm, tag, std::move(call), out);
   if (comm.area_tasks == nullptr && !stands_in) {

@@ -14,28 +14,28 @@ using device::ShmCollArea;
 
 namespace {
 
-/// The length in the slot of a payload with a table. Lengths of blocks stay below.
+/// The length in the slot of a payload with a table. Lengths of blocks are smaller.
 constexpr std::uint64_t table_mark = UINT32_MAX;
-constexpr Count largest_told = UINT32_MAX - 1;
+constexpr Count largest_length = UINT32_MAX - 1;
 
-/// What the table says about a rank's block.
+/// An entry of the table, for a rank's block.
 struct Entry {
-  std::uint32_t bytes;   ///< `largest_told`: so many or more
+  std::uint32_t bytes;   ///< `largest_length`: so many or more
   std::uint32_t offset;  ///< from the start of the payload
 };
 
 constexpr std::uint64_t rank_bit(int rank) noexcept { return std::uint64_t{1} << rank; }
 
-Count told(Count bytes) noexcept { return std::min(bytes, largest_told); }
+Count clamped(Count bytes) noexcept { return std::min(bytes, largest_length); }
 
-/// A payload with a table is never so short that it lies in the slot itself, so that who reads it
+/// A payload with a table is always too long for the slot itself, so that a reader
 /// needs no length to find it.
 std::size_t outside_slot(std::size_t bytes) noexcept {
   return std::max<std::size_t>(bytes, wire::coll_slot_bytes + 1);
 }
 
 ShmCollArea* area_of(const Comm& comm, Family family) noexcept {
-  return compares_amounts(comm) ? nullptr : shm_area_for(comm, family, 0);
+  return compares_counts(comm) ? nullptr : shm_area_for(comm, family, 0);
 }
 
 /// Whether a member has posted the next round, and with a block that is in the payload.
@@ -49,7 +49,7 @@ bool all_posted_next(const ShmCollArea& area, Count longest) noexcept {
   return true;
 }
 
-/// The long blocks that are sent in place, packed: what is received takes their place.
+/// The long blocks that are sent in place, packed: received blocks overwrite them.
 class Copies {
  public:
   Copies(const CollContext& exchange, const LongBlocks& blocks)
@@ -92,7 +92,8 @@ class Copies {
 
 Count longest_block(const Comm& comm, const ShmCollArea& area, int parts) noexcept {
   // Long blocks are faster in messages: where every rank has a core, these are read while they are
-  // written; where ranks share cores, they are copied once, which pays later where many write to one.
+  // written; where ranks share cores, they are copied once, which pays later where many write to
+  // one.
   constexpr Count most_with_own_cores = Count{64} << 10;
   const Count longest_when_crowded = Count{parts == 1 ? 64 : 16} << 10;
   Count payload = static_cast<Count>(area.largest_payload());
@@ -113,7 +114,7 @@ CollTask move_long_blocks(CollContext& exchange, const LongBlocks& blocks) {
   for (int step = 1; step < exchange.size(); ++step) {
     const int source = exchange.neighbour(-step);
     const int dest = exchange.neighbour(step);
-    if (transfers.room() < 2) co_await transfers.wait();
+    if (transfers.free_places() < 2) co_await transfers.wait();
     if ((blocks.receive_from & rank_bit(source)) != 0) {
       transfers.receive(blocks.block_from(source), source);
     }
@@ -138,21 +139,21 @@ PartsOut::PartsOut(const ShmCollArea& area, const Blocks& blocks, Count longest)
     }
   }
   if (!has_table_) {
-    length_ = length_of(together, told(first));
+    length_ = length_of(together, clamped(first));
   } else {
     const std::size_t table = sizeof(Entry) * static_cast<std::size_t>(area.size() - 1);
     length_ = {outside_slot(table + static_cast<std::size_t>(together)), table_mark};
   }
 }
 
-void PartsOut::fill(std::byte* to, base::Stores stores) const noexcept {
+void PartsOut::fill(std::byte* to, base::StoreKind stores) const noexcept {
   const int self = area_.self();
   std::size_t at = has_table_ ? sizeof(Entry) * static_cast<std::size_t>(area_.size() - 1) : 0;
   for (int rank = 0; rank < area_.size(); ++rank) {
     if (rank == self) continue;
     const Packed block(blocks_[rank]);
     if (has_table_) {
-      const Entry entry{static_cast<std::uint32_t>(told(block.bytes())),
+      const Entry entry{static_cast<std::uint32_t>(clamped(block.bytes())),
                         static_cast<std::uint32_t>(at)};
       std::memcpy(to + sizeof entry * static_cast<std::size_t>(part_of(rank, self)), &entry,
                   sizeof entry);
@@ -164,7 +165,7 @@ void PartsOut::fill(std::byte* to, base::Stores stores) const noexcept {
 }
 
 void VariousRounds::take_bytes(int member, Count given, const std::byte* bytes, const Data& to) {
-  const Count expected = told(bytes_of(to));
+  const Count expected = clamped(bytes_of(to));
   if (given > longest_) long_.receive_from |= rank_bit(member);
   if (given == 0) return;  // a rank whose arguments are wrong takes part with empty blocks
   if (given != expected) [[unlikely]]
@@ -173,7 +174,7 @@ void VariousRounds::take_bytes(int member, Count given, const std::byte* bytes, 
 }
 
 void VariousRounds::take_block_of(int member, const Data& to) {
-  const Count given = told(area().whole_bytes_of(member));
+  const Count given = clamped(area().whole_bytes_of(member));
   const Count there = given <= longest_ ? given : 0;
   take_bytes(member, given, area().payload(member, static_cast<std::size_t>(there)), to);
 }
@@ -189,11 +190,11 @@ void VariousRounds::take_part_of(int member, const Data& to) {
   const std::size_t table =
       outside_slot(sizeof entry * static_cast<std::size_t>(area().size() - 1));
   std::memcpy(&entry, area().payload(member, table) + sizeof entry * part, sizeof entry);
-  // The writer may be broken: what it says lies within its memory, or the start of it is taken.
+  // The writer is not trusted: an offset outside its memory is replaced by the start.
   const std::size_t there = entry.bytes <= longest_ ? entry.bytes : 0;
   const std::size_t end = outside_slot(entry.offset + there);
   const bool fits = end <= area().largest_payload();
-  take_bytes(member, told(entry.bytes),
+  take_bytes(member, clamped(entry.bytes),
              area().payload(member, fits ? end : table) + (fits ? entry.offset : 0), to);
 }
 
@@ -211,7 +212,7 @@ ShmCollArea* GathervRounds::area_for(const Comm& comm, const Gatherv& /*call*/) 
   return area_of(comm, Family::gather);
 }
 
-std::size_t GathervRounds::room(Count /*round*/) const noexcept {
+std::size_t GathervRounds::posted_bytes(Count /*round*/) const noexcept {
   return at_root_ || !long_blocks().none() ? 0 : static_cast<std::size_t>(bytes_of(call_.send));
 }
 
@@ -221,9 +222,9 @@ bool GathervRounds::ready() const noexcept {
 
 void GathervRounds::post(Count round) {
   if (!at_root_) {
-    area().post(length_of(static_cast<Count>(room(round)), told(bytes_of(call_.send))),
-                [&](std::byte* to, base::Stores stores) {
-                  Packed(call_.send).read(0, static_cast<Count>(room(round)), to, stores);
+    area().post(length_of(static_cast<Count>(posted_bytes(round)), clamped(bytes_of(call_.send))),
+                [&](std::byte* to, base::StoreKind stores) {
+                  Packed(call_.send).read(0, static_cast<Count>(posted_bytes(round)), to, stores);
                 });
     return;
   }
@@ -244,7 +245,7 @@ Awaited GathervRounds::take(Count /*round*/) {
 ScattervRounds::ScattervRounds(ShmCollArea& area, const Scatterv& call, const Comm& comm) noexcept
     : VariousRounds(area, comm, comm.size() - 1), call_(call), at_root_(comm.rank == call.root) {
   if (!at_root_) {
-    long_ones().room = call.receive;
+    long_ones().receive = call.receive;
     return;
   }
   out_.emplace(area, call.send, longest());
@@ -256,7 +257,7 @@ ShmCollArea* ScattervRounds::area_for(const Comm& comm, const Scatterv& /*call*/
   return area_of(comm, Family::scatter);
 }
 
-std::size_t ScattervRounds::room(Count /*round*/) const noexcept {
+std::size_t ScattervRounds::posted_bytes(Count /*round*/) const noexcept {
   return out_ ? out_->length().bytes : 0;
 }
 
@@ -266,7 +267,8 @@ bool ScattervRounds::ready() const noexcept {
 
 void ScattervRounds::post(Count /*round*/) noexcept {
   if (!at_root_) return area().post();
-  area().post(out_->length(), [&](std::byte* to, base::Stores stores) { out_->fill(to, stores); });
+  area().post(out_->length(),
+              [&](std::byte* to, base::StoreKind stores) { out_->fill(to, stores); });
 }
 
 Awaited ScattervRounds::take(Count /*round*/) {
@@ -295,14 +297,16 @@ ShmCollArea* AlltoallvRounds::area_for(const Comm& comm, const Alltoall& /*call*
   return area_of(comm, Family::alltoall);
 }
 
-std::size_t AlltoallvRounds::room(Count /*round*/) const noexcept { return out_.length().bytes; }
+std::size_t AlltoallvRounds::posted_bytes(Count /*round*/) const noexcept {
+  return out_.length().bytes;
+}
 bool AlltoallvRounds::ready() const noexcept {
   return long_blocks().none() && all_posted_next(area(), longest());
 }
 
 void AlltoallvRounds::post(Count /*round*/) noexcept {
   area().post_exchange(out_.length(),
-                       [&](std::byte* to, base::Stores stores) { out_.fill(to, stores); });
+                       [&](std::byte* to, base::StoreKind stores) { out_.fill(to, stores); });
 }
 
 Awaited AlltoallvRounds::take(Count /*round*/) {

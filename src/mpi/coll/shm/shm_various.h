@@ -6,20 +6,21 @@
 #include "mpi/coll/operations.h"
 #include "mpi/coll/shm/shm_rounds.h"
 
-/// The v- and w-forms in which no rank knows the lengths of all blocks: gatherv, scatterv, alltoallv
-/// and alltoallw, in one round on a collective area (shm_rounds.h).
+/// The v- and w-forms in which no rank knows the lengths of all blocks: gatherv, scatterv,
+/// alltoallv and alltoallw, in one round on a collective area (shm_rounds.h).
 ///
-/// All ranks have to take the same way, and the only lengths that two ranks both know are those of
-/// the blocks between them. So every call is one round on the area, whatever the lengths, and a
-/// block longer than `longest_block` follows in a message. Both sides know that from the length that
-/// its writer posts: the writer decides, and a reader that expected another length still receives
-/// the message.
+/// All ranks have to use the same algorithm, and the only lengths that two ranks both know are
+/// those of the blocks between them. So every call is one round on the area, whatever the lengths,
+/// and a block longer than `longest_block` follows in a message. Both sides derive that from the
+/// length that its writer posts: the writer decides, and a reader that expected another length
+/// still receives the message.
 ///
-/// A payload for several ranks (PartsOut) has its blocks one after the other. Where all have the same length,
-/// that is the length in the slot, as in the plain forms; else the payload begins with a table.
+/// A payload for several ranks (PartsOut) has its blocks one after the other. Where all have the
+/// same length, that is the length in the slot, as in the plain forms; else the payload begins with
+/// a table.
 namespace fulmar::mpi {
 
-/// The longest block that a payload holds, of `parts` in it. The same in every rank of `comm`.
+/// The longest block that fits into a payload of `parts` blocks. The same in every rank of `comm`.
 [[nodiscard]] Count longest_block(const Comm& comm, const device::ShmCollArea& area,
                                   int parts) noexcept;
 
@@ -28,20 +29,20 @@ struct LongBlocks {
   const Blocks* to = nullptr;  ///< null: `own` is the block for every rank
   Data own;
   const Blocks* from = nullptr;
-  Data room;
-  bool in_place = false;           ///< what is sent lies where the received blocks go
+  Data receive;
+  bool in_place = false;           ///< the send blocks are where the received blocks go
   std::uint64_t send_to = 0;       ///< bits: ranks
   std::uint64_t receive_from = 0;  ///< bits: ranks
 
   [[nodiscard]] bool none() const noexcept { return (send_to | receive_from) == 0; }
   [[nodiscard]] Data block_to(int rank) const noexcept { return to != nullptr ? (*to)[rank] : own; }
   [[nodiscard]] Data block_from(int rank) const noexcept {
-    return from != nullptr ? (*from)[rank] : room;
+    return from != nullptr ? (*from)[rank] : receive;
   }
 };
 CollTask move_long_blocks(CollContext& exchange, const LongBlocks& blocks);
 
-/// What one rank posts for all others.
+/// The payload that one rank posts for all others.
 class PartsOut {
  public:
   PartsOut(const device::ShmCollArea& area, const Blocks& blocks, Count longest) noexcept;
@@ -49,7 +50,7 @@ class PartsOut {
   [[nodiscard]] device::ShmCollArea::Length length() const noexcept { return length_; }
   /// Bits: the ranks whose blocks are left to messages.
   [[nodiscard]] std::uint64_t left_out() const noexcept { return left_out_; }
-  void fill(std::byte* to, base::Stores stores) const noexcept;
+  void fill(std::byte* to, base::StoreKind stores) const noexcept;
 
  private:
   const device::ShmCollArea& area_;
@@ -71,7 +72,8 @@ class VariousRounds : public ShmRounds {
   }
   [[nodiscard]] Count longest() const noexcept { return longest_; }
   [[nodiscard]] LongBlocks& long_ones() noexcept { return long_; }
-  /// A member has posted its parts (PartsOut): takes the one for this rank, or leaves it to a message.
+  /// A member has posted its parts (PartsOut): takes the one for this rank, or leaves it to a
+  /// message.
   void take_part_of(int member, const Data& to);
   /// It has posted a block for this rank alone.
   void take_block_of(int member, const Data& to);
@@ -89,7 +91,7 @@ class GathervRounds : public VariousRounds {
   [[nodiscard]] static device::ShmCollArea* area_for(const Comm& comm,
                                                      const Gatherv& call) noexcept;
 
-  [[nodiscard]] std::size_t room(Count round) const noexcept;
+  [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
   [[nodiscard]] bool ready() const noexcept;
   void post(Count round);
   Awaited take(Count round);
@@ -107,7 +109,7 @@ class ScattervRounds : public VariousRounds {
   [[nodiscard]] static device::ShmCollArea* area_for(const Comm& comm,
                                                      const Scatterv& call) noexcept;
 
-  [[nodiscard]] std::size_t room(Count round) const noexcept;
+  [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
   [[nodiscard]] bool ready() const noexcept;
   void post(Count round) noexcept;
   Awaited take(Count round);
@@ -126,7 +128,7 @@ class AlltoallvRounds : public VariousRounds {
   [[nodiscard]] static device::ShmCollArea* area_for(const Comm& comm,
                                                      const Alltoall& call) noexcept;
 
-  [[nodiscard]] std::size_t room(Count round) const noexcept;
+  [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
   [[nodiscard]] bool ready() const noexcept;
   void post(Count round) noexcept;
   Awaited take(Count round);

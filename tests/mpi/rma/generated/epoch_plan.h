@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "random/dice.h"
+#include "../../random/dice.h"
 
 // What happens in an epoch of a generated one-sided program.
 namespace generated {
@@ -27,6 +27,14 @@ struct Step {
   std::function<void()> run;
 };
 using Chain = std::deque<Step>;
+
+/// Some elements of one rank's memory, next to each other.
+struct Piece {
+  int window;
+  int target;
+  int begin;
+  int room;
+};
 
 /// How a window is accessed in an epoch, and between which ranks.
 struct EpochPlan {

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "random/dice.h"
-#include "random/report.h"
-#include "random/types.h"
+#include "../../random/dice.h"
+#include "../../random/report.h"
+#include "../../random/types.h"
 
 // The windows of generated one-sided programs, and what their memory must hold.
 namespace generated {
@@ -36,11 +36,22 @@ inline void store(Kind kind, std::byte* to, std::uint64_t value) {
 enum class Source { own, alloc_mem, allocate, shared, dynamic };
 constexpr int source_count = 5;
 
+/// Whether all ranks of a communicator are on one node.
+inline bool shares_memory(MPI_Comm comm, int size) {
+  MPI_Comm node = MPI_COMM_NULL;
+  good(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
+  int there = 0;
+  good(MPI_Comm_size(node, &there));
+  good(MPI_Comm_free(&node));
+  return there == size;
+}
+
 /// A window of one communicator with elements of one kind, and the model of all its memory.
 class TargetMemory {
  public:
   TargetMemory(Dice& dice, MPI_Comm comm, int rank, int size) : comm_(comm), rank_(rank) {
     source_ = static_cast<Source>(dice.below(source_count));
+    if (source_ == Source::shared && !shares_memory(comm, size)) source_ = Source::allocate;
     kind = any_kind(dice);
     const int most = dice.chance(30) ? 3000 : 120;
     for (int i = 0; i < size; ++i) {

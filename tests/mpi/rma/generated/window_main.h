@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "rma/generated/window_program.h"
+#include "window_program.h"
 
 namespace generated {
 

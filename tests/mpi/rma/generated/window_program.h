@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "rma/generated/epoch_plan.h"
-#include "rma/generated/target_memory.h"
+#include "epoch_plan.h"
+#include "target_memory.h"
 
 // Generated one-sided programs with a sequential model as their oracle. Every rank draws the same program. In each
 // epoch the memory of each target is cut into pieces, and each piece has a chain of operations that MPI orders: those
@@ -187,13 +187,6 @@ class WindowProgram {
       add_null_target(chains.back(), window);
     }
   }
-
-  struct Piece {
-    int window;
-    int target;
-    int begin;
-    int room;
-  };
 
   int any_origin(int window) {
     const std::vector<int>& origins = plans_[at(window)].origins;

@@ -128,11 +128,11 @@ TEST_F(MemoryWatchTest, munmap_is_told) {
 TEST_F(MemoryWatchTest, there_is_news_until_it_is_told) {
   const Pages pages(1);
   watch(pages.range());
-  EXPECT_FALSE(watch_->has_news());
+  EXPECT_FALSE(watch_->has_events());
   ::madvise(pages.at(0), page, MADV_DONTNEED);
-  while (!watch_->has_news()) std::this_thread::yield();
+  while (!watch_->has_events()) std::this_thread::yield();
   EXPECT_EQ(told(pages.range()), pages.range());
-  EXPECT_FALSE(watch_->has_news());
+  EXPECT_FALSE(watch_->has_events());
 }
 
 TEST_F(MemoryWatchTest, unmapping_more_than_is_watched_is_told) {

@@ -16,7 +16,7 @@ constexpr std::uint32_t bytes = 4096;
 /// A writer whose readers are a random number of rounds behind.
 class Writer {
  public:
-  explicit Writer(StagingRing::Habit habit) : ring_(begin, bytes, habit) {}
+  explicit Writer(StagingRing::Reuse habit) : ring_(begin, bytes, habit) {}
 
   void write(std::uint32_t length) {
     ++round_;
@@ -61,10 +61,10 @@ class Writer {
 };
 
 TEST(StagingRing, texts_that_are_read_are_never_written_to) {
-  for (const StagingRing::Habit habit :
-       {StagingRing::Habit::stay_warm, StagingRing::Habit::go_round}) {
+  for (const StagingRing::Reuse habit :
+       {StagingRing::Reuse::earliest, StagingRing::Reuse::whole_ring}) {
     Writer writer(habit);
-    std::mt19937 random(habit == StagingRing::Habit::go_round ? 1 : 2);
+    std::mt19937 random(habit == StagingRing::Reuse::whole_ring ? 1 : 2);
     for (int i = 0; i < 20000; ++i) {
       const unsigned what = random() % 8;
       if (what == 0) writer.pass_round();
@@ -75,8 +75,8 @@ TEST(StagingRing, texts_that_are_read_are_never_written_to) {
   }
 }
 
-TEST(StagingRing, short_texts_of_readers_that_keep_up_stay_at_the_beginning) {
-  Writer writer(StagingRing::Habit::stay_warm);
+TEST(StagingRing, short_payloads_of_readers_that_keep_up_stay_at_the_beginning) {
+  Writer writer(StagingRing::Reuse::earliest);
   for (int i = 0; i < 100; ++i) {
     writer.write(512);
     EXPECT_LE(writer.last_place(), begin + 512);
@@ -85,8 +85,8 @@ TEST(StagingRing, short_texts_of_readers_that_keep_up_stay_at_the_beginning) {
   EXPECT_EQ(writer.waits(), 0);
 }
 
-TEST(StagingRing, long_texts_go_round) {
-  Writer writer(StagingRing::Habit::go_round);
+TEST(StagingRing, long_payloads_go_round) {
+  Writer writer(StagingRing::Reuse::whole_ring);
   for (int i = 0; i < 8; ++i) {
     writer.write(1024);
     EXPECT_EQ(writer.last_place(), begin + 1024U * static_cast<std::uint32_t>(i % 4));
@@ -110,7 +110,7 @@ std::uint32_t used_by(StagingRing& ring, int payloads, std::uint32_t length, std
 TEST(StagingRing, a_large_one_begins_with_a_part_and_gets_all_of_it) {
   constexpr std::uint32_t all = 1U << 20;
   constexpr std::uint32_t length = 4096;
-  StagingRing ring(0, all, StagingRing::Habit::go_round);
+  StagingRing ring(0, all, StagingRing::Reuse::whole_ring);
   std::uint64_t round = 1;
   EXPECT_EQ(used_by(ring, 100, length, round), first_part);
   EXPECT_LE(used_by(ring, 300, length, round), 2 * first_part);
@@ -119,7 +119,7 @@ TEST(StagingRing, a_large_one_begins_with_a_part_and_gets_all_of_it) {
 
 TEST(StagingRing, four_long_payloads_fit_from_the_beginning_on) {
   constexpr std::uint32_t all = 1U << 20;
-  StagingRing ring(0, all, StagingRing::Habit::stay_warm);
+  StagingRing ring(0, all, StagingRing::Reuse::earliest);
   std::uint32_t end = 0;
   for (std::uint64_t round = 1; round <= 4; ++round) {
     const std::uint32_t at = ring.place(
@@ -132,7 +132,7 @@ TEST(StagingRing, four_long_payloads_fit_from_the_beginning_on) {
 
 TEST(StagingRing, a_large_one_waits_for_readers_rather_than_touch_more_pages_in_its_first_laps) {
   constexpr std::uint32_t all = 1U << 20;
-  StagingRing ring(0, all, StagingRing::Habit::stay_warm);
+  StagingRing ring(0, all, StagingRing::Reuse::earliest);
   std::uint64_t done = 0;
   std::uint32_t end = 0;
   int waits = 0;
@@ -148,8 +148,8 @@ TEST(StagingRing, a_large_one_waits_for_readers_rather_than_touch_more_pages_in_
 }
 
 TEST(StagingRing, has_room_where_place_does_not_wait) {
-  for (const StagingRing::Habit habit :
-       {StagingRing::Habit::stay_warm, StagingRing::Habit::go_round}) {
+  for (const StagingRing::Reuse habit :
+       {StagingRing::Reuse::earliest, StagingRing::Reuse::whole_ring}) {
     StagingRing ring(begin, bytes, habit);
     std::mt19937 random(3);
     std::uint64_t done = 100;
@@ -157,7 +157,7 @@ TEST(StagingRing, has_room_where_place_does_not_wait) {
     for (std::uint64_t round = 101; round < 5000; ++round) {
       if (random() % 3 == 0) done = round - 1 - random() % 3;
       const std::uint32_t length = 1 + random() % ring.largest();
-      const bool room = ring.has_room(length, done);
+      const bool room = ring.can_place(length, done);
       bool waited = false;
       (void)ring.place(length, round, done, [&](std::uint64_t until) {
         waited = true;
@@ -171,7 +171,7 @@ TEST(StagingRing, has_room_where_place_does_not_wait) {
 }
 
 TEST(StagingRing, waits_for_half_of_the_texts_at_once) {
-  Writer writer(StagingRing::Habit::go_round);
+  Writer writer(StagingRing::Reuse::whole_ring);
   for (int i = 0; i < 8; ++i) writer.write(512);
   EXPECT_EQ(writer.waits(), 0);
   writer.write(512);

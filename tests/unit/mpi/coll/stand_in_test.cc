@@ -14,16 +14,16 @@ using StandInTest = Objects;
 
 TEST_F(StandInTest, Room_is_all_ones) {
   StandIn stand_in;
-  const auto* doubles = static_cast<const double*>(stand_in.room(type(MPI_DOUBLE), 3));
+  const auto* doubles = static_cast<const double*>(stand_in.buffer(type(MPI_DOUBLE), 3));
   ASSERT_NE(doubles, nullptr);
   for (int i = 0; i < 3; ++i) EXPECT_NE(doubles[i], doubles[i]);  // NaN
-  EXPECT_NE(stand_in.room(type(MPI_INT), 0), nullptr);
+  EXPECT_NE(stand_in.buffer(type(MPI_INT), 0), nullptr);
   EXPECT_FALSE(stand_in.failed());
 }
 
 TEST_F(StandInTest, Room_that_is_not_there_is_a_failure) {
   StandIn stand_in;
-  EXPECT_EQ(stand_in.room(type(MPI_INT), Count{1} << 58), nullptr);
+  EXPECT_EQ(stand_in.buffer(type(MPI_INT), Count{1} << 58), nullptr);
   EXPECT_TRUE(stand_in.failed());
 }
 

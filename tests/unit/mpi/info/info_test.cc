@@ -182,7 +182,7 @@ TEST_F(InfoTest, Info_env_can_be_read_and_copied_only) {
 }
 
 TEST_F(InfoTest, Create_env_before_init_takes_the_arguments) {
-  info.env.facts = {{}, "3", "mpi_errors_abort"};
+  info.env.launch = {{}, "3", "mpi_errors_abort"};
   std::array<char, 4> program{"abc"};
   std::array<char, 2> argument{"x"};
   std::array<char*, 3> argv{program.data(), argument.data(), nullptr};

@@ -137,5 +137,12 @@ TEST_F(FiletypeShapeTest, Agree_with_a_look_at_every_byte) {
   EXPECT_GT(kinds[1][0], 10);
 }
 
+TEST_F(FiletypeShapeTest, An_element_beyond_all_streams_is_none) {
+  const Count size = Count{1} << 47;
+  const Datatype& filetype = strided(1, size / 4, 4, 4);
+  EXPECT_EQ(first_element_from(filetype, 4, size - 4), size / 4 - 1);
+  EXPECT_EQ(first_element_from(filetype, 4, Count{1} << 50), -1);
+}
+
 }  // namespace
 }  // namespace fulmar::mpi

@@ -204,25 +204,28 @@ TEST(FormNode, Another_version_is_an_error) {
 }
 
 TEST(SegmentServer, Strangers_are_not_let_in) {
-  auto door = SegmentServer::make();
-  ASSERT_TRUE(door.ok());
+  auto server = SegmentServer::make();
+  ASSERT_TRUE(server.ok());
   const Ranks expected = {0, 1, 2};
-  ASSERT_TRUE(door.value()->open(7, 0, expected).ok());
-  wire::RankInfo seat;
-  seat.rank = 1;
-  wire::NodeInfo wrong = door.value()->card();
+  ASSERT_TRUE(server.value()->open(7, 0, expected).ok());
+  wire::RankInfo info;
+  info.rank = 1;
+  wire::NodeInfo wrong = server.value()->card();
   wrong.secret[0] ^= 1;
-  EXPECT_FALSE(knock(wrong, 0, 7, seat).value().valid()) << "the secret";
-  seat.rank = 5;
-  EXPECT_FALSE(knock(door.value()->card(), 0, 7, seat).value().valid()) << "no rank of this node";
-  seat.rank = 1;
-  const auto first = knock(door.value()->card(), 0, 7, seat);
+  EXPECT_FALSE(request_segment(wrong, 0, 7, info).value().valid()) << "the secret";
+  info.rank = 5;
+  EXPECT_FALSE(request_segment(server.value()->card(), 0, 7, info).value().valid())
+      << "no rank of this node";
+  info.rank = 1;
+  const auto first = request_segment(server.value()->card(), 0, 7, info);
   EXPECT_TRUE(first.value().valid());
-  EXPECT_FALSE(knock(door.value()->card(), 0, 7, seat).value().valid()) << "a second one";
-  const auto visitors = door.value()->close();
-  ASSERT_EQ(visitors.size(), 1U);
-  EXPECT_EQ(visitors[0].seat.rank, 1U);
-  EXPECT_FALSE(knock(door.value()->card(), 0, 7, seat).value().valid()) << "after the end";
+  EXPECT_FALSE(request_segment(server.value()->card(), 0, 7, info).value().valid())
+      << "a second one";
+  const auto clients = server.value()->close();
+  ASSERT_EQ(clients.size(), 1U);
+  EXPECT_EQ(clients[0].info.rank, 1U);
+  EXPECT_FALSE(request_segment(server.value()->card(), 0, 7, info).value().valid())
+      << "after the end";
 }
 
 }  // namespace

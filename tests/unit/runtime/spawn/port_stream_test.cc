@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <iterator>
+#include <string>
 #include <string_view>
 
 namespace fulmar::runtime {
@@ -114,6 +116,22 @@ TEST_F(PortStreamTest, Who_speaks_something_else_is_refused_at_its_first_letters
   ASSERT_EQ(::write(stranger.get(), "GET /", 5), 5);
   EXPECT_TRUE(port.step().failed());
   EXPECT_TRUE(port.was_stranger());
+}
+
+TEST_F(PortStreamTest, After_a_failed_step_nothing_more_is_read) {
+  Ends ends = socket_pair();
+  const base::UniqueFd stranger = std::move(ends.caller);
+  PortStream port = answerer(ends);
+  const std::string greeting(wire::port_hello_bytes, 'x');  // all that is awaited, and wrong
+  ASSERT_EQ(::write(stranger.get(), greeting.data(), greeting.size()), std::ssize(greeting));
+  const base::Error first = port.step();
+  ASSERT_TRUE(first.failed());
+  ASSERT_EQ(::write(stranger.get(), "more", 4), 4);
+  const base::Error second = port.step();
+  EXPECT_EQ(second.text(), first.text());
+  EXPECT_TRUE(port.was_stranger());
+  std::array<char, 8> left{};
+  EXPECT_EQ(::recv(port.descriptor(), left.data(), left.size(), 0), 4);
 }
 
 TEST_F(PortStreamTest, A_frame_that_was_changed_on_its_way_ends_the_connection) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "fabric/vain_posts.h"
+#include "fabric/connection/vain_posts.h"
 
 namespace fulmar::fabric {
 

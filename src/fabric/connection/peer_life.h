@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/error.h"
+#include "fabric/connection/vain_posts.h"
+#include "fabric/provider.h"
+#include "wire/travels.h"
+
+namespace fulmar::fabric {
+
+/// What decides beside the peer's own state.
+struct LifeRules {
+  /// Whether a peer that has left can come back. Where it cannot (memory that is lent once, tests) a
+  /// message to one that has left is an error at once.
+  bool peers_return = true;
+  bool leaving = false;  ///< this process
+};
+
+/// What becomes of a packet that is posted to a peer.
+enum class Admission : std::uint8_t {
+  send,
+  drop,           ///< nobody needs it: Post::done
+  wait,           ///< Post::again
+  connect,        ///< ask for a connection; then as the state says
+  unreachable,    ///< no way leads to the peer: `wait`, and lost when posted in vain for long
+  never_returns,  ///< the peer has left and does not come back, but a message is sent to it: lost
+};
+
+/// What a process knows of a peer, from the first packet to its loss: whether there is a connection,
+/// whether the peer has left (said FIN), comes back, or is lost. One for each peer of a network; tcp,
+/// verbs, ofi and bundle all use it, so that a peer's end is the same whatever carries its packets.
+///
+/// ```
+///   absent -> asked -> connecting -> open -> closing -> closed -> absent (it may come back)
+///      `--------------------------------^                  `---> stays (it cannot)
+///   any -> lost, for good
+/// ```
+/// Networks whose connections come ready to use go from absent or asked to open.
+///
+/// Nothing here looks at a clock or calls anybody: the network acts on what these members answer.
+class PeerLife {
+ public:
+  enum class State : std::uint8_t {
+    absent,      ///< no connection; one is asked for by the next packet
+    asked,       ///< a connection was asked for
+    connecting,  ///< one is being prepared with the peer
+    open,        ///< packets go to the peer
+    closing,     ///< the peer's FIN has come: it takes nothing more over this connection
+    closed,      ///< the connection has ended in good order, or is ending
+    lost,
+  };
+
+  [[nodiscard]] State state() const noexcept { return state_; }
+  [[nodiscard]] bool is_open() const noexcept { return state_ == State::open; }
+  [[nodiscard]] bool is_closing() const noexcept { return state_ == State::closing; }
+  [[nodiscard]] bool is_lost() const noexcept { return state_ == State::lost; }
+  /// There is a connection that carries packets one way at least.
+  [[nodiscard]] bool is_connected() const noexcept {
+    return state_ == State::open || state_ == State::closing;
+  }
+  /// A connection is on its way, or asked for.
+  [[nodiscard]] bool is_meeting() const noexcept {
+    return state_ == State::asked || state_ == State::connecting;
+  }
+  /// The peer has said FIN, and is not known to be back.
+  [[nodiscard]] bool has_left() const noexcept { return has_left_; }
+  /// The peer receives nothing any more of what was sent to it, until it is back, if it ever is. See
+  /// Network::gone.
+  [[nodiscard]] bool gone() const noexcept { return gone_; }
+  /// Why nothing leads to a peer that has left or was never met; empty: something may.
+  [[nodiscard]] const std::string& unreachable() const noexcept { return unreachable_; }
+  /// Why it is lost.
+  [[nodiscard]] const base::Error& why() const noexcept { return why_; }
+
+  // --- what happens
+
+  /// A connection was asked for.
+  void ask() noexcept {
+    if (state_ == State::absent) state_ = State::asked;
+  }
+  /// There is a connection to the peer's process, which therefore is there; packets cannot go yet.
+  void meet() noexcept;
+  /// Packets can go, unless the peer's FIN has come since `meet`: then it is closing at once. From any
+  /// state but lost and closed.
+  void open() noexcept;
+  /// What `meet` began has ended before `open`: as before it. Answers how often that was so, this
+  /// time included; `open` sets it back.
+  std::uint32_t fail_start() noexcept;
+  /// The peer's FIN has come, and everything before it; perhaps before `open`.
+  void on_fin(Leaving how, const LifeRules& rules) noexcept;
+  /// The connection has ended, and everything that came over it was taken. False: the peer has not
+  /// said FIN, so it is to be lost. True: it has left in good order: `closed`.
+  [[nodiscard]] bool close() noexcept;
+  /// This process has ended the connection, and comes back to another one, if at all.
+  void end() noexcept {
+    if (is_connected()) state_ = State::closed;
+  }
+  /// Nothing is left of the closed connection: there may be another one. Nothing where peers do not
+  /// return.
+  void await_return(const LifeRules& rules) noexcept {
+    if (state_ == State::closed && rules.peers_return) state_ = State::absent;
+  }
+  /// Where there are no connections (ofi): a packet for the peer expects it back.
+  void expect_return() noexcept {
+    has_left_ = false;
+    if (!gone_) open();
+  }
+  /// Where others than a FIN tell of it (bundle: its rails).
+  void set_gone(bool gone) noexcept { gone_ = gone; }
+  /// Of a session of the pair that is over, before anything of a further one (bundle).
+  void set_left() noexcept { has_left_ = true; }
+
+  /// No way leads to the peer. False: it is to be lost for that. True: it has left, or whoever
+  /// answers at its address says that it has ended (proc_aborted), which matters only to a sender: it
+  /// is `unreachable` now. Where peers do not return it is lost. Nothing, and true, for a peer that is
+  /// being met, or was.
+  [[nodiscard]] bool give_up(const base::Error& why, const LifeRules& rules);
+  /// False: it was lost before.
+  bool lose(const base::Error& why);
+
+  // --- what is posted
+
+  [[nodiscard]] Admission admit(wire::PacketKind kind, const LifeRules& rules) const noexcept {
+    if (state_ == State::open && !rules.leaving) [[likely]]
+      return Admission::send;
+    return admit_absent(kind, rules);
+  }
+  /// After Admission::unreachable: whether such posts have gone on for `patience_ns`.
+  [[nodiscard]] bool exhaust(std::uint64_t now_ns, std::uint64_t patience_ns) noexcept {
+    return vain_posts_.exhaust(now_ns, patience_ns);
+  }
+  /// Why a peer is lost whose posts are exhausted, or that never returns.
+  [[nodiscard]] base::Error absence_error(std::uint32_t peer) const;
+
+ private:
+  [[nodiscard]] Admission admit_absent(wire::PacketKind kind,
+                                       const LifeRules& rules) const noexcept;
+
+  State state_ = State::absent;
+  bool has_left_ = false;
+  bool gone_ = false;
+  bool had_left_ = false;  ///< before `meet`, until `open`
+  std::uint32_t failed_starts_ = 0;
+  VainPosts vain_posts_;
+  std::string unreachable_;
+  base::Error why_;
+};
+
+}  // namespace fulmar::fabric
