@@ -24,7 +24,7 @@ class Distances:
 
     def __init__(self, lines):
         near = sorted(line for line in lines if 0 < line <= NEAR_MOST_NS)
-        self.usual = near[len(near) // 2] if near else 0  # nearest of all where two threads of a core are rare
+        self.usual = near[len(near) // 2] if near else 0  # 0: no probe found the cores near
 
     def of_line(self, line):
         if not line:

@@ -28,7 +28,13 @@ struct Form {
   void (*prepare)(Arguments& a) = nullptr;  ///< before the first call
 };
 
-void wait(MPI_Request request) { MPI_Wait(&request, MPI_STATUS_IGNORE); }
+/// A non-blocking call, which `start(MPI_Request*)` makes, and its end.
+template <class Start>
+void complete(Start&& start) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  start(&request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
 
 void start(Arguments& a) {
   MPI_Start(&a.request);
@@ -125,95 +131,91 @@ constexpr std::array<Form, 50> forms{{
        for (int& count : a.counts) count = a.doubles;
      }},
     {Kind::ibarrier, Shape::barrier, Ends::together,
-     [](Arguments& a) {
-       MPI_Request request = MPI_REQUEST_NULL;
-       MPI_Ibarrier(a.comm, &request);
-       wait(request);
-     }},
+     [](Arguments& a) { complete([&](MPI_Request* request) { MPI_Ibarrier(a.comm, request); }); }},
     {Kind::ibcast, Shape::data, Ends::with_barrier,
      [](Arguments& a) {
-       MPI_Request request = MPI_REQUEST_NULL;
-       MPI_Ibcast(a.receive, a.bytes, MPI_BYTE, a.root, a.comm, &request);
-       wait(request);
+       complete([&](MPI_Request* request) {
+         MPI_Ibcast(a.receive, a.bytes, MPI_BYTE, a.root, a.comm, request);
+       });
      }},
     {Kind::ireduce, Shape::doubles, Ends::with_barrier,
      [](Arguments& a) {
-       MPI_Request request = MPI_REQUEST_NULL;
-       MPI_Ireduce(a.send, a.receive, a.doubles, MPI_DOUBLE, MPI_SUM, a.root, a.comm, &request);
-       wait(request);
+       complete([&](MPI_Request* request) {
+         MPI_Ireduce(a.send, a.receive, a.doubles, MPI_DOUBLE, MPI_SUM, a.root, a.comm, request);
+       });
      }},
     {Kind::iallreduce, Shape::doubles, Ends::together,
      [](Arguments& a) {
-       MPI_Request request = MPI_REQUEST_NULL;
-       MPI_Iallreduce(a.send, a.receive, a.doubles, MPI_DOUBLE, MPI_SUM, a.comm, &request);
-       wait(request);
+       complete([&](MPI_Request* request) {
+         MPI_Iallreduce(a.send, a.receive, a.doubles, MPI_DOUBLE, MPI_SUM, a.comm, request);
+       });
      }},
     {Kind::iallgather, Shape::blocks, Ends::together,
      [](Arguments& a) {
-       MPI_Request request = MPI_REQUEST_NULL;
-       MPI_Iallgather(a.send, a.bytes, MPI_BYTE, a.receive, a.bytes, MPI_BYTE, a.comm, &request);
-       wait(request);
+       complete([&](MPI_Request* request) {
+         MPI_Iallgather(a.send, a.bytes, MPI_BYTE, a.receive, a.bytes, MPI_BYTE, a.comm, request);
+       });
      }},
     {Kind::ialltoall, Shape::blocks, Ends::together,
      [](Arguments& a) {
-       MPI_Request request = MPI_REQUEST_NULL;
-       MPI_Ialltoall(a.send, a.bytes, MPI_BYTE, a.receive, a.bytes, MPI_BYTE, a.comm, &request);
-       wait(request);
+       complete([&](MPI_Request* request) {
+         MPI_Ialltoall(a.send, a.bytes, MPI_BYTE, a.receive, a.bytes, MPI_BYTE, a.comm, request);
+       });
      }},
     {Kind::igather, Shape::blocks, Ends::with_barrier,
      [](Arguments& a) {
-       MPI_Request request = MPI_REQUEST_NULL;
-       MPI_Igather(a.send, a.bytes, MPI_BYTE, a.receive, a.bytes, MPI_BYTE, a.root, a.comm,
-                   &request);
-       wait(request);
+       complete([&](MPI_Request* request) {
+         MPI_Igather(a.send, a.bytes, MPI_BYTE, a.receive, a.bytes, MPI_BYTE, a.root, a.comm,
+                     request);
+       });
      }},
     {Kind::iscatter, Shape::blocks, Ends::with_barrier,
      [](Arguments& a) {
-       MPI_Request request = MPI_REQUEST_NULL;
-       MPI_Iscatter(a.send, a.bytes, MPI_BYTE, a.receive, a.bytes, MPI_BYTE, a.root, a.comm,
-                    &request);
-       wait(request);
+       complete([&](MPI_Request* request) {
+         MPI_Iscatter(a.send, a.bytes, MPI_BYTE, a.receive, a.bytes, MPI_BYTE, a.root, a.comm,
+                      request);
+       });
      }},
     {Kind::ireduce_scatter, Shape::double_blocks, Ends::together,
      [](Arguments& a) {
-       MPI_Request request = MPI_REQUEST_NULL;
-       MPI_Ireduce_scatter_block(a.send, a.receive, a.doubles, MPI_DOUBLE, MPI_SUM, a.comm,
-                                 &request);
-       wait(request);
+       complete([&](MPI_Request* request) {
+         MPI_Ireduce_scatter_block(a.send, a.receive, a.doubles, MPI_DOUBLE, MPI_SUM, a.comm,
+                                   request);
+       });
      }},
     {Kind::iscan, Shape::doubles, Ends::with_barrier,
      [](Arguments& a) {
-       MPI_Request request = MPI_REQUEST_NULL;
-       MPI_Iscan(a.send, a.receive, a.doubles, MPI_DOUBLE, MPI_SUM, a.comm, &request);
-       wait(request);
+       complete([&](MPI_Request* request) {
+         MPI_Iscan(a.send, a.receive, a.doubles, MPI_DOUBLE, MPI_SUM, a.comm, request);
+       });
      }},
     {Kind::igatherv, Shape::blocks, Ends::with_barrier,
      [](Arguments& a) {
-       MPI_Request request = MPI_REQUEST_NULL;
-       MPI_Igatherv(a.send, a.bytes, MPI_BYTE, a.receive, a.counts.data(), a.displs.data(),
-                    MPI_BYTE, a.root, a.comm, &request);
-       wait(request);
+       complete([&](MPI_Request* request) {
+         MPI_Igatherv(a.send, a.bytes, MPI_BYTE, a.receive, a.counts.data(), a.displs.data(),
+                      MPI_BYTE, a.root, a.comm, request);
+       });
      }},
     {Kind::iscatterv, Shape::blocks, Ends::with_barrier,
      [](Arguments& a) {
-       MPI_Request request = MPI_REQUEST_NULL;
-       MPI_Iscatterv(a.send, a.counts.data(), a.displs.data(), MPI_BYTE, a.receive, a.bytes,
-                     MPI_BYTE, a.root, a.comm, &request);
-       wait(request);
+       complete([&](MPI_Request* request) {
+         MPI_Iscatterv(a.send, a.counts.data(), a.displs.data(), MPI_BYTE, a.receive, a.bytes,
+                       MPI_BYTE, a.root, a.comm, request);
+       });
      }},
     {Kind::iallgatherv, Shape::blocks, Ends::together,
      [](Arguments& a) {
-       MPI_Request request = MPI_REQUEST_NULL;
-       MPI_Iallgatherv(a.send, a.bytes, MPI_BYTE, a.receive, a.counts.data(), a.displs.data(),
-                       MPI_BYTE, a.comm, &request);
-       wait(request);
+       complete([&](MPI_Request* request) {
+         MPI_Iallgatherv(a.send, a.bytes, MPI_BYTE, a.receive, a.counts.data(), a.displs.data(),
+                         MPI_BYTE, a.comm, request);
+       });
      }},
     {Kind::ialltoallv, Shape::blocks, Ends::together,
      [](Arguments& a) {
-       MPI_Request request = MPI_REQUEST_NULL;
-       MPI_Ialltoallv(a.send, a.counts.data(), a.displs.data(), MPI_BYTE, a.receive,
-                      a.counts.data(), a.displs.data(), MPI_BYTE, a.comm, &request);
-       wait(request);
+       complete([&](MPI_Request* request) {
+         MPI_Ialltoallv(a.send, a.counts.data(), a.displs.data(), MPI_BYTE, a.receive,
+                        a.counts.data(), a.displs.data(), MPI_BYTE, a.comm, request);
+       });
      }},
     {Kind::barrier_init, Shape::barrier, Ends::together, start,
      [](Arguments& a) { MPI_Barrier_init(a.comm, MPI_INFO_NULL, &a.request); }},
@@ -263,10 +265,10 @@ constexpr std::array<Form, 50> forms{{
      make_ring},
     {Kind::ineighbor_alltoall, Shape::blocks, Ends::with_barrier,
      [](Arguments& a) {
-       MPI_Request request = MPI_REQUEST_NULL;
-       MPI_Ineighbor_alltoall(a.send, a.bytes, MPI_BYTE, a.receive, a.bytes, MPI_BYTE, a.comm,
-                              &request);
-       wait(request);
+       complete([&](MPI_Request* request) {
+         MPI_Ineighbor_alltoall(a.send, a.bytes, MPI_BYTE, a.receive, a.bytes, MPI_BYTE, a.comm,
+                                request);
+       });
      },
      make_ring},
     {Kind::reduce_in_place, Shape::doubles, Ends::with_barrier,
