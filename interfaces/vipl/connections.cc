@@ -81,7 +81,7 @@ void lose(Provider& provider, Vi& vi, VIP_RETURN result) {
 void connect_if_ready(Provider& provider, Vi& vi) {
   if (vi.attempt.is_over || vi.link == nullptr || vi.link->state != RemoteSegment::State::ready)
     return;
-  if (vi.attempt.kind != Step::client && !vi.attempt.other_is_ready) return;
+  if (!vi.attempt.other_is_ready) return;
   vi.state = VIP_STATE_CONNECTED;
   vi.attempt.is_over = true;
   vi.attempt.result = VIP_SUCCESS;
@@ -166,7 +166,7 @@ void on_link(Provider& provider, Vi& vi) {
   if (state == RemoteSegment::State::connecting) return;
   // Its owner has a reason, and a message with it is on its way, or the node is lost.
   if (state == RemoteSegment::State::ended) return;
-  lose(provider, vi, VIP_ERROR_RESOURCE);
+  lose(provider, vi, vi.link->was_withdrawn ? VIP_TIMEOUT : VIP_ERROR_RESOURCE);
 }
 
 void lose_node(Provider& provider, std::uint32_t node) {
@@ -261,7 +261,7 @@ void on_connection(Provider& provider, Vi& vi, const ViplMessage& message) {
       if (is_open) fail(provider, vi, VIP_REJECT);
       return;
     case ViplKind::established: {
-      // A peer's comes behind its request, so that `other` is known if there is a match.
+      // It comes behind the request or the answer to it, so that `other` is known if there is a match.
       if (message.from != vi.other || vi.attempt.is_over) return;
       vi.attempt.other_is_ready = true;
       return connect_if_ready(provider, vi);

@@ -9,7 +9,7 @@
 ///
 /// A client asks with `request`, and gets `accept` or `reject`; peers send each other `peer_request`. Each side then
 /// connects to the other's area, and is connected when it can reach it and knows that the other one can, too
-/// (`established`; a client knows by `accept`).
+/// (`established`). So who is connected may disconnect at once, and the other end still finds that it was connected.
 namespace fulmar::vipl {
 
 /// The connection to the VI's link has been made, has failed, or has ended.

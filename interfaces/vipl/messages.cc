@@ -84,7 +84,7 @@ void on_vi(Provider& provider, Vi& vi, const ViplMessage& message) {
 
 void on_message(Provider& provider, std::span<const std::byte> bytes) {
   const auto message = wire::decode_vipl_message(bytes);
-  if (!message || provider.nics.live() == 0) return;
+  if (!message) return;
   switch (message->kind) {
     case ViplKind::request:
       on_request(provider, *message);

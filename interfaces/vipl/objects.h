@@ -72,6 +72,7 @@ struct RemoteSegment {
   std::uint32_t node = 0;
   std::uint32_t number = 0;
   State state = State::connecting;
+  bool was_withdrawn = false;  ///< failed: its owner has no such segment any more
   sci_remote_segment_t segment = nullptr;
   sci_map_t map = nullptr;
   sci_sequence_t sequence = nullptr;
@@ -230,7 +231,6 @@ struct Peer {
   std::uint32_t node = 0;
   State state = State::unknown;
   bool has_ended = false;  ///< the process, not only its NICs
-  bool is_busy = false;    ///< the manager is connecting it, without the lock
   std::chrono::steady_clock::time_point retry;
   sci_remote_segment_t bell_segment = nullptr;
   sci_map_t bell_map = nullptr;

@@ -20,9 +20,6 @@ constexpr milliseconds patience(2);
 /// For answers of a process that has one.
 constexpr std::uint32_t answer_ms = 10'000;
 
-/// Between two looks at whether processes of the host are still there: stores alone would not show it.
-constexpr milliseconds watch_interval(50);
-
 /// The process has gone, or has no NIC any more.
 void lose(Provider& provider, Peer& peer) {
   peer.state = State::lost;
@@ -168,25 +165,13 @@ Clock::time_point work_on_peers(Provider& provider, Lock& lock) {
   for (const auto& [node, peer] : provider.peers) nodes.push_back(node);
   const auto now = Clock::now();
   auto next = Clock::time_point::max();
-  bool has_neighbours = false;
   for (const std::uint32_t node : nodes) {
     Peer& peer = *provider.peers.at(node);
     work_on(provider, peer, lock, now);
     const bool waits = peer.state != State::asked && !peer.outbox.empty();
     if (waits || peer.state == State::lost) next = std::min(next, peer.retry);
-    has_neighbours = has_neighbours || peer.bell != nullptr;
   }
-  if (!has_neighbours) return next;
-  if (now >= provider.next_watch) {
-    // An interrupt that nobody triggers: SISCI makes progress meanwhile, and notices the end of a process.
-    constexpr unsigned int look_ms = 1;
-    sci_error_t error = SCI_ERR_OK;
-    lock.unlock();
-    SCIWaitForInterrupt(provider.watch, look_ms, 0, &error);
-    lock.lock();
-    provider.next_watch = Clock::now() + watch_interval;
-  }
-  return std::min(next, provider.next_watch);
+  return next;
 }
 
 void remove_peers(Provider& provider) {

@@ -88,9 +88,6 @@ bool make_objects(Provider& provider) {
   SCICreateInterrupt(provider.device, &provider.bell_interrupt, 0, &number, on_bell, &provider,
                      SCI_FLAG_USE_CALLBACK | SCI_FLAG_FIXED_INTNO, &error);
   if (error != SCI_ERR_OK) return false;
-  number = 0;
-  SCICreateInterrupt(provider.device, &provider.watch, 0, &number, nullptr, nullptr, 0, &error);
-  if (error != SCI_ERR_OK) return false;
   number = wire::vipl_control_interrupt;
   SCICreateDataInterrupt(provider.device, &provider.control, 0, &number, on_control, &provider,
                          SCI_FLAG_USE_CALLBACK | SCI_FLAG_FIXED_INTNO, &error);
@@ -113,9 +110,8 @@ void remove_objects(Provider& provider) {
   }
   if (provider.control != nullptr) SCIRemoveDataInterrupt(provider.control, 0, &error);
   if (provider.bell_interrupt != nullptr) SCIRemoveInterrupt(provider.bell_interrupt, 0, &error);
-  if (provider.watch != nullptr) SCIRemoveInterrupt(provider.watch, 0, &error);
   provider.control = nullptr;
-  provider.bell_interrupt = provider.watch = nullptr;
+  provider.bell_interrupt = nullptr;
 }
 
 void stop_threads(Provider& provider) {

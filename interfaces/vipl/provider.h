@@ -73,8 +73,6 @@ struct Provider {
   LocalPart bell_part;
   wire::ViplBell* bell = nullptr;
   sci_local_interrupt_t bell_interrupt = nullptr;
-  sci_local_interrupt_t watch = nullptr;  ///< see peers.cc
-  Clock::time_point next_watch;
   sci_local_data_interrupt_t control = nullptr;
 
   Handles<Nic, Kind::nic> nics;

@@ -57,6 +57,8 @@ sci_callback_action_t on_event(void* argument, sci_remote_segment_t, sci_segment
   if (!is_known) return SCI_CALLBACK_CONTINUE;
   if (reason == SCI_CB_CONNECT) {
     segment.state = status == SCI_ERR_OK && map(segment) ? State::ready : State::failed;
+    segment.was_withdrawn =
+        status == SCI_ERR_NO_SUCH_SEGMENT || status == SCI_ERR_CONNECTION_REFUSED;
   } else {
     segment.state = State::ended;
   }
