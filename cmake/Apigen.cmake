@@ -10,6 +10,9 @@ set(apigen_out ${CMAKE_BINARY_DIR}/generated)
 file(GLOB apigen_inputs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/spec/*.api ${CMAKE_SOURCE_DIR}/spec/*.table
      ${CMAKE_SOURCE_DIR}/tools/apigen/*.py)
 list(APPEND apigen_inputs ${CMAKE_SOURCE_DIR}/docs/mpiexec.md)  # is also a manual page
+foreach(interface IN ITEMS rwapi sisci vipl)
+  list(APPEND apigen_inputs ${CMAKE_SOURCE_DIR}/docs/interfaces/${interface}.md)  # the same
+endforeach()
 file(GLOB apigen_chapters CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/spec/*.api)
 
 set(FULMAR_GENERATED_SOURCES "")

@@ -138,6 +138,8 @@ unsigned Service::look(Depth depth) noexcept {
 
 /// Sleeps until there is something to do. The lock is held again if it is still the thread's turn.
 Service::Rest Service::rest() noexcept {
+  // No thread of the program may look: it computes, or sleeps on something of its own.
+  if (device_.failures_.look()) return Rest::over;
   SleepPlace place(device_.wake_socket_ ? wire::Asleep::on_socket : wire::Asleep::helper_on_word);
   if (device_.wake_socket_) {
     place.add(bell_.get());

@@ -56,10 +56,12 @@ void SegmentExchange::on_ticket(std::uint32_t peer, const wire::SegmentTicketBod
 void SegmentExchange::on_asked(std::uint32_t peer, const wire::SegmentIdBody& body) noexcept {
   const auto place = std::ranges::find_if(
       offers_, [&](const Offer& each) { return each.peer == peer && each.id == body.id; });
-  if (place == offers_.end()) return;
-  (void)place->offer->serve();
+  // Of an offer that was withdrawn the peer finds the socket closed.
+  if (place != offers_.end()) {
+    (void)place->offer->serve();
+    offers_.erase(place);
+  }
   say(peer, wire::SystemKind::granted, body.id);
-  offers_.erase(place);
 }
 
 void SegmentExchange::on_granted(std::uint32_t peer, const wire::SegmentIdBody& body) noexcept {

@@ -67,6 +67,13 @@ class Examples(unittest.TestCase):
                         for node in range(ranks)]
             self.assertEqual(lines, expected)
 
+    def test_virtual_interface_sums_what_the_process_before_has_sent(self):
+        for ranks in RANKS:
+            lines = sorted(self.run_example(ranks, "virtual_interface").splitlines())
+            expected = [f"process {process}: 10 laps over {ranks} processes, a sum of {100000 * (10 * ((process - 1) % ranks) + 55)}"
+                        for process in range(ranks)]
+            self.assertEqual(lines, expected)
+
     def test_stencil_recovery_is_right_though_ranks_are_killed(self):
         done = subprocess.run(["make", "stencil_recovery", "CFLAGS=-O1 -Wall -Wextra -Wshadow -pedantic -Werror"],
                               capture_output=True, text=True, cwd=self.folder / "examples", env=environment(), check=False)

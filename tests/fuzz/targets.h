@@ -37,6 +37,8 @@ void interface_frames(std::span<const std::uint8_t> input);
 void rwapi_frames(std::span<const std::uint8_t> input);
 /// What they say of SISCI.
 void sisci_frames(std::span<const std::uint8_t> input);
+/// What an end of a VIPL connection writes to the other's memory, and messages of its process.
+void vipl_entries(std::span<const std::uint8_t> input);
 /// A file that `fulmar trace` is given.
 void trace_files(std::span<const std::uint8_t> input);
 

@@ -80,6 +80,8 @@ class Install(unittest.TestCase):
                      "lib/pkgconfig/mpi.pc", "lib/librwapi.so.1", "lib/pkgconfig/rwapi.pc", "include/rwapi.h",
                      "share/doc/fulmar/interfaces/rwapi.md", "lib/libsisci.so.1", "lib/pkgconfig/sisci.pc",
                      "include/sisci_api.h", "include/sisci_types.h", "include/sisci_error.h", "share/doc/fulmar/interfaces/sisci.md",
+                     "lib/libvipl.so.1", "lib/vipl.so", "lib/pkgconfig/vipl.pc", "include/vipl.h",
+                     "share/doc/fulmar/interfaces/vipl.md", "share/man/man7/vipl.7", "share/man/man7/sisci.7",
                      "share/doc/fulmar/README.md"):
             self.assertTrue((self.prefix / path).exists(), path)
         library = self.prefix / "lib/libmpi_abi.so.1"
@@ -110,6 +112,16 @@ class Install(unittest.TestCase):
         run("cc", source, "-o", self.root / "shared_segment", *flags)
         out = run(self.prefix / "bin/mpiexec", "-n", "2", self.root / "shared_segment")
         self.assertIn("node 0: 10 laps over 2 nodes", out)
+
+    def test_vipl_is_found_by_pkg_config(self):
+        if shutil.which("pkg-config") is None:
+            self.skipTest("pkg-config is not installed")
+        environment = {**os.environ, "PKG_CONFIG_PATH": str(self.prefix / "lib/pkgconfig")}
+        flags = shlex.split(run("pkg-config", "--cflags", "--libs", "vipl", env=environment))
+        source = self.prefix / "share/doc/fulmar/examples/virtual_interface.c"
+        run("cc", source, "-o", self.root / "virtual_interface", *flags)
+        out = run(self.prefix / "bin/mpiexec", "-n", "2", self.root / "virtual_interface")
+        self.assertIn("process 0: 10 laps over 2 processes", out)
 
     def test_mpirun_is_mpiexec(self):
         self.assertEqual((self.prefix / "bin/mpirun").resolve(), self.prefix / "bin/mpiexec")

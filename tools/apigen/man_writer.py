@@ -149,9 +149,9 @@ def _table(rows):
         yield from ('.TP', _inline(first) or '\\&', _inline('; '.join(filter(None, others))) or '\\&')
 
 
-def from_markdown(title, name, markdown, version):
-    """A document of docs/ as a manual page of section 1."""
-    lines = [f'.TH {title} 1 "" "Fulmar {version}" "MPI"', '.SH NAME', name, '.SH DESCRIPTION']
+def from_markdown(title, name, markdown, version, section=1):
+    """A document of docs/ as a manual page."""
+    lines = [f'.TH {title} {section} "" "Fulmar {version}" "MPI"', '.SH NAME', name, '.SH DESCRIPTION']
     for block in re.split(r'\n\s*\n', markdown.split('\n', 1)[1].strip('\n')):
         rows = block.split('\n')
         if rows[0].startswith('#'):
@@ -171,6 +171,11 @@ def from_markdown(title, name, markdown, version):
     return '\n'.join([*lines, ''])
 
 
+# Beside MPI: the documents that are pages of section 7.
+INTERFACES = {'rwapi': 'remote writes into memory of other processes', 'sisci': 'shared segments, DMA and interrupts',
+              'vipl': 'the provider library of the VI Architecture'}
+
+
 def write_pages(spec, folder, version):
     """(path below man, text) of all pages. `folder` is spec/."""
     summaries = read_summaries(folder / 'summaries.table')
@@ -184,3 +189,6 @@ def write_pages(spec, folder, version):
     document = (folder.parent / 'docs' / 'mpiexec.md').read_text()
     yield 'man1/mpiexec.1', from_markdown('mpiexec', 'mpiexec, mpirun \\- start an MPI program', document, version)
     yield 'man1/mpirun.1', '.so man1/mpiexec.1\n'
+    for name, what in INTERFACES.items():
+        document = (folder.parent / 'docs' / 'interfaces' / f'{name}.md').read_text()
+        yield f'man7/{name}.7', from_markdown(name, f'{name} \\- {what}', document, version, 7)

@@ -23,7 +23,8 @@ struct OutgoingQueue;
 /// How the device and the runtime report failed processes to each other. Every function
 /// is called with the engine's lock and `context`, and may be null.
 struct FailureObserver {
-  /// Called now and then while a thread waits in MPI, to check for failed processes. Calls
+  /// Called now and then while a thread waits in MPI, and before each sleep of the library's own
+  /// thread (which must not run code of the program), to check for failed processes. Calls
   /// `Failures::add`, and nothing else of the device.
   void (*look)(void* context) = nullptr;
   /// All operations that name the failed process have ended. May end others (`end_receives`,

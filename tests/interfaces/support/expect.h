@@ -38,11 +38,12 @@ void expect_equal(const T& actual, const U& expected, const char* what,
                static_cast<long long>(expected));
 }
 
-/// Calls `holds` until it is true; ends the program after 45 s, saying what was awaited.
+/// Calls `holds` until it is true; ends the program after `patience`, saying what was awaited.
 template <class Holds>
 void await(Holds&& holds, const char* what,
+           std::chrono::seconds patience = std::chrono::seconds(45),
            std::source_location where = std::source_location::current()) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(45);
+  const auto end = std::chrono::steady_clock::now() + patience;
   while (!holds()) {
     if (std::chrono::steady_clock::now() < end) continue;
     expect(false, what, where);

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <random>
 #include <thread>
@@ -20,7 +21,8 @@ enum class SleepsOn { word, descriptors };
 /// Two devices, each with a thread that serves it.
 class Served {
  public:
-  Served(ThreadDuty duty, SleepsOn sleeps) : node_(Threads::several) {
+  Served(ThreadDuty duty, SleepsOn sleeps, const FailureObserver& failures = {})
+      : node_(Threads::several, 2, failures) {
     for (const std::uint32_t self : {0U, 1U}) {
       Device& device = node_.device(self);
       const base::EngineGuard guard(device.lock());
@@ -156,6 +158,23 @@ TEST_P(ServiceOn, Threads_of_the_program_wait_side_by_side) {
     }
   }
   for (std::thread& thread : threads) thread.join();
+}
+
+/// A program that computes, or sleeps on something of its own, never checks for failed processes: the thread does.
+TEST_P(ServiceOn, Reports_a_failed_process_while_the_program_computes) {
+  std::atomic<Device*> watching{nullptr};
+  FailureObserver failures;
+  failures.context = &watching;
+  failures.look = [](void* context) {
+    Device* const device = *static_cast<std::atomic<Device*>*>(context);
+    if (device != nullptr) device->failures().add(1, "killed");
+  };
+  Served watched(std::get<0>(GetParam()), std::get<1>(GetParam()), failures);
+  Message in{{}, std::vector<unsigned char>(10)};
+  start(watched.device(0), in, Direction::receive, 1);
+  watching = &watched.device(0);
+  ASSERT_TRUE(becomes_done(watched.device(0), in));
+  EXPECT_EQ(in.operation.outcome.error, base::ErrorClass::proc_failed);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, ServiceOn,

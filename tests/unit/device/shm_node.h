@@ -19,10 +19,10 @@ enum class Threads { one, several };
 
 inline constexpr std::uint64_t node_area_bytes = 8U << 20;
 
-/// Devices over one mapping, as those of the ranks of a node, but in one process.
+/// Devices over one mapping, as those of the ranks of a node, but in one process. `failures` is for device 0.
 class Node {
  public:
-  explicit Node(Threads threads, std::uint32_t size = 2)
+  explicit Node(Threads threads, std::uint32_t size = 2, const FailureObserver& failures = {})
       : memory_(::mmap(nullptr, size * node_area_bytes, PROT_READ | PROT_WRITE,
                        MAP_SHARED | MAP_ANONYMOUS, -1, 0)),
         pid_(static_cast<std::int32_t>(::getpid())),
@@ -45,6 +45,7 @@ class Node {
       config.size = size;
       config.oversubscribed = true;
       config.has_membarrier = barrier;
+      if (self == 0) config.failures = failures;
       devices_.push_back(std::make_unique<Device>(config, *locks_.back()));
       devices_.back()->use(*providers_.back());
       NodeChannel& node = *devices_.back()->node();
