@@ -7,7 +7,7 @@
 // args: 1 12
 // timeout: 120
 #include "random/main.h"
-#include "rma/generated/window_program.h"
+#include "rma/generated/run_windows.h"
 
 int main(int argc, char** argv) {
   return generated::run_main(argc, argv, 3, generated::run_window_programs);

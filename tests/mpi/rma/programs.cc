@@ -8,7 +8,7 @@
 // args: 1 60
 // timeout: 120
 #include "random/main.h"
-#include "rma/generated/window_program.h"
+#include "rma/generated/run_windows.h"
 
 int main(int argc, char** argv) {
   return generated::run_main(argc, argv, 1, generated::run_window_programs);

@@ -489,14 +489,4 @@ class WindowProgram {
   std::vector<MPI_Request> requests_;
 };
 
-/// Runs the programs `first` to `first + count - 1` of one thread.
-inline void run_window_programs(std::uint64_t first, std::uint64_t count, int thread,
-                                MPI_Comm comm) {
-  for (std::uint64_t seed = first; seed < first + count; ++seed) {
-    current_seed() = seed;
-    latest_seed() = seed;
-    WindowProgram(mix({seed, at(thread)}), comm).run();
-  }
-}
-
 }  // namespace generated
