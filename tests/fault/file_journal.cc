@@ -3,8 +3,8 @@
 //
 // usage: fault_file_journal FILE two-phase|alone
 // Writes one round of data after the other collectively, and appends the number of each round that was
-// reported as written to FILE.RANK, until somebody kills it. A rank that gets an error says so there and
-// ends. test_files.py looks whether what was reported is in FILE.
+// reported as written to FILE.RANK, until it is killed. A rank that gets an error writes that there and
+// ends. test_file_kills.py checks that what was reported is in FILE.
 #include <fcntl.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -15,34 +15,14 @@
 #include <string>
 #include <vector>
 
+#include "blocks_file.h"
+
 namespace {
 
-constexpr int piece = 64;
 constexpr int bytes = 1 << 16;  // of a rank in a round
 constexpr int most_rounds = 600;
 
-MPI_File open_file(const char* name, bool two_phase, int rank, int size) {
-  MPI_Info info = MPI_INFO_NULL;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "romio_cb_write", two_phase ? "enable" : "disable");
-  MPI_Info_set(info, "cb_buffer_size", "32768");
-  MPI_Info_set(info, "cb_nodes", "2");
-  MPI_File file = MPI_FILE_NULL;
-  if (MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, info, &file) !=
-      MPI_SUCCESS) {
-    std::_Exit(3);
-  }
-  MPI_Info_free(&info);
-  MPI_Datatype block = MPI_DATATYPE_NULL;
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  MPI_Type_contiguous(piece, MPI_BYTE, &block);
-  MPI_Type_create_resized(block, 0, MPI_Aint{piece} * size, &type);
-  MPI_Type_commit(&type);
-  MPI_File_set_view(file, MPI_Offset{piece} * rank, MPI_BYTE, type, "native", MPI_INFO_NULL);
-  return file;
-}
-
-void say(int journal, const std::string& line) {
+void append(int journal, const std::string& line) {
   if (::write(journal, line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
     std::_Exit(3);
   }
@@ -55,14 +35,13 @@ int main(int argc, char** argv) {
   if (argc != 3) return 2;
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   int rank = 0;
-  int size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  MPI_File file = open_file(argv[1], std::strcmp(argv[2], "two-phase") == 0, rank, size);
+  MPI_File file = open_blocks_file(
+      argv[1], std::strcmp(argv[2], "two-phase") == 0 ? "enable" : "disable", "32768");
   const std::string name = std::string(argv[1]) + "." + std::to_string(rank);
   const int journal = ::open(name.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
   if (journal < 0) return 3;
-  say(journal, "pid " + std::to_string(::getpid()) + "\n");
+  append(journal, "pid " + std::to_string(::getpid()) + "\n");
   std::vector<unsigned char> data(bytes);
   for (int round = 0;; ++round) {
     std::fill(data.begin(), data.end(), static_cast<unsigned char>(1 + (round * 7 + rank) % 255));
@@ -73,9 +52,9 @@ int main(int argc, char** argv) {
       char text[MPI_MAX_ERROR_STRING] = "";
       int length = 0;
       MPI_Error_string(code, text, &length);
-      say(journal, std::string("error ") + text + "\n");
+      append(journal, std::string("error ") + text + "\n");
       std::_Exit(0);
     }
-    say(journal, "round " + std::to_string(round) + "\n");
+    append(journal, "round " + std::to_string(round) + "\n");
   }
 }

@@ -6,11 +6,8 @@
 // call that waited for it, or that left a schedule behind, would show.
 //
 // usage: mpi_collective ibcast|scatterv|gatherv FILE
-#include <fcntl.h>
 #include <mpi.h>
 #include <sched.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -19,7 +16,7 @@
 #include <cstring>
 #include <string>
 
-#include "perf/count_steps.h"
+#include "perf/step_limits.h"
 
 extern "C" void* __libc_malloc(std::size_t);  // NOLINT: glibc's own name
 
@@ -100,20 +97,6 @@ void other(const Task& task) {
   MPI_Finalize();
 }
 
-Shared* map_shared(const char* path) {
-  const int file = ::open(path, O_RDWR | O_CREAT, 0600);
-  if (file < 0 || ::ftruncate(file, 4096) != 0) return nullptr;
-  void* memory = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  ::close(file);
-  return memory == MAP_FAILED ? nullptr : static_cast<Shared*>(memory);
-}
-
-/// Compares one figure with its limit.
-bool within(const char* what, double value, double limit) {
-  std::printf("%-22s %8.1f of at most %g\n", what, value, limit);
-  return value <= limit;
-}
-
 }  // namespace
 
 // Every allocation of the process and of the library comes through here.
@@ -124,23 +107,13 @@ extern "C" void* malloc(std::size_t bytes) {
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
-  Task task{argv[1], most_instructions(argv[1]), map_shared(argv[2])};
+  Task task{argv[1], most_instructions(argv[1]), fulmar::perf::map_shared<Shared>(argv[2])};
   if (task.shared == nullptr) return 2;
   if (std::strcmp(std::getenv("FULMAR_RANK"), "1") == 0) {
     other(task);
     return 0;
   }
   const fulmar::perf::Steps steps = fulmar::perf::count_steps(measured, &task);
-  if (!steps.complete) {
-    std::puts("skipped: this machine does not let a process be stepped");
-    return 77;
-  }
-  const auto each = [](std::uint64_t count) { return static_cast<double>(count) / many; };
-  std::printf("%s, 8 bytes, each of %d calls\n", task.name.c_str(), many);
-  bool good = within("instructions", each(steps.instructions), task.most_instructions);
-  good = within("locked instructions", each(steps.locked), 0) && good;
-  good = within("fences", each(steps.fences), 0) && good;
-  good = within("system calls", each(steps.system_calls), 0) && good;
-  good = within("allocations", static_cast<double>(task.shared->allocations.load()), 0) && good;
-  return good ? 0 : 1;
+  return fulmar::perf::check_steps(task.name.c_str(), many, steps, {task.most_instructions},
+                                   task.shared->allocations.load());
 }

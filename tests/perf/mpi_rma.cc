@@ -6,11 +6,8 @@
 //
 // usage: mpi_rma put|get|accumulate|fetch_and_op|compare_and_swap|lock FILE
 //   all but lock: with MPI_Win_flush; lock: MPI_Win_lock, MPI_Put and MPI_Win_unlock
-#include <fcntl.h>
 #include <mpi.h>
 #include <sched.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -19,7 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "perf/count_steps.h"
+#include "perf/step_limits.h"
 
 namespace {
 
@@ -121,25 +118,11 @@ void other(const Task& task) {
   MPI_Finalize();
 }
 
-std::atomic<int>* map_shared(const char* path) {
-  const int file = ::open(path, O_RDWR | O_CREAT, 0600);
-  if (file < 0 || ::ftruncate(file, 4096) != 0) return nullptr;
-  void* memory = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  ::close(file);
-  return memory == MAP_FAILED ? nullptr : static_cast<std::atomic<int>*>(memory);
-}
-
-bool within(const char* what, std::uint64_t count, double limit) {
-  const double each = static_cast<double>(count) / repeats;
-  std::printf("%-22s %8.1f of at most %g\n", what, each, limit);
-  return each <= limit;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
-  Task task{nullptr, map_shared(argv[2])};
+  Task task{nullptr, fulmar::perf::map_shared<std::atomic<int>>(argv[2])};
   for (const Case& each : cases) {
     if (std::strcmp(each.name, argv[1]) == 0) task.which = &each;
   }
@@ -149,14 +132,6 @@ int main(int argc, char** argv) {
     return 0;
   }
   const fulmar::perf::Steps steps = fulmar::perf::count_steps(measured, &task);
-  if (!steps.complete) {
-    std::puts("skipped: this machine does not let a process be stepped");
-    return 77;
-  }
-  std::printf("%s, 8 bytes, each of %d\n", task.which->name, repeats);
-  bool good = within("instructions", steps.instructions, task.which->instructions);
-  good = within("locked instructions", steps.locked, task.which->locked) && good;
-  good = within("fences", steps.fences, 0) && good;
-  good = within("system calls", steps.system_calls, 0) && good;
-  return good ? 0 : 1;
+  return fulmar::perf::check_steps(task.which->name, repeats, steps,
+                                   {task.which->instructions, task.which->locked});
 }

@@ -11,41 +11,12 @@
 #include <vector>
 
 #include "support/collectives.h"
+#include "support/performance_variable.h"
 
 namespace {
 
 using test::expect_equal;
 using test::mark;
-
-/// Counts the copies from other processes' memory that this one makes.
-class CopyCounter {
- public:
-  CopyCounter() {
-    int index = 0;
-    int count = 0;
-    MPI_T_pvar_get_index("device_single_copies", MPI_T_PVAR_CLASS_COUNTER, &index);
-    MPI_T_pvar_session_create(&session_);
-    expect_equal(MPI_T_pvar_handle_alloc(session_, index, nullptr, &handle_, &count), MPI_SUCCESS,
-                 "the counter of copies");
-    MPI_T_pvar_start(session_, handle_);
-  }
-  ~CopyCounter() {
-    MPI_T_pvar_handle_free(session_, &handle_);
-    MPI_T_pvar_session_free(&session_);
-  }
-  CopyCounter(const CopyCounter&) = delete;
-  CopyCounter& operator=(const CopyCounter&) = delete;
-
-  [[nodiscard]] long long value() const {
-    unsigned long long value = 0;
-    MPI_T_pvar_read(session_, handle_, &value);
-    return static_cast<long long>(value);
-  }
-
- private:
-  MPI_T_pvar_session session_ = MPI_T_PVAR_SESSION_NULL;
-  MPI_T_pvar_handle handle_ = MPI_T_PVAR_HANDLE_NULL;
-};
 
 /// An all-to-all of `count` numbers for each rank.
 void exchange(int count) {
@@ -124,11 +95,11 @@ void count_reads() {
   const int others = test::size_of(MPI_COMM_WORLD) - 1;
   const int reads = all_may_read() ? others : 0;
   {
-    const CopyCounter copies;
+    const test::PerformanceVariable copies("device_single_copies");
     exchange(5000);
     expect_equal(copies.value(), static_cast<long long>(reads), "reads of one all-to-all");
   }
-  const CopyCounter copies;
+  const test::PerformanceVariable copies("device_single_copies");
   scatter(5000);
   // Everybody reads one block of two calls of each other root.
   expect_equal(copies.value(), static_cast<long long>(2 * reads), "reads of scatters");

@@ -16,8 +16,6 @@ using test::expect_class;
 using test::expect_equal;
 using test::succeeds;
 
-constexpr int mode = MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
-
 /// What the calls of a rank have in common. At the rank that is `wrong` one argument is bad.
 struct Case {
   MPI_File file;
@@ -33,12 +31,14 @@ struct Case {
 void opening(const std::string& name, bool wrong) {
   MPI_Comm comm = MPI_COMM_WORLD;
   MPI_File file = MPI_FILE_NULL;
-  expect_class(MPI_File_open(comm, wrong ? nullptr : name.c_str(), mode, MPI_INFO_NULL, &file),
-               MPI_ERR_ARG, "no name");
-  expect_class(MPI_File_open(comm, name.c_str(), wrong ? 0 : mode, MPI_INFO_NULL, &file),
+  expect_class(
+      MPI_File_open(comm, wrong ? nullptr : name.c_str(), test::scratch, MPI_INFO_NULL, &file),
+      MPI_ERR_ARG, "no name");
+  expect_class(MPI_File_open(comm, name.c_str(), wrong ? 0 : test::scratch, MPI_INFO_NULL, &file),
                MPI_ERR_AMODE, "no mode");
-  expect_class(MPI_File_open(comm, name.c_str(), mode, MPI_INFO_NULL, wrong ? nullptr : &file),
-               MPI_ERR_ARG, "no place for the handle");
+  expect_class(
+      MPI_File_open(comm, name.c_str(), test::scratch, MPI_INFO_NULL, wrong ? nullptr : &file),
+      MPI_ERR_ARG, "no place for the handle");
   expect(file == MPI_FILE_NULL, "no file");
 }
 
@@ -162,7 +162,8 @@ int main(int argc, char** argv) {
     const int rank = test::rank_of(MPI_COMM_WORLD);
     for (int bad = 0; bad < test::size_of(MPI_COMM_WORLD); ++bad) {
       opening(folder.file("none"), rank == bad);
-      Case all{test::open_file(MPI_COMM_WORLD, folder.file("arguments"), mode), rank == bad};
+      Case all{test::open_file(MPI_COMM_WORLD, folder.file("arguments"), test::scratch),
+               rank == bad};
       views(all);
       blocking(all);
       started(all);

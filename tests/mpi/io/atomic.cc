@@ -15,9 +15,9 @@ namespace {
 
 using test::expect;
 using test::expect_equal;
+using test::scratch;
 using test::succeeds;
 
-constexpr int scratch = MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
 constexpr int count = 3000;
 
 bool are_equal(const std::vector<int>& values) {

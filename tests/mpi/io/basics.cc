@@ -14,12 +14,7 @@
 
 namespace {
 
-using test::expect;
-using test::expect_class;
-using test::expect_equal;
-using test::Folder;
-using test::open_file;
-using test::succeeds;
+using namespace test;  // NOLINT: most of it is used here
 
 constexpr int create = MPI_MODE_CREATE | MPI_MODE_RDWR;
 
@@ -65,7 +60,7 @@ void ranks_that_differ_fail_together(const Folder& folder) {
   const int amode = rank == 1 ? create | MPI_MODE_UNIQUE_OPEN : create;
   expect_class(MPI_File_open(MPI_COMM_WORLD, name.c_str(), amode, MPI_INFO_NULL, &file),
                MPI_ERR_NOT_SAME, "modes differ");
-  file = open_file(MPI_COMM_WORLD, name, create | MPI_MODE_DELETE_ON_CLOSE);
+  file = open_file(MPI_COMM_WORLD, name, scratch);
   expect_class(MPI_File_set_size(file, rank == 1 ? 5 : 6), MPI_ERR_NOT_SAME, "sizes differ");
   MPI_Offset size = -1;
   succeeds(MPI_File_get_size(file, &size), "MPI_File_get_size");
@@ -74,8 +69,7 @@ void ranks_that_differ_fail_together(const Folder& folder) {
 }
 
 void sizes(const Folder& folder) {
-  MPI_File file =
-      open_file(MPI_COMM_WORLD, folder.file("sizes"), create | MPI_MODE_DELETE_ON_CLOSE);
+  MPI_File file = open_file(MPI_COMM_WORLD, folder.file("sizes"), scratch);
   MPI_Offset size = -1;
   succeeds(MPI_File_set_size(file, 12345), "MPI_File_set_size");
   succeeds(MPI_File_get_size(file, &size), "MPI_File_get_size");
@@ -112,7 +106,7 @@ void hints_are_in_effect(const Folder& folder) {
   hints.set("cb_buffer_size", "65536").set("romio_cb_write", "enable").set("unknown", "x");
   hints.set("file_perm", "0600").set("cb_nodes", "nonsense");
   const std::string name = folder.file("hints");
-  MPI_File file = open_file(MPI_COMM_WORLD, name, create | MPI_MODE_DELETE_ON_CLOSE, hints.info());
+  MPI_File file = open_file(MPI_COMM_WORLD, name, scratch, hints.info());
   expect(test::Hints::value(file, "cb_buffer_size") == "65536", "cb_buffer_size");
   expect(test::Hints::value(file, "romio_cb_write") == "enable", "romio_cb_write");
   expect(test::Hints::value(file, "romio_cb_read") == "automatic", "romio_cb_read");
@@ -148,7 +142,7 @@ void error_handlers(const Folder& folder) {
   expect(std::strstr(text.data(), missing.c_str()) != nullptr, "the text names the file");
   expect(std::strstr(text.data(), "MPI_File_open") != nullptr, "the text names the call");
   MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
-  file = open_file(MPI_COMM_WORLD, folder.file("handler"), create | MPI_MODE_DELETE_ON_CLOSE);
+  file = open_file(MPI_COMM_WORLD, folder.file("handler"), scratch);
   MPI_Errhandler found = MPI_ERRHANDLER_NULL;
   MPI_File_get_errhandler(file, &found);
   expect(found == MPI_ERRORS_RETURN, "the handler of new files");
@@ -227,7 +221,7 @@ void many_files_are_open(const Folder& folder) {
     files.push_back(open_file(MPI_COMM_SELF,
                               folder.file("many") + std::to_string(i) + "." +
                                   std::to_string(test::rank_of(MPI_COMM_WORLD)),
-                              create | MPI_MODE_DELETE_ON_CLOSE));
+                              scratch));
     succeeds(MPI_File_write(files.back(), &i, 1, MPI_INT, MPI_STATUS_IGNORE), "write");
   }
   for (int i = 19; i >= 0; --i) {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "support/files.h"
+#include "support/performance_variable.h"
 
 namespace {
 
@@ -49,44 +50,13 @@ using test::succeeds;
 
 constexpr int count = 20000;
 
-/// How many bytes were compared in this process so far.
-class Compared {
- public:
-  Compared() {
-    int index = -1;
-    int objects = 0;
-    succeeds(MPI_T_pvar_get_index("file_checked_bytes", MPI_T_PVAR_CLASS_AGGREGATE, &index),
-             "index");
-    MPI_T_pvar_session_create(&session_);
-    MPI_T_pvar_handle_alloc(session_, index, nullptr, &handle_, &objects);
-    MPI_T_pvar_start(session_, handle_);
-  }
-  Compared(const Compared&) = delete;
-  Compared& operator=(const Compared&) = delete;
-  ~Compared() { MPI_T_pvar_session_free(&session_); }
-  /// Of all processes.
-  [[nodiscard]] unsigned long long bytes() {
-    unsigned long long here = 0;
-    unsigned long long all = 0;
-    MPI_T_pvar_read(session_, handle_, &here);
-    MPI_Allreduce(&here, &all, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
-    return all;
-  }
-
- private:
-  MPI_T_pvar_session session_ = MPI_T_PVAR_SESSION_NULL;
-  MPI_T_pvar_handle handle_ = MPI_T_PVAR_HANDLE_NULL;
-};
-
 class Program {
  public:
   Program(const test::Folder& folder, const char* use) : name_(folder.file("checked")) {
     test::Hints hints;
     hints.set("romio_cb_write", use).set("romio_cb_read", use).set("cb_buffer_size", "65536");
     hints.set("fulmar_mapped", "disable");
-    file_ =
-        test::open_file(MPI_COMM_WORLD, name_,
-                        MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, hints.info());
+    file_ = test::open_file(MPI_COMM_WORLD, name_, test::scratch, hints.info());
     MPI_Type_create_resized(MPI_INT, 0, MPI_Aint{4} * size_, &every_);
     MPI_Type_commit(&every_);
     view(Layout::between);
@@ -99,18 +69,18 @@ class Program {
   }
 
   void data_are_compared() {
-    Compared compared;
+    const test::PerformanceVariable compared("file_checked_bytes", MPI_T_PVAR_CLASS_AGGREGATE);
     write(1);
     expect_read(1);
     const auto all = static_cast<unsigned long long>(count) * 4 * static_cast<unsigned>(size_);
-    expect_equal(compared.bytes(), all, "all bytes were compared");
+    expect_equal(compared.sum(), all, "all bytes were compared");
     // Read back in another pattern than they were written in.
     view(Layout::one_behind_the_other);
     std::vector<int> back(count);
     succeeds(MPI_File_read_at_all(file_, MPI_Offset{count} * rank_, back.data(), count, MPI_INT,
                                   MPI_STATUS_IGNORE),
              "read");
-    expect(compared.bytes() > all + all / 2, "most of them again");
+    expect(compared.sum() > all + all / 2, "most of them again");
     view(Layout::between);
   }
 

@@ -175,8 +175,7 @@ int main(int argc, char** argv) {
     hints.set("romio_cb_write", use).set("romio_cb_read", use).set("cb_buffer_size", "65536");
     hints.set("fulmar_mapped", "disable");  // what fails here are calls of the system
     MPI_File file =
-        test::open_file(MPI_COMM_WORLD, folder.file("faults"),
-                        MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, hints.info());
+        test::open_file(MPI_COMM_WORLD, folder.file("faults"), test::scratch, hints.info());
     const int size = test::size_of(MPI_COMM_WORLD);
     MPI_Datatype type = MPI_DATATYPE_NULL;
     MPI_Type_create_resized(MPI_INT, 0, MPI_Aint{4} * size, &type);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "support/files.h"
+#include "support/performance_variable.h"
 
 namespace {
 
@@ -22,9 +23,8 @@ using test::succeeds;
 constexpr int count = 20000;
 
 /// How many processes have written since `written` was read last.
-int writers(MPI_T_pvar_session session, MPI_T_pvar_handle handle, unsigned long long& written) {
-  unsigned long long now = 0;
-  MPI_T_pvar_read(session, handle, &now);
+int writers(const test::PerformanceVariable& bytes_written, unsigned long long& written) {
+  const unsigned long long now = bytes_written.value();
   int wrote = now != written ? 1 : 0;
   written = now;
   MPI_Allreduce(MPI_IN_PLACE, &wrote, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -33,18 +33,7 @@ int writers(MPI_T_pvar_session session, MPI_T_pvar_handle handle, unsigned long 
 
 class Program {
  public:
-  explicit Program(const test::Folder& folder) : name_(folder.file("hints")) {
-    int index = -1;
-    int objects = 0;
-    succeeds(MPI_T_pvar_get_index("file_bytes_written", MPI_T_PVAR_CLASS_AGGREGATE, &index),
-             "index");
-    MPI_T_pvar_session_create(&session_);
-    MPI_T_pvar_handle_alloc(session_, index, nullptr, &handle_, &objects);
-    MPI_T_pvar_start(session_, handle_);
-  }
-  Program(const Program&) = delete;
-  Program& operator=(const Program&) = delete;
-  ~Program() { MPI_T_pvar_session_free(&session_); }
+  explicit Program(const test::Folder& folder) : name_(folder.file("hints")) {}
 
   /// Rank 0's hints count.
   void expect_writers(const char* nodes, const char* list, int expected) {
@@ -52,14 +41,12 @@ class Program {
     hints.set("romio_cb_write", "enable").set("cb_buffer_size", "4096");
     if (nodes != nullptr) hints.set("cb_nodes", nodes);
     if (list != nullptr && rank_ == 0) hints.set("cb_config_list", list);
-    MPI_File file =
-        test::open_file(MPI_COMM_WORLD, name_,
-                        MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, hints.info());
+    MPI_File file = test::open_file(MPI_COMM_WORLD, name_, test::scratch, hints.info());
     const std::vector<int> values(count, rank_);
     succeeds(MPI_File_write_at_all(file, MPI_Offset{4} * count * rank_, values.data(), count,
                                    MPI_INT, MPI_STATUS_IGNORE),
              "write");
-    const int wrote = writers(session_, handle_, written_);
+    const int wrote = writers(bytes_written_, written_);
     if (wrote != expected) {
       expect_equal(wrote, expected, list != nullptr ? list : nodes != nullptr ? nodes : "none");
     }
@@ -75,9 +62,7 @@ class Program {
   void style_may_change() {
     test::Hints hints;
     hints.set("access_style", "random");
-    MPI_File file =
-        test::open_file(MPI_COMM_WORLD, name_,
-                        MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, hints.info());
+    MPI_File file = test::open_file(MPI_COMM_WORLD, name_, test::scratch, hints.info());
     expect(test::Hints::value(file, "access_style") == "random", "at open");
     test::Hints later;
     later.set("access_style", "read_once,sequential").set("cb_config_list", "*:*");
@@ -90,8 +75,7 @@ class Program {
  private:
   std::string name_;
   int rank_ = test::rank_of(MPI_COMM_WORLD);
-  MPI_T_pvar_session session_ = MPI_T_PVAR_SESSION_NULL;
-  MPI_T_pvar_handle handle_ = MPI_T_PVAR_HANDLE_NULL;
+  test::PerformanceVariable bytes_written_{"file_bytes_written", MPI_T_PVAR_CLASS_AGGREGATE};
   unsigned long long written_ = 0;
 };
 

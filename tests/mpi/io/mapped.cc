@@ -14,13 +14,8 @@
 
 namespace {
 
-using test::expect;
-using test::expect_equal;
-using test::Folder;
-using test::open_file;
-using test::succeeds;
+using namespace test;  // NOLINT: most of it is used here
 
-constexpr int scratch = MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
 constexpr int run_bytes = 60;
 constexpr int runs = 6000;
 constexpr int bytes = run_bytes * runs;

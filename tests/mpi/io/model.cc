@@ -37,6 +37,54 @@ enum class Way { independent, collective };
 enum class Form { blocking, nonblocking, split };
 enum class Pointer { offset, individual, shared };
 
+/// The functions with explicit offsets that read to or write from a `Data`, which is void or const void.
+/// Arrays have first the independent function, then the collective one.
+template <class Data>
+struct OffsetFunctions {
+  int (*blocking[2])(MPI_File, MPI_Offset, Data*, int, MPI_Datatype, MPI_Status*);
+  int (*nonblocking[2])(MPI_File, MPI_Offset, Data*, int, MPI_Datatype, MPI_Request*);
+  int (*begin)(MPI_File, MPI_Offset, Data*, int, MPI_Datatype);
+  int (*end)(MPI_File, Data*, MPI_Status*);
+};
+/// The same for file pointers.
+template <class Data>
+struct PointerFunctions {
+  int (*blocking[2])(MPI_File, Data*, int, MPI_Datatype, MPI_Status*);
+  int (*nonblocking[2])(MPI_File, Data*, int, MPI_Datatype, MPI_Request*);
+  int (*begin)(MPI_File, Data*, int, MPI_Datatype);
+  int (*end)(MPI_File, Data*, MPI_Status*);
+};
+template <class Data>
+struct Functions {
+  OffsetFunctions<Data> at;
+  PointerFunctions<Data> individual;
+  PointerFunctions<Data> shared;
+};
+constexpr Functions<const void> write_functions = {{{MPI_File_write_at, MPI_File_write_at_all},
+                                                    {MPI_File_iwrite_at, MPI_File_iwrite_at_all},
+                                                    MPI_File_write_at_all_begin,
+                                                    MPI_File_write_at_all_end},
+                                                   {{MPI_File_write, MPI_File_write_all},
+                                                    {MPI_File_iwrite, MPI_File_iwrite_all},
+                                                    MPI_File_write_all_begin,
+                                                    MPI_File_write_all_end},
+                                                   {{MPI_File_write_shared, MPI_File_write_ordered},
+                                                    {MPI_File_iwrite_shared, nullptr},
+                                                    MPI_File_write_ordered_begin,
+                                                    MPI_File_write_ordered_end}};
+constexpr Functions<void> read_functions = {{{MPI_File_read_at, MPI_File_read_at_all},
+                                             {MPI_File_iread_at, MPI_File_iread_at_all},
+                                             MPI_File_read_at_all_begin,
+                                             MPI_File_read_at_all_end},
+                                            {{MPI_File_read, MPI_File_read_all},
+                                             {MPI_File_iread, MPI_File_iread_all},
+                                             MPI_File_read_all_begin,
+                                             MPI_File_read_all_end},
+                                            {{MPI_File_read_shared, MPI_File_read_ordered},
+                                             {MPI_File_iread_shared, nullptr},
+                                             MPI_File_read_ordered_begin,
+                                             MPI_File_read_ordered_end}};
+
 /// What one rank reads or writes in a step.
 struct Share {
   int count = 0;   ///< etypes
@@ -76,9 +124,7 @@ class File {
     hints.set("ind_rd_buffer_size", sizes[dice.below(3)]);
     hints.set("fulmar_shared_pointer", places[dice.below(2)]);
     if (dice.coin()) hints.set("cb_config_list", lists[dice.below(3)]);
-    file_ =
-        test::open_file(MPI_COMM_WORLD, name_,
-                        MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, hints.info());
+    file_ = test::open_file(MPI_COMM_WORLD, name_, test::scratch, hints.info());
   }
   File(const File&) = delete;
   File& operator=(const File&) = delete;
@@ -247,85 +293,42 @@ class File {
     code_ = MPI_SUCCESS;
     if (!takes_part()) return;
     if (writes_) {
-      write(own, data);
+      call_one_of<const void>(write_functions, own, data);
     } else {
-      read(own, data);
+      call_one_of<void>(read_functions, own, data);
     }
   }
 
-  void write(const Share& own, const void* data) {
-    const bool collective = way_ == Way::collective;
+  template <class Data>
+  void call_one_of(const Functions<Data>& functions, const Share& own, Data* data) {
+    const int collective = way_ == Way::collective ? 1 : 0;
     const int count = own.count;
     MPI_Datatype type = memory_type_;
-    if (form_ == Form::split) {
-      code_ = pointer_ == Pointer::offset
-                  ? MPI_File_write_at_all_begin(file_, own.offset, data, count, type)
-              : pointer_ == Pointer::individual
-                  ? MPI_File_write_all_begin(file_, data, count, type)
-                  : MPI_File_write_ordered_begin(file_, data, count, type);
-    } else if (form_ == Form::nonblocking) {
-      code_ = pointer_ == Pointer::offset
-                  ? (collective ? MPI_File_iwrite_at_all : MPI_File_iwrite_at)(
-                        file_, own.offset, data, count, type, &request_)
-              : pointer_ == Pointer::individual
-                  ? (collective ? MPI_File_iwrite_all : MPI_File_iwrite)(file_, data, count, type,
-                                                                         &request_)
-                  : MPI_File_iwrite_shared(file_, data, count, type, &request_);
-    } else {
-      code_ = pointer_ == Pointer::offset
-                  ? (collective ? MPI_File_write_at_all : MPI_File_write_at)(
-                        file_, own.offset, data, count, type, &status_)
-              : pointer_ == Pointer::individual
-                  ? (collective ? MPI_File_write_all : MPI_File_write)(file_, data, count, type,
-                                                                       &status_)
-                  : (collective ? MPI_File_write_ordered : MPI_File_write_shared)(
-                        file_, data, count, type, &status_);
+    if (pointer_ == Pointer::offset) {
+      const auto& at = functions.at;
+      code_ = form_ == Form::split ? at.begin(file_, own.offset, data, count, type)
+              : form_ == Form::nonblocking
+                  ? at.nonblocking[collective](file_, own.offset, data, count, type, &request_)
+                  : at.blocking[collective](file_, own.offset, data, count, type, &status_);
+      return;
     }
+    const auto& with = pointer_ == Pointer::individual ? functions.individual : functions.shared;
+    code_ = form_ == Form::split ? with.begin(file_, data, count, type)
+            : form_ == Form::nonblocking
+                ? with.nonblocking[collective](file_, data, count, type, &request_)
+                : with.blocking[collective](file_, data, count, type, &status_);
   }
 
-  void read(const Share& own, void* data) {
-    const bool collective = way_ == Way::collective;
-    const int count = own.count;
-    MPI_Datatype type = memory_type_;
-    if (form_ == Form::split) {
-      code_ = pointer_ == Pointer::offset
-                  ? MPI_File_read_at_all_begin(file_, own.offset, data, count, type)
-              : pointer_ == Pointer::individual
-                  ? MPI_File_read_all_begin(file_, data, count, type)
-                  : MPI_File_read_ordered_begin(file_, data, count, type);
-    } else if (form_ == Form::nonblocking) {
-      code_ = pointer_ == Pointer::offset
-                  ? (collective ? MPI_File_iread_at_all : MPI_File_iread_at)(
-                        file_, own.offset, data, count, type, &request_)
-              : pointer_ == Pointer::individual
-                  ? (collective ? MPI_File_iread_all : MPI_File_iread)(file_, data, count, type,
-                                                                       &request_)
-                  : MPI_File_iread_shared(file_, data, count, type, &request_);
-    } else {
-      code_ =
-          pointer_ == Pointer::offset ? (collective ? MPI_File_read_at_all : MPI_File_read_at)(
-                                            file_, own.offset, data, count, type, &status_)
-          : pointer_ == Pointer::individual
-              ? (collective ? MPI_File_read_all : MPI_File_read)(file_, data, count, type, &status_)
-              : (collective ? MPI_File_read_ordered : MPI_File_read_shared)(file_, data, count,
-                                                                            type, &status_);
-    }
+  template <class Data>
+  auto end_of(const Functions<Data>& functions) const {
+    return pointer_ == Pointer::offset       ? functions.at.end
+           : pointer_ == Pointer::individual ? functions.individual.end
+                                             : functions.shared.end;
   }
-
   void end_split() {
-    void* const data = memory_.data();
     if (code_ != MPI_SUCCESS) return;
-    if (writes_) {
-      code_ =
-          (pointer_ == Pointer::offset       ? MPI_File_write_at_all_end
-           : pointer_ == Pointer::individual ? MPI_File_write_all_end
-                                             : MPI_File_write_ordered_end)(file_, data, &status_);
-    } else {
-      code_ =
-          (pointer_ == Pointer::offset       ? MPI_File_read_at_all_end
-           : pointer_ == Pointer::individual ? MPI_File_read_all_end
-                                             : MPI_File_read_ordered_end)(file_, data, &status_);
-    }
+    code_ = writes_ ? end_of(write_functions)(file_, memory_.data(), &status_)
+                    : end_of(read_functions)(file_, memory_.data(), &status_);
   }
 
   /// Whether every rank, and whether any, has an error.

@@ -15,14 +15,8 @@
 
 namespace {
 
-using test::expect;
-using test::expect_class;
-using test::expect_equal;
-using test::Folder;
-using test::open_file;
-using test::succeeds;
+using namespace test;  // NOLINT: most of it is used here
 
-constexpr int scratch = MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
 constexpr int chunks = 20;
 constexpr int chunk_integers = 7;
 

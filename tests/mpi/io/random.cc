@@ -89,9 +89,7 @@ class Program {
     hints.set("romio_ds_read", uses[random.below(3)]).set("romio_ds_write", uses[random.below(2)]);
     hints.set("cb_buffer_size", sizes[random.below(3)]).set("cb_nodes", nodes[random.below(3)]);
     hints.set("ind_wr_buffer_size", sizes[random.below(3)]);
-    file_ =
-        test::open_file(MPI_COMM_WORLD, name_,
-                        MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, hints.info());
+    file_ = test::open_file(MPI_COMM_WORLD, name_, test::scratch, hints.info());
     MPI_Type_create_resized(MPI_INT, 0, 12, &gaps_);
     MPI_Type_commit(&gaps_);
   }

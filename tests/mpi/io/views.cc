@@ -15,14 +15,7 @@
 
 namespace {
 
-using test::expect;
-using test::expect_class;
-using test::expect_equal;
-using test::Folder;
-using test::open_file;
-using test::succeeds;
-
-constexpr int scratch = MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
+using namespace test;  // NOLINT: most of it is used here
 
 /// `block` integers of every `stride`.
 MPI_Datatype strided(int block, int stride) {

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "support/check.h"
+#include "support/performance_variable.h"
 
 namespace {
 
@@ -62,32 +63,6 @@ bool compute_until(const std::atomic<int>& word, int value) {
   }
   return true;
 }
-
-/// How much a figure of the library has grown since this was made.
-class Growth {
- public:
-  explicit Growth(const char* name) : name_(name) {
-    int count = 0;
-    int index = -1;
-    MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &index);
-    MPI_T_pvar_session_create(&session_);
-    MPI_T_pvar_handle_alloc(session_, index, nullptr, &handle_, &count);
-    MPI_T_pvar_start(session_, handle_);
-  }
-  ~Growth() { MPI_T_pvar_session_free(&session_); }
-  Growth(const Growth&) = delete;
-  Growth& operator=(const Growth&) = delete;
-  [[nodiscard]] unsigned long long now() const {
-    unsigned long long value = 0;
-    test::expect_equal(MPI_T_pvar_read(session_, handle_, &value), MPI_SUCCESS, name_);
-    return value;
-  }
-
- private:
-  const char* name_;
-  MPI_T_pvar_session session_ = MPI_T_PVAR_SESSION_NULL;
-  MPI_T_pvar_handle handle_ = MPI_T_PVAR_HANDLE_NULL;
-};
 
 class Stage {
  public:
@@ -232,17 +207,17 @@ void own_functions(Board& board, bool helped) {
     ++scene;
     if (rank == 1) {
       start();
-      const Growth moved("device_thread_moved");
+      const test::PerformanceVariable moved("device_thread_moved");
       const int before = user_calls;
       board.away = scene;
       test::expect(compute_until(board.finished, scene), "rank 0's part of a reduction");
       // Rank 0's data are on their way or here, and have been taken in if there is a thread.
       const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-      while (helped && by_messages && moved.now() == 0 &&
+      while (helped && by_messages && moved.value() == 0 &&
              std::chrono::steady_clock::now() < deadline) {
         std::this_thread::yield();
       }
-      test::expect(!helped || !by_messages || moved.now() != 0,
+      test::expect(!helped || !by_messages || moved.value() != 0,
                    "the operand arrives while rank 1 is away");
       test::expect_equal(user_calls - before, 0, "calls of the function while the program is away");
       MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -264,8 +239,8 @@ void own_functions(Board& board, bool helped) {
 /// Who is in MPI is not helped: no switch of threads for each message.
 void ping_pong() {
   constexpr int rounds = 4000;
-  const Growth turns("device_thread_turns");
-  const Growth wakeups("device_thread_wakeups");
+  const test::PerformanceVariable turns("device_thread_turns");
+  const test::PerformanceVariable wakeups("device_thread_wakeups");
   const int other = 1 - test::rank_of(MPI_COMM_WORLD);
   char byte = 0;
   for (int i = 0; i < rounds; ++i) {
@@ -277,15 +252,15 @@ void ping_pong() {
       MPI_Send(&byte, 1, MPI_CHAR, other, 3, MPI_COMM_WORLD);
     }
   }
-  test::expect(turns.now() < rounds / 10, "turns of the thread in a ping-pong");
-  test::expect(wakeups.now() < rounds / 10, "wake-ups of the thread in a ping-pong");
+  test::expect(turns.value() < rounds / 10, "turns of the thread in a ping-pong");
+  test::expect(wakeups.value() < rounds / 10, "wake-ups of the thread in a ping-pong");
 }
 
 void play_all(const char* how) {
   const bool helped = std::strcmp(how, "helped") == 0;
   Board& board = make_coll_area();
   Stage stage(board, helped);
-  const Growth turns("device_thread_turns");
+  const test::PerformanceVariable turns("device_thread_turns");
   receiver_is_away(stage);
   if (std::strcmp(how, "alone") != 0) sender_is_away(stage);
   collective_is_away(stage);
@@ -293,9 +268,9 @@ void play_all(const char* how) {
   if (helped) {
     flood_while_away(board);
     ping_pong();
-    test::expect(turns.now() > 0, "turns of the thread");
+    test::expect(turns.value() > 0, "turns of the thread");
   } else {
-    test::expect_equal(turns.now(), 0, "turns of a thread that is not there");
+    test::expect_equal(turns.value(), 0, "turns of a thread that is not there");
   }
 }
 

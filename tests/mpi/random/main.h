@@ -4,17 +4,23 @@
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "program.h"
+#include "dice.h"
+#include "report.h"
 
 namespace generated {
 
-/// usage: PROGRAM [SEED [COUNT [THREADS]]]
-inline int run_main(int argc, char** argv, int threads) {
+/// Runs the generated programs `first` to `first + count - 1` of one thread on `comm`.
+using RunPrograms = void (*)(std::uint64_t first, std::uint64_t count, int thread, MPI_Comm comm);
+
+/// The main function of a test with generated programs. Each thread has a communicator of its own.
+/// usage: PROGRAM [SEED [COUNT [THREADS]]]; `threads` is the default of the last.
+inline int run_main(int argc, char** argv, int threads, RunPrograms run_programs) {
   const auto argument = [&](int index, std::uint64_t otherwise) {
     return argc > index ? std::strtoull(argv[index], nullptr, 10) : otherwise;
   };

@@ -8,5 +8,8 @@
 // ranks: 1 2 3 4 5
 // args: 1 40
 #include "main.h"
+#include "program.h"
 
-int main(int argc, char** argv) { return generated::run_main(argc, argv, 1); }
+int main(int argc, char** argv) {
+  return generated::run_main(argc, argv, 1, generated::run_programs);
+}

@@ -6,5 +6,8 @@
 // ranks: 2 3
 // args: 1 10
 #include "main.h"
+#include "program.h"
 
-int main(int argc, char** argv) { return generated::run_main(argc, argv, 3); }
+int main(int argc, char** argv) {
+  return generated::run_main(argc, argv, 3, generated::run_programs);
+}

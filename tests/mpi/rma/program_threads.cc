@@ -6,6 +6,9 @@
 // ranks: 2 3
 // args: 1 12
 // timeout: 120
-#include "rma/generated/window_main.h"
+#include "random/main.h"
+#include "rma/generated/run_windows.h"
 
-int main(int argc, char** argv) { return generated::run_windows(argc, argv, 3); }
+int main(int argc, char** argv) {
+  return generated::run_main(argc, argv, 3, generated::run_window_programs);
+}

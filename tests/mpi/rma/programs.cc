@@ -7,6 +7,9 @@
 // ranks: 1 2 3 4
 // args: 1 60
 // timeout: 120
-#include "rma/generated/window_main.h"
+#include "random/main.h"
+#include "rma/generated/run_windows.h"
 
-int main(int argc, char** argv) { return generated::run_windows(argc, argv, 1); }
+int main(int argc, char** argv) {
+  return generated::run_main(argc, argv, 1, generated::run_window_programs);
+}

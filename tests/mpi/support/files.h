@@ -18,6 +18,9 @@
 // What the programs on files share.
 namespace test {
 
+/// The mode of a file that is created, and deleted when it is closed.
+inline constexpr int scratch = MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
+
 /// A folder for the files of a test, the same in all ranks; rank 0 makes it, and removes it at the end
 /// if it is empty.
 class Folder {

@@ -11,39 +11,15 @@
 #include <vector>
 
 #include "rma/window.h"
+#include "support/performance_variable.h"
 
 namespace {
 
 using test::expect;
 using test::expect_equal;
 using test::Kind;
+using test::PerformanceVariable;
 using test::Window;
-
-/// The growth of a variable since this was made.
-class Growth {
- public:
-  explicit Growth(const char* name, int var_class = MPI_T_PVAR_CLASS_COUNTER) {
-    int index = -1;
-    int count = 0;
-    expect_equal(MPI_T_pvar_get_index(name, var_class, &index), MPI_SUCCESS, name);
-    MPI_T_pvar_session_create(&session_);
-    MPI_T_pvar_handle_alloc(session_, index, nullptr, &handle_, &count);
-    MPI_T_pvar_start(session_, handle_);
-  }
-  ~Growth() { MPI_T_pvar_session_free(&session_); }
-  Growth(const Growth&) = delete;
-  Growth& operator=(const Growth&) = delete;
-
-  [[nodiscard]] unsigned long long read() const {
-    unsigned long long value = ~0ULL;
-    expect_equal(MPI_T_pvar_read(session_, handle_, &value), MPI_SUCCESS, "read");
-    return value;
-  }
-
- private:
-  MPI_T_pvar_session session_ = MPI_T_PVAR_SESSION_NULL;
-  MPI_T_pvar_handle handle_ = MPI_T_PVAR_HANDLE_NULL;
-};
 
 /// Rank 0 puts pieces to rank 1, which only that one can place. The lock and the unlock are requests
 /// where the words of the lock are not mapped, else the unlock is a flush.
@@ -53,11 +29,11 @@ void requests_are_counted() {
   MPI_Datatype pieces = MPI_DATATYPE_NULL;
   MPI_Type_vector(2, 1, 2, MPI_INT, &pieces);
   MPI_Type_commit(&pieces);
-  const Growth sent("rma_requests");
-  const Growth bytes("rma_request_bytes", MPI_T_PVAR_CLASS_AGGREGATE);
-  const Growth served("rma_served_requests");
-  const Growth kernel("rma_kernel_copies");
-  const Growth calls("rma_calls");
+  const PerformanceVariable sent("rma_requests");
+  const PerformanceVariable bytes("rma_request_bytes", MPI_T_PVAR_CLASS_AGGREGATE);
+  const PerformanceVariable served("rma_served_requests");
+  const PerformanceVariable kernel("rma_kernel_copies");
+  const PerformanceVariable calls("rma_calls");
   if (test::rank_of(MPI_COMM_WORLD) == 0) {
     const int values[] = {1, 2};
     MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, window.get());
@@ -65,16 +41,17 @@ void requests_are_counted() {
       MPI_Put(values, 2, MPI_INT, 1, window.at(1, 0), 1, pieces, window.get());
     }
     MPI_Win_unlock(1, window.get());
-    expect(sent.read() == puts + 1 || sent.read() == puts + 2, "lock, puts and unlock");
-    expect_equal(bytes.read(), puts * sizeof values, "data of the puts");
+    expect(sent.value() == puts + 1 || sent.value() == puts + 2, "lock, puts and unlock");
+    expect_equal(bytes.value(), puts * sizeof values, "data of the puts");
   }
   MPI_Barrier(MPI_COMM_WORLD);
   if (test::rank_of(MPI_COMM_WORLD) == 1) {
-    expect(served.read() == puts + 1 || served.read() == puts + 2, "served lock, puts and unlock");
+    expect(served.value() == puts + 1 || served.value() == puts + 2,
+           "served lock, puts and unlock");
   } else {
-    expect_equal(served.read(), 0, "requests of the other rank, which has none");
+    expect_equal(served.value(), 0, "requests of the other rank, which has none");
   }
-  expect_equal(kernel.read() + calls.read(), 0, "what goes other ways");
+  expect_equal(kernel.value() + calls.value(), 0, "what goes other ways");
   MPI_Type_free(&pieces);
 }
 
@@ -82,24 +59,24 @@ void requests_are_counted() {
 void every_put_goes_one_way() {
   constexpr int puts = 50;
   const Window window(Kind::dynamic, puts * sizeof(int));
-  const Growth sent("rma_requests");
-  const Growth merged("rma_merged_requests");
-  const Growth bytes("rma_request_bytes", MPI_T_PVAR_CLASS_AGGREGATE);
-  const Growth kernel("rma_kernel_copies");
-  const Growth calls("rma_calls");
-  const Growth written("rma_adapter_writes");
+  const PerformanceVariable sent("rma_requests");
+  const PerformanceVariable merged("rma_merged_requests");
+  const PerformanceVariable bytes("rma_request_bytes", MPI_T_PVAR_CLASS_AGGREGATE);
+  const PerformanceVariable kernel("rma_kernel_copies");
+  const PerformanceVariable calls("rma_calls");
+  const PerformanceVariable written("rma_adapter_writes");
   if (test::rank_of(MPI_COMM_WORLD) == 0) {
     MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, window.get());
     for (int i = 0; i < puts; ++i) {
       MPI_Put(&i, 1, MPI_INT, 1, window.at(1, i * MPI_Aint{sizeof(int)}), 1, MPI_INT, window.get());
     }
     MPI_Win_unlock(1, window.get());
-    const unsigned long long ways = sent.read() + merged.read() + kernel.read() + calls.read();
+    const unsigned long long ways = sent.value() + merged.value() + kernel.value() + calls.value();
     expect(ways >= puts, "each put is counted");
     expect(ways <= puts + 8, "and is not counted twice, beside a few notices");
-    const unsigned long long on_node = kernel.read() + calls.read();
-    expect_equal(bytes.read(), (puts - on_node) * sizeof(int), "data of those in messages");
-    expect_equal(written.read(), 0, "adapters do not know dynamic windows");
+    const unsigned long long on_node = kernel.value() + calls.value();
+    expect_equal(bytes.value(), (puts - on_node) * sizeof(int), "data of those in messages");
+    expect_equal(written.value(), 0, "adapters do not know dynamic windows");
   }
   MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -113,7 +90,7 @@ void long_types_are_described_once() {
   MPI_Datatype uneven = MPI_DATATYPE_NULL;
   MPI_Type_create_indexed_block(blocks, 1, places.data(), MPI_INT, &uneven);
   MPI_Type_commit(&uneven);
-  const Growth descriptions("rma_type_descriptions");
+  const PerformanceVariable descriptions("rma_type_descriptions");
   if (test::rank_of(MPI_COMM_WORLD) == 0) {
     const std::vector<int> values(blocks, 3);
     MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, window.get());
@@ -121,7 +98,7 @@ void long_types_are_described_once() {
       MPI_Put(values.data(), blocks, MPI_INT, 1, window.at(1, 0), 1, uneven, window.get());
     }
     MPI_Win_unlock(1, window.get());
-    expect_equal(descriptions.read(), 1, "of ten puts with one datatype");
+    expect_equal(descriptions.value(), 1, "of ten puts with one datatype");
   }
   MPI_Barrier(MPI_COMM_WORLD);
   if (test::rank_of(MPI_COMM_WORLD) == 1) {
@@ -132,13 +109,13 @@ void long_types_are_described_once() {
 
 void free_locks_are_not_waited_for() {
   const Window window(Kind::allocate, 8);
-  const Growth waits("rma_lock_waits");
+  const PerformanceVariable waits("rma_lock_waits");
   const int rank = test::rank_of(MPI_COMM_WORLD);
   for (int i = 0; i < 10; ++i) {
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, window.get());
     MPI_Win_unlock(rank, window.get());
   }
-  expect_equal(waits.read(), 0, "nobody else has the lock");
+  expect_equal(waits.value(), 0, "nobody else has the lock");
 }
 
 }  // namespace
