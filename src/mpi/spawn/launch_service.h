@@ -25,8 +25,9 @@ struct SpawnCommand {
 /// The services of the launcher after the start: start more processes, and keep
 /// names of ports (MPI 5.0, 11.8.2 and 11.9.4). Implemented by `runtime` for each launcher.
 ///
-/// Thread rule: without the lock of the library: a call may take as long as a launcher does. One
-/// call at a time.
+/// Thread rule: without the lock of the library, but for `spawned_job_ended`: a call may take as long
+/// as a launcher does. Any thread for the service that a library has (library.launcher); one call at
+/// a time for the services of the launchers, which it is made of (runtime/spawn/serialized_service.h).
 class LaunchService {
  public:
   LaunchService() = default;

@@ -10,6 +10,7 @@
 #include "runtime/spawn/launch_client.h"
 #include "runtime/spawn/mpiexec_service.h"
 #include "runtime/spawn/names.h"
+#include "runtime/spawn/serialized_service.h"
 #include "wire/launch/pmi1.h"
 
 namespace fulmar::runtime {
@@ -59,7 +60,8 @@ std::unique_ptr<mpi::LaunchService> service_of_launcher(Job& job) {
 
 std::unique_ptr<mpi::LaunchService> make_launch_service(Job& job) {
   const char* names = std::getenv(option_names);
-  return with_names(service_of_launcher(job), names == nullptr ? "" : names, job.job_id());
+  return std::make_unique<SerializedService>(
+      with_names(service_of_launcher(job), names == nullptr ? "" : names, job.job_id()));
 }
 
 }  // namespace fulmar::runtime
