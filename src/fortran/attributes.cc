@@ -114,7 +114,7 @@ void get_attribute(Get get, int object, int keyval, Value* value, int* flag, int
   const int result = get(handle<Handle>(object), key, static_cast<void*>(&attribute), &found);
   if (result == MPI_SUCCESS && found != 0) {
     *value = static_cast<Value>(is_predefined(key) ? predefined_value(key, attribute)
-                                                      : value_of_attribute(attribute));
+                                                   : value_of_attribute(attribute));
   }
   *flag = logical(found);
   give(ierror, result);

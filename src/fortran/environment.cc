@@ -61,12 +61,8 @@ void session_get_nth_pset(const int* session, const int* info, const int* n, int
   give(ierror, result);
 }
 
-MPI_Aint aint_add(const MPI_Aint* base, const MPI_Aint* disp) {
-  return *base + *disp;
-}
-MPI_Aint aint_diff(const MPI_Aint* addr1, const MPI_Aint* addr2) {
-  return *addr1 - *addr2;
-}
+MPI_Aint aint_add(const MPI_Aint* base, const MPI_Aint* disp) { return *base + *disp; }
+MPI_Aint aint_diff(const MPI_Aint* addr1, const MPI_Aint* addr2) { return *addr1 - *addr2; }
 double wtime() { return PMPI_Wtime(); }
 double wtick() { return PMPI_Wtick(); }
 

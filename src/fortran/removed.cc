@@ -5,7 +5,6 @@
 // default INTEGERs there; what does not fit one is an error, never a shorter number.
 
 #include <removed_names.h>
-#include <mpi.h>
 
 #include "fortran/calls.h"
 #include "fortran/handles.h"

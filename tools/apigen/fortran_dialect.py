@@ -26,6 +26,9 @@ class Standard:
     def has(self, _procedure):
         return True
 
+    def other_names(self, _procedure):
+        return []
+
     def in_plain_body(self, procedure):
         """Whether the body for mpif.h serves mpi_f08, too."""
         return not procedure.has_choice
@@ -52,6 +55,10 @@ class _Foreign:
         return (self.abi.has(procedure.name) or
                 any(fnmatch.fnmatchcase(procedure.name, name) for name in self.only_fortran))
 
+    def other_names(self, procedure):
+        """Names in C of the same procedure, from before MPI had it."""
+        return [name for name, same in self.abi.same if same == procedure.name]
+
     def in_plain_body(self, procedure):
         return self.descriptor is None or not procedure.has_choice
 
@@ -67,7 +74,9 @@ class Mpich(_Foreign):
     def _symbols(procedure, suffix):
         base = procedure.generic.lower()
         stems = [f'{base}{suffix}']
-        if procedure.is_large:
+        if procedure.name.startswith('MPI_Remove_error_'):
+            stems.append(f'{base.replace("remove", "delete")}{suffix}')
+        elif procedure.is_large:
             stems = [f'{base}_c{suffix}', f'{base}{suffix}_large']
         return ([f'pmpir{stem[3:]}_' for stem in stems], [f'{stem}_' for stem in stems])
 
@@ -85,8 +94,8 @@ class OpenMpi(_Foreign):
     only_fortran = ('MPI_Aint_add', 'MPI_Aint_diff')
 
     def f08_names(self, procedure):
-        stem = f'{procedure.name.lower()}_f08_'
-        return ['p' + stem], [stem]
+        stems = [f'{name.lower()}_f08_' for name in (procedure.name, *self.other_names(procedure))]
+        return ['p' + stem for stem in stems], stems
 
 
 def foreign(abi):

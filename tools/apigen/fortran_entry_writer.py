@@ -334,7 +334,7 @@ def _plain_names(dialect, procedure):
     """The names of the body that gets addresses."""
     names = []
     if procedure.in_mpi:
-        names.append(procedure.name)
+        names += [procedure.name, *dialect.other_names(procedure)]
         if any(argument.name == 'baseptr' for argument in procedure.arguments):
             names.append(procedure.name + '_CPTR')  # the specific one for TYPE(C_PTR)
     body, aliases = _all_names(names) if names else ('', [])

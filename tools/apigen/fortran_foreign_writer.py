@@ -44,6 +44,10 @@ class _Writer:
                           f'{result} {own}({parameters}) {{\n  {statements}\n}}')
         self._others(names, 'STT_FUNC')
 
+    def other_names(self, known, names):
+        """More names of a function that another part defines."""
+        self._others([known, *names], 'STT_FUNC')
+
     def constant(self, names, value):
         """One object for each name, as programs may have a copy of each."""
         for name in names:
@@ -66,19 +70,25 @@ def _compare(writer, names, operator):
     writer.function(names, 'int', 'const int* one, const int* other', f'return *one {operator} *other ? 1 : 0;')
 
 
-def _constants(abi):
+def _constants(spec, abi):
+    """Handles with their numbers in Fortran, under all their names."""
+    numbers = {}
     if abi.handles:
         for name, number in abi.handles.items():
-            yield name.lower(), number if number < 1 << 31 else number - (1 << 32)
+            numbers[name] = number if number < 1 << 31 else number - (1 << 32)
     else:
-        for name, _, _, number in abi.objects:
-            if name != '-' and number != '-':
-                yield name.lower(), int(number)
+        numbers = {name: int(number) for name, _, _, number in abi.objects if name != '-' and number != '-'}
+    for group in spec.constants:
+        for member in group.members:
+            if member[1] == '=' and member[2] in numbers:
+                numbers[member[0]] = numbers[member[2]]
+    for name, number in numbers.items():
+        yield name.lower(), number
 
 
-def _mpich(abi):
+def _mpich(spec, abi):
     writer = _Writer()
-    for name, value in _constants(abi):
+    for name, value in _constants(spec, abi):
         writer.constant(_module('mpi_f08_compile_constants', name), value)
     for handle in sorted(compat_reader.HANDLES):
         name = handle.lower()
@@ -104,13 +114,15 @@ def _mpich(abi):
     _sizes(writer, _MPICH_F08_SIZES, lambda name: _module('mpi_f08_types', f'mpi_sizeof_{name}'))
     _sizes(writer, _MPICH_SIZES, lambda name: _module('mpi_sizeofs', f'mpi_sizeof_{name}') + _module(
         'mpi_sizeofs', f'mpi_sizeof_{name}v'))
-    _attribute_functions(writer)
+    _predefined_functions(writer)
     writer.function(['mpi_f_sync_reg_f08ts_', 'pmpir_f_sync_reg_f08ts_'], 'void', 'const void* /*buffer*/', '')
     return writer.text()
 
 
-def _attribute_functions(writer):
-    """The predefined functions of attributes, as members of the module mpi_f08_callbacks in both MPIs."""
+def _predefined_functions(writer):
+    """The predefined functions of attributes and files, as members of the module mpi_f08_callbacks in both MPIs."""
+    for name in ('mpi_conversion_fn_null', 'mpi_conversion_fn_null_c'):
+        writer.other_names(f'{name}_', _module('mpi_f08_callbacks', name))
     for kind in ('comm', 'type', 'win'):
         copy = ('const int* /*object*/, const int* /*keyval*/, const MPI_Aint* /*extra*/, const MPI_Aint* {0}, '
                 'MPI_Aint* {1}, int* flag, int* ierror')
@@ -123,19 +135,20 @@ def _attribute_functions(writer):
                         'const MPI_Aint* /*extra*/, int* ierror', 'fulmar::fortran::null_delete_fn(ierror);')
 
 
-def _openmpi(abi):
+def _openmpi(spec, abi):
     writer = _Writer()
-    for name, value in _constants(abi):
-        writer.constant([f'__mpi_f08_types_MOD_{name}', f'ompi_f08_{name}'], value)
+    for name, value in _constants(spec, abi):
+        names = [name] + ([name.removesuffix('_t')] if name.endswith('_t') else [])
+        writer.constant([f'__mpi_f08_types_MOD_{name}', *(f'ompi_f08_{other}' for other in names)], value)
     for handle in sorted(compat_reader.HANDLES):
         for operator, word in (('==', 'eq'), ('!=', 'ne')):
             _compare(writer, _module('mpi_f08_types', f'ompi_{handle.lower()}_op_{word}'), operator)
     _sizes(writer, _OPENMPI_SIZES, lambda name: [
         f'{prefix}mpi_sizeof_{name}_{shape}_' for shape in _OPENMPI_SHAPES for prefix in ('', 'p')])
-    _attribute_functions(writer)
+    _predefined_functions(writer)
     writer.function(['mpi_f_sync_reg_f08_', 'pmpi_f_sync_reg_f08_'], 'void', 'const void* /*buffer*/', '')
     return writer.text()
 
 
-def write_extras(abi):
-    return {'mpich': _mpich, 'openmpi': _openmpi}[abi.name](abi)
+def write_extras(spec, abi):
+    return {'mpich': _mpich, 'openmpi': _openmpi}[abi.name](spec, abi)

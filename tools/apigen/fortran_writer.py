@@ -9,6 +9,7 @@ import fortran_entry_writer
 import fortran_foreign_writer
 import fortran_module_writer
 import fortran_reader
+import fortran_test_header_writer
 
 
 def write_fortran(spec, table_path):
@@ -40,4 +41,5 @@ def write_foreign(spec, folder):
                        fortran_entry_writer.write_entries(spec, table, chapter, procedures, dialect))
         yield (f'{abi.name}/fortran/entries_extra.cc',
                fortran_entry_writer.write_extra_entries(fortran_reader.HANDLES, dialect,
-                                                        fortran_foreign_writer.write_extras(abi)))
+                                                        fortran_foreign_writer.write_extras(spec, abi)))
+        yield f'{abi.name}/include/mpif.h', fortran_test_header_writer.write_mpif(spec, abi)

@@ -2,8 +2,6 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "fortran/mpich/native_descriptor.h"
 
-#include "fortran/choice.h"
-
 namespace fulmar::fortran {
 namespace {
 
@@ -15,8 +13,7 @@ std::uint8_t valid_rank(std::int64_t rank) {
 
 /// The last dimension of an assumed-size array has no upper bound: gfortran makes it 0 or -1.
 bool is_unbounded(const GfortranDescriptor::Dimension& dimension) {
-  return dimension.upper_bound == -1 ||
-         (dimension.lower_bound == 1 && dimension.upper_bound == 0);
+  return dimension.upper_bound == -1 || (dimension.lower_bound == 1 && dimension.upper_bound == 0);
 }
 
 Descriptor from_gfortran(const GfortranDescriptor& native) {
@@ -47,18 +44,10 @@ Descriptor from_intel(const IntelDescriptor& native) {
   return made;
 }
 
-struct Converted {
-  Descriptor descriptor;
-  [[nodiscard]] const Descriptor* get() const { return &descriptor; }
-};
-
 }  // namespace
 
 Descriptor standard_descriptor(const NativeDescriptor& native) {
   return native.gfortran.version == 0 ? from_gfortran(native.gfortran) : from_intel(native.intel);
 }
-
-Choice::Choice(const NativeDescriptor* descriptor, Access access)
-    : Choice(Converted{standard_descriptor(*descriptor)}.get(), access) {}
 
 }  // namespace fulmar::fortran

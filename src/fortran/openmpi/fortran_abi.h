@@ -90,7 +90,8 @@ inline std::atomic<Handle> predefined_handles[most_predefined];
 /// The handle of a number; what the library refuses where the number is of no object.
 template <class Handle>
 [[nodiscard]] inline Handle handle(int number) {
-  if (static_cast<unsigned>(number) >= most_predefined) return HandleOf<Handle>::from_number(number);
+  if (static_cast<unsigned>(number) >= most_predefined)
+    return HandleOf<Handle>::from_number(number);
   std::atomic<Handle>& place = predefined_handles<Handle>[number];
   Handle known = place.load(std::memory_order_relaxed);
   if (known == nullptr) {

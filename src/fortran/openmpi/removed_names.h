@@ -12,3 +12,5 @@
 #define MPI_Type_hvector PMPI_Type_hvector
 #define MPI_Type_hindexed PMPI_Type_hindexed
 #define MPI_Type_struct PMPI_Type_struct
+
+#include <mpi.h>

@@ -14,3 +14,5 @@
 #define MPI_Comm_create_errhandler PMPI_Comm_create_errhandler
 #define MPI_Comm_set_errhandler PMPI_Comm_set_errhandler
 #define MPI_Comm_get_errhandler PMPI_Comm_get_errhandler
+
+#include <mpi.h>
