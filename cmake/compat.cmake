@@ -34,5 +34,53 @@ foreach(abi IN LISTS FULMAR_COMPAT_ABIS)
     target_link_options(${target} PRIVATE -Wl,-z,defs)
   endif()
 endforeach()
-file(MAKE_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/fulmar/mpich-abi)
-file(CREATE_LINK libmpi.so.12 ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/fulmar/mpich-abi/libmpich.so.12 SYMBOLIC)
+
+# Their Fortran: src/fortran over the C library of the same ABI. src/fortran/mpi4 needs what libmpi.so.40 does not have.
+set(compat_fortran_mpich libmpifort.so.12)
+set(compat_fortran_openmpi libmpi_mpifh.so.40)
+file(GLOB compat_fortran_common CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/fortran/*.cc)
+file(GLOB compat_fortran_mpi4 CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/fortran/mpi4/*.cc)
+foreach(abi IN LISTS FULMAR_COMPAT_ABIS)
+  set(target mpifort_${abi})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/fortran/${abi}/*.cc)
+  list(APPEND sources ${compat_fortran_common})
+  if(abi STREQUAL "mpich")
+    list(APPEND sources ${compat_fortran_mpi4})
+  endif()
+  add_library(${target} SHARED ${sources} ${FULMAR_COMPAT_FORTRAN_${abi}})
+  add_dependencies(${target} fulmar_generated mpi_${abi})
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/src/fortran/${abi}
+                                               ${compat_out}/${abi}/include)
+  target_link_libraries(${target} PRIVATE fulmar_options Threads::Threads)
+  # The addresses of MPI_BOTTOM and its like are those that the program has: nothing may be bound early.
+  target_compile_options(${target} PRIVATE -fsemantic-interposition -Wno-deprecated-declarations)
+  set_source_files_properties(${FULMAR_COMPAT_FORTRAN_${abi}} PROPERTIES COMPILE_OPTIONS -O1)
+  set_target_properties(
+    ${target} PROPERTIES PREFIX "" OUTPUT_NAME ${compat_fortran_${abi}} SUFFIX "" NO_SONAME ON BUILD_RPATH "$ORIGIN"
+                         INSTALL_RPATH "$ORIGIN"
+                         LIBRARY_OUTPUT_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/fulmar/${abi}-abi)
+  target_link_options(
+    ${target} PRIVATE -Wl,-soname,${compat_fortran_${abi}} -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL
+    LINKER:--no-as-needed,$<TARGET_FILE:mpi_${abi}>)
+  if(NOT (CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND FULMAR_SANITIZE))
+    target_link_options(${target} PRIVATE -Wl,-z,defs)
+  endif()
+endforeach()
+
+# Other names that programs know the libraries by. Open MPI's Fortran is in three, here in one; Debian adds the compiler.
+set(FULMAR_COMPAT_LINKS
+    mpich/libmpich.so.12=libmpi.so.12
+    mpich/libmpichfort.so.12=libmpifort.so.12
+    openmpi/libmpi_usempi_ignore_tkr.so.40=libmpi_mpifh.so.40
+    openmpi/libmpi_usempif08.so.40=libmpi_mpifh.so.40
+    openmpi/libmpi_mpifh-gfortran.so.40=libmpi_mpifh.so.40
+    openmpi/libmpi_usempi_ignore_tkr-gfortran.so.40=libmpi_mpifh.so.40
+    openmpi/libmpi_usempif08-gfortran.so.40=libmpi_mpifh.so.40)
+foreach(link IN LISTS FULMAR_COMPAT_LINKS)
+  string(REGEX MATCH "^([^/]*)/(.*)=(.*)$" matched ${link})
+  set(folder ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/fulmar/${CMAKE_MATCH_1}-abi)
+  set(target ${CMAKE_MATCH_3})
+  set(name ${CMAKE_MATCH_2})
+  file(MAKE_DIRECTORY ${folder})
+  file(CREATE_LINK ${target} ${folder}/${name} SYMBOLIC)
+endforeach()

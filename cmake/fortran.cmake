@@ -16,10 +16,11 @@ endif()
 
 set(fortran_out ${CMAKE_BINARY_DIR}/generated/fortran)
 set(FULMAR_FORTRAN_DIR ${CMAKE_BINARY_DIR}/share/fulmar/fortran)  # as in an installed tree
-file(GLOB fortran_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/fortran/*.cc)
+file(GLOB fortran_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/fortran/*.cc ${CMAKE_SOURCE_DIR}/src/fortran/mpi4/*.cc
+     ${CMAKE_SOURCE_DIR}/src/fortran/standard/*.cc)
 add_library(mpifort_abi SHARED ${fortran_sources} ${FULMAR_FORTRAN_ENTRIES})
 add_dependencies(mpifort_abi fulmar_generated)
-target_include_directories(mpifort_abi PRIVATE ${CMAKE_SOURCE_DIR}/src)
+target_include_directories(mpifort_abi PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/src/fortran/standard)
 target_link_libraries(mpifort_abi PRIVATE fulmar_options PUBLIC mpi_abi)
 # The addresses of MPI_BOTTOM and its like are those that the program has: nothing may be bound early.
 set_source_files_properties(${fortran_sources} PROPERTIES COMPILE_OPTIONS -fsemantic-interposition)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include <mpi-ext.h>
 #include <pthread.h>
 
 #include <cstdlib>
@@ -107,19 +106,15 @@ MPI_Aint predefined_value(int keyval, void* attribute) {
   return *static_cast<int*>(attribute);
 }
 
-bool is_predefined(int keyval) {
-  return (keyval >= MPI_TAG_UB && keyval <= MPI_UNIVERSE_SIZE) || keyval == MPIX_FT ||
-         (keyval >= MPI_WIN_BASE && keyval <= MPI_WIN_MODEL);
-}
-
 template <class Handle, class Value, class Get>
 void get_attribute(Get get, int object, int keyval, Value* value, int* flag, int* ierror) {
   void* attribute = nullptr;
   int found = 0;
-  const int result = get(handle<Handle>(object), keyval, static_cast<void*>(&attribute), &found);
+  const int key = keyval_in(keyval);
+  const int result = get(handle<Handle>(object), key, static_cast<void*>(&attribute), &found);
   if (result == MPI_SUCCESS && found != 0) {
-    *value = static_cast<Value>(is_predefined(keyval) ? predefined_value(keyval, attribute)
-                                                      : value_of_attribute(attribute));
+    *value = static_cast<Value>(is_predefined(key) ? predefined_value(key, attribute)
+                                                   : value_of_attribute(attribute));
   }
   *flag = logical(found);
   give(ierror, result);

@@ -19,20 +19,12 @@ constexpr int most_operations = 256;
 constexpr int most_errhandlers = 64;
 
 ProcedurePool<most_operations> operations;
-ProcedurePool<most_operations> large_operations;
 
 template <int place>
 void call_operation(void* in, void* inout, int* length, MPI_Datatype* datatype) {
   using Function = void(void*, void*, int*, int*);
   int type = number(*datatype);
   reinterpret_cast<Function*>(operations.get(place))(in, inout, length, &type);
-}
-
-template <int place>
-void call_large_operation(void* in, void* inout, MPI_Count* length, MPI_Datatype* datatype) {
-  using Function = void(void*, void*, MPI_Count*, int*);
-  int type = number(*datatype);
-  reinterpret_cast<Function*>(large_operations.get(place))(in, inout, length, &type);
 }
 
 template <class Handle>
@@ -48,12 +40,6 @@ void call_errhandler(Handle* object, int* code, ...) {
 template <int... place>
 MPI_User_function* operation(int wanted, std::integer_sequence<int, place...> /*all*/) {
   static constexpr MPI_User_function* functions[] = {call_operation<place>...};
-  return functions[wanted];
-}
-
-template <int... place>
-MPI_User_function_c* large_operation(int wanted, std::integer_sequence<int, place...> /*all*/) {
-  static constexpr MPI_User_function_c* functions[] = {call_large_operation<place>...};
   return functions[wanted];
 }
 
@@ -118,16 +104,6 @@ void op_create(Procedure* function, const int* commute, int* op, int* ierror) {
   HandleResult<MPI_Op> made(op);
   give(ierror, PMPI_Op_create(operation(place, std::make_integer_sequence<int, most_operations>()),
                               logical(*commute), made.get()));
-  made.store();
-}
-
-void op_create_c(Procedure* function, const int* commute, int* op, int* ierror) {
-  const int place = large_operations.place_of(function);
-  if (place < 0) return give(ierror, report(Problem::too_many_operations));
-  HandleResult<MPI_Op> made(op);
-  give(ierror,
-       PMPI_Op_create_c(large_operation(place, std::make_integer_sequence<int, most_operations>()),
-                        logical(*commute), made.get()));
   made.store();
 }
 

@@ -18,9 +18,13 @@ namespace fulmar::fortran {
 
 enum class Access { in, out, inout };
 
+union NativeDescriptor;  // fortran/mpich/native_descriptor.h
+
 class Choice {
  public:
   Choice(const Descriptor* descriptor, Access access);
+  /// For programs of MPICH's mpi_f08; in their library only.
+  Choice(const NativeDescriptor* descriptor, Access access);
   ~Choice();
   Choice(const Choice&) = delete;
   Choice& operator=(const Choice&) = delete;
@@ -44,7 +48,11 @@ class Choice {
   void finish();
 
   /// For the pending requests: the copy changes its owner.
-  [[nodiscard]] char* release_copy();
+  [[nodiscard]] char* release_copy() {
+    char* memory = memory_;
+    memory_ = nullptr;
+    return memory;
+  }
   [[nodiscard]] const Section& section() const { return section_; }
   [[nodiscard]] Access access() const { return access_; }
 

@@ -31,7 +31,7 @@ void store_all(const HandleArray<MPI_Request>& array, int* numbers, bool all_don
 void store_some(const HandleArray<MPI_Request>& array, int* numbers, int found, int* indices) {
   for (int i = 0; found != MPI_UNDEFINED && i < found; ++i) {
     const int index = indices[i]++;
-    if (numbers != nullptr) store_completed(&numbers[index], array[index]);
+    store_completed(&numbers[index], array[index]);
   }
 }
 
@@ -153,37 +153,6 @@ void request_get_status(const int* request, int* flag, int* status, int* ierror)
   give(ierror,
        PMPI_Request_get_status(handle<MPI_Request>(*request), &done, status_address(status)));
   *flag = logical(done);
-}
-
-void request_get_status_all(const int* count, const int* requests, int* flag, int* statuses,
-                            int* ierror) {
-  Requests array(requests, *count);
-  if (array.failed()) return give(ierror, report(Problem::no_memory));
-  int done = 0;
-  give(ierror, PMPI_Request_get_status_all(*count, array.get(), &done, statuses_address(statuses)));
-  *flag = logical(done);
-}
-
-void request_get_status_any(const int* count, const int* requests, int* index, int* flag,
-                            int* status, int* ierror) {
-  Requests array(requests, *count);
-  if (array.failed()) return give(ierror, report(Problem::no_memory));
-  int found = MPI_UNDEFINED;
-  int done = 0;
-  give(ierror,
-       PMPI_Request_get_status_any(*count, array.get(), &found, &done, status_address(status)));
-  *index = from_one(found);
-  *flag = logical(done);
-}
-
-void request_get_status_some(const int* incount, const int* requests, int* outcount, int* indices,
-                             int* statuses, int* ierror) {
-  Requests array(requests, *incount);
-  if (array.failed()) return give(ierror, report(Problem::no_memory));
-  *outcount = MPI_UNDEFINED;
-  give(ierror, PMPI_Request_get_status_some(*incount, array.get(), outcount, indices,
-                                            statuses_address(statuses)));
-  store_some(array, nullptr, *outcount, indices);
 }
 
 }  // namespace fulmar::fortran

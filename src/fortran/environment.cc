@@ -10,45 +10,12 @@
 namespace fulmar::fortran {
 namespace {
 
-/// Registers with the library the sizes of the compiler's types and its LOGICALs (MPI 5.0 section
-/// 20.4), unless the program has done so.
-void describe_compiler() {
-  MPI_Info info = MPI_INFO_NULL;
-  if (PMPI_Abi_get_fortran_info(&info) == MPI_SUCCESS && info == MPI_INFO_NULL &&
-      PMPI_Info_create(&info) == MPI_SUCCESS) {
-    PMPI_Info_set(info, "mpi_logical_size", "4");
-    PMPI_Info_set(info, "mpi_integer_size", "4");
-    PMPI_Info_set(info, "mpi_real_size", "4");
-    PMPI_Info_set(info, "mpi_double_precision_size", "8");
-    PMPI_Abi_set_fortran_info(info);
-  }
-  if (info != MPI_INFO_NULL) PMPI_Info_free(&info);
-  int yes = 1;
-  int no = 0;
-  int is_set = 0;
-  int ignored_yes = 0;
-  int ignored_no = 0;
-  if (PMPI_Abi_get_fortran_booleans(sizeof(int), &ignored_yes, &ignored_no, &is_set) ==
-          MPI_SUCCESS &&
-      is_set == 0) {
-    PMPI_Abi_set_fortran_booleans(sizeof(int), &yes, &no);
-  }
-}
-
 /// How many characters of a string the caller can take, where it says `wanted` and the string has
 /// `length`: a larger number has no meaning, and one more than it need not be an int.
 int capacity_of(int wanted, std::size_t length) {
   constexpr int most = std::numeric_limits<int>::max() - 1;
   const int available = length < static_cast<std::size_t>(most) ? static_cast<int>(length) : most;
   return wanted < available ? wanted : available;
-}
-
-/// MPI_*_detach_buffer for one width of the size.
-template <class Size, class Call>
-void detach(Call call, void** buffer_addr, Size* size, int* ierror) {
-  void* address = nullptr;
-  give(ierror, call(&address, size));
-  if (buffer_addr != nullptr) *buffer_addr = address;
 }
 
 }  // namespace
@@ -94,12 +61,8 @@ void session_get_nth_pset(const int* session, const int* info, const int* n, int
   give(ierror, result);
 }
 
-MPI_Aint aint_add(const MPI_Aint* base, const MPI_Aint* disp) {
-  return PMPI_Aint_add(*base, *disp);
-}
-MPI_Aint aint_diff(const MPI_Aint* addr1, const MPI_Aint* addr2) {
-  return PMPI_Aint_diff(*addr1, *addr2);
-}
+MPI_Aint aint_add(const MPI_Aint* base, const MPI_Aint* disp) { return *base + *disp; }
+MPI_Aint aint_diff(const MPI_Aint* addr1, const MPI_Aint* addr2) { return *addr1 - *addr2; }
 double wtime() { return PMPI_Wtime(); }
 double wtick() { return PMPI_Wtick(); }
 
@@ -133,49 +96,6 @@ void info_get_string(const int* info, const char* key, int* buflen, char* value,
   }
   *flag = logical(found);
   give(ierror, result);
-}
-
-void buffer_detach(void* /*buffer_addr*/, int* size, int* ierror) {
-  detach(PMPI_Buffer_detach, nullptr, size, ierror);
-}
-void buffer_detach_f08(void** buffer_addr, int* size, int* ierror) {
-  detach(PMPI_Buffer_detach, buffer_addr, size, ierror);
-}
-void buffer_detach_c_f08(void** buffer_addr, MPI_Count* size, int* ierror) {
-  detach(PMPI_Buffer_detach_c, buffer_addr, size, ierror);
-}
-
-void comm_detach_buffer_f08(const int* comm, void** buffer_addr, int* size, int* ierror) {
-  const auto call = [comm](void* address, int* bytes) {
-    return PMPI_Comm_detach_buffer(handle<MPI_Comm>(*comm), address, bytes);
-  };
-  detach(call, buffer_addr, size, ierror);
-}
-void comm_detach_buffer_c_f08(const int* comm, void** buffer_addr, MPI_Count* size, int* ierror) {
-  const auto call = [comm](void* address, MPI_Count* bytes) {
-    return PMPI_Comm_detach_buffer_c(handle<MPI_Comm>(*comm), address, bytes);
-  };
-  detach(call, buffer_addr, size, ierror);
-}
-void comm_detach_buffer(const int* comm, void* /*buffer_addr*/, int* size, int* ierror) {
-  comm_detach_buffer_f08(comm, nullptr, size, ierror);
-}
-
-void session_detach_buffer_f08(const int* session, void** buffer_addr, int* size, int* ierror) {
-  const auto call = [session](void* address, int* bytes) {
-    return PMPI_Session_detach_buffer(handle<MPI_Session>(*session), address, bytes);
-  };
-  detach(call, buffer_addr, size, ierror);
-}
-void session_detach_buffer_c_f08(const int* session, void** buffer_addr, MPI_Count* size,
-                                 int* ierror) {
-  const auto call = [session](void* address, MPI_Count* bytes) {
-    return PMPI_Session_detach_buffer_c(handle<MPI_Session>(*session), address, bytes);
-  };
-  detach(call, buffer_addr, size, ierror);
-}
-void session_detach_buffer(const int* session, void* /*buffer_addr*/, int* size, int* ierror) {
-  session_detach_buffer_f08(session, nullptr, size, ierror);
 }
 
 void cart_sub(const int* comm, const int* remain_dims, int* newcomm, int* ierror) {

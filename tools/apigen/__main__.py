@@ -70,6 +70,8 @@ def main():
         return 1
     for name, text in compat_writer.write_compat(spec, arguments.spec):
         _write(out / 'compat' / name, text)
+    for name, text in fortran_writer.write_foreign(spec, arguments.spec):
+        _write(out / 'compat' / name, text)
     return 0
 
 

@@ -10,6 +10,7 @@ aliases of the body. A procedure with a choice buffer has a second body for mpi_
 import dataclasses
 
 import prototypes
+from fortran_dialect import manglings
 from fortran_reader import HANDLES
 
 HEADER = '''// Written by tools/apigen from spec/. Do not edit.
@@ -28,12 +29,6 @@ using namespace fulmar::fortran;
 // The names themselves: only C's own functions are called here, by their PMPI_ names.
 #pragma GCC visibility push(default)
 '''
-
-
-def manglings(name):
-    """What Fortran compilers make of a name: gfortran and flang, g77, none, capitals."""
-    lower = name.lower()
-    return [lower + '_', lower + '__', lower, name.upper()]
 
 
 def alias_lines(body, names):
@@ -55,11 +50,13 @@ class Code:
 class Body:
     """Writes one procedure for one of the two ways of calling."""
 
-    def __init__(self, spec, table, procedure, with_descriptors):
+    def __init__(self, spec, table, procedure, dialect, with_descriptors):
         self.spec = spec
         self.table = table
         self.procedure = procedure
+        self.dialect = dialect
         self.with_descriptors = with_descriptors
+        self.string_descriptors = with_descriptors and dialect.strings_have_descriptors
         self.code = Code([], [], [], [])
         self.choices = []
         self.blocks = []
@@ -71,9 +68,9 @@ class Body:
         is_input = argument.parameter.direction == 'in'
         constant = 'const ' if is_input else ''
         if argument.is_choice:
-            return f'const Descriptor* {name}_d' if self.with_descriptors else f'void* {name}'
+            return f'const {self.dialect.descriptor}* {name}_d' if self.with_descriptors else f'void* {name}'
         if kind in ('string', 'strings', 'string_arrays'):
-            if self.with_descriptors:
+            if self.string_descriptors:
                 return f'const Descriptor* {name}_d'
             return f'{constant}char* {name}'
         if kind.startswith('callback:'):
@@ -98,7 +95,7 @@ class Body:
         declared = [self.declaration(argument) for argument in self.procedure.arguments]
         if self.procedure.has_error:
             declared.append('int* ierror')
-        if not self.with_descriptors:
+        if not self.string_descriptors:
             declared += [f'std::size_t {argument.name}_length' for argument in self.procedure.strings]
         return ', '.join(declared)
 
@@ -170,7 +167,8 @@ class Body:
             keeps = ', Storage::heap' if self.procedure.request is not None else ''
             self.code.before.append(f'HandleArray<{ctype}> {name}_c({name}, {length}{keeps});')
         else:
-            self.code.before.append(f'HandleArray<{ctype}> {name}_c({length});')
+            self.code.before.append(
+                f'HandleArray<{ctype}> {name}_c(Results::only, {name}, {length});')
             self.code.after.append(f'{name}_c.store({name});')
         self._fail_if(name)
         self.code.arguments.append(f'{name}_c.get()')
@@ -202,7 +200,7 @@ class Body:
     def _convert_string(self, argument):
         name = argument.name
         text, length = name, f'{name}_length'
-        if self.with_descriptors:
+        if self.string_descriptors:
             text = f'static_cast<const char*>({name}_d->base)'
             length = f'{name}_d->element_bytes'
         if argument.parameter.direction == 'in':
@@ -316,66 +314,81 @@ def _function(name, returns, parameters, statements):
     return f'extern "C" {head}\n{lines}\n}}\n'
 
 
+def _symbols(body, names):
+    """The body and its other names."""
+    return body, [name for name in names if name != body]
+
+
 def _all_names(names):
     """MPI_ and PMPI_ names; the first PMPI_ one is the body."""
-    body = manglings(f'P{names[0]}')[0]
     aliases = [mangled for name in names for prefix in ('P', '')
                for mangled in manglings(prefix + name)]
-    return body, [name for name in aliases if name != body]
+    return _symbols(manglings(f'P{names[0]}')[0], aliases)
 
 
-def _plain_entry(spec, table, procedure):
-    """The body for names that compilers mangle."""
+def _f08_symbols(names):
+    return _symbols(names[0][0], names[0] + names[1])
+
+
+def _plain_names(dialect, procedure):
+    """The names of the body that gets addresses."""
     names = []
     if procedure.in_mpi:
-        names.append(procedure.name)
+        names += [procedure.name, *dialect.other_names(procedure)]
         if any(argument.name == 'baseptr' for argument in procedure.arguments):
             names.append(procedure.name + '_CPTR')  # the specific one for TYPE(C_PTR)
-    if procedure.in_f08 and not procedure.has_choice and not (procedure.own_f08 and names):
-        names.append(procedure.specific)
-    if not names:
+    body, aliases = _all_names(names) if names else ('', [])
+    if (procedure.in_f08 and dialect.in_plain_body(procedure)
+            and not (procedure.own_f08 and names)):
+        found = dialect.f08_names(procedure)
+        body = body or found[0][0]
+        aliases += [name for name in found[0] + found[1] if name != body]
+    return body, aliases
+
+
+def _plain_entry(spec, table, procedure, dialect):
+    """The body for names that compilers mangle."""
+    body, aliases = _plain_names(dialect, procedure)
+    if not body:
         return ''
-    writer = Body(spec, table, procedure, False)
+    writer = Body(spec, table, procedure, dialect, False)
     returns = procedure.function.returns if procedure.is_function else 'void'
     suffix = '_f08' if procedure.own_f08 and not procedure.in_mpi else ''
     if suffix:
         writer.with_descriptors = True  # for the type of buffer_addr
-        parameters = writer.parameters()
-    else:
-        parameters = writer.parameters()
+    parameters = writer.parameters()
     if procedure.by_hand:
         statements = [_hand_call(procedure, suffix)]
     else:
         statements = writer.statements()
-    body, aliases = _all_names(names)
     return _function(body, returns, parameters, statements) + alias_lines(body, aliases) + '\n'
 
 
-def _own_f08_entry(spec, table, procedure):
-    writer = Body(spec, table, procedure, True)
-    body, aliases = _all_names([procedure.specific])
+def _own_f08_entry(spec, table, procedure, dialect):
+    writer = Body(spec, table, procedure, dialect, True)
+    body, aliases = _f08_symbols(dialect.f08_names(procedure))
     return (_function(body, 'void', writer.parameters(), [_hand_call(procedure, '_f08')]) +
             alias_lines(body, aliases) + '\n')
 
 
-def _descriptor_entry(spec, table, procedure):
-    """The body that gets descriptors, called by its name in C."""
-    writer = Body(spec, table, procedure, True)
-    body = f'P{procedure.specific}'
+def _descriptor_entry(spec, table, procedure, dialect):
+    """The body that gets descriptors."""
+    writer = Body(spec, table, procedure, dialect, True)
+    body, aliases = _f08_symbols(dialect.descriptor_names(procedure))
     return (_function(body, 'void', writer.parameters(), writer.statements()) +
-            alias_lines(body, [procedure.specific]) + '\n')
+            alias_lines(body, aliases) + '\n')
 
 
-def write_entries(spec, table, chapter, procedures):
+def write_entries(spec, table, chapter, procedures, dialect):
     parts = [HEADER]
     for procedure in procedures:
-        if procedure.function.chapter is not chapter:
+        if procedure.function.chapter is not chapter or not dialect.has(procedure):
             continue
-        parts.append(_plain_entry(spec, table, procedure))
+        parts.append(_plain_entry(spec, table, procedure, dialect))
         if procedure.in_f08 and procedure.own_f08 and procedure.in_mpi:
-            parts.append(_own_f08_entry(spec, table, procedure))
-        if procedure.in_f08 and procedure.has_choice:
-            parts.append(_descriptor_entry(spec, table, procedure))
+            parts.append(_own_f08_entry(spec, table, procedure, dialect))
+        if procedure.in_f08 and not dialect.in_plain_body(procedure):
+            parts.append(_descriptor_entry(spec, table, procedure, dialect))
     parts.append('#pragma GCC visibility pop\n')
     return '\n'.join(part for part in parts if part)
 
@@ -442,9 +455,12 @@ def _plain_extra(name, parameters, statements, returns='void'):
     return _function(body, returns, parameters, statements) + alias_lines(body, aliases) + '\n'
 
 
-def write_extra_entries(handles):
+def write_extra_entries(handles, dialect, others=''):
+    """Procedures beside the functions of C. `others`: those that only this ABI has."""
     parts = [HEADER]
     parts += [_plain_extra(*procedure) for procedure in _extra_procedures()]
+    if not dialect.has_own_extras:
+        return '\n'.join([*parts, others, '#pragma GCC visibility pop\n'])
     for handle in sorted(handles):
         name = handle[len('MPI_'):].lower()
         for operator, text in (('eq', '=='), ('ne', '!=')):

@@ -2,6 +2,31 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "fortran/sentinels.h"
 
+// There are two places for each constant:
+//   - a common block for mpif.h, which is all that the old language has. Each program that includes mpif.h
+//     defines the block; the dynamic linker makes the library use the program's.
+//   - one variable each for the modules. Programs only refer to them, so that a plugin opened with
+//     RTLD_LOCAL uses the library's, too.
+
+namespace fulmar::fortran {
+
+/// The common block of mpif.h; the generator writes the same order there.
+struct SentinelBlock {
+  int bottom;
+  int in_place;
+  int buffer_automatic;
+  int errcodes_ignore;
+  int unweighted;
+  int weights_empty;
+  int status_ignore[status_ints];
+  int statuses_ignore[status_ints];
+  char argv_null;
+  char argvs_null;
+  char unused[2];
+};
+
+}  // namespace fulmar::fortran
+
 #pragma GCC visibility push(default)
 extern "C" {
 

@@ -103,10 +103,4 @@ void Choice::finish() {
   if (memory_ != nullptr && access_ != Access::in) section_.copy_from(memory_);
 }
 
-char* Choice::release_copy() {
-  char* memory = memory_;
-  memory_ = nullptr;
-  return memory;
-}
-
 }  // namespace fulmar::fortran
