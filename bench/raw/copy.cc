@@ -53,7 +53,7 @@ void wait_for(const Alone<std::uint32_t>& word, std::uint32_t wanted) {
   }
 }
 
-/// Rank 0 owns the source, rank 1 the destination; rank 1 tells where its buffer is. Rank 1 reads
+/// Rank 0 owns the source, rank 1 the destination; rank 1 publishes the address of its buffer. Rank 1 reads
 /// the first `bytes - written` bytes, rank 0 writes the rest at the same time.
 measure::Point cma(std::size_t bytes, std::size_t written, const measure::Budget& budget) {
   const SharedMemory memory(sizeof(Offer));

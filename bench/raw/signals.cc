@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// What it costs to tell another process something: by cache line, by barrier, by futex.
+// The cost of notifying another process: by cache line, by barrier, by futex.
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>

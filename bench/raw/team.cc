@@ -18,7 +18,7 @@ namespace fulmar::raw {
 
 namespace {
 
-/// A word that rank 0 sets and the others wait for; `taken` counts those who have read it.
+/// A word that rank 0 sets and the others wait for; `taken` counts the ranks that have read it.
 struct Control {
   Alone<std::uint32_t> round;
   Alone<std::uint32_t> taken;

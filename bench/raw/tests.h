@@ -33,7 +33,7 @@ measure::Point copy_cold(std::size_t bytes, const measure::Budget& budget);
 /// Whether the kernel lets a process copy from its parent; containers often forbid it.
 bool cma_allowed();
 
-/// One message by one process_vm_readv, the reader told and answering through a cache line.
+/// One message by one process_vm_readv, with a notification and an answer through a cache line.
 measure::Point cma_one(std::size_t bytes, const measure::Budget& budget);
 
 /// The same message moved by both sides: one reads the first half while the other writes the

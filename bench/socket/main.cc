@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// What a TCP connection costs without MPI: two processes that look at their socket all the time. It
+// What a TCP connection costs without MPI: two processes that poll their socket all the time. It
 // has the congestion control that Fulmar's connections have; with FULMAR_TCP_CONGESTION=system the
 // one that other programs have. The result file has the format of `fulmar bench --json`.
 //

@@ -34,7 +34,7 @@ struct FileSystem {
   [[nodiscard]] bool has_client_caches() const noexcept;
 };
 
-/// Of the file system that a file, or its folder if there is no such file, lies on.
+/// The file system of a file, or of its folder if there is no such file.
 [[nodiscard]] FileSystem file_system_of(const std::string& path);
 
 }  // namespace fulmar::io

@@ -10,8 +10,8 @@
 namespace fulmar::io {
 
 /// The parts of one open file that threads of this process keep for themselves. A lock of the operating
-/// system belongs to the open file, so it keeps no two threads apart that use the same one; and who
-/// gives a part of it back takes it from all others. So parts that overlap are held by one thread at a
+/// system belongs to the open file, so it does not exclude threads that use the same one from each other; and a
+/// thread that releases a part of it releases it for all. So parts that overlap are held by one thread at a
 /// time, whatever they do.
 ///
 /// Thread rule: any thread.

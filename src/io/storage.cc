@@ -113,7 +113,7 @@ int try_io_uring() {
 }  // namespace
 
 /// A line is: number, parent, device, root, mount point, options, optional fields, -, type, source,
-/// options of the file system. The last of those that fit counts: it lies over the others.
+/// options of the file system. The last match counts: it is mounted over the others.
 Mount find_mount(const std::string& mountinfo, const std::string& real_path) {
   Mount found;
   std::istringstream lines(mountinfo);

@@ -13,14 +13,14 @@
 /// over to RDMA without a second thought.
 ///
 /// The ring is a stream of bytes with a head and a tail. The receiver keeps a replica of the head,
-/// the sender one of the tail, so that nobody polls over the network. What is written when:
+/// the sender one of the tail, so that no side polls over the network. What is written when:
 ///
 /// 1. the sender copies the record into its image of the ring and writes it: the first write;
 /// 2. it moves its head on and writes the new one into the receiver's replica: the second. The
 ///    receiver polls that word. It must be seen after the data, which is what `publish` is for;
 /// 3. the receiver copies the record out, moves its tail on and writes it into the sender's
 /// replica:
-///    the third, again behind its last look at the data.
+///    the third, again behind its last read of the data.
 ///
 /// Three writes a message where one carries anything that the program asked for, each with the
 /// whole latency of the network, and between 1 and 2 a copy that overlaps nothing. The paper
@@ -38,7 +38,7 @@ class BasicSender {
   }
 
   /// Sends one unit with a body of `bytes` bytes that `fill(to, at)` writes. `tail` is the word in
-  /// which the receiver tells how much it took: its word, so it counts only where it can be true.
+  /// which the receiver writes how much it took: not trusted, so it counts only if it is possible.
   template <class Fill>
   [[nodiscard]] fabric::Post put(wire::PipePart part, const wire::Envelope& envelope,
                                  std::uint32_t bytes, const std::atomic<std::uint64_t>& tail,
@@ -89,7 +89,7 @@ class BasicSender {
 
 /// Where bytes arrive one after the other (`bottom_word`) the head may be read with the front bytes
 /// of its new value alone. Bytes come in the order of their addresses and the lowest is the
-/// lowest-order one, so such a head is at most the new one: what lies before it is there, but it
+/// lowest-order one, so such a head is at most the new one: the data before it are there, but it
 /// may be in the middle of a record, or behind what was taken. Then nothing is there yet. (The tail
 /// is torn likewise; the sender ignores one that is behind, and one in between is true.)
 template <Lane L>
@@ -126,10 +126,10 @@ class BasicReceiver {
       return Found::unit;
     }
   }
-  /// Moves on behind the unit that `look` found.
+  /// Advances behind the unit that `look` found.
   void take() noexcept { taken_ += size_; }
 
-  /// What the sender is to be told, and whether it is time to do so: at once.
+  /// The credit for the sender, and whether it is due: always.
   [[nodiscard]] std::uint64_t taken() const noexcept { return taken_; }
   [[nodiscard]] bool should_tell() const noexcept { return taken_ != told_; }
   void told() noexcept { told_ = taken_; }

@@ -19,7 +19,7 @@ namespace fulmar::study {
 
 enum class Design : std::uint8_t { basic, piggyback, pipeline, zerocopy };
 
-/// Who moves the bytes of a long packet in the zero-copy design.
+/// How the bytes of a long packet are moved in the zero-copy design.
 enum class Mover : std::uint8_t { receiver_reads, sender_writes };
 
 /// Whether the device may read its peers' memory around the channel.
@@ -37,7 +37,7 @@ struct DesignPlan {
 struct DesignCounters {
   std::uint64_t packets_received = 0;
   std::uint64_t writes = 0;         ///< all writes into peers' memory
-  std::uint64_t credit_writes = 0;  ///< those of them that only tell how much was taken
+  std::uint64_t credit_writes = 0;  ///< those of them that only return credits
   std::uint64_t copies = 0;         ///< of bodies by the processor, into a ring and out of one
   std::uint64_t copied_bytes = 0;
   std::uint64_t handshakes = 0;   ///< descriptors answered for long packets
@@ -55,7 +55,7 @@ struct DesignCounters {
   }
 };
 
-/// One unit that has arrived. The body lies in memory that the peer may still write to.
+/// A unit that has arrived. The body is in memory that the peer may still write.
 struct Unit {
   wire::PipePart part = wire::PipePart::packet;
   wire::Envelope envelope;  ///< its length is that of `body` in all parts but those of long packets
@@ -94,7 +94,7 @@ struct PipeLayout {
     if (layout.ring_bytes + 4096 <= room) layout.pipe_bytes = layout.ring_bytes + 4096;
     return layout;
   }
-  /// Where the pipe lies that `sender` writes to, in the area of `owner`.
+  /// The offset of the pipe that `sender` writes to, in the area of `owner`.
   [[nodiscard]] constexpr std::uint64_t offset(std::uint32_t owner,
                                                std::uint32_t sender) const noexcept {
     return begin + pipe_bytes * (sender < owner ? sender : sender - 1);

@@ -11,7 +11,7 @@
 /// The designs of the study over mapped memory, in place of MappedChannel.
 ///
 /// A process that begins to send to another sets its bit in the other's doorbell, once; from then
-/// on the other looks at its pipe. Sleeping and waking are MappedChannel's, word for word.
+/// on the other polls its pipe. Sleeping and waking are MappedChannel's, word for word.
 namespace fulmar::study {
 
 namespace detail {
@@ -89,7 +89,7 @@ class MappedPipeMemory {
   }
   void written(std::uint32_t peer) noexcept {
     const wire::AreaControl* control = control_of(peer);
-    // The compiler must not look at the wake word before the unit is written either.
+    // The compiler must not load the wake word before the unit is written either.
     std::atomic_signal_fence(std::memory_order_seq_cst);
     if (control->senders_fence.load(std::memory_order_relaxed) != 0) [[unlikely]] {
       std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -149,7 +149,7 @@ class DesignChannel : public DesignCore<MappedPipeMemory<P>> {
   void announce_sleep(wire::Asleep where = wire::Asleep::on_word) noexcept {
     sleep_word().store(static_cast<std::uint32_t>(where), std::memory_order_seq_cst);
   }
-  /// Whether a look would find something.
+  /// Whether a poll would find something.
   [[nodiscard]] bool has_news() noexcept {
     return this->ground().has_callers() || this->has_units();
   }

@@ -74,7 +74,7 @@ class DesignConnection {
   [[nodiscard]] bool should_tell() const noexcept {
     return std::visit([](const auto& in) { return in.should_tell(); }, in_);
   }
-  /// Tells the sender how much was taken. False: no room for the write now.
+  /// Sends a credit. False: no room for the write now.
   [[nodiscard]] bool tell(DesignCounters& counters) noexcept {
     if (!lane_.has_room(1)) return false;
     std::visit(

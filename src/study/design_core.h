@@ -18,8 +18,7 @@
 /// on which pipes lie.
 ///
 /// Short packets are units of their own. Long ones come as post_in_place of fabric::Network says:
-/// the channel is told where their bytes lie and where they belong, and each design moves them in
-/// its way.
+/// the channel gets their source and their destination, and each design moves them in its way.
 namespace fulmar::study {
 
 struct DesignLink {
@@ -33,7 +32,7 @@ enum class Direction : std::uint8_t { in, out };
 ///   then `opened(peer)`, when the pair is there.
 /// * `transit(peer, direction)`: makes one.
 /// * `for_callers(f)`: f(peer) for peers that have begun to write here; f may open.
-/// * `written(peer)`: something was written to the peer, who may sleep.
+/// * `written(peer)`: something was written to the peer, which may sleep.
 /// * `lost(peer)`: the peer reads and writes no more; it stays so.
 /// * `refuse(peer)`: the peer has written nonsense; nothing is read from it any more.
 /// * `plan(plan)`: what is done. `ring_bytes()`: of each pipe.
@@ -144,7 +143,7 @@ class DesignCore {
     });
   }
 
-  /// One look at all pipes.
+  /// Polls all pipes once.
   template <fabric::Sink S>
   unsigned look(S& sink) noexcept {
     unsigned moved = 0;

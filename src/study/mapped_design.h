@@ -36,7 +36,7 @@ class MappedDesign final : public DesignNetwork {
   [[nodiscard]] static base::Result<std::unique_ptr<MappedDesign>> open(fabric::Shm& shm,
                                                                         Config config);
 
-  /// Nobody has to be found.
+  /// No addresses are needed.
   [[nodiscard]] base::Result<std::vector<std::byte>> address() const override {
     return std::vector<std::byte>();
   }
@@ -60,7 +60,7 @@ class MappedDesign final : public DesignNetwork {
 
   [[nodiscard]] bool alive(std::uint32_t peer) const noexcept override;
   [[nodiscard]] bool gone(std::uint32_t peer) const noexcept override;
-  /// What was written lies in the peers' memory.
+  /// Everything written is in the peers' memory already.
   void leave(fabric::Leaving /*how*/) override {}
   [[nodiscard]] bool quiesced() const noexcept override { return true; }
   [[nodiscard]] base::Error resume() override { return {}; }

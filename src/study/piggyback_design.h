@@ -31,7 +31,7 @@
 namespace fulmar::study {
 
 /// The word of a slot: `wire::pack_word` with the lap in its last bytes, which arrive last where
-/// bytes arrive in the order of their addresses. Who sees the lap sees all of the word.
+/// bytes arrive in the order of their addresses. If the lap is visible, the whole word is.
 constexpr std::uint64_t slot_word(std::uint64_t packed) noexcept { return std::rotl(packed, 48); }
 constexpr std::uint64_t packed_of(std::uint64_t slot_word) noexcept {
   return std::rotr(slot_word, 48);
@@ -169,7 +169,7 @@ class SlotReceiver {
   }
 
   [[nodiscard]] std::uint64_t taken() const noexcept { return taken_; }
-  /// Whether so much was taken without a word to the sender that it must be told now.
+  /// Whether a credit is due.
   [[nodiscard]] bool should_tell() const noexcept { return taken_ - told_ >= slots_ / 2; }
   void told() noexcept { told_ = taken_; }
 

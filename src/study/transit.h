@@ -56,7 +56,7 @@ class PlainLender final : public Lender {
   P& provider_;
 };
 
-/// What peers were told of memory here, and what was opened for it.
+/// Memory that peers may access, and its registrations.
 struct Lent {
   std::vector<wire::PipePiece> pieces;
   std::vector<Loan> loans;
@@ -65,7 +65,7 @@ struct Lent {
 /// One direction of one pair of processes, one stretch of bytes after the other.
 ///
 /// * `reach(peer)`: whether bytes can move so at all.
-/// * `lend(memory, access, lent)` prepares memory here for the peer: what to tell it is in
+/// * `lend(memory, access, lent)` prepares local memory for the peer: what to send it is in
 ///   lent.pieces. False: it cannot reach that. `give_back(lent)` ends it.
 /// * `fetch(peer, here, there, offset, bytes)` begins to read bytes [offset, offset + bytes) of
 ///   what the pieces `there` describe into `here`, whose first byte is the first of them; `put`

@@ -19,7 +19,7 @@
 /// processor copies a byte through a ring; what is paid is one handshake for each long packet, and
 /// the adapter has to know the memory of both sides.
 ///
-/// Who moves them is a *transit* (transit.h): the kernel, or an adapter, which needs the memory of
+/// They are moved by a *transit* (transit.h): the kernel, or an adapter, which needs the memory of
 /// both sides opened, and a key with each address.
 ///
 /// Fences: the descriptor is published behind everything that the program stored into its buffer.
@@ -30,7 +30,7 @@
 /// design.
 ///
 /// The paper: 857 MB/s of 870, short messages at 7.6 us instead of 7.4. Reading suited its MPI,
-/// which looks for a long message after it was announced; writing was faster from 32 to 256 KiB on
+/// which receives a long message after it was announced; writing was faster from 32 to 256 KiB on
 /// its adapter.
 namespace fulmar::study {
 
@@ -84,7 +84,7 @@ template <Transit T>
   if (mover == Mover::receiver_reads) {
     return transit.lend(send.pieces, fabric::Access::peers_read, send.lent);
   }
-  // Nobody but this process will read there.
+  // No other process will read there.
   send.lent.pieces.clear();
   for (const iovec& piece : send.pieces) {
     send.lent.pieces.push_back(

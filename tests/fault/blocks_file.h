@@ -30,8 +30,7 @@ inline MPI_File open_blocks_file(const char* name, const char* two_phase,
   MPI_Type_contiguous(block_bytes, MPI_BYTE, &block);
   MPI_Type_create_resized(block, 0, MPI_Aint{block_bytes} * size, &type);
   MPI_Type_commit(&type);
-  MPI_File_set_view(file, MPI_Offset{block_bytes} * rank, MPI_BYTE, type, "native",
-                    MPI_INFO_NULL);
+  MPI_File_set_view(file, MPI_Offset{block_bytes} * rank, MPI_BYTE, type, "native", MPI_INFO_NULL);
   MPI_Type_free(&block);
   MPI_Type_free(&type);
   return file;

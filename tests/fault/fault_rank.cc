@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// An MPI program that meets with the accident that its first argument names. What else it does is
+// An MPI program with the failure that its first argument names. What else it does is
 // checked traffic; it exits with 0 when all of that was right, with 77 when the accident cannot be
 // arranged here.
 //   traffic [BYTES]              all kinds of traffic; messages up to this long (default 4 MiB)
 //   denied WHO CALL ERROR        a system call fails from before MPI_Init on; WHO: all or a rank
 //   denied_midway WHO CALL ERROR ... in the middle of a long message
 //   denied_later WHO CALL ERROR  ... after all kinds of traffic, before a collective call
-//   undumpable                   nobody may look into the ranks' memory
+//   undumpable                   no process may access the ranks' memory
 //   leave | crash | kill         rank 1 ends in the middle of a long message
 //   stop                         rank 1 stops itself in the middle of one; `stop` is continued
 //   fork                         ranks fork; children exit, or execute something
@@ -175,7 +175,7 @@ int run_busy() {
   for (;;) traffic::everything(4U << 20);
 }
 
-/// Messages that nobody receives, below a budget that is larger than what rank 1 may allocate.
+/// Messages that are never received, below a budget that is larger than what rank 1 may allocate.
 int run_flood() {
   MPI_Init(nullptr, nullptr);
   constexpr int messages = 4000;

@@ -112,7 +112,7 @@ void error_handlers() {
       },
       [](MPI_Errhandler& handler) { MPI_Errhandler_free(&handler); },
       [](MPI_Errhandler handler) {
-        // Installed where nothing else looks, and taken away again.
+        // Installed on an object without other users, and removed again.
         static MPI_Comm comm = [] {
           MPI_Comm made = MPI_COMM_NULL;
           MPI_Comm_dup(MPI_COMM_SELF, &made);

@@ -330,7 +330,7 @@ int outlive(int argc, char** argv) {
     place.in.assign(std::size_t{long_count} * 4, 0);
     expect_failure(argv[i + 1], calls.at(argv[i + 1]), place);
     expect_failure_again(place);
-    // Nobody is in a receive from any source any more.
+    // No rank is in a receive from any source any more.
     MPI_Barrier(comms[static_cast<std::size_t>(i) + 1]);
     exchange(comm, victim);
   }

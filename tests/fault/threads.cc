@@ -51,7 +51,7 @@ void wait_for_all(Neighbours to, int tag, int round, const std::vector<int>& out
   }
 }
 
-/// Thread 1: looks what comes before it receives it.
+/// Thread 1: probes before it receives.
 void probe_first(Neighbours to, int tag, int round, const std::vector<int>& out,
                  std::vector<int>& in) {
   MPI_Request request;

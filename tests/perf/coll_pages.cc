@@ -118,5 +118,5 @@ int main(int argc, char** argv) {
     }
   }
   MPI_Finalize();
-  return good || rank != 0 ? 0 : 1;  // the first one has told why
+  return good || rank != 0 ? 0 : 1;  // the first one has printed why
 }

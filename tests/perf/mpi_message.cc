@@ -4,8 +4,8 @@
 // What MPI_Send and MPI_Recv of 8 bytes cost on two ranks, from the call to its return, once the
 // ring is there: instructions, locked instructions, fences, system calls, allocations. Waiting is
 // left out: the messages that are received have all arrived before counting begins, and rank 1 does
-// not sit in MPI, where it would fall asleep, while sends are counted. The ranks tell each other
-// through a file that both map, because a call of MPI would already take messages out of the ring.
+// not sit in MPI, where it would fall asleep, while sends are counted. The ranks synchronize
+// by a file that both map, because a call of MPI would already take messages out of the ring.
 //
 // usage: mpi_message send|receive|unexpected FILE
 //   receive: one message, taken from the ring; unexpected: several, all but the first by way of the

@@ -141,7 +141,7 @@ TEST(Arriving, One_message_of_a_peer_at_a_time) {
   EXPECT_TRUE(second->done());
 }
 
-/// Bytes that nobody expects, as a network that is wrong would bring them, change nothing.
+/// Unexpected bytes, as a faulty network would bring them, change nothing.
 TEST(Arriving, Bytes_without_a_receive_go_nowhere) {
   RawPeer peer;
   auto receive = peer.cluster.receive(0, 1, 5, length);

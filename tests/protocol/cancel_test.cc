@@ -7,7 +7,7 @@
 
 #include "protocol/cluster.h"
 
-/// Sends that are asked back from a process which leaves MPI: it answers nobody any more, and what
+/// Cancelled sends to a process that leaves MPI: it does not answer any more, and what
 /// it has said before counts.
 namespace fulmar::device {
 namespace {
@@ -44,7 +44,7 @@ class LeavingPeer : public testing::Test {
 /// With either kind of message that can be asked back.
 class Leaver : public LeavingPeer, public testing::WithParamInterface<SendMode> {
  protected:
-  /// A message that is out and that nobody has received.
+  /// A message that is sent and not received.
   std::unique_ptr<Message> announce() {
     const bool sync = GetParam() == SendMode::synchronous;
     return cluster_.send(0, 1, 5, sync ? 8 : 4096, 1, GetParam());
@@ -79,8 +79,8 @@ TEST_P(Leaver, Peer_that_comes_back_finds_the_message_withdrawn) {
   EXPECT_EQ(cluster_.device(1).unexpected_bytes(), 0U);
 }
 
-/// It receives, and leaves, between the sender's look at its packets and that at its state. What it
-/// said comes behind more messages than one look takes.
+/// It receives, and leaves, between the sender's poll of its packets and that of its state. What it
+/// sent comes behind more messages than one poll takes.
 TEST_F(LeavingPeer, Answer_that_was_given_before_counts) {
   auto send = cluster_.send(0, 1, 5, 8, 1, SendMode::synchronous);
   auto receive = cluster_.receive(1, 0, 5, 8);

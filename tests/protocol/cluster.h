@@ -138,7 +138,7 @@ class Cluster {
       still = moved == 0 && quiet ? still + 1 : 0;
     }
   }
-  /// Every device looks `times` times.
+  /// Every device polls `times` times.
   void step(unsigned times = 1) {
     for (unsigned i = 0; i < times; ++i) {
       for (auto& node : nodes_) node->device.progress();
@@ -182,7 +182,7 @@ inline bool holds(const Message& message, std::uint32_t seed, std::size_t bytes)
   for (std::size_t at = 0; at < bytes; ++at) {
     if (packed[at] != content(seed, at)) return false;
   }
-  // What lies behind the message was not touched.
+  // Memory behind the message was not touched.
   for (std::size_t at = bytes; at < packed.size(); ++at) {
     if (packed[at] != content(0xffff, at)) return false;
   }

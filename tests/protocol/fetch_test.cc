@@ -11,7 +11,7 @@ using wire::PacketKind;
 
 constexpr wire::Cookie their_send = 77;
 
-/// A device that receives message 9, which lies open at port 1.
+/// A device that receives message 9, which is registered at port 1.
 class Fetching : public ::testing::Test {
  protected:
   explicit Fetching(std::size_t bytes = 2 * order_bytes + 100) : text(text_of(9, bytes)) {

@@ -17,7 +17,7 @@ Device::Config tiny_budget() {
   return config;
 }
 
-/// A sender at port 0 that was told to hold.
+/// A sender at port 0 that was asked to hold.
 class HeldSender : public ::testing::Test {
  protected:
   HeldSender() { peer.receive(1, PacketKind::hold, std::vector<std::byte>{}); }
@@ -235,7 +235,7 @@ TEST_F(FullReceiver, Early_message_goes_on_when_the_receive_of_any_tag_is_cancel
   EXPECT_EQ(right->outcome().tag, 2);
 }
 
-/// Two of one tag; the second comes in the same look as the older message that lets the first go.
+/// Two of one tag; the second comes in the same poll as the older message that lets the first go.
 TEST_F(FullReceiver, Early_messages_of_one_tag_stay_in_order) {
   auto room = peer.cluster.receive(0, 1, 100, 8);
   auto any = peer.cluster.receive(0, 1, match::any_tag, 8);

@@ -7,7 +7,7 @@
 
 #include "protocol/cluster.h"
 
-/// Memory that stays open between messages: the adapters are told of it once.
+/// Memory that stays registered between messages: it is registered once.
 namespace fulmar::device {
 namespace {
 
@@ -101,7 +101,7 @@ TEST_P(KeptMemory, Same_memory_serves_both_directions) {
   EXPECT_EQ(cluster.network.memory().counters().breaches, 0U);
 }
 
-/// The peer forgets the memory while the other keeps what it was told. Expect: the next message
+/// The peer deregisters the memory while the other keeps its key. Expect: the next message
 /// names what is open now.
 TEST_P(KeptMemory, Keys_of_earlier_messages_are_not_used) {
   keep(1U << 20);

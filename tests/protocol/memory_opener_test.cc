@@ -19,7 +19,7 @@ namespace {
 
 using fabric::Access;
 
-/// Pages that nobody else has.
+/// Pages without other users.
 class Pages {
  public:
   static constexpr std::size_t bytes = 1U << 16;

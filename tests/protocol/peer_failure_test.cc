@@ -53,7 +53,7 @@ class Survivors : public testing::Test {
   }
 
   std::vector<std::uint32_t> ended_;
-  Messages kept_;  ///< of process 1; its device looks at them when it ends
+  Messages kept_;  ///< of process 1; its device takes them when it ends
   Cluster cluster_;
 };
 
@@ -249,7 +249,7 @@ TEST(FailureReports, Are_passed_on_once) {
   EXPECT_EQ(cluster.device(0).counters().malformed, 0U);
   cluster.device(0).failures().add(3, "known");
   cluster.device(2).failures().report(0, 3);
-  // A rank, a job and an engine that nobody knows, and an engine that is no number of one.
+  // A rank, a job and an unknown engine, and an engine that is no number of one.
   for (const wire::FailureBody& nobody :
        {wire::FailureBody{1, 99, 0, 0}, {2, 3, 0, 0}, {1, 3, 1, 0}, {1, 3, 256, 0}}) {
     const auto bytes = wire::bytes_of(nobody);

@@ -228,7 +228,7 @@ class Program {
     }
   }
 
-  /// Posts a receive for all that nobody received, one after the other.
+  /// Posts a receive for each message that was not received.
   void finish() {
     check_quiet();
     for (PostedReceive& receive : receives_) {
@@ -268,7 +268,7 @@ class Program {
   }
 
   /// Finds out which message each finished receive got: messages of one source, tag and context
-  /// must come in order, so the outcome tells. Checks the bytes.
+  /// must come in order, so the result shows it. Checks the bytes.
   void pair_up() {
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::int32_t>, std::size_t>
         next;

@@ -11,7 +11,7 @@
 namespace fulmar::device {
 
 /// A device at port 0 whose peers are the test itself: it feeds one hand-made packet after the
-/// other and looks at what is answered.
+/// other and checks the answers.
 class RawPeer {
  public:
   explicit RawPeer(Device::Config config = {}) : cluster(3, config) {}
@@ -29,7 +29,7 @@ class RawPeer {
     const auto bytes = wire::bytes_of(body);
     receive(port, kind, std::vector<std::byte>(bytes.begin(), bytes.end()), tag, context);
   }
-  /// The same without a look of the device at anything else.
+  /// The same without any other progress of the device.
   template <class Body>
   void deliver(std::uint32_t port, wire::PacketKind kind, const Body& body, std::int32_t tag) {
     const auto bytes = std::as_bytes(std::span(body));

@@ -40,7 +40,7 @@ class RemoteAccessTest : public ::testing::Test {
     return {region.name_of(window.data() + byte), region.rkey};
   }
   void put(std::size_t byte, std::span<const std::byte> bytes) { access->put(0, at(byte), bytes); }
-  /// Only the origin looks.
+  /// Only the origin polls.
   void complete() {
     cluster.network.memory().let_orders_go();
     for (int look = 0; pending != 0 && look < 1'000'000; ++look) cluster.device(0).progress();

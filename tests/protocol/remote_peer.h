@@ -77,7 +77,7 @@ class RemotePeer : public RawPeer {
       receive(1, wire::PacketKind::data, body);
     }
   }
-  /// Takes what is streamed, and looks whether it is message `seed`.
+  /// Takes what is streamed, and checks whether it is message `seed`.
   void expect_stream(std::size_t bytes, std::uint32_t seed) {
     std::size_t at = 0;
     while (at < bytes) {

@@ -131,7 +131,7 @@ TEST_F(Studied, First_bytes_are_inlined_and_not_put) {
   EXPECT_EQ(peer.counters().remote_bytes, bytes - inlined);
 }
 
-/// Who wants no more than it has needs no put.
+/// A receiver that wants no more than it has needs no RDMA write.
 TEST_F(Studied, What_was_inlined_is_not_asked_for_again) {
   peer.device().set_remote_study({inlined, EndOfPut::chained});
   auto message = send();

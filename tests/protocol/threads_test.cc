@@ -64,7 +64,7 @@ class Waiting {
 };
 
 /// One message ends the wait of the leader and of the thread that is woken to lead after it: that
-/// one leaves without having led, and the third must not be left asleep with nobody to make
+/// one leaves without having led, and the third must not be left asleep with no thread to make
 /// progress for it.
 TEST(Threads, Somebody_leads_when_the_successor_leaves_too) {
   for (int round = 0; round < 50; ++round) {

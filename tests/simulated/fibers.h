@@ -11,7 +11,7 @@
 
 namespace simulated {
 
-/// Functions with stacks of their own that run in one thread, one at a time; who goes on is said,
+/// Functions with stacks of their own that run in one thread, one at a time; the next one is named,
 /// never left to chance.
 class Fibers {
  public:
@@ -53,7 +53,7 @@ class Fibers {
   std::function<void(int)> body_;
   std::vector<std::unique_ptr<Fiber>> fibers_;
   Context outside_;
-  Context* left_ = nullptr;  ///< who gave the processor to the one that runs
+  Context* left_ = nullptr;  ///< the fiber that has switched to the running one
   int current_ = -1;
 };
 

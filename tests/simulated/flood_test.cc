@@ -71,7 +71,7 @@ std::uint64_t receive_rest(const fulmar::device::Device& device) {
   return most;
 }
 
-/// Everybody sends to a rank that has posted nothing: beyond the budget it takes what is in the
+/// Every rank sends to a rank that has posted nothing: beyond the budget it takes what is in the
 /// rings, and no more; the last message can be received first, and none is lost.
 TEST(Flood, stays_within_the_budget_and_the_last_message_can_be_first) {
   const auto setup = flooded();

@@ -26,7 +26,7 @@
 #include "study/remote_design.h"
 
 /// A whole MPI job in one thread: each rank is a fiber with a library of its own, and all of them
-/// share a FakeNetwork. Whenever a rank looks at the network, the seed decides who goes on, what is
+/// share a FakeNetwork. Whenever a rank polls the network, the seed decides which rank continues, what is
 /// delayed, overtaken or refused; so a run is repeated by its seed, packet by packet.
 namespace simulated {
 

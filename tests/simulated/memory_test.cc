@@ -15,7 +15,7 @@ namespace {
 
 constexpr int talkers = 5;  ///< of whom rank 0 exchanges messages with the four others
 
-/// A job of which a few ranks exist; nobody hears of the others.
+/// A job of which a few ranks exist; the others do nothing.
 class Part {
  public:
   explicit Part(int ranks) : setup_(1), network_(static_cast<std::uint32_t>(ranks)) {

@@ -9,7 +9,7 @@ namespace simulated {
 
 /// The value of an environment variable, or another number where it is not set.
 std::uint64_t number_from(const char* variable, std::uint64_t otherwise);
-/// Once, before the first program: a failure will tell how to repeat it.
+/// Once, before the first program: a failure prints how to repeat it.
 void prepare_programs();
 /// What follows is the program of this seed.
 void begin_program(std::uint64_t seed);

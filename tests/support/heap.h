@@ -17,7 +17,7 @@ inline std::size_t bytes_in_use() {
   return info.uordblks + info.hblkhd;
 }
 
-/// False where another allocator is in place that does not tell: a sanitizer's.
+/// False with an allocator without statistics: that of a sanitizer.
 inline bool is_counted() {
   const std::size_t before = bytes_in_use();
   const auto piece = std::make_unique<char[]>(100'000);

@@ -128,7 +128,7 @@ CLI::App* add_layers(CLI::App& bench, LayersArguments& arguments) {
 
 int layers(LayersArguments& arguments) {
   constexpr double quick_ms = 5;
-  constexpr std::size_t quick_largest = std::size_t{1} << 20;  // verdicts look at 1 MiB
+  constexpr std::size_t quick_largest = std::size_t{1} << 20;  // verdicts use 1 MiB
   if (arguments.quick) {
     arguments.options.milliseconds = quick_ms;
     arguments.options.largest = quick_largest;
@@ -247,7 +247,7 @@ int info(const InfoArguments& arguments) {
   return fulmar::info::run(arguments.api ? Part::api : Part::summary);
 }
 
-/// CLI11 notices that the subcommand is missing before it looks at the word that stands there.
+/// CLI11 reports a missing subcommand before it reports the unknown word in its place.
 CLI::ParseError say_unknown(const CLI::App& app, const CLI::ParseError& found) {
   const std::vector<std::string> words = app.remaining();
   if (dynamic_cast<const CLI::RequiredError*>(&found) == nullptr || words.empty()) return found;

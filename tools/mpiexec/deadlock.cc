@@ -102,7 +102,7 @@ class Explanation {
     if (lines_.size() == most_lines) lines_.push_back("mpiexec:   and more of the same");
   }
 
-  /// Those who hold the lock that a rank waits for, or whose access epochs to it are open. None where
+  /// The ranks that hold the lock that a rank waits for, or whose access epochs to it are open. None where
   /// it holds the lock itself: then what it waits for is the target.
   [[nodiscard]] std::vector<wire::HeldLock> holders_of(std::uint32_t rank) const {
     std::vector<wire::HeldLock> holders;
@@ -212,7 +212,7 @@ class Explanation {
     }
   }
 
-  /// For each collective call: who is in it, and where the others are.
+  /// For each collective call: the ranks in it, and where the others are.
   void add_collectives() {
     std::vector<const wire::WaitBody*> done;
     for (const Standstill::Wait& wait : standstill_.waits) {

@@ -12,7 +12,7 @@
 
 namespace fulmar::mpiexec {
 
-/// Notices that no rank of a job can go on, and explains who waits for whom.
+/// Detects that no rank of a job can continue, and explains which rank waits for which.
 ///
 /// A rank that waits in MPI writes what for, again each second (wire/node/wait_record.h). When every
 /// rank that is still in MPI has been in the same wait for the set time, the records are noted;
@@ -59,7 +59,7 @@ enum class Departure : std::uint8_t {
   never_joined,  ///< its process has ended without calling MPI_Init
 };
 
-/// Who waits for whom: the text of a report.
+/// The wait-for relations, and the text of a report.
 struct Standstill {
   struct Wait {
     std::uint32_t rank;

@@ -11,7 +11,7 @@
 
 namespace fulmar::mpiexec {
 
-/// What the library in a rank is told before MPI_Init; see wire/node/job.h for the names.
+/// The environment variables for the library in a rank; see wire/node/job.h for the names.
 struct RankVariables {
   int job_fd = -1;
   std::uint32_t rank = 0;
@@ -21,7 +21,7 @@ struct RankVariables {
   int pmi_fd = -1;                      ///< -1: there is none
   std::uint32_t program_size = 1;       ///< ranks of the own program
   std::string_view launch_socket = {};  ///< wire/launch/launch_message.h; empty: there is none
-  std::string_view parent_port = {};    ///< empty: nobody has spawned the job
+  std::string_view parent_port = {};    ///< empty: the job was not spawned
   std::uint32_t universe_size = 0;      ///< 0: not known
 };
 

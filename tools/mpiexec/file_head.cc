@@ -14,7 +14,7 @@ namespace {
 
 struct MachineName {
   unsigned number;
-  std::string_view name;  ///< as uname tells it
+  std::string_view name;  ///< as uname prints it
 };
 constexpr std::array machine_names = {
     MachineName{EM_386, "i686"},        MachineName{EM_X86_64, "x86_64"},

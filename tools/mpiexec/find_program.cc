@@ -14,7 +14,7 @@ namespace {
 
 enum class Check { missing, unusable, usable };
 
-/// `file` as it looks from `wdir`.
+/// `file` relative to `wdir`.
 Check check_file(const std::string& file, const std::string& wdir, std::string& problem) {
   const std::string seen = file.starts_with('/') || wdir.empty() ? file : wdir + "/" + file;
   struct stat status{};

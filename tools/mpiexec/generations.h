@@ -56,10 +56,10 @@ class Generations {
   /// had not left MPI in its present generation, it has failed there; in later ones it is missing,
   /// which is the same to the others.
   void mark_ended(std::uint32_t rank);
-  /// Tells all that wait inside MPI for this rank, in its present generation or a later one, that it
-  /// does not answer any more.
+  /// Informs ranks that wait inside MPI for this rank, in its present generation or a later one, that it has
+  /// failed.
   void announce_failure(std::uint32_t rank) const noexcept;
-  /// Tells all that wait inside MPI that the job is over.
+  /// Informs ranks that wait inside MPI that the job is over.
   void announce_end() const noexcept;
 
   /// Calls visit(generation, segment) for those that are in use.

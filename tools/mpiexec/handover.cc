@@ -19,7 +19,7 @@
 namespace fulmar::mpiexec {
 namespace {
 
-/// Where a library of PMIx lies is no part of an outer job.
+/// The path of a PMIx library does not belong to an outer job.
 bool is_kept(std::string_view name) {
   return !describes_outer_job(name) || name == "PMIX_PREFIX" || name.starts_with("PMIX_MCA_");
 }

@@ -14,7 +14,7 @@
 /// its own command line into that one's and becomes it (docs/mpiexec.md).
 namespace fulmar::mpiexec {
 
-/// A command line of somebody else.
+/// The command line of another launcher.
 struct Handover {
   std::vector<std::string> words;    ///< words[0] is the file
   std::vector<EnvSetting> settings;  ///< of its environment, besides that of mpiexec

@@ -34,7 +34,7 @@ class Input {
 
   void on_input();
   void on_target(std::uint32_t index);
-  /// When to look again whether the terminal is ours; never_ns otherwise.
+  /// When to check again whether mpiexec is in the foreground; never_ns otherwise.
   [[nodiscard]] std::int64_t deadline() const { return retry_ns_; }
   void on_time(std::int64_t now_ns);
 

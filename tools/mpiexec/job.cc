@@ -56,13 +56,13 @@ struct SpawnedBy {
   std::uint32_t running = 0;  ///< ranks of other jobs
 };
 
-/// Tells the server how the start of a spawned job went: once.
+/// Sends the result of the start of a spawned job to the server: once.
 void answer_spawn(const SpawnedBy& spawned, const wire::LaunchAnswer& answer) {
   const std::string frame = encode_frame(wire::LaunchKind::answer, 0, encode_body(answer));
   (void)!::send(spawned.order.report_fd, frame.data(), frame.size(), MSG_NOSIGNAL);
 }
 
-/// A start that failed is told the user, or the process that spawned the job.
+/// Reports a failed start to the user, or to the process that spawned the job.
 int report(const SpawnedBy* spawned, const std::string& text, int exit_code) {
   if (spawned != nullptr) {
     constexpr auto code = static_cast<std::int32_t>(base::ErrorClass::spawn);
@@ -110,7 +110,7 @@ struct Machine {
   std::uint32_t universe_size = 1;
 };
 
-/// A spawned job is not bound of its own accord: the cores belong to those who are there already.
+/// A spawned job is not bound by default: the cores belong to the running jobs.
 Machine place_job(const Options& options, const SpawnedBy* spawned) {
   const Place bind_to =
       options.bind_to == Place::automatic && spawned != nullptr ? Place::none : options.bind_to;

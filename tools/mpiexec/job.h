@@ -19,7 +19,7 @@ int run_job(const Options& options, const Inheritance& inheritance, std::span<ch
 
 /// Runs a spawned job in a process that LaunchServer has forked for it. `first` are the options of
 /// the first job, `inheritance` what mpiexec found at its start, `universe_size` is MPI_UNIVERSE_SIZE
-/// and `running` counts the ranks of all other jobs that run on this machine. Tells `order.report_fd`
+/// and `running` counts the ranks of all other jobs that run on this machine. Writes to `order.report_fd`
 /// when the ranks have been started, or why they could not be. Returns the exit code of the job.
 int run_spawned_job(const Options& first, const Inheritance& inheritance, std::span<char> title,
                     const LaunchServer::Order& order, std::uint32_t universe_size,

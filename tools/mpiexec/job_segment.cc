@@ -64,7 +64,7 @@ void JobSegment::announce_failure(std::uint32_t index) const noexcept {
   }
 }
 
-/// Ranks that sleep on a socket look within a second.
+/// Ranks that sleep on a socket check it within a second.
 void JobSegment::wake(std::uint32_t rank) const noexcept {
   const std::uint64_t at = header().areas_offset + std::uint64_t{rank} * header().area_bytes;
   void* area = ::mmap(nullptr, wire::area_granule, PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(),

@@ -33,9 +33,9 @@ class JobSegment {
   /// Gives back the memory of all data areas. Requires that no process uses them any more.
   void discard_areas() const noexcept;
 
-  /// Tells everybody who waits inside MPI that a rank will not answer any more. Wakes those who sleep.
+  /// Informs ranks that wait inside MPI that a rank has failed. Wakes those that sleep.
   void announce_failure(std::uint32_t index) const noexcept;
-  /// Tells everybody who waits inside MPI that the job is over.
+  /// Informs ranks that wait inside MPI that the job is over.
   void announce_end() const noexcept;
 
  private:

@@ -46,7 +46,7 @@ void send_message(int fd, const wire::JoinMessage& message, int passed_fd) {
                                    MSG_DONTWAIT);
 }
 
-/// What the first version of the exchange has, too: enough to tell which version this one is.
+/// The part that all versions of the exchange have, with the version.
 constexpr std::size_t common_bytes = offsetof(wire::JoinMessage, rank);
 
 }  // namespace

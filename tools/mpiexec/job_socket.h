@@ -21,8 +21,8 @@
 namespace fulmar::mpiexec {
 
 /// The second way to a job segment, for ranks whose inherited descriptor was closed on the way and
-/// for programs that follow another one in the same rank: the listening side of wire/node/join.h. Who
-/// may have it: processes of mpiexec's own user that are in a rank's session or descend from one.
+/// for programs that follow another one in the same rank: the listening side of wire/node/join.h. It is
+/// given to processes of mpiexec's user that are in a rank's session or descend from one.
 /// All others are closed at once, unread. Nothing here blocks: at most `max_visitors` connections
 /// wait for their hello, each at most `visit_limit_ns`; meanwhile the rest wait in the kernel's
 /// queue.
@@ -31,7 +31,7 @@ class JobSocket {
   static constexpr std::size_t max_visitors = 64;
   static constexpr std::int64_t visit_limit_ns = ns_per_s;
 
-  /// `generations` decides who gets which segment; all must outlive this.
+  /// `generations` decides which segment a process gets; all must outlive this.
   JobSocket(Poller& poller, Output& output, const Roster& roster, Generations& generations)
       : poller_(poller), output_(output), roster_(roster), generations_(generations) {}
 

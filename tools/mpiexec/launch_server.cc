@@ -301,7 +301,7 @@ void LaunchServer::take_report(std::uint32_t number, const LaunchFrame& frame) {
   if (frame.kind == LaunchKind::answer && !std::exchange(job.answered, true)) {
     send(job.client, encode_frame(LaunchKind::answer, job.request, frame.body));
     const auto answer = wire::decode_answer(frame.body);
-    // A job that could not be started has failed at nobody but the one that asked for it.
+    // Only the process that has spawned it gets the error of a job that could not be started.
     if (answer && answer->error_class != 0) job.exit_code = 0;
   } else if (frame.kind == LaunchKind::job_ended) {
     const auto ended = wire::decode_job_ended(frame.body);

@@ -27,7 +27,7 @@ namespace fulmar::mpiexec {
 /// the same time, and this process never waits for one. All of them are children of the mpiexec
 /// that the user started, also those that a spawned job spawns.
 ///
-/// Who may connect: processes of mpiexec's own user that know the secret, which is in the
+/// Accepts processes of mpiexec's user that have the secret, which is in the
 /// environment of the ranks. Nothing here blocks. A connection that breaks the protocol is closed.
 class LaunchServer {
  public:
@@ -94,12 +94,12 @@ class LaunchServer {
     pid_t pid = 0;
     base::UniqueFd report;
     wire::LaunchReader reader;
-    std::uint32_t client = 0;   ///< who spawned it
+    std::uint32_t client = 0;   ///< the client that spawned it
     std::uint32_t request = 0;  ///< of that client
     std::string parent_port;
     std::uint32_t processes = 0;
     bool answered = false;
-    int exit_code = -1;  ///< -1: not told yet
+    int exit_code = -1;  ///< -1: not known yet
   };
 
   std::uint32_t add_client(base::UniqueFd socket);

@@ -20,7 +20,7 @@ namespace fulmar::mpiexec {
 /// for `patience_ns` (a prompt). From then on that stream *holds* the output: other streams wait
 /// until the line is ended, or until the holder has ended or has been silent for `patience_ns`;
 /// then a newline is put in between. A stream that waits takes at most about `stream_bytes`, then
-/// `accepts` says no, and its rank meets the back-pressure of its pipe.
+/// `accepts` is false, and its rank gets the back-pressure of its pipe.
 ///
 /// Knows no descriptors and no clock: time is passed in. One thread.
 class LineMux {

@@ -78,7 +78,7 @@ bool find_prte(const ManagerSearch& search, FoundManager& found) {
   return true;
 }
 
-/// Under the names that everybody uses: only if it says who it is.
+/// Under names that several launchers use: only if its version text identifies it.
 bool find_generic(const ManagerSearch& search, Manager kind, FoundManager& found) {
   for (const char* name : {"mpiexec", "mpirun"}) {
     for (const std::string& file : all_named(name, search.path)) {

@@ -17,14 +17,14 @@ struct FoundManager {
   std::string plugin;  ///< of Slurm: what --mpi should say; empty: as its settings say
 };
 
-/// What a search looks at: the real environment, or a test's.
+/// The input of a search: the real environment, or a test's.
 struct ManagerSearch {
   std::string_view path;  ///< folders, separated by ':'
   /// The value of a variable; null when it is not set.
   const char* (*variable)(const char* name);
 };
 
-/// Finds who is to start ranks on other hosts: in an allocation of Slurm its srun, else prterun,
+/// Finds the launcher for ranks on other hosts: in an allocation of Slurm its srun, else prterun,
 /// else Hydra under any of its names, or the one kind that is wanted. What says it is Fulmar's own
 /// is passed over. Asks programs for their version, for at most a few seconds. Fails (spawn) with
 /// what was looked for and what to install.
@@ -34,7 +34,7 @@ base::Result<FoundManager> find_manager(Manager wanted, const ManagerSearch& sea
 /// tasks in it, so that whoever gives no hosts means all of them.
 [[nodiscard]] bool in_wide_allocation(const ManagerSearch& search);
 
-/// Who wrote a launcher, by what it prints as its version. Automatic: none that is of use here.
+/// The kind of a launcher, by its version text. Automatic: none that is supported.
 [[nodiscard]] Manager maker_of(std::string_view version_text);
 
 }  // namespace fulmar::mpiexec

@@ -256,7 +256,7 @@ Error check_arch(const OptionTarget& /*target*/, Values values) {
   return failure(ErrorClass::arg, "-arch is \"%s\", but this machine is %s", values[0].c_str(),
                  self.machine);
 }
-/// The parser replaces a lone -configfile before it looks at rows.
+/// The parser replaces a lone -configfile before it uses the table.
 Error reject_configfile(const OptionTarget& /*target*/, Values /*values*/) {
   return failure(ErrorClass::arg, "-configfile FILE must be the only option of the line");
 }

@@ -205,7 +205,7 @@ std::uint64_t places_for(const Options& options) {
 }
 
 /// Reads the file of hosts and puts -ppn in force. A lone program without -n gets a rank for each
-/// place, as it does from those who start ranks on several hosts.
+/// place, as it does from the launchers for several hosts.
 Error settle_hosts(Options& options) {
   if (!options.host_file.empty()) {
     const auto hosts = read_host_file(options.host_file);

@@ -43,7 +43,7 @@ enum class Place { automatic, none, hwthread, core, l3cache, numa, socket };
 enum class Action { run, help, version, show };
 enum class StdinTo { rank, all, none };
 
-/// Who starts ranks on several hosts.
+/// The launcher that starts ranks on several hosts.
 enum class Manager {
   automatic,  ///< the first one that is there
   slurm,      ///< srun

@@ -54,8 +54,8 @@ std::string Output::label_of(std::uint32_t rank) const {
   return expand_pattern(wishes_.label_pattern, rank, ranks_, wishes_.host);
 }
 
-/// In a file nobody waits for a prompt, and a line cut by a rank that was not scheduled stays cut:
-/// more patience there, unless there is one rank only.
+/// A file needs no prompt in time, and a line that is split by a rank that was not scheduled stays split: a
+/// longer timeout there, unless there is one rank only.
 LineMux::Limits Output::limits_for(int fd, std::uint32_t ranks) const {
   LineMux::Limits limits;
   if (ranks > 1 && ::isatty(fd) == 0) limits.patience_ns = 500 * ns_per_ms;
@@ -276,7 +276,7 @@ void Output::flush(std::uint32_t index) {
   }
 }
 
-/// Nobody reads any more: ranks that go on writing get SIGPIPE, as they would without mpiexec,
+/// The reader has gone: ranks that go on writing get SIGPIPE, as they would without mpiexec,
 /// unless their output also goes elsewhere.
 void Output::break_channel(std::uint32_t index) {
   Channel& channel = channels_[index];

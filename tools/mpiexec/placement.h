@@ -27,7 +27,7 @@ struct Amounts {
 ///
 /// Without wishes (bind and map automatic): with at least as many cores c as ranks n, rank i gets
 /// the cores [i*c/n, (i+1)*c/n), all their threads, so that the rank's own threads have room; with
-/// fewer cores but enough hardware threads the same with hardware threads; with fewer still nobody
+/// fewer cores but enough hardware threads the same with hardware threads; with still fewer no rank
 /// is bound. `map` deals ranks round robin over the objects of that kind, where those of one object
 /// share it evenly; `bind` widens or narrows a rank's place to the object of that kind that holds
 /// its first processor. With `units_per_rank` each rank gets so many units of its object that no

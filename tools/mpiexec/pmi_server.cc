@@ -161,7 +161,7 @@ bool PmiServer::enter_barrier(std::uint32_t rank) {
   return answer(rank, "cmd=barrier_out");
 }
 
-/// The supervisor looks at the records after every line.
+/// The supervisor checks the records after every line.
 void PmiServer::abort(std::uint32_t rank, const wire::PmiLine& line) {
   records_[rank].abort_code.store(static_cast<int>(line.number("exitcode").value_or(1)),
                                   std::memory_order_relaxed);

@@ -11,7 +11,7 @@
 
 #include "mpiexec/environment.h"
 
-// Programs of other MPIs look for libmpi.so.12 (MPICH) or libmpi.so.40 (Open MPI). As the names differ, both can be
+// Programs of other MPIs need libmpi.so.12 (MPICH) or libmpi.so.40 (Open MPI). As the names differ, both can be
 // offered to every program, also to one that is started by a script, or loads MPI later, as Python does.
 
 namespace fulmar::mpiexec {

@@ -72,8 +72,8 @@ std::optional<std::vector<pid_t>> find_members(std::span<const pid_t> sessions) 
   return members;
 }
 
-/// Kills through a pidfd and looks at the session once more in between, so that a number that was
-/// given to another process since the scan kills nobody. Gives the pidfd to wait on.
+/// Kills through a pidfd and checks the session once more in between, so that a pid that was reused since
+/// the scan is not killed. Returns the pidfd to wait on.
 base::UniqueFd kill_member(pid_t pid, std::span<const pid_t> sessions) {
   base::UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!is_member(pid, sessions)) return {};

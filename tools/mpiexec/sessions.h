@@ -18,8 +18,7 @@
 /// a process group in it.
 namespace fulmar::mpiexec {
 
-/// The pid of each rank and the session of all, in memory shared by mpiexec and its guard and by
-/// nobody else. Ranks write their own entry between clone and exec. An entry stays valid until the
+/// The pid of each rank and the session of all, in memory shared by mpiexec and its guard only. Ranks write their own entry between clone and exec. An entry stays valid until the
 /// end: mpiexec does not reap a rank before the sweep, so its number cannot be given to a stranger,
 /// and that of the session is in use as long as a rank is.
 class Roster {

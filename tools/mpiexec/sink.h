@@ -21,7 +21,7 @@ class Sink {
   enum class Progress {
     done,     ///< all of the text was written
     blocked,  ///< the reader is slow: wait for EPOLLOUT on poll_fd()
-    broken,   ///< nobody will ever read the rest; see error()
+    broken,   ///< the reader has gone; see error()
   };
   /// Writes what is possible now and removes it from `text`.
   Progress write_some(std::string& text);

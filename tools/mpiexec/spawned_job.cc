@@ -35,7 +35,7 @@ constexpr std::array key_options = {
 };
 
 /// Adds a program to the command line, whose name and arguments are put in place of a word after it
-/// was parsed: real ones may look like what separates programs.
+/// was parsed: real ones may equal the separator of programs.
 void add_words(std::vector<std::string>& words, const SpawnInfo& info, const std::string& folder,
                std::uint32_t count) {
   if (!words.empty()) words.emplace_back(":");

@@ -20,7 +20,7 @@ struct SpawnPlan {
 };
 
 /// What a spawn asks for, on the terms of the first job: `first` are its options, of which those hold
-/// that are for all programs (output, environment, what a failure means); standard input is nobody's.
+/// that are for all programs (output, environment, what a failure means); no rank gets standard input.
 /// The program of a command is looked for from the working folder of the process that spawns, which
 /// is also that of the new processes unless `wdir` says another.
 ///

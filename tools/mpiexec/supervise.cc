@@ -145,7 +145,7 @@ void Supervisor::on_rank(std::uint32_t index) {
   siginfo_t info{};
   if (!rank.fd.valid()) return;
   if (::waitid(P_PID, static_cast<id_t>(rank.pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
-    info.si_code = CLD_EXITED;  // cannot be: somebody else has reaped it
+    info.si_code = CLD_EXITED;  // cannot be: another thread has reaped it
     info.si_status = 1;
   } else if (info.si_pid != rank.pid) {
     return;
@@ -445,7 +445,7 @@ void Supervisor::say_exit_codes() {
 }
 
 /// All ranks have ended. Whatever they left behind has become a child of mpiexec: without children
-/// there is nothing to look for, and a clean job pays nothing.
+/// there is nothing to search for, and a clean job has no cost.
 void Supervisor::clean_up() {
   for (const Rank& rank : ranks_) ::waitpid(rank.pid, nullptr, 0);
   while (true) {
@@ -472,7 +472,7 @@ void Supervisor::drain_output() {
   while (true) {
     parts_.output.finish();
     if (parts_.output.finished()) return;
-    if (killed_ || now_ns() >= limit) return;  // asked to stop once more, or nobody reads
+    if (killed_ || now_ns() >= limit) return;  // interrupted again, or the reader has gone
     if (interrupted_by_ != known_signal) {
       exit_code_ = 128 + interrupted_by_;
       return;

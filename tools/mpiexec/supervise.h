@@ -126,7 +126,7 @@ class Supervisor {
   int interrupted_by_ = 0;  ///< the first signal that asked for the end
   /// The job ends by a rank that says another one has died, and no death has been seen yet.
   bool answers_death_ = false;
-  bool ending_ = false;  ///< the first failure has been reported, ranks were told to end
+  bool ending_ = false;  ///< the first failure was reported, and ranks were signalled
   bool killed_ = false;  ///< everything was killed: further ends are our doing
   std::int64_t timeout_ns_ = never_ns;
   std::int64_t kill_ns_ = never_ns;

@@ -196,7 +196,7 @@ bool stays_here(std::string_view name) {
 }
 
 /// prterun passes nothing on to other hosts but what is named; by name alone, so that no value
-/// stands on a command line that everybody can read.
+/// is on a command line that all users can read.
 void add_passed(const Job& job, const Program& program, Words& words) {
   const auto passed = passed_names(job.options, program);
   Words names;
@@ -310,7 +310,7 @@ std::string host_of_each_rank(std::span<const Share> shares) {
   return join(hosts, ',');
 }
 
-/// Which hosts get which ranks. Slurm's PMI-1 tells the ranks of an arbitrary distribution that
+/// Which hosts get which ranks. Slurm's PMI-1 says to the ranks of an arbitrary distribution that
 /// each is alone on its node, so that one is for different numbers of ranks only.
 void add_slurm_hosts(const Job& job, Words& words) {
   const Options& options = job.options;
@@ -338,7 +338,7 @@ void add_slurm_hosts(const Job& job, Words& words) {
   }
 }
 
-/// One program as it is; several as a shell that looks which rank it is.
+/// One program as it is; several as a shell script that selects by its rank.
 Words slurm_programs(const Job& job, const std::optional<std::string>& folder) {
   const Options& options = job.options;
   const auto line_of = [&](const Program& program) {

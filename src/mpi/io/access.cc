@@ -277,7 +277,7 @@ Error read_packed(const Access& access, Count& moved) {
   return {};
 }
 
-/// In atomic mode; and while anybody may sieve, who would undo what others write meanwhile.
+/// In atomic mode; and while a rank may use data sieving, which would undo concurrent writes.
 Error lock_whole(io::RangeLock& lock, const Access& access, io::RangeLock::Mode mode) {
   const bool sieves =
       mode == io::RangeLock::Mode::exclusive && access.hints.sieve_write == io::Use::always;

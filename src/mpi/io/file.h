@@ -18,7 +18,7 @@
 namespace fulmar::mpi {
 
 /// What an open file consists of. Only MPI_File_set_view, set_info and set_atomicity change what
-/// operations under way look at, and each replaces it: see Access.
+/// operations in flight use, and each replaces it: see Access.
 struct OpenFile {
   io::PosixFile file;
   io::FileSystem system;

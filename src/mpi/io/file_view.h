@@ -43,8 +43,8 @@ class FileView {
 
   /// Bytes of an etype in the stream; never 0.
   [[nodiscard]] Count etype_bytes() const noexcept { return etype_bytes_; }
-  /// Within [position, position + bytes) of the stream, what lies behind a position lies behind it
-  /// in the file, and no byte comes twice.
+  /// Within [position, position + bytes) of the stream offsets in the file only grow, and no byte comes
+  /// twice.
   [[nodiscard]] bool forward(Count position, Count bytes) const noexcept {
     return forward_ || (forward_once_ && position + bytes <= file_filetype_.size);
   }

@@ -10,8 +10,7 @@ namespace fulmar::mpi {
 /// How the data of a filetype and of its repetitions are placed in a file (MPI 5.0 section 14.3).
 struct FiletypeShape {
   Count runs = 0;  ///< runs of data without gaps in one repetition, about
-  /// The stream never goes backwards and covers no byte twice: what lies behind a position lies
-  /// behind it in the file, too. Known of the whole filetype.
+  /// Offsets in the file only grow along the stream, and no byte comes twice. For the whole filetype.
   bool forward = true;
   /// The same of the data of one repetition; the next may begin before it ends. Known of the whole
   /// filetype.

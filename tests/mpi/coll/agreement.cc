@@ -2,7 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 //
 // With FULMAR_CHECK=collectives a collective call that does not fit those of the other ranks ends
-// in all of them with an error that says who called what, and the communicator stays usable.
+// in all of them with an error that says which rank called what, and the communicator stays usable.
 //
 // ranks: 1 2 3
 // env: FULMAR_CHECK=collectives
@@ -355,7 +355,7 @@ void wrong_requests() {
   test::expect_class(odd ? MPI_Ibarrier(MPI_COMM_WORLD, &request)
                          : MPI_Ibcast(data, 4, MPI_INT, 0, MPI_COMM_WORLD, &request),
                      MPI_SUCCESS, "the start of a wrong call");
-  // Nobody waits yet.
+  // No rank waits yet.
   int token = rank;
   MPI_Sendrecv_replace(&token, 1, MPI_INT, (rank + 1) % size, 3, (rank + size - 1) % size, 3,
                        MPI_COMM_WORLD, MPI_STATUS_IGNORE);

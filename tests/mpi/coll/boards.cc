@@ -63,7 +63,7 @@ void run_ahead(int count, int rounds) {
   }
 }
 
-/// Roots that change: who was ahead has to wait.
+/// Roots that change: a rank that was ahead has to wait.
 void change_roots() {
   const int rank = test::rank_of(MPI_COMM_WORLD);
   const int size = test::size_of(MPI_COMM_WORLD);

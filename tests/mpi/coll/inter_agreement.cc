@@ -2,7 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 //
 // With FULMAR_CHECK=collectives a collective call between groups that does not fit those of the
-// other ranks ends in all of them with the same error, which says who called what, and the
+// other ranks ends in all of them with the same error, which says which rank called what, and the
 // intercommunicator stays usable. Rank 0 alone is one group, all others are the other.
 //
 // ranks: 2 3 5

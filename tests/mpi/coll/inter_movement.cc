@@ -40,7 +40,7 @@ void barriers(const Inter& inter) {
                     [&](MPI_Request* r) { return MPI_Ibarrier(inter.comm, r); },
                     [&](MPI_Request* r) { return MPI_Barrier_init(inter.comm, MPI_INFO_NULL, r); }};
   run(forms, [] {}, [](const char*) {});
-  // Nobody leaves before all of the other group have come: its messages are there by then.
+  // No rank leaves before all of the other group have come: its messages are there by then.
   for (int r = 0; r < inter.remote; ++r) MPI_Send(&r, 1, MPI_INT, r, 9, inter.comm);
   MPI_Barrier(inter.comm);
   for (int r = 0; r < inter.remote; ++r) {

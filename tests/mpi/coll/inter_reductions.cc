@@ -82,7 +82,7 @@ void reduces(const Inter& inter, MPI_Op op, int to, int root, int count) {
   const void* in = inter.side() == to ? nullptr : o.own.data();
   void* out = o.result.data();
   MPI_Datatype type = MPI_UINT32_T;
-  if (argument == MPI_PROC_NULL) {  // who takes no part may give anything
+  if (argument == MPI_PROC_NULL) {  // a rank that takes no part may pass anything
     count = -1;
     type = MPI_DATATYPE_NULL;
     op = MPI_OP_NULL;

@@ -21,7 +21,7 @@ namespace {
 
 using test::expect;
 
-/// Who may see that the last rank has another length.
+/// The ranks that may detect that the last rank has another length.
 enum class Seen { by_root, by_last, by_all };
 
 /// The buffers of one rank.
@@ -34,7 +34,7 @@ struct Buffers {
 struct Kind {
   const char* name;
   Seen seen;
-  /// One of the forms in which each rank has other lengths: a rank that expects nothing looks all the same, and
+  /// One of the forms in which each rank has other lengths: a rank that expects nothing checks all the same, and
   /// one that gives nothing is no error. Long blocks go by messages.
   bool various;
   /// `bytes` for each rank, or of the whole.
@@ -259,7 +259,7 @@ void differ(const Kind& kind, int even, int odd, MPI_Comm comm) {
   const bool sees = kind.seen == Seen::by_all || (kind.seen == Seen::by_root ? rank == 0 : last);
   const std::string what =
       std::string(kind.name) + " of " + std::to_string(even) + " bytes and " + std::to_string(odd);
-  // Who has nothing may do without looking.
+  // A rank without data may skip the check.
   if (own == 0 && !kind.various) return expect(code == MPI_SUCCESS, what.c_str());
   if (kind.various && other == 0) return expect(code == MPI_SUCCESS, what.c_str());
   if (!sees) return expect(code == MPI_SUCCESS, what.c_str());
@@ -316,7 +316,7 @@ void run_long() {
     for (const auto& [even, odd] : long_lengths) {
       MPI_Comm comm = returning();
       differ(kind, even, odd, comm);
-      // Where only the root looks, the others have posted different numbers of pieces.
+      // If only the root checks, the others have posted different numbers of pieces.
       const bool in_step = kind.various || kind.seen != Seen::by_root || test::size_of(comm) == 2;
       if (in_step) use(comm, kind.name);
       MPI_Comm_free(&comm);
@@ -326,7 +326,7 @@ void run_long() {
 }
 
 /// Communicators after the first eight have no staging buffer: long blocks go by messages, short ones do
-/// not. Who has a long block may see the difference, too.
+/// not. A rank with a long block may detect the difference, too.
 void run_without_staging() {
   std::array<MPI_Comm, 10> comms;
   for (MPI_Comm& comm : comms) comm = returning();
@@ -351,7 +351,7 @@ void run_without_staging() {
   MPI_Barrier(MPI_COMM_WORLD);  // the next ones find collective areas with a staging buffer free
 }
 
-/// Another root: who tells nothing is seen, too.
+/// Another root: a rank that sends nothing is detected, too.
 void run_roots() {
   MPI_Comm comm = returning();
   const int rank = test::rank_of(comm);
@@ -363,7 +363,7 @@ void run_roots() {
     test::expect_equal(code, MPI_SUCCESS, "MPI_Bcast with two roots");
   } else {
     int value = 7;
-    const int code = MPI_Bcast(&value, 1, MPI_INT, 1 - rank, comm);  // nobody is the root
+    const int code = MPI_Bcast(&value, 1, MPI_INT, 1 - rank, comm);  // no rank is the root
     test::expect_class(code, MPI_ERR_COUNT, "MPI_Bcast without a root");
   }
   use(comm, "two roots");

@@ -160,7 +160,7 @@ void barrier_holds() {
   if (size == 1) return;
   MPI_Request request = MPI_REQUEST_NULL;
   if (rank == 0) {
-    // Everybody else has started; nobody can be through.
+    // All other ranks have started; none can have completed.
     for (int r = 1; r < size; ++r)
       MPI_Recv(nullptr, 0, MPI_INT, r, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Ibarrier(MPI_COMM_WORLD, &request);
@@ -235,7 +235,7 @@ void statuses_and_errors() {
   expect_class(MPI_Iallgatherv(&value, 1, MPI_INT, &value, &negative, &zero, MPI_INT, MPI_COMM_SELF,
                                &request),
                MPI_ERR_COUNT, "a count of the array");
-  // The own contribution is longer than the room for it: told at completion.
+  // A rank's own contribution is longer than its receive buffer: reported at completion.
   std::vector<int> two = {1, 2};
   expect_class(MPI_Iallgather(two.data(), 2, MPI_INT, &value, 1, MPI_INT, MPI_COMM_SELF, &request),
                MPI_SUCCESS, "started");

@@ -157,7 +157,7 @@ void arrays_changed_early() {
   const int rank = test::rank_of(comm);
   std::vector<int> counts(n, 1);
   std::vector<int> places(n);
-  std::iota(places.rbegin(), places.rend(), 0);  // block r lies at size - 1 - r
+  std::iota(places.rbegin(), places.rend(), 0);  // block r is at size - 1 - r
   std::vector<MPI_Datatype> types(n, MPI_INT);
   std::vector<int> bytes(n);
   for (std::size_t i = 0; i < n; ++i) bytes[i] = places[i] * static_cast<int>(sizeof(int));

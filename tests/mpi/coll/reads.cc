@@ -101,7 +101,7 @@ void count_reads() {
   }
   const test::PerformanceVariable copies("device_single_copies");
   scatter(5000);
-  // Everybody reads one block of two calls of each other root.
+  // Every rank reads one block of two calls of each other root.
   expect_equal(copies.value(), static_cast<long long>(2 * reads), "reads of scatters");
 }
 

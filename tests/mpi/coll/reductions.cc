@@ -35,7 +35,7 @@ void compose(void* in, void* inout, int* count, MPI_Datatype*) {
   }
 }
 
-/// The same on a type with gaps: element i lies at 3 i.
+/// The same on a type with gaps: element i is at 3 i.
 void compose_spread(void* in, void* inout, int* count, MPI_Datatype*) {
   auto* left = static_cast<const std::uint32_t*>(in);
   auto* right = static_cast<std::uint32_t*>(inout);

@@ -79,7 +79,7 @@ void in_place(int count) {
   expect_in_step(comm, "MPI_Reduce in place");
 }
 
-/// The last rank is a leaf of every tree: what it does not send nobody waits for.
+/// The last rank is a leaf of every tree: no rank waits for what it does not send.
 void other_arguments() {
   const MPI_Comm comm = MPI_COMM_WORLD;
   const int size = test::size_of(comm);

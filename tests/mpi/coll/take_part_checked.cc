@@ -18,7 +18,7 @@ using test::expect_in_step;
 bool last = false;
 int size = 1;
 
-/// The last rank has an error of its own, the others one that tells of it.
+/// The last rank has an error of its own, the others one that reports it.
 void expect_told(int code, int own_class, const std::string& call) {
   expect_class(code, last ? own_class : MPI_ERR_OTHER, call.c_str());
   char text[MPI_MAX_ERROR_STRING] = {};

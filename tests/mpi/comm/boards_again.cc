@@ -2,7 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 //
 // Memory of a freed communicator that some rank still reads is not used for another one: rank 1 is
-// late, and rank 0 has meanwhile freed theirs and tells other things to rank 2.
+// late, and rank 0 has meanwhile freed theirs and sends other data to rank 2.
 // ranks: 3
 
 #include <mpi.h>
@@ -40,7 +40,7 @@ void run(char value) {
   const int rank = test::rank_of(MPI_COMM_WORLD);
   if (rank != 2) {
     MPI_Comm first = pair_with(1, 1);
-    // The root of a broadcast does not wait for who is late.
+    // The root of a broadcast does not wait for late ranks.
     if (rank == 1) MPI_Recv(nullptr, 0, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     bcast(first, value);
     MPI_Comm_free(&first);

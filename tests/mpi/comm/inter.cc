@@ -2,7 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 //
 // Intercommunicators: made with every choice of groups and leaders, from groups of a session, from
-// other intercommunicators; who is in them, messages between the groups, comparison, merging.
+// other intercommunicators; their ranks, messages between the groups, comparison, merging.
 // ranks: 2 3 4 5
 
 #include <mpi.h>
@@ -54,7 +54,7 @@ std::vector<int> remote_members(MPI_Comm comm) {
   return world_ranks(group);
 }
 
-/// Everybody sends to every process of the other group, and finds out who sent what it gets.
+/// Every rank sends to every process of the other group, and determines the sender of what it gets.
 void check_messages(MPI_Comm comm, const std::vector<int>& remote, const char* what) {
   const int count = remote_size_of(comm);
   const int self = rank_of(MPI_COMM_WORLD);
@@ -179,7 +179,7 @@ void ranks_are_the_remote_ones() {
   MPI_Status status;
   MPI_Recv(&word, 1, MPI_INT, MPI_PROC_NULL, 0, inter, &status);
   expect_equal(status.MPI_SOURCE, MPI_PROC_NULL, "nobody");
-  // A ring through both groups with MPI_Sendrecv: rank r talks to rank r, the surplus to nobody.
+  // A ring through both groups with MPI_Sendrecv: rank r talks to rank r, the surplus to MPI_PROC_NULL.
   const int self = rank_of(inter);
   const int peer = self < count ? self : MPI_PROC_NULL;
   int got = -1;

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 //
 // What is made of an intercommunicator: duplicates with attributes and hints, at once and in the
-// background, splits and subsets whose groups may be empty; and that failures are everybody's.
+// background, splits and subsets whose groups may be empty; and that failures concern all ranks.
 // ranks: 2 3 4 5
 
 #include <mpi.h>
@@ -44,7 +44,7 @@ MPI_Comm make_inter(int left) {
   return inter;
 }
 
-/// World ranks by all ranks of the other group: everybody tells everybody.
+/// World ranks by all ranks of the other group: every rank sends to every rank.
 std::vector<int> hear(MPI_Comm comm) {
   const int self = rank_of(MPI_COMM_WORLD);
   const int count = remote_size_of(comm);
@@ -116,7 +116,7 @@ void duplicates() {
   expect_equal(deletes, 5 * (size_of(MPI_COMM_WORLD) - 1), "deletions");
 }
 
-/// Where one process fails to copy an attribute nobody of either group gets a duplicate.
+/// Where one process fails to copy an attribute no rank of either group gets a duplicate.
 void failures_are_everybodys() {
   MPI_Comm inter = make_inter(1);
   MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);

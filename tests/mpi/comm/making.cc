@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// Making communicators: who is in them, in which order, that their messages stay apart from those
-// of others, names, hints, attributes and error handlers, and that failures are everybody's.
+// Making communicators: their ranks, in which order, that their messages stay apart from those
+// of others, names, hints, attributes and error handlers, and that failures concern all ranks.
 // ranks: 1 2 3 4 5 8
 
 #include <mpi.h>
@@ -261,7 +261,7 @@ void attributes_follow_dup() {
   MPI_Comm_free(&part);
   MPI_Comm_free(&second);
   expect_equal(deletes, 1, "freeing deletes");
-  // Where one rank fails to copy, nobody gets a duplicate.
+  // If one rank fails to copy, no rank gets a duplicate.
   fail_on_rank = size_of(first) - 1;
   const int code = MPI_Comm_dup(first, &second);
   expect_class(code, MPI_ERR_OTHER, "a copy function fails somewhere");

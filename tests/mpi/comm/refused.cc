@@ -2,7 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 //
 // Calls that make a communicator with an argument that is wrong in one rank: they fail in all of
-// them, nobody waits, and the old communicator can still be used.
+// them, no rank waits, and the old communicator can still be used.
 // ranks: 1 2 4
 
 #include <mpi.h>

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 //
 // Calls of the members of a group, and MPI_Comm_idup, with an argument that is wrong in one rank: they
-// fail in all, nobody waits, and the next call works.
+// fail in all, no rank waits, and the next call works.
 // ranks: 1 2 4
 
 #include <mpi.h>
@@ -53,7 +53,7 @@ void create_group(MPI_Group group) {
   expect_class(MPI_Comm_create_group(MPI_COMM_WORLD, group, tag, &made), MPI_SUCCESS,
                "MPI_Comm_create_group");
   expect_works(made, "MPI_Comm_create_group");
-  // The group cannot be guessed, nor can the tag: only who is wrong hears of it.
+  // The group cannot be guessed, nor can the tag: only the rank that is wrong gets an error.
   made = MPI_COMM_NULL;
   if (last) {
     expect_class(MPI_Comm_create_group(MPI_COMM_WORLD, MPI_GROUP_NULL, tag, &made), MPI_ERR_GROUP,
@@ -82,7 +82,7 @@ void create_from_group(MPI_Group group) {
   MPI_Errhandler_free(&file_handler);
 }
 
-/// The request of who is wrong does not come to be; that of the others ends with the error.
+/// The rank that is wrong gets no request; those of the others end with the error.
 void idup() {
   for (int i = 0; i < 3; ++i) {
     MPI_Comm made = MPI_COMM_NULL;
@@ -112,7 +112,7 @@ void idup() {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// Who names no leader, or another one than the others, is told so; the other group hears of it, too.
+/// A rank that names no leader, or another one than the others, gets an error; the other group gets it, too.
 void leaders() {
   const int rank = test::rank_of(MPI_COMM_WORLD);
   if (test::size_of(MPI_COMM_WORLD) < 4) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// MPI_Comm_split_type by hardware: ranks that are bound to cores meet those on the same core, and
+// MPI_Comm_split_type by hardware: ranks that are bound to cores are grouped with those on the same core, and
 // what MPI_Get_hw_resource_info says agrees with it.
 // launch: --bind-to core --map-by core
 // ranks: 1 2 4

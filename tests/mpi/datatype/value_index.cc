@@ -91,7 +91,7 @@ void located(MPI_Datatype value_type, MPI_Datatype index_type, Value low, Value 
   test::expect_equal(extent, sizeof(Pair), "extent");
   const int rank = test::rank_of(MPI_COMM_WORLD);
   const int ranks = test::size_of(MPI_COMM_WORLD);
-  // Everybody has both values, at indices that fall with the rank.
+  // Every rank has both values, at indices that fall with the rank.
   const auto first = static_cast<Index>(100 - rank);
   const Pair in[2] = {{rank % 2 == 0 ? low : high, first}, {high, first}};
   Pair least[2] = {};

@@ -99,7 +99,7 @@ void check_errors() {
                MPI_ERR_ARG, "a negative number of commands at the root");
 }
 
-/// Nobody accepts: the time that was asked for passes.
+/// There is no accept: the timeout expires.
 void check_timeout() {
   Name name{};
   MPI_Comm inter = MPI_COMM_NULL;

@@ -38,7 +38,7 @@ MPI_Comm parent() {
   return comm;
 }
 
-/// Everybody hears from everybody of the other group, in a short and in a long message.
+/// Every rank receives from every rank of the other group, in a short and in a long message.
 void check_messages(MPI_Comm inter) {
   const int own = rank_of(inter);
   for (const int length : {1, 50000}) {

@@ -4,7 +4,7 @@
 // networks: tcp
 //
 // Sends are cancelled whose receivers are in MPI_Finalize, or have returned from it: they complete
-// (MPI 5.0, 11.2.2), and nobody has received them. So many that no room is left for words to the
+// (MPI 5.0, 11.2.2), and no process has received them. So many that no room is left for words to the
 // receiver.
 
 #include <mpi.h>

@@ -3,8 +3,8 @@
 // ranks: 1 2
 // env: FULMAR_ERRHANDLER=mpi_errors_return
 //
-// MPI_Info_create_env tells before MPI_Init what MPI_INFO_ENV tells afterwards (MPI 5.0, 10 and
-// 11.2.2). The thread level is the one asked for before the program began: nobody did.
+// MPI_Info_create_env has before MPI_Init what MPI_INFO_ENV has afterwards (MPI 5.0, 10 and
+// 11.2.2). The thread level is the one requested before the program began: there was no request.
 #include <mpi.h>
 
 #include <string>

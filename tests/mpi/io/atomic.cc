@@ -24,7 +24,7 @@ bool are_equal(const std::vector<int>& values) {
   return std::ranges::all_of(values, [&](int value) { return value == values.front(); });
 }
 
-/// Everybody writes the same integers, with gaps between them, and reads them back.
+/// Every rank writes the same integers, with gaps between them, and reads them back.
 void one_write_counts(MPI_File file, bool collective) {
   const int rank = test::rank_of(MPI_COMM_WORLD);
   for (int round = 0; round < 20; ++round) {

@@ -136,7 +136,7 @@ void failures_are_told(Case& all) {
       if (all.rank == failing) fault = Fault::no_space;
       const int code = all.write(true, MPI_INT, count);
       fault = Fault::none;
-      // Which ranks write is the library's choice; if one of them fails, all are told.
+      // Which ranks write is the library's choice; if one of them fails, all get the error.
       int failed = code != MPI_SUCCESS ? 1 : 0;
       int sum = 0;
       MPI_Allreduce(&failed, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 //
 // Hints have their effect: how many ranks write in a collective call is what cb_nodes and cb_config_list
-// say, and MPI_File_get_info tells what is in effect.
+// say, and MPI_File_get_info reports what is in effect.
 // ranks: 1 4
 
 #include <mpi.h>

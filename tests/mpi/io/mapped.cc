@@ -23,7 +23,7 @@ constexpr int bytes = run_bytes * runs;
 struct Case {
   int rank = test::rank_of(MPI_COMM_WORLD);
   int size = test::size_of(MPI_COMM_WORLD);
-  /// Of all ranks in turns, and then 4 bytes of nobody for each.
+  /// Of all ranks in turns, and then 4 unused bytes for each.
   int stride = size * (run_bytes + 4);
   std::string name;
   MPI_Datatype type = MPI_DATATYPE_NULL;
@@ -104,7 +104,7 @@ void gaps_keep_what_others_write(const Folder& folder) {
   }
   MPI_Barrier(MPI_COMM_WORLD);
   all.set_view(file);
-  // Nobody waits for anybody: the bytes beside a rank's runs change while it writes.
+  // No rank waits for another: the bytes beside a rank's runs change while it writes.
   for (int round = 0; round < 20; ++round) {
     all.fill(round);
     succeeds(MPI_File_write_at(file, 0, all.values.data(), bytes, MPI_BYTE, MPI_STATUS_IGNORE),

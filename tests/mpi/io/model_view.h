@@ -48,7 +48,7 @@ class Views {
   /// All ranks have the same view, as shared file pointers demand.
   [[nodiscard]] bool same() const { return owner_.front() == everybody; }
 
-  /// Where byte `at` of a rank's stream lies in the file.
+  /// The offset in the file of byte `at` of a rank's stream.
   [[nodiscard]] std::size_t offset(int rank, std::size_t at) const {
     const auto etype = static_cast<std::size_t>(etype_bytes_);
     const std::vector<std::size_t>& places = places_of(rank);

@@ -158,7 +158,7 @@ void sizes_are_seen(const Folder& folder) {
   MPI_File file = open_file(MPI_COMM_WORLD, folder.file("size"), scratch);
   for (int round = 1; round <= rounds; ++round) {
     expect_size(file, 0, "nothing in it");
-    // Nobody is to find the size before it changes, or afterwards what was changed later.
+    // No rank may see the size before it changes, or afterwards what was changed later.
     MPI_Barrier(MPI_COMM_WORLD);
     const int writer = round % world.size;
     const std::vector<int> values = values_of(writer, round);

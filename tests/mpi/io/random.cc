@@ -23,7 +23,7 @@ using test::expect_equal;
 using test::mark;
 using test::succeeds;
 
-constexpr int hole = 0;  ///< what nobody wrote, within the file
+constexpr int hole = 0;  ///< bytes of the file that were not written
 
 /// Which rank owns which integer of a tile; tiles repeat without end.
 class Pattern {
@@ -33,7 +33,7 @@ class Pattern {
     const bool blocks = random.coin();
     owner_.resize(static_cast<std::size_t>(tile));
     for (int i = 0; i < tile; ++i) {
-      // Everybody has something; in blocks, or at random, and nobody has some.
+      // Every rank has some; in blocks, or at random, and some are unused.
       const int block = tile / ranks;
       const int by_block = std::min(i / std::max(block, 1), ranks - 1);
       const int by_chance = random.below(ranks + 1) - 1;
@@ -192,7 +192,7 @@ class Program {
     }
   }
 
-  /// How much of an access lies before the end of the file.
+  /// How much of an access is before the end of the file.
   [[nodiscard]] int readable(const std::vector<int>& places, int offset, int count) const {
     int there = 0;
     while (there < count && pattern().index(places, offset + there) < model_.size()) ++there;

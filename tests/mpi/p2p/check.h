@@ -99,7 +99,7 @@ inline int finish() {
   return failures() == 0 ? 0 : 1;
 }
 
-/// All ranks meet, by messages of their own.
+/// A barrier of all ranks by messages.
 inline void meet() {
   char token = 0;
   for (int step = 1; step < size(); step *= 2) {

@@ -48,7 +48,7 @@ void rounds(std::size_t bytes) {
     check::status(status, left(), 5, count);
     check::is(status.MPI_ERROR, 4711, "MPI_ERROR");
     check::same(in.data(), bytes, static_cast<unsigned>(left()));
-    // A line instead of a ring: the ends talk to nobody.
+    // A line instead of a ring: the ends have MPI_PROC_NULL.
     const int to = check::rank() + 1 < check::size() ? right() : MPI_PROC_NULL;
     const int from = check::rank() > 0 ? left() : MPI_PROC_NULL;
     in = out;
@@ -61,7 +61,7 @@ void rounds(std::size_t bytes) {
       check::status(status, left(), 5, count);
       check::same(in.data(), bytes, static_cast<unsigned>(left()));
     }
-    // Nobody at all, on both sides.
+    // MPI_PROC_NULL on both sides.
     check::ok(shift(out.data(), count, MPI_PROC_NULL, in.data(), count, MPI_PROC_NULL, replace,
                     immediate, &status));
     check::status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
@@ -141,7 +141,7 @@ void freed() {
   check::ok(MPI_Sendrecv(&token, 1, MPI_CHAR, right(), 2, &token, 1, MPI_CHAR, left(), 2,
                          MPI_COMM_WORLD, MPI_STATUS_IGNORE));
   for (int i = 0; i < 3; ++i) check::meet();
-  // The standard gives no other way to wait for it than to look at the buffer.
+  // The standard gives no other way to wait for it than to poll the buffer.
   volatile unsigned char* last = in.data() + 99999;
   while (*last != check::byte_of(99999, 3)) {
     int flag = 0;

@@ -309,7 +309,7 @@ void freed_operations() {
   bool right = true;
   for (int i = 0; i < count; ++i) right = right && in[static_cast<std::size_t>(i)] == i + source();
   check::that(right, "data of a freed send");
-  // The answer of who received tells when a freed receive is done.
+  // The answer of the receiver shows when a freed receive is done.
   volatile int value = 0;
   check::ok(MPI_Irecv(const_cast<int*>(&value), 1, MPI_INT, source(), 91, comm, &request));
   check::ok(MPI_Request_free(&request));

@@ -20,7 +20,7 @@ using Isend = int (*)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Re
 constexpr Send sends[] = {MPI_Send, MPI_Ssend, MPI_Bsend, MPI_Rsend};
 constexpr Isend isends[] = {MPI_Isend, MPI_Issend, MPI_Ibsend, MPI_Irsend};
 
-/// Everybody sends to the right and receives from the left; the receive is posted first.
+/// Every rank sends to the right and receives from the left; the receive is posted first.
 void around(std::size_t bytes, int mode, bool immediate) {
   const int right = (check::rank() + 1) % check::size();
   const int left = (check::rank() + check::size() - 1) % check::size();
@@ -40,7 +40,7 @@ void around(std::size_t bytes, int mode, bool immediate) {
     check::is(status.MPI_ERROR, 4711, "MPI_ERROR must stay");
     check::that(send == MPI_REQUEST_NULL, "the handle of a completed send");
   } else if (mode == 1 && check::rank() % 2 == 0) {
-    // A ring of synchronous sends needs somebody who receives; the receive is posted: no deadlock.
+    // A ring of synchronous sends needs a receiver; the receive is posted: no deadlock.
     check::ok(sends[mode](data.data(), count, MPI_BYTE, right, mode, MPI_COMM_WORLD));
   } else {
     check::ok(sends[mode](data.data(), count, MPI_BYTE, right, mode, MPI_COMM_WORLD));

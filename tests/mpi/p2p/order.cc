@@ -2,7 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 //
 // Matching: messages between two ranks do not overtake each other, whatever their lengths and modes
-// and however the receives ask (MPI 5.0 section 3.5); floods of messages that nobody asked for.
+// and however the receives ask (MPI 5.0 section 3.5); floods of unexpected messages.
 // ranks: 1 2 4
 // timeout: 120
 #include <random>

@@ -92,7 +92,7 @@ void of_mpi() {
   }
 }
 
-/// Long runs with gaps at one side, or at both; what lies between them stays as it was.
+/// Long runs with gaps at one side, or at both; the gaps stay as they were.
 void in_long_runs() {
   constexpr std::size_t run = 9000;
   constexpr std::size_t gap = 1000;

@@ -179,7 +179,7 @@ void freed_while_active() {
   check::is(in.front(), check::left() + 1, "first value");
   check::is(in.back(), check::left() + 1, "last value");
   check::free(receive);
-  check::meet();  // nobody needs `out` any more
+  check::meet();  // `out` is not needed any more
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// Threads that mark partitions of one request, and threads that look for partitions, at the same
+// Threads that mark partitions of one request, and threads that test partitions, at the same
 // time (MPI 5.0 sections 4.2.3 and 11.6).
 // ranks: 1 2 3
 // timeout: 120

@@ -5,8 +5,8 @@
 // Rank 1 computes, without a call of MPI, while rank 0 waits for what needs rank 1's side. With a
 // progress thread (helped) that ends; without one (alone) it does not before rank 1 is back, but
 // for a long message whose memory the receiver can read through the kernel (not streaming). The
-// two talk through memory of their own meanwhile, so nothing is left to chance: who is away comes
-// back when told to, or after a deadline, which is a failure.
+// two talk through memory of their own meanwhile, so nothing depends on timing: the rank that computes comes
+// back on request, or after a deadline, which is a failure.
 
 #include <fcntl.h>
 #include <mpi.h>
@@ -236,7 +236,7 @@ void own_functions(Board& board, bool helped) {
   MPI_Op_free(&op);
 }
 
-/// Who is in MPI is not helped: no switch of threads for each message.
+/// A rank in MPI is not helped: no switch of threads for each message.
 void ping_pong() {
   constexpr int rounds = 4000;
   const test::PerformanceVariable turns("device_thread_turns");

@@ -41,7 +41,7 @@ class Memory {
     first_ = std::min(first_, block.base + first - margin);
     last_ = std::max(last_, block.base + last + margin);
   }
-  /// Every byte gets the value it has when nobody writes there. The address stays from the first
+  /// Every byte gets the value that it has without a write. The address stays from the first
   /// time on.
   void fill() {
     if (bytes_.empty()) {

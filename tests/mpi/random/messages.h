@@ -332,7 +332,7 @@ class Burst {
   std::deque<Received> received_;
 };
 
-/// Everybody sends to the rank some places above, and receives from below, at once.
+/// Every rank sends to the rank some places above, and receives from below, at once.
 inline void shift(Place& place, Types& types, Dice& dice, Dice& own) {
   const int step = dice.below(8);
   const Kind kind = any_kind(dice);

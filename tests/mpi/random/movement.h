@@ -179,7 +179,7 @@ class RootedOrAll : public Movement {
     own_items_ = items(place().side, place().rank, 0);
     add_in(block(*receive_type_, 0, own_items_, from_root(place().rank)));
   }
-  /// The root of a scatter keeps its own part where it is; what it sends lies in its send buffer.
+  /// The root of a scatter keeps its own part where it is; what it sends is in its send buffer.
   [[nodiscard]] bool scatters_in_place() const { return scatters_in_place_; }
   void add_root_out(const Block& out) {
     if (is_in_place()) {

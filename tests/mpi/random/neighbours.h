@@ -65,7 +65,7 @@ class Neighbourhood : public Movement {
 
  private:
   [[nodiscard]] bool is_gather() const { return what_ <= What::allgatherv; }
-  /// Items from one rank to another; the same for all where everybody gets the same.
+  /// Items from one rank to another; the same for all ranks if all get the same.
   [[nodiscard]] int items(int from, const Edge& to) const {
     if (what_ == What::allgather || what_ == What::alltoall) return count_;
     const auto limit = static_cast<std::uint64_t>(count_ + 3);

@@ -65,7 +65,7 @@ class Overlap {
     tags_ = dice.between(1, 2);
     const int any_source = dice.below(100);
     const int any_tag = dice.below(100);
-    // Some more than a search looks at one by one.
+    // Some more than a linear search compares.
     for (int left = dice.chance(50) ? dice.between(1, 8) : dice.between(9, 24); left > 0; --left) {
       const int source = senders_[at(dice.below(length(senders_)))];
       const int tag = first_tag + dice.below(tags_);

@@ -13,11 +13,11 @@
 #include "dice.h"
 #include "report.h"
 
-// Communicators of a generated program, and who must be in them. Every rank of the world keeps all
+// Communicators of a generated program, and their expected ranks. Every rank of the world keeps all
 // of them, also those that it has no part in, so that all of them draw the same numbers.
 namespace generated {
 
-/// One neighbour in a topology. `turn` tells apart several edges between the same two ranks; both
+/// One neighbour in a topology. `turn` distinguishes several edges between the same two ranks; both
 /// ends know it by the same number.
 struct Edge {
   int rank;  ///< MPI_PROC_NULL: none here

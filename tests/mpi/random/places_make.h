@@ -8,7 +8,7 @@
 
 #include "places.h"
 
-// The ways to make a communicator from another one: MPI's call, and who must be in the result.
+// The ways to make a communicator from another one: MPI's call, and the expected ranks of the result.
 namespace generated {
 
 inline void Forest::grow_from_intra(Dice& dice, const Place& from) {
@@ -200,7 +200,7 @@ inline void Forest::merge(Dice& dice, const Place& from) {
   settle(made);
 }
 
-/// The edges of a process from its lists of ranks; equal ones are told apart by their order.
+/// The edges of a process from its lists of ranks; equal ones are distinguished by their order.
 inline void Forest::learn_edges(Place& place, std::vector<int> from, std::vector<int> to) {
   const auto edges_of = [](const std::vector<int>& ranks) {
     std::map<int, int> seen;
@@ -287,7 +287,7 @@ inline void Forest::dist_graph(Dice& dice, const Place& from) {
   const int size = length(from.group());
   std::vector<std::vector<int>> sources(at(size));
   std::vector<std::vector<int>> dests(at(size));
-  std::vector<std::array<int, 3>> told;  // source, destination, who says so
+  std::vector<std::array<int, 3>> told;  // source, destination, the process that names it
   for (int edges = dice.below(3 * size + 1); edges > 0; --edges) {
     told.push_back({dice.below(size), dice.below(size), dice.below(size)});
     sources[at(told.back()[1])].push_back(told.back()[0]);
@@ -320,7 +320,7 @@ inline void Forest::dist_graph(Dice& dice, const Place& from) {
                                to_ranks.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &made.comm));
   }
   settle(made);
-  // The order is the library's where edges were told by anybody.
+  // The library chooses the order if edges were named by any process.
   std::vector<int> found_in(in.size());
   std::vector<int> found_out(out.size());
   good(MPI_Dist_graph_neighbors(made.comm, length(in), found_in.data(), MPI_UNWEIGHTED, length(out),

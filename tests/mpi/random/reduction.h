@@ -202,7 +202,7 @@ class Reduction : public Operation {
   void check() override {
     if (!mine()) return;
     if (in_place_ && is_scattered()) {
-      // In place what lies behind the result is used up.
+      // In place, the buffer behind the result is overwritten.
       for (int i = results() * type_->elements(); i < out_.elements(); ++i) {
         expected_.put(out_, i, receive_.get(out_, i));
       }
@@ -237,7 +237,7 @@ class Reduction : public Operation {
     return cut(mix({seed, key(place().remote(), rank), element}), type_->kind);
   }
 
-  /// Who gets how much of a scattered reduction. Both groups have as many operands.
+  /// How much of a scattered reduction each rank gets. Both groups have as many operands.
   void share_out() {
     const int own = place().size(place().side);
     const int other = place().inter ? place().size(place().remote()) : 1;

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 // ranks: 1 2 4 7
 //
-// The functions of mpi-ext.h while nobody has failed: agreement, revocation of what is under way and of
+// The functions of mpi-ext.h while no process has failed: agreement, revocation of what is under way and of
 // what is called later, communicators that are made of revoked ones.
 #include <mpi-ext.h>
 #include <mpi.h>
@@ -164,7 +164,7 @@ void check_revocation() {
   expect_equal(MPI_Comm_free(&comm), MPI_SUCCESS, "free");
 }
 
-/// Who waits for a message that nobody sends.
+/// A rank that waits for a message that is never sent.
 void check_wakes_who_waits() {
   MPI_Comm comm = duplicate();
   const int rank = test::rank_of(comm);

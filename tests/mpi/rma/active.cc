@@ -30,7 +30,7 @@ MPI_Group group_of(const std::vector<int>& ranks) {
   return group;
 }
 
-/// A ring: everybody is exposed to the one before and accesses the one after; short and long data.
+/// A ring: every rank is exposed to the one before and accesses the one after; short and long data.
 void check_ring(const Window& window) {
   const int to = (rank + 1) % size;
   const int from = (rank + size - 1) % size;

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 //
 // Dynamic windows of several pieces of memory: one datatype that reaches into all of them, pieces that
-// touch, and errors that the request of an operation tells.
+// touch, and errors that the request of an operation reports.
 // ranks: 1 2 3
 
 #include <mpi.h>

@@ -129,7 +129,7 @@ void check_ops(const Window& window) {
   expect_equal(*window.memory<int>(), 0, "the window after refused operations");
 }
 
-/// What lies outside; in dynamic windows of others that is known when the epoch ends.
+/// Accesses outside; in dynamic windows of other ranks they are detected when the epoch ends.
 void check_range(const Window& window, Kind kind, std::size_t bytes) {
   MPI_Win_lock(MPI_LOCK_SHARED, last, 0, window.get());
   int code = put_one(window, last, window.at(last, bytes - 4));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// On a node a target need not call MPI: it looks at its memory until what others put is there.
+// On a node a target need not call MPI: it polls its memory until the data of the others are there.
 // ranks: 2 4
 // env: FULMAR_FABRIC=shm
 
@@ -77,7 +77,7 @@ void check(const Window& window, int lock, int assertion) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// All but rank 0 change its memory by accumulates of all kinds and look at it by MPI_Fetch_and_op,
+/// All but rank 0 change its memory by accumulates of all kinds and read it by MPI_Fetch_and_op,
 /// while it waits without MPI.
 void check_accumulates(const Window& window) {
   constexpr int rounds = 50;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// MPI_Win_lock_all protects loads and stores of its caller, too: nobody gets an exclusive lock meanwhile.
+// MPI_Win_lock_all protects loads and stores of its caller, too: no rank gets an exclusive lock meanwhile.
 // ranks: 2 3
 
 #include <mpi.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// Passive target epochs: exclusive locks exclude, shared ones do not, nobody starves, flushes complete.
+// Passive target epochs: exclusive locks exclude, shared ones do not, no rank starves, flushes complete.
 // ranks: 1 2 4 5
 // timeout: 120
 

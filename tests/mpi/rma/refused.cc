@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// Calls that make a window with an argument that is wrong in one rank: they fail in all of them, nobody
+// Calls that make a window with an argument that is wrong in one rank: they fail in all of them, no rank
 // waits, and the communicator can still be used.
 // ranks: 1 2 3
 

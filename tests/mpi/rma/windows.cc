@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// What windows are and tell of themselves: memory, attributes, names, info, groups, keys, handles.
+// Windows and their properties: memory, attributes, names, info, groups, keys, handles.
 // ranks: 1 2 4
 
 #include <mpi.h>
@@ -124,7 +124,7 @@ std::string hint_of(Kind kind, const char* key, const char* value) {
   return told;
 }
 
-/// Keys are told where they mean something, with values that mean something.
+/// Keys are reported where they are used, with the values in use.
 void check_hints() {
   for (const Kind kind : test::all_kinds) {
     const bool gives = kind == Kind::allocate || kind == Kind::shared;
@@ -220,7 +220,7 @@ void check_errhandler() {
   MPI_Win_set_errhandler(window.get(), MPI_ERRORS_RETURN);
 }
 
-/// Sizes differ by rank; contiguous memory lies in the order of the ranks.
+/// Sizes differ by rank; contiguous memory is in the order of the ranks.
 void check_shared(bool contiguous) {
   const int rank = test::rank_of(MPI_COMM_WORLD);
   const int size = test::size_of(MPI_COMM_WORLD);
@@ -255,7 +255,7 @@ void check_shared(bool contiguous) {
   MPI_Win_free(&win);
 }
 
-/// Gaps that only some ranks allow are not made: all ranks agree on where the memory lies.
+/// Gaps that only some ranks allow are not made: all ranks agree on the layout of the memory.
 void check_shared_with_different_info() {
   const int rank = test::rank_of(MPI_COMM_WORLD);
   MPI_Info info = MPI_INFO_NULL;

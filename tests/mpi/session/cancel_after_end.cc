@@ -3,7 +3,7 @@
 // networks: tcp
 //
 // Rank 1 has used a session only, which it has ended, and so has its program, or it is about to.
-// What rank 0 has sent to it and takes back completes: nobody receives it any more.
+// What rank 0 has sent to it and cancels completes: it is not received any more.
 
 #include <mpi.h>
 #include <unistd.h>

@@ -113,7 +113,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   talk(MPI_COMM_WORLD, 300);
   MPI_Finalize();
-  // Another launcher than ours has been told that this process is done.
+  // Another launcher has been informed that this process is done.
   one_session(400);
   for (int i = 0; i < 10; ++i) hurried_session(500 + i);
   some_leave(600);

@@ -32,7 +32,7 @@ void on_comm_error(MPI_Comm* /*comm*/, int* /*code*/, ...) {}
 }  // namespace
 
 int main() {
-  // A job that nobody can join.
+  // A job that no process can join.
   ::setenv("FULMAR_JOB_FD", "987654", 1);
   ::setenv("FULMAR_JOB_SOCKET", "nowhere", 1);
   ::setenv("FULMAR_RANK", "0", 1);

@@ -4,7 +4,7 @@
 // env: FULMAR_MEMORY=8000000
 // args: 160000
 //
-// Everybody floods rank 0, which has posted nothing, with short messages (as many in all as the
+// Every rank floods rank 0, which has posted nothing, with short messages (as many in all as the
 // argument says; soak: ten million). Its memory stays within the budget, the message that each
 // sender sends last can be received first, and all others come in order.
 #include <mpi.h>
@@ -51,7 +51,7 @@ void send_all(int count) {
   MPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE);
 }
 
-/// What was sent last, from everybody, before anything else.
+/// What was sent last, from every rank, before anything else.
 void receive_last(int senders, int count) {
   std::vector<int> values(static_cast<std::size_t>(senders));
   std::vector<MPI_Request> requests(values.size());

@@ -26,7 +26,7 @@ long private_kib() {
   return value;
 }
 
-/// Runs `once` often, and looks whether the last nine tenths of the turns needed memory.
+/// Runs `once` often, and checks whether the last nine tenths of the turns needed memory.
 template <class Once>
 void repeat(int turns, const char* what, Once&& once) {
   long before = 0;

@@ -314,7 +314,7 @@ void dropping() {
             expect_equal(source, 0, "source of what was dropped");
           }),
       MPI_SUCCESS, "handler");
-  // Nothing here looks at progress: the messages are delivered within the call.
+  // There is no progress here: the messages are delivered within the call.
   constexpr int many = 5000;
   for (int i = 0; i < many; ++i) {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -363,7 +363,7 @@ void between_ranks() {
     MPI_Recv(data.data(), 1 << 20, MPI_CHAR, 0, 17, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     const int before = arrivals.calls;
     MPI_Recv(nullptr, 0, MPI_CHAR, 0, 19, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    make_progress();  // tells of what came while a thread of the library looked
+    make_progress();  // reports what came while a thread of the library made progress
     expect(arrivals.calls > before, "messages before their receive");
     expect_equal(arrivals.process, 0, "from whom");
     expect(holds.calls >= 1, "a flood is stopped: heard by the receiver");
@@ -401,7 +401,7 @@ void freed_inside() {
 }
 
 /// What happens within one process. Ranks take turns, and whose turn is over sends nothing before
-/// the last one has had it, so that nobody's events are disturbed by a message of another rank.
+/// the last one has had it, so that no rank's events are disturbed by a message of another rank.
 void within_ranks() {
   const int rank = test::rank_of(MPI_COMM_WORLD);
   const int size = test::size_of(MPI_COMM_WORLD);

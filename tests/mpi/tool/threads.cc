@@ -2,7 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 // ranks: 1 2
 //
-// MPI_T with a level of threads of its own (MPI 5.0, 15.3.4): a thread of the tool looks at
+// MPI_T with a level of threads of its own (MPI 5.0, 15.3.4): a thread of the tool reads
 // variables while the program, which promised to have one thread in MPI, sends messages; and
 // callbacks call MPI.
 #include <atomic>
@@ -23,7 +23,7 @@ struct Watcher {
 
   void note(int result) { problems += result == MPI_SUCCESS ? 0 : 1; }
 
-  /// Opens a session, looks at everything, and closes it.
+  /// Opens a session, reads everything, and closes it.
   void look() {
     int number = 0;
     note(MPI_T_pvar_get_num(&number));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// What MPI_T tells of windows: requests and their data, who carries them out, and datatypes that are
+// What MPI_T reports on windows: requests and their data, which rank carries them out, and datatypes that are
 // described once.
 // ranks: 2
 // networks: tcp

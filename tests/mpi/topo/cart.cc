@@ -215,7 +215,7 @@ void check_keeping() {
   }
 }
 
-/// As in MPICH: a grid without places, which nobody is in.
+/// As in MPICH: a grid without places, which has no ranks.
 void check_empty_grids() {
   const int size = size_of(MPI_COMM_WORLD);
   const Ints periods = {1, 0};

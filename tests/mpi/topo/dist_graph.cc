@@ -28,7 +28,7 @@ struct Edge {
   int source;
   int dest;
   int weight;
-  int namer;  ///< who tells of it
+  int namer;  ///< the process that names it
 };
 
 enum class Weights { none, given };
@@ -93,7 +93,7 @@ void check_edges(MPI_Comm comm, const std::vector<Edge>& edges, Weights weights)
   expect(std::equal(first.begin(), first.end() - 1, all_sources.begin()), "the first of them");
 }
 
-/// Every edge is told by some process, some of them in one go with others of the same source.
+/// Every edge is named by some process, some of them in one call with others of the same source.
 MPI_Comm create(const std::vector<Edge>& edges, Weights weights, int reorder) {
   Ints sources;
   Ints degrees;

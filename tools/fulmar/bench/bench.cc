@@ -71,7 +71,7 @@ int write_out(const Options& options, const Results& results, const std::vector<
   return 0;
 }
 
-/// Without the limits of the bare machine: those are drawn, but are nobody to be ahead of.
+/// Without the limits of the bare machine: those are drawn, but are not compared with.
 std::vector<Results> libraries_of(const std::vector<Results>& files) {
   std::vector<Results> libraries;
   for (const Results& file : files) {

@@ -18,7 +18,7 @@ struct Options {
   std::vector<std::string> compare;  ///< result files of other runs
   std::string label;                 ///< for legends; empty: from the library's version text
   std::string commit;
-  std::vector<std::size_t> counts;  ///< sizes of messages of which the library's counters are told
+  std::vector<std::size_t> counts;  ///< message sizes for which the library's counters are recorded
 };
 
 /// Runs the benchmark as a rank of a job, or starts itself as one. `arguments` are this program's

@@ -89,7 +89,7 @@ struct LauncherProgram {
 /// A library that is opened at run time.
 struct LibraryFacts {
   std::string file;     ///< that was opened; empty: none
-  std::string version;  ///< empty: it does not tell
+  std::string version;  ///< empty: unknown
   std::string problem;
 };
 

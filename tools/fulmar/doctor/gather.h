@@ -10,7 +10,7 @@
 
 namespace fulmar::doctor {
 
-/// Is told what is looked at next, for somebody who waits.
+/// Called before each step, to show progress to the user.
 using Progress = std::function<void(const std::string& step)>;
 
 /// Looks at this machine. Takes some tenths of a second; where a name server or a firewall does not

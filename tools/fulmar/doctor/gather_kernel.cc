@@ -53,7 +53,7 @@ std::string try_memory_file() {
   return {};
 }
 
-/// A process that others may look into, like a rank: it lets its parent and those below do so.
+/// A process whose memory others may access, like that of a rank: it permits its parent and its descendants.
 class Subject {
  public:
   Subject() {

@@ -15,7 +15,7 @@ namespace fulmar::doctor {
 namespace {
 
 /// The devices that libibverbs has a driver for, one a line. Runs in a child: what the library
-/// prints about the others is told here in other words.
+/// prints about the others is reported here in other words.
 std::string usable_devices(void* library) {
   const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   if (nowhere >= 0) {

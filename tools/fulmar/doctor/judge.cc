@@ -48,7 +48,7 @@ std::string size_text(const std::optional<std::uint64_t>& bytes) {
   return bytes ? size_text(*bytes) : "unlimited";
 }
 
-/// "ulimit -n 4096", or who may raise it, when the hard limit is lower.
+/// "ulimit -n 4096", or how to raise the hard limit if that is lower.
 std::string raise(const Limit& limit, std::uint64_t wanted, const std::string& command,
                   const char* setting) {
   if (!limit.hard || *limit.hard >= wanted) {

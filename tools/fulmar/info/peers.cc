@@ -136,7 +136,7 @@ std::string add_counts(const std::vector<std::string>& texts) {
   return text.empty() ? "none" : text;
 }
 
-/// The connections of rank 0, told to all: "own other" and a newline for each.
+/// The connections of rank 0, broadcast to all: "own other" and a newline for each.
 std::string tell_connections(int rank) {
   std::string text;
   if (rank == 0) {

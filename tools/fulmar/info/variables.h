@@ -4,7 +4,7 @@
 
 namespace fulmar::info {
 
-/// Prints the control variables, performance variables and events by category, as MPI_T tells them.
+/// Prints the control variables, performance variables and events of MPI_T by category.
 void print_variables();
 /// One line: how many of each there are.
 void print_variable_counts();

@@ -9,7 +9,7 @@
 #include "fulmar/layers/verdicts.h"
 #include "fulmar/report/chart.h"
 
-/// Figures 7 and 8 of the paper about Open MPI on Elan4: what datatypes cost, who moves the bytes
+/// Figures 7 and 8 of the paper about Open MPI on Elan4: what datatypes cost, which side moves the bytes
 /// of an announced message, whether the first of them are inlined, and whether its end is chained.
 namespace fulmar::layers {
 

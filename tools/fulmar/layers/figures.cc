@@ -43,7 +43,7 @@ std::vector<Figure> design_figures() {
 
 const std::vector<std::string> stacks{"channel", "ch3", "adi3"};
 
-/// The latencies that HPC Challenge tells.
+/// The latencies that HPC Challenge reports.
 std::vector<Curve> hpcc_rows() {
   using Of = Curve::Of;
   std::vector<Curve> rows;

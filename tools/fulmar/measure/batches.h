@@ -18,7 +18,7 @@ namespace fulmar::measure {
 /// a batch that the machine disturbed is one outlier among many.
 ///
 /// With `first_calls` that many operations are timed as one batch instead, after `warm_up` others: what a
-/// program meets that makes few calls of each kind.
+/// program with few calls of each kind gets.
 struct Budget {
   static constexpr int warm_up = 10;
   double batch_ns = 50e3;

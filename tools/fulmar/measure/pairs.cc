@@ -46,7 +46,7 @@ Point run_pair(const Side& side, std::size_t bytes, const Buffers& buffers, cons
                  [&](int count) { ping_pong(side, static_cast<int>(bytes), buffers, count); });
 }
 
-/// Rank 0 tells both ranks of a pair that it is their turn, so that everybody else waits.
+/// Rank 0 sends both ranks of a pair their turn, so that all other ranks wait.
 void give_turn(const Team& team, std::pair<int, int> pair) {
   for (const int rank : {pair.first, pair.second}) {
     if (team.rank == 0 && rank != 0) {

@@ -16,7 +16,7 @@ constexpr int forth_tag = 10;
 constexpr int back_tag = 11;
 constexpr int random_rings = 8;
 
-/// Both receives may be into one buffer: nobody looks at what has come, as in the other tests.
+/// Both receives may use one buffer: the data are not checked, as in the other tests.
 void pass(const Team& team, Neighbours to, int bytes, const Buffers& buffers) {
   std::array<MPI_Request, 4> requests;
   MPI_Irecv(buffers.receive(), bytes, MPI_BYTE, to.before, forth_tag, team.comm, &requests[0]);

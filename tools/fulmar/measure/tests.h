@@ -106,7 +106,7 @@ std::vector<std::string> test_names();
 
 inline constexpr int window = 64;
 
-/// The ranks 0 … size-1 of `comm` that take part in a test; rank 0 decides and the others are told.
+/// The ranks 0 … size-1 of `comm` that take part in a test; rank 0 decides and informs the others.
 struct Team {
   MPI_Comm comm;
   int rank;

@@ -137,7 +137,7 @@ Port::Link link_of(const std::string& device, const std::string& port) {
 }
 
 /// The interface that a port belongs to: that of its addresses, else the only one that the device
-/// tells of.
+/// has.
 std::string interface_of(const std::string& device, const Port& port) {
   for (const Gid& gid : port.gids) {
     if (!gid.interface.empty()) {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-/// The RDMA devices of a host as the kernel tells of them below /sys: nothing is opened, and no
+/// The RDMA devices of a host as the kernel lists them in /sys: nothing is opened, and no
 /// library is needed.
 namespace fulmar::rdma {
 
@@ -43,21 +43,21 @@ struct Port {
   /// Payload of a packet in bytes as the interface allows it; 0: unknown (InfiniBand's is the
   /// subnet's).
   [[nodiscard]] std::uint32_t mtu() const noexcept;
-  /// The address that peers are best told: on RoCE version 2, made from an IPv4 address if there is
+  /// The best address for peers: on RoCE version 2, made from an IPv4 address if there is
   /// one. nullptr: none.
   [[nodiscard]] const Gid* best_gid() const noexcept;
 };
 
 struct Device {
   std::string name;         ///< "mlx5_0"
-  std::string firmware;     ///< empty: it does not tell
+  std::string firmware;     ///< empty: unknown
   std::string driver;       ///< of the kernel; empty for software devices
   std::string verbs;        ///< "uverbs0", through which programs reach it; empty: not there
   int verbs_error = 0;      ///< errno of opening that for reading and writing
   std::vector<Port> ports;  ///< in the order of their numbers
 };
 
-/// Where to look; tests have trees of their own.
+/// The folders to read; tests have trees of their own.
 struct Roots {
   std::string sysfs = "/sys";
   std::string devices = "/dev";

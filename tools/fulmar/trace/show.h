@@ -20,7 +20,7 @@ std::string tree_html(const Node& tree);
 /// Which calls took the time, the longest first, and what the tracing itself added at most.
 std::string summary_text(const std::vector<wire::TraceFile>& traces, const Node& tree);
 
-/// The traces as one HTML page that needs nothing else: tree, and who sent how much to whom.
+/// The traces as one self-contained HTML page: a tree, and the matrix of bytes between ranks.
 std::string page(const std::vector<wire::TraceFile>& traces);
 
 /// The traces as a timeline, in the trace event format that browsers' tools read.

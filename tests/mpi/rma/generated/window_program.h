@@ -60,7 +60,7 @@ class WindowProgram {
       plan.origins = dice_.order(size_);
       plan.targets = dice_.order(size_);
     }
-    // Nobody locks a window exclusively that somebody locks in this way.
+    // A window that a rank locks in this way is not locked exclusively.
     plan.unchecked = (plan.sync == Sync::lock_all || plan.sync == Sync::locks) && dice_.chance(20);
     return plan;
   }
