@@ -57,6 +57,10 @@ class Job {
   [[nodiscard]] std::uint32_t local_index() const noexcept { return local_index_; }
   /// Nodes are numbered by their lowest ranks. Ranks that share no segment are not on one node.
   [[nodiscard]] std::uint32_t node_of(std::uint32_t rank) const noexcept { return node_of_[rank]; }
+  /// The formula of `node_of`; null where there is none.
+  [[nodiscard]] const base::BlockCyclic* node_formula() const noexcept {
+    return node_of_.size() != 0 && node_of_.regular() ? &node_of_ : nullptr;
+  }
   [[nodiscard]] std::uint32_t node_count() const noexcept { return node_count_; }
   /// Random, the same in the whole job, and not 0: the prefix of the names of its processes.
   [[nodiscard]] std::uint32_t job_id() const noexcept { return view_.job_id; }

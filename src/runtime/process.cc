@@ -126,8 +126,10 @@ base::Error Process::start() {
   world_ = std::make_unique<mpi::World>(library_, *device_, job_.rank(), job_.size());
   world_->compares_calls = options_->lists("FULMAR_CHECK", "collectives");
   world_->checks_windows = options_->lists("FULMAR_CHECK", "rma");
+  world_->common_context_ranks =
+      std::max(1, parse_integer(options_->text("FULMAR_COMMON_CONTEXT_RANKS")).value_or(1));
   files_.set_checks(options_->lists("FULMAR_CHECK", "files"));
-  world_->placement = {node_of, binding_of, &job_};
+  world_->placement = {node_of, binding_of, &job_, job_.node_formula()};
   ports_ = std::make_unique<Ports>(Ports::Surroundings{job_, *options_, *networks_, *device_});
   library_.ports = ports_.get();
   define_attributes();

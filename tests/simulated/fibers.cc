@@ -22,24 +22,30 @@ constexpr std::size_t stack_bytes = std::size_t{8} << 20;
 constexpr std::size_t stack_bytes = std::size_t{1} << 20;
 #endif
 constexpr std::size_t guard_bytes = 64U << 10;
+/// Each guard makes two mappings more, of which a process may have some 65,000.
+constexpr int most_guarded = 4096;
+
+[[noreturn]] void fail() {
+  std::perror("stacks for fibers");
+  std::abort();
+}
 
 }  // namespace
 
 Fibers::Fibers(int count, std::function<void(int)> body) : body_(std::move(body)) {
+  stacks_ = ::mmap(nullptr, index(count) * (guard_bytes + stack_bytes), PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (stacks_ == MAP_FAILED) fail();
   for (int i = 0; i < count; ++i) {
     fibers_.push_back(std::make_unique<Fiber>());
-    prepare(*fibers_.back());
+    std::byte* const memory =
+        static_cast<std::byte*>(stacks_) + index(i) * (guard_bytes + stack_bytes);
+    if (count <= most_guarded && ::mprotect(memory, guard_bytes, PROT_NONE) != 0) fail();
+    prepare(*fibers_.back(), memory + guard_bytes);
   }
 }
 
-void Fibers::prepare(Fiber& fiber) {
-  fiber.memory = ::mmap(nullptr, guard_bytes + stack_bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (fiber.memory == MAP_FAILED || ::mprotect(fiber.memory, guard_bytes, PROT_NONE) != 0) {
-    std::perror("a stack for a fiber");
-    std::abort();
-  }
-  void* const stack = static_cast<std::byte*>(fiber.memory) + guard_bytes;
+void Fibers::prepare(Fiber& fiber, void* stack) {
   fiber.stack = stack;
   fiber.stack_bytes = stack_bytes;
   ::getcontext(&fiber.registers);
@@ -52,9 +58,7 @@ void Fibers::prepare(Fiber& fiber) {
                 static_cast<unsigned>(self >> 32), static_cast<unsigned>(self));
 }
 
-Fibers::~Fibers() {
-  for (const auto& fiber : fibers_) ::munmap(fiber->memory, guard_bytes + stack_bytes);
-}
+Fibers::~Fibers() { ::munmap(stacks_, fibers_.size() * (guard_bytes + stack_bytes)); }
 
 void Fibers::run(int fiber) {
   current_ = fiber;

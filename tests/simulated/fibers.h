@@ -39,18 +39,18 @@ class Fibers {
     void* shadow = nullptr;
   };
   struct Fiber : Context {
-    void* memory = nullptr;
     bool over = false;
   };
   enum class Leaves : bool { for_now, for_good };
 
   static std::size_t index(int fiber) { return static_cast<std::size_t>(fiber); }
-  void prepare(Fiber& fiber);
+  void prepare(Fiber& fiber, void* stack);
   static void enter(unsigned high, unsigned low);
   void body_of_current();
   void change(Context& from, Context& to, Leaves how);
 
   std::function<void(int)> body_;
+  void* stacks_ = nullptr;
   std::vector<std::unique_ptr<Fiber>> fibers_;
   Context outside_;
   Context* left_ = nullptr;  ///< the fiber that has switched to the running one

@@ -103,6 +103,7 @@ Setup::Setup(std::uint64_t seed) {
     const auto way = static_cast<fulmar::device::RdmaProtocol>(dice.below(4));
     ways.push_back(one_way && i > 0 ? ways[0] : way);
   }
+  common_context_ranks = dice.chance(50) ? 1 : fulmar::mpi::World::default_common_context_ranks;
 }
 
 void Setup::set_ranks(int count) {
@@ -110,6 +111,12 @@ void Setup::set_ranks(int count) {
   nodes.assign(at(count), 0);
   shares.assign(at(count), 1);
   ways = std::vector(at(count), ways.front());
+}
+
+void Setup::set_nodes_of(int ranks_per_node) {
+  for (int i = 0; i < ranks; ++i) nodes[at(i)] = static_cast<std::uint32_t>(i / ranks_per_node);
+  const int count = (ranks + ranks_per_node - 1) / ranks_per_node;
+  node_formula.emplace(at(ranks), at(ranks_per_node), at(count));
 }
 
 void Setup::set_design(const fulmar::study::DesignPlan& plan, fulmar::device::RdmaProtocol around) {
@@ -142,9 +149,11 @@ Rank::Rank(fulmar::fabric::FakeNetwork& network, const Setup& setup, std::uint32
   library_.device = &device_;
   library_.schedules = &schedules_;
   library_.world = &world_;
+  world_.common_context_ranks = setup.common_context_ranks;
   world_.compares_calls = setup.compares_calls;
   world_.checks_windows = setup.checks_windows;
-  world_.placement = {node_of, nullptr, &nodes_};
+  world_.placement = {node_of, nullptr, &nodes_,
+                      setup.node_formula ? &*setup.node_formula : nullptr};
   errors_.rank = static_cast<int>(self);
   errors_.size = setup.ranks;
   library_.define(world_.world, reinterpret_cast<std::uintptr_t>(MPI_COMM_WORLD));

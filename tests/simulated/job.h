@@ -35,6 +35,8 @@ struct Setup {
   explicit Setup(std::uint64_t seed);
   /// Another number of ranks in place of that of the seed: all on one node, and alike.
   void set_ranks(int count);
+  /// So many neighbours are on each node.
+  void set_nodes_of(int ranks_per_node);
   /// Packets go by one of the papers' channel designs, and long messages around it or not.
   void set_design(const fulmar::study::DesignPlan& plan, fulmar::device::RdmaProtocol around);
 
@@ -42,9 +44,11 @@ struct Setup {
   fulmar::device::Device::Config device;
   std::string algorithms;            ///< as FULMAR_COLL
   std::vector<std::uint32_t> nodes;  ///< of the ranks
-  bool compares_calls;               ///< as FULMAR_CHECK=collectives
-  bool checks_windows = false;       ///< as FULMAR_CHECK=rma
-  bool loses_orders = true;          ///< orders of adapters end as lost now and then
+  std::optional<fulmar::base::BlockCyclic> node_formula;
+  bool compares_calls;          ///< as FULMAR_CHECK=collectives
+  int common_context_ranks;     ///< as FULMAR_COMMON_CONTEXT_RANKS
+  bool checks_windows = false;  ///< as FULMAR_CHECK=rma
+  bool loses_orders = true;     ///< orders of adapters end as lost now and then
   bool crowded;
   bool reaches;                                    ///< ranks read each other's memory
   bool opens;                                      ///< and open it to each other's adapters

@@ -13,6 +13,10 @@
 #include "runtime/library_access.h"
 #include "runtime/options/tool_calls.h"
 
+/// Ranks take turns within one thread: what they wait for comes from no other one, so there is
+/// nothing to give the processor away for, on a busy machine for a long time.
+extern "C" int sched_yield() noexcept { return 0; }
+
 namespace fulmar::runtime {
 namespace {
 

@@ -2,11 +2,10 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "base/memory/slot_arena.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <bit>
 
+#include "base/memory/address_space.h"
 #include "base/sanitizer.h"
 
 namespace fulmar::base {
@@ -24,9 +23,8 @@ constexpr std::size_t whole_steps(std::size_t bytes) noexcept {
 /// much. 0 if not even one step is left.
 std::uintptr_t reserve(std::size_t& bytes) noexcept {
   for (; bytes >= step_bytes; bytes = bytes / 2 / step_bytes * step_bytes) {
-    void* range =
-        ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (range != MAP_FAILED) return reinterpret_cast<std::uintptr_t>(range);
+    void* range = address_space::reserve(bytes);
+    if (range != nullptr) return reinterpret_cast<std::uintptr_t>(range);
   }
   bytes = 0;
   return 0;
@@ -51,7 +49,7 @@ SlotArena::~SlotArena() {
     for (std::size_t at = 0; at < chunk.usable_bytes; at += step_bytes) {
       forget_root_region(reinterpret_cast<void*>(chunk.base + at), step_bytes);
     }
-    ::munmap(reinterpret_cast<void*>(chunk.base), chunk.reserved_bytes);
+    address_space::release(reinterpret_cast<void*>(chunk.base), chunk.reserved_bytes);
   }
 }
 
@@ -98,7 +96,7 @@ std::size_t SlotArena::reserved_bytes() const noexcept {
 bool SlotArena::make_usable(Chunk& chunk) const noexcept {
   if (chunk.usable_bytes == chunk.reserved_bytes) return false;
   void* next = reinterpret_cast<void*>(chunk.base + chunk.usable_bytes);
-  if (::mprotect(next, step_bytes, PROT_READ | PROT_WRITE) != 0) return false;
+  if (!address_space::make_usable(next, step_bytes)) return false;
   note_root_region(next, step_bytes);
   chunk.usable_bytes += step_bytes;
   return true;

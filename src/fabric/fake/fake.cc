@@ -58,6 +58,13 @@ void FakeNetwork::let_puts_in(std::uint32_t port) noexcept {
   if (memory_.let_in(port, held)) count_taken();
 }
 
+bool FakeNetwork::has_packets(std::uint32_t to) const noexcept {
+  for (const auto& [from, way] : ways_[to]) {
+    if (!way.queue.empty()) return true;
+  }
+  return false;
+}
+
 std::size_t FakeNetwork::in_flight() const noexcept {
   std::size_t packets = 0;
   for (const auto& ways : ways_) {
@@ -73,6 +80,7 @@ Post Fake::post(std::uint32_t peer, const wire::Envelope& envelope,
   if (!network_.alive(self_) || !alive(peer)) return Post::done;
   network_.memory().count_posted(self_, peer);
   network_.queue(self_, peer).push_back({envelope, {body.begin(), body.end()}});
+  network_.tell_posted(peer);
   return Post::done;
 }
 

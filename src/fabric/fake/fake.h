@@ -55,6 +55,12 @@ class FakeNetwork {
     if (held == 0) held = polls;
   }
   void set_turn(Turn turn) { turn_ = std::move(turn); }
+  /// Is called with the receiver of each packet that is posted.
+  using Posted = std::function<void(std::uint32_t to)>;
+  void set_posted(Posted posted) { on_posted_ = std::move(posted); }
+  void tell_posted(std::uint32_t to) {
+    if (on_posted_) on_posted_(to);
+  }
   void take_turns(std::uint32_t port) {
     if (turn_) turn_(port);
   }
@@ -95,6 +101,8 @@ class FakeNetwork {
   void count_post() noexcept { ++posted_; }
   [[nodiscard]] std::uint64_t packets_taken() const noexcept { return taken_; }
   void count_taken() noexcept { ++taken_; }
+  /// Whether there is a packet for the port.
+  [[nodiscard]] bool has_packets(std::uint32_t to) const noexcept;
   /// Packets in flight.
   [[nodiscard]] std::size_t in_flight() const noexcept;
 
@@ -118,6 +126,7 @@ class FakeNetwork {
   std::uint64_t posted_ = 0;
   std::uint64_t taken_ = 0;
   Turn turn_;
+  Posted on_posted_;
   Left left_;
 };
 

@@ -45,7 +45,17 @@ void FakeMemory::close(std::uint32_t port, const MemoryRegion& opened) {
   if (at != regions_.end()) regions_.erase(at);
 }
 
+void FakeMemory::prepare() {
+  const std::size_t pairs = std::size_t{ports_} * ports_;
+  broken_.resize(pairs);
+  posted_.resize(pairs);
+  taken_.resize(pairs);
+  quiet_.resize(pairs);
+  ended_.resize(ports_);
+}
+
 Post FakeMemory::give(Order order) {
+  prepare();
   const auto mine = std::count_if(orders_.begin(), orders_.end(),
                                   [&](const Order& other) { return other.from == order.from; });
   if (static_cast<std::size_t>(mine) >= room_) return Post::again;
@@ -162,6 +172,7 @@ void FakeMemory::happen(std::size_t index) {
 }
 
 void FakeMemory::part(std::uint32_t one, std::uint32_t other) {
+  prepare();
   broken_[pair(one, other)] = broken_[pair(other, one)] = true;
   std::erase_if(orders_, [&](const Order& order) {
     const bool between =
@@ -178,6 +189,7 @@ void FakeMemory::kill(std::uint32_t port) {
     end(order, Sent::lost);
     return true;
   });
+  if (ended_.empty()) return;
   untold_ -= ended_[port].size();
   ended_[port].clear();
 }
@@ -231,6 +243,7 @@ bool FakeMemory::look(std::uint32_t port, Ended& ended) {
 }
 
 void FakeMemory::arrive(std::uint32_t from, std::uint32_t to) {
+  if (taken_.empty()) return;
   const std::uint64_t packet = taken_[pair(from, to)]++;
   for (std::size_t i = 0; i < orders_.size();) {
     const Order& order = orders_[i];

@@ -69,16 +69,15 @@ class FakeMemory {
     std::uint64_t breaches = 0;
   };
 
-  FakeMemory(std::uint32_t ports, std::uint64_t seed)
-      : ports_(ports),
-        random_(seed),
-        broken_(std::size_t{ports} * ports),
-        posted_(std::size_t{ports} * ports),
-        taken_(std::size_t{ports} * ports),
-        quiet_(std::size_t{ports} * ports),
-        ended_(ports) {}
+  FakeMemory(std::uint32_t ports, std::uint64_t seed) : ports_(ports), random_(seed) {
+    constexpr std::uint32_t few = 256;
+    if (ports <= few) prepare();
+  }
 
-  void turn_on() noexcept { is_on_ = true; }
+  void turn_on() {
+    is_on_ = true;
+    prepare();
+  }
   /// The next `count` attempts to open memory fail.
   void refuse_to_open(unsigned count) noexcept { refusals_ = count; }
   /// A port may have so much open at a time; more fails, as beyond the limit on locked memory.
@@ -113,13 +112,15 @@ class FakeMemory {
   void part(std::uint32_t one, std::uint32_t other);
   /// The two have no connection any more, because one asked for what the other had not opened.
   [[nodiscard]] bool broken(std::uint32_t one, std::uint32_t other) const noexcept {
-    return broken_[pair(one, other)];
+    return !broken_.empty() && broken_[pair(one, other)];
   }
 
   [[nodiscard]] bool has_orders() const noexcept { return !orders_.empty() || untold_ > 0; }
   /// Lets an order of the port happen, perhaps; true if one has ended that is to be told now.
   [[nodiscard]] bool look(std::uint32_t port, Ended& ended);
-  void count_posted(std::uint32_t from, std::uint32_t to) noexcept { ++posted_[pair(from, to)]; }
+  void count_posted(std::uint32_t from, std::uint32_t to) noexcept {
+    if (!posted_.empty()) ++posted_[pair(from, to)];
+  }
   /// Lets quiet puts to the port go on, perhaps; true if one has. Those of ports for which
   /// `blocked(from)` holds do not.
   template <class Blocked>
@@ -143,6 +144,9 @@ class FakeMemory {
   [[nodiscard]] std::size_t open_regions() const noexcept { return regions_.size(); }
 
  private:
+  /// Makes what there is for each pair of ports: in a network of very many only where it is needed.
+  void prepare();
+
   struct Region {
     std::uint32_t port = 0;
     std::span<std::byte> memory;

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/coll/node_map.h"
 
+#include <algorithm>
 #include <memory>
 #include <unordered_map>
 #include <utility>
@@ -13,6 +14,33 @@
 namespace fulmar::mpi {
 
 NodeMap::NodeMap(const Comm& comm) {
+  const base::BlockCyclic* const nodes = comm.library->world->placement.nodes;
+  if (nodes != nullptr && comm.identity) {
+    fill(*nodes, comm);
+  } else {
+    fill(comm);
+  }
+}
+
+/// Without a walk over all ranks.
+void NodeMap::fill(const base::BlockCyclic& nodes, const Comm& comm) {
+  const auto size = static_cast<std::size_t>(comm.size());
+  const std::size_t block = nodes.block();
+  const std::size_t turn = nodes.turn();
+  const auto self = static_cast<std::size_t>(comm.rank);
+  node_of_rank_ = base::BlockCyclic(size, block, turn);
+  for (std::size_t first = 0; first < std::min(size, block * turn); first += block) {
+    leaders_.push_back(static_cast<int>(first));
+  }
+  for (std::size_t first = nodes[self] * block; first < size; first += block * turn) {
+    for (std::size_t rank = first; rank < std::min(first + block, size); ++rank) {
+      if (rank == self) place_ = static_cast<int>(own_.size());
+      own_.push_back(static_cast<int>(rank));
+    }
+  }
+}
+
+void NodeMap::fill(const Comm& comm) {
   const ProcessPlacement& placement = comm.library->world->placement;
   std::unordered_map<std::uint32_t, std::uint32_t> places;
   const bool apart = spans_jobs(comm);  // jobs share no memory

@@ -31,6 +31,9 @@ class NodeMap {
   [[nodiscard]] int place() const noexcept { return place_; }
 
  private:
+  void fill(const base::BlockCyclic& nodes, const Comm& comm);
+  void fill(const Comm& comm);
+
   base::BlockCyclic node_of_rank_;
   std::vector<int> leaders_;
   std::vector<int> own_;

@@ -9,9 +9,7 @@ namespace fulmar::mpi {
 bool spans_jobs(const Comm& comm) noexcept {
   const std::uint32_t own = comm.library->world->processes;
   if (comm.device->processes().size() == own) return false;  // no other job is known
-  for (int rank = 0; rank < comm.routes.size(); ++rank) {
-    if (comm.routes[rank].peer >= own) return true;
-  }
+  if (comm.routes.highest_process() >= own) return true;
   return comm.local_comm != nullptr && spans_jobs(*comm.local_comm);
 }
 

@@ -9,11 +9,25 @@
 
 namespace fulmar::mpi {
 
+namespace {
+
+ProcessId highest_of(const ProcessList& processes) noexcept {
+  const int last = processes.size() - 1;
+  ProcessId highest = std::max(processes[0], processes[last]);
+  for (int rank = 1; rank < last && !processes.regular(); ++rank) {
+    highest = std::max(highest, processes[rank]);
+  }
+  return highest;
+}
+
+}  // namespace
+
 Routes::Routes(const ProcessList& processes, std::vector<std::uint32_t> contexts)
     : size_(processes.size()) {
   if (size_ == 0) return;
   first_ = processes[0];
   context_ = contexts.front();
+  highest_ = highest_of(processes);
   const bool one_context =
       std::adjacent_find(contexts.begin(), contexts.end(), std::not_equal_to<>()) == contexts.end();
   if (one_context) contexts = std::vector<std::uint32_t>();  // without its memory
@@ -29,12 +43,8 @@ Route Routes::uneven_route(int rank) const noexcept {
 }
 
 int Routes::rank_of(ProcessId process, std::vector<int>& sorted) const {
-  if (uneven_ == nullptr) {
-    const std::uint32_t rank = process - first_;
-    return rank < static_cast<std::uint32_t>(size_) ? static_cast<int>(rank) : -1;
-  }
+  if (uneven_ == nullptr || uneven_->processes.regular()) return find(process);
   const ProcessList& processes = uneven_->processes;
-  if (processes.regular()) return processes.regular_rank_of(process);
   if (sorted.size() != static_cast<std::size_t>(size_)) {
     sorted.resize(static_cast<std::size_t>(size_));
     std::iota(sorted.begin(), sorted.end(), 0);
@@ -45,6 +55,19 @@ int Routes::rank_of(ProcessId process, std::vector<int>& sorted) const {
       std::lower_bound(sorted.begin(), sorted.end(), process,
                        [&](int rank, ProcessId wanted) { return processes[rank] < wanted; });
   return at != sorted.end() && processes[*at] == process ? *at : -1;
+}
+
+int Routes::find(ProcessId process) const noexcept {
+  if (uneven_ == nullptr) {
+    const std::uint32_t rank = process - first_;
+    return rank < static_cast<std::uint32_t>(size_) ? static_cast<int>(rank) : -1;
+  }
+  const ProcessList& processes = uneven_->processes;
+  if (processes.regular()) return processes.regular_rank_of(process);
+  for (int rank = 0; rank < size_; ++rank) {
+    if (processes[rank] == process) return rank;
+  }
+  return -1;
 }
 
 std::size_t Routes::heap_bytes() const noexcept {

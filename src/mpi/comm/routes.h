@@ -29,7 +29,10 @@ class Routes {
   Routes() noexcept = default;
   /// Rank r is process `first` + r, and knows the communicator under `context`.
   Routes(ProcessId first, int size, std::uint32_t context) noexcept
-      : first_(first), context_(context), size_(size) {}
+      : first_(first),
+        context_(context),
+        size_(size),
+        highest_(size == 0 ? 0 : first + static_cast<ProcessId>(size) - 1) {}
   /// As many contexts as there are processes, or one for all.
   Routes(const ProcessList& processes, std::vector<std::uint32_t> contexts);
 
@@ -41,6 +44,15 @@ class Routes {
       return {first_ + static_cast<std::uint32_t>(rank), context_};
     return uneven_route(rank);
   }
+  /// Whether messages to all of them carry the same context. False of some where they do.
+  [[nodiscard]] bool have_one_context() const noexcept {
+    return uneven_ == nullptr || uneven_->contexts.empty();
+  }
+  /// The rank of a process, -1 if it is none, without the table of `rank_of`: for rare use, as a
+  /// list is searched from its front.
+  [[nodiscard]] int find(ProcessId process) const noexcept;
+  /// The highest number of a process; 0 where there is none.
+  [[nodiscard]] ProcessId highest_process() const noexcept { return highest_; }
   [[nodiscard]] Route front() const noexcept { return (*this)[0]; }
   /// The rank of a process; -1 if it is none. Without a list: by a formula; else by a search in
   /// `sorted`, which is made with the first one: the ranks in the order of their processes.
@@ -84,6 +96,7 @@ class Routes {
   ProcessId first_ = 0;
   std::uint32_t context_ = 0;
   int size_ = 0;
+  ProcessId highest_ = 0;
   std::unique_ptr<const Uneven> uneven_;
 };
 

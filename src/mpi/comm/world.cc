@@ -23,9 +23,11 @@ World::World(Library& library, device::Device& process_device, std::uint32_t own
   self.local_size = self.remote_size = 1;
   self.routes = {own_process, 1, ContextIds::self};
   self.name_text = "MPI_COMM_SELF";
-  std::vector<std::uint32_t> everybody(process_count);
-  std::iota(everybody.begin(), everybody.end(), 0U);
-  world.coll_area = process_device.make_coll_area(0, everybody, world.rank, 0);
+  if (process_count <= device::ShmCollArea::max_members) {
+    std::vector<std::uint32_t> everybody(process_count);
+    std::iota(everybody.begin(), everybody.end(), 0U);
+    world.coll_area = process_device.make_coll_area(0, everybody, world.rank, 0);
+  }
   process_device.coll_areas().take(
       0);  // also for those who see no collective area: the numbers must agree
   world.group = library.make<Group>(ProcessList(0, 1, size), world.rank);

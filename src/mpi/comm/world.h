@@ -7,25 +7,28 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/block_cyclic.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/common_contexts.h"
 #include "mpi/comm/rma_counters.h"
 
 namespace fulmar::mpi {
 
-/// This process's context ids: multiples of 8, so that three
-/// bits are left for the kind of message (Comm::collective_bit and its neighbours).
+/// The context ids that this process gives by itself: multiples of 8, so that three
+/// bits are left for the kind of message (Comm::collective_bit and its neighbours). Those that the
+/// members of a large communicator have in common are above them (CommonContexts).
 class ContextIds {
  public:
   static constexpr std::uint32_t world = 0;
   static constexpr std::uint32_t self = 8;
   /// Messages that make communicators from groups, where there is no parent communicator.
   static constexpr std::uint32_t group_creation = 16;
-  static constexpr std::uint32_t step = 8;
+  static constexpr std::uint32_t step = CommonContexts::step;
   static constexpr std::uint32_t first = group_creation + step;
 
-  /// Ids are below `limit`, a multiple of `step`. The default allows 268 million
+  /// Ids are below `limit`, a multiple of `step`. The default allows 134 million
   /// communicators at a time.
-  explicit ContextIds(std::uint32_t limit = 0x80000000) noexcept : limit_(limit) {}
+  explicit ContextIds(std::uint32_t limit = CommonContexts::first) noexcept : limit_(limit) {}
 
   /// The next id that is not in use, after the last one taken: a freed id is reused only
   /// after all others, so that no message which still carries it can be in flight.
@@ -54,6 +57,9 @@ struct ProcessPlacement {
   /// its node, empty on other nodes.
   std::span<const std::uint64_t> (*binding)(const void* context, std::uint32_t process) = nullptr;
   const void* context = nullptr;
+  /// The nodes of all processes where there is a formula for them; else null. Numbered
+  /// by their lowest processes.
+  const base::BlockCyclic* nodes = nullptr;
 
   [[nodiscard]] std::uint32_t node_of(std::uint32_t process) const {
     return node == nullptr ? 0 : node(context, process);
@@ -75,6 +81,11 @@ struct World {
   Comm world;
   Comm self;
   ContextIds contexts;
+  CommonContexts common_contexts;
+  /// New communicators of processes of one that has at least so many ranks get a common context;
+  /// the same in all processes (FULMAR_COMMON_CONTEXT_RANKS).
+  int common_context_ranks = default_common_context_ranks;
+  static constexpr int default_common_context_ranks = 1024;
   /// Ranks compare their collective calls first (mpi/coll/check/collective_check.h).
   bool compares_calls = false;
   /// FULMAR_CHECK=rma: windows that are made from now on are checked (mpi/rma/access_record.h).

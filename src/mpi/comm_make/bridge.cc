@@ -4,9 +4,19 @@
 
 namespace fulmar::mpi {
 
+void make_bridge(Comm& bridge, const Group& group, std::uint32_t own_context,
+                 std::vector<std::uint32_t> contexts) {
+  bridge.device = bridge.library->device;
+  bridge.session = group.session;
+  bridge.context = own_context;
+  bridge.rank = group.rank;
+  bridge.local_size = bridge.remote_size = group.size();
+  bridge.routes = Routes(group.processes, std::move(contexts));
+}
+
 void make_bridge(Comm& bridge, const Group& group) {
-  make_bridge(bridge, group, ContextIds::group_creation,
-              [](int) { return ContextIds::group_creation; });
+  constexpr std::uint32_t context = ContextIds::group_creation;
+  make_bridge(bridge, group, context, context);
 }
 
 void make_leader_bridge(Comm& bridge, ProcessId peer) {

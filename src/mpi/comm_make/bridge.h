@@ -2,6 +2,8 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <concepts>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,20 +15,24 @@
 /// parent communicator.
 namespace fulmar::mpi {
 
-/// A communicator of the members of the group. `context_of(i)` is the context of messages to member
-/// i; those to this process carry `own_context`. This process is a member.
+/// A communicator of the members of the group, for messages to which `contexts` are the contexts:
+/// one for each, or one for all. Those to this process carry `own_context`. This process is a
+/// member.
+void make_bridge(Comm& bridge, const Group& group, std::uint32_t own_context,
+                 std::vector<std::uint32_t> contexts);
+inline void make_bridge(Comm& bridge, const Group& group, std::uint32_t own_context,
+                        std::uint32_t context) {
+  make_bridge(bridge, group, own_context, std::vector{context});
+}
+/// `context_of(i)` is the context of messages to member i.
 template <class ContextOf>
+  requires std::invocable<ContextOf&, int>
 void make_bridge(Comm& bridge, const Group& group, std::uint32_t own_context,
                  ContextOf&& context_of) {
-  bridge.device = bridge.library->device;
-  bridge.session = group.session;
-  bridge.context = own_context;
-  bridge.rank = group.rank;
-  bridge.local_size = bridge.remote_size = group.size();
   std::vector<std::uint32_t> contexts;
   contexts.reserve(static_cast<std::size_t>(group.size()));
   for (int i = 0; i < group.size(); ++i) contexts.push_back(context_of(i));
-  bridge.routes = Routes(group.processes, std::move(contexts));
+  make_bridge(bridge, group, own_context, std::move(contexts));
 }
 /// The same on the common context of all processes for this purpose; tags distinguish the calls.
 void make_bridge(Comm& bridge, const Group& group);

@@ -72,14 +72,18 @@ void NewComm::give(MPI_Comm& out) noexcept {
   comm_ = nullptr;
 }
 
+Error failed_member(const char* group, std::size_t rank) {
+  return failure(ErrorClass::other,
+                 "the communicator was not made, because rank %zu of the %s failed to; its own "
+                 "error says why",
+                 rank, group);
+}
+
 Error check_census(const MemberTable& all) {
   for (const std::vector<MemberInfo>* group : {&all.local, &all.remote}) {
     for (std::size_t rank = 0; rank < group->size(); ++rank) {
       if ((*group)[rank].failed == 0) continue;
-      return failure(ErrorClass::other,
-                     "the communicator was not made, because rank %zu of the %s failed to; its own "
-                     "error says why",
-                     rank, group == &all.local ? "old one" : "remote group");
+      return failed_member(group == &all.local ? "old one" : "remote group", rank);
     }
   }
   return {};
@@ -89,19 +93,26 @@ namespace {
 
 /// Gives the communicator a collective area that is free in all its members, if there is one: the
 /// first.
+void settle_board(Comm& comm, const ProcessList& processes, std::uint64_t free_boards,
+                  std::uint64_t newest_round) {
+  const auto size = static_cast<std::size_t>(processes.size());
+  if (free_boards == 0 || size > device::ShmCollArea::max_members) return;
+  std::vector<std::uint32_t> peers;
+  peers.reserve(size);
+  for (int rank = 0; rank < processes.size(); ++rank) peers.push_back(processes[rank]);
+  const auto index = static_cast<std::uint32_t>(std::countr_zero(free_boards));
+  comm.coll_area = comm.device->make_coll_area(index, peers, comm.rank, newest_round);
+  if (comm.coll_area != nullptr) comm.device->coll_areas().take(index);
+}
+
 void settle_board(Comm& comm, const ProcessList& processes, std::span<const MemberInfo> members) {
   std::uint64_t common = ~std::uint64_t{0};
   std::uint64_t newest = 0;
-  std::vector<std::uint32_t> peers;
   for (const MemberInfo& one : members) {
     common &= one.free_boards;
     newest = std::max(newest, one.newest_round);
-    peers.push_back(processes[static_cast<int>(peers.size())]);
   }
-  if (common == 0) return;
-  const auto index = static_cast<std::uint32_t>(std::countr_zero(common));
-  comm.coll_area = comm.device->make_coll_area(index, peers, comm.rank, newest);
-  if (comm.coll_area != nullptr) comm.device->coll_areas().take(index);
+  settle_board(comm, processes, common, newest);
 }
 
 using ContextField = std::uint32_t MemberInfo::*;
@@ -125,15 +136,19 @@ base::Result<ProcessList> processes_of(const Library& library,
   return ProcessList(processes);
 }
 
+void set_routes(Comm& comm, const ProcessList& processes, std::vector<std::uint32_t> contexts) {
+  comm.routes = Routes(processes, std::move(contexts));
+  comm.remote_size = processes.size();
+  const ProcessList world(0, 1, static_cast<int>(comm.library->world->processes));
+  comm.identity = !comm.is_inter && processes == world;
+}
+
 void set_routes(Comm& comm, const ProcessList& processes, std::span<const MemberInfo> peers,
                 ContextField context) {
   std::vector<std::uint32_t> contexts;
   contexts.reserve(peers.size());
   for (const MemberInfo& one : peers) contexts.push_back(one.*context);
-  comm.routes = Routes(processes, std::move(contexts));
-  comm.remote_size = processes.size();
-  const ProcessList world(0, 1, static_cast<int>(comm.library->world->processes));
-  comm.identity = !comm.is_inter && processes == world;
+  set_routes(comm, processes, std::move(contexts));
 }
 
 void set_local(Comm& comm, std::span<const MemberInfo> members) {
@@ -218,6 +233,23 @@ Error settle(Comm& comm, std::uintptr_t session, const MemberTable& members) {
   }
   set_routes(comm, local, members.local, &MemberInfo::context);
   settle_board(comm, local, members.local);
+  catch_up(comm);
+  return {};
+}
+
+Error settle(Comm& comm, std::uintptr_t session, const AgreedMembers& members) {
+  const ProcessList& processes = members.processes;
+  comm.session = session;
+  comm.library->world->contexts.give_back(comm.context);
+  comm.context = members.context;
+  comm.numbered = false;
+  comm.rank = members.rank;
+  comm.local_size = processes.size();
+  const auto group = make_group(*comm.library, processes, comm.rank, session);
+  if (group.failed()) return group.error();
+  comm.group = group.value();
+  set_routes(comm, processes, std::vector{members.context});
+  settle_board(comm, processes, members.free_boards, members.newest_round);
   catch_up(comm);
   return {};
 }

@@ -9,12 +9,14 @@
 #include "base/error.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/world.h"
+#include "mpi/group/group.h"
 #include "wire/process_name.h"
 
 /// How communicators are made. Every process numbers its communicators itself, so making one takes
 /// a single exchange between the members (member_info.h): each sends its context id of the new
 /// one, and receives those of the others. The same exchange carries the arguments of a split, and
-/// the errors of members, so that all fail or none.
+/// the errors of members, so that all fail or none. From many processes one is made with a common
+/// context id instead (context_agreement.h).
 namespace fulmar::mpi {
 
 /// The contribution of one process to the exchange.
@@ -88,6 +90,21 @@ base::Error check_census(const MemberTable& all);
 /// see Comm::session. MPI_ERR_COMM where a process is in both groups, MPI_ERR_OTHER for one of a
 /// job that is not known here.
 base::Error settle(Comm& comm, std::uintptr_t session, const MemberTable& members);
+
+/// The members of a communicator with a common context (context_agreement.h).
+struct AgreedMembers {
+  ProcessList processes;
+  int rank;  ///< of this process
+  std::uint32_t context;
+  std::uint64_t free_boards;   ///< of all: see MemberInfo
+  std::uint64_t newest_round;  ///< of all
+};
+
+/// The same for an intracommunicator whose members have agreed on a context.
+base::Error settle(Comm& comm, std::uintptr_t session, const AgreedMembers& members);
+
+/// The error in all where a rank of the `group` ("old one", "remote group") has failed to take part.
+[[nodiscard]] base::Error failed_member(const char* group, std::size_t rank);
 
 /// Gives a new communicator the error handler of an old one.
 void inherit_errhandler(Comm& comm, const Comm& parent) noexcept;

@@ -3,6 +3,7 @@
 #include "mpi/comm/calls.h"
 #include "mpi/comm_make/bridge.h"
 #include "mpi/comm_make/calls.h"
+#include "mpi/comm_make/context_agreement.h"
 #include "mpi/group/group.h"
 
 /// Communicators made by only the members of a group, while the other processes do something
@@ -15,10 +16,21 @@ using base::Error;
 using base::ErrorClass;
 
 /// `so_far` is why this process cannot take part; it is sent to the others.
-Error make_over(Comm& bridge, int tag, NewComm& fresh, const Error& so_far) {
-  MemberTable member_table;
+Error make_over(Comm& bridge, const Group& group, int tag, NewComm& fresh, const Error& so_far) {
+  const Line line{bridge, Channel::user, tag};
   const MemberInfo own = fresh.announcement(so_far, NewComm::Boards::offer);
-  const Error error = announce({bridge, Channel::user, tag}, own, member_table.local);
+  if (makes_common_contexts(bridge)) {
+    ContextAgreement agreement(line, own);
+    const Error error = agreement.run();
+    if (so_far.failed()) return so_far;
+    if (error.failed()) return error;
+    if (const Error failed = agreement.check(); failed.failed()) return failed;
+    if (agreement.found()) {
+      return settle(*fresh.comm(), bridge.session, agreement.everybody(group.processes));
+    }
+  }
+  MemberTable member_table;
+  const Error error = announce(line, own, member_table.local);
   if (so_far.failed()) return so_far;
   if (error.failed()) return error;
   if (const Error failed = check_census(member_table); failed.failed()) return failed;
@@ -41,12 +53,18 @@ Error comm_create_group(Library& library, Comm& comm, Group& group, int tag, MPI
                          "argument group: its rank %d is no process of the communicator", i);
   }
   Comm bridge(library);
-  make_bridge(bridge, group, comm.context | Comm::creation_bit, [&](int i) {
+  const auto context_of = [&](int i) {
     return comm.routes[finder.rank_of(group.processes[i])].context | Comm::creation_bit;
-  });
+  };
+  if (comm.routes.have_one_context()) {
+    make_bridge(bridge, group, comm.context | Comm::creation_bit, context_of(0));
+  } else {
+    make_bridge(bridge, group, comm.context | Comm::creation_bit, context_of);
+  }
   bridge.session = comm.session;
   NewComm fresh(library, NewComm::Shape::intra);
-  if (const Error error = make_over(bridge, tag, fresh, refused); error.failed()) return error;
+  if (const Error error = make_over(bridge, group, tag, fresh, refused); error.failed())
+    return error;
   inherit_errhandler(*fresh.comm(), comm);
   fresh.give(out);
   return {};
@@ -67,7 +85,7 @@ Error comm_create_from_group(Library& library, ErrorTarget& target, Group& group
   Comm bridge(library);
   make_bridge(bridge, group);
   NewComm fresh(library, NewComm::Shape::intra);
-  Error error = make_over(bridge, tag.value(), fresh, bad.failed() ? bad : refused);
+  Error error = make_over(bridge, group, tag.value(), fresh, bad.failed() ? bad : refused);
   if (error.failed()) return error;
   if (error = set_errhandler(library, *fresh.comm(), errhandler); error.ok()) {
     error = comm_set_info(*fresh.comm(), info);

@@ -2,16 +2,19 @@
 // Copyright (c) 2026 the Fulmar authors
 #include <memory>
 #include <new>
+#include <optional>
 
 #include "mpi/attr/attributes.h"
 #include "mpi/comm/calls.h"
 #include "mpi/comm/failure.h"
 #include "mpi/comm_make/calls.h"
+#include "mpi/comm_make/context_agreement.h"
 #include "mpi/comm_make/member_info.h"
 #include "mpi/request/request.h"
 
 /// MPI_Comm_idup: the announcements go directly between all processes, and with the last of them
-/// the new communicator is complete, in any call that makes progress. The handle exists from
+/// the new communicator is complete, in any call that makes progress. Many processes agree on a
+/// common context instead, where they can. The handle exists from
 /// the start, as the standard allows, but must not be used before the request is complete. Where
 /// some process failed the communicator ends with the request, and the user's handle becomes
 /// MPI_COMM_NULL: the variable belongs to the operation until then (MPI 5.0
@@ -29,6 +32,9 @@ struct Part {
 };
 
 struct Idup {
+  std::optional<ContextAgreement> agreement;
+  device::Operation agreed;
+  std::optional<Line> line;
   Request* request = nullptr;
   Comm* parent = nullptr;
   Comm* made = nullptr;       ///< one reference held
@@ -48,12 +54,25 @@ Part& part_of(device::Operation& operation) {
 #pragma GCC diagnostic pop
 }
 
-void complete(Idup& idup) {
-  if (idup.error.ok()) idup.error = check_census(idup.all);
-  if (idup.error.ok()) idup.error = settle(*idup.made, idup.parent->session, idup.all);
+/// Of `agreed`.
+Idup& idup_of(device::Operation& operation) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+  return *reinterpret_cast<Idup*>(reinterpret_cast<std::byte*>(&operation) -
+                                  offsetof(Idup, agreed));
+#pragma GCC diagnostic pop
+}
+
+void end_request(Idup& idup) {
   device::Operation& operation = idup.request->operation;
   operation.stage = device::Stage::done;
   if (operation.on_done != nullptr) operation.on_done(operation);  // ends `idup`
+}
+
+void complete(Idup& idup) {
+  if (idup.error.ok()) idup.error = check_census(idup.all);
+  if (idup.error.ok()) idup.error = settle(*idup.made, idup.parent->session, idup.all);
+  end_request(idup);
 }
 
 void on_done(device::Operation& operation) {
@@ -116,7 +135,10 @@ Part* exchange_with(Idup& idup, const Line& line, std::vector<MemberInfo>& group
 void exchange_all(Idup& idup) {
   constexpr int nobody = -1;
   Comm& comm = *idup.parent;
-  const Line line = next_line(comm);
+  const Line& line = *idup.line;
+  idup.all.local.resize(static_cast<std::size_t>(comm.size()));
+  idup.all.local[static_cast<std::size_t>(comm.rank)] = idup.own;
+  if (comm.is_inter) idup.all.remote.resize(static_cast<std::size_t>(comm.remote_size));
   const std::size_t others = idup.all.local.size() + idup.all.remote.size() - 1;
   idup.parts.reset(new Part[2 * others]);
   idup.open = static_cast<int>(2 * others + 1);  // one for this function: it ends first
@@ -128,6 +150,28 @@ void exchange_all(Idup& idup) {
     exchange_with(idup, line, idup.all.local, comm.rank, idup.parts.get());
   }
   if (--idup.open == 0) complete(idup);
+}
+
+/// Where no common context was found the announcements follow.
+void on_agreed(device::Operation& operation) {
+  Idup& idup = idup_of(operation);
+  ContextAgreement& agreement = *idup.agreement;
+  Error error = agreement.finish();
+  if (error.ok()) error = agreement.check();
+  if (idup.error.ok()) idup.error = error;
+  if (error.ok() && !agreement.found()) return exchange_all(idup);
+  if (idup.error.ok()) {
+    const Comm& parent = *idup.parent;
+    idup.error = settle(*idup.made, parent.session, agreement.everybody(parent.group->processes));
+  }
+  end_request(idup);
+}
+
+void exchange(Idup& idup) {
+  if (!makes_common_contexts(*idup.parent)) return exchange_all(idup);
+  idup.agreement.emplace(*idup.line, idup.own);
+  idup.agreed.on_done = on_agreed;
+  idup.agreement->start(idup.agreed);
 }
 
 }  // namespace
@@ -148,14 +192,12 @@ Error comm_idup_with_info(Library& library, Comm& comm, Info* info, MPI_Comm& ou
                       {fresh.comm()->attributes, KeyvalKind::comm, fresh.comm()->handle});
   idup->error = failure_so_far(comm, copied);
   idup->own = fresh.announcement(idup->error, NewComm::Boards::none);
-  idup->all.local.resize(static_cast<std::size_t>(comm.size()));
-  idup->all.local[static_cast<std::size_t>(comm.rank)] = idup->own;
-  if (comm.is_inter) idup->all.remote.resize(static_cast<std::size_t>(comm.remote_size));
+  idup->line.emplace(next_line(comm));
   inherit_errhandler(*fresh.comm(), comm);
   fresh.comm()->topology = comm.topology;
   const Error error = comm_set_info(*fresh.comm(), info);
   made->extra = idup.get();
-  exchange_all(*idup.release());
+  exchange(*idup.release());
   fresh.give(out);
   request = handle_cast<MPI_Request>(*made);
   return error;

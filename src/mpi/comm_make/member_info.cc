@@ -83,7 +83,14 @@ bool is_complete(const std::vector<MemberInfo>& members) noexcept {
   return std::ranges::all_of(members, [](const MemberInfo& one) { return one.job != 0; });
 }
 
-Error incomplete() {
+/// The first part of the leader's broadcast to its group.
+struct Heading {
+  std::uint32_t count = 0;  ///< of announcements that follow; 0: the leaders' exchange has failed
+};
+
+}  // namespace
+
+Error incomplete_exchange() {
   return base::failure(ErrorClass::proc_failed,
                        "the communicator was not made, because a process of the old one has "
                        "failed; the others know which");
@@ -91,21 +98,13 @@ Error incomplete() {
 
 /// A member that detects a failure in the middle of the exchange still forwards what it has. The
 /// others of the group are notified of that failure, too.
-Error check_complete(const Comm& comm, const std::vector<MemberInfo>& members) {
-  if (is_complete(members)) return {};
+Error missing_member(const Comm& comm) {
   constexpr std::uint64_t patience_ns = 10'000'000'000;
   const std::uint64_t end_ns = base::now_ns() + patience_ns;
   comm.device->wait([&]() noexcept { return !is_whole(comm) || base::now_ns() > end_ns; });
   const Error known = failure_of(comm);
-  return known.failed() ? known : incomplete();
+  return known.failed() ? known : incomplete_exchange();
 }
-
-/// The first part of the leader's broadcast to its group.
-struct Heading {
-  std::uint32_t count = 0;  ///< of announcements that follow; 0: the leaders' exchange has failed
-};
-
-}  // namespace
 
 Line next_line(Comm& comm) noexcept { return {comm, Channel::collective, next_tag(comm)}; }
 
@@ -127,7 +126,8 @@ Error announce(const Line& line, const MemberInfo& own, std::vector<MemberInfo>&
     if (error.ok()) error = one;
   }
   std::rotate(all.begin(), all.end() - comm.rank, all.end());
-  return error.failed() ? error : check_complete(comm, all);
+  if (error.failed()) return error;
+  return is_complete(all) ? Error() : missing_member(comm);
 }
 
 Error meet(const Line& inside, const Leader& leader, MemberTable& member_table) {
@@ -158,15 +158,18 @@ Error meet(const Line& inside, const Leader& leader, MemberTable& member_table) 
       inside, {member_table.remote.data(), member_table.remote.size() * sizeof(MemberInfo)},
       leader.rank);
   if (error.ok()) error = last;
-  return error.failed() || is_complete(member_table.remote) ? error : incomplete();
+  return error.failed() || is_complete(member_table.remote) ? error : incomplete_exchange();
 }
 
 Error gather_member_info(Comm& comm, const MemberInfo& own, MemberTable& member_table) {
-  if (!comm.is_inter) return announce(next_line(comm), own, member_table.local);
-  const Line across = next_line(comm);
-  const Line inside{*comm.local_comm, across.channel, across.tag};
+  return gather_member_info(next_line(comm), own, member_table);
+}
+
+Error gather_member_info(const Line& line, const MemberInfo& own, MemberTable& member_table) {
+  if (!line.comm.is_inter) return announce(line, own, member_table.local);
+  const Line inside{*line.comm.local_comm, line.channel, line.tag};
   const Error error = announce(inside, own, member_table.local);
-  const Error met = meet(inside, {0, 0, &across}, member_table);
+  const Error met = meet(inside, {0, 0, &line}, member_table);
   return error.failed() ? error : met;
 }
 

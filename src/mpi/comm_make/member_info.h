@@ -7,7 +7,7 @@
 
 /// The exchange of announcements among the makers of a communicator. It costs a collective area
 /// round, or log2(n) messages of each process; between groups also one message each way of the
-/// leaders and a broadcast.
+/// leaders and a broadcast. Large communicators exchange less: context_agreement.h.
 namespace fulmar::mpi {
 
 /// Communicator, channel and tag of one exchange, which distinguish its messages from all others.
@@ -22,6 +22,11 @@ struct Line {
 
 /// The announcements of all ranks of the line's intracommunicator, by rank.
 base::Error announce(const Line& line, const MemberInfo& own, std::vector<MemberInfo>& all);
+
+/// MPIX_ERR_PROC_FAILED: the exchange ended without what a process has to say.
+[[nodiscard]] base::Error incomplete_exchange();
+/// The same, once this process knows which has failed; waits for that, but not for ever.
+[[nodiscard]] base::Error missing_member(const Comm& comm);
 
 /// The leader of a group, which communicates with that of the other group.
 struct Leader {
@@ -39,5 +44,7 @@ base::Error meet(const Line& inside, const Leader& leader, MemberTable& member_t
 
 /// The announcements of all processes of a communicator of either shape.
 base::Error gather_member_info(Comm& comm, const MemberInfo& own, MemberTable& member_table);
+/// The same on a line of that communicator.
+base::Error gather_member_info(const Line& line, const MemberInfo& own, MemberTable& member_table);
 
 }  // namespace fulmar::mpi

@@ -23,10 +23,8 @@ bool is_revocable(std::uint32_t bits) noexcept { return bits != Comm::recovery_b
 bool is_of(const Comm& comm, const match::Key& key) noexcept {
   constexpr std::uint32_t kinds = ContextIds::step - 1;
   if (!is_revocable(key.context & kinds)) return false;
-  for (const Route route : comm.routes) {
-    if (route.peer == key.peer) return (key.context & ~kinds) == route.context;
-  }
-  return false;
+  const int rank = comm.routes.find(key.peer);
+  return rank >= 0 && (key.context & ~kinds) == comm.routes[rank].context;
 }
 
 bool is_complete(const Comm& comm) noexcept {
@@ -103,6 +101,10 @@ Comm* Recovery::comm_with(std::uint32_t context) const noexcept {
     if (std::none_of(library_.comms.begin(), library_.comms.end(), holds)) return comm;
   }
   return nullptr;
+}
+
+bool Recovery::is_being_made(std::uint32_t context) const noexcept {
+  return comm_with(context) != nullptr || library_.world->common_contexts.is_ahead(context);
 }
 
 CommRecovery* Recovery::find(std::uint32_t context) noexcept {
@@ -196,7 +198,7 @@ void Recovery::on_revoked(const device::Packet& packet) noexcept {
   const std::uint32_t context = packet.envelope.context;
   CommRecovery* const known = find(context);
   if (known == nullptr) {
-    if (comm_with(context) != nullptr && early_revocations_.size() < most_early) {
+    if (is_being_made(context) && early_revocations_.size() < most_early) {
       early_revocations_.push_back(context);
     }
     return;
@@ -228,7 +230,7 @@ void Recovery::on_agreement(device::Peer& peer, const wire::AgreementBody& body,
                     body.runs == runs.size() && key.tag >= 0;
   if (!good) return device_.handlers().count_malformed();
   if (find(key.context) != nullptr) return take(peer, key, body, runs);
-  if (comm_with(key.context) == nullptr || early_.size() == most_early) return;
+  if (!is_being_made(key.context) || early_.size() == most_early) return;
   early_.push_back({&peer, key, body, std::move(runs)});
 }
 

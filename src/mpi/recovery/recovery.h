@@ -85,6 +85,8 @@ class Recovery : private device::Device::ProgressCallback {
             const std::vector<wire::RankRun>& runs);
   void end_operations(Comm& comm);
   void comm_ended(CommRecovery& recovery) noexcept;
+  /// Whether other members may have made the communicator with this context already.
+  [[nodiscard]] bool is_being_made(std::uint32_t context) const noexcept;
   [[nodiscard]] Comm* comm_with(std::uint32_t context) const noexcept;
   [[nodiscard]] CommRecovery* find(std::uint32_t context) noexcept;
   unsigned look();

@@ -243,8 +243,7 @@ std::uint64_t weighting_word(const Weighting& weighting) noexcept {
 
 Error finish_dist_graph(Making& making, const Comm& comm, const OwnEdges& own,
                         Renumbering renumbering, MPI_Comm& out) {
-  std::uint64_t word = 0;
-  for (int rank = 0; rank < comm.size(); ++rank) word |= making.word_of(rank);
+  const std::uint64_t word = std::uint64_t{making.word_bits()} << 32;
   if ((word & weighted_bit) != 0 && (word & unweighted_bit) != 0) {
     return failure(ErrorClass::arg,
                    "argument weights: some processes gave MPI_UNWEIGHTED and others weights; all "

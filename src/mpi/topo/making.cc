@@ -20,43 +20,57 @@ Error Making::announce(const Error& error, std::uint64_t word) {
   MemberInfo own = fresh_.announcement(so_far, NewComm::Boards::offer);
   own.color = static_cast<std::int32_t>(word >> 32);
   own.key = static_cast<std::int32_t>(word);
-  const Error exchanged = mpi::announce(line_, own, all_.local);
-  if (so_far.failed()) return so_far;
-  return exchanged.failed() ? exchanged : check_census(all_);
+  Error exchanged;
+  if (makes_common_contexts(parent_)) {
+    ContextAgreement agreement(line_, own);
+    exchanged = agreement.run();
+    if (exchanged.ok()) exchanged = agreement.check();
+    outcome_ = agreement.all();
+    if (agreement.found()) agreed_ = agreement.everybody(parent_.group->processes);
+  }
+  if (exchanged.ok() && !agreed_) exchanged = gather(own);
+  return so_far.failed() ? so_far : exchanged;
 }
 
-std::uint64_t Making::word_of(int rank) const noexcept {
-  const MemberInfo& one = all_.local[static_cast<std::size_t>(rank)];
-  return static_cast<std::uint64_t>(static_cast<std::uint32_t>(one.color)) << 32 |
-         static_cast<std::uint32_t>(one.key);
+/// `outcome_` becomes what an agreement would have made of the words.
+Error Making::gather(const MemberInfo& own) {
+  if (const Error error = mpi::announce(line_, own, all_.local); error.failed()) return error;
+  outcome_ = record_of(all_.local.front());
+  for (std::uint32_t rank = 1; rank < all_.local.size(); ++rank) {
+    outcome_.merge(record_of(all_.local[rank]), rank);
+  }
+  return check_census(all_);
 }
 
 Error Making::check_same(const char* argument) const {
-  for (int rank = 1; rank < parent_.size(); ++rank) {
-    if (word_of(rank) >> 32 == word_of(0) >> 32) continue;
-    return failure(ErrorClass::arg,
-                   "argument %s: rank %d gave something else than rank 0; all processes of the "
-                   "communicator must give the same",
-                   argument, rank);
-  }
-  return {};
+  if (outcome_.other_rank == AgreementRecord::none) return {};
+  return failure(ErrorClass::arg,
+                 "argument %s: rank %u gave something else than rank 0; all processes of the "
+                 "communicator must give the same",
+                 argument, outcome_.other_rank);
 }
 
 std::vector<int> Making::agreed(std::vector<int> order) const {
-  for (int rank = 1; rank < parent_.size(); ++rank) {
-    if (((word_of(rank) ^ word_of(0)) & UINT32_MAX) != 0) {
-      return first_ranks(static_cast<int>(order.size()));
-    }
-  }
-  return order;
+  if ((outcome_.flags & AgreementRecord::lows_differ) == 0) return order;
+  return first_ranks(static_cast<int>(order.size()));
 }
 
 Error Making::settle_as(std::span<const int> ranks) {
-  MemberTable members;
-  for (const int rank : ranks) {
-    members.local.push_back(all_.local[static_cast<std::size_t>(rank)]);
+  Error error;
+  if (agreed_) {
+    std::vector<ProcessId> processes;
+    processes.reserve(ranks.size());
+    for (const int rank : ranks) processes.push_back(agreed_->processes[rank]);
+    agreed_->rank = place_in(ranks, parent_.rank);
+    agreed_->processes = ProcessList(processes);
+    error = settle(*fresh_.comm(), parent_.session, *agreed_);
+  } else {
+    MemberTable members;
+    for (const int rank : ranks) {
+      members.local.push_back(all_.local[static_cast<std::size_t>(rank)]);
+    }
+    error = settle(*fresh_.comm(), parent_.session, members);
   }
-  const Error error = settle(*fresh_.comm(), parent_.session, members);
   if (error.ok()) inherit_errhandler(*fresh_.comm(), parent_);
   return error;
 }

@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "mpi/comm/topology.h"
+#include "mpi/comm_make/context_agreement.h"
 #include "mpi/comm_make/member_info.h"
 
 /// How communicators with a topology are made. The exchange that every new communicator needs also
@@ -26,8 +28,8 @@ class Making {
   /// Every process of the old communicator calls it once. Fails in all of them where `so_far` is an
   /// error in one.
   base::Error announce(const base::Error& so_far, std::uint64_t word);
-  /// The word of a rank of the old communicator, once announced.
-  [[nodiscard]] std::uint64_t word_of(int rank) const noexcept;
+  /// The low 16 bits of the upper halves of all words, combined by or, once announced.
+  [[nodiscard]] std::uint16_t word_bits() const noexcept { return outcome_.word_bits; }
   /// MPI_ERR_ARG where the upper halves of the words are not the same; `argument` names what they
   /// were made of.
   [[nodiscard]] base::Error check_same(const char* argument) const;
@@ -53,10 +55,14 @@ class Making {
  private:
   base::Error settle_as(std::span<const int> ranks);
 
+  base::Error gather(const MemberInfo& own);
+
   Comm& parent_;
   Line line_;
   NewComm fresh_;
-  MemberTable all_;
+  AgreementRecord outcome_;
+  std::optional<AgreedMembers> agreed_;  ///< all of the old communicator
+  MemberTable all_;                      ///< where there is no common context
 };
 
 /// 0 to `count` - 1.

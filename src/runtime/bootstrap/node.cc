@@ -12,8 +12,10 @@
 #include <cerrno>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -35,6 +37,10 @@ constexpr const char* key_machine = "machine";
 constexpr const char* key_job = "job";
 constexpr const char* key_card = "card";
 constexpr const char* key_members = "members";
+constexpr const char* key_alone = "alone";
+constexpr const char* none_alone = "-";  ///< value of `key_alone`
+/// Up to so many nodes every rank reads the members of each.
+constexpr std::ptrdiff_t few_nodes = 4;
 
 Result<wire::JobInfo> make_job_card() {
   wire::JobInfo card;
@@ -283,7 +289,9 @@ class Meeting {
     return {};
   }
 
-  /// Not needed where there is only one node with all ranks, which all its ranks know.
+  /// Not needed where there is only one node with all ranks, which all its ranks know. Where there
+  /// are many nodes, rank 0 alone reads all lists of members, and publishes where they differ from
+  /// the launcher's: each rank looks up one value, and not one for each node.
   Error agree_on_nodes() {
     node_.node_of.assign(bootstrap_.size(), 0);
     if (groups_.size() == 1 && node_.members.size() == expected().size()) return {};
@@ -291,25 +299,57 @@ class Meeting {
     if (leads()) error = bootstrap_.publish(key_members, wire::encode_ranks(node_.members));
     if (error.ok()) error = bootstrap_.fence();
     if (error.failed()) return error;
-    std::vector<std::uint32_t> lowest(bootstrap_.size());  // rank of each rank's node
-    for (std::uint32_t rank = 0; rank < lowest.size(); ++rank) lowest[rank] = rank;
+    const auto shared =
+        std::ranges::count_if(groups_, [](const auto& ranks) { return ranks.size() > 1; });
+    auto alone = shared > few_nodes ? read_summary() : read_members();
+    if (alone.failed()) return alone.error();
+    number_nodes(alone.value());
+    return {};
+  }
+
+  /// The ranks that are not on the node where the launcher sees them, ascending: each is alone.
+  Result<std::vector<std::uint32_t>> read_members() {
+    std::vector<std::uint32_t> alone;
     for (const auto& ranks : groups_) {
       if (ranks.size() == 1) continue;
       const auto text = bootstrap_.lookup(ranks.front(), key_members);
       if (text.failed()) return text.error();
       const auto members = wire::decode_ranks(text.value(), bootstrap_.size());
       if (members.failed()) return members.error();
-      if (!std::includes(ranks.begin(), ranks.end(), members.value().begin(),
-                         members.value().end())) {
-        return other_ranks(ranks.front());
-      }
-      for (const std::uint32_t rank : members.value()) lowest[rank] = ranks.front();
+      if (!std::ranges::includes(ranks, members.value())) return other_ranks(ranks.front());
+      std::ranges::set_difference(ranks, members.value(), std::back_inserter(alone));
     }
-    number_nodes(lowest);
-    return {};
+    std::ranges::sort(alone);
+    return alone;
   }
 
-  void number_nodes(const std::vector<std::uint32_t>& lowest) {
+  Result<std::vector<std::uint32_t>> read_summary() {
+    Error error;
+    if (self_ == 0) {
+      const auto alone = read_members();
+      if (alone.failed()) return alone.error();
+      const std::string text =
+          alone.value().empty() ? none_alone : wire::encode_ranks(alone.value());
+      error = publish_bytes(bootstrap_, key_alone, std::as_bytes(std::span(text)));
+    }
+    if (error.ok()) error = bootstrap_.fence();
+    if (error.failed()) return error;
+    auto bytes = lookup_bytes(bootstrap_, 0, key_alone);
+    if (bytes.failed()) return bytes.error();
+    const std::string text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+    if (text == none_alone) return std::vector<std::uint32_t>();
+    return wire::decode_ranks(text, bootstrap_.size());
+  }
+
+  /// By their lowest ranks.
+  void number_nodes(std::span<const std::uint32_t> alone) {
+    std::vector<std::uint32_t> lowest(bootstrap_.size());  // rank of each rank's node
+    for (const auto& ranks : groups_) {
+      for (const std::uint32_t rank : ranks) {
+        const bool is_alone = std::ranges::binary_search(alone, rank);
+        lowest[rank] = is_alone ? rank : ranks.front();
+      }
+    }
     node_.node_count = 0;
     for (std::uint32_t rank = 0; rank < lowest.size(); ++rank) {
       node_.node_of[rank] = lowest[rank] == rank ? node_.node_count++ : node_.node_of[lowest[rank]];

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include <condition_variable>
+#include <cstdio>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -32,6 +33,8 @@ struct Space {
   std::condition_variable all_in;
   std::map<std::string, std::string> values;
   std::map<std::string, std::string> pending;
+  std::uint64_t lookups = 0;
+  std::uint64_t published_bytes = 0;
   std::uint32_t arrived = 0;
   std::uint32_t round = 0;
 };
@@ -47,6 +50,7 @@ class ThreadRank final : public Bootstrap {
   base::Error publish(std::string_view key, std::string_view value) override {
     const std::lock_guard guard(space_.mutex);
     std::string text(value);
+    space_.published_bytes += value.size();
     if (space_.change) text = space_.change(rank_, std::string(key), text);
     space_.pending[std::to_string(rank_) + "." + std::string(key)] = text;
     return {};
@@ -65,6 +69,7 @@ class ThreadRank final : public Bootstrap {
   }
   base::Result<std::string> lookup(std::uint32_t rank, std::string_view key) override {
     const std::lock_guard guard(space_.mutex);
+    ++space_.lookups;
     const auto entry = space_.values.find(std::to_string(rank) + "." + std::string(key));
     if (entry == space_.values.end()) return base::failure(base::ErrorClass::other, "no such key");
     return entry->second;
@@ -193,6 +198,54 @@ TEST(FormNode, Who_cannot_reach_the_leader_is_alone) {
   }
   for (auto& thread : threads) thread.join();
   expect_nodes(outcomes, {{0, 1, 3}, {2}}, {0, 0, 1, 0});
+}
+
+/// Two ranks on each node.
+Ranks pairs(std::uint32_t nodes) {
+  Ranks node_of;
+  for (std::uint32_t rank = 0; rank < 2 * nodes; ++rank) node_of.push_back(rank / 2);
+  return node_of;
+}
+
+/// What the start of a job asks of its launcher does not grow with the number of nodes but for
+/// rank 0.
+TEST(FormNode, A_rank_looks_up_as_much_on_many_nodes_as_on_some) {
+  std::map<std::uint32_t, double> lookups;
+  for (const std::uint32_t nodes : {8U, 64U}) {
+    Space space(2 * nodes, pairs(nodes));
+    const auto outcomes = meet(space);
+    std::vector<Ranks> members;
+    for (std::uint32_t node = 0; node < nodes; ++node) members.push_back({2 * node, 2 * node + 1});
+    expect_nodes(outcomes, members, space.node_of);
+    lookups[nodes] = static_cast<double>(space.lookups) / space.size;
+    std::printf(
+        "%3u ranks on %2u nodes: %u fences; of each rank %.2f lookups, %.1f bytes published\n",
+        space.size, nodes, space.round, lookups[nodes],
+        static_cast<double>(space.published_bytes) / space.size);
+    EXPECT_LE(space.round, 4U);
+  }
+  EXPECT_LE(lookups[64], lookups[8] + 0.1);
+}
+
+TEST(FormNode, Who_is_alone_on_many_nodes_is_known_to_all) {
+  constexpr std::uint32_t nodes = 9;
+  Space space(2 * nodes, pairs(nodes));
+  // The leaders of nodes 3 and 8 have not met the other rank, which therefore is alone: as if the
+  // launcher had seen two nodes as one.
+  space.change = [](std::uint32_t rank, const std::string& key, std::string value) {
+    return key == "members" && (rank == 6 || rank == 16) ? std::to_string(rank) : value;
+  };
+  Ranks node_of;
+  std::uint32_t next = 0;
+  for (std::uint32_t node = 0; node < nodes; ++node) {
+    node_of.push_back(next++);
+    node_of.push_back(node == 3 || node == 8 ? next++ : next - 1);
+  }
+  for (const Outcome& outcome : meet(space)) {
+    ASSERT_TRUE(outcome.error.ok()) << outcome.error.text();
+    EXPECT_EQ(outcome.node.node_of, node_of);
+    EXPECT_EQ(outcome.node.node_count, nodes + 2);
+  }
 }
 
 TEST(FormNode, Another_version_is_an_error) {
