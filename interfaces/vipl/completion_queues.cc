@@ -71,10 +71,13 @@ VIP_RETURN VipResizeCQ(VIP_CQ_HANDLE CQHandle, VIP_ULONG EntryCount) {
 }
 
 VIP_RETURN VipCQDone(VIP_CQ_HANDLE CQHandle, VIP_VI_HANDLE* ViHandle, VIP_BOOLEAN* RecvQueue) {
-  return call<Cq>(CQHandle, [&](Provider& provider, const Lock&, Cq& cq) {
+  return call<Cq>(CQHandle, [&](Provider& provider, Lock& lock, Cq& cq) {
     if (ViHandle == nullptr || RecvQueue == nullptr) return VIP_INVALID_PARAMETER;
     Cq::Entry entry{};
-    if (!fulmar::vipl::take(provider, cq, entry)) return VIP_NOT_DONE;
+    if (!fulmar::vipl::take(provider, cq, entry)) {
+      give_way(provider, lock);
+      return VIP_NOT_DONE;
+    }
     fulmar::vipl::give(entry, *ViHandle, *RecvQueue);
     return VIP_SUCCESS;
   });

@@ -90,6 +90,14 @@ void connect_if_ready(Provider& provider, Vi& vi) {
   notify(provider);
 }
 
+/// The other end has gone, with what it knew of the request.
+void ask_again(Provider& provider, Vi& vi) {
+  if (vi.link != nullptr) discard(provider, *std::exchange(vi.link, nullptr));
+  vi.other = 0;
+  vi.attempt.was_matched = false;
+  ask(provider, vi, vi.attempt.kind == Step::client ? ViplKind::request : ViplKind::peer_request);
+}
+
 bool is_compatible(const Vi& vi, const ViplMessage& message) noexcept {
   return message.reliability == vi.attributes.ReliabilityLevel;
 }
@@ -169,14 +177,16 @@ void on_link(Provider& provider, Vi& vi) {
   lose(provider, vi, vi.link->was_withdrawn ? VIP_TIMEOUT : VIP_ERROR_RESOURCE);
 }
 
-void lose_node(Provider& provider, std::uint32_t node) {
+void lose_node(Provider& provider, std::uint32_t node, Loss what) {
   provider.arrived.remove_if([&](const ViplMessage& each) { return each.node == node; });
   provider.connections.for_each([&](Arrived& each) {
     if (each.message.node == node) each.end = VIP_NOT_REACHABLE;
   });
   provider.vis.for_each([&](Vi& vi) {
     if (vi.node != node || vi.token == 0) return;
-    lose(provider, vi, VIP_NOT_REACHABLE);
+    const bool is_open = what == Loss::nics && !vi.attempt.is_over && !vi.attempt.other_is_ready &&
+                         vi.attempt.kind != Step::server;
+    is_open ? ask_again(provider, vi) : lose(provider, vi, VIP_NOT_REACHABLE);
   });
 }
 

@@ -14,8 +14,10 @@ namespace fulmar::vipl {
 
 /// The connection to the VI's link has been made, has failed, or has ended.
 void on_link(Provider& provider, Vi& vi);
-/// The process of this node cannot be reached any more, or never could: what has to do with it fails.
-void lose_node(Provider& provider, std::uint32_t node);
+/// The process of this node cannot be reached any more, or never could: what has to do with it fails. Where it has only
+/// closed its NICs it may open one again, so attempts that it has not answered go on, with another request.
+enum class Loss : std::uint8_t { nics, process };
+void lose_node(Provider& provider, std::uint32_t node, Loss what);
 
 /// Ends the connection because of an error that was found here: VIP_STATE_ERROR, and the other end is told. Nothing
 /// happens on a VI that is not connected.

@@ -43,7 +43,7 @@ sci_callback_action_t on_bell(void* argument, sci_remote_segment_t, sci_segment_
   peer.has_ended = reason == SCI_CB_LOST || status == SCI_ERR_NODE_NOT_RESPONDING;
   if (reason != SCI_CB_CONNECT || peer.has_ended) {
     peer.outbox.clear();
-    lose_node(provider, peer.node);
+    lose_node(provider, peer.node, peer.has_ended ? Loss::process : Loss::nics);
     notify(provider);
   }
   lose(provider, peer);
@@ -64,7 +64,7 @@ void ask_for_bell(Provider& provider, Peer& peer) {
   if (error == SCI_ERR_NOSPC) return;
   peer.has_ended = error == SCI_ERR_NODE_NOT_RESPONDING;
   peer.outbox.clear();
-  lose_node(provider, peer.node);
+  lose_node(provider, peer.node, Loss::process);
   notify(provider);
 }
 
@@ -130,7 +130,7 @@ bool send(Provider& provider, Peer& peer, Lock& lock) {
   // The end of the process, or of its NICs, is told of by the bell's segment.
   if (peer.state == State::ready) {
     peer.outbox.clear();
-    lose_node(provider, peer.node);
+    lose_node(provider, peer.node, Loss::nics);
     lose(provider, peer);
     notify(provider);
   }

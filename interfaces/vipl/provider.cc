@@ -162,7 +162,7 @@ VIP_RETURN open(Provider& provider) {
   SCIGetLocalNodeId(0, &provider.node, 0, &error);
   set_address(provider);
   provider.counters = {};
-  provider.is_stopping = provider.has_work = false;
+  provider.is_stopping = provider.has_work = provider.uses_transfers = false;
   if (!make_objects(provider)) {
     remove_objects(provider);
     SCIClose(provider.device, 0, &error);
@@ -225,6 +225,12 @@ void pause(Lock& lock) noexcept {
   lock.unlock();
   base::arch::pause();
   lock.lock();
+}
+
+void give_way(const Provider& provider, Lock& lock) noexcept {
+  if (!provider.uses_transfers) return;
+  lock.unlock();
+  std::this_thread::yield();
 }
 
 void sleep(Provider& provider, Lock& lock, std::uint32_t seen, std::int64_t timeout_ns) {

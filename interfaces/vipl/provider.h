@@ -87,6 +87,7 @@ struct Provider {
   std::list<wire::ViplMessage> arrived;             ///< requests that nobody has taken
   std::unordered_map<std::uint64_t, Vi*> by_token;  ///< VIs that are connecting or connected
   std::uint32_t last_segment = 0;
+  bool uses_transfers = false;  ///< some remote segment cannot be addressed
   VIP_COUNTERS counters{};
 
   // The threads'.
@@ -140,6 +141,9 @@ class Deadline {
 /// Gives the lock up for a moment, or, with `sleeps`, until the bell rings or the deadline. `seen` is the bell's count
 /// from before the caller looked at what it waits for.
 void pause(Lock& lock) noexcept;
+/// For calls that look once and have found nothing: transfers move by threads of the library, which may need the core of
+/// a program that calls in a loop. Gives the lock up.
+void give_way(const Provider& provider, Lock& lock) noexcept;
 void sleep(Provider& provider, Lock& lock, std::uint32_t seen, std::int64_t timeout_ns);
 /// Counts the caller, who holds the lock at the beginning and the end, among those for whom the bell is rung.
 class Listening {

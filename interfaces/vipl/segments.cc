@@ -27,6 +27,7 @@ bool map(RemoteSegment& segment) noexcept {
       SCIMapRemoteSegment(segment.segment, &segment.map, 0, segment.bytes, nullptr, 0, &error)));
   if (error == SCI_ERR_NOT_SUPPORTED) {
     segment.base = nullptr;
+    segment.provider->uses_transfers = true;
     SCIMapRemoteSegment(segment.segment, &segment.map, 0, segment.bytes, nullptr,
                         SCI_FLAG_NO_ADDRESS_MAP, &error);
   }

@@ -102,10 +102,12 @@ VIP_RETURN VipPostSend(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR* DescriptorPtr,
 }
 
 VIP_RETURN VipSendDone(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR** DescriptorPtr) {
-  return call<Vi>(ViHandle, [&](Provider& provider, const Lock&, Vi& vi) {
+  return call<Vi>(ViHandle, [&](Provider& provider, Lock& lock, Vi& vi) {
     if (DescriptorPtr == nullptr) return VIP_INVALID_PARAMETER;
     poll(provider, vi);
-    return take_send(vi, *DescriptorPtr);
+    const VIP_RETURN result = take_send(vi, *DescriptorPtr);
+    if (result == VIP_NOT_DONE) give_way(provider, lock);
+    return result;
   });
 }
 
@@ -137,10 +139,12 @@ VIP_RETURN VipPostRecv(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR* DescriptorPtr,
 }
 
 VIP_RETURN VipRecvDone(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR** DescriptorPtr) {
-  return call<Vi>(ViHandle, [&](Provider& provider, const Lock&, Vi& vi) {
+  return call<Vi>(ViHandle, [&](Provider& provider, Lock& lock, Vi& vi) {
     if (DescriptorPtr == nullptr) return VIP_INVALID_PARAMETER;
     poll(provider, vi);
-    return take_receive(vi, *DescriptorPtr);
+    const VIP_RETURN result = take_receive(vi, *DescriptorPtr);
+    if (result == VIP_NOT_DONE) give_way(provider, lock);
+    return result;
   });
 }
 

@@ -17,7 +17,9 @@ class SegmentExchanges : public ::testing::Test {
  protected:
   struct End {
     End(SegmentExchanges& test, std::uint32_t self)
-        : own{.job = 1, .rank = self, .engine = 0}, exchange(own, {this, send, mapped}), all(test) {}
+        : own{.job = 1, .rank = self, .engine = 0},
+          exchange(own, {this, send, mapped}),
+          all(test) {}
     static void send(void* context, std::uint32_t peer, wire::SystemKind kind,
                      std::span<const std::byte> body) noexcept {
       auto& self = *static_cast<End*>(context);

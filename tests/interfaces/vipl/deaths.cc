@@ -46,11 +46,13 @@ class Streams {
       post(in_, slot_of(in_, *done));
     } else if (result != VIP_NOT_DONE) {
       receives_failed_ = true;
+      check_error(*done);
     }
     if (const VIP_RETURN result = VipSendDone(vi_, &done); result == VIP_SUCCESS) {
       idle_.push_back(slot_of(out_, *done));
     } else if (result != VIP_NOT_DONE) {
       sends_failed_ = true;
+      check_error(*done);
     }
     while (!has_failed() && !idle_.empty() && sent_ < received_ + ahead) {
       ++sent_;
@@ -59,8 +61,10 @@ class Streams {
     }
   }
   [[nodiscard]] unsigned received() const { return received_; }
-  /// Descriptors of both queues have ended with an error.
-  [[nodiscard]] bool has_ended() const { return sends_failed_ && receives_failed_; }
+  /// A receive has ended with an error, and so has a send, if one was under way.
+  [[nodiscard]] bool has_ended() const {
+    return receives_failed_ && (sends_failed_ || idle_.size() == ahead);
+  }
   [[nodiscard]] const Interface& vi() const { return vi_; }
 
  private:
@@ -69,7 +73,16 @@ class Streams {
 
   [[nodiscard]] bool has_failed() const { return sends_failed_ || receives_failed_; }
   static std::size_t slot_of(const Memory& memory, const VIP_DESCRIPTOR& descriptor) {
-    return static_cast<std::size_t>(reinterpret_cast<const unsigned char*>(&descriptor) - memory.data) / 64;
+    return static_cast<std::size_t>(reinterpret_cast<const unsigned char*>(&descriptor) -
+                                    memory.data) /
+           64;
+  }
+  /// Flushed, or failed; what had begun to move data says so, too.
+  static void check_error(const VIP_DESCRIPTOR& descriptor) {
+    constexpr unsigned reasons = VIP_STATUS_DESC_FLUSHED_ERROR | VIP_STATUS_TRANSPORT_ERROR;
+    const unsigned errors = descriptor.CS.Status & VIP_STATUS_ERROR_MASK;
+    expect((errors & reasons) != 0 && (errors & ~(reasons | VIP_STATUS_PARTIAL_ERROR)) == 0,
+           "the status of a descriptor of a broken connection");
   }
   void post(const Memory& memory, std::size_t slot) const {
     VIP_DESCRIPTOR& descriptor = memory.descriptor(slot * 64);

@@ -112,16 +112,25 @@ std::atomic<unsigned>& reported() {
   return bits;
 }
 
-/// An operation that the owner refuses: the one who asks has `status`, both ends break, and the owner hears `code`.
+/// The descriptor of which an error was told.
+std::atomic<VIP_DESCRIPTOR*>& reported_descriptor() {
+  static std::atomic<VIP_DESCRIPTOR*> descriptor{nullptr};
+  return descriptor;
+}
+
+void note_error(VIP_PVOID /*context*/, VIP_ERROR_DESCRIPTOR* error) {
+  if (error->ResourceCode == VIP_RESOURCE_DESCRIPTOR) reported_descriptor() = error->DescriptorPtr;
+  reported() |= 1U << error->ErrorCode;
+}
+
+/// An operation that the owner refuses: the one who asks has a descriptor with an error, of which its handler is told,
+/// both ends break, and the owner's handler is told of `code`.
 void refuse(const Device& device, unsigned other, bool asks, unsigned operation,
             VIP_ERROR_CODE code, void (*prepare)(const Device&, const Pair&),
             std::size_t remote_offset, VIP_MEM_HANDLE handle_change) {
   reported() = 0;
-  expect_ok(VipErrorCallback(device.nic, nullptr,
-                             [](VIP_PVOID, VIP_ERROR_DESCRIPTOR* error) {
-                               reported() |= 1U << error->ErrorCode;
-                             }),
-            "VipErrorCallback");
+  reported_descriptor() = nullptr;
+  expect_ok(VipErrorCallback(device.nic, nullptr, note_error), "VipErrorCallback");
   Pair pair(device, other, Origin::registered, 4096);
   std::memset(pair.memory.data + 8192, 3, 4096);
   if (!asks && prepare != nullptr) prepare(device, pair);
@@ -134,6 +143,9 @@ void refuse(const Device& device, unsigned other, bool asks, unsigned operation,
         pair.vi, refused,
         VIP_STATUS_RDMA_PROT_ERROR |
             (operation == write_op ? VIP_STATUS_OP_RDMA_WRITE : VIP_STATUS_OP_RDMA_READ));
+    test::await([] { return (reported() & 1U << VIP_ERROR_RDMA_TRANSPORT) != 0; },
+                "the error is told");
+    expect(reported_descriptor() == &refused, "the descriptor with the error");
   } else {
     test::await([&] { return (reported() & 1U << code) != 0; }, "the error is told");
   }

@@ -11,6 +11,7 @@
 #include "fulmar/bench/table.h"
 #include "fulmar/files.h"
 #include "fulmar/measure/counts.h"
+#include "fulmar/measure/interfaces.h"
 #include "fulmar/measure/json.h"
 #include "fulmar/report/page.h"
 
@@ -111,6 +112,16 @@ int lead(const Options& options, Results& results, int ranks) {
   return write_out(options, results, *others);
 }
 
+/// Why tests of the interfaces cannot be run with so many ranks and this library; empty: nothing.
+std::string obstacle(const measure::Plan& plan, int ranks) {
+  for (const measure::Kind test : plan.tests) {
+    if (!measure::is_of_interface(test)) continue;
+    if (ranks != 2) return fmt::format("{}: needs 2 ranks, and there are {}", name(test), ranks);
+    if (std::string problem = measure::missing_library(test); !problem.empty()) return problem;
+  }
+  return {};
+}
+
 int run_rank(const Options& options) {
   const double start = measure::now_ns();
   MPI_Init(nullptr, nullptr);
@@ -123,6 +134,10 @@ int run_rank(const Options& options) {
   if (ranks < 2) {
     MPI_Finalize();
     return complain("needs at least 2 ranks: mpiexec -n 2 fulmar bench, or without mpiexec -n 2");
+  }
+  if (const std::string problem = obstacle(options.plan, ranks); !problem.empty()) {
+    MPI_Finalize();
+    return rank == 0 ? complain(problem) : 1;
   }
   Results results;
   results.init_ms = measure::slowest(MPI_COMM_WORLD, init_ms);

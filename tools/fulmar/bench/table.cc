@@ -27,6 +27,39 @@ struct Heading {
   const char* unit;
 };
 
+Heading interface_heading(Kind test) {
+  switch (test) {
+    case Kind::rwapi_latency:
+      return {"RWAPI", "us"};
+    case Kind::rwapi_bandwidth:
+      return {"RWAPI", "MB/s"};
+    case Kind::rwapi_bibw:
+      return {"RWAPI both", "MB/s"};
+    case Kind::rwapi_burst:
+      return {"RWAPI burst", "MB/s"};
+    case Kind::sisci_latency:
+      return {"SISCI", "us"};
+    case Kind::sisci_bandwidth:
+      return {"SISCI", "MB/s"};
+    case Kind::sisci_bibw:
+      return {"SISCI both", "MB/s"};
+    case Kind::vipl_latency:
+      return {"VIPL", "us"};
+    case Kind::vipl_bandwidth:
+      return {"VIPL", "MB/s"};
+    case Kind::vipl_bibw:
+      return {"VIPL both", "MB/s"};
+    case Kind::vipl_alloc_latency:
+      return {"VIPL alloc", "us"};
+    case Kind::vipl_alloc_bandwidth:
+      return {"VIPL alloc", "MB/s"};
+    case Kind::vipl_alloc_bibw:
+      return {"VIPL al. both", "MB/s"};
+    default:
+      return {"", ""};
+  }
+}
+
 Heading heading(Kind test) {
   switch (test) {
     case Kind::latency:
@@ -78,7 +111,7 @@ Heading heading(Kind test) {
     case Kind::lock:
       return {"lock", "us"};
     default:
-      return {"", ""};
+      return interface_heading(test);
   }
 }
 
@@ -91,6 +124,15 @@ std::string figure(Kind test, const Point& point) {
     case Kind::put_bw:
     case Kind::get_bw:
     case Kind::put_bibw:
+    case Kind::rwapi_bandwidth:
+    case Kind::rwapi_bibw:
+    case Kind::rwapi_burst:
+    case Kind::sisci_bandwidth:
+    case Kind::sisci_bibw:
+    case Kind::vipl_bandwidth:
+    case Kind::vipl_bibw:
+    case Kind::vipl_alloc_bandwidth:
+    case Kind::vipl_alloc_bibw:
       return report::short_number(measure::megabytes_per_second(point));
     case Kind::rate:
       return report::short_number(measure::million_per_second(point));

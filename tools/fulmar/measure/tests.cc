@@ -9,6 +9,7 @@
 #include <new>
 
 #include "fulmar/measure/collectives.h"
+#include "fulmar/measure/interfaces.h"
 #include "fulmar/measure/one_sided.h"
 #include "fulmar/measure/pairs.h"
 #include "fulmar/measure/rings.h"
@@ -27,7 +28,7 @@ struct Named {
   Kind test;
   std::string_view name;
 };
-constexpr std::array<Named, 78> names{{{Kind::latency, "latency"},
+constexpr std::array<Named, 91> names{{{Kind::latency, "latency"},
                                        {Kind::bandwidth, "bandwidth"},
                                        {Kind::bibw, "bibw"},
                                        {Kind::rate, "rate"},
@@ -55,6 +56,19 @@ constexpr std::array<Named, 78> names{{{Kind::latency, "latency"},
                                        {Kind::put_bibw, "put-bibw"},
                                        {Kind::put_busy, "put-busy"},
                                        {Kind::lock, "lock"},
+                                       {Kind::rwapi_latency, "rwapi-latency"},
+                                       {Kind::rwapi_bandwidth, "rwapi-bandwidth"},
+                                       {Kind::rwapi_bibw, "rwapi-bibw"},
+                                       {Kind::rwapi_burst, "rwapi-burst"},
+                                       {Kind::sisci_latency, "sisci-latency"},
+                                       {Kind::sisci_bandwidth, "sisci-bandwidth"},
+                                       {Kind::sisci_bibw, "sisci-bibw"},
+                                       {Kind::vipl_latency, "vipl-latency"},
+                                       {Kind::vipl_bandwidth, "vipl-bandwidth"},
+                                       {Kind::vipl_bibw, "vipl-bibw"},
+                                       {Kind::vipl_alloc_latency, "vipl-alloc-latency"},
+                                       {Kind::vipl_alloc_bandwidth, "vipl-alloc-bandwidth"},
+                                       {Kind::vipl_alloc_bibw, "vipl-alloc-bibw"},
                                        {Kind::barrier, "barrier"},
                                        {Kind::bcast, "bcast"},
                                        {Kind::reduce, "reduce"},
@@ -311,6 +325,7 @@ Point run(Kind test, const Team& team, std::size_t bytes, const Buffers& buffers
   if (is_one_sided(test)) {
     return run_one_sided(test, team, bytes, buffers, test == Kind::lock ? longer : budget, told);
   }
+  if (is_of_interface(test)) return run_interface(test, team, bytes, budget, told);
   switch (test) {
     case Kind::latency:
       return measure(told, bytes, 2, budget,

@@ -19,7 +19,8 @@ namespace fulmar::measure {
 /// once. rate: as bandwidth, by all pairs (r, r + size/2) at once. exchange: both ranks send each
 /// other one message at a time (MPI_Sendrecv). burst: windows as of bandwidth, without an answer in
 /// between. strided, typed and the faces: see strided.h. pairs: see pairs.h. ring, random_ring: see
-/// rings.h. put to lock: see one_sided.h. From barrier on collectives: see collectives.h.
+/// rings.h. put to lock: see one_sided.h. rwapi_latency to vipl_alloc_bibw: see interfaces.h. From barrier on
+/// collectives: see collectives.h.
 enum class Kind {
   latency,
   bandwidth,
@@ -49,6 +50,19 @@ enum class Kind {
   put_bibw,
   put_busy,
   lock,
+  rwapi_latency,
+  rwapi_bandwidth,
+  rwapi_bibw,
+  rwapi_burst,
+  sisci_latency,
+  sisci_bandwidth,
+  sisci_bibw,
+  vipl_latency,
+  vipl_bandwidth,
+  vipl_bibw,
+  vipl_alloc_latency,
+  vipl_alloc_bandwidth,
+  vipl_alloc_bibw,
   barrier,
   bcast,
   reduce,

@@ -99,6 +99,16 @@ TEST_F(Nodes3, A_connection_has_a_grant_and_its_end_is_told) {
   EXPECT_EQ(nodes[1].segment->events.queue.back().reason, SCI_CB_DISCONNECT);
 }
 
+TEST_F(Nodes3, A_node_with_too_many_connections_to_another_one_is_refused_more) {
+  nodes[1].library.peers[0].grants = most_grants;
+  const RemoteSegment& refused = nodes[0].connect(1);
+  const RemoteSegment& other = nodes[2].connect(1);
+  cluster.settle();
+  EXPECT_EQ(refused.status, SCI_ERR_CONNECTION_REFUSED);
+  EXPECT_EQ(other.status, SCI_ERR_OK);
+  nodes[1].library.peers[0].grants = 0;
+}
+
 TEST_F(Nodes3, A_segment_that_is_not_available_is_not_found) {
   nodes[1].segment->is_available = false;
   const RemoteSegment& hidden = nodes[0].connect(1);

@@ -90,6 +90,21 @@ TEST_F(ViplConnections, An_end_that_disconnects_at_once_was_connected) {
   EXPECT_EQ(vi->state, VIP_STATE_ERROR);
 }
 
+/// A process may close its last NIC and open one again; of its end nobody comes back.
+TEST_F(ViplConnections, An_unanswered_request_goes_on_when_the_other_process_closes_its_NICs) {
+  vi->link = nullptr;
+  vi->attempt.kind = Attempt::Kind::client;
+  lose_node(provider, other_node, Loss::nics);
+  const auto& outbox = provider.peers.at(other_node)->outbox;
+  EXPECT_EQ(vi->state, VIP_STATE_CONNECT_PENDING);
+  ASSERT_EQ(outbox.size(), 1U);
+  EXPECT_EQ(outbox.front().kind, ViplKind::request);
+  EXPECT_EQ(outbox.front().from, own_token);
+  lose_node(provider, other_node, Loss::process);
+  EXPECT_EQ(vi->attempt.result, VIP_NOT_REACHABLE);
+  EXPECT_EQ(vi->state, VIP_STATE_IDLE);
+}
+
 TEST_F(ViplConnections, An_end_that_has_given_up_ends_the_attempt_with_VIP_TIMEOUT) {
   vi->attempt.kind = Attempt::Kind::server;
   link.was_withdrawn = true;
